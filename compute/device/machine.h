@@ -1,0 +1,67 @@
+#pragma once
+// The devices of this machine, as the lab uses them. Made once in main and passed by reference.
+#include <memory>
+#include <vector>
+
+#include "compute/device/memory_account.h"
+#include "compute/device/thread_pool.h"
+#include "compute/types/device.h"
+#include "compute/types/device_info.h"
+
+namespace lab {
+
+// One CPU device: its facts, its threads, its memory account. Threads start on first use.
+class DeviceContext {
+ public:
+  explicit DeviceContext(DeviceInfo info);
+  Device device() const { return info_.device; }
+  const DeviceInfo& info() const { return info_; }
+  ThreadPool& threads();
+  MemoryAccount& memory() { return memory_; }
+
+ private:
+  const DeviceInfo info_;
+  MemoryAccount memory_;
+  std::unique_ptr<ThreadPool> threads_;
+  std::once_flag threads_once_;
+};
+
+struct MachineOptions {
+  // How many devices to make of the cores, 1..4096. More devices than cores share cores. Each gets
+  // its own threads and an equal share of the memory limit.
+  int cpu_devices = 1;
+};
+
+class Machine {
+ public:
+  // Looks at the machine with hwloc, /proc and /sys. Never throws for something it cannot read: the
+  // field says why. Throws Error(Usage) for options out of range.
+  explicit Machine(const MachineOptions& options = {});
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  const MachineInfo& info() const;
+
+  // Every usable device, cpus first.
+  std::vector<Device> devices() const;
+
+  // Throws Error(NotFound) naming the device, the reason and what is there instead:
+  // "cuda:0 cannot be used: no NVIDIA driver (libcuda.so.1 is not installed); use cpu:0".
+  DeviceContext& at(Device device);
+  bool has(Device device) const;
+
+  int num_cpus() const;
+  int num_gpus() const;
+
+  // gpu(i) when it is usable, else cpu(0).
+  Device try_gpu(int i = 0) const;
+  // All usable GPUs, or {cpu(0)}.
+  std::vector<Device> try_all_gpus() const;
+
+ private:
+  MachineInfo info_;
+  std::vector<std::unique_ptr<DeviceContext>> contexts_;
+};
+
+}  // namespace lab

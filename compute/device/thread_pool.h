@@ -1,0 +1,75 @@
+#pragma once
+// The threads of one CPU device, each pinned to one core. Fork and join; nothing spins when idle.
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace lab {
+
+// A borrowed callable: no allocation, valid while the callee runs.
+template <typename Signature>
+class FunctionRef;
+template <typename R, typename... Args>
+class FunctionRef<R(Args...)> {
+ public:
+  template <typename F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
+      FunctionRef(F&& f)  // NOLINT(google-explicit-constructor)
+      : object_(const_cast<void*>(static_cast<const void*>(&f))),
+        call_([](void* object, Args... args) -> R {
+          return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
+        }) {}
+  R operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
+
+ private:
+  void* object_;
+  R (*call_)(void*, Args...);
+};
+
+class ThreadPool {
+ public:
+  // One thread for each core listed (operating-system numbers, at least one). The caller of run()
+  // is the first; cores.size() - 1 threads are started. A core that cannot be pinned (permission,
+  // not in the affinity mask) is left unpinned.
+  explicit ThreadPool(std::vector<int> cores);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const;
+  const std::vector<int>& cores() const;
+
+  // Calls task(t) for t in [0, size()) at the same time, task(0) on the calling thread, and returns
+  // when all have returned. The first exception is rethrown here after all have ended. Not
+  // reentrant; one caller at a time (a second caller waits for the first). No heap allocation.
+  void run(FunctionRef<void(int thread)> task);
+
+  // Splits [0, n) into one contiguous piece a thread, each a multiple of `grain` except the last
+  // one with work; pieces depend only on n, grain and size(). Fewer than 2*grain items run on the
+  // caller.
+  void parallel_for(std::int64_t n, std::int64_t grain,
+                    FunctionRef<void(std::int64_t begin, std::int64_t end)> body);
+
+  // Pins the calling thread to the first core for as long as the guard lives, so that task(0) runs
+  // where it belongs; restores the thread's affinity after.
+  class Guard {
+   public:
+    explicit Guard(const ThreadPool& pool);
+    ~Guard();
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    struct State;
+    std::unique_ptr<State> state_;
+  };
+  Guard bind_caller() const { return Guard(*this); }
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lab

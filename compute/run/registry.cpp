@@ -1,0 +1,67 @@
+#include "compute/run/registry.h"
+
+#include <type_traits>
+#include <variant>
+
+#include "compute/matmul/matmul_experiment.h"
+#include "compute/tensor/tensor_experiments.h"
+#include "compute/train/training_experiment.h"
+#include "compute/transfer/transfer_experiment.h"
+
+namespace lab {
+namespace {
+
+std::string names(const std::vector<Device>& devices) {
+  if (devices.empty()) return "all devices";
+  std::string text;
+  for (const Device d : devices) text += (text.empty() ? "" : ", ") + to_string(d);
+  return text;
+}
+
+struct MakeExperiment {
+  std::unique_ptr<Experiment> operator()(const StartTransfers& c) const {
+    return make_transfer_experiment(c);
+  }
+  std::unique_ptr<Experiment> operator()(const StartMatmul& c) const {
+    return make_matmul_experiment(c);
+  }
+  std::unique_ptr<Experiment> operator()(const StartTraining& c) const {
+    return make_training_experiment(c);
+  }
+  template <typename TensorCommand>
+  std::unique_ptr<Experiment> operator()(const TensorCommand& c) const {
+    return make_tensor_experiment(c);
+  }
+};
+
+struct Title {
+  std::string operator()(const StartTransfers& c) const {
+    return c.live ? "Live transfers" : "Transfers over size, from " + names(c.from);
+  }
+  std::string operator()(const StartMatmul& c) const {
+    return (c.live ? "Live matmul on " : "Matmul ladder on ") + names(c.devices);
+  }
+  std::string operator()(const StartTraining& c) const {
+    return "Training " + c.model + " on " + (c.devices.empty() ? "cpu:0" : names(c.devices));
+  }
+  std::string operator()(const MakeTensor& c) const {
+    return std::string("Make a tensor on ") + to_string(c.device);
+  }
+  std::string operator()(const CopyTensor& c) const {
+    return "Copy a tensor to " + to_string(c.to);
+  }
+  std::string operator()(const AddTensors&) const { return "Add two tensors"; }
+  std::string operator()(const FreeTensor&) const { return "Free a tensor"; }
+};
+
+}  // namespace
+
+std::unique_ptr<Experiment> make_experiment(const JobCommand& command) {
+  return std::visit(MakeExperiment{}, command);
+}
+
+std::string job_title(const JobCommand& command) {
+  return std::visit(Title{}, command);
+}
+
+}  // namespace lab

@@ -1,0 +1,71 @@
+#include "compute/run/run_context.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/run/lab_clock.h"
+#include "compute/types/error.h"
+
+namespace lab {
+
+void RunControl::pause(bool on) {
+  {
+    const std::lock_guard lock(mutex_);
+    paused_ = on;
+  }
+  changed_.notify_all();
+}
+
+bool RunControl::paused() const {
+  const std::lock_guard lock(mutex_);
+  return paused_;
+}
+
+double RunControl::wait_while_paused(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  if (!paused_) return 0;
+  const auto begin = std::chrono::steady_clock::now();
+  changed_.wait(lock, stop, [this] { return !paused_; });
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void RunControl::reset() {
+  pause(false);
+  stop_after_epoch_ = false;
+}
+
+RunContext::RunContext(JobId job, Machine& machine, TensorStore& tensors, Channel& channel,
+                       RunControl& control, std::stop_token stop)
+    : job_(job),
+      machine_(machine),
+      tensors_(tensors),
+      channel_(channel),
+      control_(control),
+      stop_(std::move(stop)) {}
+
+void RunContext::emit(Payload payload) {
+  channel_.push({job_, lab_time_s(), std::move(payload)}, stop_);
+}
+
+void RunContext::progress(double done, std::string what) {
+  const auto now = Clock::now();
+  if (done < 1 && now - last_progress_ < std::chrono::milliseconds(100)) return;
+  last_progress_ = now;
+  Progress p{std::clamp(done, 0.0, 1.0), std::move(what), {}};
+  const double spent_s = std::chrono::duration<double>(now - start_).count() - paused_s_;
+  if (done > 0.01 && spent_s > 0.5) p.left_s = spent_s * (1 - p.done) / p.done;
+  emit(std::move(p));
+}
+
+void RunContext::throw_if_cancelled() const {
+  if (stop_.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+}
+
+double RunContext::checkpoint() {
+  const double waited_s = control_.wait_while_paused(stop_);
+  paused_s_ += waited_s;
+  throw_if_cancelled();
+  return waited_s;
+}
+
+}  // namespace lab

@@ -1,0 +1,47 @@
+#include "compute/types/command.h"
+
+namespace lab {
+
+const char* to_string(MemoryKind kind) {
+  return kind == MemoryKind::Pageable ? "pageable" : "pinned";
+}
+
+const char* to_string(TransferOp op) {
+  switch (op) {
+    case TransferOp::Read: return "read";
+    case TransferOp::Write: return "write";
+    case TransferOp::Copy: return "copy";
+    case TransferOp::Triad: return "triad";
+  }
+  return "?";
+}
+
+const char* to_string(CacheState cache) {
+  return cache == CacheState::Warm ? "warm" : "cold";
+}
+
+const char* to_string(DataSource data) {
+  return data == DataSource::Synthetic ? "synthetic" : "fashion-mnist";
+}
+
+const char* to_string(BatchOrder order) {
+  return order == BatchOrder::Shuffled ? "shuffled" : "sequential";
+}
+
+const char* to_string(Kernels kernels) {
+  return kernels == Kernels::Lab ? "lab" : "library";
+}
+
+const char* to_string(Fill fill) {
+  switch (fill) {
+    case Fill::Zeros: return "zeros";
+    case Fill::Ones: return "ones";
+    case Fill::Full: return "full";
+    case Fill::Arange: return "arange";
+    case Fill::Rand: return "rand";
+    case Fill::Randn: return "randn";
+  }
+  return "?";
+}
+
+}  // namespace lab

@@ -1,0 +1,130 @@
+#pragma once
+// What a person asks for. Panels and the command line both make these; the worker runs them.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compute/types/device.h"
+#include "compute/types/dtype.h"
+
+namespace lab {
+
+using TensorId = std::int64_t;
+
+enum class CacheState { Warm, Cold };
+enum class MemoryKind { Pageable, Pinned };
+
+// STREAM's terms. Bytes moved per element of size s: Read s, Write s, Copy 2s, Triad 3s.
+enum class TransferOp { Read, Write, Copy, Triad };
+
+struct StartTransfers {
+  std::vector<Device> from;  // empty: every device
+  std::vector<Device> to;    // empty: every device
+  std::vector<MemoryKind> memory = {MemoryKind::Pageable};
+  std::vector<TransferOp> ops = {TransferOp::Copy, TransferOp::Read, TransferOp::Write,
+                                 TransferOp::Triad};
+  bool one_thread = true;                 // measure with one thread
+  bool all_threads = true;                // and with all of the device's
+  std::vector<std::int64_t> sizes_bytes;  // empty: 1 KiB to 1 GiB, powers of two
+  CacheState cache = CacheState::Warm;
+  double budget_s = 0.5;  // time for one case
+  bool live = false;      // repeat the first case until cancelled
+};
+
+struct StartMatmul {
+  std::vector<Device> devices;       // empty: every device
+  std::vector<std::string> kernels;  // names; empty: all. "best": the fastest of ours
+  std::vector<std::int64_t> sizes;   // square sizes; empty: 64 to 4096, powers of two
+  DType dtype = DType::F32;
+  CacheState cache = CacheState::Warm;
+  double budget_s = 0.5;  // time for one kernel at one size
+  std::uint64_t seed = 0;
+  bool live = false;  // repeat kernels at sizes[0] until cancelled
+};
+
+enum class DataSource { Synthetic, FashionMnist };
+enum class BatchOrder { Shuffled, Sequential };
+enum class Kernels { Lab, Library };
+
+// Defaults are the chapters'.
+struct StartTraining {
+  std::string model = "lenet";  // softmax, mlp, lenet, resnet18
+  DataSource data = DataSource::Synthetic;
+  std::string data_dir;  // empty: the usual places
+  std::int64_t synthetic_train = 60000;
+  std::int64_t synthetic_test = 10000;
+  std::vector<Device> devices;  // empty: cpu:0
+  std::int64_t batch = 256;
+  std::optional<double> lr;  // empty: the chapters' value for the model
+  double momentum = 0;
+  double weight_decay = 0;
+  std::int64_t epochs = 10;
+  std::optional<std::int64_t> steps;  // stop after so many steps, whatever the epochs
+  BatchOrder order = BatchOrder::Shuffled;
+  std::uint64_t seed = 0;
+  Kernels kernels = Kernels::Lab;
+  DType dtype = DType::F32;
+  std::string init_file;  // safetensors to start from
+  std::string save_file;  // safetensors to write at the end
+  bool evaluate = true;   // test accuracy after each epoch
+};
+
+enum class Fill { Zeros, Ones, Full, Arange, Rand, Randn };
+
+struct MakeTensor {
+  Device device;
+  std::vector<std::int64_t> shape;
+  DType dtype = DType::F32;
+  Fill fill = Fill::Zeros;
+  double value = 0;        // for Full
+  std::uint64_t seed = 0;  // for Rand and Randn
+  std::string name;        // empty: one is made up ("X1")
+};
+struct CopyTensor {
+  TensorId id = 0;
+  Device to;
+};
+// Z = X + Y; on two devices this fails with DeviceMismatch, as the chapter shows.
+struct AddTensors {
+  TensorId a = 0, b = 0;
+};
+struct FreeTensor {
+  TensorId id = 0;
+};
+
+// Commands that become a job of the worker, in the order they were sent.
+using JobCommand = std::variant<StartTransfers, StartMatmul, StartTraining, MakeTensor, CopyTensor,
+                                AddTensors, FreeTensor>;
+
+// Commands that act on the running job at once.
+struct CancelJob {};
+struct PauseJob {};
+struct ResumeJob {};
+struct StopAfterEpoch {};
+
+// A wish of the window itself, carried out by the controller; never sent to the worker.
+struct SavePlotPng {
+  std::string plot;  // path of the plot widget
+  std::string file;
+};
+struct SaveText {
+  std::string file;
+  std::string text;
+};
+
+using Command =
+    std::variant<StartTransfers, StartMatmul, StartTraining, MakeTensor, CopyTensor, AddTensors,
+                 FreeTensor, CancelJob, PauseJob, ResumeJob, StopAfterEpoch, SavePlotPng, SaveText>;
+using Commands = std::vector<Command>;
+
+const char* to_string(MemoryKind kind);   // "pageable", "pinned"
+const char* to_string(TransferOp op);     // "read", "write", "copy", "triad"
+const char* to_string(CacheState cache);  // "warm", "cold"
+const char* to_string(DataSource data);   // "synthetic", "fashion-mnist"
+const char* to_string(BatchOrder order);  // "shuffled", "sequential"
+const char* to_string(Kernels kernels);   // "lab", "library"
+const char* to_string(Fill fill);         // "zeros", ...
+
+}  // namespace lab

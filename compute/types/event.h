@@ -1,0 +1,196 @@
+#pragma once
+// What a job reports. The window's model and the JSON lines are both made from these.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compute/types/command.h"
+#include "compute/types/device.h"
+#include "compute/types/device_info.h"
+#include "compute/types/dtype.h"
+#include "compute/types/stats.h"
+
+namespace lab {
+
+using JobId = std::int64_t;  // 0: no job (telemetry)
+
+struct JobStarted {
+  std::string title;   // "Matmul ladder on cpu:0"
+  JobCommand command;  // what was asked, for provenance
+};
+
+enum class Outcome { Done, Failed, Cancelled };
+struct JobFinished {
+  Outcome outcome = Outcome::Done;
+  double seconds = 0;
+  std::string error;  // one sentence, when Failed
+};
+
+struct Progress {
+  double done = 0;   // 0..1
+  std::string what;  // "cpu_packed at 1024"
+  std::optional<double> left_s;
+};
+
+enum class Severity { Info, Warning, Error };
+struct LogLine {
+  Severity severity = Severity::Info;
+  std::string text;
+};
+
+// A case that cannot run, and why. Not a failure.
+struct Skipped {
+  std::string what;
+  std::string reason;
+};
+
+struct MatmulSample {
+  Device device;
+  std::string kernel;
+  bool library = false;
+  DType dtype = DType::F32;
+  std::int64_t m = 0, n = 0, k = 0;
+  Timing time;
+  double gflops = 0;  // from the median
+  bool verified = false;
+  std::optional<double> share_of_library;  // of the fastest library rung at this size
+  std::optional<double> share_of_peak;     // of the measured FMA peak
+  double max_error = 0;                    // the largest |error| / bound found while verifying
+  Conditions conditions;
+};
+
+// The ceiling the shares are measured against.
+struct PeakSample {
+  Device device;
+  DType dtype = DType::F32;
+  int threads = 0;
+  Timing time;
+  double gflops = 0;
+};
+
+// A rung's facts, sent before its samples so that pages can list and explain it.
+struct RungInfo {
+  Device device;
+  std::string name;      // "simd"
+  std::string title;     // "SIMD micro-kernel"
+  std::string sentence;  // what it adds and why that helps
+  bool library = false;
+};
+
+struct TransferSample {
+  Device from, to;
+  MemoryKind memory = MemoryKind::Pageable;
+  TransferOp op = TransferOp::Copy;
+  int threads = 1;
+  std::int64_t bytes = 0;  // size of one array
+  Timing time;
+  double gb_per_s = 0;  // bytes moved as STREAM counts them, over the median
+  bool verified = false;
+  Conditions conditions;
+};
+
+// t(bytes) = latency + bytes / bandwidth, fitted by relative least squares over one sweep.
+struct TransferFit {
+  Device from, to;
+  MemoryKind memory = MemoryKind::Pageable;
+  TransferOp op = TransferOp::Copy;
+  int threads = 1;
+  double latency_s = 0;
+  double gb_per_s = 0;
+  double r2 = 0;  // of log time
+  // The size at which latency and bandwidth cost the same: below it, latency rules.
+  std::int64_t half_bandwidth_bytes = 0;
+  // From this size on this case is quicker than doing it with one thread; empty: never or n/a.
+  std::optional<std::int64_t> break_even_bytes;
+};
+
+struct TrainingStarted {
+  StartTraining request;  // with every default filled in
+  double lr = 0;
+  std::int64_t parameters = 0;
+  std::int64_t train_images = 0, test_images = 0;
+  std::int64_t steps_per_epoch = 0, total_steps = 0;
+  bool synthetic = false;
+  std::vector<std::string> class_names;
+};
+
+struct StepDone {
+  std::int64_t step = 0;    // from 1
+  std::int64_t epoch = 0;   // from 1
+  double loss = 0;          // mean over the batch
+  double accuracy = 0;      // of the batch, before the update
+  std::int64_t images = 0;  // in this step
+  double images_per_s = 0;  // of this step
+  double t_s = 0;           // since training started, pauses left out
+};
+
+struct EpochDone {
+  std::int64_t epoch = 0;  // from 1
+  double train_loss = 0, train_acc = 0;
+  std::optional<double> test_acc;
+  double seconds = 0;  // training time of the epoch, evaluation left out
+  double images_per_s = 0;
+};
+
+struct PredictedImage {
+  std::array<std::uint8_t, 28 * 28> pixels{};
+  int label = 0, predicted = 0;
+  float confidence = 0;  // softmax probability of `predicted`
+};
+struct Predictions {
+  std::int64_t epoch = 0;
+  std::vector<PredictedImage> images;  // wrong ones first
+};
+struct Confusion {
+  std::int64_t epoch = 0;
+  int classes = 10;
+  std::vector<std::int64_t> counts;  // [label * classes + predicted], on the test set
+};
+
+struct TrainingDone {
+  std::optional<double> test_acc;
+  double images_per_s = 0;  // over all steps
+  double seconds = 0;
+  std::int64_t steps = 0;
+  std::vector<Device> devices;
+  std::string saved_file;
+};
+
+struct TensorInfo {
+  TensorId id = 0;
+  std::string name;
+  Device device;
+  std::vector<std::int64_t> shape;
+  DType dtype = DType::F32;
+  std::int64_t bytes = 0;
+  bool owned_by_page = false;  // made on the Memory page, so it can be copied and freed
+  std::string preview;         // first values, "0.1234, -1.5, ..."
+};
+
+// All live buffers of the process, sent after each change made on the Memory page and regularly
+// while a job runs.
+struct TensorList {
+  std::vector<TensorInfo> tensors;
+};
+
+struct Telemetry {
+  std::vector<DeviceTelemetry> devices;
+  double lab_cpu = 0;  // share of one core this process used since the last one
+  std::int64_t lab_rss_bytes = 0;
+};
+
+using Payload =
+    std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample, PeakSample,
+                 RungInfo, TransferSample, TransferFit, TrainingStarted, StepDone, EpochDone,
+                 Predictions, Confusion, TrainingDone, TensorList, Telemetry>;
+
+struct Event {
+  JobId job = 0;
+  double t_s = 0;  // since the lab started
+  Payload payload;
+};
+
+}  // namespace lab

@@ -1,0 +1,34 @@
+#pragma once
+// A value, or the reason why there is none: "N/A" is never 0 and never silent.
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace lab {
+
+template <typename T>
+class Maybe {
+ public:
+  Maybe() = default;
+  Maybe(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+
+  static Maybe missing(std::string reason) {
+    Maybe m;
+    m.reason_ = std::move(reason);
+    return m;
+  }
+
+  explicit operator bool() const { return value_.has_value(); }
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return &*value_; }
+  T value_or(T other) const { return value_.value_or(std::move(other)); }
+
+  // Why there is no value; a full sentence fragment such as "the kernel shows no sensor".
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::optional<T> value_;
+  std::string reason_ = "not read yet";
+};
+
+}  // namespace lab

@@ -1,0 +1,34 @@
+#pragma once
+// Units and the texts that people type for them. GB = 1e9 bytes, GiB = 2^30 bytes.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lab {
+
+inline constexpr std::int64_t kKiB = 1024;
+inline constexpr std::int64_t kMiB = 1024 * kKiB;
+inline constexpr std::int64_t kGiB = 1024 * kMiB;
+
+// "4096", "4KiB", "1.5GiB", "64kB", "2MB"; throws Error(Usage) naming the text.
+std::int64_t parse_bytes(std::string_view text);
+
+// "1KiB..1GiB" (powers of two from first to last, both included) or "1KiB,3MiB,..."; throws
+// Error(Usage).
+std::vector<std::int64_t> parse_byte_sizes(std::string_view text);
+
+// "64..4096" (powers of two, both ends included) or "100,200,..."; positive; throws Error(Usage).
+std::vector<std::int64_t> parse_counts(std::string_view text);
+
+// Three significant digits with an SI prefix and the unit: format_si(4.31e12, "B/s") is
+// "4.31 TB/s"; 0 is "0 B/s".
+std::string format_si(double value, std::string_view unit);
+
+// "1.50 GiB", "64.0 KiB", "12 B".
+std::string format_bytes(std::int64_t bytes);
+
+// "835 ns", "12.2 s", "3 min 20 s".
+std::string format_seconds(double seconds);
+
+}  // namespace lab

@@ -1,0 +1,33 @@
+#pragma once
+// The whole window in one call: rail, page, status bar, help overlay.
+#include <map>
+#include <string>
+
+#include "compute/types/command.h"
+#include "ui/model/forms.h"
+#include "ui/model/model.h"
+#include "ui/ui.h"
+
+namespace lab::ui {
+
+enum class Page { Devices, Memory, Transfers, Matmul, Training, Log };
+
+struct ViewState {
+  Page page = Page::Devices;
+  ThemeMode mode = ThemeMode::Dark;
+  float scale = 1;  // chosen by the person, 1..2
+  bool help_open = false;
+  bool confirm_cancel = false;
+  Forms forms;
+};
+
+// Draws one frame into the current ImGui context, which covers the window. Reads the model, edits
+// the view, appends commands. Never waits, never allocates device memory.
+void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out);
+
+// What is remembered between starts, as flat text keys ("page", "scale", "training.batch"). load
+// ignores unknown keys and values that do not fit.
+std::map<std::string, std::string> save_view(const ViewState& view);
+void load_view(ViewState& view, const std::map<std::string, std::string>& saved);
+
+}  // namespace lab::ui

@@ -1,0 +1,75 @@
+#pragma once
+// The lab's plot widget, drawn on ImDrawList: linear and log axes, SI ticks, pan (drag), wheel
+// zoom, box zoom (right drag), double-click reset, legend toggles, nearest-point tooltip, min/max
+// decimation, error bands, reference lines, shared cursor, CSV and PNG export by right click.
+#include <imgui.h>
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/types/command.h"
+#include "ui/plot/plot_state.h"
+#include "ui/ui.h"
+
+namespace lab::ui::plot {
+
+struct Axis {
+  std::string_view label;  // "size N"
+  Scale scale = Scale::Linear;
+  std::string_view unit;           // "FLOP/s": ticks become "200 G", the axis says "GFLOP/s"
+  bool binary = false;             // ticks in KiB, MiB, GiB
+  std::optional<double> min, max;  // fixed ends where asked for; else they follow the data
+  bool whole = false;              // whole numbers only (steps, sizes)
+};
+
+struct Axes {
+  Axis x, y;
+};
+
+enum class Line { Solid, Dashed, Dotted };
+enum class Marker { None, Circle, Square, Triangle, Diamond, Cross };
+
+struct Series {
+  std::string label;
+  ImU32 color = 0;
+  Line line = Line::Solid;
+  Marker marker = Marker::None;
+  float width = 1.8F;  // units
+  float alpha = 1;     // pale raw data behind a smoothed line
+  bool in_legend = true;
+  bool bars = false;                  // vertical bars from 0 instead of a line
+  std::span<const double> x, y;       // x ascending; NaN breaks the line
+  std::span<const double> low, high;  // error band, or empty
+  // Full statistics of point i for the tooltip; empty: "label  y at x".
+  std::function<std::string(std::size_t i)> describe;
+};
+
+struct Reference {
+  std::string label;  // "measured peak"
+  double y = 0;
+  ImU32 color = 0;
+  Line line = Line::Dashed;
+};
+
+struct Options {
+  float height = 0;  // units; 0: fills what is left
+  LinkedCursor* cursor = nullptr;
+  std::span<const Reference> references;
+  std::string_view empty_text;  // shown in the middle while there is no data
+  bool legend = true;
+  bool dimmed = false;
+};
+
+// Draws the plot under `path` and records it as a widget. A right-click menu choice that leaves the
+// window (CSV, PNG) is appended to `out` as SaveText or SavePlotPng.
+void draw(Ui& ui, std::string_view path, const Axes& axes, std::span<const Series> series,
+          const Options& options, Commands& out);
+
+// "x,series,y,low,high" lines for every point of every series, hidden ones included.
+std::string to_csv(const Axes& axes, std::span<const Series> series);
+
+}  // namespace lab::ui::plot

@@ -1,0 +1,37 @@
+#pragma once
+// What a plot remembers between frames: the view the person chose and which series are hidden.
+#include <imgui.h>
+
+#include <optional>
+#include <set>
+#include <string>
+
+namespace lab::ui::plot {
+
+enum class Scale { Linear, Log10, Log2 };
+
+struct Range {
+  double min = 0, max = 1;
+  bool operator==(const Range&) const = default;
+};
+
+struct PlotState {
+  std::optional<Range> x, y;              // empty: follow the data
+  std::optional<Scale> x_scale, y_scale;  // empty: as the caller asks
+  std::set<std::string> hidden;           // series labels switched off in the legend
+  bool panning = false, boxing = false;
+  ImVec2 box_start{0, 0};
+  bool show_data = false;
+};
+
+// A cursor shared by the charts of a page: hovering one shows the same x in the others.
+struct LinkedCursor {
+  std::optional<double> x;     // of the previous frame, drawn by all
+  std::optional<double> next;  // collected during this frame
+  void begin_frame() {
+    x = next;
+    next.reset();
+  }
+};
+
+}  // namespace lab::ui::plot

@@ -1,0 +1,131 @@
+#pragma once
+// The lab's controls: each draws itself in the theme, can be reached by keyboard, explains itself
+// on hover, and records its rectangle under its path. Paths are unique in a frame: "page/control".
+#include <imgui.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/types/maybe.h"
+#include "ui/ui.h"
+
+namespace lab::ui {
+
+// --- surfaces -------------------------------------------------------------------------------
+// A card with a title; everything between lies inside. Height 0: as high as its content (of the
+// previous frame), < 0: fills what is left minus that many units. Width 0: fills.
+struct CardOptions {
+  float width = 0, height = 0;
+  std::string_view hint;  // on hover of the title
+  bool dimmed = false;    // old results while new ones come in
+};
+bool begin_card(Ui& ui, std::string_view path, std::string_view title, const CardOptions& = {});
+void end_card(Ui& ui);
+
+// Columns of cards: splits the width that is left by `weights` with the 12-unit gap.
+// Use: Row row(ui, {1, 2}); row.next(); draw; row.next(); draw;
+class Row {
+ public:
+  Row(Ui& ui, std::span<const float> weights, float height = 0);
+  ~Row();
+  Row(const Row&) = delete;
+  Row& operator=(const Row&) = delete;
+  void next();
+  float width() const { return width_; }  // of the current cell
+
+ private:
+  Ui& ui_;
+  std::vector<float> weights_;
+  float height_, left_, top_, total_, width_ = 0, bottom_ = 0;
+  int cell_ = -1;
+};
+
+// --- text -----------------------------------------------------------------------------------
+void title(Ui& ui, std::string_view text);
+void body(Ui& ui, std::string_view text);     // wrapped
+void muted(Ui& ui, std::string_view text);    // wrapped, muted
+void caption(Ui& ui, std::string_view text);  // small, muted, one line, cut with "..."
+// "4.31 TB/s": number in text colour, unit in muted; `text` as format_si makes it.
+void number(Ui& ui, std::string_view text, ImFont* font = nullptr);
+// "label            value" over the width, value right-aligned; N/A with the reason on hover.
+void fact(Ui& ui, std::string_view label, std::string_view value, std::string_view hint = {});
+void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
+          std::string_view hint = {});
+// Explains the item just drawn.
+void hint(Ui& ui, std::string_view text);
+// One sentence with an icon in the colour of the state.
+void error_box(Ui& ui, std::string_view path, std::string_view sentence);
+void note_box(Ui& ui, std::string_view path, std::string_view sentence);
+// A small filled label: "synthetic", "unstable", "verified".
+enum class Tone { Neutral, Accent, Good, Warning, Bad };
+void badge(Ui& ui, std::string_view text, Tone tone = Tone::Neutral);
+
+// --- controls -------------------------------------------------------------------------------
+enum class ButtonKind { Normal, Primary, Danger, Quiet };
+struct ButtonOptions {
+  ButtonKind kind = ButtonKind::Normal;
+  bool enabled = true;
+  std::string_view hint;  // says why when not enabled
+  float width = 0;        // 0: as wide as the label, < 0: fills
+};
+bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonOptions& = {});
+// `icon` is drawn by us (see icons.h): no icon font is needed.
+bool icon_button(Ui& ui, std::string_view path, int icon, std::string_view hint);
+// Labels stand above the control and the control fills the width. All return true on change.
+struct NumberOptions {
+  double min = -1e300, max = 1e300, step = 1;
+  std::string_view unit;
+  std::string_view hint;
+  int decimals = 4;  // for the double version, trailing zeros cut
+};
+bool input_number(Ui& ui, std::string_view path, std::string_view label, std::int64_t& value,
+                  const NumberOptions& = {});
+bool input_number(Ui& ui, std::string_view path, std::string_view label, double& value,
+                  const NumberOptions& = {});
+bool input_text(Ui& ui, std::string_view path, std::string_view label, std::string& value,
+                std::string_view hint = {}, std::string_view placeholder = {});
+bool combo(Ui& ui, std::string_view path, std::string_view label,
+           std::span<const std::string> choices, int& index, std::string_view hint = {});
+bool segmented(Ui& ui, std::string_view path, std::string_view label,
+               std::span<const std::string> choices, int& index, std::string_view hint = {});
+bool checkbox(Ui& ui, std::string_view path, std::string_view label, bool& value,
+              std::string_view hint = {}, bool enabled = true);
+bool foldout(Ui& ui, std::string_view path, std::string_view label, bool& open);
+bool selectable_row(Ui& ui, std::string_view path, std::string_view label, bool selected);
+
+// --- meters ---------------------------------------------------------------------------------
+// Share 0..1 as a thin bar over the width; eases in 150 ms.
+void bar(Ui& ui, std::string_view path, double share, ImU32 color, std::string_view hint = {});
+void progress_bar(Ui& ui, std::string_view path, double share, float width, float height);
+// A small line without axes; y from 0 to `top`.
+void sparkline(Ui& ui, std::string_view path, std::span<const float> values, float top, ImU32 color,
+               float height, std::string_view hint = {});
+
+// --- the three states of a page -----------------------------------------------------------
+// Empty: one sentence and the button that fills it; true when clicked.
+bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
+                 std::string_view button_label);
+
+// --- tables -----------------------------------------------------------------------------
+// A calm table on ImGui's: header muted, rows 28 units, numbers right-aligned in the mono font.
+struct Column {
+  std::string_view label;
+  float weight = 1;  // share of the width
+  bool number = false;
+  std::string_view hint;
+};
+bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns, float height = 0);
+void table_row(Ui& ui);
+void cell(Ui& ui, std::string_view text, std::string_view hint = {});
+void end_table(Ui& ui);
+
+// Records the item just drawn by plain ImGui under `path`.
+void record_item(Ui& ui, std::string_view path, std::string_view kind, std::string_view label = {},
+                 std::string_view value = {}, bool enabled = true);
+
+}  // namespace lab::ui

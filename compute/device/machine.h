@@ -1,6 +1,7 @@
 #pragma once
 // The devices of this machine, as the lab uses them. Made once in main and passed by reference.
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "compute/device/memory_account.h"

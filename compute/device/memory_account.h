@@ -1,6 +1,7 @@
 #pragma once
 // What this process holds on one device: exact, refused before the device is full.
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -11,7 +12,10 @@ namespace lab {
 
 class MemoryAccount {
  public:
-  MemoryAccount(Device device, std::int64_t limit_bytes);
+  // `available` tells what the machine has free at this moment; large requests past it are refused
+  // too, because other programs may hold what the limit promises. Empty: only the limit counts.
+  MemoryAccount(Device device, std::int64_t limit_bytes,
+                std::function<std::int64_t()> available = {});
 
   // Books `bytes` under a new id; throws Error(OutOfMemory) naming what was asked for and what is
   // free, before anything is allocated. `info` describes the tensor for the live list; its id,
@@ -31,6 +35,7 @@ class MemoryAccount {
  private:
   const Device device_;
   const std::int64_t limit_bytes_;
+  const std::function<std::int64_t()> available_;
   mutable std::mutex mutex_;
   std::map<TensorId, TensorInfo> live_;
   std::int64_t used_bytes_ = 0;

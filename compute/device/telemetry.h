@@ -2,6 +2,7 @@
 // Live readings: utilisation, clocks, temperature, memory. A reading costs well under a
 // millisecond.
 #include <memory>
+#include <string>
 
 #include "compute/device/machine.h"
 #include "compute/types/event.h"
@@ -14,8 +15,9 @@ class TelemetryReader {
   explicit TelemetryReader(Machine& machine, std::string root = "/");
   ~TelemetryReader();
 
-  // Rates are since the previous call; the first call has no rates ("not read yet").
-  Telemetry read();
+  // Rates are since the previous call; the first call has no rates ("not read yet"). `t_s` is the
+  // time on the lab's axis that the readings are stamped with. One thread at a time.
+  Telemetry read(double t_s = 0);
 
  private:
   struct Impl;

@@ -23,7 +23,8 @@ struct RandomStream {
   std::uint32_t bits(std::uint64_t index) const;
   // Uniform in [0, 1), 24 random bits: index-th value.
   float uniform(std::uint64_t index) const;
-  // Standard normal by Box-Muller with our own fma polynomials: the same bits on any IEEE device.
+  // Standard normal by Box-Muller with our own polynomials of +, -, *, / and sqrt, nothing fused:
+  // the same bits on any IEEE device. |x| < 6.7.
   float normal(std::uint64_t index) const;
   // Uniform in [0, n), n > 0, without modulo bias worth measuring (32x32 multiply-high; n < 2^31).
   std::uint32_t below(std::uint64_t index, std::uint32_t n) const;

@@ -1,0 +1,196 @@
+#include "compute/device/machine.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "compute/device/cpu_topology.h"
+#include "compute/device/memory_info.h"
+#include "compute/device/nvidia_probe.h"
+#include "compute/device/simd_level.h"
+#include "compute/device/system_files.h"
+#include "compute/types/error.h"
+
+namespace lab {
+namespace {
+
+constexpr int kMaxCpuDevices = 4096;
+// The rest of what is free stays with the system and the lab's own window.
+constexpr double kUsableShare = 0.9;
+
+std::string system_name() {
+  std::string name = "Linux";
+  if (const auto text = read_text("/etc/os-release")) {
+    const auto at = text->find("PRETTY_NAME=\"");
+    if (at != std::string::npos) {
+      const auto begin = at + 13;
+      name = text->substr(begin, text->find('"', begin) - begin);
+    }
+  }
+  utsname names{};
+  return uname(&names) == 0 ? fmt::format("{}, kernel {}", name, names.release) : name;
+}
+
+std::string host_name() {
+  utsname names{};
+  return uname(&names) == 0 ? names.nodename : "unknown host";
+}
+
+Maybe<double> max_clock_mhz(const std::vector<int>& cores) {
+  std::int64_t best_khz = 0;
+  for (const int core : cores) {
+    const std::string file =
+        fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", core);
+    best_khz = std::max(best_khz, read_number(file).value_or(0));
+  }
+  if (best_khz > 0) return static_cast<double>(best_khz) / 1000;
+  return Maybe<double>::missing(
+      "the kernel shows no highest clock (no cpufreq; usual in virtual machines)");
+}
+
+bool is_virtual_machine() {
+  const std::string cpuinfo = read_text("/proc/cpuinfo").value_or("");
+  const std::string flags = ' ' + find_field(cpuinfo, "flags").value_or("") + ' ';
+  return flags.find(" hypervisor ") != std::string::npos;
+}
+
+std::string hardware_threads(const std::vector<CpuCore>& cores) {
+  std::size_t threads = 0;
+  for (const CpuCore& core : cores) threads += core.hardware_threads.size();
+  return threads == cores.size()
+             ? fmt::format("{}, one a core", threads)
+             : fmt::format("{}; the lab uses one a core, {}", threads, cores.size());
+}
+
+std::string memory_limit(const MemoryInfo& memory) {
+  return memory.limited_by.empty() ? "90 % of what was available when the lab started"
+                                   : "90 % of what was available within the " + memory.limited_by;
+}
+
+std::vector<DeviceInfo> describe_cpus(int devices) {
+  const CpuTopology topology = read_topology();
+  const MemoryInfo memory = read_memory();
+  const SimdLevel simd = simd_level();
+  const bool virtual_machine = is_virtual_machine();
+  const auto usable =
+      static_cast<std::int64_t>(kUsableShare * static_cast<double>(memory.available_bytes));
+  std::vector<DeviceInfo> infos;
+  infos.reserve(static_cast<std::size_t>(devices));
+  for (int i = 0; i < devices; ++i) {
+    const std::vector<CpuCore> cores = split_cores(topology.cores, i, devices);
+    DeviceInfo info = describe_cores(topology, cores);
+    info.device = cpu(i);
+    info.simd = simd.name;
+    info.simd_detail = simd.detail;
+    info.clock_max_mhz = max_clock_mhz(info.cores);
+    info.memory_total_bytes = memory.total_bytes;
+    info.memory_limit_bytes = usable / devices;
+    info.details.emplace_back("Hardware threads", hardware_threads(cores));
+    if (virtual_machine) {
+      info.details.emplace_back("Virtual machine", "yes: cores and clocks may be shared");
+    }
+    info.details.emplace_back("Memory limit", memory_limit(memory));
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+NvidiaProbe nvidia_probe() {
+  NvidiaProbe probe;
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {  // NOLINT(concurrency-mt-unsafe)
+    probe.visible_devices = std::string(visible);
+  }
+  return probe;
+}
+
+}  // namespace
+
+DeviceContext::DeviceContext(DeviceInfo info)
+    : info_(std::move(info)), memory_(info_.device, info_.memory_limit_bytes, [] {
+        return read_memory().available_bytes;
+      }) {}
+
+ThreadPool& DeviceContext::threads() {
+  std::call_once(threads_once_, [this] { threads_ = std::make_unique<ThreadPool>(info_.cores); });
+  return *threads_;
+}
+
+Machine::Machine(const MachineOptions& options) {
+  if (options.cpu_devices < 1 || options.cpu_devices > kMaxCpuDevices) {
+    throw Error(Errc::Usage, fmt::format("--cpu-devices {}: choose between 1 and {}",
+                                         options.cpu_devices, kMaxCpuDevices));
+  }
+  info_.host = host_name();
+  info_.system = system_name();
+  info_.devices = describe_cpus(options.cpu_devices);
+  info_.absent = find_unusable_gpus(nvidia_probe());
+  for (const DeviceInfo& info : info_.devices) {
+    contexts_.push_back(std::make_unique<DeviceContext>(info));
+  }
+}
+
+Machine::~Machine() = default;
+
+const MachineInfo& Machine::info() const {
+  return info_;
+}
+
+std::vector<Device> Machine::devices() const {
+  std::vector<Device> all;
+  for (const auto& context : contexts_) all.push_back(context->device());
+  return all;
+}
+
+DeviceContext& Machine::at(Device device) {
+  if (has(device)) return *contexts_[static_cast<std::size_t>(device.index)];
+  if (device.kind == DeviceKind::Cpu) {
+    throw Error(Errc::NotFound,
+                fmt::format("{} cannot be used: the cores make {} CPU device{} here; use cpu:0, or "
+                            "start with --cpu-devices {}",
+                            to_string(device), num_cpus(), num_cpus() == 1 ? "" : "s",
+                            std::clamp(device.index, 0, kMaxCpuDevices - 1) + 1));
+  }
+  const auto cards = info_.absent.size();
+  const auto index = static_cast<std::size_t>(device.index);
+  std::string why;
+  if (index < cards) {
+    const AbsentDevice& card = info_.absent[index];
+    why = card.what == "NVIDIA GPU" ? card.reason : card.what + ": " + card.reason;
+  } else if (cards == 1 && info_.absent.front().what == "NVIDIA GPU") {
+    why = info_.absent.front().reason;
+  } else {
+    why = fmt::format("this machine has {} NVIDIA GPU{}", cards, cards == 1 ? "" : "s");
+  }
+  throw Error(Errc::NotFound,
+              fmt::format("{} cannot be used: {}; use cpu:0", to_string(device), why));
+}
+
+bool Machine::has(Device device) const {
+  return device.kind == DeviceKind::Cpu && device.index >= 0 && device.index < num_cpus();
+}
+
+int Machine::num_cpus() const {
+  return static_cast<int>(contexts_.size());
+}
+
+int Machine::num_gpus() const {
+  return static_cast<int>(std::count_if(contexts_.begin(), contexts_.end(), [](const auto& c) {
+    return c->device().kind == DeviceKind::Cuda;
+  }));
+}
+
+Device Machine::try_gpu(int i) const {
+  return has(gpu(i)) ? gpu(i) : cpu();
+}
+
+std::vector<Device> Machine::try_all_gpus() const {
+  std::vector<Device> gpus;
+  gpus.reserve(static_cast<std::size_t>(std::max(1, num_gpus())));
+  for (int i = 0; i < num_gpus(); ++i) gpus.push_back(gpu(i));
+  if (gpus.empty()) gpus.push_back(cpu());
+  return gpus;
+}
+
+}  // namespace lab

@@ -1,0 +1,101 @@
+#include "compute/device/memory_info.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "compute/device/system_files.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+struct GroupMemory {
+  std::int64_t limit_bytes = 0;
+  std::int64_t available_bytes = 0;
+};
+
+std::int64_t kib_field(const std::string& text, std::string_view key) {
+  const auto value = find_field(text, key);
+  return value ? std::strtoll(value->c_str(), nullptr, 10) * kKiB : 0;
+}
+
+// Page cache that the kernel gives back on demand counts as used in a group; it is not.
+std::int64_t reclaimable_bytes(const std::string& folder, std::string_view key) {
+  const auto stat = read_text(folder + "/memory.stat");
+  if (!stat) return 0;
+  const std::string wanted = std::string(key) + ' ';
+  const auto at = stat->rfind('\n' + wanted);
+  const char* number = nullptr;
+  if (at != std::string::npos) number = stat->c_str() + at + 1 + wanted.size();
+  if (stat->rfind(wanted, 0) == 0) number = stat->c_str() + wanted.size();
+  return number ? std::strtoll(number, nullptr, 10) : 0;
+}
+
+struct GroupFiles {
+  const char* limit;
+  const char* usage;
+  const char* reclaimable;
+};
+constexpr GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
+constexpr GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes",
+                               "total_inactive_file"};
+
+// The tightest limit on the way from the group up to the mount point.
+std::optional<GroupMemory> tightest(const std::string& mount, std::string group,
+                                    const GroupFiles& files) {
+  std::optional<GroupMemory> found;
+  while (true) {
+    const std::string folder = mount + (group == "/" ? "" : group);
+    if (const auto limit = read_number(folder + files.limit)) {
+      const std::int64_t used = read_number(folder + files.usage).value_or(0) -
+                                reclaimable_bytes(folder, files.reclaimable);
+      const GroupMemory here{*limit,
+                             std::max<std::int64_t>(0, *limit - std::max<std::int64_t>(used, 0))};
+      if (!found || here.available_bytes < found->available_bytes) found = here;
+    }
+    if (group.empty() || group == "/") return found;
+    group.erase(group.rfind('/'));
+  }
+}
+
+std::optional<GroupMemory> read_group(const std::string& root) {
+  const std::string text = read_text(root + "/proc/self/cgroup").value_or("");
+  std::optional<GroupMemory> found;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string kinds = ',' + line.substr(first + 1, second - first - 1) + ',';
+    const std::string group = line.substr(second + 1);
+    std::optional<GroupMemory> here;
+    if (kinds == ",,") here = tightest(root + "/sys/fs/cgroup", group, kVersion2);
+    if (kinds.find(",memory,") != std::string::npos) {
+      here = tightest(root + "/sys/fs/cgroup/memory", group, kVersion1);
+    }
+    if (here && (!found || here->available_bytes < found->available_bytes)) found = here;
+  }
+  return found;
+}
+
+}  // namespace
+
+MemoryInfo read_memory(const std::string& root) {
+  MemoryInfo info;
+  const std::string text = read_text(root + "/proc/meminfo").value_or("");
+  info.total_bytes = kib_field(text, "MemTotal");
+  info.available_bytes = kib_field(text, "MemAvailable");
+  if (info.available_bytes == 0) info.available_bytes = kib_field(text, "MemFree");
+  const auto group = read_group(root);
+  if (group && group->limit_bytes < info.total_bytes) {
+    info.limited_by = "cgroup limit of " + format_bytes(group->limit_bytes);
+    info.available_bytes = std::min(info.available_bytes, group->available_bytes);
+  }
+  return info;
+}
+
+}  // namespace lab

@@ -1,0 +1,134 @@
+#include "compute/device/telemetry.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "compute/device/memory_info.h"
+#include "compute/device/sensors.h"
+
+namespace lab {
+namespace {
+
+double process_cpu_s() {
+  timespec t{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return 0;
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+using Ticks = std::map<int, CoreTicks>;
+
+// 0..1 since the previous reading; empty when the core is unknown or no tick has passed.
+std::optional<double> busy_share(const Ticks& before, const Ticks& now, int core) {
+  const auto a = before.find(core), b = now.find(core);
+  if (a == before.end() || b == now.end()) return std::nullopt;
+  const std::int64_t total = b->second.total - a->second.total;
+  if (total <= 0) return std::nullopt;
+  const auto busy = static_cast<double>(b->second.busy - a->second.busy);
+  return std::clamp(busy / static_cast<double>(total), 0.0, 1.0);
+}
+
+}  // namespace
+
+struct TelemetryReader::Impl {
+  using Clock = std::chrono::steady_clock;
+
+  Impl(Machine& m, std::string r)
+      : machine(m), root(std::move(r)), temperature_files(find_cpu_temperature_files(root)) {
+    for (const DeviceInfo& d : machine.info().devices) {
+      cores.insert(cores.end(), d.cores.begin(), d.cores.end());
+    }
+    std::sort(cores.begin(), cores.end());
+    cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  }
+
+  void add_utilisation(DeviceTelemetry& to, const std::vector<int>& device_cores, const Ticks& now);
+  void add_clock(DeviceTelemetry& to, const std::vector<int>& device_cores,
+                 const std::map<int, double>& clocks);
+
+  Machine& machine;
+  const std::string root;
+  const std::vector<std::string> temperature_files;
+  std::vector<int> cores;  // of all devices
+  bool has_previous = false;
+  Ticks ticks;
+  // A core whose ticks have not moved since keeps its last value.
+  std::map<int, double> last_share;
+  double cpu_s = 0;
+  Clock::time_point at;
+};
+
+void TelemetryReader::Impl::add_utilisation(DeviceTelemetry& to,
+                                            const std::vector<int>& device_cores,
+                                            const Ticks& now) {
+  if (!has_previous) return;
+  if (now.empty()) {
+    to.utilisation = Maybe<double>::missing("/proc/stat cannot be read");
+    return;
+  }
+  double sum = 0;
+  for (const int core : device_cores) {
+    if (const auto share = busy_share(ticks, now, core)) last_share[core] = *share;
+    const auto found = last_share.find(core);
+    to.core_utilisation.push_back(found == last_share.end() ? 0 : found->second);
+    sum += to.core_utilisation.back();
+  }
+  to.utilisation = sum / static_cast<double>(std::max<std::size_t>(1, device_cores.size()));
+}
+
+void TelemetryReader::Impl::add_clock(DeviceTelemetry& to, const std::vector<int>& device_cores,
+                                      const std::map<int, double>& clocks) {
+  double sum = 0;
+  int n = 0;
+  for (const int core : device_cores) {
+    const auto found = clocks.find(core);
+    if (found != clocks.end()) sum += found->second, ++n;
+  }
+  if (n > 0) {
+    to.clock_mhz = sum / n;
+  } else {
+    to.clock_mhz = Maybe<double>::missing("the kernel shows no clock of these cores");
+  }
+}
+
+TelemetryReader::TelemetryReader(Machine& machine, std::string root)
+    : impl_(std::make_unique<Impl>(machine, std::move(root))) {}
+
+TelemetryReader::~TelemetryReader() = default;
+
+Telemetry TelemetryReader::read(double t_s) {
+  Impl& r = *impl_;
+  Telemetry telemetry;
+  const Ticks now_ticks = read_core_ticks(r.root);
+  const auto clocks = read_clocks_mhz(r.root, r.cores);
+  const Maybe<double> temperature = read_temperature_c(r.temperature_files);
+  const MemoryInfo memory = read_memory(r.root);
+  for (const DeviceInfo& info : r.machine.info().devices) {
+    DeviceTelemetry d;
+    d.device = info.device;
+    d.t_s = t_s;
+    r.add_utilisation(d, info.cores, now_ticks);
+    r.add_clock(d, info.cores, clocks);
+    d.temperature_c = temperature;
+    d.memory_available_bytes = memory.available_bytes;
+    MemoryAccount& account = r.machine.at(info.device).memory();
+    d.lab_used_bytes = account.used_bytes();
+    d.lab_peak_bytes = account.peak_bytes();
+    telemetry.devices.push_back(std::move(d));
+  }
+  const double cpu_s = process_cpu_s();
+  const auto now = Impl::Clock::now();
+  const double elapsed_s = std::chrono::duration<double>(now - r.at).count();
+  if (r.has_previous && elapsed_s > 0) telemetry.lab_cpu = (cpu_s - r.cpu_s) / elapsed_s;
+  telemetry.lab_rss_bytes = read_resident_bytes(r.root);
+  r.cpu_s = cpu_s;
+  r.at = now;
+  r.ticks = now_ticks;
+  r.has_previous = true;
+  return telemetry;
+}
+
+}  // namespace lab

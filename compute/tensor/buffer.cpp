@@ -1,0 +1,69 @@
+#include "compute/tensor/buffer.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "compute/types/error.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;  // a cache line, and the widest vector
+// Large buffers are laid out for huge pages, which spare the processor most of its page table
+// walks.
+constexpr std::int64_t kHugePage = 2 * kMiB;
+constexpr std::int64_t kHugeFrom = 4 * kMiB;
+
+std::byte* allocate(std::int64_t bytes) {
+  const std::int64_t alignment = bytes >= kHugeFrom ? kHugePage : kAlignment;
+  const std::int64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  void* memory = nullptr;
+  if (::posix_memalign(&memory, static_cast<std::size_t>(alignment),
+                       static_cast<std::size_t>(rounded)) != 0) {
+    return nullptr;
+  }
+  if (bytes >= kHugeFrom) {
+    // A wish: without huge pages the memory works the same.
+    ::madvise(memory, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
+  }
+  return static_cast<std::byte*>(memory);
+}
+
+}  // namespace
+
+Buffer::Buffer(DeviceContext& context, std::int64_t bytes, TensorInfo info)
+    : context_(&context), bytes_(bytes), id_(context.memory().book(bytes, std::move(info))) {
+  if (bytes == 0) return;
+  data_ = allocate(bytes);
+  if (data_ == nullptr) {
+    context.memory().release(id_);
+    throw Error(Errc::OutOfMemory,
+                fmt::format("{}: the system refused {}; free some tensors or choose a smaller size",
+                            to_string(context.device()), format_bytes(bytes)));
+  }
+}
+
+Buffer::~Buffer() {
+  std::free(data_);
+  if (context_ != nullptr) context_->memory().release(id_);
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : context_(std::exchange(other.context_, nullptr)),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      id_(std::exchange(other.id_, 0)) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  std::swap(context_, other.context_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(id_, other.id_);
+  return *this;
+}
+
+}  // namespace lab

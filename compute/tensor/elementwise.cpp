@@ -1,0 +1,184 @@
+#include "compute/tensor/elementwise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "compute/tensor/random.h"
+#include "compute/types/error.h"
+
+namespace lab {
+namespace {
+
+// Enough work for a thread to be worth waking.
+constexpr std::int64_t kGrain = 1 << 14;
+
+std::size_t at(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+template <typename T>
+T convert(double value) {
+  if constexpr (std::is_same_v<T, Bf16>) {
+    return to_bf16(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <typename T>
+T sum(T x, T y) {
+  if constexpr (std::is_same_v<T, Bf16>) {
+    return to_bf16(to_float(x) + to_float(y));
+  } else if constexpr (std::is_integral_v<T>) {
+    using Wrapping = std::make_unsigned_t<T>;
+    return static_cast<T>(
+        static_cast<Wrapping>(static_cast<Wrapping>(x) + static_cast<Wrapping>(y)));
+  } else {
+    return x + y;
+  }
+}
+
+// Calls body with a null pointer to the dtype's element type.
+template <typename Body>
+void with_type(DType dtype, Body body) {
+  switch (dtype) {
+    case DType::F32: return body(static_cast<float*>(nullptr));
+    case DType::BF16: return body(static_cast<Bf16*>(nullptr));
+    case DType::I32: return body(static_cast<std::int32_t*>(nullptr));
+    case DType::I64: return body(static_cast<std::int64_t*>(nullptr));
+    case DType::U8: return body(static_cast<std::uint8_t*>(nullptr));
+  }
+}
+
+void fill_random(std::span<float> out, const FillWith& with, std::int64_t first) {
+  const RandomStream random{with.seed, 0};
+  const auto index = static_cast<std::uint64_t>(first);
+  if (with.fill == Fill::Rand) {
+    random.fill_uniform(out, index);
+  } else {
+    random.fill_normal(out, index);
+  }
+}
+
+void fill_random(std::span<Bf16> out, const FillWith& with, std::int64_t first) {
+  std::array<float, 1024> values;
+  for (std::size_t begin = 0; begin < out.size(); begin += values.size()) {
+    const std::span<float> part(values.data(), std::min(values.size(), out.size() - begin));
+    fill_random(part, with, first + static_cast<std::int64_t>(begin));
+    std::transform(part.begin(), part.end(), out.begin() + static_cast<std::ptrdiff_t>(begin),
+                   to_bf16);
+  }
+}
+
+template <typename T>
+void fill_part(std::span<T> out, const FillWith& with, std::int64_t first) {
+  switch (with.fill) {
+    case Fill::Zeros: std::fill(out.begin(), out.end(), T{}); return;
+    case Fill::Ones: std::fill(out.begin(), out.end(), convert<T>(1)); return;
+    case Fill::Full: std::fill(out.begin(), out.end(), convert<T>(with.value)); return;
+    case Fill::Arange:
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const std::int64_t value = first + static_cast<std::int64_t>(i);
+        if constexpr (std::is_integral_v<T>) {
+          out[i] = static_cast<T>(value);
+        } else {
+          out[i] = convert<T>(static_cast<double>(value));
+        }
+      }
+      return;
+    case Fill::Rand:
+    case Fill::Randn:
+      if constexpr (!std::is_integral_v<T>) fill_random(out, with, first);
+  }
+}
+
+template <typename T>
+bool in_range(double value) {
+  if constexpr (std::is_integral_v<T>) {
+    // The upper end is a power of two, so it is exact as a double also for 64 bits.
+    const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+    const double begin = std::is_signed_v<T> ? -end : 0.0;
+    return value >= begin && std::trunc(value) < end;
+  } else {
+    return true;
+  }
+}
+
+}  // namespace
+
+void check_fill(const FillWith& with, DType dtype) {
+  const bool random = with.fill == Fill::Rand || with.fill == Fill::Randn;
+  if (random && dtype != DType::F32 && dtype != DType::BF16) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("{}: dtype is {} but random values are real; choose f32 or bf16",
+                            to_string(with.fill), to_string(dtype)));
+  }
+  if (with.fill != Fill::Full) return;
+  with_type(dtype, [&]<typename T>(T*) {
+    if (in_range<T>(with.value)) return;
+    throw Error(
+        Errc::InvalidArgument,
+        fmt::format("full: {} does not fit into {}; choose a smaller value or another dtype",
+                    with.value, to_string(dtype)));
+  });
+}
+
+void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_t end) {
+  with_type(x.dtype(), [&]<typename T>(T*) {
+    const std::span<T> out = x.values<T>();
+    x.context().threads().parallel_for(end - begin, kGrain, [&](std::int64_t b, std::int64_t e) {
+      fill_part(out.subspan(at(begin + b), at(e - b)), with, begin + b);
+    });
+  });
+}
+
+void copy_range(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t end) {
+  with_type(from.dtype(), [&]<typename T>(T*) {
+    const std::span<const T> in = from.values<T>();
+    const std::span<T> out = to.values<T>();
+    to.context().threads().parallel_for(end - begin, kGrain, [&](std::int64_t b, std::int64_t e) {
+      std::memcpy(&out[at(begin + b)], &in[at(begin + b)], at(e - b) * sizeof(T));
+    });
+  });
+}
+
+void check_same(std::string_view operation, const Tensor& x, const Tensor& y, std::string_view left,
+                std::string_view right) {
+  if (x.device() != y.device()) {
+    throw Error(
+        Errc::DeviceMismatch,
+        fmt::format("{}: {} is on {} and {} on {}; copy one first: {}.to({}.device())", operation,
+                    left, to_string(x.device()), right, to_string(y.device()), left, right));
+  }
+  if (x.shape() != y.shape()) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("{}: {} is {} but {} is {}; the shapes must be equal", operation, left,
+                            to_string(x.shape()), right, to_string(y.shape())));
+  }
+  if (x.dtype() != y.dtype()) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("{}: {} is {} but {} is {}; the dtypes must be equal", operation, left,
+                            to_string(x.dtype()), right, to_string(y.dtype())));
+  }
+}
+
+void add_range(const Tensor& x, const Tensor& y, Tensor& z, std::int64_t begin, std::int64_t end) {
+  with_type(x.dtype(), [&]<typename T>(T*) {
+    const T* a = x.values<T>().data();
+    const T* b = y.values<T>().data();
+    T* out = z.values<T>().data();
+    z.context().threads().parallel_for(end - begin, kGrain,
+                                       [&](std::int64_t from, std::int64_t to) {
+                                         for (std::int64_t i = begin + from; i < begin + to; ++i)
+                                           out[i] = sum(a[i], b[i]);
+                                       });
+  });
+}
+
+}  // namespace lab

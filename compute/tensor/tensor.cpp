@@ -1,0 +1,184 @@
+#include "compute/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <type_traits>
+#include <utility>
+
+#include "compute/tensor/elementwise.h"
+
+namespace lab {
+namespace {
+
+template <typename T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, float>) return DType::F32;
+  if constexpr (std::is_same_v<T, Bf16>) return DType::BF16;
+  if constexpr (std::is_same_v<T, std::int32_t>) return DType::I32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return DType::I64;
+  if constexpr (std::is_same_v<T, std::uint8_t>) return DType::U8;
+}
+
+std::int64_t checked_bytes(const Shape& shape, DType dtype) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  const std::int64_t n = count(shape);
+  if (n > kMost / size_of(dtype)) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("tensor {} of {}: more than 2^62 bytes; choose smaller sizes",
+                            to_string(shape), to_string(dtype)));
+  }
+  return n * size_of(dtype);
+}
+
+Tensor filled(DeviceContext& context, const Shape& shape, DType dtype, const FillWith& with) {
+  check_fill(with, dtype);
+  Tensor x(context, shape, dtype, to_string(with.fill));
+  fill_range(x, with, 0, x.size());
+  return x;
+}
+
+template <typename T>
+std::string text_of(T value) {
+  if constexpr (std::is_same_v<T, Bf16>) {
+    return fmt::format("{:.4g}", to_float(value));
+  } else if constexpr (std::is_same_v<T, float>) {
+    return fmt::format("{:.4g}", value);
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+template <typename T>
+std::string first_values(const Tensor& x, int most) {
+  const auto values = x.values<T>();
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) text += ", ";
+    if (i == static_cast<std::size_t>(std::max(most, 0))) return text + "...";
+    text += text_of(values[i]);
+  }
+  return text.empty() ? "(empty)" : text;
+}
+
+}  // namespace
+
+Tensor::Tensor(DeviceContext& context, Shape shape, DType dtype, std::string name)
+    : shape_(std::move(shape)), dtype_(dtype) {
+  TensorInfo info;
+  info.name = std::move(name);
+  info.shape = shape_;
+  info.dtype = dtype_;
+  buffer_ = std::make_shared<Buffer>(context, checked_bytes(shape_, dtype_), std::move(info));
+}
+
+Device Tensor::device() const {
+  return context().device();
+}
+
+template <typename T>
+std::span<T> Tensor::values() {
+  const auto values = std::as_const(*this).values<T>();
+  return {const_cast<T*>(values.data()), values.size()};
+}
+
+template <typename T>
+std::span<const T> Tensor::values() const {
+  if (!defined())
+    throw Error(Errc::InvalidArgument, "values: the tensor is undefined; make it first");
+  if (dtype_ != dtype_of<T>()) {
+    throw Error(Errc::InvalidArgument, fmt::format("values: the tensor is {} but was read as {}",
+                                                   to_string(dtype_), to_string(dtype_of<T>())));
+  }
+  const Buffer& buffer = *buffer_;
+  return {reinterpret_cast<const T*>(buffer.data()), static_cast<std::size_t>(size())};
+}
+
+template std::span<float> Tensor::values<float>();
+template std::span<Bf16> Tensor::values<Bf16>();
+template std::span<std::int32_t> Tensor::values<std::int32_t>();
+template std::span<std::int64_t> Tensor::values<std::int64_t>();
+template std::span<std::uint8_t> Tensor::values<std::uint8_t>();
+template std::span<const float> Tensor::values<float>() const;
+template std::span<const Bf16> Tensor::values<Bf16>() const;
+template std::span<const std::int32_t> Tensor::values<std::int32_t>() const;
+template std::span<const std::int64_t> Tensor::values<std::int64_t>() const;
+template std::span<const std::uint8_t> Tensor::values<std::uint8_t>() const;
+
+Tensor Tensor::to(DeviceContext& context) const {
+  return device() == context.device() ? *this : copy_to(context);
+}
+
+Tensor Tensor::copy_to(DeviceContext& context) const {
+  Tensor copy(context, shape_, dtype_, "copy");
+  copy_range(*this, copy, 0, size());
+  return copy;
+}
+
+Bf16 to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffU) > 0x7f800000U) {
+    return {static_cast<std::uint16_t>((bits >> 16) | 0x40U)};  // quiet, so that it stays NaN
+  }
+  const std::uint32_t to_even = 0x7fffU + ((bits >> 16) & 1U);
+  return {static_cast<std::uint16_t>((bits + to_even) >> 16)};
+}
+
+float to_float(Bf16 value) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
+
+Tensor zeros(DeviceContext& context, const Shape& shape, DType dtype) {
+  return filled(context, shape, dtype, {Fill::Zeros});
+}
+
+Tensor ones(DeviceContext& context, const Shape& shape, DType dtype) {
+  return filled(context, shape, dtype, {Fill::Ones});
+}
+
+Tensor full(DeviceContext& context, const Shape& shape, double value, DType dtype) {
+  return filled(context, shape, dtype, {Fill::Full, value});
+}
+
+Tensor arange(DeviceContext& context, std::int64_t n, DType dtype) {
+  return filled(context, {n}, dtype, {Fill::Arange});
+}
+
+Tensor rand(DeviceContext& context, const Shape& shape, std::uint64_t seed, DType dtype) {
+  return filled(context, shape, dtype, {Fill::Rand, 0, seed});
+}
+
+Tensor randn(DeviceContext& context, const Shape& shape, std::uint64_t seed, DType dtype) {
+  return filled(context, shape, dtype, {Fill::Randn, 0, seed});
+}
+
+Tensor from(DeviceContext& context, const Shape& shape, std::span<const float> values) {
+  if (count(shape) != static_cast<std::int64_t>(values.size())) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("from: shape {} holds {} values but {} were given", to_string(shape),
+                            count(shape), values.size()));
+  }
+  Tensor x(context, shape, DType::F32, "from");
+  std::copy(values.begin(), values.end(), x.values<float>().begin());
+  return x;
+}
+
+Tensor add(const Tensor& x, const Tensor& y) {
+  check_same("add", x, y);
+  Tensor z(x.context(), x.shape(), x.dtype(), "sum");
+  add_range(x, y, z, 0, z.size());
+  return z;
+}
+
+std::string preview(const Tensor& x, int values) {
+  switch (x.dtype()) {
+    case DType::F32: return first_values<float>(x, values);
+    case DType::BF16: return first_values<Bf16>(x, values);
+    case DType::I32: return first_values<std::int32_t>(x, values);
+    case DType::I64: return first_values<std::int64_t>(x, values);
+    case DType::U8: return first_values<std::uint8_t>(x, values);
+  }
+  return {};
+}
+
+}  // namespace lab

@@ -1,0 +1,126 @@
+#include "compute/device/machine.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <set>
+#include <thread>
+
+#include "compute/device/simd_level.h"
+#include "compute/device/tensor_list.h"
+#include "compute/types/error.h"
+
+namespace lab {
+namespace {
+
+std::string message_of(Machine& machine, Device device) {
+  try {
+    machine.at(device);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Errc::NotFound);
+    return e.what();
+  }
+  return {};
+}
+
+TEST(Machine, DescribesItself) {
+  const Machine machine;
+  const MachineInfo& info = machine.info();
+  EXPECT_FALSE(info.host.empty());
+  EXPECT_NE(info.system.find("kernel"), std::string::npos);
+  ASSERT_GE(info.devices.size(), 1U);
+  const DeviceInfo& d = info.devices[0];
+  EXPECT_EQ(d.device, cpu(0));
+  EXPECT_FALSE(d.name.empty());
+  EXPECT_FALSE(d.simd.empty());
+  EXPECT_EQ(d.simd_detail.rfind(d.simd, 0), 0U);
+  EXPECT_GE(d.threads, 1);
+  EXPECT_EQ(d.threads, static_cast<int>(d.cores.size()));
+  EXPECT_GT(d.memory_total_bytes, 0);
+  EXPECT_GT(d.memory_limit_bytes, 0);
+  EXPECT_LE(d.memory_limit_bytes, d.memory_total_bytes);
+  if (!d.clock_max_mhz) {
+    EXPECT_FALSE(d.clock_max_mhz.reason().empty());
+  }
+}
+
+TEST(Machine, SaysWhyThereIsNoGpu) {
+  Machine machine;
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_FALSE(machine.info().absent.empty());
+  const std::string message = message_of(machine, gpu(0));
+  EXPECT_EQ(message.rfind("cuda:0 cannot be used: ", 0), 0U) << message;
+  EXPECT_NE(message.find(machine.info().absent[0].reason), std::string::npos) << message;
+  EXPECT_NE(message.find("; use cpu:0"), std::string::npos) << message;
+}
+
+TEST(Machine, TheChaptersFunctions) {
+  const Machine machine({.cpu_devices = 2});
+  EXPECT_EQ(machine.num_cpus(), 2);
+  EXPECT_EQ(machine.try_gpu(), cpu(0));
+  EXPECT_EQ(machine.try_gpu(10), cpu(0));
+  EXPECT_EQ(machine.try_all_gpus(), std::vector<Device>{cpu(0)});
+  EXPECT_EQ(machine.devices(), (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_TRUE(machine.has(cpu(1)));
+  EXPECT_FALSE(machine.has(cpu(2)));
+  EXPECT_FALSE(machine.has(cpu(-1)));
+  EXPECT_FALSE(machine.has(gpu(0)));
+}
+
+TEST(Machine, NamesTheWayToMoreDevices) {
+  Machine machine({.cpu_devices = 2});
+  EXPECT_EQ(message_of(machine, cpu(5)),
+            "cpu:5 cannot be used: the cores make 2 CPU devices here; use cpu:0, or start with "
+            "--cpu-devices 6");
+}
+
+TEST(Machine, RefusesImpossibleNumbersOfDevices) {
+  for (const int n : {0, -1, 4097}) {
+    try {
+      Machine machine({.cpu_devices = n});
+      FAIL() << n << " was accepted";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Errc::Usage);
+    }
+  }
+}
+
+TEST(Machine, SplitsMemoryAndKeepsAccountsApart) {
+  Machine machine({.cpu_devices = 4});
+  MemoryAccount& first = machine.at(cpu(0)).memory();
+  MemoryAccount& last = machine.at(cpu(3)).memory();
+  EXPECT_EQ(first.limit_bytes(), last.limit_bytes());
+  const TensorId a = last.book(10, {});
+  const TensorId b = first.book(20, {});
+  EXPECT_EQ(first.used_bytes(), 20);
+  EXPECT_EQ(last.used_bytes(), 10);
+  const TensorList list = list_tensors(machine);
+  ASSERT_EQ(list.tensors.size(), 2U);
+  EXPECT_EQ(list.tensors[0].id, a);
+  EXPECT_EQ(list.tensors[1].id, b);
+  EXPECT_EQ(list.tensors[1].device, cpu(0));
+}
+
+TEST(Machine, MakesManyDevices) {
+  Machine machine({.cpu_devices = 4096});
+  EXPECT_EQ(machine.num_cpus(), 4096);
+  EXPECT_EQ(machine.at(cpu(4095)).threads().size(), 1);
+}
+
+TEST(Machine, KeepsToTheAffinityMask) {
+  // On a thread of its own, because the mask belongs to the thread.
+  std::thread([] {
+    cpu_set_t set;
+    ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    unsigned core = 0;
+    while (!CPU_ISSET(core, &set)) ++core;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+    const Machine machine;
+    EXPECT_EQ(machine.info().devices[0].cores, std::vector<int>{static_cast<int>(core)});
+  }).join();
+}
+
+}  // namespace
+}  // namespace lab

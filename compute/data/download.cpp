@@ -1,0 +1,149 @@
+#include "compute/data/download.h"
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <exception>
+#include <memory>
+
+#include "compute/types/error.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+constexpr const char* kWayOut =
+    "check the network, name another source with --url, or use --data synthetic, which needs no "
+    "download";
+constexpr long kRangeNotSatisfiable = 416;
+
+// One request. Exceptions of callbacks must not cross libcurl's C code: they are kept and thrown
+// again behind it.
+class Transfer {
+ public:
+  Transfer(const std::string& url, PartFile& part, const DownloadOptions& options,
+           const std::function<void(std::int64_t, std::int64_t)>& progress)
+      : part_(part),
+        options_(options),
+        progress_(progress),
+        start_(part.size()),
+        curl_(curl_easy_init(), curl_easy_cleanup) {
+    if (!curl_) throw Error(Errc::Internal, "libcurl could not be started");
+    set(CURLOPT_URL, url.c_str());
+    set(CURLOPT_FOLLOWLOCATION, 1L);
+    set(CURLOPT_MAXREDIRS, 10L);
+    set(CURLOPT_FAILONERROR, 1L);
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_CONNECTTIMEOUT, options.connect_timeout_s);
+    set(CURLOPT_LOW_SPEED_LIMIT, 1000L);
+    set(CURLOPT_LOW_SPEED_TIME, options.stall_timeout_s);
+    set(CURLOPT_USERAGENT, "device-lab");
+    set(CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(start_));
+    set(CURLOPT_ERRORBUFFER, message_.data());
+    set(CURLOPT_WRITEFUNCTION, &Transfer::on_data);
+    set(CURLOPT_WRITEDATA, this);
+    set(CURLOPT_NOPROGRESS, 0L);
+    set(CURLOPT_XFERINFOFUNCTION, &Transfer::on_progress);
+    set(CURLOPT_XFERINFODATA, this);
+    restrict_protocols();
+  }
+
+  CURLcode perform() {
+    const CURLcode code = curl_easy_perform(curl_.get());
+    if (thrown_) std::rethrow_exception(thrown_);
+    return code;
+  }
+
+  long http_status() const {
+    long status = 0;
+    curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
+    return status;
+  }
+
+  std::string reason(CURLcode code) const {
+    return message_[0] != '\0' ? message_.data() : curl_easy_strerror(code);
+  }
+
+ private:
+  template <typename Value>
+  void set(CURLoption option, Value value) {
+    if (curl_easy_setopt(curl_.get(), option, value) != CURLE_OK) {
+      throw Error(Errc::Internal, "libcurl refused an option");
+    }
+  }
+
+  void restrict_protocols() {
+#if LIBCURL_VERSION_NUM >= 0x075500
+    set(CURLOPT_PROTOCOLS_STR, "http,https,file");
+    set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+    set(CURLOPT_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS | CURLPROTO_FILE});
+    set(CURLOPT_REDIR_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
+#endif
+  }
+
+  static std::size_t on_data(char* data, std::size_t, std::size_t size, void* self_pointer) {
+    auto& self = *static_cast<Transfer*>(self_pointer);
+    try {
+      if (self.part_.size() + static_cast<std::int64_t>(size) > self.options_.max_bytes) {
+        throw Error(Errc::Network, fmt::format("the server sends more than {}, so this is not the "
+                                               "file looked for; name another source with --url",
+                                               format_bytes(self.options_.max_bytes)));
+      }
+      self.part_.append({data, size});
+    } catch (...) {
+      self.thrown_ = std::current_exception();
+      return 0;  // anything but `size` makes libcurl stop
+    }
+    return size;
+  }
+
+  static int on_progress(void* self_pointer, curl_off_t total, curl_off_t, curl_off_t, curl_off_t) {
+    auto& self = *static_cast<Transfer*>(self_pointer);
+    try {
+      if (self.progress_) self.progress_(self.part_.size(), total > 0 ? self.start_ + total : 0);
+    } catch (...) {
+      self.thrown_ = std::current_exception();
+      return 1;
+    }
+    return 0;
+  }
+
+  PartFile& part_;
+  const DownloadOptions& options_;
+  const std::function<void(std::int64_t, std::int64_t)>& progress_;
+  const std::int64_t start_;
+  std::exception_ptr thrown_;
+  std::array<char, CURL_ERROR_SIZE> message_{};
+  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl_;
+};
+
+}  // namespace
+
+void download(const std::string& url, PartFile& part, const DownloadOptions& options,
+              const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  const bool resumed = part.size() > 0;
+  Transfer transfer(url, part, options, progress);
+  const CURLcode code = transfer.perform();
+  if (code == CURLE_OK) return;
+  const long status = transfer.http_status();
+  // Nothing is left to get: the part is complete, or longer than the file and thus not it.
+  if (resumed && status == kRangeNotSatisfiable) return;
+  if (resumed && (code == CURLE_RANGE_ERROR || code == CURLE_BAD_DOWNLOAD_RESUME)) {
+    part.truncate();
+    download(url, part, options, progress);
+    return;
+  }
+  if (code == CURLE_HTTP_RETURNED_ERROR) {
+    throw Error(Errc::Network, fmt::format("{}: the server answers {}; {}", url, status, kWayOut));
+  }
+  const std::string kept = part.size() > 0
+                               ? fmt::format(" ({} are kept; the next fetch goes on from there)",
+                                             format_bytes(part.size()))
+                               : "";
+  throw Error(Errc::Network,
+              fmt::format("{}: {}{}; {}", url, transfer.reason(code), kept, kWayOut));
+}
+
+}  // namespace lab

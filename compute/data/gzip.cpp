@@ -1,0 +1,111 @@
+#include "compute/data/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "compute/types/error.h"
+
+namespace lab {
+namespace {
+
+constexpr std::int64_t kFirstChunk = 64 * 1024;
+
+class Inflater {
+ public:
+  Inflater(std::span<const std::uint8_t> input, const std::string& name)
+      : input_(input), name_(name) {
+    // 16 on top of the window size asks zlib for the gzip wrapper.
+    if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) {
+      throw Error(Errc::Internal, name + ": zlib could not be started");
+    }
+  }
+  ~Inflater() { inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  // Fills `output`; the number of bytes written is less than asked for only at the end.
+  std::size_t read(std::span<std::uint8_t> output) {
+    std::size_t written = 0;
+    while (!done_) {
+      feed();
+      const std::size_t room =
+          std::min<std::size_t>(output.size() - written, std::numeric_limits<uInt>::max());
+      stream_.next_out = output.data() + written;
+      stream_.avail_out = static_cast<uInt>(room);
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      written += room - stream_.avail_out;
+      if (status == Z_STREAM_END) {
+        next_member();
+      } else if (status == Z_BUF_ERROR || (status == Z_OK && room == 0)) {
+        if (written == output.size()) return written;
+        if (unread() == 0) fail("ends in the middle of its gzip data; fetch it again");
+      } else if (status != Z_OK) {
+        fail(std::string("holds damaged gzip data (") +
+             (stream_.msg != nullptr ? stream_.msg : "unknown reason") + "); fetch it again");
+      }
+    }
+    return written;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(Errc::Corrupt, name_ + " " + what);
+  }
+  std::size_t unread() const { return stream_.avail_in + (input_.size() - given_); }
+
+  void feed() {
+    if (stream_.avail_in != 0) return;
+    const std::size_t piece =
+        std::min<std::size_t>(input_.size() - given_, std::numeric_limits<uInt>::max());
+    // zlib's interface lacks the const, it does not write to its input.
+    stream_.next_in = const_cast<Bytef*>(input_.data() + given_);
+    stream_.avail_in = static_cast<uInt>(piece);
+    given_ += piece;
+  }
+
+  // A gzip file may be several members in a row; anything else behind the first is damage.
+  void next_member() {
+    const std::size_t rest = unread();
+    if (rest == 0) {
+      done_ = true;
+      return;
+    }
+    if (!is_gzip(input_.subspan(input_.size() - rest))) {
+      fail("has " + std::to_string(rest) + " bytes behind its gzip data; fetch it again");
+    }
+    inflateReset(&stream_);
+  }
+
+  const std::span<const std::uint8_t> input_;
+  const std::string& name_;
+  z_stream stream_{};
+  std::size_t given_ = 0;  // bytes of input handed to zlib so far
+  bool done_ = false;
+};
+
+}  // namespace
+
+bool is_gzip(std::span<const std::uint8_t> bytes) {
+  return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::int64_t max_bytes,
+                                 const std::string& name) {
+  Inflater inflater(bytes, name);
+  std::vector<std::uint8_t> content;
+  std::size_t filled = 0;
+  const auto limit = static_cast<std::size_t>(max_bytes);
+  while (filled < limit) {
+    content.resize(std::min(limit, std::max<std::size_t>(kFirstChunk, content.size() * 2)));
+    const std::size_t asked = content.size() - filled;
+    const std::size_t got = inflater.read(std::span(content).subspan(filled));
+    filled += got;
+    if (got < asked) break;
+  }
+  content.resize(filled);
+  return content;
+}
+
+}  // namespace lab

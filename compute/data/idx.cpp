@@ -1,0 +1,180 @@
+#include "compute/data/idx.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "compute/data/gzip.h"
+#include "compute/types/error.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+constexpr int kMaxRank = 3;
+constexpr std::size_t kMaxHeader = 4 + 4 * kMaxRank;
+constexpr std::uint8_t kUnsignedByte = 0x08;
+// Deflate cannot pack tighter than this (a match of 258 bytes in two bits, RFC 1951).
+constexpr std::int64_t kMaxDeflateRatio = 1032;
+
+struct Header {
+  int rank = 0;
+  std::array<std::int64_t, kMaxRank> sizes{};
+  std::int64_t bytes = 0;  // of the header itself
+  std::int64_t values = 1;
+};
+
+[[noreturn]] void corrupt(const std::string& name, const std::string& what) {
+  throw Error(Errc::Corrupt, name + " " + what);
+}
+
+std::int64_t big_endian(const std::uint8_t* p) {
+  return (std::int64_t{p[0]} << 24) | (std::int64_t{p[1]} << 16) | (std::int64_t{p[2]} << 8) | p[3];
+}
+
+const char* kind_of(int rank) {
+  return rank == 3 ? "images" : "labels";
+}
+
+std::string sizes_text(const Header& header) {
+  std::string text;
+  for (int i = 0; i < header.rank; ++i) text += (i ? "x" : "") + std::to_string(header.sizes[i]);
+  return text;
+}
+
+void check_magic(std::span<const std::uint8_t> head, int rank, const std::string& name) {
+  if (head.size() < 4) {
+    corrupt(name, fmt::format("is no IDX file: it ends after {} bytes", head.size()));
+  }
+  if (head[0] != 0 || head[1] != 0) {
+    corrupt(name,
+            fmt::format("is no IDX file: it starts with {:02x} {:02x} {:02x} {:02x}, not 00 00",
+                        head[0], head[1], head[2], head[3]));
+  }
+  if (head[2] != kUnsignedByte) {
+    corrupt(name,
+            fmt::format("holds values of IDX type 0x{:02x}; only unsigned bytes (0x08) are read",
+                        head[2]));
+  }
+  if (head[3] != rank) {
+    const char* seems = head[3] == 1 ? " (labels)" : head[3] == 3 ? " (images)" : "";
+    corrupt(name, fmt::format("is mislabelled: {} have {} dimension{}, but it has {}{}",
+                              kind_of(rank), rank, rank == 1 ? "" : "s", head[3], seems));
+  }
+}
+
+Header parse_header(std::span<const std::uint8_t> head, int rank, const std::string& name) {
+  check_magic(head, rank, name);
+  Header header;
+  header.rank = rank;
+  header.bytes = 4 + 4 * rank;
+  if (static_cast<std::int64_t>(head.size()) < header.bytes) {
+    corrupt(name, fmt::format("is truncated: its header needs {} bytes, there are {}", header.bytes,
+                              head.size()));
+  }
+  bool oversized = false;
+  for (int i = 0; i < rank; ++i) {
+    header.sizes[i] = big_endian(head.data() + 4 + 4 * i);
+    if (header.sizes[i] == 0) corrupt(name, fmt::format("is empty: dimension {} is 0", i + 1));
+    // Both factors are below 2^32 and the product so far below 2^31, so this cannot overflow.
+    if (!oversized) header.values *= header.sizes[i];
+    oversized = oversized || header.values > kMaxIdxBytes;
+  }
+  if (oversized) {
+    corrupt(name, fmt::format("is oversized: its header claims {} values, more than {}",
+                              sizes_text(header), format_bytes(kMaxIdxBytes)));
+  }
+  return header;
+}
+
+void check_length(const Header& header, std::int64_t have, bool at_least, const std::string& name) {
+  const std::int64_t want = header.bytes + header.values;
+  if (have < want) {
+    corrupt(name, fmt::format("is truncated: {} {} need {} bytes, there are {}", sizes_text(header),
+                              kind_of(header.rank), want, have));
+  }
+  if (have > want) {
+    corrupt(name, fmt::format("has {}{} byte{} behind its {} {}", at_least ? "at least " : "",
+                              have - want, have - want == 1 ? "" : "s", sizes_text(header),
+                              kind_of(header.rank)));
+  }
+}
+
+struct Decoded {
+  Header header;
+  std::vector<std::uint8_t> values;
+};
+
+Decoded decode_gzip(std::span<const std::uint8_t> file, int rank, const std::string& name) {
+  Decoded out;
+  out.header = parse_header(gunzip(file, kMaxHeader, name), rank, name);
+  const std::int64_t want = out.header.bytes + out.header.values;
+  if (out.header.values / kMaxDeflateRatio > static_cast<std::int64_t>(file.size())) {
+    corrupt(name, fmt::format("is truncated: {} {} cannot be packed into its {} bytes",
+                              sizes_text(out.header), kind_of(rank), file.size()));
+  }
+  // One byte more than wanted shows whether something follows, however much it is.
+  out.values = gunzip(file, want + 1, name);
+  check_length(out.header, static_cast<std::int64_t>(out.values.size()), true, name);
+  out.values.erase(out.values.begin(), out.values.begin() + out.header.bytes);
+  return out;
+}
+
+Decoded decode(std::span<const std::uint8_t> file, int rank, const std::string& name) {
+  if (is_gzip(file)) return decode_gzip(file, rank, name);
+  Decoded out;
+  out.header = parse_header(file.first(std::min(kMaxHeader, file.size())), rank, name);
+  check_length(out.header, static_cast<std::int64_t>(file.size()), false, name);
+  out.values.assign(file.begin() + out.header.bytes, file.end());
+  return out;
+}
+
+}  // namespace
+
+IdxImages decode_idx_images(std::span<const std::uint8_t> file, const std::string& name) {
+  Decoded decoded = decode(file, 3, name);
+  const auto& sizes = decoded.header.sizes;
+  return {sizes[0], static_cast<int>(sizes[1]), static_cast<int>(sizes[2]),
+          std::move(decoded.values)};
+}
+
+std::vector<std::uint8_t> decode_idx_labels(std::span<const std::uint8_t> file,
+                                            const std::string& name, int classes) {
+  Decoded decoded = decode(file, 1, name);
+  const auto wrong = std::find_if(decoded.values.begin(), decoded.values.end(),
+                                  [classes](std::uint8_t label) { return label >= classes; });
+  if (wrong != decoded.values.end()) {
+    corrupt(name, fmt::format("is mislabelled: label {} of image {} is past the last class {}",
+                              *wrong, wrong - decoded.values.begin(), classes - 1));
+  }
+  return std::move(decoded.values);
+}
+
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (!std::filesystem::exists(status)) throw Error(Errc::NotFound, name + " does not exist");
+  if (!std::filesystem::is_regular_file(status)) throw Error(Errc::Io, name + " is not a file");
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, failed));
+  if (failed) throw Error(Errc::Io, name + " cannot be read: " + failed.message());
+  if (size > kMaxIdxBytes) {
+    corrupt(name, fmt::format("is oversized: {}, more than {}", format_bytes(size),
+                              format_bytes(kMaxIdxBytes)));
+  }
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
+  if (!in || !in.read(reinterpret_cast<char*>(bytes.data()), size)) {
+    const char* reason = errno != 0 ? std::strerror(errno) : "it ends early";
+    throw Error(Errc::Io, fmt::format("{} cannot be read: {}", name, reason));
+  }
+  return bytes;
+}
+
+}  // namespace lab

@@ -1,0 +1,32 @@
+#pragma once
+// Empties the caches of a device by streaming over a buffer of four times its last-level cache.
+#include <cstdint>
+#include <vector>
+
+#include "compute/device/thread_pool.h"
+#include "compute/types/device_info.h"
+
+namespace lab {
+
+class CacheFlusher {
+ public:
+  // Allocates max(4 * last_level_bytes, 2 * L2 a thread) once; `pool` must outlive the flusher.
+  CacheFlusher(ThreadPool& pool, std::int64_t last_level_bytes);
+
+  // All threads rewrite their part of the buffer, so that the private caches are emptied too. Must
+  // not be called from inside pool.run().
+  void flush();
+
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(words_.size() * sizeof(words_[0]));
+  }
+
+ private:
+  ThreadPool& pool_;
+  std::vector<std::uint64_t> words_;
+};
+
+// Bytes of all last-level caches of a device; 32 MiB where the machine does not tell.
+std::int64_t last_level_cache_bytes(const DeviceInfo& info);
+
+}  // namespace lab

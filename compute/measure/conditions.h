@@ -1,0 +1,14 @@
+#pragma once
+// The state of the machine around a measurement.
+#include <string>
+
+#include "compute/types/maybe.h"
+#include "compute/types/stats.h"
+
+namespace lab {
+
+// The time now and the clock of core `core` as the kernel shows it in /sys (cpufreq) or in
+// /proc/cpuinfo. `root` replaces "/" in tests.
+Conditions current_conditions(int core = 0, const std::string& root = "/");
+
+}  // namespace lab

@@ -1,0 +1,106 @@
+#include "compute/measure/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "compute/measure/statistics.h"
+#include "compute/types/error.h"
+
+namespace lab {
+namespace {
+
+// The body is warm after this share of the budget, or after one call where that takes longer.
+constexpr double kWarmUpShare = 0.1;
+constexpr double kLongBody_s = 0.01;  // past this, cold caches at the start do not show
+
+}  // namespace
+
+double monotonic_s() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+Measurement::Measurement(FunctionRef<void()> body, MeasureOptions options)
+    : body_(body), options_(std::move(options)) {
+  times_s_.reserve(
+      static_cast<std::size_t>(std::min<std::int64_t>(options_.max_repetitions, 4096)));
+  next_check_ = options_.min_repetitions;
+}
+
+void Measurement::throw_if_cancelled() const {
+  if (options_.cancelled && options_.cancelled()) throw Error(Errc::Cancelled, "cancelled");
+}
+
+// Seconds that `times` calls took together. A body that noticed the cancel returned early, so its
+// time means nothing: the cancel is looked for after it too.
+double Measurement::call(std::int64_t times) {
+  const double begin = options_.now_s();
+  for (std::int64_t i = 0; i < times; ++i) body_();
+  const double end = options_.now_s();
+  throw_if_cancelled();
+  return end - begin;
+}
+
+void Measurement::warm_up() {
+  throw_if_cancelled();
+  const double enough_s = std::min(kWarmUpShare * options_.budget_s, options_.min_time_s);
+  const bool batched = options_.flusher == nullptr;
+  while (true) {
+    const double took_s = call(calls_per_repetition_);
+    ++warmup_;
+    spent_s_ += took_s;
+    if (batched && took_s < options_.min_repetition_s && calls_per_repetition_ < (1 << 24)) {
+      calls_per_repetition_ *= 2;
+    } else if (spent_s_ >= enough_s) {
+      return;
+    }
+  }
+}
+
+void Measurement::rewarm() {
+  if (!times_s_.empty() && times_s_.back() > kLongBody_s) return;
+  ++warmup_;
+  spent_s_ += call(1);
+}
+
+void Measurement::repeat() {
+  const double begin = options_.now_s();
+  if (options_.flusher != nullptr) options_.flusher->flush();
+  const double took_s = call(calls_per_repetition_);
+  times_s_.push_back(took_s / static_cast<double>(calls_per_repetition_));
+  timed_s_ += took_s;
+  decide();
+  spent_s_ += options_.now_s() - begin;
+  const auto n = static_cast<std::int64_t>(times_s_.size());
+  done_ = steady_ || spent_s_ >= options_.budget_s || n >= options_.max_repetitions;
+}
+
+// Sorting after every repetition would cost more than short bodies do: the spread is looked at
+// after each tenth more.
+void Measurement::decide() {
+  const auto n = static_cast<std::int64_t>(times_s_.size());
+  if (n < next_check_ || timed_s_ < std::min(options_.min_time_s, options_.budget_s / 2)) return;
+  next_check_ = n + 1 + n / 10;
+  std::vector<double> sorted = times_s_;
+  std::sort(sorted.begin(), sorted.end());
+  steady_ = median_spread(sorted) < options_.max_spread;
+}
+
+Timing Measurement::timing() const {
+  std::vector<double> times_s = times_s_;
+  Timing t = summarise(times_s);
+  t.warmup = warmup_;
+  t.unstable = !steady_;
+  return t;
+}
+
+Timing measure(FunctionRef<void()> body, const MeasureOptions& options) {
+  Measurement m(body, options);
+  m.warm_up();
+  do m.repeat();
+  while (!m.done());
+  return m.timing();
+}
+
+}  // namespace lab

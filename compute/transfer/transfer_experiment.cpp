@@ -1,0 +1,184 @@
+#include "compute/transfer/transfer_experiment.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "compute/measure/cache_flusher.h"
+#include "compute/measure/conditions.h"
+#include "compute/measure/measure.h"
+#include "compute/run/run_context.h"
+#include "compute/transfer/transfer_case.h"
+#include "compute/transfer/transfer_fit.h"
+#include "compute/transfer/transfer_run.h"
+#include "compute/types/error.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+// A live run shows about four samples a second.
+constexpr double kLiveSample_s = 0.25;
+
+class TransferSweep final : public Experiment {
+ public:
+  explicit TransferSweep(StartTransfers request) : request_(std::move(request)) {}
+
+  void run(RunContext& ctx) override {
+    plan_ = plan_transfers(request_, ctx.machine());
+    if (!(request_.budget_s > 0)) {
+      throw Error(Errc::Usage, fmt::format("transfer: a time of {} s a case is too short; name a "
+                                           "positive one",
+                                           request_.budget_s));
+    }
+    for (const Skipped& skipped : plan_.skipped) ctx.emit(skipped);
+    if (request_.live) {
+      if (!plan_.series.empty()) run_live(ctx, plan_.series.front());
+      return;
+    }
+    std::vector<TransferPoint> one_thread;
+    for (const TransferSeries& series : plan_.series) {
+      const std::vector<TransferPoint> points = run_series(ctx, series);
+      if (series.threads == 1) one_thread = points;
+      emit_fit(ctx, series, points, one_thread);
+    }
+    ctx.progress(1, "done");
+  }
+
+ private:
+  std::vector<TransferPoint> run_series(RunContext& ctx, const TransferSeries& series) {
+    std::vector<TransferPoint> points;
+    for (const std::int64_t bytes : plan_.sizes_bytes) {
+      ctx.checkpoint();
+      const auto cases = plan_.series.size() * plan_.sizes_bytes.size();
+      ctx.progress(static_cast<double>(cases_done_++) / static_cast<double>(cases),
+                   fmt::format("{}, {}", describe(series), format_bytes(bytes)));
+      const auto sample = run_case(ctx, series, bytes);
+      if (!sample) continue;
+      ctx.emit(*sample);
+      if (sample->verified) {
+        points.push_back({static_cast<double>(bytes), sample->time.median_s});
+      }
+    }
+    return points;
+  }
+
+  // Nothing when the case cannot run; the reason was reported then.
+  std::optional<TransferSample> run_case(RunContext& ctx, const TransferSeries& series,
+                                         std::int64_t bytes) {
+    try {
+      TransferRun run(ctx.machine(), series, bytes, ctx.stop_token());
+      if (!proves_right(ctx, run, series, bytes)) return std::nullopt;
+      return time_case(ctx, run, series, bytes, options(ctx, series));
+    } catch (const Error& error) {
+      if (error.code() != Errc::OutOfMemory) throw;
+      ctx.emit(Skipped{name_of(series, bytes),
+                       fmt::format("it needs {} arrays of {}: {}", arrays_of(series.op),
+                                   format_bytes(bytes), error.what())});
+      return std::nullopt;
+    }
+  }
+
+  bool proves_right(RunContext& ctx, TransferRun& run, const TransferSeries& series,
+                    std::int64_t bytes) {
+    const auto bound = ctx.machine().at(series.to).threads().bind_caller();
+    run.operate();
+    const std::string wrong = run.check();
+    ctx.throw_if_cancelled();
+    if (wrong.empty()) return true;
+    ctx.emit(Skipped{name_of(series, bytes), "its result is wrong, so it was not timed: " + wrong});
+    return false;
+  }
+
+  TransferSample time_case(RunContext& ctx, TransferRun& run, const TransferSeries& series,
+                           std::int64_t bytes, const MeasureOptions& options) {
+    DeviceContext& to = ctx.machine().at(series.to);
+    const auto bound = to.threads().bind_caller();
+    TransferSample sample;
+    sample.from = series.from;
+    sample.to = series.to;
+    sample.memory = series.memory;
+    sample.op = series.op;
+    sample.threads = series.threads;
+    sample.bytes = bytes;
+    sample.conditions = current_conditions(to.info().cores.empty() ? 0 : to.info().cores.front());
+    run.spoil();
+    sample.time = measure([&] { run.operate(); }, options);
+    sample.verified = run.check().empty();
+    ctx.throw_if_cancelled();
+    const double moved = static_cast<double>(bytes) * arrays_of(series.op);
+    sample.gb_per_s = moved / sample.time.median_s * 1e-9;
+    return sample;
+  }
+
+  MeasureOptions options(RunContext& ctx, const TransferSeries& series) {
+    MeasureOptions options;
+    options.budget_s = request_.budget_s;
+    options.cancelled = [stop = ctx.stop_token()] { return stop.stop_requested(); };
+    if (request_.cache == CacheState::Cold) options.flusher = &flusher(ctx, series.to);
+    return options;
+  }
+
+  CacheFlusher& flusher(RunContext& ctx, Device device) {
+    DeviceContext& context = ctx.machine().at(device);
+    return flushers_.try_emplace(device, context.threads(), last_level_cache_bytes(context.info()))
+        .first->second;
+  }
+
+  void run_live(RunContext& ctx, const TransferSeries& series) {
+    const std::int64_t bytes = plan_.sizes_bytes.front();
+    TransferRun run(ctx.machine(), series, bytes, ctx.stop_token());
+    if (!proves_right(ctx, run, series, bytes)) return;
+    MeasureOptions live = options(ctx, series);
+    live.budget_s = 2 * kLiveSample_s;
+    live.min_time_s = kLiveSample_s;
+    while (true) {
+      ctx.checkpoint();
+      ctx.emit(time_case(ctx, run, series, bytes, live));
+    }
+  }
+
+  void emit_fit(RunContext& ctx, const TransferSeries& series,
+                const std::vector<TransferPoint>& points,
+                const std::vector<TransferPoint>& one_thread) const {
+    const auto model = fit_latency_model(points);
+    if (!model) return;
+    TransferFit fit;
+    fit.from = series.from;
+    fit.to = series.to;
+    fit.memory = series.memory;
+    fit.op = series.op;
+    fit.threads = series.threads;
+    fit.latency_s = model->latency_s;
+    // Sizes are those of one array, the bandwidth counts all that is moved, as the samples do.
+    fit.gb_per_s = arrays_of(series.op) / model->s_per_byte * 1e-9;
+    fit.half_bandwidth_bytes = std::llround(model->latency_s / model->s_per_byte);
+    fit.r2 = model->r2;
+    if (series.threads > 1 && request_.one_thread) {
+      if (const auto bytes = break_even_bytes(points, one_thread)) {
+        fit.break_even_bytes = std::llround(*bytes);
+      }
+    }
+    ctx.emit(fit);
+  }
+
+  static std::string name_of(const TransferSeries& series, std::int64_t bytes) {
+    return describe(series) + ", " + format_bytes(bytes);
+  }
+
+  const StartTransfers request_;
+  TransferPlan plan_;
+  std::size_t cases_done_ = 0;
+  std::map<Device, CacheFlusher> flushers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Experiment> make_transfer_experiment(const StartTransfers& request) {
+  return std::make_unique<TransferSweep>(request);
+}
+
+}  // namespace lab

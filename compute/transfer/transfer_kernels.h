@@ -1,0 +1,30 @@
+#pragma once
+// What STREAM calls its operations, on arrays of doubles. SIMD, chosen at run time.
+//   bytes moved per element of 8: read 8, write 8, copy 16, triad 24
+// Arrays need no alignment beyond that of a double; they must not overlap. n >= 0.
+// Streaming stores bypass the caches: a cached store first reads the line it will overwrite, so
+// writing past the caches costs one transfer more than STREAM counts. They pay once the arrays
+// no longer fit in the last-level cache, and lose below.
+// Source  J. D. McCalpin, "STREAM: Sustainable Memory Bandwidth in High Performance Computers"
+#include <cstdint>
+
+namespace lab {
+
+enum class Stores { Cached, Streaming };
+
+struct TransferKernels {
+  // The sum of all bit patterns, modulo 2^64: exact in any order, and it uses every value, so that
+  // no load can be left out.
+  std::uint64_t (*read)(const double* a, std::int64_t n);
+  // a[i] = value
+  void (*write)(double* a, double value, std::int64_t n, Stores stores);
+  // to[i] = from[i], bit for bit
+  void (*copy)(double* to, const double* from, std::int64_t n, Stores stores);
+  // a[i] = b[i] + q * c[i]; may be fused
+  void (*triad)(double* a, const double* b, const double* c, double q, std::int64_t n,
+                Stores stores);
+};
+
+const TransferKernels& transfer_kernels();
+
+}  // namespace lab

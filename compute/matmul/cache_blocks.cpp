@@ -1,0 +1,69 @@
+#include "compute/matmul/cache_blocks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+namespace lab {
+namespace {
+
+// Size of one data or unified cache of `level`; 0 when the kernel does not show it.
+std::int64_t cache_bytes(int level) {
+  for (int index = 0; index < 8; ++index) {
+    const auto read = [&](const char* field) {
+      std::ifstream in(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/{}", index, field));
+      std::string text;
+      in >> text;
+      return text;
+    };
+    if (read("level") != std::to_string(level) || read("type") == "Instruction") continue;
+    const std::string size = read("size");  // "48K"
+    if (!size.empty() && size.back() == 'K') return std::stoll(size) << 10;
+    if (!size.empty() && size.back() == 'M') return std::stoll(size) << 20;
+  }
+  return 0;
+}
+
+CacheSizes read_caches() {
+  CacheSizes sizes;
+  if (const auto l1 = cache_bytes(1); l1 > 0) sizes.l1_bytes = l1;
+  if (const auto l2 = cache_bytes(2); l2 > 0) sizes.l2_bytes = l2;
+  const auto l3 = cache_bytes(3);
+  sizes.l3_bytes = l3 > 0 ? l3 : sizes.l2_bytes;
+  return sizes;
+}
+
+std::int64_t round_down(std::int64_t value, std::int64_t multiple) {
+  return std::max(value / multiple, std::int64_t{1}) * multiple;
+}
+
+}  // namespace
+
+const CacheSizes& cache_sizes() {
+  static const CacheSizes sizes = read_caches();
+  return sizes;
+}
+
+CacheBlocks cache_blocks(const CacheSizes& caches, int mr, int nr) {
+  constexpr std::int64_t kFloat = sizeof(float);
+  CacheBlocks blocks;
+  // A strip of B as large as the first cache: it is read in order, so that what A's strip pushes
+  // out comes back from the second cache in time, and more terms mean fewer passes over C.
+  blocks.kc = std::clamp<std::int64_t>(round_down(caches.l1_bytes / (nr * kFloat), 32), 128, 512);
+  blocks.mc = round_down(caches.l2_bytes / 2 / (blocks.kc * kFloat), mr);
+  // The third cache is shared with other cores and holds two blocks of B in turn.
+  const std::int64_t nc = caches.l3_bytes / 8 / (blocks.kc * kFloat);
+  blocks.nc = round_down(std::clamp<std::int64_t>(nc, 512, 4096), nr);
+  return blocks;
+}
+
+std::int64_t even_piece(std::int64_t total, std::int64_t limit, std::int64_t multiple) {
+  if (total <= 0) return 0;
+  const std::int64_t pieces = (total + limit - 1) / limit;
+  const std::int64_t length = (total + pieces - 1) / pieces;
+  return (length + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace lab

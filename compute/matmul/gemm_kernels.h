@@ -1,0 +1,53 @@
+#pragma once
+// The inner parts of the GEMM, compiled for each SIMD instruction set and chosen at run time:
+// a register-blocked micro-kernel and the packing that feeds it.
+#include <cstdint>
+
+namespace lab {
+
+// One tile: C[rows,cols] = A*B (+ C when accumulate) over `k` terms, summed in order.
+//   a  element (i, p) at a[i * a_row_stride + p * a_k_stride]
+//   b  element (p, j) at b[p * b_k_stride + j]; each row readable up to the next multiple of
+//      `lanes` past cols
+//   c  element (i, j) at c[i * ldc + j]; only rows x cols are read or written
+struct TileArgs {
+  std::int64_t k = 0;
+  const float* a = nullptr;
+  std::int64_t a_row_stride = 0;
+  std::int64_t a_k_stride = 0;
+  const float* b = nullptr;
+  std::int64_t b_k_stride = 0;
+  float* c = nullptr;
+  std::int64_t ldc = 0;
+  int rows = 0;  // 1..mr
+  int cols = 0;  // 1..nr
+  bool accumulate = false;
+};
+
+// A strip of `width` rows of A or columns of B, brought to the order in which the micro-kernel
+// reads it: out[p * width + i] = source[i * strip_stride + p * k_stride], zero for i in
+// [valid, width). One of the strides is 1.
+struct PackArgs {
+  const float* source = nullptr;
+  std::int64_t strip_stride = 0;
+  std::int64_t k_stride = 0;
+  std::int64_t k = 0;
+  int valid = 0;
+  int width = 0;
+  float* out = nullptr;
+};
+
+struct GemmKernels {
+  std::int64_t target;  // HWY_AVX3, HWY_AVX2, ...
+  int mr;               // rows of a full tile
+  int nr;               // columns of a full tile, a multiple of lanes
+  int lanes;
+  void (*tile_packed)(const TileArgs&);   // a_row_stride is 1 and a_k_stride is mr
+  void (*tile_strided)(const TileArgs&);  // any strides
+  void (*pack)(const PackArgs&);
+};
+
+// Those for the best instruction set of this processor.
+const GemmKernels& gemm_kernels();
+
+}  // namespace lab

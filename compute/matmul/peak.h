@@ -1,0 +1,20 @@
+#pragma once
+// The ceiling: how many FP32 operations a second the multiply-add units can do at all.
+#include <cstdint>
+
+#include "compute/device/thread_pool.h"
+#include "compute/measure/measure.h"
+#include "compute/types/event.h"
+
+namespace lab {
+
+// Independent chains of fused multiply-adds in registers, on the calling thread, with the widest
+// vectors there are; enough chains to hide the latency. Returns the floating-point operations done;
+// `seed` and `*result` keep the compiler from leaving the work out.
+double fma_loop(std::int64_t iterations, float seed, float* result);
+
+// Measures it on all threads of `pool` at once, or on the calling thread for nullptr. `gflops` is
+// that of the fastest repetition, because it is a ceiling; the times are those of one repetition.
+PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options);
+
+}  // namespace lab

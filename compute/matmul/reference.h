@@ -1,0 +1,43 @@
+#pragma once
+// What C = A*B must be, in float64, for as many elements as there is time for.
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "compute/matmul/gemm.h"
+
+namespace lab {
+
+struct MatmulCheck {
+  bool ok = false;
+  double max_error = 0;  // largest |C - reference| / (gamma_K * (|A||B|)); at most 1 when ok
+  std::int64_t row = 0, col = 0;  // where that is
+};
+
+class MatmulReference {
+ public:
+  // Computes the expected elements of a plain product: all of them while M*N*K is small, else
+  // corners, edges and a fixed pseudo-random choice, K terms each. `cancelled` is asked now and
+  // then; when it says so the reference is left incomplete.
+  MatmulReference(const GemmArgs& args, const std::function<bool()>& cancelled);
+
+  // Makes a wrong result visible: fills C with NaN, so that an element never written is found.
+  static void poison(const GemmArgs& args);
+
+  // Compares C: every element must be finite, every expected element within the bound
+  // gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24 (Higham 2002, ch. 3).
+  MatmulCheck check(const GemmArgs& args) const;
+
+  std::int64_t elements() const { return static_cast<std::int64_t>(expected_.size()); }
+
+ private:
+  struct Expected {
+    std::int64_t row, col;
+    double value;
+    double bound;
+  };
+  void expect(const GemmArgs& args, std::int64_t row, std::int64_t col);
+  std::vector<Expected> expected_;
+};
+
+}  // namespace lab

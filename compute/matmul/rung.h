@@ -1,0 +1,45 @@
+#pragma once
+// One step of the ladder: a way to multiply matrices, and what it teaches.
+#include <span>
+#include <stop_token>
+
+#include "compute/device/thread_pool.h"
+#include "compute/matmul/gemm.h"
+
+namespace lab {
+
+// C = A*B, FP32, row-major, any M,N,K >= 0 and leading dimensions >= the row length; K == 0 writes
+// zeros. `args` is a plain product: nothing transposed, nothing accumulated. Our rungs look at
+// `stop` between blocks of rows and then leave C half done. A library's call runs to its end, so
+// products past 40 GFLOP are given to it in blocks of rows (which costs it less than 2 %).
+using RungFunction = void (*)(const GemmArgs& args, ThreadPool& pool, const std::stop_token& stop);
+
+struct Rung {
+  const char* name;      // for --kernels
+  const char* title;     // for people
+  const char* sentence;  // what it adds to the rung before and why that helps
+  bool library;
+  RungFunction run;
+};
+
+// Calls `product` for all of `args`, or for one block of rows after the other while it is large and
+// `stop` is not requested.
+void for_row_blocks(const GemmArgs& args, const std::stop_token& stop,
+                    FunctionRef<void(const GemmArgs&)> product);
+
+Rung naive_rung();
+Rung loop_order_rung();
+Rung tiles_rung();
+Rung simd_rung();
+Rung packed_rung();
+Rung parallel_rung();
+Rung onednn_rung();
+Rung openblas_rung();
+
+// All of them for CPU devices in ladder order, libraries last.
+std::span<const Rung> cpu_ladder();
+
+// The fastest of ours.
+inline constexpr const char* kBestCpuRung = "parallel";
+
+}  // namespace lab

@@ -1,0 +1,282 @@
+#include "compute/matmul/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "compute/matmul/gemm_parts.h"
+#include "compute/types/error.h"
+#include "hwy/targets.h"
+#include "tests/support/compare.h"
+
+namespace lab {
+namespace {
+
+struct Case {
+  std::int64_t m, n, k;
+  bool a_transposed = false, b_transposed = false, accumulate = false;
+  std::int64_t pad = 0;     // leading dimensions are so much longer than the rows
+  std::int64_t offset = 0;  // matrices start so many floats past an aligned address
+};
+
+std::string to_string(const Case& s) {
+  return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
+         (s.a_transposed ? " At" : "") + (s.b_transposed ? " Bt" : "") +
+         (s.accumulate ? " +=" : "") + " pad " + std::to_string(s.pad) + " offset " +
+         std::to_string(s.offset);
+}
+
+// A product with its memory; what surrounds C is filled with a mark that must survive.
+class Product {
+ public:
+  explicit Product(const Case& s, bool integers = true) : s_(s) {
+    const std::int64_t a_rows = s.a_transposed ? s.k : s.m;
+    const std::int64_t b_rows = s.b_transposed ? s.n : s.k;
+    args_ = {.m = s.m, .n = s.n, .k = s.k};
+    args_.lda = (s.a_transposed ? s.m : s.k) + s.pad;
+    args_.ldb = (s.b_transposed ? s.k : s.n) + s.pad;
+    args_.ldc = s.n + s.pad;
+    const auto make = integers ? test::small_integers : test::uniform_values;
+    a_ = make(a_rows * args_.lda + s.offset, 1);
+    b_ = make(b_rows * args_.ldb + s.offset, 2);
+    before_ = make(s.m * args_.ldc + s.offset, 3);
+    for (std::int64_t i = 0; i < s.m; ++i) {
+      for (std::int64_t j = s.n; j < args_.ldc; ++j) at(before_, i * args_.ldc + j) = kMark;
+    }
+    args_.a = a_.data() + s.offset;
+    args_.b = b_.data() + s.offset;
+    args_.a_transposed = s.a_transposed;
+    args_.b_transposed = s.b_transposed;
+    args_.accumulate = s.accumulate;
+    c_ = before_;
+    args_.c = c_.data() + s.offset;
+  }
+
+  const GemmArgs& args() const { return args_; }
+  const std::vector<float>& c() const { return c_; }
+
+  void reset() { c_ = before_; }
+
+  // Within gamma_{K+1} of float64, exactly for integers; marks untouched.
+  void expect_right(bool exact) {
+    if (want_.empty()) compute_wanted();
+    const double ku = static_cast<double>(s_.k + 1) * 0x1p-24;
+    const double gamma = exact ? 0 : ku / (1 - ku);
+    for (std::int64_t i = 0; i < s_.m; ++i) {
+      for (std::int64_t j = 0; j < args_.ldc; ++j) {
+        const float got = args_.c[i * args_.ldc + j];
+        if (j >= s_.n) {
+          ASSERT_EQ(got, kMark) << "padding at " << i << "," << j;
+          continue;
+        }
+        const Wanted& want = want_[static_cast<std::size_t>(i * s_.n + j)];
+        ASSERT_LE(std::abs(got - want.value), gamma * want.magnitude)
+            << "C[" << i << "," << j << "] is " << got;
+      }
+    }
+  }
+
+ private:
+  static constexpr float kMark = -12345;
+  float& at(std::vector<float>& x, std::int64_t i) const {
+    return x[static_cast<std::size_t>(s_.offset + i)];
+  }
+  struct Wanted {
+    double value, magnitude;
+  };
+  void compute_wanted() {
+    for (std::int64_t i = 0; i < s_.m; ++i) {
+      for (std::int64_t j = 0; j < s_.n; ++j) {
+        Wanted w{s_.accumulate ? at(before_, i * args_.ldc + j) : 0, 0};
+        w.magnitude = std::abs(w.value);
+        for (std::int64_t p = 0; p < s_.k; ++p) {
+          const float a = args_.a[s_.a_transposed ? p * args_.lda + i : i * args_.lda + p];
+          const float b = args_.b[s_.b_transposed ? j * args_.ldb + p : p * args_.ldb + j];
+          const double term = double{a} * double{b};
+          w.value += term;
+          w.magnitude += std::abs(term);
+        }
+        want_.push_back(w);
+      }
+    }
+  }
+
+  const Case s_;
+  GemmArgs args_;
+  std::vector<Wanted> want_;
+  std::vector<float> a_, b_, before_, c_;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const Case& s :
+       {Case{0, 3, 5}, Case{3, 0, 5}, Case{5, 4, 0}, Case{1, 1, 1}, Case{12, 32, 7},
+        Case{13, 33, 1}, Case{63, 65, 1}, Case{1, 200, 50}, Case{200, 1, 50}, Case{7, 300, 25},
+        Case{64, 64, 64}, Case{75, 161, 40}, Case{61, 140, 270}}) {
+    for (int bits = 0; bits < 8; ++bits) {
+      Case c = s;
+      c.a_transposed = (bits & 1) != 0;
+      c.b_transposed = (bits & 2) != 0;
+      c.accumulate = (bits & 4) != 0;
+      c.pad = bits % 3;
+      c.offset = bits % 4;
+      all.push_back(c);
+    }
+  }
+  return all;
+}
+
+// Runs `body` once for each instruction set that this processor has.
+template <typename Body>
+void for_each_target(Body body) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    ASSERT_EQ(gemm_kernels().target, target);
+    body();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST(Gemm, IsExactOnSmallIntegersOnEveryTarget) {
+  ThreadPool pool({0, 0});
+  for (const Case& s : cases()) {
+    SCOPED_TRACE(to_string(s));
+    Product p(s);
+    for_each_target([&] {
+      gemm(p.args(), pool);
+      p.expect_right(/*exact=*/true);
+      p.reset();
+      lab_gemm(p.args(), &pool, /*always_pack=*/true, {});
+      p.expect_right(/*exact=*/true);
+      p.reset();
+      gemm_one_thread(p.args());
+      p.expect_right(/*exact=*/true);
+      p.reset();
+    });
+  }
+}
+
+TEST(Gemm, StaysWithinTheRoundingBound) {
+  ThreadPool pool({0, 0, 0});
+  for (const Case& s : {Case{40, 50, 700}, Case{130, 260, 90, true, true, true, 3, 1}}) {
+    SCOPED_TRACE(to_string(s));
+    Product p(s, /*integers=*/false);
+    gemm(p.args(), pool);
+    p.expect_right(/*exact=*/false);
+  }
+}
+
+// Large enough for several blocks of rows, columns and terms, and for a grid of threads.
+TEST(Gemm, SplitsIntoBlocksAndThreads) {
+  for (const int threads : {1, 2, 3, 4, 6}) {
+    ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
+    const Case s{150, 270, 700, false, true, true, 1, 1};
+    SCOPED_TRACE(std::to_string(threads) + " threads");
+    Product p(s);
+    lab_gemm(p.args(), &pool, /*always_pack=*/true, {});
+    p.expect_right(/*exact=*/true);
+  }
+}
+
+TEST(Gemm, HasTheSameBitsFromRunToRunAndWhateverTheThreads) {
+  const Case s{150, 270, 700};
+  Product first(s, /*integers=*/false);
+  ThreadPool two({0, 0});
+  gemm(first.args(), two);
+  for (const int threads : {1, 2, 2, 5}) {
+    ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
+    Product again(s, /*integers=*/false);
+    gemm(again.args(), pool);
+    EXPECT_EQ(first.c(), again.c()) << threads << " threads";
+  }
+}
+
+TEST(Gemm, LetsNaNThrough) {
+  ThreadPool pool({0});
+  std::vector<float> a(4, 0), b(4, 1), c(4, 0);
+  a[0] = std::numeric_limits<float>::quiet_NaN();
+  gemm({.m = 2,
+        .n = 2,
+        .k = 2,
+        .a = a.data(),
+        .lda = 2,
+        .b = b.data(),
+        .ldb = 2,
+        .c = c.data(),
+        .ldc = 2},
+       pool);
+  EXPECT_TRUE(std::isnan(c[0]) && std::isnan(c[1]));
+  EXPECT_EQ(c[2], 0);
+}
+
+TEST(Gemm, StopsWhenAsked) {
+  std::stop_source stop;
+  stop.request_stop();
+  ThreadPool pool({0, 0, 0});
+  Product p({150, 270, 700});
+  lab_gemm(p.args(), &pool, /*always_pack=*/true, stop.get_token());
+}
+
+TEST(Gemm, NamesTheShapesOfABadCall) {
+  ThreadPool pool({0});
+  const auto message = [&](const GemmArgs& args) {
+    try {
+      gemm(args, pool);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Errc::InvalidArgument);
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  float x[4] = {};
+  EXPECT_NE(message({.m = 2, .n = 2, .k = 2, .a = x, .lda = 1, .b = x, .ldb = 2, .c = x, .ldc = 2})
+                .find("A [2,2] lda 1"),
+            std::string::npos);
+  EXPECT_NE(message({.m = -1, .n = 2, .k = 2}).find("negative"), std::string::npos);
+  EXPECT_NE(message({.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2}).find("no memory"),
+            std::string::npos);
+  EXPECT_EQ(message({}), "no error");
+}
+
+TEST(ChooseGrid, UsesEveryThreadAndTheShortestParts) {
+  for (int threads = 1; threads <= 24; ++threads) {
+    EXPECT_EQ(choose_grid(threads, 85, 32, true).size(), threads);
+  }
+  EXPECT_EQ(choose_grid(2, 100, 1, false).rows, 2);
+  EXPECT_EQ(choose_grid(2, 1, 100, true).cols, 2);
+  EXPECT_EQ(choose_grid(4, 100, 100, true).rows, 4);
+}
+
+TEST(Piece, CoversEverythingOnce) {
+  for (const std::int64_t total : {0, 1, 11, 12, 13, 100}) {
+    std::int64_t at = 0;
+    for (int i = 0; i < 7; ++i) {
+      const Range r = piece(total, 12, 7, i);
+      EXPECT_EQ(r.begin, at);
+      at = r.end;
+    }
+    EXPECT_EQ(at, total);
+  }
+}
+
+TEST(CacheBlocks, FitTheCachesAndTheTiles) {
+  for (const CacheSizes& sizes : {CacheSizes{}, CacheSizes{48 << 10, 1 << 20, 32 << 20},
+                                  CacheSizes{8 << 10, 64 << 10, 64 << 10}}) {
+    const CacheBlocks b = cache_blocks(sizes, 12, 32);
+    EXPECT_GT(b.kc, 0);
+    EXPECT_EQ(b.mc % 12, 0);
+    EXPECT_EQ(b.nc % 32, 0);
+  }
+  EXPECT_EQ(even_piece(0, 256, 8), 0);
+  EXPECT_EQ(even_piece(300, 256, 1), 150);
+  EXPECT_EQ(even_piece(300, 256, 8), 152);
+  EXPECT_GT(cache_sizes().l1_bytes, 0);
+}
+
+}  // namespace
+}  // namespace lab

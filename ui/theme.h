@@ -36,6 +36,7 @@ void apply_style(const Theme& theme, float scale);
 struct Fonts {
   ImFont* body = nullptr;     // 15 px
   ImFont* caption = nullptr;  // 13 px
+  ImFont* strong = nullptr;   // 15 px, semi-bold: titles of cards
   ImFont* title = nullptr;    // 20 px
   ImFont* figure = nullptr;   // 28 px
   ImFont* mono = nullptr;     // 13 px, columns of digits

@@ -14,11 +14,11 @@ namespace lab::ui {
 
 // One visible widget, for --describe-ui, --script and tests. Pixels of the window.
 struct WidgetRect {
-  std::string path;  // "training/start", "rail/matmul", "matmul/plot/gflops"
-  std::string kind;  // "button", "input", "combo", "checkbox", "plot", "tab", "text", ...
-  std::string label;
-  std::string value;  // current text or choice, where there is one
-  ImVec2 min, max;    // clipped to what can be seen
+  std::string path = {};  // "training/start", "rail/matmul", "matmul/plot/gflops"
+  std::string kind = {};  // "button", "input", "combo", "checkbox", "plot", "tab", "text", ...
+  std::string label = {};
+  std::string value = {};       // current text or choice, where there is one
+  ImVec2 min{0, 0}, max{0, 0};  // clipped to what can be seen
   bool enabled = true;
 };
 
@@ -33,6 +33,32 @@ class WidgetMap {
   std::vector<WidgetRect> widgets_;
 };
 
+// What widgets keep for themselves, by path: panels neither read nor write it.
+struct WidgetMemory {
+  struct Table {
+    std::string path;
+    std::vector<bool> number = {};   // which columns hold numbers
+    std::vector<float> wanted = {};  // width of each column's widest text, pixels
+    int row = -1, column = -1;
+    std::string row_text = {};  // cells of the row so far, tab-separated
+    ImVec2 row_min{0, 0}, row_max{0, 0};
+  };
+  struct Card {
+    std::string path = {}, title = {};
+    bool automatic = false;  // height follows the content
+    float row_height = 0;    // of the Row around it
+  };
+  std::map<std::string, float> card_heights;                // natural height, units
+  std::map<std::string, std::vector<float>> column_widths;  // wanted ones of the frame before
+  std::map<std::string, std::string> edits;  // text of a number field that does not fit yet
+  std::vector<Card> cards;                   // open ones, outermost first
+  std::vector<Table> tables;                 // open ones, outermost first
+  float row_height = 0;                      // of the Row being drawn, pixels; 0: free
+  unsigned hovered_id = 0;                   // what the pointer rests on, since when,
+  double hovered_since_s = 0;
+  int hovered_frame = -1;  // and seen last in which frame
+};
+
 struct Ui {
   const Theme* theme = nullptr;
   Fonts fonts;
@@ -42,6 +68,7 @@ struct Ui {
   WidgetMap widgets;             // of this frame, filled while drawing
   std::map<std::string, plot::PlotState> plots;  // view of each plot, by path
   std::map<std::string, float> eased;            // animated values, by path
+  WidgetMemory memory;
 
   float px(float units) const { return units * scale; }
 };

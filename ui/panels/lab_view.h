@@ -6,6 +6,7 @@
 #include "compute/types/command.h"
 #include "ui/model/forms.h"
 #include "ui/model/model.h"
+#include "ui/plot/plot_state.h"
 #include "ui/ui.h"
 
 namespace lab::ui {
@@ -18,6 +19,11 @@ struct ViewState {
   float scale = 1;  // chosen by the person, 1..2
   bool help_open = false;
   bool confirm_cancel = false;
+  JobId paused_job = 0;          // paused from here; no other job is
+  JobId stopping_job = 0;        // asked to stop after this epoch
+  std::int64_t sent_after = -1;  // Model::jobs_started() when a job was sent and not yet seen
+  double sent_t_s = 0;           // lab time of that
+  plot::LinkedCursor cursor;     // shared by the charts of a page
   Forms forms;
 };
 

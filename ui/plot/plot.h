@@ -2,6 +2,11 @@
 // The lab's plot widget, drawn on ImDrawList: linear and log axes, SI ticks, pan (drag), wheel
 // zoom, box zoom (right drag), double-click reset, legend toggles, nearest-point tooltip, min/max
 // decimation, error bands, reference lines, shared cursor, CSV and PNG export by right click.
+//
+// Recorded widgets: "<path>" (kind "plot", its value the ranges on screen as "x 0..10 y 0..1"),
+// "<path>/legend/<label>" (kind "toggle", value "shown" or "hidden"), "<path>/tooltip" (its value
+// the text), and while the menu is open "<path>/menu/reset", ".../log-x", "log-y", "show-data",
+// "copy-csv", "save-csv", "save-png". By keyboard: Enter on the plot opens the menu.
 #include <imgui.h>
 
 #include <functional>
@@ -18,38 +23,41 @@
 namespace lab::ui::plot {
 
 struct Axis {
-  std::string_view label;  // "size N"
+  std::string_view label = {};  // "size N"
   Scale scale = Scale::Linear;
-  std::string_view unit;           // "FLOP/s": ticks become "200 G", the axis says "GFLOP/s"
-  bool binary = false;             // ticks in KiB, MiB, GiB
-  std::optional<double> min, max;  // fixed ends where asked for; else they follow the data
+  // "FLOP/s": on a linear axis one prefix serves all ticks and the axis says "GFLOP/s"; on a log
+  // axis the ticks carry their own ("1 k", "100 k", "10 M").
+  std::string_view unit = {};
+  bool binary = false;  // ticks in KiB, MiB, GiB
+  std::optional<double> min = {},
+                        max = {};  // fixed ends where asked for; else they follow the data
   bool whole = false;              // whole numbers only (steps, sizes)
 };
 
 struct Axes {
-  Axis x, y;
+  Axis x = {}, y = {};
 };
 
 enum class Line { Solid, Dashed, Dotted };
 enum class Marker { None, Circle, Square, Triangle, Diamond, Cross };
 
 struct Series {
-  std::string label;
+  std::string label = {};
   ImU32 color = 0;
   Line line = Line::Solid;
   Marker marker = Marker::None;
   float width = 1.8F;  // units
   float alpha = 1;     // pale raw data behind a smoothed line
   bool in_legend = true;
-  bool bars = false;                  // vertical bars from 0 instead of a line
-  std::span<const double> x, y;       // x ascending; NaN breaks the line
-  std::span<const double> low, high;  // error band, or empty
+  bool bars = false;                            // vertical bars from 0 instead of a line
+  std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
+  std::span<const double> low = {}, high = {};  // error band, or empty
   // Full statistics of point i for the tooltip; empty: "label  y at x".
-  std::function<std::string(std::size_t i)> describe;
+  std::function<std::string(std::size_t i)> describe = {};
 };
 
 struct Reference {
-  std::string label;  // "measured peak"
+  std::string label = {};  // "measured peak"
   double y = 0;
   ImU32 color = 0;
   Line line = Line::Dashed;
@@ -58,8 +66,8 @@ struct Reference {
 struct Options {
   float height = 0;  // units; 0: fills what is left
   LinkedCursor* cursor = nullptr;
-  std::span<const Reference> references;
-  std::string_view empty_text;  // shown in the middle while there is no data
+  std::span<const Reference> references = {};
+  std::string_view empty_text = {};  // shown in the middle while there is no data
   bool legend = true;
   bool dimmed = false;
 };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,20 +19,25 @@ namespace lab::ui {
 
 // --- surfaces -------------------------------------------------------------------------------
 // A card with a title; everything between lies inside. Height 0: as high as its content (of the
-// previous frame), < 0: fills what is left minus that many units. Width 0: fills.
+// previous frame), < 0: fills what is left minus that many units (-1: just fills). Width 0: fills.
+// Always call end_card; begin_card is false while the card is scrolled out of sight and its content
+// need not be drawn. A card in a Row with a height and no height of its own is as high as the Row.
 struct CardOptions {
   float width = 0, height = 0;
-  std::string_view hint;  // on hover of the title
-  bool dimmed = false;    // old results while new ones come in
+  std::string_view hint = {};  // on hover of the title
+  bool dimmed = false;         // old results while new ones come in
 };
 bool begin_card(Ui& ui, std::string_view path, std::string_view title, const CardOptions& = {});
 void end_card(Ui& ui);
 
 // Columns of cards: splits the width that is left by `weights` with the 12-unit gap.
-// Use: Row row(ui, {1, 2}); row.next(); draw; row.next(); draw;
+// Use: Row row(ui, {1, 2}); row.next(); draw; row.next(); draw;  Rows nest. `height` is in units.
+// A weight <= 0 is a fixed width: -280 is 280 units.
 class Row {
  public:
   Row(Ui& ui, std::span<const float> weights, float height = 0);
+  Row(Ui& ui, std::initializer_list<float> weights, float height = 0)
+      : Row(ui, std::span<const float>(weights.begin(), weights.size()), height) {}
   ~Row();
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
@@ -43,6 +49,7 @@ class Row {
   std::vector<float> weights_;
   float height_, left_, top_, total_, width_ = 0, bottom_ = 0;
   int cell_ = -1;
+  float indent_, content_right_, work_right_, outer_height_;  // put back by the destructor
 };
 
 // --- text -----------------------------------------------------------------------------------
@@ -54,9 +61,11 @@ void caption(Ui& ui, std::string_view text);  // small, muted, one line, cut wit
 void number(Ui& ui, std::string_view text, ImFont* font = nullptr);
 // "label            value" over the width, value right-aligned; N/A with the reason on hover.
 void fact(Ui& ui, std::string_view label, std::string_view value, std::string_view hint = {});
+void fact(Ui& ui, std::string_view label, const std::string& value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
           std::string_view hint = {});
-// Explains the item just drawn.
+// Explains the item just drawn, shortly after the pointer comes to rest on it or the keyboard
+// reaches it. The text on screen is recorded as the widget "tooltip".
 void hint(Ui& ui, std::string_view text);
 // One sentence with an icon in the colour of the state.
 void error_box(Ui& ui, std::string_view path, std::string_view sentence);
@@ -70,8 +79,8 @@ enum class ButtonKind { Normal, Primary, Danger, Quiet };
 struct ButtonOptions {
   ButtonKind kind = ButtonKind::Normal;
   bool enabled = true;
-  std::string_view hint;  // says why when not enabled
-  float width = 0;        // 0: as wide as the label, < 0: fills
+  std::string_view hint = {};  // says why when not enabled
+  float width = 0;             // 0: as wide as the label, < 0: fills
 };
 bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonOptions& = {});
 // `icon` is drawn by us (see icons.h): no icon font is needed.
@@ -79,8 +88,8 @@ bool icon_button(Ui& ui, std::string_view path, int icon, std::string_view hint)
 // Labels stand above the control and the control fills the width. All return true on change.
 struct NumberOptions {
   double min = -1e300, max = 1e300, step = 1;
-  std::string_view unit;
-  std::string_view hint;
+  std::string_view unit = {};
+  std::string_view hint = {};
   int decimals = 4;  // for the double version, trailing zeros cut
 };
 bool input_number(Ui& ui, std::string_view path, std::string_view label, std::int64_t& value,
@@ -89,6 +98,8 @@ bool input_number(Ui& ui, std::string_view path, std::string_view label, double&
                   const NumberOptions& = {});
 bool input_text(Ui& ui, std::string_view path, std::string_view label, std::string& value,
                 std::string_view hint = {}, std::string_view placeholder = {});
+// An open combo records its choices as "<path>/<choice>", kind "option"; a segmented control its
+// segments as "<path>/<choice>", kind "segment".
 bool combo(Ui& ui, std::string_view path, std::string_view label,
            std::span<const std::string> choices, int& index, std::string_view hint = {});
 bool segmented(Ui& ui, std::string_view path, std::string_view label,
@@ -107,17 +118,21 @@ void sparkline(Ui& ui, std::string_view path, std::span<const float> values, flo
                float height, std::string_view hint = {});
 
 // --- the three states of a page -----------------------------------------------------------
-// Empty: one sentence and the button that fills it; true when clicked.
+// Empty: one sentence and the button that fills it (recorded under `path`); true when clicked.
+// Without a button label only the sentence is shown.
 bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
                  std::string_view button_label);
 
 // --- tables -----------------------------------------------------------------------------
 // A calm table on ImGui's: header muted, rows 28 units, numbers right-aligned in the mono font.
+// Each visible row is recorded as "<path>/<index>", kind "row", its value the cells' texts joined
+// by tabs. end_table only when begin_table was true. Height in units: 0 as high as its rows, > 0
+// scrolls below a fixed header, < 0 fills what is left and scrolls.
 struct Column {
-  std::string_view label;
+  std::string_view label = {};
   float weight = 1;  // share of the width
   bool number = false;
-  std::string_view hint;
+  std::string_view hint = {};
 };
 bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns, float height = 0);
 void table_row(Ui& ui);

@@ -1,0 +1,185 @@
+#pragma once
+// Events as jobs would send them, for tests of the model and the pages.
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compute/types/event.h"
+#include "compute/types/units.h"
+#include "ui/model/model.h"
+
+namespace lab::test {
+
+inline MachineInfo machine_of(int cpus) {
+  MachineInfo machine;
+  machine.host = "bench";
+  machine.system = "Debian GNU/Linux 12, kernel 6.1.0";
+  for (int i = 0; i < cpus; ++i) {
+    DeviceInfo info;
+    info.device = cpu(i);
+    info.name = "AMD EPYC 9654 96-Core Processor";
+    info.simd = "AVX-512";
+    info.simd_detail = "AVX-512 with BF16 and VNNI";
+    info.cores = {2 * i, 2 * i + 1};
+    info.threads = 2;
+    info.packages = 1;
+    info.numa_nodes = {0};
+    info.caches = {{1, 32 * kKiB, 2, 64}, {2, kMiB, 2, 64}, {3, 32 * kMiB, 1, 64}};
+    info.clock_max_mhz = 3700.0;
+    info.memory_total_bytes = 8 * kGiB;
+    info.memory_limit_bytes = 6 * kGiB / cpus;
+    info.details = {{"Hypervisor", "KVM"}};
+    machine.devices.push_back(std::move(info));
+  }
+  machine.absent.push_back({"NVIDIA GPU", "no NVIDIA driver: libcuda.so.1 is not installed"});
+  return machine;
+}
+
+inline Event event(JobId job, double t_s, Payload payload) {
+  return {job, t_s, std::move(payload)};
+}
+
+inline Telemetry telemetry(const std::vector<Device>& devices, double t_s, double busy) {
+  Telemetry all;
+  for (const Device device : devices) {
+    DeviceTelemetry one;
+    one.device = device;
+    one.t_s = t_s;
+    one.utilisation = busy;
+    one.core_utilisation = {busy, busy / 2};
+    one.clock_mhz = 2900.0;
+    one.temperature_c = Maybe<double>::missing("the kernel shows no sensor");
+    one.memory_available_bytes = 5 * kGiB;
+    one.lab_used_bytes = 12 * kMiB;
+    one.lab_peak_bytes = 96 * kMiB;
+    all.devices.push_back(std::move(one));
+  }
+  all.lab_cpu = 0.007;
+  all.lab_rss_bytes = 90 * kMiB;
+  return all;
+}
+
+inline TensorInfo tensor(TensorId id, Device device, std::int64_t bytes) {
+  TensorInfo t;
+  t.id = id;
+  t.name = "X" + std::to_string(id);
+  t.device = device;
+  t.shape = {bytes / 4};
+  t.bytes = bytes;
+  t.owned_by_page = true;
+  t.preview = "0.1234, -1.5, 0.75, 2, 0.001, -0.25, ...";
+  return t;
+}
+
+inline Timing timing(double median_s) {
+  Timing t;
+  t.median_s = median_s;
+  t.p10_s = 0.95 * median_s;
+  t.p90_s = 1.1 * median_s;
+  t.min_s = 0.9 * median_s;
+  t.max_s = 1.3 * median_s;
+  t.n = 31;
+  t.warmup = 3;
+  return t;
+}
+
+inline MatmulSample matmul_sample(Device device, const std::string& kernel, std::int64_t n,
+                                  double gflops) {
+  MatmulSample s;
+  s.device = device;
+  s.kernel = kernel;
+  s.library = kernel == "onednn";
+  s.m = s.n = s.k = n;
+  const auto size = static_cast<double>(n);
+  s.time = timing(2 * size * size * size / (gflops * 1e9));
+  s.gflops = gflops;
+  s.verified = true;
+  s.share_of_peak = gflops / 500;
+  s.share_of_library = gflops / 480;
+  s.conditions.unix_time_s = 1'700'000'000;
+  s.conditions.clock_mhz = 2900.0;
+  return s;
+}
+
+inline TransferSample transfer_sample(Device from, Device to, TransferOp op, int threads,
+                                      std::int64_t bytes, double gb_per_s) {
+  TransferSample s;
+  s.from = from;
+  s.to = to;
+  s.op = op;
+  s.threads = threads;
+  s.bytes = bytes;
+  s.gb_per_s = gb_per_s;
+  s.time = timing(static_cast<double>(bytes) / (gb_per_s * 1e9));
+  s.verified = true;
+  return s;
+}
+
+inline TrainingStarted training_started(bool synthetic) {
+  TrainingStarted s;
+  s.request.model = "lenet";
+  s.request.data = synthetic ? DataSource::Synthetic : DataSource::FashionMnist;
+  s.lr = 0.9;
+  s.parameters = 61706;
+  s.train_images = 60000;
+  s.test_images = 10000;
+  s.steps_per_epoch = 235;
+  s.total_steps = 2350;
+  s.synthetic = synthetic;
+  s.class_names = {"T-shirt", "Trouser", "Pullover", "Dress", "Coat",
+                   "Sandal",  "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+  return s;
+}
+
+inline StepDone step_done(std::int64_t step) {
+  StepDone s;
+  s.step = step;
+  s.epoch = 1 + (step - 1) / 235;
+  s.loss = 2.3 * std::exp(-static_cast<double>(step) / 400) + 0.05 * static_cast<double>(step % 7);
+  s.accuracy = 1 - std::exp(-static_cast<double>(step) / 300);
+  s.images = 256;
+  s.images_per_s = 11000 + 100 * static_cast<double>(step % 5);
+  s.t_s = 0.02 * static_cast<double>(step);
+  return s;
+}
+
+inline EpochDone epoch_done(std::int64_t epoch) {
+  EpochDone e;
+  e.epoch = epoch;
+  e.train_loss = 1.0 / static_cast<double>(epoch);
+  e.train_acc = 1 - 0.4 / static_cast<double>(epoch);
+  e.test_acc = 1 - 0.45 / static_cast<double>(epoch);
+  e.seconds = 5.1;
+  e.images_per_s = 11500;
+  return e;
+}
+
+inline Predictions predictions(std::size_t count) {
+  Predictions p;
+  p.epoch = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    PredictedImage image;
+    for (std::size_t j = 0; j < image.pixels.size(); ++j) {
+      image.pixels[j] = static_cast<std::uint8_t>((i * 37 + j * 11 + j / 28 * 5) % 256);
+    }
+    image.label = static_cast<int>(i % 10);
+    image.predicted = i < count / 2 ? static_cast<int>((i + 1) % 10) : image.label;
+    image.confidence = 0.62F;
+    p.images.push_back(image);
+  }
+  return p;
+}
+
+inline Confusion confusion() {
+  Confusion c;
+  c.epoch = 1;
+  for (int label = 0; label < 10; ++label) {
+    for (int predicted = 0; predicted < 10; ++predicted) {
+      c.counts.push_back(label == predicted ? 820 : 20);
+    }
+  }
+  return c;
+}
+
+}  // namespace lab::test

@@ -1,0 +1,320 @@
+#include "ui/model/model.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "tests/ui/events.h"
+
+namespace lab::ui {
+namespace {
+
+using namespace lab::test;
+
+class ModelTest : public ::testing::Test {
+ protected:
+  void start(JobId job, JobCommand command, std::string title = "A job") {
+    model.apply(event(job, t += 1, JobStarted{std::move(title), std::move(command)}));
+  }
+  void finish(JobId job, Outcome outcome, std::string error = {}) {
+    model.apply(event(job, t += 1, JobFinished{outcome, 1.5, std::move(error)}));
+  }
+  void send(JobId job, Payload payload) { model.apply(event(job, t += 0.1, std::move(payload))); }
+
+  Model model{machine_of(2)};
+  double t = 0;
+};
+
+TEST(Ema, FirstAverageIsTheFirstValueAndConstantsStay) {
+  Ema ema;
+  for (int i = 0; i < 100; ++i) EXPECT_NEAR(ema.add(3.5), 3.5, 1e-12);
+}
+
+TEST(Ema, MatchesTheDefinitionWithBiasCorrection) {
+  Ema ema(0.9);
+  double sum = 0;
+  for (int i = 1; i <= 50; ++i) {
+    const double x = std::sin(i);
+    sum = 0.9 * sum + 0.1 * x;
+    EXPECT_NEAR(ema.add(x), sum / (1 - std::pow(0.9, i)), 1e-12);
+  }
+}
+
+TEST(Ema, NotANumberDoesNotPoisonWhatFollows) {
+  Ema ema;
+  EXPECT_TRUE(std::isnan(ema.add(kNoValue)));
+  EXPECT_EQ(ema.add(2), 2);
+  EXPECT_EQ(ema.add(std::numeric_limits<double>::infinity()), 2);
+  EXPECT_NEAR(ema.add(2), 2, 1e-12);
+}
+
+TEST(DeviceHistory, KeepsHalfAnHourAtMostTwiceOver) {
+  DeviceHistory history;
+  for (int i = 0; i < 4 * 3600; ++i) {
+    DeviceTelemetry reading;
+    reading.t_s = 0.5 * i;
+    reading.utilisation = 0.25;
+    history.add(reading);
+  }
+  EXPECT_EQ(history.t_s.back(), 0.5 * (4 * 3600 - 1));
+  EXPECT_LE(history.t_s.front(), history.t_s.back() - kHistorySeconds);
+  EXPECT_LE(history.t_s.size(), 4u * 3600 / 2 + 64);
+  EXPECT_EQ(history.t_s.size(), history.utilisation.size());
+  EXPECT_EQ(history.t_s.size(), history.temperature_c.size());
+}
+
+TEST(DeviceHistory, IsBoundedWhateverTheRate) {
+  DeviceHistory history;
+  for (int i = 0; i < 200'000; ++i) {
+    DeviceTelemetry reading;
+    reading.t_s = 1e-4 * i;
+    history.add(reading);
+  }
+  EXPECT_LE(history.t_s.size(), 2 * kHistoryPoints);
+  EXPECT_GE(history.t_s.size(), kHistoryPoints);
+}
+
+TEST(DeviceHistory, UnknownValuesAreNotNumbers) {
+  DeviceHistory history;
+  DeviceTelemetry reading;
+  reading.t_s = 1;
+  history.add(reading);
+  EXPECT_TRUE(std::isnan(history.utilisation.at(0)));
+}
+
+TEST(Resample, HoldsTheLastValueAndIsEmptyBefore) {
+  const Column64 t_s = {10, 11, 14};
+  const Column64 values = {1, 2, 3};
+  const std::vector<float> out = resample(t_s, values, 15, 6, 6);  // at 10, 11, ..., 15
+  ASSERT_EQ(out.size(), 6u);
+  EXPECT_EQ(out[0], 1);
+  EXPECT_EQ(out[1], 2);
+  EXPECT_EQ(out[3], 2);
+  EXPECT_EQ(out[4], 3);
+  EXPECT_EQ(out[5], 3);
+  EXPECT_TRUE(std::isnan(resample(t_s, values, 15, 10, 10)[0]));
+  EXPECT_TRUE(std::isnan(resample({}, {}, 15, 10, 10)[9]));
+}
+
+TEST_F(ModelTest, ReadingsReachTheirDeviceAndStrangersAreIgnored) {
+  send(0, telemetry({cpu(1), gpu(3)}, 1, 0.5));
+  EXPECT_FALSE(model.history(cpu(0)).seen);
+  ASSERT_TRUE(model.history(cpu(1)).seen);
+  EXPECT_EQ(*model.history(cpu(1)).last.utilisation, 0.5);
+  EXPECT_EQ(model.memory(cpu(1)).used, 12 * kMiB);
+  EXPECT_EQ(model.memory(cpu(1)).peak, 96 * kMiB);
+  EXPECT_FALSE(model.history(gpu(3)).seen);
+}
+
+TEST_F(ModelTest, TensorListSumsPerDevice) {
+  TensorList list;
+  list.tensors.push_back(tensor(1, cpu(0), 100));
+  list.tensors.push_back(tensor(2, cpu(0), 20));
+  list.tensors.push_back(tensor(3, cpu(1), 3));
+  send(0, list);
+  EXPECT_EQ(model.memory(cpu(0)).used, 120);
+  EXPECT_EQ(model.memory(cpu(1)).used, 3);
+  send(0, TensorList{});
+  EXPECT_EQ(model.memory(cpu(0)).used, 0);
+  EXPECT_EQ(model.memory(cpu(0)).peak, 120);
+  EXPECT_EQ(model.memory(cpu(0)).used_bytes.size(), 2u);
+}
+
+TEST_F(ModelTest, JobGoesFromStartOverProgressToItsEnd) {
+  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Empty);
+  start(7, StartMatmul{}, "Matmul ladder on cpu:0");
+  ASSERT_TRUE(model.job());
+  EXPECT_EQ(model.job()->title, "Matmul ladder on cpu:0");
+  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Running);
+  send(7, Progress{1.5, "packed at 64", 12.0});
+  EXPECT_EQ(model.job()->done, 1);
+  EXPECT_EQ(*model.job()->left_s, 12.0);
+  finish(7, Outcome::Done);
+  EXPECT_FALSE(model.job());
+  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Done);
+  EXPECT_EQ(model.state(JobKind::Matmul).seconds, 1.5);
+}
+
+TEST_F(ModelTest, EventsOfUnknownJobsChangeNothing) {
+  start(1, StartMatmul{});
+  send(99, Progress{0.7, "?", {}});
+  send(99, matmul_sample(cpu(), "naive", 64, 1));
+  send(99, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kKiB, 1));
+  send(99, step_done(1));
+  send(99, Predictions{});
+  finish(99, Outcome::Failed, "not mine");
+  EXPECT_EQ(model.job()->done, 0);
+  EXPECT_TRUE(model.matmul().current.empty());
+  EXPECT_TRUE(model.transfers().current.empty());
+  EXPECT_TRUE(model.runs().empty());
+  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Running);
+}
+
+TEST_F(ModelTest, FailedJobKeepsItsSentenceTheRequestAndTheLog) {
+  StartTransfers request;
+  request.budget_s = 0.125;
+  start(2, request, "Transfers");
+  finish(2, Outcome::Failed, "transfer: 1 TiB does not fit; choose a smaller size");
+  const PageState& state = model.state(JobKind::Transfers);
+  EXPECT_EQ(state.phase, Phase::Failed);
+  EXPECT_EQ(state.error, "transfer: 1 TiB does not fit; choose a smaller size");
+  ASSERT_TRUE(state.command);
+  EXPECT_EQ(std::get<StartTransfers>(*state.command).budget_s, 0.125);
+  EXPECT_EQ(model.log().back().severity, Severity::Error);
+  start(3, request, "Transfers");
+  EXPECT_EQ(model.state(JobKind::Transfers).phase, Phase::Running);
+  EXPECT_TRUE(model.state(JobKind::Transfers).error.empty());
+}
+
+TEST_F(ModelTest, CancelledJobIsNoFailure) {
+  start(2, StartMatmul{});
+  finish(2, Outcome::Cancelled);
+  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Done);
+  EXPECT_TRUE(model.state(JobKind::Matmul).cancelled);
+}
+
+TEST_F(ModelTest, MatmulCurvesAreSortedAndOneASize) {
+  start(1, StartMatmul{});
+  send(1, matmul_sample(cpu(), "naive", 256, 2));
+  send(1, matmul_sample(cpu(), "naive", 64, 1));
+  send(1, matmul_sample(cpu(), "naive", 256, 3));
+  send(1, matmul_sample(cpu(1), "naive", 64, 4));
+  const MatmulResults& results = model.matmul().current;
+  ASSERT_EQ(results.kernels.size(), 2u);
+  EXPECT_EQ(results.kernels[0].size, (Column64{64, 256}));
+  EXPECT_EQ(results.kernels[0].gflops, (Column64{1, 3}));
+  EXPECT_NEAR(results.kernels[0].gflops_low[1], 3 / 1.1, 1e-9);
+  EXPECT_NEAR(results.kernels[0].gflops_high[1], 3 / 0.95, 1e-9);
+  EXPECT_EQ(results.largest_size(cpu()), 256);
+  EXPECT_EQ(results.kernels[0].at(64)->gflops, 1);
+  EXPECT_EQ(results.kernels[0].at(65), nullptr);
+  EXPECT_TRUE(results.kernels[0].live_t_s.empty());
+}
+
+TEST_F(ModelTest, OldResultsStayUntilNewOnesComeAndThroughAFailure) {
+  start(1, StartMatmul{});
+  send(1, matmul_sample(cpu(), "naive", 64, 1));
+  finish(1, Outcome::Done);
+  start(2, StartMatmul{});
+  EXPECT_TRUE(model.matmul().current.empty());
+  ASSERT_TRUE(model.matmul().previous);
+  EXPECT_EQ(model.matmul().previous->kernels.size(), 1u);
+  finish(2, Outcome::Failed, "no");
+  EXPECT_EQ(model.matmul().current.kernels.size(), 1u);
+  EXPECT_FALSE(model.matmul().previous);
+}
+
+TEST_F(ModelTest, LiveRunKeepsEverySampleInOrder) {
+  StartMatmul request;
+  request.live = true;
+  start(1, request);
+  for (int i = 0; i < 10; ++i) send(1, matmul_sample(cpu(), "naive", 64, i + 1));
+  const KernelResults& k = model.matmul().current.kernels.at(0);
+  EXPECT_EQ(k.live_t_s.size(), 10u);
+  EXPECT_EQ(k.live_gflops.back(), 10);
+  EXPECT_GT(k.live_t_s.front(), 0);
+  EXPECT_EQ(k.size.size(), 1u);
+}
+
+TEST_F(ModelTest, RungsAreKnownBeforeTheFirstRunAndNotTwice) {
+  send(0, RungInfo{cpu(), "naive", "Three loops", "", false});
+  send(0, RungInfo{cpu(), "naive", "Three plain loops", "", false});
+  ASSERT_EQ(model.rungs().size(), 1u);
+  EXPECT_EQ(model.rungs()[0].title, "Three plain loops");
+}
+
+TEST_F(ModelTest, TransferCasesAndTheirFits) {
+  start(1, StartTransfers{});
+  send(1, transfer_sample(cpu(), cpu(), TransferOp::Copy, 2, kMiB, 20));
+  send(1, transfer_sample(cpu(), cpu(), TransferOp::Copy, 2, kKiB, 5));
+  send(1, transfer_sample(cpu(), cpu(1), TransferOp::Copy, 2, kKiB, 4));
+  TransferFit fit;
+  fit.threads = 2;
+  fit.latency_s = 2e-6;
+  fit.gb_per_s = 20;
+  fit.half_bandwidth_bytes = 40'000;
+  fit.break_even_bytes = 180 * kKiB;
+  send(1, fit);
+  const TransferResults& results = model.transfers().current;
+  ASSERT_EQ(results.cases.size(), 2u);
+  EXPECT_EQ(results.cases[0].bytes, (Column64{1024, 1048576}));
+  ASSERT_TRUE(results.cases[0].fit);
+  EXPECT_FALSE(results.cases[1].fit);
+  EXPECT_EQ(*results.best_copy_gb_per_s(cpu(), cpu()), 20);
+  EXPECT_FALSE(results.best_copy_gb_per_s(cpu(1), cpu()));
+  EXPECT_NE(sentence(fit).find("Below 180 KiB it is quicker to stay with one thread"),
+            std::string::npos);
+}
+
+TEST_F(ModelTest, TrainingKeepsEveryStepAndSmoothsAsItGoes) {
+  start(1, StartTraining{});
+  send(1, training_started(true));
+  Ema ema;
+  double smooth = 0;
+  for (int i = 1; i <= 500; ++i) {
+    send(1, step_done(i));
+    smooth = ema.add(step_done(i).loss);
+  }
+  send(1, epoch_done(1));
+  EpochDone untested = epoch_done(2);
+  untested.test_acc.reset();
+  send(1, untested);
+  const TrainingRun& run = model.runs().back();
+  EXPECT_TRUE(run.synthetic());
+  EXPECT_EQ(run.name(), "lenet, batch 256, lr 0.9");
+  ASSERT_EQ(run.steps().size(), 500u);
+  EXPECT_EQ(run.steps().step.back(), 500);
+  EXPECT_NEAR(run.steps().epoch.back(), 500.0 / 235, 1e-12);
+  EXPECT_NEAR(run.steps().loss_smooth.back(), smooth, 1e-12);
+  ASSERT_EQ(run.epochs().size(), 2u);
+  EXPECT_EQ(run.epochs().step[0], 500);
+  EXPECT_TRUE(std::isnan(run.epochs().test_acc[1]));
+}
+
+TEST_F(ModelTest, PastRunsStayToOverlayAndRunsWithoutAStepDoNot) {
+  start(1, StartTraining{});
+  send(1, training_started(false));
+  send(1, step_done(1));
+  finish(1, Outcome::Done);
+  start(2, StartTraining{});
+  EXPECT_EQ(model.runs().size(), 2u);
+  finish(2, Outcome::Failed, "no data");
+  ASSERT_EQ(model.runs().size(), 1u);
+  EXPECT_EQ(model.runs().back().id(), 1);
+  send(2, step_done(1));  // late: its run is gone
+  EXPECT_EQ(model.runs().back().steps().size(), 1u);
+  for (JobId job = 3; job < 60; ++job) {
+    start(job, StartTraining{});
+    send(job, step_done(1));
+    finish(job, Outcome::Done);
+  }
+  EXPECT_EQ(model.runs().size(), kTrainingRuns);
+  EXPECT_EQ(model.runs().back().id(), 59);
+}
+
+TEST_F(ModelTest, AMillionStepsAreFine) {
+  start(1, StartTraining{});
+  send(1, training_started(true));
+  const auto begin = std::chrono::steady_clock::now();
+  Event e = event(1, 1, step_done(1));
+  for (int i = 1; i <= 1'000'000; ++i) {
+    std::get<StepDone>(e.payload).step = i;
+    model.apply(e);
+  }
+  EXPECT_EQ(model.runs().back().steps().size(), 1'000'000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+TEST_F(ModelTest, LogIsBounded) {
+  for (std::size_t i = 0; i < kLogLines + 50; ++i) {
+    send(0, LogLine{Severity::Info, std::to_string(i)});
+  }
+  EXPECT_EQ(model.log().size(), kLogLines);
+  EXPECT_EQ(model.log().back().text, std::to_string(kLogLines + 49));
+  EXPECT_EQ(model.log_count(), static_cast<std::int64_t>(kLogLines + 50));
+}
+
+}  // namespace
+}  // namespace lab::ui

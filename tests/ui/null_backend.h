@@ -1,0 +1,164 @@
+#pragma once
+// ImGui without a window: frames are laid out and input is fed by hand, nothing reaches a screen.
+#include <gtest/gtest.h>
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "ui/ui.h"
+
+namespace lab::test {
+
+class NullBackend {
+ public:
+  explicit NullBackend(float scale = 1, ImVec2 size = {1280, 800},
+                       ui::ThemeMode mode = ui::ThemeMode::Dark)
+      : context_(ImGui::CreateContext()) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.LogFilename = nullptr;
+    io.DisplaySize = size;
+    io.DeltaTime = 1.0F / 60;
+    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    io.SetClipboardTextFn = [](void* user, const char* text) {
+      *static_cast<std::string*>(user) = text;
+    };
+    io.GetClipboardTextFn = [](void* user) {
+      return static_cast<const std::string*>(user)->c_str();
+    };
+    io.ClipboardUserData = &clipboard;
+#if IMGUI_VERSION_NUM < 18700
+    for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
+#endif
+    ui.theme = &ui::theme(mode);
+    ui.scale = scale;
+    ui.fonts = ui::load_fonts(scale);
+    ui::apply_style(*ui.theme, scale);
+    unsigned char* pixels = nullptr;
+    int width = 0, height = 0;
+    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+    move_to({-1, -1});
+  }
+  ~NullBackend() {
+    ImGui::DestroyContext(context_);
+  }
+  NullBackend(const NullBackend&) = delete;
+  NullBackend& operator=(const NullBackend&) = delete;
+
+  // One frame, whatever it draws.
+  void raw_frame(const std::function<void()>& draw) {
+    ImGui::NewFrame();
+    ui.time_s += static_cast<double>(ImGui::GetIO().DeltaTime);
+    ui.wants_animation = false;
+    ui.widgets.begin_frame();
+    draw();
+    ImGui::Render();
+  }
+  // One frame whose content stands in a window over the whole display.
+  void frame(const std::function<void()>& draw) {
+    raw_frame([&] {
+      ImGui::SetNextWindowPos({0, 0});
+      ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+      ImGui::Begin("test", nullptr,
+                   ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                       ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoSavedSettings);
+      draw();
+      ImGui::End();
+    });
+  }
+  void frames(int n, const std::function<void()>& draw) {
+    for (int i = 0; i < n; ++i) frame(draw);
+  }
+
+  // --- input: takes effect in the next frame -------------------------------------------------
+  void move_to(ImVec2 at) {
+#if IMGUI_VERSION_NUM < 18700
+    ImGui::GetIO().MousePos = at;
+#else
+    ImGui::GetIO().AddMousePosEvent(at.x, at.y);
+#endif
+  }
+  void mouse(int button, bool down) {
+#if IMGUI_VERSION_NUM < 18700
+    ImGui::GetIO().MouseDown[button] = down;
+#else
+    ImGui::GetIO().AddMouseButtonEvent(button, down);
+#endif
+  }
+  void wheel(float notches) {
+#if IMGUI_VERSION_NUM < 18700
+    ImGui::GetIO().MouseWheel = notches;
+#else
+    ImGui::GetIO().AddMouseWheelEvent(0, notches);
+#endif
+  }
+  void key(ImGuiKey key, bool down) {
+#if IMGUI_VERSION_NUM < 18700
+    ImGui::GetIO().KeysDown[key] = down;
+#else
+    ImGui::GetIO().AddKeyEvent(key, down);
+#endif
+  }
+  void type(std::string_view text) {
+    ImGui::GetIO().AddInputCharactersUTF8(std::string(text).c_str());
+  }
+
+  // --- gestures: as many frames as they need -------------------------------------------------
+  void click_at(ImVec2 at, const std::function<void()>& draw, int button = 0) {
+    move_to(at);
+    frame(draw);
+    mouse(button, true);
+    frame(draw);
+    mouse(button, false);
+    frame(draw);
+    frame(draw);
+  }
+  // Fails the test when no widget of that path can be seen.
+  void click(std::string_view path, const std::function<void()>& draw, int button = 0) {
+    const ui::WidgetRect* w = find(path);
+    if (w != nullptr) click_at(centre(*w), draw, button);
+  }
+  void drag(ImVec2 from, ImVec2 to, const std::function<void()>& draw, int button = 0) {
+    move_to(from);
+    frame(draw);
+    mouse(button, true);
+    frame(draw);
+    move_to({(from.x + to.x) / 2, (from.y + to.y) / 2});
+    frame(draw);
+    move_to(to);
+    frame(draw);
+    mouse(button, false);
+    frame(draw);
+    frame(draw);
+  }
+  void press(ImGuiKey which, const std::function<void()>& draw) {
+    key(which, true);
+    frame(draw);
+    key(which, false);
+    frame(draw);
+  }
+  // Long enough for a tooltip.
+  void rest(const std::function<void()>& draw) {
+    frames(40, draw);
+  }
+
+  const ui::WidgetRect* find(std::string_view path) const {
+    const ui::WidgetRect* w = ui.widgets.find(path);
+    EXPECT_NE(w, nullptr) << "no visible widget " << path;
+    return w;
+  }
+  static ImVec2 centre(const ui::WidgetRect& w) {
+    return {(w.min.x + w.max.x) / 2, (w.min.y + w.max.y) / 2};
+  }
+
+  ui::Ui ui;
+  std::string clipboard;
+
+ private:
+  ImGuiContext* context_;
+};
+
+}  // namespace lab::test

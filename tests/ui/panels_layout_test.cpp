@@ -1,0 +1,137 @@
+// Every page in every state fits its window: nothing lies outside, nothing on top of another.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "tests/ui/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+using ui::WidgetRect;
+
+bool holds_others(const WidgetRect& w) {
+  return w.kind == "card" || w.kind == "table" || w.kind == "row" || w.kind == "tooltip" ||
+         w.kind == "plot" || w.kind == "segmented" || w.kind == "input";
+}
+
+bool part_of(const WidgetRect& part, const WidgetRect& whole) {
+  return part.path.size() > whole.path.size() && part.path.starts_with(whole.path + "/");
+}
+
+bool overlap(const WidgetRect& a, const WidgetRect& b) {
+  constexpr float kTouch = 1;  // pixel, from rounding
+  return a.min.x + kTouch < b.max.x && b.min.x + kTouch < a.max.x && a.min.y + kTouch < b.max.y &&
+         b.min.y + kTouch < a.max.y;
+}
+
+std::string text_of(const WidgetRect& w) {
+  return w.path + " [" + std::to_string(w.min.x) + "," + std::to_string(w.min.y) + " " +
+         std::to_string(w.max.x) + "," + std::to_string(w.max.y) + "]";
+}
+
+void expect_sound_layout(const Lab& lab, ImVec2 size) {
+  const std::vector<WidgetRect>& all = lab.backend.ui.widgets.all();
+  ASSERT_GT(all.size(), 8u);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const WidgetRect& a = all[i];
+    EXPECT_TRUE(a.min.x >= 0 && a.min.y >= 0 && a.max.x <= size.x + 1 && a.max.y <= size.y + 1)
+        << text_of(a);
+    for (std::size_t j = i + 1; j < all.size(); ++j) {
+      const WidgetRect& b = all[j];
+      const bool both_cards = a.kind == "card" && b.kind == "card";
+      if ((holds_others(a) || holds_others(b)) && !both_cards) continue;
+      if (part_of(a, b) || part_of(b, a)) continue;
+      EXPECT_FALSE(overlap(a, b)) << text_of(a) << " and " << text_of(b);
+    }
+  }
+}
+
+// Everything of the page once, from top to bottom.
+void check_whole_page(Lab& lab, ImVec2 size) {
+  lab.frames(8);
+  expect_sound_layout(lab, size);
+  std::string last_seen;
+  for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
+    lab.scroll(-5);
+    expect_sound_layout(lab, size);
+    std::string seen;
+    for (const WidgetRect& w : lab.backend.ui.widgets.all()) seen += text_of(w);
+    if (seen == last_seen) return;
+    last_seen = std::move(seen);
+  }
+}
+
+struct Window {
+  ImVec2 size;
+  float scale;
+  ui::ThemeMode mode;
+};
+
+class Layout : public ::testing::TestWithParam<Window> {};
+
+TEST_P(Layout, NothingIsCutOffOrOverlaps) {
+  const Window& window = GetParam();
+  Lab lab(make_scene(Page::Devices, Scene::Empty), window.scale, window.size, window.mode);
+  lab.view.forms.devices.open = {0};
+  lab.view.forms.training.more = true;
+  lab.view.forms.transfers.show_table = true;
+  lab.view.forms.matmul.which = 2;
+  for (int page = 0; page < 6; ++page) {
+    for (const Scene scene : {Scene::Empty, Scene::Running, Scene::Done, Scene::Failed}) {
+      SCOPED_TRACE("page " + std::to_string(page) + ", scene " +
+                   std::to_string(static_cast<int>(scene)));
+      lab.view.page = static_cast<Page>(page);
+      lab.show(make_scene(lab.view.page, scene));
+      check_whole_page(lab, window.size);
+      lab.scroll(1000);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Layout,
+                         ::testing::Values(Window{{1280, 720}, 1, ui::ThemeMode::Dark},
+                                           Window{{1280, 720}, 2, ui::ThemeMode::Light},
+                                           Window{{1920, 1080}, 1, ui::ThemeMode::Light},
+                                           Window{{1920, 1080}, 2, ui::ThemeMode::Dark}),
+                         [](const auto& window) {
+                           return std::to_string(static_cast<int>(window.param.size.x)) + "Scale" +
+                                  std::to_string(static_cast<int>(window.param.scale));
+                         });
+
+TEST(Pages, EveryStateHasItsWidgets) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty));
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/empty"));
+  lab.show(make_scene(Page::Matmul, Scene::Running));
+  EXPECT_TRUE(lab.visible("matmul/plot/gflops"));
+  EXPECT_TRUE(lab.visible("matmul/ladder/cpu:0/naive"));
+  EXPECT_TRUE(lab.visible("status/cancel"));
+  EXPECT_TRUE(lab.visible("status/progress"));
+  lab.show(make_scene(Page::Matmul, Scene::Failed));
+  EXPECT_TRUE(lab.visible("matmul/error"));
+  EXPECT_TRUE(lab.visible("matmul/retry"));
+  EXPECT_FALSE(lab.visible("status/cancel"));
+}
+
+TEST(Pages, SyntheticResultsSaySo) {
+  Lab lab(make_scene(Page::Training, Scene::Done));
+  lab.open(Page::Training);
+  EXPECT_TRUE(lab.visible("title/synthetic"));
+  const WidgetRect* card = lab.backend.find("training/loss");
+  ASSERT_NE(card, nullptr);
+  EXPECT_NE(card->label.find("synthetic"), std::string::npos);
+}
+
+TEST(Pages, AbsentDevicesHaveACard) {
+  Lab lab(make_scene(Page::Devices, Scene::Done));
+  lab.open(Page::Devices);
+  const WidgetRect* card = lab.backend.find("devices/absent/0");
+  ASSERT_NE(card, nullptr);
+  EXPECT_EQ(card->label, "No NVIDIA GPU");
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -1,0 +1,233 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/ui/null_backend.h"
+#include "ui/plot/plot.h"
+
+namespace lab::ui::plot {
+namespace {
+
+using test::NullBackend;
+
+class PlotTest : public ::testing::TestWithParam<float> {
+ protected:
+  PlotTest() {
+    for (int i = 0; i <= 100; ++i) {
+      x.push_back(i);
+      y.push_back(i * 0.5);
+      z.push_back(100 - i);
+    }
+    series = {Series{.label = "train", .color = b.ui.theme->accent, .x = x, .y = y},
+              Series{.label = "test", .color = b.ui.theme->good, .x = x, .y = z}};
+  }
+  void draw() { plot::draw(b.ui, "page/loss", axes, series, options, commands); }
+  std::function<void()> drawing() {
+    return [this] { draw(); };
+  }
+  PlotState& state() { return b.ui.plots["page/loss"]; }
+  // A point of the data area, in shares of the widget.
+  ImVec2 at(float share_x, float share_y) {
+    const WidgetRect* w = b.find("page/loss");
+    return {w->min.x + (w->max.x - w->min.x) * share_x, w->min.y + (w->max.y - w->min.y) * share_y};
+  }
+
+  NullBackend b{GetParam()};
+  std::vector<double> x, y, z;
+  Axes axes{.x = {.label = "step", .whole = true}, .y = {.label = "loss"}};
+  std::vector<Series> series;
+  Options options{.height = 300};
+  Commands commands;
+};
+
+TEST_P(PlotTest, RecordsItselfAndItsRanges) {
+  b.frame(drawing());
+  const WidgetRect* w = b.find("page/loss");
+  ASSERT_NE(w, nullptr);
+  EXPECT_EQ(w->kind, "plot");
+  EXPECT_EQ(w->value, "x 0..100 y 0..106");
+  EXPECT_FLOAT_EQ(w->max.y - w->min.y, 300 * GetParam());
+}
+
+TEST_P(PlotTest, TheLegendHidesAndShows) {
+  b.frame(drawing());
+  EXPECT_EQ(b.find("page/loss/legend/test")->value, "shown");
+  b.click("page/loss/legend/test", drawing());
+  EXPECT_EQ(b.find("page/loss/legend/test")->value, "hidden");
+  EXPECT_TRUE(state().hidden.contains("test"));
+  EXPECT_EQ(b.find("page/loss")->value, "x 0..100 y 0..53") << "the axis follows what is shown";
+  b.click("page/loss/legend/test", drawing());
+  EXPECT_TRUE(state().hidden.empty());
+}
+
+TEST_P(PlotTest, TheWheelZoomsAroundThePointer) {
+  b.frame(drawing());
+  b.move_to(at(0.5F, 0.5F));
+  b.frame(drawing());
+  b.wheel(3);
+  b.frame(drawing());
+  b.frame(drawing());
+  ASSERT_TRUE(state().x && state().y);
+  EXPECT_NEAR(state().x->max - state().x->min, 100 * std::pow(0.85, 3), 0.01);
+  EXPECT_GT(state().x->min, 10);
+  EXPECT_LT(state().x->max, 90);
+}
+
+TEST_P(PlotTest, DraggingPansAndDoubleClickResets) {
+  b.frame(drawing());
+  b.drag(at(0.6F, 0.5F), at(0.4F, 0.5F), drawing());
+  ASSERT_TRUE(state().x);
+  EXPECT_GT(state().x->min, 15);
+  EXPECT_NEAR(state().x->max - state().x->min, 100, 1e-6);
+  b.frames(40, drawing());  // apart from the drag
+  b.move_to(at(0.5F, 0.5F));
+  for (int i = 0; i < 2; ++i) {
+    b.mouse(0, true);
+    b.frame(drawing());
+    b.mouse(0, false);
+    b.frame(drawing());
+  }
+  b.frame(drawing());
+  EXPECT_FALSE(state().x);
+  EXPECT_FALSE(state().y);
+  EXPECT_EQ(b.find("page/loss")->value, "x 0..100 y 0..106");
+}
+
+TEST_P(PlotTest, ARightDragZoomsIntoTheBox) {
+  b.frame(drawing());
+  b.drag(at(0.3F, 0.3F), at(0.6F, 0.7F), drawing(), 1);
+  ASSERT_TRUE(state().x && state().y);
+  EXPECT_LT(state().x->max - state().x->min, 40);
+  EXPECT_LT(state().y->max - state().y->min, 80);
+  EXPECT_EQ(b.ui.widgets.find("page/loss/menu/reset"), nullptr) << "a drag opens no menu";
+}
+
+TEST_P(PlotTest, TheNearestPointTellsItsStatistics) {
+  series[0].describe = [](std::size_t i) { return "point " + std::to_string(i); };
+  b.frame(drawing());
+  b.move_to(at(0.98F, 0.5F));  // near x = 100, where y is about 50
+  b.frames(2, drawing());
+  const WidgetRect* tip = b.find("page/loss/tooltip");
+  ASSERT_NE(tip, nullptr);
+  EXPECT_EQ(tip->label, "train");
+  EXPECT_TRUE(tip->value.starts_with("point 9") || tip->value == "point 100") << tip->value;
+  series[0].describe = nullptr;
+  b.frame(drawing());
+  EXPECT_NE(b.find("page/loss/tooltip")->value.find("at step"), std::string::npos);
+}
+
+TEST_P(PlotTest, TheMenuSavesAndCopies) {
+  b.frame(drawing());
+  b.click_at(at(0.5F, 0.5F), drawing(), 1);
+  b.click("page/loss/menu/save-csv", drawing());
+  ASSERT_EQ(commands.size(), 1U);
+  const auto save = std::get<SaveText>(commands[0]);
+  EXPECT_TRUE(save.file.ends_with("page-loss.csv")) << save.file;
+  EXPECT_EQ(save.text, to_csv(axes, series));
+  b.click_at(at(0.5F, 0.5F), drawing(), 1);
+  b.click("page/loss/menu/save-png", drawing());
+  ASSERT_EQ(commands.size(), 2U);
+  EXPECT_EQ(std::get<SavePlotPng>(commands[1]).plot, "page/loss");
+  b.click_at(at(0.5F, 0.5F), drawing(), 1);
+  b.click("page/loss/menu/copy-csv", drawing());
+  EXPECT_EQ(b.clipboard, save.text);
+  b.frames(2, drawing());
+  EXPECT_EQ(b.ui.widgets.find("page/loss/menu/reset"), nullptr) << "the menu closes";
+}
+
+TEST_P(PlotTest, TheMenuSwitchesScalesAndShowsData) {
+  b.frame(drawing());
+  b.click_at(at(0.5F, 0.5F), drawing(), 1);
+  b.click("page/loss/menu/log-y", drawing());
+  EXPECT_EQ(state().y_scale, Scale::Log10);
+  b.click_at(at(0.5F, 0.5F), drawing(), 1);
+  b.click("page/loss/menu/reset", drawing());
+  EXPECT_FALSE(state().y_scale);
+  b.click_at(at(0.5F, 0.5F), drawing(), 1);
+  b.click("page/loss/menu/show-data", drawing());
+  b.frames(3, drawing());
+  ASSERT_NE(b.find("page/loss/data/rows"), nullptr);
+  EXPECT_EQ(b.find("page/loss/data/rows/0")->value, "train\t0\t0");
+  b.click("page/loss/data/close", drawing());
+  b.frame(drawing());
+  EXPECT_FALSE(state().show_data);
+  EXPECT_EQ(b.ui.widgets.find("page/loss/data/rows"), nullptr);
+}
+
+TEST_P(PlotTest, TheCursorIsShared) {
+  LinkedCursor cursor;
+  options.cursor = &cursor;
+  const auto both = [&] {
+    cursor.begin_frame();
+    draw();
+    plot::draw(b.ui, "page/other", axes, series, options, commands);
+  };
+  b.frame(both);
+  b.move_to(at(0.5F, 0.5F));
+  b.frames(3, both);
+  ASSERT_TRUE(cursor.x);
+  EXPECT_GT(*cursor.x, 30);
+  EXPECT_LT(*cursor.x, 70);
+  b.move_to({-1, -1});
+  b.frames(3, both);
+  EXPECT_FALSE(cursor.x);
+}
+
+// Nothing to prove but that no input, however odd, upsets the drawing.
+TEST_P(PlotTest, OddDataIsDrawn) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = INFINITY;
+  const std::vector<std::vector<double>> odd{{},
+                                             {5},
+                                             {nan},
+                                             {7, 7, 7},
+                                             {nan, 1, nan, 2, nan},
+                                             {-inf, inf, 3},
+                                             {1e300, -1e300, 0},
+                                             {1e-300, 2e-300, 3e-300},
+                                             {0, 0, 0},
+                                             {-1, -2, -3}};
+  const Reference reference{.label = "peak", .y = 12, .color = b.ui.theme->muted};
+  options.references = {&reference, 1};
+  options.empty_text = "Nothing yet.";
+  for (const auto& values : odd) {
+    for (const bool bars : {false, true}) {
+      series = {Series{.label = "odd",
+                       .marker = Marker::Cross,
+                       .bars = bars,
+                       .x = values,
+                       .y = values,
+                       .low = values,
+                       .high = values},
+                Series{.label = "flat", .line = Line::Dotted, .x = x, .y = values}};
+      for (const Scale scale : {Scale::Linear, Scale::Log10, Scale::Log2}) {
+        axes.x.scale = axes.y.scale = scale;
+        b.move_to({400, 200});
+        b.frames(2, drawing());
+      }
+    }
+  }
+  EXPECT_NE(b.find("page/loss"), nullptr);
+}
+
+TEST_P(PlotTest, AMillionPointsBecomeFewVertices) {
+  std::vector<double> many(1000000), wave(many.size());
+  for (std::size_t i = 0; i < many.size(); ++i) {
+    many[i] = static_cast<double>(i);
+    wave[i] = std::sin(static_cast<double>(i) * 0.7);
+  }
+  wave[654321] = 99;
+  series = {Series{.label = "wave", .color = b.ui.theme->accent, .x = many, .y = wave}};
+  b.frames(2, drawing());
+  EXPECT_LT(ImGui::GetDrawData()->TotalVtxCount, 60000);
+  EXPECT_EQ(b.find("page/loss")->value.substr(0, 12), "x 0..999999 ");
+  EXPECT_NE(b.find("page/loss")->value.find("..105"), std::string::npos) << "the spike is seen";
+}
+
+INSTANTIATE_TEST_SUITE_P(Scales, PlotTest, ::testing::Values(1.0F, 2.0F));
+
+}  // namespace
+}  // namespace lab::ui::plot

@@ -1,0 +1,177 @@
+#include "tests/ui/scenes.h"
+
+#include <algorithm>
+
+namespace lab::test {
+namespace {
+
+using ui::Model;
+using ui::Page;
+
+struct Feed {
+  Model& model;
+  double t = 0;
+  void operator()(JobId job, Payload payload) {
+    model.apply(event(job, t += 0.1, std::move(payload)));
+  }
+  // Ends or goes on with job 1 as the scene says.
+  void end(Scene scene) {
+    if (scene == Scene::Running) {
+      (*this)(1, Progress{0.42, "a case with a name", 42.0});
+    } else if (scene == Scene::Failed) {
+      (*this)(1, JobFinished{Outcome::Failed, 3,
+                             "add: X1 is on cpu:0 and X2 on cpu:1; copy one first: X2.to(cpu:0)"});
+    } else {
+      (*this)(1, JobFinished{Outcome::Done, 12.5, ""});
+    }
+  }
+};
+
+void feed_devices(Feed& feed) {
+  for (int i = 0; i < 240; ++i) {
+    feed.t = i;
+    feed(0, telemetry(feed.model.devices(), i, 0.4 + 0.3 * std::sin(0.1 * i)));
+  }
+  for (const Device device : feed.model.devices()) {
+    for (const char* name : {"naive", "tiled", "simd", "packed", "onednn"}) {
+      feed(0, RungInfo{device, name, std::string("The rung ") + name, "What it adds, and why.",
+                       std::string(name) == "onednn"});
+    }
+  }
+}
+
+void feed_memory(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"Make a tensor on cpu:0", MakeTensor{}});
+  TensorList list;
+  for (int i = 1; i <= 5; ++i) {
+    list.tensors.push_back(tensor(i, cpu(i % 2), i * 3 * kMiB));
+    list.tensors.back().owned_by_page = i != 4;
+  }
+  feed(1, list);
+  feed.end(scene);
+}
+
+void feed_transfers(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"Transfers over size", StartTransfers{}});
+  for (int op = 0; op < 4 && scene != Scene::Failed; ++op) {
+    for (int bits = 10; bits <= 30; bits += 2) {
+      feed(1, transfer_sample(cpu(), cpu(), static_cast<TransferOp>(op), 1 + op % 2,
+                              std::int64_t{1} << bits, 20 + 5 * op));
+    }
+    if (scene != Scene::Done) continue;
+    TransferFit fit;
+    fit.op = static_cast<TransferOp>(op);
+    fit.threads = 1 + op % 2;
+    fit.latency_s = 2e-7;
+    fit.gb_per_s = 20;
+    fit.half_bandwidth_bytes = 40'000;
+    feed(1, fit);
+  }
+  feed(1, Skipped{"triad at 1 GiB", "it needs 3 GiB but 2.1 GiB are free"});
+  feed.end(scene);
+}
+
+void feed_matmul(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"Matmul ladder on cpu:0", StartMatmul{}});
+  if (scene != Scene::Failed) {
+    PeakSample peak;
+    peak.gflops = 500;
+    peak.threads = 2;
+    peak.time = timing(0.1);
+    feed(1, peak);
+    double gflops = 5;
+    for (const char* name : {"naive", "tiled", "simd", "onednn"}) {
+      gflops *= 4;
+      for (int n = 64; n <= 1024; n *= 2) feed(1, matmul_sample(cpu(), name, n, gflops));
+    }
+  }
+  feed(1, Skipped{"openblas", "libopenblas.so.0 is not installed"});
+  feed.end(scene);
+}
+
+void feed_training(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"Training lenet on cpu:0", StartTraining{}});
+  feed(1, training_started(true));
+  for (int step = 1; step <= 700 && scene != Scene::Failed; ++step) {
+    feed(1, step_done(step));
+    if (step % 235 != 0) continue;
+    feed(1, epoch_done(step / 235));
+    feed(1, predictions(48));
+    feed(1, confusion());
+  }
+  feed.end(scene);
+}
+
+}  // namespace
+
+Model make_scene(Page page, Scene scene) {
+  Model model(machine_of(2));
+  Feed feed{model};
+  feed_devices(feed);
+  if (scene == Scene::Empty) return model;
+  switch (page) {
+    case Page::Devices: break;
+    case Page::Memory: feed_memory(feed, scene); break;
+    case Page::Transfers: feed_transfers(feed, scene); break;
+    case Page::Matmul: feed_matmul(feed, scene); break;
+    case Page::Training: feed_training(feed, scene); break;
+    case Page::Log:
+      for (int i = 0; i < 60; ++i) {
+        feed(0, LogLine{static_cast<Severity>(i % 3),
+                        "A line that is long enough to be wrapped in a narrow window, number " +
+                            std::to_string(i)});
+      }
+      break;
+  }
+  return model;
+}
+
+void Lab::scroll(float notches) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  backend.move_to({screen.x - 20 * view.scale, screen.y / 2});
+  frame();
+  backend.wheel(notches);
+  frames(2);
+}
+
+void Lab::scroll_to_and_click(std::string_view path) {
+  const auto reachable = [&] {
+    const ui::WidgetRect* w = backend.ui.widgets.find(path);
+    return w != nullptr && w->max.y - w->min.y >= backend.ui.px(16);
+  };
+  for (int i = 0; i < 200 && !reachable(); ++i) scroll(-1);
+  click(path);
+}
+
+void Lab::press(ImGuiKey key, bool control) {
+#if IMGUI_VERSION_NUM < 18700
+  ImGui::GetIO().KeyCtrl = control;
+#else
+  ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, control);
+#endif
+  backend.key(key, true);
+  frame();
+  backend.key(key, false);
+#if IMGUI_VERSION_NUM < 18700
+  ImGui::GetIO().KeyCtrl = false;
+#else
+  ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, false);
+#endif
+  frames(2);
+}
+
+void Lab::press_raw([[maybe_unused]] int key, [[maybe_unused]] bool control) {
+#if IMGUI_VERSION_NUM < 18700
+  ImGuiIO& io = ImGui::GetIO();
+  io.KeyCtrl = control;
+  io.KeysDown[key] = true;
+  frame();
+  io.KeysDown[key] = false;
+  io.KeyCtrl = false;
+  frames(2);
+#else
+  GTEST_SKIP() << "later versions of ImGui know no raw keys";
+#endif
+}
+
+}  // namespace lab::test

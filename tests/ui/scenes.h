@@ -1,0 +1,83 @@
+#pragma once
+// Models in the states a page can be in, and the lab drawn on the null backend.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/ui/events.h"
+#include "tests/ui/null_backend.h"
+#include "ui/panels/lab_view.h"
+
+namespace lab::test {
+
+enum class Scene { Empty, Running, Done, Failed };
+
+// Everything a page can show in that state, on a machine with two CPU devices.
+ui::Model make_scene(ui::Page page, Scene scene);
+
+// The window with what a person does to it.
+class Lab {
+ public:
+  explicit Lab(ui::Model shown, float scale = 1, ImVec2 size = {1280, 720},
+               ui::ThemeMode mode = ui::ThemeMode::Dark)
+      : backend(scale, size, mode), model(std::move(shown)) {
+    view.scale = scale;
+    view.mode = mode;
+  }
+
+  void frame() {
+    backend.raw_frame([&] { ui::draw_lab(backend.ui, model, view, out); });
+  }
+  void frames(int n) {
+    for (int i = 0; i < n; ++i) frame();
+  }
+  void open(ui::Page page) {
+    view.page = page;
+    frames(6);
+  }
+  void show(ui::Model shown) {
+    model = std::move(shown);
+    frames(6);
+  }
+
+  // The widget of that path must be visible.
+  void click(std::string_view path) {
+    const ui::WidgetRect* w = backend.find(path);
+    if (w == nullptr) return;
+    backend.move_to(NullBackend::centre(*w));
+    frame();
+    backend.mouse(0, true);
+    frame();
+    backend.mouse(0, false);
+    frames(3);
+  }
+  // Scrolls the page until the widget can be seen whole and clicks it.
+  void scroll_to_and_click(std::string_view path);
+  void scroll(float notches);
+  void type(std::string_view text) {
+    backend.type(text);
+    frames(2);
+  }
+  // `key` as the window library numbers it, for keys that ImGui itself does not know.
+  void press_raw(int key, bool control = false);
+  void press(ImGuiKey key, bool control = false);
+
+  bool visible(std::string_view path) const { return backend.ui.widgets.find(path) != nullptr; }
+
+  // The commands of one kind so far.
+  template <typename T>
+  std::vector<T> sent() const {
+    std::vector<T> found;
+    for (const Command& c : out) {
+      if (const T* p = std::get_if<T>(&c)) found.push_back(*p);
+    }
+    return found;
+  }
+
+  NullBackend backend;
+  ui::Model model;
+  ui::ViewState view;
+  Commands out;
+};
+
+}  // namespace lab::test

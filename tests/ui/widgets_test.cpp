@@ -1,0 +1,345 @@
+#include "ui/widgets/widgets.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "tests/ui/null_backend.h"
+
+namespace lab::ui {
+namespace {
+
+using test::NullBackend;
+
+class WidgetsTest : public ::testing::TestWithParam<float> {
+ protected:
+  NullBackend b{GetParam()};
+};
+
+TEST_P(WidgetsTest, AButtonIsClickedByItsPath) {
+  int clicks = 0;
+  const auto draw = [&] { clicks += button(b.ui, "page/run", "Run ladder") ? 1 : 0; };
+  b.frame(draw);
+  b.click("page/run", draw);
+  EXPECT_EQ(clicks, 1);
+  const WidgetRect* w = b.find("page/run");
+  EXPECT_EQ(w->kind, "button");
+  EXPECT_EQ(w->label, "Run ladder");
+  EXPECT_FLOAT_EQ(w->max.y - w->min.y, 32 * GetParam());
+}
+
+TEST_P(WidgetsTest, ADisabledButtonIgnoresClicksAndSaysWhy) {
+  int clicks = 0;
+  const auto draw = [&] {
+    clicks +=
+        button(b.ui, "run", "Run", {.enabled = false, .hint = "No device is chosen."}) ? 1 : 0;
+  };
+  b.frame(draw);
+  b.click("run", draw);
+  EXPECT_EQ(clicks, 0);
+  EXPECT_FALSE(b.find("run")->enabled);
+  b.rest(draw);
+  ASSERT_NE(b.find("tooltip"), nullptr);
+  EXPECT_EQ(b.find("tooltip")->value, "No device is chosen.");
+}
+
+TEST_P(WidgetsTest, ATooltipWaitsWrapsAndGoesAway) {
+  const std::string text(300, 'w');
+  const auto draw = [&] { button(b.ui, "run", "Run", {.hint = text}); };
+  b.frame(draw);
+  b.move_to(NullBackend::centre(*b.find("run")));
+  b.frames(3, draw);
+  EXPECT_EQ(b.ui.widgets.find("tooltip"), nullptr);
+  EXPECT_TRUE(b.ui.wants_animation) << "a sleeping window would never show it";
+  b.rest(draw);
+  const WidgetRect* tip = b.find("tooltip");
+  ASSERT_NE(tip, nullptr);
+  EXPECT_LE(tip->max.x - tip->min.x, 350 * GetParam());
+  b.move_to({1, 700});
+  b.frames(2, draw);
+  EXPECT_EQ(b.ui.widgets.find("tooltip"), nullptr);
+}
+
+TEST_P(WidgetsTest, ANumberTakesWhatFitsAndRefusesTheRest) {
+  std::int64_t value = 256;
+  const auto draw = [&] {
+    input_number(b.ui, "batch", "Batch", value, {.min = 64, .max = 4096, .step = 32});
+    button(b.ui, "else", "Elsewhere");
+  };
+  b.frame(draw);
+  b.click("batch", draw);
+  b.type("12");
+  b.frame(draw);
+  EXPECT_EQ(value, 256) << "12 is below the minimum";
+  b.frame(draw);
+  ASSERT_NE(b.ui.widgets.find("tooltip"), nullptr);
+  EXPECT_EQ(b.find("tooltip")->value, "A whole number from 64 to 4096");
+  b.type("8");
+  b.frame(draw);
+  b.frame(draw);
+  EXPECT_EQ(value, 128);
+  EXPECT_EQ(b.ui.widgets.find("tooltip"), nullptr);
+  b.type("99999");
+  b.frame(draw);
+  EXPECT_EQ(value, 128);
+  b.click("else", draw);
+  EXPECT_EQ(value, 4096) << "leaving the field takes the nearest value";
+  EXPECT_EQ(b.find("batch")->value, "4096");
+}
+
+TEST_P(WidgetsTest, ANumberRefusesWords) {
+  double value = 0.1;
+  const auto draw = [&] {
+    input_number(b.ui, "lr", "Learning rate", value, {.min = 0, .max = 10, .step = 0.05});
+    button(b.ui, "else", "Elsewhere");
+  };
+  b.frame(draw);
+  b.click("lr", draw);
+  b.type("fast");
+  b.frame(draw);
+  b.click("else", draw);
+  EXPECT_EQ(value, 0.1);
+  b.click("lr", draw);
+  b.type("2.5e-1");
+  b.frame(draw);
+  EXPECT_EQ(value, 0.25);
+}
+
+TEST_P(WidgetsTest, StepsStayInRange) {
+  std::int64_t value = 60;
+  const auto draw = [&] { input_number(b.ui, "n", "N", value, {.min = 1, .max = 64, .step = 8}); };
+  b.frame(draw);
+  b.click("n/more", draw);
+  EXPECT_EQ(value, 64);
+  b.click("n/less", draw);
+  EXPECT_EQ(value, 56);
+}
+
+TEST_P(WidgetsTest, ATextIsTyped) {
+  std::string value;
+  const auto draw = [&] { input_text(b.ui, "name", "Name", value, {}, "made up when empty"); };
+  b.frame(draw);
+  b.click("name", draw);
+  b.type("X1");
+  b.frames(2, draw);
+  EXPECT_EQ(value, "X1");
+  EXPECT_EQ(b.find("name")->value, "X1");
+}
+
+TEST_P(WidgetsTest, AComboOpensAndChooses) {
+  const std::vector<std::string> models{"softmax", "mlp", "lenet"};
+  int index = 0, changes = 0;
+  const auto draw = [&] { changes += combo(b.ui, "model", "Model", models, index) ? 1 : 0; };
+  b.frame(draw);
+  EXPECT_EQ(b.ui.widgets.find("model/lenet"), nullptr);
+  b.click("model", draw);
+  b.click("model/lenet", draw);
+  EXPECT_EQ(index, 2);
+  EXPECT_EQ(changes, 1);
+  EXPECT_EQ(b.find("model")->value, "lenet");
+  b.frame(draw);
+  EXPECT_EQ(b.ui.widgets.find("model/lenet"), nullptr) << "the list closes";
+}
+
+TEST_P(WidgetsTest, SegmentsCheckboxFoldoutAndRowsToggle) {
+  const std::vector<std::string> choices{"warm", "cold"};
+  int index = 0;
+  bool on = false, open = false;
+  int rows = 0;
+  const auto draw = [&] {
+    segmented(b.ui, "cache", "Cache", choices, index);
+    checkbox(b.ui, "cpu", "cpu:0", on);
+    foldout(b.ui, "more", "More", open);
+    rows += selectable_row(b.ui, "run", "Run 1", false) ? 1 : 0;
+  };
+  b.frame(draw);
+  b.click("cache/cold", draw);
+  b.click("cpu", draw);
+  b.click("more", draw);
+  b.click("run", draw);
+  EXPECT_EQ(index, 1);
+  EXPECT_TRUE(on);
+  EXPECT_TRUE(open);
+  EXPECT_EQ(rows, 1);
+  EXPECT_EQ(b.find("cache")->value, "cold");
+  EXPECT_EQ(b.find("cpu")->value, "on");
+  EXPECT_EQ(b.find("more")->value, "open");
+}
+
+TEST_P(WidgetsTest, TheKeyboardReachesAndPressesEveryControl) {
+  const std::vector<std::string> choices{"a", "b"};
+  int index = 0, pressed = 0;
+  bool on = false, open = false;
+  std::string text;
+  std::int64_t n = 1;
+  const auto draw = [&] {
+    pressed += button(b.ui, "first", "First") ? 1 : 0;
+    checkbox(b.ui, "check", "Check", on);
+    foldout(b.ui, "fold", "Fold", open);
+    combo(b.ui, "combo", "Combo", choices, index);
+    input_number(b.ui, "n", "N", n);
+    input_text(b.ui, "text", "Text", text);
+    pressed += button(b.ui, "last", "Last") ? 10 : 0;
+  };
+  b.frames(3, draw);
+  b.press(ImGuiKey_DownArrow, draw);  // wakes the highlight
+  for (int i = 0; i < 12 && pressed < 10; ++i) {
+    b.press(ImGuiKey_Space, draw);
+    if (!text.empty() || pressed >= 10) break;
+    if (ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) b.press(ImGuiKey_Escape, draw);
+    if (ImGui::IsAnyItemActive()) b.press(ImGuiKey_Escape, draw);
+    b.press(ImGuiKey_DownArrow, draw);
+  }
+  EXPECT_TRUE(on);
+  EXPECT_TRUE(open);
+  EXPECT_GE(pressed, 10);
+}
+
+TEST_P(WidgetsTest, RectanglesAreClippedAndHiddenOnesAreNotRecorded) {
+  const float s = GetParam();
+  const auto draw = [&] {
+    ImGui::BeginChild("view", {200 * s, 52 * s});
+    button(b.ui, "one", "One");
+    button(b.ui, "half", "Half");
+    button(b.ui, "below", "Below");
+    ImGui::EndChild();
+  };
+  b.frames(2, draw);
+  const WidgetRect *one = b.find("one"), *half = b.find("half");
+  ASSERT_TRUE(one != nullptr && half != nullptr);
+  EXPECT_FLOAT_EQ(one->max.y - one->min.y, 32 * s);
+  EXPECT_NEAR(half->max.y - half->min.y, 12 * s, 1);
+  EXPECT_EQ(b.ui.widgets.find("below"), nullptr);
+}
+
+TEST_P(WidgetsTest, ACardIsAsHighAsItsContent) {
+  const auto draw = [&] {
+    if (begin_card(b.ui, "card", "Title")) {
+      for (int i = 0; i < 4; ++i) button(b.ui, "card/" + std::to_string(i), "Press");
+    }
+    end_card(b.ui);
+    button(b.ui, "after", "After");
+  };
+  b.frames(3, draw);
+  const WidgetRect *card = b.find("card"), *last = b.find("card/3"), *after = b.find("after");
+  ASSERT_TRUE(card != nullptr && last != nullptr && after != nullptr);
+  EXPECT_EQ(card->label, "Title");
+  EXPECT_NEAR(card->max.y - last->max.y, 12 * GetParam(), 2);
+  EXPECT_GT(after->min.y, card->max.y);
+  EXPECT_FALSE(b.ui.wants_animation) << "the height has settled";
+}
+
+TEST_P(WidgetsTest, ARowSplitsTheWidthAndRestoresIt) {
+  float inside = 0, before = 0, after = 0;
+  const auto draw = [&] {
+    before = ImGui::GetContentRegionAvail().x;
+    {
+      Row row(b.ui, {-100, 1, 2});
+      for (const char* path : {"a", "b", "c"}) {
+        row.next();
+        if (begin_card(b.ui, path, path, {.height = 100})) {
+        }
+        end_card(b.ui);
+        inside = row.width();
+      }
+    }
+    after = ImGui::GetContentRegionAvail().x;
+    button(b.ui, "under", "Under");
+  };
+  b.frames(2, draw);
+  const float s = GetParam(), gap = 12 * s;
+  const WidgetRect &x = *b.find("a"), &y = *b.find("b"), &z = *b.find("c");
+  EXPECT_FLOAT_EQ(before, after);
+  EXPECT_NEAR(x.max.x - x.min.x, 100 * s, 1);
+  EXPECT_NEAR(y.min.x - x.max.x, gap, 1);
+  EXPECT_NEAR(2 * (y.max.x - y.min.x), z.max.x - z.min.x, 3);
+  EXPECT_NEAR(z.max.x - x.min.x, before, 1);
+  EXPECT_NEAR(inside, z.max.x - z.min.x, 1);
+  EXPECT_FLOAT_EQ(x.min.y, z.min.y);
+  EXPECT_GE(b.find("under")->min.y, z.max.y);
+  EXPECT_FLOAT_EQ(b.find("under")->min.x, x.min.x);
+}
+
+TEST_P(WidgetsTest, ATableRecordsItsRows) {
+  const std::array<Column, 2> columns{Column{.label = "kernel"},
+                                      Column{.label = "GFLOP/s", .number = true}};
+  const auto draw = [&] {
+    if (!begin_table(b.ui, "t", columns)) return;
+    for (const char* name : {"naive", "packed"}) {
+      table_row(b.ui);
+      cell(b.ui, name);
+      cell(b.ui, "12.5");
+    }
+    end_table(b.ui);
+  };
+  b.frames(3, draw);
+  EXPECT_EQ(b.find("t")->value, "2 rows");
+  EXPECT_EQ(b.find("t/1")->value, "packed\t12.5");
+  EXPECT_GT(b.find("t/1")->min.y, b.find("t/0")->min.y);
+}
+
+TEST_P(WidgetsTest, AGaugeEasesThenRests) {
+  double share = 0.2;
+  const auto draw = [&] { bar(b.ui, "bar", share, b.ui.theme->accent); };
+  b.frames(2, draw);
+  EXPECT_FALSE(b.ui.wants_animation);
+  share = 0.9;
+  b.frame(draw);
+  EXPECT_TRUE(b.ui.wants_animation);
+  EXPECT_LT(b.ui.eased["bar"], 0.9F);
+  b.frames(30, draw);
+  EXPECT_FALSE(b.ui.wants_animation);
+  EXPECT_NEAR(b.ui.eased["bar"], 0.9F, 1e-5);
+  EXPECT_EQ(b.find("bar")->value, "90.0 %");
+}
+
+TEST_P(WidgetsTest, AMissingValueIsNotANumberAndSaysWhy) {
+  const auto draw = [&] {
+    fact(b.ui, "Temperature", Maybe<std::string>::missing("the kernel shows no sensor"));
+    record_item(b.ui, "fact", "text");
+  };
+  b.frame(draw);
+  b.move_to(NullBackend::centre(*b.find("fact")));
+  b.rest(draw);
+  EXPECT_EQ(b.find("tooltip")->value, "Not available: the kernel shows no sensor");
+}
+
+TEST_P(WidgetsTest, TheEmptyStateOffersItsButton) {
+  bool clicked = false;
+  const auto draw = [&] {
+    clicked = empty_state(b.ui, "memory/make", "No tensors yet.", "Make a tensor") || clicked;
+  };
+  b.frame(draw);
+  b.click("memory/make", draw);
+  EXPECT_TRUE(clicked);
+}
+
+TEST_P(WidgetsTest, EmptyTextsAreFine) {
+  std::string text;
+  std::vector<std::string> none;
+  int index = 0;
+  const auto draw = [&] {
+    title(b.ui, {});
+    body(b.ui, {});
+    caption(b.ui, {});
+    number(b.ui, {});
+    badge(b.ui, {});
+    error_box(b.ui, "error", {});
+    fact(b.ui, {}, std::string());
+    button(b.ui, "button", {});
+    input_text(b.ui, "text", {}, text);
+    combo(b.ui, "combo", {}, none, index);
+    segmented(b.ui, "segmented", {}, none, index);
+    sparkline(b.ui, "spark", {}, 0, b.ui.theme->accent, 40);
+    empty_state(b.ui, "empty", {}, {});
+  };
+  b.frames(3, draw);
+  EXPECT_NE(b.find("empty"), nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scales, WidgetsTest, ::testing::Values(1.0F, 2.0F));
+
+}  // namespace
+}  // namespace lab::ui

@@ -1,0 +1,41 @@
+#pragma once
+// What devices did lately: readings kept for half an hour, bounded in number whatever the rate.
+#include <cstdint>
+#include <vector>
+
+#include "compute/types/device_info.h"
+#include "ui/model/columns.h"
+
+namespace lab::ui {
+
+inline constexpr double kHistorySeconds = 30 * 60;
+inline constexpr std::size_t kHistoryPoints = 1 << 14;
+
+// One device's readings, oldest first; unknown values are NaN.
+struct DeviceHistory {
+  DeviceTelemetry last;  // device is valid before the first reading, the values are "not read yet"
+  bool seen = false;     // at least one reading arrived
+  Column64 t_s;
+  Column64 utilisation;  // 0..1
+  Column64 clock_mhz;
+  Column64 temperature_c;
+
+  void add(const DeviceTelemetry& reading);
+};
+
+// What tensors of this process hold on one device over time.
+struct MemoryHistory {
+  Column64 t_s;
+  Column64 used_bytes;
+  std::int64_t used = 0;
+  std::int64_t peak = 0;
+
+  void add(double t_s, std::int64_t used_bytes, std::int64_t peak_bytes);
+};
+
+// `values` over the last `seconds` before `now_s` as `points` equal steps of time: the last value
+// known at each step, NaN where there was none. For sparklines.
+std::vector<float> resample(const Column64& t_s, const Column64& values, double now_s,
+                            double seconds, std::size_t points);
+
+}  // namespace lab::ui

@@ -1,0 +1,193 @@
+#include "ui/model/model.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace lab::ui {
+namespace {
+
+// Makes room for a new job's results and keeps those on show until it has some.
+template <typename Results, typename Request>
+void start(Kept<Results>& kept, const Request& request, double t_s) {
+  if (!kept.current.empty()) kept.previous = std::move(kept.current);
+  kept.current = Results{};
+  kept.current.request = request;
+  kept.current.started_t_s = t_s;
+}
+
+// A job that brought nothing leaves the page as it was.
+template <typename Results>
+void finish(Kept<Results>& kept) {
+  if (kept.current.empty() && kept.previous) kept.current = std::move(*kept.previous);
+  kept.previous.reset();
+}
+
+template <typename History>
+const History& history_at(const std::vector<Device>& devices, const std::vector<History>& all,
+                          Device device) {
+  static const History kEmpty;
+  const auto found = std::find(devices.begin(), devices.end(), device);
+  return found == devices.end() ? kEmpty : all[static_cast<std::size_t>(found - devices.begin())];
+}
+
+}  // namespace
+
+Model::Model(MachineInfo machine) : machine_(std::move(machine)) {
+  for (const DeviceInfo& info : machine_.devices) {
+    devices_.push_back(info.device);
+    histories_.emplace_back().last.device = info.device;
+    memories_.emplace_back();
+  }
+}
+
+const DeviceHistory& Model::history(Device device) const {
+  return history_at(devices_, histories_, device);
+}
+
+const MemoryHistory& Model::memory(Device device) const {
+  return history_at(devices_, memories_, device);
+}
+
+void Model::apply(const Event& event) {
+  now_s_ = std::max(now_s_, event.t_s);
+  std::visit([&](const auto& payload) { on(event, payload); }, event.payload);
+}
+
+void Model::on(const Event& e, const JobStarted& p) {
+  ++jobs_started_;
+  const JobKind kind = kind_of(p.command);
+  job_ = RunningJob{.id = e.job,
+                    .kind = kind,
+                    .title = p.title,
+                    .started_t_s = e.t_s,
+                    .done = 0,
+                    .what = {},
+                    .left_s = {}};
+  page(kind) = PageState{.phase = Phase::Running,
+                         .job = e.job,
+                         .command = p.command,
+                         .cancelled = false,
+                         .error = {},
+                         .seconds = 0};
+  if (const auto* c = std::get_if<StartTransfers>(&p.command)) start(transfers_, *c, e.t_s);
+  if (const auto* c = std::get_if<StartMatmul>(&p.command)) start(matmul_, *c, e.t_s);
+  if (const auto* c = std::get_if<StartTraining>(&p.command)) {
+    runs_.emplace_back(e.job, *c);
+    forget_old_runs();
+  }
+  add_log(e.t_s, e.job, Severity::Info, p.title + " started");
+}
+
+void Model::on(const Event& e, const JobFinished& p) {
+  if (!job_ || job_->id != e.job) return;
+  PageState& state = page(job_->kind);
+  state.phase = p.outcome == Outcome::Failed ? Phase::Failed : Phase::Done;
+  state.cancelled = p.outcome == Outcome::Cancelled;
+  state.error = p.error;
+  state.seconds = p.seconds;
+  if (job_->kind == JobKind::Transfers) finish(transfers_);
+  if (job_->kind == JobKind::Matmul) finish(matmul_);
+  if (job_->kind == JobKind::Training && runs_.back().steps().size() == 0) runs_.pop_back();
+  switch (p.outcome) {
+    case Outcome::Done: add_log(e.t_s, e.job, Severity::Info, job_->title + " done"); break;
+    case Outcome::Cancelled:
+      add_log(e.t_s, e.job, Severity::Warning, job_->title + " stopped on request");
+      break;
+    case Outcome::Failed:
+      add_log(e.t_s, e.job, Severity::Error, job_->title + " failed: " + p.error);
+      break;
+  }
+  job_.reset();
+}
+
+void Model::on(const Event& e, const Progress& p) {
+  if (!job_ || job_->id != e.job) return;
+  job_->done = std::clamp(p.done, 0.0, 1.0);
+  job_->what = p.what;
+  job_->left_s = p.left_s;
+}
+
+void Model::on(const Event& e, const LogLine& p) {
+  add_log(e.t_s, e.job, p.severity, p.text);
+}
+
+void Model::on(const Event& e, const Skipped& p) {
+  if (is_job(e, JobKind::Matmul)) matmul_.current.skipped.push_back(p);
+  if (is_job(e, JobKind::Transfers)) transfers_.current.skipped.push_back(p);
+  add_log(e.t_s, e.job, Severity::Warning, "Skipped " + p.what + ": " + p.reason);
+}
+
+void Model::on(const Event& e, const MatmulSample& p) {
+  if (is_job(e, JobKind::Matmul)) matmul_.current.add(p, e.t_s);
+}
+
+void Model::on(const Event& e, const PeakSample& p) {
+  if (is_job(e, JobKind::Matmul)) matmul_.current.add(p);
+}
+
+void Model::on(const Event&, const RungInfo& p) {
+  for (RungInfo& known : rungs_) {
+    if (known.device == p.device && known.name == p.name) {
+      known = p;
+      return;
+    }
+  }
+  rungs_.push_back(p);
+}
+
+void Model::on(const Event& e, const TransferSample& p) {
+  if (is_job(e, JobKind::Transfers)) transfers_.current.add(p, e.t_s);
+}
+
+void Model::on(const Event& e, const TransferFit& p) {
+  if (is_job(e, JobKind::Transfers)) transfers_.current.add(p);
+}
+
+void Model::on(const Event& e, const TensorList& p) {
+  tensors_ = p.tensors;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    std::int64_t used = 0;
+    for (const TensorInfo& tensor : tensors_) {
+      if (tensor.device == devices_[i]) used += tensor.bytes;
+    }
+    memories_[i].add(e.t_s, used, 0);
+  }
+}
+
+void Model::on(const Event& e, const Telemetry& p) {
+  lab_cpu_ = p.lab_cpu;
+  lab_rss_bytes_ = p.lab_rss_bytes;
+  for (const DeviceTelemetry& reading : p.devices) {
+    const auto found = std::find(devices_.begin(), devices_.end(), reading.device);
+    if (found == devices_.end()) continue;
+    const auto i = static_cast<std::size_t>(found - devices_.begin());
+    histories_[i].add(reading);
+    memories_[i].add(e.t_s, reading.lab_used_bytes, reading.lab_peak_bytes);
+  }
+}
+
+template <typename Part>
+void Model::on_training(const Event& e, const Part& p) {
+  if (is_job(e, JobKind::Training) && !runs_.empty() && runs_.back().id() == e.job) {
+    runs_.back().add(p);
+  }
+}
+
+void Model::add_log(double t_s, JobId job, Severity severity, std::string text) {
+  log_.push_back({t_s, job, severity, std::move(text)});
+  ++log_count_;
+  if (log_.size() > kLogLines) log_.pop_front();
+}
+
+void Model::forget_old_runs() {
+  std::size_t steps = 0;
+  for (const TrainingRun& run : runs_) steps += run.steps().size();
+  while (runs_.size() > 1 && (runs_.size() > kTrainingRuns || steps > kTrainingSteps)) {
+    steps -= runs_.front().steps().size();
+    runs_.pop_front();
+  }
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,117 @@
+#pragma once
+// Everything the window shows, made from events alone. No ImGui here: fed by the controller before
+// each frame, read by the panels.
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/types/device_info.h"
+#include "compute/types/event.h"
+#include "ui/model/history.h"
+#include "ui/model/job_state.h"
+#include "ui/model/matmul_results.h"
+#include "ui/model/training_run.h"
+#include "ui/model/transfer_results.h"
+
+namespace lab::ui {
+
+inline constexpr std::size_t kLogLines = 2000;
+// Old trainings are forgotten, oldest first, past either bound.
+inline constexpr std::size_t kTrainingRuns = 24;
+inline constexpr std::size_t kTrainingSteps = 4'000'000;
+
+struct LogEntry {
+  double t_s = 0;
+  JobId job = 0;
+  Severity severity = Severity::Info;
+  std::string text;
+};
+
+// Results of a page's last job, and of the one before while the last one has none yet.
+template <typename Results>
+struct Kept {
+  Results current;
+  std::optional<Results> previous;
+};
+
+class Model {
+ public:
+  explicit Model(MachineInfo machine);
+
+  // Events of job 0 are the window's own: Telemetry, TensorList, and RungInfo for every rung, which
+  // lets the Matmul page offer kernels before the first run. Results of a job that never started
+  // are ignored.
+  void apply(const Event& event);
+
+  const MachineInfo& machine() const { return machine_; }
+  const std::vector<Device>& devices() const { return devices_; }
+
+  // Of one of devices(); an empty history for any other.
+  const DeviceHistory& history(Device device) const;
+  const MemoryHistory& memory(Device device) const;
+  double now_s() const { return now_s_; }  // time of the newest event
+  double lab_cpu() const { return lab_cpu_; }
+  std::int64_t lab_rss_bytes() const { return lab_rss_bytes_; }
+
+  const std::vector<TensorInfo>& tensors() const { return tensors_; }
+  const std::optional<RunningJob>& job() const { return job_; }
+  const PageState& state(JobKind kind) const { return states_[static_cast<std::size_t>(kind)]; }
+  std::int64_t jobs_started() const { return jobs_started_; }
+
+  const std::vector<RungInfo>& rungs() const { return rungs_; }  // of all devices, ladder order
+  const Kept<TransferResults>& transfers() const { return transfers_; }
+  const Kept<MatmulResults>& matmul() const { return matmul_; }
+  const std::deque<TrainingRun>& runs() const { return runs_; }  // oldest first, last is newest
+  const std::deque<LogEntry>& log() const { return log_; }
+  std::int64_t log_count() const { return log_count_; }  // lines ever added
+
+ private:
+  void on(const Event& e, const JobStarted& p);
+  void on(const Event& e, const JobFinished& p);
+  void on(const Event& e, const Progress& p);
+  void on(const Event& e, const LogLine& p);
+  void on(const Event& e, const Skipped& p);
+  void on(const Event& e, const MatmulSample& p);
+  void on(const Event& e, const PeakSample& p);
+  void on(const Event& e, const RungInfo& p);
+  void on(const Event& e, const TransferSample& p);
+  void on(const Event& e, const TransferFit& p);
+  void on(const Event& e, const TensorList& p);
+  void on(const Event& e, const Telemetry& p);
+  template <typename Part>
+  void on_training(const Event& e, const Part& p);
+  void on(const Event& e, const TrainingStarted& p) { on_training(e, p); }
+  void on(const Event& e, const StepDone& p) { on_training(e, p); }
+  void on(const Event& e, const EpochDone& p) { on_training(e, p); }
+  void on(const Event& e, const Predictions& p) { on_training(e, p); }
+  void on(const Event& e, const Confusion& p) { on_training(e, p); }
+  void on(const Event& e, const TrainingDone& p) { on_training(e, p); }
+
+  PageState& page(JobKind kind) { return states_[static_cast<std::size_t>(kind)]; }
+  bool is_job(const Event& e, JobKind kind) const { return e.job != 0 && state(kind).job == e.job; }
+  void add_log(double t_s, JobId job, Severity severity, std::string text);
+  void forget_old_runs();
+
+  MachineInfo machine_;
+  std::vector<Device> devices_;
+  std::vector<DeviceHistory> histories_;  // as devices_
+  std::vector<MemoryHistory> memories_;   // as devices_
+  double now_s_ = 0;
+  double lab_cpu_ = 0;
+  std::int64_t lab_rss_bytes_ = 0;
+  std::vector<TensorInfo> tensors_;
+  std::optional<RunningJob> job_;
+  std::array<PageState, kJobKinds> states_;
+  std::int64_t jobs_started_ = 0;
+  std::vector<RungInfo> rungs_;
+  Kept<TransferResults> transfers_;
+  Kept<MatmulResults> matmul_;
+  std::deque<TrainingRun> runs_;
+  std::deque<LogEntry> log_;
+  std::int64_t log_count_ = 0;
+};
+
+}  // namespace lab::ui

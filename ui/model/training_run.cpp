@@ -1,0 +1,71 @@
+#include "ui/model/training_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace lab::ui {
+namespace {
+
+std::string default_name(const StartTraining& request, std::optional<double> lr) {
+  std::string name = fmt::format("{}, batch {}", request.model, request.batch);
+  if (lr) name += fmt::format(", lr {:g}", *lr);
+  if (request.momentum != 0) name += fmt::format(", momentum {:g}", request.momentum);
+  if (request.seed != 0) name += fmt::format(", seed {}", request.seed);
+  return name;
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(JobId id, StartTraining request)
+    : id_(id),
+      request_(std::move(request)),
+      name_(default_name(request_, request_.lr)),
+      synthetic_(request_.data == DataSource::Synthetic) {}
+
+const std::vector<std::string>& TrainingRun::class_names() const {
+  static const std::vector<std::string> kNone;
+  return started_ ? started_->class_names : kNone;
+}
+
+void TrainingRun::add(const TrainingStarted& started) {
+  started_ = started;
+  synthetic_ = started.synthetic;
+  name_ = default_name(started.request, started.lr);
+  const auto expected = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(started.total_steps, 0, std::int64_t{1} << 20));
+  for (Column64* column : {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss,
+                           &steps_.loss_smooth, &steps_.accuracy, &steps_.accuracy_smooth,
+                           &steps_.images_per_s, &steps_.images_per_s_smooth}) {
+    column->reserve(expected);
+  }
+}
+
+void TrainingRun::add(const StepDone& step) {
+  const auto number = static_cast<double>(step.step);
+  const double per_epoch =
+      started_ ? static_cast<double>(std::max<std::int64_t>(started_->steps_per_epoch, 1)) : 1;
+  steps_.step.push_back(number);
+  steps_.epoch.push_back(number / per_epoch);
+  steps_.t_s.push_back(step.t_s);
+  steps_.loss.push_back(step.loss);
+  steps_.loss_smooth.push_back(loss_ema_.add(step.loss));
+  steps_.accuracy.push_back(step.accuracy);
+  steps_.accuracy_smooth.push_back(accuracy_ema_.add(step.accuracy));
+  steps_.images_per_s.push_back(step.images_per_s);
+  steps_.images_per_s_smooth.push_back(speed_ema_.add(step.images_per_s));
+}
+
+void TrainingRun::add(const EpochDone& epoch) {
+  epochs_.step.push_back(steps_.step.empty() ? 0 : steps_.step.back());
+  epochs_.epoch.push_back(static_cast<double>(epoch.epoch));
+  epochs_.t_s.push_back(steps_.t_s.empty() ? 0 : steps_.t_s.back());
+  epochs_.train_loss.push_back(epoch.train_loss);
+  epochs_.train_acc.push_back(epoch.train_acc);
+  epochs_.test_acc.push_back(epoch.test_acc.value_or(kNoValue));
+  epochs_.seconds.push_back(epoch.seconds);
+  epochs_.images_per_s.push_back(epoch.images_per_s);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,118 @@
+#include "ui/model/transfer_results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/types/units.h"
+
+namespace lab::ui {
+namespace {
+
+// Where a sample of `bytes` stands or belongs in a column of sizes.
+std::size_t position(const Column64& sizes, double bytes) {
+  return static_cast<std::size_t>(std::lower_bound(sizes.begin(), sizes.end(), bytes) -
+                                  sizes.begin());
+}
+
+void put(Column64& column, std::size_t i, bool replace, double value) {
+  if (replace) {
+    column[i] = value;
+  } else {
+    column.insert(column.begin() + static_cast<std::ptrdiff_t>(i), value);
+  }
+}
+
+// GB/s when the same bytes take `seconds` instead of the median.
+double at_time(const TransferSample& s, double seconds) {
+  return seconds > 0 ? s.gb_per_s * s.time.median_s / seconds : s.gb_per_s;
+}
+
+void add_to_curve(TransferCase& c, const TransferSample& s) {
+  const auto bytes = static_cast<double>(s.bytes);
+  const std::size_t i = position(c.bytes, bytes);
+  const bool replace = i < c.bytes.size() && c.bytes[i] == bytes;
+  if (replace) {
+    c.samples[i] = s;
+  } else {
+    c.samples.insert(c.samples.begin() + static_cast<std::ptrdiff_t>(i), s);
+  }
+  put(c.bytes, i, replace, bytes);
+  put(c.gb_per_s, i, replace, s.gb_per_s);
+  put(c.gb_low, i, replace, at_time(s, s.time.p90_s));
+  put(c.gb_high, i, replace, at_time(s, s.time.p10_s));
+  put(c.time_s, i, replace, s.time.median_s);
+  put(c.time_low, i, replace, s.time.p10_s);
+  put(c.time_high, i, replace, s.time.p90_s);
+}
+
+}  // namespace
+
+std::string TransferCase::label() const {
+  std::string text = from == to ? std::string(to_string(op))
+                                : fmt::format("{} {} to {}", to_string(op), lab::to_string(from),
+                                              lab::to_string(to));
+  if (memory == MemoryKind::Pinned) text += ", pinned";
+  return text + fmt::format(", {} thread{}", threads, threads == 1 ? "" : "s");
+}
+
+const TransferSample* TransferCase::best() const {
+  const auto found =
+      std::max_element(samples.begin(), samples.end(),
+                       [](const auto& a, const auto& b) { return a.gb_per_s < b.gb_per_s; });
+  return found == samples.end() ? nullptr : &*found;
+}
+
+TransferCase& TransferResults::at(Device from, Device to, MemoryKind memory, TransferOp op,
+                                  int threads) {
+  for (TransferCase& c : cases) {
+    if (c.from == from && c.to == to && c.memory == memory && c.op == op && c.threads == threads) {
+      return c;
+    }
+  }
+  TransferCase& added = cases.emplace_back();
+  added.from = from;
+  added.to = to;
+  added.memory = memory;
+  added.op = op;
+  added.threads = threads;
+  return added;
+}
+
+void TransferResults::add(const TransferSample& s, double t_s) {
+  TransferCase& c = at(s.from, s.to, s.memory, s.op, s.threads);
+  add_to_curve(c, s);
+  if (!request.live) return;
+  c.live_t_s.push_back(t_s - started_t_s);
+  c.live_gb_per_s.push_back(s.gb_per_s);
+}
+
+void TransferResults::add(const TransferFit& fit) {
+  at(fit.from, fit.to, fit.memory, fit.op, fit.threads).fit = fit;
+}
+
+std::optional<double> TransferResults::best_copy_gb_per_s(Device from, Device to) const {
+  std::optional<double> best;
+  for (const TransferCase& c : cases) {
+    if (c.from != from || c.to != to || c.op != TransferOp::Copy) continue;
+    if (const TransferSample* s = c.best()) best = std::max(best.value_or(0), s->gb_per_s);
+  }
+  return best;
+}
+
+std::string sentence(const TransferFit& fit) {
+  std::string text =
+      fmt::format("A call costs {} before the first byte, then data flows at {}.",
+                  format_seconds(fit.latency_s), format_si(fit.gb_per_s * 1e9, "B/s"));
+  if (fit.half_bandwidth_bytes > 0) {
+    text += fmt::format(" Below {} the fixed cost rules; above it the bandwidth does.",
+                        format_bytes(fit.half_bandwidth_bytes));
+  }
+  if (fit.break_even_bytes) {
+    text += fmt::format(" Below {} it is quicker to stay with one thread.",
+                        format_bytes(*fit.break_even_bytes));
+  }
+  return text;
+}
+
+}  // namespace lab::ui

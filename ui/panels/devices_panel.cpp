@@ -1,0 +1,185 @@
+// One card a device: what it is, what it does now, what it did in the last two minutes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/types/units.h"
+#include "ui/panels/panel.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr double kSparkSeconds = 120;
+constexpr std::size_t kSparkPoints = 120;
+constexpr float kCardUnits = 330;  // the narrowest useful device card
+
+Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
+  if (!value) return Maybe<std::string>::missing(value.reason());
+  return Maybe<std::string>(fmt::format(fmt::runtime(format), *value));
+}
+
+std::string numbers(const std::vector<int>& values) {
+  return values.empty() ? "N/A" : fmt::format("{}", fmt::join(values, ", "));
+}
+
+void big_figure(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
+  Ui& ui = p.ui;
+  const bool is_gpu = info.device.kind == DeviceKind::Cuda;
+  if (last.utilisation) {
+    number(ui, percent(*last.utilisation), ui.fonts.figure);
+    hint(ui, is_gpu ? "Share of time in which any kernel ran, since the reading before."
+                    : "Share of time the device's cores were busy, with anything, since the "
+                      "reading before.");
+  } else {
+    ImGui::PushFont(ui.fonts.figure);
+    ImGui::TextUnformatted("N/A");
+    ImGui::PopFont();
+    hint(ui, "Utilisation is not available: " + last.utilisation.reason());
+  }
+  const std::size_t cores = info.cores.size();
+  caption(ui, is_gpu ? std::string("busy")
+                     : fmt::format("busy, over {} core{} with {}", cores, cores == 1 ? "" : "s",
+                                   info.simd.empty() ? "no SIMD" : info.simd));
+}
+
+// A small bar for each core, wrapped into lines where there are many.
+void core_bars(const Panel& p, const std::string& path, const DeviceTelemetry& last, ImU32 color) {
+  Ui& ui = p.ui;
+  const auto cores = static_cast<int>(last.core_utilisation.size());
+  if (cores == 0) return;
+  const float width = ImGui::GetContentRegionAvail().x;
+  const int per_line = std::max(1, std::min(cores, static_cast<int>(width / ui.px(8))));
+  const int lines = (cores + per_line - 1) / per_line;
+  const float step = width / static_cast<float>(per_line);
+  const float gap = std::min(ui.px(3), step / 4);
+  const float height = ui.px(lines > 2 ? 12 : 20);
+  const Item item = control(path, {width, static_cast<float>(lines) * (height + gap) - gap});
+  if (!item.visible) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (int i = 0; i < cores; ++i) {
+    const double share = last.core_utilisation[static_cast<std::size_t>(i)];
+    const float x = item.min.x + step * static_cast<float>(i % per_line);
+    const float y = item.min.y + (height + gap) * static_cast<float>(i / per_line);
+    const float full = static_cast<float>(std::clamp(share, 0.0, 1.0)) * height;
+    list->AddRectFilled({x, y}, {x + step - gap, y + height}, styled(ui.theme->raised), ui.px(2));
+    list->AddRectFilled({x, y + height - full}, {x + step - gap, y + height}, styled(color),
+                        ui.px(2));
+  }
+  hint(ui, "One bar a core: the share of time it was busy since the reading before.");
+  record(ui, item, path, "meter", "cores");
+}
+
+void memory_bar(const Panel& p, const std::string& path, const DeviceInfo& info,
+                const DeviceTelemetry& last, ImU32 color) {
+  const std::int64_t total = info.memory_total_bytes;
+  if (!p.model.history(info.device).seen || total <= 0) {
+    fact(p.ui, "Memory", Maybe<std::string>::missing("no reading has arrived yet"));
+    return;
+  }
+  const std::int64_t used = std::max<std::int64_t>(0, total - last.memory_available_bytes);
+  const bool is_cpu = info.device.kind == DeviceKind::Cpu;
+  fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
+       is_cpu ? "Of the whole machine, by every program." : "Of the card, by every program.");
+  bar(p.ui, path, static_cast<double>(used) / static_cast<double>(total), color,
+      fmt::format("The lab's tensors hold {}; they may hold {} here.",
+                  format_bytes(last.lab_used_bytes), format_bytes(info.memory_limit_bytes)));
+}
+
+std::string cache_text(const CacheInfo& c) {
+  return fmt::format("{} x {}, lines of {} B", c.instances, format_bytes(c.size_bytes),
+                     c.line_bytes);
+}
+
+void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
+  Ui& ui = p.ui;
+  fact(ui, "Clock now", with_unit(last.clock_mhz, "{:.0f} MHz"), "Mean over the device's cores.");
+  fact(ui, "Clock at most", with_unit(info.clock_max_mhz, "{:.0f} MHz"));
+  fact(ui, "Temperature", with_unit(last.temperature_c, "{:.0f} °C"));
+  if (!info.simd.empty()) {
+    fact(ui, "SIMD", info.simd_detail.empty() ? info.simd : info.simd_detail,
+         "The widest vector instructions that the lab's kernels use here.");
+  }
+  for (const CacheInfo& c : info.caches) {
+    fact(ui, fmt::format("L{} cache", c.level), cache_text(c));
+  }
+  if (info.device.kind == DeviceKind::Cpu) {
+    fact(ui, "Packages", std::to_string(info.packages));
+    fact(ui, "NUMA nodes", numbers(info.numa_nodes),
+         "Memory close to some cores, far from others.");
+    fact(ui, "Cores", numbers(info.cores), "Numbers of the operating system.");
+    fact(ui, "Worker threads", std::to_string(info.threads));
+  }
+  fact(ui, "Limit for tensors", format_bytes(info.memory_limit_bytes),
+       "What would not fit is refused before it is tried.");
+  for (const auto& [label, value] : info.details) fact(ui, label, value);
+}
+
+void device_card(const Panel& p, const DeviceInfo& info, int position) {
+  Ui& ui = p.ui;
+  const std::string name = lab::to_string(info.device);
+  const std::string path = "devices/" + name;
+  Card card(p, path, fmt::format("{}   {}", name, info.name));
+  if (!card) return;
+  const DeviceHistory& history = p.model.history(info.device);
+  const DeviceTelemetry& last = history.last;
+  const ImU32 color = device_color(*ui.theme, info.device);
+  big_figure(p, info, last);
+  const std::vector<float> spark =
+      resample(history.t_s, history.utilisation, p.model.now_s(), kSparkSeconds, kSparkPoints);
+  sparkline(ui, path + "/spark", spark, 1, color, 56,
+            "Utilisation over the last two minutes; the top of the box is 100 %.");
+  core_bars(p, path + "/cores", last, color);
+  memory_bar(p, path + "/memory", info, last, color);
+  auto& open_cards = p.view.forms.devices.open;
+  bool open = open_cards.contains(position);
+  if (foldout(ui, path + "/details", "Details", open)) {
+    open ? static_cast<void>(open_cards.insert(position))
+         : static_cast<void>(open_cards.erase(position));
+  }
+  if (open) details(p, info, last);
+}
+
+void absent_card(const Panel& p, const AbsentDevice& absent, std::size_t i) {
+  Card card(p, fmt::format("devices/absent/{}", i), "No " + absent.what);
+  if (!card) return;
+  muted(p.ui, absent.reason);
+  body(p.ui, "Everything in the lab also works on the CPU.");
+}
+
+void machine_card(const Panel& p) {
+  const MachineInfo& machine = p.model.machine();
+  Card card(p, "devices/machine", "This machine");
+  if (!card) return;
+  fact(p.ui, "Name", machine.host.empty() ? "N/A" : machine.host);
+  fact(p.ui, "System", machine.system.empty() ? "N/A" : machine.system);
+  fact(p.ui, "Memory held by the lab", format_bytes(p.model.lab_rss_bytes()),
+       "Everything in this process, the window included.");
+}
+
+}  // namespace
+
+void draw_devices_page(const Panel& p) {
+  const MachineInfo& machine = p.model.machine();
+  const std::size_t devices = machine.devices.size();
+  const std::size_t cards = devices + machine.absent.size() + 1;
+  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kCardUnits));
+  const std::size_t columns = std::min({fit, cards, std::size_t{4}});
+  const std::vector<float> weights(columns, 1.0F);
+  for (std::size_t first = 0; first < cards; first += columns) {
+    Row row(p.ui, weights);
+    for (std::size_t i = first; i < std::min(first + columns, cards); ++i) {
+      row.next();
+      if (i < devices) {
+        device_card(p, machine.devices[i], static_cast<int>(i));
+      } else if (i < devices + machine.absent.size()) {
+        absent_card(p, machine.absent[i - devices], i - devices);
+      } else {
+        machine_card(p);
+      }
+    }
+  }
+}
+
+}  // namespace lab::ui

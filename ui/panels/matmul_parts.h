@@ -1,0 +1,20 @@
+#pragma once
+// The cards of results on the Matmul page. For use inside ui/panels only.
+#include <string_view>
+
+#include "ui/panels/panel.h"
+
+namespace lab::ui {
+
+// One line a rung: its share of the peak at the largest size measured, the library's as reference.
+// A rung under the pointer says what it adds, and its curve stands out.
+void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept);
+void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept);
+void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept);
+
+// A kernel has one colour on the page, by its place in the ladder.
+ImU32 kernel_color(const Panel& p, std::string_view kernel);
+// What names a kernel among the results of several devices: "cpu:1 packed".
+std::string kernel_key(Device device, std::string_view kernel);
+
+}  // namespace lab::ui

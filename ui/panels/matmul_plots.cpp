@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ui/panels/matmul_parts.h"
+#include "ui/plot/plot.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::array<plot::Marker, 5> kMarkers = {plot::Marker::Circle, plot::Marker::Square,
+                                                  plot::Marker::Triangle, plot::Marker::Diamond,
+                                                  plot::Marker::Cross};
+constexpr float kOldAlpha = 0.2F;
+constexpr float kUnlitAlpha = 0.25F;
+
+int place_of(const Model& model, std::string_view kernel) {
+  int place = 0;
+  std::vector<std::string_view> seen;
+  for (const RungInfo& rung : model.rungs()) {
+    if (rung.name == kernel) return place;
+    if (std::find(seen.begin(), seen.end(), rung.name) == seen.end()) {
+      seen.push_back(rung.name);
+      ++place;
+    }
+  }
+  return place;
+}
+
+plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_devices) {
+  plot::Series s;
+  s.label = several_devices ? kernel_key(k.device, k.name) : k.name;
+  s.color = kernel_color(p, k.name);
+  s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
+  s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
+  const std::string& lit = p.view.forms.matmul.lit;
+  if (lit == kernel_key(k.device, k.name)) {
+    s.width = 3;
+  } else if (!lit.empty()) {
+    s.alpha = kUnlitAlpha;
+  }
+  return s;
+}
+
+void add_curves(const Panel& p, const MatmulResults& results, bool old,
+                std::vector<plot::Series>& out) {
+  const bool several = results.devices().size() > 1;
+  const CacheState cache = results.request.cache;
+  for (const KernelResults& k : results.kernels) {
+    plot::Series s = kernel_series(p, k, several);
+    if (old) {
+      s.alpha = kOldAlpha;
+      s.in_legend = false;
+      s.marker = plot::Marker::None;
+    }
+    s.x = k.size;
+    s.y = k.gflops;
+    s.low = k.gflops_low;
+    s.high = k.gflops_high;
+    s.describe = [&k, cache, old](std::size_t i) {
+      return (old ? "previous run\n" : "") + describe(k.samples[i], cache);
+    };
+    out.push_back(std::move(s));
+  }
+}
+
+std::vector<plot::Reference> peak_lines(const Panel& p, const MatmulResults& results) {
+  std::vector<plot::Reference> lines;
+  for (const PeakSample& peak : results.peaks) {
+    lines.push_back({results.peaks.size() > 1 ? "peak of " + lab::to_string(peak.device)
+                                              : std::string("measured peak"),
+                     peak.gflops, device_color(*p.ui.theme, peak.device), plot::Line::Dashed});
+  }
+  return lines;
+}
+
+}  // namespace
+
+ImU32 kernel_color(const Panel& p, std::string_view kernel) {
+  return series_color(*p.ui.theme, place_of(p.model, kernel));
+}
+
+std::string kernel_key(Device device, std::string_view kernel) {
+  return fmt::format("{} {}", lab::to_string(device), kernel);
+}
+
+void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
+  const bool old = is_old(kept);
+  Card card(p, "matmul/curves", "GFLOP/s over size",
+            {.hint = "2 N^3 operations over the median time. The band spans p10 to p90; the axis "
+                     "ends at the measured peak.",
+             .dimmed = old});
+  if (!card) return;
+  const MatmulResults& results = shown(kept);
+  std::vector<plot::Series> series;
+  if (kept.previous && !kept.current.empty() && !kept.previous->request.live) {
+    add_curves(p, *kept.previous, true, series);
+  }
+  add_curves(p, results, false, series);
+  const std::vector<plot::Reference> peaks = peak_lines(p, results);
+  const plot::Axes axes{.x = {.label = "size N", .scale = plot::Scale::Log2, .whole = true},
+                        .y = {.label = "GFLOP/s", .min = 0}};
+  plot::draw(p.ui, "matmul/plot/gflops", axes, series,
+             {.height = 340,
+              .cursor = &p.view.cursor,
+              .references = peaks,
+              .empty_text = "No sample yet",
+              .dimmed = old},
+             p.out);
+}
+
+void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
+  const bool old = is_old(kept);
+  const MatmulResults& results = shown(kept);
+  p.view.forms.matmul.lit.clear();
+  Card card(
+      p, "matmul/live_card", "GFLOP/s over time",
+      {.hint = "The kernels at the first size, again and again until stopped.", .dimmed = old});
+  if (!card) return;
+  std::vector<plot::Series> series;
+  const bool several = results.devices().size() > 1;
+  for (const KernelResults& k : results.kernels) {
+    plot::Series s = kernel_series(p, k, several);
+    s.marker = plot::Marker::None;
+    s.x = k.live_t_s;
+    s.y = k.live_gflops;
+    series.push_back(std::move(s));
+  }
+  const std::vector<plot::Reference> peaks = peak_lines(p, results);
+  const plot::Axes axes{.x = {.label = "time", .unit = "s"}, .y = {.label = "GFLOP/s", .min = 0}};
+  plot::draw(p.ui, "matmul/plot/live", axes, series,
+             {.height = 340, .references = peaks, .empty_text = "No sample yet", .dimmed = old},
+             p.out);
+}
+
+}  // namespace lab::ui

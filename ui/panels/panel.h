@@ -1,0 +1,147 @@
+#pragma once
+// What every part of the window is handed for one frame, and what the pages have in common. For
+// use inside ui/panels only.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/types/error.h"
+#include "ui/panels/lab_view.h"
+#include "ui/widgets/widgets.h"
+
+namespace lab::ui {
+
+struct Panel {
+  Ui& ui;
+  const Model& model;
+  ViewState& view;
+  Commands& out;
+  float width = 0;             // of the window, units
+  bool start_pressed = false;  // Ctrl+Enter: what the page's main button does
+
+  // Under 1000 units the form stands above the results and the rail shows icons under 900.
+  bool folded() const { return width < 1000; }
+  bool narrow() const { return width < 900; }
+};
+
+// --- pages ----------------------------------------------------------------------------------
+void draw_devices_page(const Panel& p);
+void draw_memory_page(const Panel& p);
+void draw_transfers_page(const Panel& p);
+void draw_matmul_page(const Panel& p);
+void draw_training_page(const Panel& p);
+void draw_log_page(const Panel& p);
+
+const char* name_of(Page page);  // "Devices"
+const char* key_of(Page page);   // "devices": first part of the page's paths
+inline constexpr int kPages = 6;
+
+// --- jobs -----------------------------------------------------------------------------------
+// A job runs, or was sent a moment ago.
+bool busy(const Panel& p);
+// Why nothing can be started now; empty: something can.
+std::string busy_reason(const Panel& p);
+// Sends a command that becomes a job.
+void send(const Panel& p, Command command);
+bool runs(const Panel& p, JobKind kind);
+bool paused(const Panel& p);
+void toggle_pause(const Panel& p);
+void cancel(const Panel& p);
+
+// The main button of a form; `error`, when not empty, is shown above it and switches it off.
+// Ctrl+Enter presses it where `main`.
+bool start_button(const Panel& p, std::string_view path, std::string_view label,
+                  std::string_view error, bool main);
+
+// What an empty page says, with the button that fills it; while another job runs it says so instead
+// of offering the button. True when clicked.
+bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
+                std::string_view label);
+
+// How the page's last job went, where it needs a word: the error with a Retry button, or that it
+// was stopped.
+void outcome_box(const Panel& p, JobKind kind, std::string_view page);
+
+// --- layout ---------------------------------------------------------------------------------
+// Form left and results right, or the form above in a narrow window.
+void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
+                           void (*results)(const Panel&));
+
+// Units left in the current cell.
+float width_left(const Panel& p);
+
+// A card whose content lies closer together than the cards of a page. False: out of sight, its
+// content need not be drawn.
+class Card {
+ public:
+  Card(const Panel& p, std::string_view path, std::string_view title,
+       const CardOptions& options = {});
+  ~Card();
+  Card(const Card&) = delete;
+  Card& operator=(const Card&) = delete;
+  explicit operator bool() const { return visible_; }
+
+ private:
+  Ui& ui_;
+  bool visible_;
+};
+
+// Form fields: one column in the left form, several where the form is folded above.
+class Fields {
+ public:
+  explicit Fields(const Panel& p);
+  void next();
+
+ private:
+  Ui& ui_;
+  int columns_;
+  int field_ = 0;
+  std::optional<Row> row_;
+};
+
+// Two cards side by side where there is room, else one above the other. Use as Row.
+class Pair {
+ public:
+  explicit Pair(const Panel& p, float units_needed = 620);
+  void next();
+
+ private:
+  std::optional<Row> row_;
+};
+
+// The results to show: the running job's, or those of the job before until it has some.
+template <typename Results>
+const Results& shown(const Kept<Results>& kept) {
+  return kept.current.empty() && kept.previous ? *kept.previous : kept.current;
+}
+template <typename Results>
+bool is_old(const Kept<Results>& kept) {
+  return kept.current.empty() && kept.previous.has_value();
+}
+
+// --- words ----------------------------------------------------------------------------------
+std::string percent(double share);  // "61 %"
+std::string timing_text(const Timing& time);
+std::string conditions_text(const Conditions& conditions);
+std::string describe(const MatmulSample& sample, CacheState cache);
+std::string describe(const TransferSample& sample, CacheState cache);
+std::vector<std::string> device_names(const MachineInfo& machine);
+std::string gflops_text(double gflops);
+std::string gb_per_s_text(double gb_per_s);
+
+// The message of lab::Error that `make` throws; empty when it does not.
+template <typename Make>
+std::string complaint(const Make& make) {
+  try {
+    make();
+    return {};
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+// A badge on the line of the item before that says the figures come from made-up images.
+void synthetic_badge(const Panel& p);
+
+}  // namespace lab::ui

@@ -1,0 +1,36 @@
+#pragma once
+// The cards of the Training page. For use inside ui/panels only.
+#include <string>
+#include <vector>
+
+#include "ui/panels/panel.h"
+
+namespace lab::ui {
+
+void draw_training_form(const Panel& p);
+
+// The newest training's plots, kept runs overlaid.
+void draw_loss_plot(const Panel& p);
+void draw_accuracy_plot(const Panel& p);
+void draw_speed_plot(const Panel& p);
+void draw_seconds_plot(const Panel& p);
+
+void draw_predictions(const Panel& p, const TrainingRun& run);
+void draw_confusion(const Panel& p, const TrainingRun& run);
+void draw_training_runs(const Panel& p);
+
+// What is on show of the kept runs, oldest first; the newest always.
+struct ShownRun {
+  const TrainingRun* run = nullptr;
+  std::string name;  // as renamed, with ", synthetic" where it is
+  ImU32 color = 0;
+  bool newest = false;
+};
+std::vector<ShownRun> shown_runs(const Panel& p);
+std::string run_name(const Panel& p, const TrainingRun& run);
+ImU32 run_color(const Panel& p, const TrainingRun& run);
+
+// "Ankle boot", or the number where the classes have no names.
+std::string class_name(const TrainingRun& run, int label);
+
+}  // namespace lab::ui

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compute/types/units.h"
+#include "ui/panels/transfer_parts.h"
+#include "ui/plot/plot.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::array<plot::Marker, 5> kMarkers = {plot::Marker::Circle, plot::Marker::Square,
+                                                  plot::Marker::Triangle, plot::Marker::Diamond,
+                                                  plot::Marker::Cross};
+constexpr float kOldAlpha = 0.25F;
+
+// One operation keeps its colour; more threads draw a solid line, one thread a dashed one.
+plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
+  plot::Series s;
+  s.label = c.label();
+  s.color = series_color(*p.ui.theme, static_cast<int>(c.op));
+  s.line = c.threads == 1 ? plot::Line::Dashed : plot::Line::Solid;
+  s.marker = kMarkers[static_cast<std::size_t>(c.op) % kMarkers.size()];
+  if (old) {
+    s.alpha = kOldAlpha;
+    s.in_legend = false;
+    s.marker = plot::Marker::None;
+  }
+  return s;
+}
+
+enum class Figure { Bandwidth, Time };
+
+void add_curves(const Panel& p, const TransferResults& results, Figure figure, bool old,
+                std::vector<plot::Series>& out) {
+  const CacheState cache = results.request.cache;
+  for (const TransferCase& c : results.cases) {
+    if (c.samples.empty()) continue;
+    plot::Series s = case_series(p, c, old);
+    const bool time = figure == Figure::Time;
+    s.x = c.bytes;
+    s.y = time ? c.time_s : c.gb_per_s;
+    s.low = time ? c.time_low : c.gb_low;
+    s.high = time ? c.time_high : c.gb_high;
+    s.describe = [&c, cache, old](std::size_t i) {
+      return (old ? "previous run\n" : "") + describe(c.samples[i], cache);
+    };
+    out.push_back(std::move(s));
+  }
+}
+
+std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept, Figure figure) {
+  std::vector<plot::Series> series;
+  const bool over = kept.previous && !kept.current.empty() && !kept.previous->request.live;
+  if (over) add_curves(p, *kept.previous, figure, true, series);
+  add_curves(p, shown(kept), figure, false, series);
+  return series;
+}
+
+// Room for the legend of many cases above the curves.
+float height_for(std::size_t cases) {
+  return 220 + 22 * static_cast<float>(std::min<std::size_t>((cases + 1) / 2, 8));
+}
+
+}  // namespace
+
+void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
+  const bool old = is_old(kept);
+  const plot::Axis size{
+      .label = "size of one array", .scale = plot::Scale::Log2, .unit = "B", .binary = true};
+  const float height = height_for(shown(kept).cases.size());
+  Pair pair(p, 680);
+  pair.next();
+  if (Card card(p, "transfers/bandwidth", "Bandwidth over size",
+                {.hint = "Bytes moved as STREAM counts them, over the median time. The band spans "
+                         "p10 to p90.",
+                 .dimmed = old});
+      card) {
+    const plot::Axes axes{.x = size, .y = {.label = "GB/s", .min = 0}};
+    plot::draw(
+        p.ui, "transfers/plot/bandwidth", axes, curves(p, kept, Figure::Bandwidth),
+        {.height = height, .cursor = &p.view.cursor, .empty_text = "No sample yet", .dimmed = old},
+        p.out);
+  }
+  pair.next();
+  if (Card card(p, "transfers/latency", "Time over size",
+                {.hint = "The median time of one repetition. Flat on the left: the fixed cost; "
+                         "rising on the right: the bandwidth.",
+                 .dimmed = old});
+      card) {
+    const plot::Axes axes{.x = size,
+                          .y = {.label = "time", .scale = plot::Scale::Log10, .unit = "s"}};
+    plot::draw(
+        p.ui, "transfers/plot/latency", axes, curves(p, kept, Figure::Time),
+        {.height = height, .cursor = &p.view.cursor, .empty_text = "No sample yet", .dimmed = old},
+        p.out);
+  }
+}
+
+void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
+  const bool old = is_old(kept);
+  Card card(
+      p, "transfers/live_card", "Bandwidth over time",
+      {.hint = "The first case, measured again and again until it is stopped.", .dimmed = old});
+  if (!card) return;
+  std::vector<plot::Series> series;
+  for (const TransferCase& c : shown(kept).cases) {
+    plot::Series s = case_series(p, c, false);
+    s.marker = plot::Marker::None;
+    if (!c.samples.empty()) s.label += ", " + format_bytes(c.samples.back().bytes);
+    s.x = c.live_t_s;
+    s.y = c.live_gb_per_s;
+    series.push_back(std::move(s));
+  }
+  const plot::Axes axes{.x = {.label = "time", .unit = "s"}, .y = {.label = "GB/s", .min = 0}};
+  plot::draw(p.ui, "transfers/plot/live", axes, series,
+             {.height = 320, .empty_text = "No sample yet", .dimmed = old}, p.out);
+}
+
+}  // namespace lab::ui

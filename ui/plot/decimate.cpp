@@ -1,0 +1,134 @@
+#include "ui/plot/decimate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace lab::ui::plot {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+int columns_of(const AxisMap& map) {
+  return std::max(1, static_cast<int>(std::ceil(std::abs(map.to - map.from))));
+}
+
+// Calls f(first, last) for the points of each pixel column that has any.
+template <typename F>
+void for_each_column(std::span<const double> x, Window w, const AxisMap& map, F f) {
+  const int columns = columns_of(map);
+  const float direction = map.to >= map.from ? 1.0F : -1.0F;
+  std::size_t at = w.first;
+  const auto end_before = [&](double edge) {
+    const auto begin = x.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = x.begin() + static_cast<std::ptrdiff_t>(w.last);
+    return static_cast<std::size_t>(std::lower_bound(begin, end, edge) - x.begin());
+  };
+  const auto emit = [&](std::size_t end) {
+    if (end > at) f(at, end);
+    at = std::max(at, end);
+  };
+  emit(end_before(map.range.min));
+  for (int c = 1; c <= columns && at < w.last; ++c) {
+    emit(end_before(map.value(map.from + direction * static_cast<float>(c))));
+  }
+  emit(w.last);
+}
+
+struct Column {
+  std::size_t first, lowest, highest, last;
+  bool any = false;
+};
+
+Column summarise(std::span<const double> y, std::size_t from, std::size_t to, double floor) {
+  Column c{from, from, from, from};
+  double low = kInf, high = -kInf;
+  for (std::size_t i = from; i < to; ++i) {
+    const double v = y[i];
+    if (v > floor && v < low) {
+      low = v;
+      c.lowest = i;
+    }
+    if (v > high && v < kInf) {
+      high = v;
+      c.highest = i;
+    }
+  }
+  c.any = low <= high;
+  if (!c.any) return c;
+  const auto shown = [&](std::size_t i) { return y[i] > floor && y[i] < kInf; };
+  while (!shown(c.first)) ++c.first;
+  c.last = to - 1;
+  while (!shown(c.last)) --c.last;
+  return c;
+}
+
+}  // namespace
+
+Window visible_window(std::span<const double> x, const Range& range) {
+  const auto first = std::lower_bound(x.begin(), x.end(), range.min);
+  const auto last = std::upper_bound(first, x.end(), range.max);
+  Window w{static_cast<std::size_t>(first - x.begin()), static_cast<std::size_t>(last - x.begin())};
+  if (w.first > 0) --w.first;
+  if (w.last < x.size()) ++w.last;
+  return w;
+}
+
+Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap& map,
+             Scale y_scale) {
+  const std::size_t n = std::min(x.size(), y.size());
+  x = x.first(n);
+  y = y.first(n);
+  const Window w = visible_window(x, map.range);
+  const auto columns = static_cast<std::size_t>(columns_of(map));
+  // -inf itself cannot be shown; on a log axis neither can 0 and below.
+  const double floor = y_scale == Scale::Linear ? -kInf : 0.0;
+  Thinned out;
+  if (w.last - w.first <= 2 * columns) {
+    out.points.reserve(w.last - w.first);
+    for (std::size_t i = w.first; i < w.last; ++i) {
+      out.points.push_back({x[i], can_show(y_scale, y[i]) ? y[i] : kNaN});
+    }
+    return out;
+  }
+  out.dense = true;
+  out.points.reserve(4 * columns + 8);
+  for_each_column(x, w, map, [&](std::size_t from, std::size_t to) {
+    const Column c = summarise(y, from, to, floor);
+    if (!c.any) {
+      out.points.push_back({x[from], kNaN});
+      return;
+    }
+    std::array order{c.first, c.lowest, c.highest, c.last};
+    std::sort(order.begin(), order.end());
+    const auto end = std::unique(order.begin(), order.end());
+    for (auto i = order.begin(); i != end; ++i) out.points.push_back({x[*i], y[*i]});
+  });
+  return out;
+}
+
+std::vector<BandPoint> thin_band(std::span<const double> x, std::span<const double> low,
+                                 std::span<const double> high, const AxisMap& map) {
+  const std::size_t n = std::min({x.size(), low.size(), high.size()});
+  x = x.first(n);
+  const Window w = visible_window(x, map.range);
+  std::vector<BandPoint> out;
+  if (w.last - w.first <= 2 * static_cast<std::size_t>(columns_of(map))) {
+    for (std::size_t i = w.first; i < w.last; ++i) out.push_back({x[i], low[i], high[i]});
+    return out;
+  }
+  for_each_column(x, w, map, [&](std::size_t from, std::size_t to) {
+    BandPoint p{x[from], kInf, -kInf};
+    for (std::size_t i = from; i < to; ++i) {
+      p.low = std::min(p.low, std::isnan(low[i]) ? kInf : low[i]);
+      p.high = std::max(p.high, std::isnan(high[i]) ? -kInf : high[i]);
+    }
+    if (!(p.low <= p.high)) p.low = p.high = kNaN;
+    out.push_back(p);
+  });
+  return out;
+}
+
+}  // namespace lab::ui::plot

@@ -1,0 +1,143 @@
+// Grid, axes, reference lines and their texts.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "ui/plot/frame.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui::plot {
+namespace {
+
+// On a pixel's centre, so that a one-pixel line stays one pixel.
+float crisp(float at) {
+  return std::floor(at) + 0.5F;
+}
+
+float hairline(const Ui& ui) {
+  return std::max(1.0F, std::floor(ui.scale));
+}
+
+std::string axis_title(const Axis& axis, const std::string& unit) {
+  std::string text(axis.label);
+  if (unit.empty()) return text;
+  if (text.empty()) return unit;
+  return text + " (" + unit + ")";
+}
+
+void x_labels(const Frame& f, ImDrawList* list) {
+  const Ui& ui = f.ui;
+  const float y = f.area_max.y + ui.px(5);
+  float taken = -1e9F;
+  for (const Tick& t : f.x_ticks.ticks) {
+    if (t.label.empty()) continue;
+    const float width = text_size(f.small_font(), t.label).x;
+    const float left =
+        std::clamp(f.x.pixel(t.value) - width / 2, f.min.x, std::max(f.min.x, f.max.x - width));
+    if (left < taken + ui.px(6)) continue;
+    draw_text(list, f.small_font(), {left, y}, ui.theme->muted, t.label);
+    taken = left + width;
+  }
+}
+
+void y_labels(const Frame& f, ImDrawList* list) {
+  const Ui& ui = f.ui;
+  const float line = f.small_font()->FontSize;
+  float taken = 1e9F;
+  for (const Tick& t : f.y_ticks.ticks) {
+    if (t.label.empty()) continue;
+    const float width = text_size(f.small_font(), t.label).x;
+    const float top =
+        std::clamp(f.y.pixel(t.value) - line / 2, f.area_min.y - line / 2, f.area_max.y - line / 2);
+    if (top + line > taken - ui.px(2)) continue;
+    draw_text(list, f.small_font(), {f.area_min.x - ui.px(8) - width, top}, ui.theme->muted,
+              t.label);
+    taken = top;
+  }
+}
+
+}  // namespace
+
+void draw_grid(const Frame& f) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Theme& t = *f.ui.theme;
+  const float width = hairline(f.ui);
+  const float base = crisp(f.area_max.y);
+  list->AddLine({f.area_min.x, base}, {f.area_max.x, base}, styled(t.plot_axis), width);
+  if (f.empty()) return;
+  for (const Tick& tick : f.x_ticks.ticks) {
+    const float x = crisp(f.x.pixel(tick.value));
+    if (tick.major) {
+      list->AddLine({x, f.area_min.y}, {x, f.area_max.y}, styled(t.plot_grid), width);
+    }
+    list->AddLine({x, f.area_max.y}, {x, f.area_max.y + f.ui.px(tick.major ? 4 : 2)},
+                  styled(t.plot_axis), width);
+  }
+  for (const Tick& tick : f.y_ticks.ticks) {
+    const float y = crisp(f.y.pixel(tick.value));
+    const bool log = f.y.scale != Scale::Linear;
+    if (tick.major || log) {
+      list->AddLine({f.area_min.x, y}, {f.area_max.x, y},
+                    styled(with_alpha(t.plot_grid, tick.major ? 1.0F : 0.45F)), width);
+    }
+  }
+}
+
+void draw_axis_text(const Frame& f) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Ui& ui = f.ui;
+  if (!f.empty()) {  // without data there are no numbers to show
+    x_labels(f, list);
+    y_labels(f, list);
+  }
+  const std::string x = axis_title(f.axes.x, f.x_ticks.unit);
+  if (!x.empty()) {
+    const float room = f.max.x - f.min.x;
+    const float width = std::min(room, text_size(f.small_font(), x).x);
+    const float middle = (f.area_min.x + f.area_max.x) / 2;
+    const float left = std::clamp(middle - width / 2, f.min.x, f.max.x - width);
+    draw_text_fitted(list, f.small_font(), {left, f.max.y - f.small_font()->FontSize}, room,
+                     ui.theme->muted, x);
+  }
+  const std::string y = axis_title(f.axes.y, f.y_ticks.unit);
+  if (!y.empty()) {
+    draw_text_fitted(list, f.small_font(), {f.min.x, f.min.y + ui.px(2)}, f.max.x - f.min.x,
+                     ui.theme->muted, y);
+  }
+}
+
+void draw_references(const Frame& f) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Ui& ui = f.ui;
+  struct Label {
+    const Reference* reference;
+    float line, top;
+  };
+  std::vector<Label> labels;
+  const float height = std::ceil(f.small_font()->FontSize);
+  for (const Reference& r : f.options.references) {
+    if (!can_show(f.y.scale, r.y)) continue;
+    const float y = f.y.pixel(r.y);
+    if (y < f.area_min.y - 1 || y > f.area_max.y + 1) continue;
+    const std::vector<ImVec2> ends{{f.area_min.x, crisp(y)}, {f.area_max.x, crisp(y)}};
+    draw_path(list, ends, styled(r.color), r.line, std::max(1.0F, ui.px(1.2F)), ui.scale);
+    labels.push_back({&r, y, y - height - ui.px(1)});
+  }
+  // From the top down, each label above its line where there is room, else pushed down.
+  std::sort(labels.begin(), labels.end(),
+            [](const auto& a, const auto& b) { return a.line < b.line; });
+  float free_from = f.area_min.y;
+  for (Label& l : labels) {
+    l.top = l.top >= free_from ? l.top : std::max(free_from, l.line + ui.px(2));
+    free_from = l.top + height;
+    const float width = text_size(f.small_font(), l.reference->label).x;
+    // On the left: measured curves mostly end near their reference on the right.
+    const ImVec2 at(f.area_min.x + ui.px(6), l.top);
+    list->AddRectFilled({at.x - ui.px(3), at.y}, {at.x + width + ui.px(3), at.y + height},
+                        styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
+    draw_text(list, f.small_font(), at, l.reference->color, l.reference->label);
+  }
+}
+
+}  // namespace lab::ui::plot

@@ -1,0 +1,302 @@
+// Lines, bands, bars and markers.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "ui/plot/frame.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui::plot {
+namespace {
+
+struct Pattern {
+  std::array<float, 2> on_off;  // units
+};
+
+Pattern pattern_of(Line line) {
+  return line == Line::Dotted ? Pattern{{2, 4}} : Pattern{{7, 5}};
+}
+
+ImVec2 between(ImVec2 a, ImVec2 b, float share) {
+  return {a.x + (b.x - a.x) * share, a.y + (b.y - a.y) * share};
+}
+
+void broken_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
+                 float width, float unit) {
+  const Pattern pattern = pattern_of(line);
+  std::size_t phase = 0;
+  float left = pattern.on_off[0] * unit;
+  std::vector<ImVec2> stroke{points.front()};
+  const auto flush = [&] {
+    if (stroke.size() > 1) {
+      list->AddPolyline(stroke.data(), static_cast<int>(stroke.size()), color, 0, width);
+    }
+    stroke.clear();
+  };
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const ImVec2 a = points[i - 1], b = points[i];
+    const float length = std::hypot(b.x - a.x, b.y - a.y);
+    float done = 0;
+    while (length - done > left) {
+      done += left;
+      const ImVec2 at = between(a, b, done / length);
+      if (phase == 0) {
+        stroke.push_back(at);
+        flush();
+      } else {
+        stroke.assign(1, at);
+      }
+      phase = 1 - phase;
+      left = pattern.on_off[phase] * unit;
+    }
+    left -= length - done;
+    if (phase == 0) stroke.push_back(b);
+  }
+  if (phase == 0) flush();
+}
+
+float series_alpha(const Frame& f, const Curve& c) {
+  float alpha = c.series->alpha;
+  // A dimmed card dims its plot already.
+  if (f.options.dimmed && ImGui::GetStyle().Alpha > 0.9F) alpha *= 0.4F;
+  if (f.lit && *f.lit != c.index) alpha *= 0.25F;
+  return alpha;
+}
+
+ImU32 series_paint(const Frame& f, const Curve& c, float share = 1) {
+  return styled(with_alpha(c.series->color, series_alpha(f, c) * share));
+}
+
+void draw_band(const Frame& f, const Curve& c, ImDrawList* list) {
+  const ImU32 color = series_paint(f, c, 0.16F);
+  const ImDrawListFlags flags = list->Flags;
+  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // neighbours meet without seams
+  for (std::size_t i = 1; i < c.band.size(); ++i) {
+    const BandPoint &a = c.band[i - 1], &b = c.band[i];
+    const auto whole = [&](const BandPoint& p) {
+      return can_show(f.x.scale, p.x) && std::isfinite(p.low) && std::isfinite(p.high) &&
+             can_show(f.y.scale, p.high);
+    };
+    if (!whole(a) || !whole(b)) continue;
+    const auto low = [&](const BandPoint& p) {
+      return can_show(f.y.scale, p.low) ? f.y.pixel(p.low) : f.area_max.y;
+    };
+    const float ax = f.x.pixel(a.x), bx = f.x.pixel(b.x);
+    list->AddQuadFilled({ax, f.y.pixel(a.high)}, {bx, f.y.pixel(b.high)}, {bx, low(b)},
+                        {ax, low(a)}, color);
+  }
+  list->Flags = flags;
+}
+
+// Width of one bar in pixels and its shift from x: bars of several series stand side by side.
+struct BarPlace {
+  float width = 0, shift = 0;
+};
+
+BarPlace bar_place(const Frame& f, const Curve& curve) {
+  float gap = f.area_max.x - f.area_min.x, count = 0, rank = 0;
+  for (const Curve& c : f.curves) {
+    if (!c.series->bars) continue;
+    if (&c == &curve) rank = count;
+    ++count;
+    for (std::size_t i = 1; i < c.line.points.size(); ++i) {
+      const float step = f.x.pixel(c.line.points[i].x) - f.x.pixel(c.line.points[i - 1].x);
+      if (step > 0.5F) gap = std::min(gap, step);
+    }
+  }
+  const float group = std::min(gap * 0.72F, f.ui.px(64) * count);
+  const float width = std::max(1.0F, group / std::max(1.0F, count));
+  return {width, (rank + 0.5F) * width - group / 2};
+}
+
+void draw_bars(const Frame& f, const Curve& c, ImDrawList* list) {
+  const BarPlace place = bar_place(f, c);
+  const float base = f.y.scale == Scale::Linear
+                         ? std::clamp(f.y.pixel(0), f.area_min.y, f.area_max.y)
+                         : f.area_max.y;
+  const float radius = place.width > f.ui.px(8) ? f.ui.px(2) : 0;
+  for (const Point& p : c.line.points) {
+    if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) continue;
+    const float x = f.x.pixel(p.x) + place.shift, y = f.y.pixel(p.y);
+    const float half = std::max(0.5F, place.width / 2 - f.ui.px(0.5F));
+    const bool up = y <= base;
+    list->AddRectFilled({std::round(x - half), std::min(y, base)},
+                        {std::round(x + half), std::max(y, base)}, series_paint(f, c, 0.85F),
+                        radius, up ? ImDrawFlags_RoundCornersTop : ImDrawFlags_RoundCornersBottom);
+  }
+}
+
+bool markers_fit(const Frame& f, const Curve& c) {
+  if (c.line.dense || c.series->marker == Marker::None) return false;
+  const float width = f.area_max.x - f.area_min.x;
+  return static_cast<float>(c.line.points.size()) * f.ui.px(7) <= width;
+}
+
+// Noise that goes up and down within a pixel: a smoothed line would fade where it turns.
+bool is_noisy(const Frame& f, const Curve& c) {
+  const float width = f.area_max.x - f.area_min.x;
+  if (static_cast<float>(c.line.points.size()) < width / 2) return false;
+  double travelled = 0;
+  float last = 0;
+  bool first = true;
+  for (const Point& p : c.line.points) {
+    if (!std::isfinite(p.y)) continue;
+    const float y = f.y.pixel(p.y);
+    if (!first) travelled += std::min(std::abs(y - last), f.area_min.y + f.area_max.y);
+    last = y;
+    first = false;
+  }
+  return travelled > 4.0 * width;
+}
+
+// One upright stroke for each pixel column, from its lowest to its highest point, reaching over to
+// the column before. Nothing overlaps, so pale colours stay even.
+void draw_envelope(const Frame& f, const Curve& c, ImDrawList* list) {
+  const ImU32 color = series_paint(f, c);
+  const float half = std::max(0.5F, f.ui.px(c.series->width) / 2);
+  float column = 0, low = 0, high = 0, last = 0;
+  bool open = false, joined = false;
+  const auto flush = [&] {
+    if (open) list->AddRectFilled({column, low - half}, {column + 1, high + half}, color);
+    open = false;
+  };
+  for (const Point& p : c.line.points) {
+    if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) {
+      flush();
+      joined = false;
+      continue;
+    }
+    const float at = std::floor(f.x.pixel(p.x)), y = f.y.pixel(p.y);
+    if (!open || at != column) {
+      flush();
+      column = at;
+      low = joined ? std::min(y, last) : y;
+      high = joined ? std::max(y, last) : y;
+      open = joined = true;
+    }
+    low = std::min(low, y);
+    high = std::max(high, y);
+    last = y;
+  }
+  flush();
+}
+
+void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
+  if (is_noisy(f, c)) {
+    draw_envelope(f, c, list);
+    return;
+  }
+  const float width = std::max(1.0F, f.ui.px(c.series->width));
+  const ImU32 color = series_paint(f, c);
+  const bool markers = markers_fit(f, c);
+  std::vector<ImVec2> run;
+  const auto flush = [&] {
+    if (run.size() == 1 && !markers) {
+      list->AddCircleFilled(run.front(), std::max(width, f.ui.px(2.5F)), color);
+    } else if (run.size() > 1) {
+      draw_path(list, run, color, c.series->line, width, f.ui.scale);
+    }
+    run.clear();
+  };
+  for (const Point& p : c.line.points) {
+    if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) {
+      flush();
+      continue;
+    }
+    run.push_back({f.x.pixel(p.x), f.y.pixel(p.y)});
+  }
+  flush();
+  if (!markers) return;
+  for (const Point& p : c.line.points) {
+    if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) continue;
+    draw_marker(list, c.series->marker, {f.x.pixel(p.x), f.y.pixel(p.y)}, f.ui.px(3.5F), color,
+                styled(f.ui.theme->card));
+  }
+}
+
+}  // namespace
+
+void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
+               float width, float unit) {
+  if (points.size() < 2) return;
+  if (line == Line::Solid) {
+    list->AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, width);
+  } else {
+    broken_path(list, points, color, line, width, unit);
+  }
+}
+
+void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float r, ImU32 color, ImU32 back) {
+  const float rim = std::max(1.0F, r * 0.4F);
+  switch (marker) {
+    case Marker::None: break;
+    case Marker::Circle:
+      list->AddCircleFilled(at, r + rim, back);
+      list->AddCircleFilled(at, r, color);
+      break;
+    case Marker::Square: {
+      const float h = r * 0.9F;
+      list->AddRectFilled({at.x - h - rim, at.y - h - rim}, {at.x + h + rim, at.y + h + rim}, back);
+      list->AddRectFilled({at.x - h, at.y - h}, {at.x + h, at.y + h}, color);
+      break;
+    }
+    case Marker::Triangle: {
+      const float h = r * 1.2F, b = h + rim * 1.6F;
+      list->AddTriangleFilled({at.x, at.y - b}, {at.x + b, at.y + b * 0.75F},
+                              {at.x - b, at.y + b * 0.75F}, back);
+      list->AddTriangleFilled({at.x, at.y - h}, {at.x + h, at.y + h * 0.75F},
+                              {at.x - h, at.y + h * 0.75F}, color);
+      break;
+    }
+    case Marker::Diamond: {
+      const float h = r * 1.3F, b = h + rim * 1.3F;
+      list->AddQuadFilled({at.x, at.y - b}, {at.x + b, at.y}, {at.x, at.y + b}, {at.x - b, at.y},
+                          back);
+      list->AddQuadFilled({at.x, at.y - h}, {at.x + h, at.y}, {at.x, at.y + h}, {at.x - h, at.y},
+                          color);
+      break;
+    }
+    case Marker::Cross: {
+      const float h = r * 0.95F, w = std::max(1.0F, r * 0.55F);
+      list->AddCircleFilled(at, r + rim, back);
+      list->AddLine({at.x - h, at.y - h}, {at.x + h, at.y + h}, color, w);
+      list->AddLine({at.x - h, at.y + h}, {at.x + h, at.y - h}, color, w);
+      break;
+    }
+  }
+}
+
+void draw_swatch(const Frame& f, const Series& s, ImVec2 at, float width, ImU32 color) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Ui& ui = f.ui;
+  if (s.bars) {
+    const float half = ui.px(5), x = at.x + width / 2;
+    list->AddRectFilled({x - half, at.y - half}, {x + half, at.y + half}, color, ui.px(2));
+    return;
+  }
+  const float y = std::floor(at.y) + 0.5F;
+  const std::array<ImVec2, 2> ends{ImVec2(at.x, y), ImVec2(at.x + width, y)};
+  const float thick = std::max(1.0F, ui.px(std::max(s.width, 1.8F)));
+  draw_path(list, ends, color, s.line, thick, ui.scale * 0.7F);
+  draw_marker(list, s.marker, {at.x + width / 2, y}, ui.px(3.2F), color, styled(ui.theme->card));
+}
+
+void draw_curves(const Frame& f) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float rim = f.ui.px(5);  // markers on the edge stay whole
+  list->PushClipRect({f.area_min.x - rim, f.area_min.y - rim},
+                     {f.area_max.x + rim, f.area_max.y + (f.x.scale == Scale::Linear ? 1 : rim)},
+                     true);
+  for (const Curve& c : f.curves) draw_band(f, c, list);
+  for (const Curve& c : f.curves) {
+    if (c.series->bars) {
+      draw_bars(f, c, list);
+    } else {
+      draw_line(f, c, list);
+    }
+  }
+  list->PopClipRect();
+}
+
+}  // namespace lab::ui::plot

@@ -1,0 +1,82 @@
+#pragma once
+// One plot in one frame: what is drawn where. Shared by the files of ui/plot only.
+#include <imgui.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ui/plot/decimate.h"
+#include "ui/plot/plot.h"
+#include "ui/plot/ticks.h"
+#include "ui/plot/view.h"
+
+namespace lab::ui::plot {
+
+struct Curve {
+  const Series* series = nullptr;
+  std::size_t index = 0;  // in the caller's span
+  Thinned line;
+  std::vector<BandPoint> band;
+};
+
+struct Frame {
+  Ui& ui;
+  std::string path;
+  const Axes& axes;
+  std::span<const Series> series;
+  const Options& options;
+  PlotState& state;
+
+  ImVec2 min{0, 0}, max{0, 0};            // the widget
+  ImVec2 area_min{0, 0}, area_max{0, 0};  // where the data is
+  AxisMap x, y;
+  Ticks x_ticks, y_ticks;
+  std::vector<Curve> curves;       // shown ones, with something to draw
+  std::optional<std::size_t> lit;  // series under the pointer in the legend
+  bool hovered = false;            // the pointer is over the data area
+  bool empty() const { return curves.empty(); }
+  bool shown(const Series& s) const { return !state.hidden.contains(s.label); }
+  ImFont* small_font() const { return ui.fonts.caption; }
+};
+
+// Chooses ranges, thins the series and lays out the areas below `legend_bottom`.
+void arrange(Frame& f, float legend_bottom);
+
+// --- drawing, from back to front ------------------------------------------------------------
+void draw_grid(const Frame& f);
+void draw_curves(const Frame& f);
+void draw_references(const Frame& f);
+void draw_axis_text(const Frame& f);
+void draw_cursor(const Frame& f);
+void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32 color, ImU32 back);
+// Solid, dashed or dotted through `points`, whose patterns run on across corners.
+void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
+               float width, float unit);
+// The sample of a series as legend and tooltip show it.
+void draw_swatch(const Frame& f, const Series& s, ImVec2 left_middle, float width, ImU32 color);
+
+// Draws the legend at the top and handles its clicks; returns its bottom.
+float legend(Frame& f);
+
+// Pan, zoom, box and reset by mouse; opens the menu. Changes show in the next frame.
+void interact(Frame& f);
+void draw_box(const Frame& f);
+
+// The nearest point and its tooltip.
+struct Pick {
+  std::size_t series = 0, point = 0;
+  ImVec2 at{0, 0};
+};
+std::optional<Pick> nearest(const Frame& f, ImVec2 mouse);
+std::string describe(const Frame& f, const Pick& pick);
+void tooltip(Frame& f);
+
+// The right-click menu and the table of data that it opens.
+void menu(Frame& f, Commands& out);
+void data_table(Frame& f);
+
+}  // namespace lab::ui::plot

@@ -1,0 +1,186 @@
+// The right-click menu and the table of data that it opens.
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ui/plot/frame.h"
+#include "ui/widgets/icons.h"
+#include "ui/widgets/item.h"
+#include "ui/widgets/widgets.h"
+
+namespace lab::ui::plot {
+namespace {
+
+// "<plot path with dashes>.<extension>" in the home directory, else in the current one.
+std::string save_file(std::string_view path, std::string_view extension) {
+  std::string name(path);
+  for (char& c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!plain && c != '_' && c != '.') c = '-';
+  }
+  name.append(".").append(extension);
+  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  std::error_code none;
+  const std::filesystem::path folder = home != nullptr && *home != '\0'
+                                           ? std::filesystem::path(home)
+                                           : std::filesystem::current_path(none);
+  return (folder / name).string();
+}
+
+bool entry(Frame& f, std::string_view name, std::string_view text, bool ticked = false) {
+  Ui& ui = f.ui;
+  const std::string path = fmt::format("{}/menu/{}", f.path, name);
+  const Item item = control(path, {ui.px(188), ui.px(28)});
+  if (!item.visible) return false;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool focused = GImGui->NavId == item.id && !GImGui->NavDisableHighlight;
+  if (item.hovered || focused) {
+    list->AddRectFilled(item.min, item.max, ui.theme->active, ui.px(4));
+  }
+  if (ticked) {
+    draw_icon(list, kIconCheck, {item.min.x + ui.px(6), item.min.y + ui.px(6)}, ui.px(16),
+              ui.theme->accent);
+  }
+  ImFont* font = ui.fonts.body;
+  draw_text(list, font, {item.min.x + ui.px(28), (item.min.y + item.max.y - font->FontSize) / 2},
+            ui.theme->text, text);
+  record(ui, item, path, "option", text, ticked ? "on" : "");
+  if (item.pressed) {
+    ImGui::CloseCurrentPopup();
+    ui.wants_animation = true;
+  }
+  return item.pressed;
+}
+
+void separator(const Ui& ui) {
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float width = ui.px(188), y = std::floor(pos.y + ui.px(4)) + 0.5F;
+  ImGui::GetWindowDrawList()->AddLine({pos.x, y}, {pos.x + width, y}, ui.theme->border);
+  ImGui::Dummy({width, ui.px(9)});
+}
+
+// Back to what the page asks for, or to a log axis: base 2 for binary sizes, else base 10.
+void toggle_log(std::optional<Scale>& chosen, std::optional<Range>& view, const Axis& axis) {
+  const Scale now = chosen.value_or(axis.scale);
+  if (now != Scale::Linear) {
+    chosen = Scale::Linear;
+  } else {
+    chosen = axis.scale != Scale::Linear ? axis.scale : axis.binary ? Scale::Log2 : Scale::Log10;
+  }
+  view.reset();
+}
+
+void entries(Frame& f, Commands& out) {
+  PlotState& s = f.state;
+  if (entry(f, "reset", "Reset view")) {
+    s.x.reset();
+    s.y.reset();
+    s.x_scale.reset();
+    s.y_scale.reset();
+  }
+  if (entry(f, "log-x", "Logarithmic x", f.x.scale != Scale::Linear)) {
+    toggle_log(s.x_scale, s.x, f.axes.x);
+  }
+  if (entry(f, "log-y", "Logarithmic y", f.y.scale != Scale::Linear)) {
+    toggle_log(s.y_scale, s.y, f.axes.y);
+  }
+  separator(f.ui);
+  if (entry(f, "show-data", "Show data")) s.show_data = true;
+  if (entry(f, "copy-csv", "Copy as CSV")) {
+    ImGui::SetClipboardText(to_csv(f.axes, f.series).c_str());
+  }
+  if (entry(f, "save-csv", "Save as CSV")) {
+    out.emplace_back(SaveText{save_file(f.path, "csv"), to_csv(f.axes, f.series)});
+  }
+  if (entry(f, "save-png", "Save as PNG")) {
+    out.emplace_back(SavePlotPng{f.path, save_file(f.path, "png")});
+  }
+}
+
+struct Row {
+  const Series* series;
+  std::size_t point;
+};
+
+// Row `index` of all series one below the other.
+Row row_at(std::span<const Series> series, std::size_t index) {
+  for (const Series& s : series) {
+    const std::size_t n = std::min(s.x.size(), s.y.size());
+    if (index < n) return {&s, index};
+    index -= n;
+  }
+  return {nullptr, 0};
+}
+
+void rows(Frame& f) {
+  std::size_t count = 0;
+  for (const Series& s : f.series) count += std::min(s.x.size(), s.y.size());
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(count), f.ui.px(28));
+  while (clipper.Step()) {
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      const Row row = row_at(f.series, static_cast<std::size_t>(i));
+      table_row(f.ui);
+      cell(f.ui, row.series->label);
+      cell(f.ui, fmt::format("{:.7g}", row.series->x[row.point]));
+      cell(f.ui, fmt::format("{:.7g}", row.series->y[row.point]));
+    }
+  }
+}
+
+}  // namespace
+
+void menu(Frame& f, Commands& out) {
+  const std::string name = f.path + "/menu";
+  if (!ImGui::IsPopupOpen(name.c_str())) return;
+  const Ui& ui = f.ui;
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(4), ui.px(4)});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1.0F);
+  if (ImGui::BeginPopup(name.c_str(), ImGuiWindowFlags_NoMove)) {
+    entries(f, out);
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar(3);
+}
+
+void data_table(Frame& f) {
+  const std::string name = f.path + "/data";
+  if (f.state.show_data && !ImGui::IsPopupOpen(name.c_str())) ImGui::OpenPopup(name.c_str());
+  if (!f.state.show_data) return;
+  Ui& ui = f.ui;
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Appearing, {0.5F, 0.5F});
+  ImGui::SetNextWindowSize(
+      {std::min(ui.px(520), screen.x * 0.9F), std::min(ui.px(420), screen.y * 0.9F)});
+  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1.0F);
+  bool open = false;
+  if (ImGui::BeginPopup(name.c_str(), ImGuiWindowFlags_NoResize)) {
+    open = true;
+    title(ui, "Data");
+    const std::string x(f.axes.x.label.empty() ? "x" : f.axes.x.label);
+    const std::string y(f.axes.y.label.empty() ? "y" : f.axes.y.label);
+    const std::array<Column, 3> columns{Column{.label = "series", .weight = 1.4F},
+                                        Column{.label = x, .number = true},
+                                        Column{.label = y, .number = true}};
+    if (begin_table(ui, name + "/rows", columns, -41)) {
+      rows(f);
+      end_table(ui);
+    }
+    if (button(ui, name + "/close", "Close")) {
+      ImGui::CloseCurrentPopup();
+      open = false;
+    }
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+  f.state.show_data = open;
+}
+
+}  // namespace lab::ui::plot

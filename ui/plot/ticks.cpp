@@ -1,0 +1,240 @@
+#include "ui/plot/ticks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ui/plot/view.h"
+
+namespace lab::ui::plot {
+namespace {
+
+struct Prefix {
+  double factor = 1;
+  std::string_view name;
+};
+
+constexpr std::array<Prefix, 15> kSi{{{1e-18, "a"},
+                                      {1e-15, "f"},
+                                      {1e-12, "p"},
+                                      {1e-9, "n"},
+                                      {1e-6, "µ"},
+                                      {1e-3, "m"},
+                                      {1, ""},
+                                      {1e3, "k"},
+                                      {1e6, "M"},
+                                      {1e9, "G"},
+                                      {1e12, "T"},
+                                      {1e15, "P"},
+                                      {1e18, "E"},
+                                      {1e21, "Z"},
+                                      {1e24, "Y"}}};
+constexpr std::array<Prefix, 7> kBinary{{{1, ""},
+                                         {1024.0, "Ki"},
+                                         {1048576.0, "Mi"},
+                                         {1073741824.0, "Gi"},
+                                         {1099511627776.0, "Ti"},
+                                         {1125899906842624.0, "Pi"},
+                                         {1152921504606846976.0, "Ei"}}};
+
+// Nobody says kiloseconds, and a share of hundred takes no prefix at all.
+bool no_prefix(std::string_view unit, double magnitude) {
+  return unit == "%" || unit == "°C" || (unit == "s" && magnitude >= 1);
+}
+
+Prefix prefix_for(double magnitude, bool binary, std::string_view unit = {}) {
+  if (!(magnitude > 0) || no_prefix(unit, magnitude)) return {1, ""};
+  Prefix found = binary ? kBinary.front() : kSi.front();
+  const auto search = [&](const auto& all) {
+    for (const Prefix& p : all) {
+      if (magnitude >= p.factor * (1 - 1e-9)) found = p;
+    }
+  };
+  if (binary) {
+    search(kBinary);
+  } else {
+    search(kSi);
+  }
+  return found;
+}
+
+// A plain count reads best without a prefix up to five digits, and 0.001 without one at all.
+Prefix plain_prefix(double magnitude) {
+  return magnitude >= 1e5 ? prefix_for(magnitude, false) : Prefix{1, ""};
+}
+
+int decimals_for(double step) {
+  if (!(step > 0)) return 0;
+  return std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 15);
+}
+
+std::string fixed(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
+  return text;
+}
+
+std::string significant(double value) {
+  return fmt::format("{:.5g}", value);
+}
+
+double decimal_step(double at_least) {
+  const double power = std::pow(10.0, std::floor(std::log10(at_least)));
+  for (const double m : {1.0, 2.0, 5.0}) {
+    if (m * power >= at_least * (1 - 1e-9)) return m * power;
+  }
+  return 10 * power;
+}
+
+double binary_step(double at_least) {
+  return std::exp2(std::ceil(std::log2(at_least) - 1e-9));
+}
+
+double minor_step(double step, bool binary) {
+  if (binary) return step / 4;
+  const double lead = step / std::pow(10.0, std::floor(std::log10(step) + 1e-9));
+  return lead > 1.5 && lead < 3 ? step / 4 : step / 5;
+}
+
+constexpr int kMostTicks = 400;
+constexpr double kMostMinorPowers = 60;  // decades or doublings before minor ticks only crowd
+
+void add_linear(std::vector<Tick>& out, const Range& range, double step, double minor) {
+  const double slack = (range.max - range.min) * 1e-9;
+  const double first = std::ceil((range.min - slack) / minor);
+  const double last = std::floor((range.max + slack) / minor);
+  if (!(last - first < kMostTicks)) return;
+  const double per = std::round(step / minor);
+  const int count = static_cast<int>(last - first);
+  for (int k = 0; k <= count; ++k) {
+    const double i = first + k;
+    const bool major = std::abs(std::remainder(i, per)) < 0.5;
+    const double value = major ? std::round(i / per) * step : i * minor;
+    out.push_back({.value = value, .label = {}, .major = major});
+  }
+}
+
+Ticks linear(const TickRequest& r) {
+  Ticks out;
+  const double width = r.range.max - r.range.min;
+  const double at_least = width / std::max(1.0, r.max_labels);
+  const double biggest = std::max(std::abs(r.range.min), std::abs(r.range.max));
+  const bool binary = r.binary && biggest >= 1024;
+  double step = binary ? binary_step(at_least) : decimal_step(at_least);
+  if (r.whole) step = std::max(1.0, step);
+  double minor = minor_step(step, binary);
+  if (r.whole) minor = std::max(1.0, minor);
+  add_linear(out.ticks, r.range, step, minor);
+
+  const bool with_unit = !r.unit.empty() || r.binary;
+  const Prefix prefix = with_unit ? prefix_for(biggest, r.binary, r.unit) : plain_prefix(biggest);
+  const bool tiny = !with_unit && biggest < 1e-4;
+  out.unit = with_unit ? std::string(prefix.name).append(r.unit) : std::string();
+  if (r.binary && r.unit.empty()) out.unit.append("B");
+  const int decimals = binary ? (step < prefix.factor ? 2 : 0) : decimals_for(step / prefix.factor);
+  for (Tick& t : out.ticks) {
+    if (!t.major) continue;
+    if (tiny) {
+      t.label = t.value == 0 ? "0" : significant(t.value);
+    } else {
+      t.label = fixed(t.value / prefix.factor, decimals);
+      if (!with_unit && !prefix.name.empty() && t.value != 0) t.label.append(prefix.name);
+    }
+  }
+  return out;
+}
+
+std::string log_label(double value, const TickRequest& r) {
+  if (r.binary) {
+    const Prefix p = prefix_for(value, true);
+    return significant(value / p.factor).append(" ").append(p.name).append("B");
+  }
+  if (r.unit.empty() && value >= 1e-4 && value < 1e5) return significant(value);
+  const Prefix p = prefix_for(value, false, r.unit);
+  std::string text = significant(value / p.factor);
+  if (!p.name.empty()) text.append(" ").append(p.name);
+  return text;
+}
+
+Ticks log10_ticks(const TickRequest& r) {
+  Ticks out;
+  const double lo = std::log10(r.range.min), hi = std::log10(r.range.max);
+  if (hi - lo < 1.1) {  // too narrow for decades to say much
+    const double at_least = (r.range.max - r.range.min) / std::max(1.0, r.max_labels);
+    const double step = decimal_step(at_least);
+    add_linear(out.ticks, r.range, step, step);
+    std::erase_if(out.ticks, [](const Tick& t) { return t.value <= 0; });
+  } else {
+    const double every = std::max(1.0, std::ceil((hi - lo) / std::max(1.0, r.max_labels)));
+    const int last = static_cast<int>(std::ceil(hi));
+    for (int e = static_cast<int>(std::floor(lo)); e <= last; ++e) {
+      const bool major = std::abs(std::remainder(e, every)) < 0.5;
+      if (!major && hi - lo > kMostMinorPowers) continue;
+      const double decade = std::pow(10.0, e);
+      for (int m = 1; m <= (every == 1 ? 9 : 1); ++m) {
+        out.ticks.push_back({.value = m * decade, .label = {}, .major = major && m == 1});
+      }
+    }
+  }
+  for (Tick& t : out.ticks) {
+    if (t.major) t.label = log_label(t.value, r);
+  }
+  return out;
+}
+
+Ticks log2_ticks(const TickRequest& r) {
+  Ticks out;
+  const double lo = std::log2(r.range.min), hi = std::log2(r.range.max);
+  if (hi - lo < 1.5) {
+    const double step = decimal_step((r.range.max - r.range.min) / std::max(1.0, r.max_labels));
+    add_linear(out.ticks, r.range, step, step);
+    std::erase_if(out.ticks, [](const Tick& t) { return t.value <= 0; });
+  } else {
+    const double every = std::max(1.0, std::ceil((hi - lo) / std::max(1.0, r.max_labels)));
+    const int last = static_cast<int>(std::floor(hi + 1e-9));
+    for (int e = static_cast<int>(std::ceil(lo - 1e-9)); e <= last; ++e) {
+      const bool major = std::abs(std::remainder(e, every)) < 0.5;
+      if (!major && hi - lo > kMostMinorPowers) continue;
+      out.ticks.push_back({.value = std::exp2(e), .label = {}, .major = major});
+    }
+  }
+  for (Tick& t : out.ticks) {
+    if (t.major) t.label = log_label(t.value, r);
+  }
+  return out;
+}
+
+}  // namespace
+
+Ticks make_ticks(const TickRequest& request) {
+  TickRequest r = request;
+  r.range = sane(r.scale, r.range);
+  Ticks out = r.scale == Scale::Linear  ? linear(r)
+              : r.scale == Scale::Log10 ? log10_ticks(r)
+                                        : log2_ticks(r);
+  if (r.scale != Scale::Linear && !r.binary) out.unit = std::string(r.unit);
+  std::erase_if(out.ticks, [&](const Tick& t) {
+    const double slack = 1e-9 * std::abs(r.range.max - r.range.min);
+    const double share = r.scale == Scale::Linear ? slack : 1e-9 * std::abs(t.value);
+    return t.value < r.range.min - share || t.value > r.range.max + share;
+  });
+  return out;
+}
+
+std::string axis_text(double value, std::string_view unit, bool binary, bool whole) {
+  if (!std::isfinite(value)) return "N/A";
+  if (value == 0) return unit.empty() ? "0" : fmt::format("0 {}", unit);
+  const double size = std::abs(value);
+  if (unit.empty() && !binary) {
+    if (whole && size < 1e7) return fmt::format("{:.0f}", value);
+    if (size >= 1e-4 && size < 1e5) return significant(value);
+    return fmt::format("{:.4g}", value);
+  }
+  const Prefix p = prefix_for(size, binary, unit);
+  const std::string_view base = unit.empty() ? "B" : unit;
+  return fmt::format("{:.4g} {}{}", value / p.factor, p.name, base);
+}
+
+}  // namespace lab::ui::plot

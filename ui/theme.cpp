@@ -1,0 +1,113 @@
+#include "ui/theme.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace lab::ui {
+namespace {
+
+constexpr ImU32 rgb(unsigned hex) {
+  return IM_COL32((hex >> 16) & 0xFF, (hex >> 8) & 0xFF, hex & 0xFF, 0xFF);
+}
+
+constexpr Theme kDark{
+    .mode = ThemeMode::Dark,
+    .page = rgb(0x0f1216),
+    .card = rgb(0x171b21),
+    .raised = rgb(0x1f252d),
+    .border = rgb(0x2a313b),
+    .text = rgb(0xe6e9ee),
+    .muted = rgb(0x97a1ae),
+    .accent = rgb(0x5596ff),
+    .accent_text = rgb(0x08111f),
+    .good = rgb(0x3fb970),
+    .warning = rgb(0xe0a530),
+    .bad = rgb(0xf2716b),
+    .plot_grid = rgb(0x232931),
+    .plot_axis = rgb(0x3d4653),
+    .hover = rgb(0x29303a),
+    .active = rgb(0x323b47),
+};
+
+constexpr Theme kLight{
+    .mode = ThemeMode::Light,
+    .page = rgb(0xf4f5f7),
+    .card = rgb(0xffffff),
+    .raised = rgb(0xeef1f4),
+    .border = rgb(0xdde1e7),
+    .text = rgb(0x1b1f24),
+    .muted = rgb(0x57626f),
+    .accent = rgb(0x1f6feb),
+    .accent_text = rgb(0xffffff),
+    .good = rgb(0x137a3c),
+    .warning = rgb(0x8f5f00),
+    .bad = rgb(0xc62f2f),
+    .plot_grid = rgb(0xeceff2),
+    .plot_axis = rgb(0xb9c1cb),
+    .hover = rgb(0xe4e8ed),
+    .active = rgb(0xd8dee5),
+};
+
+// Okabe-Ito without black, then grey; the light row is darkened to 3:1 on white.
+constexpr std::array<ImU32, 8> kSeriesDark{rgb(0xe69f00), rgb(0x56b4e9), rgb(0x1bb58a),
+                                           rgb(0xf0e442), rgb(0x3f8fd9), rgb(0xe8703a),
+                                           rgb(0xd48ab4), rgb(0xaab3be)};
+constexpr std::array<ImU32, 8> kSeriesLight{rgb(0xb87900), rgb(0x2a8cc4), rgb(0x00845f),
+                                            rgb(0x8f8400), rgb(0x0068a6), rgb(0xcc5500),
+                                            rgb(0xb4578c), rgb(0x5c6672)};
+
+constexpr std::array<ImU32, 4> kCoolDark{rgb(0x56b4e9), rgb(0x1bb58a), rgb(0x8b9cf5),
+                                         rgb(0x6fd3d6)};
+constexpr std::array<ImU32, 4> kCoolLight{rgb(0x2a8cc4), rgb(0x00845f), rgb(0x5667d8),
+                                          rgb(0x1a8589)};
+constexpr std::array<ImU32, 4> kWarmDark{rgb(0xe69f00), rgb(0xe8703a), rgb(0xd48ab4),
+                                         rgb(0xf0e442)};
+constexpr std::array<ImU32, 4> kWarmLight{rgb(0xb87900), rgb(0xcc5500), rgb(0xb4578c),
+                                          rgb(0x8f8400)};
+
+double linear(unsigned channel) {
+  const double c = channel / 255.0;
+  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+
+double luminance(ImU32 c) {
+  return 0.2126 * linear((c >> IM_COL32_R_SHIFT) & 0xFF) +
+         0.7152 * linear((c >> IM_COL32_G_SHIFT) & 0xFF) +
+         0.0722 * linear((c >> IM_COL32_B_SHIFT) & 0xFF);
+}
+
+template <std::size_t N>
+ImU32 pick(const std::array<ImU32, N>& colors, int index) {
+  const int n = static_cast<int>(N);
+  return colors[static_cast<std::size_t>(((index % n) + n) % n)];
+}
+
+}  // namespace
+
+const Theme& theme(ThemeMode mode) {
+  return mode == ThemeMode::Dark ? kDark : kLight;
+}
+
+ImU32 series_color(const Theme& theme, int index) {
+  return pick(theme.mode == ThemeMode::Dark ? kSeriesDark : kSeriesLight, index);
+}
+
+ImU32 device_color(const Theme& theme, Device device) {
+  const bool dark = theme.mode == ThemeMode::Dark;
+  if (device.kind == DeviceKind::Cpu) return pick(dark ? kCoolDark : kCoolLight, device.index);
+  return pick(dark ? kWarmDark : kWarmLight, device.index);
+}
+
+ImU32 with_alpha(ImU32 color, float alpha) {
+  const auto a = static_cast<ImU32>(std::lround(std::clamp(alpha, 0.0F, 1.0F) * 255.0F));
+  return (color & ~IM_COL32_A_MASK) | (a << IM_COL32_A_SHIFT);
+}
+
+double contrast(ImU32 a, ImU32 b) {
+  const double la = luminance(a), lb = luminance(b);
+  return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,84 @@
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/widgets/item.h"
+#include "ui/widgets/widgets.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kFirstHeight = 96;  // units, until the content of a card is known
+
+float card_height(const Ui& ui, std::string_view path, const CardOptions& options) {
+  if (options.height > 0) return ui.px(options.height);
+  if (options.height < 0) {
+    const float left = ImGui::GetContentRegionAvail().y;
+    const float spare = options.height == -1 ? 0 : ui.px(-options.height);
+    return std::max(ui.px(kFirstHeight), left - spare);
+  }
+  if (ui.memory.row_height > 0) return ui.memory.row_height;
+  const auto known = ui.memory.card_heights.find(std::string(path));
+  return std::ceil(ui.px(known == ui.memory.card_heights.end() ? kFirstHeight : known->second));
+}
+
+void card_title(Ui& ui, std::string_view title, std::string_view text) {
+  if (title.empty()) return;
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float height = std::ceil(ui.fonts.strong->FontSize);
+  draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.strong, pos, width, ui.theme->text, title);
+  const float wide = std::min(width, text_size(ui.fonts.strong, title).x);
+  ImGui::ItemSize(ImVec2(wide, height));
+  ImGui::ItemAdd(ImRect(pos, {pos.x + wide, pos.y + height}), 0);
+  hint(ui, text);
+  ImGui::SetCursorScreenPos({pos.x, pos.y + height + ui.px(8)});
+}
+
+}  // namespace
+
+bool begin_card(Ui& ui, std::string_view path, std::string_view title, const CardOptions& options) {
+  const float width = options.width > 0 ? ui.px(options.width) : ImGui::GetContentRegionAvail().x;
+  const float height = card_height(ui, path, options);
+  const bool automatic = options.height == 0 && ui.memory.row_height <= 0;
+  ui.memory.cards.push_back({.path = std::string(path),
+                             .title = std::string(title),
+                             .automatic = automatic,
+                             .row_height = ui.memory.row_height});
+  ui.memory.row_height = 0;
+
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme->card);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(16), ui.px(12)});
+  ImGuiWindowFlags flags = ImGuiWindowFlags_NavFlattened;
+  if (automatic) flags |= ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+  const std::string name(path);
+  const ImVec2 size(std::max(1.0F, std::floor(width)), std::max(1.0F, std::floor(height)));
+  const bool visible = ImGui::BeginChild(name.c_str(), size, true, flags);
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, ImGui::GetStyle().Alpha * (options.dimmed ? 0.5F : 1));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(8)});
+  if (visible) card_title(ui, title, options.hint);
+  return visible;
+}
+
+void end_card(Ui& ui) {
+  const WidgetMemory::Card card = std::move(ui.memory.cards.back());
+  ui.memory.cards.pop_back();
+  ImGui::PopStyleVar(2);
+  const ImGuiWindow* window = ImGui::GetCurrentWindowRead();
+  if (card.automatic && !window->SkipItems) {
+    const float content = window->DC.CursorMaxPos.y - window->DC.CursorStartPos.y;
+    const float height = (content + 2 * window->WindowPadding.y) / ui.scale;
+    float& known = ui.memory.card_heights[card.path];
+    if (std::abs(known - height) > 0.5F) ui.wants_animation = true;
+    known = height;
+  }
+  ImGui::EndChild();
+  ui.memory.row_height = card.row_height;
+  const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+  record_rect(ui, card.path, "card", card.title, {}, true, min, max);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "ui/widgets/field.h"
+#include "ui/widgets/item.h"
+#include "ui/widgets/tooltip.h"
+#include "ui/widgets/widgets.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kStepWidth = 24;  // units, each of "-" and "+"
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+template <typename T>
+std::optional<T> parse(std::string_view text) {
+  text = trimmed(text);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+    return std::nullopt;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(value)) return std::nullopt;
+  }
+  return value;
+}
+
+std::string show(std::int64_t value, int) {
+  return fmt::format("{}", value);
+}
+
+std::string show(double value, int decimals) {
+  if (value != 0 && std::abs(value) < std::pow(10.0, -decimals))
+    return fmt::format("{:.3g}", value);
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (text.find('.') != std::string::npos) {
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+  }
+  return text;
+}
+
+double lowest(const NumberOptions& o, bool whole) {
+  return whole ? std::max(o.min, -9.0e18) : o.min;
+}
+double highest(const NumberOptions& o, bool whole) {
+  return whole ? std::min(o.max, 9.0e18) : o.max;
+}
+
+std::string range_text(const NumberOptions& o, bool whole) {
+  const char* what = whole ? "A whole number" : "A number";
+  const bool low = o.min > -1e299, high = o.max < 1e299;
+  if (low && high) return fmt::format("{} from {:.15g} to {:.15g}", what, o.min, o.max);
+  if (low) return fmt::format("{}, at least {:.15g}", what, o.min);
+  if (high) return fmt::format("{}, at most {:.15g}", what, o.max);
+  return what;
+}
+
+// -1 or +1 while the arrow keys are pressed in the field being edited.
+int arrow_key(ImGuiInputTextCallbackData* data) {
+  int* step = static_cast<int*>(data->UserData);
+  *step = data->EventKey == ImGuiKey_UpArrow ? 1 : -1;
+  return 0;
+}
+
+// The "-" and "+" at the right end: -1, 0 or 1.
+int step_buttons(Ui& ui, std::string_view path, const Field& field) {
+  int step = 0;
+  const float width = ui.px(kStepWidth);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (int i = 0; i < 2; ++i) {
+    const float left = field.max.x - width * static_cast<float>(2 - i) - ui.px(3);
+    const std::string name = std::string(path) + (i == 0 ? "/less" : "/more");
+    const ImVec2 min(left, field.min.y + ui.px(3)), max(left + width, field.max.y - ui.px(3));
+    const Item item = control_at(name, min, max, true, false);
+    if (!item.visible) continue;
+    if (item.hovered) {
+      list->AddRectFilled(min, max, styled(item.held ? ui.theme->active : ui.theme->hover),
+                          ui.px(4));
+    }
+    const ImU32 color = styled(item.hovered ? ui.theme->text : ui.theme->muted);
+    const float x = std::floor((min.x + max.x) / 2), y = std::floor((min.y + max.y) / 2);
+    const float arm = std::round(ui.px(4)), half = std::max(0.5F, ui.px(0.7F));
+    list->AddRectFilled({x - arm, y - half}, {x + arm, y + half}, color);
+    if (i == 1) list->AddRectFilled({x - half, y - arm}, {x + half, y + arm}, color);
+    record(ui, item, name, "button", i == 0 ? "less" : "more");
+    if (item.pressed) step = i == 0 ? -1 : 1;
+  }
+  return step;
+}
+
+template <typename T>
+T stepped(T value, int step, const NumberOptions& o) {
+  constexpr bool kWhole = std::is_integral_v<T>;
+  const double next = static_cast<double>(value) + step * o.step;
+  return static_cast<T>(std::clamp(next, lowest(o, kWhole), highest(o, kWhole)));
+}
+
+template <typename T>
+bool fits(T value, const NumberOptions& o) {
+  return static_cast<double>(value) >= o.min && static_cast<double>(value) <= o.max;
+}
+
+// What the person typed takes effect as soon as it is a number within the range; until then the
+// field keeps the text and shows a red border. Leaving the field takes the nearest value.
+template <typename T>
+bool accept(Ui& ui, std::string_view path, const std::string& text, bool editing, T& value,
+            const NumberOptions& o) {
+  constexpr bool kWhole = std::is_integral_v<T>;
+  const std::string key(path);
+  const auto typed = parse<T>(text);
+  const T before = value;
+  if (typed && fits(*typed, o)) {
+    value = *typed;
+    ui.memory.edits.erase(key);
+  } else if (editing) {
+    ui.memory.edits[key] = text;
+  } else {
+    if (typed) {
+      value = static_cast<T>(
+          std::clamp(static_cast<double>(*typed), lowest(o, kWhole), highest(o, kWhole)));
+    }
+    ui.memory.edits.erase(key);
+  }
+  return value != before;
+}
+
+struct Edit {
+  bool edited = false;
+  int step = 0;  // by arrow key or button
+};
+
+// The text itself with its unit and step buttons.
+Edit edit_text(Ui& ui, std::string_view path, const Field& field, std::string_view unit,
+               std::string& text) {
+  Edit edit;
+  const std::string name = "##" + std::string(path);
+  const float unit_width = unit.empty() ? 0 : text_size(ui.fonts.caption, unit).x + ui.px(8);
+  const float right = 2 * ui.px(kStepWidth) + unit_width;
+  {
+    const FieldText inside(ui, field, right);
+    edit.edited =
+        ImGui::InputText(name.c_str(), &text,
+                         ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CallbackHistory,
+                         arrow_key, &edit.step);
+  }
+  const ImGuiLastItemData field_item = GImGui->LastItemData;
+  const int pressed = step_buttons(ui, path, field);
+  if (pressed != 0) edit.step = pressed;
+  const float y = (field.min.y + field.max.y - ui.fonts.caption->FontSize) / 2;
+  draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {field.max.x - right, y}, ui.theme->muted,
+            unit);
+  GImGui->LastItemData = field_item;  // what hint() of the caller explains
+  return edit;
+}
+
+template <typename T>
+bool number_field(Ui& ui, std::string_view path, std::string_view label, T& value,
+                  const NumberOptions& o) {
+  if (ImGui::GetCurrentWindowRead()->SkipItems) return false;
+  control_label(ui, label);
+  const Field field = next_field(ui);
+  const ImGuiID id = ImGui::GetID(("##" + std::string(path)).c_str());
+  const bool editing = GImGui->ActiveId == id;
+  const auto pending = ui.memory.edits.find(std::string(path));
+  const bool invalid = pending != ui.memory.edits.end();
+  const std::string shown = invalid ? pending->second : show(value, o.decimals);
+  std::string text = shown;
+  draw_field(ui, field, ImGui::IsMouseHoveringRect(field.min, field.max), editing, invalid);
+
+  bool changed = invalid && !editing && accept(ui, path, text, false, value, o);
+  const Edit edit = edit_text(ui, path, field, o.unit, text);
+  if (edit.edited && text != shown) changed = accept(ui, path, text, true, value, o) || changed;
+  if (edit.step != 0) {
+    const T next = stepped(value, edit.step, o);
+    changed = changed || next != value;
+    value = next;
+    ui.memory.edits.erase(std::string(path));
+    if (GImGui->ActiveId == id) ImGui::ClearActiveID();
+  }
+  focus_ring(ui, {.min = field.min, .max = field.max, .id = id, .visible = true},
+             ui.px(kControlRadius));
+  if (invalid && editing) {
+    show_tooltip(ui, range_text(o, std::is_integral_v<T>));
+  } else {
+    hint(ui, o.hint);
+  }
+  record_rect(ui, path, "input", label, text, true, field.min, field.max);
+  return changed;
+}
+
+}  // namespace
+
+bool input_number(Ui& ui, std::string_view path, std::string_view label, std::int64_t& value,
+                  const NumberOptions& options) {
+  return number_field(ui, path, label, value, options);
+}
+
+bool input_number(Ui& ui, std::string_view path, std::string_view label, double& value,
+                  const NumberOptions& options) {
+  return number_field(ui, path, label, value, options);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,164 @@
+#include "ui/widgets/item.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lab::ui {
+namespace {
+
+bool enter_pressed_on(ImGuiID id) {
+#if IMGUI_VERSION_NUM < 18700
+  return GImGui->NavActivateInputId == id;
+#else
+  (void)id;  // later versions activate with Enter themselves
+  return false;
+#endif
+}
+
+Item behave(ImGuiID id, const ImRect& box, bool enabled, bool nav) {
+  Item item{.min = box.Min, .max = box.Max, .id = id};
+  ImGuiItemFlags flags = ImGuiItemFlags_None;
+  if (!nav) flags |= ImGuiItemFlags_NoNav | ImGuiItemFlags_NoTabStop;
+  if (!enabled) flags |= ImGuiItemFlags_Disabled;
+  item.visible = ImGui::ItemAdd(box, id, nullptr, flags);
+  if (!item.visible) return item;
+  item.pressed = ImGui::ButtonBehavior(box, id, &item.hovered, &item.held);
+  item.pressed = enabled && (item.pressed || enter_pressed_on(id));
+  if (!enabled) item.held = false;
+  return item;
+}
+
+}  // namespace
+
+Item control(std::string_view path, ImVec2 size, bool enabled) {
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  const ImVec2 pos = window->DC.CursorPos;
+  if (window->SkipItems) return {};
+  const ImGuiID id = window->GetID(path.data(), path.data() + path.size());
+  const ImRect box(pos, {pos.x + size.x, pos.y + size.y});
+  ImGui::ItemSize(size);
+  return behave(id, box, enabled, true);
+}
+
+Item control_at(std::string_view path, ImVec2 min, ImVec2 max, bool enabled, bool nav) {
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  if (window->SkipItems) return {};
+  const ImGuiID id = window->GetID(path.data(), path.data() + path.size());
+  return behave(id, ImRect(min, max), enabled, nav);
+}
+
+void focus_ring(const Ui& ui, const Item& item, float radius) {
+  const ImGuiContext& g = *GImGui;
+  if (g.NavId != item.id || g.NavDisableHighlight) return;
+  const float gap = ui.px(2);
+  ImGui::GetWindowDrawList()->AddRect({item.min.x - gap, item.min.y - gap},
+                                      {item.max.x + gap, item.max.y + gap}, ui.theme->accent,
+                                      radius + gap, ImDrawFlags_None, std::max(1.5F, ui.px(1.6F)));
+}
+
+void record_rect(Ui& ui, std::string_view path, std::string_view kind, std::string_view label,
+                 std::string_view value, bool enabled, ImVec2 min, ImVec2 max) {
+  const ImGuiWindow* window = ImGui::GetCurrentWindowRead();
+  if (window->SkipItems) return;
+  ImRect box(min, max);
+  box.ClipWith(window->ClipRect);
+  if (box.Min.x >= box.Max.x || box.Min.y >= box.Max.y) return;
+  ui.widgets.add({.path = std::string(path),
+                  .kind = std::string(kind),
+                  .label = std::string(label),
+                  .value = std::string(value),
+                  .min = box.Min,
+                  .max = box.Max,
+                  .enabled = enabled});
+}
+
+void record(Ui& ui, const Item& item, std::string_view path, std::string_view kind,
+            std::string_view label, std::string_view value, bool enabled) {
+  if (item.visible) record_rect(ui, path, kind, label, value, enabled, item.min, item.max);
+}
+
+ImVec2 text_size(ImFont* font, std::string_view text) {
+  if (text.empty()) return {0, font->FontSize};
+  if (text.empty()) return {0, font->FontSize};  // ImGui would read a null begin as a C string
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size());
+}
+
+float draw_text(ImDrawList* list, ImFont* font, ImVec2 pos, ImU32 color, std::string_view text) {
+  if (text.empty()) return 0;  // ImGui takes a null begin for a C string
+  if (text.empty()) return 0;
+  list->AddText(font, font->FontSize, {std::round(pos.x), std::round(pos.y)}, styled(color),
+                text.data(), text.data() + text.size());
+  return text_size(font, text).x;
+}
+
+bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, ImU32 color,
+                      std::string_view text) {
+  if (text_size(font, text).x <= width) {
+    draw_text(list, font, pos, color, text);
+    return false;
+  }
+  constexpr std::string_view kEllipsis = "…";
+  const float room = std::max(0.0F, width - text_size(font, kEllipsis).x);
+  const char* end = nullptr;
+  font->CalcTextSizeA(font->FontSize, room, 0, text.data(), text.data() + text.size(), &end);
+  std::string cut(text.substr(0, static_cast<std::size_t>(end - text.data())));
+  while (!cut.empty() && cut.back() == ' ') cut.pop_back();
+  draw_text(list, font, pos, color, cut.append(kEllipsis));
+  return true;
+}
+
+float draw_text_centred(ImDrawList* list, ImFont* font, ImVec2 middle_top, float wrap, ImU32 color,
+                        std::string_view text) {
+  const char *at = text.data(), *end = text.data() + text.size();
+  float y = middle_top.y;
+  while (at < end) {
+    const char* stop = font->CalcWordWrapPositionA(1.0F, at, end, wrap);
+    if (stop == at) ++stop;  // not even one character fits
+    const std::string_view line(at, static_cast<std::size_t>(stop - at));
+    draw_text(list, font, {middle_top.x - text_size(font, line).x / 2, y}, color, line);
+    y += font->FontSize;
+    at = stop;
+    while (at < end && (*at == ' ' || *at == '\n')) ++at;
+  }
+  return y - middle_top.y;
+}
+
+void control_label(Ui& ui, std::string_view label) {
+  if (label.empty()) return;
+  const float height = std::round(ui.fonts.caption->FontSize);
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption, pos, width, ui.theme->muted,
+                   label);
+  ImGui::SetCursorScreenPos({pos.x, pos.y + height + ui.px(4)});
+}
+
+float ease(Ui& ui, std::string_view path, float target) {
+  const auto [it, fresh] = ui.eased.try_emplace(std::string(path), target);
+  float& value = it->second;
+  if (fresh || !std::isfinite(value)) value = target;
+  constexpr float kTimeConstant = 0.05F;  // three of them are 150 ms
+  const float dt = std::min(ImGui::GetIO().DeltaTime, 0.1F);
+  value += (target - value) * (1 - std::exp(-dt / kTimeConstant));
+  if (std::abs(target - value) < 0.002F) {
+    value = target;
+  } else {
+    ui.wants_animation = true;
+  }
+  return value;
+}
+
+ImU32 mix(ImU32 a, ImU32 b, float share) {
+  const ImVec4 x = ImGui::ColorConvertU32ToFloat4(a), y = ImGui::ColorConvertU32ToFloat4(b);
+  const auto lerp = [share](float from, float to) { return from + (to - from) * share; };
+  return ImGui::ColorConvertFloat4ToU32(
+      {lerp(x.x, y.x), lerp(x.y, y.y), lerp(x.z, y.z), lerp(x.w, y.w)});
+}
+
+ImU32 styled(ImU32 color) {
+  return ImGui::GetColorU32(color);
+}
+
+}  // namespace lab::ui

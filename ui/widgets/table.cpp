@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/widgets/item.h"
+#include "ui/widgets/tooltip.h"
+#include "ui/widgets/widgets.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kRowHeight = 28;  // units
+
+// Text in the current column, one line, right-aligned for numbers; true when it was cut.
+bool column_text(WidgetMemory::Table& table, ImFont* font, ImU32 color, std::string_view text,
+                 float row_height) {
+  const auto column = static_cast<std::size_t>(ImGui::TableGetColumnIndex());
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float room = std::max(1.0F, ImGui::GetContentRegionAvail().x);
+  const float wanted = text_size(font, text).x, shown = std::min(room, wanted);
+  table.wanted[column] = std::max(table.wanted[column], std::ceil(wanted));
+  const float x = table.number[column] ? pos.x + room - shown : pos.x;
+  const float height = row_height - 2 * ImGui::GetStyle().CellPadding.y;
+  const ImRect box(pos, {pos.x + room, pos.y + height});
+  ImGui::ItemSize(box.GetSize());
+  if (!ImGui::ItemAdd(box, 0)) return false;
+  return draw_text_fitted(ImGui::GetWindowDrawList(), font,
+                          {x, pos.y + (height - font->FontSize) / 2}, room, color, text);
+}
+
+// Columns share the width by weight, but a number is never cut while a text could give way.
+std::vector<float> column_widths(std::span<const Column> columns, const std::vector<float>& wanted,
+                                 float width) {
+  float weights = 0, texts = 0;
+  for (const Column& c : columns) weights += c.weight;
+  std::vector<float> out;
+  float left = width;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const float share = width * columns[i].weight / weights;
+    out.push_back(columns[i].number && i < wanted.size() ? std::max(share, wanted[i]) : share);
+    if (columns[i].number) left -= out.back();
+    if (!columns[i].number) texts += columns[i].weight;
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!columns[i].number) out[i] = std::max(24.0F, left * columns[i].weight / texts);
+    out[i] = std::max(1.0F, std::floor(out[i]));
+  }
+  return out;
+}
+
+// The width that ImGui has for the columns themselves.
+float inner_width(std::size_t columns) {
+  const ImGuiTable* t = ImGui::GetCurrentTable();
+  const auto n = static_cast<float>(columns);
+  return t->WorkRect.GetWidth() - 2 * t->OuterPaddingX -
+         (t->CellSpacingX1 + t->CellSpacingX2) * (n - 1) - 2 * t->CellPaddingX * n;
+}
+
+void header(Ui& ui, WidgetMemory::Table& table, std::span<const Column> columns) {
+  ImGui::TableNextRow(ImGuiTableRowFlags_Headers, ui.px(kRowHeight));
+  for (const Column& column : columns) {
+    if (!ImGui::TableNextColumn()) continue;
+    column_text(table, ui.fonts.caption, ui.theme->muted, column.label, ui.px(kRowHeight));
+    hint(ui, column.hint);
+  }
+}
+
+// A row is known in full only when the next one starts.
+void finish_row(Ui& ui, WidgetMemory::Table& table) {
+  if (table.row >= 0 && table.row_max.x > table.row_min.x) {
+    record_rect(ui, fmt::format("{}/{}", table.path, table.row), "row", {}, table.row_text, true,
+                table.row_min, table.row_max);
+  }
+  table.row_text.clear();
+  table.row_min = table.row_max = {0, 0};
+  table.column = -1;
+}
+
+}  // namespace
+
+bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns, float height) {
+  ImGuiTableFlags flags = ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit |
+                          ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_PadOuterX;
+  if (height != 0) flags |= ImGuiTableFlags_ScrollY;
+  float outer = ui.px(height);
+  if (height < 0) outer = std::min(0.0F, ui.px(height + 1));
+  const std::string name(path);
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {ui.px(8), ui.px(4)});
+  const ImVec2 size(0, height < 0 ? (outer == 0 ? -FLT_MIN : outer) : outer);
+  if (!ImGui::BeginTable(name.c_str(), static_cast<int>(columns.size()), flags, size)) {
+    ImGui::PopStyleVar();
+    return false;
+  }
+  WidgetMemory::Table table{
+      .path = name, .number = {}, .wanted = std::vector<float>(columns.size()), .row_text = {}};
+  const std::vector<float> widths =
+      column_widths(columns, ui.memory.column_widths[name], inner_width(columns.size()));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    ImGui::TableSetupColumn(fmt::format("{}##{}", columns[i].label, i).c_str(),
+                            ImGuiTableColumnFlags_WidthFixed | ImGuiTableColumnFlags_NoResize,
+                            widths[i]);
+    table.number.push_back(columns[i].number);
+  }
+  if (height != 0) ImGui::TableSetupScrollFreeze(0, 1);
+  header(ui, table, columns);
+  ui.memory.tables.push_back(std::move(table));
+  return true;
+}
+
+void table_row(Ui& ui) {
+  WidgetMemory::Table& table = ui.memory.tables.back();
+  finish_row(ui, table);
+  ++table.row;
+  ImGui::TableNextRow(ImGuiTableRowFlags_None, ui.px(kRowHeight));
+}
+
+void cell(Ui& ui, std::string_view text, std::string_view explanation) {
+  WidgetMemory::Table& table = ui.memory.tables.back();
+  ++table.column;
+  if (table.column > 0) table.row_text.push_back('\t');
+  table.row_text.append(text);
+  const bool visible = ImGui::TableNextColumn();
+  const auto column = static_cast<std::size_t>(ImGui::TableGetColumnIndex());
+  const bool number = column < table.number.size() && table.number[column];
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  if (table.column == 0) table.row_min = pos;
+  table.row_max = {pos.x + ImGui::GetContentRegionAvail().x, pos.y + ui.px(kRowHeight - 8)};
+  if (!visible) return;
+  const bool missing = text == "N/A";
+  const bool cut = column_text(table, number ? ui.fonts.mono : ui.fonts.body,
+                               missing ? ui.theme->muted : ui.theme->text, text, ui.px(kRowHeight));
+  std::string all;
+  if (cut) all = text;
+  if (!explanation.empty()) all.append(all.empty() ? "" : "\n").append(explanation);
+  hint(ui, all);
+}
+
+void end_table(Ui& ui) {
+  WidgetMemory::Table table = std::move(ui.memory.tables.back());
+  ui.memory.tables.pop_back();
+  finish_row(ui, table);
+  std::vector<float>& wanted = ui.memory.column_widths[table.path];
+  if (wanted != table.wanted) ui.wants_animation = true;
+  wanted = std::move(table.wanted);
+  ImGui::EndTable();
+  ImGui::PopStyleVar();
+  record_item(ui, table.path, "table", {}, fmt::format("{} rows", table.row + 1));
+}
+
+void record_item(Ui& ui, std::string_view path, std::string_view kind, std::string_view label,
+                 std::string_view value, bool enabled) {
+  record_rect(ui, path, kind, label, value, enabled, ImGui::GetItemRectMin(),
+              ImGui::GetItemRectMax());
+}
+
+}  // namespace lab::ui

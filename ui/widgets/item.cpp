@@ -80,14 +80,12 @@ void record(Ui& ui, const Item& item, std::string_view path, std::string_view ki
 }
 
 ImVec2 text_size(ImFont* font, std::string_view text) {
-  if (text.empty()) return {0, font->FontSize};
   if (text.empty()) return {0, font->FontSize};  // ImGui would read a null begin as a C string
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size());
 }
 
 float draw_text(ImDrawList* list, ImFont* font, ImVec2 pos, ImU32 color, std::string_view text) {
   if (text.empty()) return 0;  // ImGui takes a null begin for a C string
-  if (text.empty()) return 0;
   list->AddText(font, font->FontSize, {std::round(pos.x), std::round(pos.y)}, styled(color),
                 text.data(), text.data() + text.size());
   return text_size(font, text).x;

@@ -1,0 +1,60 @@
+#pragma once
+// What the command line asked for, checked as far as the text alone allows.
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "compute/types/command.h"
+
+namespace lab::app {
+
+struct WindowOptions {
+  int cpu_devices = 1;
+  std::optional<float> scale;        // empty: as remembered
+  std::optional<std::string> theme;  // "dark", "light"; empty: as remembered
+  std::optional<std::string> page;   // "devices", "memory", ...; empty: as remembered
+  std::optional<int> width, height;  // both or none
+  std::filesystem::path screenshot;  // written after `frames` frames, then the program ends
+  std::filesystem::path describe;    // likewise
+  std::filesystem::path script;      // played from the start, then the program ends
+  int frames = 8;
+  bool frame_stats = false;  // one JSON line about start and frames on standard error at the end
+};
+
+struct DevicesOptions {
+  int cpu_devices = 1;
+  bool json = false;
+  std::optional<double> watch_s;
+};
+
+// transfer, matmul and train.
+struct JobOptions {
+  int cpu_devices = 1;
+  bool json = false;
+  JobCommand command;
+};
+
+enum class DataAction { Fetch, Verify };
+struct DataOptions {
+  DataAction action = DataAction::Verify;
+  std::filesystem::path dir;  // empty: the default place
+  std::string url;            // empty: the default one
+};
+
+struct TourOptions {
+  int cpu_devices = 1;
+};
+
+struct VersionOptions {};
+
+// --help: print this and end well.
+struct HelpOptions {
+  std::string text;
+};
+
+using Invocation = std::variant<WindowOptions, DevicesOptions, JobOptions, DataOptions, TourOptions,
+                                VersionOptions, HelpOptions>;
+
+}  // namespace lab::app

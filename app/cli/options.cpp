@@ -1,0 +1,97 @@
+#include "app/cli/options.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/option_text.h"
+
+namespace lab::app {
+
+CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& what,
+                       const std::string& help, std::function<void(const std::string&)> take) {
+  const auto named = [name, take = std::move(take)](const std::string& text) {
+    try {
+      take(text);
+    } catch (const Error& e) {
+      throw Error(e.code(), fmt::format("{}: {}", name, e.what()));
+    }
+  };
+  return app.add_option_function<std::string>(name, named, help)
+      ->type_name(what)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void add_cpu_devices(CLI::App& app, int& cpu_devices) {
+  add_value(app, "--cpu-devices", "N", "Split the cores into N devices cpu:0 ... cpu:N-1",
+            [&cpu_devices](const std::string& text) {
+              cpu_devices = static_cast<int>(whole_number(text, 1, 4096));
+            });
+}
+
+void add_json(CLI::App& app, bool& json) {
+  app.add_flag("--json", json, "One JSON object a line on standard output");
+}
+
+void add_window_options(CLI::App& app, WindowOptions& out) {
+  add_cpu_devices(app, out.cpu_devices);
+  add_value(
+      app, "--scale", "X", "Size of text and controls, 1 to 2 (remembered)",
+      [&out](const std::string& text) { out.scale = static_cast<float>(real_number(text, 1, 2)); });
+  add_value(app, "--theme", "dark|light", "Colours (remembered)", [&out](const std::string& text) {
+    choice_index(text, {"dark", "light"});
+    out.theme = text;
+  });
+  add_value(app, "--page", "NAME", "devices, memory, transfers, matmul, training or log",
+            [&out](const std::string& text) {
+              choice_index(text, {"devices", "memory", "transfers", "matmul", "training", "log"});
+              out.page = text;
+            });
+  add_value(app, "--size", "WxH", "Size of the window in pixels", [&out](const std::string& text) {
+    const auto [width, height] = window_size(text);
+    out.width = width;
+    out.height = height;
+  });
+  add_value(app, "--screenshot", "FILE.png", "Save the window as a picture, then end",
+            [&out](const std::string& text) { out.screenshot = text; });
+  add_value(app, "--frames", "N", "Frames to draw before --screenshot and --describe-ui",
+            [&out](const std::string& text) {
+              out.frames = static_cast<int>(whole_number(text, 1, 1000000));
+            });
+  add_value(app, "--script", "FILE", "Play clicks and keys from JSON lines, then end",
+            [&out](const std::string& text) { out.script = text; });
+  add_value(app, "--describe-ui", "FILE", "List what is visible as JSON, then end",
+            [&out](const std::string& text) { out.describe = text; });
+  app.add_flag("--frame-stats", out.frame_stats)->group("");
+}
+
+void add_devices_options(CLI::App& app, DevicesOptions& out) {
+  add_cpu_devices(app, out.cpu_devices);
+  add_json(app, out.json);
+  add_value(app, "--watch", "SECONDS", "Read again after so many seconds until Ctrl-C",
+            [&out](const std::string& text) { out.watch_s = real_number(text, 0.1, 86400); });
+}
+
+void add_data_commands(CLI::App& app, DataOptions& out) {
+  const auto add_dir = [&out](CLI::App& command) {
+    add_value(command, "--dir", "DIR", "Where the four files are",
+              [&out](const std::string& text) { out.dir = text; });
+  };
+  CLI::App* fetch = app.add_subcommand("fetch", "Download Fashion-MNIST and check it");
+  add_dir(*fetch);
+  add_value(*fetch, "--url", "BASE", "Where to download from",
+            [&out](const std::string& text) { out.url = text; });
+  CLI::App* verify = app.add_subcommand("verify", "Check the files that are there");
+  add_dir(*verify);
+}
+
+void check_devices(const std::vector<Device>& devices, int cpu_devices) {
+  for (const Device d : devices) {
+    if (d.kind == DeviceKind::Cpu && d.index >= cpu_devices) {
+      throw Error(Errc::Usage,
+                  fmt::format("{} does not exist: the cores make {} CPU device{}; add "
+                              "--cpu-devices {}",
+                              to_string(d), cpu_devices, cpu_devices == 1 ? "" : "s", d.index + 1));
+    }
+  }
+}
+
+}  // namespace lab::app

@@ -1,0 +1,38 @@
+#pragma once
+// Shared by the subcommands' parsers: options whose every fault names the option.
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "app/cli/invocation.h"
+
+namespace lab::app {
+
+// An option with one value, handed to `take`; an Error of `take` gets the option's name in front.
+// Given twice, the last one counts.
+CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& what,
+                       const std::string& help, std::function<void(const std::string&)> take);
+
+void add_cpu_devices(CLI::App& app, int& cpu_devices);
+void add_json(CLI::App& app, bool& json);
+
+// Each adds its options to `app`; `out` must live until the parse is over.
+void add_window_options(CLI::App& app, WindowOptions& out);
+void add_devices_options(CLI::App& app, DevicesOptions& out);
+void add_data_commands(CLI::App& app, DataOptions& out);
+void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& request);
+void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request);
+
+// `data_asked` and `shares` are read by finish_training once all options are known.
+struct TrainText {
+  bool data_asked = false;
+  std::string shares = "auto";
+};
+void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, TrainText& text);
+
+// Checks that need more than one option; throw Error(Usage).
+void check_devices(const std::vector<Device>& devices, int cpu_devices);
+void check_kernels(const StartMatmul& request);
+void finish_training(StartTraining& request, const TrainText& text);
+
+}  // namespace lab::app

@@ -1,0 +1,29 @@
+#pragma once
+// The commands of the terminal. Each returns the exit status; it throws Error or JobFailed for a
+// failure that main reports.
+#include <stdexcept>
+
+#include "app/cli/invocation.h"
+#include "app/headless/console.h"
+#include "app/headless/interrupt.h"
+
+namespace lab::app {
+
+// A job that ended as failed; its sentence is for people.
+struct JobFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInterrupted = 130;
+inline constexpr int kExitOutputClosed = 141;
+
+int run_devices(const DevicesOptions& options, Console& console, Interrupt& interrupt);
+int run_job(const JobOptions& options, Console& console, Interrupt& interrupt);
+int run_data(const DataOptions& options, Console& console, Interrupt& interrupt);
+int run_tour(const TourOptions& options, Console& console, Interrupt& interrupt);
+int run_version(Console& console);
+
+}  // namespace lab::app

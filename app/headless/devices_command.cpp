@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "app/headless/commands.h"
+#include "app/headless/json_lines.h"
+#include "app/headless/table.h"
+#include "compute/device/telemetry.h"
+#include "compute/run/lab_clock.h"
+#include "compute/types/units.h"
+
+namespace lab::app {
+namespace {
+
+// Rates are differences between two readings; this is the shortest useful distance.
+constexpr double kFirstIntervalS = 0.25;
+
+const DeviceTelemetry* reading_of(const Telemetry& telemetry, Device device) {
+  for (const DeviceTelemetry& t : telemetry.devices) {
+    if (t.device == device) return &t;
+  }
+  return nullptr;
+}
+
+std::string or_reason(const Maybe<double>& value, const char* format) {
+  return value ? fmt::format(fmt::runtime(format), *value) : "N/A (" + value.reason() + ")";
+}
+
+std::string caches_text(const std::vector<CacheInfo>& caches) {
+  std::string text;
+  for (const CacheInfo& c : caches) {
+    text += fmt::format("{}L{} {}{}", text.empty() ? "" : ", ", c.level,
+                        c.instances > 1 ? fmt::format("{} x ", c.instances) : "",
+                        format_bytes(c.size_bytes));
+  }
+  return text.empty() ? "N/A" : text;
+}
+
+class DeviceReport {
+ public:
+  DeviceReport(Console& console, bool json) : console_(console), json_(json) {}
+
+  void facts(const MachineInfo& machine) {
+    if (json_) return;
+    console_.line(fmt::format("{}, {}", machine.host, machine.system));
+    for (const DeviceInfo& d : machine.devices) {
+      console_.line("");
+      console_.line(fmt::format("{}  {}", to_string(d.device), d.name));
+      fact("cores", fmt::format("{} cores, {} threads of the lab, {} package{}", d.cores.size(),
+                                d.threads, d.packages, d.packages == 1 ? "" : "s"));
+      if (!d.simd.empty()) fact("SIMD", d.simd_detail.empty() ? d.simd : d.simd_detail);
+      fact("caches", caches_text(d.caches));
+      fact("NUMA", fmt::format("node {}", fmt::join(d.numa_nodes, ", ")));
+      fact("clock, max", or_reason(d.clock_max_mhz, "{:.0f} MHz"));
+      fact("memory",
+           fmt::format("{} in the machine, {} for this device's tensors",
+                       format_bytes(d.memory_total_bytes), format_bytes(d.memory_limit_bytes)));
+      for (const auto& [label, value] : d.details) fact(label, value);
+    }
+    console_.line("");
+  }
+
+  void readings(const MachineInfo& machine, const Telemetry& telemetry) {
+    if (!json_) console_.line(layout_.header());
+    for (const DeviceInfo& d : machine.devices) {
+      const DeviceTelemetry* t = reading_of(telemetry, d.device);
+      if (json_) {
+        console_.line(json_device(d, t));
+      } else if (t != nullptr) {
+        console_.line(row(*t));
+      }
+    }
+  }
+
+  void absent(const MachineInfo& machine) {
+    if (!json_ && !machine.absent.empty()) console_.line("");
+    for (const AbsentDevice& a : machine.absent) {
+      console_.line(json_ ? json_skip(a.what, a.reason)
+                          : fmt::format("{}: not usable, {}", a.what, a.reason));
+    }
+  }
+
+ private:
+  void fact(const std::string& label, const std::string& value) {
+    console_.line(fmt::format("  {:<20}{}", label, value));
+  }
+
+  std::string row(const DeviceTelemetry& t) const {
+    return layout_.row({to_string(t.device), t.utilisation ? percent(*t.utilisation) : "N/A",
+                        t.clock_mhz ? fmt::format("{:.0f} MHz", *t.clock_mhz) : "N/A",
+                        t.temperature_c ? fmt::format("{:.0f} C", *t.temperature_c) : "N/A",
+                        format_bytes(t.memory_available_bytes), format_bytes(t.lab_used_bytes)});
+  }
+
+  Console& console_;
+  const bool json_;
+  const TableLayout layout_{{{"device", 8},
+                             {"busy", 8, true},
+                             {"clock", 9, true},
+                             {"temperature", 11, true},
+                             {"memory available", 16, true},
+                             {"tensors", 10, true}}};
+};
+
+}  // namespace
+
+int run_devices(const DevicesOptions& options, Console& console, Interrupt& interrupt) {
+  const double start_s = lab_time_s();
+  Machine machine({.cpu_devices = options.cpu_devices});
+  TelemetryReader reader(machine);
+  reader.read();
+  DeviceReport report(console, options.json);
+  report.facts(machine.info());
+  bool stopped = interrupt.wait(kFirstIntervalS);
+  report.readings(machine.info(), reader.read());
+  report.absent(machine.info());
+  while (options.watch_s && !stopped) {
+    stopped = interrupt.wait(*options.watch_s);
+    if (!stopped) report.readings(machine.info(), reader.read());
+  }
+  if (options.json) console.line(json_done(lab_time_s() - start_s, {}));
+  return stopped ? kExitInterrupted : kExitDone;
+}
+
+}  // namespace lab::app

@@ -1,0 +1,41 @@
+#pragma once
+// The lab without a window: the same worker and the same experiments, events handed to a printer.
+#include <optional>
+#include <string>
+
+#include "app/headless/interrupt.h"
+#include "app/headless/printer.h"
+#include "compute/device/machine.h"
+#include "compute/run/channel.h"
+#include "compute/run/worker.h"
+#include "compute/tensor/tensor_store.h"
+
+namespace lab::app {
+
+struct JobResult {
+  Outcome outcome = Outcome::Done;
+  double seconds = 0;
+  std::string error;  // when Failed
+  std::optional<TrainingDone> training;
+};
+
+class HeadlessLab {
+ public:
+  // Throws Error for a machine that cannot be set up as asked.
+  HeadlessLab(int cpu_devices, Interrupt& interrupt);
+
+  // Runs one job to its end, showing each event. An interrupt cancels it. When the printer throws,
+  // the job is cancelled and the exception goes on.
+  JobResult run(const JobCommand& command, Printer& printer);
+
+  Machine& machine() { return machine_; }
+
+ private:
+  Interrupt& interrupt_;
+  Machine machine_;
+  TensorStore tensors_;
+  Channel channel_;
+  Worker worker_;
+};
+
+}  // namespace lab::app

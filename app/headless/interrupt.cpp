@@ -1,0 +1,62 @@
+#include "app/headless/interrupt.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+
+namespace lab::app {
+namespace {
+
+// The only way from a signal handler to the rest of the program is a global. Blocking the signals
+// and reading them from a descriptor would not do: libraries start threads of their own before
+// main, and these do not block them.
+std::atomic<int> signal_target = -1;
+static_assert(std::atomic<int>::is_always_lock_free, "usable in a signal handler");
+
+void on_signal(int) {
+  const std::uint64_t one = 1;
+  const int target = signal_target;
+  if (target >= 0 && write(target, &one, sizeof one) < 0) _exit(130);
+}
+
+void handle(int signal) {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESETHAND | SA_RESTART;  // the second signal has its default effect
+  sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+Interrupt::Interrupt() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  signal_target = descriptor_;
+  handle(SIGINT);
+  handle(SIGTERM);
+}
+
+Interrupt::~Interrupt() {
+  ::signal(SIGINT, SIG_DFL);
+  ::signal(SIGTERM, SIG_DFL);
+  signal_target = -1;
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+bool Interrupt::requested() {
+  return wait(0);
+}
+
+bool Interrupt::wait(double seconds) {
+  if (requested_ || descriptor_ < 0) return requested_;
+  pollfd ready{descriptor_, POLLIN, 0};
+  const int milliseconds = static_cast<int>(std::ceil(std::clamp(seconds, 0.0, 3600.0) * 1000));
+  requested_ = poll(&ready, 1, milliseconds) > 0;
+  return requested_;
+}
+
+}  // namespace lab::app

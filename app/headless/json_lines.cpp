@@ -1,0 +1,245 @@
+#include "app/headless/json_lines.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lab::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Bytes that are not UTF-8 (a file name, say) are replaced instead of failing the run.
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json number(const Maybe<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json number(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json names(const std::vector<Device>& devices) {
+  Json list = Json::array();
+  for (const Device d : devices) list.push_back(to_string(d));
+  return list;
+}
+
+void add_timing(Json& json, const Timing& time) {
+  json["median_s"] = time.median_s;
+  json["p10_s"] = time.p10_s;
+  json["p90_s"] = time.p90_s;
+}
+
+// `n` of a transfer is its repetitions; of a matmul it is a dimension, so both say `samples`.
+void add_repetitions(Json& json, const Timing& time) {
+  json["samples"] = time.n;
+  json["warmup"] = time.warmup;
+  json["unstable"] = time.unstable;
+}
+
+const char* severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::Info: return "info";
+    case Severity::Warning: return "warning";
+    case Severity::Error: return "error";
+  }
+  return "info";
+}
+
+struct ToJson {
+  using Result = std::optional<Json>;
+
+  Result operator()(const JobStarted& e) const {
+    return Json{{"type", "start"}, {"title", e.title}};
+  }
+  Result operator()(const Progress& e) const {
+    return Json{
+        {"type", "progress"}, {"done", e.done}, {"what", e.what}, {"left_s", number(e.left_s)}};
+  }
+  Result operator()(const LogLine& e) const {
+    return Json{{"type", "log"}, {"severity", severity_name(e.severity)}, {"text", e.text}};
+  }
+  Result operator()(const Skipped& e) const {
+    return Json{{"type", "skip"}, {"what", e.what}, {"reason", e.reason}};
+  }
+  Result operator()(const MatmulSample& e) const {
+    Json json{{"type", "sample"},
+              {"device", to_string(e.device)},
+              {"kernel", e.kernel},
+              {"dtype", to_string(e.dtype)},
+              {"m", e.m},
+              {"n", e.n},
+              {"k", e.k}};
+    add_timing(json, e.time);
+    json["gflops"] = e.gflops;
+    json["verified"] = e.verified;
+    json["share_of_library"] = number(e.share_of_library);
+    json["share_of_peak"] = number(e.share_of_peak);
+    json["library"] = e.library;
+    add_repetitions(json, e.time);
+    json["max_error"] = e.max_error;
+    json["clock_mhz"] = number(e.conditions.clock_mhz);
+    return json;
+  }
+  Result operator()(const PeakSample& e) const {
+    Json json{{"type", "peak"},
+              {"device", to_string(e.device)},
+              {"dtype", to_string(e.dtype)},
+              {"threads", e.threads}};
+    add_timing(json, e.time);
+    json["gflops"] = e.gflops;
+    add_repetitions(json, e.time);
+    return json;
+  }
+  Result operator()(const RungInfo& e) const {
+    return Json{{"type", "rung"},   {"device", to_string(e.device)}, {"kernel", e.name},
+                {"title", e.title}, {"sentence", e.sentence},        {"library", e.library}};
+  }
+  Result operator()(const TransferSample& e) const {
+    Json json{{"type", "sample"},
+              {"from", to_string(e.from)},
+              {"to", to_string(e.to)},
+              {"memory", to_string(e.memory)},
+              {"bytes", e.bytes}};
+    add_timing(json, e.time);
+    json["n"] = e.time.n;
+    json["gb_per_s"] = e.gb_per_s;
+    json["verified"] = e.verified;
+    json["op"] = to_string(e.op);
+    json["threads"] = e.threads;
+    add_repetitions(json, e.time);
+    json["clock_mhz"] = number(e.conditions.clock_mhz);
+    return json;
+  }
+  Result operator()(const TransferFit& e) const {
+    Json json{{"type", "fit"},
+              {"from", to_string(e.from)},
+              {"to", to_string(e.to)},
+              {"memory", to_string(e.memory)},
+              {"op", to_string(e.op)},
+              {"threads", e.threads},
+              {"latency_s", e.latency_s},
+              {"gb_per_s", e.gb_per_s},
+              {"r2", e.r2},
+              {"half_bandwidth_bytes", e.half_bandwidth_bytes}};
+    json["break_even_bytes"] = e.break_even_bytes ? Json(*e.break_even_bytes) : Json(nullptr);
+    return json;
+  }
+  Result operator()(const TrainingStarted& e) const {
+    return Json{{"type", "setup"},
+                {"model", e.request.model},
+                {"data", to_string(e.request.data)},
+                {"synthetic", e.synthetic},
+                {"devices", names(e.request.devices)},
+                {"batch", e.request.batch},
+                {"lr", e.lr},
+                {"momentum", e.request.momentum},
+                {"weight_decay", e.request.weight_decay},
+                {"epochs", e.request.epochs},
+                {"order", to_string(e.request.order)},
+                {"seed", e.request.seed},
+                {"parameters", e.parameters},
+                {"train_images", e.train_images},
+                {"test_images", e.test_images},
+                {"steps_per_epoch", e.steps_per_epoch},
+                {"total_steps", e.total_steps}};
+  }
+  Result operator()(const StepDone& e) const {
+    return Json{{"type", "step"}, {"step", e.step},        {"epoch", e.epoch},
+                {"loss", e.loss}, {"images", e.images},    {"images_per_s", e.images_per_s},
+                {"t_s", e.t_s},   {"accuracy", e.accuracy}};
+  }
+  Result operator()(const EpochDone& e) const {
+    return Json{{"type", "epoch"},
+                {"epoch", e.epoch},
+                {"train_loss", e.train_loss},
+                {"train_acc", e.train_acc},
+                {"test_acc", number(e.test_acc)},
+                {"seconds", e.seconds},
+                {"images_per_s", e.images_per_s}};
+  }
+  template <typename ForTheWindow>
+  Result operator()(const ForTheWindow&) const {
+    return {};
+  }
+};
+
+Json caches_json(const std::vector<CacheInfo>& caches) {
+  Json list = Json::array();
+  for (const CacheInfo& c : caches) {
+    list.push_back({{"level", c.level},
+                    {"size_bytes", c.size_bytes},
+                    {"instances", c.instances},
+                    {"line_bytes", c.line_bytes}});
+  }
+  return list;
+}
+
+void add_telemetry(Json& json, const DeviceTelemetry& t) {
+  json["t_s"] = t.t_s;
+  json["utilisation"] = number(t.utilisation);
+  json["core_utilisation"] = t.core_utilisation;
+  json["clock_mhz"] = number(t.clock_mhz);
+  json["temperature_c"] = number(t.temperature_c);
+  json["memory_available_bytes"] = t.memory_available_bytes;
+  json["lab_used_bytes"] = t.lab_used_bytes;
+  json["lab_peak_bytes"] = t.lab_peak_bytes;
+  Json reasons = Json::object();
+  if (!t.utilisation) reasons["utilisation"] = t.utilisation.reason();
+  if (!t.clock_mhz) reasons["clock_mhz"] = t.clock_mhz.reason();
+  if (!t.temperature_c) reasons["temperature_c"] = t.temperature_c.reason();
+  json["missing"] = std::move(reasons);
+}
+
+}  // namespace
+
+std::optional<std::string> json_line(const Payload& payload) {
+  const auto json = std::visit(ToJson{}, payload);
+  if (!json) return {};
+  return dump(*json);
+}
+
+std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry) {
+  Json json{{"type", "device"},
+            {"device", to_string(info.device)},
+            {"name", info.name},
+            {"simd", info.simd},
+            {"cores", info.cores},
+            {"threads", info.threads},
+            {"packages", info.packages},
+            {"numa_nodes", info.numa_nodes},
+            {"caches", caches_json(info.caches)},
+            {"clock_max_mhz", number(info.clock_max_mhz)},
+            {"memory_total_bytes", info.memory_total_bytes},
+            {"memory_limit_bytes", info.memory_limit_bytes}};
+  Json details = Json::object();
+  for (const auto& [label, value] : info.details) details[label] = value;
+  json["details"] = std::move(details);
+  if (telemetry != nullptr) add_telemetry(json, *telemetry);
+  return dump(json);
+}
+
+std::string json_skip(const std::string& what, const std::string& reason) {
+  return dump(Json{{"type", "skip"}, {"what", what}, {"reason", reason}});
+}
+
+std::string json_done(double seconds, const std::optional<TrainingDone>& training) {
+  Json json{{"type", "done"}, {"seconds", seconds}};
+  if (training) {
+    json["test_acc"] = number(training->test_acc);
+    json["images_per_s"] = training->images_per_s;
+    json["devices"] = names(training->devices);
+    json["steps"] = training->steps;
+    json["training_seconds"] = training->seconds;
+    if (!training->saved_file.empty()) json["saved_file"] = training->saved_file;
+  }
+  return dump(json);
+}
+
+std::string json_error(const std::string& code, const std::string& message) {
+  return dump(Json{{"type", "error"}, {"code", code}, {"message", message}});
+}
+
+}  // namespace lab::app

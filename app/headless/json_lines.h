@@ -1,0 +1,24 @@
+#pragma once
+// Events as JSON objects, one a line: the contract that other programs read.
+#include <optional>
+#include <string>
+
+#include "compute/types/event.h"
+
+namespace lab::app {
+
+// The object of an event, without a line end; empty for events that are for the window alone.
+// A number that is not finite becomes null.
+std::optional<std::string> json_line(const Payload& payload);
+
+// {"type":"device", ...}. `telemetry` may be null.
+std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry);
+
+// {"type":"skip","what":"NVIDIA GPU","reason":"..."}.
+std::string json_skip(const std::string& what, const std::string& reason);
+
+// The last object of every command.
+std::string json_done(double seconds, const std::optional<TrainingDone>& training);
+std::string json_error(const std::string& code, const std::string& message);
+
+}  // namespace lab::app

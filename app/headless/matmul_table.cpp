@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include "app/headless/printer.h"
+#include "app/headless/table.h"
+#include "compute/types/units.h"
+
+namespace lab::app {
+namespace {
+
+std::string share(const std::optional<double>& value) {
+  return value ? percent(*value) : "N/A";
+}
+
+std::string shape(const MatmulSample& s) {
+  if (s.m == s.n && s.n == s.k) return std::to_string(s.n);
+  return fmt::format("{}x{}x{}", s.m, s.n, s.k);
+}
+
+class MatmulTable final : public Printer {
+ public:
+  explicit MatmulTable(Console& console) : console_(console) {}
+
+  void show(const Payload& payload) override {
+    if (show_common(console_, payload)) return;
+    if (const auto* peak = std::get_if<PeakSample>(&payload)) {
+      console_.line(fmt::format("{}: measured peak {} ({}, {} thread{})", to_string(peak->device),
+                                format_si(peak->gflops * 1e9, "FLOP/s"), to_string(peak->dtype),
+                                peak->threads, peak->threads == 1 ? "" : "s"));
+    } else if (const auto* sample = std::get_if<MatmulSample>(&payload)) {
+      show_sample(*sample);
+    }
+  }
+
+ private:
+  void show_sample(const MatmulSample& s) {
+    if (!header_shown_) console_.line(layout_.header());
+    header_shown_ = true;
+    std::string remark = s.verified ? "" : "NOT VERIFIED";
+    if (s.time.unstable) remark += remark.empty() ? "unstable" : ", unstable";
+    console_.line(layout_.row({to_string(s.device), s.kernel, to_string(s.dtype), shape(s),
+                               format_si(s.gflops * 1e9, "FLOP/s"), share(s.share_of_library),
+                               share(s.share_of_peak), format_seconds(s.time.median_s),
+                               spread_text(s.time), std::to_string(s.time.n), remark}));
+  }
+
+  Console& console_;
+  bool header_shown_ = false;
+  const TableLayout layout_{{{"device", 7},
+                             {"kernel", 12},
+                             {"type", 4},
+                             {"size N", 6, true},
+                             {"speed", 12, true},
+                             {"of library", 10, true},
+                             {"of peak", 7, true},
+                             {"median", 8, true},
+                             {"spread", 8, true},
+                             {"n", 5, true},
+                             {"", 0}}};
+};
+
+}  // namespace
+
+std::unique_ptr<Printer> make_matmul_table(Console& console) {
+  return std::make_unique<MatmulTable>(console);
+}
+
+}  // namespace lab::app

@@ -1,0 +1,78 @@
+#include "app/headless/printer.h"
+
+#include <fmt/format.h>
+
+#include <type_traits>
+
+#include "app/headless/json_lines.h"
+#include "app/headless/table.h"
+
+namespace lab::app {
+namespace {
+
+std::string log_text(const LogLine& line) {
+  switch (line.severity) {
+    case Severity::Info: return line.text;
+    case Severity::Warning: return "warning: " + line.text;
+    case Severity::Error: return "error: " + line.text;
+  }
+  return line.text;
+}
+
+class JsonPrinter final : public Printer {
+ public:
+  explicit JsonPrinter(Console& console) : console_(console) {}
+  void show(const Payload& payload) override {
+    if (const auto text = json_line(payload)) console_.line(*text);
+    if (const auto* line = std::get_if<LogLine>(&payload)) console_.message(log_text(*line));
+  }
+
+ private:
+  Console& console_;
+};
+
+// For jobs without results of their own, such as making a tensor.
+class PlainPrinter final : public Printer {
+ public:
+  explicit PlainPrinter(Console& console) : console_(console) {}
+  void show(const Payload& payload) override { show_common(console_, payload); }
+
+ private:
+  Console& console_;
+};
+
+}  // namespace
+
+std::string spread_text(const Timing& time) {
+  if (time.median_s <= 0) return "N/A";
+  return "+-" + percent((time.p90_s - time.p10_s) / 2 / time.median_s);
+}
+
+bool show_common(Console& console, const Payload& payload) {
+  if (const auto* progress = std::get_if<Progress>(&payload)) {
+    console.progress(progress->done, progress->what, progress->left_s);
+    return true;
+  }
+  if (const auto* line = std::get_if<LogLine>(&payload)) {
+    console.message(log_text(*line));
+    return true;
+  }
+  if (const auto* skipped = std::get_if<Skipped>(&payload)) {
+    console.line(fmt::format("{}: skipped, {}", skipped->what, skipped->reason));
+    return true;
+  }
+  return false;
+}
+
+std::unique_ptr<Printer> make_json_printer(Console& console) {
+  return std::make_unique<JsonPrinter>(console);
+}
+
+std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& command) {
+  if (std::holds_alternative<StartMatmul>(command)) return make_matmul_table(console);
+  if (std::holds_alternative<StartTransfers>(command)) return make_transfer_table(console);
+  if (std::holds_alternative<StartTraining>(command)) return make_training_table(console);
+  return std::make_unique<PlainPrinter>(console);
+}
+
+}  // namespace lab::app

@@ -1,0 +1,34 @@
+#pragma once
+// Shows the events of one job on the console: as JSON lines, or as a table for people.
+#include <memory>
+#include <string>
+
+#include "app/headless/console.h"
+#include "compute/types/command.h"
+#include "compute/types/event.h"
+
+namespace lab::app {
+
+class Printer {
+ public:
+  virtual ~Printer() = default;
+  // Throws what Console::line throws.
+  virtual void show(const Payload& payload) = 0;
+};
+
+std::unique_ptr<Printer> make_json_printer(Console& console);
+
+// The table that suits the command.
+std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& command);
+
+// Progress, log lines and skips, which all tables show alike; true when `payload` was one of them.
+bool show_common(Console& console, const Payload& payload);
+
+std::unique_ptr<Printer> make_matmul_table(Console& console);
+std::unique_ptr<Printer> make_transfer_table(Console& console);
+std::unique_ptr<Printer> make_training_table(Console& console);
+
+// "12.3 ms  +-1.2 %" belongs together: median, and half the distance from p10 to p90 over it.
+std::string spread_text(const Timing& time);
+
+}  // namespace lab::app

@@ -1,0 +1,118 @@
+// `device-lab tour`: the whole lab in about a minute, explained as it goes.
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "app/headless/commands.h"
+#include "app/headless/headless_lab.h"
+#include "compute/matmul/matmul_experiment.h"
+#include "compute/types/error.h"
+#include "compute/types/units.h"
+
+namespace lab::app {
+namespace {
+
+class Tour {
+ public:
+  Tour(Console& console, Interrupt& interrupt, int cpu_devices)
+      : console_(console), lab_(cpu_devices, interrupt) {}
+
+  void run() {
+    devices();
+    transfers();
+    matmul();
+    training();
+    goodbye();
+  }
+
+ private:
+  void heading(std::string_view text) {
+    console_.line("");
+    console_.line(text);
+    console_.line(std::string(text.size(), '='));
+  }
+
+  void job(const JobCommand& command) {
+    const auto printer = make_table_printer(console_, command);
+    const JobResult result = lab_.run(command, *printer);
+    if (result.outcome == Outcome::Failed) throw JobFailed(result.error);
+    if (result.outcome == Outcome::Cancelled) {
+      throw Error(Errc::Cancelled, "interrupted; 'device-lab tour' starts it again");
+    }
+  }
+
+  void devices() {
+    heading("1 of 4: what computes here");
+    for (const DeviceInfo& d : lab_.machine().info().devices) {
+      console_.line(fmt::format("{} is {}: {} cores{}{}, {} of memory.", to_string(d.device),
+                                d.name, d.cores.size(), d.simd.empty() ? "" : " with ", d.simd,
+                                format_bytes(d.memory_total_bytes)));
+    }
+    for (const AbsentDevice& a : lab_.machine().info().absent) {
+      console_.line(fmt::format("No {}: {}.", a.what, a.reason));
+    }
+    console_.line("A device is where numbers live and where work on them runs.");
+  }
+
+  void transfers() {
+    heading("2 of 4: what moving memory costs");
+    console_.line("Small blocks stay in the caches and move fast; large ones come from memory.");
+    StartTransfers request;
+    request.from = {cpu()};
+    request.to = {cpu()};
+    request.ops = {TransferOp::Copy};
+    request.sizes_bytes = {16 * kKiB, 256 * kKiB, 4 * kMiB, 64 * kMiB};
+    request.budget_s = 0.2;
+    job(request);
+  }
+
+  void matmul() {
+    heading("3 of 4: one product, many speeds");
+    console_.line("Each kernel computes the same matrix product; each does one thing better:");
+    for (const RungInfo& rung : matmul_rungs(cpu())) {
+      console_.line(fmt::format("  {:<12}{}", rung.name, rung.sentence));
+    }
+    StartMatmul request;
+    request.devices = {cpu()};
+    request.sizes = {512};
+    request.budget_s = 0.3;
+    job(request);
+  }
+
+  void training() {
+    heading("4 of 4: learning");
+    console_.line("A small network learns to tell ten kinds of drawn garments apart (synthetic");
+    console_.line("images, made here). The loss falls and the accuracy on unseen images rises.");
+    StartTraining request;
+    request.model = "mlp";
+    request.synthetic_train = 20000;
+    request.synthetic_test = 2000;
+    request.epochs = 8;
+    job(request);
+  }
+
+  void goodbye() {
+    heading("How to go on");
+    const auto advice = [this](const char* command, const char* what) {
+      console_.line(fmt::format("{:<52}{}", command, what));
+    };
+    advice("device-lab", "the window: the same, with curves that move");
+    advice("device-lab matmul --sizes 64..2048", "the ladder over sizes");
+    advice("device-lab data fetch", "the real Fashion-MNIST set");
+    advice("device-lab train --data fashion-mnist --model lenet", "train on it");
+    advice("device-lab --help", "everything else");
+  }
+
+  Console& console_;
+  HeadlessLab lab_;
+};
+
+}  // namespace
+
+int run_tour(const TourOptions& options, Console& console, Interrupt& interrupt) {
+  Tour(console, interrupt, options.cpu_devices).run();
+  return kExitDone;
+}
+
+}  // namespace lab::app

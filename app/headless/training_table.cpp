@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include "app/headless/printer.h"
+#include "app/headless/table.h"
+#include "compute/types/units.h"
+
+namespace lab::app {
+namespace {
+
+std::string names(const std::vector<Device>& devices) {
+  std::string text;
+  for (const Device d : devices) text += (text.empty() ? "" : ", ") + to_string(d);
+  return text;
+}
+
+std::string accuracy(const std::optional<double>& value) {
+  return value ? fmt::format("{:.4f}", *value) : "N/A";
+}
+
+std::string speed(double images_per_s) {
+  return fmt::format("{:.0f} images/s", images_per_s);
+}
+
+class TrainingTable final : public Printer {
+ public:
+  explicit TrainingTable(Console& console) : console_(console) {}
+
+  void show(const Payload& payload) override {
+    if (show_common(console_, payload)) return;
+    if (const auto* started = std::get_if<TrainingStarted>(&payload)) {
+      show_start(*started);
+    } else if (const auto* epoch = std::get_if<EpochDone>(&payload)) {
+      show_epoch(*epoch);
+    } else if (const auto* done = std::get_if<TrainingDone>(&payload)) {
+      show_done(*done);
+    }
+  }
+
+ private:
+  void show_start(const TrainingStarted& s) {
+    console_.line(fmt::format(
+        "{} with {} parameters on {}, {} data: {} images to train on, {} to "
+        "test on",
+        s.request.model, s.parameters, names(s.request.devices),
+        s.synthetic ? "synthetic" : to_string(s.request.data), s.train_images, s.test_images));
+    console_.line(
+        fmt::format("batch {}, learning rate {}, momentum {}, weight decay {}, {} steps "
+                    "of {} an epoch, seed {}",
+                    s.request.batch, s.lr, s.request.momentum, s.request.weight_decay,
+                    s.total_steps, s.steps_per_epoch, s.request.seed));
+  }
+
+  void show_epoch(const EpochDone& e) {
+    if (!header_shown_) console_.line(layout_.header());
+    header_shown_ = true;
+    console_.line(layout_.row({std::to_string(e.epoch), fmt::format("{:.4f}", e.train_loss),
+                               fmt::format("{:.4f}", e.train_acc), accuracy(e.test_acc),
+                               format_seconds(e.seconds), speed(e.images_per_s)}));
+  }
+
+  void show_done(const TrainingDone& d) {
+    const std::string result = d.test_acc ? "test accuracy " + accuracy(d.test_acc) + ", " : "";
+    console_.line(fmt::format("{}{} steps in {}, {} on {}", result, d.steps,
+                              format_seconds(d.seconds), speed(d.images_per_s), names(d.devices)));
+    if (!d.saved_file.empty()) console_.line("weights saved in " + d.saved_file);
+  }
+
+  Console& console_;
+  bool header_shown_ = false;
+  const TableLayout layout_{{{"epoch", 5, true},
+                             {"train loss", 10, true},
+                             {"train acc", 9, true},
+                             {"test acc", 8, true},
+                             {"time", 8, true},
+                             {"speed", 14, true}}};
+};
+
+}  // namespace
+
+std::unique_ptr<Printer> make_training_table(Console& console) {
+  return std::make_unique<TrainingTable>(console);
+}
+
+}  // namespace lab::app

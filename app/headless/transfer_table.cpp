@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "app/headless/printer.h"
+#include "app/headless/table.h"
+#include "compute/types/units.h"
+
+namespace lab::app {
+namespace {
+
+class TransferTable final : public Printer {
+ public:
+  explicit TransferTable(Console& console) : console_(console) {}
+
+  void show(const Payload& payload) override {
+    if (show_common(console_, payload)) return;
+    if (const auto* sample = std::get_if<TransferSample>(&payload)) {
+      show_sample(*sample);
+    } else if (const auto* fit = std::get_if<TransferFit>(&payload)) {
+      fits_.push_back(*fit);
+    } else if (std::holds_alternative<JobFinished>(payload)) {
+      show_fits();
+    }
+  }
+
+ private:
+  void show_sample(const TransferSample& s) {
+    if (!header_shown_) console_.line(samples_.header());
+    header_shown_ = true;
+    std::string remark = s.verified ? "" : "NOT VERIFIED";
+    if (s.time.unstable) remark += remark.empty() ? "unstable" : ", unstable";
+    console_.line(samples_.row({to_string(s.from), to_string(s.to), to_string(s.memory),
+                                to_string(s.op), std::to_string(s.threads), format_bytes(s.bytes),
+                                format_si(s.gb_per_s * 1e9, "B/s"), format_seconds(s.time.median_s),
+                                spread_text(s.time), std::to_string(s.time.n), remark}));
+  }
+
+  void show_fits() {
+    if (fits_.empty()) return;
+    console_.line("");
+    console_.line("Time = latency + size / bandwidth, fitted:");
+    console_.line(fit_layout_.header());
+    for (const TransferFit& f : fits_) {
+      const std::string break_even =
+          f.break_even_bytes ? "from " + format_bytes(*f.break_even_bytes) : "";
+      console_.line(fit_layout_.row(
+          {to_string(f.from), to_string(f.to), to_string(f.memory), to_string(f.op),
+           std::to_string(f.threads), format_seconds(f.latency_s),
+           format_si(f.gb_per_s * 1e9, "B/s"), format_bytes(f.half_bandwidth_bytes), break_even}));
+    }
+  }
+
+  Console& console_;
+  bool header_shown_ = false;
+  std::vector<TransferFit> fits_;
+  const TableLayout samples_{{{"from", 6},
+                              {"to", 6},
+                              {"memory", 8},
+                              {"op", 5},
+                              {"threads", 7, true},
+                              {"size", 9, true},
+                              {"bandwidth", 10, true},
+                              {"median", 8, true},
+                              {"spread", 8, true},
+                              {"n", 5, true},
+                              {"", 0}}};
+  const TableLayout fit_layout_{{{"from", 6},
+                                 {"to", 6},
+                                 {"memory", 8},
+                                 {"op", 5},
+                                 {"threads", 7, true},
+                                 {"latency", 8, true},
+                                 {"bandwidth", 10, true},
+                                 {"half speed at", 13, true},
+                                 {"beats one thread", 16, true}}};
+};
+
+}  // namespace
+
+std::unique_ptr<Printer> make_transfer_table(Console& console) {
+  return std::make_unique<TransferTable>(console);
+}
+
+}  // namespace lab::app

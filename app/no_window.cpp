@@ -1,0 +1,12 @@
+#include "app/run_window.h"
+#include "compute/types/error.h"
+
+namespace lab::app {
+
+int run_window(const WindowOptions&, Interrupt&) {
+  throw Error(Errc::Unsupported,
+              "this build has no window (LAB_GUI=OFF); 'device-lab tour' shows everything in the "
+              "terminal, 'device-lab --help' lists the commands");
+}
+
+}  // namespace lab::app

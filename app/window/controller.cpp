@@ -1,0 +1,132 @@
+#include "app/window/controller.h"
+
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "app/files/write_file.h"
+#include "compute/matmul/matmul_experiment.h"
+#include "compute/run/lab_clock.h"
+#include "compute/run/registry.h"
+#include "compute/types/error.h"
+
+namespace lab::app {
+namespace {
+
+constexpr double kTelemetryIntervalS = 1;
+// The frame in which a menu entry was clicked still shows the menu, and so does the next.
+constexpr int kFramesUntilMenuIsGone = 3;
+
+template <typename T>
+constexpr bool kIsJob = std::is_constructible_v<JobCommand, T>;
+
+}  // namespace
+
+Controller::Controller(Machine& machine)
+    : model_(machine.info()),
+      telemetry_interval_s_(kTelemetryIntervalS),
+      channel_([this] {
+        if (wake_wanted_.exchange(false)) glfwPostEmptyEvent();
+      }),
+      worker_(machine, tensors_, channel_, make_experiment, job_title),
+      sampler_(machine, channel_, telemetry_interval_s_) {
+  for (const Device device : machine.devices()) {
+    for (RungInfo& rung : matmul_rungs(device)) model_.apply({0, lab_time_s(), std::move(rung)});
+  }
+}
+
+Controller::News Controller::drain() {
+  News news;
+  for (const Event& event : channel_.drain()) {
+    const bool gauge = event.job == 0 && (std::holds_alternative<Telemetry>(event.payload) ||
+                                          std::holds_alternative<TensorList>(event.payload));
+    (gauge ? news.gauges : news.results) = true;
+    model_.apply(event);
+  }
+  return news;
+}
+
+void Controller::execute(const Commands& commands) {
+  for (const Command& command : commands) {
+    std::visit(
+        [this](const auto& c) {
+          using T = std::decay_t<decltype(c)>;
+          if constexpr (std::is_same_v<T, CancelJob>)
+            worker_.cancel();
+          else if constexpr (std::is_same_v<T, PauseJob>)
+            worker_.pause();
+          else if constexpr (std::is_same_v<T, ResumeJob>)
+            worker_.resume();
+          else if constexpr (std::is_same_v<T, StopAfterEpoch>)
+            worker_.stop_after_epoch();
+          else if constexpr (std::is_same_v<T, SavePlotPng>)
+            pictures_.push_back({c, kFramesUntilMenuIsGone});
+          else if constexpr (std::is_same_v<T, SaveText>)
+            perform(c);
+          else if constexpr (kIsJob<T>)
+            worker_.submit(c);
+        },
+        command);
+  }
+}
+
+void Controller::perform(const SaveText& wish) {
+  try {
+    write_file(wish.file, wish.text, "export");
+    log(Severity::Info, fmt::format("saved {}", wish.file));
+  } catch (const Error& e) {
+    log(Severity::Error, e.what());
+  }
+}
+
+void Controller::save_plots(const ui::WidgetMap& widgets, int frame_width, int frame_height,
+                            float pixels_per_unit) {
+  for (PendingPicture& pending : pictures_) {
+    if (--pending.frames_left > 0) continue;
+    try {
+      const ui::WidgetRect* plot = widgets.find(pending.wish.plot);
+      if (plot == nullptr) {
+        throw Error(Errc::NotFound, fmt::format("export: the plot {} is no longer visible; open "
+                                                "its page and save again",
+                                                pending.wish.plot));
+      }
+      const auto pixel = [&](float v) {
+        return static_cast<int>(std::lround(v * pixels_per_unit));
+      };
+      const Region region{pixel(plot->min.x), pixel(plot->min.y), pixel(plot->max.x - plot->min.x),
+                          pixel(plot->max.y - plot->min.y)};
+      write_png(read_frame(frame_width, frame_height, region), pending.wish.file, "export");
+      log(Severity::Info, fmt::format("saved {}", pending.wish.file));
+    } catch (const Error& e) {
+      log(Severity::Error, e.what());
+    }
+  }
+  std::erase_if(pictures_, [](const PendingPicture& p) { return p.frames_left <= 0; });
+}
+
+void Controller::log(Severity severity, std::string text) {
+  model_.apply({0, lab_time_s(), LogLine{severity, std::move(text)}});
+}
+
+Activity Controller::activity() const {
+  if (!model_.job()) return Activity::Idle;
+  const ui::JobKind kind = model_.job()->kind;
+  const bool times = kind == ui::JobKind::Transfers || kind == ui::JobKind::Matmul;
+  return times ? Activity::Timing : Activity::Busy;
+}
+
+bool Controller::idle() const {
+  return worker_.idle() && !model_.job();
+}
+
+void Controller::set_telemetry_interval(double seconds) {
+  if (seconds == telemetry_interval_s_) return;
+  telemetry_interval_s_ = seconds;
+  sampler_.set_interval(seconds);
+}
+
+}  // namespace lab::app

@@ -1,0 +1,151 @@
+#include "app/window/glfw_window.h"
+
+#include <glad/gl.h>
+// glad comes first: GLFW must not include the system's OpenGL header.
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/window/icon.h"
+#include "compute/types/error.h"
+
+namespace lab::app {
+namespace {
+
+constexpr const char* kTerminalWayOut =
+    "'device-lab tour' shows the lab in the terminal, 'xvfb-run -a device-lab ...' draws it into "
+    "memory";
+
+std::string glfw_reason() {
+  const char* text = nullptr;
+  glfwGetError(&text);
+  return text == nullptr ? "no reason given" : text;
+}
+
+void set_icon(GLFWwindow* window) {
+  std::vector<Icon> icons;
+  for (const int side : {16, 32, 48, 128}) icons.push_back(make_icon(side));
+  std::vector<GLFWimage> images;
+  for (Icon& icon : icons) images.push_back({icon.side, icon.side, icon.rgba.data()});
+  glfwSetWindowIcon(window, static_cast<int>(images.size()), images.data());
+}
+
+bool is_software(std::string_view renderer) {
+  constexpr std::array<std::string_view, 4> kNames = {"llvmpipe", "softpipe", "SWR", "Software"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+    return renderer.find(name) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+GlfwSession::GlfwSession() {
+  if (glfwInit() == GLFW_TRUE) return;
+  throw Error(Errc::Unsupported, fmt::format("no display to open a window on ({}); {}",
+                                             glfw_reason(), kTerminalWayOut));
+}
+
+GlfwSession::~GlfwSession() {
+  glfwTerminate();
+}
+
+void GlfwWindow::Destroy::operator()(GLFWwindow* window) const {
+  glfwDestroyWindow(window);
+}
+
+GlfwWindow::GlfwWindow(WindowSize size) {
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+  glfwWindowHint(GLFW_DEPTH_BITS, 0);
+  glfwWindowHint(GLFW_STENCIL_BITS, 0);
+  glfwWindowHintString(GLFW_X11_CLASS_NAME, "device-lab");
+  glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "device-lab");
+  window_.reset(glfwCreateWindow(size.width, size.height, "Device Lab", nullptr, nullptr));
+  if (!window_) {
+    throw Error(Errc::Unsupported, fmt::format("no OpenGL 3.3 for the window ({}); {}",
+                                               glfw_reason(), kTerminalWayOut));
+  }
+  glfwMakeContextCurrent(handle());
+  if (gladLoadGL(glfwGetProcAddress) == 0) {
+    throw Error(Errc::Unsupported,
+                fmt::format("OpenGL 3.3 could not be loaded; {}", kTerminalWayOut));
+  }
+  glfwSwapInterval(1);
+  glfwSetWindowSizeLimits(handle(), 480, 360, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
+  software_rendering_ = renderer != nullptr && is_software(renderer);
+  set_icon(handle());
+  watch_events();
+}
+
+GlfwWindow::~GlfwWindow() = default;
+
+// ImGui chains to these callbacks, so they come first.
+void GlfwWindow::watch_events() {
+  glfwSetWindowUserPointer(handle(), this);
+  struct Note {
+    void operator()(GLFWwindow* window) const {
+      static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window))->attention_ = true;
+    }
+  };
+  glfwSetCursorPosCallback(handle(), [](GLFWwindow* w, double, double) { Note{}(w); });
+  glfwSetCursorEnterCallback(handle(), [](GLFWwindow* w, int) { Note{}(w); });
+  glfwSetMouseButtonCallback(handle(), [](GLFWwindow* w, int, int, int) { Note{}(w); });
+  glfwSetScrollCallback(handle(), [](GLFWwindow* w, double, double) { Note{}(w); });
+  glfwSetKeyCallback(handle(), [](GLFWwindow* w, int, int, int, int) { Note{}(w); });
+  glfwSetCharCallback(handle(), [](GLFWwindow* w, unsigned) { Note{}(w); });
+  glfwSetWindowFocusCallback(handle(), [](GLFWwindow* w, int) { Note{}(w); });
+  glfwSetWindowIconifyCallback(handle(), [](GLFWwindow* w, int) { Note{}(w); });
+  glfwSetFramebufferSizeCallback(handle(), [](GLFWwindow* w, int, int) { Note{}(w); });
+  glfwSetWindowContentScaleCallback(handle(), [](GLFWwindow* w, float, float) { Note{}(w); });
+  glfwSetWindowRefreshCallback(handle(), [](GLFWwindow* w) { Note{}(w); });
+}
+
+void GlfwWindow::show() {
+  glfwShowWindow(handle());
+}
+
+bool GlfwWindow::should_close() const {
+  return glfwWindowShouldClose(handle()) == GLFW_TRUE;
+}
+
+bool GlfwWindow::hidden() const {
+  return glfwGetWindowAttrib(handle(), GLFW_ICONIFIED) == GLFW_TRUE ||
+         glfwGetWindowAttrib(handle(), GLFW_VISIBLE) == GLFW_FALSE;
+}
+
+WindowSize GlfwWindow::size() const {
+  WindowSize size;
+  glfwGetWindowSize(handle(), &size.width, &size.height);
+  return size;
+}
+
+WindowSize GlfwWindow::framebuffer_size() const {
+  WindowSize size;
+  glfwGetFramebufferSize(handle(), &size.width, &size.height);
+  return size;
+}
+
+float GlfwWindow::content_scale() const {
+  float x = 1;
+  float y = 1;
+  glfwGetWindowContentScale(handle(), &x, &y);
+  return std::max({x, y, 1.0F});
+}
+
+bool GlfwWindow::take_attention() {
+  return std::exchange(attention_, false);
+}
+
+void GlfwWindow::swap() {
+  glfwSwapBuffers(handle());
+}
+
+}  // namespace lab::app

@@ -1,0 +1,94 @@
+#include "app/window/interface.h"
+
+#include <glad/gl.h>
+// glad comes first: no other header may bring the system's OpenGL in.
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include "compute/run/lab_clock.h"
+
+namespace lab::app {
+
+namespace {
+
+void move_pointer_away(ImGuiIO& io) {
+#if IMGUI_VERSION_NUM >= 18700
+  io.AddMousePosEvent(-FLT_MAX, -FLT_MAX);
+#else
+  io.MousePos = ImVec2(-FLT_MAX, -FLT_MAX);
+#endif
+}
+
+}  // namespace
+
+Interface::Interface(GlfwWindow& window, bool listen) : window_(window) {
+  IMGUI_CHECKVERSION();
+  ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;  // the lab remembers its own settings
+  io.LogFilename = nullptr;
+  io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+  ImGui_ImplGlfw_InitForOpenGL(window.handle(), listen);
+  ImGui_ImplOpenGL3_Init("#version 330 core");
+}
+
+Interface::~Interface() {
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui_ImplGlfw_Shutdown();
+  ImGui::DestroyContext();
+}
+
+void Interface::set_look(ui::ThemeMode mode, float scale) {
+  // Sizes are in window coordinates; on X11 these are pixels, so the monitor's scale is ours.
+  const float pixels_per_unit = static_cast<float>(window_.framebuffer_size().width) /
+                                static_cast<float>(std::max(1, window_.size().width));
+  const float monitor = window_.content_scale() / std::max(1.0F, pixels_per_unit);
+  const float wanted = std::round(scale * std::max(1.0F, monitor) * 100) / 100;
+  if (mode != mode_ || wanted != wanted_scale_) style_stale_ = true;
+  mode_ = mode;
+  wanted_scale_ = wanted;
+}
+
+void Interface::rebuild_fonts() {
+  ImGui::GetIO().Fonts->Clear();
+  ui_.fonts = ui::load_fonts(ui_.scale);
+  ImGui::GetIO().FontDefault = ui_.fonts.body;
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+}
+
+void Interface::begin_frame(const FrameInput& input) {
+  if (style_stale_) {
+    ui_.theme = &ui::theme(mode_);
+    const bool rescaled = ui_.fonts.body == nullptr || ui_.scale != wanted_scale_;
+    ui_.scale = wanted_scale_;
+    ui::apply_style(*ui_.theme, ui_.scale);
+    ImGui_ImplOpenGL3_NewFrame();  // makes the device objects that the font texture needs
+    if (rescaled) rebuild_fonts();
+    style_stale_ = false;
+  }
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  if (input.scripted != nullptr) input.scripted->apply(ImGui::GetIO());
+  if (input.pointer_away) move_pointer_away(ImGui::GetIO());
+  ImGui::NewFrame();
+  ui_.time_s = lab_time_s();
+  ui_.wants_animation = false;
+  ui_.widgets.begin_frame();
+}
+
+void Interface::end_frame() {
+  ImGui::Render();
+  const WindowSize size = window_.framebuffer_size();
+  glViewport(0, 0, size.width, size.height);
+  const ImVec4 page = ImGui::ColorConvertU32ToFloat4(ui_.theme->page);
+  glClearColor(page.x, page.y, page.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+}  // namespace lab::app

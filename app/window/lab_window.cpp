@@ -1,0 +1,216 @@
+#include "app/window/lab_window.h"
+
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "app/files/write_file.h"
+#include "app/window/describe.h"
+#include "app/window/picture.h"
+#include "compute/run/lab_clock.h"
+#include "compute/types/error.h"
+
+namespace lab::app {
+namespace {
+
+// The loop looks at least so often whether Ctrl-C came.
+constexpr double kLongestWaitS = 0.5;
+// A frame drawn by the processor takes 10 to 20 ms of it, so a running job gets fewer of them.
+constexpr double kSoftwareBusyIntervalS = 0.2;
+// Readings are rarer while nobody touches the window.
+constexpr double kAttentiveS = 10;
+constexpr double kActiveTelemetryS = 1;
+constexpr double kIdleTelemetryS = 2;
+
+double process_cpu_s() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+Settings settings_or_defaults(std::string& complaint) {
+  try {
+    return load_settings(settings_file());
+  } catch (const Error& e) {
+    complaint = e.what();
+    return {};
+  }
+}
+
+std::optional<ScriptPlayer> player_for(const WindowOptions& options) {
+  if (options.script.empty()) return {};
+  const std::string name = options.script.string();
+  return ScriptPlayer(parse_script(read_file(options.script, "script"), name), name);
+}
+
+WindowSize first_size(const WindowOptions& options, const Settings& settings) {
+  if (options.width && options.height) return {*options.width, *options.height};
+  return settings.window;
+}
+
+ui::Page page_named(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames = {"devices", "memory",   "transfers",
+                                                      "matmul",  "training", "log"};
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  return static_cast<ui::Page>(std::min<std::ptrdiff_t>(found - kNames.begin(), 5));
+}
+
+PacerLimits limits_for(const GlfwWindow& window) {
+  PacerLimits limits;
+  if (window.software_rendering()) limits.busy_interval_s = kSoftwareBusyIntervalS;
+  return limits;
+}
+
+}  // namespace
+
+LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt)
+    : options_(options),
+      interrupt_(interrupt),
+      machine_found_(std::async(
+          std::launch::async,
+          [n = options.cpu_devices] { return std::make_unique<Machine>(MachineOptions{n}); })),
+      settings_(settings_or_defaults(settings_complaint_)),
+      player_(player_for(options)),
+      window_(first_size(options, settings_)),
+      interface_(window_, options.script.empty()),
+      machine_(machine_found_.get()),
+      controller_(*machine_),
+      pacer_(limits_for(window_)) {
+  ui::load_view(view_, settings_.view);
+  apply_options();
+  if (!settings_complaint_.empty()) controller_.log(Severity::Warning, settings_complaint_);
+}
+
+void LabWindow::apply_options() {
+  if (options_.scale) view_.scale = *options_.scale;
+  if (options_.theme) {
+    view_.mode = *options_.theme == "light" ? ui::ThemeMode::Light : ui::ThemeMode::Dark;
+  }
+  if (options_.page) view_.page = page_named(*options_.page);
+}
+
+bool LabWindow::unattended() const {
+  return player_ || !options_.screenshot.empty() || !options_.describe.empty();
+}
+
+bool LabWindow::finished() const {
+  if (player_) return player_->finished();
+  return unattended() && frames_ >= options_.frames;
+}
+
+void LabWindow::run() {
+  window_.show();
+  bool stop = false;
+  while (!stop) {
+    wait_for_something();
+    const double now_s = lab_time_s();
+    if (window_.take_attention()) {
+      pacer_.attention(now_s);
+      last_attention_s_ = now_s;
+    }
+    // On before the look, so that what comes after it wakes the loop.
+    controller_.wake_on_events(controller_.activity() == Activity::Idle);
+    const Controller::News news = controller_.drain();
+    if (news.results) pacer_.results();
+    if (news.gauges) pacer_.gauges();
+    const bool attentive = now_s - last_attention_s_ < kAttentiveS;
+    controller_.set_telemetry_interval(attentive || controller_.activity() == Activity::Busy
+                                           ? kActiveTelemetryS
+                                           : kIdleTelemetryS);
+    const bool forced = player_ ? player_->wants_frame(now_s) : unattended();
+    if (forced) pacer_.attention(now_s);
+    if (pacer_.wait_s(now_s, controller_.activity(), window_.hidden()) <= 0) draw_frame();
+    stop = window_.should_close() || interrupt_.requested() || finished();
+  }
+  if (!unattended()) remember();
+  if (options_.frame_stats) print_frame_stats();
+}
+
+void LabWindow::wait_for_something() {
+  const Activity activity = controller_.activity();
+  const double now_s = lab_time_s();
+  double wait_s = std::min(kLongestWaitS, pacer_.wait_s(now_s, activity, window_.hidden()));
+  if (activity != Activity::Idle) {
+    // Events do not wake the loop now: look for them as often as a frame may be drawn.
+    const PacerLimits limits = limits_for(window_);
+    wait_s = std::min(
+        wait_s, activity == Activity::Timing ? limits.timing_interval_s : limits.busy_interval_s);
+  }
+  if (player_ && player_->wants_frame(now_s)) wait_s = std::min(wait_s, 0.05);
+  controller_.wake_on_events(activity == Activity::Idle);
+  if (wait_s > 0) {
+    glfwWaitEventsTimeout(wait_s);
+  } else {
+    glfwPollEvents();
+  }
+}
+
+void LabWindow::draw_frame() {
+  const double cpu_before_s = process_cpu_s();
+  interface_.set_look(view_.mode, view_.scale);
+  interface_.begin_frame({player_ ? &player_->input() : nullptr, controller_.saving()});
+  Commands commands;
+  ui::draw_lab(interface_.ui(), controller_.model(), view_, commands);
+  interface_.end_frame();
+  ++frames_;
+  serve_files();
+  window_.swap();
+  if (frames_ == 1) first_frame_s_ = lab_time_s();
+  pacer_.drawn(lab_time_s(), process_cpu_s() - cpu_before_s);
+  if (interface_.ui().wants_animation) pacer_.animate();
+  controller_.execute(commands);
+  if (controller_.saving()) pacer_.attention(lab_time_s());
+}
+
+// Everything that is read from the frame before it is swapped.
+void LabWindow::serve_files() {
+  const WindowSize frame = window_.framebuffer_size();
+  const float pixels =
+      static_cast<float>(frame.width) / static_cast<float>(std::max(1, window_.size().width));
+  controller_.save_plots(interface_.ui().widgets, frame.width, frame.height, pixels);
+  if (player_) {
+    const auto wish =
+        player_->after_frame({interface_.ui().widgets, lab_time_s(), controller_.idle()});
+    if (wish && wish->act == Act::Screenshot) write_screenshot(wish->file);
+    if (wish && wish->act == Act::Describe) write_description(wish->file);
+  }
+  if (!finished()) return;
+  if (!options_.screenshot.empty()) write_screenshot(options_.screenshot);
+  if (!options_.describe.empty()) write_description(options_.describe);
+}
+
+void LabWindow::write_screenshot(const std::filesystem::path& file) {
+  const WindowSize frame = window_.framebuffer_size();
+  write_png(read_frame(frame.width, frame.height, {0, 0, frame.width, frame.height}), file,
+            "screenshot");
+}
+
+void LabWindow::write_description(const std::filesystem::path& file) {
+  const WindowSize size = window_.size();
+  write_file(file, describe_ui(interface_.ui(), size.width, size.height), "describe-ui");
+}
+
+void LabWindow::remember() {
+  const auto file = settings_file();
+  if (file.empty()) return;
+  try {
+    save_settings({window_.size(), ui::save_view(view_)}, file);
+  } catch (const Error& e) {
+    fmt::print(stderr, "device-lab: {}; nothing else is lost\n", e.what());
+  }
+}
+
+void LabWindow::print_frame_stats() const {
+  fmt::print(stderr,
+             "{{\"type\":\"frames\",\"first_frame_s\":{:.3f},\"frames\":{},\"seconds\":{:.3f},"
+             "\"cpu_s\":{:.3f}}}\n",
+             first_frame_s_, frames_, lab_time_s(), process_cpu_s());
+}
+
+}  // namespace lab::app

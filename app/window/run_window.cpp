@@ -1,0 +1,13 @@
+#include "app/run_window.h"
+
+#include "app/headless/commands.h"
+#include "app/window/lab_window.h"
+
+namespace lab::app {
+
+int run_window(const WindowOptions& options, Interrupt& interrupt) {
+  LabWindow(options, interrupt).run();
+  return interrupt.requested() ? kExitInterrupted : kExitDone;
+}
+
+}  // namespace lab::app

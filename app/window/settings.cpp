@@ -1,0 +1,76 @@
+#include "app/window/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "app/files/write_file.h"
+#include "compute/types/error.h"
+
+namespace lab::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int side(const Json& window, const char* key, int fallback) {
+  if (!window.contains(key) || !window[key].is_number_integer()) return fallback;
+  return static_cast<int>(std::clamp<std::int64_t>(window[key].get<std::int64_t>(), 480, 16384));
+}
+
+}  // namespace
+
+fs::path settings_file() {
+  fs::path base = variable("XDG_CONFIG_HOME");
+  if (base.empty() || !base.is_absolute()) {
+    const fs::path home = variable("HOME");
+    if (home.empty()) return {};
+    base = home / ".config";
+  }
+  return base / "device-lab" / "settings.json";
+}
+
+Settings load_settings(const fs::path& file) {
+  Settings settings;
+  std::error_code ignored;
+  if (file.empty() || !fs::exists(file, ignored)) return settings;
+  const Json json = Json::parse(read_file(file, "settings"), nullptr, false);
+  if (!json.is_object()) {
+    throw Error(Errc::Corrupt, fmt::format("settings: {} is not a JSON object; the defaults are "
+                                           "used and it is replaced at the end",
+                                           file.string()));
+  }
+  if (json.contains("window") && json["window"].is_object()) {
+    settings.window.width = side(json["window"], "width", settings.window.width);
+    settings.window.height = side(json["window"], "height", settings.window.height);
+  }
+  if (json.contains("view") && json["view"].is_object()) {
+    for (const auto& [key, value] : json["view"].items()) {
+      if (value.is_string()) settings.view[key] = value.get<std::string>();
+    }
+  }
+  return settings;
+}
+
+void save_settings(const Settings& settings, const fs::path& file) {
+  std::error_code failed;
+  fs::create_directories(file.parent_path(), failed);
+  if (failed) {
+    throw Error(Errc::Io, fmt::format("settings: the folder {} cannot be made: {}",
+                                      file.parent_path().string(), failed.message()));
+  }
+  Json json;
+  json["window"] = {{"width", settings.window.width}, {"height", settings.window.height}};
+  json["view"] = settings.view;
+  write_file(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", "settings");
+}
+
+}  // namespace lab::app

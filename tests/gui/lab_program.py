@@ -1,0 +1,124 @@
+"""Runs device-lab the way a person does, and reads what it leaves behind."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+
+class Failure(AssertionError):
+    """A check that did not hold; its text says what was expected and what was found."""
+
+
+def check(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+class Home:
+    """A private home, configuration and working directory, gone at the end."""
+
+    def __init__(self):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="lab-gui-"))
+        self.env = dict(os.environ)
+        self.env.update(
+            HOME=str(self.path),
+            XDG_CONFIG_HOME=str(self.path / "config"),
+            XDG_DATA_HOME=str(self.path / "data"),
+            LIBGL_ALWAYS_SOFTWARE="1",
+        )
+        self.env.pop("LAB_DATA_DIR", None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def file(self, name):
+        return self.path / name
+
+    def settings(self):
+        return json.loads((self.path / "config/device-lab/settings.json").read_text())
+
+    def write_settings(self, view):
+        folder = self.path / "config/device-lab"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "settings.json").write_text(json.dumps({"view": view}))
+
+
+def run(program, home, *args, timeout=60, env=None, **kwargs):
+    return subprocess.run(
+        [program, *map(str, args)],
+        env=env or home.env,
+        cwd=home.path,
+        stdout=kwargs.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        timeout=timeout,
+        text=True,
+        check=False,
+        **kwargs,
+    )
+
+
+def run_script(program, home, steps, *args, timeout=100):
+    """Plays the steps in the window; fails when the program does."""
+    script = home.file("script.jsonl")
+    script.write_text("".join(json.dumps(step) + "\n" for step in steps))
+    result = run(program, home, "--script", script, *args, timeout=timeout)
+    check(result.returncode == 0, f"the script ended with {result.returncode}: {result.stderr}")
+    return result
+
+
+class Picture:
+    """Pixels of a picture, decoded by ImageMagick."""
+
+    def __init__(self, file):
+        decoded = subprocess.run(
+            ["convert", str(file), "-depth", "8", "ppm:-"], capture_output=True, timeout=30, check=False
+        )
+        check(decoded.returncode == 0, f"{file} cannot be decoded: {decoded.stderr}")
+        kind, width, height, depth, pixels = decoded.stdout.split(maxsplit=4)
+        check((kind, depth) == (b"P6", b"255"), f"{file}: unexpected {kind} {depth}")
+        self.width, self.height = int(width), int(height)
+        # Splitting at white space eats leading pixels of that value, so count from the end.
+        stride = self.width * 3
+        pixels = decoded.stdout[-stride * self.height :]
+        self.rows = [pixels[y * stride : (y + 1) * stride] for y in range(self.height)]
+
+    def pixel(self, x, y):
+        at = int(x) * 3
+        return tuple(self.rows[int(y)][at : at + 3])
+
+    def colors(self, every=4):
+        """How often each colour comes, on a grid of samples."""
+        counts = {}
+        for row in self.rows[::every]:
+            for x in range(0, self.width, every):
+                color = row[x * 3 : x * 3 + 3]
+                counts[color] = counts.get(color, 0) + 1
+        return counts
+
+    def share(self, color, every=4):
+        """Share of samples that are this colour, to within what the eye can tell."""
+        counts = self.colors(every)
+        near = sum(
+            count
+            for sample, count in counts.items()
+            if all(abs(a - b) <= 3 for a, b in zip(sample, color))
+        )
+        return near / sum(counts.values())
+
+
+def widgets(file):
+    """path -> widget of a description that --describe-ui or a script wrote."""
+    return {w["path"]: w for w in json.loads(pathlib.Path(file).read_text())["widgets"]}
+
+
+def middle(widget):
+    return (
+        round(widget["x"] + widget["width"] / 2),
+        round(widget["y"] + widget["height"] / 2),
+    )

@@ -1,0 +1,250 @@
+#!/usr/bin/python3
+"""The command line from outside: JSON contract, exit statuses, interrupts, bad files.
+
+    terminal_test.py PROGRAM CASE
+"""
+
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+from lab_program import Failure, Home, check, run
+
+NUMBER, TEXT, FLAG = (int, float), str, bool
+CONTRACT = {
+    "device": {"device": TEXT, "name": TEXT},
+    "matmul": {
+        "device": TEXT, "kernel": TEXT, "dtype": TEXT, "m": int, "n": int, "k": int,
+        "median_s": NUMBER, "p10_s": NUMBER, "p90_s": NUMBER, "samples": int, "gflops": NUMBER,
+        "verified": FLAG, "share_of_library": NUMBER, "share_of_peak": NUMBER,
+    },
+    "transfer": {
+        "from": TEXT, "to": TEXT, "memory": TEXT, "bytes": int, "median_s": NUMBER,
+        "p10_s": NUMBER, "p90_s": NUMBER, "n": int, "gb_per_s": NUMBER, "verified": FLAG,
+    },
+    "step": {
+        "step": int, "epoch": int, "loss": NUMBER, "images": int, "images_per_s": NUMBER,
+        "t_s": NUMBER,
+    },
+    "epoch": {
+        "epoch": int, "train_loss": NUMBER, "train_acc": NUMBER, "test_acc": NUMBER,
+        "seconds": NUMBER, "images_per_s": NUMBER,
+    },
+    "done": {"seconds": NUMBER},
+    "trained": {"seconds": NUMBER, "test_acc": NUMBER, "images_per_s": NUMBER, "devices": list},
+    "skip": {"reason": TEXT},
+    "progress": {"done": NUMBER},
+    "error": {"message": TEXT},
+}  # fmt: skip
+KNOWN_TYPES = {"device", "sample", "skip", "step", "epoch", "progress", "error", "done",
+               "peak", "rung", "fit", "start", "setup", "log"}  # fmt: skip
+SMALL = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]
+
+
+def not_json(word):
+    raise Failure(f"{word} is no JSON")
+
+
+def objects(text):
+    lines = text.splitlines()
+    parsed = [json.loads(line, parse_constant=not_json) for line in lines]
+    for one in parsed:
+        check(one.get("type") in KNOWN_TYPES, f"unknown type in {one}")
+    ends = [one for one in parsed if one["type"] in ("done", "error")]
+    check(len(ends) == 1 and parsed[-1] is ends[0], f"ends with {[e['type'] for e in ends]}")
+    return parsed
+
+
+def follow(one, contract):
+    for key, kind in CONTRACT[contract].items():
+        check(key in one, f"{contract} lacks {key}: {one}")
+        value = one[key]
+        whole_flag = isinstance(value, bool) and kind is not FLAG
+        check(isinstance(value, kind) and not whole_flag, f"{contract}.{key} is {value!r}")
+
+
+def json_of(program, home, *args, status=0, timeout=60):
+    result = run(program, home, *args, "--json", timeout=timeout)
+    check(result.returncode == status, f"{args}: status {result.returncode}: {result.stderr}")
+    return objects(result.stdout)
+
+
+def case_json(program, home):
+    """Every command's objects have the contract's keys and types."""
+    devices = json_of(program, home, "devices", "--cpu-devices", "2")
+    named = [d["device"] for d in devices if d["type"] == "device"]
+    check(named[:2] == ["cpu:0", "cpu:1"], f"devices are {named}")
+    for one in devices:
+        follow(one, one["type"])
+
+    matmul = json_of(program, home, "matmul", "--sizes", "64,100", "--devices", "cpu:0",
+                     "--budget", "0.02")  # fmt: skip
+    samples = [one for one in matmul if one["type"] == "sample"]
+    check({s["n"] for s in samples} == {64, 100}, "sizes are missing")
+    for one in samples:
+        follow(one, "matmul")
+        check(one["verified"] and one["gflops"] > 0, f"not verified: {one}")
+
+    transfer = json_of(program, home, "transfer", "--sizes", "4KiB..1MiB", "--from", "cpu:0",
+                       "--to", "cpu:0", "--budget", "0.02")  # fmt: skip
+    samples = [one for one in transfer if one["type"] == "sample"]
+    check(len(samples) >= 9, f"{len(samples)} transfers")
+    for one in samples:
+        follow(one, "transfer")
+        check(one["verified"], f"not verified: {one}")
+
+    train = json_of(program, home, "train", "--model", "softmax", "--epochs", "2", *SMALL)
+    steps = [one for one in train if one["type"] == "step"]
+    check([s["step"] for s in steps] == list(range(1, 17)), f"{len(steps)} steps")
+    epochs = [one for one in train if one["type"] == "epoch"]
+    check([e["epoch"] for e in epochs] == [1, 2], f"{epochs}")
+    for one in steps:
+        follow(one, "step")
+    for one in epochs:
+        follow(one, "epoch")
+    follow(train[-1], "trained")
+
+
+def case_status(program, home):
+    """Wrong usage is 2, a failure is 1; both in one line that names the thing."""
+    for status, part, args in (
+        (2, "--frobnicate", ["train", "--frobnicate"]),
+        (2, "lenet", ["train", "--model", "lennet"]),
+        (2, "nosuch", ["matmul", "--kernels", "nosuch"]),
+        (2, "tpu:0", ["matmul", "--devices", "tpu:0"]),
+        (2, "--sizes", ["matmul", "--sizes", "-5"]),
+        (2, "matmul", ["matmull"]),
+        (1, "cuda:63", ["matmul", "--devices", "cuda:63", "--sizes", "64"]),
+        (1, "/nonexistent", ["train", "--data-dir", "/nonexistent"]),
+        (1, "w.safetensors", ["train", "--init", "w.safetensors", *SMALL]),
+        (1, "/nonexistent", ["train", "--save", "/nonexistent/w.safetensors", "--steps", "1",
+                             "--no-eval", "--model", "softmax", *SMALL]),
+    ):  # fmt: skip
+        result = run(program, home, *args)
+        text = result.stderr
+        check(result.returncode == status, f"{args}: status {result.returncode}: {text}")
+        last = text.splitlines()[-1]
+        check(part in last, f"{args}: {part!r} is missing in {text!r}")
+        if args[0] != "matmull":
+            error = json_of(program, home, *args, status=status)[-1]
+            check(error["type"] == "error" and part in error["message"], f"{error}")
+    for word in ("version", "--help"):
+        check(run(program, home, word).returncode == 0, f"{word} failed")
+
+
+def case_tables(program, home):
+    """Without --json there are tables for people and no progress bar in a pipe."""
+    result = run(program, home, "matmul", "--sizes", "64", "--budget", "0.02")
+    check("FLOP/s" in result.stdout and "of library" in result.stdout, result.stdout)
+    check("\x1b" not in result.stdout + result.stderr, "escape codes in a pipe")
+    result = run(program, home, "train", "--model", "softmax", "--epochs", "1", *SMALL)
+    check("synthetic" in result.stdout and "test accuracy" in result.stdout, result.stdout)
+
+
+def case_interrupt(program, home):
+    """Ctrl-C ends with 130, soon, and keeps what was printed."""
+    args = ["train", "--model", "lenet", "--epochs", "500", *SMALL, "--json"]
+    process = subprocess.Popen([program, *args], env=home.env, cwd=home.path, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    seen = []
+    while not any('"step"' in line for line in seen):
+        seen.append(process.stdout.readline())
+        check(seen[-1], f"ended early: {seen}")
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=20)
+    check(process.returncode == 130, f"status {process.returncode}")
+    check(time.monotonic() - begin < 5, "stopping took too long")
+    end = objects("".join(seen) + rest)[-1]
+    check(end["type"] == "error" and end["code"] == "cancelled", f"{end}")
+
+
+def small_files_only():
+    """Writing past 4 KiB fails, as on a full disk (SIGXFSZ is ignored by Python)."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+def case_output(program, home):
+    """A full disk and a reader that leaves behind standard output."""
+    args = ["train", "--model", "softmax", "--epochs", "1", *SMALL, "--json"]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = run(program, home, *args, stdout=full)
+    check(result.returncode == 1, f"full disk: status {result.returncode}")
+    check("No space left" in result.stderr, f"full disk: {result.stderr!r}")
+    weights = home.file("weights.safetensors")
+    weights.write_text("what was there before")
+    save = ["train", "--model", "softmax", "--steps", "1", "--no-eval", *SMALL, "--save", weights]
+    result = run(program, home, *save, preexec_fn=small_files_only, restore_signals=False)
+    check(result.returncode == 1, f"full disk: status {result.returncode}: {result.stderr}")
+    check("weights.safetensors" in result.stderr, f"full disk: {result.stderr!r}")
+    check(weights.read_text() == "what was there before", "the older file is lost")
+    check(sorted(home.path.iterdir()) == [weights], "something half-written was left")
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = run(program, home, *args, stdout=writer)
+    os.close(writer)
+    check(result.returncode in (1, 141), f"closed pipe: status {result.returncode}")
+    check(result.stderr == "", f"closed pipe: {result.stderr!r}")
+
+
+def case_data(program, home):
+    """Broken IDX files are named, with what is wrong, and nothing crashes."""
+    folder = home.file("set")
+    folder.mkdir()
+    names = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+             "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"]  # fmt: skip
+
+    def idx(kind, count, body):
+        shape = b"" if kind == 1 else (28).to_bytes(4, "big") * 2
+        return bytes([0, 0, 8, kind]) + count.to_bytes(4, "big") + shape + body
+
+    def write(images):
+        for name in names:
+            labels = "labels" in name
+            good = idx(1, 20, bytes(20)) if labels else idx(3, 20, bytes(20 * 784))
+            content = good if labels or images is None else images
+            (folder / (name + ".gz")).write_bytes(gzip.compress(content))
+
+    def train(status):
+        return run(program, home, "train", "--data-dir", folder, "--model", "softmax", "--batch",
+                   "10", "--epochs", "1", "--order", "sequential"), status  # fmt: skip
+
+    write(None)
+    result, _ = train(0)
+    check(result.returncode == 0, f"small set: {result.stderr}")
+    for broken in (
+        idx(3, 20, bytes(100)),  # truncated
+        idx(3, 4_000_000_000, bytes(100)),  # oversized
+        idx(1, 20, bytes(20)),  # mislabelled
+        b"\xff" * 64,  # wrong magic
+        b"",
+    ):
+        write(broken)
+        result, _ = train(1)
+        check(result.returncode == 1, f"{broken[:8]}: status {result.returncode}: {result.stderr}")
+        check("images-idx3" in result.stderr, f"{broken[:8]}: {result.stderr!r}")
+    result = run(program, home, "data", "verify", "--dir", folder)
+    check(result.returncode == 1 and "data fetch" in result.stderr, f"verify: {result.stderr!r}")
+
+
+CASES = {name[5:]: case for name, case in globals().copy().items() if name.startswith("case_")}
+
+
+def main():
+    program, name = sys.argv[1:3]
+    with Home() as home:
+        try:
+            CASES[name](program, home)
+        except Failure as failure:
+            print(f"{name}: {failure}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

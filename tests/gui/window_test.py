@@ -1,0 +1,332 @@
+#!/usr/bin/python3
+"""The real window in a virtual display: pages, jobs, pictures, exports, faults.
+
+    window_test.py PROGRAM CASE
+
+Runs one case under its own xvfb-run. Exit status 77: skipped, the reason is printed.
+"""
+
+import contextlib
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from lab_program import Failure, Home, Picture, check, middle, run, run_script, widgets
+
+PAGES = ["devices", "memory", "transfers", "matmul", "training", "log"]
+DARK_PAGE, LIGHT_PAGE = (0x0F, 0x12, 0x16), (0xF5, 0xF6, 0xF8)
+SIZE = "1280x800"
+
+
+# --- the person at the mouse ------------------------------------------------------------------
+
+
+def xdotool(*args):
+    return subprocess.run(
+        ["xdotool", *map(str, args)], capture_output=True, text=True, timeout=20, check=False
+    ).stdout.strip()
+
+
+@contextlib.contextmanager
+def open_window(program, home, *args):
+    """The window as a person opens it; yields the process and the window's number."""
+    process = subprocess.Popen(
+        [program, "--size", SIZE, "--frame-stats", *args],
+        env=home.env,
+        cwd=home.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process, wait_for(lambda: xdotool("search", "--onlyvisible", "--name", "^Device Lab$"))
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait(10)
+
+
+def close_window(process):
+    """As Ctrl-C in the terminal does; returns what the program said."""
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    check(process.returncode == 130, f"Ctrl-C ended the window with {process.returncode}: {err}")
+    return err
+
+
+def wait_for(ready, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = ready()
+        if value:
+            return value
+        time.sleep(0.1)
+    raise Failure(f"waited {seconds} s in vain")
+
+
+def click(place):
+    xdotool("mousemove", *place)
+    time.sleep(0.15)
+    xdotool("click", 1)
+    time.sleep(0.5)
+
+
+def screen(home, name):
+    file = home.file(name)
+    subprocess.run(["import", "-window", "root", "-depth", "8", f"png24:{file}"], timeout=20, check=True)
+    return Picture(file)
+
+
+# --- cases ------------------------------------------------------------------------------------
+
+
+def case_pages(program, home):
+    """Every page opens by a real click and shows something of its own."""
+    described = home.file("ui.json")
+    result = run(program, home, "--size", SIZE, "--describe-ui", described)
+    check(result.returncode == 0, result.stderr)
+    rail = widgets(described)
+    with open_window(program, home) as (process, window):
+        xdotool("windowmove", window, 0, 0)
+        time.sleep(0.5)
+        pictures = {}
+        for page in PAGES:
+            click(middle(rail[f"rail/{page}"]))
+            xdotool("mousemove", 640, 26)
+            time.sleep(0.4)
+            picture = screen(home, f"{page}.png")
+            check(picture.share(DARK_PAGE) > 0.02, f"{page}: the page colour is missing")
+            check(len(picture.colors()) > 20, f"{page}: looks blank")
+            pictures[page] = picture.rows[60:700]
+        for first, second in zip(PAGES, PAGES[1:]):
+            check(pictures[first] != pictures[second], f"{first} and {second} look alike")
+        close_window(process)
+    check(home.settings()["view"]["page"] == "log", "the last page was not remembered")
+
+
+def case_resize(program, home):
+    """The interface fills the window at every size and the size is remembered."""
+    with open_window(program, home) as (process, window):
+        for width, height in ((900, 640), (1400, 900)):
+            xdotool("windowsize", "--sync", window, width, height)
+            xdotool("windowmove", window, 0, 0)
+            time.sleep(1)
+            picture = screen(home, "resized.png")
+            for x, y in ((3, 3), (width - 3, 3), (3, height - 3), (width - 3, height - 3)):
+                check(picture.pixel(x, y) != (0, 0, 0), f"nothing is drawn at {x},{y}")
+            check(picture.share(DARK_PAGE) > 0.05, "the page colour is missing")
+        close_window(process)
+    size = home.settings()["window"]
+    check((size["width"], size["height"]) == (1400, 900), f"remembered {size}")
+
+
+def case_looks(program, home):
+    """Themes and scales reach the pixels and are remembered."""
+    for theme, color in (("dark", DARK_PAGE), ("light", LIGHT_PAGE)):
+        file = home.file(f"{theme}.png")
+        result = run(program, home, "--theme", theme, "--size", SIZE, "--screenshot", file)
+        check(result.returncode == 0, result.stderr)
+        picture = Picture(file)
+        check((picture.width, picture.height) == (1280, 800), f"{picture.width}x{picture.height}")
+        check(picture.share(color) > 0.1, f"{theme}: the page colour is missing")
+        check(len(picture.colors()) > 20, f"{theme}: looks blank")
+    rails = []
+    for scale in ("1", "2"):
+        described = home.file(f"scale{scale}.json")
+        run(program, home, "--scale", scale, "--size", "1600x1000", "--describe-ui", described)
+        rails.append(widgets(described)["rail/devices"]["height"])
+    check(abs(rails[1] / rails[0] - 2) < 0.1, f"the rail did not double: {rails}")
+    with open_window(program, home, "--scale", "1.5", "--theme", "light") as (process, _):
+        time.sleep(1)
+        close_window(process)
+    view = home.settings()["view"]
+    check(float(view["scale"]) == 1.5 and view["theme"] == "light", f"remembered {view}")
+
+
+def case_matmul(program, home):
+    """A sweep runs to its end and its curves can be saved."""
+    result = run_script(
+        program,
+        home,
+        [
+            {"click": "rail/matmul"},
+            {"set": "matmul/sizes", "value": "64,128"},
+            {"set": "matmul/budget", "value": "0.05"},
+            {"click": "matmul/run"},
+            {"wait": "idle", "timeout": 90},
+            {"hover": ""},
+            {"screenshot": "matmul.png"},
+            {"right_click": "matmul/plot/gflops"},
+            {"click": "matmul/plot/gflops/menu/save-csv"},
+            {"right_click": "matmul/plot/gflops"},
+            {"click": "matmul/plot/gflops/menu/save-png"},
+            {"wait": 0.5},
+            {"hover": ""},
+            {"wait": 0.5},
+        ],
+        "--size",
+        SIZE,
+    )
+    with open(home.file("matmul-plot-gflops.csv"), encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    check(header[1] == "series" and header[3:] == ["low", "high"], f"the CSV begins with {header}")
+    sizes = {float(row[0]) for row in rows}
+    check(sizes == {64, 128}, f"the CSV has sizes {sizes}")
+    check(len(rows) >= 8, f"the CSV has {len(rows)} points")
+    check(all(float(row[2]) > 0 for row in rows), "a speed is not positive")
+    plot = Picture(home.file("matmul-plot-gflops.png"))
+    check(plot.width > 300 and plot.height > 150, f"the plot is {plot.width}x{plot.height}")
+    check(len(plot.colors(2)) > 20, "the saved plot looks blank")
+    check(len(Picture(home.file("matmul.png")).colors()) > 50, f"looks blank; {result.stderr}")
+
+
+def case_train(program, home):
+    """LeNet learns for one epoch on a small synthetic set."""
+    home.write_settings({"training.more": "1"})
+    run_script(
+        program,
+        home,
+        [
+            {"click": "rail/training"},
+            {"set": "training/model", "value": "lenet"},
+            {"set": "training/epochs", "value": "1"},
+            {"set": "training/synthetic_train", "value": "1024"},
+            {"set": "training/synthetic_test", "value": "256"},
+            {"click": "training/start"},
+            {"wait": "idle", "timeout": 60},
+            {"hover": ""},
+            {"screenshot": "trained.png"},
+            {"describe": "trained.json"},
+        ],
+        "--size",
+        "1600x1000",
+    )
+    seen = widgets(home.file("trained.json"))
+    for path in ("training/plot/loss", "training/plot/accuracy", "training/summary"):
+        check(path in seen, f"{path} is not visible after training: {sorted(seen)}")
+    check(seen["training/start"]["enabled"], "the next training cannot be started")
+    check(len(Picture(home.file("trained.png")).colors()) > 50, "the page looks blank")
+
+
+def case_cancel(program, home):
+    """A real click on Stop ends a long training; the next job runs."""
+    start = [
+        {"click": "rail/training"},
+        {"set": "training/model", "value": "resnet18"},
+        {"click": "training/start"},
+        {"wait_for": "status/cancel"},
+        {"describe": "running.json"},
+        {"click": "status/cancel"},
+        {"wait": "idle", "timeout": 10},
+        {"wait_for": "training/stopped"},
+        {"set": "training/model", "value": "softmax"},
+        {"describe": "stopped.json"},
+    ]
+    run_script(program, home, start, "--size", SIZE)
+    running, stopped = (widgets(home.file(f"{n}.json")) for n in ("running", "stopped"))
+    check(stopped["training/start"]["enabled"], "no training can be started after a stop")
+    home.write_settings({"page": "training", "training.model": "resnet18"})
+    with open_window(program, home) as (process, window):
+        xdotool("windowmove", window, 0, 0)
+        time.sleep(0.5)
+        click(middle(stopped["training/start"]))
+        time.sleep(2)
+        busy = screen(home, "busy.png")
+        click(middle(running["status/cancel"]))
+        xdotool("mousemove", 640, 26)
+        time.sleep(2)
+        idle = screen(home, "idle.png")
+        x, y = middle(running["status/cancel"])
+        check(busy.pixel(x - 24, y) != idle.pixel(x - 24, y), "the Stop button did not go away")
+        begin = time.monotonic()
+        close_window(process)
+        check(time.monotonic() - begin < 5, "closing took too long")
+
+
+def case_faults(program, home):
+    """Scripts, files and displays that are wrong: one line, the right status."""
+
+    def complains(result, status, *parts):
+        text = result.stderr
+        check(result.returncode == status, f"status {result.returncode} for {parts}: {text}")
+        check(text.count("\n") == 1, f"not one line: {text!r}")
+        for part in parts:
+            check(part in text, f"{part!r} is missing in {text!r}")
+
+    script = home.file("bad.jsonl")
+    script.write_text('{"click": "rail/matmull", "timeout": 0.5}\n')
+    complains(run(program, home, "--script", script), 1, "line 1", "rail/matmull", "rail/matmul'")
+    script.write_text('\n{"klick": "rail/matmul"}\n')
+    complains(run(program, home, "--script", script), 1, "line 2", "double_click")
+    complains(run(program, home, "--script", "none.jsonl"), 1, "none.jsonl")
+    complains(run(program, home, "--screenshot", "/nonexistent/a.png"), 1, "/nonexistent/a.png")
+    complains(run(program, home, "--screenshot", "/dev/full"), 1, "No space left")
+    complains(run(program, home, "--describe-ui", home.path), 1, "directory")
+    check(not list(home.path.glob("**/*.part")), "a half-written file was left")
+
+    env = dict(home.env)
+    env.pop("DISPLAY", None)
+    env.pop("WAYLAND_DISPLAY", None)
+    complains(run(program, home, env=env), 1, "no display", "device-lab tour", "xvfb-run")
+    env = dict(home.env, MESA_GL_VERSION_OVERRIDE="2.1")
+    complains(run(program, home, env=env), 1, "OpenGL 3.3", "device-lab tour")
+
+
+def case_settings(program, home):
+    """A broken or unwritable settings file never stops the window."""
+    file = home.path / "config/device-lab/settings.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{broken")
+    with open_window(program, home, "--page", "log") as (process, _):
+        time.sleep(1)
+        close_window(process)
+    check(home.settings()["view"]["page"] == "log", "the broken file was not replaced")
+    shutil.rmtree(file.parent)
+    file.parent.parent.rmdir()
+    file.parent.parent.write_text("a file where the folder should be")
+    with open_window(program, home) as (process, _):
+        time.sleep(1)
+        said = close_window(process)
+    check("settings" in said, f"the unwritable settings were not told: {said!r}")
+
+
+def case_start(program, home):
+    """The first frame comes soon; a loaded test machine gets a wide margin."""
+    with open_window(program, home) as (process, _):
+        time.sleep(1.5)
+        said = close_window(process)
+    frames = json.loads(next(line for line in said.splitlines() if '"frames"' in line))
+    print(json.dumps(frames))
+    check(frames["first_frame_s"] < 3, f"the first frame took {frames['first_frame_s']} s")
+    check(frames["frames"] < 60, f"{frames['frames']} frames although nothing moved")
+
+
+CASES = {name[5:]: case for name, case in globals().copy().items() if name.startswith("case_")}
+
+
+def main():
+    program, name = sys.argv[1:3]
+    for tool in ("xvfb-run", "xdotool", "import", "convert"):
+        if shutil.which(tool) is None:
+            print(f"skipped: {tool} is not installed")
+            return 77
+    if os.environ.get("LAB_IN_XVFB") != "1":
+        os.environ["LAB_IN_XVFB"] = "1"
+        display = ["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24"]
+        os.execvp(display[0], [*display, sys.executable, *sys.argv])
+    with Home() as home:
+        try:
+            CASES[name](program, home)
+        except Failure as failure:
+            print(f"{name}: {failure}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

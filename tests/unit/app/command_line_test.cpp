@@ -1,0 +1,234 @@
+#include "app/cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "compute/types/error.h"
+#include "compute/types/units.h"
+
+namespace lab::app {
+namespace {
+
+Invocation parse(const std::vector<const char*>& args) {
+  return parse_command_line(args);
+}
+
+template <typename Request>
+Request job(const std::vector<const char*>& args) {
+  return std::get<Request>(std::get<JobOptions>(parse(args)).command);
+}
+
+// The message of the usage error, or what went wrong instead.
+std::string complaint(const std::vector<const char*>& args, Errc code = Errc::Usage) {
+  try {
+    parse(args);
+  } catch (const Error& e) {
+    return e.code() == code ? e.what() : std::string("other code: ") + e.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(CommandLine, OpensTheWindowWithoutWords) {
+  const auto window = std::get<WindowOptions>(parse({}));
+  EXPECT_EQ(window.cpu_devices, 1);
+  EXPECT_FALSE(window.scale);
+  EXPECT_TRUE(window.screenshot.empty());
+}
+
+TEST(CommandLine, ReadsWindowOptions) {
+  const auto window = std::get<WindowOptions>(
+      parse({"--scale", "1.5", "--theme", "light", "--page", "matmul", "--size", "1920x1080",
+             "--screenshot", "a.png", "--frames", "3", "--cpu-devices", "2"}));
+  EXPECT_FLOAT_EQ(window.scale.value(), 1.5F);
+  EXPECT_EQ(window.theme, "light");
+  EXPECT_EQ(window.page, "matmul");
+  EXPECT_EQ(window.width, 1920);
+  EXPECT_EQ(window.height, 1080);
+  EXPECT_EQ(window.screenshot, "a.png");
+  EXPECT_EQ(window.frames, 3);
+  EXPECT_EQ(window.cpu_devices, 2);
+}
+
+TEST(CommandLine, ReadsDevices) {
+  const auto devices = std::get<DevicesOptions>(parse({"devices", "--json", "--watch", "0.5"}));
+  EXPECT_TRUE(devices.json);
+  EXPECT_EQ(devices.watch_s, 0.5);
+}
+
+TEST(CommandLine, ReadsMatmul) {
+  const auto r = job<StartMatmul>({"matmul", "--sizes=64..256", "--devices", "cpu:0,cpu:1",
+                                   "--cpu-devices", "2", "--kernels", "best", "--cache", "cold",
+                                   "--budget", "0.1", "--seed", "7", "--dtype", "bf16"});
+  EXPECT_EQ(r.sizes, (std::vector<std::int64_t>{64, 128, 256}));
+  EXPECT_EQ(r.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(r.kernels, std::vector<std::string>{"best"});
+  EXPECT_EQ(r.cache, CacheState::Cold);
+  EXPECT_EQ(r.budget_s, 0.1);
+  EXPECT_EQ(r.seed, 7U);
+  EXPECT_EQ(r.dtype, DType::BF16);
+}
+
+TEST(CommandLine, ReadsTransfer) {
+  const auto r =
+      job<StartTransfers>({"transfer", "--from", "cpu:0", "--to", "cpu", "--memory", "both",
+                           "--ops", "copy,triad", "--threads", "one", "--sizes", "1KiB..4KiB"});
+  EXPECT_EQ(r.from, std::vector<Device>{cpu()});
+  EXPECT_EQ(r.memory, (std::vector<MemoryKind>{MemoryKind::Pageable, MemoryKind::Pinned}));
+  EXPECT_EQ(r.ops, (std::vector<TransferOp>{TransferOp::Copy, TransferOp::Triad}));
+  EXPECT_TRUE(r.one_thread);
+  EXPECT_FALSE(r.all_threads);
+  EXPECT_EQ(r.sizes_bytes, (std::vector<std::int64_t>{kKiB, 2 * kKiB, 4 * kKiB}));
+}
+
+TEST(CommandLine, TrainingDefaultsAreTheChapters) {
+  const auto r = job<StartTraining>({"train"});
+  EXPECT_EQ(r.model, "lenet");
+  EXPECT_EQ(r.data, DataSource::Synthetic);
+  EXPECT_EQ(r.batch, 256);
+  EXPECT_EQ(r.epochs, 10);
+  EXPECT_EQ(r.momentum, 0);
+  EXPECT_FALSE(r.lr);
+  EXPECT_TRUE(r.evaluate);
+}
+
+TEST(CommandLine, ReadsTrain) {
+  const auto r = job<StartTraining>({"train",
+                                     "--model",
+                                     "mlp",
+                                     "--batch",
+                                     "64",
+                                     "--lr",
+                                     "0.05",
+                                     "--momentum",
+                                     "0.9",
+                                     "--weight-decay",
+                                     "1e-4",
+                                     "--epochs",
+                                     "2",
+                                     "--steps",
+                                     "9",
+                                     "--order",
+                                     "sequential",
+                                     "--seed",
+                                     "18446744073709551615",
+                                     "--kernels",
+                                     "library",
+                                     "--init",
+                                     "a",
+                                     "--save",
+                                     "b",
+                                     "--no-eval",
+                                     "--shares",
+                                     "1",
+                                     "--synthetic-train",
+                                     "100",
+                                     "--synthetic-test",
+                                     "50"});
+  EXPECT_EQ(r.model, "mlp");
+  EXPECT_EQ(r.batch, 64);
+  EXPECT_EQ(r.lr, 0.05);
+  EXPECT_EQ(r.momentum, 0.9);
+  EXPECT_EQ(r.weight_decay, 1e-4);
+  EXPECT_EQ(r.steps, 9);
+  EXPECT_EQ(r.order, BatchOrder::Sequential);
+  EXPECT_EQ(r.seed, 18446744073709551615U);
+  EXPECT_EQ(r.kernels, Kernels::Library);
+  EXPECT_EQ(r.init_file, "a");
+  EXPECT_EQ(r.save_file, "b");
+  EXPECT_FALSE(r.evaluate);
+  EXPECT_EQ(r.synthetic_train, 100);
+  EXPECT_EQ(r.synthetic_test, 50);
+}
+
+TEST(CommandLine, ADataDirectoryMeansFashionMnist) {
+  EXPECT_EQ(job<StartTraining>({"train", "--data-dir", "x"}).data, DataSource::FashionMnist);
+  EXPECT_EQ(job<StartTraining>({"train", "--data-dir", "x", "--data", "synthetic"}).data,
+            DataSource::Synthetic);
+}
+
+TEST(CommandLine, TheLastOfARepeatedOptionCounts) {
+  EXPECT_EQ(job<StartTraining>({"train", "--batch", "1", "--batch", "2"}).batch, 2);
+}
+
+TEST(CommandLine, ReadsDataTourVersionHelp) {
+  const auto data = std::get<DataOptions>(parse({"data", "fetch", "--dir", "d", "--url", "u"}));
+  EXPECT_EQ(data.action, DataAction::Fetch);
+  EXPECT_EQ(data.dir, "d");
+  EXPECT_EQ(data.url, "u");
+  EXPECT_EQ(std::get<DataOptions>(parse({"data", "verify"})).action, DataAction::Verify);
+  EXPECT_EQ(std::get<TourOptions>(parse({"tour", "--cpu-devices", "2"})).cpu_devices, 2);
+  EXPECT_TRUE(std::holds_alternative<VersionOptions>(parse({"version"})));
+  EXPECT_TRUE(contains(std::get<HelpOptions>(parse({"--help"})).text, "matmul"));
+  EXPECT_TRUE(contains(std::get<HelpOptions>(parse({"train", "--help"})).text, "--weight-decay"));
+}
+
+TEST(CommandLine, NamesWhatIsUnknownAndTheNearest) {
+  EXPECT_TRUE(contains(complaint({"matmull"}), "did you mean 'matmul'?"));
+  EXPECT_TRUE(contains(complaint({"train", "--epoch", "3"}), "did you mean --epochs?"));
+  EXPECT_TRUE(contains(complaint({"train", "--frobnicate"}), "--frobnicate"));
+  EXPECT_TRUE(contains(complaint({"train", "--model", "lennet"}), "did you mean 'lenet'?"));
+  EXPECT_TRUE(contains(complaint({"matmul", "--kernels", "best,nosuchkernel"}), "nosuchkernel"));
+  EXPECT_TRUE(contains(complaint({"matmul", "--devices", "tpu:0"}), "tpu:0"));
+  EXPECT_TRUE(contains(complaint({"matmul", "--devices", "cpu:3"}), "--cpu-devices 4"));
+  EXPECT_TRUE(contains(complaint({"--page", "matmull"}), "did you mean 'matmul'?"));
+  EXPECT_TRUE(contains(complaint({"data"}), "fetch"));
+  EXPECT_TRUE(contains(complaint({"data", "check"}), "fetch, verify"));
+}
+
+TEST(CommandLine, RefusesValuesOutOfRange) {
+  for (const auto& args :
+       std::vector<std::vector<const char*>>{{"train", "--batch", "0"},
+                                             {"train", "--batch", "12x"},
+                                             {"train", "--batch", "99999999999999999999"},
+                                             {"train", "--batch", ""},
+                                             {"train", "--lr", "nan"},
+                                             {"train", "--lr", "-1"},
+                                             {"train", "--lr", "inf"},
+                                             {"train", "--epochs", "-3"},
+                                             {"train", "--seed", "-1"},
+                                             {"train", "--shares", "0.5,0.5"},
+                                             {"train", "--cpu-devices", "0"},
+                                             {"train", "--batch"},
+                                             {"matmul", "--sizes", "0"},
+                                             {"matmul", "--sizes", "64.."},
+                                             {"matmul", "--dtype", "f64"},
+                                             {"matmul", "--kernels", "naive,,"},
+                                             {"transfer", "--sizes", "1XiB"},
+                                             {"transfer", "--ops", "swap"},
+                                             {"devices", "--watch", "0"},
+                                             {"--scale", "3"},
+                                             {"--size", "1280"},
+                                             {"--size", "1x1"},
+                                             {"--theme", "blue"},
+                                             {"train", "extra"},
+                                             {"--page", "log", "train"}}) {
+    EXPECT_FALSE(contains(complaint(args), "other code")) << args[0];
+    EXPECT_NE(complaint(args), "no error") << args[0] << " " << args[1];
+    EXPECT_EQ(complaint(args).find('\n'), std::string::npos) << complaint(args);
+  }
+}
+
+TEST(CommandLine, AFaultNamesItsOption) {
+  EXPECT_TRUE(contains(complaint({"train", "--lr", "fast"}), "--lr: 'fast'"));
+  EXPECT_TRUE(contains(complaint({"train", "--batch"}), "--batch needs a value"));
+}
+
+TEST(CommandLine, Tf32IsNotForProcessors) {
+  EXPECT_TRUE(contains(complaint({"matmul", "--dtype", "tf32"}, Errc::Unsupported), "NVIDIA"));
+}
+
+TEST(CommandLine, FindsTheWishForJsonInBrokenLines) {
+  const std::vector<const char*> yes = {"matmul", "--bad", "--json"};
+  const std::vector<const char*> no = {"matmul", "--bad"};
+  EXPECT_TRUE(asks_for_json(yes));
+  EXPECT_FALSE(asks_for_json(no));
+}
+
+}  // namespace
+}  // namespace lab::app

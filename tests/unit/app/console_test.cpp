@@ -1,0 +1,29 @@
+#include "app/headless/console.h"
+
+#include <gtest/gtest.h>
+
+namespace lab::app {
+namespace {
+
+TEST(ProgressText, ShowsShareWhatAndTimeLeft) {
+  const std::string text = progress_text(0.5, "packed at 1024", 12.0, 100);
+  EXPECT_NE(text.find("[############............]"), std::string::npos) << text;
+  EXPECT_NE(text.find("50 %"), std::string::npos);
+  EXPECT_NE(text.find("packed at 1024"), std::string::npos);
+  EXPECT_NE(text.find("left"), std::string::npos);
+}
+
+TEST(ProgressText, StaysInsideTheTerminal) {
+  EXPECT_EQ(progress_text(0.5, "a very long description", 12.0, 30).size(), 30U);
+  EXPECT_EQ(progress_text(0.5, "a very long description", 12.0, -1).size(), 0U);
+}
+
+TEST(ProgressText, KeepsToTheEnds) {
+  EXPECT_NE(progress_text(-1, "", {}, 100).find("[........................]   0 %"),
+            std::string::npos);
+  EXPECT_NE(progress_text(2, "", {}, 100).find("[########################] 100 %"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace lab::app

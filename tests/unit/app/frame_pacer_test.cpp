@@ -1,0 +1,82 @@
+#include "app/window/frame_pacer.h"
+
+#include <gtest/gtest.h>
+
+namespace lab::app {
+namespace {
+
+constexpr double kForever = FramePacer::kForever;
+
+// A pacer that has drawn its first frames and has nothing left to do at time 10.
+FramePacer settled(double frame_cpu_s = 0.001) {
+  FramePacer pacer(PacerLimits{});
+  for (int i = 0; i < 10; ++i) pacer.drawn(10, frame_cpu_s);
+  return pacer;
+}
+
+TEST(FramePacer, DrawsAtOnceAtStartAndForAPerson) {
+  EXPECT_EQ(FramePacer(PacerLimits{}).wait_s(0, Activity::Idle, false), 0);
+  FramePacer pacer = settled();
+  EXPECT_EQ(pacer.wait_s(10, Activity::Idle, false), kForever);
+  pacer.attention(10.001);
+  EXPECT_EQ(pacer.wait_s(10.001, Activity::Idle, false), 0);
+}
+
+TEST(FramePacer, SettlesAfterAPerson) {
+  FramePacer pacer = settled();
+  pacer.attention(11);
+  int frames = 0;
+  while (pacer.wait_s(11, Activity::Idle, false) == 0 && frames < 100) {
+    pacer.drawn(11, 0.001);
+    ++frames;
+  }
+  EXPECT_EQ(frames, 3);
+}
+
+TEST(FramePacer, NeverDrawsWhatIsHidden) {
+  FramePacer pacer = settled();
+  pacer.attention(11);
+  pacer.results();
+  EXPECT_EQ(pacer.wait_s(100, Activity::Timing, true), kForever);
+}
+
+TEST(FramePacer, ATimingJobGetsFiveFramesASecondAtMost) {
+  FramePacer pacer = settled();
+  pacer.attention(10);
+  pacer.results();
+  EXPECT_NEAR(pacer.wait_s(10.05, Activity::Timing, false), 0.15, 1e-9);
+  EXPECT_EQ(pacer.wait_s(10.2, Activity::Timing, false), 0);
+}
+
+TEST(FramePacer, GaugesAreCheapInProportionToTheirCost) {
+  FramePacer cheap = settled(0.001);
+  cheap.gauges();
+  EXPECT_NEAR(cheap.wait_s(10, Activity::Idle, false), 1, 1e-9);
+  FramePacer dear = settled(0.018);
+  dear.gauges();
+  EXPECT_NEAR(dear.wait_s(10, Activity::Idle, false), 3, 0.01);
+  FramePacer very_dear = settled(1);
+  very_dear.gauges();
+  EXPECT_NEAR(very_dear.wait_s(10, Activity::Idle, false), 5, 1e-9);
+}
+
+TEST(FramePacer, ResultsComeSoonerThanGauges) {
+  FramePacer pacer = settled(0.018);
+  pacer.gauges();
+  pacer.results();
+  EXPECT_LT(pacer.wait_s(10, Activity::Idle, false), 0.1);
+}
+
+TEST(FramePacer, AnimatesOnlyForAPersonWhileIdle) {
+  FramePacer pacer = settled();
+  pacer.animate();
+  EXPECT_EQ(pacer.wait_s(10, Activity::Idle, false), kForever);
+  pacer.attention(10);
+  for (int i = 0; i < 3; ++i) pacer.drawn(10, 0.001);
+  pacer.animate();
+  EXPECT_EQ(pacer.wait_s(10.5, Activity::Idle, false), 0);
+  EXPECT_EQ(pacer.wait_s(13, Activity::Idle, false), kForever);
+}
+
+}  // namespace
+}  // namespace lab::app

@@ -1,0 +1,106 @@
+#include "app/headless/json_lines.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace lab::app {
+namespace {
+
+nlohmann::json parsed(const Payload& payload) {
+  const auto line = json_line(payload);
+  if (!line) return nullptr;
+  EXPECT_EQ(line->find('\n'), std::string::npos);
+  return nlohmann::json::parse(*line);
+}
+
+void expect_keys(const nlohmann::json& json, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) EXPECT_TRUE(json.contains(key)) << key << " in " << json.dump();
+}
+
+TEST(JsonLines, MatmulSampleFollowsTheContract) {
+  MatmulSample s;
+  s.kernel = "naive";
+  s.m = s.n = s.k = 64;
+  s.time.median_s = 0.5;
+  s.time.n = 9;
+  s.share_of_peak = 0.25;
+  const auto json = parsed(s);
+  expect_keys(json,
+              {"type", "device", "kernel", "dtype", "m", "n", "k", "median_s", "p10_s", "p90_s",
+               "samples", "gflops", "verified", "share_of_library", "share_of_peak", "unstable"});
+  EXPECT_EQ(json["type"], "sample");
+  EXPECT_EQ(json["device"], "cpu:0");
+  EXPECT_EQ(json["dtype"], "f32");
+  EXPECT_EQ(json["n"], 64);
+  EXPECT_EQ(json["samples"], 9);
+  EXPECT_TRUE(json["share_of_library"].is_null());
+}
+
+TEST(JsonLines, TransferSampleFollowsTheContract) {
+  TransferSample s;
+  s.bytes = 1024;
+  s.time.n = 5;
+  const auto json = parsed(s);
+  expect_keys(json, {"from", "to", "memory", "bytes", "median_s", "p10_s", "p90_s", "n", "gb_per_s",
+                     "verified", "op", "threads", "samples"});
+  EXPECT_EQ(json["type"], "sample");
+  EXPECT_EQ(json["n"], 5);
+  EXPECT_EQ(json["memory"], "pageable");
+}
+
+TEST(JsonLines, TrainingFollowsTheContract) {
+  expect_keys(parsed(StepDone{}), {"step", "epoch", "loss", "images", "images_per_s", "t_s"});
+  expect_keys(parsed(EpochDone{}),
+              {"epoch", "train_loss", "train_acc", "test_acc", "seconds", "images_per_s"});
+  EXPECT_EQ(parsed(StepDone{})["type"], "step");
+  EXPECT_EQ(parsed(EpochDone{})["type"], "epoch");
+  TrainingDone done;
+  done.test_acc = 0.8;
+  done.devices = {cpu()};
+  const auto json = nlohmann::json::parse(json_done(1.5, done));
+  expect_keys(json, {"type", "seconds", "test_acc", "images_per_s", "devices"});
+  EXPECT_EQ(json["devices"], nlohmann::json::array({"cpu:0"}));
+}
+
+TEST(JsonLines, ANumberThatIsNoneIsNull) {
+  StepDone step;
+  step.loss = std::nan("");
+  step.images_per_s = INFINITY;
+  const auto json = parsed(step);
+  EXPECT_TRUE(json["loss"].is_null());
+  EXPECT_TRUE(json["images_per_s"].is_null());
+}
+
+TEST(JsonLines, SkipsAndErrorsSayWhy) {
+  EXPECT_EQ(parsed(Skipped{"cuda", "no driver"})["reason"], "no driver");
+  const auto error = nlohmann::json::parse(json_error("usage", "say \"x\"\n\xff"));
+  EXPECT_EQ(error["type"], "error");
+  EXPECT_EQ(error["code"], "usage");
+  EXPECT_FALSE(json_done(1, {}).empty());
+}
+
+TEST(JsonLines, WhatIsForTheWindowAloneIsLeftOut) {
+  EXPECT_FALSE(json_line(Predictions{}));
+  EXPECT_FALSE(json_line(TensorList{}));
+  EXPECT_FALSE(json_line(JobFinished{}));
+}
+
+TEST(JsonLines, DeviceHasFactsAndReadings) {
+  DeviceInfo info;
+  info.name = "some processor";
+  info.clock_max_mhz = Maybe<double>::missing("not shown by the kernel");
+  DeviceTelemetry reading;
+  reading.utilisation = 0.5;
+  reading.temperature_c = Maybe<double>::missing("no sensor");
+  const auto json = nlohmann::json::parse(json_device(info, &reading));
+  EXPECT_EQ(json["type"], "device");
+  EXPECT_EQ(json["utilisation"], 0.5);
+  EXPECT_TRUE(json["temperature_c"].is_null());
+  EXPECT_EQ(json["missing"]["temperature_c"], "no sensor");
+  EXPECT_TRUE(json["clock_max_mhz"].is_null());
+}
+
+}  // namespace
+}  // namespace lab::app

@@ -1,0 +1,24 @@
+#pragma once
+// Average pooling without padding over NHWC images, on the calling thread.
+#include <cstdint>
+
+namespace lab::simd {
+
+// Output size: floor((in - kernel) / stride) + 1. A kernel of the image's size pools it whole.
+struct PoolShape {
+  std::int64_t in_h = 0, in_w = 0, channels = 0;
+  std::int64_t kernel_h = 1, kernel_w = 1, stride = 1;
+
+  std::int64_t out_h() const { return (in_h - kernel_h) / stride + 1; }
+  std::int64_t out_w() const { return (in_w - kernel_w) / stride + 1; }
+  std::int64_t in_size() const { return in_h * in_w * channels; }
+  std::int64_t out_size() const { return out_h() * out_w() * channels; }
+};
+
+// y [images, out_h, out_w, channels] = mean of each window of x [images, in_h, in_w, channels].
+void average_pool(const float* x, float* y, const PoolShape& shape, std::int64_t images);
+
+// dx += dy / window, spread over each window.
+void average_pool_backward(const float* dy, float* dx, const PoolShape& shape, std::int64_t images);
+
+}  // namespace lab::simd

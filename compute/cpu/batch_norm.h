@@ -1,0 +1,32 @@
+#pragma once
+// The passes of batch normalisation over a row-major matrix: a row is a pixel, a column a channel.
+// Source  Ioffe and Szegedy, "Batch Normalization", 2015; gradient as in its section 3
+#include <cstdint>
+
+namespace lab::simd {
+
+// sums[c] += sum over the rows of (x[r, c] - mean[c])^2, summed in FP64.
+void centred_square_sums(const float* x, const float* mean, std::int64_t rows, std::int64_t cols,
+                         double* sums);
+
+struct NormArgs {
+  const float* mean = nullptr;   // [cols]
+  const float* scale = nullptr;  // [cols], weight / sqrt(variance + eps)
+  const float* shift = nullptr;  // [cols], the bias
+  bool relu = false;             // y = relu(...)
+};
+
+// y = (x - mean) * scale + shift, then relu when asked; y may be x.
+void normalise(const float* x, float* y, const NormArgs& args, std::int64_t rows,
+               std::int64_t cols);
+
+// With g = dy, or dy where y > 0 under relu: sum_g += g, sum_gx += g * (x - mean), by column,
+// summed in FP64.
+void norm_backward_sums(const float* x, const float* y, const float* dy, const NormArgs& args,
+                        std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx);
+
+// dx = scale * (g - mean_g - (x - mean) * slope), by column; dx may be dy.
+void norm_backward(const float* x, const float* y, const float* dy, float* dx, const NormArgs& args,
+                   const float* mean_g, const float* slope, std::int64_t rows, std::int64_t cols);
+
+}  // namespace lab::simd

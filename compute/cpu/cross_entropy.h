@@ -1,0 +1,23 @@
+#pragma once
+// Softmax cross-entropy of rows of logits, on the calling thread.
+#include <cstdint>
+
+namespace lab::simd {
+
+struct CrossEntropyArgs {
+  const float* logits = nullptr;         // [rows, classes]
+  const std::uint8_t* labels = nullptr;  // [rows], < classes
+  std::int64_t rows = 0;
+  std::int64_t classes = 0;
+  float* losses = nullptr;            // [rows], -log softmax(logits)[label]
+  std::uint8_t* predicted = nullptr;  // [rows], the largest logit's class, the first of equals
+  float* confidence = nullptr;        // [rows], softmax of `predicted`; may be null
+  float* d_logits = nullptr;          // [rows, classes], (softmax - onehot) / divisor; may be null
+  double divisor = 1;                 // images of the whole batch, over all replicas
+};
+
+// Numerics  the row's maximum is subtracted first, exponentials and sums in FP64: no overflow
+// Limits    1 <= classes <= 256
+void softmax_cross_entropy(const CrossEntropyArgs& args);
+
+}  // namespace lab::simd

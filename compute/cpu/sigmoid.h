@@ -1,0 +1,13 @@
+#pragma once
+// Logistic function over contiguous floats, on the calling thread.
+#include <cstdint>
+
+namespace lab::simd {
+
+// x = 1 / (1 + exp(-x)) in place. Numerics: relative error at most 4 ulp; NaN stays NaN.
+void sigmoid(float* x, std::int64_t n);
+
+// dy = dy * y * (1 - y) in place; y is sigmoid's output.
+void sigmoid_backward(const float* y, float* dy, std::int64_t n);
+
+}  // namespace lab::simd

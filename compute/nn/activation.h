@@ -1,0 +1,34 @@
+#pragma once
+// Elementwise functions. Relu and Sigmoid work in place: their producer never needs its output.
+#include "compute/nn/op.h"
+
+namespace lab::nn {
+
+class Relu final : public Op {
+ public:
+  const char* kind() const override { return "relu"; }
+  Keeps keeps() const override { return {.output = true}; }
+  void forward(const Pass& pass) override;
+  void backward(const Pass& pass) override;
+};
+
+class Sigmoid final : public Op {
+ public:
+  const char* kind() const override { return "sigmoid"; }
+  Keeps keeps() const override { return {.output = true}; }
+  void forward(const Pass& pass) override;
+  void backward(const Pass& pass) override;
+};
+
+// y = relu(a + b): the end of a residual block. In backward it is the first to write the gradients
+// of both inputs.
+class AddRelu final : public Op {
+ public:
+  const char* kind() const override { return "add_relu"; }
+  bool can_accumulate() const override { return false; }
+  Keeps keeps() const override { return {.output = true}; }
+  void forward(const Pass& pass) override;
+  void backward(const Pass& pass) override;
+};
+
+}  // namespace lab::nn

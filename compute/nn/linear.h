@@ -1,0 +1,29 @@
+#pragma once
+// Fully connected layer.
+//   x [N,I]  weight [O,I]  bias [O]  y [N,O]
+// Work     2*N*I*O FLOP forward, twice that backward
+// Numerics FP32
+#include "compute/nn/op.h"
+#include "compute/nn/parameter.h"
+
+namespace lab::nn {
+
+class Linear final : public Op {
+ public:
+  Linear(std::int64_t in_size, std::int64_t out_size, const Parameter& weight,
+         const Parameter& bias)
+      : in_size_(in_size), out_size_(out_size), weight_(weight), bias_(bias) {}
+
+  const char* kind() const override { return "linear"; }
+  Keeps keeps() const override { return {.input = true}; }
+  std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
+  void forward(const Pass& pass) override;
+  void backward(const Pass& pass) override;
+
+ private:
+  const std::int64_t in_size_, out_size_;
+  const Parameter& weight_;
+  const Parameter& bias_;
+};
+
+}  // namespace lab::nn

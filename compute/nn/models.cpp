@@ -1,0 +1,118 @@
+#include "compute/nn/models.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compute/types/error.h"
+
+namespace lab::nn {
+namespace {
+
+using ValueId = NetworkPlan::ValueId;
+
+constexpr ImageShape kImage{1, 28, 28};
+constexpr std::int64_t kClasses = 10;
+
+NetworkPlan softmax() {
+  NetworkPlan plan("softmax", kImage, WeightInit::FanInUniform);
+  plan.linear(plan.input(), plan.declare_linear("net.1", kImage.size(), kClasses));
+  return plan;
+}
+
+NetworkPlan mlp() {
+  NetworkPlan plan("mlp", kImage, WeightInit::FanInUniform);
+  const ValueId hidden =
+      plan.relu(plan.linear(plan.input(), plan.declare_linear("net.1", kImage.size(), 256)));
+  plan.linear(hidden, plan.declare_linear("net.3", 256, kClasses));
+  return plan;
+}
+
+NetworkPlan lenet() {
+  NetworkPlan plan("lenet", kImage, WeightInit::XavierUniform);
+  ValueId x =
+      plan.convolution(plan.input(), plan.declare_convolution("net.0", 1, 6, 5), {.padding = 2});
+  x = plan.average_pool(plan.sigmoid(x), 2, 2);
+  x = plan.convolution(x, plan.declare_convolution("net.3", 6, 16, 5), {});
+  x = plan.flatten(plan.average_pool(plan.sigmoid(x), 2, 2));
+  x = plan.sigmoid(plan.linear(x, plan.declare_linear("net.7", 400, 120)));
+  x = plan.sigmoid(plan.linear(x, plan.declare_linear("net.9", 120, 84)));
+  plan.linear(x, plan.declare_linear("net.11", 84, kClasses));
+  return plan;
+}
+
+// relu(bn2(conv2(relu(bn1(conv1(x))))) + x), with a 1x1 convolution on x where the shape changes.
+ValueId residual(NetworkPlan& plan, ValueId x, const std::string& name, std::int64_t channels,
+                 std::int64_t stride) {
+  const std::int64_t in = plan.shape_of(x).channels;
+  const bool reshapes = in != channels || stride != 1;
+  const auto conv1 = plan.declare_convolution(name + ".conv1", in, channels, 3);
+  const auto conv2 = plan.declare_convolution(name + ".conv2", channels, channels, 3);
+  NetworkPlan::Weights conv3;
+  if (reshapes) conv3 = plan.declare_convolution(name + ".conv3", in, channels, 1);
+  const auto bn1 = plan.declare_batch_norm(name + ".bn1", channels);
+  const auto bn2 = plan.declare_batch_norm(name + ".bn2", channels);
+
+  ValueId y = plan.convolution_norm(x, conv1, {.stride = stride, .padding = 1}, bn1, /*relu=*/true);
+  y = plan.convolution_norm(y, conv2, {.padding = 1}, bn2, /*relu=*/false);
+  if (reshapes) x = plan.convolution(x, conv3, {.stride = stride});
+  return plan.add_relu(y, x);
+}
+
+NetworkPlan resnet18() {
+  NetworkPlan plan("resnet18", kImage, WeightInit::Normal001);
+  const auto stem = plan.declare_convolution("0", 1, 64, 3);
+  const auto stem_norm = plan.declare_batch_norm("1", 64);
+  ValueId x = plan.convolution_norm(plan.input(), stem, {.padding = 1}, stem_norm, /*relu=*/true);
+  for (int block = 1; block <= 4; ++block) {
+    const std::int64_t channels = std::int64_t{64} << (block - 1);
+    for (int i = 0; i < 2; ++i) {
+      const std::int64_t stride = block > 1 && i == 0 ? 2 : 1;
+      x = residual(plan, x, fmt::format("resnet_block{}.{}", block, i), channels, stride);
+    }
+  }
+  x = plan.flatten(plan.global_average_pool(x));
+  plan.linear(x, plan.declare_linear("fc.1", 512, kClasses));
+  return plan;
+}
+
+struct Model {
+  const char* name;
+  double learning_rate;
+  NetworkPlan (*plan)();
+};
+
+constexpr Model kModels[] = {{"softmax", 0.1, softmax},
+                             {"mlp", 0.1, mlp},
+                             {"lenet", 0.9, lenet},
+                             {"resnet18", 0.1, resnet18}};
+
+const Model& find(std::string_view name) {
+  for (const Model& model : kModels) {
+    if (name == model.name) return model;
+  }
+  throw Error(Errc::NotFound, fmt::format("there is no model '{}'; choose one of {}", name,
+                                          fmt::join(model_names(), ", ")));
+}
+
+}  // namespace
+
+const std::vector<std::string>& model_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Model& model : kModels) all.emplace_back(model.name);
+    return all;
+  }();
+  return names;
+}
+
+NetworkPlan plan_model(std::string_view name) {
+  return find(name).plan();
+}
+
+double default_learning_rate(std::string_view name) {
+  return find(name).learning_rate;
+}
+
+}  // namespace lab::nn

@@ -1,0 +1,258 @@
+#include "compute/nn/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compute/cpu/cross_entropy.h"
+#include "compute/nn/arena_plan.h"
+#include "compute/types/error.h"
+
+namespace lab::nn {
+namespace {
+
+constexpr std::int64_t kAlignFloats = 16;
+constexpr std::int64_t kSlackBytes = 64;  // whole vectors may be moved past an array's end
+
+std::int64_t padded(std::int64_t floats) {
+  return (floats + kAlignFloats - 1) / kAlignFloats * kAlignFloats;
+}
+
+Buffer named_buffer(DeviceContext& device, std::int64_t bytes, std::string name) {
+  TensorInfo info;
+  info.name = std::move(name);
+  info.shape = {bytes / 4};
+  info.dtype = DType::F32;
+  return {device, bytes, std::move(info)};
+}
+
+}  // namespace
+
+Network::Network(NetworkPlan plan, DeviceContext& device, std::int64_t max_batch,
+                 std::uint64_t seed)
+    : plan_(std::move(plan)), device_(device), max_batch_(max_batch) {
+  if (max_batch < 1) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("{}: a batch of {} images; it must be at least 1", name(), max_batch));
+  }
+  place_parameters();
+  mark_accumulating_inputs();
+  place_values();
+  initialize(*this, seed);
+}
+
+void Network::place_parameters() {
+  std::int64_t floats = 0;
+  for (const Parameter& p : plan_.parameters) floats += padded(p.size);
+  parameter_memory_ = named_buffer(device_, floats * 4, name() + " parameters");
+  gradient_memory_ = named_buffer(device_, floats * 4, name() + " gradients");
+  std::memset(parameter_memory_.data(), 0, static_cast<std::size_t>(floats * 4));
+  std::memset(gradient_memory_.data(), 0, static_cast<std::size_t>(floats * 4));
+  float* value = flat_parameters().data();
+  float* grad = flat_gradients().data();
+  for (Parameter& p : plan_.parameters) {
+    p.value = value;
+    p.grad = grad;
+    value += padded(p.size);
+    grad += padded(p.size);
+  }
+}
+
+// Backward runs from the last operation to the first: who comes second to an input's gradient adds.
+void Network::mark_accumulating_inputs() {
+  std::set<const Value*> written;
+  for (auto op = plan_.ops.rbegin(); op != plan_.ops.rend(); ++op) {
+    for (Input& input : (*op)->inputs) {
+      if (input.value == (*op)->output || !input.needs_grad) continue;
+      input.accumulate = !written.insert(input.value).second;
+    }
+    for (const Input& input : (*op)->inputs) {
+      if (input.accumulate && !(*op)->can_accumulate()) {
+        throw Error(Errc::Internal, fmt::format("{}: {} cannot add to its input's gradient", name(),
+                                                (*op)->kind()));
+      }
+    }
+  }
+}
+
+namespace {
+
+struct Span {
+  int first = -1, last = -1;
+  void cover(int tick) {
+    first = first < 0 ? tick : std::min(first, tick);
+    last = std::max(last, tick);
+  }
+};
+
+struct Lifetime {
+  Value* value = nullptr;
+  Span data, grad;
+};
+
+// Ticks: operation i of n runs forward at i, the loss at n, operation i backward at 2n - i.
+std::vector<Lifetime> lifetimes(NetworkPlan& plan) {
+  std::vector<Lifetime> lives;
+  std::map<const Value*, std::size_t> index;
+  for (Value& value : plan.values) {
+    index[&value] = lives.size();
+    lives.emplace_back().value = &value;
+  }
+  const int n = static_cast<int>(plan.ops.size());
+  lives.front().data.cover(0);
+  for (int i = 0; i < n; ++i) {
+    const Op& op = *plan.ops[static_cast<std::size_t>(i)];
+    const int back = 2 * n - i;
+    Lifetime& out = lives[index[op.output]];
+    out.data.cover(i);
+    out.grad.cover(back);
+    if (op.keeps().output) out.data.cover(back);
+    for (const Input& input : op.inputs) {
+      Lifetime& from = lives[index[input.value]];
+      from.data.cover(i);
+      if (op.keeps().input) from.data.cover(back);
+      if (input.needs_grad) from.grad.cover(back);
+    }
+  }
+  Lifetime& logits = lives[index[plan.ops.back()->output]];
+  logits.data.cover(n);
+  logits.grad.cover(n);
+  return lives;
+}
+
+}  // namespace
+
+void Network::place_values() {
+  std::vector<Lifetime> lives = lifetimes(plan_);
+  std::int64_t scratch_bytes = 0;
+  for (const auto& op : plan_.ops) {
+    scratch_bytes =
+        std::max(scratch_bytes, op->scratch_bytes(device_.threads().size(), max_batch_));
+  }
+  std::vector<ArenaRequest> requests;
+  const auto request = [&](std::int64_t bytes, Span live) {
+    requests.push_back({.bytes = bytes + kSlackBytes, .first = live.first, .last = live.last});
+  };
+  for (const Lifetime& live : lives) {
+    const std::int64_t bytes = live.value->shape.size() * max_batch_ * 4;
+    request(bytes, live.data);
+    if (live.grad.first >= 0) request(bytes, live.grad);
+  }
+  const Span always{0, 2 * static_cast<int>(plan_.ops.size())};
+  request(scratch_bytes, always);
+  for (const std::int64_t bytes : {1, 1, 4, 4}) request(bytes * max_batch_, always);
+  arena_ = named_buffer(device_, plan_arena(requests), name() + " activations");
+
+  std::size_t next = 0;
+  const auto place = [&] { return arena_.data() + requests[next++].offset; };
+  for (const Lifetime& live : lives) {
+    live.value->data = reinterpret_cast<float*>(place());
+    if (live.grad.first >= 0) live.value->grad = reinterpret_cast<float*>(place());
+  }
+  scratch_ = {place(), scratch_bytes};
+  labels_ = reinterpret_cast<std::uint8_t*>(place());
+  predicted_ = reinterpret_cast<std::uint8_t*>(place());
+  confidence_ = reinterpret_cast<float*>(place());
+  losses_ = reinterpret_cast<float*>(place());
+}
+
+Pass Network::make_pass(std::int64_t batch, bool training, const PassOptions& options) {
+  if (batch < 1 || batch > max_batch_) {
+    throw Error(Errc::InvalidArgument, fmt::format("{}: a batch of {} images; it must be 1 to {}",
+                                                   name(), batch, max_batch_));
+  }
+  return {.pool = device_.threads(),
+          .batch = batch,
+          .training = training,
+          .library = options.library,
+          .scratch = scratch_,
+          .stop = options.stop};
+}
+
+namespace {
+
+void after_op(const PassOptions& options) {
+  if (options.between_ops) options.between_ops();
+  if (options.stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+}
+
+}  // namespace
+
+void Network::forward(std::int64_t batch, bool training, const PassOptions& options) {
+  const Pass pass = make_pass(batch, training, options);
+  for (const auto& op : plan_.ops) {
+    op->forward(pass);
+    after_op(options);
+  }
+}
+
+BatchResult Network::loss(std::int64_t batch, std::optional<double> divisor) {
+  const Value& z = logits();
+  device_.threads().parallel_for(batch, 64, [&](std::int64_t begin, std::int64_t end) {
+    simd::softmax_cross_entropy({.logits = z.data + begin * classes(),
+                                 .labels = labels_ + begin,
+                                 .rows = end - begin,
+                                 .classes = classes(),
+                                 .losses = losses_ + begin,
+                                 .predicted = predicted_ + begin,
+                                 .confidence = confidence_ + begin,
+                                 .d_logits = divisor ? z.grad + begin * classes() : nullptr,
+                                 .divisor = divisor.value_or(1)});
+  });
+  BatchResult result;
+  for (std::int64_t i = 0; i < batch; ++i) {
+    result.loss_sum += losses_[i];
+    result.correct += predicted_[i] == labels_[i] ? 1 : 0;
+  }
+  return result;
+}
+
+void Network::backward(std::int64_t batch, const PassOptions& options) {
+  const Pass pass = make_pass(batch, true, options);
+  for (auto op = plan_.ops.rbegin(); op != plan_.ops.rend(); ++op) {
+    const auto& inputs = (*op)->inputs;
+    const bool needed = std::any_of(inputs.begin(), inputs.end(),
+                                    [](const Input& input) { return input.needs_grad; });
+    if (!needed && (*op)->parameters.empty()) continue;
+    (*op)->backward(pass);
+    after_op(options);
+    if (!options.gradient_ready) continue;
+    const auto& parameters = (*op)->parameters;
+    for (auto p = parameters.rbegin(); p != parameters.rend(); ++p) options.gradient_ready(*p);
+  }
+}
+
+std::span<const std::uint8_t> Network::predicted(std::int64_t batch) const {
+  return {predicted_, static_cast<std::size_t>(batch)};
+}
+
+std::span<const float> Network::confidence(std::int64_t batch) const {
+  return {confidence_, static_cast<std::size_t>(batch)};
+}
+
+std::span<const float> Network::losses(std::int64_t batch) const {
+  return {losses_, static_cast<std::size_t>(batch)};
+}
+
+std::int64_t Network::parameter_count() const {
+  std::int64_t total = 0;
+  for (const Parameter& p : plan_.parameters) total += p.size;
+  return total;
+}
+
+std::span<float> Network::flat_parameters() {
+  return {reinterpret_cast<float*>(parameter_memory_.data()),
+          static_cast<std::size_t>(parameter_memory_.bytes() / 4)};
+}
+
+std::span<float> Network::flat_gradients() {
+  return {reinterpret_cast<float*>(gradient_memory_.data()),
+          static_cast<std::size_t>(gradient_memory_.bytes() / 4)};
+}
+
+}  // namespace lab::nn

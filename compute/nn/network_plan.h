@@ -1,0 +1,78 @@
+#pragma once
+// The description of a network: what is computed and what is learned, before any memory is taken.
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute/nn/op.h"
+#include "compute/nn/parameter.h"
+#include "compute/nn/value.h"
+
+namespace lab::nn {
+
+// How weights start; biases always from U(-1/sqrt(fan_in), 1/sqrt(fan_in)).
+enum class WeightInit {
+  Normal001,      // N(0, 0.01)
+  XavierUniform,  // U(-a, a), a = sqrt(6 / (fan_in + fan_out))
+  FanInUniform,   // U(-a, a), a = 1/sqrt(fan_in): what PyTorch's layers start with
+};
+
+// Parameters are declared in the order of PyTorch's state dict; operations are added in the order
+// of computation. The two differ inside a residual block.
+class NetworkPlan {
+ public:
+  using ValueId = std::size_t;
+  struct Weights {
+    std::size_t weight = 0, bias = 0;
+  };
+  struct Norm {
+    Weights weights;
+    std::size_t running = 0;
+  };
+  struct Step {  // of a convolution
+    std::int64_t stride = 1, padding = 0;
+  };
+
+  NetworkPlan(std::string model_name, ImageShape input, WeightInit init);
+
+  Weights declare_convolution(const std::string& layer, std::int64_t in, std::int64_t out,
+                              std::int64_t kernel);
+  Weights declare_linear(const std::string& layer, std::int64_t in, std::int64_t out);
+  Norm declare_batch_norm(const std::string& layer, std::int64_t channels);
+
+  // Each throws Error(InvalidArgument) naming the layer when the shapes do not fit.
+  ValueId input() const { return 0; }
+  ValueId convolution(ValueId x, Weights weights, Step step);
+  ValueId batch_norm(ValueId x, const Norm& norm, bool relu);
+  // The two in a row, without adding the bias that the normalisation takes away again.
+  ValueId convolution_norm(ValueId x, Weights weights, Step step, const Norm& norm, bool relu);
+  ValueId linear(ValueId x, Weights weights);
+  ValueId relu(ValueId x);
+  ValueId sigmoid(ValueId x);
+  ValueId add_relu(ValueId a, ValueId b);
+  ValueId average_pool(ValueId x, std::int64_t kernel, std::int64_t stride);
+  ValueId global_average_pool(ValueId x);
+  ValueId flatten(ValueId x);
+
+  const ImageShape& shape_of(ValueId id) const { return values[id].shape; }
+
+  // Addresses of the elements stay while the plan is moved: operations point to them.
+  std::string name;
+  WeightInit weight_init;
+  std::deque<Value> values;  // the first is the input, the last operation's output the logits
+  std::deque<Parameter> parameters;
+  std::deque<RunningStatistics> running;
+  std::vector<std::unique_ptr<Op>> ops;
+
+ private:
+  std::size_t declare(std::string parameter, Shape shape, Layout layout, Init init);
+  Init weight_draw(double fan_in, double fan_out) const;
+  ValueId add_convolution(ValueId x, Weights weights, Step step, bool add_bias);
+  ValueId add_norm(ValueId x, const Norm& norm, bool relu, const Parameter* left_bias);
+  ValueId add(std::unique_ptr<Op> op, std::vector<ValueId> inputs, ImageShape shape);
+  ValueId add_in_place(std::unique_ptr<Op> op, ValueId x);
+};
+
+}  // namespace lab::nn

@@ -1,0 +1,51 @@
+#pragma once
+// Batch normalisation over images and pixels, with an optional relu behind it.
+//   x [N,H,W,C]  weight, bias, running_mean, running_var [C]  y [N,H,W,C]
+// Training uses the batch's biased variance and moves the running statistics by `momentum`, the
+// running variance towards the unbiased one; evaluation uses the running statistics.
+// Numerics  FP32 elements; sums in FP64, threads in a fixed order
+// Source    Ioffe and Szegedy, "Batch Normalization", 2015; eps and momentum as PyTorch has them
+#include <vector>
+
+#include "compute/nn/op.h"
+#include "compute/nn/parameter.h"
+
+namespace lab::nn {
+
+class BatchNorm final : public Op {
+ public:
+  // `left_bias`, when given, is a bias that the producer of x has left out. Normalising removes it
+  // from the result, so it only shifts the means; not adding it keeps channels exact whose bias is
+  // much larger than their spread.
+  BatchNorm(std::int64_t channels, const Parameter& weight, const Parameter& bias,
+            RunningStatistics& running, bool relu, const Parameter* left_bias = nullptr);
+
+  const char* kind() const override { return "batch_norm"; }
+  bool can_accumulate() const override { return false; }
+  Keeps keeps() const override { return {.input = true, .output = relu_}; }
+  std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
+  void forward(const Pass& pass) override;
+  void backward(const Pass& pass) override;
+
+ private:
+  struct Memory;
+  Memory carve(Scratch scratch, int threads, std::int64_t* used = nullptr) const;
+  std::int64_t rows(const Pass& pass) const;
+  void batch_statistics(const Pass& pass);
+  void running_statistics();
+  double left_bias(std::size_t channel) const;
+
+  static constexpr double kEps = 1e-5;
+  static constexpr double kMomentum = 0.1;
+  const std::int64_t channels_;
+  const Parameter& weight_;
+  const Parameter& bias_;
+  RunningStatistics& running_;
+  const bool relu_;
+  const Parameter* left_bias_;
+  std::vector<float> mean_, scale_;  // of the latest forward pass
+  std::vector<double> inverse_deviation_;
+  std::vector<float> mean_gradient_, slope_;  // of the backward pass
+};
+
+}  // namespace lab::nn

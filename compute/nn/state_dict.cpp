@@ -1,0 +1,173 @@
+#include "compute/nn/state_dict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string_view>
+
+#include "compute/nn/layout.h"
+#include "compute/types/error.h"
+
+namespace lab::nn {
+namespace {
+
+// One named tensor of a network; `save` and `load` see its elements in PyTorch's order.
+struct Entry {
+  std::string name;
+  DType dtype = DType::F32;
+  Shape shape;
+  std::function<void(std::byte*)> save;
+  std::function<void(const std::byte*)> load;
+};
+
+Entry parameter_entry(const Parameter& p) {
+  const auto save = [&p](std::byte* to) {
+    std::vector<float> torch(static_cast<std::size_t>(p.size));
+    to_torch(p, p.value, torch);
+    std::memcpy(to, torch.data(), torch.size() * sizeof(float));
+  };
+  const auto load = [&p](const std::byte* from) {
+    std::vector<float> torch(static_cast<std::size_t>(p.size));
+    std::memcpy(torch.data(), from, torch.size() * sizeof(float));
+    from_torch(p, torch, p.value);
+  };
+  return {p.name, DType::F32, p.shape, save, load};
+}
+
+// `floats` and `number` are written only by the entry's load.
+Entry floats_entry(std::string name, std::span<float> floats) {
+  return {
+      std::move(name),
+      DType::F32,
+      {static_cast<std::int64_t>(floats.size())},
+      [floats](std::byte* to) { std::memcpy(to, floats.data(), floats.size_bytes()); },
+      [floats](const std::byte* from) { std::memcpy(floats.data(), from, floats.size_bytes()); }};
+}
+
+Entry number_entry(std::string name, std::int64_t& number) {
+  return {std::move(name),
+          DType::I64,
+          {},
+          [&number](std::byte* to) { std::memcpy(to, &number, sizeof number); },
+          [&number](const std::byte* from) { std::memcpy(&number, from, sizeof number); }};
+}
+
+std::vector<Entry> entries(Network& network) {
+  std::vector<Entry> all;
+  for (std::size_t i = 0; i < network.parameters().size(); ++i) {
+    all.push_back(parameter_entry(network.parameters()[i]));
+    for (RunningStatistics& running : network.running()) {
+      if (running.after_parameter != i) continue;
+      all.push_back(floats_entry(running.name + ".running_mean", running.mean));
+      all.push_back(floats_entry(running.name + ".running_var", running.variance));
+      all.push_back(number_entry(running.name + ".num_batches_tracked", running.batches));
+    }
+  }
+  return all;
+}
+
+// "a, b, c and 4 more".
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i].substr(0, 60);
+  }
+  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
+  return text;
+}
+
+void check_names(const std::vector<Entry>& wanted,
+                 const std::map<std::string_view, const TensorView*>& given,
+                 const std::string& source, const std::string& model) {
+  std::map<std::string_view, bool> known;
+  std::vector<std::string> missing, unexpected;
+  for (const Entry& entry : wanted) {
+    known[entry.name] = true;
+    if (!given.contains(entry.name)) missing.push_back(entry.name);
+  }
+  for (const auto& [name, tensor] : given) {
+    if (!known.contains(name)) unexpected.emplace_back(name);
+  }
+  if (missing.empty() && unexpected.empty()) return;
+  std::string message = source + " does not hold a " + model + ":";
+  if (!missing.empty()) message += " missing " + listed(missing) + ";";
+  if (!unexpected.empty()) message += " unexpected " + listed(unexpected) + ";";
+  throw Error(Errc::Corrupt, message + " was it saved from another model?");
+}
+
+void check_finite(const TensorView& tensor, const std::string& source) {
+  if (tensor.dtype != DType::F32) return;
+  const std::size_t n = tensor.data.size() / sizeof(float);
+  for (std::size_t i = 0; i < n; ++i) {
+    float value = 0;
+    std::memcpy(&value, tensor.data.data() + i * sizeof value, sizeof value);
+    if (!std::isfinite(value)) {
+      throw Error(Errc::Corrupt,
+                  fmt::format("{}: element {} of {} is {}; a model cannot start from it", source, i,
+                              tensor.name, value));
+    }
+  }
+}
+
+void check_tensor(const Entry& entry, const TensorView& tensor, const std::string& source) {
+  if (tensor.dtype != entry.dtype) {
+    throw Error(Errc::Corrupt,
+                fmt::format("{}: {} has dtype {} but the model needs {}", source, entry.name,
+                            to_string(tensor.dtype), to_string(entry.dtype)));
+  }
+  if (tensor.shape != entry.shape) {
+    throw Error(Errc::Corrupt,
+                fmt::format("{}: {} has shape {} but the model needs {}", source, entry.name,
+                            to_string(tensor.shape), to_string(entry.shape)));
+  }
+  check_finite(tensor, source);
+}
+
+}  // namespace
+
+std::vector<StateTensor> state_dict(Network& network) {
+  std::vector<StateTensor> tensors;
+  for (const Entry& entry : entries(network)) {
+    StateTensor tensor{entry.name, entry.dtype, entry.shape, {}};
+    tensor.data.resize(static_cast<std::size_t>(count(entry.shape) * size_of(entry.dtype)));
+    entry.save(tensor.data.data());
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+void load_state_dict(Network& network, std::span<const TensorView> tensors,
+                     const std::string& source) {
+  std::map<std::string_view, const TensorView*> given;
+  for (const TensorView& tensor : tensors) given[tensor.name] = &tensor;
+  const std::vector<Entry> wanted = entries(network);
+  check_names(wanted, given, source, network.name());
+  for (const Entry& entry : wanted) check_tensor(entry, *given.at(entry.name), source);
+  for (const Entry& entry : wanted) entry.load(given.at(entry.name)->data.data());
+}
+
+void save_network(Network& network, const std::filesystem::path& path) {
+  const std::vector<StateTensor> tensors = state_dict(network);
+  std::vector<TensorView> views;
+  views.reserve(tensors.size());
+  for (const StateTensor& t : tensors) views.push_back({t.name, t.dtype, t.shape, t.data});
+  write_file(path, format_safetensors(views));
+}
+
+void load_network(Network& network, const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = read_file(path);
+  std::vector<TensorView> tensors;
+  try {
+    tensors = parse_safetensors(bytes);
+  } catch (const Error& error) {
+    throw Error(error.code(), path.string() + ": " + error.what());
+  }
+  load_state_dict(network, tensors, path.string());
+}
+
+}  // namespace lab::nn

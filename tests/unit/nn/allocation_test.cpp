@@ -1,0 +1,35 @@
+// Counts heap allocations while a network trains.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compute/nn/models.h"
+#include "compute/nn/network.h"
+#include "compute/nn/sgd.h"
+#include "tests/unit/nn/allocation_counter.h"
+
+namespace lab::nn {
+namespace {
+
+TEST(Network, AllocatesNothingInAStep) {
+  for (const char* model : {"mlp", "lenet", "resnet18"}) {
+    Machine machine;
+    Network network(plan_model(model), machine.at(cpu()), 6);
+    Sgd sgd(network, {.momentum = 0.9});
+    std::fill_n(network.input(), 6 * 784, 0.5F);
+    std::fill_n(network.labels(), 6, std::uint8_t{3});
+    const auto step = [&] {
+      network.forward(6, true, {});
+      network.loss(6, 6.0);
+      network.backward(6, {});
+      sgd.step();
+    };
+    step();
+    const std::int64_t before = test::allocations();
+    step();
+    EXPECT_EQ(test::allocations() - before, 0) << model;
+  }
+}
+
+}  // namespace
+}  // namespace lab::nn

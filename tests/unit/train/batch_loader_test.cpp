@@ -1,0 +1,65 @@
+#include "compute/train/batch_loader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace lab {
+namespace {
+
+// Image i is filled with i, and so is its label.
+ImageSet numbered_images(std::int64_t n) {
+  ImageSet set;
+  set.count = n;
+  for (std::int64_t i = 0; i < n; ++i) {
+    set.pixels.insert(set.pixels.end(), 28 * 28, static_cast<std::uint8_t>(i));
+    set.labels.push_back(static_cast<std::uint8_t>(i));
+  }
+  return set;
+}
+
+// The labels of an epoch, batch by batch; each batch's pixels must belong to its labels.
+std::vector<int> epoch_order(BatchLoader& loader, std::int64_t epoch) {
+  ThreadPool pool({0});
+  std::vector<float> pixels(4 * 28 * 28);
+  std::array<std::uint8_t, 4> labels{};
+  std::vector<int> order;
+  loader.start_epoch(epoch);
+  for (std::int64_t step = 0; step < loader.steps_per_epoch(); ++step) {
+    const std::int64_t n = loader.load(step, pool, pixels.data(), labels.data());
+    EXPECT_EQ(n, loader.batch_size(step));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::uint8_t label = labels[static_cast<std::size_t>(i)];
+      EXPECT_EQ(pixels[static_cast<std::size_t>(i * 28 * 28 + 17)],
+                static_cast<float>(label) / 255.0F);
+      order.push_back(label);
+    }
+  }
+  return order;
+}
+
+TEST(BatchLoader, SequentialKeepsTheFilesOrderAndTheShortBatch) {
+  const ImageSet images = numbered_images(10);
+  BatchLoader loader(images, 4, BatchOrder::Sequential, 1);
+  EXPECT_EQ(loader.steps_per_epoch(), 3);
+  EXPECT_EQ(loader.batch_size(2), 2);
+  EXPECT_EQ(epoch_order(loader, 2), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST(BatchLoader, ShuffledHasEveryImageOnceInAnOrderOfSeedAndEpoch) {
+  const ImageSet images = numbered_images(50);
+  BatchLoader loader(images, 4, BatchOrder::Shuffled, 1);
+  const std::vector<int> first = epoch_order(loader, 1), second = epoch_order(loader, 2);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(epoch_order(loader, 1), first);
+  std::vector<int> sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(sorted[static_cast<std::size_t>(i)], i);
+  BatchLoader other(images, 4, BatchOrder::Shuffled, 2);
+  EXPECT_NE(epoch_order(other, 1), first);
+}
+
+}  // namespace
+}  // namespace lab

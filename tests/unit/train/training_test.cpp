@@ -1,0 +1,205 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "compute/nn/safetensors.h"
+#include "compute/train/training_experiment.h"
+#include "compute/types/error.h"
+#include "tests/support/probe.h"
+#include "tests/support/temp_dir.h"
+
+namespace lab {
+namespace {
+
+StartTraining small_request() {
+  StartTraining request;
+  request.synthetic_train = 300;
+  request.synthetic_test = 60;
+  request.batch = 128;
+  request.epochs = 2;
+  return request;
+}
+
+// The code and message of the error that the request ends with; Internal when it runs.
+std::pair<Errc, std::string> failure(const StartTraining& request) {
+  test::Probe probe;
+  try {
+    probe.run(*make_training_experiment(request));
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {Errc::Internal, "it ran"};
+}
+
+TEST(Training, ReportsEachStepEachEpochAndTheEnd) {
+  test::Probe probe;
+  probe.run(*make_training_experiment(small_request()));
+  const auto started = probe.all<TrainingStarted>();
+  ASSERT_EQ(started.size(), 1U);
+  EXPECT_EQ(started[0].lr, 0.9);
+  EXPECT_EQ(started[0].parameters, 61706);
+  EXPECT_EQ(started[0].steps_per_epoch, 3);
+  EXPECT_EQ(started[0].total_steps, 6);
+  EXPECT_TRUE(started[0].synthetic);
+  EXPECT_EQ(started[0].request.devices, std::vector<Device>{cpu()});
+
+  const auto steps = probe.all<StepDone>();
+  ASSERT_EQ(steps.size(), 6U);
+  EXPECT_EQ(steps[2].images, 44);
+  EXPECT_EQ(steps[3].epoch, 2);
+  EXPECT_EQ(steps[5].step, 6);
+  for (std::size_t i = 1; i < steps.size(); ++i) EXPECT_GT(steps[i].t_s, steps[i - 1].t_s);
+
+  const auto epochs = probe.all<EpochDone>();
+  ASSERT_EQ(epochs.size(), 2U);
+  EXPECT_NEAR(epochs[0].train_loss,
+              (steps[0].loss * 128 + steps[1].loss * 128 + steps[2].loss * 44) / 300, 1e-9);
+  const auto done = probe.all<TrainingDone>();
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].steps, 6);
+  EXPECT_EQ(done[0].test_acc, epochs[1].test_acc);
+  EXPECT_EQ(probe.all<Predictions>().at(1).images.size(), 48U);
+  std::int64_t counted = 0;
+  const Confusion confusion = probe.all<Confusion>().at(1);
+  for (const std::int64_t n : confusion.counts) counted += n;
+  EXPECT_EQ(counted, 60);
+}
+
+TEST(Training, IsTheSameFromRunToRun) {
+  StartTraining request = small_request();
+  request.steps = 4;
+  request.evaluate = false;
+  test::Probe first, second;
+  first.run(*make_training_experiment(request));
+  second.run(*make_training_experiment(request));
+  const auto a = first.all<StepDone>(), b = second.all<StepDone>();
+  ASSERT_EQ(a.size(), 4U);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].loss, b[i].loss);
+  EXPECT_FALSE(first.all<EpochDone>().at(0).test_acc.has_value());
+}
+
+TEST(Training, StepsEndTheRunWhateverTheEpochs) {
+  StartTraining request = small_request();
+  request.epochs = 1;
+  request.steps = 5;
+  test::Probe probe;
+  probe.run(*make_training_experiment(request));
+  EXPECT_EQ(probe.all<StepDone>().size(), 5U);
+  EXPECT_EQ(probe.all<EpochDone>().size(), 2U);
+}
+
+TEST(Training, ContinuesFromASavedFile) {
+  const test::TempDir dir;
+  StartTraining whole = small_request();
+  whole.order = BatchOrder::Sequential;
+  whole.steps = 3;
+  whole.save_file = (dir.path() / "three.safetensors").string();
+  test::Probe probe;
+  probe.run(*make_training_experiment(whole));
+  EXPECT_EQ(probe.all<TrainingDone>().at(0).saved_file, whole.save_file);
+
+  StartTraining none = whole;
+  none.steps = 0;
+  none.init_file = whole.save_file;
+  none.save_file = (dir.path() / "again.safetensors").string();
+  test::Probe again;
+  again.run(*make_training_experiment(none));
+  EXPECT_EQ(nn::read_file(none.save_file), nn::read_file(whole.save_file));
+}
+
+TEST(Training, CancelsBetweenOperations) {
+  StartTraining request = small_request();
+  request.model = "resnet18";
+  request.synthetic_train = 64;
+  request.batch = 32;
+  test::Probe probe;
+  std::jthread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    probe.stop.request_stop();
+  });
+  try {
+    probe.run(*make_training_experiment(request));
+    FAIL() << "it ran to its end";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::Cancelled);
+  }
+}
+
+TEST(Training, LeavesPausesOutOfItsTime) {
+  StartTraining request = small_request();
+  request.evaluate = false;
+  test::Probe probe;
+  probe.control.pause(true);
+  std::jthread resumer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    probe.control.pause(false);
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  probe.run(*make_training_experiment(request));
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  EXPECT_GE(wall.count(), 1.4);
+  EXPECT_LE(probe.all<TrainingDone>().at(0).seconds, wall.count() - 1.3);
+}
+
+TEST(Training, StopsAfterTheEpochWhenAsked) {
+  test::Probe probe;
+  probe.control.stop_after_epoch();
+  probe.run(*make_training_experiment(small_request()));
+  EXPECT_EQ(probe.all<EpochDone>().size(), 1U);
+  EXPECT_EQ(probe.all<TrainingDone>().at(0).steps, 3);
+}
+
+TEST(Training, SaysWhenItDiverges) {
+  StartTraining request = small_request();
+  request.model = "mlp";
+  request.lr = 1e30;
+  const auto [code, message] = failure(request);
+  EXPECT_EQ(code, Errc::InvalidArgument);
+  EXPECT_NE(message.find("diverged"), std::string::npos) << message;
+  EXPECT_NE(message.find("try a smaller one"), std::string::npos);
+}
+
+TEST(Training, RefusesWhatItCannotDo) {
+  StartTraining request = small_request();
+  request.model = "vgg";
+  EXPECT_EQ(failure(request).first, Errc::NotFound);
+  request = small_request();
+  request.lr = -1;
+  EXPECT_EQ(failure(request).second, "training: the learning rate is -1; it must be above 0");
+  request = small_request();
+  request.batch = 0;
+  EXPECT_EQ(failure(request).first, Errc::InvalidArgument);
+  request = small_request();
+  request.epochs = 0;
+  EXPECT_EQ(failure(request).first, Errc::InvalidArgument);
+  request = small_request();
+  request.momentum = 1;
+  EXPECT_EQ(failure(request).first, Errc::InvalidArgument);
+  request = small_request();
+  request.dtype = DType::BF16;
+  EXPECT_EQ(failure(request).first, Errc::Unsupported);
+  request = small_request();
+  request.devices = {cpu(7)};
+  EXPECT_EQ(failure(request).first, Errc::NotFound);
+  test::Probe two(2);
+  request.devices = {cpu(0), cpu(1)};
+  EXPECT_THROW(two.run(*make_training_experiment(request)), Error);
+}
+
+TEST(Training, ChecksFilesBeforeItTrains) {
+  const test::TempDir dir;
+  StartTraining request = small_request();
+  request.save_file = (dir.path() / "none" / "a.safetensors").string();
+  EXPECT_EQ(failure(request).first, Errc::Io);
+  request = small_request();
+  request.init_file = (dir.path() / "b.safetensors").string();
+  EXPECT_EQ(failure(request).first, Errc::NotFound);
+  nn::write_file(request.init_file, std::vector<std::byte>(3));
+  const auto [code, message] = failure(request);
+  EXPECT_EQ(code, Errc::Corrupt);
+  EXPECT_NE(message.find("b.safetensors"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lab

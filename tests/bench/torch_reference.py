@@ -6,7 +6,11 @@
 Needs Debian's python3-torch. Exit status 0 when every limit holds. The limits:
   lenet, mlp, softmax   20 steps in file order: each loss within 1e-5 of PyTorch's
   resnet18              first loss within 1e-5; the first update at lr 0.1, tensor by tensor,
-                        within 5e-3 of float64's; 10 steps at lr 0.0005 within 1e-3
+                        within 5e-3 of float64's; from PyTorch's default weights, 10 steps at
+                        lr 0.0005 within 1e-3
+From the book's N(0, 0.01) weights resnet18 is chaotic even at that rate: PyTorch's own FP32 leaves
+float64 by several 1e-3 within ten steps. So from there both distances to float64 are printed, and
+nothing is demanded.
 """
 import argparse
 import gzip
@@ -36,6 +40,20 @@ def read_safetensors(path):
         data = numpy.frombuffer(raw[8 + length:][begin:end], DTYPES[entry["dtype"]])
         tensors[name] = torch.from_numpy(data.copy().reshape(entry["shape"]))
     return tensors
+
+
+def write_safetensors(path, tensors):
+    header, parts, offset = {}, [], 0
+    names = {numpy.dtype(dtype): name for name, dtype in DTYPES.items()}
+    for name, tensor in tensors.items():
+        values = tensor.numpy()
+        header[name] = {"dtype": names[values.dtype], "shape": list(values.shape),
+                        "data_offsets": [offset, offset + values.nbytes]}
+        offset += values.nbytes
+        parts.append(values.tobytes())
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    pathlib.Path(path).write_bytes(struct.pack("<Q", len(text)) + text + b"".join(parts))
 
 
 def read_images(data_dir, count):
@@ -177,9 +195,24 @@ def check_resnet18(lab, init, data, batch, folder):
     good = verdict("resnet18, first loss", worst_loss_error(first, exact), 1e-5)
     error, where = worst_update_error(weights, read_safetensors(after), state)
     good &= verdict(f"resnet18, first update ({where} is worst)", error, 5e-3)
-    ours = lab.train("resnet18", "--init", init, "--batch", batch, "--lr", 0.0005, "--steps", 10)
-    theirs, _ = train_torch("resnet18", weights, data, batch, 0.0005, 10)
-    return verdict("resnet18, 10 losses at lr 0.0005", worst_loss_error(ours, theirs), 1e-3) & good
+
+    def ten_losses(start):
+        ours = lab.train("resnet18", "--init", start, "--batch", batch, "--lr", 0.0005,
+                         "--steps", 10)
+        begin = read_safetensors(start)
+        theirs, exact = (train_torch("resnet18", begin, data, batch, 0.0005, 10, dtype)[0]
+                         for dtype in (torch.float32, torch.float64))
+        print(f"     resnet18, 10 losses from {start.name}: device-lab is "
+              f"{worst_loss_error(ours, exact):.3g} from float64, "
+              f"PyTorch {worst_loss_error(theirs, exact):.3g}")
+        return worst_loss_error(ours, theirs)
+
+    default = folder / "default.safetensors"
+    torch.manual_seed(0)
+    write_safetensors(default, resnet18().state_dict())
+    good &= verdict("resnet18, 10 losses at lr 0.0005", ten_losses(default), 1e-3)
+    ten_losses(init)
+    return good
 
 
 def main():

@@ -1,0 +1,43 @@
+"""Whether each header can be included first, with nothing before it."""
+import concurrent.futures
+import pathlib
+import subprocess
+
+import source_tree
+
+HEADER_SUFFIXES = {".h"}  # .cuh needs nvcc
+
+
+def proven_by_the_build(root, header):
+    """A source of the same name that includes the header before all else shows it already."""
+    source = header.with_suffix(".cpp")
+    if not (root / source).is_file():
+        return False
+    first = source_tree.includes(root, source)[:1]
+    return bool(first) and first[0][2] == str(header)
+
+
+def to_compile(root):
+    """The headers that the build does not prove. A Highway "-inl.h" is compiled once a target, in
+    the middle of its source, and never alone."""
+    root = pathlib.Path(root)
+    return [h for h in source_tree.sources(root)
+            if h.suffix in HEADER_SUFFIXES and not proven_by_the_build(root, h)
+            and not h.name.endswith("-inl.h")]
+
+
+def compile_alone(root, header, compiler, flags):
+    """The compiler's complaint, or None."""
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{root}", *flags, "-"]
+    done = subprocess.run(command, input=f'#include "{header}"\n', capture_output=True, text=True,
+                          cwd=root)
+    if done.returncode == 0:
+        return None
+    return f"{header}:1: does not compile alone: {done.stderr.strip().splitlines()[0]}"
+
+
+def violations(root, compiler, flags, jobs=2):
+    headers = to_compile(root)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        results = pool.map(lambda h: compile_alone(root, h, compiler, flags), headers)
+        return [r for r in results if r]

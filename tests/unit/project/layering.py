@@ -1,0 +1,98 @@
+"""Which part of the project may include which: app -> {ui, compute}, ui -> compute/types,
+compute -> nothing above it, and an order among the modules of compute."""
+import pathlib
+
+import source_tree
+
+# A module of compute may include itself and those before it. A new folder needs its place here.
+COMPUTE_ORDER = [
+    "compute/types",
+    "compute/files",
+    "compute/device",
+    "compute/run",
+    "compute/measure",
+    "compute/cpu",
+    "compute/tensor",
+    "compute/cuda",
+    "compute/no_cuda",
+    "compute/data",
+    "compute/matmul",
+    "compute/transfer",
+    "compute/nn",
+    "compute/train",
+    "compute/registry",
+]
+# Stands in compute/run but knows every experiment, so it is a module of its own above them all.
+REGISTRY = "compute/run/registry"
+
+# Headers of libraries that only some folders may see: (beginnings of the name, folders).
+LIBRARY_HEADERS = [
+    (("imgui", "GLFW/", "glad/", "GL/", "ft2build", "freetype/", "fontconfig/"),
+     ("app", "ui", "tests")),
+    (("cuda", "cublas", "cudnn", "nccl", "cupti"), ("compute/cuda", "tests/gpu", "tests/bench")),
+    (("CLI/",), ("app", "tests")),
+]
+
+
+def module_of(path):
+    """"app", "ui", "tests" or "compute/<folder>" for a path inside the project; None outside."""
+    path = pathlib.PurePosixPath(path)
+    top = path.parts[0]
+    if top in ("app", "ui", "tests"):
+        return top
+    if top != "compute" or len(path.parts) < 3:
+        return None
+    if str(path).startswith(REGISTRY + "."):
+        return "compute/registry"
+    return "/".join(path.parts[:2])
+
+
+def allowed(includer, included):
+    """Whether a file of the module `includer` may include one of the module `included`."""
+    if includer == included or includer == "tests":
+        return True
+    if includer == "app":
+        return included != "tests"
+    if includer == "ui":
+        return included == "compute/types"
+    if included not in COMPUTE_ORDER:
+        return False
+    return COMPUTE_ORDER.index(included) < COMPUTE_ORDER.index(includer)
+
+
+def library_violation(path, name):
+    for beginnings, folders in LIBRARY_HEADERS:
+        if name.startswith(beginnings) and not str(path).startswith(tuple(f + "/" for f in folders)):
+            return f"<{name}> belongs in {', '.join(folders)} only"
+    return None
+
+
+def violations(root):
+    """One line for each include that breaks the rules: "file:line: what is wrong"."""
+    found = []
+    root = pathlib.Path(root)
+    for path in source_tree.sources(root):
+        module = module_of(path)
+        if module is None:
+            found.append(f"{path}:1: belongs to no module")
+            continue
+        if module.startswith("compute/") and module not in COMPUTE_ORDER:
+            found.append(f"{path}:1: {module} has no place in COMPUTE_ORDER (layering.py)")
+            continue
+        for line, quoted, name in source_tree.includes(root, path):
+            problem = library_violation(path, name)
+            if problem is None and quoted:
+                problem = project_violation(root, path, module, name)
+            if problem:
+                found.append(f"{path}:{line}: {problem}")
+    return found
+
+
+def project_violation(root, path, module, name):
+    if (root / name).is_file():
+        included = module_of(name)
+        if included is None or not allowed(module, included):
+            return f"{module} must not include {name}"
+    elif (root / path.parent / name).is_file():
+        return f'"{name}" is beside the file: write its path from the top of the project'
+    return None

@@ -40,21 +40,16 @@ int exit_status(Errc code) {
 }
 
 // One line for people and, when JSON was asked for, the closing object.
-int report(Console& console, bool json, int status, const std::string& code,
-           const std::string& message) {
+int report(Console& console, bool json, Errc code, const std::string& message) {
   console.message("device-lab: " + message);
   try {
-    if (json) console.line(json_error(code, message));
+    if (json) console.line(json_error(to_string(code), message));
   } catch (const OutputClosed&) {
     return kExitOutputClosed;
   } catch (const Error&) {
     return kExitFailed;  // standard output is the very thing that failed
   }
-  return status;
-}
-
-int report(Console& console, bool json, Errc code, const std::string& message) {
-  return report(console, json, exit_status(code), to_string(code), message);
+  return exit_status(code);
 }
 
 int run(std::span<const char* const> args) {
@@ -65,8 +60,6 @@ int run(std::span<const char* const> args) {
     return std::visit(Run{console, interrupt}, parse_command_line(args));
   } catch (const OutputClosed&) {
     return kExitOutputClosed;
-  } catch (const JobFailed& e) {
-    return report(console, json, kExitFailed, "failed", e.what());
   } catch (const Error& e) {
     return report(console, json, e.code(), e.what());
   } catch (const std::bad_alloc&) {
@@ -82,6 +75,7 @@ int run(std::span<const char* const> args) {
 int main(int argc, char** argv) {
   lab::lab_time_s();              // the time axis begins here
   std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves shows as a failed write
+  std::signal(SIGXFSZ, SIG_IGN);  // and so does a file that may grow no further
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   const std::vector<const char*> args(words.begin() + (words.empty() ? 0 : 1), words.end());
   return lab::app::run(args);

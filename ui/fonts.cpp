@@ -103,7 +103,7 @@ Fonts load_fonts(float scale) {
   fonts.strong = add(strong, 15, scale);
   fonts.title = add(strong, 20, scale);
   fonts.figure = add(strong, 28, scale);
-  fonts.mono = add(mono, 13, scale);
+  fonts.mono = add(mono, 15, scale);
   return fonts;
 }
 

@@ -39,7 +39,7 @@ struct Fonts {
   ImFont* strong = nullptr;   // 15 px, semi-bold: titles of cards
   ImFont* title = nullptr;    // 20 px
   ImFont* figure = nullptr;   // 28 px
-  ImFont* mono = nullptr;     // 13 px, columns of digits
+  ImFont* mono = nullptr;     // 15 px, columns of digits
 };
 
 // Finds Inter and JetBrains Mono (else DejaVu) through fontconfig and adds them to the current

@@ -40,20 +40,30 @@ struct WidgetMemory {
     std::vector<bool> number = {};   // which columns hold numbers
     std::vector<float> wanted = {};  // width of each column's widest text, pixels
     int row = -1, column = -1;
+    float row_height = 0;       // of the row being filled, pixels
     std::string row_text = {};  // cells of the row so far, tab-separated
     ImVec2 row_min{0, 0}, row_max{0, 0};
+  };
+  struct CardRow {         // a Row whose cards are equally high
+    std::string key = {};  // path of its first card
+    float tallest = 0;     // natural height of its cards, units
+    float extra = 0;       // on top of that, units
   };
   struct Card {
     std::string path = {}, title = {};
     bool automatic = false;  // height follows the content
-    float row_height = 0;    // of the Row around it
+    float grown = 0;         // pixels that content takes only because there was room
+    CardRow* row = nullptr;  // around it
   };
   std::map<std::string, float> card_heights;                // natural height, units
+  std::map<std::string, float> row_heights;                 // CardRow::tallest of the frame before
+  std::map<std::string, float> spare_heights;               // what a page leaves free, units
+  float stretched = 0;                                      // of that taken in this frame
   std::map<std::string, std::vector<float>> column_widths;  // wanted ones of the frame before
   std::map<std::string, std::string> edits;  // text of a number field that does not fit yet
   std::vector<Card> cards;                   // open ones, outermost first
   std::vector<Table> tables;                 // open ones, outermost first
-  float row_height = 0;                      // of the Row being drawn, pixels; 0: free
+  CardRow* card_row = nullptr;               // being drawn, for cards that lie directly in it
   unsigned hovered_id = 0;                   // what the pointer rests on, since when,
   double hovered_since_s = 0;
   int hovered_frame = -1;  // and seen last in which frame
@@ -65,6 +75,7 @@ struct Ui {
   float scale = 1;
   double time_s = 0;             // lab time of this frame
   bool wants_animation = false;  // set by a widget that eases: draw the next frame too
+  bool wants_layout = false;     // sizes changed: the next frame is due even if nobody looks
   WidgetMap widgets;             // of this frame, filled while drawing
   std::map<std::string, plot::PlotState> plots;  // view of each plot, by path
   std::map<std::string, float> eased;            // animated values, by path

@@ -11,7 +11,7 @@
 namespace lab::app {
 
 struct WindowOptions {
-  int cpu_devices = 1;
+  std::optional<int> cpu_devices;    // empty: as remembered
   std::optional<float> scale;        // empty: as remembered
   std::optional<std::string> theme;  // "dark", "light"; empty: as remembered
   std::optional<std::string> page;   // "devices", "memory", ...; empty: as remembered

@@ -20,11 +20,18 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
+namespace {
+
+void add_cpu_devices_option(CLI::App& app, const std::function<void(int)>& take) {
+  add_value(
+      app, "--cpu-devices", "N", "Split the cores into N devices cpu:0 ... cpu:N-1",
+      [take](const std::string& text) { take(static_cast<int>(whole_number(text, 1, 4096))); });
+}
+
+}  // namespace
+
 void add_cpu_devices(CLI::App& app, int& cpu_devices) {
-  add_value(app, "--cpu-devices", "N", "Split the cores into N devices cpu:0 ... cpu:N-1",
-            [&cpu_devices](const std::string& text) {
-              cpu_devices = static_cast<int>(whole_number(text, 1, 4096));
-            });
+  add_cpu_devices_option(app, [&cpu_devices](int n) { cpu_devices = n; });
 }
 
 void add_json(CLI::App& app, bool& json) {
@@ -32,7 +39,7 @@ void add_json(CLI::App& app, bool& json) {
 }
 
 void add_window_options(CLI::App& app, WindowOptions& out) {
-  add_cpu_devices(app, out.cpu_devices);
+  add_cpu_devices_option(app, [&out](int n) { out.cpu_devices = n; });
   add_value(
       app, "--scale", "X", "Size of text and controls, 1 to 2 (remembered)",
       [&out](const std::string& text) { out.scale = static_cast<float>(real_number(text, 1, 2)); });

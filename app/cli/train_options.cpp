@@ -46,7 +46,7 @@ void add_step_options(CLI::App& app, StartTraining& request) {
   add_value(app, "--epochs", "N", "Passes over the training set",
             [&](const std::string& text) { request.epochs = whole_number(text, 1, kMany); });
   add_value(app, "--steps", "N", "End after so many steps",
-            [&](const std::string& text) { request.steps = whole_number(text, 1, kMany); });
+            [&](const std::string& text) { request.steps = whole_number(text, 0, kMany); });
   add_value(app, "--seed", "N", "Seed of weights, order and synthetic images",
             [&](const std::string& text) { request.seed = seed_number(text); });
 }

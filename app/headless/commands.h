@@ -1,18 +1,11 @@
 #pragma once
-// The commands of the terminal. Each returns the exit status; it throws Error or JobFailed for a
-// failure that main reports.
-#include <stdexcept>
-
+// The commands of the terminal. Each returns the exit status; it throws Error for a failure that
+// main reports.
 #include "app/cli/invocation.h"
 #include "app/headless/console.h"
 #include "app/headless/interrupt.h"
 
 namespace lab::app {
-
-// A job that ended as failed; its sentence is for people.
-struct JobFailed : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 #include "compute/types/error.h"
 #include "compute/types/units.h"
@@ -53,7 +53,7 @@ void Console::line(std::string_view text) {
   if (written) return;
   if (errno == EPIPE) throw OutputClosed{};
   throw Error(Errc::Io, fmt::format("standard output cannot be written: {}; send it elsewhere",
-                                    std::strerror(errno)));
+                                    std::generic_category().message(errno)));
 }
 
 void Console::message(std::string_view text) {

@@ -119,7 +119,7 @@ int run_devices(const DevicesOptions& options, Console& console, Interrupt& inte
     stopped = interrupt.wait(*options.watch_s);
     if (!stopped) report.readings(machine.info(), reader.read());
   }
-  if (options.json) console.line(json_done(lab_time_s() - start_s, {}));
+  if (options.json) console.line(json_done(lab_time_s() - start_s));
   return stopped ? kExitInterrupted : kExitDone;
 }
 

@@ -1,8 +1,5 @@
 #pragma once
 // The lab without a window: the same worker and the same experiments, events handed to a printer.
-#include <optional>
-#include <string>
-
 #include "app/headless/interrupt.h"
 #include "app/headless/printer.h"
 #include "compute/device/machine.h"
@@ -12,21 +9,15 @@
 
 namespace lab::app {
 
-struct JobResult {
-  Outcome outcome = Outcome::Done;
-  double seconds = 0;
-  std::string error;  // when Failed
-  std::optional<TrainingDone> training;
-};
-
 class HeadlessLab {
  public:
   // Throws Error for a machine that cannot be set up as asked.
   HeadlessLab(int cpu_devices, Interrupt& interrupt);
 
-  // Runs one job to its end, showing each event. An interrupt cancels it. When the printer throws,
-  // the job is cancelled and the exception goes on.
-  JobResult run(const JobCommand& command, Printer& printer);
+  // Runs one job to its end, showing each event; throws the job's Error when it failed and
+  // Error(Cancelled) when an interrupt cancelled it. What the printer throws goes on, and the job
+  // ends with the lab.
+  void run(const JobCommand& command, Printer& printer);
 
   Machine& machine() { return machine_; }
 

@@ -39,27 +39,12 @@ void add_repetitions(Json& json, const Timing& time) {
   json["unstable"] = time.unstable;
 }
 
-const char* severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::Info: return "info";
-    case Severity::Warning: return "warning";
-    case Severity::Error: return "error";
-  }
-  return "info";
-}
-
 struct ToJson {
   using Result = std::optional<Json>;
 
-  Result operator()(const JobStarted& e) const {
-    return Json{{"type", "start"}, {"title", e.title}};
-  }
   Result operator()(const Progress& e) const {
     return Json{
         {"type", "progress"}, {"done", e.done}, {"what", e.what}, {"left_s", number(e.left_s)}};
-  }
-  Result operator()(const LogLine& e) const {
-    return Json{{"type", "log"}, {"severity", severity_name(e.severity)}, {"text", e.text}};
   }
   Result operator()(const Skipped& e) const {
     return Json{{"type", "skip"}, {"what", e.what}, {"reason", e.reason}};
@@ -83,20 +68,6 @@ struct ToJson {
     json["clock_mhz"] = number(e.conditions.clock_mhz);
     return json;
   }
-  Result operator()(const PeakSample& e) const {
-    Json json{{"type", "peak"},
-              {"device", to_string(e.device)},
-              {"dtype", to_string(e.dtype)},
-              {"threads", e.threads}};
-    add_timing(json, e.time);
-    json["gflops"] = e.gflops;
-    add_repetitions(json, e.time);
-    return json;
-  }
-  Result operator()(const RungInfo& e) const {
-    return Json{{"type", "rung"},   {"device", to_string(e.device)}, {"kernel", e.name},
-                {"title", e.title}, {"sentence", e.sentence},        {"library", e.library}};
-  }
   Result operator()(const TransferSample& e) const {
     Json json{{"type", "sample"},
               {"from", to_string(e.from)},
@@ -112,39 +83,6 @@ struct ToJson {
     add_repetitions(json, e.time);
     json["clock_mhz"] = number(e.conditions.clock_mhz);
     return json;
-  }
-  Result operator()(const TransferFit& e) const {
-    Json json{{"type", "fit"},
-              {"from", to_string(e.from)},
-              {"to", to_string(e.to)},
-              {"memory", to_string(e.memory)},
-              {"op", to_string(e.op)},
-              {"threads", e.threads},
-              {"latency_s", e.latency_s},
-              {"gb_per_s", e.gb_per_s},
-              {"r2", e.r2},
-              {"half_bandwidth_bytes", e.half_bandwidth_bytes}};
-    json["break_even_bytes"] = e.break_even_bytes ? Json(*e.break_even_bytes) : Json(nullptr);
-    return json;
-  }
-  Result operator()(const TrainingStarted& e) const {
-    return Json{{"type", "setup"},
-                {"model", e.request.model},
-                {"data", to_string(e.request.data)},
-                {"synthetic", e.synthetic},
-                {"devices", names(e.request.devices)},
-                {"batch", e.request.batch},
-                {"lr", e.lr},
-                {"momentum", e.request.momentum},
-                {"weight_decay", e.request.weight_decay},
-                {"epochs", e.request.epochs},
-                {"order", to_string(e.request.order)},
-                {"seed", e.request.seed},
-                {"parameters", e.parameters},
-                {"train_images", e.train_images},
-                {"test_images", e.test_images},
-                {"steps_per_epoch", e.steps_per_epoch},
-                {"total_steps", e.total_steps}};
   }
   Result operator()(const StepDone& e) const {
     return Json{{"type", "step"}, {"step", e.step},        {"epoch", e.epoch},
@@ -165,6 +103,53 @@ struct ToJson {
     return {};
   }
 };
+
+Json peak_json(const PeakSample& e) {
+  Json json{{"device", to_string(e.device)}, {"dtype", to_string(e.dtype)}, {"threads", e.threads}};
+  add_timing(json, e.time);
+  json["gflops"] = e.gflops;
+  add_repetitions(json, e.time);
+  return json;
+}
+
+Json fit_json(const TransferFit& e) {
+  Json json{{"from", to_string(e.from)},
+            {"to", to_string(e.to)},
+            {"memory", to_string(e.memory)},
+            {"op", to_string(e.op)},
+            {"threads", e.threads},
+            {"latency_s", e.latency_s},
+            {"gb_per_s", e.gb_per_s},
+            {"r2", e.r2},
+            {"half_bandwidth_bytes", e.half_bandwidth_bytes}};
+  json["break_even_bytes"] = e.break_even_bytes ? Json(*e.break_even_bytes) : Json(nullptr);
+  return json;
+}
+
+void add_training(Json& json, const TrainingDone& training) {
+  json["test_acc"] = number(training.test_acc);
+  json["images_per_s"] = training.images_per_s;
+  json["devices"] = names(training.devices);
+  json["steps"] = training.steps;
+  json["training_seconds"] = training.seconds;
+  if (!training.saved_file.empty()) json["saved_file"] = training.saved_file;
+}
+
+void add_setup(Json& json, const TrainingStarted& e) {
+  json["model"] = e.request.model;
+  json["data"] = to_string(e.request.data);
+  json["synthetic"] = e.synthetic;
+  json["batch"] = e.request.batch;
+  json["lr"] = e.lr;
+  json["momentum"] = e.request.momentum;
+  json["weight_decay"] = e.request.weight_decay;
+  json["epochs"] = e.request.epochs;
+  json["order"] = to_string(e.request.order);
+  json["seed"] = e.request.seed;
+  json["parameters"] = e.parameters;
+  json["train_images"] = e.train_images;
+  json["test_images"] = e.test_images;
+}
 
 Json caches_json(const std::vector<CacheInfo>& caches) {
   Json list = Json::array();
@@ -225,16 +210,19 @@ std::string json_skip(const std::string& what, const std::string& reason) {
   return dump(Json{{"type", "skip"}, {"what", what}, {"reason", reason}});
 }
 
-std::string json_done(double seconds, const std::optional<TrainingDone>& training) {
+void JobSummary::add(const Payload& payload) {
+  if (const auto* peak = std::get_if<PeakSample>(&payload)) peaks.push_back(*peak);
+  if (const auto* fit = std::get_if<TransferFit>(&payload)) fits.push_back(*fit);
+  if (const auto* started = std::get_if<TrainingStarted>(&payload)) setup = *started;
+  if (const auto* done = std::get_if<TrainingDone>(&payload)) training = *done;
+}
+
+std::string json_done(double seconds, const JobSummary& summary) {
   Json json{{"type", "done"}, {"seconds", seconds}};
-  if (training) {
-    json["test_acc"] = number(training->test_acc);
-    json["images_per_s"] = training->images_per_s;
-    json["devices"] = names(training->devices);
-    json["steps"] = training->steps;
-    json["training_seconds"] = training->seconds;
-    if (!training->saved_file.empty()) json["saved_file"] = training->saved_file;
-  }
+  if (summary.training) add_training(json, *summary.training);
+  if (summary.setup) add_setup(json, *summary.setup);
+  for (const PeakSample& peak : summary.peaks) json["peaks"].push_back(peak_json(peak));
+  for (const TransferFit& fit : summary.fits) json["fits"].push_back(fit_json(fit));
   return dump(json);
 }
 

@@ -2,6 +2,7 @@
 // Events as JSON objects, one a line: the contract that other programs read.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compute/types/event.h"
 
@@ -17,8 +18,19 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
 // {"type":"skip","what":"NVIDIA GPU","reason":"..."}.
 std::string json_skip(const std::string& what, const std::string& reason);
 
-// The last object of every command.
-std::string json_done(double seconds, const std::optional<TrainingDone>& training);
+// What a job found beside its cases; its last object tells it.
+struct JobSummary {
+  void add(const Payload& payload);  // keeps what belongs here, passes over the rest
+
+  std::vector<PeakSample> peaks;
+  std::vector<TransferFit> fits;
+  std::optional<TrainingStarted> setup;
+  std::optional<TrainingDone> training;
+};
+
+// The last object of every command: "peaks" and "fits" where there are some, and for training
+// "test_acc", "images_per_s", "devices" and the settings.
+std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 
 }  // namespace lab::app

@@ -35,12 +35,11 @@ class MatmulTable final : public Printer {
   void show_sample(const MatmulSample& s) {
     if (!header_shown_) console_.line(layout_.header());
     header_shown_ = true;
-    std::string remark = s.verified ? "" : "NOT VERIFIED";
-    if (s.time.unstable) remark += remark.empty() ? "unstable" : ", unstable";
-    console_.line(layout_.row({to_string(s.device), s.kernel, to_string(s.dtype), shape(s),
-                               format_si(s.gflops * 1e9, "FLOP/s"), share(s.share_of_library),
-                               share(s.share_of_peak), format_seconds(s.time.median_s),
-                               spread_text(s.time), std::to_string(s.time.n), remark}));
+    console_.line(
+        layout_.row({to_string(s.device), s.kernel, to_string(s.dtype), shape(s),
+                     format_si(s.gflops * 1e9, "FLOP/s"), share(s.share_of_library),
+                     share(s.share_of_peak), format_seconds(s.time.median_s), spread_text(s.time),
+                     std::to_string(s.time.n), remark_text(s.verified, s.time)}));
   }
 
   Console& console_;

@@ -23,12 +23,18 @@ class JsonPrinter final : public Printer {
  public:
   explicit JsonPrinter(Console& console) : console_(console) {}
   void show(const Payload& payload) override {
+    summary_.add(payload);
     if (const auto text = json_line(payload)) console_.line(*text);
     if (const auto* line = std::get_if<LogLine>(&payload)) console_.message(log_text(*line));
+    if (const auto* end = std::get_if<JobFinished>(&payload);
+        end && end->outcome == Outcome::Done) {
+      console_.line(json_done(end->seconds, summary_));
+    }
   }
 
  private:
   Console& console_;
+  JobSummary summary_;
 };
 
 // For jobs without results of their own, such as making a tensor.
@@ -46,6 +52,11 @@ class PlainPrinter final : public Printer {
 std::string spread_text(const Timing& time) {
   if (time.median_s <= 0) return "N/A";
   return "+-" + percent((time.p90_s - time.p10_s) / 2 / time.median_s);
+}
+
+std::string remark_text(bool verified, const Timing& time) {
+  if (!verified) return time.unstable ? "NOT VERIFIED, unstable" : "NOT VERIFIED";
+  return time.unstable ? "unstable" : "";
 }
 
 bool show_common(Console& console, const Payload& payload) {

@@ -30,5 +30,7 @@ std::unique_ptr<Printer> make_training_table(Console& console);
 
 // "12.3 ms  +-1.2 %" belongs together: median, and half the distance from p10 to p90 over it.
 std::string spread_text(const Timing& time);
+// What to know before believing a row: "NOT VERIFIED", "unstable"; mostly empty.
+std::string remark_text(bool verified, const Timing& time);
 
 }  // namespace lab::app

@@ -28,12 +28,11 @@ class TransferTable final : public Printer {
   void show_sample(const TransferSample& s) {
     if (!header_shown_) console_.line(samples_.header());
     header_shown_ = true;
-    std::string remark = s.verified ? "" : "NOT VERIFIED";
-    if (s.time.unstable) remark += remark.empty() ? "unstable" : ", unstable";
     console_.line(samples_.row({to_string(s.from), to_string(s.to), to_string(s.memory),
                                 to_string(s.op), std::to_string(s.threads), format_bytes(s.bytes),
                                 format_si(s.gb_per_s * 1e9, "B/s"), format_seconds(s.time.median_s),
-                                spread_text(s.time), std::to_string(s.time.n), remark}));
+                                spread_text(s.time), std::to_string(s.time.n),
+                                remark_text(s.verified, s.time)}));
   }
 
   void show_fits() {

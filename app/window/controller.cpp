@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "app/files/write_file.h"
+#include "compute/files/whole_file.h"
 #include "compute/matmul/matmul_experiment.h"
 #include "compute/run/lab_clock.h"
 #include "compute/run/registry.h"
@@ -45,6 +45,7 @@ Controller::News Controller::drain() {
     const bool gauge = event.job == 0 && (std::holds_alternative<Telemetry>(event.payload) ||
                                           std::holds_alternative<TensorList>(event.payload));
     (gauge ? news.gauges : news.results) = true;
+    if (std::holds_alternative<JobFinished>(event.payload)) --unfinished_jobs_;
     model_.apply(event);
   }
   return news;
@@ -67,8 +68,10 @@ void Controller::execute(const Commands& commands) {
             pictures_.push_back({c, kFramesUntilMenuIsGone});
           else if constexpr (std::is_same_v<T, SaveText>)
             perform(c);
-          else if constexpr (kIsJob<T>)
+          else if constexpr (kIsJob<T>) {
             worker_.submit(c);
+            ++unfinished_jobs_;
+          }
         },
         command);
   }
@@ -76,7 +79,7 @@ void Controller::execute(const Commands& commands) {
 
 void Controller::perform(const SaveText& wish) {
   try {
-    write_file(wish.file, wish.text, "export");
+    files::write_file(wish.file, wish.text);
     log(Severity::Info, fmt::format("saved {}", wish.file));
   } catch (const Error& e) {
     log(Severity::Error, e.what());
@@ -99,7 +102,7 @@ void Controller::save_plots(const ui::WidgetMap& widgets, int frame_width, int f
       };
       const Region region{pixel(plot->min.x), pixel(plot->min.y), pixel(plot->max.x - plot->min.x),
                           pixel(plot->max.y - plot->min.y)};
-      write_png(read_frame(frame_width, frame_height, region), pending.wish.file, "export");
+      write_png(read_frame(frame_width, frame_height, region), pending.wish.file);
       log(Severity::Info, fmt::format("saved {}", pending.wish.file));
     } catch (const Error& e) {
       log(Severity::Error, e.what());
@@ -117,10 +120,6 @@ Activity Controller::activity() const {
   const ui::JobKind kind = model_.job()->kind;
   const bool times = kind == ui::JobKind::Transfers || kind == ui::JobKind::Matmul;
   return times ? Activity::Timing : Activity::Busy;
-}
-
-bool Controller::idle() const {
-  return worker_.idle() && !model_.job();
 }
 
 void Controller::set_telemetry_interval(double seconds) {

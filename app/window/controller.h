@@ -43,7 +43,7 @@ class Controller {
 
   Activity activity() const;
   // No job runs or waits, and the model knows.
-  bool idle() const;
+  bool idle() const { return unfinished_jobs_ == 0; }
   // Whether events wake the event loop; off while a job runs, because the loop then looks by itself
   // and a fast job would wake it thousands of times a second.
   void wake_on_events(bool on) { wake_wanted_ = on; }
@@ -62,6 +62,7 @@ class Controller {
   std::atomic<bool> wake_wanted_ = true;
   std::vector<PendingPicture> pictures_;
   double telemetry_interval_s_;
+  int unfinished_jobs_ = 0;  // submitted, their end not seen by the model yet
   TensorStore tensors_;
   Channel channel_;
   Worker worker_;             // uses what stands above

@@ -78,6 +78,7 @@ void Interface::begin_frame(const FrameInput& input) {
   ImGui::NewFrame();
   ui_.time_s = lab_time_s();
   ui_.wants_animation = false;
+  ui_.wants_layout = false;
   ui_.widgets.begin_frame();
 }
 

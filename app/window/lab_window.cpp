@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "app/files/write_file.h"
 #include "app/window/describe.h"
 #include "app/window/picture.h"
+#include "compute/files/whole_file.h"
 #include "compute/run/lab_clock.h"
 #include "compute/types/error.h"
 
@@ -43,10 +43,20 @@ Settings settings_or_defaults(std::string& complaint) {
   }
 }
 
+ui::ViewState remembered_view(const Settings& settings) {
+  ui::ViewState view;
+  ui::load_view(view, settings.view);
+  return view;
+}
+
+int remembered_cpu_devices(const ui::ViewState& view) {
+  return static_cast<int>(std::min<std::int64_t>(view.forms.devices.cpu_devices, 4096));
+}
+
 std::optional<ScriptPlayer> player_for(const WindowOptions& options) {
   if (options.script.empty()) return {};
   const std::string name = options.script.string();
-  return ScriptPlayer(parse_script(read_file(options.script, "script"), name), name);
+  return ScriptPlayer(parse_script(files::read_text_file(options.script), name), name);
 }
 
 WindowSize first_size(const WindowOptions& options, const Settings& settings) {
@@ -72,17 +82,18 @@ PacerLimits limits_for(const GlfwWindow& window) {
 LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt)
     : options_(options),
       interrupt_(interrupt),
-      machine_found_(std::async(
-          std::launch::async,
-          [n = options.cpu_devices] { return std::make_unique<Machine>(MachineOptions{n}); })),
       settings_(settings_or_defaults(settings_complaint_)),
+      view_(remembered_view(settings_)),
+      machine_found_(std::async(std::launch::async,
+                                [n = options.cpu_devices.value_or(remembered_cpu_devices(view_))] {
+                                  return std::make_unique<Machine>(MachineOptions{n});
+                                })),
       player_(player_for(options)),
       window_(first_size(options, settings_)),
       interface_(window_, options.script.empty()),
       machine_(machine_found_.get()),
       controller_(*machine_),
       pacer_(limits_for(window_)) {
-  ui::load_view(view_, settings_.view);
   apply_options();
   if (!settings_complaint_.empty()) controller_.log(Severity::Warning, settings_complaint_);
 }
@@ -164,6 +175,7 @@ void LabWindow::draw_frame() {
   if (frames_ == 1) first_frame_s_ = lab_time_s();
   pacer_.drawn(lab_time_s(), process_cpu_s() - cpu_before_s);
   if (interface_.ui().wants_animation) pacer_.animate();
+  if (interface_.ui().wants_layout) pacer_.results();
   controller_.execute(commands);
   if (controller_.saving()) pacer_.attention(lab_time_s());
 }
@@ -187,13 +199,12 @@ void LabWindow::serve_files() {
 
 void LabWindow::write_screenshot(const std::filesystem::path& file) {
   const WindowSize frame = window_.framebuffer_size();
-  write_png(read_frame(frame.width, frame.height, {0, 0, frame.width, frame.height}), file,
-            "screenshot");
+  write_png(read_frame(frame.width, frame.height, {0, 0, frame.width, frame.height}), file);
 }
 
 void LabWindow::write_description(const std::filesystem::path& file) {
   const WindowSize size = window_.size();
-  write_file(file, describe_ui(interface_.ui(), size.width, size.height), "describe-ui");
+  files::write_file(file, describe_ui(interface_.ui(), size.width, size.height));
 }
 
 void LabWindow::remember() {

@@ -42,10 +42,10 @@ class LabWindow {
 
   const WindowOptions options_;
   Interrupt& interrupt_;
-  std::future<std::unique_ptr<Machine>> machine_found_;  // looked for while the window opens
   std::string settings_complaint_;
   Settings settings_;
   ui::ViewState view_;
+  std::future<std::unique_ptr<Machine>> machine_found_;  // looked for while the window opens
   std::optional<ScriptPlayer> player_;
   GlfwSession session_;
   GlfwWindow window_;

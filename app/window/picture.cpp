@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/files/write_file.h"
+#include "compute/files/whole_file.h"
 #include "compute/types/error.h"
 
 namespace lab::app {
@@ -33,7 +33,7 @@ Picture read_frame(int frame_width, int frame_height, Region region) {
   return picture;
 }
 
-void write_png(const Picture& picture, const std::filesystem::path& file, std::string_view what) {
+void write_png(const Picture& picture, const std::filesystem::path& file) {
   std::string png;
   const auto append = [](void* target, void* data, int size) {
     static_cast<std::string*>(target)->append(static_cast<const char*>(data),
@@ -43,10 +43,11 @@ void write_png(const Picture& picture, const std::filesystem::path& file, std::s
       !picture.rgb.empty() && stbi_write_png_to_func(append, &png, picture.width, picture.height, 3,
                                                      picture.rgb.data(), picture.width * 3) != 0;
   if (!encoded) {
-    throw Error(Errc::InvalidArgument, fmt::format("{}: a picture of {}x{} pixels cannot be saved",
-                                                   what, picture.width, picture.height));
+    throw Error(Errc::InvalidArgument,
+                fmt::format("cannot write {}: a picture of {}x{} pixels is no picture",
+                            file.string(), picture.width, picture.height));
   }
-  write_file(file, png, what);
+  files::write_file(file, png);
 }
 
 }  // namespace lab::app

@@ -2,7 +2,6 @@
 // What is on screen, as pixels and as PNG.
 #include <cstdint>
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
 namespace lab::app {
@@ -20,7 +19,7 @@ struct Region {
 // thread with a current context.
 Picture read_frame(int frame_width, int frame_height, Region region);
 
-// Throws Error(Io) naming `what` and the file.
-void write_png(const Picture& picture, const std::filesystem::path& file, std::string_view what);
+// Throws Error(Io) naming the file.
+void write_png(const Picture& picture, const std::filesystem::path& file);
 
 }  // namespace lab::app

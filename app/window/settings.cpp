@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "app/files/write_file.h"
+#include "compute/files/whole_file.h"
 #include "compute/types/error.h"
 
 namespace lab::app {
@@ -42,7 +42,7 @@ Settings load_settings(const fs::path& file) {
   Settings settings;
   std::error_code ignored;
   if (file.empty() || !fs::exists(file, ignored)) return settings;
-  const Json json = Json::parse(read_file(file, "settings"), nullptr, false);
+  const Json json = Json::parse(files::read_file(file), nullptr, false);
   if (!json.is_object()) {
     throw Error(Errc::Corrupt, fmt::format("settings: {} is not a JSON object; the defaults are "
                                            "used and it is replaced at the end",
@@ -70,7 +70,7 @@ void save_settings(const Settings& settings, const fs::path& file) {
   Json json;
   json["window"] = {{"width", settings.window.width}, {"height", settings.window.height}};
   json["view"] = settings.view;
-  write_file(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", "settings");
+  files::write_file(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace lab::app

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <system_error>
 
 #include "compute/data/gzip.h"
+#include "compute/files/whole_file.h"
 #include "compute/types/error.h"
 #include "compute/types/units.h"
 
@@ -156,25 +154,13 @@ std::vector<std::uint8_t> decode_idx_labels(std::span<const std::uint8_t> file,
 }
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  std::error_code failed;
-  const auto status = std::filesystem::status(path, failed);
-  if (!std::filesystem::exists(status)) throw Error(Errc::NotFound, name + " does not exist");
-  if (!std::filesystem::is_regular_file(status)) throw Error(Errc::Io, name + " is not a file");
-  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, failed));
-  if (failed) throw Error(Errc::Io, name + " cannot be read: " + failed.message());
-  if (size > kMaxIdxBytes) {
-    corrupt(name, fmt::format("is oversized: {}, more than {}", format_bytes(size),
-                              format_bytes(kMaxIdxBytes)));
+  std::error_code none;  // what has no size is read, or refused with the reason, below
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, none));
+  if (!none && size > kMaxIdxBytes) {
+    corrupt(path.string(), fmt::format("is oversized: {}, more than {}", format_bytes(size),
+                                       format_bytes(kMaxIdxBytes)));
   }
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
-  if (!in || !in.read(reinterpret_cast<char*>(bytes.data()), size)) {
-    const char* reason = errno != 0 ? std::strerror(errno) : "it ends early";
-    throw Error(Errc::Io, fmt::format("{} cannot be read: {}", name, reason));
-  }
-  return bytes;
+  return files::read_file(path);
 }
 
 }  // namespace lab

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "compute/files/whole_file.h"
 #include "compute/types/error.h"
 
 namespace lab {
@@ -16,15 +17,31 @@ namespace lab {
 PartFile::PartFile(std::filesystem::path path) : path_(std::move(path)) {
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) fail("opened for writing", errno);
-  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    const int reason = errno;
+  try {
+    take();
+  } catch (...) {
     ::close(fd_);
-    if (reason != EWOULDBLOCK) fail("locked", reason);
-    throw Error(Errc::Io, path_.string() + " is being written by another download; let it end");
+    throw;
   }
-  struct stat status {};
-  if (::fstat(fd_, &status) == 0) size_ = status.st_size;
   ::lseek(fd_, 0, SEEK_END);
+}
+
+void PartFile::take() {
+  struct stat opened {
+  }, named{};
+  if (::fstat(fd_, &opened) != 0) fail("opened for writing", errno);
+  // A device has no content that two writers could mix up.
+  if (S_ISREG(opened.st_mode)) {
+    const bool locked = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno != EWOULDBLOCK) fail("locked", errno);
+    // Before the lock another download may have written on, or have given the file its final name.
+    const bool ours = locked && ::fstat(fd_, &opened) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+                      opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+    if (!ours) {
+      throw Error(Errc::Io, path_.string() + " is being written by another download; let it end");
+    }
+  }
+  size_ = opened.st_size;
 }
 
 PartFile::~PartFile() {
@@ -58,15 +75,10 @@ void PartFile::truncate() {
 void PartFile::finish(const std::filesystem::path& final_path) {
   if (::fsync(fd_) != 0) fail("written", errno);
   if (::rename(path_.c_str(), final_path.c_str()) != 0) {
-    fail(fmt::format("renamed to {}", final_path.string()).c_str(), errno);
+    const int reason = errno;
+    fail(fmt::format("renamed to {}", final_path.string()).c_str(), reason);
   }
-  // The new name is safe once its directory is on the disk too; a file system that cannot do
-  // that has still renamed, so a failure here is none of the download.
-  const int dir = ::open(final_path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir >= 0) {
-    ::fsync(dir);
-    ::close(dir);
-  }
+  files::sync_folder_of(final_path);
 }
 
 }  // namespace lab

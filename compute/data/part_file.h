@@ -26,6 +26,8 @@ class PartFile {
   void finish(const std::filesystem::path& final_path);
 
  private:
+  // Keeps other writers out and learns the size.
+  void take();
   [[noreturn]] void fail(const char* what, int reason) const;
 
   const std::filesystem::path path_;

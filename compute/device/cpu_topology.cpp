@@ -1,11 +1,13 @@
 #include "compute/device/cpu_topology.h"
 
 #include <hwloc.h>
-#include <sched.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <set>
+
+#include "compute/device/affinity.h"
 
 namespace lab {
 namespace {
@@ -27,14 +29,7 @@ Topology load(const std::string& synthetic) {
 
 // What the affinity mask allows, at least one.
 std::vector<int> allowed_threads() {
-  std::vector<int> numbers;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (unsigned i = 0; i < CPU_SETSIZE; ++i) {
-      if (CPU_ISSET(i, &set)) numbers.push_back(static_cast<int>(i));
-    }
-  }
+  std::vector<int> numbers = thread_affinity();
   if (numbers.empty()) numbers.push_back(0);
   return numbers;
 }
@@ -116,6 +111,7 @@ DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore
   std::vector<int> threads;
   for (const CpuCore& core : cores) {
     info.cores.push_back(core.os_number);
+    info.hardware_threads.push_back(core.hardware_threads);
     packages.insert(core.package);
     nodes.insert(core.numa_node);
     threads.insert(threads.end(), core.hardware_threads.begin(), core.hardware_threads.end());
@@ -136,6 +132,12 @@ DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore
     }
   }
   return info;
+}
+
+std::vector<CpuCore> cores_within(std::vector<CpuCore> cores, double quota) {
+  const double enough = std::max(std::ceil(quota), 1.0);
+  if (enough < static_cast<double>(cores.size())) cores.resize(static_cast<std::size_t>(enough));
+  return cores;
 }
 
 std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, int devices) {

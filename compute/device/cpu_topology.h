@@ -36,6 +36,10 @@ CpuTopology read_topology(const std::string& synthetic = {});
 // The facts of the device that consists of these cores.
 DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore>& cores);
 
+// As many of the cores as can be busy all the time on `quota` processors' worth of it: more threads
+// would only be stopped in turns. At least one.
+std::vector<CpuCore> cores_within(std::vector<CpuCore> cores, double quota);
+
 // The cores of device `index` of `devices`: contiguous, sizes differ by one at most. More devices
 // than cores share cores, one each.
 std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, int devices);

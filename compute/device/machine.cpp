@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
+#include "compute/device/control_group.h"
 #include "compute/device/cpu_topology.h"
 #include "compute/device/memory_info.h"
 #include "compute/device/nvidia_probe.h"
@@ -64,13 +67,22 @@ std::string hardware_threads(const std::vector<CpuCore>& cores) {
              : fmt::format("{}; the lab uses one a core, {}", threads, cores.size());
 }
 
+std::string processor_quota(double quota, std::size_t used, std::size_t all) {
+  return fmt::format(
+      "{:.3g} processors' worth of time, set by the cgroup; the lab uses {} of {} core{}", quota,
+      used, all, all == 1 ? "" : "s");
+}
+
 std::string memory_limit(const MemoryInfo& memory) {
   return memory.limited_by.empty() ? "90 % of what was available when the lab started"
                                    : "90 % of what was available within the " + memory.limited_by;
 }
 
 std::vector<DeviceInfo> describe_cpus(int devices) {
-  const CpuTopology topology = read_topology();
+  CpuTopology topology = read_topology();
+  const std::size_t all_cores = topology.cores.size();
+  const std::optional<double> quota = read_cpu_quota();
+  if (quota) topology.cores = cores_within(std::move(topology.cores), *quota);
   const MemoryInfo memory = read_memory();
   const SimdLevel simd = simd_level();
   const bool virtual_machine = is_virtual_machine();
@@ -90,6 +102,10 @@ std::vector<DeviceInfo> describe_cpus(int devices) {
     info.details.emplace_back("Hardware threads", hardware_threads(cores));
     if (virtual_machine) {
       info.details.emplace_back("Virtual machine", "yes: cores and clocks may be shared");
+    }
+    if (quota) {
+      info.details.emplace_back("Processor quota",
+                                processor_quota(*quota, topology.cores.size(), all_cores));
     }
     info.details.emplace_back("Memory limit", memory_limit(memory));
     infos.push_back(std::move(info));

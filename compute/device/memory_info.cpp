@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "compute/device/control_group.h"
 #include "compute/device/system_files.h"
 #include "compute/types/units.h"
 
@@ -38,46 +39,22 @@ struct GroupFiles {
   const char* usage;
   const char* reclaimable;
 };
-constexpr GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 constexpr GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes",
                                "total_inactive_file"};
+constexpr GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 
-// The tightest limit on the way from the group up to the mount point.
-std::optional<GroupMemory> tightest(const std::string& mount, std::string group,
-                                    const GroupFiles& files) {
-  std::optional<GroupMemory> found;
-  while (true) {
-    const std::string folder = mount + (group == "/" ? "" : group);
-    if (const auto limit = read_number(folder + files.limit)) {
-      const std::int64_t used = read_number(folder + files.usage).value_or(0) -
-                                reclaimable_bytes(folder, files.reclaimable);
-      const GroupMemory here{*limit,
-                             std::max<std::int64_t>(0, *limit - std::max<std::int64_t>(used, 0))};
-      if (!found || here.available_bytes < found->available_bytes) found = here;
-    }
-    if (group.empty() || group == "/") return found;
-    group.erase(group.rfind('/'));
-  }
-}
-
+// The tightest limit of all groups around the process.
 std::optional<GroupMemory> read_group(const std::string& root) {
-  const std::string text = read_text(root + "/proc/self/cgroup").value_or("");
   std::optional<GroupMemory> found;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string kinds = ',' + line.substr(first + 1, second - first - 1) + ',';
-    const std::string group = line.substr(second + 1);
-    std::optional<GroupMemory> here;
-    if (kinds == ",,") here = tightest(root + "/sys/fs/cgroup", group, kVersion2);
-    if (kinds.find(",memory,") != std::string::npos) {
-      here = tightest(root + "/sys/fs/cgroup/memory", group, kVersion1);
-    }
-    if (here && (!found || here->available_bytes < found->available_bytes)) found = here;
+  for (const GroupFolder& folder : group_folders(root, "memory")) {
+    const GroupFiles& files = folder.version == 1 ? kVersion1 : kVersion2;
+    const auto limit = read_number(folder.path + files.limit);
+    if (!limit) continue;
+    const std::int64_t used = read_number(folder.path + files.usage).value_or(0) -
+                              reclaimable_bytes(folder.path, files.reclaimable);
+    const GroupMemory here{*limit,
+                           std::max<std::int64_t>(0, *limit - std::max<std::int64_t>(used, 0))};
+    if (!found || here.available_bytes < found->available_bytes) found = here;
   }
   return found;
 }

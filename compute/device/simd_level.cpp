@@ -3,6 +3,9 @@
 #include <vector>
 
 namespace lab {
+
+#if defined(__x86_64__)
+
 namespace {
 
 std::string with_extras(const std::string& name, const std::vector<std::string>& extras) {
@@ -15,8 +18,6 @@ std::string with_extras(const std::string& name, const std::vector<std::string>&
 }
 
 }  // namespace
-
-#if defined(__x86_64__)
 
 SimdLevel simd_level() {
   __builtin_cpu_init();
@@ -43,13 +44,13 @@ SimdLevel simd_level() {
 #elif defined(__aarch64__)
 
 SimdLevel simd_level() {
-  return {"NEON", with_extras("NEON", {})};
+  return {"NEON", "NEON"};
 }
 
 #else
 
 SimdLevel simd_level() {
-  return {"none", with_extras("none", {"no vector instructions known to the lab"})};
+  return {"none", "none that the lab knows of"};
 }
 
 #endif

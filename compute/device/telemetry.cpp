@@ -45,7 +45,8 @@ struct TelemetryReader::Impl {
     cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
   }
 
-  void add_utilisation(DeviceTelemetry& to, const std::vector<int>& device_cores, const Ticks& now);
+  double busiest(const std::vector<int>& hardware_threads, const Ticks& now);
+  void add_utilisation(DeviceTelemetry& to, const DeviceInfo& info, const Ticks& now);
   void add_clock(DeviceTelemetry& to, const std::vector<int>& device_cores,
                  const std::map<int, double>& clocks);
 
@@ -55,14 +56,26 @@ struct TelemetryReader::Impl {
   std::vector<int> cores;  // of all devices
   bool has_previous = false;
   Ticks ticks;
-  // A core whose ticks have not moved since keeps its last value.
+  // By hardware thread. One whose ticks have not moved since keeps its last value.
   std::map<int, double> last_share;
   double cpu_s = 0;
   Clock::time_point at;
 };
 
-void TelemetryReader::Impl::add_utilisation(DeviceTelemetry& to,
-                                            const std::vector<int>& device_cores,
+// Two busy hardware threads of a core do little more than one, so a core counts as busy as its
+// busiest.
+double TelemetryReader::Impl::busiest(const std::vector<int>& hardware_threads, const Ticks& now) {
+  double most = 0;
+  for (const int thread : hardware_threads) {
+    if (const auto share = busy_share(ticks, now, thread)) last_share[thread] = *share;
+    if (const auto found = last_share.find(thread); found != last_share.end()) {
+      most = std::max(most, found->second);
+    }
+  }
+  return most;
+}
+
+void TelemetryReader::Impl::add_utilisation(DeviceTelemetry& to, const DeviceInfo& info,
                                             const Ticks& now) {
   if (!has_previous) return;
   if (now.empty()) {
@@ -70,13 +83,11 @@ void TelemetryReader::Impl::add_utilisation(DeviceTelemetry& to,
     return;
   }
   double sum = 0;
-  for (const int core : device_cores) {
-    if (const auto share = busy_share(ticks, now, core)) last_share[core] = *share;
-    const auto found = last_share.find(core);
-    to.core_utilisation.push_back(found == last_share.end() ? 0 : found->second);
+  for (const std::vector<int>& hardware_threads : info.hardware_threads) {
+    to.core_utilisation.push_back(busiest(hardware_threads, now));
     sum += to.core_utilisation.back();
   }
-  to.utilisation = sum / static_cast<double>(std::max<std::size_t>(1, device_cores.size()));
+  to.utilisation = sum / static_cast<double>(std::max<std::size_t>(1, info.cores.size()));
 }
 
 void TelemetryReader::Impl::add_clock(DeviceTelemetry& to, const std::vector<int>& device_cores,
@@ -110,7 +121,7 @@ Telemetry TelemetryReader::read(double t_s) {
     DeviceTelemetry d;
     d.device = info.device;
     d.t_s = t_s;
-    r.add_utilisation(d, info.cores, now_ticks);
+    r.add_utilisation(d, info, now_ticks);
     r.add_clock(d, info.cores, clocks);
     d.temperature_c = temperature;
     d.memory_available_bytes = memory.available_bytes;

@@ -1,8 +1,5 @@
 #include "compute/device/thread_pool.h"
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "compute/device/affinity.h"
 #include "compute/types/error.h"
 
 namespace lab {
@@ -40,11 +38,7 @@ bool spin_until(Done done) {
 
 // False where the core is unknown or forbidden to this process.
 bool pin_this_thread(int core) {
-  if (core < 0 || core >= CPU_SETSIZE) return false;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(core), &set);
-  return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+  return set_thread_affinity({&core, 1});
 }
 
 bool all_different(std::vector<int> cores) {
@@ -176,21 +170,12 @@ void ThreadPool::parallel_for(std::int64_t n, std::int64_t grain,
   });
 }
 
-struct ThreadPool::Guard::State {
-  cpu_set_t before;
-  bool pinned = false;
-};
-
-ThreadPool::Guard::Guard(const ThreadPool& pool) : state_(std::make_unique<State>()) {
-  const bool known =
-      pthread_getaffinity_np(pthread_self(), sizeof state_->before, &state_->before) == 0;
-  state_->pinned = known && pin_this_thread(pool.cores().front());
+ThreadPool::Guard::Guard(const ThreadPool& pool) : before_(thread_affinity()) {
+  pinned_ = !before_.empty() && pin_this_thread(pool.cores().front());
 }
 
 ThreadPool::Guard::~Guard() {
-  if (state_->pinned) {
-    pthread_setaffinity_np(pthread_self(), sizeof state_->before, &state_->before);
-  }
+  if (pinned_) set_thread_affinity(before_);
 }
 
 }  // namespace lab

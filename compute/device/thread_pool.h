@@ -62,8 +62,8 @@ class ThreadPool {
     Guard& operator=(const Guard&) = delete;
 
    private:
-    struct State;
-    std::unique_ptr<State> state_;
+    std::vector<int> before_;
+    bool pinned_ = false;
   };
   Guard bind_caller() const { return Guard(*this); }
 

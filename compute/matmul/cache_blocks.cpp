@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
+
+#include "compute/device/system_files.h"
 
 namespace lab {
 namespace {
@@ -12,16 +13,13 @@ namespace {
 // Size of one data or unified cache of `level`; 0 when the kernel does not show it.
 std::int64_t cache_bytes(int level) {
   for (int index = 0; index < 8; ++index) {
-    const auto read = [&](const char* field) {
-      std::ifstream in(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/{}", index, field));
-      std::string text;
-      in >> text;
-      return text;
-    };
-    if (read("level") != std::to_string(level) || read("type") == "Instruction") continue;
-    const std::string size = read("size");  // "48K"
-    if (!size.empty() && size.back() == 'K') return std::stoll(size) << 10;
-    if (!size.empty() && size.back() == 'M') return std::stoll(size) << 20;
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    if (read_number(folder + "level") != level) continue;
+    if (read_text(folder + "type") == "Instruction") continue;
+    const std::string unit = read_text(folder + "size").value_or("");  // "48K"
+    const std::int64_t size = read_number(folder + "size").value_or(0);
+    if (unit.ends_with('K')) return size << 10;
+    if (unit.ends_with('M')) return size << 20;
   }
   return 0;
 }

@@ -5,6 +5,8 @@
 // Each element of C sums its terms in the same order whatever the grid.
 // Source  Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008;
 //         Van Zee and van de Geijn, "BLIS", TOMS 2015
+#include <new>
+
 #include "compute/matmul/gemm_parts.h"
 
 namespace lab {
@@ -33,6 +35,15 @@ void PackedGemm::run(int thread) {
   const int thread_col = thread % grid_.cols;
   const Range rows = piece(op_.m, kernels_.mr, grid_.rows, thread_row);
   const Range cols = piece(op_.n, kernels_.nr, grid_.cols, thread_col);
+  // Memory is asked for before the first barrier: a thread that gets none tells the others there,
+  // so that nobody waits for it at the second.
+  const std::int64_t mc = even_piece(rows.size(), blocks_.mc, kernels_.mr);
+  float* packed_a = nullptr;
+  try {
+    packed_a = gemm_scratch().a.at_least(mc * kc_);
+  } catch (const std::bad_alloc&) {
+    out_of_memory_ = true;
+  }
   int step = 0;
   for (std::int64_t block = 0; block < column_steps_; ++block) {
     const std::int64_t first = std::min(cols.begin + block * nc_, cols.end);
@@ -45,8 +56,9 @@ void PackedGemm::run(int thread) {
       pack_b(terms, columns, thread_row, packed_b);
       if (thread == 0) stopping_[step % 2] = stop_.stop_requested();
       barrier_.arrive_and_wait();
+      if (out_of_memory_) throw std::bad_alloc();
       if (stopping_[step % 2]) return;
-      multiply(terms, rows, columns, packed_b);
+      multiply(terms, rows, columns, mc, packed_a, packed_b);
     }
   }
 }
@@ -67,11 +79,10 @@ void PackedGemm::pack_b(Range terms, Range cols, int thread_row, float* out) con
   }
 }
 
-void PackedGemm::multiply(Range terms, Range rows, Range cols, const float* packed_b) const {
+void PackedGemm::multiply(Range terms, Range rows, Range cols, std::int64_t mc, float* packed_a,
+                          const float* packed_b) const {
   const std::int64_t mr = kernels_.mr;
   const std::int64_t nr = kernels_.nr;
-  const std::int64_t mc = even_piece(rows.size(), blocks_.mc, mr);
-  float* packed_a = gemm_scratch().a.at_least(mc * kc_);
   for (std::int64_t block = rows.begin; block < rows.end; block += mc) {
     const std::int64_t block_end = std::min(block + mc, rows.end);
     for (std::int64_t i = block; i < block_end; i += mr) {

@@ -1,5 +1,8 @@
 #include "compute/matmul/gemm_parts.h"
 
+#include <new>
+#include <utility>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -7,7 +10,7 @@
 namespace lab {
 namespace {
 
-constexpr int kSpins = 4000;  // some 40 us at most
+constexpr int kSpins = 4000;  // 40 to 200 us, as long as the processor makes a pause
 
 void spin_once() {
 #if defined(__x86_64__)
@@ -59,8 +62,9 @@ Range piece(std::int64_t total, std::int64_t multiple, int pieces, int index) {
 
 float* Scratch::at_least(std::int64_t floats) {
   if (floats > floats_) {
-    data_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
-    if (!data_) throw std::bad_alloc();
+    auto larger = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
+    if (!larger) throw std::bad_alloc();
+    data_ = std::move(larger);
     floats_ = floats;
   }
   return data_.get();

@@ -64,7 +64,8 @@ struct GemmScratch {
 };
 GemmScratch& gemm_scratch();
 
-// All `threads` arrive before any leaves. Spins for a few microseconds, then sleeps.
+// All `threads` arrive before any leaves. Spins for a fraction of a millisecond,
+// then sleeps.
 class Barrier {
  public:
   explicit Barrier(int threads) : threads_(threads), waiting_for_(threads) {}
@@ -81,7 +82,8 @@ class Barrier {
 void gemm_direct(const GemmOperands& op, Range rows, Range cols, const GemmKernels& kernels);
 
 // Packed blocks, shared by the threads of a grid. run(t) is called once by each thread t at the
-// same time; all of them return early once `stop` is requested.
+// same time; all of them return early once `stop` is requested, and throw std::bad_alloc when one
+// of them gets no memory.
 class PackedGemm {
  public:
   PackedGemm(const GemmOperands& op, ThreadGrid grid, const GemmKernels& kernels,
@@ -90,7 +92,9 @@ class PackedGemm {
 
  private:
   void pack_b(Range terms, Range cols, int thread_row, float* out) const;
-  void multiply(Range terms, Range rows, Range cols, const float* packed_b) const;
+  // `mc` rows of A at a time through `packed_a`.
+  void multiply(Range terms, Range rows, Range cols, std::int64_t mc, float* packed_a,
+                const float* packed_b) const;
 
   const GemmOperands& op_;
   const ThreadGrid grid_;
@@ -102,6 +106,7 @@ class PackedGemm {
   std::int64_t column_steps_ = 0;  // blocks of columns that the widest thread column has
   float* shared_b_ = nullptr;      // two blocks for each thread column, used in turn
   Barrier barrier_;
+  std::atomic<bool> out_of_memory_ = false;
   std::atomic<bool> stopping_[2] = {false, false};  // as thread 0 saw it, for odd and even steps
 };
 

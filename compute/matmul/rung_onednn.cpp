@@ -6,11 +6,10 @@
 #include <fmt/format.h>
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
-#include <pthread.h>
-#include <sched.h>
 
 #include <vector>
 
+#include "compute/device/affinity.h"
 #include "compute/matmul/gemm_parts.h"
 #include "compute/matmul/rung.h"
 #include "compute/types/error.h"
@@ -23,13 +22,7 @@ namespace {
 void place_openmp_threads(const std::vector<int>& cores) {
 #pragma omp parallel num_threads(static_cast <int>(cores.size()))
   if (const int t = omp_get_thread_num(); t > 0) {
-    const int core = cores[static_cast<std::size_t>(t)];
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (core >= 0 && core < CPU_SETSIZE) {
-      CPU_SET(static_cast<unsigned>(core), &set);
-      pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-    }
+    set_thread_affinity({&cores[static_cast<std::size_t>(t)], 1});
   }
 }
 

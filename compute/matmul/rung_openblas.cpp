@@ -6,14 +6,13 @@
 // Errors   Unsupported for sizes its interface cannot express
 #include <cblas.h>
 #include <fmt/format.h>
-#include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "compute/device/affinity.h"
 #include "compute/matmul/gemm_parts.h"
 #include "compute/matmul/rung.h"
 #include "compute/types/error.h"
@@ -24,17 +23,11 @@ namespace {
 // OpenBLAS starts its threads here, and they inherit the affinity of whoever calls: they get the
 // device's cores but the first, on which the caller itself computes.
 void start_threads(const ThreadPool& pool) {
-  cpu_set_t before;
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  for (const int core : std::span(pool.cores()).subspan(pool.size() > 1 ? 1 : 0)) {
-    if (core >= 0 && core < CPU_SETSIZE) CPU_SET(static_cast<unsigned>(core), &cores);
-  }
-  const pthread_t self = pthread_self();
-  const bool widened = pthread_getaffinity_np(self, sizeof before, &before) == 0 &&
-                       pthread_setaffinity_np(self, sizeof cores, &cores) == 0;
+  const std::vector<int> before = thread_affinity();
+  const std::span cores(pool.cores());
+  const bool widened = set_thread_affinity(cores.subspan(cores.size() > 1 ? 1 : 0));
   openblas_set_num_threads(pool.size());
-  if (widened) pthread_setaffinity_np(self, sizeof before, &before);
+  if (widened) set_thread_affinity(before);
 }
 
 void use_threads(const ThreadPool& pool) {

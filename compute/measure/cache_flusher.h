@@ -10,7 +10,7 @@ namespace lab {
 
 class CacheFlusher {
  public:
-  // Allocates max(4 * last_level_bytes, 2 * L2 a thread) once; `pool` must outlive the flusher.
+  // Allocates max(4 * last_level_bytes, 8 MiB a thread) once; `pool` must outlive the flusher.
   CacheFlusher(ThreadPool& pool, std::int64_t last_level_bytes);
 
   // All threads rewrite their part of the buffer, so that the private caches are emptied too. Must

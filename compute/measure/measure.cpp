@@ -91,7 +91,8 @@ Timing Measurement::timing() const {
   std::vector<double> times_s = times_s_;
   Timing t = summarise(times_s);
   t.warmup = warmup_;
-  t.unstable = !steady_;
+  // summarise() has sorted the times. The budget may have ended between two looks at the spread.
+  t.unstable = !(median_spread(times_s) < options_.max_spread);
   return t;
 }
 

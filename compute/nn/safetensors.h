@@ -2,7 +2,6 @@
 // The safetensors file format: named arrays behind a JSON header, no code, nothing to execute.
 // Source  https://huggingface.co/docs/safetensors, "Format"
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,15 +26,5 @@ std::vector<TensorView> parse_safetensors(std::span<const std::byte> file);
 
 // The whole file's bytes. Larger elements first, so that each array is aligned to its element.
 std::vector<std::byte> format_safetensors(std::span<const TensorView> tensors);
-
-// Throws Error(NotFound | Io) naming the file.
-std::vector<std::byte> read_file(const std::filesystem::path& path);
-
-// Writes beside, then renames: `path` holds the old content or all of the new one. Throws Error(Io)
-// naming the file and the reason.
-void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
-
-// Throws Error(Io), as write_file would, when `path` cannot be written; leaves nothing behind.
-void check_writable(const std::filesystem::path& path);
 
 }  // namespace lab::nn

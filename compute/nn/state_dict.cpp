@@ -9,6 +9,7 @@
 #include <map>
 #include <string_view>
 
+#include "compute/files/whole_file.h"
 #include "compute/nn/layout.h"
 #include "compute/types/error.h"
 
@@ -156,14 +157,14 @@ void save_network(Network& network, const std::filesystem::path& path) {
   std::vector<TensorView> views;
   views.reserve(tensors.size());
   for (const StateTensor& t : tensors) views.push_back({t.name, t.dtype, t.shape, t.data});
-  write_file(path, format_safetensors(views));
+  files::write_file(path, format_safetensors(views));
 }
 
 void load_network(Network& network, const std::filesystem::path& path) {
-  const std::vector<std::byte> bytes = read_file(path);
+  const std::vector<std::uint8_t> bytes = files::read_file(path);
   std::vector<TensorView> tensors;
   try {
-    tensors = parse_safetensors(bytes);
+    tensors = parse_safetensors(std::as_bytes(std::span(bytes)));
   } catch (const Error& error) {
     throw Error(error.code(), path.string() + ": " + error.what());
   }

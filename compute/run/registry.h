@@ -11,7 +11,7 @@ namespace lab {
 // Never null. Cheap: the experiment validates in run().
 std::unique_ptr<Experiment> make_experiment(const JobCommand& command);
 
-// What the status bar and the log call the job: "Train lenet on cpu:0".
+// What the status bar and the log call the job: "Training lenet on cpu:0".
 std::string job_title(const JobCommand& command);
 
 }  // namespace lab

@@ -83,8 +83,10 @@ void Worker::run_job(const Job& job, std::stop_token stop) {
   } catch (const Error& e) {
     finished.outcome = e.code() == Errc::Cancelled ? Outcome::Cancelled : Outcome::Failed;
     if (finished.outcome == Outcome::Failed) finished.error = e.what();
+    finished.code = e.code();
   } catch (const std::bad_alloc&) {
-    finished = {Outcome::Failed, 0, "out of memory: the machine refused an allocation"};
+    finished = {Outcome::Failed, 0, "out of memory: the machine refused an allocation",
+                Errc::OutOfMemory};
   } catch (const std::exception& e) {
     finished = {Outcome::Failed, 0, std::string("internal error: ") + e.what()};
   } catch (...) {

@@ -106,7 +106,10 @@ bool in_range(double value) {
     const double begin = std::is_signed_v<T> ? -end : 0.0;
     return value >= begin && std::trunc(value) < end;
   } else {
-    return true;
+    // The largest finite value; infinities and NaN are values of these types themselves.
+    const float largest =
+        std::is_same_v<T, Bf16> ? to_float({0x7f7f}) : std::numeric_limits<float>::max();
+    return !std::isfinite(value) || std::abs(value) <= double{largest};
   }
 }
 

@@ -76,6 +76,21 @@ Device Tensor::device() const {
   return context().device();
 }
 
+TensorId Tensor::id() const {
+  return storage().id();
+}
+
+DeviceContext& Tensor::context() const {
+  return storage().context();
+}
+
+Buffer& Tensor::storage() const {
+  if (!defined()) {
+    throw Error(Errc::InvalidArgument, "tensor: it is undefined and has no storage; make it first");
+  }
+  return *buffer_;
+}
+
 template <typename T>
 std::span<T> Tensor::values() {
   const auto values = std::as_const(*this).values<T>();
@@ -84,13 +99,11 @@ std::span<T> Tensor::values() {
 
 template <typename T>
 std::span<const T> Tensor::values() const {
-  if (!defined())
-    throw Error(Errc::InvalidArgument, "values: the tensor is undefined; make it first");
+  const Buffer& buffer = storage();
   if (dtype_ != dtype_of<T>()) {
     throw Error(Errc::InvalidArgument, fmt::format("values: the tensor is {} but was read as {}",
                                                    to_string(dtype_), to_string(dtype_of<T>())));
   }
-  const Buffer& buffer = *buffer_;
   return {reinterpret_cast<const T*>(buffer.data()), static_cast<std::size_t>(size())};
 }
 

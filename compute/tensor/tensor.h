@@ -20,13 +20,14 @@ class Tensor {
   Tensor(DeviceContext& context, Shape shape, DType dtype, std::string name = {});
 
   bool defined() const { return buffer_ != nullptr; }
+  // Of the storage; an undefined tensor has none: throws Error(InvalidArgument).
   Device device() const;
+  TensorId id() const;
+  DeviceContext& context() const;
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   std::int64_t size() const { return count(shape_); }
   std::int64_t bytes() const { return size() * size_of(dtype_); }
-  TensorId id() const { return buffer_->id(); }
-  DeviceContext& context() const { return buffer_->context(); }
   bool shares_storage_with(const Tensor& other) const { return buffer_ == other.buffer_; }
 
   // Typed access; throws Error(InvalidArgument) when T is not the dtype's type (float, Bf16,
@@ -42,6 +43,8 @@ class Tensor {
   Tensor copy_to(DeviceContext& context) const;
 
  private:
+  Buffer& storage() const;  // throws when undefined
+
   std::shared_ptr<Buffer> buffer_;
   Shape shape_;
   DType dtype_ = DType::F32;

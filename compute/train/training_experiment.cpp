@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compute/data/dataset.h"
+#include "compute/files/whole_file.h"
 #include "compute/nn/state_dict.h"
 #include "compute/run/run_context.h"
 #include "compute/train/training_request.h"
@@ -19,7 +20,7 @@ class TrainingExperiment final : public Experiment {
 
   void run(RunContext& ctx) override {
     const StartTraining request = complete_request(request_, ctx.machine());
-    if (!request.save_file.empty()) nn::check_writable(request.save_file);
+    if (!request.save_file.empty()) files::check_writable(request.save_file);
     DeviceContext& device = ctx.machine().at(request.devices.front());
     const auto bound = device.threads().bind_caller();
     Trainer trainer(device, {.model = request.model,

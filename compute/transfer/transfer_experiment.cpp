@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -22,6 +23,16 @@ namespace {
 
 // A live run shows about four samples a second.
 constexpr double kLiveSample_s = 0.25;
+
+// One thread's first cache and all of the device's last one, in sizes of one array.
+CachedSizes cached_sizes(const DeviceInfo& info, TransferOp op) {
+  const auto first = std::find_if(info.caches.begin(), info.caches.end(),
+                                  [](const CacheInfo& cache) { return cache.level == 1; });
+  const std::int64_t first_bytes = first == info.caches.end() ? 32 * kKiB : first->size_bytes;
+  const auto arrays = static_cast<double>(arrays_of(op));
+  return {static_cast<double>(first_bytes) / arrays,
+          2 * static_cast<double>(last_level_cache_bytes(info)) / arrays};
+}
 
 class TransferSweep final : public Experiment {
  public:
@@ -71,7 +82,7 @@ class TransferSweep final : public Experiment {
                                          std::int64_t bytes) {
     try {
       TransferRun run(ctx.machine(), series, bytes, ctx.stop_token());
-      if (!proves_right(ctx, run, series, bytes)) return std::nullopt;
+      prove_right(ctx, run, series, bytes);
       return time_case(ctx, run, series, bytes, options(ctx, series));
     } catch (const Error& error) {
       if (error.code() != Errc::OutOfMemory) throw;
@@ -82,15 +93,16 @@ class TransferSweep final : public Experiment {
     }
   }
 
-  bool proves_right(RunContext& ctx, TransferRun& run, const TransferSeries& series,
-                    std::int64_t bytes) {
+  // A wrong result is a bug, never a figure.
+  void prove_right(RunContext& ctx, TransferRun& run, const TransferSeries& series,
+                   std::int64_t bytes) {
     const auto bound = ctx.machine().at(series.to).threads().bind_caller();
     run.operate();
     const std::string wrong = run.check();
     ctx.throw_if_cancelled();
-    if (wrong.empty()) return true;
-    ctx.emit(Skipped{name_of(series, bytes), "its result is wrong, so it was not timed: " + wrong});
-    return false;
+    if (wrong.empty()) return;
+    throw Error(Errc::Internal, fmt::format("{}: its result is wrong, so it was not timed: {}",
+                                            name_of(series, bytes), wrong));
   }
 
   TransferSample time_case(RunContext& ctx, TransferRun& run, const TransferSeries& series,
@@ -104,9 +116,9 @@ class TransferSweep final : public Experiment {
     sample.op = series.op;
     sample.threads = series.threads;
     sample.bytes = bytes;
-    sample.conditions = current_conditions(to.info().cores.empty() ? 0 : to.info().cores.front());
     run.spoil();
     sample.time = measure([&] { run.operate(); }, options);
+    sample.conditions = current_conditions(to.info().cores.front());
     sample.verified = run.check().empty();
     ctx.throw_if_cancelled();
     const double moved = static_cast<double>(bytes) * arrays_of(series.op);
@@ -131,7 +143,7 @@ class TransferSweep final : public Experiment {
   void run_live(RunContext& ctx, const TransferSeries& series) {
     const std::int64_t bytes = plan_.sizes_bytes.front();
     TransferRun run(ctx.machine(), series, bytes, ctx.stop_token());
-    if (!proves_right(ctx, run, series, bytes)) return;
+    prove_right(ctx, run, series, bytes);
     MeasureOptions live = options(ctx, series);
     live.budget_s = 2 * kLiveSample_s;
     live.min_time_s = kLiveSample_s;
@@ -144,7 +156,8 @@ class TransferSweep final : public Experiment {
   void emit_fit(RunContext& ctx, const TransferSeries& series,
                 const std::vector<TransferPoint>& points,
                 const std::vector<TransferPoint>& one_thread) const {
-    const auto model = fit_latency_model(points);
+    const auto model =
+        fit_memory_model(points, cached_sizes(ctx.machine().at(series.to).info(), series.op));
     if (!model) return;
     TransferFit fit;
     fit.from = series.from;

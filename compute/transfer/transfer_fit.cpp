@@ -37,6 +37,16 @@ double r2_of_log_time(const LatencyModel& model, std::span<const TransferPoint> 
   return total > 0 ? 1 - residual / total : 1;
 }
 
+// The one time with the smallest sum of squared relative errors.
+double constant_time(std::span<const TransferPoint> points) {
+  double u1 = 0, uu = 0;
+  for (const TransferPoint& p : points) {
+    u1 += 1 / p.seconds;
+    uu += 1 / (p.seconds * p.seconds);
+  }
+  return u1 / uu;
+}
+
 std::size_t count_sizes(std::span<const TransferPoint> points) {
   std::vector<double> sizes;
   for (const TransferPoint& p : points) sizes.push_back(p.bytes);
@@ -68,6 +78,32 @@ std::optional<LatencyModel> fit_latency_model(std::span<const TransferPoint> poi
     model.s_per_byte = v1 / vv;
   }
   if (!(model.s_per_byte > 0)) return std::nullopt;
+  model.r2 = r2_of_log_time(model, points);
+  return model;
+}
+
+std::optional<LatencyModel> fit_memory_model(std::span<const TransferPoint> points,
+                                             const CachedSizes& cached) {
+  std::vector<TransferPoint> small, large;
+  for (const TransferPoint& p : points) {
+    if (p.bytes <= cached.first_cache) small.push_back(p);
+    if (p.bytes >= cached.memory) large.push_back(p);
+  }
+  if (count_sizes(small) < 3 || large.empty()) return fit_latency_model(points);
+  LatencyModel model;
+  if (const auto line = fit_latency_model(small)) {
+    model.latency_s = line->latency_s;
+  } else {
+    model.latency_s = constant_time(small);  // what little the size adds drowns in the noise
+  }
+  double v1 = 0, vv = 0;
+  for (const TransferPoint& p : large) {
+    const double v = p.bytes / p.seconds;
+    v1 += v * (1 - model.latency_s / p.seconds);
+    vv += v * v;
+  }
+  model.s_per_byte = v1 / vv;
+  if (!(model.s_per_byte > 0)) return fit_latency_model(points);
   model.r2 = r2_of_log_time(model, points);
   return model;
 }

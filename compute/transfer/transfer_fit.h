@@ -22,6 +22,21 @@ struct LatencyModel {
 // sizes, or when time does not grow with size.
 std::optional<LatencyModel> fit_latency_model(std::span<const TransferPoint> points);
 
+// Sizes of one array between which caches, not memory, set the pace.
+struct CachedSizes {
+  double first_cache = 0;  // up to this size all arrays fit the first cache
+  double memory = 0;       // from this size on they are far larger than the last one
+};
+
+// The same model of main memory: the latency from the sizes within the first cache, where moving
+// the bytes costs next to nothing, and the bandwidth from those past the last cache, where nothing
+// is kept. One line through all sizes would be a compromise between the bandwidths of caches and
+// memory, which no size has, and would often lose the latency altogether. r2 is over all sizes, so
+// it falls where caches make the ones in between quicker. A sweep that lacks three sizes below or
+// one above gets fit_latency_model().
+std::optional<LatencyModel> fit_memory_model(std::span<const TransferPoint> points,
+                                             const CachedSizes& cached);
+
 // The size from which on `quick` stays below `slow`, read off between the two measured sizes where
 // they cross last (straight lines in log size and log time); the first measured size when `quick`
 // is quicker everywhere. Nothing when it is not quicker at the largest size both have, or they have

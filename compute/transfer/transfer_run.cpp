@@ -12,11 +12,10 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kLine = 8;  // doubles in a cache line
-constexpr std::int64_t kPiece = std::int64_t{1}
-                                << 20;  // doubles between two looks at the stop token
-constexpr double kFactor = 3;           // of triad; exact with whole numbers
-constexpr double kSpoiled = -1;         // no operation yields it
+constexpr std::int64_t kLine = 8;         // doubles in a cache line
+constexpr std::int64_t kPiece = 1 << 18;  // doubles between two looks at the stop token
+constexpr double kFactor = 3;             // of triad; exact with whole numbers
+constexpr double kSpoiled = -1;           // no operation yields it
 
 // Random whole numbers below 2^32, a function of the position alone.
 // Source  the finalizer of MurmurHash3 (A. Appleby), 32 bits

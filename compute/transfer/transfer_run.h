@@ -16,7 +16,7 @@ namespace lab {
 //          filled with random whole numbers, so that every operation is exact in double
 // Threads  the operation runs on the first series.threads threads of `to`, each on one contiguous
 //          part; a single thread is the caller
-// Cancel   work stops within a few ms of `stop`; then results are undefined
+// Cancel   work stops within a millisecond or so of `stop`; then results are undefined
 class TransferRun {
  public:
   // Throws Error(OutOfMemory) with both numbers when the arrays do not fit. `bytes` is the size of

@@ -13,7 +13,7 @@ enum class DeviceKind { Cpu, Cuda };
 struct Device {
   DeviceKind kind = DeviceKind::Cpu;
   int index = 0;
-  auto operator<=>(const Device&) const = default;
+  auto operator<=>(const Device&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // The chapters' spelling: cpu(), gpu(), gpu(1).

@@ -19,11 +19,12 @@ struct CacheInfo {
 
 struct DeviceInfo {
   Device device;
-  std::string name;         // "AMD EPYC", "NVIDIA H200"
-  std::string simd;         // "AVX-512", "AVX2", ... ; empty for GPUs
-  std::string simd_detail;  // "AVX-512 with BF16 and VNNI"
-  std::vector<int> cores;   // operating-system numbers of the device's cores
-  int threads = 0;          // worker threads the lab uses there
+  std::string name;                                // "AMD EPYC", "NVIDIA H200"
+  std::string simd;                                // "AVX-512", "AVX2", ... ; empty for GPUs
+  std::string simd_detail;                         // "AVX-512 with BF16 and VNNI"
+  std::vector<int> cores;                          // operating-system numbers of the device's cores
+  std::vector<std::vector<int>> hardware_threads;  // of each core, operating-system numbers
+  int threads = 0;                                 // worker threads the lab uses there
   int packages = 0;
   std::vector<int> numa_nodes;
   std::vector<CacheInfo> caches;
@@ -37,8 +38,8 @@ struct DeviceInfo {
 struct DeviceTelemetry {
   Device device;
   double t_s = 0;                        // since the lab started
-  Maybe<double> utilisation;             // 0..1 over the device's cores
-  std::vector<double> core_utilisation;  // 0..1, in the order of DeviceInfo::cores
+  Maybe<double> utilisation;             // 0..1, mean over the device's cores
+  std::vector<double> core_utilisation;  // of each core's busiest thread, as DeviceInfo::cores
   Maybe<double> clock_mhz;               // mean of the device's cores
   Maybe<double> temperature_c;
   std::int64_t memory_available_bytes = 0;  // of the machine (cpu) or the card

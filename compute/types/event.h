@@ -11,6 +11,7 @@
 #include "compute/types/device.h"
 #include "compute/types/device_info.h"
 #include "compute/types/dtype.h"
+#include "compute/types/error.h"
 #include "compute/types/stats.h"
 
 namespace lab {
@@ -26,7 +27,8 @@ enum class Outcome { Done, Failed, Cancelled };
 struct JobFinished {
   Outcome outcome = Outcome::Done;
   double seconds = 0;
-  std::string error;  // one sentence, when Failed
+  std::string error;           // one sentence, when Failed
+  Errc code = Errc::Internal;  // what kind of failure, when Failed
 };
 
 struct Progress {
@@ -92,7 +94,10 @@ struct TransferSample {
   Conditions conditions;
 };
 
-// t(bytes) = latency + bytes / bandwidth, fitted by relative least squares over one sweep.
+// t(bytes) = latency + bytes moved / bandwidth over one sweep, by relative least squares: the
+// latency of a transfer that stays in the first cache, the bandwidth of main memory. Sizes in
+// between are quicker than the model says, because caches hold them. A sweep that does not reach
+// from the first cache to memory gets one line through all its sizes.
 struct TransferFit {
   Device from, to;
   MemoryKind memory = MemoryKind::Pageable;
@@ -100,7 +105,7 @@ struct TransferFit {
   int threads = 1;
   double latency_s = 0;
   double gb_per_s = 0;
-  double r2 = 0;  // of log time
+  double r2 = 0;  // of log time, over all sizes of the sweep
   // The size at which latency and bandwidth cost the same: below it, latency rules.
   std::int64_t half_bandwidth_bytes = 0;
   // From this size on this case is quicker than doing it with one thread; empty: never or n/a.

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 
@@ -47,6 +48,17 @@ class Home:
         folder = self.path / "config/device-lab"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "settings.json").write_text(json.dumps({"view": view}))
+
+
+def run_case(cases, program, name):
+    """Runs one case in a home of its own; returns the exit status."""
+    with Home() as home:
+        try:
+            cases[name](program, home)
+        except Failure as failure:
+            print(f"{name}: {failure}", file=sys.stderr)
+            return 1
+    return 0
 
 
 def run(program, home, *args, timeout=60, env=None, **kwargs):

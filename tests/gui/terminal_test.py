@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from lab_program import Failure, Home, check, run
+from lab_program import Failure, check, run, run_case
 
 NUMBER, TEXT, FLAG = (int, float), str, bool
 CONTRACT = {
@@ -41,8 +41,7 @@ CONTRACT = {
     "progress": {"done": NUMBER},
     "error": {"message": TEXT},
 }  # fmt: skip
-KNOWN_TYPES = {"device", "sample", "skip", "step", "epoch", "progress", "error", "done",
-               "peak", "rung", "fit", "start", "setup", "log"}  # fmt: skip
+KNOWN_TYPES = {"device", "sample", "skip", "step", "epoch", "progress", "error", "done"}
 SMALL = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]
 
 
@@ -118,6 +117,7 @@ def case_status(program, home):
         (2, "nosuch", ["matmul", "--kernels", "nosuch"]),
         (2, "tpu:0", ["matmul", "--devices", "tpu:0"]),
         (2, "--sizes", ["matmul", "--sizes", "-5"]),
+        (2, "99999999", ["matmul", "--sizes", "99999999"]),
         (2, "matmul", ["matmull"]),
         (1, "cuda:63", ["matmul", "--devices", "cuda:63", "--sizes", "64"]),
         (1, "/nonexistent", ["train", "--data-dir", "/nonexistent"]),
@@ -133,6 +133,7 @@ def case_status(program, home):
         if args[0] != "matmull":
             error = json_of(program, home, *args, status=status)[-1]
             check(error["type"] == "error" and part in error["message"], f"{error}")
+            check((error["code"] == "usage") == (status == 2), f"{args}: {error}")
     for word in ("version", "--help"):
         check(run(program, home, word).returncode == 0, f"{word} failed")
 
@@ -165,7 +166,7 @@ def case_interrupt(program, home):
 
 
 def small_files_only():
-    """Writing past 4 KiB fails, as on a full disk (SIGXFSZ is ignored by Python)."""
+    """Writing past 4 KiB fails, as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
@@ -179,7 +180,7 @@ def case_output(program, home):
     weights = home.file("weights.safetensors")
     weights.write_text("what was there before")
     save = ["train", "--model", "softmax", "--steps", "1", "--no-eval", *SMALL, "--save", weights]
-    result = run(program, home, *save, preexec_fn=small_files_only, restore_signals=False)
+    result = run(program, home, *save, preexec_fn=small_files_only)
     check(result.returncode == 1, f"full disk: status {result.returncode}: {result.stderr}")
     check("weights.safetensors" in result.stderr, f"full disk: {result.stderr!r}")
     check(weights.read_text() == "what was there before", "the older file is lost")
@@ -235,16 +236,5 @@ def case_data(program, home):
 CASES = {name[5:]: case for name, case in globals().copy().items() if name.startswith("case_")}
 
 
-def main():
-    program, name = sys.argv[1:3]
-    with Home() as home:
-        try:
-            CASES[name](program, home)
-        except Failure as failure:
-            print(f"{name}: {failure}", file=sys.stderr)
-            return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_case(CASES, *sys.argv[1:3]))

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from lab_program import Failure, Home, Picture, check, middle, run, run_script, widgets
+from lab_program import Failure, Picture, check, middle, run, run_case, run_script, widgets
 
 PAGES = ["devices", "memory", "transfers", "matmul", "training", "log"]
 DARK_PAGE, LIGHT_PAGE = (0x0F, 0x12, 0x16), (0xF5, 0xF6, 0xF8)
@@ -295,13 +295,69 @@ def case_settings(program, home):
     check("settings" in said, f"the unwritable settings were not told: {said!r}")
 
 
+def frame_stats(said):
+    stats = json.loads(next(line for line in said.splitlines() if '"frames"' in line))
+    print(json.dumps(stats))
+    return stats
+
+
+def growth(run_for, short, long):
+    """What `long` seconds bring more than `short` ones: frames, seconds and processor time."""
+    first, second = run_for(short), run_for(long)
+    return tuple(second[key] - first[key] for key in ("frames", "seconds", "cpu_s"))
+
+
+def case_pace(program, home):
+    """Five frames a second or less while a timing runs, none when hidden, hardly any when idle."""
+
+    def timing(seconds):
+        steps = [
+            {"click": "rail/matmul"},
+            {"click": "matmul/live"},
+            {"wait_for": "status/cancel"},
+            {"wait": seconds},
+            {"click": "status/cancel"},
+            {"wait": "idle", "timeout": 20},
+        ]
+        return frame_stats(run_script(program, home, steps, "--size", SIZE, "--frame-stats").stderr)
+
+    frames, seconds, _ = growth(timing, 1, 5)
+    check(frames <= 5 * seconds + 3, f"{frames} frames in {seconds:.1f} s of timing")
+
+    described = home.file("matmul.json")
+    home.write_settings({"page": "matmul"})
+    run(program, home, "--size", SIZE, "--describe-ui", described)
+    start = middle(widgets(described)["matmul/live"])
+
+    def hidden(seconds):
+        with open_window(program, home) as (process, window):
+            xdotool("windowmove", window, 0, 0)
+            time.sleep(0.5)
+            click(start)
+            time.sleep(1)
+            xdotool("windowunmap", "--sync", window)
+            time.sleep(seconds)
+            return frame_stats(close_window(process))
+
+    frames, seconds, _ = growth(hidden, 1, 5)
+    check(frames <= 8, f"{frames} frames in {seconds:.1f} s that nobody could see")
+
+    def idle(seconds):
+        with open_window(program, home) as (process, _):
+            time.sleep(seconds)
+            return frame_stats(close_window(process))
+
+    home.write_settings({"page": "devices"})
+    frames, seconds, cpu = growth(idle, 3, 15)
+    check(frames <= 1.5 * seconds, f"{frames} frames in {seconds:.1f} s without a job")
+    check(cpu <= 0.03 * seconds, f"{cpu / seconds:.1%} of a core without a job")
+
+
 def case_start(program, home):
     """The first frame comes soon; a loaded test machine gets a wide margin."""
     with open_window(program, home) as (process, _):
         time.sleep(1.5)
-        said = close_window(process)
-    frames = json.loads(next(line for line in said.splitlines() if '"frames"' in line))
-    print(json.dumps(frames))
+        frames = frame_stats(close_window(process))
     check(frames["first_frame_s"] < 3, f"the first frame took {frames['first_frame_s']} s")
     check(frames["frames"] < 60, f"{frames['frames']} frames although nothing moved")
 
@@ -319,13 +375,7 @@ def main():
         os.environ["LAB_IN_XVFB"] = "1"
         display = ["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24"]
         os.execvp(display[0], [*display, sys.executable, *sys.argv])
-    with Home() as home:
-        try:
-            CASES[name](program, home)
-        except Failure as failure:
-            print(f"{name}: {failure}", file=sys.stderr)
-            return 1
-    return 0
+    return run_case(CASES, program, name)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ class NullBackend {
     ImGui::NewFrame();
     ui.time_s += static_cast<double>(ImGui::GetIO().DeltaTime);
     ui.wants_animation = false;
+    ui.wants_layout = false;
     ui.widgets.begin_frame();
     draw();
     ImGui::Render();

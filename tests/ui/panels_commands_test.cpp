@@ -265,8 +265,10 @@ TEST(ViewSettings, SurviveSavingAndLoading) {
   view.mode = ui::ThemeMode::Light;
   view.scale = 1.75F;
   view.forms.matmul.sizes = "100,200";
+  view.forms.devices.cpu_devices = 4;
   ui::ViewState loaded;
   load_view(loaded, save_view(view));
+  EXPECT_EQ(loaded.forms.devices.cpu_devices, 4);
   EXPECT_EQ(save_view(loaded), save_view(view));
   EXPECT_EQ(loaded.page, Page::Training);
   EXPECT_EQ(loaded.scale, 1.75F);

@@ -133,5 +133,31 @@ TEST(Pages, AbsentDevicesHaveACard) {
   EXPECT_EQ(card->label, "No NVIDIA GPU");
 }
 
+// The results reach down to the end of a window that is higher than they need.
+TEST(Pages, ResultsFillTheHeightOfTheWindow) {
+  constexpr float kWidth = 1920, kHeight = 1080;
+  Lab lab(make_scene(Page::Devices, Scene::Done), 1, {kWidth, kHeight});
+  for (const auto& [page, card] :
+       {std::pair{Page::Devices, "devices/utilisation"}, std::pair{Page::Memory, "memory/history"},
+        std::pair{Page::Matmul, "matmul/skipped"}, std::pair{Page::Matmul, "matmul/form"}}) {
+    lab.open(page);
+    lab.show(make_scene(page, Scene::Done));
+    const WidgetRect* lowest = lab.backend.find(card);
+    ASSERT_NE(lowest, nullptr) << card;
+    EXPECT_NEAR(lowest->max.y, kHeight - 40 - 20, 12) << card;
+    EXPECT_FALSE(lab.backend.ui.wants_layout) << card;
+  }
+}
+
+TEST(Pages, TheMainButtonIsInSightInASmallWindow) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 2, {1280, 720});
+  for (const auto& [page, button] :
+       {std::pair{Page::Memory, "memory/make"}, std::pair{Page::Transfers, "transfers/run"},
+        std::pair{Page::Matmul, "matmul/run"}, std::pair{Page::Training, "training/start"}}) {
+    lab.open(page);
+    EXPECT_TRUE(lab.visible(button)) << button;
+  }
+}
+
 }  // namespace
 }  // namespace lab::test

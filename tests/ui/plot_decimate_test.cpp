@@ -157,5 +157,40 @@ TEST(ThinBand, KeepsTheWidestPart) {
   EXPECT_LE(band.size(), 203U);
 }
 
+// What is known of a growing series gives the same picture as reading all of it.
+TEST(Extremes, GiveTheSamePointsAsReadingEveryValue) {
+  Data d = noise(20'000, 5);
+  d.y[7'000] = kNaN;
+  std::fill(d.y.begin() + 9'000, d.y.begin() + 12'000, kNaN);
+  Extremes extremes;
+  for (const std::size_t n : {std::size_t{10}, std::size_t{5'000}, std::size_t{20'000}}) {
+    const std::span<const double> x(d.x.data(), n), y(d.y.data(), n);
+    extremes.follow(y);
+    for (const Scale scale : {Scale::Linear, Scale::Log10}) {
+      for (const Range range : {Range{0, d.x[n - 1]}, Range{d.x[n / 3], d.x[n / 2]}}) {
+        const AxisMap map{.range = range, .from = 0, .to = 100};
+        const Thinned all = thin(x, y, map, scale), fast = thin(x, y, map, scale, &extremes);
+        ASSERT_EQ(fast.points.size(), all.points.size());
+        for (std::size_t i = 0; i < all.points.size(); ++i) {
+          EXPECT_EQ(fast.points[i].x, all.points[i].x);
+          EXPECT_TRUE(fast.points[i].y == all.points[i].y || std::isnan(all.points[i].y));
+        }
+      }
+    }
+  }
+}
+
+TEST(Extremes, AShorterSeriesStartsOver) {
+  const Data d = noise(4'000, 6);
+  Extremes extremes;
+  extremes.follow(d.y);
+  std::vector<double> other(1'000, 0.0);
+  other[77] = 5;
+  extremes.follow(other);
+  const auto found = extremes.of(other, 0, other.size(), -1);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->highest, 77U);
+}
+
 }  // namespace
 }  // namespace lab::ui::plot

@@ -227,6 +227,14 @@ TEST_P(PlotTest, AMillionPointsBecomeFewVertices) {
   EXPECT_NE(b.find("page/loss")->value.find("..105"), std::string::npos) << "the spike is seen";
 }
 
+TEST_P(PlotTest, SeriesOfAGroupShareAnEntryOfTheLegend) {
+  series[0].group = series[1].group = "both";
+  b.frames(2, drawing());
+  EXPECT_EQ(b.ui.widgets.find("page/loss/legend/train"), nullptr);
+  b.click("page/loss/legend/both", drawing());
+  EXPECT_EQ(b.find("page/loss/legend/both")->value, "hidden");
+}
+
 INSTANTIATE_TEST_SUITE_P(Scales, PlotTest, ::testing::Values(1.0F, 2.0F));
 
 }  // namespace

@@ -76,6 +76,8 @@ TEST(Ticks, LinearBinaryAxesStepInPowersOfTwo) {
 TEST(Ticks, PlainSizesStayPlain) {
   EXPECT_EQ(labels(make_ticks({.scale = Scale::Log2, .range = {64, 512}, .max_labels = 6})),
             (Labels{"64", "128", "256", "512"}));
+  EXPECT_EQ(labels(make_ticks({.scale = Scale::Log2, .range = {63, 130}, .max_labels = 6})),
+            (Labels{"64", "128"}));
 }
 
 TEST(Ticks, NarrowLogRangesFallBackToSteps) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/ui/null_backend.h"
@@ -293,6 +294,49 @@ TEST_P(WidgetsTest, AGaugeEasesThenRests) {
   EXPECT_FALSE(b.ui.wants_animation);
   EXPECT_NEAR(b.ui.eased["bar"], 0.9F, 1e-5);
   EXPECT_EQ(b.find("bar")->value, "90.0 %");
+}
+
+TEST_P(WidgetsTest, OneFrameAfterALongPauseMovesAGaugeAllTheWay) {
+  double share = 0.2;
+  const auto draw = [&] { bar(b.ui, "bar", share, b.ui.theme->accent); };
+  b.frames(2, draw);
+  share = 0.9;
+  const float usual = std::exchange(ImGui::GetIO().DeltaTime, 1.0F);
+  b.frame(draw);
+  ImGui::GetIO().DeltaTime = usual;
+  EXPECT_FLOAT_EQ(b.ui.eased["bar"], 0.9F);
+}
+
+TEST_P(WidgetsTest, CardsOfAnEqualRowAreAsHighAsTheHighest) {
+  const auto draw = [&] {
+    Row row(b.ui, {1, 1}, {.equal = true, .extra = 50});
+    for (const int buttons : {1, 4}) {
+      row.next();
+      const std::string path = "card" + std::to_string(buttons);
+      if (begin_card(b.ui, path, "Title")) {
+        for (int i = 0; i < buttons; ++i) button(b.ui, path + "/" + std::to_string(i), "Press");
+      }
+      end_card(b.ui);
+    }
+  };
+  b.frames(4, draw);
+  const WidgetRect *low = b.find("card1"), *high = b.find("card4"), *last = b.find("card4/3");
+  ASSERT_TRUE(low != nullptr && high != nullptr && last != nullptr);
+  EXPECT_FLOAT_EQ(low->max.y, high->max.y);
+  EXPECT_NEAR(high->max.y - last->max.y, (12 + 50) * GetParam(), 2);
+  EXPECT_FALSE(b.ui.wants_layout) << "the height has settled";
+}
+
+TEST_P(WidgetsTest, AValueTooLongForItsLineStandsBelowItsLabel) {
+  const std::string text(200, 'w');
+  float top = 0, bottom = 0;
+  const auto draw = [&] {
+    top = ImGui::GetCursorScreenPos().y;
+    fact(b.ui, "System", text);
+    bottom = ImGui::GetCursorScreenPos().y;
+  };
+  b.frame(draw);
+  EXPECT_GT(bottom - top, 30 * GetParam());
 }
 
 TEST_P(WidgetsTest, AMissingValueIsNotANumberAndSaysWhy) {

@@ -76,6 +76,11 @@ struct Load {
 constexpr int kAnyDevice = 4097;  // panels bound positions by the devices that are there
 
 template <typename Visitor>
+void visit_devices(Visitor& v, auto& f) {
+  v.count("devices.cpu_devices", f.cpu_devices, 1);
+}
+
+template <typename Visitor>
 void visit_memory(Visitor& v, auto& f) {
   v.choice("memory.device", f.device, kAnyDevice);
   v.text("memory.shape", f.shape);
@@ -143,6 +148,7 @@ void visit_log(Visitor& v, auto& f) {
 
 template <typename Visitor>
 void visit_all(Visitor& v, auto& forms) {
+  visit_devices(v, forms.devices);
   visit_memory(v, forms.memory);
   visit_transfers(v, forms.transfers);
   visit_matmul(v, forms.matmul);

@@ -15,7 +15,8 @@
 namespace lab::ui {
 
 struct DevicesForm {
-  std::set<int> open;  // positions of the devices whose details are unfolded
+  std::set<int> open;            // positions of the devices whose details are unfolded
+  std::int64_t cpu_devices = 1;  // to make of the cores at the next start
 };
 
 struct MemoryForm {

@@ -49,9 +49,12 @@ void add_to_curve(TransferCase& c, const TransferSample& s) {
 }  // namespace
 
 std::string TransferCase::label() const {
-  std::string text = from == to ? std::string(to_string(op))
-                                : fmt::format("{} {} to {}", to_string(op), lab::to_string(from),
-                                              lab::to_string(to));
+  std::string text(to_string(op));
+  if (from != to) {
+    text += fmt::format(" {} to {}", lab::to_string(from), lab::to_string(to));
+  } else if (from != Device{}) {
+    text += " " + lab::to_string(from);
+  }
   if (memory == MemoryKind::Pinned) text += ", pinned";
   return text + fmt::format(", {} thread{}", threads, threads == 1 ? "" : "s");
 }
@@ -101,10 +104,13 @@ std::optional<double> TransferResults::best_copy_gb_per_s(Device from, Device to
 }
 
 std::string sentence(const TransferFit& fit) {
+  const std::string flow = format_si(fit.gb_per_s * 1e9, "B/s");
   std::string text =
-      fmt::format("A call costs {} before the first byte, then data flows at {}.",
-                  format_seconds(fit.latency_s), format_si(fit.gb_per_s * 1e9, "B/s"));
-  if (fit.half_bandwidth_bytes > 0) {
+      fit.latency_s > 0
+          ? fmt::format("A call costs {} before the first byte, then data flows at {}.",
+                        format_seconds(fit.latency_s), flow)
+          : fmt::format("Data flows at {}; the fixed cost of a call is too small to tell.", flow);
+  if (fit.latency_s > 0 && fit.half_bandwidth_bytes > 0) {
     text += fmt::format(" Below {} the fixed cost rules; above it the bandwidth does.",
                         format_bytes(fit.half_bandwidth_bytes));
   }

@@ -23,7 +23,7 @@ struct TransferCase {
   // A live run instead: every sample in the order taken.
   Column64 live_t_s, live_gb_per_s;
 
-  std::string label() const;           // "copy, 2 threads"; with the devices when they differ
+  std::string label() const;           // "copy, 2 threads"; with the devices unless cpu:0 alone
   const TransferSample* best() const;  // highest bandwidth, null when empty
 };
 

@@ -6,6 +6,7 @@
 
 #include "compute/types/units.h"
 #include "ui/panels/panel.h"
+#include "ui/plot/plot.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double kSparkSeconds = 120;
 constexpr std::size_t kSparkPoints = 120;
-constexpr float kCardUnits = 330;  // the narrowest useful device card
+constexpr float kCardUnits = 270;  // the narrowest useful card
+constexpr std::int64_t kMostCpuDevices = 4096;
 
 Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
   if (!value) return Maybe<std::string>::missing(value.reason());
@@ -148,6 +150,31 @@ void absent_card(const Panel& p, const AbsentDevice& absent, std::size_t i) {
   body(p.ui, "Everything in the lab also works on the CPU.");
 }
 
+int cpu_devices_now(const Panel& p) {
+  const std::vector<Device>& all = p.model.devices();
+  return static_cast<int>(
+      std::count_if(all.begin(), all.end(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
+}
+
+// How the cores are split; the devices themselves are made once, at the start.
+void split_field(const Panel& p) {
+  std::int64_t& wanted = p.view.forms.devices.cpu_devices;
+  input_number(p.ui, "devices/cpu_devices", "CPU devices to make of the cores", wanted,
+               {.min = 1,
+                .max = static_cast<double>(kMostCpuDevices),
+                .step = 1,
+                .unit = wanted == 1 ? "device" : "devices",
+                .hint = "Each gets its own threads and its own memory account, so that experiments "
+                        "between devices work without a GPU."});
+  const int now = cpu_devices_now(p);
+  if (wanted == now) {
+    if (now == 1) muted(p.ui, "Experiments between devices need two or more.");
+  } else {
+    note_box(p.ui, "devices/restart",
+             fmt::format("Now {}; takes effect when the lab is started again.", now));
+  }
+}
+
 void machine_card(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   Card card(p, "devices/machine", "This machine");
@@ -156,30 +183,126 @@ void machine_card(const Panel& p) {
   fact(p.ui, "System", machine.system.empty() ? "N/A" : machine.system);
   fact(p.ui, "Memory held by the lab", format_bytes(p.model.lab_rss_bytes()),
        "Everything in this process, the window included.");
+  split_field(p);
 }
 
-}  // namespace
+// What one device did lately, and in which unit people read it.
+struct Reading {
+  const char* path;
+  const char* title;
+  const char* text;
+  Column64 DeviceHistory::*column;
+  double factor;  // from the column to the unit of the axis
+  plot::Axis y;
+};
 
-void draw_devices_page(const Panel& p) {
+std::vector<double> scaled(const Column64& values, double factor) {
+  std::vector<double> out;
+  out.reserve(values.size());
+  for (const double value : values) out.push_back(factor * value);
+  return out;
+}
+
+// The newest ten minutes, growing from the start.
+plot::Axis recent_time(const Panel& p) {
+  constexpr double kShown = 600, kLeast = 60;
+  const double now = p.model.now_s();
+  return {.label = "time since start",
+          .unit = "s",
+          .min = std::max(0.0, now - kShown),
+          .max = std::max(now, kLeast)};
+}
+
+void history_card(const Panel& p, const Reading& reading) {
+  constexpr std::size_t kMostLines = 8;
+  Card card(p, fmt::format("devices/{}", reading.path), reading.title, {.hint = reading.text});
+  if (!card) return;
+  std::vector<std::vector<double>> values;
+  std::vector<plot::Series> series;
+  values.reserve(kMostLines);
+  for (const Device device : p.model.devices()) {
+    if (series.size() == kMostLines) break;
+    const DeviceHistory& history = p.model.history(device);
+    values.push_back(scaled(history.*reading.column, reading.factor));
+    plot::Series s;
+    s.label = lab::to_string(device);
+    s.color = device_color(*p.ui.theme, device);
+    s.line = series.size() % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
+    s.x = history.t_s;
+    s.y = values.back();
+    series.push_back(std::move(s));
+  }
+  plot::draw(
+      p.ui, fmt::format("devices/plot/{}", reading.path), {.x = recent_time(p), .y = reading.y},
+      series,
+      {.height = 180, .grows = true, .cursor = &p.view.cursor, .empty_text = "No reading yet"},
+      p.out);
+}
+
+bool any_reading(const Panel& p, Column64 DeviceHistory::*column) {
+  const std::vector<Device>& all = p.model.devices();
+  return std::any_of(all.begin(), all.end(), [&](Device d) {
+    const Column64& readings = p.model.history(d).*column;
+    return std::any_of(readings.begin(), readings.end(), [](double v) { return std::isfinite(v); });
+  });
+}
+
+void history_cards(const Panel& p) {
+  Pair pair(p, 620, spare_height(p));
+  pair.next();
+  history_card(p, {"utilisation",
+                   "Utilisation",
+                   "Share of time each device was busy, with anything. The newest ten minutes; "
+                   "drag to see half an hour.",
+                   &DeviceHistory::utilisation,
+                   100,
+                   {.label = "busy", .unit = "%", .min = 0, .max = 100}});
+  pair.next();
+  if (any_reading(p, &DeviceHistory::temperature_c)) {
+    history_card(p, {"temperature",
+                     "Temperature",
+                     "Of the hottest sensor of each device.",
+                     &DeviceHistory::temperature_c,
+                     1,
+                     {.label = "temperature", .unit = "°C"}});
+  } else {
+    history_card(p, {"clock",
+                     "Clock",
+                     "Mean over each device's cores.",
+                     &DeviceHistory::clock_mhz,
+                     1e6,
+                     {.label = "clock", .unit = "Hz", .min = 0}});
+  }
+}
+
+void overview_cards(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
-  const std::size_t devices = machine.devices.size();
-  const std::size_t cards = devices + machine.absent.size() + 1;
+  const std::size_t devices = machine.devices.size(), absent = machine.absent.size();
+  const std::size_t cards = devices + absent + 1;
   const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kCardUnits));
   const std::size_t columns = std::min({fit, cards, std::size_t{4}});
   const std::vector<float> weights(columns, 1.0F);
   for (std::size_t first = 0; first < cards; first += columns) {
-    Row row(p.ui, weights);
+    Row row(p.ui, weights, {.equal = true});
     for (std::size_t i = first; i < std::min(first + columns, cards); ++i) {
       row.next();
       if (i < devices) {
         device_card(p, machine.devices[i], static_cast<int>(i));
-      } else if (i < devices + machine.absent.size()) {
+      } else if (i < devices + absent) {
         absent_card(p, machine.absent[i - devices], i - devices);
       } else {
         machine_card(p);
       }
     }
   }
+}
+
+}  // namespace
+
+void draw_devices_page(const Panel& p) {
+  const StretchedArea area(p);
+  overview_cards(p);
+  history_cards(p);
 }
 
 }  // namespace lab::ui

@@ -1,5 +1,7 @@
 #include "ui/panels/lab_view.h"
 
+#include <imgui_internal.h>
+
 #include "ui/panels/frame.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/shortcuts.h"
@@ -16,7 +18,9 @@ template <typename Draw>
 void part(const Panel& p, const char* name, ImVec2 pos, ImVec2 size, ImU32 color, Draw draw) {
   ImGui::SetCursorScreenPos(pos);
   ImGui::PushStyleColor(ImGuiCol_ChildBg, color);
+  ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
   const bool visible = ImGui::BeginChild(name, size, false, kFixedPart);
+  ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   if (visible) draw(p);
   ImGui::EndChild();
@@ -33,6 +37,14 @@ void draw_page(const Panel& p) {
   }
 }
 
+// The scrollbar stands in the padding, so that its coming and going leaves the width of the page
+// alone: text that wraps anew would make it come and go forever.
+void scrollbar_in_padding() {
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  window->WorkRect.Max.x += window->ScrollbarSizes.x;
+  window->ContentRegionRect.Max.x += window->ScrollbarSizes.x;
+}
+
 // The page scrolls when it is higher than the window; each page keeps its own place.
 void page_part(const Panel& p, ImVec2 pos, ImVec2 size) {
   const Ui& ui = p.ui;
@@ -42,6 +54,7 @@ void page_part(const Panel& p, ImVec2 pos, ImVec2 size) {
                                          kPart | ImGuiWindowFlags_AlwaysUseWindowPadding);
   ImGui::PopStyleVar();
   if (visible) {
+    scrollbar_in_padding();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(12)});
     draw_page(p);
     ImGui::Dummy({1, ui.px(4)});

@@ -2,19 +2,75 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ui/panels/panel.h"
 
 namespace lab::ui {
+namespace {
+
+constexpr float kBelow = 18;  // units between the last card and the end of the page
+
+}  // namespace
 
 float width_left(const Panel& p) {
   return ImGui::GetContentRegionAvail().x / p.ui.scale;
+}
+
+StretchedArea::StretchedArea(const Panel& p) : p_(p) {
+  p.ui.memory.stretched = 0;
+  top_ = ImGui::GetCursorScreenPos().y;
+  room_ = ImGui::GetContentRegionAvail().y - p.ui.px(kBelow);
+}
+
+StretchedArea::~StretchedArea() {
+  WidgetMemory& memory = p_.ui.memory;
+  const float used = ImGui::GetCurrentWindowRead()->DC.CursorMaxPos.y - top_;
+  const float free = (room_ - used) / p_.ui.scale + memory.stretched;
+  float& known = memory.spare_heights[key_of(p_.view.page)];
+  const float spare = std::max(0.0F, std::floor(free));
+  if (std::abs(known - spare) > 1) {
+    known = spare;
+    p_.ui.wants_layout = true;
+  }
+}
+
+float spare_height(const Panel& p) {
+  WidgetMemory& memory = p.ui.memory;
+  return memory.stretched = memory.spare_heights[key_of(p.view.page)];
+}
+
+float form_height(const Panel& p) {
+  return p.folded() ? 0 : ImGui::GetContentRegionAvail().y / p.ui.scale - kBelow;
+}
+
+void room_for_actions(const Panel& p) {
+  if (p.folded()) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(6));
+}
+
+void form_actions(const Panel& p, float units, const std::function<void()>& draw) {
+  if (!p.folded()) {
+    draw();
+    return;
+  }
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  const ImVec2 back = window->DC.CursorPos, end = window->DC.CursorMaxPos;
+  window->DC.CursorPos = {back.x, window->DC.CursorStartPos.y - p.ui.px(4)};
+  {
+    Row row(p.ui, {1, -std::min(units, width_left(p) * 0.7F)});
+    row.next();
+    row.next();
+    draw();
+  }
+  window->DC.CursorPos = back;
+  window->DC.CursorMaxPos = end;
 }
 
 void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
                            void (*results)(const Panel&)) {
   if (p.folded()) {
     form(p);
+    const StretchedArea area(p);
     results(p);
     return;
   }
@@ -26,7 +82,10 @@ void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   const ImVec2 form_end = window->DC.CursorMaxPos;
   window->DC.CursorMaxPos = window->DC.CursorPos;
-  results(p);
+  {
+    const StretchedArea area(p);
+    results(p);
+  }
   ImVec2& end = window->DC.CursorMaxPos;
   end = {std::max(end.x, form_end.x), std::max(end.y, form_end.y)};
 }
@@ -56,8 +115,9 @@ void Fields::next() {
   row_->next();
 }
 
-Pair::Pair(const Panel& p, float units_needed) {
-  if (width_left(p) >= units_needed) row_.emplace(p.ui, std::initializer_list<float>{1, 1});
+Pair::Pair(const Panel& p, float units_needed, float extra) {
+  if (width_left(p) < units_needed) return;
+  row_.emplace(p.ui, std::initializer_list<float>{1, 1}, RowOptions{.equal = true, .extra = extra});
 }
 
 void Pair::next() {

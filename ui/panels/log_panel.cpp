@@ -77,7 +77,7 @@ void tools(const Panel& p) {
 void draw_line(const Panel& p, const LogEntry& entry) {
   Ui& ui = p.ui;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const float left = ui.px(26 + 92);
+  const float left = ui.px(26 + 104);
   const float width = std::max(ui.px(80), ImGui::GetContentRegionAvail().x - left);
   ImFont* font = ui.fonts.body;
   const char* end = entry.text.data() + entry.text.size();
@@ -92,8 +92,9 @@ void draw_line(const Panel& p, const LogEntry& entry) {
                       : entry.severity == Severity::Warning ? ui.theme->warning
                                                             : ui.theme->muted;
   draw_icon(list, icon, pos, ui.px(16), styled(color));
-  draw_text(list, ui.fonts.mono, {pos.x + ui.px(26), pos.y + ui.px(1)}, ui.theme->muted,
-            time_text(entry.t_s));
+  ImFont* mono = ui.fonts.mono;
+  const float rise = font->Ascent - mono->Ascent;  // both on one baseline
+  draw_text(list, mono, {pos.x + ui.px(26), pos.y + rise}, ui.theme->muted, time_text(entry.t_s));
   list->AddText(font, font->FontSize, {pos.x + left, pos.y}, styled(ui.theme->text),
                 entry.text.data(), end, width);
 }
@@ -101,8 +102,9 @@ void draw_line(const Panel& p, const LogEntry& entry) {
 }  // namespace
 
 void draw_log_page(const Panel& p) {
+  const StretchedArea area(p);
   tools(p);
-  Card card(p, "log/lines", "Newest first");
+  Card card(p, "log/lines", "Newest first", {.extra = spare_height(p)});
   if (!card) return;
   int shown = 0;
   for (auto entry = p.model.log().rbegin(); entry != p.model.log().rend(); ++entry) {

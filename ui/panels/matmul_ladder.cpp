@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ui/panels/matmul_parts.h"
 #include "ui/widgets/item.h"
@@ -58,6 +59,7 @@ double share_of(const MatmulSample& s, const PeakSample* peak, double best) {
 
 struct Bars {
   float left, right;     // pixels
+  bool below;            // the texts stand above the bar, not beside it
   double library_share;  // 0: none measured
   std::int64_t size;     // most bars are of
 };
@@ -68,17 +70,38 @@ std::string value_text(const Line& line, double share, std::int64_t size) {
   return fmt::format("{}  {}", percent(share), gflops_text(line.sample->gflops));
 }
 
+// Name and value, beside the bar or above it.
+void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& bars,
+                double share) {
+  const Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = bars.below ? ui.fonts.body : ui.fonts.caption;
+  const std::string value = value_text(line, share, bars.size);
+  const ImU32 ink = line.sample == nullptr ? ui.theme->muted : ui.theme->text;
+  if (bars.below) {
+    const float wide = text_size(ui.fonts.caption, value).x;
+    draw_text_fitted(list, font, {item.min.x + ui.px(4), item.min.y + ui.px(3)},
+                     item.max.x - item.min.x - wide - ui.px(16), ui.theme->text, line.title);
+    draw_text(list, ui.fonts.caption, {item.max.x - ui.px(4) - wide, item.min.y + ui.px(4)}, ink,
+              value);
+    return;
+  }
+  const float y = (item.min.y + item.max.y - font->FontSize) / 2;
+  draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, bars.left - item.min.x - ui.px(12),
+                   ui.theme->text, line.title);
+  draw_text_fitted(list, font, {bars.right + ui.px(8), y}, item.max.x - bars.right - ui.px(8), ink,
+                   value);
+}
+
 void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& bars, double share) {
   const Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (item.hovered) list->AddRectFilled(item.min, item.max, styled(ui.theme->hover), ui.px(4));
   focus_ring(ui, item, ui.px(4));
-  ImFont* font = ui.fonts.caption;
-  const float y = (item.min.y + item.max.y - font->FontSize) / 2;
-  draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, bars.left - item.min.x - ui.px(12),
-                   ui.theme->text, line.title);
-  const float top = item.min.y + ui.px(7);
-  const float bottom = item.max.y - ui.px(7);
+  draw_texts(p, item, line, bars, share);
+  const float top = bars.below ? item.min.y + ui.px(24) : item.min.y + ui.px(7);
+  const float bottom = bars.below ? top + std::max(ui.px(12), (item.max.y - item.min.y) * 0.27F)
+                                  : item.max.y - ui.px(7);
   const float width = bars.right - bars.left;
   list->AddRectFilled({bars.left, top}, {bars.right, bottom}, styled(ui.theme->raised), ui.px(3));
   const float full = width * static_cast<float>(std::clamp(share, 0.0, 1.0));
@@ -87,12 +110,44 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
                       styled(line.library ? with_alpha(color, 0.55F) : color), ui.px(3));
   if (bars.library_share > 0) {
     const float x = bars.left + width * static_cast<float>(std::min(bars.library_share, 1.0));
-    list->AddLine({x, item.min.y}, {x, item.max.y}, styled(ui.theme->text), ui.px(1.5F));
+    const float reach = ui.px(bars.below ? 5 : 7);
+    list->AddLine({x, top - reach}, {x, bottom + reach}, styled(ui.theme->text), ui.px(1.5F));
   }
-  const std::string value = value_text(line, share, bars.size);
-  draw_text_fitted(list, ui.fonts.caption, {bars.right + ui.px(8), y},
-                   item.max.x - bars.right - ui.px(8),
-                   line.sample == nullptr ? ui.theme->muted : ui.theme->text, value);
+}
+
+// What the texts beside the bars want, in pixels.
+struct TextColumns {
+  float name = 0, value = 0;
+};
+
+TextColumns columns_of(const Panel& p, const std::vector<Line>& lines, const PeakSample* peak,
+                       double best, std::int64_t size) {
+  const Ui& ui = p.ui;
+  TextColumns columns;
+  for (const Line& line : lines) {
+    const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
+    const std::string value = value_text(line, share, size);
+    columns.name = std::max(columns.name, text_size(ui.fonts.caption, line.title).x + ui.px(20));
+    columns.value = std::max(columns.value, text_size(ui.fonts.caption, value).x + ui.px(14));
+  }
+  return columns;
+}
+
+// Where the bars of one device lie, in pixels from the left edge of their lines.
+Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool below) {
+  const Ui& ui = p.ui;
+  if (below) return {ui.px(4), width - ui.px(4), true, 0, 0};
+  const float value = std::min(columns.value, width * 0.45F);
+  return {std::min(columns.name, width - value - ui.px(48)), width - value, false, 0, 0};
+}
+
+constexpr float kBeside = 26, kBelow = 44, kMostBelow = 88;  // units a line
+
+// The height of a line: with room for it, texts stand above their bars.
+float line_height(const Panel& p, std::size_t lines, bool only_device) {
+  const float room = ImGui::GetContentRegionAvail().y / p.ui.scale - 26;
+  const float each = room / static_cast<float>(std::max<std::size_t>(1, lines)) - 2;
+  return only_device && each >= kBelow ? std::floor(std::min(each, kMostBelow)) : kBeside;
 }
 
 std::string line_hint(const Line& line, CacheState cache) {
@@ -102,7 +157,7 @@ std::string line_hint(const Line& line, CacheState cache) {
   return text;
 }
 
-void ladder_of(const Panel& p, const MatmulResults& results, Device device) {
+void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool only_device) {
   Ui& ui = p.ui;
   const std::int64_t size = results.largest_size(device);
   const PeakSample* peak = results.peak(device);
@@ -121,17 +176,22 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device) {
     hint(ui, fmt::format("Peak of a loop of fused multiply-adds on {} threads\n{}", peak->threads,
                          timing_text(peak->time)));
   }
+  const TextColumns columns = columns_of(p, lines, peak, best, size);
+  const float height = line_height(p, lines.size(), only_device);
+  grown_in_card(ui, ui.px((height - kBeside) * static_cast<float>(lines.size())));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(2)});
   for (const Line& line : lines) {
     const std::string path = fmt::format("matmul/ladder/{}/{}", lab::to_string(device), line.name);
     const float width = ImGui::GetContentRegionAvail().x;
-    const Item item = control(path, {width, ui.px(26)});
+    const Item item = control(path, {width, ui.px(height)});
     if (!item.visible) continue;
-    const float value_width = std::min(ui.px(146), width * 0.42F);
-    const float name_width = std::min(ui.px(130), width * 0.34F);
+    Bars bars = place_bars(p, width, columns, height >= kBelow);
+    bars.left += item.min.x;
+    bars.right += item.min.x;
+    bars.library_share = library;
+    bars.size = size;
     const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
-    draw_line(p, item, line, {item.min.x + name_width, item.max.x - value_width, library, size},
-              share);
+    draw_line(p, item, line, bars, share);
     if (item.hovered) p.view.forms.matmul.lit = kernel_key(device, line.name);
     hint(ui, line_hint(line, results.request.cache));
     record(ui, item, path, "bar", line.title,
@@ -155,7 +215,7 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
     muted(p.ui, results.peaks.empty() ? "Nothing could be measured."
                                       : "The peak is known; the first kernel is on its way.");
   }
-  for (const Device device : devices) ladder_of(p, results, device);
+  for (const Device device : devices) ladder_of(p, results, device, devices.size() == 1);
 }
 
 }  // namespace lab::ui

@@ -81,26 +81,29 @@ void fields_of(const Panel& p, MatmulForm& form) {
 
 void form_card(const Panel& p) {
   MatmulForm& form = p.view.forms.matmul;
-  Card card(p, "matmul/form", "Matrix multiplication");
+  Card card(p, "matmul/form", "Matrix multiplication", {.least = form_height(p)});
   if (!card) return;
+  room_for_actions(p);
   fields_of(p, form);
   kernel_boxes(p, form);
   const MachineInfo& machine = p.model.machine();
   const std::string error = complaint([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
-  Row row(p.ui, {1, 1});
-  row.next();
-  if (start_button(p, "matmul/run", "Run ladder", error, true)) {
-    send(p, to_command(form, machine, false));
-  }
-  row.next();
-  if (start_button(p, "matmul/live", "Run live", error, false)) {
-    send(p, to_command(form, machine, true));
-  }
+  form_actions(p, 260, [&] {
+    Row row(p.ui, {1, 1});
+    row.next();
+    if (start_button(p, "matmul/run", "Run ladder", error, true)) {
+      send(p, to_command(form, machine, false));
+    }
+    row.next();
+    if (start_button(p, "matmul/live", "Run live", error, false)) {
+      send(p, to_command(form, machine, true));
+    }
+  });
 }
 
 void nothing_card(const Panel& p) {
-  Card card(p, "matmul/nothing", "");
+  Card card(p, "matmul/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, JobKind::Matmul)) {
     muted(p.ui, "The peak is measured first, then each kernel is verified and timed.");
@@ -137,7 +140,7 @@ void results(const Panel& p) {
   if (shown(kept).request.live) {
     draw_live_matmul(p, kept);
   } else {
-    Pair pair(p, 680);
+    Pair pair(p, 680, spare_height(p));
     pair.next();
     draw_matmul_ladder(p, kept);
     pair.next();

@@ -31,6 +31,7 @@ int place_of(const Model& model, std::string_view kernel) {
 plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_devices) {
   plot::Series s;
   s.label = several_devices ? kernel_key(k.device, k.name) : k.name;
+  s.group = k.name;  // on every device
   s.color = kernel_color(p, k.name);
   s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
@@ -43,11 +44,23 @@ plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_
   return s;
 }
 
+// In the order of the ladder, whatever was measured first.
+std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& results) {
+  std::vector<const KernelResults*> kernels;
+  for (const KernelResults& k : results.kernels) kernels.push_back(&k);
+  std::stable_sort(kernels.begin(), kernels.end(), [&](const auto* a, const auto* b) {
+    if (a->device != b->device) return a->device < b->device;
+    return place_of(p.model, a->name) < place_of(p.model, b->name);
+  });
+  return kernels;
+}
+
 void add_curves(const Panel& p, const MatmulResults& results, bool old,
                 std::vector<plot::Series>& out) {
   const bool several = results.devices().size() > 1;
   const CacheState cache = results.request.cache;
-  for (const KernelResults& k : results.kernels) {
+  for (const KernelResults* kernel : by_rung(p, results)) {
+    const KernelResults& k = *kernel;
     plot::Series s = kernel_series(p, k, several);
     if (old) {
       s.alpha = kOldAlpha;
@@ -65,12 +78,23 @@ void add_curves(const Panel& p, const MatmulResults& results, bool old,
   }
 }
 
+// "measured peak", and of which threads and device where there are several.
+std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
+  bool devices = false, threads = false;
+  for (const PeakSample& other : results.peaks) {
+    devices = devices || other.device != peak.device;
+    threads = threads || (other.device == peak.device && other.threads != peak.threads);
+  }
+  std::string name = devices ? "peak of " + lab::to_string(peak.device) : "measured peak";
+  if (threads) name += fmt::format(", {} thread{}", peak.threads, peak.threads == 1 ? "" : "s");
+  return name;
+}
+
 std::vector<plot::Reference> peak_lines(const Panel& p, const MatmulResults& results) {
   std::vector<plot::Reference> lines;
   for (const PeakSample& peak : results.peaks) {
-    lines.push_back({results.peaks.size() > 1 ? "peak of " + lab::to_string(peak.device)
-                                              : std::string("measured peak"),
-                     peak.gflops, device_color(*p.ui.theme, peak.device), plot::Line::Dashed});
+    lines.push_back({peak_name(peak, results), peak.gflops, device_color(*p.ui.theme, peak.device),
+                     plot::Line::Dashed});
   }
   return lines;
 }
@@ -102,7 +126,8 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
   const plot::Axes axes{.x = {.label = "size N", .scale = plot::Scale::Log2, .whole = true},
                         .y = {.label = "GFLOP/s", .min = 0}};
   plot::draw(p.ui, "matmul/plot/gflops", axes, series,
-             {.height = 340,
+             {.height = 320,
+              .grows = true,
               .cursor = &p.view.cursor,
               .references = peaks,
               .empty_text = "No sample yet",
@@ -114,23 +139,28 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
   const bool old = is_old(kept);
   const MatmulResults& results = shown(kept);
   p.view.forms.matmul.lit.clear();
-  Card card(
-      p, "matmul/live_card", "GFLOP/s over time",
-      {.hint = "The kernels at the first size, again and again until stopped.", .dimmed = old});
+  Card card(p, "matmul/live_card", "GFLOP/s over time",
+            {.extra = spare_height(p),
+             .hint = "The kernels at the first size, again and again until stopped.",
+             .dimmed = old});
   if (!card) return;
   std::vector<plot::Series> series;
   const bool several = results.devices().size() > 1;
-  for (const KernelResults& k : results.kernels) {
-    plot::Series s = kernel_series(p, k, several);
+  for (const KernelResults* k : by_rung(p, results)) {
+    plot::Series s = kernel_series(p, *k, several);
     s.marker = plot::Marker::None;
-    s.x = k.live_t_s;
-    s.y = k.live_gflops;
+    s.x = k->live_t_s;
+    s.y = k->live_gflops;
     series.push_back(std::move(s));
   }
   const std::vector<plot::Reference> peaks = peak_lines(p, results);
   const plot::Axes axes{.x = {.label = "time", .unit = "s"}, .y = {.label = "GFLOP/s", .min = 0}};
   plot::draw(p.ui, "matmul/plot/live", axes, series,
-             {.height = 340, .references = peaks, .empty_text = "No sample yet", .dimmed = old},
+             {.height = 320,
+              .grows = true,
+              .references = peaks,
+              .empty_text = "No sample yet",
+              .dimmed = old},
              p.out);
 }
 

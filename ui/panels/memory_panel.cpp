@@ -52,8 +52,9 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
 
 void form_card(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
-  Card card(p, "memory/form", "New tensor");
+  Card card(p, "memory/form", "New tensor", {.least = form_height(p)});
   if (!card) return;
+  room_for_actions(p);
   const std::vector<std::string> devices = device_names(p.model.machine());
   clamp_choice(form.device, devices.size());
   {
@@ -76,9 +77,11 @@ void form_card(const Panel& p) {
   } else {
     error_box(p.ui, "memory/form_error", error);
   }
-  if (start_button(p, "memory/make", "Make tensor", error, true)) {
-    send(p, to_command(form, p.model.machine()));
-  }
+  form_actions(p, 150, [&] {
+    if (start_button(p, "memory/make", "Make tensor", error, true)) {
+      send(p, to_command(form, p.model.machine()));
+    }
+  });
 }
 
 // The tensors ticked in the table that are still alive.
@@ -113,9 +116,18 @@ void table_tools(const Panel& p) {
   }
 }
 
+constexpr float kToolRow = 40;  // units: a button and the padding of its cell
+
+// Moves the cursor so that a control of this height in units stands in the middle of the row.
+void centre_in_row(const Panel& p, float height) {
+  constexpr float kPadding = 8;  // above and below
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px((kToolRow - kPadding - height) / 2));
+}
+
 void line_tools(const Panel& p, const TensorInfo& t) {
   ImGui::TableNextColumn();
   if (!t.owned_by_page) {
+    centre_in_row(p, 13);
     caption(p.ui, "held by a job");
     return;
   }
@@ -137,8 +149,9 @@ void line_tools(const Panel& p, const TensorInfo& t) {
 
 void table_line(const Panel& p, const TensorInfo& t, bool wide) {
   auto& ticked = p.view.forms.memory.selected;
-  table_row(p.ui);
+  table_row(p.ui, kToolRow);
   ImGui::TableNextColumn();
+  centre_in_row(p, 24);
   bool on = ticked.contains(t.id);
   if (checkbox(p.ui, fmt::format("memory/select/{}", t.id), t.name, on,
                "Ticked tensors can be added.", t.owned_by_page)) {
@@ -182,7 +195,8 @@ void tensors_card(const Panel& p) {
 
 void plot_card(const Panel& p) {
   Card card(p, "memory/history", "Memory held by the lab's tensors",
-            {.hint = "Read after each change and with every reading of the devices."});
+            {.extra = spare_height(p),
+             .hint = "Read after each change and with every reading of the devices."});
   if (!card) return;
   std::vector<plot::Series> series;
   std::vector<plot::Reference> peaks;
@@ -194,6 +208,7 @@ void plot_card(const Panel& p) {
     s.label = lab::to_string(device);
     s.color = color;
     s.line = i % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
+    s.steps = true;  // tensors come and go at once
     s.x = memory.t_s;
     s.y = memory.used_bytes;
     s.describe = [&memory, device](std::size_t at) {
@@ -210,7 +225,8 @@ void plot_card(const Panel& p) {
   const plot::Axes axes{.x = {.label = "time since start", .unit = "s"},
                         .y = {.label = "held", .unit = "B", .binary = true, .min = 0}};
   plot::draw(p.ui, "memory/plot/used", axes, series,
-             {.height = 220, .references = peaks, .empty_text = "No reading yet"}, p.out);
+             {.height = 220, .grows = true, .references = peaks, .empty_text = "No reading yet"},
+             p.out);
 }
 
 void results(const Panel& p) {

@@ -1,6 +1,7 @@
 #pragma once
 // What every part of the window is handed for one frame, and what the pages have in common. For
 // use inside ui/panels only.
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,6 +72,34 @@ void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
 // Units left in the current cell.
 float width_left(const Panel& p);
 
+// A part of the page that reaches down to the end of the window: what its cards leave free there
+// is handed out by spare_height() in the next frame.
+class StretchedArea {
+ public:
+  explicit StretchedArea(const Panel& p);
+  ~StretchedArea();
+  StretchedArea(const StretchedArea&) = delete;
+  StretchedArea& operator=(const StretchedArea&) = delete;
+
+ private:
+  const Panel& p_;
+  float top_, room_;  // pixels
+};
+
+// Takes the free height: the units by which one card or Pair of the page is to be higher. To be
+// asked for at most once in a frame.
+float spare_height(const Panel& p);
+
+// Of the card of a form: it reaches down to the end of the window unless it is folded.
+float form_height(const Panel& p);
+
+// Room under the title of a form for what form_actions puts beside it.
+void room_for_actions(const Panel& p);
+
+// The buttons of a form, `draw` in `units` of width. In the folded form they stand beside the title
+// of the card, where no field can push them out of sight; else at the cursor.
+void form_actions(const Panel& p, float units, const std::function<void()>& draw);
+
 // A card whose content lies closer together than the cards of a page. False: out of sight, its
 // content need not be drawn.
 class Card {
@@ -100,11 +129,13 @@ class Fields {
   std::optional<Row> row_;
 };
 
-// Two cards side by side where there is room, else one above the other. Use as Row.
+// Two cells side by side where there is room, else one above the other. Use as Row. Cards in it, at
+// most one a cell, are equally high side by side; there they are `extra` units higher.
 class Pair {
  public:
-  explicit Pair(const Panel& p, float units_needed = 620);
+  explicit Pair(const Panel& p, float units_needed = 620, float extra = 0);
   void next();
+  bool beside() const { return row_.has_value(); }
 
  private:
   std::optional<Row> row_;

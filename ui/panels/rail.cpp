@@ -53,8 +53,11 @@ void rail_entry(const Panel& p, Page page, float height) {
   const bool active = p.model.job() && page_of(p.model.job()->kind) == page;
   if (item.visible) {
     draw_entry(p, item, page, selected, active);
-    hint(p.ui, fmt::format("{}, Ctrl+{}{}", name_of(page), static_cast<int>(page) + 1,
-                           active ? ": " + p.model.job()->title : ""));
+    const std::string job = active ? p.model.job()->title : "";
+    // Where the name is to be seen only a running job says more.
+    hint(p.ui, p.narrow() ? fmt::format("{}, Ctrl+{}{}{}", name_of(page),
+                                        static_cast<int>(page) + 1, active ? ": " : "", job)
+                          : job);
   }
   record(p.ui, item, path, "tab", name_of(page), selected ? "selected" : "");
   if (item.pressed) p.view.page = page;

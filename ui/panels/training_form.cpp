@@ -99,24 +99,24 @@ void device_boxes(const Panel& p, TrainingForm& form) {
   }
 }
 
-// While it trains: pause, and two ways to stop.
-void running_buttons(const Panel& p) {
+void pause_button(const Panel& p) {
   const bool held = paused(p);
-  {
-    Row row(p.ui, {1, 1});
-    row.next();
-    if (button(p.ui, "training/pause", held ? "Resume" : "Pause",
-               {.kind = held ? ButtonKind::Primary : ButtonKind::Normal,
-                .hint = "Space",
-                .width = -1})) {
-      toggle_pause(p);
-    }
-    row.next();
-    if (button(p.ui, "training/stop", "Stop",
-               {.kind = ButtonKind::Danger, .hint = "Stops now; the curves stay.", .width = -1})) {
-      cancel(p);
-    }
+  if (button(p.ui, "training/pause", held ? "Resume" : "Pause",
+             {.kind = held ? ButtonKind::Primary : ButtonKind::Normal,
+              .hint = "Space",
+              .width = -1})) {
+    toggle_pause(p);
   }
+}
+
+void stop_button(const Panel& p) {
+  if (button(p.ui, "training/stop", "Stop",
+             {.kind = ButtonKind::Danger, .hint = "Stops now; the curves stay.", .width = -1})) {
+    cancel(p);
+  }
+}
+
+void stop_after_epoch_button(const Panel& p) {
   const bool asked = p.view.stopping_job == p.model.job()->id;
   if (button(p.ui, "training/stop_after_epoch",
              asked ? "Stops after this epoch" : "Stop after this epoch",
@@ -126,25 +126,44 @@ void running_buttons(const Panel& p) {
   }
 }
 
+// While it trains: pause, and two ways to stop. In one line where they stand beside the title.
+void running_buttons(const Panel& p) {
+  {
+    const std::vector<float> weights =
+        p.folded() ? std::vector<float>{1, 1, 2} : std::vector<float>{1, 1};
+    Row row(p.ui, weights);
+    row.next();
+    pause_button(p);
+    row.next();
+    stop_button(p);
+    if (p.folded()) {
+      row.next();
+      stop_after_epoch_button(p);
+    }
+  }
+  if (!p.folded()) stop_after_epoch_button(p);
+}
+
 }  // namespace
 
 void draw_training_form(const Panel& p) {
   TrainingForm& form = p.view.forms.training;
-  Card card(p, "training/form", "Training");
+  Card card(p, "training/form", "Training", {.least = form_height(p)});
   if (!card) return;
+  room_for_actions(p);
   main_fields(p, form);
   device_boxes(p, form);
-  if (static_cast<DataSource>(form.data) == DataSource::Synthetic) {
-    badge(p.ui, "synthetic", Tone::Warning);
-    hint(p.ui, "These images are made up; figures do not compare with Fashion-MNIST's.");
-  }
   const MachineInfo& machine = p.model.machine();
   const std::string error = complaint([&] { return to_command(form, machine); });
   if (!error.empty()) error_box(p.ui, "training/form_error", error);
   if (runs(p, JobKind::Training)) {
-    running_buttons(p);
-  } else if (start_button(p, "training/start", "Train", error, true)) {
-    send(p, to_command(form, machine));
+    form_actions(p, 420, [&] { running_buttons(p); });
+  } else {
+    form_actions(p, 150, [&] {
+      if (start_button(p, "training/start", "Train", error, true)) {
+        send(p, to_command(form, machine));
+      }
+    });
   }
   more_fields(p, form);
 }

@@ -17,7 +17,7 @@ const std::vector<std::string>& axis_names() {
 }
 
 void nothing_card(const Panel& p) {
-  Card card(p, "training/nothing", "");
+  Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, JobKind::Training)) {
     muted(p.ui, "The data is being read; the first step appears here at once.");

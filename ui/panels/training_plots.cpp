@@ -74,6 +74,8 @@ template <typename Columns>
 plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns, const Column64& y,
                   std::string label) {
   plot::Series s;
+  // A run's columns lie where they lie as long as the run is kept, and only grow.
+  s.append_key = fmt::format("{}/{}", shown.run->id(), static_cast<const void*>(&y));
   s.label = std::move(label);
   s.color = shown.color;
   s.alpha = shown.newest ? 1 : 0.75F;

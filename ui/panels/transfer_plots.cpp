@@ -19,6 +19,7 @@ constexpr float kOldAlpha = 0.25F;
 plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
   plot::Series s;
   s.label = c.label();
+  s.group = to_string(c.op);  // between whatever devices, with whatever threads
   s.color = series_color(*p.ui.theme, static_cast<int>(c.op));
   s.line = c.threads == 1 ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(c.op) % kMarkers.size()];
@@ -32,11 +33,22 @@ plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
 
 enum class Figure { Bandwidth, Time };
 
+// Those with samples, most threads first: the legend shows the solid line of each operation.
+std::vector<const TransferCase*> by_threads(const TransferResults& results) {
+  std::vector<const TransferCase*> cases;
+  for (const TransferCase& c : results.cases) {
+    if (!c.samples.empty()) cases.push_back(&c);
+  }
+  std::stable_sort(cases.begin(), cases.end(),
+                   [](const auto* a, const auto* b) { return a->threads > b->threads; });
+  return cases;
+}
+
 void add_curves(const Panel& p, const TransferResults& results, Figure figure, bool old,
                 std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
-  for (const TransferCase& c : results.cases) {
-    if (c.samples.empty()) continue;
+  for (const TransferCase* one : by_threads(results)) {
+    const TransferCase& c = *one;
     plot::Series s = case_series(p, c, old);
     const bool time = figure == Figure::Time;
     s.x = c.bytes;
@@ -58,9 +70,11 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
   return series;
 }
 
-// Room for the legend of many cases above the curves.
-float height_for(std::size_t cases) {
-  return 220 + 22 * static_cast<float>(std::min<std::size_t>((cases + 1) / 2, 8));
+// What a dashed line means, where there is one.
+std::string title_with(std::string_view text, const TransferResults& results) {
+  const bool any = std::any_of(results.cases.begin(), results.cases.end(),
+                               [](const TransferCase& c) { return c.threads == 1; });
+  return std::string(text) + (any ? "   (dashed: 1 thread)" : "");
 }
 
 }  // namespace
@@ -69,40 +83,47 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   const plot::Axis size{
       .label = "size of one array", .scale = plot::Scale::Log2, .unit = "B", .binary = true};
-  const float height = height_for(shown(kept).cases.size());
-  Pair pair(p, 680);
+  constexpr float kHeight = 270;
+  Pair pair(p, 680, spare_height(p));
   pair.next();
-  if (Card card(p, "transfers/bandwidth", "Bandwidth over size",
+  if (Card card(p, "transfers/bandwidth", title_with("Bandwidth over size", shown(kept)),
                 {.hint = "Bytes moved as STREAM counts them, over the median time. The band spans "
                          "p10 to p90.",
                  .dimmed = old});
       card) {
     const plot::Axes axes{.x = size, .y = {.label = "GB/s", .min = 0}};
-    plot::draw(
-        p.ui, "transfers/plot/bandwidth", axes, curves(p, kept, Figure::Bandwidth),
-        {.height = height, .cursor = &p.view.cursor, .empty_text = "No sample yet", .dimmed = old},
-        p.out);
+    plot::draw(p.ui, "transfers/plot/bandwidth", axes, curves(p, kept, Figure::Bandwidth),
+               {.height = kHeight,
+                .grows = true,
+                .cursor = &p.view.cursor,
+                .empty_text = "No sample yet",
+                .dimmed = old},
+               p.out);
   }
   pair.next();
-  if (Card card(p, "transfers/latency", "Time over size",
+  if (Card card(p, "transfers/latency", title_with("Time over size", shown(kept)),
                 {.hint = "The median time of one repetition. Flat on the left: the fixed cost; "
                          "rising on the right: the bandwidth.",
                  .dimmed = old});
       card) {
     const plot::Axes axes{.x = size,
                           .y = {.label = "time", .scale = plot::Scale::Log10, .unit = "s"}};
-    plot::draw(
-        p.ui, "transfers/plot/latency", axes, curves(p, kept, Figure::Time),
-        {.height = height, .cursor = &p.view.cursor, .empty_text = "No sample yet", .dimmed = old},
-        p.out);
+    plot::draw(p.ui, "transfers/plot/latency", axes, curves(p, kept, Figure::Time),
+               {.height = kHeight,
+                .grows = true,
+                .cursor = &p.view.cursor,
+                .empty_text = "No sample yet",
+                .dimmed = old},
+               p.out);
   }
 }
 
 void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
-  Card card(
-      p, "transfers/live_card", "Bandwidth over time",
-      {.hint = "The first case, measured again and again until it is stopped.", .dimmed = old});
+  Card card(p, "transfers/live_card", "Bandwidth over time",
+            {.extra = spare_height(p),
+             .hint = "The first case, measured again and again until it is stopped.",
+             .dimmed = old});
   if (!card) return;
   std::vector<plot::Series> series;
   for (const TransferCase& c : shown(kept).cases) {
@@ -115,7 +136,7 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   }
   const plot::Axes axes{.x = {.label = "time", .unit = "s"}, .y = {.label = "GB/s", .min = 0}};
   plot::draw(p.ui, "transfers/plot/live", axes, series,
-             {.height = 320, .empty_text = "No sample yet", .dimmed = old}, p.out);
+             {.height = 320, .grows = true, .empty_text = "No sample yet", .dimmed = old}, p.out);
 }
 
 }  // namespace lab::ui

@@ -58,8 +58,9 @@ void tick_boxes(const Panel& p, TransferForm& form) {
 
 void form_card(const Panel& p) {
   TransferForm& form = p.view.forms.transfers;
-  Card card(p, "transfers/form", "Transfers");
+  Card card(p, "transfers/form", "Transfers", {.least = form_height(p)});
   if (!card) return;
+  room_for_actions(p);
   {
     Fields fields(p);
     device_fields(p, fields, form);
@@ -81,22 +82,24 @@ void form_card(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const std::string error = complaint([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
-  Row row(p.ui, {1, 1});
-  row.next();
-  if (start_button(p, "transfers/run", "Run sweep", error, true)) {
-    send(p, to_command(form, machine, false));
-  }
-  row.next();
-  if (start_button(p, "transfers/live", "Run live", error, false)) {
-    send(p, to_command(form, machine, true));
-  }
+  form_actions(p, 260, [&] {
+    Row row(p.ui, {1, 1});
+    row.next();
+    if (start_button(p, "transfers/run", "Run sweep", error, true)) {
+      send(p, to_command(form, machine, false));
+    }
+    row.next();
+    if (start_button(p, "transfers/live", "Run live", error, false)) {
+      send(p, to_command(form, machine, true));
+    }
+  });
 }
 
 void results(const Panel& p) {
   outcome_box(p, JobKind::Transfers, "transfers");
   const Kept<TransferResults>& kept = p.model.transfers();
   if (shown(kept).empty()) {
-    Card card(p, "transfers/nothing", "");
+    Card card(p, "transfers/nothing", "", {.extra = spare_height(p)});
     if (!card) return;
     if (runs(p, JobKind::Transfers)) {
       muted(p.ui, "The first case is being verified and measured; it appears here at once.");

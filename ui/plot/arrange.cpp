@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "ui/plot/frame.h"
@@ -58,16 +59,29 @@ Range follow_y(const Frame& f) {
   return with_ends(extent.padded(margin, true), f.axes.y, f.y.scale);
 }
 
+// What is known of a long series that only grows; null where reading it is quick or needed.
+const Extremes* extremes_of(Frame& f, const Series& s, std::map<std::string, Extremes>& used) {
+  constexpr std::size_t kLong = 8192;
+  if (s.append_key.empty() || s.y.size() < kLong) return nullptr;
+  auto known = f.state.extremes.extract(s.append_key);
+  Extremes& e = known ? used.insert(std::move(known)).position->second : used[s.append_key];
+  e.follow(s.y);
+  return &e;
+}
+
 void thin_all(Frame& f) {
+  std::map<std::string, Extremes> used;
   for (std::size_t i = 0; i < f.series.size(); ++i) {
     const Series& s = f.series[i];
     if (!f.shown(s)) continue;
-    Curve c{.series = &s, .index = i, .line = thin(s.x, s.y, f.x, f.y.scale), .band = {}};
+    Curve c{.series = &s, .index = i, .line = {}, .band = {}};
+    c.line = thin(s.x, s.y, f.x, f.y.scale, extremes_of(f, s, used));
     if (!s.low.empty() && !s.high.empty()) c.band = thin_band(s.x, s.low, s.high, f.x);
     const bool any = std::any_of(c.line.points.begin(), c.line.points.end(),
                                  [](const Point& p) { return std::isfinite(p.y); });
     if (any) f.curves.push_back(std::move(c));
   }
+  f.state.extremes = std::move(used);  // those of series that went are dropped
 }
 
 TickRequest request(const Axis& axis, const AxisMap& map, double labels) {

@@ -42,22 +42,14 @@ struct Column {
   bool any = false;
 };
 
-Column summarise(std::span<const double> y, std::size_t from, std::size_t to, double floor) {
+Column summarise(std::span<const double> y, std::size_t from, std::size_t to, double floor,
+                 const Extremes& extremes) {
   Column c{from, from, from, from};
-  double low = kInf, high = -kInf;
-  for (std::size_t i = from; i < to; ++i) {
-    const double v = y[i];
-    if (v > floor && v < low) {
-      low = v;
-      c.lowest = i;
-    }
-    if (v > high && v < kInf) {
-      high = v;
-      c.highest = i;
-    }
-  }
-  c.any = low <= high;
+  const std::optional<LowHigh> found = extremes.of(y, from, to, floor);
+  c.any = found.has_value();
   if (!c.any) return c;
+  c.lowest = found->lowest;
+  c.highest = found->highest;
   const auto shown = [&](std::size_t i) { return y[i] > floor && y[i] < kInf; };
   while (!shown(c.first)) ++c.first;
   c.last = to - 1;
@@ -77,10 +69,12 @@ Window visible_window(std::span<const double> x, const Range& range) {
 }
 
 Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap& map,
-             Scale y_scale) {
+             Scale y_scale, const Extremes* extremes) {
   const std::size_t n = std::min(x.size(), y.size());
   x = x.first(n);
   y = y.first(n);
+  const Extremes none;  // knows nothing: the values are read one by one
+  const Extremes& known = extremes != nullptr ? *extremes : none;
   const Window w = visible_window(x, map.range);
   const auto columns = static_cast<std::size_t>(columns_of(map));
   // -inf itself cannot be shown; on a log axis neither can 0 and below.
@@ -96,7 +90,7 @@ Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap
   out.dense = true;
   out.points.reserve(4 * columns + 8);
   for_each_column(x, w, map, [&](std::size_t from, std::size_t to) {
-    const Column c = summarise(y, from, to, floor);
+    const Column c = summarise(y, from, to, floor, known);
     if (!c.any) {
       out.points.push_back({x[from], kNaN});
       return;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "ui/plot/extremes.h"
 #include "ui/plot/view.h"
 
 namespace lab::ui::plot {
@@ -31,9 +32,10 @@ Window visible_window(std::span<const double> x, const Range& range);
 // At most about four points for each pixel column of `map`: the first, the lowest, the highest and
 // the last, in the order in which they come. No minimum or maximum of any column is ever lost. When
 // the window holds few points they are all kept. Values that `y_scale` cannot show break the line.
-// Costs one pass over the window and a binary search for each column.
+// Costs a binary search for each column and one pass over the window, which `extremes`, when it
+// follows `y`, spares.
 Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap& map,
-             Scale y_scale);
+             Scale y_scale, const Extremes* extremes = nullptr);
 
 // The widest band of each column.
 std::vector<BandPoint> thin_band(std::span<const double> x, std::span<const double> low,

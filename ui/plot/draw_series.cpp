@@ -60,7 +60,7 @@ float series_alpha(const Frame& f, const Curve& c) {
   float alpha = c.series->alpha;
   // A dimmed card dims its plot already.
   if (f.options.dimmed && ImGui::GetStyle().Alpha > 0.9F) alpha *= 0.4F;
-  if (f.lit && *f.lit != c.index) alpha *= 0.25F;
+  if (f.lit && Frame::entry_of(f.series[*f.lit]) != Frame::entry_of(*c.series)) alpha *= 0.25F;
   return alpha;
 }
 
@@ -136,7 +136,7 @@ bool markers_fit(const Frame& f, const Curve& c) {
 // Noise that goes up and down within a pixel: a smoothed line would fade where it turns.
 bool is_noisy(const Frame& f, const Curve& c) {
   const float width = f.area_max.x - f.area_min.x;
-  if (static_cast<float>(c.line.points.size()) < width / 2) return false;
+  if (c.series->steps || static_cast<float>(c.line.points.size()) < width / 2) return false;
   double travelled = 0;
   float last = 0;
   bool first = true;
@@ -204,7 +204,14 @@ void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
       flush();
       continue;
     }
-    run.push_back({f.x.pixel(p.x), f.y.pixel(p.y)});
+    const ImVec2 at(f.x.pixel(p.x), f.y.pixel(p.y));
+    if (c.series->steps) {
+      // Equal values are one stroke: many short ones would look thick.
+      while (run.size() > 1 && run.back().y == at.y && run[run.size() - 2].y == at.y)
+        run.pop_back();
+      if (!run.empty() && run.back().y != at.y) run.push_back({at.x, run.back().y});
+    }
+    run.push_back(at);
   }
   flush();
   if (!markers) return;

@@ -39,7 +39,10 @@ struct Frame {
   std::optional<std::size_t> lit;  // series under the pointer in the legend
   bool hovered = false;            // the pointer is over the data area
   bool empty() const { return curves.empty(); }
-  bool shown(const Series& s) const { return !state.hidden.contains(s.label); }
+  static const std::string& entry_of(const Series& s) {
+    return s.group.empty() ? s.label : s.group;
+  }
+  bool shown(const Series& s) const { return !state.hidden.contains(entry_of(s)); }
   ImFont* small_font() const { return ui.fonts.caption; }
 };
 

@@ -12,13 +12,15 @@ namespace {
 constexpr float kSwatch = 20, kGap = 6, kApart = 14, kLine = 22;  // units
 
 void toggle(PlotState& state, const Series& s) {
-  if (state.hidden.erase(s.label) == 0) state.hidden.insert(s.label);
+  const std::string& entry = Frame::entry_of(s);
+  if (state.hidden.erase(entry) == 0) state.hidden.insert(entry);
 }
 
 void entry(Frame& f, std::size_t index, ImVec2 min, ImVec2 max) {
   const Series& s = f.series[index];
   Ui& ui = f.ui;
-  const std::string path = f.path + "/legend/" + s.label;
+  const std::string& label = Frame::entry_of(s);
+  const std::string path = f.path + "/legend/" + label;
   const Item item = control_at(path, min, max);
   const bool shown = f.shown(s);
   if (item.visible) {
@@ -31,10 +33,10 @@ void entry(Frame& f, std::size_t index, ImVec2 min, ImVec2 max) {
                 styled(with_alpha(s.color, shown ? std::max(s.alpha, 0.5F) : 0.3F)));
     const ImVec2 text(min.x + ui.px(4 + kSwatch + kGap), middle - f.small_font()->FontSize / 2);
     draw_text_fitted(ImGui::GetWindowDrawList(), f.small_font(), text, max.x - text.x,
-                     with_alpha(ui.theme->text, shown ? 0.9F : 0.4F), s.label);
+                     with_alpha(ui.theme->text, shown ? 0.9F : 0.4F), label);
     focus_ring(ui, item, ui.px(4));
   }
-  record(ui, item, path, "toggle", s.label, shown ? "shown" : "hidden");
+  record(ui, item, path, "toggle", label, shown ? "shown" : "hidden");
   if (item.pressed) {
     toggle(f.state, s);
     ui.wants_animation = true;
@@ -59,9 +61,10 @@ float legend(Frame& f) {
   float total = 0;
   for (std::size_t i = 0; i < f.series.size(); ++i) {
     const Series& s = f.series[i];
-    if (!s.in_legend || s.label.empty() || !seen.insert(s.label).second) continue;
+    const std::string& label = Frame::entry_of(s);
+    if (!s.in_legend || label.empty() || !seen.insert(label).second) continue;
     const float width =
-        std::ceil(ui.px(4 + kSwatch + kGap + 4) + text_size(f.small_font(), s.label).x);
+        std::ceil(ui.px(4 + kSwatch + kGap + 4) + text_size(f.small_font(), label).x);
     places.push_back({i, std::min(width, f.max.x - f.min.x)});
     total += places.back().width + ui.px(kApart - 8);
   }

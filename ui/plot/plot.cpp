@@ -8,6 +8,7 @@
 
 #include "ui/plot/frame.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/widgets.h"
 
 namespace lab::ui::plot {
 namespace {
@@ -30,7 +31,10 @@ void draw(Ui& ui, std::string_view path, const Axes& axes, std::span<const Serie
           const Options& options, Commands& out) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const ImVec2 avail = ImGui::GetContentRegionAvail();
-  const float height = options.height > 0 ? ui.px(options.height) : std::max(avail.y, ui.px(120));
+  const float least = options.height > 0 ? ui.px(options.height) : ui.px(120);
+  const bool fills = options.grows || options.height <= 0;
+  const float height = fills ? std::max(std::floor(avail.y), least) : least;
+  if (options.grows) grown_in_card(ui, height - least);
   const ImVec2 end(pos.x + std::max(avail.x, ui.px(80)), pos.y + height);
   ImGui::ItemSize(ImVec2(end.x - pos.x, height));
   if (!ImGui::ItemAdd(ImRect(pos, end), 0)) return;

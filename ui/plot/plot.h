@@ -48,6 +48,12 @@ struct Series {
   Marker marker = Marker::None;
   float width = 1.8F;  // units
   float alpha = 1;     // pale raw data behind a smoothed line
+  bool steps = false;  // each value holds until the next one
+  // Series of one group share an entry of the legend, which shows the first of them; empty: alone.
+  std::string group = {};
+  // Under one key points are only ever appended, so that a long series is summarised once. Empty:
+  // anything may change from frame to frame.
+  std::string append_key = {};
   bool in_legend = true;
   bool bars = false;                            // vertical bars from 0 instead of a line
   std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
@@ -64,7 +70,8 @@ struct Reference {
 };
 
 struct Options {
-  float height = 0;  // units; 0: fills what is left
+  float height = 0;    // units; 0: fills what is left
+  bool grows = false;  // higher than that where its card has room below
   LinkedCursor* cursor = nullptr;
   std::span<const Reference> references = {};
   std::string_view empty_text = {};  // shown in the middle while there is no data

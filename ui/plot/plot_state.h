@@ -2,9 +2,12 @@
 // What a plot remembers between frames: the view the person chose and which series are hidden.
 #include <imgui.h>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+
+#include "ui/plot/extremes.h"
 
 namespace lab::ui::plot {
 
@@ -18,10 +21,11 @@ struct Range {
 struct PlotState {
   std::optional<Range> x, y;              // empty: follow the data
   std::optional<Scale> x_scale, y_scale;  // empty: as the caller asks
-  std::set<std::string> hidden;           // series labels switched off in the legend
+  std::set<std::string> hidden;           // legend entries switched off
   bool panning = false, boxing = false;
   ImVec2 box_start{0, 0};
   bool show_data = false;
+  std::map<std::string, Extremes> extremes;  // of the series on show, by append_key
 };
 
 // A cursor shared by the charts of a page: hovering one shows the same x in the others.

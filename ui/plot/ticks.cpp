@@ -187,7 +187,7 @@ Ticks log10_ticks(const TickRequest& r) {
 Ticks log2_ticks(const TickRequest& r) {
   Ticks out;
   const double lo = std::log2(r.range.min), hi = std::log2(r.range.max);
-  if (hi - lo < 1.5) {
+  if (std::floor(hi + 1e-9) - std::ceil(lo - 1e-9) < 1) {  // fewer than two powers of two
     const double step = decimal_step((r.range.max - r.range.min) / std::max(1.0, r.max_labels));
     add_linear(out.ticks, r.range, step, step);
     std::erase_if(out.ticks, [](const Tick& t) { return t.value <= 0; });

@@ -18,9 +18,15 @@ float card_height(const Ui& ui, std::string_view path, const CardOptions& option
     const float spare = options.height == -1 ? 0 : ui.px(-options.height);
     return std::max(ui.px(kFirstHeight), left - spare);
   }
-  if (ui.memory.row_height > 0) return ui.memory.row_height;
   const auto known = ui.memory.card_heights.find(std::string(path));
-  return std::ceil(ui.px(known == ui.memory.card_heights.end() ? kFirstHeight : known->second));
+  float height = known == ui.memory.card_heights.end() ? kFirstHeight : known->second;
+  if (WidgetMemory::CardRow* row = ui.memory.card_row) {
+    if (row->key.empty()) row->key = path;
+    const auto tallest = ui.memory.row_heights.find(row->key);
+    if (tallest != ui.memory.row_heights.end()) height = std::max(height, tallest->second);
+    height += row->extra;
+  }
+  return std::ceil(ui.px(std::max(height + options.extra, options.least)));
 }
 
 void card_title(Ui& ui, std::string_view title, std::string_view text) {
@@ -41,12 +47,12 @@ void card_title(Ui& ui, std::string_view title, std::string_view text) {
 bool begin_card(Ui& ui, std::string_view path, std::string_view title, const CardOptions& options) {
   const float width = options.width > 0 ? ui.px(options.width) : ImGui::GetContentRegionAvail().x;
   const float height = card_height(ui, path, options);
-  const bool automatic = options.height == 0 && ui.memory.row_height <= 0;
+  const bool automatic = options.height == 0;
   ui.memory.cards.push_back({.path = std::string(path),
                              .title = std::string(title),
                              .automatic = automatic,
-                             .row_height = ui.memory.row_height});
-  ui.memory.row_height = 0;
+                             .row = ui.memory.card_row});
+  ui.memory.card_row = nullptr;
 
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme->card);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(16), ui.px(12)});
@@ -69,16 +75,23 @@ void end_card(Ui& ui) {
   ImGui::PopStyleVar(2);
   const ImGuiWindow* window = ImGui::GetCurrentWindowRead();
   if (card.automatic && !window->SkipItems) {
-    const float content = window->DC.CursorMaxPos.y - window->DC.CursorStartPos.y;
+    const float content = window->DC.CursorMaxPos.y - window->DC.CursorStartPos.y - card.grown;
     const float height = (content + 2 * window->WindowPadding.y) / ui.scale;
     float& known = ui.memory.card_heights[card.path];
-    if (std::abs(known - height) > 0.5F) ui.wants_animation = true;
+    if (std::abs(known - height) > 0.5F) ui.wants_layout = true;
     known = height;
   }
   ImGui::EndChild();
-  ui.memory.row_height = card.row_height;
+  ui.memory.card_row = card.row;
+  if (card.row != nullptr && card.automatic) {
+    card.row->tallest = std::max(card.row->tallest, ui.memory.card_heights[card.path]);
+  }
   const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
   record_rect(ui, card.path, "card", card.title, {}, true, min, max);
+}
+
+void grown_in_card(Ui& ui, float pixels) {
+  if (!ui.memory.cards.empty()) ui.memory.cards.back().grown += pixels;
 }
 
 }  // namespace lab::ui

@@ -19,7 +19,10 @@ bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
                                           sentence.data() + sentence.size());
   const bool with_button = !button_label.empty();
   const float content = text.y + (with_button ? ui.px(16 + kControlHeight) : 0);
-  const float top = std::max(ui.px(24), std::min((avail.y - content) * 0.42F, ui.px(160)));
+  // A little above the middle of the room there is; only the least of it is asked for.
+  const float least = ui.px(24);
+  const float top = std::max(least, std::round((avail.y - content) * 0.42F));
+  grown_in_card(ui, top - least);
   const float x = pos.x + std::max(0.0F, (avail.x - text.x) / 2);
   ImGui::SetCursorScreenPos({x, pos.y + top});
   draw_text_centred(ImGui::GetWindowDrawList(), font, {pos.x + avail.x / 2, pos.y + top}, wrap,

@@ -9,7 +9,8 @@
 namespace lab::ui {
 namespace {
 
-constexpr double kDelay_s = 0.35;
+constexpr double kDelay_s = 0.5;
+constexpr double kNever = 1e300;
 
 ImGuiID last_item_key() {
   const ImGuiLastItemData& item = GImGui->LastItemData;
@@ -32,6 +33,11 @@ bool rested(Ui& ui, ImGuiID key) {
     memory.hovered_since_s = ImGui::GetTime();
   }
   memory.hovered_frame = frame;
+  // Who presses a control knows it: its tooltip stays away until the pointer comes back. One that
+  // cannot be pressed explains itself all the more.
+  const bool disabled = (GImGui->LastItemData.InFlags & ImGuiItemFlags_Disabled) != 0;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !disabled) memory.hovered_since_s = kNever;
+  if (memory.hovered_since_s == kNever) return false;
   if (ImGui::GetTime() - memory.hovered_since_s >= kDelay_s) return true;
   ui.wants_animation = true;
   return false;
@@ -63,13 +69,12 @@ void show_tooltip(Ui& ui, std::string_view text) {
 
 void hint(Ui& ui, std::string_view text) {
   if (text.empty() || ImGui::GetCurrentWindowRead()->SkipItems) return;
-  if (ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
   const bool here = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || keyboard_is_here();
   if (here && rested(ui, last_item_key())) show_tooltip(ui, text);
 }
 
 void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text) {
-  if (text.empty() || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
+  if (text.empty()) return;
   if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(min, max)) return;
   const ImRect box(min, max);
   const ImGuiID key = ImHashData(&box, sizeof box, ImGui::GetCurrentWindowRead()->ID);

@@ -138,8 +138,8 @@ float ease(Ui& ui, std::string_view path, float target) {
   float& value = it->second;
   if (fresh || !std::isfinite(value)) value = target;
   constexpr float kTimeConstant = 0.05F;  // three of them are 150 ms
-  const float dt = std::min(ImGui::GetIO().DeltaTime, 0.1F);
-  value += (target - value) * (1 - std::exp(-dt / kTimeConstant));
+  // Not clamped: where frames are a second apart, one of them makes the whole move.
+  value += (target - value) * (1 - std::exp(-ImGui::GetIO().DeltaTime / kTimeConstant));
   if (std::abs(target - value) < 0.002F) {
     value = target;
   } else {

@@ -15,18 +15,19 @@ constexpr float kGap = 12;  // units between cards
 
 // A cell narrows the window's idea of its own width, as ImGui's tables do: everything that asks for
 // the space that is left, or wraps text, stays inside the cell.
-Row::Row(Ui& ui, std::span<const float> weights, float height)
-    : ui_(ui), weights_(weights.begin(), weights.end()), height_(ui.px(height)) {
+Row::Row(Ui& ui, std::span<const float> weights, const RowOptions& options)
+    : ui_(ui), weights_(weights.begin(), weights.end()), equal_(options.equal) {
   const ImGuiWindow* window = ImGui::GetCurrentWindow();
   left_ = window->DC.CursorPos.x;
   top_ = window->DC.CursorPos.y;
   total_ = ImGui::GetContentRegionAvail().x;
-  bottom_ = top_ + height_;
+  bottom_ = top_;
   indent_ = window->DC.Indent.x;
   content_right_ = window->ContentRegionRect.Max.x;
   work_right_ = window->WorkRect.Max.x;
-  outer_height_ = ui.memory.row_height;
-  ui.memory.row_height = height_;
+  outer_ = ui.memory.card_row;
+  cards_.extra = options.extra;
+  ui.memory.card_row = equal_ ? &cards_ : nullptr;
 }
 
 Row::~Row() {
@@ -35,7 +36,12 @@ Row::~Row() {
   window->DC.Indent.x = indent_;
   window->ContentRegionRect.Max.x = content_right_;
   window->WorkRect.Max.x = work_right_;
-  ui_.memory.row_height = outer_height_;
+  ui_.memory.card_row = outer_;
+  if (equal_ && !cards_.key.empty()) {
+    float& known = ui_.memory.row_heights[cards_.key];
+    if (std::abs(known - cards_.tallest) > 0.5F) ui_.wants_layout = true;
+    known = cards_.tallest;
+  }
   window->DC.CursorPos = {left_, top_};
   ImGui::ItemSize(ImVec2(total_, bottom_ - top_));
 }

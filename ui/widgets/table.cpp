@@ -109,11 +109,12 @@ bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns,
   return true;
 }
 
-void table_row(Ui& ui) {
+void table_row(Ui& ui, float height) {
   WidgetMemory::Table& table = ui.memory.tables.back();
   finish_row(ui, table);
   ++table.row;
-  ImGui::TableNextRow(ImGuiTableRowFlags_None, ui.px(kRowHeight));
+  table.row_height = ui.px(height);
+  ImGui::TableNextRow(ImGuiTableRowFlags_None, table.row_height);
 }
 
 void cell(Ui& ui, std::string_view text, std::string_view explanation) {
@@ -126,11 +127,11 @@ void cell(Ui& ui, std::string_view text, std::string_view explanation) {
   const bool number = column < table.number.size() && table.number[column];
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   if (table.column == 0) table.row_min = pos;
-  table.row_max = {pos.x + ImGui::GetContentRegionAvail().x, pos.y + ui.px(kRowHeight - 8)};
+  table.row_max = {pos.x + ImGui::GetContentRegionAvail().x, pos.y + table.row_height - ui.px(8)};
   if (!visible) return;
   const bool missing = text == "N/A";
   const bool cut = column_text(table, number ? ui.fonts.mono : ui.fonts.body,
-                               missing ? ui.theme->muted : ui.theme->text, text, ui.px(kRowHeight));
+                               missing ? ui.theme->muted : ui.theme->text, text, table.row_height);
   std::string all;
   if (cut) all = text;
   if (!explanation.empty()) all.append(all.empty() ? "" : "\n").append(explanation);

@@ -1,6 +1,7 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ui/widgets/item.h"
 #include "ui/widgets/tooltip.h"
@@ -27,25 +28,29 @@ bool text_item(ImVec2 size) {
   return ImGui::ItemAdd(ImRect(pos, {pos.x + size.x, pos.y + size.y}), 0);
 }
 
+// A value that does not fit beside its label stands below it, wrapped.
 void fact_line(Ui& ui, std::string_view label, std::string_view value, ImU32 color,
                std::string_view text) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImFont* font = ui.fonts.body;
-  const float height = ui.px(18);
-  if (!text_item({width, height})) return;
-  const float y = pos.y + (height - font->FontSize) / 2;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float label_width = std::min(text_size(font, label).x, width * 0.6F);
-  draw_text_fitted(list, font, {pos.x, y}, label_width + 1, ui.theme->muted, label);
-  const float room = std::max(0.0F, width - label_width - ui.px(12));
+  const float line = ui.px(18);
+  const float label_width = std::min(text_size(font, label).x, width);
   const float wanted = text_size(font, value).x;
-  const float shown = std::min(room, wanted);
-  const bool cut = draw_text_fitted(list, font, {pos.x + width - shown, y}, room, color, value);
-  std::string all;
-  if (cut) all = value;
-  if (!text.empty()) all.append(all.empty() ? "" : "\n").append(text);
-  hint(ui, all);
+  const bool beside = label_width + ui.px(12) + wanted <= width;
+  const ImVec2 below = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, value.data(),
+                                           value.data() + value.size());
+  if (!text_item({width, beside ? line : line + below.y})) return;
+  const float y = pos.y + (line - font->FontSize) / 2;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text_fitted(list, font, {pos.x, y}, width, ui.theme->muted, label);
+  if (beside) {
+    draw_text(list, font, {pos.x + width - wanted, y}, color, value);
+  } else {
+    list->AddText(font, font->FontSize, {std::round(pos.x), std::round(pos.y + line)},
+                  styled(color), value.data(), value.data() + value.size(), width);
+  }
+  hint(ui, text);
 }
 
 }  // namespace

@@ -21,23 +21,31 @@ namespace lab::ui {
 // A card with a title; everything between lies inside. Height 0: as high as its content (of the
 // previous frame), < 0: fills what is left minus that many units (-1: just fills). Width 0: fills.
 // Always call end_card; begin_card is false while the card is scrolled out of sight and its content
-// need not be drawn. A card in a Row with a height and no height of its own is as high as the Row.
+// need not be drawn. Height 0 can be raised: by `extra` units, to `least` units, and by a Row.
 struct CardOptions {
   float width = 0, height = 0;
+  float extra = 0, least = 0;
   std::string_view hint = {};  // on hover of the title
   bool dimmed = false;         // old results while new ones come in
 };
 bool begin_card(Ui& ui, std::string_view path, std::string_view title, const CardOptions& = {});
 void end_card(Ui& ui);
+// Says that the last `pixels` of the open card's content fill room that the card happened to have,
+// so that they do not count as its natural height.
+void grown_in_card(Ui& ui, float pixels);
 
 // Columns of cards: splits the width that is left by `weights` with the 12-unit gap.
-// Use: Row row(ui, {1, 2}); row.next(); draw; row.next(); draw;  Rows nest. `height` is in units.
+// Use: Row row(ui, {1, 2}); row.next(); draw; row.next(); draw;  Rows nest.
 // A weight <= 0 is a fixed width: -280 is 280 units.
+struct RowOptions {
+  bool equal = false;  // one card a cell, all as high as the highest
+  float extra = 0;     // units on top of that, where equal
+};
 class Row {
  public:
-  Row(Ui& ui, std::span<const float> weights, float height = 0);
-  Row(Ui& ui, std::initializer_list<float> weights, float height = 0)
-      : Row(ui, std::span<const float>(weights.begin(), weights.size()), height) {}
+  Row(Ui& ui, std::span<const float> weights, const RowOptions& options = {});
+  Row(Ui& ui, std::initializer_list<float> weights, const RowOptions& options = {})
+      : Row(ui, std::span<const float>(weights.begin(), weights.size()), options) {}
   ~Row();
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
@@ -47,9 +55,12 @@ class Row {
  private:
   Ui& ui_;
   std::vector<float> weights_;
-  float height_, left_, top_, total_, width_ = 0, bottom_ = 0;
+  float left_, top_, total_, width_ = 0, bottom_ = 0;
   int cell_ = -1;
-  float indent_, content_right_, work_right_, outer_height_;  // put back by the destructor
+  WidgetMemory::CardRow cards_;
+  bool equal_;
+  float indent_, content_right_, work_right_;  // put back by the destructor
+  WidgetMemory::CardRow* outer_;               // so too
 };
 
 // --- text -----------------------------------------------------------------------------------
@@ -59,7 +70,8 @@ void muted(Ui& ui, std::string_view text);    // wrapped, muted
 void caption(Ui& ui, std::string_view text);  // small, muted, one line, cut with "..."
 // "4.31 TB/s": number in text colour, unit in muted; `text` as format_si makes it.
 void number(Ui& ui, std::string_view text, ImFont* font = nullptr);
-// "label            value" over the width, value right-aligned; N/A with the reason on hover.
+// "label            value" over the width, value right-aligned, or below where it is too long for
+// that; N/A with the reason on hover.
 void fact(Ui& ui, std::string_view label, std::string_view value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const std::string& value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
@@ -135,7 +147,8 @@ struct Column {
   std::string_view hint = {};
 };
 bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns, float height = 0);
-void table_row(Ui& ui);
+// `height` units, for rows that hold controls.
+void table_row(Ui& ui, float height = 28);
 void cell(Ui& ui, std::string_view text, std::string_view hint = {});
 void end_table(Ui& ui);
 

@@ -59,7 +59,10 @@ TEST(JsonLines, TrainingFollowsTheContract) {
   TrainingDone done;
   done.test_acc = 0.8;
   done.devices = {cpu()};
-  const auto json = nlohmann::json::parse(json_done(1.5, done));
+  JobSummary summary;
+  summary.add(TrainingStarted{});
+  summary.add(done);
+  const auto json = nlohmann::json::parse(json_done(1.5, summary));
   expect_keys(json, {"type", "seconds", "test_acc", "images_per_s", "devices"});
   EXPECT_EQ(json["devices"], nlohmann::json::array({"cpu:0"}));
 }
@@ -78,7 +81,20 @@ TEST(JsonLines, SkipsAndErrorsSayWhy) {
   const auto error = nlohmann::json::parse(json_error("usage", "say \"x\"\n\xff"));
   EXPECT_EQ(error["type"], "error");
   EXPECT_EQ(error["code"], "usage");
-  EXPECT_FALSE(json_done(1, {}).empty());
+}
+
+TEST(JsonLines, TheLastObjectTellsPeaksAndFits) {
+  JobSummary summary;
+  summary.add(PeakSample{});
+  summary.add(TransferFit{});
+  summary.add(StepDone{});
+  const auto json = nlohmann::json::parse(json_done(1, summary));
+  EXPECT_EQ(json["type"], "done");
+  ASSERT_EQ(json["peaks"].size(), 1U);
+  expect_keys(json["peaks"][0], {"device", "threads", "gflops", "samples"});
+  ASSERT_EQ(json["fits"].size(), 1U);
+  expect_keys(json["fits"][0], {"op", "threads", "latency_s", "gb_per_s", "break_even_bytes"});
+  EXPECT_EQ(nlohmann::json::parse(json_done(1)).size(), 2U);
 }
 
 TEST(JsonLines, WhatIsForTheWindowAloneIsLeftOut) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "app/files/write_file.h"
+#include "compute/files/whole_file.h"
 #include "compute/types/error.h"
 #include "tests/support/temp_dir.h"
 
@@ -33,7 +33,7 @@ TEST(Settings, ABrokenFileIsNamed) {
   const test::TempDir dir;
   const auto file = dir.path() / "settings.json";
   for (const char* content : {"", "{", "[1]", "\xff\xfe"}) {
-    write_file(file, content, "test");
+    files::write_file(file, content);
     try {
       load_settings(file);
       ADD_FAILURE() << content;
@@ -46,9 +46,8 @@ TEST(Settings, ABrokenFileIsNamed) {
 TEST(Settings, ValuesOfTheWrongKindAreIgnored) {
   const test::TempDir dir;
   const auto file = dir.path() / "settings.json";
-  write_file(file,
-             R"({"window": {"width": "wide", "height": 99999999999}, "view": {"a": 1, "b": "c"}})",
-             "test");
+  files::write_file(
+      file, R"({"window": {"width": "wide", "height": 99999999999}, "view": {"a": 1, "b": "c"}})");
   const Settings loaded = load_settings(file);
   EXPECT_EQ(loaded.window.width, WindowSize{}.width);
   EXPECT_EQ(loaded.window.height, 16384);

@@ -116,7 +116,9 @@ TEST(FashionMnist, NamesTheFileThatIsWrong) {
 
   fs::remove(images);
   fs::create_directory(images);
-  EXPECT_EQ(load_error(dir.path()), std::pair(Errc::Io, images.string() + " is not a file"));
+  EXPECT_EQ(load_error(dir.path()), std::pair(Errc::Io, "cannot read " + images.string() +
+                                                            ": it is neither a file nor a pipe: "
+                                                            "choose another path"));
 }
 
 TEST(DataDirs, FollowTheXdgRules) {

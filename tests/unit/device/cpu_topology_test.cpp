@@ -32,7 +32,20 @@ TEST(CpuTopology, CountsAMachineWithTwoPackages) {
 TEST(CpuTopology, UsesOneHardwareThreadOfACore) {
   const CpuTopology t = read_topology(kTwoPackages);
   for (const CpuCore& core : t.cores) EXPECT_EQ(core.hardware_threads.size(), 2U);
-  EXPECT_EQ(describe_cores(t, t.cores).cores.size(), 8U);
+  const DeviceInfo all = describe_cores(t, t.cores);
+  EXPECT_EQ(all.cores.size(), 8U);
+  ASSERT_EQ(all.hardware_threads.size(), 8U);
+  EXPECT_EQ(all.hardware_threads[7].size(), 2U);
+  EXPECT_EQ(all.hardware_threads[7].front(), all.cores[7]);
+}
+
+TEST(CpuTopology, AQuotaKeepsAsManyCoresAsItCanFeed) {
+  const CpuTopology t = read_topology(kTwoPackages);
+  EXPECT_EQ(cores_within(t.cores, 0.2).size(), 1U);
+  EXPECT_EQ(cores_within(t.cores, 2).size(), 2U);
+  EXPECT_EQ(cores_within(t.cores, 2.1).size(), 3U);
+  EXPECT_EQ(cores_within(t.cores, 8.5).size(), 8U);
+  EXPECT_EQ(cores_within(t.cores, 1e30).size(), 8U);
 }
 
 TEST(CpuTopology, APartSeesItsOwnCachesAndNodes) {

@@ -1,11 +1,11 @@
 #include "compute/device/machine.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <set>
 #include <thread>
 
+#include "compute/device/affinity.h"
 #include "compute/device/simd_level.h"
 #include "compute/device/tensor_list.h"
 #include "compute/types/error.h"
@@ -110,15 +110,10 @@ TEST(Machine, MakesManyDevices) {
 TEST(Machine, KeepsToTheAffinityMask) {
   // On a thread of its own, because the mask belongs to the thread.
   std::thread([] {
-    cpu_set_t set;
-    ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
-    unsigned core = 0;
-    while (!CPU_ISSET(core, &set)) ++core;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+    const std::vector<int> last = {thread_affinity().back()};
+    ASSERT_TRUE(set_thread_affinity(last));
     const Machine machine;
-    EXPECT_EQ(machine.info().devices[0].cores, std::vector<int>{static_cast<int>(core)});
+    EXPECT_EQ(machine.info().devices[0].cores, last);
   }).join();
 }
 

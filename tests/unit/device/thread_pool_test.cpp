@@ -9,25 +9,15 @@
 #include <thread>
 #include <vector>
 
+#include "compute/device/affinity.h"
 #include "compute/types/error.h"
 
 namespace lab {
 namespace {
 
-std::vector<int> usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  std::vector<int> cores;
-  for (unsigned i = 0; i < CPU_SETSIZE; ++i) {
-    if (CPU_ISSET(i, &set)) cores.push_back(static_cast<int>(i));
-  }
-  return cores;
-}
-
 // `n` threads on the machine's cores, shared where there are fewer.
 std::vector<int> some_cores(int n) {
-  const auto usable = usable_cores();
+  const auto usable = thread_affinity();
   std::vector<int> cores;
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
     cores.push_back(usable[i % usable.size()]);
@@ -127,7 +117,7 @@ TEST(ThreadPool, NeedsACore) {
 }
 
 TEST(ThreadPool, PinsItsThreads) {
-  const auto cores = usable_cores();
+  const auto cores = thread_affinity();
   if (cores.size() < 2) GTEST_SKIP() << "one core only: nothing to tell apart";
   ThreadPool pool({cores[1], cores[0]});
   std::vector<int> where(2, -1);
@@ -138,7 +128,7 @@ TEST(ThreadPool, PinsItsThreads) {
       EXPECT_EQ(where, pool.cores());
     }
   }
-  EXPECT_EQ(usable_cores(), cores);  // the guard gave the caller its cores back
+  EXPECT_EQ(thread_affinity(), cores);  // the guard gave the caller its cores back
 }
 
 TEST(ThreadPool, UnknownCoresAreLeftUnpinned) {

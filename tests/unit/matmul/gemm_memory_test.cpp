@@ -6,7 +6,7 @@
 #include "compute/matmul/gemm.h"
 #include "compute/matmul/gemm_parts.h"
 #include "tests/support/compare.h"
-#include "tests/unit/matmul/counting_new.h"
+#include "tests/support/counting_new.h"
 
 namespace lab {
 namespace {

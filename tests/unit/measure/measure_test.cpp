@@ -52,6 +52,14 @@ TEST(Measure, LosesTheNoiseWithMoreRepetitions) {
   EXPECT_NEAR(t.median_s, 0.0102, 1e-6);
 }
 
+TEST(Measure, ASmallSpreadAtTheEndOfTheBudgetCounts) {
+  FakeClock clock;
+  const Timing t = measure([&] { clock.t_s += 0.1; }, {.budget_s = 0.75, .now_s = clock.reader()});
+  EXPECT_GE(t.n, 6);
+  EXPECT_LT(t.n, 10);
+  EXPECT_FALSE(t.unstable);
+}
+
 TEST(Measure, ALongBodyIsTimedOnce) {
   FakeClock clock;
   const Timing t = measure([&] { clock.t_s += 3; }, {.budget_s = 0.5, .now_s = clock.reader()});

@@ -6,7 +6,7 @@
 #include "compute/nn/models.h"
 #include "compute/nn/network.h"
 #include "compute/nn/sgd.h"
-#include "tests/unit/nn/allocation_counter.h"
+#include "tests/support/counting_new.h"
 
 namespace lab::nn {
 namespace {
@@ -25,9 +25,9 @@ TEST(Network, AllocatesNothingInAStep) {
       sgd.step();
     };
     step();
-    const std::int64_t before = test::allocations();
+    const long before = test::allocation_count();
     step();
-    EXPECT_EQ(test::allocations() - before, 0) << model;
+    EXPECT_EQ(test::allocation_count() - before, 0) << model;
   }
 }
 

@@ -184,46 +184,5 @@ TEST(SavedNetwork, ComesBackBitForBit) {
   EXPECT_EQ(loaded.running()[3].batches, 12);
 }
 
-Errc write_error(const std::filesystem::path& path, std::string& message) {
-  try {
-    write_file(path, std::vector<std::byte>(1 << 16));
-  } catch (const Error& error) {
-    message = error.what();
-    return error.code();
-  }
-  return Errc::Internal;
-}
-
-TEST(WriteFile, NamesThePathThatCannotBeWritten) {
-  const test::TempDir dir;
-  std::string message;
-  EXPECT_EQ(write_error(dir.path() / "no" / "a.bin", message), Errc::Io);
-  EXPECT_NE(message.find((dir.path() / "no" / "a.bin").string()), std::string::npos);
-  EXPECT_EQ(write_error(dir.path(), message), Errc::Io);
-  EXPECT_THROW(check_writable(dir.path() / "no" / "a.bin"), Error);
-}
-
-TEST(WriteFile, LeavesTheOldContentAndNothingElseBehind) {
-  const test::TempDir dir;
-  const auto path = dir.path() / "a.bin";
-  write_file(path, bytes_of("old"));
-  check_writable(path);
-  EXPECT_EQ(read_file(path), bytes_of("old"));
-  write_file(path, bytes_of("new"));
-  EXPECT_EQ(read_file(path), bytes_of("new"));
-  const auto files = std::filesystem::directory_iterator(dir.path());
-  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
-}
-
-TEST(ReadFile, SaysWhatIsMissing) {
-  try {
-    read_file("/nowhere/a.safetensors");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::NotFound);
-    EXPECT_STREQ(error.what(), "cannot read /nowhere/a.safetensors: No such file or directory");
-  }
-}
-
 }  // namespace
 }  // namespace lab::nn

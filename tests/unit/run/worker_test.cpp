@@ -75,8 +75,10 @@ TEST(Worker, AThrowingJobFailsWithItsSentenceAndTheNextOneRuns) {
   for (int i = 0; i < 4; ++i) bench.worker.submit(FreeTensor{});
   const auto finished = bench.wait_for(4);
   EXPECT_EQ(finished[0].error, "matmul: no");
+  EXPECT_EQ(finished[0].code, Errc::InvalidArgument);
   EXPECT_EQ(finished[1].error, "internal error: odd");
   EXPECT_EQ(finished[2].outcome, Outcome::Failed);
+  EXPECT_EQ(finished[2].code, Errc::Internal);
   EXPECT_EQ(finished[3].outcome, Outcome::Done);
 }
 

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "compute/types/error.h"
+#include "tests/support/errors.h"
 #include "tests/support/probe.h"
 
 namespace lab {
 namespace {
 
+using test::message_of;
 using test::Probe;
 
 template <typename Request>
@@ -25,17 +25,6 @@ TensorId make(Probe& probe, Device device, Fill fill = Fill::Ones,
   request.fill = fill;
   run(probe, request);
   return probe.all<TensorList>().back().tensors.back().id;
-}
-
-std::string failure(const std::function<void()>& body, Errc code) {
-  try {
-    body();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), code) << e.what();
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 TEST(TensorExperiments, MakeEndsWithTheListOfAllDevices) {
@@ -86,7 +75,7 @@ TEST(TensorExperiments, CopyMakesNewStorageAlsoOnTheSameDevice) {
 TEST(TensorExperiments, AddNeedsOneDevice) {
   Probe probe(2);
   const TensorId a = make(probe, cpu(0)), b = make(probe, cpu(1)), c = make(probe, cpu(0));
-  EXPECT_EQ(failure(
+  EXPECT_EQ(message_of(
                 [&] {
                   run(probe, AddTensors{a, b});
                 },
@@ -105,7 +94,7 @@ TEST(TensorExperiments, FreeGivesTheMemoryBack) {
   run(probe, FreeTensor{id});
   EXPECT_TRUE(probe.all<TensorList>().back().tensors.empty());
   EXPECT_EQ(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
-  failure([&] { run(probe, FreeTensor{id}); }, Errc::NotFound);
+  message_of([&] { run(probe, FreeTensor{id}); }, Errc::NotFound);
 }
 
 TEST(TensorExperiments, BadRequestsSayWhatIsWrong) {
@@ -113,18 +102,19 @@ TEST(TensorExperiments, BadRequestsSayWhatIsWrong) {
   MakeTensor request;
   request.shape = {2};
   request.device = gpu(0);
-  EXPECT_EQ(failure([&] { run(probe, request); }, Errc::NotFound).rfind("cuda:0 cannot be used", 0),
-            0U);
+  EXPECT_EQ(
+      message_of([&] { run(probe, request); }, Errc::NotFound).rfind("cuda:0 cannot be used", 0),
+      0U);
   request.device = cpu(0);
   request.shape = {std::int64_t{1} << 40};
-  const std::string refused = failure([&] { run(probe, request); }, Errc::OutOfMemory);
+  const std::string refused = message_of([&] { run(probe, request); }, Errc::OutOfMemory);
   EXPECT_EQ(refused.rfind("cpu:0: 4.00 TiB asked for, ", 0), 0U) << refused;
   request.shape = {-1};
-  failure([&] { run(probe, request); }, Errc::InvalidArgument);
+  message_of([&] { run(probe, request); }, Errc::InvalidArgument);
   request.shape = {2};
   request.fill = Fill::Rand;
   request.dtype = DType::I32;
-  EXPECT_EQ(failure([&] { run(probe, request); }, Errc::InvalidArgument),
+  EXPECT_EQ(message_of([&] { run(probe, request); }, Errc::InvalidArgument),
             "rand: dtype is i32 but random values are real; choose f32 or bf16");
   EXPECT_EQ(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
 }
@@ -132,7 +122,7 @@ TEST(TensorExperiments, BadRequestsSayWhatIsWrong) {
 TEST(TensorExperiments, CancelLeavesNothingBehind) {
   Probe probe;
   probe.stop.request_stop();
-  failure([&] { make(probe, cpu(0), Fill::Randn, {1 << 20}); }, Errc::Cancelled);
+  message_of([&] { make(probe, cpu(0), Fill::Randn, {1 << 20}); }, Errc::Cancelled);
   EXPECT_EQ(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
 }
 

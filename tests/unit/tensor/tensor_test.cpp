@@ -4,32 +4,23 @@
 
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "compute/device/machine.h"
 #include "compute/tensor/tensor_store.h"
 #include "compute/types/units.h"
+#include "tests/support/errors.h"
 
 namespace lab {
 namespace {
+
+using test::message_of;
 
 struct TensorTest : ::testing::Test {
   Machine machine{{.cpu_devices = 2}};
   DeviceContext& first = machine.at(cpu(0));
   DeviceContext& second = machine.at(cpu(1));
 };
-
-std::string message_of(const std::function<void()>& body, Errc code) {
-  try {
-    body();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), code) << e.what();
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 constexpr DType kAll[] = {DType::F32, DType::BF16, DType::I32, DType::I64, DType::U8};
 
@@ -151,6 +142,28 @@ TEST_F(TensorTest, MismatchesNameBothSides) {
                 },
                 Errc::InvalidArgument),
             "add: X is f32 but Y is i32; the dtypes must be equal");
+}
+
+TEST_F(TensorTest, AnUndefinedTensorSaysSo) {
+  const Tensor none;
+  EXPECT_FALSE(none.defined());
+  const Tensor x = ones(first, {2});
+  EXPECT_EQ(message_of([&] { add(none, x); }, Errc::InvalidArgument),
+            "tensor: it is undefined and has no storage; make it first");
+  EXPECT_THROW(add(x, none), Error);
+  EXPECT_THROW(none.copy_to(second), Error);
+  EXPECT_THROW(none.to(second), Error);
+  EXPECT_THROW(none.device(), Error);
+  EXPECT_THROW(none.id(), Error);
+}
+
+TEST_F(TensorTest, FullKeepsToTheRangeOfRealTypes) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(full(first, {1}, 1e39, DType::F32), Error);
+  EXPECT_THROW(full(first, {1}, -3.4e38, DType::BF16), Error);
+  EXPECT_EQ(preview(full(first, {1}, 3.4e38, DType::F32)), "3.4e+38");
+  EXPECT_EQ(preview(full(first, {1}, 3.38e38, DType::BF16)), "3.376e+38");
+  EXPECT_EQ(preview(full(first, {2}, -kInfinity, DType::BF16)), "-inf, -inf");
 }
 
 TEST_F(TensorTest, RefusesFillsThatMakeNoSense) {

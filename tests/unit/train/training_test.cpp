@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "compute/nn/safetensors.h"
+#include "compute/files/whole_file.h"
 #include "compute/train/training_experiment.h"
 #include "compute/types/error.h"
 #include "tests/support/probe.h"
@@ -105,7 +105,7 @@ TEST(Training, ContinuesFromASavedFile) {
   none.save_file = (dir.path() / "again.safetensors").string();
   test::Probe again;
   again.run(*make_training_experiment(none));
-  EXPECT_EQ(nn::read_file(none.save_file), nn::read_file(whole.save_file));
+  EXPECT_EQ(files::read_file(none.save_file), files::read_file(whole.save_file));
 }
 
 TEST(Training, CancelsBetweenOperations) {
@@ -195,7 +195,7 @@ TEST(Training, ChecksFilesBeforeItTrains) {
   request = small_request();
   request.init_file = (dir.path() / "b.safetensors").string();
   EXPECT_EQ(failure(request).first, Errc::NotFound);
-  nn::write_file(request.init_file, std::vector<std::byte>(3));
+  files::write_file(request.init_file, "abc");
   const auto [code, message] = failure(request);
   EXPECT_EQ(code, Errc::Corrupt);
   EXPECT_NE(message.find("b.safetensors"), std::string::npos);

@@ -53,6 +53,49 @@ TEST(LatencyModel, NeedsThreeSizesAndGrowingTime) {
   EXPECT_FALSE(fit_latency_model(falling));
 }
 
+// 20 ns and 10 GB/s from memory, but 100 GB/s below 16 MiB.
+std::vector<TransferPoint> cached_line() {
+  std::vector<TransferPoint> points;
+  for (double bytes = 1024; bytes <= 1 << 30; bytes *= 2) {
+    points.push_back({bytes, 2e-8 + bytes * (bytes < (1 << 24) ? 1e-11 : 1e-10)});
+  }
+  return points;
+}
+
+TEST(MemoryModel, SeesThroughTheCaches) {
+  const CachedSizes cached{32.0 * 1024, 64.0 * (1 << 20)};
+  const auto model = fit_memory_model(cached_line(), cached);
+  ASSERT_TRUE(model);
+  EXPECT_NEAR(model->latency_s, 2e-8, 1e-12);
+  EXPECT_NEAR(model->s_per_byte, 1e-10, 1e-14);
+  EXPECT_GT(model->r2, 0.8);
+  EXPECT_LT(model->r2, 1);
+  // One line through everything finds neither.
+  const auto line = fit_latency_model(cached_line());
+  ASSERT_TRUE(line);
+  EXPECT_LT(line->s_per_byte, 0.9e-10);
+}
+
+TEST(MemoryModel, TakesTheMeanTimeWhereSmallSizesCostTheSame) {
+  std::vector<TransferPoint> points = {{1e3, 3e-7}, {2e3, 2e-7}, {4e3, 1e-7}, {1e9, 1e-1}};
+  const auto model = fit_memory_model(points, {1e4, 1e8});
+  ASSERT_TRUE(model);
+  EXPECT_GT(model->latency_s, 1e-7);
+  EXPECT_LT(model->latency_s, 3e-7);
+  EXPECT_NEAR(model->s_per_byte, 1e-10, 1e-15);
+}
+
+TEST(MemoryModel, AShortSweepGetsOneLine) {
+  const std::vector<TransferPoint> points = line(2e-6, 1e-10);
+  for (const CachedSizes& cached : {CachedSizes{2048, 1 << 20}, CachedSizes{1 << 15, 1e12}}) {
+    const auto model = fit_memory_model(points, cached);
+    ASSERT_TRUE(model);
+    EXPECT_NEAR(model->latency_s, 2e-6, 1e-12);
+    EXPECT_NEAR(model->s_per_byte, 1e-10, 1e-16);
+  }
+  EXPECT_FALSE(fit_memory_model({}, {1, 2}));
+}
+
 TEST(BreakEven, LiesWhereTheLinesCross) {
   // 5 us + b * 0.5e-10 against 1 us + b * 1e-10: equal at 80,000 bytes.
   const auto bytes = break_even_bytes(line(5e-6, 0.5e-10), line(1e-6, 1e-10));

@@ -1,6 +1,6 @@
 // Replaces the program's operator new and delete by ones that count. A unit of its own: where the
 // compiler can inline them into a caller it takes malloc and free for a mismatched pair.
-#include "tests/unit/matmul/counting_new.h"
+#include "tests/support/counting_new.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -18,9 +18,12 @@ long allocation_count() {
 
 }  // namespace lab::test
 
-void* operator new(std::size_t size) {
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++allocations;
-  if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
+  return std::malloc(size == 0 ? 1 : size);
+}
+void* operator new(std::size_t size) {
+  if (void* p = operator new(size, std::nothrow)) return p;
   throw std::bad_alloc();
 }
 void operator delete(void* p) noexcept {

@@ -1,0 +1,34 @@
+#pragma once
+// Whole files: read at once, and written so that they are there whole or not at all.
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lab::files {
+
+// All functions throw Error(Io), and NotFound where there is nothing to read, in one sentence with
+// the operation, the path, the reason and the way out: "cannot write /x/a.csv: No space left on
+// device: free some space or choose another path".
+
+// The bytes of a regular file or a pipe; a folder or a device, which may never end, is refused.
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
+std::string read_text_file(const std::filesystem::path& path);
+
+// Writes beside `path`, waits until the disk has it, then renames: whatever goes wrong, the old
+// content survives. A symbolic link stays one, and so does an older file's mode; a new file gets
+// 0644 less the umask. What is no regular file (a pipe, a terminal, /dev/null) is written as it is.
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+// Throws as write_file would when it cannot begin; changes nothing.
+void check_writable(const std::filesystem::path& path);
+
+// Makes names given in the folder of `path` last. Quiet where the file system cannot: the names
+// are given nevertheless.
+void sync_folder_of(const std::filesystem::path& path);
+
+}  // namespace lab::files

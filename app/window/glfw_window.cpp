@@ -28,9 +28,9 @@ std::string glfw_reason() {
 }
 
 void set_icon(GLFWwindow* window) {
-  std::vector<Icon> icons;
-  for (const int side : {16, 32, 48, 128}) icons.push_back(make_icon(side));
+  std::array<Icon, 4> icons = {make_icon(16), make_icon(32), make_icon(48), make_icon(128)};
   std::vector<GLFWimage> images;
+  images.reserve(icons.size());
   for (Icon& icon : icons) images.push_back({icon.side, icon.side, icon.rgba.data()});
   glfwSetWindowIcon(window, static_cast<int>(images.size()), images.data());
 }

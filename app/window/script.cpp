@@ -66,6 +66,7 @@ ScriptStep parse_step(std::string_view text, std::string_view name, int line) {
   const Verb* verb = verb_of(json);
   if (verb == nullptr) {
     std::vector<std::string_view> names;
+    names.reserve(std::size(kVerbs));
     for (const Verb& v : kVerbs) names.emplace_back(v.name);
     refuse(name, line, fmt::format("no known step; one of {}", fmt::join(names, ", ")));
   }

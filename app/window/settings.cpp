@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
   return value == nullptr ? "" : value;
 }
 

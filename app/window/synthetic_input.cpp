@@ -57,7 +57,7 @@ ImGuiKey letter_or_digit(char c) {
 bool find_key(std::string_view name, KeyChord& chord) {
   if (name.size() == 1 && std::isalnum(static_cast<unsigned char>(name[0])) != 0) {
     const char upper = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    chord.key = upper;  // GLFW numbers letters and digits as ASCII does
+    chord.key = static_cast<unsigned char>(upper);  // GLFW numbers letters and digits as ASCII does
     chord.imgui = letter_or_digit(upper);
     return true;
   }

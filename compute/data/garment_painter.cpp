@@ -8,6 +8,10 @@ namespace {
 
 constexpr float kHalf = kImageSide / 2.0F;
 
+constexpr std::size_t at(int x, int y) {
+  return static_cast<std::size_t>(y) * kImageSide + static_cast<std::size_t>(x);
+}
+
 // Where the garment hangs in the picture: p' = centre + M p.
 struct Pose {
   float xx, xy, yx, yy, x, y;
@@ -54,7 +58,7 @@ void add_stripes(Plane& plane, float dx, float dy, float contrast, bool hard, Dr
     for (int x = 0; x < kImageSide; ++x) {
       float wave = triangle(dx * static_cast<float>(x) + dy * static_cast<float>(y) + phase + 64);
       if (hard) wave = std::clamp(4 * wave - 1.5F, 0.0F, 1.0F);
-      plane[static_cast<std::size_t>(y * kImageSide + x)] *= 1 - contrast * wave;
+      plane[at(x, y)] *= 1 - contrast * wave;
     }
   }
 }
@@ -88,9 +92,8 @@ void GarmentPainter::draw_cloth(Draws& r) {
   const float gx = r.uniform(-0.014F, 0.014F), gy = r.uniform(-0.014F, 0.014F);
   for (int y = 0; y < kImageSide; ++y) {
     for (int x = 0; x < kImageSide; ++x) {
-      cloth_[static_cast<std::size_t>(y * kImageSide + x)] =
-          brightness *
-          (1 + gx * (static_cast<float>(x) - kHalf) + gy * (static_cast<float>(y) - kHalf));
+      cloth_[at(x, y)] = brightness * (1 + gx * (static_cast<float>(x) - kHalf) +
+                                       gy * (static_cast<float>(y) - kHalf));
     }
   }
   const float kind = r.uniform(0, 1);
@@ -138,7 +141,7 @@ void GarmentPainter::finish(Draws& r, std::span<std::uint8_t, kPixels> out) cons
   }
   for (std::size_t i = 0; i < kPixels; ++i) {
     const float value = canvas_[i] > 0 ? std::clamp(picture[i], 0.0F, 1.0F) : 0.0F;
-    out[i] = static_cast<std::uint8_t>(value * 255 + 0.5F);
+    out[i] = static_cast<std::uint8_t>(std::lround(value * 255));
   }
 }
 

@@ -43,6 +43,9 @@ void scrollbar_in_padding() {
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   window->WorkRect.Max.x += window->ScrollbarSizes.x;
   window->ContentRegionRect.Max.x += window->ScrollbarSizes.x;
+  // ImGui clips half a padding inside the scrollbar, where the cards' right edges are.
+  const ImRect& clip = window->InnerClipRect;
+  ImGui::PushClipRect(clip.Min, {clip.Max.x + window->ScrollbarSizes.x, clip.Max.y}, false);
 }
 
 // The page scrolls when it is higher than the window; each page keeps its own place.
@@ -59,6 +62,7 @@ void page_part(const Panel& p, ImVec2 pos, ImVec2 size) {
     draw_page(p);
     ImGui::Dummy({1, ui.px(4)});
     ImGui::PopStyleVar();
+    ImGui::PopClipRect();
   }
   ImGui::EndChild();
 }

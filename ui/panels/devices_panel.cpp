@@ -63,7 +63,8 @@ void core_bars(const Panel& p, const std::string& path, const DeviceTelemetry& l
   for (int i = 0; i < cores; ++i) {
     const double share = last.core_utilisation[static_cast<std::size_t>(i)];
     const float x = item.min.x + step * static_cast<float>(i % per_line);
-    const float y = item.min.y + (height + gap) * static_cast<float>(i / per_line);
+    const int line = i / per_line;
+    const float y = item.min.y + (height + gap) * static_cast<float>(line);
     const float full = static_cast<float>(std::clamp(share, 0.0, 1.0)) * height;
     list->AddRectFilled({x, y}, {x + step - gap, y + height}, styled(ui.theme->raised), ui.px(2));
     list->AddRectFilled({x, y + height - full}, {x + step - gap, y + height}, styled(color),

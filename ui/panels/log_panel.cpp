@@ -36,8 +36,9 @@ bool passes(const LogForm& form, const LogEntry& entry) {
 
 std::string time_text(double t_s) {
   const auto whole = static_cast<std::int64_t>(t_s);
-  return fmt::format("{:02}:{:02}:{:04.1f}", whole / 3600, whole / 60 % 60,
-                     t_s - static_cast<double>(whole / 60 * 60));
+  const std::int64_t minutes = whole / 60;
+  return fmt::format("{:02}:{:02}:{:04.1f}", minutes / 60, minutes % 60,
+                     t_s - static_cast<double>(minutes * 60));
 }
 
 std::string as_text(const Panel& p) {

@@ -83,7 +83,11 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   const plot::Axis size{
       .label = "size of one array", .scale = plot::Scale::Log2, .unit = "B", .binary = true};
-  constexpr float kHeight = 270;
+  const plot::Options options{.height = 270,
+                              .grows = true,
+                              .cursor = &p.view.cursor,
+                              .empty_text = "No sample yet",
+                              .dimmed = old};
   Pair pair(p, 680, spare_height(p));
   pair.next();
   if (Card card(p, "transfers/bandwidth", title_with("Bandwidth over size", shown(kept)),
@@ -92,12 +96,7 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                  .dimmed = old});
       card) {
     const plot::Axes axes{.x = size, .y = {.label = "GB/s", .min = 0}};
-    plot::draw(p.ui, "transfers/plot/bandwidth", axes, curves(p, kept, Figure::Bandwidth),
-               {.height = kHeight,
-                .grows = true,
-                .cursor = &p.view.cursor,
-                .empty_text = "No sample yet",
-                .dimmed = old},
+    plot::draw(p.ui, "transfers/plot/bandwidth", axes, curves(p, kept, Figure::Bandwidth), options,
                p.out);
   }
   pair.next();
@@ -108,13 +107,7 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
       card) {
     const plot::Axes axes{.x = size,
                           .y = {.label = "time", .scale = plot::Scale::Log10, .unit = "s"}};
-    plot::draw(p.ui, "transfers/plot/latency", axes, curves(p, kept, Figure::Time),
-               {.height = kHeight,
-                .grows = true,
-                .cursor = &p.view.cursor,
-                .empty_text = "No sample yet",
-                .dimmed = old},
-               p.out);
+    plot::draw(p.ui, "transfers/plot/latency", axes, curves(p, kept, Figure::Time), options, p.out);
   }
 }
 

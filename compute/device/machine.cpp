@@ -73,21 +73,25 @@ std::string processor_quota(double quota, std::size_t used, std::size_t all) {
       used, all, all == 1 ? "" : "s");
 }
 
-std::string memory_limit(const MemoryInfo& memory) {
-  return memory.limited_by.empty() ? "90 % of what was available when the lab started"
-                                   : "90 % of what was available within the " + memory.limited_by;
+std::string memory_limit(const MemoryInfo& memory, int processes) {
+  return (memory.limited_by.empty()
+              ? "90 % of what was available when the lab started"
+              : "90 % of what was available within the " + memory.limited_by) +
+         (processes > 1 ? fmt::format(", divided between {} processes", processes) : "");
 }
 
-std::vector<DeviceInfo> describe_cpus(int devices) {
+std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
   CpuTopology topology = read_topology();
   const std::size_t all_cores = topology.cores.size();
-  const std::optional<double> quota = read_cpu_quota();
+  std::optional<double> quota = read_cpu_quota();
+  if (quota) *quota /= processes;
   if (quota) topology.cores = cores_within(std::move(topology.cores), *quota);
   const MemoryInfo memory = read_memory();
   const SimdLevel simd = simd_level();
   const bool virtual_machine = is_virtual_machine();
   const auto usable =
-      static_cast<std::int64_t>(kUsableShare * static_cast<double>(memory.available_bytes));
+      static_cast<std::int64_t>(kUsableShare * static_cast<double>(memory.available_bytes)) /
+      processes;
   std::vector<DeviceInfo> infos;
   infos.reserve(static_cast<std::size_t>(devices));
   for (int i = 0; i < devices; ++i) {
@@ -107,7 +111,7 @@ std::vector<DeviceInfo> describe_cpus(int devices) {
       info.details.emplace_back("Processor quota",
                                 processor_quota(*quota, topology.cores.size(), all_cores));
     }
-    info.details.emplace_back("Memory limit", memory_limit(memory));
+    info.details.emplace_back("Memory limit", memory_limit(memory, processes));
     infos.push_back(std::move(info));
   }
   return infos;
@@ -140,7 +144,7 @@ Machine::Machine(const MachineOptions& options) {
   }
   info_.host = host_name();
   info_.system = system_name();
-  info_.devices = describe_cpus(options.cpu_devices);
+  info_.devices = describe_cpus(options.cpu_devices, std::max(1, options.processes));
   info_.absent = find_unusable_gpus(nvidia_probe());
   for (const DeviceInfo& info : info_.devices) {
     contexts_.push_back(std::make_unique<DeviceContext>(info));

@@ -31,6 +31,8 @@ struct MachineOptions {
   // How many devices to make of the cores, 1..4096. More devices than cores share cores. Each gets
   // its own threads and an equal share of the memory limit.
   int cpu_devices = 1;
+  // Processes of the lab on this host: memory and processor quota are divided evenly among them.
+  int processes = 1;
 };
 
 class Machine {

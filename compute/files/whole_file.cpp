@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "compute/files/write_error.h"
 #include "compute/types/error.h"
 
 namespace lab::files {
@@ -25,24 +26,6 @@ constexpr mode_t kNewFileMode = 0644;
       error == ENOENT ? Errc::NotFound : Errc::Io,
       fmt::format("cannot read {}: {}: {}", path.string(), std::generic_category().message(error),
                   error == ENOENT ? "check the path" : "choose a file you may read"));
-}
-
-const char* way_out(int error) {
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT: return "free some space or choose another path";
-    case ENOENT: return "make the folder first or choose another path";
-    case EACCES:
-    case EPERM:
-    case EROFS: return "choose a path you may write to";
-    case EISDIR: return "name a file in it";
-    default: return "choose another path";
-  }
-}
-
-[[noreturn]] void fail_write(const fs::path& path, int error) {
-  throw Error(Errc::Io, fmt::format("cannot write {}: {}: {}", path.string(),
-                                    std::generic_category().message(error), way_out(error)));
 }
 
 class FileHandle {

@@ -36,14 +36,20 @@ Buffer named_buffer(DeviceContext& device, std::int64_t bytes, std::string name)
 Network::Network(NetworkPlan plan, DeviceContext& device, std::int64_t max_batch,
                  std::uint64_t seed)
     : plan_(std::move(plan)), device_(device), max_batch_(max_batch) {
+  place_parameters();
+  mark_accumulating_inputs();
+  set_max_batch(max_batch);
+  initialize(*this, seed);
+}
+
+void Network::set_max_batch(std::int64_t max_batch) {
   if (max_batch < 1) {
     throw Error(Errc::InvalidArgument,
                 fmt::format("{}: a batch of {} images; it must be at least 1", name(), max_batch));
   }
-  place_parameters();
-  mark_accumulating_inputs();
+  arena_ = {};  // first, so that old and new need not fit together
+  max_batch_ = max_batch;
   place_values();
-  initialize(*this, seed);
 }
 
 void Network::place_parameters() {

@@ -39,6 +39,9 @@ class Network {
 
   const std::string& name() const { return plan_.name; }
   std::int64_t max_batch() const { return max_batch_; }
+  // Takes other memory for activations, for batches up to this size; their content is lost. Throws
+  // Error(OutOfMemory) with both numbers: then the network is unusable until it succeeds.
+  void set_max_batch(std::int64_t max_batch);
   DeviceContext& device() { return device_; }
 
   // Where the next batch goes: [batch, height, width, channels] floats and one label an image.
@@ -82,7 +85,7 @@ class Network {
 
   NetworkPlan plan_;
   DeviceContext& device_;
-  const std::int64_t max_batch_;
+  std::int64_t max_batch_;
   Buffer parameter_memory_, gradient_memory_, arena_;
   Scratch scratch_;
   std::uint8_t* labels_ = nullptr;

@@ -17,11 +17,16 @@ Sgd::Sgd(Network& network, const SgdOptions& options) : network_(network), optio
   std::memset(velocity_.data(), 0, static_cast<std::size_t>(n * 4));
 }
 
-void Sgd::step() {
+std::span<float> Sgd::velocity() {
+  return {reinterpret_cast<float*>(velocity_.data()),
+          static_cast<std::size_t>(velocity_.bytes() / 4)};
+}
+
+void Sgd::step(double lr) {
   float* weights = network_.flat_parameters().data();
   const float* gradients = network_.flat_gradients().data();
   float* velocity = options_.momentum == 0 ? nullptr : reinterpret_cast<float*>(velocity_.data());
-  const simd::SgdArgs args{.lr = static_cast<float>(options_.lr),
+  const simd::SgdArgs args{.lr = static_cast<float>(lr),
                            .momentum = static_cast<float>(options_.momentum),
                            .weight_decay = static_cast<float>(options_.weight_decay),
                            .first = first_};

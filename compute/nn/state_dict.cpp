@@ -25,16 +25,17 @@ struct Entry {
   std::function<void(const std::byte*)> load;
 };
 
-Entry parameter_entry(const Parameter& p) {
-  const auto save = [&p](std::byte* to) {
+// `ours` holds one float for each element of the parameter, in our order.
+Entry parameter_entry(const Parameter& p, float* ours) {
+  const auto save = [&p, ours](std::byte* to) {
     std::vector<float> torch(static_cast<std::size_t>(p.size));
-    to_torch(p, p.value, torch);
+    to_torch(p, ours, torch);
     std::memcpy(to, torch.data(), torch.size() * sizeof(float));
   };
-  const auto load = [&p](const std::byte* from) {
+  const auto load = [&p, ours](const std::byte* from) {
     std::vector<float> torch(static_cast<std::size_t>(p.size));
     std::memcpy(torch.data(), from, torch.size() * sizeof(float));
-    from_torch(p, torch, p.value);
+    from_torch(p, torch, ours);
   };
   return {p.name, DType::F32, p.shape, save, load};
 }
@@ -57,16 +58,27 @@ Entry number_entry(std::string name, std::int64_t& number) {
           [&number](const std::byte* from) { std::memcpy(&number, from, sizeof number); }};
 }
 
-std::vector<Entry> entries(Network& network) {
+std::vector<Entry> state_entries(Network& network) {
   std::vector<Entry> all;
   for (std::size_t i = 0; i < network.parameters().size(); ++i) {
-    all.push_back(parameter_entry(network.parameters()[i]));
+    Parameter& parameter = network.parameters()[i];
+    all.push_back(parameter_entry(parameter, parameter.value));
     for (RunningStatistics& running : network.running()) {
       if (running.after_parameter != i) continue;
       all.push_back(floats_entry(running.name + ".running_mean", running.mean));
       all.push_back(floats_entry(running.name + ".running_var", running.variance));
       all.push_back(number_entry(running.name + ".num_batches_tracked", running.batches));
     }
+  }
+  return all;
+}
+
+std::vector<Entry> velocity_entries(Network& network, Sgd& sgd) {
+  std::vector<Entry> all;
+  if (sgd.velocity().empty()) return all;
+  for (const Parameter& parameter : network.parameters()) {
+    const auto offset = parameter.value - network.flat_parameters().data();
+    all.push_back(parameter_entry(parameter, sgd.velocity().data() + offset));
   }
   return all;
 }
@@ -82,9 +94,10 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-void check_names(const std::vector<Entry>& wanted,
-                 const std::map<std::string_view, const TensorView*>& given,
-                 const std::string& source, const std::string& model) {
+using Given = std::map<std::string_view, const TensorView*>;
+
+void check_names(const std::vector<Entry>& wanted, const Given& given, const std::string& source,
+                 const std::string& what) {
   std::map<std::string_view, bool> known;
   std::vector<std::string> missing, unexpected;
   for (const Entry& entry : wanted) {
@@ -95,7 +108,7 @@ void check_names(const std::vector<Entry>& wanted,
     if (!known.contains(name)) unexpected.emplace_back(name);
   }
   if (missing.empty() && unexpected.empty()) return;
-  std::string message = source + " does not hold a " + model + ":";
+  std::string message = source + " does not hold a " + what + ":";
   if (!missing.empty()) message += " missing " + listed(missing) + ";";
   if (!unexpected.empty()) message += " unexpected " + listed(unexpected) + ";";
   throw Error(Errc::Corrupt, message + " was it saved from another model?");
@@ -129,11 +142,21 @@ void check_tensor(const Entry& entry, const TensorView& tensor, const std::strin
   check_finite(tensor, source);
 }
 
-}  // namespace
+Given by_name(std::span<const TensorView> tensors) {
+  Given given;
+  for (const TensorView& tensor : tensors) given[tensor.name] = &tensor;
+  return given;
+}
 
-std::vector<StateTensor> state_dict(Network& network) {
+void check_all(const std::vector<Entry>& wanted, const Given& given, const std::string& source,
+               const std::string& what) {
+  check_names(wanted, given, source, what);
+  for (const Entry& entry : wanted) check_tensor(entry, *given.at(entry.name), source);
+}
+
+std::vector<StateTensor> save_all(const std::vector<Entry>& entries) {
   std::vector<StateTensor> tensors;
-  for (const Entry& entry : entries(network)) {
+  for (const Entry& entry : entries) {
     StateTensor tensor{entry.name, entry.dtype, entry.shape, {}};
     tensor.data.resize(static_cast<std::size_t>(count(entry.shape) * size_of(entry.dtype)));
     entry.save(tensor.data.data());
@@ -142,22 +165,51 @@ std::vector<StateTensor> state_dict(Network& network) {
   return tensors;
 }
 
-void load_state_dict(Network& network, std::span<const TensorView> tensors,
-                     const std::string& source) {
-  std::map<std::string_view, const TensorView*> given;
-  for (const TensorView& tensor : tensors) given[tensor.name] = &tensor;
-  const std::vector<Entry> wanted = entries(network);
-  check_names(wanted, given, source, network.name());
-  for (const Entry& entry : wanted) check_tensor(entry, *given.at(entry.name), source);
+void load_all(const std::vector<Entry>& wanted, const Given& given) {
   for (const Entry& entry : wanted) entry.load(given.at(entry.name)->data.data());
 }
 
-void save_network(Network& network, const std::filesystem::path& path) {
-  const std::vector<StateTensor> tensors = state_dict(network);
+}  // namespace
+
+std::vector<StateTensor> state_dict(Network& network) {
+  return save_all(state_entries(network));
+}
+
+void load_state_dict(Network& network, std::span<const TensorView> tensors,
+                     const std::string& source) {
+  const std::vector<Entry> wanted = state_entries(network);
+  const Given given = by_name(tensors);
+  check_all(wanted, given, source, network.name());
+  load_all(wanted, given);
+}
+
+std::vector<StateTensor> optimizer_state(Network& network, Sgd& sgd) {
+  if (!sgd.started()) return {};
+  return save_all(velocity_entries(network, sgd));
+}
+
+void check_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
+                           const std::string& source) {
+  check_all(velocity_entries(network, sgd), by_name(tensors), source,
+            network.name() + "'s momentum");
+}
+
+void load_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
+                          const std::string& source) {
+  check_optimizer_state(network, sgd, tensors, source);
+  load_all(velocity_entries(network, sgd), by_name(tensors));
+  sgd.set_started(true);
+}
+
+std::vector<std::byte> format_state(std::span<const StateTensor> tensors) {
   std::vector<TensorView> views;
   views.reserve(tensors.size());
   for (const StateTensor& t : tensors) views.push_back({t.name, t.dtype, t.shape, t.data});
-  files::write_file(path, format_safetensors(views));
+  return format_safetensors(views);
+}
+
+void save_network(Network& network, const std::filesystem::path& path) {
+  files::write_file(path, format_state(state_dict(network)));
 }
 
 void load_network(Network& network, const std::filesystem::path& path) {

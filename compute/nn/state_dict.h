@@ -9,6 +9,7 @@
 
 #include "compute/nn/network.h"
 #include "compute/nn/safetensors.h"
+#include "compute/nn/sgd.h"
 
 namespace lab::nn {
 
@@ -27,6 +28,21 @@ std::vector<StateTensor> state_dict(Network& network);
 // first value that is not finite. `source` begins the message: the file's name.
 void load_state_dict(Network& network, std::span<const TensorView> tensors,
                      const std::string& source);
+
+// The optimizer's velocity in PyTorch's layout, each tensor under its parameter's name; empty
+// without momentum and before the first step.
+std::vector<StateTensor> optimizer_state(Network& network, Sgd& sgd);
+
+// As load_state_dict. `sgd` must have momentum; it goes on as after a step.
+void load_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
+                          const std::string& source);
+
+// The same checks, and nothing is loaded.
+void check_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
+                           const std::string& source);
+
+// A safetensors file's bytes.
+std::vector<std::byte> format_state(std::span<const StateTensor> tensors);
 
 void save_network(Network& network, const std::filesystem::path& path);
 void load_network(Network& network, const std::filesystem::path& path);

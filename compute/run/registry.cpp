@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "compute/matmul/matmul_experiment.h"
+#include "compute/scaling/scaling_experiment.h"
 #include "compute/tensor/tensor_experiments.h"
 #include "compute/train/training_experiment.h"
 #include "compute/transfer/transfer_experiment.h"
@@ -12,7 +13,9 @@ namespace lab {
 namespace {
 
 std::string names(const std::vector<Device>& devices) {
+  constexpr std::size_t kNamed = 4;
   if (devices.empty()) return "all devices";
+  if (devices.size() > kNamed) return std::to_string(devices.size()) + " devices";
   std::string text;
   for (const Device d : devices) text += (text.empty() ? "" : ", ") + to_string(d);
   return text;
@@ -27,6 +30,9 @@ struct MakeExperiment {
   }
   std::unique_ptr<Experiment> operator()(const StartTraining& c) const {
     return make_training_experiment(c);
+  }
+  std::unique_ptr<Experiment> operator()(const StartScaling& c) const {
+    return make_scaling_experiment(c);
   }
   template <typename TensorCommand>
   std::unique_ptr<Experiment> operator()(const TensorCommand& c) const {
@@ -43,6 +49,11 @@ struct Title {
   }
   std::string operator()(const StartTraining& c) const {
     return "Training " + c.model + " on " + (c.devices.empty() ? "cpu:0" : names(c.devices));
+  }
+  std::string operator()(const StartScaling& c) const {
+    const std::string& model = c.training.model;
+    return (c.measure ? "Scaling of " : "Predicted scaling of ") +
+           (model.empty() ? "the model of " + c.reference_file : model);
   }
   std::string operator()(const MakeTensor& c) const {
     return std::string("Make a tensor on ") + to_string(c.device);

@@ -1,6 +1,7 @@
 #include "compute/run/run_context.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "compute/run/lab_clock.h"
@@ -35,19 +36,45 @@ void RunControl::reset() {
 }
 
 RunContext::RunContext(JobId job, Machine& machine, TensorStore& tensors, Channel& channel,
-                       RunControl& control, std::stop_token stop)
+                       RunControl& control, std::stop_token stop, RankGroup& ranks)
     : job_(job),
       machine_(machine),
       tensors_(tensors),
       channel_(channel),
       control_(control),
-      stop_(std::move(stop)) {}
+      stop_(std::move(stop)),
+      ranks_(ranks) {}
 
 void RunContext::emit(Payload payload) {
   channel_.push({job_, lab_time_s(), std::move(payload)}, stop_);
 }
 
+RunContext::Part::Part(RunContext& ctx, double begin, double end, std::string what)
+    : ctx_(ctx),
+      outer_(ctx.part_),
+      begin_(outer_ ? outer_->within(begin) : begin),
+      end_(outer_ ? outer_->within(end) : end),
+      what_(outer_ ? outer_->named(what) : std::move(what)) {
+  ctx_.part_ = this;
+}
+
+RunContext::Part::~Part() {
+  ctx_.part_ = outer_;
+}
+
+std::string RunContext::Part::named(const std::string& what) const {
+  return what_.empty() || what.empty() ? what_ + what : what_ + ", " + what;
+}
+
+double RunContext::Part::within(double done) const {
+  return begin_ + (end_ - begin_) * std::clamp(done, 0.0, 1.0);
+}
+
 void RunContext::progress(double done, std::string what) {
+  if (part_ != nullptr) {
+    done = part_->within(done);
+    what = part_->named(what);
+  }
   const auto now = Clock::now();
   if (done < 1 && now - last_progress_ < std::chrono::milliseconds(100)) return;
   last_progress_ = now;
@@ -61,9 +88,24 @@ void RunContext::throw_if_cancelled() const {
   if (stop_.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
 }
 
-double RunContext::checkpoint() {
-  const double waited_s = control_.wait_while_paused(stop_);
+double RunContext::wait_while_paused() {
+  double waited_s = 0;
+  if (ranks_.single()) {
+    waited_s = control_.wait_while_paused(stop_);
+  } else if (control_.paused()) {
+    const auto begin = Clock::now();
+    while (control_.paused() && !stop_.stop_requested()) {
+      ranks_.check();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    waited_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
   paused_s_ += waited_s;
+  return waited_s;
+}
+
+double RunContext::checkpoint() {
+  const double waited_s = wait_while_paused();
   throw_if_cancelled();
   return waited_s;
 }

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 
+#include "compute/ranks/rank_group.h"
 #include "compute/run/channel.h"
 #include "compute/types/event.h"
 
@@ -36,10 +37,12 @@ class RunControl {
 class RunContext {
  public:
   RunContext(JobId job, Machine& machine, TensorStore& tensors, Channel& channel,
-             RunControl& control, std::stop_token stop);
+             RunControl& control, std::stop_token stop, RankGroup& ranks = single_rank());
 
   Machine& machine() { return machine_; }
   TensorStore& tensors() { return tensors_; }
+  // The processes that share this job; one where nobody started more.
+  RankGroup& ranks() { return ranks_; }
 
   // Reports a result, in order. Safe from any thread.
   void emit(Payload payload);
@@ -48,10 +51,34 @@ class RunContext {
   // is extrapolated from the time since the job started, pauses left out. Job thread only.
   void progress(double done, std::string what);
 
+  // While one lives, progress() counts from `begin` to `end` of the job and `what`, when not empty,
+  // stands before what it says: for jobs made of parts that report as if they were alone. Job
+  // thread only.
+  class Part {
+   public:
+    Part(RunContext& ctx, double begin, double end, std::string what);
+    ~Part();
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+   private:
+    double within(double done) const;
+    std::string named(const std::string& what) const;
+
+    RunContext& ctx_;
+    Part* const outer_;
+    const double begin_, end_;  // of the whole job
+    const std::string what_;
+    friend class RunContext;
+  };
+
   // Throws Error(Cancelled) when the job was cancelled. Call at least every 50 ms of work.
   void throw_if_cancelled() const;
 
-  // Waits while the job is paused, then throw_if_cancelled(). Returns the seconds spent waiting.
+  // Waits while the job is paused and not cancelled. Returns the seconds spent waiting. Throws what
+  // another process announces in the meantime.
+  double wait_while_paused();
+  // The same, then throw_if_cancelled().
   double checkpoint();
 
   bool stop_after_epoch() const { return control_.stop_after_epoch_requested(); }
@@ -66,9 +93,11 @@ class RunContext {
   Channel& channel_;
   RunControl& control_;
   const std::stop_token stop_;
+  RankGroup& ranks_;
   const Clock::time_point start_ = Clock::now();
   Clock::time_point last_progress_{};
   double paused_s_ = 0;
+  Part* part_ = nullptr;
 };
 
 }  // namespace lab

@@ -10,10 +10,11 @@
 namespace lab {
 
 Worker::Worker(Machine& machine, TensorStore& tensors, Channel& channel, Factory factory,
-               Title title)
+               Title title, RankGroup& ranks)
     : machine_(machine),
       tensors_(tensors),
       channel_(channel),
+      ranks_(ranks),
       factory_(std::move(factory)),
       title_(std::move(title)),
       thread_([this](std::stop_token stop) { loop(std::move(stop)); }) {}
@@ -77,7 +78,7 @@ void Worker::run_job(const Job& job, std::stop_token stop) {
   channel_.push({job.id, lab_time_s(), JobStarted{title_(job.command), job.command}});
   JobFinished finished;
   try {
-    RunContext ctx(job.id, machine_, tensors_, channel_, control_, stop);
+    RunContext ctx(job.id, machine_, tensors_, channel_, control_, stop, ranks_);
     ctx.throw_if_cancelled();
     factory_(job.command)->run(ctx);
   } catch (const Error& e) {

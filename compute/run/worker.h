@@ -22,7 +22,9 @@ class Worker {
   using Title = std::function<std::string(const JobCommand&)>;
 
   // `factory` runs on the worker's thread; what it throws fails the job.
-  Worker(Machine& machine, TensorStore& tensors, Channel& channel, Factory factory, Title title);
+  // Jobs see `ranks` as the processes that share them.
+  Worker(Machine& machine, TensorStore& tensors, Channel& channel, Factory factory, Title title,
+         RankGroup& ranks = single_rank());
   // Cancels what runs, forgets what waits, joins.
   ~Worker();
   Worker(const Worker&) = delete;
@@ -54,6 +56,7 @@ class Worker {
   Machine& machine_;
   TensorStore& tensors_;
   Channel& channel_;
+  RankGroup& ranks_;
   const Factory factory_;
   const Title title_;
   RunControl control_;

@@ -43,18 +43,16 @@ void BatchLoader::start_epoch(std::int64_t epoch) {
   }
 }
 
-std::int64_t BatchLoader::load(std::int64_t step, ThreadPool& pool, float* pixels,
-                               std::uint8_t* labels) const {
-  const std::int64_t n = batch_size(step);
+void BatchLoader::load(std::int64_t step, BatchSlice slice, ThreadPool& pool, float* pixels,
+                       std::uint8_t* labels) const {
   const std::int64_t size = std::int64_t{images_.height} * images_.width;
-  const std::uint32_t* chosen = index_.data() + step * batch_;
-  pool.parallel_for(n, 32, [&](std::int64_t begin, std::int64_t end) {
+  const std::uint32_t* chosen = index_.data() + step * batch_ + slice.begin;
+  pool.parallel_for(slice.end - slice.begin, 32, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       simd::pixels_to_floats(images_.pixels.data() + chosen[i] * size, pixels + i * size, size);
       labels[i] = images_.labels[chosen[i]];
     }
   });
-  return n;
 }
 
 }  // namespace lab

@@ -9,6 +9,11 @@
 
 namespace lab {
 
+// Images [begin, end) of a step's batch.
+struct BatchSlice {
+  std::int64_t begin = 0, end = 0;
+};
+
 class BatchLoader {
  public:
   // `images` must outlive the loader. The last batch of an epoch may be short; none is dropped.
@@ -22,8 +27,9 @@ class BatchLoader {
   // Sequential order is the file's, in every epoch.
   void start_epoch(std::int64_t epoch);
 
-  // Writes the step's pixels / 255 and labels; returns how many images there are.
-  std::int64_t load(std::int64_t step, ThreadPool& pool, float* pixels, std::uint8_t* labels) const;
+  // Writes pixels / 255 and labels of a slice of the step's batch.
+  void load(std::int64_t step, BatchSlice slice, ThreadPool& pool, float* pixels,
+            std::uint8_t* labels) const;
 
  private:
   const ImageSet& images_;

@@ -1,55 +1,256 @@
 #include "compute/train/trainer.h"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <utility>
 
-#include "compute/nn/models.h"
+#include "compute/measure/measure.h"
+#include "compute/train/shared_memory_reducer.h"
+#include "compute/train/trainer_parts.h"
 
 namespace lab {
+namespace {
 
-Trainer::Trainer(DeviceContext& device, const TrainerOptions& options)
-    : network_(nn::plan_model(options.model), device, options.batch, options.seed),
-      sgd_(network_, options.sgd) {}
+constexpr std::chrono::seconds kGrace{2};
 
-StepResult Trainer::step(const BatchLoader& loader, std::int64_t step,
-                         const nn::PassOptions& options) {
-  StepResult result;
-  result.images =
-      loader.load(step, network_.device().threads(), network_.input(), network_.labels());
-  const double images = static_cast<double>(result.images);
-  network_.forward(result.images, /*training=*/true, options);
-  const nn::BatchResult batch = network_.loss(result.images, images);
-  result.loss = batch.loss_sum / images;
-  result.correct = batch.correct;
+std::vector<int> first_cores(const std::vector<DeviceContext*>& devices) {
+  std::vector<int> cores;
+  cores.reserve(devices.size());
+  for (DeviceContext* device : devices) cores.push_back(device->info().cores.front());
+  return cores;
+}
+
+bool all_different(const std::vector<DeviceContext*>& devices) {
+  std::set<int> seen;
+  for (const DeviceContext* device : devices) {
+    for (const int core : device->info().cores) {
+      if (!seen.insert(core).second) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOptions& options,
+                 std::stop_token stop, RankGroup& ranks)
+    : ranks_(ranks), stop_(std::move(stop)) {
+  canceller_ = std::jthread([this](const std::stop_token& over) { cancel_when_stopped(over); });
+  meet(devices, options);
+  divide(options.batch);
+  choose_reference();
+  crew_ = std::make_unique<ThreadPool>(first_cores(devices));
+  replicas_.resize(devices.size());
+  run_replicas([&](std::size_t i) {  // memory is near to who touches it first
+    const std::int64_t capacity = std::max<std::int64_t>(1, images_[first_local_ + i]);
+    replicas_[i] =
+        std::make_unique<Replica>(*devices[i], options.model, options.sgd, capacity, options.seed);
+  });
+  std::vector<float*> gradients;
+  for (const auto& replica : replicas_) {
+    gradients.push_back(replica->network().flat_gradients().data());
+  }
+  buckets_ = buckets_of(network(), options.bucket_bytes);
+  if (!alone()) {  // one process's device among others' has a reducer too
+    reducer_ = std::make_unique<SharedMemoryReducer>(std::move(gradients), buckets_, ranks_,
+                                                     all_different(devices));
+  }
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    locals_.push_back(std::make_unique<Local>(reducer_.get(), i, buckets_));
+  }
+  send_state();
+}
+
+Trainer::~Trainer() = default;
+
+StepResult Trainer::step(const BatchLoader& loader, std::int64_t step, double lr,
+                         const nn::PassOptions& options, bool stop_after_epoch) {
+  divide(loader.batch_size(step));
+  make_room();
+  if (reducer_) {
+    reducer_->begin_step(std::span(images_).subspan(first_local_, replicas_.size()));
+  }
+  step_begin_s_ = monotonic_s();
+  run_replicas([&](std::size_t i) { compute(i, loader, step, options); });
+  const std::vector<ReplicaStep> steps = exchange(stop_after_epoch);
+  StepResult result = summarise(steps);
+  result.stop_after_epoch = stop_after_epoch;
   if (!std::isfinite(result.loss)) return result;
-  network_.backward(result.images, options);
-  sgd_.step();
+  update(lr);
+  if (auto_shares_) {
+    std::vector<double> compute_s;
+    for (const DeviceStep& device : result.devices) compute_s.push_back(device.compute_s);
+    if (auto_shares_->observe(images_, compute_s)) take_measured_shares(loader.batch_size(0));
+  }
   return result;
 }
 
-Evaluation Trainer::evaluate(const ImageSet& images, const nn::PassOptions& options) {
-  const BatchLoader loader(images, network_.max_batch(), BatchOrder::Sequential, 0);
-  const auto classes = static_cast<std::size_t>(network_.classes());
-  Evaluation result;
-  result.confusion.resize(classes * classes);
-  std::int64_t correct = 0;
-  for (std::int64_t step = 0; step < loader.steps_per_epoch(); ++step) {
-    const std::int64_t n =
-        loader.load(step, network_.device().threads(), network_.input(), network_.labels());
-    network_.forward(n, /*training=*/false, options);
-    const nn::BatchResult batch = network_.loss(n, {});
-    result.loss += batch.loss_sum;
-    correct += batch.correct;
-    const auto predicted = network_.predicted(n);
-    const auto confidence = network_.confidence(n);
-    for (std::size_t i = 0; i < predicted.size(); ++i) {
-      ++result.confusion[network_.labels()[i] * classes + predicted[i]];
-    }
-    result.predicted.insert(result.predicted.end(), predicted.begin(), predicted.end());
-    result.confidence.insert(result.confidence.end(), confidence.begin(), confidence.end());
+// Largest remainders, so that the division depends on batch and weights alone.
+void Trainer::divide(std::int64_t images) {
+  images_ = split_images(images, weights_);
+}
+
+void Trainer::make_room() {
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    const std::int64_t images = images_[first_local_ + i];
+    nn::Network& network = replicas_[i]->network();
+    if (images > network.max_batch()) network.set_max_batch(images);
   }
-  if (images.count == 0) return result;
-  result.loss /= static_cast<double>(images.count);
-  result.accuracy = static_cast<double>(correct) / static_cast<double>(images.count);
+}
+
+// The device whose running statistics are kept: the first with images of a full batch.
+void Trainer::choose_reference() {
+  reference_ = 0;
+  while (reference_ + 1 < images_.size() && images_[reference_] == 0) ++reference_;
+}
+
+void Trainer::take_measured_shares(std::int64_t batch) {
+  gather_statistics();  // whoever the reference will be goes on from these
+  weights_ = auto_shares_->weights();
+  divide(batch);
+  choose_reference();
+}
+
+// Processes end a step together, so that they can go on together: then only a step that takes too
+// long is cut off.
+void Trainer::cancel_when_stopped(const std::stop_token& over) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  const std::stop_callback wake(over, [&] {
+    const std::lock_guard lock(mutex);
+    changed.notify_all();
+  });
+  std::unique_lock lock(mutex);
+  changed.wait(lock, stop_, [&] { return over.stop_requested(); });
+  if (!ranks_.single()) changed.wait_for(lock, over, kGrace, [] { return false; });
+  if (stop_.stop_requested()) fault_.request_stop();
+}
+
+// Runs task(replica) on every replica's own thread. When one throws, the others are told to stop,
+// and its error comes out.
+void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
+  std::atomic<bool> failed = false;
+  std::exception_ptr first;
+  crew_->run([&](int thread) {
+    try {
+      task(static_cast<std::size_t>(thread));
+    } catch (...) {
+      // Before the others hear of it: they throw for no reason of their own.
+      if (!failed.exchange(true)) first = std::current_exception();
+      fault_.request_stop();
+    }
+  });
+  if (first) std::rethrow_exception(first);
+}
+
+nn::PassOptions Trainer::options_for(std::size_t i, const nn::PassOptions& options) {
+  nn::PassOptions own{.library = options.library, .stop = fault_.get_token()};
+  if (!reducer_) {
+    own.between_ops = options.between_ops;
+    own.gradient_ready = options.gradient_ready;
+    return own;
+  }
+  own.gradient_ready = [this, i, &options](std::size_t parameter) {
+    if (options.gradient_ready) options.gradient_ready(parameter);
+    locals_[i]->countdown.gradient_ready(parameter);
+  };
+  if (i == 0 && options.between_ops) {
+    own.between_ops = [this, &options] {
+      options.between_ops();
+      reducer_->progress(0);
+    };
+  } else {
+    own.between_ops = [this, i] { reducer_->progress(i); };
+  }
+  return own;
+}
+
+void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t step,
+                      const nn::PassOptions& options) {
+  Local& local = *locals_[i];
+  ReplicaStep& report = local.report;
+  const std::size_t index = first_local_ + i;
+  const std::int64_t begin = std::accumulate(
+      images_.begin(), images_.begin() + static_cast<std::ptrdiff_t>(index), std::int64_t{0});
+  const BatchSlice slice{begin, begin + images_[index]};
+  local.countdown.reset();
+  const nn::BatchResult result = replicas_[i]->compute(
+      loader, step, slice, static_cast<double>(loader.batch_size(step)), options_for(i, options));
+  report = {.loss_sum = result.loss_sum,
+            .correct = result.correct,
+            .images = images_[index],
+            .backward_end_s = monotonic_s() - step_begin_s_,
+            .update_s = report.update_s};
+  report.finish_s = report.backward_end_s;
+  if (!reducer_) return;
+  if (images_[index] == 0) local.countdown.all_ready();
+  report.hidden_work_s = reducer_->work_s(i);
+  reducer_->finish(i, fault_.get_token());
+  report.work_s = reducer_->work_s(i);
+  report.finish_s = monotonic_s() - step_begin_s_;
+}
+
+void Trainer::update(double lr) {
+  run_replicas([&](std::size_t i) {
+    const double begin = monotonic_s();
+    replicas_[i]->sgd().step(lr);
+    locals_[i]->report.update_s = monotonic_s() - begin;
+  });
+}
+
+// When the last backward of each process ended, on its own clock.
+std::vector<double> Trainer::last_backwards(const std::vector<ReplicaStep>& steps) const {
+  std::vector<double> last_s(static_cast<std::size_t>(ranks_.size()));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    double& of_rank = last_s[static_cast<std::size_t>(devices_[i].rank)];
+    of_rank = std::max(of_rank, steps[i].backward_end_s);
+  }
+  return last_s;
+}
+
+// From the end of the last backward of all until the sums were there. Clocks differ, but it is the
+// process with that backward which had to wait least.
+double Trainer::exposed(const std::vector<ReplicaStep>& steps,
+                        const std::vector<double>& last_backward_s) const {
+  std::vector<double> wait_s(last_backward_s.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto rank = static_cast<std::size_t>(devices_[i].rank);
+    wait_s[rank] = std::max(wait_s[rank], steps[i].finish_s - last_backward_s[rank]);
+  }
+  return *std::min_element(wait_s.begin(), wait_s.end());
+}
+
+StepResult Trainer::summarise(const std::vector<ReplicaStep>& steps) const {
+  StepResult result;
+  double loss_sum = 0;
+  for (const ReplicaStep& s : steps) {
+    loss_sum += s.loss_sum;
+    result.images += s.images;
+    result.correct += s.correct;
+  }
+  result.loss = loss_sum / static_cast<double>(result.images);
+  if (alone()) return result;
+  const std::vector<double> last_backward_s = last_backwards(steps);
+  const double exposed_s = exposed(steps, last_backward_s);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const ReplicaStep& s = steps[i];
+    const double last_s = last_backward_s[static_cast<std::size_t>(devices_[i].rank)];
+    DeviceStep device{.rank = devices_[i].rank, .device = devices_[i].device, .images = s.images};
+    device.exposed_s = std::clamp(s.finish_s - last_s, 0.0, exposed_s);
+    // Work done while it would have waited for others anyway.
+    const double spare_s = std::max(0.0, s.work_s - s.hidden_work_s - device.exposed_s);
+    device.all_reduce_s = s.hidden_work_s + spare_s + device.exposed_s;
+    device.wait_s = std::max(0.0, s.finish_s - s.backward_end_s - device.exposed_s - spare_s);
+    device.compute_s = s.backward_end_s - s.hidden_work_s + s.update_s;
+    result.devices.push_back(device);
+  }
   return result;
 }
 

@@ -1,25 +1,41 @@
 #pragma once
-// Trains one network on one device: steps and evaluations, nothing about jobs or files.
+// Trains one network on one or several devices of one or several processes: steps and evaluations,
+// nothing about jobs or files.
+//
+// Data parallel: every device has a replica of the network and takes a slice of each batch. The
+// loss is the mean over the whole batch, gradients are summed over the replicas in a fixed order
+// while backward runs, and every replica makes the same update. Batch norm sees its own slice; the
+// running statistics of the first replica are kept, as PyTorch's DataParallel does.
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "compute/nn/network.h"
-#include "compute/nn/sgd.h"
-#include "compute/train/batch_loader.h"
+#include "compute/ranks/rank_group.h"
+#include "compute/train/replica.h"
+#include "compute/train/shares.h"
+#include "compute/types/event.h"
 
 namespace lab {
 
 struct TrainerOptions {
   std::string model;
-  std::int64_t batch = 256;
+  std::int64_t batch = 256;  // over all devices
   std::uint64_t seed = 0;
   nn::SgdOptions sgd;
+  SharePolicy share_policy = SharePolicy::Equal;
+  std::vector<double> shares;  // of this process's devices, when Listed
+  std::int64_t bucket_bytes = std::int64_t{25} << 20;
 };
 
 struct StepResult {
   double loss = 0;  // mean over the batch, before the update
   std::int64_t images = 0, correct = 0;
+  std::vector<DeviceStep> devices;  // of every process; empty for a single device
+  bool stop_after_epoch = false;    // wanted by some process
 };
 
 // Over a whole set, in its order.
@@ -30,22 +46,93 @@ struct Evaluation {
   std::vector<float> confidence;
 };
 
+// A device of some process.
+struct RankDevice {
+  int rank = 0;
+  Device device;
+};
+
+// All processes have agreed to end the job here; they can begin another one together.
+class AgreedStop : public Error {
+ public:
+  AgreedStop() : Error(Errc::Cancelled, "cancelled") {}
+};
+
 class Trainer {
  public:
-  // Throws Error(NotFound) for an unknown model, Error(OutOfMemory) with both numbers.
-  Trainer(DeviceContext& device, const TrainerOptions& options);
+  // Every process constructs one, with its own devices, and calls the same functions with the same
+  // arguments. Replicas start alike: the first one's state is sent to all. Once `stop` is requested
+  // calls throw Error(Cancelled): in the middle of a step where there is one process, else
+  // AgreedStop at its end, in all of them; after two seconds nobody waits for that end. Throws
+  // Error(NotFound) for an unknown model, Error(OutOfMemory) with both numbers.
+  Trainer(const std::vector<DeviceContext*>& devices, const TrainerOptions& options,
+          std::stop_token stop = {}, RankGroup& ranks = single_rank());
+  ~Trainer();
 
-  nn::Network& network() { return network_; }
+  // The first replica of this process. The first process's is the one to save, after
+  // gather_statistics(), and to load into, before send_state().
+  nn::Network& network() { return replicas_.front()->network(); }
+  nn::Sgd& sgd() { return replicas_.front()->sgd(); }
+  void gather_statistics();
+  void send_state();
 
-  // Loads the batch, then forward, loss, backward and the update. A loss that is not finite leaves
-  // the parameters as they are.
-  StepResult step(const BatchLoader& loader, std::int64_t step, const nn::PassOptions& options);
+  // Of all processes, by rank.
+  const std::vector<RankDevice>& devices() const { return devices_; }
 
+  // Loads the batch, then forward, loss, backward and the update at learning rate `lr`. A loss that
+  // is not finite leaves the parameters as they are. `options.between_ops` is called on the calling
+  // thread alone, where there are several devices it must not wait; `options.gradient_ready` on
+  // each device's thread. When a device fails, all stop and its error is thrown.
+  StepResult step(const BatchLoader& loader, std::int64_t step, double lr,
+                  const nn::PassOptions& options, bool stop_after_epoch = false);
+
+  // Split over all devices; the same result in every process.
   Evaluation evaluate(const ImageSet& images, const nn::PassOptions& options);
 
  private:
-  nn::Network network_;
-  nn::Sgd sgd_;
+  struct Local;  // a replica's part in the reduction, and its latest step
+  struct TestPart;
+
+  bool alone() const { return devices_.size() == 1; }
+  void cancel_when_stopped(const std::stop_token& over);
+  RankWait rank_wait() const { return {.stop = fault_.get_token(), .interrupted = {}}; }
+  void choose_reference();
+  void take_measured_shares(std::int64_t batch);
+  void meet(const std::vector<DeviceContext*>& devices, const TrainerOptions& options);
+  void divide(std::int64_t images);
+  void make_room();
+  void run_replicas(FunctionRef<void(std::size_t)> task);
+  nn::PassOptions options_for(std::size_t replica, const nn::PassOptions& options);
+  void compute(std::size_t replica, const BatchLoader& loader, std::int64_t step,
+               const nn::PassOptions& options);
+  std::vector<ReplicaStep> exchange(bool& stop_after_epoch);
+  std::vector<double> last_backwards(const std::vector<ReplicaStep>& steps) const;
+  double exposed(const std::vector<ReplicaStep>& steps,
+                 const std::vector<double>& last_backward_s) const;
+  StepResult summarise(const std::vector<ReplicaStep>& steps) const;
+  void update(double lr);
+  std::vector<TestPart> test_parts(std::int64_t images) const;
+  void look_at(TestPart& part, nn::Network& network, const BatchLoader& loader, std::int64_t round,
+               const nn::PassOptions& options, Evaluation& into);
+  bool agree_on_round(bool more);
+  void gather_tests(std::vector<TestPart>& parts, Evaluation& evaluation);
+
+  RankGroup& ranks_;
+  const std::stop_token stop_;
+  std::vector<RankDevice> devices_;
+  std::size_t first_local_ = 0;              // this process's first device among all
+  std::size_t reference_ = 0;                // the device whose running statistics count
+  std::vector<double> weights_;              // of all devices
+  std::unique_ptr<AutoShares> auto_shares_;  // when they are measured
+  std::vector<std::int64_t> images_;         // of the step, by device
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::vector<GradientBucket> buckets_;
+  std::unique_ptr<GradientReducer> reducer_;  // none for a single device
+  std::vector<std::unique_ptr<Local>> locals_;
+  std::unique_ptr<ThreadPool> crew_;  // drives the replicas, one thread each
+  std::stop_source fault_;            // work in progress is useless: nobody waits for anybody
+  double step_begin_s_ = 0;
+  std::jthread canceller_;  // turns stop_ into a fault; last: it uses the above
 };
 
 }  // namespace lab

@@ -1,50 +1,64 @@
 #include "compute/train/training_experiment.h"
 
+#include <fmt/format.h>
+
+#include <optional>
+#include <span>
 #include <utility>
 
-#include "compute/data/dataset.h"
-#include "compute/files/whole_file.h"
-#include "compute/nn/state_dict.h"
 #include "compute/run/run_context.h"
+#include "compute/train/request_json.h"
+#include "compute/train/trainer.h"
+#include "compute/train/training_job.h"
 #include "compute/train/training_request.h"
-#include "compute/train/training_run.h"
 
 namespace lab {
 namespace {
 
-// What can be wrong is found in the order of what it costs: the request, the output file, memory,
-// the initial weights, the data.
+// Every process must be about to compute the same.
+void compare_requests(const StartTraining& mine, RankGroup& ranks) {
+  const std::string text = to_json(mine);
+  const auto all = ranks.all_gather(std::as_bytes(std::span(text)), {});
+  const auto request_of = [&](std::size_t rank) {
+    return training_from_json({reinterpret_cast<const char*>(all[rank].data()), all[rank].size()});
+  };
+  const StartTraining first = request_of(0);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const std::string difference = first_difference_between_ranks(first, request_of(rank));
+    if (difference.empty()) continue;
+    throw Error(Errc::InvalidArgument,
+                fmt::format("training: rank 0 ({}) and rank {} ({}) were started differently: {}; "
+                            "start all of them alike",
+                            ranks.hosts()[0], rank, ranks.hosts()[rank], difference));
+  }
+}
+
 class TrainingExperiment final : public Experiment {
  public:
   explicit TrainingExperiment(StartTraining request) : request_(std::move(request)) {}
 
   void run(RunContext& ctx) override {
-    const StartTraining request = complete_request(request_, ctx.machine());
-    if (!request.save_file.empty()) files::check_writable(request.save_file);
-    DeviceContext& device = ctx.machine().at(request.devices.front());
-    const auto bound = device.threads().bind_caller();
-    Trainer trainer(device, {.model = request.model,
-                             .batch = request.batch,
-                             .seed = request.seed,
-                             .sgd = {.lr = *request.lr,
-                                     .momentum = request.momentum,
-                                     .weight_decay = request.weight_decay}});
-    if (!request.init_file.empty()) nn::load_network(trainer.network(), request.init_file);
-    ctx.throw_if_cancelled();
-    const Dataset data = load_data(request, ctx);
-    TrainingRun(request, trainer, data, ctx).run();
+    try {
+      train(ctx);
+    } catch (const AgreedStop&) {
+      throw;  // nobody waits for us
+    } catch (const Error& e) {
+      ctx.ranks().fail(e.code(), e.what());
+      throw;
+    } catch (const std::exception& e) {
+      ctx.ranks().fail(Errc::Internal, e.what());
+      throw;
+    }
   }
 
  private:
-  // Without a step to make (`--steps 0 --save FILE` writes the initial weights) no data is needed.
-  static Dataset load_data(const StartTraining& request, RunContext& ctx) {
-    if (request.steps == 0) return {};
-    if (request.data == DataSource::FashionMnist) return load_fashion_mnist(request.data_dir);
-    return make_synthetic_garments(request.synthetic_train, request.synthetic_test, request.seed,
-                                   [&](double done) {
-                                     ctx.checkpoint();
-                                     ctx.progress(done, "drawing synthetic garments");
-                                   });
+  void train(RunContext& ctx) {
+    const StartTraining request = complete_request(request_, ctx.machine());
+    if (!ctx.ranks().single()) compare_requests(request, ctx.ranks());
+    std::optional<Dataset> data;
+    run_training(
+        request, ctx, [&](Payload payload) { ctx.emit(std::move(payload)); },
+        [&]() -> const Dataset& { return data.emplace(load_training_data(request, ctx)); });
   }
 
   const StartTraining request_;

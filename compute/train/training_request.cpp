@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "compute/nn/models.h"
 #include "compute/types/error.h"
@@ -13,6 +15,9 @@ namespace {
 
 constexpr std::int64_t kMostImages = std::int64_t{1} << 24;
 constexpr std::int64_t kMostEpochs = 1'000'000;
+constexpr std::int64_t kLeastBucket = std::int64_t{4} << 10;
+constexpr std::int64_t kLargestBucket = std::int64_t{1} << 30;
+constexpr double kShareSumTolerance = 1e-3;
 
 void check_count(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
@@ -36,41 +41,104 @@ void check_rates(const StartTraining& r) {
   }
 }
 
-void check_devices(const StartTraining& r, Machine& machine) {
-  for (const Device device : r.devices) machine.at(device);  // says why one cannot be used
-  if (r.devices.size() > 1) {
-    throw Error(Errc::Unsupported,
-                fmt::format("training on {} devices at once is not possible in this version; "
-                            "choose one, such as {}",
-                            r.devices.size(), to_string(r.devices.front())));
+void check_schedule(const StartTraining& r) {
+  check_count("the batch", r.batch, 1, kMostImages);
+  check_count("the number of epochs", r.epochs, 1, kMostEpochs);
+  if (r.steps) check_count("the number of steps", *r.steps, 0, INT64_MAX);
+  if (!(r.warmup_epochs >= 0) || !std::isfinite(r.warmup_epochs)) {
+    throw Error(
+        Errc::InvalidArgument,
+        fmt::format("training: the warm-up is {} epochs; it must be at least 0", r.warmup_epochs));
   }
-  if (r.devices.front().kind == DeviceKind::Cuda) {
-    throw Error(Errc::Unsupported,
-                fmt::format("training on {} is not possible in this version; choose cpu:0",
-                            to_string(r.devices.front())));
+}
+
+void check_data(const StartTraining& r) {
+  if (r.data != DataSource::Synthetic) return;
+  check_count("the number of synthetic training images", r.synthetic_train, 1, kMostImages);
+  check_count("the number of synthetic test images", r.synthetic_test, 1, kMostImages);
+}
+
+void check_files(const StartTraining& r) {
+  check_count("the number of steps between checkpoints", r.checkpoint_every, 0, INT64_MAX);
+  if (r.checkpoint_every > 0 && r.checkpoint_dir.empty()) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("training: a checkpoint every {} steps needs a folder to be written "
+                            "to; name one, or set the number to 0",
+                            r.checkpoint_every));
+  }
+  if (!r.resume_dir.empty() && !r.init_file.empty()) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("training: it cannot both resume from {} and start from {}; choose one",
+                            r.resume_dir, r.init_file));
+  }
+}
+
+void check_devices(const StartTraining& r, Machine& machine) {
+  std::set<Device> named;
+  for (const Device device : r.devices) {
+    machine.at(device);  // says why it cannot be used
+    if (!named.insert(device).second) {
+      throw Error(
+          Errc::InvalidArgument,
+          fmt::format("training: {} is named twice; name each device once", to_string(device)));
+    }
+    if (device.kind == DeviceKind::Cuda) {
+      throw Error(Errc::Unsupported,
+                  fmt::format("training on {} is not possible in this version; choose cpu:0",
+                              to_string(device)));
+    }
   }
 }
 
 }  // namespace
+
+std::string fault_in_shares(const std::vector<double>& shares, std::size_t devices) {
+  const std::string list = fmt::format("{}", fmt::join(shares, ","));
+  if (shares.empty() || shares.size() != devices) {
+    return fmt::format("{} share{} ({}) for {} device{}; give one for each device", shares.size(),
+                       shares.size() == 1 ? "" : "s", list, devices, devices == 1 ? "" : "s");
+  }
+  double sum = 0;
+  bool up_to_one = true, fractions = false;
+  for (const double share : shares) {
+    if (!std::isfinite(share) || share < 0) {
+      return fmt::format("{} among {}; a share must be a number from 0", share, list);
+    }
+    sum += share;
+    up_to_one = up_to_one && share <= 1;
+    fractions = fractions || share != std::floor(share);
+  }
+  if (!(sum > 0)) return list + " leave every device without images; one must be above 0";
+  if (devices == 1 || !up_to_one || !fractions || std::abs(sum - 1) <= kShareSumTolerance)
+    return {};
+  return fmt::format(
+      "{} sum to {:.4g}; parts of the batch must sum to 1, as in 0.7,0.3; "
+      "proportions in another unit go above 1, as in 70,30",
+      list, sum);
+}
 
 StartTraining complete_request(StartTraining request, Machine& machine) {
   const double usual_rate = nn::default_learning_rate(request.model);  // checks the model's name
   if (!request.lr) request.lr = usual_rate;
   if (request.devices.empty()) request.devices = {cpu()};
   check_rates(request);
-  check_count("the batch", request.batch, 1, kMostImages);
-  check_count("the number of epochs", request.epochs, 1, kMostEpochs);
-  if (request.steps) check_count("the number of steps", *request.steps, 0, INT64_MAX);
-  if (request.data == DataSource::Synthetic) {
-    check_count("the number of synthetic training images", request.synthetic_train, 1, kMostImages);
-    check_count("the number of synthetic test images", request.synthetic_test, 1, kMostImages);
-  }
+  check_schedule(request);
+  check_data(request);
+  check_files(request);
+  check_count("the size of gradient buckets in bytes", request.bucket_bytes, kLeastBucket,
+              kLargestBucket);
   if (request.dtype != DType::F32) {
     throw Error(Errc::Unsupported,
                 fmt::format("training in {} is not possible in this version; choose f32",
                             to_string(request.dtype)));
   }
   check_devices(request, machine);
+  if (request.share_policy == SharePolicy::Listed) {
+    const std::string fault = fault_in_shares(request.shares, request.devices.size());
+    if (!fault.empty()) throw Error(Errc::InvalidArgument, "training: shares: " + fault);
+  } else {
+    request.shares.clear();
+  }
   return request;
 }
 

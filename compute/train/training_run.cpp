@@ -8,119 +8,180 @@
 #include "compute/nn/models.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/prediction_samples.h"
+#include "compute/train/step_split.h"
 #include "compute/types/error.h"
 
 namespace lab {
+namespace {
+
+constexpr std::size_t kSplits = 65536;  // enough for any median
+
+}  // namespace
 
 TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const Dataset& data,
-                         RunContext& ctx)
+                         RunContext& ctx, const TrainingSink& sink,
+                         const TrainingPosition& position)
     : request_(request),
       trainer_(trainer),
       data_(data),
       ctx_(ctx),
+      sink_(sink),
       loader_(data.train, request.batch, request.order, request.seed),
+      learning_rate_(request, loader_.steps_per_epoch()),
+      at_(position),
+      first_step_(position.steps),
       total_steps_(request.steps.value_or(request.epochs * loader_.steps_per_epoch())) {
   pass_.library = request.kernels == Kernels::Library ? GemmLibrary::OneDnn : GemmLibrary::Lab;
-  pass_.stop = ctx.stop_token();
-  pass_.between_ops = [this] { clock_.leave_out(ctx_.checkpoint()); };
+  // Several devices pause between steps: none may wait while others count on it.
+  if (trainer.devices().size() == 1) {
+    pass_.between_ops = [this] { clock_.leave_out(ctx_.checkpoint()); };
+  }
 }
 
 void TrainingRun::run() {
   announce();
-  for (std::int64_t epoch = 1; steps_ < total_steps_; ++epoch) {
-    if (!train_epoch(epoch)) break;
+  // Saved behind the last step, before its epoch was evaluated.
+  if (at_.steps >= total_steps_ && at_.step_in_epoch > 0) end_epoch();
+  while (at_.steps < total_steps_) {
+    if (!train_epoch()) break;
   }
   finish();
 }
 
 void TrainingRun::announce() {
-  ctx_.emit(TrainingStarted{.request = request_,
-                            .lr = *request_.lr,
-                            .parameters = trainer_.network().parameter_count(),
-                            .train_images = data_.train.count,
-                            .test_images = data_.test.count,
-                            .steps_per_epoch = loader_.steps_per_epoch(),
-                            .total_steps = total_steps_,
-                            .synthetic = data_.synthetic,
-                            .class_names = data_.class_names});
+  sink_(TrainingStarted{.request = request_,
+                        .lr = learning_rate_.peak(),
+                        .parameters = trainer_.network().parameter_count(),
+                        .train_images = data_.train.count,
+                        .test_images = data_.test.count,
+                        .steps_per_epoch = loader_.steps_per_epoch(),
+                        .total_steps = total_steps_,
+                        .synthetic = data_.synthetic,
+                        .class_names = data_.class_names});
 }
 
-bool TrainingRun::train_epoch(std::int64_t epoch) {
-  loader_.start_epoch(epoch);
-  const std::int64_t last = std::min(loader_.steps_per_epoch(), total_steps_ - steps_);
-  double loss_sum = 0, seconds = 0;
-  std::int64_t images = 0, correct = 0;
-  for (std::int64_t step = 0; step < last; ++step) {
-    clock_.leave_out(ctx_.checkpoint());
+bool TrainingRun::train_epoch() {
+  loader_.start_epoch(at_.epoch);
+  while (at_.step_in_epoch < loader_.steps_per_epoch() && at_.steps < total_steps_) {
+    clock_.leave_out(ctx_.wait_while_paused());
+    // Several processes end together, at the end of a step.
+    if (ctx_.ranks().single()) ctx_.throw_if_cancelled();
     const double begin = clock_.seconds();
-    const StepResult result = trainer_.step(loader_, step, pass_);
-    const double spent = clock_.seconds() - begin;
-    report_step(result, epoch, spent);
-    loss_sum += result.loss * static_cast<double>(result.images);
-    seconds += spent;
-    images += result.images;
-    correct += result.correct;
+    const StepResult result = train_step();
+    report_step(result, clock_.seconds() - begin);
+    save_if_due();
   }
-  const double n = static_cast<double>(std::max<std::int64_t>(images, 1));
-  EpochDone done{.epoch = epoch,
-                 .train_loss = loss_sum / n,
-                 .train_acc = static_cast<double>(correct) / n,
-                 .test_acc = {},
-                 .seconds = seconds,
-                 .images_per_s = seconds > 0 ? static_cast<double>(images) / seconds : 0};
-  if (request_.evaluate) evaluate(epoch);
-  done.test_acc = request_.evaluate ? test_acc_ : std::nullopt;
-  ctx_.emit(done);
-  return !ctx_.stop_after_epoch();
+  end_epoch();
+  // Several processes must agree, and do so with each step.
+  return !stop_after_epoch_ && !(ctx_.ranks().single() && ctx_.stop_after_epoch());
 }
 
-void TrainingRun::report_step(const StepResult& result, std::int64_t epoch, double seconds) {
-  ++steps_;
+StepResult TrainingRun::train_step() {
+  StepResult result = trainer_.step(loader_, at_.step_in_epoch, learning_rate_.at(at_.steps), pass_,
+                                    ctx_.stop_after_epoch());
+  stop_after_epoch_ = result.stop_after_epoch;
+  if (std::isfinite(result.loss)) return result;
+  throw Error(Errc::InvalidArgument,
+              fmt::format("training {} diverged: the loss of step {} (epoch {}) is {} at a "
+                          "learning rate of {}; try a smaller one, the usual one is {}",
+                          request_.model, at_.steps + 1, at_.epoch, result.loss,
+                          learning_rate_.at(at_.steps), nn::default_learning_rate(request_.model)));
+}
+
+void TrainingRun::report_step(const StepResult& result, double seconds) {
+  const double lr = learning_rate_.at(at_.steps);
+  ++at_.steps;
+  ++at_.step_in_epoch;
+  at_.loss_sum += result.loss * static_cast<double>(result.images);
+  at_.epoch_seconds += seconds;
+  at_.images += result.images;
+  at_.correct += result.correct;
   images_ += result.images;
   step_seconds_ += seconds;
-  if (!std::isfinite(result.loss)) {
-    throw Error(Errc::InvalidArgument,
-                fmt::format("training {} diverged: the loss of step {} (epoch {}) is {} at a "
-                            "learning rate of {}; try a smaller one, the usual one is {}",
-                            request_.model, steps_, epoch, result.loss, *request_.lr,
-                            nn::default_learning_rate(request_.model)));
+  if (!result.devices.empty()) {
+    if (splits_.size() < kSplits) splits_.emplace_back();
+    splits_[static_cast<std::size_t>(at_.steps - first_step_ - 1) % kSplits] =
+        split_of(result.devices);
   }
   const double images = static_cast<double>(result.images);
-  ctx_.emit(StepDone{.step = steps_,
-                     .epoch = epoch,
-                     .loss = result.loss,
-                     .accuracy = static_cast<double>(result.correct) / images,
-                     .images = result.images,
-                     .images_per_s = seconds > 0 ? images / seconds : 0,
-                     .t_s = clock_.seconds()});
-  report_progress(epoch);
+  sink_(StepDone{.step = at_.steps,
+                 .epoch = at_.epoch,
+                 .loss = result.loss,
+                 .accuracy = static_cast<double>(result.correct) / images,
+                 .images = result.images,
+                 .images_per_s = seconds > 0 ? images / seconds : 0,
+                 .t_s = clock_.seconds(),
+                 .lr = lr,
+                 .devices = result.devices});
+  report_progress();
 }
 
-void TrainingRun::report_progress(std::int64_t epoch) {
-  const double done = static_cast<double>(steps_) / static_cast<double>(total_steps_);
+void TrainingRun::report_progress() {
+  const double done = static_cast<double>(at_.steps) / static_cast<double>(total_steps_);
   // 1 is said once, at the end: the last epoch's evaluation and the file are still to come.
   ctx_.progress(std::min(done, 0.999),
-                fmt::format("epoch {}, step {} of {}", epoch, steps_, total_steps_));
+                fmt::format("epoch {}, step {} of {}", at_.epoch, at_.steps, total_steps_));
+}
+
+void TrainingRun::end_epoch() {
+  const double n = static_cast<double>(std::max<std::int64_t>(at_.images, 1));
+  EpochDone done{.epoch = at_.epoch,
+                 .train_loss = at_.loss_sum / n,
+                 .train_acc = static_cast<double>(at_.correct) / n,
+                 .test_acc = {},
+                 .seconds = at_.epoch_seconds,
+                 .images_per_s = at_.epoch_seconds > 0
+                                     ? static_cast<double>(at_.images) / at_.epoch_seconds
+                                     : 0};
+  if (request_.evaluate) evaluate(at_.epoch);
+  done.test_acc = request_.evaluate ? test_acc_ : std::nullopt;
+  sink_(done);
+  if (at_.step_in_epoch < loader_.steps_per_epoch()) return;  // ended by --steps
+  at_ = {.steps = at_.steps, .epoch = at_.epoch + 1};
 }
 
 void TrainingRun::evaluate(std::int64_t epoch) {
   const Evaluation evaluation = trainer_.evaluate(data_.test, pass_);
   test_acc_ = evaluation.accuracy;
-  ctx_.emit(sample_predictions(epoch, data_.test, evaluation));
-  ctx_.emit(
-      Confusion{.epoch = epoch, .classes = data_.test.classes, .counts = evaluation.confusion});
+  if (!reports()) return;
+  sink_(sample_predictions(epoch, data_.test, evaluation));
+  sink_(Confusion{.epoch = epoch, .classes = data_.test.classes, .counts = evaluation.confusion});
+}
+
+void TrainingRun::save_if_due() {
+  if (request_.checkpoint_every <= 0 || at_.steps % request_.checkpoint_every != 0) return;
+  save_checkpoint();
+}
+
+void TrainingRun::save_checkpoint() {
+  if (saved_at_ == at_.steps) return;
+  trainer_.gather_statistics();  // in every process, whoever writes
+  saved_at_ = at_.steps;
+  if (!reports() || request_.checkpoint_dir.empty()) return;
+  checkpoint_ = lab::save_checkpoint(request_.checkpoint_dir, request_, at_, trainer_.network(),
+                                     trainer_.sgd())
+                    .string();
 }
 
 void TrainingRun::finish() {
-  if (!request_.save_file.empty()) nn::save_network(trainer_.network(), request_.save_file);
-  ctx_.progress(1, fmt::format("{} steps", steps_));
-  ctx_.emit(TrainingDone{
+  save_checkpoint();
+  if (reports() && !request_.save_file.empty()) {
+    nn::save_network(trainer_.network(), request_.save_file);
+  }
+  ctx_.progress(1, fmt::format("{} steps", at_.steps));
+  TrainingDone done{
       .test_acc = test_acc_,
       .images_per_s = step_seconds_ > 0 ? static_cast<double>(images_) / step_seconds_ : 0,
       .seconds = clock_.seconds(),
-      .steps = steps_,
-      .devices = request_.devices,
-      .saved_file = request_.save_file});
+      .steps = at_.steps,
+      .devices = {},
+      .ranks = ctx_.ranks().size(),
+      .saved_file = request_.save_file,
+      .checkpoint = checkpoint_,
+      .split = median_split(splits_)};
+  done.hidden_share = hidden_share(done.split);
+  for (const RankDevice& device : trainer_.devices()) done.devices.push_back(device.device);
+  sink_(done);
 }
 
 }  // namespace lab

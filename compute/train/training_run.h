@@ -3,10 +3,14 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compute/data/dataset.h"
 #include "compute/run/run_context.h"
+#include "compute/train/checkpoint.h"
+#include "compute/train/learning_rate.h"
 #include "compute/train/trainer.h"
+#include "compute/train/training_job.h"
 
 namespace lab {
 
@@ -26,32 +30,47 @@ class WorkClock {
 
 class TrainingRun {
  public:
-  // `request` is complete; everything must outlive the run.
-  TrainingRun(const StartTraining& request, Trainer& trainer, const Dataset& data, RunContext& ctx);
+  // `request` is complete; everything must outlive the run. `position`: where a checkpoint left
+  // off. Of several processes only the first one has a sink to speak of.
+  TrainingRun(const StartTraining& request, Trainer& trainer, const Dataset& data, RunContext& ctx,
+              const TrainingSink& sink, const TrainingPosition& position);
 
   // Trains to the end. Throws Error(Cancelled), Error(InvalidArgument) when the loss leaves the
-  // numbers, Error(Io) when the file cannot be written.
+  // numbers, Error(Io) when a file cannot be written, and what another process reports.
   void run();
 
  private:
   void announce();
   // Returns false when the run ends here.
-  bool train_epoch(std::int64_t epoch);
-  void report_step(const StepResult& result, std::int64_t epoch, double seconds);
+  bool train_epoch();
+  StepResult train_step();
+  void report_step(const StepResult& result, double seconds);
+  void end_epoch();
   void evaluate(std::int64_t epoch);
+  void save_if_due();
+  void save_checkpoint();
   void finish();
-  void report_progress(std::int64_t epoch);
+  void report_progress();
+  bool reports() const { return ctx_.ranks().rank() == 0; }
 
   const StartTraining& request_;
   Trainer& trainer_;
   const Dataset& data_;
   RunContext& ctx_;
+  const TrainingSink& sink_;
   BatchLoader loader_;
+  const LearningRate learning_rate_;
   WorkClock clock_;
   nn::PassOptions pass_;
+  TrainingPosition at_;
+  const std::int64_t first_step_;  // steps made before this run
   std::int64_t total_steps_ = 0;
-  std::int64_t steps_ = 0, images_ = 0;
+  bool stop_after_epoch_ = false;
+  std::int64_t images_ = 0;
   double step_seconds_ = 0;
+  std::vector<StepSplit> splits_;  // of the latest steps, for several devices
+  std::int64_t saved_at_ = -1;     // step of the newest checkpoint
+  std::string checkpoint_;
   std::optional<double> test_acc_;
 };
 

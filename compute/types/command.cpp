@@ -44,4 +44,21 @@ const char* to_string(Fill fill) {
   return "?";
 }
 
+const char* to_string(SharePolicy policy) {
+  switch (policy) {
+    case SharePolicy::Equal: return "equal";
+    case SharePolicy::Auto: return "auto";
+    case SharePolicy::Listed: return "listed";
+  }
+  return "?";
+}
+
+const char* to_string(LrScale scale) {
+  return scale == LrScale::None ? "none" : "linear";
+}
+
+const char* to_string(ScalingMode mode) {
+  return mode == ScalingMode::Strong ? "strong" : "weak";
+}
+
 }  // namespace lab

@@ -48,6 +48,15 @@ enum class DataSource { Synthetic, FashionMnist };
 enum class BatchOrder { Shuffled, Sequential };
 enum class Kernels { Lab, Library };
 
+// How a step's images are divided over the devices.
+enum class SharePolicy {
+  Equal,   // sizes differ by one image at most
+  Auto,    // by measured speed, again and again while it runs
+  Listed,  // in the proportions given
+};
+// Linear: the learning rate grows with the batch, lr * batch / 256.
+enum class LrScale { None, Linear };
+
 // Defaults are the chapters'.
 struct StartTraining {
   std::string model = "lenet";  // softmax, mlp, lenet, resnet18
@@ -69,6 +78,39 @@ struct StartTraining {
   std::string init_file;  // safetensors to start from
   std::string save_file;  // safetensors to write at the end
   bool evaluate = true;   // test accuracy after each epoch
+
+  SharePolicy share_policy = SharePolicy::Equal;
+  std::vector<double> shares;  // when Listed: one for each of `devices`, in any unit
+  // Gradients are summed over the devices in pieces of about this size.
+  std::int64_t bucket_bytes = std::int64_t{25} << 20;
+  LrScale lr_scale = LrScale::None;
+  double warmup_epochs = 0;           // the learning rate rises to its value over so many epochs
+  std::string checkpoint_dir;         // empty: no checkpoints
+  std::int64_t checkpoint_every = 0;  // steps between checkpoints; 0: at the end alone
+  std::string resume_dir;             // go on from the newest checkpoint here
+};
+
+// Strong: the same batch for all devices together. Weak: the same batch for each device.
+enum class ScalingMode { Strong, Weak };
+
+// Trains on 1, 2, ... devices, one after the other, and predicts what more of them would do.
+struct StartScaling {
+  // What is trained; `devices` is the largest set, and runs take the first of them.
+  StartTraining training;
+  std::vector<ScalingMode> modes = {ScalingMode::Strong};
+  bool measure = true;      // false: predict only, from `compute_s` or `reference_file`
+  std::vector<int> counts;  // numbers of devices; empty: 1, 2, 4, ... and all of them
+  std::int64_t steps = 20;  // timed, in each run
+  std::int64_t warmup = 3;  // untimed steps before them
+  std::int64_t rounds = 3;  // every number of devices takes its turn so often
+  bool accuracy = true;     // test accuracy of each number of devices after `accuracy_steps`
+  std::int64_t accuracy_steps = 235;
+  // The prediction.
+  int predict_devices = 16;         // 0: no prediction
+  std::string link = "nvlink";      // a name of link_names()
+  std::optional<double> compute_s;  // one device's step of training.batch images, typed in
+  // The same from a JSON file; where training.model is empty, the file's model is meant.
+  std::string reference_file;
 };
 
 enum class Fill { Zeros, Ones, Full, Arange, Rand, Randn };
@@ -95,8 +137,8 @@ struct FreeTensor {
 };
 
 // Commands that become a job of the worker, in the order they were sent.
-using JobCommand = std::variant<StartTransfers, StartMatmul, StartTraining, MakeTensor, CopyTensor,
-                                AddTensors, FreeTensor>;
+using JobCommand = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling,
+                                MakeTensor, CopyTensor, AddTensors, FreeTensor>;
 
 // Commands that act on the running job at once.
 struct CancelJob {};
@@ -114,17 +156,20 @@ struct SaveText {
   std::string text;
 };
 
-using Command =
-    std::variant<StartTransfers, StartMatmul, StartTraining, MakeTensor, CopyTensor, AddTensors,
-                 FreeTensor, CancelJob, PauseJob, ResumeJob, StopAfterEpoch, SavePlotPng, SaveText>;
+using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor,
+                             CopyTensor, AddTensors, FreeTensor, CancelJob, PauseJob, ResumeJob,
+                             StopAfterEpoch, SavePlotPng, SaveText>;
 using Commands = std::vector<Command>;
 
-const char* to_string(MemoryKind kind);   // "pageable", "pinned"
-const char* to_string(TransferOp op);     // "read", "write", "copy", "triad"
-const char* to_string(CacheState cache);  // "warm", "cold"
-const char* to_string(DataSource data);   // "synthetic", "fashion-mnist"
-const char* to_string(BatchOrder order);  // "shuffled", "sequential"
-const char* to_string(Kernels kernels);   // "lab", "library"
-const char* to_string(Fill fill);         // "zeros", ...
+const char* to_string(MemoryKind kind);     // "pageable", "pinned"
+const char* to_string(TransferOp op);       // "read", "write", "copy", "triad"
+const char* to_string(CacheState cache);    // "warm", "cold"
+const char* to_string(DataSource data);     // "synthetic", "fashion-mnist"
+const char* to_string(BatchOrder order);    // "shuffled", "sequential"
+const char* to_string(Kernels kernels);     // "lab", "library"
+const char* to_string(Fill fill);           // "zeros", ...
+const char* to_string(SharePolicy policy);  // "equal", "auto", "listed"
+const char* to_string(LrScale scale);       // "none", "linear"
+const char* to_string(ScalingMode mode);    // "strong", "weak"
 
 }  // namespace lab

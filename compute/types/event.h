@@ -122,6 +122,25 @@ struct TrainingStarted {
   std::vector<std::string> class_names;
 };
 
+// Where one device's time of a step went: compute_s + all_reduce_s + wait_s is the step.
+struct DeviceStep {
+  int rank = 0;  // the process; `device` is one of its own
+  Device device;
+  std::int64_t images = 0;
+  double compute_s = 0;     // data, forward, loss, backward and update
+  double all_reduce_s = 0;  // in summing gradients, whether backward hid it or not
+  double exposed_s = 0;     // the part of it after the last device's backward: hidden by nothing
+  double wait_s = 0;        // idle, until the last device's backward ended
+};
+
+// The same for a whole step or a whole run: means over the devices.
+struct StepSplit {
+  double compute_s = 0;
+  double all_reduce_s = 0;
+  double exposed_s = 0;
+  double imbalance_s = 0;  // idle time
+};
+
 struct StepDone {
   std::int64_t step = 0;    // from 1
   std::int64_t epoch = 0;   // from 1
@@ -130,6 +149,9 @@ struct StepDone {
   std::int64_t images = 0;  // in this step
   double images_per_s = 0;  // of this step
   double t_s = 0;           // since training started, pauses left out
+  double lr = 0;            // of this step's update
+  // Of every rank, in their order; empty for a single device.
+  std::vector<DeviceStep> devices;
 };
 
 struct EpochDone {
@@ -160,8 +182,41 @@ struct TrainingDone {
   double images_per_s = 0;  // over all steps
   double seconds = 0;
   std::int64_t steps = 0;
-  std::vector<Device> devices;
+  std::vector<Device> devices;  // of every rank, in their order
+  int ranks = 1;
   std::string saved_file;
+  std::string checkpoint;   // the newest one written
+  StepSplit split;          // medians over the steps; meaningful for more than one device
+  double hidden_share = 0;  // of the all-reduce time, by backward: 1 - exposed / all
+};
+
+// One number of devices, measured.
+struct ScalingPoint {
+  ScalingMode mode = ScalingMode::Strong;
+  int devices = 0;
+  std::int64_t batch = 0;   // of a step, over all devices
+  Timing step;              // of the timed steps of all rounds
+  double images_per_s = 0;  // from the median
+  double speedup = 0;       // images_per_s over that of one device
+  double efficiency = 0;    // speedup over devices
+  StepSplit split;
+  double hidden_share = 0;
+  std::optional<double> test_acc;
+  std::int64_t accuracy_steps = 0;  // of training before it
+  bool shares_cores = false;        // more devices than cores: no speed-up can come from these
+  Conditions conditions;
+};
+
+// One number of devices, calculated: never a measurement.
+struct ScalingPrediction {
+  ScalingMode mode = ScalingMode::Strong;
+  int devices = 0;
+  std::string link;   // "nvlink"
+  std::string basis;  // where the compute time comes from: "measured on cpu:0"
+  std::int64_t batch = 0;
+  double step_s = 0, images_per_s = 0, speedup = 0, efficiency = 0;
+  StepSplit split;
+  std::optional<double> measured_step_s;  // where this number was measured too
 };
 
 struct TensorInfo {
@@ -187,10 +242,10 @@ struct Telemetry {
   std::int64_t lab_rss_bytes = 0;
 };
 
-using Payload =
-    std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample, PeakSample,
-                 RungInfo, TransferSample, TransferFit, TrainingStarted, StepDone, EpochDone,
-                 Predictions, Confusion, TrainingDone, TensorList, Telemetry>;
+using Payload = std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample,
+                             PeakSample, RungInfo, TransferSample, TransferFit, TrainingStarted,
+                             StepDone, EpochDone, Predictions, Confusion, TrainingDone,
+                             ScalingPoint, ScalingPrediction, TensorList, Telemetry>;
 
 struct Event {
   JobId job = 0;

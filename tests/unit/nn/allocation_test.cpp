@@ -22,7 +22,7 @@ TEST(Network, AllocatesNothingInAStep) {
       network.forward(6, true, {});
       network.loss(6, 6.0);
       network.backward(6, {});
-      sgd.step();
+      sgd.step(0.1);
     };
     step();
     const long before = test::allocation_count();

@@ -27,14 +27,14 @@ double train_step(Network& network, Sgd& sgd, std::int64_t batch, std::uint32_t 
   network.forward(batch, true, {});
   const double loss = network.loss(batch, static_cast<double>(batch)).loss_sum;
   network.backward(batch, {});
-  sgd.step();
+  sgd.step(0.5);
   return loss / static_cast<double>(batch);
 }
 
 std::vector<float> trained_parameters() {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 20, 5);
-  Sgd sgd(network, {.lr = 0.5, .momentum = 0.9});
+  Sgd sgd(network, {.momentum = 0.9});
   for (std::uint32_t step = 0; step < 3; ++step) train_step(network, sgd, 20 - step, step);
   const auto flat = network.flat_parameters();
   return {flat.begin(), flat.end()};
@@ -150,14 +150,14 @@ TEST(Loss, StaysFiniteForLargeLogitsAndShowsNaN) {
 TEST(Sgd, FollowsPyTorchWithMomentumAndWeightDecay) {
   Machine machine;
   Network network(plan_model("softmax"), machine.at(cpu()), 1);
-  Sgd sgd(network, {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01});
+  Sgd sgd(network, {.momentum = 0.9, .weight_decay = 0.01});
   const auto w = network.flat_parameters();
   const auto g = network.flat_gradients();
   double weight = 0.5, velocity = 0;
   w[0] = 0.5F;
   for (int step = 0; step < 3; ++step) {
     g[0] = static_cast<float>(step + 1);
-    sgd.step();
+    sgd.step(0.1);
     const double d = step + 1 + 0.01 * weight;
     velocity = step == 0 ? d : 0.9 * velocity + d;
     weight -= 0.1 * velocity;

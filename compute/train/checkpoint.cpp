@@ -1,0 +1,221 @@
+#include "compute/train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "compute/files/whole_file.h"
+#include "compute/files/whole_folder.h"
+#include "compute/nn/state_dict.h"
+#include "compute/train/request_json.h"
+#include "compute/train/run_file.h"
+#include "compute/types/error.h"
+
+namespace lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kBeginning = "step-";
+constexpr std::size_t kDigits = 8;
+constexpr std::size_t kKept = 2;
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kOptimizerFile = "optimizer.safetensors";
+constexpr const char* kRunFile = "run.json";
+
+std::string folder_name(std::int64_t steps) {
+  return fmt::format("{}{:0{}}", kBeginning, steps, kDigits);
+}
+
+// The steps in a name that folder_name() makes.
+std::optional<std::int64_t> steps_of(std::string_view name) {
+  if (!name.starts_with(kBeginning)) return {};
+  name.remove_prefix(kBeginning.size());
+  constexpr std::size_t kMostDigits = 18;  // fit into 64 bits
+  const bool digits =
+      std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!digits || name.size() < kDigits || name.size() > kMostDigits) return {};
+  std::int64_t steps = 0;
+  for (const char c : name) steps = 10 * steps + (c - '0');
+  return steps;
+}
+
+bool is_whole(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / kRunFile, ignored);
+}
+
+struct Found {
+  std::int64_t steps = 0;
+  fs::path folder;
+};
+
+// Whole checkpoints, the newest first; none where the folder cannot be read.
+std::vector<Found> find_whole(const fs::path& folder) {
+  std::vector<Found> found;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const auto steps = steps_of(at->path().filename().string());
+    if (steps && is_whole(at->path())) found.push_back({*steps, at->path()});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Found& a, const Found& b) { return a.steps > b.steps; });
+  return found;
+}
+
+// What a killed run was writing, or removing.
+void remove_left_overs(const fs::path& folder) {
+  std::vector<fs::path> left;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    if (steps_of(files::part_target(at->path()))) left.push_back(at->path());
+  }
+  for (const fs::path& part : left) fs::remove_all(part, failed);
+}
+
+// Those of later steps belong to a run that came further: they stay.
+void remove_older(const fs::path& folder, std::int64_t steps) {
+  std::size_t kept = 0;
+  for (const Found& checkpoint : find_whole(folder)) {
+    if (checkpoint.steps <= steps && ++kept > kKept) files::remove_folder(checkpoint.folder);
+  }
+}
+
+StateFile write_state(const fs::path& folder, const char* name,
+                      const std::vector<nn::StateTensor>& tensors) {
+  const std::vector<std::byte> bytes = nn::format_state(tensors);
+  files::write_file(folder / name, bytes);
+  return describe_file(name, bytes);
+}
+
+// ---- Reading
+
+fs::path newest_in(const fs::path& folder) {
+  if (is_whole(folder)) return folder;
+  const std::vector<Found> found = find_whole(folder);
+  if (!found.empty()) return found.front().folder;
+  std::error_code ignored;
+  throw Error(Errc::NotFound,
+              fmt::format("{} {}; check the path, or begin anew without --resume", folder.string(),
+                          fs::is_directory(folder, ignored) ? "holds no whole checkpoint"
+                                                            : "is no folder with checkpoints"));
+}
+
+// Calls `body`; what it throws gets the file in front and, where it is damaged, the way out behind.
+template <typename Body>
+auto naming(const fs::path& file, const Body& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    const bool damaged = error.code() == Errc::Corrupt;
+    throw Error(
+        error.code(),
+        fmt::format("{}: {}{}", file.string(), error.what(),
+                    damaged ? "; remove its folder to go on from an earlier checkpoint" : ""));
+  }
+}
+
+RunFile read_run(const fs::path& folder) {
+  const fs::path file = folder / kRunFile;
+  const std::string text = files::read_text_file(file);
+  return naming(file, [&] { return parse_run_file(text); });
+}
+
+void check_same_training(const fs::path& folder, const StartTraining& saved,
+                         const StartTraining& request) {
+  const std::string difference = first_difference(saved, request);
+  if (difference.empty()) return;
+  throw Error(Errc::InvalidArgument,
+              fmt::format("{} cannot go on with these settings: {} (there / here); give the "
+                          "checkpoint's, or begin anew without --resume",
+                          folder.string(), difference));
+}
+
+// A state file's bytes and the tensors in them; empty where the checkpoint has no such file.
+struct State {
+  std::vector<std::uint8_t> bytes;
+  std::vector<nn::TensorView> tensors;
+};
+
+void check_size(const fs::path& file, std::int64_t wanted) {
+  std::error_code failed;
+  const std::uintmax_t bytes = fs::file_size(file, failed);
+  if (failed) throw Error(Errc::Corrupt, "it cannot be read: " + failed.message());
+  if (bytes != static_cast<std::uintmax_t>(wanted)) {
+    throw Error(Errc::Corrupt, fmt::format("it has {} bytes, not {}", bytes, wanted));
+  }
+}
+
+std::vector<nn::TensorView> parse_state(std::span<const std::byte> bytes, const StateFile& known) {
+  if (describe_file(known.name, bytes).sha256 != known.sha256) {
+    throw Error(Errc::Corrupt, "it was altered: its checksum does not fit");
+  }
+  return nn::parse_safetensors(bytes);
+}
+
+std::optional<State> read_state(const fs::path& folder, const RunFile& run, std::string_view name) {
+  const auto known = std::find_if(run.files.begin(), run.files.end(),
+                                  [&](const StateFile& file) { return file.name == name; });
+  if (known == run.files.end()) return {};
+  const fs::path file = folder / name;
+  naming(file, [&] { check_size(file, known->bytes); });
+  std::optional<State> state(std::in_place);
+  state->bytes = files::read_file(file);
+  naming(file,
+         [&] { state->tensors = parse_state(std::as_bytes(std::span(state->bytes)), *known); });
+  return state;
+}
+
+}  // namespace
+
+void check_checkpoint_folder(const fs::path& folder) {
+  files::make_folder(folder);
+  const files::PartFolder probe(folder / folder_name(0));
+}
+
+fs::path save_checkpoint(const fs::path& folder, const StartTraining& request,
+                         const TrainingPosition& position, nn::Network& network, nn::Sgd& sgd) {
+  files::make_folder(folder);
+  remove_left_overs(folder);
+  fs::path target = folder / folder_name(position.steps);
+  files::PartFolder part(target);
+  RunFile run{request, position, {}};
+  run.files.push_back(write_state(part.path(), kModelFile, nn::state_dict(network)));
+  const std::vector<nn::StateTensor> optimizer = nn::optimizer_state(network, sgd);
+  if (!optimizer.empty()) {
+    run.files.push_back(write_state(part.path(), kOptimizerFile, optimizer));
+  }
+  files::write_file(part.path() / kRunFile, format_run_file(run));
+  part.take_name();
+  remove_older(folder, position.steps);
+  return target;
+}
+
+TrainingPosition load_checkpoint(const fs::path& folder, const StartTraining& request,
+                                 nn::Network& network, nn::Sgd& sgd) {
+  const fs::path newest = newest_in(folder);
+  const RunFile run = read_run(newest);
+  check_same_training(newest, run.request, request);
+  const std::optional<State> model = read_state(newest, run, kModelFile);
+  const std::optional<State> optimizer = read_state(newest, run, kOptimizerFile);
+  const std::string model_file = (newest / kModelFile).string();
+  const std::string optimizer_file = (newest / kOptimizerFile).string();
+  const bool momentum = !sgd.velocity().empty() && run.position.steps > 0;
+  if (!model) throw Error(Errc::Corrupt, model_file + " is not part of the checkpoint");
+  if (momentum && !optimizer) {
+    throw Error(Errc::Corrupt, optimizer_file +
+                                   " is not part of the checkpoint, but the request "
+                                   "has momentum");
+  }
+  if (momentum) nn::check_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);
+  nn::load_state_dict(network, model->tensors, model_file);
+  if (momentum) nn::load_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);
+  sgd.set_started(run.position.steps > 0);
+  return run.position;
+}
+
+}  // namespace lab

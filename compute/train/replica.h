@@ -1,0 +1,80 @@
+#pragma once
+// One device's copy of the network, and its part of a step. Driven by one thread at a time.
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compute/nn/network.h"
+#include "compute/nn/sgd.h"
+#include "compute/train/batch_loader.h"
+#include "compute/train/gradient_buckets.h"
+#include "compute/train/gradient_reducer.h"
+
+namespace lab {
+
+// What a replica did in a step; times since the step began.
+struct ReplicaStep {
+  double loss_sum = 0;
+  std::int64_t correct = 0, images = 0;
+  double backward_end_s = 0;  // its own work on the batch was over
+  double finish_s = 0;        // its gradients were the sums
+  double hidden_work_s = 0;   // on sums, before backward_end_s
+  double work_s = 0;          // on sums, until finish_s
+  double update_s = 0;        // of the update before this step
+};
+
+class Replica {
+ public:
+  // Throws Error(OutOfMemory) with both numbers.
+  Replica(DeviceContext& device, const std::string& model, const nn::SgdOptions& sgd,
+          std::int64_t capacity, std::uint64_t seed);
+
+  nn::Network& network() { return network_; }
+  nn::Sgd& sgd() { return sgd_; }
+  DeviceContext& device() { return network_.device(); }
+
+  // The images of `slice`, within the loader's step: forward, loss, backward; the gradient is that
+  // of sum(loss) / divisor. Without images nothing is computed.
+  nn::BatchResult compute(const BatchLoader& loader, std::int64_t step, BatchSlice slice,
+                          double divisor, const nn::PassOptions& options);
+
+  // Parameters, momentum and running statistics of another replica.
+  void copy_state(Replica& from);
+
+ private:
+  nn::Network network_;
+  nn::Sgd sgd_;
+};
+
+// Values alone: operations keep pointing to `to`.
+void copy_statistics(const std::deque<nn::RunningStatistics>& from,
+                     std::deque<nn::RunningStatistics>& to);
+
+// The buckets of a network's flat gradients.
+std::vector<GradientBucket> buckets_of(nn::Network& network, std::int64_t bucket_bytes);
+
+// Tells a reducer, in the order of the buckets, which of them a backward pass has filled.
+class BucketCountdown {
+ public:
+  // `reducer` may be null: then nobody is told.
+  BucketCountdown(GradientReducer* reducer, std::size_t replica,
+                  std::span<const GradientBucket> buckets);
+  // At the beginning of a step.
+  void reset();
+  void gradient_ready(std::size_t parameter);
+  // Without images: all at once.
+  void all_ready();
+
+ private:
+  void announce();
+
+  GradientReducer* const reducer_;
+  const std::size_t replica_;
+  const std::span<const GradientBucket> buckets_;
+  std::vector<std::size_t> missing_;  // parameters, by bucket
+  std::size_t next_ = 0;              // bucket to announce
+};
+
+}  // namespace lab

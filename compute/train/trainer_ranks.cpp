@@ -1,0 +1,136 @@
+// What the processes that train together tell each other.
+#include <cstring>
+#include <numeric>
+
+#include "compute/train/trainer.h"
+#include "compute/train/trainer_parts.h"
+
+namespace lab {
+namespace {
+
+template <typename T>
+void append(std::vector<std::byte>& bytes, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const auto view = std::as_bytes(std::span(&value, 1));
+  bytes.insert(bytes.end(), view.begin(), view.end());
+}
+
+// Reads what append() wrote, in the same order.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  template <typename T>
+  T take() {
+    T value;
+    if (rest_.size() < sizeof value) {
+      throw Error(Errc::Internal, "training: another process sent less than it should have");
+    }
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_ = rest_.subspan(sizeof value);
+    return value;
+  }
+  bool empty() const { return rest_.empty(); }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+struct Introduction {
+  Device device;
+  double weight = 1;
+};
+
+}  // namespace
+
+// Everybody learns of everybody's devices and shares. Devices are numbered by rank, then in the
+// order given.
+void Trainer::meet(const std::vector<DeviceContext*>& devices, const TrainerOptions& options) {
+  std::vector<std::byte> mine;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const bool listed = options.share_policy == SharePolicy::Listed;
+    append(mine, Introduction{devices[i]->device(), listed ? options.shares.at(i) : 1.0});
+  }
+  int rank = 0;
+  for (const std::vector<std::byte>& theirs : ranks_.all_gather(mine, rank_wait())) {
+    if (rank == ranks_.rank()) first_local_ = devices_.size();
+    for (Reader reader(theirs); !reader.empty();) {
+      const auto one = reader.take<Introduction>();
+      devices_.push_back({rank, one.device});
+      weights_.push_back(one.weight);
+    }
+    ++rank;
+  }
+  if (options.share_policy == SharePolicy::Auto && !alone()) {
+    auto_shares_ = std::make_unique<AutoShares>(devices_.size());
+    weights_ = auto_shares_->weights();
+  }
+}
+
+namespace {
+
+// What a process wants of all others.
+struct Wishes {
+  bool stop = false;
+  bool stop_after_epoch = false;
+};
+
+}  // namespace
+
+std::vector<ReplicaStep> Trainer::exchange(bool& stop_after_epoch) {
+  std::vector<ReplicaStep> steps;
+  if (ranks_.single()) {
+    for (const auto& local : locals_) steps.push_back(local->report);
+    return steps;
+  }
+  std::vector<std::byte> mine;
+  append(mine, Wishes{stop_.stop_requested(), stop_after_epoch});
+  for (const auto& local : locals_) append(mine, local->report);
+  bool stop = false;
+  for (const std::vector<std::byte>& theirs : ranks_.all_gather(mine, rank_wait())) {
+    Reader reader(theirs);
+    const auto wishes = reader.take<Wishes>();
+    stop = stop || wishes.stop;
+    stop_after_epoch = stop_after_epoch || wishes.stop_after_epoch;
+    while (!reader.empty()) steps.push_back(reader.take<ReplicaStep>());
+  }
+  if (stop) throw AgreedStop();
+  return steps;
+}
+
+void Trainer::send_state() {
+  if (!ranks_.single()) {
+    const auto send = [&](auto values) {
+      ranks_.broadcast(std::as_writable_bytes(std::span(values)), 0, rank_wait());
+    };
+    send(network().flat_parameters());
+    send(sgd().velocity());
+    bool started = sgd().started();
+    send(std::span(&started, 1));
+    sgd().set_started(started);
+    for (nn::RunningStatistics& running : network().running()) {
+      send(std::span(running.mean));
+      send(std::span(running.variance));
+      send(std::span(&running.batches, 1));
+    }
+  }
+  for (std::size_t i = 1; i < replicas_.size(); ++i) replicas_[i]->copy_state(*replicas_.front());
+}
+
+void Trainer::gather_statistics() {
+  const bool mine = reference_ >= first_local_ && reference_ < first_local_ + replicas_.size();
+  std::deque<nn::RunningStatistics>& first = network().running();
+  if (mine) copy_statistics(replicas_[reference_ - first_local_]->network().running(), first);
+  if (!ranks_.single()) {
+    const int root = devices_[reference_].rank;
+    for (nn::RunningStatistics& running : first) {
+      ranks_.broadcast(std::as_writable_bytes(std::span(running.mean)), root, rank_wait());
+      ranks_.broadcast(std::as_writable_bytes(std::span(running.variance)), root, rank_wait());
+      ranks_.broadcast(std::as_writable_bytes(std::span(&running.batches, 1)), root, rank_wait());
+    }
+  }
+  for (std::size_t i = 1; i < replicas_.size(); ++i) {
+    copy_statistics(first, replicas_[i]->network().running());
+  }
+}
+
+}  // namespace lab

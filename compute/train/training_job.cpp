@@ -1,0 +1,102 @@
+#include "compute/train/training_job.h"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/data/sha256.h"
+#include "compute/files/whole_file.h"
+#include "compute/nn/state_dict.h"
+#include "compute/train/checkpoint.h"
+#include "compute/train/trainer.h"
+#include "compute/train/training_run.h"
+
+namespace lab {
+namespace {
+
+std::vector<DeviceContext*> contexts(const StartTraining& request, Machine& machine) {
+  std::vector<DeviceContext*> devices;
+  for (const Device device : request.devices) devices.push_back(&machine.at(device));
+  return devices;
+}
+
+TrainerOptions trainer_options(const StartTraining& request) {
+  return {.model = request.model,
+          .batch = request.batch,
+          .seed = request.seed,
+          .sgd = {.momentum = request.momentum, .weight_decay = request.weight_decay},
+          .share_policy = request.share_policy,
+          .shares = request.shares,
+          .bucket_bytes = request.bucket_bytes};
+}
+
+// The first process reads; the others are told.
+TrainingPosition load_state(const StartTraining& request, Trainer& trainer, RankGroup& ranks) {
+  TrainingPosition position;
+  if (ranks.rank() == 0) {
+    if (!request.init_file.empty()) nn::load_network(trainer.network(), request.init_file);
+    if (!request.resume_dir.empty()) {
+      position = load_checkpoint(request.resume_dir, request, trainer.network(), trainer.sgd());
+    }
+  }
+  trainer.send_state();
+  ranks.broadcast(std::as_writable_bytes(std::span(&position, 1)), 0, {});
+  return position;
+}
+
+// Every process must have read the same images: a sum over others would mean nothing.
+void compare_data(const Dataset& data, RankGroup& ranks) {
+  const std::string mine =
+      fmt::format("{} training and {} test images ({:.12}, {:.12})", data.train.count,
+                  data.test.count, sha256_hex(data.train.pixels) + sha256_hex(data.train.labels),
+                  sha256_hex(data.test.pixels) + sha256_hex(data.test.labels));
+  const auto all = ranks.all_gather(std::as_bytes(std::span(mine)), {});
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    const auto text = [&](std::size_t r) {
+      return std::string_view(reinterpret_cast<const char*>(all[r].data()), all[r].size());
+    };
+    throw Error(Errc::InvalidArgument,
+                fmt::format("training: rank 0 ({}) has {}, but rank {} ({}) has {}; give all of "
+                            "them the same data",
+                            ranks.hosts()[0], text(0), rank, ranks.hosts()[rank], text(rank)));
+  }
+}
+
+}  // namespace
+
+// Without a step to make (`--steps 0 --save FILE` writes the initial weights) no data is needed.
+Dataset load_training_data(const StartTraining& request, RunContext& ctx) {
+  if (request.steps == 0) return {};
+  if (request.data == DataSource::FashionMnist) return load_fashion_mnist(request.data_dir);
+  return make_synthetic_garments(request.synthetic_train, request.synthetic_test, request.seed,
+                                 [&](double done) {
+                                   ctx.checkpoint();
+                                   ctx.progress(done, "drawing synthetic garments");
+                                 });
+}
+
+// What can be wrong is found in the order of what it costs: files to write, memory, initial
+// weights, data.
+void run_training(const StartTraining& request, RunContext& ctx, const TrainingSink& sink,
+                  const TrainingData& data) {
+  RankGroup& ranks = ctx.ranks();
+  if (ranks.rank() == 0) {
+    if (!request.save_file.empty()) files::check_writable(request.save_file);
+    if (!request.checkpoint_dir.empty()) check_checkpoint_folder(request.checkpoint_dir);
+  }
+  const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
+  const auto bound = devices.front()->threads().bind_caller();
+  Trainer trainer(devices, trainer_options(request), ctx.stop_token(), ranks);
+  const TrainingPosition position = load_state(request, trainer, ranks);
+  if (ranks.single()) ctx.throw_if_cancelled();
+  const Dataset& images = data();
+  if (!ranks.single()) compare_data(images, ranks);
+  const TrainingSink silence = [](const Payload&) {};
+  TrainingRun(request, trainer, images, ctx, ranks.rank() == 0 ? sink : silence, position).run();
+}
+
+}  // namespace lab

@@ -1,0 +1,64 @@
+#include "compute/run/run_context.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/probe.h"
+
+namespace lab {
+namespace {
+
+// Reports "half" at one half, wherever it stands in the job; each in a job of its own, because
+// progress in quick succession is left out.
+class Nested final : public Experiment {
+ public:
+  explicit Nested(int depth) : depth_(depth) {}
+  void run(RunContext& ctx) override { report(ctx, depth_); }
+
+ private:
+  static void report(RunContext& ctx, int depth) {
+    if (depth == 0) {
+      ctx.progress(0.5, "half");
+      return;
+    }
+    const RunContext::Part part(ctx, 0.5, 1, depth == 2 ? "" : "part " + std::to_string(depth));
+    report(ctx, depth - 1);
+  }
+  const int depth_;
+};
+
+Progress progress_at(int depth) {
+  test::Probe probe;
+  Nested experiment(depth);
+  probe.run(experiment);
+  return probe.all<Progress>().at(0);
+}
+
+TEST(RunContext, PartsMapProgressOntoTheirStretch) {
+  EXPECT_DOUBLE_EQ(progress_at(0).done, 0.5);
+  EXPECT_DOUBLE_EQ(progress_at(1).done, 0.75);
+  EXPECT_DOUBLE_EQ(progress_at(2).done, 0.875);
+  EXPECT_DOUBLE_EQ(progress_at(3).done, 0.9375);
+}
+
+TEST(RunContext, PartsSayWhatTheyAre) {
+  EXPECT_EQ(progress_at(0).what, "half");
+  EXPECT_EQ(progress_at(1).what, "part 1, half");
+  EXPECT_EQ(progress_at(2).what, "part 1, half") << "a part may be nameless";
+  EXPECT_EQ(progress_at(3).what, "part 3, part 1, half");
+}
+
+TEST(RunContext, APartEndsWithItsLife) {
+  class Leaves final : public Experiment {
+    void run(RunContext& ctx) override {
+      { const RunContext::Part part(ctx, 0.9, 1, "gone"); }
+      ctx.progress(0.5, "half");
+    }
+  } experiment;
+  test::Probe probe;
+  probe.run(experiment);
+  EXPECT_EQ(probe.all<Progress>().at(0).what, "half");
+  EXPECT_DOUBLE_EQ(probe.all<Progress>().at(0).done, 0.5);
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,54 @@
+#include "compute/train/learning_rate.h"
+
+#include <gtest/gtest.h>
+
+namespace lab {
+namespace {
+
+StartTraining request(double lr, std::int64_t batch, LrScale scale, double warmup_epochs) {
+  StartTraining r;
+  r.lr = lr;
+  r.batch = batch;
+  r.lr_scale = scale;
+  r.warmup_epochs = warmup_epochs;
+  return r;
+}
+
+TEST(LearningRate, IsConstantUnlessAsked) {
+  const LearningRate rate(request(0.9, 512, LrScale::None, 0), 100);
+  EXPECT_EQ(rate.peak(), 0.9);
+  for (const std::int64_t step : {0, 1, 99, 100, 5000}) EXPECT_EQ(rate.at(step), 0.9);
+}
+
+TEST(LearningRate, GrowsAndShrinksWithTheBatch) {
+  EXPECT_EQ(LearningRate(request(0.1, 512, LrScale::Linear, 0), 100).at(0), 0.2);
+  EXPECT_EQ(LearningRate(request(0.1, 256, LrScale::Linear, 0), 100).at(0), 0.1);
+  EXPECT_EQ(LearningRate(request(0.1, 64, LrScale::Linear, 0), 100).at(0), 0.025);
+}
+
+TEST(LearningRate, WarmsUpFromTheUnscaledRate) {
+  const LearningRate rate(request(0.5, 1024, LrScale::Linear, 2), 3);  // six steps
+  EXPECT_EQ(rate.at(0), 0.75);
+  EXPECT_EQ(rate.at(2), 1.25);
+  EXPECT_EQ(rate.at(4), 1.75);
+  EXPECT_EQ(rate.at(5), 2);
+  EXPECT_EQ(rate.at(6), 2);
+}
+
+TEST(LearningRate, WarmsUpFromZeroWhereNothingRaisesIt) {
+  for (const LrScale scale : {LrScale::None, LrScale::Linear}) {
+    const LearningRate rate(request(1, 256, scale, 0.5), 8);  // four steps
+    EXPECT_EQ(rate.at(0), 0.25) << "never a step with a rate of 0";
+    EXPECT_EQ(rate.at(3), 1);
+    EXPECT_EQ(rate.at(4), 1);
+  }
+  EXPECT_EQ(LearningRate(request(1, 128, LrScale::Linear, 0.5), 8).at(0), 0.125);
+}
+
+TEST(LearningRate, AWarmUpShorterThanAStepIsNone) {
+  EXPECT_EQ(LearningRate(request(1, 256, LrScale::None, 0.01), 10).at(0), 1);
+  EXPECT_EQ(LearningRate(request(1, 256, LrScale::None, 3), 0).at(0), 1);
+}
+
+}  // namespace
+}  // namespace lab

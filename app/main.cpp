@@ -2,7 +2,9 @@
 
 #include <csignal>
 #include <exception>
+#include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -11,7 +13,9 @@
 #include "app/cli/command_line.h"
 #include "app/headless/commands.h"
 #include "app/headless/json_lines.h"
+#include "app/ranks/together.h"
 #include "app/run_window.h"
+#include "compute/ranks/rank_session.h"
 #include "compute/run/lab_clock.h"
 #include "compute/types/error.h"
 
@@ -21,10 +25,11 @@ namespace {
 struct Run {
   Console& console;
   Interrupt& interrupt;
+  RankSession& session;
 
-  int operator()(const WindowOptions& o) const { return run_window(o, interrupt); }
+  int operator()(const WindowOptions& o) const { return run_window(o, interrupt, session); }
   int operator()(const DevicesOptions& o) const { return run_devices(o, console, interrupt); }
-  int operator()(const JobOptions& o) const { return run_job(o, console, interrupt); }
+  int operator()(const JobOptions& o) const { return run_job(o, console, interrupt, session); }
   int operator()(const DataOptions& o) const { return run_data(o, console, interrupt); }
   int operator()(const TourOptions& o) const { return run_tour(o, console, interrupt); }
   int operator()(const VersionOptions&) const { return run_version(console); }
@@ -39,35 +44,83 @@ int exit_status(Errc code) {
   return code == Errc::Cancelled ? kExitInterrupted : kExitFailed;
 }
 
-// One line for people and, when JSON was asked for, the closing object.
-int report(Console& console, bool json, Errc code, const std::string& message) {
-  console.message("device-lab: " + message);
-  try {
-    if (json) console.line(json_error(to_string(code), message));
-  } catch (const OutputClosed&) {
-    return kExitOutputClosed;
-  } catch (const Error&) {
-    return kExitFailed;  // standard output is the very thing that failed
-  }
-  return exit_status(code);
-}
+// One process, from its words to its exit status.
+class Process {
+ public:
+  explicit Process(std::span<const char* const> args) : args_(args), json_(asks_for_json(args)) {}
 
-int run(std::span<const char* const> args) {
-  Interrupt interrupt;
-  Console console;
-  const bool json = asks_for_json(args);
-  try {
-    return std::visit(Run{console, interrupt}, parse_command_line(args));
-  } catch (const OutputClosed&) {
-    return kExitOutputClosed;
-  } catch (const Error& e) {
-    return report(console, json, e.code(), e.what());
-  } catch (const std::bad_alloc&) {
-    return report(console, json, Errc::OutOfMemory, "out of memory: the machine refused it");
-  } catch (const std::exception& e) {
-    return report(console, json, Errc::Internal, fmt::format("internal error: {}", e.what()));
+  int run() {
+    const int joined = guarded([this] {
+      session_ = open_rank_session();
+      return kExitDone;
+    });
+    if (!session_) return joined;
+    if (session_->ranks().single()) {
+      return guarded([this] { return execute(parse_command_line(args_), *session_); });
+    }
+    together_.emplace(*session_, console_, interrupt_);
+    return leave(guarded([this] {
+      return together_->run(args_, [this](const Invocation& invocation, RankSession& session) {
+        return execute(invocation, session);
+      });
+    }));
   }
-}
+
+ private:
+  int execute(const Invocation& invocation, RankSession& session) {
+    return std::visit(Run{console_, interrupt_, session}, invocation);
+  }
+
+  int leave(int status) {
+    const auto failure =
+        session_->close(status, {.interrupted = [this] { return interrupt_.requested(); }});
+    if (!failure || status != kExitDone) return status;
+    return together_->leads() ? tell(failure->code(), failure->what())
+                              : exit_status(failure->code());
+  }
+
+  // The exit status of `work`, or of the failure it ended with, which is reported.
+  template <typename Work>
+  int guarded(const Work& work) {
+    try {
+      return work();
+    } catch (const OutputClosed&) {
+      return kExitOutputClosed;
+    } catch (const Error& e) {
+      return report(e.code(), e.what());
+    } catch (const std::bad_alloc&) {
+      return report(Errc::OutOfMemory, "out of memory: the machine refused it");
+    } catch (const std::exception& e) {
+      return report(Errc::Internal, fmt::format("internal error: {}", e.what()));
+    }
+  }
+
+  int report(Errc code, const std::string& message) {
+    if (together_ && !together_->announce(code, message)) return exit_status(code);
+    return tell(code, message);
+  }
+
+  // One line for people and, when JSON was asked for, the closing object.
+  int tell(Errc code, const std::string& message) {
+    const bool leads = !together_ || together_->leads();
+    console_.message((together_ ? together_->prefix() : "") + "device-lab: " + message);
+    try {
+      if (json_ && leads) console_.line(json_error(to_string(code), message));
+    } catch (const OutputClosed&) {
+      return kExitOutputClosed;
+    } catch (const Error&) {
+      return kExitFailed;  // standard output is the very thing that failed
+    }
+    return exit_status(code);
+  }
+
+  const std::span<const char* const> args_;
+  const bool json_;
+  Interrupt interrupt_;
+  Console console_;
+  std::unique_ptr<RankSession> session_;
+  std::optional<Together> together_;
+};
 
 }  // namespace
 }  // namespace lab::app
@@ -78,5 +131,5 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // and so does a file that may grow no further
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   const std::vector<const char*> args(words.begin() + (words.empty() ? 0 : 1), words.end());
-  return lab::app::run(args);
+  return lab::app::Process(args).run();
 }

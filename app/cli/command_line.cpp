@@ -17,11 +17,13 @@ namespace {
 struct Targets {
   WindowOptions window;
   DevicesOptions devices;
-  JobOptions transfer, matmul, train;
+  JobOptions transfer, matmul, train, scaling;
   StartTransfers transfer_request;
   StartMatmul matmul_request;
   StartTraining train_request;
   TrainText train_text;
+  StartScaling scaling_request;
+  ScalingText scaling_text;
   DataOptions data;
   TourOptions tour;
 };
@@ -38,6 +40,8 @@ void declare(CLI::App& app, Targets& t) {
                      t.matmul, t.matmul_request);
   add_train_options(*app.add_subcommand("train", "Train a network"), t.train, t.train_request,
                     t.train_text);
+  add_scaling_options(*app.add_subcommand("scaling", "Train on 1, 2, ... devices and predict more"),
+                      t.scaling, t.scaling_request, t.scaling_text);
   CLI::App* data = app.add_subcommand("data", "Download or check Fashion-MNIST");
   data->require_subcommand(0, 1);
   add_data_commands(*data, t.data);
@@ -139,6 +143,11 @@ Invocation choose_invocation(const CLI::App& app, Targets& t) {
     finish_training(t.train_request, t.train_text);
     t.train.command = t.train_request;
     return t.train;
+  }
+  if (command == "scaling") {
+    finish_scaling(t.scaling, t.scaling_request, t.scaling_text);
+    t.scaling.command = t.scaling_request;
+    return t.scaling;
   }
   if (command == "data") {
     if (path.size() < 3) {

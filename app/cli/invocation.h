@@ -29,7 +29,10 @@ struct DevicesOptions {
   std::optional<double> watch_s;
 };
 
-// transfer, matmul and train.
+// As many CPU devices as there are cores, two at least, and as many as the command names.
+inline constexpr int kOneDeviceACore = 0;
+
+// transfer, matmul, train and scaling.
 struct JobOptions {
   int cpu_devices = 1;
   bool json = false;

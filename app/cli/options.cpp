@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/option_text.h"
+#include "ui/page.h"
 
 namespace lab::app {
 
@@ -47,9 +48,11 @@ void add_window_options(CLI::App& app, WindowOptions& out) {
     choice_index(text, {"dark", "light"});
     out.theme = text;
   });
-  add_value(app, "--page", "NAME", "devices, memory, transfers, matmul, training or log",
-            [&out](const std::string& text) {
-              choice_index(text, {"devices", "memory", "transfers", "matmul", "training", "log"});
+  std::vector<std::string> pages;
+  for (const ui::PageName& page : ui::kPageNames) pages.emplace_back(page.key);
+  add_value(app, "--page", "NAME", fmt::format("One of {}", fmt::join(pages, ", ")),
+            [&out, pages](const std::string& text) {
+              choice_index(text, pages);
               out.page = text;
             });
   add_value(app, "--size", "WxH", "Size of the window in pixels", [&out](const std::string& text) {

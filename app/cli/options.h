@@ -26,13 +26,25 @@ void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request);
 // `data_asked` and `shares` are read by finish_training once all options are known.
 struct TrainText {
   bool data_asked = false;
-  std::string shares = "auto";
+  std::string shares = "equal";
 };
+void add_model_option(CLI::App& app, std::string& model);
+void add_data_options(CLI::App& app, StartTraining& request, TrainText& text);
 void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, TrainText& text);
+
+// Read by finish_scaling once all options are known.
+struct ScalingText {
+  TrainText training;
+  bool cpu_devices_asked = false;
+  bool accuracy_steps_asked = false;
+  bool predict_only = false;
+};
+void add_scaling_options(CLI::App& app, JobOptions& out, StartScaling& request, ScalingText& text);
 
 // Checks that need more than one option; throw Error(Usage).
 void check_devices(const std::vector<Device>& devices, int cpu_devices);
 void check_kernels(const StartMatmul& request);
 void finish_training(StartTraining& request, const TrainText& text);
+void finish_scaling(JobOptions& out, StartScaling& request, const ScalingText& text);
 
 }  // namespace lab::app

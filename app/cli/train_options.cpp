@@ -1,14 +1,26 @@
 #include <fmt/format.h>
 
-#include <limits>
+#include <cctype>
+#include <cmath>
 
 #include "app/cli/option_text.h"
 #include "app/cli/options.h"
+#include "compute/train/training_request.h"
 
 namespace lab::app {
 namespace {
 
 constexpr std::int64_t kMany = 1'000'000'000;
+
+}  // namespace
+
+void add_model_option(CLI::App& app, std::string& model) {
+  add_value(app, "--model", "NAME", "softmax, mlp, lenet or resnet18",
+            [&model](const std::string& text) {
+              choice_index(text, {"softmax", "mlp", "lenet", "resnet18"});
+              model = text;
+            });
+}
 
 void add_data_options(CLI::App& app, StartTraining& request, TrainText& extra) {
   add_value(app, "--data", "synthetic|fashion-mnist", "Training set; synthetic when left out",
@@ -34,6 +46,8 @@ void add_data_options(CLI::App& app, StartTraining& request, TrainText& extra) {
             });
 }
 
+namespace {
+
 void add_step_options(CLI::App& app, StartTraining& request) {
   add_value(app, "--batch", "N", "Images of one step",
             [&](const std::string& text) { request.batch = whole_number(text, 1, kMany); });
@@ -51,15 +65,62 @@ void add_step_options(CLI::App& app, StartTraining& request) {
             [&](const std::string& text) { request.seed = seed_number(text); });
 }
 
-void check_share_list(const std::string& text, std::size_t devices) {
-  const std::vector<std::string> parts = comma_list(text);
-  double sum = 0;
-  for (const std::string& part : parts) sum += real_number(part, 0, 1e9);
-  if (parts.size() != devices || sum <= 0) {
-    throw Error(Errc::Usage, fmt::format("'{}' has {} shares for {} devices; give one positive "
-                                         "share for each, or auto, or equal",
-                                         text, parts.size(), devices));
+void add_rate_options(CLI::App& app, StartTraining& request) {
+  add_value(app, "--lr-scale", "none|linear",
+            "Linear: the learning rate grows with the batch, lr * batch / 256",
+            [&](const std::string& text) {
+              request.lr_scale =
+                  choose<LrScale>(text, {{"none", LrScale::None}, {"linear", LrScale::Linear}});
+            });
+  add_value(app, "--warmup-epochs", "X", "The learning rate rises to its value over so many epochs",
+            [&](const std::string& text) { request.warmup_epochs = real_number(text, 0, 1e6); });
+}
+
+void add_parallel_options(CLI::App& app, StartTraining& request, TrainText& extra) {
+  add_value(app, "--devices", "LIST",
+            "Devices that train together, each rank's own under mpirun; cpu:0 when left out",
+            [&](const std::string& text) { request.devices = parse_devices(text); });
+  add_value(app, "--shares", "auto|equal|X,Y,...",
+            "Parts of the batch for the devices: equal when left out; auto: by measured speed; a "
+            "list: in proportion, fractions sum to 1",
+            [&](const std::string& text) { extra.shares = text; });
+  add_value(app, "--bucket-mib", "X", "Gradients are summed in pieces of X MiB; 25 when left out",
+            [&](const std::string& text) {
+              constexpr double kMib = 1 << 20;
+              request.bucket_bytes = std::llround(real_number(text, 1.0 / 256, 1024) * kMib);
+            });
+}
+
+void add_file_options(CLI::App& app, StartTraining& request) {
+  add_value(app, "--init", "FILE.safetensors", "Weights to start from",
+            [&](const std::string& text) { request.init_file = text; });
+  add_value(app, "--save", "FILE.safetensors", "Where to write the trained weights",
+            [&](const std::string& text) { request.save_file = text; });
+  add_value(app, "--checkpoint", "DIR", "Where to write checkpoints; the newest two are kept",
+            [&](const std::string& text) { request.checkpoint_dir = text; });
+  add_value(
+      app, "--every", "N", "Steps between checkpoints; at the end alone when left out",
+      [&](const std::string& text) { request.checkpoint_every = whole_number(text, 0, kMany); });
+  add_value(app, "--resume", "DIR",
+            "Go on from the newest checkpoint there; --epochs and --steps count from the beginning",
+            [&](const std::string& text) { request.resume_dir = text; });
+}
+
+void read_shares(const std::string& text, StartTraining& request) {
+  const bool word = !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
+  if (word) {
+    request.share_policy =
+        choose<SharePolicy>(text, {{"auto", SharePolicy::Auto}, {"equal", SharePolicy::Equal}});
+    return;
   }
+  request.share_policy = SharePolicy::Listed;
+  request.shares.clear();
+  for (const std::string& part : comma_list(text)) {
+    request.shares.push_back(real_number(part, 0, 1e9));
+  }
+  const std::size_t devices = std::max<std::size_t>(1, request.devices.size());
+  const std::string fault = fault_in_shares(request.shares, devices);
+  if (!fault.empty()) throw Error(Errc::Usage, fault);
 }
 
 }  // namespace
@@ -67,17 +128,11 @@ void check_share_list(const std::string& text, std::size_t devices) {
 void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, TrainText& extra) {
   add_cpu_devices(app, out.cpu_devices);
   add_json(app, out.json);
-  add_value(app, "--model", "NAME", "softmax, mlp, lenet or resnet18",
-            [&](const std::string& text) {
-              choice_index(text, {"softmax", "mlp", "lenet", "resnet18"});
-              request.model = text;
-            });
-  add_value(app, "--devices", "LIST", "Devices that train; cpu:0 when left out",
-            [&](const std::string& text) { request.devices = parse_devices(text); });
-  add_value(app, "--shares", "auto|equal|X,Y,...", "Parts of the batch for the devices",
-            [&](const std::string& text) { extra.shares = text; });
+  add_model_option(app, request.model);
+  add_parallel_options(app, request, extra);
   add_data_options(app, request, extra);
   add_step_options(app, request);
+  add_rate_options(app, request);
   add_value(app, "--kernels", "lab|library", "Whose matrix multiplication",
             [&](const std::string& text) {
               request.kernels =
@@ -87,10 +142,7 @@ void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, T
     if (text == "tf32") throw Error(Errc::Unsupported, "tf32 needs an NVIDIA GPU; use f32");
     request.dtype = choose<DType>(text, {{"f32", DType::F32}, {"bf16", DType::BF16}});
   });
-  add_value(app, "--init", "FILE.safetensors", "Weights to start from",
-            [&](const std::string& text) { request.init_file = text; });
-  add_value(app, "--save", "FILE.safetensors", "Where to write the trained weights",
-            [&](const std::string& text) { request.save_file = text; });
+  add_file_options(app, request);
   app.add_flag_callback(
       "--no-eval", [&] { request.evaluate = false; },
       "Leave out the test accuracy after each epoch");
@@ -98,9 +150,18 @@ void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, T
 
 void finish_training(StartTraining& request, const TrainText& extra) {
   if (!extra.data_asked && !request.data_dir.empty()) request.data = DataSource::FashionMnist;
-  if (extra.shares == "auto" || extra.shares == "equal") return;
+  if (request.checkpoint_every > 0 && request.checkpoint_dir.empty()) {
+    throw Error(Errc::Usage, fmt::format("--every {} needs a folder to write to; add "
+                                         "--checkpoint DIR",
+                                         request.checkpoint_every));
+  }
+  if (!request.resume_dir.empty() && !request.init_file.empty()) {
+    throw Error(Errc::Usage,
+                "--resume and --init contradict each other: a checkpoint has its own weights; give "
+                "one");
+  }
   try {
-    check_share_list(extra.shares, std::max<std::size_t>(1, request.devices.size()));
+    read_shares(extra.shares, request);
   } catch (const Error& e) {
     throw Error(e.code(), fmt::format("--shares: {}", e.what()));
   }

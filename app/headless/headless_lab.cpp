@@ -5,10 +5,10 @@
 
 namespace lab::app {
 
-HeadlessLab::HeadlessLab(int cpu_devices, Interrupt& interrupt)
+HeadlessLab::HeadlessLab(const MachineOptions& options, Interrupt& interrupt, RankGroup& ranks)
     : interrupt_(interrupt),
-      machine_({.cpu_devices = cpu_devices}),
-      worker_(machine_, tensors_, channel_, make_experiment, job_title) {}
+      machine_(options),
+      worker_(machine_, tensors_, channel_, make_experiment, job_title, ranks) {}
 
 void HeadlessLab::run(const JobCommand& command, Printer& printer) {
   constexpr double kInterruptPollS = 0.05;

@@ -11,8 +11,12 @@ namespace lab::app {
 
 class HeadlessLab {
  public:
-  // Throws Error for a machine that cannot be set up as asked.
-  HeadlessLab(int cpu_devices, Interrupt& interrupt);
+  // Throws Error for a machine that cannot be set up as asked. `ranks`: the processes that share
+  // the jobs.
+  HeadlessLab(const MachineOptions& options, Interrupt& interrupt,
+              RankGroup& ranks = single_rank());
+  HeadlessLab(int cpu_devices, Interrupt& interrupt)
+      : HeadlessLab(MachineOptions{.cpu_devices = cpu_devices}, interrupt) {}
 
   // Runs one job to its end, showing each event; throws the job's Error when it failed and
   // Error(Cancelled) when an interrupt cancelled it. What the printer throws goes on, and the job

@@ -39,6 +39,19 @@ void add_repetitions(Json& json, const Timing& time) {
   json["unstable"] = time.unstable;
 }
 
+void add_split(Json& json, const StepSplit& split) {
+  json["compute_s"] = split.compute_s;
+  json["all_reduce_s"] = split.all_reduce_s;
+  json["exposed_s"] = split.exposed_s;
+  json["imbalance_s"] = split.imbalance_s;
+}
+
+Json device_step_json(const DeviceStep& e) {
+  return {{"rank", e.rank},           {"device", to_string(e.device)},  {"images", e.images},
+          {"compute_s", e.compute_s}, {"all_reduce_s", e.all_reduce_s}, {"exposed_s", e.exposed_s},
+          {"wait_s", e.wait_s}};
+}
+
 struct ToJson {
   using Result = std::optional<Json>;
 
@@ -85,9 +98,11 @@ struct ToJson {
     return json;
   }
   Result operator()(const StepDone& e) const {
-    return Json{{"type", "step"}, {"step", e.step},        {"epoch", e.epoch},
-                {"loss", e.loss}, {"images", e.images},    {"images_per_s", e.images_per_s},
-                {"t_s", e.t_s},   {"accuracy", e.accuracy}};
+    Json json{{"type", "step"}, {"step", e.step},         {"epoch", e.epoch},
+              {"loss", e.loss}, {"images", e.images},     {"images_per_s", e.images_per_s},
+              {"t_s", e.t_s},   {"accuracy", e.accuracy}, {"lr", e.lr}};
+    for (const DeviceStep& device : e.devices) json["devices"].push_back(device_step_json(device));
+    return json;
   }
   Result operator()(const EpochDone& e) const {
     return Json{{"type", "epoch"},
@@ -97,6 +112,34 @@ struct ToJson {
                 {"test_acc", number(e.test_acc)},
                 {"seconds", e.seconds},
                 {"images_per_s", e.images_per_s}};
+  }
+  Result operator()(const ScalingPoint& e) const {
+    Json json{{"type", "sample"},
+              {"predicted", false},
+              {"mode", to_string(e.mode)},
+              {"devices", e.devices},
+              {"batch", e.batch}};
+    add_timing(json, e.step);
+    add_repetitions(json, e.step);
+    json["images_per_s"] = e.images_per_s;
+    json["speedup"] = e.speedup;
+    json["efficiency"] = e.efficiency;
+    add_split(json, e.split);
+    json["hidden_share"] = e.devices > 1 ? Json(e.hidden_share) : Json(nullptr);
+    json["test_acc"] = number(e.test_acc);
+    json["accuracy_steps"] = e.accuracy_steps;
+    json["shares_cores"] = e.shares_cores;
+    json["clock_mhz"] = number(e.conditions.clock_mhz);
+    return json;
+  }
+  Result operator()(const ScalingPrediction& e) const {
+    Json json{{"type", "sample"},     {"predicted", true},         {"mode", to_string(e.mode)},
+              {"devices", e.devices}, {"batch", e.batch},          {"link", e.link},
+              {"basis", e.basis},     {"step_s", e.step_s},        {"images_per_s", e.images_per_s},
+              {"speedup", e.speedup}, {"efficiency", e.efficiency}};
+    add_split(json, e.split);
+    json["measured_step_s"] = number(e.measured_step_s);
+    return json;
   }
   template <typename ForTheWindow>
   Result operator()(const ForTheWindow&) const {
@@ -132,6 +175,14 @@ void add_training(Json& json, const TrainingDone& training) {
   json["devices"] = names(training.devices);
   json["steps"] = training.steps;
   json["training_seconds"] = training.seconds;
+  json["ranks"] = training.ranks;
+  if (training.devices.size() > 1) {
+    Json split = Json::object();
+    add_split(split, training.split);
+    json["split"] = std::move(split);
+    json["hidden_share"] = training.hidden_share;
+  }
+  if (!training.checkpoint.empty()) json["checkpoint"] = training.checkpoint;
   if (!training.saved_file.empty()) json["saved_file"] = training.saved_file;
 }
 
@@ -141,14 +192,31 @@ void add_setup(Json& json, const TrainingStarted& e) {
   json["synthetic"] = e.synthetic;
   json["batch"] = e.request.batch;
   json["lr"] = e.lr;
+  json["lr_scale"] = to_string(e.request.lr_scale);
+  json["warmup_epochs"] = e.request.warmup_epochs;
   json["momentum"] = e.request.momentum;
   json["weight_decay"] = e.request.weight_decay;
   json["epochs"] = e.request.epochs;
   json["order"] = to_string(e.request.order);
   json["seed"] = e.request.seed;
+  const bool listed = e.request.share_policy == SharePolicy::Listed;
+  json["shares"] = listed ? Json(e.request.shares) : Json(to_string(e.request.share_policy));
   json["parameters"] = e.parameters;
   json["train_images"] = e.train_images;
   json["test_images"] = e.test_images;
+}
+
+void add_scaling(Json& json, const StartScaling& e) {
+  json["model"] = e.training.model.empty() ? Json(nullptr) : Json(e.training.model);
+  json["data"] = to_string(e.training.data);
+  json["batch"] = e.training.batch;
+  json["measured"] = e.measure;
+  json["steps"] = e.steps;
+  json["warmup"] = e.warmup;
+  json["rounds"] = e.rounds;
+  json["link"] = e.link;
+  json["predict_devices"] = e.predict_devices;
+  if (!e.reference_file.empty()) json["reference_file"] = e.reference_file;
 }
 
 Json caches_json(const std::vector<CacheInfo>& caches) {
@@ -215,12 +283,16 @@ void JobSummary::add(const Payload& payload) {
   if (const auto* fit = std::get_if<TransferFit>(&payload)) fits.push_back(*fit);
   if (const auto* started = std::get_if<TrainingStarted>(&payload)) setup = *started;
   if (const auto* done = std::get_if<TrainingDone>(&payload)) training = *done;
+  if (const auto* job = std::get_if<JobStarted>(&payload)) {
+    if (const auto* request = std::get_if<StartScaling>(&job->command)) scaling = *request;
+  }
 }
 
 std::string json_done(double seconds, const JobSummary& summary) {
   Json json{{"type", "done"}, {"seconds", seconds}};
   if (summary.training) add_training(json, *summary.training);
   if (summary.setup) add_setup(json, *summary.setup);
+  if (summary.scaling) add_scaling(json, *summary.scaling);
   for (const PeakSample& peak : summary.peaks) json["peaks"].push_back(peak_json(peak));
   for (const TransferFit& fit : summary.fits) json["fits"].push_back(fit_json(fit));
   return dump(json);

@@ -26,10 +26,12 @@ struct JobSummary {
   std::vector<TransferFit> fits;
   std::optional<TrainingStarted> setup;
   std::optional<TrainingDone> training;
+  std::optional<StartScaling> scaling;
 };
 
 // The last object of every command: "peaks" and "fits" where there are some, and for training
-// "test_acc", "images_per_s", "devices" and the settings.
+// "test_acc", "images_per_s", "devices", "ranks", for several devices "split" and "hidden_share",
+// "checkpoint" where there is one, and the settings; for scaling the settings.
 std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "app/headless/json_lines.h"
+#include "app/headless/scaling_results.h"
 #include "app/headless/table.h"
 
 namespace lab::app {
@@ -24,6 +25,11 @@ class JsonPrinter final : public Printer {
   explicit JsonPrinter(Console& console) : console_(console) {}
   void show(const Payload& payload) override {
     summary_.add(payload);
+    if (const auto* point = std::get_if<ScalingPoint>(&payload)) {
+      scaling_.add(*point);
+      return;
+    }
+    if (ends_measuring(payload)) show_points();
     if (const auto text = json_line(payload)) console_.line(*text);
     if (const auto* line = std::get_if<LogLine>(&payload)) console_.message(log_text(*line));
     if (const auto* end = std::get_if<JobFinished>(&payload);
@@ -33,8 +39,20 @@ class JsonPrinter final : public Printer {
   }
 
  private:
+  static bool ends_measuring(const Payload& payload) {
+    return std::holds_alternative<ScalingPrediction>(payload) ||
+           std::holds_alternative<JobFinished>(payload);
+  }
+
+  void show_points() {
+    for (const ScalingPoint& point : scaling_.take()) {
+      if (const auto text = json_line(point)) console_.line(*text);
+    }
+  }
+
   Console& console_;
   JobSummary summary_;
+  ScalingResults scaling_;
 };
 
 // For jobs without results of their own, such as making a tensor.
@@ -83,6 +101,7 @@ std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& 
   if (std::holds_alternative<StartMatmul>(command)) return make_matmul_table(console);
   if (std::holds_alternative<StartTransfers>(command)) return make_transfer_table(console);
   if (std::holds_alternative<StartTraining>(command)) return make_training_table(console);
+  if (std::holds_alternative<StartScaling>(command)) return make_scaling_table(console);
   return std::make_unique<PlainPrinter>(console);
 }
 

@@ -27,6 +27,7 @@ bool show_common(Console& console, const Payload& payload);
 std::unique_ptr<Printer> make_matmul_table(Console& console);
 std::unique_ptr<Printer> make_transfer_table(Console& console);
 std::unique_ptr<Printer> make_training_table(Console& console);
+std::unique_ptr<Printer> make_scaling_table(Console& console);
 
 // "12.3 ms  +-1.2 %" belongs together: median, and half the distance from p10 to p90 over it.
 std::string spread_text(const Timing& time);

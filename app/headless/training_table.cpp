@@ -21,6 +21,35 @@ std::string speed(double images_per_s) {
   return fmt::format("{:.0f} images/s", images_per_s);
 }
 
+// "0.2 (0.1 scaled linearly with the batch) after a warm-up of 2 epochs".
+std::string rate(const TrainingStarted& s) {
+  std::string text = fmt::format("{}", s.lr);
+  if (s.request.lr_scale == LrScale::Linear) {
+    text += fmt::format(" ({} scaled linearly with the batch)", s.request.lr.value_or(s.lr));
+  }
+  if (s.request.warmup_epochs > 0) {
+    text += fmt::format(" after a warm-up of {} epochs", s.request.warmup_epochs);
+  }
+  return text;
+}
+
+std::string places(const TrainingDone& d) {
+  if (d.ranks == 1) return names(d.devices);
+  return fmt::format("{} devices of {} processes", d.devices.size(), d.ranks);
+}
+
+// Where the time of a step of several devices went. Each part is a median over steps.
+std::string split(const TrainingDone& d) {
+  const StepSplit& s = d.split;
+  const double step_s = s.compute_s + s.all_reduce_s + s.imbalance_s;
+  return fmt::format(
+      "{} devices: {} a step = compute {} + all-reduce {} ({} of it exposed) + waiting {}; {} of "
+      "the all-reduce hidden behind backward",
+      d.devices.size(), format_seconds(step_s), format_seconds(s.compute_s),
+      format_seconds(s.all_reduce_s), format_seconds(s.exposed_s), format_seconds(s.imbalance_s),
+      percent(d.hidden_share));
+}
+
 class TrainingTable final : public Printer {
  public:
   explicit TrainingTable(Console& console) : console_(console) {}
@@ -46,7 +75,7 @@ class TrainingTable final : public Printer {
     console_.line(
         fmt::format("batch {}, learning rate {}, momentum {}, weight decay {}, {} steps "
                     "of {} an epoch, seed {}",
-                    s.request.batch, s.lr, s.request.momentum, s.request.weight_decay,
+                    s.request.batch, rate(s), s.request.momentum, s.request.weight_decay,
                     s.total_steps, s.steps_per_epoch, s.request.seed));
   }
 
@@ -61,8 +90,10 @@ class TrainingTable final : public Printer {
   void show_done(const TrainingDone& d) {
     const std::string result = d.test_acc ? "test accuracy " + accuracy(d.test_acc) + ", " : "";
     console_.line(fmt::format("{}{} steps in {}, {} on {}", result, d.steps,
-                              format_seconds(d.seconds), speed(d.images_per_s), names(d.devices)));
+                              format_seconds(d.seconds), speed(d.images_per_s), places(d)));
+    if (d.devices.size() > 1) console_.line(split(d));
     if (!d.saved_file.empty()) console_.line("weights saved in " + d.saved_file);
+    if (!d.checkpoint.empty()) console_.line("checkpoint in " + d.checkpoint);
   }
 
   Console& console_;

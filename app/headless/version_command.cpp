@@ -10,6 +10,7 @@ int run_version(Console& console) {
   console.line(fmt::format("build     {}, {}", kBuildType, kCompiler));
   console.line(fmt::format("window    {}", kHasWindow ? "yes" : "no"));
   console.line(fmt::format("CUDA      {}", kHasCuda ? "yes" : "no"));
+  console.line(fmt::format("MPI       {}", kHasMpi ? "yes" : "no"));
   return kExitDone;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/ranks/rank_jobs.h"
 #include "compute/files/whole_file.h"
 #include "compute/matmul/matmul_experiment.h"
 #include "compute/run/lab_clock.h"
@@ -26,13 +27,13 @@ constexpr bool kIsJob = std::is_constructible_v<JobCommand, T>;
 
 }  // namespace
 
-Controller::Controller(Machine& machine)
+Controller::Controller(Machine& machine, RankSession& session)
     : model_(machine.info()),
       telemetry_interval_s_(kTelemetryIntervalS),
       channel_([this] {
         if (wake_wanted_.exchange(false)) glfwPostEmptyEvent();
       }),
-      worker_(machine, tensors_, channel_, make_experiment, job_title),
+      worker_(machine, tensors_, channel_, leading_factory(session), job_title, session.ranks()),
       sampler_(machine, channel_, telemetry_interval_s_) {
   for (const Device device : machine.devices()) {
     for (RungInfo& rung : matmul_rungs(device)) model_.apply({0, lab_time_s(), std::move(rung)});
@@ -118,7 +119,8 @@ void Controller::log(Severity severity, std::string text) {
 Activity Controller::activity() const {
   if (!model_.job()) return Activity::Idle;
   const ui::JobKind kind = model_.job()->kind;
-  const bool times = kind == ui::JobKind::Transfers || kind == ui::JobKind::Matmul;
+  const bool times =
+      kind == ui::JobKind::Transfers || kind == ui::JobKind::Matmul || kind == ui::JobKind::Scaling;
   return times ? Activity::Timing : Activity::Busy;
 }
 

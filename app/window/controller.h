@@ -9,6 +9,7 @@
 #include "app/window/frame_pacer.h"
 #include "app/window/picture.h"
 #include "compute/device/machine.h"
+#include "compute/ranks/rank_session.h"
 #include "compute/run/channel.h"
 #include "compute/run/telemetry_sampler.h"
 #include "compute/run/worker.h"
@@ -20,8 +21,8 @@ namespace lab::app {
 
 class Controller {
  public:
-  // `machine` must outlive the controller, and GLFW too: events wake its event loop.
-  explicit Controller(Machine& machine);
+  // `machine` and `session` must outlive the controller, and GLFW too: events wake its event loop.
+  Controller(Machine& machine, RankSession& session);
 
   struct News {
     bool results = false;  // of jobs and the log

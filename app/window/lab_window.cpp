@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -64,13 +63,6 @@ WindowSize first_size(const WindowOptions& options, const Settings& settings) {
   return settings.window;
 }
 
-ui::Page page_named(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kNames = {"devices", "memory",   "transfers",
-                                                      "matmul",  "training", "log"};
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  return static_cast<ui::Page>(std::min<std::ptrdiff_t>(found - kNames.begin(), 5));
-}
-
 PacerLimits limits_for(const GlfwWindow& window) {
   PacerLimits limits;
   if (window.software_rendering()) limits.busy_interval_s = kSoftwareBusyIntervalS;
@@ -79,20 +71,21 @@ PacerLimits limits_for(const GlfwWindow& window) {
 
 }  // namespace
 
-LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt)
+LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSession& session)
     : options_(options),
       interrupt_(interrupt),
       settings_(settings_or_defaults(settings_complaint_)),
       view_(remembered_view(settings_)),
       machine_found_(std::async(std::launch::async,
-                                [n = options.cpu_devices.value_or(remembered_cpu_devices(view_))] {
-                                  return std::make_unique<Machine>(MachineOptions{n});
+                                [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
+                                 p = static_cast<int>(session.host_ranks().size())] {
+                                  return std::make_unique<Machine>(MachineOptions{n, p});
                                 })),
       player_(player_for(options)),
       window_(first_size(options, settings_)),
       interface_(window_, options.script.empty()),
       machine_(machine_found_.get()),
-      controller_(*machine_),
+      controller_(*machine_, session),
       pacer_(limits_for(window_)) {
   apply_options();
   if (!settings_complaint_.empty()) controller_.log(Severity::Warning, settings_complaint_);
@@ -103,7 +96,7 @@ void LabWindow::apply_options() {
   if (options_.theme) {
     view_.mode = *options_.theme == "light" ? ui::ThemeMode::Light : ui::ThemeMode::Dark;
   }
-  if (options_.page) view_.page = page_named(*options_.page);
+  if (options_.page) view_.page = ui::page_named(*options_.page).value_or(view_.page);
 }
 
 bool LabWindow::unattended() const {

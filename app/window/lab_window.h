@@ -20,7 +20,7 @@ namespace lab::app {
 class LabWindow {
  public:
   // Throws Error as run_window says.
-  LabWindow(const WindowOptions& options, Interrupt& interrupt);
+  LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSession& session);
   LabWindow(const LabWindow&) = delete;
   LabWindow& operator=(const LabWindow&) = delete;
 

@@ -5,8 +5,8 @@
 
 namespace lab::app {
 
-int run_window(const WindowOptions& options, Interrupt& interrupt) {
-  LabWindow(options, interrupt).run();
+int run_window(const WindowOptions& options, Interrupt& interrupt, RankSession& session) {
+  LabWindow(options, interrupt, session).run();
   return interrupt.requested() ? kExitInterrupted : kExitDone;
 }
 

@@ -146,6 +146,54 @@ TEST(CommandLine, ReadsTrain) {
   EXPECT_EQ(r.synthetic_test, 50);
 }
 
+TEST(CommandLine, ReadsTrainOnSeveralDevices) {
+  const auto r =
+      job<StartTraining>({"train", "--cpu-devices", "2", "--devices", "cpu:0,cpu:1", "--shares",
+                          "70,30", "--bucket-mib", "0.5", "--lr-scale", "linear", "--warmup-epochs",
+                          "1.5", "--checkpoint", "c", "--every", "100", "--resume", "d"});
+  EXPECT_EQ(r.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(r.share_policy, SharePolicy::Listed);
+  EXPECT_EQ(r.shares, (std::vector<double>{70, 30}));
+  EXPECT_EQ(r.bucket_bytes, 512 * kKiB);
+  EXPECT_EQ(r.lr_scale, LrScale::Linear);
+  EXPECT_EQ(r.warmup_epochs, 1.5);
+  EXPECT_EQ(r.checkpoint_dir, "c");
+  EXPECT_EQ(r.checkpoint_every, 100);
+  EXPECT_EQ(r.resume_dir, "d");
+}
+
+TEST(CommandLine, DividesTheBatchEquallyUnlessAsked) {
+  const auto plain = job<StartTraining>({"train"});
+  EXPECT_EQ(plain.share_policy, SharePolicy::Equal);
+  EXPECT_EQ(plain.bucket_bytes, 25 * 1024 * kKiB);
+  EXPECT_EQ(plain.lr_scale, LrScale::None);
+  EXPECT_EQ(plain.warmup_epochs, 0);
+  EXPECT_EQ(plain.checkpoint_every, 0);
+  EXPECT_EQ(job<StartTraining>({"train", "--shares", "auto"}).share_policy, SharePolicy::Auto);
+  EXPECT_EQ(job<StartTraining>({"train", "--shares", "equal"}).share_policy, SharePolicy::Equal);
+}
+
+TEST(CommandLine, SaysWhatIsWrongWithShares) {
+  const auto two = [](const char* shares) {
+    return complaint(
+        {"train", "--cpu-devices", "2", "--devices", "cpu:0,cpu:1", "--shares", shares});
+  };
+  EXPECT_TRUE(contains(two("autto"), "--shares: 'autto' is unknown; did you mean 'auto'?"));
+  EXPECT_TRUE(contains(two("1"), "--shares: 1 share (1) for 2 devices"));
+  EXPECT_TRUE(contains(two("0.7,0.4"), "sum to 1.1"));
+  EXPECT_TRUE(contains(two("0,0"), "leave every device without images"));
+  EXPECT_TRUE(contains(two("1,x"), "'x' is not a number"));
+  EXPECT_TRUE(contains(two("1,-1"), "'-1' is not a number from 0"));
+  EXPECT_EQ(two("0.7,0.3"), "no error");
+}
+
+TEST(CommandLine, RefusesFilesThatContradictEachOther) {
+  EXPECT_TRUE(contains(complaint({"train", "--every", "10"}), "add --checkpoint DIR"));
+  EXPECT_TRUE(
+      contains(complaint({"train", "--resume", "a", "--init", "b"}), "--resume and --init"));
+  EXPECT_TRUE(contains(complaint({"train", "--checkpiont", "a"}), "did you mean --checkpoint?"));
+}
+
 TEST(CommandLine, ADataDirectoryMeansFashionMnist) {
   EXPECT_EQ(job<StartTraining>({"train", "--data-dir", "x"}).data, DataSource::FashionMnist);
   EXPECT_EQ(job<StartTraining>({"train", "--data-dir", "x", "--data", "synthetic"}).data,
@@ -193,6 +241,13 @@ TEST(CommandLine, RefusesValuesOutOfRange) {
                                              {"train", "--epochs", "-3"},
                                              {"train", "--seed", "-1"},
                                              {"train", "--shares", "0.5,0.5"},
+                                             {"train", "--bucket-mib", "0"},
+                                             {"train", "--bucket-mib", "1025"},
+                                             {"train", "--lr-scale", "square"},
+                                             {"train", "--warmup-epochs", "-1"},
+                                             {"train", "--warmup-epochs", "inf"},
+                                             {"train", "--every", "-1"},
+                                             {"train", "--devices", "cpu:0,cpu:0"},
                                              {"train", "--cpu-devices", "0"},
                                              {"train", "--batch"},
                                              {"matmul", "--sizes", "0"},

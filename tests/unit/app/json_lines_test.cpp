@@ -67,6 +67,64 @@ TEST(JsonLines, TrainingFollowsTheContract) {
   EXPECT_EQ(json["devices"], nlohmann::json::array({"cpu:0"}));
 }
 
+TEST(JsonLines, AStepOfSeveralDevicesTellsWhereItsTimeWent) {
+  StepDone step;
+  step.lr = 0.25;
+  EXPECT_EQ(parsed(step)["lr"], 0.25);
+  EXPECT_FALSE(parsed(step).contains("devices"));
+  step.devices = {{.rank = 0, .device = cpu(0), .images = 3, .compute_s = 0.5},
+                  {.rank = 1, .device = cpu(1), .wait_s = 0.125}};
+  const auto devices = parsed(step)["devices"];
+  ASSERT_EQ(devices.size(), 2U);
+  expect_keys(devices[0],
+              {"rank", "device", "images", "compute_s", "all_reduce_s", "exposed_s", "wait_s"});
+  EXPECT_EQ(devices[0]["images"], 3);
+  EXPECT_EQ(devices[0]["compute_s"], 0.5);
+  EXPECT_EQ(devices[1]["rank"], 1);
+  EXPECT_EQ(devices[1]["device"], "cpu:1");
+  EXPECT_EQ(devices[1]["wait_s"], 0.125);
+}
+
+TEST(JsonLines, ATrainingOnSeveralDevicesEndsWithItsSplit) {
+  TrainingStarted started;
+  started.request.share_policy = SharePolicy::Listed;
+  started.request.shares = {0.75, 0.25};
+  started.request.lr_scale = LrScale::Linear;
+  started.request.warmup_epochs = 1.5;
+  TrainingDone done;
+  done.devices = {cpu(0), cpu(0)};
+  done.ranks = 2;
+  done.checkpoint = "c/step-00000001";
+  done.split.imbalance_s = 0.5;
+  done.hidden_share = 0.75;
+  JobSummary summary;
+  summary.add(started);
+  summary.add(done);
+  const auto json = nlohmann::json::parse(json_done(1, summary));
+  EXPECT_EQ(json["ranks"], 2);
+  EXPECT_EQ(json["checkpoint"], "c/step-00000001");
+  EXPECT_EQ(json["shares"], nlohmann::json::array({0.75, 0.25}));
+  EXPECT_EQ(json["lr_scale"], "linear");
+  EXPECT_EQ(json["warmup_epochs"], 1.5);
+  expect_keys(json["split"], {"compute_s", "all_reduce_s", "exposed_s", "imbalance_s"});
+  EXPECT_EQ(json["split"]["imbalance_s"], 0.5);
+  EXPECT_EQ(json["hidden_share"], 0.75);
+}
+
+TEST(JsonLines, ATrainingOnOneDeviceHasNoSplit) {
+  TrainingDone done;
+  done.devices = {cpu()};
+  JobSummary summary;
+  summary.add(TrainingStarted{});
+  summary.add(done);
+  const auto json = nlohmann::json::parse(json_done(1, summary));
+  EXPECT_EQ(json["ranks"], 1);
+  EXPECT_EQ(json["shares"], "equal");
+  EXPECT_FALSE(json.contains("split"));
+  EXPECT_FALSE(json.contains("hidden_share"));
+  EXPECT_FALSE(json.contains("checkpoint"));
+}
+
 TEST(JsonLines, ANumberThatIsNoneIsNull) {
   StepDone step;
   step.loss = std::nan("");

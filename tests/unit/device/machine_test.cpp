@@ -101,6 +101,15 @@ TEST(Machine, SplitsMemoryAndKeepsAccountsApart) {
   EXPECT_EQ(list.tensors[1].device, cpu(0));
 }
 
+TEST(Machine, DividesMemoryBetweenTheProcessesOfAHost) {
+  const Machine alone;
+  const Machine one_of_four({.processes = 4});
+  const auto limit = [](const Machine& m) {
+    return static_cast<double>(m.info().devices[0].memory_limit_bytes);
+  };
+  EXPECT_NEAR(limit(one_of_four) / limit(alone), 0.25, 0.1);  // free memory comes and goes
+}
+
 TEST(Machine, MakesManyDevices) {
   Machine machine({.cpu_devices = 4096});
   EXPECT_EQ(machine.num_cpus(), 4096);

@@ -9,9 +9,10 @@ COMPUTE_ORDER = [
     "compute/types",
     "compute/files",
     "compute/device",
+    "compute/cpu",
+    "compute/ranks",
     "compute/run",
     "compute/measure",
-    "compute/cpu",
     "compute/tensor",
     "compute/cuda",
     "compute/no_cuda",
@@ -20,6 +21,7 @@ COMPUTE_ORDER = [
     "compute/transfer",
     "compute/nn",
     "compute/train",
+    "compute/scaling",
     "compute/registry",
 ]
 # Stands in compute/run but knows every experiment, so it is a module of its own above them all.

@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "app/cli/command_line.h"
+#include "compute/types/error.h"
+#include "tests/support/errors.h"
+
+namespace lab::app {
+namespace {
+
+using Words = std::vector<const char*>;
+
+JobOptions options(Words words) {
+  words.insert(words.begin(), "scaling");
+  return std::get<JobOptions>(parse_command_line(words));
+}
+
+StartScaling parse(const Words& words) {
+  return std::get<StartScaling>(options(words).command);
+}
+
+std::string complaint(const Words& words) {
+  const std::string message = test::message_of([&] { options(words); }, Errc::Usage);
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  return message;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ScalingOptions, WithoutWordsEveryCoreIsADevice) {
+  EXPECT_EQ(options({}).cpu_devices, kOneDeviceACore);
+  const StartScaling r = parse({});
+  EXPECT_EQ(r.training.model, "lenet");
+  EXPECT_TRUE(r.training.devices.empty());
+  EXPECT_TRUE(r.measure);
+  EXPECT_TRUE(r.accuracy);
+  EXPECT_EQ(r.modes, std::vector<ScalingMode>{ScalingMode::Strong});
+  EXPECT_EQ(r.predict_devices, 16);
+  EXPECT_EQ(r.link, "nvlink");
+}
+
+TEST(ScalingOptions, ReadsWhatToMeasure) {
+  const Words words = {"--model",
+                       "mlp",
+                       "--batch",
+                       "64",
+                       "--devices",
+                       "cpu:0,cpu:1",
+                       "--counts",
+                       "2,1",
+                       "--cpu-devices",
+                       "2",
+                       "--mode",
+                       "both",
+                       "--steps",
+                       "5",
+                       "--rounds",
+                       "2",
+                       "--lr",
+                       "0.5",
+                       "--seed",
+                       "9",
+                       "--kernels",
+                       "library",
+                       "--shares",
+                       "auto",
+                       "--json",
+                       "--no-accuracy",
+                       "--accuracy-steps",
+                       "7",
+                       "--synthetic-train",
+                       "512",
+                       "--synthetic-test",
+                       "128"};
+  EXPECT_EQ(options(words).cpu_devices, 2);
+  EXPECT_TRUE(options(words).json);
+  const StartScaling r = parse(words);
+  EXPECT_EQ(r.training.model, "mlp");
+  EXPECT_EQ(r.training.batch, 64);
+  EXPECT_EQ(r.training.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(r.counts, (std::vector<int>{2, 1}));
+  EXPECT_EQ(r.modes, (std::vector<ScalingMode>{ScalingMode::Strong, ScalingMode::Weak}));
+  EXPECT_EQ(r.steps, 5);
+  EXPECT_EQ(r.rounds, 2);
+  EXPECT_EQ(r.training.lr, 0.5);
+  EXPECT_EQ(r.training.seed, 9U);
+  EXPECT_EQ(r.training.kernels, Kernels::Library);
+  EXPECT_EQ(r.training.share_policy, SharePolicy::Auto);
+  EXPECT_FALSE(r.accuracy);
+  EXPECT_EQ(r.accuracy_steps, 7);
+  EXPECT_EQ(r.training.synthetic_train, 512);
+}
+
+TEST(ScalingOptions, ADataDirectoryMeansFashionMnist) {
+  EXPECT_EQ(parse({"--data-dir", "x"}).training.data, DataSource::FashionMnist);
+}
+
+TEST(ScalingOptions, AKnownTimeIsPredictedFromAlone) {
+  const StartScaling typed =
+      parse({"--compute-ms", "52", "--predict", "32", "--link", "pcie3", "--mode", "weak"});
+  EXPECT_FALSE(typed.measure);
+  EXPECT_DOUBLE_EQ(typed.compute_s.value(), 0.052);
+  EXPECT_EQ(typed.predict_devices, 32);
+  EXPECT_EQ(typed.link, "pcie3");
+  EXPECT_TRUE(parse({"--compute-ms", "52", "--devices", "cpu:0"}).measure);
+  EXPECT_TRUE(parse({"--compute-ms", "52", "--cpu-devices", "2"}).measure);
+  EXPECT_TRUE(parse({"--compute-ms", "52", "--counts", "2"}).measure);
+  EXPECT_FALSE(parse({"--compute-ms", "52", "--devices", "cpu:0", "--predict-only"}).measure);
+}
+
+TEST(ScalingOptions, AReferenceNamesTheModelUnlessItIsTyped) {
+  const StartScaling r = parse({"--reference", "a.json"});
+  EXPECT_FALSE(r.measure);
+  EXPECT_EQ(r.reference_file, "a.json");
+  EXPECT_EQ(r.training.model, "");
+  EXPECT_EQ(parse({"--reference", "a.json", "--model", "mlp"}).training.model, "mlp");
+}
+
+TEST(ScalingOptions, LenetGetsTheStepsItNeedsToLearn) {
+  EXPECT_EQ(parse({}).accuracy_steps, 3 * 235);
+  EXPECT_EQ(parse({"--accuracy-steps", "100"}).accuracy_steps, 100);
+  EXPECT_EQ(parse({"--model", "resnet18"}).accuracy_steps, 235);
+}
+
+TEST(ScalingOptions, FaultsNameTheOptionAndTheWayOut) {
+  EXPECT_TRUE(contains(complaint({"--link", "nvlinc"}), "did you mean 'nvlink'?"));
+  EXPECT_TRUE(contains(complaint({"--counts", "1,,2"}), "--counts: "));
+  EXPECT_TRUE(contains(complaint({"--counts", "0"}), "'0' is not a whole number from 1"));
+  EXPECT_TRUE(contains(complaint({"--mode", "week"}), "did you mean 'weak'?"));
+  EXPECT_TRUE(contains(complaint({"--steps", "0"}), "--steps"));
+  EXPECT_TRUE(contains(complaint({"--compute-ms", "0"}), "--compute-ms"));
+  EXPECT_TRUE(contains(complaint({"--predict-only"}), "--compute-ms X or --reference FILE"));
+  EXPECT_TRUE(contains(complaint({"--compute-ms", "1", "--reference", "f"}), "contradict"));
+  EXPECT_TRUE(contains(complaint({"--compute-ms", "1", "--predict", "0"}), "nothing to do"));
+  EXPECT_TRUE(contains(complaint({"--devices", "cpu:3", "--cpu-devices", "2"}), "cpu:3"));
+  EXPECT_TRUE(contains(complaint({"--shares", "1,2"}), "--shares"));
+  EXPECT_TRUE(contains(complaint({"--model", "lennet"}), "did you mean 'lenet'?"));
+}
+
+}  // namespace
+}  // namespace lab::app

@@ -1,0 +1,155 @@
+// What `device-lab scaling` prints, as JSON and as tables.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/headless/json_lines.h"
+#include "app/headless/printer.h"
+#include "app/headless/scaling_results.h"
+
+namespace lab::app {
+namespace {
+
+using Json = nlohmann::json;
+
+ScalingPoint point(int devices, ScalingMode mode = ScalingMode::Strong) {
+  ScalingPoint p;
+  p.mode = mode;
+  p.devices = devices;
+  p.batch = 256;
+  p.step.median_s = 0.02 / devices;
+  p.step.p10_s = 0.019 / devices;
+  p.step.p90_s = 0.021 / devices;
+  p.step.n = 60;
+  p.images_per_s = 256 / p.step.median_s;
+  p.speedup = devices;
+  p.efficiency = 1;
+  p.split = {
+      .compute_s = p.step.median_s, .all_reduce_s = 1e-4, .exposed_s = 2e-5, .imbalance_s = 3e-5};
+  p.hidden_share = 0.8;
+  return p;
+}
+
+ScalingPrediction prediction(int devices) {
+  ScalingPrediction p;
+  p.devices = devices;
+  p.link = "pcie3";
+  p.basis = "typed in: 20.0 ms for 256 images";
+  p.batch = 256;
+  p.step_s = 0.02 / devices;
+  p.images_per_s = 256 / p.step_s;
+  p.speedup = devices;
+  p.efficiency = 1;
+  return p;
+}
+
+// What the printer writes to standard output for these events.
+std::vector<std::string> printed(bool json, const std::vector<Payload>& events) {
+  testing::internal::CaptureStdout();
+  {
+    Console console;
+    const auto printer =
+        json ? make_json_printer(console) : make_table_printer(console, StartScaling{});
+    for (const Payload& event : events) printer->show(event);
+  }
+  std::vector<std::string> lines;
+  const std::string text = testing::internal::GetCapturedStdout();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::size_t lines_with(const std::vector<std::string>& lines, const std::string& part) {
+  std::size_t count = 0;
+  for (const std::string& line : lines) count += line.find(part) != std::string::npos ? 1 : 0;
+  return count;
+}
+
+TEST(ScalingJson, ASampleSaysWhetherItIsPredicted) {
+  const Json measured = Json::parse(json_line(point(2)).value());
+  EXPECT_EQ(measured["type"], "sample");
+  EXPECT_EQ(measured["predicted"], false);
+  const Json predicted = Json::parse(json_line(prediction(16)).value());
+  EXPECT_EQ(predicted["type"], "sample");
+  EXPECT_EQ(predicted["predicted"], true);
+}
+
+TEST(ScalingJson, SamplesHaveEveryField) {
+  const Json measured = Json::parse(json_line(point(2)).value());
+  for (const char* key :
+       {"mode",           "devices",      "batch",     "median_s",     "p10_s",        "p90_s",
+        "samples",        "warmup",       "unstable",  "images_per_s", "speedup",      "efficiency",
+        "compute_s",      "all_reduce_s", "exposed_s", "imbalance_s",  "hidden_share", "test_acc",
+        "accuracy_steps", "shares_cores", "clock_mhz"}) {
+    EXPECT_TRUE(measured.contains(key)) << key;
+  }
+  EXPECT_EQ(measured["mode"], "strong");
+  EXPECT_EQ(measured["devices"], 2);
+  EXPECT_EQ(measured["imbalance_s"], 3e-5);
+  EXPECT_TRUE(measured["test_acc"].is_null());
+  EXPECT_TRUE(Json::parse(json_line(point(1)).value())["hidden_share"].is_null());
+  const Json predicted = Json::parse(json_line(prediction(16)).value());
+  for (const char* key :
+       {"mode", "devices", "batch", "link", "basis", "step_s", "images_per_s", "speedup",
+        "efficiency", "compute_s", "all_reduce_s", "exposed_s", "imbalance_s", "measured_step_s"}) {
+    EXPECT_TRUE(predicted.contains(key)) << key;
+  }
+  EXPECT_EQ(predicted["link"], "pcie3");
+  EXPECT_TRUE(predicted["measured_step_s"].is_null());
+}
+
+TEST(ScalingJson, EachPointIsPrintedOnceWhenItIsFinal) {
+  ScalingPoint better = point(1);
+  better.test_acc = 0.5;
+  const auto lines =
+      printed(true, {JobStarted{"t", StartScaling{}}, point(1), point(2), better, prediction(4),
+                     JobFinished{.outcome = Outcome::Done, .seconds = 1, .error = {}}});
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(Json::parse(lines[0])["test_acc"], 0.5);
+  EXPECT_EQ(Json::parse(lines[1])["devices"], 2);
+  EXPECT_EQ(Json::parse(lines[2])["predicted"], true);
+  const Json done = Json::parse(lines[3]);
+  EXPECT_EQ(done["type"], "done");
+  EXPECT_EQ(done["model"], "lenet");
+  EXPECT_EQ(done["batch"], 256);
+  EXPECT_EQ(done["link"], "nvlink");
+}
+
+TEST(ScalingJson, WhatWasMeasuredSurvivesAnInterrupt) {
+  const auto lines =
+      printed(true, {point(1), JobFinished{.outcome = Outcome::Cancelled, .error = {}}});
+  EXPECT_EQ(lines_with(lines, "\"predicted\":false"), 1U);
+}
+
+TEST(ScalingTable, KeepsPredictionsApart) {
+  ScalingPoint shared = point(4);
+  shared.shares_cores = true;
+  const auto lines =
+      printed(false, {point(1), point(2), shared, point(1, ScalingMode::Weak), prediction(1),
+                      prediction(16), JobFinished{.outcome = Outcome::Done, .error = {}}});
+  EXPECT_EQ(lines_with(lines, "Measured, strong scaling"), 1U);
+  EXPECT_EQ(lines_with(lines, "Measured, weak scaling"), 1U);
+  EXPECT_EQ(lines_with(lines, "PREDICTION, not measured"), 1U);
+  EXPECT_EQ(lines_with(lines, "over pcie3; compute time typed in"), 1U);
+  EXPECT_EQ(lines_with(lines, "can add no speed-up"), 1U);
+  EXPECT_EQ(lines_with(lines, "80.0 %"), 2U) << "hidden share, for more than one device";
+  EXPECT_EQ(lines_with(lines, "16.00x"), 1U);
+}
+
+TEST(ScalingTable, ComparesTheModelWithWhatWasMeasured) {
+  ScalingPrediction p = prediction(2);
+  p.link = "memory";
+  p.measured_step_s = 0.0125;
+  const auto lines =
+      printed(false, {point(2), p, JobFinished{.outcome = Outcome::Done, .error = {}}});
+  EXPECT_EQ(lines_with(lines, "against what was measured"), 1U);
+  EXPECT_EQ(lines_with(lines, "-20.0 %"), 1U);
+}
+
+}  // namespace
+}  // namespace lab::app

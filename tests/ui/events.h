@@ -1,5 +1,6 @@
 #pragma once
 // Events as jobs would send them, for tests of the model and the pages.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -142,6 +143,93 @@ inline StepDone step_done(std::int64_t step) {
   s.images_per_s = 11000 + 100 * static_cast<double>(step % 5);
   s.t_s = 0.02 * static_cast<double>(step);
   return s;
+}
+
+// Each device with its part of 256 images. The first needs half as long again for an image, which
+// `automatic` shares make good by and by.
+inline std::vector<DeviceStep> device_steps(int devices, int ranks, std::int64_t step,
+                                            bool automatic) {
+  std::vector<DeviceStep> all;
+  const double even = 256.0 / devices;
+  const double less = automatic ? 1 - std::exp(-static_cast<double>(step) / 100) : 0;
+  const double first = 1 - less * (devices - 1) / (3.0 * devices - 1);
+  double longest_s = 0;
+  for (int i = 0; i < devices; ++i) {
+    DeviceStep d;
+    d.rank = i * ranks / devices;
+    d.device = cpu(i % (devices / ranks));
+    const double part = i == 0 ? first : (devices - first) / (devices - 1);
+    d.images = std::lround(even * part);
+    d.compute_s = (i == 0 ? 0.021 : 0.014) * part + 1e-4 * static_cast<double>((step + i) % 5);
+    d.all_reduce_s = 0.002;
+    d.exposed_s = 0.0001;
+    longest_s = std::max(longest_s, d.compute_s);
+    all.push_back(d);
+  }
+  for (DeviceStep& d : all) d.wait_s = longest_s - d.compute_s;
+  return all;
+}
+
+// Of a machine on which a step of 256 images takes one device 80 ms and each further one costs 3 %.
+inline ScalingPoint scaling_point(ScalingMode mode, int devices, bool shares_cores = false) {
+  constexpr double kOne_s = 0.08;
+  const bool weak = mode == ScalingMode::Weak;
+  const double n = devices;
+  const double efficiency = shares_cores ? 1.9 / n : 1 / (1 + 0.03 * (n - 1));
+  ScalingPoint p;
+  p.mode = mode;
+  p.devices = devices;
+  p.batch = weak ? 256 * devices : 256;
+  p.speedup = n * efficiency;
+  p.efficiency = efficiency;
+  p.images_per_s = 256 / kOne_s * p.speedup;
+  p.step = timing(static_cast<double>(p.batch) / p.images_per_s);
+  p.split.compute_s = p.step.median_s;
+  if (devices > 1) {
+    p.split.compute_s = 0.95 * p.step.median_s;
+    p.split.all_reduce_s = 0.03 * p.step.median_s;
+    p.split.exposed_s = 0.01 * p.step.median_s;
+    p.split.imbalance_s = 0.02 * p.step.median_s;
+    p.hidden_share = 2.0 / 3;
+  }
+  if (!weak) {
+    p.test_acc = 0.8123 + 0.0004 * n;
+    p.accuracy_steps = 235;
+  }
+  p.shares_cores = shares_cores;
+  p.conditions.unix_time_s = 1'700'000'000;
+  p.conditions.clock_mhz = 2900.0;
+  return p;
+}
+
+inline ScalingPrediction scaling_prediction(ScalingMode mode, int devices) {
+  constexpr double kOne_s = 0.08;
+  const bool weak = mode == ScalingMode::Weak;
+  const double n = devices;
+  ScalingPrediction p;
+  p.mode = mode;
+  p.devices = devices;
+  p.link = "nvlink";
+  p.basis = "measured on cpu:0";
+  p.batch = weak ? 256 * devices : 256;
+  p.split.compute_s = weak ? kOne_s : kOne_s / n;
+  if (devices > 1) {
+    p.split.all_reduce_s = 0.0004;
+    p.split.exposed_s = 0.0002;
+  }
+  p.step_s = p.split.compute_s + p.split.exposed_s;
+  p.images_per_s = static_cast<double>(p.batch) / p.step_s;
+  p.speedup = p.images_per_s * kOne_s / 256;
+  p.efficiency = p.speedup / n;
+  return p;
+}
+
+// The same model for the machine of scaling_point(), beside its measurement.
+inline ScalingPrediction scaling_check(ScalingMode mode, int devices) {
+  ScalingPrediction p = scaling_prediction(mode, devices);
+  p.link = "memory";
+  p.measured_step_s = scaling_point(mode, devices).step.median_s;
+  return p;
 }
 
 inline EpochDone epoch_done(std::int64_t epoch) {

@@ -4,6 +4,7 @@
 
 #include "compute/types/error.h"
 #include "tests/ui/events.h"
+#include "ui/model/chapter_runs.h"
 
 namespace lab::ui {
 namespace {
@@ -47,6 +48,83 @@ TEST(Forms, CommandsSayWhatWasFilledIn) {
   EXPECT_EQ(s.devices, std::vector<Device>{cpu(0)});
 }
 
+TEST(Forms, SharesAreReadInAnyUnit) {
+  EXPECT_EQ(parse_shares("0.7, 0.3", 2), (std::vector<double>{0.7, 0.3}));
+  EXPECT_EQ(parse_shares("70% 30%", 2), (std::vector<double>{70, 30}));
+  EXPECT_EQ(parse_shares(" 1;0 ; 2", 3), (std::vector<double>{1, 0, 2}));
+  for (const char* bad : {"", "0.7", "0.7, 0.2, 0.1", "0.7, x", "1, -1", "0, 0", "nan, 1", "1, inf",
+                          "0.7-0.3", "1e999, 1"}) {
+    EXPECT_THROW(parse_shares(bad, 2), Error) << bad;
+  }
+  try {
+    parse_shares("0.7", 2);
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "'0.7' has 1 share for 2 devices; give one for each");
+  }
+}
+
+TEST(Forms, TrainingOnSeveralDevices) {
+  const MachineInfo machine = machine_of(3);
+  TrainingForm form;
+  form.devices = {true, false, true};
+  form.division = static_cast<int>(SharePolicy::Listed);
+  form.shares = "3, 1";
+  form.lr_scale = 1;
+  form.warmup_epochs = 1.5;
+  form.checkpoint_dir = "kept";
+  form.checkpoint_every = 100;
+  form.resume_dir = "before";
+  const StartTraining s = to_command(form, machine);
+  EXPECT_EQ(s.devices, (std::vector<Device>{cpu(0), cpu(2)}));
+  EXPECT_EQ(s.share_policy, SharePolicy::Listed);
+  EXPECT_EQ(s.shares, (std::vector<double>{3, 1}));
+  EXPECT_EQ(s.lr_scale, LrScale::Linear);
+  EXPECT_EQ(s.warmup_epochs, 1.5);
+  EXPECT_EQ(s.checkpoint_dir, "kept");
+  EXPECT_EQ(s.checkpoint_every, 100);
+  EXPECT_EQ(s.resume_dir, "before");
+
+  form.shares = "1, 1, 1";
+  EXPECT_THROW(to_command(form, machine), Error);
+  form.devices = {true};  // nothing to divide: the list does not matter
+  EXPECT_EQ(to_command(form, machine).share_policy, SharePolicy::Equal);
+  EXPECT_TRUE(to_command(form, machine).shares.empty());
+}
+
+TEST(Forms, ChapterRunsTakeTheDevicesThatAreThere) {
+  TrainingForm form;
+  form.momentum = 0.9;
+  form.lr_scale = 1;
+  EXPECT_EQ(chapter_run_of(form, machine_of(4)), 0);
+  fill_chapter_run(2, machine_of(4), form);
+  const StartTraining s = to_command(form, machine_of(4));
+  EXPECT_EQ(s.model, "resnet18");
+  EXPECT_EQ(s.data, DataSource::FashionMnist);
+  EXPECT_EQ(s.batch, 512);
+  EXPECT_EQ(*s.lr, 0.2);
+  EXPECT_EQ(s.momentum, 0);
+  EXPECT_EQ(s.lr_scale, LrScale::None);
+  EXPECT_EQ(s.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(chapter_run_of(form, machine_of(4)), 2);
+  EXPECT_EQ(chapter_stand_in(2, machine_of(4)), "cpu:0 and cpu:1 stand in for the GPUs");
+  form.batch = 256;
+  EXPECT_EQ(chapter_run_of(form, machine_of(4)), 0);
+
+  fill_chapter_run(2, machine_of(1), form);
+  EXPECT_EQ(training_devices(form, machine_of(1)), std::vector<Device>{cpu(0)});
+  EXPECT_EQ(chapter_stand_in(2, machine_of(1)), "cpu:0 alone stands in for the 2 GPUs");
+
+  MachineInfo mixed = machine_of(2);
+  for (int i = 0; i < 2; ++i) {
+    mixed.devices.emplace_back().device = {DeviceKind::Cuda, i};
+  }
+  fill_chapter_run(1, mixed, form);
+  EXPECT_EQ(training_devices(form, mixed), (std::vector<Device>{{DeviceKind::Cuda, 0}}));
+  fill_chapter_run(2, mixed, form);
+  EXPECT_EQ(training_devices(form, mixed).back(), (Device{DeviceKind::Cuda, 1}));
+  EXPECT_EQ(chapter_stand_in(2, mixed), "");
+}
+
 TEST(Forms, WhatCannotBeMeantIsRefusedWithASentence) {
   const MachineInfo machine = machine_of(1);
   TransferForm transfers;
@@ -75,6 +153,10 @@ TEST(Forms, SurviveSavingAndLoading) {
   forms.training.lr = 0.05;
   forms.training.model = 3;
   forms.training.devices = {true, false, true};
+  forms.training.division = 2;
+  forms.training.shares = "5, 1";
+  forms.training.warmup_epochs = 2;
+  forms.training.checkpoint_dir = "kept";
   forms.log.filter = "a, b = c\n";
   std::map<std::string, std::string> saved, again;
   save_forms(forms, saved);
@@ -85,6 +167,8 @@ TEST(Forms, SurviveSavingAndLoading) {
   EXPECT_EQ(loaded.matmul.chosen, forms.matmul.chosen);
   EXPECT_EQ(loaded.training.lr, 0.05);
   EXPECT_EQ(loaded.training.devices, forms.training.devices);
+  EXPECT_EQ(loaded.training.shares, "5, 1");
+  EXPECT_EQ(loaded.training.checkpoint_dir, "kept");
 }
 
 TEST(Forms, LoadingIgnoresWhatDoesNotFit) {

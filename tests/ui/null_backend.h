@@ -96,6 +96,13 @@ class NullBackend {
     ImGui::GetIO().AddMouseWheelEvent(0, notches);
 #endif
   }
+  void control(bool down) {
+#if IMGUI_VERSION_NUM < 18700
+    ImGui::GetIO().KeyCtrl = down;
+#else
+    ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, down);
+#endif
+  }
   void key(ImGuiKey key, bool down) {
 #if IMGUI_VERSION_NUM < 18700
     ImGui::GetIO().KeysDown[key] = down;

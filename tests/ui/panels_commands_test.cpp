@@ -115,6 +115,103 @@ TEST_F(PanelCommands, TrainingStartsWithTheChaptersDefaults) {
   EXPECT_EQ(sent[0].epochs, 10);
 }
 
+TEST_F(PanelCommands, TrainingTakesTheTickedDevices) {
+  lab.open(Page::Training);
+  EXPECT_FALSE(lab.visible("training/division/Auto")) << "one device has nothing to divide";
+  lab.click("training/device/cpu:0");
+  lab.click("training/device/cpu:1");
+  lab.click("training/division/Auto");
+  lab.click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  const StartTraining sent = lab.sent<StartTraining>()[0];
+  EXPECT_EQ(sent.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(sent.share_policy, SharePolicy::Auto);
+}
+
+TEST_F(PanelCommands, SharesThatDoNotFitAreExplainedWhereTheyAreTyped) {
+  lab.open(Page::Training);
+  lab.view.forms.training.devices = {true, true};
+  lab.frames(2);
+  lab.click("training/division/By list");
+  lab.view.forms.training.shares = "0.7";
+  lab.frames(3);
+  ASSERT_TRUE(lab.visible("training/shares_error"));
+  EXPECT_EQ(lab.backend.find("training/shares_error")->label,
+            "'0.7' has 1 share for 2 devices; give one for each");
+  EXPECT_FALSE(lab.visible("training/form_error")) << "said once";
+  lab.click("training/start");
+  EXPECT_TRUE(lab.out.empty());
+  lab.view.forms.training.shares = "0.7, 0.3";
+  lab.frames(3);
+  lab.click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].shares, (std::vector<double>{0.7, 0.3}));
+}
+
+TEST_F(PanelCommands, ALargerBatchIsExplainedAndItsRateScaled) {
+  lab.open(Page::Training);
+  EXPECT_EQ(lab.backend.find("training/larger_batch")->label, "Twice the batch, twice the rate?");
+  lab.click("training/larger_batch");
+  EXPECT_TRUE(lab.visible("training/pitfall"));
+  lab.click("training/lr_scale/Linear");
+  lab.view.forms.training.warmup_epochs = 2;
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("training/larger_batch")->label, "Linear, warm-up 2 epochs");
+  lab.click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].lr_scale, LrScale::Linear);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].warmup_epochs, 2);
+}
+
+TEST_F(PanelCommands, AChaptersRunFillsTheForm) {
+  lab.open(Page::Training);
+  lab.click("training/chapter");
+  lab.click("training/chapter/Two GPUs: batch 512, lr 0.2");
+  EXPECT_EQ(lab.backend.find("training/chapter")->value, "Two GPUs: batch 512, lr 0.2");
+  lab.click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  const StartTraining sent = lab.sent<StartTraining>()[0];
+  EXPECT_EQ(sent.model, "resnet18");
+  EXPECT_EQ(sent.batch, 512);
+  EXPECT_EQ(*sent.lr, 0.2);
+  EXPECT_EQ(sent.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+}
+
+TEST_F(PanelCommands, CheckpointsAreAskedForUnderMoreSettings) {
+  lab.open(Page::Training);
+  lab.scroll_to_and_click("training/more");
+  lab.scroll_to_and_click("training/checkpoint_dir");
+  lab.type("kept");
+  lab.press(ImGuiKey_Enter);
+  EXPECT_EQ(lab.view.forms.training.checkpoint_dir, "kept");
+  lab.scroll_to_and_click("training/resume_dir");
+  lab.type("before");
+  lab.press(ImGuiKey_Enter);
+  lab.view.forms.training.checkpoint_every = 50;
+  lab.scroll(1000);
+  lab.scroll_to_and_click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].checkpoint_dir, "kept");
+  EXPECT_EQ(lab.sent<StartTraining>()[0].checkpoint_every, 50);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].resume_dir, "before");
+}
+
+TEST(SmallWindow, TrainingFoldsItsSettingsOnceThereIsARun) {
+  Lab lab(make_scene(Page::Training, Scene::Empty), 2, {1280, 720});
+  lab.open(Page::Training);
+  EXPECT_TRUE(lab.visible("training/model"));
+  lab.click("training/start");
+  lab.show(make_scene(Page::Training, Scene::Running));
+  EXPECT_FALSE(lab.visible("training/model"));
+  EXPECT_TRUE(lab.visible("training/figure/loss"));
+  EXPECT_EQ(lab.backend.find("training/settings")->label,
+            "lenet, Synthetic, batch 256, lr 0.9, 10 epochs, cpu:0");
+  lab.click("training/settings");
+  EXPECT_TRUE(lab.visible("training/model"));
+  lab.click("training/settings");
+  EXPECT_FALSE(lab.visible("training/model"));
+}
+
 TEST_F(PanelCommands, TheModelBringsItsLearningRate) {
   lab.open(Page::Training);
   lab.click("training/model");

@@ -64,9 +64,14 @@ TEST_P(PlotTest, TheLegendHidesAndShows) {
   EXPECT_TRUE(state().hidden.empty());
 }
 
-TEST_P(PlotTest, TheWheelZoomsAroundThePointer) {
+TEST_P(PlotTest, TheWheelWithControlZoomsAroundThePointer) {
   b.frame(drawing());
   b.move_to(at(0.5F, 0.5F));
+  b.frame(drawing());
+  b.wheel(3);
+  b.frame(drawing());
+  EXPECT_FALSE(state().x || state().y) << "the wheel alone is the page's";
+  b.control(true);
   b.frame(drawing());
   b.wheel(3);
   b.frame(drawing());
@@ -233,6 +238,25 @@ TEST_P(PlotTest, SeriesOfAGroupShareAnEntryOfTheLegend) {
   EXPECT_EQ(b.ui.widgets.find("page/loss/legend/train"), nullptr);
   b.click("page/loss/legend/both", drawing());
   EXPECT_EQ(b.find("page/loss/legend/both")->value, "hidden");
+}
+
+TEST_P(PlotTest, FamiliesAndGroupsEachHaveTheirEntries) {
+  series.resize(1);
+  series[0].family = "cpu:0";
+  series[0].group = "copy";
+  series.push_back(series[0]);
+  series[1].family = "cpu:1";
+  series[1].hollow = true;
+  b.frames(2, drawing());
+  for (const char* entry : {"cpu:0", "cpu:1", "copy"}) {
+    EXPECT_NE(b.find(std::string("page/loss/legend/") + entry), nullptr);
+  }
+  b.click("page/loss/legend/cpu:0", drawing());
+  EXPECT_EQ(b.find("page/loss/legend/cpu:0")->value, "hidden");
+  EXPECT_EQ(b.find("page/loss/legend/copy")->value, "shown");
+  EXPECT_NE(b.find("page/loss")->value.find("x 0..100"), std::string::npos) << "the other is left";
+  b.click("page/loss/legend/copy", drawing());
+  EXPECT_EQ(b.find("page/loss/legend/copy")->value, "hidden");
 }
 
 INSTANTIATE_TEST_SUITE_P(Scales, PlotTest, ::testing::Values(1.0F, 2.0F));

@@ -102,6 +102,23 @@ void feed_training(Feed& feed, Scene scene) {
   feed.end(scene);
 }
 
+void feed_scaling(Feed& feed, Scene scene) {
+  StartScaling request;
+  request.modes = {ScalingMode::Strong, ScalingMode::Weak};
+  feed(1, JobStarted{"Scaling lenet over 2 devices", request});
+  for (const ScalingMode mode : request.modes) {
+    if (scene == Scene::Failed) break;
+    feed(1, scaling_point(mode, 1));
+    if (scene == Scene::Running) break;
+    feed(1, scaling_point(mode, 2));
+    feed(1, scaling_point(mode, 4, true));
+    for (const int devices : {1, 2, 4, 8, 16}) feed(1, scaling_prediction(mode, devices));
+    for (const int devices : {1, 2, 4}) feed(1, scaling_check(mode, devices));
+  }
+  if (scene == Scene::Done) feed(1, Skipped{"8 devices", "the machine makes 4 of its cores"});
+  feed.end(scene);
+}
+
 }  // namespace
 
 Model make_scene(Page page, Scene scene) {
@@ -115,6 +132,7 @@ Model make_scene(Page page, Scene scene) {
     case Page::Transfers: feed_transfers(feed, scene); break;
     case Page::Matmul: feed_matmul(feed, scene); break;
     case Page::Training: feed_training(feed, scene); break;
+    case Page::Scaling: feed_scaling(feed, scene); break;
     case Page::Log:
       for (int i = 0; i < 60; ++i) {
         feed(0, LogLine{static_cast<Severity>(i % 3),
@@ -123,6 +141,39 @@ Model make_scene(Page page, Scene scene) {
       }
       break;
   }
+  return model;
+}
+
+Model make_many_devices(const ManyDevices& what, Scene scene) {
+  Model model(machine_of(what.devices / what.ranks));
+  Feed feed{model};
+  feed_devices(feed);
+  StartTraining request;
+  request.model = "resnet18";
+  request.data = DataSource::FashionMnist;
+  request.devices = model.devices();
+  request.share_policy = what.policy;
+  feed(1, JobStarted{"Training resnet18", request});
+  TrainingStarted started = training_started(false);
+  started.request = request;
+  started.lr = 0.1;
+  feed(1, started);
+  const bool automatic = what.policy == SharePolicy::Auto;
+  for (int step = 1; step <= 700; ++step) {
+    StepDone done = step_done(step);
+    done.lr = started.lr;
+    done.devices = device_steps(what.devices, what.ranks, step, automatic);
+    feed(1, done);
+    if (step % 235 == 0) feed(1, epoch_done(step / 235));
+  }
+  if (scene == Scene::Done) {
+    TrainingDone done;
+    done.ranks = what.ranks;
+    done.images_per_s = 11'200;
+    done.hidden_share = 0.957;
+    feed(1, done);
+  }
+  feed.end(scene);
   return model;
 }
 

@@ -15,6 +15,14 @@ enum class Scene { Empty, Running, Done, Failed };
 // Everything a page can show in that state, on a machine with two CPU devices.
 ui::Model make_scene(ui::Page page, Scene scene);
 
+// A training of resnet18 on Fashion-MNIST on many devices, those of one rank alike.
+struct ManyDevices {
+  int devices = 2;  // of all ranks
+  int ranks = 1;
+  SharePolicy policy = SharePolicy::Equal;
+};
+ui::Model make_many_devices(const ManyDevices& what, Scene scene);
+
 // The window with what a person does to it.
 class Lab {
  public:

@@ -133,9 +133,41 @@ void visit_training(Visitor& v, auto& f) {
   v.choice("training.order", f.order, 2);
   v.choice("training.kernels", f.kernels, 2);
   v.count("training.seed", f.seed, 0);
+  v.choice("training.division", f.division, 3);
+  v.text("training.shares", f.shares);
+  v.choice("training.lr_scale", f.lr_scale, 2);
+  v.real("training.warmup_epochs", f.warmup_epochs, 0);
+  v.text("training.checkpoint_dir", f.checkpoint_dir);
+  v.count("training.checkpoint_every", f.checkpoint_every, 0);
+  v.text("training.resume_dir", f.resume_dir);
   v.flag("training.more", f.more);
+  v.flag("training.larger_batch", f.larger_batch);
   v.choice("training.x_axis", f.x_axis, 3);
   v.flag("training.log_loss", f.log_loss);
+}
+
+template <typename Visitor>
+void visit_scaling(Visitor& v, auto& f) {
+  v.choice("scaling.model", f.model, 4);
+  v.choice("scaling.data", f.data, 2);
+  v.text("scaling.data_dir", f.data_dir);
+  v.count("scaling.batch", f.batch, 1);
+  v.text("scaling.counts", f.counts);
+  v.choice("scaling.modes", f.modes, 3);
+  v.count("scaling.steps", f.steps, 1);
+  v.count("scaling.warmup", f.warmup, 0);
+  v.count("scaling.rounds", f.rounds, 1);
+  v.flag("scaling.accuracy", f.accuracy);
+  v.count("scaling.accuracy_steps", f.accuracy_steps, 1);
+  v.count("scaling.predict_devices", f.predict_devices, 2);
+  v.choice("scaling.link", f.link, static_cast<int>(scaling_links().size()));
+  v.choice("scaling.compute_time", f.compute_time, 3);
+  v.real("scaling.compute_ms", f.compute_ms, 0);
+  v.text("scaling.reference_file", f.reference_file);
+  v.flag("scaling.more", f.more);
+  v.flag("scaling.bars_by_share", f.bars_by_share);
+  v.choice("scaling.shown_mode", f.shown_mode, 2);
+  v.flag("scaling.show_table", f.show_table);
 }
 
 template <typename Visitor>
@@ -153,6 +185,7 @@ void visit_all(Visitor& v, auto& forms) {
   visit_transfers(v, forms.transfers);
   visit_matmul(v, forms.matmul);
   visit_training(v, forms.training);
+  visit_scaling(v, forms.scaling);
   visit_log(v, forms.log);
 }
 
@@ -162,22 +195,28 @@ std::string ticked(const std::vector<bool>& flags) {
   return text;
 }
 
+void load_ticked(const Load& load, const char* key, std::vector<bool>& flags) {
+  std::string text;
+  load.text(key, text);
+  if (text.find_first_not_of("01") != std::string::npos) return;
+  flags.clear();
+  for (const char c : text) flags.push_back(c == '1');
+}
+
 }  // namespace
 
 void save_forms(const Forms& forms, Settings& out) {
   Save save{out};
   visit_all(save, forms);
   out["training.devices"] = ticked(forms.training.devices);
+  out["scaling.devices"] = ticked(forms.scaling.devices);
 }
 
 void load_forms(Forms& forms, const Settings& saved) {
   Load load{saved};
   visit_all(load, forms);
-  std::string devices;
-  load.text("training.devices", devices);
-  if (devices.find_first_not_of("01") != std::string::npos) return;
-  forms.training.devices.clear();
-  for (const char c : devices) forms.training.devices.push_back(c == '1');
+  load_ticked(load, "training.devices", forms.training.devices);
+  load_ticked(load, "scaling.devices", forms.scaling.devices);
 }
 
 }  // namespace lab::ui

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 
 #include "compute/types/error.h"
 #include "compute/types/units.h"
+#include "ui/model/form_checks.h"
 
 namespace lab::ui {
 namespace {
@@ -16,16 +16,6 @@ std::vector<Device> chosen_device(int position, const MachineInfo& machine) {
   const auto i = static_cast<std::size_t>(position);
   if (position <= 0 || i > machine.devices.size()) return {};
   return {machine.devices[i - 1].device};
-}
-
-double positive(double value, const char* what) {
-  if (std::isfinite(value) && value > 0) return value;
-  throw Error(Errc::Usage, fmt::format("{} is {:g}; it must be above 0", what, value));
-}
-
-std::int64_t positive(std::int64_t value, const char* what) {
-  if (value > 0) return value;
-  throw Error(Errc::Usage, fmt::format("{} is {}; it must be at least 1", what, value));
 }
 
 }  // namespace
@@ -121,30 +111,6 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
   command.budget_s = positive(form.budget_s, "time for one kernel");
   command.seed = static_cast<std::uint64_t>(form.seed);
   command.live = live;
-  return command;
-}
-
-StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
-  StartTraining command;
-  command.model = training_models().at(static_cast<std::size_t>(form.model));
-  command.data = static_cast<DataSource>(form.data);
-  command.data_dir = form.data_dir;
-  command.synthetic_train = positive(form.synthetic_train, "number of training images");
-  command.synthetic_test = positive(form.synthetic_test, "number of test images");
-  for (std::size_t i = 0; i < machine.devices.size() && i < form.devices.size(); ++i) {
-    if (form.devices[i]) command.devices.push_back(machine.devices[i].device);
-  }
-  if (command.devices.empty() && !machine.devices.empty()) {
-    command.devices.push_back(machine.devices.front().device);
-  }
-  command.batch = positive(form.batch, "batch");
-  command.lr = positive(form.lr, "learning rate");
-  command.momentum = form.momentum;
-  command.weight_decay = form.weight_decay;
-  command.epochs = positive(form.epochs, "epochs");
-  command.order = static_cast<BatchOrder>(form.order);
-  command.kernels = static_cast<Kernels>(form.kernels);
-  command.seed = static_cast<std::uint64_t>(form.seed);
   return command;
 }
 

@@ -3,7 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,11 +74,48 @@ struct TrainingForm {
   int order = 0;    // as BatchOrder
   int kernels = 0;  // as Kernels
   std::int64_t seed = 0;
-  bool more = false;  // rarely used settings unfolded
-  int x_axis = 0;     // 0 step, 1 epoch, 2 time
+  int division = 0;  // as SharePolicy; for two or more devices
+  std::string shares = "0.5, 0.5";
+  int lr_scale = 0;  // as LrScale
+  double warmup_epochs = 0;
+  std::string checkpoint_dir;  // empty: no checkpoints
+  std::int64_t checkpoint_every = 0;
+  std::string resume_dir;
+  bool more = false;          // rarely used settings unfolded
+  bool larger_batch = false;  // what a larger batch needs, unfolded
+  bool devices_open = false;  // many devices to tick, unfolded
+  bool all_devices = false;   // their card shows more than fit well
+  // Of the form above the results; empty: open until something was trained. Not remembered.
+  std::optional<bool> settings_open;
+  int x_axis = 0;  // 0 step, 1 epoch, 2 time
   bool log_loss = false;
   std::map<JobId, RunChoice> runs;
   JobId renaming = 0;
+};
+
+// Where the prediction takes the time of one device's step from.
+enum class ComputeTime { Measured, Typed, File };
+
+struct ScalingForm {
+  int model = 2;  // position in training_models()
+  int data = 0;   // as DataSource
+  std::string data_dir;
+  std::int64_t batch = 256;
+  std::vector<bool> devices;  // the largest set, ticked by position; none: all
+  std::string counts;         // numbers of devices; empty: 1, 2, 4, ... and all of the set
+  int modes = 0;              // 0 strong, 1 weak, 2 both
+  std::int64_t steps = 20, warmup = 3, rounds = 3;
+  bool accuracy = true;
+  std::int64_t accuracy_steps = 940;  // follows the model
+  std::int64_t predict_devices = 16;
+  int link = 3;          // position in scaling_links()
+  int compute_time = 0;  // as ComputeTime
+  double compute_ms = 100;
+  std::string reference_file;
+  bool more = false;  // rarely used settings unfolded
+  bool bars_by_share = false;
+  int shown_mode = 0;  // as ScalingMode, where results of both are there
+  bool show_table = false;
 };
 
 struct LogForm {
@@ -90,6 +129,7 @@ struct Forms {
   TransferForm transfers;
   MatmulForm matmul;
   TrainingForm training;
+  ScalingForm scaling;
   LogForm log;
 };
 
@@ -97,9 +137,27 @@ struct Forms {
 const std::vector<std::string>& training_models();
 double default_lr(int model);
 
+// How many steps of 256 images teach a model enough to compare accuracies by.
+std::int64_t default_accuracy_steps(int model);
+
+// Connections that predictions know: the name that commands use, and what people call it.
+struct LinkChoice {
+  const char* name;   // "nvlink"
+  const char* title;  // "NVLink"
+};
+std::span<const LinkChoice> scaling_links();
+std::string link_title(std::string_view name);  // the name itself when it is none of them
+
 // "1024,1024", "1024 x 1024", "[2, 3]"; empty text is a scalar. Throws Error(Usage) naming the
 // text.
 std::vector<std::int64_t> parse_shape(std::string_view text);
+
+// Shares of the batch, one for each device: "0.7, 0.3", "70 30", in any unit. Throws Error(Usage)
+// naming the text and the number of devices.
+std::vector<double> parse_shares(std::string_view text, std::size_t devices);
+
+// The devices that train: the ticked ones, or the first.
+std::vector<Device> training_devices(const TrainingForm& form, const MachineInfo& machine);
 
 // The command a form asks for; throws Error(Usage) with a sentence for the person when a field
 // cannot be understood. `live` repeats until stopped.
@@ -107,6 +165,12 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine);
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live);
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live);
 StartTraining to_command(const TrainingForm& form, const MachineInfo& machine);
+// `measured_s`: what one device's step of the form's batch took, where that is known; only
+// predictions without a measurement of their own need it.
+StartScaling to_command(const ScalingForm& form, const MachineInfo& machine, bool measure,
+                        std::optional<double> measured_s = {});
+// The largest set of devices: the ticked ones, or all.
+std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& machine);
 
 // Adds every remembered value under its key ("training.batch"); load takes what fits, ignores the
 // rest.

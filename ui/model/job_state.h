@@ -7,8 +7,8 @@
 
 namespace lab::ui {
 
-enum class JobKind { Memory, Transfers, Matmul, Training };
-inline constexpr int kJobKinds = 4;
+enum class JobKind { Memory, Transfers, Matmul, Training, Scaling };
+inline constexpr int kJobKinds = 5;
 
 JobKind kind_of(const JobCommand& command);
 

@@ -73,6 +73,7 @@ void Model::on(const Event& e, const JobStarted& p) {
                          .seconds = 0};
   if (const auto* c = std::get_if<StartTransfers>(&p.command)) start(transfers_, *c, e.t_s);
   if (const auto* c = std::get_if<StartMatmul>(&p.command)) start(matmul_, *c, e.t_s);
+  if (const auto* c = std::get_if<StartScaling>(&p.command)) start_scaling(*c, e.t_s);
   if (const auto* c = std::get_if<StartTraining>(&p.command)) {
     runs_.emplace_back(e.job, *c);
     forget_old_runs();
@@ -89,6 +90,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   state.seconds = p.seconds;
   if (job_->kind == JobKind::Transfers) finish(transfers_);
   if (job_->kind == JobKind::Matmul) finish(matmul_);
+  if (job_->kind == JobKind::Scaling) finish(scaling_);
   if (job_->kind == JobKind::Training && runs_.back().steps().size() == 0) runs_.pop_back();
   switch (p.outcome) {
     case Outcome::Done: add_log(e.t_s, e.job, Severity::Info, job_->title + " done"); break;
@@ -116,6 +118,7 @@ void Model::on(const Event& e, const LogLine& p) {
 void Model::on(const Event& e, const Skipped& p) {
   if (is_job(e, JobKind::Matmul)) matmul_.current.skipped.push_back(p);
   if (is_job(e, JobKind::Transfers)) transfers_.current.skipped.push_back(p);
+  if (is_job(e, JobKind::Scaling)) scaling_.current.skipped.push_back(p);
   add_log(e.t_s, e.job, Severity::Warning, "Skipped " + p.what + ": " + p.reason);
 }
 
@@ -145,6 +148,14 @@ void Model::on(const Event& e, const TransferFit& p) {
   if (is_job(e, JobKind::Transfers)) transfers_.current.add(p);
 }
 
+void Model::on(const Event& e, const ScalingPoint& p) {
+  if (is_job(e, JobKind::Scaling)) scaling_.current.add(p);
+}
+
+void Model::on(const Event& e, const ScalingPrediction& p) {
+  if (is_job(e, JobKind::Scaling)) scaling_.current.add(p);
+}
+
 void Model::on(const Event& e, const TensorList& p) {
   tensors_ = p.tensors;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -166,6 +177,12 @@ void Model::on(const Event& e, const Telemetry& p) {
     histories_[i].add(reading);
     memories_[i].add(e.t_s, reading.lab_used_bytes, reading.lab_peak_bytes);
   }
+}
+
+void Model::start_scaling(const StartScaling& request, double t_s) {
+  start(scaling_, request, t_s);
+  scaling_.current.measured_with = request;
+  if (!request.measure && scaling_.previous) scaling_.current.keep_measured(*scaling_.previous);
 }
 
 template <typename Part>

@@ -13,6 +13,7 @@
 #include "ui/model/history.h"
 #include "ui/model/job_state.h"
 #include "ui/model/matmul_results.h"
+#include "ui/model/scaling_results.h"
 #include "ui/model/training_run.h"
 #include "ui/model/transfer_results.h"
 
@@ -64,6 +65,7 @@ class Model {
   const std::vector<RungInfo>& rungs() const { return rungs_; }  // of all devices, ladder order
   const Kept<TransferResults>& transfers() const { return transfers_; }
   const Kept<MatmulResults>& matmul() const { return matmul_; }
+  const Kept<ScalingResults>& scaling() const { return scaling_; }
   const std::deque<TrainingRun>& runs() const { return runs_; }  // oldest first, last is newest
   const std::deque<LogEntry>& log() const { return log_; }
   std::int64_t log_count() const { return log_count_; }  // lines ever added
@@ -79,6 +81,8 @@ class Model {
   void on(const Event& e, const RungInfo& p);
   void on(const Event& e, const TransferSample& p);
   void on(const Event& e, const TransferFit& p);
+  void on(const Event& e, const ScalingPoint& p);
+  void on(const Event& e, const ScalingPrediction& p);
   void on(const Event& e, const TensorList& p);
   void on(const Event& e, const Telemetry& p);
   template <typename Part>
@@ -92,6 +96,7 @@ class Model {
 
   PageState& page(JobKind kind) { return states_[static_cast<std::size_t>(kind)]; }
   bool is_job(const Event& e, JobKind kind) const { return e.job != 0 && state(kind).job == e.job; }
+  void start_scaling(const StartScaling& request, double t_s);
   void add_log(double t_s, JobId job, Severity severity, std::string text);
   void forget_old_runs();
 
@@ -109,6 +114,7 @@ class Model {
   std::vector<RungInfo> rungs_;
   Kept<TransferResults> transfers_;
   Kept<MatmulResults> matmul_;
+  Kept<ScalingResults> scaling_;
   std::deque<TrainingRun> runs_;
   std::deque<LogEntry> log_;
   std::int64_t log_count_ = 0;

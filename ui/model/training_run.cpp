@@ -8,11 +8,19 @@
 namespace lab::ui {
 namespace {
 
-std::string default_name(const StartTraining& request, std::optional<double> lr) {
+// `devices` of all `ranks`.
+std::string default_name(const StartTraining& request, std::optional<double> lr,
+                         std::size_t devices, int ranks = 1) {
   std::string name = fmt::format("{}, batch {}", request.model, request.batch);
   if (lr) name += fmt::format(", lr {:g}", *lr);
   if (request.momentum != 0) name += fmt::format(", momentum {:g}", request.momentum);
   if (request.seed != 0) name += fmt::format(", seed {}", request.seed);
+  if (request.lr_scale == LrScale::Linear) name += ", lr scaled";
+  if (devices > 1) {
+    name += fmt::format(", {} devices", devices);
+    if (ranks > 1) name += fmt::format(" of {} ranks", ranks);
+    if (request.share_policy == SharePolicy::Auto) name += ", auto shares";
+  }
   return name;
 }
 
@@ -21,7 +29,7 @@ std::string default_name(const StartTraining& request, std::optional<double> lr)
 TrainingRun::TrainingRun(JobId id, StartTraining request)
     : id_(id),
       request_(std::move(request)),
-      name_(default_name(request_, request_.lr)),
+      name_(default_name(request_, request_.lr, request_.devices.size())),
       synthetic_(request_.data == DataSource::Synthetic) {}
 
 const std::vector<std::string>& TrainingRun::class_names() const {
@@ -29,15 +37,19 @@ const std::vector<std::string>& TrainingRun::class_names() const {
   return started_ ? started_->class_names : kNone;
 }
 
+double TrainingRun::hidden_share() const {
+  return done_ && !devices_.empty() ? done_->hidden_share : devices_.hidden_share();
+}
+
 void TrainingRun::add(const TrainingStarted& started) {
   started_ = started;
   synthetic_ = started.synthetic;
-  name_ = default_name(started.request, started.lr);
+  name_ = default_name(started.request, started.lr, started.request.devices.size());
   const auto expected = static_cast<std::size_t>(
       std::clamp<std::int64_t>(started.total_steps, 0, std::int64_t{1} << 20));
   for (Column64* column : {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss,
                            &steps_.loss_smooth, &steps_.accuracy, &steps_.accuracy_smooth,
-                           &steps_.images_per_s, &steps_.images_per_s_smooth}) {
+                           &steps_.images_per_s, &steps_.images_per_s_smooth, &steps_.lr}) {
     column->reserve(expected);
   }
 }
@@ -55,6 +67,11 @@ void TrainingRun::add(const StepDone& step) {
   steps_.accuracy_smooth.push_back(accuracy_ema_.add(step.accuracy));
   steps_.images_per_s.push_back(step.images_per_s);
   steps_.images_per_s_smooth.push_back(speed_ema_.add(step.images_per_s));
+  steps_.lr.push_back(step.lr);
+  devices_.add(step, steps_.epoch.back());
+  if (devices_.ranks() > 1 && devices_.step().size() == 1 && started_) {
+    name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks());
+  }
 }
 
 void TrainingRun::add(const EpochDone& epoch) {

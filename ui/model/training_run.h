@@ -6,6 +6,7 @@
 
 #include "compute/types/event.h"
 #include "ui/model/columns.h"
+#include "ui/model/device_tracks.h"
 
 namespace lab::ui {
 
@@ -14,6 +15,7 @@ struct StepColumns {
   Column64 loss, loss_smooth;
   Column64 accuracy, accuracy_smooth;  // of the batch, before the update
   Column64 images_per_s, images_per_s_smooth;
+  Column64 lr;  // of the step's update
   std::size_t size() const { return step.size(); }
 };
 
@@ -30,16 +32,19 @@ class TrainingRun {
   explicit TrainingRun(JobId id, StartTraining request);
 
   JobId id() const { return id_; }
-  // "lenet, batch 256, lr 0.9": what the run is called until someone renames it.
+  // "lenet, batch 256, lr 0.9, 2 devices": what the run is called until someone renames it.
   const std::string& name() const { return name_; }
   bool synthetic() const { return synthetic_; }
   const std::optional<TrainingStarted>& started() const { return started_; }
   const StartTraining& request() const { return request_; }
   const StepColumns& steps() const { return steps_; }
+  const DeviceTracks& devices() const { return devices_; }  // empty when one device trains
   const EpochColumns& epochs() const { return epochs_; }
   const std::optional<Predictions>& predictions() const { return predictions_; }
   const std::optional<Confusion>& confusion() const { return confusion_; }
   const std::optional<TrainingDone>& done() const { return done_; }
+  // Of the whole run's all-reduce time, the part behind backward; NaN where there was none.
+  double hidden_share() const;
   const std::vector<std::string>& class_names() const;
 
   void add(const TrainingStarted& started);
@@ -56,6 +61,7 @@ class TrainingRun {
   bool synthetic_;
   std::optional<TrainingStarted> started_;
   StepColumns steps_;
+  DeviceTracks devices_;
   EpochColumns epochs_;
   Ema loss_ema_, accuracy_ema_, speed_ema_;
   std::optional<Predictions> predictions_;

@@ -33,6 +33,7 @@ void draw_page(const Panel& p) {
     case Page::Transfers: draw_transfers_page(p); break;
     case Page::Matmul: draw_matmul_page(p); break;
     case Page::Training: draw_training_page(p); break;
+    case Page::Scaling: draw_scaling_page(p); break;
     case Page::Log: draw_log_page(p); break;
   }
 }

@@ -6,12 +6,11 @@
 #include "compute/types/command.h"
 #include "ui/model/forms.h"
 #include "ui/model/model.h"
+#include "ui/page.h"
 #include "ui/plot/plot_state.h"
 #include "ui/ui.h"
 
 namespace lab::ui {
-
-enum class Page { Devices, Memory, Transfers, Matmul, Training, Log };
 
 struct ViewState {
   Page page = Page::Devices;

@@ -62,6 +62,7 @@ struct Bars {
   bool below;            // the texts stand above the bar, not beside it
   double library_share;  // 0: none measured
   std::int64_t size;     // most bars are of
+  bool several_devices;  // on the page
 };
 
 std::string value_text(const Line& line, double share, std::int64_t size) {
@@ -105,7 +106,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   const float width = bars.right - bars.left;
   list->AddRectFilled({bars.left, top}, {bars.right, bottom}, styled(ui.theme->raised), ui.px(3));
   const float full = width * static_cast<float>(std::clamp(share, 0.0, 1.0));
-  const ImU32 color = kernel_color(p, line.name);
+  const ImU32 color = kernel_color(p, line.device, line.name, bars.several_devices);
   list->AddRectFilled({bars.left, top}, {bars.left + full, bottom},
                       styled(line.library ? with_alpha(color, 0.55F) : color), ui.px(3));
   if (bars.library_share > 0) {
@@ -136,9 +137,9 @@ TextColumns columns_of(const Panel& p, const std::vector<Line>& lines, const Pea
 // Where the bars of one device lie, in pixels from the left edge of their lines.
 Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool below) {
   const Ui& ui = p.ui;
-  if (below) return {ui.px(4), width - ui.px(4), true, 0, 0};
+  if (below) return {ui.px(4), width - ui.px(4), true, 0, 0, false};
   const float value = std::min(columns.value, width * 0.45F);
-  return {std::min(columns.name, width - value - ui.px(48)), width - value, false, 0, 0};
+  return {std::min(columns.name, width - value - ui.px(48)), width - value, false, 0, 0, false};
 }
 
 constexpr float kBeside = 26, kBelow = 44, kMostBelow = 88;  // units a line
@@ -190,6 +191,7 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
     bars.right += item.min.x;
     bars.library_share = library;
     bars.size = size;
+    bars.several_devices = !only_device;
     const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
     draw_line(p, item, line, bars, share);
     if (item.hovered) p.view.forms.matmul.lit = kernel_key(device, line.name);

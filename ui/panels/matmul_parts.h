@@ -12,8 +12,9 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept);
 void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept);
 void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept);
 
-// A kernel has one colour on the page, by its place in the ladder.
-ImU32 kernel_color(const Panel& p, std::string_view kernel);
+// A kernel has one colour on the page, by its place in the ladder. Where several devices have
+// results colours tell the devices apart, and markers the kernels.
+ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel, bool several_devices);
 // What names a kernel among the results of several devices: "cpu:1 packed".
 std::string kernel_key(Device device, std::string_view kernel);
 

@@ -9,9 +9,9 @@
 namespace lab::ui {
 namespace {
 
-constexpr std::array<plot::Marker, 5> kMarkers = {plot::Marker::Circle, plot::Marker::Square,
+constexpr std::array<plot::Marker, 6> kMarkers = {plot::Marker::Circle,   plot::Marker::Square,
                                                   plot::Marker::Triangle, plot::Marker::Diamond,
-                                                  plot::Marker::Cross};
+                                                  plot::Marker::Cross,    plot::Marker::Wedge};
 constexpr float kOldAlpha = 0.2F;
 constexpr float kUnlitAlpha = 0.25F;
 
@@ -32,7 +32,9 @@ plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_
   plot::Series s;
   s.label = several_devices ? kernel_key(k.device, k.name) : k.name;
   s.group = k.name;  // on every device
-  s.color = kernel_color(p, k.name);
+  s.color = kernel_color(p, k.device, k.name, several_devices);
+  if (several_devices) s.family = lab::to_string(k.device);
+  s.hollow = several_devices && k.device.index % 2 == 1;
   s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
   const std::string& lit = p.view.forms.matmul.lit;
@@ -101,8 +103,9 @@ std::vector<plot::Reference> peak_lines(const Panel& p, const MatmulResults& res
 
 }  // namespace
 
-ImU32 kernel_color(const Panel& p, std::string_view kernel) {
-  return series_color(*p.ui.theme, place_of(p.model, kernel));
+ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel, bool several_devices) {
+  return several_devices ? device_color(*p.ui.theme, device)
+                         : series_color(*p.ui.theme, place_of(p.model, kernel));
 }
 
 std::string kernel_key(Device device, std::string_view kernel) {

@@ -32,11 +32,8 @@ void draw_memory_page(const Panel& p);
 void draw_transfers_page(const Panel& p);
 void draw_matmul_page(const Panel& p);
 void draw_training_page(const Panel& p);
+void draw_scaling_page(const Panel& p);
 void draw_log_page(const Panel& p);
-
-const char* name_of(Page page);  // "Devices"
-const char* key_of(Page page);   // "devices": first part of the page's paths
-inline constexpr int kPages = 6;
 
 // --- jobs -----------------------------------------------------------------------------------
 // A job runs, or was sent a moment ago.

@@ -10,8 +10,8 @@
 namespace lab::ui {
 namespace {
 
-constexpr std::array<Icon, kPages> kPageIcons = {kIconDevices, kIconMemory,   kIconTransfers,
-                                                 kIconMatmul,  kIconTraining, kIconLog};
+constexpr std::array<Icon, kPages> kPageIcons = {
+    kIconDevices, kIconMemory, kIconTransfers, kIconMatmul, kIconTraining, kIconScaling, kIconLog};
 
 Page page_of(JobKind kind) {
   switch (kind) {
@@ -19,6 +19,7 @@ Page page_of(JobKind kind) {
     case JobKind::Transfers: return Page::Transfers;
     case JobKind::Matmul: return Page::Matmul;
     case JobKind::Training: return Page::Training;
+    case JobKind::Scaling: return Page::Scaling;
   }
   return Page::Devices;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "ui/model/chapter_runs.h"
 #include "ui/panels/training_parts.h"
 
 namespace lab::ui {
@@ -21,6 +22,23 @@ const std::vector<std::string>& kernel_names() {
   return kNames;
 }
 
+// Two short fields in one line of the left form, where height is dear.
+template <typename First, typename Second>
+void side_by_side(const Panel& p, Fields& fields, const First& first, const Second& second) {
+  if (p.folded()) {
+    fields.next();
+    first();
+    fields.next();
+    second();
+    return;
+  }
+  Row row(p.ui, {1, 1});
+  row.next();
+  first();
+  row.next();
+  second();
+}
+
 void data_fields(const Panel& p, Fields& fields, TrainingForm& form) {
   fields.next();
   segmented(p.ui, "training/data", "Data", data_names(), form.data,
@@ -32,16 +50,33 @@ void data_fields(const Panel& p, Fields& fields, TrainingForm& form) {
                "Holds the four IDX files. Empty: the usual places.", "the usual places");
     return;
   }
+  side_by_side(
+      p, fields,
+      [&] {
+        input_number(p.ui, "training/synthetic_train", "Training images", form.synthetic_train,
+                     {.min = 1, .max = 10'000'000, .step = 1000});
+      },
+      [&] {
+        input_number(p.ui, "training/synthetic_test", "Test images", form.synthetic_test,
+                     {.min = 1, .max = 10'000'000, .step = 1000});
+      });
+}
+
+void chapter_field(const Panel& p, Fields& fields, TrainingForm& form) {
+  const MachineInfo& machine = p.model.machine();
   fields.next();
-  input_number(p.ui, "training/synthetic_train", "Synthetic training images", form.synthetic_train,
-               {.min = 1, .max = 10'000'000, .step = 1000});
-  fields.next();
-  input_number(p.ui, "training/synthetic_test", "Synthetic test images", form.synthetic_test,
-               {.min = 1, .max = 10'000'000, .step = 1000});
+  int which = chapter_run_of(form, machine);
+  if (combo(p.ui, "training/chapter", "Chapter", chapter_runs(), which,
+            "Fills the form with a training of the chapter on several GPUs.")) {
+    fill_chapter_run(which, machine, form);
+  }
+  const std::string stand_in = chapter_stand_in(which, machine);
+  if (!stand_in.empty()) caption(p.ui, stand_in);
 }
 
 void main_fields(const Panel& p, TrainingForm& form) {
   Fields fields(p);
+  chapter_field(p, fields, form);
   fields.next();
   if (combo(p.ui, "training/model", "Model", training_models(), form.model,
             "softmax: one layer. mlp: 256 hidden units. lenet: two convolutions. resnet18: "
@@ -55,15 +90,39 @@ void main_fields(const Panel& p, TrainingForm& form) {
                 .max = 1'000'000,
                 .step = 32,
                 .unit = "images",
-                .hint = "Images in one step; the loss is their mean."});
+                .hint = "Images in one step, over all devices; the loss is their mean."});
+  side_by_side(
+      p, fields,
+      [&] {
+        input_number(p.ui, "training/lr", "Learning rate", form.lr,
+                     {.min = 0,
+                      .step = 0.1,
+                      .hint = "Follows the model: 0.9 for lenet, 0.1 for the others, as the "
+                              "chapters."});
+      },
+      [&] {
+        input_number(
+            p.ui, "training/epochs", "Epochs", form.epochs,
+            {.min = 1, .max = 100'000, .step = 1, .hint = "Passes over the training images."});
+      });
+}
+
+void checkpoint_fields(const Panel& p, Fields& fields, TrainingForm& form) {
   fields.next();
-  input_number(p.ui, "training/lr", "Learning rate", form.lr,
-               {.min = 0,
-                .step = 0.1,
-                .hint = "Follows the model: 0.9 for lenet, 0.1 for the others, as the chapters."});
+  input_text(p.ui, "training/checkpoint_dir", "Folder for checkpoints", form.checkpoint_dir,
+             "The model, the optimizer, the random state and the position in the data, written "
+             "whole or not at all. Empty: none.",
+             "none");
+  if (!form.checkpoint_dir.empty()) {
+    fields.next();
+    input_number(
+        p.ui, "training/checkpoint_every", "Checkpoint every", form.checkpoint_every,
+        {.min = 0, .max = 1e9, .step = 100, .unit = "steps", .hint = "0: at the end alone."});
+  }
   fields.next();
-  input_number(p.ui, "training/epochs", "Epochs", form.epochs,
-               {.min = 1, .max = 100'000, .step = 1, .hint = "Passes over the training images."});
+  input_text(p.ui, "training/resume_dir", "Go on from the checkpoint in", form.resume_dir,
+             "Goes on where the newest checkpoint of this folder stands. Empty: from the start.",
+             "the start");
 }
 
 void more_fields(const Panel& p, TrainingForm& form) {
@@ -85,18 +144,7 @@ void more_fields(const Panel& p, TrainingForm& form) {
   fields.next();
   segmented(p.ui, "training/kernels", "Kernels", kernel_names(), form.kernels,
             "Whose matrix multiplication does the work.");
-}
-
-void device_boxes(const Panel& p, TrainingForm& form) {
-  const auto& devices = p.model.devices();
-  form.devices.resize(devices.size(), false);
-  if (devices.size() < 2) return;
-  caption(p.ui, "Devices (none ticked: the first)");
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const std::string name = lab::to_string(devices[i]);
-    bool on = form.devices[i];
-    if (checkbox(p.ui, "training/device/" + name, name, on)) form.devices[i] = on;
-  }
+  checkpoint_fields(p, fields, form);
 }
 
 void pause_button(const Panel& p) {
@@ -144,6 +192,35 @@ void running_buttons(const Panel& p) {
   if (!p.folded()) stop_after_epoch_button(p);
 }
 
+// "resnet18, Fashion-MNIST, batch 256, lr 0.1, 10 epochs, 2 devices": the form in a line.
+std::string settings_text(const Panel& p, const TrainingForm& form) {
+  const std::vector<Device> devices = training_devices(form, p.model.machine());
+  std::string text = fmt::format("{}, {}, batch {}, lr {:g}, {} epoch{}",
+                                 training_models().at(static_cast<std::size_t>(form.model)),
+                                 data_names().at(static_cast<std::size_t>(form.data)), form.batch,
+                                 form.lr, form.epochs, form.epochs == 1 ? "" : "s");
+  if (devices.size() == 1) text += ", " + lab::to_string(devices.front());
+  if (devices.size() > 1) text += fmt::format(", {} devices", devices.size());
+  return text;
+}
+
+// Above the results the settings fold into a line once something was trained: the first screen
+// belongs to the results.
+bool settings_shown(const Panel& p, TrainingForm& form) {
+  if (!p.folded()) return true;
+  bool open = form.settings_open.value_or(p.model.runs().empty());
+  if (foldout(p.ui, "training/settings", open ? "Settings" : settings_text(p, form), open)) {
+    form.settings_open = open;
+  }
+  return open;
+}
+
+void fields_of_form(const Panel& p, TrainingForm& form) {
+  main_fields(p, form);
+  draw_larger_batch(p, form);
+  device_fields(p, form);
+}
+
 }  // namespace
 
 void draw_training_form(const Panel& p) {
@@ -151,21 +228,24 @@ void draw_training_form(const Panel& p) {
   Card card(p, "training/form", "Training", {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
-  main_fields(p, form);
-  device_boxes(p, form);
+  const bool shown = settings_shown(p, form);
+  if (shown) fields_of_form(p, form);
   const MachineInfo& machine = p.model.machine();
   const std::string error = complaint([&] { return to_command(form, machine); });
-  if (!error.empty()) error_box(p.ui, "training/form_error", error);
+  // Wrong shares are explained where they are typed.
+  const bool explained = shown && error == shares_complaint(form, machine);
+  if (!error.empty() && !explained) error_box(p.ui, "training/form_error", error);
   if (runs(p, JobKind::Training)) {
     form_actions(p, 420, [&] { running_buttons(p); });
   } else {
     form_actions(p, 150, [&] {
       if (start_button(p, "training/start", "Train", error, true)) {
         send(p, to_command(form, machine));
+        form.settings_open.reset();
       }
     });
   }
-  more_fields(p, form);
+  if (shown) more_fields(p, form);
 }
 
 }  // namespace lab::ui

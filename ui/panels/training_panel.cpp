@@ -11,6 +11,8 @@
 namespace lab::ui {
 namespace {
 
+constexpr std::size_t kFewDevices = 4;
+
 const std::vector<std::string>& axis_names() {
   static const std::vector<std::string> kNames = {"Step", "Epoch", "Time"};
   return kNames;
@@ -102,8 +104,13 @@ void axis_choice(const Panel& p) {
 }
 
 void plots(const Panel& p) {
+  // Many devices, or a low window, would push the loss out of sight.
+  const TrainingRun& newest = p.model.runs().back();
+  const bool first = !p.folded() && newest.devices().all().size() <= kFewDevices;
+  if (first) draw_training_devices(p, newest);
   axis_choice(p);
   draw_loss_plot(p);
+  if (!first) draw_training_devices(p, newest);
   {
     Pair pair(p);
     pair.next();
@@ -111,7 +118,6 @@ void plots(const Panel& p) {
     pair.next();
     draw_speed_plot(p);
   }
-  const TrainingRun& newest = p.model.runs().back();
   {
     Pair pair(p);
     pair.next();

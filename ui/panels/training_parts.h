@@ -9,11 +9,21 @@ namespace lab::ui {
 
 void draw_training_form(const Panel& p);
 
+// Parts of the form. The devices and how they share a batch; nothing to choose with one device.
+void device_fields(const Panel& p, TrainingForm& form);
+// Folded: why doubling batch and rate cost the chapter its accuracy, and what helps.
+void draw_larger_batch(const Panel& p, TrainingForm& form);
+// The sentence that says why the shares do not fit; empty: they do, or none are needed.
+std::string shares_complaint(const TrainingForm& form, const MachineInfo& machine);
+
 // The newest training's plots, kept runs overlaid.
 void draw_loss_plot(const Panel& p);
 void draw_accuracy_plot(const Panel& p);
 void draw_speed_plot(const Panel& p);
 void draw_seconds_plot(const Panel& p);
+
+// Where the devices' time goes; nothing for a run on one device.
+void draw_training_devices(const Panel& p, const TrainingRun& run);
 
 void draw_predictions(const Panel& p, const TrainingRun& run);
 void draw_confusion(const Panel& p, const TrainingRun& run);

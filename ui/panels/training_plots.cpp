@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +28,15 @@ plot::Axis x_of(const Panel& p) {
   return {};
 }
 
+const Column64& x_column(const Panel& p, const DeviceTracks& tracks) {
+  switch (x_axis(p)) {
+    case XAxis::Step: return tracks.step();
+    case XAxis::Epoch: return tracks.epoch();
+    case XAxis::Time: break;
+  }
+  return tracks.t_s();
+}
+
 template <typename Columns>
 const Column64& x_column(const Panel& p, const Columns& columns) {
   switch (x_axis(p)) {
@@ -40,22 +48,29 @@ const Column64& x_column(const Panel& p, const Columns& columns) {
 }
 
 // Where PyTorch ends with the chapters' settings on the real set; nothing to compare with else.
-std::optional<double> published_accuracy(const TrainingRun& run) {
-  if (run.synthetic()) return std::nullopt;
+std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRun& run) {
+  if (run.synthetic()) return {};
   const std::string& model = run.request().model;
-  if (model == "resnet18") return 0.91;
-  if (model == "lenet") return 0.81;
-  if (model == "mlp") return 0.85;
-  if (model == "softmax") return 0.83;
-  return std::nullopt;
+  const auto at = [&](const char* whose, double accuracy) {
+    return plot::Reference{fmt::format("{}: {:.2f}", whose, accuracy), accuracy, p.ui.theme->muted,
+                           plot::Line::Dotted};
+  };
+  if (model == "resnet18") {
+    return {at("chapter, one GPU", 0.91), at("chapter, two GPUs", 0.73)};
+  }
+  constexpr const char* kPytorch = "PyTorch, chapter's settings";
+  if (model == "lenet") return {at(kPytorch, 0.81)};
+  if (model == "mlp") return {at(kPytorch, 0.85)};
+  if (model == "softmax") return {at(kPytorch, 0.83)};
+  return {};
 }
 
 std::string step_text(const TrainingRun& run, std::size_t i) {
   const StepColumns& s = run.steps();
   return fmt::format(
       "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\n"
-      "batch accuracy {}\n{} images/s, {} of training",
-      s.step[i], s.epoch[i], s.loss[i], s.loss_smooth[i], percent(s.accuracy[i]),
+      "batch accuracy {}, learning rate {:.3g}\n{} images/s, {} of training",
+      s.step[i], s.epoch[i], s.loss[i], s.loss_smooth[i], percent(s.accuracy[i]), s.lr[i],
       format_si(s.images_per_s[i], ""), format_seconds(s.t_s[i]));
 }
 
@@ -112,6 +127,36 @@ std::string title_with(const Panel& p, std::string_view text) {
   return fmt::format("{}{}", text, synthetic ? "   (synthetic data)" : "");
 }
 
+std::string stacked_text(const TrainingRun& run, std::size_t device, std::size_t i) {
+  const std::vector<DeviceTrack>& all = run.devices().all();
+  const double below = device > 0 ? all[device - 1].stacked[i] : 0;
+  return fmt::format("{}\nstep {:.0f}\n{} images/s, {} of the batch",
+                     lab::to_string(all[device].device), run.devices().step()[i],
+                     format_si(all[device].stacked[i] - below, ""), percent(all[device].shares[i]));
+}
+
+// The devices' parts of the speed, one on top of the other.
+void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Series>& series) {
+  constexpr std::size_t kMostNames = 8;
+  const DeviceTracks& tracks = run.devices();
+  const std::vector<DeviceTrack>& all = tracks.all();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    plot::Series s;
+    // Halving the resolution rewrites the columns.
+    s.append_key = fmt::format("{}/device/{}/{}", run.id(), i, tracks.steps_per_point());
+    s.label = lab::to_string(all[i].device);
+    if (tracks.ranks() > 1) s.label = fmt::format("rank {}, {}", all[i].rank, s.label);
+    if (all.size() > kMostNames) s.group = "devices";
+    s.color = device_color(*p.ui.theme, all[i].device);
+    s.width = 1;
+    s.x = x_column(p, tracks);
+    s.y = s.high = all[i].stacked;
+    s.low = i > 0 ? all[i - 1].stacked : tracks.zeros();
+    s.describe = [&run, i](std::size_t point) { return stacked_text(run, i, point); };
+    series.push_back(std::move(s));
+  }
+}
+
 // A new run that has no step yet leaves the older curves dimmed.
 bool waiting(const Panel& p) {
   return runs(p, JobKind::Training) && p.model.runs().back().steps().size() == 0;
@@ -161,14 +206,10 @@ void draw_accuracy_plot(const Panel& p) {
     test.marker = plot::Marker::Circle;
     series.push_back(std::move(test));
   }
-  std::vector<plot::Reference> references;
-  if (const auto published = published_accuracy(p.model.runs().back())) {
-    references.push_back({fmt::format("PyTorch, chapter's settings: {:.2f}", *published),
-                          *published, p.ui.theme->muted, plot::Line::Dashed});
-  }
+  const std::vector<plot::Reference> references = published_accuracy(p, p.model.runs().back());
   const plot::Axes axes{.x = x_of(p), .y = {.label = "accuracy", .max = 1}};
   plot::draw(p.ui, "training/plot/accuracy", axes, series,
-             {.height = 200,
+             {.height = 220,
               .cursor = &p.view.cursor,
               .references = references,
               .empty_text = "No epoch yet",
@@ -179,18 +220,23 @@ void draw_accuracy_plot(const Panel& p) {
 void draw_speed_plot(const Panel& p) {
   Card card(p, "training/speed", title_with(p, "Images per second"),
             {.hint = "Images of a step over its time; data reading and evaluation left out. Pale: "
-                     "each step; on top the average over about 20."});
+                     "each step; on top the average over about 20. With several devices their "
+                     "parts are stacked, the last one's edge is the whole."});
   if (!card) return;
   std::vector<plot::Series> series;
-  for (const ShownRun& shown : shown_runs(p)) {
+  const std::vector<ShownRun> runs = shown_runs(p);
+  for (const ShownRun& shown : runs) {
     const StepColumns& s = shown.run->steps();
-    if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, shown.name)));
-    series.push_back(line(p, shown, s, s.images_per_s_smooth, shown.name));
+    const bool stacked = shown.newest && !shown.run->devices().empty();
+    const std::string name = stacked && runs.size() == 1 ? "together" : shown.name;
+    if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, name)));
+    if (stacked) stack_devices(p, *shown.run, series);
+    series.push_back(line(p, shown, s, s.images_per_s_smooth, name));
   }
   const plot::Axes axes{.x = x_of(p), .y = {.label = "images/s", .min = 0}};
   plot::draw(
       p.ui, "training/plot/speed", axes, series,
-      {.height = 200, .cursor = &p.view.cursor, .empty_text = "No step yet", .dimmed = waiting(p)},
+      {.height = 220, .cursor = &p.view.cursor, .empty_text = "No step yet", .dimmed = waiting(p)},
       p.out);
 }
 

@@ -37,6 +37,9 @@ void name_of_run(const Panel& p, const TrainingRun& run, RunChoice& choice) {
            "Shows the run's curves in the plots.");
   if (run.synthetic()) synthetic_badge(p);
   caption(ui, outcome_text(run));
+  if (run.done() && !run.done()->checkpoint.empty()) {
+    caption(ui, "Checkpoint: " + run.done()->checkpoint);
+  }
 }
 
 void run_line(const Panel& p, const TrainingRun& run, bool newest) {

@@ -6,6 +6,7 @@
 #include "compute/types/units.h"
 #include "ui/panels/transfer_parts.h"
 #include "ui/plot/plot.h"
+#include "ui/widgets/item.h"
 
 namespace lab::ui {
 namespace {
@@ -15,14 +16,37 @@ constexpr std::array<plot::Marker, 5> kMarkers = {plot::Marker::Circle, plot::Ma
                                                   plot::Marker::Cross};
 constexpr float kOldAlpha = 0.25F;
 
-// One operation keeps its colour; more threads draw a solid line, one thread a dashed one.
-plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
+bool several_pairs(const TransferResults& results) {
+  return std::any_of(results.cases.begin(), results.cases.end(), [&](const TransferCase& c) {
+    return c.from != results.cases.front().from || c.to != results.cases.front().to;
+  });
+}
+
+// Of what moves within a device the device's own; of what leaves it a shade of that.
+ImU32 pair_color(const Theme& theme, Device from, Device to) {
+  const ImU32 own = device_color(theme, from);
+  return from == to ? own : mix(own, theme.text, 0.5F);
+}
+
+std::string pair_name(const TransferCase& c) {
+  return c.from == c.to ? lab::to_string(c.from)
+                        : fmt::format("{} to {}", lab::to_string(c.from), lab::to_string(c.to));
+}
+
+// More threads draw a solid line, one thread a dashed one. An operation has its marker, and its
+// colour too unless colours tell devices apart.
+plot::Series case_series(const Panel& p, const TransferCase& c, bool several, bool old) {
   plot::Series s;
   s.label = c.label();
   s.group = to_string(c.op);  // between whatever devices, with whatever threads
   s.color = series_color(*p.ui.theme, static_cast<int>(c.op));
   s.line = c.threads == 1 ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(c.op) % kMarkers.size()];
+  if (several) {
+    s.family = pair_name(c);
+    s.color = pair_color(*p.ui.theme, c.from, c.to);
+    s.hollow = (c.from.index + (c.from == c.to ? 0 : 1)) % 2 == 1;
+  }
   if (old) {
     s.alpha = kOldAlpha;
     s.in_legend = false;
@@ -49,7 +73,7 @@ void add_curves(const Panel& p, const TransferResults& results, Figure figure, b
   const CacheState cache = results.request.cache;
   for (const TransferCase* one : by_threads(results)) {
     const TransferCase& c = *one;
-    plot::Series s = case_series(p, c, old);
+    plot::Series s = case_series(p, c, several_pairs(results), old);
     const bool time = figure == Figure::Time;
     s.x = c.bytes;
     s.y = time ? c.time_s : c.gb_per_s;
@@ -120,7 +144,7 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   if (!card) return;
   std::vector<plot::Series> series;
   for (const TransferCase& c : shown(kept).cases) {
-    plot::Series s = case_series(p, c, false);
+    plot::Series s = case_series(p, c, several_pairs(shown(kept)), false);
     s.marker = plot::Marker::None;
     if (!c.samples.empty()) s.label += ", " + format_bytes(c.samples.back().bytes);
     s.x = c.live_t_s;

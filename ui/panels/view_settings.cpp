@@ -20,9 +20,7 @@ std::map<std::string, std::string> save_view(const ViewState& view) {
 
 void load_view(ViewState& view, const std::map<std::string, std::string>& saved) {
   if (const auto page = saved.find("page"); page != saved.end()) {
-    for (int i = 0; i < kPages; ++i) {
-      if (page->second == key_of(static_cast<Page>(i))) view.page = static_cast<Page>(i);
-    }
+    view.page = page_named(page->second).value_or(view.page);
   }
   if (const auto theme = saved.find("theme"); theme != saved.end()) {
     if (theme->second == "dark") view.mode = ThemeMode::Dark;

@@ -71,28 +71,4 @@ std::vector<std::string> device_names(const MachineInfo& machine) {
   return names;
 }
 
-const char* name_of(Page page) {
-  switch (page) {
-    case Page::Devices: return "Devices";
-    case Page::Memory: return "Memory";
-    case Page::Transfers: return "Transfers";
-    case Page::Matmul: return "Matmul";
-    case Page::Training: return "Training";
-    case Page::Log: return "Log";
-  }
-  return "";
-}
-
-const char* key_of(Page page) {
-  switch (page) {
-    case Page::Devices: return "devices";
-    case Page::Memory: return "memory";
-    case Page::Transfers: return "transfers";
-    case Page::Matmul: return "matmul";
-    case Page::Training: return "training";
-    case Page::Log: return "log";
-  }
-  return "";
-}
-
 }  // namespace lab::ui

@@ -140,4 +140,34 @@ void draw_references(const Frame& f) {
   }
 }
 
+// Right-aligned with the last point, below what the line does over the width of the note.
+void draw_notes(const Frame& f) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Ui& ui = f.ui;
+  const float height = std::ceil(f.small_font()->FontSize);
+  for (const Curve& c : f.curves) {
+    if (c.series->note.empty()) continue;
+    for (auto p = c.line.points.rbegin(); p != c.line.points.rend(); ++p) {
+      if (!can_show(f.x.scale, p->x) || !can_show(f.y.scale, p->y)) continue;
+      const ImVec2 at(f.x.pixel(p->x), f.y.pixel(p->y));
+      if (at.x < f.area_min.x || at.x > f.area_max.x + 1) continue;
+      const float width = text_size(f.small_font(), c.series->note).x;
+      const float left = std::clamp(at.x - width, f.area_min.x,
+                                    std::max(f.area_min.x, f.area_max.x - width - ui.px(4)));
+      float low = at.y;
+      for (const Point& before : c.line.points) {
+        if (!can_show(f.x.scale, before.x) || !can_show(f.y.scale, before.y)) continue;
+        const float x = f.x.pixel(before.x), y = f.y.pixel(before.y);
+        if (x >= at.x) continue;
+        const float share = (at.x - std::max(x, left)) / (at.x - x);
+        low = std::max(low, at.y + (y - at.y) * share);
+      }
+      const float top = std::clamp(low + ui.px(8), f.area_min.y,
+                                   std::max(f.area_min.y, f.area_max.y - height - ui.px(2)));
+      draw_text(list, f.small_font(), {left, top}, styled(c.series->color), c.series->note);
+      break;
+    }
+  }
+}
+
 }  // namespace lab::ui::plot

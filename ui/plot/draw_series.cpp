@@ -60,7 +60,7 @@ float series_alpha(const Frame& f, const Curve& c) {
   float alpha = c.series->alpha;
   // A dimmed card dims its plot already.
   if (f.options.dimmed && ImGui::GetStyle().Alpha > 0.9F) alpha *= 0.4F;
-  if (f.lit && Frame::entry_of(f.series[*f.lit]) != Frame::entry_of(*c.series)) alpha *= 0.25F;
+  if (f.lit && !Frame::belongs(*c.series, *f.lit)) alpha *= 0.25F;
   return alpha;
 }
 
@@ -218,7 +218,7 @@ void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
   for (const Point& p : c.line.points) {
     if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) continue;
     draw_marker(list, c.series->marker, {f.x.pixel(p.x), f.y.pixel(p.y)}, f.ui.px(3.5F), color,
-                styled(f.ui.theme->card));
+                styled(f.ui.theme->card), c.series->hollow);
   }
 }
 
@@ -234,46 +234,6 @@ void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Li
   }
 }
 
-void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float r, ImU32 color, ImU32 back) {
-  const float rim = std::max(1.0F, r * 0.4F);
-  switch (marker) {
-    case Marker::None: break;
-    case Marker::Circle:
-      list->AddCircleFilled(at, r + rim, back);
-      list->AddCircleFilled(at, r, color);
-      break;
-    case Marker::Square: {
-      const float h = r * 0.9F;
-      list->AddRectFilled({at.x - h - rim, at.y - h - rim}, {at.x + h + rim, at.y + h + rim}, back);
-      list->AddRectFilled({at.x - h, at.y - h}, {at.x + h, at.y + h}, color);
-      break;
-    }
-    case Marker::Triangle: {
-      const float h = r * 1.2F, b = h + rim * 1.6F;
-      list->AddTriangleFilled({at.x, at.y - b}, {at.x + b, at.y + b * 0.75F},
-                              {at.x - b, at.y + b * 0.75F}, back);
-      list->AddTriangleFilled({at.x, at.y - h}, {at.x + h, at.y + h * 0.75F},
-                              {at.x - h, at.y + h * 0.75F}, color);
-      break;
-    }
-    case Marker::Diamond: {
-      const float h = r * 1.3F, b = h + rim * 1.3F;
-      list->AddQuadFilled({at.x, at.y - b}, {at.x + b, at.y}, {at.x, at.y + b}, {at.x - b, at.y},
-                          back);
-      list->AddQuadFilled({at.x, at.y - h}, {at.x + h, at.y}, {at.x, at.y + h}, {at.x - h, at.y},
-                          color);
-      break;
-    }
-    case Marker::Cross: {
-      const float h = r * 0.95F, w = std::max(1.0F, r * 0.55F);
-      list->AddCircleFilled(at, r + rim, back);
-      list->AddLine({at.x - h, at.y - h}, {at.x + h, at.y + h}, color, w);
-      list->AddLine({at.x - h, at.y + h}, {at.x + h, at.y - h}, color, w);
-      break;
-    }
-  }
-}
-
 void draw_swatch(const Frame& f, const Series& s, ImVec2 at, float width, ImU32 color) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Ui& ui = f.ui;
@@ -286,7 +246,8 @@ void draw_swatch(const Frame& f, const Series& s, ImVec2 at, float width, ImU32 
   const std::array<ImVec2, 2> ends{ImVec2(at.x, y), ImVec2(at.x + width, y)};
   const float thick = std::max(1.0F, ui.px(std::max(s.width, 1.8F)));
   draw_path(list, ends, color, s.line, thick, ui.scale * 0.7F);
-  draw_marker(list, s.marker, {at.x + width / 2, y}, ui.px(3.2F), color, styled(ui.theme->card));
+  draw_marker(list, s.marker, {at.x + width / 2, y}, ui.px(3.2F), color, styled(ui.theme->card),
+              s.hollow);
 }
 
 void draw_curves(const Frame& f) {

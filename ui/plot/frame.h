@@ -36,13 +36,19 @@ struct Frame {
   AxisMap x, y;
   Ticks x_ticks, y_ticks;
   std::vector<Curve> curves;       // shown ones, with something to draw
-  std::optional<std::size_t> lit;  // series under the pointer in the legend
+  std::optional<std::string> lit;  // entry under the pointer in the legend
   bool hovered = false;            // the pointer is over the data area
   bool empty() const { return curves.empty(); }
   static const std::string& entry_of(const Series& s) {
     return s.group.empty() ? s.label : s.group;
   }
-  bool shown(const Series& s) const { return !state.hidden.contains(entry_of(s)); }
+  // Whether the series goes with that entry of the legend.
+  static bool belongs(const Series& s, std::string_view entry) {
+    return entry_of(s) == entry || (!s.family.empty() && s.family == entry);
+  }
+  bool shown(const Series& s) const {
+    return !state.hidden.contains(entry_of(s)) && !state.hidden.contains(s.family);
+  }
   ImFont* small_font() const { return ui.fonts.caption; }
 };
 
@@ -53,9 +59,11 @@ void arrange(Frame& f, float legend_bottom);
 void draw_grid(const Frame& f);
 void draw_curves(const Frame& f);
 void draw_references(const Frame& f);
+void draw_notes(const Frame& f);
 void draw_axis_text(const Frame& f);
 void draw_cursor(const Frame& f);
-void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32 color, ImU32 back);
+void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32 color, ImU32 back,
+                 bool hollow = false);
 // Solid, dashed or dotted through `points`, whose patterns run on across corners.
 void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
                float width, float unit);

@@ -28,7 +28,7 @@ void pan(Frame& f, ImVec2 by) {
   f.state.y = panned(f.y.scale, f.y.range, -axis_share(f.y, by.y));
 }
 
-// Ctrl keeps y as it is, Shift keeps x.
+// With Ctrl, else the wheel scrolls the page. Alt keeps y as it is, Shift keeps x.
 void wheel(Frame& f, ImVec2 mouse, float notches) {
   const double factor = std::pow(kWheelStep, static_cast<double>(notches));
   const ImGuiIO& io = ImGui::GetIO();
@@ -36,7 +36,12 @@ void wheel(Frame& f, ImVec2 mouse, float notches) {
   if (!io.KeyShift) {
     f.state.x = zoomed(f.x.scale, f.x.range, f.x.value(mouse.x), factor);
   }
-  if (!io.KeyCtrl) f.state.y = zoomed(f.y.scale, f.y.range, f.y.value(mouse.y), factor);
+  if (!io.KeyAlt) f.state.y = zoomed(f.y.scale, f.y.range, f.y.value(mouse.y), factor);
+}
+
+// Shift turns an upright wheel into a sideways one on some systems.
+float notches_of(const ImGuiIO& io) {
+  return io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;
 }
 
 ImVec2 inside(const Frame& f, ImVec2 p) {
@@ -129,9 +134,9 @@ void interact(Frame& f) {
   const bool entered = false;
 #endif
   if (by_key || entered) ImGui::OpenPopup((f.path + "/menu").c_str());
-  if (f.hovered) {
+  if (f.hovered && io.KeyCtrl) {
     claim_wheel(id);
-    if (io.MouseWheel != 0) wheel(f, io.MousePos, io.MouseWheel);
+    if (notches_of(io) != 0) wheel(f, io.MousePos, notches_of(io));
   }
   left_button(f, held);
   right_button(f, held);

@@ -65,6 +65,19 @@ void separator(const Ui& ui) {
   ImGui::Dummy({width, ui.px(9)});
 }
 
+// What the mouse does in a plot, for those who have not met it yet.
+void how_to(const Ui& ui) {
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float line = std::ceil(ui.fonts.caption->FontSize) + ui.px(2);
+  constexpr std::array<const char*, 2> kLines = {"Ctrl+wheel zooms,", "drag pans"};
+  for (std::size_t i = 0; i < kLines.size(); ++i) {
+    draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption,
+                     {pos.x + ui.px(6), pos.y + line * static_cast<float>(i)}, ui.px(180),
+                     ui.theme->muted, kLines.at(i));
+  }
+  ImGui::Dummy({ui.px(188), line * static_cast<float>(kLines.size()) + ui.px(4)});
+}
+
 // Back to what the page asks for, or to a log axis: base 2 for binary sizes, else base 10.
 void toggle_log(std::optional<Scale>& chosen, std::optional<Range>& view, const Axis& axis) {
   const Scale now = chosen.value_or(axis.scale);
@@ -145,6 +158,8 @@ void menu(Frame& f, Commands& out) {
   ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1.0F);
   if (ImGui::BeginPopup(name.c_str(), ImGuiWindowFlags_NoMove)) {
     entries(f, out);
+    separator(f.ui);
+    how_to(f.ui);
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar(3);

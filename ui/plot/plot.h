@@ -1,7 +1,8 @@
 #pragma once
-// The lab's plot widget, drawn on ImDrawList: linear and log axes, SI ticks, pan (drag), wheel
-// zoom, box zoom (right drag), double-click reset, legend toggles, nearest-point tooltip, min/max
-// decimation, error bands, reference lines, shared cursor, CSV and PNG export by right click.
+// The lab's plot widget, drawn on ImDrawList: linear and log axes, SI ticks, pan (drag), zoom
+// (Ctrl+wheel; the wheel alone scrolls the page), box zoom (right drag), double-click reset, legend
+// toggles, nearest-point tooltip, min/max decimation, error bands, reference lines, shared cursor,
+// CSV and PNG export by right click.
 //
 // Recorded widgets: "<path>" (kind "plot", its value the ranges on screen as "x 0..10 y 0..1"),
 // "<path>/legend/<label>" (kind "toggle", value "shown" or "hidden"), "<path>/tooltip" (its value
@@ -39,23 +40,28 @@ struct Axes {
 };
 
 enum class Line { Solid, Dashed, Dotted };
-enum class Marker { None, Circle, Square, Triangle, Diamond, Cross };
+enum class Marker { None, Circle, Square, Triangle, Wedge, Diamond, Cross };
 
 struct Series {
   std::string label = {};
   ImU32 color = 0;
   Line line = Line::Solid;
   Marker marker = Marker::None;
-  float width = 1.8F;  // units
-  float alpha = 1;     // pale raw data behind a smoothed line
-  bool steps = false;  // each value holds until the next one
+  bool hollow = false;  // of the marker
+  float width = 1.8F;   // units
+  float alpha = 1;      // pale raw data behind a smoothed line
+  bool steps = false;   // each value holds until the next one
   // Series of one group share an entry of the legend, which shows the first of them; empty: alone.
   std::string group = {};
+  // Series of one family have their color in common and another entry of the legend, a bare line of
+  // that color; the entries of their groups then show marker and dash alone.
+  std::string family = {};
   // Under one key points are only ever appended, so that a long series is summarised once. Empty:
   // anything may change from frame to frame.
   std::string append_key = {};
   bool in_legend = true;
   bool bars = false;                            // vertical bars from 0 instead of a line
+  std::string note = {};                        // a word beside its last point ("prediction")
   std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
   std::span<const double> low = {}, high = {};  // error band, or empty
   // Full statistics of point i for the tooltip; empty: "label  y at x".

@@ -93,6 +93,15 @@ void training(Pen& p) {
   p.line({{5.5F, 4.5F}, {7, 9.5F}, {9.5F, 12.3F}, {13, 13.7F}, {17, 14.2F}});
 }
 
+// One device, then two, then four: steps that rise along a diagonal.
+void scaling(Pen& p) {
+  p.rect(2.5F, 12.5F, 6.5F, 17.5F, 0.8F);
+  p.rect(8.0F, 8.5F, 12.0F, 17.5F, 0.8F);
+  p.rect(13.5F, 3.5F, 17.5F, 17.5F, 0.8F);
+  p.line({{2.5F, 9}, {8.5F, 3}});
+  p.line({{5, 2.7F}, {8.8F, 2.7F}, {8.8F, 6.5F}});
+}
+
 void log(Pen& p) {
   for (const float y : {5.0F, 10.0F, 15.0F}) {
     p.dot({3.8F, y}, 1.1F);
@@ -159,6 +168,7 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color)
     case kIconTransfers: transfers(p); break;
     case kIconMatmul: matmul(p); break;
     case kIconTraining: training(p); break;
+    case kIconScaling: scaling(p); break;
     case kIconLog: log(p); break;
     case kIconPlay: p.line({{6.5F, 4}, {15.5F, 10}, {6.5F, 16}}, true); break;
     case kIconPause:

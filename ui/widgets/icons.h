@@ -10,6 +10,7 @@ enum Icon {
   kIconTransfers,
   kIconMatmul,
   kIconTraining,
+  kIconScaling,
   kIconLog,
   kIconPlay,
   kIconPause,

@@ -1,0 +1,125 @@
+#include "ui/model/device_tracks.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/ui/events.h"
+#include "ui/model/training_run.h"
+
+namespace lab::ui {
+namespace {
+
+using namespace lab::test;
+
+StepDone step_on(int devices, std::int64_t step) {
+  StepDone done = step_done(step);
+  done.images_per_s = 1000;
+  done.devices = device_steps(devices, 1, step, false);
+  return done;
+}
+
+TEST(DeviceTracks, OneDeviceHasNone) {
+  DeviceTracks tracks;
+  tracks.add(step_done(1), 0);
+  EXPECT_TRUE(tracks.empty());
+  EXPECT_TRUE(std::isnan(tracks.hidden_share()));
+  EXPECT_EQ(tracks.longest_step_s(), 0);
+}
+
+TEST(DeviceTracks, PartsAddUpToTheStep) {
+  DeviceTracks tracks;
+  StepDone step = step_on(2, 1);
+  step.devices[0] = {0, cpu(0), 192, 0.05, 0.02, 0.005, 0.03};
+  step.devices[1] = {0, cpu(1), 64, 0.07, 0.03, 0.01, 0.0};
+  tracks.add(step, 0.5);
+  ASSERT_EQ(tracks.all().size(), 2u);
+  const DeviceTrack& first = tracks.all()[0];
+  EXPECT_DOUBLE_EQ(first.parts.compute_s, 0.05);
+  EXPECT_DOUBLE_EQ(first.parts.hidden_s, 0.015);
+  EXPECT_DOUBLE_EQ(first.parts.exposed_s, 0.005);
+  EXPECT_DOUBLE_EQ(first.parts.wait_s, 0.03);
+  EXPECT_DOUBLE_EQ(first.parts.sum(), 0.1);
+  EXPECT_DOUBLE_EQ(first.share, 0.75);
+  EXPECT_DOUBLE_EQ(tracks.longest_step_s(), 0.1);
+  EXPECT_DOUBLE_EQ(tracks.hidden_share(), 1 - 0.015 / 0.05);
+  EXPECT_DOUBLE_EQ(first.stacked.back(), 750);
+  EXPECT_DOUBLE_EQ(tracks.all()[1].stacked.back(), 1000);
+  EXPECT_EQ(tracks.epoch().back(), 0.5);
+}
+
+TEST(DeviceTracks, OneOddStepHardlyMovesTheAverage) {
+  DeviceTracks tracks;
+  for (int i = 1; i <= 50; ++i) tracks.add(step_on(2, i), 0);
+  const double before = tracks.all()[0].parts.compute_s;
+  StepDone odd = step_on(2, 51);
+  odd.devices[0].compute_s *= 2;
+  tracks.add(odd, 0);
+  EXPECT_GT(tracks.all()[0].parts.compute_s, before);
+  EXPECT_LT(tracks.all()[0].parts.compute_s, 1.1 * before);
+}
+
+TEST(DeviceTracks, LongRunsStayBoundedAndWhole) {
+  DeviceTracks tracks;
+  const auto steps = static_cast<std::int64_t>(5 * kDevicePoints);
+  for (std::int64_t i = 1; i <= steps; ++i) tracks.add(step_on(3, i), 0);
+  EXPECT_EQ(tracks.steps_per_point(), 8u);
+  EXPECT_LE(tracks.step().size(), kDevicePoints);
+  EXPECT_GE(tracks.step().size(), kDevicePoints / 2);
+  for (std::size_t i = 0; i < tracks.step().size(); ++i) {
+    ASSERT_EQ(tracks.step()[i], static_cast<double>(8 * (i + 1)));
+  }
+  for (const DeviceTrack& track : tracks.all()) {
+    EXPECT_EQ(track.shares.size(), tracks.step().size());
+    EXPECT_EQ(track.stacked.size(), tracks.step().size());
+  }
+  EXPECT_EQ(tracks.zeros().size(), tracks.step().size());
+  EXPECT_NEAR(tracks.all().back().stacked.back(), 1000, 1e-6);
+}
+
+TEST(DeviceTracks, RanksAreToldApart) {
+  DeviceTracks tracks;
+  tracks.add(step_on(4, 1), 0);
+  EXPECT_EQ(tracks.ranks(), 1);
+  StepDone step = step_on(4, 2);
+  step.devices = device_steps(4, 2, 2, false);
+  tracks.add(step, 0);
+  EXPECT_EQ(tracks.ranks(), 2);
+  EXPECT_EQ(tracks.all().size(), 4u);
+  EXPECT_EQ(tracks.step().size(), 1u) << "another set of devices starts over";
+}
+
+TEST(DeviceTracks, AStepWithoutImagesOrTimesIsHarmless) {
+  DeviceTracks tracks;
+  StepDone step = step_on(2, 1);
+  for (DeviceStep& d : step.devices) d = {d.rank, d.device, 0, 0, 0, 0, 0};
+  tracks.add(step, 0);
+  EXPECT_EQ(tracks.all()[0].share, 0);
+  EXPECT_TRUE(std::isnan(tracks.hidden_share()));
+}
+
+TEST(TrainingRun, CountsTheDevicesOfAllRanks) {
+  TrainingRun run(1, StartTraining{});
+  run.add(training_started(true));
+  StepDone step = step_done(1);
+  step.devices = device_steps(4, 2, 1, false);
+  run.add(step);
+  EXPECT_EQ(run.name(), "lenet, batch 256, lr 0.9, 4 devices of 2 ranks");
+}
+
+TEST(TrainingRun, SaysHowManyDevicesAndTakesTheRunsOwnHiddenShare) {
+  StartTraining request;
+  request.devices = {cpu(0), cpu(1)};
+  request.share_policy = SharePolicy::Auto;
+  TrainingRun run(1, request);
+  EXPECT_EQ(run.name(), "lenet, batch 256, 2 devices, auto shares");
+  run.add(step_on(2, 1));
+  EXPECT_NEAR(run.hidden_share(), 0.95, 1e-9);
+  TrainingDone done;
+  done.hidden_share = 0.9;
+  run.add(done);
+  EXPECT_EQ(run.hidden_share(), 0.9);
+}
+
+}  // namespace
+}  // namespace lab::ui

@@ -1,0 +1,221 @@
+// The Scaling page: what it says, what it sends, and its states.
+#include <gtest/gtest.h>
+
+#include "tests/ui/scenes.h"
+#include "ui/panels/scaling_parts.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+using ui::parts_of;
+using ui::ScalingResults;
+
+constexpr auto kStrong = ScalingMode::Strong;
+
+ScalingResults results_of(std::initializer_list<ScalingPoint> points) {
+  ScalingResults results;
+  for (const ScalingPoint& p : points) results.add(p);
+  return results;
+}
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ScalingWords, TheResultInASentence) {
+  const auto said = measured_sentences(
+      results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2)}), kStrong);
+  ASSERT_GE(said.size(), 3u);
+  EXPECT_EQ(said[0],
+            "2 devices are 1.94 times as fast as one: 97 % efficiency; 67 % of the all-reduce is "
+            "hidden behind backward.");
+  EXPECT_TRUE(holds(said[1], "divided evenly it would take 40.0 ms")) << said[1];
+  EXPECT_TRUE(holds(said[1], "412 µs of all-reduce that nothing hides")) << said[1];
+  EXPECT_TRUE(holds(said[2], "81.27 % to 81.31 %")) << said[2];
+}
+
+TEST(ScalingWords, OneDeviceHasNoSpeedUp) {
+  const auto said = measured_sentences(results_of({scaling_point(kStrong, 1)}), kStrong);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(holds(said[0], "Only a second device")) << said[0];
+}
+
+TEST(ScalingWords, DevicesThatShareCoresAreNamedAndNotTheResult) {
+  const auto said = measured_sentences(
+      results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2),
+                  scaling_point(kStrong, 4, true), scaling_point(kStrong, 16, true)}),
+      kStrong);
+  EXPECT_TRUE(holds(said[0], "2 devices are")) << said[0];
+  EXPECT_TRUE(holds(said[2], "4 and 16 devices are more than there are cores")) << said[2];
+}
+
+TEST(ScalingWords, EqualAccuracyIsCalledTheSame) {
+  ScalingPoint one = scaling_point(kStrong, 1), two = scaling_point(kStrong, 2);
+  one.test_acc = two.test_acc = 0.5;
+  const auto said = measured_sentences(results_of({one, two}), kStrong);
+  EXPECT_TRUE(holds(said.back(), "the same on 1 and 2 devices: 50.00 %")) << said.back();
+}
+
+TEST(ScalingWords, GuessingComparesNothing) {
+  ScalingPoint one = scaling_point(kStrong, 1), two = scaling_point(kStrong, 2);
+  one.test_acc = two.test_acc = 0.1;
+  const auto said = measured_sentences(results_of({one, two}), kStrong);
+  EXPECT_TRUE(holds(said.back(), "train for more steps")) << said.back();
+}
+
+TEST(ScalingWords, APredictionSaysThatItIsOne) {
+  ScalingResults results;
+  results.add(scaling_prediction(kStrong, 16));
+  const std::string said = prediction_sentence(results, kStrong);
+  EXPECT_TRUE(said.starts_with("Prediction: 16 devices over NVLink 4 are 15.4 times")) << said;
+  EXPECT_TRUE(holds(said, "measured on cpu:0")) << said;
+  EXPECT_TRUE(said.ends_with("not measured.")) << said;
+  EXPECT_TRUE(model_error_sentence(results, kStrong).empty());
+  EXPECT_TRUE(measured_sentences(results, kStrong).empty());
+}
+
+TEST(ScalingWords, TheModelsErrorHasASign) {
+  ScalingResults results;
+  for (const int devices : {1, 2, 4}) {
+    ScalingPrediction p = scaling_check(kStrong, devices);
+    p.measured_step_s = p.step_s / (devices == 2 ? 0.97 : 1.05);
+    results.add(p);
+  }
+  const std::string said = model_error_sentence(results, kStrong);
+  EXPECT_TRUE(holds(said, "3.0 % too fast at 2 devices and 5.0 % too slow at 4")) << said;
+}
+
+TEST(ScalingWords, PartsOfAStepNeverExceedIt) {
+  StepSplit split{.compute_s = 8, .all_reduce_s = 5, .exposed_s = 1, .imbalance_s = 0.5};
+  EXPECT_EQ(parts_of(split, 9.5).hidden_s, 0) << "ran beside the computing";
+  EXPECT_EQ(parts_of(split, 13.5).hidden_s, 4) << "took its turn";
+  EXPECT_EQ(parts_of(split, 20).sum(), 13.5);
+}
+
+TEST(ScalingPage, EveryStateHasItsWidgets) {
+  Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.visible("scaling/empty"));
+  lab.show(make_scene(Page::Scaling, Scene::Running));
+  EXPECT_TRUE(lab.visible("scaling/figure/step"));
+  EXPECT_TRUE(lab.visible("scaling/plot/speedup"));
+  EXPECT_TRUE(lab.visible("status/cancel"));
+  lab.show(make_scene(Page::Scaling, Scene::Done));
+  for (const char* path : {"scaling/figure/speedup", "scaling/figure/prediction",
+                           "scaling/sentence/0", "scaling/prediction", "scaling/model_error",
+                           "scaling/plot/efficiency", "scaling/steps/1"}) {
+    EXPECT_TRUE(lab.visible(path)) << path;
+  }
+  EXPECT_TRUE(lab.visible("scaling/plot/speedup/legend/prediction"));
+  EXPECT_TRUE(lab.visible("scaling/plot/speedup/legend/more devices than cores"));
+  lab.show(make_scene(Page::Scaling, Scene::Failed));
+  EXPECT_TRUE(lab.visible("scaling/error"));
+  EXPECT_TRUE(lab.visible("scaling/retry"));
+}
+
+TEST(ScalingPage, TheModelBringsItsStepsBeforeTheAccuracy) {
+  Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  lab.click("scaling/model");
+  lab.click("scaling/model/mlp");
+  EXPECT_EQ(lab.view.forms.scaling.accuracy_steps, 235);
+}
+
+TEST(ScalingPage, WeakScalingHasItsOwnTab) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.backend.find("scaling/sentence/0")->label.starts_with("2 devices are"));
+  lab.click("scaling/shown_mode/Weak: a batch for each device");
+  EXPECT_TRUE(lab.backend.find("scaling/sentence/0")->label.starts_with("2 devices with 256"));
+}
+
+TEST(ScalingPage, PredictionsAloneShowNoMeasurement) {
+  ui::Model model(machine_of(1));
+  StartScaling request;
+  request.measure = false;
+  request.compute_s = 0.08;
+  model.apply(event(1, 1, JobStarted{"Prediction", request}));
+  for (const int devices : {1, 2, 4, 8, 16}) {
+    model.apply(event(1, 2, scaling_prediction(kStrong, devices)));
+  }
+  model.apply(event(1, 3, JobFinished{Outcome::Done, 1, ""}));
+  Lab lab(std::move(model), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.visible("scaling/figure/prediction"));
+  EXPECT_TRUE(lab.visible("scaling/steps/16/prediction"));
+  EXPECT_FALSE(lab.visible("scaling/figure/speedup"));
+  EXPECT_FALSE(lab.visible("scaling/plot/accuracy"));
+  EXPECT_FALSE(lab.visible("scaling/plot/speedup/legend/measured"));
+}
+
+TEST(ScalingPage, MeasuresWithOneClickAndPredictsFromWhatWasMeasured) {
+  Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_FALSE(lab.backend.find("scaling/predict")->enabled) << "no time is known yet";
+  lab.click("scaling/run");
+  ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);
+  EXPECT_TRUE(lab.sent<StartScaling>()[0].measure);
+  lab.out.clear();
+  lab.view.sent_after = -1;
+  lab.show(make_scene(Page::Scaling, Scene::Done));
+  lab.view.forms.scaling.link = 0;
+  lab.frames(3);
+  lab.click("scaling/predict");
+  ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);
+  const StartScaling sent = lab.sent<StartScaling>()[0];
+  EXPECT_FALSE(sent.measure);
+  EXPECT_EQ(sent.link, "pcie3");
+  EXPECT_EQ(sent.compute_s, scaling_point(kStrong, 1).step.median_s);
+}
+
+TEST(ScalingPage, OneCpuDeviceIsToldHowToBecomeTwo) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.visible("scaling/one_device"));
+  lab.click("scaling/open_devices");
+  EXPECT_EQ(lab.view.page, Page::Devices);
+}
+
+TEST(ScalingPage, TheBarsTellTheirSplitOnHover) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  const ui::WidgetRect* bar = lab.backend.find("scaling/steps/2");
+  ASSERT_NE(bar, nullptr);
+  EXPECT_EQ(bar->value, "41.2 ms");
+  lab.backend.move_to(NullBackend::centre(*bar));
+  lab.frames(40);
+  const ui::WidgetRect* tip = lab.backend.find("tooltip");
+  ASSERT_NE(tip, nullptr);
+  EXPECT_TRUE(holds(tip->value, "all-reduce, exposed: 412 µs")) << tip->value;
+  EXPECT_TRUE(holds(tip->value, "31 repetitions")) << tip->value;
+}
+
+// The wheel over a plot is the page's; with Ctrl it is the plot's.
+TEST(ScalingPage, TheWheelScrollsThePageEvenOverAPlot) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done));
+  lab.open(Page::Scaling);
+  const ui::WidgetRect* plot = lab.backend.find("scaling/plot/speedup");
+  ASSERT_NE(plot, nullptr);
+  const float before = plot->min.y;
+  const std::string view = plot->value;
+  const ImVec2 middle = NullBackend::centre(*plot);
+  lab.backend.move_to(middle);
+  lab.frames(2);
+  lab.backend.wheel(-1);
+  lab.frames(2);
+  EXPECT_LT(lab.backend.find("scaling/plot/speedup")->min.y, before);
+  EXPECT_EQ(lab.backend.find("scaling/plot/speedup")->value, view);
+  const float scrolled = lab.backend.find("scaling/plot/speedup")->min.y;
+  lab.backend.control(true);
+  lab.frames(2);
+  lab.backend.wheel(2);
+  lab.frames(2);
+  lab.backend.control(false);
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("scaling/plot/speedup")->min.y, scrolled);
+  EXPECT_NE(lab.backend.find("scaling/plot/speedup")->value, view);
+}
+
+}  // namespace
+}  // namespace lab::test

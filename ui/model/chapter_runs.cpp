@@ -1,0 +1,100 @@
+#include "ui/model/chapter_runs.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace lab::ui {
+namespace {
+
+constexpr int kResnet18 = 3;
+constexpr std::int64_t kEpochs = 10;
+
+struct ChapterRun {
+  std::size_t gpus;
+  std::int64_t batch;
+  double lr;
+};
+constexpr std::array<ChapterRun, 2> kRuns = {{{1, 256, 0.1}, {2, 512, 0.2}}};
+
+const ChapterRun* run_at(int which) {
+  const auto i = static_cast<std::size_t>(which);
+  return which > 0 && i <= kRuns.size() ? &kRuns[i - 1] : nullptr;
+}
+
+// Positions of the first `count` devices of a kind, GPUs before CPUs; of fewer where no kind has
+// so many.
+std::vector<std::size_t> devices_for(std::size_t count, const MachineInfo& machine) {
+  for (; count > 0; --count) {
+    for (const DeviceKind kind : {DeviceKind::Cuda, DeviceKind::Cpu}) {
+      std::vector<std::size_t> found;
+      for (std::size_t i = 0; i < machine.devices.size() && found.size() < count; ++i) {
+        if (machine.devices[i].device.kind == kind) found.push_back(i);
+      }
+      if (found.size() == count) return found;
+    }
+  }
+  return {};
+}
+
+bool holds(const TrainingForm& form, const ChapterRun& run, const MachineInfo& machine) {
+  if (form.model != kResnet18 || form.data != static_cast<int>(DataSource::FashionMnist) ||
+      form.batch != run.batch || form.lr != run.lr || form.epochs != kEpochs ||
+      form.momentum != 0 || form.weight_decay != 0 || form.warmup_epochs != 0 ||
+      form.lr_scale != static_cast<int>(LrScale::None)) {
+    return false;
+  }
+  std::vector<Device> devices;
+  for (const std::size_t i : devices_for(run.gpus, machine)) {
+    devices.push_back(machine.devices[i].device);
+  }
+  return training_devices(form, machine) == devices;
+}
+
+}  // namespace
+
+const std::vector<std::string>& chapter_runs() {
+  static const std::vector<std::string> kNames = {"Own settings", "One GPU: batch 256, lr 0.1",
+                                                  "Two GPUs: batch 512, lr 0.2"};
+  return kNames;
+}
+
+void fill_chapter_run(int which, const MachineInfo& machine, TrainingForm& form) {
+  const ChapterRun* run = run_at(which);
+  if (run == nullptr) return;
+  form.model = kResnet18;
+  form.data = static_cast<int>(DataSource::FashionMnist);
+  form.batch = run->batch;
+  form.lr = run->lr;
+  form.epochs = kEpochs;
+  form.momentum = 0;
+  form.weight_decay = 0;
+  form.lr_scale = static_cast<int>(LrScale::None);
+  form.warmup_epochs = 0;
+  form.devices.assign(machine.devices.size(), false);
+  for (const std::size_t i : devices_for(run->gpus, machine)) form.devices[i] = true;
+}
+
+int chapter_run_of(const TrainingForm& form, const MachineInfo& machine) {
+  for (int which = 1; run_at(which) != nullptr; ++which) {
+    if (holds(form, *run_at(which), machine)) return which;
+  }
+  return 0;
+}
+
+std::string chapter_stand_in(int which, const MachineInfo& machine) {
+  const ChapterRun* run = run_at(which);
+  if (run == nullptr) return {};
+  const std::vector<std::size_t> chosen = devices_for(run->gpus, machine);
+  if (chosen.empty()) return {};
+  const Device first = machine.devices[chosen.front()].device;
+  if (chosen.size() < run->gpus) {
+    return fmt::format("{} alone stands in for the {} GPUs", to_string(first), run->gpus);
+  }
+  if (first.kind == DeviceKind::Cuda) return {};
+  if (chosen.size() == 1) return fmt::format("{} stands in for the GPU", to_string(first));
+  return fmt::format("{} and {} stand in for the GPUs", to_string(first),
+                     to_string(machine.devices[chosen.back()].device));
+}
+
+}  // namespace lab::ui

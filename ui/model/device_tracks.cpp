@@ -1,0 +1,98 @@
+#include "ui/model/device_tracks.h"
+
+#include <algorithm>
+
+namespace lab::ui {
+namespace {
+
+// Keeps every second value, the later one of each pair: a point stands for the steps up to it.
+void keep_every_second(Column64& column) {
+  for (std::size_t i = 1; i < column.size(); i += 2) column[i / 2] = column[i];
+  column.resize(column.size() / 2);
+}
+
+}  // namespace
+
+bool DeviceTracks::fits(const std::vector<DeviceStep>& devices) const {
+  return std::equal(devices.begin(), devices.end(), tracks_.begin(), tracks_.end(),
+                    [](const DeviceStep& step, const DeviceTrack& track) {
+                      return step.rank == track.rank && step.device == track.device;
+                    });
+}
+
+void DeviceTracks::start(const std::vector<DeviceStep>& devices) {
+  *this = DeviceTracks{};
+  for (const DeviceStep& device : devices) {
+    DeviceTrack& track = tracks_.emplace_back();
+    track.rank = device.rank;
+    track.device = device.device;
+  }
+  averages_.resize(devices.size());
+}
+
+void DeviceTracks::add(const StepDone& step, double epoch) {
+  if (step.devices.empty()) return;
+  if (!fits(step.devices)) start(step.devices);
+  std::int64_t images = 0;
+  for (const DeviceStep& device : step.devices) images += device.images;
+  for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    const DeviceStep& device = step.devices[i];
+    DeviceTrack& track = tracks_[i];
+    Averages& mean = averages_[i];
+    const double share =
+        images > 0 ? static_cast<double>(device.images) / static_cast<double>(images) : 0;
+    const double exposed_s = std::min(device.exposed_s, device.all_reduce_s);
+    track.parts.compute_s = mean.compute.add(device.compute_s);
+    track.parts.hidden_s = mean.hidden.add(device.all_reduce_s - exposed_s);
+    track.parts.exposed_s = mean.exposed.add(exposed_s);
+    track.parts.wait_s = mean.wait.add(device.wait_s);
+    track.images = mean.images.add(static_cast<double>(device.images));
+    track.share = mean.share.add(share);
+    mean.shown_images_per_s = mean.images_per_s.add(step.images_per_s * share);
+    all_reduce_s_ += device.all_reduce_s;
+    exposed_s_ += exposed_s;
+  }
+  if (++steps_ < steps_per_point_) return;
+  steps_ = 0;
+  add_point(step, epoch);
+}
+
+void DeviceTracks::add_point(const StepDone& step, double epoch) {
+  step_.push_back(static_cast<double>(step.step));
+  epoch_.push_back(epoch);
+  t_s_.push_back(step.t_s);
+  zeros_.push_back(0);
+  double sum = 0;
+  for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    tracks_[i].shares.push_back(tracks_[i].share);
+    tracks_[i].stacked.push_back(sum += averages_[i].shown_images_per_s);
+  }
+  if (step_.size() == kDevicePoints) halve();
+}
+
+void DeviceTracks::halve() {
+  for (Column64* column : {&step_, &epoch_, &t_s_, &zeros_}) keep_every_second(*column);
+  for (DeviceTrack& track : tracks_) {
+    keep_every_second(track.shares);
+    keep_every_second(track.stacked);
+  }
+  steps_per_point_ *= 2;
+}
+
+int DeviceTracks::ranks() const {
+  int last = -1;
+  for (const DeviceTrack& track : tracks_) last = std::max(last, track.rank);
+  return last + 1;
+}
+
+double DeviceTracks::hidden_share() const {
+  return all_reduce_s_ > 0 ? 1 - exposed_s_ / all_reduce_s_ : kNoValue;
+}
+
+double DeviceTracks::longest_step_s() const {
+  double longest = 0;
+  for (const DeviceTrack& track : tracks_) longest = std::max(longest, track.parts.sum());
+  return longest;
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,75 @@
+#pragma once
+// Where the devices of one training spent their time, step by step: the latest steps smoothed so
+// that they can be read, and the whole run as columns whose resolution halves as they fill up.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "compute/types/event.h"
+#include "ui/model/columns.h"
+
+namespace lab::ui {
+
+// Points of each column at most: of so many, two neighbours become one.
+inline constexpr std::size_t kDevicePoints = 2048;
+
+// The parts of a device's step, in seconds. They add up to the step.
+struct StepParts {
+  double compute_s = 0;
+  double hidden_s = 0;   // all-reduce while another device still computed
+  double wait_s = 0;     // idle, until the last device's backward ended
+  double exposed_s = 0;  // all-reduce after it
+  double sum() const { return compute_s + hidden_s + wait_s + exposed_s; }
+};
+
+struct DeviceTrack {
+  int rank = 0;
+  Device device;
+  // Averages over about 20 steps.
+  StepParts parts;
+  double images = 0;
+  double share = 0;  // of the batch, 0..1
+  // Over the run, one value for each of DeviceTracks::step().
+  Column64 shares;
+  Column64 stacked;  // images/s of this device and all before it
+};
+
+class DeviceTracks {
+ public:
+  // `epoch` counts fractions. Steps that name no devices, those of a single one, change nothing;
+  // another set of devices than before starts over.
+  void add(const StepDone& step, double epoch);
+
+  const std::vector<DeviceTrack>& all() const { return tracks_; }
+  bool empty() const { return tracks_.empty(); }
+  int ranks() const;  // processes that the devices belong to
+
+  const Column64& step() const { return step_; }
+  const Column64& epoch() const { return epoch_; }
+  const Column64& t_s() const { return t_s_; }
+  const Column64& zeros() const { return zeros_; }  // as many: the floor under the first device
+  std::size_t steps_per_point() const { return steps_per_point_; }
+
+  // Of the all-reduce time of all steps so far, the part behind backward; NaN before there was any.
+  double hidden_share() const;
+  double longest_step_s() const;  // the largest sum of parts
+
+ private:
+  struct Averages {
+    Ema compute, hidden, wait, exposed, images, share, images_per_s;
+    double shown_images_per_s = 0;
+  };
+  bool fits(const std::vector<DeviceStep>& devices) const;
+  void start(const std::vector<DeviceStep>& devices);
+  void add_point(const StepDone& step, double epoch);
+  void halve();
+
+  std::vector<DeviceTrack> tracks_;
+  std::vector<Averages> averages_;  // as tracks_
+  Column64 step_, epoch_, t_s_, zeros_;
+  std::size_t steps_per_point_ = 1;
+  std::size_t steps_ = 0;  // since the last point
+  double all_reduce_s_ = 0, exposed_s_ = 0;
+};
+
+}  // namespace lab::ui

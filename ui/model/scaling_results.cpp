@@ -1,0 +1,123 @@
+#include "ui/model/scaling_results.h"
+
+#include <algorithm>
+
+namespace lab::ui {
+namespace {
+
+constexpr std::size_t place(ScalingMode mode) {
+  return static_cast<std::size_t>(mode);
+}
+
+template <typename Point>
+void put(std::vector<Point>& points, const Point& added) {
+  const auto at =
+      std::lower_bound(points.begin(), points.end(), added.devices,
+                       [](const Point& known, int devices) { return known.devices < devices; });
+  if (at != points.end() && at->devices == added.devices) {
+    *at = added;
+  } else {
+    points.insert(at, added);
+  }
+}
+
+template <typename Point>
+const Point* find(const std::vector<Point>& points, int devices) {
+  const auto found = std::find_if(points.begin(), points.end(),
+                                  [devices](const Point& p) { return p.devices == devices; });
+  return found == points.end() ? nullptr : &*found;
+}
+
+template <typename Point, typename Value>
+void fill(Column64& column, const std::vector<Point>& points, Value value) {
+  column.clear();
+  for (const Point& p : points) column.push_back(value(p));
+}
+
+// What `value` would be had every step taken `seconds` instead of the median.
+double at_time(const ScalingPoint& p, double value, double seconds) {
+  return seconds > 0 ? value * p.step.median_s / seconds : value;
+}
+
+void refill(ScalingCurve& c) {
+  using P = const ScalingPoint&;
+  fill(c.devices, c.points, [](P p) { return static_cast<double>(p.devices); });
+  fill(c.speedup, c.points, [](P p) { return p.speedup; });
+  fill(c.speedup_low, c.points, [](P p) { return at_time(p, p.speedup, p.step.p90_s); });
+  fill(c.speedup_high, c.points, [](P p) { return at_time(p, p.speedup, p.step.p10_s); });
+  fill(c.efficiency, c.points, [](P p) { return p.efficiency; });
+  fill(c.efficiency_low, c.points, [](P p) { return at_time(p, p.efficiency, p.step.p90_s); });
+  fill(c.efficiency_high, c.points, [](P p) { return at_time(p, p.efficiency, p.step.p10_s); });
+  fill(c.test_acc, c.points, [](P p) { return p.test_acc.value_or(kNoValue); });
+}
+
+void refill(PredictedCurve& c) {
+  using P = const ScalingPrediction&;
+  fill(c.devices, c.points, [](P p) { return static_cast<double>(p.devices); });
+  fill(c.speedup, c.points, [](P p) { return p.speedup; });
+  fill(c.efficiency, c.points, [](P p) { return p.efficiency; });
+}
+
+bool same_work(const StartTraining& a, const StartTraining& b) {
+  return a.model == b.model && a.data == b.data && a.batch == b.batch;
+}
+
+}  // namespace
+
+const ScalingPoint* ScalingCurve::at(int count) const {
+  return find(points, count);
+}
+
+const ScalingPrediction* PredictedCurve::at(int count) const {
+  return find(points, count);
+}
+
+bool ScalingResults::empty() const {
+  return !has(ScalingMode::Strong) && !has(ScalingMode::Weak) && skipped.empty();
+}
+
+bool ScalingResults::has(ScalingMode mode) const {
+  return !measured(mode).points.empty() || !predicted(mode).points.empty();
+}
+
+const ScalingCurve& ScalingResults::measured(ScalingMode mode) const {
+  return measured_[place(mode)];
+}
+
+const PredictedCurve& ScalingResults::predicted(ScalingMode mode) const {
+  return predicted_[place(mode)];
+}
+
+const PredictedCurve& ScalingResults::checked(ScalingMode mode) const {
+  return checked_[place(mode)];
+}
+
+void ScalingResults::add(const ScalingPoint& point) {
+  ScalingCurve& curve = measured_[place(point.mode)];
+  put(curve.points, point);
+  refill(curve);
+}
+
+void ScalingResults::add(const ScalingPrediction& prediction) {
+  auto& curves = prediction.measured_step_s ? checked_ : predicted_;
+  PredictedCurve& curve = curves[place(prediction.mode)];
+  put(curve.points, prediction);
+  refill(curve);
+}
+
+void ScalingResults::keep_measured(const ScalingResults& earlier) {
+  if (!same_work(request.training, earlier.measured_with.training)) return;
+  measured_ = earlier.measured_;
+  checked_ = earlier.checked_;
+  measured_with = earlier.measured_with;
+}
+
+std::optional<double> ScalingResults::one_device_step_s(const StartTraining& training) const {
+  if (!same_work(training, measured_with.training)) return std::nullopt;
+  for (const ScalingCurve& curve : measured_) {
+    if (const ScalingPoint* one = curve.at(1)) return one->step.median_s;
+  }
+  return std::nullopt;
+}
+
+}  // namespace lab::ui

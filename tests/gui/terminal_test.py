@@ -37,6 +37,19 @@ CONTRACT = {
     },
     "done": {"seconds": NUMBER},
     "trained": {"seconds": NUMBER, "test_acc": NUMBER, "images_per_s": NUMBER, "devices": list},
+    "scaled": {
+        "predicted": FLAG, "mode": TEXT, "devices": int, "batch": int, "median_s": NUMBER,
+        "p10_s": NUMBER, "p90_s": NUMBER, "samples": int, "images_per_s": NUMBER,
+        "speedup": NUMBER, "efficiency": NUMBER, "compute_s": NUMBER, "all_reduce_s": NUMBER,
+        "exposed_s": NUMBER, "imbalance_s": NUMBER, "test_acc": NUMBER, "accuracy_steps": int,
+        "shares_cores": FLAG,
+    },
+    "foreseen": {
+        "predicted": FLAG, "mode": TEXT, "devices": int, "batch": int, "link": TEXT,
+        "basis": TEXT, "step_s": NUMBER, "images_per_s": NUMBER, "speedup": NUMBER,
+        "efficiency": NUMBER, "compute_s": NUMBER, "all_reduce_s": NUMBER, "exposed_s": NUMBER,
+        "imbalance_s": NUMBER,
+    },
     "skip": {"reason": TEXT},
     "progress": {"done": NUMBER},
     "error": {"message": TEXT},
@@ -107,6 +120,28 @@ def case_json(program, home):
     for one in epochs:
         follow(one, "epoch")
     follow(train[-1], "trained")
+
+
+def case_scaling(program, home):
+    """Each number of devices is measured once, and predictions say that they are some."""
+    found = json_of(program, home, "scaling", "--model", "mlp", "--cpu-devices", "2", "--steps",
+                    "3", "--rounds", "1", "--accuracy-steps", "4", "--predict", "8", "--link",
+                    "pcie4", *SMALL)  # fmt: skip
+    samples = [one for one in found if one["type"] == "sample"]
+    measured = [one for one in samples if not one["predicted"]]
+    check([m["devices"] for m in measured] == [1, 2], f"measured {measured}")
+    for one in measured:
+        follow(one, "scaled")
+    check(measured[1]["all_reduce_s"] > 0, f"no gradients were summed: {measured[1]}")
+    foreseen = [one for one in samples if one["predicted"]]
+    for one in foreseen:
+        follow(one, "foreseen")
+    far = [f["devices"] for f in foreseen if f["link"] == "pcie4"]
+    check(far == [1, 2, 4, 8], f"predicted {far}")
+    near = [f for f in foreseen if f["measured_step_s"] is not None]
+    check([f["devices"] for f in near] == [1, 2], f"compared with measurements: {near}")
+    alone = json_of(program, home, "scaling", "--compute-ms", "52", "--model", "resnet18")
+    check(all(one.get("predicted", True) for one in alone), "something was measured")
 
 
 def case_status(program, home):

@@ -18,7 +18,7 @@ import time
 
 from lab_program import Failure, Picture, check, middle, run, run_case, run_script, widgets
 
-PAGES = ["devices", "memory", "transfers", "matmul", "training", "log"]
+PAGES = ["devices", "memory", "transfers", "matmul", "training", "scaling", "log"]
 DARK_PAGE, LIGHT_PAGE = (0x0F, 0x12, 0x16), (0xF5, 0xF6, 0xF8)
 SIZE = "1280x800"
 
@@ -211,6 +211,76 @@ def case_train(program, home):
         check(path in seen, f"{path} is not visible after training: {sorted(seen)}")
     check(seen["training/start"]["enabled"], "the next training cannot be started")
     check(len(Picture(home.file("trained.png")).colors()) > 50, "the page looks blank")
+
+
+def case_scaling(program, home):
+    """Two devices are measured, sixteen predicted, then again over another link."""
+    home.write_settings({"scaling.more": "1", "scaling.accuracy_steps": "4"})
+    run_script(
+        program,
+        home,
+        [
+            {"click": "rail/scaling"},
+            {"set": "scaling/model", "value": "softmax"},
+            {"set": "scaling/batch", "value": "64"},
+            {"set": "scaling/steps", "value": "4"},
+            {"set": "scaling/rounds", "value": "1"},
+            {"click": "scaling/run"},
+            {"wait": "idle", "timeout": 60},
+            {"hover": ""},
+            {"screenshot": "scaling.png"},
+            {"describe": "measured.json"},
+            {"set": "scaling/link", "value": "PCIe 3.0"},
+            {"click": "scaling/predict"},
+            {"wait": "idle", "timeout": 20},
+            {"describe": "predicted.json"},
+        ],
+        "--cpu-devices",
+        "2",
+        "--size",
+        "1600x1000",
+    )
+    measured = widgets(home.file("measured.json"))
+    for path in ("figure/speedup", "figure/efficiency", "plot/speedup", "steps/1", "steps/2"):
+        check(f"scaling/{path}" in measured, f"{path} is not visible: {sorted(measured)}")
+    check("over NVLink 4" in measured["scaling/prediction"]["label"], "nothing is predicted")
+    check("scaling/model_error" in measured, "the model is not held against the measurement")
+    predicted = widgets(home.file("predicted.json"))
+    check("over PCIe 3.0" in predicted["scaling/prediction"]["label"], "the link made no difference")
+    check("scaling/figure/speedup" in predicted, "the measured points went away")
+    check(len(Picture(home.file("scaling.png")).colors()) > 50, "the page looks blank")
+
+
+def case_devices(program, home):
+    """Two devices train on one batch; the page says where each one's time goes."""
+    run_script(
+        program,
+        home,
+        [
+            {"click": "rail/training"},
+            {"set": "training/epochs", "value": "1"},
+            {"set": "training/synthetic_train", "value": "2048"},
+            {"set": "training/synthetic_test", "value": "256"},
+            {"click": "training/device/cpu:0"},
+            {"click": "training/device/cpu:1"},
+            {"click": "training/division/By list"},
+            {"set": "training/shares", "value": "3"},
+            {"wait_for": "training/shares_error"},
+            {"set": "training/shares", "value": "3, 1"},
+            {"click": "training/start"},
+            {"wait": "idle", "timeout": 60},
+            {"describe": "devices.json"},
+        ],
+        "--size",
+        "1600x1000",
+        "--cpu-devices",
+        "2",
+    )
+    seen = widgets(home.file("devices.json"))
+    check("all-reduce" in seen["training/devices/sentence"]["label"], "the all-reduce is not judged")
+    for device, share in (("cpu:0", "75 %"), ("cpu:1", "25 %")):
+        row = seen[f"training/devices/0/{device}"]["value"]
+        check(row.endswith(share), f"{device} shows '{row}' for a share of {share}")
 
 
 def case_cancel(program, home):

@@ -1,0 +1,257 @@
+#!/usr/bin/python3
+"""Several processes started by mpirun: who says what, and how all of them end.
+
+    ranks_test.py PROGRAM CASE
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from lab_program import check, run_case
+
+SKIPPED = 77
+ENDED_WITHIN_S = 10
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+SMALL = ["train", "--model", "mlp", "--synthetic-train", "512", "--synthetic-test", "256",
+         "--batch", "64", "--epochs", "2"]  # fmt: skip
+ENDLESS = [*SMALL[:-1], "100000", "--no-eval", "--json"]
+
+
+def alive(pid):
+    """Whether a process is there and has not ended."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+class Launch:
+    """A running mpirun and the ranks it has started."""
+
+    def __init__(self, home, *apps):
+        self.began = time.monotonic()
+        words = [word for app in apps for word in [":", *map(str, app)]][1:]
+        self.mpirun = subprocess.Popen(
+            [*MPIRUN, *words], env=home.env, cwd=home.path, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        self.pids = {}
+
+    def ranks(self, count):
+        """rank -> process, once all of them are there."""
+        while len(self.pids) < count:
+            check(time.monotonic() - self.began < 30, f"only {len(self.pids)} ranks started")
+            check(self.mpirun.poll() is None, "mpirun ended early")
+            time.sleep(0.05)
+            for task in pathlib.Path(f"/proc/{self.mpirun.pid}/task").iterdir():
+                for child in (task / "children").read_text().split():
+                    environment = pathlib.Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+                    for word in environment:
+                        if word.startswith(b"OMPI_COMM_WORLD_RANK="):
+                            self.pids[int(word.partition(b"=")[2])] = int(child)
+        return self.pids
+
+    def wait_for_step(self):
+        """Reads until rank 0 has printed a step; returns what it read."""
+        seen = []
+        while not any('"step"' in line for line in seen):
+            seen.append(self.mpirun.stdout.readline())
+            check(seen[-1], f"ended early: {seen}")
+        return "".join(seen)
+
+    def end(self, within_s=60):
+        """Status, standard output and standard error; no rank may be left."""
+        try:
+            out, err = self.mpirun.communicate(timeout=within_s)
+        except subprocess.TimeoutExpired:
+            for pid in [*self.pids.values(), self.mpirun.pid]:
+                os.kill(pid, signal.SIGKILL)
+            out, err = self.mpirun.communicate(timeout=10)
+            check(False, f"not at its end within {within_s} s: {out[-2000:]} {err}")
+        deadline = time.monotonic() + within_s
+        for rank, pid in self.pids.items():
+            while alive(pid):
+                check(time.monotonic() < deadline, f"rank {rank} is still there: {out} {err}")
+                time.sleep(0.05)
+        return self.mpirun.returncode, out, err
+
+
+def launch(home, *apps, within_s=60):
+    return Launch(home, *apps).end(within_s)
+
+
+def objects(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def case_leader(program, home):
+    """Of commands that are not for several processes, rank 0's results appear once."""
+    status, out, err = launch(home, ["-n", 3, program, "version"])
+    check(status == 0 and err == "", f"version: {status} {err!r}")
+    check(out.count("device-lab ") == 1, f"version: {out!r}")
+    status, out, _ = launch(home, ["-n", 2, program, "devices", "--json"])
+    kinds = [one["type"] for one in objects(out)]
+    check(status == 0 and kinds[-1] == "done" and kinds.count("done") == 1, f"devices: {kinds}")
+    status, out, err = launch(home, ["-n", 2, program, "train", "--frobnicate"])
+    check(status == 2 and err.count("--frobnicate") == 1, f"usage: {status} {err!r}")
+    status, out, err = launch(home, ["-n", 2, program, "scaling"])
+    check(status == 1 and err.count("without mpirun") == 1, f"scaling: {status} {err!r}")
+
+
+def check_all_say(result, count, *parts):
+    """Every rank ends with status 1 or 2 and a line with all parts."""
+    status, _, err = result
+    check(status in (1, 2), f"status {status}: {err}")
+    lines = [line for line in err.splitlines() if all(part in line for part in parts)]
+    check(len(lines) == count, f"{len(lines)} lines have {parts}: {err!r}")
+    for rank in range(1, count):
+        check(any(line.startswith(f"rank {rank} (") for line in lines), f"rank {rank}: {lines}")
+
+
+def case_alike(program, home):
+    """Ranks with different arguments or programs say so, each of them."""
+    one = ["-n", 1, program, *SMALL]
+    other = [*one[:-4], "--batch", "128", "--epochs", "2"]
+    result = launch(home, one, one, other, within_s=ENDED_WITHIN_S)
+    check_all_say(result, 3, "rank 2 (", "--batch 128", "--batch 64", "alike")
+    result = launch(home, one, ["-n", 1, program, "devices"], within_s=ENDED_WITHIN_S)
+    check_all_say(result, 2, "rank 1 (", "'device-lab devices'", "'device-lab train'")
+    result = launch(home, one, [*one, "--frobnicate"], within_s=ENDED_WITHIN_S)
+    check_all_say(result, 2, "rank 1 (", "--frobnicate")
+    copy = home.file("device-lab-copy")
+    shutil.copy(program, copy)
+    with copy.open("ab") as file:
+        file.write(b"another program")
+    result = launch(home, one, ["-n", 1, copy, *SMALL], within_s=ENDED_WITHIN_S)
+    check_all_say(result, 2, "rank 1 (", "another program", "SHA-256")
+
+
+def case_same(program, home):
+    """The same run twice gives the same losses, bit for bit; the devices are those of all ranks."""
+
+    def losses(ranks, *more):
+        status, out, err = launch(home, ["-n", ranks, program, *SMALL, "--json", *more])
+        check(status == 0, f"{ranks} ranks: status {status}: {err}")
+        lines = objects(out)
+        check(lines[-1]["type"] == "done" and err == "", f"{lines[-1]} {err!r}")
+        return [one["loss"] for one in lines if one["type"] == "step"], lines[-1]
+
+    first, end = losses(2)
+    check(len(first) == 16 and end["devices"] == ["cpu:0"] * 2 and end["ranks"] == 2, f"{end}")
+    check(losses(2)[0] == first, "a second run differs")
+    many, end = losses(4, "--cpu-devices", "2", "--devices", "cpu:0,cpu:1")
+    check(len(end["devices"]) == 8, f"{end}")
+    for a, b in zip(first, many):
+        check(abs(a - b) <= 1e-5 * abs(a), f"losses {first} and {many}")
+
+
+def case_killed(program, home):
+    """A rank that is killed ends all of them, and its end is the reason given."""
+    started = Launch(home, ["-n", 3, program, *ENDLESS])
+    pids = started.ranks(3)
+    seen = started.wait_for_step()
+    os.kill(pids[1], signal.SIGKILL)
+    status, out, err = started.end(ENDED_WITHIN_S)
+    check(status not in (0, 130), f"status {status}")
+    last = objects(seen + out)[-1]
+    check(last["type"] == "error" and "rank 1 (" in last["message"], f"{last} {err}")
+    check("has died" in last["message"] and "has died" in err, f"{last} {err}")
+
+
+def case_interrupted(program, home):
+    """A signal to one rank, or to mpirun, ends all of them in order."""
+    for number, to in ((signal.SIGINT, 0), (signal.SIGTERM, 1), (signal.SIGTERM, "mpirun"),
+                       (signal.SIGINT, "mpirun")):  # fmt: skip
+        started = Launch(home, ["-n", 2, program, *ENDLESS])
+        pids = started.ranks(2)
+        seen = started.wait_for_step()
+        os.kill(started.mpirun.pid if to == "mpirun" else pids[to], number)
+        status, out, err = started.end(ENDED_WITHIN_S)
+        if to == "mpirun":  # which gives a status of its own, and stops passing on what ranks say
+            check(status != 0, f"status {status}: {err}")
+            continue
+        check(status == 130, f"rank {to}: status {status}: {err}")
+        last = objects(seen + out)[-1]
+        check(last["type"] == "error" and last["code"] == "cancelled", f"rank {to}: {last} {err}")
+    started = Launch(home, ["-n", 2, program, "devices", "--watch", "30"])
+    pids = started.ranks(2)
+    started.mpirun.stdout.readline()
+    os.kill(pids[1], signal.SIGTERM)
+    check(started.end(ENDED_WITHIN_S)[0] != 0, "devices --watch went on")
+
+
+def case_failed(program, home):
+    """An error of one rank is told by it and by rank 0, and ends all of them."""
+    here = home.file("here")
+    here.mkdir()
+    elsewhere = home.file("elsewhere")
+    shutil.copytree(make_set(here), elsewhere / "set")
+    shutil.rmtree(elsewhere / "set")
+    words = [program, "train", "--data-dir", "set", "--model", "softmax", "--batch", "16", "--json"]
+    result = Launch(home, ["-n", 1, "-wdir", here, *words], ["-n", 1, "-wdir", elsewhere, *words])
+    status, out, err = result.end(ENDED_WITHIN_S + 10)
+    check(status == 1, f"status {status}: {err}")
+    last = objects(out)[-1]
+    check(last["type"] == "error" and last["message"].startswith("rank 1 ("), f"{last} {err}")
+    check("set" in last["message"], f"{last}")
+    lines = [line for line in err.splitlines() if "rank 1 (" in line]
+    check(len(lines) == 2, f"told {len(lines)} times: {err!r}")
+
+
+def make_set(folder):
+    """A small data set in the format of Fashion-MNIST."""
+    data = folder / "set"
+    data.mkdir()
+    for part in ("train", "t10k"):
+        images = (3).to_bytes(1, "big") + (64).to_bytes(4, "big") + (28).to_bytes(4, "big") * 2
+        (data / f"{part}-images-idx3-ubyte").write_bytes(bytes([0, 0, 8]) + images + bytes(64 * 784))
+        labels = (1).to_bytes(1, "big") + (64).to_bytes(4, "big")
+        (data / f"{part}-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8]) + labels + bytes(64))
+    return data
+
+
+def case_window(program, home):
+    """The window of rank 0 trains on all ranks, again after a failure; the others end with it."""
+    for tool in ("xvfb-run", "xauth"):
+        if shutil.which(tool) is None:
+            print(f"skipped: {tool} is missing")
+            sys.exit(SKIPPED)
+    steps = [
+        {"click": "rail/training"},
+        {"set": "training/epochs", "value": "1"},
+        {"set": "training/synthetic_train", "value": "1024"},
+        {"set": "training/synthetic_test", "value": "256"},
+        {"click": "training/data/Fashion-MNIST"},
+        {"set": "training/data_dir", "value": "nowhere"},
+        {"click": "training/start"},
+        {"wait": "idle", "timeout": 30},
+        {"describe": "failed.json"},
+        {"click": "training/data/Synthetic"},
+        {"click": "training/start"},
+        {"wait": "idle", "timeout": 30},
+        {"describe": "trained.json"},
+    ]
+    script = home.file("script.jsonl")
+    script.write_text("".join(json.dumps(step) + "\n" for step in steps))
+    window = ["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24", program, "--size", "1600x1000",
+              "--script", script]  # fmt: skip
+    status, _, err = launch(home, ["-n", 1, *window], ["-n", 1, program], within_s=100)
+    check(status == 0, f"status {status}: {err}")
+    check("training/error" in home.file("failed.json").read_text(), "nothing was said")
+    check("training/devices/1/cpu:0" in home.file("trained.json").read_text(), "rank 1 did not")
+
+
+CASES = {name[5:]: case for name, case in globals().copy().items() if name.startswith("case_")}
+
+
+if __name__ == "__main__":
+    if shutil.which("mpirun") is None:
+        print("skipped: mpirun is missing (package openmpi-bin)")
+        sys.exit(SKIPPED)
+    sys.exit(run_case(CASES, *sys.argv[1:3]))

@@ -27,6 +27,7 @@ void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request);
 struct TrainText {
   bool data_asked = false;
   std::string shares = "equal";
+  bool all_devices = false;  // are meant when none are named, however many there will be
 };
 void add_model_option(CLI::App& app, std::string& model);
 void add_data_options(CLI::App& app, StartTraining& request, TrainText& text);

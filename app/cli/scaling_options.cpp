@@ -131,7 +131,9 @@ void finish_scaling(JobOptions& out, StartScaling& request, const ScalingText& t
     request.accuracy_steps *= kLenetEpochs;
   }
   if (text.cpu_devices_asked) check_devices(request.training.devices, out.cpu_devices);
-  finish_training(request.training, text.training);
+  TrainText training = text.training;
+  training.all_devices = true;
+  finish_training(request.training, training);
 }
 
 }  // namespace lab::app

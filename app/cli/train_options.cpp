@@ -106,7 +106,8 @@ void add_file_options(CLI::App& app, StartTraining& request) {
             [&](const std::string& text) { request.resume_dir = text; });
 }
 
-void read_shares(const std::string& text, StartTraining& request) {
+void read_shares(const TrainText& extra, StartTraining& request) {
+  const std::string& text = extra.shares;
   const bool word = !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
   if (word) {
     request.share_policy =
@@ -118,6 +119,7 @@ void read_shares(const std::string& text, StartTraining& request) {
   for (const std::string& part : comma_list(text)) {
     request.shares.push_back(real_number(part, 0, 1e9));
   }
+  if (request.devices.empty() && extra.all_devices) return;  // the experiment will see
   const std::size_t devices = std::max<std::size_t>(1, request.devices.size());
   const std::string fault = fault_in_shares(request.shares, devices);
   if (!fault.empty()) throw Error(Errc::Usage, fault);
@@ -161,7 +163,7 @@ void finish_training(StartTraining& request, const TrainText& extra) {
                 "one");
   }
   try {
-    read_shares(extra.shares, request);
+    read_shares(extra, request);
   } catch (const Error& e) {
     throw Error(e.code(), fmt::format("--shares: {}", e.what()));
   }

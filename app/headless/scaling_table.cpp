@@ -75,7 +75,7 @@ class ScalingTable final : public Printer {
       shares_cores = shares_cores || p.shares_cores;
     }
     if (shares_cores) {
-      console_.line("Devices that share cores can add no speed-up.");
+      console_.line("Devices that share cores bring no speed-up beyond the number of cores.");
     }
   }
 

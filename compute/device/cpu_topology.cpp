@@ -142,8 +142,9 @@ std::vector<CpuCore> cores_within(std::vector<CpuCore> cores, double quota) {
 
 std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, int devices) {
   const auto n = static_cast<std::int64_t>(cores.size());
+  if (devices > n) return {cores[static_cast<std::size_t>(index % n)]};
   const std::int64_t begin = n * index / devices;
-  const std::int64_t end = std::max(begin + 1, n * (index + 1) / devices);
+  const std::int64_t end = n * (index + 1) / devices;
   return {cores.begin() + begin, cores.begin() + end};
 }
 

@@ -41,7 +41,7 @@ DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore
 std::vector<CpuCore> cores_within(std::vector<CpuCore> cores, double quota);
 
 // The cores of device `index` of `devices`: contiguous, sizes differ by one at most. More devices
-// than cores share cores, one each.
+// than cores share them, one each, in turns: the first ones have different cores.
 std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, int devices);
 
 }  // namespace lab

@@ -120,6 +120,21 @@ class ScalingExperiment final : public Experiment {
     }
   }
 
+  // The first devices train by themselves: some of them must have a share.
+  void check_shares() const {
+    const std::vector<double>& shares = request_.training.shares;
+    for (const int n : request_.counts) {
+      if (n == 1 ||
+          std::any_of(shares.begin(), shares.begin() + n, [](double s) { return s > 0; })) {
+        continue;
+      }
+      throw Error(Errc::InvalidArgument,
+                  fmt::format("scaling: the first {} devices have no share; name devices with a "
+                              "share first, or measure other numbers of them with --counts",
+                              n));
+    }
+  }
+
   // Ascending, each once, with one device among them: the others are compared with it.
   void complete_counts() {
     std::vector<int>& counts = request_.counts;
@@ -129,6 +144,7 @@ class ScalingExperiment final : public Experiment {
     counts.push_back(1);
     std::sort(counts.begin(), counts.end());
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    if (request_.training.share_policy == SharePolicy::Listed) check_shares();
   }
 
   bool needs_measured_compute() const { return !request_.compute_s && !reference_; }
@@ -209,7 +225,8 @@ class ScalingExperiment final : public Experiment {
       for (const int n : doubling_counts(request_.predict_devices)) {
         ctx.emit(predict(work, link, SumStyle::Overlapped, what, n));
       }
-      if (measured_.empty()) continue;
+      // The model divides a batch equally.
+      if (measured_.empty() || request_.training.share_policy == SharePolicy::Listed) continue;
       work.compute = fit_compute(measured_);
       what.basis = own_basis();
       for (auto& p : explain_mode(work, what)) ctx.emit(std::move(p));

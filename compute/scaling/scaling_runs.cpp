@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <string>
 
 #include "compute/device/machine.h"
@@ -44,14 +44,14 @@ Timing StepTimes::timing() const {
 }
 
 double core_load(Machine& machine, const std::vector<Device>& devices, int count) {
-  std::size_t used = 0;
-  std::set<int> distinct;
+  std::map<int, int> users;
+  int most = 1;
   for (int i = 0; i < count; ++i) {
-    const std::vector<int>& cores = machine.at(devices[static_cast<std::size_t>(i)]).info().cores;
-    used += cores.size();
-    distinct.insert(cores.begin(), cores.end());
+    for (const int core : machine.at(devices[static_cast<std::size_t>(i)]).info().cores) {
+      most = std::max(most, ++users[core]);
+    }
   }
-  return distinct.empty() ? 1 : static_cast<double>(used) / static_cast<double>(distinct.size());
+  return most;
 }
 
 ScalingRuns::ScalingRuns(const StartScaling& request, const Dataset& data,

@@ -29,7 +29,7 @@ class StepTimes {
   std::vector<StepSplit> splits_;
 };
 
-// How often the cores of the first `count` devices are used: 1 where each device has its own.
+// How many of the first `count` devices share the busiest core: 1 where each has its own.
 double core_load(Machine& machine, const std::vector<Device>& devices, int count);
 
 class ScalingRuns {

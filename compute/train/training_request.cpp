@@ -9,6 +9,7 @@
 
 #include "compute/nn/models.h"
 #include "compute/types/error.h"
+#include "compute/types/share_list.h"
 
 namespace lab {
 namespace {
@@ -17,7 +18,6 @@ constexpr std::int64_t kMostImages = std::int64_t{1} << 24;
 constexpr std::int64_t kMostEpochs = 1'000'000;
 constexpr std::int64_t kLeastBucket = std::int64_t{4} << 10;
 constexpr std::int64_t kLargestBucket = std::int64_t{1} << 30;
-constexpr double kShareSumTolerance = 1e-3;
 
 void check_count(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
@@ -91,31 +91,6 @@ void check_devices(const StartTraining& r, Machine& machine) {
 }
 
 }  // namespace
-
-std::string fault_in_shares(const std::vector<double>& shares, std::size_t devices) {
-  const std::string list = fmt::format("{}", fmt::join(shares, ","));
-  if (shares.empty() || shares.size() != devices) {
-    return fmt::format("{} share{} ({}) for {} device{}; give one for each device", shares.size(),
-                       shares.size() == 1 ? "" : "s", list, devices, devices == 1 ? "" : "s");
-  }
-  double sum = 0;
-  bool up_to_one = true, fractions = false;
-  for (const double share : shares) {
-    if (!std::isfinite(share) || share < 0) {
-      return fmt::format("{} among {}; a share must be a number from 0", share, list);
-    }
-    sum += share;
-    up_to_one = up_to_one && share <= 1;
-    fractions = fractions || share != std::floor(share);
-  }
-  if (!(sum > 0)) return list + " leave every device without images; one must be above 0";
-  if (devices == 1 || !up_to_one || !fractions || std::abs(sum - 1) <= kShareSumTolerance)
-    return {};
-  return fmt::format(
-      "{} sum to {:.4g}; parts of the batch must sum to 1, as in 0.7,0.3; "
-      "proportions in another unit go above 1, as in 70,30",
-      list, sum);
-}
 
 StartTraining complete_request(StartTraining request, Machine& machine) {
   const double usual_rate = nn::default_learning_rate(request.model);  // checks the model's name

@@ -203,7 +203,7 @@ struct ScalingPoint {
   double hidden_share = 0;
   std::optional<double> test_acc;
   std::int64_t accuracy_steps = 0;  // of training before it
-  bool shares_cores = false;        // more devices than cores: no speed-up can come from these
+  bool shares_cores = false;        // more devices than cores: no speed-up beyond those
   Conditions conditions;
 };
 

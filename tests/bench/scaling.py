@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -202,8 +203,10 @@ def machine(program):
                              text=True).stdout.splitlines()[0]
     model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(),
                       re.MULTILINE)
-    mpi = subprocess.run(["mpirun", "--version"], capture_output=True, text=True,
-                         check=False).stdout.splitlines()[:1]
+    mpi = []
+    if shutil.which("mpirun"):
+        mpi = subprocess.run(["mpirun", "--version"], capture_output=True, text=True,
+                             check=False).stdout.splitlines()[:1]
     return (f"{version}; {model.group(1) if model else platform.machine()}, "
             f"{len(os.sched_getaffinity(0))} cores; {platform.system()} {platform.release()}; "
             f"{mpi[0] if mpi else 'no MPI'}; {time.strftime('%Y-%m-%d')}")

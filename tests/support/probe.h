@@ -1,12 +1,16 @@
 #pragma once
 // Runs one experiment on the calling thread and keeps what it reports.
+#include <chrono>
+#include <optional>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "compute/device/machine.h"
 #include "compute/run/experiment.h"
 #include "compute/run/run_context.h"
 #include "compute/tensor/tensor_store.h"
+#include "compute/types/error.h"
 
 namespace lab::test {
 
@@ -23,6 +27,21 @@ struct Probe {
       throw;
     }
     events = channel.drain();
+  }
+
+  // Runs it and requests a stop in the middle; the code of the error that it ends with, none when
+  // it runs to its end.
+  std::optional<Errc> run_and_stop(Experiment& experiment, std::chrono::milliseconds after) {
+    const std::jthread stopper([&] {
+      std::this_thread::sleep_for(after);
+      stop.request_stop();
+    });
+    try {
+      run(experiment);
+      return {};
+    } catch (const Error& error) {
+      return error.code();
+    }
   }
 
   template <typename T>

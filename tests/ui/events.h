@@ -175,7 +175,8 @@ inline ScalingPoint scaling_point(ScalingMode mode, int devices, bool shares_cor
   constexpr double kOne_s = 0.08;
   const bool weak = mode == ScalingMode::Weak;
   const double n = devices;
-  const double efficiency = shares_cores ? 1.9 / n : 1 / (1 + 0.03 * (n - 1));
+  constexpr double kTwoCores = 1.9;  // what devices that take turns on two cores reach together
+  const double efficiency = shares_cores ? kTwoCores / n : 1 / (1 + 0.03 * (n - 1));
   ScalingPoint p;
   p.mode = mode;
   p.devices = devices;

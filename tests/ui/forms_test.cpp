@@ -59,8 +59,16 @@ TEST(Forms, SharesAreReadInAnyUnit) {
   try {
     parse_shares("0.7", 2);
   } catch (const Error& e) {
-    EXPECT_STREQ(e.what(), "'0.7' has 1 share for 2 devices; give one for each");
+    EXPECT_STREQ(e.what(), "1 share (0.7) for 2 devices; give one for each device");
   }
+}
+
+TEST(Forms, PartsOfTheBatchThatDoNotSumToOneAreRefusedAsByTheJob) {
+  for (const char* bad : {"0.5, 0.4", "0.7 0.4", "0.5, 1"}) {
+    EXPECT_THROW(parse_shares(bad, 2), Error) << bad;
+  }
+  EXPECT_EQ(parse_shares("50, 40", 2), (std::vector<double>{50, 40}));
+  EXPECT_EQ(parse_shares("1.5, 0.5", 2), (std::vector<double>{1.5, 0.5}));
 }
 
 TEST(Forms, TrainingOnSeveralDevices) {

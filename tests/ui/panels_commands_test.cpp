@@ -137,7 +137,7 @@ TEST_F(PanelCommands, SharesThatDoNotFitAreExplainedWhereTheyAreTyped) {
   lab.frames(3);
   ASSERT_TRUE(lab.visible("training/shares_error"));
   EXPECT_EQ(lab.backend.find("training/shares_error")->label,
-            "'0.7' has 1 share for 2 devices; give one for each");
+            "1 share (0.7) for 2 devices; give one for each device");
   EXPECT_FALSE(lab.visible("training/form_error")) << "said once";
   lab.click("training/start");
   EXPECT_TRUE(lab.out.empty());

@@ -167,6 +167,26 @@ TEST(Pages, SeveralDevicesShowWhereTheirTimeGoes) {
   EXPECT_FALSE(lab.visible("training/devices")) << "one device has nothing to share";
 }
 
+TEST(Pages, AutoSharesAreAdvisedOnlyWhereTheyCanHelp) {
+  const auto advises = [](ui::Model model, std::int64_t images) {
+    model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+    model.apply(event(1, 1, training_started(true)));
+    StepDone step = step_done(1);
+    step.devices = device_steps(2, 1, 1, false);
+    for (DeviceStep& device : step.devices) device.images = images;
+    model.apply(event(1, 2, step));
+    Lab lab(std::move(model), 1, {1280, 1600});
+    lab.open(Page::Training);
+    const WidgetRect* sentence = lab.backend.find("training/devices/sentence");
+    return sentence != nullptr && sentence->label.find("Auto shares") != std::string::npos;
+  };
+  EXPECT_TRUE(advises(ui::Model(machine_of(2)), 128));
+  EXPECT_FALSE(advises(ui::Model(machine_of(2)), 1)) << "no image to hand over";
+  MachineInfo one_core = machine_of(2);
+  for (DeviceInfo& info : one_core.devices) info.cores = {0};
+  EXPECT_FALSE(advises(ui::Model(one_core), 128)) << "the devices share a core";
+}
+
 TEST(Pages, RanksAreNamedAndManyDevicesUnfold) {
   Lab lab(make_many_devices({48, 4, SharePolicy::Equal}, Scene::Running), 1, {1280, 2400});
   lab.open(Page::Training);

@@ -107,6 +107,21 @@ TEST_F(ScalingModel, APredictionAloneKeepsThePointsOfTheSameWork) {
   EXPECT_TRUE(now().measured(kStrong).points.empty()) << "of another batch";
 }
 
+TEST_F(ScalingModel, APredictionThatFailsLeavesTheOneBefore) {
+  measure(1, 256);
+  StartScaling predict = request_of(256);
+  predict.measure = false;
+  for (const Outcome outcome : {Outcome::Failed, Outcome::Cancelled}) {
+    feed(2, JobStarted{"Prediction", predict});
+    EXPECT_TRUE(now().predicted(kStrong).points.empty());
+    feed(2, JobFinished{outcome, 0.1, ""});
+    EXPECT_EQ(now().predicted(kStrong).devices, Column64{16});
+    EXPECT_EQ(now().measured(kStrong).devices, (Column64{1, 2}));
+    EXPECT_TRUE(now().request.measure) << "the results are those of the request before";
+    EXPECT_FALSE(model.scaling().previous.has_value());
+  }
+}
+
 TEST_F(ScalingModel, TheStepOfOneDeviceIsKnownForItsWorkOnly) {
   measure(1, 256);
   StartTraining work = request_of(256).training;
@@ -114,6 +129,10 @@ TEST_F(ScalingModel, TheStepOfOneDeviceIsKnownForItsWorkOnly) {
   work.batch = 64;
   EXPECT_FALSE(now().one_device_step_s(work).has_value());
   work.batch = 256;
+  work.devices = {cpu(1), cpu(0)};
+  EXPECT_FALSE(now().one_device_step_s(work).has_value()) << "measured on cpu:0";
+  work.devices = {cpu(0)};
+  EXPECT_TRUE(now().one_device_step_s(work).has_value());
   work.model = "resnet18";
   EXPECT_FALSE(now().one_device_step_s(work).has_value());
 }

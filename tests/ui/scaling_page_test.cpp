@@ -12,6 +12,7 @@ using ui::parts_of;
 using ui::ScalingResults;
 
 constexpr auto kStrong = ScalingMode::Strong;
+constexpr auto kWeak = ScalingMode::Weak;
 
 ScalingResults results_of(std::initializer_list<ScalingPoint> points) {
   ScalingResults results;
@@ -32,13 +33,29 @@ TEST(ScalingWords, TheResultInASentence) {
             "hidden behind backward.");
   EXPECT_TRUE(holds(said[1], "divided evenly it would take 40.0 ms")) << said[1];
   EXPECT_TRUE(holds(said[1], "412 µs of all-reduce that nothing hides")) << said[1];
+  EXPECT_TRUE(holds(said[1], "824 µs in sums hidden behind backward")) << said[1];
+  EXPECT_TRUE(holds(said[1], "Quicker work on smaller parts gives 860 µs back")) << said[1];
   EXPECT_TRUE(holds(said[2], "81.27 % to 81.31 %")) << said[2];
+}
+
+TEST(ScalingWords, WeakScalingIsHeldAgainstOneWholeStep) {
+  ScalingPoint two = scaling_point(kWeak, 2);
+  two.split = {.compute_s = 0.0812, .all_reduce_s = 0.001, .exposed_s = 0.0005};
+  const auto said = measured_sentences(results_of({scaling_point(kWeak, 1), two}), kWeak);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[1],
+            "A step takes 82.4 ms; one device alone takes 80.0 ms for its images. What is "
+            "missing: 500 µs of all-reduce that nothing hides, 500 µs in sums hidden behind "
+            "backward and 1.40 ms of slower work side by side.");
 }
 
 TEST(ScalingWords, OneDeviceHasNoSpeedUp) {
   const auto said = measured_sentences(results_of({scaling_point(kStrong, 1)}), kStrong);
   ASSERT_EQ(said.size(), 1u);
   EXPECT_TRUE(holds(said[0], "Only a second device")) << said[0];
+  const auto shared = measured_sentences(
+      results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2, true)}), kStrong);
+  EXPECT_FALSE(holds(shared[0], "Only a second device")) << "one was measured: " << shared[0];
 }
 
 TEST(ScalingWords, DevicesThatShareCoresAreNamedAndNotTheResult) {
@@ -47,7 +64,10 @@ TEST(ScalingWords, DevicesThatShareCoresAreNamedAndNotTheResult) {
                   scaling_point(kStrong, 4, true), scaling_point(kStrong, 16, true)}),
       kStrong);
   EXPECT_TRUE(holds(said[0], "2 devices are")) << said[0];
-  EXPECT_TRUE(holds(said[2], "4 and 16 devices are more than there are cores")) << said[2];
+  EXPECT_TRUE(holds(said[2],
+                    "4 and 16 devices are more than there are cores: they bring no "
+                    "speed-up beyond the number of cores"))
+      << said[2];
 }
 
 TEST(ScalingWords, EqualAccuracyIsCalledTheSame) {
@@ -73,6 +93,18 @@ TEST(ScalingWords, APredictionSaysThatItIsOne) {
   EXPECT_TRUE(said.ends_with("not measured.")) << said;
   EXPECT_TRUE(model_error_sentence(results, kStrong).empty());
   EXPECT_TRUE(measured_sentences(results, kStrong).empty());
+}
+
+TEST(ScalingWords, AStepMeasuredBeforeNamesItsDevice) {
+  ScalingResults earlier = results_of({scaling_point(kStrong, 1)});
+  earlier.measured_with.training.devices = {cpu(1)};
+  ScalingResults results;
+  results.request.training.devices = {cpu(1), cpu(0)};
+  results.request.measure = false;
+  results.request.compute_s = earlier.measured(kStrong).at(1)->step.median_s;
+  results.keep_measured(earlier);
+  EXPECT_EQ(basis_text(results, scaling_prediction(kStrong, 16)),
+            "measured before on cpu:1: 80.0 ms for 256 images");
 }
 
 TEST(ScalingWords, TheModelsErrorHasASign) {
@@ -189,6 +221,18 @@ TEST(ScalingPage, TheBarsTellTheirSplitOnHover) {
   ASSERT_NE(tip, nullptr);
   EXPECT_TRUE(holds(tip->value, "all-reduce, exposed: 412 µs")) << tip->value;
   EXPECT_TRUE(holds(tip->value, "31 repetitions")) << tip->value;
+}
+
+TEST(ScalingPage, APredictedBarTellsWhatRunsBesideTheCompute) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1600});
+  lab.open(Page::Scaling);
+  const ui::WidgetRect* bar = lab.backend.find("scaling/steps/16/prediction");
+  ASSERT_NE(bar, nullptr);
+  lab.backend.move_to(NullBackend::centre(*bar));
+  lab.frames(40);
+  const ui::WidgetRect* tip = lab.backend.find("tooltip");
+  ASSERT_NE(tip, nullptr);
+  EXPECT_TRUE(holds(tip->value, "all-reduce, hidden: 200 µs, beside the compute")) << tip->value;
 }
 
 // The wheel over a plot is the page's; with Ctrl it is the plot's.

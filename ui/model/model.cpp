@@ -90,7 +90,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   state.seconds = p.seconds;
   if (job_->kind == JobKind::Transfers) finish(transfers_);
   if (job_->kind == JobKind::Matmul) finish(matmul_);
-  if (job_->kind == JobKind::Scaling) finish(scaling_);
+  if (job_->kind == JobKind::Scaling) finish_scaling(p.outcome);
   if (job_->kind == JobKind::Training && runs_.back().steps().size() == 0) runs_.pop_back();
   switch (p.outcome) {
     case Outcome::Done: add_log(e.t_s, e.job, Severity::Info, job_->title + " done"); break;
@@ -183,6 +183,17 @@ void Model::start_scaling(const StartScaling& request, double t_s) {
   start(scaling_, request, t_s);
   scaling_.current.measured_with = request;
   if (!request.measure && scaling_.previous) scaling_.current.keep_measured(*scaling_.previous);
+}
+
+// A prediction alone holds the earlier points from its start, so it is not empty when it fails.
+void Model::finish_scaling(Outcome outcome) {
+  const ScalingResults& now = scaling_.current;
+  const bool nothing_new = !now.request.measure && !now.has_prediction();
+  if (outcome != Outcome::Done && nothing_new && scaling_.previous) {
+    scaling_.current = std::move(*scaling_.previous);
+    scaling_.previous.reset();
+  }
+  finish(scaling_);
 }
 
 template <typename Part>

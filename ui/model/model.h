@@ -97,6 +97,7 @@ class Model {
   PageState& page(JobKind kind) { return states_[static_cast<std::size_t>(kind)]; }
   bool is_job(const Event& e, JobKind kind) const { return e.job != 0 && state(kind).job == e.job; }
   void start_scaling(const StartScaling& request, double t_s);
+  void finish_scaling(Outcome outcome);
   void add_log(double t_s, JobId job, Severity severity, std::string text);
   void forget_old_runs();
 

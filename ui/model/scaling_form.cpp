@@ -72,8 +72,8 @@ void set_prediction(const ScalingForm& form, std::optional<double> measured_s,
       if (command.measure) return;
       if (!measured_s) {
         throw Error(Errc::Usage,
-                    "the time of one device with this model and batch has not been measured yet; "
-                    "measure first, or type the time in");
+                    "the time of the first device with this model and batch has not been measured "
+                    "yet; measure first, or type the time in");
       }
       command.compute_s = measured_s;
       return;

@@ -59,10 +59,15 @@ void refill(PredictedCurve& c) {
 }
 
 bool same_work(const StartTraining& a, const StartTraining& b) {
-  return a.model == b.model && a.data == b.data && a.batch == b.batch;
+  return a.model == b.model && a.data == b.data && a.batch == b.batch &&
+         first_device(a) == first_device(b);
 }
 
 }  // namespace
+
+Device first_device(const StartTraining& training) {
+  return training.devices.empty() ? cpu() : training.devices.front();
+}
 
 const ScalingPoint* ScalingCurve::at(int count) const {
   return find(points, count);
@@ -78,6 +83,11 @@ bool ScalingResults::empty() const {
 
 bool ScalingResults::has(ScalingMode mode) const {
   return !measured(mode).points.empty() || !predicted(mode).points.empty();
+}
+
+bool ScalingResults::has_prediction() const {
+  return std::any_of(predicted_.begin(), predicted_.end(),
+                     [](const PredictedCurve& curve) { return !curve.points.empty(); });
 }
 
 const ScalingCurve& ScalingResults::measured(ScalingMode mode) const {

@@ -10,6 +10,9 @@
 
 namespace lab::ui {
 
+// The device that a single one of the experiment's is.
+Device first_device(const StartTraining& training);
+
 // Points of one mode, by number of devices, one a number: the last one sent.
 struct ScalingCurve {
   std::vector<ScalingPoint> points;
@@ -38,6 +41,7 @@ struct ScalingResults {
 
   bool empty() const;
   bool has(ScalingMode mode) const;  // anything of that mode
+  bool has_prediction() const;       // of any mode
   const ScalingCurve& measured(ScalingMode mode) const;
   // Of devices that may not be here, over the link asked for.
   const PredictedCurve& predicted(ScalingMode mode) const;
@@ -45,10 +49,10 @@ struct ScalingResults {
   const PredictedCurve& checked(ScalingMode mode) const;
   void add(const ScalingPoint& point);
   void add(const ScalingPrediction& prediction);
-  // Takes over the points of an earlier experiment when they are of the same model, data and batch,
-  // so that a prediction alone can be held against them.
+  // Takes over the points of an earlier experiment when they are of the same model, data, batch
+  // and first device, so that a prediction alone can be held against them.
   void keep_measured(const ScalingResults& earlier);
-  // The median step of one device with that model, data and batch; empty: not measured.
+  // The median step of that first device with that model, data and batch; empty: not measured.
   std::optional<double> one_device_step_s(const StartTraining& training) const;
 
  private:

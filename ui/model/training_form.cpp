@@ -1,10 +1,9 @@
 // The training that a form asks for.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 
+#include "compute/types/share_list.h"
 #include "ui/model/form_checks.h"
 #include "ui/model/forms.h"
 
@@ -36,23 +35,15 @@ std::vector<double> parse_shares(std::string_view text, std::size_t devices) {
     double share = 0;
     const auto parsed = std::from_chars(p, end, share);
     const bool whole = parsed.ptr == end || (parsed.ptr != p && separates(*parsed.ptr));
-    if (parsed.ec != std::errc() || !whole || !std::isfinite(share) || share < 0) {
+    if (parsed.ec != std::errc() || !whole) {
       throw Error(Errc::Usage,
                   fmt::format("'{}' is not a list of shares; write numbers: 0.7, 0.3", text));
     }
     shares.push_back(share);
     p = parsed.ptr;
   }
-  if (shares.size() != devices) {
-    throw Error(Errc::Usage,
-                fmt::format("'{}' has {} share{} for {} devices; give one for each", text,
-                            shares.size(), shares.size() == 1 ? "" : "s", devices));
-  }
-  if (std::all_of(shares.begin(), shares.end(), [](double share) { return share == 0; })) {
-    throw Error(
-        Errc::Usage,
-        fmt::format("'{}' leaves every device without images; one share must be above 0", text));
-  }
+  const std::string fault = fault_in_shares(shares, devices);
+  if (!fault.empty()) throw Error(Errc::Usage, fault);
   return shares;
 }
 

@@ -33,6 +33,7 @@ std::optional<double> measured_step_s(const Panel& p, const ScalingForm& form) {
   training.model = training_models().at(static_cast<std::size_t>(form.model));
   training.data = static_cast<DataSource>(form.data);
   training.batch = form.batch;
+  training.devices = scaling_devices(form, p.model.machine());
   const Kept<ScalingResults>& kept = p.model.scaling();
   const auto now = kept.current.one_device_step_s(training);
   return now || !kept.previous ? now : kept.previous->one_device_step_s(training);

@@ -39,8 +39,8 @@ std::string basis_text(const ScalingResults& results, const ScalingPrediction& p
 std::string describe(const ScalingResults& results, const ScalingPoint& point);
 std::string describe(const ScalingResults& results, const ScalingPrediction& prediction);
 
-// The split of a step that took `step_s`, so that the parts add up to at most that: an all-reduce
-// that ran beside the computing takes no time of its own.
+// The split of a step that took `step_s`, so that the parts add up to at most that: of the hidden
+// all-reduce what took its turn on a device's cores, not what ran beside the computing.
 StepParts parts_of(const StepSplit& split, double step_s);
 
 }  // namespace lab::ui

@@ -151,22 +151,28 @@ plot::Axis devices_axis() {
   return {.label = "devices", .scale = plot::Scale::Log2, .whole = true};
 }
 
-void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
+// One figure over the number of devices: ideal, predicted, measured.
+struct FigureCard {
+  Figure figure;
+  const char* card;
+  const char* title;
+  const char* hint;
+  const char* plot;
+};
+
+void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
+                 const FigureCard& what, const plot::Axis& y) {
   const bool old = is_old(kept);
-  Card card(p, "scaling/speedup", "Speed-up over devices",
-            {.hint = "Images per second over those of one device. The band spans p10 to p90 of the "
-                     "steps. Dotted: calculated, not measured.",
-             .dimmed = old});
+  Card card(p, what.card, what.title, {.hint = what.hint, .dimmed = old});
   if (!card) return;
   const ScalingResults& results = shown(kept);
   Drawn drawn;
   std::vector<plot::Series> series;
-  series.push_back(ideal_line(p, results, mode, Figure::Speedup, drawn));
-  add_previous(p, kept, mode, Figure::Speedup, series);
-  add_calculated(p, results, mode, Figure::Speedup, series);
-  add_measured(p, results, mode, Figure::Speedup, drawn, series);
-  const plot::Axes axes{.x = devices_axis(), .y = {.label = "times", .scale = plot::Scale::Log2}};
-  plot::draw(p.ui, "scaling/plot/speedup", axes, series,
+  series.push_back(ideal_line(p, results, mode, what.figure, drawn));
+  add_previous(p, kept, mode, what.figure, series);
+  add_calculated(p, results, mode, what.figure, series);
+  add_measured(p, results, mode, what.figure, drawn, series);
+  plot::draw(p.ui, what.plot, {.x = devices_axis(), .y = y}, series,
              {.height = 270,
               .grows = true,
               .cursor = &p.view.cursor,
@@ -175,27 +181,25 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
              p.out);
 }
 
+void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
+  figure_card(p, kept, mode,
+              {.figure = Figure::Speedup,
+               .card = "scaling/speedup",
+               .title = "Speed-up over devices",
+               .hint = "Images per second over those of one device. The band spans p10 to p90 of "
+                       "the steps. Dotted: calculated, not measured.",
+               .plot = "scaling/plot/speedup"},
+              {.label = "times", .scale = plot::Scale::Log2});
+}
+
 void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
-  const bool old = is_old(kept);
-  Card card(p, "scaling/efficiency", "Efficiency over devices",
-            {.hint = "Speed-up over the number of devices: 1 is ideal.", .dimmed = old});
-  if (!card) return;
-  const ScalingResults& results = shown(kept);
-  Drawn drawn;
-  std::vector<plot::Series> series;
-  series.push_back(ideal_line(p, results, mode, Figure::Efficiency, drawn));
-  add_previous(p, kept, mode, Figure::Efficiency, series);
-  add_calculated(p, results, mode, Figure::Efficiency, series);
-  add_measured(p, results, mode, Figure::Efficiency, drawn, series);
-  const plot::Axes axes{.x = devices_axis(),
-                        .y = {.label = "efficiency", .min = efficiency_floor(results, mode)}};
-  plot::draw(p.ui, "scaling/plot/efficiency", axes, series,
-             {.height = 270,
-              .grows = true,
-              .cursor = &p.view.cursor,
-              .empty_text = "No point yet",
-              .dimmed = old},
-             p.out);
+  figure_card(p, kept, mode,
+              {.figure = Figure::Efficiency,
+               .card = "scaling/efficiency",
+               .title = "Efficiency over devices",
+               .hint = "Speed-up over the number of devices: 1 is ideal.",
+               .plot = "scaling/plot/efficiency"},
+              {.label = "efficiency", .min = efficiency_floor(shown(kept), mode)});
 }
 
 }  // namespace

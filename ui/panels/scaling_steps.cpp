@@ -22,6 +22,7 @@ struct Line {
   double step_s = 0;
   double ideal_s = 0;  // one device's step divided evenly; 0: not known
   StepParts parts;
+  double beside_s = 0;  // hidden all-reduce of a prediction, which runs beside the computing
   bool predicted = false;
   std::string text;  // on hover
 };
@@ -40,6 +41,7 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
                      .step_s = point.step.median_s,
                      .ideal_s = one == nullptr ? 0 : ideal(one->step.median_s, point.devices),
                      .parts = parts_of(point.split, point.step.median_s),
+                     .beside_s = 0,
                      .predicted = false,
                      .text = describe(results, point)});
   }
@@ -50,6 +52,7 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
                      .step_s = point.step_s,
                      .ideal_s = one == nullptr ? 0 : ideal(one->step_s, point.devices),
                      .parts = parts_of(point.split, point.step_s),
+                     .beside_s = point.split.all_reduce_s - point.split.exposed_s,
                      .predicted = true,
                      .text = describe(results, point)});
   }
@@ -63,6 +66,9 @@ std::string name_text(const Line& line) {
 }
 
 std::string part_text(const Line& line, StepPart part) {
+  if (part == StepPart::Hidden && line.beside_s > 0) {
+    return fmt::format("{}: {}, beside the compute", name_of(part), format_seconds(line.beside_s));
+  }
   const double seconds = seconds_of(line.parts, part);
   const double sum = line.parts.sum();
   return fmt::format("{}: {}, {}", name_of(part), seconds > 0 ? format_seconds(seconds) : "0 s",

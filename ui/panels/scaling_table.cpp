@@ -61,7 +61,7 @@ void measured_row(const Panel& p, const ScalingResults& results, const ScalingPo
     cell(p.ui, "N/A", "Not asked for, or not known yet.");
   }
   if (point.shares_cores) {
-    cell(p.ui, "shares cores", "More devices than cores: no speed-up can come from these.");
+    cell(p.ui, "shares cores", "More devices than cores: no speed-up beyond the number of cores.");
   } else if (point.step.unstable) {
     cell(p.ui, "unstable", "The steps spread more than a steady machine lets them.");
   } else {

@@ -22,11 +22,12 @@ std::string hidden_text(const ScalingPoint& point) {
                      percent(std::clamp(point.hidden_share, 0.0, 1.0)));
 }
 
-std::string alone_sentence(const ScalingPoint& one) {
-  return fmt::format(
-      "One device takes {} for a step of {} images, {} images/s. Only a second device can show a "
-      "speed-up.",
-      format_seconds(one.step.median_s), one.batch, format_si(one.images_per_s, ""));
+std::string alone_sentence(const ScalingCurve& curve, const ScalingPoint& one) {
+  std::string text =
+      fmt::format("One device takes {} for a step of {} images, {} images/s.",
+                  format_seconds(one.step.median_s), one.batch, format_si(one.images_per_s, ""));
+  if (curve.points.size() == 1) text += " Only a second device can show a speed-up.";
+  return text;
 }
 
 std::string result_sentence(const ScalingPoint& point) {
@@ -41,25 +42,39 @@ std::string result_sentence(const ScalingPoint& point) {
                      percent(point.efficiency), hidden_text(point));
 }
 
-// What keeps the step from the even share of one device's.
+// What keeps the step from the ideal one: the even share of one device's step where they share a
+// batch, one device's whole step where each has a batch of its own.
 std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point) {
   const bool weak = point.mode == ScalingMode::Weak;
   const double ideal_s = weak ? one.step.median_s : one.step.median_s / point.devices;
   const double lost_s = point.step.median_s - ideal_s;
-  if (lost_s <= 0) return "Nothing is lost against an even division of the work.";
+  if (lost_s <= 0) {
+    return weak ? "Nothing is lost against one device's step."
+                : "Nothing is lost against an even division of the work.";
+  }
+  constexpr double kWorthAWord = 0.03;  // of what is lost
   std::vector<std::string> parts;
   const auto add = [&](double seconds, const char* what) {
-    constexpr double kWorthAWord = 0.03;  // of what is lost
     if (seconds > kWorthAWord * lost_s) {
       parts.push_back(fmt::format("{} {}", format_seconds(seconds), what));
     }
   };
-  add(point.split.exposed_s, "of all-reduce that nothing hides");
-  add(point.split.imbalance_s, "of waiting for the slowest device");
-  add(lost_s - point.split.exposed_s - point.split.imbalance_s, "of slower work on smaller parts");
-  std::string text = fmt::format("A step takes {}; divided evenly it would take {}.",
-                                 format_seconds(point.step.median_s), format_seconds(ideal_s));
+  const StepParts taken = parts_of(point.split, point.step.median_s);
+  const double rest_s = lost_s - taken.exposed_s - taken.wait_s - taken.hidden_s;
+  add(taken.exposed_s, "of all-reduce that nothing hides");
+  add(taken.wait_s, "of waiting for the slowest device");
+  add(taken.hidden_s, "in sums hidden behind backward");
+  add(rest_s, weak ? "of slower work side by side" : "of slower work on smaller parts");
+  const std::string ideal =
+      weak ? fmt::format("one device alone takes {} for its images", format_seconds(ideal_s))
+           : fmt::format("divided evenly it would take {}", format_seconds(ideal_s));
+  std::string text =
+      fmt::format("A step takes {}; {}.", format_seconds(point.step.median_s), ideal);
   if (!parts.empty()) text += fmt::format(" What is missing: {}.", join_numbers(parts));
+  if (rest_s < -kWorthAWord * lost_s) {
+    text += fmt::format(" Quicker work {} gives {} back.",
+                        weak ? "side by side" : "on smaller parts", format_seconds(-rest_s));
+  }
   return text;
 }
 
@@ -70,8 +85,8 @@ std::string shared_sentence(const ScalingCurve& curve) {
   }
   if (counts.empty()) return "";
   return fmt::format(
-      "{} devices are more than there are cores: they cannot be faster, but they show that the "
-      "mathematics stays the same.",
+      "{} devices are more than there are cores: they bring no speed-up beyond the number of "
+      "cores, but they show that the mathematics stays the same.",
       join_numbers(counts));
 }
 
@@ -133,7 +148,7 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
   if (best == nullptr) return sentences;
   const ScalingPoint* one = curve.at(1);
   if (best->devices == 1) {
-    say(alone_sentence(*best));
+    say(alone_sentence(curve, *best));
   } else {
     say(result_sentence(*best));
     if (one != nullptr && !best->shares_cores) say(missing_sentence(*one, *best));
@@ -147,8 +162,10 @@ std::string basis_text(const ScalingResults& results, const ScalingPrediction& p
   // A prediction asked for alone can rest on the step that the points beside it measured.
   if (!results.request.measure && results.request.compute_s &&
       results.one_device_step_s(results.request.training) == results.request.compute_s) {
-    return fmt::format("measured before: {} for {} images",
-                       format_seconds(*results.request.compute_s), results.request.training.batch);
+    const StartTraining& training = results.request.training;
+    return fmt::format("measured before on {}: {} for {} images",
+                       lab::to_string(first_device(training)),
+                       format_seconds(*results.request.compute_s), training.batch);
   }
   return prediction.basis;
 }
@@ -217,7 +234,7 @@ std::string describe(const ScalingResults& results, const ScalingPoint& p) {
     text +=
         fmt::format("\ntest accuracy {:.2f} % after {} steps", *p.test_acc * 100, p.accuracy_steps);
   }
-  if (p.shares_cores) text += "\nmore devices than cores: no speed-up can come from these";
+  if (p.shares_cores) text += "\nmore devices than cores: no speed-up beyond the number of cores";
   if (const std::string c = conditions_text(p.conditions); !c.empty()) text += "\n" + c;
   return text;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "compute/types/units.h"
 #include "ui/panels/step_parts.h"
@@ -187,8 +188,32 @@ void device_row(const Panel& p, const Columns& c, const DeviceTracks& tracks, st
               "device", name, fmt::format("{:.0f} images, {}", track.images, percent(track.share)));
 }
 
+// Whether two of the training's devices have a core in common. Known for this process only.
+bool share_cores(const DeviceTracks& tracks, const MachineInfo& machine) {
+  std::set<int> taken;
+  for (const DeviceInfo& info : machine.devices) {
+    const bool trains =
+        std::any_of(tracks.all().begin(), tracks.all().end(),
+                    [&](const DeviceTrack& track) { return track.device == info.device; });
+    if (!trains) continue;
+    for (const int core : info.cores) {
+      if (!taken.insert(core).second) return true;
+    }
+  }
+  return false;
+}
+
+// Whether the slowest device could hand images to others: it has some to give, and the others have
+// cores that it does not use itself.
+bool auto_would_help(const DeviceTracks& tracks, const DeviceTrack& slowest,
+                     const MachineInfo& machine) {
+  constexpr double kMoreThanOne = 1.5;  // the mean of whole numbers
+  return slowest.images > kMoreThanOne && !share_cores(tracks, machine);
+}
+
 // Who waits, where that is worth a word.
-std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy) {
+std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
+                             const MachineInfo& machine) {
   const auto share = [](const DeviceTrack& track) {
     const double sum = track.parts.sum();
     return sum > 0 ? track.parts.wait_s / sum : 0;
@@ -197,9 +222,10 @@ std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy) {
       tracks.all().begin(), tracks.all().end(),
       [&](const DeviceTrack& a, const DeviceTrack& b) { return share(a) < share(b); });
   if (share(*most) < kWorthAWord) return "No device waits long for another.";
+  const bool advise = policy != SharePolicy::Auto && auto_would_help(tracks, *least, machine);
   return fmt::format("{} waits {} of a step, {} is the slowest.{}", device_text(tracks, *most),
                      percent(share(*most)), device_text(tracks, *least),
-                     policy == SharePolicy::Auto ? "" : " Auto shares would even that out.");
+                     advise ? " Auto shares would even that out." : "");
 }
 
 // "96 % of the all-reduce is hidden behind backward."; empty where there was none.
@@ -222,8 +248,8 @@ void draw_training_devices(const Panel& p, const TrainingRun& run) {
   if (!card) return;
   const StartTraining& request = run.started() ? run.started()->request : run.request();
   const std::string hidden = hidden_sentence(run);
-  const std::string sentence =
-      hidden + (hidden.empty() ? "" : " ") + waiting_sentence(tracks, request.share_policy);
+  const std::string sentence = hidden + (hidden.empty() ? "" : " ") +
+                               waiting_sentence(tracks, request.share_policy, p.model.machine());
   body(p.ui, sentence);
   record_item(p.ui, "training/devices/sentence", "text", sentence);
   step_part_legend(p);

@@ -126,6 +126,10 @@ TEST(ScalingOptions, LenetGetsTheStepsItNeedsToLearn) {
   EXPECT_EQ(parse({"--model", "resnet18"}).accuracy_steps, 235);
 }
 
+TEST(ScalingOptions, SharesMayBeForDevicesThatAreNotNamed) {
+  EXPECT_EQ(parse({"--shares", "0.6,0.4"}).training.shares, (std::vector<double>{0.6, 0.4}));
+}
+
 TEST(ScalingOptions, FaultsNameTheOptionAndTheWayOut) {
   EXPECT_TRUE(contains(complaint({"--link", "nvlinc"}), "did you mean 'nvlink'?"));
   EXPECT_TRUE(contains(complaint({"--counts", "1,,2"}), "--counts: "));
@@ -137,7 +141,7 @@ TEST(ScalingOptions, FaultsNameTheOptionAndTheWayOut) {
   EXPECT_TRUE(contains(complaint({"--compute-ms", "1", "--reference", "f"}), "contradict"));
   EXPECT_TRUE(contains(complaint({"--compute-ms", "1", "--predict", "0"}), "nothing to do"));
   EXPECT_TRUE(contains(complaint({"--devices", "cpu:3", "--cpu-devices", "2"}), "cpu:3"));
-  EXPECT_TRUE(contains(complaint({"--shares", "1,2"}), "--shares"));
+  EXPECT_TRUE(contains(complaint({"--devices", "cpu:0", "--shares", "1,2"}), "--shares"));
   EXPECT_TRUE(contains(complaint({"--model", "lennet"}), "did you mean 'lenet'?"));
 }
 

@@ -82,6 +82,8 @@ TEST(CpuTopology, MoreDevicesThanCoresShareThem) {
     used.insert(part.front().os_number);
   }
   EXPECT_EQ(used, (std::multiset<int>{0, 0, 1, 1}));
+  EXPECT_NE(split_cores(t.cores, 0, 4).front().os_number,
+            split_cores(t.cores, 1, 4).front().os_number);
 }
 
 TEST(CpuTopology, FallsBackToTheAffinityMask) {

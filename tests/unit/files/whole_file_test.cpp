@@ -1,8 +1,6 @@
 #include "compute/files/whole_file.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "compute/types/error.h"
+#include "tests/support/file_size_limit.h"
 #include "tests/support/temp_dir.h"
 
 namespace lab::files {
@@ -37,26 +36,6 @@ mode_t mode_of(const fs::path& file) {
   return status.st_mode & 07777;
 }
 
-// Files cannot grow past `bytes` while this lives, as on a full disk.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  sighandler_t handler_;
-};
-
 TEST(WriteFile, ReplacesAndLeavesNothingBeside) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "a.csv";
@@ -74,7 +53,7 @@ TEST(WriteFile, OneThatFailsKeepsTheOldContent) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "a.bin";
   write_file(file, "old");
-  const FileSizeLimit limit(4096);
+  const test::FileSizeLimit limit(4096);
   const auto [code, message] = failure([&] { write_file(file, std::vector<std::byte>(1 << 16)); });
   EXPECT_EQ(code, Errc::Io);
   EXPECT_EQ(message, "cannot write " + file.string() + ": File too large: choose another path");

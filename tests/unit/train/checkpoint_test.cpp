@@ -1,8 +1,6 @@
 #include "compute/train/checkpoint.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -14,6 +12,7 @@
 #include "compute/nn/state_dict.h"
 #include "compute/tensor/random.h"
 #include "tests/support/errors.h"
+#include "tests/support/file_size_limit.h"
 #include "tests/support/temp_dir.h"
 
 namespace lab {
@@ -327,26 +326,6 @@ TEST(Checkpoint, SurvivesAlteredFiles) {
   }
 }
 
-// Files cannot grow past `bytes` while this lives, as on a full disk.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  sighandler_t handler_;
-};
-
 TEST(Checkpoint, AFullDiskKeepsTheOlderOnes) {
   const test::TempDir dir;
   Training training;
@@ -357,7 +336,7 @@ TEST(Checkpoint, AFullDiskKeepsTheOlderOnes) {
   training.save(dir.path());
   training.step();
   {
-    const FileSizeLimit limit(200);
+    const test::FileSizeLimit limit(200);
     const std::string message = test::message_of([&] { training.save(dir.path()); }, Errc::Io);
     EXPECT_TRUE(contains(message, "cannot write " + (dir.path() / "step-00000003").string()))
         << message;

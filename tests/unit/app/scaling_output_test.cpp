@@ -136,7 +136,7 @@ TEST(ScalingTable, KeepsPredictionsApart) {
   EXPECT_EQ(lines_with(lines, "Measured, weak scaling"), 1U);
   EXPECT_EQ(lines_with(lines, "PREDICTION, not measured"), 1U);
   EXPECT_EQ(lines_with(lines, "over pcie3; compute time typed in"), 1U);
-  EXPECT_EQ(lines_with(lines, "can add no speed-up"), 1U);
+  EXPECT_EQ(lines_with(lines, "no speed-up beyond the number of cores"), 1U);
   EXPECT_EQ(lines_with(lines, "80.0 %"), 2U) << "hidden share, for more than one device";
   EXPECT_EQ(lines_with(lines, "16.00x"), 1U);
 }

@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
     lab::RandomStream{1, static_cast<std::uint64_t>(t)}.fill_normal(values);
   });
   std::vector<float*> arrays;
+  arrays.reserve(gradients.size());
   for (auto& values : gradients) arrays.push_back(values.data());
   const std::vector<std::int64_t> offsets = {0, floats};
   const auto buckets = lab::plan_buckets(offsets, std::int64_t{floats} * 4, 0);

@@ -22,7 +22,7 @@ StartScaling parse(const Words& words) {
 }
 
 std::string complaint(const Words& words) {
-  const std::string message = test::message_of([&] { options(words); }, Errc::Usage);
+  std::string message = test::message_of([&] { options(words); }, Errc::Usage);
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   return message;
 }

@@ -23,6 +23,7 @@ struct Stepped {
 
   std::vector<TensorView> views(const std::vector<StateTensor>& tensors) const {
     std::vector<TensorView> all;
+    all.reserve(tensors.size());
     for (const StateTensor& t : tensors) all.push_back({t.name, t.dtype, t.shape, t.data});
     return all;
   }

@@ -22,7 +22,7 @@ class ReferenceFile : public ::testing::Test {
   }
   // The message for a file with this text; it must begin with the file's name.
   std::string complaint(const std::string& text) {
-    const std::string message = test::message_of([&] { read(text); }, Errc::Corrupt);
+    std::string message = test::message_of([&] { read(text); }, Errc::Corrupt);
     EXPECT_EQ(message.rfind(file_.string() + ": ", 0), 0U) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     return message;

@@ -17,6 +17,7 @@ namespace {
 
 std::vector<Device> cpus(int n) {
   std::vector<Device> devices;
+  devices.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) devices.push_back(cpu(i));
   return devices;
 }
@@ -187,6 +188,7 @@ TEST(DataParallel, StopsInTheMiddleOfAStep) {
 TEST(DataParallel, EndsWithTheErrorOfTheDeviceThatFailed) {
   Machine machine({.cpu_devices = 12});
   std::vector<DeviceContext*> devices;
+  devices.reserve(12);
   for (int i = 0; i < 12; ++i) devices.push_back(&machine.at(cpu(i)));
   const Dataset data = make_synthetic_garments(64, 1, 0);
   const BatchLoader loader(data.train, 64, BatchOrder::Sequential, 0);

@@ -19,6 +19,7 @@ using Range = std::pair<std::size_t, std::size_t>;  // first parameter, how many
 
 std::vector<Range> ranges(const std::vector<GradientBucket>& buckets) {
   std::vector<Range> all;
+  all.reserve(buckets.size());
   for (const GradientBucket& b : buckets) all.emplace_back(b.first_parameter, b.parameters);
   return all;
 }

@@ -139,7 +139,8 @@ TEST(RequestJson, NamesTheFieldThatIsWrong) {
       {R"({"lr_scale":null})", "lr_scale"},
   };
   for (const auto& [text, field] : cases) {
-    const std::string message = test::message_of([&] { training_from_json(text); }, Errc::Corrupt);
+    const std::string message =
+        test::message_of([&json = text] { training_from_json(json); }, Errc::Corrupt);
     EXPECT_NE(message.find(field), std::string::npos) << message;
   }
   for (const char* text : {"", "[]", "{", "{\"batch\":1", "nonsense"}) {

@@ -1,6 +1,5 @@
 #include "compute/ranks/mpi/request_set.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "compute/ranks/backoff.h"
@@ -66,14 +65,6 @@ void RequestSet::abandon() noexcept {
     }
     Backoff backoff;
     while (!test() && budget_->left()) backoff.pause();
-    if (!all_through(receives_)) {
-      // Somebody stopped in the middle of a transfer: MPI may write to memory that is about to go.
-      std::fputs(
-          "device-lab: a transfer between processes can neither end nor be given up; ending "
-          "all of them\n",
-          stderr);
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
     for (MPI_Request& request : sends_) {
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     }

@@ -59,7 +59,7 @@ def close_window(process):
     return err
 
 
-def wait_for(ready, seconds=20):
+def wait_for(ready, seconds=60):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = ready()

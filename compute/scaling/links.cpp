@@ -9,6 +9,7 @@ namespace lab {
 
 // Rates are what all-reduce programs reach over large sums, not what the wires are sold as.
 // Latencies are of one message of a ring: the time of a tiny all-reduce over its 2(n-1) messages.
+// Those of PCIe follow from the figures named; the others are estimates.
 const std::vector<Link>& links() {
   static const std::vector<Link> all = {
       {"pcie3",
@@ -29,8 +30,8 @@ const std::vector<Link>& links() {
        "to 8 GPUs (NVIDIA/nccl issue 1455)",
        2e-6, 365},
       {"nvlink2",
-       "NVLink 2 of V100: six links of 25 GB/s; NCCL counts on 20 GB/s of each (the topology table "
-       "in its source)",
+       "NVLink 2 of V100: six links of 25 GB/s; an estimate of 20 GB/s from each, not a "
+       "measurement",
        2.5e-6, 120},
       {"ethernet10",
        "10 Gbit/s Ethernet with TCP: 1.25 GB/s on the wire less headers; 10 us is the best "

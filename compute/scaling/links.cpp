@@ -30,8 +30,9 @@ const std::vector<Link>& links() {
        "to 8 GPUs (NVIDIA/nccl issue 1455)",
        2e-6, 365},
       {"nvlink2",
-       "NVLink 2 of V100: six links of 25 GB/s; an estimate of 20 GB/s from each, not a "
-       "measurement",
+       "NVLink 2 of V100: six links of 25 GB/s; an estimate of 20 GB/s from each, as NCCL's "
+       "topology "
+       "search counts them (graph/topo.h in its source)",
        2.5e-6, 120},
       {"ethernet10",
        "10 Gbit/s Ethernet with TCP: 1.25 GB/s on the wire less headers; 10 us is the best "

@@ -13,12 +13,17 @@ struct PoolShape {
   std::int64_t out_w() const { return (in_w - kernel_w) / stride + 1; }
   std::int64_t in_size() const { return in_h * in_w * channels; }
   std::int64_t out_size() const { return out_h() * out_w() * channels; }
+  // Every pixel lies in exactly one window.
+  bool tiles_the_image() const {
+    return kernel_h == stride && kernel_w == stride && in_h % stride == 0 && in_w % stride == 0;
+  }
 };
 
 // y [images, out_h, out_w, channels] = mean of each window of x [images, in_h, in_w, channels].
 void average_pool(const float* x, float* y, const PoolShape& shape, std::int64_t images);
 
-// dx += dy / window, spread over each window.
-void average_pool_backward(const float* dy, float* dx, const PoolShape& shape, std::int64_t images);
+// dx = dy / window, spread over each window; or dx += that.
+void average_pool_backward(const float* dy, float* dx, const PoolShape& shape, std::int64_t images,
+                           bool accumulate = true);
 
 }  // namespace lab::simd

@@ -21,15 +21,15 @@ void CentredSquareSums(const float* x, const float* mean, std::int64_t rows, std
   }
 }
 
-void Normalise(const float* x, float* y, const NormArgs& args, std::int64_t rows,
-               std::int64_t cols) {
+void Normalise(const float* x, const float* residual, float* y, const NormArgs& args,
+               std::int64_t rows, std::int64_t cols) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const float* from = x + r * cols;
     float* to = y + r * cols;
     for_lanes(cols, [&](auto d, std::int64_t c) HWY_ATTR {
       const auto centred = hn::Sub(hn::LoadU(d, from + c), hn::LoadU(d, args.mean + c));
-      const auto v =
-          hn::MulAdd(centred, hn::LoadU(d, args.scale + c), hn::LoadU(d, args.shift + c));
+      auto v = hn::MulAdd(centred, hn::LoadU(d, args.scale + c), hn::LoadU(d, args.shift + c));
+      if (residual != nullptr) v = hn::Add(v, hn::LoadU(d, residual + r * cols + c));
       const auto off = hn::Lt(v, hn::Zero(d));
       hn::StoreU(args.relu ? hn::IfThenZeroElse(off, v) : v, d, to + c);
     });
@@ -57,14 +57,16 @@ void NormBackwardSums(const float* x, const float* y, const float* dy, const Nor
   }
 }
 
-void NormBackward(const float* x, const float* y, const float* dy, float* dx, const NormArgs& args,
-                  const float* mean_g, const float* slope, std::int64_t rows, std::int64_t cols) {
+void NormBackward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
+                  const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
+                  std::int64_t cols) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t at = r * cols;
     for_lanes(cols, [&](auto d, std::int64_t c) HWY_ATTR {
       const auto g = Gradient(d, y + at + c, dy + at + c, args.relu);
       const auto v = hn::Sub(hn::LoadU(d, x + at + c), hn::LoadU(d, args.mean + c));
       const auto rest = hn::MulAdd(v, hn::LoadU(d, slope + c), hn::LoadU(d, mean_g + c));
+      if (d_residual != nullptr) hn::StoreU(g, d, d_residual + at + c);
       hn::StoreU(hn::Mul(hn::LoadU(d, args.scale + c), hn::Sub(g, rest)), d, dx + at + c);
     });
   }
@@ -86,9 +88,9 @@ void centred_square_sums(const float* x, const float* mean, std::int64_t rows, s
   HWY_DYNAMIC_DISPATCH(CentredSquareSums)(x, mean, rows, cols, sums);
 }
 
-void normalise(const float* x, float* y, const NormArgs& args, std::int64_t rows,
-               std::int64_t cols) {
-  HWY_DYNAMIC_DISPATCH(Normalise)(x, y, args, rows, cols);
+void normalise(const float* x, const float* residual, float* y, const NormArgs& args,
+               std::int64_t rows, std::int64_t cols) {
+  HWY_DYNAMIC_DISPATCH(Normalise)(x, residual, y, args, rows, cols);
 }
 
 void norm_backward_sums(const float* x, const float* y, const float* dy, const NormArgs& args,
@@ -96,9 +98,11 @@ void norm_backward_sums(const float* x, const float* y, const float* dy, const N
   HWY_DYNAMIC_DISPATCH(NormBackwardSums)(x, y, dy, args, rows, cols, sum_g, sum_gx);
 }
 
-void norm_backward(const float* x, const float* y, const float* dy, float* dx, const NormArgs& args,
-                   const float* mean_g, const float* slope, std::int64_t rows, std::int64_t cols) {
-  HWY_DYNAMIC_DISPATCH(NormBackward)(x, y, dy, dx, args, mean_g, slope, rows, cols);
+void norm_backward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
+                   const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
+                   std::int64_t cols) {
+  HWY_DYNAMIC_DISPATCH(NormBackward)
+  (x, y, dy, dx, d_residual, args, mean_g, slope, rows, cols);
 }
 
 }  // namespace lab::simd

@@ -16,17 +16,19 @@ struct NormArgs {
   bool relu = false;             // y = relu(...)
 };
 
-// y = (x - mean) * scale + shift, then relu when asked; y may be x.
-void normalise(const float* x, float* y, const NormArgs& args, std::int64_t rows,
-               std::int64_t cols);
+// y = (x - mean) * scale + shift, plus the residual unless null, then relu when asked; y may be x.
+void normalise(const float* x, const float* residual, float* y, const NormArgs& args,
+               std::int64_t rows, std::int64_t cols);
 
 // With g = dy, or dy where y > 0 under relu: sum_g += g, sum_gx += g * (x - mean), by column,
 // summed in FP64.
 void norm_backward_sums(const float* x, const float* y, const float* dy, const NormArgs& args,
                         std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx);
 
-// dx = scale * (g - mean_g - (x - mean) * slope), by column; dx may be dy.
-void norm_backward(const float* x, const float* y, const float* dy, float* dx, const NormArgs& args,
-                   const float* mean_g, const float* slope, std::int64_t rows, std::int64_t cols);
+// dx = scale * (g - mean_g - (x - mean) * slope), by column; d_residual = g unless null. Either may
+// be dy.
+void norm_backward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
+                   const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
+                   std::int64_t cols);
 
 }  // namespace lab::simd

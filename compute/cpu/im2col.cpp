@@ -82,14 +82,6 @@ namespace lab::simd {
 HWY_EXPORT(Im2col);
 HWY_EXPORT(Col2im);
 
-ConvShape conv_shape(std::int64_t in_h, std::int64_t in_w, std::int64_t in_c, std::int64_t out_c,
-                     std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
-  ConvShape s{in_h, in_w, in_c, 0, 0, out_c, kernel, stride, padding};
-  s.out_h = (in_h + 2 * padding - kernel) / stride + 1;
-  s.out_w = (in_w + 2 * padding - kernel) / stride + 1;
-  return s;
-}
-
 void im2col(const float* x, float* col, const ConvShape& shape, std::int64_t begin,
             std::int64_t end) {
   HWY_DYNAMIC_DISPATCH(Im2col)(x, col, shape, begin, end);

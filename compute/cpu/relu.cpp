@@ -24,22 +24,6 @@ void ReluBackward(const float* y, float* dy, std::int64_t n) {
   });
 }
 
-void AddRelu(const float* a, const float* b, float* y, std::int64_t n) {
-  for_lanes(n, [&](auto d, std::int64_t i) HWY_ATTR {
-    const auto v = hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
-    hn::StoreU(hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v), d, y + i);
-  });
-}
-
-void AddReluBackward(const float* y, const float* dy, float* da, float* db, std::int64_t n) {
-  for_lanes(n, [&](auto d, std::int64_t i) HWY_ATTR {
-    const auto off = hn::Le(hn::LoadU(d, y + i), hn::Zero(d));
-    const auto v = hn::IfThenZeroElse(off, hn::LoadU(d, dy + i));
-    hn::StoreU(v, d, da + i);
-    hn::StoreU(v, d, db + i);
-  });
-}
-
 }  // namespace lab::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -48,8 +32,6 @@ namespace lab::simd {
 
 HWY_EXPORT(Relu);
 HWY_EXPORT(ReluBackward);
-HWY_EXPORT(AddRelu);
-HWY_EXPORT(AddReluBackward);
 
 void relu(float* x, std::int64_t n) {
   HWY_DYNAMIC_DISPATCH(Relu)(x, n);
@@ -57,14 +39,6 @@ void relu(float* x, std::int64_t n) {
 
 void relu_backward(const float* y, float* dy, std::int64_t n) {
   HWY_DYNAMIC_DISPATCH(ReluBackward)(y, dy, n);
-}
-
-void add_relu(const float* a, const float* b, float* y, std::int64_t n) {
-  HWY_DYNAMIC_DISPATCH(AddRelu)(a, b, y, n);
-}
-
-void add_relu_backward(const float* y, const float* dy, float* da, float* db, std::int64_t n) {
-  HWY_DYNAMIC_DISPATCH(AddReluBackward)(y, dy, da, db, n);
 }
 
 }  // namespace lab::simd

@@ -5,6 +5,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <array>
 
 #include "compute/cpu/lanes-inl.h"
@@ -43,15 +44,59 @@ void AddTo(double* sum, const float* x, std::int64_t n) {
   });
 }
 
-void ColumnSums(const float* x, std::int64_t rows, std::int64_t cols, double* sums) {
-  constexpr std::int64_t kGroup = 8;  // rows added at once where a row is shorter than a vector
-  std::int64_t r = 0;
-  if (cols < 16) {
-    std::array<double, kGroup * 16> group{};
-    for (; r + kGroup <= rows; r += kGroup) AddTo(group.data(), x + r * cols, kGroup * cols);
-    for (std::int64_t i = 0; i < kGroup * cols; ++i) sums[i % cols] += group[i];
+constexpr std::int64_t kMostSums = 8;  // vectors of sums in registers
+
+// Adds `rows` rows of kVecs vectors, `stride` floats apart, to the sums, which stay in registers.
+template <int kVecs>
+void AddRows(double* sums, const float* x, std::int64_t rows, std::int64_t stride) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> df;
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  hn::Vec<decltype(d)> sum[kVecs];
+#pragma GCC unroll 8
+  for (int v = 0; v < kVecs; ++v) sum[v] = hn::LoadU(d, sums + v * lanes);
+  for (std::int64_t r = 0; r < rows; ++r, x += stride) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVecs; ++v) {
+      sum[v] = hn::Add(sum[v], hn::PromoteTo(d, hn::LoadU(df, x + v * lanes)));
+    }
   }
-  for (; r < rows; ++r) AddTo(sums, x + r * cols, cols);
+#pragma GCC unroll 8
+  for (int v = 0; v < kVecs; ++v) hn::StoreU(sum[v], d, sums + v * lanes);
+}
+
+void AddRowsOf(std::int64_t vecs, double* sums, const float* x, std::int64_t rows,
+               std::int64_t stride) {
+  using Function = void (*)(double*, const float*, std::int64_t, std::int64_t);
+  constexpr Function kFunctions[] = {AddRows<1>, AddRows<2>, AddRows<3>, AddRows<4>,
+                                     AddRows<5>, AddRows<6>, AddRows<7>, AddRows<8>};
+  kFunctions[vecs - 1](sums, x, rows, stride);
+}
+
+// Groups of rows that together are whole vectors, at most 8 of them, summed as one long row.
+// Returns the rows that are done.
+std::int64_t AddGroups(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t group,
+                       double* sums) {
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<double>()));
+  const std::int64_t size = group * cols;
+  std::array<double, kMostSums * HWY_MAX_BYTES / sizeof(double)> row{};
+  AddRowsOf(size / lanes, row.data(), x, rows / group, size);
+  for (std::int64_t i = 0; i < size; ++i) sums[i % cols] += row[i];
+  return rows / group * group;
+}
+
+void ColumnSums(const float* x, std::int64_t rows, std::int64_t cols, double* sums) {
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<double>()));
+  std::int64_t group = 8;
+  while (group > 1 && (group * cols > kMostSums * lanes || group * cols % lanes != 0)) group /= 2;
+  std::int64_t r = group > 1 ? AddGroups(x, rows, cols, group, sums) : 0;
+  std::int64_t c = 0;  // columns done in all rows
+  while (group == 1 && c + lanes <= cols) {
+    const std::int64_t vecs = std::min<std::int64_t>(kMostSums, (cols - c) / lanes);
+    AddRowsOf(vecs, sums + c, x + c, rows, cols);
+    c += vecs * lanes;
+  }
+  for (; r < rows && c < cols; ++r) AddTo(sums + c, x + r * cols + c, cols - c);
 }
 
 void SumArrays(const float* a, std::int64_t count, std::int64_t stride, float* y, std::int64_t n) {

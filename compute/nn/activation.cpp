@@ -40,25 +40,4 @@ void Sigmoid::backward(const Pass& pass) {
                          });
 }
 
-void AddRelu::forward(const Pass& pass) {
-  const float* a = in(0).data;
-  const float* b = in(1).data;
-  float* y = output->data;
-  pass.pool.parallel_for(pass.batch * output->shape.size(), kGrain,
-                         [&](std::int64_t begin, std::int64_t end) {
-                           simd::add_relu(a + begin, b + begin, y + begin, end - begin);
-                         });
-}
-
-void AddRelu::backward(const Pass& pass) {
-  const Value& v = *output;
-  float* da = in(0).grad;
-  float* db = in(1).grad;
-  pass.pool.parallel_for(pass.batch * v.shape.size(), kGrain,
-                         [&](std::int64_t begin, std::int64_t end) {
-                           simd::add_relu_backward(v.data + begin, v.grad + begin, da + begin,
-                                                   db + begin, end - begin);
-                         });
-}
-
 }  // namespace lab::nn

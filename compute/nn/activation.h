@@ -20,15 +20,4 @@ class Sigmoid final : public Op {
   void backward(const Pass& pass) override;
 };
 
-// y = relu(a + b): the end of a residual block. In backward it is the first to write the gradients
-// of both inputs.
-class AddRelu final : public Op {
- public:
-  const char* kind() const override { return "add_relu"; }
-  bool can_accumulate() const override { return false; }
-  Keeps keeps() const override { return {.output = true}; }
-  void forward(const Pass& pass) override;
-  void backward(const Pass& pass) override;
-};
-
 }  // namespace lab::nn

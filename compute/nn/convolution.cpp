@@ -1,154 +1,120 @@
 #include "compute/nn/convolution.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "compute/cpu/row_ops.h"
 
 namespace lab::nn {
 
-// Each thread works on tiles of output pixels: their patches fit the second-level cache, unless the
-// weights are so large that more rows are needed to make packing them worthwhile.
-std::int64_t Convolution::tile_rows() const {
-  constexpr std::int64_t kTileFloats = 128 * 1024;
-  constexpr std::int64_t kFewestRows = 256;
-  return std::max(kFewestRows, kTileFloats / shape_.patch());
+Convolution::Convolution(const simd::ConvShape& shape, const Parameter& weight,
+                         const Parameter& bias, bool add_bias)
+    : shape_(shape), weight_(weight), bias_(bias), add_bias_(add_bias) {
+  const ConvolutionAlgorithm* any = &gemm_convolution();
+  lab_ = {any, any, any};
+  any = &library_convolution();
+  library_ = {any, any, any};
 }
 
-struct Convolution::Memory {
-  float* cols = nullptr;     // [threads][col_stride]
-  float* weights = nullptr;  // [threads][weight_stride] partial gradients
-  double* biases = nullptr;  // [threads][out_c]
-  std::int64_t col_stride = 0, weight_stride = 0;
-};
-
-// One thread's part of Memory.
-struct Convolution::Share {
-  float* col;
-  float* weight;
-  double* bias;
-};
-
-Convolution::Memory Convolution::carve(Scratch scratch, int threads, std::int64_t* used) const {
-  Memory m;
-  m.col_stride = (tile_rows() * shape_.patch() + simd::kIm2colSlack + 15) / 16 * 16;
-  m.weight_stride = (weight_.size + 15) / 16 * 16;
-  ScratchCursor cursor(scratch);
-  m.cols = cursor.take<float>(m.col_stride * threads);
-  m.weights = cursor.take<float>(m.weight_stride * threads);
-  m.biases = cursor.take<double>(shape_.out_c * threads);
-  if (used != nullptr) *used = cursor.used_bytes();
-  return m;
+void Convolution::prepare(const Preparation& preparation) {
+  ConvolutionCase c{.shape = shape_,
+                    .batch = preparation.max_batch,
+                    .threads = preparation.pool.size(),
+                    .products = preparation.products};
+  const auto choose = [&](ConvolutionStage stage) {
+    c.stage = stage;
+    return &preparation.chooser.choose(c, preparation.pool);
+  };
+  products_ = preparation.products;
+  for_library_ = preparation.library;
+  lab_.forward = choose(ConvolutionStage::Forward);
+  lab_.weight_gradient = choose(ConvolutionStage::WeightGradient);
+  if (inputs[0].needs_grad) lab_.input_gradient = choose(ConvolutionStage::InputGradient);
 }
 
-std::int64_t Convolution::scratch_bytes(int threads, std::int64_t /*max_batch*/) const {
-  std::int64_t used = 0;
-  carve({}, threads, &used);
-  return used;
+std::int64_t Convolution::scratch_bytes(int threads, std::int64_t max_batch) const {
+  ConvolutionCase c{.shape = shape_, .batch = max_batch, .threads = threads, .products = products_};
+  std::int64_t most = 0;
+  const auto ask = [&](ConvolutionStage stage, const ConvolutionAlgorithm* algorithm) {
+    c.stage = stage;
+    most = std::max(most, algorithm->scratch_bytes(c));
+  };
+  for (const Algorithms* a : {&lab_, &library_}) {
+    if (a == &library_ && !for_library_) continue;
+    ask(ConvolutionStage::Forward, a->forward);
+    ask(ConvolutionStage::InputGradient, a->input_gradient);
+    ask(ConvolutionStage::WeightGradient, a->weight_gradient);
+  }
+  ScratchCursor bias({});
+  bias.take<double>(shape_.out_c * threads);
+  return std::max(most, bias.used_bytes());
 }
+
+const Convolution::Algorithms& Convolution::algorithms(Kernels kernels) const {
+  return kernels == Kernels::Library ? library_ : lab_;
+}
+
+std::int64_t Convolution::flop(Direction direction, std::int64_t batch) const {
+  const bool both = direction == Direction::Backward && inputs[0].needs_grad;
+  return (both ? 4 : 2) * batch * shape_.out_pixels() * shape_.out_c * shape_.patch();
+}
+
+std::string Convolution::method(Direction direction, Kernels kernels) const {
+  const Algorithms& use = algorithms(kernels);
+  if (direction == Direction::Forward) return use.forward->name();
+  const std::string weights = use.weight_gradient->name();
+  if (!inputs[0].needs_grad || use.input_gradient->name() == weights) return weights;
+  return use.input_gradient->name() + ("/" + weights);
+}
+
+namespace {
+
+ConvolutionContext context_of(const Pass& pass) {
+  return {.pool = pass.pool,
+          .batch = pass.batch,
+          .scratch = pass.scratch,
+          .stop = pass.stop,
+          .products = pass.products};
+}
+
+}  // namespace
 
 void Convolution::forward(const Pass& pass) {
-  const int threads = pass.pool.size();
-  const Memory memory = carve(pass.scratch, threads);
-  const std::int64_t rows = pass.batch * shape_.out_pixels();
-  const std::int64_t patch = shape_.patch(), out_c = shape_.out_c;
-  pass.pool.run([&](int t) {
-    const Slice mine = slice_of(rows, threads, t);
-    float* col = memory.cols + t * memory.col_stride;
-    for (std::int64_t r = mine.begin; r < mine.end; r += tile_rows()) {
-      if (pass.stop.stop_requested()) return;
-      const std::int64_t end = std::min(mine.end, r + tile_rows());
-      simd::im2col(in().data, col, shape_, r, end);
-      float* y = output->data + r * out_c;
-      gemm_one_thread({.m = end - r,
-                       .n = out_c,
-                       .k = patch,
-                       .a = col,
-                       .lda = patch,
-                       .b = weight_.value,
-                       .ldb = patch,
-                       .c = y,
-                       .ldc = out_c,
-                       .b_transposed = true},
-                      pass.library);
-      if (add_bias_) simd::add_bias(y, bias_.value, end - r, out_c);
-    }
-  });
+  algorithms(pass.kernels)
+      .forward->forward(shape_, context_of(pass), in().data, weight_.value,
+                        add_bias_ ? bias_.value : nullptr, output->data);
 }
 
 void Convolution::backward(const Pass& pass) {
+  const Algorithms& use = algorithms(pass.kernels);
+  const ConvolutionContext context = context_of(pass);
+  use.weight_gradient->weight_gradient(shape_, context, in().data, output->grad, weight_.grad);
+  if (add_bias_) {
+    bias_gradient(pass);
+  } else {
+    std::fill(bias_.grad, bias_.grad + shape_.out_c, 0.0F);
+  }
+  if (!inputs[0].needs_grad || pass.stop.stop_requested()) return;
+  use.input_gradient->input_gradient(shape_, context, output->grad, weight_.value, in().grad,
+                                     inputs[0].accumulate);
+}
+
+void Convolution::bias_gradient(const Pass& pass) const {
   const int threads = pass.pool.size();
-  const Memory memory = carve(pass.scratch, threads);
+  ScratchCursor cursor(pass.scratch);
+  double* sums = cursor.take<double>(shape_.out_c * threads);
   pass.pool.run([&](int t) {
-    const Slice images = slice_of(pass.batch, threads, t);
-    if (images.empty()) return;
-    const Share share{memory.cols + t * memory.col_stride,
-                      memory.weights + t * memory.weight_stride, memory.biases + t * shape_.out_c};
-    backward_images(pass, images, share);
-  });
-  int parts = 0;  // slices with images; the last threads may have had none
-  while (parts < threads && !slice_of(pass.batch, threads, parts).empty()) ++parts;
-  pass.pool.parallel_for(weight_.size, 4096, [&](std::int64_t begin, std::int64_t end) {
-    simd::sum_arrays(memory.weights + begin, parts, memory.weight_stride, weight_.grad + begin,
-                     end - begin);
+    double* mine = sums + t * shape_.out_c;
+    std::fill(mine, mine + shape_.out_c, 0.0);
+    const Slice rows = slice_of(pass.batch * shape_.out_pixels(), threads, t);
+    if (rows.empty()) return;
+    simd::column_sums(output->grad + rows.begin * shape_.out_c, rows.end - rows.begin, shape_.out_c,
+                      mine);
   });
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
     double sum = 0;
-    for (int t = 0; t < parts; ++t) sum += memory.biases[t * shape_.out_c + c];
+    for (int t = 0; t < threads; ++t) sum += sums[t * shape_.out_c + c];
     bias_.grad[c] = static_cast<float>(sum);
   }
-}
-
-void Convolution::backward_images(const Pass& pass, const Slice& images, const Share& share) const {
-  const Input& input = inputs[0];
-  if (input.needs_grad && !input.accumulate) {
-    std::memset(
-        input.value->grad + images.begin * shape_.in_size(), 0,
-        static_cast<std::size_t>((images.end - images.begin) * shape_.in_size()) * sizeof(float));
-  }
-  std::fill(share.bias, share.bias + shape_.out_c, 0.0);
-  const Slice rows{images.begin * shape_.out_pixels(), images.end * shape_.out_pixels()};
-  for (std::int64_t r = rows.begin; r < rows.end; r += tile_rows()) {
-    if (pass.stop.stop_requested()) return;
-    const Slice tile{r, std::min(rows.end, r + tile_rows())};
-    add_weight_gradient(pass, tile, share, r == rows.begin);
-    if (input.needs_grad) add_input_gradient(pass, tile, share.col);
-  }
-}
-
-void Convolution::add_weight_gradient(const Pass& pass, const Slice& rows, const Share& share,
-                                      bool first) const {
-  const std::int64_t patch = shape_.patch(), out_c = shape_.out_c;
-  const float* dy = output->grad + rows.begin * out_c;
-  simd::im2col(in().data, share.col, shape_, rows.begin, rows.end);
-  gemm_one_thread({.m = out_c,
-                   .n = patch,
-                   .k = rows.end - rows.begin,
-                   .a = dy,
-                   .lda = out_c,
-                   .b = share.col,
-                   .ldb = patch,
-                   .c = share.weight,
-                   .ldc = patch,
-                   .a_transposed = true,
-                   .accumulate = !first},
-                  pass.library);
-  simd::column_sums(dy, rows.end - rows.begin, out_c, share.bias);
-}
-
-void Convolution::add_input_gradient(const Pass& pass, const Slice& rows, float* col) const {
-  const std::int64_t patch = shape_.patch(), out_c = shape_.out_c;
-  gemm_one_thread({.m = rows.end - rows.begin,
-                   .n = patch,
-                   .k = out_c,
-                   .a = output->grad + rows.begin * out_c,
-                   .lda = out_c,
-                   .b = weight_.value,
-                   .ldb = patch,
-                   .c = col,
-                   .ldc = patch},
-                  pass.library);
-  simd::col2im(col, in().grad, shape_, rows.begin, rows.end);
 }
 
 }  // namespace lab::nn

@@ -3,9 +3,8 @@
 //   x [N,H,W,I]  weight [O,k,k,I]  bias [O]  y [N,OH,OW,O]   NHWC
 // Work     2*N*OH*OW*O*k*k*I FLOP forward, twice that backward
 // Limits   any sizes >= 1 whose output is not empty
-// Numerics FP32 products of patches and weights; gradients of weights are summed over slices of the
-//          batch in a fixed order that depends on the batch and the number of threads alone
-#include "compute/cpu/im2col.h"
+// Numerics those of the algorithm chosen for each stage
+#include "compute/convolution/algorithm.h"
 #include "compute/nn/op.h"
 #include "compute/nn/parameter.h"
 
@@ -13,32 +12,38 @@ namespace lab::nn {
 
 class Convolution final : public Op {
  public:
-  // Without `add_bias` the operation behind it accounts for the bias; its gradient is computed here
-  // all the same.
+  // Without `add_bias` a batch norm behind it takes every shift away: the bias is left out and its
+  // gradient is 0.
   Convolution(const simd::ConvShape& shape, const Parameter& weight, const Parameter& bias,
-              bool add_bias = true)
-      : shape_(shape), weight_(weight), bias_(bias), add_bias_(add_bias) {}
+              bool add_bias = true);
 
   const char* kind() const override { return "convolution"; }
-  Keeps keeps() const override { return {.input = true}; }
+  Keeps keeps() const override { return {.inputs = 1}; }
+  void prepare(const Preparation& preparation) override;
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  std::int64_t flop(Direction direction, std::int64_t batch) const override;
+  // Backward: "input gradient's/weight gradient's", or one name where they are the same.
+  std::string method(Direction direction, Kernels kernels) const override;
 
  private:
-  struct Memory;
-  struct Share;
-  std::int64_t tile_rows() const;
-  Memory carve(Scratch scratch, int threads, std::int64_t* used = nullptr) const;
-  void backward_images(const Pass& pass, const Slice& images, const Share& share) const;
-  void add_weight_gradient(const Pass& pass, const Slice& rows, const Share& share,
-                           bool first) const;
-  void add_input_gradient(const Pass& pass, const Slice& rows, float* col) const;
+  // One for each stage.
+  struct Algorithms {
+    const ConvolutionAlgorithm* forward;
+    const ConvolutionAlgorithm* input_gradient;
+    const ConvolutionAlgorithm* weight_gradient;
+  };
+  const Algorithms& algorithms(Kernels kernels) const;
+  void bias_gradient(const Pass& pass) const;
 
   const simd::ConvShape shape_;
   const Parameter& weight_;
   const Parameter& bias_;
   const bool add_bias_;
+  Algorithms lab_, library_;
+  DType products_ = DType::F32;
+  bool for_library_ = false;
 };
 
 }  // namespace lab::nn

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute/cpu/row_ops.h"
+#include "compute/matmul/gemm.h"
 
 namespace lab::nn {
 
@@ -22,8 +23,9 @@ void Linear::forward(const Pass& pass) {
         .ldb = in_size_,
         .c = output->data,
         .ldc = out_size_,
-        .b_transposed = true},
-       pass.pool, pass.library);
+        .b_transposed = true,
+        .products = pass.products},
+       pass.pool, pass.kernels);
   pass.pool.parallel_for(pass.batch, 64, [&](std::int64_t begin, std::int64_t end) {
     simd::add_bias(output->data + begin * out_size_, bias_.value, end - begin, out_size_);
   });
@@ -40,8 +42,9 @@ void Linear::backward(const Pass& pass) {
         .ldb = in_size_,
         .c = weight_.grad,
         .ldc = in_size_,
-        .a_transposed = true},
-       pass.pool, pass.library);
+        .a_transposed = true,
+        .products = pass.products},
+       pass.pool, pass.kernels);
   ScratchCursor cursor(pass.scratch);
   double* sums = cursor.take<double>(out_size_);
   std::fill(sums, sums + out_size_, 0.0);
@@ -58,8 +61,9 @@ void Linear::backward(const Pass& pass) {
         .ldb = in_size_,
         .c = in().grad,
         .ldc = in_size_,
-        .accumulate = inputs[0].accumulate},
-       pass.pool, pass.library);
+        .accumulate = inputs[0].accumulate,
+        .products = pass.products},
+       pass.pool, pass.kernels);
 }
 
 }  // namespace lab::nn

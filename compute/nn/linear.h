@@ -15,10 +15,17 @@ class Linear final : public Op {
       : in_size_(in_size), out_size_(out_size), weight_(weight), bias_(bias) {}
 
   const char* kind() const override { return "linear"; }
-  Keeps keeps() const override { return {.input = true}; }
+  Keeps keeps() const override { return {.inputs = 1}; }
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  std::int64_t flop(Direction direction, std::int64_t batch) const override {
+    const bool both = direction == Direction::Backward && inputs[0].needs_grad;
+    return (both ? 4 : 2) * batch * in_size_ * out_size_;
+  }
+  std::string method(Direction /*direction*/, Kernels kernels) const override {
+    return kernels == Kernels::Library ? "onednn" : "gemm";
+  }
 
  private:
   const std::int64_t in_size_, out_size_;

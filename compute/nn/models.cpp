@@ -55,9 +55,8 @@ ValueId residual(NetworkPlan& plan, ValueId x, const std::string& name, std::int
   const auto bn2 = plan.declare_batch_norm(name + ".bn2", channels);
 
   ValueId y = plan.convolution_norm(x, conv1, {.stride = stride, .padding = 1}, bn1, /*relu=*/true);
-  y = plan.convolution_norm(y, conv2, {.padding = 1}, bn2, /*relu=*/false);
   if (reshapes) x = plan.convolution(x, conv3, {.stride = stride});
-  return plan.add_relu(y, x);
+  return plan.convolution_norm_residual(y, conv2, {.padding = 1}, bn2, x);
 }
 
 NetworkPlan resnet18() {

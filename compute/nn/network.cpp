@@ -34,8 +34,8 @@ Buffer named_buffer(DeviceContext& device, std::int64_t bytes, std::string name)
 }  // namespace
 
 Network::Network(NetworkPlan plan, DeviceContext& device, std::int64_t max_batch,
-                 std::uint64_t seed)
-    : plan_(std::move(plan)), device_(device), max_batch_(max_batch) {
+                 std::uint64_t seed, const KernelOptions& kernels)
+    : plan_(std::move(plan)), device_(device), max_batch_(max_batch), kernels_(kernels) {
   place_parameters();
   mark_accumulating_inputs();
   set_max_batch(max_batch);
@@ -49,6 +49,12 @@ void Network::set_max_batch(std::int64_t max_batch) {
   }
   arena_ = {};  // first, so that old and new need not fit together
   max_batch_ = max_batch;
+  const Preparation preparation{.pool = device_.threads(),
+                                .max_batch = max_batch,
+                                .products = kernels_.products,
+                                .chooser = *kernels_.chooser,
+                                .library = kernels_.library};
+  for (const auto& op : plan_.ops) op->prepare(preparation);
   place_values();
 }
 
@@ -118,10 +124,11 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan) {
     out.data.cover(i);
     out.grad.cover(back);
     if (op.keeps().output) out.data.cover(back);
-    for (const Input& input : op.inputs) {
+    for (std::size_t k = 0; k < op.inputs.size(); ++k) {
+      const Input& input = op.inputs[k];
       Lifetime& from = lives[index[input.value]];
       from.data.cover(i);
-      if (op.keeps().input) from.data.cover(back);
+      if (k < op.keeps().inputs) from.data.cover(back);
       if (input.needs_grad) from.grad.cover(back);
     }
   }
@@ -175,7 +182,8 @@ Pass Network::make_pass(std::int64_t batch, bool training, const PassOptions& op
   return {.pool = device_.threads(),
           .batch = batch,
           .training = training,
-          .library = options.library,
+          .kernels = options.kernels,
+          .products = kernels_.products,
           .scratch = scratch_,
           .stop = options.stop};
 }
@@ -191,8 +199,8 @@ void after_op(const PassOptions& options) {
 
 void Network::forward(std::int64_t batch, bool training, const PassOptions& options) {
   const Pass pass = make_pass(batch, training, options);
-  for (const auto& op : plan_.ops) {
-    op->forward(pass);
+  for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
+    observed(options.observer, StepPhase::Forward, i, [&] { plan_.ops[i]->forward(pass); });
     after_op(options);
   }
 }
@@ -220,15 +228,13 @@ BatchResult Network::loss(std::int64_t batch, std::optional<double> divisor) {
 
 void Network::backward(std::int64_t batch, const PassOptions& options) {
   const Pass pass = make_pass(batch, true, options);
-  for (auto op = plan_.ops.rbegin(); op != plan_.ops.rend(); ++op) {
-    const auto& inputs = (*op)->inputs;
-    const bool needed = std::any_of(inputs.begin(), inputs.end(),
-                                    [](const Input& input) { return input.needs_grad; });
-    if (!needed && (*op)->parameters.empty()) continue;
-    (*op)->backward(pass);
+  for (std::size_t i = plan_.ops.size(); i-- > 0;) {
+    Op& op = *plan_.ops[i];
+    if (!op.has_backward()) continue;
+    observed(options.observer, StepPhase::Backward, i, [&] { op.backward(pass); });
     after_op(options);
     if (!options.gradient_ready) continue;
-    const auto& parameters = (*op)->parameters;
+    const auto& parameters = op.parameters;
     for (auto p = parameters.rbegin(); p != parameters.rend(); ++p) options.gradient_ready(*p);
   }
 }

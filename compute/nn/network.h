@@ -9,19 +9,30 @@
 #include <string>
 
 #include "compute/nn/network_plan.h"
+#include "compute/nn/step_observer.h"
 #include "compute/tensor/buffer.h"
 
 namespace lab::nn {
 
 // What the caller decides for a pass.
 struct PassOptions {
-  GemmLibrary library = GemmLibrary::Lab;
+  Kernels kernels = Kernels::Lab;
   // Long operations end early once it is requested; the pass then throws Error(Cancelled).
   std::stop_token stop = {};
   // Called between operations on the calling thread; may wait, may throw.
   std::function<void()> between_ops = {};
   // Called in backward when a parameter's gradient is final, last parameters first.
   std::function<void(std::size_t parameter)> gradient_ready = {};
+  // Told what each operation took; null: nobody.
+  StepObserver* observer = nullptr;
+};
+
+// How its operations compute, for as long as the network lives.
+struct KernelOptions {
+  DType products = DType::F32;  // BF16: factors of matrix products are rounded to it
+  ConvolutionChooser* chooser = &rule_chooser();
+  // Passes with Kernels::Library will be asked for: their work memory is taken with the rest.
+  bool library = false;
 };
 
 struct BatchResult {
@@ -33,16 +44,18 @@ class Network {
  public:
   // Takes the plan's memory on `device`, which must outlive the network. Parameters start at
   // initialize()'s values for `seed`. Throws Error(OutOfMemory) with both numbers.
-  Network(NetworkPlan plan, DeviceContext& device, std::int64_t max_batch, std::uint64_t seed = 0);
+  Network(NetworkPlan plan, DeviceContext& device, std::int64_t max_batch, std::uint64_t seed = 0,
+          const KernelOptions& kernels = {});
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
   const std::string& name() const { return plan_.name; }
+  const NetworkPlan& plan() const { return plan_; }
   std::int64_t max_batch() const { return max_batch_; }
   // Takes other memory for activations, for batches up to this size; their content is lost. Throws
   // Error(OutOfMemory) with both numbers: then the network is unusable until it succeeds.
   void set_max_batch(std::int64_t max_batch);
-  DeviceContext& device() { return device_; }
+  DeviceContext& device() const { return device_; }
 
   // Where the next batch goes: [batch, height, width, channels] floats and one label an image.
   float* input() { return plan_.values.front().data; }
@@ -86,6 +99,7 @@ class Network {
   NetworkPlan plan_;
   DeviceContext& device_;
   std::int64_t max_batch_;
+  const KernelOptions kernels_;
   Buffer parameter_memory_, gradient_memory_, arena_;
   Scratch scratch_;
   std::uint8_t* labels_ = nullptr;

@@ -119,14 +119,19 @@ NetworkPlan::ValueId NetworkPlan::add_convolution(ValueId x, Weights weights, St
   return add(std::move(op), {x}, {s.out_c, s.out_h, s.out_w});
 }
 
-NetworkPlan::ValueId NetworkPlan::add_norm(ValueId x, const Norm& norm, bool relu,
+NetworkPlan::ValueId NetworkPlan::add_norm(std::vector<ValueId> inputs, const Norm& norm, bool relu,
                                            const Parameter* left_bias) {
   const Parameter& weight = parameters[norm.weights.weight];
-  if (weight.size != shape_of(x).channels) mismatch(weight, shape_of(x));
+  const ImageShape shape = shape_of(inputs.front());
+  for (const ValueId id : inputs) {
+    if (weight.size != shape_of(id).channels || shape_of(id) != shape) {
+      mismatch(weight, shape_of(id));
+    }
+  }
   auto op = std::make_unique<BatchNorm>(weight.size, weight, parameters[norm.weights.bias],
                                         running[norm.running], relu, left_bias);
   op->parameters = {norm.weights.weight, norm.weights.bias};
-  return add(std::move(op), {x}, shape_of(x));
+  return add(std::move(op), std::move(inputs), shape);
 }
 
 NetworkPlan::ValueId NetworkPlan::convolution(ValueId x, Weights weights, Step step) {
@@ -134,13 +139,19 @@ NetworkPlan::ValueId NetworkPlan::convolution(ValueId x, Weights weights, Step s
 }
 
 NetworkPlan::ValueId NetworkPlan::batch_norm(ValueId x, const Norm& norm, bool relu) {
-  return add_norm(x, norm, relu, nullptr);
+  return add_norm({x}, norm, relu, nullptr);
 }
 
 NetworkPlan::ValueId NetworkPlan::convolution_norm(ValueId x, Weights weights, Step step,
                                                    const Norm& norm, bool relu) {
   const ValueId y = add_convolution(x, weights, step, /*add_bias=*/false);
-  return add_norm(y, norm, relu, &parameters[weights.bias]);
+  return add_norm({y}, norm, relu, &parameters[weights.bias]);
+}
+
+NetworkPlan::ValueId NetworkPlan::convolution_norm_residual(ValueId x, Weights weights, Step step,
+                                                            const Norm& norm, ValueId residual) {
+  const ValueId y = add_convolution(x, weights, step, /*add_bias=*/false);
+  return add_norm({y, residual}, norm, /*relu=*/true, &parameters[weights.bias]);
 }
 
 NetworkPlan::ValueId NetworkPlan::linear(ValueId x, Weights weights) {
@@ -158,16 +169,6 @@ NetworkPlan::ValueId NetworkPlan::relu(ValueId x) {
 
 NetworkPlan::ValueId NetworkPlan::sigmoid(ValueId x) {
   return add_in_place(std::make_unique<Sigmoid>(), x);
-}
-
-NetworkPlan::ValueId NetworkPlan::add_relu(ValueId a, ValueId b) {
-  if (shape_of(a) != shape_of(b)) {
-    throw Error(Errc::InvalidArgument,
-                fmt::format("add_relu: {} channels of {}x{} and {} channels of {}x{}",
-                            shape_of(a).channels, shape_of(a).height, shape_of(a).width,
-                            shape_of(b).channels, shape_of(b).height, shape_of(b).width));
-  }
-  return add(std::make_unique<AddRelu>(), {a, b}, shape_of(a));
 }
 
 NetworkPlan::ValueId NetworkPlan::average_pool(ValueId x, std::int64_t kernel,

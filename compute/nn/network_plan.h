@@ -48,10 +48,12 @@ class NetworkPlan {
   ValueId batch_norm(ValueId x, const Norm& norm, bool relu);
   // The two in a row, without adding the bias that the normalisation takes away again.
   ValueId convolution_norm(ValueId x, Weights weights, Step step, const Norm& norm, bool relu);
+  // relu(the two in a row + residual): the end of a residual block.
+  ValueId convolution_norm_residual(ValueId x, Weights weights, Step step, const Norm& norm,
+                                    ValueId residual);
   ValueId linear(ValueId x, Weights weights);
   ValueId relu(ValueId x);
   ValueId sigmoid(ValueId x);
-  ValueId add_relu(ValueId a, ValueId b);
   ValueId average_pool(ValueId x, std::int64_t kernel, std::int64_t stride);
   ValueId global_average_pool(ValueId x);
   ValueId flatten(ValueId x);
@@ -70,7 +72,8 @@ class NetworkPlan {
   std::size_t declare(std::string parameter, Shape shape, Layout layout, Init init);
   Init weight_draw(double fan_in, double fan_out) const;
   ValueId add_convolution(ValueId x, Weights weights, Step step, bool add_bias);
-  ValueId add_norm(ValueId x, const Norm& norm, bool relu, const Parameter* left_bias);
+  ValueId add_norm(std::vector<ValueId> inputs, const Norm& norm, bool relu,
+                   const Parameter* left_bias);
   ValueId add(std::unique_ptr<Op> op, std::vector<ValueId> inputs, ImageShape shape);
   ValueId add_in_place(std::unique_ptr<Op> op, ValueId x);
 };

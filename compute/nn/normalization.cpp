@@ -114,9 +114,11 @@ void BatchNorm::forward(const Pass& pass) {
     scale_[c] = static_cast<float>(weight_.value[c] * inverse_deviation_[c]);
   }
   const simd::NormArgs args{mean_.data(), scale_.data(), bias_.value, relu_};
+  const float* residual = inputs.size() > 1 ? in(1).data : nullptr;
   pass.pool.parallel_for(rows(pass), 64, [&](std::int64_t begin, std::int64_t end) {
-    simd::normalise(in().data + begin * channels_, output->data + begin * channels_, args,
-                    end - begin, channels_);
+    const std::int64_t at = begin * channels_;
+    simd::normalise(in().data + at, residual == nullptr ? nullptr : residual + at,
+                    output->data + at, args, end - begin, channels_);
   });
 }
 
@@ -144,9 +146,11 @@ void BatchNorm::backward(const Pass& pass) {
     slope_[c] = static_cast<float>(sum_gx * share * inverse_deviation_[c] * inverse_deviation_[c]);
   }
   if (!inputs[0].needs_grad) return;
+  float* d_residual = inputs.size() > 1 && inputs[1].needs_grad ? in(1).grad : nullptr;
   pass.pool.parallel_for(n, 64, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t at = begin * channels_;
-    simd::norm_backward(in().data + at, output->data + at, output->grad + at, in().grad + at, args,
+    simd::norm_backward(in().data + at, output->data + at, output->grad + at, in().grad + at,
+                        d_residual == nullptr ? nullptr : d_residual + at, args,
                         mean_gradient_.data(), slope_.data(), end - begin, channels_);
   });
 }

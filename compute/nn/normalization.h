@@ -1,6 +1,7 @@
 #pragma once
-// Batch normalisation over images and pixels, with an optional relu behind it.
-//   x [N,H,W,C]  weight, bias, running_mean, running_var [C]  y [N,H,W,C]
+// Batch normalisation over images and pixels; optionally a second input is added, and a relu stands
+// behind: the end of a residual block in one pass over its memory.
+//   x, residual [N,H,W,C]  weight, bias, running_mean, running_var [C]  y [N,H,W,C]
 // Training uses the batch's biased variance and moves the running statistics by `momentum`, the
 // running variance towards the unbiased one; evaluation uses the running statistics.
 // Numerics  FP32 elements; sums in FP64, threads in a fixed order
@@ -22,7 +23,7 @@ class BatchNorm final : public Op {
 
   const char* kind() const override { return "batch_norm"; }
   bool can_accumulate() const override { return false; }
-  Keeps keeps() const override { return {.input = true, .output = relu_}; }
+  Keeps keeps() const override { return {.inputs = 1, .output = relu_}; }
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;

@@ -1,7 +1,9 @@
 #pragma once
 // One operation of a network. It owns no activations: values point into the network's arena.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "compute/nn/pass.h"
@@ -16,18 +18,22 @@ struct Input {
   bool accumulate = false;  // a later operation has already written the gradient: add to it
 };
 
+enum class Direction { Forward, Backward };
+
 class Op {
  public:
   virtual ~Op() = default;
 
   // What backward() reads again, so that the planner keeps it until then.
   struct Keeps {
-    bool input = false;
+    std::size_t inputs = 0;  // so many, from the first
     bool output = false;
   };
 
   virtual const char* kind() const = 0;
   virtual Keeps keeps() const = 0;
+  // Called when the network's largest batch is known, before scratch_bytes().
+  virtual void prepare(const Preparation& preparation) { static_cast<void>(preparation); }
   // Work memory for `threads` threads and up to `max_batch` images.
   virtual std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const {
     static_cast<void>(threads), static_cast<void>(max_batch);
@@ -38,6 +44,23 @@ class Op {
   virtual void forward(const Pass& pass) = 0;
   // Writes the gradients of its parameters and writes or adds to those of its inputs.
   virtual void backward(const Pass& pass) = 0;
+  // False: nobody asks for any gradient of it.
+  bool has_backward() const {
+    const auto needs_grad = [](const Input& input) { return input.needs_grad; };
+    return !parameters.empty() || std::any_of(inputs.begin(), inputs.end(), needs_grad);
+  }
+
+  // For profiles: products and sums of the direct algorithm for `batch` images, 0 for operations
+  // that move data and little else; and the name of the algorithm that is used, empty where there
+  // is but one.
+  virtual std::int64_t flop(Direction direction, std::int64_t batch) const {
+    static_cast<void>(direction), static_cast<void>(batch);
+    return 0;
+  }
+  virtual std::string method(Direction direction, Kernels kernels) const {
+    static_cast<void>(direction), static_cast<void>(kernels);
+    return {};
+  }
 
   std::vector<Input> inputs;
   Value* output = nullptr;  // an input itself for operations in place

@@ -1,7 +1,5 @@
 #include "compute/nn/pooling.h"
 
-#include <cstring>
-
 namespace lab::nn {
 
 void AveragePool::forward(const Pass& pass) {
@@ -13,12 +11,9 @@ void AveragePool::forward(const Pass& pass) {
 
 void AveragePool::backward(const Pass& pass) {
   pass.pool.parallel_for(pass.batch, 1, [&](std::int64_t begin, std::int64_t end) {
-    float* dx = in().grad + begin * shape_.in_size();
-    if (!inputs[0].accumulate) {
-      std::memset(dx, 0,
-                  static_cast<std::size_t>((end - begin) * shape_.in_size()) * sizeof(float));
-    }
-    simd::average_pool_backward(output->grad + begin * shape_.out_size(), dx, shape_, end - begin);
+    simd::average_pool_backward(output->grad + begin * shape_.out_size(),
+                                in().grad + begin * shape_.in_size(), shape_, end - begin,
+                                inputs[0].accumulate);
   });
 }
 

@@ -206,13 +206,12 @@ void expect_residual_matches(std::int64_t stride) {
         const auto norm1 = plan.declare_batch_norm("norm1", 3);
         const auto norm2 = plan.declare_batch_norm("norm2", 3);
         ValueId y = plan.convolution_norm(x, conv1, {.stride = stride, .padding = 1}, norm1, true);
-        y = plan.convolution_norm(y, conv2, {.padding = 1}, norm2, false);
         ValueId skip = x;
         if (reshapes) {
           skip =
               plan.convolution(x, plan.declare_convolution("conv3", 3, 3, 1), {.stride = stride});
         }
-        y = plan.add_relu(y, skip);
+        y = plan.convolution_norm_residual(y, conv2, {.padding = 1}, norm2, skip);
         return end(std::move(plan), y);
       },
       [&](const Weights& w, const Images& input) {

@@ -1,4 +1,5 @@
-// The vector loops of compute/cpu on lengths around vector sizes and at misaligned addresses.
+// The vector loops of compute/cpu on lengths around vector sizes and at misaligned addresses, for
+// each SIMD instruction set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "compute/cpu/sgd.h"
 #include "compute/cpu/sigmoid.h"
 #include "tests/support/compare.h"
+#include "tests/support/simd_targets.h"
 
 namespace lab::simd {
 namespace {
@@ -38,7 +40,14 @@ struct Misaligned {
   std::vector<float> memory;
 };
 
-TEST(SimdRelu, ClampsAndKeepsNaN) {
+// Every case runs with the kernels of each instruction set.
+class SimdRelu : public test::SimdTargetTest {};
+class SimdSigmoid : public test::SimdTargetTest {};
+class SimdRows : public test::SimdTargetTest {};
+class SimdPixels : public test::SimdTargetTest {};
+class SimdIm2col : public test::SimdTargetTest {};
+
+TEST_P(SimdRelu, ClampsAndKeepsNaN) {
   for (const std::int64_t n : kLengths) {
     const auto x = uniform_values(n, 1), dy = uniform_values(n, 2);
     Misaligned y(x), g(dy);
@@ -54,7 +63,7 @@ TEST(SimdRelu, ClampsAndKeepsNaN) {
   for (const float v : nan) EXPECT_TRUE(std::isnan(v));
 }
 
-TEST(SimdSigmoid, MatchesFloat64AlsoFarOut) {
+TEST_P(SimdSigmoid, MatchesFloat64AlsoFarOut) {
   for (const std::int64_t n : kLengths) {
     auto x = uniform_values(n, 3);
     for (float& v : x) v *= 80;
@@ -73,7 +82,7 @@ TEST(SimdSigmoid, MatchesFloat64AlsoFarOut) {
   EXPECT_TRUE(std::isnan(ends[4]));
 }
 
-TEST(SimdRows, BiasAndSumsCoverEveryColumn) {
+TEST_P(SimdRows, BiasAndSumsCoverEveryColumn) {
   for (const std::int64_t cols : {1, 2, 5, 6, 15, 16, 17, 40}) {
     for (const std::int64_t rows : {0, 1, 7, 8, 33}) {
       const auto x = test::small_integers(rows * cols, 4), bias = test::small_integers(cols, 5);
@@ -91,7 +100,7 @@ TEST(SimdRows, BiasAndSumsCoverEveryColumn) {
   }
 }
 
-TEST(SimdRows, SumOfArraysKeepsItsOrder) {
+TEST_P(SimdRows, SumOfArraysKeepsItsOrder) {
   const auto parts = test::small_integers(3 * 50, 6);
   for (const std::int64_t n : kLengths) {
     if (n > 50) continue;
@@ -103,7 +112,7 @@ TEST(SimdRows, SumOfArraysKeepsItsOrder) {
   }
 }
 
-TEST(SimdPixels, AreDividedExactly) {
+TEST_P(SimdPixels, AreDividedExactly) {
   std::vector<std::uint8_t> bytes(256);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
   for (const std::int64_t n : {std::int64_t{0}, std::int64_t{5}, std::int64_t{255}}) {
@@ -116,7 +125,7 @@ TEST(SimdPixels, AreDividedExactly) {
 }
 
 // col2im is the adjoint of im2col: <im2col(x), c> = <x, col2im(c)>, exact on small integers.
-TEST(SimdIm2col, IsTheAdjointOfCol2im) {
+TEST_P(SimdIm2col, IsTheAdjointOfCol2im) {
   for (const ConvShape& s : {conv_shape(5, 4, 3, 1, 3, 1, 1), conv_shape(7, 7, 1, 1, 5, 2, 2),
                              conv_shape(3, 2, 17, 1, 1, 2, 0), conv_shape(2, 2, 2, 1, 3, 1, 3)}) {
     const std::int64_t rows = 2 * s.out_pixels();
@@ -131,6 +140,17 @@ TEST(SimdIm2col, IsTheAdjointOfCol2im) {
     EXPECT_EQ(left, right);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Targets, SimdRelu, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, SimdSigmoid, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, SimdRows, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, SimdPixels, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, SimdIm2col, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
 
 }  // namespace
 }  // namespace lab::simd

@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/unit/convolution/convolution_cases.h"
+
+namespace lab {
+namespace {
+
+using simd::conv_shape;
+
+// Images that tiles of 2 and of 4 cover exactly and that they do not, channels around the widths of
+// the micro-kernels' tiles, every padding.
+std::vector<simd::ConvShape> shapes() {
+  return {conv_shape(4, 4, 16, 16, 3, 1, 1),  conv_shape(7, 7, 16, 48, 3, 1, 1),
+          conv_shape(6, 9, 48, 16, 3, 1, 1),  conv_shape(8, 5, 32, 32, 3, 1, 0),
+          conv_shape(5, 6, 16, 32, 3, 1, 2),  conv_shape(1, 1, 16, 16, 3, 1, 1),
+          conv_shape(3, 13, 80, 64, 3, 1, 1)};
+}
+
+int check(const ConvolutionAlgorithm& algorithm, double tolerance, DType products) {
+  return test::check_algorithm(algorithm, {.tolerance = tolerance,
+                                           .shapes = shapes(),
+                                           .batches = {1, 3, 17},
+                                           .threads = {1, 3},
+                                           .products = products});
+}
+
+const int kCases = 3 * 2 * static_cast<int>(shapes().size());
+
+TEST(Winograd, ErrorsInFp32AreBounded) {
+  EXPECT_EQ(check(winograd2_convolution(), 1e-6, DType::F32), kCases);
+  EXPECT_EQ(check(winograd4_convolution(), 4e-6, DType::F32), kCases);
+}
+
+TEST(Winograd, ErrorsOfBf16FactorsAreBounded) {
+  EXPECT_EQ(check(winograd2_convolution(), 1e-2, DType::BF16), kCases);
+  EXPECT_EQ(check(winograd4_convolution(), 3e-2, DType::BF16), kCases);
+}
+
+TEST(Winograd, TakesOnlyWhatItCanCompute) {
+  ConvolutionCase c{.shape = conv_shape(8, 8, 16, 16, 3, 1, 1)};
+  EXPECT_TRUE(winograd4_convolution().supports(c));
+  for (const simd::ConvShape& shape :
+       {conv_shape(8, 8, 16, 16, 3, 2, 1), conv_shape(8, 8, 16, 16, 5, 1, 1),
+        conv_shape(8, 8, 16, 16, 1, 1, 0), conv_shape(8, 8, 16, 16, 3, 1, 3),
+        conv_shape(8, 8, 1, 16, 3, 1, 1), conv_shape(8, 8, 16, 24, 3, 1, 1)}) {
+    c.shape = shape;
+    EXPECT_FALSE(winograd4_convolution().supports(c));
+  }
+}
+
+// A network gives the memory that its largest batch needs; smaller ones must not need more.
+TEST(Winograd, SmallerBatchesNeedNoMoreMemory) {
+  for (const auto* algorithm : {&winograd2_convolution(), &winograd4_convolution()}) {
+    for (const auto stage : {ConvolutionStage::Forward, ConvolutionStage::InputGradient,
+                             ConvolutionStage::WeightGradient}) {
+      ConvolutionCase c{
+          .shape = conv_shape(14, 14, 128, 128, 3, 1, 1), .stage = stage, .threads = 2};
+      std::int64_t before = 0;
+      for (c.batch = 1; c.batch <= 300; c.batch += 7) {
+        const std::int64_t bytes = algorithm->scratch_bytes(c);
+        EXPECT_GE(bytes, before) << algorithm->name() << ", batch " << c.batch;
+        before = bytes;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lab

@@ -28,7 +28,7 @@ constexpr int kMostPixels = 2;
 constexpr int kMostTaps = 2;
 constexpr int kRegisters = 16;
 #endif
-constexpr int kMostOut = 6;       // output channels of a tile of pixels
+constexpr int kMostOut = 6;                      // output channels of a tile of pixels
 constexpr int kMostSumOut = kWeightSumChannels;  // of a tile of weights
 
 // Part `index` when n things are dealt out as evenly as possible to the fewest groups of at most

@@ -2,6 +2,10 @@
 // The inner parts of a convolution on blocks of images side by side (image_lanes.h): every product
 // is one vector with one weight, or with another vector, so that any number of channels and any
 // width fill the registers.
+// Work     2 * image_lanes() FLOP for each product of a weight; a few loads for many products
+// Limits   any sizes >= 1; blocks of vectors start on 64 bytes
+// Numerics FP32, in the order of ky, kx and channels, or of the pixels; FMA where the target has it
+// Threads  the calling one
 #include <cstdint>
 
 #include "compute/cpu/image_lanes.h"
@@ -21,19 +25,19 @@ struct LaneRows {
 // t runs over kx and input channels together: they lie side by side. Weights are as packed by
 // pack_direct_weights().
 struct CorrelateRow {
-  LaneRows<const float> in;       // from the first tap of output pixel 0 in the first row
-  std::int64_t first_ky = 0;      // rows of the kernel that are inside of the image
-  std::int64_t last_ky = 0;       // behind the last
-  std::int64_t kernel = 1;        // width and height
-  std::int64_t in_channels = 1;   // taps of a row of the kernel: kernel * in_channels
+  LaneRows<const float> in;      // from the first tap of output pixel 0 in the first row
+  std::int64_t first_ky = 0;     // rows of the kernel that are inside of the image
+  std::int64_t last_ky = 0;      // behind the last
+  std::int64_t kernel = 1;       // width and height
+  std::int64_t in_channels = 1;  // taps of a row of the kernel: kernel * in_channels
   std::int64_t out_channels = 1;
-  std::int64_t stride = 1;        // step: stride * in_channels
+  std::int64_t stride = 1;  // step: stride * in_channels
   std::int64_t out_width = 0;
-  std::int64_t left = 0;          // columns of zeros before the image's first: not worth a product
-  std::int64_t in_width = 0;      // columns of the image
+  std::int64_t left = 0;      // columns of zeros before the image's first: not worth a product
+  std::int64_t in_width = 0;  // columns of the image
   const float* weights = nullptr;
-  const float* bias = nullptr;    // [out_channels] or null
-  float* out = nullptr;           // [out_width, out_channels] vectors
+  const float* bias = nullptr;  // [out_channels] or null
+  float* out = nullptr;         // [out_width, out_channels] vectors
 };
 void correlate_row(const CorrelateRow& row);
 
@@ -51,14 +55,14 @@ void pack_direct_weights(const DirectWeights& from, float* to);
 // Sums of a row of output pixels for every weight of one row of the kernel:
 //   sums[o * sum_stride + t] += sum over q of x[q * step + t] * dy[q, o]     all of them vectors
 struct WeightSumsRow {
-  const float* x = nullptr;   // from the first tap of output pixel 0
-  std::int64_t step = 0;      // vectors between the taps of neighbouring output pixels
+  const float* x = nullptr;  // from the first tap of output pixel 0
+  std::int64_t step = 0;     // vectors between the taps of neighbouring output pixels
   std::int64_t taps = 0;
   const float* dy = nullptr;  // [out_width, out_channels] vectors
   std::int64_t out_width = 0, out_channels = 0;
   std::int64_t first_out = 0, last_out = 0;  // output channels wanted
-  float* sums = nullptr;      // of first_out
-  std::int64_t sum_stride = 0;  // vectors between output channels
+  float* sums = nullptr;                     // of first_out
+  std::int64_t sum_stride = 0;               // vectors between output channels
 };
 void add_weight_sums(const WeightSumsRow& row);
 

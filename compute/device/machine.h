@@ -2,10 +2,12 @@
 // The devices of this machine, as the lab uses them. Made once in main and passed by reference.
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "compute/device/memory_account.h"
 #include "compute/device/thread_pool.h"
+#include "compute/types/ceilings.h"
 #include "compute/types/device.h"
 #include "compute/types/device_info.h"
 
@@ -19,10 +21,14 @@ class DeviceContext {
   const DeviceInfo& info() const { return info_; }
   ThreadPool& threads();
   MemoryAccount& memory() { return memory_; }
+  // Read bandwidths measured on this device, kept so that later jobs need not measure them again;
+  // empty until then. For the thread of the running job.
+  std::optional<MeasuredBandwidths>& bandwidths() { return bandwidths_; }
 
  private:
   const DeviceInfo info_;
   MemoryAccount memory_;
+  std::optional<MeasuredBandwidths> bandwidths_;
   std::unique_ptr<ThreadPool> threads_;
   std::once_flag threads_once_;
 };

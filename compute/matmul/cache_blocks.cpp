@@ -47,10 +47,11 @@ const CacheSizes& cache_sizes() {
 CacheBlocks cache_blocks(const CacheSizes& caches, int mr, int nr) {
   constexpr std::int64_t kFloat = sizeof(float);
   CacheBlocks blocks;
-  // A strip of B as large as the first cache: it is read in order, so that what A's strip pushes
-  // out comes back from the second cache in time, and more terms mean fewer passes over C.
-  blocks.kc = std::clamp<std::int64_t>(round_down(caches.l1_bytes / (nr * kFloat), 32), 128, 512);
-  blocks.mc = round_down(caches.l2_bytes / 2 / (blocks.kc * kFloat), mr);
+  // A strip of B twice as large as the first cache: strips are read in order, so that they come
+  // from the second in time, and more terms mean fewer passes over C, which costs more.
+  blocks.kc =
+      std::clamp<std::int64_t>(round_down(2 * caches.l1_bytes / (nr * kFloat), 32), 128, 512);
+  blocks.mc = round_down(caches.l2_bytes / 4 / (blocks.kc * kFloat), mr);
   // The third cache is shared with other cores and holds two blocks of B in turn.
   const std::int64_t nc = caches.l3_bytes / 8 / (blocks.kc * kFloat);
   blocks.nc = round_down(std::clamp<std::int64_t>(nc, 512, 4096), nr);

@@ -13,8 +13,8 @@ struct CacheSizes {
 // Those of core 0 as the kernel shows them; the defaults above where it does not. Read once.
 const CacheSizes& cache_sizes();
 
-// kc * nr floats of B are used from the first cache, mc * kc of A from the second, kc * nc of B
-// from the third.
+// Sizes in words of 32 bits: mc * kc of A and strips of kc * nr of B are used from the second
+// cache, kc * nc of B from the third.
 struct CacheBlocks {
   std::int64_t kc = 0;
   std::int64_t mc = 0;  // a multiple of mr

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compute/matmul/gemm_bf16.h"
+#include "compute/matmul/gemm_f32.h"
 #include "compute/matmul/gemm_parts.h"
 #include "compute/types/error.h"
 
@@ -9,22 +11,35 @@ namespace lab {
 namespace {
 
 // Below this much work, waking the threads costs more than they save.
-constexpr double kParallelFlop = 1.5e6;
-// A packed element should serve at least so many tiles, else packing it does not pay.
-constexpr std::int64_t kTilesToPack = 4;
-// A and B together up to this many times the second cache are read fast enough as they lie.
-constexpr std::int64_t kUnpackedCaches = 2;
+constexpr double kParallelFlop = 4e5;
+// Threads share the terms instead of C where its tiles would leave them idle for more than a tenth
+// of the time, when each has so many terms that the sum of their results is nothing beside.
+constexpr double kLeastBusy = 0.9;
+constexpr std::int64_t kFewestTerms = 1024;
+// With so few terms, writing C takes longest.
+constexpr std::int64_t kFewTerms = 32;
 
 std::int64_t tiles(std::int64_t length, std::int64_t tile) {
   return (length + tile - 1) / tile;
 }
 
-bool worth_packing(const GemmArgs& args, const GemmKernels& kernels) {
-  const std::int64_t row_tiles = tiles(args.m, kernels.mr);
-  const std::int64_t col_tiles = tiles(args.n, kernels.nr);
-  const std::int64_t bytes = (args.m + args.n) * args.k * static_cast<std::int64_t>(sizeof(float));
-  return row_tiles > kTilesToPack && col_tiles > kTilesToPack && args.k > kernels.mr &&
-         bytes > kUnpackedCaches * cache_sizes().l2_bytes;
+// Share of the time in which the threads of `grid` have work.
+double busy_share(ThreadGrid grid, std::int64_t row_tiles, std::int64_t col_tiles) {
+  const std::int64_t most = tiles(row_tiles, grid.rows) * tiles(col_tiles, grid.cols);
+  return static_cast<double>(row_tiles * col_tiles) / static_cast<double>(most * grid.size());
+}
+
+ThreadGrid grid_for(const GemmOperands& op, int threads, const GemmKernels& kernels) {
+  const std::int64_t row_tiles = tiles(op.m, kernels.mr);
+  const std::int64_t col_tiles = tiles(op.n, kernels.nr);
+  // Threads side by side write to the same cache lines where C's rows are not aligned.
+  if (op.k <= kFewTerms && row_tiles >= threads) return {threads, 1};
+  // Side by side, each reads or packs its own part of B; one below the other, each reads its own
+  // part of A and all of B, which costs little where B is small.
+  const std::int64_t b_bytes = op.k * op.n * static_cast<std::int64_t>(sizeof(float));
+  const bool small_b = op.m > op.n || b_bytes <= cache_sizes().l2_bytes / 8;
+  const bool prefer_rows = small_b && !packs_b(op, op.m, op.n, kernels);
+  return choose_grid(threads, row_tiles, col_tiles, prefer_rows);
 }
 
 void run_on(ThreadPool* pool, FunctionRef<void(int)> task) {
@@ -35,15 +50,25 @@ void run_on(ThreadPool* pool, FunctionRef<void(int)> task) {
   }
 }
 
+void check_products(const GemmArgs& args) {
+  if (args.products == DType::F32 || args.products == DType::BF16) return;
+  throw Error(Errc::InvalidArgument, fmt::format("gemm: products in {} are not available; choose "
+                                                 "f32 or bf16",
+                                                 to_string(args.products)));
+}
+void check_products(const Bf16GemmArgs& /*args*/) {}
+
 }  // namespace
 
-void check_gemm(const GemmArgs& args) {
+template <class Args>
+void check_gemm(const Args& args) {
   const auto shapes = [&] {
     return fmt::format("gemm: A [{},{}] lda {}{}, B [{},{}] ldb {}{}, C [{},{}] ldc {}", args.m,
                        args.k, args.lda, args.a_transposed ? " (stored transposed)" : "", args.k,
                        args.n, args.ldb, args.b_transposed ? " (stored transposed)" : "", args.m,
                        args.n, args.ldc);
   };
+  check_products(args);
   if (args.m < 0 || args.n < 0 || args.k < 0) {
     throw Error(Errc::InvalidArgument, shapes() + "; sizes must not be negative");
   }
@@ -60,7 +85,8 @@ void check_gemm(const GemmArgs& args) {
   }
 }
 
-bool finish_if_empty(const GemmArgs& args) {
+template <class Args>
+bool finish_if_empty(const Args& args) {
   if (args.m == 0 || args.n == 0) return true;
   if (args.k > 0) return false;
   for (std::int64_t i = 0; i < args.m && !args.accumulate; ++i) {
@@ -69,40 +95,54 @@ bool finish_if_empty(const GemmArgs& args) {
   return true;
 }
 
+template void check_gemm(const GemmArgs&);
+template void check_gemm(const Bf16GemmArgs&);
+template bool finish_if_empty(const GemmArgs&);
+template bool finish_if_empty(const Bf16GemmArgs&);
+
 void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
               const std::stop_token& stop) {
+  if (args.products == DType::BF16) return gemm_of_rounded(args, pool, stop);
   if (finish_if_empty(args)) return;
   const GemmKernels& kernels = gemm_kernels();
   const GemmOperands op(args);
   const double flop =
       2.0 * static_cast<double>(op.m) * static_cast<double>(op.n) * static_cast<double>(op.k);
   if (flop < kParallelFlop) pool = nullptr;
-  const bool packs = always_pack || worth_packing(args, kernels);
-  const ThreadGrid grid = choose_grid(pool == nullptr ? 1 : pool->size(), tiles(op.m, kernels.mr),
-                                      tiles(op.n, kernels.nr), /*prefer_rows=*/packs);
-  if (packs) {
-    PackedGemm packed(op, grid, kernels, stop);
+  const int threads = pool == nullptr ? 1 : pool->size();
+  const std::int64_t row_tiles = tiles(op.m, kernels.mr);
+  const std::int64_t col_tiles = tiles(op.n, kernels.nr);
+  if (always_pack) {
+    const ThreadGrid grid = choose_grid(threads, row_tiles, col_tiles, /*prefer_rows=*/true);
+    const F32Product product(op, kernels);
+    PackedGemm packed(product, grid, stop);
     run_on(pool, [&](int t) { packed.run(t); });
+    return;
+  }
+  const ThreadGrid grid = grid_for(op, threads, kernels);
+  if (pool != nullptr && op.k >= kFewestTerms * threads &&
+      busy_share(grid, row_tiles, col_tiles) < kLeastBusy) {
+    gemm_split_terms(op, *pool, kernels, stop);
     return;
   }
   run_on(pool, [&](int t) {
     gemm_direct(op, piece(op.m, kernels.mr, grid.rows, t / grid.cols),
-                piece(op.n, kernels.nr, grid.cols, t % grid.cols), kernels);
+                piece(op.n, kernels.nr, grid.cols, t % grid.cols), kernels, stop);
   });
 }
 
-void gemm(const GemmArgs& args, ThreadPool& pool, GemmLibrary library) {
+void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels) {
   check_gemm(args);
-  if (library == GemmLibrary::OneDnn) {
+  if (kernels == Kernels::Library) {
     onednn_gemm(args, &pool);
   } else {
     lab_gemm(args, &pool, /*always_pack=*/false, {});
   }
 }
 
-void gemm_one_thread(const GemmArgs& args, GemmLibrary library) {
+void gemm_one_thread(const GemmArgs& args, Kernels kernels) {
   check_gemm(args);
-  if (library == GemmLibrary::OneDnn) {
+  if (kernels == Kernels::Library) {
     onednn_gemm(args, nullptr);
   } else {
     lab_gemm(args, nullptr, /*always_pack=*/false, {});

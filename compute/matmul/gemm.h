@@ -3,6 +3,8 @@
 #include <cstdint>
 
 #include "compute/device/thread_pool.h"
+#include "compute/types/dtype.h"
+#include "compute/types/kernels.h"
 
 namespace lab {
 
@@ -23,16 +25,16 @@ struct GemmArgs {
   bool a_transposed = false;
   bool b_transposed = false;
   bool accumulate = false;
+  // BF16: factors are rounded to it, products and sums stay FP32.
+  DType products = DType::F32;
 };
-
-enum class GemmLibrary { Lab, OneDnn };
 
 // Runs on all of `pool`'s threads. No heap allocation after the first call of a size class. The
 // result depends on the shapes and the pool's size alone: bit-identical from run to run.
 // Throws Error(InvalidArgument) naming the operation and the shapes.
-void gemm(const GemmArgs& args, ThreadPool& pool, GemmLibrary library = GemmLibrary::Lab);
+void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels = Kernels::Lab);
 
 // The same on the calling thread only, for callers that are parallel themselves.
-void gemm_one_thread(const GemmArgs& args, GemmLibrary library = GemmLibrary::Lab);
+void gemm_one_thread(const GemmArgs& args, Kernels kernels = Kernels::Lab);
 
 }  // namespace lab

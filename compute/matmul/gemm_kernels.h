@@ -7,8 +7,8 @@ namespace lab {
 
 // One tile: C[rows,cols] = A*B (+ C when accumulate) over `k` terms, summed in order.
 //   a  element (i, p) at a[i * a_row_stride + p * a_k_stride]
-//   b  element (p, j) at b[p * b_k_stride + j]; each row readable up to the next multiple of
-//      `lanes` past cols
+//   b  element (p, j) at b[p * b_k_stride + j]; unless the kernels load parts of vectors, each row
+//      must be readable up to the next multiple of `lanes` past cols
 //   c  element (i, j) at c[i * ldc + j]; only rows x cols are read or written
 struct TileArgs {
   std::int64_t k = 0;
@@ -24,17 +24,17 @@ struct TileArgs {
   bool accumulate = false;
 };
 
-// A strip of `width` rows of A or columns of B, brought to the order in which the micro-kernel
-// reads it: out[p * width + i] = source[i * strip_stride + p * k_stride], zero for i in
-// [valid, width). One of the strides is 1.
+// Rows of A or columns of B, brought to the order in which the micro-kernel reads them: in strips
+// of `width`, one after the other, the last one filled up with zeros. In the first strip out[p *
+// width + i] = source[i * strip_stride + p * k_stride]. One of the strides is 1.
 struct PackArgs {
   const float* source = nullptr;
   std::int64_t strip_stride = 0;
   std::int64_t k_stride = 0;
   std::int64_t k = 0;
-  int valid = 0;
-  int width = 0;
-  float* out = nullptr;
+  int valid = 0;         // rows or columns, of one strip or several
+  int width = 0;         // of a strip
+  float* out = nullptr;  // ceil(valid / width) * width * k floats
 };
 
 struct GemmKernels {
@@ -42,7 +42,8 @@ struct GemmKernels {
   int mr;               // rows of a full tile
   int nr;               // columns of a full tile, a multiple of lanes
   int lanes;
-  void (*tile_packed)(const TileArgs&);   // a_row_stride is 1 and a_k_stride is mr
+  bool loads_parts;                       // no element of B outside `cols` is read
+  void (*tile_packed)(const TileArgs&);   // a_row_stride is 1
   void (*tile_strided)(const TileArgs&);  // any strides
   void (*pack)(const PackArgs&);
 };

@@ -24,20 +24,6 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-GemmOperands::GemmOperands(const GemmArgs& args)
-    : m(args.m),
-      n(args.n),
-      k(args.k),
-      a(args.a),
-      a_row(args.a_transposed ? 1 : args.lda),
-      a_k(args.a_transposed ? args.lda : 1),
-      b(args.b),
-      b_k(args.b_transposed ? 1 : args.ldb),
-      b_col(args.b_transposed ? args.ldb : 1),
-      c(args.c),
-      ldc(args.ldc),
-      accumulate(args.accumulate) {}
-
 ThreadGrid choose_grid(int threads, std::int64_t row_tiles, std::int64_t col_tiles,
                        bool prefer_rows) {
   ThreadGrid best{1, threads};
@@ -60,12 +46,12 @@ Range piece(std::int64_t total, std::int64_t multiple, int pieces, int index) {
   return {cut(index), cut(index + 1)};
 }
 
-float* Scratch::at_least(std::int64_t floats) {
-  if (floats > floats_) {
-    auto larger = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
+void* PackingBuffer::bytes_at_least(std::int64_t bytes) {
+  if (bytes > bytes_) {
+    auto larger = hwy::AllocateAligned<std::byte>(static_cast<std::size_t>(bytes));
     if (!larger) throw std::bad_alloc();
     data_ = std::move(larger);
-    floats_ = floats;
+    bytes_ = bytes;
   }
   return data_.get();
 }

@@ -1,7 +1,8 @@
 #pragma once
-// The two ways to run a GEMM on our micro-kernels, and how threads share one. Internal to matmul.
+// What the ways to run a GEMM have in common, and how threads share one. Internal to matmul.
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
@@ -21,17 +22,32 @@ struct Range {
 };
 
 // op(A) and op(B) by strides: A(i, p) = a[i * a_row + p * a_k], B(p, j) = b[p * b_k + j * b_col].
-struct GemmOperands {
-  explicit GemmOperands(const GemmArgs& args);
+template <typename T>
+struct Operands {
+  template <class Args>  // GemmArgs, or Bf16GemmArgs
+  explicit Operands(const Args& args)
+      : m(args.m),
+        n(args.n),
+        k(args.k),
+        a(args.a),
+        a_row(args.a_transposed ? 1 : args.lda),
+        a_k(args.a_transposed ? args.lda : 1),
+        b(args.b),
+        b_k(args.b_transposed ? 1 : args.ldb),
+        b_col(args.b_transposed ? args.ldb : 1),
+        c(args.c),
+        ldc(args.ldc),
+        accumulate(args.accumulate) {}
   std::int64_t m, n, k;
-  const float* a;
+  const T* a;
   std::int64_t a_row, a_k;
-  const float* b;
+  const T* b;
   std::int64_t b_k, b_col;
   float* c;
   std::int64_t ldc;
   bool accumulate;
 };
+using GemmOperands = Operands<float>;
 
 // Threads as a grid over C: rows x columns.
 struct ThreadGrid {
@@ -47,20 +63,25 @@ ThreadGrid choose_grid(int threads, std::int64_t row_tiles, std::int64_t col_til
 // Piece `index` of `pieces` of [0, total), cut at multiples of `multiple`.
 Range piece(std::int64_t total, std::int64_t multiple, int pieces, int index);
 
-// Floats for packing that a thread keeps from call to call; grows, never shrinks.
-class Scratch {
+// Memory for packing that a thread keeps from call to call; grows, never shrinks.
+class PackingBuffer {
  public:
-  float* at_least(std::int64_t floats);
+  template <typename Word = float>
+  Word* at_least(std::int64_t words) {
+    return static_cast<Word*>(bytes_at_least(words * static_cast<std::int64_t>(sizeof(Word))));
+  }
 
  private:
-  hwy::AlignedFreeUniquePtr<float[]> data_;
-  std::int64_t floats_ = 0;
+  void* bytes_at_least(std::int64_t bytes);
+  hwy::AlignedFreeUniquePtr<std::byte[]> data_;
+  std::int64_t bytes_ = 0;
 };
 // The calling thread's own.
 struct GemmScratch {
-  Scratch a;         // block of A of this thread
-  Scratch b;         // strip of B of this thread
-  Scratch shared_b;  // blocks of B for all threads, owned by the caller of gemm()
+  PackingBuffer a;         // block of A of this thread
+  PackingBuffer b;         // panel of B of this thread
+  PackingBuffer shared_b;  // blocks of B for all threads, owned by the caller of gemm()
+  PackingBuffer sums;      // what the threads sum apart, owned by the caller of gemm()
 };
 GemmScratch& gemm_scratch();
 
@@ -77,41 +98,25 @@ class Barrier {
   std::atomic<unsigned> phase_ = 0;
 };
 
-// Without packing, but for strips of B that are transposed or narrower than a tile. C[rows, cols]
-// on the calling thread.
-void gemm_direct(const GemmOperands& op, Range rows, Range cols, const GemmKernels& kernels);
+// C[rows, cols] on the calling thread alone. A is read as it lies, B is packed in panels that stay
+// in the second cache, where packing pays. Returns early once `stop` is requested.
+void gemm_direct(const GemmOperands& op, Range rows, Range cols, const GemmKernels& kernels,
+                 const std::stop_token& stop = {});
 
-// Packed blocks, shared by the threads of a grid. run(t) is called once by each thread t at the
-// same time; all of them return early once `stop` is requested, and throw std::bad_alloc when one
-// of them gets no memory.
-class PackedGemm {
- public:
-  PackedGemm(const GemmOperands& op, ThreadGrid grid, const GemmKernels& kernels,
-             const std::stop_token& stop);
-  void run(int thread);
+// Whether gemm_direct() packs B for a part of C of so many rows and columns: where the kernels
+// cannot read it as it lies, or only slowly.
+bool packs_b(const GemmOperands& op, std::int64_t rows, std::int64_t cols,
+             const GemmKernels& kernels);
 
- private:
-  void pack_b(Range terms, Range cols, int thread_row, float* out) const;
-  // `mc` rows of A at a time through `packed_a`.
-  void multiply(Range terms, Range rows, Range cols, std::int64_t mc, float* packed_a,
-                const float* packed_b) const;
-
-  const GemmOperands& op_;
-  const ThreadGrid grid_;
-  const GemmKernels& kernels_;
-  const std::stop_token& stop_;
-  const CacheBlocks blocks_;
-  std::int64_t kc_ = 0;            // terms in a block, all blocks but the last
-  std::int64_t nc_ = 0;            // columns in a block
-  std::int64_t column_steps_ = 0;  // blocks of columns that the widest thread column has
-  float* shared_b_ = nullptr;      // two blocks for each thread column, used in turn
-  Barrier barrier_;
-  std::atomic<bool> out_of_memory_ = false;
-  std::atomic<bool> stopping_[2] = {false, false};  // as thread 0 saw it, for odd and even steps
-};
+// For a small C with many terms: each thread sums a range of the terms for all of C, then the sums
+// are added in the order of the threads.
+void gemm_split_terms(const GemmOperands& op, ThreadPool& pool, const GemmKernels& kernels,
+                      const std::stop_token& stop);
 
 // Throws Error(InvalidArgument) naming the operation and the shapes.
-void check_gemm(const GemmArgs& args);
+// Args: GemmArgs or Bf16GemmArgs.
+template <class Args>
+void check_gemm(const Args& args);
 
 // gemm() on our own kernels; leaves C half done once `stop` is requested. Packs always when
 // `always_pack`.
@@ -119,7 +124,8 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
               const std::stop_token& stop);
 
 // True when there is nothing to multiply: C is then what it must be.
-bool finish_if_empty(const GemmArgs& args);
+template <class Args>
+bool finish_if_empty(const Args& args);
 
 // gemm() by oneDNN on as many threads as `pool` has, on its cores; on the caller for nullptr.
 void onednn_gemm(const GemmArgs& args, const ThreadPool* pool);

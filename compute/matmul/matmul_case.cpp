@@ -1,15 +1,16 @@
 #include "compute/matmul/matmul_case.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "compute/matmul/bf16_kernels.h"
 #include "compute/tensor/random.h"
 #include "compute/types/units.h"
 
@@ -22,20 +23,33 @@ constexpr std::chrono::milliseconds kSettle{30};
 constexpr double kProbeFlop = 8e6;
 constexpr double kLongestProbe_s = 0.1;
 
-double thread_cpu_s() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 double flop(std::int64_t n) {
   const auto x = static_cast<double>(n);
   return 2 * x * x * x;
 }
 
+// Numbers [first, first + values.size()) of a stream of uniform ones in [-1, 1).
+void fill_part(std::span<float> values, const RandomStream& random, std::size_t first) {
+  random.fill_uniform(values, first);
+  for (float& x : values) x = 2 * x - 1;
+}
+
+// The same rounded, a piece at a time.
+void fill_part(std::span<Bf16> values, const RandomStream& random, std::size_t first) {
+  std::array<float, 1024> exact{};
+  while (!values.empty()) {
+    const std::size_t n = std::min(values.size(), exact.size());
+    fill_part(std::span(exact).first(n), random, first);
+    to_bf16(exact.data(), &values.data()->bits, static_cast<std::int64_t>(n));
+    values = values.subspan(n);
+    first += n;
+  }
+}
+
 // Pieces in turn, so that a large matrix does not hold up a cancel.
-void fill_symmetric(std::span<float> values, std::uint64_t seed, std::uint64_t stream,
-                    ThreadPool& pool, const RunContext& ctx) {
+template <typename T>
+void fill_symmetric(std::span<T> values, std::uint64_t seed, std::uint64_t stream, ThreadPool& pool,
+                    const RunContext& ctx) {
   constexpr std::int64_t kPiece = std::int64_t{1} << 22;
   const RandomStream random{.seed = seed, .stream = stream};
   const auto size = static_cast<std::int64_t>(values.size());
@@ -44,47 +58,77 @@ void fill_symmetric(std::span<float> values, std::uint64_t seed, std::uint64_t s
     pool.parallel_for(
         std::min(kPiece, size - first), 4096, [&](std::int64_t begin, std::int64_t end) {
           const auto from = static_cast<std::size_t>(first + begin);
-          const std::span<float> part = values.subspan(from, static_cast<std::size_t>(end - begin));
-          random.fill_uniform(part, from);
-          for (float& x : part) x = 2 * x - 1;
+          fill_part(values.subspan(from, static_cast<std::size_t>(end - begin)), random, from);
         });
   }
 }
 
 }  // namespace
 
-double matmul_bytes(std::int64_t n) {
-  return 3.0 * sizeof(float) * static_cast<double>(n) * static_cast<double>(n);
+double matmul_bytes(std::int64_t n, DType dtype) {
+  const auto elements = static_cast<double>(n) * static_cast<double>(n);
+  return elements * (2.0 * static_cast<double>(size_of(dtype)) + sizeof(float));
 }
 
 MatmulCase::MatmulCase(RunContext& ctx, DeviceContext& device, const CaseSettings& settings)
     : ctx_(ctx), device_(device), settings_(settings), stop_(ctx.stop_token()) {
   const std::int64_t n = settings.n;
-  a_ = Tensor(device, {n, n}, DType::F32, "matmul A");
-  b_ = Tensor(device, {n, n}, DType::F32, "matmul B");
+  a_ = Tensor(device, {n, n}, settings.dtype, "matmul A");
+  b_ = Tensor(device, {n, n}, settings.dtype, "matmul B");
   c_ = Tensor(device, {n, n}, DType::F32, "matmul C");
-  fill_symmetric(a_.values<float>(), settings.seed, 0, device.threads(), ctx);
-  fill_symmetric(b_.values<float>(), settings.seed, 1, device.threads(), ctx);
-  args_ = {.m = n,
-           .n = n,
-           .k = n,
-           .a = a_.values<float>().data(),
-           .lda = n,
-           .b = b_.values<float>().data(),
-           .ldb = n,
-           .c = c_.values<float>().data(),
-           .ldc = n};
+  take_matrices();
+}
+
+void MatmulCase::take_matrices() {
+  const auto fill = [&](auto a, auto b) {
+    fill_symmetric(a, settings_.seed, 0, device_.threads(), ctx_);
+    fill_symmetric(b, settings_.seed, 1, device_.threads(), ctx_);
+  };
+  const std::int64_t n = settings_.n;
+  args_ = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .c = c_.values<float>().data(), .ldc = n};
+  if (settings_.dtype == DType::BF16) {
+    fill(a_.values<Bf16>(), b_.values<Bf16>());
+    bf16_args_ = {.m = n,
+                  .n = n,
+                  .k = n,
+                  .a = &a_.values<Bf16>().data()->bits,
+                  .lda = n,
+                  .b = &b_.values<Bf16>().data()->bits,
+                  .ldb = n,
+                  .c = args_.c,
+                  .ldc = n};
+  } else {
+    fill(a_.values<float>(), b_.values<float>());
+    args_.a = a_.values<float>().data();
+    args_.b = b_.values<float>().data();
+  }
+}
+
+void MatmulCase::run(const Rung& rung, std::int64_t rows) {
+  if (settings_.dtype == DType::BF16) {
+    Bf16GemmArgs part = bf16_args_;
+    part.m = rows;
+    rung.run_bf16(part, device_.threads(), stop_);
+  } else {
+    GemmArgs part = args_;
+    part.m = rows;
+    rung.run(part, device_.threads(), stop_);
+  }
+}
+
+MatmulReference MatmulCase::make_reference() const {
+  const auto cancelled = [this] { return stop_.stop_requested(); };
+  return settings_.dtype == DType::BF16 ? MatmulReference(bf16_args_, cancelled)
+                                        : MatmulReference(args_, cancelled);
 }
 
 // Processor time of this thread for the first `rows` rows, the better of two tries: what the rung
 // would take on a quiet machine.
 double MatmulCase::time_rows(const Rung& rung, std::int64_t rows) {
-  GemmArgs part = args_;
-  part.m = rows;
   double best_s = std::numeric_limits<double>::infinity();
   for (int attempt = 0; attempt < 2; ++attempt) {
     const double begin_s = thread_cpu_s();
-    rung.run(part, device_.threads(), stop_);
+    run(rung, rows);
     ctx_.throw_if_cancelled();
     best_s = std::min(best_s, thread_cpu_s() - begin_s);
   }
@@ -111,16 +155,29 @@ bool MatmulCase::fast_enough(const Rung& rung) {
   return true;
 }
 
+// A library says by its first call whether it has kernels for this processor.
+bool MatmulCase::supported(const Rung& rung) {
+  if (!rung.library || settings_.dtype == DType::F32) return true;
+  try {
+    run(rung, 1);
+    return true;
+  } catch (const Error& e) {
+    if (e.code() != Errc::Unsupported) throw;
+    ctx_.emit(Skipped{fmt::format("{} at {}", rung.name, settings_.n), e.what()});
+    return false;
+  }
+}
+
 void MatmulCase::verify(std::span<const Rung* const> rungs) {
-  const MatmulReference reference(args_, [this] { return stop_.stop_requested(); });
+  const MatmulReference reference = make_reference();
   ctx_.throw_if_cancelled();
   std::vector<const Rung*> in_turn(rungs.begin(), rungs.end());
   std::stable_partition(in_turn.begin(), in_turn.end(), [](const Rung* r) { return r->library; });
   for (const Rung* rung : in_turn) {
     ctx_.checkpoint();
-    if (!fast_enough(*rung)) continue;
+    if (!supported(*rung) || !fast_enough(*rung)) continue;
     MatmulReference::poison(args_);
-    rung->run(args_, device_.threads(), stop_);
+    run(*rung, settings_.n);
     ctx_.throw_if_cancelled();
     const MatmulCheck check = reference.check(args_);
     if (!check.ok) {
@@ -133,7 +190,7 @@ void MatmulCase::verify(std::span<const Rung* const> rungs) {
     Contender& contender = contenders_.emplace_back();
     contender.rung = rung;
     contender.max_error = check.max_error;
-    contender.body = [this, run = rung->run] { run(args_, device_.threads(), stop_); };
+    contender.body = [this, rung] { run(*rung, settings_.n); };
   }
 }
 
@@ -227,6 +284,7 @@ void MatmulCase::emit_sample(const Contender& contender) {
   sample.device = settings_.device;
   sample.kernel = contender.rung->name;
   sample.library = contender.rung->library;
+  sample.dtype = settings_.dtype;
   sample.m = sample.n = sample.k = settings_.n;
   sample.time = contender.measurement->timing();
   sample.gflops = gflops(contender);

@@ -23,10 +23,11 @@ struct CaseSettings {
   CacheFlusher* flusher = nullptr;
   std::optional<double> peak_gflops;
   std::uint64_t seed = 0;
+  DType dtype = DType::F32;  // of A and B: F32 or BF16; C is FP32
 };
 
-// Bytes of A, B and C.
-double matmul_bytes(std::int64_t n);
+// Bytes of A and B in `dtype` and C in FP32.
+double matmul_bytes(std::int64_t n, DType dtype = DType::F32);
 
 class MatmulCase {
  public:
@@ -36,7 +37,8 @@ class MatmulCase {
   MatmulCase& operator=(const MatmulCase&) = delete;
 
   // Checks each rung against float64 and keeps it for timing; emits a Skipped for one that would
-  // take too long. Throws Error(Internal) naming rung and element when a result is wrong.
+  // take too long or whose library does not support this processor. Every rung must have a function
+  // for the case's dtype. Throws Error(Internal) naming rung and element when a result is wrong.
   void verify(std::span<const Rung* const> rungs);
 
   // Times the rungs in turns, so that all see the same machine, libraries first, and emits a sample
@@ -58,7 +60,12 @@ class MatmulCase {
     bool emitted = false;
   };
 
+  void take_matrices();
+  // The first `rows` rows.
+  void run(const Rung& rung, std::int64_t rows);
+  MatmulReference make_reference() const;
   bool fast_enough(const Rung& rung);
+  bool supported(const Rung& rung);
   double time_rows(const Rung& rung, std::int64_t rows);
   void time_slice(Contender& contender, double seconds, const std::function<void()>& tick);
   void settle_after_library();
@@ -74,7 +81,8 @@ class MatmulCase {
   const CaseSettings settings_;
   const std::stop_token stop_;
   Tensor a_, b_, c_;
-  GemmArgs args_;
+  GemmArgs args_;  // without factors when they are bf16
+  Bf16GemmArgs bf16_args_;
   std::deque<Contender> contenders_;  // libraries first; addresses stay
   bool library_ran_last_ = false;
 };

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "compute/device/machine.h"
+#include "compute/matmul/bandwidth.h"
+#include "compute/matmul/bf16_kernels.h"
 #include "compute/matmul/matmul_case.h"
 #include "compute/matmul/peak.h"
 #include "compute/matmul/rung.h"
@@ -86,12 +88,12 @@ class MatmulLadder final : public Experiment {
     const std::int64_t n = *std::max_element(request_.sizes.begin(), request_.sizes.end());
     const auto free_bytes =
         static_cast<double>(context.memory().limit_bytes() - context.memory().used_bytes());
-    if (matmul_bytes(n) <= free_bytes) return;
+    if (matmul_bytes(n, request_.dtype) <= free_bytes) return;
     throw Error(
         Errc::OutOfMemory,
         fmt::format("matmul: A, B and C of size {} need {}, but {} are free on {}; choose a "
                     "smaller size",
-                    n, format_bytes(static_cast<std::int64_t>(matmul_bytes(n))),
+                    n, format_bytes(static_cast<std::int64_t>(matmul_bytes(n, request_.dtype))),
                     format_bytes(static_cast<std::int64_t>(std::max(free_bytes, 0.0))),
                     to_string(context.device())));
   }
@@ -103,32 +105,47 @@ class MatmulLadder final : public Experiment {
                        "this build has matmul kernels for CPU devices only"});
       return true;
     }
-    if (request_.dtype == DType::F32) return false;
+    return false;
+  }
+
+  // Those that compute with factors of the type asked for; the reason is emitted for the others.
+  std::vector<const Rung*> runnable(RunContext& ctx, Device device) const {
+    std::vector<const Rung*> rungs;
     for (const Rung* rung : rungs_) {
-      ctx.emit(Skipped{
-          fmt::format("{} in {} on {}", rung->name, to_string(request_.dtype), to_string(device)),
-          fmt::format("the CPU rungs compute in f32; {} is not available on them",
-                      to_string(request_.dtype))});
+      const bool has_bf16 = request_.dtype == DType::BF16 && rung->run_bf16 != nullptr;
+      if (request_.dtype == DType::F32 || has_bf16) {
+        rungs.push_back(rung);
+        continue;
+      }
+      const char* dtype = to_string(request_.dtype);
+      ctx.emit(Skipped{fmt::format("{} in {} on {}", rung->name, dtype, to_string(device)),
+                       fmt::format("this rung computes in f32; {} is not available on it", dtype)});
     }
-    return true;
+    return rungs;
   }
 
   void run_device(RunContext& ctx, DeviceContext& context) {
     const Device device = context.device();
     if (skipped(ctx, device)) return;
-    for (const RungInfo& info : matmul_rungs(device)) {
-      const bool chosen = std::any_of(rungs_.begin(), rungs_.end(),
+    const std::vector<const Rung*> rungs = runnable(ctx, device);
+    if (rungs.empty()) return;
+    for (const RungInfo& info : matmul_rungs(device, request_.dtype)) {
+      const bool chosen = std::any_of(rungs.begin(), rungs.end(),
                                       [&](const Rung* r) { return info.name == r->name; });
       if (chosen) ctx.emit(info);
     }
+    say_how_bf16_runs(ctx, device);
     ThreadPool& pool = context.threads();
     const ThreadPool::Guard bound = pool.bind_caller();
+    const std::vector<PeakSample> peaks = emit_peaks(ctx, device, pool);
+    if (!request_.live) emit_ceilings(ctx, context, peaks);
     CaseSettings settings{
         .device = device,
         .budget_s = request_.live ? kRound_s : request_.budget_s,
         .longest_run_s = request_.live ? kRound_s : kRunsInBudget * request_.budget_s,
-        .peak_gflops = emit_peaks(ctx, device, pool),
-        .seed = request_.seed};
+        .peak_gflops = peaks.back().gflops,
+        .seed = request_.seed,
+        .dtype = request_.dtype};
     std::optional<CacheFlusher> flusher;
     if (request_.cache == CacheState::Cold) {
       flusher.emplace(pool, last_level_cache_bytes(context.info()));
@@ -136,30 +153,56 @@ class MatmulLadder final : public Experiment {
     }
     for (std::size_t i = 0; i < request_.sizes.size(); ++i) {
       settings.n = request_.sizes[i];
-      run_size(ctx, context, settings, i);
+      run_size(ctx, context, rungs, settings, i);
     }
+  }
+
+  void say_how_bf16_runs(RunContext& ctx, Device device) const {
+    if (request_.dtype != DType::BF16 || bf16_kernels().native) return;
+    ctx.emit(LogLine{Severity::Info,
+                     fmt::format("{} has no AVX512-BF16 instructions: our rungs widen bf16 to f32 "
+                                 "where they multiply, which saves memory but no arithmetic",
+                                 to_string(device))});
   }
 
   // The peak of one thread and of all; the last is what shares refer to.
-  double emit_peaks(RunContext& ctx, Device device, ThreadPool& pool) const {
+  std::vector<PeakSample> emit_peaks(RunContext& ctx, Device device, ThreadPool& pool) const {
     const MeasureOptions options{.budget_s = kPeakBudget_s,
                                  .cancelled = [&ctx] { return ctx.stop_token().stop_requested(); }};
     report(ctx, 0, 0, fmt::format("peak of {}", to_string(device)));
-    PeakSample peak = measure_peak(device, nullptr, options);
-    ctx.emit(peak);
-    if (pool.size() > 1) {
-      peak = measure_peak(device, &pool, options);
-      ctx.emit(peak);
+    std::vector<PeakSample> peaks;
+    for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &pool}) {
+      if (threads != nullptr && pool.size() == 1) continue;
+      peaks.push_back(measure_peak(device, threads, options, request_.dtype));
+      ctx.emit(peaks.back());
     }
-    return peak.gflops;
+    return peaks;
   }
 
-  void run_size(RunContext& ctx, DeviceContext& context, const CaseSettings& settings,
-                std::size_t index) const {
+  void emit_ceilings(RunContext& ctx, DeviceContext& context,
+                     const std::vector<PeakSample>& peaks) const {
+    report(ctx, 0, 0, fmt::format("bandwidths of {}", to_string(context.device())));
+    const MeasuredBandwidths& measured = bandwidths_of(context, ctx.stop_token());
+    for (const MissingCeiling& level : measured.missing) {
+      ctx.emit(
+          Skipped{fmt::format("bandwidth of {} on {}", level.name, to_string(context.device())),
+                  level.reason});
+    }
+    CeilingsMeasured ceilings{.device = context.device(), .threads = context.threads().size()};
+    for (const PeakSample& peak : peaks) {
+      ceilings.compute.push_back({fmt::format("FMA {}", to_string(peak.dtype)), peak.dtype,
+                                  peak.threads, peak.gflops, peak.time});
+    }
+    ceilings.bandwidth = measured.levels;
+    ctx.emit(std::move(ceilings));
+  }
+
+  void run_size(RunContext& ctx, DeviceContext& context, const std::vector<const Rung*>& rungs,
+                const CaseSettings& settings, std::size_t index) const {
     const std::string where = fmt::format("at {} on {}", settings.n, to_string(settings.device));
     report(ctx, index, 0, fmt::format("verifying {}", where));
     MatmulCase bench(ctx, context, settings);
-    bench.verify(rungs_);
+    bench.verify(rungs);
     if (!request_.live) {
       bench.time_all([&](double done, const char* rung) {
         report(ctx, index, done, fmt::format("{} {}", rung, where));

@@ -13,6 +13,7 @@ namespace lab {
 std::unique_ptr<Experiment> make_matmul_experiment(const StartMatmul& request);
 
 // The rungs of a device kind in ladder order, library rungs last: names for --kernels and the page.
-std::vector<RungInfo> matmul_rungs(Device device);
+// Those alone that compute with factors of `dtype`, and what they say of it.
+std::vector<RungInfo> matmul_rungs(Device device, DType dtype = DType::F32);
 
 }  // namespace lab

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "compute/matmul/bf16_kernels.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/matmul/peak.cpp"
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -49,7 +51,8 @@ double fma_loop(std::int64_t iterations, float seed, float* result) {
   return HWY_DYNAMIC_DISPATCH(FmaLoop)(iterations, seed, result);
 }
 
-PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options) {
+PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
+                        DType products) {
   constexpr std::int64_t kIterations = 200'000;  // about a millisecond
   struct alignas(64) Slot {
     float result = 0;
@@ -57,12 +60,14 @@ PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& o
   };
   PeakSample sample;
   sample.device = device;
+  sample.dtype = products;
   sample.threads = pool == nullptr ? 1 : pool->size();
   std::vector<Slot> slots(static_cast<std::size_t>(sample.threads));
+  const auto loop = products == DType::BF16 ? bf16_kernels().peak_loop : &fma_loop;
   const auto work = [&](int t) {
     Slot& slot = slots[static_cast<std::size_t>(t)];
     // Each call goes on from the last one's result; the values stay near 1/2.
-    slot.flop = fma_loop(kIterations, slot.result * 0.25F + 0.25F, &slot.result);
+    slot.flop = loop(kIterations, slot.result * 0.25F + 0.25F, &slot.result);
   };
   sample.time = measure(
       [&] {

@@ -1,5 +1,5 @@
 #pragma once
-// The ceiling: how many FP32 operations a second the multiply-add units can do at all.
+// The ceiling: how many operations a second the multiply-add units can do at all.
 #include <cstdint>
 
 #include "compute/device/thread_pool.h"
@@ -15,6 +15,8 @@ double fma_loop(std::int64_t iterations, float seed, float* result);
 
 // Measures it on all threads of `pool` at once, or on the calling thread for nullptr. `gflops` is
 // that of the fastest repetition, because it is a ceiling; the times are those of one repetition.
-PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options);
+// For BF16 the multiply-adds are those of bf16_kernels(): two FP32 ones at a time where native.
+PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
+                        DType products = DType::F32);
 
 }  // namespace lab

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/tensor/random.h"
+#include "compute/tensor/tensor.h"
 
 namespace lab {
 namespace {
@@ -18,9 +19,26 @@ double gamma(std::int64_t terms) {
   return ku / (1 - ku);
 }
 
+double value_of(float x) {
+  return x;
+}
+
+double value_of(std::uint16_t bits) {
+  return to_float(Bf16{bits});
+}
+
 }  // namespace
 
 MatmulReference::MatmulReference(const GemmArgs& args, const std::function<bool()>& cancelled) {
+  expect_all(args, cancelled);
+}
+
+MatmulReference::MatmulReference(const Bf16GemmArgs& args, const std::function<bool()>& cancelled) {
+  expect_all(args, cancelled);
+}
+
+template <class Args>
+void MatmulReference::expect_all(const Args& args, const std::function<bool()>& cancelled) {
   if (args.m == 0 || args.n == 0) return;
   if (args.m * args.n * std::max<std::int64_t>(args.k, 1) <= kAllUpTo) {
     expected_.reserve(static_cast<std::size_t>(args.m * args.n));
@@ -45,24 +63,27 @@ MatmulReference::MatmulReference(const GemmArgs& args, const std::function<bool(
   }
 }
 
-void MatmulReference::expect(const GemmArgs& args, std::int64_t row, std::int64_t col) {
+template <class Args>
+void MatmulReference::expect(const Args& args, std::int64_t row, std::int64_t col) {
   double value = 0;
   double magnitude = 0;
   for (std::int64_t p = 0; p < args.k; ++p) {
-    const double term = double{args.a[row * args.lda + p]} * double{args.b[p * args.ldb + col]};
+    const double term = value_of(args.a[row * args.lda + p]) * value_of(args.b[p * args.ldb + col]);
     value += term;
     magnitude += std::abs(term);
   }
   expected_.push_back({row, col, value, gamma(args.k) * magnitude});
 }
 
-void MatmulReference::poison(const GemmArgs& args) {
+template <class Args>
+void MatmulReference::poison(const Args& args) {
   for (std::int64_t i = 0; i < args.m; ++i) {
     std::fill_n(args.c + i * args.ldc, args.n, std::numeric_limits<float>::quiet_NaN());
   }
 }
 
-MatmulCheck MatmulReference::check(const GemmArgs& args) const {
+template <class Args>
+MatmulCheck MatmulReference::check(const Args& args) const {
   for (std::int64_t i = 0; i < args.m; ++i) {
     const float* c = args.c + i * args.ldc;
     const float* bad = std::find_if(c, c + args.n, [](float x) { return !std::isfinite(x); });
@@ -77,5 +98,10 @@ MatmulCheck MatmulReference::check(const GemmArgs& args) const {
   }
   return result;
 }
+
+template void MatmulReference::poison(const GemmArgs&);
+template void MatmulReference::poison(const Bf16GemmArgs&);
+template MatmulCheck MatmulReference::check(const GemmArgs&) const;
+template MatmulCheck MatmulReference::check(const Bf16GemmArgs&) const;
 
 }  // namespace lab

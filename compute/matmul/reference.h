@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compute/matmul/gemm.h"
+#include "compute/matmul/gemm_bf16.h"
 
 namespace lab {
 
@@ -20,13 +21,17 @@ class MatmulReference {
   // corners, edges and a fixed pseudo-random choice, K terms each. `cancelled` is asked now and
   // then; when it says so the reference is left incomplete.
   MatmulReference(const GemmArgs& args, const std::function<bool()>& cancelled);
+  // The same of bf16 factors: they are what they are, only sums round.
+  MatmulReference(const Bf16GemmArgs& args, const std::function<bool()>& cancelled);
 
   // Makes a wrong result visible: fills C with NaN, so that an element never written is found.
-  static void poison(const GemmArgs& args);
+  template <class Args>
+  static void poison(const Args& args);
 
   // Compares C: every element must be finite, every expected element within the bound
   // gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24 (Higham 2002, ch. 3).
-  MatmulCheck check(const GemmArgs& args) const;
+  template <class Args>
+  MatmulCheck check(const Args& args) const;
 
   std::int64_t elements() const { return static_cast<std::int64_t>(expected_.size()); }
 
@@ -36,7 +41,10 @@ class MatmulReference {
     double value;
     double bound;
   };
-  void expect(const GemmArgs& args, std::int64_t row, std::int64_t col);
+  template <class Args>
+  void expect_all(const Args& args, const std::function<bool()>& cancelled);
+  template <class Args>
+  void expect(const Args& args, std::int64_t row, std::int64_t col);
   std::vector<Expected> expected_;
 };
 

@@ -2,9 +2,11 @@
 // One step of the ladder: a way to multiply matrices, and what it teaches.
 #include <span>
 #include <stop_token>
+#include <type_traits>
 
 #include "compute/device/thread_pool.h"
 #include "compute/matmul/gemm.h"
+#include "compute/matmul/gemm_bf16.h"
 
 namespace lab {
 
@@ -13,6 +15,9 @@ namespace lab {
 // `stop` between blocks of rows and then leave C half done. A library's call runs to its end, so
 // products past 40 GFLOP are given to it in blocks of rows (which costs it at most about 4 %).
 using RungFunction = void (*)(const GemmArgs& args, ThreadPool& pool, const std::stop_token& stop);
+// The same for A and B in bf16.
+using Bf16RungFunction = void (*)(const Bf16GemmArgs& args, ThreadPool& pool,
+                                  const std::stop_token& stop);
 
 struct Rung {
   const char* name;      // for --kernels
@@ -20,12 +25,16 @@ struct Rung {
   const char* sentence;  // what it adds to the rung before and why that helps
   bool library;
   RungFunction run;
+  Bf16RungFunction run_bf16 = nullptr;  // null: FP32 only
+  const char* bf16_sentence = "";       // its sentence when the factors are bf16
 };
 
 // Calls `product` for all of `args`, or for one block of rows after the other while it is large and
 // `stop` is not requested.
-void for_row_blocks(const GemmArgs& args, const std::stop_token& stop,
-                    FunctionRef<void(const GemmArgs&)> product);
+// Args: GemmArgs or Bf16GemmArgs.
+template <class Args>
+void for_row_blocks(const Args& args, const std::stop_token& stop,
+                    FunctionRef<void(const std::type_identity_t<Args>&)> product);
 
 Rung naive_rung();
 Rung loop_order_rung();

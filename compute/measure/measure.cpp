@@ -1,5 +1,7 @@
 #include "compute/measure/measure.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -19,6 +21,12 @@ constexpr double kLongBody_s = 0.01;  // past this, cold caches at the start do 
 double monotonic_s() {
   using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+double thread_cpu_s() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 Measurement::Measurement(FunctionRef<void()> body, MeasureOptions options)

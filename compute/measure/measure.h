@@ -27,6 +27,10 @@ namespace lab {
 // Seconds on the monotonic clock.
 double monotonic_s();
 
+// Seconds of processor time that the calling thread has used: what a busy machine took away from it
+// does not count.
+double thread_cpu_s();
+
 struct MeasureOptions {
   double budget_s = 0.5;                 // warm-up and flushing included
   double max_spread = 0.02;              // of the median, as defined above

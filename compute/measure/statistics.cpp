@@ -21,6 +21,11 @@ double quantile(std::span<const double> sorted, double p) {
   return sorted[below] + part * (sorted[above] - sorted[below]);
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
 std::pair<std::int64_t, std::int64_t> median_interval(std::int64_t n) {
   if (n < kFewestForInterval) return {0, n - 1};
   std::int64_t low = 0;
@@ -47,9 +52,9 @@ double median_spread(std::span<const double> sorted) {
   const auto [low, high] = median_interval(n);
   const double width =
       sorted[static_cast<std::size_t>(high)] - sorted[static_cast<std::size_t>(low)];
-  const double median = quantile(sorted, 0.5);
+  const double middle = quantile(sorted, 0.5);
   if (width <= 0) return 0;
-  return median > 0 ? width / median : std::numeric_limits<double>::infinity();
+  return middle > 0 ? width / middle : std::numeric_limits<double>::infinity();
 }
 
 Timing summarise(std::span<double> times_s) {

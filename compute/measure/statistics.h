@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "compute/types/stats.h"
 
@@ -10,6 +11,9 @@ namespace lab {
 
 // The p-quantile (0..1) of `sorted` (ascending, not empty), linear between neighbours.
 double quantile(std::span<const double> sorted, double p);
+
+// Of values in any order; not empty.
+double median(std::vector<double> values);
 
 // Ranks (from 0) of the order statistics that enclose the median of any continuous distribution
 // with at least 95 % confidence: the narrowest symmetric pair by the binomial distribution

@@ -1,5 +1,7 @@
 #include "compute/transfer/transfer_kernels.h"
 
+#include "compute/cpu/read_sum.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/transfer/transfer_kernels.cpp"
 #include <hwy/cache_control.h>
@@ -11,34 +13,10 @@ namespace lab::stream::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<double>;
-using U = hn::ScalableTag<std::uint64_t>;
 using V = hn::Vec<D>;
 
 std::int64_t lanes() {
   return static_cast<std::int64_t>(hn::Lanes(D()));
-}
-
-std::uint64_t Read(const double* a, std::int64_t n) {
-  const U u;
-  const std::int64_t step = lanes();
-  const auto* words = reinterpret_cast<const std::uint64_t*>(a);
-  // Four sums hide the latency of the additions behind the loads.
-  auto s0 = hn::Zero(u), s1 = s0, s2 = s0, s3 = s0;
-  std::int64_t i = 0;
-  for (; i + 4 * step <= n; i += 4 * step) {
-    s0 = hn::Add(s0, hn::LoadU(u, words + i));
-    s1 = hn::Add(s1, hn::LoadU(u, words + i + step));
-    s2 = hn::Add(s2, hn::LoadU(u, words + i + 2 * step));
-    s3 = hn::Add(s3, hn::LoadU(u, words + i + 3 * step));
-  }
-  // Added up as scalars: Highway's SumOfLanes is signed inside on AVX-512, where overflow counts as
-  // an error.
-  HWY_ALIGN std::uint64_t parts[hn::MaxLanes(u)];
-  hn::Store(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), u, parts);
-  std::uint64_t sum = 0;
-  for (std::int64_t lane = 0; lane < step; ++lane) sum += parts[lane];
-  for (; i < n; ++i) sum += words[i];
-  return sum;
 }
 
 // Elements of `a` before its first address on a vector boundary, where streaming may begin.
@@ -103,13 +81,12 @@ HWY_AFTER_NAMESPACE();
 namespace lab {
 namespace stream {
 
-HWY_EXPORT(Read);
 HWY_EXPORT(Write);
 HWY_EXPORT(Copy);
 HWY_EXPORT(Triad);
 
 std::uint64_t read(const double* a, std::int64_t n) {
-  return HWY_DYNAMIC_DISPATCH(Read)(a, n);
+  return simd::read_sum(reinterpret_cast<const std::uint64_t*>(a), n);
 }
 void write(double* a, double value, std::int64_t n, Stores stores) {
   HWY_DYNAMIC_DISPATCH(Write)(a, value, n, stores);

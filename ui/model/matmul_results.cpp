@@ -1,6 +1,7 @@
 #include "ui/model/matmul_results.h"
 
 #include <algorithm>
+#include <set>
 
 namespace lab::ui {
 namespace {
@@ -69,6 +70,32 @@ const PeakSample* MatmulResults::peak(Device device) const {
     if (p.device == device && (best == nullptr || p.gflops > best->gflops)) best = &p;
   }
   return best;
+}
+
+void MatmulResults::add(const CeilingsMeasured& measured) {
+  for (CeilingsMeasured& known : ceilings) {
+    if (known.device == measured.device) {
+      known = measured;
+      return;
+    }
+  }
+  ceilings.push_back(measured);
+}
+
+const CeilingsMeasured* MatmulResults::ceilings_of(Device device) const {
+  const auto found =
+      std::find_if(ceilings.begin(), ceilings.end(),
+                   [device](const CeilingsMeasured& c) { return c.device == device; });
+  return found == ceilings.end() ? nullptr : &*found;
+}
+
+std::vector<std::int64_t> MatmulResults::sizes(Device device) const {
+  std::set<std::int64_t> found;
+  for (const KernelResults& k : kernels) {
+    if (k.device != device) continue;
+    for (const MatmulSample& s : k.samples) found.insert(s.n);
+  }
+  return {found.begin(), found.end()};
 }
 
 std::int64_t MatmulResults::largest_size(Device device) const {

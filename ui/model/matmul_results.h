@@ -24,17 +24,22 @@ struct KernelResults {
 struct MatmulResults {
   StartMatmul request;
   double started_t_s = 0;
-  std::vector<KernelResults> kernels;  // in ladder order as reported
-  std::vector<PeakSample> peaks;       // one a device and dtype
+  std::vector<KernelResults> kernels;      // in ladder order as reported
+  std::vector<PeakSample> peaks;           // one a device and dtype
+  std::vector<CeilingsMeasured> ceilings;  // one a device
   std::vector<Skipped> skipped;
 
   bool empty() const { return kernels.empty() && peaks.empty() && skipped.empty(); }
   bool has_samples() const { return !kernels.empty(); }
   void add(const MatmulSample& sample, double t_s);
   void add(const PeakSample& peak);
+  void add(const CeilingsMeasured& measured);
   const PeakSample* peak(Device device) const;
+  const CeilingsMeasured* ceilings_of(Device device) const;  // null: none were measured
   // The largest size measured on `device` so far, which the ladder's bars show; 0: none.
   std::int64_t largest_size(Device device) const;
+  // Every size measured on `device`, ascending.
+  std::vector<std::int64_t> sizes(Device device) const;
   // Devices with results, in the order they came.
   std::vector<Device> devices() const;
 };

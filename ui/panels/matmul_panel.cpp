@@ -14,6 +14,11 @@ const std::vector<std::string>& which_names() {
   return kNames;
 }
 
+const std::vector<std::string>& dtype_names() {
+  static const std::vector<std::string> kNames = {"f32", "bf16"};
+  return kNames;
+}
+
 const std::vector<std::string>& cache_names() {
   static const std::vector<std::string> kNames = {"Warm", "Cold"};
   return kNames;
@@ -64,6 +69,9 @@ void fields_of(const Panel& p, MatmulForm& form) {
   fields.next();
   segmented(p.ui, "matmul/which", "Kernels", which_names(), form.which,
             "All rungs of the ladder, only the fastest of ours, or a choice.");
+  fields.next();
+  segmented(p.ui, "matmul/dtype", "Element type", dtype_names(), form.dtype,
+            "Of A and B; sums and C stay f32. Kernels that have no bf16 are skipped.");
   fields.next();
   segmented(p.ui, "matmul/cache", "Cache before each repetition", cache_names(), form.cache,
             "Warm: the matrices may still be in the cache. Cold: they were flushed.");
@@ -146,6 +154,7 @@ void results(const Panel& p) {
     pair.next();
     draw_matmul_curves(p, kept);
   }
+  if (!shown(kept).request.live) draw_matmul_roofline(p, kept);
   skipped_card(p, shown(kept));
 }
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "ui/panels/panel.h"
+#include "ui/plot/plot.h"
 
 namespace lab::ui {
 
@@ -11,7 +12,13 @@ namespace lab::ui {
 void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept);
 void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept);
 void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept);
+// The kernels of one device at one size under the measured ceilings, and those in numbers.
+void draw_matmul_roofline(const Panel& p, const Kept<MatmulResults>& kept);
 
+// The results in the order of the ladder, whatever was measured first.
+std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& results);
+// Name, colour, dash and marker of a kernel; the one under the mouse stands out.
+plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_devices);
 // A kernel has one colour on the page, by its place in the ladder. Where several devices have
 // results colours tell the devices apart, and markers the kernels.
 ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel, bool several_devices);

@@ -28,35 +28,6 @@ int place_of(const Model& model, std::string_view kernel) {
   return place;
 }
 
-plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_devices) {
-  plot::Series s;
-  s.label = several_devices ? kernel_key(k.device, k.name) : k.name;
-  s.group = k.name;  // on every device
-  s.color = kernel_color(p, k.device, k.name, several_devices);
-  if (several_devices) s.family = lab::to_string(k.device);
-  s.hollow = several_devices && k.device.index % 2 == 1;
-  s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
-  s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
-  const std::string& lit = p.view.forms.matmul.lit;
-  if (lit == kernel_key(k.device, k.name)) {
-    s.width = 3;
-  } else if (!lit.empty()) {
-    s.alpha = kUnlitAlpha;
-  }
-  return s;
-}
-
-// In the order of the ladder, whatever was measured first.
-std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& results) {
-  std::vector<const KernelResults*> kernels;
-  for (const KernelResults& k : results.kernels) kernels.push_back(&k);
-  std::stable_sort(kernels.begin(), kernels.end(), [&](const auto* a, const auto* b) {
-    if (a->device != b->device) return a->device < b->device;
-    return place_of(p.model, a->name) < place_of(p.model, b->name);
-  });
-  return kernels;
-}
-
 void add_curves(const Panel& p, const MatmulResults& results, bool old,
                 std::vector<plot::Series>& out) {
   const bool several = results.devices().size() > 1;
@@ -102,6 +73,34 @@ std::vector<plot::Reference> peak_lines(const Panel& p, const MatmulResults& res
 }
 
 }  // namespace
+
+plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_devices) {
+  plot::Series s;
+  s.label = several_devices ? kernel_key(k.device, k.name) : k.name;
+  s.group = k.name;  // on every device
+  s.color = kernel_color(p, k.device, k.name, several_devices);
+  if (several_devices) s.family = lab::to_string(k.device);
+  s.hollow = several_devices && k.device.index % 2 == 1;
+  s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
+  s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
+  const std::string& lit = p.view.forms.matmul.lit;
+  if (lit == kernel_key(k.device, k.name)) {
+    s.width = 3;
+  } else if (!lit.empty()) {
+    s.alpha = kUnlitAlpha;
+  }
+  return s;
+}
+
+std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& results) {
+  std::vector<const KernelResults*> kernels;
+  for (const KernelResults& k : results.kernels) kernels.push_back(&k);
+  std::stable_sort(kernels.begin(), kernels.end(), [&](const auto* a, const auto* b) {
+    if (a->device != b->device) return a->device < b->device;
+    return place_of(p.model, a->name) < place_of(p.model, b->name);
+  });
+  return kernels;
+}
 
 ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel, bool several_devices) {
   return several_devices ? device_color(*p.ui.theme, device)

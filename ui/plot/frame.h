@@ -60,6 +60,7 @@ void draw_grid(const Frame& f);
 void draw_curves(const Frame& f);
 void draw_references(const Frame& f);
 void draw_notes(const Frame& f);
+void draw_line_labels(const Frame& f);
 void draw_axis_text(const Frame& f);
 void draw_cursor(const Frame& f);
 void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32 color, ImU32 back,

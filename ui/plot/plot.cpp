@@ -60,6 +60,7 @@ void draw(Ui& ui, std::string_view path, const Axes& axes, std::span<const Serie
   draw_curves(f);
   draw_references(f);
   draw_notes(f);
+  draw_line_labels(f);
   draw_axis_text(f);
   draw_empty_text(f);
   draw_cursor(f);

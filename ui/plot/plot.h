@@ -62,6 +62,7 @@ struct Series {
   bool in_legend = true;
   bool bars = false;                            // vertical bars from 0 instead of a line
   std::string note = {};                        // a word beside its last point ("prediction")
+  std::string line_label = {};                  // stands on the line where it covers least
   std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
   std::span<const double> low = {}, high = {};  // error band, or empty
   // Full statistics of point i for the tooltip; empty: "label  y at x".

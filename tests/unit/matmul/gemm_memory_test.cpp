@@ -26,7 +26,13 @@ TEST(Gemm, AllocatesNothingAfterTheFirstCall) {
                 .ldb = n,
                 .c = c.data(),
                 .ldc = n};
+  GemmArgs many_terms = args;
+  many_terms.m = many_terms.n = 10;
+  many_terms.k = n * 20;
+  many_terms.lda = many_terms.ldb = 10;
+  many_terms.a_transposed = true;
   const auto run_all = [&] {
+    lab_gemm(many_terms, &pool, /*always_pack=*/false, {});
     for (const bool pack : {false, true}) {
       for (const bool transposed : {false, true}) {
         args.b_transposed = transposed;

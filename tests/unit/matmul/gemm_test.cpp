@@ -1,15 +1,20 @@
 #include "compute/matmul/gemm.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <new>
 #include <vector>
 
 #include "compute/matmul/gemm_parts.h"
 #include "compute/types/error.h"
-#include "hwy/targets.h"
 #include "tests/support/compare.h"
+#include "tests/support/simd_targets.h"
 
 namespace lab {
 namespace {
@@ -109,6 +114,34 @@ class Product {
   std::vector<float> a_, b_, before_, c_;
 };
 
+// Ones that end where readable memory ends.
+class GuardedFloats {
+ public:
+  explicit GuardedFloats(std::int64_t n) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
+    const std::size_t readable = (bytes + page - 1) / page * page;
+    size_ = readable + page;
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+    auto* const end = static_cast<std::byte*>(memory_) + readable;
+    if (mprotect(end, page, PROT_NONE) != 0) throw std::bad_alloc();
+    data_ = reinterpret_cast<float*>(end - bytes);
+    std::fill_n(data_, n, 1.0F);
+  }
+  ~GuardedFloats() { munmap(memory_, size_); }
+  GuardedFloats(const GuardedFloats&) = delete;
+  GuardedFloats& operator=(const GuardedFloats&) = delete;
+  float* data() const { return data_; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t size_ = 0;
+  float* data_ = nullptr;
+};
+
+class GemmTargets : public test::SimdTargetTest {};
+
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Case& s :
@@ -128,38 +161,75 @@ std::vector<Case> cases() {
   return all;
 }
 
-// Runs `body` once for each instruction set that this processor has.
-template <typename Body>
-void for_each_target(Body body) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    ASSERT_EQ(gemm_kernels().target, target);
-    body();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
-TEST(Gemm, IsExactOnSmallIntegersOnEveryTarget) {
+TEST_P(GemmTargets, IsExactOnSmallIntegers) {
+  ASSERT_EQ(gemm_kernels().target, GetParam());
   ThreadPool pool({0, 0});
   for (const Case& s : cases()) {
     SCOPED_TRACE(to_string(s));
     Product p(s);
-    for_each_target([&] {
-      gemm(p.args(), pool);
-      p.expect_right(/*exact=*/true);
-      p.reset();
-      lab_gemm(p.args(), &pool, /*always_pack=*/true, {});
-      p.expect_right(/*exact=*/true);
-      p.reset();
-      gemm_one_thread(p.args());
-      p.expect_right(/*exact=*/true);
-      p.reset();
-    });
+    gemm(p.args(), pool);
+    p.expect_right(/*exact=*/true);
+    p.reset();
+    lab_gemm(p.args(), &pool, /*always_pack=*/true, {});
+    p.expect_right(/*exact=*/true);
+    p.reset();
+    gemm_one_thread(p.args());
+    p.expect_right(/*exact=*/true);
   }
 }
+
+// Few rows and columns, so many terms that the threads share them.
+TEST_P(GemmTargets, SharesTheTermsOfASmallC) {
+  for (const int threads : {2, 3}) {
+    ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
+    for (const Case& s : {Case{6, 25, 4099, true, false, true, 1, 1}, Case{1, 1, 7001},
+                          Case{20, 33, 3100, false, true, false, 2, 0}}) {
+      SCOPED_TRACE(to_string(s) + " on " + std::to_string(threads));
+      Product p(s);
+      gemm(p.args(), pool);
+      p.expect_right(/*exact=*/true);
+    }
+  }
+}
+
+// Rows of B a page apart are packed in panels; the second case has more terms and columns than
+// one panel, and columns that are no whole tile.
+TEST_P(GemmTargets, PacksPanelsOfB) {
+  for (const Case& s : {Case{200, 70, 30, false, false, false, 1024, 1},
+                        Case{7, 601, 515, false, true, true, 3, 2}}) {
+    SCOPED_TRACE(to_string(s));
+    Product p(s);
+    gemm_one_thread(p.args());
+    p.expect_right(/*exact=*/true);
+  }
+}
+
+// Matrices that end where the readable memory ends.
+TEST_P(GemmTargets, ReadsNothingPastTheMatrices) {
+  for (const std::int64_t n : {1, 5, 17, 31, 33, 47}) {
+    const std::int64_t m = 5, k = 3;
+    const GuardedFloats a(m * k), b(k * n), c(m * n);
+    for (const bool a_transposed : {false, true}) {
+      for (const bool b_transposed : {false, true}) {
+        gemm_one_thread({.m = m,
+                         .n = n,
+                         .k = k,
+                         .a = a.data(),
+                         .lda = a_transposed ? m : k,
+                         .b = b.data(),
+                         .ldb = b_transposed ? k : n,
+                         .c = c.data(),
+                         .ldc = n,
+                         .a_transposed = a_transposed,
+                         .b_transposed = b_transposed});
+      }
+    }
+    EXPECT_EQ(c.data()[m * n - 1], static_cast<float>(k));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, GemmTargets, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
 
 TEST(Gemm, StaysWithinTheRoundingBound) {
   ThreadPool pool({0, 0, 0});
@@ -183,6 +253,19 @@ TEST(Gemm, SplitsIntoBlocksAndThreads) {
   }
 }
 
+// Few terms: threads take whole rows of C.
+TEST(Gemm, SplitsFewTermsByRows) {
+  for (const int threads : {2, 3, 5}) {
+    ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
+    for (const Case& s : {Case{100, 701, 3, false, false, false, 1, 1}, Case{13, 701, 32}}) {
+      SCOPED_TRACE(to_string(s) + " on " + std::to_string(threads));
+      Product p(s);
+      gemm(p.args(), pool);
+      p.expect_right(/*exact=*/true);
+    }
+  }
+}
+
 TEST(Gemm, HasTheSameBitsFromRunToRunAndWhateverTheThreads) {
   const Case s{150, 270, 700};
   Product first(s, /*integers=*/false);
@@ -193,6 +276,19 @@ TEST(Gemm, HasTheSameBitsFromRunToRunAndWhateverTheThreads) {
     Product again(s, /*integers=*/false);
     gemm(again.args(), pool);
     EXPECT_EQ(first.c(), again.c()) << threads << " threads";
+  }
+}
+
+TEST(Gemm, HasTheSameBitsFromRunToRunWhereThreadsShareTheTerms) {
+  ThreadPool pool({0, 0, 0});
+  const Case s{6, 25, 9000, true};
+  Product first(s, /*integers=*/false);
+  gemm(first.args(), pool);
+  first.expect_right(/*exact=*/false);
+  for (int run = 0; run < 3; ++run) {
+    Product again(s, /*integers=*/false);
+    gemm(again.args(), pool);
+    EXPECT_EQ(first.c(), again.c());
   }
 }
 
@@ -220,6 +316,10 @@ TEST(Gemm, StopsWhenAsked) {
   ThreadPool pool({0, 0, 0});
   Product p({150, 270, 700});
   lab_gemm(p.args(), &pool, /*always_pack=*/true, stop.get_token());
+  lab_gemm(p.args(), &pool, /*always_pack=*/false, stop.get_token());
+  Product many_terms({6, 25, 9000, true});
+  lab_gemm(many_terms.args(), &pool, /*always_pack=*/false, stop.get_token());
+  EXPECT_EQ(p.c()[0], Product({150, 270, 700}).c()[0]);
 }
 
 TEST(Gemm, NamesTheShapesOfABadCall) {

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "compute/matmul/bf16_kernels.h"
 #include "compute/matmul/matmul_experiment.h"
 #include "compute/matmul/peak.h"
 #include "compute/matmul/reference.h"
 #include "compute/matmul/rung.h"
+#include "compute/tensor/tensor.h"
 #include "tests/support/compare.h"
 
 namespace lab {
@@ -95,6 +97,83 @@ TEST(Ladder, NamesAreUniqueAndExplained) {
   EXPECT_TRUE(matmul_rungs(gpu()).empty());
 }
 
+// As expect_right(), on bf16 factors.
+void expect_right_bf16(const Rung& rung, Mnk s, bool integers, ThreadPool& pool) {
+  SCOPED_TRACE(std::string(rung.name) + " " + std::to_string(s.m) + "x" + std::to_string(s.n) +
+               "x" + std::to_string(s.k));
+  const auto make = integers ? test::small_integers : test::uniform_values;
+  Bf16GemmArgs g{.m = s.m, .n = s.n, .k = s.k, .lda = s.k + 3, .ldb = s.n + 1, .ldc = s.n + 2};
+  std::vector<std::uint16_t> a, b;
+  for (const float x : make(s.m * g.lda + 1, 1)) a.push_back(to_bf16(x).bits);
+  for (const float x : make(s.k * g.ldb + 3, 2)) b.push_back(to_bf16(x).bits);
+  std::vector<float> c(static_cast<std::size_t>(s.m * g.ldc + 1), 77);
+  g.a = a.data() + 1;
+  g.b = b.data() + 3;
+  g.c = c.data() + 1;
+  const MatmulReference reference(g, {});
+  MatmulReference::poison(g);
+  rung.run_bf16(g, pool, {});
+  const MatmulCheck check = reference.check(g);
+  EXPECT_TRUE(check.ok) << "error " << check.max_error << " at " << check.row << "," << check.col;
+  EXPECT_TRUE(!integers || check.max_error == 0) << check.max_error;
+  for (std::int64_t i = 0; i < s.m; ++i) {
+    EXPECT_EQ(g.c[i * g.ldc + s.n], 77) << "wrote past row " << i;
+  }
+}
+
+TEST(Ladder, EveryBf16RungIsRight) {
+  ThreadPool pool({0, 0});
+  for (const Rung& rung : cpu_ladder()) {
+    if (rung.run_bf16 == nullptr || (rung.library && native_bf16_kernels() == nullptr)) continue;
+    for (const Mnk s : {Mnk{0, 3, 5}, Mnk{3, 0, 5}, Mnk{5, 4, 0}, Mnk{1, 1, 1}, Mnk{63, 65, 1},
+                        Mnk{64, 64, 64}, Mnk{129, 2, 257}, Mnk{37, 600, 140}}) {
+      expect_right_bf16(rung, s, true, pool);
+    }
+    expect_right_bf16(rung, {65, 70, 301}, false, pool);
+    expect_right_bf16(rung, {150, 150, 200}, false, pool);
+  }
+}
+
+TEST(Ladder, SaysWhichRungsTakeBf16) {
+  const auto rungs = matmul_rungs(cpu(), DType::BF16);
+  std::set<std::string> names;
+  for (const RungInfo& r : rungs) {
+    names.insert(r.name);
+    EXPECT_EQ(r.sentence.back(), '.');
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"packed", "parallel", "onednn"}));
+  EXPECT_TRUE(matmul_rungs(cpu(), DType::I32).empty());
+}
+
+TEST(GemmLibraries, OneDnnRoundsToBf16) {
+  if (native_bf16_kernels() == nullptr) GTEST_SKIP() << "this processor has no AVX512-BF16";
+  ThreadPool pool({0, 0});
+  const float up = 1.0F + 0x1.8p-8F;                 // rounds to 1 + 2^-7
+  const std::vector<float> a = {up, 2, 3, 4, 5, 6};  // 3x2, or 2x3 transposed
+  const std::vector<float> b = {1, 0, 2, 1, 1, 1};   // 2x3 transposed to 3x2
+  for (const Kernels kernels : {Kernels::Lab, Kernels::Library}) {
+    std::vector<float> c = {10, 10, 10, 10};
+    const GemmArgs g{.m = 2,
+                     .n = 2,
+                     .k = 3,
+                     .a = a.data(),
+                     .lda = 2,
+                     .b = b.data(),
+                     .ldb = 3,
+                     .c = c.data(),
+                     .ldc = 2,
+                     .a_transposed = true,
+                     .b_transposed = true,
+                     .accumulate = true,
+                     .products = DType::BF16};
+    gemm(g, pool, kernels);
+    const float one = 0x1p-7F;
+    EXPECT_EQ(c, (std::vector<float>{21 + one, 19 + one, 24, 22}));
+    gemm_one_thread(g, kernels);
+    EXPECT_EQ(c, (std::vector<float>{32 + 2 * one, 28 + 2 * one, 38, 34}));
+  }
+}
+
 TEST(GemmLibraries, OneDnnTakesTransposesAndAccumulates) {
   ThreadPool pool({0, 0});
   const std::vector<float> a = {1, 2, 3, 4, 5, 6};  // 3x2, or 2x3 transposed
@@ -112,10 +191,10 @@ TEST(GemmLibraries, OneDnnTakesTransposesAndAccumulates) {
                    .a_transposed = true,
                    .b_transposed = true,
                    .accumulate = true};
-  gemm(g, pool, GemmLibrary::OneDnn);
+  gemm(g, pool, Kernels::Library);
   // A^T = [[1,3,5],[2,4,6]], B^T columns (1,0,2) and (1,1,1)
   EXPECT_EQ(c, (std::vector<float>{21, 19, 24, 22}));
-  gemm_one_thread(g, GemmLibrary::OneDnn);
+  gemm_one_thread(g, Kernels::Library);
   EXPECT_EQ(c, (std::vector<float>{32, 28, 38, 34}));
 }
 

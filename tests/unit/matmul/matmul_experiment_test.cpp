@@ -13,6 +13,13 @@
 namespace lab {
 namespace {
 
+// A machine whose bandwidths need not be measured.
+struct QuickProbe : test::Probe {
+  explicit QuickProbe(int cpu_devices = 1) : Probe(cpu_devices) {
+    for (const Device device : machine.devices()) machine.at(device).bandwidths().emplace();
+  }
+};
+
 StartMatmul quick(std::vector<std::string> kernels, std::vector<std::int64_t> sizes) {
   StartMatmul request;
   request.kernels = std::move(kernels);
@@ -22,7 +29,7 @@ StartMatmul quick(std::vector<std::string> kernels, std::vector<std::int64_t> si
 }
 
 Error error_of(const StartMatmul& request) {
-  test::Probe probe;
+  QuickProbe probe;
   try {
     probe.run(*make_matmul_experiment(request));
   } catch (const Error& e) {
@@ -32,7 +39,7 @@ Error error_of(const StartMatmul& request) {
 }
 
 TEST(MatmulExperiment, SendsOneSampleForEachRungAndSize) {
-  test::Probe probe;
+  QuickProbe probe;
   probe.run(*make_matmul_experiment(quick({}, {8, 33})));
   EXPECT_EQ(probe.all<RungInfo>().size(), 8U);
   EXPECT_GE(probe.all<PeakSample>().size(), 1U);
@@ -61,19 +68,19 @@ TEST(MatmulExperiment, SendsOneSampleForEachRungAndSize) {
 }
 
 TEST(MatmulExperiment, BestIsOursAndALibraryComesAlone) {
-  test::Probe best;
+  QuickProbe best;
   best.run(*make_matmul_experiment(quick({"best"}, {16})));
   ASSERT_EQ(best.all<MatmulSample>().size(), 1U);
   EXPECT_EQ(best.all<MatmulSample>()[0].kernel, "parallel");
   EXPECT_FALSE(best.all<MatmulSample>()[0].share_of_library.has_value());
-  test::Probe library;
+  QuickProbe library;
   library.run(*make_matmul_experiment(quick({"onednn"}, {16})));
   ASSERT_EQ(library.all<MatmulSample>().size(), 1U);
   EXPECT_TRUE(library.all<MatmulSample>()[0].library);
 }
 
 TEST(MatmulExperiment, RunsOnEachDevice) {
-  test::Probe probe(2);
+  QuickProbe probe(2);
   probe.run(*make_matmul_experiment(quick({"parallel", "onednn"}, {16})));
   const auto samples = probe.all<MatmulSample>();
   ASSERT_EQ(samples.size(), 4U);
@@ -81,8 +88,26 @@ TEST(MatmulExperiment, RunsOnEachDevice) {
   EXPECT_EQ(samples[3].device, cpu(1));
 }
 
+TEST(MatmulExperiment, CeilingsComeOnceBeforeTheSamplesOfEachDevice) {
+  test::Probe probe(2);
+  probe.run(*make_matmul_experiment(quick({"parallel"}, {16})));
+  const auto measured = probe.all<CeilingsMeasured>();
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_EQ(measured[1].device, cpu(1));
+  ASSERT_FALSE(measured[0].compute.empty());
+  EXPECT_EQ(measured[0].compute.back().gflops, probe.all<PeakSample>()[0].gflops);
+  bool seen = false;
+  for (const Event& e : probe.events) {
+    if (std::holds_alternative<CeilingsMeasured>(e.payload)) seen = true;
+    if (std::holds_alternative<MatmulSample>(e.payload)) {
+      EXPECT_TRUE(seen);
+    }
+  }
+  EXPECT_TRUE(probe.machine.at(cpu(0)).bandwidths().has_value()) << "remembered";
+}
+
 TEST(MatmulExperiment, ColdCachesToo) {
-  test::Probe probe;
+  QuickProbe probe;
   StartMatmul request = quick({"packed"}, {16});
   request.cache = CacheState::Cold;
   probe.run(*make_matmul_experiment(request));
@@ -90,7 +115,7 @@ TEST(MatmulExperiment, ColdCachesToo) {
 }
 
 TEST(MatmulExperiment, SkipsWhatWouldTakeTooLong) {
-  test::Probe probe;
+  QuickProbe probe;
   StartMatmul request = quick({"naive"}, {700});
   request.budget_s = 0.001;
   probe.run(*make_matmul_experiment(request));
@@ -101,14 +126,40 @@ TEST(MatmulExperiment, SkipsWhatWouldTakeTooLong) {
   EXPECT_NE(skips[0].reason.find("would take about"), std::string::npos);
 }
 
-TEST(MatmulExperiment, SkipsOtherTypesWithAReason) {
-  test::Probe probe;
-  StartMatmul request = quick({}, {16});
+TEST(MatmulExperiment, RunsBf16WhereARungHasItAndSkipsTheOthersWithAReason) {
+  QuickProbe probe;
+  StartMatmul request = quick({}, {16, 33});
   request.dtype = DType::BF16;
+  probe.run(*make_matmul_experiment(request));
+  std::set<std::string> skipped, seen;
+  for (const Skipped& s : probe.all<Skipped>()) {
+    EXPECT_NE(s.reason.find("bf16"), std::string::npos) << s.reason;
+    skipped.insert(s.what.substr(0, s.what.find(' ')));
+  }
+  for (const MatmulSample& s : probe.all<MatmulSample>()) {
+    SCOPED_TRACE(s.kernel);
+    EXPECT_EQ(s.dtype, DType::BF16);
+    EXPECT_TRUE(s.verified);
+    EXPECT_LE(s.max_error, 1);
+    EXPECT_TRUE(s.share_of_peak.has_value());
+    seen.insert(s.kernel);
+  }
+  for (const PeakSample& p : probe.all<PeakSample>()) EXPECT_EQ(p.dtype, DType::BF16);
+  EXPECT_TRUE(skipped.contains("naive") && skipped.contains("simd") &&
+              skipped.contains("openblas"));
+  EXPECT_TRUE(seen.contains("packed") && seen.contains("parallel"));
+  EXPECT_TRUE(seen.contains("onednn") || skipped.contains("onednn"));
+  for (const RungInfo& info : probe.all<RungInfo>()) EXPECT_EQ(info.sentence.back(), '.');
+}
+
+TEST(MatmulExperiment, SkipsOtherTypesWithAReason) {
+  QuickProbe probe;
+  StartMatmul request = quick({}, {16});
+  request.dtype = DType::I32;
   probe.run(*make_matmul_experiment(request));
   EXPECT_TRUE(probe.all<MatmulSample>().empty());
   ASSERT_EQ(probe.all<Skipped>().size(), 8U);
-  EXPECT_NE(probe.all<Skipped>()[0].reason.find("bf16"), std::string::npos);
+  EXPECT_NE(probe.all<Skipped>()[0].reason.find("i32"), std::string::npos);
 }
 
 TEST(MatmulExperiment, NamesAnUnknownKernelAndTheChoices) {
@@ -133,7 +184,7 @@ TEST(MatmulExperiment, NamesAnUnknownDevice) {
 }
 
 TEST(MatmulExperiment, LiveRunsUntilCancelled) {
-  test::Probe probe;
+  QuickProbe probe;
   StartMatmul request = quick({"simd", "onednn"}, {48});
   request.live = true;
   const std::jthread canceller([&] {
@@ -150,7 +201,7 @@ TEST(MatmulExperiment, LiveRunsUntilCancelled) {
 }
 
 TEST(MatmulExperiment, CancelInTheMiddleOfALongRun) {
-  test::Probe probe;
+  QuickProbe probe;
   StartMatmul request = quick({"naive"}, {1500});
   request.budget_s = 100;
   const std::jthread canceller([&] {

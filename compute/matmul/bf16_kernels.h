@@ -1,0 +1,79 @@
+#pragma once
+// The inner parts of matrix products whose factors are bf16 and whose sums are FP32: a
+// register-blocked micro-kernel, the packing that feeds it, and rounding.
+//
+// Terms go in pairs: two neighbouring terms of a row of A, or of a column of B, are one 32-bit
+// word, the even term in the low half. An odd last term has a zero beside it.
+//
+// Numerics  Rounding is to nearest, ties to even; NaN stays NaN, what is beyond the largest bf16
+//           becomes infinity. Products are exact, sums are rounded to FP32. The native kernels
+//           treat subnormal numbers as zero, in rounding, factors and sums; the portable ones keep
+//           them.
+// Source    Intel, "BFLOAT16 - Hardware Numerics Definition", 2018
+#include <cstdint>
+
+namespace lab {
+
+// One tile: C[rows,cols] = A*B (+ C when accumulate) over k_pairs pairs of terms.
+//   a  pair (i, p) = terms 2p and 2p+1 of row i, at a[i * a_row_stride + p * a_k_stride]
+//   b  pair (p, j) at b[p * b_k_stride + j]; each row readable up to the next multiple of `lanes`
+//      past cols
+//   c  element (i, j) at c[i * ldc + j]; only rows x cols are read or written
+// Quickest where A is packed (a_row_stride 1, a_k_stride mr) or lies by rows (a_k_stride 1).
+struct Bf16TileArgs {
+  std::int64_t k_pairs = 0;
+  const std::uint32_t* a = nullptr;
+  std::int64_t a_row_stride = 0;
+  std::int64_t a_k_stride = 0;
+  const std::uint32_t* b = nullptr;
+  std::int64_t b_k_stride = 0;
+  float* c = nullptr;
+  std::int64_t ldc = 0;
+  int rows = 0;  // 1..mr
+  int cols = 0;  // 1..nr
+  bool accumulate = false;
+};
+
+// A strip of `width` rows of A or columns of B, brought to the order in which the micro-kernel
+// reads it: out[p * width + i] = the pair of terms 2p and 2p+1 of source's row or column i, zero
+// for i in [valid, width) and for a term past the last. Term q of row or column i is
+// source[i * strip_stride + q * k_stride]; one of the strides is 1.
+// T is float, rounded on the way, or std::uint16_t, the bits of a bf16 number.
+template <typename T>
+struct PairPackArgs {
+  const T* source = nullptr;
+  std::int64_t strip_stride = 0;
+  std::int64_t k_stride = 0;
+  std::int64_t terms = 0;
+  int valid = 0;
+  int width = 0;                 // mr or nr
+  std::uint32_t* out = nullptr;  // (terms + 1) / 2 * width words
+};
+
+struct Bf16Kernels {
+  const char* name;  // "AVX512-BF16" or "portable"
+  bool native;       // one instruction multiplies and adds a vector of pairs
+  int mr;            // rows of a full tile
+  int nr;            // columns of a full tile, a multiple of lanes
+  int lanes;         // words in a vector
+  void (*tile)(const Bf16TileArgs&);
+  void (*pack_f32)(const PairPackArgs<float>&);
+  void (*pack_bf16)(const PairPackArgs<std::uint16_t>&);
+  void (*round)(const float* in, std::uint16_t* out, std::int64_t n);
+  // Its multiply-adds in registers alone, for measuring the peak: as fma_loop() in peak.h.
+  double (*peak_loop)(std::int64_t iterations, float seed, float* result);
+};
+
+// The best for this processor: native where it has AVX512-BF16, else portable.
+const Bf16Kernels& bf16_kernels();
+
+// Those that widen the pairs and use FP32 multiply-adds, for the best instruction set there is.
+const Bf16Kernels& portable_bf16_kernels();
+
+// Null where this processor or this build cannot run them.
+const Bf16Kernels* native_bf16_kernels();
+
+// Rounds n numbers to bf16; `out` may not overlap `in`.
+void to_bf16(const float* in, std::uint16_t* out, std::int64_t n);
+
+}  // namespace lab

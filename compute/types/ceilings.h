@@ -1,0 +1,53 @@
+#pragma once
+// What a device can do at most, as measured: the roof of the roofline model.
+// Source  Williams, Waterman, Patterson, "Roofline: An Insightful Visual Performance Model for
+//         Multicore Architectures", CACM 52(4), 2009
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute/types/device.h"
+#include "compute/types/dtype.h"
+#include "compute/types/stats.h"
+
+namespace lab {
+
+// Operations a second from registers alone: a roof that no intensity lifts.
+struct ComputeCeiling {
+  std::string name = {};  // "FMA f32"
+  DType dtype = DType::F32;
+  int threads = 0;
+  double gflops = 0;  // of the fastest repetition
+  Timing time = {};   // of one repetition
+};
+
+// Bytes a second that all threads together read from one level of memory.
+struct BandwidthCeiling {
+  std::string name = {};               // "L1", "memory"
+  std::int64_t cache_bytes = 0;        // of all caches of this level; 0: main memory
+  std::int64_t working_set_bytes = 0;  // read in one pass, all threads together
+  double gb_per_s = 0;                 // of the fastest repetition, because it is a ceiling
+  double median_gb_per_s = 0, p10_gb_per_s = 0, p90_gb_per_s = 0;
+  Timing time = {};  // of one pass
+};
+
+// A level that could not be measured, and why.
+struct MissingCeiling {
+  std::string name = {};
+  std::string reason = {};
+};
+
+struct MeasuredBandwidths {
+  std::vector<BandwidthCeiling> levels = {};  // the nearest to the core first
+  std::vector<MissingCeiling> missing = {};
+};
+
+// Sent before the samples of a device that are to be seen under them.
+struct CeilingsMeasured {
+  Device device;
+  int threads = 0;                               // that read together
+  std::vector<ComputeCeiling> compute = {};      // the lowest first
+  std::vector<BandwidthCeiling> bandwidth = {};  // the nearest to the core first
+};
+
+}  // namespace lab

@@ -1,0 +1,54 @@
+#pragma once
+// Runs tests once for each SIMD instruction set that this processor has and the build compiled.
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lab::test {
+
+// While it lives, Highway's dynamic dispatch takes the kernels of `target` alone.
+class SimdTargetCap {
+ public:
+  explicit SimdTargetCap(std::int64_t target) { choose(target); }
+  ~SimdTargetCap() { choose(0); }  // 0: whatever the processor has
+  SimdTargetCap(const SimdTargetCap&) = delete;
+  SimdTargetCap& operator=(const SimdTargetCap&) = delete;
+
+ private:
+  static void choose(std::int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+};
+
+// Best first: on x86 AVX-512 (AVX3_DL, AVX3), AVX2, SSE4, SSSE3.
+inline std::vector<std::int64_t> simd_targets() {
+  return hwy::SupportedAndGeneratedTargets();
+}
+
+template <typename Body>
+void for_each_simd_target(const Body& body) {
+  for (const std::int64_t target : simd_targets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    const SimdTargetCap cap(target);
+    body();
+  }
+}
+
+// TEST_P cases of a class derived from this run under their target:
+//   class SimdRelu : public test::SimdTargetTest {};
+//   INSTANTIATE_TEST_SUITE_P(Targets, SimdRelu, testing::ValuesIn(test::simd_targets()),
+//                            test::simd_target_name);
+class SimdTargetTest : public ::testing::TestWithParam<std::int64_t> {
+ private:
+  SimdTargetCap cap_{GetParam()};
+};
+
+inline std::string simd_target_name(const ::testing::TestParamInfo<std::int64_t>& info) {
+  return hwy::TargetName(info.param);
+}
+
+}  // namespace lab::test

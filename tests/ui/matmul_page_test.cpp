@@ -1,0 +1,132 @@
+// The roofline of the Matmul page: its states, choices and explanations.
+#include <gtest/gtest.h>
+
+#include "tests/ui/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Model;
+using ui::Page;
+
+const ImVec2 kLarge{1920, 1400};  // the whole page at once
+
+Model matmul_job(std::initializer_list<Payload> payloads) {
+  Model model = make_scene(Page::Matmul, Scene::Empty);
+  model.apply(event(1, 1, JobStarted{"Matmul ladder on cpu:0", StartMatmul{}}));
+  for (const Payload& payload : payloads) model.apply(event(1, 2, payload));
+  return model;
+}
+
+std::string tooltip_at(Lab& lab, ImVec2 at, const char* path) {
+  lab.backend.move_to(at);
+  lab.frames(60);
+  const ui::WidgetRect* tip = lab.backend.ui.widgets.find(path);
+  return tip == nullptr ? "" : tip->value;
+}
+
+TEST(MatmulRoofline, AnEmptyPageHasNone) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_FALSE(lab.visible("matmul/roofline_card"));
+}
+
+TEST(MatmulRoofline, ComesWithTheCeilingsAndThenTheKernels) {
+  PeakSample peak;
+  peak.gflops = 500;
+  Lab lab(matmul_job({peak}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/roofline_card"));
+  EXPECT_FALSE(lab.visible("matmul/plot/roofline")) << "no ceilings yet";
+  lab.show(matmul_job({peak, ceilings_measured(cpu())}));
+  EXPECT_TRUE(lab.visible("matmul/plot/roofline"));
+  EXPECT_TRUE(lab.visible("matmul/ceilings/5")) << "two peaks and four levels";
+  EXPECT_FALSE(lab.visible("matmul/roofline/size")) << "nothing to choose among yet";
+  lab.show(matmul_job({peak, ceilings_measured(cpu()), matmul_sample(cpu(), "simd", 64, 100)}));
+  EXPECT_TRUE(lab.visible("matmul/roofline/size"));
+  EXPECT_TRUE(lab.visible("matmul/plot/roofline/legend/simd"));
+}
+
+TEST(MatmulRoofline, SamplesWithoutCeilingsAreNoError) {
+  Lab lab(matmul_job({matmul_sample(cpu(), "simd", 64, 100)}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/roofline_card"));
+  EXPECT_FALSE(lab.visible("matmul/plot/roofline"));
+}
+
+TEST(MatmulRoofline, ALiveRunHasNone) {
+  Model model = make_scene(Page::Matmul, Scene::Empty);
+  StartMatmul request;
+  request.live = true;
+  model.apply(event(1, 1, JobStarted{"Live", request}));
+  model.apply(event(1, 2, matmul_sample(cpu(), "simd", 64, 100)));
+  Lab lab(std::move(model), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/live_card"));
+  EXPECT_FALSE(lab.visible("matmul/roofline_card"));
+}
+
+TEST(MatmulRoofline, ShowsTheLargestSizeAndTheFastestOfOursUntilChosen) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  const auto value = [&](const char* path) { return lab.backend.find(path)->value; };
+  EXPECT_EQ(value("matmul/roofline/size"), "1024");
+  EXPECT_EQ(value("matmul/roofline/kernel"), "simd");
+  lab.click("matmul/roofline/size");
+  lab.click("matmul/roofline/size/128");
+  EXPECT_EQ(value("matmul/roofline/size"), "128");
+  EXPECT_EQ(lab.view.forms.matmul.roofline_size, 128);
+  lab.click("matmul/roofline/kernel");
+  lab.click("matmul/roofline/kernel/naive");
+  EXPECT_EQ(value("matmul/roofline/kernel"), "naive");
+  EXPECT_FALSE(lab.visible("matmul/roofline/device")) << "one device has ceilings";
+}
+
+TEST(MatmulRoofline, TheKernelUnderThePointerOnTheLadderIsTheChosenOne) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  lab.backend.move_to(NullBackend::centre(*lab.backend.find("matmul/ladder/cpu:0/naive")));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("matmul/roofline/kernel")->value, "naive");
+  EXPECT_EQ(lab.view.forms.matmul.roofline_kernel, "") << "only while it is there";
+}
+
+TEST(MatmulRoofline, EachDeviceHasItsOwn) {
+  CeilingsMeasured second = ceilings_measured(cpu(1));
+  second.bandwidth.pop_back();
+  Lab lab(matmul_job({ceilings_measured(cpu(0)), second, matmul_sample(cpu(0), "simd", 64, 100),
+                      matmul_sample(cpu(1), "simd", 32, 100)}),
+          1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("matmul/roofline/device")->value, "cpu:0");
+  EXPECT_TRUE(lab.visible("matmul/ceilings/5"));
+  lab.click("matmul/roofline/device");
+  lab.click("matmul/roofline/device/cpu:1");
+  EXPECT_EQ(lab.backend.find("matmul/roofline/size")->value, "32");
+  EXPECT_FALSE(lab.visible("matmul/ceilings/5"));
+}
+
+TEST(MatmulRoofline, HoveringSaysHowACeilingWasMeasured) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  const ui::WidgetRect* row = lab.backend.find("matmul/ceilings/2");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->value, "L1 read\t1.00 TB/s\t15 %\t31\t0.5");
+  const std::string in_table =
+      tooltip_at(lab, {row->min.x + 30, NullBackend::centre(*row).y}, "tooltip");
+  EXPECT_NE(in_table.find("2 threads sum 48.0 KiB again and again"), std::string::npos) << in_table;
+  EXPECT_NE(in_table.find("31 repetitions after 3 warm-up"), std::string::npos) << in_table;
+  // The left end of the lowest line.
+  const ui::WidgetRect* plot = lab.backend.find("matmul/plot/roofline");
+  ASSERT_NE(plot, nullptr);
+  std::string on_line;
+  for (float y = plot->min.y + 60; y < plot->max.y - 60; y += 6) {
+    on_line += tooltip_at(lab, {plot->min.x + 60, y}, "matmul/plot/roofline/tooltip");
+  }
+  EXPECT_NE(on_line.find("memory: 40.0 GB/s in the fastest repetition"), std::string::npos)
+      << on_line;
+  EXPECT_NE(on_line.find("the sums are checked"), std::string::npos) << on_line;
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -5,6 +5,7 @@
 
 #include "app/cli/option_text.h"
 #include "app/cli/options.h"
+#include "compute/train/convolution_choice.h"
 #include "compute/train/training_request.h"
 
 namespace lab::app {
@@ -63,6 +64,27 @@ void add_step_options(CLI::App& app, StartTraining& request) {
             [&](const std::string& text) { request.steps = whole_number(text, 0, kMany); });
   add_value(app, "--seed", "N", "Seed of weights, order and synthetic images",
             [&](const std::string& text) { request.seed = seed_number(text); });
+}
+
+void add_kernel_options(CLI::App& app, StartTraining& request) {
+  add_value(app, "--kernels", "lab|library|both",
+            "Whose kernels compute; both: steps take turns with them, and a profile of each layer "
+            "compares them",
+            [&](const std::string& text) {
+              const std::size_t which = choice_index(text, {"lab", "library", "both"});
+              request.kernels = which == 1 ? Kernels::Library : Kernels::Lab;
+              request.compare_kernels = which == 2;
+            });
+  add_value(app, "--convolution", "auto|rule|NAME",
+            "Algorithm of our convolutions: the fastest by measurement, by shape, or gemm, direct, "
+            "winograd2, winograd4 wherever it can",
+            [&](const std::string& text) {
+              choice_index(text, convolution_choice_names());
+              request.convolution = text;
+            });
+  app.add_flag_callback(
+      "--profile", [&] { request.profile = true; },
+      "Measure each layer's time, GFLOP/s and share of the peak, on the first device");
 }
 
 void add_rate_options(CLI::App& app, StartTraining& request) {
@@ -135,11 +157,7 @@ void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, T
   add_data_options(app, request, extra);
   add_step_options(app, request);
   add_rate_options(app, request);
-  add_value(app, "--kernels", "lab|library", "Whose matrix multiplication",
-            [&](const std::string& text) {
-              request.kernels =
-                  choose<Kernels>(text, {{"lab", Kernels::Lab}, {"library", Kernels::Library}});
-            });
+  add_kernel_options(app, request);
   add_value(app, "--dtype", "f32|bf16|tf32", "Element type", [&](const std::string& text) {
     if (text == "tf32") throw Error(Errc::Unsupported, "tf32 needs an NVIDIA GPU; use f32");
     request.dtype = choose<DType>(text, {{"f32", DType::F32}, {"bf16", DType::BF16}});
@@ -162,6 +180,7 @@ void finish_training(StartTraining& request, const TrainText& extra) {
                 "--resume and --init contradict each other: a checkpoint has its own weights; give "
                 "one");
   }
+  request.profile = request.profile || request.compare_kernels;
   try {
     read_shares(extra, request);
   } catch (const Error& e) {

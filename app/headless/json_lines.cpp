@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compute/types/roofline.h"
+
 namespace lab::app {
 namespace {
 
@@ -78,6 +80,7 @@ struct ToJson {
     json["library"] = e.library;
     add_repetitions(json, e.time);
     json["max_error"] = e.max_error;
+    json["intensity"] = arithmetic_intensity(e);
     json["clock_mhz"] = number(e.conditions.clock_mhz);
     return json;
   }
@@ -155,6 +158,32 @@ Json peak_json(const PeakSample& e) {
   return json;
 }
 
+Json ceilings_json(const CeilingsMeasured& e) {
+  Json json{{"device", to_string(e.device)}, {"threads", e.threads}};
+  json["compute"] = Json::array();
+  for (const ComputeCeiling& c : e.compute) {
+    Json& one = json["compute"].emplace_back(Json{{"name", c.name},
+                                                  {"dtype", to_string(c.dtype)},
+                                                  {"threads", c.threads},
+                                                  {"gflops", c.gflops}});
+    add_timing(one, c.time);
+    add_repetitions(one, c.time);
+  }
+  json["bandwidth"] = Json::array();
+  for (const BandwidthCeiling& b : e.bandwidth) {
+    Json& one = json["bandwidth"].emplace_back(Json{{"name", b.name},
+                                                    {"cache_bytes", b.cache_bytes},
+                                                    {"working_set_bytes", b.working_set_bytes},
+                                                    {"gb_per_s", b.gb_per_s},
+                                                    {"median_gb_per_s", b.median_gb_per_s},
+                                                    {"p10_gb_per_s", b.p10_gb_per_s},
+                                                    {"p90_gb_per_s", b.p90_gb_per_s}});
+    add_timing(one, b.time);
+    add_repetitions(one, b.time);
+  }
+  return json;
+}
+
 Json fit_json(const TransferFit& e) {
   Json json{{"from", to_string(e.from)},
             {"to", to_string(e.to)},
@@ -186,6 +215,47 @@ void add_training(Json& json, const TrainingDone& training) {
   if (!training.saved_file.empty()) json["saved_file"] = training.saved_file;
 }
 
+// Whole steps; the rows have lines of their own.
+Json profile_json(const TrainingProfile& e) {
+  Json json{{"device", to_string(e.device)},
+            {"images", e.images},
+            {"threads", e.threads},
+            {"peak_gflops", e.peak_gflops}};
+  for (const ProfileTotal& total : e.totals) {
+    Json step{{"kernels", to_string(total.kernels)}};
+    add_timing(step, total.step);
+    step["n"] = total.step.n;
+    step["warmup"] = total.step.warmup;
+    step["rows_s"] = total.rows.median_s;
+    step["unaccounted_s"] = total.unaccounted_s;
+    for (const StepPhase phase : kStepPhases) step["shares"][to_string(phase)] = total.share(phase);
+    json["steps"].push_back(std::move(step));
+  }
+  return json;
+}
+
+Json profile_row_json(const TrainingProfile& profile, const ProfileRow& row) {
+  const bool computes = row.flop > 0;
+  Json json{{"type", "sample"},
+            {"device", to_string(profile.device)},
+            {"layer", row.layer},
+            {"kind", row.kind},
+            {"shape", row.shape},
+            {"pass", to_string(row.phase)},
+            {"kernels", to_string(row.kernels)},
+            {"method", row.method}};
+  add_timing(json, row.time);
+  json["n"] = row.time.n;
+  json["warmup"] = row.time.warmup;
+  json["flop"] = row.flop;
+  json["gflops"] = computes ? Json(row.gflops()) : Json(nullptr);
+  json["share_of_peak"] =
+      computes && profile.peak_gflops > 0 ? Json(profile.share_of_peak(row)) : Json(nullptr);
+  json["bytes"] = row.bytes > 0 ? Json(row.bytes) : Json(nullptr);
+  json["intensity"] = row.bytes > 0 ? Json(row.intensity()) : Json(nullptr);
+  return json;
+}
+
 void add_setup(Json& json, const TrainingStarted& e) {
   json["model"] = e.request.model;
   json["data"] = to_string(e.request.data);
@@ -199,6 +269,9 @@ void add_setup(Json& json, const TrainingStarted& e) {
   json["epochs"] = e.request.epochs;
   json["order"] = to_string(e.request.order);
   json["seed"] = e.request.seed;
+  json["kernels"] = e.request.compare_kernels ? "both" : to_string(e.request.kernels);
+  json["dtype"] = to_string(e.request.dtype);
+  json["convolution"] = e.request.convolution;
   const bool listed = e.request.share_policy == SharePolicy::Listed;
   json["shares"] = listed ? Json(e.request.shares) : Json(to_string(e.request.share_policy));
   json["parameters"] = e.parameters;
@@ -254,6 +327,14 @@ std::optional<std::string> json_line(const Payload& payload) {
   return dump(*json);
 }
 
+std::vector<std::string> json_profile(const TrainingProfile& profile) {
+  std::vector<std::string> lines;
+  for (const ProfileRow& row : profile.rows) {
+    if (row.time.n > 0) lines.push_back(dump(profile_row_json(profile, row)));
+  }
+  return lines;
+}
+
 std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry) {
   Json json{{"type", "device"},
             {"device", to_string(info.device)},
@@ -280,9 +361,11 @@ std::string json_skip(const std::string& what, const std::string& reason) {
 
 void JobSummary::add(const Payload& payload) {
   if (const auto* peak = std::get_if<PeakSample>(&payload)) peaks.push_back(*peak);
+  if (const auto* found = std::get_if<CeilingsMeasured>(&payload)) ceilings.push_back(*found);
   if (const auto* fit = std::get_if<TransferFit>(&payload)) fits.push_back(*fit);
   if (const auto* started = std::get_if<TrainingStarted>(&payload)) setup = *started;
   if (const auto* done = std::get_if<TrainingDone>(&payload)) training = *done;
+  if (const auto* layers = std::get_if<TrainingProfile>(&payload)) profile = *layers;
   if (const auto* job = std::get_if<JobStarted>(&payload)) {
     if (const auto* request = std::get_if<StartScaling>(&job->command)) scaling = *request;
   }
@@ -292,8 +375,10 @@ std::string json_done(double seconds, const JobSummary& summary) {
   Json json{{"type", "done"}, {"seconds", seconds}};
   if (summary.training) add_training(json, *summary.training);
   if (summary.setup) add_setup(json, *summary.setup);
+  if (summary.profile) json["profile"] = profile_json(*summary.profile);
   if (summary.scaling) add_scaling(json, *summary.scaling);
   for (const PeakSample& peak : summary.peaks) json["peaks"].push_back(peak_json(peak));
+  for (const CeilingsMeasured& e : summary.ceilings) json["ceilings"].push_back(ceilings_json(e));
   for (const TransferFit& fit : summary.fits) json["fits"].push_back(fit_json(fit));
   return dump(json);
 }

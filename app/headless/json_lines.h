@@ -12,6 +12,9 @@ namespace lab::app {
 // A number that is not finite becomes null.
 std::optional<std::string> json_line(const Payload& payload);
 
+// One {"type":"sample", ...} for each row of a profile that was timed.
+std::vector<std::string> json_profile(const TrainingProfile& profile);
+
 // {"type":"device", ...}. `telemetry` may be null.
 std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry);
 
@@ -23,15 +26,19 @@ struct JobSummary {
   void add(const Payload& payload);  // keeps what belongs here, passes over the rest
 
   std::vector<PeakSample> peaks;
+  std::vector<CeilingsMeasured> ceilings;
   std::vector<TransferFit> fits;
   std::optional<TrainingStarted> setup;
   std::optional<TrainingDone> training;
+  std::optional<TrainingProfile> profile;  // the latest
   std::optional<StartScaling> scaling;
 };
 
-// The last object of every command: "peaks" and "fits" where there are some, and for training
+// The last object of every command: "peaks", "ceilings" (a device each, "compute" and "bandwidth"
+// in it) and "fits" where there are some, and for training
 // "test_acc", "images_per_s", "devices", "ranks", for several devices "split" and "hidden_share",
-// "checkpoint" where there is one, and the settings; for scaling the settings.
+// "checkpoint" where there is one, "profile" with whole steps where there is one, and the settings;
+// for scaling the settings.
 std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 

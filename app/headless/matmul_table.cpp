@@ -2,6 +2,7 @@
 
 #include "app/headless/printer.h"
 #include "app/headless/table.h"
+#include "compute/types/roofline.h"
 #include "compute/types/units.h"
 
 namespace lab::app {
@@ -26,20 +27,35 @@ class MatmulTable final : public Printer {
       console_.line(fmt::format("{}: measured peak {} ({}, {} thread{})", to_string(peak->device),
                                 format_si(peak->gflops * 1e9, "FLOP/s"), to_string(peak->dtype),
                                 peak->threads, peak->threads == 1 ? "" : "s"));
+    } else if (const auto* ceilings = std::get_if<CeilingsMeasured>(&payload)) {
+      show_bandwidths(*ceilings);
     } else if (const auto* sample = std::get_if<MatmulSample>(&payload)) {
       show_sample(*sample);
     }
   }
 
  private:
+  // The peaks, which are ceilings too, were shown when they came.
+  void show_bandwidths(const CeilingsMeasured& ceilings) {
+    for (const BandwidthCeiling& level : ceilings.bandwidth) {
+      console_.line(fmt::format(
+          "{}: measured {} bandwidth {} ({} thread{}, {}, {}, n {}{}), feeds the peak from {:.3g} "
+          "FLOP/B",
+          to_string(ceilings.device), level.name, format_si(level.gb_per_s * 1e9, "B/s"),
+          ceilings.threads, ceilings.threads == 1 ? "" : "s", format_bytes(level.working_set_bytes),
+          spread_text(level.time), level.time.n, level.time.unstable ? ", unstable" : "",
+          ridge(ceilings, level, DType::F32)));
+    }
+  }
+
   void show_sample(const MatmulSample& s) {
     if (!header_shown_) console_.line(layout_.header());
     header_shown_ = true;
-    console_.line(
-        layout_.row({to_string(s.device), s.kernel, to_string(s.dtype), shape(s),
-                     format_si(s.gflops * 1e9, "FLOP/s"), share(s.share_of_library),
-                     share(s.share_of_peak), format_seconds(s.time.median_s), spread_text(s.time),
-                     std::to_string(s.time.n), remark_text(s.verified, s.time)}));
+    console_.line(layout_.row(
+        {to_string(s.device), s.kernel, to_string(s.dtype), shape(s),
+         format_si(s.gflops * 1e9, "FLOP/s"), share(s.share_of_library), share(s.share_of_peak),
+         fmt::format("{:.3g}", arithmetic_intensity(s)), format_seconds(s.time.median_s),
+         spread_text(s.time), std::to_string(s.time.n), remark_text(s.verified, s.time)}));
   }
 
   Console& console_;
@@ -51,6 +67,7 @@ class MatmulTable final : public Printer {
                              {"speed", 12, true},
                              {"of library", 10, true},
                              {"of peak", 7, true},
+                             {"FLOP/B", 6, true},
                              {"median", 8, true},
                              {"spread", 8, true},
                              {"n", 5, true},

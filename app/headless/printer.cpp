@@ -30,6 +30,7 @@ class JsonPrinter final : public Printer {
       return;
     }
     if (ends_measuring(payload)) show_points();
+    if (std::holds_alternative<JobFinished>(payload)) show_profile();
     if (const auto text = json_line(payload)) console_.line(*text);
     if (const auto* line = std::get_if<LogLine>(&payload)) console_.message(log_text(*line));
     if (const auto* end = std::get_if<JobFinished>(&payload);
@@ -48,6 +49,11 @@ class JsonPrinter final : public Printer {
     for (const ScalingPoint& point : scaling_.take()) {
       if (const auto text = json_line(point)) console_.line(*text);
     }
+  }
+
+  void show_profile() {
+    if (!summary_.profile) return;
+    for (const std::string& line : json_profile(*summary_.profile)) console_.line(line);
   }
 
   Console& console_;

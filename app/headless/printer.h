@@ -29,6 +29,9 @@ std::unique_ptr<Printer> make_transfer_table(Console& console);
 std::unique_ptr<Printer> make_training_table(Console& console);
 std::unique_ptr<Printer> make_scaling_table(Console& console);
 
+// Each layer's time, longest first, and how they add up.
+void print_profile(Console& console, const TrainingProfile& profile);
+
 // "12.3 ms  +-1.2 %" belongs together: median, and half the distance from p10 to p90 over it.
 std::string spread_text(const Timing& time);
 // What to know before believing a row: "NOT VERIFIED", "unstable"; mostly empty.

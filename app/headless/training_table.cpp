@@ -62,6 +62,10 @@ class TrainingTable final : public Printer {
       show_epoch(*epoch);
     } else if (const auto* done = std::get_if<TrainingDone>(&payload)) {
       show_done(*done);
+    } else if (const auto* profile = std::get_if<TrainingProfile>(&payload)) {
+      profile_ = *profile;
+    } else if (std::holds_alternative<JobFinished>(payload) && profile_) {
+      print_profile(console_, *profile_);
     }
   }
 
@@ -74,9 +78,11 @@ class TrainingTable final : public Printer {
         s.synthetic ? "synthetic" : to_string(s.request.data), s.train_images, s.test_images));
     console_.line(
         fmt::format("batch {}, learning rate {}, momentum {}, weight decay {}, {} steps "
-                    "of {} an epoch, seed {}",
+                    "of {} an epoch, seed {}, {} kernels, {} factors",
                     s.request.batch, rate(s), s.request.momentum, s.request.weight_decay,
-                    s.total_steps, s.steps_per_epoch, s.request.seed));
+                    s.total_steps, s.steps_per_epoch, s.request.seed,
+                    s.request.compare_kernels ? "both" : to_string(s.request.kernels),
+                    to_string(s.request.dtype)));
   }
 
   void show_epoch(const EpochDone& e) {
@@ -98,6 +104,7 @@ class TrainingTable final : public Printer {
 
   Console& console_;
   bool header_shown_ = false;
+  std::optional<TrainingProfile> profile_;  // the latest
   const TableLayout layout_{{{"epoch", 5, true},
                              {"train loss", 10, true},
                              {"train acc", 9, true},

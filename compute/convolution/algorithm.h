@@ -65,10 +65,10 @@ class ConvolutionAlgorithm {
 };
 
 // Each is one object for the whole process.
-const ConvolutionAlgorithm& gemm_convolution();     // im2col and our GEMM: any shape
-const ConvolutionAlgorithm& direct_convolution();    // few channels, blocks of images
+const ConvolutionAlgorithm& gemm_convolution();       // im2col and our GEMM: any shape
+const ConvolutionAlgorithm& direct_convolution();     // few channels, blocks of images
 const ConvolutionAlgorithm& winograd2_convolution();  // F(2x2, 3x3)
 const ConvolutionAlgorithm& winograd4_convolution();  // F(4x4, 3x3)
-const ConvolutionAlgorithm& library_convolution();  // the library's kernels: any shape
+const ConvolutionAlgorithm& library_convolution();    // the library's kernels: any shape
 
 }  // namespace lab

@@ -232,8 +232,8 @@ void sum_block(const ConvShape& s, const Memory& memory, const float* x, const f
   const std::int64_t row_size = s.out_w * s.out_c;
   for (std::int64_t begin = 0; begin < s.out_h; begin += at_once) {
     const std::int64_t end = std::min(s.out_h, begin + at_once);
-    simd::images_to_lanes(
-        {dy + begin * row_size, s.out_size(), images, (end - begin) * row_size}, memory.rows);
+    simd::images_to_lanes({dy + begin * row_size, s.out_size(), images, (end - begin) * row_size},
+                          memory.rows);
     sum_rows(s, memory, {begin, end});
   }
 }
@@ -242,14 +242,13 @@ class DirectConvolution final : public ConvolutionAlgorithm {
  public:
   const char* name() const override { return "direct"; }
 
+  // Work memory must stay in the second cache; a stride would scatter gradients; half a block of
+  // images wastes half of every vector.
   bool supports(const ConvolutionCase& c) const override {
-    constexpr std::int64_t kMostBytes = 640 * 1024;  // that stay in the second cache
-    if (c.products != DType::F32 || c.batch < simd::image_lanes() / 2) return false;
-    if (c.stage == ConvolutionStage::InputGradient &&
-        (c.shape.stride != 1 || c.shape.padding >= c.shape.kernel)) {
-      return false;
-    }
-    return bytes_of_thread(c) <= kMostBytes;
+    constexpr std::int64_t kMostBytes = 640 * 1024;
+    const bool scatters = c.stage == ConvolutionStage::InputGradient && c.shape.stride != 1;
+    return c.products == DType::F32 && !scatters && c.shape.padding < c.shape.kernel &&
+           c.batch >= simd::image_lanes() / 2 && bytes_of_thread(c) <= kMostBytes;
   }
   std::int64_t scratch_bytes(const ConvolutionCase& c) const override {
     return bytes_of_thread(c) * c.threads;

@@ -16,12 +16,7 @@
 namespace lab::nn {
 namespace {
 
-constexpr std::int64_t kAlignFloats = 16;
 constexpr std::int64_t kSlackBytes = 64;  // whole vectors may be moved past an array's end
-
-std::int64_t padded(std::int64_t floats) {
-  return (floats + kAlignFloats - 1) / kAlignFloats * kAlignFloats;
-}
 
 Buffer named_buffer(DeviceContext& device, std::int64_t bytes, std::string name) {
   TensorInfo info;
@@ -59,19 +54,15 @@ void Network::set_max_batch(std::int64_t max_batch) {
 }
 
 void Network::place_parameters() {
-  std::int64_t floats = 0;
-  for (const Parameter& p : plan_.parameters) floats += padded(p.size);
-  parameter_memory_ = named_buffer(device_, floats * 4, name() + " parameters");
-  gradient_memory_ = named_buffer(device_, floats * 4, name() + " gradients");
-  std::memset(parameter_memory_.data(), 0, static_cast<std::size_t>(floats * 4));
-  std::memset(gradient_memory_.data(), 0, static_cast<std::size_t>(floats * 4));
-  float* value = flat_parameters().data();
-  float* grad = flat_gradients().data();
-  for (Parameter& p : plan_.parameters) {
-    p.value = value;
-    p.grad = grad;
-    value += padded(p.size);
-    grad += padded(p.size);
+  const std::vector<std::int64_t> offsets = plan_.parameter_offsets();
+  const std::int64_t bytes = offsets.back() * 4;
+  parameter_memory_ = named_buffer(device_, bytes, name() + " parameters");
+  gradient_memory_ = named_buffer(device_, bytes, name() + " gradients");
+  std::memset(parameter_memory_.data(), 0, static_cast<std::size_t>(bytes));
+  std::memset(gradient_memory_.data(), 0, static_cast<std::size_t>(bytes));
+  for (std::size_t p = 0; p < plan_.parameters.size(); ++p) {
+    plan_.parameters[p].value = flat_parameters().data() + offsets[p];
+    plan_.parameters[p].grad = flat_gradients().data() + offsets[p];
   }
 }
 

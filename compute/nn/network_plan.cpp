@@ -28,6 +28,16 @@ NetworkPlan::NetworkPlan(std::string model_name, ImageShape input, WeightInit in
   values.push_back({.shape = input});
 }
 
+std::vector<std::int64_t> NetworkPlan::parameter_offsets() const {
+  constexpr std::int64_t kAlignFloats = 16;
+  std::vector<std::int64_t> begins = {0};
+  for (const Parameter& p : parameters) {
+    const std::int64_t padded = (p.size + kAlignFloats - 1) / kAlignFloats * kAlignFloats;
+    begins.push_back(begins.back() + padded);
+  }
+  return begins;
+}
+
 std::size_t NetworkPlan::declare(std::string parameter, Shape shape, Layout layout, Init init) {
   const std::int64_t size = count(shape);
   parameters.push_back({.name = std::move(parameter),

@@ -60,6 +60,10 @@ class NetworkPlan {
 
   const ImageShape& shape_of(ValueId id) const { return values[id].shape; }
 
+  // Where each parameter begins in the flat array of all of them, in floats, and at last the
+  // array's length; each begins on 64 bytes.
+  std::vector<std::int64_t> parameter_offsets() const;
+
   // Addresses of the elements stay while the plan is moved: operations point to them.
   std::string name;
   WeightInit weight_init;

@@ -8,18 +8,6 @@
 namespace lab {
 namespace {
 
-// Parameters begin on 64 bytes in the flat array of gradients.
-constexpr std::int64_t kAlignFloats = 16;
-
-std::vector<std::int64_t> offsets(const nn::NetworkPlan& plan) {
-  std::vector<std::int64_t> begins = {0};
-  for (const nn::Parameter& p : plan.parameters) {
-    const std::int64_t padded = (p.size + kAlignFloats - 1) / kAlignFloats * kAlignFloats;
-    begins.push_back(begins.back() + padded);
-  }
-  return begins;
-}
-
 // A weight is used once at each place of the operation's output.
 double work(const nn::NetworkPlan& plan, const nn::Op& op) {
   double weights = 0;
@@ -48,7 +36,8 @@ std::vector<BucketLoad> bucket_loads(std::string_view model, std::int64_t bucket
   const std::vector<double> ready = ready_times(plan);
   std::vector<BucketLoad> loads;
   double latest = 0;  // buckets are summed in order, so none passes an earlier one
-  for (const GradientBucket& bucket : plan_buckets(offsets(plan), bucket_bytes, kLastBucketBytes)) {
+  for (const GradientBucket& bucket :
+       plan_buckets(plan.parameter_offsets(), bucket_bytes, kLastBucketBytes)) {
     const auto begin = ready.begin() + static_cast<std::ptrdiff_t>(bucket.first_parameter);
     latest = std::max(
         latest, *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(bucket.parameters)));

@@ -13,6 +13,12 @@ namespace {
 // Streams below belong to the parameters' initial values.
 constexpr std::uint64_t kFirstShuffleStream = std::uint64_t{1} << 32;
 
+std::vector<std::uint32_t> file_order(const ImageSet& images) {
+  std::vector<std::uint32_t> index(static_cast<std::size_t>(images.count));
+  std::iota(index.begin(), index.end(), 0U);
+  return index;
+}
+
 }  // namespace
 
 BatchLoader::BatchLoader(const ImageSet& images, std::int64_t batch, BatchOrder order,
@@ -21,9 +27,7 @@ BatchLoader::BatchLoader(const ImageSet& images, std::int64_t batch, BatchOrder 
       batch_(batch),
       order_(order),
       seed_(seed),
-      index_(static_cast<std::size_t>(images.count)) {
-  std::iota(index_.begin(), index_.end(), 0U);
-}
+      order_of_images_(std::make_shared<std::vector<std::uint32_t>>(file_order(images))) {}
 
 std::int64_t BatchLoader::steps_per_epoch() const {
   return (images_.count + batch_ - 1) / batch_;
@@ -36,22 +40,42 @@ std::int64_t BatchLoader::batch_size(std::int64_t step) const {
 // Fisher and Yates, from the file's order each time, so that an epoch needs no earlier one.
 void BatchLoader::start_epoch(std::int64_t epoch) {
   if (order_ == BatchOrder::Sequential) return;
-  std::iota(index_.begin(), index_.end(), 0U);
+  std::vector<std::uint32_t> index = file_order(images_);
   const RandomStream random{seed_, kFirstShuffleStream + static_cast<std::uint64_t>(epoch)};
-  for (std::size_t i = index_.size(); i > 1; --i) {
-    std::swap(index_[i - 1], index_[random.below(i, static_cast<std::uint32_t>(i))]);
+  for (std::size_t i = index.size(); i > 1; --i) {
+    std::swap(index[i - 1], index[random.below(i, static_cast<std::uint32_t>(i))]);
   }
+  order_of_images_ = std::make_shared<std::vector<std::uint32_t>>(std::move(index));
 }
 
 void BatchLoader::load(std::int64_t step, BatchSlice slice, ThreadPool& pool, float* pixels,
                        std::uint8_t* labels) const {
-  const std::int64_t size = std::int64_t{images_.height} * images_.width;
-  const std::uint32_t* chosen = index_.data() + step * batch_ + slice.begin;
+  const std::int64_t size = image_size();
+  const std::uint32_t* image = chosen(step, slice);
   pool.parallel_for(slice.end - slice.begin, 32, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      simd::pixels_to_floats(images_.pixels.data() + chosen[i] * size, pixels + i * size, size);
-      labels[i] = images_.labels[chosen[i]];
+      simd::pixels_to_floats(images_.pixels.data() + image[i] * size, pixels + i * size, size);
+      labels[i] = images_.labels[image[i]];
     }
+  });
+}
+
+void BatchLoader::copy_bytes(std::int64_t step, BatchSlice slice, std::uint8_t* pixels,
+                             std::uint8_t* labels) const {
+  const std::int64_t size = image_size();
+  const std::uint32_t* image = chosen(step, slice);
+  for (std::int64_t i = 0; i < slice.end - slice.begin; ++i) {
+    std::copy_n(images_.pixels.data() + image[i] * size, size, pixels + i * size);
+    labels[i] = images_.labels[image[i]];
+  }
+}
+
+void BatchLoader::convert(const BatchBytes& from, std::int64_t images, ThreadPool& pool,
+                          float* pixels, std::uint8_t* labels) const {
+  const std::int64_t size = image_size();
+  pool.parallel_for(images, 32, [&](std::int64_t begin, std::int64_t end) {
+    simd::pixels_to_floats(from.pixels + begin * size, pixels + begin * size, (end - begin) * size);
+    std::copy(from.labels + begin, from.labels + end, labels + begin);
   });
 }
 

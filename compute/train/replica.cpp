@@ -1,23 +1,79 @@
 #include "compute/train/replica.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "compute/measure/measure.h"
 #include "compute/nn/models.h"
 
 namespace lab {
+namespace {
+
+// Where every hardware thread computes, handing a batch over costs what it saves in steps of 2 ms
+// and more than that in shorter ones.
+constexpr double kWorthHandingOver_s = 1e-3;
+
+std::vector<int> hardware_threads(const DeviceContext& device) {
+  std::vector<int> all;
+  for (const std::vector<int>& of_core : device.info().hardware_threads) {
+    all.insert(all.end(), of_core.begin(), of_core.end());
+  }
+  return all;
+}
+
+// Keeps the loader untouched until nobody reads it any more.
+class WaitAtEnd {
+ public:
+  explicit WaitAtEnd(StagedBatch& staged) : staged_(staged) {}
+  ~WaitAtEnd() { staged_.wait(); }
+  WaitAtEnd(const WaitAtEnd&) = delete;
+  WaitAtEnd& operator=(const WaitAtEnd&) = delete;
+
+ private:
+  StagedBatch& staged_;
+};
+
+}  // namespace
 
 Replica::Replica(DeviceContext& device, const std::string& model, const nn::SgdOptions& sgd,
-                 std::int64_t capacity, std::uint64_t seed)
-    : network_(nn::plan_model(model), device, capacity, seed), sgd_(network_, sgd) {}
+                 std::int64_t capacity, std::uint64_t seed, const nn::KernelOptions& kernels)
+    : network_(nn::plan_model(model), device, capacity, seed, kernels),
+      sgd_(network_, sgd),
+      spare_threads_(hardware_threads(device).size() > device.info().cores.size()),
+      staged_(hardware_threads(device)) {}
+
+void Replica::load(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
+  ThreadPool& pool = device().threads();
+  const BatchBytes staged = staged_.find(loader, step, slice);
+  if (staged.pixels == nullptr) {
+    loader.load(step, slice, pool, network_.input(), network_.labels());
+  } else {
+    loader.convert(staged, slice.end - slice.begin, pool, network_.input(), network_.labels());
+  }
+}
+
+// The next step's share of images is most likely this step's.
+void Replica::prepare_next(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
+  if (!spare_threads_ && last_compute_s_ < kWorthHandingOver_s) return;
+  if (step + 1 >= loader.steps_per_epoch()) return;
+  slice.end = std::min(slice.end, loader.batch_size(step + 1));
+  if (slice.begin < slice.end) staged_.prepare(loader, step + 1, slice);
+}
 
 nn::BatchResult Replica::compute(const BatchLoader& loader, std::int64_t step, BatchSlice slice,
                                  double divisor, const nn::PassOptions& options) {
   const std::int64_t images = slice.end - slice.begin;
   if (images == 0) return {};
-  loader.load(step, slice, device().threads(), network_.input(), network_.labels());
+  nn::observed(options.observer, StepPhase::Batch, 0, [&] { load(loader, step, slice); });
+  const WaitAtEnd end(staged_);
+  prepare_next(loader, step, slice);
+  const double begin_s = monotonic_s();
   network_.forward(images, /*training=*/true, options);
-  const nn::BatchResult result = network_.loss(images, divisor);
+  nn::BatchResult result;
+  nn::observed(options.observer, StepPhase::Loss, 0,
+               [&] { result = network_.loss(images, divisor); });
   network_.backward(images, options);
+  last_compute_s_ = monotonic_s() - begin_s;
   return result;
 }
 

@@ -2,6 +2,7 @@
 // One device's copy of the network, and its part of a step. Driven by one thread at a time.
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "compute/train/batch_loader.h"
 #include "compute/train/gradient_buckets.h"
 #include "compute/train/gradient_reducer.h"
+#include "compute/train/staged_batch.h"
 
 namespace lab {
 
@@ -29,7 +31,7 @@ class Replica {
  public:
   // Throws Error(OutOfMemory) with both numbers.
   Replica(DeviceContext& device, const std::string& model, const nn::SgdOptions& sgd,
-          std::int64_t capacity, std::uint64_t seed);
+          std::int64_t capacity, std::uint64_t seed, const nn::KernelOptions& kernels = {});
 
   nn::Network& network() { return network_; }
   nn::Sgd& sgd() { return sgd_; }
@@ -37,6 +39,7 @@ class Replica {
 
   // The images of `slice`, within the loader's step: forward, loss, backward; the gradient is that
   // of sum(loss) / divisor. Without images nothing is computed.
+  // Meanwhile the next step's images are copied, where a hardware thread is idle or the step long.
   nn::BatchResult compute(const BatchLoader& loader, std::int64_t step, BatchSlice slice,
                           double divisor, const nn::PassOptions& options);
 
@@ -44,8 +47,14 @@ class Replica {
   void copy_state(Replica& from);
 
  private:
+  void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
+  void prepare_next(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
+
   nn::Network network_;
   nn::Sgd sgd_;
+  const bool spare_threads_;  // hardware threads on which nobody computes
+  double last_compute_s_ = std::numeric_limits<double>::infinity();
+  StagedBatch staged_;
 };
 
 // Values alone: operations keep pointing to `to`.

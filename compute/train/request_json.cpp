@@ -39,6 +39,9 @@ void for_each_field(const Visit& visit) {
   visit("order", "--order", Decides::Numbers, &R::order);
   visit("seed", "--seed", Decides::Numbers, &R::seed);
   visit("kernels", "--kernels", Decides::Course, &R::kernels);
+  visit("compare_kernels", "--kernels both", Decides::Course, &R::compare_kernels);
+  visit("convolution", "--convolution", Decides::Course, &R::convolution);
+  visit("profile", "--profile", Decides::Place, &R::profile);
   visit("dtype", "--dtype", Decides::Numbers, &R::dtype);
   visit("init_file", "--init", Decides::Place, &R::init_file);
   visit("save_file", "--save", Decides::Place, &R::save_file);
@@ -204,7 +207,10 @@ bool read(const Json& json, std::vector<T>& values) {
 
 std::string setting(std::string_view name, const char* option, const Json& value) {
   if (value.is_null()) return fmt::format("no {}", option);
-  if (value.is_boolean()) return value.get<bool>() ? fmt::format("no {}", option) : option;
+  if (value.is_boolean()) {
+    const bool negative = std::string_view(option).starts_with("--no-");
+    return value.get<bool>() == negative ? fmt::format("no {}", option) : option;
+  }
   if (value.is_string()) return fmt::format("{} {}", option, value.get<std::string>());
   if (name == "bucket_bytes") return fmt::format("{} {}", option, value.get<double>() / (1 << 20));
   if (value.is_number_float()) return fmt::format("{} {}", option, value.get<double>());

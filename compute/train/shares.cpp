@@ -42,11 +42,6 @@ constexpr std::size_t kWindow = 5;     // steps behind a decision
 constexpr std::size_t kUnsettled = 1;  // steps after a change that still feel the old division
 constexpr double kWorthwhile = 0.97;   // a new division must promise this share of the time
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
-}
-
 }  // namespace
 
 AutoShares::AutoShares(std::size_t devices)

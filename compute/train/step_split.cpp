@@ -1,6 +1,7 @@
 #include "compute/train/step_split.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "compute/measure/statistics.h"
@@ -21,17 +22,16 @@ StepSplit split_of(std::span<const DeviceStep> devices) {
 
 StepSplit median_split(std::span<const StepSplit> steps) {
   if (steps.empty()) return {};
-  const auto median = [&](double StepSplit::*part) {
+  const auto median_of = [&](double StepSplit::*part) {
     std::vector<double> values;
     values.reserve(steps.size());
     for (const StepSplit& s : steps) values.push_back(s.*part);
-    std::sort(values.begin(), values.end());
-    return quantile(values, 0.5);
+    return median(std::move(values));
   };
-  return {.compute_s = median(&StepSplit::compute_s),
-          .all_reduce_s = median(&StepSplit::all_reduce_s),
-          .exposed_s = median(&StepSplit::exposed_s),
-          .imbalance_s = median(&StepSplit::imbalance_s)};
+  return {.compute_s = median_of(&StepSplit::compute_s),
+          .all_reduce_s = median_of(&StepSplit::all_reduce_s),
+          .exposed_s = median_of(&StepSplit::exposed_s),
+          .imbalance_s = median_of(&StepSplit::imbalance_s)};
 }
 
 double hidden_share(const StepSplit& split) {

@@ -50,8 +50,8 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
   replicas_.resize(devices.size());
   run_replicas([&](std::size_t i) {  // memory is near to who touches it first
     const std::int64_t capacity = std::max<std::int64_t>(1, images_[first_local_ + i]);
-    replicas_[i] =
-        std::make_unique<Replica>(*devices[i], options.model, options.sgd, capacity, options.seed);
+    replicas_[i] = std::make_unique<Replica>(*devices[i], options.model, options.sgd, capacity,
+                                             options.seed, options.kernels);
   });
   std::vector<float*> gradients;
   for (const auto& replica : replicas_) {
@@ -79,11 +79,11 @@ StepResult Trainer::step(const BatchLoader& loader, std::int64_t step, double lr
   }
   step_begin_s_ = monotonic_s();
   run_replicas([&](std::size_t i) { compute(i, loader, step, options); });
-  const std::vector<ReplicaStep> steps = exchange(stop_after_epoch);
-  StepResult result = summarise(steps);
+  exchange(stop_after_epoch);
+  StepResult result = summarise();
   result.stop_after_epoch = stop_after_epoch;
   if (!std::isfinite(result.loss)) return result;
-  update(lr);
+  update(lr, options.observer);
   if (auto_shares_) {
     std::vector<double> compute_s;
     for (const DeviceStep& device : result.devices) compute_s.push_back(device.compute_s);
@@ -94,7 +94,9 @@ StepResult Trainer::step(const BatchLoader& loader, std::int64_t step, double lr
 
 // Largest remainders, so that the division depends on batch and weights alone.
 void Trainer::divide(std::int64_t images) {
+  if (images == divided_) return;
   images_ = split_images(images, weights_);
+  divided_ = images;
 }
 
 void Trainer::make_room() {
@@ -114,6 +116,7 @@ void Trainer::choose_reference() {
 void Trainer::take_measured_shares(std::int64_t batch) {
   gather_statistics();  // whoever the reference will be goes on from these
   weights_ = auto_shares_->weights();
+  divided_ = 0;
   divide(batch);
   choose_reference();
 }
@@ -151,24 +154,26 @@ void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
 }
 
 nn::PassOptions Trainer::options_for(std::size_t i, const nn::PassOptions& options) {
-  nn::PassOptions own{.library = options.library, .stop = fault_.get_token()};
+  nn::PassOptions own{.kernels = options.kernels, .stop = fault_.get_token()};
   if (!reducer_) {
     own.between_ops = options.between_ops;
     own.gradient_ready = options.gradient_ready;
+    own.observer = options.observer;
     return own;
   }
   own.gradient_ready = [this, i, &options](std::size_t parameter) {
     if (options.gradient_ready) options.gradient_ready(parameter);
     locals_[i]->countdown.gradient_ready(parameter);
   };
-  if (i == 0 && options.between_ops) {
-    own.between_ops = [this, &options] {
-      options.between_ops();
-      reducer_->progress(0);
-    };
-  } else {
+  if (i > 0) {
     own.between_ops = [this, i] { reducer_->progress(i); };
+    return own;
   }
+  own.observer = options.observer;
+  own.between_ops = [this, &options] {
+    if (options.between_ops) options.between_ops();
+    nn::observed(options.observer, StepPhase::AllReduce, 0, [this] { reducer_->progress(0); });
+  };
   return own;
 }
 
@@ -192,55 +197,56 @@ void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t ste
   if (!reducer_) return;
   if (images_[index] == 0) local.countdown.all_ready();
   report.hidden_work_s = reducer_->work_s(i);
-  reducer_->finish(i, fault_.get_token());
+  nn::observed(i == 0 ? options.observer : nullptr, StepPhase::AllReduce, 0,
+               [&] { reducer_->finish(i, fault_.get_token()); });
   report.work_s = reducer_->work_s(i);
   report.finish_s = monotonic_s() - step_begin_s_;
 }
 
-void Trainer::update(double lr) {
+void Trainer::update(double lr, nn::StepObserver* observer) {
   run_replicas([&](std::size_t i) {
     const double begin = monotonic_s();
-    replicas_[i]->sgd().step(lr);
+    nn::observed(i == 0 ? observer : nullptr, StepPhase::Update, 0,
+                 [&] { replicas_[i]->sgd().step(lr); });
     locals_[i]->report.update_s = monotonic_s() - begin;
   });
 }
 
 // When the last backward of each process ended, on its own clock.
-std::vector<double> Trainer::last_backwards(const std::vector<ReplicaStep>& steps) const {
+std::vector<double> Trainer::last_backwards() const {
   std::vector<double> last_s(static_cast<std::size_t>(ranks_.size()));
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
     double& of_rank = last_s[static_cast<std::size_t>(devices_[i].rank)];
-    of_rank = std::max(of_rank, steps[i].backward_end_s);
+    of_rank = std::max(of_rank, steps_[i].backward_end_s);
   }
   return last_s;
 }
 
 // From the end of the last backward of all until the sums were there. Clocks differ, but it is the
 // process with that backward which had to wait least.
-double Trainer::exposed(const std::vector<ReplicaStep>& steps,
-                        const std::vector<double>& last_backward_s) const {
+double Trainer::exposed(const std::vector<double>& last_backward_s) const {
   std::vector<double> wait_s(last_backward_s.size());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
     const auto rank = static_cast<std::size_t>(devices_[i].rank);
-    wait_s[rank] = std::max(wait_s[rank], steps[i].finish_s - last_backward_s[rank]);
+    wait_s[rank] = std::max(wait_s[rank], steps_[i].finish_s - last_backward_s[rank]);
   }
   return *std::min_element(wait_s.begin(), wait_s.end());
 }
 
-StepResult Trainer::summarise(const std::vector<ReplicaStep>& steps) const {
+StepResult Trainer::summarise() const {
   StepResult result;
   double loss_sum = 0;
-  for (const ReplicaStep& s : steps) {
+  for (const ReplicaStep& s : steps_) {
     loss_sum += s.loss_sum;
     result.images += s.images;
     result.correct += s.correct;
   }
   result.loss = loss_sum / static_cast<double>(result.images);
   if (alone()) return result;
-  const std::vector<double> last_backward_s = last_backwards(steps);
-  const double exposed_s = exposed(steps, last_backward_s);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const ReplicaStep& s = steps[i];
+  const std::vector<double> last_backward_s = last_backwards();
+  const double exposed_s = exposed(last_backward_s);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const ReplicaStep& s = steps_[i];
     const double last_s = last_backward_s[static_cast<std::size_t>(devices_[i].rank)];
     DeviceStep device{.rank = devices_[i].rank, .device = devices_[i].device, .images = s.images};
     device.exposed_s = std::clamp(s.finish_s - last_s, 0.0, exposed_s);

@@ -29,6 +29,7 @@ struct TrainerOptions {
   SharePolicy share_policy = SharePolicy::Equal;
   std::vector<double> shares;  // of this process's devices, when Listed
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
+  nn::KernelOptions kernels;
 };
 
 struct StepResult {
@@ -82,7 +83,8 @@ class Trainer {
   // Loads the batch, then forward, loss, backward and the update at learning rate `lr`. A loss that
   // is not finite leaves the parameters as they are. `options.between_ops` is called on the calling
   // thread alone, where there are several devices it must not wait; `options.gradient_ready` on
-  // each device's thread. When a device fails, all stop and its error is thrown.
+  // each device's thread, `options.observer` on the first device's. When a device fails, all stop
+  // and its error is thrown.
   StepResult step(const BatchLoader& loader, std::int64_t step, double lr,
                   const nn::PassOptions& options, bool stop_after_epoch = false);
 
@@ -105,12 +107,11 @@ class Trainer {
   nn::PassOptions options_for(std::size_t replica, const nn::PassOptions& options);
   void compute(std::size_t replica, const BatchLoader& loader, std::int64_t step,
                const nn::PassOptions& options);
-  std::vector<ReplicaStep> exchange(bool& stop_after_epoch);
-  std::vector<double> last_backwards(const std::vector<ReplicaStep>& steps) const;
-  double exposed(const std::vector<ReplicaStep>& steps,
-                 const std::vector<double>& last_backward_s) const;
-  StepResult summarise(const std::vector<ReplicaStep>& steps) const;
-  void update(double lr);
+  void exchange(bool& stop_after_epoch);
+  std::vector<double> last_backwards() const;
+  double exposed(const std::vector<double>& last_backward_s) const;
+  StepResult summarise() const;
+  void update(double lr, nn::StepObserver* observer);
   std::vector<TestPart> test_parts(std::int64_t images) const;
   void look_at(TestPart& part, nn::Network& network, const BatchLoader& loader, std::int64_t round,
                const nn::PassOptions& options, Evaluation& into);
@@ -125,6 +126,8 @@ class Trainer {
   std::vector<double> weights_;              // of all devices
   std::unique_ptr<AutoShares> auto_shares_;  // when they are measured
   std::vector<std::int64_t> images_;         // of the step, by device
+  std::int64_t divided_ = 0;                 // into images_
+  std::vector<ReplicaStep> steps_;           // the latest, of all devices
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<GradientBucket> buckets_;
   std::unique_ptr<GradientReducer> reducer_;  // none for a single device

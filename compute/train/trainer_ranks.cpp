@@ -76,11 +76,11 @@ struct Wishes {
 
 }  // namespace
 
-std::vector<ReplicaStep> Trainer::exchange(bool& stop_after_epoch) {
-  std::vector<ReplicaStep> steps;
+void Trainer::exchange(bool& stop_after_epoch) {
+  steps_.clear();
   if (ranks_.single()) {
-    for (const auto& local : locals_) steps.push_back(local->report);
-    return steps;
+    for (const auto& local : locals_) steps_.push_back(local->report);
+    return;
   }
   std::vector<std::byte> mine;
   append(mine, Wishes{stop_.stop_requested(), stop_after_epoch});
@@ -91,10 +91,9 @@ std::vector<ReplicaStep> Trainer::exchange(bool& stop_after_epoch) {
     const auto wishes = reader.take<Wishes>();
     stop = stop || wishes.stop;
     stop_after_epoch = stop_after_epoch || wishes.stop_after_epoch;
-    while (!reader.empty()) steps.push_back(reader.take<ReplicaStep>());
+    while (!reader.empty()) steps_.push_back(reader.take<ReplicaStep>());
   }
   if (stop) throw AgreedStop();
-  return steps;
 }
 
 void Trainer::send_state() {

@@ -2,15 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "compute/convolution/remembered_choices.h"
 #include "compute/data/sha256.h"
 #include "compute/files/whole_file.h"
+#include "compute/matmul/onednn_threads.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/checkpoint.h"
+#include "compute/train/convolution_choice.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_run.h"
 
@@ -23,14 +29,20 @@ std::vector<DeviceContext*> contexts(const StartTraining& request, Machine& mach
   return devices;
 }
 
-TrainerOptions trainer_options(const StartTraining& request) {
+bool uses_library(const StartTraining& request) {
+  return request.kernels == Kernels::Library || request.compare_kernels;
+}
+
+TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser& chooser) {
   return {.model = request.model,
           .batch = request.batch,
           .seed = request.seed,
           .sgd = {.momentum = request.momentum, .weight_decay = request.weight_decay},
           .share_policy = request.share_policy,
           .shares = request.shares,
-          .bucket_bytes = request.bucket_bytes};
+          .bucket_bytes = request.bucket_bytes,
+          .kernels = {
+              .products = request.dtype, .chooser = &chooser, .library = uses_library(request)}};
 }
 
 // The first process reads; the others are told.
@@ -45,6 +57,15 @@ TrainingPosition load_state(const StartTraining& request, Trainer& trainer, Rank
   trainer.send_state();
   ranks.broadcast(std::as_writable_bytes(std::span(&position, 1)), 0, {});
   return position;
+}
+
+void report_convolutions(const StartTraining& request, Trainer& trainer, RunContext& ctx) {
+  if (ctx.ranks().rank() != 0) return;
+  if (std::string problem = convolution_choices().problem(); !problem.empty()) {
+    ctx.emit(LogLine{Severity::Warning, std::move(problem)});
+  }
+  const std::string chosen = chosen_convolutions(trainer.network().plan(), request.kernels);
+  if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, "convolutions: " + chosen});
 }
 
 // Every process must have read the same images: a sum over others would mean nothing.
@@ -90,7 +111,11 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   }
   const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
   const auto bound = devices.front()->threads().bind_caller();
-  Trainer trainer(devices, trainer_options(request), ctx.stop_token(), ranks);
+  std::optional<QuietOnednnThreads> quiet;  // the library's calls take turns with ours
+  if (uses_library(request)) quiet.emplace();
+  const std::unique_ptr<ConvolutionChooser> chooser = make_chooser(request, ctx);
+  Trainer trainer(devices, trainer_options(request, *chooser), ctx.stop_token(), ranks);
+  report_convolutions(request, trainer, ctx);
   const TrainingPosition position = load_state(request, trainer, ranks);
   if (ranks.single()) ctx.throw_if_cancelled();
   const Dataset& images = data();

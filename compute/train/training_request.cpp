@@ -1,13 +1,17 @@
 #include "compute/train/training_request.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compute/nn/models.h"
+#include "compute/train/convolution_choice.h"
 #include "compute/types/error.h"
 #include "compute/types/share_list.h"
 
@@ -73,6 +77,14 @@ void check_files(const StartTraining& r) {
   }
 }
 
+void check_convolution(const StartTraining& r) {
+  const std::vector<std::string> names = convolution_choice_names();
+  if (std::find(names.begin(), names.end(), r.convolution) != names.end()) return;
+  throw Error(Errc::NotFound,
+              fmt::format("training: there is no way '{}' to choose convolutions; choose one of {}",
+                          r.convolution, fmt::join(names, ", ")));
+}
+
 void check_devices(const StartTraining& r, Machine& machine) {
   std::set<Device> named;
   for (const Device device : r.devices) {
@@ -96,15 +108,20 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
   const double usual_rate = nn::default_learning_rate(request.model);  // checks the model's name
   if (!request.lr) request.lr = usual_rate;
   if (request.devices.empty()) request.devices = {cpu()};
+  if (request.compare_kernels) {
+    request.kernels = Kernels::Lab;
+    request.profile = true;
+  }
   check_rates(request);
   check_schedule(request);
   check_data(request);
   check_files(request);
+  check_convolution(request);
   check_count("the size of gradient buckets in bytes", request.bucket_bytes, kLeastBucket,
               kLargestBucket);
-  if (request.dtype != DType::F32) {
-    throw Error(Errc::Unsupported,
-                fmt::format("training in {} is not possible in this version; choose f32",
+  if (request.dtype != DType::F32 && request.dtype != DType::BF16) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("training: products of {} factors; choose f32 or bf16",
                             to_string(request.dtype)));
   }
   check_devices(request, machine);

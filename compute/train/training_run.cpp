@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "compute/matmul/peak.h"
 #include "compute/nn/models.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/prediction_samples.h"
@@ -15,6 +17,8 @@ namespace lab {
 namespace {
 
 constexpr std::size_t kSplits = 65536;  // enough for any median
+constexpr double kPeakBudget_s = 0.5;
+constexpr double kProfileInterval_s = 1;
 
 }  // namespace
 
@@ -31,7 +35,7 @@ TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const D
       at_(position),
       first_step_(position.steps),
       total_steps_(request.steps.value_or(request.epochs * loader_.steps_per_epoch())) {
-  pass_.library = request.kernels == Kernels::Library ? GemmLibrary::OneDnn : GemmLibrary::Lab;
+  pass_.kernels = request.kernels;
   // Several devices pause between steps: none may wait while others count on it.
   if (trainer.devices().size() == 1) {
     pass_.between_ops = [this] { clock_.leave_out(ctx_.checkpoint()); };
@@ -39,6 +43,7 @@ TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const D
 }
 
 void TrainingRun::run() {
+  start_profile();
   announce();
   // Saved behind the last step, before its epoch was evaluated.
   if (at_.steps >= total_steps_ && at_.step_in_epoch > 0) end_epoch();
@@ -46,6 +51,29 @@ void TrainingRun::run() {
     if (!train_epoch()) break;
   }
   finish();
+}
+
+// The peak is measured first, while nothing else runs on the device.
+void TrainingRun::start_profile() {
+  if (!request_.profile || !reports() || at_.steps >= total_steps_) return;
+  ctx_.progress(0, "measuring the peak");
+  DeviceContext& device = trainer_.network().device();
+  const PeakSample peak = measure_peak(device.device(), &device.threads(),
+                                       {.budget_s = kPeakBudget_s, .cancelled = [this] {
+                                          return ctx_.stop_token().stop_requested();
+                                        }});
+  ProfileSetup setup{.device = device.device(),
+                     .devices = static_cast<int>(trainer_.devices().size()),
+                     .kernels = {request_.kernels},
+                     .peak_gflops = peak.gflops,
+                     .momentum = request_.momentum != 0};
+  if (request_.compare_kernels) setup.kernels = {Kernels::Lab, Kernels::Library};
+  pass_.observer = &profile_.emplace(trainer_.network(), std::move(setup));
+}
+
+void TrainingRun::report_profile() {
+  profile_sent_s_ = clock_.seconds();
+  sink_(profile_->result());
 }
 
 void TrainingRun::announce() {
@@ -66,14 +94,30 @@ bool TrainingRun::train_epoch() {
     clock_.leave_out(ctx_.wait_while_paused());
     // Several processes end together, at the end of a step.
     if (ctx_.ranks().single()) ctx_.throw_if_cancelled();
-    const double begin = clock_.seconds();
-    const StepResult result = train_step();
-    report_step(result, clock_.seconds() - begin);
+    timed_step();
     save_if_due();
   }
   end_epoch();
   // Several processes must agree, and do so with each step.
   return !stop_after_epoch_ && !(ctx_.ranks().single() && ctx_.stop_after_epoch());
+}
+
+void TrainingRun::timed_step() {
+  if (request_.compare_kernels) {
+    pass_.kernels = at_.steps % 2 == 0 ? Kernels::Lab : Kernels::Library;
+  }
+  if (profile_) profile_->begin_step(pass_.kernels);
+  const double begin = clock_.seconds();
+  const StepResult result = train_step();
+  const double seconds = clock_.seconds() - begin;
+  if (profile_) {
+    const bool whole = result.images == loader_.batch_size(0);
+    profile_->end_step(
+        seconds, result.devices.empty() ? result.images : result.devices.front().images, whole);
+  }
+  report_step(result, seconds);
+  const bool due = clock_.seconds() - profile_sent_s_ >= kProfileInterval_s;
+  if (profile_ && due && profile_->counted() > 0) report_profile();
 }
 
 StepResult TrainingRun::train_step() {
@@ -141,6 +185,7 @@ void TrainingRun::end_epoch() {
 }
 
 void TrainingRun::evaluate(std::int64_t epoch) {
+  pass_.kernels = request_.kernels;
   const Evaluation evaluation = trainer_.evaluate(data_.test, pass_);
   test_acc_ = evaluation.accuracy;
   if (!reports()) return;
@@ -168,6 +213,7 @@ void TrainingRun::finish() {
   if (reports() && !request_.save_file.empty()) {
     nn::save_network(trainer_.network(), request_.save_file);
   }
+  if (profile_) report_profile();
   ctx_.progress(1, fmt::format("{} steps", at_.steps));
   TrainingDone done{
       .test_acc = test_acc_,

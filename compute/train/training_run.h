@@ -9,6 +9,7 @@
 #include "compute/run/run_context.h"
 #include "compute/train/checkpoint.h"
 #include "compute/train/learning_rate.h"
+#include "compute/train/step_profile.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_job.h"
 
@@ -43,6 +44,9 @@ class TrainingRun {
   void announce();
   // Returns false when the run ends here.
   bool train_epoch();
+  void start_profile();
+  void report_profile();
+  void timed_step();
   StepResult train_step();
   void report_step(const StepResult& result, double seconds);
   void end_epoch();
@@ -62,6 +66,8 @@ class TrainingRun {
   const LearningRate learning_rate_;
   WorkClock clock_;
   nn::PassOptions pass_;
+  std::optional<StepProfile> profile_;  // where one is asked for, in the first process
+  double profile_sent_s_ = 0;
   TrainingPosition at_;
   const std::int64_t first_step_;  // steps made before this run
   std::int64_t total_steps_ = 0;

@@ -8,6 +8,7 @@
 
 #include "compute/types/device.h"
 #include "compute/types/dtype.h"
+#include "compute/types/kernels.h"
 
 namespace lab {
 
@@ -46,7 +47,6 @@ struct StartMatmul {
 
 enum class DataSource { Synthetic, FashionMnist };
 enum class BatchOrder { Shuffled, Sequential };
-enum class Kernels { Lab, Library };
 
 // How a step's images are divided over the devices.
 enum class SharePolicy {
@@ -74,6 +74,12 @@ struct StartTraining {
   BatchOrder order = BatchOrder::Shuffled;
   std::uint64_t seed = 0;
   Kernels kernels = Kernels::Lab;
+  // Steps take turns with the lab's and the library's kernels, which are profiled both.
+  bool compare_kernels = false;
+  bool profile = false;  // measure each layer, on the first device
+  // Our convolutions: "auto" (the fastest here, measured once), "rule" (by shape alone), or an
+  // algorithm's name ("gemm" where that one cannot compute).
+  std::string convolution = "auto";
   DType dtype = DType::F32;
   std::string init_file;  // safetensors to start from
   std::string save_file;  // safetensors to write at the end
@@ -166,7 +172,6 @@ const char* to_string(TransferOp op);       // "read", "write", "copy", "triad"
 const char* to_string(CacheState cache);    // "warm", "cold"
 const char* to_string(DataSource data);     // "synthetic", "fashion-mnist"
 const char* to_string(BatchOrder order);    // "shuffled", "sequential"
-const char* to_string(Kernels kernels);     // "lab", "library"
 const char* to_string(Fill fill);           // "zeros", ...
 const char* to_string(SharePolicy policy);  // "equal", "auto", "listed"
 const char* to_string(LrScale scale);       // "none", "linear"

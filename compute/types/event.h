@@ -7,12 +7,14 @@
 #include <variant>
 #include <vector>
 
+#include "compute/types/ceilings.h"
 #include "compute/types/command.h"
 #include "compute/types/device.h"
 #include "compute/types/device_info.h"
 #include "compute/types/dtype.h"
 #include "compute/types/error.h"
 #include "compute/types/stats.h"
+#include "compute/types/training_profile.h"
 
 namespace lab {
 
@@ -242,10 +244,11 @@ struct Telemetry {
   std::int64_t lab_rss_bytes = 0;
 };
 
-using Payload = std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample,
-                             PeakSample, RungInfo, TransferSample, TransferFit, TrainingStarted,
-                             StepDone, EpochDone, Predictions, Confusion, TrainingDone,
-                             ScalingPoint, ScalingPrediction, TensorList, Telemetry>;
+using Payload =
+    std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample, PeakSample,
+                 CeilingsMeasured, RungInfo, TransferSample, TransferFit, TrainingStarted, StepDone,
+                 EpochDone, Predictions, Confusion, TrainingDone, TrainingProfile, ScalingPoint,
+                 ScalingPrediction, TensorList, Telemetry>;
 
 struct Event {
   JobId job = 0;

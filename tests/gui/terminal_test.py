@@ -94,13 +94,15 @@ def case_json(program, home):
     for one in devices:
         follow(one, one["type"])
 
-    matmul = json_of(program, home, "matmul", "--sizes", "64,100", "--devices", "cpu:0",
-                     "--budget", "0.02")  # fmt: skip
-    samples = [one for one in matmul if one["type"] == "sample"]
-    check({s["n"] for s in samples} == {64, 100}, "sizes are missing")
-    for one in samples:
-        follow(one, "matmul")
-        check(one["verified"] and one["gflops"] > 0, f"not verified: {one}")
+    for dtype in ("f32", "bf16"):
+        matmul = json_of(program, home, "matmul", "--sizes", "64,100", "--devices", "cpu:0",
+                         "--dtype", dtype, "--budget", "0.02")  # fmt: skip
+        samples = [one for one in matmul if one["type"] == "sample"]
+        check({s["n"] for s in samples} == {64, 100}, "sizes are missing")
+        for one in samples:
+            follow(one, "matmul")
+            check(one["dtype"] == dtype, f"not {dtype}: {one}")
+            check(one["verified"] and one["gflops"] > 0, f"not verified: {one}")
 
     transfer = json_of(program, home, "transfer", "--sizes", "4KiB..1MiB", "--from", "cpu:0",
                        "--to", "cpu:0", "--budget", "0.02")  # fmt: skip

@@ -103,6 +103,31 @@ inline MatmulSample matmul_sample(Device device, const std::string& kernel, std:
   return s;
 }
 
+// Two threads with three levels of memory under them.
+inline CeilingsMeasured ceilings_measured(Device device) {
+  CeilingsMeasured c;
+  c.device = device;
+  c.threads = 2;
+  c.compute = {{.name = "FMA f32", .threads = 1, .gflops = 250, .time = timing(0.001)},
+               {.name = "FMA f32", .threads = 2, .gflops = 500, .time = timing(0.001)}};
+  const auto level = [&](const char* name, std::int64_t cache_bytes, std::int64_t bytes,
+                         double gb_per_s) {
+    c.bandwidth.push_back({.name = name,
+                           .cache_bytes = cache_bytes,
+                           .working_set_bytes = bytes,
+                           .gb_per_s = gb_per_s,
+                           .median_gb_per_s = 0.9 * gb_per_s,
+                           .p10_gb_per_s = 0.8 * gb_per_s,
+                           .p90_gb_per_s = 0.95 * gb_per_s,
+                           .time = timing(static_cast<double>(bytes) / gb_per_s / 1e9)});
+  };
+  level("L1", 96 * kKiB, 48 * kKiB, 1000);
+  level("L2", 2 * kMiB, kMiB, 400);
+  level("L3", 32 * kMiB, 16 * kMiB, 200);
+  level("memory", 0, 128 * kMiB, 40);
+  return c;
+}
+
 inline TransferSample transfer_sample(Device from, Device to, TransferOp op, int threads,
                                       std::int64_t bytes, double gb_per_s) {
   TransferSample s;
@@ -230,6 +255,58 @@ inline ScalingPrediction scaling_check(ScalingMode mode, int devices) {
   ScalingPrediction p = scaling_prediction(mode, devices);
   p.link = "memory";
   p.measured_step_s = scaling_point(mode, devices).step.median_s;
+  return p;
+}
+
+// Of lenet with one or both kinds of kernels, the library's a quarter slower in what it computes.
+// `layers` convolutions, the first of which takes longest.
+inline TrainingProfile training_profile(bool both, int layers = 3) {
+  TrainingProfile p;
+  p.device = cpu();
+  p.model = "lenet";
+  p.images = 256;
+  p.threads = 2;
+  p.peak_gflops = 500;
+  for (const Kernels kernels : {Kernels::Lab, Kernels::Library}) {
+    if (kernels == Kernels::Library && !both) break;
+    const double slower = kernels == Kernels::Library ? 1.25 : 1;
+    double sum_s = 0;
+    ProfileTotal total;
+    const auto add = [&](std::string layer, const char* kind, StepPhase phase, double median_s,
+                         std::int64_t flop) {
+      ProfileRow row{.layer = std::move(layer), .kind = kind, .phase = phase, .kernels = kernels};
+      row.shape = flop > 0 ? "64x28x28 to 64x28x28" : "";
+      row.flop = flop;
+      row.bytes = 20'000'000;
+      row.method = flop == 0                      ? ""
+                   : kernels == Kernels::Library  ? "onednn"
+                   : phase == StepPhase::Backward ? "winograd4/winograd2"
+                                                  : "winograd4";
+      row.time = timing(flop > 0 ? median_s * slower : median_s);
+      sum_s += row.time.median_s;
+      total.shares[static_cast<std::size_t>(phase)] += row.time.median_s;
+      p.rows.push_back(std::move(row));
+    };
+    const auto name = [](int i) { return "resnet_block" + std::to_string(i) + ".0.conv1"; };
+    add("batch", "images to floats", StepPhase::Batch, 0.0002, 0);
+    for (int i = 1; i <= layers; ++i) {
+      add(name(i), "convolution", StepPhase::Forward, 0.01 / i, 1'000'000'000);
+      add("relu after " + name(i), "relu", StepPhase::Forward, 0.001 / i, 0);
+    }
+    add("loss", "softmax and cross-entropy", StepPhase::Loss, 0.00001, 0);
+    for (int i = layers; i >= 1; --i) {
+      add("relu after " + name(i), "relu", StepPhase::Backward, 0.002 / i, 0);
+      add(name(i), "convolution", StepPhase::Backward, 0.02 / i, 2'000'000'000);
+    }
+    add("update", "SGD", StepPhase::Update, 0.003, 0);
+    total.kernels = kernels;
+    total.rows = timing(sum_s);
+    total.unaccounted_s = 0.0001;
+    total.step = timing(sum_s + total.unaccounted_s);
+    total.step.warmup = 2;
+    for (double& share : total.shares) share /= total.step.median_s;
+    p.totals.push_back(total);
+  }
   return p;
 }
 

@@ -38,6 +38,9 @@ TEST(Forms, CommandsSayWhatWasFilledIn) {
   matmul.which = 1;
   EXPECT_EQ(to_command(matmul, machine, false).kernels, std::vector<std::string>{"best"});
   EXPECT_EQ(to_command(matmul, machine, false).sizes.back(), 4096);
+  EXPECT_EQ(to_command(matmul, machine, false).dtype, DType::F32);
+  matmul.dtype = 1;
+  EXPECT_EQ(to_command(matmul, machine, false).dtype, DType::BF16);
 
   TrainingForm training;
   const StartTraining s = to_command(training, machine);
@@ -158,6 +161,7 @@ TEST(Forms, SurviveSavingAndLoading) {
   forms.transfers.ops = {false, true, false, true};
   forms.matmul.chosen = {"naive", "packed"};
   forms.matmul.which = 2;
+  forms.matmul.dtype = 1;
   forms.training.lr = 0.05;
   forms.training.model = 3;
   forms.training.devices = {true, false, true};
@@ -173,6 +177,7 @@ TEST(Forms, SurviveSavingAndLoading) {
   save_forms(loaded, again);
   EXPECT_EQ(saved, again);
   EXPECT_EQ(loaded.matmul.chosen, forms.matmul.chosen);
+  EXPECT_EQ(loaded.matmul.dtype, 1);
   EXPECT_EQ(loaded.training.lr, 0.05);
   EXPECT_EQ(loaded.training.devices, forms.training.devices);
   EXPECT_EQ(loaded.training.shares, "5, 1");

@@ -114,6 +114,23 @@ TEST_P(Layout, ManyDevicesFit) {
   }
 }
 
+TEST_P(Layout, LayersFit) {
+  const Window& window = GetParam();
+  Lab lab(make_scene(Page::Devices, Scene::Empty), window.scale, window.size, window.mode);
+  lab.view.page = Page::Training;
+  lab.view.forms.training.layer_table = true;
+  for (const Layers& what :
+       {Layers{false, 3, true}, Layers{true, 20, true}, Layers{true, 3, false}}) {
+    SCOPED_TRACE(std::to_string(what.layers) + " layers" + (what.both ? ", both kernels" : ""));
+    for (const bool all : {false, true}) {
+      lab.view.forms.training.all_layers = all;
+      lab.show(make_layers(what, Scene::Running));
+      check_whole_page(lab, window.size);
+      lab.scroll(1000);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, Layout,
                          ::testing::Values(Window{{1280, 720}, 1, ui::ThemeMode::Dark},
                                            Window{{1280, 720}, 2, ui::ThemeMode::Light},

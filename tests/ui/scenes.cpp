@@ -79,6 +79,7 @@ void feed_matmul(Feed& feed, Scene scene) {
     peak.threads = 2;
     peak.time = timing(0.1);
     feed(1, peak);
+    feed(1, ceilings_measured(cpu()));
     double gflops = 5;
     for (const char* name : {"naive", "tiled", "simd", "onednn"}) {
       gflops *= 4;
@@ -173,6 +174,22 @@ Model make_many_devices(const ManyDevices& what, Scene scene) {
     done.hidden_share = 0.957;
     feed(1, done);
   }
+  feed.end(scene);
+  return model;
+}
+
+Model make_layers(const Layers& what, Scene scene) {
+  Model model(machine_of(1));
+  Feed feed{model};
+  StartTraining request;
+  request.profile = true;
+  request.compare_kernels = what.both;
+  feed(1, JobStarted{"Training lenet on cpu:0", request});
+  TrainingStarted started = training_started(true);
+  started.request = request;
+  feed(1, started);
+  for (int step = 1; step <= 40; ++step) feed(1, step_done(step));
+  if (what.profile) feed(1, training_profile(what.both, what.layers));
   feed.end(scene);
   return model;
 }

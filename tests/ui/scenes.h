@@ -23,6 +23,15 @@ struct ManyDevices {
 };
 ui::Model make_many_devices(const ManyDevices& what, Scene scene);
 
+// A training of which each layer is measured, with one or both kinds of kernels; `profile` false:
+// it is still warming up.
+struct Layers {
+  bool both = false;
+  int layers = 3;
+  bool profile = true;
+};
+ui::Model make_layers(const Layers& what, Scene scene);
+
 // The window with what a person does to it.
 class Lab {
  public:

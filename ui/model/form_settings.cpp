@@ -113,6 +113,7 @@ void visit_matmul(Visitor& v, auto& f) {
   v.text("matmul.sizes", f.sizes);
   v.choice("matmul.which", f.which, 3);
   v.names("matmul.chosen", f.chosen);
+  v.choice("matmul.dtype", f.dtype, 2);
   v.choice("matmul.cache", f.cache, 2);
   v.real("matmul.budget_s", f.budget_s, 0);
   v.count("matmul.seed", f.seed, 0);
@@ -131,7 +132,9 @@ void visit_training(Visitor& v, auto& f) {
   v.real("training.weight_decay", f.weight_decay, 0);
   v.count("training.epochs", f.epochs, 1);
   v.choice("training.order", f.order, 2);
-  v.choice("training.kernels", f.kernels, 2);
+  v.choice("training.kernels", f.kernels, 3);
+  v.choice("training.dtype", f.dtype, 2);
+  v.flag("training.profile", f.profile);
   v.count("training.seed", f.seed, 0);
   v.choice("training.division", f.division, 3);
   v.text("training.shares", f.shares);
@@ -143,6 +146,8 @@ void visit_training(Visitor& v, auto& f) {
   v.flag("training.more", f.more);
   v.flag("training.larger_batch", f.larger_batch);
   v.choice("training.x_axis", f.x_axis, 3);
+  v.choice("training.layer_order", f.layer_order, 2);
+  v.flag("training.layer_table", f.layer_table);
   v.flag("training.log_loss", f.log_loss);
 }
 

@@ -48,10 +48,15 @@ struct MatmulForm {
   std::string sizes = "64..4096";
   int which = 0;                 // 0 all, 1 best, 2 chosen
   std::set<std::string> chosen;  // kernels, when which == 2
+  int dtype = 0;                 // as DType: F32 or BF16
   int cache = 0;                 // as CacheState
   double budget_s = 0.5;
   std::int64_t seed = 0;
   std::string lit;  // kernel under the mouse, its curve stands out; not remembered
+  // What the roofline shows; not remembered.
+  Device roofline_device;          // while it has results; else the first that has
+  std::int64_t roofline_size = 0;  // while it was measured; else the largest
+  std::string roofline_kernel;     // while it was measured; else the fastest of ours
 };
 
 // What a person decided about a kept training run. Not remembered between starts.
@@ -60,6 +65,8 @@ struct RunChoice {
   bool shown = true;
   bool removed = false;
 };
+
+inline constexpr int kBothKernels = 2;
 
 struct TrainingForm {
   int model = 2;  // position in training_models()
@@ -72,7 +79,9 @@ struct TrainingForm {
   double momentum = 0, weight_decay = 0;
   std::int64_t epochs = 10;
   int order = 0;    // as BatchOrder
-  int kernels = 0;  // as Kernels
+  int kernels = 0;  // as Kernels, or kBothKernels: they take turns
+  int dtype = 0;    // as DType: F32 or BF16
+  bool profile = false;
   std::int64_t seed = 0;
   int division = 0;  // as SharePolicy; for two or more devices
   std::string shares = "0.5, 0.5";
@@ -88,6 +97,12 @@ struct TrainingForm {
   // Of the form above the results; empty: open until something was trained. Not remembered.
   std::optional<bool> settings_open;
   int x_axis = 0;  // 0 step, 1 epoch, 2 time
+  // The card of the layers.
+  int layer_order = 0;        // as LayerOrder
+  bool all_layers = false;    // more bars than fit well
+  bool layer_table = false;   // all numbers unfolded
+  int layer_sort_column = 2;  // position; the time
+  bool layer_sort_down = true;
   bool log_loss = false;
   std::map<JobId, RunChoice> runs;
   JobId renaming = 0;

@@ -130,6 +130,10 @@ void Model::on(const Event& e, const PeakSample& p) {
   if (is_job(e, JobKind::Matmul)) matmul_.current.add(p);
 }
 
+void Model::on(const Event& e, const CeilingsMeasured& p) {
+  if (is_job(e, JobKind::Matmul)) matmul_.current.add(p);
+}
+
 void Model::on(const Event&, const RungInfo& p) {
   for (RungInfo& known : rungs_) {
     if (known.device == p.device && known.name == p.name) {

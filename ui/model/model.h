@@ -78,6 +78,7 @@ class Model {
   void on(const Event& e, const Skipped& p);
   void on(const Event& e, const MatmulSample& p);
   void on(const Event& e, const PeakSample& p);
+  void on(const Event& e, const CeilingsMeasured& p);
   void on(const Event& e, const RungInfo& p);
   void on(const Event& e, const TransferSample& p);
   void on(const Event& e, const TransferFit& p);
@@ -92,6 +93,7 @@ class Model {
   void on(const Event& e, const EpochDone& p) { on_training(e, p); }
   void on(const Event& e, const Predictions& p) { on_training(e, p); }
   void on(const Event& e, const Confusion& p) { on_training(e, p); }
+  void on(const Event& e, const TrainingProfile& p) { on_training(e, p); }
   void on(const Event& e, const TrainingDone& p) { on_training(e, p); }
 
   PageState& page(JobKind kind) { return states_[static_cast<std::size_t>(kind)]; }

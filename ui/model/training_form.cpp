@@ -75,7 +75,10 @@ StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
   command.weight_decay = form.weight_decay;
   command.epochs = positive(form.epochs, "epochs");
   command.order = static_cast<BatchOrder>(form.order);
-  command.kernels = static_cast<Kernels>(form.kernels);
+  command.compare_kernels = form.kernels == kBothKernels;
+  command.kernels = command.compare_kernels ? Kernels::Lab : static_cast<Kernels>(form.kernels);
+  command.dtype = static_cast<DType>(form.dtype);
+  command.profile = form.profile || command.compare_kernels;
   command.seed = static_cast<std::uint64_t>(form.seed);
   command.checkpoint_dir = form.checkpoint_dir;
   command.checkpoint_every = form.checkpoint_dir.empty() ? 0 : form.checkpoint_every;

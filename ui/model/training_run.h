@@ -42,6 +42,7 @@ class TrainingRun {
   const EpochColumns& epochs() const { return epochs_; }
   const std::optional<Predictions>& predictions() const { return predictions_; }
   const std::optional<Confusion>& confusion() const { return confusion_; }
+  const std::optional<TrainingProfile>& profile() const { return profile_; }
   const std::optional<TrainingDone>& done() const { return done_; }
   // Of the whole run's all-reduce time, the part behind backward; NaN where there was none.
   double hidden_share() const;
@@ -52,6 +53,7 @@ class TrainingRun {
   void add(const EpochDone& epoch);
   void add(const Predictions& predictions) { predictions_ = predictions; }
   void add(const Confusion& confusion) { confusion_ = confusion; }
+  void add(const TrainingProfile& profile) { profile_ = profile; }
   void add(const TrainingDone& done) { done_ = done; }
 
  private:
@@ -66,6 +68,7 @@ class TrainingRun {
   Ema loss_ema_, accuracy_ema_, speed_ema_;
   std::optional<Predictions> predictions_;
   std::optional<Confusion> confusion_;
+  std::optional<TrainingProfile> profile_;
   std::optional<TrainingDone> done_;
 };
 

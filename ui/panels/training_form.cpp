@@ -18,7 +18,11 @@ const std::vector<std::string>& order_names() {
   return kNames;
 }
 const std::vector<std::string>& kernel_names() {
-  static const std::vector<std::string> kNames = {"The lab's", "A library's"};
+  static const std::vector<std::string> kNames = {"Lab", "Library", "Both"};
+  return kNames;
+}
+const std::vector<std::string>& factor_names() {
+  static const std::vector<std::string> kNames = {"f32", "bf16"};
   return kNames;
 }
 
@@ -125,6 +129,20 @@ void checkpoint_fields(const Panel& p, Fields& fields, TrainingForm& form) {
              "the start");
 }
 
+// Both kinds of kernels are compared layer by layer, so that always makes a profile.
+void profile_field(const Panel& p, Fields& fields, TrainingForm& form) {
+  fields.next();
+  const bool both = form.kernels == kBothKernels;
+  bool on = form.profile || both;
+  const bool changed =
+      checkbox(p.ui, "training/profile", "Profile layers", on,
+               both ? "Comparing both kinds of kernels makes a profile of each layer."
+                    : "Measures each layer's time, GFLOP/s and share of the peak, on the first "
+                      "device. It costs next to nothing.",
+               !both);
+  if (changed) form.profile = on;
+}
+
 void more_fields(const Panel& p, TrainingForm& form) {
   foldout(p.ui, "training/more", "More settings", form.more);
   if (!form.more) return;
@@ -143,7 +161,14 @@ void more_fields(const Panel& p, TrainingForm& form) {
             "Shuffled anew in each epoch, or as they stand in the file.");
   fields.next();
   segmented(p.ui, "training/kernels", "Kernels", kernel_names(), form.kernels,
-            "Whose matrix multiplication does the work.");
+            "Whose kernels compute: the lab's own or oneDNN's. Both: steps take turns with them, "
+            "and the layers are compared side by side.");
+  fields.next();
+  segmented(
+      p.ui, "training/dtype", "Factors of products", factor_names(), form.dtype,
+      "bf16: the factors of convolutions and matrix products are rounded to it; sums, weights "
+      "and gradients stay FP32. Quicker where the processor multiplies bf16.");
+  profile_field(p, fields, form);
   checkpoint_fields(p, fields, form);
 }
 

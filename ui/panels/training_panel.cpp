@@ -111,6 +111,7 @@ void plots(const Panel& p) {
   axis_choice(p);
   draw_loss_plot(p);
   if (!first) draw_training_devices(p, newest);
+  if (profile_asked(newest)) draw_training_layers(p, newest);
   {
     Pair pair(p);
     pair.next();
@@ -126,6 +127,7 @@ void plots(const Panel& p) {
     draw_confusion(p, newest);
   }
   draw_predictions(p, newest);
+  if (!profile_asked(newest)) draw_training_layers(p, newest);
 }
 
 void results(const Panel& p) {

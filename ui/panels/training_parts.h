@@ -25,6 +25,10 @@ void draw_seconds_plot(const Panel& p);
 // Where the devices' time goes; nothing for a run on one device.
 void draw_training_devices(const Panel& p, const TrainingRun& run);
 
+// Where a step's time goes, layer by layer; how to find out where nobody measured.
+void draw_training_layers(const Panel& p, const TrainingRun& run);
+bool profile_asked(const TrainingRun& run);
+
 void draw_predictions(const Panel& p, const TrainingRun& run);
 void draw_confusion(const Panel& p, const TrainingRun& run);
 void draw_training_runs(const Panel& p);

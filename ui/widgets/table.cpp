@@ -58,12 +58,54 @@ float inner_width(std::size_t columns) {
          (t->CellSpacingX1 + t->CellSpacingX2) * (n - 1) - 2 * t->CellPaddingX * n;
 }
 
-void header(Ui& ui, WidgetMemory::Table& table, std::span<const Column> columns) {
+// Points down beside a column whose largest values stand above.
+void sort_arrow(const Ui& ui, ImVec2 middle, bool descending) {
+  const float w = ui.px(3.5F), h = ui.px(descending ? 2.5F : -2.5F);
+  ImGui::GetWindowDrawList()->AddTriangleFilled({middle.x - w, middle.y - h},
+                                                {middle.x + w, middle.y - h},
+                                                {middle.x, middle.y + h}, styled(ui.theme->text));
+}
+
+// A label that orders the rows when pressed.
+void sort_label(Ui& ui, WidgetMemory::Table& table, const Column& column, int index,
+                TableSort& sort) {
+  ImFont* font = ui.fonts.caption;
+  const float arrow = ui.px(12), room = std::max(1.0F, ImGui::GetContentRegionAvail().x);
+  const float wanted = text_size(font, column.label).x;
+  float& widest = table.wanted[static_cast<std::size_t>(index)];
+  widest = std::max(widest, std::ceil(wanted + arrow));
+  const std::string path = fmt::format("{}/sort/{}", table.path, column.label);
+  const float height = ui.px(kRowHeight) - 2 * ImGui::GetStyle().CellPadding.y;
+  const Item item = control(path, {room, height});
+  const bool sorted = sort.column == index;
+  if (item.pressed) sort = {index, sorted ? !sort.descending : column.number};
+  if (!item.visible) return;
+  const float shown = std::min(room - arrow, wanted), middle = (item.min.y + item.max.y) / 2;
+  const float x = column.number ? item.max.x - shown : item.min.x;
+  draw_text_fitted(ImGui::GetWindowDrawList(), font, {x, middle - font->FontSize / 2}, shown,
+                   sorted || item.hovered ? ui.theme->text : ui.theme->muted, column.label);
+  if (sorted) {
+    const float at = column.number ? x - arrow / 2 - ui.px(1) : x + shown + arrow / 2 + ui.px(1);
+    sort_arrow(ui, {at, middle}, sort.descending);
+  }
+  focus_ring(ui, item, ui.px(4));
+  hint(ui, column.hint);
+  record(ui, item, path, "header", column.label,
+         !sorted           ? ""
+         : sort.descending ? "descending"
+                           : "ascending");
+}
+
+void header(Ui& ui, WidgetMemory::Table& table, std::span<const Column> columns, TableSort* sort) {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers, ui.px(kRowHeight));
-  for (const Column& column : columns) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!ImGui::TableNextColumn()) continue;
-    column_text(table, ui.fonts.caption, ui.theme->muted, column.label, ui.px(kRowHeight));
-    hint(ui, column.hint);
+    if (sort != nullptr) {
+      sort_label(ui, table, columns[i], static_cast<int>(i), *sort);
+      continue;
+    }
+    column_text(table, ui.fonts.caption, ui.theme->muted, columns[i].label, ui.px(kRowHeight));
+    hint(ui, columns[i].hint);
   }
 }
 
@@ -80,7 +122,8 @@ void finish_row(Ui& ui, WidgetMemory::Table& table) {
 
 }  // namespace
 
-bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns, float height) {
+bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns, float height,
+                 TableSort* sort) {
   ImGuiTableFlags flags = ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit |
                           ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_PadOuterX;
   if (height != 0) flags |= ImGuiTableFlags_ScrollY;
@@ -104,7 +147,7 @@ bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns,
     table.number.push_back(columns[i].number);
   }
   if (height != 0) ImGui::TableSetupScrollFreeze(0, 1);
-  header(ui, table, columns);
+  header(ui, table, columns, sort);
   ui.memory.tables.push_back(std::move(table));
   return true;
 }

@@ -146,7 +146,14 @@ struct Column {
   bool number = false;
   std::string_view hint = {};
 };
-bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns, float height = 0);
+// With `sort` the header is pressed to order the rows, which is up to the caller: numbers go
+// downwards first, texts upwards. A label is recorded as "<path>/sort/<label>", kind "header".
+struct TableSort {
+  int column = 0;
+  bool descending = false;
+};
+bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns, float height = 0,
+                 TableSort* sort = nullptr);
 // `height` units, for rows that hold controls.
 void table_row(Ui& ui, float height = 28);
 void cell(Ui& ui, std::string_view text, std::string_view hint = {});

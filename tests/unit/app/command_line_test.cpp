@@ -146,6 +146,28 @@ TEST(CommandLine, ReadsTrain) {
   EXPECT_EQ(r.synthetic_test, 50);
 }
 
+TEST(CommandLine, TakesAWayToChooseConvolutions) {
+  EXPECT_EQ(job<StartTraining>({"train"}).convolution, "auto");
+  EXPECT_EQ(job<StartTraining>({"train", "--convolution", "winograd2"}).convolution, "winograd2");
+}
+
+TEST(CommandLine, ComparingBothKindsOfKernelsMakesAProfile) {
+  const auto plain = job<StartTraining>({"train"});
+  EXPECT_FALSE(plain.profile);
+  EXPECT_FALSE(plain.compare_kernels);
+  const auto profiled = job<StartTraining>({"train", "--profile", "--kernels", "library"});
+  EXPECT_TRUE(profiled.profile);
+  EXPECT_FALSE(profiled.compare_kernels);
+  EXPECT_EQ(profiled.kernels, Kernels::Library);
+  const auto both = job<StartTraining>({"train", "--kernels", "both"});
+  EXPECT_TRUE(both.profile);
+  EXPECT_TRUE(both.compare_kernels);
+  EXPECT_EQ(both.kernels, Kernels::Lab);
+  const auto last = job<StartTraining>({"train", "--kernels", "both", "--kernels", "lab"});
+  EXPECT_FALSE(last.compare_kernels) << "given twice, the last one counts";
+  EXPECT_TRUE(contains(complaint({"train", "--kernels", "neither"}), "both"));
+}
+
 TEST(CommandLine, ReadsTrainOnSeveralDevices) {
   const auto r =
       job<StartTraining>({"train", "--cpu-devices", "2", "--devices", "cpu:0,cpu:1", "--shares",

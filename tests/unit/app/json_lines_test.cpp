@@ -155,6 +155,39 @@ TEST(JsonLines, TheLastObjectTellsPeaksAndFits) {
   EXPECT_EQ(nlohmann::json::parse(json_done(1)).size(), 2U);
 }
 
+TEST(JsonLines, TheLastObjectTellsTheCeilings) {
+  CeilingsMeasured ceilings;
+  ceilings.device = cpu(1);
+  ceilings.threads = 2;
+  ceilings.compute = {{.name = "FMA f32", .threads = 1, .gflops = 250},
+                      {.name = "FMA bf16", .dtype = DType::BF16, .threads = 2, .gflops = 900}};
+  ceilings.bandwidth = {
+      {.name = "L1", .cache_bytes = 98304, .working_set_bytes = 49152, .gb_per_s = 1000},
+      {.name = "memory", .working_set_bytes = 1 << 27, .gb_per_s = 40}};
+  JobSummary summary;
+  summary.add(ceilings);
+  EXPECT_FALSE(json_line(ceilings)) << "they ride on the last object";
+  const auto json = nlohmann::json::parse(json_done(1, summary));
+  ASSERT_EQ(json["ceilings"].size(), 1U);
+  const auto& device = json["ceilings"][0];
+  EXPECT_EQ(device["device"], "cpu:1");
+  EXPECT_EQ(device["threads"], 2);
+  ASSERT_EQ(device["compute"].size(), 2U);
+  EXPECT_EQ(device["compute"][1]["dtype"], "bf16");
+  EXPECT_EQ(device["compute"][1]["gflops"], 900);
+  ASSERT_EQ(device["bandwidth"].size(), 2U);
+  expect_keys(device["bandwidth"][0],
+              {"name", "cache_bytes", "working_set_bytes", "gb_per_s", "median_gb_per_s",
+               "p10_gb_per_s", "p90_gb_per_s", "median_s", "samples", "unstable"});
+  EXPECT_EQ(device["bandwidth"][1]["name"], "memory");
+}
+
+TEST(JsonLines, AMatmulSampleHasItsIntensity) {
+  MatmulSample sample;
+  sample.m = sample.n = sample.k = 96;
+  EXPECT_DOUBLE_EQ(parsed(sample)["intensity"].get<double>(), 16);
+}
+
 TEST(JsonLines, WhatIsForTheWindowAloneIsLeftOut) {
   EXPECT_FALSE(json_line(Predictions{}));
   EXPECT_FALSE(json_line(TensorList{}));

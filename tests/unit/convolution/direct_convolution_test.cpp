@@ -17,15 +17,13 @@ TEST(DirectConvolution, MatchesFloat64OnEveryShape) {
 }
 
 TEST(DirectConvolution, MatchesFloat64OnEveryTarget) {
-  const test::CheckOptions options{.shapes = {simd::conv_shape(7, 6, 3, 5, 3, 1, 1),
-                                              simd::conv_shape(5, 9, 1, 7, 5, 2, 1),
-                                              simd::conv_shape(9, 8, 6, 16, 5, 1, 0),
-                                              simd::conv_shape(4, 3, 19, 8, 3, 1, 2)},
-                                   .batches = {2, 17},
-                                   .threads = {1, 2}};
-  test::for_each_simd_target([&] {
-    EXPECT_GT(test::check_algorithm(direct_convolution(), options), 0);
-  });
+  const test::CheckOptions options{
+      .shapes = {simd::conv_shape(7, 6, 3, 5, 3, 1, 1), simd::conv_shape(5, 9, 1, 7, 5, 2, 1),
+                 simd::conv_shape(9, 8, 6, 16, 5, 1, 0), simd::conv_shape(4, 3, 19, 8, 3, 1, 2)},
+      .batches = {2, 17},
+      .threads = {1, 2}};
+  test::for_each_simd_target(
+      [&] { EXPECT_GT(test::check_algorithm(direct_convolution(), options), 0); });
 }
 
 TEST(DirectConvolution, LeavesOtherCasesToOthers) {
@@ -58,7 +56,7 @@ TEST(ImageLanes, ComeBackAsTheyWere) {
             std::align(64, static_cast<std::size_t>(size * lanes) * sizeof(float), at, room));
         simd::images_to_lanes({x.data(), stride, images, size}, block);
         std::vector<float> sums(static_cast<std::size_t>(size)), want_sums = sums, y(x.size()),
-            want = y;
+                                                                 want = y;
         for (std::int64_t i = 0; i < images; ++i) {
           for (std::int64_t e = 0; e < size; ++e) {
             const float v = x[static_cast<std::size_t>(i * stride + e)];

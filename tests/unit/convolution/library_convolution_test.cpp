@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compute/device/simd_level.h"
+#include "compute/matmul/onednn_threads.h"
 #include "compute/types/error.h"
 #include "tests/support/compare.h"
 #include "tests/support/errors.h"
@@ -25,30 +26,46 @@ int cases(const test::CheckOptions& options) {
   return kStages * static_cast<int>(options.shapes.size() * options.threads.size());
 }
 
-TEST(LibraryConvolution, MatchesFloat64OnEveryShape) {
-  const test::CheckOptions options{.batches = {1, 5}, .threads = {1, 2}};
+class LibraryConvolution : public ::testing::Test {
+ private:
+  // The cases take turns with a pool's threads, and tests with each other.
+  const QuietOnednnThreads quiet_;
+};
+
+TEST_F(LibraryConvolution, MatchesFloat64OnEveryShape) {
+  const test::CheckOptions options{.batches = {1, 5}, .threads = {1}};
   EXPECT_EQ(test::check_algorithm(library_convolution(), options), cases(options));
 }
 
-// The gradients are computed by Winograd from some batch on, where the library can.
-TEST(LibraryConvolution, MatchesFloat64WhereWinogradPays) {
+TEST_F(LibraryConvolution, MatchesFloat64OnSeveralThreads) {
+  const test::CheckOptions options{
+      .shapes = {conv_shape(7, 6, 3, 5, 3, 1, 1), conv_shape(6, 4, 32, 16, 3, 1, 0)},
+      .batches = {1, 5},
+      .threads = {2, 3}};
+  EXPECT_EQ(test::check_algorithm(library_convolution(), options), cases(options));
+}
+
+// From some batch on Winograd computes, where the library can: gradients, and forward where there
+// are many channels.
+TEST_F(LibraryConvolution, MatchesFloat64WhereWinogradPays) {
   const test::CheckOptions options{
       .tolerance = 1e-5,
-      .shapes = {conv_shape(9, 7, 16, 32, 3, 1, 1), conv_shape(4, 4, 32, 16, 3, 1, 1)},
-      .batches = {64, 16, 3},
-      .threads = {1, 2}};
+      .shapes = {conv_shape(9, 7, 16, 32, 3, 1, 1), conv_shape(4, 4, 32, 16, 3, 1, 1),
+                 conv_shape(4, 4, 256, 16, 3, 1, 1)},
+      .batches = {64, 3},
+      .threads = {2}};
   EXPECT_EQ(test::check_algorithm(library_convolution(), options), cases(options));
 }
 
-TEST(LibraryConvolution, RoundsFactorsToBf16) {
+TEST_F(LibraryConvolution, RoundsFactorsToBf16) {
   if (!has_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
   const test::CheckOptions options{
-      .tolerance = 0.01, .batches = {1, 5}, .threads = {2}, .products = DType::BF16};
+      .tolerance = 0.01, .batches = {1, 5}, .threads = {1}, .products = DType::BF16};
   EXPECT_EQ(test::check_algorithm(library_convolution(), options), cases(options));
 }
 
 // bf16 holds small whole numbers exactly, and FP32 their sums.
-TEST(LibraryConvolution, SumsBf16ProductsInF32) {
+TEST_F(LibraryConvolution, SumsBf16ProductsInF32) {
   if (!has_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
   const ConvShape s = conv_shape(6, 5, 19, 16, 3, 1, 1);
   const ConvolutionCase c{.shape = s, .batch = 4, .threads = 1, .products = DType::BF16};
@@ -69,7 +86,7 @@ TEST(LibraryConvolution, SumsBf16ProductsInF32) {
 }
 
 // Two devices' threads call it at the same moment, each on its own arrays.
-TEST(LibraryConvolution, ServesSeveralCallersAtOnce) {
+TEST_F(LibraryConvolution, ServesSeveralCallersAtOnce) {
   const ConvShape s = conv_shape(8, 8, 16, 16, 3, 1, 1);
   const ConvolutionCase c{.shape = s, .batch = 8, .threads = 1};
   const auto x = test::uniform_values(c.batch * s.in_size() + 16, 1);
@@ -100,7 +117,7 @@ TEST(LibraryConvolution, ServesSeveralCallersAtOnce) {
   }
 }
 
-TEST(LibraryConvolution, SaysWhatTheLibraryRefuses) {
+TEST_F(LibraryConvolution, SaysWhatTheLibraryRefuses) {
   ConvolutionCase c{.shape = conv_shape(8, 8, 3, 4, 3, 1, 1), .batch = 2};
   c.shape.out_h = 99;
   const std::string what = test::message_of(

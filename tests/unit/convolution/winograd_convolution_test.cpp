@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "tests/support/simd_targets.h"
 #include "tests/unit/convolution/convolution_cases.h"
 
 namespace lab {
@@ -13,31 +14,51 @@ using simd::conv_shape;
 // Images that tiles of 2 and of 4 cover exactly and that they do not, channels around the widths of
 // the micro-kernels' tiles, every padding.
 std::vector<simd::ConvShape> shapes() {
-  return {conv_shape(4, 4, 16, 16, 3, 1, 1),  conv_shape(7, 7, 16, 48, 3, 1, 1),
-          conv_shape(6, 9, 48, 16, 3, 1, 1),  conv_shape(8, 5, 32, 32, 3, 1, 0),
-          conv_shape(5, 6, 16, 32, 3, 1, 2),  conv_shape(1, 1, 16, 16, 3, 1, 1),
+  return {conv_shape(4, 4, 16, 16, 3, 1, 1), conv_shape(7, 7, 16, 48, 3, 1, 1),
+          conv_shape(6, 9, 48, 16, 3, 1, 1), conv_shape(8, 5, 32, 32, 3, 1, 0),
+          conv_shape(5, 6, 16, 32, 3, 1, 2), conv_shape(1, 1, 16, 16, 3, 1, 1),
           conv_shape(3, 13, 80, 64, 3, 1, 1)};
 }
 
-int check(const ConvolutionAlgorithm& algorithm, double tolerance, DType products) {
+int check(const ConvolutionAlgorithm& algorithm, double tolerance, DType products,
+          std::vector<std::int64_t> batches = {1, 3, 17}) {
   return test::check_algorithm(algorithm, {.tolerance = tolerance,
                                            .shapes = shapes(),
-                                           .batches = {1, 3, 17},
+                                           .batches = std::move(batches),
                                            .threads = {1, 3},
                                            .products = products});
 }
 
-const int kCases = 3 * 2 * static_cast<int>(shapes().size());
+// Stages, threads and shapes: none is left out.
+int all_cases() {
+  return 3 * 2 * static_cast<int>(shapes().size());
+}
 
 TEST(Winograd, ErrorsInFp32AreBounded) {
-  EXPECT_EQ(check(winograd2_convolution(), 1e-6, DType::F32), kCases);
-  EXPECT_EQ(check(winograd4_convolution(), 4e-6, DType::F32), kCases);
+  EXPECT_EQ(check(winograd2_convolution(), 1e-6, DType::F32), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), 4e-6, DType::F32), all_cases());
 }
 
 TEST(Winograd, ErrorsOfBf16FactorsAreBounded) {
-  EXPECT_EQ(check(winograd2_convolution(), 1e-2, DType::BF16), kCases);
-  EXPECT_EQ(check(winograd4_convolution(), 3e-2, DType::BF16), kCases);
+  EXPECT_EQ(check(winograd2_convolution(), 1e-2, DType::BF16), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), 3e-2, DType::BF16), all_cases());
 }
+
+class WinogradTargets : public test::SimdTargetTest {};
+
+TEST_P(WinogradTargets, ComputeTheSame) {
+  EXPECT_EQ(check(winograd2_convolution(), 1e-6, DType::F32, {3}), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), 4e-6, DType::F32, {3}), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), 3e-2, DType::BF16, {3}), all_cases());
+  EXPECT_GT(test::check_algorithm(gemm_convolution(), {.batches = {3}, .threads = {2}}), 0);
+  EXPECT_GT(test::check_algorithm(
+                gemm_convolution(),
+                {.tolerance = 1e-2, .batches = {3}, .threads = {2}, .products = DType::BF16}),
+            0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, WinogradTargets, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
 
 TEST(Winograd, TakesOnlyWhatItCanCompute) {
   ConvolutionCase c{.shape = conv_shape(8, 8, 16, 16, 3, 1, 1)};

@@ -14,8 +14,8 @@ namespace lab::nn {
 namespace {
 
 std::size_t op_named(const std::vector<OpName>& names, const std::string& layer) {
-  const auto found = std::find_if(names.begin(), names.end(),
-                                  [&](const OpName& n) { return n.layer == layer; });
+  const auto found =
+      std::find_if(names.begin(), names.end(), [&](const OpName& n) { return n.layer == layer; });
   EXPECT_NE(found, names.end()) << layer;
   return static_cast<std::size_t>(found - names.begin());
 }
@@ -133,9 +133,8 @@ TEST(StepObserver, HearsOfEveryOperationOnceInEachPass) {
     ASSERT_EQ(calls.forward.size(), ops);
     for (std::size_t i = 0; i < ops; ++i) EXPECT_EQ(calls.forward[i], i);
     EXPECT_TRUE(std::is_sorted(calls.backward.rbegin(), calls.backward.rend()));
-    const auto expected =
-        std::count_if(network.plan().ops.begin(), network.plan().ops.end(),
-                      [](const auto& op) { return op->has_backward(); });
+    const auto expected = std::count_if(network.plan().ops.begin(), network.plan().ops.end(),
+                                        [](const auto& op) { return op->has_backward(); });
     EXPECT_EQ(static_cast<std::ptrdiff_t>(calls.backward.size()), expected);
   }
 }

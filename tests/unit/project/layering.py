@@ -18,6 +18,7 @@ COMPUTE_ORDER = [
     "compute/no_cuda",
     "compute/data",
     "compute/matmul",
+    "compute/convolution",
     "compute/transfer",
     "compute/nn",
     "compute/train",

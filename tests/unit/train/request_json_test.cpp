@@ -31,6 +31,9 @@ StartTraining unusual() {
   r.order = BatchOrder::Sequential;
   r.seed = std::numeric_limits<std::uint64_t>::max();
   r.kernels = Kernels::Library;
+  r.convolution = "gemm";
+  r.compare_kernels = true;
+  r.profile = true;
   r.dtype = DType::BF16;
   r.init_file = "a";
   r.save_file = "b";
@@ -68,6 +71,9 @@ TEST(RequestJson, ReadsEveryFieldBack) {
   EXPECT_EQ(back.order, r.order);
   EXPECT_EQ(back.seed, r.seed);
   EXPECT_EQ(back.kernels, r.kernels);
+  EXPECT_EQ(back.convolution, r.convolution);
+  EXPECT_EQ(back.compare_kernels, r.compare_kernels);
+  EXPECT_EQ(back.profile, r.profile);
   EXPECT_EQ(back.dtype, r.dtype);
   EXPECT_EQ(back.init_file, r.init_file);
   EXPECT_EQ(back.save_file, r.save_file);
@@ -228,6 +234,12 @@ TEST(FirstDifference, RanksAlsoAgreeOnTheCourse) {
   b = a;
   b.evaluate = false;
   EXPECT_EQ(first_difference_between_ranks(a, b), "no --no-eval / --no-eval");
+  b.evaluate = a.evaluate;
+  b.profile = true;
+  EXPECT_EQ(first_difference_between_ranks(a, b), "") << "the first rank's affair";
+  b.compare_kernels = true;
+  EXPECT_EQ(first_difference_between_ranks(a, b), "no --kernels both / --kernels both");
+  b.compare_kernels = false;
   b = a;
   b.bucket_bytes = 1 << 19;
   EXPECT_EQ(first_difference_between_ranks(a, b), "--bucket-mib 25 / --bucket-mib 0.5");

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "compute/train/convolution_choice.h"
 #include "compute/types/error.h"
 #include "tests/support/errors.h"
 
@@ -47,6 +48,17 @@ TEST(TrainingRequest, TakesSeveralDevices) {
   request.share_policy = SharePolicy::Listed;
   request.shares = {0.5, 0, 0.5};
   EXPECT_EQ(completed(request, 3).shares, request.shares);
+}
+
+TEST(TrainingRequest, NamesTheWaysToChooseConvolutions) {
+  for (const std::string& name : convolution_choice_names()) {
+    StartTraining request;
+    request.convolution = name;
+    EXPECT_EQ(completed(request).convolution, name);
+  }
+  const std::string unknown = refusal([](auto& r) { r.convolution = "fft"; }, Errc::NotFound);
+  EXPECT_TRUE(contains(unknown, "'fft'")) << unknown;
+  EXPECT_TRUE(contains(unknown, "auto, rule, gemm, ")) << unknown;
 }
 
 TEST(TrainingRequest, NamesTheDeviceThatCannotBe) {

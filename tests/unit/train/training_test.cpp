@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "compute/files/whole_file.h"
 #include "compute/train/training_experiment.h"
@@ -30,6 +32,38 @@ std::pair<Errc, std::string> failure(const StartTraining& request) {
     return {error.code(), error.what()};
   }
   return {Errc::Internal, "it ran"};
+}
+
+std::vector<std::string> log_of(const StartTraining& request) {
+  test::Probe probe;
+  probe.run(*make_training_experiment(request));
+  std::vector<std::string> lines;
+  for (const LogLine& line : probe.all<LogLine>()) lines.push_back(line.text);
+  return lines;
+}
+
+TEST(Training, SaysWhichConvolutionsItUses) {
+  StartTraining request = small_request();
+  request.epochs = 1;
+  request.convolution = "gemm";
+  EXPECT_EQ(log_of(request),
+            (std::vector<std::string>{"convolutions: forward 2 gemm; backward 2 gemm"}));
+  request.model = "mlp";
+  EXPECT_TRUE(log_of(request).empty());
+}
+
+// The first run measures, the second one takes what the first one chose.
+TEST(Training, ChoosesTheSameConvolutionsAgain) {
+  StartTraining request = small_request();
+  request.epochs = 1;
+  const auto losses = [&] {
+    test::Probe probe;
+    probe.run(*make_training_experiment(request));
+    std::vector<double> all;
+    for (const StepDone& step : probe.all<StepDone>()) all.push_back(step.loss);
+    return all;
+  };
+  EXPECT_EQ(losses(), losses());
 }
 
 TEST(Training, ReportsEachStepEachEpochAndTheEnd) {
@@ -169,8 +203,8 @@ TEST(Training, RefusesWhatItCannotDo) {
   request.momentum = 1;
   EXPECT_EQ(failure(request).first, Errc::InvalidArgument);
   request = small_request();
-  request.dtype = DType::BF16;
-  EXPECT_EQ(failure(request).first, Errc::Unsupported);
+  request.dtype = DType::I32;
+  EXPECT_EQ(failure(request).first, Errc::InvalidArgument);
   request = small_request();
   request.devices = {cpu(7)};
   EXPECT_EQ(failure(request).first, Errc::NotFound);

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Compares device-lab's kernels and training with PyTorch, oneDNN and OpenBLAS, against the bars.
+
+  tests/bench/compare.py [--build build/release] [--torch PYTHON]... [--only NAME,...] [--quick]
+
+Builds what it needs. Every figure is a ratio of things measured in turns inside this one run, on
+two threads, each process or kernel warmed up before it is timed: in each round each contender once,
+and the ratio is the median over the rounds. Against PyTorch it is its better layout, NCHW or
+channels_last. Exit status 0 when every bar is met. Wants an idle machine; rows that cannot be
+measured say why, and are no success.
+
+Each --torch names a Python with PyTorch in it. Without one: /usr/bin/python3, which has Debian's
+1.13, and $LAB_TORCH_PYTHON, for a current one:
+  python3 -m venv VENV && VENV/bin/pip install torch numpy
+  LAB_TORCH_PYTHON=VENV/bin/python tests/bench/compare.py
+"""
+import argparse
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import time
+
+from comparison_rows import ROWS, Setup
+from peers import NotRun, TorchVersion, run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEBIAN_PYTHON = "/usr/bin/python3"
+BUSY_LOAD = 0.5  # runnable tasks a core, before anything is started
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def torch_versions(pythons):
+    pythons = pythons or [DEBIAN_PYTHON, os.environ.get("LAB_TORCH_PYTHON")]
+    return [TorchVersion(python) for python in pythons if python]
+
+
+def build(folder, targets):
+    """Targets that could not be built, and why."""
+    failures = {}
+    commands = {"": ["cmake", "-DLAB_TESTS=ON", folder]}
+    commands |= {target: ["cmake", "--build", folder, "--target", target] for target in targets}
+    for target, command in commands.items():
+        say(f"building {target}" if target else "configuring")
+        try:
+            run(command)
+        except NotRun as error:
+            failures[target] = str(error)
+            if not target:
+                return {name: str(error) for name in targets}
+    return failures
+
+
+def cpu_model():
+    found = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(),
+                      re.MULTILINE)
+    return found.group(1) if found else platform.machine()
+
+
+def package_version(name):
+    text = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True,
+                          text=True, check=False).stdout
+    return text.strip() or "?"
+
+
+def machine(setup):
+    try:
+        version = " ".join(line.strip() for line in run([setup.program, "version"])[0]
+                           .splitlines()[:2])
+    except NotRun:
+        version = "device-lab, not built"
+    torches = [f"PyTorch {torch.version}" for torch in setup.torches if torch.version]
+    return "; ".join([re.sub(" +", " ", version),
+                      f"{cpu_model()}, {len(os.sched_getaffinity(0))} cores",
+                      f"{platform.system()} {platform.release()}",
+                      f"oneDNN {package_version('libdnnl2')}",
+                      f"OpenBLAS {package_version('libopenblas0-pthread')}", *torches,
+                      time.strftime("%Y-%m-%d"),
+                      *(["each round's fastest step or call"] if setup.fastest else [])])
+
+
+def busy():
+    """A warning when others use the processor, else nothing."""
+    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    if load < BUSY_LOAD * cores:
+        return []
+    return [f"THE MACHINE IS BUSY (load {load:.1f} on {cores} cores): these figures mean little."]
+
+
+def table(outcomes):
+    lines = ["| work | bar | aim | measured | rounds: lowest to highest, n | | |",
+             "| --- | --- | --- | --- | --- | --- | --- |"]
+    lines += [f"| {o.work} | {o.bar_text()} | {o.aim} | {o.value_text()} | {o.spread_text()} | "
+              f"{o.verdict()} | {o.detail} |" for o in outcomes]
+    return "\n".join(lines)
+
+
+def names(text):
+    chosen = text.split(",")
+    unknown = [name for name in chosen if name not in ROWS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no row {', '.join(unknown)}; there are "
+                                         f"{', '.join(ROWS)}")
+    return chosen
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release",
+                        help="build folder, configured before")
+    parser.add_argument("--no-build", action="store_true", help="take what is built already")
+    parser.add_argument("--torch", action="append", metavar="PYTHON", default=[])
+    parser.add_argument("--only", type=names, default=list(ROWS), metavar="NAME,...",
+                        help=", ".join(ROWS))
+    parser.add_argument("--quick", action="store_true", help="two rounds, for a first look")
+    parser.add_argument("--rounds", type=int, help="5 when left out")
+    parser.add_argument("--fastest", action="store_true",
+                        help="a round's figure is its fastest step or call, not the median: for a "
+                             "machine with other work on it; the table says so")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE",
+                        help="write machine and table there too")
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    setup = Setup(args.build.resolve(), torch_versions(args.torch), args, say)
+    chosen = [ROWS[name] for name in args.only]
+    warning = busy()
+    if not args.no_build:
+        targets = sorted({target for row in chosen for target in row.targets})
+        setup.unbuilt = build(setup.folder, targets)
+    about = "\n\n".join([machine(setup), *warning])
+    outcomes = setup.measure(chosen)
+    text = f"{about}\n\n{table(outcomes)}"
+    print(text)
+    if args.markdown:
+        args.markdown.write_text(text + "\n")
+    return 0 if all(outcome.met() for outcome in outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,233 @@
+// Our GEMM beside oneDNN's and OpenBLAS's, in turns on the same random matrices, and the
+// processor's peak measured in the same turns. Every result is verified before anything is timed.
+//
+//     bench_gemm_shapes [--rounds N] [--seconds X] [--fastest] [--bf16] [--peak] MxNxK...
+//
+// Prints one JSON object for each shape: seconds a call of each contender, the median (or, with
+// --fastest, the least) of a slice of about X seconds in each of N rounds. With --bf16 our GEMM
+// with bf16 products takes part, with
+// --peak the object has the rounds' peaks in GFLOP/s.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "compute/device/machine.h"
+#include "compute/matmul/gemm.h"
+#include "compute/matmul/peak.h"
+#include "compute/matmul/reference.h"
+#include "compute/matmul/rung.h"
+#include "compute/measure/measure.h"
+#include "compute/tensor/random.h"
+#include "compute/types/error.h"
+
+namespace {
+
+// Libraries keep their threads spinning for a while after a call, on the cores of whoever is next.
+constexpr std::chrono::milliseconds kSettle{30};
+// Rounding both factors to bf16 changes a product by at most 2^-7 of it.
+constexpr double kBf16Error = 1.0 / 128;
+
+struct Shape {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
+struct Options {
+  int rounds = 5;
+  double seconds = 0.1;
+  bool fastest = false;
+  bool bf16 = false;
+  bool peak = false;
+  std::vector<Shape> shapes;
+};
+
+Shape parse_shape(std::string_view word) {
+  Shape shape;
+  const char* at = word.data();
+  const char* const end = word.data() + word.size();
+  for (std::int64_t* size : {&shape.m, &shape.n, &shape.k}) {
+    const auto [next, status] = std::from_chars(at, end, *size);
+    if (status != std::errc() || *size < 1) return {};
+    at = next < end ? next + 1 : next;
+  }
+  return at == end ? shape : Shape{};
+}
+
+// False for words that make no sense.
+bool parse(std::span<char*> words, Options& options) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "--fastest") {
+      options.fastest = true;
+    } else if (word == "--bf16") {
+      options.bf16 = true;
+    } else if (word == "--peak") {
+      options.peak = true;
+    } else if (word == "--rounds" && i + 1 < words.size()) {
+      options.rounds = std::atoi(words[++i]);
+    } else if (word == "--seconds" && i + 1 < words.size()) {
+      options.seconds = std::atof(words[++i]);
+    } else {
+      options.shapes.push_back(parse_shape(word));
+      if (options.shapes.back().m == 0) return false;
+    }
+  }
+  return !options.shapes.empty() && options.rounds > 0 && options.seconds > 0;
+}
+
+struct Contender {
+  std::string name;
+  bool library = false;
+  std::function<void()> multiply;
+  std::vector<double> seconds;  // of a call, by round
+};
+
+class Bench {
+ public:
+  Bench(const Shape& shape, lab::DeviceContext& device)
+      : device_(device),
+        a_(random(shape.m * shape.k, 1)),
+        b_(random(shape.k * shape.n, 2)),
+        c_(static_cast<std::size_t>(shape.m * shape.n)),
+        args_{.m = shape.m,
+              .n = shape.n,
+              .k = shape.k,
+              .a = a_.data(),
+              .lda = shape.k,
+              .b = b_.data(),
+              .ldb = shape.n,
+              .c = c_.data(),
+              .ldc = shape.n},
+        reference_(args_, {}) {
+    lab::ThreadPool& pool = device_.threads();
+    contenders_.push_back({"lab", false, [this, &pool] { lab::gemm(args_, pool); }, {}});
+    contenders_.push_back(
+        {"onednn", true, [this, &pool] { lab::gemm(args_, pool, lab::Kernels::Library); }, {}});
+    contenders_.push_back(
+        {"openblas", true, [this, &pool] { lab::openblas_rung().run(args_, pool, {}); }, {}});
+    for (const Contender& one : contenders_) verify(one);
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  void add_bf16() {
+    const auto multiply = [this] {
+      lab::GemmArgs rounded = args_;
+      rounded.products = lab::DType::BF16;
+      lab::gemm(rounded, device_.threads());
+    };
+    verify_bf16(multiply);
+    contenders_.push_back({"lab_bf16", false, multiply, {}});
+  }
+
+  void time(const Options& options) {
+    const lab::MeasureOptions slice{.budget_s = options.seconds, .min_time_s = options.seconds / 2};
+    for (int round = 0; round < options.rounds; ++round) {
+      if (options.peak) {
+        peaks_.push_back(lab::measure_peak(device_.device(), &device_.threads(), slice).gflops);
+      }
+      for (Contender& one : contenders_) {
+        const lab::Timing time = lab::measure([&] { one.multiply(); }, slice);
+        one.seconds.push_back(options.fastest ? time.min_s : time.median_s);
+        if (one.library) std::this_thread::sleep_for(kSettle);
+      }
+    }
+  }
+
+  void print() const {
+    fmt::print("{{\"m\":{},\"n\":{},\"k\":{},\"threads\":{}", args_.m, args_.n, args_.k,
+               device_.threads().size());
+    if (!peaks_.empty()) fmt::print(",\"peak_gflops\":[{:.2f}]", fmt::join(peaks_, ","));
+    for (const Contender& one : contenders_) {
+      fmt::print(",\"{}_s\":[{:.9f}]", one.name, fmt::join(one.seconds, ","));
+    }
+    fmt::print("}}\n");
+    std::fflush(stdout);
+  }
+
+ private:
+  static std::vector<float> random(std::int64_t size, std::uint64_t stream) {
+    std::vector<float> values(static_cast<std::size_t>(size));
+    lab::RandomStream{7, stream}.fill_uniform(values);
+    for (float& value : values) value = 2 * value - 1;
+    return values;
+  }
+
+  void verify(const Contender& one) {
+    lab::MatmulReference::poison(args_);
+    one.multiply();
+    if (const lab::MatmulCheck check = reference_.check(args_); !check.ok) {
+      throw lab::Error(
+          lab::Errc::Internal,
+          fmt::format("{} at {}x{}x{}: C[{},{}] is {:.3g} error bounds from float64", one.name,
+                      args_.m, args_.n, args_.k, check.row, check.col, check.max_error));
+    }
+  }
+
+  // Against our own FP32 product: close as bf16 factors allow, yet not the same.
+  void verify_bf16(const std::function<void()>& multiply) {
+    lab::gemm(args_, device_.threads());
+    const std::vector<float> exact = c_;
+    lab::MatmulReference::poison(args_);
+    multiply();
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < c_.size(); ++i) {
+      difference += std::pow(double{c_[i]} - double{exact[i]}, 2);
+      size += double{exact[i]} * double{exact[i]};
+    }
+    const double error = std::sqrt(difference / size);
+    if (error == 0) {
+      throw lab::Error(
+          lab::Errc::Unsupported,
+          "gemm with bf16 products gives the bits of FP32: it has no bf16 kernel here");
+    }
+    if (!(error < kBf16Error)) {
+      throw lab::Error(lab::Errc::Internal,
+                       fmt::format("gemm with bf16 products is {:.3g} from FP32, limit {:.3g}",
+                                   error, kBf16Error));
+    }
+  }
+
+  lab::DeviceContext& device_;
+  std::vector<float> a_, b_, c_;
+  const lab::GemmArgs args_;
+  const lab::MatmulReference reference_;
+  std::vector<Contender> contenders_;
+  std::vector<double> peaks_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!parse({argv, static_cast<std::size_t>(argc)}, options)) {
+    fmt::print(stderr,
+               "usage: bench_gemm_shapes [--rounds N] [--seconds X] [--fastest] [--bf16] [--peak] "
+               "MxNxK...\n");
+    return 2;
+  }
+  try {
+    lab::Machine machine;
+    lab::DeviceContext& device = machine.at(lab::cpu());
+    const auto guard = device.threads().bind_caller();
+    for (const Shape& shape : options.shapes) {
+      Bench bench(shape, device);
+      if (options.bf16) bench.add_bf16();
+      bench.time(options);
+      bench.print();
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_gemm_shapes: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,163 @@
+"""Runs the programs that compare.py compares: device-lab, PyTorch, and the programs beside it."""
+import json
+import os
+import pathlib
+import re
+import shlex
+import statistics
+import subprocess
+import tempfile
+import time
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+THREADS = 2
+BATCHES = 10  # in device-lab's synthetic training set
+
+
+class NotRun(Exception):
+    """Why there is no figure: what is missing, or the command that failed and its last words."""
+
+
+def run(command, env=None):
+    """Standard output, and the peak resident bytes of the process. Output goes to files, so that
+    this process sleeps while the other is timed."""
+    command = [str(word) for word in command]
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        try:
+            process = subprocess.Popen(command, stdout=out, stderr=err,
+                                       env={**os.environ, **(env or {})})
+        except OSError as error:
+            raise NotRun(f"`{shlex.join(command)}`: {error.strerror}") from error
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        except BaseException:
+            process.kill()
+            raise
+        out.seek(0)
+        err.seek(0)
+        text = out.read()
+        if process.returncode != 0:
+            raise NotRun(f"`{shlex.join(command)}` ended with {process.returncode}: "
+                         f"{reason(err.read() + text)}")
+        return text, usage.ru_maxrss * 1024
+
+
+def reason(text):
+    """The first line about an error, else the last one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no message"]
+    return next((line for line in lines if re.search(r"\berror\b", line, re.IGNORECASE)), lines[-1])
+
+
+def objects(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+class Turn:
+    """What one process did: seconds of a step behind the warm-up, and its peak memory."""
+
+    def __init__(self, seconds, peak_bytes, work):
+        seconds = seconds[work.warm_up:]
+        self.step_s = min(seconds) if work.fastest else statistics.median(seconds)
+        self.peak_bytes = peak_bytes
+
+
+class Lab:
+    """Training in device-lab."""
+
+    def __init__(self, program, dtype="f32", kernels="lab"):
+        self.program, self.dtype, self.kernels = program, dtype, kernels
+        self.name = f"device-lab {dtype}"
+
+    def train(self, work):
+        options = ["--dtype", self.dtype] if self.dtype != "f32" else []
+        text, peak = run([self.program, "train", "--json", "--no-eval", "--model", work.model,
+                          "--data", "synthetic", "--synthetic-train", BATCHES * work.batch,
+                          "--synthetic-test", "10", "--batch", work.batch,
+                          "--steps", work.steps, "--epochs", work.steps,
+                          "--kernels", self.kernels, *options])
+        ends = [event["t_s"] for event in objects(text) if event["type"] == "step"]
+        if len(ends) != work.steps:
+            raise NotRun(f"{self.name} made {len(ends)} of {work.steps} steps")
+        return Turn([b - a for a, b in zip([0.0, *ends], ends)], peak, work)
+
+
+class Torch:
+    """Training in one PyTorch, in one memory layout."""
+
+    def __init__(self, python, version, layout):
+        self.python, self.layout = python, layout
+        self.name = f"PyTorch {version} {layout}"
+
+    def train(self, work):
+        text, peak = run([self.python, FOLDER / "torch_train.py", "--model", work.model,
+                          "--batch", work.batch, "--layout", self.layout,
+                          "--steps", work.steps, "--threads", THREADS],
+                         env={"OMP_NUM_THREADS": str(THREADS)})
+        return Turn(objects(text)[-1]["seconds"], peak, work)
+
+
+class TorchVersion:
+    """A Python with PyTorch in it, or the reason why there is none."""
+
+    def __init__(self, python):
+        self.python, self.version, self.why = python, None, None
+        try:
+            text, _ = run([python, "-c", "import torch; print(torch.__version__)"])
+            self.version = text.strip().splitlines()[-1]
+        except NotRun as error:
+            self.why = str(error)
+
+    def release(self):
+        """(major, minor)."""
+        return tuple(int(part) for part in re.findall(r"\d+", self.version)[:2])
+
+    def layouts(self):
+        return [Torch(self.python, self.version, layout) for layout in ("nchw", "channels_last")]
+
+
+class Work:
+    """A model and a batch, how many steps a process makes, and how many of them warm it up. Of the
+    others the median counts, or the fastest."""
+
+    def __init__(self, model, batch, steps, warm_up, fastest=False):
+        self.model, self.batch, self.fastest = model, batch, fastest
+        self.steps, self.warm_up = steps, warm_up
+
+
+class Race:
+    """Contenders that train the same work in turns; each figure is a process of its own. Without
+    the first contender there is nothing to compare."""
+
+    def __init__(self, work, rounds, say):
+        self.work, self.rounds, self.say = work, rounds, say
+        self.turns, self.failures = {}, {}
+
+    def run(self, contenders):
+        for index in range(self.rounds):
+            for one in contenders:
+                if contenders[0].name in self.failures:
+                    return
+                if one.name in self.failures:
+                    continue
+                begin = time.monotonic()
+                try:
+                    self.turns.setdefault(one.name, []).append(one.train(self.work))
+                except NotRun as error:
+                    self.failures[one.name] = str(error)
+                    self.turns.pop(one.name, None)
+                self.say(f"{self.work.model} {self.work.batch}, round {index + 1} of "
+                         f"{self.rounds}: {one.name}, {time.monotonic() - begin:.0f} s")
+
+    def of(self, name):
+        if name in self.failures:
+            raise NotRun(self.failures[name])
+        if name not in self.turns:
+            raise NotRun(next(iter(self.failures.values())))
+        return self.turns[name]
+
+    def images_per_s(self, name):
+        return self.work.batch / statistics.median(turn.step_s for turn in self.of(name))
+
+    def fastest(self, names):
+        return max(names, key=self.images_per_s)

@@ -220,15 +220,20 @@ Json profile_json(const TrainingProfile& e) {
   Json json{{"device", to_string(e.device)},
             {"images", e.images},
             {"threads", e.threads},
+            {"dtype", to_string(e.dtype)},
             {"peak_gflops", e.peak_gflops}};
   for (const ProfileTotal& total : e.totals) {
     Json step{{"kernels", to_string(total.kernels)}};
-    add_timing(step, total.step);
     step["n"] = total.step.n;
     step["warmup"] = total.step.warmup;
-    step["rows_s"] = total.rows.median_s;
-    step["unaccounted_s"] = total.unaccounted_s;
-    for (const StepPhase phase : kStepPhases) step["shares"][to_string(phase)] = total.share(phase);
+    if (total.step.n > 0) {
+      add_timing(step, total.step);
+      step["rows_s"] = total.rows.median_s;
+      step["unaccounted_s"] = total.unaccounted_s;
+      for (const StepPhase phase : kStepPhases) {
+        step["shares"][to_string(phase)] = total.share(phase);
+      }
+    }
     json["steps"].push_back(std::move(step));
   }
   return json;
@@ -243,7 +248,7 @@ Json profile_row_json(const TrainingProfile& profile, const ProfileRow& row) {
             {"shape", row.shape},
             {"pass", to_string(row.phase)},
             {"kernels", to_string(row.kernels)},
-            {"method", row.method}};
+            {"method", row.method.empty() ? Json(nullptr) : Json(row.method)}};
   add_timing(json, row.time);
   json["n"] = row.time.n;
   json["warmup"] = row.time.warmup;

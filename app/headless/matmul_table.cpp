@@ -37,14 +37,16 @@ class MatmulTable final : public Printer {
  private:
   // The peaks, which are ceilings too, were shown when they came.
   void show_bandwidths(const CeilingsMeasured& ceilings) {
+    const DType dtype = ceilings.compute.empty() ? DType::F32 : ceilings.compute.back().dtype;
     for (const BandwidthCeiling& level : ceilings.bandwidth) {
       console_.line(fmt::format(
-          "{}: measured {} bandwidth {} ({} thread{}, {}, {}, n {}{}), feeds the peak from {:.3g} "
-          "FLOP/B",
+          "{}: measured {} bandwidth {} at best, median {} {}, n {}{} ({} thread{}, {}), feeds the "
+          "peak from {:.3g} FLOP/B",
           to_string(ceilings.device), level.name, format_si(level.gb_per_s * 1e9, "B/s"),
-          ceilings.threads, ceilings.threads == 1 ? "" : "s", format_bytes(level.working_set_bytes),
-          spread_text(level.time), level.time.n, level.time.unstable ? ", unstable" : "",
-          ridge(ceilings, level, DType::F32)));
+          format_si(level.median_gb_per_s * 1e9, "B/s"), spread_text(level.time), level.time.n,
+          level.time.unstable ? ", unstable" : "", ceilings.threads,
+          ceilings.threads == 1 ? "" : "s", format_bytes(level.working_set_bytes),
+          ridge(ceilings, level, dtype)));
     }
   }
 

@@ -41,7 +41,7 @@ struct ConvolutionContext {
 //   weight, d_weight  [out_c, kernel, kernel, in_c]     bias  [out_c] or null
 // x and dy have kSlackFloats floats after them that may be read.
 // Work     2*N*out_h*out_w*out_c*kernel*kernel*in_c FLOP a stage, when computed by definition
-// Numerics FP32 sums; every result depends on the case and the number of threads alone
+// Numerics FP32 sums; on one machine a result depends on the case and the batch alone
 // Threads  one caller at a time for each context; algorithms themselves may be shared
 class ConvolutionAlgorithm {
  public:

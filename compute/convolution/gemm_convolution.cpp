@@ -13,15 +13,12 @@
 #include "compute/cpu/row_ops.h"
 #include "compute/device/slice.h"
 #include "compute/matmul/cache_blocks.h"
+#include "compute/matmul/gemm_kernels.h"
 
 namespace lab {
 namespace {
 
 using simd::ConvShape;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Of forward and input gradient.
 struct ProductMemory {
@@ -207,11 +204,15 @@ class GemmConvolution final : public ConvolutionAlgorithm {
   // Sums of one thread's block: its patches are at the beginning of `part`.
   static void add_products(const ConvShape& s, DType products, const GradientMemory& m,
                            const float* dy, std::int64_t count, bool first, float* part) {
-    PackedFactor patches{.products = DType::F32, .k = count, .n = s.patch()};
-    patches.data = part + m.strips_at;
-    const std::int64_t width = tile_size(products).cols;
+    const int width = tile_size(products).cols;
     for (std::int64_t j = 0; j < s.patch(); j += width) {
-      patches.pack(j / width, 0, count, part + j, /*k_stride=*/s.patch(), /*column_stride=*/1);
+      gemm_kernels().pack({.source = part + j,
+                           .strip_stride = 1,
+                           .k_stride = s.patch(),
+                           .k = count,
+                           .valid = tile_part(s.patch(), j, width),
+                           .width = width,
+                           .out = part + m.strips_at + j * count});
     }
     TransposedProduct product = gradient_product(s, products);
     product.a = dy;

@@ -88,7 +88,7 @@ ConvolutionCase case_of(const ConvShape& shape, ConvolutionStage stage,
 void run(const ConvolutionCase& c, const ConvolutionContext& context, const StageArrays& arrays,
          bool accumulate = false) {
   if (c.batch == 0 || context.stop.stop_requested()) return;
-  use_onednn_threads(&context.pool);
+  use_onednn_threads(&context.pool, OnednnTeam::MayHaveChanged);
   in_our_words(c, [&] {
     OnednnStage& stage = cache().stage(c, arrays.bias != nullptr);
     const std::int64_t bytes = stage.scratch_bytes();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute/matmul/bf16_kernels.h"
+#include "compute/matmul/cache_blocks.h"
 #include "compute/matmul/gemm_kernels.h"
 
 namespace lab {
@@ -10,14 +11,6 @@ namespace {
 
 // Terms after which the next strip's block of B replaces this one in the first cache.
 constexpr std::int64_t kTermsAtOnce = 512;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
-int part(std::int64_t whole, std::int64_t at, int most) {
-  return static_cast<int>(std::min<std::int64_t>(most, whole - at));
-}
 
 void multiply_f32(const PackedFactor& b, const float* a, std::int64_t lda, float* c,
                   std::int64_t ldc, std::int64_t rows, bool accumulate) {
@@ -28,11 +21,11 @@ void multiply_f32(const PackedFactor& b, const float* a, std::int64_t lda, float
     t.accumulate = accumulate || p > 0;
     for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
       t.b = static_cast<const float*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;
-      t.cols = part(b.n, j, gemm.nr);
+      t.cols = tile_part(b.n, j, gemm.nr);
       for (std::int64_t i = 0; i < rows; i += gemm.mr) {
         t.a = a + i * lda + p;
         t.c = c + i * ldc + j;
-        t.rows = part(rows, i, gemm.mr);
+        t.rows = tile_part(rows, i, gemm.mr);
         gemm.tile_strided(t);
       }
     }
@@ -49,11 +42,11 @@ void multiply_bf16(const PackedFactor& b, const std::uint32_t* rounded, std::int
     t.accumulate = accumulate || p > 0;
     for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
       t.b = static_cast<const std::uint32_t*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;
-      t.cols = part(b.n, j, gemm.nr);
+      t.cols = tile_part(b.n, j, gemm.nr);
       for (std::int64_t i = 0; i < rows; i += gemm.mr) {
         t.a = rounded + i * pairs + p;
         t.c = c + i * ldc + j;
-        t.rows = part(rows, i, gemm.mr);
+        t.rows = tile_part(rows, i, gemm.mr);
         gemm.tile(t);
       }
     }
@@ -91,7 +84,7 @@ void PackedFactor::pack(std::int64_t strip, std::int64_t term, std::int64_t term
                         const float* source, std::int64_t k_stride,
                         std::int64_t column_stride) const {
   const int width = tile_size(products).cols;
-  const int valid = part(n, strip * width, width);
+  const int valid = tile_part(n, strip * width, width);
   if (products == DType::BF16) {
     bf16_kernels().pack_f32(
         {.source = source,

@@ -1,6 +1,7 @@
 #pragma once
 // The right factor of matrix products that share it: brought once into the order in which the
 // micro-kernels read it, FP32 or rounded to bf16.
+#include <algorithm>
 #include <cstdint>
 
 #include "compute/types/dtype.h"
@@ -13,6 +14,11 @@ struct TileSize {
   int cols = 0;  // the width of a strip
 };
 TileSize tile_size(DType products);
+
+// Rows or columns of the tile at `at`: `most`, less at the end of the `whole`.
+inline int tile_part(std::int64_t whole, std::int64_t at, int most) {
+  return static_cast<int>(std::min<std::int64_t>(most, whole - at));
+}
 
 // B [k, n] in strips of tile_size().cols columns: [strip][k][column], with bf16 [strip][pairs of
 // terms][column], the last pair filled up with zeros.

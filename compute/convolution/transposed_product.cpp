@@ -4,18 +4,11 @@
 
 #include "compute/convolution/packed_factor.h"
 #include "compute/matmul/bf16_kernels.h"
+#include "compute/matmul/cache_blocks.h"
 #include "compute/matmul/gemm_kernels.h"
 
 namespace lab {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
-int part(std::int64_t whole, std::int64_t at, int most) {
-  return static_cast<int>(std::min<std::int64_t>(most, whole - at));
-}
 
 void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
   const GemmKernels& gemm = gemm_kernels();
@@ -27,11 +20,11 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
              .accumulate = accumulate};
   for (std::int64_t j = 0; j < x.n; j += gemm.nr) {
     t.b = x.b + j / gemm.nr * x.b_strip_stride;
-    t.cols = part(x.n, j, gemm.nr);
+    t.cols = tile_part(x.n, j, gemm.nr);
     for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
       t.a = x.a + i;
       t.c = x.c + i * x.n + j;
-      t.rows = part(rows.end, i, gemm.mr);
+      t.rows = tile_part(rows.end, i, gemm.mr);
       gemm.tile_strided(t);
     }
   }
@@ -48,7 +41,7 @@ void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, b
                    .strip_stride = 1,
                    .k_stride = x.m,
                    .terms = terms,
-                   .valid = part(rows.end, i, gemm.mr),
+                   .valid = tile_part(rows.end, i, gemm.mr),
                    .width = gemm.mr,
                    .out = work + (i - rows.begin) * pairs});
   }
@@ -60,7 +53,7 @@ void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, b
                  .ldc = x.n,
                  .accumulate = accumulate};
   for (std::int64_t j = 0; j < x.n; j += gemm.nr) {
-    t.cols = part(x.n, j, gemm.nr);
+    t.cols = tile_part(x.n, j, gemm.nr);
     gemm.pack_f32({.source = x.b + j / gemm.nr * x.b_strip_stride,
                    .strip_stride = 1,
                    .k_stride = gemm.nr,
@@ -71,7 +64,7 @@ void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, b
     for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
       t.a = work + (i - rows.begin) * pairs;
       t.c = x.c + i * x.n + j;
-      t.rows = part(rows.end, i, gemm.mr);
+      t.rows = tile_part(rows.end, i, gemm.mr);
       gemm.tile(t);
     }
   }

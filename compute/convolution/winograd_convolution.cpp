@@ -3,9 +3,8 @@
 //   forward          a block of tiles at a time: V = B^T d B, M[p] = V[p] * U[p], y = A^T M A
 //   input gradient   the same on dy with the kernels turned and channels exchanged
 //   weight gradient  dU[p] += (A dY A^T)[p]^T * V[p] over blocks of tiles, dW = G^T dU G
-// Work     (m+2)^2 / m^2 of 9 multiply-adds a pixel and pair of channels: 4 for m = 2, 2.25 for m =
-// 4,
-//          more where tiles stick out of the image
+// Work     (m+2)^2 / m^2 instead of 9 multiply-adds a pixel and pair of channels: 4 for m = 2,
+//          2.25 for m = 4, and more where tiles stick out of the image
 // Limits   3x3 kernels, stride 1, padding 0 to 2, channels a multiple of 16
 // Numerics FP32; see compute/cpu/winograd.h
 #include <algorithm>
@@ -25,7 +24,6 @@ namespace {
 using simd::ConvShape;
 using simd::PointArray;
 using simd::WinogradTransforms;
-using winograd::ceil_div;
 using winograd::Filtering;
 using winograd::Image;
 using winograd::kGapFloats;

@@ -4,12 +4,9 @@
 
 #include "compute/cpu/conv_shape.h"
 #include "compute/cpu/winograd.h"
+#include "compute/matmul/cache_blocks.h"
 
 namespace lab::winograd {
-
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 struct Image {
   std::int64_t height = 0, width = 0, channels = 0;

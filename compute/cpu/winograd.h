@@ -4,9 +4,11 @@
 //   Y  = A^T [(G g G^T) . (B^T d B)] A     for a tile d of the image and a kernel g
 //   dg = G^T [(A dY A^T) . (B^T d B)] G    its gradient, summed over the tiles
 // Points 0, +-1, inf for m = 2; 0, +-5/8, +-3/2, inf for m = 4, whose constants FP32 holds exactly
-// or nearly so and whose error is less than half of that of the usual 0, +-1, +-2, inf. Limits
-// channels are a multiple of 16 Numerics FP32 Source   Lavin and Gray, "Fast Algorithms for
-// Convolutional Neural Networks", 2016; points after
+// or nearly so and whose error is less than half of that of the usual 0, +-1, +-2, inf.
+//
+// Limits   channels are a multiple of 16
+// Numerics FP32
+// Source   Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016; points after
 //          Barabasz et al., "Error Analysis and Improving the Accuracy of Winograd Convolution",
 //          2020
 #include <cstdint>

@@ -148,7 +148,10 @@ bool settled(const MeasuredBandwidths& measured) {
 void keep_faster(MeasuredBandwidths& now, const MeasuredBandwidths& before) {
   for (BandwidthCeiling& level : now.levels) {
     for (const BandwidthCeiling& old : before.levels) {
-      if (old.name == level.name && old.gb_per_s > level.gb_per_s) level = old;
+      if (old.name != level.name || old.gb_per_s <= level.gb_per_s) continue;
+      const bool unstable = level.time.unstable && old.time.unstable;
+      level = old;
+      level.time.unstable = unstable;  // one quiet measurement has settled it
     }
   }
 }

@@ -22,6 +22,11 @@ struct CacheBlocks {
 };
 CacheBlocks cache_blocks(const CacheSizes& caches, int mr, int nr);
 
+// a / b, rounded up.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
 // `total` cut into as few pieces as `limit` allows, equal but for rounding up to `multiple`: the
 // length of a piece (0 when total is 0).
 std::int64_t even_piece(std::int64_t total, std::int64_t limit, std::int64_t multiple);

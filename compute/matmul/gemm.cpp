@@ -13,25 +13,22 @@ namespace {
 // Below this much work, waking the threads costs more than they save.
 constexpr double kParallelFlop = 4e5;
 // Threads share the terms instead of C where its tiles would leave them idle for more than a tenth
-// of the time, when each has so many terms that the sum of their results is nothing beside.
+// of the time, when each has so many terms, and C is so small, that adding the parts is little
+// work.
 constexpr double kLeastBusy = 0.9;
 constexpr std::int64_t kFewestTerms = 1024;
 // With so few terms, writing C takes longest.
 constexpr std::int64_t kFewTerms = 32;
 
-std::int64_t tiles(std::int64_t length, std::int64_t tile) {
-  return (length + tile - 1) / tile;
-}
-
 // Share of the time in which the threads of `grid` have work.
 double busy_share(ThreadGrid grid, std::int64_t row_tiles, std::int64_t col_tiles) {
-  const std::int64_t most = tiles(row_tiles, grid.rows) * tiles(col_tiles, grid.cols);
+  const std::int64_t most = ceil_div(row_tiles, grid.rows) * ceil_div(col_tiles, grid.cols);
   return static_cast<double>(row_tiles * col_tiles) / static_cast<double>(most * grid.size());
 }
 
 ThreadGrid grid_for(const GemmOperands& op, int threads, const GemmKernels& kernels) {
-  const std::int64_t row_tiles = tiles(op.m, kernels.mr);
-  const std::int64_t col_tiles = tiles(op.n, kernels.nr);
+  const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
+  const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
   // Threads side by side write to the same cache lines where C's rows are not aligned.
   if (op.k <= kFewTerms && row_tiles >= threads) return {threads, 1};
   // Side by side, each reads or packs its own part of B; one below the other, each reads its own
@@ -110,8 +107,8 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
       2.0 * static_cast<double>(op.m) * static_cast<double>(op.n) * static_cast<double>(op.k);
   if (flop < kParallelFlop) pool = nullptr;
   const int threads = pool == nullptr ? 1 : pool->size();
-  const std::int64_t row_tiles = tiles(op.m, kernels.mr);
-  const std::int64_t col_tiles = tiles(op.n, kernels.nr);
+  const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
+  const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
   if (always_pack) {
     const ThreadGrid grid = choose_grid(threads, row_tiles, col_tiles, /*prefer_rows=*/true);
     const F32Product product(op, kernels);
@@ -120,7 +117,8 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
     return;
   }
   const ThreadGrid grid = grid_for(op, threads, kernels);
-  if (pool != nullptr && op.k >= kFewestTerms * threads &&
+  const std::int64_t part_bytes = op.m * op.n * static_cast<std::int64_t>(sizeof(float));
+  if (pool != nullptr && op.k >= kFewestTerms * threads && part_bytes <= cache_sizes().l2_bytes &&
       busy_share(grid, row_tiles, col_tiles) < kLeastBusy) {
     gemm_split_terms(op, *pool, kernels, stop);
     return;

@@ -1,6 +1,7 @@
 // GEMM without shared blocks: no thread waits for another.
 //   for each block of terms, for each panel of columns that stays in the second cache:
 //     for each strip of mr rows, for each strip of nr columns: the micro-kernel
+#include "compute/matmul/cache_blocks.h"
 #include "compute/matmul/gemm_parts.h"
 
 namespace lab {
@@ -11,10 +12,6 @@ constexpr std::int64_t kTermsAtOnce = 512;
 constexpr std::int64_t kTilesToPack = 16;
 // Rows of B so far apart fall into few sets of the caches and each into a page of its own.
 constexpr std::int64_t kFarRow_bytes = 4096;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 class DirectGemm {
  public:
@@ -125,12 +122,16 @@ void gemm_split_terms(const GemmOperands& op, ThreadPool& pool, const GemmKernel
     gemm_direct(part, {0, op.m}, {0, op.n}, kernels, stop);
   });
   if (stop.stop_requested()) return;
-  for (int t = 1; t < pool.size(); ++t, sums += size) {
-    for (std::int64_t i = 0; i < op.m; ++i) {
-      float* c = op.c + i * op.ldc;
-      for (std::int64_t j = 0; j < op.n; ++j) c[j] += sums[i * op.n + j];
+  pool.run([&](int thread) {
+    const Range rows = piece(op.m, 1, pool.size(), thread);
+    for (int t = 1; t < pool.size(); ++t) {
+      const float* part = sums + (t - 1) * size;
+      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        float* c = op.c + i * op.ldc;
+        for (std::int64_t j = 0; j < op.n; ++j) c[j] += part[i * op.n + j];
+      }
     }
-  }
+  });
 }
 
 }  // namespace lab

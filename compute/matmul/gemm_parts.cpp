@@ -1,4 +1,5 @@
 #include "compute/matmul/gemm_parts.h"
+#include "compute/matmul/cache_blocks.h"
 
 #include <new>
 #include <utility>
@@ -16,10 +17,6 @@ void spin_once() {
 #if defined(__x86_64__)
   _mm_pause();
 #endif
-}
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 
 }  // namespace

@@ -6,10 +6,14 @@
 
 namespace lab {
 
+// OpenMP ends threads that a call has no work for, and starts others later: after calls of several
+// sizes the team has to be looked at again, which costs microseconds.
+enum class OnednnTeam { Known, MayHaveChanged };
+
 // Prepares the calling thread's OpenMP threads for calls of oneDNN: as many as `pool` has, each on
 // its core; the caller alone for nullptr. To be called before a primitive is made, which divides
 // its work by them, and before it is executed.
-void use_onednn_threads(const ThreadPool* pool);
+void use_onednn_threads(const ThreadPool* pool, OnednnTeam team = OnednnTeam::Known);
 // The number alone, wherever they run: enough to make a primitive.
 void set_onednn_threads(int threads);
 

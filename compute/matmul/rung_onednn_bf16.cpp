@@ -1,6 +1,8 @@
 // C = A*B by oneDNN's matmul primitive on bf16 matrices, FP32 sums, on as many threads as the
-// device has. FP32 matrices are rounded to dense bf16 copies by its reorder first. Limits   any
-// M,N,K >= 0 Numerics as bf16_gemm() Errors   Unsupported with oneDNN's words
+// device has. FP32 matrices are rounded to dense bf16 copies by its reorder first.
+// Limits   any M,N,K >= 0
+// Numerics as bf16_gemm()
+// Errors   Unsupported with oneDNN's words
 #include <fmt/format.h>
 
 #include <memory>

@@ -41,7 +41,7 @@ std::int64_t Convolution::scratch_bytes(int threads, std::int64_t max_batch) con
   for (const Algorithms* a : {&lab_, &library_}) {
     if (a == &library_ && !for_library_) continue;
     ask(ConvolutionStage::Forward, a->forward);
-    ask(ConvolutionStage::InputGradient, a->input_gradient);
+    if (inputs[0].needs_grad) ask(ConvolutionStage::InputGradient, a->input_gradient);
     ask(ConvolutionStage::WeightGradient, a->weight_gradient);
   }
   ScratchCursor bias({});

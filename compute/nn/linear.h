@@ -24,7 +24,7 @@ class Linear final : public Op {
     return (both ? 4 : 2) * batch * in_size_ * out_size_;
   }
   std::string method(Direction /*direction*/, Kernels kernels) const override {
-    return kernels == Kernels::Library ? "onednn" : "gemm";
+    return kernels == Kernels::Library ? "library" : "gemm";
   }
 
  private:

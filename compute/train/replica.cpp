@@ -9,9 +9,9 @@
 namespace lab {
 namespace {
 
-// Where every hardware thread computes, handing a batch over costs what it saves in steps of 2 ms
-// and more than that in shorter ones.
-constexpr double kWorthHandingOver_s = 1e-3;
+// Where every hardware thread computes, handing a batch over costs what it saves in steps of some
+// milliseconds and more than that in shorter ones.
+constexpr double kWorthHandingOver_s = 5e-3;
 
 std::vector<int> hardware_threads(const DeviceContext& device) {
   std::vector<int> all;

@@ -12,15 +12,15 @@ StagedBatch::~StagedBatch() {
 
 void StagedBatch::prepare(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
   wait();
+  if (!thread_.joinable()) {
+    thread_ = std::jthread([this](const std::stop_token& stop) { copy_when_asked(stop); });
+  }
   const auto images = static_cast<std::size_t>(slice.end - slice.begin);
   labels_.resize(std::max(labels_.size(), images));
   pixels_.resize(std::max(pixels_.size(), images * static_cast<std::size_t>(loader.image_size())));
   order_ = loader.order();
   step_ = step;
   slice_ = slice;
-  if (!thread_.joinable()) {
-    thread_ = std::jthread([this](const std::stop_token& stop) { copy_when_asked(stop); });
-  }
   {
     const std::lock_guard lock(mutex_);
     asked_ = &loader;

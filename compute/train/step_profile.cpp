@@ -172,6 +172,7 @@ TrainingProfile StepProfile::result() const {
                           .images = images_,
                           .threads = network_.device().threads().size(),
                           .peak_gflops = setup_.peak_gflops,
+                          .dtype = setup_.dtype,
                           .totals = {},
                           .rows = {}};
   for (const Track& t : tracks_) {

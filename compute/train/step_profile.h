@@ -17,6 +17,7 @@ struct ProfileSetup {
   int devices = 1;               // that train together
   std::vector<Kernels> kernels;  // that take turns, in this order
   double peak_gflops = 0;        // of `device`; 0: not known
+  DType dtype = DType::F32;      // of the factors of products, and of the peak
   bool momentum = false;         // the update reads and writes a velocity too
 };
 

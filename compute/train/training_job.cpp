@@ -110,9 +110,9 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
     if (!request.checkpoint_dir.empty()) check_checkpoint_folder(request.checkpoint_dir);
   }
   const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
-  const auto bound = devices.front()->threads().bind_caller();
   std::optional<QuietOnednnThreads> quiet;  // the library's calls take turns with ours
   if (uses_library(request)) quiet.emplace();
+  const auto bound = devices.front()->threads().bind_caller();
   const std::unique_ptr<ConvolutionChooser> chooser = make_chooser(request, ctx);
   Trainer trainer(devices, trainer_options(request, *chooser), ctx.stop_token(), ranks);
   report_convolutions(request, trainer, ctx);

@@ -61,11 +61,13 @@ void TrainingRun::start_profile() {
   const PeakSample peak = measure_peak(device.device(), &device.threads(),
                                        {.budget_s = kPeakBudget_s, .cancelled = [this] {
                                           return ctx_.stop_token().stop_requested();
-                                        }});
+                                        }},
+                                       request_.dtype);
   ProfileSetup setup{.device = device.device(),
                      .devices = static_cast<int>(trainer_.devices().size()),
                      .kernels = {request_.kernels},
                      .peak_gflops = peak.gflops,
+                     .dtype = request_.dtype,
                      .momentum = request_.momentum != 0};
   if (request_.compare_kernels) setup.kernels = {Kernels::Lab, Kernels::Library};
   pass_.observer = &profile_.emplace(trainer_.network(), std::move(setup));

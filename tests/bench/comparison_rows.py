@@ -17,7 +17,7 @@ class Peer:
 
 
 DEBIAN = Peer("PyTorch 1.13", lambda release: release == (1, 13))
-CURRENT = Peer("PyTorch 2 or newer", lambda release: release >= (2, 0))
+CURRENT = Peer("PyTorch 2.9 or newer", lambda release: release >= (2, 9))
 
 
 class Outcome:
@@ -255,8 +255,9 @@ class Allocations(Row):
     def fill(self, setup, outcome):
         counts = {one["model"]: one["allocations"][1:] for one in
                   objects(run([setup.folder / "tests/bench/bench_step_allocations", 6])[0])}
-        outcome.set([max(per_step) for per_step in zip(*counts.values())],
-                    ", ".join(f"{model} {max(values)}" for model, values in counts.items()))
+        worst = [max(per_step) for per_step in zip(*counts.values())]
+        outcome.set(worst, ", ".join(f"{model} {max(values)}" for model, values in counts.items()),
+                    value=max(worst))
 
 
 RESNET = ("resnet18 64", "resnet18 256")

@@ -134,7 +134,7 @@ std::string limit_sentence(const MatmulSample& s, const CeilingsMeasured& ceilin
   if (share > kAboveRoof) {
     return fmt::format(
         "{} reaches {}, above the {} of its roof: the machine was busy while the ceilings were "
-        "measured, so run the ladder again.",
+        "measured, or the kernel uses units that they do not.",
         what, rate_text(s.gflops), rate_text(roof.gflops));
   }
   const std::string end =

@@ -59,6 +59,7 @@ std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
     threads = threads || (other.device == peak.device && other.threads != peak.threads);
   }
   std::string name = devices ? "peak of " + lab::to_string(peak.device) : "measured peak";
+  if (peak.dtype != DType::F32) name += fmt::format(", {}", lab::to_string(peak.dtype));
   if (threads) name += fmt::format(", {} thread{}", peak.threads, peak.threads == 1 ? "" : "s");
   return name;
 }

@@ -243,7 +243,7 @@ void roofline_card(const Panel& p, const MatmulResults& results, const Choice& c
   Card card(p, "matmul/roofline_card", "Roofline",
             {.hint = "What the machine allows at each arithmetic intensity: operations over the "
                      "compulsory bytes, which are 4 (M K + K N + M N) in f32, A and B read once "
-                     "and C written once. No kernel can stand above the lines.",
+                     "and C written once. The lines are the most that this machine was seen to do.",
              .dimmed = old});
   if (!card) return;
   if (choice.ceilings == nullptr) {

@@ -260,11 +260,12 @@ std::string settings_text(const TrainingProfile& profile) {
   const Timing& step = profile.totals.front().step;
   const std::size_t kinds = profile.totals.size();
   return fmt::format(
-      "{}{}, {} images a step, medians of {} step{}{} after {} of warm-up, peak {}",
+      "{}{}, {} images a step, medians of {} step{}{} after {} of warm-up, {} peak {}",
       lab::to_string(profile.device),
       profile.devices > 1 ? fmt::format(", the first of {} devices", profile.devices) : "",
       profile.images, step.n, step.n == 1 ? "" : "s", kinds > 1 ? " each" : "",
-      step.warmup * static_cast<std::int64_t>(kinds), gflops_text(profile.peak_gflops));
+      step.warmup * static_cast<std::int64_t>(kinds), lab::to_string(profile.dtype),
+      gflops_text(profile.peak_gflops));
 }
 
 bool complete(const TrainingProfile& profile) {
@@ -302,7 +303,7 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
   if (profile_asked(run)) {
     muted(p.ui, runs(p, JobKind::Training)
                     ? "The first steps are warm-up; the layers follow within a second."
-                    : "The training ended while it was warming up; train for more steps.");
+                    : "The training ended before any layer was timed; the first steps are warm-up.");
     return;
   }
   if (form.profile || form.kernels == kBothKernels) {

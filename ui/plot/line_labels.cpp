@@ -85,6 +85,8 @@ std::vector<std::optional<Box>> place_line_labels(std::span<const LineLabel> lab
 
 void draw_line_labels(const Frame& f) {
   const Ui& ui = f.ui;
+  const auto labelled = [](const Curve& c) { return !c.series->line_label.empty(); };
+  if (std::none_of(f.curves.begin(), f.curves.end(), labelled)) return;
   std::vector<std::vector<ImVec2>> paths;
   std::vector<const Series*> series;
   std::vector<LineLabel> labels;
@@ -97,7 +99,6 @@ void draw_line_labels(const Frame& f) {
     series.push_back(&s);
     labels.push_back({paths[i], {text.x + 2 * around.x, text.y + 2 * around.y}});
   }
-  if (labels.empty()) return;
   const std::vector<std::span<const ImVec2>> lines(paths.begin(), paths.end());
   const auto placed = place_line_labels(labels, lines, {f.area_min, f.area_max});
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -25,7 +25,8 @@ TEST(MatmulTable, ShowsTheCeilingsBeforeTheKernels) {
   CeilingsMeasured ceilings;
   ceilings.threads = 2;
   ceilings.compute = {{.name = "FMA f32", .threads = 2, .gflops = 500}};
-  BandwidthCeiling level{.name = "L1", .working_set_bytes = 48 * kKiB, .gb_per_s = 1000};
+  BandwidthCeiling level{
+      .name = "L1", .working_set_bytes = 48 * kKiB, .gb_per_s = 1000, .median_gb_per_s = 980};
   level.time.median_s = 1;
   level.time.p10_s = 0.98;
   level.time.p90_s = 1.02;
@@ -33,12 +34,11 @@ TEST(MatmulTable, ShowsTheCeilingsBeforeTheKernels) {
   ceilings.bandwidth = {level};
   EXPECT_EQ(shown({peak, ceilings}),
             "cpu:0: measured peak 500 GFLOP/s (f32, 2 threads)\n"
-            "cpu:0: measured L1 bandwidth 1.00 TB/s (2 threads, 48.0 KiB, +-2.0 %, n 31), feeds "
-            "the peak from 0.5 FLOP/B\n");
+            "cpu:0: measured L1 bandwidth 1.00 TB/s at best, median 980 GB/s +-2.0 %, n 31 "
+            "(2 threads, 48.0 KiB), feeds the peak from 0.5 FLOP/B\n");
   ceilings.threads = 1;
   ceilings.bandwidth[0].time.unstable = true;
-  EXPECT_NE(shown({ceilings}).find("(1 thread, 48.0 KiB, +-2.0 %, n 31, unstable)"),
-            std::string::npos)
+  EXPECT_NE(shown({ceilings}).find("n 31, unstable (1 thread, 48.0 KiB)"), std::string::npos)
       << shown({ceilings});
 }
 

@@ -113,10 +113,16 @@ class ScratchMemory {
 };
 
 void expect_near(const std::vector<float>& got, const ConvolutionReference& want, double offset,
-                 double tolerance) {
+                 const CheckOptions& options) {
   std::vector<double> values = want.values;
   for (double& v : values) v += offset;
-  EXPECT_TRUE(all_close(got, values, 0, tolerance * (want.magnitude + std::abs(offset))));
+  EXPECT_TRUE(all_close(got, values, 0, options.tolerance * (want.magnitude + std::abs(offset))));
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    error += (got[i] - values[i]) * (got[i] - values[i]);
+    size += values[i] * values[i];
+  }
+  EXPECT_LE(std::sqrt(error), options.norm_tolerance * std::sqrt(size)) << "of the whole result";
 }
 
 // One shape with its data.
@@ -192,10 +198,10 @@ class ShapeCheck {
       return y.values();
     };
     const std::vector<float> y = run(bias_.data());
-    expect_near(y, want, 0, options_.tolerance);
+    expect_near(y, want, 0, options_);
     EXPECT_EQ(y, run(bias_.data())) << "repeated";
     for (std::size_t i = 0; i < want.values.size(); ++i) want.values[i] -= bias_[i % bias_.size()];
-    expect_near(run(nullptr), want, 0, options_.tolerance);
+    expect_near(run(nullptr), want, 0, options_);
   }
 
   void input_gradient(const ConvolutionContext& context, const ConvolutionReference& want) {
@@ -207,8 +213,8 @@ class ShapeCheck {
       return dx.values();
     };
     const std::vector<float> dx = run(std::numeric_limits<float>::quiet_NaN(), false);
-    expect_near(dx, want, 0, options_.tolerance);
-    expect_near(run(0.5F, true), want, 0.5, options_.tolerance);
+    expect_near(dx, want, 0, options_);
+    expect_near(run(0.5F, true), want, 0.5, options_);
     EXPECT_EQ(dx, run(0.0F, false)) << "repeated";
   }
 
@@ -221,7 +227,7 @@ class ShapeCheck {
       return d_weight.values();
     };
     const std::vector<float> d_weight = run();
-    expect_near(d_weight, want, 0, options_.tolerance);
+    expect_near(d_weight, want, 0, options_);
     EXPECT_EQ(d_weight, run()) << "repeated";
   }
 

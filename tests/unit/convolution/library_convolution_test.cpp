@@ -59,8 +59,11 @@ TEST_F(LibraryConvolution, MatchesFloat64WhereWinogradPays) {
 
 TEST_F(LibraryConvolution, RoundsFactorsToBf16) {
   if (!has_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
-  const test::CheckOptions options{
-      .tolerance = 0.01, .batches = {1, 5}, .threads = {1}, .products = DType::BF16};
+  const test::CheckOptions options{.tolerance = 0.01,
+                                   .norm_tolerance = 0.01,
+                                   .batches = {1, 5},
+                                   .threads = {1},
+                                   .products = DType::BF16};
   EXPECT_EQ(test::check_algorithm(library_convolution(), options), cases(options));
 }
 

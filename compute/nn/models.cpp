@@ -33,9 +33,9 @@ NetworkPlan lenet() {
   NetworkPlan plan("lenet", kImage, WeightInit::XavierUniform);
   ValueId x =
       plan.convolution(plan.input(), plan.declare_convolution("net.0", 1, 6, 5), {.padding = 2});
-  x = plan.average_pool(plan.sigmoid(x), 2, 2);
+  x = plan.sigmoid_average_pool(x, 2, 2);
   x = plan.convolution(x, plan.declare_convolution("net.3", 6, 16, 5), {});
-  x = plan.flatten(plan.average_pool(plan.sigmoid(x), 2, 2));
+  x = plan.flatten(plan.sigmoid_average_pool(x, 2, 2));
   x = plan.sigmoid(plan.linear(x, plan.declare_linear("net.7", 400, 120)));
   x = plan.sigmoid(plan.linear(x, plan.declare_linear("net.9", 120, 84)));
   plan.linear(x, plan.declare_linear("net.11", 84, kClasses));

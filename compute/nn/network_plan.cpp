@@ -181,8 +181,8 @@ NetworkPlan::ValueId NetworkPlan::sigmoid(ValueId x) {
   return add_in_place(std::make_unique<Sigmoid>(), x);
 }
 
-NetworkPlan::ValueId NetworkPlan::average_pool(ValueId x, std::int64_t kernel,
-                                               std::int64_t stride) {
+NetworkPlan::ValueId NetworkPlan::add_pool(ValueId x, std::int64_t kernel, std::int64_t stride,
+                                           bool sigmoid) {
   const ImageShape from = shape_of(x);
   const simd::PoolShape s{from.height, from.width, from.channels, kernel, kernel, stride};
   if (from.height < kernel || from.width < kernel) {
@@ -190,13 +190,27 @@ NetworkPlan::ValueId NetworkPlan::average_pool(ValueId x, std::int64_t kernel,
                 fmt::format("average_pool: a window of {0}x{0} is larger than the image of {1}x{2}",
                             kernel, from.height, from.width));
   }
-  return add(std::make_unique<AveragePool>(s), {x}, {from.channels, s.out_h(), s.out_w()});
+  return add(std::make_unique<AveragePool>(s, sigmoid), {x}, {from.channels, s.out_h(), s.out_w()});
+}
+
+NetworkPlan::ValueId NetworkPlan::average_pool(ValueId x, std::int64_t kernel,
+                                               std::int64_t stride) {
+  return add_pool(x, kernel, stride, /*sigmoid=*/false);
+}
+
+NetworkPlan::ValueId NetworkPlan::sigmoid_average_pool(ValueId x, std::int64_t kernel,
+                                                       std::int64_t stride) {
+  if (x == input()) {
+    throw Error(Errc::InvalidArgument,
+                "sigmoid_average_pool: an operation in place cannot stand first");
+  }
+  return add_pool(x, kernel, stride, /*sigmoid=*/true);
 }
 
 NetworkPlan::ValueId NetworkPlan::global_average_pool(ValueId x) {
   const ImageShape from = shape_of(x);
   const simd::PoolShape s{from.height, from.width, from.channels, from.height, from.width, 1};
-  return add(std::make_unique<AveragePool>(s), {x}, {from.channels, 1, 1});
+  return add(std::make_unique<AveragePool>(s, /*sigmoid=*/false), {x}, {from.channels, 1, 1});
 }
 
 NetworkPlan::ValueId NetworkPlan::flatten(ValueId x) {

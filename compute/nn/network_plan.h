@@ -55,6 +55,8 @@ class NetworkPlan {
   ValueId relu(ValueId x);
   ValueId sigmoid(ValueId x);
   ValueId average_pool(ValueId x, std::int64_t kernel, std::int64_t stride);
+  // The two in a row; nobody else may read x.
+  ValueId sigmoid_average_pool(ValueId x, std::int64_t kernel, std::int64_t stride);
   ValueId global_average_pool(ValueId x);
   ValueId flatten(ValueId x);
 
@@ -79,6 +81,7 @@ class NetworkPlan {
   ValueId add_norm(std::vector<ValueId> inputs, const Norm& norm, bool relu,
                    const Parameter* left_bias);
   ValueId add(std::unique_ptr<Op> op, std::vector<ValueId> inputs, ImageShape shape);
+  ValueId add_pool(ValueId x, std::int64_t kernel, std::int64_t stride, bool sigmoid);
   ValueId add_in_place(std::unique_ptr<Op> op, ValueId x);
 };
 

@@ -1,19 +1,38 @@
 #include "compute/nn/pooling.h"
 
+#include <algorithm>
+
+#include "compute/cpu/sigmoid.h"
+
 namespace lab::nn {
 
-void AveragePool::forward(const Pass& pass) {
+// Calls body(first image, images) for all of the batch, on all threads.
+template <class Body>
+void AveragePool::for_blocks(const Pass& pass, const Body& body) const {
+  constexpr std::int64_t kBlockFloats = 64 * 1024;  // fit the second cache, with their gradients
+  const std::int64_t block =
+      sigmoid_ ? std::max<std::int64_t>(1, kBlockFloats / shape_.in_size()) : pass.batch;
   pass.pool.parallel_for(pass.batch, 1, [&](std::int64_t begin, std::int64_t end) {
-    simd::average_pool(in().data + begin * shape_.in_size(),
-                       output->data + begin * shape_.out_size(), shape_, end - begin);
+    for (std::int64_t n = begin; n < end; n += block) body(n, std::min(block, end - n));
+  });
+}
+
+void AveragePool::forward(const Pass& pass) {
+  for_blocks(pass, [&](std::int64_t first, std::int64_t images) {
+    float* x = in().data + first * shape_.in_size();
+    if (sigmoid_) simd::sigmoid(x, images * shape_.in_size());
+    simd::average_pool(x, output->data + first * shape_.out_size(), shape_, images);
   });
 }
 
 void AveragePool::backward(const Pass& pass) {
-  pass.pool.parallel_for(pass.batch, 1, [&](std::int64_t begin, std::int64_t end) {
-    simd::average_pool_backward(output->grad + begin * shape_.out_size(),
-                                in().grad + begin * shape_.in_size(), shape_, end - begin,
+  if (!inputs[0].needs_grad) return;
+  for_blocks(pass, [&](std::int64_t first, std::int64_t images) {
+    float* dx = in().grad + first * shape_.in_size();
+    simd::average_pool_backward(output->grad + first * shape_.out_size(), dx, shape_, images,
                                 inputs[0].accumulate);
+    if (!sigmoid_) return;
+    simd::sigmoid_backward(in().data + first * shape_.in_size(), dx, images * shape_.in_size());
   });
 }
 

@@ -5,16 +5,23 @@
 
 namespace lab::nn {
 
+// With `sigmoid`, that is applied to the input first, in place: a few images at a time, so that
+// both find them in the cache.
 class AveragePool final : public Op {
  public:
-  explicit AveragePool(const simd::PoolShape& shape) : shape_(shape) {}
-  const char* kind() const override { return "average_pool"; }
-  Keeps keeps() const override { return {}; }
+  AveragePool(const simd::PoolShape& shape, bool sigmoid) : shape_(shape), sigmoid_(sigmoid) {}
+  const char* kind() const override { return sigmoid_ ? "sigmoid_average_pool" : "average_pool"; }
+  bool can_accumulate() const override { return !sigmoid_; }
+  Keeps keeps() const override { return {.inputs = sigmoid_ ? std::size_t{1} : 0}; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
 
  private:
+  template <class Body>
+  void for_blocks(const Pass& pass, const Body& body) const;
+
   const simd::PoolShape shape_;
+  const bool sigmoid_;
 };
 
 // [N,H,W,C] to [N,C*H*W] with the channel outermost, as PyTorch's Flatten orders an image.

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Trains one of the chapters' networks in PyTorch on random images and times each step.
+"""Trains one of the chapters' networks in PyTorch on random bytes and times each step.
 
   torch_train.py --model resnet18 --batch 64 --layout channels_last --steps 8 [--threads 2]
 
-A step is what device-lab's is: gradients to zero, forward, loss, backward, SGD; its images lie
-ready in memory. Prints one JSON object: the version and the seconds of all steps, the first
+A step is what device-lab's is: a shuffled batch is taken from the bytes in memory and divided by 255,
+gradients to zero, forward, loss, backward, SGD. Prints one JSON object: the version and the seconds of all steps, the first
 included.
 """
 import argparse
@@ -16,7 +16,7 @@ from torch import nn
 
 from torch_models import BOOK_LR, build
 
-BATCHES = 4  # used in turn, so that no step finds its images in the cache
+IMAGES = 60000
 
 
 def train(args):
@@ -25,13 +25,17 @@ def train(args):
     layout = torch.channels_last if args.layout == "channels_last" else torch.contiguous_format
     net = build(args.model).to(memory_format=layout).train()
     optimizer = torch.optim.SGD(net.parameters(), lr=BOOK_LR[args.model])
-    images = [torch.rand(args.batch, 1, 28, 28).to(memory_format=layout) for _ in range(BATCHES)]
-    labels = [torch.randint(0, 10, (args.batch,)) for _ in range(BATCHES)]
+    pixels = torch.randint(0, 256, (IMAGES, 1, 28, 28), dtype=torch.uint8)
+    answers = torch.randint(0, 10, (IMAGES,))
+    order = torch.randperm(IMAGES)
     seconds = []
     for step in range(args.steps):
+        first = step * args.batch % (IMAGES - args.batch)
         begin = time.perf_counter()
+        chosen = order[first:first + args.batch]
+        images = pixels[chosen].float().div_(255).to(memory_format=layout)
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(net(images[step % BATCHES]), labels[step % BATCHES])
+        loss = nn.functional.cross_entropy(net(images), answers[chosen])
         loss.backward()
         optimizer.step()
         seconds.append(time.perf_counter() - begin)

@@ -181,6 +181,18 @@ INSTANTIATE_TEST_SUITE_P(Shapes, AveragePoolTest,
                                          PoolCase{{1, 5, 6}, 17, 3, 1},
                                          PoolCase{{1, 7, 7}, 2, 2, 3}));
 
+TEST(AveragePool, BehindASigmoidMatchesFloat64) {
+  expect_matches_reference(
+      [] {
+        NetworkPlan plan = start({1, 6, 5});
+        const ValueId x = begin(plan, 3);
+        return end(std::move(plan), plan.sigmoid_average_pool(x, 2, 2));
+      },
+      [](const Weights& w, const Images& x) {
+        return ref_linear(w, "end", average_pool(sigmoid(ref_begin(w, x, 3)), 2, 2, 2), 3);
+      });
+}
+
 TEST(GlobalAveragePool, MatchesFloat64) {
   expect_matches_reference(
       [] {

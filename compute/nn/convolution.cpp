@@ -61,7 +61,7 @@ std::int64_t Convolution::flop(Direction direction, std::int64_t batch) const {
 std::string Convolution::method(Direction direction, Kernels kernels) const {
   const Algorithms& use = algorithms(kernels);
   if (direction == Direction::Forward) return use.forward->name();
-  const std::string weights = use.weight_gradient->name();
+  std::string weights = use.weight_gradient->name();
   if (!inputs[0].needs_grad || use.input_gradient->name() == weights) return weights;
   return use.input_gradient->name() + ("/" + weights);
 }

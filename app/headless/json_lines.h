@@ -34,10 +34,10 @@ struct JobSummary {
   std::optional<StartScaling> scaling;
 };
 
-// The last object of every command: "peaks", "ceilings" (a device each, "compute" and "bandwidth" in
-// it) and "fits" where there are some; for training "test_acc", "images_per_s", "devices", "ranks",
-// for several devices "split" and "hidden_share", "checkpoint" and "profile" (whole steps) where
-// there is one, and the settings; for scaling the settings.
+// The last object of every command: "peaks", "ceilings" (a device each, "compute" and "bandwidth"
+// in it) and "fits" where there are some; for training "test_acc", "images_per_s", "devices",
+// "ranks", for several devices "split" and "hidden_share", "checkpoint" and "profile" (whole steps)
+// where there is one, and the settings; for scaling the settings.
 std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 

@@ -162,10 +162,11 @@ void print_profile(Console& console, const TrainingProfile& profile) {
     print_one(console, profile, lines);
   }
   for (const ProfileTotal& t : profile.totals) print_total(console, t);
-  console.line(fmt::format(
-      "Peak {} ({}), measured before the training. GFLOP/s count what the direct algorithm computes: "
-      "Winograd computes less and can pass the peak. Traffic counts each array once.",
-      format_si(profile.peak_gflops * 1e9, "FLOP/s"), to_string(profile.dtype)));
+  console.line(
+      fmt::format("Peak {} ({}), measured before the training. GFLOP/s count what the direct "
+                  "algorithm computes: "
+                  "Winograd computes less and can pass the peak. Traffic counts each array once.",
+                  format_si(profile.peak_gflops * 1e9, "FLOP/s"), to_string(profile.dtype)));
 }
 
 }  // namespace lab::app

@@ -58,11 +58,11 @@ void TrainingRun::start_profile() {
   if (!request_.profile || !reports() || at_.steps >= total_steps_) return;
   ctx_.progress(0, "measuring the peak");
   DeviceContext& device = trainer_.network().device();
-  const PeakSample peak = measure_peak(device.device(), &device.threads(),
-                                       {.budget_s = kPeakBudget_s, .cancelled = [this] {
-                                          return ctx_.stop_token().stop_requested();
-                                        }},
-                                       request_.dtype);
+  const PeakSample peak =
+      measure_peak(device.device(), &device.threads(),
+                   {.budget_s = kPeakBudget_s,
+                    .cancelled = [this] { return ctx_.stop_token().stop_requested(); }},
+                   request_.dtype);
   ProfileSetup setup{.device = device.device(),
                      .devices = static_cast<int>(trainer_.devices().size()),
                      .kernels = {request_.kernels},

@@ -4,8 +4,8 @@
 //     bench_gemm_shapes [--rounds N] [--seconds X] [--fastest] [--bf16] [--peak] MxNxK...
 //
 // Prints one JSON object for each shape: seconds a call of each contender, the median (or, with
-// --fastest, the least) of a slice of about X seconds in each of N rounds. With --bf16 our GEMM with
-// bf16 products takes part, with --peak the object has the rounds' peaks in GFLOP/s.
+// --fastest, the least) of a slice of about X seconds in each of N rounds. With --bf16 our GEMM
+// with bf16 products takes part, with --peak the object has the rounds' peaks in GFLOP/s.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -120,7 +120,9 @@ TEST(MatmulRoofline, HoveringSaysHowACeilingWasMeasured) {
   const ui::WidgetRect* plot = lab.backend.find("matmul/plot/roofline");
   ASSERT_NE(plot, nullptr);
   std::string on_line;
-  for (float y = plot->min.y + 60; y < plot->max.y - 60; y += 6) {
+  const int steps = static_cast<int>((plot->max.y - plot->min.y - 120) / 6);
+  for (int i = 0; i < steps; ++i) {
+    const float y = plot->min.y + 60 + 6 * static_cast<float>(i);
     on_line += tooltip_at(lab, {plot->min.x + 60, y}, "matmul/plot/roofline/tooltip");
   }
   EXPECT_NE(on_line.find("memory: 40.0 GB/s in the fastest repetition"), std::string::npos)

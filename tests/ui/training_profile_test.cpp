@@ -16,6 +16,7 @@ using namespace lab::test;
 
 std::vector<std::string> names(const std::vector<ProfileLayer>& layers) {
   std::vector<std::string> all;
+  all.reserve(layers.size());
   for (const ProfileLayer& layer : layers) all.push_back(layer.name->layer);
   return all;
 }

@@ -301,9 +301,10 @@ void head(const Panel& p, const TrainingProfile& profile) {
 void draw_nothing(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
   if (profile_asked(run)) {
-    muted(p.ui, runs(p, JobKind::Training)
-                    ? "The first steps are warm-up; the layers follow within a second."
-                    : "The training ended before any layer was timed; the first steps are warm-up.");
+    muted(p.ui,
+          runs(p, JobKind::Training)
+              ? "The first steps are warm-up; the layers follow within a second."
+              : "The training ended before any layer was timed; the first steps are warm-up.");
     return;
   }
   if (form.profile || form.kernels == kBothKernels) {

@@ -202,6 +202,7 @@ TEST_F(MeasuredChoice, IsMadeByOneOfSeveralThreads) {
   std::vector<const char*> names(4);
   {
     std::vector<std::jthread> devices;
+    devices.reserve(names.size());
     for (const char*& name : names) {
       devices.emplace_back([&] {
         ThreadPool pool({0});

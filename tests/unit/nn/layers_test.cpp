@@ -186,7 +186,8 @@ TEST(AveragePool, BehindASigmoidMatchesFloat64) {
       [] {
         NetworkPlan plan = start({1, 6, 5});
         const ValueId x = begin(plan, 3);
-        return end(std::move(plan), plan.sigmoid_average_pool(x, 2, 2));
+        const ValueId y = plan.sigmoid_average_pool(x, 2, 2);
+        return end(std::move(plan), y);
       },
       [](const Weights& w, const Images& x) {
         return ref_linear(w, "end", average_pool(sigmoid(ref_begin(w, x, 3)), 2, 2, 2), 3);

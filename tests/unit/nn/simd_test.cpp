@@ -68,6 +68,7 @@ TEST_P(SimdSigmoid, MatchesFloat64AlsoFarOut) {
     auto x = uniform_values(n, 3);
     for (float& v : x) v *= 80;
     std::vector<double> want;
+    want.reserve(x.size());
     for (const float v : x) want.push_back(1 / (1 + std::exp(-double{v})));
     Misaligned y(x);
     sigmoid(y.data(), n);

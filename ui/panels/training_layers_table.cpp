@@ -122,6 +122,7 @@ void draw_layer_table(const Panel& p, const TrainingProfile& profile) {
   if (!form.layer_table) return;
   const std::vector<Shown> columns = columns_of(profile, width_left(p) >= kWide);
   std::vector<Column> labels;
+  labels.reserve(columns.size());
   for (const Shown& shown : columns) labels.push_back(shown.column);
   TableSort sort{form.layer_sort_column, form.layer_sort_down};
   if (!begin_table(p.ui, "training/layer_table", labels, 0, &sort)) return;

@@ -13,21 +13,11 @@ namespace {
 
 constexpr const char* kNone = "-";
 
-// The same part with each kind of kernels that was timed.
-struct Line {
-  std::vector<const ProfileRow*> rows;  // in the order of the totals
-  const ProfileRow& first() const { return *rows.front(); }
-};
-
-std::vector<Line> lines_of(const TrainingProfile& profile) {
-  const std::size_t kinds = std::max<std::size_t>(1, profile.totals.size());
-  const std::size_t parts = profile.rows.size() / kinds;
-  std::vector<Line> lines(parts);
-  for (std::size_t i = 0; i < parts * kinds; ++i) {
-    lines[i % parts].rows.push_back(&profile.rows[i]);
-  }
-  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
-    return a.first().time.median_s > b.first().time.median_s;
+// The longest first.
+std::vector<ProfileLine> lines_of(const TrainingProfile& profile) {
+  std::vector<ProfileLine> lines = profile.lines();
+  std::stable_sort(lines.begin(), lines.end(), [](const ProfileLine& a, const ProfileLine& b) {
+    return a.front()->time.median_s > b.front()->time.median_s;
   });
   return lines;
 }
@@ -62,13 +52,15 @@ std::string pass(const ProfileRow& row) {
   return layer ? to_string(row.phase) : "";
 }
 
-int layer_width(const std::vector<Line>& lines) {
+int layer_width(const std::vector<ProfileLine>& lines) {
   int width = 0;
-  for (const Line& line : lines) width = std::max(width, display_width(line.first().title()));
+  for (const ProfileLine& line : lines)
+    width = std::max(width, display_width(line.front()->title()));
   return width;
 }
 
-void print_one(Console& console, const TrainingProfile& profile, const std::vector<Line>& lines) {
+void print_one(Console& console, const TrainingProfile& profile,
+               const std::vector<ProfileLine>& lines) {
   const TableLayout layout({{"layer", layer_width(lines)},
                             {"pass", 8},
                             {"time", 8, true},
@@ -82,8 +74,8 @@ void print_one(Console& console, const TrainingProfile& profile, const std::vect
                             {"algorithm", 0}});
   console.line(layout.header());
   const double step_s = profile.totals.front().step.median_s;
-  for (const Line& line : lines) {
-    const ProfileRow& r = line.first();
+  for (const ProfileLine& line : lines) {
+    const ProfileRow& r = *line.front();
     console.line(layout.row({r.title(), pass(r), time(r), format_seconds(r.time.p10_s),
                              format_seconds(r.time.p90_s), percent(r.time.median_s / step_s),
                              speed(r), of_peak(profile, r), traffic(r), intensity(r), method(r)}));
@@ -96,7 +88,8 @@ std::string ratio(const ProfileRow& first, const ProfileRow& second) {
   return fmt::format("{:.2f}x", second.time.median_s / first.time.median_s);
 }
 
-void print_both(Console& console, const TrainingProfile& profile, const std::vector<Line>& lines) {
+void print_both(Console& console, const TrainingProfile& profile,
+                const std::vector<ProfileLine>& lines) {
   const TableLayout layout({{"layer", layer_width(lines)},
                             {"pass", 8},
                             {"lab", 8, true},
@@ -111,8 +104,8 @@ void print_both(Console& console, const TrainingProfile& profile, const std::vec
                             {"traffic", 8, true},
                             {"FLOP/B", 6, true}});
   console.line(layout.header());
-  for (const Line& line : lines) {
-    const ProfileRow &a = *line.rows[0], &b = *line.rows[1];
+  for (const ProfileLine& line : lines) {
+    const ProfileRow &a = *line[0], &b = *line[1];
     console.line(layout.row({a.title(), pass(a), time(a), speed(a), of_peak(profile, a), method(a),
                              time(b), speed(b), of_peak(profile, b), method(b), ratio(a, b),
                              traffic(a), intensity(a)}));
@@ -155,7 +148,7 @@ void print_profile(Console& console, const TrainingProfile& profile) {
       profile.devices > 1 ? fmt::format(" (the first of {} devices)", profile.devices) : "",
       profile.images, profile.threads, profile.threads == 1 ? "" : "s", total.step.n,
       profile.totals.size() > 1 ? " with each kind of kernels" : "", warmup));
-  const std::vector<Line> lines = lines_of(profile);
+  const std::vector<ProfileLine> lines = lines_of(profile);
   if (profile.totals.size() > 1) {
     print_both(console, profile, lines);
   } else {

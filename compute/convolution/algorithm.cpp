@@ -22,4 +22,13 @@ std::string describe(const ConvolutionCase& c) {
       to_string(c.products), c.threads);
 }
 
+ConvolutionCase case_of(const simd::ConvShape& shape, ConvolutionStage stage,
+                        const ConvolutionContext& context) {
+  return {.shape = shape,
+          .stage = stage,
+          .batch = context.batch,
+          .threads = context.pool.size(),
+          .products = context.products};
+}
+
 }  // namespace lab

@@ -36,6 +36,10 @@ struct ConvolutionContext {
   DType products = DType::F32;
 };
 
+// What a call of a stage computes.
+ConvolutionCase case_of(const simd::ConvShape& shape, ConvolutionStage stage,
+                        const ConvolutionContext& context);
+
 // Arrays are FP32:
 //   x, dx  [N, in_h, in_w, in_c]     y, dy  [N, out_h, out_w, out_c]     images NHWC
 //   weight, d_weight  [out_c, kernel, kernel, in_c]     bias  [out_c] or null

@@ -13,6 +13,9 @@ std::span<const ConvolutionAlgorithm* const> lab_convolutions();
 // Those of them that may compute the case; gemm, which always can, comes first.
 std::vector<const ConvolutionAlgorithm*> candidates(const ConvolutionCase& c);
 
+// Whether Winograd's F(4x4, 3x3), the least exact, may compute the case.
+bool winograd4_is_exact_enough(const ConvolutionCase& c);
+
 class ConvolutionChooser {
  public:
   virtual ~ConvolutionChooser() = default;
@@ -22,6 +25,10 @@ class ConvolutionChooser {
 };
 
 // Chooses by the shape alone, the same on every machine.
-ConvolutionChooser& rule_chooser();
+class RuleChooser final : public ConvolutionChooser {
+ public:
+  const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& pool) override;
+};
+ConvolutionChooser& rule_chooser();  // one for the whole process
 
 }  // namespace lab

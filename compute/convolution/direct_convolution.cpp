@@ -11,6 +11,7 @@
 #include "compute/cpu/direct_convolution.h"
 #include "compute/cpu/row_ops.h"
 #include "compute/device/slice.h"
+#include "compute/matmul/cache_blocks.h"
 
 namespace lab {
 namespace {
@@ -203,7 +204,7 @@ void correlate(const ConvShape& s, const ConvolutionContext& context,
 void sum_rows(const ConvShape& s, const Memory& memory, Slice out_rows) {
   const Plane plane = plane_of(s);
   const std::int64_t lanes = simd::image_lanes(), taps = s.kernel * s.in_c;
-  const std::int64_t groups = (s.out_c + simd::kWeightSumChannels - 1) / simd::kWeightSumChannels;
+  const std::int64_t groups = ceil_div(s.out_c, simd::kWeightSumChannels);
   simd::WeightSumsRow row{.step = s.stride * s.in_c,
                           .taps = taps,
                           .out_width = s.out_w,

@@ -91,15 +91,6 @@ GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
   return m;
 }
 
-ConvolutionCase case_of(const ConvShape& s, const ConvolutionContext& context,
-                        ConvolutionStage stage) {
-  return {.shape = s,
-          .stage = stage,
-          .batch = context.batch,
-          .threads = context.pool.size(),
-          .products = context.products};
-}
-
 // All strips, shared out among the threads.
 void pack_weights(const PackedFactor& factor, ThreadPool& pool, const float* weight,
                   std::int64_t k_stride, std::int64_t column_stride) {
@@ -141,7 +132,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
                const float* weight, const float* bias, float* y) const override {
     const int threads = context.pool.size();
     const ProductMemory m =
-        product_memory(context.scratch, case_of(s, context, ConvolutionStage::Forward));
+        product_memory(context.scratch, case_of(s, ConvolutionStage::Forward, context));
     pack_weights(m.weights, context.pool, weight, /*k_stride=*/1, /*column_stride=*/s.patch());
     context.pool.run([&](int t) {
       float* const col = m.parts + t * m.part_stride;
@@ -161,7 +152,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
                       const float* weight, float* dx, bool accumulate) const override {
     const int threads = context.pool.size();
     const ProductMemory m =
-        product_memory(context.scratch, case_of(s, context, ConvolutionStage::InputGradient));
+        product_memory(context.scratch, case_of(s, ConvolutionStage::InputGradient, context));
     pack_weights(m.weights, context.pool, weight, /*k_stride=*/s.patch(), /*column_stride=*/1);
     context.pool.run([&](int t) {
       const Slice images = slice_of(context.batch, threads, t);
@@ -182,7 +173,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
                        const float* dy, float* d_weight) const override {
     const int threads = context.pool.size();
     const GradientMemory m =
-        gradient_memory(context.scratch, case_of(s, context, ConvolutionStage::WeightGradient));
+        gradient_memory(context.scratch, case_of(s, ConvolutionStage::WeightGradient, context));
     context.pool.run([&](int t) {
       float* const part = m.parts + t * m.part_stride;
       const Slice rows = pixels_of(slice_of(context.batch, threads, t), s);
@@ -192,8 +183,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
                      /*first=*/block.begin == rows.begin, part);
       });
     });
-    int parts = 0;  // slices with images; the last threads may have had none
-    while (parts < threads && !slice_of(context.batch, threads, parts).empty()) ++parts;
+    const std::int64_t parts = filled_slices(context.batch, threads);
     context.pool.parallel_for(s.weights(), 4096, [&](std::int64_t begin, std::int64_t end) {
       simd::sum_arrays(m.parts + m.sums_at + begin, parts, m.part_stride, d_weight + begin,
                        end - begin);

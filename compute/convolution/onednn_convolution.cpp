@@ -76,15 +76,6 @@ auto in_our_words(const ConvolutionCase& c, const Body& body) {
   }
 }
 
-ConvolutionCase case_of(const ConvShape& shape, ConvolutionStage stage,
-                        const ConvolutionContext& context) {
-  return {.shape = shape,
-          .stage = stage,
-          .batch = context.batch,
-          .threads = context.pool.size(),
-          .products = context.products};
-}
-
 void run(const ConvolutionCase& c, const ConvolutionContext& context, const StageArrays& arrays,
          bool accumulate = false) {
   if (c.batch == 0 || context.stop.stop_requested()) return;

@@ -1,5 +1,7 @@
 #include "compute/convolution/onednn_stage.h"
 
+#include "compute/convolution/chooser.h"
+
 namespace lab {
 namespace {
 
@@ -11,7 +13,6 @@ enum Which : std::size_t { kImage, kWeight, kResult };
 
 // Below this many tiles of 4x4 pixels, transforming the weights costs more than Winograd saves.
 constexpr std::int64_t kFewestTiles = 64;
-constexpr std::int64_t kManyChannels = 256;
 // Rows of so few pixels keep only a part of the kernels for channels-last images busy.
 constexpr std::int64_t kShortRow = 4;
 
@@ -33,14 +34,11 @@ struct Plan {
   Tag images = Tag::nhwc;
 };
 
-// Forward only where our own F(4x4,3x3) may: the errors of layers with few channels, which are the
-// first ones, flip activations in all behind them.
 bool winograd_pays(const ConvolutionCase& c) {
   const simd::ConvShape& s = c.shape;
-  const bool forward = c.stage == ConvolutionStage::Forward;
   const std::int64_t tiles = c.batch * ((s.out_h + 3) / 4) * ((s.out_w + 3) / 4);
   return c.products == DType::F32 && s.kernel == 3 && s.stride == 1 && s.in_c % 16 == 0 &&
-         s.out_c % 16 == 0 && tiles >= kFewestTiles && (!forward || s.in_c >= kManyChannels);
+         s.out_c % 16 == 0 && tiles >= kFewestTiles && winograd4_is_exact_enough(c);
 }
 
 Plan direct_plan(const ConvolutionCase& c) {

@@ -1,11 +1,10 @@
 #include "compute/convolution/race.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <limits>
 #include <new>
 
+#include "compute/measure/measure.h"
 #include "hwy/aligned_allocator.h"
 
 namespace lab {
@@ -50,23 +49,18 @@ class ComputeClock {
   explicit ComputeClock(ThreadPool& pool)
       : pool_(pool), spent_s_(static_cast<std::size_t>(pool.size())) {}
   void start() {
-    pool_.run([this](int t) { spent_s_[static_cast<std::size_t>(t)] = thread_s(); });
+    pool_.run([this](int t) { spent_s_[static_cast<std::size_t>(t)] = thread_cpu_s(); });
   }
   // Of the busiest thread since start().
   double busiest_s() {
     pool_.run([this](int t) {
       double& spent = spent_s_[static_cast<std::size_t>(t)];
-      spent = thread_s() - spent;
+      spent = thread_cpu_s() - spent;
     });
     return *std::max_element(spent_s_.begin(), spent_s_.end());
   }
 
  private:
-  static double thread_s() {
-    timespec t{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-  }
   ThreadPool& pool_;
   std::vector<double> spent_s_;
 };

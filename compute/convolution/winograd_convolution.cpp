@@ -89,13 +89,6 @@ class WinogradConvolution final : public ConvolutionAlgorithm {
   const int outputs_;
 };
 
-ConvolutionCase case_of(const ConvShape& s, const ConvolutionContext& context) {
-  return {.shape = s,
-          .batch = context.batch,
-          .threads = context.pool.size(),
-          .products = context.products};
-}
-
 FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering& f,
                                                 const ConvolutionCase& c) const {
   const TileSize tile = tile_size(c.products);
@@ -180,7 +173,8 @@ void WinogradConvolution::forward(const ConvShape& s, const ConvolutionContext& 
                                   const float* x, const float* weight, const float* bias,
                                   float* y) const {
   const Filtering f = winograd::forward_filtering(s);
-  const FilterMemory memory = filter_memory(context.scratch, f, case_of(s, context));
+  const FilterMemory memory =
+      filter_memory(context.scratch, f, case_of(s, ConvolutionStage::Forward, context));
   transform_kernels(s, context, weight, memory);
   filter(f, context, memory, x, bias, /*accumulate=*/false, y);
 }
@@ -189,7 +183,8 @@ void WinogradConvolution::input_gradient(const ConvShape& s, const ConvolutionCo
                                          const float* dy, const float* weight, float* dx,
                                          bool accumulate) const {
   const Filtering f = winograd::backward_filtering(s);
-  const FilterMemory memory = filter_memory(context.scratch, f, case_of(s, context));
+  const FilterMemory memory =
+      filter_memory(context.scratch, f, case_of(s, ConvolutionStage::InputGradient, context));
   transform_turned_kernels(s, context, weight, memory);
   filter(f, context, memory, dy, /*bias=*/nullptr, accumulate, dx);
 }
@@ -318,8 +313,7 @@ struct WinogradConvolution::GradientRun {
                    memory.parts + t * memory.part_stride);
       }
     });
-    int parts = 0;  // slices with tiles; the last threads may have had none
-    while (parts < threads && !slice_of(all, threads, parts).empty()) ++parts;
+    const std::int64_t parts = filled_slices(all, threads);
     const winograd::Gradients& g = memory.products;
     context.pool.parallel_for(g.points * g.sums_stride, 4096,
                               [&](std::int64_t begin, std::int64_t end) {
@@ -346,7 +340,8 @@ struct WinogradConvolution::GradientRun {
 void WinogradConvolution::weight_gradient(const ConvShape& s, const ConvolutionContext& context,
                                           const float* x, const float* dy, float* d_weight) const {
   const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
-  const GradientMemory memory = gradient_memory(context.scratch, case_of(s, context));
+  const GradientMemory memory =
+      gradient_memory(context.scratch, case_of(s, ConvolutionStage::WeightGradient, context));
   const GradientRun run{*this, s, context, memory, x, dy};
   if (memory.separate) {
     run.separately();

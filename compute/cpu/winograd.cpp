@@ -263,8 +263,8 @@ struct Transforms {
     }
   }
 
-  static constexpr WinogradTransforms kTable{
-      kOutputs, kSize* kSize, &Input, &OutputGradient, &Output, &Kernel, &KernelGradient};
+  static constexpr WinogradTransforms kTable{&Input, &OutputGradient, &Output, &Kernel,
+                                             &KernelGradient};
 };
 
 const WinogradTransforms* Table(int outputs) {

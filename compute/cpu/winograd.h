@@ -34,8 +34,6 @@ struct PointArray {
 };
 
 struct WinogradTransforms {
-  int outputs;  // m
-  int points;   // (m+2)^2
   // B^T d B of (m+2) x (m+2) pixels, 0 outside of the image, to row `row`.
   void (*input)(const float* image, const TilePlace& at, const PointArray& to, std::int64_t row);
   // A dY A^T of m x m pixels, 0 outside of the image, to row `row`.

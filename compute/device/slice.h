@@ -15,4 +15,11 @@ inline Slice slice_of(std::int64_t n, std::int64_t parts, std::int64_t index) {
   return {std::min(n, each * index), std::min(n, each * (index + 1))};
 }
 
+// How many of the `parts` slices of [0, n) are not empty: the first ones.
+inline std::int64_t filled_slices(std::int64_t n, std::int64_t parts) {
+  std::int64_t filled = 0;
+  while (filled < parts && !slice_of(n, parts, filled).empty()) ++filled;
+  return filled;
+}
+
 }  // namespace lab

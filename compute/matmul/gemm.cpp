@@ -39,14 +39,6 @@ ThreadGrid grid_for(const GemmOperands& op, int threads, const GemmKernels& kern
   return choose_grid(threads, row_tiles, col_tiles, prefer_rows);
 }
 
-void run_on(ThreadPool* pool, FunctionRef<void(int)> task) {
-  if (pool == nullptr) {
-    task(0);
-  } else {
-    pool->run(task);
-  }
-}
-
 void check_products(const GemmArgs& args) {
   if (args.products == DType::F32 || args.products == DType::BF16) return;
   throw Error(Errc::InvalidArgument, fmt::format("gemm: products in {} are not available; choose "

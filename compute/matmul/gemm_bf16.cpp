@@ -73,16 +73,12 @@ void multiply(const Operands<T>& op, ThreadPool* pool, const std::stop_token& st
       2.0 * static_cast<double>(op.m) * static_cast<double>(op.n) * static_cast<double>(op.k);
   if (flop < kParallelFlop) pool = nullptr;
   const Bf16Product<T> product(op, bf16_kernels());
-  const std::int64_t row_tiles = (op.m + product.mr() - 1) / product.mr();
-  const std::int64_t col_tiles = (op.n + product.nr() - 1) / product.nr();
+  const std::int64_t row_tiles = ceil_div(op.m, product.mr());
+  const std::int64_t col_tiles = ceil_div(op.n, product.nr());
   const ThreadGrid grid = choose_grid(pool == nullptr ? 1 : pool->size(), row_tiles, col_tiles,
                                       /*prefer_rows=*/true);
   PackedGemm packed(product, grid, stop);
-  if (pool == nullptr) {
-    packed.run(0);
-  } else {
-    pool->run([&](int t) { packed.run(t); });
-  }
+  run_on(pool, [&](int t) { packed.run(t); });
 }
 
 }  // namespace

@@ -21,6 +21,14 @@ void spin_once() {
 
 }  // namespace
 
+void run_on(ThreadPool* pool, FunctionRef<void(int thread)> task) {
+  if (pool == nullptr) {
+    task(0);
+  } else {
+    pool->run(task);
+  }
+}
+
 ThreadGrid choose_grid(int threads, std::int64_t row_tiles, std::int64_t col_tiles,
                        bool prefer_rows) {
   ThreadGrid best{1, threads};

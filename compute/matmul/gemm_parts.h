@@ -55,6 +55,8 @@ struct ThreadGrid {
   int cols = 1;
   int size() const { return rows * cols; }
 };
+// On all threads of the pool, or as the only one on the caller for nullptr.
+void run_on(ThreadPool* pool, FunctionRef<void(int thread)> task);
 // The grid of exactly `threads` whose largest part of C, in whole tiles, is smallest; among equals
 // the one with more rows when `prefer_rows`, else with more columns.
 ThreadGrid choose_grid(int threads, std::int64_t row_tiles, std::int64_t col_tiles,

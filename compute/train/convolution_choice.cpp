@@ -16,14 +16,6 @@ namespace {
 constexpr const char* kMeasured = "auto";
 constexpr const char* kByRule = "rule";
 
-// The rule's, as an object of its own.
-class Rule final : public ConvolutionChooser {
- public:
-  const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& pool) override {
-    return rule_chooser().choose(c, pool);
-  }
-};
-
 std::unique_ptr<ConvolutionChooser> measured_chooser(RunContext& ctx) {
   const auto job = std::this_thread::get_id();
   MeasuredChooserOptions options{.processor = ctx.machine().info().devices.front().name,
@@ -70,7 +62,7 @@ std::vector<std::string> convolution_choice_names() {
 std::unique_ptr<ConvolutionChooser> make_chooser(const StartTraining& request, RunContext& ctx) {
   // Nobody measures what is not used.
   const bool lab = request.kernels == Kernels::Lab || request.compare_kernels;
-  if (!lab || request.convolution == kByRule) return std::make_unique<Rule>();
+  if (!lab || request.convolution == kByRule) return std::make_unique<RuleChooser>();
   if (request.convolution == kMeasured) return measured_chooser(ctx);
   return std::make_unique<NamedChooser>(request.convolution);
 }

@@ -23,4 +23,12 @@ std::string ProfileRow::title() const {
   return number && alone && layer.find(' ') == std::string::npos ? layer + " " + kind : layer;
 }
 
+std::vector<ProfileLine> TrainingProfile::lines() const {
+  std::vector<ProfileLine> all(parts());
+  for (std::size_t i = 0; i < all.size() * totals.size(); ++i) {
+    all[i % all.size()].push_back(&rows[i]);
+  }
+  return all;
+}
+
 }  // namespace lab

@@ -1,6 +1,7 @@
 #pragma once
 // Where the time of a training step goes, part by part.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,6 +57,9 @@ struct ProfileTotal {
   double share(StepPhase phase) const { return shares[static_cast<std::size_t>(phase)]; }
 };
 
+// A part of a step with each kind of kernels, in the order of the profile's totals.
+using ProfileLine = std::vector<const ProfileRow*>;
+
 // Rows stand in the order of the step; with two kinds of kernels all rows of the one come first.
 struct TrainingProfile {
   Device device;    // the first of the training's
@@ -67,6 +71,11 @@ struct TrainingProfile {
   DType dtype = DType::F32;          // of the factors of products, and of the peak
   std::vector<ProfileTotal> totals;  // one for each kind of kernels
   std::vector<ProfileRow> rows;
+
+  // Rows of one kind of kernels.
+  std::size_t parts() const { return totals.empty() ? 0 : rows.size() / totals.size(); }
+  // In the order of the step; valid as long as the profile is not changed.
+  std::vector<ProfileLine> lines() const;
 
   double share_of_peak(const ProfileRow& row) const {
     return peak_gflops > 0 ? row.gflops() / peak_gflops : 0;

@@ -18,11 +18,6 @@ double seconds_of(const ProfileRow* row) {
   return timed(row) ? row->time.median_s : 0;
 }
 
-// Rows of one kind of kernels.
-std::size_t parts_of(const TrainingProfile& profile) {
-  return profile.totals.empty() ? 0 : profile.rows.size() / profile.totals.size();
-}
-
 const ProfileRow** place_of(LayerSide& side, StepPhase phase) {
   if (phase == StepPhase::Forward) return &side.forward;
   return phase == StepPhase::Backward ? &side.backward : &side.once;
@@ -60,7 +55,7 @@ double ProfileLayer::seconds() const {
 
 std::vector<ProfileLayer> layers_of(const TrainingProfile& profile, LayerOrder order) {
   std::vector<ProfileLayer> layers;
-  const std::size_t parts = parts_of(profile), sides = profile.totals.size();
+  const std::size_t parts = profile.parts(), sides = profile.totals.size();
   for (std::size_t part = 0; part < parts; ++part) {
     ProfileLayer& layer = layer_for(layers, profile.rows[part], sides);
     for (std::size_t side = 0; side < sides; ++side) {
@@ -102,9 +97,7 @@ double value_of(const TrainingProfile& profile, const ProfileLine& line, Profile
 
 std::vector<ProfileLine> lines_of(const TrainingProfile& profile, ProfileKey key, std::size_t side,
                                   bool descending) {
-  const std::size_t parts = parts_of(profile), sides = profile.totals.size();
-  std::vector<ProfileLine> lines(parts);
-  for (std::size_t i = 0; i < parts * sides; ++i) lines[i % parts].push_back(&profile.rows[i]);
+  std::vector<ProfileLine> lines = profile.lines();
   if (key == ProfileKey::Layer) {
     if (descending) std::reverse(lines.begin(), lines.end());
     return lines;

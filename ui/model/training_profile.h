@@ -27,9 +27,6 @@ enum class LayerOrder { Longest, Network };
 // What happens once a step stands as a layer of its own, at its place in the step.
 std::vector<ProfileLayer> layers_of(const TrainingProfile& profile, LayerOrder order);
 
-// A part of a step with each kind of kernels, in the order of the profile's totals.
-using ProfileLine = std::vector<const ProfileRow*>;
-
 enum class ProfileKey {
   Layer,
   Pass,

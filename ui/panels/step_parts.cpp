@@ -78,7 +78,7 @@ float draw_step_parts(const Ui& ui, const PartsBar& bar, const StepParts& parts)
   return at(done);
 }
 
-void step_part_legend(const Panel& p) {
+void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches) {
   Ui& ui = p.ui;
   ImFont* font = ui.fonts.caption;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -86,18 +86,27 @@ void step_part_legend(const Panel& p) {
   const float right = start.x + ImGui::GetContentRegionAvail().x, line = ui.px(20);
   const float side = ui.px(10), indent = ui.px(16);
   ImVec2 pos = start;
-  for (const StepPart part : kStepParts) {
-    const float width = indent + text_size(font, name_of(part)).x;
+  for (const Swatch& swatch : swatches) {
+    const float width = indent + text_size(font, swatch.text).x;
     if (pos.x > start.x && pos.x + width > right) pos = {start.x, pos.y + line};
     const float top = pos.y + (line - side) / 2;
-    list->AddRectFilled({pos.x, top}, {pos.x + side, top + side},
-                        styled(step_part_color(*ui.theme, part)), ui.px(2));
+    list->AddRectFilled({pos.x, top}, {pos.x + side, top + side}, styled(swatch.color), ui.px(2));
     draw_text_fitted(list, font, {pos.x + indent, pos.y + (line - font->FontSize) / 2},
-                     right - pos.x - indent, ui.theme->muted, name_of(part));
-    hint_at(ui, pos, {std::min(pos.x + width, right), pos.y + line}, meaning_of(part));
+                     right - pos.x - indent, ui.theme->muted, swatch.text);
+    if (swatch.meaning != nullptr) {
+      hint_at(ui, pos, {std::min(pos.x + width, right), pos.y + line}, swatch.meaning);
+    }
     pos.x += width + indent;
   }
   ImGui::Dummy({right - start.x, pos.y + line - start.y});
+}
+
+void step_part_legend(const Panel& p) {
+  std::vector<Swatch> swatches;
+  for (const StepPart part : kStepParts) {
+    swatches.push_back({name_of(part), step_part_color(*p.ui.theme, part), meaning_of(part)});
+  }
+  swatch_legend(p, swatches);
 }
 
 }  // namespace lab::ui

@@ -1,6 +1,8 @@
 #pragma once
 // How the parts of a training step look wherever a step is split. For use inside ui/panels only.
 #include <array>
+#include <string>
+#include <vector>
 
 #include "ui/model/device_tracks.h"
 #include "ui/panels/panel.h"
@@ -27,6 +29,12 @@ struct PartsBar {
 };
 float draw_step_parts(const Ui& ui, const PartsBar& bar, const StepParts& parts);
 // Names beside their colours over the width that is left, in a line or two; meanings on hover.
+struct Swatch {
+  std::string text;
+  ImU32 color;
+  const char* meaning = nullptr;
+};
+void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches);
 void step_part_legend(const Panel& p);
 
 }  // namespace lab::ui

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compute/types/units.h"
+#include "ui/panels/step_parts.h"
 #include "ui/panels/training_layers.h"
 #include "ui/widgets/item.h"
 #include "ui/widgets/tooltip.h"
@@ -33,13 +34,8 @@ ImU32 tone_color(const Theme& theme, Kernels kernels, Tone tone) {
   return tone == Tone::Backward ? hue : mix(theme.card, hue, 0.5F);
 }
 
-struct LegendEntry {
-  std::string text;
-  ImU32 color;
-};
-
-std::vector<LegendEntry> legend_of(const Theme& theme, const TrainingProfile& profile) {
-  std::vector<LegendEntry> entries;
+std::vector<Swatch> legend_of(const Theme& theme, const TrainingProfile& profile) {
+  std::vector<Swatch> entries;
   const bool several = profile.totals.size() > 1;
   for (const ProfileTotal& total : profile.totals) {
     const std::string whose = several ? std::string(to_string(total.kernels)) + " " : "";
@@ -48,26 +44,6 @@ std::vector<LegendEntry> legend_of(const Theme& theme, const TrainingProfile& pr
   }
   entries.push_back({"once a step", tone_color(theme, Kernels::Lab, Tone::Once)});
   return entries;
-}
-
-void draw_legend(const Panel& p, const TrainingProfile& profile) {
-  Ui& ui = p.ui;
-  ImFont* font = ui.fonts.caption;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 start = ImGui::GetCursorScreenPos();
-  const float right = start.x + ImGui::GetContentRegionAvail().x, line = ui.px(20);
-  const float side = ui.px(10), indent = ui.px(16);
-  ImVec2 pos = start;
-  for (const LegendEntry& entry : legend_of(*ui.theme, profile)) {
-    const float width = indent + text_size(font, entry.text).x;
-    if (pos.x > start.x && pos.x + width > right) pos = {start.x, pos.y + line};
-    const float top = pos.y + (line - side) / 2;
-    list->AddRectFilled({pos.x, top}, {pos.x + side, top + side}, styled(entry.color), ui.px(2));
-    draw_text_fitted(list, font, {pos.x + indent, pos.y + (line - font->FontSize) / 2},
-                     right - pos.x - indent, ui.theme->muted, entry.text);
-    pos.x += width + indent;
-  }
-  ImGui::Dummy({right - start.x, pos.y + line - start.y});
 }
 
 // --- bars -----------------------------------------------------------------------------------
@@ -287,12 +263,12 @@ void head(const Panel& p, const TrainingProfile& profile) {
   int& order = p.view.forms.training.layer_order;
   if (width_left(p) < 560) {
     segmented(p.ui, "training/layer_order", "", order_names(), order);
-    draw_legend(p, profile);
+    swatch_legend(p, legend_of(*p.ui.theme, profile));
     return;
   }
   Row row(p.ui, {1, -290});
   row.next();
-  draw_legend(p, profile);
+  swatch_legend(p, legend_of(*p.ui.theme, profile));
   row.next();
   segmented(p.ui, "training/layer_order", "", order_names(), order);
 }

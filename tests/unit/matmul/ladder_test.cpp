@@ -20,6 +20,20 @@ struct Mnk {
   std::int64_t m, n, k;
 };
 
+// Compares all of C with float64 after run(). The columns past C hold 77.
+template <typename Args, typename Run>
+void expect_right_and_inside(const Args& g, bool integers, const Run& run) {
+  const MatmulReference reference(g, {});
+  MatmulReference::poison(g);
+  run();
+  const MatmulCheck check = reference.check(g);
+  EXPECT_TRUE(check.ok) << "error " << check.max_error << " at " << check.row << "," << check.col;
+  EXPECT_TRUE(!integers || check.max_error == 0) << check.max_error;
+  for (std::int64_t i = 0; i < g.m; ++i) {
+    EXPECT_EQ(g.c[i * g.ldc + g.n], 77) << "wrote past row " << i;
+  }
+}
+
 // Runs a rung on strided, misaligned matrices and compares all of C with float64.
 void expect_right(const Rung& rung, Mnk s, bool integers, ThreadPool& pool) {
   SCOPED_TRACE(std::string(rung.name) + " " + std::to_string(s.m) + "x" + std::to_string(s.n) +
@@ -32,15 +46,7 @@ void expect_right(const Rung& rung, Mnk s, bool integers, ThreadPool& pool) {
   g.a = a.data() + 1;
   g.b = b.data() + 3;
   g.c = c.data() + 1;
-  const MatmulReference reference(g, {});
-  MatmulReference::poison(g);
-  rung.run(g, pool, {});
-  const MatmulCheck check = reference.check(g);
-  EXPECT_TRUE(check.ok) << "error " << check.max_error << " at " << check.row << "," << check.col;
-  EXPECT_TRUE(!integers || check.max_error == 0) << check.max_error;
-  for (std::int64_t i = 0; i < s.m; ++i) {
-    EXPECT_EQ(g.c[i * g.ldc + s.n], 77) << "wrote past row " << i;
-  }
+  expect_right_and_inside(g, integers, [&] { rung.run(g, pool, {}); });
 }
 
 TEST(Ladder, EveryRungIsExactOnSmallIntegers) {
@@ -110,15 +116,7 @@ void expect_right_bf16(const Rung& rung, Mnk s, bool integers, ThreadPool& pool)
   g.a = a.data() + 1;
   g.b = b.data() + 3;
   g.c = c.data() + 1;
-  const MatmulReference reference(g, {});
-  MatmulReference::poison(g);
-  rung.run_bf16(g, pool, {});
-  const MatmulCheck check = reference.check(g);
-  EXPECT_TRUE(check.ok) << "error " << check.max_error << " at " << check.row << "," << check.col;
-  EXPECT_TRUE(!integers || check.max_error == 0) << check.max_error;
-  for (std::int64_t i = 0; i < s.m; ++i) {
-    EXPECT_EQ(g.c[i * g.ldc + s.n], 77) << "wrote past row " << i;
-  }
+  expect_right_and_inside(g, integers, [&] { rung.run_bf16(g, pool, {}); });
 }
 
 TEST(Ladder, EveryBf16RungIsRight) {

@@ -6,19 +6,12 @@
 #include <array>
 #include <vector>
 
+#include "tests/support/numbered_images.h"
+
 namespace lab {
 namespace {
 
-// Image i is filled with i, and so is its label.
-ImageSet numbered_images(std::int64_t n) {
-  ImageSet set;
-  set.count = n;
-  for (std::int64_t i = 0; i < n; ++i) {
-    set.pixels.insert(set.pixels.end(), 28 * 28, static_cast<std::uint8_t>(i));
-    set.labels.push_back(static_cast<std::uint8_t>(i));
-  }
-  return set;
-}
+using test::numbered_images;
 
 // The labels of an epoch, batch by batch; each batch's pixels must belong to its labels.
 std::vector<int> epoch_order(BatchLoader& loader, std::int64_t epoch) {

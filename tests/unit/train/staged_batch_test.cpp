@@ -6,20 +6,12 @@
 #include <vector>
 
 #include "tests/support/counting_new.h"
+#include "tests/support/numbered_images.h"
 
 namespace lab {
 namespace {
 
-// Image i is filled with i, and so is its label.
-ImageSet numbered_images(std::int64_t n) {
-  ImageSet set;
-  set.count = n;
-  for (std::int64_t i = 0; i < n; ++i) {
-    set.pixels.insert(set.pixels.end(), 28 * 28, static_cast<std::uint8_t>(i));
-    set.labels.push_back(static_cast<std::uint8_t>(i));
-  }
-  return set;
-}
+using test::numbered_images;
 
 struct Loaded {
   std::vector<float> pixels = std::vector<float>(8 * 28 * 28);

@@ -1,0 +1,20 @@
+#pragma once
+// A data set in which each image can be told by its pixels.
+#include <cstdint>
+
+#include "compute/data/dataset.h"
+
+namespace lab::test {
+
+// Image i is filled with i, and so is its label.
+inline ImageSet numbered_images(std::int64_t n) {
+  ImageSet set;
+  set.count = n;
+  for (std::int64_t i = 0; i < n; ++i) {
+    set.pixels.insert(set.pixels.end(), 28 * 28, static_cast<std::uint8_t>(i));
+    set.labels.push_back(static_cast<std::uint8_t>(i));
+  }
+  return set;
+}
+
+}  // namespace lab::test

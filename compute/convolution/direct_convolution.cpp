@@ -1,54 +1,18 @@
 // Convolution by its definition on blocks of images that lie side by side in vectors.
 // Each thread takes its images block by block: it interleaves the block's pixels, computes rows of
-// output pixels, and takes them apart again.
-//   forward          products of input vectors with weights
-//   input gradient   the same with the output's gradient and the kernel turned by 180 degrees
-//   weight gradient  products of input and output gradient, summed over pixels and blocks; at the
-//                    end over the lanes, and over the threads in their order
+// output pixels, and takes them apart again. The weights' gradient is summed over the threads in
+// their order.
 #include <algorithm>
 
 #include "compute/convolution/algorithm.h"
-#include "compute/cpu/direct_convolution.h"
+#include "compute/convolution/lane_convolution.h"
 #include "compute/cpu/row_ops.h"
 #include "compute/device/slice.h"
-#include "compute/matmul/cache_blocks.h"
 
 namespace lab {
 namespace {
 
 using simd::ConvShape;
-
-// A block of images of one array, with columns of zeros on both sides of each row.
-struct Plane {
-  std::int64_t height, width, channels;  // of the image
-  std::int64_t left, padded_width;       // in pixels
-
-  std::int64_t row_stride() const { return padded_width * channels * simd::image_lanes(); }
-  std::int64_t floats() const { return height * row_stride(); }
-};
-
-// What a row of the kernel reads of the input.
-Plane plane_of(const ConvShape& s) {
-  const std::int64_t last_window = (s.out_w - 1) * s.stride + s.kernel;
-  return {.height = s.in_h,
-          .width = s.in_w,
-          .channels = s.in_c,
-          .left = s.padding,
-          .padded_width = std::max(s.padding + s.in_w, last_window)};
-}
-
-// The convolution of dy that gives dx.
-ConvShape turned(const ConvShape& s) {
-  return {.in_h = s.out_h,
-          .in_w = s.out_w,
-          .in_c = s.out_c,
-          .out_h = s.in_h,
-          .out_w = s.in_w,
-          .out_c = s.in_c,
-          .kernel = s.kernel,
-          .stride = 1,
-          .padding = s.kernel - 1 - s.padding};
-}
 
 // Rows of the output that are held as vectors at once: about `floats`, and where that is possible
 // a multiple of whole vectors for each image.
@@ -112,27 +76,6 @@ Scratch part_of(Scratch all, std::int64_t bytes, int thread) {
   return {all.data + thread * bytes, bytes};
 }
 
-// Kernel rows that meet the image from output row `oy`.
-Slice kernel_rows(const ConvShape& s, std::int64_t oy) {
-  const std::int64_t top = oy * s.stride - s.padding;
-  return {std::max<std::int64_t>(0, -top), std::min(s.kernel, s.in_h - top)};
-}
-
-// Interleaves `images` images of x. The columns of zeros are left as they are.
-void fill_plane(const Plane& p, const float* x, std::int64_t images, float* plane) {
-  const std::int64_t size = p.height * p.width * p.channels;
-  const std::int64_t lanes = simd::image_lanes();
-  float* to = plane + p.left * p.channels * lanes;
-  if (p.padded_width == p.width) {
-    simd::images_to_lanes({x, size, images, size}, to);
-    return;
-  }
-  const std::int64_t row = p.width * p.channels;
-  for (std::int64_t y = 0; y < p.height; ++y) {
-    simd::images_to_lanes({x + y * row, size, images, row}, to + y * p.row_stride());
-  }
-}
-
 // Calls body(first image, images) for each block of a thread's images until a stop.
 template <class Body>
 void for_blocks(const ConvolutionContext& context, int thread, const Body& body) {
@@ -153,31 +96,12 @@ struct CorrelationArgs {
 // One block of images: all rows of its output.
 void correlate_block(const ConvShape& s, const Memory& memory, const CorrelationArgs& args,
                      std::int64_t first, std::int64_t images) {
-  const Plane plane = plane_of(s);
-  fill_plane(plane, args.in + first * s.in_size(), images, memory.plane);
+  fill_plane(plane_of(s), args.in + first * s.in_size(), images, memory.plane);
   const std::int64_t at_once = rows_at_once(s, kOutputFloats);
   const std::int64_t row_size = s.out_w * s.out_c;
-  simd::CorrelateRow row{.in = {memory.plane, plane.row_stride()},
-                         .kernel = s.kernel,
-                         .in_channels = s.in_c,
-                         .out_channels = s.out_c,
-                         .stride = s.stride,
-                         .out_width = s.out_w,
-                         .left = plane.left,
-                         .in_width = s.in_w,
-                         .weights = memory.weights,
-                         .bias = args.bias};
   for (std::int64_t begin = 0; begin < s.out_h; begin += at_once) {
     const std::int64_t end = std::min(s.out_h, begin + at_once);
-    for (std::int64_t oy = begin; oy < end; ++oy) {
-      const Slice rows = kernel_rows(s, oy);
-      row.first_ky = rows.begin;
-      row.last_ky = std::max(rows.begin, rows.end);
-      const std::int64_t top = oy * s.stride - s.padding + rows.begin;
-      row.in.data = memory.plane + top * plane.row_stride();
-      row.out = memory.rows + row_floats(s, oy - begin);
-      simd::correlate_row(row);
-    }
+    correlate_lanes(s, memory.plane, memory.weights, args.bias, {begin, end}, memory.rows);
     simd::lanes_to_images(memory.rows,
                           {args.out + first * s.out_size() + begin * row_size, s.out_size(), images,
                            (end - begin) * row_size},
@@ -199,33 +123,6 @@ void correlate(const ConvShape& s, const ConvolutionContext& context,
   });
 }
 
-// Adds output rows [begin, end) of a block to the sums: those of a few output channels and one row
-// of the kernel stay in the first cache.
-void sum_rows(const ConvShape& s, const Memory& memory, Slice out_rows) {
-  const Plane plane = plane_of(s);
-  const std::int64_t lanes = simd::image_lanes(), taps = s.kernel * s.in_c;
-  const std::int64_t groups = ceil_div(s.out_c, simd::kWeightSumChannels);
-  simd::WeightSumsRow row{.step = s.stride * s.in_c,
-                          .taps = taps,
-                          .out_width = s.out_w,
-                          .out_channels = s.out_c,
-                          .sum_stride = s.patch()};
-  for (std::int64_t g = 0; g < groups; ++g) {
-    row.first_out = s.out_c * g / groups;
-    row.last_out = s.out_c * (g + 1) / groups;
-    for (std::int64_t ky = 0; ky < s.kernel; ++ky) {
-      row.sums = memory.sums + (row.first_out * s.patch() + ky * taps) * lanes;
-      for (std::int64_t oy = out_rows.begin; oy < out_rows.end; ++oy) {
-        const std::int64_t iy = oy * s.stride - s.padding + ky;
-        if (iy < 0 || iy >= s.in_h) continue;
-        row.x = memory.plane + iy * plane.row_stride();
-        row.dy = memory.rows + row_floats(s, oy - out_rows.begin);
-        simd::add_weight_sums(row);
-      }
-    }
-  }
-}
-
 void sum_block(const ConvShape& s, const Memory& memory, const float* x, const float* dy,
                std::int64_t images) {
   fill_plane(plane_of(s), x, images, memory.plane);
@@ -235,7 +132,7 @@ void sum_block(const ConvShape& s, const Memory& memory, const float* x, const f
     const std::int64_t end = std::min(s.out_h, begin + at_once);
     simd::images_to_lanes({dy + begin * row_size, s.out_size(), images, (end - begin) * row_size},
                           memory.rows);
-    sum_rows(s, memory, {begin, end});
+    add_weight_gradient(s, memory.plane, memory.rows, {begin, end}, memory.sums);
   }
 }
 
@@ -257,27 +154,12 @@ class DirectConvolution final : public ConvolutionAlgorithm {
 
   void forward(const ConvShape& s, const ConvolutionContext& context, const float* x,
                const float* weight, const float* bias, float* y) const override {
-    const simd::DirectWeights weights{.weights = weight,
-                                      .kernel = s.kernel,
-                                      .in_channels = s.in_c,
-                                      .out_channels = s.out_c,
-                                      .out_stride = s.patch(),
-                                      .tap_stride = s.in_c,
-                                      .in_stride = 1};
-    correlate(s, context, weights, {x, bias, y, false});
+    correlate(s, context, forward_weights(s, weight), {x, bias, y, false});
   }
 
   void input_gradient(const ConvShape& s, const ConvolutionContext& context, const float* dy,
                       const float* weight, float* dx, bool accumulate) const override {
-    const simd::DirectWeights weights{.weights = weight,
-                                      .kernel = s.kernel,
-                                      .in_channels = s.out_c,
-                                      .out_channels = s.in_c,
-                                      .out_stride = 1,
-                                      .tap_stride = s.in_c,
-                                      .in_stride = s.patch(),
-                                      .turned = true};
-    correlate(turned(s), context, weights, {dy, nullptr, dx, accumulate});
+    correlate(turned(s), context, turned_weights(s, weight), {dy, nullptr, dx, accumulate});
   }
 
   void weight_gradient(const ConvShape& s, const ConvolutionContext& context, const float* x,

@@ -174,10 +174,10 @@ void PackWeights(const DirectWeights& from, float* to) {
 // Distances in floats.
 struct WeightTile {
   const float* x;
-  std::int64_t x_pixel;
+  std::int64_t x_row, x_pixel;
   const float* dy;
-  std::int64_t dy_pixel;
-  std::int64_t pixels;
+  std::int64_t dy_row, dy_pixel;
+  std::int64_t rows, pixels;
   float* sums;
   std::int64_t sums_out;
 };
@@ -193,17 +193,19 @@ void AddWeightTile(const WeightTile& tile) {
       sum[o][t] = hn::Load(d, tile.sums + o * tile.sums_out + t * kLanes);
     }
   }
-  const float* HWY_RESTRICT in = tile.x;
-  const float* HWY_RESTRICT dy = tile.dy;
-  for (std::int64_t q = 0; q < tile.pixels; ++q, in += tile.x_pixel, dy += tile.dy_pixel) {
-    V x[kTaps];
+  for (std::int64_t y = 0; y < tile.rows; ++y) {
+    const float* HWY_RESTRICT in = tile.x + y * tile.x_row;
+    const float* HWY_RESTRICT dy = tile.dy + y * tile.dy_row;
+    for (std::int64_t q = 0; q < tile.pixels; ++q, in += tile.x_pixel, dy += tile.dy_pixel) {
+      V x[kTaps];
 #pragma GCC unroll 8
-    for (int t = 0; t < kTaps; ++t) x[t] = hn::Load(d, in + t * kLanes);
+      for (int t = 0; t < kTaps; ++t) x[t] = hn::Load(d, in + t * kLanes);
 #pragma GCC unroll 8
-    for (int o = 0; o < kOut; ++o) {
-      const V g = hn::Load(d, dy + o * kLanes);
+      for (int o = 0; o < kOut; ++o) {
+        const V g = hn::Load(d, dy + o * kLanes);
 #pragma GCC unroll 8
-      for (int t = 0; t < kTaps; ++t) sum[o][t] = hn::MulAdd(g, x[t], sum[o][t]);
+        for (int t = 0; t < kTaps; ++t) sum[o][t] = hn::MulAdd(g, x[t], sum[o][t]);
+      }
     }
   }
 #pragma GCC unroll 8
@@ -224,24 +226,49 @@ constexpr std::array<WeightTileFunction, sizeof...(kIndex)> WeightTiles(
 }
 static_assert(kMostSumOut * kMostTaps + kMostTaps + 1 <= kRegisters);
 
-void AddWeightSums(const WeightSumsRow& row) {
+void AddWeightSums(const WeightSumsRows& rows) {
   static constexpr auto kTiles =
       WeightTiles(std::make_integer_sequence<int, kMostSumOut * kMostTaps>());
-  const std::int64_t channels = row.last_out - row.first_out;
+  const std::int64_t channels = rows.last_out - rows.first_out;
   const std::int64_t out_groups = group_count(channels, kMostSumOut);
-  const std::int64_t tap_groups = group_count(row.taps, kMostTaps);
+  const std::int64_t tap_groups = group_count(rows.taps, kMostTaps);
   for (std::int64_t g = 0; g < out_groups; ++g) {
     const Group out = group_of(channels, out_groups, g);
     for (std::int64_t k = 0; k < tap_groups; ++k) {
-      const Group taps = group_of(row.taps, tap_groups, k);
-      const WeightTile tile{.x = row.x + taps.begin * kLanes,
-                            .x_pixel = row.step * kLanes,
-                            .dy = row.dy + (row.first_out + out.begin) * kLanes,
-                            .dy_pixel = row.out_channels * kLanes,
-                            .pixels = row.out_width,
-                            .sums = row.sums + (out.begin * row.sum_stride + taps.begin) * kLanes,
-                            .sums_out = row.sum_stride * kLanes};
+      const Group taps = group_of(rows.taps, tap_groups, k);
+      const WeightTile tile{.x = rows.x + taps.begin * kLanes,
+                            .x_row = rows.x_row * kLanes,
+                            .x_pixel = rows.step * kLanes,
+                            .dy = rows.dy + (rows.first_out + out.begin) * kLanes,
+                            .dy_row = rows.out_width * rows.out_channels * kLanes,
+                            .dy_pixel = rows.out_channels * kLanes,
+                            .rows = rows.rows,
+                            .pixels = rows.out_width,
+                            .sums = rows.sums + (out.begin * rows.sum_stride + taps.begin) * kLanes,
+                            .sums_out = rows.sum_stride * kLanes};
       kTiles[static_cast<std::size_t>((out.size - 1) * kMostTaps + taps.size - 1)](tile);
+    }
+  }
+}
+
+void AddPixelSums(const float* block, std::int64_t pixels, std::int64_t channels, double* sums) {
+  constexpr std::int64_t kPixels = 32;  // summed in FP32
+  const D d;
+  const auto at = [&](std::int64_t pixel, std::int64_t c)
+                      HWY_ATTR { return hn::Load(d, block + (pixel * channels + c) * kLanes); };
+  for (std::int64_t p = 0; p < pixels; p += kPixels) {
+    const std::int64_t end = std::min(pixels, p + kPixels);
+    for (std::int64_t c = 0; c < channels; ++c) {
+      V even = hn::Zero(d), odd = hn::Zero(d);
+      std::int64_t q = p;
+      for (; q + 4 <= end; q += 4) {  // four loads in flight
+        even = hn::Add(even, hn::Add(at(q, c), at(q + 2, c)));
+        odd = hn::Add(odd, hn::Add(at(q + 1, c), at(q + 3, c)));
+      }
+      for (; q < end; ++q) even = hn::Add(even, at(q, c));
+      HWY_ALIGN float values[kLanes];
+      hn::Store(hn::Add(even, odd), d, values);
+      for (int i = 0; i < kLanes; ++i) sums[c * kLanes + i] += static_cast<double>(values[i]);
     }
   }
 }
@@ -255,6 +282,7 @@ namespace lab::simd {
 HWY_EXPORT(CorrelateRowOf);
 HWY_EXPORT(PackWeights);
 HWY_EXPORT(AddWeightSums);
+HWY_EXPORT(AddPixelSums);
 
 void correlate_row(const CorrelateRow& row) {
   HWY_DYNAMIC_DISPATCH(CorrelateRowOf)(row);
@@ -264,8 +292,12 @@ void pack_direct_weights(const DirectWeights& from, float* to) {
   HWY_DYNAMIC_DISPATCH(PackWeights)(from, to);
 }
 
-void add_weight_sums(const WeightSumsRow& row) {
-  HWY_DYNAMIC_DISPATCH(AddWeightSums)(row);
+void add_weight_sums(const WeightSumsRows& rows) {
+  HWY_DYNAMIC_DISPATCH(AddWeightSums)(rows);
+}
+
+void add_pixel_sums(const float* block, std::int64_t pixels, std::int64_t channels, double* sums) {
+  HWY_DYNAMIC_DISPATCH(AddPixelSums)(block, pixels, channels, sums);
 }
 
 }  // namespace lab::simd

@@ -52,19 +52,25 @@ struct DirectWeights {
 };
 void pack_direct_weights(const DirectWeights& from, float* to);
 
-// Sums of a row of output pixels for every weight of one row of the kernel:
-//   sums[o * sum_stride + t] += sum over q of x[q * step + t] * dy[q, o]     all of them vectors
-struct WeightSumsRow {
-  const float* x = nullptr;  // from the first tap of output pixel 0
+// Sums of rows of output pixels for every weight of one row of the kernel:
+//   sums[o * sum_stride + t] += sum over y, q of x[y * x_row + q * step + t] * dy[y, q, o]
+// all of them vectors.
+struct WeightSumsRows {
+  const float* x = nullptr;  // from the first tap of output pixel 0 of the first row
+  std::int64_t x_row = 0;    // vectors between the first taps of neighbouring rows
   std::int64_t step = 0;     // vectors between the taps of neighbouring output pixels
   std::int64_t taps = 0;
-  const float* dy = nullptr;  // [out_width, out_channels] vectors
-  std::int64_t out_width = 0, out_channels = 0;
+  const float* dy = nullptr;  // [rows, out_width, out_channels] vectors
+  std::int64_t rows = 0, out_width = 0, out_channels = 0;
   std::int64_t first_out = 0, last_out = 0;  // output channels wanted
   float* sums = nullptr;                     // of first_out
   std::int64_t sum_stride = 0;               // vectors between output channels
 };
-void add_weight_sums(const WeightSumsRow& row);
+void add_weight_sums(const WeightSumsRows& rows);
+
+// sums[c, i] += sum over the pixels of block[pixel, c] for image i of the block; FP32 over a few
+// pixels, FP64 over these sums.
+void add_pixel_sums(const float* block, std::int64_t pixels, std::int64_t channels, double* sums);
 
 // Output channels that one call of add_weight_sums() should be given: they share its loads.
 inline constexpr std::int64_t kWeightSumChannels = 4;

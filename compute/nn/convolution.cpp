@@ -29,6 +29,11 @@ void Convolution::prepare(const Preparation& preparation) {
   lab_.forward = choose(ConvolutionStage::Forward);
   lab_.weight_gradient = choose(ConvolutionStage::WeightGradient);
   if (inputs[0].needs_grad) lab_.input_gradient = choose(ConvolutionStage::InputGradient);
+  const ConvolutionAlgorithm* direct = &direct_convolution();
+  const bool all_direct = lab_.forward == direct && lab_.weight_gradient == direct &&
+                          (!inputs[0].needs_grad || lab_.input_gradient == direct);
+  lanes_.reset();
+  if (all_direct && add_bias_) lanes_.emplace(shape_, weight_, bias_, inputs[0].needs_grad);
 }
 
 std::int64_t Convolution::scratch_bytes(int threads, std::int64_t max_batch) const {

@@ -4,7 +4,10 @@
 // Work     2*N*OH*OW*O*k*k*I FLOP forward, twice that backward
 // Limits   any sizes >= 1 whose output is not empty
 // Numerics those of the algorithm chosen for each stage
+#include <optional>
+
 #include "compute/convolution/algorithm.h"
+#include "compute/nn/convolution_lanes.h"
 #include "compute/nn/op.h"
 #include "compute/nn/parameter.h"
 
@@ -21,6 +24,8 @@ class Convolution final : public Op {
   Keeps keeps() const override { return {.inputs = 1}; }
   void prepare(const Preparation& preparation) override;
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
+  // Where every stage is computed directly.
+  const LaneOp* lanes() const override { return lanes_ ? &*lanes_ : nullptr; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
   std::int64_t flop(Direction direction, std::int64_t batch) const override;
@@ -44,6 +49,7 @@ class Convolution final : public Op {
   Algorithms lab_, library_;
   DType products_ = DType::F32;
   bool for_library_ = false;
+  std::optional<ConvolutionLanes> lanes_;
 };
 
 }  // namespace lab::nn

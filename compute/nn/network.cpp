@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "compute/cpu/cross_entropy.h"
+#include "compute/cpu/image_lanes.h"
+#include "compute/matmul/cache_blocks.h"
 #include "compute/nn/arena_plan.h"
 #include "compute/types/error.h"
 
@@ -50,6 +52,7 @@ void Network::set_max_batch(std::int64_t max_batch) {
                                 .chooser = *kernels_.chooser,
                                 .library = kernels_.library};
   for (const auto& op : plan_.ops) op->prepare(preparation);
+  chains_ = find_lane_chains(plan_);
   place_values();
 }
 
@@ -98,8 +101,22 @@ struct Lifetime {
   Span data, grad;
 };
 
-// Ticks: operation i of n runs forward at i, the loss at n, operation i backward at 2n - i.
-std::vector<Lifetime> lifetimes(NetworkPlan& plan) {
+// First and last operation that run together with each one: itself, or its chain.
+std::vector<std::pair<int, int>> neighbours(const NetworkPlan& plan,
+                                            const std::vector<LaneChain>& chains) {
+  std::vector<std::pair<int, int>> together;
+  for (int i = 0; i < static_cast<int>(plan.ops.size()); ++i) together.emplace_back(i, i);
+  for (const LaneChain& chain : chains) {
+    for (std::size_t i = chain.first(); i < chain.last(); ++i) {
+      together[i] = {static_cast<int>(chain.first()), static_cast<int>(chain.last()) - 1};
+    }
+  }
+  return together;
+}
+
+// Ticks: operation i of n runs forward at i, the loss at n, operation i backward at 2n - i. Those
+// of a chain run at all the ticks of the chain.
+std::vector<Lifetime> lifetimes(NetworkPlan& plan, const std::vector<LaneChain>& chains) {
   std::vector<Lifetime> lives;
   std::map<const Value*, std::size_t> index;
   for (Value& value : plan.values) {
@@ -107,20 +124,29 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan) {
     lives.emplace_back().value = &value;
   }
   const int n = static_cast<int>(plan.ops.size());
+  const std::vector<std::pair<int, int>> together = neighbours(plan, chains);
   lives.front().data.cover(0);
-  for (int i = 0; i < n; ++i) {
-    const Op& op = *plan.ops[static_cast<std::size_t>(i)];
-    const int back = 2 * n - i;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = *plan.ops[i];
+    const auto [first, last] = together[i];
+    const auto forward = [first = first, last = last](Span& span) {
+      span.cover(first);
+      span.cover(last);
+    };
+    const auto backward = [n, first = first, last = last](Span& span) {
+      span.cover(2 * n - last);
+      span.cover(2 * n - first);
+    };
     Lifetime& out = lives[index[op.output]];
-    out.data.cover(i);
-    out.grad.cover(back);
-    if (op.keeps().output) out.data.cover(back);
+    forward(out.data);
+    backward(out.grad);
+    if (op.keeps().output) backward(out.data);
     for (std::size_t k = 0; k < op.inputs.size(); ++k) {
       const Input& input = op.inputs[k];
       Lifetime& from = lives[index[input.value]];
-      from.data.cover(i);
-      if (k < op.keeps().inputs) from.data.cover(back);
-      if (input.needs_grad) from.grad.cover(back);
+      forward(from.data);
+      if (k < op.keeps().inputs) backward(from.data);
+      if (input.needs_grad) backward(from.grad);
     }
   }
   Lifetime& logits = lives[index[plan.ops.back()->output]];
@@ -132,18 +158,24 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan) {
 }  // namespace
 
 void Network::place_values() {
-  std::vector<Lifetime> lives = lifetimes(plan_);
+  std::vector<Lifetime> lives = lifetimes(plan_, chains_);
   std::int64_t scratch_bytes = 0;
   for (const auto& op : plan_.ops) {
     scratch_bytes =
         std::max(scratch_bytes, op->scratch_bytes(device_.threads().size(), max_batch_));
   }
+  for (const LaneChain& chain : chains_) {
+    scratch_bytes = std::max(scratch_bytes, chain.scratch_bytes(device_.threads().size()));
+  }
+  // Blocks of a chain's values are whole.
+  const std::int64_t lanes = chains_.empty() ? 1 : simd::image_lanes();
+  const std::int64_t images = ceil_div(max_batch_, lanes) * lanes;
   std::vector<ArenaRequest> requests;
   const auto request = [&](std::int64_t bytes, Span live) {
     requests.push_back({.bytes = bytes + kSlackBytes, .first = live.first, .last = live.last});
   };
   for (const Lifetime& live : lives) {
-    const std::int64_t bytes = live.value->shape.size() * max_batch_ * 4;
+    const std::int64_t bytes = live.value->shape.size() * images * 4;
     request(bytes, live.data);
     if (live.grad.first >= 0) request(bytes, live.grad);
   }
@@ -188,10 +220,24 @@ void after_op(const PassOptions& options) {
 
 }  // namespace
 
+LaneChain* Network::chain_with(std::size_t op, Kernels kernels) {
+  if (kernels != Kernels::Lab) return nullptr;
+  const auto found = std::find_if(chains_.begin(), chains_.end(), [op](const LaneChain& chain) {
+    return chain.first() <= op && op < chain.last();
+  });
+  return found == chains_.end() ? nullptr : &*found;
+}
+
 void Network::forward(std::int64_t batch, bool training, const PassOptions& options) {
   const Pass pass = make_pass(batch, training, options);
-  for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
-    observed(options.observer, StepPhase::Forward, i, [&] { plan_.ops[i]->forward(pass); });
+  for (std::size_t i = 0; i < plan_.ops.size();) {
+    if (LaneChain* chain = chain_with(i, options.kernels)) {
+      chain->forward(pass, options.observer);
+      i = chain->last();
+    } else {
+      observed(options.observer, StepPhase::Forward, i, [&] { plan_.ops[i]->forward(pass); });
+      ++i;
+    }
     after_op(options);
   }
 }
@@ -219,15 +265,24 @@ BatchResult Network::loss(std::int64_t batch, std::optional<double> divisor) {
 
 void Network::backward(std::int64_t batch, const PassOptions& options) {
   const Pass pass = make_pass(batch, true, options);
-  for (std::size_t i = plan_.ops.size(); i-- > 0;) {
-    Op& op = *plan_.ops[i];
-    if (!op.has_backward()) continue;
-    observed(options.observer, StepPhase::Backward, i, [&] { op.backward(pass); });
+  for (std::size_t end = plan_.ops.size(); end > 0;) {
+    std::size_t begin = end - 1;
+    if (LaneChain* chain = chain_with(begin, options.kernels)) {
+      chain->backward(pass, options.observer);
+      begin = chain->first();
+    } else if (plan_.ops[begin]->has_backward()) {
+      Op& op = *plan_.ops[begin];
+      observed(options.observer, StepPhase::Backward, begin, [&] { op.backward(pass); });
+    }
     after_op(options);
-    if (!options.gradient_ready) continue;
-    const auto& parameters = op.parameters;
-    for (auto p = parameters.rbegin(); p != parameters.rend(); ++p) options.gradient_ready(*p);
+    while (end > begin) report_gradients(*plan_.ops[--end], options);
   }
+}
+
+void Network::report_gradients(const Op& op, const PassOptions& options) const {
+  if (!options.gradient_ready) return;
+  const auto& parameters = op.parameters;
+  for (auto p = parameters.rbegin(); p != parameters.rend(); ++p) options.gradient_ready(*p);
 }
 
 std::span<const std::uint8_t> Network::predicted(std::int64_t batch) const {

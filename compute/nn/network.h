@@ -7,7 +7,9 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
+#include "compute/nn/lane_chain.h"
 #include "compute/nn/network_plan.h"
 #include "compute/nn/step_observer.h"
 #include "compute/tensor/buffer.h"
@@ -94,6 +96,9 @@ class Network {
   void place_parameters();
   void mark_accumulating_inputs();
   void place_values();
+  // The chain with this operation; null: none, or its kernels do not work in chains.
+  LaneChain* chain_with(std::size_t op, Kernels kernels);
+  void report_gradients(const Op& op, const PassOptions& options) const;
   Pass make_pass(std::int64_t batch, bool training, const PassOptions& options);
 
   NetworkPlan plan_;
@@ -102,6 +107,7 @@ class Network {
   const KernelOptions kernels_;
   Buffer parameter_memory_, gradient_memory_, arena_;
   Scratch scratch_;
+  std::vector<LaneChain> chains_;
   std::uint8_t* labels_ = nullptr;
   std::uint8_t* predicted_ = nullptr;
   float* confidence_ = nullptr;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/nn/lane_op.h"
 #include "compute/nn/pass.h"
 #include "compute/nn/value.h"
 
@@ -17,8 +18,6 @@ struct Input {
   bool needs_grad = true;   // false for the network's input: no gradient memory
   bool accumulate = false;  // a later operation has already written the gradient: add to it
 };
-
-enum class Direction { Forward, Backward };
 
 class Op {
  public:
@@ -44,6 +43,9 @@ class Op {
   virtual void forward(const Pass& pass) = 0;
   // Writes the gradients of its parameters and writes or adds to those of its inputs.
   virtual void backward(const Pass& pass) = 0;
+  // The same on blocks of images, for Kernels::Lab; null where the operation cannot or, once it is
+  // prepared, another way is faster.
+  virtual const LaneOp* lanes() const { return nullptr; }
   // False: nobody asks for any gradient of it.
   bool has_backward() const {
     const auto needs_grad = [](const Input& input) { return input.needs_grad; };

@@ -2,6 +2,7 @@
 // Average pooling, and the step from images to PyTorch's flat order.
 #include "compute/cpu/average_pool.h"
 #include "compute/nn/op.h"
+#include "compute/nn/pooling_lanes.h"
 
 namespace lab::nn {
 
@@ -9,10 +10,12 @@ namespace lab::nn {
 // both find them in the cache.
 class AveragePool final : public Op {
  public:
-  AveragePool(const simd::PoolShape& shape, bool sigmoid) : shape_(shape), sigmoid_(sigmoid) {}
+  AveragePool(const simd::PoolShape& shape, bool sigmoid)
+      : shape_(shape), sigmoid_(sigmoid), lanes_(shape, sigmoid) {}
   const char* kind() const override { return sigmoid_ ? "sigmoid_average_pool" : "average_pool"; }
   bool can_accumulate() const override { return !sigmoid_; }
   Keeps keeps() const override { return {.inputs = sigmoid_ ? std::size_t{1} : 0}; }
+  const LaneOp* lanes() const override { return &lanes_; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
 
@@ -22,6 +25,7 @@ class AveragePool final : public Op {
 
   const simd::PoolShape shape_;
   const bool sigmoid_;
+  const AveragePoolLanes lanes_;
 };
 
 // [N,H,W,C] to [N,C*H*W] with the channel outermost, as PyTorch's Flatten orders an image.
@@ -29,8 +33,13 @@ class Flatten final : public Op {
  public:
   const char* kind() const override { return "flatten"; }
   Keeps keeps() const override { return {}; }
+  void prepare(const Preparation& /*preparation*/) override { lanes_.set_shape(in().shape); }
+  const LaneOp* lanes() const override { return &lanes_; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+
+ private:
+  FlattenLanes lanes_;
 };
 
 }  // namespace lab::nn

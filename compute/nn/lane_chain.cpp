@@ -1,0 +1,228 @@
+#include "compute/nn/lane_chain.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <numeric>
+
+#include "compute/cpu/image_lanes.h"
+#include "compute/device/slice.h"
+#include "compute/matmul/cache_blocks.h"
+#include "compute/nn/convolution.h"
+
+namespace lab::nn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+// One thread's work memory.
+struct LaneChain::Memory {
+  float* in = nullptr;
+  float* out = nullptr;              // the chain's output, or its gradient
+  std::array<float*, 2> grads = {};  // of inner values, in turns
+  std::byte* parts = nullptr;
+  std::int64_t bytes = 0;
+
+  static Memory carve(Scratch scratch, std::int64_t in, std::int64_t out, std::int64_t grad,
+                      std::int64_t parts) {
+    ScratchCursor cursor(scratch);
+    Memory m;
+    m.in = cursor.take<float>(in);
+    m.out = cursor.take<float>(out);
+    for (float*& g : m.grads) g = cursor.take<float>(grad);
+    m.parts = cursor.take<std::byte>(parts);
+    m.bytes = cursor.used_bytes();
+    return m;
+  }
+  Scratch of(const Part& part) const { return {parts + part.offset, part.bytes}; }
+};
+
+LaneChain::LaneChain(const NetworkPlan& plan, std::size_t first, std::size_t last) : first_(first) {
+  const std::int64_t lanes = simd::image_lanes();
+  std::int64_t bytes = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    const Op& op = *plan.ops[i];
+    Part part{.op = &op, .lanes = op.lanes(), .offset = bytes};
+    part.bytes =
+        std::max(part.lanes->bytes(Direction::Forward), part.lanes->bytes(Direction::Backward));
+    bytes += ceil_div(part.bytes, 64) * 64;
+    parts_.push_back(part);
+    grad_floats_ = std::max(grad_floats_, op.inputs[0].value->shape.size() * lanes);
+  }
+  in_floats_ = parts_.front().op->inputs[0].value->shape.size() * lanes;
+  out_floats_ = parts_.back().op->output->shape.size() * lanes;
+  thread_bytes_ = Memory::carve({}, in_floats_, out_floats_, grad_floats_, bytes).bytes;
+}
+
+LaneChain::Memory LaneChain::memory_of(const Pass& pass, int thread) const {
+  const Scratch mine{pass.scratch.data + thread * thread_bytes_, thread_bytes_};
+  const Part& last = parts_.back();
+  return Memory::carve(mine, in_floats_, out_floats_, grad_floats_, last.offset + last.bytes);
+}
+
+void LaneChain::begin(Direction direction, const Memory& memory) const {
+  for (const Part& part : parts_) part.lanes->begin(direction, memory.of(part));
+}
+
+template <typename Work>
+void LaneChain::timed_if(bool timed, std::size_t part, const Work& work) {
+  if (!timed) return work();
+  const Clock::time_point begin = Clock::now();
+  work();
+  parts_[part].seconds += seconds_since(begin);
+}
+
+float* LaneChain::input_of(std::size_t part, const Memory& memory, std::int64_t block) const {
+  if (part == 0) return memory.in;
+  const Value& value = *parts_[part].op->inputs[0].value;
+  return value.data + block * value.shape.size() * simd::image_lanes();
+}
+
+namespace {
+
+// Where block `block` of a value in the network's order lies.
+template <typename Float>
+simd::ImageRuns<Float> images_of(const Pass& pass, const ImageShape& shape, Float* data,
+                                 std::int64_t block) {
+  const std::int64_t lanes = simd::image_lanes(), first = block * lanes;
+  return {data + first * shape.size(), shape.size(), std::min(lanes, pass.batch - first),
+          shape.size()};
+}
+
+}  // namespace
+
+void LaneChain::load_input(const Pass& pass, const Memory& memory, std::int64_t block) const {
+  const Value& x = *parts_.front().op->inputs[0].value;
+  simd::images_to_lanes(images_of<const float>(pass, x.shape, x.data, block), memory.in);
+}
+
+void LaneChain::forward_block(const Pass& pass, const Memory& memory, std::int64_t block,
+                              bool timed) {
+  const std::size_t last = parts_.size() - 1;
+  timed_if(timed, 0, [&] { load_input(pass, memory, block); });
+  for (std::size_t i = 0; i <= last; ++i) {
+    float* y = i == last ? memory.out : input_of(i + 1, memory, block);
+    timed_if(timed, i, [&] {
+      parts_[i].lanes->forward(input_of(i, memory, block), y, memory.of(parts_[i]));
+    });
+  }
+  const Value& out = *parts_.back().op->output;
+  timed_if(timed, last, [&] {
+    simd::lanes_to_images(memory.out, images_of(pass, out.shape, out.data, block),
+                          /*accumulate=*/false);
+  });
+}
+
+void LaneChain::backward_block(const Pass& pass, const Memory& memory, std::int64_t block,
+                               bool timed) {
+  const std::size_t last = parts_.size() - 1;
+  const Input& in = parts_.front().op->inputs[0];
+  const Value& out = *parts_.back().op->output;
+  timed_if(timed, last, [&] {
+    simd::images_to_lanes(images_of<const float>(pass, out.shape, out.grad, block), memory.out);
+  });
+  timed_if(timed, 0, [&] { load_input(pass, memory, block); });
+  const float* dy = memory.out;
+  for (std::size_t i = parts_.size(); i-- > 0;) {
+    float* dx = i > 0 || in.needs_grad ? memory.grads[i % 2] : nullptr;
+    timed_if(timed, i, [&] {
+      parts_[i].lanes->backward(input_of(i, memory, block), dy, dx, memory.of(parts_[i]));
+    });
+    dy = dx;
+  }
+  if (!in.needs_grad) return;
+  timed_if(timed, 0, [&] {
+    simd::lanes_to_images(dy, images_of(pass, in.value->shape, in.value->grad, block),
+                          in.accumulate);
+  });
+}
+
+template <typename Pieces>
+void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observer,
+                    const Pieces& block) {
+  const Clock::time_point start = Clock::now();
+  for (Part& part : parts_) part.seconds = 0;
+  const std::int64_t blocks = ceil_div(pass.batch, simd::image_lanes());
+  pass.pool.run([&](int t) {
+    const Memory memory = memory_of(pass, t);
+    begin(direction, memory);
+    const Slice mine = slice_of(blocks, pass.pool.size(), t);
+    for (std::int64_t b = mine.begin; b < mine.end && !pass.stop.stop_requested(); ++b) {
+      block(memory, b, observer != nullptr && t == 0);
+    }
+    if (direction == Direction::Forward) return;
+    for (const Part& part : parts_) part.lanes->end(memory.of(part));
+  });
+  if (direction == Direction::Backward) {
+    const Memory memory = memory_of(pass, 0);
+    for (const Part& part : parts_) {
+      part.lanes->finish(memory.of(part), thread_bytes_, pass.pool.size());
+    }
+  }
+  if (observer == nullptr) return;
+  const bool forward = direction == Direction::Forward;
+  double rest = seconds_since(start);
+  for (const Part& part : parts_) rest -= part.seconds;
+  (forward ? parts_.back() : parts_.front()).seconds += rest;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    observer->done(forward ? StepPhase::Forward : StepPhase::Backward, first_ + i,
+                   parts_[i].seconds);
+  }
+}
+
+void LaneChain::forward(const Pass& pass, StepObserver* observer) {
+  run(pass, Direction::Forward, observer,
+      [&](const Memory& memory, std::int64_t block, bool timed) {
+        forward_block(pass, memory, block, timed);
+      });
+}
+
+void LaneChain::backward(const Pass& pass, StepObserver* observer) {
+  run(pass, Direction::Backward, observer,
+      [&](const Memory& memory, std::int64_t block, bool timed) {
+        backward_block(pass, memory, block, timed);
+      });
+}
+
+namespace {
+
+bool is_read_once(const NetworkPlan& plan, const Value* value) {
+  std::int64_t readers = 0;
+  for (const auto& op : plan.ops) {
+    readers += std::count_if(op->inputs.begin(), op->inputs.end(),
+                             [&](const Input& input) { return input.value == value; });
+  }
+  return readers == 1;
+}
+
+// Whether operation `i` can stand behind the one before it in a chain.
+bool goes_on(const NetworkPlan& plan, std::size_t i) {
+  const Op& op = *plan.ops[i];
+  const Value* between = plan.ops[i - 1]->output;
+  return op.lanes() != nullptr && op.inputs.size() == 1 && op.inputs[0].value == between &&
+         op.output != between && is_read_once(plan, between);
+}
+
+}  // namespace
+
+std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan) {
+  std::vector<LaneChain> chains;
+  for (std::size_t first = 0; first < plan.ops.size();) {
+    const auto* start = dynamic_cast<const Convolution*>(plan.ops[first].get());
+    std::size_t last = first + 1;
+    if (start != nullptr && start->lanes() != nullptr) {
+      while (last < plan.ops.size() && goes_on(plan, last)) ++last;
+    }
+    if (last - first > 1) chains.emplace_back(plan, first, last);
+    first = last;
+  }
+  return chains;
+}
+
+}  // namespace lab::nn

@@ -70,7 +70,7 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
 
 Trainer::~Trainer() = default;
 
-StepResult Trainer::step(const BatchLoader& loader, std::int64_t step, double lr,
+const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, double lr,
                          const nn::PassOptions& options, bool stop_after_epoch) {
   divide(loader.batch_size(step));
   make_room();
@@ -78,18 +78,19 @@ StepResult Trainer::step(const BatchLoader& loader, std::int64_t step, double lr
     reducer_->begin_step(std::span(images_).subspan(first_local_, replicas_.size()));
   }
   step_begin_s_ = monotonic_s();
-  run_replicas([&](std::size_t i) { compute(i, loader, step, options); });
+  options_ = &options;
+  run_replicas([&](std::size_t i) { compute(i, loader, step); });
   exchange(stop_after_epoch);
-  StepResult result = summarise();
-  result.stop_after_epoch = stop_after_epoch;
-  if (!std::isfinite(result.loss)) return result;
+  summarise();
+  result_.stop_after_epoch = stop_after_epoch;
+  if (!std::isfinite(result_.loss)) return result_;
   update(lr, options.observer);
   if (auto_shares_) {
     std::vector<double> compute_s;
-    for (const DeviceStep& device : result.devices) compute_s.push_back(device.compute_s);
+    for (const DeviceStep& device : result_.devices) compute_s.push_back(device.compute_s);
     if (auto_shares_->observe(images_, compute_s)) take_measured_shares(loader.batch_size(0));
   }
-  return result;
+  return result_;
 }
 
 // Largest remainders, so that the division depends on batch and weights alone.
@@ -153,7 +154,9 @@ void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
   if (first) std::rethrow_exception(first);
 }
 
-nn::PassOptions Trainer::options_for(std::size_t i, const nn::PassOptions& options) {
+// Callbacks capture two words, which std::function holds without an allocation.
+nn::PassOptions Trainer::options_for(std::size_t i) {
+  const nn::PassOptions& options = *options_;
   nn::PassOptions own{.kernels = options.kernels, .stop = fault_.get_token()};
   if (!reducer_) {
     own.between_ops = options.between_ops;
@@ -161,8 +164,8 @@ nn::PassOptions Trainer::options_for(std::size_t i, const nn::PassOptions& optio
     own.observer = options.observer;
     return own;
   }
-  own.gradient_ready = [this, i, &options](std::size_t parameter) {
-    if (options.gradient_ready) options.gradient_ready(parameter);
+  own.gradient_ready = [this, i](std::size_t parameter) {
+    if (options_->gradient_ready) options_->gradient_ready(parameter);
     locals_[i]->countdown.gradient_ready(parameter);
   };
   if (i > 0) {
@@ -170,15 +173,14 @@ nn::PassOptions Trainer::options_for(std::size_t i, const nn::PassOptions& optio
     return own;
   }
   own.observer = options.observer;
-  own.between_ops = [this, &options] {
-    if (options.between_ops) options.between_ops();
-    nn::observed(options.observer, StepPhase::AllReduce, 0, [this] { reducer_->progress(0); });
+  own.between_ops = [this] {
+    if (options_->between_ops) options_->between_ops();
+    nn::observed(options_->observer, StepPhase::AllReduce, 0, [this] { reducer_->progress(0); });
   };
   return own;
 }
 
-void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t step,
-                      const nn::PassOptions& options) {
+void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t step) {
   Local& local = *locals_[i];
   ReplicaStep& report = local.report;
   const std::size_t index = first_local_ + i;
@@ -187,7 +189,7 @@ void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t ste
   const BatchSlice slice{begin, begin + images_[index]};
   local.countdown.reset();
   const nn::BatchResult result = replicas_[i]->compute(
-      loader, step, slice, static_cast<double>(loader.batch_size(step)), options_for(i, options));
+      loader, step, slice, static_cast<double>(loader.batch_size(step)), options_for(i));
   report = {.loss_sum = result.loss_sum,
             .correct = result.correct,
             .images = images_[index],
@@ -197,7 +199,7 @@ void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t ste
   if (!reducer_) return;
   if (images_[index] == 0) local.countdown.all_ready();
   report.hidden_work_s = reducer_->work_s(i);
-  nn::observed(i == 0 ? options.observer : nullptr, StepPhase::AllReduce, 0,
+  nn::observed(i == 0 ? options_->observer : nullptr, StepPhase::AllReduce, 0,
                [&] { reducer_->finish(i, fault_.get_token()); });
   report.work_s = reducer_->work_s(i);
   report.finish_s = monotonic_s() - step_begin_s_;
@@ -213,41 +215,42 @@ void Trainer::update(double lr, nn::StepObserver* observer) {
 }
 
 // When the last backward of each process ended, on its own clock.
-std::vector<double> Trainer::last_backwards() const {
-  std::vector<double> last_s(static_cast<std::size_t>(ranks_.size()));
+void Trainer::find_last_backwards() {
+  last_backward_s_.assign(static_cast<std::size_t>(ranks_.size()), 0.0);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    double& of_rank = last_s[static_cast<std::size_t>(devices_[i].rank)];
+    double& of_rank = last_backward_s_[static_cast<std::size_t>(devices_[i].rank)];
     of_rank = std::max(of_rank, steps_[i].backward_end_s);
   }
-  return last_s;
 }
 
 // From the end of the last backward of all until the sums were there. Clocks differ, but it is the
 // process with that backward which had to wait least.
-double Trainer::exposed(const std::vector<double>& last_backward_s) const {
-  std::vector<double> wait_s(last_backward_s.size());
+double Trainer::exposed() {
+  wait_s_.assign(last_backward_s_.size(), 0.0);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const auto rank = static_cast<std::size_t>(devices_[i].rank);
-    wait_s[rank] = std::max(wait_s[rank], steps_[i].finish_s - last_backward_s[rank]);
+    wait_s_[rank] = std::max(wait_s_[rank], steps_[i].finish_s - last_backward_s_[rank]);
   }
-  return *std::min_element(wait_s.begin(), wait_s.end());
+  return *std::min_element(wait_s_.begin(), wait_s_.end());
 }
 
-StepResult Trainer::summarise() const {
-  StepResult result;
+void Trainer::summarise() {
+  result_.images = 0;
+  result_.correct = 0;
+  result_.devices.clear();  // keeps its memory
   double loss_sum = 0;
   for (const ReplicaStep& s : steps_) {
     loss_sum += s.loss_sum;
-    result.images += s.images;
-    result.correct += s.correct;
+    result_.images += s.images;
+    result_.correct += s.correct;
   }
-  result.loss = loss_sum / static_cast<double>(result.images);
-  if (alone()) return result;
-  const std::vector<double> last_backward_s = last_backwards();
-  const double exposed_s = exposed(last_backward_s);
+  result_.loss = loss_sum / static_cast<double>(result_.images);
+  if (alone()) return;
+  find_last_backwards();
+  const double exposed_s = exposed();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const ReplicaStep& s = steps_[i];
-    const double last_s = last_backward_s[static_cast<std::size_t>(devices_[i].rank)];
+    const double last_s = last_backward_s_[static_cast<std::size_t>(devices_[i].rank)];
     DeviceStep device{.rank = devices_[i].rank, .device = devices_[i].device, .images = s.images};
     device.exposed_s = std::clamp(s.finish_s - last_s, 0.0, exposed_s);
     // Work done while it would have waited for others anyway.
@@ -255,9 +258,8 @@ StepResult Trainer::summarise() const {
     device.all_reduce_s = s.hidden_work_s + spare_s + device.exposed_s;
     device.wait_s = std::max(0.0, s.finish_s - s.backward_end_s - device.exposed_s - spare_s);
     device.compute_s = s.backward_end_s - s.hidden_work_s + s.update_s;
-    result.devices.push_back(device);
+    result_.devices.push_back(device);
   }
-  return result;
 }
 
 }  // namespace lab

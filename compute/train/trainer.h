@@ -84,8 +84,8 @@ class Trainer {
   // is not finite leaves the parameters as they are. `options.between_ops` is called on the calling
   // thread alone, where there are several devices it must not wait; `options.gradient_ready` on
   // each device's thread, `options.observer` on the first device's. When a device fails, all stop
-  // and its error is thrown.
-  StepResult step(const BatchLoader& loader, std::int64_t step, double lr,
+  // and its error is thrown. The result is valid until the next step.
+  const StepResult& step(const BatchLoader& loader, std::int64_t step, double lr,
                   const nn::PassOptions& options, bool stop_after_epoch = false);
 
   // Split over all devices; the same result in every process.
@@ -104,13 +104,12 @@ class Trainer {
   void divide(std::int64_t images);
   void make_room();
   void run_replicas(FunctionRef<void(std::size_t)> task);
-  nn::PassOptions options_for(std::size_t replica, const nn::PassOptions& options);
-  void compute(std::size_t replica, const BatchLoader& loader, std::int64_t step,
-               const nn::PassOptions& options);
+  nn::PassOptions options_for(std::size_t replica);
+  void compute(std::size_t replica, const BatchLoader& loader, std::int64_t step);
   void exchange(bool& stop_after_epoch);
-  std::vector<double> last_backwards() const;
-  double exposed(const std::vector<double>& last_backward_s) const;
-  StepResult summarise() const;
+  void find_last_backwards();
+  double exposed();
+  void summarise();
   void update(double lr, nn::StepObserver* observer);
   std::vector<TestPart> test_parts(std::int64_t images) const;
   void look_at(TestPart& part, nn::Network& network, const BatchLoader& loader, std::int64_t round,
@@ -128,6 +127,9 @@ class Trainer {
   std::vector<std::int64_t> images_;         // of the step, by device
   std::int64_t divided_ = 0;                 // into images_
   std::vector<ReplicaStep> steps_;           // the latest, of all devices
+  std::vector<double> last_backward_s_, wait_s_;  // of it, by rank
+  StepResult result_;                             // of it
+  const nn::PassOptions* options_ = nullptr;      // of the step in progress
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<GradientBucket> buckets_;
   std::unique_ptr<GradientReducer> reducer_;  // none for a single device

@@ -244,7 +244,7 @@ class Memory(Row):
 
 
 class Allocations(Row):
-    """The most that any step but the first makes, over all models."""
+    """The most that any step but the first makes, over all models on one and on two devices."""
 
     targets = ("bench_step_allocations",)
 
@@ -253,7 +253,7 @@ class Allocations(Row):
                         least=False)]
 
     def fill(self, setup, outcome):
-        counts = {one["model"]: one["allocations"][1:] for one in
+        counts = {f'{one["model"]} x{one["devices"]}': one["allocations"][1:] for one in
                   objects(run([setup.folder / "tests/bench/bench_step_allocations", 6])[0])}
         worst = [max(per_step) for per_step in zip(*counts.values())]
         outcome.set(worst, ", ".join(f"{model} {max(values)}" for model, values in counts.items()),

@@ -1,5 +1,5 @@
 // Counts the heap allocations of whole training steps: loading the batch, forward, loss, backward,
-// update. Prints one JSON object for each model.
+// update. Prints one JSON object for each model and number of CPU devices.
 //
 //     bench_step_allocations [STEPS] [BATCH]
 #include <fmt/format.h>
@@ -19,13 +19,17 @@ namespace {
 
 std::vector<long> count_steps(lab::Machine& machine, const char* model, std::int64_t steps,
                               std::int64_t batch) {
+  std::vector<lab::DeviceContext*> devices;
+  for (const lab::Device device : machine.devices()) {
+    if (device.kind == lab::DeviceKind::Cpu) devices.push_back(&machine.at(device));
+  }
   const lab::Dataset data = lab::make_synthetic_garments(steps * batch, 1, 0);
   lab::BatchLoader loader(data.train, batch, lab::BatchOrder::Shuffled, 0);
   loader.start_epoch(1);
   lab::TrainerOptions options;
   options.model = model;
   options.batch = batch;
-  lab::Trainer trainer({&machine.at(lab::cpu())}, options);
+  lab::Trainer trainer(devices, options);
   std::vector<long> counts(static_cast<std::size_t>(steps));
   for (std::int64_t step = 0; step < steps; ++step) {
     const long before = lab::bench::allocation_count();
@@ -45,10 +49,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    lab::Machine machine;
-    for (const char* model : {"softmax", "mlp", "lenet", "resnet18"}) {
-      fmt::print("{{\"model\":\"{}\",\"batch\":{},\"allocations\":[{}]}}\n", model, batch,
-                 fmt::join(count_steps(machine, model, steps, batch), ","));
+    for (const int devices : {1, 2}) {
+      lab::Machine machine({.cpu_devices = devices});
+      for (const char* model : {"softmax", "mlp", "lenet", "resnet18"}) {
+        fmt::print("{{\"model\":\"{}\",\"devices\":{},\"batch\":{},\"allocations\":[{}]}}\n",
+                   model, devices, batch,
+                   fmt::join(count_steps(machine, model, steps, batch), ","));
+      }
     }
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_step_allocations: {}\n", error.what());

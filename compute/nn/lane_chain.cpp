@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <numeric>
+#include <utility>
 
 #include "compute/cpu/image_lanes.h"
 #include "compute/device/slice.h"
@@ -29,13 +29,13 @@ struct LaneChain::Memory {
   std::byte* parts = nullptr;
   std::int64_t bytes = 0;
 
-  static Memory carve(Scratch scratch, std::int64_t in, std::int64_t out, std::int64_t grad,
-                      std::int64_t parts) {
+  static Memory carve(Scratch scratch, std::int64_t in, std::int64_t out,
+                      const std::array<std::int64_t, 2>& grads, std::int64_t parts) {
     ScratchCursor cursor(scratch);
     Memory m;
     m.in = cursor.take<float>(in);
     m.out = cursor.take<float>(out);
-    for (float*& g : m.grads) g = cursor.take<float>(grad);
+    for (std::size_t i = 0; i < grads.size(); ++i) m.grads[i] = cursor.take<float>(grads[i]);
     m.parts = cursor.take<std::byte>(parts);
     m.bytes = cursor.used_bytes();
     return m;
@@ -52,8 +52,9 @@ LaneChain::LaneChain(const NetworkPlan& plan, std::size_t first, std::size_t las
     part.bytes =
         std::max(part.lanes->bytes(Direction::Forward), part.lanes->bytes(Direction::Backward));
     bytes += ceil_div(part.bytes, 64) * 64;
+    std::int64_t& grad = grad_floats_[parts_.size() % 2];
+    grad = std::max(grad, op.inputs[0].value->shape.size() * lanes);
     parts_.push_back(part);
-    grad_floats_ = std::max(grad_floats_, op.inputs[0].value->shape.size() * lanes);
   }
   in_floats_ = parts_.front().op->inputs[0].value->shape.size() * lanes;
   out_floats_ = parts_.back().op->output->shape.size() * lanes;
@@ -143,9 +144,9 @@ void LaneChain::backward_block(const Pass& pass, const Memory& memory, std::int6
   });
 }
 
-template <typename Pieces>
+template <typename Block>
 void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observer,
-                    const Pieces& block) {
+                    const Block& block) {
   const Clock::time_point start = Clock::now();
   for (Part& part : parts_) part.seconds = 0;
   const std::int64_t blocks = ceil_div(pass.batch, simd::image_lanes());
@@ -165,14 +166,18 @@ void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observe
       part.lanes->finish(memory.of(part), thread_bytes_, pass.pool.size());
     }
   }
-  if (observer == nullptr) return;
-  const bool forward = direction == Direction::Forward;
-  double rest = seconds_since(start);
-  for (const Part& part : parts_) rest -= part.seconds;
-  (forward ? parts_.back() : parts_.front()).seconds += rest;
+  if (observer != nullptr) tell(*observer, direction, seconds_since(start));
+}
+
+void LaneChain::tell(StepObserver& observer, Direction direction, double seconds) const {
+  double own = 0;
+  for (const Part& part : parts_) own += part.seconds;
+  const double factor = own > 0 ? seconds / own : 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    observer->done(forward ? StepPhase::Forward : StepPhase::Backward, first_ + i,
-                   parts_[i].seconds);
+    const bool forward = direction == Direction::Forward;
+    const std::size_t at = forward ? i : parts_.size() - 1 - i;
+    observer.done(forward ? StepPhase::Forward : StepPhase::Backward, first_ + at,
+                  factor * parts_[at].seconds);
   }
 }
 
@@ -211,15 +216,21 @@ bool goes_on(const NetworkPlan& plan, std::size_t i) {
 
 }  // namespace
 
-std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan) {
+std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan, std::int64_t max_batch,
+                                        int threads) {
+  constexpr std::int64_t kMostThreadBytes = std::int64_t{2} * 1024 * 1024;
   std::vector<LaneChain> chains;
+  if (ceil_div(max_batch, simd::image_lanes()) < threads) return chains;
   for (std::size_t first = 0; first < plan.ops.size();) {
     const auto* start = dynamic_cast<const Convolution*>(plan.ops[first].get());
     std::size_t last = first + 1;
     if (start != nullptr && start->lanes() != nullptr) {
       while (last < plan.ops.size() && goes_on(plan, last)) ++last;
     }
-    if (last - first > 1) chains.emplace_back(plan, first, last);
+    if (last - first > 1) {
+      LaneChain chain(plan, first, last);
+      if (chain.scratch_bytes(1) <= kMostThreadBytes) chains.push_back(std::move(chain));
+    }
     first = last;
   }
   return chains;

@@ -26,8 +26,8 @@ class LaneOp {
   }
   // Writes y; operations in place change x too.
   virtual void forward(float* x, float* y, Scratch mine) const = 0;
-  // `x` as forward left it. Writes dx, null where nobody asks for it, and adds to its parameters'
-  // gradients in the thread's memory.
+  // `x` as forward left it. Writes dx, null for the first of a chain where nobody asks for it, and
+  // adds to its parameters' gradients in the thread's memory.
   virtual void backward(const float* x, const float* dy, float* dx, Scratch mine) const = 0;
   // After a thread's last block of backward.
   virtual void end(Scratch mine) const { static_cast<void>(mine); }

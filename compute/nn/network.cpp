@@ -52,7 +52,7 @@ void Network::set_max_batch(std::int64_t max_batch) {
                                 .chooser = *kernels_.chooser,
                                 .library = kernels_.library};
   for (const auto& op : plan_.ops) op->prepare(preparation);
-  chains_ = find_lane_chains(plan_);
+  chains_ = find_lane_chains(plan_, max_batch, device_.threads().size());
   place_values();
 }
 
@@ -99,11 +99,12 @@ struct Span {
 struct Lifetime {
   Value* value = nullptr;
   Span data, grad;
+  bool inside = false;  // of a chain
 };
 
-// First and last operation that run together with each one: itself, or its chain.
-std::vector<std::pair<int, int>> neighbours(const NetworkPlan& plan,
-                                            const std::vector<LaneChain>& chains) {
+// First and last of the operations that run together with each one: itself, or its chain.
+std::vector<std::pair<int, int>> run_together(const NetworkPlan& plan,
+                                              const std::vector<LaneChain>& chains) {
   std::vector<std::pair<int, int>> together;
   for (int i = 0; i < static_cast<int>(plan.ops.size()); ++i) together.emplace_back(i, i);
   for (const LaneChain& chain : chains) {
@@ -124,7 +125,7 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan, const std::vector<LaneChain>&
     lives.emplace_back().value = &value;
   }
   const int n = static_cast<int>(plan.ops.size());
-  const std::vector<std::pair<int, int>> together = neighbours(plan, chains);
+  const std::vector<std::pair<int, int>> together = run_together(plan, chains);
   lives.front().data.cover(0);
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = *plan.ops[i];
@@ -149,6 +150,11 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan, const std::vector<LaneChain>&
       if (input.needs_grad) backward(from.grad);
     }
   }
+  for (const LaneChain& chain : chains) {
+    for (std::size_t i = chain.first(); i + 1 < chain.last(); ++i) {
+      lives[index[plan.ops[i]->output]].inside = true;
+    }
+  }
   Lifetime& logits = lives[index[plan.ops.back()->output]];
   logits.data.cover(n);
   logits.grad.cover(n);
@@ -167,17 +173,21 @@ void Network::place_values() {
   for (const LaneChain& chain : chains_) {
     scratch_bytes = std::max(scratch_bytes, chain.scratch_bytes(device_.threads().size()));
   }
-  // Blocks of a chain's values are whole.
-  const std::int64_t lanes = chains_.empty() ? 1 : simd::image_lanes();
-  const std::int64_t images = ceil_div(max_batch_, lanes) * lanes;
   std::vector<ArenaRequest> requests;
   const auto request = [&](std::int64_t bytes, Span live) {
     requests.push_back({.bytes = bytes + kSlackBytes, .first = live.first, .last = live.last});
   };
+  // Inside of a chain blocks are whole, and its threads have the gradients.
+  const std::int64_t lanes = simd::image_lanes();
+  const std::int64_t in_blocks = ceil_div(max_batch_, lanes) * lanes;
+  const auto has_grad = [&](const Lifetime& live) {
+    return live.grad.first >= 0 && (kernels_.library || !live.inside);
+  };
   for (const Lifetime& live : lives) {
+    const std::int64_t images = live.inside ? in_blocks : max_batch_;
     const std::int64_t bytes = live.value->shape.size() * images * 4;
     request(bytes, live.data);
-    if (live.grad.first >= 0) request(bytes, live.grad);
+    if (has_grad(live)) request(bytes, live.grad);
   }
   const Span always{0, 2 * static_cast<int>(plan_.ops.size())};
   request(scratch_bytes, always);
@@ -188,7 +198,7 @@ void Network::place_values() {
   const auto place = [&] { return arena_.data() + requests[next++].offset; };
   for (const Lifetime& live : lives) {
     live.value->data = reinterpret_cast<float*>(place());
-    if (live.grad.first >= 0) live.value->grad = reinterpret_cast<float*>(place());
+    live.value->grad = has_grad(live) ? reinterpret_cast<float*>(place()) : nullptr;
   }
   scratch_ = {place(), scratch_bytes};
   labels_ = reinterpret_cast<std::uint8_t*>(place());
@@ -213,9 +223,13 @@ Pass Network::make_pass(std::int64_t batch, bool training, const PassOptions& op
 
 namespace {
 
+void throw_if_stopped(const PassOptions& options) {
+  if (options.stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+}
+
 void after_op(const PassOptions& options) {
   if (options.between_ops) options.between_ops();
-  if (options.stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+  throw_if_stopped(options);
 }
 
 }  // namespace
@@ -230,6 +244,7 @@ LaneChain* Network::chain_with(std::size_t op, Kernels kernels) {
 
 void Network::forward(std::int64_t batch, bool training, const PassOptions& options) {
   const Pass pass = make_pass(batch, training, options);
+  forward_kernels_ = options.kernels;
   for (std::size_t i = 0; i < plan_.ops.size();) {
     if (LaneChain* chain = chain_with(i, options.kernels)) {
       chain->forward(pass, options.observer);
@@ -264,6 +279,10 @@ BatchResult Network::loss(std::int64_t batch, std::optional<double> divisor) {
 }
 
 void Network::backward(std::int64_t batch, const PassOptions& options) {
+  if (options.kernels != forward_kernels_) {
+    throw Error(Errc::InvalidArgument,
+                name() + ": backward with other kernels than forward; a step has one kind");
+  }
   const Pass pass = make_pass(batch, true, options);
   for (std::size_t end = plan_.ops.size(); end > 0;) {
     std::size_t begin = end - 1;
@@ -274,8 +293,9 @@ void Network::backward(std::int64_t batch, const PassOptions& options) {
       Op& op = *plan_.ops[begin];
       observed(options.observer, StepPhase::Backward, begin, [&] { op.backward(pass); });
     }
-    after_op(options);
+    throw_if_stopped(options);  // else gradients would be half done
     while (end > begin) report_gradients(*plan_.ops[--end], options);
+    after_op(options);
   }
 }
 

@@ -18,10 +18,11 @@ namespace lab::nn {
 
 // What the caller decides for a pass.
 struct PassOptions {
-  Kernels kernels = Kernels::Lab;
+  Kernels kernels = Kernels::Lab;  // of a step: forward's and backward's are the same
   // Long operations end early once it is requested; the pass then throws Error(Cancelled).
   std::stop_token stop = {};
-  // Called between operations on the calling thread; may wait, may throw.
+  // Called between operations, and between chains of them, on the calling thread; may wait, may
+  // throw.
   std::function<void()> between_ops = {};
   // Called in backward when a parameter's gradient is final, last parameters first.
   std::function<void(std::size_t parameter)> gradient_ready = {};
@@ -108,6 +109,7 @@ class Network {
   Buffer parameter_memory_, gradient_memory_, arena_;
   Scratch scratch_;
   std::vector<LaneChain> chains_;
+  Kernels forward_kernels_ = Kernels::Lab;  // of the latest forward pass
   std::uint8_t* labels_ = nullptr;
   std::uint8_t* predicted_ = nullptr;
   float* confidence_ = nullptr;

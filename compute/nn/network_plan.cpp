@@ -216,7 +216,7 @@ NetworkPlan::ValueId NetworkPlan::global_average_pool(ValueId x) {
 NetworkPlan::ValueId NetworkPlan::flatten(ValueId x) {
   const ImageShape from = shape_of(x);
   if (from.channels == 1 || from.height * from.width == 1) return x;  // already in that order
-  return add(std::make_unique<Flatten>(), {x}, {from.size(), 1, 1});
+  return add(std::make_unique<Flatten>(from), {x}, {from.size(), 1, 1});
 }
 
 }  // namespace lab::nn

@@ -31,15 +31,15 @@ class AveragePool final : public Op {
 // [N,H,W,C] to [N,C*H*W] with the channel outermost, as PyTorch's Flatten orders an image.
 class Flatten final : public Op {
  public:
+  explicit Flatten(const ImageShape& from) : lanes_(from) {}
   const char* kind() const override { return "flatten"; }
   Keeps keeps() const override { return {}; }
-  void prepare(const Preparation& /*preparation*/) override { lanes_.set_shape(in().shape); }
   const LaneOp* lanes() const override { return &lanes_; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
 
  private:
-  FlattenLanes lanes_;
+  const FlattenLanes lanes_;
 };
 
 }  // namespace lab::nn

@@ -39,7 +39,6 @@ void AveragePoolLanes::forward(float* x, float* y, Scratch /*mine*/) const {
 
 void AveragePoolLanes::backward(const float* x, const float* dy, float* dx,
                                 Scratch /*mine*/) const {
-  if (dx == nullptr) return;
   for_rows(shape_, [&](const simd::PoolShape& s, std::int64_t in, std::int64_t out) {
     simd::average_pool_backward(dy + out, dx + in, s, 1, /*accumulate=*/false);
     if (sigmoid_) simd::sigmoid_backward(x + in, dx + in, s.in_size());
@@ -57,7 +56,6 @@ void FlattenLanes::forward(float* x, float* y, Scratch /*mine*/) const {
 
 void FlattenLanes::backward(const float* /*x*/, const float* dy, float* dx,
                             Scratch /*mine*/) const {
-  if (dx == nullptr) return;
   const std::int64_t lanes = simd::image_lanes(), pixels = shape_.height * shape_.width;
   for (std::int64_t c = 0; c < shape_.channels; ++c) {
     for (std::int64_t p = 0; p < pixels; ++p, dy += lanes) {

@@ -21,12 +21,12 @@ class AveragePoolLanes final : public LaneOp {
 // Vectors [height, width, channels] to [channels, height, width], as PyTorch's Flatten orders them.
 class FlattenLanes final : public LaneOp {
  public:
-  void set_shape(const ImageShape& shape) { shape_ = shape; }
+  explicit FlattenLanes(const ImageShape& shape) : shape_(shape) {}
   void forward(float* x, float* y, Scratch mine) const override;
   void backward(const float* x, const float* dy, float* dx, Scratch mine) const override;
 
  private:
-  ImageShape shape_;
+  const ImageShape shape_;
 };
 
 }  // namespace lab::nn

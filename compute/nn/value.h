@@ -4,7 +4,8 @@
 
 namespace lab::nn {
 
-// Size of one image's part. Stored as NHWC: [image, y, x, channel].
+// Size of one image's part. Stored as NHWC: [image, y, x, channel]; inside of a chain of operations
+// (lane_chain.h) as blocks of images.
 struct ImageShape {
   std::int64_t channels = 1, height = 1, width = 1;
   std::int64_t size() const { return channels * height * width; }
@@ -12,7 +13,8 @@ struct ImageShape {
 };
 
 // Memory comes from the network's arena, for its largest batch, with slack for whole vectors after
-// the end. `grad` is null for the network's input.
+// the end. `grad` is null for the network's input
+// and where nobody writes it.
 struct Value {
   ImageShape shape;
   float* data = nullptr;

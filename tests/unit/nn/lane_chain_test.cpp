@@ -24,13 +24,13 @@ namespace {
 using Range = std::pair<std::size_t, std::size_t>;
 
 std::vector<Range> chains_of(NetworkPlan plan, std::int64_t batch,
-                             ConvolutionChooser& chooser = rule_chooser()) {
+                             ConvolutionChooser& chooser = rule_chooser(), int threads = 1) {
   Machine machine;
   const Preparation preparation{
       .pool = machine.at(cpu()).threads(), .max_batch = batch, .chooser = chooser};
   for (const auto& op : plan.ops) op->prepare(preparation);
   std::vector<Range> ranges;
-  for (const LaneChain& chain : find_lane_chains(plan)) {
+  for (const LaneChain& chain : find_lane_chains(plan, batch, threads)) {
     ranges.emplace_back(chain.first(), chain.last());
   }
   return ranges;
@@ -44,6 +44,7 @@ TEST(LaneChain, LeavesOtherNetworksAlone) {
   NamedChooser gemm("gemm");
   EXPECT_TRUE(chains_of(plan_model("lenet"), 256, gemm).empty()) << "other algorithms";
   EXPECT_TRUE(chains_of(plan_model("lenet"), 1).empty()) << "empty lanes";
+  EXPECT_TRUE(chains_of(plan_model("lenet"), 32, rule_chooser(), 64).empty()) << "idle threads";
   EXPECT_TRUE(chains_of(plan_model("mlp"), 256).empty()) << "no convolution";
   EXPECT_TRUE(chains_of(plan_model("resnet18"), 64).empty()) << "statistics of the whole batch";
 }
@@ -171,8 +172,12 @@ TEST(LaneChain, LeavesTheLibraryItsOrder) {
 }
 
 struct Times final : StepObserver {
-  void done(StepPhase phase, std::size_t op, double s) override { seconds[{phase, op}] += s; }
+  void done(StepPhase phase, std::size_t op, double s) override {
+    seconds[{phase, op}] += s;
+    (phase == StepPhase::Forward ? forward : backward).push_back(op);
+  }
   std::map<std::pair<StepPhase, std::size_t>, double> seconds;
+  std::vector<std::size_t> forward, backward;
 };
 
 TEST(LaneChain, TellsWhatEachOperationTook) {
@@ -185,6 +190,8 @@ TEST(LaneChain, TellsWhatEachOperationTook) {
   const std::size_t ops = network.plan().ops.size();
   EXPECT_EQ(times.seconds.size(), 2 * ops) << "each operation, forward and backward";
   for (const auto& [what, seconds] : times.seconds) EXPECT_GT(seconds, 0) << what.second;
+  EXPECT_TRUE(std::is_sorted(times.forward.begin(), times.forward.end()));
+  EXPECT_TRUE(std::is_sorted(times.backward.rbegin(), times.backward.rend()));
 }
 
 TEST(LaneChain, GradientsAreReadyLastLayersFirst) {
@@ -198,14 +205,30 @@ TEST(LaneChain, GradientsAreReadyLastLayersFirst) {
   EXPECT_TRUE(std::is_sorted(ready.rbegin(), ready.rend()));
 }
 
-TEST(LaneChain, StopsInTheMiddle) {
+// In forward or in backward; the step after it is as if nothing had happened.
+TEST(LaneChain, StopsAndGoesOn) {
   Machine machine;
-  Network network(plan_model("lenet"), machine.at(cpu()), 16);
-  std::stop_source stop;
-  stop.request_stop();
-  PassOptions options;
-  options.stop = stop.get_token();
-  EXPECT_THROW(network.forward(16, true, options), Error);
+  Network network(plan_model("lenet"), machine.at(cpu()), 40);
+  const Result want = train_once(network, 40);
+  for (const bool in_forward : {true, false}) {
+    std::stop_source stop;
+    PassOptions options;
+    options.stop = stop.get_token();
+    if (in_forward) stop.request_stop();
+    options.gradient_ready = [&](std::size_t) { stop.request_stop(); };
+    EXPECT_THROW(train_once(network, 40, options), Error);
+    const Result got = train_once(network, 40);
+    EXPECT_EQ(got.logits, want.logits);
+    EXPECT_EQ(got.gradients, want.gradients);
+  }
+}
+
+TEST(LaneChain, RefusesOtherKernelsInBackward) {
+  Machine machine;
+  Network network(plan_model("lenet"), machine.at(cpu()), 16, 0, {.library = true});
+  network.forward(16, true, {});
+  network.loss(16, 16.0);
+  EXPECT_THROW(network.backward(16, {.kernels = Kernels::Library}), Error);
 }
 
 TEST(PixelSums, AreExactOnSmallIntegers) {

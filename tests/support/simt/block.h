@@ -1,0 +1,121 @@
+#pragma once
+// One block while it runs: its threads as fibers, its barriers, its warps.
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/support/simt/fault.h"
+#include "tests/support/simt/fiber.h"
+#include "tests/support/simt/global_memory.h"
+#include "tests/support/simt/launch.h"
+#include "tests/support/simt/shadow.h"
+#include "tests/support/simt/shared_memory.h"
+#include "tests/support/simt/where.h"
+
+namespace lab::simt {
+
+class WarpGroup;
+
+// What a lane brings to an operation of its warp and takes away. Lanes meet when operation and mask
+// are the same; the last to arrive carries it out for all.
+struct WarpRequest {
+  void (*operation)(WarpGroup&) = nullptr;
+  const char* name = "";
+  std::uint32_t mask = 0;
+  Where where;
+  std::array<std::uint32_t, 10> in{};
+  std::array<std::uint32_t, 4> out{};
+  SharedArray* array = nullptr;  // of a row address
+  std::ptrdiff_t offset = 0;
+};
+
+struct SimtThread {
+  enum class State { Ready, AtBarrier, InWarpOperation, Left };
+
+  Index3 index;
+  ThreadTime time;
+  State state = State::Ready;
+  Where barrier;
+  WarpRequest request;
+  AsyncCopies copies;
+  Fiber* fiber = nullptr;
+  std::function<void()> entry;
+};
+
+// The lanes of one warp that carry out one operation together.
+class WarpGroup {
+ public:
+  WarpGroup(std::span<SimtThread> warp, std::uint32_t active) : warp_(warp), active_(active) {}
+  bool is_active(int lane) const { return (active_ >> lane & 1) != 0; }
+  std::uint32_t active() const { return active_; }
+  SimtThread& thread(int lane) { return warp_[static_cast<std::size_t>(lane)]; }
+  WarpRequest& request(int lane) { return thread(lane).request; }
+  template <typename Visit>
+  void each(const Visit& visit) {
+    for (int lane = 0; lane < kWarpLanes; ++lane)
+      if (is_active(lane)) visit(lane);
+  }
+  // Throws unless all 32 lanes are here.
+  void require_all(const char* name) const;
+
+ private:
+  std::span<SimtThread> warp_;
+  std::uint32_t active_;
+};
+
+using FiberPool = std::vector<std::unique_ptr<Fiber>>;
+
+class Block {
+ public:
+  Block(const LaunchOptions& options, Index3 index, SharedMemory& shared, GlobalMemory& global,
+        FiberPool& fibers);
+
+  // Until every thread has left. Throws the first fault, once no fiber is under way any more.
+  void run(const std::function<void()>& body);
+
+  // The rest is for the thread that runs.
+  SimtThread& self() { return *running_; }
+  Index3 index() const { return index_; }
+  const LaunchOptions& options() const { return options_; }
+  // The thread that runs, among all of the launch.
+  std::uint32_t thread_of_launch() const;
+  SharedMemory& shared() { return shared_; }
+  GlobalMemory& global() { return global_; }
+  void sync_threads(const Where& where);
+  // Waits for the other lanes; then request.out of self() holds the answer.
+  const WarpRequest& meet(const WarpRequest& request);
+
+ private:
+  struct Cancelled {};
+
+  void thread_main(SimtThread& thread, const std::function<void()>& body);
+  void enter(SimtThread& thread);
+  bool run_ready_threads();
+  void open_barrier();
+  void cancel();
+  void wait(SimtThread::State state);
+  void fail(const SimtThread* thread, FaultKind kind, const std::string& what);
+  std::span<SimtThread> warp_of(const SimtThread& thread);
+  void try_operation(const SimtThread& leader);
+  void after_leaving(const SimtThread& left);
+  std::string waiting() const;
+
+  const LaunchOptions& options_;
+  Index3 index_;
+  SharedMemory& shared_;
+  GlobalMemory& global_;
+  std::vector<SimtThread> threads_;
+  SimtThread* running_ = nullptr;
+  std::exception_ptr failure_;
+  bool cancelled_ = false;
+};
+
+// The block whose thread calls; throws std::logic_error outside launch().
+Block& current_block();
+
+}  // namespace lab::simt

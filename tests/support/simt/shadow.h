@@ -1,0 +1,80 @@
+#pragma once
+// Who last wrote and read a few bytes of shared memory, and whether the next access is ordered
+// after them.
+//
+// Two accesses are ordered if one thread makes both, if a sync_threads lies between them, or if a
+// sync_warp of both threads does. Threads of a warp know of each other by vector clocks.
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace lab::simt {
+
+constexpr int kWarpLanes = 32;
+
+// A thread's place in time.
+struct ThreadTime {
+  int thread = 0;
+  std::uint32_t epoch = 1;  // sync_threads passed, plus one
+  // Of each lane of its warp, the latest instant this thread is ordered after; of itself, now.
+  std::array<std::uint32_t, kWarpLanes> seen{};
+
+  int warp() const { return thread / kWarpLanes; }
+  int lane() const { return thread % kWarpLanes; }
+  std::uint32_t now() const { return seen[static_cast<std::size_t>(lane())]; }
+  bool is_after(int other, std::uint32_t instant) const {
+    return other == thread || (other / kWarpLanes == warp() &&
+                               seen[static_cast<std::size_t>(other % kWarpLanes)] >= instant);
+  }
+};
+
+// A sync_warp of these threads, all of one warp.
+void sync_in_warp(std::span<ThreadTime* const> threads);
+
+enum class ConflictKind { None, Unwritten, CopyUnderWay, AfterWrite, AfterRead };
+
+struct Conflict {
+  ConflictKind kind = ConflictKind::None;
+  int other = 0;  // the thread it is with
+
+  explicit operator bool() const { return kind != ConflictKind::None; }
+};
+
+// Threads that made accesses of one kind in one epoch, and did not wait for each other.
+class AccessSet {
+ public:
+  void add(const ThreadTime& me);
+  void clear() { epoch_ = 0; }
+  // One of them that `me` is not after, or -1.
+  int unordered(const ThreadTime& me) const;
+
+ private:
+  std::uint32_t epoch_ = 0;
+  std::uint32_t instant_ = 0;  // the earliest of lanes_
+  std::uint32_t lanes_ = 0;    // of warp_
+  std::int16_t warp_ = 0;
+  std::int16_t of_another_warp_ = -1;  // a thread, where there is one
+};
+
+class ShadowCell {
+ public:
+  Conflict read(const ThreadTime& me);
+  Conflict write(const ThreadTime& me);
+  Conflict atomic(const ThreadTime& me);
+  // copy_async: a write whose bytes are off limits until `me` has waited.
+  Conflict begin_copy(const ThreadTime& me);
+  void end_copy(const ThreadTime& me);
+
+ private:
+  Conflict not_readable() const;
+  Conflict unordered_write(const ThreadTime& me) const;
+
+  AccessSet reads_;
+  AccessSet atomics_;
+  std::uint32_t write_epoch_ = 0;
+  std::uint32_t write_instant_ = 0;
+  std::int16_t writer_ = -1;  // of the last plain write
+  std::int16_t copier_ = -1;  // whose copy is under way
+};
+
+}  // namespace lab::simt

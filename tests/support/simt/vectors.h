@@ -1,0 +1,49 @@
+#pragma once
+// CUDA's vector types and conversions of numbers, for the host.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace lab::simt {
+
+struct alignas(8) Float2 {
+  float x, y;
+};
+struct alignas(16) Float4 {
+  float x, y, z, w;
+};
+struct alignas(8) Uint2 {
+  std::uint32_t x, y;
+};
+struct alignas(16) Uint4 {
+  std::uint32_t x, y, z, w;
+};
+struct alignas(16) Int4 {
+  int x, y, z, w;
+};
+
+inline float fma(float a, float b, float c) {
+  return std::fma(a, b, c);
+}
+
+inline std::uint16_t to_bf16(float x) {
+  if (std::isnan(x)) return 0x7fff;  // what cvt.rn.bf16.f32 makes of every NaN
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t half_to_even = 0x7fff + (bits >> 16 & 1);
+  return static_cast<std::uint16_t>((bits + half_to_even) >> 16);
+}
+inline float from_bf16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+inline std::uint32_t pack_bf16(float low, float high) {
+  return static_cast<std::uint32_t>(to_bf16(high)) << 16 | to_bf16(low);
+}
+
+// The 13 low bits of a tf32 number are zeros.
+constexpr std::uint32_t kTf32Bits = ~std::uint32_t{0x1fff};
+inline std::uint32_t to_tf32(float x) {
+  if (std::isnan(x)) return 0x7fffffff;
+  return (std::bit_cast<std::uint32_t>(x) + 0x1000) & kTf32Bits;
+}
+
+}  // namespace lab::simt

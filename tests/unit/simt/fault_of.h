@@ -1,0 +1,32 @@
+#pragma once
+// Runs a kernel with a planted fault and answers what was found.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include "tests/support/simt/fault.h"
+#include "tests/support/simt/launch.h"
+
+namespace lab::simt {
+
+// The message of the Fault that the launch ends with, which must be of this kind.
+inline std::string fault_of(FaultKind kind, const LaunchOptions& options,
+                            const std::function<void()>& body) {
+  try {
+    launch(options, body);
+  } catch (const Fault& fault) {
+    EXPECT_EQ(static_cast<int>(fault.kind()), static_cast<int>(kind)) << fault.what();
+    return fault.what();
+  }
+  ADD_FAILURE() << "no fault was found";
+  return {};
+}
+
+inline ::testing::AssertionResult has(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << '"' << text << "\" lacks \"" << part << '"';
+}
+
+}  // namespace lab::simt

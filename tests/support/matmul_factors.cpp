@@ -1,0 +1,126 @@
+#include "tests/support/matmul_factors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include "tests/support/compare.h"
+
+namespace lab::test {
+namespace {
+
+constexpr float kGuardValue = -12345.0F;  // no product gives it
+
+double value_of(float x) {
+  return x;
+}
+double value_of(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+// Cut, not rounded: what the factors are matters not.
+template <class T>
+T factor(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else {
+    return static_cast<T>(std::bit_cast<std::uint32_t>(x) >> 16);
+  }
+}
+
+template <class T>
+std::vector<T> matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, Values values,
+                      std::uint32_t seed) {
+  const std::int64_t count = rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
+  const auto drawn =
+      values == Values::SmallIntegers ? small_integers(count, seed) : uniform_values(count, seed);
+  std::vector<T> made(drawn.size());
+  std::transform(drawn.begin(), drawn.end(), made.begin(), factor<T>);
+  for (std::int64_t i = 0; i < count; ++i) {  // what no one may use is NaN
+    if (i % ld >= cols) made[static_cast<std::size_t>(i)] = factor<T>(std::nanf(""));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::string to_string(const Mnk& shape) {
+  return "m " + std::to_string(shape.m) + " n " + std::to_string(shape.n) + " k " +
+         std::to_string(shape.k);
+}
+
+template <class T>
+Factors<T> make_factors(const Mnk& shape, std::int64_t gap, Values values) {
+  Factors<T> in{.shape = shape,
+                .lda = shape.k + gap,
+                .ldb = shape.n + gap,
+                .ldc = shape.n + gap,
+                .a = {},
+                .b = {}};
+  in.a = matrix<T>(shape.m, shape.k, in.lda, values, 7);
+  in.b = matrix<T>(shape.k, shape.n, in.ldb, values, 8);
+  return in;
+}
+
+GuardedC::GuardedC(const Mnk& shape, std::int64_t ldc)
+    : shape_(shape), ldc_(ldc), memory_(static_cast<std::size_t>(shape.m * ldc + 2 * kGuard)) {
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    memory_[i] = inside(static_cast<std::int64_t>(i)) ? std::nanf("") : kGuardValue;
+  }
+}
+
+bool GuardedC::inside(std::int64_t i) const {
+  const std::int64_t at = i - kGuard;
+  return at >= 0 && at < shape_.m * ldc_ && at % ldc_ < shape_.n;
+}
+
+std::vector<float> GuardedC::take() const {
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    if (inside(static_cast<std::int64_t>(i))) continue;
+    EXPECT_EQ(memory_[i], kGuardValue)
+        << "element " << static_cast<std::int64_t>(i) - kGuard << " around C";
+  }
+  return {memory_.begin() + kGuard, memory_.end() - kGuard};
+}
+
+template <class T>
+::testing::AssertionResult within(const Factors<T>& in, const std::vector<float>& c,
+                                  double bound_of_terms) {
+  for (std::int64_t i = 0; i < in.shape.m; ++i) {
+    for (std::int64_t j = 0; j < in.shape.n; ++j) {
+      double want = 0, magnitude = 0;
+      for (std::int64_t p = 0; p < in.shape.k; ++p) {
+        const double term = value_of(in.a[static_cast<std::size_t>(i * in.lda + p)]) *
+                            value_of(in.b[static_cast<std::size_t>(p * in.ldb + j)]);
+        want += term;
+        magnitude += std::abs(term);
+      }
+      const float got = c[static_cast<std::size_t>(i * in.ldc + j)];
+      if (!(std::abs(got - want) <= bound_of_terms * magnitude)) {  // so that NaN fails
+        return ::testing::AssertionFailure() << "C[" << i << "," << j << "] is " << got << ", not "
+                                             << want << " within " << bound_of_terms * magnitude;
+      }
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+double gamma(std::int64_t terms) {
+  const double ku = static_cast<double>(terms) * 0x1p-24;
+  return ku / (1 - ku);
+}
+
+double tf32_bound(std::int64_t terms) {
+  constexpr double kRounding = 0x1p-11;
+  return 2 * kRounding + kRounding * kRounding + 2 * gamma(terms);
+}
+
+template Factors<float> make_factors(const Mnk&, std::int64_t, Values);
+template Factors<std::uint16_t> make_factors(const Mnk&, std::int64_t, Values);
+template ::testing::AssertionResult within(const Factors<float>&, const std::vector<float>&,
+                                           double);
+template ::testing::AssertionResult within(const Factors<std::uint16_t>&, const std::vector<float>&,
+                                           double);
+
+}  // namespace lab::test

@@ -1,0 +1,162 @@
+// The bodies of the ladder's kernels on the CPU, under the emulator: every barrier, every index and
+// every edge. Small tilings of the same bodies cover the shapes; the launched ones run once.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "compute/cuda/matmul/r00_naive.cuh"
+#include "compute/cuda/matmul/r01_coalesced.cuh"
+#include "compute/cuda/matmul/r02_shared.cuh"
+#include "compute/cuda/matmul/r03_column.cuh"
+#include "compute/cuda/matmul/r04_square.cuh"
+#include "compute/cuda/matmul/r05_vector.cuh"
+#include "compute/cuda/matmul/r06_warp.cuh"
+#include "compute/cuda/matmul/r07_async.cuh"
+#include "compute/cuda/matmul/r08_tf32.cuh"
+#include "compute/cuda/matmul/r09_bf16.cuh"
+#include "tests/unit/cuda_matmul/emulated.h"
+
+namespace lab::test {
+namespace {
+
+using namespace cuda_matmul;
+
+constexpr Tiling kSmallShared{.m = 8, .n = 8, .k = 8, .stages = 1};
+constexpr Tiling kSmallColumn{.m = 16, .n = 8, .k = 4, .thread_m = 4, .stages = 1};
+constexpr Tiling kSmallSquare{.m = 16, .n = 16, .k = 4, .thread_m = 4, .thread_n = 4, .stages = 1};
+constexpr Tiling kSmallVector{
+    .m = 16, .n = 16, .k = 4, .thread_m = 4, .thread_n = 4, .stages = 1, .pad = 4};
+constexpr Tiling kSmallWarp{
+    .m = 32, .n = 32, .k = 8, .thread_m = 4, .thread_n = 4, .stages = 1, .pad = 4};
+constexpr Tiling kSmallAsync{.m = 32, .n = 32, .k = 16, .thread_m = 4, .thread_n = 4, .stages = 3};
+constexpr Tiling kSmallTf32{.m = 32, .n = 32, .k = 16, .thread_m = 2, .thread_n = 8, .stages = 3};
+constexpr Tiling kSmallBf16{
+    .m = 32, .n = 64, .k = 32, .thread_m = 2, .thread_n = 8, .stages = 3, .element_bytes = 2};
+
+template <class Param>
+std::string name_of(const ::testing::TestParamInfo<Param>& info) {
+  return info.param.name;
+}
+
+const std::array kSmallKernels = {
+    Kernel<float>{"naive", kNaiveTiling, false, false, naive_body<kNaiveTiling>},
+    Kernel<float>{"coalesced", kCoalescedTiling, false, false, coalesced_body<kCoalescedTiling>},
+    Kernel<float>{"shared", kSmallShared, false, false, shared_body<kSmallShared>},
+    Kernel<float>{"column", kSmallColumn, false, false, column_body<kSmallColumn>},
+    Kernel<float>{"square", kSmallSquare, false, false, square_body<kSmallSquare>},
+    Kernel<float>{"vector", kSmallVector, false, true, vector_body<kSmallVector, true>},
+    Kernel<float>{"vector_any", kSmallVector, false, false, vector_body<kSmallVector, false>},
+    Kernel<float>{"warp", kSmallWarp, false, true, warp_body<kSmallWarp, true>},
+    Kernel<float>{"warp_any", kSmallWarp, false, false, warp_body<kSmallWarp, false>},
+    Kernel<float>{"async", kSmallAsync, true, true, async_body<kSmallAsync, true>},
+    Kernel<float>{"async_any", kSmallAsync, true, false, async_body<kSmallAsync, false>},
+    Kernel<float>{"tf32", kSmallTf32, true, true, tf32_body<kSmallTf32, true>},
+    Kernel<float>{"tf32_any", kSmallTf32, true, false, tf32_body<kSmallTf32, false>},
+};
+const std::array kLaunchedKernels = {
+    Kernel<float>{"shared", kSharedTiling, false, false, shared_body<kSharedTiling>},
+    Kernel<float>{"column", kColumnTiling, false, false, column_body<kColumnTiling>},
+    Kernel<float>{"square", kSquareTiling, false, false, square_body<kSquareTiling>},
+    Kernel<float>{"vector", kVectorTiling, false, true, vector_body<kVectorTiling, true>},
+    Kernel<float>{"warp", kWarpTiling, false, true, warp_body<kWarpTiling, true>},
+    Kernel<float>{"async", kAsyncTiling, true, true, async_body<kAsyncTiling, true>},
+    Kernel<float>{"tf32", kTf32Tiling, true, true, tf32_body<kTf32Tiling, true>},
+};
+const std::array kBf16Kernels = {
+    Kernel<std::uint16_t>{"bf16", kSmallBf16, true, true, bf16_body<kSmallBf16, true>},
+    Kernel<std::uint16_t>{"bf16_any", kSmallBf16, true, false, bf16_body<kSmallBf16, false>},
+};
+const Kernel<std::uint16_t> kLaunchedBf16{"bf16", kBf16Tiling, true, true,
+                                          bf16_body<kBf16Tiling, true>};
+
+template <class T>
+void expect_exact(const Kernel<T>& kernel, std::int64_t gap) {
+  for (const Mnk& shape : kRaggedShapes) {
+    SCOPED_TRACE(to_string(shape));
+    const auto in = make_factors<T>(shape, gap, Values::SmallIntegers);
+    if (!takes(kernel, in)) continue;
+    EXPECT_TRUE(within(in, run(kernel, in), 0));
+  }
+}
+
+template <class T>
+void expect_within(const Kernel<T>& kernel, const Mnk& shape, double bound) {
+  const auto in = make_factors<T>(shape, 0, Values::Uniform);
+  ASSERT_TRUE(takes(kernel, in));
+  EXPECT_TRUE(within(in, run(kernel, in), bound));
+}
+
+template <class T>
+void expect_order_does_not_matter(const Kernel<T>& kernel) {
+  const auto in = make_factors<T>({37, 40, 80}, 0, Values::Uniform);
+  ASSERT_TRUE(takes(kernel, in));
+  EXPECT_EQ(run(kernel, in), run(kernel, in, {.last_thread_first = true}));
+}
+
+double bound_of(const Kernel<float>& kernel, std::int64_t terms) {
+  const bool tf32 = std::string_view(kernel.name).substr(0, 4) == "tf32";
+  return tf32 ? tf32_bound(terms) : gamma(terms);
+}
+
+class SmallKernel : public ::testing::TestWithParam<Kernel<float>> {};
+
+TEST_P(SmallKernel, IsExactOnSmallIntegers) {
+  expect_exact(GetParam(), 0);
+}
+
+TEST_P(SmallKernel, StaysWithinItsRows) {
+  expect_exact(GetParam(), 8);
+}
+
+TEST_P(SmallKernel, KeepsTheBoundOnRandomNumbers) {
+  expect_within(GetParam(), {35, 44, 132}, bound_of(GetParam(), 132));
+}
+
+TEST_P(SmallKernel, DoesNotDependOnTheOrderOfThreads) {
+  expect_order_does_not_matter(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ladder, SmallKernel, ::testing::ValuesIn(kSmallKernels),
+                         name_of<Kernel<float>>);
+
+class LaunchedKernel : public ::testing::TestWithParam<Kernel<float>> {};
+
+TEST_P(LaunchedKernel, KeepsTheBoundPastATileEachWay) {
+  const Tiling& tiling = GetParam().tiling;
+  const std::int64_t terms = tiling.k + 4;
+  expect_within(GetParam(), {tiling.m + 1, tiling.n + 4, terms}, bound_of(GetParam(), terms));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ladder, LaunchedKernel, ::testing::ValuesIn(kLaunchedKernels),
+                         name_of<Kernel<float>>);
+
+class Bf16Kernel : public ::testing::TestWithParam<Kernel<std::uint16_t>> {};
+
+TEST_P(Bf16Kernel, IsExactOnSmallIntegers) {
+  expect_exact(GetParam(), 0);
+}
+
+TEST_P(Bf16Kernel, StaysWithinItsRows) {
+  expect_exact(GetParam(), 8);
+}
+
+TEST_P(Bf16Kernel, KeepsTheBoundOnRandomNumbers) {
+  expect_within(GetParam(), {35, 72, 136}, 2 * gamma(136));
+}
+
+TEST_P(Bf16Kernel, DoesNotDependOnTheOrderOfThreads) {
+  expect_order_does_not_matter(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ladder, Bf16Kernel, ::testing::ValuesIn(kBf16Kernels),
+                         name_of<Kernel<std::uint16_t>>);
+
+TEST(LaunchedBf16Kernel, KeepsTheBoundPastATileEachWay) {
+  expect_within(kLaunchedBf16, {kBf16Tiling.m + 1, kBf16Tiling.n + 8, 40}, 2 * gamma(40));
+}
+
+}  // namespace
+}  // namespace lab::test

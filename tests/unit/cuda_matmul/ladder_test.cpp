@@ -1,0 +1,142 @@
+// What the lab says of the CUDA ladder where no card is.
+#include "compute/cuda/matmul/ladder.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "compute/types/error.h"
+
+namespace lab::test {
+namespace {
+
+CardFacts h200() {
+  CardFacts card;
+  card.name = "NVIDIA H200";
+  card.compute_major = 9;
+  card.multiprocessors = 132;
+  card.shared_bytes_per_block = 232448;
+  return card;
+}
+
+MatmulArgs square(std::int64_t n) {
+  return {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
+}
+
+const CudaRung& rung_of(CudaKernel kernel) {
+  for (const CudaRung& rung : cuda_ladder()) {
+    if (rung.kernel == kernel) return rung;
+  }
+  throw Error(Errc::NotFound, "no such rung");
+}
+
+TEST(CudaLadder, NamesEachRungOnceAndSaysWhatItAdds) {
+  std::set<std::string> names, sentences;
+  for (const CudaRung& rung : cuda_ladder()) {
+    EXPECT_TRUE(names.insert(rung.name).second) << rung.name;
+    EXPECT_TRUE(sentences.insert(rung.sentence).second) << rung.name;
+    EXPECT_EQ(std::string(rung.sentence).back(), '.') << rung.name;
+    EXPECT_NE(std::string(rung.title), "") << rung.name;
+  }
+  EXPECT_GE(names.size(), 10U);
+}
+
+TEST(CudaLadder, FitsBlocksOfTheCardsItIsFor) {
+  for (const CudaRung& rung : cuda_ladder()) {
+    SCOPED_TRACE(rung.name);
+    EXPECT_EQ(rung.tiling.threads() % 32, 0);
+    EXPECT_LE(rung.tiling.threads(), 1024);
+    const int kib = rung.compute_major < 8 ? 48 : rung.compute_major < 9 ? 99 : 226;
+    EXPECT_LE(rung.tiling.shared_bytes(), kib * 1024);
+  }
+}
+
+TEST(CudaLadder, LaunchesABlockForEachTile) {
+  const CudaLaunch launch = launch_of(rung_of(CudaKernel::Async), 129, 1);
+  EXPECT_EQ(launch.blocks, 2);
+  EXPECT_EQ(launch.threads, 128);
+  EXPECT_EQ(launch.shared_bytes, 64 * 1024);
+  EXPECT_EQ(launch_of(rung_of(CudaKernel::Async), 0, 5).blocks, 0);
+}
+
+TEST(CudaLadder, TakesItsOwnFactorsOnAnH200) {
+  const Bf16MatmulArgs bf16{.m = 3, .n = 8, .k = 7, .lda = 8, .ldb = 8, .ldc = 8};
+  for (const CudaRung& rung : cuda_ladder()) {
+    SCOPED_TRACE(rung.name);
+    const bool takes_bf16 = rung.factors == CudaFactors::Bf16;
+    EXPECT_EQ(unsupported(rung, square(8192), h200()).has_value(), takes_bf16);
+    EXPECT_EQ(unsupported(rung, bf16, h200()).has_value(), !takes_bf16);
+  }
+}
+
+TEST(CudaLadder, SaysWhichComputeCapabilityIsMissing) {
+  CardFacts card = h200();
+  card.name = "Quadro RTX 4000";
+  card.compute_major = 7;
+  card.compute_minor = 5;
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Async), square(64), card),
+            "needs compute capability 8.0; Quadro RTX 4000 has 7.5");
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Warp), square(64), card), std::nullopt);
+}
+
+TEST(CudaLadder, KeepsHoppersOwnInstructionsToHopper) {
+  CardFacts card = h200();
+  card.name = "NVIDIA B200";
+  card.compute_major = 10;
+  const Bf16MatmulArgs args{.m = 8, .n = 8, .k = 8, .lda = 8, .ldb = 8, .ldc = 8};
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Wgmma), args, card),
+            "needs compute capability 9.0 itself; NVIDIA B200 has 10.0");
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Bf16), args, card), std::nullopt);
+}
+
+TEST(CudaLadder, SaysWhichRowsTheCopyEngineCannotTake) {
+  const Bf16MatmulArgs args{.m = 8, .n = 8, .k = 7, .lda = 7, .ldb = 8, .ldc = 8};
+  const auto why = unsupported(rung_of(CudaKernel::Wgmma), args, h200());
+  ASSERT_TRUE(why.has_value());
+  EXPECT_NE(why->find("lda 7"), std::string::npos) << *why;
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Bf16), args, h200()), std::nullopt);
+}
+
+TEST(CudaLadder, SaysHowMuchSharedMemoryIsMissing) {
+  CardFacts card = h200();
+  card.shared_bytes_per_block = 49152;
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Async), square(64), card),
+            "needs 65536 bytes of shared memory a block; NVIDIA H200 has 49152");
+}
+
+TEST(CudaLadder, SaysThatASideIsTooLong) {
+  MatmulArgs args = square(64);
+  args.k = args.lda = std::int64_t{1} << 31;
+  EXPECT_TRUE(unsupported(rung_of(CudaKernel::Naive), args, h200()).has_value());
+}
+
+TEST(CudaLadder, RefusesRowsLongerThanTheirDistance) {
+  MatmulArgs args = square(64);
+  args.ldb = 63;
+  EXPECT_THROW((void)unsupported(rung_of(CudaKernel::Naive), args, h200()), Error);
+}
+
+TEST(CudaLadder, MovesWholePiecesOnlyWhereAllIsAligned) {
+  alignas(16) float numbers[32] = {};
+  MatmulArgs args{.m = 1,
+                  .n = 4,
+                  .k = 3,
+                  .a = numbers,
+                  .lda = 4,
+                  .b = numbers,
+                  .ldb = 8,
+                  .c = numbers,
+                  .ldc = 4};
+  EXPECT_TRUE(in_whole_pieces(args));
+  for (auto* ld : {&args.lda, &args.ldb, &args.ldc, &args.n}) {
+    ++*ld;
+    EXPECT_FALSE(in_whole_pieces(args));
+    --*ld;
+  }
+  args.a = numbers + 1;
+  EXPECT_FALSE(in_whole_pieces(args));
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -1,0 +1,110 @@
+#pragma once
+// The part of NVML's binary interface that the lab uses, declared here since nvml.h need not be
+// installed. Layouts and values are those of the NVML API reference; the driver keeps them.
+#include <cstddef>
+#include <cstdint>
+
+namespace lab::nvml {
+
+struct DeviceTag;
+using Handle = DeviceTag*;  // nvmlDevice_t
+
+// nvmlReturn_t
+enum Code : int {
+  kSuccess = 0,
+  kUninitialized = 1,
+  kInvalidArgument = 2,
+  kNotSupported = 3,
+  kNoPermission = 4,
+  kNotFound = 6,
+  kInsufficientSize = 7,
+  kInsufficientPower = 8,
+  kDriverNotLoaded = 9,
+  kTimeout = 10,
+  kIrqIssue = 11,
+  kLibraryNotFound = 12,
+  kFunctionNotFound = 13,
+  kCorruptedInforom = 14,
+  kGpuIsLost = 15,
+  kResetRequired = 16,
+  kOperatingSystem = 17,
+  kVersionMismatch = 18,
+  kInUse = 19,
+  kMemory = 20,
+  kNoData = 21,
+  kArgumentVersionMismatch = 25,
+  kDeprecated = 26,
+  kNotReady = 27,
+  kGpuNotFound = 28,
+  kUnknown = 999,
+};
+
+// Arguments that select a value.
+inline constexpr unsigned kClockSm = 1, kClockMemory = 2;              // nvmlClockType_t
+inline constexpr unsigned kSensorGpu = 0;                              // nvmlTemperatureSensors_t
+inline constexpr unsigned kThresholdSlowdown = 1;                      // ...Thresholds_t
+inline constexpr unsigned kErrorCorrected = 0, kErrorUncorrected = 1;  // nvmlMemoryErrorType_t
+inline constexpr unsigned kSinceDriverLoad = 0;                        // volatile counters
+inline constexpr unsigned kPeerRead = 0, kPeerWrite = 1, kPeerNvLink = 2;  // nvmlGpuP2PCapsIndex_t
+inline constexpr unsigned kMostNvLinks = 18;
+inline constexpr unsigned kPerformanceStateUnknown = 32;
+inline constexpr unsigned long long kValueNotAvailable = ~0ULL;
+
+struct PciInfo {  // nvmlPciInfo_t, of nvmlDeviceGetPciInfo_v3
+  char bus_id_legacy[16];
+  unsigned domain, bus, device;
+  unsigned device_id, subsystem_id;
+  char bus_id[32];
+};
+static_assert(sizeof(PciInfo) == 68);
+
+struct Utilization {  // percent
+  unsigned gpu, memory;
+};
+static_assert(sizeof(Utilization) == 8);
+
+struct MemoryV1 {  // `used` includes what the driver keeps for itself
+  unsigned long long total, free, used;
+};
+static_assert(sizeof(MemoryV1) == 24);
+
+struct MemoryV2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+static_assert(sizeof(MemoryV2) == 40);
+
+struct ProcessV1 {
+  unsigned pid;
+  unsigned long long used_memory;
+};
+static_assert(sizeof(ProcessV1) == 16);
+
+struct ProcessV2 {
+  unsigned pid;
+  unsigned long long used_memory;
+  unsigned gpu_instance, compute_instance;
+};
+static_assert(sizeof(ProcessV2) == 24);
+
+struct Attributes {
+  unsigned multiprocessors;
+  unsigned copy_engines, decoders, encoders, jpeg, ofa;
+  unsigned gpu_slices, compute_slices;
+  unsigned long long memory_mib;
+};
+static_assert(sizeof(Attributes) == 40);
+
+struct TemperatureV1 {
+  unsigned version, sensor;
+  int celsius;
+};
+static_assert(sizeof(TemperatureV1) == 12);
+
+// What the first member of a versioned structure must hold.
+template <typename Struct>
+constexpr unsigned version_of(unsigned number) {
+  return static_cast<unsigned>(sizeof(Struct)) | number << 24U;
+}
+
+}  // namespace lab::nvml

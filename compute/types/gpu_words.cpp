@@ -1,0 +1,147 @@
+#include "compute/types/gpu_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+using Text = Maybe<std::string>;
+
+// The value as `words` puts it, or its reason.
+template <typename T, typename Words>
+Text text(const Maybe<T>& value, const Words& words) {
+  return value ? Text(words(*value)) : Text::missing(value.reason());
+}
+
+Text megahertz(const Maybe<double>& value) {
+  return text(value, [](double mhz) { return fmt::format("{:.0f} MHz", mhz); });
+}
+Text celsius(const Maybe<double>& value) {
+  return text(value, [](double c) { return fmt::format("{:.0f} °C", c); });
+}
+Text share(const Maybe<double>& value) {
+  return text(value, [](double s) { return fmt::format("{:.0f} %", 100 * s); });
+}
+Text on_off(const Maybe<bool>& value) {
+  return text(value, [](bool on) { return on ? "on" : "off"; });
+}
+Text watts(const Maybe<double>& value) {
+  return text(value, [](double w) { return fmt::format("{:.0f} W", w); });
+}
+
+Text multiprocessors(const GpuFacts& f) {
+  if (!f.sms) return Text::missing(f.sms.reason());
+  return f.cuda_cores ? fmt::format("{} with {} cores", *f.sms, *f.cuda_cores)
+                      : std::to_string(*f.sms);
+}
+
+// Memory moves data on both edges of the clock that NVML tells.
+Text memory_bandwidth(const GpuFacts& f) {
+  if (!f.memory_bus_bits) return Text::missing(f.memory_bus_bits.reason());
+  if (!f.memory_clock_max_mhz) return Text::missing(f.memory_clock_max_mhz.reason());
+  const double bytes_per_s = *f.memory_bus_bits / 8.0 * 2 * *f.memory_clock_max_mhz * 1e6;
+  return fmt::format("{} over {} bits", format_si(bytes_per_s, "B/s"), *f.memory_bus_bits);
+}
+
+std::string power_limits(const PowerLimits& p) {
+  return fmt::format("{:.0f} to {:.0f} W, default {:.0f} W", p.min_w, p.max_w, p.default_w);
+}
+
+std::string nvlinks(const NvLinks& n) {
+  return fmt::format("{} of {} links active{}", n.active, n.links,
+                     n.version.empty() ? "" : ", version " + n.version);
+}
+
+std::string clock_limits(const std::vector<std::string>& limits) {
+  return limits.empty() ? "nothing" : fmt::format("{}", fmt::join(limits, "; "));
+}
+
+std::string ecc_errors(const EccErrors& e) {
+  return fmt::format("{} corrected, {} not", e.corrected, e.uncorrected);
+}
+
+}  // namespace
+
+std::string to_string(const PcieLink& link) {
+  return fmt::format("gen {} x{}", link.generation, link.width);
+}
+
+Maybe<std::string> power_text(const GpuTelemetry& t) {
+  const Text now = watts(t.power_w);
+  return now && t.power_limit_w ? *now + " of " + *watts(t.power_limit_w) : now;
+}
+
+std::vector<GpuLine> describe_facts(const GpuFacts& f) {
+  const auto link = [](const PcieLink& l) { return to_string(l); };
+  return {
+      {"Architecture", f.architecture},
+      {"Compute capability", f.compute_capability, "Which instructions its kernels may use."},
+      {"Multiprocessors", multiprocessors(f), "SMs: each runs blocks of threads on its own."},
+      {"SM clock at most", megahertz(f.sm_clock_max_mhz)},
+      {"Memory clock at most", megahertz(f.memory_clock_max_mhz)},
+      {"Memory bandwidth at most", memory_bandwidth(f),
+       "Calculated: bus width x twice the greatest memory clock. Copies reach about 90 % of it."},
+      {"Power limit", text(f.power_limits, power_limits),
+       "Within which an administrator may set it (nvidia-smi -pl)."},
+      {"Slows down at", celsius(f.slowdown_c)},
+      {"PCIe at best", text(f.pcie_best, link), "What card and slot can do together."},
+      {"NVLink", text(f.nvlinks, nvlinks), "Direct links to other cards or to a switch."},
+      {"ECC", on_off(f.ecc), "Memory that notices and mends flipped bits."},
+      {"MIG", on_off(f.mig), "Multi-instance GPU: the card is divided into several small ones."},
+      {"NUMA node", text(f.numa_node, [](int node) { return std::to_string(node); }),
+       "The node of main memory that is nearest to the card."},
+      {"Nearest cores", f.near_cpus, "Numbers of the operating system."},
+      {"PCI address", f.pci_bus_id},
+      {"Driver", f.driver_version},
+      {"CUDA of the driver", f.cuda_version, "The newest version that the driver runs."},
+  };
+}
+
+std::vector<GpuLine> describe_reading(const GpuTelemetry& t, const GpuFacts& f) {
+  if (t.asleep) return {};
+  const Text clock = megahertz(t.sm_clock_mhz);
+  const bool known = clock && f.sm_clock_max_mhz;
+  return {
+      {"SM clock", known ? *clock + " of " + *megahertz(f.sm_clock_max_mhz) : clock,
+       "Of the multiprocessors, now and at most.", true},
+      {"Temperature", celsius(t.temperature_c), "", true},
+      {"Clocks held back by", text(t.clock_limits, clock_limits),
+       "Why the clocks are not higher, as the driver tells it.", true},
+      {"Memory clock", megahertz(t.memory_clock_mhz)},
+      {"Memory controller", share(t.memory_utilisation),
+       "Share of the driver's last sample in which the card's memory was read or written. It says "
+       "nothing of how much moved."},
+      {"PCIe now", text(t.pcie, [](const PcieLink& l) { return to_string(l); }),
+       "An idle card slows its link down to save power."},
+      {"Performance state",
+       text(t.performance_state, [](int state) { return fmt::format("P{}", state); }),
+       "P0 is the fastest, P15 the slowest."},
+      {"Fan", share(t.fan)},
+      {"ECC errors", text(t.ecc_errors, ecc_errors), "Since the driver was loaded."},
+  };
+}
+
+std::string why_unused(const MachineInfo& machine, const std::string& pci_bus_id) {
+  const bool used = std::any_of(machine.devices.begin(), machine.devices.end(),
+                                [&](const DeviceInfo& d) { return d.pci_bus_id == pci_bus_id; });
+  if (used) return {};
+  // An absence without an address is of all cards.
+  for (const std::string& address : {pci_bus_id, std::string()}) {
+    for (const AbsentDevice& absent : machine.absent) {
+      if (absent.pci_bus_id == address) return absent.reason;
+    }
+  }
+  return "the CUDA driver does not offer this card to the lab (CUDA_VISIBLE_DEVICES?)";
+}
+
+bool is_one_of(const AbsentDevice& absent, const std::vector<std::string>& pci_bus_ids) {
+  if (absent.pci_bus_id.empty()) return !pci_bus_ids.empty();
+  return std::find(pci_bus_ids.begin(), pci_bus_ids.end(), absent.pci_bus_id) != pci_bus_ids.end();
+}
+
+}  // namespace lab

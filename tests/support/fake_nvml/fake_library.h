@@ -1,0 +1,41 @@
+#pragma once
+// One of the fakes of NVML in a test, with its knobs.
+#include <dlfcn.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/support/fake_nvml/fake_nvml.h"
+
+namespace lab::test {
+
+// Kinds are the folders that tests/support/fake_nvml builds: "h200", "pair", "laptop", "old",
+// "mismatch". A library stays loaded, so its counters go on from test to test.
+class FakeNvml {
+ public:
+  explicit FakeNvml(const std::string& kind);
+
+  const std::string& path() const { return path_; }
+  int calls(int card = 0) const { return find<decltype(fake_nvml_calls)>("fake_nvml_calls")(card); }
+  int open() const { return find<decltype(fake_nvml_open)>("fake_nvml_open")(); }
+  void set_processes(int count, int growth) const {
+    find<decltype(fake_nvml_set_processes)>("fake_nvml_set_processes")(count, growth);
+  }
+  void fail(int card, int code) const {
+    find<decltype(fake_nvml_fail)>("fake_nvml_fail")(card, code);
+  }
+
+ private:
+  struct Close {
+    void operator()(void* library) const { dlclose(library); }
+  };
+  template <typename F>
+  F* find(const char* name) const {
+    return reinterpret_cast<F*>(dlsym(library_.get(), name));
+  }
+
+  std::string path_;
+  std::unique_ptr<void, Close> library_;
+};
+
+}  // namespace lab::test

@@ -1,0 +1,294 @@
+/* A fake of NVIDIA's management library, libnvidia-ml.so.1, for machines without a card. What it is
+   a fake of is chosen when it is compiled:
+     FAKE_CARDS   how many cards (1)
+     FAKE_LAPTOP  a laptop's card, which reports little; else an H200
+     FAKE_OLD     an old driver, which lacks most of the functions
+     FAKE_INIT    what nvmlInit_v2 answers (0)
+   Structures and numbers are those of the NVML API reference. */
+#include "tests/support/fake_nvml/fake_nvml.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#ifndef FAKE_CARDS
+#define FAKE_CARDS 1
+#endif
+#ifndef FAKE_INIT
+#define FAKE_INIT 0
+#endif
+#ifdef FAKE_LAPTOP
+#define LAPTOP 1
+#else
+#define LAPTOP 0
+#endif
+
+enum { OK = 0, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7 };
+enum { LINKS = 18 };
+
+typedef struct {
+  int index;
+  atomic_int calls, fails;
+} Card;
+typedef struct {
+  char legacy[16];
+  unsigned domain, bus, device, device_id, subsystem_id;
+  char bus_id[32];
+} Pci;
+typedef struct {
+  unsigned gpu, memory;
+} Utilization;
+typedef struct {
+  unsigned long long total, free, used;
+} Memory;
+typedef struct {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+} MemoryV2;
+typedef struct {
+  unsigned pid;
+  unsigned long long used;
+} ProcessV1;
+typedef struct {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+} ProcessV2;
+
+static Card cards[8] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0},
+                        {4, 0, 0}, {5, 0, 0}, {6, 0, 0}, {7, 0, 0}};
+static atomic_int opened, processes = 2, growth;
+
+int fake_nvml_calls(int card) {
+  return cards[card].calls;
+}
+int fake_nvml_open(void) {
+  return opened;
+}
+void fake_nvml_set_processes(int count, int more) {
+  processes = count;
+  growth = more;
+}
+void fake_nvml_fail(int card, int code) {
+  cards[card].fails = code;
+}
+
+static int touch(Card* card) {
+  ++card->calls;
+  return card->fails;
+}
+
+/* Most functions fill one value of a card. */
+#define VALUE(function, type, present, number) \
+  int function(Card* card, type* value) {      \
+    const int failed = touch(card);            \
+    if (failed != OK) return failed;           \
+    if (!(present)) return NOT_SUPPORTED;      \
+    *value = (number);                         \
+    return OK;                                 \
+  }
+
+int nvmlInit_v2(void) {
+  if (FAKE_INIT == OK) ++opened;
+  return FAKE_INIT;
+}
+int nvmlShutdown(void) {
+  --opened;
+  return OK;
+}
+int nvmlSystemGetDriverVersion(char* text, unsigned size) {
+#ifdef FAKE_OLD
+  snprintf(text, size, "390.157");
+#else
+  snprintf(text, size, "580.82.07");
+#endif
+  return OK;
+}
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = FAKE_CARDS;
+  return OK;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, Card** card) {
+  if (index >= FAKE_CARDS) return INVALID;
+  *card = &cards[index];
+  return touch(*card);
+}
+/* Cards stand at 0000:01:00.0, 0000:41:00.0, ... */
+int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, Card** card) {
+  for (int i = 0; i < FAKE_CARDS; ++i) {
+    char text[32];
+    snprintf(text, sizeof text, "0000:%02X:00.0", 1 + 0x40 * i);
+    if (strcasecmp(text, bus_id) != 0) continue;
+    *card = &cards[i];
+    return touch(*card);
+  }
+  return NOT_FOUND;
+}
+int nvmlDeviceGetPciInfo_v3(Card* card, Pci* pci) {
+  const int failed = touch(card);
+  if (failed != OK) return failed;
+  memset(pci, 0, sizeof *pci);
+  pci->bus = 1U + 0x40U * (unsigned)card->index;
+  snprintf(pci->bus_id, sizeof pci->bus_id, "00000000:%02X:00.0", pci->bus & 0xFFU);
+  return OK;
+}
+int nvmlDeviceGetName(Card* card, char* text, unsigned size) {
+  const int failed = touch(card);
+  if (failed != OK) return failed;
+  snprintf(text, size, LAPTOP ? "NVIDIA GeForce RTX 4060 Laptop GPU" : "NVIDIA H200");
+  return OK;
+}
+
+VALUE(nvmlDeviceGetUtilizationRates, Utilization, 1,
+      ((Utilization){card->index == 0 ? 87U : 12U, 41U}))
+VALUE(nvmlDeviceGetMemoryInfo, Memory, 1,
+      LAPTOP ? ((Memory){8ULL << 30, 6ULL << 30, 2ULL << 30})
+             : ((Memory){141ULL << 30, 101ULL << 30, 40ULL << 30}))
+VALUE(nvmlDeviceGetPowerUsage, unsigned, !LAPTOP, 412345U)
+
+int nvmlDeviceGetTemperature(Card* card, unsigned sensor, unsigned* value) {
+  const int failed = touch(card);
+  if (failed != OK) return failed;
+  if (sensor != 0) return INVALID;
+  *value = 54U + (unsigned)card->index;
+  return OK;
+}
+int nvmlDeviceGetClockInfo(Card* card, unsigned type, unsigned* value) {
+  const int failed = touch(card);
+  if (failed != OK) return failed;
+  *value = type == 1 ? 1755U : 3201U;
+  return OK;
+}
+
+#ifdef FAKE_OLD
+
+/* The second process does not say how much memory it holds. */
+int nvmlDeviceGetComputeRunningProcesses(Card* card, unsigned* count, ProcessV1* list) {
+  const int failed = touch(card);
+  if (failed != OK) return failed;
+  const unsigned all = (unsigned)processes;
+  if (*count < all || list == NULL) {
+    *count = all;
+    processes += growth;
+    return TOO_SMALL;
+  }
+  *count = all;
+  for (unsigned i = 0; i < all; ++i) {
+    list[i].pid = 4242U + i;
+    list[i].used = i == 1 ? ~0ULL : (20ULL - i) << 30;
+  }
+  return OK;
+}
+
+#else
+
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  *version = 13000;
+  return OK;
+}
+int nvmlDeviceGetComputeRunningProcesses_v2(Card* card, unsigned* count, ProcessV2* list) {
+  const int failed = touch(card);
+  if (failed != OK) return failed;
+  const unsigned all = (unsigned)processes;
+  if (*count < all || list == NULL) {
+    *count = all;
+    processes += growth;
+    return TOO_SMALL;
+  }
+  *count = all;
+  for (unsigned i = 0; i < all; ++i) {
+    const ProcessV2 one = {4242U + i, i == 1 ? ~0ULL : (20ULL - i) << 30, ~0U, ~0U};
+    list[i] = one;
+  }
+  return OK;
+}
+int nvmlDeviceGetGraphicsRunningProcesses_v2(Card* card, unsigned* count, ProcessV2* list) {
+  const int failed = touch(card);
+  if (failed != OK) return failed;
+  if (*count < 1 || list == NULL) {
+    *count = 1;
+    return TOO_SMALL;
+  }
+  *count = 1;
+  const ProcessV2 one = {77, 96ULL << 20, ~0U, ~0U};
+  list[0] = one;
+  return OK;
+}
+int nvmlDeviceGetMemoryInfo_v2(Card* card, MemoryV2* memory) {
+  const int failed = touch(card);
+  if (failed != OK) return failed;
+  if (memory->version != (sizeof(MemoryV2) | 2U << 24U)) return 25;
+  const MemoryV2 big = {memory->version, 141ULL << 30, 1ULL << 30, 101ULL << 30, 39ULL << 30};
+  const MemoryV2 small = {memory->version, 8ULL << 30, 1ULL << 30, 6ULL << 30, 1ULL << 30};
+  *memory = LAPTOP ? small : big;
+  return OK;
+}
+
+VALUE(nvmlDeviceGetArchitecture, unsigned, 1, LAPTOP ? 8U : 9U)
+VALUE(nvmlDeviceGetNumGpuCores, unsigned, 1, LAPTOP ? 3072U : 16896U)
+VALUE(nvmlDeviceGetMemoryBusWidth, unsigned, 1, LAPTOP ? 128U : 6144U)
+VALUE(nvmlDeviceGetPowerManagementDefaultLimit, unsigned, !LAPTOP, 700000U)
+VALUE(nvmlDeviceGetEnforcedPowerLimit, unsigned, !LAPTOP, 650000U)
+VALUE(nvmlDeviceGetMaxPcieLinkGeneration, unsigned, 1, LAPTOP ? 4U : 5U)
+VALUE(nvmlDeviceGetMaxPcieLinkWidth, unsigned, 1, LAPTOP ? 8U : 16U)
+VALUE(nvmlDeviceGetCurrPcieLinkGeneration, unsigned, 1, LAPTOP ? 1U : 5U)
+VALUE(nvmlDeviceGetCurrPcieLinkWidth, unsigned, 1, LAPTOP ? 8U : 16U)
+VALUE(nvmlDeviceGetFanSpeed, unsigned, 0, 0U)
+VALUE(nvmlDeviceGetPerformanceState, unsigned, 1, LAPTOP ? 8U : 0U)
+VALUE(nvmlDeviceGetCurrentClocksEventReasons, unsigned long long, 1, LAPTOP ? 0x1ULL : 0x24ULL)
+
+int nvmlDeviceGetCudaComputeCapability(Card* card, int* major, int* minor) {
+  *major = LAPTOP ? 8 : 9;
+  *minor = LAPTOP ? 9 : 0;
+  return touch(card);
+}
+int nvmlDeviceGetMaxClockInfo(Card* card, unsigned type, unsigned* value) {
+  *value = type == 1 ? 1980U : 3201U;
+  return touch(card);
+}
+int nvmlDeviceGetPowerManagementLimitConstraints(Card* card, unsigned* least, unsigned* most) {
+  *least = 200000;
+  *most = 700000;
+  return LAPTOP ? NOT_SUPPORTED : touch(card);
+}
+int nvmlDeviceGetTemperatureThreshold(Card* card, unsigned kind, unsigned* value) {
+  *value = kind == 1 ? 87 : 92;
+  return touch(card);
+}
+int nvmlDeviceGetNvLinkState(Card* card, unsigned link, unsigned* active) {
+  const int failed = touch(card);
+  if (failed != OK) return failed;
+  if (LAPTOP) return NOT_SUPPORTED;
+  if (link >= LINKS) return INVALID;
+  *active = link != 3;
+  return OK;
+}
+int nvmlDeviceGetNvLinkVersion(Card* card, unsigned link, unsigned* version) {
+  (void)link;
+  *version = 6;
+  return touch(card);
+}
+int nvmlDeviceGetEccMode(Card* card, unsigned* current, unsigned* pending) {
+  *current = *pending = 1;
+  return LAPTOP ? NOT_SUPPORTED : touch(card);
+}
+int nvmlDeviceGetMigMode(Card* card, unsigned* current, unsigned* pending) {
+  *current = *pending = 0;
+  return LAPTOP ? NOT_SUPPORTED : touch(card);
+}
+int nvmlDeviceGetTotalEccErrors(Card* card, unsigned kind, unsigned counter,
+                                unsigned long long* count) {
+  (void)counter;
+  *count = kind == 0 ? 3 : 0;
+  return LAPTOP ? NOT_SUPPORTED : touch(card);
+}
+/* The second card cannot write into the first. */
+int nvmlDeviceGetP2PStatus(Card* card, Card* other, unsigned what, unsigned* status) {
+  *status = what == 1 && card->index > other->index ? 1 : 0;
+  ++other->calls;
+  return touch(card);
+}
+
+#endif

@@ -1,0 +1,20 @@
+#pragma once
+/* What tests can tell and ask a fake of NVIDIA's management library, by dlsym. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Calls that reached a card since the library was loaded; its handle's calls count, nvmlInit does
+   not. */
+int fake_nvml_calls(int card);
+/* nvmlInit calls less nvmlShutdown calls. */
+int fake_nvml_open(void);
+/* The processes on every card; `growth` more appear at every call that had too little room. */
+void fake_nvml_set_processes(int count, int growth);
+/* From now on every call of that card answers `code`; 0: as usual. */
+void fake_nvml_fail(int card, int code);
+
+#ifdef __cplusplus
+}
+#endif

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compute/transfer/card_cases.h"
+#include "compute/transfer/card_chase.h"
 #include "compute/types/error.h"
 #include "compute/types/units.h"
 
@@ -46,21 +48,27 @@ std::vector<Device> devices_of(const std::vector<Device>& asked, Machine& machin
   return distinct(asked);
 }
 
-std::string pair_name(Device from, Device to) {
-  return to_string(from) + " -> " + to_string(to);
-}
-
 std::string names(const std::vector<TransferOp>& ops) {
   std::string text;
   for (const TransferOp op : ops) text += std::string(text.empty() ? "" : ", ") + to_string(op);
   return text;
 }
 
-// The reason why nothing can be measured between the two with such memory, or "".
-std::string impossible(Device from, Device to, MemoryKind memory) {
-  if (from.kind != DeviceKind::Cpu || to.kind != DeviceKind::Cpu) {
-    return "only transfers between CPU devices are measured";
-  }
+bool for_cards_alone(TransferOp op) {
+  return op == TransferOp::Both || op == TransferOp::Pieces || op == TransferOp::Chase ||
+         op == TransferOp::Overlap;
+}
+
+// What CPU devices can be asked for; the operations of cards are left to their own pairs, unless
+// nothing else is wanted.
+std::vector<TransferOp> cpu_ops(const StartTransfers& request) {
+  std::vector<TransferOp> ops = distinct(request.ops);
+  ops.erase(std::remove_if(ops.begin(), ops.end(), for_cards_alone), ops.end());
+  return ops;
+}
+
+// The reason why nothing can be measured between two CPU devices with such memory, or "".
+std::string impossible(MemoryKind memory) {
   if (memory == MemoryKind::Pinned) {
     return "pinned memory only changes transfers to and from a GPU; between CPU devices every copy "
            "is an ordinary one";
@@ -70,12 +78,17 @@ std::string impossible(Device from, Device to, MemoryKind memory) {
 
 void add_pair(TransferPlan& plan, const StartTransfers& request, Device from, Device to,
               MemoryKind memory, int all_threads) {
-  if (const std::string reason = impossible(from, to, memory); !reason.empty()) {
+  if (const std::string reason = impossible(memory); !reason.empty()) {
     plan.skipped.push_back({pair_name(from, to) + ", " + to_string(memory), reason});
     return;
   }
+  const std::vector<TransferOp> ops = cpu_ops(request);
+  if (ops.empty()) {
+    plan.skipped.push_back({pair_name(from, to) + ", " + names(distinct(request.ops)),
+                            "these need a card; choose one on one side"});
+  }
   std::vector<TransferOp> left_out;
-  for (const TransferOp op : distinct(request.ops)) {
+  for (const TransferOp op : ops) {
     if (op != TransferOp::Copy && from != to) {
       left_out.push_back(op);
       continue;
@@ -106,11 +119,14 @@ TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
   const std::vector<Device> to_devices = devices_of(request.to, machine);
   for (const Device from : devices_of(request.from, machine)) {
     for (const Device to : to_devices) {
-      const int threads =
-          to.kind == DeviceKind::Cpu ? static_cast<int>(machine.at(to).info().cores.size()) : 1;
-      for (const MemoryKind memory : distinct(request.memory)) {
-        add_pair(plan, request, from, to, memory, threads);
+      if (from.kind != DeviceKind::Cpu || to.kind != DeviceKind::Cpu) {
+        plan_card_pair(plan, request, machine.at(from), machine.at(to));
+        continue;
       }
+      const int threads = static_cast<int>(machine.at(to).info().cores.size());
+      const std::vector<MemoryKind> memory =
+          request.memory.empty() ? std::vector{MemoryKind::Pageable} : distinct(request.memory);
+      for (const MemoryKind kind : memory) add_pair(plan, request, from, to, kind, threads);
     }
   }
   return plan;
@@ -124,7 +140,26 @@ int arrays_of(TransferOp op) {
   }
 }
 
+std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes) {
+  if (series.mover == TransferMover::Threads) return arrays_of(series.op) * bytes;
+  if (series.op == TransferOp::Chase) return sizeof(std::uint32_t);
+  const bool read_and_written = series.from == series.to || series.op == TransferOp::Both;
+  return read_and_written ? 2 * bytes : bytes;
+}
+
+bool takes_size(const TransferSeries& series, std::int64_t bytes) {
+  constexpr std::int64_t kAlignment = 16;
+  if (series.op == TransferOp::Pieces) return bytes % (kTransferPieces * kAlignment) == 0;
+  if (series.op != TransferOp::Chase) return true;
+  return bytes >= kLeastChase_bytes && bytes <= kMostChase_bytes;
+}
+
+std::string pair_name(Device from, Device to) {
+  return to_string(from) + " -> " + to_string(to);
+}
+
 std::string describe(const TransferSeries& series) {
+  if (series.mover != TransferMover::Threads) return describe_card_series(series);
   return fmt::format("{} {}, {}, {} thread{}", to_string(series.op),
                      pair_name(series.from, series.to), to_string(series.memory), series.threads,
                      series.threads == 1 ? "" : "s");

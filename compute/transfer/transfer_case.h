@@ -16,11 +16,14 @@ struct TransferSeries {
   MemoryKind memory = MemoryKind::Pageable;
   TransferOp op = TransferOp::Copy;
   int threads = 1;  // of `to`, which does the work
+  TransferMover mover = TransferMover::Threads;
+  PeerWay peer = PeerWay::None;
 };
 
 struct TransferPlan {
   std::vector<TransferSeries> series;     // one-thread series before its all-threads twin
   std::vector<std::int64_t> sizes_bytes;  // of one array, ascending, each once
+  std::vector<Device> overlaps;           // cards whose copies are overlapped with a kernel
   std::vector<Skipped> skipped;           // what was asked for and cannot be done
 };
 
@@ -29,10 +32,20 @@ struct TransferPlan {
 // devices that are not there.
 TransferPlan plan_transfers(const StartTransfers& request, Machine& machine);
 
-// Arrays an operation touches: copy two, triad three. It moves each of them once.
+// Arrays an operation of a CPU device touches: copy two, triad three. It moves each of them once.
 int arrays_of(TransferOp op);
 
-// "copy cpu:0 -> cpu:1, pageable, 2 threads".
+// Bytes that one operation on arrays of `bytes` moves, as TransferOp counts them; of a chase those
+// of one read.
+std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes);
+
+// Whether the operation can be done on arrays of so many bytes.
+bool takes_size(const TransferSeries& series, std::int64_t bytes);
+
+// "cpu:0 -> cuda:0".
+std::string pair_name(Device from, Device to);
+
+// "copy cpu:0 -> cpu:1, pageable, 2 threads", "copy cuda:0 -> cuda:1, kernel, peer write".
 std::string describe(const TransferSeries& series);
 
 }  // namespace lab

@@ -12,6 +12,8 @@
 #include "compute/measure/conditions.h"
 #include "compute/measure/measure.h"
 #include "compute/run/run_context.h"
+#include "compute/transfer/card_payoff.h"
+#include "compute/transfer/card_sweep.h"
 #include "compute/transfer/transfer_case.h"
 #include "compute/transfer/transfer_fit.h"
 #include "compute/transfer/transfer_run.h"
@@ -50,12 +52,20 @@ class TransferSweep final : public Experiment {
       if (!plan_.series.empty()) run_live(ctx, plan_.series.front());
       return;
     }
+    std::vector<MeasuredSeries> measured;
     std::vector<TransferPoint> one_thread;
     for (const TransferSeries& series : plan_.series) {
       const std::vector<TransferPoint> points = run_series(ctx, series);
+      measured.push_back({series, points});
+      if (series.mover != TransferMover::Threads) {
+        if (const auto fit = fit_card_series(ctx.machine(), series, points)) ctx.emit(*fit);
+        continue;
+      }
       if (series.threads == 1) one_thread = points;
       emit_fit(ctx, series, points, one_thread);
     }
+    for (const Device card : plan_.overlaps) emit_overlap(ctx, card, plan_.sizes_bytes.back());
+    for (const TransferPayoff& payoff : payoffs(measured)) ctx.emit(payoff);
     ctx.progress(1, "done");
   }
 
@@ -64,6 +74,7 @@ class TransferSweep final : public Experiment {
     std::vector<TransferPoint> points;
     for (const std::int64_t bytes : plan_.sizes_bytes) {
       ctx.checkpoint();
+      if (!takes_size(series, bytes)) continue;  // the plan said why
       const auto cases = plan_.series.size() * plan_.sizes_bytes.size();
       ctx.progress(static_cast<double>(cases_done_++) / static_cast<double>(cases),
                    fmt::format("{}, {}", describe(series), format_bytes(bytes)));
@@ -81,14 +92,19 @@ class TransferSweep final : public Experiment {
   std::optional<TransferSample> run_case(RunContext& ctx, const TransferSeries& series,
                                          std::int64_t bytes) {
     try {
+      if (series.mover != TransferMover::Threads) {
+        return measure_card_case(ctx, series, bytes, request_.budget_s);
+      }
       TransferRun run(ctx.machine(), series, bytes, ctx.stop_token());
       prove_right(ctx, run, series, bytes);
       return time_case(ctx, run, series, bytes, options(ctx, series));
     } catch (const Error& error) {
       if (error.code() != Errc::OutOfMemory) throw;
       ctx.emit(Skipped{name_of(series, bytes),
-                       fmt::format("it needs {} arrays of {}: {}", arrays_of(series.op),
-                                   format_bytes(bytes), error.what())});
+                       series.mover == TransferMover::Threads
+                           ? fmt::format("it needs {} arrays of {}: {}", arrays_of(series.op),
+                                         format_bytes(bytes), error.what())
+                           : error.what()});
       return std::nullopt;
     }
   }
@@ -142,6 +158,9 @@ class TransferSweep final : public Experiment {
 
   void run_live(RunContext& ctx, const TransferSeries& series) {
     const std::int64_t bytes = plan_.sizes_bytes.front();
+    if (series.mover != TransferMover::Threads) {
+      return repeat_card_case(ctx, series, bytes, kLiveSample_s);
+    }
     TransferRun run(ctx.machine(), series, bytes, ctx.stop_token());
     prove_right(ctx, run, series, bytes);
     MeasureOptions live = options(ctx, series);

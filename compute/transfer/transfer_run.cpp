@@ -139,6 +139,7 @@ void TransferRun::operate() {
                        stores_);
       });
       break;
+    default: break;  // a card's; no plan gives them to threads
   }
 }
 

@@ -1,0 +1,63 @@
+#include "compute/transfer/card_case.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compute/measure/measure.h"
+#include "compute/measure/statistics.h"
+#include "compute/transfer/card_chase.h"
+#include "compute/transfer/card_copy.h"
+#include "compute/types/error.h"
+
+namespace lab {
+namespace {
+
+constexpr int kWarmup = 4;
+constexpr int kOperations = 16;         // of one sample
+constexpr double kLongSample_s = 0.05;  // beyond it a sample has fewer
+constexpr std::size_t kLeastSamples = 3;
+constexpr std::size_t kMostSamples = 1000;
+constexpr double kMaxSpread = 0.02;
+
+void throw_if_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+}
+
+double spread_of(std::vector<double> times_s) {
+  std::sort(times_s.begin(), times_s.end());
+  return median_spread(times_s);
+}
+
+}  // namespace
+
+std::unique_ptr<CardCase> make_card_case(Machine& machine, const TransferSeries& series,
+                                         std::int64_t bytes, std::stop_token stop) {
+  if (series.op == TransferOp::Chase) {
+    return std::make_unique<CardChase>(machine, series, bytes, std::move(stop));
+  }
+  return std::make_unique<CardCopy>(machine, series, bytes, std::move(stop));
+}
+
+Timing time_card_case(CardCase& timed, double budget_s, const std::stop_token& stop) {
+  const double begin = monotonic_s();
+  const double once_s = timed.operate(kWarmup);
+  throw_if_stopped(stop);
+  const int times = static_cast<int>(
+      std::clamp(kLongSample_s / std::max(once_s, 1e-9), 1.0, double{kOperations}));
+  std::vector<double> samples_s;
+  double spread = 1;
+  while (samples_s.size() < kMostSamples) {
+    const double operation_s = timed.operate(times);
+    throw_if_stopped(stop);
+    samples_s.push_back(operation_s);
+    spread = spread_of(samples_s);
+    if (spread <= kMaxSpread) break;
+    if (samples_s.size() >= kLeastSamples && monotonic_s() - begin >= budget_s) break;
+  }
+  Timing timing = summarise(samples_s);
+  timing.warmup = kWarmup;
+  timing.unstable = !(spread <= kMaxSpread);
+  return timing;
+}
+
+}  // namespace lab

@@ -1,0 +1,42 @@
+#pragma once
+// One case with a card at one size: its memory, the operation, and the proof that it did what it
+// should.
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "compute/device/machine.h"
+#include "compute/transfer/transfer_case.h"
+#include "compute/types/stats.h"
+
+namespace lab {
+
+class CardCase {
+ public:
+  CardCase() = default;
+  virtual ~CardCase() = default;
+  CardCase(const CardCase&) = delete;
+  CardCase& operator=(const CardCase&) = delete;
+
+  // Seconds of one operation, from `times` of them in a row. Once a stop is requested it returns
+  // early and the figure means nothing.
+  virtual double operate(int times) = 0;
+  // Makes the result wrong, so that check() shows whether operate() wrote all of it since.
+  virtual void spoil() = 0;
+  // "" or what is wrong, in words.
+  virtual std::string check() = 0;
+};
+
+// Throws Error(OutOfMemory) where the memory is not to be had. `bytes` of one array, as
+// takes_size() allows.
+std::unique_ptr<CardCase> make_card_case(Machine& machine, const TransferSeries& series,
+                                         std::int64_t bytes, std::stop_token stop);
+
+// As nvbandwidth: four operations to warm up, then the median of samples of 16 operations each, or
+// of fewer where those would keep a person waiting who cancels; samples go on until the median's
+// spread is under 2 % (see measure.h) or `budget_s` is over, at least three of them. Throws
+// Error(Cancelled).
+Timing time_card_case(CardCase& timed, double budget_s, const std::stop_token& stop);
+
+}  // namespace lab

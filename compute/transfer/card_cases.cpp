@@ -1,0 +1,166 @@
+#include "compute/transfer/card_cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/transfer/card_chase.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+// One pair of devices and what is asked of it.
+class PairPlan {
+ public:
+  PairPlan(TransferPlan& plan, const StartTransfers& request, DeviceContext& from,
+           DeviceContext& to)
+      : plan_(plan), request_(request), from_(from), to_(to) {}
+
+  void add_all() {
+    skip_processor_ops();
+    const bool from_host = from_.card() == nullptr, to_host = to_.card() == nullptr;
+    if (from_host || to_host) {
+      for (const MemoryKind memory : host_memory()) add_link(memory, from_host);
+      if (from_host && wants(TransferOp::Overlap)) plan_.overlaps.push_back(to_.device());
+    } else if (from_.device() == to_.device()) {
+      add_within();
+    } else {
+      add_peers();
+    }
+  }
+
+ private:
+  bool wants(TransferOp op) const {
+    return std::find(request_.ops.begin(), request_.ops.end(), op) != request_.ops.end();
+  }
+
+  std::vector<MemoryKind> host_memory() const {
+    const auto has = [&](MemoryKind kind) {
+      return request_.memory.empty() || std::find(request_.memory.begin(), request_.memory.end(),
+                                                  kind) != request_.memory.end();
+    };
+    std::vector<MemoryKind> kinds;
+    for (const MemoryKind kind : {MemoryKind::Pageable, MemoryKind::Pinned}) {
+      if (has(kind)) kinds.push_back(kind);
+    }
+    return kinds;
+  }
+
+  TransferSeries series(TransferOp op, MemoryKind memory, TransferMover mover,
+                        PeerWay peer = PeerWay::None) const {
+    return {from_.device(), to_.device(), memory, op, 1, mover, peer};
+  }
+  void add(const TransferSeries& series) {
+    plan_.series.push_back(series);
+    const auto unfit =
+        std::count_if(plan_.sizes_bytes.begin(), plan_.sizes_bytes.end(),
+                      [&](std::int64_t bytes) { return !takes_size(series, bytes); });
+    if (unfit == 0) return;
+    skip(series, series.op == TransferOp::Chase
+                     ? fmt::format("left out at {} of {} sizes: a chase takes {} to {}", unfit,
+                                   plan_.sizes_bytes.size(), format_bytes(kLeastChase_bytes),
+                                   format_bytes(kMostChase_bytes))
+                     : fmt::format("left out at {} of {} sizes: they do not divide into {} pieces "
+                                   "of whole 16 bytes",
+                                   unfit, plan_.sizes_bytes.size(), kTransferPieces));
+  }
+  void skip(const TransferSeries& series, std::string reason) {
+    plan_.skipped.push_back({describe_card_series(series), std::move(reason)});
+  }
+
+  void skip_processor_ops() {
+    std::string names;
+    for (const TransferOp op : {TransferOp::Read, TransferOp::Write, TransferOp::Triad}) {
+      if (wants(op)) names += std::string(names.empty() ? "" : ", ") + to_string(op);
+    }
+    if (names.empty()) return;
+    plan_.skipped.push_back({pair_name(from_.device(), to_.device()) + ", " + names,
+                             "these are done by the threads of one CPU device"});
+  }
+
+  // Between the host and a card.
+  void add_link(MemoryKind memory, bool from_host) {
+    const bool pinned = memory == MemoryKind::Pinned;
+    const auto add_pinned = [&](TransferOp op, TransferMover mover, const char* reason) {
+      if (!wants(op)) return;
+      const TransferSeries one = series(op, memory, mover);
+      pinned ? add(one) : skip(one, reason);
+    };
+    if (wants(TransferOp::Copy)) add(series(TransferOp::Copy, memory, TransferMover::CopyEngine));
+    add_pinned(TransferOp::Copy, TransferMover::Kernel,
+               "a kernel reaches host memory only where it is pinned; choose pinned memory");
+    if (wants(TransferOp::Pieces)) {
+      add(series(TransferOp::Pieces, memory, TransferMover::CopyEngine));
+    }
+    if (!from_host) return;  // the cases that follow are the same from either end
+    add_pinned(TransferOp::Both, TransferMover::CopyEngine,
+               "the driver moves pageable memory one way at a time; choose pinned memory");
+    add_pinned(TransferOp::Chase, TransferMover::Kernel,
+               "a kernel reaches host memory only where it is pinned; choose pinned memory");
+  }
+
+  void add_within() {
+    constexpr MemoryKind kMemory = MemoryKind::OnCard;
+    if (wants(TransferOp::Copy)) {
+      add(series(TransferOp::Copy, kMemory, TransferMover::CopyEngine));
+      add(series(TransferOp::Copy, kMemory, TransferMover::Kernel));
+    }
+    if (wants(TransferOp::Pieces)) {
+      add(series(TransferOp::Pieces, kMemory, TransferMover::CopyEngine));
+    }
+    if (wants(TransferOp::Chase)) add(series(TransferOp::Chase, kMemory, TransferMover::Kernel));
+    if (wants(TransferOp::Both)) {
+      skip(series(TransferOp::Both, kMemory, TransferMover::CopyEngine),
+           "a copy within one card has no other direction");
+    }
+  }
+
+  void add_direct(TransferOp op, TransferMover mover, PeerWay way) {
+    if (!wants(op)) return;
+    const TransferSeries one = series(op, MemoryKind::OnCard, mover, way);
+    DeviceContext& worker = way == PeerWay::Read ? to_ : from_;
+    DeviceContext& other = way == PeerWay::Read ? from_ : to_;
+    if (worker.card()->can_access(*other.card())) return add(one);
+    skip(one, fmt::format("{} cannot reach the memory of {} directly", to_string(worker.device()),
+                          to_string(other.device())));
+  }
+
+  void add_peers() {
+    for (const TransferMover mover : {TransferMover::CopyEngine, TransferMover::Kernel}) {
+      add_direct(TransferOp::Copy, mover, PeerWay::Write);
+      add_direct(TransferOp::Copy, mover, PeerWay::Read);
+    }
+    for (const PeerWay way : {PeerWay::WriteThroughHost, PeerWay::ReadThroughHost}) {
+      if (!wants(TransferOp::Copy)) continue;
+      add(series(TransferOp::Copy, MemoryKind::OnCard, TransferMover::CopyEngine, way));
+      skip(series(TransferOp::Copy, MemoryKind::OnCard, TransferMover::Kernel, way),
+           "a kernel needs peer access to reach another card's memory");
+    }
+    add_direct(TransferOp::Both, TransferMover::CopyEngine, PeerWay::Write);
+    add_direct(TransferOp::Pieces, TransferMover::CopyEngine, PeerWay::Write);
+    add_direct(TransferOp::Chase, TransferMover::Kernel, PeerWay::Read);
+  }
+
+  TransferPlan& plan_;
+  const StartTransfers& request_;
+  DeviceContext& from_;
+  DeviceContext& to_;
+};
+
+}  // namespace
+
+void plan_card_pair(TransferPlan& plan, const StartTransfers& request, DeviceContext& from,
+                    DeviceContext& to) {
+  PairPlan(plan, request, from, to).add_all();
+}
+
+std::string describe_card_series(const TransferSeries& series) {
+  const std::string memory =
+      series.memory == MemoryKind::OnCard ? "" : std::string(", ") + to_string(series.memory);
+  return fmt::format("{} {}{}, {}", to_string(series.op), pair_name(series.from, series.to), memory,
+                     moved_by(series.mover, series.peer, series.threads));
+}
+
+}  // namespace lab

@@ -1,0 +1,14 @@
+#pragma once
+// What can be measured with a card at one end, or at both.
+#include "compute/device/machine.h"
+#include "compute/transfer/transfer_case.h"
+
+namespace lab {
+
+// Adds the series of one pair, and a reason for each case asked for that cannot be done.
+void plan_card_pair(TransferPlan& plan, const StartTransfers& request, DeviceContext& from,
+                    DeviceContext& to);
+
+std::string describe_card_series(const TransferSeries& series);
+
+}  // namespace lab

@@ -1,0 +1,131 @@
+#include "compute/transfer/card_copy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/types/error.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+constexpr std::uint32_t kSpoiled = 99;  // the seed of what no copy brings
+// Between two looks at the stop token, where the host takes part in the copy.
+constexpr std::int64_t kPageablePiece = 256 * kMiB;
+
+bool through_host(PeerWay way) {
+  return way == PeerWay::WriteThroughHost || way == PeerWay::ReadThroughHost;
+}
+
+// The driver works on the host for these, so they cannot wait behind a gate.
+bool needs_host(const TransferSeries& series) {
+  return series.memory == MemoryKind::Pageable || through_host(series.peer);
+}
+
+}  // namespace
+
+Device working_card(const TransferSeries& series) {
+  const bool reads = series.peer == PeerWay::Read || series.peer == PeerWay::ReadThroughHost;
+  if (series.from.kind == DeviceKind::Cpu || reads) return series.to;
+  return series.from;
+}
+
+PeerGuard::PeerGuard(Machine& machine, const TransferSeries& series) {
+  if (series.peer != PeerWay::Write && series.peer != PeerWay::Read) return;
+  const Device worker = working_card(series);
+  GpuDevice* const working = machine.at(worker).card();
+  GpuDevice* const other = machine.at(worker == series.from ? series.to : series.from).card();
+  working->set_peer_access(*other, true);
+  from_ = working;
+  to_ = other;
+}
+
+PeerGuard::~PeerGuard() {
+  if (from_ == nullptr) return;
+  try {
+    from_->set_peer_access(*to_, false);
+  } catch (const Error&) {
+    // A lost card has no access any more.
+  }
+}
+
+CardCopy::CardCopy(Machine& machine, const TransferSeries& series, std::int64_t bytes,
+                   std::stop_token stop)
+    : series_(series),
+      bytes_(bytes),
+      stop_(std::move(stop)),
+      worker_(*machine.at(working_card(series)).card()),
+      access_(machine, series),
+      clock_(worker_, series.op == TransferOp::Both ? 2 : 1) {
+  DeviceContext& from = machine.at(series.from);
+  DeviceContext& to = machine.at(series.to);
+  const auto memory = [&](DeviceContext& owner) {
+    return CardMemory(owner, series_.memory, worker_, bytes_, stop_);
+  };
+  const auto add = [&](DeviceContext& a, DeviceContext& b, std::uint32_t seed) {
+    ways_.push_back({a.card(), b.card(), memory(a), memory(b), seed});
+    ways_.back().source.fill(seed);
+  };
+  ways_.reserve(2);
+  add(from, to, 1);
+  if (series.op == TransferOp::Both) add(to, from, 2);
+  spoil();
+}
+
+void CardCopy::spoil() {
+  for (Way& way : ways_) way.result.fill(kSpoiled);
+}
+
+void CardCopy::queue_copy(Way& way, std::int64_t begin, std::int64_t bytes, GpuStream& stream) {
+  std::byte* const to = way.result.data() + begin;
+  const std::byte* const from = way.source.data() + begin;
+  if (series_.mover == TransferMover::Kernel) {
+    worker_.transfers().copy_by_kernel(reinterpret_cast<std::uint32_t*>(to),
+                                       reinterpret_cast<const std::uint32_t*>(from), bytes / 4,
+                                       stream);
+  } else if (way.from == nullptr) {
+    worker_.copy(GpuCopy::HostToDevice, to, from, bytes, stream);
+  } else if (way.to == nullptr) {
+    worker_.copy(GpuCopy::DeviceToHost, to, from, bytes, stream);
+  } else if (way.from == way.to) {
+    worker_.copy(GpuCopy::DeviceToDevice, to, from, bytes, stream);
+  } else {
+    way.from->copy_to_peer(*way.to, to, from, bytes, stream);
+  }
+}
+
+void CardCopy::queue_copies(Way& way, int times, GpuStream& stream) {
+  std::int64_t piece = bytes_;
+  if (series_.op == TransferOp::Pieces) {
+    piece = bytes_ / kTransferPieces;
+  } else if (needs_host(series_)) {
+    piece = std::min(bytes_, kPageablePiece);
+  }
+  for (int i = 0; i < times; ++i) {
+    for (std::int64_t begin = 0; begin < bytes_; begin += piece) {
+      if (stop_.stop_requested()) return;
+      queue_copy(way, begin, std::min(piece, bytes_ - begin), stream);
+    }
+  }
+}
+
+double CardCopy::operate(int times) {
+  const auto queue = [&](int i) {
+    queue_copies(ways_[static_cast<std::size_t>(i)], times, clock_.stream(i));
+  };
+  const double seconds = needs_host(series_) ? clock_.by_host(queue) : clock_.gated(queue);
+  return seconds / times;
+}
+
+std::string CardCopy::check() {
+  for (Way& way : ways_) {
+    const std::int64_t wrong = way.result.count_wrong(way.seed);
+    if (wrong == 0) continue;
+    return fmt::format("{} of {} words are wrong{}", wrong, bytes_ / 4,
+                       way.seed == 1 ? "" : " on the way back");
+  }
+  return "";
+}
+
+}  // namespace lab

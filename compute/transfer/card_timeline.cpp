@@ -1,0 +1,156 @@
+#include "compute/transfer/card_timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "compute/device/machine.h"
+#include "compute/transfer/card_memory.h"
+#include "compute/transfer/gated_clock.h"
+#include "compute/types/error.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+constexpr int kParts = 4;
+constexpr int kStages = 3;
+constexpr std::array<const char*, kStages> kStageNames = {"copy in", "compute", "copy out"};
+constexpr std::int64_t kTrialRounds = 20000;
+constexpr std::uint32_t kSeed = 3, kSpoiled = 99;
+
+class Pipeline {
+ public:
+  Pipeline(RunContext& ctx, Device card, std::int64_t bytes)
+      : context_(ctx.machine().at(card)),
+        card_(*context_.card()),
+        host_(ctx.machine().at(cpu())),
+        bytes_(bytes),
+        stop_(ctx.stop_token()),
+        in_(host_, MemoryKind::Pinned, card_, kParts * bytes, stop_),
+        out_(host_, MemoryKind::Pinned, card_, kParts * bytes, stop_),
+        data_(context_, MemoryKind::OnCard, card_, kParts * bytes, stop_),
+        sink_(context_, MemoryKind::OnCard, card_, 4 * card_.transfers().work_words(), stop_),
+        clock_(card_, kStages) {
+    in_.fill(kSeed);
+    out_.fill(kSpoiled);
+    for (Piece& piece : pieces_) piece = {card_.make_event(), card_.make_event()};
+  }
+
+  // The rounds of work that take as long as one copy in.
+  void match_work_to_copy() {
+    const double copy_s = seconds([&] { copy_in(0, clock_.stream(0)); });
+    rounds_ = kTrialRounds;
+    seconds([&] { work(clock_.stream(0)); });  // loads the kernel
+    const double work_s = seconds([&] { work(clock_.stream(0)); });
+    const double wanted = static_cast<double>(kTrialRounds) * copy_s / std::max(work_s, 1e-9);
+    rounds_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(wanted));
+  }
+
+  double serial() {
+    return seconds([&] {
+      for (int part = 0; part < kParts; ++part) {
+        copy_in(part, clock_.stream(0));
+        work(clock_.stream(0));
+        copy_out(part, clock_.stream(0));
+      }
+    });
+  }
+
+  double overlapped() {
+    return clock_.gated([&](int stage) {
+      GpuStream& stream = clock_.stream(stage);
+      for (int part = 0; part < kParts; ++part) {
+        if (stage > 0) stream.wait(*piece(stage - 1, part).end);
+        piece(stage, part).begin->record(stream);
+        if (stage == 0) copy_in(part, stream);
+        if (stage == 1) work(stream);
+        if (stage == 2) copy_out(part, stream);
+        piece(stage, part).end->record(stream);
+      }
+    });
+  }
+
+  std::vector<TransferSpan> spans() {
+    std::vector<TransferSpan> rows;
+    for (int stage = 0; stage < kStages; ++stage) {
+      const char* const name = kStageNames[static_cast<std::size_t>(stage)];
+      for (int part = 0; part < kParts; ++part) {
+        const Piece& one = piece(stage, part);
+        rows.push_back({name, fmt::format("{} {}", name, part + 1),
+                        one.begin->seconds_since(clock_.begin()),
+                        one.end->seconds_since(clock_.begin())});
+      }
+    }
+    return rows;
+  }
+
+  std::int64_t wrong_words() { return out_.count_wrong(kSeed); }
+
+ private:
+  struct Piece {
+    std::unique_ptr<GpuEvent> begin, end;
+  };
+  Piece& piece(int stage, int part) {
+    return pieces_[static_cast<std::size_t>(stage * kParts + part)];
+  }
+  template <typename Queue>
+  double seconds(const Queue& queue) {
+    return clock_.gated([&](int stream) {
+      if (stream == 0) queue();
+    });
+  }
+  void copy_in(int part, GpuStream& stream) {
+    card_.copy(GpuCopy::HostToDevice, data_.data() + part * bytes_, in_.data() + part * bytes_,
+               bytes_, stream);
+  }
+  void work(GpuStream& stream) {
+    card_.transfers().work(rounds_, reinterpret_cast<float*>(sink_.data()), stream);
+  }
+  void copy_out(int part, GpuStream& stream) {
+    card_.copy(GpuCopy::DeviceToHost, out_.data() + part * bytes_, data_.data() + part * bytes_,
+               bytes_, stream);
+  }
+
+  DeviceContext& context_;
+  GpuDevice& card_;
+  DeviceContext& host_;
+  const std::int64_t bytes_;
+  const std::stop_token stop_;
+  CardMemory in_, out_, data_, sink_;
+  std::array<Piece, kStages * kParts> pieces_;
+  std::int64_t rounds_ = 0;
+  GatedClock clock_;  // last: its end waits for what uses the memory
+};
+
+}  // namespace
+
+TransferTimeline measure_overlap(RunContext& ctx, Device card, std::int64_t bytes) {
+  Pipeline pipeline(ctx, card, bytes);
+  ctx.throw_if_cancelled();
+  pipeline.match_work_to_copy();
+  TransferTimeline timeline;
+  timeline.device = card;
+  timeline.bytes = bytes;
+  pipeline.serial();  // warms up
+  ctx.throw_if_cancelled();
+  timeline.serial_s = pipeline.serial();
+  pipeline.overlapped();
+  ctx.throw_if_cancelled();
+  timeline.overlapped_s = pipeline.overlapped();
+  timeline.spans = pipeline.spans();
+  const std::int64_t wrong = pipeline.wrong_words();
+  ctx.throw_if_cancelled();
+  if (wrong != 0) {
+    throw Error(Errc::Internal,
+                fmt::format("overlap on {}, {} a part: {} words came back wrong, so "
+                            "it was not timed",
+                            to_string(card), format_bytes(bytes), wrong));
+  }
+  return timeline;
+}
+
+}  // namespace lab

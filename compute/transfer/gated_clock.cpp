@@ -1,0 +1,78 @@
+#include "compute/transfer/gated_clock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/measure/measure.h"
+#include "compute/types/error.h"
+
+namespace lab {
+namespace {
+
+// Opens on every way out: a stream behind a closed gate never ends.
+class OpenAtEnd {
+ public:
+  explicit OpenAtEnd(GpuGate& gate) : gate_(gate) {}
+  ~OpenAtEnd() { gate_.open(); }
+  OpenAtEnd(const OpenAtEnd&) = delete;
+  OpenAtEnd& operator=(const OpenAtEnd&) = delete;
+
+ private:
+  GpuGate& gate_;
+};
+
+}  // namespace
+
+GatedClock::GatedClock(GpuDevice& card, int streams)
+    : begin_(card.make_event()), gate_(card.transfers().make_gate()), device_(card.facts().device) {
+  for (int i = 0; i < streams; ++i) {
+    streams_.push_back(card.make_stream());
+    ends_.push_back(card.make_event());
+  }
+}
+
+GatedClock::~GatedClock() {
+  gate_->open();
+  for (const auto& stream : streams_) {
+    try {
+      stream->synchronise();
+    } catch (const Error&) {
+      // A lost card has told of it already, and runs nothing more.
+    }
+  }
+}
+
+double GatedClock::gated(FunctionRef<void(int stream)> queue) {
+  {
+    const OpenAtEnd opened(*gate_);
+    gate_->close(*streams_[0]);
+    begin_->record(*streams_[0]);
+    for (std::size_t i = 1; i < streams_.size(); ++i) streams_[i]->wait(*begin_);
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      queue(static_cast<int>(i));
+      ends_[i]->record(*streams_[i]);
+    }
+  }
+  double seconds = 0;
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    streams_[i]->synchronise();
+    seconds = std::max(seconds, ends_[i]->seconds_since(*begin_));
+  }
+  if (gate_->gave_up()) {
+    throw Error(Errc::Cuda,
+                fmt::format("transfer: {} waited too long for the host to queue its copies, so "
+                            "their time means nothing; end other programs and measure again",
+                            to_string(device_)));
+  }
+  return seconds;
+}
+
+double GatedClock::by_host(FunctionRef<void(int stream)> queue) {
+  const double begin = monotonic_s();
+  queue(0);
+  streams_[0]->synchronise();
+  return monotonic_s() - begin;
+}
+
+}  // namespace lab

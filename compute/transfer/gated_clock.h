@@ -1,0 +1,44 @@
+#pragma once
+// Times what runs on a card by its own events, or by the host's clock where events cannot.
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compute/device/thread_pool.h"
+#include "compute/gpu/gpu_backend.h"
+#include "compute/gpu/gpu_transfers.h"
+
+namespace lab {
+
+// Streams of one card, and the time that work on them takes from the moment when all of it is
+// queued: a gate holds the first stream, the others wait for its first event. Source  method:
+// NVIDIA nvbandwidth
+class GatedClock {
+ public:
+  // `card` must outlive it.
+  GatedClock(GpuDevice& card, int streams);
+  // Opens the gate and waits for what is queued.
+  ~GatedClock();
+  GatedClock(const GatedClock&) = delete;
+  GatedClock& operator=(const GatedClock&) = delete;
+
+  GpuStream& stream(int i) { return *streams_[static_cast<std::size_t>(i)]; }
+
+  // queue(i) puts the work of stream i on it; see GpuGate for what it must not. Seconds until the
+  // last stream is done.
+  double gated(FunctionRef<void(int stream)> queue);
+  // From the call of queue(0) to the end of the first stream, by the host's clock: with the time
+  // that queueing takes.
+  double by_host(FunctionRef<void(int stream)> queue);
+  // The event before all gated work.
+  const GpuEvent& begin() const { return *begin_; }
+
+ private:
+  std::vector<std::unique_ptr<GpuStream>> streams_;
+  std::vector<std::unique_ptr<GpuEvent>> ends_;
+  std::unique_ptr<GpuEvent> begin_;
+  std::unique_ptr<GpuGate> gate_;
+  const Device device_;
+};
+
+}  // namespace lab

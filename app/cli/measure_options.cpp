@@ -35,6 +35,17 @@ void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& reques
             [&request](const std::string& text) { request.from = parse_devices(text); });
   add_value(app, "--to", "DEV,...", "Target devices; all when left out",
             [&request](const std::string& text) { request.to = parse_devices(text); });
+  add_value(app, "--devices", "LIST",
+            "Every pair among these and cpu:0, such as cuda:0,cuda:1; not with --from or --to",
+            [&request](const std::string& text) {
+              std::vector<Device> devices = parse_devices(text);
+              if (std::find(devices.begin(), devices.end(), cpu()) == devices.end()) {
+                devices.insert(devices.begin(), cpu());
+              }
+              request.from = request.to = devices;
+            })
+      ->excludes("--from")
+      ->excludes("--to");
   add_value(app, "--memory", "pageable|pinned|both", "Kind of host memory",
             [&request](const std::string& text) {
               using Kinds = std::vector<MemoryKind>;
@@ -43,14 +54,20 @@ void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& reques
                                        {"pinned", {MemoryKind::Pinned}},
                                        {"both", {MemoryKind::Pageable, MemoryKind::Pinned}}});
             });
-  add_value(app, "--ops", "OP,...", "read, write, copy, triad as STREAM defines them",
+  add_value(app, "--ops", "OP,...",
+            "read, write, copy, triad as STREAM defines them; with a card copy, both, pieces, "
+            "chase, overlap",
             [&request](const std::string& text) {
               request.ops.clear();
               for (const std::string& name : comma_list(text)) {
                 request.ops.push_back(choose<TransferOp>(name, {{"read", TransferOp::Read},
                                                                 {"write", TransferOp::Write},
                                                                 {"copy", TransferOp::Copy},
-                                                                {"triad", TransferOp::Triad}}));
+                                                                {"triad", TransferOp::Triad},
+                                                                {"both", TransferOp::Both},
+                                                                {"pieces", TransferOp::Pieces},
+                                                                {"chase", TransferOp::Chase},
+                                                                {"overlap", TransferOp::Overlap}}));
               }
             });
   add_value(app, "--threads", "one|all|both", "Threads that move the data",

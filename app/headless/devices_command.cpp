@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "app/headless/commands.h"
+#include "app/headless/gpu_report.h"
 #include "app/headless/json_lines.h"
 #include "app/headless/table.h"
+#include "compute/cuda/open_gpus.h"
 #include "compute/device/telemetry.h"
 #include "compute/run/lab_clock.h"
 #include "compute/types/units.h"
@@ -39,7 +41,10 @@ std::string caches_text(const std::vector<CacheInfo>& caches) {
 
 class DeviceReport {
  public:
-  DeviceReport(Console& console, bool json) : console_(console), json_(json) {}
+  DeviceReport(Console& console, bool json)
+      : console_(console), json_(json), gpus_(console, json) {}
+
+  void learn(const Telemetry& telemetry) { gpus_.learn(telemetry); }
 
   void facts(const MachineInfo& machine) {
     if (json_) return;
@@ -47,15 +52,19 @@ class DeviceReport {
     for (const DeviceInfo& d : machine.devices) {
       console_.line("");
       console_.line(fmt::format("{}  {}", to_string(d.device), d.name));
-      fact("cores", fmt::format("{} cores, {} threads of the lab, {} package{}", d.cores.size(),
-                                d.threads, d.packages, d.packages == 1 ? "" : "s"));
+      const bool is_cpu = d.device.kind == DeviceKind::Cpu;
+      if (is_cpu) {
+        fact("cores", fmt::format("{} cores, {} threads of the lab, {} package{}", d.cores.size(),
+                                  d.threads, d.packages, d.packages == 1 ? "" : "s"));
+      }
       if (!d.simd.empty()) fact("SIMD", d.simd_detail.empty() ? d.simd : d.simd_detail);
       fact("caches", caches_text(d.caches));
-      fact("NUMA", fmt::format("node {}", fmt::join(d.numa_nodes, ", ")));
+      if (is_cpu) fact("NUMA", fmt::format("node {}", fmt::join(d.numa_nodes, ", ")));
       fact("clock, max", or_reason(d.clock_max_mhz, "{:.0f} MHz"));
       fact("memory",
-           fmt::format("{} in the machine, {} for this device's tensors",
-                       format_bytes(d.memory_total_bytes), format_bytes(d.memory_limit_bytes)));
+           fmt::format("{} {}, {} for this device's tensors", format_bytes(d.memory_total_bytes),
+                       is_cpu ? "in the machine" : "on the card",
+                       format_bytes(d.memory_limit_bytes)));
       for (const auto& [label, value] : d.details) fact(label, value);
     }
     console_.line("");
@@ -66,16 +75,21 @@ class DeviceReport {
     for (const DeviceInfo& d : machine.devices) {
       const DeviceTelemetry* t = reading_of(telemetry, d.device);
       if (json_) {
-        console_.line(json_device(d, t));
+        console_.line(json_device(d, t, gpus_.at(d.pci_bus_id)));
       } else if (t != nullptr) {
         console_.line(row(*t));
       }
     }
+    gpus_.readings();
+    gpus_.skipped(machine);
   }
 
+  // What the lab cannot use. A card that the driver shows has all its lines.
   void absent(const MachineInfo& machine) {
+    gpus_.details(machine);
     if (!json_ && !machine.absent.empty()) console_.line("");
     for (const AbsentDevice& a : machine.absent) {
+      if (gpus_.stands_for(a)) continue;
       console_.line(json_ ? json_skip(a.what, a.reason)
                           : fmt::format("{}: not usable, {}", a.what, a.reason));
     }
@@ -95,6 +109,7 @@ class DeviceReport {
 
   Console& console_;
   const bool json_;
+  GpuReport gpus_;
   const TableLayout layout_{{{"device", 8},
                              {"busy", 8, true},
                              {"clock", 9, true},
@@ -107,17 +122,22 @@ class DeviceReport {
 
 int run_devices(const DevicesOptions& options, Console& console, Interrupt& interrupt) {
   const double start_s = lab_time_s();
-  Machine machine({.cpu_devices = options.cpu_devices});
+  Machine machine({.cpu_devices = options.cpu_devices, .open_gpus = open_gpus});
   TelemetryReader reader(machine);
-  reader.read();
   DeviceReport report(console, options.json);
+  report.learn(reader.read());
   report.facts(machine.info());
+  const auto read = [&] {
+    const Telemetry telemetry = reader.read(lab_time_s());
+    report.learn(telemetry);
+    report.readings(machine.info(), telemetry);
+  };
   bool stopped = interrupt.wait(kFirstIntervalS);
-  report.readings(machine.info(), reader.read());
+  read();
   report.absent(machine.info());
   while (options.watch_s && !stopped) {
     stopped = interrupt.wait(*options.watch_s);
-    if (!stopped) report.readings(machine.info(), reader.read());
+    if (!stopped) read();
   }
   if (options.json) console.line(json_done(lab_time_s() - start_s));
   return stopped ? kExitInterrupted : kExitDone;

@@ -3,6 +3,7 @@
 #include "app/headless/commands.h"
 #include "app/headless/headless_lab.h"
 #include "app/ranks/rank_jobs.h"
+#include "compute/cuda/open_gpus.h"
 #include "compute/device/machine.h"
 
 namespace lab::app {
@@ -25,7 +26,8 @@ int run_job(const JobOptions& options, Console& console, Interrupt& interrupt,
             RankSession& session) {
   RankGroup& ranks = session.ranks();
   HeadlessLab lab({.cpu_devices = cpu_devices_for(options),
-                   .processes = static_cast<int>(session.host_ranks().size())},
+                   .processes = static_cast<int>(session.host_ranks().size()),
+                   .open_gpus = open_gpus},
                   interrupt, ranks);
   const auto printer = ranks.rank() != 0 ? make_rank_printer(console, ranks)
                        : options.json    ? make_json_printer(console)

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/headless/gpu_json.h"
+#include "app/headless/transfer_json.h"
 #include "compute/types/roofline.h"
 
 namespace lab::app {
@@ -96,6 +98,7 @@ struct ToJson {
     json["verified"] = e.verified;
     json["op"] = to_string(e.op);
     json["threads"] = e.threads;
+    add_way(json, e.mover, e.peer);
     add_repetitions(json, e.time);
     json["clock_mhz"] = number(e.conditions.clock_mhz);
     return json;
@@ -181,20 +184,6 @@ Json ceilings_json(const CeilingsMeasured& e) {
     add_timing(one, b.time);
     add_repetitions(one, b.time);
   }
-  return json;
-}
-
-Json fit_json(const TransferFit& e) {
-  Json json{{"from", to_string(e.from)},
-            {"to", to_string(e.to)},
-            {"memory", to_string(e.memory)},
-            {"op", to_string(e.op)},
-            {"threads", e.threads},
-            {"latency_s", e.latency_s},
-            {"gb_per_s", e.gb_per_s},
-            {"r2", e.r2},
-            {"half_bandwidth_bytes", e.half_bandwidth_bytes}};
-  json["break_even_bytes"] = e.break_even_bytes ? Json(*e.break_even_bytes) : Json(nullptr);
   return json;
 }
 
@@ -317,6 +306,7 @@ void add_telemetry(Json& json, const DeviceTelemetry& t) {
   json["memory_available_bytes"] = t.memory_available_bytes;
   json["lab_used_bytes"] = t.lab_used_bytes;
   json["lab_peak_bytes"] = t.lab_peak_bytes;
+  if (!t.lost.empty()) json["lost"] = t.lost;
   Json reasons = Json::object();
   if (!t.utilisation) reasons["utilisation"] = t.utilisation.reason();
   if (!t.clock_mhz) reasons["clock_mhz"] = t.clock_mhz.reason();
@@ -340,7 +330,8 @@ std::vector<std::string> json_profile(const TrainingProfile& profile) {
   return lines;
 }
 
-std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry) {
+std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry,
+                        const GpuOf& gpu) {
   Json json{{"type", "device"},
             {"device", to_string(info.device)},
             {"name", info.name},
@@ -357,17 +348,22 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
   for (const auto& [label, value] : info.details) details[label] = value;
   json["details"] = std::move(details);
   if (telemetry != nullptr) add_telemetry(json, *telemetry);
+  if (gpu.facts != nullptr) json["gpu"] = gpu_json(*gpu.facts, gpu.reading);
   return dump(json);
 }
 
-std::string json_skip(const std::string& what, const std::string& reason) {
-  return dump(Json{{"type", "skip"}, {"what", what}, {"reason", reason}});
+std::string json_skip(const std::string& what, const std::string& reason, const GpuOf& gpu) {
+  Json json{{"type", "skip"}, {"what", what}, {"reason", reason}};
+  if (gpu.facts != nullptr) json["gpu"] = gpu_json(*gpu.facts, gpu.reading);
+  return dump(json);
 }
 
 void JobSummary::add(const Payload& payload) {
   if (const auto* peak = std::get_if<PeakSample>(&payload)) peaks.push_back(*peak);
   if (const auto* found = std::get_if<CeilingsMeasured>(&payload)) ceilings.push_back(*found);
   if (const auto* fit = std::get_if<TransferFit>(&payload)) fits.push_back(*fit);
+  if (const auto* rows = std::get_if<TransferTimeline>(&payload)) timelines.push_back(*rows);
+  if (const auto* payoff = std::get_if<TransferPayoff>(&payload)) payoffs.push_back(*payoff);
   if (const auto* started = std::get_if<TrainingStarted>(&payload)) setup = *started;
   if (const auto* done = std::get_if<TrainingDone>(&payload)) training = *done;
   if (const auto* layers = std::get_if<TrainingProfile>(&payload)) profile = *layers;
@@ -385,6 +381,8 @@ std::string json_done(double seconds, const JobSummary& summary) {
   for (const PeakSample& peak : summary.peaks) json["peaks"].push_back(peak_json(peak));
   for (const CeilingsMeasured& e : summary.ceilings) json["ceilings"].push_back(ceilings_json(e));
   for (const TransferFit& fit : summary.fits) json["fits"].push_back(fit_json(fit));
+  for (const TransferTimeline& e : summary.timelines) json["timelines"].push_back(timeline_json(e));
+  for (const TransferPayoff& e : summary.payoffs) json["payoffs"].push_back(payoff_json(e));
   return dump(json);
 }
 

@@ -15,11 +15,19 @@ std::optional<std::string> json_line(const Payload& payload);
 // One {"type":"sample", ...} for each row of a profile that was timed.
 std::vector<std::string> json_profile(const TrainingProfile& profile);
 
-// {"type":"device", ...}. `telemetry` may be null.
-std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry);
+// An NVIDIA card and what it does; either may be null.
+struct GpuOf {
+  const GpuFacts* facts = nullptr;
+  const GpuTelemetry* reading = nullptr;
+};
 
-// {"type":"skip","what":"NVIDIA GPU","reason":"..."}.
-std::string json_skip(const std::string& what, const std::string& reason);
+// {"type":"device", ...}. `telemetry` may be null. A card adds "gpu": {...}.
+std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry,
+                        const GpuOf& gpu = {});
+
+// {"type":"skip","what":"NVIDIA GPU","reason":"..."}. A card that the driver shows although the lab
+// cannot compute on it adds "gpu": {...}.
+std::string json_skip(const std::string& what, const std::string& reason, const GpuOf& gpu = {});
 
 // What a job found beside its cases; its last object tells it.
 struct JobSummary {
@@ -28,6 +36,8 @@ struct JobSummary {
   std::vector<PeakSample> peaks;
   std::vector<CeilingsMeasured> ceilings;
   std::vector<TransferFit> fits;
+  std::vector<TransferTimeline> timelines;
+  std::vector<TransferPayoff> payoffs;
   std::optional<TrainingStarted> setup;
   std::optional<TrainingDone> training;
   std::optional<TrainingProfile> profile;  // the latest
@@ -35,9 +45,10 @@ struct JobSummary {
 };
 
 // The last object of every command: "peaks", "ceilings" (a device each, "compute" and "bandwidth"
-// in it) and "fits" where there are some; for training "test_acc", "images_per_s", "devices",
-// "ranks", for several devices "split" and "hidden_share", "checkpoint" and "profile" (whole steps)
-// where there is one, and the settings; for scaling the settings.
+// in it), "fits", "timelines" and "payoffs" of transfers where there are some; for training
+// "test_acc", "images_per_s", "devices", "ranks", for several devices "split" and "hidden_share",
+// "checkpoint" and "profile" (whole steps) where there is one, and the settings; for scaling the
+// settings.
 std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 

@@ -6,6 +6,7 @@
 
 #include "app/headless/commands.h"
 #include "app/headless/headless_lab.h"
+#include "compute/cuda/open_gpus.h"
 #include "compute/matmul/matmul_experiment.h"
 #include "compute/types/units.h"
 
@@ -15,7 +16,7 @@ namespace {
 class Tour {
  public:
   Tour(Console& console, Interrupt& interrupt, int cpu_devices)
-      : console_(console), lab_(cpu_devices, interrupt) {}
+      : console_(console), lab_({.cpu_devices = cpu_devices, .open_gpus = open_gpus}, interrupt) {}
 
   void run() {
     devices();

@@ -19,8 +19,14 @@ class TransferTable final : public Printer {
       show_sample(*sample);
     } else if (const auto* fit = std::get_if<TransferFit>(&payload)) {
       fits_.push_back(*fit);
+    } else if (const auto* timeline = std::get_if<TransferTimeline>(&payload)) {
+      timelines_.push_back(*timeline);
+    } else if (const auto* payoff = std::get_if<TransferPayoff>(&payload)) {
+      payoffs_.push_back(*payoff);
     } else if (std::holds_alternative<JobFinished>(payload)) {
       show_fits();
+      for (const TransferTimeline& one : timelines_) show_timeline(one);
+      show_payoffs();
     }
   }
 
@@ -29,10 +35,10 @@ class TransferTable final : public Printer {
     if (!header_shown_) console_.line(samples_.header());
     header_shown_ = true;
     console_.line(samples_.row({to_string(s.from), to_string(s.to), to_string(s.memory),
-                                to_string(s.op), std::to_string(s.threads), format_bytes(s.bytes),
-                                format_si(s.gb_per_s * 1e9, "B/s"), format_seconds(s.time.median_s),
-                                spread_text(s.time), std::to_string(s.time.n),
-                                remark_text(s.verified, s.time)}));
+                                to_string(s.op), moved_by(s.mover, s.peer, s.threads),
+                                format_bytes(s.bytes), format_si(s.gb_per_s * 1e9, "B/s"),
+                                format_seconds(s.time.median_s), spread_text(s.time),
+                                std::to_string(s.time.n), remark_text(s.verified, s.time)}));
   }
 
   void show_fits() {
@@ -45,19 +51,41 @@ class TransferTable final : public Printer {
           f.break_even_bytes ? "from " + format_bytes(*f.break_even_bytes) : "";
       console_.line(fit_layout_.row(
           {to_string(f.from), to_string(f.to), to_string(f.memory), to_string(f.op),
-           std::to_string(f.threads), format_seconds(f.latency_s),
+           moved_by(f.mover, f.peer, f.threads), format_seconds(f.latency_s),
            format_si(f.gb_per_s * 1e9, "B/s"), format_bytes(f.half_bandwidth_bytes), break_even}));
     }
+  }
+
+  void show_timeline(const TransferTimeline& timeline) {
+    console_.line("");
+    console_.line(fmt::format("{}: parts of {} on three streams, {} against {} on one stream:",
+                              to_string(timeline.device), format_bytes(timeline.bytes),
+                              format_seconds(timeline.overlapped_s),
+                              format_seconds(timeline.serial_s)));
+    console_.line(span_layout_.header());
+    for (const TransferSpan& span : timeline.spans) {
+      console_.line(span_layout_.row(
+          {span.stream, span.what, format_seconds(span.begin_s), format_seconds(span.end_s)}));
+    }
+  }
+
+  void show_payoffs() {
+    if (!payoffs_.empty()) console_.line("");
+    for (const TransferPayoff& payoff : payoffs_) console_.line(in_words(payoff));
   }
 
   Console& console_;
   bool header_shown_ = false;
   std::vector<TransferFit> fits_;
+  std::vector<TransferTimeline> timelines_;
+  std::vector<TransferPayoff> payoffs_;
+  const TableLayout span_layout_{
+      {{"stream", 8}, {"what", 10}, {"begin", 8, true}, {"end", 8, true}}};
   const TableLayout samples_{{{"from", 6},
                               {"to", 6},
                               {"memory", 8},
-                              {"op", 5},
-                              {"threads", 7, true},
+                              {"op", 6},
+                              {"moved by", 11},
                               {"size", 9, true},
                               {"bandwidth", 10, true},
                               {"median", 8, true},
@@ -67,8 +95,8 @@ class TransferTable final : public Printer {
   const TableLayout fit_layout_{{{"from", 6},
                                  {"to", 6},
                                  {"memory", 8},
-                                 {"op", 5},
-                                 {"threads", 7, true},
+                                 {"op", 6},
+                                 {"moved by", 11},
                                  {"latency", 8, true},
                                  {"bandwidth", 10, true},
                                  {"half speed at", 13, true},

@@ -8,6 +8,7 @@
 
 #include "app/headless/commands.h"
 #include "app/headless/headless_lab.h"
+#include "compute/cuda/open_gpus.h"
 #include "compute/run/registry.h"
 #include "compute/train/request_json.h"
 #include "compute/types/error.h"
@@ -89,7 +90,8 @@ int follow_window(const WindowOptions& options, Console& console, Interrupt& int
     try {
       const StartTraining request = training_from_json(*text);
       HeadlessLab lab({.cpu_devices = cpu_devices_for(options, request),
-                       .processes = static_cast<int>(session.host_ranks().size())},
+                       .processes = static_cast<int>(session.host_ranks().size()),
+                       .open_gpus = open_gpus},
                       interrupt, ranks);
       lab.run(request, *printer);
     } catch (const Error& e) {

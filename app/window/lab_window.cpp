@@ -11,6 +11,7 @@
 
 #include "app/window/describe.h"
 #include "app/window/picture.h"
+#include "compute/cuda/open_gpus.h"
 #include "compute/files/whole_file.h"
 #include "compute/run/lab_clock.h"
 #include "compute/types/error.h"
@@ -79,7 +80,7 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
       machine_found_(std::async(std::launch::async,
                                 [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
                                  p = static_cast<int>(session.host_ranks().size())] {
-                                  return std::make_unique<Machine>(MachineOptions{n, p});
+                                  return std::make_unique<Machine>(MachineOptions{n, p, open_gpus});
                                 })),
       player_(player_for(options)),
       window_(first_size(options, settings_)),

@@ -8,9 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "compute/device/card_info.h"
 #include "compute/device/control_group.h"
 #include "compute/device/cpu_topology.h"
 #include "compute/device/memory_info.h"
+#include "compute/device/nvidia_cards.h"
 #include "compute/device/nvidia_probe.h"
 #include "compute/device/simd_level.h"
 #include "compute/device/system_files.h"
@@ -117,8 +119,17 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
   return infos;
 }
 
-NvidiaProbe nvidia_probe() {
+bool every_card_sleeps() {
+  const std::vector<NvidiaCard> cards = find_nvidia_cards("/");
+  return !cards.empty() && std::all_of(cards.begin(), cards.end(), [](const NvidiaCard& card) {
+    return is_asleep("/", card.pci_bus_id);
+  });
+}
+
+NvidiaProbe nvidia_probe(const GpuOffer& offer) {
   NvidiaProbe probe;
+  probe.refusal = offer.reason;
+  probe.driver_refused = offer.driver_answered;
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {  // NOLINT(concurrency-mt-unsafe)
     probe.visible_devices = std::string(visible);
   }
@@ -132,7 +143,20 @@ DeviceContext::DeviceContext(DeviceInfo info)
         return read_memory().available_bytes;
       }) {}
 
+DeviceContext::DeviceContext(DeviceInfo info, GpuDevice& card)
+    : info_(std::move(info)), card_(&card), memory_(info_.device, info_.memory_limit_bytes) {}
+
+GpuStaging& DeviceContext::staging() {
+  std::call_once(staging_once_, [this] { staging_ = std::make_unique<GpuStaging>(*card_); });
+  return *staging_;
+}
+
 ThreadPool& DeviceContext::threads() {
+  if (card_ != nullptr) {
+    throw Error(Errc::Unsupported,
+                fmt::format("{} is a card and has no CPU threads; choose cpu:0 for this",
+                            to_string(device())));
+  }
   std::call_once(threads_once_, [this] { threads_ = std::make_unique<ThreadPool>(info_.cores); });
   return *threads_;
 }
@@ -145,9 +169,24 @@ Machine::Machine(const MachineOptions& options) {
   info_.host = host_name();
   info_.system = system_name();
   info_.devices = describe_cpus(options.cpu_devices, std::max(1, options.processes));
-  info_.absent = find_unusable_gpus(nvidia_probe());
   for (const DeviceInfo& info : info_.devices) {
     contexts_.push_back(std::make_unique<DeviceContext>(info));
+  }
+  num_cpus_ = static_cast<int>(contexts_.size());
+  add_cards(options);
+}
+
+void Machine::add_cards(const MachineOptions& options) {
+  GpuOffer offer;
+  if (options.open_gpus && !every_card_sleeps()) offer = options.open_gpus();
+  if (!offer.backend) {
+    info_.absent = find_unusable_gpus(nvidia_probe(offer));
+    return;
+  }
+  gpus_ = std::move(offer.backend);
+  for (GpuDevice* card : gpus_->devices()) {
+    info_.devices.push_back(describe_card(card->facts(), *gpus_));
+    contexts_.push_back(std::make_unique<DeviceContext>(info_.devices.back(), *card));
   }
 }
 
@@ -164,41 +203,53 @@ std::vector<Device> Machine::devices() const {
 }
 
 DeviceContext& Machine::at(Device device) {
-  if (has(device)) return *contexts_[static_cast<std::size_t>(device.index)];
-  if (device.kind == DeviceKind::Cpu) {
-    throw Error(Errc::NotFound,
-                fmt::format("{} cannot be used: the cores make {} CPU device{} here; use cpu:0, or "
-                            "start with --cpu-devices {}",
-                            to_string(device), num_cpus(), num_cpus() == 1 ? "" : "s",
-                            std::clamp(device.index, 0, kMaxCpuDevices - 1) + 1));
-  }
-  const auto cards = info_.absent.size();
-  const auto index = static_cast<std::size_t>(device.index);
-  std::string why;
-  if (index < cards) {
-    const AbsentDevice& card = info_.absent[index];
-    why = card.what == "NVIDIA GPU" ? card.reason : card.what + ": " + card.reason;
-  } else if (cards == 1 && info_.absent.front().what == "NVIDIA GPU") {
-    why = info_.absent.front().reason;
-  } else {
-    why = fmt::format("this machine has {} NVIDIA GPU{}", cards, cards == 1 ? "" : "s");
+  if (has(device)) {
+    const int before = device.kind == DeviceKind::Cpu ? 0 : num_cpus();
+    return *contexts_[static_cast<std::size_t>(before + device.index)];
   }
   throw Error(Errc::NotFound,
-              fmt::format("{} cannot be used: {}; use cpu:0", to_string(device), why));
+              fmt::format("{} cannot be used: {}", to_string(device),
+                          device.kind == DeviceKind::Cpu ? why_no_cpu(device.index)
+                                                         : why_no_gpu(device.index)));
+}
+
+std::string Machine::why_no_cpu(int index) const {
+  return fmt::format(
+      "the cores make {} CPU device{} here; use cpu:0, or start with --cpu-devices {}", num_cpus(),
+      num_cpus() == 1 ? "" : "s", std::clamp(index, 0, kMaxCpuDevices - 1) + 1);
+}
+
+std::string Machine::why_no_gpu(int index) const {
+  const int usable = num_gpus();
+  if (usable > 0) {
+    return fmt::format("this machine has {} usable NVIDIA GPU{}; use {}", usable,
+                       usable == 1 ? "" : "s",
+                       usable == 1 ? "cuda:0" : fmt::format("cuda:0 to cuda:{}", usable - 1));
+  }
+  const auto cards = info_.absent.size();
+  const auto at = static_cast<std::size_t>(index);
+  if (at < cards) {
+    const AbsentDevice& card = info_.absent[at];
+    return (card.what == "NVIDIA GPU" ? card.reason : card.what + ": " + card.reason) +
+           "; use cpu:0";
+  }
+  if (cards == 1 && info_.absent.front().what == "NVIDIA GPU") {
+    return info_.absent.front().reason + "; use cpu:0";
+  }
+  return fmt::format("this machine has {} NVIDIA GPU{}; use cpu:0", cards, cards == 1 ? "" : "s");
 }
 
 bool Machine::has(Device device) const {
-  return device.kind == DeviceKind::Cpu && device.index >= 0 && device.index < num_cpus();
+  const int there = device.kind == DeviceKind::Cpu ? num_cpus() : num_gpus();
+  return device.index >= 0 && device.index < there;
 }
 
 int Machine::num_cpus() const {
-  return static_cast<int>(contexts_.size());
+  return num_cpus_;
 }
 
 int Machine::num_gpus() const {
-  return static_cast<int>(std::count_if(contexts_.begin(), contexts_.end(), [](const auto& c) {
-    return c->device().kind == DeviceKind::Cuda;
-  }));
+  return static_cast<int>(contexts_.size()) - num_cpus_;
 }
 
 Device Machine::try_gpu(int i) const {

@@ -1,25 +1,37 @@
 #pragma once
 // The devices of this machine, as the lab uses them. Made once in main and passed by reference.
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compute/device/memory_account.h"
 #include "compute/device/thread_pool.h"
+#include "compute/gpu/gpu_backend.h"
+#include "compute/gpu/gpu_staging.h"
 #include "compute/types/ceilings.h"
 #include "compute/types/device.h"
 #include "compute/types/device_info.h"
 
 namespace lab {
 
-// One CPU device: its facts, its threads, its memory account. Threads start on first use.
+// One device: its facts, its memory account and what computes there. The threads of a CPU device
+// start on first use; a card is reached through the seam of compute/gpu.
 class DeviceContext {
  public:
   explicit DeviceContext(DeviceInfo info);
+  // `card` must outlive the context.
+  DeviceContext(DeviceInfo info, GpuDevice& card);
   Device device() const { return info_.device; }
   const DeviceInfo& info() const { return info_; }
+  // Of a CPU device; throws Error(Unsupported) for a card, which has none.
   ThreadPool& threads();
+  // Null for a CPU device.
+  GpuDevice* card() const { return card_; }
+  // Pinned memory for copies between a card and ordinary memory; made on first use. Of a card.
+  GpuStaging& staging();
   MemoryAccount& memory() { return memory_; }
   // Read bandwidths measured on this device, kept so that later jobs need not measure them again;
   // empty until then. For the thread of the running job.
@@ -27,10 +39,13 @@ class DeviceContext {
 
  private:
   const DeviceInfo info_;
+  GpuDevice* const card_ = nullptr;
   MemoryAccount memory_;
   std::optional<MeasuredBandwidths> bandwidths_;
   std::unique_ptr<ThreadPool> threads_;
   std::once_flag threads_once_;
+  std::unique_ptr<GpuStaging> staging_;
+  std::once_flag staging_once_;
 };
 
 struct MachineOptions {
@@ -39,6 +54,9 @@ struct MachineOptions {
   int cpu_devices = 1;
   // Processes of the lab on this host: memory and processor quota are divided evenly among them.
   int processes = 1;
+  // Where cards come from. Called once, and not at all while every card sleeps, since it starts the
+  // driver. Empty: the machine has CPU devices alone.
+  std::function<GpuOffer()> open_gpus = nullptr;
 };
 
 class Machine {
@@ -69,8 +87,14 @@ class Machine {
   std::vector<Device> try_all_gpus() const;
 
  private:
+  void add_cards(const MachineOptions& options);
+  std::string why_no_cpu(int index) const;
+  std::string why_no_gpu(int index) const;
+
   MachineInfo info_;
-  std::vector<std::unique_ptr<DeviceContext>> contexts_;
+  std::shared_ptr<GpuBackend> gpus_;                      // outlives the contexts
+  std::vector<std::unique_ptr<DeviceContext>> contexts_;  // cpus first
+  int num_cpus_ = 0;
 };
 
 }  // namespace lab

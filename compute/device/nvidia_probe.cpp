@@ -4,42 +4,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "compute/device/nvidia_cards.h"
 #include "compute/device/system_files.h"
 
 namespace lab {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Display controllers with NVIDIA's vendor number; their sound functions and switches do not count.
-std::vector<std::string> pci_cards(const std::string& root) {
-  std::vector<std::string> addresses;
-  const std::string bus = root + "/sys/bus/pci/devices";
-  for (const std::string& address : list_directory(bus)) {
-    const std::string card = fmt::format("{}/{}", bus, address);
-    if (read_text(card + "/vendor") != "0x10de") continue;
-    if (read_text(card + "/class").value_or("").rfind("0x03", 0) != 0) continue;
-    addresses.push_back(address);
-  }
-  return addresses;
-}
-
-// "NVIDIA H200" from the kernel driver's own files, which cost nothing and wake no card.
-std::vector<std::string> driver_models(const std::string& root) {
-  std::vector<std::string> models;
-  const std::string folder = root + "/proc/driver/nvidia/gpus";
-  for (const std::string& address : list_directory(folder)) {
-    const auto text = read_text(fmt::format("{}/{}/information", folder, address));
-    models.push_back(find_field(text.value_or(""), "Model").value_or("NVIDIA GPU"));
-  }
-  return models;
-}
 
 std::vector<std::string> device_nodes(const std::string& root) {
   std::vector<std::string> nodes;
@@ -49,13 +27,6 @@ std::vector<std::string> device_nodes(const std::string& root) {
     if (numbered) nodes.push_back(fmt::format("{}/dev/{}", root, name));
   }
   return nodes;
-}
-
-std::string describe_card(const std::string& root, const std::string& address) {
-  const std::string number =
-      read_text(root + "/sys/bus/pci/devices/" + address + "/device").value_or("unknown model");
-  return fmt::format("NVIDIA GPU (PCI 10de:{} at {})",
-                     number.rfind("0x", 0) == 0 ? number.substr(2) : number, address);
 }
 
 std::string shown(const std::string& root, const std::string& path) {
@@ -115,6 +86,7 @@ Maybe<CudaDriverAnswer> ask_cuda_driver() {
   const auto count = reinterpret_cast<Count>(dlsym(library.get(), "cuDeviceGetCount"));
   const auto get = reinterpret_cast<Get>(dlsym(library.get(), "cuDeviceGet"));
   const auto name = reinterpret_cast<Name>(dlsym(library.get(), "cuDeviceGetName"));
+  const auto bus_id = reinterpret_cast<Name>(dlsym(library.get(), "cuDeviceGetPCIBusId"));
   const auto error_name = reinterpret_cast<ErrorName>(dlsym(library.get(), "cuGetErrorName"));
   if (!init || !count || !get || !name) {
     return Maybe<CudaDriverAnswer>::missing("libcuda.so.1 lacks cuInit or cuDeviceGetName");
@@ -132,47 +104,70 @@ Maybe<CudaDriverAnswer> ask_cuda_driver() {
     char buffer[256] = {};
     const bool named = get(&handle, i) == 0 && name(buffer, sizeof buffer, handle) == 0;
     answer.names.emplace_back(named ? buffer : "NVIDIA GPU");
+    const bool placed = named && bus_id && bus_id(buffer, sizeof buffer, handle) == 0;
+    answer.pci_bus_ids.push_back(placed ? pci_address(buffer) : std::string());
   }
   return answer;
 }
 
+namespace {
+
+// Whether the driver would run kernels; then `cards` become those it offers. Else the reason.
+std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
+                                              std::vector<NvidiaCard>& cards) {
+  const Maybe<CudaDriverAnswer> driver = probe.ask();
+  if (!driver) {
+    return fmt::format(
+        "the CUDA driver library cannot be loaded ({}); install libcuda1 of the driver's version",
+        driver.reason());
+  }
+  if (driver->init_code != 0) {
+    return fmt::format("the CUDA driver does not start: cuInit returned {}{}", driver->init_code,
+                       driver->init_error.empty() ? "" : " (" + driver->init_error + ")");
+  }
+  if (driver->names.empty()) return "the CUDA driver starts but offers no device";
+  cards.clear();
+  for (std::size_t i = 0; i < driver->names.size(); ++i) {
+    const bool placed = i < driver->pci_bus_ids.size();
+    cards.push_back({placed ? driver->pci_bus_ids[i] : "", driver->names[i]});
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> obstacle_in_sleep(const std::string& root,
+                                             const std::vector<NvidiaCard>& cards) {
+  const bool asleep = !cards.empty() && std::all_of(cards.begin(), cards.end(), [&](const auto& c) {
+    return is_asleep(root, c.pci_bus_id);
+  });
+  if (!asleep) return std::nullopt;
+  return "it is asleep to save power, and the lab does not wake a card by looking; wake it (run "
+         "nvidia-smi), then start the lab again";
+}
+
+}  // namespace
+
 std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
   const std::string& root = probe.root;
-  std::vector<std::string> cards = driver_models(root);
-  if (cards.empty()) {
-    for (const std::string& a : pci_cards(root)) cards.push_back(describe_card(root, a));
-  }
+  std::vector<NvidiaCard> cards = find_nvidia_cards(root);
   std::error_code failed;
-  if (cards.empty() && device_nodes(root).empty() && !fs::exists(root + "/dev/dxg", failed) &&
-      !fs::exists(root + "/proc/driver/nvidia", failed)) {
+  if (!probe.driver_refused && cards.empty() && device_nodes(root).empty() &&
+      !fs::exists(root + "/dev/dxg", failed) && !fs::exists(root + "/proc/driver/nvidia", failed)) {
     const bool bus = fs::exists(root + "/sys/bus/pci/devices", failed);
     return {{"NVIDIA GPU", bus ? "no NVIDIA device on the PCI bus"
                                : "/sys/bus/pci is missing, so no PCI device can be seen here"}};
   }
-  if (cards.empty()) cards.emplace_back("NVIDIA GPU");
-
-  std::optional<std::string> reason = obstacle_in_files(probe);
-  if (!reason) {
-    const Maybe<CudaDriverAnswer> driver = probe.ask();
-    if (!driver) {
-      reason = fmt::format(
-          "the CUDA driver library cannot be loaded ({}); install libcuda1 of the "
-          "driver's version",
-          driver.reason());
-    } else if (driver->init_code != 0) {
-      reason =
-          fmt::format("the CUDA driver does not start: cuInit returned {}{}", driver->init_code,
-                      driver->init_error.empty() ? "" : " (" + driver->init_error + ")");
-    } else if (driver->names.empty()) {
-      reason = "the CUDA driver starts but offers no device";
-    } else {
-      cards = driver->names;
-      reason = "this build has no CUDA kernels yet";
-    }
+  std::optional<std::string> reason;
+  if (!probe.driver_refused) {
+    reason = obstacle_in_files(probe);
+    if (!reason) reason = obstacle_in_sleep(root, cards);
+    if (!reason) reason = obstacle_in_driver(probe, cards);
   }
+  if (cards.empty()) cards.push_back({"", "NVIDIA GPU"});
   std::vector<AbsentDevice> absent;
   absent.reserve(cards.size());
-  for (const std::string& card : cards) absent.push_back({card, *reason});
+  for (const NvidiaCard& card : cards) {
+    absent.push_back({card.name, reason.value_or(probe.refusal), card.pci_bus_id});
+  }
   return absent;
 }
 

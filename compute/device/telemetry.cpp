@@ -31,13 +31,32 @@ std::optional<double> busy_share(const Ticks& before, const Ticks& now, int core
   return std::clamp(busy / static_cast<double>(total), 0.0, 1.0);
 }
 
+// A CUDA device's part of what its card tells.
+void add_card(DeviceTelemetry& to, const std::vector<GpuTelemetry>& cards,
+              const std::string& pci_bus_id) {
+  const auto card = std::find_if(cards.begin(), cards.end(),
+                                 [&](const auto& c) { return c.pci_bus_id == pci_bus_id; });
+  if (card == cards.end()) {
+    to.utilisation = to.clock_mhz = to.temperature_c =
+        Maybe<double>::missing("NVML tells nothing of this card");
+    return;
+  }
+  to.utilisation = card->utilisation;
+  to.clock_mhz = card->sm_clock_mhz;
+  to.temperature_c = card->temperature_c;
+  to.memory_available_bytes = card->memory_free_bytes.value_or(0);
+}
+
 }  // namespace
 
 struct TelemetryReader::Impl {
   using Clock = std::chrono::steady_clock;
 
-  Impl(Machine& m, std::string r)
-      : machine(m), root(std::move(r)), temperature_files(find_cpu_temperature_files(root)) {
+  Impl(Machine& m, GpuMonitorOptions options)
+      : machine(m),
+        root(options.root),
+        temperature_files(find_cpu_temperature_files(root)),
+        gpus(std::move(options)) {
     for (const DeviceInfo& d : machine.info().devices) {
       cores.insert(cores.end(), d.cores.begin(), d.cores.end());
     }
@@ -49,10 +68,13 @@ struct TelemetryReader::Impl {
   void add_utilisation(DeviceTelemetry& to, const DeviceInfo& info, const Ticks& now);
   void add_clock(DeviceTelemetry& to, const std::vector<int>& device_cores,
                  const std::map<int, double>& clocks);
+  void read_gpus(Telemetry& to, double t_s);
 
   Machine& machine;
   const std::string root;
   const std::vector<std::string> temperature_files;
+  GpuMonitor gpus;
+  int facts_version = 0;   // of those sent last
   std::vector<int> cores;  // of all devices
   bool has_previous = false;
   Ticks ticks;
@@ -105,8 +127,18 @@ void TelemetryReader::Impl::add_clock(DeviceTelemetry& to, const std::vector<int
   }
 }
 
+void TelemetryReader::Impl::read_gpus(Telemetry& to, double t_s) {
+  to.gpus = gpus.read(t_s);
+  if (gpus.facts_version() == facts_version) return;
+  facts_version = gpus.facts_version();
+  to.gpu_facts = gpus.facts();
+}
+
 TelemetryReader::TelemetryReader(Machine& machine, std::string root)
-    : impl_(std::make_unique<Impl>(machine, std::move(root))) {}
+    : TelemetryReader(machine, GpuMonitorOptions{.root = std::move(root)}) {}
+
+TelemetryReader::TelemetryReader(Machine& machine, GpuMonitorOptions options)
+    : impl_(std::make_unique<Impl>(machine, std::move(options))) {}
 
 TelemetryReader::~TelemetryReader() = default;
 
@@ -117,15 +149,22 @@ Telemetry TelemetryReader::read(double t_s) {
   const auto clocks = read_clocks_mhz(r.root, r.cores);
   const Maybe<double> temperature = read_temperature_c(r.temperature_files);
   const MemoryInfo memory = read_memory(r.root);
+  r.read_gpus(telemetry, t_s);
   for (const DeviceInfo& info : r.machine.info().devices) {
     DeviceTelemetry d;
     d.device = info.device;
     d.t_s = t_s;
-    r.add_utilisation(d, info, now_ticks);
-    r.add_clock(d, info.cores, clocks);
-    d.temperature_c = temperature;
-    d.memory_available_bytes = memory.available_bytes;
-    MemoryAccount& account = r.machine.at(info.device).memory();
+    if (info.device.kind == DeviceKind::Cuda) {
+      add_card(d, telemetry.gpus, info.pci_bus_id);
+    } else {
+      r.add_utilisation(d, info, now_ticks);
+      r.add_clock(d, info.cores, clocks);
+      d.temperature_c = temperature;
+      d.memory_available_bytes = memory.available_bytes;
+    }
+    DeviceContext& context = r.machine.at(info.device);
+    if (context.card() != nullptr) d.lost = context.card()->lost();
+    MemoryAccount& account = context.memory();
     d.lab_used_bytes = account.used_bytes();
     d.lab_peak_bytes = account.peak_bytes();
     telemetry.devices.push_back(std::move(d));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "compute/device/gpu_monitor.h"
 #include "compute/device/machine.h"
 #include "compute/types/event.h"
 
@@ -13,6 +14,7 @@ class TelemetryReader {
  public:
   // `machine` must outlive the reader. `root` replaces "/" in tests ("<root>/proc/stat", ...).
   explicit TelemetryReader(Machine& machine, std::string root = "/");
+  TelemetryReader(Machine& machine, GpuMonitorOptions options);  // `options.root` as above
   ~TelemetryReader();
 
   // Rates are since the previous call; the first call has no rates ("not read yet"). `t_s` is the

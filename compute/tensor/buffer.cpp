@@ -18,13 +18,15 @@ constexpr std::int64_t kAlignment = 64;  // a cache line, and the widest vector
 constexpr std::int64_t kHugePage = 2 * kMiB;
 constexpr std::int64_t kHugeFrom = 4 * kMiB;
 
-std::byte* allocate(std::int64_t bytes) {
+std::byte* allocate(Device device, std::int64_t bytes) {
   const std::int64_t alignment = bytes >= kHugeFrom ? kHugePage : kAlignment;
   const std::int64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   void* memory = nullptr;
   if (::posix_memalign(&memory, static_cast<std::size_t>(alignment),
                        static_cast<std::size_t>(rounded)) != 0) {
-    return nullptr;
+    throw Error(Errc::OutOfMemory,
+                fmt::format("{}: the system refused {}; free some tensors or choose a smaller size",
+                            to_string(device), format_bytes(bytes)));
   }
   if (bytes >= kHugeFrom) {
     // A wish: without huge pages the memory works the same.
@@ -33,23 +35,36 @@ std::byte* allocate(std::int64_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
+std::byte* allocate_on(GpuDevice& card, std::int64_t bytes) {
+  return card.allocate(bytes, card.main_stream());
+}
+
 }  // namespace
 
 Buffer::Buffer(DeviceContext& context, std::int64_t bytes, TensorInfo info)
     : context_(&context), bytes_(bytes), id_(context.memory().book(bytes, std::move(info))) {
   if (bytes == 0) return;
-  data_ = allocate(bytes);
-  if (data_ == nullptr) {
+  try {
+    data_ = context.card() != nullptr ? allocate_on(*context.card(), bytes)
+                                      : allocate(context.device(), bytes);
+  } catch (...) {
     context.memory().release(id_);
-    throw Error(Errc::OutOfMemory,
-                fmt::format("{}: the system refused {}; free some tensors or choose a smaller size",
-                            to_string(context.device()), format_bytes(bytes)));
+    throw;
   }
 }
 
 Buffer::~Buffer() {
-  std::free(data_);
-  if (context_ != nullptr) context_->memory().release(id_);
+  give_back();
+}
+
+void Buffer::give_back() noexcept {
+  if (context_ == nullptr) return;
+  if (context_->card() == nullptr) {
+    std::free(data_);
+  } else if (data_ != nullptr) {
+    context_->card()->release(data_, context_->card()->main_stream());
+  }
+  context_->memory().release(id_);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept

@@ -1,5 +1,6 @@
 #pragma once
-// Memory on one device: owned, 64-byte aligned, booked in the device's account.
+// Memory on one device: owned, 64-byte aligned, booked in the device's account. On a card it is
+// stream-ordered on the card's main stream.
 #include <cstddef>
 #include <cstdint>
 
@@ -25,6 +26,8 @@ class Buffer {
   DeviceContext& context() const { return *context_; }
 
  private:
+  void give_back() noexcept;
+
   DeviceContext* context_ = nullptr;
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;

@@ -19,10 +19,19 @@ struct FillWith {
 // past its range.
 void check_fill(const FillWith& with, DType dtype);
 
+// One element of that value in memory, in the low bytes; check_fill has passed.
+std::uint64_t element_bits(double value, DType dtype);
+
 // Elements [begin, end) of x, by all threads of its device; the values depend on the index alone.
 void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_t end);
 
-// Elements [begin, end) of `to` become those of `from`; shape and dtype are the same.
+// The `count` first elements of x, as they are in memory, to ordinary memory; all elements of x
+// from ordinary memory. Return when all has arrived.
+void copy_to_host(const Tensor& x, void* to, std::int64_t count);
+void copy_from_host(const void* from, Tensor& x);
+
+// Elements [begin, end) of `to` become those of `from`; shape and dtype are the same. Returns when
+// all has arrived, on whatever devices.
 void copy_range(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t end);
 
 // Throws Error(DeviceMismatch) naming both devices, Error(InvalidArgument) naming both shapes or

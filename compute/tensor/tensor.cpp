@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "compute/tensor/elementwise.h"
 
@@ -51,14 +54,13 @@ std::string text_of(T value) {
 
 template <typename T>
 std::string first_values(const Tensor& x, int most) {
-  const auto values = x.values<T>();
+  std::vector<T> values(static_cast<std::size_t>(std::clamp<std::int64_t>(most, 0, x.size())));
+  copy_to_host(x, values.data(), static_cast<std::int64_t>(values.size()));
   std::string text;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) text += ", ";
-    if (i == static_cast<std::size_t>(std::max(most, 0))) return text + "...";
-    text += text_of(values[i]);
-  }
-  return text.empty() ? "(empty)" : text;
+  for (const T value : values) text += (text.empty() ? "" : ", ") + text_of(value);
+  if (x.size() == 0) return "(empty)";
+  if (std::ssize(values) == x.size()) return text;
+  return text.empty() ? "..." : text + ", ...";
 }
 
 }  // namespace
@@ -103,6 +105,13 @@ std::span<const T> Tensor::values() const {
   if (dtype_ != dtype_of<T>()) {
     throw Error(Errc::InvalidArgument, fmt::format("values: the tensor is {} but was read as {}",
                                                    to_string(dtype_), to_string(dtype_of<T>())));
+  }
+  if (buffer.context().card() != nullptr) {
+    throw Error(
+        Errc::DeviceMismatch,
+        fmt::format("values: the tensor is on {}, where the CPU cannot read; copy it first: "
+                    "x.to(cpu)",
+                    to_string(device())));
   }
   return {reinterpret_cast<const T*>(buffer.data()), static_cast<std::size_t>(size())};
 }
@@ -172,7 +181,7 @@ Tensor from(DeviceContext& context, const Shape& shape, std::span<const float> v
                             count(shape), values.size()));
   }
   Tensor x(context, shape, DType::F32, "from");
-  std::copy(values.begin(), values.end(), x.values<float>().begin());
+  copy_from_host(values.data(), x);
   return x;
 }
 

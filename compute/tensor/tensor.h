@@ -1,5 +1,6 @@
 #pragma once
 // A dense row-major array on one device. Copies share storage; `copy_to` makes new storage.
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -30,12 +31,16 @@ class Tensor {
   std::int64_t bytes() const { return size() * size_of(dtype_); }
   bool shares_storage_with(const Tensor& other) const { return buffer_ == other.buffer_; }
 
-  // Typed access; throws Error(InvalidArgument) when T is not the dtype's type (float, Bf16,
-  // std::int32_t, std::int64_t, std::uint8_t).
+  // Typed access by the CPU; throws Error(InvalidArgument) when T is not the dtype's type (float,
+  // Bf16, std::int32_t, std::int64_t, std::uint8_t), Error(DeviceMismatch) when it is on a card.
   template <typename T>
   std::span<T> values();
   template <typename T>
   std::span<const T> values() const;
+
+  // Address of the first element on its device; the CPU cannot follow that of a card.
+  std::byte* data() { return storage().data(); }
+  const std::byte* data() const { return storage().data(); }
 
   // This tensor when it is on `context`'s device already (same storage), else a copy there.
   Tensor to(DeviceContext& context) const;
@@ -57,7 +62,8 @@ struct Bf16 {
 Bf16 to_bf16(float value);
 float to_float(Bf16 value);
 
-// Makers. Values are the same on every device and thread count.
+// Makers. Values are the same on every device and thread count. Makers and sums on a card are
+// queued on its main stream; what reads or copies their result waits for it.
 Tensor zeros(DeviceContext& context, const Shape& shape, DType dtype = DType::F32);
 Tensor ones(DeviceContext& context, const Shape& shape, DType dtype = DType::F32);
 Tensor full(DeviceContext& context, const Shape& shape, double value, DType dtype = DType::F32);
@@ -76,6 +82,10 @@ Tensor add(const Tensor& x, const Tensor& y);
 inline Tensor operator+(const Tensor& x, const Tensor& y) {
   return add(x, y);
 }
+
+// The square root of the sum of squares, summed in double in an order of the device's own: the same
+// on any number of threads.
+double norm(const Tensor& x);
 
 // First values as text for the Memory page: "0.1234, -1.5, ...".
 std::string preview(const Tensor& x, int values = 6);

@@ -71,7 +71,7 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
 Trainer::~Trainer() = default;
 
 const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, double lr,
-                         const nn::PassOptions& options, bool stop_after_epoch) {
+                                const nn::PassOptions& options, bool stop_after_epoch) {
   divide(loader.batch_size(step));
   make_room();
   if (reducer_) {

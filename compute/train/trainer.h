@@ -86,7 +86,7 @@ class Trainer {
   // each device's thread, `options.observer` on the first device's. When a device fails, all stop
   // and its error is thrown. The result is valid until the next step.
   const StepResult& step(const BatchLoader& loader, std::int64_t step, double lr,
-                  const nn::PassOptions& options, bool stop_after_epoch = false);
+                         const nn::PassOptions& options, bool stop_after_epoch = false);
 
   // Split over all devices; the same result in every process.
   Evaluation evaluate(const ImageSet& images, const nn::PassOptions& options);
@@ -120,13 +120,13 @@ class Trainer {
   RankGroup& ranks_;
   const std::stop_token stop_;
   std::vector<RankDevice> devices_;
-  std::size_t first_local_ = 0;              // this process's first device among all
-  std::size_t reference_ = 0;                // the device whose running statistics count
-  std::vector<double> weights_;              // of all devices
-  std::unique_ptr<AutoShares> auto_shares_;  // when they are measured
-  std::vector<std::int64_t> images_;         // of the step, by device
-  std::int64_t divided_ = 0;                 // into images_
-  std::vector<ReplicaStep> steps_;           // the latest, of all devices
+  std::size_t first_local_ = 0;                   // this process's first device among all
+  std::size_t reference_ = 0;                     // the device whose running statistics count
+  std::vector<double> weights_;                   // of all devices
+  std::unique_ptr<AutoShares> auto_shares_;       // when they are measured
+  std::vector<std::int64_t> images_;              // of the step, by device
+  std::int64_t divided_ = 0;                      // into images_
+  std::vector<ReplicaStep> steps_;                // the latest, of all devices
   std::vector<double> last_backward_s_, wait_s_;  // of it, by rank
   StepResult result_;                             // of it
   const nn::PassOptions* options_ = nullptr;      // of the step in progress

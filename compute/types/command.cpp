@@ -3,7 +3,12 @@
 namespace lab {
 
 const char* to_string(MemoryKind kind) {
-  return kind == MemoryKind::Pageable ? "pageable" : "pinned";
+  switch (kind) {
+    case MemoryKind::Pageable: return "pageable";
+    case MemoryKind::Pinned: return "pinned";
+    case MemoryKind::OnCard: return "device";
+  }
+  return "?";
 }
 
 const char* to_string(TransferOp op) {
@@ -12,6 +17,10 @@ const char* to_string(TransferOp op) {
     case TransferOp::Write: return "write";
     case TransferOp::Copy: return "copy";
     case TransferOp::Triad: return "triad";
+    case TransferOp::Both: return "both";
+    case TransferOp::Pieces: return "pieces";
+    case TransferOp::Chase: return "chase";
+    case TransferOp::Overlap: return "overlap";
   }
   return "?";
 }

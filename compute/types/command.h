@@ -15,17 +15,32 @@ namespace lab {
 using TensorId = std::int64_t;
 
 enum class CacheState { Warm, Cold };
-enum class MemoryKind { Pageable, Pinned };
+// Of the host; what moves within and between cards needs none and is OnCard.
+enum class MemoryKind { Pageable, Pinned, OnCard };
 
-// STREAM's terms. Bytes moved per element of size s: Read s, Write s, Copy 2s, Triad 3s.
-enum class TransferOp { Read, Write, Copy, Triad };
+// STREAM's terms. Bytes moved per element of size s: Read s, Write s, Copy 2s, Triad 3s. Read,
+// Write and Triad are done by the threads of one CPU device, the last four with a card. A copy to
+// or from a card counts its bytes once, Both once each way.
+enum class TransferOp {
+  Read,
+  Write,
+  Copy,
+  Triad,
+  Both,     // copies in both directions at once
+  Pieces,   // a copy in kTransferPieces parts, each a copy of its own
+  Chase,    // a kernel follows a random cycle; the time is that of one read
+  Overlap,  // copies in and out while a kernel runs: a timeline
+};
+inline constexpr int kTransferPieces = 32;
 
 struct StartTransfers {
   std::vector<Device> from;  // empty: every device
   std::vector<Device> to;    // empty: every device
-  std::vector<MemoryKind> memory = {MemoryKind::Pageable};
-  std::vector<TransferOp> ops = {TransferOp::Copy, TransferOp::Read, TransferOp::Write,
-                                 TransferOp::Triad};
+  // Of the host; empty: pageable, and where a card takes part pinned too.
+  std::vector<MemoryKind> memory;
+  std::vector<TransferOp> ops = {TransferOp::Copy,  TransferOp::Read,   TransferOp::Write,
+                                 TransferOp::Triad, TransferOp::Both,   TransferOp::Pieces,
+                                 TransferOp::Chase, TransferOp::Overlap};
   bool one_thread = true;                 // measure with one thread
   bool all_threads = true;                // and with all of the device's
   std::vector<std::int64_t> sizes_bytes;  // empty: 1 KiB to 1 GiB, powers of two
@@ -167,8 +182,8 @@ using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartSc
                              StopAfterEpoch, SavePlotPng, SaveText>;
 using Commands = std::vector<Command>;
 
-const char* to_string(MemoryKind kind);     // "pageable", "pinned"
-const char* to_string(TransferOp op);       // "read", "write", "copy", "triad"
+const char* to_string(MemoryKind kind);     // "pageable", "pinned", "device"
+const char* to_string(TransferOp op);       // "read", "write", "copy", ...
 const char* to_string(CacheState cache);    // "warm", "cold"
 const char* to_string(DataSource data);     // "synthetic", "fashion-mnist"
 const char* to_string(BatchOrder order);    // "shuffled", "sequential"

@@ -31,6 +31,7 @@ struct DeviceInfo {
   Maybe<double> clock_max_mhz;
   std::int64_t memory_total_bytes = 0;  // of the machine, for cpu devices
   std::int64_t memory_limit_bytes = 0;  // this device's share; allocations past it are refused
+  std::string pci_bus_id = {};          // of a GPU, as in GpuFacts and GpuTelemetry
   std::vector<std::pair<std::string, std::string>> details;  // further facts: label, value
 };
 
@@ -45,6 +46,8 @@ struct DeviceTelemetry {
   std::int64_t memory_available_bytes = 0;  // of the machine (cpu) or the card
   std::int64_t lab_used_bytes = 0;          // what tensors of this process hold on the device
   std::int64_t lab_peak_bytes = 0;
+  std::string lost =
+      {};  // of a card: the sentence of the error that ended it; empty while it works
 };
 
 // Why a class of device is absent: {"NVIDIA GPU", "no NVIDIA driver: libcuda.so.1 is not
@@ -52,6 +55,7 @@ struct DeviceTelemetry {
 struct AbsentDevice {
   std::string what;
   std::string reason;
+  std::string pci_bus_id = {};  // of a card, where it is known
 };
 
 struct MachineInfo {

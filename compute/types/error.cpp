@@ -13,6 +13,8 @@ const char* to_string(Errc code) {
     case Errc::Io: return "input/output";
     case Errc::Corrupt: return "corrupt";
     case Errc::Network: return "network";
+    case Errc::Cuda: return "cuda";
+    case Errc::DeviceLost: return "device lost";
     case Errc::Cancelled: return "cancelled";
     case Errc::Internal: return "internal";
   }

@@ -10,12 +10,14 @@ enum class Errc {
   InvalidArgument,  // a value is out of range or of the wrong form
   Usage,            // the command line itself is wrong (exit status 2)
   DeviceMismatch,   // operands live on different devices
-  OutOfMemory,      // refused before it was tried
+  OutOfMemory,      // refused before it was tried, or by the device itself
   NotFound,         // file, device, kernel or model of that name
   Unsupported,      // this build or machine cannot do it
   Io,               // reading or writing failed
   Corrupt,          // a file's content is not what it claims
   Network,          // a download failed
+  Cuda,             // a call of CUDA failed; the device goes on working
+  DeviceLost,       // an error ended the card's context; it works again after a restart
   Cancelled,        // stopped on request; not shown as a failure
   Internal,         // a bug of ours
 };

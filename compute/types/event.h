@@ -13,8 +13,10 @@
 #include "compute/types/device_info.h"
 #include "compute/types/dtype.h"
 #include "compute/types/error.h"
+#include "compute/types/gpu_info.h"
 #include "compute/types/stats.h"
 #include "compute/types/training_profile.h"
+#include "compute/types/transfer_way.h"
 
 namespace lab {
 
@@ -88,10 +90,12 @@ struct TransferSample {
   Device from, to;
   MemoryKind memory = MemoryKind::Pageable;
   TransferOp op = TransferOp::Copy;
-  int threads = 1;
+  TransferMover mover = TransferMover::Threads;
+  PeerWay peer = PeerWay::None;
+  int threads = 1;         // of a CPU device; 1 for a card
   std::int64_t bytes = 0;  // size of one array
-  Timing time;
-  double gb_per_s = 0;  // bytes moved as STREAM counts them, over the median
+  Timing time;             // of one operation; of a chase one read
+  double gb_per_s = 0;     // bytes moved as TransferOp counts them, over the median
   bool verified = false;
   Conditions conditions;
 };
@@ -104,6 +108,8 @@ struct TransferFit {
   Device from, to;
   MemoryKind memory = MemoryKind::Pageable;
   TransferOp op = TransferOp::Copy;
+  TransferMover mover = TransferMover::Threads;
+  PeerWay peer = PeerWay::None;
   int threads = 1;
   double latency_s = 0;
   double gb_per_s = 0;
@@ -113,6 +119,36 @@ struct TransferFit {
   // From this size on this case is quicker than doing it with one thread; empty: never or n/a.
   std::optional<std::int64_t> break_even_bytes;
 };
+
+// What ran when on one stream of a card.
+struct TransferSpan {
+  std::string stream;             // "copy in", "compute", "copy out"
+  std::string what;               // "copy in 1"
+  double begin_s = 0, end_s = 0;  // since the first began
+};
+
+// Parts of `bytes` each are copied in, worked on and copied out: on three streams, where the parts
+// overlap, and on one, where nothing does.
+struct TransferTimeline {
+  Device device;
+  std::int64_t bytes = 0;
+  std::vector<TransferSpan> spans;  // of the three streams
+  double overlapped_s = 0;
+  double serial_s = 0;
+};
+
+// Work that passes `passes` times over data of the host: copied to the card and back and done there
+// at the card's bandwidth, against done in main memory.
+struct TransferPayoff {
+  Device host, card;
+  MemoryKind memory = MemoryKind::Pinned;
+  int passes = 1;
+  std::optional<std::int64_t> from_bytes;  // where the card begins to win; empty: never
+};
+
+// "Work of 10 passes over pinned data: below 180 KiB it is quicker to stay on cpu:0 than to move to
+// cuda:0."
+std::string in_words(const TransferPayoff& payoff);
 
 struct TrainingStarted {
   StartTraining request;  // with every default filled in
@@ -240,15 +276,17 @@ struct TensorList {
 
 struct Telemetry {
   std::vector<DeviceTelemetry> devices;
-  double lab_cpu = 0;  // share of one core this process used since the last one
+  std::vector<GpuTelemetry> gpus;   // every NVIDIA card, whether the lab can compute on it or not
+  std::vector<GpuFacts> gpu_facts;  // of cards seen, or woken, since the last one
+  double lab_cpu = 0;               // share of one core this process used since the last one
   std::int64_t lab_rss_bytes = 0;
 };
 
-using Payload =
-    std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample, PeakSample,
-                 CeilingsMeasured, RungInfo, TransferSample, TransferFit, TrainingStarted, StepDone,
-                 EpochDone, Predictions, Confusion, TrainingDone, TrainingProfile, ScalingPoint,
-                 ScalingPrediction, TensorList, Telemetry>;
+using Payload = std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample,
+                             PeakSample, CeilingsMeasured, RungInfo, TransferSample, TransferFit,
+                             TransferTimeline, TransferPayoff, TrainingStarted, StepDone, EpochDone,
+                             Predictions, Confusion, TrainingDone, TrainingProfile, ScalingPoint,
+                             ScalingPrediction, TensorList, Telemetry>;
 
 struct Event {
   JobId job = 0;

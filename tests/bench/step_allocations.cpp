@@ -52,9 +52,8 @@ int main(int argc, char** argv) {
     for (const int devices : {1, 2}) {
       lab::Machine machine({.cpu_devices = devices});
       for (const char* model : {"softmax", "mlp", "lenet", "resnet18"}) {
-        fmt::print("{{\"model\":\"{}\",\"devices\":{},\"batch\":{},\"allocations\":[{}]}}\n",
-                   model, devices, batch,
-                   fmt::join(count_steps(machine, model, steps, batch), ","));
+        fmt::print("{{\"model\":\"{}\",\"devices\":{},\"batch\":{},\"allocations\":[{}]}}\n", model,
+                   devices, batch, fmt::join(count_steps(machine, model, steps, batch), ","));
       }
     }
   } catch (const std::exception& error) {

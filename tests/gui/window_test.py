@@ -119,7 +119,7 @@ def case_resize(program, home):
             picture = screen(home, "resized.png")
             for x, y in ((3, 3), (width - 3, 3), (3, height - 3), (width - 3, height - 3)):
                 check(picture.pixel(x, y) != (0, 0, 0), f"nothing is drawn at {x},{y}")
-            check(picture.share(DARK_PAGE) > 0.05, "the page colour is missing")
+            check(picture.share(DARK_PAGE) > 0.02, "the page colour is missing")
         close_window(process)
     size = home.settings()["window"]
     check((size["width"], size["height"]) == (1400, 900), f"remembered {size}")

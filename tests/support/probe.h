@@ -15,7 +15,8 @@
 namespace lab::test {
 
 struct Probe {
-  explicit Probe(int cpu_devices = 1) : machine({.cpu_devices = cpu_devices}) {}
+  explicit Probe(int cpu_devices = 1) : Probe(MachineOptions{.cpu_devices = cpu_devices}) {}
+  explicit Probe(const MachineOptions& options) : machine(options) {}
 
   // Throws what the experiment throws; `events` then holds what came before.
   void run(Experiment& experiment) {

@@ -99,6 +99,10 @@ void visit_transfers(Visitor& v, auto& f) {
   v.flag("transfers.write", f.ops[1]);
   v.flag("transfers.copy", f.ops[2]);
   v.flag("transfers.triad", f.ops[3]);
+  v.flag("transfers.both", f.ops[4]);
+  v.flag("transfers.pieces", f.ops[5]);
+  v.flag("transfers.chase", f.ops[6]);
+  v.flag("transfers.overlap", f.ops[7]);
   v.text("transfers.sizes", f.sizes);
   v.flag("transfers.one_thread", f.one_thread);
   v.flag("transfers.all_threads", f.all_threads);

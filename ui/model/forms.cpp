@@ -73,12 +73,20 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
   return command;
 }
 
+std::size_t transfer_ops(const MachineInfo& machine) {
+  const bool card =
+      std::any_of(machine.devices.begin(), machine.devices.end(),
+                  [](const DeviceInfo& info) { return info.device.kind == DeviceKind::Cuda; });
+  return card ? TransferForm{}.ops.size() : kCpuTransferOps;
+}
+
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live) {
   StartTransfers command;
   command.from = chosen_device(form.from, machine);
   command.to = chosen_device(form.to, machine);
   command.ops.clear();
-  for (std::size_t i = 0; i < form.ops.size(); ++i) {
+  const std::size_t ops = transfer_ops(machine);
+  for (std::size_t i = 0; i < ops; ++i) {
     if (form.ops[i]) command.ops.push_back(static_cast<TransferOp>(i));
   }
   if (command.ops.empty()) throw Error(Errc::Usage, "no operation is ticked; tick at least one");

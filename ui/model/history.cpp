@@ -32,6 +32,16 @@ void DeviceHistory::add(const DeviceTelemetry& reading) {
   trim(t_s, {&utilisation, &clock_mhz, &temperature_c});
 }
 
+void GpuHistory::add(const GpuTelemetry& reading) {
+  last = reading;
+  seen = true;
+  if (!t_s.empty() && reading.t_s <= t_s.back()) return;
+  t_s.push_back(reading.t_s);
+  utilisation.push_back(reading.utilisation.value_or(kNoValue));
+  temperature_c.push_back(reading.temperature_c.value_or(kNoValue));
+  trim(t_s, {&utilisation, &temperature_c});
+}
+
 void MemoryHistory::add(double at_s, std::int64_t used_bytes_now, std::int64_t peak_bytes) {
   used = used_bytes_now;
   peak = std::max({peak, used, peak_bytes});

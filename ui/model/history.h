@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compute/types/device_info.h"
+#include "compute/types/gpu_info.h"
 #include "ui/model/columns.h"
 
 namespace lab::ui {
@@ -21,6 +22,23 @@ struct DeviceHistory {
   Column64 temperature_c;
 
   void add(const DeviceTelemetry& reading);
+};
+
+// One NVIDIA card's readings, likewise.
+struct GpuHistory {
+  GpuTelemetry last;
+  bool seen = false;
+  Column64 t_s;
+  Column64 utilisation;  // 0..1
+  Column64 temperature_c;
+
+  void add(const GpuTelemetry& reading);
+};
+
+// An NVIDIA card, whether the lab computes on it or not.
+struct GpuCard {
+  GpuFacts facts;
+  GpuHistory history;
 };
 
 // What tensors of this process hold on one device over time.

@@ -152,6 +152,14 @@ void Model::on(const Event& e, const TransferFit& p) {
   if (is_job(e, JobKind::Transfers)) transfers_.current.add(p);
 }
 
+void Model::on(const Event& e, const TransferTimeline& p) {
+  if (is_job(e, JobKind::Transfers)) transfers_.current.timelines.push_back(p);
+}
+
+void Model::on(const Event& e, const TransferPayoff& p) {
+  if (is_job(e, JobKind::Transfers)) transfers_.current.payoffs.push_back(p);
+}
+
 void Model::on(const Event& e, const ScalingPoint& p) {
   if (is_job(e, JobKind::Scaling)) scaling_.current.add(p);
 }
@@ -171,7 +179,25 @@ void Model::on(const Event& e, const TensorList& p) {
   }
 }
 
+const GpuCard* Model::gpu(const std::string& pci_bus_id) const {
+  const auto found = std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuCard& card) {
+    return card.facts.pci_bus_id == pci_bus_id;
+  });
+  return found == gpus_.end() ? nullptr : &*found;
+}
+
+GpuCard& Model::gpu_at(const std::string& pci_bus_id) {
+  const auto found = std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuCard& card) {
+    return card.facts.pci_bus_id == pci_bus_id;
+  });
+  if (found != gpus_.end()) return *found;
+  gpus_.emplace_back().facts.pci_bus_id = pci_bus_id;
+  return gpus_.back();
+}
+
 void Model::on(const Event& e, const Telemetry& p) {
+  for (const GpuFacts& facts : p.gpu_facts) gpu_at(facts.pci_bus_id).facts = facts;
+  for (const GpuTelemetry& reading : p.gpus) gpu_at(reading.pci_bus_id).history.add(reading);
   lab_cpu_ = p.lab_cpu;
   lab_rss_bytes_ = p.lab_rss_bytes;
   for (const DeviceTelemetry& reading : p.devices) {

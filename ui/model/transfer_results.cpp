@@ -56,7 +56,7 @@ std::string TransferCase::label() const {
     text += " " + lab::to_string(from);
   }
   if (memory == MemoryKind::Pinned) text += ", pinned";
-  return text + fmt::format(", {} thread{}", threads, threads == 1 ? "" : "s");
+  return text + ", " + moved_by(mover, peer, threads);
 }
 
 const TransferSample* TransferCase::best() const {
@@ -66,24 +66,27 @@ const TransferSample* TransferCase::best() const {
   return found == samples.end() ? nullptr : &*found;
 }
 
-TransferCase& TransferResults::at(Device from, Device to, MemoryKind memory, TransferOp op,
-                                  int threads) {
+template <typename Result>
+TransferCase& TransferResults::at(const Result& r) {
   for (TransferCase& c : cases) {
-    if (c.from == from && c.to == to && c.memory == memory && c.op == op && c.threads == threads) {
+    if (c.from == r.from && c.to == r.to && c.memory == r.memory && c.op == r.op &&
+        c.threads == r.threads && c.mover == r.mover && c.peer == r.peer) {
       return c;
     }
   }
   TransferCase& added = cases.emplace_back();
-  added.from = from;
-  added.to = to;
-  added.memory = memory;
-  added.op = op;
-  added.threads = threads;
+  added.from = r.from;
+  added.to = r.to;
+  added.memory = r.memory;
+  added.op = r.op;
+  added.threads = r.threads;
+  added.mover = r.mover;
+  added.peer = r.peer;
   return added;
 }
 
 void TransferResults::add(const TransferSample& s, double t_s) {
-  TransferCase& c = at(s.from, s.to, s.memory, s.op, s.threads);
+  TransferCase& c = at(s);
   add_to_curve(c, s);
   if (!request.live) return;
   c.live_t_s.push_back(t_s - started_t_s);
@@ -91,7 +94,7 @@ void TransferResults::add(const TransferSample& s, double t_s) {
 }
 
 void TransferResults::add(const TransferFit& fit) {
-  at(fit.from, fit.to, fit.memory, fit.op, fit.threads).fit = fit;
+  at(fit).fit = fit;
 }
 
 std::optional<double> TransferResults::best_copy_gb_per_s(Device from, Device to) const {

@@ -14,6 +14,8 @@ struct TransferCase {
   MemoryKind memory = MemoryKind::Pageable;
   TransferOp op = TransferOp::Copy;
   int threads = 1;
+  TransferMover mover = TransferMover::Threads;
+  PeerWay peer = PeerWay::None;
 
   std::vector<TransferSample> samples;  // by size, one a size: the last one taken
   Column64 bytes, gb_per_s, gb_low, gb_high;
@@ -31,16 +33,20 @@ struct TransferResults {
   StartTransfers request;
   double started_t_s = 0;
   std::vector<TransferCase> cases;  // in the order they came
+  std::vector<TransferTimeline> timelines;
+  std::vector<TransferPayoff> payoffs;
   std::vector<Skipped> skipped;
 
-  bool empty() const { return cases.empty() && skipped.empty(); }
+  bool empty() const { return cases.empty() && timelines.empty() && skipped.empty(); }
   void add(const TransferSample& sample, double t_s);
   void add(const TransferFit& fit);
   // Highest bandwidth measured for copies from one device to the other; empty: none.
   std::optional<double> best_copy_gb_per_s(Device from, Device to) const;
 
  private:
-  TransferCase& at(Device from, Device to, MemoryKind memory, TransferOp op, int threads);
+  // The case that a sample or a fit belongs to.
+  template <typename Result>
+  TransferCase& at(const Result& result);
 };
 
 // The fit in words: "Below 180 KiB ...".

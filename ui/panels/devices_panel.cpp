@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
+#include <optional>
 
+#include "compute/types/gpu_words.h"
 #include "compute/types/units.h"
-#include "ui/panels/panel.h"
-#include "ui/plot/plot.h"
+#include "ui/panels/devices_parts.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -31,7 +32,7 @@ void big_figure(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& l
   const bool is_gpu = info.device.kind == DeviceKind::Cuda;
   if (last.utilisation) {
     number(ui, percent(*last.utilisation), ui.fonts.figure);
-    hint(ui, is_gpu ? "Share of time in which any kernel ran, since the reading before."
+    hint(ui, is_gpu ? kGpuUtilisationHint
                     : "Share of time the device's cores were busy, with anything, since the "
                       "reading before.");
   } else {
@@ -129,10 +130,7 @@ void device_card(const Panel& p, const DeviceInfo& info, int position) {
   const DeviceTelemetry& last = history.last;
   const ImU32 color = device_color(*ui.theme, info.device);
   big_figure(p, info, last);
-  const std::vector<float> spark =
-      resample(history.t_s, history.utilisation, p.model.now_s(), kSparkSeconds, kSparkPoints);
-  sparkline(ui, path + "/spark", spark, 1, color, 56,
-            "Utilisation over the last two minutes; the top of the box is 100 %.");
+  utilisation_sparkline(p, path + "/spark", history.t_s, history.utilisation, color);
   core_bars(p, path + "/cores", last, color);
   memory_bar(p, path + "/memory", info, last, color);
   auto& open_cards = p.view.forms.devices.open;
@@ -187,123 +185,74 @@ void machine_card(const Panel& p) {
   split_field(p);
 }
 
-// What one device did lately, and in which unit people read it.
-struct Reading {
-  const char* path;
-  const char* title;
-  const char* text;
-  Column64 DeviceHistory::*column;
-  double factor;  // from the column to the unit of the axis
-  plot::Axis y;
-};
+// What to draw for each card of the page, in order.
+using Draw = std::function<void()>;
 
-std::vector<double> scaled(const Column64& values, double factor) {
-  std::vector<double> out;
-  out.reserve(values.size());
-  for (const double value : values) out.push_back(factor * value);
-  return out;
-}
-
-// The newest ten minutes, growing from the start.
-plot::Axis recent_time(const Panel& p) {
-  constexpr double kShown = 600, kLeast = 60;
-  const double now = p.model.now_s();
-  return {.label = "time since start",
-          .unit = "s",
-          .min = std::max(0.0, now - kShown),
-          .max = std::max(now, kLeast)};
-}
-
-void history_card(const Panel& p, const Reading& reading) {
-  constexpr std::size_t kMostLines = 8;
-  Card card(p, fmt::format("devices/{}", reading.path), reading.title, {.hint = reading.text});
-  if (!card) return;
-  std::vector<std::vector<double>> values;
-  std::vector<plot::Series> series;
-  values.reserve(kMostLines);
-  for (const Device device : p.model.devices()) {
-    if (series.size() == kMostLines) break;
-    const DeviceHistory& history = p.model.history(device);
-    values.push_back(scaled(history.*reading.column, reading.factor));
-    plot::Series s;
-    s.label = lab::to_string(device);
-    s.color = device_color(*p.ui.theme, device);
-    s.line = series.size() % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
-    s.x = history.t_s;
-    s.y = values.back();
-    series.push_back(std::move(s));
+std::optional<std::size_t> place_of_card(const Model& model, const DeviceInfo& info) {
+  for (std::size_t i = 0; i < model.gpus().size(); ++i) {
+    if (model.gpus()[i].facts.pci_bus_id == info.pci_bus_id) return i;
   }
-  plot::draw(
-      p.ui, fmt::format("devices/plot/{}", reading.path), {.x = recent_time(p), .y = reading.y},
-      series,
-      {.height = 180, .grows = true, .cursor = &p.view.cursor, .empty_text = "No reading yet"},
-      p.out);
+  return std::nullopt;
 }
 
-bool any_reading(const Panel& p, Column64 DeviceHistory::*column) {
-  const std::vector<Device>& all = p.model.devices();
-  return std::any_of(all.begin(), all.end(), [&](Device d) {
-    const Column64& readings = p.model.history(d).*column;
-    return std::any_of(readings.begin(), readings.end(), [](double v) { return std::isfinite(v); });
-  });
-}
-
-void history_cards(const Panel& p) {
-  Pair pair(p, 620, spare_height(p));
-  pair.next();
-  history_card(p, {"utilisation",
-                   "Utilisation",
-                   "Share of time each device was busy, with anything. The newest ten minutes; "
-                   "drag to see half an hour.",
-                   &DeviceHistory::utilisation,
-                   100,
-                   {.label = "busy", .unit = "%", .min = 0, .max = 100}});
-  pair.next();
-  if (any_reading(p, &DeviceHistory::temperature_c)) {
-    history_card(p, {"temperature",
-                     "Temperature",
-                     "Of the hottest sensor of each device.",
-                     &DeviceHistory::temperature_c,
-                     1,
-                     {.label = "temperature", .unit = "°C"}});
-  } else {
-    history_card(p, {"clock",
-                     "Clock",
-                     "Mean over each device's cores.",
-                     &DeviceHistory::clock_mhz,
-                     1e6,
-                     {.label = "clock", .unit = "Hz", .min = 0}});
-  }
-}
-
-void overview_cards(const Panel& p) {
+std::vector<Draw> overview(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
-  const std::size_t devices = machine.devices.size(), absent = machine.absent.size();
-  const std::size_t cards = devices + absent + 1;
+  std::vector<Draw> cards;
+  for (std::size_t i = 0; i < machine.devices.size(); ++i) {
+    const DeviceInfo& info = machine.devices[i];
+    if (const auto place = place_of_card(p.model, info)) {
+      cards.emplace_back([&p, &info, place] { gpu_card(p, *place, &info); });
+    } else {
+      cards.emplace_back([&p, &info, i] { device_card(p, info, static_cast<int>(i)); });
+    }
+  }
+  for_each_unused_card(p.model, [&](std::size_t place, const GpuCard&) {
+    cards.emplace_back([&p, place] { gpu_card(p, place, nullptr); });
+  });
+  std::vector<std::string> addresses;
+  for (const GpuCard& gpu : p.model.gpus()) addresses.push_back(gpu.facts.pci_bus_id);
+  for (std::size_t i = 0; i < machine.absent.size(); ++i) {
+    const AbsentDevice& absent = machine.absent[i];
+    if (is_one_of(absent, addresses)) continue;
+    cards.emplace_back([&p, &absent, i] { absent_card(p, absent, i); });
+  }
+  if (p.model.gpus().size() > 1) cards.emplace_back([&p] { peers_card(p); });
+  cards.emplace_back([&p] { machine_card(p); });
+  return cards;
+}
+
+// Rows of about as many cards each, which fill the width.
+void overview_cards(const Panel& p) {
+  const std::vector<Draw> cards = overview(p);
   const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kCardUnits));
-  const std::size_t columns = std::min({fit, cards, std::size_t{4}});
-  const std::vector<float> weights(columns, 1.0F);
-  for (std::size_t first = 0; first < cards; first += columns) {
+  const std::size_t most = std::min(fit, std::size_t{4});
+  const std::size_t rows = (cards.size() + most - 1) / most;
+  const std::size_t columns = (cards.size() + rows - 1) / rows;
+  for (std::size_t first = 0; first < cards.size(); first += columns) {
+    const std::size_t end = std::min(first + columns, cards.size());
+    const std::vector<float> weights(end - first, 1.0F);
     Row row(p.ui, weights, {.equal = true});
-    for (std::size_t i = first; i < std::min(first + columns, cards); ++i) {
+    for (std::size_t i = first; i < end; ++i) {
       row.next();
-      if (i < devices) {
-        device_card(p, machine.devices[i], static_cast<int>(i));
-      } else if (i < devices + absent) {
-        absent_card(p, machine.absent[i - devices], i - devices);
-      } else {
-        machine_card(p);
-      }
+      cards[i]();
     }
   }
 }
 
 }  // namespace
 
+void utilisation_sparkline(const Panel& p, const std::string& path, const Column64& t_s,
+                           const Column64& utilisation, ImU32 color) {
+  const std::vector<float> spark =
+      resample(t_s, utilisation, p.model.now_s(), kSparkSeconds, kSparkPoints);
+  sparkline(p.ui, path, spark, 1, color, 56,
+            "Utilisation over the last two minutes; the top of the box is 100 %.");
+}
+
 void draw_devices_page(const Panel& p) {
   const StretchedArea area(p);
   overview_cards(p);
-  history_cards(p);
+  device_charts(p);
 }
 
 }  // namespace lab::ui

@@ -33,19 +33,30 @@ std::string pair_name(const TransferCase& c) {
                         : fmt::format("{} to {}", lab::to_string(c.from), lab::to_string(c.to));
 }
 
-// More threads draw a solid line, one thread a dashed one. An operation has its marker, and its
-// colour too unless colours tell devices apart.
+bool one_thread(const TransferCase& c) {
+  return c.mover == TransferMover::Threads && c.threads == 1;
+}
+bool pageable_with_card(const TransferCase& c) {
+  return c.mover != TransferMover::Threads && c.memory == MemoryKind::Pageable;
+}
+
+// More threads draw a solid line, one thread a dashed one, and so does pageable memory with a card.
+// An operation has its marker, and its colour too unless colours tell devices apart; a kernel's are
+// hollow.
 plot::Series case_series(const Panel& p, const TransferCase& c, bool several, bool old) {
   plot::Series s;
   s.label = c.label();
   s.group = to_string(c.op);  // between whatever devices, with whatever threads
   s.color = series_color(*p.ui.theme, static_cast<int>(c.op));
-  s.line = c.threads == 1 ? plot::Line::Dashed : plot::Line::Solid;
+  s.line = one_thread(c) || pageable_with_card(c) ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(c.op) % kMarkers.size()];
+  s.hollow = c.mover == TransferMover::Kernel;
   if (several) {
     s.family = pair_name(c);
     s.color = pair_color(*p.ui.theme, c.from, c.to);
-    s.hollow = (c.from.index + (c.from == c.to ? 0 : 1)) % 2 == 1;
+    if (c.mover == TransferMover::Threads) {
+      s.hollow = (c.from.index + (c.from == c.to ? 0 : 1)) % 2 == 1;
+    }
   }
   if (old) {
     s.alpha = kOldAlpha;
@@ -96,9 +107,12 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
 
 // What a dashed line means, where there is one.
 std::string title_with(std::string_view text, const TransferResults& results) {
-  const bool any = std::any_of(results.cases.begin(), results.cases.end(),
-                               [](const TransferCase& c) { return c.threads == 1; });
-  return std::string(text) + (any ? "   (dashed: 1 thread)" : "");
+  const auto& cases = results.cases;
+  const bool one = std::any_of(cases.begin(), cases.end(), one_thread);
+  const bool pageable = std::any_of(cases.begin(), cases.end(), pageable_with_card);
+  if (!one && !pageable) return std::string(text);
+  return fmt::format("{}   (dashed: {}{}{})", text, one ? "1 thread" : "",
+                     one && pageable ? ", or " : "", pageable ? "pageable memory" : "");
 }
 
 }  // namespace

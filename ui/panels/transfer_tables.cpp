@@ -108,7 +108,7 @@ void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept) 
   const TransferResults& results = shown(kept);
   const bool any = std::any_of(results.cases.begin(), results.cases.end(),
                                [](const TransferCase& c) { return c.fit.has_value(); });
-  if (!any) return;
+  if (!any && results.payoffs.empty()) return;
   Card card(p, "transfers/fits", "What a transfer costs",
             {.hint = "time = fixed cost + bytes / bandwidth, fitted over the sizes measured.",
              .dimmed = is_old(kept)});
@@ -118,6 +118,10 @@ void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept) 
     body(p.ui, fmt::format("{}: {}", c.label(), sentence(*c.fit)));
     hint(p.ui,
          fmt::format("Fit over {} sizes; r² of log time {:.3f}.", c.samples.size(), c.fit->r2));
+  }
+  for (const TransferPayoff& payoff : results.payoffs) {
+    body(p.ui, in_words(payoff));
+    hint(p.ui, "Copied there and back, and a pass costs what a copy costs on each side.");
   }
 }
 

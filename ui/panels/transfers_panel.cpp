@@ -11,12 +11,20 @@
 namespace lab::ui {
 namespace {
 
-constexpr std::array<const char*, 4> kOpHints = {
-    "Sums an array: 1 read an element.", "Fills an array: 1 write an element.",
-    "c = a: 1 read and 1 write an element.", "a = b + s * c: 2 reads and 1 write an element."};
-constexpr std::array<const char*, 4> kOpNames = {"Read", "Write", "Copy", "Triad"};
-constexpr std::array<const char*, 4> kOpPaths = {"transfers/op/read", "transfers/op/write",
-                                                 "transfers/op/copy", "transfers/op/triad"};
+constexpr std::array<const char*, 8> kOpHints = {
+    "Sums an array: 1 read an element.",
+    "Fills an array: 1 write an element.",
+    "c = a: 1 read and 1 write an element.",
+    "a = b + s * c: 2 reads and 1 write an element.",
+    "Copies to and from a card at the same time.",
+    "The same bytes in 32 copies instead of one: what many small copies cost.",
+    "A kernel follows a random cycle: the time of one read that waits for the one before.",
+    "Copies in and out while a kernel runs, as a timeline of streams."};
+constexpr std::array<const char*, 8> kOpNames = {"Read",      "Write",  "Copy",    "Triad",
+                                                 "Both ways", "Pieces", "Latency", "Overlap"};
+constexpr std::array<const char*, 8> kOpPaths = {
+    "transfers/op/read", "transfers/op/write",  "transfers/op/copy",  "transfers/op/triad",
+    "transfers/op/both", "transfers/op/pieces", "transfers/op/chase", "transfers/op/overlap"};
 
 const std::vector<std::string>& cache_names() {
   static const std::vector<std::string> kNames = {"Warm", "Cold"};
@@ -40,7 +48,7 @@ void device_fields(const Panel& p, Fields& fields, TransferForm& form) {
 }
 
 void tick_boxes(const Panel& p, TransferForm& form) {
-  for (std::size_t i = 0; i < form.ops.size(); i += 2) {
+  for (std::size_t i = 0; i < transfer_ops(p.model.machine()); i += 2) {
     Row row(p.ui, {1, 1});
     for (std::size_t j = i; j < i + 2; ++j) {
       row.next();
@@ -119,6 +127,7 @@ void results(const Panel& p) {
   } else {
     draw_transfer_curves(p, kept);
     draw_transfer_matrix(p, kept);
+    draw_transfer_timelines(p, kept);
     draw_transfer_sentences(p, kept);
   }
   draw_transfer_table(p, kept);

@@ -56,8 +56,8 @@ std::string describe(const MatmulSample& s, CacheState cache) {
 
 std::string describe(const TransferSample& s, CacheState cache) {
   std::string text =
-      fmt::format("{} of {}, {} thread{}, {} memory\n{}\n{}", to_string(s.op),
-                  format_bytes(s.bytes), s.threads, s.threads == 1 ? "" : "s", to_string(s.memory),
+      fmt::format("{} of {}, {}, {} memory\n{}\n{}", to_string(s.op), format_bytes(s.bytes),
+                  moved_by(s.mover, s.peer, s.threads), to_string(s.memory),
                   gb_per_s_text(s.gb_per_s), timing_text(s.time));
   text += s.verified ? "\nverified after the measurement" : "\nnot verified";
   text += fmt::format("\n{} cache", to_string(cache));

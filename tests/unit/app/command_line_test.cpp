@@ -278,6 +278,7 @@ TEST(CommandLine, RefusesValuesOutOfRange) {
                                              {"matmul", "--kernels", "naive,,"},
                                              {"transfer", "--sizes", "1XiB"},
                                              {"transfer", "--ops", "swap"},
+                                             {"transfer", "--devices", "cpu", "--to", "cpu"},
                                              {"devices", "--watch", "0"},
                                              {"--scale", "3"},
                                              {"--size", "1280"},

@@ -50,6 +50,38 @@ TEST(JsonLines, TransferSampleFollowsTheContract) {
   EXPECT_EQ(json["memory"], "pageable");
 }
 
+TEST(JsonLines, TransferSampleSaysHowItMoved) {
+  TransferSample s;
+  s.memory = MemoryKind::OnCard;
+  s.mover = TransferMover::Kernel;
+  s.peer = PeerWay::Read;
+  EXPECT_EQ(parsed(s)["memory"], "device");
+  EXPECT_EQ(parsed(s)["mover"], "kernel");
+  EXPECT_EQ(parsed(s)["peer"], "read");
+  EXPECT_EQ(parsed(TransferSample{})["mover"], "threads");
+  EXPECT_FALSE(parsed(TransferSample{}).contains("peer"));
+}
+
+TEST(JsonLines, TimelinesAndPayoffsStandInTheLastObject) {
+  TransferTimeline timeline;
+  timeline.device = gpu();
+  timeline.bytes = 1024;
+  timeline.spans = {{"copy in", "copy in 1", 0, 2e-6}};
+  TransferPayoff payoff;
+  payoff.card = gpu();
+  payoff.passes = 10;
+  JobSummary summary;
+  summary.add(timeline);
+  summary.add(payoff);
+  payoff.from_bytes = 4096;
+  summary.add(payoff);
+  const auto json = nlohmann::json::parse(json_done(1, summary));
+  EXPECT_EQ(json["timelines"][0]["spans"][0]["stream"], "copy in");
+  EXPECT_EQ(json["timelines"][0]["device"], "cuda:0");
+  EXPECT_TRUE(json["payoffs"][0]["from_bytes"].is_null());
+  EXPECT_EQ(json["payoffs"][1]["from_bytes"], 4096);
+}
+
 TEST(JsonLines, TrainingFollowsTheContract) {
   expect_keys(parsed(StepDone{}), {"step", "epoch", "loss", "images", "images_per_s", "t_s"});
   expect_keys(parsed(EpochDone{}),

@@ -9,6 +9,8 @@
 #include "compute/device/simd_level.h"
 #include "compute/device/tensor_list.h"
 #include "compute/types/error.h"
+#include "compute/types/units.h"
+#include "tests/support/fake_gpu.h"
 
 namespace lab {
 namespace {
@@ -65,6 +67,42 @@ TEST(Machine, TheChaptersFunctions) {
   EXPECT_FALSE(machine.has(cpu(2)));
   EXPECT_FALSE(machine.has(cpu(-1)));
   EXPECT_FALSE(machine.has(gpu(0)));
+}
+
+TEST(Machine, CardsOfTheBackEndAreDevices) {
+  const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
+  Machine machine({.cpu_devices = 2, .open_gpus = test::offer_of(fake)});
+  EXPECT_EQ(machine.num_cpus(), 2);
+  EXPECT_EQ(machine.num_gpus(), 2);
+  EXPECT_EQ(machine.devices(), (std::vector<Device>{cpu(0), cpu(1), gpu(0), gpu(1)}));
+  EXPECT_EQ(machine.try_gpu(1), gpu(1));
+  EXPECT_EQ(machine.try_gpu(2), cpu(0));
+  EXPECT_EQ(machine.try_all_gpus(), (std::vector<Device>{gpu(0), gpu(1)}));
+  EXPECT_TRUE(machine.info().absent.empty());
+  EXPECT_EQ(machine.at(cpu(1)).device(), cpu(1));
+  EXPECT_EQ(machine.at(cpu(1)).card(), nullptr);
+  DeviceContext& card = machine.at(gpu(1));
+  EXPECT_EQ(card.card(), &fake->card(1));
+  EXPECT_EQ(card.memory().limit_bytes(), kGiB);
+  const DeviceInfo& info = card.info();
+  EXPECT_EQ(info.name, "Fake Card");
+  EXPECT_EQ(info.pci_bus_id, "0000:02:00.0");
+  EXPECT_EQ(info.memory_total_bytes, kGiB);
+  EXPECT_EQ(info.clock_max_mhz.value_or(0), 1980);
+  EXPECT_TRUE(info.cores.empty());
+  EXPECT_EQ(message_of(machine, gpu(2)),
+            "cuda:2 cannot be used: this machine has 2 usable NVIDIA GPUs; use cuda:0 to cuda:1");
+}
+
+TEST(Machine, TellsWhyTheBackEndHasNoCards) {
+  Machine machine({.open_gpus = [] {
+    return GpuOffer{nullptr, "the NVIDIA driver is too old", true};
+  }});
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_EQ(machine.info().absent[0].reason, "the NVIDIA driver is too old");
+  EXPECT_EQ(message_of(machine, gpu()),
+            "cuda:0 cannot be used: the NVIDIA driver is too old; use cpu:0");
 }
 
 TEST(Machine, NamesTheWayToMoreDevices) {

@@ -29,7 +29,10 @@ void add_nodes(FakeRoot& root) {
 
 std::vector<AbsentDevice> probe(const FakeRoot& root, Maybe<CudaDriverAnswer> answer,
                                 Maybe<std::string> visible = {}) {
-  return find_unusable_gpus({root.path(), visible, [answer] { return answer; }});
+  return find_unusable_gpus({.root = root.path(),
+                             .visible_devices = visible,
+                             .refusal = "the lab's CUDA half is missing",
+                             .ask = [answer] { return answer; }});
 }
 
 Maybe<CudaDriverAnswer> never_asked() {
@@ -42,7 +45,7 @@ TEST(NvidiaProbe, NoCard) {
   root.file("sys/bus/pci/devices/0000:00:01.0/vendor", "0x8086\n")
       .file("sys/bus/pci/devices/0000:01:00.1/vendor", "0x10de\n")
       .file("sys/bus/pci/devices/0000:01:00.1/class", "0x040300\n");  // its sound function
-  const auto absent = find_unusable_gpus({root.path(), {}, never_asked});
+  const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].what, "NVIDIA GPU");
   EXPECT_EQ(absent[0].reason, "no NVIDIA device on the PCI bus");
@@ -50,7 +53,7 @@ TEST(NvidiaProbe, NoCard) {
 
 TEST(NvidiaProbe, NoBusToLookAt) {
   FakeRoot root;
-  const auto absent = find_unusable_gpus({root.path(), {}, never_asked});
+  const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_NE(absent[0].reason.find("/sys/bus/pci is missing"), std::string::npos);
 }
@@ -58,7 +61,7 @@ TEST(NvidiaProbe, NoBusToLookAt) {
 TEST(NvidiaProbe, CardWithoutDriver) {
   FakeRoot root;
   add_card(root);
-  const auto absent = find_unusable_gpus({root.path(), {}, never_asked});
+  const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].what, "NVIDIA GPU (PCI 10de:2335 at 0000:01:00.0)");
   EXPECT_NE(absent[0].reason.find("no NVIDIA driver is loaded"), std::string::npos);
@@ -68,7 +71,7 @@ TEST(NvidiaProbe, DriverWithoutDeviceNodes) {
   FakeRoot root;
   add_card(root);
   add_driver(root);
-  const auto absent = find_unusable_gpus({root.path(), {}, never_asked});
+  const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].what, "NVIDIA H200");
   EXPECT_NE(absent[0].reason.find("/dev/nvidia0 or /dev/nvidiactl is missing"), std::string::npos);
@@ -81,7 +84,7 @@ TEST(NvidiaProbe, DeviceNodeWithoutPermission) {
   add_driver(root);
   add_nodes(root);
   std::filesystem::permissions(root.path() + "/dev/nvidia0", std::filesystem::perms::none);
-  const auto absent = find_unusable_gpus({root.path(), {}, never_asked});
+  const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   EXPECT_EQ(absent[0].reason,
             "/dev/nvidia0 cannot be opened (Permission denied); ask for permission, often group "
             "'video'");
@@ -93,7 +96,8 @@ TEST(NvidiaProbe, HiddenByTheEnvironment) {
   add_driver(root);
   add_nodes(root);
   for (const std::string hidden : {"", "-1"}) {
-    const auto absent = find_unusable_gpus({root.path(), hidden, never_asked});
+    const auto absent =
+        find_unusable_gpus({.root = root.path(), .visible_devices = hidden, .ask = never_asked});
     ASSERT_EQ(absent.size(), 1U);
     EXPECT_EQ(absent[0].reason,
               "CUDA_VISIBLE_DEVICES=\"" + hidden + "\" hides every GPU; unset it");
@@ -133,7 +137,48 @@ TEST(NvidiaProbe, EveryUsableCardIsNamed) {
   const auto absent = probe(root, CudaDriverAnswer{0, "", {"NVIDIA H200", "NVIDIA L4"}}, {"0,1"});
   ASSERT_EQ(absent.size(), 2U);
   EXPECT_EQ(absent[1].what, "NVIDIA L4");
-  EXPECT_EQ(absent[1].reason, "this build has no CUDA kernels yet");
+  EXPECT_EQ(absent[1].reason, "the lab's CUDA half is missing");
+}
+
+// The driver's own word counts more than files, which a container may hide.
+TEST(NvidiaProbe, WhatTheDriverSaysIsTheReason) {
+  const std::string too_old = "the NVIDIA driver is too old";
+  FakeRoot root;
+  const auto nothing_seen = find_unusable_gpus(
+      {.root = root.path(), .refusal = too_old, .driver_refused = true, .ask = never_asked});
+  ASSERT_EQ(nothing_seen.size(), 1U);
+  EXPECT_EQ(nothing_seen[0].what, "NVIDIA GPU");
+  EXPECT_EQ(nothing_seen[0].reason, too_old);
+  add_card(root);
+  add_driver(root);
+  const auto seen = find_unusable_gpus(
+      {.root = root.path(), .refusal = too_old, .driver_refused = true, .ask = never_asked});
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].what, "NVIDIA H200");
+  EXPECT_EQ(seen[0].reason, too_old);
+}
+
+TEST(NvidiaProbe, CardsAreKnownByTheirAddress) {
+  FakeRoot root;
+  add_card(root);
+  EXPECT_EQ(find_unusable_gpus({.root = root.path(), .ask = never_asked}).at(0).pci_bus_id,
+            "0000:01:00.0");
+  add_driver(root);
+  add_nodes(root);
+  const CudaDriverAnswer answer{0, "", {"NVIDIA L4"}, {"0000:3b:00.0"}};
+  EXPECT_EQ(probe(root, answer).at(0).pci_bus_id, "0000:3b:00.0");
+}
+
+TEST(NvidiaProbe, ACardThatIsAsleepIsNotWoken) {
+  FakeRoot root;
+  add_card(root);
+  add_driver(root);
+  add_nodes(root);
+  root.file("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
+  const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].what, "NVIDIA H200");
+  EXPECT_NE(absent[0].reason.find("asleep"), std::string::npos);
 }
 
 TEST(NvidiaProbe, AskingTheRealLibraryNeverThrows) {

@@ -4,6 +4,7 @@
 
 #include "compute/device/sensors.h"
 #include "compute/types/units.h"
+#include "tests/support/fake_gpu.h"
 #include "tests/unit/device/fake_root.h"
 
 namespace lab {
@@ -104,6 +105,18 @@ TEST(Telemetry, ReadsThisProcess) {
   EXPECT_GT(t.devices[0].memory_available_bytes, 0);
   EXPECT_GT(t.lab_rss_bytes, 1 * kMiB);
   EXPECT_GE(t.lab_cpu, 0);
+}
+
+TEST(Telemetry, ALostCardSaysSo) {
+  const auto fake = std::make_shared<test::FakeBackend>(1, 1 << 20);
+  Machine machine({.open_gpus = test::offer_of(fake)});
+  TelemetryReader reader(machine);
+  EXPECT_TRUE(reader.read().devices.at(1).lost.empty());
+  fake->card(0).faults.loses = "trim_pool";
+  EXPECT_THROW(fake->card(0).trim_pool(), Error);
+  const Telemetry telemetry = reader.read();
+  EXPECT_TRUE(telemetry.devices.at(0).lost.empty());
+  EXPECT_EQ(telemetry.devices.at(1).lost, fake->card(0).lost());
 }
 
 }  // namespace

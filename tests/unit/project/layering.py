@@ -8,6 +8,8 @@ import source_tree
 COMPUTE_ORDER = [
     "compute/types",
     "compute/files",
+    "compute/nvidia",
+    "compute/gpu",
     "compute/device",
     "compute/cpu",
     "compute/ranks",

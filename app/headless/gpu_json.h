@@ -1,0 +1,12 @@
+#pragma once
+// An NVIDIA card as a JSON object: its facts, its reading, and why what is missing is missing.
+#include <nlohmann/json.hpp>
+
+#include "compute/types/gpu_info.h"
+
+namespace lab::app {
+
+// `reading` may be null. Unknown values are null; "missing" holds the reason of each.
+nlohmann::ordered_json gpu_json(const GpuFacts& facts, const GpuTelemetry* reading);
+
+}  // namespace lab::app

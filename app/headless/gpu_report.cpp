@@ -1,0 +1,135 @@
+#include "app/headless/gpu_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/types/gpu_words.h"
+#include "compute/types/units.h"
+
+namespace lab::app {
+namespace {
+
+template <typename Card>
+auto find_card(const std::vector<Card>& cards, const std::string& pci_bus_id) {
+  return std::find_if(cards.begin(), cards.end(),
+                      [&](const Card& c) { return c.pci_bus_id == pci_bus_id; });
+}
+
+std::string or_reason(const Maybe<std::string>& value) {
+  return value ? *value : "N/A (" + value.reason() + ")";
+}
+
+std::string or_na(const Maybe<double>& value, const char* format) {
+  return value ? fmt::format(fmt::runtime(format), *value) : "N/A";
+}
+
+std::string access_word(const Maybe<PeerAccess>& access) {
+  if (!access) return "N/A (" + access.reason() + ")";
+  return access->possible ? "yes" : "no (" + access->why_not + ")";
+}
+
+}  // namespace
+
+void GpuReport::learn(const Telemetry& telemetry) {
+  readings_ = telemetry.gpus;
+  for (const GpuFacts& facts : telemetry.gpu_facts) {
+    const auto known = find_card(facts_, facts.pci_bus_id);
+    if (known == facts_.end()) {
+      facts_.push_back(facts);
+    } else {
+      facts_[static_cast<std::size_t>(known - facts_.begin())] = facts;
+    }
+  }
+}
+
+GpuOf GpuReport::at(const std::string& pci_bus_id) const {
+  const auto facts = find_card(facts_, pci_bus_id);
+  const auto reading = find_card(readings_, pci_bus_id);
+  return {facts == facts_.end() ? nullptr : &*facts,
+          reading == readings_.end() ? nullptr : &*reading};
+}
+
+void GpuReport::details(const MachineInfo& machine) const {
+  if (json_) return;
+  for (const GpuFacts& facts : facts_) {
+    const std::string why = why_unused(machine, facts.pci_bus_id);
+    console_.line("");
+    console_.line(fmt::format("{}{}", facts.name, why.empty() ? "" : ": not used, " + why));
+    lines_of(facts, at(facts.pci_bus_id).reading);
+    peers(facts);
+  }
+}
+
+void GpuReport::lines_of(const GpuFacts& facts, const GpuTelemetry* reading) const {
+  const auto print = [this](const std::string& label, const std::string& value) {
+    console_.line(fmt::format("  {:<26}{}", label, value));
+  };
+  if (reading != nullptr && reading->asleep) {
+    print("State", "asleep to save power; the lab does not wake a card by looking at it");
+  } else if (!facts.unread.empty()) {
+    print("Readings", "N/A (" + facts.unread + ")");
+  }
+  for (const GpuLine& line : describe_facts(facts)) {
+    if (facts.unread.empty() || line.value) print(line.label, or_reason(line.value));
+  }
+  if (reading == nullptr || reading->asleep || !facts.unread.empty()) return;
+  print("Power", or_reason(power_text(*reading)));
+  for (const GpuLine& line : describe_reading(*reading, facts)) {
+    print(line.label, or_reason(line.value));
+  }
+  processes(*reading);
+}
+
+void GpuReport::processes(const GpuTelemetry& reading) const {
+  if (!reading.processes) {
+    console_.line("  Processes                 N/A (" + reading.processes.reason() + ")");
+    return;
+  }
+  console_.line(fmt::format("  {:<26}{}", "Processes", reading.processes->size()));
+  for (const GpuProcess& one : *reading.processes) {
+    console_.line(fmt::format("    {:<10}{:<26}{}", one.pid, one.name.value_or("(not visible)"),
+                              one.memory_bytes ? format_bytes(*one.memory_bytes)
+                                               : "N/A (" + one.memory_bytes.reason() + ")"));
+  }
+}
+
+void GpuReport::peers(const GpuFacts& facts) const {
+  for (const GpuPeer& peer : facts.peers) {
+    console_.line(fmt::format("  Memory of {:<16}read {}, write {}, NVLink {}", peer.pci_bus_id,
+                              access_word(peer.read), access_word(peer.write),
+                              access_word(peer.nvlink)));
+  }
+}
+
+void GpuReport::readings() const {
+  if (json_ || readings_.empty()) return;
+  console_.line("");
+  console_.line(layout_.header());
+  for (const GpuTelemetry& t : readings_) {
+    if (t.asleep) {
+      console_.line(layout_.row({t.pci_bus_id, "asleep"}));
+      continue;
+    }
+    console_.line(layout_.row({t.pci_bus_id, t.utilisation ? percent(*t.utilisation) : "N/A",
+                               or_na(t.sm_clock_mhz, "{:.0f} MHz"),
+                               or_na(t.temperature_c, "{:.0f} C"), power_text(t).value_or("N/A"),
+                               t.memory_used_bytes ? format_bytes(*t.memory_used_bytes) : "N/A"}));
+  }
+}
+
+void GpuReport::skipped(const MachineInfo& machine) const {
+  if (!json_) return;
+  for (const GpuFacts& facts : facts_) {
+    const std::string why = why_unused(machine, facts.pci_bus_id);
+    if (!why.empty()) console_.line(json_skip(facts.name, why, at(facts.pci_bus_id)));
+  }
+}
+
+bool GpuReport::stands_for(const AbsentDevice& absent) const {
+  std::vector<std::string> addresses;
+  for (const GpuFacts& facts : facts_) addresses.push_back(facts.pci_bus_id);
+  return is_one_of(absent, addresses);
+}
+
+}  // namespace lab::app

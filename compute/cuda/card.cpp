@@ -1,0 +1,77 @@
+#include "compute/cuda/card.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+namespace lab::cuda {
+
+std::string describe(cudaError_t status) {
+  return fmt::format("{} ({})", cudaGetErrorName(status), cudaGetErrorString(status));
+}
+
+bool ends_context(cudaError_t status) {
+  switch (status) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorMpsClientTerminated: return true;
+    default: return false;
+  }
+}
+
+Card::Card(int ordinal, int compute_major, int compute_minor)
+    : device_(gpu(ordinal)),
+      compute_major_(compute_major),
+      compute_minor_(compute_minor),
+      health_(device_) {}
+
+void Card::use() const {
+  health_.require_usable();
+  check(cudaSetDevice(device_.index), "cudaSetDevice");
+}
+
+void Card::check(cudaError_t status, const char* call) const {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // a later launch must not report this one again
+  if (ends_context(status)) throw health_.lose(call, describe(status));
+  if (status == cudaErrorMemoryAllocation) {
+    throw Error(Errc::OutOfMemory,
+                fmt::format("{}: {} found no memory on the card; free some tensors, or end other "
+                            "programs that use it",
+                            to_string(device_), call));
+  }
+  if (status == cudaErrorNoKernelImageForDevice) {
+    throw Error(
+        Errc::Unsupported,
+        fmt::format("{}: this build has no code for compute capability {}.{}; build it with "
+                    "-DLAB_CUDA_ARCHITECTURES={}{}",
+                    to_string(device_), compute_major_, compute_minor_, compute_major_,
+                    compute_minor_));
+  }
+  throw gpu_failure(device_, call, describe(status));
+}
+
+void Card::note(cudaError_t status, const char* call) const noexcept {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  if (!ends_context(status)) return;
+  try {
+    health_.lose(call, describe(status));
+  } catch (const std::exception&) {
+    // The next call that can throw reports the same.
+  }
+}
+
+}  // namespace lab::cuda

@@ -1,0 +1,65 @@
+# nvcc and what it compiles for. Included by the project's own list, as enable_language asks.
+
+# The compute capabilities of the cards in this machine as architectures, "90a;120a"; empty where
+# there is none. From 9.0 on each has instructions of its own, under the letter a.
+function(lab_local_cuda_architectures result)
+  set(${result} "" PARENT_SCOPE)
+  find_program(LAB_NVIDIA_SMI nvidia-smi)
+  mark_as_advanced(LAB_NVIDIA_SMI)
+  if(NOT LAB_NVIDIA_SMI)
+    return()
+  endif()
+  execute_process(COMMAND ${LAB_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+                  OUTPUT_VARIABLE told ERROR_QUIET RESULT_VARIABLE failed TIMEOUT 20)
+  if(failed)
+    return()
+  endif()
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]" capabilities "${told}")
+  set(found "")
+  foreach(capability IN LISTS capabilities)
+    string(REPLACE "." "" number ${capability})
+    if(number GREATER_EQUAL 90)
+      string(APPEND number "a")
+    endif()
+    list(APPEND found ${number}-real)
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
+set(LAB_CUDA_ARCHITECTURES "" CACHE STRING
+    "Architectures as CMAKE_CUDA_ARCHITECTURES takes them; empty: this machine's cards, else 80, 90a and PTX")
+set(LAB_CUDA_ARCHITECTURES_USED "${LAB_CUDA_ARCHITECTURES}")
+if(NOT LAB_CUDA_ARCHITECTURES_USED)
+  lab_local_cuda_architectures(LAB_CUDA_ARCHITECTURES_USED)
+endif()
+if(NOT LAB_CUDA_ARCHITECTURES_USED)
+  set(LAB_CUDA_ARCHITECTURES_USED 80-real 90a-real 90-virtual)
+endif()
+set(CMAKE_CUDA_ARCHITECTURES ${LAB_CUDA_ARCHITECTURES_USED})
+message(STATUS "CUDA architectures: ${CMAKE_CUDA_ARCHITECTURES}")
+
+if(LAB_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${LAB_CCACHE})
+endif()
+enable_language(CUDA)
+
+# CMake before 3.26 does not know that nvcc takes C++20.
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_EXTENSIONS OFF)
+
+# For every target with .cu files: constexpr functions serve the device too, and what nvcc hands to
+# the host compiler is checked as the rest, but for -Wpedantic, which its own code fails.
+add_library(lab_cuda_flags INTERFACE)
+target_include_directories(lab_cuda_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(lab_cuda_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=-Wall,-Wextra,-Wshadow>")
+if(LAB_WERROR)
+  target_compile_options(lab_cuda_flags INTERFACE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
+endif()

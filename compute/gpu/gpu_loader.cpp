@@ -1,0 +1,65 @@
+#include "compute/gpu/gpu_loader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "compute/gpu/dynamic_library.h"
+
+namespace lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+GpuOffer none(std::string reason) {
+  GpuOffer offer;
+  offer.reason = std::move(reason);
+  return offer;
+}
+
+}  // namespace
+
+std::vector<std::string> gpu_library_places() {
+  std::error_code failed;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", failed).parent_path();
+  if (failed) return {};
+  return {(folder / kGpuLibrary).string(),
+          (folder.parent_path() / "lib" / "device-lab" / kGpuLibrary).string()};
+}
+
+GpuOffer load_gpu_backend(std::span<const std::string> places) {
+  const auto there = [](const std::string& place) {
+    std::error_code failed;
+    return fs::exists(place, failed);
+  };
+  const auto found = std::find_if(places.begin(), places.end(), there);
+  if (found == places.end()) {
+    return none(fmt::format("the lab's CUDA half is missing: {} is not in {}; install it there",
+                            kGpuLibrary, fmt::join(places, " nor ")));
+  }
+  const Maybe<DynamicLibrary> library = DynamicLibrary::open({*found});
+  if (!library) {
+    return none(fmt::format("the lab's CUDA half cannot be loaded: {}", library.reason()));
+  }
+  const auto entry = library->function<GpuEntryFunction>(kGpuEntryName);
+  if (entry == nullptr) {
+    return none(
+        fmt::format("{} is not the lab's CUDA half: it lacks {}; install the file of this "
+                    "version",
+                    *found, kGpuEntryName));
+  }
+  const GpuEntry answer = entry();
+  if (answer.seam_version != kGpuSeamVersion || answer.open == nullptr) {
+    return none(
+        fmt::format("{} belongs to another version of the lab (its interface is {}, this "
+                    "program's is {}); install both from the same build",
+                    *found, answer.seam_version, kGpuSeamVersion));
+  }
+  GpuOffer offer = none("the lab's CUDA half gave no reason");
+  answer.open(offer);
+  return offer;
+}
+
+}  // namespace lab

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Makes a folder that runs on another x86-64 Linux with an NVIDIA driver: device-lab without a window, its
+# CUDA half, the GPU tests, benchmarks (gpu_bench_*), and the shared libraries they need. Left out are
+# glibc, the driver and CUDA's own libraries, which run_all.sh finds there.
+#   tests/gpu/bundle.sh FOLDER [BUILD_FOLDER]      FOLDER must be empty or absent
+# LAB_CUDA_ARCHITECTURES in the environment chooses the cards it is for (default 80, 90a and PTX).
+set -euo pipefail
+project=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+most_mib=60
+
+die() {
+  echo "bundle.sh: $*" >&2
+  exit 1
+}
+
+(($# == 1 || $# == 2)) || die "usage: bundle.sh FOLDER [BUILD_FOLDER]"
+mkdir -p -- "$1"
+folder=$(cd -- "$1" && pwd)
+[[ -z $(ls -A -- "$folder") ]] || die "$folder is not empty; name a new folder"
+build=${2:-$project/build/gpu-bundle}
+
+# The old kind of run path also serves the libraries that the libraries need.
+cmake -S "$project" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLAB_GUI=OFF -DLAB_MPI=OFF \
+  -DLAB_CUDA=ON -DLAB_TESTS=ON -DLAB_CUDA_ARCHITECTURES="${LAB_CUDA_ARCHITECTURES:-80-real;90a-real;90-virtual}" \
+  -DCMAKE_BUILD_RPATH='$ORIGIN/lib' \
+  -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_MODULE_LINKER_FLAGS=-Wl,--disable-new-dtags
+cmake --build "$build" --target gpu_tests
+
+shopt -s nullglob
+programs=("$build/device-lab" "$build/libdevice-lab-cuda.so" "$build"/gpu_test_* "$build"/gpu_bench_*)
+for program in "${programs[@]}"; do
+  [[ -f $program && -x $program ]] || continue
+  strip --strip-unneeded -o "$folder/${program##*/}" "$program"
+done
+cp "$project/tests/gpu/run_all.sh" "$folder/"
+
+# What belongs to the machine it runs on: the C library and its loader, the driver, CUDA.
+c_library='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl)\.so'
+cuda='^lib(cuda|cudart|cublas|cublasLt|cudnn.*|nccl|cupti|nvidia-.*)\.so'
+libraries=$(mktemp -d)
+trap 'rm -rf "$libraries"' EXIT
+for program in "$folder"/device-lab "$folder"/*.so "$folder"/gpu_*; do
+  ldd "$program" | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }'
+done | sort -u | while read -r name path; do
+  [[ $name =~ $c_library || $name =~ $cuda ]] || cp -L -- "$path" "$libraries/$name"
+done
+[[ -n $(ls -A "$libraries") ]] || die "no libraries found with ldd"
+# Packed, because two of them hold kernels for many processors; run_all.sh unpacks them into lib/.
+tar -C "$libraries" -cf - . | gzip -6 >"$folder/libraries.tar.gz"
+
+{
+  echo "architectures ${LAB_CUDA_ARCHITECTURES:-80-real;90a-real;90-virtual}"
+  nvcc --version 2>/dev/null | sed -n 's/.*release /nvcc /p'
+  ldd --version | sed -n '1s/.* /needs glibc /p'
+} >"$folder/made_with.txt"
+
+mib=$(du -sm --apparent-size "$folder" | cut -f1)
+((mib < most_mib)) || die "$folder has $mib MiB; it must stay under $most_mib"
+echo "$folder: $mib MiB; run $folder/run_all.sh RESULTS there"

@@ -1,0 +1,85 @@
+// Copies between the CPU and cards, and between cards.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "compute/tensor/tensor.h"
+#include "compute/types/units.h"
+#include "tests/gpu/gpu_machine.h"
+
+namespace lab {
+namespace {
+
+using test::gpu_machine;
+
+// Below, at and above the pieces that copies go in, with ragged ends.
+constexpr std::int64_t kSizes[] = {1, 3, 1000, 4 * kMiB - 1, 4 * kMiB, 4 * kMiB + 1, 37 * kMiB + 5};
+
+bool same_bytes(const Tensor& x, const Tensor& y) {
+  return x.bytes() == y.bytes() &&
+         std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.bytes())) == 0;
+}
+
+Tensor numbered(std::int64_t bytes) {
+  return arange(gpu_machine().at(cpu()), bytes, DType::U8);
+}
+
+TEST(GpuCopy, ThereAndBack) {
+  LAB_REQUIRE_GPU();
+  for (const std::int64_t bytes : kSizes) {
+    SCOPED_TRACE(bytes);
+    const Tensor x = numbered(bytes);
+    const Tensor there = x.to(gpu_machine().at(gpu()));
+    EXPECT_TRUE(same_bytes(there.to(gpu_machine().at(cpu())), x));
+  }
+}
+
+TEST(GpuCopy, OnOneCard) {
+  LAB_REQUIRE_GPU();
+  for (const std::int64_t bytes : kSizes) {
+    SCOPED_TRACE(bytes);
+    const Tensor x = numbered(bytes);
+    const Tensor copy = x.to(gpu_machine().at(gpu())).copy_to(gpu_machine().at(gpu()));
+    EXPECT_TRUE(same_bytes(copy.to(gpu_machine().at(cpu())), x));
+  }
+}
+
+TEST(GpuCopy, BetweenCardsWithAndWithoutPeerAccess) {
+  LAB_REQUIRE_GPUS(2);
+  DeviceContext& first = gpu_machine().at(gpu(0));
+  DeviceContext& second = gpu_machine().at(gpu(1));
+  const Tensor x = numbered(9 * kMiB + 1);
+  EXPECT_TRUE(same_bytes(x.to(first).to(second).to(gpu_machine().at(cpu())), x));
+  if (!first.card()->can_access(*second.card())) return;
+  first.card()->set_peer_access(*second.card(), true);
+  EXPECT_TRUE(same_bytes(x.to(first).to(second).to(gpu_machine().at(cpu())), x));
+  first.card()->set_peer_access(*second.card(), false);
+}
+
+TEST(GpuCopy, PinnedMemoryStreamsAndEvents) {
+  LAB_REQUIRE_GPU();
+  GpuDevice& card = *gpu_machine().at(gpu()).card();
+  constexpr std::int64_t kBytes = 16 * kMiB;
+  const auto sent = card.allocate_pinned(kBytes);
+  const auto back = card.allocate_pinned(kBytes);
+  std::fill_n(sent->data(), kBytes, std::byte{0x5a});
+  std::fill_n(back->data(), kBytes, std::byte{0});
+  const auto up = card.make_stream(), down = card.make_stream();
+  const auto begin = card.make_event(), there = card.make_event();
+  std::byte* memory = card.allocate(kBytes, *up);
+  begin->record(*up);
+  card.copy(GpuCopy::HostToDevice, memory, sent->data(), kBytes, *up);
+  there->record(*up);
+  down->wait(*there);
+  card.copy(GpuCopy::DeviceToHost, back->data(), memory, kBytes, *down);
+  down->synchronise();
+  EXPECT_TRUE(there->done());
+  EXPECT_GT(there->seconds_since(*begin), 0);
+  EXPECT_TRUE(std::equal(sent->data(), sent->data() + kBytes, back->data()));
+  card.release(memory, *down);
+  down->synchronise();
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,23 @@
+#pragma once
+// The machine with its cards, for tests that need one.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "compute/device/machine.h"
+
+namespace lab::test {
+
+// Opened with the first call and kept to the end of the program.
+Machine& gpu_machine();
+
+// Why there are fewer than `cards` usable cards; empty when there are enough.
+std::string why_no_gpu(int cards = 1);
+
+}  // namespace lab::test
+
+// Leaves the test as skipped, with the reason, where the machine has not so many usable cards.
+#define LAB_REQUIRE_GPUS(cards)                                                     \
+  if (const std::string lab_why = ::lab::test::why_no_gpu(cards); !lab_why.empty()) \
+  GTEST_SKIP() << lab_why
+#define LAB_REQUIRE_GPU() LAB_REQUIRE_GPUS(1)

@@ -1,0 +1,9 @@
+#pragma once
+// A planted fault.
+
+namespace lab::test {
+
+// Queues a kernel on the current card that writes where no memory is.
+void write_illegal_address();
+
+}  // namespace lab::test

@@ -1,0 +1,105 @@
+// What a card computes against the CPU: bits where they must agree, float64 where they may not.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "compute/tensor/elementwise.h"
+#include "compute/tensor/tensor.h"
+#include "tests/gpu/gpu_machine.h"
+
+namespace lab {
+namespace {
+
+using test::gpu_machine;
+
+constexpr DType kAll[] = {DType::F32, DType::BF16, DType::I32, DType::I64, DType::U8};
+constexpr std::int64_t kSizes[] = {0, 1, 3, 255, 1024, 1025, 1'000'003};
+
+DeviceContext& host() {
+  return gpu_machine().at(cpu());
+}
+DeviceContext& card() {
+  return gpu_machine().at(gpu());
+}
+
+void expect_same_bits(const Tensor& on_card, const Tensor& on_cpu) {
+  const Tensor back = on_card.to(host());
+  ASSERT_EQ(back.bytes(), on_cpu.bytes());
+  if (back.bytes() == 0) return;
+  EXPECT_EQ(std::memcmp(back.data(), on_cpu.data(), static_cast<std::size_t>(back.bytes())), 0);
+}
+
+TEST(GpuFill, ConstantsAndIndicesAreTheCpusBits) {
+  LAB_REQUIRE_GPU();
+  for (const DType dtype : kAll) {
+    for (const std::int64_t n : kSizes) {
+      SCOPED_TRACE(std::string(to_string(dtype)) + " " + std::to_string(n));
+      expect_same_bits(zeros(card(), {n}, dtype), zeros(host(), {n}, dtype));
+      expect_same_bits(full(card(), {n}, 42, dtype), full(host(), {n}, 42, dtype));
+      expect_same_bits(arange(card(), n, dtype), arange(host(), n, dtype));
+    }
+  }
+}
+
+TEST(GpuFill, RandomNumbersAreTheCpusBits) {
+  LAB_REQUIRE_GPU();
+  for (const DType dtype : {DType::F32, DType::BF16}) {
+    for (const std::int64_t n : kSizes) {
+      for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0x123456789abcdef}}) {
+        SCOPED_TRACE(std::string(to_string(dtype)) + " " + std::to_string(n));
+        expect_same_bits(rand(card(), {n}, seed, dtype), rand(host(), {n}, seed, dtype));
+        expect_same_bits(randn(card(), {n}, seed, dtype), randn(host(), {n}, seed, dtype));
+      }
+    }
+  }
+}
+
+TEST(GpuFill, APartIsThePartOfTheWhole) {
+  LAB_REQUIRE_GPU();
+  const FillWith with{Fill::Randn, 0, 7};
+  Tensor parts = zeros(card(), {10'001});
+  for (const auto& [begin, end] : {std::pair{0, 5}, {5, 1030}, {1030, 1031}, {1031, 10'001}}) {
+    fill_range(parts, with, begin, end);
+  }
+  expect_same_bits(parts, randn(host(), {10'001}, 7));
+}
+
+TEST(GpuAdd, AgreesWithTheCpu) {
+  LAB_REQUIRE_GPU();
+  for (const DType dtype : kAll) {
+    for (const std::int64_t n : kSizes) {
+      SCOPED_TRACE(std::string(to_string(dtype)) + " " + std::to_string(n));
+      const Tensor x = arange(host(), n, dtype), y = full(host(), {n}, 97, dtype);
+      expect_same_bits(x.to(card()) + y.to(card()), x + y);
+    }
+  }
+}
+
+TEST(GpuAdd, NanAndInfinityStay) {
+  LAB_REQUIRE_GPU();
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const DType dtype : {DType::F32, DType::BF16}) {
+    const Tensor nan = full(card(), {3}, std::nan(""), dtype);
+    EXPECT_TRUE(std::isnan(norm(nan + ones(card(), {3}, dtype))));
+    const Tensor inf = full(card(), {3}, infinity, dtype);
+    EXPECT_EQ(preview(inf + ones(card(), {3}, dtype)), "inf, inf, inf");
+  }
+}
+
+TEST(GpuNorm, AgreesWithLongDouble) {
+  LAB_REQUIRE_GPU();
+  for (const std::int64_t n : {1, 255, 257, 300'000, 5'000'003}) {
+    const Tensor x = randn(host(), {n}, 3);
+    long double sum = 0;
+    for (const float v : x.values<float>()) sum += static_cast<long double>(v) * v;
+    const auto expected = static_cast<double>(std::sqrt(sum));
+    EXPECT_NEAR(norm(x.to(card())), expected, 64 * 0x1p-53 * expected) << n;
+  }
+  EXPECT_EQ(norm(zeros(card(), {0})), 0);
+  EXPECT_EQ(norm(full(card(), {4}, 2, DType::I64)), 4);
+}
+
+}  // namespace
+}  // namespace lab

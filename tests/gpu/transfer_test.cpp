@@ -1,0 +1,147 @@
+// Every case of the transfers on real cards: each is verified on both sides of its timing, so what
+// is looked at here is that all of them come, and that their figures are possible.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "compute/gpu/gpu_transfers.h"
+#include "compute/run/run_context.h"
+#include "compute/tensor/tensor_store.h"
+#include "compute/transfer/card_chase.h"
+#include "compute/transfer/card_memory.h"
+#include "compute/transfer/gated_clock.h"
+#include "compute/transfer/transfer_experiment.h"
+#include "compute/types/units.h"
+#include "tests/gpu/gpu_machine.h"
+
+namespace lab {
+namespace {
+
+using test::gpu_machine;
+
+StartTransfers request(std::vector<Device> devices) {
+  StartTransfers r;
+  r.from = r.to = std::move(devices);
+  r.sizes_bytes = {kKiB, 64 * kKiB, 4 * kMiB, 64 * kMiB};
+  r.budget_s = 0.1;
+  r.all_threads = false;
+  return r;
+}
+
+std::vector<Event> events_of(const StartTransfers& r) {
+  TensorStore tensors;
+  Channel channel;
+  RunControl control;
+  RunContext ctx(1, gpu_machine(), tensors, channel, control, {});
+  make_transfer_experiment(r)->run(ctx);
+  return channel.drain();
+}
+
+template <typename T>
+std::vector<T> all(const std::vector<Event>& events) {
+  std::vector<T> found;
+  for (const Event& e : events) {
+    if (const T* p = std::get_if<T>(&e.payload)) found.push_back(*p);
+  }
+  return found;
+}
+
+CardMemory on_card(std::int64_t bytes) {
+  DeviceContext& card = gpu_machine().at(gpu());
+  return {card, MemoryKind::OnCard, *card.card(), bytes, {}};
+}
+
+TEST(GpuTransfer, PatternsAreFilledAndCompared) {
+  LAB_REQUIRE_GPU();
+  for (const std::int64_t words : {1, 3, 4, 1023, 1 << 20, (1 << 24) + 3}) {
+    SCOPED_TRACE(words);
+    CardMemory memory = on_card(4 * words);
+    memory.fill(7);
+    EXPECT_EQ(memory.count_wrong(7), 0);
+    EXPECT_GE(memory.count_wrong(8), words - 1 - words / 1000);
+  }
+}
+
+TEST(GpuTransfer, TheKernelCopiesEveryWord) {
+  LAB_REQUIRE_GPU();
+  GpuDevice& card = *gpu_machine().at(gpu()).card();
+  for (const std::int64_t words : {1, 3, 4, 1023, 1 << 20, (1 << 24) + 3}) {
+    SCOPED_TRACE(words);
+    CardMemory from = on_card(4 * words), to = on_card(4 * words);
+    from.fill(1);
+    to.fill(2);
+    card.transfers().copy_by_kernel(to.words(), from.words(), words, card.main_stream());
+    card.main_stream().synchronise();
+    EXPECT_EQ(to.count_wrong(1), 0);
+  }
+}
+
+TEST(GpuTransfer, TheGateHoldsUntilItIsOpened) {
+  LAB_REQUIRE_GPU();
+  GpuDevice& card = *gpu_machine().at(gpu()).card();
+  const auto gate = card.transfers().make_gate();
+  const auto stream = card.make_stream();
+  const auto event = card.make_event();
+  gate->close(*stream);
+  event->record(*stream);
+  EXPECT_FALSE(event->done());
+  gate->open();
+  stream->synchronise();
+  EXPECT_TRUE(event->done());
+  EXPECT_FALSE(gate->gave_up());
+}
+
+TEST(GpuTransfer, TheGateGivesUpInTheEnd) {
+  LAB_REQUIRE_GPU();
+  GpuDevice& card = *gpu_machine().at(gpu()).card();
+  const auto gate = card.transfers().make_gate();
+  const auto stream = card.make_stream();
+  gate->close(*stream);
+  stream->synchronise();
+  EXPECT_TRUE(gate->gave_up());
+}
+
+TEST(GpuTransfer, EveryCaseOfOneCard) {
+  LAB_REQUIRE_GPU();
+  const std::vector<Event> events = events_of(request({cpu(), gpu()}));
+  const double total_gb =
+      static_cast<double>(gpu_machine().at(gpu()).card()->facts().memory_bytes) * 1e-9;
+  int with_card = 0;
+  for (const TransferSample& s : all<TransferSample>(events)) {
+    SCOPED_TRACE(::testing::Message()
+                 << to_string(s.op) << ' ' << to_string(s.from) << ' ' << to_string(s.to) << ' '
+                 << to_string(s.memory) << ' ' << s.bytes);
+    EXPECT_TRUE(s.verified);
+    EXPECT_GT(s.time.median_s, 0);
+    EXPECT_LT(s.gb_per_s, 1000 * total_gb);
+    with_card += s.mover != TransferMover::Threads ? 1 : 0;
+  }
+  // In: 7 series, out: 5, within: 4; four sizes each.
+  EXPECT_EQ(with_card, 4 * 16);
+  EXPECT_EQ(all<TransferTimeline>(events).size(), 1U);
+  EXPECT_EQ(all<TransferPayoff>(events).size(), 6U);
+}
+
+TEST(GpuTransfer, CopiesOverlapWithTheKernel) {
+  LAB_REQUIRE_GPU();
+  StartTransfers r = request({gpu()});
+  r.from = {cpu()};
+  r.ops = {TransferOp::Overlap};
+  const auto timelines = all<TransferTimeline>(events_of(r));
+  ASSERT_EQ(timelines.size(), 1U);
+  EXPECT_EQ(timelines[0].spans.size(), 12U);
+  EXPECT_LT(timelines[0].overlapped_s, timelines[0].serial_s);
+}
+
+TEST(GpuTransfer, EveryWayBetweenTwoCards) {
+  LAB_REQUIRE_GPUS(2);
+  StartTransfers r = request({gpu(0)});
+  r.to = {gpu(1)};
+  const std::vector<Event> events = events_of(r);
+  for (const TransferSample& s : all<TransferSample>(events)) EXPECT_TRUE(s.verified);
+  EXPECT_FALSE(all<TransferSample>(events).empty());
+}
+
+}  // namespace
+}  // namespace lab

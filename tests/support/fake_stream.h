@@ -1,0 +1,72 @@
+#pragma once
+// Streams and events of a fake card. Work runs at once; what it would take is counted on the
+// stream's own clock, which events read.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "compute/gpu/gpu_transfers.h"
+#include "tests/support/fake_gpu.h"
+
+namespace lab::test {
+
+class FakeStream final : public GpuStream {
+ public:
+  explicit FakeStream(FakeCard& card) : card_(card) {}
+  void synchronise() override {
+    card_.enter("synchronise");
+    EXPECT_FALSE(gated()) << "waits behind a gate that nobody has opened";
+  }
+  void wait(const GpuEvent& event) override;
+
+  // Queues work that takes so long.
+  void spend(double seconds) {
+    now_s_ += seconds;
+    if (gated()) {
+      EXPECT_LE(++queued_, kMostBehindGate) << "the driver would wait for the closed gate";
+    }
+  }
+  double now_s() const { return now_s_; }
+  bool gated() const { return closed_ != nullptr && *closed_; }
+  void hold(std::shared_ptr<const bool> closed) {
+    closed_ = std::move(closed);
+    queued_ = 0;
+  }
+
+ private:
+  FakeCard& card_;
+  double now_s_ = 0;
+  int queued_ = 0;
+  std::shared_ptr<const bool> closed_;
+};
+
+class FakeEvent final : public GpuEvent {
+ public:
+  explicit FakeEvent(FakeCard& card) : card_(card) {}
+  void record(GpuStream& stream) override {
+    card_.enter("record");
+    at_s_ = static_cast<FakeStream&>(stream).now_s();
+  }
+  bool done() const override { return true; }
+  void synchronise() const override { card_.enter("synchronise"); }
+  double seconds_since(const GpuEvent& earlier) const override {
+    return at_s_ - static_cast<const FakeEvent&>(earlier).at_s_;
+  }
+  double at_s() const { return at_s_; }
+
+ private:
+  FakeCard& card_;
+  double at_s_ = 0;
+};
+
+inline void FakeStream::wait(const GpuEvent& event) {
+  card_.enter("wait");
+  now_s_ = std::max(now_s_, static_cast<const FakeEvent&>(event).at_s());
+}
+
+inline void spend(GpuStream& stream, double seconds) {
+  static_cast<FakeStream&>(stream).spend(seconds);
+}
+
+}  // namespace lab::test

@@ -1,0 +1,76 @@
+#include "tests/support/fake_transfers.h"
+
+#include <cstring>
+
+#include "tests/support/fake_stream.h"
+
+namespace lab::test {
+namespace {
+
+class FakeGate final : public GpuGate {
+ public:
+  explicit FakeGate(FakeCard& card) : card_(card) {}
+  ~FakeGate() override { *closed_ = false; }
+  void close(GpuStream& stream) override {
+    card_.enter("close_gate");
+    *closed_ = true;
+    static_cast<FakeStream&>(stream).hold(closed_);
+  }
+  void open() noexcept override { *closed_ = false; }
+  bool gave_up() const override { return card_.faults.gates_give_up; }
+
+ private:
+  FakeCard& card_;
+  std::shared_ptr<bool> closed_ = std::make_shared<bool>(false);
+};
+
+double seconds_of(std::int64_t words, double passes, const FakeCosts& costs) {
+  return costs.call_s + 4.0 * static_cast<double>(words) * passes / costs.memory_bytes_per_s;
+}
+
+}  // namespace
+
+std::unique_ptr<GpuGate> FakeTransfers::make_gate() {
+  card_.enter("make_gate");
+  return std::make_unique<FakeGate>(card_);
+}
+
+void FakeTransfers::copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
+                                   GpuStream& stream) {
+  card_.enter("copy_by_kernel");
+  card_.move_bytes(to, from, 4 * words);
+  spend(stream, seconds_of(words, 2, card_.costs));
+}
+
+void FakeTransfers::fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,
+                                 GpuStream& stream) {
+  card_.enter("fill_pattern");
+  card_.require_mine(to, 4 * words);
+  for (std::int64_t i = 0; i < words; ++i) to[i] = pattern_word(i, seed);
+  spend(stream, seconds_of(words, 1, card_.costs));
+}
+
+void FakeTransfers::count_mismatches(const std::uint32_t* at, std::int64_t words,
+                                     std::uint32_t seed, std::uint64_t* count, GpuStream& stream) {
+  card_.enter("count_mismatches");
+  card_.require_mine(at, 4 * words);
+  card_.require_mine(count, sizeof *count);
+  for (std::int64_t i = 0; i < words; ++i) *count += at[i] != pattern_word(i, seed) ? 1 : 0;
+  spend(stream, seconds_of(words, 1, card_.costs));
+}
+
+void FakeTransfers::chase(const std::uint32_t* next, std::uint32_t* position, std::int64_t hops,
+                          GpuStream& stream) {
+  card_.enter("chase");
+  card_.require_mine(position, sizeof *position);
+  for (std::int64_t hop = 0; hop < hops; ++hop) *position = next[*position];
+  spend(stream, card_.costs.call_s + card_.costs.hop_s * static_cast<double>(hops));
+}
+
+void FakeTransfers::work(std::int64_t rounds, float* sink, GpuStream& stream) {
+  card_.enter("work");
+  card_.require_mine(sink, 4 * work_words());
+  spend(stream, card_.costs.call_s + 1e-8 * static_cast<double>(rounds));
+}
+
+}  // namespace lab::test

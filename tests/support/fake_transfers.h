@@ -1,0 +1,29 @@
+#pragma once
+// What measuring transfers asks of a fake card.
+#include "compute/gpu/gpu_transfers.h"
+
+namespace lab::test {
+
+class FakeCard;
+
+class FakeTransfers final : public GpuTransfers {
+ public:
+  explicit FakeTransfers(FakeCard& card) : card_(card) {}
+
+  std::unique_ptr<GpuGate> make_gate() override;
+  void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
+                      GpuStream& stream) override;
+  void fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,
+                    GpuStream& stream) override;
+  void count_mismatches(const std::uint32_t* at, std::int64_t words, std::uint32_t seed,
+                        std::uint64_t* count, GpuStream& stream) override;
+  void chase(const std::uint32_t* next, std::uint32_t* position, std::int64_t hops,
+             GpuStream& stream) override;
+  void work(std::int64_t rounds, float* sink, GpuStream& stream) override;
+  std::int64_t work_words() const override { return 256; }
+
+ private:
+  FakeCard& card_;
+};
+
+}  // namespace lab::test

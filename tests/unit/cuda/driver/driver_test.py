@@ -1,0 +1,58 @@
+"""Starts device-lab with a stand-in for the driver's library: it must work on the CPU, and say why no
+card can be used. usage: driver_test.py KIND PROGRAM FOLDER_OF_STAND_INS"""
+import json
+import os
+import subprocess
+import sys
+
+# What the reason must contain; None: this machine's own story, as without the CUDA half.
+EXPECTED = {
+    "none": None,
+    "too_old": "the NVIDIA driver is too old: it supports CUDA 12.2 and this program needs CUDA ",
+    "no_device": "the CUDA driver starts but offers no device",
+    "hidden": 'CUDA_VISIBLE_DEVICES="" hides every GPU',
+    "broken": "the CUDA driver does not start: cuInit returned 999 (CUDA_ERROR_UNKNOWN)",
+}
+
+
+def run(program, folder, visible, *words):
+    environment = {k: v for k, v in os.environ.items() if k != "CUDA_VISIBLE_DEVICES"}
+    if folder:
+        environment["LD_LIBRARY_PATH"] = folder
+    if visible is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = visible
+    return subprocess.run([program, *words], env=environment, capture_output=True, text=True,
+                          timeout=50, check=False)
+
+
+def check(kind, program, folder, visible=None):
+    done = run(program, folder, visible, "devices", "--json")
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    devices = [line["device"] for line in lines if line["type"] == "device"]
+    reasons = [line["reason"] for line in lines if line["type"] == "skip"]
+    if kind == "none" and "cuda:0" in devices:
+        print("this machine has a driver and a card; the case without is not to be had here")
+        return
+    assert devices == ["cpu:0"], devices
+    assert reasons, "no reason given"
+    expected = EXPECTED[kind]
+    if expected is not None:
+        assert all(expected in reason for reason in reasons), reasons
+    print(f"{kind}: {reasons[0]}")
+    refused = run(program, folder, visible, "matmul", "--devices", "cuda:0", "--sizes", "64")
+    assert refused.returncode == 1, refused
+    assert reasons[0] in refused.stderr, refused.stderr
+
+
+def main():
+    kind, program, folders = sys.argv[1:]
+    folder = None if kind == "none" else os.path.join(folders, kind)
+    if folder and not os.path.exists(os.path.join(folder, "libcuda.so.1")):
+        raise SystemExit(f"{folder}/libcuda.so.1 is missing; build the target fake_cuda")
+    check(kind, program, folder)
+    if kind == "no_device":
+        check("hidden", program, folder, visible="")
+
+
+main()

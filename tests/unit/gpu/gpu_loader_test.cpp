@@ -1,0 +1,64 @@
+#include "compute/gpu/gpu_loader.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/temp_dir.h"
+
+namespace lab {
+namespace {
+
+GpuOffer load(const std::vector<std::string>& places) {
+  return load_gpu_backend(places);
+}
+
+TEST(GpuLoader, LooksBesideTheProgramAndWhereItIsInstalled) {
+  const auto places = gpu_library_places();
+  ASSERT_EQ(places.size(), 2U);
+  EXPECT_TRUE(places[0].ends_with(kGpuLibrary)) << places[0];
+  EXPECT_TRUE(places[1].ends_with(std::string("/lib/device-lab/") + kGpuLibrary)) << places[1];
+}
+
+TEST(GpuLoader, MissingFile) {
+  const GpuOffer offer = load({"/nowhere/a.so", "/nowhere/b.so"});
+  EXPECT_FALSE(offer.backend);
+  EXPECT_FALSE(offer.driver_answered);
+  EXPECT_EQ(offer.reason,
+            "the lab's CUDA half is missing: libdevice-lab-cuda.so is not in /nowhere/a.so nor "
+            "/nowhere/b.so; install it there");
+}
+
+TEST(GpuLoader, FileThatIsNoLibrary) {
+  const test::TempDir dir;
+  const std::string file = (dir.path() / "text.so").string();
+  std::ofstream(file) << "not a library";
+  const GpuOffer offer = load({file});
+  EXPECT_EQ(offer.reason.rfind("the lab's CUDA half cannot be loaded: " + file, 0), 0U)
+      << offer.reason;
+}
+
+TEST(GpuLoader, LibraryWithoutTheEntry) {
+  // Any library of the system: it is there under this name because this program is linked to it.
+  const GpuOffer offer = load({"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6"});
+  if (offer.reason.find("is missing") != std::string::npos) GTEST_SKIP() << offer.reason;
+  EXPECT_NE(offer.reason.find("it lacks lab_gpu_entry"), std::string::npos) << offer.reason;
+}
+
+TEST(GpuLoader, LibraryOfAnotherBuild) {
+  const GpuOffer offer = load({LAB_FAKE_OTHER});
+  EXPECT_FALSE(offer.backend);
+  EXPECT_NE(offer.reason.find("belongs to another version of the lab (its interface is -1"),
+            std::string::npos)
+      << offer.reason;
+}
+
+TEST(GpuLoader, WhatTheLibrarySays) {
+  const GpuOffer offer = load({"/nowhere/a.so", LAB_FAKE_SAME});
+  EXPECT_FALSE(offer.backend);
+  EXPECT_TRUE(offer.driver_answered);
+  EXPECT_EQ(offer.reason, "this stand-in has no cards");
+}
+
+}  // namespace
+}  // namespace lab

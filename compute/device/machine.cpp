@@ -147,6 +147,10 @@ DeviceContext::DeviceContext(DeviceInfo info, GpuDevice& card)
     : info_(std::move(info)), card_(&card), memory_(info_.device, info_.memory_limit_bytes) {}
 
 GpuStaging& DeviceContext::staging() {
+  if (card_ == nullptr) {
+    throw Error(Errc::Unsupported,
+                fmt::format("{} is no card: it needs no staging memory", to_string(info_.device)));
+  }
   std::call_once(staging_once_, [this] { staging_ = std::make_unique<GpuStaging>(*card_); });
   return *staging_;
 }
@@ -205,7 +209,7 @@ std::vector<Device> Machine::devices() const {
 DeviceContext& Machine::at(Device device) {
   if (has(device)) {
     const int before = device.kind == DeviceKind::Cpu ? 0 : num_cpus();
-    return *contexts_[static_cast<std::size_t>(before + device.index)];
+    return *contexts_.at(static_cast<std::size_t>(before) + static_cast<std::size_t>(device.index));
   }
   throw Error(Errc::NotFound,
               fmt::format("{} cannot be used: {}", to_string(device),

@@ -1,6 +1,7 @@
 #include "compute/nn/convolution_lanes.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compute/cpu/image_lanes.h"
 #include "compute/cpu/row_ops.h"
@@ -28,7 +29,6 @@ ConvolutionLanes::Memory ConvolutionLanes::carve(Scratch mine, Direction directi
     m.sums = cursor.take<float>(shape_.weights() * simd::image_lanes());
     m.pixel_sums = cursor.take<double>(shape_.out_c * simd::image_lanes());
     m.weight_grad = cursor.take<float>(shape_.weights());
-    m.bias_grad = cursor.take<double>(shape_.out_c);
   }
   m.bytes = cursor.used_bytes();
   return m;
@@ -73,20 +73,19 @@ void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scra
 
 void ConvolutionLanes::end(Scratch mine) const {
   const Memory m = carve(mine, Direction::Backward);
-  const std::int64_t lanes = simd::image_lanes();
   simd::sum_lanes(m.sums, m.weight_grad, shape_.weights());
-  for (std::int64_t c = 0; c < shape_.out_c; ++c) {
-    m.bias_grad[c] = 0;
-    for (std::int64_t i = 0; i < lanes; ++i) m.bias_grad[c] += m.pixel_sums[c * lanes + i];
-  }
 }
 
 void ConvolutionLanes::finish(Scratch first, std::int64_t stride_bytes, int threads) const {
   const Memory m = carve(first, Direction::Backward);
   simd::sum_arrays(m.weight_grad, threads, stride_bytes / 4, weight_.grad, shape_.weights());
+  const std::int64_t lanes = simd::image_lanes();
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
     double sum = 0;
-    for (int t = 0; t < threads; ++t) sum += m.bias_grad[t * (stride_bytes / 8) + c];
+    for (int t = 0; t < threads; ++t) {
+      const double* of_thread = m.pixel_sums + t * (stride_bytes / 8) + c * lanes;
+      sum = std::accumulate(of_thread, of_thread + lanes, sum);
+    }
     bias_.grad[c] = static_cast<float>(sum);
   }
 }

@@ -28,7 +28,6 @@ class ConvolutionLanes final : public LaneOp {
     float* sums = nullptr;         // [weights, lanes]
     double* pixel_sums = nullptr;  // [out_c, lanes]
     float* weight_grad = nullptr;  // this thread's part
-    double* bias_grad = nullptr;
     std::int64_t bytes = 0;
   };
   Memory carve(Scratch mine, Direction direction) const;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "compute/cpu/image_lanes.h"
 #include "compute/device/slice.h"
 #include "compute/matmul/cache_blocks.h"
 #include "compute/nn/convolution.h"
+#include "compute/types/error.h"
 
 namespace lab::nn {
 namespace {
@@ -48,6 +50,9 @@ LaneChain::LaneChain(const NetworkPlan& plan, std::size_t first, std::size_t las
   std::int64_t bytes = 0;
   for (std::size_t i = first; i < last; ++i) {
     const Op& op = *plan.ops[i];
+    if (op.lanes() == nullptr) {
+      throw Error(Errc::Internal, std::string(op.kind()) + " cannot be part of a chain");
+    }
     Part part{.op = &op, .lanes = op.lanes(), .offset = bytes};
     part.bytes =
         std::max(part.lanes->bytes(Direction::Forward), part.lanes->bytes(Direction::Backward));

@@ -106,6 +106,7 @@ struct Lifetime {
 std::vector<std::pair<int, int>> run_together(const NetworkPlan& plan,
                                               const std::vector<LaneChain>& chains) {
   std::vector<std::pair<int, int>> together;
+  together.reserve(plan.ops.size());
   for (int i = 0; i < static_cast<int>(plan.ops.size()); ++i) together.emplace_back(i, i);
   for (const LaneChain& chain : chains) {
     for (std::size_t i = chain.first(); i < chain.last(); ++i) {

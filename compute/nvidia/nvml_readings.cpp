@@ -94,9 +94,9 @@ Maybe<std::vector<GpuProcess>> list_processes(const F& function, Handle card) {
 }
 
 Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle card) {
-  const auto compute = nvml.compute_processes
-                           ? list_processes<ProcessV2>(nvml.compute_processes, card)
-                           : list_processes<ProcessV1>(nvml.compute_processes_v1, card);
+  auto compute = nvml.compute_processes
+                     ? list_processes<ProcessV2>(nvml.compute_processes, card)
+                     : list_processes<ProcessV1>(nvml.compute_processes_v1, card);
   const auto graphics = nvml.graphics_processes
                             ? list_processes<ProcessV2>(nvml.graphics_processes, card)
                             : list_processes<ProcessV1>(nvml.graphics_processes_v1, card);

@@ -95,7 +95,7 @@ class Pipeline {
     std::unique_ptr<GpuEvent> begin, end;
   };
   Piece& piece(int stage, int part) {
-    return pieces_[static_cast<std::size_t>(stage * kParts + part)];
+    return pieces_[static_cast<std::size_t>(stage) * kParts + static_cast<std::size_t>(part)];
   }
   template <typename Queue>
   double seconds(const Queue& queue) {

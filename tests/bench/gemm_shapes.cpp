@@ -27,6 +27,7 @@
 #include "compute/matmul/rung.h"
 #include "compute/measure/measure.h"
 #include "compute/tensor/random.h"
+#include "compute/tensor/tensor.h"
 #include "compute/types/error.h"
 
 namespace {
@@ -96,15 +97,15 @@ class Bench {
       : device_(device),
         a_(random(shape.m * shape.k, 1)),
         b_(random(shape.k * shape.n, 2)),
-        c_(static_cast<std::size_t>(shape.m * shape.n)),
+        c_(device, {shape.m * shape.n}, lab::DType::F32, "C"),
         args_{.m = shape.m,
               .n = shape.n,
               .k = shape.k,
-              .a = a_.data(),
+              .a = a_.values<float>().data(),
               .lda = shape.k,
-              .b = b_.data(),
+              .b = b_.values<float>().data(),
               .ldb = shape.n,
-              .c = c_.data(),
+              .c = c_.values<float>().data(),
               .ldc = shape.n},
         reference_(args_, {}) {
     lab::ThreadPool& pool = device_.threads();
@@ -154,11 +155,12 @@ class Bench {
   }
 
  private:
-  static std::vector<float> random(std::int64_t size, std::uint64_t stream) {
-    std::vector<float> values(static_cast<std::size_t>(size));
+  lab::Tensor random(std::int64_t size, std::uint64_t stream) const {
+    lab::Tensor tensor(device_, {size}, lab::DType::F32, "factor");
+    const std::span<float> values = tensor.values<float>();
     lab::RandomStream{7, stream}.fill_uniform(values);
     for (float& value : values) value = 2 * value - 1;
-    return values;
+    return tensor;
   }
 
   void verify(const Contender& one) {
@@ -175,12 +177,13 @@ class Bench {
   // Against our own FP32 product: close as bf16 factors allow, yet not the same.
   void verify_bf16(const std::function<void()>& multiply) {
     lab::gemm(args_, device_.threads());
-    const std::vector<float> exact = c_;
+    const std::span<const float> c = c_.values<float>();
+    const std::vector<float> exact(c.begin(), c.end());
     lab::MatmulReference::poison(args_);
     multiply();
     double difference = 0, size = 0;
-    for (std::size_t i = 0; i < c_.size(); ++i) {
-      difference += std::pow(double{c_[i]} - double{exact[i]}, 2);
+    for (std::size_t i = 0; i < c.size(); ++i) {
+      difference += std::pow(double{c[i]} - double{exact[i]}, 2);
       size += double{exact[i]} * double{exact[i]};
     }
     const double error = std::sqrt(difference / size);
@@ -197,7 +200,7 @@ class Bench {
   }
 
   lab::DeviceContext& device_;
-  std::vector<float> a_, b_, c_;
+  lab::Tensor a_, b_, c_;  // in the memory that the lab's own matrices have
   const lab::GemmArgs args_;
   const lab::MatmulReference reference_;
   std::vector<Contender> contenders_;

@@ -34,7 +34,7 @@ TEST(LostCardDeathTest, IsReportedAndTheProgramGoesOn) {
   LAB_REQUIRE_GPU();
   // The fault happens in a process of its own, started anew: a context does not survive a fork.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(std::exit(lose_the_card()), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::_Exit(lose_the_card()), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

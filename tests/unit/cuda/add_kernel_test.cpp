@@ -31,6 +31,7 @@ std::vector<T> run_add(const std::vector<T>& x, const std::vector<T>& y) {
 template <typename T>
 std::vector<T> numbers(int n, int step) {
   std::vector<T> values;
+  values.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) values.push_back(static_cast<T>(i * step + 3));
   return values;
 }

@@ -49,6 +49,7 @@ TEST(GpuStaging, SeveralThreadsTakeTurns) {
   test::FakeCard card(0, 64 * kMiB);
   GpuStaging staging(card);
   std::vector<std::jthread> threads;
+  threads.reserve(3);
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&, t] { round_trip(card, staging, 5 * kMiB, t); });
   }

@@ -103,6 +103,7 @@ void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches) {
 
 void step_part_legend(const Panel& p) {
   std::vector<Swatch> swatches;
+  swatches.reserve(std::size(kStepParts));
   for (const StepPart part : kStepParts) {
     swatches.push_back({name_of(part), step_part_color(*p.ui.theme, part), meaning_of(part)});
   }

@@ -17,7 +17,6 @@ namespace lab {
 namespace {
 
 using test::FakeBackend;
-using test::FakeCard;
 using test::message_of;
 using test::Probe;
 

@@ -1,7 +1,6 @@
 #include "compute/tensor/random.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "compute/tensor/random_bits.h"
@@ -10,64 +9,13 @@
 namespace lab {
 namespace {
 
-using random::kMul0, random::kMul1;
+using random::high_word, random::low_word;
 
 constexpr std::uint64_t kWords = 4;  // of one Philox block
 
-std::uint32_t low(std::uint64_t x) {
-  return static_cast<std::uint32_t>(x);
-}
-
-std::uint32_t high(std::uint64_t x) {
-  return static_cast<std::uint32_t>(x >> 32);
-}
-
 PhiloxCounter block(const RandomStream& s, std::uint64_t index) {
-  return philox4x32({low(index), high(index), low(s.stream), high(s.stream)},
-                    {low(s.seed), high(s.seed)});
-}
-
-float log_of(float u) {
-  const auto bits = std::bit_cast<std::uint32_t>(u);
-  const std::uint32_t shifted = bits + (random::kOneBits - random::kSqrtHalfBits);
-  const float e = static_cast<float>(static_cast<std::int32_t>(shifted >> 23) - 127);
-  const float m = std::bit_cast<float>((shifted & 0x007FFFFFU) + random::kSqrtHalfBits);
-  const float t = (m - 1.0F) / (m + 1.0F);
-  const float s = t * t;
-  float p = random::kArtanh9 * s + random::kArtanh7;
-  p = p * s + random::kArtanh5;
-  p = p * s + random::kArtanh3;
-  p = p * s + 1.0F;
-  return e * random::kLn2 + (t + t) * p;
-}
-
-float radius(std::uint32_t w) {
-  const float u =
-      (static_cast<float>(static_cast<std::int32_t>(w >> 1)) + 0.5F) * random::kRadiusScale;
-  return std::sqrt(-2.0F * log_of(u));
-}
-
-struct SinCos {
-  float sin, cos;
-};
-
-SinCos turn(std::uint32_t w) {
-  const std::uint32_t quarter = (w + random::kEighthTurn) >> 30;
-  const auto rest = static_cast<std::int32_t>(w - (quarter << 30));
-  const float a = static_cast<float>(rest) * random::kAngleScale;
-  const float s = a * a;
-  float p = random::kSin9 * s + random::kSin7;
-  p = p * s + random::kSin5;
-  p = p * s + random::kSin3;
-  p = p * s + 1.0F;
-  float q = random::kCos8 * s + random::kCos6;
-  q = q * s + random::kCos4;
-  q = q * s + random::kCos2;
-  q = q * s + 1.0F;
-  const float sine = a * p;
-  const bool odd = (quarter & 1U) != 0;
-  const float x = odd ? sine : q, y = odd ? q : sine;
-  return {(quarter & 2U) != 0 ? -y : y, ((quarter + 1) & 2U) != 0 ? -x : x};
+  return philox4x32({low_word(index), high_word(index), low_word(s.stream), high_word(s.stream)},
+                    {low_word(s.seed), high_word(s.seed)});
 }
 
 // Fills out[0..] from `first` on: whole blocks by `blocks`, ragged ends by `one`.
@@ -82,14 +30,8 @@ void fill(std::span<float> out, std::uint64_t first, Blocks blocks, One one) {
 
 }  // namespace
 
-PhiloxCounter philox4x32(PhiloxCounter c, PhiloxKey k) {
-  for (int round = 0; round < random::kRounds; ++round) {
-    const std::uint64_t p0 = std::uint64_t{kMul0} * c[0];
-    const std::uint64_t p1 = std::uint64_t{kMul1} * c[2];
-    c = {high(p1) ^ c[1] ^ k[0], low(p1), high(p0) ^ c[3] ^ k[1], low(p0)};
-    k = {k[0] + random::kWeyl0, k[1] + random::kWeyl1};
-  }
-  return c;
+PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
+  return random::philox4x32(counter, key);
 }
 
 std::uint32_t RandomStream::bits(std::uint64_t index) const {
@@ -97,18 +39,19 @@ std::uint32_t RandomStream::bits(std::uint64_t index) const {
 }
 
 float RandomStream::uniform(std::uint64_t index) const {
-  return static_cast<float>(static_cast<std::int32_t>(bits(index) >> 8)) * random::kUniformScale;
+  return random::uniform_of(bits(index));
 }
 
 float RandomStream::normal(std::uint64_t index) const {
   const PhiloxCounter words = block(*this, index / kWords);
   const std::size_t pair = index % kWords / 2 * 2;
-  const SinCos angle = turn(words[pair + 1]);
-  return radius(words[pair]) * (index % 2 == 0 ? angle.cos : angle.sin);
+  const random::Turn angle = random::turn_of(words[pair + 1]);
+  return std::sqrt(random::squared_radius(words[pair])) *
+         (index % 2 == 0 ? angle.cosine : angle.sine);
 }
 
 std::uint32_t RandomStream::below(std::uint64_t index, std::uint32_t n) const {
-  return high(std::uint64_t{bits(index)} * n);
+  return high_word(std::uint64_t{bits(index)} * n);
 }
 
 void RandomStream::fill_uniform(std::span<float> out, std::uint64_t first) const {

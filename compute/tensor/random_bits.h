@@ -2,6 +2,8 @@
 // The arithmetic that one value and whole ranges share. Only operations that IEEE 754 rounds
 // exactly (+, -, *, /, sqrt) appear in it, and none may be fused, so that scalar code, every vector
 // width and a GPU give the same bits.
+#include <array>
+#include <bit>
 #include <cstdint>
 
 namespace lab::random {
@@ -32,5 +34,70 @@ inline constexpr float kSin3 = -1.0F / 6, kSin5 = 1.0F / 120, kSin7 = -1.0F / 50
                        kSin9 = 1.0F / 362880;
 inline constexpr float kCos2 = -1.0F / 2, kCos4 = 1.0F / 24, kCos6 = -1.0F / 720,
                        kCos8 = 1.0F / 40320;
+
+constexpr std::uint32_t low_word(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x);
+}
+constexpr std::uint32_t high_word(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x >> 32);
+}
+
+constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> c,
+                                                  std::array<std::uint32_t, 2> k) {
+  for (int round = 0; round < kRounds; ++round) {
+    const std::uint64_t p0 = std::uint64_t{kMul0} * c[0];
+    const std::uint64_t p1 = std::uint64_t{kMul1} * c[2];
+    c = {high_word(p1) ^ c[1] ^ k[0], low_word(p1), high_word(p0) ^ c[3] ^ k[1], low_word(p0)};
+    k = {k[0] + kWeyl0, k[1] + kWeyl1};
+  }
+  return c;
+}
+
+constexpr float signed_to_float(std::uint32_t w) {
+  return static_cast<float>(static_cast<std::int32_t>(w));
+}
+
+constexpr float uniform_of(std::uint32_t w) {
+  return signed_to_float(w >> 8) * kUniformScale;
+}
+
+// -2 ln u of a radius word: the radius squared.
+constexpr float squared_radius(std::uint32_t w) {
+  const float u = (signed_to_float(w >> 1) + 0.5F) * kRadiusScale;
+  const std::uint32_t shifted = std::bit_cast<std::uint32_t>(u) + (kOneBits - kSqrtHalfBits);
+  const float e = signed_to_float((shifted >> 23) - 127);
+  const float m = std::bit_cast<float>((shifted & 0x007FFFFFU) + kSqrtHalfBits);
+  const float t = (m - 1.0F) / (m + 1.0F);
+  const float s = t * t;
+  float p = kArtanh9 * s + kArtanh7;
+  p = p * s + kArtanh5;
+  p = p * s + kArtanh3;
+  p = p * s + 1.0F;
+  return -2.0F * (e * kLn2 + (t + t) * p);
+}
+
+struct Turn {
+  float sine, cosine;
+};
+
+// Of an angle word.
+constexpr Turn turn_of(std::uint32_t w) {
+  const std::uint32_t quarter = (w + kEighthTurn) >> 30;
+  const float a = signed_to_float(w - (quarter << 30)) * kAngleScale;
+  const float s = a * a;
+  float p = kSin9 * s + kSin7;
+  p = p * s + kSin5;
+  p = p * s + kSin3;
+  p = p * s + 1.0F;
+  float q = kCos8 * s + kCos6;
+  q = q * s + kCos4;
+  q = q * s + kCos2;
+  q = q * s + 1.0F;
+  const float sine = a * p;
+  const bool odd = (quarter & 1U) != 0;
+  const float x = odd ? sine : q;
+  const float y = odd ? q : sine;
+  return {(quarter & 2U) != 0 ? -y : y, ((quarter + 1) & 2U) != 0 ? -x : x};
+}
 
 }  // namespace lab::random

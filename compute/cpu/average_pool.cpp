@@ -6,7 +6,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <array>
 
 #include "compute/cpu/lanes-inl.h"
 
@@ -93,61 +92,6 @@ HWY_INLINE void FillImage(const Channels& channels, const float* dy, float* dx,
   }
 }
 
-// FillImage for rows of few channels: a row of dx is a row of dy in another order, which does not
-// change from row to row, so it is written in whole vectors of looked-up floats.
-class SpreadRow {
- public:
-  explicit SpreadRow(const PoolShape& s) : row_(s.in_w * s.channels) {
-    vectors_ = (row_ + kLanes - 1) / kLanes;
-    usable_ = vectors_ <= kMostVectors;
-    for (std::int64_t v = 0; usable_ && v < vectors_; ++v) {
-      std::int64_t last = 0;
-      for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-        const std::int64_t f = std::min(v * kLanes + lane, row_ - 1);
-        const std::int64_t from = f / s.channels / s.stride * s.channels + f % s.channels;
-        base_[v] = lane == 0 ? from : std::min(base_[v], from);
-        last = std::max(last, from);
-        index_[v][lane] = static_cast<std::int32_t>(from);
-      }
-      usable_ = last - base_[v] < kLanes;
-      for (std::int32_t& i : index_[v]) i -= static_cast<std::int32_t>(base_[v]);
-    }
-  }
-  bool usable() const { return usable_; }
-
-  // Up to a vector is read after dy's row and written after dx's.
-  HWY_INLINE void operator()(const float* dy, float* dx, float share) const {
-    const hn::CappedTag<float, kLanes> d;
-    for (std::int64_t v = 0; v < vectors_; ++v) {
-      const auto from = hn::LoadU(d, dy + base_[v]);
-      const auto spread = hn::TableLookupLanes(from, hn::SetTableIndices(d, index_[v].data()));
-      hn::StoreU(hn::Mul(spread, hn::Set(d, share)), d, dx + v * kLanes);
-    }
-  }
-
- private:
-  static constexpr std::int64_t kLanes = 16, kMostVectors = 32;
-  const std::int64_t row_;
-  std::int64_t vectors_ = 0;
-  bool usable_ = false;
-  std::array<std::int64_t, kMostVectors> base_{};
-  std::array<std::array<std::int32_t, kLanes>, kMostVectors> index_{};
-};
-
-// All images but the last, behind which memory may belong to somebody else. False: not possible.
-HWY_INLINE bool FillByLookup(const float* dy, float* dx, const PoolShape& s, std::int64_t images) {
-  const SpreadRow spread(s);
-  if (!spread.usable() || std::min(s.in_size(), s.out_size()) < 16) return false;
-  const float share = 1.0F / static_cast<float>(s.kernel_h * s.kernel_w);
-  const std::int64_t out_row = s.out_w() * s.channels, in_row = s.in_w * s.channels;
-  for (std::int64_t n = 0; n + 1 < images; ++n) {
-    for (std::int64_t iy = 0; iy < s.in_h; ++iy, dx += in_row) {
-      spread(dy + n * s.out_size() + iy / s.stride * out_row, dx, share);
-    }
-  }
-  return true;
-}
-
 // Whether this target has vectors of just so many floats.
 template <std::size_t kLanes>
 constexpr bool has_vectors() {
@@ -196,14 +140,6 @@ void AddSpread(const float* dy, float* dx, const PoolShape& s, std::int64_t imag
 void AveragePoolBackward(const float* dy, float* dx, const PoolShape& s, std::int64_t images,
                          bool accumulate) {
   if (!accumulate && s.tiles_the_image()) {
-    if constexpr (has_vectors<16>()) {
-      constexpr std::int64_t kFewChannels = 12;
-      if (images > 1 && s.channels <= kFewChannels && FillByLookup(dy, dx, s, images)) {
-        dy += (images - 1) * s.out_size();
-        dx += (images - 1) * s.in_size();
-        images = 1;
-      }
-    }
     for_images(s, images, [&](const auto& channels, std::int64_t n) HWY_ATTR {
       if (s.stride == 2) {
         FillImage<2>(channels, dy + n * s.out_size(), dx + n * s.in_size(), s);

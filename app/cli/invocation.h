@@ -15,11 +15,13 @@ struct WindowOptions {
   std::optional<float> scale;        // empty: as remembered
   std::optional<std::string> theme;  // "dark", "light"; empty: as remembered
   std::optional<std::string> page;   // "devices", "memory", ...; empty: as remembered
+  std::filesystem::path reference;  // results to draw beside the present ones; empty: as remembered
   std::optional<int> width, height;  // both or none
   std::filesystem::path screenshot;  // written after `frames` frames, then the program ends
   std::filesystem::path describe;    // likewise
   std::filesystem::path script;      // played from the start, then the program ends
   int frames = 8;
+  bool wake_cards = false;   // those that sleep are used too
   bool frame_stats = false;  // one JSON line about start and frames on standard error at the end
 };
 

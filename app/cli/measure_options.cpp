@@ -94,10 +94,8 @@ void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request) {
             });
   add_value(app, "--sizes", "64..4096", "Square sizes: a range of powers of two or a list",
             [&request](const std::string& text) { request.sizes = parse_counts(text); });
-  add_value(app, "--dtype", "f32|bf16|tf32", "Element type", [&request](const std::string& text) {
-    if (text == "tf32") throw Error(Errc::Unsupported, "tf32 needs an NVIDIA GPU; use f32 or bf16");
-    request.dtype = choose<DType>(text, {{"f32", DType::F32}, {"bf16", DType::BF16}});
-  });
+  add_value(app, "--dtype", "f32|bf16|tf32", "What factors are when they are multiplied",
+            [&request](const std::string& text) { request.dtype = parse_precision(text); });
   add_cache(app, request.cache);
   add_budget(app, request.budget_s);
   add_value(app, "--seed", "N", "Seed of the random inputs",
@@ -105,16 +103,8 @@ void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request) {
 }
 
 void check_kernels(const StartMatmul& request) {
-  std::vector<Device> devices = request.devices;
-  if (devices.empty()) devices = {cpu(), gpu()};
-  std::vector<std::string> known = {"all", "best"};
-  for (const Device d : devices) {
-    for (const RungInfo& rung : matmul_rungs(d)) {
-      if (std::find(known.begin(), known.end(), rung.name) == known.end()) {
-        known.push_back(rung.name);
-      }
-    }
-  }
+  std::vector<std::string> known = matmul_kernel_names();
+  known.insert(known.begin(), {"all", "best"});
   for (const std::string& name : request.kernels) {
     if (std::find(known.begin(), known.end(), name) == known.end() || name == "all") {
       throw Error(Errc::Usage,

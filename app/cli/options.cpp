@@ -56,6 +56,8 @@ void add_window_options(CLI::App& app, WindowOptions& out) {
               choice_index(text, pages);
               out.page = text;
             });
+  add_value(app, "--reference", "FILE.json", "Draw another machine's results beside the present",
+            [&out](const std::string& text) { out.reference = text; });
   add_value(app, "--size", "WxH", "Size of the window in pixels", [&out](const std::string& text) {
     const auto [width, height] = window_size(text);
     out.width = width;
@@ -71,6 +73,8 @@ void add_window_options(CLI::App& app, WindowOptions& out) {
             [&out](const std::string& text) { out.script = text; });
   add_value(app, "--describe-ui", "FILE", "List what is visible as JSON, then end",
             [&out](const std::string& text) { out.describe = text; });
+  app.add_flag("--wake-cards", out.wake_cards,
+               "Start CUDA even where every card sleeps to save power");
   app.add_flag("--frame-stats", out.frame_stats)->group("");
 }
 

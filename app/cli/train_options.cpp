@@ -160,7 +160,7 @@ void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, T
   add_kernel_options(app, request);
   add_value(app, "--dtype", "f32|bf16|tf32", "Element type", [&](const std::string& text) {
     if (text == "tf32") throw Error(Errc::Unsupported, "tf32 needs an NVIDIA GPU; use f32");
-    request.dtype = choose<DType>(text, {{"f32", DType::F32}, {"bf16", DType::BF16}});
+    request.dtype = choose<Precision>(text, {{"f32", Precision::F32}, {"bf16", Precision::BF16}});
   });
   add_file_options(app, request);
   app.add_flag_callback(

@@ -82,6 +82,7 @@ void add_facts(Fields& to, const GpuFacts& f) {
   to.add("near_cpus", f.near_cpus);
   to.add("driver_version", f.driver_version);
   to.add("cuda_version", f.cuda_version);
+  to.add("runtime_version", f.runtime_version);
   Json peers = Json::array();
   for (const GpuPeer& peer : f.peers) {
     Fields one;

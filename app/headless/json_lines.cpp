@@ -154,7 +154,8 @@ struct ToJson {
 };
 
 Json peak_json(const PeakSample& e) {
-  Json json{{"device", to_string(e.device)}, {"dtype", to_string(e.dtype)}, {"threads", e.threads}};
+  Json json{{"device", to_string(e.device)}, {"dtype", to_string(e.dtype)}};
+  if (e.threads > 0) json["threads"] = e.threads;
   add_timing(json, e.time);
   json["gflops"] = e.gflops;
   add_repetitions(json, e.time);
@@ -162,13 +163,13 @@ Json peak_json(const PeakSample& e) {
 }
 
 Json ceilings_json(const CeilingsMeasured& e) {
-  Json json{{"device", to_string(e.device)}, {"threads", e.threads}};
+  Json json{{"device", to_string(e.device)}};
+  if (e.threads > 0) json["threads"] = e.threads;
   json["compute"] = Json::array();
   for (const ComputeCeiling& c : e.compute) {
-    Json& one = json["compute"].emplace_back(Json{{"name", c.name},
-                                                  {"dtype", to_string(c.dtype)},
-                                                  {"threads", c.threads},
-                                                  {"gflops", c.gflops}});
+    Json& one = json["compute"].emplace_back(
+        Json{{"name", c.name}, {"dtype", to_string(c.dtype)}, {"gflops", c.gflops}});
+    if (c.threads > 0) one["threads"] = c.threads;
     add_timing(one, c.time);
     add_repetitions(one, c.time);
   }
@@ -181,6 +182,7 @@ Json ceilings_json(const CeilingsMeasured& e) {
                                                     {"median_gb_per_s", b.median_gb_per_s},
                                                     {"p10_gb_per_s", b.p10_gb_per_s},
                                                     {"p90_gb_per_s", b.p90_gb_per_s}});
+    if (b.copied) one["copied"] = true;
     add_timing(one, b.time);
     add_repetitions(one, b.time);
   }
@@ -306,6 +308,7 @@ void add_telemetry(Json& json, const DeviceTelemetry& t) {
   json["memory_available_bytes"] = t.memory_available_bytes;
   json["lab_used_bytes"] = t.lab_used_bytes;
   json["lab_peak_bytes"] = t.lab_peak_bytes;
+  if (t.lab_pinned_bytes > 0) json["lab_pinned_bytes"] = t.lab_pinned_bytes;
   if (!t.lost.empty()) json["lost"] = t.lost;
   Json reasons = Json::object();
   if (!t.utilisation) reasons["utilisation"] = t.utilisation.reason();

@@ -24,9 +24,9 @@ class MatmulTable final : public Printer {
   void show(const Payload& payload) override {
     if (show_common(console_, payload)) return;
     if (const auto* peak = std::get_if<PeakSample>(&payload)) {
-      console_.line(fmt::format("{}: measured peak {} ({}, {} thread{})", to_string(peak->device),
+      console_.line(fmt::format("{}: measured peak {} ({}, {})", to_string(peak->device),
                                 format_si(peak->gflops * 1e9, "FLOP/s"), to_string(peak->dtype),
-                                peak->threads, peak->threads == 1 ? "" : "s"));
+                                workers_text(peak->threads)));
     } else if (const auto* ceilings = std::get_if<CeilingsMeasured>(&payload)) {
       show_bandwidths(*ceilings);
     } else if (const auto* sample = std::get_if<MatmulSample>(&payload)) {
@@ -37,15 +37,17 @@ class MatmulTable final : public Printer {
  private:
   // The peaks, which are ceilings too, were shown when they came.
   void show_bandwidths(const CeilingsMeasured& ceilings) {
-    const DType dtype = ceilings.compute.empty() ? DType::F32 : ceilings.compute.back().dtype;
+    const Precision dtype =
+        ceilings.compute.empty() ? Precision::F32 : ceilings.compute.back().dtype;
     for (const BandwidthCeiling& level : ceilings.bandwidth) {
       console_.line(fmt::format(
-          "{}: measured {} bandwidth {} at best, median {} {}, n {}{} ({} thread{}, {}), feeds the "
-          "peak from {:.3g} FLOP/B",
-          to_string(ceilings.device), level.name, format_si(level.gb_per_s * 1e9, "B/s"),
-          format_si(level.median_gb_per_s * 1e9, "B/s"), spread_text(level.time), level.time.n,
-          level.time.unstable ? ", unstable" : "", ceilings.threads,
-          ceilings.threads == 1 ? "" : "s", format_bytes(level.working_set_bytes),
+          "{}: measured {} {} {} at best, median {} {}, n {}{} ({}, {}), feeds the peak from "
+          "{:.3g} "
+          "FLOP/B",
+          to_string(ceilings.device), level.name, level.copied ? "copy" : "bandwidth",
+          format_si(level.gb_per_s * 1e9, "B/s"), format_si(level.median_gb_per_s * 1e9, "B/s"),
+          spread_text(level.time), level.time.n, level.time.unstable ? ", unstable" : "",
+          workers_text(ceilings.threads), format_bytes(level.working_set_bytes),
           ridge(ceilings, level, dtype)));
     }
   }

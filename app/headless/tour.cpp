@@ -66,7 +66,7 @@ class Tour {
   void matmul() {
     heading("3 of 4: one product, many speeds");
     console_.line("Each kernel computes the same matrix product; each does one thing better:");
-    for (const RungInfo& rung : matmul_rungs(cpu())) {
+    for (const RungInfo& rung : matmul_rungs(lab_.machine().at(cpu()))) {
       console_.line(fmt::format("  {:<12}{}", rung.name, rung.title));
     }
     StartMatmul request;

@@ -91,7 +91,8 @@ int follow_window(const WindowOptions& options, Console& console, Interrupt& int
       const StartTraining request = training_from_json(*text);
       HeadlessLab lab({.cpu_devices = cpu_devices_for(options, request),
                        .processes = static_cast<int>(session.host_ranks().size()),
-                       .open_gpus = open_gpus},
+                       .open_gpus = open_gpus,
+                       .wake_cards = options.wake_cards || names_card(request)},
                       interrupt, ranks);
       lab.run(request, *printer);
     } catch (const Error& e) {

@@ -28,7 +28,8 @@ constexpr bool kIsJob = std::is_constructible_v<JobCommand, T>;
 }  // namespace
 
 Controller::Controller(Machine& machine, RankSession& session)
-    : model_(machine.info()),
+    : one_process_(session.ranks().single()),
+      model_(machine.info()),
       telemetry_interval_s_(kTelemetryIntervalS),
       channel_([this] {
         if (wake_wanted_.exchange(false)) glfwPostEmptyEvent();
@@ -36,7 +37,9 @@ Controller::Controller(Machine& machine, RankSession& session)
       worker_(machine, tensors_, channel_, leading_factory(session), job_title, session.ranks()),
       sampler_(machine, channel_, telemetry_interval_s_) {
   for (const Device device : machine.devices()) {
-    for (RungInfo& rung : matmul_rungs(device)) model_.apply({0, lab_time_s(), std::move(rung)});
+    for (RungInfo& rung : matmul_rungs(machine.at(device))) {
+      model_.apply({0, lab_time_s(), std::move(rung)});
+    }
   }
 }
 
@@ -67,7 +70,7 @@ void Controller::execute(const Commands& commands) {
             worker_.stop_after_epoch();
           else if constexpr (std::is_same_v<T, SavePlotPng>)
             pictures_.push_back({c, kFramesUntilMenuIsGone});
-          else if constexpr (std::is_same_v<T, SaveText>)
+          else if constexpr (std::is_same_v<T, SaveText> || std::is_same_v<T, RestartLab>)
             perform(c);
           else if constexpr (kIsJob<T>) {
             worker_.submit(c);
@@ -83,6 +86,20 @@ void Controller::perform(const SaveText& wish) {
     files::write_file(wish.file, wish.text);
     log(Severity::Info, fmt::format("saved {}", wish.file));
   } catch (const Error& e) {
+    log(Severity::Error, e.what());
+  }
+}
+
+void Controller::perform(const RestartLab& wish) {
+  try {
+    if (!one_process_) {
+      throw Error(Errc::Unsupported,
+                  "restart: mpirun started several processes together; close the window and call "
+                  "mpirun again");
+    }
+    restart_ = plan_restart(wish.wake_cards);
+  } catch (const Error& e) {
+    model_.refuse_restart(e.what());
     log(Severity::Error, e.what());
   }
 }
@@ -114,6 +131,11 @@ void Controller::save_plots(const ui::WidgetMap& widgets, int frame_width, int f
 
 void Controller::log(Severity severity, std::string text) {
   model_.apply({0, lab_time_s(), LogLine{severity, std::move(text)}});
+}
+
+void Controller::offer_references(FoundMachines found) {
+  model_.set_references(std::move(found.machines));
+  for (std::string& complaint : found.complaints) log(Severity::Warning, std::move(complaint));
 }
 
 Activity Controller::activity() const {

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "app/reference/find_machines.h"
 #include "app/window/frame_pacer.h"
 #include "app/window/picture.h"
+#include "app/window/restart.h"
 #include "compute/device/machine.h"
 #include "compute/ranks/rank_session.h"
 #include "compute/run/channel.h"
@@ -39,8 +41,14 @@ class Controller {
   // A plot waits to be saved: the pointer must stay out of the next frame.
   bool saving() const { return !pictures_.empty(); }
 
+  // Machines to draw beside the present results, and what was wrong with others, for the log.
+  void offer_references(FoundMachines found);
+
   // A line of the window's own for the Log page.
   void log(Severity severity, std::string text);
+
+  // How the program is to be started anew, once a person asked for it.
+  const std::optional<RestartPlan>& restart_wanted() const { return restart_; }
 
   Activity activity() const;
   // No job runs or waits, and the model knows.
@@ -58,7 +66,10 @@ class Controller {
     int frames_left;  // until the menu that asked for it is gone from the screen
   };
   void perform(const SaveText& wish);
+  void perform(const RestartLab& wish);
 
+  const bool one_process_;
+  std::optional<RestartPlan> restart_;
   ui::Model model_;
   std::atomic<bool> wake_wanted_ = true;
   std::vector<PendingPicture> pictures_;

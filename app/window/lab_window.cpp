@@ -12,6 +12,7 @@
 #include "app/window/describe.h"
 #include "app/window/picture.h"
 #include "compute/cuda/open_gpus.h"
+#include "compute/files/places.h"
 #include "compute/files/whole_file.h"
 #include "compute/run/lab_clock.h"
 #include "compute/types/error.h"
@@ -77,11 +78,17 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
       interrupt_(interrupt),
       settings_(settings_or_defaults(settings_complaint_)),
       view_(remembered_view(settings_)),
-      machine_found_(std::async(std::launch::async,
-                                [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
-                                 p = static_cast<int>(session.host_ranks().size())] {
-                                  return std::make_unique<Machine>(MachineOptions{n, p, open_gpus});
-                                })),
+      machine_found_(std::async(
+          std::launch::async,
+          [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
+           p = static_cast<int>(session.host_ranks().size()), wake = options.wake_cards] {
+            return std::make_unique<Machine>(MachineOptions{
+                .cpu_devices = n, .processes = p, .open_gpus = open_gpus, .wake_cards = wake});
+          })),
+      references_found_(std::async(std::launch::async,
+                                   [file = options.reference] {
+                                     return find_machines(file, files::asset_folders("reference"));
+                                   })),
       player_(player_for(options)),
       window_(first_size(options, settings_)),
       interface_(window_, options.script.empty()),
@@ -90,12 +97,16 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
       pacer_(limits_for(window_)) {
   apply_options();
   if (!settings_complaint_.empty()) controller_.log(Severity::Warning, settings_complaint_);
+  controller_.offer_references(references_found_.get());
 }
 
 void LabWindow::apply_options() {
   if (options_.scale) view_.scale = *options_.scale;
   if (options_.theme) {
     view_.mode = *options_.theme == "light" ? ui::ThemeMode::Light : ui::ThemeMode::Dark;
+  }
+  if (!options_.reference.empty()) {
+    view_.forms.reference = options_.reference.filename().string();
   }
   if (options_.page) view_.page = ui::page_named(*options_.page).value_or(view_.page);
 }
@@ -109,7 +120,7 @@ bool LabWindow::finished() const {
   return unattended() && frames_ >= options_.frames;
 }
 
-void LabWindow::run() {
+std::optional<RestartPlan> LabWindow::run() {
   window_.show();
   bool stop = false;
   while (!stop) {
@@ -131,10 +142,12 @@ void LabWindow::run() {
     const bool forced = player_ ? player_->wants_frame(now_s) : unattended();
     if (forced) pacer_.attention(now_s);
     if (pacer_.wait_s(now_s, controller_.activity(), window_.hidden()) <= 0) draw_frame();
-    stop = window_.should_close() || interrupt_.requested() || finished();
+    stop = window_.should_close() || interrupt_.requested() || finished() ||
+           controller_.restart_wanted();
   }
   if (!unattended()) remember();
   if (options_.frame_stats) print_frame_stats();
+  return interrupt_.requested() ? std::nullopt : controller_.restart_wanted();
 }
 
 void LabWindow::wait_for_something() {

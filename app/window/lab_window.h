@@ -24,8 +24,9 @@ class LabWindow {
   LabWindow(const LabWindow&) = delete;
   LabWindow& operator=(const LabWindow&) = delete;
 
-  // Until the window is closed, interrupted, or has done what the options asked for.
-  void run();
+  // Until the window is closed, interrupted, or has done what the options asked for; or until a
+  // restart is wanted, and then how.
+  std::optional<RestartPlan> run();
 
  private:
   // A run that ends by itself: plays a script, takes a picture.
@@ -46,6 +47,7 @@ class LabWindow {
   Settings settings_;
   ui::ViewState view_;
   std::future<std::unique_ptr<Machine>> machine_found_;  // looked for while the window opens
+  std::future<FoundMachines> references_found_;          // likewise
   std::optional<ScriptPlayer> player_;
   GlfwSession session_;
   GlfwWindow window_;

@@ -6,7 +6,8 @@
 namespace lab::app {
 
 int run_window(const WindowOptions& options, Interrupt& interrupt, RankSession& session) {
-  LabWindow(options, interrupt, session).run();
+  // The window and all its threads are gone when the program starts itself anew.
+  if (const auto plan = LabWindow(options, interrupt, session).run()) restart(*plan);
   return interrupt.requested() ? kExitInterrupted : kExitDone;
 }
 

@@ -7,7 +7,7 @@
 #include "compute/cpu/conv_shape.h"
 #include "compute/device/scratch.h"
 #include "compute/device/thread_pool.h"
-#include "compute/types/dtype.h"
+#include "compute/types/precision.h"
 
 namespace lab {
 
@@ -21,7 +21,7 @@ struct ConvolutionCase {
   std::int64_t batch = 1;  // images, at most
   int threads = 1;
   // BF16: factors of products are rounded to it; sums stay FP32.
-  DType products = DType::F32;
+  Precision products = Precision::F32;
   bool operator==(const ConvolutionCase&) const = default;
 };
 // "64 images of 28x28x64 to 14x14x128, kernel 3, stride 2, padding 1, f32 products, 2 threads"
@@ -33,7 +33,7 @@ struct ConvolutionContext {
   std::int64_t batch = 0;     // images in the arrays
   Scratch scratch;            // scratch_bytes() of the case at least; its content is lost
   std::stop_token stop = {};  // long calls look at it and return early, results half done
-  DType products = DType::F32;
+  Precision products = Precision::F32;
 };
 
 // What a call of a stage computes.

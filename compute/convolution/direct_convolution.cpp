@@ -145,7 +145,7 @@ class DirectConvolution final : public ConvolutionAlgorithm {
   bool supports(const ConvolutionCase& c) const override {
     constexpr std::int64_t kMostBytes = 640 * 1024;
     const bool scatters = c.stage == ConvolutionStage::InputGradient && c.shape.stride != 1;
-    return c.products == DType::F32 && !scatters && c.shape.padding < c.shape.kernel &&
+    return c.products == Precision::F32 && !scatters && c.shape.padding < c.shape.kernel &&
            c.batch >= simd::image_lanes() / 2 && bytes_of_thread(c) <= kMostBytes;
   }
   std::int64_t scratch_bytes(const ConvolutionCase& c) const override {

@@ -62,7 +62,7 @@ struct GradientMemory {
   std::int64_t used_bytes = 0;
 };
 
-TransposedProduct gradient_product(const ConvShape& s, DType products) {
+TransposedProduct gradient_product(const ConvShape& s, Precision products) {
   return {.products = products,
           .m = s.out_c,
           .n = s.patch(),
@@ -192,7 +192,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
 
  private:
   // Sums of one thread's block: its patches are at the beginning of `part`.
-  static void add_products(const ConvShape& s, DType products, const GradientMemory& m,
+  static void add_products(const ConvShape& s, Precision products, const GradientMemory& m,
                            const float* dy, std::int64_t count, bool first, float* part) {
     const int width = tile_size(products).cols;
     for (std::int64_t j = 0; j < s.patch(); j += width) {

@@ -98,7 +98,7 @@ class OnednnConvolution final : public ConvolutionAlgorithm {
  public:
   const char* name() const override { return "library"; }
   bool supports(const ConvolutionCase& c) const override {
-    return c.products == DType::F32 || c.products == DType::BF16;
+    return c.products == Precision::F32 || c.products == Precision::BF16;
   }
   std::int64_t scratch_bytes(const ConvolutionCase& c) const override {
     set_onednn_threads(c.threads);

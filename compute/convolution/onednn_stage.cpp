@@ -37,7 +37,7 @@ struct Plan {
 bool winograd_pays(const ConvolutionCase& c) {
   const simd::ConvShape& s = c.shape;
   const std::int64_t tiles = c.batch * ((s.out_h + 3) / 4) * ((s.out_w + 3) / 4);
-  return c.products == DType::F32 && s.kernel == 3 && s.stride == 1 && s.in_c % 16 == 0 &&
+  return c.products == Precision::F32 && s.kernel == 3 && s.stride == 1 && s.in_c % 16 == 0 &&
          s.out_c % 16 == 0 && tiles >= kFewestTiles && winograd4_is_exact_enough(c);
 }
 
@@ -52,7 +52,7 @@ Plan direct_plan(const ConvolutionCase& c) {
 // The arrays of the stage as the primitive is to see them.
 struct Wanted {
   Wanted(const ConvolutionCase& c, const Plan& plan) : sizes(c) {
-    const Type factor = c.products == DType::BF16 ? Type::bf16 : Type::f32;
+    const Type factor = c.products == Precision::BF16 ? Type::bf16 : Type::f32;
     const auto type = [&](ConvolutionStage writes) {
       return c.stage == writes ? Type::f32 : factor;
     };

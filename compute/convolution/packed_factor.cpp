@@ -67,8 +67,8 @@ void round_rows(const float* a, std::int64_t lda, std::int64_t rows, std::int64_
 
 }  // namespace
 
-TileSize tile_size(DType products) {
-  if (products == DType::BF16) return {bf16_kernels().mr, bf16_kernels().nr};
+TileSize tile_size(Precision products) {
+  if (products == Precision::BF16) return {bf16_kernels().mr, bf16_kernels().nr};
   return {gemm_kernels().mr, gemm_kernels().nr};
 }
 
@@ -77,7 +77,7 @@ std::int64_t PackedFactor::strips() const {
 }
 
 std::int64_t PackedFactor::strip_words() const {
-  return (products == DType::BF16 ? ceil_div(k, 2) : k) * tile_size(products).cols;
+  return (products == Precision::BF16 ? ceil_div(k, 2) : k) * tile_size(products).cols;
 }
 
 void PackedFactor::pack(std::int64_t strip, std::int64_t term, std::int64_t terms,
@@ -85,7 +85,7 @@ void PackedFactor::pack(std::int64_t strip, std::int64_t term, std::int64_t term
                         std::int64_t column_stride) const {
   const int width = tile_size(products).cols;
   const int valid = tile_part(n, strip * width, width);
-  if (products == DType::BF16) {
+  if (products == Precision::BF16) {
     bf16_kernels().pack_f32(
         {.source = source,
          .strip_stride = column_stride,
@@ -106,12 +106,12 @@ void PackedFactor::pack(std::int64_t strip, std::int64_t term, std::int64_t term
 }
 
 std::int64_t PackedFactor::work_floats(std::int64_t rows) const {
-  return products == DType::BF16 ? rows * ceil_div(k, 2) : 0;
+  return products == Precision::BF16 ? rows * ceil_div(k, 2) : 0;
 }
 
 void PackedFactor::multiply(const float* a, std::int64_t lda, float* c, std::int64_t ldc,
                             std::int64_t rows, bool accumulate, float* work) const {
-  if (products != DType::BF16) return multiply_f32(*this, a, lda, c, ldc, rows, accumulate);
+  if (products != Precision::BF16) return multiply_f32(*this, a, lda, c, ldc, rows, accumulate);
   round_rows(a, lda, rows, k, reinterpret_cast<std::uint16_t*>(work));
   multiply_bf16(*this, reinterpret_cast<const std::uint32_t*>(work), ceil_div(k, 2), c, ldc, rows,
                 accumulate);

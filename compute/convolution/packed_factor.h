@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "compute/types/dtype.h"
+#include "compute/types/precision.h"
 
 namespace lab {
 
@@ -13,7 +13,7 @@ struct TileSize {
   int rows = 0;
   int cols = 0;  // the width of a strip
 };
-TileSize tile_size(DType products);
+TileSize tile_size(Precision products);
 
 // Rows or columns of the tile at `at`: `most`, less at the end of the `whole`.
 inline int tile_part(std::int64_t whole, std::int64_t at, int most) {
@@ -23,7 +23,7 @@ inline int tile_part(std::int64_t whole, std::int64_t at, int most) {
 // B [k, n] in strips of tile_size().cols columns: [strip][k][column], with bf16 [strip][pairs of
 // terms][column], the last pair filled up with zeros.
 struct PackedFactor {
-  DType products = DType::F32;
+  Precision products = Precision::F32;
   std::int64_t k = 0, n = 0;
   void* data = nullptr;
 

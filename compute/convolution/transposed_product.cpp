@@ -77,7 +77,7 @@ std::int64_t TransposedProduct::row_tiles() const {
 }
 
 std::int64_t TransposedProduct::work_floats(std::int64_t terms) const {
-  if (products != DType::BF16) return 0;
+  if (products != Precision::BF16) return 0;
   const TileSize size = tile_size(products);
   return (row_tiles() * size.rows + size.cols) * ceil_div(terms, 2);
 }
@@ -86,7 +86,7 @@ void TransposedProduct::multiply(Slice row_tiles, std::int64_t terms, bool accum
                                  float* work) const {
   const int mr = tile_size(products).rows;
   const Slice rows{row_tiles.begin * mr, std::min(row_tiles.end * mr, m)};
-  if (products == DType::BF16) {
+  if (products == Precision::BF16) {
     multiply_bf16(*this, rows, terms, accumulate, reinterpret_cast<std::uint32_t*>(work));
   } else {
     multiply_f32(*this, rows, terms, accumulate);

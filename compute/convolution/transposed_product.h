@@ -3,13 +3,13 @@
 #include <cstdint>
 
 #include "compute/device/slice.h"
-#include "compute/types/dtype.h"
+#include "compute/types/precision.h"
 
 namespace lab {
 
 // C [m, n] (+)= A^T * B, FP32 sums over the rows of A [terms, m] and B [terms, n].
 struct TransposedProduct {
-  DType products = DType::F32;  // BF16: A and B are rounded on the way
+  Precision products = Precision::F32;  // BF16: A and B are rounded on the way
   std::int64_t m = 0, n = 0;
   const float* a = nullptr;  // row-major, m floats a row
   // Strips of tile_size(products).cols columns, each row by row.

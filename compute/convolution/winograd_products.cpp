@@ -13,13 +13,13 @@ PackedFactor Kernels::at(int point) const {
 }
 
 std::int64_t Kernels::block_floats() const {
-  if (first.products != DType::BF16) return 0;
+  if (first.products != Precision::BF16) return 0;
   return points * (kKernelRows * tile_size(first.products).cols + kGapFloats);
 }
 
 PointArray Kernels::block(std::int64_t channel, std::int64_t row, float* memory) const {
   const int width = tile_size(first.products).cols;
-  if (first.products == DType::BF16) {
+  if (first.products == Precision::BF16) {
     return {memory, kKernelRows * width + kGapFloats, /*strip_stride=*/0, width};
   }
   float* place =
@@ -28,7 +28,7 @@ PointArray Kernels::block(std::int64_t channel, std::int64_t row, float* memory)
 }
 
 void Kernels::store_block(std::int64_t channel, std::int64_t row, const PointArray& block) const {
-  if (first.products != DType::BF16) return;
+  if (first.products != Precision::BF16) return;
   for (int p = 0; p < points; ++p) {
     at(p).pack(channel / block.strip, row, kKernelRows, block.data + p * block.point_stride,
                /*k_stride=*/block.strip, /*column_stride=*/1);

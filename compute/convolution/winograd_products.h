@@ -46,7 +46,7 @@ struct Gradients {
   simd::PointArray v;       // inputs in strips
   float* sums = nullptr;
   std::int64_t sums_stride = 0;  // floats from point to point
-  DType products = DType::F32;
+  Precision products = Precision::F32;
 
   TransposedProduct at(std::int64_t point) const;
   // Rows of tiles of all points: what can be shared out among threads.

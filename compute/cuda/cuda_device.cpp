@@ -14,6 +14,7 @@ namespace lab::cuda {
 CudaDevice::CudaDevice(const CardFacts& facts)
     : facts_(facts),
       card_(facts.device.index, facts.compute_major, facts.compute_minor),
+      matmul_(card_, facts_),
       transfers_(card_, facts.multiprocessors) {}
 
 CudaDevice::Parts& CudaDevice::parts() {

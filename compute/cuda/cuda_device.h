@@ -5,6 +5,7 @@
 
 #include "compute/cuda/card.h"
 #include "compute/cuda/handles.h"
+#include "compute/cuda/matmul/cuda_matmul.h"
 #include "compute/cuda/memory_pool.h"
 #include "compute/cuda/transfer/cuda_transfers.h"
 #include "compute/gpu/gpu_backend.h"
@@ -39,6 +40,7 @@ class CudaDevice final : public GpuDevice {
   void add(const GpuSum& sum, GpuStream& stream) override;
   double norm(const GpuNorm& norm, GpuStream& stream) override;
 
+  GpuMatmul& matmul() override { return matmul_; }
   GpuTransfers& transfers() override { return transfers_; }
 
  private:
@@ -52,6 +54,7 @@ class CudaDevice final : public GpuDevice {
 
   const CardFacts facts_;
   Card card_;
+  CudaMatmul matmul_;
   CudaTransfers transfers_;
   std::once_flag parts_once_;
   std::unique_ptr<Parts> parts_;

@@ -13,8 +13,7 @@ inline constexpr std::int64_t kNormScratchBytes = kNormBlocks * sizeof(double);
 // Work     one read of each element, one fused multiply-add in double
 // Limits   any count >= 1; x aligned to its element
 // Numerics double throughout; each thread sums at most count / 2^18 + 1 squares one after the
-// other,
-//          and 18 levels of pairs follow, so the relative error of the sum is at most
+//          other, and 18 levels of pairs follow, so the relative error of the sum is at most
 //          gamma_(count / 2^18 + 19), u = 2^-53. The order is fixed: the same bits at each run
 // Async    on `stream`
 // Errors   the launches' status

@@ -31,6 +31,18 @@ double thread_cpu_s() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
+// What this thread spends on `work`.
+template <typename Work>
+PollCost cost_of(const Work& work) {
+  const double cpu_s = thread_cpu_s(), begin_s = steady_s();
+  work();
+  return {thread_cpu_s() - cpu_s, steady_s() - begin_s};
+}
+
+PollCost operator+(const PollCost& a, const PollCost& b) {
+  return {a.cpu_s + b.cpu_s, a.elapsed_s + b.elapsed_s};
+}
+
 template <typename... T>
 void set_missing(const std::string& why, Maybe<T>&... fields) {
   ((fields = Maybe<T>::missing(why)), ...);
@@ -41,7 +53,8 @@ void leave_out(GpuFacts& f, const std::string& why) {
   f.unread = why;
   set_missing(why, f.architecture, f.compute_capability, f.sms, f.cuda_cores, f.memory_total_bytes,
               f.memory_bus_bits, f.sm_clock_max_mhz, f.memory_clock_max_mhz, f.power_limits,
-              f.slowdown_c, f.pcie_best, f.nvlinks, f.ecc, f.mig, f.driver_version, f.cuda_version);
+              f.slowdown_c, f.pcie_best, f.nvlinks, f.ecc, f.mig, f.driver_version, f.cuda_version,
+              f.runtime_version);
 }
 
 void leave_out(GpuTelemetry& t, const std::string& why) {
@@ -225,17 +238,13 @@ std::vector<GpuTelemetry> GpuMonitor::read(double t_s) {
         m.add_card(card.pci_bus_id, card.name);
       }
     }
-    const double begin_s = thread_cpu_s();
-    const bool woke = m.look_for_sleepers();
-    const double looked_s = thread_cpu_s() - begin_s;
+    bool woke = false;
+    const PollCost looking = cost_of([&] { woke = m.look_for_sleepers(); });
     if (m.open_cards()) m.describe();
-    const double opened_s = thread_cpu_s();
-    m.read_awake(false);
-    const double read_s = thread_cpu_s();
-    m.fast.spent(now_s, looked_s + read_s - opened_s);
+    const PollCost reading = cost_of([&] { m.read_awake(false); });
+    m.fast.spent(now_s, looking + reading);
     if (woke || m.slow.due(now_s)) {
-      m.read_awake(true);
-      m.slow.spent(now_s, thread_cpu_s() - read_s);
+      m.slow.spent(now_s, cost_of([&] { m.read_awake(true); }));
     }
     for (Card& card : m.cards) {
       card.last.t_s = t_s;

@@ -119,15 +119,10 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
   return infos;
 }
 
-bool every_card_sleeps() {
-  const std::vector<NvidiaCard> cards = find_nvidia_cards("/");
-  return !cards.empty() && std::all_of(cards.begin(), cards.end(), [](const NvidiaCard& card) {
-    return is_asleep("/", card.pci_bus_id);
-  });
-}
-
-NvidiaProbe nvidia_probe(const GpuOffer& offer) {
+NvidiaProbe nvidia_probe(const MachineOptions& options, const GpuOffer& offer) {
   NvidiaProbe probe;
+  probe.root = options.root;
+  probe.may_wake = options.wake_cards;
   probe.refusal = offer.reason;
   probe.driver_refused = offer.driver_answered;
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {  // NOLINT(concurrency-mt-unsafe)
@@ -144,14 +139,16 @@ DeviceContext::DeviceContext(DeviceInfo info)
       }) {}
 
 DeviceContext::DeviceContext(DeviceInfo info, GpuDevice& card)
-    : info_(std::move(info)), card_(&card), memory_(info_.device, info_.memory_limit_bytes) {}
+    : info_(std::move(info)),
+      card_(&card),
+      memory_(info_.device, info_.memory_limit_bytes),
+      staging_(std::make_unique<GpuStaging>(card)) {}
 
 GpuStaging& DeviceContext::staging() {
-  if (card_ == nullptr) {
+  if (!staging_) {
     throw Error(Errc::Unsupported,
                 fmt::format("{} is no card: it needs no staging memory", to_string(info_.device)));
   }
-  std::call_once(staging_once_, [this] { staging_ = std::make_unique<GpuStaging>(*card_); });
   return *staging_;
 }
 
@@ -182,9 +179,10 @@ Machine::Machine(const MachineOptions& options) {
 
 void Machine::add_cards(const MachineOptions& options) {
   GpuOffer offer;
-  if (options.open_gpus && !every_card_sleeps()) offer = options.open_gpus();
+  const bool may_start_driver = options.wake_cards || !every_card_sleeps(options.root);
+  if (options.open_gpus && may_start_driver) offer = options.open_gpus();
   if (!offer.backend) {
-    info_.absent = find_unusable_gpus(nvidia_probe(offer));
+    info_.absent = find_unusable_gpus(nvidia_probe(options, offer));
     return;
   }
   gpus_ = std::move(offer.backend);

@@ -30,7 +30,8 @@ class DeviceContext {
   ThreadPool& threads();
   // Null for a CPU device.
   GpuDevice* card() const { return card_; }
-  // Pinned memory for copies between a card and ordinary memory; made on first use. Of a card.
+  // Pinned memory for copies between a card and ordinary memory, taken with the first of them.
+  // Throws Error(Unsupported) for a CPU device.
   GpuStaging& staging();
   MemoryAccount& memory() { return memory_; }
   // Read bandwidths measured on this device, kept so that later jobs need not measure them again;
@@ -44,8 +45,7 @@ class DeviceContext {
   std::optional<MeasuredBandwidths> bandwidths_;
   std::unique_ptr<ThreadPool> threads_;
   std::once_flag threads_once_;
-  std::unique_ptr<GpuStaging> staging_;
-  std::once_flag staging_once_;
+  const std::unique_ptr<GpuStaging> staging_;  // of a card
 };
 
 struct MachineOptions {
@@ -54,9 +54,12 @@ struct MachineOptions {
   int cpu_devices = 1;
   // Processes of the lab on this host: memory and processor quota are divided evenly among them.
   int processes = 1;
-  // Where cards come from. Called once, and not at all while every card sleeps, since it starts the
-  // driver. Empty: the machine has CPU devices alone.
+  // Where cards come from. Called once. Empty: the machine has CPU devices alone.
   std::function<GpuOffer()> open_gpus = nullptr;
+  // A card was asked for: `open_gpus` is called even while every card sleeps, and starting the
+  // driver wakes them.
+  bool wake_cards = false;
+  std::string root = "/";  // stands for "/" in tests, where cards are looked for
 };
 
 class Machine {
@@ -80,6 +83,8 @@ class Machine {
 
   int num_cpus() const;
   int num_gpus() const;
+  // Null where there is no usable card.
+  GpuBackend* gpus() const { return gpus_.get(); }
 
   // gpu(i) when it is usable, else cpu(0).
   Device try_gpu(int i = 0) const;

@@ -49,6 +49,13 @@ bool is_asleep(const std::string& root, const std::string& pci_bus_id) {
   return status == "suspended" || status == "suspending";
 }
 
+bool every_card_sleeps(const std::string& root) {
+  const std::vector<NvidiaCard> cards = find_nvidia_cards(root);
+  return !cards.empty() && std::all_of(cards.begin(), cards.end(), [&](const NvidiaCard& card) {
+    return is_asleep(root, card.pci_bus_id);
+  });
+}
+
 Maybe<int> read_numa_node(const std::string& root, const std::string& pci_bus_id) {
   const auto node = read_number(folder_of(root, pci_bus_id) + "/numa_node");
   if (!node) return Maybe<int>::missing("the kernel does not show it");

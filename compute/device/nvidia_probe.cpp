@@ -134,15 +134,9 @@ std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
   return std::nullopt;
 }
 
-std::optional<std::string> obstacle_in_sleep(const std::string& root,
-                                             const std::vector<NvidiaCard>& cards) {
-  const bool asleep = !cards.empty() && std::all_of(cards.begin(), cards.end(), [&](const auto& c) {
-    return is_asleep(root, c.pci_bus_id);
-  });
-  if (!asleep) return std::nullopt;
-  return "it is asleep to save power, and the lab does not wake a card by looking; wake it (run "
-         "nvidia-smi), then start the lab again";
-}
+constexpr const char* kAsleep =
+    "it is asleep to save power, and the lab does not wake a card by looking; ask for it by name "
+    "(--devices cuda:0), or with 'Use this card' on the Devices page";
 
 }  // namespace
 
@@ -157,16 +151,18 @@ std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
                                : "/sys/bus/pci is missing, so no PCI device can be seen here"}};
   }
   std::optional<std::string> reason;
+  bool asleep = false;
   if (!probe.driver_refused) {
     reason = obstacle_in_files(probe);
-    if (!reason) reason = obstacle_in_sleep(root, cards);
+    asleep = !reason && !probe.may_wake && every_card_sleeps(root);
+    if (asleep) reason = kAsleep;
     if (!reason) reason = obstacle_in_driver(probe, cards);
   }
   if (cards.empty()) cards.push_back({"", "NVIDIA GPU"});
   std::vector<AbsentDevice> absent;
   absent.reserve(cards.size());
   for (const NvidiaCard& card : cards) {
-    absent.push_back({card.name, reason.value_or(probe.refusal), card.pci_bus_id});
+    absent.push_back({card.name, reason.value_or(probe.refusal), card.pci_bus_id, asleep});
   }
   return absent;
 }

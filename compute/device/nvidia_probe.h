@@ -26,6 +26,7 @@ struct NvidiaProbe {
   // else stands in the way.
   std::string refusal = {};
   bool driver_refused = false;
+  bool may_wake = false;  // a card that sleeps is asked all the same
   std::function<Maybe<CudaDriverAnswer>()> ask = ask_cuda_driver;
 };
 

@@ -1,18 +1,26 @@
 #pragma once
-// How often something may be looked at when looking costs processor time.
+// How often something may be looked at when looking costs time.
 #include <algorithm>
 
 namespace lab {
 
+// What one look took, in seconds.
+struct PollCost {
+  double cpu_s = 0;      // processor time
+  double elapsed_s = 0;  // on the clock: a driver that waits also keeps others waiting
+};
+
 class PollBudget {
  public:
-  // At most every `interval_s`, and never for more than `share` of one core.
+  // At most every `interval_s`, never for more than `share` of one core, nor for more than
+  // kWaitingShare of the time.
   PollBudget(double interval_s, double share) : interval_s_(interval_s), share_(share) {}
+  static constexpr double kWaitingShare = 0.05;
 
   bool due(double now_s) const { return now_s >= next_s_; }
-  // Begun at `now_s`, it took `cost_s` of processor time.
-  void spent(double now_s, double cost_s) {
-    next_s_ = now_s + std::max(interval_s_, cost_s / share_);
+  // Of a look begun at `now_s`.
+  void spent(double now_s, const PollCost& cost) {
+    next_s_ = now_s + std::max({interval_s_, cost.cpu_s / share_, cost.elapsed_s / kWaitingShare});
   }
 
  private:

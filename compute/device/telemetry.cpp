@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "compute/device/card_info.h"
 #include "compute/device/memory_info.h"
 #include "compute/device/sensors.h"
 
@@ -132,6 +133,7 @@ void TelemetryReader::Impl::read_gpus(Telemetry& to, double t_s) {
   if (gpus.facts_version() == facts_version) return;
   facts_version = gpus.facts_version();
   to.gpu_facts = gpus.facts();
+  complete_facts(to.gpu_facts, machine.gpus());
 }
 
 TelemetryReader::TelemetryReader(Machine& machine, std::string root)
@@ -163,7 +165,10 @@ Telemetry TelemetryReader::read(double t_s) {
       d.memory_available_bytes = memory.available_bytes;
     }
     DeviceContext& context = r.machine.at(info.device);
-    if (context.card() != nullptr) d.lost = context.card()->lost();
+    if (context.card() != nullptr) {
+      d.lost = context.card()->lost();
+      d.lab_pinned_bytes = context.staging().held_bytes();
+    }
     MemoryAccount& account = context.memory();
     d.lab_used_bytes = account.used_bytes();
     d.lab_peak_bytes = account.peak_bytes();

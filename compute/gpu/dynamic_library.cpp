@@ -17,7 +17,7 @@ std::string last_reason(const std::string& name) {
 
 }  // namespace
 
-Maybe<DynamicLibrary> DynamicLibrary::open(std::initializer_list<std::string> names) {
+Maybe<DynamicLibrary> DynamicLibrary::open(const std::vector<std::string>& names) {
   std::string tried;
   for (const std::string& name : names) {
     void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -1,9 +1,9 @@
 #pragma once
 // A shared library opened while the program runs: what needs it is left out where it is missing,
 // and nothing else.
-#include <initializer_list>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compute/types/maybe.h"
 
@@ -15,7 +15,7 @@ class DynamicLibrary {
   // system does (LD_LIBRARY_PATH, the linker's cache). Missing with the loader's reason for each
   // name: "libx.so.2 (cannot open shared object file: No such file or directory), libx.so (...)".
   // A library once opened stays in the process, since drivers keep threads of their own in it.
-  static Maybe<DynamicLibrary> open(std::initializer_list<std::string> names);
+  static Maybe<DynamicLibrary> open(const std::vector<std::string>& names);
 
   // The name it was found under.
   const std::string& name() const { return name_; }

@@ -4,19 +4,18 @@
 // driver; tests put a card made of host memory behind the same classes.
 //
 // Threads  a device may be used from several threads; a stream, an event and pinned memory by one
-// at
-//          a time.
+//          at a time.
 // Errors   every function throws Error(Cuda) naming the call and the card's answer,
-// Error(OutOfMemory)
-//          with the numbers, and Error(DeviceLost) with one sentence once an error has ended the
-//          card's context; nothing can run there until the program is started again. Functions
-//          marked noexcept ignore a lost card.
+//          Error(OutOfMemory) with the numbers, and Error(DeviceLost) with one sentence once an
+//          error has ended the card's context; nothing can run there until the program is started
+//          again. Functions marked noexcept ignore a lost card.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "compute/gpu/gpu_matmul.h"
 #include "compute/gpu/gpu_ops.h"
 #include "compute/gpu/gpu_transfers.h"
 #include "compute/types/device.h"
@@ -24,7 +23,7 @@
 namespace lab {
 
 // Raised with every change of a class or struct that crosses the seam.
-inline constexpr int kGpuSeamVersion = 2;
+inline constexpr int kGpuSeamVersion = 3;
 
 // What stays true of a card. Reading it makes no context and wakes nothing more than listing does.
 struct CardFacts {
@@ -136,7 +135,8 @@ class GpuDevice {
   // Waits for the result.
   virtual double norm(const GpuNorm& norm, GpuStream& stream) = 0;
 
-  // What measuring transfers needs; lives as long as the device.
+  // Matrix products, and what measuring transfers needs; both live as long as the device.
+  virtual GpuMatmul& matmul() = 0;
   virtual GpuTransfers& transfers() = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "compute/gpu/gpu_staging.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "compute/types/error.h"
 #include "compute/types/units.h"
@@ -28,6 +29,7 @@ bool GpuStaging::ready() {
       throw;
     }
   }
+  held_bytes_ = pieces_.back().memory != nullptr ? kPieceBytes * std::ssize(pieces_) : 0;
   return pieces_.back().memory != nullptr;
 }
 

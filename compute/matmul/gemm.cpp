@@ -40,7 +40,7 @@ ThreadGrid grid_for(const GemmOperands& op, int threads, const GemmKernels& kern
 }
 
 void check_products(const GemmArgs& args) {
-  if (args.products == DType::F32 || args.products == DType::BF16) return;
+  if (args.products == Precision::F32 || args.products == Precision::BF16) return;
   throw Error(Errc::InvalidArgument, fmt::format("gemm: products in {} are not available; choose "
                                                  "f32 or bf16",
                                                  to_string(args.products)));
@@ -91,7 +91,7 @@ template bool finish_if_empty(const Bf16GemmArgs&);
 
 void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
               const std::stop_token& stop) {
-  if (args.products == DType::BF16) return gemm_of_rounded(args, pool, stop);
+  if (args.products == Precision::BF16) return gemm_of_rounded(args, pool, stop);
   if (finish_if_empty(args)) return;
   const GemmKernels& kernels = gemm_kernels();
   const GemmOperands op(args);

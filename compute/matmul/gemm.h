@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "compute/device/thread_pool.h"
-#include "compute/types/dtype.h"
 #include "compute/types/kernels.h"
+#include "compute/types/precision.h"
 
 namespace lab {
 
@@ -26,7 +26,7 @@ struct GemmArgs {
   bool b_transposed = false;
   bool accumulate = false;
   // BF16: factors are rounded to it, products and sums stay FP32.
-  DType products = DType::F32;
+  Precision products = Precision::F32;
 };
 
 // Runs on all of `pool`'s threads. No heap allocation after the first call of a size class. The

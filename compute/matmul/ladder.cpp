@@ -2,7 +2,6 @@
 #include <array>
 
 #include "compute/matmul/cache_blocks.h"
-#include "compute/matmul/matmul_experiment.h"
 #include "compute/matmul/rung.h"
 
 namespace lab {
@@ -40,19 +39,6 @@ std::span<const Rung> cpu_ladder() {
                                      simd_rung(),   packed_rung(),     parallel_rung(),
                                      onednn_rung(), openblas_rung()};
   return kLadder;
-}
-
-std::vector<RungInfo> matmul_rungs(Device device, DType dtype) {
-  std::vector<RungInfo> infos;
-  if (device.kind != DeviceKind::Cpu) return infos;
-  for (const Rung& rung : cpu_ladder()) {
-    if (dtype == DType::F32) {
-      infos.push_back({device, rung.name, rung.title, rung.sentence, rung.library});
-    } else if (dtype == DType::BF16 && rung.run_bf16 != nullptr) {
-      infos.push_back({device, rung.name, rung.title, rung.bf16_sentence, rung.library});
-    }
-  }
-  return infos;
 }
 
 }  // namespace lab

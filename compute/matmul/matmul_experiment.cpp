@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "compute/cuda/matmul/ladder.h"
 #include "compute/device/machine.h"
-#include "compute/matmul/bandwidth.h"
-#include "compute/matmul/bf16_kernels.h"
+#include "compute/matmul/device_ladder.h"
+#include "compute/matmul/host_matrices.h"
 #include "compute/matmul/matmul_case.h"
-#include "compute/matmul/peak.h"
 #include "compute/matmul/rung.h"
 #include "compute/run/run_context.h"
 #include "compute/types/error.h"
@@ -29,31 +30,14 @@ std::vector<std::int64_t> default_sizes() {
   return {64, 128, 256, 512, 1024, 2048, 4096};
 }
 
-std::vector<std::string> kernel_choices() {
-  std::vector<std::string> names = {"all", "best"};
-  for (const Rung& rung : cpu_ladder()) names.emplace_back(rung.name);
-  return names;
-}
-
-// The rungs asked for, in ladder order, each once.
-std::vector<const Rung*> select(const std::vector<std::string>& kernels) {
-  const std::vector<std::string> choices = kernel_choices();
+void check_names(const std::vector<std::string>& kernels) {
+  std::vector<std::string> choices = matmul_kernel_names();
+  choices.insert(choices.begin(), {"all", "best"});
   for (const std::string& name : kernels) {
-    if (std::find(choices.begin(), choices.end(), name) == choices.end()) {
-      throw Error(Errc::Usage, fmt::format("matmul: there is no kernel \"{}\"; choose from {}",
-                                           name, fmt::join(choices, ", ")));
-    }
+    if (std::find(choices.begin(), choices.end(), name) != choices.end()) continue;
+    throw Error(Errc::Usage, fmt::format("matmul: there is no kernel \"{}\"; choose from {}", name,
+                                         fmt::join(choices, ", ")));
   }
-  const auto asked = [&](std::string_view name) {
-    return std::find(kernels.begin(), kernels.end(), name) != kernels.end();
-  };
-  const bool all = kernels.empty() || asked("all");
-  std::vector<const Rung*> rungs;
-  for (const Rung& rung : cpu_ladder()) {
-    const bool best = asked("best") && std::string_view(rung.name) == kBestCpuRung;
-    if (all || best || asked(rung.name)) rungs.push_back(&rung);
-  }
-  return rungs;
 }
 
 class MatmulLadder final : public Experiment {
@@ -64,12 +48,12 @@ class MatmulLadder final : public Experiment {
   }
 
   void run(RunContext& ctx) override {
-    rungs_ = select(request_.kernels);
+    check_names(request_.kernels);
     devices_ = request_.devices.empty() ? ctx.machine().devices() : request_.devices;
     check_sizes();
-    for (const Device device : devices_) check_memory(ctx.machine().at(device));
+    for (const Device device : devices_) check_memory(ctx.machine(), device);
     for (const Device device : devices_) {
-      run_device(ctx, ctx.machine().at(device));
+      run_device(ctx, device);
       ++devices_done_;
     }
     ctx.progress(1, "done");
@@ -84,112 +68,100 @@ class MatmulLadder final : public Experiment {
     }
   }
 
-  void check_memory(DeviceContext& context) const {
+  // What a card multiplies lies in main memory too, to be checked there.
+  void check_memory(Machine& machine, Device device) const {
+    check_memory_of(machine.at(device));
+    if (device.kind != DeviceKind::Cpu) check_memory_of(machine.at(cpu()));
+  }
+
+  void check_memory_of(DeviceContext& context) const {
     const std::int64_t n = *std::max_element(request_.sizes.begin(), request_.sizes.end());
     const auto free_bytes =
         static_cast<double>(context.memory().limit_bytes() - context.memory().used_bytes());
-    if (matmul_bytes(n, request_.dtype) <= free_bytes) return;
+    const double bytes = matmul_bytes(n, request_.dtype);
+    if (bytes <= free_bytes) return;
     throw Error(
         Errc::OutOfMemory,
         fmt::format("matmul: A, B and C of size {} need {}, but {} are free on {}; choose a "
                     "smaller size",
-                    n, format_bytes(static_cast<std::int64_t>(matmul_bytes(n, request_.dtype))),
+                    n, format_bytes(static_cast<std::int64_t>(bytes)),
                     format_bytes(static_cast<std::int64_t>(std::max(free_bytes, 0.0))),
                     to_string(context.device())));
   }
 
-  // True when this device cannot run what was asked; the reasons are emitted.
-  bool skipped(RunContext& ctx, Device device) const {
-    if (device.kind != DeviceKind::Cpu) {
-      ctx.emit(Skipped{fmt::format("matmul on {}", to_string(device)),
-                       "this build has matmul kernels for CPU devices only"});
-      return true;
-    }
-    return false;
+  bool asked(std::string_view name) const {
+    return std::find(request_.kernels.begin(), request_.kernels.end(), name) !=
+           request_.kernels.end();
   }
 
-  // Those that compute with factors of the type asked for; the reason is emitted for the others.
-  std::vector<const Rung*> runnable(RunContext& ctx, Device device) const {
-    std::vector<const Rung*> rungs;
-    for (const Rung* rung : rungs_) {
-      const bool has_bf16 = request_.dtype == DType::BF16 && rung->run_bf16 != nullptr;
-      if (request_.dtype == DType::F32 || has_bf16) {
-        rungs.push_back(rung);
-        continue;
+  // The names of the rungs asked for that can multiply, each announced; the reason is emitted for
+  // the others.
+  std::vector<std::string> choose_rungs(RunContext& ctx, Device device) const {
+    const bool all = request_.kernels.empty() || asked("all");
+    std::set<std::string> unknown(request_.kernels.begin(), request_.kernels.end());
+    std::vector<std::string> names;
+    for (const LadderRung& rung : ladder_rungs(ctx.machine().at(device), request_.dtype)) {
+      const std::string& name = rung.info.name;
+      unknown.erase(name);
+      const bool wanted = asked(name) || (all && !rung.if_named) || (rung.best && asked("best"));
+      if (!wanted) continue;
+      if (rung.unfit.empty()) {
+        names.push_back(name);
+        ctx.emit(rung.info);
+      } else {
+        ctx.emit(Skipped{
+            fmt::format("{} in {} on {}", name, to_string(request_.dtype), to_string(device)),
+            rung.unfit});
       }
-      const char* dtype = to_string(request_.dtype);
-      ctx.emit(Skipped{fmt::format("{} in {} on {}", rung->name, dtype, to_string(device)),
-                       fmt::format("this rung computes in f32; {} is not available on it", dtype)});
     }
-    return rungs;
+    for (const std::string& name : unknown) {
+      if (name == "all" || name == "best") continue;
+      ctx.emit(Skipped{fmt::format("{} on {}", name, to_string(device)),
+                       "this is a rung of the other kind of device"});
+    }
+    return names;
   }
 
-  void run_device(RunContext& ctx, DeviceContext& context) {
-    const Device device = context.device();
-    if (skipped(ctx, device)) return;
-    const std::vector<const Rung*> rungs = runnable(ctx, device);
+  void run_device(RunContext& ctx, Device device) {
+    const std::vector<std::string> rungs = choose_rungs(ctx, device);
     if (rungs.empty()) return;
-    for (const RungInfo& info : matmul_rungs(device, request_.dtype)) {
-      const bool chosen = std::any_of(rungs.begin(), rungs.end(),
-                                      [&](const Rung* r) { return info.name == r->name; });
-      if (chosen) ctx.emit(info);
+    const auto ladder = make_ladder(ctx.machine(), device, request_.dtype);
+    if (const std::string remark = ladder->remark(); !remark.empty()) {
+      ctx.emit(LogLine{Severity::Info, remark});
     }
-    say_how_bf16_runs(ctx, device);
-    ThreadPool& pool = context.threads();
-    const ThreadPool::Guard bound = pool.bind_caller();
-    const std::vector<PeakSample> peaks = emit_peaks(ctx, device, pool);
-    if (!request_.live) emit_ceilings(ctx, context, peaks);
+    report(ctx, 0, 0, fmt::format("peak of {}", to_string(device)));
+    const std::vector<PeakSample> peaks = ladder->peaks(ctx, kPeakBudget_s);
+    for (const PeakSample& peak : peaks) ctx.emit(peak);
+    if (!request_.live) emit_ceilings(ctx, device, *ladder, peaks);
+    const auto peak_gflops = peaks.empty() ? std::nullopt : std::optional(peaks.back().gflops);
     CaseSettings settings{
-        .device = device,
         .budget_s = request_.live ? kRound_s : request_.budget_s,
         .longest_run_s = request_.live ? kRound_s : kRunsInBudget * request_.budget_s,
-        .peak_gflops = peaks.back().gflops,
         .seed = request_.seed,
-        .dtype = request_.dtype};
-    std::optional<CacheFlusher> flusher;
-    if (request_.cache == CacheState::Cold) {
-      flusher.emplace(pool, last_level_cache_bytes(context.info()));
-      settings.flusher = &*flusher;
-    }
+        .precision = request_.dtype,
+        .cold = request_.cache == CacheState::Cold};
     for (std::size_t i = 0; i < request_.sizes.size(); ++i) {
       settings.n = request_.sizes[i];
-      run_size(ctx, context, rungs, settings, i);
+      const std::string where = fmt::format("at {} on {}", settings.n, to_string(device));
+      report(ctx, i, 0, fmt::format("verifying {}", where));
+      const auto site = ladder->site(ctx, rungs, settings);
+      MatmulCase bench(ctx, device, *site, settings, peak_gflops);
+      bench.verify();
+      run_size(ctx, bench, i, where);
     }
   }
 
-  void say_how_bf16_runs(RunContext& ctx, Device device) const {
-    if (request_.dtype != DType::BF16 || bf16_kernels().native) return;
-    ctx.emit(LogLine{Severity::Info,
-                     fmt::format("{} has no AVX512-BF16 instructions: our rungs widen bf16 to f32 "
-                                 "where they multiply, which saves memory but no arithmetic",
-                                 to_string(device))});
-  }
-
-  // The peak of one thread and of all; the last is what shares refer to.
-  std::vector<PeakSample> emit_peaks(RunContext& ctx, Device device, ThreadPool& pool) const {
-    const MeasureOptions options{.budget_s = kPeakBudget_s,
-                                 .cancelled = [&ctx] { return ctx.stop_token().stop_requested(); }};
-    report(ctx, 0, 0, fmt::format("peak of {}", to_string(device)));
-    std::vector<PeakSample> peaks;
-    for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &pool}) {
-      if (threads != nullptr && pool.size() == 1) continue;
-      peaks.push_back(measure_peak(device, threads, options, request_.dtype));
-      ctx.emit(peaks.back());
-    }
-    return peaks;
-  }
-
-  void emit_ceilings(RunContext& ctx, DeviceContext& context,
+  void emit_ceilings(RunContext& ctx, Device device, DeviceLadder& ladder,
                      const std::vector<PeakSample>& peaks) const {
-    report(ctx, 0, 0, fmt::format("bandwidths of {}", to_string(context.device())));
-    const MeasuredBandwidths& measured = bandwidths_of(context, ctx.stop_token());
+    report(ctx, 0, 0, fmt::format("bandwidths of {}", to_string(device)));
+    const MeasuredBandwidths& measured = ladder.bandwidths(ctx.stop_token());
     for (const MissingCeiling& level : measured.missing) {
-      ctx.emit(
-          Skipped{fmt::format("bandwidth of {} on {}", level.name, to_string(context.device())),
-                  level.reason});
+      ctx.emit(Skipped{fmt::format("bandwidth of {} on {}", level.name, to_string(device)),
+                       level.reason});
     }
-    CeilingsMeasured ceilings{.device = context.device(), .threads = context.threads().size()};
+    CeilingsMeasured ceilings{.device = device};
     for (const PeakSample& peak : peaks) {
+      ceilings.threads = peak.threads;
       ceilings.compute.push_back({fmt::format("FMA {}", to_string(peak.dtype)), peak.dtype,
                                   peak.threads, peak.gflops, peak.time});
     }
@@ -197,14 +169,10 @@ class MatmulLadder final : public Experiment {
     ctx.emit(std::move(ceilings));
   }
 
-  void run_size(RunContext& ctx, DeviceContext& context, const std::vector<const Rung*>& rungs,
-                const CaseSettings& settings, std::size_t index) const {
-    const std::string where = fmt::format("at {} on {}", settings.n, to_string(settings.device));
-    report(ctx, index, 0, fmt::format("verifying {}", where));
-    MatmulCase bench(ctx, context, settings);
-    bench.verify(rungs);
+  void run_size(RunContext& ctx, MatmulCase& bench, std::size_t index,
+                const std::string& where) const {
     if (!request_.live) {
-      bench.time_all([&](double done, const char* rung) {
+      bench.time_all([&](double done, const std::string& rung) {
         report(ctx, index, done, fmt::format("{} {}", rung, where));
       });
       return;
@@ -223,7 +191,6 @@ class MatmulLadder final : public Experiment {
   }
 
   StartMatmul request_;
-  std::vector<const Rung*> rungs_;
   std::vector<Device> devices_;
   double devices_done_ = 0;
 };
@@ -232,6 +199,24 @@ class MatmulLadder final : public Experiment {
 
 std::unique_ptr<Experiment> make_matmul_experiment(const StartMatmul& request) {
   return std::make_unique<MatmulLadder>(request);
+}
+
+std::vector<std::string> matmul_kernel_names() {
+  std::vector<std::string> names;
+  const auto add = [&](const char* name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  };
+  for (const Rung& rung : cpu_ladder()) add(rung.name);
+  for (const GpuRung& rung : cuda_rungs()) add(rung.name);
+  return names;
+}
+
+std::vector<RungInfo> matmul_rungs(DeviceContext& device) {
+  std::vector<RungInfo> infos;
+  for (LadderRung& rung : ladder_rungs(device, Precision::F32)) {
+    infos.push_back(std::move(rung.info));
+  }
+  return infos;
 }
 
 }  // namespace lab

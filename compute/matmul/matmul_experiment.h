@@ -10,10 +10,16 @@
 
 namespace lab {
 
+class DeviceContext;
+
 std::unique_ptr<Experiment> make_matmul_experiment(const StartMatmul& request);
 
-// The rungs of a device kind in ladder order, library rungs last: names for --kernels and the page.
-// Those alone that compute with factors of `dtype`, and what they say of it.
-std::vector<RungInfo> matmul_rungs(Device device, DType dtype = DType::F32);
+// Every name that --kernels takes beside "all" and "best", those of CPU devices first; also where
+// there is no card.
+std::vector<std::string> matmul_kernel_names();
+
+// The rungs of a device in ladder order, library rungs last, with what they say of f32 factors
+// where they take those.
+std::vector<RungInfo> matmul_rungs(DeviceContext& device);
 
 }  // namespace lab

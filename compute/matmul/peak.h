@@ -17,6 +17,6 @@ double fma_loop(std::int64_t iterations, float seed, float* result);
 // that of the fastest repetition, because it is a ceiling; the times are those of one repetition.
 // For BF16 the multiply-adds are those of bf16_kernels(): two FP32 ones at a time where native.
 PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
-                        DType products = DType::F32);
+                        Precision products = Precision::F32);
 
 }  // namespace lab

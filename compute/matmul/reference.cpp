@@ -29,11 +29,15 @@ double value_of(std::uint16_t bits) {
 
 }  // namespace
 
-MatmulReference::MatmulReference(const GemmArgs& args, const std::function<bool()>& cancelled) {
+MatmulReference::MatmulReference(const GemmArgs& args, const std::function<bool()>& cancelled,
+                                 const MatmulRounding& rounding)
+    : rounding_(rounding) {
   expect_all(args, cancelled);
 }
 
-MatmulReference::MatmulReference(const Bf16GemmArgs& args, const std::function<bool()>& cancelled) {
+MatmulReference::MatmulReference(const Bf16GemmArgs& args, const std::function<bool()>& cancelled,
+                                 const MatmulRounding& rounding)
+    : rounding_(rounding) {
   expect_all(args, cancelled);
 }
 
@@ -72,7 +76,9 @@ void MatmulReference::expect(const Args& args, std::int64_t row, std::int64_t co
     value += term;
     magnitude += std::abs(term);
   }
-  expected_.push_back({row, col, value, gamma(args.k) * magnitude});
+  const double factors = rounding_.factor * (2 + rounding_.factor);  // of a product of two
+  const double terms = rounding_.sums * gamma(args.k);
+  expected_.push_back({row, col, value, (factors + terms + factors * terms) * magnitude});
 }
 
 template <class Args>

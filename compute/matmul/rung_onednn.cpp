@@ -36,7 +36,7 @@ Rung onednn_rung() {
 }
 
 void onednn_gemm(const GemmArgs& args, const ThreadPool* pool) {
-  if (args.products == DType::BF16) return onednn_gemm_of_rounded(args, pool);
+  if (args.products == Precision::BF16) return onednn_gemm_of_rounded(args, pool);
   if (finish_if_empty(args)) return;
   use_onednn_threads(pool);
   const dnnl_status_t status = dnnl_sgemm(

@@ -30,7 +30,20 @@ double thread_cpu_s() {
 }
 
 Measurement::Measurement(FunctionRef<void()> body, MeasureOptions options)
-    : body_(body), options_(std::move(options)) {
+    : options_(std::move(options)), calls_([this, body](std::int64_t times) {
+        const double begin = options_.now_s();
+        for (std::int64_t i = 0; i < times; ++i) body();
+        return options_.now_s() - begin;
+      }) {
+  prepare();
+}
+
+Measurement::Measurement(TimedCalls calls, MeasureOptions options)
+    : options_(std::move(options)), calls_(calls.make) {
+  prepare();
+}
+
+void Measurement::prepare() {
   times_s_.reserve(
       static_cast<std::size_t>(std::min<std::int64_t>(options_.max_repetitions, 4096)));
   next_check_ = options_.min_repetitions;
@@ -43,23 +56,22 @@ void Measurement::throw_if_cancelled() const {
 // Seconds that `times` calls took together. A body that noticed the cancel returned early, so its
 // time means nothing: the cancel is looked for after it too.
 double Measurement::call(std::int64_t times) {
-  const double begin = options_.now_s();
-  for (std::int64_t i = 0; i < times; ++i) body_();
-  const double end = options_.now_s();
+  const double took_s = calls_(times);
   throw_if_cancelled();
-  return end - begin;
+  return took_s;
 }
 
 void Measurement::warm_up() {
   throw_if_cancelled();
   const double enough_s = std::min(kWarmUpShare * options_.budget_s, options_.min_time_s);
-  const bool batched = options_.flusher == nullptr;
+  const bool batched = !options_.flush;
   while (true) {
     const double took_s = call(calls_per_repetition_);
     ++warmup_;
     spent_s_ += took_s;
-    if (batched && took_s < options_.min_repetition_s && calls_per_repetition_ < (1 << 24)) {
-      calls_per_repetition_ *= 2;
+    if (batched && took_s < options_.min_repetition_s &&
+        calls_per_repetition_ < options_.max_calls) {
+      calls_per_repetition_ = std::min(2 * calls_per_repetition_, options_.max_calls);
     } else if (spent_s_ >= enough_s) {
       return;
     }
@@ -74,7 +86,7 @@ void Measurement::rewarm() {
 
 void Measurement::repeat() {
   const double begin = options_.now_s();
-  if (options_.flusher != nullptr) options_.flusher->flush();
+  if (options_.flush) options_.flush();
   const double took_s = call(calls_per_repetition_);
   times_s_.push_back(took_s / static_cast<double>(calls_per_repetition_));
   timed_s_ += took_s;
@@ -104,12 +116,25 @@ Timing Measurement::timing() const {
   return t;
 }
 
-Timing measure(FunctionRef<void()> body, const MeasureOptions& options) {
-  Measurement m(body, options);
+namespace {
+
+Timing run_to_end(Measurement& m) {
   m.warm_up();
   do m.repeat();
   while (!m.done());
   return m.timing();
+}
+
+}  // namespace
+
+Timing measure(FunctionRef<void()> body, const MeasureOptions& options) {
+  Measurement m(body, options);
+  return run_to_end(m);
+}
+
+Timing measure(TimedCalls calls, const MeasureOptions& options) {
+  Measurement m(calls, options);
+  return run_to_end(m);
 }
 
 }  // namespace lab

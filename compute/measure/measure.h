@@ -9,7 +9,8 @@
 //            spread = (x[u] - x[l]) / median, and x[l], x[u] are the order statistics that enclose
 //            the true median with 95 % confidence whatever the distribution (binomial ranks, so at
 //            least 6 repetitions); or when the time budget ends: then `unstable` is set.
-// Cold       with a CacheFlusher, caches are emptied before each repetition, outside the timing;
+// Cold       with `flush`, it is called before each repetition, outside the timing, to empty
+// caches;
 //            then one repetition is one call.
 // Cancel     `cancelled` is asked between repetitions; a body longer than 50 ms asks itself and
 //            returns early. Throws Error(Cancelled).
@@ -18,7 +19,6 @@
 #include <vector>
 
 #include "compute/device/thread_pool.h"
-#include "compute/measure/cache_flusher.h"
 #include "compute/measure/conditions.h"
 #include "compute/types/stats.h"
 
@@ -38,16 +38,25 @@ struct MeasureOptions {
   std::int64_t max_repetitions = 20000;  // enough for any median
   double min_time_s = 0.05;              // timed at least so long, at most half of the budget
   double min_repetition_s = 50e-6;       // shorter bodies are called several times a repetition
-  CacheFlusher* flusher = nullptr;       // set: cold caches
+  std::int64_t max_calls = 1 << 24;      // of one repetition
+  std::function<void()> flush = {};      // set: cold caches
   std::function<bool()> cancelled = {};  // true: stop now
   std::function<double()> now_s = monotonic_s;  // replaced in tests
+};
+
+// Work with a clock of its own: makes so many calls and returns the seconds they took together.
+struct TimedCalls {
+  FunctionRef<double(std::int64_t times)> make;
 };
 
 // One measurement in steps, so that several can take turns and see the same machine.
 class Measurement {
  public:
-  // `body` is borrowed: it must outlive the measurement.
+  // `body` and `calls` are borrowed: they must outlive the measurement.
   Measurement(FunctionRef<void()> body, MeasureOptions options);
+  Measurement(TimedCalls calls, MeasureOptions options);
+  Measurement(const Measurement&) = delete;
+  Measurement& operator=(const Measurement&) = delete;
 
   // Calls the body until it is warm and the repetition's length is known. Once, before repeat().
   void warm_up();
@@ -64,12 +73,13 @@ class Measurement {
   Timing timing() const;
 
  private:
+  void prepare();
   double call(std::int64_t times);
   void throw_if_cancelled() const;
   void decide();
 
-  const FunctionRef<void()> body_;
   const MeasureOptions options_;
+  const std::function<double(std::int64_t)> calls_;
   std::vector<double> times_s_;
   std::int64_t calls_per_repetition_ = 1;
   std::int64_t warmup_ = 0;
@@ -82,5 +92,6 @@ class Measurement {
 
 // Warm-up, then repetitions until done.
 Timing measure(FunctionRef<void()> body, const MeasureOptions& options = {});
+Timing measure(TimedCalls calls, const MeasureOptions& options);
 
 }  // namespace lab

@@ -47,7 +47,7 @@ class Convolution final : public Op {
   const Parameter& bias_;
   const bool add_bias_;
   Algorithms lab_, library_;
-  DType products_ = DType::F32;
+  Precision products_ = Precision::F32;
   bool for_library_ = false;
   std::optional<ConvolutionLanes> lanes_;
 };

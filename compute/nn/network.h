@@ -32,7 +32,7 @@ struct PassOptions {
 
 // How its operations compute, for as long as the network lives.
 struct KernelOptions {
-  DType products = DType::F32;  // BF16: factors of matrix products are rounded to it
+  Precision products = Precision::F32;  // BF16: factors of matrix products are rounded to it
   ConvolutionChooser* chooser = &rule_chooser();
   // Passes with Kernels::Library will be asked for: their work memory is taken with the rest.
   bool library = false;

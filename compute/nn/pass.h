@@ -7,8 +7,8 @@
 #include "compute/device/scratch.h"
 #include "compute/device/slice.h"
 #include "compute/device/thread_pool.h"
-#include "compute/types/dtype.h"
 #include "compute/types/kernels.h"
+#include "compute/types/precision.h"
 
 namespace lab::nn {
 
@@ -16,7 +16,7 @@ namespace lab::nn {
 struct Preparation {
   ThreadPool& pool;
   std::int64_t max_batch = 1;
-  DType products = DType::F32;
+  Precision products = Precision::F32;
   ConvolutionChooser& chooser;
   bool library = false;  // for the library's kernels too
 };
@@ -26,7 +26,7 @@ struct Pass {
   std::int64_t batch = 0;  // images in this pass, at most the network's largest batch
   bool training = true;    // batch statistics, or the running ones
   Kernels kernels = Kernels::Lab;
-  DType products = DType::F32;  // BF16: factors of matrix products are rounded to it
+  Precision products = Precision::F32;  // BF16: factors of matrix products are rounded to it
   Scratch scratch;
   std::stop_token stop;  // long operations look at it and return early
 };

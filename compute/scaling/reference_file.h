@@ -22,6 +22,7 @@ struct ReferenceTime {
   double step_s = 0;  // of `batch` images
 };
 
+// A bare name that is not in the working folder is looked for among the assets of the program.
 // Throws Error(NotFound or Io) for the file, Error(Corrupt) naming the file, the field and what is
 // expected of it.
 ReferenceTime read_reference(const std::filesystem::path& file);

@@ -66,7 +66,7 @@ constexpr BatchOrder kValues<BatchOrder>[] = {BatchOrder::Shuffled, BatchOrder::
 template <>
 constexpr Kernels kValues<Kernels>[] = {Kernels::Lab, Kernels::Library};
 template <>
-constexpr DType kValues<DType>[] = {DType::F32, DType::BF16, DType::I32, DType::I64, DType::U8};
+constexpr Precision kValues<Precision>[] = {Precision::F32, Precision::BF16, Precision::TF32};
 template <>
 constexpr SharePolicy kValues<SharePolicy>[] = {SharePolicy::Equal, SharePolicy::Auto,
                                                 SharePolicy::Listed};

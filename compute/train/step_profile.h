@@ -14,11 +14,11 @@ namespace lab {
 // What a profile says beside its times.
 struct ProfileSetup {
   Device device;
-  int devices = 1;               // that train together
-  std::vector<Kernels> kernels;  // that take turns, in this order
-  double peak_gflops = 0;        // of `device`; 0: not known
-  DType dtype = DType::F32;      // of the factors of products, and of the peak
-  bool momentum = false;         // the update reads and writes a velocity too
+  int devices = 1;                   // that train together
+  std::vector<Kernels> kernels;      // that take turns, in this order
+  double peak_gflops = 0;            // of `device`; 0: not known
+  Precision dtype = Precision::F32;  // of the factors of products, and of the peak
+  bool momentum = false;             // the update reads and writes a velocity too
 };
 
 // Times are of wall clock, on the thread that drives the device. The first steps of each kind of

@@ -119,7 +119,7 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
   check_convolution(request);
   check_count("the size of gradient buckets in bytes", request.bucket_bytes, kLeastBucket,
               kLargestBucket);
-  if (request.dtype != DType::F32 && request.dtype != DType::BF16) {
+  if (request.dtype != Precision::F32 && request.dtype != Precision::BF16) {
     throw Error(Errc::InvalidArgument,
                 fmt::format("training: products of {} factors; choose f32 or bf16",
                             to_string(request.dtype)));

@@ -7,7 +7,6 @@
 #include "compute/measure/statistics.h"
 #include "compute/transfer/card_chase.h"
 #include "compute/transfer/card_copy.h"
-#include "compute/types/error.h"
 
 namespace lab {
 namespace {
@@ -19,15 +18,6 @@ constexpr std::size_t kLeastSamples = 3;
 constexpr std::size_t kMostSamples = 1000;
 constexpr double kMaxSpread = 0.02;
 
-void throw_if_stopped(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
-}
-
-double spread_of(std::vector<double> times_s) {
-  std::sort(times_s.begin(), times_s.end());
-  return median_spread(times_s);
-}
-
 }  // namespace
 
 std::unique_ptr<CardCase> make_card_case(Machine& machine, const TransferSeries& series,
@@ -38,19 +28,19 @@ std::unique_ptr<CardCase> make_card_case(Machine& machine, const TransferSeries&
   return std::make_unique<CardCopy>(machine, series, bytes, std::move(stop));
 }
 
-Timing time_card_case(CardCase& timed, double budget_s, const std::stop_token& stop) {
+Timing time_card_case(CardCase& timed, double budget_s, const RunContext& ctx) {
   const double begin = monotonic_s();
   const double once_s = timed.operate(kWarmup);
-  throw_if_stopped(stop);
+  ctx.throw_if_cancelled();
   const int times = static_cast<int>(
       std::clamp(kLongSample_s / std::max(once_s, 1e-9), 1.0, double{kOperations}));
   std::vector<double> samples_s;
   double spread = 1;
   while (samples_s.size() < kMostSamples) {
-    const double operation_s = timed.operate(times);
-    throw_if_stopped(stop);
-    samples_s.push_back(operation_s);
-    spread = spread_of(samples_s);
+    samples_s.push_back(timed.operate(times));
+    ctx.throw_if_cancelled();
+    std::sort(samples_s.begin(), samples_s.end());
+    spread = median_spread(samples_s);
     if (spread <= kMaxSpread) break;
     if (samples_s.size() >= kLeastSamples && monotonic_s() - begin >= budget_s) break;
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compute/device/machine.h"
+#include "compute/run/run_context.h"
 #include "compute/transfer/transfer_case.h"
 #include "compute/types/stats.h"
 
@@ -37,6 +38,6 @@ std::unique_ptr<CardCase> make_card_case(Machine& machine, const TransferSeries&
 // of fewer where those would keep a person waiting who cancels; samples go on until the median's
 // spread is under 2 % (see measure.h) or `budget_s` is over, at least three of them. Throws
 // Error(Cancelled).
-Timing time_card_case(CardCase& timed, double budget_s, const std::stop_token& stop);
+Timing time_card_case(CardCase& timed, double budget_s, const RunContext& ctx);
 
 }  // namespace lab

@@ -66,17 +66,20 @@ class PairPlan {
                                    "of whole 16 bytes",
                                    unfit, plan_.sizes_bytes.size(), kTransferPieces));
   }
+  void add_if_wanted(TransferOp op, MemoryKind memory, TransferMover mover) {
+    if (wants(op)) add(series(op, memory, mover));
+  }
   void skip(const TransferSeries& series, std::string reason) {
     plan_.skipped.push_back({describe_card_series(series), std::move(reason)});
   }
 
   void skip_processor_ops() {
-    std::string names;
+    std::vector<TransferOp> ops;
     for (const TransferOp op : {TransferOp::Read, TransferOp::Write, TransferOp::Triad}) {
-      if (wants(op)) names += std::string(names.empty() ? "" : ", ") + to_string(op);
+      if (wants(op)) ops.push_back(op);
     }
-    if (names.empty()) return;
-    plan_.skipped.push_back({pair_name(from_.device(), to_.device()) + ", " + names,
+    if (ops.empty()) return;
+    plan_.skipped.push_back({pair_name(from_.device(), to_.device()) + ", " + names_of(ops),
                              "these are done by the threads of one CPU device"});
   }
 
@@ -88,29 +91,23 @@ class PairPlan {
       const TransferSeries one = series(op, memory, mover);
       pinned ? add(one) : skip(one, reason);
     };
-    if (wants(TransferOp::Copy)) add(series(TransferOp::Copy, memory, TransferMover::CopyEngine));
-    add_pinned(TransferOp::Copy, TransferMover::Kernel,
-               "a kernel reaches host memory only where it is pinned; choose pinned memory");
-    if (wants(TransferOp::Pieces)) {
-      add(series(TransferOp::Pieces, memory, TransferMover::CopyEngine));
-    }
+    constexpr const char* kKernelNeedsPinned =
+        "a kernel reaches host memory only where it is pinned; choose pinned memory";
+    add_if_wanted(TransferOp::Copy, memory, TransferMover::CopyEngine);
+    add_pinned(TransferOp::Copy, TransferMover::Kernel, kKernelNeedsPinned);
+    add_if_wanted(TransferOp::Pieces, memory, TransferMover::CopyEngine);
     if (!from_host) return;  // the cases that follow are the same from either end
     add_pinned(TransferOp::Both, TransferMover::CopyEngine,
                "the driver moves pageable memory one way at a time; choose pinned memory");
-    add_pinned(TransferOp::Chase, TransferMover::Kernel,
-               "a kernel reaches host memory only where it is pinned; choose pinned memory");
+    add_pinned(TransferOp::Chase, TransferMover::Kernel, kKernelNeedsPinned);
   }
 
   void add_within() {
     constexpr MemoryKind kMemory = MemoryKind::OnCard;
-    if (wants(TransferOp::Copy)) {
-      add(series(TransferOp::Copy, kMemory, TransferMover::CopyEngine));
-      add(series(TransferOp::Copy, kMemory, TransferMover::Kernel));
-    }
-    if (wants(TransferOp::Pieces)) {
-      add(series(TransferOp::Pieces, kMemory, TransferMover::CopyEngine));
-    }
-    if (wants(TransferOp::Chase)) add(series(TransferOp::Chase, kMemory, TransferMover::Kernel));
+    add_if_wanted(TransferOp::Copy, kMemory, TransferMover::CopyEngine);
+    add_if_wanted(TransferOp::Copy, kMemory, TransferMover::Kernel);
+    add_if_wanted(TransferOp::Pieces, kMemory, TransferMover::CopyEngine);
+    add_if_wanted(TransferOp::Chase, kMemory, TransferMover::Kernel);
     if (wants(TransferOp::Both)) {
       skip(series(TransferOp::Both, kMemory, TransferMover::CopyEngine),
            "a copy within one card has no other direction");

@@ -6,15 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "compute/measure/gated_clock.h"
 #include "compute/transfer/card_case.h"
 #include "compute/transfer/card_copy.h"
 #include "compute/transfer/card_memory.h"
-#include "compute/transfer/gated_clock.h"
+#include "compute/types/units.h"
 
 namespace lab {
 
 inline constexpr std::int64_t kLeastChase_bytes = 256;  // two nodes
-inline constexpr std::int64_t kMostChase_bytes = std::int64_t{256} << 20;
+inline constexpr std::int64_t kMostChase_bytes = 256 * kMiB;
 
 // A cycle through all of `nodes` nodes, kChaseStride words apart, in random order: the word at a
 // node is the index of the following one's. At least two nodes. Sattolo's algorithm; empty once

@@ -10,7 +10,6 @@
 namespace lab {
 namespace {
 
-constexpr std::uint32_t kSpoiled = 99;  // the seed of what no copy brings
 // Between two looks at the stop token, where the host takes part in the copy.
 constexpr std::int64_t kPageablePiece = 256 * kMiB;
 
@@ -74,7 +73,7 @@ CardCopy::CardCopy(Machine& machine, const TransferSeries& series, std::int64_t 
 }
 
 void CardCopy::spoil() {
-  for (Way& way : ways_) way.result.fill(kSpoiled);
+  for (Way& way : ways_) way.result.spoil();
 }
 
 void CardCopy::queue_copy(Way& way, std::int64_t begin, std::int64_t bytes, GpuStream& stream) {

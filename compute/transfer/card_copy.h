@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "compute/measure/gated_clock.h"
 #include "compute/transfer/card_case.h"
 #include "compute/transfer/card_memory.h"
-#include "compute/transfer/gated_clock.h"
 
 namespace lab {
 

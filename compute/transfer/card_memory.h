@@ -16,8 +16,7 @@ namespace lab {
 class CardMemory {
  public:
   // Memory of `owner`; that of a CPU device is of `kind`, pinned by `card`. `bytes` > 0, a multiple
-  // of
-  // 4. Throws Error(OutOfMemory).
+  // of 4. Throws Error(OutOfMemory).
   CardMemory(DeviceContext& owner, MemoryKind kind, GpuDevice& card, std::int64_t bytes,
              std::stop_token stop);
 
@@ -26,10 +25,14 @@ class CardMemory {
   std::int64_t bytes() const { return bytes_; }
 
   void fill(std::uint32_t seed);
+  // Fills with what no transfer brings.
+  void spoil() { fill(kSpoiled); }
   // How many words differ from those that fill(seed) writes.
   std::int64_t count_wrong(std::uint32_t seed);
 
  private:
+  static constexpr std::uint32_t kSpoiled = 99;  // the seed of no source
+
   // body(begin, end) over pieces of the words, by all threads of the CPU device.
   template <typename Body>
   void for_pieces(const Body& body);

@@ -1,7 +1,6 @@
 #include "compute/transfer/card_payoff.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace lab {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <ctime>
 
 #include "compute/device/machine.h"
+#include "compute/measure/conditions.h"
 #include "compute/transfer/card_case.h"
 #include "compute/transfer/card_copy.h"
 #include "compute/transfer/card_timeline.h"
+#include "compute/transfer/transfer_report.h"
 #include "compute/types/error.h"
 #include "compute/types/units.h"
 
@@ -29,30 +29,17 @@ std::unique_ptr<CardCase> proven_case(RunContext& ctx, const TransferSeries& ser
   made->operate(1);
   const std::string wrong = made->check();
   ctx.throw_if_cancelled();
-  if (wrong.empty()) return made;
-  throw Error(Errc::Internal, fmt::format("{}, {}: its result is wrong, so it was not timed: {}",
-                                          describe(series), format_bytes(bytes), wrong));
+  require_right(series, bytes, wrong);
+  return made;
 }
 
 TransferSample time_it(RunContext& ctx, CardCase& proven, const TransferSeries& series,
                        std::int64_t bytes, double budget_s) {
-  TransferSample sample;
-  sample.from = series.from;
-  sample.to = series.to;
-  sample.memory = series.memory;
-  sample.op = series.op;
-  sample.mover = series.mover;
-  sample.peer = series.peer;
-  sample.threads = series.threads;
-  sample.bytes = bytes;
   proven.spoil();
-  sample.time = time_card_case(proven, budget_s, ctx.stop_token());
-  sample.conditions.unix_time_s = static_cast<std::int64_t>(std::time(nullptr));
-  sample.conditions.clock_mhz =
-      Maybe<double>::missing("the card's clocks stand on the Devices page");
+  TransferSample sample = sample_of(series, bytes, time_card_case(proven, budget_s, ctx));
+  sample.conditions = conditions_of_card();
   sample.verified = proven.check().empty();
   ctx.throw_if_cancelled();
-  sample.gb_per_s = static_cast<double>(moved_bytes(series, bytes)) / sample.time.median_s * 1e-9;
   return sample;
 }
 
@@ -81,19 +68,7 @@ std::optional<TransferFit> fit_card_series(Machine& machine, const TransferSerie
                          ? fit_memory_model(points, {kSmallCopy_bytes, kPastCache * l2})
                          : fit_latency_model(points);
   if (!model) return std::nullopt;
-  TransferFit fit;
-  fit.from = series.from;
-  fit.to = series.to;
-  fit.memory = series.memory;
-  fit.op = series.op;
-  fit.mover = series.mover;
-  fit.peer = series.peer;
-  fit.threads = series.threads;
-  fit.latency_s = model->latency_s;
-  fit.gb_per_s = static_cast<double>(moved_bytes(series, 1)) / model->s_per_byte * 1e-9;
-  fit.half_bandwidth_bytes = std::llround(model->latency_s / model->s_per_byte);
-  fit.r2 = model->r2;
-  return fit;
+  return fit_of(series, *model);
 }
 
 void emit_overlap(RunContext& ctx, Device card, std::int64_t bytes) {

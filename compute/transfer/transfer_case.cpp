@@ -48,12 +48,6 @@ std::vector<Device> devices_of(const std::vector<Device>& asked, Machine& machin
   return distinct(asked);
 }
 
-std::string names(const std::vector<TransferOp>& ops) {
-  std::string text;
-  for (const TransferOp op : ops) text += std::string(text.empty() ? "" : ", ") + to_string(op);
-  return text;
-}
-
 bool for_cards_alone(TransferOp op) {
   return op == TransferOp::Both || op == TransferOp::Pieces || op == TransferOp::Chase ||
          op == TransferOp::Overlap;
@@ -84,7 +78,7 @@ void add_pair(TransferPlan& plan, const StartTransfers& request, Device from, De
   }
   const std::vector<TransferOp> ops = cpu_ops(request);
   if (ops.empty()) {
-    plan.skipped.push_back({pair_name(from, to) + ", " + names(distinct(request.ops)),
+    plan.skipped.push_back({pair_name(from, to) + ", " + names_of(distinct(request.ops)),
                             "these need a card; choose one on one side"});
   }
   std::vector<TransferOp> left_out;
@@ -100,7 +94,7 @@ void add_pair(TransferPlan& plan, const StartTransfers& request, Device from, De
     }
   }
   if (!left_out.empty()) {
-    plan.skipped.push_back({pair_name(from, to) + ", " + names(left_out),
+    plan.skipped.push_back({pair_name(from, to) + ", " + names_of(left_out),
                             "these touch the memory of one device; choose the same device on both "
                             "sides"});
   }
@@ -163,6 +157,16 @@ std::string describe(const TransferSeries& series) {
   return fmt::format("{} {}, {}, {} thread{}", to_string(series.op),
                      pair_name(series.from, series.to), to_string(series.memory), series.threads,
                      series.threads == 1 ? "" : "s");
+}
+
+std::string describe(const TransferSeries& series, std::int64_t bytes) {
+  return describe(series) + ", " + format_bytes(bytes);
+}
+
+std::string names_of(const std::vector<TransferOp>& ops) {
+  std::string text;
+  for (const TransferOp op : ops) text += std::string(text.empty() ? "" : ", ") + to_string(op);
+  return text;
 }
 
 }  // namespace lab

@@ -47,5 +47,10 @@ std::string pair_name(Device from, Device to);
 
 // "copy cpu:0 -> cpu:1, pageable, 2 threads", "copy cuda:0 -> cuda:1, kernel, peer write".
 std::string describe(const TransferSeries& series);
+// The same with ", 64.0 KiB".
+std::string describe(const TransferSeries& series, std::int64_t bytes);
+
+// "read, triad".
+std::string names_of(const std::vector<TransferOp>& ops);
 
 }  // namespace lab

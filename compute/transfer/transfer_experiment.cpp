@@ -16,6 +16,7 @@
 #include "compute/transfer/card_sweep.h"
 #include "compute/transfer/transfer_case.h"
 #include "compute/transfer/transfer_fit.h"
+#include "compute/transfer/transfer_report.h"
 #include "compute/transfer/transfer_run.h"
 #include "compute/types/error.h"
 #include "compute/types/units.h"
@@ -77,7 +78,7 @@ class TransferSweep final : public Experiment {
       if (!takes_size(series, bytes)) continue;  // the plan said why
       const auto cases = plan_.series.size() * plan_.sizes_bytes.size();
       ctx.progress(static_cast<double>(cases_done_++) / static_cast<double>(cases),
-                   fmt::format("{}, {}", describe(series), format_bytes(bytes)));
+                   describe(series, bytes));
       const auto sample = run_case(ctx, series, bytes);
       if (!sample) continue;
       ctx.emit(*sample);
@@ -100,7 +101,7 @@ class TransferSweep final : public Experiment {
       return time_case(ctx, run, series, bytes, options(ctx, series));
     } catch (const Error& error) {
       if (error.code() != Errc::OutOfMemory) throw;
-      ctx.emit(Skipped{name_of(series, bytes),
+      ctx.emit(Skipped{describe(series, bytes),
                        series.mover == TransferMover::Threads
                            ? fmt::format("it needs {} arrays of {}: {}", arrays_of(series.op),
                                          format_bytes(bytes), error.what())
@@ -109,36 +110,24 @@ class TransferSweep final : public Experiment {
     }
   }
 
-  // A wrong result is a bug, never a figure.
   void prove_right(RunContext& ctx, TransferRun& run, const TransferSeries& series,
                    std::int64_t bytes) {
     const auto bound = ctx.machine().at(series.to).threads().bind_caller();
     run.operate();
     const std::string wrong = run.check();
     ctx.throw_if_cancelled();
-    if (wrong.empty()) return;
-    throw Error(Errc::Internal, fmt::format("{}: its result is wrong, so it was not timed: {}",
-                                            name_of(series, bytes), wrong));
+    require_right(series, bytes, wrong);
   }
 
   TransferSample time_case(RunContext& ctx, TransferRun& run, const TransferSeries& series,
                            std::int64_t bytes, const MeasureOptions& options) {
     DeviceContext& to = ctx.machine().at(series.to);
     const auto bound = to.threads().bind_caller();
-    TransferSample sample;
-    sample.from = series.from;
-    sample.to = series.to;
-    sample.memory = series.memory;
-    sample.op = series.op;
-    sample.threads = series.threads;
-    sample.bytes = bytes;
     run.spoil();
-    sample.time = measure([&] { run.operate(); }, options);
+    TransferSample sample = sample_of(series, bytes, measure([&] { run.operate(); }, options));
     sample.conditions = current_conditions(to.info().cores.front());
     sample.verified = run.check().empty();
     ctx.throw_if_cancelled();
-    const double moved = static_cast<double>(bytes) * arrays_of(series.op);
-    sample.gb_per_s = moved / sample.time.median_s * 1e-9;
     return sample;
   }
 
@@ -146,7 +135,9 @@ class TransferSweep final : public Experiment {
     MeasureOptions options;
     options.budget_s = request_.budget_s;
     options.cancelled = [stop = ctx.stop_token()] { return stop.stop_requested(); };
-    if (request_.cache == CacheState::Cold) options.flusher = &flusher(ctx, series.to);
+    if (request_.cache == CacheState::Cold) {
+      options.flush = [&one = flusher(ctx, series.to)] { one.flush(); };
+    }
     return options;
   }
 
@@ -178,27 +169,13 @@ class TransferSweep final : public Experiment {
     const auto model =
         fit_memory_model(points, cached_sizes(ctx.machine().at(series.to).info(), series.op));
     if (!model) return;
-    TransferFit fit;
-    fit.from = series.from;
-    fit.to = series.to;
-    fit.memory = series.memory;
-    fit.op = series.op;
-    fit.threads = series.threads;
-    fit.latency_s = model->latency_s;
-    // Sizes are those of one array, the bandwidth counts all that is moved, as the samples do.
-    fit.gb_per_s = arrays_of(series.op) / model->s_per_byte * 1e-9;
-    fit.half_bandwidth_bytes = std::llround(model->latency_s / model->s_per_byte);
-    fit.r2 = model->r2;
+    TransferFit fit = fit_of(series, *model);
     if (series.threads > 1 && request_.one_thread) {
       if (const auto bytes = break_even_bytes(points, one_thread)) {
         fit.break_even_bytes = std::llround(*bytes);
       }
     }
     ctx.emit(fit);
-  }
-
-  static std::string name_of(const TransferSeries& series, std::int64_t bytes) {
-    return describe(series) + ", " + format_bytes(bytes);
   }
 
   const StartTransfers request_;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <mutex>
 
+#include "compute/gpu/gpu_transfers.h"
 #include "compute/measure/cache_flusher.h"
 #include "compute/types/error.h"
 
@@ -18,12 +19,8 @@ constexpr double kFactor = 3;             // of triad; exact with whole numbers
 constexpr double kSpoiled = -1;           // no operation yields it
 
 // Random whole numbers below 2^32, a function of the position alone.
-// Source  the finalizer of MurmurHash3 (A. Appleby), 32 bits
 double random_value(std::int64_t i, std::uint32_t array) {
-  std::uint32_t x = static_cast<std::uint32_t>(i) + array * 0x9e3779b9U;
-  x = (x ^ (x >> 16)) * 0x85ebca6bU;
-  x = (x ^ (x >> 13)) * 0xc2b2ae35U;
-  return static_cast<double>(x ^ (x >> 16));
+  return static_cast<double>(pattern_word(i, array));
 }
 
 // Where the arrays leave the caches, streaming stores win; measured on AVX-512 and AVX2 machines.

@@ -1,6 +1,31 @@
 #include "compute/types/command.h"
 
+#include <algorithm>
+
 namespace lab {
+namespace {
+
+bool any_card(const std::vector<Device>& devices) {
+  return std::any_of(devices.begin(), devices.end(),
+                     [](Device d) { return d.kind == DeviceKind::Cuda; });
+}
+
+struct NamesCard {
+  bool operator()(const StartTransfers& c) const { return any_card(c.from) || any_card(c.to); }
+  bool operator()(const StartMatmul& c) const { return any_card(c.devices); }
+  bool operator()(const StartTraining& c) const { return any_card(c.devices); }
+  bool operator()(const StartScaling& c) const { return any_card(c.training.devices); }
+  bool operator()(const MakeTensor& c) const { return any_card({c.device}); }
+  bool operator()(const CopyTensor& c) const { return any_card({c.to}); }
+  bool operator()(const AddTensors&) const { return false; }
+  bool operator()(const FreeTensor&) const { return false; }
+};
+
+}  // namespace
+
+bool names_card(const JobCommand& command) {
+  return std::visit(NamesCard{}, command);
+}
 
 const char* to_string(MemoryKind kind) {
   switch (kind) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compute/types/device.h"
-#include "compute/types/dtype.h"
 #include "compute/types/kernels.h"
+#include "compute/types/precision.h"
 
 namespace lab {
 
@@ -53,7 +53,7 @@ struct StartMatmul {
   std::vector<Device> devices;       // empty: every device
   std::vector<std::string> kernels;  // names; empty: all. "best": the fastest of ours
   std::vector<std::int64_t> sizes;   // square sizes; empty: 64 to 4096, powers of two
-  DType dtype = DType::F32;
+  Precision dtype = Precision::F32;
   CacheState cache = CacheState::Warm;
   double budget_s = 0.5;  // time for one kernel at one size
   std::uint64_t seed = 0;
@@ -95,7 +95,7 @@ struct StartTraining {
   // Our convolutions: "auto" (the fastest here, measured once), "rule" (by shape alone), or an
   // algorithm's name ("gemm" where that one cannot compute).
   std::string convolution = "auto";
-  DType dtype = DType::F32;
+  Precision dtype = Precision::F32;
   std::string init_file;  // safetensors to start from
   std::string save_file;  // safetensors to write at the end
   bool evaluate = true;   // test accuracy after each epoch
@@ -177,10 +177,19 @@ struct SaveText {
   std::string text;
 };
 
+// Ends the program in good order and starts it anew with the same words: a lost card works again in
+// a fresh process only. With `wake_cards` cards that sleep are woken for use.
+struct RestartLab {
+  bool wake_cards = false;
+};
+
 using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor,
                              CopyTensor, AddTensors, FreeTensor, CancelJob, PauseJob, ResumeJob,
-                             StopAfterEpoch, SavePlotPng, SaveText>;
+                             StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
 using Commands = std::vector<Command>;
+
+// Whether the job names a card. That is a wish to use it, and wakes it where it sleeps.
+bool names_card(const JobCommand& command);
 
 const char* to_string(MemoryKind kind);     // "pageable", "pinned", "device"
 const char* to_string(TransferOp op);       // "read", "write", "copy", ...

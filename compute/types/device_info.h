@@ -46,6 +46,8 @@ struct DeviceTelemetry {
   std::int64_t memory_available_bytes = 0;  // of the machine (cpu) or the card
   std::int64_t lab_used_bytes = 0;          // what tensors of this process hold on the device
   std::int64_t lab_peak_bytes = 0;
+  // Of a card, beside its tensors: page-locked main memory that copies to and from it go through.
+  std::int64_t lab_pinned_bytes = 0;
   std::string lost =
       {};  // of a card: the sentence of the error that ended it; empty while it works
 };
@@ -56,6 +58,7 @@ struct AbsentDevice {
   std::string what;
   std::string reason;
   std::string pci_bus_id = {};  // of a card, where it is known
+  bool asleep = false;          // nothing else is known to be in the way
 };
 
 struct MachineInfo {

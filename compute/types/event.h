@@ -11,9 +11,9 @@
 #include "compute/types/command.h"
 #include "compute/types/device.h"
 #include "compute/types/device_info.h"
-#include "compute/types/dtype.h"
 #include "compute/types/error.h"
 #include "compute/types/gpu_info.h"
+#include "compute/types/precision.h"
 #include "compute/types/stats.h"
 #include "compute/types/training_profile.h"
 #include "compute/types/transfer_way.h"
@@ -57,7 +57,7 @@ struct MatmulSample {
   Device device;
   std::string kernel;
   bool library = false;
-  DType dtype = DType::F32;
+  Precision dtype = Precision::F32;
   std::int64_t m = 0, n = 0, k = 0;
   Timing time;
   double gflops = 0;  // from the median
@@ -71,8 +71,8 @@ struct MatmulSample {
 // The ceiling the shares are measured against.
 struct PeakSample {
   Device device;
-  DType dtype = DType::F32;
-  int threads = 0;
+  Precision dtype = Precision::F32;
+  int threads = 0;  // 0: a whole card
   Timing time;
   double gflops = 0;
 };
@@ -84,7 +84,11 @@ struct RungInfo {
   std::string title;     // "SIMD micro-kernel"
   std::string sentence;  // what it adds and why that helps
   bool library = false;
+  std::vector<Precision> takes = {};  // as which it can multiply; empty: not told
 };
+
+// Whether the rung can multiply so, as far as is known.
+bool takes(const RungInfo& rung, Precision precision);
 
 struct TransferSample {
   Device from, to;

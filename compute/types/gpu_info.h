@@ -50,12 +50,13 @@ struct GpuFacts {
   Maybe<double> slowdown_c;   // the temperature at which the card slows itself down
   Maybe<PcieLink> pcie_best;  // of card and slot together
   Maybe<NvLinks> nvlinks;
-  Maybe<bool> ecc, mig;               // switched on
-  Maybe<int> numa_node;               // whose cores and memory are nearest
-  Maybe<std::string> near_cpus;       // operating-system numbers of those cores, "0-15,32-47"
-  Maybe<std::string> driver_version;  // "580.82.07"
-  Maybe<std::string> cuda_version;    // the newest that the driver runs, "13.0"
-  std::vector<GpuPeer> peers;         // the other cards that were awake
+  Maybe<bool> ecc, mig;                // switched on
+  Maybe<int> numa_node;                // whose cores and memory are nearest
+  Maybe<std::string> near_cpus;        // operating-system numbers of those cores, "0-15,32-47"
+  Maybe<std::string> driver_version;   // "580.82.07"
+  Maybe<std::string> cuda_version;     // the newest that the driver runs, "13.0"
+  Maybe<std::string> runtime_version;  // of the CUDA runtime that the lab was built with, "13.0"
+  std::vector<GpuPeer> peers;          // the other cards that were awake
 };
 
 struct GpuProcess {

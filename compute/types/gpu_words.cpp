@@ -99,6 +99,7 @@ std::vector<GpuLine> describe_facts(const GpuFacts& f) {
       {"PCI address", f.pci_bus_id},
       {"Driver", f.driver_version},
       {"CUDA of the driver", f.cuda_version, "The newest version that the driver runs."},
+      {"CUDA of the lab", f.runtime_version, "The runtime that the lab's kernels were built with."},
   };
 }
 

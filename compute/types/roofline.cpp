@@ -21,7 +21,7 @@ const BandwidthCeiling* source_of(const CeilingsMeasured& ceilings, double bytes
 double compulsory_bytes(const MatmulSample& s) {
   const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n),
              k = static_cast<double>(s.k);
-  return static_cast<double>(size_of(s.dtype)) * (m * k + k * n) +
+  return static_cast<double>(size_of(storage_of(s.dtype))) * (m * k + k * n) +
          static_cast<double>(size_of(DType::F32)) * m * n;
 }
 
@@ -45,7 +45,7 @@ Roof roof_over(const CeilingsMeasured& ceilings, const MatmulSample& sample, Cac
   return roof;
 }
 
-const ComputeCeiling* highest_compute(const CeilingsMeasured& ceilings, DType dtype) {
+const ComputeCeiling* highest_compute(const CeilingsMeasured& ceilings, Precision dtype) {
   const ComputeCeiling *found = nullptr, *any = nullptr;
   for (const ComputeCeiling& c : ceilings.compute) {
     if (any == nullptr || c.gflops > any->gflops) any = &c;
@@ -54,7 +54,7 @@ const ComputeCeiling* highest_compute(const CeilingsMeasured& ceilings, DType dt
   return found != nullptr ? found : any;
 }
 
-double ridge(const CeilingsMeasured& ceilings, const BandwidthCeiling& level, DType dtype) {
+double ridge(const CeilingsMeasured& ceilings, const BandwidthCeiling& level, Precision dtype) {
   const ComputeCeiling* top = highest_compute(ceilings, dtype);
   return top != nullptr && level.gb_per_s > 0 ? top->gflops / level.gb_per_s : 0;
 }

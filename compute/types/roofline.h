@@ -25,9 +25,9 @@ struct Roof {
 Roof roof_over(const CeilingsMeasured& ceilings, const MatmulSample& sample, CacheState cache);
 
 // The highest compute ceiling for `dtype`, or of all where that has none; null: none was measured.
-const ComputeCeiling* highest_compute(const CeilingsMeasured& ceilings, DType dtype);
+const ComputeCeiling* highest_compute(const CeilingsMeasured& ceilings, Precision dtype);
 
 // FLOP per byte from which on this level can keep the highest compute ceiling busy.
-double ridge(const CeilingsMeasured& ceilings, const BandwidthCeiling& level, DType dtype);
+double ridge(const CeilingsMeasured& ceilings, const BandwidthCeiling& level, Precision dtype);
 
 }  // namespace lab

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compute/types/device.h"
-#include "compute/types/dtype.h"
 #include "compute/types/kernels.h"
+#include "compute/types/precision.h"
 #include "compute/types/stats.h"
 
 namespace lab {
@@ -68,7 +68,7 @@ struct TrainingProfile {
   std::int64_t images = 0;  // of this device in a step
   int threads = 0;
   double peak_gflops = 0;            // measured before the training; 0: not known
-  DType dtype = DType::F32;          // of the factors of products, and of the peak
+  Precision dtype = Precision::F32;  // of the factors of products, and of the peak
   std::vector<ProfileTotal> totals;  // one for each kind of kernels
   std::vector<ProfileRow> rows;
 

@@ -122,7 +122,7 @@ class Bench {
   void add_bf16() {
     const auto multiply = [this] {
       lab::GemmArgs rounded = args_;
-      rounded.products = lab::DType::BF16;
+      rounded.products = lab::Precision::BF16;
       lab::gemm(rounded, device_.threads());
     };
     verify_bf16(multiply);

@@ -98,7 +98,7 @@ void register_convolutions(DeviceContext& device) {
   algorithms.push_back(&library_convolution());
   for (const Layer& layer : kLayers) {
     for (const ConvolutionStage stage : kStages) {
-      for (const DType products : {DType::F32, DType::BF16}) {
+      for (const Precision products : {Precision::F32, Precision::BF16}) {
         const ConvolutionCase c{layer.shape, stage, layer.batch, device.threads().size(), products};
         for (const ConvolutionAlgorithm* algorithm : algorithms) {
           if (!algorithm->supports(c)) continue;

@@ -10,7 +10,7 @@ namespace {
 struct Product {
   std::int64_t m, n, k;
   bool a_transposed = false, b_transposed = false;
-  DType products = DType::F32;
+  Precision products = Precision::F32;
 };
 
 // Squares of the ladder, its ragged shapes, and the linear layers of the models at batch 256 with
@@ -25,8 +25,8 @@ constexpr Product kProducts[] = {
     {1024, 1024, 1024, true, false},
     {1024, 1024, 1024, false, true},
     {1024, 1024, 1024, true, true},
-    {1024, 1024, 1024, false, false, DType::BF16},
-    {2048, 2048, 2048, false, false, DType::BF16},
+    {1024, 1024, 1024, false, false, Precision::BF16},
+    {2048, 2048, 2048, false, false, Precision::BF16},
     {4096, 64, 256},
     {64, 4096, 256},
     {1024, 1024, 16},

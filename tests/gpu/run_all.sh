@@ -2,9 +2,10 @@
 # Runs the GPU tests, the transfers and the matmul ladder of a bundle (bundle.sh) on this machine and
 # writes what they say as JSON, in under 8 minutes.
 #   ./run_all.sh [RESULTS]       the folder for results; default ./results
-# RESULTS/summary.json has one line a step with its exit status and seconds; the tests' results are
-# <test>.json, the measurements <name>.jsonl; what was printed beside them is in <name>.log.
-# Exit status 0 when every step ended with 0.
+# RESULTS/summary.json says when it ran and has one line a step with its exit status and seconds; the
+# tests' results are <test>.json, the measurements <name>.jsonl; what was printed beside them is in <name>.log.
+# tests/gpu/reference.py makes the card's reference for the window from them.
+# Exit status 0 when every step ended with 0. bars.py RESULTS compares them with what was aimed at.
 set -uo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 results=${1:-$here/results}
@@ -12,35 +13,20 @@ whole_s=460
 mkdir -p -- "$results" || exit 1
 results=$(cd -- "$results" && pwd)
 
-if [[ -f $here/libraries.tar.gz && ! -d $here/lib ]]; then
-  mkdir -p "$here/lib.new" && tar -C "$here/lib.new" -xzf "$here/libraries.tar.gz" &&
-    mv "$here/lib.new" "$here/lib" || exit 1
-fi
-
-# CUDA's libraries where pip or a toolkit put them.
-python_libraries() {
-  command -v python3 >/dev/null || return 0
-  python3 - <<'PY'
-import glob, site, sys
-places = list(sys.path) + site.getsitepackages() + [site.getusersitepackages()]
-print(":".join(sorted({f for p in places if p for f in glob.glob(p + "/nvidia/*/lib")})))
-PY
-}
-for found in "$(python_libraries 2>/dev/null)" /usr/local/cuda/lib64; do
-  if [[ -n $found ]]; then
-    LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$found
-  fi
-done
-export LD_LIBRARY_PATH XDG_CACHE_HOME="$results/cache"
+# shellcheck source=libraries.sh
+source "$here/libraries.sh"
+export XDG_CACHE_HOME="$results/cache"
 
 summary=$results/summary.json
-: >"$summary"
+lab_version=$("$here/device-lab" version | sed -n '1s/^device-lab //p')
+printf '{"type":"run","date":"%s","device_lab":"%s"}\n' "$(date -u +%F)" "$lab_version" >"$summary"
 worst=0
 
 # step NAME MOST_SECONDS OUTPUT COMMAND...
 step() {
-  local name=$1 most_s=$2 output=$3 left_s status started=$SECONDS
+  local name=$1 most_s=$2 output=$3 left_s status started=$SECONDS command
   shift 3
+  command="${*#"$here/"}"
   left_s=$((whole_s - SECONDS))
   if ((left_s < 5)); then
     printf '{"type":"skip","what":"%s","reason":"the time for the whole run is over"}\n' "$name" \
@@ -52,8 +38,8 @@ step() {
     >"$results/$output" 2>"$results/$name.log" </dev/null
   status=$?
   ((status == 0)) || worst=1
-  printf '{"type":"step","step":"%s","status":%d,"seconds":%d}\n' "$name" "$status" \
-    $((SECONDS - started)) | tee -a "$summary"
+  printf '{"type":"step","step":"%s","command":"%s","status":%d,"seconds":%d}\n' "$name" \
+    "${command//[\"\\]/}" "$status" $((SECONDS - started)) | tee -a "$summary"
 }
 
 step devices 30 devices.jsonl "$here/device-lab" devices --json
@@ -64,14 +50,15 @@ done
 step transfer 90 transfer.jsonl "$here/device-lab" transfer --from cuda:0 --to cuda:0 --json
 step transfer_up 60 transfer_up.jsonl "$here/device-lab" transfer --from cpu:0 --to cuda:0 --memory both --json
 step transfer_down 60 transfer_down.jsonl "$here/device-lab" transfer --from cuda:0 --to cpu:0 --memory both --json
-for dtype in f32 bf16; do
+for dtype in f32 bf16 tf32; do
   step "matmul_$dtype" 90 "matmul_$dtype.jsonl" "$here/device-lab" matmul --devices cuda:0 \
-    --sizes 64..8192 --dtype "$dtype" --json
+    --sizes 64..8192 --dtype "$dtype" --budget 0.25 --json
 done
+step peers 60 peers.jsonl python3 "$here/peers.py"
 for bench in "$here"/gpu_bench_*; do
   [[ -x $bench ]] || continue
   name=${bench##*/}
-  step "$name" 60 "$name.jsonl" "$bench"
+  step "$name" 100 "$name.jsonl" "$bench"
 done
 
 printf '{"type":"done","seconds":%d,"status":%d}\n' "$SECONDS" "$worst" | tee -a "$summary"

@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "compute/gpu/gpu_transfers.h"
+#include "compute/measure/gated_clock.h"
 #include "compute/run/run_context.h"
 #include "compute/tensor/tensor_store.h"
 #include "compute/transfer/card_chase.h"
 #include "compute/transfer/card_memory.h"
-#include "compute/transfer/gated_clock.h"
 #include "compute/transfer/transfer_experiment.h"
 #include "compute/types/units.h"
 #include "tests/gpu/gpu_machine.h"

@@ -10,6 +10,7 @@ import contextlib
 import csv
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -183,6 +184,57 @@ def case_matmul(program, home):
     check(plot.width > 300 and plot.height > 150, f"the plot is {plot.width}x{plot.height}")
     check(len(plot.colors(2)) > 20, "the saved plot looks blank")
     check(len(Picture(home.file("matmul.png")).colors()) > 50, f"looks blank; {result.stderr}")
+
+
+def case_reference(program, home):
+    """Results become a reference by the script and are drawn beside new ones; broken files do no harm."""
+    results = home.file("results")
+    results.mkdir()
+    for name, *words in (
+        ("devices", "devices"),
+        ("matmul", "matmul", "--devices", "cpu:0", "--sizes", "64,128", "--kernels", "naive"),
+        ("transfer", "transfer", "--from", "cpu:0", "--to", "cpu:0", "--sizes", "4KiB,16KiB"),
+    ):
+        with open(results / f"{name}.jsonl", "w", encoding="utf-8") as out:
+            check(run(program, home, *words, "--json", stdout=out).returncode == 0, f"{name} failed")
+    script = pathlib.Path(__file__).resolve().parents[1] / "gpu/reference.py"
+    made = ["--name", "Yesterday", "--date", "2026-01-31", "--lab", "0.1.0", "--cache", "warm"]
+    result = run(sys.executable, home, "-B", script, *made, results, "yesterday.json")
+    check(result.returncode == 0, result.stderr)
+    own = home.file("data/device-lab/reference")
+    own.mkdir(parents=True)
+    (own / "broken.json").write_text('{"type": "machine", "format": 1, "name": ')
+    shutil.copy(home.file("yesterday.json"), own / "second.json")
+    run_script(
+        program,
+        home,
+        [
+            {"click": "rail/matmul"},
+            {"set": "matmul/sizes", "value": "64,128"},
+            {"set": "matmul/budget", "value": "0.05"},
+            {"click": "matmul/run"},
+            {"wait": "idle", "timeout": 90},
+            {"describe": "chosen.json"},
+            {"set": "matmul/reference", "value": "none"},
+            {"describe": "none.json"},
+            {"click": "rail/transfers"},
+            {"set": "transfers/sizes", "value": "4KiB,16KiB"},
+            {"set": "transfers/budget", "value": "0.02"},
+            {"click": "transfers/run"},
+            {"wait": "idle", "timeout": 90},
+            {"set": "transfers/reference", "value": "Yesterday, second.json"},
+            {"describe": "second.json"},
+        ],
+        "--reference",
+        "yesterday.json",
+        "--size",
+        SIZE,
+    )
+    legend = "matmul/plot/gflops/legend/Yesterday"
+    chosen, none, second = (widgets(home.file(f"{n}.json")) for n in ("chosen", "none", "second"))
+    check(chosen["matmul/reference"]["value"] == "Yesterday, yesterday.json", "the file is not chosen")
+    check(legend in chosen and legend not in none, "the curve does not follow the choice")
+    check("transfers/plot/bandwidth/legend/Yesterday" in second, "the transfers have no reference")
 
 
 def case_train(program, home):
@@ -363,6 +415,39 @@ def case_settings(program, home):
         time.sleep(1)
         said = close_window(process)
     check("settings" in said, f"the unwritable settings were not told: {said!r}")
+
+
+def case_restart(program, home):
+    """A card is lost: its page says so, and two clicks start the program anew in the same process."""
+    folder = home.file("lab")
+    folder.mkdir()
+    copy = shutil.copy(program, folder)
+    shutil.copy(os.environ["LAB_FAKE_CARDS"], folder)
+    home.env["LAB_FAKE_LOSES"] = "fill"
+    home.write_settings({"page": "memory", "memory.device": "1"})
+    steps = [
+        {"click": "memory/make"},
+        {"wait": "idle"},
+        {"describe": "lost.json"},
+        {"click": "memory/error/restart"},
+        {"describe": "asked.json"},
+    ]
+    run_script(copy, home, steps, "--size", SIZE)
+    lost, asked = widgets(home.file("lost.json")), widgets(home.file("asked.json"))
+    check("cuda:0 is lost" in lost["memory/error"]["label"], lost["memory/error"]["label"])
+    with open_window(copy, home) as (process, window):
+        xdotool("windowmove", window, 0, 0)
+        time.sleep(1)
+        click(middle(lost["memory/make"]))
+        time.sleep(1)
+        click(middle(lost["memory/error/restart"]))
+        click(middle(asked["restart/yes"]))
+        time.sleep(4)
+        check(process.poll() is None, "the process ended instead of starting anew")
+        wait_for(lambda: xdotool("search", "--onlyvisible", "--name", "^Device Lab$"))
+        said = close_window(process)
+    check(said.count('"type":"frames"') == 2, f"one process has shown two windows, but: {said!r}")
+    check(home.settings()["view"]["page"] == "memory", "the settings were not kept")
 
 
 def frame_stats(said):

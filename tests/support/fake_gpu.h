@@ -11,6 +11,7 @@
 
 #include "compute/gpu/gpu_backend.h"
 #include "compute/gpu/gpu_failures.h"
+#include "tests/support/fake_matmul.h"
 #include "tests/support/fake_transfers.h"
 
 namespace lab::test {
@@ -33,6 +34,7 @@ struct FakeCosts {
   double link_bytes_per_s = 50e9;
   double memory_bytes_per_s = 4e12;
   double hop_s = 500e-9;
+  double flop_per_s = 4e13, peak_flop_per_s = 5e13;  // of products, and at most
 };
 
 class FakeCard final : public GpuDevice {
@@ -47,6 +49,7 @@ class FakeCard final : public GpuDevice {
   std::int64_t used_bytes() const;
   int pinned_pieces() const { return pinned_pieces_; }
   int fills() const { return fills_; }
+  void set_l2_bytes(std::int64_t bytes) { facts_.l2_bytes = bytes; }
 
   const CardFacts& facts() const override { return facts_; }
   GpuMemory memory() override;
@@ -67,6 +70,7 @@ class FakeCard final : public GpuDevice {
   void fill(const GpuFill& fill, GpuStream& stream) override;
   void add(const GpuSum& sum, GpuStream& stream) override;
   double norm(const GpuNorm& norm, GpuStream& stream) override;
+  FakeMatmul& matmul() override { return matmul_; }
   GpuTransfers& transfers() override { return transfers_; }
 
   // The faults of a call; throws as they say.
@@ -92,6 +96,7 @@ class FakeCard final : public GpuDevice {
   std::map<const std::byte*, std::int64_t> pinned_;
   int pinned_pieces_ = 0;
   int fills_ = 0;
+  FakeMatmul matmul_{*this};
   FakeTransfers transfers_{*this};
 };
 

@@ -32,6 +32,7 @@ inline GpuFacts gpu_facts(const std::string& pci_bus_id = kGpuAddress) {
   f.near_cpus = std::string("0-15");
   f.driver_version = std::string("580.82.07");
   f.cuda_version = std::string("13.0");
+  f.runtime_version = std::string("13.0");
   return f;
 }
 

@@ -116,6 +116,15 @@ double tf32_bound(std::int64_t terms) {
   return 2 * kRounding + kRounding * kRounding + 2 * gamma(terms);
 }
 
+double bound_of(Precision precision, std::int64_t terms) {
+  switch (precision) {
+    case Precision::F32: return gamma(terms);
+    case Precision::TF32: return tf32_bound(terms);
+    case Precision::BF16: return 2 * gamma(terms);
+  }
+  return 0;
+}
+
 template Factors<float> make_factors(const Mnk&, std::int64_t, Values);
 template Factors<std::uint16_t> make_factors(const Mnk&, std::int64_t, Values);
 template ::testing::AssertionResult within(const Factors<float>&, const std::vector<float>&,

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compute/gpu/gpu_matmul.h"
+
 namespace lab::test {
 
 struct Mnk {
@@ -51,6 +53,21 @@ class GuardedC {
   std::vector<float> memory_;
 };
 
+// The product of factors that lie at `a` and `b` as in.a and in.b do, into the memory of a
+// GuardedC.
+template <class T>
+GpuProduct product_of(const Factors<T>& in, const T* a, const T* b, float* guarded) {
+  return {.m = in.shape.m,
+          .n = in.shape.n,
+          .k = in.shape.k,
+          .a = a,
+          .lda = in.lda,
+          .b = b,
+          .ldb = in.ldb,
+          .c = guarded + GuardedC::kGuard,
+          .ldc = in.ldc};
+}
+
 // Each element of C against float64: |error| <= bound_of_terms * (|A||B|); NaN fails.
 template <class T>
 ::testing::AssertionResult within(const Factors<T>& in, const std::vector<float>& c,
@@ -60,5 +77,7 @@ template <class T>
 double gamma(std::int64_t terms);
 // Of factors rounded to tf32 and sums that tensor cores may truncate.
 double tf32_bound(std::int64_t terms);
+// Of one element: of plain sums for F32, of sums that tensor cores may truncate for the others.
+double bound_of(Precision precision, std::int64_t terms);
 
 }  // namespace lab::test

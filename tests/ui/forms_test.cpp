@@ -38,9 +38,9 @@ TEST(Forms, CommandsSayWhatWasFilledIn) {
   matmul.which = 1;
   EXPECT_EQ(to_command(matmul, machine, false).kernels, std::vector<std::string>{"best"});
   EXPECT_EQ(to_command(matmul, machine, false).sizes.back(), 4096);
-  EXPECT_EQ(to_command(matmul, machine, false).dtype, DType::F32);
+  EXPECT_EQ(to_command(matmul, machine, false).dtype, Precision::F32);
   matmul.dtype = 1;
-  EXPECT_EQ(to_command(matmul, machine, false).dtype, DType::BF16);
+  EXPECT_EQ(to_command(matmul, machine, false).dtype, Precision::BF16);
 
   TrainingForm training;
   const StartTraining s = to_command(training, machine);

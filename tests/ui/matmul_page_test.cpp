@@ -130,5 +130,45 @@ TEST(MatmulRoofline, HoveringSaysHowACeilingWasMeasured) {
   EXPECT_NE(on_line.find("the sums are checked"), std::string::npos) << on_line;
 }
 
+// A card that multiplies f32 and bf16, with what was measured of it.
+Model card_job(Precision dtype, std::initializer_list<const char*> measured) {
+  Model model = make_scene(Page::Matmul, Scene::Empty);
+  const auto rung = [&](const char* name, std::vector<Precision> takes) {
+    model.apply(event(0, 0, RungInfo{gpu(), name, name, "What it adds.", false, std::move(takes)}));
+  };
+  rung("async", {Precision::F32});
+  rung("mma_bf16", {Precision::BF16});
+  rung("cublas", {Precision::F32, Precision::BF16});
+  StartMatmul request;
+  request.dtype = dtype;
+  model.apply(event(1, 1, JobStarted{"Matmul ladder on cuda:0", request}));
+  PeakSample peak;
+  peak.device = gpu();
+  peak.dtype = dtype;
+  peak.gflops = 50000;
+  model.apply(event(1, 1, peak));
+  for (const char* name : measured) {
+    model.apply(event(1, 2, matmul_sample(gpu(), name, 64, 100)));
+  }
+  return model;
+}
+
+TEST(MatmulLadder, ShowsTheRungsThatTakeThePrecision) {
+  Lab lab(card_job(Precision::BF16, {"cublas"}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/ladder/cuda:0/cublas"));
+  EXPECT_TRUE(lab.visible("matmul/ladder/cuda:0/mma_bf16")) << "still to come";
+  EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/async"));
+  lab.show(card_job(Precision::F32, {"async"}));
+  EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/mma_bf16"));
+}
+
+TEST(MatmulForm, OnlyCardsMultiplyInTf32) {
+  Lab lab(card_job(Precision::F32, {}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/dtype/bf16"));
+  EXPECT_FALSE(lab.visible("matmul/dtype/tf32")) << "the machine has no card";
+}
+
 }  // namespace
 }  // namespace lab::test

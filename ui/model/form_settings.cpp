@@ -117,7 +117,7 @@ void visit_matmul(Visitor& v, auto& f) {
   v.text("matmul.sizes", f.sizes);
   v.choice("matmul.which", f.which, 3);
   v.names("matmul.chosen", f.chosen);
-  v.choice("matmul.dtype", f.dtype, 2);
+  v.choice("matmul.dtype", f.dtype, 3);
   v.choice("matmul.cache", f.cache, 2);
   v.real("matmul.budget_s", f.budget_s, 0);
   v.count("matmul.seed", f.seed, 0);
@@ -189,6 +189,7 @@ void visit_log(Visitor& v, auto& f) {
 
 template <typename Visitor>
 void visit_all(Visitor& v, auto& forms) {
+  v.text("reference", forms.reference);
   visit_devices(v, forms.devices);
   visit_memory(v, forms.memory);
   visit_transfers(v, forms.transfers);

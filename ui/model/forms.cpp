@@ -115,7 +115,7 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
       throw Error(Errc::Usage, "no kernel is ticked; tick at least one");
     }
   }
-  command.dtype = static_cast<DType>(form.dtype);
+  command.dtype = static_cast<Precision>(form.dtype);
   command.cache = static_cast<CacheState>(form.cache);
   command.budget_s = positive(form.budget_s, "time for one kernel");
   command.seed = static_cast<std::uint64_t>(form.seed);

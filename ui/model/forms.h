@@ -50,7 +50,7 @@ struct MatmulForm {
   std::string sizes = "64..4096";
   int which = 0;                 // 0 all, 1 best, 2 chosen
   std::set<std::string> chosen;  // kernels, when which == 2
-  int dtype = 0;                 // as DType: F32 or BF16
+  int dtype = 0;                 // as Precision
   int cache = 0;                 // as CacheState
   double budget_s = 0.5;
   std::int64_t seed = 0;
@@ -82,7 +82,7 @@ struct TrainingForm {
   std::int64_t epochs = 10;
   int order = 0;    // as BatchOrder
   int kernels = 0;  // as Kernels, or kBothKernels: they take turns
-  int dtype = 0;    // as DType: F32 or BF16
+  int dtype = 0;    // as Precision: F32 or BF16
   bool profile = false;
   std::int64_t seed = 0;
   int division = 0;  // as SharePolicy; for two or more devices
@@ -141,6 +141,7 @@ struct LogForm {
 };
 
 struct Forms {
+  std::string reference;  // ReferenceMachine::key of the one drawn beside results; empty: none
   DevicesForm devices;
   MemoryForm memory;
   TransferForm transfers;

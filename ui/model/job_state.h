@@ -30,6 +30,7 @@ struct PageState {
   std::optional<JobCommand> command;  // what Retry sends again
   bool cancelled = false;             // Done, but stopped early on request
   std::string error;                  // one sentence, when Failed
+  Errc code = Errc::Internal;         // what kind of failure, when Failed
   double seconds = 0;                 // of the job, when Done or Failed
 };
 

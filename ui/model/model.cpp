@@ -55,6 +55,11 @@ void Model::apply(const Event& event) {
   std::visit([&](const auto& payload) { on(event, payload); }, event.payload);
 }
 
+void Model::set_references(std::vector<ReferenceMachine> machines) {
+  references_.clear();
+  for (ReferenceMachine& machine : machines) references_.emplace_back(std::move(machine));
+}
+
 void Model::on(const Event& e, const JobStarted& p) {
   ++jobs_started_;
   const JobKind kind = kind_of(p.command);
@@ -70,6 +75,7 @@ void Model::on(const Event& e, const JobStarted& p) {
                          .command = p.command,
                          .cancelled = false,
                          .error = {},
+                         .code = Errc::Internal,
                          .seconds = 0};
   if (const auto* c = std::get_if<StartTransfers>(&p.command)) start(transfers_, *c, e.t_s);
   if (const auto* c = std::get_if<StartMatmul>(&p.command)) start(matmul_, *c, e.t_s);
@@ -87,6 +93,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   state.phase = p.outcome == Outcome::Failed ? Phase::Failed : Phase::Done;
   state.cancelled = p.outcome == Outcome::Cancelled;
   state.error = p.error;
+  state.code = p.code;
   state.seconds = p.seconds;
   if (job_->kind == JobKind::Transfers) finish(transfers_);
   if (job_->kind == JobKind::Matmul) finish(matmul_);

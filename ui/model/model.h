@@ -1,11 +1,12 @@
 #pragma once
-// Everything the window shows, made from events alone. No ImGui here: fed by the controller before
-// each frame, read by the panels.
+// Everything the window shows, made from events and the reference machines alone. No ImGui here:
+// fed by the controller before each frame, read by the panels.
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/types/device_info.h"
@@ -13,6 +14,7 @@
 #include "ui/model/history.h"
 #include "ui/model/job_state.h"
 #include "ui/model/matmul_results.h"
+#include "ui/model/reference_results.h"
 #include "ui/model/scaling_results.h"
 #include "ui/model/training_run.h"
 #include "ui/model/transfer_results.h"
@@ -46,6 +48,14 @@ class Model {
   // lets the Matmul page offer kernels before the first run. Results of a job that never started
   // are ignored.
   void apply(const Event& event);
+
+  // Machines whose results can be drawn beside the present ones.
+  void set_references(std::vector<ReferenceMachine> machines);
+  const std::vector<ReferenceResults>& references() const { return references_; }
+
+  // Why the program could not start itself anew when it was asked to; empty: it was not asked.
+  void refuse_restart(std::string why) { restart_refusal_ = std::move(why); }
+  const std::string& restart_refusal() const { return restart_refusal_; }
 
   const MachineInfo& machine() const { return machine_; }
   const std::vector<Device>& devices() const { return devices_; }
@@ -110,6 +120,7 @@ class Model {
   void add_log(double t_s, JobId job, Severity severity, std::string text);
   void forget_old_runs();
 
+  std::string restart_refusal_;
   MachineInfo machine_;
   std::vector<Device> devices_;
   std::vector<DeviceHistory> histories_;  // as devices_
@@ -123,6 +134,7 @@ class Model {
   std::array<PageState, kJobKinds> states_;
   std::int64_t jobs_started_ = 0;
   std::vector<RungInfo> rungs_;
+  std::vector<ReferenceResults> references_;
   Kept<TransferResults> transfers_;
   Kept<MatmulResults> matmul_;
   Kept<ScalingResults> scaling_;

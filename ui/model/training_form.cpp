@@ -77,7 +77,7 @@ StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
   command.order = static_cast<BatchOrder>(form.order);
   command.compare_kernels = form.kernels == kBothKernels;
   command.kernels = command.compare_kernels ? Kernels::Lab : static_cast<Kernels>(form.kernels);
-  command.dtype = static_cast<DType>(form.dtype);
+  command.dtype = static_cast<Precision>(form.dtype);
   command.profile = form.profile || command.compare_kernels;
   command.seed = static_cast<std::uint64_t>(form.seed);
   command.checkpoint_dir = form.checkpoint_dir;

@@ -13,7 +13,7 @@ std::string default_name(const StartTraining& request, std::optional<double> lr,
                          std::size_t devices, int ranks = 1) {
   std::string name = fmt::format("{}, batch {}", request.model, request.batch);
   if (lr) name += fmt::format(", lr {:g}", *lr);
-  if (request.dtype != DType::F32) name += fmt::format(", {}", to_string(request.dtype));
+  if (request.dtype != Precision::F32) name += fmt::format(", {}", to_string(request.dtype));
   if (request.kernels == Kernels::Library) name += ", library";
   if (request.momentum != 0) name += fmt::format(", momentum {:g}", request.momentum);
   if (request.seed != 0) name += fmt::format(", seed {}", request.seed);

@@ -69,6 +69,7 @@ void history_card(const Panel& p, const Reading& reading) {
   Lines lines;
   for (const Device device : p.model.devices()) {
     const DeviceHistory& history = p.model.history(device);
+    if (!has_number(history.*reading.column)) continue;
     lines.add(lab::to_string(device), device_color(*p.ui.theme, device), history.t_s,
               history.*reading.column, reading.factor);
   }

@@ -55,8 +55,8 @@ void core_bars(const Panel& p, const std::string& path, const DeviceTelemetry& l
   const float width = ImGui::GetContentRegionAvail().x;
   const int per_line = std::max(1, std::min(cores, static_cast<int>(width / ui.px(8))));
   const int lines = (cores + per_line - 1) / per_line;
-  const float step = width / static_cast<float>(per_line);
-  const float gap = std::min(ui.px(3), step / 4);
+  const float gap = std::min(ui.px(3), width / static_cast<float>(4 * per_line));
+  const float step = (width + gap) / static_cast<float>(per_line);
   const float height = ui.px(lines > 2 ? 12 : 20);
   const Item item = control(path, {width, static_cast<float>(lines) * (height + gap) - gap});
   if (!item.visible) return;
@@ -80,6 +80,11 @@ void memory_bar(const Panel& p, const std::string& path, const DeviceInfo& info,
   const std::int64_t total = info.memory_total_bytes;
   if (!p.model.history(info.device).seen || total <= 0) {
     fact(p.ui, "Memory", Maybe<std::string>::missing("no reading has arrived yet"));
+    return;
+  }
+  if (info.device.kind == DeviceKind::Cuda && !last.utilisation) {
+    fact(p.ui, "Memory", format_bytes(total));
+    fact(p.ui, "Memory in use", Maybe<std::string>::missing(last.utilisation.reason()));
     return;
   }
   const std::int64_t used = std::max<std::int64_t>(0, total - last.memory_available_bytes);
@@ -129,6 +134,7 @@ void device_card(const Panel& p, const DeviceInfo& info, int position) {
   const DeviceHistory& history = p.model.history(info.device);
   const DeviceTelemetry& last = history.last;
   const ImU32 color = device_color(*ui.theme, info.device);
+  lost_box(p, path + "/lost", last.lost);
   big_figure(p, info, last);
   utilisation_sparkline(p, path + "/spark", history.t_s, history.utilisation, color);
   core_bars(p, path + "/cores", last, color);

@@ -16,5 +16,7 @@ void draw_status_bar(const Panel& p);
 void draw_help_overlay(const Panel& p);
 // Asks before Esc stops the running job.
 void draw_cancel_question(const Panel& p);
+// Asks before the program starts anew.
+void draw_restart_question(const Panel& p);
 
 }  // namespace lab::ui

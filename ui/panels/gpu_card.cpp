@@ -11,6 +11,7 @@ namespace lab::ui {
 namespace {
 
 constexpr std::size_t kMostProcesses = 12;
+constexpr double kOldReading_s = 10;
 
 void big_words(const Panel& p, const char* words, const std::string& why) {
   ImGui::PushFont(p.ui.fonts.figure);
@@ -34,6 +35,12 @@ void figure(const Panel& p, const GpuTelemetry& last) {
   caption(p.ui, "of the time a kernel ran");
 }
 
+std::string pinned_text(const DeviceTelemetry& reading) {
+  if (reading.lab_pinned_bytes == 0) return {};
+  return fmt::format(" Copies to and from it go through {} of page-locked main memory.",
+                     format_bytes(reading.lab_pinned_bytes));
+}
+
 void memory_bar(const Panel& p, const std::string& path, const GpuTelemetry& last,
                 const DeviceInfo* device, ImU32 color) {
   if (!last.memory_used_bytes || !last.memory_total_bytes) {
@@ -48,7 +55,8 @@ void memory_bar(const Panel& p, const std::string& path, const GpuTelemetry& las
           ? std::string("The lab holds nothing here.")
           : fmt::format("The lab's tensors hold {}; they may hold {} here.",
                         format_bytes(p.model.history(device->device).last.lab_used_bytes),
-                        format_bytes(device->memory_limit_bytes));
+                        format_bytes(device->memory_limit_bytes)) +
+                pinned_text(p.model.history(device->device).last);
   bar(p.ui, path, total > 0 ? static_cast<double>(used) / static_cast<double>(total) : 0, color,
       text);
 }
@@ -75,6 +83,29 @@ bool unfolded(const Panel& p, const std::string& key, const std::string& label) 
   return open;
 }
 
+// What only CUDA tells.
+void lines_of_device(const Panel& p, const DeviceInfo& device, const GpuFacts& facts) {
+  const std::vector<GpuLine> told = describe_facts(facts);
+  for (const auto& [label, value] : device.details) {
+    const bool known = std::any_of(
+        told.begin(), told.end(), [&, &name = label](const GpuLine& l) { return l.label == name; });
+    if (!known) fact(p.ui, label, value);
+  }
+  for (const CacheInfo& cache : device.caches) {
+    fact(p.ui, fmt::format("L{} cache", cache.level), format_bytes(cache.size_bytes));
+  }
+  fact(p.ui, "Limit for tensors", format_bytes(device.memory_limit_bytes),
+       "What would not fit is refused before it is tried.");
+}
+
+// Readings that come late: the lab looks the rarer, the longer looking takes.
+void age_note(const Panel& p, const GpuTelemetry& last) {
+  const double age_s = p.model.now_s() - last.t_s;
+  if (age_s < kOldReading_s) return;
+  caption(p.ui, fmt::format("Read {} ago", format_seconds(age_s)));
+  hint(p.ui, "The driver answers slowly, so it is asked rarely.");
+}
+
 void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
   if (all.empty()) muted(p.ui, "No process uses the card.");
   for (std::size_t i = 0; i < std::min(all.size(), kMostProcesses); ++i) {
@@ -99,20 +130,33 @@ void processes(const Panel& p, const GpuCard& card) {
   }
 }
 
-// Facts that files alone tell, and why there are no more.
+// Facts that files and CUDA tell, and why there are no more.
 void little_known(const Panel& p, const GpuCard& card) {
-  if (card.history.last.asleep) {
-    muted(p.ui, "The lab does not wake a card by looking at it.");
-  } else {
-    muted(p.ui, "No readings: " + card.facts.unread + ".");
-  }
-  for (const GpuLine& line : describe_facts(card.facts)) {
+  const bool asleep = card.history.last.asleep;
+  if (!asleep) muted(p.ui, "No readings: " + card.facts.unread + ".");
+  const std::vector<GpuLine> all = describe_facts(card.facts);
+  for (const GpuLine& line : all) {
     if (line.value) fact(p.ui, line.label, line.value, line.hint);
+  }
+  if (asleep || !unfolded(p, card.facts.pci_bus_id + "/unknown", "Not known")) return;
+  for (const GpuLine& line : all) {
+    if (!line.value) fact(p.ui, line.label, line.value, line.hint);
   }
 }
 
-// Why the lab does not compute on the card.
-void unused_note(const Panel& p, const GpuCard& card) {
+bool only_asleep(const MachineInfo& machine, const std::string& pci_bus_id) {
+  return std::any_of(machine.absent.begin(), machine.absent.end(),
+                     [&](const AbsentDevice& a) { return a.asleep && a.pci_bus_id == pci_bus_id; });
+}
+
+// Why the lab does not compute on the card, and how it would where only sleep is in the way.
+void unused_note(const Panel& p, const std::string& path, const GpuCard& card) {
+  if (only_asleep(p.model.machine(), card.facts.pci_bus_id)) {
+    muted(p.ui, "Looking does not wake it, using it does.");
+    restart_button(p, path + "/use", "Use this card",
+                   "Device Lab starts anew, with CUDA, which wakes the card", {.wake_cards = true});
+    return;
+  }
   const std::string why = why_unused(p.model.machine(), card.facts.pci_bus_id);
   if (!why.empty()) muted(p.ui, "Not used: " + why + ".");
 }
@@ -142,18 +186,24 @@ void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
   const Device as{DeviceKind::Cuda, static_cast<int>(place)};
   const ImU32 color = device_color(*p.ui.theme, device == nullptr ? as : device->device);
   const bool unread = !card.facts.unread.empty();
+  if (device != nullptr) lost_box(p, path + "/lost", p.model.history(device->device).last.lost);
   if (!unread || last.asleep) figure(p, last);
   if (unread) {
     little_known(p, card);
-    unused_note(p, card);
+    if (device != nullptr) lines_of_device(p, *device, card.facts);
+    unused_note(p, path, card);
     return;
   }
+  age_note(p, last);
   utilisation_sparkline(p, path + "/spark", card.history.t_s, card.history.utilisation, color);
   if (!last.asleep) meters(p, path, card, device, color);
-  unused_note(p, card);
+  unused_note(p, path, card);
   if (unfolded(p, card.facts.pci_bus_id + "/details", "Details")) {
+    caption(p.ui, "Now");
     lines(p, describe_reading(last, card.facts), false);
+    caption(p.ui, "The card");
     lines(p, describe_facts(card.facts), false);
+    if (device != nullptr) lines_of_device(p, *device, card.facts);
   }
   if (!last.asleep) processes(p, card);
 }

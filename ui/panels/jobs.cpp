@@ -83,10 +83,28 @@ bool empty_page(const Panel& p, std::string_view path, std::string_view sentence
   return false;
 }
 
+void restart_button(const Panel& p, std::string_view path, std::string_view label,
+                    std::string_view hint, const RestartLab& wish) {
+  if (button(p.ui, path, label, {.kind = ButtonKind::Normal, .hint = hint, .width = 0})) {
+    p.view.confirm_restart = wish;
+  }
+  error_box(p.ui, fmt::format("{}/refused", path), p.model.restart_refusal());
+}
+
+void lost_box(const Panel& p, std::string_view path, std::string_view sentence) {
+  if (sentence.empty()) return;
+  error_box(p.ui, path, sentence);
+  restart_button(p, fmt::format("{}/restart", path), "Restart Device Lab",
+                 "Ends the program and starts it again with the same arguments", {});
+}
+
 void outcome_box(const Panel& p, JobKind kind, std::string_view page) {
   const PageState& state = p.model.state(kind);
-  if (state.phase == Phase::Failed) {
-    error_box(p.ui, fmt::format("{}/error", page), state.error);
+  const std::string path = fmt::format("{}/error", page);
+  if (state.phase == Phase::Failed && state.code == Errc::DeviceLost) {
+    lost_box(p, path, state.error);
+  } else if (state.phase == Phase::Failed) {
+    error_box(p.ui, path, state.error);
     const std::string why = busy_reason(p);
     if (state.command && button(p.ui, fmt::format("{}/retry", page), "Retry",
                                 {.kind = ButtonKind::Normal,

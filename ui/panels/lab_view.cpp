@@ -103,6 +103,7 @@ void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out) {
   draw_parts(panel);
   draw_help_overlay(panel);
   draw_cancel_question(panel);
+  draw_restart_question(panel);
   ImGui::End();
 }
 

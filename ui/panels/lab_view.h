@@ -1,6 +1,7 @@
 #pragma once
 // The whole window in one call: rail, page, status bar, help overlay.
 #include <map>
+#include <optional>
 #include <string>
 
 #include "compute/types/command.h"
@@ -18,8 +19,9 @@ struct ViewState {
   float scale = 1;  // chosen by the person, 1..2
   bool help_open = false;
   bool confirm_cancel = false;
-  JobId paused_job = 0;          // paused from here; no other job is
-  JobId stopping_job = 0;        // asked to stop after this epoch
+  std::optional<RestartLab> confirm_restart;  // what is asked about
+  JobId paused_job = 0;                       // paused from here; no other job is
+  JobId stopping_job = 0;                     // asked to stop after this epoch
   std::int64_t sent_after = -1;  // Model::jobs_started() when a job was sent and not yet seen
   double sent_t_s = 0;           // lab time of that
   plot::LinkedCursor cursor;     // shared by the charts of a page

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/panels/matmul_parts.h"
+#include "ui/panels/reference_parts.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -21,6 +22,7 @@ struct Line {
   std::string name, title, sentence;
   bool library = false;
   const MatmulSample* sample = nullptr;
+  const MatmulSample* reference = nullptr;  // another machine's, at the size shown
 };
 
 const KernelResults* results_of(const MatmulResults& results, Device device,
@@ -31,6 +33,14 @@ const KernelResults* results_of(const MatmulResults& results, Device device,
   return nullptr;
 }
 
+void find_reference(Line& line, const ReferenceResults& reference, const StartMatmul& request,
+                    std::int64_t size) {
+  const MatmulSample* s = line.sample;
+  line.reference =
+      reference_sample(reference, line.device, line.name, s != nullptr ? s->dtype : request.dtype,
+                       s != nullptr ? s->n : size, request.cache);
+}
+
 // Rungs as announced; kernels that were measured without an announcement follow.
 std::vector<Line> lines_of(const Panel& p, const MatmulResults& results, Device device,
                            std::int64_t size) {
@@ -38,15 +48,28 @@ std::vector<Line> lines_of(const Panel& p, const MatmulResults& results, Device 
   for (const RungInfo& rung : p.model.rungs()) {
     if (rung.device != device) continue;
     const KernelResults* k = results_of(results, device, rung.name);
-    lines.push_back(
-        {device, rung.name, rung.title, rung.sentence, rung.library, sample_of(k, size)});
+    if (k == nullptr && !takes(rung, results.request.dtype)) continue;
+    lines.push_back({.device = device,
+                     .name = rung.name,
+                     .title = rung.title,
+                     .sentence = rung.sentence,
+                     .library = rung.library,
+                     .sample = sample_of(k, size)});
   }
   for (const KernelResults& k : results.kernels) {
     const bool known =
         std::any_of(lines.begin(), lines.end(), [&](const Line& l) { return l.name == k.name; });
     if (k.device == device && !known) {
-      lines.push_back({device, k.name, k.name, "", k.library, sample_of(&k, size)});
+      lines.push_back({.device = device,
+                       .name = k.name,
+                       .title = k.name,
+                       .sentence = {},
+                       .library = k.library,
+                       .sample = sample_of(&k, size)});
     }
+  }
+  if (const ReferenceResults* reference = chosen_reference(p)) {
+    for (Line& line : lines) find_reference(line, *reference, results.request, size);
   }
   return lines;
 }
@@ -63,7 +86,13 @@ struct Bars {
   double library_share;  // 0: none measured
   std::int64_t size;     // most bars are of
   bool several_devices;  // on the page
+  bool of_peak = false;  // their shares; else of the fastest
 };
+
+// Shares of two machines' peaks can be compared, shares of the fastest kernel cannot.
+bool marked(const Line& line, bool of_peak) {
+  return of_peak && line.reference != nullptr && line.reference->share_of_peak.has_value();
+}
 
 std::string value_text(const Line& line, double share, std::int64_t size) {
   if (line.sample == nullptr) return "not measured";
@@ -94,6 +123,18 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
                    value);
 }
 
+// Where the reference stands: a diamond at its share of its own peak.
+void draw_reference(const Panel& p, const MatmulSample& s, const Bars& bars, float middle) {
+  const Ui& ui = p.ui;
+  const auto share = static_cast<float>(std::clamp(*s.share_of_peak, 0.0, 1.0));
+  const float x = bars.left + (bars.right - bars.left) * share, reach = ui.px(bars.below ? 5 : 4);
+  const ImVec2 top(x, middle - reach), right(x + reach, middle), bottom(x, middle + reach),
+      left(x - reach, middle);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddQuadFilled(top, right, bottom, left, styled(ui.theme->card));
+  list->AddQuad(top, right, bottom, left, styled(ui.theme->text), ui.px(1.3F));
+}
+
 void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& bars, double share) {
   const Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -114,6 +155,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
     const float reach = ui.px(bars.below ? 5 : 7);
     list->AddLine({x, top - reach}, {x, bottom + reach}, styled(ui.theme->text), ui.px(1.5F));
   }
+  if (marked(line, bars.of_peak)) draw_reference(p, *line.reference, bars, (top + bottom) / 2);
 }
 
 // What the texts beside the bars want, in pixels.
@@ -144,17 +186,22 @@ Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool be
 
 constexpr float kBeside = 26, kBelow = 44, kMostBelow = 88;  // units a line
 
-// The height of a line: with room for it, texts stand above their bars.
-float line_height(const Panel& p, std::size_t lines, bool only_device) {
-  const float room = ImGui::GetContentRegionAvail().y / p.ui.scale - 26;
+// The height of a line: with room for it, texts stand above their bars. `captions` follow below.
+float line_height(const Panel& p, std::size_t lines, bool only_device, int captions) {
+  const float room =
+      ImGui::GetContentRegionAvail().y / p.ui.scale - 26 * static_cast<float>(captions);
   const float each = room / static_cast<float>(std::max<std::size_t>(1, lines)) - 2;
   return only_device && each >= kBelow ? std::floor(std::min(each, kMostBelow)) : kBeside;
 }
 
-std::string line_hint(const Line& line, CacheState cache) {
+std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
   std::string text = line.title;
   if (!line.sentence.empty()) text += "\n" + line.sentence;
   if (line.sample != nullptr) text += "\n" + describe(*line.sample, cache);
+  if (line.reference != nullptr) {
+    text += fmt::format("\n\n{}\n{}", provenance(chosen_reference(p)->machine),
+                        describe(*line.reference, cache));
+  }
   return text;
 }
 
@@ -174,11 +221,13 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
   caption(ui, fmt::format("{}, N = {}, share of {}", lab::to_string(device), size,
                           peak != nullptr ? "peak " + gflops_text(peak->gflops) : "the fastest"));
   if (peak != nullptr) {
-    hint(ui, fmt::format("Peak of a loop of fused multiply-adds on {} threads\n{}", peak->threads,
-                         timing_text(peak->time)));
+    hint(ui, fmt::format("Peak of a loop of fused multiply-adds on {}\n{}",
+                         workers_text(peak->threads), timing_text(peak->time)));
   }
+  const bool any_marked = std::any_of(
+      lines.begin(), lines.end(), [&](const Line& line) { return marked(line, peak != nullptr); });
   const TextColumns columns = columns_of(p, lines, peak, best, size);
-  const float height = line_height(p, lines.size(), only_device);
+  const float height = line_height(p, lines.size(), only_device, any_marked ? 2 : 1);
   grown_in_card(ui, ui.px((height - kBeside) * static_cast<float>(lines.size())));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(2)});
   for (const Line& line : lines) {
@@ -192,15 +241,19 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
     bars.library_share = library;
     bars.size = size;
     bars.several_devices = !only_device;
+    bars.of_peak = peak != nullptr;
     const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
     draw_line(p, item, line, bars, share);
     if (item.hovered) p.view.forms.matmul.lit = kernel_key(device, line.name);
-    hint(ui, line_hint(line, results.request.cache));
+    hint(ui, line_hint(p, line, results.request.cache));
     record(ui, item, path, "bar", line.title,
            line.sample == nullptr ? "" : gflops_text(line.sample->gflops));
   }
   ImGui::PopStyleVar();
   if (library > 0) caption(ui, "The upright line is the fastest library.");
+  if (any_marked) {
+    caption(ui, "Diamonds: the reference's share of its own peak.");
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "ui/panels/matmul_parts.h"
 #include "ui/panels/panel.h"
+#include "ui/panels/reference_parts.h"
 
 namespace lab::ui {
 namespace {
@@ -14,9 +15,14 @@ const std::vector<std::string>& which_names() {
   return kNames;
 }
 
-const std::vector<std::string>& dtype_names() {
-  static const std::vector<std::string> kNames = {"f32", "bf16"};
-  return kNames;
+// In the order of Precision. Only cards multiply in tf32.
+std::vector<std::string> precision_names(const MachineInfo& machine) {
+  std::vector<std::string> names = {"f32", "bf16"};
+  const bool card =
+      std::any_of(machine.devices.begin(), machine.devices.end(),
+                  [](const DeviceInfo& d) { return d.device.kind == DeviceKind::Cuda; });
+  if (card) names.emplace_back("tf32");
+  return names;
 }
 
 const std::vector<std::string>& cache_names() {
@@ -24,10 +30,11 @@ const std::vector<std::string>& cache_names() {
   return kNames;
 }
 
-// Names of the rungs known so far, each once, in ladder order.
-std::vector<const RungInfo*> distinct_rungs(const Model& model) {
+// The rungs known so far that multiply in `precision`, each name once, in ladder order.
+std::vector<const RungInfo*> distinct_rungs(const Model& model, Precision precision) {
   std::vector<const RungInfo*> found;
   for (const RungInfo& rung : model.rungs()) {
+    if (!takes(rung, precision)) continue;
     const bool known = std::any_of(found.begin(), found.end(),
                                    [&](const RungInfo* r) { return r->name == rung.name; });
     if (!known) found.push_back(&rung);
@@ -38,7 +45,8 @@ std::vector<const RungInfo*> distinct_rungs(const Model& model) {
 void kernel_boxes(const Panel& p, MatmulForm& form) {
   constexpr int kChosen = 2;
   if (form.which != kChosen) return;
-  const std::vector<const RungInfo*> rungs = distinct_rungs(p.model);
+  const std::vector<const RungInfo*> rungs =
+      distinct_rungs(p.model, static_cast<Precision>(form.dtype));
   if (rungs.empty()) {
     note_box(p.ui, "matmul/no_rungs", "The kernels' names are known after the first run.");
     return;
@@ -70,8 +78,12 @@ void fields_of(const Panel& p, MatmulForm& form) {
   segmented(p.ui, "matmul/which", "Kernels", which_names(), form.which,
             "All rungs of the ladder, only the fastest of ours, or a choice.");
   fields.next();
-  segmented(p.ui, "matmul/dtype", "Element type", dtype_names(), form.dtype,
-            "Of A and B; sums and C stay f32. Kernels that have no bf16 are skipped.");
+  const std::vector<std::string> precisions = precision_names(p.model.machine());
+  if (form.dtype >= static_cast<int>(precisions.size())) form.dtype = 0;
+  segmented(
+      p.ui, "matmul/dtype", "Element type", precisions, form.dtype,
+      "Of A and B when they are multiplied; sums and C stay f32. A kernel is skipped where it "
+      "does not have the type. tf32 is f32 in memory, rounded for a card's tensor cores.");
   fields.next();
   segmented(p.ui, "matmul/cache", "Cache before each repetition", cache_names(), form.cache,
             "Warm: the matrices may still be in the cache. Cold: they were flushed.");
@@ -85,6 +97,7 @@ void fields_of(const Panel& p, MatmulForm& form) {
   fields.next();
   input_number(p.ui, "matmul/seed", "Seed of the matrices", form.seed,
                {.min = 0, .hint = "Inputs are random: zeros would run faster on some chips."});
+  reference_field(p, fields, "matmul/reference");
 }
 
 void form_card(const Panel& p) {

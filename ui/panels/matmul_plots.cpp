@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ui/panels/matmul_parts.h"
+#include "ui/panels/reference_parts.h"
 #include "ui/plot/plot.h"
 
 namespace lab::ui {
@@ -51,6 +52,32 @@ void add_curves(const Panel& p, const MatmulResults& results, bool old,
   }
 }
 
+// The reference's kernels, each in the colour of the one it is drawn beside.
+void add_reference(const Panel& p, const ReferenceMachine& machine, const MatmulResults& results,
+                   const Overlay<KernelResults>& fitting, std::vector<plot::Series>& out) {
+  const bool several = results.devices().size() > 1;
+  for (const ReferenceCurve<KernelResults>& curve : fitting.curves) {
+    const KernelResults& there = *curve.there;
+    plot::Series like = reference_entry(p, machine);
+    like.label = there.name;
+    if (curve.here != nullptr) like = kernel_series(p, *curve.here, several);
+    out.push_back(reference_series(like, machine, curve, there.size, there.gflops));
+  }
+}
+
+// A linear axis would press everything measured here flat against its bottom.
+bool towers(const Overlay<KernelResults>& fitting, const MatmulResults& results) {
+  constexpr double kMost = 8;
+  double here = 0, there = 0;
+  for (const KernelResults& k : results.kernels) {
+    for (const double y : k.gflops) here = std::max(here, y);
+  }
+  for (const ReferenceCurve<KernelResults>& curve : fitting.curves) {
+    for (const double y : curve.there->gflops) there = std::max(there, y);
+  }
+  return there > kMost * here;
+}
+
 // "measured peak", and of which threads and device where there are several.
 std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
   bool devices = false, threads = false;
@@ -59,8 +86,8 @@ std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
     threads = threads || (other.device == peak.device && other.threads != peak.threads);
   }
   std::string name = devices ? "peak of " + lab::to_string(peak.device) : "measured peak";
-  if (peak.dtype != DType::F32) name += fmt::format(", {}", lab::to_string(peak.dtype));
-  if (threads) name += fmt::format(", {} thread{}", peak.threads, peak.threads == 1 ? "" : "s");
+  if (peak.dtype != Precision::F32) name += fmt::format(", {}", lab::to_string(peak.dtype));
+  if (threads) name += ", " + workers_text(peak.threads);
   return name;
 }
 
@@ -124,10 +151,19 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
   if (kept.previous && !kept.current.empty() && !kept.previous->request.live) {
     add_curves(p, *kept.previous, true, series);
   }
+  const ReferenceResults* reference = chosen_reference(p);
+  Overlay<KernelResults> fitting;
+  if (reference != nullptr) {
+    fitting = overlay(*reference, results);
+    reference_note(p, "matmul/reference_note", fitting.note);
+    add_reference(p, reference->machine, results, fitting, series);
+  }
   add_curves(p, results, false, series);
+  if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   const std::vector<plot::Reference> peaks = peak_lines(p, results);
-  const plot::Axes axes{.x = {.label = "size N", .scale = plot::Scale::Log2, .whole = true},
-                        .y = {.label = "GFLOP/s", .min = 0}};
+  plot::Axes axes{.x = {.label = "size N", .scale = plot::Scale::Log2, .whole = true},
+                  .y = {.label = "GFLOP/s", .min = 0}};
+  if (towers(fitting, results)) axes.y = {.label = "GFLOP/s", .scale = plot::Scale::Log10};
   plot::draw(p.ui, "matmul/plot/gflops", axes, series,
              {.height = 320,
               .grows = true,

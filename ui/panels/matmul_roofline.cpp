@@ -124,12 +124,17 @@ std::string how_measured(const BandwidthCeiling& b, int threads) {
   const std::string where =
       b.cache_bytes > 0 ? fmt::format("where the caches hold {}", format_bytes(b.cache_bytes))
                         : "far more than the caches hold";
-  return fmt::format(
-      "{}: {} in the fastest repetition, p10 {}, p90 {}\n{} thread{} sum {} again and again, {}; "
-      "the sums are checked\n{}",
-      b.name, gb_per_s_text(b.gb_per_s), gb_per_s_text(b.p10_gb_per_s),
-      gb_per_s_text(b.p90_gb_per_s), threads, threads == 1 ? "" : "s",
-      format_bytes(b.working_set_bytes), where, timing_text(b.time));
+  const std::string size = format_bytes(b.working_set_bytes);
+  const std::string how =
+      b.copied ? fmt::format(
+                     "A kernel copies half of {} to the other half, {}; read and written "
+                     "bytes both count",
+                     size, where)
+               : fmt::format("{} sum {} again and again, {}; the sums are checked",
+                             workers_text(threads), size, where);
+  return fmt::format("{}: {} in the fastest repetition, p10 {}, p90 {}\n{}\n{}", b.name,
+                     gb_per_s_text(b.gb_per_s), gb_per_s_text(b.p10_gb_per_s),
+                     gb_per_s_text(b.p90_gb_per_s), how, timing_text(b.time));
 }
 
 // On the line itself; the table beside has the numbers where there is no room for them.
@@ -278,7 +283,7 @@ std::vector<Column> columns_of(bool wide) {
 
 void ceilings_table(const Panel& p, const Choice& choice) {
   const CeilingsMeasured& ceilings = *choice.ceilings;
-  const DType dtype = choice.sample != nullptr ? choice.sample->dtype : DType::F32;
+  const Precision dtype = choice.sample != nullptr ? choice.sample->dtype : Precision::F32;
   const bool wide = width_left(p) >= kWide;
   if (!begin_table(p.ui, "matmul/ceilings", columns_of(wide))) return;
   const auto row = [&](const std::string& name, const std::string& limit, const Timing& time,
@@ -296,7 +301,7 @@ void ceilings_table(const Panel& p, const Choice& choice) {
     row(compute_label(c), gflops_text(c.gflops), c.time, "", how_measured(c));
   }
   for (const BandwidthCeiling& b : ceilings.bandwidth) {
-    row(b.name + " read", gb_per_s_text(b.gb_per_s), b.time,
+    row(b.name + (b.copied ? " copy" : " read"), gb_per_s_text(b.gb_per_s), b.time,
         fmt::format("{:.3g}", ridge(ceilings, b, dtype)), how_measured(b, ceilings.threads));
   }
   end_table(p.ui);
@@ -316,16 +321,15 @@ std::string unstable_names(const CeilingsMeasured& ceilings) {
 
 void ceilings_card(const Panel& p, const Choice& choice, bool old) {
   Card card(p, "matmul/ceilings_card", "Measured ceilings",
-            {.hint = "The most that the device's threads reach together. Point at one to read how "
-                     "it was measured.",
+            {.hint = "The most that the device reaches as a whole. Point at one to read how it was "
+                     "measured.",
              .dimmed = old});
   if (!card) return;
   if (choice.ceilings == nullptr) {
     muted(p.ui, "None yet.");
     return;
   }
-  caption(p.ui, fmt::format("{}, {} thread{}", lab::to_string(choice.device),
-                            choice.ceilings->threads, choice.ceilings->threads == 1 ? "" : "s"));
+  caption(p.ui, lab::to_string(choice.device) + ", " + workers_text(choice.ceilings->threads));
   ceilings_table(p, choice);
   if (const std::string names = unstable_names(*choice.ceilings); !names.empty()) {
     muted(p.ui, fmt::format("Unstable, because the machine was busy: {}. The next run measures "

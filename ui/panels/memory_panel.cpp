@@ -168,6 +168,17 @@ void table_line(const Panel& p, const TensorInfo& t, bool wide) {
   line_tools(p, t);
 }
 
+// Memory beside the tensors, so that all that this process holds is on the page.
+void pinned_note(const Panel& p) {
+  for (const Device device : p.model.devices()) {
+    const std::int64_t bytes = p.model.history(device).last.lab_pinned_bytes;
+    if (bytes == 0) continue;
+    caption(p.ui, fmt::format("Beside them: {} of page-locked main memory, for copies with {}",
+                              format_bytes(bytes), lab::to_string(device)));
+    hint(p.ui, "Taken with the first copy and kept. It is on no device's account.");
+  }
+}
+
 void tensors_card(const Panel& p) {
   Card card(p, "memory/tensors", "Live tensors",
             {.hint = "Every buffer that this process holds on any device, now."});
@@ -191,6 +202,7 @@ void tensors_card(const Panel& p) {
     for (const TensorInfo& t : p.model.tensors()) table_line(p, t, wide);
     end_table(p.ui);
   }
+  pinned_note(p);
 }
 
 void plot_card(const Panel& p) {

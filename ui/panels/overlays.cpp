@@ -1,4 +1,5 @@
-// What lies over the page: the list of shortcuts, and the question before a job is stopped.
+// What lies over the page: the list of shortcuts, and the questions before a job is stopped or the
+// program starts anew.
 #include <algorithm>
 
 #include "ui/panels/frame.h"
@@ -62,6 +63,24 @@ void draw_cancel_question(const Panel& p) {
   }
   ImGui::SameLine(0, ui.px(8));
   if (button(ui, "confirm/keep", "Keep it running", {.hint = "Esc"})) p.view.confirm_cancel = false;
+  ImGui::EndPopup();
+}
+
+void draw_restart_question(const Panel& p) {
+  if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
+  Ui& ui = p.ui;
+  const RestartLab wish = *p.view.confirm_restart;
+  title(ui, "Restart Device Lab?");
+  if (wish.wake_cards) body(ui, "CUDA is started with the lab, and wakes the cards.");
+  body(ui, "Settings stay. Results and tensors on screen are gone.");
+  if (p.model.job()) body(ui, p.model.job()->title + " is running and will be stopped.");
+  ImGui::Dummy({1, ui.px(4)});
+  if (button(ui, "restart/yes", "Restart", {.kind = ButtonKind::Primary})) {
+    p.out.push_back(wish);
+    p.view.confirm_restart.reset();
+  }
+  ImGui::SameLine(0, ui.px(8));
+  if (button(ui, "restart/no", "Not now", {.hint = "Esc"})) p.view.confirm_restart.reset();
   ImGui::EndPopup();
 }
 

@@ -57,8 +57,15 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
 bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
                 std::string_view label);
 
-// How the page's last job went, where it needs a word: the error with a Retry button, or that it
-// was stopped.
+// What ended a card, with the way to use it again; `sentence` empty: it works, and nothing is
+// drawn.
+void lost_box(const Panel& p, std::string_view path, std::string_view sentence);
+// A button that asks whether Device Lab may start anew, and why it could not.
+void restart_button(const Panel& p, std::string_view path, std::string_view label,
+                    std::string_view hint, const RestartLab& wish);
+
+// How the page's last job went, where it needs a word: the error with a Retry button (after the
+// loss of a card with a restart instead), or that it was stopped.
 void outcome_box(const Panel& p, JobKind kind, std::string_view page);
 
 // --- layout ---------------------------------------------------------------------------------

@@ -57,6 +57,8 @@ bool question_mark_typed() {
 void escape(const Panel& p) {
   if (p.view.help_open) {
     p.view.help_open = false;
+  } else if (p.view.confirm_restart) {
+    p.view.confirm_restart.reset();
   } else if (p.view.confirm_cancel) {
     p.view.confirm_cancel = false;
   } else if (!ImGui::GetIO().WantTextInput && p.model.job()) {
@@ -86,7 +88,7 @@ bool handle_shortcuts(const Panel& p) {
   const ImGuiIO& io = ImGui::GetIO();
   if (pressed(named(ImGuiKey_Escape))) escape(p);
   if (pressed(kF1) || question_mark_typed()) p.view.help_open = !p.view.help_open;
-  if (p.view.help_open || p.view.confirm_cancel) return false;
+  if (p.view.help_open || p.view.confirm_cancel || p.view.confirm_restart) return false;
   if (io.KeyCtrl) return control_shortcuts(p);
   // A control that shows keyboard focus takes Space for itself.
   if (p.view.page == Page::Training && !io.WantTextInput && !io.NavVisible &&

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "compute/types/units.h"
+#include "ui/panels/reference_parts.h"
 #include "ui/panels/transfer_parts.h"
 #include "ui/plot/plot.h"
 #include "ui/widgets/item.h"
@@ -97,11 +98,30 @@ void add_curves(const Panel& p, const TransferResults& results, Figure figure, b
   }
 }
 
+// The reference's cases, each in the colour of the one it is drawn beside.
+void add_reference(const Panel& p, const ReferenceMachine& machine, const TransferResults& results,
+                   const Overlay<TransferCase>& fitting, Figure figure,
+                   std::vector<plot::Series>& out) {
+  for (const ReferenceCurve<TransferCase>& curve : fitting.curves) {
+    const TransferCase& there = *curve.there;
+    out.push_back(reference_series(case_series(p, *curve.here, several_pairs(results), false),
+                                   machine, curve, there.bytes,
+                                   figure == Figure::Time ? there.time_s : there.gb_per_s));
+  }
+}
+
 std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept, Figure figure) {
   std::vector<plot::Series> series;
+  const ReferenceResults* reference = chosen_reference(p);
+  Overlay<TransferCase> fitting;
+  if (reference != nullptr) {
+    fitting = overlay(*reference, shown(kept));
+    add_reference(p, reference->machine, shown(kept), fitting, figure, series);
+  }
   const bool over = kept.previous && !kept.current.empty() && !kept.previous->request.live;
   if (over) add_curves(p, *kept.previous, figure, true, series);
   add_curves(p, shown(kept), figure, false, series);
+  if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   return series;
 }
 
@@ -133,6 +153,9 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                          "p10 to p90.",
                  .dimmed = old});
       card) {
+    if (const ReferenceResults* reference = chosen_reference(p)) {
+      reference_note(p, "transfers/reference_note", overlay(*reference, shown(kept)).note);
+    }
     const plot::Axes axes{.x = size, .y = {.label = "GB/s", .min = 0}};
     plot::draw(p.ui, "transfers/plot/bandwidth", axes, curves(p, kept, Figure::Bandwidth), options,
                p.out);

@@ -6,6 +6,7 @@
 
 #include "compute/types/units.h"
 #include "ui/panels/panel.h"
+#include "ui/panels/reference_parts.h"
 #include "ui/panels/transfer_parts.h"
 
 namespace lab::ui {
@@ -85,6 +86,7 @@ void form_card(const Panel& p) {
                   .step = 0.1,
                   .unit = "s",
                   .hint = "Repeats until the median's spread is under 2 % or this time is over."});
+    reference_field(p, fields, "transfers/reference");
   }
   tick_boxes(p, form);
   const MachineInfo& machine = p.model.machine();

@@ -10,12 +10,13 @@
 namespace lab::ui::plot {
 namespace {
 
-struct Pattern {
-  std::array<float, 2> on_off;  // units
-};
+// Lengths of strokes and gaps in turns, units.
+using Pattern = std::array<float, 4>;
 
 Pattern pattern_of(Line line) {
-  return line == Line::Dotted ? Pattern{{2, 4}} : Pattern{{7, 5}};
+  if (line == Line::Dotted) return {2, 4, 2, 4};
+  if (line == Line::DashDot) return {8, 4, 2, 4};
+  return {7, 5, 7, 5};
 }
 
 ImVec2 between(ImVec2 a, ImVec2 b, float share) {
@@ -26,7 +27,7 @@ void broken_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, 
                  float width, float unit) {
   const Pattern pattern = pattern_of(line);
   std::size_t phase = 0;
-  float left = pattern.on_off[0] * unit;
+  float left = pattern[0] * unit;
   std::vector<ImVec2> stroke{points.front()};
   const auto flush = [&] {
     if (stroke.size() > 1) {
@@ -41,19 +42,19 @@ void broken_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, 
     while (length - done > left) {
       done += left;
       const ImVec2 at = between(a, b, done / length);
-      if (phase == 0) {
+      if (phase % 2 == 0) {
         stroke.push_back(at);
         flush();
       } else {
         stroke.assign(1, at);
       }
-      phase = 1 - phase;
-      left = pattern.on_off[phase] * unit;
+      phase = (phase + 1) % pattern.size();
+      left = pattern[phase] * unit;
     }
     left -= length - done;
-    if (phase == 0) stroke.push_back(b);
+    if (phase % 2 == 0) stroke.push_back(b);
   }
-  if (phase == 0) flush();
+  if (phase % 2 == 0) flush();
 }
 
 float series_alpha(const Frame& f, const Curve& c) {

@@ -65,7 +65,7 @@ void draw_axis_text(const Frame& f);
 void draw_cursor(const Frame& f);
 void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32 color, ImU32 back,
                  bool hollow = false);
-// Solid, dashed or dotted through `points`, whose patterns run on across corners.
+// Solid or broken through `points`, whose patterns run on across corners.
 void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
                float width, float unit);
 // The sample of a series as legend and tooltip show it.

@@ -39,7 +39,7 @@ struct Axes {
   Axis x = {}, y = {};
 };
 
-enum class Line { Solid, Dashed, Dotted };
+enum class Line { Solid, Dashed, Dotted, DashDot };
 enum class Marker { None, Circle, Square, Triangle, Wedge, Diamond, Cross };
 
 struct Series {

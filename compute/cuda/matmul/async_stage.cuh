@@ -143,11 +143,11 @@ class TileStream {
 // sums of `Warp` += A*B, kTile.stages - 1 tiles ahead. A tile has Warp::kTileSteps steps, in runs
 // of Warp::kSteps: a run is one piece of straight code, which must fit the instruction cache.
 //   first(stage)            loads the fragments of a tile's step 0
-//   step(s, next, stage)    multiplies the fragments of step s of a run, loads those of step `next`
-//   of
-//                           `stage`: the tile itself or, of the tile's last step, the next one
+//   step(s, next, stage)    multiplies the fragments of step s of a run and loads those of step
+//                           `next` of `stage`: the tile itself or, of the tile's last step, the
+//                           next one
 template <Tiling kTile, class Stream, class Warp>
-LAB_DEVICE void pipelined_product(Stream& stream, Warp& warp, int tiles) {
+LAB_DEVICE void pipelined_sums(Stream& stream, Warp& warp, int tiles) {
   LAB_UNROLL
   for (int s = 0; s + 1 < kTile.stages; ++s) stream.next();
   stream.wait();
@@ -166,6 +166,19 @@ LAB_DEVICE void pipelined_product(Stream& stream, Warp& warp, int tiles) {
       if (s == 0 && begin == 0) stream.next();
     }
   }
+}
+
+// A whole product by blocks of kThreads threads, kTile.shared_bytes() of dynamic shared memory
+// each.
+//   warp.write<kAligned>(args, tile)   stores the sums
+template <Tiling kTile, bool kAligned, class Swizzle, class Warp, class T>
+LAB_DEVICE void pipelined_product(const MatmulOf<T>& args) {
+  LAB_DYNAMIC_SHARED(T, shared);
+  const auto tile = tile_origin<kTile, 16>(int(args.m), int(args.n));
+  TileStream<kTile, T, Swizzle, kAligned> stream(args, tile, shared);
+  Warp warp;
+  pipelined_sums<kTile>(stream, warp, (int(args.k) + kTile.k - 1) / kTile.k);
+  warp.template write<kAligned>(args, tile);
 }
 
 }  // namespace lab::cuda_matmul

@@ -16,10 +16,17 @@ LAB_DEVICE void init(Barrier* barrier, int arrivals) {
                "r"(arrivals)
                : "memory");
 }
-// After init() and before the block's barrier: the copy engine sees the barriers too.
+// What generic stores wrote into shared memory is seen by the copy engine and by wgmma. Before the
+// barrier that says so.
+LAB_DEVICE void publish_stores() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// After init() and before the barrier of the block or cluster: the copy engine and the cluster's
+// other blocks see the barriers too.
 LAB_DEVICE void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  publish_stores();
 }
 LAB_DEVICE void arrive(Barrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(simt::shared_address(barrier))

@@ -46,7 +46,8 @@ LAB_DEVICE void multiply_stage(WgmmaSums& sums, unsigned char* stage, int group)
   begin_group();
   LAB_UNROLL
   for (int term = 0; term < kTile.k; term += kWgmmaK) {
-    multiply_async(sums, descriptor_a(a, term), descriptor_b(b, term, Stage<kTile>::kBoxBytes));
+    multiply_async(sums, descriptor_rows(a, term / kWgmmaK * kStepBytes),
+                   descriptor_columns(b, term, Stage<kTile>::kBoxBytes));
   }
   commit_group();
 }

@@ -25,27 +25,28 @@ enum class CudaKernel {
   Bf16,
   Wgmma,
   Persistent,
+  Cluster,
 };
+inline constexpr int kCudaKernels = 13;
 
-// What factors are when they are multiplied. F32 and Tf32 take MatmulArgs, Bf16 Bf16MatmulArgs.
-enum class CudaFactors { F32, Tf32, Bf16 };
-
-struct CudaRung {
+// A rung of the lab's own.
+struct CudaRung : GpuRung {
   CudaKernel kernel;
-  const char* name;      // for --kernels
-  const char* title;     // for people
-  const char* sentence;  // what it adds to the rung before and why that helps
-  CudaFactors factors;
   Tiling tiling;
   int compute_major;  // lowest compute capability
   int compute_minor = 0;
   bool no_later = false;      // of that compute capability alone
   bool whole_pieces = false;  // takes only what in_whole_pieces() accepts
-  bool emulated = true;       // its body has run in tests without a card
 };
 
-// All of them in ladder order.
+// The lab's own in ladder order.
 std::span<const CudaRung> cuda_ladder();
+
+// The same as the seam shows them, then cuBLAS and cublasLt in each precision.
+std::span<const GpuRung> cuda_rungs();
+
+// The lab's own rung of that name; null for a library.
+const CudaRung* own_rung(const GpuRung& rung);
 
 // One dimension of blocks, one of threads; shared memory is all that a block has.
 struct CudaLaunch {
@@ -55,11 +56,10 @@ struct CudaLaunch {
 };
 CudaLaunch launch_of(const CudaRung& rung, std::int64_t m, std::int64_t n);
 
-// Why `rung` cannot compute this product on this card, or nothing. Throws Error(InvalidArgument)
-// naming the shapes where no rung could.
-std::optional<std::string> unsupported(const CudaRung& rung, const MatmulArgs& args,
-                                       const CardFacts& card);
-std::optional<std::string> unsupported(const CudaRung& rung, const Bf16MatmulArgs& args,
+// Why `rung` cannot compute this product on this card, or nothing. Of a library, what the card
+// lacks alone: whether it can be opened is asked elsewhere. Throws Error(InvalidArgument) naming
+// the shapes where no rung could.
+std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product,
                                        const CardFacts& card);
 
 }  // namespace lab

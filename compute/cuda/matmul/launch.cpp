@@ -2,31 +2,23 @@
 
 namespace lab::cuda_matmul {
 
-cudaError_t launch(CudaKernel kernel, const MatmulArgs& args, cudaStream_t stream) {
+RungCode code_of(CudaKernel kernel) {
   switch (kernel) {
-    case CudaKernel::Naive: return launch_naive(args, stream);
-    case CudaKernel::Coalesced: return launch_coalesced(args, stream);
-    case CudaKernel::Shared: return launch_shared(args, stream);
-    case CudaKernel::Column: return launch_column(args, stream);
-    case CudaKernel::Square: return launch_square(args, stream);
-    case CudaKernel::Vector: return launch_vector(args, stream);
-    case CudaKernel::Warp: return launch_warp(args, stream);
-    case CudaKernel::Async: return launch_async(args, stream);
-    case CudaKernel::Tf32: return launch_tf32(args, stream);
-    case CudaKernel::Bf16:
-    case CudaKernel::Wgmma:
-    case CudaKernel::Persistent: break;
+    case CudaKernel::Naive: return naive_code();
+    case CudaKernel::Coalesced: return coalesced_code();
+    case CudaKernel::Shared: return shared_code();
+    case CudaKernel::Column: return column_code();
+    case CudaKernel::Square: return square_code();
+    case CudaKernel::Vector: return vector_code();
+    case CudaKernel::Warp: return warp_code();
+    case CudaKernel::Async: return async_code();
+    case CudaKernel::Tf32: return tf32_code();
+    case CudaKernel::Bf16: return bf16_code();
+    case CudaKernel::Wgmma: return wgmma_code();
+    case CudaKernel::Persistent: return persistent_code();
+    case CudaKernel::Cluster: return cluster_code();
   }
-  return cudaErrorInvalidValue;
-}
-
-cudaError_t launch(CudaKernel kernel, const Bf16MatmulArgs& args, cudaStream_t stream) {
-  switch (kernel) {
-    case CudaKernel::Bf16: return launch_bf16(args, stream);
-    case CudaKernel::Wgmma: return launch_wgmma(args, stream);
-    case CudaKernel::Persistent: return launch_persistent(args, stream);
-    default: return cudaErrorInvalidValue;
-  }
+  return {};
 }
 
 }  // namespace lab::cuda_matmul

@@ -6,23 +6,31 @@
 
 namespace lab::cuda_matmul {
 
-// C = A*B on `stream`. Operands must outlive it; unsupported() has said nothing against it. Returns
-// the launch's status; an empty C launches nothing.
-cudaError_t launch_naive(const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_coalesced(const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_shared(const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_column(const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_square(const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_vector(const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_warp(const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_async(const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_tf32(const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_bf16(const Bf16MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_wgmma(const Bf16MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch_persistent(const Bf16MatmulArgs& args, cudaStream_t stream);
+// How a rung is started. Both return CUDA's status and want the card to be the thread's current
+// one.
+struct RungCode {
+  // Loads the rung's kernels onto the card and lets them have their shared memory: once for each
+  // card, before the first launch. May wait for the card.
+  cudaError_t (*load)() = nullptr;
+  // C = A*B on `stream`. Operands must outlive it; unsupported() has said nothing against it. An
+  // empty C launches nothing.
+  cudaError_t (*launch)(const GpuProduct& product, cudaStream_t stream) = nullptr;
+};
 
-// By name of the rung; cudaErrorInvalidValue for one that takes other factors.
-cudaError_t launch(CudaKernel kernel, const MatmulArgs& args, cudaStream_t stream);
-cudaError_t launch(CudaKernel kernel, const Bf16MatmulArgs& args, cudaStream_t stream);
+RungCode naive_code();
+RungCode coalesced_code();
+RungCode shared_code();
+RungCode column_code();
+RungCode square_code();
+RungCode vector_code();
+RungCode warp_code();
+RungCode async_code();
+RungCode tf32_code();
+RungCode bf16_code();
+RungCode wgmma_code();
+RungCode persistent_code();
+RungCode cluster_code();
+
+RungCode code_of(CudaKernel kernel);
 
 }  // namespace lab::cuda_matmul

@@ -22,6 +22,19 @@ struct MmaWarpTile : WarpTile<kTile> {
   }
 };
 
+// Calls multiply(i, j) for each fragment of C: there and back again, so that neighbours in time
+// share an operand's registers.
+template <class Tile, class Multiply>
+LAB_DEVICE void for_fragments(const Multiply& multiply) {
+  LAB_UNROLL
+  for (int i = 0; i < Tile::kDown; ++i) {
+    LAB_UNROLL
+    for (int jj = 0; jj < Tile::kAcross; ++jj) {
+      multiply(i, i % 2 == 0 ? jj : Tile::kAcross - 1 - jj);
+    }
+  }
+}
+
 // The fragment of A for rows `row`..row+15 of its tile and the 32 bytes of terms of step s.
 // ldmatrix moves 16-byte pieces of rows, be they 8 numbers of bf16 or 4 of tf32: a lane gets the
 // 4 bytes that mma.sync wants of it for either.

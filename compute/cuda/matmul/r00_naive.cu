@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r00_naive.cuh"
 
 #include "compute/cuda/matmul/launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -12,8 +11,8 @@ __global__ void __launch_bounds__(kThreads<kNaiveTiling>) naive_kernel(MatmulArg
 
 }  // namespace
 
-cudaError_t launch_naive(const MatmulArgs& args, cudaStream_t stream) {
-  return start<kNaiveTiling>(naive_kernel, args, stream);
+RungCode naive_code() {
+  return rung_code<kNaiveTiling, float, naive_kernel>();
 }
 
 }  // namespace lab::cuda_matmul

@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r01_coalesced.cuh"
 
 #include "compute/cuda/matmul/launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -12,8 +11,8 @@ __global__ void __launch_bounds__(kThreads<kCoalescedTiling>) coalesced_kernel(M
 
 }  // namespace
 
-cudaError_t launch_coalesced(const MatmulArgs& args, cudaStream_t stream) {
-  return start<kCoalescedTiling>(coalesced_kernel, args, stream);
+RungCode coalesced_code() {
+  return rung_code<kCoalescedTiling, float, coalesced_kernel>();
 }
 
 }  // namespace lab::cuda_matmul

@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r02_shared.cuh"
 
 #include "compute/cuda/matmul/launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -12,8 +11,8 @@ __global__ void __launch_bounds__(kThreads<kSharedTiling>) shared_kernel(MatmulA
 
 }  // namespace
 
-cudaError_t launch_shared(const MatmulArgs& args, cudaStream_t stream) {
-  return start<kSharedTiling>(shared_kernel, args, stream);
+RungCode shared_code() {
+  return rung_code<kSharedTiling, float, shared_kernel>();
 }
 
 }  // namespace lab::cuda_matmul

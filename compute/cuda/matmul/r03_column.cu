@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r03_column.cuh"
 
 #include "compute/cuda/matmul/launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -12,8 +11,8 @@ __global__ void __launch_bounds__(kThreads<kColumnTiling>) column_kernel(MatmulA
 
 }  // namespace
 
-cudaError_t launch_column(const MatmulArgs& args, cudaStream_t stream) {
-  return start<kColumnTiling>(column_kernel, args, stream);
+RungCode column_code() {
+  return rung_code<kColumnTiling, float, column_kernel>();
 }
 
 }  // namespace lab::cuda_matmul

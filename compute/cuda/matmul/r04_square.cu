@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r04_square.cuh"
 
 #include "compute/cuda/matmul/launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -12,8 +11,8 @@ __global__ void __launch_bounds__(kThreads<kSquareTiling>) square_kernel(MatmulA
 
 }  // namespace
 
-cudaError_t launch_square(const MatmulArgs& args, cudaStream_t stream) {
-  return start<kSquareTiling>(square_kernel, args, stream);
+RungCode square_code() {
+  return rung_code<kSquareTiling, float, square_kernel>();
 }
 
 }  // namespace lab::cuda_matmul

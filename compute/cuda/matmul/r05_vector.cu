@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r05_vector.cuh"
 
 #include "compute/cuda/matmul/launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -14,9 +13,8 @@ __global__ void __launch_bounds__(kThreads<kVectorTiling>, kVectorTiling.blocks_
 
 }  // namespace
 
-cudaError_t launch_vector(const MatmulArgs& args, cudaStream_t stream) {
-  const auto kernel = in_whole_pieces(args) ? vector_kernel<true> : vector_kernel<false>;
-  return start<kVectorTiling>(kernel, args, stream);
+RungCode vector_code() {
+  return rung_code<kVectorTiling, float, vector_kernel<true>, vector_kernel<false>>();
 }
 
 }  // namespace lab::cuda_matmul

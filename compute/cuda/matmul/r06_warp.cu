@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r06_warp.cuh"
 
 #include "compute/cuda/matmul/launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -14,9 +13,8 @@ __global__ void __launch_bounds__(kThreads<kWarpTiling>, kWarpTiling.blocks_per_
 
 }  // namespace
 
-cudaError_t launch_warp(const MatmulArgs& args, cudaStream_t stream) {
-  const auto kernel = in_whole_pieces(args) ? warp_kernel<true> : warp_kernel<false>;
-  return start<kWarpTiling>(kernel, args, stream);
+RungCode warp_code() {
+  return rung_code<kWarpTiling, float, warp_kernel<true>, warp_kernel<false>>();
 }
 
 }  // namespace lab::cuda_matmul

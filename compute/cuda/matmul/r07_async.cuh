@@ -2,10 +2,10 @@
 // C = A*B, FP32: the warp rung with tiles copied by cp.async while earlier ones are multiplied.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
 // Adds     overlap: the copy engine of each multiprocessor fills the stages to come, past
-// registers,
-//          so a tile is there before it is needed; fragments of the next term are loaded during the
-//          multiplies of this one. A is not transposed: a load takes 4 terms of a row, and swizzled
-//          pieces keep the banks apart. Blocks go down bands of C that share the second cache.
+//          registers, so a tile is there before it is needed; fragments of the next term are loaded
+//          during the multiplies of this one. A is not transposed: a load takes 4 terms of a row,
+//          and swizzled pieces keep the banks apart. Blocks go down bands of C that share the
+//          second cache.
 // Work     2*M*N*K FLOP; 32 FLOP a byte of global memory; 6 shared loads for 128 multiply-adds
 // Limits   any M,N,K >= 0; K == 0 writes zeros; kAligned: pointers 16-byte aligned, ld* and N
 //          multiples of 4; without it the copies move 4 bytes each. Compute capability 8.0
@@ -102,12 +102,7 @@ class SimtWarp {
 // block [kTile.threads()], grid: tiles of C, kTile.shared_bytes() of dynamic shared memory
 template <Tiling kTile, bool kAligned>
 LAB_DEVICE void async_body(MatmulArgs args) {
-  LAB_DYNAMIC_SHARED(float, shared);
-  const auto tile = tile_origin<kTile, 16>(int(args.m), int(args.n));
-  TileStream<kTile, float, PlainRows, kAligned> stream(args, tile, shared);
-  SimtWarp<kTile> warp;
-  pipelined_product<kTile>(stream, warp, (int(args.k) + kTile.k - 1) / kTile.k);
-  warp.template write<kAligned>(args, tile);
+  pipelined_product<kTile, kAligned, PlainRows, SimtWarp<kTile>>(args);
 }
 
 }  // namespace lab::cuda_matmul

@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r08_tf32.cuh"
 
 #include "compute/cuda/matmul/launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -14,9 +13,9 @@ __global__ void __launch_bounds__(kThreads<kTf32Tiling>, kTf32Tiling.blocks_per_
 
 }  // namespace
 
-cudaError_t launch_tf32(const MatmulArgs& args, cudaStream_t stream) {
-  const auto kernel = in_whole_pieces(args) ? tf32_kernel<true> : tf32_kernel<false>;
-  return start<kTf32Tiling>(kernel, args, stream, kTf32Tiling.shared_bytes());
+RungCode tf32_code() {
+  return rung_code<kTf32Tiling, float, tf32_kernel<true>, tf32_kernel<false>,
+                   kTf32Tiling.shared_bytes()>();
 }
 
 }  // namespace lab::cuda_matmul

@@ -31,14 +31,8 @@ class Tf32Warp {
 
   LAB_DEVICE void step(int s, int next, simt::SharedPtr<const float> stage) {
     load(stage, next, (s + 1) % 2);
-    LAB_UNROLL
-    for (int i = 0; i < Tile::kDown; ++i) {
-      LAB_UNROLL
-      for (int jj = 0; jj < Tile::kAcross; ++jj) {
-        const int j = i % 2 == 0 ? jj : Tile::kAcross - 1 - jj;
-        simt::mma_m16n8k8_tf32(sums_[i][j], a_[s % 2][i], b_[s % 2][j]);
-      }
-    }
+    for_fragments<Tile>(
+        [&](int i, int j) { simt::mma_m16n8k8_tf32(sums_[i][j], a_[s % 2][i], b_[s % 2][j]); });
   }
 
   template <bool kAligned>
@@ -99,12 +93,7 @@ class Tf32Warp {
 // block [kTile.threads()], grid: tiles of C, kTile.shared_bytes() of dynamic shared memory
 template <Tiling kTile, bool kAligned>
 LAB_DEVICE void tf32_body(MatmulArgs args) {
-  LAB_DYNAMIC_SHARED(float, shared);
-  const auto tile = tile_origin<kTile, 16>(int(args.m), int(args.n));
-  TileStream<kTile, float, PairedRows, kAligned> stream(args, tile, shared);
-  Tf32Warp<kTile> warp;
-  pipelined_product<kTile>(stream, warp, (int(args.k) + kTile.k - 1) / kTile.k);
-  warp.template write<kAligned>(args, tile);
+  pipelined_product<kTile, kAligned, PairedRows, Tf32Warp<kTile>>(args);
 }
 
 }  // namespace lab::cuda_matmul

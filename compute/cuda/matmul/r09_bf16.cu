@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r09_bf16.cuh"
 
 #include "compute/cuda/matmul/launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -14,9 +13,9 @@ __global__ void __launch_bounds__(kThreads<kBf16Tiling>, kBf16Tiling.blocks_per_
 
 }  // namespace
 
-cudaError_t launch_bf16(const Bf16MatmulArgs& args, cudaStream_t stream) {
-  const auto kernel = in_whole_pieces(args) ? bf16_kernel<true> : bf16_kernel<false>;
-  return start<kBf16Tiling>(kernel, args, stream, kBf16Tiling.shared_bytes());
+RungCode bf16_code() {
+  return rung_code<kBf16Tiling, std::uint16_t, bf16_kernel<true>, bf16_kernel<false>,
+                   kBf16Tiling.shared_bytes()>();
 }
 
 }  // namespace lab::cuda_matmul

@@ -31,14 +31,8 @@ class Bf16Warp {
 
   LAB_DEVICE void step(int s, int next, simt::SharedPtr<const std::uint16_t> stage) {
     load(stage, next, (s + 1) % 2);
-    LAB_UNROLL
-    for (int i = 0; i < Tile::kDown; ++i) {
-      LAB_UNROLL
-      for (int jj = 0; jj < Tile::kAcross; ++jj) {
-        const int j = i % 2 == 0 ? jj : Tile::kAcross - 1 - jj;
-        simt::mma_m16n8k16_bf16(sums_[i][j], a_[s % 2][i], b_[s % 2][j]);
-      }
-    }
+    for_fragments<Tile>(
+        [&](int i, int j) { simt::mma_m16n8k16_bf16(sums_[i][j], a_[s % 2][i], b_[s % 2][j]); });
   }
 
   template <bool kAligned>
@@ -100,12 +94,7 @@ class Bf16Warp {
 // block [kTile.threads()], grid: tiles of C, kTile.shared_bytes() of dynamic shared memory
 template <Tiling kTile, bool kAligned>
 LAB_DEVICE void bf16_body(Bf16MatmulArgs args) {
-  LAB_DYNAMIC_SHARED(std::uint16_t, shared);
-  const auto tile = tile_origin<kTile, 16>(int(args.m), int(args.n));
-  TileStream<kTile, std::uint16_t, SwizzledRows, kAligned> stream(args, tile, shared);
-  Bf16Warp<kTile> warp;
-  pipelined_product<kTile>(stream, warp, (int(args.k) + kTile.k - 1) / kTile.k);
-  warp.template write<kAligned>(args, tile);
+  pipelined_product<kTile, kAligned, SwizzledRows, Bf16Warp<kTile>>(args);
 }
 
 }  // namespace lab::cuda_matmul

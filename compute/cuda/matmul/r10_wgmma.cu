@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r10_wgmma.cuh"
 
 #include "compute/cuda/matmul/hopper_launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -14,9 +13,8 @@ __global__ void __launch_bounds__(kThreads<kWgmmaTiling>, 1)
 
 }  // namespace
 
-cudaError_t launch_wgmma(const Bf16MatmulArgs& args, cudaStream_t stream) {
-  return start_hopper<kWgmmaTiling>(wgmma_kernel, args, tiles_of(kWgmmaTiling, args.m, args.n),
-                                    stream);
+RungCode wgmma_code() {
+  return hopper_code<kWgmmaTiling, wgmma_kernel, false>();
 }
 
 }  // namespace lab::cuda_matmul

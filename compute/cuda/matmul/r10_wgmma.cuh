@@ -7,8 +7,7 @@
 //          which swizzles them. Only this reaches the full rate of Hopper's tensor cores.
 // Work     2*M*N*K FLOP; 85 FLOP a byte of global memory
 // Limits   M,N >= 0, K > 0; pointers 16-byte aligned, lda, ldb and N multiples of 8, ldc of 4;
-// compute
-//          capability 9.0 alone (sm_90a). Compiled; no card and no emulator has run it
+//          compute capability 9.0 alone (sm_90a). Compiled; no card and no emulator has run it
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier"
 #include "compute/cuda/matmul/hopper_stage.cuh"
@@ -48,7 +47,7 @@ LAB_DEVICE void wgmma_body(const CUtensorMap& a, const CUtensorMap& b, const Bf1
     simt::sync_threads();  // no warpgroup reads the stage of tile t - 1 any more
     if (orders && t + kTile.stages - 1 < tiles) fill(t + kTile.stages - 1);
   }
-  hopper::wait_group<0>();
+  hopper::finish(sums);
   hopper::write_sums(sums, args, tile, group);
 }
 

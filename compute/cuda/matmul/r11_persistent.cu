@@ -1,7 +1,6 @@
 #include "compute/cuda/matmul/r11_persistent.cuh"
 
 #include "compute/cuda/matmul/hopper_launch.cuh"
-#include "compute/cuda/matmul/launch.h"
 
 namespace lab::cuda_matmul {
 namespace {
@@ -14,14 +13,8 @@ __global__ void __launch_bounds__(kThreads<kPersistentTiling>, 1)
 
 }  // namespace
 
-cudaError_t launch_persistent(const Bf16MatmulArgs& args, cudaStream_t stream) {
-  int card = 0, multiprocessors = 0;
-  auto status = cudaGetDevice(&card);
-  if (status == cudaSuccess) {
-    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, card);
-  }
-  if (status != cudaSuccess) return status;
-  return start_hopper<kPersistentTiling>(persistent_kernel, args, multiprocessors, stream);
+RungCode persistent_code() {
+  return hopper_code<kPersistentTiling, persistent_kernel, true>();
 }
 
 }  // namespace lab::cuda_matmul

@@ -29,4 +29,19 @@ LAB_DEVICE TileOrigin tile_origin(int m, int n) {
   return tile_at<kTile, kBand>(simt::block_idx().x, m, n);
 }
 
+// For blocks that stay: calls work(tile) for the tiles of this one, which has this rank in its
+// cluster. A cluster takes kTile.cluster tiles at a time, one below the other. The lower of them
+// may lie outside of C: all blocks of a cluster get as many.
+template <Tiling kTile, int kBand, class Work>
+LAB_DEVICE void for_my_tiles(int m, int n, int rank, const Work& work) {
+  constexpr Tiling kWhole = kTile.of_cluster();
+  const int count = ((m + kWhole.m - 1) / kWhole.m) * ((n + kWhole.n - 1) / kWhole.n);
+  const int step = simt::grid_dim().x / kTile.cluster;
+  for (int i = simt::block_idx().x / kTile.cluster; i < count; i += step) {
+    TileOrigin tile = tile_at<kWhole, kBand / kTile.cluster>(i, m, n);
+    tile.row += rank * kTile.m;
+    work(tile);
+  }
+}
+
 }  // namespace lab::cuda_matmul

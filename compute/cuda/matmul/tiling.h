@@ -16,20 +16,38 @@ struct Tiling {
   int straight_steps = 8;    // terms that the async rung multiplies in one piece of straight code
   int blocks_per_sm = 1;     // that registers must leave room for
   int producer_threads = 0;  // that order copies and compute nothing
+  int cluster = 1;           // blocks, one below the other in C, that share what they copy
   int extra_bytes = 0;       // of shared memory beside the stages
 
   constexpr int threads() const { return (m / thread_m) * (n / thread_n) + producer_threads; }
   constexpr int stage_bytes() const { return ((m + pad) * k + k * n) * element_bytes; }
   constexpr int shared_bytes() const { return stages * stage_bytes() + extra_bytes; }
-  // FLOP for each byte that a block reads of A and B.
-  constexpr double flop_per_byte() const {
-    return 2.0 * m * n / (static_cast<double>(m + n) * element_bytes);
+  constexpr Tiling with_producer(int its_threads) const {
+    Tiling tiling = *this;
+    tiling.producer_threads = its_threads;
+    return tiling;
+  }
+  constexpr Tiling with_cluster(int blocks) const {
+    Tiling tiling = *this;
+    tiling.cluster = blocks;
+    return tiling;
+  }
+  // The tile that a cluster computes.
+  constexpr Tiling of_cluster() const {
+    Tiling tiling = *this;
+    tiling.m *= cluster;
+    return tiling;
   }
 };
 
-// Tiles that cover C, one block each.
+// Tiles that cover C.
 constexpr std::int64_t tiles_of(const Tiling& tiling, std::int64_t m, std::int64_t n) {
   return ((m + tiling.m - 1) / tiling.m) * ((n + tiling.n - 1) / tiling.n);
+}
+
+// Blocks of a launch with one for each tile: whole clusters.
+constexpr std::int64_t blocks_of(const Tiling& tiling, std::int64_t m, std::int64_t n) {
+  return tiles_of(tiling.of_cluster(), m, n) * tiling.cluster;
 }
 
 // As a constant, which device code can use without calling a host function.
@@ -63,14 +81,7 @@ inline constexpr Tiling kWgmmaTiling{.m = 128,
                                      .stages = 4,
                                      .element_bytes = 2,
                                      .extra_bytes = 1024};
-inline constexpr Tiling kPersistentTiling{.m = 128,
-                                          .n = 256,
-                                          .k = 64,
-                                          .thread_m = 8,
-                                          .thread_n = 16,
-                                          .stages = 4,
-                                          .element_bytes = 2,
-                                          .producer_threads = 128,
-                                          .extra_bytes = 1024};
+inline constexpr Tiling kPersistentTiling = kWgmmaTiling.with_producer(128);
+inline constexpr Tiling kClusterTiling = kPersistentTiling.with_cluster(2);
 
 }  // namespace lab

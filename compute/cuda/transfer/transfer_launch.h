@@ -14,6 +14,7 @@ namespace lab::cuda {
 // Async    on `stream`
 // Errors   the launch's status
 // Source   method: NVIDIA nvbandwidth
+
 // Loads all of them: a kernel loaded when it is first launched waits for the card, which behind a
 // closed gate would be for ever.
 cudaError_t load_transfer_kernels();

@@ -9,6 +9,7 @@ FakeNvml::FakeNvml(const std::string& kind)
       library_(dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
   EXPECT_NE(library_, nullptr) << path_;
   set_processes(2, 0);
+  slow(0, false);
   for (int card = 0; card < 2; ++card) fail(card, 0);
 }
 

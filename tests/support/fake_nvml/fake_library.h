@@ -24,6 +24,9 @@ class FakeNvml {
   void fail(int card, int code) const {
     find<decltype(fake_nvml_fail)>("fake_nvml_fail")(card, code);
   }
+  void slow(int microseconds, bool busy) const {
+    find<decltype(fake_nvml_slow)>("fake_nvml_slow")(microseconds, busy ? 1 : 0);
+  }
 
  private:
   struct Close {

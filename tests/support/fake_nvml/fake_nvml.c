@@ -5,6 +5,7 @@
      FAKE_OLD     an old driver, which lacks most of the functions
      FAKE_INIT    what nvmlInit_v2 answers (0)
    Structures and numbers are those of the NVML API reference. */
+#define _GNU_SOURCE /* usleep, CLOCK_THREAD_CPUTIME_ID */
 #include "tests/support/fake_nvml/fake_nvml.h"
 
 #include <stdatomic.h>
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
+#include <unistd.h>
 
 #ifndef FAKE_CARDS
 #define FAKE_CARDS 1
@@ -59,7 +62,7 @@ typedef struct {
 
 static Card cards[8] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0},
                         {4, 0, 0}, {5, 0, 0}, {6, 0, 0}, {7, 0, 0}};
-static atomic_int opened, processes = 2, growth;
+static atomic_int opened, processes = 2, growth, slow_us, busy;
 
 int fake_nvml_calls(int card) {
   return cards[card].calls;
@@ -75,16 +78,54 @@ void fake_nvml_fail(int card, int code) {
   cards[card].fails = code;
 }
 
+void fake_nvml_slow(int microseconds, int is_busy) {
+  slow_us = microseconds;
+  busy = is_busy;
+}
+
+static long long time_us(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+static void take_time(void) {
+  if (slow_us == 0) return;
+  const long long end = time_us(CLOCK_THREAD_CPUTIME_ID) + slow_us;
+  if (!busy) usleep((useconds_t)slow_us);
+  while (busy && time_us(CLOCK_THREAD_CPUTIME_ID) < end) {
+  }
+}
+
 static int touch(Card* card) {
   ++card->calls;
+  take_time();
   return card->fails;
+}
+
+/* Begins a function that fails as its card does. */
+#define TOUCH(card)                  \
+  do {                               \
+    const int failed = touch(card);  \
+    if (failed != OK) return failed; \
+  } while (0)
+
+/* Ends a call of a list of processes with too little room for `all` of them. */
+static int refuse_room(unsigned* count, unsigned all) {
+  *count = all;
+  processes += growth;
+  return TOO_SMALL;
+}
+
+/* The second process does not say how much memory it holds. */
+static unsigned long long memory_of_process(unsigned i) {
+  return i == 1 ? ~0ULL : (20ULL - i) << 30;
 }
 
 /* Most functions fill one value of a card. */
 #define VALUE(function, type, present, number) \
   int function(Card* card, type* value) {      \
-    const int failed = touch(card);            \
-    if (failed != OK) return failed;           \
+    TOUCH(card);                               \
     if (!(present)) return NOT_SUPPORTED;      \
     *value = (number);                         \
     return OK;                                 \
@@ -127,16 +168,14 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, Card** card) {
   return NOT_FOUND;
 }
 int nvmlDeviceGetPciInfo_v3(Card* card, Pci* pci) {
-  const int failed = touch(card);
-  if (failed != OK) return failed;
+  TOUCH(card);
   memset(pci, 0, sizeof *pci);
   pci->bus = 1U + 0x40U * (unsigned)card->index;
   snprintf(pci->bus_id, sizeof pci->bus_id, "00000000:%02X:00.0", pci->bus & 0xFFU);
   return OK;
 }
 int nvmlDeviceGetName(Card* card, char* text, unsigned size) {
-  const int failed = touch(card);
-  if (failed != OK) return failed;
+  TOUCH(card);
   snprintf(text, size, LAPTOP ? "NVIDIA GeForce RTX 4060 Laptop GPU" : "NVIDIA H200");
   return OK;
 }
@@ -149,35 +188,27 @@ VALUE(nvmlDeviceGetMemoryInfo, Memory, 1,
 VALUE(nvmlDeviceGetPowerUsage, unsigned, !LAPTOP, 412345U)
 
 int nvmlDeviceGetTemperature(Card* card, unsigned sensor, unsigned* value) {
-  const int failed = touch(card);
-  if (failed != OK) return failed;
+  TOUCH(card);
   if (sensor != 0) return INVALID;
   *value = 54U + (unsigned)card->index;
   return OK;
 }
 int nvmlDeviceGetClockInfo(Card* card, unsigned type, unsigned* value) {
-  const int failed = touch(card);
-  if (failed != OK) return failed;
+  TOUCH(card);
   *value = type == 1 ? 1755U : 3201U;
   return OK;
 }
 
 #ifdef FAKE_OLD
 
-/* The second process does not say how much memory it holds. */
 int nvmlDeviceGetComputeRunningProcesses(Card* card, unsigned* count, ProcessV1* list) {
-  const int failed = touch(card);
-  if (failed != OK) return failed;
+  TOUCH(card);
   const unsigned all = (unsigned)processes;
-  if (*count < all || list == NULL) {
-    *count = all;
-    processes += growth;
-    return TOO_SMALL;
-  }
+  if (*count < all || list == NULL) return refuse_room(count, all);
   *count = all;
   for (unsigned i = 0; i < all; ++i) {
     list[i].pid = 4242U + i;
-    list[i].used = i == 1 ? ~0ULL : (20ULL - i) << 30;
+    list[i].used = memory_of_process(i);
   }
   return OK;
 }
@@ -189,24 +220,18 @@ int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   return OK;
 }
 int nvmlDeviceGetComputeRunningProcesses_v2(Card* card, unsigned* count, ProcessV2* list) {
-  const int failed = touch(card);
-  if (failed != OK) return failed;
+  TOUCH(card);
   const unsigned all = (unsigned)processes;
-  if (*count < all || list == NULL) {
-    *count = all;
-    processes += growth;
-    return TOO_SMALL;
-  }
+  if (*count < all || list == NULL) return refuse_room(count, all);
   *count = all;
   for (unsigned i = 0; i < all; ++i) {
-    const ProcessV2 one = {4242U + i, i == 1 ? ~0ULL : (20ULL - i) << 30, ~0U, ~0U};
+    const ProcessV2 one = {4242U + i, memory_of_process(i), ~0U, ~0U};
     list[i] = one;
   }
   return OK;
 }
 int nvmlDeviceGetGraphicsRunningProcesses_v2(Card* card, unsigned* count, ProcessV2* list) {
-  const int failed = touch(card);
-  if (failed != OK) return failed;
+  TOUCH(card);
   if (*count < 1 || list == NULL) {
     *count = 1;
     return TOO_SMALL;
@@ -217,8 +242,7 @@ int nvmlDeviceGetGraphicsRunningProcesses_v2(Card* card, unsigned* count, Proces
   return OK;
 }
 int nvmlDeviceGetMemoryInfo_v2(Card* card, MemoryV2* memory) {
-  const int failed = touch(card);
-  if (failed != OK) return failed;
+  TOUCH(card);
   if (memory->version != (sizeof(MemoryV2) | 2U << 24U)) return 25;
   const MemoryV2 big = {memory->version, 141ULL << 30, 1ULL << 30, 101ULL << 30, 39ULL << 30};
   const MemoryV2 small = {memory->version, 8ULL << 30, 1ULL << 30, 6ULL << 30, 1ULL << 30};
@@ -258,8 +282,7 @@ int nvmlDeviceGetTemperatureThreshold(Card* card, unsigned kind, unsigned* value
   return touch(card);
 }
 int nvmlDeviceGetNvLinkState(Card* card, unsigned link, unsigned* active) {
-  const int failed = touch(card);
-  if (failed != OK) return failed;
+  TOUCH(card);
   if (LAPTOP) return NOT_SUPPORTED;
   if (link >= LINKS) return INVALID;
   *active = link != 3;

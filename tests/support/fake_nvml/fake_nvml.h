@@ -15,6 +15,10 @@ void fake_nvml_set_processes(int count, int growth);
 /* From now on every call of that card answers `code`; 0: as usual. */
 void fake_nvml_fail(int card, int code);
 
+/* From now on every call of a card takes so many microseconds, of processor time with `busy`, else
+   waiting; 0: as usual. */
+void fake_nvml_slow(int microseconds, int busy);
+
 #ifdef __cplusplus
 }
 #endif

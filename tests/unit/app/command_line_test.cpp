@@ -44,15 +44,18 @@ TEST(CommandLine, OpensTheWindowWithoutWords) {
 TEST(CommandLine, ReadsWindowOptions) {
   const auto window = std::get<WindowOptions>(
       parse({"--scale", "1.5", "--theme", "light", "--page", "matmul", "--size", "1920x1080",
-             "--screenshot", "a.png", "--frames", "3", "--cpu-devices", "2"}));
+             "--screenshot", "a.png", "--frames", "3", "--cpu-devices", "2", "--wake-cards",
+             "--reference", "b.json"}));
   EXPECT_FLOAT_EQ(window.scale.value(), 1.5F);
   EXPECT_EQ(window.theme, "light");
   EXPECT_EQ(window.page, "matmul");
   EXPECT_EQ(window.width, 1920);
   EXPECT_EQ(window.height, 1080);
   EXPECT_EQ(window.screenshot, "a.png");
+  EXPECT_EQ(window.reference, "b.json");
   EXPECT_EQ(window.frames, 3);
   EXPECT_EQ(window.cpu_devices, 2);
+  EXPECT_TRUE(window.wake_cards);
 }
 
 TEST(CommandLine, ReadsDevices) {
@@ -71,7 +74,7 @@ TEST(CommandLine, ReadsMatmul) {
   EXPECT_EQ(r.cache, CacheState::Cold);
   EXPECT_EQ(r.budget_s, 0.1);
   EXPECT_EQ(r.seed, 7U);
-  EXPECT_EQ(r.dtype, DType::BF16);
+  EXPECT_EQ(r.dtype, Precision::BF16);
 }
 
 TEST(CommandLine, ReadsTransfer) {
@@ -297,8 +300,8 @@ TEST(CommandLine, AFaultNamesItsOption) {
   EXPECT_TRUE(contains(complaint({"train", "--batch"}), "--batch needs a value"));
 }
 
-TEST(CommandLine, Tf32IsNotForProcessors) {
-  EXPECT_TRUE(contains(complaint({"matmul", "--dtype", "tf32"}, Errc::Unsupported), "NVIDIA"));
+TEST(CommandLine, AnUnknownTypeIsToldTheOthers) {
+  EXPECT_TRUE(contains(complaint({"matmul", "--dtype", "fp8"}), "f32, bf16 or tf32"));
 }
 
 TEST(CommandLine, FindsTheWishForJsonInBrokenLines) {

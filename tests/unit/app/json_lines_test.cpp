@@ -175,13 +175,17 @@ TEST(JsonLines, SkipsAndErrorsSayWhy) {
 
 TEST(JsonLines, TheLastObjectTellsPeaksAndFits) {
   JobSummary summary;
+  PeakSample peak;
+  peak.threads = 2;
+  summary.add(peak);
   summary.add(PeakSample{});
   summary.add(TransferFit{});
   summary.add(StepDone{});
   const auto json = nlohmann::json::parse(json_done(1, summary));
   EXPECT_EQ(json["type"], "done");
-  ASSERT_EQ(json["peaks"].size(), 1U);
+  ASSERT_EQ(json["peaks"].size(), 2U);
   expect_keys(json["peaks"][0], {"device", "threads", "gflops", "samples"});
+  EXPECT_FALSE(json["peaks"][1].contains("threads")) << "of a whole card";
   ASSERT_EQ(json["fits"].size(), 1U);
   expect_keys(json["fits"][0], {"op", "threads", "latency_s", "gb_per_s", "break_even_bytes"});
   EXPECT_EQ(nlohmann::json::parse(json_done(1)).size(), 2U);
@@ -192,7 +196,7 @@ TEST(JsonLines, TheLastObjectTellsTheCeilings) {
   ceilings.device = cpu(1);
   ceilings.threads = 2;
   ceilings.compute = {{.name = "FMA f32", .threads = 1, .gflops = 250},
-                      {.name = "FMA bf16", .dtype = DType::BF16, .threads = 2, .gflops = 900}};
+                      {.name = "FMA bf16", .dtype = Precision::BF16, .threads = 2, .gflops = 900}};
   ceilings.bandwidth = {
       {.name = "L1", .cache_bytes = 98304, .working_set_bytes = 49152, .gb_per_s = 1000},
       {.name = "memory", .working_set_bytes = 1 << 27, .gb_per_s = 40}};

@@ -37,7 +37,7 @@ struct CheckOptions {
   std::vector<simd::ConvShape> shapes = ragged_shapes();
   std::vector<std::int64_t> batches = {1, 3, 16, 17, 33};
   std::vector<int> threads = {1, 2, 3};
-  DType products = DType::F32;
+  Precision products = Precision::F32;
 };
 
 // Every stage of every shape, batch and number of threads that the algorithm supports: results near

@@ -29,9 +29,9 @@ TEST(DirectConvolution, MatchesFloat64OnEveryTarget) {
 TEST(DirectConvolution, LeavesOtherCasesToOthers) {
   ConvolutionCase c{.shape = simd::conv_shape(14, 14, 6, 16, 5, 1, 0), .batch = 256};
   EXPECT_TRUE(direct_convolution().supports(c));
-  c.products = DType::BF16;
+  c.products = Precision::BF16;
   EXPECT_FALSE(direct_convolution().supports(c));
-  c.products = DType::F32;
+  c.products = Precision::F32;
   c.batch = 1;
   EXPECT_FALSE(direct_convolution().supports(c)) << "most lanes would be empty";
   c = {.shape = simd::conv_shape(14, 14, 6, 16, 5, 2, 0),

@@ -63,7 +63,7 @@ TEST_F(LibraryConvolution, RoundsFactorsToBf16) {
                                    .norm_tolerance = 0.01,
                                    .batches = {1, 5},
                                    .threads = {1},
-                                   .products = DType::BF16};
+                                   .products = Precision::BF16};
   EXPECT_EQ(test::check_algorithm(library_convolution(), options), cases(options));
 }
 
@@ -71,7 +71,7 @@ TEST_F(LibraryConvolution, RoundsFactorsToBf16) {
 TEST_F(LibraryConvolution, SumsBf16ProductsInF32) {
   if (!has_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
   const ConvShape s = conv_shape(6, 5, 19, 16, 3, 1, 1);
-  const ConvolutionCase c{.shape = s, .batch = 4, .threads = 1, .products = DType::BF16};
+  const ConvolutionCase c{.shape = s, .batch = 4, .threads = 1, .products = Precision::BF16};
   const auto x = test::small_integers(c.batch * s.in_size() + 16, 1);
   const auto weight = test::small_integers(s.weights(), 2);
   const auto bias = test::small_integers(s.out_c, 3);

@@ -139,7 +139,7 @@ TEST_F(MeasuredChoice, DependsOnStageThreadsProductsAndShape) {
   choose_anew(c);
   c.threads = 2;
   choose_anew(c);
-  c.products = DType::BF16;
+  c.products = Precision::BF16;
   choose_anew(c);
   c.shape.stride = 2;
   choose_anew(c);

@@ -27,7 +27,7 @@ struct Bounds {
 constexpr Bounds kWinograd2{1e-6, 1e-6}, kWinograd4{4e-6, 4e-6}, kGemmBf16{1e-2, 6e-3},
     kWinograd2Bf16{1e-2, 1e-2}, kWinograd4Bf16{5e-2, 3e-2};
 
-int check(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, DType products,
+int check(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, Precision products,
           std::vector<std::int64_t> batches = {1, 3, 17}) {
   return test::check_algorithm(algorithm, {.tolerance = bounds.tolerance,
                                            .norm_tolerance = bounds.norm_tolerance,
@@ -43,13 +43,13 @@ int all_cases() {
 }
 
 TEST(Winograd, ErrorsInFp32AreBounded) {
-  EXPECT_EQ(check(winograd2_convolution(), kWinograd2, DType::F32), all_cases());
-  EXPECT_EQ(check(winograd4_convolution(), kWinograd4, DType::F32), all_cases());
+  EXPECT_EQ(check(winograd2_convolution(), kWinograd2, Precision::F32), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), kWinograd4, Precision::F32), all_cases());
 }
 
 TEST(Winograd, ErrorsOfBf16FactorsAreBounded) {
-  EXPECT_EQ(check(winograd2_convolution(), kWinograd2Bf16, DType::BF16), all_cases());
-  EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, DType::BF16), all_cases());
+  EXPECT_EQ(check(winograd2_convolution(), kWinograd2Bf16, Precision::BF16), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16), all_cases());
 }
 
 // More terms than a product takes at once, and sums too large for a copy a thread.
@@ -61,8 +61,8 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
   for (const Case& c : {Case{gemm_convolution(), {1e-6, 1e-6}, kGemmBf16},
                         Case{winograd2_convolution(), kWinograd2, kWinograd2Bf16},
                         Case{winograd4_convolution(), kWinograd4, kWinograd4Bf16}}) {
-    for (const DType products : {DType::F32, DType::BF16}) {
-      const Bounds& bounds = products == DType::F32 ? c.f32 : c.bf16;
+    for (const Precision products : {Precision::F32, Precision::BF16}) {
+      const Bounds& bounds = products == Precision::F32 ? c.f32 : c.bf16;
       EXPECT_EQ(test::check_algorithm(c.algorithm, {.tolerance = bounds.tolerance,
                                                     .norm_tolerance = bounds.norm_tolerance,
                                                     .shapes = {conv_shape(2, 2, 256, 288, 3, 1, 1)},
@@ -77,15 +77,15 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
 class WinogradTargets : public test::SimdTargetTest {};
 
 TEST_P(WinogradTargets, ComputeTheSame) {
-  EXPECT_EQ(check(winograd2_convolution(), kWinograd2, DType::F32, {3}), all_cases());
-  EXPECT_EQ(check(winograd4_convolution(), kWinograd4, DType::F32, {3}), all_cases());
-  EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, DType::BF16, {3}), all_cases());
+  EXPECT_EQ(check(winograd2_convolution(), kWinograd2, Precision::F32, {3}), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), kWinograd4, Precision::F32, {3}), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16, {3}), all_cases());
   EXPECT_GT(test::check_algorithm(gemm_convolution(), {.batches = {3}, .threads = {2}}), 0);
   EXPECT_GT(test::check_algorithm(gemm_convolution(), {.tolerance = kGemmBf16.tolerance,
                                                        .norm_tolerance = kGemmBf16.norm_tolerance,
                                                        .batches = {3},
                                                        .threads = {2},
-                                                       .products = DType::BF16}),
+                                                       .products = Precision::BF16}),
             0);
 }
 

@@ -21,15 +21,7 @@ std::vector<float> run(const Kernel<T>& kernel, const Factors<T>& in, const Orde
   GuardedC guarded(in.shape, in.ldc);
   simt::GlobalArray<T> a("a", std::span<const T>(in.a)), b("b", std::span<const T>(in.b));
   simt::GlobalArray<float> c("c", std::span<const float>(guarded.memory()));
-  const MatmulOf<T> args{.m = in.shape.m,
-                         .n = in.shape.n,
-                         .k = in.shape.k,
-                         .a = a.data(),
-                         .lda = in.lda,
-                         .b = b.data(),
-                         .ldb = in.ldb,
-                         .c = c.data() + GuardedC::kGuard,
-                         .ldc = in.ldc};
+  const auto args = args_of<T>(product_of(in, a.data(), b.data(), c.data()));
   const auto blocks = tiles_of(kernel.tiling, in.shape.m, in.shape.n);
   if (blocks > 0) {
     const int dynamic = kernel.dynamic_shared ? kernel.tiling.shared_bytes() : 0;

@@ -2,10 +2,13 @@
 // every edge. Small tilings of the same bodies cover the shapes; the launched ones run once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compute/cuda/matmul/r00_naive.cuh"
 #include "compute/cuda/matmul/r01_coalesced.cuh"
@@ -17,6 +20,7 @@
 #include "compute/cuda/matmul/r07_async.cuh"
 #include "compute/cuda/matmul/r08_tf32.cuh"
 #include "compute/cuda/matmul/r09_bf16.cuh"
+#include "tests/support/simt/launch.h"
 #include "tests/unit/cuda_matmul/emulated.h"
 
 namespace lab::test {
@@ -96,9 +100,9 @@ void expect_order_does_not_matter(const Kernel<T>& kernel) {
   EXPECT_EQ(run(kernel, in), run(kernel, in, {.last_thread_first = true}));
 }
 
-double bound_of(const Kernel<float>& kernel, std::int64_t terms) {
+double bound_of_kernel(const Kernel<float>& kernel, std::int64_t terms) {
   const bool tf32 = std::string_view(kernel.name).substr(0, 4) == "tf32";
-  return tf32 ? tf32_bound(terms) : gamma(terms);
+  return bound_of(tf32 ? Precision::TF32 : Precision::F32, terms);
 }
 
 class SmallKernel : public ::testing::TestWithParam<Kernel<float>> {};
@@ -112,7 +116,7 @@ TEST_P(SmallKernel, StaysWithinItsRows) {
 }
 
 TEST_P(SmallKernel, KeepsTheBoundOnRandomNumbers) {
-  expect_within(GetParam(), {35, 44, 132}, bound_of(GetParam(), 132));
+  expect_within(GetParam(), {35, 44, 132}, bound_of_kernel(GetParam(), 132));
 }
 
 TEST_P(SmallKernel, DoesNotDependOnTheOrderOfThreads) {
@@ -127,7 +131,8 @@ class LaunchedKernel : public ::testing::TestWithParam<Kernel<float>> {};
 TEST_P(LaunchedKernel, KeepsTheBoundPastATileEachWay) {
   const Tiling& tiling = GetParam().tiling;
   const std::int64_t terms = tiling.k + 4;
-  expect_within(GetParam(), {tiling.m + 1, tiling.n + 4, terms}, bound_of(GetParam(), terms));
+  expect_within(GetParam(), {tiling.m + 1, tiling.n + 4, terms},
+                bound_of_kernel(GetParam(), terms));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ladder, LaunchedKernel, ::testing::ValuesIn(kLaunchedKernels),
@@ -144,7 +149,7 @@ TEST_P(Bf16Kernel, StaysWithinItsRows) {
 }
 
 TEST_P(Bf16Kernel, KeepsTheBoundOnRandomNumbers) {
-  expect_within(GetParam(), {35, 72, 136}, 2 * gamma(136));
+  expect_within(GetParam(), {35, 72, 136}, bound_of(Precision::BF16, 136));
 }
 
 TEST_P(Bf16Kernel, DoesNotDependOnTheOrderOfThreads) {
@@ -155,7 +160,45 @@ INSTANTIATE_TEST_SUITE_P(Ladder, Bf16Kernel, ::testing::ValuesIn(kBf16Kernels),
                          name_of<Kernel<std::uint16_t>>);
 
 TEST(LaunchedBf16Kernel, KeepsTheBoundPastATileEachWay) {
-  expect_within(kLaunchedBf16, {kBf16Tiling.m + 1, kBf16Tiling.n + 8, 40}, 2 * gamma(40));
+  expect_within(kLaunchedBf16, {kBf16Tiling.m + 1, kBf16Tiling.n + 8, 40},
+                bound_of(Precision::BF16, 40));
+}
+
+constexpr Tiling kAlone{.m = 8, .n = 16, .k = 8};
+constexpr Tiling kPaired = kAlone.with_cluster(2);
+
+// The tiles of C by all of the grid's blocks, in order; fails for one outside of a cluster's tiles.
+template <Tiling kTile>
+std::vector<std::pair<int, int>> tiles_of_grid(int blocks, int m, int n) {
+  std::vector<std::pair<int, int>> tiles;
+  std::vector<int> counts(static_cast<std::size_t>(blocks));
+  simt::launch({.grid = {blocks}, .block = {1}}, [&] {
+    const int block = simt::block_idx().x;
+    for_my_tiles<kTile, 4>(m, n, block % kTile.cluster, [&](const TileOrigin& tile) {
+      ++counts[static_cast<std::size_t>(block)];
+      EXPECT_LT(tile.row - block % kTile.cluster * kTile.m, m);
+      if (tile.row < m) tiles.emplace_back(tile.row, tile.col);
+    });
+  });
+  for (std::size_t i = 0; i < counts.size(); ++i) {  // else one would wait for ever for the other
+    EXPECT_EQ(counts[i], counts[i / kTile.cluster * kTile.cluster]);
+  }
+  std::sort(tiles.begin(), tiles.end());
+  return tiles;
+}
+
+TEST(Raster, BlocksThatStayTakeEachTileOnceAloneAndInClusters) {
+  for (const auto& [m, n] : {std::pair{1, 1}, {8, 16}, {9, 17}, {40, 48}, {73, 33}, {104, 160}}) {
+    SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
+    std::vector<std::pair<int, int>> want;
+    for (int row = 0; row < m; row += kAlone.m) {
+      for (int col = 0; col < n; col += kAlone.n) want.emplace_back(row, col);
+    }
+    for (const int blocks : {2, 6, 1000}) {
+      EXPECT_EQ(tiles_of_grid<kAlone>(blocks, m, n), want);
+      EXPECT_EQ(tiles_of_grid<kPaired>(blocks, m, n), want);
+    }
+  }
 }
 
 }  // namespace

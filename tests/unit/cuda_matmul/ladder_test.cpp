@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "compute/types/error.h"
 
@@ -20,7 +21,7 @@ CardFacts h200() {
   return card;
 }
 
-MatmulArgs square(std::int64_t n) {
+GpuProduct square(std::int64_t n) {
   return {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
 }
 
@@ -32,14 +33,32 @@ const CudaRung& rung_of(CudaKernel kernel) {
 }
 
 TEST(CudaLadder, NamesEachRungOnceAndSaysWhatItAdds) {
-  std::set<std::string> names, sentences;
-  for (const CudaRung& rung : cuda_ladder()) {
-    EXPECT_TRUE(names.insert(rung.name).second) << rung.name;
-    EXPECT_TRUE(sentences.insert(rung.sentence).second) << rung.name;
-    EXPECT_EQ(std::string(rung.sentence).back(), '.') << rung.name;
-    EXPECT_NE(std::string(rung.title), "") << rung.name;
+  std::set<std::pair<std::string, Precision>> names;
+  std::set<std::string> own, titles, sentences;
+  for (const GpuRung& rung : cuda_rungs()) {
+    SCOPED_TRACE(rung.name);
+    EXPECT_TRUE(names.insert({rung.name, rung.precision}).second);
+    EXPECT_TRUE(rung.library || own.insert(rung.name).second);
+    EXPECT_TRUE(titles.insert(rung.title).second);
+    EXPECT_TRUE(sentences.insert(rung.sentence).second);
+    EXPECT_EQ(std::string(rung.sentence).back(), '.');
   }
-  EXPECT_GE(names.size(), 10U);
+  EXPECT_EQ(own.size(), static_cast<std::size_t>(kCudaKernels));
+}
+
+TEST(CudaLadder, EndsWithEachLibraryInEachPrecision) {
+  const auto rungs = cuda_rungs();
+  const std::size_t own = cuda_ladder().size();
+  ASSERT_EQ(rungs.size(), own + 6);
+  constexpr Precision kEach[] = {Precision::F32, Precision::TF32, Precision::BF16};
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    SCOPED_TRACE(rungs[i].title);
+    EXPECT_EQ(rungs[i].library, i >= own);
+    EXPECT_EQ(own_rung(rungs[i]), i < own ? &cuda_ladder()[i] : nullptr);
+    if (i < own) continue;
+    EXPECT_STREQ(rungs[i].name, i < own + 3 ? "cublas" : "cublaslt");
+    EXPECT_EQ(rungs[i].precision, kEach[(i - own) % 3]);
+  }
 }
 
 TEST(CudaLadder, FitsBlocksOfTheCardsItIsFor) {
@@ -60,13 +79,18 @@ TEST(CudaLadder, LaunchesABlockForEachTile) {
   EXPECT_EQ(launch_of(rung_of(CudaKernel::Async), 0, 5).blocks, 0);
 }
 
-TEST(CudaLadder, TakesItsOwnFactorsOnAnH200) {
-  const Bf16MatmulArgs bf16{.m = 3, .n = 8, .k = 7, .lda = 8, .ldb = 8, .ldc = 8};
-  for (const CudaRung& rung : cuda_ladder()) {
-    SCOPED_TRACE(rung.name);
-    const bool takes_bf16 = rung.factors == CudaFactors::Bf16;
-    EXPECT_EQ(unsupported(rung, square(8192), h200()).has_value(), takes_bf16);
-    EXPECT_EQ(unsupported(rung, bf16, h200()).has_value(), !takes_bf16);
+TEST(CudaLadder, LaunchesWholeClusters) {
+  const CudaRung& rung = rung_of(CudaKernel::Cluster);
+  EXPECT_EQ(rung.tiling.cluster, 2);
+  EXPECT_EQ(launch_of(rung, 1, 1).blocks, 2);
+  EXPECT_EQ(launch_of(rung, 2 * rung.tiling.m, rung.tiling.n).blocks, 2);
+  EXPECT_EQ(launch_of(rung, 2 * rung.tiling.m + 1, rung.tiling.n + 1).blocks, 8);
+  EXPECT_EQ(launch_of(rung, 0, 1).blocks, 0);
+}
+
+TEST(CudaLadder, TakesAllOfASquareOnAnH200) {
+  for (const GpuRung& rung : cuda_rungs()) {
+    EXPECT_EQ(unsupported(rung, square(8192), h200()), std::nullopt) << rung.title;
   }
 }
 
@@ -78,20 +102,24 @@ TEST(CudaLadder, SaysWhichComputeCapabilityIsMissing) {
   EXPECT_EQ(unsupported(rung_of(CudaKernel::Async), square(64), card),
             "needs compute capability 8.0; Quadro RTX 4000 has 7.5");
   EXPECT_EQ(unsupported(rung_of(CudaKernel::Warp), square(64), card), std::nullopt);
+  for (const GpuRung& rung : cuda_rungs()) {
+    if (!rung.library) continue;
+    EXPECT_EQ(unsupported(rung, square(64), card).has_value(), rung.precision != Precision::F32);
+  }
 }
 
 TEST(CudaLadder, KeepsHoppersOwnInstructionsToHopper) {
   CardFacts card = h200();
   card.name = "NVIDIA B200";
   card.compute_major = 10;
-  const Bf16MatmulArgs args{.m = 8, .n = 8, .k = 8, .lda = 8, .ldb = 8, .ldc = 8};
+  const GpuProduct args{.m = 8, .n = 8, .k = 8, .lda = 8, .ldb = 8, .ldc = 8};
   EXPECT_EQ(unsupported(rung_of(CudaKernel::Wgmma), args, card),
             "needs compute capability 9.0 itself; NVIDIA B200 has 10.0");
   EXPECT_EQ(unsupported(rung_of(CudaKernel::Bf16), args, card), std::nullopt);
 }
 
 TEST(CudaLadder, SaysWhichRowsTheCopyEngineCannotTake) {
-  const Bf16MatmulArgs args{.m = 8, .n = 8, .k = 7, .lda = 7, .ldb = 8, .ldc = 8};
+  const GpuProduct args{.m = 8, .n = 8, .k = 7, .lda = 7, .ldb = 8, .ldc = 8};
   const auto why = unsupported(rung_of(CudaKernel::Wgmma), args, h200());
   ASSERT_TRUE(why.has_value());
   EXPECT_NE(why->find("lda 7"), std::string::npos) << *why;
@@ -106,20 +134,28 @@ TEST(CudaLadder, SaysHowMuchSharedMemoryIsMissing) {
 }
 
 TEST(CudaLadder, SaysThatASideIsTooLong) {
-  MatmulArgs args = square(64);
+  GpuProduct args = square(64);
   args.k = args.lda = std::int64_t{1} << 31;
   EXPECT_TRUE(unsupported(rung_of(CudaKernel::Naive), args, h200()).has_value());
 }
 
 TEST(CudaLadder, RefusesRowsLongerThanTheirDistance) {
-  MatmulArgs args = square(64);
+  GpuProduct args = square(64);
   args.ldb = 63;
+  for (const GpuRung& rung : cuda_rungs()) {
+    EXPECT_THROW((void)unsupported(rung, args, h200()), Error) << rung.title;
+  }
+}
+
+TEST(CudaLadder, RefusesNegativeSizes) {
+  GpuProduct args = square(64);
+  args.k = -1;
   EXPECT_THROW((void)unsupported(rung_of(CudaKernel::Naive), args, h200()), Error);
 }
 
 TEST(CudaLadder, MovesWholePiecesOnlyWhereAllIsAligned) {
   alignas(16) float numbers[32] = {};
-  MatmulArgs args{.m = 1,
+  GpuProduct args{.m = 1,
                   .n = 4,
                   .k = 3,
                   .a = numbers,
@@ -128,14 +164,15 @@ TEST(CudaLadder, MovesWholePiecesOnlyWhereAllIsAligned) {
                   .ldb = 8,
                   .c = numbers,
                   .ldc = 4};
-  EXPECT_TRUE(in_whole_pieces(args));
+  EXPECT_TRUE(in_whole_pieces(args, 4));
+  EXPECT_FALSE(in_whole_pieces(args, 2));  // 4 numbers of bf16 are half a piece
   for (auto* ld : {&args.lda, &args.ldb, &args.ldc, &args.n}) {
     ++*ld;
-    EXPECT_FALSE(in_whole_pieces(args));
+    EXPECT_FALSE(in_whole_pieces(args, 4));
     --*ld;
   }
   args.a = numbers + 1;
-  EXPECT_FALSE(in_whole_pieces(args));
+  EXPECT_FALSE(in_whole_pieces(args, 4));
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ import sys
 import tempfile
 
 ARCHITECTURES = ["80", "90a"]
-HOPPER_ALONE = {"r10_wgmma.cu", "r11_persistent.cu"}
+HOPPER_ALONE = {"peak_wgmma.cu", "r10_wgmma.cu", "r11_persistent.cu",
+                "r12_cluster.cu"}
 SKIPPED = 77
 # "_ZN..12async_kernelILb1EEE..": the name, and the template's flag: 16-byte pieces or any alignment.
 KERNEL = re.compile(r"Compiling entry function '\w*\d([a-z]\w*?)_kernel(?:ILb([01])E)?\w*' for")
@@ -76,7 +77,8 @@ def main(root, nvcc=None, compiler=None):
     print_launches(root, compiler)
     print("\nregisters  declared shared bytes  spilled bytes  kernel")
     spilling = []
-    for source in sorted((pathlib.Path(root) / "compute/cuda/matmul").glob("r*.cu")):
+    folder = pathlib.Path(root) / "compute/cuda/matmul"
+    for source in sorted([*folder.glob("r*.cu"), *folder.glob("peak*.cu")]):
         for architecture in ["90a"] if source.name in HOPPER_ALONE else ARCHITECTURES:
             found = kernels(report(root, source, nvcc, architecture))
             if not found:

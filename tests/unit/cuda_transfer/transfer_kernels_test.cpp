@@ -26,7 +26,7 @@ std::vector<std::uint32_t> pattern(std::int64_t words, std::uint32_t seed) {
   return values;
 }
 
-// Calls test(words, blocks, last_thread_first).
+// Calls test(words, blocks).
 template <typename Test>
 void for_every_shape(const Test& test) {
   for (const std::int64_t words : kSizes) {

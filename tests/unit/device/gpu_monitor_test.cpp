@@ -56,10 +56,10 @@ TEST(NvidiaCards, AddressesAreSpeltAsInSys) {
 TEST(PollBudget, KeepsToItsShareOfACore) {
   PollBudget budget(1, 0.002);
   EXPECT_TRUE(budget.due(0));
-  budget.spent(0, 0.0001);
+  budget.spent(0, {.cpu_s = 0.0001});
   EXPECT_FALSE(budget.due(0.9));
   EXPECT_TRUE(budget.due(1));
-  budget.spent(1, 0.01);
+  budget.spent(1, {.cpu_s = 0.01});
   EXPECT_FALSE(budget.due(5.9)) << "10 ms are 0.2 % of 5 s";
   EXPECT_TRUE(budget.due(6));
 }

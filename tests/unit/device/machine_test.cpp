@@ -11,6 +11,7 @@
 #include "compute/types/error.h"
 #include "compute/types/units.h"
 #include "tests/support/fake_gpu.h"
+#include "tests/unit/device/fake_root.h"
 
 namespace lab {
 namespace {
@@ -92,6 +93,53 @@ TEST(Machine, CardsOfTheBackEndAreDevices) {
   EXPECT_TRUE(info.cores.empty());
   EXPECT_EQ(message_of(machine, gpu(2)),
             "cuda:2 cannot be used: this machine has 2 usable NVIDIA GPUs; use cuda:0 to cuda:1");
+}
+
+// A machine with one card, asleep behind a driver that is loaded.
+void add_sleeping_card(test::FakeRoot& root) {
+  const std::string card = "sys/bus/pci/devices/0000:01:00.0/";
+  root.file(card + "vendor", "0x10de\n").file(card + "class", "0x030200\n");
+  root.file(card + "power/runtime_status", "suspended\n");
+  root.file("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H200\n");
+  root.file("dev/nvidia0", "").file("dev/nvidiactl", "");
+}
+
+TEST(Machine, LookingLeavesASleepingCardAlone) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  Machine machine({.open_gpus =
+                       [] {
+                         ADD_FAILURE() << "starting the driver wakes the card";
+                         return GpuOffer{};
+                       },
+                   .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_TRUE(machine.info().absent[0].asleep);
+  EXPECT_NE(message_of(machine, gpu()).find("asleep"), std::string::npos);
+}
+
+TEST(Machine, AWishWakesASleepingCard) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
+  Machine machine({.open_gpus = test::offer_of(fake), .wake_cards = true, .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 1);
+  EXPECT_TRUE(machine.info().absent.empty());
+}
+
+TEST(Machine, ACardThatWokeInVainIsNotCalledAsleep) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  Machine machine({.open_gpus =
+                       [] {
+                         return GpuOffer{nullptr, "the driver is too old", true};
+                       },
+                   .wake_cards = true,
+                   .root = root.path()});
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_FALSE(machine.info().absent[0].asleep);
+  EXPECT_EQ(machine.info().absent[0].reason, "the driver is too old");
 }
 
 TEST(Machine, TellsWhyTheBackEndHasNoCards) {

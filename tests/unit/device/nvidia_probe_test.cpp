@@ -179,6 +179,7 @@ TEST(NvidiaProbe, ACardThatIsAsleepIsNotWoken) {
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].what, "NVIDIA H200");
   EXPECT_NE(absent[0].reason.find("asleep"), std::string::npos);
+  EXPECT_TRUE(absent[0].asleep);
 }
 
 TEST(NvidiaProbe, AskingTheRealLibraryNeverThrows) {

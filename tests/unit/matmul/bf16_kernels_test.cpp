@@ -262,8 +262,8 @@ TEST(Bf16Kernels, ThePeakLoopCountsItsWork) {
 
 TEST(MeasurePeak, OfBf16SaysSo) {
   const PeakSample peak =
-      measure_peak(cpu(), nullptr, {.budget_s = 0.01, .min_time_s = 0.001}, DType::BF16);
-  EXPECT_EQ(peak.dtype, DType::BF16);
+      measure_peak(cpu(), nullptr, {.budget_s = 0.01, .min_time_s = 0.001}, Precision::BF16);
+  EXPECT_EQ(peak.dtype, Precision::BF16);
   EXPECT_GT(peak.gflops, 0);
 }
 

@@ -58,7 +58,7 @@ class Product {
     rounded_.a_transposed = s.a_transposed;
     rounded_.b_transposed = s.b_transposed;
     rounded_.accumulate = s.accumulate;
-    rounded_.products = DType::BF16;
+    rounded_.products = Precision::BF16;
   }
 
   const GemmArgs& rounded() const { return rounded_; }
@@ -212,7 +212,7 @@ TEST(Bf16Gemm, LetsNaNThrough) {
                    .ldb = 2,
                    .c = c.data(),
                    .ldc = 2,
-                   .products = DType::BF16});
+                   .products = Precision::BF16});
   EXPECT_TRUE(std::isnan(c[0]) && std::isnan(c[1]));
   EXPECT_EQ(c[2], 0);
 }
@@ -254,7 +254,7 @@ TEST(Bf16Gemm, NamesTheShapesOfABadCall) {
       .m = 2, .n = 2, .k = 2, .a = x, .lda = 1, .b = x, .ldb = 2, .c = c, .ldc = 2};
   EXPECT_NE(message([&] { bf16_gemm(short_rows, nullptr); }).find("A [2,2] lda 1"),
             std::string::npos);
-  EXPECT_NE(message([&] { gemm_one_thread({.products = DType::I32}); }).find("i32"),
+  EXPECT_NE(message([&] { gemm_one_thread({.products = Precision::TF32}); }).find("tf32"),
             std::string::npos);
   EXPECT_EQ(message([&] { bf16_gemm({}, nullptr); }), "no error");
 }

@@ -129,7 +129,7 @@ TEST(MatmulExperiment, SkipsWhatWouldTakeTooLong) {
 TEST(MatmulExperiment, RunsBf16WhereARungHasItAndSkipsTheOthersWithAReason) {
   QuickProbe probe;
   StartMatmul request = quick({}, {16, 33});
-  request.dtype = DType::BF16;
+  request.dtype = Precision::BF16;
   probe.run(*make_matmul_experiment(request));
   std::set<std::string> skipped, seen;
   for (const Skipped& s : probe.all<Skipped>()) {
@@ -138,13 +138,13 @@ TEST(MatmulExperiment, RunsBf16WhereARungHasItAndSkipsTheOthersWithAReason) {
   }
   for (const MatmulSample& s : probe.all<MatmulSample>()) {
     SCOPED_TRACE(s.kernel);
-    EXPECT_EQ(s.dtype, DType::BF16);
+    EXPECT_EQ(s.dtype, Precision::BF16);
     EXPECT_TRUE(s.verified);
     EXPECT_LE(s.max_error, 1);
     EXPECT_TRUE(s.share_of_peak.has_value());
     seen.insert(s.kernel);
   }
-  for (const PeakSample& p : probe.all<PeakSample>()) EXPECT_EQ(p.dtype, DType::BF16);
+  for (const PeakSample& p : probe.all<PeakSample>()) EXPECT_EQ(p.dtype, Precision::BF16);
   EXPECT_TRUE(skipped.contains("naive") && skipped.contains("simd") &&
               skipped.contains("openblas"));
   EXPECT_TRUE(seen.contains("packed") && seen.contains("parallel"));
@@ -155,11 +155,11 @@ TEST(MatmulExperiment, RunsBf16WhereARungHasItAndSkipsTheOthersWithAReason) {
 TEST(MatmulExperiment, SkipsOtherTypesWithAReason) {
   QuickProbe probe;
   StartMatmul request = quick({}, {16});
-  request.dtype = DType::I32;
+  request.dtype = Precision::TF32;
   probe.run(*make_matmul_experiment(request));
   EXPECT_TRUE(probe.all<MatmulSample>().empty());
   ASSERT_EQ(probe.all<Skipped>().size(), 8U);
-  EXPECT_NE(probe.all<Skipped>()[0].reason.find("i32"), std::string::npos);
+  EXPECT_NE(probe.all<Skipped>()[0].reason.find("tf32"), std::string::npos);
 }
 
 TEST(MatmulExperiment, NamesAnUnknownKernelAndTheChoices) {

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "compute/measure/cache_flusher.h"
 #include "compute/types/error.h"
 #include "compute/types/units.h"
 #include "tests/support/temp_dir.h"
@@ -144,7 +145,8 @@ TEST(CacheFlusher, RunsBeforeEachRepetitionAndOutsideTheTiming) {
     ++calls;
     clock.t_s += 1e-6;
   };
-  const Timing t = measure(body, {.budget_s = 2e-5, .flusher = &flusher, .now_s = clock.reader()});
+  const Timing t =
+      measure(body, {.budget_s = 2e-5, .flush = [&] { flusher.flush(); }, .now_s = clock.reader()});
   EXPECT_EQ(calls, t.n + t.warmup);  // one call a repetition, however short
   EXPECT_NEAR(t.median_s, 1e-6, 1e-12);
 }

@@ -34,7 +34,8 @@ REGISTRY = "compute/run/registry"
 LIBRARY_HEADERS = [
     (("imgui", "GLFW/", "glad/", "GL/", "ft2build", "freetype/", "fontconfig/"),
      ("app", "ui", "tests")),
-    (("cuda", "cublas", "cudnn", "nccl", "cupti"), ("compute/cuda", "tests/gpu", "tests/bench")),
+    (("cuda", "cublas", "cudnn", "nccl", "cupti"),
+     ("compute/cuda", "tests/gpu", "tests/bench", "tests/support/fake_cublas")),
     (("CLI/",), ("app", "tests")),
 ]
 

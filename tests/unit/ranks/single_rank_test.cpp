@@ -1,13 +1,15 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <vector>
 
 #include "compute/ranks/launcher.h"
 #include "compute/ranks/rank_session.h"
+#include "tests/support/variable.h"
 
 namespace lab {
 namespace {
+
+using test::Variable;
 
 TEST(SingleRank, EveryCallIsTrivial) {
   RankGroup& ranks = single_rank();
@@ -33,20 +35,6 @@ TEST(SingleRank, ItsSessionHasNobodyToFollow) {
   EXPECT_FALSE(session->follow({}));
   EXPECT_FALSE(session->close(0, {}));
 }
-
-// Sets a variable of the environment for as long as it lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    setenv(name, value, 1);  // NOLINT(concurrency-mt-unsafe)
-  }
-  ~Variable() { unsetenv(name_); }  // NOLINT(concurrency-mt-unsafe)
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
 
 TEST(Launcher, SaysHowManyProcessesItStarted) {
   EXPECT_EQ(launched_processes(), 1);

@@ -47,6 +47,8 @@ TEST_F(ReferenceFile, TheChaptersIsThere) {
 TEST_F(ReferenceFile, EveryFileOfTheAssetsIsGood) {
   for (const auto& entry : std::filesystem::directory_iterator(kAssets)) {
     SCOPED_TRACE(entry.path());
+    const std::string text = files::read_text_file(entry.path());
+    if (contains(text, R"("type": "machine")")) continue;  // of app/reference
     EXPECT_GT(read_reference(entry.path()).step_s, 0);
   }
 }

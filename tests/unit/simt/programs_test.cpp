@@ -15,11 +15,6 @@ namespace {
 using namespace simt_examples;
 using simt::GlobalArray;
 
-template <typename T>
-GlobalArray<T> array_of(const std::string& name, const std::vector<T>& values) {
-  return GlobalArray<T>(name, std::span<const T>(values));
-}
-
 TEST(SimtPrograms, TransposesRaggedMatrices) {
   for (const auto& [rows, cols] :
        std::vector<std::pair<int, int>>{{1, 1}, {8, 8}, {9, 23}, {40, 3}}) {
@@ -27,7 +22,7 @@ TEST(SimtPrograms, TransposesRaggedMatrices) {
       SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(cols));
       std::vector<float> values(static_cast<std::size_t>(rows * cols));
       std::iota(values.begin(), values.end(), 1.0F);
-      GlobalArray<float> in = array_of("in", values);
+      GlobalArray<float> in("in", values);
       GlobalArray<float> out("out", values.size());
       const TransposeArgs args{in.data(), out.data(), rows, cols};
       simt::launch({.grid = {(cols + 7) / 8, (rows + 7) / 8},
@@ -47,7 +42,7 @@ TEST(SimtPrograms, ReducesABlock) {
   std::vector<int> values(1000);
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<int>(i * 7919 % 513) - 300;
-  GlobalArray<int> in = array_of("in", values);
+  GlobalArray<int> in("in", values);
   GlobalArray<int> sum("sum", 1);
   GlobalArray<int> max("max", 1);
   sum[0] = 0;
@@ -62,7 +57,7 @@ TEST(SimtPrograms, ReducesABlock) {
 TEST(SimtPrograms, ScansByShuffles) {
   std::vector<float> values(256);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 31 % 17);
-  GlobalArray<float> in = array_of("in", values);
+  GlobalArray<float> in("in", values);
   GlobalArray<float> out("out", values.size());
   simt::launch({.grid = {1}, .block = {256}, .arrays = {in.input(), out}}, [&] {
     scan_body({in.data(), out.data()});
@@ -78,7 +73,7 @@ TEST(SimtPrograms, CountsByAtomics) {
   std::vector<std::uint8_t> values(777);
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<std::uint8_t>(i * i % HistogramArgs::kBins);
-  GlobalArray<std::uint8_t> in = array_of("values", values);
+  GlobalArray<std::uint8_t> in("values", values);
   GlobalArray<std::uint32_t> counts("counts", HistogramArgs::kBins);
   counts.fill(0);
   simt::launch({.grid = {2}, .block = {96}, .arrays = {in.input(), counts}}, [&] {
@@ -95,8 +90,8 @@ TEST(SimtPrograms, MultipliesATileOnTensorCores) {
     for (const float x : test::uniform_values(n, seed)) out.push_back(simt::to_bf16(x));
     return out;
   };
-  GlobalArray<std::uint16_t> a = array_of("A", bits(256, 1));
-  GlobalArray<std::uint16_t> b = array_of("B", bits(128, 2));
+  GlobalArray<std::uint16_t> a("A", bits(256, 1));
+  GlobalArray<std::uint16_t> b("B", bits(128, 2));
   GlobalArray<float> c("C", 128);
   simt::launch({.grid = {1}, .block = {32}, .arrays = {a.input(), b.input(), c}}, [&] {
     tensor_tile_body({a.data(), b.data(), c.data()});

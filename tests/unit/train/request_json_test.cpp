@@ -34,7 +34,7 @@ StartTraining unusual() {
   r.convolution = "gemm";
   r.compare_kernels = true;
   r.profile = true;
-  r.dtype = DType::BF16;
+  r.dtype = Precision::BF16;
   r.init_file = "a";
   r.save_file = "b";
   r.evaluate = false;

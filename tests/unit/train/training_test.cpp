@@ -203,7 +203,7 @@ TEST(Training, RefusesWhatItCannotDo) {
   request.momentum = 1;
   EXPECT_EQ(failure(request).first, Errc::InvalidArgument);
   request = small_request();
-  request.dtype = DType::I32;
+  request.dtype = Precision::TF32;
   EXPECT_EQ(failure(request).first, Errc::InvalidArgument);
   request = small_request();
   request.devices = {cpu(7)};

@@ -12,14 +12,15 @@ CeilingsMeasured ceilings() {
   c.threads = 2;
   c.compute = {{.name = "FMA f32", .threads = 1, .gflops = 250},
                {.name = "FMA f32", .threads = 2, .gflops = 500},
-               {.name = "FMA bf16", .dtype = DType::BF16, .threads = 2, .gflops = 1000}};
+               {.name = "FMA bf16", .dtype = Precision::BF16, .threads = 2, .gflops = 1000}};
   c.bandwidth = {{.name = "L1", .cache_bytes = 96 * kKiB, .gb_per_s = 1000},
                  {.name = "L2", .cache_bytes = 2 * kMiB, .gb_per_s = 400},
                  {.name = "memory", .gb_per_s = 40}};
   return c;
 }
 
-MatmulSample product(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype = DType::F32) {
+MatmulSample product(std::int64_t m, std::int64_t n, std::int64_t k,
+                     Precision dtype = Precision::F32) {
   MatmulSample s;
   s.m = m;
   s.n = n;
@@ -30,7 +31,7 @@ MatmulSample product(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype
 
 TEST(Roofline, CountsEachMatrixOnce) {
   EXPECT_DOUBLE_EQ(compulsory_bytes(product(2, 3, 5)), 4 * (10 + 15 + 6));
-  EXPECT_DOUBLE_EQ(compulsory_bytes(product(2, 3, 5, DType::BF16)), 2 * (10 + 15) + 4 * 6);
+  EXPECT_DOUBLE_EQ(compulsory_bytes(product(2, 3, 5, Precision::BF16)), 2 * (10 + 15) + 4 * 6);
   EXPECT_DOUBLE_EQ(arithmetic_intensity(product(2, 3, 5)), 60.0 / 124);
   EXPECT_DOUBLE_EQ(arithmetic_intensity(product(96, 96, 96)), 16);
   EXPECT_EQ(arithmetic_intensity(product(0, 0, 0)), 0);
@@ -58,17 +59,17 @@ TEST(Roofline, TheLowerOfComputeAndMemoryIsTheRoof) {
 
 TEST(Roofline, ATypeHasItsOwnPeak) {
   const CeilingsMeasured c = ceilings();
-  EXPECT_EQ(highest_compute(c, DType::F32)->gflops, 500);
-  EXPECT_EQ(highest_compute(c, DType::BF16)->gflops, 1000);
-  EXPECT_EQ(highest_compute(c, DType::U8)->gflops, 1000) << "no peak of its own: the highest";
-  EXPECT_EQ(roof_over(c, product(512, 512, 512, DType::BF16), CacheState::Warm).gflops, 1000);
+  EXPECT_EQ(highest_compute(c, Precision::F32)->gflops, 500);
+  EXPECT_EQ(highest_compute(c, Precision::BF16)->gflops, 1000);
+  EXPECT_EQ(highest_compute(c, Precision::TF32)->gflops, 1000) << "no peak of its own: the highest";
+  EXPECT_EQ(roof_over(c, product(512, 512, 512, Precision::BF16), CacheState::Warm).gflops, 1000);
 }
 
 TEST(Roofline, TheRidgeIsWhereBothMeet) {
   const CeilingsMeasured c = ceilings();
-  EXPECT_DOUBLE_EQ(ridge(c, c.bandwidth[2], DType::F32), 12.5);
-  EXPECT_DOUBLE_EQ(ridge(c, c.bandwidth[2], DType::BF16), 25);
-  EXPECT_EQ(ridge({}, c.bandwidth[2], DType::F32), 0);
+  EXPECT_DOUBLE_EQ(ridge(c, c.bandwidth[2], Precision::F32), 12.5);
+  EXPECT_DOUBLE_EQ(ridge(c, c.bandwidth[2], Precision::BF16), 25);
+  EXPECT_EQ(ridge({}, c.bandwidth[2], Precision::F32), 0);
 }
 
 TEST(Roofline, WhatWasNotMeasuredIsNoRoof) {

@@ -1,4 +1,4 @@
-#include "compute/transfer/gated_clock.h"
+#include "compute/measure/gated_clock.h"
 
 #include <fmt/format.h>
 
@@ -61,8 +61,8 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
   }
   if (gate_->gave_up()) {
     throw Error(Errc::Cuda,
-                fmt::format("transfer: {} waited too long for the host to queue its copies, so "
-                            "their time means nothing; end other programs and measure again",
+                fmt::format("{} waited too long for the host to queue its work, so the time means "
+                            "nothing; end other programs and measure again",
                             to_string(device_)));
   }
   return seconds;

@@ -1,7 +1,6 @@
 #pragma once
 // Times what runs on a card by its own events, or by the host's clock where events cannot.
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "compute/device/thread_pool.h"

@@ -1,0 +1,130 @@
+#include "app/reference/machine_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+#include "app/reference/json_list.h"
+#include "app/reference/machine_samples.h"
+#include "compute/files/whole_file.h"
+#include "compute/types/units.h"
+
+namespace lab::app {
+namespace {
+
+using files::JsonFields;
+using Json = nlohmann::json;
+
+constexpr std::uintmax_t kLargestFile = 4 << 20;
+constexpr std::array kCacheStates = {CacheState::Warm, CacheState::Cold};
+
+Json parse(const std::filesystem::path& file) {
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
+  const Json none;
+  const JsonFields whole(none, file.string());
+  if (!unknown && bytes > kLargestFile) {
+    whole.refuse(fmt::format("{} are too many for the results of a machine, which take {} at most",
+                             format_bytes(static_cast<std::int64_t>(bytes)),
+                             format_bytes(static_cast<std::int64_t>(kLargestFile))));
+  }
+  Json json = Json::parse(files::read_text_file(file), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) {
+    whole.refuse("this is not a JSON object; make references with tests/gpu/reference.py");
+  }
+  return json;
+}
+
+void check_format(const JsonFields& fields) {
+  fields.word("type", {"machine"});
+  const std::int64_t format = fields.count("format");
+  if (format > kMachineFormat) {
+    fields.refuse(
+        fmt::format("it has format {}, which a newer Device Lab wrote; this one reads "
+                    "format {}",
+                    format, kMachineFormat));
+  }
+}
+
+JsonFields part(const JsonFields& fields, const char* field) {
+  return {fields.object(field), fmt::format("{}: {}", fields.where(), field)};
+}
+
+// What the samples ran on; the host of a card does not count.
+class OwnDevice {
+ public:
+  OwnDevice(const JsonFields& fields, DeviceKind kind) : fields_(fields), kind_(kind) {}
+
+  void add(Device device, bool with_host) {
+    if (with_host && kind_ == DeviceKind::Cuda && device == cpu()) return;
+    if (device.kind != kind_) {
+      fields_.refuse(fmt::format("\"kind\" is {}, but there are results of {}",
+                                 kind_ == DeviceKind::Cpu ? "cpu" : "cuda", to_string(device)));
+    }
+    if (found_ && *found_ != device) {
+      fields_.refuse(fmt::format("there are results of {} and {}; a file is about one device",
+                                 to_string(*found_), to_string(device)));
+    }
+    found_ = device;
+  }
+  bool any() const { return found_.has_value(); }
+
+ private:
+  const JsonFields& fields_;
+  const DeviceKind kind_;
+  std::optional<Device> found_;
+};
+
+void check_devices(const JsonFields& fields, const ReferenceMachine& machine) {
+  OwnDevice own(fields, machine.kind);
+  for (const MatmulSample& s : machine.matmul) own.add(s.device, false);
+  for (const PeakSample& s : machine.peaks) own.add(s.device, false);
+  for (const CeilingsMeasured& c : machine.ceilings) own.add(c.device, false);
+  for (const TransferSample& s : machine.transfers) {
+    own.add(s.from, true);
+    own.add(s.to, true);
+  }
+  for (const TransferFit& f : machine.fits) {
+    own.add(f.from, true);
+    own.add(f.to, true);
+  }
+  if (!own.any()) fields.refuse("it holds no samples");
+}
+
+ReferenceMachine machine_of(const JsonFields& fields) {
+  ReferenceMachine machine;
+  machine.name = fields.text("name");
+  machine.kind = fields.word("kind", {"cpu", "cuda"}) == "cpu" ? DeviceKind::Cpu : DeviceKind::Cuda;
+  machine.date = fields.text("date");
+  const JsonFields made_with = part(fields, "made_with");
+  machine.lab = made_with.text("device_lab");
+  machine.driver = made_with.text_or_empty("driver");
+  machine.cuda = made_with.text_or_empty("cuda");
+  const JsonFields settings = part(fields, "settings");
+  machine.cache = settings.one_of("cache", kCacheStates);
+  machine.commands = settings.texts("commands");
+  machine.matmul = read_list(fields, "matmul", matmul_sample);
+  machine.peaks = read_list(fields, "peaks", peak_sample);
+  machine.ceilings = read_list(fields, "ceilings", ceilings_measured);
+  machine.transfers = read_list(fields, "transfers", transfer_sample);
+  machine.fits = read_list(fields, "fits", transfer_fit);
+  check_devices(fields, machine);
+  return machine;
+}
+
+}  // namespace
+
+std::optional<ReferenceMachine> read_machine(const std::filesystem::path& file) {
+  const Json json = parse(file);
+  const JsonFields fields(json, file.string());
+  const bool step_time = fields.has("model") && fields.has("batch") && fields.has("source");
+  if (!fields.has("type") && step_time) return {};
+  check_format(fields);
+  ReferenceMachine machine = machine_of(fields);
+  machine.key = file.filename().string();
+  return machine;
+}
+
+}  // namespace lab::app

@@ -1,0 +1,78 @@
+#include "app/window/restart.h"
+
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "compute/types/error.h"
+
+namespace lab::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kWakeCards = "--wake-cards";
+constexpr const char* kWayOut = "end Device Lab and start it again by hand";
+
+Error refusal(Errc code, const std::string& why) {
+  return {code, fmt::format("restart: {}; {}", why, kWayOut)};
+}
+
+// A file of words, each ended by a zero byte.
+std::vector<std::string> read_words(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(stream, word, '\0');) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+RestartPlan plan_restart(bool wake_cards, const fs::path& self) {
+  RestartPlan plan;
+  plan.words = read_words(self / "cmdline");
+  if (plan.words.empty()) {
+    throw refusal(Errc::Unsupported, fmt::format("{} does not tell the words of the start",
+                                                 (self / "cmdline").string()));
+  }
+  // A file that was replaced meanwhile is still there under this link.
+  const fs::path link = self / "exe";
+  std::error_code failed;
+  const fs::path file = fs::read_symlink(link, failed);
+  plan.file = !failed && fs::exists(file, failed) ? file.string() : link.string();
+  if (::access(plan.file.c_str(), X_OK) != 0) {
+    throw refusal(Errc::Unsupported,
+                  fmt::format("{} cannot be run ({})", plan.file,
+                              std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
+  }
+  const auto& words = plan.words;
+  if (wake_cards && std::find(words.begin(), words.end(), kWakeCards) == words.end()) {
+    plan.words.emplace_back(kWakeCards);
+  }
+  return plan;
+}
+
+void restart(const RestartPlan& plan, const Execute& execute) {
+  std::vector<std::string> words = plan.words;
+  std::vector<char*> ends;
+  ends.reserve(words.size() + 1);
+  for (std::string& word : words) ends.push_back(word.data());
+  ends.push_back(nullptr);
+  std::fflush(nullptr);
+  // Drivers leave files open. Kernels before 5.11 refuse this; the files then stay open, unused.
+  syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+  execute ? execute(plan.file.c_str(), ends.data()) : ::execv(plan.file.c_str(), ends.data());
+  throw refusal(Errc::Io, fmt::format("{} cannot be started ({})", plan.file,
+                                      std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
+}
+
+}  // namespace lab::app

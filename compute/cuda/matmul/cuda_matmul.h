@@ -1,0 +1,36 @@
+#pragma once
+// Matrix products behind the seam: the ladder's own rungs and the libraries.
+#include <array>
+#include <mutex>
+
+#include "compute/cuda/card.h"
+#include "compute/cuda/matmul/cublas.h"
+#include "compute/cuda/matmul/cublaslt.h"
+#include "compute/cuda/matmul/ladder.h"
+
+namespace lab::cuda {
+
+class CudaMatmul final : public GpuMatmul {
+ public:
+  // Both must outlive it.
+  CudaMatmul(const Card& card, const CardFacts& facts);
+
+  std::span<const GpuRung> rungs() const override { return cuda_rungs(); }
+  std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product) override;
+  void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) override;
+  std::optional<double> run_peak(Precision precision, std::int64_t rounds,
+                                 GpuStream& stream) override;
+
+ private:
+  void run_own(const CudaRung& rung, const GpuProduct& product, GpuStream& stream);
+
+  const Card& card_;
+  const CardFacts& facts_;
+  Cublas cublas_;
+  CublasLt cublaslt_;
+  // Kernels are loaded for each card once, by whichever thread comes first.
+  std::array<std::once_flag, kCudaKernels> loaded_;
+  std::array<std::once_flag, 3> peak_loaded_;  // by Precision
+};
+
+}  // namespace lab::cuda

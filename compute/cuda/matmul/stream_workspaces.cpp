@@ -1,0 +1,25 @@
+#include "compute/cuda/matmul/stream_workspaces.h"
+
+namespace lab::cuda {
+
+StreamWorkspaces::~StreamWorkspaces() {
+  for (const Piece& piece : pieces_) card_.release(piece.memory);
+}
+
+void* StreamWorkspaces::of(cudaStream_t stream) {
+  for (const Piece& piece : pieces_) {
+    if (piece.stream == stream) return piece.memory;
+  }
+  if (pieces_.size() < kMostStreams) {
+    pieces_.reserve(kMostStreams);
+    pieces_.push_back({stream, card_.allocate(kWorkspaceBytes)});
+    return pieces_.back().memory;
+  }
+  card_.wait();  // the stream that had this piece may still work in it
+  Piece& piece = pieces_[oldest_];
+  oldest_ = (oldest_ + 1) % kMostStreams;
+  piece.stream = stream;
+  return piece.memory;
+}
+
+}  // namespace lab::cuda

@@ -1,0 +1,130 @@
+#include "compute/matmul/card_ceilings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/measure/gated_clock.h"
+#include "compute/tensor/tensor.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+constexpr double kPeakRepetition_s = 5e-3;
+constexpr std::int64_t kMostRounds = std::int64_t{1} << 40;
+constexpr double kLevelBudget_s = 0.3;
+constexpr double kCopyRepetition_s = 500e-6;
+constexpr std::int64_t kMostCopies = kMostBehindGate - 1;
+// A quarter of the second-level cache stays there for certain; eight times as much as it holds
+// leaves it nothing.
+constexpr std::int64_t kCacheParts = 4;
+constexpr std::int64_t kCachesFull = 8;
+constexpr std::int64_t kUnknownCache_bytes = 128 * kMiB;
+
+// Rounds that take long enough for one repetition.
+std::int64_t rounds_for(double seconds, GpuMatmul& matmul, Precision precision, GatedClock& clock) {
+  std::int64_t rounds = 256;
+  while (rounds < kMostRounds) {
+    const double took_s =
+        clock.gated([&](int /*stream*/) { matmul.run_peak(precision, rounds, clock.stream(0)); });
+    if (took_s >= seconds) break;
+    rounds *= 2;
+  }
+  return rounds;
+}
+
+// Two arrays of `bytes` together, one copied to the other again and again.
+BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
+                             const std::stop_token& stop) {
+  GpuDevice& card = *device.card();
+  const std::int64_t words = bytes / 2 / 16 * 4;
+  Tensor from(device, {words}, DType::I32, "array for bandwidths");
+  Tensor to(device, {words}, DType::I32, "array for bandwidths");
+  auto* const source = reinterpret_cast<std::uint32_t*>(from.data());
+  auto* const target = reinterpret_cast<std::uint32_t*>(to.data());
+  card.transfers().fill_pattern(source, words, 1, card.main_stream());
+  card.main_stream().synchronise();
+  GatedClock clock(card, 1);
+  const auto copies = [&](std::int64_t times) {
+    return clock.gated([&](int /*stream*/) {
+      for (std::int64_t i = 0; i < times; ++i) {
+        card.transfers().copy_by_kernel(target, source, words, clock.stream(0));
+      }
+    });
+  };
+  BandwidthCeiling level;
+  level.copied = true;
+  level.working_set_bytes = 8 * words;
+  level.time = measure(TimedCalls{copies}, {.budget_s = kLevelBudget_s,
+                                            .min_repetition_s = kCopyRepetition_s,
+                                            .max_calls = kMostCopies,
+                                            .cancelled = [&] { return stop.stop_requested(); }});
+  const auto rate = [&](double seconds) {
+    return static_cast<double>(level.working_set_bytes) / seconds * 1e-9;
+  };
+  level.gb_per_s = rate(level.time.min_s);
+  level.median_gb_per_s = rate(level.time.median_s);
+  level.p10_gb_per_s = rate(level.time.p90_s);
+  level.p90_gb_per_s = rate(level.time.p10_s);
+  return level;
+}
+
+}  // namespace
+
+std::optional<PeakSample> measure_card_peak(DeviceContext& device, Precision precision,
+                                            const MeasureOptions& options) {
+  GpuDevice& card = *device.card();
+  GatedClock clock(card, 1);
+  double flop = 0;
+  bool able = false;
+  // Kernels are loaded by their first run, which must not be gated.
+  clock.by_host([&](int /*stream*/) {
+    able = card.matmul().run_peak(precision, 1, clock.stream(0)).has_value();
+  });
+  if (!able) return std::nullopt;
+  const std::int64_t rounds = rounds_for(kPeakRepetition_s, card.matmul(), precision, clock);
+  const auto runs = [&](std::int64_t times) {
+    return clock.gated([&](int /*stream*/) {
+      for (std::int64_t i = 0; i < times; ++i) {
+        flop = card.matmul().run_peak(precision, rounds, clock.stream(0)).value_or(0);
+      }
+    });
+  };
+  PeakSample sample;
+  sample.device = device.device();
+  sample.dtype = precision;
+  sample.time = measure(TimedCalls{runs}, options);
+  sample.gflops = flop / sample.time.min_s * 1e-9;
+  return sample;
+}
+
+const MeasuredBandwidths& card_bandwidths_of(DeviceContext& device, const std::stop_token& stop) {
+  std::optional<MeasuredBandwidths>& known = device.bandwidths();
+  if (known) return *known;
+  MeasuredBandwidths measured;
+  const std::int64_t cache = device.card()->facts().l2_bytes;
+  const auto add = [&](const char* name, std::int64_t bytes, std::int64_t cache_bytes) {
+    const std::int64_t free_bytes = device.card()->memory().free_bytes;
+    if (bytes > free_bytes / 2) {
+      measured.missing.push_back(
+          {name, fmt::format("this takes {}, and {} are free on the card", format_bytes(bytes),
+                             format_bytes(free_bytes))});
+      return;
+    }
+    BandwidthCeiling level = copy_within(device, bytes, stop);
+    level.name = name;
+    level.cache_bytes = cache_bytes;
+    measured.levels.push_back(level);
+  };
+  if (cache > 0) {
+    add("L2", cache / kCacheParts, cache);
+  } else {
+    measured.missing.push_back({"L2", "the driver does not tell how large this cache is"});
+  }
+  add("memory", kCachesFull * (cache > 0 ? cache : kUnknownCache_bytes), 0);
+  return known.emplace(std::move(measured));
+}
+
+}  // namespace lab

@@ -1,0 +1,23 @@
+#pragma once
+// What a card can do at most, as measured by its own events behind a gate.
+#include <optional>
+#include <stop_token>
+
+#include "compute/device/machine.h"
+#include "compute/measure/measure.h"
+#include "compute/types/ceilings.h"
+#include "compute/types/event.h"
+
+namespace lab {
+
+// By GpuMatmul::run_peak(); `gflops` is that of the fastest repetition, because it is a ceiling.
+// Nothing where the card has no instructions for the precision. Throws Error(Cancelled).
+std::optional<PeakSample> measure_card_peak(DeviceContext& device, Precision precision,
+                                            const MeasureOptions& options);
+
+// Of the second-level cache and of memory, by a kernel that copies within the level; bytes read and
+// bytes written both count. Measured once for a device, then remembered. Throws Error(Cancelled),
+// Error(OutOfMemory).
+const MeasuredBandwidths& card_bandwidths_of(DeviceContext& device, const std::stop_token& stop);
+
+}  // namespace lab

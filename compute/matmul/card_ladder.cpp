@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "compute/matmul/card_ceilings.h"
+#include "compute/matmul/card_rung.h"
+#include "compute/matmul/card_site.h"
+#include "compute/matmul/device_ladder.h"
+
+namespace lab {
+namespace {
+
+class CardLadder final : public DeviceLadder {
+ public:
+  CardLadder(Machine& machine, DeviceContext& device, Precision precision)
+      : host_(machine.at(cpu())), device_(device), precision_(precision) {}
+
+  std::string remark() const override { return {}; }
+
+  std::vector<PeakSample> peaks(RunContext& ctx, double budget_s) override {
+    const MeasureOptions options{.budget_s = budget_s, .cancelled = [stop = ctx.stop_token()] {
+                                   return stop.stop_requested();
+                                 }};
+    const auto peak = measure_card_peak(device_, precision_, options);
+    return peak ? std::vector{*peak} : std::vector<PeakSample>{};
+  }
+
+  const MeasuredBandwidths& bandwidths(const std::stop_token& stop) override {
+    return card_bandwidths_of(device_, stop);
+  }
+
+  std::unique_ptr<MatmulSite> site(RunContext& ctx, const std::vector<std::string>& names,
+                                   const CaseSettings& settings) override {
+    std::vector<const GpuRung*> rungs;
+    for (const GpuRung& rung : device_.card()->matmul().rungs()) {
+      const bool asked = std::find(names.begin(), names.end(), rung.name) != names.end();
+      if (asked && rung.precision == precision_) rungs.push_back(&rung);
+    }
+    return std::make_unique<CardSite>(ctx, host_, device_, std::move(rungs), settings);
+  }
+
+ private:
+  DeviceContext& host_;
+  DeviceContext& device_;
+  const Precision precision_;
+};
+
+}  // namespace
+
+// A name is one rung, however many precisions it has.
+std::vector<LadderRung> card_ladder_rungs(DeviceContext& device, Precision precision) {
+  GpuDevice& card = *device.card();
+  const GpuRung* best = best_card_rung(card, precision);
+  std::vector<LadderRung> found;
+  for (const GpuRung& rung : card.matmul().rungs()) {
+    auto one = std::find_if(found.begin(), found.end(),
+                            [&](const LadderRung& other) { return other.info.name == rung.name; });
+    const bool first = one == found.end();
+    if (first) {
+      one = found.insert(found.end(), {{device.device(), rung.name, "", "", rung.library}});
+      one->unfit = fmt::format("this rung multiplies in {}", to_string(rung.precision));
+      one->if_named = true;
+    }
+    one->info.takes.push_back(rung.precision);
+    const bool fit = rung.precision == precision;
+    if (first || fit) {
+      one->info.title = rung.title;
+      one->info.sentence = rung.sentence;
+    }
+    if (!fit) continue;
+    one->unfit.clear();
+    one->if_named = false;
+    one->best = &rung == best;
+  }
+  return found;
+}
+
+std::unique_ptr<DeviceLadder> make_card_ladder(Machine& machine, DeviceContext& device,
+                                               Precision precision) {
+  return std::make_unique<CardLadder>(machine, device, precision);
+}
+
+}  // namespace lab

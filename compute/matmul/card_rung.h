@@ -1,0 +1,15 @@
+#pragma once
+// Which rung of a card's ladder a product is given to where nobody chooses.
+#include "compute/gpu/gpu_backend.h"
+#include "compute/types/precision.h"
+
+namespace lab {
+
+// The last of ours that takes the product: each rung is quicker than the one before on the cards
+// that it is for. Null where none does.
+const GpuRung* card_rung_for(GpuDevice& card, Precision precision, const GpuProduct& product);
+
+// The same of large square products in whole pieces.
+const GpuRung* best_card_rung(GpuDevice& card, Precision precision);
+
+}  // namespace lab

@@ -1,0 +1,137 @@
+#include "compute/matmul/card_site.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "compute/measure/conditions.h"
+#include "compute/types/units.h"
+
+namespace lab {
+namespace {
+
+// A repetition is long against the half microsecond of an event, and fits behind a gate.
+constexpr double kRepetition_s = 500e-6;
+constexpr std::int64_t kMostCalls = kMostBehindGate / GpuMatmul::kMostLaunches - 1;
+// The part of the rows that tells how long all would take.
+constexpr std::int64_t kProbeParts = 8;
+constexpr std::int64_t kFewestProbeRows = 128;
+constexpr std::int64_t kFlushedCaches = 2;  // times the second-level cache
+constexpr std::int64_t kUnknownCache_bytes = 128 * kMiB;
+
+// Tensor cores may cut off sums where they do not round them, and tf32 keeps 10 bits after the
+// first, cut off or rounded.
+MatmulRounding rounding_of(Precision precision) {
+  return {.factor = precision == Precision::TF32 ? 0x1p-10 : 0,
+          .sums = precision == Precision::F32 ? 1.0 : 2.0};
+}
+
+}  // namespace
+
+CardSite::CardSite(RunContext& ctx, DeviceContext& host, DeviceContext& device,
+                   std::vector<const GpuRung*> rungs, const CaseSettings& settings)
+    : ctx_(ctx),
+      device_(device),
+      card_(*device.card()),
+      settings_(settings),
+      stop_(ctx.stop_token()),
+      rungs_(std::move(rungs)),
+      host_(ctx, host, settings.n, settings.precision, settings.seed),
+      a_(host_.a().to(device)),
+      b_(host_.b().to(device)),
+      c_(device, {settings.n, settings.n}, DType::F32, "matmul C"),
+      clock_(card_, 1) {
+  for (const GpuRung* rung : rungs_) names_.push_back({rung->name, rung->library});
+  if (settings.cold) {
+    const std::int64_t cache = card_.facts().l2_bytes;
+    const std::int64_t bytes = kFlushedCaches * (cache > 0 ? cache : kUnknownCache_bytes);
+    flushed_ = Tensor(device, {bytes / 4}, DType::I32, "written to empty the caches");
+  }
+  card_.main_stream().synchronise();  // the clock's stream does not wait for it
+}
+
+GpuProduct CardSite::product(std::int64_t rows) {
+  const std::int64_t n = settings_.n;
+  return {.m = rows,
+          .n = n,
+          .k = n,
+          .a = a_.data(),
+          .lda = n,
+          .b = b_.data(),
+          .ldb = n,
+          .c = reinterpret_cast<float*>(c_.data()),
+          .ldc = n};
+}
+
+void CardSite::run(const GpuRung& rung, std::int64_t rows, GpuStream& stream) {
+  card_.matmul().run(rung, product(rows), stream);
+}
+
+std::optional<std::string> CardSite::refusal(std::size_t rung) {
+  const GpuRung& asked = *rungs_.at(rung);
+  const std::int64_t n = settings_.n;
+  if (auto reason = card_.matmul().unsupported(asked, product(n))) return reason;
+  const std::int64_t rows = std::max(n / kProbeParts, std::min(n, kFewestProbeRows));
+  const auto probe = [&](int /*stream*/) { run(asked, rows, clock_.stream(0)); };
+  clock_.by_host(probe);  // kernels are loaded by their first run, which must not be gated
+  const double part_s = clock_.gated(probe);
+  const double all_s = part_s * static_cast<double>(n) / static_cast<double>(rows);
+  if (all_s <= settings_.longest_run_s) return std::nullopt;
+  return would_take(all_s, settings_);
+}
+
+const MatmulReference& CardSite::reference() {
+  if (!reference_) {
+    reference_.emplace(host_.reference([this] { return stop_.stop_requested(); },
+                                       rounding_of(settings_.precision)));
+    ctx_.throw_if_cancelled();
+  }
+  return *reference_;
+}
+
+void CardSite::poison() {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  card_.fill({.kind = GpuFillKind::Constant,
+              .dtype = DType::F32,
+              .bits = std::bit_cast<std::uint32_t>(kNan),
+              .to = c_.data(),
+              .count = c_.size()},
+             clock_.stream(0));
+}
+
+MatmulCheck CardSite::prove(std::size_t rung) {
+  const MatmulReference& expected = reference();
+  host_.poison();
+  poison();
+  run(*rungs_.at(rung), settings_.n, clock_.stream(0));
+  card_.copy(GpuCopy::DeviceToHost, host_.c().data(), c_.data(), c_.bytes(), clock_.stream(0));
+  clock_.stream(0).synchronise();
+  ctx_.throw_if_cancelled();
+  return host_.check(expected);
+}
+
+double CardSite::time(std::size_t rung, std::int64_t times) {
+  const GpuRung& timed = *rungs_.at(rung);
+  return clock_.gated([&](int /*stream*/) {
+    for (std::int64_t i = 0; i < times; ++i) run(timed, settings_.n, clock_.stream(0));
+  });
+}
+
+void CardSite::empty_caches() {
+  card_.transfers().fill_pattern(reinterpret_cast<std::uint32_t*>(flushed_.data()), flushed_.size(),
+                                 0, clock_.stream(0));
+  clock_.stream(0).synchronise();
+}
+
+MeasureOptions CardSite::options() {
+  MeasureOptions options{.min_repetition_s = kRepetition_s, .max_calls = kMostCalls};
+  if (settings_.cold) options.flush = [this] { empty_caches(); };
+  return options;
+}
+
+Conditions CardSite::conditions() const {
+  return conditions_of_card();
+}
+
+}  // namespace lab

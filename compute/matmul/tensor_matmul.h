@@ -1,0 +1,14 @@
+#pragma once
+// The product of two tensors on the device they live on.
+#include "compute/tensor/tensor.h"
+
+namespace lab {
+
+// A [M,K] times B [K,N], both f32 or both bf16: C [M,N] in f32 on the same device, by the fastest
+// of our kernels there; f32 factors are multiplied in f32, never in tf32. On a card it is queued on
+// the main stream; what reads or copies C waits for it. Throws Error(DeviceMismatch) naming both
+// devices, Error(InvalidArgument) naming shapes or types, Error(Unsupported) where no kernel takes
+// the product, Error(OutOfMemory).
+Tensor matmul(const Tensor& a, const Tensor& b);
+
+}  // namespace lab

@@ -1,0 +1,209 @@
+// The card's rungs and libraries on products of many shapes, in turns on the same random matrices.
+//
+//     gpu_bench_ladder [--seconds X] [--rounds N] [MxNxK...]
+//
+// Prints one JSON object for each rung, precision and shape: the median over N rounds of the
+// seconds a product takes in about X seconds, by the card's own events behind a gate. Without
+// shapes: squares, the shapes of a ResNet's convolutions, and thin ones. Exit status 1 where two
+// rungs disagree.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/measure/gated_clock.h"
+#include "compute/measure/measure.h"
+#include "compute/tensor/tensor.h"
+#include "compute/types/error.h"
+#include "tests/gpu/gpu_machine.h"
+
+namespace {
+
+using lab::GpuRung;
+using lab::Precision;
+
+struct Shape {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
+struct Options {
+  double seconds = 0.05;
+  int rounds = 3;
+  std::vector<Shape> shapes;
+};
+
+// A zero size for words that are no shape.
+Shape parse_shape(std::string_view word) {
+  Shape shape;
+  const char* at = word.data();
+  const char* const end = at + word.size();
+  for (std::int64_t* size : {&shape.m, &shape.n, &shape.k}) {
+    const auto [next, fault] = std::from_chars(at, end, *size);
+    if (fault != std::errc() || *size < 1 || (next < end && *next != 'x')) return {};
+    at = std::min(next + 1, end);
+  }
+  return at == end ? shape : Shape{};
+}
+
+bool parse(std::span<char*> words, Options& options) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "--seconds" && i + 1 < words.size()) {
+      options.seconds = std::atof(words[++i]);
+    } else if (word == "--rounds" && i + 1 < words.size()) {
+      options.rounds = std::atoi(words[++i]);
+    } else {
+      options.shapes.push_back(parse_shape(word));
+      if (options.shapes.back().m == 0) return false;
+    }
+  }
+  if (options.shapes.empty()) {
+    options.shapes = {{1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096},
+                      {8192, 8192, 8192}, {4096, 4096, 64},   {64, 4096, 4096},
+                      {4096, 64, 4096},   {512, 6272, 4608},  {64, 200704, 576}};
+  }
+  return options.seconds > 0 && options.rounds > 0;
+}
+
+// Random matrices of one shape on the card, and the rungs that multiply them.
+class Bench {
+ public:
+  Bench(lab::DeviceContext& device, const Shape& shape, Precision precision)
+      : card_(*device.card()), shape_(shape), precision_(precision), clock_(card_, 1) {
+    const lab::DType type = lab::storage_of(precision);
+    a_ = lab::randn(device, {shape.m, shape.k}, 1, type);
+    b_ = lab::randn(device, {shape.k, shape.n}, 2, type);
+    c_ = lab::zeros(device, {shape.m, shape.n});
+    card_.main_stream().synchronise();
+    product_ = {.m = shape.m,
+                .n = shape.n,
+                .k = shape.k,
+                .a = a_.data(),
+                .lda = shape.k,
+                .b = b_.data(),
+                .ldb = shape.n,
+                .c = reinterpret_cast<float*>(c_.data()),
+                .ldc = shape.n};
+  }
+
+  // False where two rungs disagree.
+  bool run(const Options& options) {
+    for (const GpuRung& rung : card_.matmul().rungs()) {
+      if (rung.precision != precision_) continue;
+      if (const auto reason = card_.matmul().unsupported(rung, product_)) {
+        fmt::print("{{\"type\":\"skip\",\"what\":\"{} in {} at {}x{}x{}\",\"reason\":\"{}\"}}\n",
+                   rung.name, lab::to_string(precision_), shape_.m, shape_.n, shape_.k, *reason);
+        continue;
+      }
+      if (!agrees(rung)) return false;
+      rungs_.push_back({&rung, {}});
+    }
+    for (int round = 0; round < options.rounds; ++round) {
+      for (Timed& timed : rungs_) timed.seconds.push_back(median_s(*timed.rung, options.seconds));
+    }
+    print();
+    return true;
+  }
+
+ private:
+  struct Timed {
+    const GpuRung* rung;
+    std::vector<double> seconds;
+  };
+
+  // The norm of C is that of the first rung: a coarse check, the tests have the fine ones. A rung's
+  // first product on a stream may wait for the card, so here it runs on the clock's.
+  bool agrees(const GpuRung& rung) {
+    c_ = lab::full(c_.context(), {shape_.m, shape_.n}, std::nan(""));
+    card_.main_stream().synchronise();
+    product_.c = reinterpret_cast<float*>(c_.data());
+    clock_.by_host([&](int /*stream*/) { card_.matmul().run(rung, product_, clock_.stream(0)); });
+    const double found = lab::norm(c_);
+    if (norm_ == 0) norm_ = found;
+    if (std::abs(found - norm_) <= 1e-3 * norm_) return true;
+    fmt::print(stderr, "{} at {}x{}x{}: the norm of C is {}, of the first rung's {}\n", rung.name,
+               shape_.m, shape_.n, shape_.k, found, norm_);
+    return false;
+  }
+
+  double median_s(const GpuRung& rung, double seconds) {
+    const auto products = [&](std::int64_t times) {
+      return clock_.gated([&](int /*stream*/) {
+        for (std::int64_t i = 0; i < times; ++i) {
+          card_.matmul().run(rung, product_, clock_.stream(0));
+        }
+      });
+    };
+    return lab::measure(lab::TimedCalls{products},
+                        {.budget_s = seconds, .min_repetition_s = 5e-4, .max_calls = 100})
+        .median_s;
+  }
+
+  static double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+  }
+
+  void print() const {
+    double library_s = 0;
+    for (const Timed& timed : rungs_) {
+      const double s = median(timed.seconds);
+      if (timed.rung->library && (library_s == 0 || s < library_s)) library_s = s;
+    }
+    const double flop = 2.0 * static_cast<double>(shape_.m) * static_cast<double>(shape_.n) *
+                        static_cast<double>(shape_.k);
+    for (const Timed& timed : rungs_) {
+      const double s = median(timed.seconds);
+      fmt::print(
+          "{{\"type\":\"bench\",\"kernel\":\"{}\",\"dtype\":\"{}\",\"m\":{},\"n\":{},\"k\":{},"
+          "\"median_s\":{:.6g},\"gflops\":{:.6g},\"share_of_library\":{:.4f}}}\n",
+          timed.rung->name, lab::to_string(precision_), shape_.m, shape_.n, shape_.k, s,
+          flop / s * 1e-9, library_s / s);
+    }
+  }
+
+  lab::GpuDevice& card_;
+  const Shape shape_;
+  const Precision precision_;
+  lab::GatedClock clock_;
+  lab::Tensor a_, b_, c_;
+  lab::GpuProduct product_;
+  double norm_ = 0;
+  std::vector<Timed> rungs_;
+};
+
+int run(const Options& options) {
+  for (const Precision precision : {Precision::F32, Precision::TF32, Precision::BF16}) {
+    for (const Shape& shape : options.shapes) {
+      Bench bench(lab::test::gpu_machine().at(lab::gpu()), shape, precision);
+      if (!bench.run(options)) return 1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!parse({argv, static_cast<std::size_t>(argc)}, options)) {
+    fmt::print(stderr, "usage: gpu_bench_ladder [--seconds X] [--rounds N] [MxNxK...]\n");
+    return 2;
+  }
+  if (const std::string why = lab::test::why_no_gpu(); !why.empty()) {
+    fmt::print("{{\"type\":\"skip\",\"what\":\"gpu_bench_ladder\",\"reason\":\"{}\"}}\n", why);
+    return 0;
+  }
+  try {
+    return run(options);
+  } catch (const lab::Error& error) {
+    fmt::print(stderr, "gpu_bench_ladder: {}\n", error.what());
+    return 1;
+  }
+}

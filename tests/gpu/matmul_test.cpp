@@ -1,0 +1,120 @@
+// Every rung of a card's products through the seam, the libraries' too, against float64; and the
+// card's ceiling in each precision.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compute/types/error.h"
+#include "tests/gpu/card_product.h"
+#include "tests/gpu/gpu_machine.h"
+
+namespace lab::test {
+namespace {
+
+constexpr std::array kPrecisions = {Precision::F32, Precision::TF32, Precision::BF16};
+
+Multiply by(const GpuRung& rung) {
+  return [&rung](const GpuProduct& product, GpuStream& stream) {
+    GpuMatmul& matmul = first_card().matmul();
+    auto why = matmul.unsupported(rung, product);
+    if (!why) matmul.run(rung, product, stream);
+    return why;
+  };
+}
+
+// Skips the test, with the rungs that `attempt` says a reason of.
+template <class Attempt>
+void for_each_rung(const Attempt& attempt) {
+  std::string skipped;
+  for (const GpuRung& rung : first_card().matmul().rungs()) {
+    SCOPED_TRACE(rung.title);
+    if (const auto why = attempt(rung)) skipped += std::string(rung.title) + ": " + *why + "\n";
+  }
+  if (!skipped.empty()) GTEST_SKIP() << skipped;
+}
+
+TEST(GpuMatmul, EveryRungIsExactOnSmallIntegers) {
+  LAB_REQUIRE_GPU();
+  for_each_rung([](const GpuRung& rung) { return try_ragged_products(rung.precision, by(rung)); });
+}
+
+TEST(GpuMatmul, EveryRungKeepsTheBoundOnRandomNumbers) {
+  LAB_REQUIRE_GPU();
+  for_each_rung([](const GpuRung& rung) {
+    return try_product(rung.precision, {300, 520, 264}, 0, Values::Uniform, by(rung));
+  });
+}
+
+TEST(GpuMatmul, SeveralThreadsMayMultiplyAtOnce) {
+  LAB_REQUIRE_GPU();
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([i] {
+      for (const GpuRung& rung : first_card().matmul().rungs()) {
+        try_product(rung.precision, {65 + i, 72, 64}, 0, Values::SmallIntegers, by(rung));
+      }
+    });
+  }
+}
+
+TEST(GpuMatmul, RefusesRowsLongerThanTheirDistance) {
+  LAB_REQUIRE_GPU();
+  const GpuProduct wrong{.m = 8, .n = 8, .k = 8, .lda = 7, .ldb = 8, .ldc = 8};
+  GpuMatmul& matmul = first_card().matmul();
+  for (const GpuRung& rung : matmul.rungs()) {
+    EXPECT_THROW((void)matmul.unsupported(rung, wrong), Error) << rung.title;
+  }
+}
+
+// FLOP a second, once the clock has risen; 0 where the card has no such instructions.
+double peak_rate(Precision precision) {
+  constexpr std::int64_t kRounds = 20'000;
+  GpuMatmul& matmul = first_card().matmul();
+  const auto stream = first_card().make_stream();
+  const auto begin = first_card().make_event(), end = first_card().make_event();
+  if (!matmul.run_peak(precision, kRounds, *stream)) return 0;
+  begin->record(*stream);
+  const auto flop = matmul.run_peak(precision, kRounds, *stream);
+  end->record(*stream);
+  stream->synchronise();
+  return flop.value() / end->seconds_since(*begin);
+}
+
+// FLOP a clock and multiprocessor that compute capability 9.0 has, dense.
+double most_of_9_0(Precision precision) {
+  switch (precision) {
+    case Precision::F32: return 256;
+    case Precision::TF32: return 2048;
+    case Precision::BF16: return 4096;
+  }
+  return 0;
+}
+
+TEST(GpuMatmul, ThePeakIsARateThatTheCardCanHave) {
+  LAB_REQUIRE_GPU();
+  const CardFacts& facts = first_card().facts();
+  if (facts.clock_max_mhz <= 0) GTEST_SKIP() << facts.name << " does not tell its clock";
+  const double clocks = facts.clock_max_mhz * 1e6 * facts.multiprocessors;
+  for (const Precision precision : kPrecisions) {
+    SCOPED_TRACE(to_string(precision));
+    const double rate = peak_rate(precision);
+    RecordProperty(std::string("tflops_") + to_string(precision), std::to_string(rate * 1e-12));
+    if (facts.compute_major != 9) {
+      EXPECT_EQ(rate == 0, facts.compute_major < 8 && precision != Precision::F32);
+      continue;
+    }
+    EXPECT_LT(rate, 1.02 * most_of_9_0(precision) * clocks);
+    EXPECT_GT(rate, 0.5 * most_of_9_0(precision) * clocks);  // at the clock that the power leaves
+  }
+}
+
+TEST(GpuMatmul, NoRoundsOfThePeakAreNoWork) {
+  LAB_REQUIRE_GPU();
+  EXPECT_EQ(first_card().matmul().run_peak(Precision::F32, 0, first_card().main_stream()), 0);
+}
+
+}  // namespace
+}  // namespace lab::test

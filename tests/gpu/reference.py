@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Makes the reference of a machine, which the window draws beside other results, from what was measured.
+
+  tests/gpu/reference.py RESULTS OUT.json                      of what run_all.sh wrote into RESULTS
+  tests/gpu/reference.py --measure PROGRAM RESULTS OUT.json    measures cpu:0 into RESULTS first
+
+RESULTS holds devices.jsonl, transfer*.jsonl and matmul*.jsonl, as `device-lab ... --json` prints them, and
+summary.json, which says when and with what; without it give --date, --lab and --cache. --measure wants an
+idle machine for some minutes; the repository's own reference of a CPU is made by
+  tests/gpu/reference.py --measure build/release/device-lab /tmp/results assets/reference/NAME.json
+
+Refused with a sentence and exit status 1: runs that failed or were cut off, samples that are not verified,
+results of several devices. The format is described in app/reference/machine_file.h.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+FORMAT = 1
+MEASURES = re.compile(r"(transfer|matmul)\w*\.jsonl")
+# What of a device's facts says something about its results.
+DEVICE_FACTS = ["device", "name", "simd", "threads", "caches", "clock_max_mhz", "memory_total_bytes"]
+GPU_FACTS = ["architecture", "compute_capability", "sms", "cuda_cores", "memory_bus_bits",
+             "sm_clock_max_mhz", "memory_clock_max_mhz", "power_limits", "pcie_best", "ecc", "mig"]
+BUSY_LOAD = 0.5  # runnable tasks a core, before anything is started
+
+
+class Refused(Exception):
+    """Why these results make no reference, in a sentence."""
+
+
+def no_number(text):
+    raise ValueError(f"{text} is no number")
+
+
+def read_lines(file):
+    """The JSON objects of a file, one a line."""
+    objects = []
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"{file} cannot be read: {error}") from error
+    for number, line in enumerate(lines, 1):
+        try:
+            objects.append(json.loads(line, parse_constant=no_number))
+        except ValueError as error:
+            raise Refused(f"{file}, line {number} is not JSON: {error}") from error
+        if not isinstance(objects[-1], dict) or not isinstance(objects[-1].get("type"), str):
+            raise Refused(f"{file}, line {number} is not an object with a \"type\"")
+    return objects
+
+
+def finished(file):
+    """The objects of a run that ended well."""
+    objects = read_lines(file)
+    for one in objects:
+        if one["type"] == "error":
+            raise Refused(f"{file} failed: {one.get('message', 'no reason given')}")
+    if not objects or objects[-1]["type"] != "done":
+        raise Refused(f"{file} was cut off: its last line is not \"done\"; measure again")
+    return objects
+
+
+def verified_samples(file, objects):
+    samples = [one for one in objects if one["type"] == "sample"]
+    for one in samples:
+        if one.get("verified") is not True:
+            raise Refused(f"{file} has a sample that is not verified: {json.dumps(one)[:200]}")
+    return samples
+
+
+def listed(objects, field):
+    """The entries that the last objects of all runs have under that name."""
+    return [entry for one in objects if one["type"] == "done" for entry in one.get(field, [])]
+
+
+def own_device(samples):
+    """The one device that was measured; cpu:0 is the host of a card."""
+    names = {one[end] for one in samples for end in ("device", "from", "to") if end in one}
+    cards = {name for name in names if name.startswith("cuda:")}
+    own = cards or names
+    if len(own) != 1 or (cards and names - cards - {"cpu:0"}):
+        raise Refused(f"results of {', '.join(sorted(names)) or 'no device'}; a reference is about one device")
+    return own.pop()
+
+
+def check_ladder(matmul, own):
+    for one in matmul:
+        if one["device"] != own:
+            raise Refused(f"the ladder ran on {one['device']} and the transfers on {own}; measure one device")
+
+
+def device_facts(folder, own):
+    for one in read_lines(folder / "devices.jsonl"):
+        if one["type"] == "device" and one.get("device") == own:
+            return one
+    raise Refused(f"{folder / 'devices.jsonl'} does not list {own}, which was measured")
+
+
+def shown_name(device):
+    """A CPU is as fast as the cores it may use."""
+    name = re.sub(r"\s+", " ", device["name"]).strip()
+    if "gpu" in device:
+        return name
+    threads = device["threads"]
+    return f"{name}, {threads} thread{'' if threads == 1 else 's'}"
+
+
+def chosen(facts, names):
+    return {name: facts[name] for name in names if facts.get(name) is not None}
+
+
+class Made:
+    """When, with what and how the results were made."""
+
+    def __init__(self, folder, options):
+        self.date, self.lab, self.commands = options.date, options.lab, []
+        summary = folder / "summary.json"
+        if summary.is_file():
+            self.read(summary)
+        caches = {"cold" if "--cache cold" in command else "warm" for command in self.commands}
+        if len(caches) > 1:
+            raise Refused(f"{summary}: some commands ran with cold caches, some with warm ones")
+        self.cache = options.cache or (caches.pop() if caches else None)
+        for field, option in (("date", "--date"), ("lab", "--lab"), ("cache", "--cache")):
+            if not getattr(self, field):
+                raise Refused(f"{summary} does not say when, with which version and how it was measured; "
+                              f"give {option}")
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", self.date):
+            raise Refused(f"the date is {self.date!r}; write it as 2026-01-31")
+
+    def read(self, summary):
+        for one in read_lines(summary):
+            step = one.get("step", one.get("what", ""))
+            if one["type"] == "run":
+                self.date = self.date or one.get("date")
+                self.lab = self.lab or one.get("device_lab")
+            elif one["type"] == "skip" and MEASURES.fullmatch(f"{step}.jsonl"):
+                raise Refused(f"{summary}: {step} was left out: {one.get('reason')}")
+            elif one["type"] == "step" and MEASURES.fullmatch(f"{step}.jsonl"):
+                if one.get("status") != 0:
+                    raise Refused(f"{summary}: {step} ended with status {one.get('status')}")
+                self.commands += [one["command"]] if "command" in one else []
+
+
+def reference(folder, options):
+    files = sorted(file for file in folder.glob("*.jsonl") if MEASURES.fullmatch(file.name))
+    if not files:
+        raise Refused(f"{folder} has no transfer*.jsonl and no matmul*.jsonl")
+    made = Made(folder, options)
+    runs = {file: finished(file) for file in files}
+    samples = [one for file, objects in runs.items() for one in verified_samples(file, objects)]
+    own = own_device(samples)
+    device = device_facts(folder, own)
+    matmul = [one for one in samples if "kernel" in one]
+    check_ladder(matmul, own)
+    gpu = device.get("gpu", {})
+    versions = {"device_lab": made.lab, "driver": gpu.get("driver_version"), "cuda": gpu.get("cuda_version")}
+    facts = chosen(device, DEVICE_FACTS)
+    if gpu:
+        facts["gpu"] = chosen(gpu, GPU_FACTS)
+    ends = [one for objects in runs.values() for one in objects]
+    return {"type": "machine", "format": FORMAT,
+            "name": options.name or shown_name(device),
+            "kind": own.split(":")[0],
+            "date": made.date,
+            "made_with": {key: str(value) for key, value in versions.items() if value},
+            "settings": {"cache": made.cache, "commands": made.commands},
+            "device": facts,
+            "matmul": matmul,
+            "peaks": listed(ends, "peaks"), "ceilings": listed(ends, "ceilings"),
+            "transfers": [one for one in samples if "from" in one],
+            "fits": listed(ends, "fits")}
+
+
+def as_text(document):
+    """One sample a line."""
+    fields = []
+    for key, value in document.items():
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        if isinstance(value, list) and value:
+            entries = ",\n  ".join(json.dumps(one, ensure_ascii=False, allow_nan=False) for one in value)
+            text = f"[\n  {entries}\n ]"
+        fields.append(f' "{key}": {text}')
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def measure(program, folder):
+    """Everything about cpu:0, as run_all.sh does for a card."""
+    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    if load > BUSY_LOAD * cores:
+        raise Refused(f"the machine is busy (load {load:.1f} on {cores} cores); measure while nothing else runs")
+    folder.mkdir(parents=True, exist_ok=True)
+    version = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
+    lab = version.splitlines()[0].removeprefix("device-lab ").strip()
+    summary = [{"type": "run", "date": time.strftime("%Y-%m-%d", time.gmtime()), "device_lab": lab}]
+    steps = {"devices": "devices", "transfer": "transfer --from cpu:0 --to cpu:0",
+             "matmul_f32": "matmul --devices cpu:0 --dtype f32", "matmul_bf16": "matmul --devices cpu:0 --dtype bf16"}
+    for name, command in steps.items():
+        started = time.monotonic()
+        with open(folder / f"{name}.jsonl", "w", encoding="utf-8") as out:
+            status = subprocess.run([program, *command.split(), "--json"], stdout=out, check=False).returncode
+        summary.append({"type": "step", "step": name, "command": f"device-lab {command} --json",
+                        "status": status, "seconds": round(time.monotonic() - started)})
+        print(f"{name}: status {status}, {summary[-1]['seconds']} s", file=sys.stderr, flush=True)
+    (folder / "summary.json").write_text("".join(json.dumps(one) + "\n" for one in summary))
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=pathlib.Path, metavar="RESULTS")
+    parser.add_argument("out", type=pathlib.Path, metavar="OUT.json")
+    parser.add_argument("--measure", type=pathlib.Path, metavar="PROGRAM")
+    parser.add_argument("--name", help="what the window calls the machine; the device's name when left out")
+    parser.add_argument("--date", help="of the measurement, 2026-01-31; left out: as summary.json says")
+    parser.add_argument("--lab", metavar="VERSION", help="of the Device Lab that measured; likewise")
+    parser.add_argument("--cache", choices=["warm", "cold"], help="before each repetition; likewise")
+    return parser.parse_args(words)
+
+
+def main(words=None):
+    options = arguments(words)
+    try:
+        if options.measure:
+            measure(options.measure.resolve(), options.results)
+        text = as_text(reference(options.results, options))
+        options.out.write_text(text, "utf-8")
+    except (Refused, OSError, subprocess.SubprocessError) as refusal:
+        print(f"reference.py: {refusal}", file=sys.stderr)
+        return 1
+    except (KeyError, TypeError, AttributeError) as fault:
+        print(f"reference.py: {options.results}: an object lacks {fault}", file=sys.stderr)
+        return 1
+    print(f"{options.out}: {len(text) / 1000:.0f} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+#pragma once
+// What measuring matrix products asks of a fake card. It has the rungs of a real one.
+#include <map>
+#include <string>
+
+#include "compute/gpu/gpu_matmul.h"
+
+namespace lab::test {
+
+class FakeCard;
+
+class FakeMatmul final : public GpuMatmul {
+ public:
+  explicit FakeMatmul(FakeCard& card) : card_(card) {}
+
+  // Why a rung of this name takes nothing.
+  std::map<std::string, std::string> refusals;
+  // A rung of this name gets one element of C wrong.
+  std::string wrong;
+  bool no_peak = false;  // as if the card had no instructions for any precision
+
+  std::span<const GpuRung> rungs() const override;
+  std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product) override;
+  void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) override;
+  std::optional<double> run_peak(Precision precision, std::int64_t rounds,
+                                 GpuStream& stream) override;
+
+ private:
+  FakeCard& card_;
+};
+
+}  // namespace lab::test

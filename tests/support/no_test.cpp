@@ -1,0 +1,4 @@
+// The source that precompiled headers must belong to.
+int main() {
+  return 0;
+}

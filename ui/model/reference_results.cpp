@@ -1,0 +1,155 @@
+#include "ui/model/reference_results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace lab::ui {
+namespace {
+
+struct Reach {
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  void add(const Column64& sizes) {
+    if (sizes.empty()) return;
+    least = std::min(least, sizes.front());
+    most = std::max(most, sizes.back());
+  }
+};
+
+// Adds the curve where some of its points lie within the sizes measured here.
+template <typename Curve>
+void add_within(Overlay<Curve>& to, const Curve* here, const Curve& there, const Column64& sizes,
+                const Reach& reach) {
+  const auto first = std::lower_bound(sizes.begin(), sizes.end(), reach.least);
+  const auto end = std::upper_bound(first, sizes.end(), reach.most);
+  if (first == end) return;
+  to.curves.push_back({here, &there, static_cast<std::size_t>(first - sizes.begin()),
+                       static_cast<std::size_t>(end - first)});
+}
+
+std::string other_caches(const ReferenceMachine& machine, CacheState here) {
+  if (machine.cache == here) return "";
+  return fmt::format("{} was measured with {} caches, this machine with {} ones: not drawn.",
+                     machine.name, to_string(machine.cache), to_string(here));
+}
+
+Precision dtype_of(const KernelResults& k, const MatmulResults& results) {
+  return k.samples.empty() ? results.request.dtype : k.samples.front().dtype;
+}
+
+const KernelResults* kernel_of(const ReferenceResults& reference, Device device,
+                               std::string_view name, Precision dtype) {
+  if (device.kind != reference.machine.kind) return nullptr;
+  for (const KernelResults& k : reference.matmul_of(dtype).kernels) {
+    if (k.name == name) return &k;
+  }
+  return nullptr;
+}
+
+// Of ours or of the libraries: the one that gets highest.
+const KernelResults* fastest(const MatmulResults& results, bool library) {
+  const KernelResults* best = nullptr;
+  double top = 0;
+  for (const KernelResults& k : results.kernels) {
+    const double reached = *std::max_element(k.gflops.begin(), k.gflops.end());
+    if (k.library != library || reached <= top) continue;
+    best = &k;
+    top = reached;
+  }
+  return best;
+}
+
+bool same_devices(const TransferCase& a, const TransferCase& b) {
+  return a.from.kind == b.from.kind && a.to.kind == b.to.kind &&
+         (a.from == a.to) == (b.from == b.to);
+}
+
+bool fits(const TransferCase& here, const TransferCase& there) {
+  const bool threads =
+      here.mover != TransferMover::Threads || (here.threads == 1) == (there.threads == 1);
+  return here.op == there.op && here.mover == there.mover && here.memory == there.memory &&
+         here.peer == there.peer && threads && same_devices(here, there);
+}
+
+}  // namespace
+
+ReferenceResults::ReferenceResults(ReferenceMachine from) : machine(std::move(from)) {
+  for (std::size_t i = 0; i < matmul.size(); ++i) {
+    matmul[i].request.dtype = static_cast<Precision>(i);
+    matmul[i].request.cache = machine.cache;
+  }
+  for (const MatmulSample& s : machine.matmul) matmul[static_cast<std::size_t>(s.dtype)].add(s, 0);
+  for (const PeakSample& s : machine.peaks) matmul[static_cast<std::size_t>(s.dtype)].add(s);
+  transfers.request.cache = machine.cache;
+  for (const TransferSample& s : machine.transfers) transfers.add(s, 0);
+  for (const TransferFit& f : machine.fits) transfers.add(f);
+}
+
+Overlay<KernelResults> overlay(const ReferenceResults& reference, const MatmulResults& here) {
+  Overlay<KernelResults> found;
+  const std::string& name = reference.machine.name;
+  if (!here.has_samples()) return found;
+  found.note = other_caches(reference.machine, here.request.cache);
+  if (!found.note.empty()) return found;
+  Reach reach;
+  for (const KernelResults& k : here.kernels) reach.add(k.size);
+  for (const KernelResults& k : here.kernels) {
+    const KernelResults* there = kernel_of(reference, k.device, k.name, dtype_of(k, here));
+    if (there != nullptr) add_within(found, &k, *there, there->size, reach);
+  }
+  if (!found.curves.empty()) return found;
+  const Precision dtype = dtype_of(here.kernels.front(), here);
+  for (const bool library : {false, true}) {
+    const KernelResults* best = fastest(reference.matmul_of(dtype), library);
+    if (best != nullptr) {
+      add_within<KernelResults>(found, nullptr, *best, best->size, reach);
+    }
+  }
+  found.note = found.curves.empty()
+                   ? fmt::format("{} has no {} results at these sizes.", name, to_string(dtype))
+                   : fmt::format("{} has other kernels: its fastest are drawn.", name);
+  return found;
+}
+
+Overlay<TransferCase> overlay(const ReferenceResults& reference, const TransferResults& here) {
+  Overlay<TransferCase> found;
+  Reach reach;
+  for (const TransferCase& c : here.cases) reach.add(c.bytes);
+  if (reach.most == 0) return found;
+  found.note = other_caches(reference.machine, here.request.cache);
+  if (!found.note.empty()) return found;
+  for (const TransferCase& c : here.cases) {
+    if (c.samples.empty()) continue;
+    const auto there =
+        std::find_if(reference.transfers.cases.begin(), reference.transfers.cases.end(),
+                     [&](const TransferCase& other) { return fits(c, other); });
+    if (there != reference.transfers.cases.end()) {
+      add_within(found, &c, *there, there->bytes, reach);
+    }
+  }
+  if (found.curves.empty()) {
+    found.note =
+        fmt::format("{} has no transfers of this kind at these sizes.", reference.machine.name);
+  }
+  return found;
+}
+
+const MatmulSample* reference_sample(const ReferenceResults& reference, Device device,
+                                     std::string_view kernel, Precision dtype, std::int64_t size,
+                                     CacheState cache) {
+  if (cache != reference.machine.cache) return nullptr;
+  const KernelResults* k = kernel_of(reference, device, kernel, dtype);
+  return k == nullptr ? nullptr : k->at(size);
+}
+
+std::string measured_with(const ReferenceMachine& machine) {
+  std::string text = fmt::format("{} with Device Lab {}", machine.date, machine.lab);
+  if (!machine.driver.empty()) text += fmt::format(", driver {}", machine.driver);
+  if (!machine.cuda.empty()) text += fmt::format(", CUDA {}", machine.cuda);
+  return text;
+}
+
+}  // namespace lab::ui

@@ -37,18 +37,18 @@ class MatmulTable final : public Printer {
  private:
   // The peaks, which are ceilings too, were shown when they came.
   void show_bandwidths(const CeilingsMeasured& ceilings) {
-    const Precision dtype =
-        ceilings.compute.empty() ? Precision::F32 : ceilings.compute.back().dtype;
     for (const BandwidthCeiling& level : ceilings.bandwidth) {
-      console_.line(fmt::format(
-          "{}: measured {} {} {} at best, median {} {}, n {}{} ({}, {}), feeds the peak from "
-          "{:.3g} "
-          "FLOP/B",
+      std::string text = fmt::format(
+          "{}: measured {} {} {} at best, median {} {}, n {}{} ({}, {})",
           to_string(ceilings.device), level.name, level.copied ? "copy" : "bandwidth",
           format_si(level.gb_per_s * 1e9, "B/s"), format_si(level.median_gb_per_s * 1e9, "B/s"),
           spread_text(level.time), level.time.n, level.time.unstable ? ", unstable" : "",
-          workers_text(ceilings.threads), format_bytes(level.working_set_bytes),
-          ridge(ceilings, level, dtype)));
+          workers_text(ceilings.threads), format_bytes(level.working_set_bytes));
+      if (!ceilings.compute.empty()) {
+        text += fmt::format(", feeds the peak from {:.3g} FLOP/B",
+                            ridge(ceilings, level, ceilings.compute.back().dtype));
+      }
+      console_.line(text);
     }
   }
 
@@ -65,7 +65,7 @@ class MatmulTable final : public Printer {
   Console& console_;
   bool header_shown_ = false;
   const TableLayout layout_{{{"device", 7},
-                             {"kernel", 12},
+                             {"kernel", 16},
                              {"type", 4},
                              {"size N", 6, true},
                              {"speed", 12, true},

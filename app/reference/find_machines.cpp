@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "app/reference/machine_file.h"
+#include "compute/files/places.h"
 
 namespace lab::app {
 namespace {
@@ -55,11 +56,14 @@ std::vector<fs::path> json_files(const fs::path& folder) {
 
 FoundMachines find_machines(const fs::path& chosen, const std::vector<fs::path>& folders) {
   Collector collector;
-  if (!chosen.empty() && !collector.read(chosen)) {
-    collector.complain(fmt::format(
-        "{} holds the time of a training step, not the results of a machine; the Scaling page "
-        "takes it",
-        chosen.string()));
+  if (!chosen.empty()) {
+    const fs::path file = files::find_asset(chosen, folders);
+    if (!collector.read(file)) {
+      collector.complain(fmt::format(
+          "{} holds the time of a training step, not the results of a machine; the Scaling page "
+          "takes it",
+          file.string()));
+    }
   }
   for (const fs::path& folder : folders) {
     for (const fs::path& file : json_files(folder)) collector.read(file);

@@ -13,8 +13,9 @@ struct FoundMachines {
   std::vector<std::string> complaints;  // a sentence for each file that cannot be used
 };
 
-// Reads `chosen`, unless empty, and every *.json of `folders`; of files of the same name the first
-// counts. Never throws: what is broken is left out and complained about.
+// Reads `chosen`, unless empty, a bare name looked for in `folders` too (find_asset), and every
+// *.json of `folders`; of files of the same name the first counts. Never throws: what is broken is
+// left out and complained about.
 FoundMachines find_machines(const std::filesystem::path& chosen,
                             const std::vector<std::filesystem::path>& folders);
 

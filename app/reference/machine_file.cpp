@@ -9,6 +9,7 @@
 #include "app/reference/json_list.h"
 #include "app/reference/machine_samples.h"
 #include "compute/files/whole_file.h"
+#include "compute/types/error.h"
 #include "compute/types/units.h"
 
 namespace lab::app {
@@ -17,12 +18,19 @@ namespace {
 using files::JsonFields;
 using Json = nlohmann::json;
 
+namespace fs = std::filesystem;
+
 constexpr std::uintmax_t kLargestFile = 4 << 20;
 constexpr std::array kCacheStates = {CacheState::Warm, CacheState::Cold};
 
-Json parse(const std::filesystem::path& file) {
+Json parse(const fs::path& file) {
   std::error_code unknown;
-  const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
+  const fs::file_status status = fs::status(file, unknown);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw Error(Errc::Io, fmt::format("cannot read {}: it is no regular file; choose another",
+                                      file.string()));
+  }
+  const std::uintmax_t bytes = fs::file_size(file, unknown);
   const Json none;
   const JsonFields whole(none, file.string());
   if (!unknown && bytes > kLargestFile) {
@@ -80,43 +88,34 @@ class OwnDevice {
 void check_devices(const JsonFields& fields, const ReferenceMachine& machine) {
   OwnDevice own(fields, machine.kind);
   for (const MatmulSample& s : machine.matmul) own.add(s.device, false);
-  for (const PeakSample& s : machine.peaks) own.add(s.device, false);
-  for (const CeilingsMeasured& c : machine.ceilings) own.add(c.device, false);
   for (const TransferSample& s : machine.transfers) {
     own.add(s.from, true);
     own.add(s.to, true);
-  }
-  for (const TransferFit& f : machine.fits) {
-    own.add(f.from, true);
-    own.add(f.to, true);
   }
   if (!own.any()) fields.refuse("it holds no samples");
 }
 
 ReferenceMachine machine_of(const JsonFields& fields) {
   ReferenceMachine machine;
-  machine.name = fields.text("name");
+  machine.name = fields.line("name");
   machine.kind = fields.word("kind", {"cpu", "cuda"}) == "cpu" ? DeviceKind::Cpu : DeviceKind::Cuda;
-  machine.date = fields.text("date");
+  machine.date = fields.line("date");
   const JsonFields made_with = part(fields, "made_with");
-  machine.lab = made_with.text("device_lab");
-  machine.driver = made_with.text_or_empty("driver");
-  machine.cuda = made_with.text_or_empty("cuda");
+  machine.lab = made_with.line("device_lab");
+  machine.driver = made_with.line_or_empty("driver");
+  machine.cuda = made_with.line_or_empty("cuda");
   const JsonFields settings = part(fields, "settings");
   machine.cache = settings.one_of("cache", kCacheStates);
-  machine.commands = settings.texts("commands");
+  machine.commands = settings.lines("commands");
   machine.matmul = read_list(fields, "matmul", matmul_sample);
-  machine.peaks = read_list(fields, "peaks", peak_sample);
-  machine.ceilings = read_list(fields, "ceilings", ceilings_measured);
   machine.transfers = read_list(fields, "transfers", transfer_sample);
-  machine.fits = read_list(fields, "fits", transfer_fit);
   check_devices(fields, machine);
   return machine;
 }
 
 }  // namespace
 
-std::optional<ReferenceMachine> read_machine(const std::filesystem::path& file) {
+std::optional<ReferenceMachine> read_machine(const fs::path& file) {
   const Json json = parse(file);
   const JsonFields fields(json, file.string());
   const bool step_time = fields.has("model") && fields.has("batch") && fields.has("source");

@@ -10,12 +10,14 @@
 //     "settings": {"cache": "warm", "commands": ["device-lab matmul ...", ...]},
 //     "device": {...},                  for people: as `devices --json` prints it
 //     "matmul": [{...}, ...],           samples of `matmul --json`
-//     "peaks": [...], "ceilings": [...] of its "done" object
 //     "transfers": [{...}, ...],        samples of `transfer --json`
-//     "fits": [...]                     of its "done" object
+//     "peaks": [...], "ceilings": [...], "fits": [...]
+//                                       for people: of the "done" objects
 //   }
 //
-// Driver and CUDA may be missing, and so may each list; unknown fields are passed over.
+// Driver and CUDA may be missing, and so may each list; what is for people and unknown fields are
+// passed over. Texts are lines of up to 200 bytes, there are up to 50 commands, and a list has up
+// to 4096 entries.
 #include <filesystem>
 #include <optional>
 
@@ -28,7 +30,7 @@ inline constexpr int kMachineFormat = 1;
 // Empty for a file of the other kind of reference, the time of a training step
 // (compute/scaling/reference_file.h). Throws Error(NotFound | Io) for the file, Error(Corrupt)
 // naming file, place and fault: results that are not verified, contradict themselves or come from
-// several devices, and files of a newer format, too.
+// several devices, and files of a newer format, too. What is no regular file is refused unread.
 std::optional<ReferenceMachine> read_machine(const std::filesystem::path& file);
 
 }  // namespace lab::app

@@ -3,7 +3,6 @@
 #include <array>
 #include <limits>
 
-#include "app/reference/json_list.h"
 #include "compute/types/error.h"
 
 namespace lab::app {
@@ -61,46 +60,12 @@ Conditions conditions_in(const JsonFields& fields) {
   return conditions;
 }
 
-// What samples and fits of a transfer share.
-template <typename Result>
-Result transfer_in(const JsonFields& fields) {
-  Result r;
-  r.from = device_in(fields, "from");
-  r.to = device_in(fields, "to");
-  r.memory = fields.one_of("memory", kMemories);
-  r.op = fields.one_of("op", kOps);
-  r.mover = fields.one_of("mover", kMovers);
-  if (fields.has("peer")) r.peer = fields.one_of("peer", kPeerWays);
-  r.threads = threads_in(fields);
-  r.gb_per_s = fields.positive("gb_per_s");
-  return r;
-}
-
-ComputeCeiling compute_ceiling(const JsonFields& fields) {
-  return {.name = fields.text("name"),
-          .dtype = fields.one_of("dtype", kPrecisions),
-          .threads = threads_in(fields),
-          .gflops = fields.positive("gflops"),
-          .time = timing_in(fields)};
-}
-
-BandwidthCeiling bandwidth_ceiling(const JsonFields& fields) {
-  return {.name = fields.text("name"),
-          .cache_bytes = fields.count("cache_bytes", 0),
-          .working_set_bytes = fields.count("working_set_bytes"),
-          .gb_per_s = fields.positive("gb_per_s"),
-          .median_gb_per_s = fields.positive("median_gb_per_s"),
-          .p10_gb_per_s = fields.positive("p10_gb_per_s"),
-          .p90_gb_per_s = fields.positive("p90_gb_per_s"),
-          .time = timing_in(fields)};
-}
-
 }  // namespace
 
 MatmulSample matmul_sample(const JsonFields& fields) {
   MatmulSample s;
   s.device = device_in(fields, "device");
-  s.kernel = fields.text("kernel");
+  s.kernel = fields.line("kernel");
   s.library = fields.flag("library");
   s.dtype = fields.one_of("dtype", kPrecisions);
   s.m = fields.count("m");
@@ -116,41 +81,21 @@ MatmulSample matmul_sample(const JsonFields& fields) {
   return s;
 }
 
-PeakSample peak_sample(const JsonFields& fields) {
-  PeakSample s;
-  s.device = device_in(fields, "device");
-  s.dtype = fields.one_of("dtype", kPrecisions);
-  s.threads = threads_in(fields);
-  s.time = timing_in(fields);
-  s.gflops = fields.positive("gflops");
-  return s;
-}
-
-CeilingsMeasured ceilings_measured(const JsonFields& fields) {
-  CeilingsMeasured c;
-  c.device = device_in(fields, "device");
-  c.threads = threads_in(fields);
-  c.compute = read_list(fields, "compute", compute_ceiling);
-  c.bandwidth = read_list(fields, "bandwidth", bandwidth_ceiling);
-  return c;
-}
-
 TransferSample transfer_sample(const JsonFields& fields) {
-  auto s = transfer_in<TransferSample>(fields);
+  TransferSample s;
+  s.from = device_in(fields, "from");
+  s.to = device_in(fields, "to");
+  s.memory = fields.one_of("memory", kMemories);
+  s.op = fields.one_of("op", kOps);
+  s.mover = fields.one_of("mover", kMovers);
+  if (fields.has("peer")) s.peer = fields.one_of("peer", kPeerWays);
+  s.threads = threads_in(fields);
   s.bytes = fields.count("bytes");
   s.time = timing_in(fields);
+  s.gb_per_s = fields.positive("gb_per_s");
   s.verified = verified_in(fields);
   s.conditions = conditions_in(fields);
   return s;
-}
-
-TransferFit transfer_fit(const JsonFields& fields) {
-  auto f = transfer_in<TransferFit>(fields);
-  f.latency_s = fields.not_negative("latency_s");
-  f.r2 = fields.number_or_null("r2").value_or(0);
-  f.half_bandwidth_bytes = fields.count("half_bandwidth_bytes", 0);
-  f.break_even_bytes = fields.count_or_null("break_even_bytes");
-  return f;
 }
 
 }  // namespace lab::app

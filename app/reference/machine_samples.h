@@ -1,5 +1,5 @@
 #pragma once
-// Objects of --json, read back: the inverse of app/headless/json_lines.h.
+// Samples of --json, read back: the inverse of app/headless/json_lines.h.
 #include "compute/files/json_fields.h"
 #include "compute/types/event.h"
 
@@ -8,9 +8,6 @@ namespace lab::app {
 // All throw Error(Corrupt) naming the place, the field and what it must be. What --json does not
 // tell keeps its default.
 MatmulSample matmul_sample(const files::JsonFields& fields);
-PeakSample peak_sample(const files::JsonFields& fields);
-CeilingsMeasured ceilings_measured(const files::JsonFields& fields);
 TransferSample transfer_sample(const files::JsonFields& fields);
-TransferFit transfer_fit(const files::JsonFields& fields);
 
 }  // namespace lab::app

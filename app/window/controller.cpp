@@ -27,8 +27,9 @@ constexpr bool kIsJob = std::is_constructible_v<JobCommand, T>;
 
 }  // namespace
 
-Controller::Controller(Machine& machine, RankSession& session)
+Controller::Controller(Machine& machine, RankSession& session, bool scripted)
     : one_process_(session.ranks().single()),
+      scripted_(scripted),
       model_(machine.info()),
       telemetry_interval_s_(kTelemetryIntervalS),
       channel_([this] {
@@ -96,6 +97,10 @@ void Controller::perform(const RestartLab& wish) {
       throw Error(Errc::Unsupported,
                   "restart: mpirun started several processes together; close the window and call "
                   "mpirun again");
+    }
+    if (scripted_) {
+      throw Error(Errc::Unsupported,
+                  "restart: a script plays, and would begin again; start without --script");
     }
     restart_ = plan_restart(wish.wake_cards);
   } catch (const Error& e) {

@@ -24,7 +24,8 @@ namespace lab::app {
 class Controller {
  public:
   // `machine` and `session` must outlive the controller, and GLFW too: events wake its event loop.
-  Controller(Machine& machine, RankSession& session);
+  // A window that a script plays (`scripted`) does not start anew: it would play it again.
+  Controller(Machine& machine, RankSession& session, bool scripted);
 
   struct News {
     bool results = false;  // of jobs and the log
@@ -68,7 +69,7 @@ class Controller {
   void perform(const SaveText& wish);
   void perform(const RestartLab& wish);
 
-  const bool one_process_;
+  const bool one_process_, scripted_;
   std::optional<RestartPlan> restart_;
   ui::Model model_;
   std::atomic<bool> wake_wanted_ = true;

@@ -93,7 +93,7 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
       window_(first_size(options, settings_)),
       interface_(window_, options.script.empty()),
       machine_(machine_found_.get()),
-      controller_(*machine_, session),
+      controller_(*machine_, session, player_.has_value()),
       pacer_(limits_for(window_)) {
   apply_options();
   if (!settings_complaint_.empty()) controller_.log(Severity::Warning, settings_complaint_);

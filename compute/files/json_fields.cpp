@@ -17,6 +17,16 @@ using Json = nlohmann::json;
 
 constexpr double kLargestCount = 1e12;
 constexpr std::size_t kMostQuoted = 60;  // characters of a value in a complaint
+constexpr const char* kLine = "one line of up to 200 bytes";
+static_assert(JsonFields::kLongestLine == 200);
+
+bool is_line(const std::string& text) {
+  return text.size() <= JsonFields::kLongestLine &&
+         std::none_of(text.begin(), text.end(), [](char c) {
+           constexpr char kDelete = 0x7f;
+           return (c >= 0 && c < ' ') || c == kDelete;
+         });
+}
 
 }  // namespace
 
@@ -40,8 +50,14 @@ std::string JsonFields::text(const char* field) const {
   return found->get<std::string>();
 }
 
-std::string JsonFields::text_or_empty(const char* field) const {
-  return has(field) ? text(field) : "";
+std::string JsonFields::line(const char* field) const {
+  std::string line = text(field);
+  if (!is_line(line)) refuse(field, kLine);
+  return line;
+}
+
+std::string JsonFields::line_or_empty(const char* field) const {
+  return has(field) ? line(field) : "";
 }
 
 bool JsonFields::flag(const char* field) const {
@@ -103,13 +119,16 @@ const Json& JsonFields::object(const char* field) const {
   return *found;
 }
 
-std::vector<std::string> JsonFields::texts(const char* field) const {
-  std::vector<std::string> texts;
+std::vector<std::string> JsonFields::lines(const char* field) const {
+  std::vector<std::string> lines;
   for (const Json& one : list(field)) {
-    if (!one.is_string()) refuse(field, "a list of texts");
-    texts.push_back(one.get<std::string>());
+    if (!one.is_string() || !is_line(one.get_ref<const std::string&>()) ||
+        lines.size() == kMostLines) {
+      refuse(field, fmt::format("a list of up to {} texts, each {}", kMostLines, kLine));
+    }
+    lines.push_back(one.get<std::string>());
   }
-  return texts;
+  return lines;
 }
 
 std::string JsonFields::word(const char* field, const std::vector<std::string>& choices) const {

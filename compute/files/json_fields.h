@@ -14,12 +14,16 @@ namespace lab::files {
 // All functions throw Error(Corrupt) "WHERE: the field ... is ...; it must be ...".
 class JsonFields {
  public:
+  static constexpr std::size_t kLongestLine = 200, kMostLines = 50;
+
   // `where` stands before complaints: "x.json", "x.json: matmul[3]". `json` must outlive this.
   JsonFields(const nlohmann::json& json, std::string where);
 
-  bool has(const char* field) const;                   // whatever it is
-  std::string text(const char* field) const;           // not empty
-  std::string text_or_empty(const char* field) const;  // "" where the field is missing
+  bool has(const char* field) const;          // whatever it is
+  std::string text(const char* field) const;  // not empty
+  // A text to be shown: without control characters, of kLongestLine bytes at most.
+  std::string line(const char* field) const;
+  std::string line_or_empty(const char* field) const;  // "" where the field is missing
   bool flag(const char* field) const;
   double positive(const char* field) const;
   double not_negative(const char* field) const;
@@ -29,7 +33,7 @@ class JsonFields {
   // The field itself; [] and {} where it is missing.
   const nlohmann::json& list(const char* field) const;
   const nlohmann::json& object(const char* field) const;
-  std::vector<std::string> texts(const char* field) const;
+  std::vector<std::string> lines(const char* field) const;  // kMostLines at most
   std::string word(const char* field, const std::vector<std::string>& choices) const;
 
   // The one of `values` whose to_string the field is.

@@ -4,6 +4,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <system_error>
@@ -21,8 +23,12 @@ fs::path folder_in(const char* variable) {
 
 fs::path home_folder() {
   if (fs::path home = folder_in("HOME"); !home.empty()) return home;
-  const passwd* user = getpwuid(getuid());  // NOLINT(concurrency-mt-unsafe): one caller, once
-  return user != nullptr ? fs::path(user->pw_dir) : fs::path("/");
+  constexpr std::size_t kEntryBytes = 16384;
+  std::array<char, kEntryBytes> texts{};
+  passwd user{};
+  passwd* found = nullptr;  // stays so where the user is not known or the entry is longer
+  getpwuid_r(getuid(), &user, texts.data(), texts.size(), &found);
+  return found != nullptr ? fs::path(user.pw_dir) : fs::path("/");
 }
 
 }  // namespace

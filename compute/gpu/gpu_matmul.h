@@ -53,8 +53,9 @@ class GpuMatmul {
                                                  const GpuProduct& product) = 0;
 
   // Asynchronous on `stream`, for a product that unsupported() says nothing against. The first time
-  // a rung runs it may wait for the card (kernels are loaded then), so not behind a closed gate;
-  // after that it never does. At most kMostLaunches operations are queued.
+  // a rung runs on a stream it may wait for the card (kernels are loaded, a library takes its
+  // workspace), so not behind a closed gate; after that it never does, as long as no other thread
+  // uses a library on this card. At most kMostLaunches operations are queued.
   virtual void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) = 0;
   static constexpr int kMostLaunches = 4;
 

@@ -139,12 +139,13 @@ BandwidthCeiling measure_level(ReadArray& array, const WorkingSet& set, double b
   return ceiling;
 }
 
+}  // namespace
+
 bool settled(const MeasuredBandwidths& measured) {
   return std::none_of(measured.levels.begin(), measured.levels.end(),
                       [](const BandwidthCeiling& level) { return level.time.unstable; });
 }
 
-// A ceiling is what was reached at best, whenever that was.
 void keep_faster(MeasuredBandwidths& now, const MeasuredBandwidths& before) {
   for (BandwidthCeiling& level : now.levels) {
     for (const BandwidthCeiling& old : before.levels) {
@@ -155,8 +156,6 @@ void keep_faster(MeasuredBandwidths& now, const MeasuredBandwidths& before) {
     }
   }
 }
-
-}  // namespace
 
 MeasuredBandwidths measure_bandwidths(DeviceContext& device, std::span<const WorkingSet> sets,
                                       double budget_s, const std::stop_token& stop) {

@@ -20,7 +20,12 @@ namespace lab {
 MeasuredBandwidths measure_bandwidths(DeviceContext& device, std::span<const WorkingSet> sets,
                                       double budget_s, const std::stop_token& stop);
 
-// Those of the device: measured by the first job that asks, in well under two seconds, and then
+// Whether nothing is left to be measured again: each level's time settled before its budget ended.
+bool settled(const MeasuredBandwidths& measured);
+// A ceiling is what was reached at best, whenever that was: the faster of both for each level.
+void keep_faster(MeasuredBandwidths& now, const MeasuredBandwidths& before);
+
+// Those of a CPU device: measured by the first job that asks, in well under two seconds, and then
 // remembered. Where the time did not suffice to settle one, because the machine was busy, the next
 // job measures again and the faster of both is kept.
 const MeasuredBandwidths& bandwidths_of(DeviceContext& device, const std::stop_token& stop);

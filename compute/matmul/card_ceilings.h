@@ -16,8 +16,8 @@ std::optional<PeakSample> measure_card_peak(DeviceContext& device, Precision pre
                                             const MeasureOptions& options);
 
 // Of the second-level cache and of memory, by a kernel that copies within the level; bytes read and
-// bytes written both count. Measured once for a device, then remembered. Throws Error(Cancelled),
-// Error(OutOfMemory).
+// bytes written both count. Remembered for later jobs, unless a level was not settled or found no
+// room. Throws Error(Cancelled), Error(OutOfMemory).
 const MeasuredBandwidths& card_bandwidths_of(DeviceContext& device, const std::stop_token& stop);
 
 }  // namespace lab

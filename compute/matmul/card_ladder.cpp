@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <memory>
+#include <set>
 
 #include "compute/matmul/card_ceilings.h"
 #include "compute/matmul/card_rung.h"
@@ -37,21 +38,34 @@ class CardLadder final : public DeviceLadder {
       const bool asked = std::find(names.begin(), names.end(), rung.name) != names.end();
       if (asked && rung.precision == precision_) rungs.push_back(&rung);
     }
-    return std::make_unique<CardSite>(ctx, host_, device_, std::move(rungs), settings);
+    if (clock_ == nullptr) clock_ = std::make_unique<GatedClock>(*device_.card(), 1);
+    return std::make_unique<CardSite>(ctx, host_, device_, *clock_, std::move(rungs), settings);
   }
 
  private:
   DeviceContext& host_;
   DeviceContext& device_;
   const Precision precision_;
+  std::unique_ptr<GatedClock> clock_;
 };
 
 }  // namespace
 
+namespace {
+
+// As the experiment's matrices lie.
+GpuProduct square(std::int64_t n) {
+  return {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
+}
+
+}  // namespace
+
 // A name is one rung, however many precisions it has.
-std::vector<LadderRung> card_ladder_rungs(DeviceContext& device, Precision precision) {
+std::vector<LadderRung> card_ladder_rungs(DeviceContext& device, Precision precision,
+                                          std::span<const std::int64_t> sizes) {
   GpuDevice& card = *device.card();
-  const GpuRung* best = best_card_rung(card, precision);
+  std::set<const GpuRung*> best;  // of any of the sizes
+  for (const std::int64_t n : sizes) best.insert(card_rung_for(card, precision, square(n)));
   std::vector<LadderRung> found;
   for (const GpuRung& rung : card.matmul().rungs()) {
     auto one = std::find_if(found.begin(), found.end(),
@@ -71,7 +85,7 @@ std::vector<LadderRung> card_ladder_rungs(DeviceContext& device, Precision preci
     if (!fit) continue;
     one->unfit.clear();
     one->if_named = false;
-    one->best = &rung == best;
+    one->best = best.contains(&rung);
   }
   return found;
 }

@@ -11,11 +11,4 @@ const GpuRung* card_rung_for(GpuDevice& card, Precision precision, const GpuProd
   return last;
 }
 
-const GpuRung* best_card_rung(GpuDevice& card, Precision precision) {
-  constexpr std::int64_t kSize = 4096;
-  return card_rung_for(
-      card, precision,
-      {.m = kSize, .n = kSize, .k = kSize, .lda = kSize, .ldb = kSize, .ldc = kSize});
-}
-
 }  // namespace lab

@@ -9,7 +9,4 @@ namespace lab {
 // that it is for. Null where none does.
 const GpuRung* card_rung_for(GpuDevice& card, Precision precision, const GpuProduct& product);
 
-// The same of large square products in whole pieces.
-const GpuRung* best_card_rung(GpuDevice& card, Precision precision);
-
 }  // namespace lab

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/measure/conditions.h"
+#include "compute/types/error.h"
 #include "compute/types/units.h"
 
 namespace lab {
@@ -14,9 +15,9 @@ namespace {
 // A repetition is long against the half microsecond of an event, and fits behind a gate.
 constexpr double kRepetition_s = 500e-6;
 constexpr std::int64_t kMostCalls = kMostBehindGate / GpuMatmul::kMostLaunches - 1;
-// The part of the rows that tells how long all would take.
-constexpr std::int64_t kProbeParts = 8;
 constexpr std::int64_t kFewestProbeRows = 128;
+constexpr std::int64_t kProbeGrowth = 8;
+constexpr double kLongestProbe_s = 0.5;
 constexpr std::int64_t kFlushedCaches = 2;  // times the second-level cache
 constexpr std::int64_t kUnknownCache_bytes = 128 * kMiB;
 
@@ -29,7 +30,7 @@ MatmulRounding rounding_of(Precision precision) {
 
 }  // namespace
 
-CardSite::CardSite(RunContext& ctx, DeviceContext& host, DeviceContext& device,
+CardSite::CardSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, GatedClock& clock,
                    std::vector<const GpuRung*> rungs, const CaseSettings& settings)
     : ctx_(ctx),
       device_(device),
@@ -41,7 +42,7 @@ CardSite::CardSite(RunContext& ctx, DeviceContext& host, DeviceContext& device,
       a_(host_.a().to(device)),
       b_(host_.b().to(device)),
       c_(device, {settings.n, settings.n}, DType::F32, "matmul C"),
-      clock_(card_, 1) {
+      clock_(clock) {
   for (const GpuRung* rung : rungs_) names_.push_back({rung->name, rung->library});
   if (settings.cold) {
     const std::int64_t cache = card_.facts().l2_bytes;
@@ -49,6 +50,15 @@ CardSite::CardSite(RunContext& ctx, DeviceContext& host, DeviceContext& device,
     flushed_ = Tensor(device, {bytes / 4}, DType::I32, "written to empty the caches");
   }
   card_.main_stream().synchronise();  // the clock's stream does not wait for it
+}
+
+// What an error left queued ends before the operands do.
+CardSite::~CardSite() {
+  try {
+    clock_.stream(0).synchronise();
+  } catch (const Error&) {
+    // A lost card has told of it already, and runs nothing more.
+  }
 }
 
 GpuProduct CardSite::product(std::int64_t rows) {
@@ -70,15 +80,33 @@ void CardSite::run(const GpuRung& rung, std::int64_t rows, GpuStream& stream) {
 
 std::optional<std::string> CardSite::refusal(std::size_t rung) {
   const GpuRung& asked = *rungs_.at(rung);
+  if (auto reason = card_.matmul().unsupported(asked, product(settings_.n))) return reason;
+  try {
+    return too_slow(asked);
+  } catch (const Error& error) {
+    // Ours must run; a library may find no room for its workspace, or no kernel after all.
+    const bool left_out = error.code() == Errc::OutOfMemory || error.code() == Errc::Cuda;
+    if (!asked.library || !left_out) throw;
+    return error.what();
+  }
+}
+
+// A few rows tell how long all would take, until they fill the card.
+std::optional<std::string> CardSite::too_slow(const GpuRung& rung) {
   const std::int64_t n = settings_.n;
-  if (auto reason = card_.matmul().unsupported(asked, product(n))) return reason;
-  const std::int64_t rows = std::max(n / kProbeParts, std::min(n, kFewestProbeRows));
-  const auto probe = [&](int /*stream*/) { run(asked, rows, clock_.stream(0)); };
-  clock_.by_host(probe);  // kernels are loaded by their first run, which must not be gated
-  const double part_s = clock_.gated(probe);
-  const double all_s = part_s * static_cast<double>(n) / static_cast<double>(rows);
-  if (all_s <= settings_.longest_run_s) return std::nullopt;
-  return would_take(all_s, settings_);
+  std::int64_t rows = std::min(n, kFewestProbeRows);
+  while (true) {
+    const auto probe = [&](int /*stream*/) { run(rung, rows, clock_.stream(0)); };
+    clock_.by_host(probe);  // kernels are loaded by their first run, which must not be gated
+    ctx_.throw_if_cancelled();
+    const double part_s = clock_.gated(probe);
+    ctx_.throw_if_cancelled();
+    const double all_s = part_s * static_cast<double>(n) / static_cast<double>(rows);
+    if (all_s <= settings_.longest_run_s) return std::nullopt;
+    const bool enough = rows * kProbeGrowth > n || part_s * kProbeGrowth > kLongestProbe_s;
+    if (enough) return would_take(all_s, settings_);
+    rows *= kProbeGrowth;
+  }
 }
 
 const MatmulReference& CardSite::reference() {

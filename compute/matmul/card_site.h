@@ -14,9 +14,11 @@ namespace lab {
 class CardSite final : public MatmulSite {
  public:
   // The card's operands are those of the same case on `host`, copied. Rungs are of the settings'
-  // precision. Throws Error(OutOfMemory), Error(Cancelled).
-  CardSite(RunContext& ctx, DeviceContext& host, DeviceContext& device,
+  // precision. `clock` is the card's, with one stream: libraries keep memory for each stream, so
+  // all sites share it. Throws Error(OutOfMemory), Error(Cancelled).
+  CardSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, GatedClock& clock,
            std::vector<const GpuRung*> rungs, const CaseSettings& settings);
+  ~CardSite() override;
 
   const std::vector<SiteRung>& rungs() const override { return names_; }
   // A rung that does not take this product, is not installed, or would take too long.
@@ -29,6 +31,7 @@ class CardSite final : public MatmulSite {
 
  private:
   GpuProduct product(std::int64_t rows);
+  std::optional<std::string> too_slow(const GpuRung& rung);
   void run(const GpuRung& rung, std::int64_t rows, GpuStream& stream);
   void poison();
   void empty_caches();
@@ -44,7 +47,7 @@ class CardSite final : public MatmulSite {
   HostMatrices host_;
   Tensor a_, b_, c_;  // on the card
   Tensor flushed_;    // undefined where caches stay warm
-  GatedClock clock_;
+  GatedClock& clock_;
   std::optional<MatmulReference> reference_;
 };
 

@@ -77,15 +77,18 @@ std::vector<LadderRung> cpu_ladder_rungs(Device device, Precision precision) {
     if (rung.run_bf16 != nullptr) one.info.takes.push_back(Precision::BF16);
     one.best = std::string_view(rung.name) == kBestCpuRung;
     if (precision == Precision::F32 || bf16) continue;
-    one.unfit =
-        fmt::format("this rung computes in f32; {} is not available on it", to_string(precision));
+    one.unfit = precision == Precision::TF32
+                    ? "only cards multiply in tf32; choose f32 or bf16 here"
+                    : fmt::format("this rung computes in f32; {} is not available on it",
+                                  to_string(precision));
   }
   return found;
 }
 
-std::vector<LadderRung> ladder_rungs(DeviceContext& device, Precision precision) {
+std::vector<LadderRung> ladder_rungs(DeviceContext& device, Precision precision,
+                                     std::span<const std::int64_t> sizes) {
   return device.card() == nullptr ? cpu_ladder_rungs(device.device(), precision)
-                                  : card_ladder_rungs(device, precision);
+                                  : card_ladder_rungs(device, precision, sizes);
 }
 
 std::unique_ptr<DeviceLadder> make_cpu_ladder(DeviceContext& device, Precision precision) {

@@ -2,6 +2,7 @@
 // What the experiment asks of one device: its rungs, its ceilings, and a place to multiply.
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -17,13 +18,15 @@ struct LadderRung {
   RungInfo info;
   std::string unfit = {};  // why it cannot multiply in the precision asked for; empty: it can
   bool if_named = false;   // an unfit one that nobody misses who asks for all
-  bool best = false;       // the fastest of ours
+  bool best = false;       // the fastest of ours at one of the sizes
 };
 
 // In ladder order, libraries last.
 std::vector<LadderRung> cpu_ladder_rungs(Device device, Precision precision);
-std::vector<LadderRung> card_ladder_rungs(DeviceContext& device, Precision precision);
-std::vector<LadderRung> ladder_rungs(DeviceContext& device, Precision precision);
+std::vector<LadderRung> card_ladder_rungs(DeviceContext& device, Precision precision,
+                                          std::span<const std::int64_t> sizes);
+std::vector<LadderRung> ladder_rungs(DeviceContext& device, Precision precision,
+                                     std::span<const std::int64_t> sizes = {});
 
 class DeviceLadder {
  public:

@@ -40,6 +40,13 @@ void check_names(const std::vector<std::string>& kernels) {
   }
 }
 
+// "FMA f32", "tensor cores bf16".
+std::string name_of_units(const PeakSample& peak) {
+  const bool card = peak.threads == 0;
+  const char* units = card && peak.dtype != Precision::F32 ? "tensor cores" : "FMA";
+  return fmt::format("{} {}", units, to_string(peak.dtype));
+}
+
 class MatmulLadder final : public Experiment {
  public:
   explicit MatmulLadder(const StartMatmul& request) : request_(request) {
@@ -100,7 +107,10 @@ class MatmulLadder final : public Experiment {
     const bool all = request_.kernels.empty() || asked("all");
     std::set<std::string> unknown(request_.kernels.begin(), request_.kernels.end());
     std::vector<std::string> names;
-    for (const LadderRung& rung : ladder_rungs(ctx.machine().at(device), request_.dtype)) {
+    bool found_best = false;
+    for (const LadderRung& rung :
+         ladder_rungs(ctx.machine().at(device), request_.dtype, request_.sizes)) {
+      found_best = found_best || rung.best;
       const std::string& name = rung.info.name;
       unknown.erase(name);
       const bool wanted = asked(name) || (all && !rung.if_named) || (rung.best && asked("best"));
@@ -114,10 +124,16 @@ class MatmulLadder final : public Experiment {
             rung.unfit});
       }
     }
+    if (asked("best") && !found_best) {
+      ctx.emit(
+          Skipped{fmt::format("best in {} on {}", to_string(request_.dtype), to_string(device)),
+                  "no kernel of the lab multiplies these on this device"});
+    }
     for (const std::string& name : unknown) {
       if (name == "all" || name == "best") continue;
       ctx.emit(Skipped{fmt::format("{} on {}", name, to_string(device)),
-                       "this is a rung of the other kind of device"});
+                       device.kind == DeviceKind::Cpu ? "this is a kernel of cards"
+                                                      : "this is a kernel of CPU devices"});
     }
     return names;
   }
@@ -162,8 +178,8 @@ class MatmulLadder final : public Experiment {
     CeilingsMeasured ceilings{.device = device};
     for (const PeakSample& peak : peaks) {
       ceilings.threads = peak.threads;
-      ceilings.compute.push_back({fmt::format("FMA {}", to_string(peak.dtype)), peak.dtype,
-                                  peak.threads, peak.gflops, peak.time});
+      ceilings.compute.push_back(
+          {name_of_units(peak), peak.dtype, peak.threads, peak.gflops, peak.time});
     }
     ceilings.bandwidth = measured.levels;
     ctx.emit(std::move(ceilings));

@@ -11,7 +11,7 @@ namespace lab {
 
 struct MatmulCheck {
   bool ok = false;
-  double max_error = 0;  // largest |C - reference| / (gamma_K * (|A||B|)); at most 1 when ok
+  double max_error = 0;  // largest |C - reference| as a share of check()'s bound; at most 1 when ok
   std::int64_t row = 0, col = 0;  // where that is
 };
 

@@ -66,9 +66,10 @@ void Measurement::warm_up() {
   const double enough_s = std::min(kWarmUpShare * options_.budget_s, options_.min_time_s);
   const bool batched = !options_.flush;
   while (true) {
+    const double begin = options_.now_s();
     const double took_s = call(calls_per_repetition_);
     ++warmup_;
-    spent_s_ += took_s;
+    spent_s_ += options_.now_s() - begin;
     if (batched && took_s < options_.min_repetition_s &&
         calls_per_repetition_ < options_.max_calls) {
       calls_per_repetition_ = std::min(2 * calls_per_repetition_, options_.max_calls);
@@ -81,7 +82,9 @@ void Measurement::warm_up() {
 void Measurement::rewarm() {
   if (!times_s_.empty() && times_s_.back() > kLongBody_s) return;
   ++warmup_;
-  spent_s_ += call(1);
+  const double begin = options_.now_s();
+  call(1);
+  spent_s_ += options_.now_s() - begin;
 }
 
 void Measurement::repeat() {

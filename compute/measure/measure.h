@@ -9,9 +9,9 @@
 //            spread = (x[u] - x[l]) / median, and x[l], x[u] are the order statistics that enclose
 //            the true median with 95 % confidence whatever the distribution (binomial ranks, so at
 //            least 6 repetitions); or when the time budget ends: then `unstable` is set.
-// Cold       with `flush`, it is called before each repetition, outside the timing, to empty
-// caches;
-//            then one repetition is one call.
+// Cold       `flush` is called before each repetition, outside the timing, to empty caches; then
+// one
+//            repetition is one call.
 // Cancel     `cancelled` is asked between repetitions; a body longer than 50 ms asks itself and
 //            returns early. Throws Error(Cancelled).
 #include <cstdint>

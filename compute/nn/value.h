@@ -13,8 +13,7 @@ struct ImageShape {
 };
 
 // Memory comes from the network's arena, for its largest batch, with slack for whole vectors after
-// the end. `grad` is null for the network's input
-// and where nobody writes it.
+// the end. `grad` is null for the network's input and where nobody writes it.
 struct Value {
   ImageShape shape;
   float* data = nullptr;

@@ -19,10 +19,7 @@ struct ReferenceMachine {
   CacheState cache = CacheState::Warm;
 
   std::vector<MatmulSample> matmul;
-  std::vector<PeakSample> peaks;
-  std::vector<CeilingsMeasured> ceilings;
   std::vector<TransferSample> transfers;
-  std::vector<TransferFit> fits;
 };
 
 }  // namespace lab

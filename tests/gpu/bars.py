@@ -11,12 +11,18 @@ SIMT = {"naive", "coalesced", "shared", "column", "square", "vector", "warp", "a
 LIBRARIES = {"cublas", "cublaslt"}
 MEMORY_GB_PER_S = 4300.0
 LARGE_BYTES = 64 << 20
+PAST_CACHE_BYTES = 256 << 20  # of one array: no part of it stays in the second cache
 
 
 def objects(results, name):
     path = results / name
-    lines = path.read_text().splitlines() if path.is_file() else []
-    return [json.loads(line) for line in lines if line.startswith("{")]
+    found = []
+    for line in path.read_text().splitlines() if path.is_file() else []:
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            print(f"{path}: a line is cut off; the step was ended before its time")
+    return [one for one in found if isinstance(one, dict)]
 
 
 def best(values):
@@ -39,10 +45,10 @@ def product_rows(results):
             yield f"best {title} rung / cuBLAS, N = {n}", share(ours, library), bar, aim
 
 
-def rate(results, name, memory):
+def rate(results, name, memory, least_bytes=LARGE_BYTES):
     samples = [o for o in objects(results, name) if o.get("type") == "sample"]
     return best(s["gb_per_s"] for s in samples
-                if s.get("op", "copy") == "copy" and s["bytes"] >= LARGE_BYTES and s["memory"] == memory)
+                if s.get("op", "copy") == "copy" and s["bytes"] >= least_bytes and s["memory"] == memory)
 
 
 def link_rows(results):
@@ -51,8 +57,8 @@ def link_rows(results):
                               ("D2H", "transfer_down.jsonl", "device to host")):
         theirs = best(p["gb_per_s"] for p in peers if p["what"] == what)
         yield f"pinned {title} / PyTorch's best", share(rate(results, file, "pinned"), theirs), 0.98, 1.0
-    yield "copy on the card / 4.3 TB/s", share(rate(results, "transfer.jsonl", "device"),
-                                              MEMORY_GB_PER_S), 0.97, 1.0
+    yield "copy on the card / 4.3 TB/s", share(
+        rate(results, "transfer.jsonl", "device", PAST_CACHE_BYTES), MEMORY_GB_PER_S), 0.97, 1.0
 
 
 def main():

@@ -1,12 +1,35 @@
 #include "tests/gpu/gpu_machine.h"
 
+#include <memory>
+
 #include "compute/cuda/open_gpus.h"
 
 namespace lab::test {
+namespace {
+
+std::unique_ptr<Machine>& the_machine() {
+  static std::unique_ptr<Machine> machine;
+  return machine;
+}
+
+struct EndMachine final : ::testing::Environment {
+  void TearDown() override { end_gpu_machine(); }
+};
+
+const ::testing::Environment* const kEndMachine =
+    ::testing::AddGlobalTestEnvironment(new EndMachine);
+
+}  // namespace
 
 Machine& gpu_machine() {
-  static Machine machine({.open_gpus = open_gpus});
-  return machine;
+  if (the_machine() == nullptr) {
+    the_machine() = std::make_unique<Machine>(MachineOptions{.open_gpus = open_gpus});
+  }
+  return *the_machine();
+}
+
+void end_gpu_machine() {
+  the_machine().reset();
 }
 
 std::string why_no_gpu(int cards) {

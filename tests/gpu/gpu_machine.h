@@ -8,8 +8,11 @@
 
 namespace lab::test {
 
-// Opened with the first call and kept to the end of the program.
+// Opened with the first call and kept until the last test has run, or end_gpu_machine().
 Machine& gpu_machine();
+
+// Before the program's exit, when libraries that the machine holds handles of are still there.
+void end_gpu_machine();
 
 // Why there are fewer than `cards` usable cards; empty when there are enough.
 std::string why_no_gpu(int cards = 1);

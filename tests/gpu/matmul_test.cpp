@@ -53,8 +53,12 @@ TEST(GpuMatmul, SeveralThreadsMayMultiplyAtOnce) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([i] {
-      for (const GpuRung& rung : first_card().matmul().rungs()) {
-        try_product(rung.precision, {65 + i, 72, 64}, 0, Values::SmallIntegers, by(rung));
+      try {
+        for (const GpuRung& rung : first_card().matmul().rungs()) {
+          try_product(rung.precision, {65 + i, 72, 64}, 0, Values::SmallIntegers, by(rung));
+        }
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
       }
     });
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "compute/matmul/tensor_matmul.h"
 #include "compute/tensor/elementwise.h"
 #include "compute/tensor/tensor.h"
 #include "tests/gpu/gpu_machine.h"
@@ -99,6 +100,20 @@ TEST(GpuNorm, AgreesWithLongDouble) {
   }
   EXPECT_EQ(norm(zeros(card(), {0})), 0);
   EXPECT_EQ(norm(full(card(), {4}, 2, DType::I64)), 4);
+}
+
+TEST(GpuMatmul, OfTensorsIsTheCpusWithinRounding) {
+  LAB_REQUIRE_GPU();
+  for (const DType dtype : {DType::F32, DType::BF16}) {
+    SCOPED_TRACE(to_string(dtype));
+    const Tensor a = rand(host(), {65, 40}, 1, dtype), b = rand(host(), {40, 72}, 2, dtype);
+    const Tensor here = matmul(a, b);
+    const Tensor there = matmul(a.to(card()), b.to(card())).to(host());
+    for (std::size_t i = 0; i < 65 * 72; ++i) {
+      // Sums of 40 terms below 1.
+      ASSERT_NEAR(there.values<float>()[i], here.values<float>()[i], 40 * 40 * 0x1p-23) << i;
+    }
+  }
 }
 
 }  // namespace

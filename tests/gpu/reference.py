@@ -23,6 +23,7 @@ import time
 
 FORMAT = 1
 MEASURES = re.compile(r"(transfer|matmul)\w*\.jsonl")
+COLD = re.compile(r"--cache[ =]cold\b")
 # What of a device's facts says something about its results.
 DEVICE_FACTS = ["device", "name", "simd", "threads", "caches", "clock_max_mhz", "memory_total_bytes"]
 GPU_FACTS = ["architecture", "compute_capability", "sms", "cuda_cores", "memory_bus_bits",
@@ -123,7 +124,7 @@ class Made:
         summary = folder / "summary.json"
         if summary.is_file():
             self.read(summary)
-        caches = {"cold" if "--cache cold" in command else "warm" for command in self.commands}
+        caches = {"cold" if COLD.search(command) else "warm" for command in self.commands}
         if len(caches) > 1:
             raise Refused(f"{summary}: some commands ran with cold caches, some with warm ones")
         self.cache = options.cache or (caches.pop() if caches else None)
@@ -160,7 +161,8 @@ def reference(folder, options):
     matmul = [one for one in samples if "kernel" in one]
     check_ladder(matmul, own)
     gpu = device.get("gpu", {})
-    versions = {"device_lab": made.lab, "driver": gpu.get("driver_version"), "cuda": gpu.get("cuda_version")}
+    cuda = gpu.get("runtime_version") or gpu.get("cuda_version")  # the lab's own rather than the driver's
+    versions = {"device_lab": made.lab, "driver": gpu.get("driver_version"), "cuda": cuda}
     facts = chosen(device, DEVICE_FACTS)
     if gpu:
         facts["gpu"] = chosen(gpu, GPU_FACTS)

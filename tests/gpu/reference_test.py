@@ -127,6 +127,16 @@ class Reference(unittest.TestCase):
         self.write("summary.json", RUN, step("matmul_f32"), step("transfer_up", 0, "transfer --cache cold"))
         self.refused("some commands ran with cold caches")
 
+    def test_cold_caches(self):
+        for command in ("matmul --cache cold --json", "matmul --cache=cold --json"):
+            self.write("summary.json", RUN, step("matmul_f32", 0, command))
+            self.assertEqual(self.made()["settings"], {"cache": "cold", "commands": [command]})
+
+    def test_the_labs_own_cuda_counts(self):
+        card = DEVICES[1] | {"gpu": DEVICES[1]["gpu"] | {"runtime_version": "12.9"}}
+        self.write("devices.jsonl", DEVICES[0], card, DONE)
+        self.assertEqual(self.made()["made_with"]["cuda"], "12.9")
+
     def test_broken_files(self):
         for text in ("{", "[1]\n", "{}\n", '{"type": "sample", "gflops": NaN}\n', "\xff"):
             (self.folder / "matmul_f32.jsonl").write_bytes(text.encode("latin-1"))

@@ -2,11 +2,11 @@
 # Runs the GPU tests of a bundle under compute-sanitizer: memcheck and racecheck of the ladder, the
 # transfers and the tensors.
 #   ./sanitize.sh [RESULTS]      the folder for reports; default ./sanitized
-# Exit status 0 when all are clean, 1 when one is not, 77 where compute-sanitizer is not installed.
+# In under 9 minutes. Exit status 0 when all are clean, 1 when one is not, 77 where compute-sanitizer is not installed.
 set -uo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 results=${1:-$here/sanitized}
-each_s=130
+each_s=90
 mkdir -p -- "$results" || exit 1
 results=$(cd -- "$results" && pwd)
 
@@ -25,8 +25,10 @@ for tool in memcheck racecheck; do
     timeout --kill-after=5 "$each_s" compute-sanitizer --tool "$tool" --error-exitcode 99 \
       "$here/gpu_test_$test" >"$report" 2>&1 </dev/null
     status=$?
-    ((status == 0)) || worst=1
-    echo "$tool $test: status $status; $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$report" | tail -1)"
+    summary=$(grep -E 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$report" | tail -1)
+    # A tool that never began, or tests that all skip, have shown nothing.
+    [[ $status == 0 && -n $summary ]] && grep -q '  OK ' "$report" || worst=1
+    echo "$tool $test: status $status; ${summary:-not clean, see $report}"
   done
 done
 exit "$worst"

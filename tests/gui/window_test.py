@@ -230,11 +230,11 @@ def case_reference(program, home):
         "--size",
         SIZE,
     )
-    legend = "matmul/plot/gflops/legend/Yesterday"
+    legend = "matmul/plot/gflops/legend/Reference: Yesterday"
     chosen, none, second = (widgets(home.file(f"{n}.json")) for n in ("chosen", "none", "second"))
     check(chosen["matmul/reference"]["value"] == "Yesterday, yesterday.json", "the file is not chosen")
     check(legend in chosen and legend not in none, "the curve does not follow the choice")
-    check("transfers/plot/bandwidth/legend/Yesterday" in second, "the transfers have no reference")
+    check("transfers/plot/bandwidth/legend/Reference: Yesterday" in second, "the transfers have no reference")
 
 
 def case_train(program, home):
@@ -431,8 +431,12 @@ def case_restart(program, home):
         {"describe": "lost.json"},
         {"click": "memory/error/restart"},
         {"describe": "asked.json"},
+        {"click": "restart/yes"},
+        {"describe": "refused.json"},
     ]
     run_script(copy, home, steps, "--size", SIZE)
+    refused = widgets(home.file("refused.json"))["memory/error/restart/refused"]["label"]
+    check("a script plays" in refused, f"a script would start itself over: {refused!r}")
     lost, asked = widgets(home.file("lost.json")), widgets(home.file("asked.json"))
     check("cuda:0 is lost" in lost["memory/error"]["label"], lost["memory/error"]["label"])
     with open_window(copy, home) as (process, window):

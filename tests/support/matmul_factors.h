@@ -19,8 +19,8 @@ std::string to_string(const Mnk& shape);
 // Nothing, one, one more and one less than a tile, several tiles of terms, whole pieces of 16
 // bytes.
 inline constexpr std::array kRaggedShapes = {
-    Mnk{0, 3, 5},     Mnk{5, 4, 0},    Mnk{1, 1, 1},    Mnk{63, 65, 1}, Mnk{64, 64, 64},
-    Mnk{129, 2, 257}, Mnk{33, 40, 97}, Mnk{31, 72, 30}, Mnk{7, 8, 16},
+    Mnk{0, 3, 5},    Mnk{5, 4, 0},     Mnk{5, 8, 0},    Mnk{1, 1, 1},    Mnk{63, 65, 1},
+    Mnk{64, 64, 64}, Mnk{129, 2, 257}, Mnk{33, 40, 97}, Mnk{31, 72, 30}, Mnk{7, 8, 16},
 };
 
 enum class Values { SmallIntegers, Uniform };

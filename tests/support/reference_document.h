@@ -43,34 +43,7 @@ inline nlohmann::json transfer_object(const std::string& op, long bytes, double 
   return json;
 }
 
-inline nlohmann::json ceilings_object() {
-  nlohmann::json compute{{"name", "FMA f32"}, {"dtype", "f32"}, {"threads", 2}, {"gflops", 500.0}};
-  add_timing(compute, 0.01);
-  nlohmann::json level{
-      {"name", "L1"},         {"cache_bytes", 98304},     {"working_set_bytes", 49152},
-      {"gb_per_s", 1000.0},   {"median_gb_per_s", 900.0}, {"p10_gb_per_s", 800.0},
-      {"p90_gb_per_s", 950.0}};
-  add_timing(level, 0.001);
-  return {{"device", "cpu:0"},
-          {"threads", 2},
-          {"compute", nlohmann::json::array({compute})},
-          {"bandwidth", nlohmann::json::array({level})}};
-}
-
 inline nlohmann::json machine_document() {
-  nlohmann::json peak{{"device", "cpu:0"}, {"dtype", "f32"}, {"threads", 2}, {"gflops", 500.0}};
-  add_timing(peak, 0.1);
-  const nlohmann::json fit{{"from", "cpu:0"},
-                           {"to", "cpu:0"},
-                           {"memory", "pageable"},
-                           {"op", "copy"},
-                           {"threads", 1},
-                           {"latency_s", 2e-7},
-                           {"gb_per_s", 21.0},
-                           {"r2", 0.99},
-                           {"mover", "threads"},
-                           {"half_bandwidth_bytes", 4200},
-                           {"break_even_bytes", nullptr}};
   return {{"type", "machine"},
           {"format", 1},
           {"name", "Model machine"},
@@ -81,10 +54,8 @@ inline nlohmann::json machine_document() {
            {{"cache", "warm"}, {"commands", nlohmann::json::array({"device-lab matmul --json"})}}},
           {"device", {{"name", "Model machine"}}},
           {"matmul", {matmul_object("naive", 64, 20), matmul_object("naive", 128, 25)}},
-          {"peaks", nlohmann::json::array({peak})},
-          {"ceilings", nlohmann::json::array({ceilings_object()})},
-          {"transfers", {transfer_object("copy", 1024, 20), transfer_object("copy", 4096, 21)}},
-          {"fits", nlohmann::json::array({fit})}};
+          {"peaks", nlohmann::json::array({{{"device", "cpu:0"}, {"gflops", 500.0}}})},
+          {"transfers", {transfer_object("copy", 1024, 20), transfer_object("copy", 4096, 21)}}};
 }
 
 }  // namespace lab::test

@@ -170,5 +170,26 @@ TEST(MatmulForm, OnlyCardsMultiplyInTf32) {
   EXPECT_FALSE(lab.visible("matmul/dtype/tf32")) << "the machine has no card";
 }
 
+TEST(MatmulForm, AChoiceOfTf32OutlivesTheCardsAbsence) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.view.forms.matmul.dtype = static_cast<int>(Precision::TF32);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.view.forms.matmul.dtype, static_cast<int>(Precision::TF32));
+  lab.click("matmul/dtype/bf16");
+  EXPECT_EQ(lab.view.forms.matmul.dtype, static_cast<int>(Precision::BF16));
+}
+
+TEST(MatmulForm, EveryRungHasItsBoxAndSaysWhatItDoesNotMultiply) {
+  Lab lab(card_job(Precision::F32, {"async"}), 1, kLarge);
+  lab.view.forms.matmul.which = 2;
+  lab.view.forms.matmul.dtype = static_cast<int>(Precision::BF16);
+  lab.open(Page::Matmul);
+  const auto hint_of = [&](const char* box) {
+    return tooltip_at(lab, NullBackend::centre(*lab.backend.find(box)), "tooltip");
+  };
+  EXPECT_EQ(hint_of("matmul/kernel/async"), "What it adds.\nDoes not multiply in bf16.");
+  EXPECT_EQ(hint_of("matmul/kernel/mma_bf16"), "What it adds.");
+}
+
 }  // namespace
 }  // namespace lab::test

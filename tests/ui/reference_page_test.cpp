@@ -11,8 +11,8 @@ using ui::Model;
 using ui::Page;
 
 const ImVec2 kLarge{1920, 1400};  // the whole page at once
-constexpr const char* kMatmulLegend = "matmul/plot/gflops/legend/Model machine";
-constexpr const char* kTransferLegend = "transfers/plot/bandwidth/legend/Model machine";
+constexpr const char* kMatmulLegend = "matmul/plot/gflops/legend/Reference: Model machine";
+constexpr const char* kTransferLegend = "transfers/plot/bandwidth/legend/Reference: Model machine";
 
 Model with_references(Page page, Scene scene, std::vector<ReferenceMachine> machines) {
   Model model = make_scene(page, scene);
@@ -73,7 +73,7 @@ TEST(ReferencePage, IsOneChoiceForBothPages) {
   lab.click("transfers/reference");
   lab.click("transfers/reference/Model machine");
   EXPECT_TRUE(lab.visible(kTransferLegend));
-  EXPECT_TRUE(lab.visible("transfers/plot/latency/legend/Model machine"));
+  EXPECT_TRUE(lab.visible("transfers/plot/latency/legend/Reference: Model machine"));
   lab.open(Page::Matmul);
   EXPECT_EQ(lab.backend.find("matmul/reference")->value, "Model machine");
 }
@@ -127,6 +127,16 @@ TEST(ReferencePage, AFarFasterMachineGetsALogAxis) {
   near.frames(6);
   EXPECT_FALSE(ends_at_zero(near));
   EXPECT_TRUE(near.visible(kMatmulLegend));
+}
+
+TEST(ReferencePage, TransfersOfAFarFasterMachineGetOneToo) {
+  ReferenceMachine machine = reference_machine();
+  for (TransferSample& s : machine.transfers) s.gb_per_s *= 1000;
+  Lab lab(with_references(Page::Transfers, Scene::Done, {machine}), 1, kLarge);
+  lab.view.forms.reference = "model.json";
+  lab.open(Page::Transfers);
+  EXPECT_TRUE(lab.visible(kTransferLegend));
+  EXPECT_FALSE(contains(lab.backend.find("transfers/plot/bandwidth")->value, " y 0.."));
 }
 
 TEST(ReferencePage, AChoiceThatIsNotThereThisTimeIsKept) {

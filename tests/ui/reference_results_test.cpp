@@ -123,6 +123,8 @@ TEST(ReferenceResults, TransfersMatchByOperationAndThreads) {
   const auto all = ui::overlay(r, sweep_here(TransferOp::Copy, 2));
   ASSERT_EQ(all.curves.size(), 1U);
   EXPECT_EQ(all.curves[0].there->threads, 64);
+  EXPECT_EQ(all.note, "Model machine used 64 threads, the device here 2.");
+  EXPECT_EQ(found.note, "");
   const auto none = ui::overlay(r, sweep_here(TransferOp::Triad, 1));
   EXPECT_TRUE(none.curves.empty());
   EXPECT_EQ(none.note, "Model machine has no transfers of this kind at these sizes.");
@@ -138,6 +140,18 @@ TEST(ReferenceResults, TransfersMatchByDevicesAndMemory) {
   s.memory = MemoryKind::Pinned;
   pinned.add(s, 0);
   EXPECT_TRUE(ui::overlay(r, pinned).curves.empty());
+}
+
+TEST(ReferenceResults, StandOnceBesideSeveralDevices) {
+  const ReferenceResults r(reference_machine());
+  MatmulResults kernels = ladder_here(cpu(0));
+  for (const int n : {64, 128}) kernels.add(matmul_sample(cpu(1), "naive", n, 10), 0);
+  const auto ladder = ui::overlay(r, kernels);
+  ASSERT_EQ(ladder.curves.size(), 2U) << "naive and onednn";
+  EXPECT_EQ(ladder.curves[0].here->device, cpu(0));
+  TransferResults sweep = sweep_here(TransferOp::Copy, 1);
+  sweep.add(transfer_sample(cpu(1), cpu(1), TransferOp::Copy, 1, kKiB, 20), 0);
+  EXPECT_EQ(ui::overlay(r, sweep).curves.size(), 1U);
 }
 
 TEST(ReferenceResults, SayWithWhatTheyWereMeasured) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "compute/types/error.h"
@@ -16,6 +17,11 @@ std::vector<Device> chosen_device(int position, const MachineInfo& machine) {
   const auto i = static_cast<std::size_t>(position);
   if (position <= 0 || i > machine.devices.size()) return {};
   return {machine.devices[i - 1].device};
+}
+
+bool has_card(const MachineInfo& machine) {
+  return std::any_of(machine.devices.begin(), machine.devices.end(),
+                     [](const DeviceInfo& info) { return info.device.kind == DeviceKind::Cuda; });
 }
 
 }  // namespace
@@ -74,10 +80,16 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
 }
 
 std::size_t transfer_ops(const MachineInfo& machine) {
-  const bool card =
-      std::any_of(machine.devices.begin(), machine.devices.end(),
-                  [](const DeviceInfo& info) { return info.device.kind == DeviceKind::Cuda; });
-  return card ? TransferForm{}.ops.size() : kCpuTransferOps;
+  return has_card(machine) ? TransferForm{}.ops.size() : kCpuTransferOps;
+}
+
+std::size_t matmul_precisions(const MachineInfo& machine) {
+  return has_card(machine) ? 3 : 2;
+}
+
+Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine) {
+  const bool offered = form.dtype < static_cast<int>(matmul_precisions(machine));
+  return offered ? static_cast<Precision>(form.dtype) : Precision::F32;
 }
 
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live) {
@@ -115,7 +127,7 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
       throw Error(Errc::Usage, "no kernel is ticked; tick at least one");
     }
   }
-  command.dtype = static_cast<Precision>(form.dtype);
+  command.dtype = matmul_precision(form, machine);
   command.cache = static_cast<CacheState>(form.cache);
   command.budget_s = positive(form.budget_s, "time for one kernel");
   command.seed = static_cast<std::uint64_t>(form.seed);

@@ -184,6 +184,10 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine);
 inline constexpr std::size_t kCpuTransferOps = 4;
 std::size_t transfer_ops(const MachineInfo& machine);
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live);
+// How many of Precision this machine offers: only cards multiply in tf32.
+std::size_t matmul_precisions(const MachineInfo& machine);
+// The form's where the machine offers it, else f32.
+Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine);
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live);
 StartTraining to_command(const TrainingForm& form, const MachineInfo& machine);
 // `measured_s`: what one device's step of the form's batch took, where that is known; only

@@ -19,13 +19,16 @@ struct Reach {
   }
 };
 
-// Adds the curve where some of its points lie within the sizes measured here.
+// Adds the curve where some of its points lie within the sizes measured here, unless it is there
+// already beside another device.
 template <typename Curve>
 void add_within(Overlay<Curve>& to, const Curve* here, const Curve& there, const Column64& sizes,
                 const Reach& reach) {
   const auto first = std::lower_bound(sizes.begin(), sizes.end(), reach.least);
   const auto end = std::upper_bound(first, sizes.end(), reach.most);
-  if (first == end) return;
+  const bool known = std::any_of(to.curves.begin(), to.curves.end(),
+                                 [&](const auto& curve) { return curve.there == &there; });
+  if (first == end || known) return;
   to.curves.push_back({here, &there, static_cast<std::size_t>(first - sizes.begin()),
                        static_cast<std::size_t>(end - first)});
 }
@@ -74,6 +77,18 @@ bool fits(const TransferCase& here, const TransferCase& there) {
          here.peer == there.peer && threads && same_devices(here, there);
 }
 
+// A CPU moves bytes with as many threads as it has; empty where the counts are alike.
+std::string other_threads(const Overlay<TransferCase>& found, const std::string& name) {
+  for (const ReferenceCurve<TransferCase>& curve : found.curves) {
+    if (curve.here->mover == TransferMover::Threads &&
+        curve.here->threads != curve.there->threads) {
+      return fmt::format("{} used {} threads, the device here {}.", name, curve.there->threads,
+                         curve.here->threads);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 ReferenceResults::ReferenceResults(ReferenceMachine from) : machine(std::move(from)) {
@@ -82,10 +97,8 @@ ReferenceResults::ReferenceResults(ReferenceMachine from) : machine(std::move(fr
     matmul[i].request.cache = machine.cache;
   }
   for (const MatmulSample& s : machine.matmul) matmul[static_cast<std::size_t>(s.dtype)].add(s, 0);
-  for (const PeakSample& s : machine.peaks) matmul[static_cast<std::size_t>(s.dtype)].add(s);
   transfers.request.cache = machine.cache;
   for (const TransferSample& s : machine.transfers) transfers.add(s, 0);
-  for (const TransferFit& f : machine.fits) transfers.add(f);
 }
 
 Overlay<KernelResults> overlay(const ReferenceResults& reference, const MatmulResults& here) {
@@ -130,10 +143,10 @@ Overlay<TransferCase> overlay(const ReferenceResults& reference, const TransferR
       add_within(found, &c, *there, there->bytes, reach);
     }
   }
-  if (found.curves.empty()) {
-    found.note =
-        fmt::format("{} has no transfers of this kind at these sizes.", reference.machine.name);
-  }
+  const std::string& name = reference.machine.name;
+  found.note = found.curves.empty()
+                   ? fmt::format("{} has no transfers of this kind at these sizes.", name)
+                   : other_threads(found, name);
   return found;
 }
 

@@ -38,12 +38,13 @@ struct Overlay {
   std::string note;  // a sentence where something does not fit; empty: everything is as expected
 };
 
-// Each kernel measured here with the reference's of the same name, element type and kind of device.
-// Where it has none of them, its fastest kernel and its fastest library instead, without `here`.
+// Each kernel measured here with the reference's of the same name, element type and kind of device;
+// of several devices here the first. Where it has none of them, its fastest kernel and its fastest
+// library instead, without `here`.
 Overlay<KernelResults> overlay(const ReferenceResults& reference, const MatmulResults& here);
 
 // Each case measured here with the reference's of the same operation, way, memory, kinds of devices
-// and, of a CPU, one thread or all of them.
+// and, of a CPU, one thread or all of them; of several devices here the first.
 Overlay<TransferCase> overlay(const ReferenceResults& reference, const TransferResults& here);
 
 // What the reference reached with that rung at exactly that size; null where it has no such sample

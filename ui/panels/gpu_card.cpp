@@ -103,7 +103,7 @@ void age_note(const Panel& p, const GpuTelemetry& last) {
   const double age_s = p.model.now_s() - last.t_s;
   if (age_s < kOldReading_s) return;
   caption(p.ui, fmt::format("Read {} ago", format_seconds(age_s)));
-  hint(p.ui, "The driver answers slowly, so it is asked rarely.");
+  hint(p.ui, "Looking took long, so it is done rarely.");
 }
 
 void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
@@ -152,7 +152,8 @@ bool only_asleep(const MachineInfo& machine, const std::string& pci_bus_id) {
 // Why the lab does not compute on the card, and how it would where only sleep is in the way.
 void unused_note(const Panel& p, const std::string& path, const GpuCard& card) {
   if (only_asleep(p.model.machine(), card.facts.pci_bus_id)) {
-    muted(p.ui, "Looking does not wake it, using it does.");
+    muted(p.ui, card.history.last.asleep ? "Looking does not wake it, using it does."
+                                         : "It slept when the lab started.");
     restart_button(p, path + "/use", "Use this card",
                    "Device Lab starts anew, with CUDA, which wakes the card", {.wake_cards = true});
     return;

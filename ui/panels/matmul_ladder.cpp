@@ -221,7 +221,7 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
   caption(ui, fmt::format("{}, N = {}, share of {}", lab::to_string(device), size,
                           peak != nullptr ? "peak " + gflops_text(peak->gflops) : "the fastest"));
   if (peak != nullptr) {
-    hint(ui, fmt::format("Peak of a loop of fused multiply-adds on {}\n{}",
+    hint(ui, fmt::format("Peak of a loop of multiply-adds that reads no memory, on {}\n{}",
                          workers_text(peak->threads), timing_text(peak->time)));
   }
   const bool any_marked = std::any_of(

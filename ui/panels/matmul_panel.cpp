@@ -15,13 +15,10 @@ const std::vector<std::string>& which_names() {
   return kNames;
 }
 
-// In the order of Precision. Only cards multiply in tf32.
+// In the order of Precision.
 std::vector<std::string> precision_names(const MachineInfo& machine) {
-  std::vector<std::string> names = {"f32", "bf16"};
-  const bool card =
-      std::any_of(machine.devices.begin(), machine.devices.end(),
-                  [](const DeviceInfo& d) { return d.device.kind == DeviceKind::Cuda; });
-  if (card) names.emplace_back("tf32");
+  std::vector<std::string> names = {"f32", "bf16", "tf32"};
+  names.resize(matmul_precisions(machine));
   return names;
 }
 
@@ -30,11 +27,10 @@ const std::vector<std::string>& cache_names() {
   return kNames;
 }
 
-// The rungs known so far that multiply in `precision`, each name once, in ladder order.
-std::vector<const RungInfo*> distinct_rungs(const Model& model, Precision precision) {
+// The rungs known so far, each name once, in ladder order.
+std::vector<const RungInfo*> distinct_rungs(const Model& model) {
   std::vector<const RungInfo*> found;
   for (const RungInfo& rung : model.rungs()) {
-    if (!takes(rung, precision)) continue;
     const bool known = std::any_of(found.begin(), found.end(),
                                    [&](const RungInfo* r) { return r->name == rung.name; });
     if (!known) found.push_back(&rung);
@@ -42,18 +38,29 @@ std::vector<const RungInfo*> distinct_rungs(const Model& model, Precision precis
   return found;
 }
 
+// What the rung adds, and whether none of that name multiplies as the form asks.
+std::string box_hint(const Panel& p, const RungInfo& rung, Precision precision) {
+  const auto& rungs = p.model.rungs();
+  const bool fits = std::any_of(rungs.begin(), rungs.end(), [&](const RungInfo& other) {
+    return other.name == rung.name && takes(other, precision);
+  });
+  if (fits) return rung.sentence;
+  return fmt::format("{}\nDoes not multiply in {}.", rung.sentence, to_string(precision));
+}
+
 void kernel_boxes(const Panel& p, MatmulForm& form) {
   constexpr int kChosen = 2;
   if (form.which != kChosen) return;
-  const std::vector<const RungInfo*> rungs =
-      distinct_rungs(p.model, static_cast<Precision>(form.dtype));
+  const Precision precision = matmul_precision(form, p.model.machine());
+  const std::vector<const RungInfo*> rungs = distinct_rungs(p.model);
   if (rungs.empty()) {
     note_box(p.ui, "matmul/no_rungs", "The kernels' names are known after the first run.");
     return;
   }
   for (const RungInfo* rung : rungs) {
     bool on = form.chosen.contains(rung->name);
-    if (!checkbox(p.ui, "matmul/kernel/" + rung->name, rung->title, on, rung->sentence)) continue;
+    const std::string hint = box_hint(p, *rung, precision);
+    if (!checkbox(p.ui, "matmul/kernel/" + rung->name, rung->title, on, hint)) continue;
     if (on) {
       form.chosen.insert(rung->name);
     } else {
@@ -78,12 +85,14 @@ void fields_of(const Panel& p, MatmulForm& form) {
   segmented(p.ui, "matmul/which", "Kernels", which_names(), form.which,
             "All rungs of the ladder, only the fastest of ours, or a choice.");
   fields.next();
-  const std::vector<std::string> precisions = precision_names(p.model.machine());
-  if (form.dtype >= static_cast<int>(precisions.size())) form.dtype = 0;
-  segmented(
-      p.ui, "matmul/dtype", "Element type", precisions, form.dtype,
-      "Of A and B when they are multiplied; sums and C stay f32. A kernel is skipped where it "
-      "does not have the type. tf32 is f32 in memory, rounded for a card's tensor cores.");
+  // A saved choice that this machine does not offer stays until another is made.
+  int dtype = static_cast<int>(matmul_precision(form, p.model.machine()));
+  if (segmented(
+          p.ui, "matmul/dtype", "Element type", precision_names(p.model.machine()), dtype,
+          "Of A and B when they are multiplied; sums and C stay f32. A kernel is skipped where it "
+          "does not have the type. tf32 is f32 in memory, rounded for a card's tensor cores.")) {
+    form.dtype = dtype;
+  }
   fields.next();
   segmented(p.ui, "matmul/cache", "Cache before each repetition", cache_names(), form.cache,
             "Warm: the matrices may still be in the cache. Cold: they were flushed.");

@@ -65,19 +65,6 @@ void add_reference(const Panel& p, const ReferenceMachine& machine, const Matmul
   }
 }
 
-// A linear axis would press everything measured here flat against its bottom.
-bool towers(const Overlay<KernelResults>& fitting, const MatmulResults& results) {
-  constexpr double kMost = 8;
-  double here = 0, there = 0;
-  for (const KernelResults& k : results.kernels) {
-    for (const double y : k.gflops) here = std::max(here, y);
-  }
-  for (const ReferenceCurve<KernelResults>& curve : fitting.curves) {
-    for (const double y : curve.there->gflops) there = std::max(there, y);
-  }
-  return there > kMost * here;
-}
-
 // "measured peak", and of which threads and device where there are several.
 std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
   bool devices = false, threads = false;
@@ -163,7 +150,8 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
   const std::vector<plot::Reference> peaks = peak_lines(p, results);
   plot::Axes axes{.x = {.label = "size N", .scale = plot::Scale::Log2, .whole = true},
                   .y = {.label = "GFLOP/s", .min = 0}};
-  if (towers(fitting, results)) axes.y = {.label = "GFLOP/s", .scale = plot::Scale::Log10};
+  if (towers(fitting, results.kernels, &KernelResults::gflops))
+    axes.y = {.label = "GFLOP/s", .scale = plot::Scale::Log10};
   plot::draw(p.ui, "matmul/plot/gflops", axes, series,
              {.height = 320,
               .grows = true,

@@ -116,7 +116,8 @@ std::string spread_text(const Timing& t) {
 
 std::string how_measured(const ComputeCeiling& c) {
   return fmt::format(
-      "{}: {}\nA loop of independent fused multiply-adds in registers, the fastest repetition\n{}",
+      "{}: {}\nA loop of independent multiply-adds that reads no memory, the fastest "
+      "repetition\n{}",
       compute_label(c), gflops_text(c.gflops), timing_text(c.time));
 }
 

@@ -10,6 +10,11 @@ namespace {
 constexpr float kQuietAlpha = 0.65F;  // below 0.6 a plot prefers other curves for its tooltip
 constexpr float kQuietWidth = 1.4F;
 
+// Of the legend; no kernel or operation is called so.
+std::string entry_name(const ReferenceMachine& machine) {
+  return "Reference: " + machine.name;
+}
+
 // Names of the machines, each once: where two are alike their files tell them apart.
 std::vector<std::string> machine_names(const std::vector<ReferenceResults>& references) {
   std::vector<std::string> names;
@@ -55,12 +60,12 @@ void reference_field(const Panel& p, Fields& fields, std::string_view path) {
 }
 
 std::string provenance(const ReferenceMachine& machine) {
-  return fmt::format("Reference: {}, measured {}", machine.name, measured_with(machine));
+  return fmt::format("{}, measured {}", entry_name(machine), measured_with(machine));
 }
 
 plot::Series reference_entry(const Panel& p, const ReferenceMachine& machine) {
   plot::Series s;
-  s.label = s.group = machine.name;
+  s.label = s.group = entry_name(machine);
   s.color = p.ui.theme->muted;
   s.line = plot::Line::DashDot;
   s.width = kQuietWidth;
@@ -70,7 +75,7 @@ plot::Series reference_entry(const Panel& p, const ReferenceMachine& machine) {
 plot::Series quiet_series(const plot::Series& like, const ReferenceMachine& machine) {
   plot::Series s;
   s.label = fmt::format("{}, {}", like.label, machine.name);
-  s.group = machine.name;
+  s.group = entry_name(machine);
   s.color = like.color;
   s.in_legend = false;
   s.line = plot::Line::DashDot;

@@ -110,12 +110,12 @@ void add_reference(const Panel& p, const ReferenceMachine& machine, const Transf
   }
 }
 
-std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept, Figure figure) {
+// `reference` may be null: nothing fits then.
+std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept, Figure figure,
+                                 const ReferenceResults* reference,
+                                 const Overlay<TransferCase>& fitting) {
   std::vector<plot::Series> series;
-  const ReferenceResults* reference = chosen_reference(p);
-  Overlay<TransferCase> fitting;
   if (reference != nullptr) {
-    fitting = overlay(*reference, shown(kept));
     add_reference(p, reference->machine, shown(kept), fitting, figure, series);
   }
   const bool over = kept.previous && !kept.current.empty() && !kept.previous->request.live;
@@ -146,6 +146,9 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                               .cursor = &p.view.cursor,
                               .empty_text = "No sample yet",
                               .dimmed = old};
+  const ReferenceResults* reference = chosen_reference(p);
+  const auto fitting =
+      reference != nullptr ? overlay(*reference, shown(kept)) : Overlay<TransferCase>();
   Pair pair(p, 680, spare_height(p));
   pair.next();
   if (Card card(p, "transfers/bandwidth", title_with("Bandwidth over size", shown(kept)),
@@ -153,12 +156,13 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                          "p10 to p90.",
                  .dimmed = old});
       card) {
-    if (const ReferenceResults* reference = chosen_reference(p)) {
-      reference_note(p, "transfers/reference_note", overlay(*reference, shown(kept)).note);
+    reference_note(p, "transfers/reference_note", fitting.note);
+    plot::Axes axes{.x = size, .y = {.label = "GB/s", .min = 0}};
+    if (towers(fitting, shown(kept).cases, &TransferCase::gb_per_s)) {
+      axes.y = {.label = "GB/s", .scale = plot::Scale::Log10};
     }
-    const plot::Axes axes{.x = size, .y = {.label = "GB/s", .min = 0}};
-    plot::draw(p.ui, "transfers/plot/bandwidth", axes, curves(p, kept, Figure::Bandwidth), options,
-               p.out);
+    plot::draw(p.ui, "transfers/plot/bandwidth", axes,
+               curves(p, kept, Figure::Bandwidth, reference, fitting), options, p.out);
   }
   pair.next();
   if (Card card(p, "transfers/latency", title_with("Time over size", shown(kept)),
@@ -168,7 +172,8 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
       card) {
     const plot::Axes axes{.x = size,
                           .y = {.label = "time", .scale = plot::Scale::Log10, .unit = "s"}};
-    plot::draw(p.ui, "transfers/plot/latency", axes, curves(p, kept, Figure::Time), options, p.out);
+    plot::draw(p.ui, "transfers/plot/latency", axes,
+               curves(p, kept, Figure::Time, reference, fitting), options, p.out);
   }
 }
 

@@ -9,6 +9,11 @@ Cublas::Cublas(std::unique_ptr<LibraryCard> card, std::vector<std::string> files
       library_({"cuBLAS", "cublasGetProperty", "cublasGetStatusString"}, std::move(files), *card_),
       workspaces_(*card_) {}
 
+// The stream that the handle had last may have ended already.
+Cublas::~Cublas() {
+  if (handle_ != nullptr && card_->use_quietly()) call_.set_stream(handle_.get(), nullptr);
+}
+
 void Cublas::start() {
   card_->use();
   if (handle_ != nullptr) return;

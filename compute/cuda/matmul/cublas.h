@@ -30,6 +30,7 @@ class Cublas {
   explicit Cublas(std::unique_ptr<LibraryCard> card,
                   std::vector<std::string> files = {"libcublas.so.13", "libcublas.so.12",
                                                     "libcublas.so"});
+  ~Cublas();
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 

@@ -195,14 +195,14 @@ std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& produ
         "ldc {} of 4, and A, B and C begin at multiples of 16 bytes",
         product.lda, product.ldb, product.n, 16 / rung.tiling.element_bytes, product.ldc);
   }
+  for (const std::int64_t side : {product.m, product.n, product.k}) {
+    if (side > kLongestSide)
+      return fmt::format("counts up to {} a side, not {}", kLongestSide, side);
+  }
   const auto launch = launch_of(rung, product.m, product.n);
   if (launch.shared_bytes > card.shared_bytes_per_block) {
     return fmt::format("needs {} bytes of shared memory a block; {} has {}", launch.shared_bytes,
                        card.name, card.shared_bytes_per_block);
-  }
-  for (const std::int64_t side : {product.m, product.n, product.k}) {
-    if (side > kLongestSide)
-      return fmt::format("counts up to {} a side, not {}", kLongestSide, side);
   }
   if (launch.blocks > kMostBlocks) {
     return fmt::format("would need {} blocks; one launch has at most {}", launch.blocks,

@@ -41,6 +41,12 @@ class RuntimeCard final : public LibraryCard {
     if (use_quietly()) card_.note(cudaFree(memory), "cudaFree");
   }
 
+  unsigned long long id_of(cudaStream_t stream) override {
+    unsigned long long id = 0;
+    card_.check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+    return id;
+  }
+
   void clear(const GpuProduct& product, cudaStream_t stream) override {
     constexpr std::size_t kBytes = sizeof(float);
     const auto rows = static_cast<std::size_t>(product.m);

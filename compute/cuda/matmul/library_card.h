@@ -29,6 +29,9 @@ class LibraryCard {
   virtual void* allocate(std::int64_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
 
+  // What no other stream of the program has had or will have, unlike its handle.
+  virtual unsigned long long id_of(cudaStream_t stream) = 0;
+
   // Zeros in all of C, asynchronous on `stream`; rows stay ldc apart. M, N > 0.
   virtual void clear(const GpuProduct& product, cudaStream_t stream) = 0;
   // Until all that was queued on the card has run.

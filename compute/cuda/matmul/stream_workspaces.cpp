@@ -7,18 +7,19 @@ StreamWorkspaces::~StreamWorkspaces() {
 }
 
 void* StreamWorkspaces::of(cudaStream_t stream) {
+  const auto id = card_.id_of(stream);
   for (const Piece& piece : pieces_) {
-    if (piece.stream == stream) return piece.memory;
+    if (piece.stream == id) return piece.memory;
   }
   if (pieces_.size() < kMostStreams) {
     pieces_.reserve(kMostStreams);
-    pieces_.push_back({stream, card_.allocate(kWorkspaceBytes)});
+    pieces_.push_back({id, card_.allocate(kWorkspaceBytes)});
     return pieces_.back().memory;
   }
   card_.wait();  // the stream that had this piece may still work in it
   Piece& piece = pieces_[oldest_];
   oldest_ = (oldest_ + 1) % kMostStreams;
-  piece.stream = stream;
+  piece.stream = id;
   return piece.memory;
 }
 

@@ -11,8 +11,7 @@
 
 namespace lab::cuda {
 
-// Source  cuBLAS documentation, cublasSetWorkspace: what it advises for Hopper, the most of any
-// card
+// Source  cuBLAS documentation, cublasSetWorkspace: what it advises for Hopper, the most of any.
 inline constexpr std::int64_t kWorkspaceBytes = 32LL << 20;
 
 class StreamWorkspaces {
@@ -29,7 +28,7 @@ class StreamWorkspaces {
 
  private:
   struct Piece {
-    cudaStream_t stream;
+    unsigned long long stream;  // LibraryCard::id_of
     void* memory;
   };
   LibraryCard& card_;

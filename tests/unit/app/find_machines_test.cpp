@@ -45,6 +45,15 @@ TEST(FindMachines, TheChosenFileComesFirst) {
   EXPECT_EQ(found.machines[0].key, "x.json");
 }
 
+TEST(FindMachines, ABareNameIsLookedForInTheFolders) {
+  const test::TempDir folder;
+  write_machine(folder.path() / "bare-name.json", "found");
+  const FoundMachines found = find_machines("bare-name.json", {"/nowhere", folder.path()});
+  EXPECT_TRUE(found.complaints.empty());
+  ASSERT_EQ(found.machines.size(), 1U);
+  EXPECT_EQ(found.machines[0].name, "found");
+}
+
 TEST(FindMachines, ComplainsOnceAboutEachBrokenFile) {
   const test::TempDir folder;
   files::write_file(folder.path() / "broken.json", "{");

@@ -1,6 +1,7 @@
 #pragma once
 // A card whose memory is the host's, for the libraries' fakes.
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,9 @@ class HostCard final : public cuda::LibraryCard {
   bool use_quietly() noexcept override { return !state_.lost; }
   void* allocate(std::int64_t bytes) override;
   void release(void* memory) noexcept override { state_.memory.erase(memory); }
+  unsigned long long id_of(cudaStream_t stream) override {
+    return reinterpret_cast<std::uintptr_t>(stream);
+  }
   void clear(const GpuProduct& product, cudaStream_t stream) override;
   void wait() override { ++state_.waits; }
   [[noreturn]] void fail(const std::string& call, const std::string& why) override;

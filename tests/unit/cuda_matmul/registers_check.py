@@ -16,6 +16,8 @@ SKIPPED = 77
 # "_ZN..12async_kernelILb1EEE..": the name, and the template's flag: 16-byte pieces or any alignment.
 KERNEL = re.compile(r"Compiling entry function '\w*\d([a-z]\w*?)_kernel(?:ILb([01])E)?\w*' for")
 SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+# What costs a Hopper kernel its speed and leaves its results right.
+SLOWED = re.compile(r"serialized|setmaxnreg.*ignored")
 USED = re.compile(r"Used (\d+) registers")
 STATIC = re.compile(r"(\d+) bytes smem")
 LAUNCHES = """
@@ -35,9 +37,13 @@ def report(root, source, nvcc, architecture):
                f"-gencode=arch=compute_{architecture},code=sm_{architecture}", "-Xptxas", "-v",
                "-Werror", "all-warnings", str(source), "-o", "/dev/null"]
     done = subprocess.run(command, capture_output=True, text=True)
+    text = done.stdout + done.stderr
     if done.returncode != 0:
-        sys.exit(f"{source}: does not compile:\n{done.stdout}{done.stderr}")
-    return done.stdout + done.stderr
+        sys.exit(f"{source}: does not compile:\n{text}")
+    for line in text.splitlines():
+        if SLOWED.search(line):
+            sys.exit(f"{source}: {line}")
+    return text
 
 
 def kernels(text):

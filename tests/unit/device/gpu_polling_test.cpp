@@ -93,5 +93,12 @@ TEST(PollBudget, CountsWaitingApartFromComputing) {
   EXPECT_TRUE(budget.due(4));
 }
 
+TEST(PollBudget, OneLongWaitDoesNotEndTheLooking) {
+  PollBudget budget(1, 0.002);
+  budget.spent(0, {.cpu_s = 0, .elapsed_s = 60});
+  EXPECT_FALSE(budget.due(29.9));
+  EXPECT_TRUE(budget.due(30));
+}
+
 }  // namespace
 }  // namespace lab

@@ -121,6 +121,9 @@ TEST_F(CardMatmul, MeasuresTheBandwidthsOnce) {
   EXPECT_NEAR(measured[0].bandwidth[1].gb_per_s, 4000, 1500);
   EXPECT_TRUE(probe.machine.at(gpu(0)).bandwidths().has_value());
   expect_all_given_back();
+  fake->card(0).faults.fails = "copy_by_kernel";
+  run(request({"async"}));
+  EXPECT_EQ(fake->card(0).faults.fails, "copy_by_kernel") << "remembered, not copied again";
 }
 
 TEST_F(CardMatmul, SaysWhyABandwidthIsNotMeasured) {
@@ -156,6 +159,24 @@ TEST_F(CardMatmul, BestIsTheLastThatTakesIt) {
   fake->card(0).matmul().refusals["async"] = "not on this card";
   run(request({"best"}));
   EXPECT_TRUE(kernels().contains("warp"));
+}
+
+TEST_F(CardMatmul, NoBestIsSaid) {
+  for (const GpuRung& rung : fake->card(0).matmul().rungs()) {
+    fake->card(0).matmul().refusals[rung.name] = "not on this card";
+  }
+  run(request({"best"}, Precision::BF16));
+  EXPECT_NE(reason("best in bf16 on cuda:0"), "");
+}
+
+TEST_F(CardMatmul, ALibraryThatFailsIsLeftOut) {
+  fake->card(0).faults.fails = "matmul";  // once: the library comes first
+  run(request({"cublas", "async"}));
+  EXPECT_NE(reason("cublas at 17").find("matmul"), std::string::npos);
+  EXPECT_TRUE(kernels().contains("async"));
+  fake->card(0).faults.fails = "matmul";
+  EXPECT_NE(message_of([&] { run(request({"async"})); }, Errc::Cuda), "") << "ours must not";
+  expect_all_given_back();
 }
 
 TEST_F(CardMatmul, AWrongProductIsNeverTimed) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "compute/measure/cache_flusher.h"
@@ -133,6 +134,28 @@ TEST(Measure, TurnsKeepTheirOwnBudgets) {
   EXPECT_NEAR(a.spent_s(), 1, 0.05);
   EXPECT_NEAR(b.spent_s(), 1, 0.05);
   EXPECT_NEAR(static_cast<double>(a.timing().n), 2.0 * static_cast<double>(b.timing().n), 4);
+}
+
+// What a card measures by its own events, while the host's time passes too.
+TEST(Measurement, CallsMayHaveAClockOfTheirOwn) {
+  FakeClock clock;
+  std::int64_t most = 0;
+  const auto calls = [&](std::int64_t times) {
+    most = std::max(most, times);
+    clock.t_s += 50e-6 * static_cast<double>(times);  // queueing
+    return 3e-6 * static_cast<double>(times);
+  };
+  Measurement m(TimedCalls{calls}, {.budget_s = 0.1,
+                                    .max_spread = 0,
+                                    .min_repetition_s = 1e-3,
+                                    .max_calls = 100,
+                                    .now_s = clock.reader()});
+  m.warm_up();
+  while (!m.done()) m.repeat();
+  EXPECT_EQ(most, 100) << "though a millisecond takes more";
+  EXPECT_NEAR(m.timing().median_s, 3e-6, 1e-12);
+  EXPECT_NEAR(m.spent_s(), clock.t_s, 1e-9) << "warm-up included";
+  EXPECT_NEAR(m.spent_s(), 0.1, 0.01);
 }
 
 TEST(CacheFlusher, RunsBeforeEachRepetitionAndOutsideTheTiming) {

@@ -34,7 +34,7 @@ TEST(SafetensorsFuzz, SurvivesMutatedFiles) {
         case 2: file.insert(at, 1, "[]{}\",:0919"[random() % 11]); break;
         default: file.resize(at + 1); break;
       }
-      if (file.empty()) file = "x";
+      if (file.empty()) file.push_back('x');
     }
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(file.data()), file.size());
   }

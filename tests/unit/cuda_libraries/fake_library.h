@@ -24,7 +24,11 @@ struct Names {
 // "partial".
 template <class Library>
 std::string fake_path(const std::string& kind) {
-  return std::string(LAB_FAKE_CUBLAS) + "/" + kind + "/" + Names<Library>::kFile;
+  std::string path = LAB_FAKE_CUBLAS "/";
+  path += kind;
+  path += '/';
+  path += Names<Library>::kFile;
+  return path;
 }
 
 // The state of the fake at `path`, as new: a library stays loaded from test to test.

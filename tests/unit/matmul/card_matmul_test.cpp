@@ -217,7 +217,7 @@ TEST_F(CardMatmul, LiveUntilStopped) {
     probe.stop.request_stop();
   });
   EXPECT_EQ(message_of([&] { run(r); }, Errc::Cancelled), "cancelled");
-  EXPECT_GE(probe.all<MatmulSample>().size(), 4U);
+  EXPECT_GE(probe.all<MatmulSample>().size(), 2U) << "a round at least";
 }
 
 TEST_F(CardMatmul, TensorsMultiplyWhereTheyLive) {

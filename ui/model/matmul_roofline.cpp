@@ -89,7 +89,7 @@ std::string far_below(const MatmulSample& s, const CeilingsMeasured& ceilings, d
 }  // namespace
 
 std::string compute_label(const ComputeCeiling& c) {
-  return c.name + ", " + workers_text(c.threads);
+  return c.threads == 0 ? c.name : c.name + ", " + workers_text(c.threads);
 }
 
 std::vector<CeilingLine> ceiling_lines(const CeilingsMeasured& ceilings,

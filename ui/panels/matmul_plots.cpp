@@ -29,6 +29,17 @@ int place_of(const Model& model, std::string_view kernel) {
   return place;
 }
 
+// Its place among the rungs of one device.
+int place_on(const Model& model, Device device, std::string_view kernel) {
+  int place = 0;
+  for (const RungInfo& rung : model.rungs()) {
+    if (rung.device != device) continue;
+    if (rung.name == kernel) break;
+    ++place;
+  }
+  return place;
+}
+
 void add_curves(const Panel& p, const MatmulResults& results, bool old,
                 std::vector<plot::Series>& out) {
   const bool several = results.devices().size() > 1;
@@ -119,7 +130,7 @@ std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& r
 
 ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel, bool several_devices) {
   return several_devices ? device_color(*p.ui.theme, device)
-                         : series_color(*p.ui.theme, place_of(p.model, kernel));
+                         : series_color(*p.ui.theme, place_on(p.model, device, kernel));
 }
 
 std::string kernel_key(Device device, std::string_view kernel) {

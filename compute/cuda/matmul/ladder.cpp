@@ -112,7 +112,7 @@ constexpr std::array kLadder = {
              kOnlyThat,
              kWholePieces},
     CudaRung{
-        {"wgmma_persistent", "Hopper: producer, persistent grid",
+        {"wgmma_persistent", "Hopper: persistent grid",
          "One warpgroup only orders copies and two multiply, each waiting for no more than the "
          "stage it needs; blocks stay, so the next tile loads while this one is written.",
          Precision::BF16},

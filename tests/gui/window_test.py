@@ -45,11 +45,17 @@ def open_window(program, home, *args):
         text=True,
     )
     try:
-        yield process, wait_for(lambda: xdotool("search", "--onlyvisible", "--name", "^Device Lab$"))
+        yield process, wait_for(lambda: visible_window(process))
     finally:
         if process.poll() is None:
             process.kill()
             process.wait(10)
+
+
+def visible_window(process):
+    if process.poll() is not None:
+        raise Failure(f"the window ended with {process.returncode}: {process.stderr.read()}")
+    return xdotool("search", "--onlyvisible", "--name", "^Device Lab$")
 
 
 def close_window(process):
@@ -67,7 +73,7 @@ def wait_for(ready, seconds=60):
         if value:
             return value
         time.sleep(0.1)
-    raise Failure(f"waited {seconds} s in vain")
+    raise Failure(f"waited {seconds} s in vain for a window")
 
 
 def click(place):
@@ -448,7 +454,7 @@ def case_restart(program, home):
         click(middle(asked["restart/yes"]))
         time.sleep(4)
         check(process.poll() is None, "the process ended instead of starting anew")
-        wait_for(lambda: xdotool("search", "--onlyvisible", "--name", "^Device Lab$"))
+        wait_for(lambda: visible_window(process))
         said = close_window(process)
     check(said.count('"type":"frames"') == 2, f"one process has shown two windows, but: {said!r}")
     check(home.settings()["view"]["page"] == "memory", "the settings were not kept")

@@ -6,6 +6,10 @@
 
 namespace lab::test {
 
+const char* fake_folder() {
+  return LAB_FAKE_CUBLAS "/";
+}
+
 FakeBlas& fresh_fake(const std::string& path) {
   static FakeBlas nothing;
   const auto library = DynamicLibrary::open({path});

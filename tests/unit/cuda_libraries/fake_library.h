@@ -20,11 +20,14 @@ struct Names {
   static constexpr const char* kWords = kLt ? "cublasLtGetStatusString" : "cublasGetStatusString";
 };
 
+// Of all fakes, with a slash at its end.
+const char* fake_folder();
+
 // Kinds are the folders that tests/support/fake_cublas builds: "new", "twelve", "old", "future",
 // "partial".
 template <class Library>
 std::string fake_path(const std::string& kind) {
-  std::string path = LAB_FAKE_CUBLAS "/";
+  std::string path = fake_folder();
   path += kind;
   path += '/';
   path += Names<Library>::kFile;

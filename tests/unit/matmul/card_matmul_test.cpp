@@ -121,6 +121,9 @@ TEST_F(CardMatmul, MeasuresTheBandwidthsOnce) {
   EXPECT_NEAR(measured[0].bandwidth[1].gb_per_s, 4000, 1500);
   EXPECT_TRUE(probe.machine.at(gpu(0)).bandwidths().has_value());
   expect_all_given_back();
+  for (BandwidthCeiling& level : probe.machine.at(gpu(0)).bandwidths()->levels) {
+    level.time.unstable = false;  // however busy this machine is
+  }
   fake->card(0).faults.fails = "copy_by_kernel";
   run(request({"async"}));
   EXPECT_EQ(fake->card(0).faults.fails, "copy_by_kernel") << "remembered, not copied again";

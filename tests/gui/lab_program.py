@@ -1,5 +1,6 @@
 """Runs device-lab the way a person does, and reads what it leaves behind."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -16,6 +17,29 @@ class Failure(AssertionError):
 def check(condition, text):
     if not condition:
         raise Failure(text)
+
+
+@contextlib.contextmanager
+def screen():
+    """A display of the test's own in DISPLAY, under a number that the server itself finds: two
+    xvfb-run that start at once can find the same one."""
+    ready, told = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(told), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"],
+        pass_fds=[told],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(told)
+    try:
+        with os.fdopen(ready) as number:
+            os.environ["DISPLAY"] = ":" + number.readline().strip()
+        check(os.environ["DISPLAY"] != ":", "Xvfb does not start")
+        os.environ.pop("WAYLAND_DISPLAY", None)
+        yield
+    finally:
+        server.terminate()
+        server.wait(10)
 
 
 class Home:

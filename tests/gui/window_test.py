@@ -3,7 +3,7 @@
 
     window_test.py PROGRAM CASE
 
-Runs one case under its own xvfb-run. Exit status 77: skipped, the reason is printed.
+Runs one case on a display of its own. Exit status 77: skipped, the reason is printed.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from lab_program import Failure, Picture, check, middle, run, run_case, run_script, widgets
+from lab_program import Failure, Picture, check, middle, run, run_case, run_script, screen, widgets
 
 PAGES = ["devices", "memory", "transfers", "matmul", "training", "scaling", "log"]
 DARK_PAGE, LIGHT_PAGE = (0x0F, 0x12, 0x16), (0xF5, 0xF6, 0xF8)
@@ -532,15 +532,12 @@ CASES = {name[5:]: case for name, case in globals().copy().items() if name.start
 
 def main():
     program, name = sys.argv[1:3]
-    for tool in ("xvfb-run", "xdotool", "import", "convert"):
+    for tool in ("Xvfb", "xdotool", "import", "convert"):
         if shutil.which(tool) is None:
             print(f"skipped: {tool} is not installed")
             return 77
-    if os.environ.get("LAB_IN_XVFB") != "1":
-        os.environ["LAB_IN_XVFB"] = "1"
-        display = ["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24"]
-        os.execvp(display[0], [*display, sys.executable, *sys.argv])
-    return run_case(CASES, program, name)
+    with screen():
+        return run_case(CASES, program, name)
 
 
 if __name__ == "__main__":

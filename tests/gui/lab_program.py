@@ -20,7 +20,7 @@ def check(condition, text):
 
 
 @contextlib.contextmanager
-def screen():
+def own_display():
     """A display of the test's own in DISPLAY, under a number that the server itself finds: two
     xvfb-run that start at once can find the same one."""
     ready, told = os.pipe()

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from lab_program import check, run_case, screen
+from lab_program import check, own_display, run_case
 
 SKIPPED = 77
 ENDED_WITHIN_S = 10
@@ -239,7 +239,7 @@ def case_window(program, home):
     script = home.file("script.jsonl")
     script.write_text("".join(json.dumps(step) + "\n" for step in steps))
     window = [program, "--size", "1600x1000", "--script", script]
-    with screen():
+    with own_display():
         home.env["DISPLAY"] = os.environ["DISPLAY"]
         status, _, err = launch(home, ["-n", 1, *window], ["-n", 1, program], within_s=100)
     check(status == 0, f"status {status}: {err}")

@@ -17,7 +17,17 @@ import subprocess
 import sys
 import time
 
-from lab_program import Failure, Picture, check, middle, own_display, run, run_case, run_script, widgets
+from lab_program import (
+    Failure,
+    Picture,
+    check,
+    middle,
+    own_display,
+    run,
+    run_case,
+    run_script,
+    widgets,
+)
 
 PAGES = ["devices", "memory", "transfers", "matmul", "training", "scaling", "log"]
 DARK_PAGE, LIGHT_PAGE = (0x0F, 0x12, 0x16), (0xF5, 0xF6, 0xF8)

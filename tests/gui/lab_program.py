@@ -22,10 +22,12 @@ def check(condition, text):
 @contextlib.contextmanager
 def own_display():
     """A display of the test's own in DISPLAY, under a number that the server itself finds: two
-    xvfb-run that start at once can find the same one."""
+    xvfb-run that start at once can find the same one. It does not reset itself when its last window
+    closes: while it does, the next window could not open."""
     ready, told = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(told), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"],
+        ["Xvfb", "-displayfd", str(told), "-noreset"]
+        + ["-screen", "0", "1600x1000x24", "-nolisten", "tcp"],
         pass_fds=[told],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

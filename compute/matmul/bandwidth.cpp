@@ -129,17 +129,21 @@ BandwidthCeiling measure_level(ReadArray& array, const WorkingSet& set, double b
   for (double* seconds : {&time.median_s, &time.p10_s, &time.p90_s, &time.min_s, &time.max_s}) {
     *seconds /= static_cast<double>(passes);
   }
-  const auto rate = [&](double pass_s) {
-    return static_cast<double>(ceiling.working_set_bytes) / pass_s / 1e9;
-  };
-  ceiling.gb_per_s = rate(time.min_s);
-  ceiling.median_gb_per_s = rate(time.median_s);
-  ceiling.p10_gb_per_s = rate(time.p90_s);
-  ceiling.p90_gb_per_s = rate(time.p10_s);
+  set_rates(ceiling);
   return ceiling;
 }
 
 }  // namespace
+
+void set_rates(BandwidthCeiling& level) {
+  const auto rate = [&](double pass_s) {
+    return static_cast<double>(level.working_set_bytes) / pass_s / 1e9;
+  };
+  level.gb_per_s = rate(level.time.min_s);
+  level.median_gb_per_s = rate(level.time.median_s);
+  level.p10_gb_per_s = rate(level.time.p90_s);
+  level.p90_gb_per_s = rate(level.time.p10_s);
+}
 
 bool settled(const MeasuredBandwidths& measured) {
   return std::none_of(measured.levels.begin(), measured.levels.end(),

@@ -20,6 +20,9 @@ namespace lab {
 MeasuredBandwidths measure_bandwidths(DeviceContext& device, std::span<const WorkingSet> sets,
                                       double budget_s, const std::stop_token& stop);
 
+// The rates of a level from the times of its passes and its working set.
+void set_rates(BandwidthCeiling& level);
+
 // Whether nothing is left to be measured again: each level's time settled before its budget ended.
 bool settled(const MeasuredBandwidths& measured);
 // A ceiling is what was reached at best, whenever that was: the faster of both for each level.

@@ -29,7 +29,7 @@ std::int64_t rounds_for(double seconds, GpuMatmul& matmul, Precision precision, 
   std::int64_t rounds = 256;
   while (rounds < kMostRounds) {
     const double took_s =
-        clock.gated([&](int /*stream*/) { matmul.run_peak(precision, rounds, clock.stream(0)); });
+        clock.gated_runs(1, [&](GpuStream& stream) { matmul.run_peak(precision, rounds, stream); });
     if (took_s >= seconds) break;
     rounds *= 2;
   }
@@ -48,17 +48,12 @@ BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
   card.transfers().fill_pattern(source, words, 1, card.main_stream());
   card.main_stream().synchronise();
   GatedClock clock(card, 1);
-  const auto copies = [&](std::int64_t times) {
-    return clock.gated([&](int /*stream*/) {
-      for (std::int64_t i = 0; i < times; ++i) {
-        card.transfers().copy_by_kernel(target, source, words, clock.stream(0));
-      }
-    });
+  const auto copy = [&](GpuStream& stream) {
+    card.transfers().copy_by_kernel(target, source, words, stream);
   };
+  const auto copies = [&](std::int64_t times) { return clock.gated_runs(times, copy); };
   // The kernel's first run must not be gated.
-  clock.by_host([&](int /*stream*/) {
-    card.transfers().copy_by_kernel(target, source, words, clock.stream(0));
-  });
+  clock.by_host([&](int /*stream*/) { copy(clock.stream(0)); });
   BandwidthCeiling level;
   level.copied = true;
   level.working_set_bytes = 8 * words;
@@ -66,13 +61,7 @@ BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
                                             .min_repetition_s = kCopyRepetition_s,
                                             .max_calls = kMostCopies,
                                             .cancelled = [&] { return stop.stop_requested(); }});
-  const auto rate = [&](double seconds) {
-    return static_cast<double>(level.working_set_bytes) / seconds * 1e-9;
-  };
-  level.gb_per_s = rate(level.time.min_s);
-  level.median_gb_per_s = rate(level.time.median_s);
-  level.p10_gb_per_s = rate(level.time.p90_s);
-  level.p90_gb_per_s = rate(level.time.p10_s);
+  set_rates(level);
   return level;
 }
 
@@ -112,10 +101,8 @@ std::optional<PeakSample> measure_card_peak(DeviceContext& device, Precision pre
   if (!able) return std::nullopt;
   const std::int64_t rounds = rounds_for(kPeakRepetition_s, card.matmul(), precision, clock);
   const auto runs = [&](std::int64_t times) {
-    return clock.gated([&](int /*stream*/) {
-      for (std::int64_t i = 0; i < times; ++i) {
-        flop = card.matmul().run_peak(precision, rounds, clock.stream(0)).value_or(0);
-      }
+    return clock.gated_runs(times, [&](GpuStream& stream) {
+      flop = card.matmul().run_peak(precision, rounds, stream).value_or(0);
     });
   };
   PeakSample sample;

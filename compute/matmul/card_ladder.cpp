@@ -19,10 +19,7 @@ class CardLadder final : public DeviceLadder {
 
   std::string remark() const override { return {}; }
 
-  std::vector<PeakSample> peaks(RunContext& ctx, double budget_s) override {
-    const MeasureOptions options{.budget_s = budget_s, .cancelled = [stop = ctx.stop_token()] {
-                                   return stop.stop_requested();
-                                 }};
+  std::vector<PeakSample> peaks(const MeasureOptions& options) override {
     const auto peak = measure_card_peak(device_, precision_, options);
     return peak ? std::vector{*peak} : std::vector<PeakSample>{};
   }

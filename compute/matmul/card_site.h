@@ -2,7 +2,6 @@
 // Products on a card, timed by its own events behind a gate, so that queueing them does not count.
 // Source  method: NVIDIA nvbandwidth
 #include <optional>
-#include <stop_token>
 
 #include "compute/gpu/gpu_matmul.h"
 #include "compute/matmul/host_matrices.h"
@@ -35,20 +34,17 @@ class CardSite final : public MatmulSite {
   void run(const GpuRung& rung, std::int64_t rows, GpuStream& stream);
   void poison();
   void empty_caches();
-  const MatmulReference& reference();
 
   RunContext& ctx_;
   DeviceContext& device_;
   GpuDevice& card_;
   const CaseSettings settings_;
-  const std::stop_token stop_;
   const std::vector<const GpuRung*> rungs_;
   std::vector<SiteRung> names_;
   HostMatrices host_;
   Tensor a_, b_, c_;  // on the card
   Tensor flushed_;    // undefined where caches stay warm
   GatedClock& clock_;
-  std::optional<MatmulReference> reference_;
 };
 
 }  // namespace lab

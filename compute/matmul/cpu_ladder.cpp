@@ -27,10 +27,7 @@ class CpuLadder final : public DeviceLadder {
         to_string(device_.device()));
   }
 
-  std::vector<PeakSample> peaks(RunContext& ctx, double budget_s) override {
-    const MeasureOptions options{.budget_s = budget_s, .cancelled = [stop = ctx.stop_token()] {
-                                   return stop.stop_requested();
-                                 }};
+  std::vector<PeakSample> peaks(const MeasureOptions& options) override {
     ThreadPool& pool = device_.threads();
     std::vector<PeakSample> found;
     for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &pool}) {

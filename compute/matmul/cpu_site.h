@@ -34,7 +34,6 @@ class CpuSite final : public MatmulSite {
   double time_rows(const Rung& rung, std::int64_t rows);
   std::optional<std::string> too_slow(const Rung& rung);
   std::optional<std::string> unsupported(const Rung& rung);
-  const MatmulReference& reference();
 
   RunContext& ctx_;
   DeviceContext& device_;
@@ -44,7 +43,6 @@ class CpuSite final : public MatmulSite {
   std::vector<SiteRung> names_;
   CacheFlusher* const flusher_;
   HostMatrices matrices_;
-  std::optional<MatmulReference> reference_;
 };
 
 }  // namespace lab

@@ -39,7 +39,7 @@ class DeviceLadder {
   virtual std::string remark() const = 0;
   // Of one thread and of all, or of the whole card: shares refer to the last. Empty where the
   // device has no instructions for the precision.
-  virtual std::vector<PeakSample> peaks(RunContext& ctx, double budget_s) = 0;
+  virtual std::vector<PeakSample> peaks(const MeasureOptions& options) = 0;
   // Measured once for a device, then remembered.
   virtual const MeasuredBandwidths& bandwidths(const std::stop_token& stop) = 0;
   // Operands for a size, and rungs by name, all of them fit. The ladder must outlive the site.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "compute/matmul/bf16_kernels.h"
 #include "compute/tensor/random.h"
+#include "compute/types/error.h"
 
 namespace lab {
 namespace {
@@ -54,9 +56,11 @@ double matmul_bytes(std::int64_t n, Precision precision) {
 }
 
 HostMatrices::HostMatrices(RunContext& ctx, DeviceContext& host, std::int64_t n,
-                           Precision precision, std::uint64_t seed)
+                           Precision precision, std::uint64_t seed, const MatmulRounding& rounding)
     : n_(n),
       precision_(precision),
+      rounding_(rounding),
+      stop_(ctx.stop_token()),
       a_(host, {n, n}, storage_of(precision), "matmul A"),
       b_(host, {n, n}, storage_of(precision), "matmul B"),
       c_(host, {n, n}, DType::F32, "matmul C") {
@@ -95,18 +99,21 @@ Bf16GemmArgs HostMatrices::bf16_gemm(std::int64_t rows) {
           .ldc = n_};
 }
 
-MatmulReference HostMatrices::reference(const std::function<bool()>& cancelled,
-                                        const MatmulRounding& rounding) {
-  return is_bf16() ? MatmulReference(bf16_gemm(n_), cancelled, rounding)
-                   : MatmulReference(gemm(n_), cancelled, rounding);
-}
-
 void HostMatrices::poison() {
   std::fill_n(c_.values<float>().data(), n_ * n_, std::numeric_limits<float>::quiet_NaN());
 }
 
-MatmulCheck HostMatrices::check(const MatmulReference& reference) {
-  return is_bf16() ? reference.check(bf16_gemm(n_)) : reference.check(gemm(n_));
+MatmulCheck HostMatrices::check() {
+  const auto against = [&](const auto& args) {
+    if (!reference_) {
+      MatmulReference computed(
+          args, [this] { return stop_.stop_requested(); }, rounding_);
+      if (stop_.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+      reference_.emplace(std::move(computed));
+    }
+    return reference_->check(args);
+  };
+  return is_bf16() ? against(bf16_gemm(n_)) : against(gemm(n_));
 }
 
 }  // namespace lab

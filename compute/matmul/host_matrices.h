@@ -1,7 +1,8 @@
 #pragma once
 // The operands of a case in main memory: what is multiplied, and what the product must be.
 #include <cstdint>
-#include <functional>
+#include <optional>
+#include <stop_token>
 
 #include "compute/matmul/gemm.h"
 #include "compute/matmul/gemm_bf16.h"
@@ -17,9 +18,10 @@ double matmul_bytes(std::int64_t n, Precision precision = Precision::F32);
 class HostMatrices {
  public:
   // N x N on a CPU device: A and B uniform in [-1, 1), the same numbers for a seed wherever they
-  // are made; C uninitialised. Throws Error(OutOfMemory), Error(Cancelled).
+  // are made; C uninitialised. `rounding` is that of whoever multiplies them. Throws
+  // Error(OutOfMemory), Error(Cancelled).
   HostMatrices(RunContext& ctx, DeviceContext& host, std::int64_t n, Precision precision,
-               std::uint64_t seed);
+               std::uint64_t seed, const MatmulRounding& rounding = {});
 
   std::int64_t n() const { return n_; }
   bool is_bf16() const { return precision_ == Precision::BF16; }
@@ -31,16 +33,17 @@ class HostMatrices {
   GemmArgs gemm(std::int64_t rows);
   Bf16GemmArgs bf16_gemm(std::int64_t rows);
 
-  // In float64; left incomplete when `cancelled` says so.
-  MatmulReference reference(const std::function<bool()>& cancelled,
-                            const MatmulRounding& rounding = {});
   void poison();
-  MatmulCheck check(const MatmulReference& reference);
+  // Compares C with float64, which the first call computes. Throws Error(Cancelled).
+  MatmulCheck check();
 
  private:
   const std::int64_t n_;
   const Precision precision_;
+  const MatmulRounding rounding_;
+  const std::stop_token stop_;
   Tensor a_, b_, c_;
+  std::optional<MatmulReference> reference_;
 };
 
 }  // namespace lab

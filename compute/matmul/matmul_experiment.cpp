@@ -146,7 +146,9 @@ class MatmulLadder final : public Experiment {
       ctx.emit(LogLine{Severity::Info, remark});
     }
     report(ctx, 0, 0, fmt::format("peak of {}", to_string(device)));
-    const std::vector<PeakSample> peaks = ladder->peaks(ctx, kPeakBudget_s);
+    const std::vector<PeakSample> peaks =
+        ladder->peaks({.budget_s = kPeakBudget_s,
+                       .cancelled = [stop = ctx.stop_token()] { return stop.stop_requested(); }});
     for (const PeakSample& peak : peaks) ctx.emit(peak);
     if (!request_.live) emit_ceilings(ctx, device, *ladder, peaks);
     const auto peak_gflops = peaks.empty() ? std::nullopt : std::optional(peaks.back().gflops);

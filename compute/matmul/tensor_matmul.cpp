@@ -7,16 +7,14 @@
 #include "compute/matmul/card_rung.h"
 #include "compute/matmul/gemm.h"
 #include "compute/matmul/gemm_bf16.h"
+#include "compute/tensor/elementwise.h"
+#include "compute/types/error.h"
 
 namespace lab {
 namespace {
 
 void check_factors(const Tensor& a, const Tensor& b) {
-  if (a.device() != b.device()) {
-    throw Error(Errc::DeviceMismatch,
-                fmt::format("matmul: A is on {} and B on {}; copy one first: B.to(A.device())",
-                            to_string(a.device()), to_string(b.device())));
-  }
+  check_same_device("matmul", a, b, "A", "B");
   const bool known = a.dtype() == DType::F32 || a.dtype() == DType::BF16;
   if (!known || a.dtype() != b.dtype()) {
     throw Error(Errc::InvalidArgument,

@@ -68,6 +68,12 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
   return seconds;
 }
 
+double GatedClock::gated_runs(std::int64_t times, FunctionRef<void(GpuStream& stream)> queue_one) {
+  return gated([&](int /*stream*/) {
+    for (std::int64_t i = 0; i < times; ++i) queue_one(*streams_[0]);
+  });
+}
+
 double GatedClock::by_host(FunctionRef<void(int stream)> queue) {
   const double begin = monotonic_s();
   queue(0);

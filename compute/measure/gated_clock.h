@@ -1,5 +1,6 @@
 #pragma once
 // Times what runs on a card by its own events, or by the host's clock where events cannot.
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,8 @@ class GatedClock {
   // queue(i) puts the work of stream i on it; see GpuGate for what it must not. Seconds until the
   // last stream is done.
   double gated(FunctionRef<void(int stream)> queue);
+  // Seconds that `times` runs together take, each queued on the first stream.
+  double gated_runs(std::int64_t times, FunctionRef<void(GpuStream& stream)> queue_one);
   // From the call of queue(0) to the end of the first stream, by the host's clock: with the time
   // that queueing takes.
   double by_host(FunctionRef<void(int stream)> queue);

@@ -61,15 +61,21 @@ double Measurement::call(std::int64_t times) {
   return took_s;
 }
 
+// Calls that are not among the repetitions. Seconds as call().
+double Measurement::warm(std::int64_t times) {
+  const double begin = options_.now_s();
+  const double took_s = call(times);
+  ++warmup_;
+  spent_s_ += options_.now_s() - begin;
+  return took_s;
+}
+
 void Measurement::warm_up() {
   throw_if_cancelled();
   const double enough_s = std::min(kWarmUpShare * options_.budget_s, options_.min_time_s);
   const bool batched = !options_.flush;
   while (true) {
-    const double begin = options_.now_s();
-    const double took_s = call(calls_per_repetition_);
-    ++warmup_;
-    spent_s_ += options_.now_s() - begin;
+    const double took_s = warm(calls_per_repetition_);
     if (batched && took_s < options_.min_repetition_s &&
         calls_per_repetition_ < options_.max_calls) {
       calls_per_repetition_ = std::min(2 * calls_per_repetition_, options_.max_calls);
@@ -81,10 +87,7 @@ void Measurement::warm_up() {
 
 void Measurement::rewarm() {
   if (!times_s_.empty() && times_s_.back() > kLongBody_s) return;
-  ++warmup_;
-  const double begin = options_.now_s();
-  call(1);
-  spent_s_ += options_.now_s() - begin;
+  warm(1);
 }
 
 void Measurement::repeat() {

@@ -75,6 +75,7 @@ class Measurement {
  private:
   void prepare();
   double call(std::int64_t times);
+  double warm(std::int64_t times);
   void throw_if_cancelled() const;
   void decide();
 

@@ -182,14 +182,18 @@ void copy_range(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t
   });
 }
 
+void check_same_device(std::string_view operation, const Tensor& x, const Tensor& y,
+                       std::string_view left, std::string_view right) {
+  if (x.device() == y.device()) return;
+  throw Error(
+      Errc::DeviceMismatch,
+      fmt::format("{}: {} is on {} and {} on {}; copy one first: {}.to({}.device())", operation,
+                  left, to_string(x.device()), right, to_string(y.device()), left, right));
+}
+
 void check_same(std::string_view operation, const Tensor& x, const Tensor& y, std::string_view left,
                 std::string_view right) {
-  if (x.device() != y.device()) {
-    throw Error(
-        Errc::DeviceMismatch,
-        fmt::format("{}: {} is on {} and {} on {}; copy one first: {}.to({}.device())", operation,
-                    left, to_string(x.device()), right, to_string(y.device()), left, right));
-  }
+  check_same_device(operation, x, y, left, right);
   if (x.shape() != y.shape()) {
     throw Error(Errc::InvalidArgument,
                 fmt::format("{}: {} is {} but {} is {}; the shapes must be equal", operation, left,

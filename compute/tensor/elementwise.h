@@ -34,8 +34,11 @@ void copy_from_host(const void* from, Tensor& x);
 // all has arrived, on whatever devices.
 void copy_range(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t end);
 
-// Throws Error(DeviceMismatch) naming both devices, Error(InvalidArgument) naming both shapes or
-// dtypes. `operation` and `left`, `right` are the names in the message.
+// Throws Error(DeviceMismatch) naming both devices. `operation` and `left`, `right` are the names
+// in the message.
+void check_same_device(std::string_view operation, const Tensor& x, const Tensor& y,
+                       std::string_view left = "X", std::string_view right = "Y");
+// The same, and Error(InvalidArgument) naming both shapes or dtypes.
 void check_same(std::string_view operation, const Tensor& x, const Tensor& y,
                 std::string_view left = "X", std::string_view right = "Y");
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -29,17 +28,16 @@
 #include "compute/tensor/random.h"
 #include "compute/tensor/tensor.h"
 #include "compute/types/error.h"
+#include "tests/support/product_shape.h"
 
 namespace {
+
+using lab::test::ProductShape;
 
 // Libraries keep their threads spinning for a while after a call, on the cores of whoever is next.
 constexpr std::chrono::milliseconds kSettle{30};
 // Rounding both factors to bf16 changes a product by at most 2^-7 of it.
 constexpr double kBf16Error = 1.0 / 128;
-
-struct Shape {
-  std::int64_t m = 0, n = 0, k = 0;
-};
 
 struct Options {
   int rounds = 5;
@@ -47,20 +45,8 @@ struct Options {
   bool fastest = false;
   bool bf16 = false;
   bool peak = false;
-  std::vector<Shape> shapes;
+  std::vector<ProductShape> shapes;
 };
-
-Shape parse_shape(std::string_view word) {
-  Shape shape;
-  const char* at = word.data();
-  const char* const end = word.data() + word.size();
-  for (std::int64_t* size : {&shape.m, &shape.n, &shape.k}) {
-    const auto [next, status] = std::from_chars(at, end, *size);
-    if (status != std::errc() || *size < 1) return {};
-    at = next < end ? next + 1 : next;
-  }
-  return at == end ? shape : Shape{};
-}
 
 // False for words that make no sense.
 bool parse(std::span<char*> words, Options& options) {
@@ -77,7 +63,7 @@ bool parse(std::span<char*> words, Options& options) {
     } else if (word == "--seconds" && i + 1 < words.size()) {
       options.seconds = std::atof(words[++i]);
     } else {
-      options.shapes.push_back(parse_shape(word));
+      options.shapes.push_back(lab::test::parse_product_shape(word));
       if (options.shapes.back().m == 0) return false;
     }
   }
@@ -93,7 +79,7 @@ struct Contender {
 
 class Bench {
  public:
-  Bench(const Shape& shape, lab::DeviceContext& device)
+  Bench(const ProductShape& shape, lab::DeviceContext& device)
       : device_(device),
         a_(random(shape.m * shape.k, 1)),
         b_(random(shape.k * shape.n, 2)),
@@ -221,7 +207,7 @@ int main(int argc, char** argv) {
     lab::Machine machine;
     lab::DeviceContext& device = machine.at(lab::cpu());
     const auto guard = device.threads().bind_caller();
-    for (const Shape& shape : options.shapes) {
+    for (const ProductShape& shape : options.shapes) {
       Bench bench(shape, device);
       if (options.bf16) bench.add_bf16();
       bench.time(options);

@@ -8,8 +8,6 @@
 // rungs disagree.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <span>
@@ -19,37 +17,23 @@
 
 #include "compute/measure/gated_clock.h"
 #include "compute/measure/measure.h"
+#include "compute/measure/statistics.h"
 #include "compute/tensor/tensor.h"
 #include "compute/types/error.h"
 #include "tests/gpu/gpu_machine.h"
+#include "tests/support/product_shape.h"
 
 namespace {
 
 using lab::GpuRung;
 using lab::Precision;
-
-struct Shape {
-  std::int64_t m = 0, n = 0, k = 0;
-};
+using lab::test::ProductShape;
 
 struct Options {
   double seconds = 0.05;
   int rounds = 3;
-  std::vector<Shape> shapes;
+  std::vector<ProductShape> shapes;
 };
-
-// A zero size for words that are no shape.
-Shape parse_shape(std::string_view word) {
-  Shape shape;
-  const char* at = word.data();
-  const char* const end = at + word.size();
-  for (std::int64_t* size : {&shape.m, &shape.n, &shape.k}) {
-    const auto [next, fault] = std::from_chars(at, end, *size);
-    if (fault != std::errc() || *size < 1 || (next < end && *next != 'x')) return {};
-    at = std::min(next + 1, end);
-  }
-  return at == end ? shape : Shape{};
-}
 
 bool parse(std::span<char*> words, Options& options) {
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -59,7 +43,7 @@ bool parse(std::span<char*> words, Options& options) {
     } else if (word == "--rounds" && i + 1 < words.size()) {
       options.rounds = std::atoi(words[++i]);
     } else {
-      options.shapes.push_back(parse_shape(word));
+      options.shapes.push_back(lab::test::parse_product_shape(word));
       if (options.shapes.back().m == 0) return false;
     }
   }
@@ -74,7 +58,7 @@ bool parse(std::span<char*> words, Options& options) {
 // Random matrices of one shape on the card, and the rungs that multiply them.
 class Bench {
  public:
-  Bench(lab::DeviceContext& device, const Shape& shape, Precision precision)
+  Bench(lab::DeviceContext& device, const ProductShape& shape, Precision precision)
       : card_(*device.card()), shape_(shape), precision_(precision) {
     const lab::DType type = lab::storage_of(precision);
     a_ = lab::randn(device, {shape.m, shape.k}, 1, type);
@@ -135,33 +119,25 @@ class Bench {
   }
 
   double median_s(const GpuRung& rung, double seconds) {
-    const auto products = [&](std::int64_t times) {
-      return clock_.gated([&](int /*stream*/) {
-        for (std::int64_t i = 0; i < times; ++i) {
-          card_.matmul().run(rung, product_, clock_.stream(0));
-        }
-      });
+    const auto product = [&](lab::GpuStream& stream) {
+      card_.matmul().run(rung, product_, stream);
     };
+    const auto products = [&](std::int64_t times) { return clock_.gated_runs(times, product); };
     return lab::measure(lab::TimedCalls{products},
                         {.budget_s = seconds, .min_repetition_s = 5e-4, .max_calls = 100})
         .median_s;
   }
 
-  static double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-  }
-
   void print() const {
     double library_s = 0;
     for (const Timed& timed : rungs_) {
-      const double s = median(timed.seconds);
+      const double s = lab::median(timed.seconds);
       if (timed.rung->library && (library_s == 0 || s < library_s)) library_s = s;
     }
     const double flop = 2.0 * static_cast<double>(shape_.m) * static_cast<double>(shape_.n) *
                         static_cast<double>(shape_.k);
     for (const Timed& timed : rungs_) {
-      const double s = median(timed.seconds);
+      const double s = lab::median(timed.seconds);
       fmt::print(
           "{{\"type\":\"bench\",\"kernel\":\"{}\",\"dtype\":\"{}\",\"m\":{},\"n\":{},\"k\":{},"
           "\"median_s\":{:.6g},\"gflops\":{:.6g},\"share_of_library\":{:.4f}}}\n",
@@ -171,7 +147,7 @@ class Bench {
   }
 
   lab::GpuDevice& card_;
-  const Shape shape_;
+  const ProductShape shape_;
   const Precision precision_;
   lab::Tensor a_, b_, c_;
   lab::GatedClock clock_{card_, 1};  // its work ends before the tensors do
@@ -182,7 +158,7 @@ class Bench {
 
 int run(const Options& options) {
   for (const Precision precision : {Precision::F32, Precision::TF32, Precision::BF16}) {
-    for (const Shape& shape : options.shapes) {
+    for (const ProductShape& shape : options.shapes) {
       Bench bench(lab::test::gpu_machine().at(lab::gpu()), shape, precision);
       if (!bench.run(options)) return 1;
     }

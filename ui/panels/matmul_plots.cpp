@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "ui/panels/matmul_parts.h"
 #include "ui/panels/reference_parts.h"
@@ -16,28 +17,16 @@ constexpr std::array<plot::Marker, 6> kMarkers = {plot::Marker::Circle,   plot::
 constexpr float kOldAlpha = 0.2F;
 constexpr float kUnlitAlpha = 0.25F;
 
-int place_of(const Model& model, std::string_view kernel) {
-  int place = 0;
-  std::vector<std::string_view> seen;
+// Its place among the names of rungs, on one device or on all.
+int place_of(const Model& model, std::string_view kernel, std::optional<Device> device = {}) {
+  std::vector<std::string_view> before;
   for (const RungInfo& rung : model.rungs()) {
-    if (rung.name == kernel) return place;
-    if (std::find(seen.begin(), seen.end(), rung.name) == seen.end()) {
-      seen.push_back(rung.name);
-      ++place;
-    }
-  }
-  return place;
-}
-
-// Its place among the rungs of one device.
-int place_on(const Model& model, Device device, std::string_view kernel) {
-  int place = 0;
-  for (const RungInfo& rung : model.rungs()) {
-    if (rung.device != device) continue;
+    if (device && rung.device != *device) continue;
     if (rung.name == kernel) break;
-    ++place;
+    const bool seen = std::find(before.begin(), before.end(), rung.name) != before.end();
+    if (!seen) before.push_back(rung.name);
   }
-  return place;
+  return static_cast<int>(before.size());
 }
 
 void add_curves(const Panel& p, const MatmulResults& results, bool old,
@@ -130,7 +119,7 @@ std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& r
 
 ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel, bool several_devices) {
   return several_devices ? device_color(*p.ui.theme, device)
-                         : series_color(*p.ui.theme, place_on(p.model, device, kernel));
+                         : series_color(*p.ui.theme, place_of(p.model, kernel, device));
 }
 
 std::string kernel_key(Device device, std::string_view kernel) {

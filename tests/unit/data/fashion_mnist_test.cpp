@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <numeric>
-#include <optional>
 
 #include "compute/data/dataset.h"
 #include "compute/data/fashion_files.h"
 #include "compute/data/fetch.h"
 #include "compute/types/error.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/variable.h"
 #include "tests/unit/data/idx_bytes.h"
 
 namespace lab {
@@ -35,29 +35,6 @@ std::pair<Errc, std::string> load_error(const fs::path& dir) {
   }
   return {Errc::Internal, "nothing was thrown"};
 }
-
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    if (value != nullptr)
-      setenv(name, value, 1);
-    else
-      unsetenv(name);
-  }
-  ~Variable() {
-    if (old_)
-      setenv(name_, old_->c_str(), 1);
-    else
-      unsetenv(name_);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 TEST(FashionMnist, LoadsPackedAndPlainFiles) {
   for (const bool packed : {true, false}) {
@@ -122,21 +99,21 @@ TEST(FashionMnist, NamesTheFileThatIsWrong) {
 }
 
 TEST(DataDirs, FollowTheXdgRules) {
-  const Variable data("LAB_DATA_DIR", nullptr);
-  const Variable home("HOME", "/home/somebody");
+  const test::Variable data("LAB_DATA_DIR", nullptr);
+  const test::Variable home("HOME", "/home/somebody");
   {
-    const Variable xdg("XDG_DATA_HOME", "/data");
+    const test::Variable xdg("XDG_DATA_HOME", "/data");
     EXPECT_EQ(default_data_dir(), "/data/device-lab/fashion-mnist");
   }
   for (const char* ignored : {"", "relative/path"}) {
-    const Variable xdg("XDG_DATA_HOME", ignored);
+    const test::Variable xdg("XDG_DATA_HOME", ignored);
     EXPECT_EQ(default_data_dir(), "/home/somebody/.local/share/device-lab/fashion-mnist");
   }
 }
 
 TEST(DataDirs, StartWithTheChosenOne) {
-  const Variable data("LAB_DATA_DIR", "/chosen");
-  const Variable xdg("XDG_DATA_HOME", "/data");
+  const test::Variable data("LAB_DATA_DIR", "/chosen");
+  const test::Variable xdg("XDG_DATA_HOME", "/data");
   const std::vector<fs::path> want = {"/chosen", "/chosen/fashion-mnist",
                                       "/data/device-lab/fashion-mnist",
                                       "../shared/data/fashion-mnist"};

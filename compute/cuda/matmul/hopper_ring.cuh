@@ -1,6 +1,6 @@
 #pragma once
-// What the persistent Hopper rungs share: a ring of stages between one warpgroup that orders copies
-// and the warpgroups that multiply.
+// What the Hopper rungs with a producer share: a ring of stages between one warpgroup that orders
+// copies and the warpgroups that multiply.
 #include "compute/cuda/matmul/hopper_stage.cuh"
 
 namespace lab::cuda_matmul {
@@ -28,8 +28,9 @@ struct HopperRing {
   }
 };
 
-// block [kTile.threads()]: the producer, then a warpgroup for each 64 rows; grid: as many blocks as
-// run at once; kTile.shared_bytes() of dynamic shared memory. What blocks do together:
+// block [kTile.threads()]: the producer, then a warpgroup for each 64 rows; grid: a block for each
+// tile, or fewer that take several each; kTile.shared_bytes() of dynamic shared memory. What blocks
+// do together:
 //   Team::kReaders           blocks whose consumers read a stage that this one fills
 //   Team::rank()             of this block in its cluster
 //   Team::meet()             waits for all threads of all of them
@@ -37,8 +38,8 @@ struct HopperRing {
 //                            `term` on, of which others may copy a part
 //   Team::release(empty)     by a warp of a consumer: it has read the stage
 template <Tiling kTile, class Team>
-LAB_DEVICE void persistent_product(const CUtensorMap& a, const CUtensorMap& b,
-                                   const Bf16MatmulArgs& args) {
+LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
+                             const Bf16MatmulArgs& args) {
   using Ring = HopperRing<kTile>;
   __shared__ hopper::Barrier full[kTile.stages];
   __shared__ hopper::Barrier empty[kTile.stages];

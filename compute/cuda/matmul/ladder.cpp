@@ -111,10 +111,20 @@ constexpr std::array kLadder = {
              0,
              kOnlyThat,
              kWholePieces},
+    CudaRung{{"wgmma_producer", "Hopper: producer and consumers",
+              "One warpgroup only orders copies and two multiply, each waiting for no more than "
+              "the stage it needs, so no barrier of the block stops them all.",
+              Precision::BF16},
+             CudaKernel::Producer,
+             kProducerTiling,
+             9,
+             0,
+             kOnlyThat,
+             kWholePieces},
     CudaRung{
         {"wgmma_persistent", "Hopper: persistent grid",
-         "One warpgroup only orders copies and two multiply, each waiting for no more than the "
-         "stage it needs; blocks stay, so the next tile loads while this one is written.",
+         "As many blocks as the card holds stay and take tile after tile: the next tile's stages "
+         "are filled while this one's sums are written.",
          Precision::BF16},
         CudaKernel::Persistent,
         kPersistentTiling,

@@ -24,10 +24,11 @@ enum class CudaKernel {
   Tf32,
   Bf16,
   Wgmma,
+  Producer,
   Persistent,
   Cluster,
 };
-inline constexpr int kCudaKernels = 13;
+inline constexpr int kCudaKernels = 14;
 
 // A rung of the lab's own.
 struct CudaRung : GpuRung {

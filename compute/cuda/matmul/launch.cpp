@@ -15,6 +15,7 @@ RungCode code_of(CudaKernel kernel) {
     case CudaKernel::Tf32: return tf32_code();
     case CudaKernel::Bf16: return bf16_code();
     case CudaKernel::Wgmma: return wgmma_code();
+    case CudaKernel::Producer: return producer_code();
     case CudaKernel::Persistent: return persistent_code();
     case CudaKernel::Cluster: return cluster_code();
   }

@@ -28,6 +28,7 @@ RungCode async_code();
 RungCode tf32_code();
 RungCode bf16_code();
 RungCode wgmma_code();
+RungCode producer_code();
 RungCode persistent_code();
 RungCode cluster_code();
 

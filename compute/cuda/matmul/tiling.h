@@ -81,7 +81,8 @@ inline constexpr Tiling kWgmmaTiling{.m = 128,
                                      .stages = 4,
                                      .element_bytes = 2,
                                      .extra_bytes = 1024};
-inline constexpr Tiling kPersistentTiling = kWgmmaTiling.with_producer(128);
+inline constexpr Tiling kProducerTiling = kWgmmaTiling.with_producer(128);
+inline constexpr Tiling kPersistentTiling = kProducerTiling;
 inline constexpr Tiling kClusterTiling = kPersistentTiling.with_cluster(2);
 
 }  // namespace lab

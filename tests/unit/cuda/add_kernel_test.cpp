@@ -5,6 +5,7 @@
 
 #include "compute/cuda/add.cuh"
 #include "compute/tensor/tensor.h"
+#include "tests/support/element_counts.h"
 #include "tests/support/simt/launch.h"
 
 namespace lab {
@@ -38,9 +39,9 @@ std::vector<T> numbers(int n, int step) {
 
 template <typename T>
 void expect_sums() {
-  for (const int n : {1, 255, 1024, 1025, 2500}) {
+  for (const std::int64_t n : test::kElementCounts) {
     SCOPED_TRACE(n);
-    const auto x = numbers<T>(n, 5), y = numbers<T>(n, 11);
+    const auto x = numbers<T>(static_cast<int>(n), 5), y = numbers<T>(static_cast<int>(n), 11);
     const std::vector<T> sums = run_add(x, y);
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(sums[i], static_cast<T>(x[i] + y[i])) << i;
   }

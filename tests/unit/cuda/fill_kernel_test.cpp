@@ -6,6 +6,7 @@
 #include "compute/cuda/fill.cuh"
 #include "compute/tensor/random.h"
 #include "compute/tensor/tensor.h"
+#include "tests/support/element_counts.h"
 #include "tests/support/simt/launch.h"
 
 namespace lab {
@@ -64,7 +65,7 @@ TEST(FillKernel, NormalNumbersAreTheCpusBits) {
 
 template <typename T>
 void expect_constant(T value) {
-  for (const std::int64_t n : {1, 1024, 1500}) {
+  for (const std::int64_t n : test::kElementCounts) {
     GlobalArray<T> to("to", static_cast<std::size_t>(n));
     const cuda::ConstantArgs<T> args{value, to.data(), n};
     simt::launch({.grid = {static_cast<int>(cuda::fill_blocks(n))},

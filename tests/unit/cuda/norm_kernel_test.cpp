@@ -6,6 +6,7 @@
 #include "compute/cuda/norm.cuh"
 #include "compute/tensor/random.h"
 #include "compute/tensor/tensor.h"
+#include "tests/support/element_counts.h"
 #include "tests/support/simt/launch.h"
 
 namespace lab {
@@ -36,10 +37,10 @@ std::vector<float> normal_values(std::size_t n) {
 }
 
 TEST(NormKernel, AgreesWithLongDouble) {
-  for (const std::size_t n : {1U, 2U, 255U, 256U, 257U, 3000U}) {
-    for (const int blocks : {1, 3, cuda::norm_blocks(static_cast<std::int64_t>(n))}) {
+  for (const std::int64_t n : test::kElementCounts) {
+    for (const int blocks : {1, 3, cuda::norm_blocks(n)}) {
       SCOPED_TRACE(std::to_string(n) + " elements, " + std::to_string(blocks) + " blocks");
-      const std::vector<float> x = normal_values(n);
+      const std::vector<float> x = normal_values(static_cast<std::size_t>(n));
       long double exact = 0;
       for (const float v : x) exact += static_cast<long double>(v) * v;
       const auto expected = static_cast<double>(exact);

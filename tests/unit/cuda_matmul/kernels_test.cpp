@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "compute/cuda/matmul/ladder.h"
 #include "compute/cuda/matmul/r00_naive.cuh"
 #include "compute/cuda/matmul/r01_coalesced.cuh"
 #include "compute/cuda/matmul/r02_shared.cuh"
@@ -57,8 +59,8 @@ const std::array kSmallKernels = {
     Kernel<float>{"warp_any", kSmallWarp, false, false, warp_body<kSmallWarp, false>},
     Kernel<float>{"async", kSmallAsync, true, true, async_body<kSmallAsync, true>},
     Kernel<float>{"async_any", kSmallAsync, true, false, async_body<kSmallAsync, false>},
-    Kernel<float>{"tf32", kSmallTf32, true, true, tf32_body<kSmallTf32, true>},
-    Kernel<float>{"tf32_any", kSmallTf32, true, false, tf32_body<kSmallTf32, false>},
+    Kernel<float>{"mma_tf32", kSmallTf32, true, true, tf32_body<kSmallTf32, true>},
+    Kernel<float>{"mma_tf32_any", kSmallTf32, true, false, tf32_body<kSmallTf32, false>},
 };
 const std::array kLaunchedKernels = {
     Kernel<float>{"shared", kSharedTiling, false, false, shared_body<kSharedTiling>},
@@ -67,13 +69,13 @@ const std::array kLaunchedKernels = {
     Kernel<float>{"vector", kVectorTiling, false, true, vector_body<kVectorTiling, true>},
     Kernel<float>{"warp", kWarpTiling, false, true, warp_body<kWarpTiling, true>},
     Kernel<float>{"async", kAsyncTiling, true, true, async_body<kAsyncTiling, true>},
-    Kernel<float>{"tf32", kTf32Tiling, true, true, tf32_body<kTf32Tiling, true>},
+    Kernel<float>{"mma_tf32", kTf32Tiling, true, true, tf32_body<kTf32Tiling, true>},
 };
 const std::array kBf16Kernels = {
-    Kernel<std::uint16_t>{"bf16", kSmallBf16, true, true, bf16_body<kSmallBf16, true>},
-    Kernel<std::uint16_t>{"bf16_any", kSmallBf16, true, false, bf16_body<kSmallBf16, false>},
+    Kernel<std::uint16_t>{"mma_bf16", kSmallBf16, true, true, bf16_body<kSmallBf16, true>},
+    Kernel<std::uint16_t>{"mma_bf16_any", kSmallBf16, true, false, bf16_body<kSmallBf16, false>},
 };
-const Kernel<std::uint16_t> kLaunchedBf16{"bf16", kBf16Tiling, true, true,
+const Kernel<std::uint16_t> kLaunchedBf16{"mma_bf16", kBf16Tiling, true, true,
                                           bf16_body<kBf16Tiling, true>};
 
 template <class T>
@@ -101,7 +103,7 @@ void expect_order_does_not_matter(const Kernel<T>& kernel) {
 }
 
 double bound_of_kernel(const Kernel<float>& kernel, std::int64_t terms) {
-  const bool tf32 = std::string_view(kernel.name).substr(0, 4) == "tf32";
+  const bool tf32 = std::string_view(kernel.name).starts_with("mma_tf32");
   return bound_of(tf32 ? Precision::TF32 : Precision::F32, terms);
 }
 
@@ -162,6 +164,19 @@ INSTANTIATE_TEST_SUITE_P(Ladder, Bf16Kernel, ::testing::ValuesIn(kBf16Kernels),
 TEST(LaunchedBf16Kernel, KeepsTheBoundPastATileEachWay) {
   expect_within(kLaunchedBf16, {kBf16Tiling.m + 1, kBf16Tiling.n + 8, 40},
                 bound_of(Precision::BF16, 40));
+}
+
+TEST(EmulatedLadder, HasEveryRungThatIsNotOfOneCardAlone) {
+  std::set<std::string_view> small, launched = {kLaunchedBf16.name};
+  for (const auto& kernel : kSmallKernels) small.insert(kernel.name);
+  for (const auto& kernel : kBf16Kernels) small.insert(kernel.name);
+  for (const auto& kernel : kLaunchedKernels) launched.insert(kernel.name);
+  for (const CudaRung& rung : cuda_ladder()) {
+    if (rung.no_later) continue;
+    EXPECT_TRUE(small.contains(rung.name)) << rung.name;
+    // One element a thread: the small tiling is the launched one.
+    EXPECT_TRUE(rung.tiling.stages == 0 || launched.contains(rung.name)) << rung.name;
+  }
 }
 
 constexpr Tiling kAlone{.m = 8, .n = 16, .k = 8};

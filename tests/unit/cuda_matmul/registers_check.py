@@ -10,8 +10,8 @@ import sys
 import tempfile
 
 ARCHITECTURES = ["80", "90a"]
-HOPPER_ALONE = {"peak_wgmma.cu", "r10_wgmma.cu", "r11_persistent.cu",
-                "r12_cluster.cu"}
+HOPPER_ALONE = {"peak_wgmma.cu", "r10_wgmma.cu", "r11_producer.cu", "r12_persistent.cu",
+                "r13_cluster.cu"}
 SKIPPED = 77
 # "_ZN..12async_kernelILb1EEE..": the name, and the template's flag: 16-byte pieces or any alignment.
 KERNEL = re.compile(r"Compiling entry function '\w*\d([a-z]\w*?)_kernel(?:ILb([01])E)?\w*' for")

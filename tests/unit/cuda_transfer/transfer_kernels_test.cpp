@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/transfer/card_chase.h"
+#include "tests/support/element_counts.h"
 #include "tests/support/simt/launch.h"
 
 namespace lab {
@@ -14,9 +15,6 @@ namespace {
 using namespace cuda;
 using simt::GlobalArray;
 
-// Nothing, parts of a piece of 16 bytes, less and more than a grid, several turns of a grid's loop.
-constexpr std::int64_t kSizes[] = {0,    1,    2,    3,    4,    5,     7,    8,
-                                   1023, 1024, 1025, 4096, 4097, 10002, 70000};
 constexpr int kGrids[] = {1, 3};
 constexpr std::uint32_t kSeed = 5;
 
@@ -29,7 +27,7 @@ std::vector<std::uint32_t> pattern(std::int64_t words, std::uint32_t seed) {
 // Calls test(words, blocks).
 template <typename Test>
 void for_every_shape(const Test& test) {
-  for (const std::int64_t words : kSizes) {
+  for (const std::int64_t words : test::counts_with({0, 70'000})) {
     for (const int blocks : kGrids) {
       SCOPED_TRACE(::testing::Message() << words << " words, " << blocks << " blocks");
       test(words, blocks);

@@ -25,10 +25,22 @@ def run(program, folder, visible, *words):
                           timeout=50, check=False)
 
 
-def check(kind, program, folder, visible=None):
-    done = run(program, folder, visible, "devices", "--json")
+def objects(done):
     assert done.returncode == 0, done.stderr
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def check_work_on_the_cpu(program, folder, visible):
+    told = objects(run(program, folder, visible, "matmul", "--devices", "cpu:0", "--sizes", "64",
+                       "--budget", "0.05", "--json"))
+    samples = [one for one in told if one["type"] == "sample"]
+    assert samples and all(one["verified"] for one in samples), told
+    assert {one["device"] for one in samples} == {"cpu:0"}, samples
+    assert told[-1]["type"] == "done", told[-1]
+
+
+def check(kind, program, folder, visible=None):
+    lines = objects(run(program, folder, visible, "devices", "--json"))
     devices = [line["device"] for line in lines if line["type"] == "device"]
     reasons = [line["reason"] for line in lines if line["type"] == "skip"]
     if kind == "none" and "cuda:0" in devices:
@@ -43,6 +55,7 @@ def check(kind, program, folder, visible=None):
     refused = run(program, folder, visible, "matmul", "--devices", "cuda:0", "--sizes", "64")
     assert refused.returncode == 1, refused
     assert reasons[0] in refused.stderr, refused.stderr
+    check_work_on_the_cpu(program, folder, visible)
 
 
 def main():

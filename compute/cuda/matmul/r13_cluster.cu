@@ -1,4 +1,4 @@
-#include "compute/cuda/matmul/r12_cluster.cuh"
+#include "compute/cuda/matmul/r13_cluster.cuh"
 
 #include "compute/cuda/matmul/hopper_launch.cuh"
 

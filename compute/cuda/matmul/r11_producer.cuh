@@ -1,11 +1,9 @@
 #pragma once
-// C = A*B, bf16 factors, FP32 sums: the wgmma rung with a warpgroup that only orders copies, and
-// blocks that stay for many tiles.
+// C = A*B, bf16 factors, FP32 sums: the wgmma rung with a warpgroup that only orders copies.
 //   A [M,K]  B [K,N] bits of bf16  C [M,N] FP32   row-major, device; ld* in elements; C aliases
 //   neither
 // Adds     producer and consumers: one warpgroup orders boxes as soon as their stage is free, two
-//          multiply and never meet at a block's barrier; it gives its registers to them. The grid
-//          is persistent: while a tile's sums are written, boxes of the next are on their way.
+//          multiply and never meet at a block's barrier; it gives its registers to them
 // Work     2*M*N*K FLOP. A stage is 4.2 MFLOP, 1024 clocks of the tensor cores, and brings 48 KiB
 //          from the second cache: 85 FLOP a byte, 48 bytes a clock and multiprocessor. That is what
 //          limits it: A100's cache gives 5120 bytes a clock in all, which for 132 would be 39 each;
@@ -33,11 +31,11 @@ struct LoneBlock {
   }
 };
 
-// As persistent_product().
+// As ring_product().
 template <Tiling kTile>
-LAB_DEVICE void persistent_body(const CUtensorMap& a, const CUtensorMap& b,
-                                const Bf16MatmulArgs& args) {
-  persistent_product<kTile, LoneBlock>(a, b, args);
+LAB_DEVICE void producer_body(const CUtensorMap& a, const CUtensorMap& b,
+                              const Bf16MatmulArgs& args) {
+  ring_product<kTile, LoneBlock>(a, b, args);
 }
 
 }  // namespace lab::cuda_matmul

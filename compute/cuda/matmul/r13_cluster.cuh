@@ -53,11 +53,11 @@ struct SharersOfB {
   }
 };
 
-// As persistent_product(), in clusters of kTile.cluster blocks.
+// As ring_product(), in clusters of kTile.cluster blocks.
 template <Tiling kTile>
 LAB_DEVICE void cluster_body(const CUtensorMap& a, const CUtensorMap& b,
                              const Bf16MatmulArgs& args) {
-  persistent_product<kTile, SharersOfB<kTile.cluster>>(a, b, args);
+  ring_product<kTile, SharersOfB<kTile.cluster>>(a, b, args);
 }
 
 }  // namespace lab::cuda_matmul

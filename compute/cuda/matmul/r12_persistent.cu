@@ -1,4 +1,4 @@
-#include "compute/cuda/matmul/r11_persistent.cuh"
+#include "compute/cuda/matmul/r12_persistent.cuh"
 
 #include "compute/cuda/matmul/hopper_launch.cuh"
 

@@ -1,27 +1,47 @@
 #!/usr/bin/env python3
-"""What PyTorch reaches on this card: pinned copies both ways, a copy on the card, and matrix products,
-on random data. One JSON object a line, for bars.py to compare with.
+"""What other tools reach on this card, on random data: nvbandwidth's pinned copies both ways, and PyTorch's
+copies and matrix products. One JSON object a line, for bars.py to compare with.
 
-    peers.py > peers.jsonl        prints a skip and ends with 0 where PyTorch or a card is missing
+    peers.py > peers.jsonl        prints a skip for a tool that is missing or finds no card
 """
 import json
+import shutil
 import statistics
-import sys
-
-REPETITIONS = 10
-
-
-def skip(reason):
-    print(json.dumps({"type": "skip", "what": "PyTorch beside the lab", "reason": reason}))
-    sys.exit(0)
-
+import subprocess
 
 try:
     import torch
-except ImportError as error:
-    skip(str(error))
-if not torch.cuda.is_available():
-    skip("PyTorch finds no card")
+except (ImportError, OSError) as missing:
+    torch, why_no_torch = None, str(missing)
+
+REPETITIONS = 10
+NVBANDWIDTH_S = 20
+CASES = {f"{way}_memcpy_{mover}": way.replace("_", " ")
+         for way in ("host_to_device", "device_to_host") for mover in ("ce", "sm")}
+
+
+def skip(tool, reason):
+    print(json.dumps({"type": "skip", "what": f"{tool} beside the lab", "reason": reason}), flush=True)
+
+
+def report(tool, what, **figures):
+    print(json.dumps({"type": "peer", "tool": tool, "what": what, **figures}), flush=True)
+
+
+def nvbandwidth():
+    program = shutil.which("nvbandwidth")
+    if not program:
+        return skip("nvbandwidth", "it is not on the path")
+    try:
+        done = subprocess.run([program, "--json", "--testcase", *CASES], capture_output=True, text=True,
+                              timeout=NVBANDWIDTH_S, check=True)
+        told = json.loads(done.stdout)["nvbandwidth"]
+        for case in told["testcases"]:
+            if case["status"] == "Passed":  # a row for the host, a column for each card
+                report(f"nvbandwidth {told['version']}", CASES[case["name"]],
+                       gb_per_s=float(case["bandwidth_matrix"][0][0]))
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as fault:
+        skip("nvbandwidth", f"{type(fault).__name__}: {fault}")
 
 
 def seconds(work, inner=1):
@@ -41,33 +61,38 @@ def seconds(work, inner=1):
     return statistics.median(times)
 
 
-def report(what, **figures):
-    print(json.dumps({"type": "peer", "tool": f"PyTorch {torch.__version__}", "what": what, **figures}),
-          flush=True)
-
-
-def copies():
+def copies(tool):
     for mib in (64, 256, 1024):
         count = mib << 20
-        pinned = torch.randint(0, 256, (count,), dtype=torch.uint8).pin_memory()
-        card = torch.empty(count, dtype=torch.uint8, device="cuda")
+        card = torch.randint(0, 256, (count,), dtype=torch.uint8, device="cuda")
+        pinned = torch.empty(count, dtype=torch.uint8, pin_memory=True).copy_(card)
         ways = (("host to device", lambda: card.copy_(pinned, non_blocking=True)),
                 ("device to host", lambda: pinned.copy_(card, non_blocking=True)))
         for what, work in ways:
-            report(what, bytes=count, gb_per_s=count / seconds(work, 4) * 1e-9)
+            report(tool, what, bytes=count, gb_per_s=count / seconds(work, 4) * 1e-9)
         other = torch.empty_like(card)
-        report("device to device", bytes=count,
+        report(tool, "device to device", bytes=count,
                gb_per_s=2 * count / seconds(lambda: other.copy_(card), 4) * 1e-9)
 
 
-def products():
+def products(tool):
     torch.backends.cuda.matmul.allow_tf32 = False
     for n in (4096, 8192):
         for name, dtype in (("f32", torch.float32), ("bf16", torch.bfloat16)):
             a, b = (torch.rand(n, n, device="cuda").mul(2).sub(1).to(dtype) for _ in range(2))
             s = seconds(lambda: a @ b, 4)
-            report("matmul", dtype=name, n=n, gflops=2 * n ** 3 / s * 1e-9)
+            report(tool, "matmul", dtype=name, n=n, gflops=2 * n ** 3 / s * 1e-9)
 
 
-copies()
-products()
+def pytorch():
+    if torch is None:
+        return skip("PyTorch", why_no_torch)
+    if not torch.cuda.is_available():
+        return skip("PyTorch", "it finds no card")
+    tool = f"PyTorch {torch.__version__}"
+    copies(tool)
+    products(tool)
+
+
+nvbandwidth()
+pytorch()

@@ -6,10 +6,11 @@
 # tests' results are <test>.json, the measurements <name>.jsonl; what was printed beside them is in <name>.log.
 # tests/gpu/reference.py makes the card's reference for the window from them.
 # Exit status 0 when every step ended with 0. bars.py RESULTS compares them with what was aimed at.
+# LAB_RUN_SECONDS and LAB_STEP_SECONDS in the environment: the most that all may take, and one step.
 set -uo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 results=${1:-$here/results}
-whole_s=460
+whole_s=${LAB_RUN_SECONDS:-460}
 mkdir -p -- "$results" || exit 1
 results=$(cd -- "$results" && pwd)
 
@@ -17,24 +18,33 @@ results=$(cd -- "$results" && pwd)
 source "$here/libraries.sh"
 export XDG_CACHE_HOME="$results/cache"
 
+lab=$here/device-lab
 summary=$results/summary.json
-lab_version=$("$here/device-lab" version | sed -n '1s/^device-lab //p')
-printf '{"type":"run","date":"%s","device_lab":"%s"}\n' "$(date -u +%F)" "$lab_version" >"$summary"
 worst=0
+planned_s=0  # what the steps to come should take
+planning=1
 
-# step NAME MOST_SECONDS OUTPUT COMMAND...
+# step NAME SECONDS OUTPUT COMMAND...
+# SECONDS is what it should take on a large card. It may take three times as long while enough is left
+# for all steps after it, so that one that hangs costs no other its turn.
 step() {
-  local name=$1 most_s=$2 output=$3 left_s status started=$SECONDS command
+  local name=$1 expected_s=$2 output=$3 left_s limit_s status started=$SECONDS command
   shift 3
+  if ((planning)); then
+    planned_s=$((planned_s + expected_s))
+    return
+  fi
   command="${*#"$here/"}"
-  left_s=$((whole_s - SECONDS))
-  if ((left_s < 5)); then
-    printf '{"type":"skip","what":"%s","reason":"the time for the whole run is over"}\n' "$name" \
-      >>"$summary"
+  planned_s=$((planned_s - expected_s))
+  left_s=$((whole_s - SECONDS - planned_s))
+  if ((left_s < 1)); then
+    printf '{"type":"skip","what":"%s","reason":"the time for the whole run is over"}\n' "$name" |
+      tee -a "$summary"
     worst=1
     return
   fi
-  timeout --kill-after=5 $((most_s < left_s ? most_s : left_s)) "$@" \
+  limit_s=${LAB_STEP_SECONDS:-$((3 * expected_s))}
+  timeout --kill-after=5 $((limit_s < left_s ? limit_s : left_s)) "$@" \
     >"$results/$output" 2>"$results/$name.log" </dev/null
   status=$?
   ((status == 0)) || worst=1
@@ -42,24 +52,39 @@ step() {
     "${command//[\"\\]/}" "$status" $((SECONDS - started)) | tee -a "$summary"
 }
 
-step devices 30 devices.jsonl "$here/device-lab" devices --json
-for test in "$here"/gpu_test_*; do
-  name=${test##*/}
-  step "$name" 120 "$name.out" "$test" "--gtest_output=json:$results/$name.json"
-done
-step transfer 90 transfer.jsonl "$here/device-lab" transfer --from cuda:0 --to cuda:0 --json
-step transfer_up 60 transfer_up.jsonl "$here/device-lab" transfer --from cpu:0 --to cuda:0 --memory both --json
-step transfer_down 60 transfer_down.jsonl "$here/device-lab" transfer --from cuda:0 --to cpu:0 --memory both --json
-for dtype in f32 bf16 tf32; do
-  step "matmul_$dtype" 90 "matmul_$dtype.jsonl" "$here/device-lab" matmul --devices cuda:0 \
-    --sizes 64..8192 --dtype "$dtype" --budget 0.25 --json
-done
-step peers 60 peers.jsonl python3 "$here/peers.py"
-for bench in "$here"/gpu_bench_*; do
-  [[ -x $bench ]] || continue
-  name=${bench##*/}
-  step "$name" 100 "$name.jsonl" "$bench"
-done
+# What matters most comes first. The transfers' cases end when their median is known, most of them long
+# before --budget; what takes time is memory of 1 GiB, made and compared.
+steps() {
+  local test bench name dtype
+  step devices 5 devices.jsonl "$lab" devices --json
+  for test in "$here"/gpu_test_*; do
+    name=${test##*/}
+    step "$name" 20 "$name.out" "$test" "--gtest_output=json:$results/$name.json"
+  done
+  step transfer 20 transfer.jsonl "$lab" transfer --from cuda:0 --to cuda:0 --budget 0.2 --json
+  step transfer_up 45 transfer_up.jsonl \
+    "$lab" transfer --from cpu:0 --to cuda:0 --memory both --budget 0.2 --json
+  step transfer_down 35 transfer_down.jsonl \
+    "$lab" transfer --from cuda:0 --to cpu:0 --memory both --budget 0.2 --json
+  for dtype in f32 bf16 tf32; do
+    step "matmul_$dtype" 35 "matmul_$dtype.jsonl" "$lab" matmul --devices cuda:0 \
+      --sizes 8192,4096,2048,1024,512,256,128,64 --dtype "$dtype" --budget 0.25 --json
+  done
+  # From which size on moving work to the card pays: copies in, within, out and on the CPU, in one run.
+  step payoff 15 payoff.jsonl \
+    "$lab" transfer --devices cuda:0 --ops copy --sizes 64KiB..64MiB --budget 0.1 --json
+  step peers 30 peers.jsonl python3 "$here/peers.py"
+  for bench in "$here"/gpu_bench_*; do
+    [[ -x $bench ]] || continue
+    name=${bench##*/}
+    step "$name" 60 "$name.jsonl" "$bench"
+  done
+}
 
+steps
+planning=0
+printf '{"type":"run","date":"%s","device_lab":"%s","planned_s":%d}\n' "$(date -u +%F)" \
+  "$("$lab" version | sed -n '1s/^device-lab //p')" "$planned_s" >"$summary"
+steps
 printf '{"type":"done","seconds":%d,"status":%d}\n' "$SECONDS" "$worst" | tee -a "$summary"
 exit "$worst"

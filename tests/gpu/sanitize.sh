@@ -18,12 +18,16 @@ fi
 # shellcheck source=libraries.sh
 source "$here/libraries.sh"
 
+# Tests of refusals make the runtime fail on purpose: calls that fail are no finding.
+declare -A options=([memcheck]="--report-api-errors no" [racecheck]="")
+
 worst=0
 for tool in memcheck racecheck; do
   for test in ladder transfer tensor; do
     report=$results/${tool}_$test.txt
+    # shellcheck disable=SC2086 # words of their own
     timeout --kill-after=5 "$each_s" compute-sanitizer --tool "$tool" --error-exitcode 99 \
-      "$here/gpu_test_$test" >"$report" 2>&1 </dev/null
+      ${options[$tool]} "$here/gpu_test_$test" >"$report" 2>&1 </dev/null
     status=$?
     summary=$(grep -E 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$report" | tail -1)
     # A tool that never began, or tests that all skip, have shown nothing.

@@ -1,6 +1,6 @@
 """The rules hold for the project, and each rule catches what it is there to catch.
 
-usage: project_test.py ROOT CASE [COMPILER FLAGS...]   CASE: rules, layering, hygiene, headers
+usage: project_test.py ROOT CASE [COMPILER FLAGS...]   CASE: rules, layering, hygiene, packages, headers
 """
 import pathlib
 import sys
@@ -10,6 +10,7 @@ import unittest
 import headers
 import hygiene
 import layering
+import window_packages
 
 
 class PlantedTree(unittest.TestCase):
@@ -106,6 +107,36 @@ class HygieneRules(PlantedTree):
         self.assertEqual(hygiene.violations(self.root), [])
 
 
+class WindowPackageRules(PlantedTree):
+    def assert_found(self, path, text, *what):
+        self.write(path, text)
+        found = window_packages.violations(self.root)
+        self.assertEqual(len(found), len(what), found)
+        for line, part in zip(found, what):
+            self.assertIn(f"{path}:{part}", line)
+        (self.root / path).unlink()
+
+    def test_packages_stay_in_the_windows_folders(self):
+        self.assert_found("app/CMakeLists.txt", "find_package(fmt)\nfind_package(glfw3 REQUIRED)\n",
+                          "2: glfw belongs in ui, app/window")
+        self.assert_found("compute/a.cmake", "target_link_libraries(a Freetype::Freetype)\n",
+                          "1: Freetype")
+        for path in ("ui/CMakeLists.txt", "app/window/CMakeLists.txt", "tests/gui/CMakeLists.txt"):
+            self.assert_found(path, "find_package(glfw3 REQUIRED)\n")
+        self.assert_found("app/CMakeLists.txt", "# No imgui here.\nadd(-I${LAB_IMGUI_INCLUDE})\n")
+
+    def test_the_windows_folders_need_the_option(self):
+        self.assert_found("CMakeLists.txt", "if(LAB_GUI)\n  add_subdirectory(ui)\nendif()\n")
+        self.assert_found("CMakeLists.txt", "add_subdirectory(ui)\n", "1: ui belongs under")
+        self.assert_found("app/CMakeLists.txt",
+                          "if(LAB_GUI)\n  a()\nelse()\n  add_subdirectory(window)\nendif()\n",
+                          "4: window belongs under")
+        self.assert_found("app/CMakeLists.txt",
+                          "if(LAB_GUI)\n  if(A)\n  endif()\n  add_subdirectory(window)\nendif()\n")
+        self.assert_found("app/CMakeLists.txt", "if(LAB_GUI)\nendif()\nadd_subdirectory(window)\n",
+                          "3: window belongs under")
+
+
 class HeaderRules(PlantedTree):
     def test_a_header_that_needs_another_is_caught(self):
         self.write("app/a.h", "#pragma once\nstd::string name();\n")
@@ -131,14 +162,18 @@ class ThisProject(unittest.TestCase):
     def test_hygiene(self):
         self.assert_none(hygiene.violations(ROOT))
 
+    def test_packages(self):
+        self.assert_none(window_packages.violations(ROOT))
+
     def test_headers(self):
         self.assert_none(headers.violations(ROOT, COMPILER, FLAGS))
 
 
 CASES = {
-    "rules": (LayeringRules, HygieneRules, HeaderRules),
+    "rules": (LayeringRules, HygieneRules, WindowPackageRules, HeaderRules),
     "layering": ("test_layering",),
     "hygiene": ("test_hygiene",),
+    "packages": ("test_packages",),
     "headers": ("test_headers",),
 }
 

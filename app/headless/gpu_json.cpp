@@ -58,7 +58,10 @@ Json as_json(const GpuProcess& p) {
   Fields fields;
   fields.json()["pid"] = p.pid;
   fields.add("name", p.name);
+  fields.json()["type"] = process_type(p);
   fields.add("memory_bytes", p.memory_bytes);
+  fields.add("gpu_instance", p.gpu_instance);
+  fields.add("compute_instance", p.compute_instance);
   return fields.take();
 }
 
@@ -71,7 +74,9 @@ void add_facts(Fields& to, const GpuFacts& f) {
   to.add("cuda_cores", f.cuda_cores);
   to.add("memory_bus_bits", f.memory_bus_bits);
   to.add("sm_clock_max_mhz", f.sm_clock_max_mhz);
+  to.add("graphics_clock_max_mhz", f.graphics_clock_max_mhz);
   to.add("memory_clock_max_mhz", f.memory_clock_max_mhz);
+  to.add("video_clock_max_mhz", f.video_clock_max_mhz);
   to.add("power_limits", f.power_limits);
   to.add("slowdown_c", f.slowdown_c);
   to.add("pcie_best", f.pcie_best);
@@ -80,6 +85,9 @@ void add_facts(Fields& to, const GpuFacts& f) {
   to.add("mig", f.mig);
   to.add("numa_node", f.numa_node);
   to.add("near_cpus", f.near_cpus);
+  to.add("uuid", f.uuid);
+  to.add("serial", f.serial);
+  to.add("vbios_version", f.vbios_version);
   to.add("driver_version", f.driver_version);
   to.add("cuda_version", f.cuda_version);
   to.add("runtime_version", f.runtime_version);
@@ -99,8 +107,12 @@ void add_reading(Fields& to, const GpuTelemetry& t) {
   to.json()["asleep"] = t.asleep;
   to.add("utilisation", t.utilisation);
   to.add("memory_utilisation", t.memory_utilisation);
+  to.add("encoder_utilisation", t.encoder_utilisation);
+  to.add("decoder_utilisation", t.decoder_utilisation);
   to.add("sm_clock_mhz", t.sm_clock_mhz);
+  to.add("graphics_clock_mhz", t.graphics_clock_mhz);
   to.add("memory_clock_mhz", t.memory_clock_mhz);
+  to.add("video_clock_mhz", t.video_clock_mhz);
   to.add("memory_total_bytes", t.memory_total_bytes);
   to.add("memory_used_bytes", t.memory_used_bytes);
   to.add("memory_free_bytes", t.memory_free_bytes);
@@ -111,6 +123,11 @@ void add_reading(Fields& to, const GpuTelemetry& t) {
   to.add("performance_state", t.performance_state);
   to.add("clock_limits", t.clock_limits);
   to.add("pcie", t.pcie);
+  to.add("pcie_received_bytes_per_s", t.pcie_received_bytes_per_s);
+  to.add("pcie_sent_bytes_per_s", t.pcie_sent_bytes_per_s);
+  to.add("persistence_mode", t.persistence_mode);
+  to.add("compute_mode", t.compute_mode);
+  to.add("display_active", t.display_active);
   to.add("ecc_errors", t.ecc_errors);
   to.add("processes", t.processes);
 }

@@ -88,9 +88,16 @@ void GpuReport::processes(const GpuTelemetry& reading) const {
   }
   console_.line(fmt::format("  {:<26}{}", "Processes", reading.processes->size()));
   for (const GpuProcess& one : *reading.processes) {
-    console_.line(fmt::format("    {:<10}{:<26}{}", one.pid, one.name.value_or("(not visible)"),
+    const Maybe<std::string> part = process_instance(one);
+    console_.line(fmt::format("    {:<10}{:<5}{:<26}{}{}", one.pid, process_type(one),
+                              one.name.value_or("(not visible)"),
                               one.memory_bytes ? format_bytes(*one.memory_bytes)
-                                               : "N/A (" + one.memory_bytes.reason() + ")"));
+                                               : "N/A (" + one.memory_bytes.reason() + ")",
+                              part ? ", " + *part : ""));
+  }
+  if (!reading.processes->empty() && !process_instance(reading.processes->front())) {
+    console_.line("    MIG instances: N/A (" +
+                  process_instance(reading.processes->front()).reason() + ")");
   }
 }
 

@@ -308,7 +308,11 @@ void add_telemetry(Json& json, const DeviceTelemetry& t) {
   json["memory_available_bytes"] = t.memory_available_bytes;
   json["lab_used_bytes"] = t.lab_used_bytes;
   json["lab_peak_bytes"] = t.lab_peak_bytes;
-  if (t.lab_pinned_bytes > 0) json["lab_pinned_bytes"] = t.lab_pinned_bytes;
+  if (t.device.kind == DeviceKind::Cuda) {
+    json["lab_pinned_bytes"] = t.lab_pinned_bytes;
+    json["lab_workspace_bytes"] = t.lab_workspace_bytes;
+    json["lab_pool_bytes"] = t.lab_pool_bytes;
+  }
   if (!t.lost.empty()) json["lost"] = t.lost;
   Json reasons = Json::object();
   if (!t.utilisation) reasons["utilisation"] = t.utilisation.reason();

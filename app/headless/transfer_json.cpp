@@ -25,11 +25,8 @@ Json fit_json(const TransferFit& e) {
 }
 
 Json timeline_json(const TransferTimeline& e) {
-  Json json{{"device", to_string(e.device)},
-            {"bytes", e.bytes},
-            {"overlapped_s", e.overlapped_s},
-            {"serial_s", e.serial_s},
-            {"spans", Json::array()}};
+  Json json{{"device", to_string(e.device)},  {"bytes", e.bytes},       {"runs", e.runs},
+            {"overlapped_s", e.overlapped_s}, {"serial_s", e.serial_s}, {"spans", Json::array()}};
   for (const TransferSpan& span : e.spans) {
     json["spans"].push_back({{"stream", span.stream},
                              {"what", span.what},

@@ -9,17 +9,20 @@
 
 #include "compute/cuda/cuda_device.h"
 #include "compute/cuda/driver_refusal.h"
+#include "compute/gpu/gpu_code.h"
 
 namespace lab::cuda {
 namespace {
 
 class CudaBackend final : public GpuBackend {
  public:
-  CudaBackend(int driver, int runtime, const std::vector<CardFacts>& cards)
-      : driver_(version_text(driver)), runtime_(version_text(runtime)) {
-    for (const CardFacts& facts : cards) {
-      devices_.push_back(std::make_unique<CudaDevice>(facts));
-    }
+  CudaBackend(int driver, int runtime)
+      : driver_(version_text(driver)), runtime_(version_text(runtime)) {}
+
+  // Becomes the next of devices().
+  void add(CardFacts facts, int ordinal) {
+    facts.device = gpu(static_cast<int>(devices_.size()));
+    devices_.push_back(std::make_unique<CudaDevice>(facts, ordinal));
   }
 
   std::vector<GpuDevice*> devices() override {
@@ -52,7 +55,8 @@ std::string pci_bus_id(int ordinal) {
   return id;
 }
 
-// Throws where the runtime tells nothing of the card.
+// But for the device's number, which the back end gives. Throws where the runtime tells nothing of
+// the card.
 CardFacts facts_of(int ordinal) {
   cudaDeviceProp told{};
   const cudaError_t status = cudaGetDeviceProperties(&told, ordinal);
@@ -60,7 +64,6 @@ CardFacts facts_of(int ordinal) {
     throw gpu_failure(gpu(ordinal), "cudaGetDeviceProperties", describe(status));
   }
   CardFacts facts;
-  facts.device = gpu(ordinal);
   facts.name = told.name;
   facts.pci_bus_id = pci_bus_id(ordinal);
   facts.compute_major = told.major;
@@ -83,12 +86,21 @@ void open_backend(GpuOffer& offer) {
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
-  std::vector<CardFacts> facts;
-  facts.reserve(static_cast<std::size_t>(cards));
-  for (int i = 0; i < cards; ++i) facts.push_back(facts_of(i));
-  offer.backend = std::make_shared<CudaBackend>(driver, runtime, facts);
+  const auto backend = std::make_shared<CudaBackend>(driver, runtime);
+  std::vector<RefusedCard> refused;
+  for (int i = 0; i < cards; ++i) {
+    const CardFacts facts = facts_of(i);
+    // Asking the runtime for a kernel would make a context on the card.
+    if (has_gpu_code(LAB_CUDA_CODE, facts.compute_major, facts.compute_minor)) {
+      backend->add(facts, i);
+    } else {
+      refused.push_back({facts, no_gpu_code(facts.compute_major, facts.compute_minor)});
+    }
+  }
   offer.driver_answered = true;
+  offer.refused = std::move(refused);
   offer.reason.clear();
+  if (!backend->devices().empty()) offer.backend = backend;
 }
 
 void open_quietly(GpuOffer& offer) {

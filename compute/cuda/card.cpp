@@ -4,6 +4,8 @@
 
 #include <exception>
 
+#include "compute/gpu/gpu_code.h"
+
 namespace lab::cuda {
 
 std::string describe(cudaError_t status) {
@@ -31,15 +33,16 @@ bool ends_context(cudaError_t status) {
   }
 }
 
-Card::Card(int ordinal, int compute_major, int compute_minor)
-    : device_(gpu(ordinal)),
-      compute_major_(compute_major),
-      compute_minor_(compute_minor),
+Card::Card(const CardFacts& facts, int ordinal)
+    : device_(facts.device),
+      ordinal_(ordinal),
+      compute_major_(facts.compute_major),
+      compute_minor_(facts.compute_minor),
       health_(device_) {}
 
 void Card::use() const {
   health_.require_usable();
-  check(cudaSetDevice(device_.index), "cudaSetDevice");
+  check(cudaSetDevice(ordinal_), "cudaSetDevice");
 }
 
 void Card::check(cudaError_t status, const char* call) const {
@@ -53,12 +56,8 @@ void Card::check(cudaError_t status, const char* call) const {
                             to_string(device_), call));
   }
   if (status == cudaErrorNoKernelImageForDevice) {
-    throw Error(
-        Errc::Unsupported,
-        fmt::format("{}: this build has no code for compute capability {}.{}; build it with "
-                    "-DLAB_CUDA_ARCHITECTURES={}{}",
-                    to_string(device_), compute_major_, compute_minor_, compute_major_,
-                    compute_minor_));
+    throw Error(Errc::Unsupported, fmt::format("{}: {}", to_string(device_),
+                                               no_gpu_code(compute_major_, compute_minor_)));
   }
   throw gpu_failure(device_, call, describe(status));
 }

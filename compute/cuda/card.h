@@ -2,6 +2,7 @@
 // One card as the runtime knows it, and the check that every call goes through.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <string>
 
 #include "compute/gpu/gpu_failures.h"
@@ -16,9 +17,11 @@ bool ends_context(cudaError_t status);
 
 class Card {
  public:
-  Card(int ordinal, int compute_major, int compute_minor);
+  // `ordinal`: CUDA's own number, which counts the cards that the lab refuses too.
+  Card(const CardFacts& facts, int ordinal);
 
   Device device() const { return device_; }
+  int ordinal() const { return ordinal_; }
   const GpuHealth& health() const { return health_; }
 
   // Makes this card the calling thread's, throws Error(DeviceLost) for a lost one.
@@ -32,10 +35,16 @@ class Card {
   // For destructors: notes a loss and throws nothing.
   void note(cudaError_t status, const char* call) const noexcept;
 
+  // Page-locked main memory that the card has handed out, in bytes. From any thread.
+  std::int64_t pinned_bytes() const noexcept { return pinned_bytes_; }
+  void count_pinned(std::int64_t more_bytes) const noexcept { pinned_bytes_ += more_bytes; }
+
  private:
   const Device device_;
+  const int ordinal_;
   const int compute_major_, compute_minor_;
   mutable GpuHealth health_;
+  mutable std::atomic<std::int64_t> pinned_bytes_ = 0;
 };
 
 }  // namespace lab::cuda

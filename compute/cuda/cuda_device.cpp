@@ -11,20 +11,37 @@
 
 namespace lab::cuda {
 
-CudaDevice::CudaDevice(const CardFacts& facts)
+namespace {
+
+// All devices of this back end are made by it.
+const CudaDevice& cuda_device(const GpuDevice& device) {
+  return static_cast<const CudaDevice&>(device);
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(const CardFacts& facts, int ordinal)
     : facts_(facts),
-      card_(facts.device.index, facts.compute_major, facts.compute_minor),
+      card_(facts, ordinal),
       matmul_(card_, facts_),
       transfers_(card_, facts.multiprocessors) {}
 
 CudaDevice::Parts& CudaDevice::parts() {
-  std::call_once(parts_once_,
-                 [this] { parts_ = std::make_unique<Parts>(card_, facts_.memory_pools); });
+  std::call_once(parts_once_, [this] {
+    parts_ = std::make_unique<Parts>(card_, facts_.memory_pools);
+    pool_ = &parts_->pool;
+  });
   return *parts_;
 }
 
 GpuMemory CudaDevice::memory() {
   return parts().pool.read();
+}
+
+GpuHoldings CudaDevice::holdings() const noexcept {
+  const MemoryPool* pool = pool_;
+  return {card_.pinned_bytes(), matmul_.workspace_bytes(),
+          pool != nullptr ? pool->reserved_bytes() : 0};
 }
 
 std::unique_ptr<GpuStream> CudaDevice::make_stream() {
@@ -64,14 +81,14 @@ void CudaDevice::copy(GpuCopy direction, void* to, const void* from, std::int64_
 void CudaDevice::copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from,
                               std::int64_t bytes, GpuStream& stream) {
   card_.use();
-  card_.check(cudaMemcpyPeerAsync(to, peer.facts().device.index, from, facts_.device.index,
+  card_.check(cudaMemcpyPeerAsync(to, cuda_device(peer).card_.ordinal(), from, card_.ordinal(),
                                   static_cast<std::size_t>(bytes), raw(stream)),
               "cudaMemcpyPeerAsync");
 }
 
 bool CudaDevice::can_access(const GpuDevice& peer) const {
   int can = 0;
-  card_.check(cudaDeviceCanAccessPeer(&can, facts_.device.index, peer.facts().device.index),
+  card_.check(cudaDeviceCanAccessPeer(&can, card_.ordinal(), cuda_device(peer).card_.ordinal()),
               "cudaDeviceCanAccessPeer");
   return can != 0;
 }
@@ -84,7 +101,7 @@ void CudaDevice::set_peer_access(GpuDevice& peer, bool on) {
                             to_string(facts_.device), to_string(peer.facts().device)));
   }
   card_.use();
-  const int other = peer.facts().device.index;
+  const int other = cuda_device(peer).card_.ordinal();
   const cudaError_t status =
       on ? cudaDeviceEnablePeerAccess(other, 0) : cudaDeviceDisablePeerAccess(other);
   const cudaError_t already =
@@ -94,7 +111,7 @@ void CudaDevice::set_peer_access(GpuDevice& peer, bool on) {
   } else {
     card_.check(status, on ? "cudaDeviceEnablePeerAccess" : "cudaDeviceDisablePeerAccess");
   }
-  static_cast<CudaDevice&>(peer).parts().pool.set_access(facts_.device.index, on);
+  static_cast<CudaDevice&>(peer).parts().pool.set_access(card_.ordinal(), on);
 }
 
 void CudaDevice::fill(const GpuFill& fill, GpuStream& stream) {

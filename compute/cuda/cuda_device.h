@@ -1,5 +1,6 @@
 #pragma once
 // A card behind the seam.
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -14,10 +15,12 @@ namespace lab::cuda {
 
 class CudaDevice final : public GpuDevice {
  public:
-  explicit CudaDevice(const CardFacts& facts);
+  // `ordinal`: CUDA's own number of the card.
+  CudaDevice(const CardFacts& facts, int ordinal);
 
   const CardFacts& facts() const override { return facts_; }
   GpuMemory memory() override;
+  GpuHoldings holdings() const noexcept override;
   std::string lost() const override { return card_.health().lost(); }
 
   GpuStream& main_stream() override { return parts().main; }
@@ -58,6 +61,7 @@ class CudaDevice final : public GpuDevice {
   CudaTransfers transfers_;
   std::once_flag parts_once_;
   std::unique_ptr<Parts> parts_;
+  std::atomic<const MemoryPool*> pool_ = nullptr;  // of parts_, once they exist
 };
 
 }  // namespace lab::cuda

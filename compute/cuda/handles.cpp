@@ -67,10 +67,13 @@ CudaPinned::CudaPinned(const Card& card, std::int64_t bytes) : card_(card), byte
   }
   card_.check(status, "cudaHostAlloc");
   data_ = static_cast<std::byte*>(memory);
+  card_.count_pinned(bytes_);
 }
 
 CudaPinned::~CudaPinned() {
-  card_.note(cudaFreeHost(data_), "cudaFreeHost");
+  const cudaError_t status = cudaFreeHost(data_);
+  card_.note(status, "cudaFreeHost");
+  if (status == cudaSuccess) card_.count_pinned(-bytes_);
 }
 
 }  // namespace lab::cuda

@@ -1,5 +1,7 @@
 #include "compute/cuda/memory_pool.h"
 
+#include <exception>
+
 #include "compute/types/units.h"
 
 namespace lab::cuda {
@@ -17,7 +19,7 @@ MemoryPool::MemoryPool(const Card& card, bool has_pools) : card_(card) {
   cudaMemPoolProps wanted{};
   wanted.allocType = cudaMemAllocationTypePinned;
   wanted.location.type = cudaMemLocationTypeDevice;
-  wanted.location.id = card_.device().index;
+  wanted.location.id = card_.ordinal();
   card_.check(cudaMemPoolCreate(&pool_, &wanted), "cudaMemPoolCreate");
   std::uint64_t kept = kKeptBytes;
   card_.check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
@@ -85,6 +87,17 @@ GpuMemory MemoryPool::read() const {
     memory.pool_used_bytes = attribute(cudaMemPoolAttrUsedMemCurrent);
   }
   return memory;
+}
+
+std::int64_t MemoryPool::reserved_bytes() const noexcept {
+  if (pool_ == nullptr) return 0;
+  try {
+    card_.use();
+    reserved_bytes_ = attribute(cudaMemPoolAttrReservedMemCurrent);
+  } catch (const std::exception&) {
+    // Of a lost card the last number stays.
+  }
+  return reserved_bytes_;
 }
 
 void MemoryPool::set_access(int ordinal, bool on) {

@@ -3,6 +3,7 @@
 // the card has no pools.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,6 +25,8 @@ class MemoryPool {
   void release(std::byte* memory, cudaStream_t stream) noexcept;
   void trim();
   GpuMemory read() const;
+  // What the pool holds of the card, as GpuDevice::holdings() has it.
+  std::int64_t reserved_bytes() const noexcept;
   // Whether the card of that number may read and write what comes from the pool.
   void set_access(int ordinal, bool on);
 
@@ -33,6 +36,7 @@ class MemoryPool {
 
   const Card& card_;
   cudaMemPool_t pool_ = nullptr;
+  mutable std::atomic<std::int64_t> reserved_bytes_ = 0;
 };
 
 }  // namespace lab::cuda

@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kFastInterval_s = 0.1, kSlowInterval_s = 1;
 constexpr double kShareOfCore = 0.002;  // for the fast readings, and again for the slow ones
+constexpr double kThroughputInterval_s = 5, kThroughputShareOfCore = 0.0005;
 constexpr const char* kAsleep = "the card is asleep to save power; reading it would wake it";
 
 double steady_s() {
@@ -52,16 +53,19 @@ void set_missing(const std::string& why, Maybe<T>&... fields) {
 void leave_out(GpuFacts& f, const std::string& why) {
   f.unread = why;
   set_missing(why, f.architecture, f.compute_capability, f.sms, f.cuda_cores, f.memory_total_bytes,
-              f.memory_bus_bits, f.sm_clock_max_mhz, f.memory_clock_max_mhz, f.power_limits,
-              f.slowdown_c, f.pcie_best, f.nvlinks, f.ecc, f.mig, f.driver_version, f.cuda_version,
-              f.runtime_version);
+              f.memory_bus_bits, f.sm_clock_max_mhz, f.graphics_clock_max_mhz,
+              f.memory_clock_max_mhz, f.video_clock_max_mhz, f.power_limits, f.uuid, f.serial,
+              f.vbios_version, f.slowdown_c, f.pcie_best, f.nvlinks, f.ecc, f.mig, f.driver_version,
+              f.cuda_version, f.runtime_version);
 }
 
 void leave_out(GpuTelemetry& t, const std::string& why) {
-  set_missing(why, t.utilisation, t.memory_utilisation, t.sm_clock_mhz, t.memory_clock_mhz,
-              t.memory_total_bytes, t.memory_used_bytes, t.memory_free_bytes, t.power_w,
-              t.power_limit_w, t.temperature_c, t.fan, t.performance_state, t.clock_limits, t.pcie,
-              t.ecc_errors, t.processes);
+  set_missing(why, t.utilisation, t.memory_utilisation, t.encoder_utilisation,
+              t.decoder_utilisation, t.sm_clock_mhz, t.graphics_clock_mhz, t.memory_clock_mhz,
+              t.video_clock_mhz, t.pcie_received_bytes_per_s, t.pcie_sent_bytes_per_s,
+              t.persistence_mode, t.compute_mode, t.display_active, t.memory_total_bytes,
+              t.memory_used_bytes, t.memory_free_bytes, t.power_w, t.power_limit_w, t.temperature_c,
+              t.fan, t.performance_state, t.clock_limits, t.pcie, t.ecc_errors, t.processes);
 }
 
 void add_peer(GpuFacts& facts, GpuPeer peer) {
@@ -79,6 +83,7 @@ struct Card {
   std::string pci_bus_id;
   nvml::Handle handle = nullptr;  // once the card was seen awake and NVML offers it
   std::string failure;            // why it never gets one
+  bool throughput_read = false;   // since it woke
   GpuTelemetry last;
 };
 
@@ -96,6 +101,7 @@ struct GpuMonitor::Impl {
   void open_by_address(Card& card);
   void describe();
   void read_awake(bool slowly);
+  void read_next_throughput();
   void name_processes(GpuTelemetry& reading) const;
 
   GpuMonitorOptions options;
@@ -105,6 +111,8 @@ struct GpuMonitor::Impl {
   std::vector<GpuFacts> facts;  // as cards
   int version = 0;
   PollBudget fast{kFastInterval_s, kShareOfCore}, slow{kSlowInterval_s, kShareOfCore};
+  PollBudget throughput{kThroughputInterval_s, kThroughputShareOfCore};
+  std::size_t throughput_turn = 0;
 };
 
 Card& GpuMonitor::Impl::add_card(const std::string& pci_bus_id, const std::string& name) {
@@ -121,6 +129,7 @@ bool GpuMonitor::Impl::look_for_sleepers() {
   bool woke = false;
   for (Card& card : cards) {
     const bool slept = std::exchange(card.last.asleep, is_asleep(options.root, card.pci_bus_id));
+    if (card.last.asleep) card.throughput_read = false;
     woke = woke || (slept && !card.last.asleep);
   }
   return woke;
@@ -211,6 +220,27 @@ void GpuMonitor::Impl::read_awake(bool slowly) {
   }
 }
 
+// Of the cards that it was never read of, else of one card a turn: each takes 40 ms.
+void GpuMonitor::Impl::read_next_throughput() {
+  bool first = false;
+  const auto look = [this](Card& card) {
+    nvml::read_throughput(session->functions(), card.handle, card.last);
+    card.throughput_read = true;
+  };
+  const auto awake = [](const Card& card) { return card.handle != nullptr && !card.last.asleep; };
+  for (Card& card : cards) {
+    if (!awake(card) || card.throughput_read) continue;
+    look(card);
+    first = true;
+  }
+  for (std::size_t tried = 0; tried < cards.size() && !first; ++tried) {
+    Card& card = cards[throughput_turn++ % cards.size()];
+    if (!awake(card)) continue;
+    look(card);
+    break;
+  }
+}
+
 // From /proc, since NVML's own names are whole paths.
 void GpuMonitor::Impl::name_processes(GpuTelemetry& reading) const {
   if (!reading.processes) return;
@@ -245,6 +275,9 @@ std::vector<GpuTelemetry> GpuMonitor::read(double t_s) {
     m.fast.spent(now_s, looking + reading);
     if (woke || m.slow.due(now_s)) {
       m.slow.spent(now_s, cost_of([&] { m.read_awake(true); }));
+    }
+    if (woke || m.throughput.due(now_s)) {
+      m.throughput.spent(now_s, cost_of([&] { m.read_next_throughput(); }));
     }
     for (Card& card : m.cards) {
       card.last.t_s = t_s;

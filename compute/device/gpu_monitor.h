@@ -26,7 +26,7 @@ class GpuMonitor {
 
   // One entry a card, by PCI address, each stamped with the `t_s` at which it was really read: a
   // call soon after another repeats its values, so that looking stays under 0.5 % of a core and,
-  // where NVML waits for less than 1.5 s, under a tenth of the time. A card that is asleep is not
+  // where NVML waits for less than 1.5 s, under a sixth of the time. A card that is asleep is not
   // touched, and NVML not even started while all of them are. Never throws; what cannot be read
   // says why. One thread at a time.
   std::vector<GpuTelemetry> read(double t_s);

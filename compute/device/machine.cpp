@@ -179,10 +179,13 @@ Machine::Machine(const MachineOptions& options) {
 
 void Machine::add_cards(const MachineOptions& options) {
   GpuOffer offer;
-  const bool may_start_driver = options.wake_cards || !every_card_sleeps(options.root);
+  const bool may_start_driver = options.wake_cards || !a_card_sleeps(options.root);
   if (options.open_gpus && may_start_driver) offer = options.open_gpus();
+  for (const RefusedCard& card : offer.refused) {
+    info_.absent.push_back({card.facts.name, card.reason, card.facts.pci_bus_id});
+  }
   if (!offer.backend) {
-    info_.absent = find_unusable_gpus(nvidia_probe(options, offer));
+    if (info_.absent.empty()) info_.absent = find_unusable_gpus(nvidia_probe(options, offer));
     return;
   }
   gpus_ = std::move(offer.backend);
@@ -224,8 +227,12 @@ std::string Machine::why_no_cpu(int index) const {
 std::string Machine::why_no_gpu(int index) const {
   const int usable = num_gpus();
   if (usable > 0) {
-    return fmt::format("this machine has {} usable NVIDIA GPU{}; use {}", usable,
-                       usable == 1 ? "" : "s",
+    std::string others;
+    for (const AbsentDevice& card : info_.absent) {
+      others += fmt::format(" ({} is not: {})", card.what, card.reason);
+    }
+    return fmt::format("this machine has {} usable NVIDIA GPU{}{}; use {}", usable,
+                       usable == 1 ? "" : "s", others,
                        usable == 1 ? "cuda:0" : fmt::format("cuda:0 to cuda:{}", usable - 1));
   }
   const auto cards = info_.absent.size();

@@ -56,8 +56,8 @@ struct MachineOptions {
   int processes = 1;
   // Where cards come from. Called once. Empty: the machine has CPU devices alone.
   std::function<GpuOffer()> open_gpus = nullptr;
-  // A card was asked for: `open_gpus` is called even while every card sleeps, and starting the
-  // driver wakes them.
+  // A card was asked for: `open_gpus` is called even while a card sleeps, and starting the driver
+  // wakes it.
   bool wake_cards = false;
   std::string root = "/";  // stands for "/" in tests, where cards are looked for
 };

@@ -49,11 +49,10 @@ bool is_asleep(const std::string& root, const std::string& pci_bus_id) {
   return status == "suspended" || status == "suspending";
 }
 
-bool every_card_sleeps(const std::string& root) {
+bool a_card_sleeps(const std::string& root) {
   const std::vector<NvidiaCard> cards = find_nvidia_cards(root);
-  return !cards.empty() && std::all_of(cards.begin(), cards.end(), [&](const NvidiaCard& card) {
-    return is_asleep(root, card.pci_bus_id);
-  });
+  return std::any_of(cards.begin(), cards.end(),
+                     [&](const NvidiaCard& card) { return is_asleep(root, card.pci_bus_id); });
 }
 
 Maybe<int> read_numa_node(const std::string& root, const std::string& pci_bus_id) {

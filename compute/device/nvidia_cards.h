@@ -19,8 +19,8 @@ std::vector<NvidiaCard> find_nvidia_cards(const std::string& root);
 // Whether the kernel has switched the card off to save power (runtime power management).
 bool is_asleep(const std::string& root, const std::string& pci_bus_id);
 
-// Whether there are cards and all of them are asleep.
-bool every_card_sleeps(const std::string& root);
+// Whether one of the cards is asleep. The CUDA driver looks at all of them when it starts.
+bool a_card_sleeps(const std::string& root);
 
 // The node of memory and cores nearest to the card, and the numbers of those cores, "0-15".
 Maybe<int> read_numa_node(const std::string& root, const std::string& pci_bus_id);

@@ -134,9 +134,15 @@ std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
   return std::nullopt;
 }
 
-constexpr const char* kAsleep =
-    "it is asleep to save power, and the lab does not wake a card by looking; ask for it by name "
-    "(--devices cuda:0), or with 'Use this card' on the Devices page";
+// Of a card that does not sleep itself, or does.
+std::string waiting(bool asleep) {
+  return fmt::format(
+      "{}; ask for a card by name (--devices cuda:0), or with 'Use this card' on the Devices page",
+      asleep
+          ? "it is asleep to save power, and the lab does not wake a card by looking"
+          : "it is awake, but another card is asleep to save power, and starting CUDA would wake "
+            "that one too");
+}
 
 }  // namespace
 
@@ -151,18 +157,20 @@ std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
                                : "/sys/bus/pci is missing, so no PCI device can be seen here"}};
   }
   std::optional<std::string> reason;
-  bool asleep = false;
+  bool waits = false;
   if (!probe.driver_refused) {
     reason = obstacle_in_files(probe);
-    asleep = !reason && !probe.may_wake && every_card_sleeps(root);
-    if (asleep) reason = kAsleep;
-    if (!reason) reason = obstacle_in_driver(probe, cards);
+    waits = !reason && !probe.may_wake && a_card_sleeps(root);
+    if (!reason && !waits) reason = obstacle_in_driver(probe, cards);
   }
   if (cards.empty()) cards.push_back({"", "NVIDIA GPU"});
   std::vector<AbsentDevice> absent;
   absent.reserve(cards.size());
   for (const NvidiaCard& card : cards) {
-    absent.push_back({card.name, reason.value_or(probe.refusal), card.pci_bus_id, asleep});
+    absent.push_back(
+        {card.name,
+         waits ? waiting(is_asleep(root, card.pci_bus_id)) : reason.value_or(probe.refusal),
+         card.pci_bus_id, waits});
   }
   return absent;
 }

@@ -167,7 +167,10 @@ Telemetry TelemetryReader::read(double t_s) {
     DeviceContext& context = r.machine.at(info.device);
     if (context.card() != nullptr) {
       d.lost = context.card()->lost();
-      d.lab_pinned_bytes = context.staging().held_bytes();
+      const GpuHoldings held = context.card()->holdings();
+      d.lab_pinned_bytes = held.pinned_bytes;
+      d.lab_workspace_bytes = held.workspace_bytes;
+      d.lab_pool_bytes = held.pool_reserved_bytes;
     }
     MemoryAccount& account = context.memory();
     d.lab_used_bytes = account.used_bytes();

@@ -23,7 +23,7 @@
 namespace lab {
 
 // Raised with every change of a class or struct that crosses the seam.
-inline constexpr int kGpuSeamVersion = 3;
+inline constexpr int kGpuSeamVersion = 4;
 
 // What stays true of a card. Reading it makes no context and wakes nothing more than listing does.
 struct CardFacts {
@@ -46,6 +46,13 @@ struct GpuMemory {
   std::int64_t total_bytes = 0;
   std::int64_t pool_reserved_bytes = 0;  // taken from the card, for this process alone
   std::int64_t pool_used_bytes = 0;      // of that: handed out and not released
+};
+
+// What this process has taken because of a card, its tensors' pool included.
+struct GpuHoldings {
+  std::int64_t pinned_bytes = 0;         // of main memory, by allocate_pinned()
+  std::int64_t workspace_bytes = 0;      // of the card, by the matrix libraries, outside the pool
+  std::int64_t pool_reserved_bytes = 0;  // of the card, by the pool
 };
 
 class GpuEvent;
@@ -100,6 +107,8 @@ class GpuDevice {
 
   virtual const CardFacts& facts() const = 0;
   virtual GpuMemory memory() = 0;
+  // From any thread; waits for no work and makes no context. Of a lost card the last numbers.
+  virtual GpuHoldings holdings() const noexcept = 0;
   // The sentence of the error that ended the card's context; empty while it works. Never blocks.
   virtual std::string lost() const = 0;
 
@@ -153,12 +162,20 @@ class GpuBackend {
   virtual std::string runtime_version() const = 0;  // that the back end was built with
 };
 
+// A card that the driver offers and the back end cannot compute on; its facts' device means
+// nothing.
+struct RefusedCard {
+  CardFacts facts;
+  std::string reason;
+};
+
 // The back end, or why there is none.
 struct GpuOffer {
   std::shared_ptr<GpuBackend> backend;
   std::string reason = "no one asked for the cards";
   // A driver was there and said no itself: its word counts more than what files show.
   bool driver_answered = false;
+  std::vector<RefusedCard> refused = {};  // beside the back end's, or instead of them
 };
 
 // What the shared object hands out under kGpuEntryName, with C linkage.

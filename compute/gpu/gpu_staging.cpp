@@ -1,7 +1,6 @@
 #include "compute/gpu/gpu_staging.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "compute/types/error.h"
 #include "compute/types/units.h"
@@ -29,7 +28,6 @@ bool GpuStaging::ready() {
       throw;
     }
   }
-  held_bytes_ = pieces_.back().memory != nullptr ? kPieceBytes * std::ssize(pieces_) : 0;
   return pieces_.back().memory != nullptr;
 }
 

@@ -2,7 +2,6 @@
 // Copies between a card and ordinary memory through two pieces of pinned memory: while the card
 // moves one, the caller fills or empties the other.
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,9 +24,6 @@ class GpuStaging {
   void to_card(std::byte* to, const std::byte* from, std::int64_t bytes, const Move& move);
   void from_card(std::byte* to, const std::byte* from, std::int64_t bytes, const Move& move);
 
-  // Pinned memory held now, bytes; 0 before the first copy. From any thread.
-  std::int64_t held_bytes() const { return held_bytes_; }
-
  private:
   struct Piece {
     std::unique_ptr<PinnedMemory> memory;
@@ -39,7 +35,6 @@ class GpuStaging {
   std::mutex mutex_;
   bool tried_ = false;
   std::array<Piece, 2> pieces_;
-  std::atomic<std::int64_t> held_bytes_ = 0;
 };
 
 }  // namespace lab

@@ -54,9 +54,11 @@ class GpuTransfers {
   virtual std::unique_ptr<GpuGate> make_gate() = 0;
 
   // All asynchronous on `stream`; addresses are multiples of 16, `words` is not negative.
-  // to[i] = from[i], by the card's multiprocessors; no overlap
+  // to[i] = from[i], by the card's multiprocessors; no overlap. The kernel has at most one in
+  // `sharers` of the threads that the card holds, so that as many of them run at once; `sharers` is
+  // positive.
   virtual void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
-                              GpuStream& stream) = 0;
+                              int sharers, GpuStream& stream) = 0;
   // to[i] = pattern_word(i, seed)
   virtual void fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,
                             GpuStream& stream) = 0;

@@ -49,7 +49,7 @@ BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
   card.main_stream().synchronise();
   GatedClock clock(card, 1);
   const auto copy = [&](GpuStream& stream) {
-    card.transfers().copy_by_kernel(target, source, words, stream);
+    card.transfers().copy_by_kernel(target, source, words, 1, stream);
   };
   const auto copies = [&](std::int64_t times) { return clock.gated_runs(times, copy); };
   // The kernel's first run must not be gated.

@@ -25,10 +25,17 @@ class OpenAtEnd {
 }  // namespace
 
 GatedClock::GatedClock(GpuDevice& card, int streams)
-    : begin_(card.make_event()), gate_(card.transfers().make_gate()), device_(card.facts().device) {
-  for (int i = 0; i < streams; ++i) {
-    streams_.push_back(card.make_stream());
-    ends_.push_back(card.make_event());
+    : GatedClock(std::vector<GpuDevice*>(static_cast<std::size_t>(streams), &card)) {}
+
+GatedClock::GatedClock(const std::vector<GpuDevice*>& cards)
+    : cards_(cards),
+      begin_(cards.front()->make_event()),
+      gate_(cards.front()->transfers().make_gate()) {
+  for (GpuDevice* const card : cards_) {
+    // Loads the kernels there, which behind the closed gate of another card would wait for ever.
+    if (card != cards_.front()) card->transfers().make_gate();
+    streams_.push_back(card->make_stream());
+    ends_.push_back(card->make_event());
   }
 }
 
@@ -53,17 +60,24 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
       queue(static_cast<int>(i));
       ends_[i]->record(*streams_[i]);
     }
+    // Events of two cards cannot be compared.
+    for (std::size_t i = 1; i < streams_.size(); ++i) {
+      if (cards_[i] == cards_[0]) continue;
+      streams_[0]->wait(*ends_[i]);
+      ends_[0]->record(*streams_[0]);
+    }
   }
   double seconds = 0;
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     streams_[i]->synchronise();
+    if (cards_[i] != cards_[0]) continue;
     seconds = std::max(seconds, ends_[i]->seconds_since(*begin_));
   }
   if (gate_->gave_up()) {
     throw Error(Errc::Cuda,
                 fmt::format("{} waited too long for the host to queue its work, so the time means "
                             "nothing; end other programs and measure again",
-                            to_string(device_)));
+                            to_string(cards_[0]->facts().device)));
   }
   return seconds;
 }

@@ -10,13 +10,16 @@
 
 namespace lab {
 
-// Streams of one card, and the time that work on them takes from the moment when all of it is
-// queued: a gate holds the first stream, the others wait for its first event. Source  method:
+// Streams of one or more cards, and the time that work on them takes from the moment when all of it
+// is queued: a gate holds the first stream, the others wait for its first event. Source  method:
 // NVIDIA nvbandwidth
 class GatedClock {
  public:
-  // `card` must outlive it.
+  // Streams of one card, which must outlive it.
   GatedClock(GpuDevice& card, int streams);
+  // Stream i is of cards[i]; at least one. The first card has the gate and tells the time: its
+  // first stream waits for those of other cards, which takes a microsecond or two.
+  explicit GatedClock(const std::vector<GpuDevice*>& cards);
   // Opens the gate and waits for what is queued.
   ~GatedClock();
   GatedClock(const GatedClock&) = delete;
@@ -36,11 +39,11 @@ class GatedClock {
   const GpuEvent& begin() const { return *begin_; }
 
  private:
+  const std::vector<GpuDevice*> cards_;
   std::vector<std::unique_ptr<GpuStream>> streams_;
   std::vector<std::unique_ptr<GpuEvent>> ends_;
   std::unique_ptr<GpuEvent> begin_;
   std::unique_ptr<GpuGate> gate_;
-  const Device device_;
 };
 
 }  // namespace lab

@@ -40,7 +40,9 @@ enum Code : int {
 };
 
 // Arguments that select a value.
-inline constexpr unsigned kClockSm = 1, kClockMemory = 2;              // nvmlClockType_t
+inline constexpr unsigned kClockGraphics = 0, kClockSm = 1, kClockMemory = 2,
+                          kClockVideo = 3;                             // nvmlClockType_t
+inline constexpr unsigned kPcieSent = 0, kPcieReceived = 1;            // nvmlPcieUtilCounter_t
 inline constexpr unsigned kSensorGpu = 0;                              // nvmlTemperatureSensors_t
 inline constexpr unsigned kThresholdSlowdown = 1;                      // ...Thresholds_t
 inline constexpr unsigned kErrorCorrected = 0, kErrorUncorrected = 1;  // nvmlMemoryErrorType_t
@@ -48,6 +50,7 @@ inline constexpr unsigned kSinceDriverLoad = 0;                        // volati
 inline constexpr unsigned kPeerRead = 0, kPeerWrite = 1, kPeerNvLink = 2;  // nvmlGpuP2PCapsIndex_t
 inline constexpr unsigned kMostNvLinks = 18;
 inline constexpr unsigned kPerformanceStateUnknown = 32;
+inline constexpr unsigned kNoInstance = ~0U;  // of a process, outside MIG
 inline constexpr unsigned long long kValueNotAvailable = ~0ULL;
 
 struct PciInfo {  // nvmlPciInfo_t, of nvmlDeviceGetPciInfo_v3

@@ -29,16 +29,6 @@ Maybe<std::string> text(const F& function, In... in) {
   return std::string(buffer.data());
 }
 
-Maybe<std::string> architecture(const Functions& nvml, Handle card) {
-  const auto number = value_of<unsigned>(nvml.architecture, card);
-  if (!number) return Maybe<std::string>::missing(number.reason());
-  std::string name = architecture_name(*number);
-  if (name.empty()) {
-    return Maybe<std::string>::missing(fmt::format("the lab does not know number {}", *number));
-  }
-  return name;
-}
-
 void add_processors(const Functions& nvml, Handle card, GpuFacts& facts) {
   int major = 0, minor = 0;
   const int code = nvml.compute_capability(card, &major, &minor);
@@ -107,14 +97,16 @@ Maybe<std::string> read_bus_id(const Functions& nvml, Handle card) {
 GpuFacts read_facts(const Functions& nvml, Handle card) {
   GpuFacts facts;
   facts.name = text(nvml.name, card).value_or("NVIDIA GPU");
-  facts.architecture = architecture(nvml, card);
+  facts.architecture = named(value_of<unsigned>(nvml.architecture, card), architecture_name);
   add_processors(nvml, card, facts);
   const auto memory = value_of<MemoryV1>(nvml.memory_v1, card);
   facts.memory_total_bytes = memory ? Maybe<std::int64_t>(static_cast<std::int64_t>(memory->total))
                                     : Maybe<std::int64_t>::missing(memory.reason());
   facts.memory_bus_bits = whole(value_of<unsigned>(nvml.memory_bus_width, card));
   facts.sm_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, card, kClockSm));
+  facts.graphics_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, card, kClockGraphics));
   facts.memory_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, card, kClockMemory));
+  facts.video_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, card, kClockVideo));
   facts.power_limits = power_limits(nvml, card);
   facts.slowdown_c = real(value_of<unsigned>(nvml.temperature_threshold, card, kThresholdSlowdown));
   facts.pcie_best = pcie_link(value_of<unsigned>(nvml.max_pcie_generation, card),
@@ -122,6 +114,9 @@ GpuFacts read_facts(const Functions& nvml, Handle card) {
   facts.nvlinks = nvlinks(nvml, card);
   facts.ecc = mode(nvml.ecc_mode, card);
   facts.mig = mode(nvml.mig_mode, card);
+  facts.uuid = text(nvml.uuid, card);
+  facts.serial = text(nvml.serial, card);
+  facts.vbios_version = text(nvml.vbios_version, card);
   facts.driver_version = text(nvml.driver_version);
   const auto cuda = value_of<int>(nvml.cuda_version);
   facts.cuda_version =

@@ -50,6 +50,9 @@ struct Functions {
   Function<Handle, PciInfo*> pci_info{library, {"nvmlDeviceGetPciInfo_v3"}};
 
   Function<Handle, char*, unsigned> name{library, {"nvmlDeviceGetName"}};
+  Function<Handle, char*, unsigned> uuid{library, {"nvmlDeviceGetUUID"}};
+  Function<Handle, char*, unsigned> serial{library, {"nvmlDeviceGetSerial"}};
+  Function<Handle, char*, unsigned> vbios_version{library, {"nvmlDeviceGetVbiosVersion"}};
   Function<Handle, unsigned*> architecture{library, {"nvmlDeviceGetArchitecture"}};
   Function<Handle, int*, int*> compute_capability{library, {"nvmlDeviceGetCudaComputeCapability"}};
   Function<Handle, Attributes*> attributes{library, {"nvmlDeviceGetAttributes_v2"}};
@@ -71,6 +74,9 @@ struct Functions {
   Function<Handle, Handle, unsigned, unsigned*> p2p_status{library, {"nvmlDeviceGetP2PStatus"}};
 
   Function<Handle, Utilization*> utilization{library, {"nvmlDeviceGetUtilizationRates"}};
+  // The second number is the sample's length in microseconds.
+  Function<Handle, unsigned*, unsigned*> encoder{library, {"nvmlDeviceGetEncoderUtilization"}};
+  Function<Handle, unsigned*, unsigned*> decoder{library, {"nvmlDeviceGetDecoderUtilization"}};
   Function<Handle, unsigned, unsigned*> clock{library, {"nvmlDeviceGetClockInfo"}};
   Function<Handle, MemoryV2*> memory_v2{library, {"nvmlDeviceGetMemoryInfo_v2"}};
   Function<Handle, MemoryV1*> memory_v1{library, {"nvmlDeviceGetMemoryInfo"}};
@@ -85,6 +91,10 @@ struct Functions {
       {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}};
   Function<Handle, unsigned*> pcie_generation{library, {"nvmlDeviceGetCurrPcieLinkGeneration"}};
   Function<Handle, unsigned*> pcie_width{library, {"nvmlDeviceGetCurrPcieLinkWidth"}};
+  Function<Handle, unsigned, unsigned*> pcie_throughput{library, {"nvmlDeviceGetPcieThroughput"}};
+  Function<Handle, unsigned*> persistence_mode{library, {"nvmlDeviceGetPersistenceMode"}};
+  Function<Handle, unsigned*> compute_mode{library, {"nvmlDeviceGetComputeMode"}};
+  Function<Handle, unsigned*> display_active{library, {"nvmlDeviceGetDisplayActive"}};
   Function<Handle, unsigned, unsigned, unsigned long long*> ecc_errors{
       library, {"nvmlDeviceGetTotalEccErrors"}};
   // _v2 first: some drivers of the 535 series answer _v3 with a longer structure.

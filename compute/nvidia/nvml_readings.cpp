@@ -61,6 +61,30 @@ Maybe<EccErrors> read_ecc_errors(const Functions& nvml, Handle card) {
   return EccErrors{static_cast<std::int64_t>(*corrected), static_cast<std::int64_t>(*uncorrected)};
 }
 
+// Video engines tell their load and the length of the sample, in this order.
+template <typename F>
+Maybe<double> read_engine(const F& function, Handle card) {
+  unsigned percent = 0, sample_us = 0;
+  const int code = function(card, &percent, &sample_us);
+  if (code != kSuccess) return Maybe<double>::missing(function.reason(code));
+  return percent / 100.0;
+}
+
+Maybe<int> instance(unsigned number) {
+  if (number != kNoInstance) return static_cast<int>(number);
+  return Maybe<int>::missing("only a process in a part of a divided card (MIG) has one");
+}
+
+void set_instances(GpuProcess& to, const ProcessV2& from) {
+  to.gpu_instance = instance(from.gpu_instance);
+  to.compute_instance = instance(from.compute_instance);
+}
+
+void set_instances(GpuProcess& to, const ProcessV1&) {
+  to.gpu_instance = to.compute_instance =
+      Maybe<int>::missing("the driver is too old: its list of processes has no instances");
+}
+
 // The list may grow between the call that tells its length and the one that fills it, so there is
 // room for some more, and a few tries.
 template <typename Process, typename F>
@@ -88,6 +112,7 @@ Maybe<std::vector<GpuProcess>> list_processes(const F& function, Handle card) {
         buffer[i].used_memory == kValueNotAvailable
             ? Maybe<std::int64_t>::missing("the driver does not tell it of this process")
             : Maybe<std::int64_t>(static_cast<std::int64_t>(buffer[i].used_memory));
+    set_instances(process, buffer[i]);
     processes.push_back(std::move(process));
   }
   return processes;
@@ -100,12 +125,18 @@ Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle card
   const auto graphics = nvml.graphics_processes
                             ? list_processes<ProcessV2>(nvml.graphics_processes, card)
                             : list_processes<ProcessV1>(nvml.graphics_processes_v1, card);
-  if (!compute || !graphics) return compute;
+  if (!compute) return compute;
   std::vector<GpuProcess> all = *compute;
-  for (const GpuProcess& one : *graphics) {
-    const bool known =
-        std::any_of(all.begin(), all.end(), [&](const auto& p) { return p.pid == one.pid; });
-    if (!known) all.push_back(one);
+  for (GpuProcess& one : all) one.computes = true;
+  for (GpuProcess one : graphics.value_or({})) {
+    const auto known =
+        std::find_if(all.begin(), all.end(), [&](const GpuProcess& p) { return p.pid == one.pid; });
+    if (known != all.end()) {
+      known->draws = true;
+    } else {
+      one.draws = true;
+      all.push_back(std::move(one));
+    }
   }
   std::stable_sort(all.begin(), all.end(), [](const GpuProcess& a, const GpuProcess& b) {
     return a.memory_bytes.value_or(-1) > b.memory_bytes.value_or(-1);
@@ -134,14 +165,30 @@ void read_fast(const Functions& nvml, Handle card, GpuTelemetry& to) {
 }
 
 void read_slow(const Functions& nvml, Handle card, GpuTelemetry& to) {
+  to.graphics_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockGraphics));
+  to.video_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockVideo));
+  to.encoder_utilisation = read_engine(nvml.encoder, card);
+  to.decoder_utilisation = read_engine(nvml.decoder, card);
   to.power_limit_w = real(value_of<unsigned>(nvml.power_limit, card), 1e-3);
   to.fan = real(value_of<unsigned>(nvml.fan, card), 1e-2);
   to.performance_state = read_performance_state(nvml, card);
   to.clock_limits = read_clock_limits(nvml, card);
   to.pcie = pcie_link(value_of<unsigned>(nvml.pcie_generation, card),
                       value_of<unsigned>(nvml.pcie_width, card));
+  to.persistence_mode = switched_on(value_of<unsigned>(nvml.persistence_mode, card));
+  to.compute_mode = named(value_of<unsigned>(nvml.compute_mode, card), compute_mode_name);
+  to.display_active = switched_on(value_of<unsigned>(nvml.display_active, card));
   to.ecc_errors = read_ecc_errors(nvml, card);
   to.processes = read_processes(nvml, card);
+}
+
+void read_throughput(const Functions& nvml, Handle card, GpuTelemetry& to) {
+  constexpr double kKilobyte = 1e3;
+  const auto ask = [&](unsigned direction) {
+    return real(value_of<unsigned>(nvml.pcie_throughput, card, direction), kKilobyte);
+  };
+  to.pcie_received_bytes_per_s = ask(kPcieReceived);
+  to.pcie_sent_bytes_per_s = ask(kPcieSent);
 }
 
 }  // namespace lab::nvml

@@ -1,5 +1,7 @@
 #pragma once
 // Answers of NVML as values or reasons.
+#include <string>
+
 #include "compute/nvidia/nvml_library.h"
 #include "compute/types/gpu_info.h"
 
@@ -22,6 +24,22 @@ inline Maybe<double> real(const Maybe<unsigned>& value, double factor = 1) {
 inline Maybe<int> whole(const Maybe<unsigned>& value) {
   if (!value) return Maybe<int>::missing(value.reason());
   return static_cast<int>(*value);
+}
+
+inline Maybe<bool> switched_on(const Maybe<unsigned>& value) {
+  if (!value) return Maybe<bool>::missing(value.reason());
+  return *value != 0;
+}
+
+// The name of a number of NVML's; `name` gives an empty one for a number it does not know.
+template <typename Name>
+Maybe<std::string> named(const Maybe<unsigned>& number, const Name& name) {
+  if (!number) return Maybe<std::string>::missing(number.reason());
+  std::string known = name(*number);
+  if (known.empty()) {
+    return Maybe<std::string>::missing("the lab does not know number " + std::to_string(*number));
+  }
+  return known;
 }
 
 inline Maybe<PcieLink> pcie_link(const Maybe<unsigned>& generation, const Maybe<unsigned>& width) {

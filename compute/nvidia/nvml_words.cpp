@@ -83,6 +83,12 @@ std::string architecture_name(unsigned number) {
   }
 }
 
+std::string compute_mode_name(unsigned number) {
+  constexpr std::array<const char*, 4> kModes = {"default", "exclusive thread", "prohibited",
+                                                 "exclusive process"};
+  return number < kModes.size() ? kModes[number] : std::string();
+}
+
 int cores_per_sm(int major, int minor) {
   switch (major) {
     case 3: return 192;

@@ -14,6 +14,9 @@ std::string reason_of(std::string_view function, int code);
 // "Hopper" for nvmlDeviceArchitecture_t 9; empty for one the lab does not know.
 std::string architecture_name(unsigned number);
 
+// "exclusive process" for nvmlComputeMode_t 3; empty for one the lab does not know.
+std::string compute_mode_name(unsigned number);
+
 // CUDA cores in a streaming multiprocessor of that compute capability; 0 for one not known.
 int cores_per_sm(int major, int minor);
 

@@ -27,6 +27,9 @@ class CardCase {
   virtual void spoil() = 0;
   // "" or what is wrong, in words.
   virtual std::string check() = 0;
+  // Whether the card runs the operations by itself once they are queued, behind a gate; else the
+  // host takes part in each of them.
+  virtual bool gated() const { return true; }
 };
 
 // Throws Error(OutOfMemory) where the memory is not to be had. `bytes` of one array, as
@@ -35,9 +38,9 @@ std::unique_ptr<CardCase> make_card_case(Machine& machine, const TransferSeries&
                                          std::int64_t bytes, std::stop_token stop);
 
 // As nvbandwidth: four operations to warm up, then the median of samples of 16 operations each, or
-// of fewer where those would keep a person waiting who cancels; samples go on until the median's
-// spread is under 2 % (see measure.h) or `budget_s` is over, at least three of them. Throws
-// Error(Cancelled).
+// of fewer where those would take more than 0.4 s behind a gate or 0.05 s elsewhere, so that no
+// person who cancels is kept waiting. Samples go on until the median's spread is under 2 % (see
+// measure.h) or `budget_s` is over, at least three of them. Throws Error(Cancelled).
 Timing time_card_case(CardCase& timed, double budget_s, const RunContext& ctx);
 
 }  // namespace lab

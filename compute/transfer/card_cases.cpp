@@ -96,17 +96,20 @@ class PairPlan {
     add_if_wanted(TransferOp::Copy, memory, TransferMover::CopyEngine);
     add_pinned(TransferOp::Copy, TransferMover::Kernel, kKernelNeedsPinned);
     add_if_wanted(TransferOp::Pieces, memory, TransferMover::CopyEngine);
+    add_pinned(TransferOp::Pieces, TransferMover::Kernel, kKernelNeedsPinned);
     if (!from_host) return;  // the cases that follow are the same from either end
     add_pinned(TransferOp::Both, TransferMover::CopyEngine,
                "the driver moves pageable memory one way at a time; choose pinned memory");
+    add_pinned(TransferOp::Both, TransferMover::Kernel, kKernelNeedsPinned);
     add_pinned(TransferOp::Chase, TransferMover::Kernel, kKernelNeedsPinned);
   }
 
   void add_within() {
     constexpr MemoryKind kMemory = MemoryKind::OnCard;
-    add_if_wanted(TransferOp::Copy, kMemory, TransferMover::CopyEngine);
-    add_if_wanted(TransferOp::Copy, kMemory, TransferMover::Kernel);
-    add_if_wanted(TransferOp::Pieces, kMemory, TransferMover::CopyEngine);
+    for (const TransferOp op : {TransferOp::Copy, TransferOp::Pieces}) {
+      add_if_wanted(op, kMemory, TransferMover::CopyEngine);
+      add_if_wanted(op, kMemory, TransferMover::Kernel);
+    }
     add_if_wanted(TransferOp::Chase, kMemory, TransferMover::Kernel);
     if (wants(TransferOp::Both)) {
       skip(series(TransferOp::Both, kMemory, TransferMover::CopyEngine),
@@ -119,15 +122,25 @@ class PairPlan {
     const TransferSeries one = series(op, MemoryKind::OnCard, mover, way);
     DeviceContext& worker = way == PeerWay::Read ? to_ : from_;
     DeviceContext& other = way == PeerWay::Read ? from_ : to_;
-    if (worker.card()->can_access(*other.card())) return add(one);
-    skip(one, fmt::format("{} cannot reach the memory of {} directly", to_string(worker.device()),
-                          to_string(other.device())));
+    std::string reason = why_out_of_reach(worker, other);
+    // Of copies both ways each direction has its own worker.
+    if (reason.empty() && op == TransferOp::Both) reason = why_out_of_reach(other, worker);
+    reason.empty() ? add(one) : skip(one, std::move(reason));
+  }
+
+  static std::string why_out_of_reach(DeviceContext& worker, DeviceContext& other) {
+    if (worker.card()->can_access(*other.card())) return "";
+    return fmt::format("{} cannot reach the memory of {} directly", to_string(worker.device()),
+                       to_string(other.device()));
   }
 
   void add_peers() {
     for (const TransferMover mover : {TransferMover::CopyEngine, TransferMover::Kernel}) {
-      add_direct(TransferOp::Copy, mover, PeerWay::Write);
-      add_direct(TransferOp::Copy, mover, PeerWay::Read);
+      for (const TransferOp op : {TransferOp::Copy, TransferOp::Both}) {
+        add_direct(op, mover, PeerWay::Write);
+        add_direct(op, mover, PeerWay::Read);
+      }
+      add_direct(TransferOp::Pieces, mover, PeerWay::Write);
     }
     for (const PeerWay way : {PeerWay::WriteThroughHost, PeerWay::ReadThroughHost}) {
       if (!wants(TransferOp::Copy)) continue;
@@ -135,8 +148,6 @@ class PairPlan {
       skip(series(TransferOp::Copy, MemoryKind::OnCard, TransferMover::Kernel, way),
            "a kernel needs peer access to reach another card's memory");
     }
-    add_direct(TransferOp::Both, TransferMover::CopyEngine, PeerWay::Write);
-    add_direct(TransferOp::Pieces, TransferMover::CopyEngine, PeerWay::Write);
     add_direct(TransferOp::Chase, TransferMover::Kernel, PeerWay::Read);
   }
 
@@ -146,7 +157,45 @@ class PairPlan {
   DeviceContext& to_;
 };
 
+// "chase, both": those of `ops` that the request asks for.
+std::string wanted_names(const StartTransfers& request, std::vector<TransferOp> ops) {
+  std::erase_if(ops, [&](TransferOp op) {
+    return std::find(request.ops.begin(), request.ops.end(), op) == request.ops.end();
+  });
+  return names_of(ops);
+}
+
+bool takes_cards(const std::vector<Device>& asked) {
+  return asked.empty() || std::any_of(asked.begin(), asked.end(),
+                                      [](Device device) { return device.kind != DeviceKind::Cpu; });
+}
+
+// Why the machine has no card, each reason once.
+std::string why_no_card(const MachineInfo& machine) {
+  std::string reasons;
+  for (const AbsentDevice& absent : machine.absent) {
+    if (reasons.find(absent.reason) != std::string::npos) continue;
+    reasons += (reasons.empty() ? "" : "; ") + absent.reason;
+  }
+  return reasons.empty() ? "the machine has none" : reasons;
+}
+
 }  // namespace
+
+void skip_missing_cards(TransferPlan& plan, const StartTransfers& request, Machine& machine) {
+  if (!request.from.empty() && !request.to.empty()) return;
+  const auto skip = [&](const char* where, std::vector<TransferOp> ops, std::string reason) {
+    const std::string names = wanted_names(request, std::move(ops));
+    if (!names.empty()) plan.skipped.push_back({where + (", " + names), std::move(reason)});
+  };
+  using enum TransferOp;
+  if (machine.num_gpus() == 0) {
+    skip("with a card", {Copy, Both, Pieces, Chase, Overlap},
+         "no card: " + why_no_card(machine.info()));
+  } else if (machine.num_gpus() == 1 && takes_cards(request.from) && takes_cards(request.to)) {
+    skip("between two cards", {Copy, Both, Pieces, Chase}, "the machine has one card");
+  }
+}
 
 void plan_card_pair(TransferPlan& plan, const StartTransfers& request, DeviceContext& from,
                     DeviceContext& to) {

@@ -9,6 +9,10 @@ namespace lab {
 void plan_card_pair(TransferPlan& plan, const StartTransfers& request, DeviceContext& from,
                     DeviceContext& to);
 
+// One reason for what the request leaves open to cards that the machine does not have: any card, or
+// a second one.
+void skip_missing_cards(TransferPlan& plan, const StartTransfers& request, Machine& machine);
+
 std::string describe_card_series(const TransferSeries& series);
 
 }  // namespace lab

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compute/types/error.h"
 #include "compute/types/units.h"
@@ -22,6 +23,15 @@ bool needs_host(const TransferSeries& series) {
   return series.memory == MemoryKind::Pageable || through_host(series.peer);
 }
 
+std::vector<GpuDevice*> working_cards(Machine& machine, const TransferSeries& series) {
+  std::vector<GpuDevice*> cards = {machine.at(working_card(series)).card()};
+  if (series.op != TransferOp::Both) return cards;
+  TransferSeries back = series;
+  std::swap(back.from, back.to);
+  cards.push_back(machine.at(working_card(back)).card());
+  return cards;
+}
+
 }  // namespace
 
 Device working_card(const TransferSeries& series) {
@@ -30,23 +40,25 @@ Device working_card(const TransferSeries& series) {
   return series.from;
 }
 
-PeerGuard::PeerGuard(Machine& machine, const TransferSeries& series) {
-  if (series.peer != PeerWay::Write && series.peer != PeerWay::Read) return;
-  const Device worker = working_card(series);
-  GpuDevice* const working = machine.at(worker).card();
-  GpuDevice* const other = machine.at(worker == series.from ? series.to : series.from).card();
-  working->set_peer_access(*other, true);
-  from_ = working;
-  to_ = other;
+PeerGuard::Access::Access(GpuDevice& worker, GpuDevice& other) : worker_(worker), other_(other) {
+  worker_.set_peer_access(other_, true);
 }
 
-PeerGuard::~PeerGuard() {
-  if (from_ == nullptr) return;
+PeerGuard::Access::~Access() {
   try {
-    from_->set_peer_access(*to_, false);
+    worker_.set_peer_access(other_, false);
   } catch (const Error&) {
     // A lost card has no access any more.
   }
+}
+
+PeerGuard::PeerGuard(Machine& machine, const TransferSeries& series) {
+  if (series.peer != PeerWay::Write && series.peer != PeerWay::Read) return;
+  const Device worker = working_card(series);
+  GpuDevice& working = *machine.at(worker).card();
+  GpuDevice& other = *machine.at(worker == series.from ? series.to : series.from).card();
+  there_.emplace(working, other);
+  if (series.op == TransferOp::Both) back_.emplace(other, working);
 }
 
 CardCopy::CardCopy(Machine& machine, const TransferSeries& series, std::int64_t bytes,
@@ -54,22 +66,34 @@ CardCopy::CardCopy(Machine& machine, const TransferSeries& series, std::int64_t 
     : series_(series),
       bytes_(bytes),
       stop_(std::move(stop)),
-      worker_(*machine.at(working_card(series)).card()),
+      workers_(working_cards(machine, series)),
+      kernels_at_once_(static_cast<int>(std::count(workers_.begin(), workers_.end(), workers_[0]))),
       access_(machine, series),
-      clock_(worker_, series.op == TransferOp::Both ? 2 : 1) {
+      clock_(workers_) {
   DeviceContext& from = machine.at(series.from);
   DeviceContext& to = machine.at(series.to);
-  const auto memory = [&](DeviceContext& owner) {
-    return CardMemory(owner, series_.memory, worker_, bytes_, stop_);
-  };
   const auto add = [&](DeviceContext& a, DeviceContext& b, std::uint32_t seed) {
-    ways_.push_back({a.card(), b.card(), memory(a), memory(b), seed});
+    GpuDevice& worker = *workers_[ways_.size()];
+    const auto memory = [&](DeviceContext& owner) {
+      return CardMemory(owner, series_.memory, worker, bytes_, stop_);
+    };
+    ways_.push_back({&worker, a.card(), b.card(), memory(a), memory(b), seed});
     ways_.back().source.fill(seed);
   };
-  ways_.reserve(2);
+  ways_.reserve(workers_.size());
   add(from, to, 1);
   if (series.op == TransferOp::Both) add(to, from, 2);
+  if (gated()) run_ungated();
   spoil();
+}
+
+// A stream's first copy may wait for the card, which must not be behind a gate.
+void CardCopy::run_ungated() {
+  for (std::size_t i = 0; i < ways_.size(); ++i) {
+    GpuStream& stream = clock_.stream(static_cast<int>(i));
+    queue_copies(ways_[i], 1, stream);
+    stream.synchronise();
+  }
 }
 
 void CardCopy::spoil() {
@@ -80,15 +104,15 @@ void CardCopy::queue_copy(Way& way, std::int64_t begin, std::int64_t bytes, GpuS
   std::byte* const to = way.result.data() + begin;
   const std::byte* const from = way.source.data() + begin;
   if (series_.mover == TransferMover::Kernel) {
-    worker_.transfers().copy_by_kernel(reinterpret_cast<std::uint32_t*>(to),
-                                       reinterpret_cast<const std::uint32_t*>(from), bytes / 4,
-                                       stream);
+    way.worker->transfers().copy_by_kernel(reinterpret_cast<std::uint32_t*>(to),
+                                           reinterpret_cast<const std::uint32_t*>(from), bytes / 4,
+                                           kernels_at_once_, stream);
   } else if (way.from == nullptr) {
-    worker_.copy(GpuCopy::HostToDevice, to, from, bytes, stream);
+    way.worker->copy(GpuCopy::HostToDevice, to, from, bytes, stream);
   } else if (way.to == nullptr) {
-    worker_.copy(GpuCopy::DeviceToHost, to, from, bytes, stream);
+    way.worker->copy(GpuCopy::DeviceToHost, to, from, bytes, stream);
   } else if (way.from == way.to) {
-    worker_.copy(GpuCopy::DeviceToDevice, to, from, bytes, stream);
+    way.worker->copy(GpuCopy::DeviceToDevice, to, from, bytes, stream);
   } else {
     way.from->copy_to_peer(*way.to, to, from, bytes, stream);
   }
@@ -109,11 +133,15 @@ void CardCopy::queue_copies(Way& way, int times, GpuStream& stream) {
   }
 }
 
+bool CardCopy::gated() const {
+  return !needs_host(series_);
+}
+
 double CardCopy::operate(int times) {
   const auto queue = [&](int i) {
     queue_copies(ways_[static_cast<std::size_t>(i)], times, clock_.stream(i));
   };
-  const double seconds = needs_host(series_) ? clock_.by_host(queue) : clock_.gated(queue);
+  const double seconds = gated() ? clock_.gated(queue) : clock_.by_host(queue);
   return seconds / times;
 }
 

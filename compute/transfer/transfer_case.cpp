@@ -123,6 +123,7 @@ TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
       for (const MemoryKind kind : memory) add_pair(plan, request, from, to, kind, threads);
     }
   }
+  skip_missing_cards(plan, request, machine);
   return plan;
 }
 

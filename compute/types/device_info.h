@@ -46,8 +46,10 @@ struct DeviceTelemetry {
   std::int64_t memory_available_bytes = 0;  // of the machine (cpu) or the card
   std::int64_t lab_used_bytes = 0;          // what tensors of this process hold on the device
   std::int64_t lab_peak_bytes = 0;
-  // Of a card, beside its tensors: page-locked main memory that copies to and from it go through.
-  std::int64_t lab_pinned_bytes = 0;
+  // Of a card, beside what its tensors use:
+  std::int64_t lab_pinned_bytes = 0;     // page-locked main memory, for copies to and from it
+  std::int64_t lab_workspace_bytes = 0;  // that the matrix libraries work in on the card
+  std::int64_t lab_pool_bytes = 0;       // what the pool holds of the card, the tensors included
   std::string lost =
       {};  // of a card: the sentence of the error that ended it; empty while it works
 };
@@ -58,7 +60,8 @@ struct AbsentDevice {
   std::string what;
   std::string reason;
   std::string pci_bus_id = {};  // of a card, where it is known
-  bool asleep = false;          // nothing else is known to be in the way
+  // Only a card's sleep is known to be in the way, its own or another's: a wish is enough.
+  bool waits_for_wish = false;
 };
 
 struct MachineInfo {

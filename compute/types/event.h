@@ -132,10 +132,12 @@ struct TransferSpan {
 };
 
 // Parts of `bytes` each are copied in, worked on and copied out: on three streams, where the parts
-// overlap, and on one, where nothing does.
+// overlap, and on one, where nothing does. Each was done `runs` times; of both the run of median
+// time is told.
 struct TransferTimeline {
   Device device;
   std::int64_t bytes = 0;
+  int runs = 1;
   std::vector<TransferSpan> spans;  // of the three streams
   double overlapped_s = 0;
   double serial_s = 0;

@@ -45,7 +45,7 @@ struct GpuFacts {
   Maybe<int> cuda_cores;
   Maybe<std::int64_t> memory_total_bytes;
   Maybe<int> memory_bus_bits;
-  Maybe<double> sm_clock_max_mhz, memory_clock_max_mhz;
+  Maybe<double> sm_clock_max_mhz, graphics_clock_max_mhz, memory_clock_max_mhz, video_clock_max_mhz;
   Maybe<PowerLimits> power_limits;
   Maybe<double> slowdown_c;   // the temperature at which the card slows itself down
   Maybe<PcieLink> pcie_best;  // of card and slot together
@@ -53,6 +53,9 @@ struct GpuFacts {
   Maybe<bool> ecc, mig;                // switched on
   Maybe<int> numa_node;                // whose cores and memory are nearest
   Maybe<std::string> near_cpus;        // operating-system numbers of those cores, "0-15,32-47"
+  Maybe<std::string> uuid;             // "GPU-" and five groups of hexadecimal digits
+  Maybe<std::string> serial;           // of the board
+  Maybe<std::string> vbios_version;    // of the firmware that starts the card, "96.00.99.00.01"
   Maybe<std::string> driver_version;   // "580.82.07"
   Maybe<std::string> cuda_version;     // the newest that the driver runs, "13.0"
   Maybe<std::string> runtime_version;  // of the CUDA runtime that the lab was built with, "13.0"
@@ -63,6 +66,8 @@ struct GpuProcess {
   std::int64_t pid = 0;
   Maybe<std::string> name;
   Maybe<std::int64_t> memory_bytes;
+  bool computes = false, draws = false;       // in which of the driver's two lists it stands
+  Maybe<int> gpu_instance, compute_instance;  // of a card that is divided (MIG)
 };
 
 struct EccErrors {
@@ -77,7 +82,8 @@ struct GpuTelemetry {
   // 0..1, over the driver's last sample of 1/6 to 1 second: the share of time in which at least
   // one kernel ran, and in which the memory was read or written.
   Maybe<double> utilisation, memory_utilisation;
-  Maybe<double> sm_clock_mhz, memory_clock_mhz;
+  Maybe<double> encoder_utilisation, decoder_utilisation;  // of its video engines, 0..1
+  Maybe<double> sm_clock_mhz, graphics_clock_mhz, memory_clock_mhz, video_clock_mhz;
   Maybe<std::int64_t> memory_total_bytes, memory_used_bytes, memory_free_bytes;
   Maybe<double> power_w, power_limit_w;
   Maybe<double> temperature_c;
@@ -85,6 +91,11 @@ struct GpuTelemetry {
   Maybe<int> performance_state;                  // 0 is the fastest, 15 the slowest
   Maybe<std::vector<std::string>> clock_limits;  // what keeps the clocks down, in words
   Maybe<PcieLink> pcie;
+  // Over 20 ms, seen from the card. Read more rarely than the rest.
+  Maybe<double> pcie_received_bytes_per_s, pcie_sent_bytes_per_s;
+  Maybe<bool> persistence_mode;     // the driver stays loaded while nobody uses the card
+  Maybe<std::string> compute_mode;  // who may compute on it: "default", "prohibited", ...
+  Maybe<bool> display_active;       // it holds the memory of a screen
   Maybe<EccErrors> ecc_errors;
   Maybe<std::vector<GpuProcess>> processes;
 };

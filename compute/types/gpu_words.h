@@ -13,6 +13,7 @@ struct GpuLine {
   Maybe<std::string> value;
   std::string hint = {};
   bool important = false;  // worth its place before anything is unfolded
+  std::string group = {};  // the heading it stands under; empty: none
 };
 
 // What NVML's utilisation means.
@@ -27,6 +28,11 @@ std::vector<GpuLine> describe_reading(const GpuTelemetry& reading, const GpuFact
 
 // "gen 5 x16".
 std::string to_string(const PcieLink& link);
+
+// As nvidia-smi puts it: "C" computes, "G" draws, "C+G" does both.
+std::string process_type(const GpuProcess& process);
+// "GPU instance 1, compute instance 0", or why it is in none.
+Maybe<std::string> process_instance(const GpuProcess& process);
 
 // "412 W of 650 W", or the reason.
 Maybe<std::string> power_text(const GpuTelemetry& reading);

@@ -30,6 +30,21 @@ TEST(GpuMemory, WhatIsHeldIsCountedExactly) {
   EXPECT_EQ(context.card()->memory().pool_used_bytes, pool_before);
 }
 
+TEST(GpuMemory, WhatIsTakenBesideTensorsIsCounted) {
+  LAB_REQUIRE_GPU();
+  DeviceContext& context = gpu_machine().at(gpu());
+  GpuDevice& card = *context.card();
+  const std::int64_t before = card.holdings().pinned_bytes;
+  {
+    const auto pinned = card.allocate_pinned(3 * kMiB);
+    EXPECT_EQ(card.holdings().pinned_bytes - before, 3 * kMiB);
+  }
+  EXPECT_EQ(card.holdings().pinned_bytes, before);
+  const Tensor x = zeros(context, {1 << 20});
+  EXPECT_GE(card.holdings().pool_reserved_bytes, 4 * kMiB);
+  EXPECT_EQ(card.holdings().pool_reserved_bytes, card.memory().pool_reserved_bytes);
+}
+
 TEST(GpuMemory, ThePoolGivesBackWhatItKeeps) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());

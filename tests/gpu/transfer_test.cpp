@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <string>
 
 #include "compute/gpu/gpu_transfers.h"
 #include "compute/measure/gated_clock.h"
@@ -14,6 +16,7 @@
 #include "compute/transfer/transfer_experiment.h"
 #include "compute/types/units.h"
 #include "tests/gpu/gpu_machine.h"
+#include "tests/support/element_counts.h"
 
 namespace lab {
 namespace {
@@ -54,7 +57,7 @@ CardMemory on_card(std::int64_t bytes) {
 
 TEST(GpuTransfer, PatternsAreFilledAndCompared) {
   LAB_REQUIRE_GPU();
-  for (const std::int64_t words : {1, 3, 4, 1023, 1 << 20, (1 << 24) + 3}) {
+  for (const std::int64_t words : test::counts_with({1 << 20, (1 << 24) + 3})) {
     SCOPED_TRACE(words);
     CardMemory memory = on_card(4 * words);
     memory.fill(7);
@@ -66,14 +69,18 @@ TEST(GpuTransfer, PatternsAreFilledAndCompared) {
 TEST(GpuTransfer, TheKernelCopiesEveryWord) {
   LAB_REQUIRE_GPU();
   GpuDevice& card = *gpu_machine().at(gpu()).card();
-  for (const std::int64_t words : {1, 3, 4, 1023, 1 << 20, (1 << 24) + 3}) {
+  for (const std::int64_t words : test::counts_with({1 << 20, (1 << 24) + 3})) {
     SCOPED_TRACE(words);
     CardMemory from = on_card(4 * words), to = on_card(4 * words);
     from.fill(1);
     to.fill(2);
-    card.transfers().copy_by_kernel(to.words(), from.words(), words, card.main_stream());
+    card.transfers().copy_by_kernel(to.words(), from.words(), words, 1, card.main_stream());
     card.main_stream().synchronise();
     EXPECT_EQ(to.count_wrong(1), 0);
+    to.fill(2);
+    card.transfers().copy_by_kernel(to.words(), from.words(), words, 2, card.main_stream());
+    card.main_stream().synchronise();
+    EXPECT_EQ(to.count_wrong(1), 0) << "with half of the card";
   }
 }
 
@@ -117,8 +124,8 @@ TEST(GpuTransfer, EveryCaseOfOneCard) {
     EXPECT_LT(s.gb_per_s, 1000 * total_gb);
     with_card += s.mover != TransferMover::Threads ? 1 : 0;
   }
-  // In: 7 series, out: 5, within: 4; four sizes each.
-  EXPECT_EQ(with_card, 4 * 16);
+  // In: 9 series, out: 6, within: 5; four sizes each.
+  EXPECT_EQ(with_card, 4 * 20);
   EXPECT_EQ(all<TransferTimeline>(events).size(), 1U);
   EXPECT_EQ(all<TransferPayoff>(events).size(), 6U);
 }
@@ -131,6 +138,7 @@ TEST(GpuTransfer, CopiesOverlapWithTheKernel) {
   const auto timelines = all<TransferTimeline>(events_of(r));
   ASSERT_EQ(timelines.size(), 1U);
   EXPECT_EQ(timelines[0].spans.size(), 12U);
+  EXPECT_EQ(timelines[0].runs, 5);
   EXPECT_LT(timelines[0].overlapped_s, timelines[0].serial_s);
 }
 
@@ -139,8 +147,28 @@ TEST(GpuTransfer, EveryWayBetweenTwoCards) {
   StartTransfers r = request({gpu(0)});
   r.to = {gpu(1)};
   const std::vector<Event> events = events_of(r);
-  for (const TransferSample& s : all<TransferSample>(events)) EXPECT_TRUE(s.verified);
-  EXPECT_FALSE(all<TransferSample>(events).empty());
+  std::set<std::string> verified;
+  for (const TransferSample& s : all<TransferSample>(events)) {
+    EXPECT_TRUE(s.verified);
+    if (s.verified) {
+      verified.insert(std::string(to_string(s.op)) + ", " + moved_by(s.mover, s.peer, 1));
+    }
+  }
+  std::set<std::string> expected = {"copy, copy engine, write without peer access",
+                                    "copy, copy engine, read without peer access"};
+  GpuDevice& first = *gpu_machine().at(gpu(0)).card();
+  GpuDevice& second = *gpu_machine().at(gpu(1)).card();
+  const bool writes = first.can_access(second), reads = second.can_access(first);
+  for (const std::string mover : {"copy engine", "kernel"}) {
+    if (writes)
+      expected.insert({"copy, " + mover + ", peer write", "pieces, " + mover + ", peer write"});
+    if (reads) expected.insert("copy, " + mover + ", peer read");
+    if (writes && reads) {
+      expected.insert({"both, " + mover + ", peer write", "both, " + mover + ", peer read"});
+    }
+  }
+  if (reads) expected.insert("chase, kernel, peer read");
+  EXPECT_EQ(verified, expected);
 }
 
 }  // namespace

@@ -128,7 +128,16 @@ std::int64_t FakeCard::used_bytes() const {
 
 GpuMemory FakeCard::memory() {
   const std::int64_t used = used_bytes();
-  return {facts_.memory_bytes - used, facts_.memory_bytes, used, used};
+  return {facts_.memory_bytes - used, facts_.memory_bytes, used + pool_kept_bytes, used};
+}
+
+GpuHoldings FakeCard::holdings() const noexcept {
+  const std::lock_guard lock(mutex_);
+  GpuHoldings held;
+  for (const auto& [memory, bytes] : pinned_) held.pinned_bytes += bytes;
+  held.workspace_bytes = workspace_bytes;
+  held.pool_reserved_bytes = used_bytes_ + pool_kept_bytes;
+  return held;
 }
 
 std::unique_ptr<GpuStream> FakeCard::make_stream() {
@@ -295,6 +304,14 @@ std::vector<GpuDevice*> FakeBackend::devices() {
   std::vector<GpuDevice*> all;
   for (const auto& card : cards_) all.push_back(card.get());
   return all;
+}
+
+RefusedCard refused_card(const std::string& pci_bus_id, const std::string& reason) {
+  RefusedCard card;
+  card.facts.name = "Old Card";
+  card.facts.pci_bus_id = pci_bus_id;
+  card.reason = reason;
+  return card;
 }
 
 std::function<GpuOffer()> offer_of(std::shared_ptr<FakeBackend> backend) {

@@ -49,10 +49,13 @@ class FakeCard final : public GpuDevice {
   std::int64_t used_bytes() const;
   int pinned_pieces() const { return pinned_pieces_; }
   int fills() const { return fills_; }
+  // What its matrix libraries would have taken, and its pool kept beside what is used.
+  std::int64_t workspace_bytes = 0, pool_kept_bytes = 0;
   void set_l2_bytes(std::int64_t bytes) { facts_.l2_bytes = bytes; }
 
   const CardFacts& facts() const override { return facts_; }
   GpuMemory memory() override;
+  GpuHoldings holdings() const noexcept override;
   std::string lost() const override { return health_.lost(); }
   GpuStream& main_stream() override { return *main_stream_; }
   std::unique_ptr<GpuStream> make_stream() override;
@@ -111,6 +114,9 @@ class FakeBackend final : public GpuBackend {
  private:
   std::vector<std::unique_ptr<FakeCard>> cards_;
 };
+
+// "Old Card" at that address, which the back end does not take.
+RefusedCard refused_card(const std::string& pci_bus_id, const std::string& reason);
 
 // For MachineOptions::open_gpus.
 std::function<GpuOffer()> offer_of(std::shared_ptr<FakeBackend> backend);

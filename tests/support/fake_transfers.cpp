@@ -7,12 +7,16 @@
 namespace lab::test {
 namespace {
 
+// The host takes longer to queue work behind a gate than other streams need to end theirs.
+constexpr double kHostQueues_s = 1e-3;
+
 class FakeGate final : public GpuGate {
  public:
   explicit FakeGate(FakeCard& card) : card_(card) {}
   ~FakeGate() override { *closed_ = false; }
   void close(GpuStream& stream) override {
     card_.enter("close_gate");
+    spend(stream, kHostQueues_s);
     *closed_ = true;
     static_cast<FakeStream&>(stream).hold(closed_);
   }
@@ -36,10 +40,10 @@ std::unique_ptr<GpuGate> FakeTransfers::make_gate() {
 }
 
 void FakeTransfers::copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
-                                   GpuStream& stream) {
+                                   int sharers, GpuStream& stream) {
   card_.enter("copy_by_kernel");
   card_.move_bytes(to, from, 4 * words);
-  spend(stream, seconds_of(words, 2, card_.costs));
+  spend(stream, seconds_of(words, 2.0 * sharers, card_.costs));
 }
 
 void FakeTransfers::fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,

@@ -11,7 +11,7 @@ class FakeTransfers final : public GpuTransfers {
   explicit FakeTransfers(FakeCard& card) : card_(card) {}
 
   std::unique_ptr<GpuGate> make_gate() override;
-  void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
+  void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words, int sharers,
                       GpuStream& stream) override;
   void fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,
                     GpuStream& stream) override;

@@ -136,6 +136,13 @@ TEST(GpuPage, ACardTheLabComputesOnIsOneCard) {
   EXPECT_FALSE(lab.visible("devices/cuda:0"));
 }
 
+TEST(GpuPage, OneCardHasNoOtherToReach) {
+  Lab lab(with_card(), 1, {1280, 2000});
+  lab.open(Page::Devices);
+  EXPECT_TRUE(lab.visible("devices/peers"));
+  EXPECT_FALSE(lab.visible("devices/peers/table/0"));
+}
+
 TEST(GpuPage, TwoCardsHaveAMatrixOfAccess) {
   Model model(machine_with_absent_card());
   GpuFacts a = gpu_facts(), b = gpu_facts(kSecond);

@@ -222,7 +222,7 @@ std::vector<Draw> overview(const Panel& p) {
     if (is_one_of(absent, addresses)) continue;
     cards.emplace_back([&p, &absent, i] { absent_card(p, absent, i); });
   }
-  if (p.model.gpus().size() > 1) cards.emplace_back([&p] { peers_card(p); });
+  if (!p.model.gpus().empty()) cards.emplace_back([&p] { peers_card(p); });
   cards.emplace_back([&p] { machine_card(p); });
   return cards;
 }

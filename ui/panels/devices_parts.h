@@ -14,7 +14,7 @@ void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device);
 // "cuda:1" where the lab computes on it, else "card 1".
 std::string card_name(const Model& model, std::size_t place);
 
-// Which card reaches which other's memory directly; nothing for fewer than two.
+// Which card reaches which other's memory directly; a sentence for one, nothing for none.
 void peers_card(const Panel& p);
 
 // The charts at the foot of the page.

@@ -68,9 +68,25 @@ void power_bar(const Panel& p, const std::string& path, const GpuTelemetry& last
       "At its limit a card lowers its clocks.");
 }
 
-void lines(const Panel& p, const std::vector<GpuLine>& all, bool important) {
+void important_lines(const Panel& p, const std::vector<GpuLine>& all) {
   for (const GpuLine& line : all) {
-    if (line.important == important) fact(p.ui, line.label, line.value, line.hint);
+    if (line.important) fact(p.ui, line.label, line.value, line.hint);
+  }
+}
+
+void heading(const Panel& p, const std::string& words) {
+  ImGui::Dummy({1, p.ui.px(4)});
+  caption(p.ui, words);
+}
+
+// Under their headings.
+void grouped_lines(const Panel& p, const std::vector<GpuLine>& all) {
+  std::string group;
+  for (const GpuLine& line : all) {
+    if (line.important) continue;
+    if (line.group != group) heading(p, line.group);
+    group = line.group;
+    fact(p.ui, line.label, line.value, line.hint);
   }
 }
 
@@ -106,14 +122,24 @@ void age_note(const Panel& p, const GpuTelemetry& last) {
   hint(p.ui, "Looking took long, so it is done rarely.");
 }
 
+std::string hint_of(const GpuProcess& one) {
+  const Maybe<std::string> part = process_instance(one);
+  return fmt::format(
+      "Number of the process, its type (C computes, G draws), its name and its memory on the "
+      "card.\n{}{}",
+      one.name ? "" : "Name: N/A, " + one.name.reason() + ".\n",
+      part ? "Part of the card: " + *part : "Part of the card (MIG): N/A, " + part.reason() + ".");
+}
+
 void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
   if (all.empty()) muted(p.ui, "No process uses the card.");
   for (std::size_t i = 0; i < std::min(all.size(), kMostProcesses); ++i) {
     const GpuProcess& one = all[i];
     const auto memory = one.memory_bytes ? Maybe<std::string>(format_bytes(*one.memory_bytes))
                                          : Maybe<std::string>::missing(one.memory_bytes.reason());
-    fact(p.ui, fmt::format("{}  {}", one.pid, one.name.value_or("(not visible)")), memory,
-         one.name ? "Process number, name, and its memory on the card." : one.name.reason());
+    fact(p.ui,
+         fmt::format("{}  {}  {}", one.pid, process_type(one), one.name.value_or("(not visible)")),
+         memory, hint_of(one));
   }
   if (all.size() > kMostProcesses) {
     caption(p.ui, fmt::format("and {} more", all.size() - kMostProcesses));
@@ -144,18 +170,21 @@ void little_known(const Panel& p, const GpuCard& card) {
   }
 }
 
-bool only_asleep(const MachineInfo& machine, const std::string& pci_bus_id) {
-  return std::any_of(machine.absent.begin(), machine.absent.end(),
-                     [&](const AbsentDevice& a) { return a.asleep && a.pci_bus_id == pci_bus_id; });
+bool waits_for_wish(const MachineInfo& machine, const std::string& pci_bus_id) {
+  return std::any_of(machine.absent.begin(), machine.absent.end(), [&](const AbsentDevice& a) {
+    return a.waits_for_wish && a.pci_bus_id == pci_bus_id;
+  });
 }
 
 // Why the lab does not compute on the card, and how it would where only sleep is in the way.
 void unused_note(const Panel& p, const std::string& path, const GpuCard& card) {
-  if (only_asleep(p.model.machine(), card.facts.pci_bus_id)) {
+  if (waits_for_wish(p.model.machine(), card.facts.pci_bus_id)) {
     muted(p.ui, card.history.last.asleep ? "Looking does not wake it, using it does."
-                                         : "It slept when the lab started.");
+                                         : "Not used: a card slept when the lab started, and "
+                                           "starting CUDA wakes every card.");
     restart_button(p, path + "/use", "Use this card",
-                   "Device Lab starts anew, with CUDA, which wakes the card", {.wake_cards = true});
+                   "Device Lab starts anew, with CUDA, which wakes every card",
+                   {.wake_cards = true});
     return;
   }
   const std::string why = why_unused(p.model.machine(), card.facts.pci_bus_id);
@@ -167,7 +196,7 @@ void meters(const Panel& p, const std::string& path, const GpuCard& card, const 
   const GpuTelemetry& last = card.history.last;
   memory_bar(p, path + "/memory", last, device, color);
   power_bar(p, path + "/power", last, color);
-  lines(p, describe_reading(last, card.facts), true);
+  important_lines(p, describe_reading(last, card.facts));
 }
 
 std::string title_of(const Panel& p, std::size_t place, const DeviceInfo* device) {
@@ -200,11 +229,12 @@ void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
   if (!last.asleep) meters(p, path, card, device, color);
   unused_note(p, path, card);
   if (unfolded(p, card.facts.pci_bus_id + "/details", "Details")) {
-    caption(p.ui, "Now");
-    lines(p, describe_reading(last, card.facts), false);
-    caption(p.ui, "The card");
-    lines(p, describe_facts(card.facts), false);
-    if (device != nullptr) lines_of_device(p, *device, card.facts);
+    grouped_lines(p, describe_reading(last, card.facts));
+    grouped_lines(p, describe_facts(card.facts));
+    if (device != nullptr) {
+      heading(p, "To the lab");
+      lines_of_device(p, *device, card.facts);
+    }
   }
   if (!last.asleep) processes(p, card);
 }

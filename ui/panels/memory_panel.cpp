@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compute/types/units.h"
-#include "ui/panels/panel.h"
+#include "ui/panels/memory_parts.h"
 #include "ui/plot/plot.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
@@ -168,20 +168,10 @@ void table_line(const Panel& p, const TensorInfo& t, bool wide) {
   line_tools(p, t);
 }
 
-// Memory beside the tensors, so that all that this process holds is on the page.
-void pinned_note(const Panel& p) {
-  for (const Device device : p.model.devices()) {
-    const std::int64_t bytes = p.model.history(device).last.lab_pinned_bytes;
-    if (bytes == 0) continue;
-    caption(p.ui, fmt::format("Beside them: {} of page-locked main memory, for copies with {}",
-                              format_bytes(bytes), lab::to_string(device)));
-    hint(p.ui, "Taken with the first copy and kept. It is on no device's account.");
-  }
-}
-
 void tensors_card(const Panel& p) {
-  Card card(p, "memory/tensors", "Live tensors",
-            {.hint = "Every buffer that this process holds on any device, now."});
+  Card card(
+      p, "memory/tensors", "Live tensors",
+      {.hint = "Every tensor, and every buffer of a running job, on any device's account now."});
   if (!card) return;
   if (p.model.tensors().empty()) {
     if (empty_page(p, "memory/empty", "No tensor is alive. Make one and watch the memory.",
@@ -202,7 +192,6 @@ void tensors_card(const Panel& p) {
     for (const TensorInfo& t : p.model.tensors()) table_line(p, t, wide);
     end_table(p.ui);
   }
-  pinned_note(p);
 }
 
 void plot_card(const Panel& p) {
@@ -244,6 +233,7 @@ void plot_card(const Panel& p) {
 void results(const Panel& p) {
   outcome_box(p, JobKind::Memory, "memory");
   tensors_card(p);
+  holdings_card(p);
   plot_card(p);
 }
 

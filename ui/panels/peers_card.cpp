@@ -56,11 +56,15 @@ std::string card_name(const Model& model, std::size_t place) {
 
 void peers_card(const Panel& p) {
   const std::vector<GpuCard>& all = p.model.gpus();
-  if (all.size() < 2) return;
+  if (all.empty()) return;
   const Card box(p, "devices/peers", "Peer access",
                  {.hint = "Whether the card of a row reaches the memory of the card of a column "
                           "directly, without a copy through main memory."});
   if (!box) return;
+  if (all.size() == 1) {
+    muted(p.ui, "With one card there is no other whose memory it could reach.");
+    return;
+  }
   std::vector<std::string> names;
   for (std::size_t i = 0; i < all.size(); ++i) names.push_back(card_name(p.model, i));
   std::vector<Column> columns{{.label = "from"}};

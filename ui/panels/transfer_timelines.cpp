@@ -24,9 +24,9 @@ std::vector<std::string> streams_of(const TransferTimeline& timeline) {
 }
 
 std::string summary(const TransferTimeline& t) {
-  return fmt::format("{}: parts of {}: {} on three streams, {} on one.", lab::to_string(t.device),
-                     format_bytes(t.bytes), format_seconds(t.overlapped_s),
-                     format_seconds(t.serial_s));
+  return fmt::format("{}: parts of {}: {} on three streams, {} on one; median of {} runs each.",
+                     lab::to_string(t.device), format_bytes(t.bytes),
+                     format_seconds(t.overlapped_s), format_seconds(t.serial_s), t.runs);
 }
 
 void bars(const Panel& p, const TransferTimeline& timeline) {

@@ -44,6 +44,9 @@ class Cublas {
   // a workspace for it and may wait for the card.
   void multiply(Precision precision, const GpuProduct& product, cudaStream_t stream);
 
+  // Workspaces held now. From any thread.
+  std::int64_t workspace_bytes() const noexcept { return workspaces_.held_bytes(); }
+
  private:
   struct Functions {
     decltype(&cublasCreate_v2) create = nullptr;

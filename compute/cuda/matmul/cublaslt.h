@@ -39,6 +39,9 @@ class CublasLt {
   // last asked of was of another precision, shape or alignment.
   void multiply(Precision precision, const GpuProduct& product, cudaStream_t stream);
 
+  // Workspaces held now. From any thread.
+  std::int64_t workspace_bytes() const noexcept { return workspaces_.held_bytes(); }
+
  private:
   struct Functions {
     decltype(&cublasLtCreate) create = nullptr;

@@ -21,6 +21,11 @@ class CudaMatmul final : public GpuMatmul {
   std::optional<double> run_peak(Precision precision, std::int64_t rounds,
                                  GpuStream& stream) override;
 
+  // Of the card, that the libraries work in. From any thread.
+  std::int64_t workspace_bytes() const noexcept {
+    return cublas_.workspace_bytes() + cublaslt_.workspace_bytes();
+  }
+
  private:
   void run_own(const CudaRung& rung, const GpuProduct& product, GpuStream& stream);
 

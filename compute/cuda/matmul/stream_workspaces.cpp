@@ -14,6 +14,7 @@ void* StreamWorkspaces::of(cudaStream_t stream) {
   if (pieces_.size() < kMostStreams) {
     pieces_.reserve(kMostStreams);
     pieces_.push_back({id, card_.allocate(kWorkspaceBytes)});
+    held_bytes_ += kWorkspaceBytes;
     return pieces_.back().memory;
   }
   card_.wait();  // the stream that had this piece may still work in it

@@ -3,6 +3,7 @@
 // streams run at once must not share it.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,6 +27,9 @@ class StreamWorkspaces {
   void* of(cudaStream_t stream);
   static constexpr std::size_t kMostStreams = 4;
 
+  // Of the card, held now. From any thread.
+  std::int64_t held_bytes() const noexcept { return held_bytes_; }
+
  private:
   struct Piece {
     unsigned long long stream;  // LibraryCard::id_of
@@ -34,6 +38,7 @@ class StreamWorkspaces {
   LibraryCard& card_;
   std::vector<Piece> pieces_;
   std::size_t oldest_ = 0;
+  std::atomic<std::int64_t> held_bytes_ = 0;
 };
 
 }  // namespace lab::cuda

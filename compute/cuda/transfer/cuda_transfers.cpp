@@ -11,6 +11,8 @@ namespace {
 
 // 2048 threads, the most that a multiprocessor holds, in blocks of kTransferThreads.
 constexpr int kBlocksAMultiprocessor = 2048 / kTransferThreads;
+// Of the kernel that copies, whose threads have 40 registers of a multiprocessor's 65536.
+constexpr int kCopyBlocksAMultiprocessor = 6;
 // About two seconds of looks through the link, a microsecond or two each and one asleep.
 constexpr std::int64_t kMostLooks = 1'000'000;
 
@@ -45,11 +47,12 @@ class CudaGate final : public GpuGate {
 }  // namespace
 
 CudaTransfers::CudaTransfers(const Card& card, int multiprocessors)
-    : card_(card), full_blocks_(std::max(1, multiprocessors) * kBlocksAMultiprocessor) {}
+    : card_(card), multiprocessors_(std::max(1, multiprocessors)) {}
 
-int CudaTransfers::blocks_for(std::int64_t pieces) const {
+// As many threads as there are pieces to do, or as `on_each` blocks on every multiprocessor have.
+int CudaTransfers::blocks_for(std::int64_t pieces, int on_each) const {
   const std::int64_t needed = (pieces + kTransferThreads - 1) / kTransferThreads;
-  return static_cast<int>(std::clamp<std::int64_t>(needed, 1, full_blocks_));
+  return static_cast<int>(std::clamp<std::int64_t>(needed, 1, multiprocessors_ * on_each));
 }
 
 std::unique_ptr<GpuGate> CudaTransfers::make_gate() {
@@ -59,17 +62,19 @@ std::unique_ptr<GpuGate> CudaTransfers::make_gate() {
 }
 
 void CudaTransfers::copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
-                                   GpuStream& stream) {
+                                   int sharers, GpuStream& stream) {
   card_.use();
-  card_.check(
-      launch_copy({.from = from, .to = to, .words = words}, blocks_for(words / 4), raw(stream)),
-      "copy by kernel");
+  const int on_each = std::max(1, kCopyBlocksAMultiprocessor / sharers);
+  card_.check(launch_copy({.from = from, .to = to, .words = words}, blocks_for(words / 4, on_each),
+                          raw(stream)),
+              "copy by kernel");
 }
 
 void CudaTransfers::fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,
                                  GpuStream& stream) {
   card_.use();
-  card_.check(launch_fill({.to = to, .words = words, .seed = seed}, blocks_for(words), raw(stream)),
+  card_.check(launch_fill({.to = to, .words = words, .seed = seed},
+                          blocks_for(words, kBlocksAMultiprocessor), raw(stream)),
               "fill with a pattern");
 }
 
@@ -77,7 +82,7 @@ void CudaTransfers::count_mismatches(const std::uint32_t* at, std::int64_t words
                                      std::uint32_t seed, std::uint64_t* count, GpuStream& stream) {
   card_.use();
   card_.check(launch_mismatches({.at = at, .words = words, .seed = seed, .count = count},
-                                blocks_for(words), raw(stream)),
+                                blocks_for(words, kBlocksAMultiprocessor), raw(stream)),
               "count mismatches");
 }
 
@@ -90,11 +95,13 @@ void CudaTransfers::chase(const std::uint32_t* next, std::uint32_t* position, st
 
 void CudaTransfers::work(std::int64_t rounds, float* sink, GpuStream& stream) {
   card_.use();
-  card_.check(launch_work({.sink = sink, .rounds = rounds}, full_blocks_, raw(stream)), "work");
+  card_.check(launch_work({.sink = sink, .rounds = rounds},
+                          multiprocessors_ * kBlocksAMultiprocessor, raw(stream)),
+              "work");
 }
 
 std::int64_t CudaTransfers::work_words() const {
-  return std::int64_t{full_blocks_} * kTransferThreads;
+  return std::int64_t{multiprocessors_} * kBlocksAMultiprocessor * kTransferThreads;
 }
 
 }  // namespace lab::cuda

@@ -12,7 +12,7 @@ class CudaTransfers final : public GpuTransfers {
   CudaTransfers(const Card& card, int multiprocessors);
 
   std::unique_ptr<GpuGate> make_gate() override;
-  void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
+  void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words, int sharers,
                       GpuStream& stream) override;
   void fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,
                     GpuStream& stream) override;
@@ -24,11 +24,10 @@ class CudaTransfers final : public GpuTransfers {
   std::int64_t work_words() const override;
 
  private:
-  // Enough for every thread that the card can hold, and no more than there is to do.
-  int blocks_for(std::int64_t pieces) const;
+  int blocks_for(std::int64_t pieces, int on_each) const;
 
   const Card& card_;
-  const int full_blocks_;
+  const int multiprocessors_;
 };
 
 }  // namespace lab::cuda

@@ -10,6 +10,7 @@ FakeNvml::FakeNvml(const std::string& kind)
   EXPECT_NE(library_, nullptr) << path_;
   set_processes(2, 0);
   slow(0, false);
+  divide(false);
   for (int card = 0; card < 2; ++card) fail(card, 0);
 }
 

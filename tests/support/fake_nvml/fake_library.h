@@ -21,6 +21,9 @@ class FakeNvml {
   void set_processes(int count, int growth) const {
     find<decltype(fake_nvml_set_processes)>("fake_nvml_set_processes")(count, growth);
   }
+  void divide(bool divided) const {
+    find<decltype(fake_nvml_divide)>("fake_nvml_divide")(divided ? 1 : 0);
+  }
   void fail(int card, int code) const {
     find<decltype(fake_nvml_fail)>("fake_nvml_fail")(card, code);
   }

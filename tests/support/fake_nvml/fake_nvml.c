@@ -62,7 +62,7 @@ typedef struct {
 
 static Card cards[8] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0},
                         {4, 0, 0}, {5, 0, 0}, {6, 0, 0}, {7, 0, 0}};
-static atomic_int opened, processes = 2, growth, slow_us, busy;
+static atomic_int opened, processes = 2, growth, slow_us, busy, divided;
 
 int fake_nvml_calls(int card) {
   return cards[card].calls;
@@ -73,6 +73,9 @@ int fake_nvml_open(void) {
 void fake_nvml_set_processes(int count, int more) {
   processes = count;
   growth = more;
+}
+void fake_nvml_divide(int is_divided) {
+  divided = is_divided;
 }
 void fake_nvml_fail(int card, int code) {
   cards[card].fails = code;
@@ -121,6 +124,10 @@ static int refuse_room(unsigned* count, unsigned all) {
 static unsigned long long memory_of_process(unsigned i) {
   return i == 1 ? ~0ULL : (20ULL - i) << 30;
 }
+
+/* Graphics, multiprocessors, memory, video; MHz. */
+enum { CLOCKS = 4 };
+static const unsigned clocks_now[CLOCKS] = {1740, 1755, 3201, 1545};
 
 /* Most functions fill one value of a card. */
 #define VALUE(function, type, present, number) \
@@ -180,7 +187,7 @@ int nvmlDeviceGetName(Card* card, char* text, unsigned size) {
   return OK;
 }
 
-VALUE(nvmlDeviceGetUtilizationRates, Utilization, 1,
+VALUE(nvmlDeviceGetUtilizationRates, Utilization, !divided,
       ((Utilization){card->index == 0 ? 87U : 12U, 41U}))
 VALUE(nvmlDeviceGetMemoryInfo, Memory, 1,
       LAPTOP ? ((Memory){8ULL << 30, 6ULL << 30, 2ULL << 30})
@@ -195,7 +202,8 @@ int nvmlDeviceGetTemperature(Card* card, unsigned sensor, unsigned* value) {
 }
 int nvmlDeviceGetClockInfo(Card* card, unsigned type, unsigned* value) {
   TOUCH(card);
-  *value = type == 1 ? 1755U : 3201U;
+  if (type >= CLOCKS || (LAPTOP && type == 3)) return LAPTOP ? NOT_SUPPORTED : INVALID;
+  *value = clocks_now[type];
   return OK;
 }
 
@@ -225,20 +233,22 @@ int nvmlDeviceGetComputeRunningProcesses_v2(Card* card, unsigned* count, Process
   if (*count < all || list == NULL) return refuse_room(count, all);
   *count = all;
   for (unsigned i = 0; i < all; ++i) {
-    const ProcessV2 one = {4242U + i, memory_of_process(i), ~0U, ~0U};
+    const ProcessV2 one = {4242U + i, memory_of_process(i), divided ? 1U + i : ~0U,
+                           divided ? 0U : ~0U};
     list[i] = one;
   }
   return OK;
 }
 int nvmlDeviceGetGraphicsRunningProcesses_v2(Card* card, unsigned* count, ProcessV2* list) {
   TOUCH(card);
-  if (*count < 1 || list == NULL) {
-    *count = 1;
+  if (*count < 2 || list == NULL) {
+    *count = 2;
     return TOO_SMALL;
   }
-  *count = 1;
-  const ProcessV2 one = {77, 96ULL << 20, ~0U, ~0U};
-  list[0] = one;
+  *count = LAPTOP ? 2 : 1;
+  const ProcessV2 drawing = {77, 96ULL << 20, ~0U, ~0U}, both = {4242, 20ULL << 30, ~0U, ~0U};
+  list[0] = drawing;
+  list[1] = both;
   return OK;
 }
 int nvmlDeviceGetMemoryInfo_v2(Card* card, MemoryV2* memory) {
@@ -263,13 +273,54 @@ VALUE(nvmlDeviceGetFanSpeed, unsigned, 0, 0U)
 VALUE(nvmlDeviceGetPerformanceState, unsigned, 1, LAPTOP ? 8U : 0U)
 VALUE(nvmlDeviceGetCurrentClocksEventReasons, unsigned long long, 1, LAPTOP ? 0x1ULL : 0x24ULL)
 
+VALUE(nvmlDeviceGetPersistenceMode, unsigned, 1, LAPTOP ? 0U : 1U)
+VALUE(nvmlDeviceGetComputeMode, unsigned, 1, LAPTOP ? 0U : 3U)
+VALUE(nvmlDeviceGetDisplayActive, unsigned, 1, LAPTOP ? 1U : 0U)
+
+/* Most texts of a card have its number in them. */
+#define TEXT(function, present, ...)                      \
+  int function(Card* card, char* text, unsigned size) {   \
+    TOUCH(card);                                          \
+    if (!(present)) return NOT_SUPPORTED;                 \
+    const int length = snprintf(text, size, __VA_ARGS__); \
+    return length < (int)size ? OK : TOO_SMALL;           \
+  }
+
+TEXT(nvmlDeviceGetUUID, 1, "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f%d", card->index)
+TEXT(nvmlDeviceGetSerial, !LAPTOP, "165312400%d", card->index)
+TEXT(nvmlDeviceGetVbiosVersion, 1, LAPTOP ? "95.07.0E.00.A1" : "96.00.99.00.01")
+
+/* Kilobytes a second that the card sent (0) and received (1). */
+int nvmlDeviceGetPcieThroughput(Card* card, unsigned counter, unsigned* value) {
+  TOUCH(card);
+  if (counter > 1) return INVALID;
+  if (LAPTOP) return NOT_SUPPORTED;
+  *value = counter == 0 ? 1500000U : 23000000U;
+  return OK;
+}
+static int engine(Card* card, unsigned percent, unsigned* value, unsigned* sample_us) {
+  TOUCH(card);
+  if (divided) return NOT_SUPPORTED;
+  *value = percent;
+  *sample_us = 167000;
+  return OK;
+}
+int nvmlDeviceGetEncoderUtilization(Card* card, unsigned* value, unsigned* sample_us) {
+  return engine(card, 7, value, sample_us);
+}
+int nvmlDeviceGetDecoderUtilization(Card* card, unsigned* value, unsigned* sample_us) {
+  return engine(card, 23, value, sample_us);
+}
+
 int nvmlDeviceGetCudaComputeCapability(Card* card, int* major, int* minor) {
   *major = LAPTOP ? 8 : 9;
   *minor = LAPTOP ? 9 : 0;
   return touch(card);
 }
 int nvmlDeviceGetMaxClockInfo(Card* card, unsigned type, unsigned* value) {
-  *value = type == 1 ? 1980U : 3201U;
+  static const unsigned at_most[CLOCKS] = {1965, 1980, 3201, 1830};
+  if (type >= CLOCKS) return INVALID;
+  *value = at_most[type];
   return touch(card);
 }
 int nvmlDeviceGetPowerManagementLimitConstraints(Card* card, unsigned* least, unsigned* most) {
@@ -298,7 +349,7 @@ int nvmlDeviceGetEccMode(Card* card, unsigned* current, unsigned* pending) {
   return LAPTOP ? NOT_SUPPORTED : touch(card);
 }
 int nvmlDeviceGetMigMode(Card* card, unsigned* current, unsigned* pending) {
-  *current = *pending = 0;
+  *current = *pending = (unsigned)divided;
   return LAPTOP ? NOT_SUPPORTED : touch(card);
 }
 int nvmlDeviceGetTotalEccErrors(Card* card, unsigned kind, unsigned counter,

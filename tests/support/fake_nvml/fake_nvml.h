@@ -12,6 +12,9 @@ int fake_nvml_calls(int card);
 int fake_nvml_open(void);
 /* The processes on every card; `growth` more appear at every call that had too little room. */
 void fake_nvml_set_processes(int count, int growth);
+/* Whether every card is divided (MIG) from now on; its processes then have instances, and its load
+   is not told. */
+void fake_nvml_divide(int divided);
 /* From now on every call of that card answers `code`; 0: as usual. */
 void fake_nvml_fail(int card, int code);
 

@@ -57,7 +57,30 @@ TEST(GpuJson, ACardWithoutUseIsASkipWithAllThatIsKnown) {
   EXPECT_TRUE(gpu["fan"].is_null());
   EXPECT_EQ(gpu["missing"]["fan"], "this card or its driver does not report it");
   EXPECT_EQ(gpu["missing"].size(), 2U) << "the fan and the NUMA node";
+  for (const auto& [key, value] : std::vector<std::pair<const char*, Json>>{
+           {"uuid", "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"},
+           {"serial", "1653124000"},
+           {"vbios_version", "96.00.99.00.01"},
+           {"graphics_clock_max_mhz", 1965.0},
+           {"video_clock_max_mhz", 1830.0},
+           {"graphics_clock_mhz", 1740.0},
+           {"video_clock_mhz", 1545.0},
+           {"encoder_utilisation", 0.07},
+           {"decoder_utilisation", 0.23},
+           {"pcie_received_bytes_per_s", 23e9},
+           {"pcie_sent_bytes_per_s", 1.5e9},
+           {"persistence_mode", true},
+           {"compute_mode", "exclusive process"},
+           {"display_active", false}}) {
+    EXPECT_EQ(gpu[key], value) << key;
+  }
   EXPECT_EQ(gpu["processes"][0]["name"], "python3");
+  EXPECT_EQ(gpu["processes"][0]["type"], "C+G");
+  EXPECT_EQ(gpu["processes"][0]["gpu_instance"], 1);
+  EXPECT_EQ(gpu["processes"][0]["compute_instance"], 0);
+  EXPECT_EQ(gpu["processes"][1]["type"], "G");
+  EXPECT_TRUE(gpu["processes"][1]["gpu_instance"].is_null());
+  EXPECT_EQ(gpu["processes"][1]["missing"]["gpu_instance"], "the card is not divided");
   EXPECT_TRUE(gpu["processes"][1]["memory_bytes"].is_null());
   EXPECT_EQ(gpu["processes"][1]["missing"]["memory_bytes"], "the driver does not tell it");
 }
@@ -89,7 +112,9 @@ TEST(GpuText, HasEveryLineAndReason) {
   for (const char* part :
        {"0000:01:00.0", "412 W of 650 W", "NVIDIA H200: not used, built without CUDA", "Hopper",
         "17 of 18 links active", "N/A (this card or its driver does not report it)", "python3",
-        "20.0 GiB", "N/A (the driver does not tell it)"}) {
+        "20.0 GiB", "N/A (the driver does not tell it)", "23.0 GB/s", "exclusive process",
+        "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "C+G",
+        ", GPU instance 1, compute instance 0"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
 }

@@ -66,6 +66,7 @@ TEST(JsonLines, TimelinesAndPayoffsStandInTheLastObject) {
   TransferTimeline timeline;
   timeline.device = gpu();
   timeline.bytes = 1024;
+  timeline.runs = 5;
   timeline.spans = {{"copy in", "copy in 1", 0, 2e-6}};
   TransferPayoff payoff;
   payoff.card = gpu();
@@ -78,6 +79,7 @@ TEST(JsonLines, TimelinesAndPayoffsStandInTheLastObject) {
   const auto json = nlohmann::json::parse(json_done(1, summary));
   EXPECT_EQ(json["timelines"][0]["spans"][0]["stream"], "copy in");
   EXPECT_EQ(json["timelines"][0]["device"], "cuda:0");
+  EXPECT_EQ(json["timelines"][0]["runs"], 5);
   EXPECT_TRUE(json["payoffs"][0]["from_bytes"].is_null());
   EXPECT_EQ(json["payoffs"][1]["from_bytes"], 4096);
 }
@@ -243,6 +245,20 @@ TEST(JsonLines, DeviceHasFactsAndReadings) {
   EXPECT_TRUE(json["temperature_c"].is_null());
   EXPECT_EQ(json["missing"]["temperature_c"], "no sensor");
   EXPECT_TRUE(json["clock_max_mhz"].is_null());
+  EXPECT_FALSE(json.contains("lab_pool_bytes")) << "of cards alone";
+}
+
+TEST(JsonLines, ACardTellsWhatIsTakenBesideItsTensors) {
+  DeviceInfo info;
+  info.device = gpu();
+  DeviceTelemetry reading;
+  reading.device = gpu();
+  reading.lab_pinned_bytes = 8;
+  reading.lab_workspace_bytes = 64;
+  const auto json = nlohmann::json::parse(json_device(info, &reading));
+  EXPECT_EQ(json["lab_pinned_bytes"], 8);
+  EXPECT_EQ(json["lab_workspace_bytes"], 64);
+  EXPECT_EQ(json["lab_pool_bytes"], 0);
 }
 
 }  // namespace

@@ -218,12 +218,14 @@ TYPED_TEST(Libraries, GoOnAfterTheCardWasFull) {
   this->card_.full = true;
   EXPECT_EQ(library->unavailable(), std::nullopt);
   EXPECT_EQ(message_of([&] { this->sum(*library, 1); }, Errc::OutOfMemory), "33554432 bytes");
+  EXPECT_EQ(library->workspace_bytes(), 0);
   this->card_.full = false;
   EXPECT_EQ(this->sum(*library, 4), 4);
 }
 
 TYPED_TEST(Libraries, WorkInMemoryOfTheirOwnForEachStream) {
   const auto library = this->open_kind("new");
+  EXPECT_EQ(library->workspace_bytes(), 0);
   const auto workspace_of = [&](std::uintptr_t stream) {
     EXPECT_EQ(this->sum(*library, 1, stream_of(stream)), 1);
     EXPECT_EQ(this->fake_.last.stream, stream_of(stream));
@@ -235,6 +237,7 @@ TYPED_TEST(Libraries, WorkInMemoryOfTheirOwnForEachStream) {
   void* const second = workspace_of(2);
   EXPECT_NE(first, second);
   EXPECT_EQ(workspace_of(1), first);
+  EXPECT_EQ(library->workspace_bytes(), 64LL << 20);
   workspace_of(3);
   workspace_of(4);
   EXPECT_EQ(this->card_.memory.size(), 4U);
@@ -245,6 +248,7 @@ TYPED_TEST(Libraries, WorkInMemoryOfTheirOwnForEachStream) {
   EXPECT_EQ(workspace_of(1), second);
   EXPECT_EQ(this->card_.waits, 2);
   EXPECT_EQ(this->card_.memory.size(), 4U);
+  EXPECT_EQ(library->workspace_bytes(), 128LL << 20);
 }
 
 TYPED_TEST(Libraries, RefuseWhatTheEnvironmentWouldChange) {

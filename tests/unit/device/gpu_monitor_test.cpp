@@ -139,7 +139,9 @@ TEST(GpuMonitor, ACardThatWakesIsReadAndOneThatFallsAsleepIsNot) {
   EXPECT_EQ(watch.monitor.facts()[0].name, "NVIDIA H200") << "what is known stays";
   set_power(root, kFirst, "active");
   readings = watch.after(0.5);
-  EXPECT_TRUE(readings[0].utilisation && readings[0].processes) << "all at once when it wakes";
+  EXPECT_TRUE(readings[0].utilisation && readings[0].processes &&
+              readings[0].pcie_received_bytes_per_s)
+      << "all at once when it wakes";
 }
 
 TEST(GpuMonitor, OneSleepsWhileTheOtherIsRead) {
@@ -170,7 +172,14 @@ TEST(GpuMonitor, WithoutNvmlEveryFieldHasTheReason) {
   Watch watch(root, mismatch);
   const auto readings = watch.after(1);
   ASSERT_EQ(readings.size(), 1U);
-  EXPECT_NE(readings[0].power_w.reason().find("NVML does not start"), std::string::npos);
+  for (const auto& reason :
+       {readings[0].power_w.reason(), readings[0].encoder_utilisation.reason(),
+        readings[0].pcie_sent_bytes_per_s.reason(), readings[0].video_clock_mhz.reason(),
+        readings[0].persistence_mode.reason(), readings[0].compute_mode.reason(),
+        readings[0].display_active.reason(), watch.monitor.facts()[0].uuid.reason(),
+        watch.monitor.facts()[0].vbios_version.reason()}) {
+    EXPECT_NE(reason.find("NVML does not start"), std::string::npos) << reason;
+  }
   const GpuFacts& facts = watch.monitor.facts()[0];
   EXPECT_EQ(facts.name, "NVIDIA H200") << "files tell it";
   EXPECT_EQ(facts.unread, readings[0].power_w.reason());
@@ -208,6 +217,27 @@ TEST(GpuMonitor, SlowFieldsAreReadOnceASecondAndFastOnesAtMostTenTimes) {
   const int both = fake.calls() - first - fast;
   EXPECT_GT(fast, 0);
   EXPECT_GT(both, fast);
+}
+
+TEST(GpuMonitor, ThroughputIsReadOfEachCardFirstThenOfOneEachFiveSeconds) {
+  const FakeRoot root;
+  const FakeNvml fake("pair");
+  Watch watch(root, fake);
+  for (const GpuTelemetry& t : watch.after(1)) {
+    EXPECT_DOUBLE_EQ(t.pcie_received_bytes_per_s.value_or(0), 23e9);
+    EXPECT_DOUBLE_EQ(t.pcie_sent_bytes_per_s.value_or(0), 1.5e9);
+  }
+  const auto calls_of_both = [&](double seconds) {
+    const int before = fake.calls(0) + fake.calls(1);
+    watch.after(seconds);
+    return fake.calls(0) + fake.calls(1) - before;
+  };
+  const int without = calls_of_both(3);
+  EXPECT_EQ(calls_of_both(3), without + 2) << "two values of one card";
+  EXPECT_EQ(calls_of_both(3), without);
+  const int first = fake.calls(0), second = fake.calls(1);
+  watch.after(3);
+  EXPECT_EQ(fake.calls(1) - second, fake.calls(0) - first + 2) << "the other card's turn";
 }
 
 TEST(GpuMonitor, SeveralMayReadOneLibraryAtOnce) {

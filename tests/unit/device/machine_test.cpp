@@ -95,28 +95,87 @@ TEST(Machine, CardsOfTheBackEndAreDevices) {
             "cuda:2 cannot be used: this machine has 2 usable NVIDIA GPUs; use cuda:0 to cuda:1");
 }
 
-// A machine with one card, asleep behind a driver that is loaded.
-void add_sleeping_card(test::FakeRoot& root) {
-  const std::string card = "sys/bus/pci/devices/0000:01:00.0/";
+TEST(Machine, CardsThatTheBackEndRefusesAreAbsent) {
+  const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
+  const RefusedCard refused = test::refused_card("0000:81:00.0", "it has no code for it");
+  Machine machine({.open_gpus = [&] { return GpuOffer{fake, "", true, {refused}}; }});
+  EXPECT_EQ(machine.num_gpus(), 1);
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_EQ(machine.info().absent[0].what, "Old Card");
+  EXPECT_EQ(machine.info().absent[0].reason, "it has no code for it");
+  EXPECT_EQ(machine.info().absent[0].pci_bus_id, "0000:81:00.0");
+  EXPECT_FALSE(machine.info().absent[0].waits_for_wish);
+  EXPECT_EQ(message_of(machine, gpu(1)),
+            "cuda:1 cannot be used: this machine has 1 usable NVIDIA GPU (Old Card is not: it has "
+            "no code for it); use cuda:0");
+}
+
+TEST(Machine, WithoutABackEndTheRefusedCardsAreTheReason) {
+  const RefusedCard refused = test::refused_card("0000:81:00.0", "it has no code for it");
+  Machine machine({.open_gpus = [&] { return GpuOffer{nullptr, "", true, {refused}}; }});
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_EQ(message_of(machine, gpu()),
+            "cuda:0 cannot be used: Old Card: it has no code for it; use cpu:0");
+}
+
+// A card behind a driver that is loaded; `status` is the kernel's word for its power.
+void add_card(test::FakeRoot& root, const std::string& address, const std::string& status) {
+  const std::string card = "sys/bus/pci/devices/" + address + "/";
   root.file(card + "vendor", "0x10de\n").file(card + "class", "0x030200\n");
-  root.file(card + "power/runtime_status", "suspended\n");
-  root.file("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H200\n");
+  root.file(card + "power/runtime_status", status + "\n");
+  root.file("proc/driver/nvidia/gpus/" + address + "/information", "Model: \t\t NVIDIA H200\n");
   root.file("dev/nvidia0", "").file("dev/nvidiactl", "");
+}
+
+void add_sleeping_card(test::FakeRoot& root) {
+  add_card(root, "0000:01:00.0", "suspended");
+}
+
+GpuOffer must_not_be_opened() {
+  ADD_FAILURE() << "starting the driver wakes the card";
+  return {};
 }
 
 TEST(Machine, LookingLeavesASleepingCardAlone) {
   test::FakeRoot root;
   add_sleeping_card(root);
-  Machine machine({.open_gpus =
-                       [] {
-                         ADD_FAILURE() << "starting the driver wakes the card";
-                         return GpuOffer{};
-                       },
-                   .root = root.path()});
+  Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 1U);
-  EXPECT_TRUE(machine.info().absent[0].asleep);
+  EXPECT_TRUE(machine.info().absent[0].waits_for_wish);
   EXPECT_NE(message_of(machine, gpu()).find("asleep"), std::string::npos);
+}
+
+TEST(Machine, OneSleepingCardKeepsLookingFromAll) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  add_card(root, "0000:02:00.0", "active");
+  Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_EQ(machine.info().absent.size(), 2U);
+  const AbsentDevice& awake = machine.info().absent[1];
+  EXPECT_TRUE(awake.waits_for_wish);
+  EXPECT_EQ(awake.reason.rfind("it is awake, but another card is asleep", 0), 0U) << awake.reason;
+}
+
+TEST(Machine, AWishOpensTheCardsThatAreAwakeToo) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  add_card(root, "0000:02:00.0", "active");
+  const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
+  Machine machine({.open_gpus = test::offer_of(fake), .wake_cards = true, .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 2);
+  EXPECT_TRUE(machine.info().absent.empty());
+}
+
+TEST(Machine, CardsThatAreAllAwakeAreOpenedUnasked) {
+  test::FakeRoot root;
+  add_card(root, "0000:01:00.0", "active");
+  add_card(root, "0000:02:00.0", "active");
+  const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
+  const Machine machine({.open_gpus = test::offer_of(fake), .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 2);
 }
 
 TEST(Machine, AWishWakesASleepingCard) {
@@ -138,7 +197,7 @@ TEST(Machine, ACardThatWokeInVainIsNotCalledAsleep) {
                    .wake_cards = true,
                    .root = root.path()});
   ASSERT_EQ(machine.info().absent.size(), 1U);
-  EXPECT_FALSE(machine.info().absent[0].asleep);
+  EXPECT_FALSE(machine.info().absent[0].waits_for_wish);
   EXPECT_EQ(machine.info().absent[0].reason, "the driver is too old");
 }
 

@@ -179,7 +179,27 @@ TEST(NvidiaProbe, ACardThatIsAsleepIsNotWoken) {
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].what, "NVIDIA H200");
   EXPECT_NE(absent[0].reason.find("asleep"), std::string::npos);
-  EXPECT_TRUE(absent[0].asleep);
+  EXPECT_TRUE(absent[0].waits_for_wish);
+}
+
+TEST(NvidiaProbe, ACardThatIsAwakeWaitsForOneThatSleeps) {
+  FakeRoot root;
+  add_card(root);
+  add_driver(root);
+  add_nodes(root);
+  root.file("proc/driver/nvidia/gpus/0000:02:00.0/information", "Model: \t\t NVIDIA L4\n");
+  root.file("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "active\n");
+  root.file("sys/bus/pci/devices/0000:02:00.0/power/runtime_status", "suspended\n");
+  const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
+  ASSERT_EQ(absent.size(), 2U);
+  EXPECT_EQ(absent[0].what, "NVIDIA H200");
+  EXPECT_EQ(absent[0].reason,
+            "it is awake, but another card is asleep to save power, and starting CUDA would wake "
+            "that one too; ask for a card by name (--devices cuda:0), or with 'Use this card' on "
+            "the Devices page");
+  EXPECT_EQ(absent[1].what, "NVIDIA L4");
+  EXPECT_EQ(absent[1].reason.rfind("it is asleep to save power", 0), 0U) << absent[1].reason;
+  EXPECT_TRUE(absent[0].waits_for_wish && absent[1].waits_for_wish);
 }
 
 TEST(NvidiaProbe, AskingTheRealLibraryNeverThrows) {

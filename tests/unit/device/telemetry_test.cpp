@@ -107,6 +107,35 @@ TEST(Telemetry, ReadsThisProcess) {
   EXPECT_GE(t.lab_cpu, 0);
 }
 
+TEST(Telemetry, CountsWhatIsTakenBecauseOfACard) {
+  const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
+  Machine machine({.open_gpus = test::offer_of(fake)});
+  test::FakeCard& card = fake->card(0);
+  TelemetryReader reader(machine);
+  const auto expect = [&](std::int64_t pinned, std::int64_t workspaces, std::int64_t pool) {
+    const Telemetry t = reader.read();
+    const DeviceTelemetry& d = t.devices.at(1);
+    EXPECT_EQ(d.lab_pinned_bytes, pinned);
+    EXPECT_EQ(d.lab_workspace_bytes, workspaces);
+    EXPECT_EQ(d.lab_pool_bytes, pool);
+    for (const DeviceTelemetry& other : {t.devices.at(0), t.devices.at(2)}) {
+      EXPECT_EQ(other.lab_pinned_bytes + other.lab_workspace_bytes + other.lab_pool_bytes, 0);
+    }
+  };
+  expect(0, 0, 0);
+  auto pinned = card.allocate_pinned(3 * kMiB);
+  card.workspace_bytes = 64 * kMiB;
+  card.pool_kept_bytes = 5 * kMiB;
+  std::byte* there = card.allocate(kMiB, card.main_stream());
+  expect(3 * kMiB, 64 * kMiB, 6 * kMiB);
+  card.release(there, card.main_stream());
+  pinned.reset();
+  expect(0, 64 * kMiB, 5 * kMiB);
+  card.faults.loses = "trim_pool";
+  EXPECT_THROW(card.trim_pool(), Error);
+  expect(0, 64 * kMiB, 5 * kMiB);
+}
+
 TEST(Telemetry, ALostCardSaysSo) {
   const auto fake = std::make_shared<test::FakeBackend>(1, 1 << 20);
   Machine machine({.open_gpus = test::offer_of(fake)});

@@ -2,6 +2,7 @@
 
 #include "compute/nvidia/nvml_facts.h"
 #include "compute/nvidia/nvml_readings.h"
+#include "compute/types/gpu_words.h"
 #include "compute/types/units.h"
 #include "tests/support/fake_nvml/fake_library.h"
 
@@ -20,6 +21,7 @@ GpuTelemetry everything(const Functions& nvml, Handle card) {
   GpuTelemetry reading;
   read_fast(nvml, card, reading);
   read_slow(nvml, card, reading);
+  read_throughput(nvml, card, reading);
   return reading;
 }
 
@@ -62,7 +64,9 @@ TEST(NvmlFacts, OfAHealthyH200) {
   EXPECT_EQ(f.memory_total_bytes.value_or(0), 141 * kGiB);
   EXPECT_EQ(f.memory_bus_bits.value_or(0), 6144);
   EXPECT_DOUBLE_EQ(f.sm_clock_max_mhz.value_or(0), 1980);
+  EXPECT_DOUBLE_EQ(f.graphics_clock_max_mhz.value_or(0), 1965);
   EXPECT_DOUBLE_EQ(f.memory_clock_max_mhz.value_or(0), 3201);
+  EXPECT_DOUBLE_EQ(f.video_clock_max_mhz.value_or(0), 1830);
   ASSERT_TRUE(f.power_limits);
   EXPECT_DOUBLE_EQ(f.power_limits->default_w, 700);
   EXPECT_DOUBLE_EQ(f.power_limits->min_w, 200);
@@ -76,6 +80,9 @@ TEST(NvmlFacts, OfAHealthyH200) {
   EXPECT_EQ(f.nvlinks->version, "4.0");
   EXPECT_TRUE(f.ecc.value_or(false));
   EXPECT_FALSE(f.mig.value_or(true));
+  EXPECT_EQ(f.uuid.value_or(""), "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
+  EXPECT_EQ(f.serial.value_or(""), "1653124000");
+  EXPECT_EQ(f.vbios_version.value_or(""), "96.00.99.00.01");
   EXPECT_EQ(f.driver_version.value_or(""), "580.82.07");
   EXPECT_EQ(f.cuda_version.value_or(""), "13.0");
 }
@@ -87,7 +94,11 @@ TEST(NvmlReadings, OfAHealthyH200) {
   EXPECT_DOUBLE_EQ(t.utilisation.value_or(0), 0.87);
   EXPECT_DOUBLE_EQ(t.memory_utilisation.value_or(0), 0.41);
   EXPECT_DOUBLE_EQ(t.sm_clock_mhz.value_or(0), 1755);
+  EXPECT_DOUBLE_EQ(t.graphics_clock_mhz.value_or(0), 1740);
   EXPECT_DOUBLE_EQ(t.memory_clock_mhz.value_or(0), 3201);
+  EXPECT_DOUBLE_EQ(t.video_clock_mhz.value_or(0), 1545);
+  EXPECT_DOUBLE_EQ(t.encoder_utilisation.value_or(0), 0.07);
+  EXPECT_DOUBLE_EQ(t.decoder_utilisation.value_or(0), 0.23);
   EXPECT_EQ(t.memory_used_bytes.value_or(0), 39 * kGiB) << "without what the driver keeps";
   EXPECT_EQ(t.memory_free_bytes.value_or(0), 101 * kGiB);
   EXPECT_NEAR(t.power_w.value_or(0), 412.345, 1e-9);
@@ -100,6 +111,11 @@ TEST(NvmlReadings, OfAHealthyH200) {
             (std::vector<std::string>{"heat, slowed by the driver", "power limit"}));
   ASSERT_TRUE(t.pcie);
   EXPECT_EQ(t.pcie->generation, 5);
+  EXPECT_DOUBLE_EQ(t.pcie_received_bytes_per_s.value_or(0), 23e9);
+  EXPECT_DOUBLE_EQ(t.pcie_sent_bytes_per_s.value_or(0), 1.5e9);
+  EXPECT_TRUE(t.persistence_mode.value_or(false));
+  EXPECT_EQ(t.compute_mode.value_or(""), "exclusive process");
+  EXPECT_FALSE(t.display_active.value_or(true));
   ASSERT_TRUE(t.ecc_errors);
   EXPECT_EQ(t.ecc_errors->corrected, 3);
   EXPECT_EQ(t.ecc_errors->uncorrected, 0);
@@ -116,6 +132,37 @@ TEST(NvmlReadings, ProcessesByMemoryAndOneWithoutAFigure) {
   EXPECT_EQ((*t.processes)[1].pid, 77) << "one that draws";
   EXPECT_EQ((*t.processes)[2].pid, 4243);
   EXPECT_EQ((*t.processes)[2].memory_bytes.reason(), "the driver does not tell it of this process");
+}
+
+TEST(NvmlReadings, EachProcessHasItsType) {
+  for (const auto& [kind, first] : {std::pair{"h200", "C"}, std::pair{"laptop", "C+G"}}) {
+    const FakeNvml fake(kind);
+    const Session session(fake.path());
+    const GpuTelemetry t = everything(session.functions(), first_card(session.functions()));
+    ASSERT_TRUE(t.processes);
+    ASSERT_EQ(t.processes->size(), 3U) << "each once";
+    EXPECT_EQ(process_type((*t.processes)[0]), first);
+    EXPECT_EQ(process_type((*t.processes)[1]), "G");
+    EXPECT_EQ(process_type((*t.processes)[2]), "C");
+    EXPECT_NE((*t.processes)[0].gpu_instance.reason().find("MIG"), std::string::npos);
+  }
+}
+
+TEST(NvmlReadings, ProcessesOfADividedCardHaveTheirInstances) {
+  const FakeNvml fake("h200");
+  fake.divide(true);
+  const Session session(fake.path());
+  const Handle card = first_card(session.functions());
+  EXPECT_TRUE(read_facts(session.functions(), card).mig.value_or(false));
+  const GpuTelemetry t = everything(session.functions(), card);
+  ASSERT_TRUE(t.processes);
+  EXPECT_EQ((*t.processes)[0].gpu_instance.value_or(-1), 1);
+  EXPECT_EQ((*t.processes)[0].compute_instance.value_or(-1), 0);
+  EXPECT_FALSE((*t.processes)[1].gpu_instance) << "one that draws";
+  EXPECT_EQ((*t.processes)[2].gpu_instance.value_or(-1), 2);
+  for (const auto& load : {t.utilisation, t.encoder_utilisation, t.decoder_utilisation}) {
+    EXPECT_EQ(load.reason(), "this card or its driver does not report it");
+  }
 }
 
 TEST(NvmlReadings, AListThatGrowsWhileItIsRead) {
@@ -144,9 +191,16 @@ TEST(NvmlFacts, OfALaptopWhereMostIsNotReported) {
   EXPECT_EQ(f.ecc.reason(), why);
   EXPECT_EQ(f.mig.reason(), why);
   EXPECT_EQ(f.nvlinks.reason(), "the card has no NVLink");
+  EXPECT_EQ(f.serial.reason(), why);
   const GpuTelemetry t = everything(session.functions(), card);
   EXPECT_EQ(t.power_w.reason(), why);
   EXPECT_EQ(t.ecc_errors.reason(), why);
+  EXPECT_EQ(t.video_clock_mhz.reason(), why);
+  EXPECT_EQ(t.pcie_received_bytes_per_s.reason(), why);
+  EXPECT_EQ(t.pcie_sent_bytes_per_s.reason(), why);
+  EXPECT_FALSE(t.persistence_mode.value_or(true));
+  EXPECT_EQ(t.compute_mode.value_or(""), "default");
+  EXPECT_TRUE(t.display_active.value_or(false));
   ASSERT_TRUE(t.clock_limits);
   EXPECT_EQ(t.clock_limits->at(0), "idle: there is nothing to do");
 }
@@ -166,7 +220,15 @@ TEST(NvmlFacts, AnOldDriverLacksFunctionsAndSaysWhich) {
   ASSERT_TRUE(t.processes) << "the first version of the list";
   EXPECT_EQ(t.processes->size(), 2U);
   EXPECT_EQ(t.processes->at(0).memory_bytes.value_or(0), 20 * kGiB);
-  EXPECT_NE(t.pcie.reason().find("too old"), std::string::npos);
+  EXPECT_EQ(t.processes->at(0).gpu_instance.reason(),
+            "the driver is too old: its list of processes has no instances");
+  for (const std::string& reason :
+       {f.uuid.reason(), f.serial.reason(), f.vbios_version.reason(), t.pcie.reason(),
+        t.encoder_utilisation.reason(), t.decoder_utilisation.reason(),
+        t.pcie_received_bytes_per_s.reason(), t.persistence_mode.reason(), t.compute_mode.reason(),
+        t.display_active.reason()}) {
+    EXPECT_NE(reason.find("too old: its NVML has no nvmlDeviceGet"), std::string::npos) << reason;
+  }
 }
 
 TEST(NvmlReadings, OfALostCardAllSayHowToGetItBack) {
@@ -175,7 +237,8 @@ TEST(NvmlReadings, OfALostCardAllSayHowToGetItBack) {
   const Handle card = first_card(session.functions());
   fake.fail(0, kGpuIsLost);
   const GpuTelemetry t = everything(session.functions(), card);
-  for (const auto& value : {t.utilisation, t.sm_clock_mhz, t.power_w, t.temperature_c}) {
+  for (const auto& value : {t.utilisation, t.sm_clock_mhz, t.power_w, t.temperature_c,
+                            t.encoder_utilisation, t.graphics_clock_mhz, t.pcie_sent_bytes_per_s}) {
     EXPECT_NE(value.reason().find("restart the machine"), std::string::npos);
   }
   EXPECT_FALSE(t.processes);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/nvidia/nvml_abi.h"
+#include "compute/nvidia/nvml_values.h"
 
 namespace lab::nvml {
 namespace {
@@ -32,6 +33,19 @@ TEST(NvmlWords, CoresOfAMultiprocessor) {
   EXPECT_EQ(cores_per_sm(8, 0), 64);
   EXPECT_EQ(cores_per_sm(8, 9), 128);
   EXPECT_EQ(cores_per_sm(99, 0), 0);
+}
+
+TEST(NvmlWords, ComputeModes) {
+  EXPECT_EQ(compute_mode_name(0), "default");
+  EXPECT_EQ(compute_mode_name(2), "prohibited");
+  EXPECT_EQ(compute_mode_name(3), "exclusive process");
+  EXPECT_EQ(compute_mode_name(4), "");
+}
+
+TEST(NvmlWords, ANumberWithoutANameSaysSo) {
+  EXPECT_EQ(named(1U, compute_mode_name).value_or(""), "exclusive thread");
+  EXPECT_EQ(named(9U, compute_mode_name).reason(), "the lab does not know number 9");
+  EXPECT_EQ(named(Maybe<unsigned>::missing("lost"), compute_mode_name).reason(), "lost");
 }
 
 TEST(NvmlWords, Versions) {

@@ -67,6 +67,7 @@ TEST_F(CardTensor, CopiesTakeEveryWay) {
   expect_equal(again, x);
   EXPECT_TRUE(there.to(first).shares_storage_with(there));
   EXPECT_EQ(fake->card(0).pinned_pieces(), 2);
+  EXPECT_EQ(fake->card(0).holdings().pinned_bytes, 8 * kMiB) << "kept for the next copy";
 }
 
 TEST_F(CardTensor, CopiesWorkWithoutPinnedMemory) {

@@ -1,68 +1,39 @@
 // Transfers with cards, on cards made of host memory whose own clock says what each copy takes.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
-#include <set>
-#include <thread>
 
+#include "compute/transfer/card_memory.h"
 #include "compute/transfer/transfer_experiment.h"
 #include "compute/types/error.h"
 #include "compute/types/units.h"
 #include "tests/support/errors.h"
-#include "tests/support/fake_gpu.h"
-#include "tests/support/probe.h"
+#include "tests/unit/transfer/card_transfer.h"
 
 namespace lab {
 namespace {
 
+using test::CardTransfer;
 using test::FakeBackend;
+using test::kEngine;
+using test::kKernel;
 using test::message_of;
 using test::Probe;
 
-struct CardTransfer : ::testing::Test {
-  std::shared_ptr<FakeBackend> fake = std::make_shared<FakeBackend>(2, 64 * kMiB);
-  Probe probe{MachineOptions{.open_gpus = test::offer_of(fake)}};
-
-  StartTransfers request(std::vector<Device> from, std::vector<Device> to) const {
-    StartTransfers r;
-    r.from = std::move(from);
-    r.to = std::move(to);
-    r.sizes_bytes = {kKiB, 64 * kKiB, 512 * kKiB};
-    r.budget_s = 0.01;
-    return r;
+TEST_F(CardTransfer, PinnedMemoryIsCountedWhileItIsHeld) {
+  const auto pinned = [&] { return fake->card(0).holdings().pinned_bytes; };
+  {
+    const CardMemory a(probe.machine.at(cpu()), MemoryKind::Pinned, fake->card(0), 64 * kKiB, {});
+    EXPECT_EQ(pinned(), 64 * kKiB);
+    const CardMemory b(probe.machine.at(cpu()), MemoryKind::Pageable, fake->card(0), 64 * kKiB, {});
+    EXPECT_EQ(pinned(), 64 * kKiB) << "that is on the account of the CPU device";
+    EXPECT_EQ(probe.machine.at(cpu()).memory().used_bytes(), 64 * kKiB);
   }
-  void run(const StartTransfers& r) { probe.run(*make_transfer_experiment(r)); }
-
-  std::vector<TransferSample> samples(TransferOp op, TransferMover mover,
-                                      MemoryKind memory = MemoryKind::OnCard,
-                                      PeerWay peer = PeerWay::None) const {
-    std::vector<TransferSample> found;
-    for (const TransferSample& s : probe.all<TransferSample>()) {
-      if (s.op == op && s.mover == mover && s.memory == memory && s.peer == peer) {
-        found.push_back(s);
-      }
-    }
-    return found;
-  }
-  std::string reason(const std::string& what) const {
-    for (const Skipped& s : probe.all<Skipped>()) {
-      if (s.what == what) return s.reason;
-    }
-    ADD_FAILURE() << "not skipped: " << what;
-    return {};
-  }
-  void expect_all_given_back() {
-    for (int i = 0; i < 2; ++i) {
-      EXPECT_EQ(fake->card(i).used_bytes(), 0);
-      EXPECT_EQ(probe.machine.at(gpu(i)).memory().used_bytes(), 0);
-    }
-    EXPECT_EQ(probe.machine.at(cpu()).memory().used_bytes(), 0);
-  }
-};
-
-constexpr auto kEngine = TransferMover::CopyEngine;
-constexpr auto kKernel = TransferMover::Kernel;
+  EXPECT_EQ(pinned(), 0);
+  run(request({cpu()}, {gpu(0)}));
+  EXPECT_GT(fake->card(0).pinned_pieces(), 1);
+  EXPECT_EQ(pinned(), 0);
+}
 
 TEST_F(CardTransfer, HostToCardCoversEveryCase) {
   run(request({cpu()}, {gpu(0)}));
@@ -71,9 +42,11 @@ TEST_F(CardTransfer, HostToCardCoversEveryCase) {
   EXPECT_EQ(samples(TransferOp::Copy, kKernel, MemoryKind::Pinned).size(), 3U);
   EXPECT_EQ(samples(TransferOp::Pieces, kEngine, MemoryKind::Pageable).size(), 3U);
   EXPECT_EQ(samples(TransferOp::Pieces, kEngine, MemoryKind::Pinned).size(), 3U);
+  EXPECT_EQ(samples(TransferOp::Pieces, kKernel, MemoryKind::Pinned).size(), 3U);
   EXPECT_EQ(samples(TransferOp::Both, kEngine, MemoryKind::Pinned).size(), 3U);
+  EXPECT_EQ(samples(TransferOp::Both, kKernel, MemoryKind::Pinned).size(), 3U);
   EXPECT_EQ(samples(TransferOp::Chase, kKernel, MemoryKind::Pinned).size(), 3U);
-  EXPECT_EQ(probe.all<TransferSample>().size(), 21U);
+  EXPECT_EQ(probe.all<TransferSample>().size(), 27U);
   for (const TransferSample& s : probe.all<TransferSample>()) {
     EXPECT_TRUE(s.verified);
     EXPECT_EQ(s.threads, 1);
@@ -81,10 +54,12 @@ TEST_F(CardTransfer, HostToCardCoversEveryCase) {
     EXPECT_EQ(s.time.warmup, 4);
   }
   reason("copy cpu:0 -> cuda:0, pageable, kernel");
+  reason("pieces cpu:0 -> cuda:0, pageable, kernel");
   reason("both cpu:0 -> cuda:0, pageable, copy engine");
+  reason("both cpu:0 -> cuda:0, pageable, kernel");
   reason("chase cpu:0 -> cuda:0, pageable, kernel");
   reason("cpu:0 -> cuda:0, read, write, triad");
-  EXPECT_EQ(probe.all<Skipped>().size(), 4U);
+  EXPECT_EQ(probe.all<Skipped>().size(), 6U);
   expect_all_given_back();
 }
 
@@ -114,6 +89,28 @@ TEST_F(CardTransfer, TimesAreThoseOfTheCard) {
   }
 }
 
+TEST_F(CardTransfer, KernelsOfBothDirectionsShareTheCard) {
+  StartTransfers r = request({cpu()}, {gpu(0)});
+  r.memory = {MemoryKind::Pinned};
+  r.ops = {TransferOp::Copy, TransferOp::Both};
+  r.budget_s = 10;
+  run(r);
+  const test::FakeCosts costs = fake->card(0).costs;
+  const auto kernel_s = [&](std::int64_t bytes, int sharers) {
+    return costs.call_s + 2.0 * sharers * static_cast<double>(bytes) / costs.memory_bytes_per_s;
+  };
+  for (const TransferSample& s : samples(TransferOp::Copy, kKernel, MemoryKind::Pinned)) {
+    EXPECT_NEAR(s.time.median_s, kernel_s(s.bytes, 1), 1e-12);
+  }
+  const auto both = samples(TransferOp::Both, kKernel, MemoryKind::Pinned);
+  ASSERT_EQ(both.size(), 3U);
+  for (const TransferSample& s : both) {
+    EXPECT_TRUE(s.verified);
+    EXPECT_NEAR(s.time.median_s, kernel_s(s.bytes, 2), 1e-12);
+    EXPECT_NEAR(s.gb_per_s, 2e-9 * static_cast<double>(s.bytes) / kernel_s(s.bytes, 2), 1e-3);
+  }
+}
+
 TEST_F(CardTransfer, FitsLatencyAndBandwidth) {
   run(request({cpu()}, {gpu(0)}));
   const test::FakeCosts costs = fake->card(0).costs;
@@ -139,8 +136,9 @@ TEST_F(CardTransfer, OnOneCardBothMoversAndTheChase) {
   EXPECT_EQ(samples(TransferOp::Copy, kEngine).size(), 3U);
   EXPECT_EQ(samples(TransferOp::Copy, kKernel).size(), 3U);
   EXPECT_EQ(samples(TransferOp::Pieces, kEngine).size(), 3U);
+  EXPECT_EQ(samples(TransferOp::Pieces, kKernel).size(), 3U);
   EXPECT_EQ(samples(TransferOp::Chase, kKernel).size(), 3U);
-  EXPECT_EQ(probe.all<TransferSample>().size(), 12U);
+  EXPECT_EQ(probe.all<TransferSample>().size(), 15U);
   for (const TransferSample& s : samples(TransferOp::Copy, kKernel)) {
     EXPECT_TRUE(s.verified);
     const double seconds =
@@ -149,39 +147,6 @@ TEST_F(CardTransfer, OnOneCardBothMoversAndTheChase) {
   }
   reason("both cuda:0 -> cuda:0, copy engine");
   expect_all_given_back();
-}
-
-TEST_F(CardTransfer, BetweenCardsEveryWay) {
-  StartTransfers r = request({gpu(0)}, {gpu(1)});
-  r.sizes_bytes = {64 * kKiB};
-  run(r);
-  for (const PeerWay way : {PeerWay::Write, PeerWay::Read}) {
-    EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnCard, way).size(), 1U);
-    EXPECT_EQ(samples(TransferOp::Copy, kKernel, MemoryKind::OnCard, way).size(), 1U);
-  }
-  for (const PeerWay way : {PeerWay::WriteThroughHost, PeerWay::ReadThroughHost}) {
-    EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnCard, way).size(), 1U);
-    EXPECT_TRUE(samples(TransferOp::Copy, kKernel, MemoryKind::OnCard, way).empty());
-  }
-  EXPECT_EQ(samples(TransferOp::Both, kEngine, MemoryKind::OnCard, PeerWay::Write).size(), 1U);
-  EXPECT_EQ(samples(TransferOp::Chase, kKernel, MemoryKind::OnCard, PeerWay::Read).size(), 1U);
-  for (const TransferSample& s : probe.all<TransferSample>()) EXPECT_TRUE(s.verified);
-  EXPECT_NE(reason("copy cuda:0 -> cuda:1, kernel, write without peer access").find("peer access"),
-            std::string::npos);
-  expect_all_given_back();
-}
-
-TEST_F(CardTransfer, WithoutPeerAccessOnlyTheHostIsLeft) {
-  fake->card(0).faults.no_peer_access = true;
-  StartTransfers r = request({gpu(0)}, {gpu(1)});
-  r.sizes_bytes = {64 * kKiB};
-  r.ops = {TransferOp::Copy};
-  run(r);
-  EXPECT_EQ(reason("copy cuda:0 -> cuda:1, copy engine, peer write"),
-            "cuda:0 cannot reach the memory of cuda:1 directly");
-  EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnCard, PeerWay::Read).size(), 1U);
-  EXPECT_EQ(
-      samples(TransferOp::Copy, kEngine, MemoryKind::OnCard, PeerWay::WriteThroughHost).size(), 1U);
 }
 
 TEST_F(CardTransfer, LeavesOutSizesWithAReason) {
@@ -207,6 +172,7 @@ TEST_F(CardTransfer, DrawsATimelineOfStreams) {
   const TransferTimeline& t = timelines[0];
   EXPECT_EQ(t.device, gpu(0));
   EXPECT_EQ(t.bytes, 512 * kKiB);
+  EXPECT_EQ(t.runs, 5);
   ASSERT_EQ(t.spans.size(), 12U);
   for (std::size_t i = 0; i < t.spans.size(); ++i) {
     EXPECT_LT(t.spans[i].begin_s, t.spans[i].end_s);
@@ -226,16 +192,28 @@ TEST_F(CardTransfer, SaysFromWhichSizeOnTheCardPays) {
   StartTransfers r = request({cpu(), gpu(0)}, {cpu(), gpu(0)});
   r.ops = {TransferOp::Copy};
   r.memory = {MemoryKind::Pageable, MemoryKind::Pinned};
+  // A card that takes no time to speak of by its own clock, which times pinned memory alone.
+  fake->card(0).costs = {.call_s = 1e-15, .link_bytes_per_s = 1e20, .memory_bytes_per_s = 1e20};
   run(r);
   const auto found = probe.all<TransferPayoff>();
   ASSERT_EQ(found.size(), 6U);
   for (const TransferPayoff& p : found) {
     EXPECT_EQ(p.host, cpu());
     EXPECT_EQ(p.card, gpu(0));
-    if (p.from_bytes) {
-      EXPECT_GE(*p.from_bytes, kKiB);
+    if (p.memory == MemoryKind::Pinned) {
+      EXPECT_EQ(p.from_bytes, kKiB);
     }
   }
+}
+
+TEST_F(CardTransfer, SaysThatTheCardNeverPays) {
+  StartTransfers r = request({cpu(), gpu(0)}, {cpu(), gpu(0)});
+  r.ops = {TransferOp::Copy};
+  fake->card(0).costs.call_s = 10;  // more than the CPU needs for any of these copies
+  run(r);
+  const auto found = probe.all<TransferPayoff>();
+  ASSERT_EQ(found.size(), 6U);
+  for (const TransferPayoff& p : found) EXPECT_FALSE(p.from_bytes);
 }
 
 TEST_F(CardTransfer, WhatDoesNotFitIsSkippedAndTheRestGoesOn) {

@@ -102,8 +102,41 @@ TEST(TransferExperiment, CoversEveryPairOfDevices) {
   }
   EXPECT_EQ(others, 6);
   const auto skipped = probe.all<Skipped>();
-  ASSERT_EQ(skipped.size(), 2U);
+  ASSERT_EQ(skipped.size(), 3U);
   EXPECT_EQ(skipped[0].what, "cpu:0 -> cpu:1, read, write, triad");
+}
+
+TEST(TransferExperiment, WithoutACardSaysWhyOnce) {
+  StartTransfers request = quick_request();
+  request.sizes_bytes = {kKiB};
+  request.ops = {TransferOp::Copy};
+  const auto skipped = [&](std::vector<Device> from, std::vector<Device> to) {
+    Probe probe(2);
+    request.from = std::move(from);
+    request.to = std::move(to);
+    run(probe, request);
+    return probe.all<Skipped>();
+  };
+  const Probe machine;
+  ASSERT_FALSE(machine.machine.info().absent.empty());
+  const std::string why = "no card: " + machine.machine.info().absent[0].reason;
+  const std::vector<std::vector<Device>> sides = {{}, {cpu()}};
+  for (const auto& from : sides) {
+    for (const auto& to : sides) {
+      const auto found = skipped(from, to);
+      if (!from.empty() && !to.empty()) {
+        EXPECT_TRUE(found.empty());
+        continue;
+      }
+      ASSERT_EQ(found.size(), 1U);
+      EXPECT_EQ(found[0].what, "with a card, copy");
+      EXPECT_EQ(found[0].reason.substr(0, why.size()), why);
+    }
+  }
+  request.ops = {TransferOp::Triad};
+  const auto of_threads = skipped({}, {cpu()});
+  ASSERT_EQ(of_threads.size(), 1U) << "a card would do no triad";
+  EXPECT_EQ(of_threads[0].what, "cpu:1 -> cpu:0, triad");
 }
 
 TEST(TransferExperiment, SkipsPinnedMemoryWithAReason) {

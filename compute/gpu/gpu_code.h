@@ -1,0 +1,18 @@
+#pragma once
+// Which cards a build of the CUDA half has code for.
+#include <string>
+#include <string_view>
+
+namespace lab {
+
+// Whether a card of compute capability `major`.`minor` runs something of a build for
+// `architectures`, separated by commas and each as CMAKE_CUDA_ARCHITECTURES has it: "80-real" is
+// machine code, "90-virtual" PTX, "80" both; a or f after the number keeps it to that card or that
+// family. A word of another kind ("native") may stand for any card.
+// Source   CUDA C++ Programming Guide, "Binary Compatibility", "PTX Compatibility"
+bool has_gpu_code(std::string_view architectures, int major, int minor);
+
+// "this build has no code for compute capability 7.5; build it with -DLAB_CUDA_ARCHITECTURES=75".
+std::string no_gpu_code(int major, int minor);
+
+}  // namespace lab

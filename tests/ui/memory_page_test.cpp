@@ -1,0 +1,58 @@
+// What the Memory page tells of cards.
+#include <gtest/gtest.h>
+
+#include "tests/support/gpu_cards.h"
+#include "tests/ui/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Model;
+using ui::Page;
+
+const std::string kHoldings = "memory/holdings";
+
+// A card that NVML reads too where `nvml` is set.
+Model with_holdings(bool nvml) {
+  MachineInfo machine = machine_of(1);
+  DeviceInfo card;
+  card.device = gpu();
+  card.name = "NVIDIA H200";
+  card.pci_bus_id = kGpuAddress;
+  machine.devices.push_back(card);
+  Model model(machine);
+  Telemetry all = telemetry({cpu(), gpu()}, 1, 0.3);
+  DeviceTelemetry& held = all.devices.at(1);
+  held.lab_used_bytes = 12 * kMiB;
+  held.lab_pool_bytes = 32 * kMiB;
+  held.lab_workspace_bytes = 64 * kMiB;
+  held.lab_pinned_bytes = 8 * kMiB;
+  if (nvml) {
+    all.gpu_facts = {gpu_facts()};
+    all.gpus = {gpu_reading(1)};
+  }
+  model.apply(event(0, 1, all));
+  return model;
+}
+
+// Of the first line of the table of holdings.
+std::string line(Model model) {
+  Lab lab(std::move(model), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  const ui::WidgetRect* first = lab.backend.find(kHoldings + "/table/0");
+  return first == nullptr ? "none" : first->value;
+}
+
+TEST(MemoryPage, CountsWhatIsHeldForACardBesideItsReport) {
+  EXPECT_EQ(line(with_holdings(true)), "cuda:0\t12.0 MiB\t32.0 MiB\t64.0 MiB\t8.00 MiB\t39.0 GiB");
+  EXPECT_EQ(line(with_holdings(false)), "cuda:0\t12.0 MiB\t32.0 MiB\t64.0 MiB\t8.00 MiB\tN/A");
+}
+
+TEST(MemoryPage, WithoutACardThereIsNothingOfTheKind) {
+  Lab lab(Model(machine_of(2)));
+  lab.open(Page::Memory);
+  EXPECT_FALSE(lab.visible(kHoldings));
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -34,6 +34,11 @@ bool has_gpu_code(std::string_view architectures, int major, int minor) {
 }
 
 std::string no_gpu_code(int major, int minor) {
+  if (major < kOldestGpuCode) {
+    return fmt::format(
+        "the lab's kernels need compute capability {}.0 or later; the card has {}.{}",
+        kOldestGpuCode, major, minor);
+  }
   return fmt::format(
       "this build has no code for compute capability {0}.{1}; build it with "
       "-DLAB_CUDA_ARCHITECTURES={0}{1}",

@@ -12,7 +12,11 @@ namespace lab {
 // Source   CUDA C++ Programming Guide, "Binary Compatibility", "PTX Compatibility"
 bool has_gpu_code(std::string_view architectures, int major, int minor);
 
-// "this build has no code for compute capability 7.5; build it with -DLAB_CUDA_ARCHITECTURES=75".
+// The major compute capability that the kernels' instructions begin with: cp.async and bf16.
+inline constexpr int kOldestGpuCode = 8;
+
+// "this build has no code for compute capability 8.6; build it with -DLAB_CUDA_ARCHITECTURES=86",
+// or that no build has any for so old a card.
 std::string no_gpu_code(int major, int minor);
 
 }  // namespace lab

@@ -99,21 +99,21 @@ Bf16GemmArgs HostMatrices::bf16_gemm(std::int64_t rows) {
           .ldc = n_};
 }
 
+void HostMatrices::compute_reference() {
+  const auto cancelled = [this] { return stop_.stop_requested(); };
+  MatmulReference computed = is_bf16() ? MatmulReference(bf16_gemm(n_), cancelled, rounding_)
+                                       : MatmulReference(gemm(n_), cancelled, rounding_);
+  if (cancelled()) throw Error(Errc::Cancelled, "cancelled");
+  reference_.emplace(std::move(computed));
+}
+
 void HostMatrices::poison() {
+  if (!reference_) compute_reference();
   std::fill_n(c_.values<float>().data(), n_ * n_, std::numeric_limits<float>::quiet_NaN());
 }
 
 MatmulCheck HostMatrices::check() {
-  const auto against = [&](const auto& args) {
-    if (!reference_) {
-      MatmulReference computed(
-          args, [this] { return stop_.stop_requested(); }, rounding_);
-      if (stop_.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
-      reference_.emplace(std::move(computed));
-    }
-    return reference_->check(args);
-  };
-  return is_bf16() ? against(bf16_gemm(n_)) : against(gemm(n_));
+  return is_bf16() ? reference_->check(bf16_gemm(n_)) : reference_->check(gemm(n_));
 }
 
 }  // namespace lab

@@ -33,11 +33,15 @@ class HostMatrices {
   GemmArgs gemm(std::int64_t rows);
   Bf16GemmArgs bf16_gemm(std::int64_t rows);
 
+  // Makes C invalid. The first call computes what it must become, in float64, before anything that
+  // is to be checked has touched A and B. Throws Error(Cancelled).
   void poison();
-  // Compares C with float64, which the first call computes. Throws Error(Cancelled).
+  // Compares C with that.
   MatmulCheck check();
 
  private:
+  void compute_reference();
+
   const std::int64_t n_;
   const Precision precision_;
   const MatmulRounding rounding_;

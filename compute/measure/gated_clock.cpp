@@ -41,12 +41,12 @@ GatedClock::GatedClock(const std::vector<GpuDevice*>& cards)
 
 GatedClock::~GatedClock() {
   gate_->open();
-  for (const auto& stream : streams_) {
-    try {
-      stream->synchronise();
-    } catch (const Error&) {
-      // A lost card has told of it already, and runs nothing more.
+  try {
+    for (auto stream = streams_.rbegin(); stream != streams_.rend(); ++stream) {
+      (*stream)->synchronise();
     }
+  } catch (const Error&) {
+    // A lost card has told of it already, and runs nothing more.
   }
 }
 
@@ -68,7 +68,8 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
     }
   }
   double seconds = 0;
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
+  // From the last: the first stream's end waits for other cards', of which one that is lost throws.
+  for (std::size_t i = streams_.size(); i-- > 0;) {
     streams_[i]->synchronise();
     if (cards_[i] != cards_[0]) continue;
     seconds = std::max(seconds, ends_[i]->seconds_since(*begin_));

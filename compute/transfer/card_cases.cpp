@@ -193,7 +193,7 @@ void skip_missing_cards(TransferPlan& plan, const StartTransfers& request, Machi
     skip("with a card", {Copy, Both, Pieces, Chase, Overlap},
          "no card: " + why_no_card(machine.info()));
   } else if (machine.num_gpus() == 1 && takes_cards(request.from) && takes_cards(request.to)) {
-    skip("between two cards", {Copy, Both, Pieces, Chase}, "the machine has one card");
+    skip("between two cards", {Copy, Both, Pieces, Chase}, "the lab computes on one card");
   }
 }
 

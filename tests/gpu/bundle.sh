@@ -51,7 +51,7 @@ tar -C "$libraries" -cf - . | gzip -6 >"$folder/libraries.tar.gz"
 
 {
   echo "architectures ${LAB_CUDA_ARCHITECTURES:-80-real;90a-real;90-virtual}"
-  nvcc --version 2>/dev/null | sed -n 's/.*release /nvcc /p'
+  { nvcc --version 2>/dev/null || true; } | sed -n 's/.*release /nvcc /p'
   ldd --version | sed -n '1s/.* /needs glibc /p'
 } >"$folder/made_with.txt"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What other tools reach on this card, on random data: nvbandwidth's pinned copies both ways, and PyTorch's
-copies and matrix products. One JSON object a line, for bars.py to compare with.
+"""What other tools reach on this card: nvbandwidth's pinned copies both ways, on patterns of its own, and
+PyTorch's copies and matrix products, on random data. One JSON object a line, for bars.py to compare with.
 
     peers.py > peers.jsonl        prints a skip for a tool that is missing or finds no card
 """

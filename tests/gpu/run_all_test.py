@@ -98,7 +98,7 @@ class RunAll(unittest.TestCase):
 
     def test_a_step_that_hangs_is_ended(self):
         self.program("gpu_test_lost", "exec sleep 90")
-        status, summary = self.run_all(LAB_STEP_SECONDS=3)
+        status, summary = self.run_all(LAB_STEP_SECONDS=8)
         self.assertEqual(status, 1)
         self.assertEqual(self.failed(summary), {"gpu_test_lost": 124})
 

@@ -44,9 +44,11 @@ TEST(GpuCode, WhatItDoesNotKnowMayServe) {
 }
 
 TEST(GpuCode, TheSentenceNamesTheWayOut) {
+  EXPECT_EQ(no_gpu_code(8, 6),
+            "this build has no code for compute capability 8.6; build it with "
+            "-DLAB_CUDA_ARCHITECTURES=86");
   EXPECT_EQ(no_gpu_code(7, 5),
-            "this build has no code for compute capability 7.5; build it with "
-            "-DLAB_CUDA_ARCHITECTURES=75");
+            "the lab's kernels need compute capability 8.0 or later; the card has 7.5");
 }
 
 }  // namespace

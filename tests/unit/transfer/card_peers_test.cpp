@@ -85,7 +85,8 @@ TEST_F(CardPeers, OneCardHasNoOtherToCopyTo) {
     r.ops = std::move(ops);
     one.run(*make_transfer_experiment(r));
     std::vector<Skipped> found = one.all<Skipped>();
-    std::erase_if(found, [](const Skipped& s) { return s.reason != "the lab computes on one card"; });
+    std::erase_if(found,
+                  [](const Skipped& s) { return s.reason != "the lab computes on one card"; });
     return found;
   };
   const auto found = skipped({}, {}, {TransferOp::Chase, TransferOp::Copy, TransferOp::Overlap});

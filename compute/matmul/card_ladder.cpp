@@ -69,7 +69,8 @@ std::vector<LadderRung> card_ladder_rungs(DeviceContext& device, Precision preci
                             [&](const LadderRung& other) { return other.info.name == rung.name; });
     const bool first = one == found.end();
     if (first) {
-      one = found.insert(found.end(), {{device.device(), rung.name, "", "", rung.library}});
+      one = found.emplace(found.end());
+      one->info = {device.device(), rung.name, "", "", rung.library, {}};
       one->unfit = fmt::format("this rung multiplies in {}", to_string(rung.precision));
       one->if_named = true;
     }

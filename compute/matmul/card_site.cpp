@@ -33,7 +33,6 @@ MatmulRounding rounding_of(Precision precision) {
 CardSite::CardSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, GatedClock& clock,
                    std::vector<const GpuRung*> rungs, const CaseSettings& settings)
     : ctx_(ctx),
-      device_(device),
       card_(*device.card()),
       settings_(settings),
       rungs_(std::move(rungs)),

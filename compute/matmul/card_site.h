@@ -36,7 +36,6 @@ class CardSite final : public MatmulSite {
   void empty_caches();
 
   RunContext& ctx_;
-  DeviceContext& device_;
   GpuDevice& card_;
   const CaseSettings settings_;
   const std::vector<const GpuRung*> rungs_;

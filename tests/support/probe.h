@@ -1,9 +1,12 @@
 #pragma once
 // Runs one experiment on the calling thread and keeps what it reports.
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "compute/device/machine.h"
@@ -20,14 +23,15 @@ struct Probe {
 
   // Throws what the experiment throws; `events` then holds what came before.
   void run(Experiment& experiment) {
+    events.clear();
     RunContext ctx(1, machine, tensors, channel, control, stop.get_token());
     try {
       experiment.run(ctx);
     } catch (...) {
-      events = channel.drain();
+      keep_what_waits();
       throw;
     }
-    events = channel.drain();
+    keep_what_waits();
   }
 
   // Runs it and requests a stop in the middle; the code of the error that it ends with, none when
@@ -37,12 +41,31 @@ struct Probe {
       std::this_thread::sleep_for(after);
       stop.request_stop();
     });
-    try {
-      run(experiment);
-      return {};
-    } catch (const Error& error) {
-      return error.code();
+    return code_of(experiment);
+  }
+
+  // Runs it and requests a stop as soon as it has reported `count` events of a kind, however long
+  // that takes here; the code of the error that it ends with, none when it runs to its end.
+  template <typename T>
+  std::optional<Errc> run_until(Experiment& experiment, std::size_t count) {
+    std::vector<Event> read;
+    std::optional<Errc> code;
+    {
+      const std::jthread reader([&](const std::stop_token& over) {
+        std::size_t found = 0;
+        while (!over.stop_requested()) {
+          for (Event& e : channel.wait_and_drain(0.02)) {
+            if (std::holds_alternative<T>(e.payload)) ++found;
+            read.push_back(std::move(e));
+          }
+          if (found >= count) stop.request_stop();
+        }
+      });
+      code = code_of(experiment);
     }
+    // What was read on the way came before what still waited at the end.
+    events.insert(events.begin(), std::move_iterator(read.begin()), std::move_iterator(read.end()));
+    return code;
   }
 
   template <typename T>
@@ -60,6 +83,19 @@ struct Probe {
   RunControl control;
   std::stop_source stop;
   std::vector<Event> events;
+
+ private:
+  std::optional<Errc> code_of(Experiment& experiment) {
+    try {
+      run(experiment);
+      return {};
+    } catch (const Error& error) {
+      return error.code();
+    }
+  }
+  void keep_what_waits() {
+    for (Event& e : channel.drain()) events.push_back(std::move(e));
+  }
 };
 
 }  // namespace lab::test

@@ -215,12 +215,10 @@ TEST_F(CardMatmul, NeedsMemoryOnBothSides) {
 TEST_F(CardMatmul, LiveUntilStopped) {
   StartMatmul r = request({"async", "cublas"});
   r.live = true;
-  std::jthread stopper([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(700));
-    probe.stop.request_stop();
-  });
-  EXPECT_EQ(message_of([&] { run(r); }, Errc::Cancelled), "cancelled");
-  EXPECT_GE(probe.all<MatmulSample>().size(), 2U) << "a round at least";
+  // Two rounds of two rungs.
+  EXPECT_EQ(probe.run_until<MatmulSample>(*make_matmul_experiment(r), 4), Errc::Cancelled);
+  EXPECT_GE(probe.all<MatmulSample>().size(), 4U);
+  expect_all_given_back();
 }
 
 TEST_F(CardMatmul, TensorsMultiplyWhereTheyLive) {

@@ -60,6 +60,9 @@ Json as_json(const GpuProcess& p) {
   fields.add("name", p.name);
   fields.json()["type"] = process_type(p);
   fields.add("memory_bytes", p.memory_bytes);
+  fields.add("utilisation", p.utilisation);
+  fields.add("encoder_utilisation", p.encoder_utilisation);
+  fields.add("decoder_utilisation", p.decoder_utilisation);
   fields.add("gpu_instance", p.gpu_instance);
   fields.add("compute_instance", p.compute_instance);
   return fields.take();

@@ -89,15 +89,23 @@ void GpuReport::processes(const GpuTelemetry& reading) const {
   console_.line(fmt::format("  {:<26}{}", "Processes", reading.processes->size()));
   for (const GpuProcess& one : *reading.processes) {
     const Maybe<std::string> part = process_instance(one);
-    console_.line(fmt::format("    {:<10}{:<5}{:<26}{}{}", one.pid, process_type(one),
+    console_.line(fmt::format("    {:<10}{:<5}{:>7}  {:<26}{}{}", one.pid, process_type(one),
+                              one.utilisation ? percent(*one.utilisation) : "N/A",
                               one.name.value_or("(not visible)"),
                               one.memory_bytes ? format_bytes(*one.memory_bytes)
                                                : "N/A (" + one.memory_bytes.reason() + ")",
                               part ? ", " + *part : ""));
   }
-  if (!reading.processes->empty() && !process_instance(reading.processes->front())) {
-    console_.line("    MIG instances: N/A (" +
-                  process_instance(reading.processes->front()).reason() + ")");
+  if (reading.processes->empty()) return;
+  const GpuProcess& first = reading.processes->front();
+  const auto silent = std::find_if(reading.processes->begin(), reading.processes->end(),
+                                   [](const GpuProcess& one) { return !one.utilisation; });
+  if (silent != reading.processes->end()) {
+    console_.line(
+        fmt::format("    Load of {}: N/A ({})", silent->pid, silent->utilisation.reason()));
+  }
+  if (!process_instance(first)) {
+    console_.line("    MIG instances: N/A (" + process_instance(first).reason() + ")");
   }
 }
 

@@ -90,6 +90,13 @@ struct ProcessV2 {
 };
 static_assert(sizeof(ProcessV2) == 24);
 
+struct ProcessLoad {  // nvmlProcessUtilizationSample_t, percent
+  unsigned pid;
+  unsigned long long time_us;
+  unsigned kernels, memory, encoder, decoder;
+};
+static_assert(sizeof(ProcessLoad) == 32);
+
 struct Attributes {
   unsigned multiprocessors;
   unsigned copy_engines, decoders, encoders, jpeg, ofa;

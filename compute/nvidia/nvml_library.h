@@ -104,6 +104,12 @@ struct Functions {
   Function<Handle, unsigned*, ProcessV2*> graphics_processes{
       library,
       {"nvmlDeviceGetGraphicsRunningProcesses_v2", "nvmlDeviceGetGraphicsRunningProcesses_v3"}};
+  // Of clients of MPS, the service through which processes compute at the same time.
+  Function<Handle, unsigned*, ProcessV2*> shared_processes{
+      library,
+      {"nvmlDeviceGetMPSComputeRunningProcesses_v2", "nvmlDeviceGetMPSComputeRunningProcesses_v3"}};
+  Function<Handle, ProcessLoad*, unsigned*, unsigned long long> process_utilization{
+      library, {"nvmlDeviceGetProcessUtilization"}};
   Function<Handle, unsigned*, ProcessV1*> compute_processes_v1{
       library, {"nvmlDeviceGetComputeRunningProcesses"}};
   Function<Handle, unsigned*, ProcessV1*> graphics_processes_v1{

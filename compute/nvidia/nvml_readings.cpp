@@ -1,8 +1,6 @@
 #include "compute/nvidia/nvml_readings.h"
 
-#include <algorithm>
-#include <utility>
-
+#include "compute/nvidia/nvml_processes.h"
 #include "compute/nvidia/nvml_values.h"
 #include "compute/nvidia/nvml_words.h"
 
@@ -68,80 +66,6 @@ Maybe<double> read_engine(const F& function, Handle card) {
   const int code = function(card, &percent, &sample_us);
   if (code != kSuccess) return Maybe<double>::missing(function.reason(code));
   return percent / 100.0;
-}
-
-Maybe<int> instance(unsigned number) {
-  if (number != kNoInstance) return static_cast<int>(number);
-  return Maybe<int>::missing("only a process in a part of a divided card (MIG) has one");
-}
-
-void set_instances(GpuProcess& to, const ProcessV2& from) {
-  to.gpu_instance = instance(from.gpu_instance);
-  to.compute_instance = instance(from.compute_instance);
-}
-
-void set_instances(GpuProcess& to, const ProcessV1&) {
-  to.gpu_instance = to.compute_instance =
-      Maybe<int>::missing("the driver is too old: its list of processes has no instances");
-}
-
-// The list may grow between the call that tells its length and the one that fills it, so there is
-// room for some more, and a few tries.
-template <typename Process, typename F>
-Maybe<std::vector<GpuProcess>> list_processes(const F& function, Handle card) {
-  constexpr unsigned kRoomForMore = 8;
-  constexpr int kTries = 4;
-  using Result = Maybe<std::vector<GpuProcess>>;
-  std::vector<Process> buffer;
-  int code = kInsufficientSize;
-  unsigned count = 0;
-  for (int i = 0; i < kTries && code == kInsufficientSize; ++i) {
-    buffer.resize(count + kRoomForMore);
-    count = static_cast<unsigned>(buffer.size());
-    code = function(card, &count, buffer.data());
-  }
-  if (code == kInsufficientSize) {
-    return Result::missing("the list of processes grows faster than it can be read");
-  }
-  if (code != kSuccess) return Result::missing(function.reason(code));
-  std::vector<GpuProcess> processes;
-  for (std::size_t i = 0; i < std::min<std::size_t>(count, buffer.size()); ++i) {
-    GpuProcess process;
-    process.pid = buffer[i].pid;
-    process.memory_bytes =
-        buffer[i].used_memory == kValueNotAvailable
-            ? Maybe<std::int64_t>::missing("the driver does not tell it of this process")
-            : Maybe<std::int64_t>(static_cast<std::int64_t>(buffer[i].used_memory));
-    set_instances(process, buffer[i]);
-    processes.push_back(std::move(process));
-  }
-  return processes;
-}
-
-Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle card) {
-  auto compute = nvml.compute_processes
-                     ? list_processes<ProcessV2>(nvml.compute_processes, card)
-                     : list_processes<ProcessV1>(nvml.compute_processes_v1, card);
-  const auto graphics = nvml.graphics_processes
-                            ? list_processes<ProcessV2>(nvml.graphics_processes, card)
-                            : list_processes<ProcessV1>(nvml.graphics_processes_v1, card);
-  if (!compute) return compute;
-  std::vector<GpuProcess> all = *compute;
-  for (GpuProcess& one : all) one.computes = true;
-  for (GpuProcess one : graphics.value_or({})) {
-    const auto known =
-        std::find_if(all.begin(), all.end(), [&](const GpuProcess& p) { return p.pid == one.pid; });
-    if (known != all.end()) {
-      known->draws = true;
-    } else {
-      one.draws = true;
-      all.push_back(std::move(one));
-    }
-  }
-  std::stable_sort(all.begin(), all.end(), [](const GpuProcess& a, const GpuProcess& b) {
-    return a.memory_bytes.value_or(-1) > b.memory_bytes.value_or(-1);
-  });
-  return all;
 }
 
 Maybe<std::vector<std::string>> read_clock_limits(const Functions& nvml, Handle card) {

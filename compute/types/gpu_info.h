@@ -66,7 +66,11 @@ struct GpuProcess {
   std::int64_t pid = 0;
   Maybe<std::string> name;
   Maybe<std::int64_t> memory_bytes;
-  bool computes = false, draws = false;       // in which of the driver's two lists it stands
+  // 0..1 of the last second: the share in which its kernels ran, and of the video engines.
+  Maybe<double> utilisation, encoder_utilisation, decoder_utilisation;
+  // In which of the driver's lists it stands; `shares` is the one of MPS, a service through which
+  // several processes compute at the same time.
+  bool computes = false, draws = false, shares = false;
   Maybe<int> gpu_instance, compute_instance;  // of a card that is divided (MIG)
 };
 

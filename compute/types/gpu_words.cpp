@@ -128,6 +128,7 @@ Maybe<std::string> power_text(const GpuTelemetry& t) {
 }
 
 std::string process_type(const GpuProcess& process) {
+  if (process.shares) return "M+C";
   if (process.computes && process.draws) return "C+G";
   return process.draws ? "G" : "C";
 }

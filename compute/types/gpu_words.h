@@ -29,7 +29,7 @@ std::vector<GpuLine> describe_reading(const GpuTelemetry& reading, const GpuFact
 // "gen 5 x16".
 std::string to_string(const PcieLink& link);
 
-// As nvidia-smi puts it: "C" computes, "G" draws, "C+G" does both.
+// As nvidia-smi puts it: "C" computes, "G" draws, "C+G" does both; "M+C" computes through MPS.
 std::string process_type(const GpuProcess& process);
 // "GPU instance 1, compute instance 0", or why it is in none.
 Maybe<std::string> process_instance(const GpuProcess& process);

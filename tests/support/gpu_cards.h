@@ -74,11 +74,16 @@ inline GpuTelemetry gpu_reading(double t_s, const std::string& pci_bus_id = kGpu
   known.name = std::string("python3");
   known.memory_bytes = 20 * kGiB;
   known.computes = known.draws = true;
+  known.utilisation = 0.83;
+  known.encoder_utilisation = 0.07;
+  known.decoder_utilisation = 0.0;
   known.gpu_instance = 1;
   known.compute_instance = 0;
   hidden.pid = 77;
   hidden.name = Maybe<std::string>::missing("the process cannot be seen from here");
   hidden.draws = true;
+  hidden.utilisation = hidden.encoder_utilisation = hidden.decoder_utilisation =
+      Maybe<double>::missing("the driver is too old for it");
   hidden.gpu_instance = hidden.compute_instance = Maybe<int>::missing("the card is not divided");
   hidden.memory_bytes = Maybe<std::int64_t>::missing("the driver does not tell it");
   t.processes = std::vector<GpuProcess>{known, hidden};

@@ -124,22 +124,39 @@ void age_note(const Panel& p, const GpuTelemetry& last) {
 
 std::string hint_of(const GpuProcess& one) {
   const Maybe<std::string> part = process_instance(one);
+  const auto engine = [](const Maybe<double>& used) { return used ? percent(*used) : "N/A"; };
+  const std::string loads =
+      one.utilisation
+          ? fmt::format(
+                "In the last second its kernels ran {} of the time; it used {} of the encoder and "
+                "{} of the decoder.\n",
+                percent(*one.utilisation), engine(one.encoder_utilisation),
+                engine(one.decoder_utilisation))
+          : "Load: N/A, " + one.utilisation.reason() + ".\n";
   return fmt::format(
-      "Number of the process, its type (C computes, G draws), its name and its memory on the "
-      "card.\n{}{}",
-      one.name ? "" : "Name: N/A, " + one.name.reason() + ".\n",
+      "Number of the process, its type (C computes, G draws, M+C computes through MPS), its name, "
+      "its load and its memory on the card.\n{}{}{}",
+      one.name ? "" : "Name: N/A, " + one.name.reason() + ".\n", loads,
       part ? "Part of the card: " + *part : "Part of the card (MIG): N/A, " + part.reason() + ".");
+}
+
+// "83 %, 20.0 GiB", or what of it is known.
+Maybe<std::string> load_and_memory(const GpuProcess& one) {
+  if (!one.memory_bytes) {
+    return one.utilisation ? percent(*one.utilisation) + ", memory N/A"
+                           : Maybe<std::string>::missing(one.memory_bytes.reason());
+  }
+  const std::string memory = format_bytes(*one.memory_bytes);
+  return one.utilisation ? percent(*one.utilisation) + ", " + memory : memory;
 }
 
 void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
   if (all.empty()) muted(p.ui, "No process uses the card.");
   for (std::size_t i = 0; i < std::min(all.size(), kMostProcesses); ++i) {
     const GpuProcess& one = all[i];
-    const auto memory = one.memory_bytes ? Maybe<std::string>(format_bytes(*one.memory_bytes))
-                                         : Maybe<std::string>::missing(one.memory_bytes.reason());
     fact(p.ui,
          fmt::format("{}  {}  {}", one.pid, process_type(one), one.name.value_or("(not visible)")),
-         memory, hint_of(one));
+         load_and_memory(one), hint_of(one));
   }
   if (all.size() > kMostProcesses) {
     caption(p.ui, fmt::format("and {} more", all.size() - kMostProcesses));

@@ -11,6 +11,8 @@ FakeNvml::FakeNvml(const std::string& kind)
   set_processes(2, 0);
   slow(0, false);
   divide(false);
+  share(false);
+  rest(false);
   for (int card = 0; card < 2; ++card) fail(card, 0);
 }
 

@@ -24,6 +24,10 @@ class FakeNvml {
   void divide(bool divided) const {
     find<decltype(fake_nvml_divide)>("fake_nvml_divide")(divided ? 1 : 0);
   }
+  void share(bool shared) const {
+    find<decltype(fake_nvml_share)>("fake_nvml_share")(shared ? 1 : 0);
+  }
+  void rest(bool idle) const { find<decltype(fake_nvml_rest)>("fake_nvml_rest")(idle ? 1 : 0); }
   void fail(int card, int code) const {
     find<decltype(fake_nvml_fail)>("fake_nvml_fail")(card, code);
   }

@@ -59,10 +59,15 @@ typedef struct {
   unsigned long long used;
   unsigned gpu_instance, compute_instance;
 } ProcessV2;
+typedef struct {
+  unsigned pid;
+  unsigned long long time_us;
+  unsigned kernels, memory, encoder, decoder;
+} ProcessLoad;
 
 static Card cards[8] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0},
                         {4, 0, 0}, {5, 0, 0}, {6, 0, 0}, {7, 0, 0}};
-static atomic_int opened, processes = 2, growth, slow_us, busy, divided;
+static atomic_int opened, processes = 2, growth, slow_us, busy, divided, shared, idle;
 
 int fake_nvml_calls(int card) {
   return cards[card].calls;
@@ -76,6 +81,12 @@ void fake_nvml_set_processes(int count, int more) {
 }
 void fake_nvml_divide(int is_divided) {
   divided = is_divided;
+}
+void fake_nvml_share(int is_shared) {
+  shared = is_shared;
+}
+void fake_nvml_rest(int is_idle) {
+  idle = is_idle;
 }
 void fake_nvml_fail(int card, int code) {
   cards[card].fails = code;
@@ -249,6 +260,39 @@ int nvmlDeviceGetGraphicsRunningProcesses_v2(Card* card, unsigned* count, Proces
   const ProcessV2 drawing = {77, 96ULL << 20, ~0U, ~0U}, both = {4242, 20ULL << 30, ~0U, ~0U};
   list[0] = drawing;
   list[1] = both;
+  return OK;
+}
+/* One client of MPS, where the fake is told to have one. */
+int nvmlDeviceGetMPSComputeRunningProcesses_v2(Card* card, unsigned* count, ProcessV2* list) {
+  TOUCH(card);
+  if (!shared) {
+    *count = 0;
+    return OK;
+  }
+  if (*count < 1 || list == NULL) return refuse_room(count, 1);
+  *count = 1;
+  const ProcessV2 client = {500, 1ULL << 30, ~0U, ~0U};
+  list[0] = client;
+  return OK;
+}
+/* The first process worked until now, the second one's sample is an old one, the one that draws
+   reports what cannot be. */
+int nvmlDeviceGetProcessUtilization(Card* card, ProcessLoad* list, unsigned* count,
+                                    unsigned long long since_us) {
+  enum { SAMPLES = 4 };
+  TOUCH(card);
+  if (divided) return NOT_SUPPORTED;
+  if (idle) return NOT_FOUND;
+  if (*count < SAMPLES || list == NULL) {
+    *count = SAMPLES;
+    return TOO_SMALL;
+  }
+  *count = SAMPLES;
+  const ProcessLoad samples[SAMPLES] = {{4242, since_us + 200, 12, 1, 0, 0},
+                                        {4242, since_us + 500, 83, 40, 7, 9},
+                                        {4243, since_us - 500, 99, 99, 99, 99},
+                                        {77, since_us + 100, 400000000, 0, 0, 2}};
+  memcpy(list, samples, sizeof samples);
   return OK;
 }
 int nvmlDeviceGetMemoryInfo_v2(Card* card, MemoryV2* memory) {

@@ -15,6 +15,10 @@ void fake_nvml_set_processes(int count, int growth);
 /* Whether every card is divided (MIG) from now on; its processes then have instances, and its load
    is not told. */
 void fake_nvml_divide(int divided);
+/* Whether a client of MPS computes on every card from now on. */
+void fake_nvml_share(int shared);
+/* Whether the driver has no sample of any process's load from now on. */
+void fake_nvml_rest(int idle);
 /* From now on every call of that card answers `code`; 0: as usual. */
 void fake_nvml_fail(int card, int code);
 

@@ -76,12 +76,16 @@ TEST(GpuJson, ACardWithoutUseIsASkipWithAllThatIsKnown) {
   }
   EXPECT_EQ(gpu["processes"][0]["name"], "python3");
   EXPECT_EQ(gpu["processes"][0]["type"], "C+G");
+  EXPECT_EQ(gpu["processes"][0]["utilisation"], 0.83);
+  EXPECT_EQ(gpu["processes"][0]["encoder_utilisation"], 0.07);
+  EXPECT_EQ(gpu["processes"][0]["decoder_utilisation"], 0);
   EXPECT_EQ(gpu["processes"][0]["gpu_instance"], 1);
   EXPECT_EQ(gpu["processes"][0]["compute_instance"], 0);
   EXPECT_EQ(gpu["processes"][1]["type"], "G");
   EXPECT_TRUE(gpu["processes"][1]["gpu_instance"].is_null());
   EXPECT_EQ(gpu["processes"][1]["missing"]["gpu_instance"], "the card is not divided");
   EXPECT_TRUE(gpu["processes"][1]["memory_bytes"].is_null());
+  EXPECT_EQ(gpu["processes"][1]["missing"]["utilisation"], "the driver is too old for it");
   EXPECT_EQ(gpu["processes"][1]["missing"]["memory_bytes"], "the driver does not tell it");
 }
 
@@ -113,7 +117,7 @@ TEST(GpuText, HasEveryLineAndReason) {
        {"0000:01:00.0", "412 W of 650 W", "NVIDIA H200: not used, built without CUDA", "Hopper",
         "17 of 18 links active", "N/A (this card or its driver does not report it)", "python3",
         "20.0 GiB", "N/A (the driver does not tell it)", "23.0 GB/s", "exclusive process",
-        "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "C+G",
+        "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "C+G   83.0 %",
         ", GPU instance 1, compute instance 0"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }

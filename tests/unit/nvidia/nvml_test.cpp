@@ -148,6 +148,38 @@ TEST(NvmlReadings, EachProcessHasItsType) {
   }
 }
 
+TEST(NvmlReadings, AClientOfMpsIsToldApart) {
+  const FakeNvml fake("h200");
+  fake.share(true);
+  const Session session(fake.path());
+  const GpuTelemetry t = everything(session.functions(), first_card(session.functions()));
+  ASSERT_TRUE(t.processes);
+  ASSERT_EQ(t.processes->size(), 4U);
+  EXPECT_EQ((*t.processes)[1].pid, 500);
+  EXPECT_EQ(process_type((*t.processes)[1]), "M+C");
+  EXPECT_EQ(process_type((*t.processes)[0]), "C");
+}
+
+TEST(NvmlReadings, EachProcessHasItsLoad) {
+  const FakeNvml fake("h200");
+  const Session session(fake.path());
+  const Handle card = first_card(session.functions());
+  GpuTelemetry t = everything(session.functions(), card);
+  ASSERT_TRUE(t.processes);
+  const GpuProcess &works = t.processes->at(0), &draws = t.processes->at(1),
+                   &rests = t.processes->at(2);
+  EXPECT_EQ(works.utilisation.value_or(-1), 0.83) << "the newest of its samples";
+  EXPECT_EQ(works.encoder_utilisation.value_or(-1), 0.07);
+  EXPECT_EQ(works.decoder_utilisation.value_or(-1), 0.09);
+  EXPECT_EQ(draws.utilisation.reason(), "the driver tells an impossible value");
+  EXPECT_EQ(draws.decoder_utilisation.value_or(-1), 0.02);
+  EXPECT_EQ(rests.utilisation.value_or(-1), 0) << "its sample is older than a second";
+  fake.rest(true);
+  t = everything(session.functions(), card);
+  ASSERT_TRUE(t.processes);
+  for (const GpuProcess& one : *t.processes) EXPECT_EQ(one.utilisation.value_or(-1), 0);
+}
+
 TEST(NvmlReadings, ProcessesOfADividedCardHaveTheirInstances) {
   const FakeNvml fake("h200");
   fake.divide(true);
@@ -160,7 +192,8 @@ TEST(NvmlReadings, ProcessesOfADividedCardHaveTheirInstances) {
   EXPECT_EQ((*t.processes)[0].compute_instance.value_or(-1), 0);
   EXPECT_FALSE((*t.processes)[1].gpu_instance) << "one that draws";
   EXPECT_EQ((*t.processes)[2].gpu_instance.value_or(-1), 2);
-  for (const auto& load : {t.utilisation, t.encoder_utilisation, t.decoder_utilisation}) {
+  for (const auto& load : {t.utilisation, t.encoder_utilisation, t.decoder_utilisation,
+                           t.processes->at(0).utilisation}) {
     EXPECT_EQ(load.reason(), "this card or its driver does not report it");
   }
 }
@@ -225,6 +258,7 @@ TEST(NvmlFacts, AnOldDriverLacksFunctionsAndSaysWhich) {
   for (const std::string& reason :
        {f.uuid.reason(), f.serial.reason(), f.vbios_version.reason(), t.pcie.reason(),
         t.encoder_utilisation.reason(), t.decoder_utilisation.reason(),
+        t.processes->at(0).utilisation.reason(), t.processes->at(1).decoder_utilisation.reason(),
         t.pcie_received_bytes_per_s.reason(), t.persistence_mode.reason(), t.compute_mode.reason(),
         t.display_active.reason()}) {
     EXPECT_NE(reason.find("too old: its NVML has no nvmlDeviceGet"), std::string::npos) << reason;

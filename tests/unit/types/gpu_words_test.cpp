@@ -98,6 +98,8 @@ TEST(GpuWords, AProcessHasATypeAndAnInstance) {
   undivided.compute_instance = Maybe<int>::missing("whole");
   EXPECT_EQ(process_type(undivided), "C");
   EXPECT_EQ(process_instance(undivided).value_or(""), "GPU instance 1");
+  undivided.shares = true;
+  EXPECT_EQ(process_type(undivided), "M+C");
 }
 
 TEST(GpuWords, WhyACardIsNotUsed) {

@@ -122,9 +122,9 @@ void read_loads(const Functions& nvml, Handle card, std::vector<GpuProcess>& pro
 }  // namespace
 
 Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle card) {
-  const auto compute = nvml.compute_processes
-                           ? list_processes<ProcessV2>(nvml.compute_processes, card)
-                           : list_processes<ProcessV1>(nvml.compute_processes_v1, card);
+  auto compute = nvml.compute_processes
+                     ? list_processes<ProcessV2>(nvml.compute_processes, card)
+                     : list_processes<ProcessV1>(nvml.compute_processes_v1, card);
   if (!compute) return compute;
   const auto graphics = nvml.graphics_processes
                             ? list_processes<ProcessV2>(nvml.graphics_processes, card)

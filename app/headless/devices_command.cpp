@@ -101,7 +101,7 @@ class DeviceReport {
   }
 
   std::string row(const DeviceTelemetry& t) const {
-    return layout_.row({to_string(t.device), t.utilisation ? percent(*t.utilisation) : "N/A",
+    return layout_.row({to_string(t.device), percent(t.utilisation),
                         t.clock_mhz ? fmt::format("{:.0f} MHz", *t.clock_mhz) : "N/A",
                         t.temperature_c ? fmt::format("{:.0f} C", *t.temperature_c) : "N/A",
                         format_bytes(t.memory_available_bytes), format_bytes(t.lab_used_bytes)});

@@ -90,23 +90,20 @@ void GpuReport::processes(const GpuTelemetry& reading) const {
   for (const GpuProcess& one : *reading.processes) {
     const Maybe<std::string> part = process_instance(one);
     console_.line(fmt::format("    {:<10}{:<5}{:>7}  {:<26}{}{}", one.pid, process_type(one),
-                              one.utilisation ? percent(*one.utilisation) : "N/A",
-                              one.name.value_or("(not visible)"),
+                              percent(one.utilisation), one.name.value_or("(not visible)"),
                               one.memory_bytes ? format_bytes(*one.memory_bytes)
                                                : "N/A (" + one.memory_bytes.reason() + ")",
                               part ? ", " + *part : ""));
   }
   if (reading.processes->empty()) return;
-  const GpuProcess& first = reading.processes->front();
   const auto silent = std::find_if(reading.processes->begin(), reading.processes->end(),
                                    [](const GpuProcess& one) { return !one.utilisation; });
   if (silent != reading.processes->end()) {
     console_.line(
         fmt::format("    Load of {}: N/A ({})", silent->pid, silent->utilisation.reason()));
   }
-  if (!process_instance(first)) {
-    console_.line("    MIG instances: N/A (" + process_instance(first).reason() + ")");
-  }
+  const Maybe<std::string> part = process_instance(reading.processes->front());
+  if (!part) console_.line("    MIG instances: N/A (" + part.reason() + ")");
 }
 
 void GpuReport::peers(const GpuFacts& facts) const {
@@ -126,10 +123,10 @@ void GpuReport::readings() const {
       console_.line(layout_.row({t.pci_bus_id, "asleep"}));
       continue;
     }
-    console_.line(layout_.row({t.pci_bus_id, t.utilisation ? percent(*t.utilisation) : "N/A",
-                               or_na(t.sm_clock_mhz, "{:.0f} MHz"),
-                               or_na(t.temperature_c, "{:.0f} C"), power_text(t).value_or("N/A"),
-                               t.memory_used_bytes ? format_bytes(*t.memory_used_bytes) : "N/A"}));
+    console_.line(
+        layout_.row({t.pci_bus_id, percent(t.utilisation), or_na(t.sm_clock_mhz, "{:.0f} MHz"),
+                     or_na(t.temperature_c, "{:.0f} C"), power_text(t).value_or("N/A"),
+                     t.memory_used_bytes ? format_bytes(*t.memory_used_bytes) : "N/A"}));
   }
 }
 

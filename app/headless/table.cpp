@@ -17,6 +17,10 @@ std::string percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f} %", share * 100) : "N/A";
 }
 
+std::string percent(const Maybe<double>& share) {
+  return share ? percent(*share) : "N/A";
+}
+
 TableLayout::TableLayout(std::vector<TableColumn> columns) : columns_(std::move(columns)) {
   for (TableColumn& c : columns_) c.width = std::max(c.width, display_width(c.title));
 }

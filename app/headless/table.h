@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/types/maybe.h"
+
 namespace lab::app {
 
 struct TableColumn {
@@ -30,7 +32,8 @@ class TableLayout {
 // Columns that UTF-8 text takes in a terminal, wide scripts aside.
 int display_width(std::string_view text);
 
-// "42 %", or "N/A".
+// "42.0 %", or "N/A".
 std::string percent(double share);
+std::string percent(const Maybe<double>& share);
 
 }  // namespace lab::app

@@ -87,7 +87,7 @@ def run_case(cases, program, name):
     return 0
 
 
-def run(program, home, *args, timeout=150, env=None, **kwargs):
+def run(program, home, *args, timeout=60, env=None, **kwargs):
     return subprocess.run(
         [program, *map(str, args)],
         env=env or home.env,
@@ -101,7 +101,7 @@ def run(program, home, *args, timeout=150, env=None, **kwargs):
     )
 
 
-def run_script(program, home, steps, *args, timeout=200):
+def run_script(program, home, steps, *args, timeout=100):
     """Plays the steps in the window; fails when the program does."""
     script = home.file("script.jsonl")
     script.write_text("".join(json.dumps(step) + "\n" for step in steps))

@@ -229,11 +229,11 @@ def case_window(program, home):
         {"click": "training/data/Fashion-MNIST"},
         {"set": "training/data_dir", "value": "nowhere"},
         {"click": "training/start"},
-        {"wait": "idle", "timeout": 90},
+        {"wait": "idle", "timeout": 30},
         {"describe": "failed.json"},
         {"click": "training/data/Synthetic"},
         {"click": "training/start"},
-        {"wait": "idle", "timeout": 90},
+        {"wait": "idle", "timeout": 30},
         {"describe": "trained.json"},
     ]
     script = home.file("script.jsonl")

@@ -80,7 +80,7 @@ def follow(one, contract):
         check(isinstance(value, kind) and not whole_flag, f"{contract}.{key} is {value!r}")
 
 
-def json_of(program, home, *args, status=0, timeout=150):
+def json_of(program, home, *args, status=0, timeout=60):
     result = run(program, home, *args, "--json", timeout=timeout)
     check(result.returncode == status, f"{args}: status {result.returncode}: {result.stderr}")
     return objects(result.stdout)

@@ -300,7 +300,7 @@ def case_scaling(program, home):
             {"describe": "measured.json"},
             {"set": "scaling/link", "value": "PCIe 3.0"},
             {"click": "scaling/predict"},
-            {"wait": "idle", "timeout": 60},
+            {"wait": "idle", "timeout": 20},
             {"describe": "predicted.json"},
         ],
         "--cpu-devices",
@@ -360,7 +360,7 @@ def case_cancel(program, home):
         {"wait_for": "status/cancel"},
         {"describe": "running.json"},
         {"click": "status/cancel"},
-        {"wait": "idle", "timeout": 60},
+        {"wait": "idle", "timeout": 10},
         {"wait_for": "training/stopped"},
         {"set": "training/model", "value": "softmax"},
         {"describe": "stopped.json"},
@@ -492,7 +492,7 @@ def case_pace(program, home):
             {"wait_for": "status/cancel"},
             {"wait": seconds},
             {"click": "status/cancel"},
-            {"wait": "idle", "timeout": 60},
+            {"wait": "idle", "timeout": 20},
         ]
         return frame_stats(run_script(program, home, steps, "--size", SIZE, "--frame-stats").stderr)
 

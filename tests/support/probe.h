@@ -1,6 +1,7 @@
 #pragma once
 // Runs one experiment on the calling thread and keeps what it reports.
 #include <chrono>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <stop_token>
@@ -23,15 +24,14 @@ struct Probe {
 
   // Throws what the experiment throws; `events` then holds what came before.
   void run(Experiment& experiment) {
-    events.clear();
     RunContext ctx(1, machine, tensors, channel, control, stop.get_token());
     try {
       experiment.run(ctx);
     } catch (...) {
-      keep_what_waits();
+      events = channel.drain();
       throw;
     }
-    keep_what_waits();
+    events = channel.drain();
   }
 
   // Runs it and requests a stop in the middle; the code of the error that it ends with, none when
@@ -41,15 +41,20 @@ struct Probe {
       std::this_thread::sleep_for(after);
       stop.request_stop();
     });
-    return code_of(experiment);
+    try {
+      run(experiment);
+      return {};
+    } catch (const Error& error) {
+      return error.code();
+    }
   }
 
-  // Runs it and requests a stop as soon as it has reported `count` events of a kind, however long
-  // that takes here; the code of the error that it ends with, none when it runs to its end.
+  // As `run`, with a stop requested as soon as `count` events of a kind were reported, however long
+  // that takes here.
   template <typename T>
-  std::optional<Errc> run_until(Experiment& experiment, std::size_t count) {
+  void run_until(Experiment& experiment, std::size_t count) {
     std::vector<Event> read;
-    std::optional<Errc> code;
+    std::exception_ptr thrown;
     {
       const std::jthread reader([&](const std::stop_token& over) {
         std::size_t found = 0;
@@ -61,11 +66,14 @@ struct Probe {
           if (found >= count) stop.request_stop();
         }
       });
-      code = code_of(experiment);
+      try {
+        run(experiment);
+      } catch (...) {
+        thrown = std::current_exception();
+      }
     }
-    // What was read on the way came before what still waited at the end.
     events.insert(events.begin(), std::move_iterator(read.begin()), std::move_iterator(read.end()));
-    return code;
+    if (thrown) std::rethrow_exception(thrown);
   }
 
   template <typename T>
@@ -83,19 +91,6 @@ struct Probe {
   RunControl control;
   std::stop_source stop;
   std::vector<Event> events;
-
- private:
-  std::optional<Errc> code_of(Experiment& experiment) {
-    try {
-      run(experiment);
-      return {};
-    } catch (const Error& error) {
-      return error.code();
-    }
-  }
-  void keep_what_waits() {
-    for (Event& e : channel.drain()) events.push_back(std::move(e));
-  }
 };
 
 }  // namespace lab::test

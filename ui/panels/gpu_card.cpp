@@ -124,14 +124,13 @@ void age_note(const Panel& p, const GpuTelemetry& last) {
 
 std::string hint_of(const GpuProcess& one) {
   const Maybe<std::string> part = process_instance(one);
-  const auto engine = [](const Maybe<double>& used) { return used ? percent(*used) : "N/A"; };
   const std::string loads =
       one.utilisation
           ? fmt::format(
                 "In the last second its kernels ran {} of the time; it used {} of the encoder and "
                 "{} of the decoder.\n",
-                percent(*one.utilisation), engine(one.encoder_utilisation),
-                engine(one.decoder_utilisation))
+                percent(*one.utilisation), percent(one.encoder_utilisation),
+                percent(one.decoder_utilisation))
           : "Load: N/A, " + one.utilisation.reason() + ".\n";
   return fmt::format(
       "Number of the process, its type (C computes, G draws, M+C computes through MPS), its name, "
@@ -142,11 +141,10 @@ std::string hint_of(const GpuProcess& one) {
 
 // "83 %, 20.0 GiB", or what of it is known.
 Maybe<std::string> load_and_memory(const GpuProcess& one) {
-  if (!one.memory_bytes) {
-    return one.utilisation ? percent(*one.utilisation) + ", memory N/A"
-                           : Maybe<std::string>::missing(one.memory_bytes.reason());
+  if (!one.utilisation && !one.memory_bytes) {
+    return Maybe<std::string>::missing(one.memory_bytes.reason());
   }
-  const std::string memory = format_bytes(*one.memory_bytes);
+  const std::string memory = one.memory_bytes ? format_bytes(*one.memory_bytes) : "memory N/A";
   return one.utilisation ? percent(*one.utilisation) + ", " + memory : memory;
 }
 

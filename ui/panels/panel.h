@@ -156,7 +156,8 @@ bool is_old(const Kept<Results>& kept) {
 }
 
 // --- words ----------------------------------------------------------------------------------
-std::string percent(double share);  // "61 %"
+std::string percent(double share);                // "61 %"
+std::string percent(const Maybe<double>& share);  // that, or "N/A"
 std::string timing_text(const Timing& time);
 std::string conditions_text(const Conditions& conditions);
 std::string describe(const MatmulSample& sample, CacheState cache);

@@ -21,7 +21,7 @@ Chip device_chip(const Panel& p, Device device) {
   chip.name = lab::to_string(device);
   chip.path = "title/" + chip.name;
   chip.color = device_color(*p.ui.theme, device);
-  chip.value = last.utilisation ? percent(*last.utilisation) : "N/A";
+  chip.value = percent(last.utilisation);
   const std::int64_t used = p.model.memory(device).used;
   if (used > 0) chip.value += "  " + format_bytes(used);
   chip.text = last.utilisation

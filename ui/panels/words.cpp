@@ -12,6 +12,10 @@ std::string percent(double share) {
   return fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
 }
 
+std::string percent(const Maybe<double>& share) {
+  return share ? percent(*share) : "N/A";
+}
+
 std::string gflops_text(double gflops) {
   return format_si(gflops * 1e9, "FLOP/s");
 }

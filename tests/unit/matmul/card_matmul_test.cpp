@@ -215,8 +215,8 @@ TEST_F(CardMatmul, NeedsMemoryOnBothSides) {
 TEST_F(CardMatmul, LiveUntilStopped) {
   StartMatmul r = request({"async", "cublas"});
   r.live = true;
-  // Two rounds of two rungs.
-  EXPECT_EQ(probe.run_until<MatmulSample>(*make_matmul_experiment(r), 4), Errc::Cancelled);
+  const auto two_rounds = [&] { probe.run_until<MatmulSample>(*make_matmul_experiment(r), 4); };
+  EXPECT_EQ(message_of(two_rounds, Errc::Cancelled), "cancelled");
   EXPECT_GE(probe.all<MatmulSample>().size(), 4U);
   expect_all_given_back();
 }

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <map>
-#include <thread>
 #include <tuple>
 
 #include "compute/files/whole_file.h"
@@ -222,11 +221,8 @@ TEST(ScalingExperiment, CancelsInTheMiddle) {
   test::Probe probe(2);
   StartScaling request = small_request();
   request.steps = 100000;
-  const std::jthread canceller([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    probe.stop.request_stop();
-  });
-  test::message_of([&] { probe.run(*make_scaling_experiment(request)); }, Errc::Cancelled);
+  EXPECT_EQ(probe.run_and_stop(*make_scaling_experiment(request), std::chrono::milliseconds(500)),
+            Errc::Cancelled);
   EXPECT_TRUE(probe.machine.at(cpu(0)).memory().list().empty());
   EXPECT_TRUE(probe.machine.at(cpu(1)).memory().list().empty());
 }

@@ -285,7 +285,8 @@ TEST_F(CardTransfer, RunsLiveUntilCancelled) {
   StartTransfers r = request({gpu(0)}, {gpu(0)});
   r.ops = {TransferOp::Copy};
   r.live = true;
-  EXPECT_EQ(probe.run_until<TransferSample>(*make_transfer_experiment(r), 3), Errc::Cancelled);
+  message_of([&] { probe.run_until<TransferSample>(*make_transfer_experiment(r), 3); },
+             Errc::Cancelled);
   EXPECT_GE(probe.all<TransferSample>().size(), 3U);
   expect_all_given_back();
 }

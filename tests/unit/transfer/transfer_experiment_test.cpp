@@ -7,6 +7,7 @@
 
 #include "compute/types/error.h"
 #include "compute/types/units.h"
+#include "tests/support/errors.h"
 #include "tests/support/probe.h"
 
 namespace lab {
@@ -227,8 +228,8 @@ TEST(TransferExperiment, RunsLiveUntilCancelled) {
   Probe probe;
   StartTransfers request = quick_request();
   request.live = true;
-  EXPECT_EQ(probe.run_until<TransferSample>(*make_transfer_experiment(request), 3),
-            Errc::Cancelled);
+  test::message_of([&] { probe.run_until<TransferSample>(*make_transfer_experiment(request), 3); },
+                   Errc::Cancelled);
   const auto samples = probe.all<TransferSample>();
   EXPECT_GE(samples.size(), 3U);
   for (const TransferSample& s : samples) {

@@ -22,7 +22,7 @@ def run(program, folder, visible, *words):
     if visible is not None:
         environment["CUDA_VISIBLE_DEVICES"] = visible
     return subprocess.run([program, *words], env=environment, capture_output=True, text=True,
-                          timeout=150, check=False)
+                          timeout=50, check=False)
 
 
 def objects(done):

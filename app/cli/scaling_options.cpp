@@ -8,7 +8,7 @@
 namespace lab::app {
 namespace {
 
-constexpr std::int64_t kMany = 1'000'000;
+constexpr std::int64_t kMostScaled = 1'000'000;
 constexpr int kMostPredicted = 65536;
 constexpr std::int64_t kLenetEpochs = 3;
 
@@ -21,7 +21,7 @@ void add_training_options(CLI::App& app, StartTraining& request, ScalingText& te
   add_model_option(app, request.model);
   add_data_options(app, request, text.training);
   add_value(app, "--batch", "N", "Images of a step: of all devices (strong) or of each (weak)",
-            [&](const std::string& value) { request.batch = whole_number(value, 1, kMany); });
+            [&](const std::string& value) { request.batch = whole_number(value, 1, kMostScaled); });
   add_value(app, "--lr", "X", "Learning rate; the chapters' for the model when left out",
             [&](const std::string& value) { request.lr = real_number(value, 0, 1e6); });
   add_value(app, "--seed", "N", "Seed of weights, order and synthetic images",
@@ -63,14 +63,15 @@ void add_measure_options(CLI::App& app, JobOptions& out, StartScaling& request, 
                                         {"both", {ScalingMode::Strong, ScalingMode::Weak}}});
             });
   add_value(app, "--steps", "N", "Timed steps of each run, after three untimed ones",
-            [&](const std::string& value) { request.steps = whole_number(value, 1, kMany); });
-  add_value(app, "--rounds", "N", "How often every number of devices takes its turn",
-            [&](const std::string& value) { request.rounds = whole_number(value, 1, kMany); });
+            [&](const std::string& value) { request.steps = whole_number(value, 1, kMostScaled); });
+  add_value(
+      app, "--rounds", "N", "How often every number of devices takes its turn",
+      [&](const std::string& value) { request.rounds = whole_number(value, 1, kMostScaled); });
   add_value(app, "--accuracy-steps", "N",
             "Steps before the test accuracy (strong scaling); an epoch of 235 when left out, for "
             "lenet three: it learns nothing before",
             [&](const std::string& value) {
-              request.accuracy_steps = whole_number(value, 1, kMany);
+              request.accuracy_steps = whole_number(value, 1, kMostScaled);
               text.accuracy_steps_asked = true;
             });
   app.add_flag_callback(

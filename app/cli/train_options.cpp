@@ -11,7 +11,7 @@
 namespace lab::app {
 namespace {
 
-constexpr std::int64_t kMany = 1'000'000'000;
+constexpr std::int64_t kMostTrained = 1'000'000'000;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ namespace {
 
 void add_step_options(CLI::App& app, StartTraining& request) {
   add_value(app, "--batch", "N", "Images of one step",
-            [&](const std::string& text) { request.batch = whole_number(text, 1, kMany); });
+            [&](const std::string& text) { request.batch = whole_number(text, 1, kMostTrained); });
   add_value(app, "--lr", "X", "Learning rate; the chapters' for the model when left out",
             [&](const std::string& text) { request.lr = real_number(text, 0, 1e6); });
   add_value(app, "--momentum", "X", "Momentum of SGD, 0 to 1",
@@ -59,9 +59,9 @@ void add_step_options(CLI::App& app, StartTraining& request) {
   add_value(app, "--weight-decay", "X", "Weight decay of SGD",
             [&](const std::string& text) { request.weight_decay = real_number(text, 0, 1e6); });
   add_value(app, "--epochs", "N", "Passes over the training set",
-            [&](const std::string& text) { request.epochs = whole_number(text, 1, kMany); });
+            [&](const std::string& text) { request.epochs = whole_number(text, 1, kMostTrained); });
   add_value(app, "--steps", "N", "End after so many steps",
-            [&](const std::string& text) { request.steps = whole_number(text, 0, kMany); });
+            [&](const std::string& text) { request.steps = whole_number(text, 0, kMostTrained); });
   add_value(app, "--seed", "N", "Seed of weights, order and synthetic images",
             [&](const std::string& text) { request.seed = seed_number(text); });
 }
@@ -120,9 +120,10 @@ void add_file_options(CLI::App& app, StartTraining& request) {
             [&](const std::string& text) { request.save_file = text; });
   add_value(app, "--checkpoint", "DIR", "Where to write checkpoints; the newest two are kept",
             [&](const std::string& text) { request.checkpoint_dir = text; });
-  add_value(
-      app, "--every", "N", "Steps between checkpoints; at the end alone when left out",
-      [&](const std::string& text) { request.checkpoint_every = whole_number(text, 0, kMany); });
+  add_value(app, "--every", "N", "Steps between checkpoints; at the end alone when left out",
+            [&](const std::string& text) {
+              request.checkpoint_every = whole_number(text, 0, kMostTrained);
+            });
   add_value(app, "--resume", "DIR",
             "Go on from the newest checkpoint there; --epochs and --steps count from the beginning",
             [&](const std::string& text) { request.resume_dir = text; });

@@ -24,7 +24,7 @@ Json number(const std::optional<double>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json names(const std::vector<Device>& devices) {
+Json device_names(const std::vector<Device>& devices) {
   Json list = Json::array();
   for (const Device d : devices) list.push_back(to_string(d));
   return list;
@@ -192,7 +192,7 @@ Json ceilings_json(const CeilingsMeasured& e) {
 void add_training(Json& json, const TrainingDone& training) {
   json["test_acc"] = number(training.test_acc);
   json["images_per_s"] = training.images_per_s;
-  json["devices"] = names(training.devices);
+  json["devices"] = device_names(training.devices);
   json["steps"] = training.steps;
   json["training_seconds"] = training.seconds;
   json["ranks"] = training.ranks;

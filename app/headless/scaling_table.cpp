@@ -12,9 +12,9 @@
 namespace lab::app {
 namespace {
 
-constexpr const char* kNone = "-";
+constexpr const char* kNoFigure = "-";
 
-std::string speed(double images_per_s) {
+std::string images_text(double images_per_s) {
   return fmt::format("{:.0f}", images_per_s);
 }
 
@@ -22,8 +22,8 @@ std::string factor(double speedup) {
   return fmt::format("{:.2f}x", speedup);
 }
 
-std::string time(double seconds) {
-  return seconds > 0 ? format_seconds(seconds) : kNone;
+std::string step_time(double seconds) {
+  return seconds > 0 ? format_seconds(seconds) : kNoFigure;
 }
 
 std::string remark(const ScalingPoint& p) {
@@ -33,7 +33,7 @@ std::string remark(const ScalingPoint& p) {
 }
 
 std::string error_text(const ScalingPrediction& p) {
-  if (!p.measured_step_s) return kNone;
+  if (!p.measured_step_s) return kNoFigure;
   return fmt::format("{:+.1f} %", (p.step_s / *p.measured_step_s - 1) * 100);
 }
 
@@ -68,10 +68,11 @@ class ScalingTable final : public Printer {
       }
       console_.line(measured_.row(
           {std::to_string(p.devices), std::to_string(p.batch), format_seconds(p.step.median_s),
-           spread_text(p.step), speed(p.images_per_s), factor(p.speedup), percent(p.efficiency),
-           time(p.split.compute_s), time(p.split.all_reduce_s), time(p.split.exposed_s),
-           time(p.split.imbalance_s), p.devices > 1 ? percent(p.hidden_share) : kNone,
-           p.test_acc ? fmt::format("{:.4f}", *p.test_acc) : kNone, remark(p)}));
+           spread_text(p.step), images_text(p.images_per_s), factor(p.speedup),
+           percent(p.efficiency), step_time(p.split.compute_s), step_time(p.split.all_reduce_s),
+           step_time(p.split.exposed_s), step_time(p.split.imbalance_s),
+           p.devices > 1 ? percent(p.hidden_share) : kNoFigure,
+           p.test_acc ? fmt::format("{:.4f}", *p.test_acc) : kNoFigure, remark(p)}));
       shares_cores = shares_cores || p.shares_cores;
     }
     if (shares_cores) {
@@ -89,11 +90,12 @@ class ScalingTable final : public Printer {
       console_.line(predicted_.header());
       heading_ = heading;
     }
-    console_.line(predicted_.row(
-        {std::to_string(p.devices), std::to_string(p.batch), format_seconds(p.step_s),
-         speed(p.images_per_s), factor(p.speedup), percent(p.efficiency), time(p.split.compute_s),
-         time(p.split.all_reduce_s), time(p.split.exposed_s), time(p.split.imbalance_s),
-         time(p.measured_step_s.value_or(0)), error_text(p)}));
+    console_.line(predicted_.row({std::to_string(p.devices), std::to_string(p.batch),
+                                  format_seconds(p.step_s), images_text(p.images_per_s),
+                                  factor(p.speedup), percent(p.efficiency),
+                                  step_time(p.split.compute_s), step_time(p.split.all_reduce_s),
+                                  step_time(p.split.exposed_s), step_time(p.split.imbalance_s),
+                                  step_time(p.measured_step_s.value_or(0)), error_text(p)}));
   }
 
   Console& console_;

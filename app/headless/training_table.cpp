@@ -17,7 +17,7 @@ std::string accuracy(const std::optional<double>& value) {
   return value ? fmt::format("{:.4f}", *value) : "N/A";
 }
 
-std::string speed(double images_per_s) {
+std::string speed_text(double images_per_s) {
   return fmt::format("{:.0f} images/s", images_per_s);
 }
 
@@ -90,13 +90,13 @@ class TrainingTable final : public Printer {
     header_shown_ = true;
     console_.line(layout_.row({std::to_string(e.epoch), fmt::format("{:.4f}", e.train_loss),
                                fmt::format("{:.4f}", e.train_acc), accuracy(e.test_acc),
-                               format_seconds(e.seconds), speed(e.images_per_s)}));
+                               format_seconds(e.seconds), speed_text(e.images_per_s)}));
   }
 
   void show_done(const TrainingDone& d) {
     const std::string result = d.test_acc ? "test accuracy " + accuracy(d.test_acc) + ", " : "";
     console_.line(fmt::format("{}{} steps in {}, {} on {}", result, d.steps,
-                              format_seconds(d.seconds), speed(d.images_per_s), places(d)));
+                              format_seconds(d.seconds), speed_text(d.images_per_s), places(d)));
     if (d.devices.size() > 1) console_.line(split(d));
     if (!d.saved_file.empty()) console_.line("weights saved in " + d.saved_file);
     if (!d.checkpoint.empty()) console_.line("checkpoint in " + d.checkpoint);

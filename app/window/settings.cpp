@@ -13,7 +13,7 @@
 namespace lab::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 std::string variable(const char* name) {
@@ -21,7 +21,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-int side(const Json& window, const char* key, int fallback) {
+int side(const OrderedJson& window, const char* key, int fallback) {
   if (!window.contains(key) || !window[key].is_number_integer()) return fallback;
   return static_cast<int>(std::clamp<std::int64_t>(window[key].get<std::int64_t>(), 480, 16384));
 }
@@ -42,7 +42,7 @@ Settings load_settings(const fs::path& file) {
   Settings settings;
   std::error_code ignored;
   if (file.empty() || !fs::exists(file, ignored)) return settings;
-  const Json json = Json::parse(files::read_file(file), nullptr, false);
+  const OrderedJson json = OrderedJson::parse(files::read_file(file), nullptr, false);
   if (!json.is_object()) {
     throw Error(Errc::Corrupt, fmt::format("settings: {} is not a JSON object; the defaults are "
                                            "used and it is replaced at the end",
@@ -67,10 +67,10 @@ void save_settings(const Settings& settings, const fs::path& file) {
     throw Error(Errc::Io, fmt::format("settings: the folder {} cannot be made: {}",
                                       file.parent_path().string(), failed.message()));
   }
-  Json json;
+  OrderedJson json;
   json["window"] = {{"width", settings.window.width}, {"height", settings.window.height}};
   json["view"] = settings.view;
-  files::write_file(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  files::write_file(file, json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
 }
 
 }  // namespace lab::app

@@ -42,7 +42,7 @@ struct FilterMemory {
 
 // Of the weight gradient. Each thread sums over its own tiles while the sums are small enough to
 // have one copy a thread; else all work on one block after the other, each on its rows of the sums.
-struct GradientMemory {
+struct WinogradGradientMemory {
   winograd::Gradients products;  // of the first thread, or of all
   bool separate = false;
   std::int64_t separate_floats = 0;  // from one thread's sums and tiles to the next one's
@@ -78,7 +78,7 @@ class WinogradConvolution final : public ConvolutionAlgorithm {
   struct GradientRun;
   int points() const { return (outputs_ + 2) * (outputs_ + 2); }
   FilterMemory filter_memory(Scratch scratch, const Filtering& f, const ConvolutionCase& c) const;
-  GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) const;
+  WinogradGradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) const;
   void transform_kernels(const ConvShape& s, const ConvolutionContext& context, const float* weight,
                          const FilterMemory& memory) const;
   void transform_turned_kernels(const ConvShape& s, const ConvolutionContext& context,
@@ -116,12 +116,12 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   return m;
 }
 
-GradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
+WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
                                                     const ConvolutionCase& c) const {
   constexpr std::int64_t kSeparate = 4 << 20, kLargest = 40 << 20;
   const ConvShape& s = c.shape;
   const int strip = tile_size(c.products).cols;
-  GradientMemory m;
+  WinogradGradientMemory m;
   winograd::Gradients& g = m.products;
   g.products = c.products;
   g.points = points();
@@ -282,7 +282,7 @@ struct WinogradConvolution::GradientRun {
   const WinogradConvolution& algorithm;
   const ConvShape& s;
   const ConvolutionContext& context;
-  const GradientMemory& memory;
+  const WinogradGradientMemory& memory;
   const float* x;
   const float* dy;
   const Image from{s.in_h, s.in_w, s.in_c}, to{s.out_h, s.out_w, s.out_c};
@@ -340,7 +340,7 @@ struct WinogradConvolution::GradientRun {
 void WinogradConvolution::weight_gradient(const ConvShape& s, const ConvolutionContext& context,
                                           const float* x, const float* dy, float* d_weight) const {
   const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
-  const GradientMemory memory =
+  const WinogradGradientMemory memory =
       gradient_memory(context.scratch, case_of(s, ConvolutionStage::WeightGradient, context));
   const GradientRun run{*this, s, context, memory, x, dy};
   if (memory.separate) {

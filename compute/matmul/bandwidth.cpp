@@ -18,7 +18,7 @@ namespace {
 constexpr double kLevelBudget_s = 0.25;
 // Long against the ten microseconds that waking the threads takes, short against the time slices
 // of other programs, so that some repetitions are not cut.
-constexpr double kRepetition_s = 0.7e-3;
+constexpr double kPassesRepetition_s = 0.7e-3;
 constexpr std::int64_t kPieceWords = std::int64_t{1} << 22;  // between two looks at a stop
 constexpr std::int64_t kPageWords = 512;
 constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15U;  // odd: word i is i * kStep, all different
@@ -112,7 +112,7 @@ std::int64_t find_passes(ReadArray& array, const WorkingSet& set, std::int64_t w
                               "wrong; it was not timed",
                               set.name, words, passes));
     }
-    if (took_s >= kRepetition_s) return passes;
+    if (took_s >= kPassesRepetition_s) return passes;
   }
 }
 

@@ -15,14 +15,14 @@ namespace {
 
 constexpr double kPeakRepetition_s = 5e-3;
 constexpr std::int64_t kMostRounds = std::int64_t{1} << 40;
-constexpr double kLevelBudget_s = 0.3;
+constexpr double kCeilingBudget_s = 0.3;
 constexpr double kCopyRepetition_s = 500e-6;
 constexpr std::int64_t kMostCopies = kMostBehindGate - 1;
 // A quarter of the second-level cache stays there for certain; eight times as much as it holds
 // leaves it nothing.
 constexpr std::int64_t kCacheParts = 4;
 constexpr std::int64_t kCachesFull = 8;
-constexpr std::int64_t kUnknownCache_bytes = 128 * kMiB;
+constexpr std::int64_t kAssumedCache_bytes = 128 * kMiB;
 
 // Rounds that take long enough for one repetition.
 std::int64_t rounds_for(double seconds, GpuMatmul& matmul, Precision precision, GatedClock& clock) {
@@ -57,7 +57,7 @@ BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
   BandwidthCeiling level;
   level.copied = true;
   level.working_set_bytes = 8 * words;
-  level.time = measure(TimedCalls{copies}, {.budget_s = kLevelBudget_s,
+  level.time = measure(TimedCalls{copies}, {.budget_s = kCeilingBudget_s,
                                             .min_repetition_s = kCopyRepetition_s,
                                             .max_calls = kMostCopies,
                                             .cancelled = [&] { return stop.stop_requested(); }});
@@ -65,13 +65,13 @@ BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
   return level;
 }
 
-struct Level {
+struct MemoryLevel {
   const char* name;
   std::int64_t bytes;  // copied within
   std::int64_t cache_bytes;
 };
 
-void add_level(MeasuredBandwidths& to, DeviceContext& device, const Level& level,
+void add_level(MeasuredBandwidths& to, DeviceContext& device, const MemoryLevel& level,
                const std::stop_token& stop) {
   const std::int64_t free_bytes = device.card()->memory().free_bytes;
   if (level.bytes > free_bytes / 2) {
@@ -123,7 +123,7 @@ const MeasuredBandwidths& card_bandwidths_of(DeviceContext& device, const std::s
   } else {
     now.missing.push_back({"L2", "the driver does not tell how large this cache is"});
   }
-  const std::int64_t full = kCachesFull * (cache > 0 ? cache : kUnknownCache_bytes);
+  const std::int64_t full = kCachesFull * (cache > 0 ? cache : kAssumedCache_bytes);
   add_level(now, device, {"memory", full, 0}, stop);
   if (known) keep_faster(now, *known);
   return known.emplace(std::move(now));

@@ -18,7 +18,7 @@ namespace {
 // Libraries keep their threads spinning for a while after a call, on the cores of whoever is next.
 constexpr std::chrono::milliseconds kSettle{30};
 constexpr double kProbeFlop = 8e6;
-constexpr double kLongestProbe_s = 0.1;
+constexpr double kLongestCpuProbe_s = 0.1;
 
 }  // namespace
 
@@ -64,7 +64,7 @@ std::optional<std::string> CpuSite::too_slow(const Rung& rung) {
     const double took_s = time_rows(rung, rows);
     const double all_s = took_s * static_cast<double>(n) / static_cast<double>(rows);
     if (all_s <= settings_.longest_run_s) return std::nullopt;
-    if (took_s * 8 > kLongestProbe_s || rows * 8 >= n) return would_take(all_s, settings_);
+    if (took_s * 8 > kLongestCpuProbe_s || rows * 8 >= n) return would_take(all_s, settings_);
     rows *= 8;
   }
   return std::nullopt;

@@ -9,7 +9,7 @@ namespace lab {
 namespace {
 
 // Below this much work, waking the threads costs more than they save.
-constexpr double kParallelFlop = 3e6;
+constexpr double kParallelBf16Flop = 3e6;
 
 // The packed GEMM's product of bf16 factors: a step is a pair of terms. T as in PairPackArgs.
 template <typename T>
@@ -71,7 +71,7 @@ template <typename T>
 void multiply(const Operands<T>& op, ThreadPool* pool, const std::stop_token& stop) {
   const double flop =
       2.0 * static_cast<double>(op.m) * static_cast<double>(op.n) * static_cast<double>(op.k);
-  if (flop < kParallelFlop) pool = nullptr;
+  if (flop < kParallelBf16Flop) pool = nullptr;
   const Bf16Product<T> product(op, bf16_kernels());
   const std::int64_t row_tiles = ceil_div(op.m, product.mr());
   const std::int64_t col_tiles = ceil_div(op.n, product.nr());

@@ -16,13 +16,13 @@ constexpr std::int64_t kLeastMemory = 64 * kMiB;
 constexpr std::int64_t kUnknownCaches = 32 * kMiB;  // where the machine shows none
 
 // The caches of one level; sizes differ where cores do.
-struct Level {
+struct CacheLevel {
   std::int64_t all_bytes = 0;
   std::int64_t smallest_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
-Level level_of(std::span<const CacheInfo> caches, int level) {
-  Level found;
+CacheLevel level_of(std::span<const CacheInfo> caches, int level) {
+  CacheLevel found;
   for (const CacheInfo& cache : caches) {
     if (cache.level != level || cache.size_bytes <= 0) continue;
     found.all_bytes += cache.size_bytes * std::max(cache.instances, 1);
@@ -35,7 +35,7 @@ std::int64_t whole_grains(std::int64_t bytes) {
   return bytes / kGrain * kGrain;
 }
 
-WorkingSet cache_set(const std::string& name, const Level& level, std::int64_t share,
+WorkingSet cache_set(const std::string& name, const CacheLevel& level, std::int64_t share,
                      std::int64_t below, const std::string& below_name) {
   WorkingSet set{.name = name, .cache_bytes = level.all_bytes};
   const std::int64_t wanted = share / 2 + (below > share / 4 ? below : 0);
@@ -73,7 +73,7 @@ std::vector<WorkingSet> choose_working_sets(std::span<const CacheInfo> caches, i
   std::string below_name = "none";
   for (int l = 1; l <= levels; ++l) {
     const std::string name = fmt::format("L{}", l);
-    const Level level = level_of(caches, l);
+    const CacheLevel level = level_of(caches, l);
     if (level.all_bytes == 0) {
       sets.push_back(
           {.name = name, .skip_reason = fmt::format("the machine shows no {} cache", name)});

@@ -9,7 +9,7 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kPiece = 1 << 18;  // words between two looks at the stop token
+constexpr std::int64_t kPiece_words = 1 << 18;  // words between two looks at the stop token
 
 TensorInfo named(const char* name, std::int64_t bytes) {
   TensorInfo info;
@@ -39,9 +39,9 @@ template <typename Body>
 void CardMemory::for_pieces(const Body& body) {
   const std::int64_t words = bytes_ / 4;
   const auto bound = owner_.threads().bind_caller();
-  owner_.threads().parallel_for(words, kPiece, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end && !stop_.stop_requested(); i += kPiece) {
-      body(i, std::min(end, i + kPiece));
+  owner_.threads().parallel_for(words, kPiece_words, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end && !stop_.stop_requested(); i += kPiece_words) {
+      body(i, std::min(end, i + kPiece_words));
     }
   });
 }

@@ -14,7 +14,7 @@ namespace lab {
 namespace {
 
 constexpr std::int64_t kLine = 8;         // doubles in a cache line
-constexpr std::int64_t kPiece = 1 << 18;  // doubles between two looks at the stop token
+constexpr std::int64_t kPiece_doubles = 1 << 18;  // doubles between two looks at the stop token
 constexpr double kFactor = 3;             // of triad; exact with whole numbers
 constexpr double kSpoiled = -1;           // no operation yields it
 
@@ -47,8 +47,8 @@ void TransferRun::for_parts(DeviceContext& device, int threads, const Body& body
     const std::int64_t lines = n_ / kLine;
     const std::int64_t begin = lines * t / threads * kLine;
     const std::int64_t end = t + 1 == threads ? n_ : lines * (t + 1) / threads * kLine;
-    for (std::int64_t i = begin; i < end && !stop_.stop_requested(); i += kPiece) {
-      body(t, i, std::min(end, i + kPiece));
+    for (std::int64_t i = begin; i < end && !stop_.stop_requested(); i += kPiece_doubles) {
+      body(t, i, std::min(end, i + kPiece_doubles));
     }
   };
   if (threads == 1)

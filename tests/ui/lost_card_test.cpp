@@ -13,9 +13,9 @@ using ui::Page;
 const std::string kLost =
     "cuda:0 is lost: add failed with cudaErrorIllegalAddress; what was on the card is gone, and it "
     "can be used again after device-lab is started anew";
-const std::string kCard = "devices/gpu/" + kGpuAddress;
+const std::string kLostGpu = "devices/gpu/" + kGpuAddress;
 
-MachineInfo machine_with_card() {
+MachineInfo machine_with_gpu() {
   MachineInfo machine = machine_of(1);
   machine.absent.clear();
   DeviceInfo info;
@@ -27,7 +27,7 @@ MachineInfo machine_with_card() {
 }
 
 Model with_lost_card(bool nvml) {
-  Model model(machine_with_card());
+  Model model(machine_with_gpu());
   Telemetry all = telemetry({cpu(), gpu()}, 1, 0.3);
   all.devices.at(1).lost = kLost;
   if (nvml) {
@@ -63,9 +63,9 @@ Model with_sleeping_card(bool only_asleep) {
 TEST(LostCardPage, TheCardSaysSoAndOffersARestart) {
   Lab lab(with_lost_card(true), 1, {1280, 1400});
   lab.open(Page::Devices);
-  ASSERT_TRUE(lab.visible(kCard + "/lost"));
-  EXPECT_EQ(lab.backend.find(kCard + "/lost")->label, kLost);
-  lab.click(kCard + "/lost/restart");
+  ASSERT_TRUE(lab.visible(kLostGpu + "/lost"));
+  EXPECT_EQ(lab.backend.find(kLostGpu + "/lost")->label, kLost);
+  lab.click(kLostGpu + "/lost/restart");
   EXPECT_TRUE(lab.sent<RestartLab>().empty()) << "it asks first";
   lab.click("restart/yes");
   ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
@@ -84,11 +84,11 @@ TEST(LostCardPage, WithoutNvmlTheDeviceSaysSo) {
 TEST(LostCardPage, TheQuestionCanBeDeclined) {
   Lab lab(with_lost_card(true), 1, {1280, 1400});
   lab.open(Page::Devices);
-  lab.click(kCard + "/lost/restart");
+  lab.click(kLostGpu + "/lost/restart");
   lab.press(ImGuiKey_Escape);
   lab.frames(3);
   EXPECT_FALSE(lab.visible("restart/yes"));
-  lab.click(kCard + "/lost/restart");
+  lab.click(kLostGpu + "/lost/restart");
   lab.click("restart/no");
   lab.frames(3);
   EXPECT_FALSE(lab.visible("restart/yes"));
@@ -134,7 +134,7 @@ TEST(LostCardPage, ARestartThatCannotBeginSaysWhy) {
   model.refuse_restart("restart: the program's file cannot be run");
   Lab lab(std::move(model), 1, {1280, 1400});
   lab.open(Page::Devices);
-  const ui::WidgetRect* why = lab.backend.find(kCard + "/lost/restart/refused");
+  const ui::WidgetRect* why = lab.backend.find(kLostGpu + "/lost/restart/refused");
   ASSERT_NE(why, nullptr);
   EXPECT_EQ(why->label, "restart: the program's file cannot be run");
 }
@@ -142,7 +142,7 @@ TEST(LostCardPage, ARestartThatCannotBeginSaysWhy) {
 TEST(SleepingCardPage, UsingItStartsTheLabAnew) {
   Lab lab(with_sleeping_card(true));
   lab.open(Page::Devices);
-  lab.click(kCard + "/use");
+  lab.click(kLostGpu + "/use");
   lab.click("restart/yes");
   ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
   EXPECT_TRUE(lab.sent<RestartLab>()[0].wake_cards);
@@ -155,14 +155,14 @@ TEST(SleepingCardPage, ACardThatWokeMeanwhileIsStillOffered) {
   model.apply(event(0, 2, awake));
   Lab lab(std::move(model), 1, {1280, 1400});
   lab.open(Page::Devices);
-  EXPECT_TRUE(lab.visible(kCard + "/use"));
+  EXPECT_TRUE(lab.visible(kLostGpu + "/use"));
 }
 
 TEST(SleepingCardPage, NothingIsOfferedWhereMoreIsInTheWay) {
   Lab lab(with_sleeping_card(false));
   lab.open(Page::Devices);
-  EXPECT_TRUE(lab.visible(kCard));
-  EXPECT_FALSE(lab.visible(kCard + "/use"));
+  EXPECT_TRUE(lab.visible(kLostGpu));
+  EXPECT_FALSE(lab.visible(kLostGpu + "/use"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Another machine's results on the Matmul and Transfers pages.
 #include <gtest/gtest.h>
 
+#include "tests/support/text.h"
 #include "tests/ui/references.h"
 #include "tests/ui/scenes.h"
 
@@ -10,7 +11,7 @@ namespace {
 using ui::Model;
 using ui::Page;
 
-const ImVec2 kLarge{1920, 1400};  // the whole page at once
+const ImVec2 kLargePage{1920, 1400};  // the whole page at once
 constexpr const char* kMatmulLegend = "matmul/plot/gflops/legend/Reference: Model machine";
 constexpr const char* kTransferLegend = "transfers/plot/bandwidth/legend/Reference: Model machine";
 
@@ -20,7 +21,7 @@ Model with_references(Page page, Scene scene, std::vector<ReferenceMachine> mach
   return model;
 }
 
-Lab matmul_lab(ReferenceMachine machine = reference_machine(), ImVec2 size = kLarge) {
+Lab matmul_lab(ReferenceMachine machine = reference_machine(), ImVec2 size = kLargePage) {
   return Lab(with_references(Page::Matmul, Scene::Done, {std::move(machine)}), 1, size);
 }
 
@@ -39,12 +40,8 @@ std::string tooltips_of(Lab& lab, const std::string& path) {
   return all;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(ReferencePage, WithoutReferencesThereIsNothingToChoose) {
-  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLargePage);
   lab.open(Page::Matmul);
   EXPECT_FALSE(lab.visible("matmul/reference"));
   lab.open(Page::Transfers);
@@ -68,7 +65,7 @@ TEST(ReferencePage, IsNotDrawnUntilChosen) {
 
 TEST(ReferencePage, IsOneChoiceForBothPages) {
   Model model = with_references(Page::Transfers, Scene::Done, {reference_machine()});
-  Lab lab(std::move(model), 1, kLarge);
+  Lab lab(std::move(model), 1, kLargePage);
   lab.open(Page::Transfers);
   lab.click("transfers/reference");
   lab.click("transfers/reference/Model machine");
@@ -132,7 +129,7 @@ TEST(ReferencePage, AFarFasterMachineGetsALogAxis) {
 TEST(ReferencePage, TransfersOfAFarFasterMachineGetOneToo) {
   ReferenceMachine machine = reference_machine();
   for (TransferSample& s : machine.transfers) s.gb_per_s *= 1000;
-  Lab lab(with_references(Page::Transfers, Scene::Done, {machine}), 1, kLarge);
+  Lab lab(with_references(Page::Transfers, Scene::Done, {machine}), 1, kLargePage);
   lab.view.forms.reference = "model.json";
   lab.open(Page::Transfers);
   EXPECT_TRUE(lab.visible(kTransferLegend));
@@ -155,7 +152,7 @@ TEST(ReferencePage, AChoiceThatIsNotThereThisTimeIsKept) {
 TEST(ReferencePage, MachinesOfOneNameAreToldApartByTheirFiles) {
   ReferenceMachine second = reference_machine();
   second.key = "second.json";
-  Lab lab(with_references(Page::Matmul, Scene::Done, {reference_machine(), second}), 1, kLarge);
+  Lab lab(with_references(Page::Matmul, Scene::Done, {reference_machine(), second}), 1, kLargePage);
   lab.open(Page::Matmul);
   lab.click("matmul/reference");
   lab.click("matmul/reference/Model machine, second.json");
@@ -163,7 +160,7 @@ TEST(ReferencePage, MachinesOfOneNameAreToldApartByTheirFiles) {
 }
 
 TEST(ReferencePage, EveryStateAndSizeIsDrawn) {
-  for (const ImVec2 size : {ImVec2{700, 500}, ImVec2{1280, 800}, kLarge}) {
+  for (const ImVec2 size : {ImVec2{700, 500}, ImVec2{1280, 800}, kLargePage}) {
     for (const Scene scene : {Scene::Empty, Scene::Running, Scene::Done, Scene::Failed}) {
       for (const Page page : {Page::Matmul, Page::Transfers}) {
         Lab lab(with_references(page, scene, {reference_machine()}), 1, size);

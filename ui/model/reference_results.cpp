@@ -9,7 +9,7 @@
 namespace lab::ui {
 namespace {
 
-struct Reach {
+struct SizeRange {
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
   void add(const Column64& sizes) {
@@ -23,7 +23,7 @@ struct Reach {
 // already beside another device.
 template <typename Curve>
 void add_within(Overlay<Curve>& to, const Curve* here, const Curve& there, const Column64& sizes,
-                const Reach& reach) {
+                const SizeRange& reach) {
   const auto first = std::lower_bound(sizes.begin(), sizes.end(), reach.least);
   const auto end = std::upper_bound(first, sizes.end(), reach.most);
   const bool known = std::any_of(to.curves.begin(), to.curves.end(),
@@ -107,7 +107,7 @@ Overlay<KernelResults> overlay(const ReferenceResults& reference, const MatmulRe
   if (!here.has_samples()) return found;
   found.note = other_caches(reference.machine, here.request.cache);
   if (!found.note.empty()) return found;
-  Reach reach;
+  SizeRange reach;
   for (const KernelResults& k : here.kernels) reach.add(k.size);
   for (const KernelResults& k : here.kernels) {
     const KernelResults* there = kernel_of(reference, k.device, k.name, dtype_of(k, here));
@@ -129,7 +129,7 @@ Overlay<KernelResults> overlay(const ReferenceResults& reference, const MatmulRe
 
 Overlay<TransferCase> overlay(const ReferenceResults& reference, const TransferResults& here) {
   Overlay<TransferCase> found;
-  Reach reach;
+  SizeRange reach;
   for (const TransferCase& c : here.cases) reach.add(c.bytes);
   if (reach.most == 0) return found;
   found.note = other_caches(reference.machine, here.request.cache);

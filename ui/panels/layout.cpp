@@ -9,7 +9,7 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kBelow = 18;  // units between the last card and the end of the page
+constexpr float kPageEnd = 18;  // units between the last card and the end of the page
 
 }  // namespace
 
@@ -20,7 +20,7 @@ float width_left(const Panel& p) {
 StretchedArea::StretchedArea(const Panel& p) : p_(p) {
   p.ui.memory.stretched = 0;
   top_ = ImGui::GetCursorScreenPos().y;
-  room_ = ImGui::GetContentRegionAvail().y - p.ui.px(kBelow);
+  room_ = ImGui::GetContentRegionAvail().y - p.ui.px(kPageEnd);
 }
 
 StretchedArea::~StretchedArea() {
@@ -41,7 +41,7 @@ float spare_height(const Panel& p) {
 }
 
 float form_height(const Panel& p) {
-  return p.folded() ? 0 : ImGui::GetContentRegionAvail().y / p.ui.scale - kBelow;
+  return p.folded() ? 0 : ImGui::GetContentRegionAvail().y / p.ui.scale - kPageEnd;
 }
 
 void room_for_actions(const Panel& p) {

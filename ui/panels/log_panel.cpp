@@ -34,7 +34,7 @@ bool passes(const LogForm& form, const LogEntry& entry) {
   return wanted[static_cast<std::size_t>(entry.severity)] && contains_text(entry.text, form.filter);
 }
 
-std::string time_text(double t_s) {
+std::string time_of_day_text(double t_s) {
   const auto whole = static_cast<std::int64_t>(t_s);
   const std::int64_t minutes = whole / 60;
   return fmt::format("{:02}:{:02}:{:04.1f}", minutes / 60, minutes % 60,
@@ -45,7 +45,8 @@ std::string as_text(const Panel& p) {
   std::string text;
   for (const LogEntry& entry : p.model.log()) {
     if (!passes(p.view.forms.log, entry)) continue;
-    text += fmt::format("{}  {:<7}  {}\n", time_text(entry.t_s), word(entry.severity), entry.text);
+    text += fmt::format("{}  {:<7}  {}\n", time_of_day_text(entry.t_s), word(entry.severity),
+                        entry.text);
   }
   return text;
 }
@@ -95,7 +96,8 @@ void draw_line(const Panel& p, const LogEntry& entry) {
   draw_icon(list, icon, pos, ui.px(16), styled(color));
   ImFont* mono = ui.fonts.mono;
   const float rise = font->Ascent - mono->Ascent;  // both on one baseline
-  draw_text(list, mono, {pos.x + ui.px(26), pos.y + rise}, ui.theme->muted, time_text(entry.t_s));
+  draw_text(list, mono, {pos.x + ui.px(26), pos.y + rise}, ui.theme->muted,
+            time_of_day_text(entry.t_s));
   list->AddText(font, font->FontSize, {pos.x + left, pos.y}, styled(ui.theme->text),
                 entry.text.data(), end, width);
 }

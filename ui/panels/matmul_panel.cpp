@@ -109,7 +109,7 @@ void fields_of(const Panel& p, MatmulForm& form) {
   reference_field(p, fields, "matmul/reference");
 }
 
-void form_card(const Panel& p) {
+void matmul_form(const Panel& p) {
   MatmulForm& form = p.view.forms.matmul;
   Card card(p, "matmul/form", "Matrix multiplication", {.least = form_height(p)});
   if (!card) return;
@@ -160,7 +160,7 @@ void skipped_card(const Panel& p, const MatmulResults& results) {
   }
 }
 
-void results(const Panel& p) {
+void matmul_results(const Panel& p) {
   outcome_box(p, JobKind::Matmul, "matmul");
   const Kept<MatmulResults>& kept = p.model.matmul();
   if (shown(kept).empty()) {
@@ -183,7 +183,7 @@ void results(const Panel& p) {
 }  // namespace
 
 void draw_matmul_page(const Panel& p) {
-  draw_form_and_results(p, form_card, results);
+  draw_form_and_results(p, matmul_form, matmul_results);
 }
 
 }  // namespace lab::ui

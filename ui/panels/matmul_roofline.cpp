@@ -14,7 +14,7 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kWide = 480;          // units from which table and plot show every number
+constexpr float kWideRoofline = 480;  // units from which table and plot show every number
 constexpr float kTrailAlpha = 0.35F;  // of a kernel's other sizes
 constexpr float kChosenAlpha = 0.9F;  // of those of the kernel chosen
 
@@ -140,7 +140,7 @@ std::string how_measured(const BandwidthCeiling& b, int threads) {
 
 // On the line itself; the table beside has the numbers where there is no room for them.
 std::string text_on_line(const Panel& p, const CeilingLine& line) {
-  if (line.compute != nullptr || width_left(p) < kWide) return line.label;
+  if (line.compute != nullptr || width_left(p) < kWideRoofline) return line.label;
   return fmt::format("{} {}", line.label, gb_per_s_text(line.bandwidth->gb_per_s));
 }
 
@@ -285,7 +285,7 @@ std::vector<Column> columns_of(bool wide) {
 void ceilings_table(const Panel& p, const Choice& choice) {
   const CeilingsMeasured& ceilings = *choice.ceilings;
   const Precision dtype = choice.sample != nullptr ? choice.sample->dtype : Precision::F32;
-  const bool wide = width_left(p) >= kWide;
+  const bool wide = width_left(p) >= kWideRoofline;
   if (!begin_table(p.ui, "matmul/ceilings", columns_of(wide))) return;
   const auto row = [&](const std::string& name, const std::string& limit, const Timing& time,
                        const std::string& ridge_text, const std::string& how) {

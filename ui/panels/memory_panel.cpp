@@ -50,7 +50,7 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
   }
 }
 
-void form_card(const Panel& p) {
+void memory_form(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
   Card card(p, "memory/form", "New tensor", {.least = form_height(p)});
   if (!card) return;
@@ -230,7 +230,7 @@ void plot_card(const Panel& p) {
              p.out);
 }
 
-void results(const Panel& p) {
+void memory_results(const Panel& p) {
   outcome_box(p, JobKind::Memory, "memory");
   tensors_card(p);
   holdings_card(p);
@@ -240,7 +240,7 @@ void results(const Panel& p) {
 }  // namespace
 
 void draw_memory_page(const Panel& p) {
-  draw_form_and_results(p, form_card, results);
+  draw_form_and_results(p, memory_form, memory_results);
 }
 
 }  // namespace lab::ui

@@ -9,7 +9,7 @@
 namespace lab::ui {
 namespace {
 
-const std::vector<std::string>& mode_names() {
+const std::vector<std::string>& shown_mode_names() {
   static const std::vector<std::string> kNames = {"Strong: one batch divided",
                                                   "Weak: a batch for each device"};
   return kNames;
@@ -39,14 +39,14 @@ ScalingMode mode_of(const Panel& p, const ScalingResults& results) {
   ScalingForm& form = p.view.forms.scaling;
   const bool strong = results.has(ScalingMode::Strong), weak = results.has(ScalingMode::Weak);
   if (strong && weak) {
-    segmented(p.ui, "scaling/shown_mode", "", mode_names(), form.shown_mode,
+    segmented(p.ui, "scaling/shown_mode", "", shown_mode_names(), form.shown_mode,
               "Strong: all devices share one batch. Weak: every device gets as much as one.");
     return static_cast<ScalingMode>(form.shown_mode);
   }
   return weak ? ScalingMode::Weak : ScalingMode::Strong;
 }
 
-struct Figure {
+struct ScalingFigure {
   const char* path;
   std::string label;
   std::string value;
@@ -54,14 +54,14 @@ struct Figure {
 };
 
 // Of one device there is no speed-up yet.
-std::vector<Figure> figures_of(const ScalingPoint& one) {
+std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
   return {{"scaling/figure/step", "step, 1 device", format_seconds(one.step.median_s),
            "Median time of a step."},
           {"scaling/figure/images", "images/s, 1 device", format_si(one.images_per_s, ""),
            "Images of a step over its median time."}};
 }
 
-std::vector<Figure> figures_of_several(const ScalingPoint& best) {
+std::vector<ScalingFigure> figures_of_several(const ScalingPoint& best) {
   const std::string on = ", " + devices_text(best.devices);
   const bool reduces = best.split.all_reduce_s > 0;
   return {
@@ -73,8 +73,8 @@ std::vector<Figure> figures_of_several(const ScalingPoint& best) {
        "Of the time in summing gradients, the part that backward hides."}};
 }
 
-std::vector<Figure> figures_of(const ScalingResults& results, ScalingMode mode) {
-  std::vector<Figure> figures;
+std::vector<ScalingFigure> figures_of(const ScalingResults& results, ScalingMode mode) {
+  std::vector<ScalingFigure> figures;
   if (const ScalingPoint* best = best_point(results.measured(mode))) {
     figures = best->devices == 1 ? figures_of(*best) : figures_of_several(*best);
   }
@@ -90,7 +90,7 @@ std::vector<Figure> figures_of(const ScalingResults& results, ScalingMode mode) 
   return figures;
 }
 
-void draw_figures(const Panel& p, const std::vector<Figure>& figures) {
+void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
   const std::size_t columns = width_left(p) > 520 ? 4 : 2;
   for (std::size_t first = 0; first < figures.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
@@ -113,7 +113,7 @@ bool has_accuracy(const ScalingResults& results, ScalingMode mode) {
          !results.measured(mode).points.empty();
 }
 
-void results(const Panel& p) {
+void scaling_results(const Panel& p) {
   outcome_box(p, JobKind::Scaling, "scaling");
   const Kept<ScalingResults>& kept = p.model.scaling();
   if (shown(kept).empty()) {
@@ -162,7 +162,7 @@ void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, Scal
 }
 
 void draw_scaling_page(const Panel& p) {
-  draw_form_and_results(p, draw_scaling_form, results);
+  draw_form_and_results(p, draw_scaling_form, scaling_results);
 }
 
 }  // namespace lab::ui

@@ -18,7 +18,7 @@ ImU32 measured_color(const Panel& p, const ScalingResults& results) {
   return device_color(*p.ui.theme, devices.empty() ? cpu() : devices.front());
 }
 
-enum class Figure { Speedup, Efficiency };
+enum class Quantity { Speedup, Efficiency };
 
 // Columns that a plot reads must outlive the drawing, so those made for it are kept here.
 struct Drawn {
@@ -37,11 +37,11 @@ void split_by_cores(const ScalingCurve& curve, const Column64& y, Drawn& drawn) 
   }
 }
 
-void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mode, Figure figure,
+void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mode, Quantity figure,
                   Drawn& drawn, std::vector<plot::Series>& out) {
   const ScalingCurve& curve = results.measured(mode);
   if (curve.points.empty()) return;
-  const bool speed = figure == Figure::Speedup;
+  const bool speed = figure == Quantity::Speedup;
   split_by_cores(curve, speed ? curve.speedup : curve.efficiency, drawn);
   plot::Series s;
   s.color = measured_color(p, results);
@@ -67,17 +67,17 @@ void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mod
 }
 
 plot::Series calculated(const Panel& p, const ScalingResults& results, const PredictedCurve& curve,
-                        Figure figure) {
+                        Quantity figure) {
   plot::Series s;
   s.color = series_color(*p.ui.theme, kPredictionHue);
   s.line = plot::Line::Dotted;
   s.x = curve.devices;
-  s.y = figure == Figure::Speedup ? curve.speedup : curve.efficiency;
+  s.y = figure == Quantity::Speedup ? curve.speedup : curve.efficiency;
   s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
   return s;
 }
 
-void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode mode, Figure figure,
+void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode mode, Quantity figure,
                     std::vector<plot::Series>& out) {
   if (const PredictedCurve& curve = results.predicted(mode); !curve.points.empty()) {
     plot::Series s = calculated(p, results, curve, figure);
@@ -94,7 +94,7 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
 }
 
 // The curve of the experiment before, pale, while and after the new one comes in.
-void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode, Figure figure,
+void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode, Quantity figure,
                   std::vector<plot::Series>& out) {
   if (!kept.previous || is_old(kept) || !kept.current.request.measure) return;
   const ScalingResults& before = *kept.previous;
@@ -105,7 +105,7 @@ void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
   s.alpha = kOldAlpha;
   s.color = measured_color(p, before);
   s.x = curve.devices;
-  s.y = figure == Figure::Speedup ? curve.speedup : curve.efficiency;
+  s.y = figure == Quantity::Speedup ? curve.speedup : curve.efficiency;
   s.describe = [&before, &curve](std::size_t i) {
     return "previous run\n" + describe(before, curve.points[i]);
   };
@@ -120,11 +120,11 @@ double most_devices(const ScalingResults& results, ScalingMode mode) {
 }
 
 plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMode mode,
-                        Figure figure, Drawn& drawn) {
+                        Quantity figure, Drawn& drawn) {
   for (int n = 1; n < most_devices(results, mode); n *= 2) drawn.ideal_x.push_back(n);
   drawn.ideal_x.push_back(most_devices(results, mode));
   drawn.ideal_y = drawn.ideal_x;
-  if (figure == Figure::Efficiency) drawn.ideal_y.assign(drawn.ideal_x.size(), 1.0);
+  if (figure == Quantity::Efficiency) drawn.ideal_y.assign(drawn.ideal_x.size(), 1.0);
   plot::Series s;
   s.label = "ideal";
   s.color = p.ui.theme->muted;
@@ -153,7 +153,7 @@ plot::Axis devices_axis() {
 
 // One figure over the number of devices: ideal, predicted, measured.
 struct FigureCard {
-  Figure figure;
+  Quantity figure;
   const char* card;
   const char* title;
   const char* hint;
@@ -183,7 +183,7 @@ void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode m
 
 void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
   figure_card(p, kept, mode,
-              {.figure = Figure::Speedup,
+              {.figure = Quantity::Speedup,
                .card = "scaling/speedup",
                .title = "Speed-up over devices",
                .hint = "Images per second over those of one device. The band spans p10 to p90 of "
@@ -194,7 +194,7 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
 
 void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
   figure_card(p, kept, mode,
-              {.figure = Figure::Efficiency,
+              {.figure = Quantity::Efficiency,
                .card = "scaling/efficiency",
                .title = "Efficiency over devices",
                .hint = "Speed-up over the number of devices: 1 is ideal.",

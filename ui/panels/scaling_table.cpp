@@ -7,9 +7,9 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kWide = 900;  // units from which the split has columns of its own
+constexpr float kWideTable = 900;  // units from which the split has columns of its own
 
-std::string time_text(double seconds) {
+std::string step_time_text(double seconds) {
   return seconds > 0 ? format_seconds(seconds) : "0 s";
 }
 
@@ -37,16 +37,16 @@ std::vector<Column> columns_of(bool wide) {
 }
 
 void split_cells(const Panel& p, const StepSplit& split) {
-  cell(p.ui, time_text(split.compute_s));
-  cell(p.ui, time_text(split.exposed_s));
-  cell(p.ui, time_text(split.imbalance_s));
+  cell(p.ui, step_time_text(split.compute_s));
+  cell(p.ui, step_time_text(split.exposed_s));
+  cell(p.ui, step_time_text(split.imbalance_s));
 }
 
 void measured_row(const Panel& p, const ScalingResults& results, const ScalingPoint& point,
                   bool wide) {
   table_row(p.ui);
   cell(p.ui, std::to_string(point.devices), describe(results, point));
-  cell(p.ui, time_text(point.step.median_s));
+  cell(p.ui, step_time_text(point.step.median_s));
   cell(p.ui, format_si(point.images_per_s, ""));
   cell(p.ui, times_text(point.speedup));
   cell(p.ui, percent(point.efficiency));
@@ -73,7 +73,7 @@ void predicted_row(const Panel& p, const ScalingResults& results, const ScalingP
                    bool wide) {
   table_row(p.ui);
   cell(p.ui, std::to_string(point.devices), describe(results, point));
-  cell(p.ui, time_text(point.step_s));
+  cell(p.ui, step_time_text(point.step_s));
   cell(p.ui, format_si(point.images_per_s, ""));
   cell(p.ui, times_text(point.speedup));
   cell(p.ui, percent(point.efficiency));
@@ -99,7 +99,7 @@ void draw_scaling_table(const Panel& p, const Kept<ScalingResults>& kept, Scalin
   bool& open = p.view.forms.scaling.show_table;
   foldout(p.ui, "scaling/show_table", "All numbers, and what was skipped", open);
   if (!open) return;
-  const bool wide = width_left(p) > kWide;
+  const bool wide = width_left(p) > kWideTable;
   if (begin_table(p.ui, "scaling/table", columns_of(wide))) {
     for (const ScalingPoint& point : results.measured(mode).points) {
       measured_row(p, results, point, wide);

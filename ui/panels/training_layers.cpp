@@ -17,21 +17,21 @@ namespace {
 constexpr std::size_t kMostLayers = 14;  // unless unfolded
 constexpr float kMethods = 640;          // units from which the algorithms have a column
 
-const std::vector<std::string>& order_names() {
+const std::vector<std::string>& layer_order_names() {
   static const std::vector<std::string> kNames = {"Longest first", "As in the network"};
   return kNames;
 }
 
 // --- colours --------------------------------------------------------------------------------
 
-enum class Tone { Forward, Backward, Once };
+enum class PassTone { Forward, Backward, Once };
 
 // One hue a kind of kernels, pale for forward; what happens once a step is grey.
-ImU32 tone_color(const Theme& theme, Kernels kernels, Tone tone) {
+ImU32 tone_color(const Theme& theme, Kernels kernels, PassTone tone) {
   constexpr int kLabHue = 4, kLibraryHue = 0;  // blue and orange
-  if (tone == Tone::Once) return mix(theme.card, theme.muted, 0.6F);
+  if (tone == PassTone::Once) return mix(theme.card, theme.muted, 0.6F);
   const ImU32 hue = series_color(theme, kernels == Kernels::Lab ? kLabHue : kLibraryHue);
-  return tone == Tone::Backward ? hue : mix(theme.card, hue, 0.5F);
+  return tone == PassTone::Backward ? hue : mix(theme.card, hue, 0.5F);
 }
 
 std::vector<Swatch> legend_of(const Theme& theme, const TrainingProfile& profile) {
@@ -39,10 +39,10 @@ std::vector<Swatch> legend_of(const Theme& theme, const TrainingProfile& profile
   const bool several = profile.totals.size() > 1;
   for (const ProfileTotal& total : profile.totals) {
     const std::string whose = several ? std::string(to_string(total.kernels)) + " " : "";
-    entries.push_back({whose + "forward", tone_color(theme, total.kernels, Tone::Forward)});
-    entries.push_back({whose + "backward", tone_color(theme, total.kernels, Tone::Backward)});
+    entries.push_back({whose + "forward", tone_color(theme, total.kernels, PassTone::Forward)});
+    entries.push_back({whose + "backward", tone_color(theme, total.kernels, PassTone::Backward)});
   }
-  entries.push_back({"once a step", tone_color(theme, Kernels::Lab, Tone::Once)});
+  entries.push_back({"once a step", tone_color(theme, Kernels::Lab, PassTone::Once)});
   return entries;
 }
 
@@ -126,8 +126,8 @@ void draw_labels(const Panel& p, const LayerColumns& c) {
 void draw_bar(const Ui& ui, const LayerColumns& c, Kernels kernels, const LayerSide& side,
               ImVec2 at) {
   if (c.full_s <= 0) return;
-  const std::array<std::pair<const ProfileRow*, Tone>, 3> parts = {
-      {{side.forward, Tone::Forward}, {side.backward, Tone::Backward}, {side.once, Tone::Once}}};
+  const std::array<std::pair<const ProfileRow*, PassTone>, 3> parts = {
+      {{side.forward, PassTone::Forward}, {side.backward, PassTone::Backward}, {side.once, PassTone::Once}}};
   const float thick = std::round(std::min(ui.px(12), c.side - ui.px(4)));
   const float top = std::round(at.y + (c.side - thick) / 2);
   double done = 0;
@@ -262,7 +262,7 @@ void head(const Panel& p, const TrainingProfile& profile) {
        "count what the direct algorithm computes: Winograd computes less and can pass the peak.");
   int& order = p.view.forms.training.layer_order;
   if (width_left(p) < 560) {
-    segmented(p.ui, "training/layer_order", "", order_names(), order);
+    segmented(p.ui, "training/layer_order", "", layer_order_names(), order);
     swatch_legend(p, legend_of(*p.ui.theme, profile));
     return;
   }
@@ -270,7 +270,7 @@ void head(const Panel& p, const TrainingProfile& profile) {
   row.next();
   swatch_legend(p, legend_of(*p.ui.theme, profile));
   row.next();
-  segmented(p.ui, "training/layer_order", "", order_names(), order);
+  segmented(p.ui, "training/layer_order", "", layer_order_names(), order);
 }
 
 // Nothing to show yet: what to wait for, or how to get it.

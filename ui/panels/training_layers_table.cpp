@@ -9,7 +9,7 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kWide = 820;  // units from which the spread has columns of its own
+constexpr float kWideLayers = 820;  // units from which the spread has columns of its own
 
 // A column and what its rows show.
 struct Shown {
@@ -120,7 +120,7 @@ void draw_layer_table(const Panel& p, const TrainingProfile& profile) {
   TrainingForm& form = p.view.forms.training;
   foldout(p.ui, "training/layer_numbers", "All numbers", form.layer_table);
   if (!form.layer_table) return;
-  const std::vector<Shown> columns = columns_of(profile, width_left(p) >= kWide);
+  const std::vector<Shown> columns = columns_of(profile, width_left(p) >= kWideLayers);
   std::vector<Column> labels;
   labels.reserve(columns.size());
   for (const Shown& shown : columns) labels.push_back(shown.column);

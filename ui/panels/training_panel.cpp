@@ -44,7 +44,7 @@ std::string latest(const Column64& column) {
   return "N/A";
 }
 
-struct Figure {
+struct TrainingFigure {
   const char* path;
   const char* label;
   std::string value;
@@ -59,7 +59,7 @@ void summary_card(const Panel& p, const TrainingRun& run) {
   body(p.ui, run_name(p, run));
   record_item(p.ui, "training/run_name", "text", run_name(p, run));
   if (run.synthetic()) synthetic_badge(p);
-  const std::array<Figure, 4> figures = {{
+  const std::array<TrainingFigure, 4> figures = {{
       {"training/figure/loss", "loss, smoothed",
        steps.size() == 0 ? "N/A" : fmt::format("{:.3f}", steps.loss_smooth.back()),
        "Mean cross-entropy of the batch; exponential average over about 20 steps."},
@@ -130,7 +130,7 @@ void plots(const Panel& p) {
   if (!profile_asked(newest)) draw_training_layers(p, newest);
 }
 
-void results(const Panel& p) {
+void training_results(const Panel& p) {
   outcome_box(p, JobKind::Training, "training");
   if (p.model.runs().empty()) {
     nothing_card(p);
@@ -144,7 +144,7 @@ void results(const Panel& p) {
 }  // namespace
 
 void draw_training_page(const Panel& p) {
-  draw_form_and_results(p, draw_training_form, results);
+  draw_form_and_results(p, draw_training_form, training_results);
 }
 
 }  // namespace lab::ui

@@ -67,7 +67,7 @@ plot::Series case_series(const Panel& p, const TransferCase& c, bool several, bo
   return s;
 }
 
-enum class Figure { Bandwidth, Time };
+enum class TransferQuantity { Bandwidth, Time };
 
 // Those with samples, most threads first: the legend shows the solid line of each operation.
 std::vector<const TransferCase*> by_threads(const TransferResults& results) {
@@ -80,13 +80,13 @@ std::vector<const TransferCase*> by_threads(const TransferResults& results) {
   return cases;
 }
 
-void add_curves(const Panel& p, const TransferResults& results, Figure figure, bool old,
+void add_curves(const Panel& p, const TransferResults& results, TransferQuantity figure, bool old,
                 std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
   for (const TransferCase* one : by_threads(results)) {
     const TransferCase& c = *one;
     plot::Series s = case_series(p, c, several_pairs(results), old);
-    const bool time = figure == Figure::Time;
+    const bool time = figure == TransferQuantity::Time;
     s.x = c.bytes;
     s.y = time ? c.time_s : c.gb_per_s;
     s.low = time ? c.time_low : c.gb_low;
@@ -100,18 +100,18 @@ void add_curves(const Panel& p, const TransferResults& results, Figure figure, b
 
 // The reference's cases, each in the colour of the one it is drawn beside.
 void add_reference(const Panel& p, const ReferenceMachine& machine, const TransferResults& results,
-                   const Overlay<TransferCase>& fitting, Figure figure,
+                   const Overlay<TransferCase>& fitting, TransferQuantity figure,
                    std::vector<plot::Series>& out) {
   for (const ReferenceCurve<TransferCase>& curve : fitting.curves) {
     const TransferCase& there = *curve.there;
     out.push_back(reference_series(case_series(p, *curve.here, several_pairs(results), false),
                                    machine, curve, there.bytes,
-                                   figure == Figure::Time ? there.time_s : there.gb_per_s));
+                                   figure == TransferQuantity::Time ? there.time_s : there.gb_per_s));
   }
 }
 
 // `reference` may be null: nothing fits then.
-std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept, Figure figure,
+std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept, TransferQuantity figure,
                                  const ReferenceResults* reference,
                                  const Overlay<TransferCase>& fitting) {
   std::vector<plot::Series> series;
@@ -162,7 +162,7 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
       axes.y = {.label = "GB/s", .scale = plot::Scale::Log10};
     }
     plot::draw(p.ui, "transfers/plot/bandwidth", axes,
-               curves(p, kept, Figure::Bandwidth, reference, fitting), options, p.out);
+               curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
   }
   pair.next();
   if (Card card(p, "transfers/latency", title_with("Time over size", shown(kept)),
@@ -173,7 +173,7 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
     const plot::Axes axes{.x = size,
                           .y = {.label = "time", .scale = plot::Scale::Log10, .unit = "s"}};
     plot::draw(p.ui, "transfers/plot/latency", axes,
-               curves(p, kept, Figure::Time, reference, fitting), options, p.out);
+               curves(p, kept, TransferQuantity::Time, reference, fitting), options, p.out);
   }
 }
 

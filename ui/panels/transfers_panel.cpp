@@ -65,7 +65,7 @@ void tick_boxes(const Panel& p, TransferForm& form) {
            "Measures with all threads of the device: what the memory can move.");
 }
 
-void form_card(const Panel& p) {
+void transfers_form(const Panel& p) {
   TransferForm& form = p.view.forms.transfers;
   Card card(p, "transfers/form", "Transfers", {.least = form_height(p)});
   if (!card) return;
@@ -105,7 +105,7 @@ void form_card(const Panel& p) {
   });
 }
 
-void results(const Panel& p) {
+void transfer_results(const Panel& p) {
   outcome_box(p, JobKind::Transfers, "transfers");
   const Kept<TransferResults>& kept = p.model.transfers();
   if (shown(kept).empty()) {
@@ -138,7 +138,7 @@ void results(const Panel& p) {
 }  // namespace
 
 void draw_transfers_page(const Panel& p) {
-  draw_form_and_results(p, form_card, results);
+  draw_form_and_results(p, transfers_form, transfer_results);
 }
 
 }  // namespace lab::ui

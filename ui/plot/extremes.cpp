@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kSmall = 32;           // values a small block
 constexpr std::size_t kLarge = 32 * kSmall;  // values a large block
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Collects candidates; the first of equal ones stays.
 class Search {
@@ -16,7 +16,7 @@ class Search {
 
   void value(std::size_t i) {
     const double v = y_[i];
-    if (!(v > floor_ && v < kInf)) return;
+    if (!(v > floor_ && v < kInfinity)) return;
     if (!found_) found_ = LowHigh{i, i};
     if (v < y_[found_->lowest]) found_->lowest = i;
     if (v > y_[found_->highest]) found_->highest = i;
@@ -50,12 +50,12 @@ void Extremes::follow(std::span<const double> y) {
     large_.clear();
   }
   while ((small_.size() + 1) * kSmall <= y.size()) {
-    Search search(y, -kInf);
+    Search search(y, -kInfinity);
     search.values(small_.size() * kSmall, (small_.size() + 1) * kSmall);
     small_.push_back(search.found());
   }
   while ((large_.size() + 1) * kLarge <= small_.size() * kSmall) {
-    Search search(y, -kInf);
+    Search search(y, -kInfinity);
     const std::size_t first = large_.size() * (kLarge / kSmall);
     for (std::size_t b = first; b < first + kLarge / kSmall; ++b) {
       search.block(small_[b], b * kSmall, kSmall);

@@ -7,6 +7,7 @@
 
 #include "compute/types/error.h"
 #include "compute/types/units.h"
+#include "tests/support/text.h"
 
 namespace lab::app {
 namespace {
@@ -30,9 +31,7 @@ std::string complaint(const std::vector<const char*>& args, Errc code = Errc::Us
   return "no error";
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 TEST(CommandLine, OpensTheWindowWithoutWords) {
   const auto window = std::get<WindowOptions>(parse({}));

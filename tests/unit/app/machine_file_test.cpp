@@ -7,6 +7,7 @@
 #include "tests/support/errors.h"
 #include "tests/support/reference_document.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/text.h"
 
 namespace lab::app {
 namespace {
@@ -42,9 +43,7 @@ class MachineFile : public ::testing::Test {
   const std::filesystem::path file_ = dir_.path() / "model.json";
 };
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 TEST_F(MachineFile, IsReadWhole) {
   const auto m = read(test::machine_document().dump());

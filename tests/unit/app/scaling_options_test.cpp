@@ -6,6 +6,7 @@
 #include "app/cli/command_line.h"
 #include "compute/types/error.h"
 #include "tests/support/errors.h"
+#include "tests/support/text.h"
 
 namespace lab::app {
 namespace {
@@ -17,23 +18,21 @@ JobOptions options(Words words) {
   return std::get<JobOptions>(parse_command_line(words));
 }
 
-StartScaling parse(const Words& words) {
+StartScaling parse_scaling(const Words& words) {
   return std::get<StartScaling>(options(words).command);
 }
 
-std::string complaint(const Words& words) {
+std::string scaling_complaint(const Words& words) {
   std::string message = test::message_of([&] { options(words); }, Errc::Usage);
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   return message;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 TEST(ScalingOptions, WithoutWordsEveryCoreIsADevice) {
   EXPECT_EQ(options({}).cpu_devices, kOneDeviceACore);
-  const StartScaling r = parse({});
+  const StartScaling r = parse_scaling({});
   EXPECT_EQ(r.training.model, "lenet");
   EXPECT_TRUE(r.training.devices.empty());
   EXPECT_TRUE(r.measure);
@@ -78,7 +77,7 @@ TEST(ScalingOptions, ReadsWhatToMeasure) {
                        "128"};
   EXPECT_EQ(options(words).cpu_devices, 2);
   EXPECT_TRUE(options(words).json);
-  const StartScaling r = parse(words);
+  const StartScaling r = parse_scaling(words);
   EXPECT_EQ(r.training.model, "mlp");
   EXPECT_EQ(r.training.batch, 64);
   EXPECT_EQ(r.training.devices, (std::vector<Device>{cpu(0), cpu(1)}));
@@ -96,53 +95,57 @@ TEST(ScalingOptions, ReadsWhatToMeasure) {
 }
 
 TEST(ScalingOptions, ADataDirectoryMeansFashionMnist) {
-  EXPECT_EQ(parse({"--data-dir", "x"}).training.data, DataSource::FashionMnist);
+  EXPECT_EQ(parse_scaling({"--data-dir", "x"}).training.data, DataSource::FashionMnist);
 }
 
 TEST(ScalingOptions, AKnownTimeIsPredictedFromAlone) {
   const StartScaling typed =
-      parse({"--compute-ms", "52", "--predict", "32", "--link", "pcie3", "--mode", "weak"});
+      parse_scaling({"--compute-ms", "52", "--predict", "32", "--link", "pcie3", "--mode", "weak"});
   EXPECT_FALSE(typed.measure);
   EXPECT_DOUBLE_EQ(typed.compute_s.value(), 0.052);
   EXPECT_EQ(typed.predict_devices, 32);
   EXPECT_EQ(typed.link, "pcie3");
-  EXPECT_TRUE(parse({"--compute-ms", "52", "--devices", "cpu:0"}).measure);
-  EXPECT_TRUE(parse({"--compute-ms", "52", "--cpu-devices", "2"}).measure);
-  EXPECT_TRUE(parse({"--compute-ms", "52", "--counts", "2"}).measure);
-  EXPECT_FALSE(parse({"--compute-ms", "52", "--devices", "cpu:0", "--predict-only"}).measure);
+  EXPECT_TRUE(parse_scaling({"--compute-ms", "52", "--devices", "cpu:0"}).measure);
+  EXPECT_TRUE(parse_scaling({"--compute-ms", "52", "--cpu-devices", "2"}).measure);
+  EXPECT_TRUE(parse_scaling({"--compute-ms", "52", "--counts", "2"}).measure);
+  EXPECT_FALSE(
+      parse_scaling({"--compute-ms", "52", "--devices", "cpu:0", "--predict-only"}).measure);
 }
 
 TEST(ScalingOptions, AReferenceNamesTheModelUnlessItIsTyped) {
-  const StartScaling r = parse({"--reference", "a.json"});
+  const StartScaling r = parse_scaling({"--reference", "a.json"});
   EXPECT_FALSE(r.measure);
   EXPECT_EQ(r.reference_file, "a.json");
   EXPECT_EQ(r.training.model, "");
-  EXPECT_EQ(parse({"--reference", "a.json", "--model", "mlp"}).training.model, "mlp");
+  EXPECT_EQ(parse_scaling({"--reference", "a.json", "--model", "mlp"}).training.model, "mlp");
 }
 
 TEST(ScalingOptions, LenetGetsTheStepsItNeedsToLearn) {
-  EXPECT_EQ(parse({}).accuracy_steps, 3 * 235);
-  EXPECT_EQ(parse({"--accuracy-steps", "100"}).accuracy_steps, 100);
-  EXPECT_EQ(parse({"--model", "resnet18"}).accuracy_steps, 235);
+  EXPECT_EQ(parse_scaling({}).accuracy_steps, 3 * 235);
+  EXPECT_EQ(parse_scaling({"--accuracy-steps", "100"}).accuracy_steps, 100);
+  EXPECT_EQ(parse_scaling({"--model", "resnet18"}).accuracy_steps, 235);
 }
 
 TEST(ScalingOptions, SharesMayBeForDevicesThatAreNotNamed) {
-  EXPECT_EQ(parse({"--shares", "0.6,0.4"}).training.shares, (std::vector<double>{0.6, 0.4}));
+  EXPECT_EQ(parse_scaling({"--shares", "0.6,0.4"}).training.shares,
+            (std::vector<double>{0.6, 0.4}));
 }
 
 TEST(ScalingOptions, FaultsNameTheOptionAndTheWayOut) {
-  EXPECT_TRUE(contains(complaint({"--link", "nvlinc"}), "did you mean 'nvlink'?"));
-  EXPECT_TRUE(contains(complaint({"--counts", "1,,2"}), "--counts: "));
-  EXPECT_TRUE(contains(complaint({"--counts", "0"}), "'0' is not a whole number from 1"));
-  EXPECT_TRUE(contains(complaint({"--mode", "week"}), "did you mean 'weak'?"));
-  EXPECT_TRUE(contains(complaint({"--steps", "0"}), "--steps"));
-  EXPECT_TRUE(contains(complaint({"--compute-ms", "0"}), "--compute-ms"));
-  EXPECT_TRUE(contains(complaint({"--predict-only"}), "--compute-ms X or --reference FILE"));
-  EXPECT_TRUE(contains(complaint({"--compute-ms", "1", "--reference", "f"}), "contradict"));
-  EXPECT_TRUE(contains(complaint({"--compute-ms", "1", "--predict", "0"}), "nothing to do"));
-  EXPECT_TRUE(contains(complaint({"--devices", "cpu:3", "--cpu-devices", "2"}), "cpu:3"));
-  EXPECT_TRUE(contains(complaint({"--devices", "cpu:0", "--shares", "1,2"}), "--shares"));
-  EXPECT_TRUE(contains(complaint({"--model", "lennet"}), "did you mean 'lenet'?"));
+  EXPECT_TRUE(contains(scaling_complaint({"--link", "nvlinc"}), "did you mean 'nvlink'?"));
+  EXPECT_TRUE(contains(scaling_complaint({"--counts", "1,,2"}), "--counts: "));
+  EXPECT_TRUE(contains(scaling_complaint({"--counts", "0"}), "'0' is not a whole number from 1"));
+  EXPECT_TRUE(contains(scaling_complaint({"--mode", "week"}), "did you mean 'weak'?"));
+  EXPECT_TRUE(contains(scaling_complaint({"--steps", "0"}), "--steps"));
+  EXPECT_TRUE(contains(scaling_complaint({"--compute-ms", "0"}), "--compute-ms"));
+  EXPECT_TRUE(
+      contains(scaling_complaint({"--predict-only"}), "--compute-ms X or --reference FILE"));
+  EXPECT_TRUE(contains(scaling_complaint({"--compute-ms", "1", "--reference", "f"}), "contradict"));
+  EXPECT_TRUE(
+      contains(scaling_complaint({"--compute-ms", "1", "--predict", "0"}), "nothing to do"));
+  EXPECT_TRUE(contains(scaling_complaint({"--devices", "cpu:3", "--cpu-devices", "2"}), "cpu:3"));
+  EXPECT_TRUE(contains(scaling_complaint({"--devices", "cpu:0", "--shares", "1,2"}), "--shares"));
+  EXPECT_TRUE(contains(scaling_complaint({"--model", "lennet"}), "did you mean 'lenet'?"));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ ScalingPrediction prediction(int devices) {
 }
 
 // What the printer writes to standard output for these events.
-std::vector<std::string> printed(bool json, const std::vector<Payload>& events) {
+std::vector<std::string> printed_scaling(bool json, const std::vector<Payload>& events) {
   testing::internal::CaptureStdout();
   {
     Console console;
@@ -106,9 +106,9 @@ TEST(ScalingJson, SamplesHaveEveryField) {
 TEST(ScalingJson, EachPointIsPrintedOnceWhenItIsFinal) {
   ScalingPoint better = point(1);
   better.test_acc = 0.5;
-  const auto lines =
-      printed(true, {JobStarted{"t", StartScaling{}}, point(1), point(2), better, prediction(4),
-                     JobFinished{.outcome = Outcome::Done, .seconds = 1, .error = {}}});
+  const auto lines = printed_scaling(
+      true, {JobStarted{"t", StartScaling{}}, point(1), point(2), better, prediction(4),
+             JobFinished{.outcome = Outcome::Done, .seconds = 1, .error = {}}});
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(Json::parse(lines[0])["test_acc"], 0.5);
   EXPECT_EQ(Json::parse(lines[1])["devices"], 2);
@@ -122,16 +122,16 @@ TEST(ScalingJson, EachPointIsPrintedOnceWhenItIsFinal) {
 
 TEST(ScalingJson, WhatWasMeasuredSurvivesAnInterrupt) {
   const auto lines =
-      printed(true, {point(1), JobFinished{.outcome = Outcome::Cancelled, .error = {}}});
+      printed_scaling(true, {point(1), JobFinished{.outcome = Outcome::Cancelled, .error = {}}});
   EXPECT_EQ(lines_with(lines, "\"predicted\":false"), 1U);
 }
 
 TEST(ScalingTable, KeepsPredictionsApart) {
   ScalingPoint shared = point(4);
   shared.shares_cores = true;
-  const auto lines =
-      printed(false, {point(1), point(2), shared, point(1, ScalingMode::Weak), prediction(1),
-                      prediction(16), JobFinished{.outcome = Outcome::Done, .error = {}}});
+  const auto lines = printed_scaling(
+      false, {point(1), point(2), shared, point(1, ScalingMode::Weak), prediction(1),
+              prediction(16), JobFinished{.outcome = Outcome::Done, .error = {}}});
   EXPECT_EQ(lines_with(lines, "Measured, strong scaling"), 1U);
   EXPECT_EQ(lines_with(lines, "Measured, weak scaling"), 1U);
   EXPECT_EQ(lines_with(lines, "PREDICTION, not measured"), 1U);
@@ -146,7 +146,7 @@ TEST(ScalingTable, ComparesTheModelWithWhatWasMeasured) {
   p.link = "memory";
   p.measured_step_s = 0.0125;
   const auto lines =
-      printed(false, {point(2), p, JobFinished{.outcome = Outcome::Done, .error = {}}});
+      printed_scaling(false, {point(2), p, JobFinished{.outcome = Outcome::Done, .error = {}}});
   EXPECT_EQ(lines_with(lines, "against what was measured"), 1U);
   EXPECT_EQ(lines_with(lines, "-20.0 %"), 1U);
 }

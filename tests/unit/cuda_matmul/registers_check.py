@@ -10,8 +10,7 @@ import sys
 import tempfile
 
 ARCHITECTURES = ["80", "90a"]
-HOPPER_ALONE = {"peak_wgmma.cu", "r10_wgmma.cu", "r11_producer.cu", "r12_persistent.cu",
-                "r13_cluster.cu"}
+HOPPER_ALONE = {"hopper_rungs.cu", "peak_wgmma.cu"}
 SKIPPED = 77
 # "_ZN..12async_kernelILb1EEE..": the name, and the template's flag: 16-byte pieces or any alignment.
 KERNEL = re.compile(r"Compiling entry function '\w*\d([a-z]\w*?)_kernel(?:ILb([01])E)?\w*' for")
@@ -84,7 +83,7 @@ def main(root, nvcc=None, compiler=None):
     print("\nregisters  declared shared bytes  spilled bytes  kernel")
     spilling = []
     folder = pathlib.Path(root) / "compute/cuda/matmul"
-    for source in sorted([*folder.glob("r*.cu"), *folder.glob("peak*.cu")]):
+    for source in sorted(folder.glob("*.cu")):
         for architecture in ["90a"] if source.name in HOPPER_ALONE else ARCHITECTURES:
             found = kernels(report(root, source, nvcc, architecture))
             if not found:

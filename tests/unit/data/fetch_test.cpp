@@ -37,7 +37,7 @@ std::pair<Errc, std::string> failure(const fs::path& dir, const std::string& url
   return {Errc::Internal, "nothing was thrown"};
 }
 
-std::string content(const fs::path& path) {
+std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -50,7 +50,7 @@ TEST(Fetch, GetsResumesRepairsAndVerifies) {
   // The last file has a broken copy, another one a good beginning, a third a beginning of nothing.
   fs::create_directories(target);
   std::ofstream(target / "t10k-labels-idx1-ubyte.gz") << "broken";
-  const std::string images = content(source / "t10k-images-idx3-ubyte.gz");
+  const std::string images = content_of(source / "t10k-images-idx3-ubyte.gz");
   std::ofstream(target / "t10k-images-idx3-ubyte.gz.part", std::ios::binary)
       << images.substr(0, images.size() / 3);
   std::ofstream(target / "train-labels-idx1-ubyte.gz.part") << "nonsense";
@@ -64,7 +64,7 @@ TEST(Fetch, GetsResumesRepairsAndVerifies) {
   EXPECT_EQ(files.size(), 4U);
   const VerifyReport report = verify_fashion_mnist(target);
   EXPECT_TRUE(report.all_ok);
-  EXPECT_EQ(content(target / "t10k-images-idx3-ubyte.gz"), images);
+  EXPECT_EQ(content_of(target / "t10k-images-idx3-ubyte.gz"), images);
   for (const auto& entry : fs::directory_iterator(target)) {
     EXPECT_EQ(entry.path().extension(), ".gz") << "left behind: " << entry.path();
   }

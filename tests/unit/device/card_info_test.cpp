@@ -8,7 +8,7 @@
 namespace lab {
 namespace {
 
-const std::string kSecond = "0000:02:00.0";
+const std::string kSecondGpu = "0000:02:00.0";
 
 GpuFacts unread_card(const std::string& pci_bus_id) {
   GpuFacts facts;
@@ -33,7 +33,7 @@ TEST(CompleteFacts, CudaTellsWhatNvmlDidNot) {
   EXPECT_EQ(facts.runtime_version.value_or(""), "13.0");
   EXPECT_EQ(facts.ecc.reason(), "NVML is not installed") << "what neither tells keeps its reason";
   ASSERT_EQ(facts.peers.size(), 1U);
-  EXPECT_EQ(facts.peers[0].pci_bus_id, kSecond);
+  EXPECT_EQ(facts.peers[0].pci_bus_id, kSecondGpu);
   EXPECT_TRUE(facts.peers[0].read && facts.peers[0].read->possible);
   EXPECT_FALSE(facts.peers[0].nvlink.reason().empty());
 }
@@ -42,7 +42,8 @@ TEST(CompleteFacts, WhatNvmlToldStays) {
   test::FakeBackend backend(2, kGiB);
   std::vector<GpuFacts> cards = {unread_card(backend.card(0).facts().pci_bus_id)};
   cards[0].sms = 7;
-  cards[0].peers.push_back({kSecond, PeerAccess{false, "the chipset does not support it"}, {}, {}});
+  cards[0].peers.push_back(
+      {kSecondGpu, PeerAccess{false, "the chipset does not support it"}, {}, {}});
   complete_facts(cards, &backend);
   EXPECT_EQ(cards[0].sms.value_or(0), 7);
   ASSERT_EQ(cards[0].peers.size(), 1U);
@@ -61,7 +62,7 @@ TEST(CompleteFacts, NoAccessIsSaidWithItsReason) {
 }
 
 TEST(CompleteFacts, ACardTheLabDoesNotUseHasNoRuntime) {
-  std::vector<GpuFacts> cards = {unread_card(kSecond)};
+  std::vector<GpuFacts> cards = {unread_card(kSecondGpu)};
   complete_facts(cards, nullptr);
   EXPECT_EQ(cards[0].runtime_version.reason(), "the lab does not compute on this card");
   EXPECT_FALSE(cards[0].sms);

@@ -120,7 +120,7 @@ TEST(Machine, WithoutABackEndTheRefusedCardsAreTheReason) {
 }
 
 // A card behind a driver that is loaded; `status` is the kernel's word for its power.
-void add_card(test::FakeRoot& root, const std::string& address, const std::string& status) {
+void add_gpu(test::FakeRoot& root, const std::string& address, const std::string& status) {
   const std::string card = "sys/bus/pci/devices/" + address + "/";
   root.file(card + "vendor", "0x10de\n").file(card + "class", "0x030200\n");
   root.file(card + "power/runtime_status", status + "\n");
@@ -129,7 +129,7 @@ void add_card(test::FakeRoot& root, const std::string& address, const std::strin
 }
 
 void add_sleeping_card(test::FakeRoot& root) {
-  add_card(root, "0000:01:00.0", "suspended");
+  add_gpu(root, "0000:01:00.0", "suspended");
 }
 
 GpuOffer must_not_be_opened() {
@@ -150,7 +150,7 @@ TEST(Machine, LookingLeavesASleepingCardAlone) {
 TEST(Machine, OneSleepingCardKeepsLookingFromAll) {
   test::FakeRoot root;
   add_sleeping_card(root);
-  add_card(root, "0000:02:00.0", "active");
+  add_gpu(root, "0000:02:00.0", "active");
   Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 2U);
@@ -162,7 +162,7 @@ TEST(Machine, OneSleepingCardKeepsLookingFromAll) {
 TEST(Machine, AWishOpensTheCardsThatAreAwakeToo) {
   test::FakeRoot root;
   add_sleeping_card(root);
-  add_card(root, "0000:02:00.0", "active");
+  add_gpu(root, "0000:02:00.0", "active");
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
   Machine machine({.open_gpus = test::offer_of(fake), .wake_cards = true, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 2);
@@ -171,8 +171,8 @@ TEST(Machine, AWishOpensTheCardsThatAreAwakeToo) {
 
 TEST(Machine, CardsThatAreAllAwakeAreOpenedUnasked) {
   test::FakeRoot root;
-  add_card(root, "0000:01:00.0", "active");
-  add_card(root, "0000:02:00.0", "active");
+  add_gpu(root, "0000:01:00.0", "active");
+  add_gpu(root, "0000:02:00.0", "active");
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
   const Machine machine({.open_gpus = test::offer_of(fake), .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 2);

@@ -19,15 +19,15 @@
 namespace lab {
 namespace {
 
-constexpr float kMark = -12345;
+constexpr float kUntouched = -12345;
 
-struct Case {
+struct Bf16Case {
   std::int64_t m, n, k;
   bool a_transposed = false, b_transposed = false, accumulate = false;
   std::int64_t pad = 0;  // leading dimensions are so much longer than the rows
 };
 
-std::string to_string(const Case& s) {
+std::string to_string(const Bf16Case& s) {
   return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
          (s.a_transposed ? " At" : "") + (s.b_transposed ? " Bt" : "") +
          (s.accumulate ? " +=" : "") + " pad " + std::to_string(s.pad);
@@ -35,9 +35,9 @@ std::string to_string(const Case& s) {
 
 // The same product of FP32 matrices that are rounded on the way, and of bf16 ones. What surrounds
 // C is filled with a mark that must survive.
-class Product {
+class Bf16Product {
  public:
-  Product(const Case& s, bool integers) : s_(s) {
+  Bf16Product(const Bf16Case& s, bool integers) : s_(s) {
     rounded_ = {.m = s.m, .n = s.n, .k = s.k};
     rounded_.lda = (s.a_transposed ? s.m : s.k) + s.pad;
     rounded_.ldb = (s.b_transposed ? s.k : s.n) + s.pad;
@@ -47,7 +47,7 @@ class Product {
     b_ = make((s.b_transposed ? s.n : s.k) * rounded_.ldb + 1, 2);
     before_ = make(s.m * rounded_.ldc + 1, 3);
     for (std::int64_t i = 0; i < s.m; ++i) {
-      for (std::int64_t j = s.n; j < rounded_.ldc; ++j) before_[index(i, j)] = kMark;
+      for (std::int64_t j = s.n; j < rounded_.ldc; ++j) before_[index(i, j)] = kUntouched;
     }
     for (const float x : a_) a_bits_.push_back(to_bf16(x).bits);
     for (const float x : b_) b_bits_.push_back(to_bf16(x).bits);
@@ -81,14 +81,14 @@ class Product {
 
   // Within gamma_{K+1} of float64 with the rounded factors, exactly for integers; C is as before
   // afterwards.
-  void expect_right(bool exact) {
+  void expect_right_bf16(bool exact) {
     const double ku = static_cast<double>(s_.k + 1) * 0x1p-24;
     const double gamma = exact ? 0 : ku / (1 - ku);
     for (std::int64_t i = 0; i < s_.m; ++i) {
       for (std::int64_t j = 0; j < rounded_.ldc; ++j) {
         const float got = c_[index(i, j)];
         if (j >= s_.n) {
-          ASSERT_EQ(got, kMark) << "padding at " << i << "," << j;
+          ASSERT_EQ(got, kUntouched) << "padding at " << i << "," << j;
           continue;
         }
         double want = s_.accumulate ? before_[index(i, j)] : 0;
@@ -117,19 +117,20 @@ class Product {
     return to_float(Bf16{b_bits_[static_cast<std::size_t>(at + 1)]});
   }
 
-  const Case s_;
+  const Bf16Case s_;
   GemmArgs rounded_;
   std::vector<float> a_, b_, before_, c_;
   std::vector<std::uint16_t> a_bits_, b_bits_;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (const Case& s : {Case{0, 3, 5}, Case{3, 0, 5}, Case{5, 4, 0}, Case{1, 1, 1}, Case{12, 32, 7},
-                        Case{13, 33, 2}, Case{63, 65, 1}, Case{1, 200, 51}, Case{200, 1, 50},
-                        Case{64, 64, 64}, Case{75, 161, 41}, Case{61, 140, 271}}) {
+std::vector<Bf16Case> bf16_cases() {
+  std::vector<Bf16Case> all;
+  for (const Bf16Case& s : {Bf16Case{0, 3, 5}, Bf16Case{3, 0, 5}, Bf16Case{5, 4, 0},
+                            Bf16Case{1, 1, 1}, Bf16Case{12, 32, 7}, Bf16Case{13, 33, 2},
+                            Bf16Case{63, 65, 1}, Bf16Case{1, 200, 51}, Bf16Case{200, 1, 50},
+                            Bf16Case{64, 64, 64}, Bf16Case{75, 161, 41}, Bf16Case{61, 140, 271}}) {
     for (int bits = 0; bits < 8; ++bits) {
-      Case c = s;
+      Bf16Case c = s;
       c.a_transposed = (bits & 1) != 0;
       c.b_transposed = (bits & 2) != 0;
       c.accumulate = (bits & 4) != 0;
@@ -140,15 +141,15 @@ std::vector<Case> cases() {
   return all;
 }
 
-void expect_all_ways_exact(const Case& s, ThreadPool& pool) {
+void expect_all_ways_exact(const Bf16Case& s, ThreadPool& pool) {
   SCOPED_TRACE(to_string(s));
-  Product p(s, /*integers=*/true);
+  Bf16Product p(s, /*integers=*/true);
   gemm(p.rounded(), pool);
-  p.expect_right(/*exact=*/true);
+  p.expect_right_bf16(/*exact=*/true);
   gemm_one_thread(p.rounded());
-  p.expect_right(/*exact=*/true);
+  p.expect_right_bf16(/*exact=*/true);
   bf16_gemm(p.bf16(), &pool);
-  p.expect_right(/*exact=*/true);
+  p.expect_right_bf16(/*exact=*/true);
 }
 
 TEST(Bf16Gemm, IsExactOnSmallIntegersOnEveryTarget) {
@@ -157,7 +158,7 @@ TEST(Bf16Gemm, IsExactOnSmallIntegersOnEveryTarget) {
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    for (const Case& s : cases()) expect_all_ways_exact(s, pool);
+    for (const Bf16Case& s : bf16_cases()) expect_all_ways_exact(s, pool);
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
@@ -165,13 +166,13 @@ TEST(Bf16Gemm, IsExactOnSmallIntegersOnEveryTarget) {
 
 TEST(Bf16Gemm, StaysWithinTheRoundingBound) {
   ThreadPool pool({0, 0, 0});
-  for (const Case& s : {Case{40, 50, 701}, Case{130, 260, 90, true, true, true, 3}}) {
+  for (const Bf16Case& s : {Bf16Case{40, 50, 701}, Bf16Case{130, 260, 90, true, true, true, 3}}) {
     SCOPED_TRACE(to_string(s));
-    Product p(s, /*integers=*/false);
+    Bf16Product p(s, /*integers=*/false);
     gemm(p.rounded(), pool);
-    p.expect_right(/*exact=*/false);
+    p.expect_right_bf16(/*exact=*/false);
     bf16_gemm(p.bf16(), &pool);
-    p.expect_right(/*exact=*/false);
+    p.expect_right_bf16(/*exact=*/false);
   }
 }
 
@@ -179,22 +180,22 @@ TEST(Bf16Gemm, StaysWithinTheRoundingBound) {
 TEST(Bf16Gemm, SplitsIntoBlocksAndThreads) {
   for (const int threads : {1, 2, 3, 4}) {
     ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
-    const Case s{100, 150, 1501, false, true, true, 1};
+    const Bf16Case s{100, 150, 1501, false, true, true, 1};
     SCOPED_TRACE(std::to_string(threads) + " threads");
-    Product p(s, /*integers=*/true);
+    Bf16Product p(s, /*integers=*/true);
     gemm(p.rounded(), pool);
-    p.expect_right(/*exact=*/true);
+    p.expect_right_bf16(/*exact=*/true);
   }
 }
 
 TEST(Bf16Gemm, HasTheSameBitsFromRunToRunAndWhateverTheThreadsAndTheSource) {
-  const Case s{150, 270, 701};
-  Product first(s, /*integers=*/false);
+  const Bf16Case s{150, 270, 701};
+  Bf16Product first(s, /*integers=*/false);
   ThreadPool two({0, 0});
   gemm(first.rounded(), two);
   for (const int threads : {1, 2, 2, 5}) {
     ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
-    Product again(s, /*integers=*/false);
+    Bf16Product again(s, /*integers=*/false);
     bf16_gemm(again.bf16(), &pool);
     EXPECT_EQ(first.c(), again.c()) << threads << " threads";
   }
@@ -221,7 +222,7 @@ TEST(Bf16Gemm, StopsWhenAsked) {
   std::stop_source stop;
   stop.request_stop();
   ThreadPool pool({0, 0, 0});
-  Product p({150, 270, 700}, /*integers=*/true);
+  Bf16Product p({150, 270, 700}, /*integers=*/true);
   const std::vector<float> before = p.c();
   bf16_gemm(p.bf16(), &pool, stop.get_token());
   EXPECT_EQ(p.c(), before);
@@ -229,7 +230,7 @@ TEST(Bf16Gemm, StopsWhenAsked) {
 
 TEST(Bf16Gemm, AllocatesNothingAfterTheFirstCall) {
   ThreadPool pool({0, 0});
-  Product p({200, 200, 201}, /*integers=*/true);
+  Bf16Product p({200, 200, 201}, /*integers=*/true);
   gemm(p.rounded(), pool);
   bf16_gemm(p.bf16(), &pool);
   const long before = test::allocation_count();

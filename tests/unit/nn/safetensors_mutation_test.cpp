@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace lab::nn {
 namespace {
 
-std::string file_with(const std::string& header, std::size_t data_bytes) {
+std::string file_of(const std::string& header, std::size_t data_bytes) {
   std::string file(8, '\0');
   for (std::size_t i = 0; i < 8; ++i) file[i] = static_cast<char>(header.size() >> (8 * i));
   return file + header + std::string(data_bytes, '\1');
@@ -18,11 +18,11 @@ std::string file_with(const std::string& header, std::size_t data_bytes) {
 
 TEST(SafetensorsFuzz, SurvivesMutatedFiles) {
   const std::string seeds[] = {
-      file_with(R"({"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}})", 8),
-      file_with(R"({"__metadata__":{"k":"v"},"a":{"dtype":"I64","shape":[],"data_offsets":[0,8]},)"
-                R"("b":{"dtype":"U8","shape":[3],"data_offsets":[8,11]}})",
-                11),
-      file_with("{}", 0)};
+      file_of(R"({"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}})", 8),
+      file_of(R"({"__metadata__":{"k":"v"},"a":{"dtype":"I64","shape":[],"data_offsets":[0,8]},)"
+              R"("b":{"dtype":"U8","shape":[3],"data_offsets":[8,11]}})",
+              11),
+      file_of("{}", 0)};
   std::mt19937 random(1);
   for (int round = 0; round < 20000; ++round) {
     std::string file = seeds[random() % 3];

@@ -15,16 +15,16 @@
 namespace lab::simd {
 namespace {
 
-constexpr float kGuard = 12345;
+constexpr float kRowGuard = 12345;
 
 // Values with guards behind them.
 struct Guarded {
   explicit Guarded(std::vector<float> values) : memory(std::move(values)), size(memory.size()) {
-    memory.insert(memory.end(), 16, kGuard);
+    memory.insert(memory.end(), 16, kRowGuard);
   }
   ~Guarded() {
     EXPECT_TRUE(std::all_of(memory.begin() + static_cast<std::ptrdiff_t>(size), memory.end(),
-                            [](float v) { return v == kGuard; }));
+                            [](float v) { return v == kRowGuard; }));
   }
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;

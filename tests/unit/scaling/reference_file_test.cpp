@@ -8,6 +8,7 @@
 #include "compute/types/error.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/text.h"
 
 namespace lab {
 namespace {
@@ -32,9 +33,7 @@ class ReferenceFile : public ::testing::Test {
   const std::filesystem::path file_ = dir_.path() / "reference.json";
 };
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 TEST_F(ReferenceFile, TheChaptersIsThere) {
   const ReferenceTime r = read_reference(kAssets / "d2l-resnet18-1gpu.json");

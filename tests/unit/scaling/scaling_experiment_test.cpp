@@ -11,6 +11,7 @@
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/text.h"
 
 namespace lab {
 namespace {
@@ -41,9 +42,7 @@ std::string complaint(const StartScaling& request, Errc code, int cpu_devices = 
   return test::message_of([&] { probe.run(*make_scaling_experiment(request)); }, code);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 TEST(ScalingExperiment, MeasuresOneToAllDevicesInBothModes) {
   test::Probe probe(3);

@@ -7,7 +7,7 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kBucket = std::int64_t{25} << 20;
+constexpr std::int64_t kBucket_bytes = std::int64_t{25} << 20;
 constexpr double kResNetParameters = 11'175'818;
 
 double total(const std::vector<BucketLoad>& loads) {
@@ -17,7 +17,7 @@ double total(const std::vector<BucketLoad>& loads) {
 }
 
 TEST(BucketLoads, HoldEveryGradientOnce) {
-  for (const std::int64_t bucket : {kBucket, std::int64_t{1} << 20, std::int64_t{1024}}) {
+  for (const std::int64_t bucket : {kBucket_bytes, std::int64_t{1} << 20, std::int64_t{1024}}) {
     const auto loads = bucket_loads("resnet18", bucket);
     EXPECT_GE(total(loads), 4 * kResNetParameters);
     // Each of the 62 tensors may be followed by a gap of at most 15 floats.
@@ -43,7 +43,7 @@ TEST(BucketLoads, BecomeReadyInTheirOrderAndTheLastWithBackward) {
 // The last block has three quarters of the parameters at under a third of the work: its gradients
 // are ready early, which is what overlap lives from.
 TEST(BucketLoads, ResNetsLargeGradientsAreReadyEarly) {
-  const auto loads = bucket_loads("resnet18", kBucket);
+  const auto loads = bucket_loads("resnet18", kBucket_bytes);
   ASSERT_GE(loads.size(), 2U);
   EXPECT_GT(loads.front().bytes, 0.4 * total(loads));
   EXPECT_LT(loads.front().ready, 0.4);
@@ -51,7 +51,7 @@ TEST(BucketLoads, ResNetsLargeGradientsAreReadyEarly) {
 }
 
 TEST(BucketLoads, AnUnknownModelIsRefused) {
-  EXPECT_THROW(bucket_loads("vgg", kBucket), Error);
+  EXPECT_THROW(bucket_loads("vgg", kBucket_bytes), Error);
 }
 
 }  // namespace

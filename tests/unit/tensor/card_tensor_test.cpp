@@ -17,7 +17,7 @@ namespace {
 using test::FakeBackend;
 using test::message_of;
 
-constexpr DType kAll[] = {DType::F32, DType::BF16, DType::I32, DType::I64, DType::U8};
+constexpr DType kEveryDType[] = {DType::F32, DType::BF16, DType::I32, DType::I64, DType::U8};
 
 struct CardTensor : ::testing::Test {
   std::shared_ptr<FakeBackend> fake = std::make_shared<FakeBackend>(2, 64 * kMiB);
@@ -36,7 +36,7 @@ struct CardTensor : ::testing::Test {
 };
 
 TEST_F(CardTensor, MakersGiveTheValuesOfTheCpu) {
-  for (const DType dtype : kAll) {
+  for (const DType dtype : kEveryDType) {
     SCOPED_TRACE(to_string(dtype));
     expect_equal(zeros(first, {3, 5}, dtype), zeros(host, {3, 5}, dtype));
     expect_equal(ones(first, {3, 5}, dtype), ones(host, {3, 5}, dtype));
@@ -78,7 +78,7 @@ TEST_F(CardTensor, CopiesWorkWithoutPinnedMemory) {
 }
 
 TEST_F(CardTensor, SumsAndNorms) {
-  for (const DType dtype : kAll) {
+  for (const DType dtype : kEveryDType) {
     SCOPED_TRACE(to_string(dtype));
     const Tensor x = arange(host, 300, dtype);
     const Tensor y = full(host, {300}, 9, dtype);

@@ -14,6 +14,7 @@
 #include "tests/support/errors.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/text.h"
 
 namespace lab {
 namespace {
@@ -96,9 +97,7 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 TEST(Checkpoint, BringsEverythingBackBitForBit) {
   const test::TempDir dir;

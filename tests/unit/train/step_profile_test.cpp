@@ -145,7 +145,7 @@ TEST_F(TwoKindsTest, EachKindOfKernelsHasItsOwnRowsAndWarmUp) {
   EXPECT_EQ(p.rows[9].layer, p.rows[0].layer);
 }
 
-StartTraining small_request() {
+StartTraining profiled_request() {
   StartTraining request;
   request.synthetic_train = 64;
   request.synthetic_test = 8;
@@ -162,7 +162,7 @@ std::vector<double> losses(const test::Probe& probe) {
 }
 
 TEST(TrainingProfiles, ComeWithTheEndAndChangeNoNumber) {
-  StartTraining request = small_request();
+  StartTraining request = profiled_request();
   test::Probe plain, profiled;
   plain.run(*make_training_experiment(request));
   request.profile = true;
@@ -192,7 +192,7 @@ TEST(TrainingProfiles, ComeWithTheEndAndChangeNoNumber) {
 }
 
 TEST(TrainingProfiles, BothKindsOfKernelsTakeTurns) {
-  StartTraining request = small_request();
+  StartTraining request = profiled_request();
   request.compare_kernels = true;
   test::Probe probe;
   probe.run(*make_training_experiment(request));
@@ -213,7 +213,7 @@ TEST(TrainingProfiles, BothKindsOfKernelsTakeTurns) {
 }
 
 TEST(TrainingProfiles, AreOfTheFirstOfSeveralDevices) {
-  StartTraining request = small_request();
+  StartTraining request = profiled_request();
   request.devices = {cpu(0), cpu(1)};
   request.profile = true;
   test::Probe probe(2);
@@ -228,7 +228,7 @@ TEST(TrainingProfiles, AreOfTheFirstOfSeveralDevices) {
 }
 
 TEST(TrainingProfiles, OfTooFewStepsSayThatNoneCounted) {
-  StartTraining request = small_request();
+  StartTraining request = profiled_request();
   request.steps = 2;
   request.profile = true;
   test::Probe probe;

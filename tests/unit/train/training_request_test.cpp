@@ -9,6 +9,7 @@
 #include "compute/train/convolution_choice.h"
 #include "compute/types/error.h"
 #include "tests/support/errors.h"
+#include "tests/support/text.h"
 
 namespace lab {
 namespace {
@@ -28,9 +29,7 @@ std::string refusal(const std::function<void(StartTraining&)>& change,
   return test::message_of([&] { completed(request, cpu_devices); }, code);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 TEST(TrainingRequest, FillsInTheDefaults) {
   StartTraining request;

@@ -14,7 +14,7 @@ namespace lab {
 namespace {
 
 constexpr std::int64_t kTerms = 128;
-constexpr std::int64_t kColumns = 512;  // a tile of B is 256 KiB
+constexpr std::int64_t kTileColumns = 512;  // a tile of B is 256 KiB
 constexpr std::int64_t kRows = 64;      // between two looks at `stop`
 
 struct Tile {
@@ -35,8 +35,8 @@ void multiply(const GemmArgs& g, const Tile& t) {
 void tiles(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) {
   for (std::int64_t i = 0; i < g.m; ++i) std::fill_n(g.c + i * g.ldc, g.n, 0.0F);
   Tile t{};
-  for (t.col = 0; t.col < g.n; t.col += kColumns) {
-    t.col_end = std::min(t.col + kColumns, g.n);
+  for (t.col = 0; t.col < g.n; t.col += kTileColumns) {
+    t.col_end = std::min(t.col + kTileColumns, g.n);
     for (t.term = 0; t.term < g.k; t.term += kTerms) {
       t.term_end = std::min(t.term + kTerms, g.k);
       for (t.row = 0; t.row < g.m && !stop.stop_requested(); t.row += kRows) {

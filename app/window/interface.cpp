@@ -10,20 +10,9 @@
 #include <cmath>
 
 #include "compute/run/lab_clock.h"
+#include "ui/widgets/imgui_input.h"
 
 namespace lab::app {
-
-namespace {
-
-void move_pointer_away(ImGuiIO& io) {
-#if IMGUI_VERSION_NUM >= 18700
-  io.AddMousePosEvent(-FLT_MAX, -FLT_MAX);
-#else
-  io.MousePos = ImVec2(-FLT_MAX, -FLT_MAX);
-#endif
-}
-
-}  // namespace
 
 Interface::Interface(GlfwWindow& window, bool listen) : window_(window) {
   IMGUI_CHECKVERSION();
@@ -74,7 +63,7 @@ void Interface::begin_frame(const FrameInput& input) {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   if (input.scripted != nullptr) input.scripted->apply(ImGui::GetIO());
-  if (input.pointer_away) move_pointer_away(ImGui::GetIO());
+  if (input.pointer_away) ui::send_pointer(ImGui::GetIO(), {-FLT_MAX, -FLT_MAX});
   ImGui::NewFrame();
   ui_.time_s = lab_time_s();
   ui_.wants_animation = false;

@@ -9,13 +9,14 @@
 #include <string>
 #include <string_view>
 
+#include "ui/widgets/imgui_input.h"
+
 namespace lab::app {
 
 // A key with what is held beside it.
 struct KeyChord {
-  int key = 0;       // GLFW's number
-  ImGuiKey imgui{};  // ImGui's name for it
-  bool ctrl = false, shift = false, alt = false;
+  int key = 0;  // GLFW's number
+  ui::Modifiers held = {};
 };
 
 // "ctrl+2", "esc", "shift+tab", "f1"; throws Error(Usage) naming the text.

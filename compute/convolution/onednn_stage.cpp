@@ -1,6 +1,7 @@
 #include "compute/convolution/onednn_stage.h"
 
 #include "compute/convolution/chooser.h"
+#include "compute/matmul/onednn_descs.h"
 
 namespace lab {
 namespace {
@@ -80,12 +81,11 @@ dnnl::convolution_forward::primitive_desc forward_desc(const ConvolutionCase& c,
   constexpr auto kKind = dnnl::prop_kind::forward_training;
   const Wanted w(c, plan);
   const Sizes& s = w.sizes;
-  const Forward::desc desc = with_bias
-                                 ? Forward::desc(kKind, plan.algorithm, w.image, w.weight, w.bias,
-                                                 w.result, s.strides, s.padding, s.padding)
-                                 : Forward::desc(kKind, plan.algorithm, w.image, w.weight, w.result,
-                                                 s.strides, s.padding, s.padding);
-  return {desc, attributes(), engine, allow_empty};
+  const OnednnMaking making{engine, attributes(), allow_empty};
+  return with_bias ? onednn_desc<Forward>(making, kKind, plan.algorithm, w.image, w.weight, w.bias,
+                                          w.result, s.strides, s.padding, s.padding)
+                   : onednn_desc<Forward>(making, kKind, plan.algorithm, w.image, w.weight,
+                                          w.result, s.strides, s.padding, s.padding);
 }
 
 // What a gradient's description refers to: a forward stage with the same factors.
@@ -104,9 +104,9 @@ dnnl::convolution_backward_data::primitive_desc input_gradient_desc(const Convol
   if (hint.get(true) == nullptr) return {};
   const Wanted w(c, plan);
   const Sizes& s = w.sizes;
-  const dnnl::convolution_backward_data::desc desc(plan.algorithm, w.image, w.weight, w.result,
-                                                   s.strides, s.padding, s.padding);
-  return {desc, attributes(), engine, hint, allow_empty};
+  return onednn_gradient_desc<dnnl::convolution_backward_data>(
+      {engine, attributes(), allow_empty}, hint, plan.algorithm, w.image, w.weight, w.result,
+      s.strides, s.padding, s.padding);
 }
 
 dnnl::convolution_backward_weights::primitive_desc weight_gradient_desc(const ConvolutionCase& c,
@@ -117,9 +117,9 @@ dnnl::convolution_backward_weights::primitive_desc weight_gradient_desc(const Co
   if (hint.get(true) == nullptr) return {};
   const Wanted w(c, plan);
   const Sizes& s = w.sizes;
-  const dnnl::convolution_backward_weights::desc desc(plan.algorithm, w.image, w.weight, w.result,
-                                                      s.strides, s.padding, s.padding);
-  return {desc, attributes(), engine, hint, allow_empty};
+  return onednn_gradient_desc<dnnl::convolution_backward_weights>(
+      {engine, attributes(), allow_empty}, hint, plan.algorithm, w.image, w.weight, w.result,
+      s.strides, s.padding, s.padding);
 }
 
 // make(plan, allow_empty), by Winograd where that pays and oneDNN can, else directly.

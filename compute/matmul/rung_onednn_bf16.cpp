@@ -12,9 +12,9 @@
 
 #include "compute/matmul/gemm_bf16.h"
 #include "compute/matmul/gemm_parts.h"
+#include "compute/matmul/onednn_descs.h"
 #include "compute/matmul/onednn_threads.h"
 #include "compute/types/error.h"
-#include "oneapi/dnnl/dnnl.hpp"
 
 namespace lab {
 namespace {
@@ -92,8 +92,9 @@ class Plan {
       sum.append_sum(1.0F);
       attr.set_post_ops(sum);
     }
-    const dnnl::matmul::desc desc(a_.rounded.get_desc(), b_.rounded.get_desc(), c_.get_desc());
-    product_ = dnnl::matmul(dnnl::matmul::primitive_desc(desc, attr, engine_));
+    product_ = dnnl::matmul(onednn_desc<dnnl::matmul>({.engine = engine_, .attributes = attr},
+                                                      a_.rounded.get_desc(), b_.rounded.get_desc(),
+                                                      c_.get_desc()));
   }
 
   // oneDNN takes arrays that it only reads as void* too.

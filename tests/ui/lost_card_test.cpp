@@ -85,7 +85,7 @@ TEST(LostCardPage, TheQuestionCanBeDeclined) {
   Lab lab(with_lost_card(true), 1, {1280, 1400});
   lab.open(Page::Devices);
   lab.click(kLostGpu + "/lost/restart");
-  lab.press(ImGuiKey_Escape);
+  lab.press(GLFW_KEY_ESCAPE);
   lab.frames(3);
   EXPECT_FALSE(lab.visible("restart/yes"));
   lab.click(kLostGpu + "/lost/restart");

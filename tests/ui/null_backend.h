@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ui/ui.h"
+#include "ui/widgets/imgui_input.h"
 
 namespace lab::test {
 
@@ -30,9 +31,7 @@ class NullBackend {
       return static_cast<const std::string*>(user)->c_str();
     };
     io.ClipboardUserData = &clipboard;
-#if IMGUI_VERSION_NUM < 18700
-    for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
-#endif
+    ui::map_keys(io);
     ui.theme = &ui::theme(mode);
     ui.scale = scale;
     ui.fonts = ui::load_fonts(scale);
@@ -42,9 +41,7 @@ class NullBackend {
     io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
     move_to({-1, -1});
   }
-  ~NullBackend() {
-    ImGui::DestroyContext(context_);
-  }
+  ~NullBackend() { ImGui::DestroyContext(context_); }
   NullBackend(const NullBackend&) = delete;
   NullBackend& operator=(const NullBackend&) = delete;
 
@@ -75,41 +72,12 @@ class NullBackend {
   }
 
   // --- input: takes effect in the next frame -------------------------------------------------
-  void move_to(ImVec2 at) {
-#if IMGUI_VERSION_NUM < 18700
-    ImGui::GetIO().MousePos = at;
-#else
-    ImGui::GetIO().AddMousePosEvent(at.x, at.y);
-#endif
-  }
-  void mouse(int button, bool down) {
-#if IMGUI_VERSION_NUM < 18700
-    ImGui::GetIO().MouseDown[button] = down;
-#else
-    ImGui::GetIO().AddMouseButtonEvent(button, down);
-#endif
-  }
-  void wheel(float notches) {
-#if IMGUI_VERSION_NUM < 18700
-    ImGui::GetIO().MouseWheel = notches;
-#else
-    ImGui::GetIO().AddMouseWheelEvent(0, notches);
-#endif
-  }
-  void control(bool down) {
-#if IMGUI_VERSION_NUM < 18700
-    ImGui::GetIO().KeyCtrl = down;
-#else
-    ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, down);
-#endif
-  }
-  void key(ImGuiKey key, bool down) {
-#if IMGUI_VERSION_NUM < 18700
-    ImGui::GetIO().KeysDown[key] = down;
-#else
-    ImGui::GetIO().AddKeyEvent(key, down);
-#endif
-  }
+  void move_to(ImVec2 at) { ui::send_pointer(ImGui::GetIO(), at); }
+  void mouse(int button, bool down) { ui::send_button(ImGui::GetIO(), button, down); }
+  void wheel(float notches) { ui::send_wheel(ImGui::GetIO(), notches); }
+  void control(bool down) { ui::send_modifiers(ImGui::GetIO(), {.ctrl = true}, down); }
+  // One of GLFW_KEY_*.
+  void key(int key, bool down) { ui::send_key(ImGui::GetIO(), key, down); }
   void type(std::string_view text) {
     ImGui::GetIO().AddInputCharactersUTF8(std::string(text).c_str());
   }
@@ -142,16 +110,14 @@ class NullBackend {
     frame(draw);
     frame(draw);
   }
-  void press(ImGuiKey which, const std::function<void()>& draw) {
+  void press(int which, const std::function<void()>& draw) {
     key(which, true);
     frame(draw);
     key(which, false);
     frame(draw);
   }
   // Long enough for a tooltip.
-  void rest(const std::function<void()>& draw) {
-    frames(40, draw);
-  }
+  void rest(const std::function<void()>& draw) { frames(40, draw); }
 
   const ui::WidgetRect* find(std::string_view path) const {
     const ui::WidgetRect* w = ui.widgets.find(path);

@@ -211,35 +211,13 @@ void Lab::scroll_to_and_click(std::string_view path) {
   click(path);
 }
 
-void Lab::press(ImGuiKey key, bool control) {
-#if IMGUI_VERSION_NUM < 18700
-  ImGui::GetIO().KeyCtrl = control;
-#else
-  ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, control);
-#endif
+void Lab::press(int key, bool control) {
+  backend.control(control);
   backend.key(key, true);
   frame();
   backend.key(key, false);
-#if IMGUI_VERSION_NUM < 18700
-  ImGui::GetIO().KeyCtrl = false;
-#else
-  ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, false);
-#endif
+  backend.control(false);
   frames(2);
-}
-
-void Lab::press_raw([[maybe_unused]] int key, [[maybe_unused]] bool control) {
-#if IMGUI_VERSION_NUM < 18700
-  ImGuiIO& io = ImGui::GetIO();
-  io.KeyCtrl = control;
-  io.KeysDown[key] = true;
-  frame();
-  io.KeysDown[key] = false;
-  io.KeyCtrl = false;
-  frames(2);
-#else
-  GTEST_SKIP() << "later versions of ImGui know no raw keys";
-#endif
 }
 
 }  // namespace lab::test

@@ -75,9 +75,8 @@ class Lab {
     backend.type(text);
     frames(2);
   }
-  // `key` as the window library numbers it, for keys that ImGui itself does not know.
-  void press_raw(int key, bool control = false);
-  void press(ImGuiKey key, bool control = false);
+  // One of GLFW_KEY_*.
+  void press(int key, bool control = false);
 
   bool visible(std::string_view path) const { return backend.ui.widgets.find(path) != nullptr; }
 

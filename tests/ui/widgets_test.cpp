@@ -185,13 +185,13 @@ TEST_P(WidgetsTest, TheKeyboardReachesAndPressesEveryControl) {
     pressed += button(b.ui, "last", "Last") ? 10 : 0;
   };
   b.frames(3, draw);
-  b.press(ImGuiKey_DownArrow, draw);  // wakes the highlight
+  b.press(GLFW_KEY_DOWN, draw);  // wakes the highlight
   for (int i = 0; i < 12 && pressed < 10; ++i) {
-    b.press(ImGuiKey_Space, draw);
+    b.press(GLFW_KEY_SPACE, draw);
     if (!text.empty() || pressed >= 10) break;
-    if (ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) b.press(ImGuiKey_Escape, draw);
-    if (ImGui::IsAnyItemActive()) b.press(ImGuiKey_Escape, draw);
-    b.press(ImGuiKey_DownArrow, draw);
+    if (ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) b.press(GLFW_KEY_ESCAPE, draw);
+    if (ImGui::IsAnyItemActive()) b.press(GLFW_KEY_ESCAPE, draw);
+    b.press(GLFW_KEY_DOWN, draw);
   }
   EXPECT_TRUE(on);
   EXPECT_TRUE(open);

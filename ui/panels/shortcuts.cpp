@@ -2,50 +2,10 @@
 
 #include <algorithm>
 
+#include "ui/widgets/imgui_input.h"
+
 namespace lab::ui {
 namespace {
-
-#if IMGUI_VERSION_NUM >= 18700
-using Key = ImGuiKey;
-constexpr Key kF1 = ImGuiKey_F1;
-constexpr Key kT = ImGuiKey_T;
-constexpr Key kEqual = ImGuiKey_Equal;
-constexpr Key kMinus = ImGuiKey_Minus;
-constexpr Key kPadAdd = ImGuiKey_KeypadAdd;
-constexpr Key kPadSubtract = ImGuiKey_KeypadSubtract;
-Key digit(int d) {
-  return static_cast<Key>(ImGuiKey_0 + d);
-}
-Key named(ImGuiKey key) {
-  return key;
-}
-Key pad_enter() {
-  return ImGuiKey_KeypadEnter;
-}
-#else
-// Before 1.87 ImGui passes the window library's own key numbers through; these are GLFW's. Keys
-// that ImGui uses itself are mapped.
-using Key = int;
-constexpr Key kF1 = 290;
-constexpr Key kT = 84;
-constexpr Key kEqual = 61;
-constexpr Key kMinus = 45;
-constexpr Key kPadAdd = 334;
-constexpr Key kPadSubtract = 333;
-Key digit(int d) {
-  return 48 + d;
-}
-Key named(ImGuiKey key) {
-  return ImGui::GetKeyIndex(key);
-}
-Key pad_enter() {
-  return ImGui::GetKeyIndex(ImGuiKey_KeyPadEnter);
-}
-#endif
-
-bool pressed(Key key) {
-  return ImGui::IsKeyPressed(key, false);
-}
 
 bool question_mark_typed() {
   const ImGuiIO& io = ImGui::GetIO();
@@ -68,31 +28,31 @@ void escape(const Panel& p) {
 
 bool control_shortcuts(const Panel& p) {
   for (int page = 0; page < kPages; ++page) {
-    if (pressed(digit(page + 1))) p.view.page = static_cast<Page>(page);
+    if (key_pressed(GLFW_KEY_1 + page)) p.view.page = static_cast<Page>(page);
   }
-  if (pressed(kT)) {
+  if (key_pressed(GLFW_KEY_T)) {
     p.view.mode = p.view.mode == ThemeMode::Dark ? ThemeMode::Light : ThemeMode::Dark;
   }
-  if (pressed(kEqual) || pressed(kPadAdd)) {
+  if (key_pressed(GLFW_KEY_EQUAL) || key_pressed(GLFW_KEY_KP_ADD)) {
     p.view.scale = std::min(p.view.scale + kScaleStep, kScaleMax);
   }
-  if (pressed(kMinus) || pressed(kPadSubtract)) {
+  if (key_pressed(GLFW_KEY_MINUS) || key_pressed(GLFW_KEY_KP_SUBTRACT)) {
     p.view.scale = std::max(p.view.scale - kScaleStep, kScaleMin);
   }
-  return pressed(named(ImGuiKey_Enter)) || pressed(pad_enter());
+  return key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER);
 }
 
 }  // namespace
 
 bool handle_shortcuts(const Panel& p) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (pressed(named(ImGuiKey_Escape))) escape(p);
-  if (pressed(kF1) || question_mark_typed()) p.view.help_open = !p.view.help_open;
+  if (key_pressed(GLFW_KEY_ESCAPE)) escape(p);
+  if (key_pressed(GLFW_KEY_F1) || question_mark_typed()) p.view.help_open = !p.view.help_open;
   if (p.view.help_open || p.view.confirm_cancel || p.view.confirm_restart) return false;
   if (io.KeyCtrl) return control_shortcuts(p);
   // A control that shows keyboard focus takes Space for itself.
   if (p.view.page == Page::Training && !io.WantTextInput && !io.NavVisible &&
-      pressed(named(ImGuiKey_Space))) {
+      key_pressed(GLFW_KEY_SPACE)) {
     toggle_pause(p);
   }
   return false;

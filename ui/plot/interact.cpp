@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ui/plot/frame.h"
+#include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui::plot {
@@ -60,16 +61,6 @@ void apply_box(Frame& f, ImVec2 a, ImVec2 b) {
   if (tall) {
     f.state.y = sane(f.y.scale, {f.y.value(std::max(a.y, b.y)), f.y.value(std::min(a.y, b.y))});
   }
-}
-
-void claim_wheel(ImGuiID id) {
-#if IMGUI_VERSION_NUM < 18900
-  (void)id;
-  ImGui::SetItemUsingMouseWheel();
-#else
-  (void)id;
-  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
-#endif
 }
 
 bool dragging(ImGuiMouseButton button, const Ui& ui) {
@@ -128,14 +119,9 @@ void interact(Frame& f) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool by_key = pressed && !ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
                       !ImGui::IsMouseReleased(ImGuiMouseButton_Right);
-#if IMGUI_VERSION_NUM < 18700
-  const bool entered = GImGui->NavActivateInputId == id;
-#else
-  const bool entered = false;
-#endif
-  if (by_key || entered) ImGui::OpenPopup((f.path + "/menu").c_str());
+  if (by_key || enter_pressed_on(id)) ImGui::OpenPopup((f.path + "/menu").c_str());
   if (f.hovered && io.KeyCtrl) {
-    claim_wheel(id);
+    claim_wheel();
     if (notches_of(io) != 0) wheel(f, io.MousePos, notches_of(io));
   }
   left_button(f, held);

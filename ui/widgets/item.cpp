@@ -5,17 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/widgets/imgui_input.h"
+
 namespace lab::ui {
 namespace {
-
-bool enter_pressed_on(ImGuiID id) {
-#if IMGUI_VERSION_NUM < 18700
-  return GImGui->NavActivateInputId == id;
-#else
-  (void)id;  // later versions activate with Enter themselves
-  return false;
-#endif
-}
 
 Item behave(ImGuiID id, const ImRect& box, bool enabled, bool nav) {
   Item item{.min = box.Min, .max = box.Max, .id = id};

@@ -12,6 +12,7 @@
 
 #include "app/cli/command_line.h"
 #include "app/headless/commands.h"
+#include "app/headless/console.h"
 #include "app/headless/json_lines.h"
 #include "app/ranks/together.h"
 #include "app/run_window.h"
@@ -126,6 +127,7 @@ class Process {
 }  // namespace lab::app
 
 int main(int argc, char** argv) {
+  lab::app::reserve_standard_streams();
   lab::lab_time_s();              // the time axis begins here
   std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves shows as a failed write
   std::signal(SIGXFSZ, SIG_IGN);  // and so does a file that may grow no further

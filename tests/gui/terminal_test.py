@@ -230,6 +230,33 @@ def case_output(program, home):
     check(result.stderr == "", f"closed pipe: {result.stderr!r}")
 
 
+def case_messages(program, home):
+    """Standard error that is full, closed or without a reader costs the messages and nothing else."""
+    weights = home.file("weights.safetensors")
+    train = ["train", "--model", "lenet", "--steps", "2", "--no-eval", *SMALL, "--save", weights]
+    check(run(program, home, *train).stderr != "", "no message is written, so nothing is tested")
+    reader, no_reader = os.pipe()
+    os.close(reader)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for what, unwritable in (
+            ("full", {"stderr": full}),
+            ("without a reader", {"stderr": no_reader}),
+            ("closed", {"preexec_fn": lambda: os.close(2)}),
+        ):
+            weights.unlink()
+            result = run(program, home, *train, "--json", **unwritable)
+            check(result.returncode == 0, f"{what}: status {result.returncode}")
+            check(objects(result.stdout)[-1]["type"] == "done", f"{what}: {result.stdout}")
+            check(weights.stat().st_size > 100_000, f"{what}: the weights are cut off")
+            result = run(program, home, "train", "--frobnicate", "--json", **unwritable)
+            check(result.returncode == 2, f"{what}: usage: status {result.returncode}")
+            check(objects(result.stdout)[-1]["type"] == "error", f"{what}: {result.stdout}")
+    os.close(no_reader)
+    result = run(program, home, *train, preexec_fn=lambda: os.close(1))
+    check(result.returncode == 1, f"closed output: status {result.returncode}: {result.stderr}")
+    check("standard output" in result.stderr, f"closed output: {result.stderr!r}")
+
+
 def case_data(program, home):
     """Broken IDX files are named, with what is wrong, and nothing crashes."""
     folder = home.file("set")

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 
+#include "compute/ranks/launcher.h"
 #include "compute/run/registry.h"
 #include "compute/types/error.h"
 
@@ -14,13 +15,12 @@ HeadlessLab::HeadlessLab(const MachineOptions& options, Interrupt& interrupt, Ra
       machine_(options),
       worker_(machine_, tensors_, channel_, make_experiment, job_title, ranks) {}
 
-// mpirun sends SIGCONT a second before SIGTERM and reads nothing any more: a job that went on
+// mpirun sends SIGCONT some time before SIGTERM and reads nothing any more: a job that went on
 // printing would fill the pipe, so that its end could not be told. It waits until it is known
 // whether it was only continued.
 void HeadlessLab::run(const JobCommand& command, Printer& printer) {
   using Clock = std::chrono::steady_clock;
   constexpr double kInterruptPollS = 0.05;
-  constexpr std::chrono::milliseconds kUntilTerm{2000};
   std::optional<Clock::time_point> resume_at;
   const JobId job = worker_.submit(command);
   while (true) {
@@ -37,7 +37,7 @@ void HeadlessLab::run(const JobCommand& command, Printer& printer) {
     }
     if (launched_ && interrupt_.take_continued()) {
       worker_.pause();
-      resume_at = Clock::now() + kUntilTerm;
+      resume_at = Clock::now() + launcher_notice() + std::chrono::seconds(1);
     }
     if (resume_at && Clock::now() >= *resume_at) {
       worker_.resume();

@@ -168,6 +168,9 @@ def case_interrupted(program, home):
     """A signal to one rank, or to mpirun, ends all of them in order."""
     for number, to in ((signal.SIGINT, 0), (signal.SIGTERM, 1), (signal.SIGTERM, "mpirun"),
                        (signal.SIGINT, "mpirun")):  # fmt: skip
+        # From SIGCONT to SIGTERM, and from there to SIGKILL.
+        seconds = 3 if number == signal.SIGINT else 1
+        home.env["OMPI_MCA_odls_base_sigkill_timeout"] = str(seconds)
         started = Launch(home, ["-n", 2, program, *ENDLESS])
         pids = started.ranks(2)
         seen = started.wait_for_step()
@@ -177,6 +180,7 @@ def case_interrupted(program, home):
         check(status == 130 or (to == "mpirun" and status != 0), f"{to}: status {status}: {err}")
         last = objects(seen + out)[-1]
         check(last["type"] == "error" and last["code"] == "cancelled", f"{to}: {last} {err}")
+    del home.env["OMPI_MCA_odls_base_sigkill_timeout"]
     started = Launch(home, ["-n", 2, program, *ENDLESS])
     pids = started.ranks(2)
     started.wait_for_step()

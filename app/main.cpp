@@ -1,6 +1,11 @@
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
@@ -12,12 +17,14 @@
 
 #include "app/cli/command_line.h"
 #include "app/headless/commands.h"
+#include "app/headless/console.h"
 #include "app/headless/json_lines.h"
 #include "app/ranks/together.h"
 #include "app/run_window.h"
 #include "compute/ranks/rank_session.h"
 #include "compute/run/lab_clock.h"
 #include "compute/types/error.h"
+#include "compute/types/units.h"
 
 namespace lab::app {
 namespace {
@@ -44,6 +51,30 @@ int exit_status(Errc code) {
   return code == Errc::Cancelled ? kExitInterrupted : kExitFailed;
 }
 
+bool address_space_is_limited() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+// OpenBLAS tries for ever to get its buffers, of 128 MiB for each thread, and its threads start
+// before main: without room for them the program would hang, at its end if not before.
+void require_address_space() {
+  constexpr std::size_t kLeastBytes = std::size_t{512} << 20;
+  if (!address_space_is_limited()) return;
+  void* const probe =
+      ::mmap(nullptr, kLeastBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (probe == MAP_FAILED) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_AS, &limit);
+    throw Error(Errc::OutOfMemory,
+                fmt::format("the address space is limited to {} (ulimit -v), of which less than {} "
+                            "are left for the libraries; raise the limit",
+                            format_bytes(static_cast<std::int64_t>(limit.rlim_cur)),
+                            format_bytes(static_cast<std::int64_t>(kLeastBytes))));
+  }
+  ::munmap(probe, kLeastBytes);
+}
+
 // One process, from its words to its exit status.
 class Process {
  public:
@@ -51,6 +82,7 @@ class Process {
 
   int run() {
     const int joined = guarded([this] {
+      require_address_space();
       session_ = open_rank_session();
       return kExitDone;
     });
@@ -126,10 +158,15 @@ class Process {
 }  // namespace lab::app
 
 int main(int argc, char** argv) {
+  lab::app::reserve_standard_streams();
   lab::lab_time_s();              // the time axis begins here
   std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves shows as a failed write
   std::signal(SIGXFSZ, SIG_IGN);  // and so does a file that may grow no further
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   const std::vector<const char*> args(words.begin() + (words.empty() ? 0 : 1), words.end());
-  return lab::app::Process(args).run();
+  const int status = lab::app::Process(args).run();
+  if (!lab::app::address_space_is_limited()) return status;
+  // OpenBLAS waits at the end for its threads, which may still be trying to get their buffers.
+  std::fflush(nullptr);
+  ::_exit(status);
 }

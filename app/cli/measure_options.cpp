@@ -106,7 +106,12 @@ void check_kernels(const StartMatmul& request) {
   std::vector<std::string> known = matmul_kernel_names();
   known.insert(known.begin(), {"all", "best"});
   for (const std::string& name : request.kernels) {
-    if (std::find(known.begin(), known.end(), name) == known.end() || name == "all") {
+    if (name == "all") {
+      throw Error(Errc::Usage,
+                  "--kernels: 'all' cannot be combined with other kernels; give 'all' alone or "
+                  "leave it out");
+    }
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw Error(Errc::Usage,
                   fmt::format("--kernels: '{}' is no kernel{}", name, way_out(name, known)));
     }

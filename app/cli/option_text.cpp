@@ -29,10 +29,15 @@ std::int64_t whole_number(std::string_view text, std::int64_t min, std::int64_t 
   return value;
 }
 
-double real_number(std::string_view text, double min, double max) {
+double real_number(std::string_view text, double min, double max, Ends ends) {
   double value = 0;
-  if (!read_all(text, value) || !std::isfinite(value) || value < min || value > max) {
-    throw Error(Errc::Usage, fmt::format("'{}' is not a number from {} to {}", text, min, max));
+  const bool read = read_all(text, value) && std::isfinite(value);
+  const bool above = ends == Ends::NotMin ? value > min : value >= min;
+  const bool below = ends == Ends::NotMax ? value < max : value <= max;
+  if (!read || !above || !below) {
+    throw Error(Errc::Usage, fmt::format("'{}' is not a number {} {} {} {}", text,
+                                         ends == Ends::NotMin ? "above" : "from", min,
+                                         ends == Ends::NotMax ? "to below" : "to", max));
   }
   return value;
 }

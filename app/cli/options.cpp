@@ -9,8 +9,12 @@ namespace lab::app {
 
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& what,
                        const std::string& help, std::function<void(const std::string&)> take) {
-  const auto named = [name, take = std::move(take)](const std::string& text) {
+  const auto named = [name, what, take = std::move(take)](const std::string& text) {
     try {
+      if (text.empty()) {
+        throw Error(Errc::Usage,
+                    fmt::format("the value is empty; give {} or leave out the option", what));
+      }
       take(text);
     } catch (const Error& e) {
       throw Error(e.code(), fmt::format("{}: {}", name, e.what()));

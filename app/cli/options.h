@@ -9,7 +9,8 @@
 namespace lab::app {
 
 // An option with one value, handed to `take`; an Error of `take` gets the option's name in front.
-// Given twice, the last one counts.
+// An empty value is wrong usage: it would read as if the option had been left out. Given twice, the
+// last one counts.
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& what,
                        const std::string& help, std::function<void(const std::string&)> take);
 

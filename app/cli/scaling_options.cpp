@@ -22,8 +22,9 @@ void add_training_options(CLI::App& app, StartTraining& request, ScalingText& te
   add_data_options(app, request, text.training);
   add_value(app, "--batch", "N", "Images of a step: of all devices (strong) or of each (weak)",
             [&](const std::string& value) { request.batch = whole_number(value, 1, kMostScaled); });
-  add_value(app, "--lr", "X", "Learning rate; the chapters' for the model when left out",
-            [&](const std::string& value) { request.lr = real_number(value, 0, 1e6); });
+  add_value(
+      app, "--lr", "X", "Learning rate, above 0; the chapters' for the model when left out",
+      [&](const std::string& value) { request.lr = real_number(value, 0, 1e6, Ends::NotMin); });
   add_value(app, "--seed", "N", "Seed of weights, order and synthetic images",
             [&](const std::string& value) { request.seed = seed_number(value); });
   add_value(app, "--kernels", "lab|library", "Whose matrix multiplication",

@@ -35,11 +35,12 @@ void add_data_options(CLI::App& app, StartTraining& request, TrainText& extra) {
             [&](const std::string& text) { request.data_dir = text; });
   add_value(app, "--synthetic-train", "N", "Synthetic images to train on",
             [&](const std::string& text) {
-              request.synthetic_train = whole_number(text, 1, 10'000'000);
+              request.synthetic_train = whole_number(text, 1, kMostImages);
             });
-  add_value(
-      app, "--synthetic-test", "N", "Synthetic images to test on",
-      [&](const std::string& text) { request.synthetic_test = whole_number(text, 1, 10'000'000); });
+  add_value(app, "--synthetic-test", "N", "Synthetic images to test on",
+            [&](const std::string& text) {
+              request.synthetic_test = whole_number(text, 1, kMostImages);
+            });
   add_value(app, "--order", "shuffled|sequential",
             "Sequential: file order, the last small batch kept", [&](const std::string& text) {
               request.order = choose<BatchOrder>(text, {{"shuffled", BatchOrder::Shuffled},
@@ -51,15 +52,16 @@ namespace {
 
 void add_step_options(CLI::App& app, StartTraining& request) {
   add_value(app, "--batch", "N", "Images of one step",
-            [&](const std::string& text) { request.batch = whole_number(text, 1, kMostTrained); });
-  add_value(app, "--lr", "X", "Learning rate; the chapters' for the model when left out",
-            [&](const std::string& text) { request.lr = real_number(text, 0, 1e6); });
-  add_value(app, "--momentum", "X", "Momentum of SGD, 0 to 1",
-            [&](const std::string& text) { request.momentum = real_number(text, 0, 1); });
+            [&](const std::string& text) { request.batch = whole_number(text, 1, kMostImages); });
+  add_value(app, "--lr", "X", "Learning rate, above 0; the chapters' for the model when left out",
+            [&](const std::string& text) { request.lr = real_number(text, 0, 1e6, Ends::NotMin); });
+  add_value(
+      app, "--momentum", "X", "Momentum of SGD, from 0 to below 1; 0 when left out",
+      [&](const std::string& text) { request.momentum = real_number(text, 0, 1, Ends::NotMax); });
   add_value(app, "--weight-decay", "X", "Weight decay of SGD",
             [&](const std::string& text) { request.weight_decay = real_number(text, 0, 1e6); });
   add_value(app, "--epochs", "N", "Passes over the training set",
-            [&](const std::string& text) { request.epochs = whole_number(text, 1, kMostTrained); });
+            [&](const std::string& text) { request.epochs = whole_number(text, 1, kMostEpochs); });
   add_value(app, "--steps", "N", "End after so many steps",
             [&](const std::string& text) { request.steps = whole_number(text, 0, kMostTrained); });
   add_value(app, "--seed", "N", "Seed of weights, order and synthetic images",

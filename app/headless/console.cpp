@@ -1,10 +1,13 @@
 #include "app/headless/console.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -24,7 +27,34 @@ int terminal_width(int descriptor) {
   return size.ws_col;
 }
 
+// Standard error is not buffered, and nothing here allocates or throws.
+void write_to_stderr(std::string_view first, std::string_view second) noexcept {
+  while (!first.empty() || !second.empty()) {
+    const std::array<iovec, 2> parts = {{{const_cast<char*>(first.data()), first.size()},
+                                         {const_cast<char*>(second.data()), second.size()}}};
+    const ssize_t written = ::writev(STDERR_FILENO, parts.data(), static_cast<int>(parts.size()));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    const auto done = static_cast<std::size_t>(written);
+    const std::size_t of_first = std::min(done, first.size());
+    first.remove_prefix(of_first);
+    second.remove_prefix(done - of_first);
+  }
+}
+
 }  // namespace
+
+void reserve_standard_streams() noexcept {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is this one.
+    ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+void write_message(std::string_view text) noexcept {
+  write_to_stderr(text, "\n");
+}
 
 std::string progress_text(double done, std::string_view what, std::optional<double> left_s,
                           int width) {
@@ -58,14 +88,13 @@ void Console::line(std::string_view text) {
 
 void Console::message(std::string_view text) {
   clear_bar();
-  fmt::print(stderr, "{}\n", text);
+  write_message(text);
 }
 
 void Console::progress(double done, std::string_view what, std::optional<double> left_s) {
   if (!bar_allowed_) return;
   const int width = terminal_width(STDERR_FILENO) - 1;
-  fmt::print(stderr, "\r\x1b[K{}", progress_text(done, what, left_s, width));
-  std::fflush(stderr);
+  write_to_stderr("\r\x1b[K", progress_text(done, what, left_s, width));
   bar_visible_ = true;
 }
 
@@ -75,8 +104,7 @@ int Console::width() const {
 
 void Console::clear_bar() {
   if (!bar_visible_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  write_to_stderr("\r\x1b[K", {});
   bar_visible_ = false;
 }
 

@@ -10,6 +10,14 @@ namespace lab::app {
 // Thrown when whoever read standard output has gone: the program ends without a word.
 struct OutputClosed {};
 
+// Opens /dev/null for each standard stream that was closed by the caller, so that no file opened
+// later gets its number and receives messages; reading and writing fail as before. Call it first.
+void reserve_standard_streams() noexcept;
+
+// A line on standard error, in one write where the system allows it. A message that cannot be
+// written is lost; it never ends the work that it is about.
+void write_message(std::string_view text) noexcept;
+
 class Console {
  public:
   Console();
@@ -21,7 +29,7 @@ class Console {
   // A line on standard output, flushed. Throws OutputClosed, or Error(Io) when the disk is full.
   void line(std::string_view text);
 
-  // A line on standard error.
+  // Clears the progress bar, then write_message().
   void message(std::string_view text);
 
   // Redraws the bar when standard error is a terminal. `done` is 0..1.

@@ -1,5 +1,9 @@
 #include "app/headless/headless_lab.h"
 
+#include <chrono>
+#include <optional>
+
+#include "compute/ranks/launcher.h"
 #include "compute/run/registry.h"
 #include "compute/types/error.h"
 
@@ -7,11 +11,17 @@ namespace lab::app {
 
 HeadlessLab::HeadlessLab(const MachineOptions& options, Interrupt& interrupt, RankGroup& ranks)
     : interrupt_(interrupt),
+      launched_(!ranks.single()),
       machine_(options),
       worker_(machine_, tensors_, channel_, make_experiment, job_title, ranks) {}
 
+// mpirun sends SIGCONT some time before SIGTERM and reads nothing any more: a job that went on
+// printing would fill the pipe, so that its end could not be told. It waits until it is known
+// whether it was only continued.
 void HeadlessLab::run(const JobCommand& command, Printer& printer) {
+  using Clock = std::chrono::steady_clock;
   constexpr double kInterruptPollS = 0.05;
+  std::optional<Clock::time_point> resume_at;
   const JobId job = worker_.submit(command);
   while (true) {
     for (const Event& event : channel_.wait_and_drain(kInterruptPollS)) {
@@ -24,6 +34,14 @@ void HeadlessLab::run(const JobCommand& command, Printer& printer) {
         }
         return;
       }
+    }
+    if (launched_ && interrupt_.take_continued()) {
+      worker_.pause();
+      resume_at = Clock::now() + launcher_notice() + std::chrono::seconds(1);
+    }
+    if (resume_at && Clock::now() >= *resume_at) {
+      worker_.resume();
+      resume_at.reset();
     }
     if (interrupt_.requested()) worker_.cancel();
   }

@@ -27,6 +27,7 @@ class HeadlessLab {
 
  private:
   Interrupt& interrupt_;
+  const bool launched_;  // with other processes
   Machine machine_;
   TensorStore tensors_;
   Channel channel_;

@@ -17,7 +17,9 @@ namespace {
 // and reading them from a descriptor would not do: libraries start threads of their own before
 // main, and these do not block them.
 std::atomic<int> signal_target = -1;
-static_assert(std::atomic<int>::is_always_lock_free, "usable in a signal handler");
+std::atomic<bool> continued = false;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
+              "usable in a signal handler");
 
 void on_signal(int) {
   const std::uint64_t one = 1;
@@ -25,10 +27,14 @@ void on_signal(int) {
   if (target >= 0 && write(target, &one, sizeof one) < 0) _exit(130);
 }
 
-void handle(int signal) {
+void on_continue(int) {
+  continued = true;
+}
+
+void handle(int signal, void (*handler)(int), int flags) {
   struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESETHAND | SA_RESTART;  // the second signal has its default effect
+  action.sa_handler = handler;
+  action.sa_flags = flags | SA_RESTART;
   sigaction(signal, &action, nullptr);
 }
 
@@ -36,13 +42,15 @@ void handle(int signal) {
 
 Interrupt::Interrupt() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   signal_target = descriptor_;
-  handle(SIGINT);
-  handle(SIGTERM);
+  handle(SIGINT, on_signal, SA_RESETHAND);  // the second signal has its default effect
+  handle(SIGTERM, on_signal, SA_RESETHAND);
+  handle(SIGCONT, on_continue, 0);
 }
 
 Interrupt::~Interrupt() {
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGCONT, SIG_DFL);
   signal_target = -1;
   if (descriptor_ >= 0) close(descriptor_);
 }
@@ -57,6 +65,10 @@ bool Interrupt::wait(double seconds) {
   const int milliseconds = static_cast<int>(std::ceil(std::clamp(seconds, 0.0, 3600.0) * 1000));
   requested_ = poll(&ready, 1, milliseconds) > 0;
   return requested_;
+}
+
+bool Interrupt::take_continued() {
+  return continued.exchange(false);
 }
 
 }  // namespace lab::app

@@ -18,6 +18,9 @@ class Interrupt {
   // Waits up to `seconds` for a signal; returns requested().
   bool wait(double seconds);
 
+  // True once for SIGCONT since the last call. A launcher sends it before SIGTERM.
+  bool take_continued();
+
  private:
   int descriptor_ = -1;
   bool requested_ = false;

@@ -21,7 +21,7 @@ constexpr std::array kPeerWays = {PeerWay::Write, PeerWay::Read, PeerWay::WriteT
                                   PeerWay::ReadThroughHost};
 
 Device device_in(const JsonFields& fields, const char* field) {
-  const std::string name = fields.text(field);
+  const std::string name = fields.line(field);
   try {
     return parse_device(name);
   } catch (const Error& e) {

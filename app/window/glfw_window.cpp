@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/window/icon.h"
+#include "compute/files/whole_file.h"
 #include "compute/types/error.h"
 
 namespace lab::app {
@@ -42,9 +44,22 @@ bool is_software(std::string_view renderer) {
   });
 }
 
+// Xlib would wait for what is not a regular file. /dev/null is the usual word for "no authority".
+void check_authority_file() {
+  const char* named = std::getenv("XAUTHORITY");  // NOLINT(concurrency-mt-unsafe): never set here
+  if (named == nullptr || std::string_view(named) == "/dev/null") return;
+  try {
+    files::require_regular(named);
+  } catch (const Error& e) {
+    throw Error(e.code(), fmt::format("no display to open a window on (XAUTHORITY: {}); {}",
+                                      e.what(), kTerminalWayOut));
+  }
+}
+
 }  // namespace
 
 GlfwSession::GlfwSession() {
+  check_authority_file();
   if (glfwInit() == GLFW_TRUE) return;
   throw Error(Errc::Unsupported, fmt::format("no display to open a window on ({}); {}",
                                              glfw_reason(), kTerminalWayOut));

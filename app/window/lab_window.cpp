@@ -5,10 +5,10 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string_view>
 #include <utility>
 
+#include "app/headless/console.h"
 #include "app/window/describe.h"
 #include "app/window/picture.h"
 #include "compute/cuda/open_gpus.h"
@@ -220,15 +220,15 @@ void LabWindow::remember() {
   try {
     save_settings({window_.size(), ui::save_view(view_)}, file);
   } catch (const Error& e) {
-    fmt::print(stderr, "device-lab: {}; nothing else is lost\n", e.what());
+    write_message(fmt::format("device-lab: {}; nothing else is lost", e.what()));
   }
 }
 
 void LabWindow::print_frame_stats() const {
-  fmt::print(stderr,
-             "{{\"type\":\"frames\",\"first_frame_s\":{:.3f},\"frames\":{},\"seconds\":{:.3f},"
-             "\"cpu_s\":{:.3f}}}\n",
-             first_frame_s_, frames_, lab_time_s(), process_cpu_s());
+  write_message(
+      fmt::format("{{\"type\":\"frames\",\"first_frame_s\":{:.3f},\"frames\":{},\"seconds\":{:.3f},"
+                  "\"cpu_s\":{:.3f}}}",
+                  first_frame_s_, frames_, lab_time_s(), process_cpu_s()));
 }
 
 }  // namespace lab::app

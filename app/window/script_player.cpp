@@ -6,6 +6,7 @@
 
 #include "app/cli/suggest.h"
 #include "compute/types/error.h"
+#include "compute/types/printable.h"
 
 namespace lab::app {
 namespace {
@@ -33,7 +34,9 @@ ScriptPlayer::ScriptPlayer(std::vector<ScriptStep> steps, std::string name)
 }
 
 void ScriptPlayer::fail(const ScriptStep& step, const std::string& why) const {
-  throw Error(Errc::NotFound, fmt::format("script {} line {}: {}", name_, step.line, why));
+  constexpr std::size_t kMostBytes = 1000;
+  throw Error(Errc::NotFound,
+              fmt::format("script {} line {}: {}", name_, step.line, printable(why, kMostBytes)));
 }
 
 const ui::WidgetRect* ScriptPlayer::look_for(const std::string& path, const ScriptStep& step,

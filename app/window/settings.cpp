@@ -21,7 +21,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-int side(const OrderedJson& window, const char* key, int fallback) {
+int side(const nlohmann::json& window, const char* key, int fallback) {
   if (!window.contains(key) || !window[key].is_number_integer()) return fallback;
   return static_cast<int>(std::clamp<std::int64_t>(window[key].get<std::int64_t>(), 480, 16384));
 }
@@ -42,7 +42,7 @@ Settings load_settings(const fs::path& file) {
   Settings settings;
   std::error_code ignored;
   if (file.empty() || !fs::exists(file, ignored)) return settings;
-  const OrderedJson json = OrderedJson::parse(files::read_file(file), nullptr, false);
+  const auto json = nlohmann::json::parse(files::read_file(file), nullptr, false);
   if (!json.is_object()) {
     throw Error(Errc::Corrupt, fmt::format("settings: {} is not a JSON object; the defaults are "
                                            "used and it is replaced at the end",
@@ -66,6 +66,12 @@ void save_settings(const Settings& settings, const fs::path& file) {
   if (failed) {
     throw Error(Errc::Io, fmt::format("settings: the folder {} cannot be made: {}",
                                       file.parent_path().string(), failed.message()));
+  }
+  const fs::file_status there = fs::status(file, failed);
+  if (fs::exists(there) && !fs::is_regular_file(there)) {
+    throw Error(Errc::Io, fmt::format("settings: {} is not a regular file and stays as it is; "
+                                      "remove it",
+                                      file.string()));
   }
   OrderedJson json;
   json["window"] = {{"width", settings.window.width}, {"height", settings.window.height}};

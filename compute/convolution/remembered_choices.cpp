@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,15 +15,19 @@
 
 #include "compute/files/whole_file.h"
 #include "compute/types/error.h"
+#include "compute/types/units.h"
 
 namespace lab {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;  // not the ordered one, which looks through all keys for each key
 namespace fs = std::filesystem;
 
 // Where keys mean something else or measuring is done in another way, older choices are dropped.
 constexpr int kVersion = 1;
+
+// Far more than all convolutions of all processors take.
+constexpr std::int64_t kLargestFile = 4 << 20;
 
 // Longer than anybody measures.
 constexpr std::chrono::seconds kPatience{20};
@@ -106,17 +111,40 @@ std::string RememberedChoices::problem() const {
 std::optional<std::string> RememberedChoices::find(const std::string& key,
                                                    FunctionRef<bool(const std::string&)> valid) {
   if (const auto made = made_.find(key); made != made_.end()) return made->second;
-  const Choices choices = read();
+  const Choices& choices = read();
   const auto found = choices.find(key);
   if (found == choices.end() || !valid(found->second)) return {};
   return made_[key] = found->second;
 }
 
-RememberedChoices::Choices RememberedChoices::read() {
+// Parses the file once, and again only when another process has replaced it.
+const RememberedChoices::Choices& RememberedChoices::read() {
+  struct stat status {};
+  if (file_.empty() || ::stat(file_.c_str(), &status) != 0) {
+    read_.clear();
+    read_version_.reset();
+    return read_;
+  }
+  const Version version{status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                        status.st_mtim.tv_nsec};
+  if (read_version_ == version) return read_;
+  read_ = parse();
+  read_version_ = version;
+  return read_;
+}
+
+RememberedChoices::Choices RememberedChoices::parse() {
   Choices choices;
-  std::error_code ignored;
-  if (file_.empty() || !fs::exists(file_, ignored)) return choices;
   Json json;
+  std::error_code unknown;
+  const std::uintmax_t bytes = fs::file_size(file_, unknown);
+  if (!unknown && bytes > kLargestFile) {
+    problem_ = fmt::format(
+        "convolutions: {} has {} and was damaged: {} are the most; the choices are measured anew "
+        "and it is replaced",
+        file_.string(), format_bytes(static_cast<std::int64_t>(bytes)), format_bytes(kLargestFile));
+    return choices;
+  }
   try {
     json = Json::parse(files::read_file(file_), nullptr, /*allow_exceptions=*/false);
   } catch (const Error& e) {
@@ -138,6 +166,9 @@ RememberedChoices::Choices RememberedChoices::read() {
 
 void RememberedChoices::write(const std::string& key, const std::string& choice) {
   if (file_.empty()) return;
+  std::error_code unknown;
+  const fs::file_status there = fs::status(file_, unknown);
+  if (fs::exists(there) && !fs::is_regular_file(there)) return;  // read() has said so
   Choices choices = read();
   choices[key] = choice;
   const Json json = {{"version", kVersion}, {"choices", choices}};

@@ -1,5 +1,6 @@
 #pragma once
 // Choices that were measured, for this process and, in a file, for those after it.
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -28,14 +29,24 @@ class RememberedChoices {
 
  private:
   using Choices = std::map<std::string, std::string>;
+  // Tells one content of the file from the next: it is replaced whenever it is written.
+  struct Version {
+    std::uint64_t inode = 0;
+    std::int64_t bytes = 0, modified_s = 0, modified_ns = 0;
+    bool operator==(const Version&) const = default;
+  };
+
   std::optional<std::string> find(const std::string& key,
                                   FunctionRef<bool(const std::string&)> valid);
-  Choices read();
+  const Choices& read();
+  Choices parse();
   void write(const std::string& key, const std::string& choice);
 
   const std::filesystem::path file_;
   mutable std::mutex mutex_;
   Choices made_;
+  Choices read_;                         // the file's, of this version
+  std::optional<Version> read_version_;  // none: nothing was read
   std::string problem_;
 };
 

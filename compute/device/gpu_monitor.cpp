@@ -12,6 +12,7 @@
 #include "compute/device/system_files.h"
 #include "compute/nvidia/nvml_facts.h"
 #include "compute/nvidia/nvml_readings.h"
+#include "compute/types/printable.h"
 
 namespace lab {
 namespace {
@@ -241,13 +242,13 @@ void GpuMonitor::Impl::read_next_throughput() {
   }
 }
 
-// From /proc, since NVML's own names are whole paths.
+// From /proc, since NVML's own names are whole paths. A process may give itself any name.
 void GpuMonitor::Impl::name_processes(GpuTelemetry& reading) const {
   if (!reading.processes) return;
   std::vector<GpuProcess> named = *reading.processes;
   for (GpuProcess& process : named) {
-    auto name = read_text(fmt::format("{}/proc/{}/comm", options.root, process.pid));
-    process.name = name ? Maybe<std::string>(*std::move(name))
+    const auto name = read_text(fmt::format("{}/proc/{}/comm", options.root, process.pid));
+    process.name = name ? Maybe<std::string>(printable(*name))
                         : Maybe<std::string>::missing(
                               "the process cannot be seen from here (another container?)");
   }

@@ -1,5 +1,7 @@
 #include "compute/device/memory_info.h"
 
+#include <sys/sysinfo.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -67,6 +69,12 @@ MemoryInfo read_memory(const std::string& root) {
   info.total_bytes = kib_field(text, "MemTotal");
   info.available_bytes = kib_field(text, "MemAvailable");
   if (info.available_bytes == 0) info.available_bytes = kib_field(text, "MemFree");
+  struct sysinfo system {};
+  if (info.total_bytes == 0 && ::sysinfo(&system) == 0) {
+    const std::int64_t unit = system.mem_unit;
+    info.total_bytes = static_cast<std::int64_t>(system.totalram) * unit;
+    info.available_bytes = static_cast<std::int64_t>(system.freeram + system.bufferram) * unit;
+  }
   const auto group = read_group(root);
   if (group && group->limit_bytes < info.total_bytes) {
     info.limited_by = "cgroup limit of " + format_bytes(group->limit_bytes);

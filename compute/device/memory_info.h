@@ -11,8 +11,8 @@ struct MemoryInfo {
   std::string limited_by;            // "cgroup limit of 4.00 GiB"; empty: nothing but the machine
 };
 
-// Reads <root>/proc/meminfo and the process's control group, v1 or v2. Zeros where nothing can be
-// read.
+// Reads <root>/proc/meminfo, or asks sysinfo(2) where there is none (which counts page cache as
+// used), and the process's control group, v1 or v2.
 MemoryInfo read_memory(const std::string& root = "/");
 
 }  // namespace lab

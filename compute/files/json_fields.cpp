@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compute/types/error.h"
+#include "compute/types/printable.h"
 
 namespace lab::files {
 namespace {
@@ -16,16 +17,12 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kLargestCount = 1e12;
-constexpr std::size_t kMostQuoted = 60;  // characters of a value in a complaint
+constexpr std::size_t kMostQuoted = 60;  // bytes of a value in a complaint
 constexpr const char* kLine = "one line of up to 200 bytes";
 static_assert(JsonFields::kLongestLine == 200);
 
 bool is_line(const std::string& text) {
-  return text.size() <= JsonFields::kLongestLine &&
-         std::none_of(text.begin(), text.end(), [](char c) {
-           constexpr char kDelete = 0x7f;
-           return (c >= 0 && c < ' ') || c == kDelete;
-         });
+  return printable(text, JsonFields::kLongestLine) == text;
 }
 
 }  // namespace
@@ -154,7 +151,7 @@ void JsonFields::refuse(const char* field, const std::string& expected) const {
   const std::string is = found->is_structured()
                              ? std::string("an ") + found->type_name()
                              : found->dump(-1, ' ', false, Json::error_handler_t::replace);
-  refuse(fmt::format("the field \"{}\" is {}; it must be {}", field, is.substr(0, kMostQuoted),
+  refuse(fmt::format("the field \"{}\" is {}; it must be {}", field, printable(is, kMostQuoted),
                      expected));
 }
 

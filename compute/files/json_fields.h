@@ -21,7 +21,7 @@ class JsonFields {
 
   bool has(const char* field) const;          // whatever it is
   std::string text(const char* field) const;  // not empty
-  // A text to be shown: without control characters, of kLongestLine bytes at most.
+  // A text to be shown: one that printable() leaves as it is, of kLongestLine bytes at most.
   std::string line(const char* field) const;
   std::string line_or_empty(const char* field) const;  // "" where the field is missing
   bool flag(const char* field) const;

@@ -28,6 +28,20 @@ constexpr mode_t kNewFileMode = 0644;
                   error == ENOENT ? "check the path" : "choose a file you may read"));
 }
 
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+void require_regular(const struct stat& status, const fs::path& path) {
+  if (S_ISREG(status.st_mode)) return;
+  throw Error(Errc::Io, fmt::format("cannot read {}: it is {}, not a regular file: choose another "
+                                    "path",
+                                    path.string(), kind_of(status.st_mode)));
+}
+
 class FileHandle {
  public:
   explicit FileHandle(int fd) : fd_(fd) {}
@@ -149,19 +163,22 @@ class FileBeside {
 
 }  // namespace
 
+void require_regular(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) require_regular(status, path);
+}
+
 std::vector<std::uint8_t> read_file(const fs::path& path) {
-  const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  require_regular(path);  // before it is opened: to open a device may already do something
+  // Not blocking, in case the path has become a pipe since.
+  const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) fail_read(path, errno);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_read(path, errno);
-  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) {
-    throw Error(Errc::Io, fmt::format("cannot read {}: it is neither a file nor a pipe: choose "
-                                      "another path",
-                                      path.string()));
-  }
+  require_regular(status, path);
   std::vector<std::uint8_t> bytes;
-  // A pipe says nothing of its size, and a file may grow: read on until nothing comes.
-  std::size_t expected = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
+  // Files of /proc say nothing of their size, and a file may grow: read on until nothing comes.
+  auto expected = static_cast<std::size_t>(status.st_size);
   constexpr std::size_t kMore = 4096;
   for (std::size_t done = 0;;) {
     bytes.resize(std::max(expected, done + kMore));

@@ -14,7 +14,10 @@ namespace lab::files {
 // the operation, the path, the reason and the way out: "cannot write /x/a.csv: No space left on
 // device: free some space or choose another path".
 
-// The bytes of a regular file or a pipe; a folder or a device, which may never end, is refused.
+// Refuses what is there and is not a regular file: a pipe or a device may block or never end.
+void require_regular(const std::filesystem::path& path);
+
+// The bytes of a regular file, as require_regular() lets it.
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
 std::string read_text_file(const std::filesystem::path& path);
 

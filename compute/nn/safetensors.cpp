@@ -6,18 +6,24 @@
 #include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "compute/types/error.h"
+#include "compute/types/printable.h"
 
 namespace lab::nn {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr std::uint64_t kLengthBytes = 8;
-constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
-constexpr int kMaxDepth = 4;  // {"name": {"shape": [...]}} needs three
+// The format allows 100 MB; the largest models take a few.
+constexpr std::uint64_t kMaxHeaderBytes = 16 << 20;
+constexpr std::size_t kMaxTensors = 100'000;
+constexpr std::size_t kMaxDepth = 4;  // {"name": {"shape": [...]}} needs three
+constexpr std::size_t kMaxDimensions = 64;
 
 struct Name {
   const char* file;
@@ -33,13 +39,9 @@ constexpr Name kDTypes[] = {{"F32", DType::F32},
   throw Error(Errc::Corrupt, "not a valid safetensors file: " + what);
 }
 
-// At most 60 characters of a name out of an untrusted file, control characters replaced.
+// A name out of an untrusted file.
 std::string shown(std::string_view name) {
-  std::string text(name.substr(0, 60));
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return "'" + text + (name.size() > 60 ? "...'" : "'");
+  return "'" + printable(name) + "'";
 }
 
 std::uint64_t header_length(std::span<const std::byte> file) {
@@ -59,58 +61,161 @@ std::uint64_t header_length(std::span<const std::byte> file) {
   return length;
 }
 
-// nlohmann keeps the last of equal keys and nests without end; both are refused while parsing.
-Json parse_header(std::span<const std::byte> text) {
-  std::vector<std::set<std::string>> keys;
-  const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kMaxDepth) corrupt("the header nests too deeply");
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
-      corrupt("the header names " + shown(value.get<std::string>()) + " twice");
-    }
+// What the header says of one name, before it is checked.
+struct Entry {
+  // Numbers of a list; empty where an item is not a whole number from 0.
+  using Numbers = std::vector<std::optional<std::uint64_t>>;
+
+  std::string name;
+  bool object = false;
+  std::optional<std::string> dtype;
+  std::optional<Numbers> shape, offsets;
+};
+
+// Reads a header in one pass, in time that grows with its length only: a JSON object of the library
+// would look through all keys for each key, or through all values at the end of each value. Equal
+// keys, deep nesting and too many entries are refused on the way.
+class HeaderReader final : public Json::json_sax_t {
+ public:
+  std::vector<Entry> take_entries() {
+    if (bad_metadata_) corrupt("__metadata__ must hold strings only");
+    return std::move(entries_);
+  }
+
+  bool null() override { return other_value(); }
+  bool boolean(bool) override { return other_value(); }
+  bool number_integer(number_integer_t) override { return other_value(); }
+  bool number_float(number_float_t, const string_t&) override { return other_value(); }
+  bool binary(binary_t&) override { return other_value(); }
+
+  bool number_unsigned(number_unsigned_t number) override {
+    if (list_ == nullptr || !in_list()) return other_value();
+    add(number);
     return true;
-  };
+  }
+
+  bool string(string_t& text) override {
+    if (metadata_ && depth() == 2) return true;
+    if (metadata_ || depth() != 2 || field_ != "dtype") return other_value();
+    entries_.back().dtype = std::move(text);
+    return true;
+  }
+
+  bool key(string_t& name) override {
+    if (!keys_.back().insert(name).second) corrupt("the header names " + shown(name) + " twice");
+    if (depth() == 1) begin_entry(name);
+    if (depth() == 2) field_ = name;
+    return true;
+  }
+
+  bool start_object(std::size_t) override {
+    if (depth() == 1 && !metadata_) entries_.back().object = true;
+    if (depth() > 1) other_value();
+    return open();
+  }
+
+  bool start_array(std::size_t) override {
+    const bool of_entry = depth() == 2 && !metadata_ && entries_.back().object;
+    if (of_entry && field_ == "shape") list_ = &entries_.back().shape.emplace();
+    if (of_entry && field_ == "data_offsets") list_ = &entries_.back().offsets.emplace();
+    if (list_ == nullptr || !of_entry) other_value();
+    return open();
+  }
+
+  bool end_object() override { return close(); }
+  bool end_array() override {
+    if (in_list()) list_ = nullptr;
+    return close();
+  }
+
+  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+    corrupt("the header is not JSON: " + shown(error.what()));
+  }
+
+ private:
+  std::size_t depth() const { return keys_.size(); }  // of the object or list in progress
+  bool in_list() const { return depth() == 3; }       // that list_ is, where there is one
+
+  bool open() {
+    if (depth() == kMaxDepth) corrupt("the header nests too deeply");
+    keys_.emplace_back();
+    return true;
+  }
+
+  bool close() {
+    keys_.pop_back();
+    return true;
+  }
+
+  void begin_entry(const std::string& name) {
+    metadata_ = name == "__metadata__";
+    if (metadata_) return;
+    if (entries_.size() == kMaxTensors) {
+      corrupt(fmt::format("more than {} tensors in the header", kMaxTensors));
+    }
+    entries_.emplace_back().name = name;
+  }
+
+  // One more than allowed shows that there are too many.
+  void add(std::optional<std::uint64_t> number) {
+    if (list_->size() <= kMaxDimensions) list_->push_back(number);
+  }
+
+  // A value of a kind that its place does not take; what is missing then is noticed later.
+  bool other_value() {
+    if (metadata_) bad_metadata_ = true;
+    if (list_ != nullptr && in_list()) add({});
+    return true;
+  }
+
+  std::vector<std::set<std::string>> keys_;  // seen in each object that is open
+  std::vector<Entry> entries_;
+  std::string field_;               // of the entry in progress
+  Entry::Numbers* list_ = nullptr;  // the list in progress
+  bool metadata_ = false;           // it is in progress, instead of an entry
+  bool bad_metadata_ = false;
+};
+
+std::vector<Entry> parse_header(std::span<const std::byte> text) {
   const char* begin = reinterpret_cast<const char*>(text.data());
   if (text.empty() || *begin != '{') corrupt("the header does not begin with '{'");
-  try {
-    return Json::parse(begin, begin + text.size(), check);
-  } catch (const Json::exception& error) {
-    corrupt(std::string("the header is not JSON: ") + shown(error.what()));
-  }
+  HeaderReader reader;
+  Json::sax_parse(begin, begin + text.size(), &reader);
+  return reader.take_entries();
 }
 
-DType parse_file_dtype(const std::string& name, const Json& entry) {
-  const auto found = entry.find("dtype");
-  if (found == entry.end() || !found->is_string())
-    corrupt("tensor " + shown(name) + " has no dtype");
-  const std::string text = found->get<std::string>();
+DType parse_file_dtype(const Entry& entry) {
+  if (!entry.dtype) corrupt("tensor " + shown(entry.name) + " has no dtype");
   for (const Name& known : kDTypes) {
-    if (text == known.file) return known.dtype;
+    if (*entry.dtype == known.file) return known.dtype;
   }
-  corrupt(fmt::format("tensor {} has dtype {}; F32, BF16, I32, I64 and U8 can be read", shown(name),
-                      shown(text)));
+  corrupt(fmt::format("tensor {} has dtype {}; F32, BF16, I32, I64 and U8 can be read",
+                      shown(entry.name), shown(*entry.dtype)));
 }
 
-std::uint64_t unsigned_number(const std::string& name, const Json& value, const char* what) {
-  if (!value.is_number_unsigned()) {
-    corrupt(fmt::format("tensor {}: a {} that is not a whole number from 0", shown(name), what));
+std::uint64_t whole_number(const Entry& entry, std::optional<std::uint64_t> value,
+                           const char* what) {
+  if (!value) {
+    corrupt(
+        fmt::format("tensor {}: a {} that is not a whole number from 0", shown(entry.name), what));
   }
-  return value.get<std::uint64_t>();
+  return *value;
 }
 
 // Bytes of the tensor; refuses sizes whose product leaves 2^62.
-std::uint64_t parse_shape(const std::string& name, const Json& entry, TensorView& tensor) {
-  const auto found = entry.find("shape");
-  if (found == entry.end() || !found->is_array())
-    corrupt("tensor " + shown(name) + " has no shape");
+std::uint64_t parse_shape(const Entry& entry, TensorView& tensor) {
+  if (!entry.shape) corrupt("tensor " + shown(entry.name) + " has no shape");
+  if (entry.shape->size() > kMaxDimensions) {
+    corrupt(
+        fmt::format("tensor {} has more than {} dimensions", shown(entry.name), kMaxDimensions));
+  }
   constexpr std::uint64_t kLimit = std::uint64_t{1} << 62;
   std::uint64_t bytes = static_cast<std::uint64_t>(size_of(tensor.dtype));
   bool empty = false;
-  for (const Json& item : *found) {
-    const std::uint64_t size = unsigned_number(name, item, "size");
+  for (const std::optional<std::uint64_t>& item : *entry.shape) {
+    const std::uint64_t size = whole_number(entry, item, "size");
     if (size > kLimit || (size > 0 && bytes > kLimit / size)) {
-      corrupt("tensor " + shown(name) + " has a shape beyond all memory");
+      corrupt("tensor " + shown(entry.name) + " has a shape beyond all memory");
     }
     empty = empty || size == 0;
     bytes *= std::max<std::uint64_t>(size, 1);
@@ -119,27 +224,26 @@ std::uint64_t parse_shape(const std::string& name, const Json& entry, TensorView
   return empty ? 0 : bytes;
 }
 
-TensorView parse_entry(const std::string& name, const Json& entry,
-                       std::span<const std::byte> data) {
-  if (!entry.is_object()) corrupt("the entry " + shown(name) + " is not an object");
+TensorView parse_entry(Entry& entry, std::span<const std::byte> data) {
+  if (!entry.object) corrupt("the entry " + shown(entry.name) + " is not an object");
   TensorView tensor;
-  tensor.name = name;
-  tensor.dtype = parse_file_dtype(name, entry);
-  const std::uint64_t bytes = parse_shape(name, entry, tensor);
-  const auto offsets = entry.find("data_offsets");
-  if (offsets == entry.end() || !offsets->is_array() || offsets->size() != 2) {
-    corrupt("tensor " + shown(name) + " has no data_offsets of two numbers");
+  tensor.dtype = parse_file_dtype(entry);
+  const std::uint64_t bytes = parse_shape(entry, tensor);
+  if (!entry.offsets || entry.offsets->size() != 2) {
+    corrupt("tensor " + shown(entry.name) + " has no data_offsets of two numbers");
   }
-  const std::uint64_t begin = unsigned_number(name, (*offsets)[0], "offset");
-  const std::uint64_t end = unsigned_number(name, (*offsets)[1], "offset");
+  const std::uint64_t begin = whole_number(entry, (*entry.offsets)[0], "offset");
+  const std::uint64_t end = whole_number(entry, (*entry.offsets)[1], "offset");
   if (begin > end || end > data.size()) {
-    corrupt(fmt::format("tensor {} lies at {} to {} of {} bytes of data", shown(name), begin, end,
-                        data.size()));
+    corrupt(fmt::format("tensor {} lies at {} to {} of {} bytes of data", shown(entry.name), begin,
+                        end, data.size()));
   }
   if (end - begin != bytes) {
-    corrupt(fmt::format("tensor {} of shape {} and dtype {} needs {} bytes but has {}", shown(name),
-                        to_string(tensor.shape), to_string(tensor.dtype), bytes, end - begin));
+    corrupt(fmt::format("tensor {} of shape {} and dtype {} needs {} bytes but has {}",
+                        shown(entry.name), to_string(tensor.shape), to_string(tensor.dtype), bytes,
+                        end - begin));
   }
+  tensor.name = std::move(entry.name);
   tensor.data = data.subspan(begin, bytes);
   return tensor;
 }
@@ -163,13 +267,6 @@ void check_coverage(const std::vector<TensorView>& tensors, std::span<const std:
   if (rest != 0) corrupt(fmt::format("{} bytes behind the last tensor belong to none", rest));
 }
 
-void check_metadata(const Json& metadata) {
-  const bool strings =
-      metadata.is_object() && std::all_of(metadata.begin(), metadata.end(),
-                                          [](const Json& value) { return value.is_string(); });
-  if (!strings) corrupt("__metadata__ must hold strings only");
-}
-
 const char* file_dtype(DType dtype) {
   for (const Name& known : kDTypes) {
     if (known.dtype == dtype) return known.file;
@@ -181,16 +278,11 @@ const char* file_dtype(DType dtype) {
 
 std::vector<TensorView> parse_safetensors(std::span<const std::byte> file) {
   const std::uint64_t length = header_length(file);
-  const Json header = parse_header(file.subspan(kLengthBytes, length));
+  std::vector<Entry> header = parse_header(file.subspan(kLengthBytes, length));
   const std::span<const std::byte> data = file.subspan(kLengthBytes + length);
   std::vector<TensorView> tensors;
-  for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") {
-      check_metadata(entry);
-    } else {
-      tensors.push_back(parse_entry(name, entry, data));
-    }
-  }
+  tensors.reserve(header.size());
+  for (Entry& entry : header) tensors.push_back(parse_entry(entry, data));
   check_coverage(tensors, data);
   return tensors;
 }
@@ -208,7 +300,7 @@ std::vector<std::byte> format_safetensors(std::span<const TensorView> tensors) {
     offset[static_cast<std::size_t>(tensor - tensors.data())] = total;
     total += tensor->data.size();
   }
-  Json header;
+  nlohmann::ordered_json header;
   header["__metadata__"] = {{"format", "pt"}};
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorView& tensor = tensors[i];

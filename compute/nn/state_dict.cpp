@@ -12,6 +12,7 @@
 #include "compute/files/whole_file.h"
 #include "compute/nn/layout.h"
 #include "compute/types/error.h"
+#include "compute/types/printable.h"
 
 namespace lab::nn {
 namespace {
@@ -88,7 +89,7 @@ std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 5;
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i].substr(0, 60);
+    text += (i == 0 ? "" : ", ") + printable(names[i]);
   }
   if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
   return text;
@@ -123,7 +124,7 @@ void check_finite(const TensorView& tensor, const std::string& source) {
     if (!std::isfinite(value)) {
       throw Error(Errc::Corrupt,
                   fmt::format("{}: element {} of {} is {}; a model cannot start from it", source, i,
-                              tensor.name, value));
+                              tensor.name, printable(value)));
     }
   }
 }
@@ -199,6 +200,25 @@ void load_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView
   check_optimizer_state(network, sgd, tensors, source);
   load_all(velocity_entries(network, sgd), by_name(tensors));
   sgd.set_started(true);
+}
+
+std::string fault_in_state(Network& network, Sgd& sgd) {
+  std::string fault;
+  const auto check = [&](const std::string& name, std::span<const float> values) {
+    if (!fault.empty()) return;
+    const auto found =
+        std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+    if (found != values.end()) fault = fmt::format("{} holds {}", name, printable(*found));
+  };
+  for (const Parameter& p : network.parameters()) {
+    check(p.name, {p.value, static_cast<std::size_t>(p.size)});
+  }
+  for (const RunningStatistics& running : network.running()) {
+    check(running.name + ".running_mean", running.mean);
+    check(running.name + ".running_var", running.variance);
+  }
+  if (sgd.started()) check("the momentum", sgd.velocity());
+  return fault;
 }
 
 std::vector<std::byte> format_state(std::span<const StateTensor> tensors) {

@@ -41,6 +41,10 @@ void load_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView
 void check_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
                            const std::string& source);
 
+// "net.0.bias holds NaN" for the first value of parameters, running statistics and momentum that is
+// not finite, with which nothing could go on; empty where there is none.
+std::string fault_in_state(Network& network, Sgd& sgd);
+
 // A safetensors file's bytes.
 std::vector<std::byte> format_state(std::span<const StateTensor> tensors);
 

@@ -1,5 +1,6 @@
 #include "compute/ranks/launcher.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -27,6 +28,12 @@ int launched_processes() {
     if (size > 0) return size;
   }
   return 1;
+}
+
+std::chrono::seconds launcher_notice() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe)
+  const int seconds = number(std::getenv("OMPI_MCA_odls_base_sigkill_timeout"));
+  return std::chrono::seconds(std::max(seconds, 1));
 }
 
 }  // namespace lab

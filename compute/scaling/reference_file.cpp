@@ -6,6 +6,7 @@
 #include "compute/files/places.h"
 #include "compute/files/whole_file.h"
 #include "compute/nn/models.h"
+#include "compute/types/printable.h"
 
 namespace lab {
 
@@ -18,10 +19,13 @@ ReferenceTime read_reference(const std::filesystem::path& named) {
   if (!json.is_object()) {
     fields.refuse("this is not a JSON object; see assets/reference for how a reference looks");
   }
+  const auto shown = [&](const char* field) {
+    return printable(fields.text(field), files::JsonFields::kLongestLine);
+  };
   ReferenceTime reference;
-  reference.device = fields.text("device");
+  reference.device = shown("device");
   reference.model = fields.word("model", nn::model_names());
-  reference.source = fields.text("source");
+  reference.source = shown("source");
   reference.batch = fields.count("batch");
   if (fields.has("step_s") == fields.has("epoch_s")) {
     fields.refuse("give either \"step_s\" or \"epoch_s\" and \"images\"");

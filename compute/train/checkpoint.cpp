@@ -105,18 +105,29 @@ fs::path newest_in(const fs::path& folder) {
                                                             : "is no folder with checkpoints"));
 }
 
-// Calls `body`; what it throws gets the file in front and, where it is damaged, the way out behind.
+// Calls `body`; where it finds a damaged file, the way out is put behind its error.
 template <typename Body>
-auto naming(const fs::path& file, const Body& body) {
+auto with_way_out(const Body& body) {
   try {
     return body();
   } catch (const Error& error) {
-    const bool damaged = error.code() == Errc::Corrupt;
+    if (error.code() != Errc::Corrupt) throw;
     throw Error(
-        error.code(),
-        fmt::format("{}: {}{}", file.string(), error.what(),
-                    damaged ? "; remove its folder to go on from an earlier checkpoint" : ""));
+        Errc::Corrupt,
+        fmt::format("{}; remove its folder to go on from an earlier checkpoint", error.what()));
   }
+}
+
+// Calls `body`; what it throws gets the file in front and, where it is damaged, the way out behind.
+template <typename Body>
+auto naming(const fs::path& file, const Body& body) {
+  return with_way_out([&] {
+    try {
+      return body();
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", file.string(), error.what()));
+    }
+  });
 }
 
 RunFile read_run(const fs::path& folder) {
@@ -211,9 +222,11 @@ TrainingPosition load_checkpoint(const fs::path& folder, const StartTraining& re
                                    " is not part of the checkpoint, but the request "
                                    "has momentum");
   }
-  if (momentum) nn::check_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);
-  nn::load_state_dict(network, model->tensors, model_file);
-  if (momentum) nn::load_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);
+  with_way_out([&] {
+    if (momentum) nn::check_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);
+    nn::load_state_dict(network, model->tensors, model_file);
+    if (momentum) nn::load_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);
+  });
   sgd.set_started(run.position.steps > 0);
   return run.position;
 }

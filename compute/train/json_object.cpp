@@ -1,5 +1,7 @@
 #include "compute/train/json_object.h"
 
+#include <fmt/format.h>
+
 #include "compute/types/error.h"
 
 namespace lab {
@@ -7,9 +9,16 @@ namespace lab {
 nlohmann::ordered_json parse_object(std::string_view text, const std::string& what) {
   using Json = nlohmann::ordered_json;
   constexpr int kMaxDepth = 8;
+  constexpr int kMostKeys = 1000;  // each is looked for among those before it
   bool shallow = true;
+  int keys = 0;
   // What nests deeper is left out while parsing.
-  const auto limit = [&](int depth, Json::parse_event_t, Json&) {
+  const auto limit = [&](int depth, Json::parse_event_t event, Json&) {
+    using Event = Json::parse_event_t;
+    keys += event == Event::key || event == Event::object_start ? 1 : 0;
+    if (keys > kMostKeys) {
+      throw Error(Errc::Corrupt, fmt::format("{} has more than {} fields", what, kMostKeys));
+    }
     shallow = shallow && depth <= kMaxDepth;
     return shallow;
   };

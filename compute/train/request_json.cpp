@@ -8,6 +8,7 @@
 
 #include "compute/train/json_object.h"
 #include "compute/types/error.h"
+#include "compute/types/printable.h"
 
 namespace lab {
 namespace {
@@ -211,7 +212,7 @@ std::string setting(std::string_view name, const char* option, const Json& value
     const bool negative = std::string_view(option).starts_with("--no-");
     return value.get<bool>() == negative ? fmt::format("no {}", option) : option;
   }
-  if (value.is_string()) return fmt::format("{} {}", option, value.get<std::string>());
+  if (value.is_string()) return fmt::format("{} {}", option, printable(value.get<std::string>()));
   if (name == "bucket_bytes") return fmt::format("{} {}", option, value.get<double>() / (1 << 20));
   if (value.is_number_float()) return fmt::format("{} {}", option, value.get<double>());
   return fmt::format("{} {}", option, value.dump());
@@ -230,13 +231,6 @@ std::string difference(const StartTraining& a, const StartTraining& b, Decides m
   return found;
 }
 
-// At most 60 characters of a value out of a file.
-std::string shown(const Json& value) {
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 60) + "...";
-  return text;
-}
-
 }  // namespace
 
 std::string to_json(const StartTraining& request) {
@@ -253,8 +247,10 @@ StartTraining training_from_json(std::string_view text) {
   for_each_field([&](const char* name, const char*, Decides, auto field) {
     const auto found = json.find(name);
     if (found == json.end() || read(*found, request.*field)) return;
-    throw Error(Errc::Corrupt, fmt::format("the {} of a training request is {}, which it cannot be",
-                                           name, shown(*found)));
+    throw Error(
+        Errc::Corrupt,
+        fmt::format("the {} of a training request is {}, which it cannot be", name,
+                    printable(found->dump(-1, ' ', false, Json::error_handler_t::replace))));
   });
   return request;
 }

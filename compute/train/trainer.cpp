@@ -79,8 +79,14 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   }
   step_begin_s_ = monotonic_s();
   options_ = &options;
-  run_replicas([&](std::size_t i) { compute(i, loader, step); });
-  exchange(stop_after_epoch);
+  keep_statistics();
+  try {
+    run_replicas([&](std::size_t i) { compute(i, loader, step); });
+    exchange(stop_after_epoch);
+  } catch (...) {
+    restore_statistics();
+    throw;
+  }
   summarise();
   result_.stop_after_epoch = stop_after_epoch;
   if (!std::isfinite(result_.loss)) return result_;
@@ -112,6 +118,30 @@ void Trainer::make_room() {
 void Trainer::choose_reference() {
   reference_ = 0;
   while (reference_ + 1 < images_.size() && images_[reference_] == 0) ++reference_;
+}
+
+// The one whose running statistics are kept; null where it belongs to another process.
+nn::Network* Trainer::reference_network() {
+  const bool mine = reference_ >= first_local_ && reference_ < first_local_ + replicas_.size();
+  return mine ? &replicas_[reference_ - first_local_]->network() : nullptr;
+}
+
+// Forward has changed them when a step ends early. The copies have their size after the first one.
+void Trainer::keep_statistics() {
+  nn::Network* const from = reference_network();
+  if (from == nullptr) return;
+  if (statistics_.size() != from->running().size()) statistics_ = from->running();
+  copy_statistics(from->running(), statistics_);
+}
+
+void Trainer::restore_statistics() {
+  if (nn::Network* const to = reference_network()) copy_statistics(statistics_, to->running());
+}
+
+bool Trainer::take_own_statistics() {
+  nn::Network* const from = reference_network();
+  if (from != nullptr && from != &network()) copy_statistics(from->running(), network().running());
+  return from != nullptr;
 }
 
 void Trainer::take_measured_shares(std::int64_t batch) {

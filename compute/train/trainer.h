@@ -7,6 +7,7 @@
 // while backward runs, and every replica makes the same update. Batch norm sees its own slice; the
 // running statistics of the first replica are kept, as PyTorch's DataParallel does.
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -77,14 +78,20 @@ class Trainer {
   void gather_statistics();
   void send_state();
 
+  // As gather_statistics(), by this process alone; false where another one has the statistics. For
+  // the end of a job, when the other processes cannot be relied on.
+  bool take_own_statistics();
+
   // Of all processes, by rank.
   const std::vector<RankDevice>& devices() const { return devices_; }
 
   // Loads the batch, then forward, loss, backward and the update at learning rate `lr`. A loss that
-  // is not finite leaves the parameters as they are. `options.between_ops` is called on the calling
-  // thread alone, where there are several devices it must not wait; `options.gradient_ready` on
-  // each device's thread, `options.observer` on the first device's. When a device fails, all stop
-  // and its error is thrown. The result is valid until the next step.
+  // is not finite leaves the parameters as they are, and so does an error, which leaves the running
+  // statistics as well, so that what is saved then is the state behind the step before.
+  // `options.between_ops` is called on the calling thread alone, where there are several devices it
+  // must not wait; `options.gradient_ready` on each device's thread, `options.observer` on the
+  // first device's. When a device fails, all stop and its error is thrown. The result is valid
+  // until the next step.
   const StepResult& step(const BatchLoader& loader, std::int64_t step, double lr,
                          const nn::PassOptions& options, bool stop_after_epoch = false);
 
@@ -109,6 +116,9 @@ class Trainer {
   void exchange(bool& stop_after_epoch);
   void find_last_backwards();
   double exposed();
+  nn::Network* reference_network();
+  void keep_statistics();
+  void restore_statistics();
   void summarise();
   void update(double lr, nn::StepObserver* observer);
   std::vector<TestPart> test_parts(std::int64_t images) const;
@@ -129,6 +139,7 @@ class Trainer {
   std::vector<ReplicaStep> steps_;                // the latest, of all devices
   std::vector<double> last_backward_s_, wait_s_;  // of it, by rank
   StepResult result_;                             // of it
+  std::deque<nn::RunningStatistics> statistics_;  // that count, before the step in progress
   const nn::PassOptions* options_ = nullptr;      // of the step in progress
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<GradientBucket> buckets_;

@@ -116,9 +116,8 @@ void Trainer::send_state() {
 }
 
 void Trainer::gather_statistics() {
-  const bool mine = reference_ >= first_local_ && reference_ < first_local_ + replicas_.size();
   std::deque<nn::RunningStatistics>& first = network().running();
-  if (mine) copy_statistics(replicas_[reference_ - first_local_]->network().running(), first);
+  take_own_statistics();
   if (!ranks_.single()) {
     const int root = devices_[reference_].rank;
     for (nn::RunningStatistics& running : first) {

@@ -18,8 +18,6 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kMostImages = std::int64_t{1} << 24;
-constexpr std::int64_t kMostEpochs = 1'000'000;
 constexpr std::int64_t kLeastBucket = std::int64_t{4} << 10;
 constexpr std::int64_t kLargestBucket = std::int64_t{1} << 30;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <utility>
 
 #include "compute/matmul/peak.h"
@@ -11,7 +12,7 @@
 #include "compute/nn/state_dict.h"
 #include "compute/train/prediction_samples.h"
 #include "compute/train/step_split.h"
-#include "compute/types/error.h"
+#include "compute/types/printable.h"
 
 namespace lab {
 namespace {
@@ -43,6 +44,15 @@ TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const D
 }
 
 void TrainingRun::run() {
+  try {
+    train();
+  } catch (const Error& e) {
+    if (e.code() == Errc::Cancelled) save_last_checkpoint();
+    throw;
+  }
+}
+
+void TrainingRun::train() {
   start_profile();
   announce();
   // Saved behind the last step, before its epoch was evaluated.
@@ -127,11 +137,34 @@ StepResult TrainingRun::train_step() {
                                     ctx_.stop_after_epoch());
   stop_after_epoch_ = result.stop_after_epoch;
   if (std::isfinite(result.loss)) return result;
-  throw Error(Errc::InvalidArgument,
-              fmt::format("training {} diverged: the loss of step {} (epoch {}) is {} at a "
-                          "learning rate of {}; try a smaller one, the usual one is {}",
-                          request_.model, at_.steps + 1, at_.epoch, result.loss,
-                          learning_rate_.at(at_.steps), nn::default_learning_rate(request_.model)));
+  throw diverged(fmt::format("the loss of step {} (epoch {}) is {}", at_.steps + 1, at_.epoch,
+                             printable(result.loss)),
+                 learning_rate_.at(at_.steps));
+}
+
+// A run cannot be resumed at another learning rate, but another one can start from its weights.
+Error TrainingRun::diverged(const std::string& what, double lr) const {
+  std::string text = fmt::format(
+      "training {} diverged: {} at a learning rate of {}; try a smaller one, the usual one is {}",
+      request_.model, what, lr, nn::default_learning_rate(request_.model));
+  if (!checkpoint_.empty()) {
+    text += fmt::format(
+        "; the last good checkpoint is {0}: start from it with --init "
+        "{0}/model.safetensors",
+        checkpoint_);
+  } else if (!request_.resume_dir.empty()) {
+    text += fmt::format("; the last good checkpoint is the one that this run resumed from, in {}",
+                        request_.resume_dir);
+  }
+  return {Errc::InvalidArgument, text};
+}
+
+// The loss shows only with the next step what an update has done.
+void TrainingRun::require_finite_state() {
+  const std::string fault = nn::fault_in_state(trainer_.network(), trainer_.sgd());
+  if (fault.empty()) return;
+  const std::int64_t last = std::max<std::int64_t>(at_.steps - 1, 0);
+  throw diverged(fmt::format("after step {} {}", at_.steps, fault), learning_rate_.at(last));
 }
 
 void TrainingRun::report_step(const StepResult& result, double seconds) {
@@ -205,14 +238,43 @@ void TrainingRun::save_checkpoint() {
   trainer_.gather_statistics();  // in every process, whoever writes
   saved_at_ = at_.steps;
   if (!reports() || request_.checkpoint_dir.empty()) return;
+  write_checkpoint();
+}
+
+void TrainingRun::write_checkpoint() {
+  require_finite_state();
   checkpoint_ = lab::save_checkpoint(request_.checkpoint_dir, request_, at_, trainer_.network(),
                                      trainer_.sgd())
                     .string();
 }
 
+// Of a cancelled run, between two steps. The cancellation is what the caller hears of, so whatever
+// goes wrong here is only logged.
+void TrainingRun::save_last_checkpoint() {
+  if (!reports() || request_.checkpoint_dir.empty() || at_.steps == first_step_) return;
+  try {
+    if (saved_at_ != at_.steps) {
+      if (!trainer_.take_own_statistics()) {
+        throw Error(Errc::Unsupported, "its running statistics belong to another process");
+      }
+      write_checkpoint();
+      saved_at_ = at_.steps;
+    }
+    ctx_.emit(LogLine{Severity::Info,
+                      fmt::format("training stopped after step {}; go on from its checkpoint with "
+                                  "--resume {}",
+                                  at_.steps, checkpoint_)});
+  } catch (const std::exception& e) {
+    ctx_.emit(LogLine{Severity::Warning,
+                      fmt::format("training stopped after step {}, which has no checkpoint: {}",
+                                  at_.steps, e.what())});
+  }
+}
+
 void TrainingRun::finish() {
   save_checkpoint();
   if (reports() && !request_.save_file.empty()) {
+    require_finite_state();
     nn::save_network(trainer_.network(), request_.save_file);
   }
   if (profile_) report_profile();

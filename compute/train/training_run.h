@@ -12,6 +12,7 @@
 #include "compute/train/step_profile.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_job.h"
+#include "compute/types/error.h"
 
 namespace lab {
 
@@ -36,11 +37,14 @@ class TrainingRun {
   TrainingRun(const StartTraining& request, Trainer& trainer, const Dataset& data, RunContext& ctx,
               const TrainingSink& sink, const TrainingPosition& position);
 
-  // Trains to the end. Throws Error(Cancelled), Error(InvalidArgument) when the loss leaves the
-  // numbers, Error(Io) when a file cannot be written, and what another process reports.
+  // Trains to the end. Throws Error(Cancelled), after a last checkpoint where there is a folder for
+  // them; Error(InvalidArgument) when the loss or the weights leave the numbers, naming the last
+  // checkpoint that did not; Error(Io) when a file cannot be written; and what another process
+  // reports.
   void run();
 
  private:
+  void train();
   void announce();
   // Returns false when the run ends here.
   bool train_epoch();
@@ -53,6 +57,10 @@ class TrainingRun {
   void evaluate(std::int64_t epoch);
   void save_if_due();
   void save_checkpoint();
+  void write_checkpoint();
+  void save_last_checkpoint();
+  Error diverged(const std::string& what, double lr) const;
+  void require_finite_state();
   void finish();
   void report_progress();
   bool reports() const { return ctx_.ranks().rank() == 0; }

@@ -93,7 +93,7 @@ def run(program, home, *args, timeout=60, env=None, **kwargs):
         env=env or home.env,
         cwd=home.path,
         stdout=kwargs.pop("stdout", subprocess.PIPE),
-        stderr=subprocess.PIPE,
+        stderr=kwargs.pop("stderr", subprocess.PIPE),
         timeout=timeout,
         text=True,
         check=False,

@@ -185,8 +185,9 @@ def case_tables(program, home):
 
 
 def case_interrupt(program, home):
-    """Ctrl-C ends with 130, soon, and keeps what was printed."""
-    args = ["train", "--model", "lenet", "--epochs", "500", *SMALL, "--json"]
+    """Ctrl-C ends with 130, soon, keeps what was printed, and writes a last checkpoint."""
+    folder = home.file("checkpoints")
+    args = ["train", "--model", "lenet", "--epochs", "500", *SMALL, "--json", "--checkpoint", folder]
     process = subprocess.Popen([program, *args], env=home.env, cwd=home.path, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     seen = []
@@ -195,11 +196,18 @@ def case_interrupt(program, home):
         check(seen[-1], f"ended early: {seen}")
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)
-    rest, _ = process.communicate(timeout=20)
+    rest, told = process.communicate(timeout=20)
     check(process.returncode == 130, f"status {process.returncode}")
     check(time.monotonic() - begin < 5, "stopping took too long")
-    end = objects("".join(seen) + rest)[-1]
+    everything = objects("".join(seen) + rest)
+    end = everything[-1]
     check(end["type"] == "error" and end["code"] == "cancelled", f"{end}")
+    steps = max(one["step"] for one in everything if one["type"] == "step")
+    newest = folder / f"step-{steps:08}"
+    check(f"after step {steps}; " in told and f"--resume {newest}" in told, f"{told!r}")
+    result = json_of(program, home, *args[:-3], "--resume", newest, "--steps", steps + 1)
+    resumed = [one["step"] for one in result if one["type"] == "step"]
+    check(resumed == [steps + 1], f"resumed with {resumed} after {steps}")
 
 
 def small_files_only():
@@ -228,6 +236,51 @@ def case_output(program, home):
     os.close(writer)
     check(result.returncode in (1, 141), f"closed pipe: status {result.returncode}")
     check(result.stderr == "", f"closed pipe: {result.stderr!r}")
+
+
+def case_messages(program, home):
+    """Standard error that is full, closed or without a reader costs the messages and nothing else."""
+    weights = home.file("weights.safetensors")
+    train = ["train", "--model", "lenet", "--steps", "2", "--no-eval", *SMALL, "--save", weights]
+    check(run(program, home, *train).stderr != "", "no message is written, so nothing is tested")
+    reader, no_reader = os.pipe()
+    os.close(reader)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for what, unwritable in (
+            ("full", {"stderr": full}),
+            ("without a reader", {"stderr": no_reader}),
+            ("closed", {"preexec_fn": lambda: os.close(2)}),
+        ):
+            weights.unlink()
+            result = run(program, home, *train, "--json", **unwritable)
+            check(result.returncode == 0, f"{what}: status {result.returncode}")
+            check(objects(result.stdout)[-1]["type"] == "done", f"{what}: {result.stdout}")
+            check(weights.stat().st_size > 100_000, f"{what}: the weights are cut off")
+            result = run(program, home, "train", "--frobnicate", "--json", **unwritable)
+            check(result.returncode == 2, f"{what}: usage: status {result.returncode}")
+            check(objects(result.stdout)[-1]["type"] == "error", f"{what}: {result.stdout}")
+    os.close(no_reader)
+    result = run(program, home, *train, preexec_fn=lambda: os.close(1))
+    check(result.returncode == 1, f"closed output: status {result.returncode}: {result.stderr}")
+    check("standard output" in result.stderr, f"closed output: {result.stderr!r}")
+
+
+def case_limits(program, home):
+    """A limit of the address space that leaves the libraries no room is named, and nothing hangs."""
+    told = 0
+    for mib in range(100, 8000, 100):
+        limit = (mib << 20, mib << 20)
+        result = run(program, home, "version", timeout=30,
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))  # fmt: skip
+        if "shared librar" in result.stderr:  # not even loaded
+            continue
+        if result.returncode == 0:
+            break
+        check(result.returncode == 1, f"{mib} MiB: status {result.returncode}: {result.stderr}")
+        check("ulimit -v" in result.stderr, f"{mib} MiB: {result.stderr!r}")
+        told += 1
+    check(result.returncode == 0, f"{mib} MiB are not enough: {result.stderr!r}")
+    check(told > 0, "no limit was told")
 
 
 def case_data(program, home):

@@ -411,6 +411,10 @@ def case_faults(program, home):
     env.pop("DISPLAY", None)
     env.pop("WAYLAND_DISPLAY", None)
     complains(run(program, home, env=env), 1, "no display", "device-lab tour", "xvfb-run")
+    pipe = home.file("authority")
+    os.mkfifo(pipe)
+    env = dict(home.env, XAUTHORITY=str(pipe))
+    complains(run(program, home, env=env), 1, "XAUTHORITY", "a pipe, not a regular file")
     env = dict(home.env, MESA_GL_VERSION_OVERRIDE="2.1")
     complains(run(program, home, env=env), 1, "OpenGL 3.3", "device-lab tour")
 

@@ -294,6 +294,45 @@ TEST(CommandLine, RefusesValuesOutOfRange) {
   }
 }
 
+TEST(CommandLine, RefusesEmptyValues) {
+  for (const char* option : {"--save", "--init", "--resume", "--checkpoint", "--data-dir",
+                             "--devices", "--shares", "--model", "--kernels", "--convolution"}) {
+    const std::string message = complaint({"train", option, ""});
+    EXPECT_TRUE(contains(message, std::string(option) + ": the value is empty; give ")) << message;
+    const std::string joined = std::string(option) + "=";
+    EXPECT_TRUE(contains(complaint({"train", joined.c_str()}), option)) << joined;
+  }
+  for (const char* command : {"fetch", "verify"}) {
+    EXPECT_TRUE(contains(complaint({"data", command, "--dir", ""}), "--dir: the value is empty"));
+  }
+  EXPECT_TRUE(contains(complaint({"data", "fetch", "--url", ""}), "--url: the value is empty"));
+  EXPECT_TRUE(contains(complaint({"scaling", "--reference", ""}), "--reference: the value is"));
+  for (const char* option : {"--reference", "--screenshot", "--script", "--describe-ui"}) {
+    EXPECT_TRUE(contains(complaint({option, ""}), "the value is empty; give FILE")) << option;
+  }
+}
+
+TEST(CommandLine, RangesAreThoseOfTheRequest) {
+  EXPECT_TRUE(contains(complaint({"train", "--lr", "0"}), "'0' is not a number above 0 to"));
+  EXPECT_TRUE(contains(complaint({"scaling", "--lr", "0"}), "'0' is not a number above 0 to"));
+  EXPECT_TRUE(contains(complaint({"train", "--momentum", "1"}), "a number from 0 to below 1"));
+  EXPECT_EQ(job<StartTraining>({"train", "--momentum", "0"}).momentum, 0);
+  EXPECT_EQ(job<StartTraining>({"train", "--lr", "1e6"}).lr, 1e6);
+  EXPECT_TRUE(contains(complaint({"train", "--batch", "16777217"}), "1 to 16777216"));
+  EXPECT_TRUE(contains(complaint({"train", "--epochs", "1000001"}), "1 to 1000000"));
+  const std::string help = std::get<HelpOptions>(parse({"train", "--help"})).text;
+  EXPECT_TRUE(contains(help, "Learning rate, above 0")) << help;
+  EXPECT_TRUE(contains(help, "from 0 to below 1")) << help;
+}
+
+TEST(CommandLine, AllKernelsAreNotCombinedWithOthers) {
+  for (const char* kernels : {"all,best", "best,all", "all,all"}) {
+    const std::string message = complaint({"matmul", "--kernels", kernels});
+    EXPECT_TRUE(contains(message, "'all' cannot be combined with other kernels")) << message;
+  }
+  EXPECT_TRUE(job<StartMatmul>({"matmul", "--kernels", "all"}).kernels.empty());
+}
+
 TEST(CommandLine, AFaultNamesItsOption) {
   EXPECT_TRUE(contains(complaint({"train", "--lr", "fast"}), "--lr: 'fast'"));
   EXPECT_TRUE(contains(complaint({"train", "--batch"}), "--batch needs a value"));

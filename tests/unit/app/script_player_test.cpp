@@ -65,6 +65,8 @@ TEST(ScriptPlayer, AWidgetThatNeverComesEndsTheScript) {
   EXPECT_NE(text.find("s line 1"), std::string::npos) << text;
   EXPECT_NE(text.find("page/stop"), std::string::npos) << text;
   EXPECT_NE(text.find("page/start"), std::string::npos) << text;
+  const std::string cleaned = failure(R"({"click": "a\u001b[2J", "timeout": 0})");
+  EXPECT_NE(cleaned.find("'a?[2J'"), std::string::npos) << cleaned;
 }
 
 TEST(ScriptPlayer, ExpectComparesTheValue) {

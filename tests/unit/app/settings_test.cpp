@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "compute/files/whole_file.h"
 #include "compute/types/error.h"
@@ -41,6 +42,16 @@ TEST(Settings, ABrokenFileIsNamed) {
       EXPECT_NE(std::string(e.what()).find("settings.json"), std::string::npos);
     }
   }
+}
+
+// Opening a pipe that nobody uses would block, to read and to write.
+TEST(Settings, APipeIsRefusedAndLeftAlone) {
+  const test::TempDir dir;
+  const auto file = dir.path() / "settings.json";
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_THROW(load_settings(file), Error);
+  EXPECT_THROW(save_settings({}, file), Error);
+  EXPECT_TRUE(std::filesystem::is_fifo(file));
 }
 
 TEST(Settings, ValuesOfTheWrongKindAreIgnored) {

@@ -1,5 +1,6 @@
 #include "compute/convolution/measured_chooser.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -171,6 +172,55 @@ TEST_F(MeasuredChoice, IsMadeAnewForAnotherVersionAndForUnknownNames) {
   files::write_file(file_, text);
   EXPECT_EQ(choose_anew(), "fast");
   EXPECT_EQ(course_.races, 3);
+}
+
+// With a quadratic parse this alone would outlast the test's time limit.
+TEST_F(MeasuredChoice, ReadsAFileOfManyChoicesOnce) {
+  choose_anew();
+  std::string text = files::read_text_file(file_);
+  std::string more;
+  for (int i = 0; i < 100'000; ++i) more += fmt::format("\"{:06}\": \"fast\",", i);
+  text.insert(text.find('{', text.find("\"choices\"")) + 1, more);
+  files::write_file(file_, text);
+  RememberedChoices choices(file_);
+  const auto refuse = [](const std::string&) { return false; };
+  const auto never = []() -> std::string { throw Error(Errc::Internal, "measured"); };
+  const auto known = [](const std::string& name) { return name == "fast"; };
+  for (int i = 0; i < 10'000; ++i) {
+    EXPECT_EQ(choices.choose(fmt::format("{:06}", i), known, never, {}), "fast");
+  }
+  EXPECT_THROW(choices.choose("099999", refuse, never, {}), Error) << "not valid";
+  EXPECT_EQ(choices.problem(), "");
+}
+
+TEST_F(MeasuredChoice, SeesWhatAnotherProcessAdds) {
+  RememberedChoices first(file_), second(file_);
+  const auto known = [](const std::string& name) { return name == "fast"; };
+  const auto fast = []() -> std::string { return "fast"; };
+  const auto never = []() -> std::string { throw Error(Errc::Internal, "measured"); };
+  EXPECT_EQ(first.choose("a", known, fast, {}), "fast");
+  EXPECT_EQ(second.choose("b", known, fast, {}), "fast");
+  EXPECT_EQ(first.choose("b", known, never, {}), "fast");
+  EXPECT_EQ(second.choose("a", known, never, {}), "fast");
+}
+
+TEST_F(MeasuredChoice, IsMadeAnewForAFileTooLarge) {
+  std::filesystem::create_directories(file_.parent_path());
+  files::write_file(file_, std::string(5 << 20, ' '));
+  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_NE(problem_.find("5.00 MiB"), std::string::npos) << problem_;
+  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_EQ(problem_, "");
+  EXPECT_EQ(course_.races, 1);
+}
+
+// Opening a pipe that nobody uses would block, to read and to write.
+TEST_F(MeasuredChoice, LeavesAPipeAlone) {
+  std::filesystem::create_directories(file_.parent_path());
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_NE(problem_.find("it is a pipe, not a regular file"), std::string::npos) << problem_;
+  EXPECT_TRUE(std::filesystem::is_fifo(file_));
 }
 
 // Where the folder should be is a file: no user can write there.

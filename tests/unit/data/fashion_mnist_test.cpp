@@ -94,8 +94,8 @@ TEST(FashionMnist, NamesTheFileThatIsWrong) {
   fs::remove(images);
   fs::create_directory(images);
   EXPECT_EQ(load_error(dir.path()), std::pair(Errc::Io, "cannot read " + images.string() +
-                                                            ": it is neither a file nor a pipe: "
-                                                            "choose another path"));
+                                                            ": it is a folder, not a regular "
+                                                            "file: choose another path"));
 }
 
 TEST(DataDirs, FollowTheXdgRules) {

@@ -67,7 +67,7 @@ TEST(PollBudget, KeepsToItsShareOfACore) {
 TEST(GpuMonitor, JoinsWhatFilesAndNvmlTell) {
   FakeRoot root;
   add_card(root, kFirst, "active");
-  root.file("proc/4242/comm", "python3\n");
+  root.file("proc/4242/comm", "pyth\x1bon3\n");
   const FakeNvml fake("h200");
   Watch watch(root, fake);
   const auto readings = watch.after(1);
@@ -76,7 +76,7 @@ TEST(GpuMonitor, JoinsWhatFilesAndNvmlTell) {
   EXPECT_FALSE(readings[0].asleep);
   EXPECT_DOUBLE_EQ(readings[0].utilisation.value_or(0), 0.87);
   ASSERT_TRUE(readings[0].processes);
-  EXPECT_EQ(readings[0].processes->at(0).name.value_or(""), "python3");
+  EXPECT_EQ(readings[0].processes->at(0).name.value_or(""), "pyth?on3");
   EXPECT_NE(readings[0].processes->at(1).name.reason().find("cannot be seen"), std::string::npos);
   ASSERT_EQ(watch.monitor.facts().size(), 1U);
   const GpuFacts& facts = watch.monitor.facts()[0];

@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <utility>
 
 #include "compute/types/error.h"
@@ -66,7 +68,10 @@ TEST(WriteFile, APipeStaysAPipe) {
   const fs::path pipe = dir.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   check_writable(pipe);
-  auto reader = std::async(std::launch::async, [&] { return read_text_file(pipe); });
+  auto reader = std::async(std::launch::async, [&] {
+    std::ifstream stream(pipe);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  });
   write_file(pipe, "through the pipe");
   EXPECT_EQ(reader.get(), "through the pipe");
   EXPECT_TRUE(fs::is_fifo(pipe));
@@ -140,12 +145,24 @@ TEST(ReadFile, NamesWhatIsMissing) {
             std::pair(Errc::NotFound,
                       std::string("cannot read /nowhere/a.csv: No such file or directory: check "
                                   "the path")));
+}
+
+// Nobody writes to the pipe: opening it to read would block.
+TEST(ReadFile, RefusesWhatIsNotARegularFile) {
   const test::TempDir dir;
-  for (const fs::path& path : {dir.path(), fs::path("/dev/zero")}) {
-    EXPECT_EQ(failure([&] { read_file(path); }),
-              std::pair(Errc::Io, "cannot read " + path.string() +
-                                      ": it is neither a file nor a pipe: choose another path"));
+  const fs::path pipe = dir.path() / "pipe";
+  const fs::path link = dir.path() / "link";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink(pipe, link);
+  for (const auto& [path, kind] :
+       {std::pair(dir.path(), "a folder"), std::pair(pipe, "a pipe"), std::pair(link, "a pipe"),
+        std::pair(fs::path("/dev/zero"), "a device")}) {
+    const std::string sentence = "cannot read " + path.string() + ": it is " + kind +
+                                 ", not a regular file: choose another path";
+    EXPECT_EQ(failure([&] { read_file(path); }), std::pair(Errc::Io, sentence));
+    EXPECT_EQ(failure([&] { require_regular(path); }), std::pair(Errc::Io, sentence));
   }
+  require_regular(dir.path() / "nothing");
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST(OptimizerState, ChecksAllBeforeItLoads) {
   state = good;
   const float none = NAN;
   std::memcpy(state.back().data.data(), &none, sizeof none);
-  refused("net.11.bias is nan");
+  refused("net.11.bias is NaN");
   state.clear();
   refused("lenet's momentum");
 }

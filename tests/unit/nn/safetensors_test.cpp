@@ -1,5 +1,6 @@
 #include "compute/nn/safetensors.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +63,7 @@ TEST(Safetensors, ReadsWhatItWrites) {
 
 TEST(Safetensors, RefusesBadLengths) {
   EXPECT_NE(refusal(bytes_of("abc")).find("3 bytes"), std::string::npos);
-  EXPECT_NE(refusal(bytes_of(std::string(8, '\xff'))).find("at most 100000000"), std::string::npos);
+  EXPECT_NE(refusal(bytes_of(std::string(8, '\xff'))).find("at most 16777216"), std::string::npos);
   EXPECT_NE(refusal(bytes_of(std::string("\x09\0\0\0\0\0\0\0{}", 10))).find("in a file of 10"),
             std::string::npos);
 }
@@ -115,7 +116,50 @@ INSTANTIATE_TEST_SUITE_P(
                 1, "'a' twice"},
         Hostile{R"({"a":{"dtype":"U8","dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1,
                 "'dtype' twice"},
-        Hostile{R"({"__metadata__":{"k":1}})", 0, "strings only"}));
+        Hostile{R"({"__metadata__":{"k":1}})", 0, "strings only"},
+        Hostile{R"({"__metadata__":{"k":["v"]}})", 0, "strings only"},
+        Hostile{R"({"__metadata__":"v"})", 0, "strings only"},
+        Hostile{R"({"a":["dtype","F32"]})", 0, "is not an object"},
+        Hostile{R"({"a":{"dtype":"U8","shape":[[1]],"data_offsets":[0,1]}})", 1, "whole number"},
+        Hostile{R"({"a":{"dtype":"U8","shape":{"1":1},"data_offsets":[0,1]}})", 1, "has no shape"},
+        Hostile{R"({"a":{"dtype":["U8"],"shape":[1],"data_offsets":[0,1]}})", 1, "has no dtype"},
+        Hostile{R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,"1"]}})", 1, "whole number"},
+        Hostile{"{\"a\\u0000\\u001b[2J\":3}", 0, "the entry 'a??[2J' is not an object"}));
+
+std::string entries(int count) {
+  std::string header = "{";
+  for (int i = 0; i < count; ++i) {
+    header += fmt::format("{}\"{}\":{{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}",
+                          i == 0 ? "" : ",", count - i);
+  }
+  return header + "}";
+}
+
+// With a quadratic parse each of these would outlast the test's time limit.
+TEST(Safetensors, ReadsAndRefusesManyEntries) {
+  const std::vector<TensorView> tensors = parse_safetensors(file_with(entries(100'000), 0));
+  ASSERT_EQ(tensors.size(), 100'000U);
+  EXPECT_EQ(tensors.front().name, "100000") << "in the order of the header";
+  EXPECT_EQ(tensors.back().name, "1");
+  EXPECT_NE(refusal(entries(100'001), 0).find("more than 100000 tensors"), std::string::npos);
+  EXPECT_NE(refusal(entries(500'000), 0).find("at most 16777216"), std::string::npos);
+}
+
+TEST(Safetensors, PassesOverManyUnknownFields) {
+  std::string entry = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"more":[{})";
+  for (int i = 0; i < 100'000; ++i) entry += ",{}";
+  entry += "]";
+  for (int i = 0; i < 500'000; ++i) entry += fmt::format(",\"{}\":0", i);
+  EXPECT_EQ(parse_safetensors(file_with(entry + "}}", 1)).size(), 1U);
+}
+
+TEST(Safetensors, LimitsTheDimensions) {
+  std::string sizes = "1";
+  for (int i = 0; i < 100'000; ++i) sizes += ",1";
+  const std::string header =
+      R"({"a":{"dtype":"U8","shape":[)" + sizes + R"(],"data_offsets":[0,1]}})";
+  EXPECT_NE(refusal(header, 1).find("more than 64 dimensions"), std::string::npos);
+}
 
 class StateDictTest : public testing::Test {
  protected:
@@ -144,6 +188,15 @@ TEST_F(StateDictTest, MissingAndUnexpectedNamesAreListed) {
   EXPECT_EQ(refusal(views()),
             "file does not hold a lenet: missing net.3.weight; unexpected net.1.weight; was it "
             "saved from another model?");
+}
+
+TEST_F(StateDictTest, UnexpectedNamesAreShownWithoutControlCharacters) {
+  tensors_.push_back(tensors_[1]);
+  tensors_.back().name = std::string("\x1b[2J\0", 5) + std::string(100, '\xc3');
+  const std::string message = refusal(views());
+  EXPECT_NE(message.find("unexpected ?[2J?" + std::string(55, '?') + "...;"), std::string::npos)
+      << message;
+  EXPECT_TRUE(message.ends_with("was it saved from another model?"));
 }
 
 TEST_F(StateDictTest, WrongShapeDtypeAndValuesAreRefused) {

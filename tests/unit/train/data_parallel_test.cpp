@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "compute/files/whole_file.h"
+#include "compute/nn/state_dict.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_experiment.h"
 #include "compute/types/error.h"
@@ -183,6 +184,40 @@ TEST(DataParallel, StopsInTheMiddleOfAStep) {
   test::Probe probe(2);
   EXPECT_EQ(probe.run_and_stop(*make_training_experiment(request), std::chrono::milliseconds(300)),
             Errc::Cancelled);
+}
+
+// Forward has changed the running statistics by then.
+TEST(DataParallel, AStepThatEndsEarlyLeavesTheStateBehindTheOneBefore) {
+  const Dataset data = make_synthetic_garments(8, 1, 0);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  for (const int count : {1, 2}) {
+    SCOPED_TRACE(count);
+    Machine machine({.cpu_devices = count});
+    std::vector<DeviceContext*> devices;
+    for (const Device device : cpus(count)) devices.push_back(&machine.at(device));
+    TrainerOptions setup;
+    setup.model = "resnet18";
+    setup.batch = 4;
+    setup.sgd.momentum = 0.9;
+    Trainer trainer(devices, setup);
+    const auto state = [&] {
+      EXPECT_TRUE(trainer.take_own_statistics());
+      std::vector<std::vector<std::byte>> all;
+      for (auto& tensor : nn::state_dict(trainer.network())) all.push_back(std::move(tensor.data));
+      for (auto& tensor : nn::optimizer_state(trainer.network(), trainer.sgd())) {
+        all.push_back(std::move(tensor.data));
+      }
+      return all;
+    };
+    const auto initial = state();
+    trainer.step(loader, 0, 0.1, {});
+    const auto before = state();
+    EXPECT_NE(before, initial);
+    nn::PassOptions options;
+    options.gradient_ready = [](std::size_t) { throw Error(Errc::Cancelled, "cancelled"); };
+    EXPECT_THROW(trainer.step(loader, 1, 0.1, options), Error);
+    EXPECT_EQ(state(), before);
+  }
 }
 
 TEST(DataParallel, EndsWithTheErrorOfTheDeviceThatFailed) {

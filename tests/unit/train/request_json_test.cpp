@@ -154,6 +154,19 @@ TEST(RequestJson, NamesTheFieldThatIsWrong) {
   }
 }
 
+// With a quadratic parse this alone would outlast the test's time limit.
+TEST(RequestJson, RefusesMoreFieldsThanAnyRequestHas) {
+  std::string fields = "{\"a\":0", objects = "{\"a\":[{}";
+  for (int i = 0; i < 500'000; ++i) {
+    fields += ",\"" + std::to_string(i) + "\":0";
+    objects += ",{}";
+  }
+  for (const std::string& text : {fields + "}", objects + "]}"}) {
+    const std::string message = test::message_of([&] { training_from_json(text); }, Errc::Corrupt);
+    EXPECT_EQ(message, "a training request has more than 1000 fields");
+  }
+}
+
 TEST(RequestJson, MutatedTextIsReadOrRefused) {
   const std::string whole = to_json(unusual());
   std::mt19937 random(1);

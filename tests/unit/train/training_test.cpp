@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "compute/files/whole_file.h"
 #include "compute/train/training_experiment.h"
 #include "compute/types/error.h"
+#include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
 
@@ -184,6 +187,78 @@ TEST(Training, SaysWhenItDiverges) {
   EXPECT_EQ(code, Errc::InvalidArgument);
   EXPECT_NE(message.find("diverged"), std::string::npos) << message;
   EXPECT_NE(message.find("try a smaller one"), std::string::npos);
+}
+
+// At this rate the weights leave the numbers in an early update, and the loss in the step after it.
+TEST(Training, KeepsNoCheckpointThatCannotBeResumed) {
+  const test::TempDir dir;
+  StartTraining request = small_request();
+  request.model = "mlp";
+  request.checkpoint_dir = (dir.path() / "checkpoints").string();
+  request.checkpoint_every = 1;
+  request.save_file = (dir.path() / "saved.safetensors").string();
+  for (const double lr : {1e10, 1e15, 1e18, 1e30, 1e300}) {
+    SCOPED_TRACE(lr);
+    std::filesystem::remove_all(request.checkpoint_dir);
+    request.lr = lr;
+    const auto [code, message] = failure(request);
+    EXPECT_EQ(code, Errc::InvalidArgument);
+    EXPECT_NE(message.find("diverged"), std::string::npos) << message;
+    EXPECT_EQ(message.find("nan"), std::string::npos) << message;
+    EXPECT_FALSE(std::filesystem::exists(request.save_file));
+    const auto good = message.find("the last good checkpoint is ");
+    const bool any = !std::filesystem::is_empty(request.checkpoint_dir);
+    EXPECT_EQ(good != std::string::npos, any) << message;
+    if (!any) continue;
+    StartTraining again = request;
+    again.resume_dir = request.checkpoint_dir;
+    again.steps = 0;
+    again.save_file.clear();
+    again.evaluate = false;
+    EXPECT_EQ(failure(again).second, "it ran");
+    again.resume_dir.clear();
+    const auto init = message.find("--init ") + 7;
+    again.init_file = message.substr(init);
+    EXPECT_EQ(failure(again).second, "it ran") << again.init_file;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(request.checkpoint_dir)) << "the first update overflows";
+}
+
+// Cancelled at any moment, also within a step that has changed the running statistics already.
+TEST(Training, ResumesACancelledRunBitForBit) {
+  const test::TempDir dir;
+  StartTraining request = small_request();
+  request.model = "resnet18";
+  request.convolution = "rule";
+  request.synthetic_train = 8;
+  request.synthetic_test = 1;
+  request.batch = 2;
+  request.momentum = 0.9;
+  request.evaluate = false;
+  request.steps = 4;
+  request.save_file = (dir.path() / "whole.safetensors").string();
+  test::Probe whole;
+  whole.run(*make_training_experiment(request));
+
+  StartTraining part = request;
+  part.checkpoint_dir = (dir.path() / "checkpoints").string();
+  part.save_file = (dir.path() / "resumed.safetensors").string();
+  test::Probe cancelled;
+  test::message_of([&] { cancelled.run_until<StepDone>(*make_training_experiment(part), 1); },
+                   Errc::Cancelled);
+  const std::size_t steps = cancelled.all<StepDone>().size();
+  ASSERT_GE(steps, 1U);
+  const std::string folder = fmt::format("{}/step-{:08}", part.checkpoint_dir, steps);
+  EXPECT_EQ(
+      cancelled.all<LogLine>().back().text,
+      fmt::format("training stopped after step {}; go on from its checkpoint with --resume {}",
+                  steps, folder));
+
+  part.resume_dir = part.checkpoint_dir;
+  test::Probe resumed;
+  resumed.run(*make_training_experiment(part));
+  EXPECT_EQ(resumed.all<StepDone>().size(), 4 - steps);
+  EXPECT_EQ(files::read_file(part.save_file), files::read_file(request.save_file));
 }
 
 TEST(Training, RefusesWhatItCannotDo) {

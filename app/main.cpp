@@ -19,12 +19,12 @@
 #include "app/headless/commands.h"
 #include "app/headless/console.h"
 #include "app/headless/json_lines.h"
-#include "app/ranks/together.h"
+#include "app/headless/ranks/together.h"
 #include "app/run_window.h"
-#include "compute/ranks/rank_session.h"
+#include "compute/train/ranks/rank_session.h"
 #include "compute/run/lab_clock.h"
-#include "compute/types/error.h"
-#include "compute/types/units.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 
 namespace lab::app {
 namespace {

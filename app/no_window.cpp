@@ -1,5 +1,5 @@
 #include "app/run_window.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab::app {
 

@@ -2,7 +2,7 @@
 // Opens the window and stays until it is closed.
 #include "app/cli/invocation.h"
 #include "app/headless/interrupt.h"
-#include "compute/ranks/rank_session.h"
+#include "compute/train/ranks/rank_session.h"
 
 namespace lab::app {
 

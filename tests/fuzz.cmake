@@ -1,20 +1,14 @@
-# Each unit/<module>/<name>_fuzz.cpp becomes fuzz_<name>, linked with lab_<module>; CTest runs it
-# for some seconds from small valid files. The target `fuzzers` builds them all.
+# Each lab_fuzz() makes fuzz_<name> of one source and the module that it feeds; CTest runs it for some
+# seconds from small valid files. The target `fuzzers` builds them all.
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "LAB_FUZZ needs clang, which brings libFuzzer; use the preset fuzz")
 endif()
 set(LAB_FUZZ_SECONDS 10 CACHE STRING "How long CTest runs each fuzz target")
 
 add_custom_target(fuzzers)
-file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/unit/*/*_fuzz.cpp)
-foreach(source IN LISTS fuzz_sources)
-  get_filename_component(name ${source} NAME_WE)
-  string(REGEX REPLACE "_fuzz$" "" name ${name})
-  get_filename_component(module ${source} DIRECTORY)
-  get_filename_component(module ${module} NAME)
-
-  add_executable(fuzz_${name} ${source})
-  target_link_libraries(fuzz_${name} PRIVATE lab_${module})
+function(lab_fuzz name module source)
+  add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(fuzz_${name} PRIVATE ${module})
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   add_dependencies(fuzzers fuzz_${name})
 
@@ -26,4 +20,7 @@ foreach(source IN LISTS fuzz_sources)
                    -max_len=65536 -artifact_prefix=${corpus}/../ ${corpus})
   set_tests_properties(fuzz.${name}.seeds PROPERTIES FIXTURES_SETUP seeds_${name} LABELS fuzz)
   set_tests_properties(fuzz.${name} PROPERTIES FIXTURES_REQUIRED seeds_${name} LABELS fuzz)
-endforeach()
+endfunction()
+
+lab_fuzz(idx lab_idx compute/data/idx_fuzz.cpp)
+lab_fuzz(safetensors lab_safetensors compute/nn/safetensors_fuzz.cpp)

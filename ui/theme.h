@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "compute/types/device.h"
+#include "compute/core/device.h"
 
 namespace lab::ui {
 

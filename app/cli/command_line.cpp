@@ -8,7 +8,7 @@
 
 #include "app/cli/options.h"
 #include "app/cli/suggest.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "compute/types/command.h"
+#include "compute/core/events/command.h"
 
 namespace lab::app {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab::app {
 

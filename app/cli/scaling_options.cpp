@@ -3,7 +3,7 @@
 
 #include "app/cli/option_text.h"
 #include "app/cli/options.h"
-#include "compute/scaling/links.h"
+#include "compute/experiments/scaling/links.h"
 
 namespace lab::app {
 namespace {

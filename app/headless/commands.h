@@ -4,7 +4,7 @@
 #include "app/cli/invocation.h"
 #include "app/headless/console.h"
 #include "app/headless/interrupt.h"
-#include "compute/ranks/rank_session.h"
+#include "compute/train/ranks/rank_session.h"
 
 namespace lab::app {
 

@@ -13,8 +13,8 @@
 #include <cstdio>
 #include <system_error>
 
-#include "compute/types/error.h"
-#include "compute/types/units.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 
 namespace lab::app {
 namespace {

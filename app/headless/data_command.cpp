@@ -3,8 +3,8 @@
 #include "app/headless/commands.h"
 #include "compute/data/dataset.h"
 #include "compute/data/fetch.h"
-#include "compute/types/error.h"
-#include "compute/types/units.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 
 namespace lab::app {
 namespace {

@@ -1,6 +1,6 @@
 #include "app/headless/gpu_json.h"
 
-#include "compute/types/gpu_words.h"
+#include "compute/core/events/gpu_words.h"
 
 namespace lab::app {
 namespace {

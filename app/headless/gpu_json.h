@@ -2,7 +2,7 @@
 // An NVIDIA card as a JSON object: its facts, its reading, and why what is missing is missing.
 #include <nlohmann/json.hpp>
 
-#include "compute/types/gpu_info.h"
+#include "compute/core/events/gpu_info.h"
 
 namespace lab::app {
 

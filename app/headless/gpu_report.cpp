@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compute/types/gpu_words.h"
-#include "compute/types/units.h"
+#include "compute/core/events/gpu_words.h"
+#include "compute/core/units.h"
 
 namespace lab::app {
 namespace {

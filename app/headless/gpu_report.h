@@ -6,7 +6,7 @@
 #include "app/headless/console.h"
 #include "app/headless/json_lines.h"
 #include "app/headless/table.h"
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 
 namespace lab::app {
 

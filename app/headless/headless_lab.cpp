@@ -3,9 +3,9 @@
 #include <chrono>
 #include <optional>
 
-#include "compute/ranks/launcher.h"
-#include "compute/run/registry.h"
-#include "compute/types/error.h"
+#include "compute/train/ranks/launcher.h"
+#include "compute/experiments/registry.h"
+#include "compute/core/error.h"
 
 namespace lab::app {
 

@@ -2,7 +2,7 @@
 // The lab without a window: the same worker and the same experiments, events handed to a printer.
 #include "app/headless/interrupt.h"
 #include "app/headless/printer.h"
-#include "compute/device/machine.h"
+#include "compute/machine/machine.h"
 #include "compute/run/channel.h"
 #include "compute/run/worker.h"
 #include "compute/tensor/tensor_store.h"

@@ -2,9 +2,9 @@
 
 #include "app/headless/commands.h"
 #include "app/headless/headless_lab.h"
-#include "app/ranks/rank_jobs.h"
-#include "compute/cuda/open_gpus.h"
-#include "compute/device/machine.h"
+#include "app/headless/ranks/rank_jobs.h"
+#include "compute/gpu/cuda/open_gpus.h"
+#include "compute/machine/machine.h"
 
 namespace lab::app {
 namespace {

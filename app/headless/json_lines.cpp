@@ -4,7 +4,7 @@
 
 #include "app/headless/gpu_json.h"
 #include "app/headless/transfer_json.h"
-#include "compute/types/roofline.h"
+#include "compute/core/events/roofline.h"
 
 namespace lab::app {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 
 namespace lab::app {
 

@@ -2,8 +2,8 @@
 
 #include "app/headless/printer.h"
 #include "app/headless/table.h"
-#include "compute/types/roofline.h"
-#include "compute/types/units.h"
+#include "compute/core/events/roofline.h"
+#include "compute/core/units.h"
 
 namespace lab::app {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "app/headless/console.h"
-#include "compute/types/command.h"
-#include "compute/types/event.h"
+#include "compute/core/events/command.h"
+#include "compute/core/events/event.h"
 
 namespace lab::app {
 

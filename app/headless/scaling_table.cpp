@@ -7,7 +7,7 @@
 #include "app/headless/printer.h"
 #include "app/headless/scaling_results.h"
 #include "app/headless/table.h"
-#include "compute/types/units.h"
+#include "compute/core/units.h"
 
 namespace lab::app {
 namespace {

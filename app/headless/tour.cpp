@@ -6,9 +6,9 @@
 
 #include "app/headless/commands.h"
 #include "app/headless/headless_lab.h"
-#include "compute/cuda/open_gpus.h"
-#include "compute/matmul/matmul_experiment.h"
-#include "compute/types/units.h"
+#include "compute/gpu/cuda/open_gpus.h"
+#include "compute/experiments/matmul/matmul_experiment.h"
+#include "compute/core/units.h"
 
 namespace lab::app {
 namespace {

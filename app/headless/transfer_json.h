@@ -2,7 +2,7 @@
 // What a sweep of transfers found beside its samples, as JSON.
 #include <nlohmann/json.hpp>
 
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 
 namespace lab::app {
 

@@ -8,12 +8,12 @@
 #include <utility>
 #include <variant>
 
-#include "app/ranks/rank_jobs.h"
-#include "compute/files/whole_file.h"
-#include "compute/matmul/matmul_experiment.h"
+#include "app/headless/ranks/rank_jobs.h"
+#include "compute/core/files/whole_file.h"
+#include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/run/lab_clock.h"
-#include "compute/run/registry.h"
-#include "compute/types/error.h"
+#include "compute/experiments/registry.h"
+#include "compute/core/error.h"
 
 namespace lab::app {
 namespace {

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "app/reference/find_machines.h"
+#include "app/window/reference/find_machines.h"
 #include "app/window/frame_pacer.h"
-#include "app/window/picture.h"
+#include "app/automation/picture.h"
 #include "app/window/restart.h"
-#include "compute/device/machine.h"
-#include "compute/ranks/rank_session.h"
+#include "compute/machine/machine.h"
+#include "compute/train/ranks/rank_session.h"
 #include "compute/run/channel.h"
-#include "compute/run/telemetry_sampler.h"
+#include "compute/machine/telemetry_sampler.h"
 #include "compute/run/worker.h"
 #include "compute/tensor/tensor_store.h"
 #include "ui/model/model.h"

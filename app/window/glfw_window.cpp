@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "app/window/icon.h"
-#include "compute/files/whole_file.h"
-#include "compute/types/error.h"
+#include "compute/core/files/whole_file.h"
+#include "compute/core/error.h"
 
 namespace lab::app {
 namespace {

@@ -3,7 +3,7 @@
 #include <imgui.h>
 
 #include "app/window/glfw_window.h"
-#include "app/window/synthetic_input.h"
+#include "app/automation/synthetic_input.h"
 #include "ui/theme.h"
 #include "ui/ui.h"
 

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "app/headless/console.h"
-#include "app/window/describe.h"
-#include "app/window/picture.h"
-#include "compute/cuda/open_gpus.h"
-#include "compute/files/places.h"
-#include "compute/files/whole_file.h"
+#include "app/automation/describe.h"
+#include "app/automation/picture.h"
+#include "compute/gpu/cuda/open_gpus.h"
+#include "compute/core/files/places.h"
+#include "compute/core/files/whole_file.h"
 #include "compute/run/lab_clock.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab::app {
 namespace {

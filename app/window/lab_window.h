@@ -11,9 +11,9 @@
 #include "app/window/frame_pacer.h"
 #include "app/window/glfw_window.h"
 #include "app/window/interface.h"
-#include "app/window/script_player.h"
+#include "app/automation/script_player.h"
 #include "app/window/settings.h"
-#include "ui/panels/lab_view.h"
+#include "ui/pages/lab_view.h"
 
 namespace lab::app {
 

@@ -13,7 +13,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab::app {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "compute/files/whole_file.h"
-#include "compute/types/error.h"
+#include "compute/core/files/whole_file.h"
+#include "compute/core/error.h"
 
 namespace lab::app {
 namespace {

@@ -7,8 +7,8 @@
 #include <exception>
 #include <memory>
 
-#include "compute/types/error.h"
-#include "compute/types/units.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 
 namespace lab {
 namespace {

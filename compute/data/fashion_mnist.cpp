@@ -6,7 +6,7 @@
 #include "compute/data/dataset.h"
 #include "compute/data/fashion_files.h"
 #include "compute/data/idx.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 namespace fs = std::filesystem;

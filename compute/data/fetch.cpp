@@ -9,7 +9,7 @@
 #include "compute/data/gzip.h"
 #include "compute/data/idx.h"
 #include "compute/data/sha256.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 namespace fs = std::filesystem;

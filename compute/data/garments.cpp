@@ -11,7 +11,7 @@
 #include "compute/data/draws.h"
 #include "compute/data/fashion_files.h"
 #include "compute/data/garment_painter.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 namespace {

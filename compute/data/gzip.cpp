@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 namespace {

@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "compute/data/gzip.h"
-#include "compute/files/whole_file.h"
-#include "compute/types/error.h"
-#include "compute/types/units.h"
+#include "compute/core/files/whole_file.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 
 namespace lab {
 namespace {

@@ -1,5 +1,5 @@
 // Where data sets are looked for and written to.
-#include "compute/files/places.h"
+#include "compute/core/files/places.h"
 
 #include <cstdlib>
 

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/types/maybe.h"
+#include "compute/core/maybe.h"
 
 namespace lab {
 

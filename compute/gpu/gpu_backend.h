@@ -18,7 +18,7 @@
 #include "compute/gpu/gpu_matmul.h"
 #include "compute/gpu/gpu_ops.h"
 #include "compute/gpu/gpu_transfers.h"
-#include "compute/types/device.h"
+#include "compute/core/device.h"
 
 namespace lab {
 

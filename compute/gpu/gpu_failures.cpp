@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compute/types/units.h"
+#include "compute/core/units.h"
 
 namespace lab {
 

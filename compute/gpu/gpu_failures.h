@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compute/gpu/gpu_backend.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "compute/types/precision.h"
+#include "compute/core/precision.h"
 
 namespace lab {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compute/types/dtype.h"
+#include "compute/core/dtype.h"
 
 namespace lab {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/types/error.h"
-#include "compute/types/units.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 
 namespace lab {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/types/units.h"
+#include "compute/core/units.h"
 
 namespace lab {
 namespace {

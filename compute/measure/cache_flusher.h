@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/device/thread_pool.h"
-#include "compute/types/device_info.h"
+#include "compute/machine/thread_pool.h"
+#include "compute/core/events/device_info.h"
 
 namespace lab {
 

@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "compute/device/sensors.h"
+#include "compute/machine/sensors.h"
 
 namespace lab {
 

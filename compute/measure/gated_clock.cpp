@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compute/measure/measure.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 namespace {

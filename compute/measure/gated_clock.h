@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "compute/device/thread_pool.h"
+#include "compute/machine/thread_pool.h"
 #include "compute/gpu/gpu_backend.h"
 #include "compute/gpu/gpu_transfers.h"
 

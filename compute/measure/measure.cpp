@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "compute/measure/statistics.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 namespace {

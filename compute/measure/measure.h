@@ -18,9 +18,9 @@
 #include <functional>
 #include <vector>
 
-#include "compute/device/thread_pool.h"
+#include "compute/machine/thread_pool.h"
 #include "compute/measure/conditions.h"
-#include "compute/types/stats.h"
+#include "compute/core/events/stats.h"
 
 namespace lab {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compute/types/stats.h"
+#include "compute/core/events/stats.h"
 
 namespace lab {
 

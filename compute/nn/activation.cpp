@@ -1,7 +1,7 @@
 #include "compute/nn/activation.h"
 
-#include "compute/cpu/relu.h"
-#include "compute/cpu/sigmoid.h"
+#include "compute/kernels/ops/relu.h"
+#include "compute/kernels/ops/sigmoid.h"
 
 namespace lab::nn {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/cpu/row_ops.h"
+#include "compute/kernels/ops/row_ops.h"
 
 namespace lab::nn {
 

@@ -6,7 +6,7 @@
 // Numerics those of the algorithm chosen for each stage
 #include <optional>
 
-#include "compute/convolution/algorithm.h"
+#include "compute/kernels/convolution/algorithm.h"
 #include "compute/nn/convolution_lanes.h"
 #include "compute/nn/op.h"
 #include "compute/nn/parameter.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compute/cpu/image_lanes.h"
-#include "compute/cpu/row_ops.h"
+#include "compute/kernels/ops/image_lanes.h"
+#include "compute/kernels/ops/row_ops.h"
 
 namespace lab::nn {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // A convolution on blocks of images side by side.
-#include "compute/convolution/lane_convolution.h"
+#include "compute/kernels/convolution/lane_convolution.h"
 #include "compute/nn/lane_op.h"
 #include "compute/nn/parameter.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/cpu/row_ops.h"
-#include "compute/matmul/gemm.h"
+#include "compute/kernels/ops/row_ops.h"
+#include "compute/kernels/gemm/gemm.h"
 
 namespace lab::nn {
 

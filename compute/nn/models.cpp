@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab::nn {
 namespace {

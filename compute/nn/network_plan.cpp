@@ -10,7 +10,7 @@
 #include "compute/nn/linear.h"
 #include "compute/nn/normalization.h"
 #include "compute/nn/pooling.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab::nn {
 namespace {

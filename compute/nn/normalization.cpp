@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/cpu/batch_norm.h"
-#include "compute/cpu/row_ops.h"
+#include "compute/kernels/ops/batch_norm.h"
+#include "compute/kernels/ops/row_ops.h"
 
 namespace lab::nn {
 

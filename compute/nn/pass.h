@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "compute/convolution/chooser.h"
-#include "compute/device/scratch.h"
-#include "compute/device/slice.h"
-#include "compute/device/thread_pool.h"
-#include "compute/types/kernels.h"
-#include "compute/types/precision.h"
+#include "compute/kernels/convolution/chooser.h"
+#include "compute/machine/scratch.h"
+#include "compute/machine/slice.h"
+#include "compute/machine/thread_pool.h"
+#include "compute/core/events/kernels.h"
+#include "compute/core/precision.h"
 
 namespace lab::nn {
 

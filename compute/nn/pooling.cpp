@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/cpu/sigmoid.h"
+#include "compute/kernels/ops/sigmoid.h"
 
 namespace lab::nn {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Average pooling, and the step from images to PyTorch's flat order.
-#include "compute/cpu/average_pool.h"
+#include "compute/kernels/ops/average_pool.h"
 #include "compute/nn/op.h"
 #include "compute/nn/pooling_lanes.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/cpu/image_lanes.h"
-#include "compute/cpu/sigmoid.h"
+#include "compute/kernels/ops/image_lanes.h"
+#include "compute/kernels/ops/sigmoid.h"
 
 namespace lab::nn {
 namespace {

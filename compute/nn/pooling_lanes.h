@@ -1,6 +1,6 @@
 #pragma once
 // Pooling and flattening of blocks of images side by side.
-#include "compute/cpu/average_pool.h"
+#include "compute/kernels/ops/average_pool.h"
 #include "compute/nn/lane_op.h"
 #include "compute/nn/value.h"
 

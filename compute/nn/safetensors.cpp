@@ -10,8 +10,8 @@
 #include <set>
 #include <utility>
 
-#include "compute/types/error.h"
-#include "compute/types/printable.h"
+#include "compute/core/error.h"
+#include "compute/core/printable.h"
 
 namespace lab::nn {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/tensor/shape.h"
-#include "compute/types/dtype.h"
+#include "compute/core/dtype.h"
 
 namespace lab::nn {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "compute/cpu/sgd.h"
+#include "compute/kernels/ops/sgd.h"
 
 namespace lab::nn {
 

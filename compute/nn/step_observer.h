@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstddef>
 
-#include "compute/types/training_profile.h"
+#include "compute/core/events/training_profile.h"
 
 namespace lab::nn {
 

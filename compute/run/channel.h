@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 
 namespace lab {
 

@@ -7,9 +7,9 @@
 #include <stop_token>
 #include <string>
 
-#include "compute/ranks/rank_group.h"
+#include "compute/run/rank_group.h"
 #include "compute/run/channel.h"
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 
 namespace lab {
 

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "compute/run/lab_clock.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 

@@ -12,7 +12,7 @@
 #include "compute/run/channel.h"
 #include "compute/run/experiment.h"
 #include "compute/run/run_context.h"
-#include "compute/types/command.h"
+#include "compute/core/events/command.h"
 
 namespace lab {
 

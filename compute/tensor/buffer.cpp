@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "compute/types/error.h"
-#include "compute/types/units.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 
 namespace lab {
 namespace {

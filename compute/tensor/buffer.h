@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compute/device/machine.h"
+#include "compute/machine/machine.h"
 
 namespace lab {
 

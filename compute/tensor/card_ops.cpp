@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "compute/types/units.h"
+#include "compute/core/units.h"
 
 namespace lab::card {
 namespace {

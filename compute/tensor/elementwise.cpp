@@ -11,7 +11,7 @@
 
 #include "compute/tensor/card_ops.h"
 #include "compute/tensor/random.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 namespace {

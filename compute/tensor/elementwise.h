@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "compute/tensor/tensor.h"
-#include "compute/types/command.h"
+#include "compute/core/events/command.h"
 
 namespace lab {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/tensor/random_bits.h"
+#include "compute/core/random_bits.h"
 #include "compute/tensor/random_fill.h"
 
 namespace lab {

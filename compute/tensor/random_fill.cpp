@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/tensor/random_bits.h"
+#include "compute/core/random_bits.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/tensor/random_fill.cpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 

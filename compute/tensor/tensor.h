@@ -9,8 +9,8 @@
 
 #include "compute/tensor/buffer.h"
 #include "compute/tensor/shape.h"
-#include "compute/types/dtype.h"
-#include "compute/types/error.h"
+#include "compute/core/dtype.h"
+#include "compute/core/error.h"
 
 namespace lab {
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "compute/cpu/pixels.h"
+#include "compute/kernels/ops/pixels.h"
 #include "compute/tensor/random.h"
 
 namespace lab {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compute/data/dataset.h"
-#include "compute/device/thread_pool.h"
-#include "compute/types/command.h"
+#include "compute/machine/thread_pool.h"
+#include "compute/core/events/command.h"
 
 namespace lab {
 

@@ -14,7 +14,7 @@
 
 #include "compute/nn/network.h"
 #include "compute/nn/sgd.h"
-#include "compute/types/command.h"
+#include "compute/core/events/command.h"
 
 namespace lab {
 

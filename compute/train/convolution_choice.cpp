@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "compute/convolution/measured_chooser.h"
-#include "compute/convolution/named_chooser.h"
+#include "compute/kernels/convolution/measured_chooser.h"
+#include "compute/kernels/convolution/named_chooser.h"
 
 namespace lab {
 namespace {

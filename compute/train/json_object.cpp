@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 

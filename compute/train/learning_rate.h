@@ -2,7 +2,7 @@
 // The learning rate of every step: constant, scaled with the batch, risen to in a warm-up.
 #include <cstdint>
 
-#include "compute/types/command.h"
+#include "compute/core/events/command.h"
 
 namespace lab {
 

@@ -2,7 +2,7 @@
 // A page of test images with what the network takes them for.
 #include "compute/data/dataset.h"
 #include "compute/train/trainer.h"
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 
 namespace lab {
 

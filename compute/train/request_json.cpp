@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "compute/train/json_object.h"
-#include "compute/types/error.h"
-#include "compute/types/printable.h"
+#include "compute/core/error.h"
+#include "compute/core/printable.h"
 
 namespace lab {
 namespace {

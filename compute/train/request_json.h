@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "compute/types/command.h"
+#include "compute/core/events/command.h"
 
 namespace lab {
 

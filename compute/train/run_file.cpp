@@ -7,7 +7,7 @@
 #include "compute/data/sha256.h"
 #include "compute/train/json_object.h"
 #include "compute/train/request_json.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 namespace {

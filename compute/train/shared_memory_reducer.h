@@ -16,7 +16,7 @@
 #include <mutex>
 #include <vector>
 
-#include "compute/ranks/rank_group.h"
+#include "compute/run/rank_group.h"
 #include "compute/train/gradient_buckets.h"
 #include "compute/train/gradient_reducer.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "compute/measure/statistics.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/device/affinity.h"
+#include "compute/machine/affinity.h"
 
 namespace lab {
 

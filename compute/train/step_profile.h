@@ -7,7 +7,7 @@
 #include "compute/nn/network.h"
 #include "compute/nn/op_work.h"
 #include "compute/nn/step_observer.h"
-#include "compute/types/training_profile.h"
+#include "compute/core/events/training_profile.h"
 
 namespace lab {
 

@@ -2,7 +2,7 @@
 // Where the time of a step of several devices goes, over devices and over steps.
 #include <span>
 
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 
 namespace lab {
 

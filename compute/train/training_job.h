@@ -4,8 +4,8 @@
 
 #include "compute/data/dataset.h"
 #include "compute/run/run_context.h"
-#include "compute/types/command.h"
-#include "compute/types/event.h"
+#include "compute/core/events/command.h"
+#include "compute/core/events/event.h"
 
 namespace lab {
 

@@ -12,8 +12,8 @@
 
 #include "compute/nn/models.h"
 #include "compute/train/convolution_choice.h"
-#include "compute/types/error.h"
-#include "compute/types/share_list.h"
+#include "compute/core/error.h"
+#include "compute/core/events/share_list.h"
 
 namespace lab {
 namespace {

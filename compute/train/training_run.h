@@ -12,7 +12,7 @@
 #include "compute/train/step_profile.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_job.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/device/machine.h"
+#include "compute/machine/machine.h"
 #include "compute/measure/measure.h"
 #include "compute/measure/statistics.h"
 #include "compute/tensor/random.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/device/machine.h"
+#include "compute/machine/machine.h"
 #include "compute/tensor/random.h"
 
 namespace lab::bench {

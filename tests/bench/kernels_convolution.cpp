@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "compute/convolution/algorithm.h"
-#include "compute/convolution/chooser.h"
+#include "compute/kernels/convolution/algorithm.h"
+#include "compute/kernels/convolution/chooser.h"
 #include "tests/bench/kernels.h"
 
 namespace lab::bench {

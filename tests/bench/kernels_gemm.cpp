@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "compute/matmul/gemm.h"
-#include "compute/matmul/gemm_kernels.h"
+#include "compute/kernels/gemm/gemm.h"
+#include "compute/kernels/gemm/gemm_kernels.h"
 #include "tests/bench/kernels.h"
 
 namespace lab::bench {

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "compute/ranks/backoff.h"
-#include "compute/ranks/rank_session.h"
+#include "compute/train/ranks/backoff.h"
+#include "compute/train/ranks/rank_session.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compute/data/dataset.h"
-#include "compute/device/machine.h"
+#include "compute/machine/machine.h"
 #include "compute/train/batch_loader.h"
 #include "compute/train/trainer.h"
 #include "tests/bench/counting_malloc.h"

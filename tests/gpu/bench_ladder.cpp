@@ -19,7 +19,7 @@
 #include "compute/measure/measure.h"
 #include "compute/measure/statistics.h"
 #include "compute/tensor/tensor.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 #include "tests/gpu/gpu_machine.h"
 #include "tests/support/product_shape.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "compute/tensor/tensor.h"
-#include "compute/types/units.h"
+#include "compute/core/units.h"
 #include "tests/gpu/gpu_machine.h"
 
 namespace lab {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "compute/cuda/open_gpus.h"
+#include "compute/gpu/cuda/open_gpus.h"
 
 namespace lab::test {
 namespace {

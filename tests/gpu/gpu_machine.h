@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "compute/device/machine.h"
+#include "compute/machine/machine.h"
 
 namespace lab::test {
 

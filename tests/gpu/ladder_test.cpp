@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "compute/cuda/matmul/launch.h"
+#include "compute/gpu/cuda/matmul/launch.h"
 #include "tests/gpu/card_product.h"
 #include "tests/gpu/gpu_machine.h"
 

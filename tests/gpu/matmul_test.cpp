@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 #include "tests/gpu/card_product.h"
 #include "tests/gpu/gpu_machine.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/tensor/tensor.h"
-#include "compute/types/units.h"
+#include "compute/core/units.h"
 #include "tests/gpu/gpu_machine.h"
 #include "tests/support/errors.h"
 

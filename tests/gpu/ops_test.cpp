@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "compute/matmul/tensor_matmul.h"
+#include "compute/experiments/matmul/tensor_matmul.h"
 #include "compute/tensor/elementwise.h"
 #include "compute/tensor/tensor.h"
 #include "tests/gpu/gpu_machine.h"

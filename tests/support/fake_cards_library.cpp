@@ -3,7 +3,7 @@
 // program that starts anew finds cards that work.
 #include <cstdlib>
 
-#include "compute/types/units.h"
+#include "compute/core/units.h"
 #include "tests/support/fake_gpu.h"
 
 namespace {

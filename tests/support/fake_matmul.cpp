@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "compute/cuda/matmul/ladder.h"
+#include "compute/gpu/cuda/matmul/ladder.h"
 #include "compute/tensor/tensor.h"
 #include "tests/support/fake_stream.h"
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string>
 
-#include "compute/types/gpu_info.h"
-#include "compute/types/units.h"
+#include "compute/core/events/gpu_info.h"
+#include "compute/core/units.h"
 
 namespace lab::test {
 

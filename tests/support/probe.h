@@ -10,11 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "compute/device/machine.h"
+#include "compute/machine/machine.h"
 #include "compute/run/experiment.h"
 #include "compute/run/run_context.h"
 #include "compute/tensor/tensor_store.h"
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab::test {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute/types/event.h"
-#include "compute/types/units.h"
+#include "compute/core/events/event.h"
+#include "compute/core/units.h"
 #include "ui/model/model.h"
 
 namespace lab::test {

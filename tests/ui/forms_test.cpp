@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 #include "tests/ui/events.h"
 #include "ui/model/chapter_runs.h"
 

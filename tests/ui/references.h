@@ -1,6 +1,6 @@
 #pragma once
 // A reference machine that never was.
-#include "compute/types/reference.h"
+#include "compute/core/events/reference.h"
 #include "tests/ui/events.h"
 
 namespace lab::test {

@@ -1,7 +1,7 @@
 // The window may not include the links it offers, so their list stands in two places.
 #include <gtest/gtest.h>
 
-#include "compute/scaling/links.h"
+#include "compute/experiments/scaling/links.h"
 #include "ui/model/forms.h"
 
 namespace lab::ui {

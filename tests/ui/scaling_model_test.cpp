@@ -1,7 +1,7 @@
 // What the model keeps of a scaling experiment, and the command that the page's form makes.
 #include <gtest/gtest.h>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 #include "tests/ui/events.h"
 #include "ui/model/forms.h"
 #include "ui/model/model.h"

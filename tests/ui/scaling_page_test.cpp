@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/scenes.h"
-#include "ui/panels/scaling_parts.h"
+#include "ui/pages/scaling/scaling_parts.h"
 
 namespace lab::test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "tests/ui/events.h"
 #include "tests/ui/null_backend.h"
-#include "ui/panels/lab_view.h"
+#include "ui/pages/lab_view.h"
 
 namespace lab::test {
 

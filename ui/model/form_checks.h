@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "compute/types/error.h"
+#include "compute/core/error.h"
 
 namespace lab::ui {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "compute/types/error.h"
-#include "compute/types/units.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 #include "ui/model/form_checks.h"
 
 namespace lab::ui {

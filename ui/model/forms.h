@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/types/command.h"
-#include "compute/types/device_info.h"
-#include "compute/types/event.h"
+#include "compute/core/events/command.h"
+#include "compute/core/events/device_info.h"
+#include "compute/core/events/event.h"
 
 namespace lab::ui {
 

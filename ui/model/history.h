@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/types/device_info.h"
-#include "compute/types/gpu_info.h"
+#include "compute/core/events/device_info.h"
+#include "compute/core/events/gpu_info.h"
 #include "ui/model/columns.h"
 
 namespace lab::ui {

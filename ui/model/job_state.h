@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 
 namespace lab::ui {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compute/types/units.h"
+#include "compute/core/units.h"
 
 namespace lab::ui {
 namespace {

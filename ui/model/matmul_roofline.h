@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/types/roofline.h"
+#include "compute/core/events/roofline.h"
 #include "ui/model/columns.h"
 #include "ui/model/matmul_results.h"
 

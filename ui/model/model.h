@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute/types/device_info.h"
-#include "compute/types/event.h"
+#include "compute/core/events/device_info.h"
+#include "compute/core/events/event.h"
 #include "ui/model/history.h"
 #include "ui/model/job_state.h"
 #include "ui/model/matmul_results.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/types/reference.h"
+#include "compute/core/events/reference.h"
 #include "ui/model/matmul_results.h"
 #include "ui/model/transfer_results.h"
 

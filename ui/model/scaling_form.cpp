@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "compute/types/error.h"
-#include "compute/types/units.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 #include "ui/model/form_checks.h"
 #include "ui/model/forms.h"
 

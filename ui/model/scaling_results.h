@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 #include "ui/model/columns.h"
 
 namespace lab::ui {

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "compute/types/share_list.h"
+#include "compute/core/events/share_list.h"
 #include "ui/model/form_checks.h"
 #include "ui/model/forms.h"
 

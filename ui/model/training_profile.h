@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "compute/types/training_profile.h"
+#include "compute/core/events/training_profile.h"
 
 namespace lab::ui {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/types/event.h"
+#include "compute/core/events/event.h"
 #include "ui/model/columns.h"
 #include "ui/model/device_tracks.h"
 

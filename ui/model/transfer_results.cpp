@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compute/types/units.h"
+#include "compute/core/units.h"
 
 namespace lab::ui {
 namespace {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/types/command.h"
+#include "compute/core/events/command.h"
 #include "ui/plot/plot_state.h"
 #include "ui/ui.h"
 

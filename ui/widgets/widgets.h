@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/types/maybe.h"
+#include "compute/core/maybe.h"
 #include "ui/ui.h"
 
 namespace lab::ui {

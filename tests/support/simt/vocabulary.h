@@ -1,7 +1,7 @@
 #pragma once
 // Kernels that run on the CPU too
 // -------------------------------
-// The vocabulary of compute/cuda/kernel/simt.h, for the host: what a kernel's .cuh is written in,
+// The vocabulary of compute/gpu/cuda/kernel/simt.h, for the host: what a kernel's .cuh is written in,
 // so that a test can run its body where no GPU is. A test target links lab_simt, includes the .cuh
 // and calls launch() (launch.h):
 //
@@ -45,4 +45,4 @@
 #define LAB_NO_UNROLL
 #define LAB_RESTRICT
 
-#include "compute/cuda/kernel/simt_common.cuh"
+#include "compute/gpu/cuda/kernel/simt_common.cuh"

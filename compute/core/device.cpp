@@ -1,0 +1,54 @@
+#include "compute/core/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "compute/core/error.h"
+
+namespace lab {
+
+std::string to_string(Device device) {
+  return fmt::format("{}:{}", device.kind == DeviceKind::Cpu ? "cpu" : "cuda", device.index);
+}
+
+Device parse_device(std::string_view text) {
+  const auto fail = [text]() -> Device {
+    throw Error(Errc::Usage,
+                fmt::format("device '{}' is not known; write cpu:0, cpu:1, cuda:0, ...", text));
+  };
+  const auto colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  Device device;
+  if (kind == "cuda" || kind == "gpu") {
+    device.kind = DeviceKind::Cuda;
+  } else if (kind != "cpu") {
+    return fail();
+  }
+  if (colon == std::string_view::npos) return device;
+  const std::string_view digits = text.substr(colon + 1);
+  const char* end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, device.index);
+  if (digits.empty() || parsed.ec != std::errc() || parsed.ptr != end || device.index < 0) {
+    return fail();
+  }
+  return device;
+}
+
+std::vector<Device> parse_devices(std::string_view text) {
+  std::vector<Device> devices;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const Device device = parse_device(text.substr(begin, end - begin));
+    if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
+      throw Error(Errc::Usage, fmt::format("device {} is named twice in '{}'; name each one once",
+                                           to_string(device), text));
+    }
+    devices.push_back(device);
+    begin = end + 1;
+  }
+  return devices;
+}
+
+}  // namespace lab

@@ -1,0 +1,10 @@
+#include "compute/core/events/ceilings.h"
+
+namespace lab {
+
+std::string workers_text(int threads) {
+  if (threads == 0) return "the whole card";
+  return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
+}  // namespace lab

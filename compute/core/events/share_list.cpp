@@ -1,0 +1,39 @@
+#include "compute/core/events/share_list.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace lab {
+namespace {
+
+constexpr double kShareSumTolerance = 1e-3;
+
+}  // namespace
+
+std::string fault_in_shares(const std::vector<double>& shares, std::size_t devices) {
+  const std::string list = fmt::format("{}", fmt::join(shares, ","));
+  if (shares.empty() || shares.size() != devices) {
+    return fmt::format("{} share{} ({}) for {} device{}; give one for each device", shares.size(),
+                       shares.size() == 1 ? "" : "s", list, devices, devices == 1 ? "" : "s");
+  }
+  double sum = 0;
+  bool up_to_one = true, fractions = false;
+  for (const double share : shares) {
+    if (!std::isfinite(share) || share < 0) {
+      return fmt::format("{} among {}; a share must be a number from 0", share, list);
+    }
+    sum += share;
+    up_to_one = up_to_one && share <= 1;
+    fractions = fractions || share != std::floor(share);
+  }
+  if (!(sum > 0)) return list + " leave every device without images; one must be above 0";
+  if (devices == 1 || !up_to_one || !fractions || std::abs(sum - 1) <= kShareSumTolerance)
+    return {};
+  return fmt::format(
+      "{} sum to {:.4g}; parts of the batch must sum to 1, as in 0.7,0.3; "
+      "proportions in another unit go above 1, as in 70,30",
+      list, sum);
+}
+
+}  // namespace lab

@@ -1,0 +1,158 @@
+#include "compute/core/files/json_fields.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "compute/core/error.h"
+#include "compute/core/printable.h"
+
+namespace lab::files {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kLargestCount = 1e12;
+constexpr std::size_t kMostQuoted = 60;  // bytes of a value in a complaint
+constexpr const char* kLine = "one line of up to 200 bytes";
+static_assert(JsonFields::kLongestLine == 200);
+
+bool is_line(const std::string& text) {
+  return printable(text, JsonFields::kLongestLine) == text;
+}
+
+}  // namespace
+
+JsonFields::JsonFields(const Json& json, std::string where)
+    : json_(json), where_(std::move(where)) {}
+
+const Json* JsonFields::find(const char* field) const {
+  const auto found = json_.find(field);
+  return found == json_.end() ? nullptr : &*found;
+}
+
+bool JsonFields::has(const char* field) const {
+  return find(field) != nullptr;
+}
+
+std::string JsonFields::text(const char* field) const {
+  const Json* found = find(field);
+  if (found == nullptr || !found->is_string() || found->get_ref<const std::string&>().empty()) {
+    refuse(field, "a text");
+  }
+  return found->get<std::string>();
+}
+
+std::string JsonFields::line(const char* field) const {
+  std::string line = text(field);
+  if (!is_line(line)) refuse(field, kLine);
+  return line;
+}
+
+std::string JsonFields::line_or_empty(const char* field) const {
+  return has(field) ? line(field) : "";
+}
+
+bool JsonFields::flag(const char* field) const {
+  const Json* found = find(field);
+  if (found == nullptr || !found->is_boolean()) refuse(field, "true or false");
+  return found->get<bool>();
+}
+
+double JsonFields::number(const char* field, const char* expected, bool zero_too) const {
+  const Json* found = find(field);
+  const double value = found != nullptr && found->is_number() ? found->get<double>() : -1;
+  if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_too)) refuse(field, expected);
+  return value;
+}
+
+double JsonFields::positive(const char* field) const {
+  return number(field, "a number above 0", false);
+}
+
+double JsonFields::not_negative(const char* field) const {
+  return number(field, "a number from 0", true);
+}
+
+std::optional<double> JsonFields::number_or_null(const char* field) const {
+  const Json* found = find(field);
+  if (found != nullptr && found->is_null()) return {};
+  return number(field, "a number from 0, or null", true);
+}
+
+std::int64_t JsonFields::count(const char* field, std::int64_t least) const {
+  const Json* found = find(field);
+  const double value = found != nullptr && found->is_number() ? found->get<double>() : -1;
+  const bool fits = value >= static_cast<double>(least) && value <= kLargestCount;
+  if (!fits || value != std::floor(value)) {
+    refuse(field, fmt::format("a whole number from {}", least));
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+std::optional<std::int64_t> JsonFields::count_or_null(const char* field) const {
+  const Json* found = find(field);
+  if (found != nullptr && found->is_null()) return {};
+  return count(field, 0);
+}
+
+const Json& JsonFields::list(const char* field) const {
+  static const Json kNone = Json::array();
+  const Json* found = find(field);
+  if (found == nullptr) return kNone;
+  if (!found->is_array()) refuse(field, "a list");
+  return *found;
+}
+
+const Json& JsonFields::object(const char* field) const {
+  static const Json kNone = Json::object();
+  const Json* found = find(field);
+  if (found == nullptr) return kNone;
+  if (!found->is_object()) refuse(field, "an object");
+  return *found;
+}
+
+std::vector<std::string> JsonFields::lines(const char* field) const {
+  std::vector<std::string> lines;
+  for (const Json& one : list(field)) {
+    if (!one.is_string() || !is_line(one.get_ref<const std::string&>()) ||
+        lines.size() == kMostLines) {
+      refuse(field, fmt::format("a list of up to {} texts, each {}", kMostLines, kLine));
+    }
+    lines.push_back(one.get<std::string>());
+  }
+  return lines;
+}
+
+std::string JsonFields::word(const char* field, const std::vector<std::string>& choices) const {
+  const Json* found = find(field);
+  std::string is = found != nullptr && found->is_string() ? found->get<std::string>() : "";
+  if (std::find(choices.begin(), choices.end(), is) == choices.end()) {
+    refuse(field,
+           fmt::format("{}{}", choices.size() > 1 ? "one of " : "", fmt::join(choices, ", ")));
+  }
+  return is;
+}
+
+void JsonFields::refuse(const std::string& reason) const {
+  throw Error(Errc::Corrupt, fmt::format("{}: {}", where_, reason));
+}
+
+void JsonFields::refuse(const char* field, const std::string& expected) const {
+  const Json* found = find(field);
+  if (found == nullptr) {
+    refuse(fmt::format("the field \"{}\" is missing; it must be {}", field, expected));
+  }
+  // A list or an object may be as deep as it likes, so it is not written out.
+  const std::string is = found->is_structured()
+                             ? std::string("an ") + found->type_name()
+                             : found->dump(-1, ' ', false, Json::error_handler_t::replace);
+  refuse(fmt::format("the field \"{}\" is {}; it must be {}", field, printable(is, kMostQuoted),
+                     expected));
+}
+
+}  // namespace lab::files

@@ -1,0 +1,129 @@
+#include "compute/core/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+#include "compute/core/error.h"
+
+namespace lab {
+namespace {
+
+struct Suffix {
+  std::string_view text;
+  double factor;
+};
+
+constexpr std::array<Suffix, 14> kByteSuffixes = {{{"", 1},
+                                                   {"B", 1},
+                                                   {"KiB", 1024.0},
+                                                   {"K", 1024.0},
+                                                   {"MiB", 1048576.0},
+                                                   {"M", 1048576.0},
+                                                   {"GiB", 1073741824.0},
+                                                   {"G", 1073741824.0},
+                                                   {"kB", 1e3},
+                                                   {"KB", 1e3},
+                                                   {"MB", 1e6},
+                                                   {"GB", 1e9},
+                                                   {"TiB", 1099511627776.0},
+                                                   {"TB", 1e12}}};
+
+std::int64_t parse_count(std::string_view text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end || value <= 0) {
+    throw Error(Errc::Usage, fmt::format("size '{}' is not a positive whole number", text));
+  }
+  return value;
+}
+
+std::vector<std::int64_t> parse_list(std::string_view text,
+                                     const std::function<std::int64_t(std::string_view)>& parse) {
+  std::vector<std::int64_t> values;
+  if (const auto dots = text.find(".."); dots != std::string_view::npos) {
+    const std::int64_t first = parse(text.substr(0, dots));
+    const std::int64_t last = parse(text.substr(dots + 2));
+    if (first > last) {
+      throw Error(Errc::Usage,
+                  fmt::format("range '{}' runs backwards; write the smaller end first", text));
+    }
+    for (std::int64_t v = first; v < last; v *= 2) {
+      values.push_back(v);
+      if (v > last / 2) break;
+    }
+    values.push_back(last);
+    return values;
+  }
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    values.push_back(parse(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return values;
+}
+
+std::string three_digits(double value) {
+  const double a = std::abs(value);
+  return fmt::format("{:.{}f}", value, a < 9.995 ? 2 : a < 99.95 ? 1 : 0);
+}
+
+}  // namespace
+
+std::int64_t parse_bytes(std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec == std::errc() && value > 0 && std::isfinite(value)) {
+    const std::string_view suffix(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+    for (const Suffix& s : kByteSuffixes) {
+      const double bytes = value * s.factor;
+      if (suffix == s.text && bytes >= 1 && bytes < 9e18) return static_cast<std::int64_t>(bytes);
+    }
+  }
+  throw Error(Errc::Usage,
+              fmt::format("size '{}' is not a number of bytes; write 4096, 64KiB or 1GiB", text));
+}
+
+std::vector<std::int64_t> parse_byte_sizes(std::string_view text) {
+  return parse_list(text, parse_bytes);
+}
+
+std::vector<std::int64_t> parse_counts(std::string_view text) {
+  return parse_list(text, parse_count);
+}
+
+std::string format_si(double value, std::string_view unit) {
+  if (value == 0) return fmt::format("0 {}", unit);
+  if (!std::isfinite(value)) return fmt::format("N/A {}", unit);
+  constexpr std::array<std::string_view, 9> kPrefixes = {"p", "n", "µ", "m", "",
+                                                         "k", "M", "G", "T"};
+  std::size_t prefix = 4;
+  double v = value;
+  while (std::abs(v) >= 999.5 && prefix + 1 < kPrefixes.size()) v /= 1000, ++prefix;
+  while (std::abs(v) < 0.9995 && prefix > 0) v *= 1000, --prefix;
+  return fmt::format("{} {}{}", three_digits(v), kPrefixes[prefix], unit);
+}
+
+std::string format_bytes(std::int64_t bytes) {
+  constexpr std::array<std::string_view, 5> kNames = {"B", "KiB", "MiB", "GiB", "TiB"};
+  if (std::abs(static_cast<double>(bytes)) < 1024) return fmt::format("{} B", bytes);
+  double v = static_cast<double>(bytes);
+  std::size_t i = 0;
+  while (std::abs(v) >= 1023.5 && i + 1 < kNames.size()) v /= 1024, ++i;
+  return fmt::format("{} {}", three_digits(v), kNames[i]);
+}
+
+std::string format_seconds(double seconds) {
+  if (seconds < 60) return format_si(seconds, "s");
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+}  // namespace lab

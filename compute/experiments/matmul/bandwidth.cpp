@@ -1,0 +1,194 @@
+#include "compute/experiments/matmul/bandwidth.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compute/kernels/ops/read_sum.h"
+#include "compute/measure/measure.h"
+#include "compute/tensor/tensor.h"
+#include "compute/core/error.h"
+
+namespace lab {
+namespace {
+
+constexpr double kLevelBudget_s = 0.25;
+// Long against the ten microseconds that waking the threads takes, short against the time slices
+// of other programs, so that some repetitions are not cut.
+constexpr double kPassesRepetition_s = 0.7e-3;
+constexpr std::int64_t kPieceWords = std::int64_t{1} << 22;  // between two looks at a stop
+constexpr std::int64_t kPageWords = 512;
+constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15U;  // odd: word i is i * kStep, all different
+
+// The sum of the words [begin, end), modulo 2^64. end < 2^32.
+std::uint64_t expected_sum(std::uint64_t begin, std::uint64_t end) {
+  const auto below = [](std::uint64_t n) { return n == 0 ? 0 : n * (n - 1) / 2; };
+  return kStep * (below(end) - below(begin));
+}
+
+// Every thread's part of one array, written by that thread, so that its pages lie near it.
+class ReadArray {
+ public:
+  ReadArray(DeviceContext& device, std::int64_t words_per_thread, const std::stop_token& stop)
+      : pool_(device.threads()),
+        stop_(stop),
+        stride_((words_per_thread + kPageWords - 1) / kPageWords * kPageWords),
+        slots_(static_cast<std::size_t>(pool_.size())) {
+    storage_ = Tensor(device, {stride_ * pool_.size()}, DType::I64, "array for bandwidths");
+    words_ = reinterpret_cast<std::uint64_t*>(storage_.values<std::int64_t>().data());
+    pool_.run([&](int t) {
+      const std::int64_t begin = stride_ * t;
+      for (std::int64_t at = begin; at < begin + words_per_thread; at += kPieceWords) {
+        if (stop_.stop_requested()) return;
+        const std::int64_t end = std::min(at + kPieceWords, begin + words_per_thread);
+        for (std::int64_t i = at; i < end; ++i) words_[i] = static_cast<std::uint64_t>(i) * kStep;
+      }
+    });
+  }
+
+  int threads() const { return pool_.size(); }
+
+  // All threads at once, each `passes` times over the first `words` of its part. Returns the
+  // processor time that the calling thread spent on its own.
+  double read(std::int64_t words, std::int64_t passes) {
+    double caller_s = 0;
+    pool_.run([&](int t) {
+      const double begin_s = t == 0 ? thread_cpu_s() : 0;
+      const std::uint64_t* part = words_ + stride_ * t;
+      const std::int64_t passes_at_once = std::max<std::int64_t>(kPieceWords / words, 1);
+      std::uint64_t sum = 0;
+      for (std::int64_t pass = 0; pass < passes; pass += passes_at_once) {
+        const std::int64_t now = std::min(passes_at_once, passes - pass);
+        for (std::int64_t at = 0; at < words; at += kPieceWords) {
+          if (stop_.stop_requested()) return;
+          sum += simd::read_sum(part + at, std::min(kPieceWords, words - at), now);
+        }
+      }
+      slots_[static_cast<std::size_t>(t)].sum = sum;
+      if (t == 0) caller_s = thread_cpu_s() - begin_s;
+    });
+    return caller_s;
+  }
+
+  // Whether the sums of the last read() are right.
+  bool right(std::int64_t words, std::int64_t passes) const {
+    for (int t = 0; t < threads(); ++t) {
+      const auto begin = static_cast<std::uint64_t>(stride_ * t);
+      const std::uint64_t once = expected_sum(begin, begin + static_cast<std::uint64_t>(words));
+      const std::uint64_t sum = slots_[static_cast<std::size_t>(t)].sum;
+      if (sum != once * static_cast<std::uint64_t>(passes)) return false;
+    }
+    return true;
+  }
+
+ private:
+  struct alignas(64) Slot {
+    std::uint64_t sum = 0;
+  };
+  ThreadPool& pool_;
+  const std::stop_token stop_;
+  const std::int64_t stride_;  // words from one part to the next
+  std::vector<Slot> slots_;
+  Tensor storage_;
+  std::uint64_t* words_ = nullptr;
+};
+
+void throw_if_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+}
+
+// How many passes make one repetition long enough. Each try is checked.
+std::int64_t find_passes(ReadArray& array, const WorkingSet& set, std::int64_t words,
+                         const std::stop_token& stop) {
+  for (std::int64_t passes = 1;; passes *= 2) {
+    const double took_s = array.read(words, passes);
+    throw_if_stopped(stop);
+    if (!array.right(words, passes)) {
+      throw Error(Errc::Internal,
+                  fmt::format("bandwidth of {}: the sum of {} words a thread read {} times is "
+                              "wrong; it was not timed",
+                              set.name, words, passes));
+    }
+    if (took_s >= kPassesRepetition_s) return passes;
+  }
+}
+
+BandwidthCeiling measure_level(ReadArray& array, const WorkingSet& set, double budget_s,
+                               const std::stop_token& stop) {
+  const auto words = set.bytes_per_thread / static_cast<std::int64_t>(sizeof(std::uint64_t));
+  const std::int64_t passes = find_passes(array, set, words, stop);
+  BandwidthCeiling ceiling{.name = set.name,
+                           .cache_bytes = set.cache_bytes,
+                           .working_set_bytes = set.bytes_per_thread * array.threads()};
+  Timing& time = ceiling.time;
+  time = measure([&] { array.read(words, passes); },
+                 {.budget_s = budget_s, .cancelled = [&stop] { return stop.stop_requested(); }});
+  for (double* seconds : {&time.median_s, &time.p10_s, &time.p90_s, &time.min_s, &time.max_s}) {
+    *seconds /= static_cast<double>(passes);
+  }
+  set_rates(ceiling);
+  return ceiling;
+}
+
+}  // namespace
+
+void set_rates(BandwidthCeiling& level) {
+  const auto rate = [&](double pass_s) {
+    return static_cast<double>(level.working_set_bytes) / pass_s / 1e9;
+  };
+  level.gb_per_s = rate(level.time.min_s);
+  level.median_gb_per_s = rate(level.time.median_s);
+  level.p10_gb_per_s = rate(level.time.p90_s);
+  level.p90_gb_per_s = rate(level.time.p10_s);
+}
+
+bool settled(const MeasuredBandwidths& measured) {
+  return std::none_of(measured.levels.begin(), measured.levels.end(),
+                      [](const BandwidthCeiling& level) { return level.time.unstable; });
+}
+
+void keep_faster(MeasuredBandwidths& now, const MeasuredBandwidths& before) {
+  for (BandwidthCeiling& level : now.levels) {
+    for (const BandwidthCeiling& old : before.levels) {
+      if (old.name != level.name || old.gb_per_s <= level.gb_per_s) continue;
+      const bool unstable = level.time.unstable && old.time.unstable;
+      level = old;
+      level.time.unstable = unstable;  // one quiet measurement has settled it
+    }
+  }
+}
+
+MeasuredBandwidths measure_bandwidths(DeviceContext& device, std::span<const WorkingSet> sets,
+                                      double budget_s, const std::stop_token& stop) {
+  MeasuredBandwidths measured;
+  std::int64_t most_bytes = 0;
+  for (const WorkingSet& set : sets) {
+    if (!set.skip_reason.empty()) measured.missing.push_back({set.name, set.skip_reason});
+    most_bytes = std::max(most_bytes, set.bytes_per_thread);
+  }
+  if (most_bytes == 0) return measured;
+  ReadArray array(device, most_bytes / static_cast<std::int64_t>(sizeof(std::uint64_t)), stop);
+  throw_if_stopped(stop);
+  for (const WorkingSet& set : sets) {
+    if (!set.skip_reason.empty()) continue;
+    measured.levels.push_back(measure_level(array, set, budget_s, stop));
+  }
+  return measured;
+}
+
+const MeasuredBandwidths& bandwidths_of(DeviceContext& device, const std::stop_token& stop) {
+  std::optional<MeasuredBandwidths>& known = device.bandwidths();
+  if (known && settled(*known)) return *known;
+  const std::int64_t free_bytes = device.memory().limit_bytes() - device.memory().used_bytes();
+  // Half of what is free: the machine has other work too.
+  const std::vector<WorkingSet> sets =
+      choose_working_sets(device.info().caches, device.threads().size(), free_bytes / 2);
+  MeasuredBandwidths now = measure_bandwidths(device, sets, kLevelBudget_s, stop);
+  if (known) keep_faster(now, *known);
+  return known.emplace(std::move(now));
+}
+
+}  // namespace lab

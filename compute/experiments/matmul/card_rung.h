@@ -1,0 +1,12 @@
+#pragma once
+// Which rung of a card's ladder a product is given to where nobody chooses.
+#include "compute/gpu/gpu_backend.h"
+#include "compute/core/precision.h"
+
+namespace lab {
+
+// The last of ours that takes the product: each rung is quicker than the one before on the cards
+// that it is for. Null where none does.
+const GpuRung* card_rung_for(GpuDevice& card, Precision precision, const GpuProduct& product);
+
+}  // namespace lab

@@ -1,0 +1,58 @@
+#pragma once
+// What the experiment asks of one device: its rungs, its ceilings, and a place to multiply.
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "compute/machine/machine.h"
+#include "compute/experiments/matmul/matmul_site.h"
+#include "compute/run/run_context.h"
+#include "compute/core/events/event.h"
+
+namespace lab {
+
+struct LadderRung {
+  RungInfo info;
+  std::string unfit = {};  // why it cannot multiply in the precision asked for; empty: it can
+  bool if_named = false;   // an unfit one that nobody misses who asks for all
+  bool best = false;       // the fastest of ours at one of the sizes
+};
+
+// In ladder order, libraries last.
+std::vector<LadderRung> cpu_ladder_rungs(Device device, Precision precision);
+std::vector<LadderRung> card_ladder_rungs(DeviceContext& device, Precision precision,
+                                          std::span<const std::int64_t> sizes);
+std::vector<LadderRung> ladder_rungs(DeviceContext& device, Precision precision,
+                                     std::span<const std::int64_t> sizes = {});
+
+class DeviceLadder {
+ public:
+  DeviceLadder() = default;
+  virtual ~DeviceLadder() = default;
+  DeviceLadder(const DeviceLadder&) = delete;
+  DeviceLadder& operator=(const DeviceLadder&) = delete;
+
+  // What a person should know about this precision here; empty: nothing.
+  virtual std::string remark() const = 0;
+  // Of one thread and of all, or of the whole card: shares refer to the last. Empty where the
+  // device has no instructions for the precision.
+  virtual std::vector<PeakSample> peaks(const MeasureOptions& options) = 0;
+  // Measured once for a device, then remembered.
+  virtual const MeasuredBandwidths& bandwidths(const std::stop_token& stop) = 0;
+  // Operands for a size, and rungs by name, all of them fit. The ladder must outlive the site.
+  // Throws Error(OutOfMemory), Error(Cancelled).
+  virtual std::unique_ptr<MatmulSite> site(RunContext& ctx, const std::vector<std::string>& rungs,
+                                           const CaseSettings& settings) = 0;
+};
+
+// Of a CPU device: the calling thread is bound to the device's threads while the ladder lives.
+std::unique_ptr<DeviceLadder> make_cpu_ladder(DeviceContext& device, Precision precision);
+// Of a card; what its products must be is computed on cpu:0.
+std::unique_ptr<DeviceLadder> make_card_ladder(Machine& machine, DeviceContext& device,
+                                               Precision precision);
+std::unique_ptr<DeviceLadder> make_ladder(Machine& machine, Device device, Precision precision);
+
+}  // namespace lab

@@ -1,0 +1,240 @@
+#include "compute/experiments/matmul/matmul_experiment.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "compute/gpu/cuda/matmul/ladder.h"
+#include "compute/machine/machine.h"
+#include "compute/experiments/matmul/device_ladder.h"
+#include "compute/experiments/matmul/host_matrices.h"
+#include "compute/experiments/matmul/matmul_case.h"
+#include "compute/experiments/matmul/rung.h"
+#include "compute/run/run_context.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
+
+namespace lab {
+namespace {
+
+constexpr std::int64_t kLargestSize = 1 << 20;
+constexpr double kPeakBudget_s = 0.3;
+constexpr double kRound_s = 0.25;    // of a live run
+constexpr double kRunsInBudget = 4;  // a single run may take so many times the budget
+
+std::vector<std::int64_t> default_sizes() {
+  return {64, 128, 256, 512, 1024, 2048, 4096};
+}
+
+void check_names(const std::vector<std::string>& kernels) {
+  std::vector<std::string> choices = matmul_kernel_names();
+  choices.insert(choices.begin(), {"all", "best"});
+  for (const std::string& name : kernels) {
+    if (std::find(choices.begin(), choices.end(), name) != choices.end()) continue;
+    throw Error(Errc::Usage, fmt::format("matmul: there is no kernel \"{}\"; choose from {}", name,
+                                         fmt::join(choices, ", ")));
+  }
+}
+
+// "FMA f32", "tensor cores bf16".
+std::string name_of_units(const PeakSample& peak) {
+  const bool card = peak.threads == 0;
+  const char* units = card && peak.dtype != Precision::F32 ? "tensor cores" : "FMA";
+  return fmt::format("{} {}", units, to_string(peak.dtype));
+}
+
+class MatmulLadder final : public Experiment {
+ public:
+  explicit MatmulLadder(const StartMatmul& request) : request_(request) {
+    if (request_.sizes.empty()) request_.sizes = default_sizes();
+    if (request_.live) request_.sizes.resize(1);
+  }
+
+  void run(RunContext& ctx) override {
+    check_names(request_.kernels);
+    devices_ = request_.devices.empty() ? ctx.machine().devices() : request_.devices;
+    check_sizes();
+    for (const Device device : devices_) check_memory(ctx.machine(), device);
+    for (const Device device : devices_) {
+      run_device(ctx, device);
+      ++devices_done_;
+    }
+    ctx.progress(1, "done");
+  }
+
+ private:
+  void check_sizes() const {
+    for (const std::int64_t n : request_.sizes) {
+      if (n >= 1 && n <= kLargestSize) continue;
+      throw Error(Errc::Usage, fmt::format("matmul: size {} is out of range; sizes go from 1 to {}",
+                                           n, kLargestSize));
+    }
+  }
+
+  // What a card multiplies lies in main memory too, to be checked there.
+  void check_memory(Machine& machine, Device device) const {
+    check_memory_of(machine.at(device));
+    if (device.kind != DeviceKind::Cpu) check_memory_of(machine.at(cpu()));
+  }
+
+  void check_memory_of(DeviceContext& context) const {
+    const std::int64_t n = *std::max_element(request_.sizes.begin(), request_.sizes.end());
+    const auto free_bytes =
+        static_cast<double>(context.memory().limit_bytes() - context.memory().used_bytes());
+    const double bytes = matmul_bytes(n, request_.dtype);
+    if (bytes <= free_bytes) return;
+    throw Error(
+        Errc::OutOfMemory,
+        fmt::format("matmul: A, B and C of size {} need {}, but {} are free on {}; choose a "
+                    "smaller size",
+                    n, format_bytes(static_cast<std::int64_t>(bytes)),
+                    format_bytes(static_cast<std::int64_t>(std::max(free_bytes, 0.0))),
+                    to_string(context.device())));
+  }
+
+  bool asked(std::string_view name) const {
+    return std::find(request_.kernels.begin(), request_.kernels.end(), name) !=
+           request_.kernels.end();
+  }
+
+  // The names of the rungs asked for that can multiply, each announced; the reason is emitted for
+  // the others.
+  std::vector<std::string> choose_rungs(RunContext& ctx, Device device) const {
+    const bool all = request_.kernels.empty() || asked("all");
+    std::set<std::string> unknown(request_.kernels.begin(), request_.kernels.end());
+    std::vector<std::string> names;
+    bool found_best = false;
+    for (const LadderRung& rung :
+         ladder_rungs(ctx.machine().at(device), request_.dtype, request_.sizes)) {
+      found_best = found_best || rung.best;
+      const std::string& name = rung.info.name;
+      unknown.erase(name);
+      const bool wanted = asked(name) || (all && !rung.if_named) || (rung.best && asked("best"));
+      if (!wanted) continue;
+      if (rung.unfit.empty()) {
+        names.push_back(name);
+        ctx.emit(rung.info);
+      } else {
+        ctx.emit(Skipped{
+            fmt::format("{} in {} on {}", name, to_string(request_.dtype), to_string(device)),
+            rung.unfit});
+      }
+    }
+    if (asked("best") && !found_best) {
+      ctx.emit(
+          Skipped{fmt::format("best in {} on {}", to_string(request_.dtype), to_string(device)),
+                  "no kernel of the lab multiplies these on this device"});
+    }
+    for (const std::string& name : unknown) {
+      if (name == "all" || name == "best") continue;
+      ctx.emit(Skipped{fmt::format("{} on {}", name, to_string(device)),
+                       device.kind == DeviceKind::Cpu ? "this is a kernel of cards"
+                                                      : "this is a kernel of CPU devices"});
+    }
+    return names;
+  }
+
+  void run_device(RunContext& ctx, Device device) {
+    const std::vector<std::string> rungs = choose_rungs(ctx, device);
+    if (rungs.empty()) return;
+    const auto ladder = make_ladder(ctx.machine(), device, request_.dtype);
+    if (const std::string remark = ladder->remark(); !remark.empty()) {
+      ctx.emit(LogLine{Severity::Info, remark});
+    }
+    report(ctx, 0, 0, fmt::format("peak of {}", to_string(device)));
+    const std::vector<PeakSample> peaks =
+        ladder->peaks({.budget_s = kPeakBudget_s,
+                       .cancelled = [stop = ctx.stop_token()] { return stop.stop_requested(); }});
+    for (const PeakSample& peak : peaks) ctx.emit(peak);
+    if (!request_.live) emit_ceilings(ctx, device, *ladder, peaks);
+    const auto peak_gflops = peaks.empty() ? std::nullopt : std::optional(peaks.back().gflops);
+    CaseSettings settings{
+        .budget_s = request_.live ? kRound_s : request_.budget_s,
+        .longest_run_s = request_.live ? kRound_s : kRunsInBudget * request_.budget_s,
+        .seed = request_.seed,
+        .precision = request_.dtype,
+        .cold = request_.cache == CacheState::Cold};
+    for (std::size_t i = 0; i < request_.sizes.size(); ++i) {
+      settings.n = request_.sizes[i];
+      const std::string where = fmt::format("at {} on {}", settings.n, to_string(device));
+      report(ctx, i, 0, fmt::format("verifying {}", where));
+      const auto site = ladder->site(ctx, rungs, settings);
+      MatmulCase bench(ctx, device, *site, settings, peak_gflops);
+      bench.verify();
+      run_size(ctx, bench, i, where);
+    }
+  }
+
+  void emit_ceilings(RunContext& ctx, Device device, DeviceLadder& ladder,
+                     const std::vector<PeakSample>& peaks) const {
+    report(ctx, 0, 0, fmt::format("bandwidths of {}", to_string(device)));
+    const MeasuredBandwidths& measured = ladder.bandwidths(ctx.stop_token());
+    for (const MissingCeiling& level : measured.missing) {
+      ctx.emit(Skipped{fmt::format("bandwidth of {} on {}", level.name, to_string(device)),
+                       level.reason});
+    }
+    CeilingsMeasured ceilings{.device = device};
+    for (const PeakSample& peak : peaks) {
+      ceilings.threads = peak.threads;
+      ceilings.compute.push_back(
+          {name_of_units(peak), peak.dtype, peak.threads, peak.gflops, peak.time});
+    }
+    ceilings.bandwidth = measured.levels;
+    ctx.emit(std::move(ceilings));
+  }
+
+  void run_size(RunContext& ctx, MatmulCase& bench, std::size_t index,
+                const std::string& where) const {
+    if (!request_.live) {
+      bench.time_all([&](double done, const std::string& rung) {
+        report(ctx, index, done, fmt::format("{} {}", rung, where));
+      });
+      return;
+    }
+    while (bench.rungs() > 0) {
+      report(ctx, 0, 0, fmt::format("live {}", where));
+      bench.time_round(kRound_s);
+    }
+  }
+
+  void report(RunContext& ctx, std::size_t size_index, double size_done, std::string what) const {
+    const double sizes = static_cast<double>(request_.sizes.size());
+    const double device_done = (static_cast<double>(size_index) + size_done) / sizes;
+    ctx.progress((devices_done_ + device_done) / static_cast<double>(devices_.size()),
+                 std::move(what));
+  }
+
+  StartMatmul request_;
+  std::vector<Device> devices_;
+  double devices_done_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Experiment> make_matmul_experiment(const StartMatmul& request) {
+  return std::make_unique<MatmulLadder>(request);
+}
+
+std::vector<std::string> matmul_kernel_names() {
+  std::vector<std::string> names;
+  const auto add = [&](const char* name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  };
+  for (const Rung& rung : cpu_ladder()) add(rung.name);
+  for (const GpuRung& rung : cuda_rungs()) add(rung.name);
+  return names;
+}
+
+std::vector<RungInfo> matmul_rungs(DeviceContext& device) {
+  std::vector<RungInfo> infos;
+  for (LadderRung& rung : ladder_rungs(device, Precision::F32)) {
+    infos.push_back(std::move(rung.info));
+  }
+  return infos;
+}
+
+}  // namespace lab

@@ -1,0 +1,41 @@
+// C = A*B, FP32: a register-blocked micro-kernel (12x32 with AVX-512, 6x16 with AVX2, 6x8 with
+// SSE4) on the matrices as they lie in memory.
+//   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
+// Work     2*M*N*K FLOP on one thread; mr + nr loads for 2*mr*nr FLOP
+// Limits   any M,N,K >= 0; columns past the last whole vector are copied to a padded strip
+// Numerics FP32 with fused multiply-add where there is one, in order of k within 512 terms;
+//          |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
+// Source   Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008
+#include "compute/kernels/gemm/gemm_parts.h"
+#include "compute/experiments/matmul/rung.h"
+
+namespace lab {
+namespace {
+
+// Between two looks at `stop`.
+constexpr std::int64_t kRowTiles = 8;
+constexpr std::int64_t kColumnTiles = 64;
+
+void simd(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) {
+  if (finish_if_empty(g)) return;
+  const GemmKernels& kernels = gemm_kernels();
+  const GemmOperands op(g);
+  const std::int64_t rows = kRowTiles * kernels.mr;
+  const std::int64_t cols = kColumnTiles * kernels.nr;
+  for (std::int64_t i = 0; i < g.m; i += rows) {
+    for (std::int64_t j = 0; j < g.n && !stop.stop_requested(); j += cols) {
+      gemm_direct(op, {i, std::min(i + rows, g.m)}, {j, std::min(j + cols, g.n)}, kernels);
+    }
+  }
+}
+
+}  // namespace
+
+Rung simd_rung() {
+  return {"simd", "SIMD micro-kernel",
+          "A tile of C is kept in vector registers while all its terms are added: each number "
+          "loaded is used many times, and one instruction multiplies 4, 8 or 16 of them.",
+          false, &simd};
+}
+
+}  // namespace lab

@@ -1,0 +1,38 @@
+// C = A*B, FP32: blocks of A and B are first copied ("packed") to the order in which the
+// micro-kernel reads them; block sizes come from the caches' sizes.
+//   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
+// Work     2*M*N*K FLOP on one thread; copies B once, A once for each block of columns of B
+// Limits   any M,N,K >= 0 (strips are padded with zeros, edges of C masked)
+// Numerics FP32 with fused multiply-add where there is one, in order of k within a block;
+//          |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
+// Source   Goto and van de Geijn, TOMS 2008; Van Zee and van de Geijn, "BLIS", TOMS 2015
+#include "compute/kernels/gemm/gemm_parts.h"
+#include "compute/experiments/matmul/rung.h"
+
+namespace lab {
+namespace {
+
+void packed(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) {
+  lab_gemm(g, nullptr, /*always_pack=*/true, stop);
+}
+
+void packed_bf16(const Bf16GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) {
+  bf16_gemm(g, nullptr, stop);
+}
+
+}  // namespace
+
+Rung packed_rung() {
+  return {
+      "packed",
+      "Packed panels",
+      "Blocks of A and B are copied into the exact order of reading: no cache line, page "
+      "entry or prefetch is wasted, and what is needed next is always in the nearest cache.",
+      false,
+      &packed,
+      &packed_bf16,
+      "Neighbouring terms are packed in pairs, two numbers of 16 bits to a word: half the bytes "
+      "go through the caches, and with AVX512-BF16 one instruction multiplies and adds both."};
+}
+
+}  // namespace lab

@@ -1,0 +1,39 @@
+// C = A*B, FP32: C cut into a grid for all threads of the device. Each packs the panels of B that
+// its own second cache holds and reads A as it lies; no thread waits for another. Small products
+// stay on one thread, and B is packed only where that pays. This is gemm().
+//   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
+// Work     2*M*N*K FLOP on all threads
+// Limits   any M,N,K >= 0
+// Numerics as the packed rung; where C is small and K large, threads share the terms
+// Source   Smith et al., "Anatomy of High-Performance Many-Threaded Matrix Multiplication",
+//          IPDPS 2014
+#include "compute/kernels/gemm/gemm_parts.h"
+#include "compute/experiments/matmul/rung.h"
+
+namespace lab {
+namespace {
+
+void parallel(const GemmArgs& g, ThreadPool& pool, const std::stop_token& stop) {
+  lab_gemm(g, &pool, /*always_pack=*/false, stop);
+}
+
+void parallel_bf16(const Bf16GemmArgs& g, ThreadPool& pool, const std::stop_token& stop) {
+  bf16_gemm(g, &pool, stop);
+}
+
+}  // namespace
+
+Rung parallel_rung() {
+  return {
+      "parallel",
+      "Packed and parallel",
+      "Every core works on its own part of C, on panels of B that its own second cache holds, so "
+      "that no core waits for another; B is packed only where that pays.",
+      false,
+      &parallel,
+      &parallel_bf16,
+      "Every core works on its own part of C; the pairs of B are packed together and shared in "
+      "the last cache, which holds twice as many as in f32."};
+}
+
+}  // namespace lab

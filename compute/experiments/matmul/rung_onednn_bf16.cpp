@@ -1,0 +1,173 @@
+// C = A*B by oneDNN's matmul primitive on bf16 matrices, FP32 sums, on as many threads as the
+// device has. FP32 matrices are rounded to dense bf16 copies by its reorder first.
+// Limits   any M,N,K >= 0
+// Numerics as bf16_gemm()
+// Errors   Unsupported with oneDNN's words
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compute/kernels/gemm/gemm_bf16.h"
+#include "compute/kernels/gemm/gemm_parts.h"
+#include "compute/kernels/gemm/onednn_descs.h"
+#include "compute/kernels/gemm/onednn_threads.h"
+#include "compute/core/error.h"
+
+namespace lab {
+namespace {
+
+constexpr std::size_t kPlans = 64;
+
+// What a primitive is made for.
+struct PlanKey {
+  std::int64_t m, n, k, lda, ldb, ldc;
+  bool a_transposed, b_transposed, accumulate;
+  bool rounds;  // A and B are FP32
+  int threads;
+  bool operator==(const PlanKey&) const = default;
+};
+
+template <class Args>
+PlanKey key_of(const Args& g, bool rounds, const ThreadPool* pool) {
+  return {g.m,
+          g.n,
+          g.k,
+          g.lda,
+          g.ldb,
+          g.ldc,
+          g.a_transposed,
+          g.b_transposed,
+          g.accumulate,
+          rounds,
+          pool == nullptr ? 1 : pool->size()};
+}
+
+using dnnl::memory;
+
+memory::desc matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, bool transposed,
+                    memory::data_type type) {
+  const memory::dims strides = transposed ? memory::dims{1, ld} : memory::dims{ld, 1};
+  return memory::desc({rows, cols}, type, strides);
+}
+
+memory without_data(const memory::desc& desc, const dnnl::engine& engine) {
+  return memory(desc, engine, nullptr);
+}
+
+// A factor as the primitive sees it, and where it comes from if that is FP32.
+struct Factor {
+  memory rounded;
+  std::optional<memory> source;
+  std::optional<dnnl::reorder> round;
+
+  Factor(std::int64_t rows, std::int64_t cols, std::int64_t ld, bool transposed, bool rounds,
+         const dnnl::engine& engine)
+      : rounded(without_data(rounds ? matrix(rows, cols, cols, false, memory::data_type::bf16)
+                                    : matrix(rows, cols, ld, transposed, memory::data_type::bf16),
+                             engine)) {
+    if (!rounds) return;
+    source = without_data(matrix(rows, cols, ld, transposed, memory::data_type::f32), engine);
+    round.emplace(*source, rounded);
+  }
+
+  std::int64_t elements() const {
+    return static_cast<std::int64_t>(rounded.get_desc().get_size() / sizeof(std::uint16_t));
+  }
+};
+
+// A primitive with its memory objects, for one thread at a time.
+class Plan {
+ public:
+  explicit Plan(const PlanKey& key)
+      : stream_(engine_),
+        a_(key.m, key.k, key.lda, key.a_transposed, key.rounds, engine_),
+        b_(key.k, key.n, key.ldb, key.b_transposed, key.rounds, engine_),
+        c_(without_data(matrix(key.m, key.n, key.ldc, false, memory::data_type::f32), engine_)) {
+    dnnl::primitive_attr attr;
+    if (key.accumulate) {
+      dnnl::post_ops sum;
+      sum.append_sum(1.0F);
+      attr.set_post_ops(sum);
+    }
+    product_ = dnnl::matmul(onednn_desc<dnnl::matmul>({.engine = engine_, .attributes = attr},
+                                                      a_.rounded.get_desc(), b_.rounded.get_desc(),
+                                                      c_.get_desc()));
+  }
+
+  // oneDNN takes arrays that it only reads as void* too.
+  void run(const std::uint16_t* a, const std::uint16_t* b, float* c) {
+    a_.rounded.set_data_handle(const_cast<std::uint16_t*>(a));
+    b_.rounded.set_data_handle(const_cast<std::uint16_t*>(b));
+    multiply(c);
+  }
+  void run(const float* a, const float* b, float* c) {
+    round(a_, a, gemm_scratch().a);
+    round(b_, b, gemm_scratch().b);
+    multiply(c);
+  }
+
+ private:
+  void round(Factor& factor, const float* source, PackingBuffer& buffer) {
+    factor.rounded.set_data_handle(buffer.at_least<std::uint16_t>(factor.elements()));
+    factor.source->set_data_handle(const_cast<float*>(source));
+    factor.round->execute(stream_, *factor.source, factor.rounded);
+  }
+  void multiply(float* c) {
+    c_.set_data_handle(c);
+    product_.execute(
+        stream_, {{DNNL_ARG_SRC, a_.rounded}, {DNNL_ARG_WEIGHTS, b_.rounded}, {DNNL_ARG_DST, c_}});
+    stream_.wait();
+  }
+
+  const dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_;
+  Factor a_, b_;
+  memory c_;
+  dnnl::matmul product_;
+};
+
+struct KeptPlan {
+  PlanKey key;
+  std::unique_ptr<Plan> plan;
+};
+
+// Making a primitive takes milliseconds: each thread keeps those it used.
+Plan& plan_for(const PlanKey& key) {
+  thread_local std::vector<KeptPlan> kept;
+  for (const KeptPlan& known : kept) {
+    if (known.key == key) return *known.plan;
+  }
+  auto plan = std::make_unique<Plan>(key);
+  if (kept.size() >= kPlans) kept.clear();
+  return *kept.emplace_back(KeptPlan{key, std::move(plan)}).plan;
+}
+
+template <class Args>
+void multiply(const Args& args, bool rounds, const ThreadPool* pool) {
+  if (finish_if_empty(args)) return;
+  use_onednn_threads(pool);
+  try {
+    plan_for(key_of(args, rounds, pool)).run(args.a, args.b, args.c);
+  } catch (const dnnl::error& e) {
+    throw Error(Errc::Unsupported,
+                fmt::format("oneDNN: bf16 matmul of [{},{}] by [{},{}] failed: {}; choose the "
+                            "lab's kernels or f32",
+                            args.m, args.k, args.k, args.n, e.what()));
+  }
+}
+
+}  // namespace
+
+void onednn_bf16_gemm(const Bf16GemmArgs& args, const ThreadPool* pool) {
+  check_gemm(args);
+  multiply(args, /*rounds=*/false, pool);
+}
+
+void onednn_gemm_of_rounded(const GemmArgs& args, const ThreadPool* pool) {
+  multiply(args, /*rounds=*/true, pool);
+}
+
+}  // namespace lab

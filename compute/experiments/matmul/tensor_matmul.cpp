@@ -1,0 +1,88 @@
+#include "compute/experiments/matmul/tensor_matmul.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compute/machine/machine.h"
+#include "compute/experiments/matmul/card_rung.h"
+#include "compute/kernels/gemm/gemm.h"
+#include "compute/kernels/gemm/gemm_bf16.h"
+#include "compute/tensor/elementwise.h"
+#include "compute/core/error.h"
+
+namespace lab {
+namespace {
+
+void check_factors(const Tensor& a, const Tensor& b) {
+  check_same_device("matmul", a, b, "A", "B");
+  const bool known = a.dtype() == DType::F32 || a.dtype() == DType::BF16;
+  if (!known || a.dtype() != b.dtype()) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("matmul: factors of {} and {}; both must be f32 or both bf16",
+                            to_string(a.dtype()), to_string(b.dtype())));
+  }
+  if (a.shape().size() == 2 && b.shape().size() == 2 && a.shape()[1] == b.shape()[0]) return;
+  throw Error(Errc::InvalidArgument,
+              fmt::format("matmul: [{}] times [{}]; the factors must be [M,K] and [K,N]",
+                          fmt::join(a.shape(), ","), fmt::join(b.shape(), ",")));
+}
+
+// Args: GemmArgs, Bf16GemmArgs or GpuProduct.
+template <class Args>
+Args args_of(const Tensor& a, const Tensor& b) {
+  Args args;
+  args.m = a.shape()[0];
+  args.k = args.lda = a.shape()[1];
+  args.n = args.ldb = args.ldc = b.shape()[1];
+  return args;
+}
+
+void multiply_on_cpu(const Tensor& a, const Tensor& b, Tensor& c) {
+  ThreadPool& pool = c.context().threads();
+  const auto bound = pool.bind_caller();
+  if (a.dtype() == DType::F32) {
+    auto args = args_of<GemmArgs>(a, b);
+    args.a = a.values<float>().data();
+    args.b = b.values<float>().data();
+    args.c = c.values<float>().data();
+    return gemm(args, pool);
+  }
+  auto args = args_of<Bf16GemmArgs>(a, b);
+  args.a = reinterpret_cast<const std::uint16_t*>(a.data());
+  args.b = reinterpret_cast<const std::uint16_t*>(b.data());
+  args.c = c.values<float>().data();
+  bf16_gemm(args, &pool);
+}
+
+void multiply_on_card(const Tensor& a, const Tensor& b, Tensor& c) {
+  GpuDevice& card = *c.context().card();
+  const Precision precision = a.dtype() == DType::F32 ? Precision::F32 : Precision::BF16;
+  auto product = args_of<GpuProduct>(a, b);
+  product.a = a.data();
+  product.b = b.data();
+  product.c = reinterpret_cast<float*>(c.data());
+  const GpuRung* rung = card_rung_for(card, precision, product);
+  if (rung == nullptr) {
+    throw Error(Errc::Unsupported,
+                fmt::format("matmul: no kernel multiplies [{}] by [{}] in {} on {}; copy them to "
+                            "cpu:0 with to(device)",
+                            fmt::join(a.shape(), ","), fmt::join(b.shape(), ","),
+                            to_string(precision), to_string(c.device())));
+  }
+  card.matmul().run(*rung, product, card.main_stream());
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  check_factors(a, b);
+  Tensor c(a.context(), {a.shape()[0], b.shape()[1]}, DType::F32, "product");
+  if (c.context().card() != nullptr) {
+    multiply_on_card(a, b, c);
+  } else {
+    multiply_on_cpu(a, b, c);
+  }
+  return c;
+}
+
+}  // namespace lab

@@ -1,0 +1,17 @@
+#pragma once
+// The Memory page's jobs: make, copy, add, free. Each ends with a TensorList of all devices.
+#include <memory>
+
+#include "compute/machine/tensor_list.h"
+#include "compute/run/experiment.h"
+#include "compute/core/events/command.h"
+#include "compute/core/events/event.h"
+
+namespace lab {
+
+std::unique_ptr<Experiment> make_tensor_experiment(const MakeTensor& request);
+std::unique_ptr<Experiment> make_tensor_experiment(const CopyTensor& request);
+std::unique_ptr<Experiment> make_tensor_experiment(const AddTensors& request);
+std::unique_ptr<Experiment> make_tensor_experiment(const FreeTensor& request);
+
+}  // namespace lab

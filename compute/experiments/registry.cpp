@@ -1,0 +1,78 @@
+#include "compute/experiments/registry.h"
+
+#include <type_traits>
+#include <variant>
+
+#include "compute/experiments/matmul/matmul_experiment.h"
+#include "compute/experiments/scaling/scaling_experiment.h"
+#include "compute/experiments/memory/tensor_experiments.h"
+#include "compute/experiments/training/training_experiment.h"
+#include "compute/experiments/transfers/transfer_experiment.h"
+
+namespace lab {
+namespace {
+
+std::string names(const std::vector<Device>& devices) {
+  constexpr std::size_t kNamed = 4;
+  if (devices.empty()) return "all devices";
+  if (devices.size() > kNamed) return std::to_string(devices.size()) + " devices";
+  std::string text;
+  for (const Device d : devices) text += (text.empty() ? "" : ", ") + to_string(d);
+  return text;
+}
+
+struct MakeExperiment {
+  std::unique_ptr<Experiment> operator()(const StartTransfers& c) const {
+    return make_transfer_experiment(c);
+  }
+  std::unique_ptr<Experiment> operator()(const StartMatmul& c) const {
+    return make_matmul_experiment(c);
+  }
+  std::unique_ptr<Experiment> operator()(const StartTraining& c) const {
+    return make_training_experiment(c);
+  }
+  std::unique_ptr<Experiment> operator()(const StartScaling& c) const {
+    return make_scaling_experiment(c);
+  }
+  template <typename TensorCommand>
+  std::unique_ptr<Experiment> operator()(const TensorCommand& c) const {
+    return make_tensor_experiment(c);
+  }
+};
+
+struct Title {
+  std::string operator()(const StartTransfers& c) const {
+    return c.live ? "Live transfers" : "Transfers over size, from " + names(c.from);
+  }
+  std::string operator()(const StartMatmul& c) const {
+    return (c.live ? "Live matmul on " : "Matmul ladder on ") + names(c.devices);
+  }
+  std::string operator()(const StartTraining& c) const {
+    return "Training " + c.model + " on " + (c.devices.empty() ? "cpu:0" : names(c.devices));
+  }
+  std::string operator()(const StartScaling& c) const {
+    const std::string& model = c.training.model;
+    return (c.measure ? "Scaling of " : "Predicted scaling of ") +
+           (model.empty() ? "the model of " + c.reference_file : model);
+  }
+  std::string operator()(const MakeTensor& c) const {
+    return std::string("Make a tensor on ") + to_string(c.device);
+  }
+  std::string operator()(const CopyTensor& c) const {
+    return "Copy a tensor to " + to_string(c.to);
+  }
+  std::string operator()(const AddTensors&) const { return "Add two tensors"; }
+  std::string operator()(const FreeTensor&) const { return "Free a tensor"; }
+};
+
+}  // namespace
+
+std::unique_ptr<Experiment> make_experiment(const JobCommand& command) {
+  return std::visit(MakeExperiment{}, command);
+}
+
+std::string job_title(const JobCommand& command) {
+  return std::visit(Title{}, command);
+}
+
+}  // namespace lab

@@ -1,0 +1,179 @@
+#include "compute/experiments/scaling/scaling_model.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "compute/core/error.h"
+
+namespace lab {
+namespace {
+
+constexpr double kBytesPerGb = 1e9;
+constexpr double kAtTheEnd = 1 - 1e-9;  // of backward: nothing is left that could hide the sum
+
+// y = a * u + b * v
+struct Row {
+  double u = 0, v = 0, y = 0;
+};
+struct Coefficients {
+  double a = 0, b = 0;
+};
+
+// Sums over rows with errors relative to y.
+struct NormalEquations {
+  double uu = 0, uv = 0, vv = 0, u1 = 0, v1 = 0;
+
+  explicit NormalEquations(std::span<const Row> rows) {
+    for (const Row& r : rows) {
+      const double u = r.u / r.y, v = r.v / r.y;
+      uu += u * u, uv += u * v, vv += v * v;
+      u1 += u, v1 += v;
+    }
+  }
+  // Whether the rows fix both coefficients.
+  bool regular() const { return uu * vv - uv * uv > 1e-12 * uu * vv; }
+  Coefficients both() const {
+    const double determinant = uu * vv - uv * uv;
+    return {(u1 * vv - v1 * uv) / determinant, (v1 * uu - u1 * uv) / determinant};
+  }
+  Coefficients only_a() const { return {u1 / uu, 0}; }
+  Coefficients only_b() const { return {0, v1 / vv}; }
+};
+
+struct Division {
+  double most = 0;             // images of the busiest device
+  std::int64_t with_most = 0;  // devices that have so many
+  double fewer = 0;            // images of the others
+};
+
+Division divide(std::int64_t batch, int devices) {
+  const std::int64_t whole = batch / devices, rest = batch % devices;
+  if (rest == 0) return {static_cast<double>(whole), devices, static_cast<double>(whole)};
+  return {static_cast<double>(whole + 1), rest, static_cast<double>(whole)};
+}
+
+struct Sums {
+  double all_s = 0, exposed_s = 0;
+};
+
+// Buckets one after the other over a link that works beside backward.
+Sums overlap(const Workload& work, const Link& link, int devices, double compute_s) {
+  const double backward_s = work.backward_share * compute_s;
+  Sums sums;
+  double free_s = 0;  // when the link is
+  for (const BucketLoad& bucket : work.buckets) {
+    const double ready_s = compute_s - backward_s + bucket.ready * backward_s;
+    const double takes_s = ring_all_reduce_s(bucket.bytes, link, devices);
+    free_s = std::max(free_s, ready_s) + takes_s;
+    sums.all_s += takes_s;
+  }
+  // Rounding of ready times must not expose more than there is.
+  sums.exposed_s = std::clamp(free_s - compute_s, 0.0, sums.all_s);
+  return sums;
+}
+
+Sums on_cores(const Workload& work, const Link& link, int devices) {
+  Sums sums;
+  for (const BucketLoad& bucket : work.buckets) {
+    const double takes_s = ring_all_reduce_s(bucket.bytes, link, devices);
+    sums.all_s += takes_s;
+    if (bucket.ready >= kAtTheEnd) sums.exposed_s += takes_s;
+  }
+  return sums;
+}
+
+}  // namespace
+
+double ComputeTime::at(double images) const {
+  if (!(images > 0)) return 0;
+  if (fixed_s < 0 && images < least_images) {
+    return (fixed_s + per_image_s * least_images) * images / least_images;
+  }
+  return fixed_s + per_image_s * images;
+}
+
+ComputeTime fit_compute(std::span<const ComputePoint> points) {
+  std::vector<Row> rows;
+  for (const ComputePoint& p : points) {
+    if (p.images > 0 && p.seconds > 0) rows.push_back({1, p.images, p.seconds});
+  }
+  if (rows.empty()) {
+    throw Error(Errc::InvalidArgument,
+                "scaling model: no compute time is known; measure one device or give its time");
+  }
+  const NormalEquations equations(rows);
+  Coefficients line = equations.regular() ? equations.both() : equations.only_b();
+  if (line.b < 0) line = equations.only_a();
+  const auto least = std::min_element(rows.begin(), rows.end(),
+                                      [](const Row& x, const Row& y) { return x.v < y.v; });
+  return {line.a, line.b, least->v};
+}
+
+double Workload::bytes() const {
+  double sum = 0;
+  for (const BucketLoad& bucket : buckets) sum += bucket.bytes;
+  return sum;
+}
+
+double ring_all_reduce_s(double bytes, const Link& link, int devices) {
+  if (devices < 2) return 0;
+  const double n = devices;
+  return 2 * (n - 1) * link.latency_s + 2 * (n - 1) / n * bytes / (link.gb_per_s * kBytesPerGb);
+}
+
+double pipeline_s(double bytes, const Link& link, int devices) {
+  if (devices < 2) return 0;
+  return (devices - 1) * link.latency_s + bytes / (link.gb_per_s * kBytesPerGb);
+}
+
+PredictedStep predict_step(const Workload& work, const Link& link, SumStyle style, int devices,
+                           std::int64_t batch) {
+  const Division division = divide(batch, devices);
+  const double busiest_s = work.compute.at(division.most);
+  const double part = static_cast<double>(division.with_most) / devices;
+  PredictedStep step;
+  step.split.compute_s = part * busiest_s + (1 - part) * work.compute.at(division.fewer);
+  step.split.imbalance_s = busiest_s - step.split.compute_s;
+  if (style == SumStyle::Overlapped) {
+    const Sums sums = overlap(work, link, devices, busiest_s);
+    step.split.all_reduce_s = sums.all_s;
+    step.split.exposed_s = sums.exposed_s;
+    step.step_s = busiest_s + sums.exposed_s;
+  } else if (style == SumStyle::OnCores) {
+    const Sums sums = on_cores(work, link, devices);
+    step.split.all_reduce_s = sums.all_s;
+    step.split.exposed_s = sums.exposed_s;
+    step.step_s = busiest_s + sums.all_s;
+  } else {
+    const double moved_s = 2 * pipeline_s(work.bytes(), link, devices);
+    step.split.all_reduce_s = moved_s;
+    step.split.exposed_s = moved_s;
+    step.step_s = busiest_s + moved_s;
+  }
+  return step;
+}
+
+Link fit_link(std::string name, std::string sentence, const Workload& work,
+              std::span<const SumPoint> points) {
+  const double messages = static_cast<double>(work.buckets.size());
+  std::vector<Row> rows;
+  for (const SumPoint& p : points) {
+    if (p.devices < 2 || !(p.seconds > 0)) continue;
+    const double n = p.devices;
+    rows.push_back({2 * (n - 1) * messages, 2 * (n - 1) / n * work.bytes(), p.seconds});
+  }
+  if (rows.empty()) {
+    throw Error(Errc::InvalidArgument,
+                "scaling model: no all-reduce time is known; measure at least two devices");
+  }
+  const NormalEquations equations(rows);
+  Coefficients c = equations.regular() ? equations.both() : equations.only_b();
+  if (c.b < 0) c = equations.only_a();
+  if (c.a < 0) c = equations.only_b();
+  const double gb_per_s =
+      c.b > 0 ? 1 / (c.b * kBytesPerGb) : std::numeric_limits<double>::infinity();
+  return {std::move(name), std::move(sentence), c.a, gb_per_s};
+}
+
+}  // namespace lab

@@ -1,0 +1,215 @@
+#include "compute/experiments/scaling/scaling_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "compute/machine/machine.h"
+#include "compute/measure/conditions.h"
+#include "compute/measure/statistics.h"
+
+namespace lab {
+namespace {
+
+constexpr double kStableSpread = 0.05;
+
+// Steps of which `wanted` are whole batches: each epoch may end with a short one.
+std::int64_t steps_with(std::int64_t wanted, std::int64_t images, std::int64_t batch) {
+  const std::int64_t whole = images / batch;
+  const bool short_one = images % batch != 0;
+  return wanted + (short_one ? (wanted - 1) / whole : 0);
+}
+
+std::string devices_text(int n) {
+  return fmt::format("{} device{}", n, n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void StepTimes::add(const StepDone& step) {
+  if (!(step.images_per_s > 0)) return;
+  const double seconds = static_cast<double>(step.images) / step.images_per_s;
+  seconds_.push_back(seconds);
+  splits_.push_back(step.devices.empty() ? StepSplit{.compute_s = seconds}
+                                         : split_of(step.devices));
+}
+
+Timing StepTimes::timing() const {
+  std::vector<double> sorted = seconds_;
+  Timing timing = summarise(sorted);
+  timing.unstable = median_spread(sorted) > kStableSpread;
+  return timing;
+}
+
+double core_load(Machine& machine, const std::vector<Device>& devices, int count) {
+  std::map<int, int> users;
+  int most = 1;
+  for (int i = 0; i < count; ++i) {
+    for (const int core : machine.at(devices[static_cast<std::size_t>(i)]).info().cores) {
+      most = std::max(most, ++users[core]);
+    }
+  }
+  return most;
+}
+
+ScalingRuns::ScalingRuns(const StartScaling& request, const Dataset& data,
+                         std::optional<std::int64_t> small_batch, RunContext& ctx)
+    : request_(request), data_(data), small_batch_(small_batch), ctx_(ctx) {
+  const std::int64_t steps = request_.warmup + request_.steps;
+  for (const Key& k : all_keys()) {
+    total_work_ += static_cast<double>(request_.rounds) * work(k, steps);
+  }
+  if (!request_.accuracy) return;
+  for (const int n : request_.counts) {
+    total_work_ += work(key(ScalingMode::Strong, n), request_.accuracy_steps);
+  }
+}
+
+void ScalingRuns::run() {
+  const std::vector<Key> keys = all_keys();
+  for (std::int64_t round = 1; round <= request_.rounds; ++round) {
+    for (const Key& k : keys) {
+      const auto part = next_part(
+          work(k, request_.warmup + request_.steps),
+          fmt::format("round {} of {}, {}", round, request_.rounds, devices_text(k.devices)));
+      time_steps(k);
+      emit_points(k);
+    }
+  }
+  for (const Key& k : keys) emit_points(k);  // against the final time of one device
+  if (!request_.accuracy) return;
+  for (const int n : request_.counts) {
+    const auto part = next_part(work(key(ScalingMode::Strong, n), request_.accuracy_steps),
+                                "accuracy with " + devices_text(n));
+    measure_accuracy(n);
+    ctx_.emit(*point(ScalingMode::Strong, n));
+  }
+}
+
+ScalingRuns::Key ScalingRuns::key(ScalingMode mode, int devices) const {
+  const std::int64_t batch = request_.training.batch;
+  return {devices, mode == ScalingMode::Strong ? batch : batch * devices};
+}
+
+// Each kind of run once, in the order in which they take their turns.
+std::vector<ScalingRuns::Key> ScalingRuns::all_keys() const {
+  std::vector<Key> keys;
+  const auto add = [&keys](const Key& k) {
+    if (std::find(keys.begin(), keys.end(), k) == keys.end()) keys.push_back(k);
+  };
+  if (small_batch_) add({1, *small_batch_});
+  for (const int n : request_.counts) {
+    for (const ScalingMode mode : request_.modes) add(key(mode, n));
+  }
+  return keys;
+}
+
+// In steps times images of one device: a guess of how long a run takes beside the others.
+double ScalingRuns::work(const Key& key, std::int64_t steps) const {
+  const double load = core_load(ctx_.machine(), request_.training.devices, key.devices);
+  return static_cast<double>(steps) * static_cast<double>(key.batch) * load / key.devices;
+}
+
+RunContext::Part ScalingRuns::next_part(double work, const std::string& what) {
+  const double begin = done_work_ / total_work_;
+  done_work_ += work;
+  return {ctx_, begin, done_work_ / total_work_, what};
+}
+
+StartTraining ScalingRuns::part_of_request(const Key& key) const {
+  StartTraining training = request_.training;
+  const auto n = static_cast<std::size_t>(key.devices);
+  training.devices.resize(n);
+  training.batch = key.batch;
+  if (training.shares.size() > n) training.shares.resize(n);
+  if (n == 1) {
+    training.share_policy = SharePolicy::Equal;
+    training.shares.clear();
+  }
+  return training;
+}
+
+void ScalingRuns::train(const StartTraining& training, const TrainingSink& sink) {
+  run_training(training, ctx_, sink, [this]() -> const Dataset& { return data_; });
+}
+
+void ScalingRuns::time_steps(const Key& key) {
+  StartTraining training = part_of_request(key);
+  training.evaluate = false;
+  training.steps = steps_with(request_.warmup + request_.steps, data_.train.count, training.batch);
+  StepTimes& times = times_[key];
+  std::int64_t whole_steps = 0;
+  train(training, [&](const Payload& payload) {
+    const auto* step = std::get_if<StepDone>(&payload);
+    if (step == nullptr || step->images != key.batch) return;
+    if (++whole_steps > request_.warmup) times.add(*step);
+  });
+}
+
+void ScalingRuns::measure_accuracy(int devices) {
+  StartTraining training = part_of_request(key(ScalingMode::Strong, devices));
+  training.evaluate = true;
+  training.steps = request_.accuracy_steps;
+  train(training, [&](const Payload& payload) {
+    const auto* done = std::get_if<TrainingDone>(&payload);
+    if (done != nullptr && done->test_acc) accuracies_[devices] = *done->test_acc;
+  });
+}
+
+void ScalingRuns::emit_points(const Key& changed) {
+  for (const ScalingMode mode : request_.modes) {
+    if (key(mode, changed.devices) != changed) continue;
+    if (const auto p = point(mode, changed.devices)) ctx_.emit(*p);
+  }
+}
+
+std::vector<ScalingPoint> ScalingRuns::points() const {
+  std::vector<ScalingPoint> all;
+  for (const ScalingMode mode : request_.modes) {
+    for (const int n : request_.counts) {
+      if (const auto p = point(mode, n)) all.push_back(*p);
+    }
+  }
+  return all;
+}
+
+std::optional<ScalingPoint> ScalingRuns::point(ScalingMode mode, int devices) const {
+  const auto found = times_.find(key(mode, devices));
+  const auto one = times_.find(key(mode, 1));
+  if (found == times_.end() || found->second.size() == 0 || one == times_.end()) return {};
+  ScalingPoint p;
+  p.mode = mode;
+  p.devices = devices;
+  p.batch = found->first.batch;
+  p.step = found->second.timing();
+  p.step.warmup = request_.warmup * request_.rounds;
+  p.images_per_s = static_cast<double>(p.batch) / p.step.median_s;
+  const double one_images_per_s =
+      static_cast<double>(one->first.batch) / one->second.timing().median_s;
+  p.speedup = p.images_per_s / one_images_per_s;
+  p.efficiency = p.speedup / devices;
+  p.split = found->second.split();
+  p.hidden_share = hidden_share(p.split);
+  const auto accuracy = accuracies_.find(devices);
+  if (mode == ScalingMode::Strong && accuracy != accuracies_.end()) {
+    p.test_acc = accuracy->second;
+    p.accuracy_steps = request_.accuracy_steps;
+  }
+  p.shares_cores = core_load(ctx_.machine(), request_.training.devices, devices) > 1;
+  const auto& cores = ctx_.machine().at(request_.training.devices.front()).info().cores;
+  p.conditions = current_conditions(cores.empty() ? 0 : cores.front());
+  return p;
+}
+
+std::vector<ComputePoint> ScalingRuns::one_device() const {
+  std::vector<ComputePoint> points;
+  for (const auto& [k, times] : times_) {
+    if (k.devices != 1 || times.size() == 0) continue;
+    points.push_back({static_cast<double>(k.batch), times.timing().median_s});
+  }
+  return points;
+}
+
+}  // namespace lab

@@ -1,0 +1,77 @@
+#pragma once
+// Trains on 1, 2, ... devices in turns and keeps what the steps took.
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compute/data/dataset.h"
+#include "compute/run/run_context.h"
+#include "compute/experiments/scaling/scaling_model.h"
+#include "compute/train/step_split.h"
+#include "compute/train/training_job.h"
+#include "compute/core/events/command.h"
+#include "compute/core/events/event.h"
+
+namespace lab {
+
+// The timed steps of all runs with the same devices and batch.
+class StepTimes {
+ public:
+  void add(const StepDone& step);
+  std::size_t size() const { return seconds_.size(); }
+  Timing timing() const;  // unstable when the median is not known to 5 %
+  // Medians over the steps of the means over the devices.
+  StepSplit split() const { return median_split(splits_); }
+
+ private:
+  std::vector<double> seconds_;
+  std::vector<StepSplit> splits_;
+};
+
+// How many of the first `count` devices share the busiest core: 1 where each has its own.
+double core_load(Machine& machine, const std::vector<Device>& devices, int count);
+
+class ScalingRuns {
+ public:
+  // `request` is complete: devices and counts are set, counts ascend from 1. `small_batch`: one
+  // device runs this batch too, for the model. Everything must outlive the runs.
+  ScalingRuns(const StartScaling& request, const Dataset& data,
+              std::optional<std::int64_t> small_batch, RunContext& ctx);
+
+  // Emits each point when it is known first and again when it is known better. Throws as
+  // run_training does.
+  void run();
+
+  std::vector<ScalingPoint> points() const;
+  // One device's times, for the model.
+  std::vector<ComputePoint> one_device() const;
+
+ private:
+  struct Key {  // of runs that are alike
+    int devices = 1;
+    std::int64_t batch = 0;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr)
+  };
+  Key key(ScalingMode mode, int devices) const;
+  std::vector<Key> all_keys() const;
+  double work(const Key& key, std::int64_t steps) const;
+  void train(const StartTraining& training, const TrainingSink& sink);
+  void time_steps(const Key& key);
+  void measure_accuracy(int devices);
+  void emit_points(const Key& key);
+  std::optional<ScalingPoint> point(ScalingMode mode, int devices) const;
+  StartTraining part_of_request(const Key& key) const;
+  // The stretch of the progress bar that so much work takes; `what` is said in front.
+  RunContext::Part next_part(double work, const std::string& what);
+
+  const StartScaling& request_;
+  const Dataset& data_;
+  const std::optional<std::int64_t> small_batch_;
+  RunContext& ctx_;
+  std::map<Key, StepTimes> times_;
+  std::map<int, double> accuracies_;  // by number of devices, strong scaling
+  double total_work_ = 0, done_work_ = 0;
+};
+
+}  // namespace lab

@@ -1,0 +1,12 @@
+#pragma once
+// `device-lab transfer` and the Transfers page.
+#include <memory>
+
+#include "compute/run/experiment.h"
+#include "compute/core/events/command.h"
+
+namespace lab {
+
+std::unique_ptr<Experiment> make_transfer_experiment(const StartTransfers& request);
+
+}  // namespace lab

@@ -1,0 +1,141 @@
+#include "compute/gpu/cuda/device/cuda_device.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "compute/gpu/cuda/ops/add.h"
+#include "compute/gpu/cuda/ops/fill.h"
+#include "compute/gpu/cuda/ops/norm.h"
+
+namespace lab::cuda {
+
+namespace {
+
+// All devices of this back end are made by it.
+const CudaDevice& cuda_device(const GpuDevice& device) {
+  return static_cast<const CudaDevice&>(device);
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(const CardFacts& facts, int ordinal)
+    : facts_(facts),
+      card_(facts, ordinal),
+      matmul_(card_, facts_),
+      transfers_(card_, facts.multiprocessors) {}
+
+CudaDevice::Parts& CudaDevice::parts() {
+  std::call_once(parts_once_, [this] {
+    parts_ = std::make_unique<Parts>(card_, facts_.memory_pools);
+    pool_ = &parts_->pool;
+  });
+  return *parts_;
+}
+
+GpuMemory CudaDevice::memory() {
+  return parts().pool.read();
+}
+
+GpuHoldings CudaDevice::holdings() const noexcept {
+  const MemoryPool* pool = pool_;
+  return {card_.pinned_bytes(), matmul_.workspace_bytes(),
+          pool != nullptr ? pool->reserved_bytes() : 0};
+}
+
+std::unique_ptr<GpuStream> CudaDevice::make_stream() {
+  return std::make_unique<CudaStream>(card_);
+}
+
+std::unique_ptr<GpuEvent> CudaDevice::make_event() {
+  return std::make_unique<CudaEvent>(card_);
+}
+
+std::byte* CudaDevice::allocate(std::int64_t bytes, GpuStream& stream) {
+  return parts().pool.allocate(bytes, raw(stream));
+}
+
+void CudaDevice::release(std::byte* memory, GpuStream& stream) noexcept {
+  parts_->pool.release(memory, raw(stream));  // the memory came from it, so it exists
+}
+
+void CudaDevice::trim_pool() {
+  parts().pool.trim();
+}
+
+std::unique_ptr<PinnedMemory> CudaDevice::allocate_pinned(std::int64_t bytes) {
+  return std::make_unique<CudaPinned>(card_, bytes);
+}
+
+void CudaDevice::copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes,
+                      GpuStream& stream) {
+  constexpr std::array kKinds = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
+                                 cudaMemcpyDeviceToDevice};
+  card_.use();
+  card_.check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
+                              kKinds.at(static_cast<std::size_t>(direction)), raw(stream)),
+              "cudaMemcpyAsync");
+}
+
+void CudaDevice::copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from,
+                              std::int64_t bytes, GpuStream& stream) {
+  card_.use();
+  card_.check(cudaMemcpyPeerAsync(to, cuda_device(peer).card_.ordinal(), from, card_.ordinal(),
+                                  static_cast<std::size_t>(bytes), raw(stream)),
+              "cudaMemcpyPeerAsync");
+}
+
+bool CudaDevice::can_access(const GpuDevice& peer) const {
+  int can = 0;
+  card_.check(cudaDeviceCanAccessPeer(&can, card_.ordinal(), cuda_device(peer).card_.ordinal()),
+              "cudaDeviceCanAccessPeer");
+  return can != 0;
+}
+
+void CudaDevice::set_peer_access(GpuDevice& peer, bool on) {
+  if (!can_access(peer)) {
+    throw Error(Errc::Unsupported,
+                fmt::format("{} cannot reach the memory of {} directly; copies between them go "
+                            "through the host",
+                            to_string(facts_.device), to_string(peer.facts().device)));
+  }
+  card_.use();
+  const int other = cuda_device(peer).card_.ordinal();
+  const cudaError_t status =
+      on ? cudaDeviceEnablePeerAccess(other, 0) : cudaDeviceDisablePeerAccess(other);
+  const cudaError_t already =
+      on ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorPeerAccessNotEnabled;
+  if (status == already) {
+    cudaGetLastError();
+  } else {
+    card_.check(status, on ? "cudaDeviceEnablePeerAccess" : "cudaDeviceDisablePeerAccess");
+  }
+  static_cast<CudaDevice&>(peer).parts().pool.set_access(card_.ordinal(), on);
+}
+
+void CudaDevice::fill(const GpuFill& fill, GpuStream& stream) {
+  card_.use();
+  card_.check(launch_fill(fill, raw(stream)), "fill");
+}
+
+void CudaDevice::add(const GpuSum& sum, GpuStream& stream) {
+  card_.use();
+  card_.check(launch_add(sum, raw(stream)), "add");
+}
+
+double CudaDevice::norm(const GpuNorm& norm, GpuStream& stream) {
+  MemoryPool& pool = parts().pool;
+  const auto release = [&](double* sums) {
+    pool.release(reinterpret_cast<std::byte*>(sums), raw(stream));
+  };
+  const std::unique_ptr<double, decltype(release)> sums(
+      reinterpret_cast<double*>(pool.allocate(kNormScratchBytes, raw(stream))), release);
+  card_.check(launch_sum_of_squares(norm, sums.get(), raw(stream)), "norm");
+  double sum = 0;
+  copy(GpuCopy::DeviceToHost, &sum, sums.get(), sizeof sum, stream);
+  stream.synchronise();
+  return std::sqrt(sum);
+}
+
+}  // namespace lab::cuda

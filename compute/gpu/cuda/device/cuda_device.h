@@ -1,0 +1,67 @@
+#pragma once
+// A card behind the seam.
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "compute/gpu/cuda/device/card.h"
+#include "compute/gpu/cuda/device/handles.h"
+#include "compute/gpu/cuda/matmul/cuda_matmul.h"
+#include "compute/gpu/cuda/device/memory_pool.h"
+#include "compute/gpu/cuda/transfer/cuda_transfers.h"
+#include "compute/gpu/gpu_backend.h"
+
+namespace lab::cuda {
+
+class CudaDevice final : public GpuDevice {
+ public:
+  // `ordinal`: CUDA's own number of the card.
+  CudaDevice(const CardFacts& facts, int ordinal);
+
+  const CardFacts& facts() const override { return facts_; }
+  GpuMemory memory() override;
+  GpuHoldings holdings() const noexcept override;
+  std::string lost() const override { return card_.health().lost(); }
+
+  GpuStream& main_stream() override { return parts().main; }
+  std::unique_ptr<GpuStream> make_stream() override;
+  std::unique_ptr<GpuEvent> make_event() override;
+
+  std::byte* allocate(std::int64_t bytes, GpuStream& stream) override;
+  void release(std::byte* memory, GpuStream& stream) noexcept override;
+  void trim_pool() override;
+  std::unique_ptr<PinnedMemory> allocate_pinned(std::int64_t bytes) override;
+
+  void copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes,
+            GpuStream& stream) override;
+  void copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from, std::int64_t bytes,
+                    GpuStream& stream) override;
+  bool can_access(const GpuDevice& peer) const override;
+  void set_peer_access(GpuDevice& peer, bool on) override;
+
+  void fill(const GpuFill& fill, GpuStream& stream) override;
+  void add(const GpuSum& sum, GpuStream& stream) override;
+  double norm(const GpuNorm& norm, GpuStream& stream) override;
+
+  GpuMatmul& matmul() override { return matmul_; }
+  GpuTransfers& transfers() override { return transfers_; }
+
+ private:
+  // What exists once something is done on the card; until then it has no context.
+  struct Parts {
+    Parts(const Card& card, bool has_pools) : main(card), pool(card, has_pools) {}
+    CudaStream main;
+    MemoryPool pool;
+  };
+  Parts& parts();
+
+  const CardFacts facts_;
+  Card card_;
+  CudaMatmul matmul_;
+  CudaTransfers transfers_;
+  std::once_flag parts_once_;
+  std::unique_ptr<Parts> parts_;
+  std::atomic<const MemoryPool*> pool_ = nullptr;  // of parts_, once they exist
+};
+
+}  // namespace lab::cuda

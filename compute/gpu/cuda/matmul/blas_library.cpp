@@ -1,0 +1,109 @@
+#include "compute/gpu/cuda/matmul/blas_library.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace lab::cuda {
+namespace {
+
+// Functions that the lab calls are the same in both.
+constexpr int kOldest = 12, kNewest = 13;
+
+// Null where it is not set.
+const char* environment(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+}
+
+}  // namespace
+
+BlasLibrary::BlasLibrary(const BlasName& name, std::vector<std::string> files, LibraryCard& card)
+    : name_(name), files_(std::move(files)), card_(card) {}
+
+void BlasLibrary::open() {
+  if (words_ != nullptr) return;
+  library_ = DynamicLibrary::open(files_);
+  if (!library_) {
+    throw Error(Errc::Unsupported,
+                fmt::format("{} cannot be opened: {}; install CUDA's libraries, or add their "
+                            "folder to LD_LIBRARY_PATH",
+                            name_.title, library_.reason()));
+  }
+  require_known_version();
+  find(name_.words, words_);
+}
+
+void BlasLibrary::require_known_version() const {
+  decltype(&cublasGetProperty) property = nullptr;
+  find(name_.property, property);
+  int major = 0;
+  check(property(MAJOR_VERSION, &major), name_.property);
+  if (major >= kOldest && major <= kNewest) return;
+  throw Error(Errc::Unsupported,
+              fmt::format("{} is {} {}; device-lab works with {} to {}", library_->name(),
+                          name_.title, major, kOldest, kNewest));
+}
+
+Error BlasLibrary::lacks(const char* symbol) const {
+  return {Errc::Unsupported, fmt::format("{} has no function {}; device-lab works with {} {} to {}",
+                                         library_->name(), symbol, name_.title, kOldest, kNewest)};
+}
+
+void BlasLibrary::check(cublasStatus_t status, const char* call) const {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  card_.fail(call, words_ != nullptr
+                       ? fmt::format("{} (status {})", words_(status), static_cast<int>(status))
+                       : fmt::format("status {}", static_cast<int>(status)));
+}
+
+std::optional<std::string> overridden(Precision precision) {
+  const auto sentence = [](const char* name, const char* value, const char* effect) {
+    return fmt::format("{}={} in the environment {}; start device-lab without it", name, value,
+                       effect);
+  };
+  constexpr const char* kTf32 = "NVIDIA_TF32_OVERRIDE";
+  constexpr const char* kEmulate = "CUBLAS_EMULATE_SINGLE_PRECISION";
+  const char* const tf32 = environment(kTf32);
+  const char* const emulate = environment(kEmulate);
+  const auto is_off = [](const char* value) { return std::string_view(value) == "0"; };
+  if (precision == Precision::F32) {
+    if (tf32 != nullptr && !is_off(tf32))
+      return sentence(kTf32, tf32, "lets the library round f32 to tf32");
+    if (emulate != nullptr && !is_off(emulate))
+      return sentence(kEmulate, emulate, "lets the library compute f32 from bf16");
+  }
+  if (precision == Precision::TF32 && tf32 != nullptr && is_off(tf32))
+    return sentence(kTf32, tf32, "turns tf32 off in the library");
+  return std::nullopt;
+}
+
+BlasTypes types_of(Precision precision) {
+  switch (precision) {
+    case Precision::BF16: return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+    case Precision::TF32: return {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
+    case Precision::F32: break;
+  }
+  return {CUDA_R_32F, CUBLAS_COMPUTE_32F};
+}
+
+GpuProduct in_columns(const GpuProduct& product) {
+  return {.m = product.n,
+          .n = product.m,
+          .k = product.k,
+          .a = product.b,
+          .lda = product.ldb,
+          .b = product.a,
+          .ldb = product.lda,
+          .c = product.c,
+          .ldc = product.ldc};
+}
+
+bool done_without_factors(LibraryCard& card, const GpuProduct& product, cudaStream_t stream) {
+  if (needs_factors(product)) return false;
+  if (product.m > 0 && product.n > 0) card.clear(product, stream);
+  return true;
+}
+
+}  // namespace lab::cuda

@@ -1,0 +1,41 @@
+#pragma once
+// Matrix products behind the seam: the ladder's own rungs and the libraries.
+#include <array>
+#include <mutex>
+
+#include "compute/gpu/cuda/device/card.h"
+#include "compute/gpu/cuda/matmul/cublas.h"
+#include "compute/gpu/cuda/matmul/cublaslt.h"
+#include "compute/gpu/cuda/matmul/ladder.h"
+
+namespace lab::cuda {
+
+class CudaMatmul final : public GpuMatmul {
+ public:
+  // Both must outlive it.
+  CudaMatmul(const Card& card, const CardFacts& facts);
+
+  std::span<const GpuRung> rungs() const override { return cuda_rungs(); }
+  std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product) override;
+  void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) override;
+  std::optional<double> run_peak(Precision precision, std::int64_t rounds,
+                                 GpuStream& stream) override;
+
+  // Of the card, that the libraries work in. From any thread.
+  std::int64_t workspace_bytes() const noexcept {
+    return cublas_.workspace_bytes() + cublaslt_.workspace_bytes();
+  }
+
+ private:
+  void run_own(const CudaRung& rung, const GpuProduct& product, GpuStream& stream);
+
+  const Card& card_;
+  const CardFacts& facts_;
+  Cublas cublas_;
+  CublasLt cublaslt_;
+  // Kernels are loaded for each card once, by whichever thread comes first.
+  std::array<std::once_flag, kCudaKernels> loaded_;
+  std::array<std::once_flag, 3> peak_loaded_;  // by Precision
+};
+
+}  // namespace lab::cuda

@@ -1,0 +1,94 @@
+#pragma once
+// The rate of a card's multiply-adds from registers: nothing is loaded, so no product is faster.
+//   sums [blocks * warps of a block] FP32, device
+// Work     fp32_peak_body: 2*kChains*kMultipliers*kRepeats FLOP a thread and round;
+//          mma_peak_body: 2*kChains*kRepeats instructions a warp and round, of 4096 (bf16) or 2048
+//          (tf32) FLOP each
+// Rates    FLOP a clock and multiprocessor, in dense matrices:
+//            FP32 on 8.0   128: 64 lanes          on 8.6 and later   256: 128 lanes
+//            bf16 on 8.0  2048: 312 TFLOPS / (108 * 1.41 GHz); tf32 half of it
+//            bf16 on 9.0  4096: 989 TFLOPS / (132 * 1.83 GHz); tf32 half of it
+//          An H200 is an H100 in this. Its mma.sync reaches about 0.62 of that (Luo et al.), the
+//          rest takes wgmma: peak_wgmma.cuh
+// Limits   rounds >= 0; blocks of whole warps; tensor cores from compute capability 8.0 on
+// Numerics fp32: x = a*x + b with |a| < 0.75, so |x| < 4 for ever, within 32*u of exact. mma: the
+//          sums of a round are those of the round before with the sign turned, so they return to
+//          zero but for their rounding; after an odd count they are one round's
+// Source   NVIDIA A100 and H100 whitepapers, tables of peak rates; Luo et al., "Benchmarking and
+//          Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", IPDPS 2024
+#include "compute/gpu/cuda/matmul/peak_factors.cuh"
+
+namespace lab::cuda_matmul {
+
+constexpr float kPeakDamping = 0.75F;
+constexpr int kPeakWords = 64;  // indices of factors for each thread
+
+LAB_DEVICE std::uint32_t first_peak_index() {
+  const int thread = simt::block_idx().x * simt::block_dim().x + simt::thread_idx().x;
+  return std::uint32_t(thread) * kPeakWords;
+}
+
+// Each thread: kChains numbers, each of which goes from one multiply-add into the next.
+template <int kChains, int kMultipliers, int kRepeats>
+LAB_DEVICE void fp32_peak_body(const PeakArgs& args) {
+  static_assert(2 * kChains + kMultipliers <= kPeakWords);
+  const std::uint32_t first = first_peak_index();
+  float x[kChains], b[kChains], a[kMultipliers];
+  LAB_UNROLL
+  for (int j = 0; j < kChains; ++j) {
+    x[j] = peak_factor(first + j);
+    b[j] = peak_factor(first + kChains + j);
+  }
+  LAB_UNROLL
+  for (int s = 0; s < kMultipliers; ++s) a[s] = kPeakDamping * peak_factor(first + 2 * kChains + s);
+  LAB_NO_UNROLL
+  for (std::int64_t round = 0; round < args.rounds; ++round) {
+    LAB_UNROLL
+    for (int i = 0; i < kRepeats * kMultipliers; ++i) {
+      LAB_UNROLL
+      for (int j = 0; j < kChains; ++j) x[j] = simt::fma(a[i % kMultipliers], x[j], b[j]);
+    }
+  }
+  float sum = 0;
+  LAB_UNROLL
+  for (int j = 0; j < kChains; ++j) sum += x[j];
+  write_peak_sum(args, sum);
+}
+
+LAB_DEVICE void multiply_peak(PeakBf16, float (&d)[4], const std::uint32_t (&a)[4],
+                              const std::uint32_t (&b)[2]) {
+  simt::mma_m16n8k16_bf16(d, a, b);
+}
+LAB_DEVICE void multiply_peak(PeakTf32, float (&d)[4], const std::uint32_t (&a)[4],
+                              const std::uint32_t (&b)[2]) {
+  simt::mma_m16n8k8_tf32(d, a, b);
+}
+
+// Each warp: kChains sums, each of its own B times two A in turn.
+template <class Kind, int kChains, int kRepeats>
+LAB_DEVICE void mma_peak_body(const PeakArgs& args) {
+  static_assert(8 + 2 * kChains <= kPeakWords);
+  const std::uint32_t first = first_peak_index();
+  std::uint32_t a[2][4], b[kChains][2];
+  float sums[kChains][4] = {};
+  LAB_UNROLL
+  for (int r = 0; r < 8; ++r) a[r / 4][r % 4] = Kind::word(first + r);
+  LAB_UNROLL
+  for (int r = 0; r < 2 * kChains; ++r) b[r / 2][r % 2] = Kind::word(first + 8 + r);
+  LAB_NO_UNROLL
+  for (std::int64_t round = 0; round < args.rounds; ++round) {
+    LAB_UNROLL
+    for (int i = 0; i < 2 * kRepeats; ++i) {
+      LAB_UNROLL
+      for (int j = 0; j < kChains; ++j) multiply_peak(Kind{}, sums[j], a[i % 2], b[j]);
+    }
+    LAB_UNROLL
+    for (int r = 0; r < 2 * kChains; ++r) b[r / 2][r % 2] ^= Kind::kSigns;
+  }
+  float sum = 0;
+  LAB_UNROLL
+  for (int r = 0; r < 4 * kChains; ++r) sum += sums[r / 4][r % 4];
+  write_peak_sum(args, sum);
+}
+
+}  // namespace lab::cuda_matmul

@@ -1,0 +1,22 @@
+#pragma once
+// C = A*B, FP32: the naive product with the lanes of a warp along a row of C.
+//   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
+// Adds     coalescing: 32 lanes read 32 neighbouring elements of B (one line of memory) and one
+//          element of A (a broadcast), and store 32 neighbours of C.
+// Work     2*M*N*K FLOP; 132 bytes loaded by a warp for 64 FLOP (0.48 FLOP/byte, mostly from cache)
+// Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
+// Numerics as the naive rung
+// Source   CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"
+#include "compute/gpu/cuda/matmul/r00_naive.cuh"
+
+namespace lab::cuda_matmul {
+
+// block [kTile.m * kTile.n], grid: tiles of C
+template <Tiling kTile>
+LAB_DEVICE void coalesced_body(MatmulArgs args) {
+  const auto tile = tile_origin<kTile>(int(args.m), int(args.n));
+  const int thread = simt::thread_idx().x;
+  dot_product(args, tile.row + thread / kTile.n, tile.col + thread % kTile.n);
+}
+
+}  // namespace lab::cuda_matmul

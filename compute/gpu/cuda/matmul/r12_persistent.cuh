@@ -1,0 +1,25 @@
+#pragma once
+// C = A*B, bf16 factors, FP32 sums: the producer rung in blocks that stay for many tiles.
+//   A [M,K]  B [K,N] bits of bf16  C [M,N] FP32   row-major, device; ld* in elements; C aliases
+//   neither
+// Adds     a persistent grid: one block on each multiprocessor takes tile after tile. While a
+//          tile's sums are written, boxes of the next are on their way, and barriers and tensor
+//          maps are set up once. The body is the producer rung's: its loop over tiles has one turn
+//          there
+// Work     as the producer rung
+// Limits   as the wgmma rung. Compiled; no card and no emulator has run it, but for the order of
+//          its tiles
+// Numerics as the mma.sync rung for bf16
+// Source   CUTLASS, "Efficient GEMM in CUDA": persistent kernels
+#include "compute/gpu/cuda/matmul/r11_producer.cuh"
+
+namespace lab::cuda_matmul {
+
+// As ring_product().
+template <Tiling kTile>
+LAB_DEVICE void persistent_body(const CUtensorMap& a, const CUtensorMap& b,
+                                const Bf16MatmulArgs& args) {
+  producer_body<kTile>(a, b, args);
+}
+
+}  // namespace lab::cuda_matmul

@@ -1,0 +1,63 @@
+#pragma once
+// C = A*B, bf16 factors, FP32 sums: the persistent rung with clusters of blocks that share B.
+//   A [M,K]  B [K,N] bits of bf16  C [M,N] FP32   row-major, device; ld* in elements; C aliases
+//   neither
+// Adds     two blocks, one tile below the other, want the same boxes of B: each copies half of them
+//          into the shared memory of both (TMA multicast). A stage is free once the consumers of
+//          both have read it, and full once the halves of both and the block's own A are there.
+// Work     2*M*N*K FLOP. A stage is 4.2 MFLOP, 1024 clocks of the tensor cores, and brings 16 KiB
+//          of A and half of 32 KiB of B from the second cache: 128 FLOP a byte, 32 bytes a clock
+//          and multiprocessor instead of the 48 that limit the persistent rung. What is left: C's
+//          4*M*N bytes, 128 KiB a tile after its K/64 stages, written while the tensor cores wait
+//          but for the stages that one warpgroup is behind the other; the last wave of tiles, at
+//          4096 and 8192 full to 97 % with 132 multiprocessors; and power
+// Limits   as the wgmma rung; two multiprocessors of one cluster. Compiled; no card and no emulator
+//          has run it, but for the order of its tiles
+// Numerics as the mma.sync rung for bf16
+// Source   PTX ISA, "cp.async.bulk.tensor": multicast::cluster, "mbarrier.arrive": shared::cluster,
+//          "mapa", "barrier.cluster"; CUDA C++ Programming Guide, "Thread Block Clusters"
+#include "compute/gpu/cuda/matmul/cluster.cuh"
+#include "compute/gpu/cuda/matmul/hopper_ring.cuh"
+
+namespace lab::cuda_matmul {
+
+// kBlocks blocks that have B in common.
+//
+// A block's boxes may come before its own producer has said how many bytes it expects: the phase
+// waits for that, and the count of bytes may be below zero until then. They do not come before the
+// phase: who sends them has waited for this block's consumers to read what lay there, and they had
+// waited for the phase before.
+template <int kBlocks>
+struct SharersOfB {
+  static constexpr int kReaders = kBlocks;
+  static constexpr int kAll = (1 << kBlocks) - 1;
+  LAB_DEVICE static int rank() { return hopper::cluster_rank(); }
+  LAB_DEVICE static void meet() { hopper::sync_cluster(); }
+  template <Tiling kTile>
+  LAB_DEVICE static void fill(unsigned char* stage, const CUtensorMap& a, const CUtensorMap& b,
+                              const TileOrigin& tile, int term, hopper::Barrier* full) {
+    using Stage = hopper::Stage<kTile>;
+    static_assert(Stage::kBoxes % kBlocks == 0);
+    constexpr int kShare = Stage::kBoxes / kBlocks;
+    hopper::arrive_expecting(full, kTile.stage_bytes());
+    hopper::copy_box(stage, a, term, tile.row, full);
+    LAB_UNROLL
+    for (int i = 0; i < kShare; ++i) {
+      const int j = rank() * kShare + i;
+      hopper::copy_box_to(kAll, stage + Stage::kBytesOfA + j * Stage::kBoxBytes, b,
+                          tile.col + j * hopper::kBoxColumns, term, full);
+    }
+  }
+  LAB_DEVICE static void release(hopper::Barrier* empty) {
+    if (simt::lane() < kBlocks) hopper::arrive_at(empty, simt::lane());
+  }
+};
+
+// As ring_product(), in clusters of kTile.cluster blocks.
+template <Tiling kTile>
+LAB_DEVICE void cluster_body(const CUtensorMap& a, const CUtensorMap& b,
+                             const Bf16MatmulArgs& args) {
+  ring_product<kTile, SharersOfB<kTile.cluster>>(a, b, args);
+}
+
+}  // namespace lab::cuda_matmul

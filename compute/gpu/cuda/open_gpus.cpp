@@ -1,0 +1,11 @@
+#include "compute/gpu/cuda/open_gpus.h"
+
+#include "compute/gpu/gpu_loader.h"
+
+namespace lab {
+
+GpuOffer open_gpus() {
+  return load_gpu_backend(gpu_library_places());
+}
+
+}  // namespace lab

@@ -1,0 +1,65 @@
+#pragma once
+// The bodies of norm.cu. Blocks have kNormThreads threads in x.
+#include <cstdint>
+
+#include "compute/gpu/cuda/ops/elements.cuh"
+#include "compute/gpu/cuda/ops/norm_shape.h"
+
+namespace lab::cuda {
+
+// The sum over the block, in thread 0 alone.
+LAB_DEVICE double block_sum(double mine) {
+  LAB_SHARED(double, sums, kNormThreads);
+  const int t = simt::thread_idx().x;
+  sums[t] = mine;
+  for (int half = kNormThreads / 2; half > 0; half /= 2) {
+    simt::sync_threads();
+    if (t < half) sums[t] = sums[t] + sums[t + half];
+  }
+  const double total = sums[t];
+  return total;
+}
+
+template <typename T>
+struct SquaresArgs {
+  const T* x = nullptr;    // [count]
+  double* sums = nullptr;  // [grid]
+  std::int64_t count = 0;
+};
+
+// sums[block] = the squares of every (grid * kNormThreads)-th element, from the thread's own on.
+template <typename T>
+LAB_DEVICE void squares_body(SquaresArgs<T> args) {
+  const auto x = simt::global(args.x);
+  const std::int64_t stride = std::int64_t{kNormThreads} * simt::grid_dim().x;
+  double sum = 0;
+  for (std::int64_t i = std::int64_t{kNormThreads} * simt::block_idx().x + simt::thread_idx().x;
+       i < args.count; i += stride) {
+    const double value = as_double<T>(x[i]);
+    sum += value * value;
+  }
+  const double total = block_sum(sum);
+  if (simt::thread_idx().x == 0) simt::global(args.sums)[simt::block_idx().x] = total;
+}
+
+struct TotalArgs {
+  double* sums = nullptr;  // [count]; the total replaces the first
+  int count = 0;           // at most kNormBlocks
+};
+
+// One block.
+LAB_DEVICE void total_body(TotalArgs args) {
+  const auto sums = simt::global(args.sums);
+  double sum = 0;
+  for (int i = simt::thread_idx().x; i < args.count; i += kNormThreads) sum += sums[i];
+  const double total = block_sum(sum);
+  if (simt::thread_idx().x == 0) sums[0] = total;
+}
+
+// Blocks for so many elements: each thread gets one before any gets two.
+inline int norm_blocks(std::int64_t count) {
+  const std::int64_t needed = (count + kNormThreads - 1) / kNormThreads;
+  return needed < kNormBlocks ? static_cast<int>(needed) : kNormBlocks;
+}
+
+}  // namespace lab::cuda

@@ -1,0 +1,19 @@
+#pragma once
+// What NVML tells of a card once.
+#include <string>
+
+#include "compute/gpu/nvml/nvml_library.h"
+#include "compute/core/events/gpu_info.h"
+
+namespace lab::nvml {
+
+// The card's address as /sys names it, or why it is not known.
+Maybe<std::string> read_bus_id(const Functions& nvml, Handle card);
+
+// Everything that does not move, apart from what only files tell (NUMA node, near cores) and the
+// peers.
+GpuFacts read_facts(const Functions& nvml, Handle card);
+
+GpuPeer read_peer(const Functions& nvml, Handle card, Handle other, std::string other_bus_id);
+
+}  // namespace lab::nvml

@@ -1,0 +1,143 @@
+#include "compute/gpu/nvml/nvml_processes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace lab::nvml {
+namespace {
+
+// What `call(count, elements)` fills. The list may grow between the call that tells its length and
+// the one that fills it, so there is `room` for some more, and a few tries.
+template <typename Element, typename Call>
+int fill_list(std::vector<Element>& list, unsigned room, const Call& call) {
+  constexpr int kTries = 4;
+  int code = kInsufficientSize;
+  unsigned count = 0;
+  for (int i = 0; i < kTries && code == kInsufficientSize; ++i) {
+    list.resize(count + room);
+    count = static_cast<unsigned>(list.size());
+    code = call(&count, list.data());
+  }
+  list.resize(code == kSuccess ? std::min<std::size_t>(count, list.size()) : 0);
+  return code;
+}
+
+Maybe<int> instance(unsigned number) {
+  if (number != kNoInstance) return static_cast<int>(number);
+  return Maybe<int>::missing("only a process in a part of a divided card (MIG) has one");
+}
+
+void set_instances(GpuProcess& to, const ProcessV2& from) {
+  to.gpu_instance = instance(from.gpu_instance);
+  to.compute_instance = instance(from.compute_instance);
+}
+
+void set_instances(GpuProcess& to, const ProcessV1&) {
+  to.gpu_instance = to.compute_instance =
+      Maybe<int>::missing("the driver is too old: its list of processes has no instances");
+}
+
+template <typename Process, typename F>
+Maybe<std::vector<GpuProcess>> list_processes(const F& function, Handle card) {
+  constexpr unsigned kRoomForMore = 8;
+  using Result = Maybe<std::vector<GpuProcess>>;
+  std::vector<Process> told;
+  const int code = fill_list(told, kRoomForMore, [&](unsigned* count, Process* list) {
+    return function(card, count, list);
+  });
+  if (code == kInsufficientSize) {
+    return Result::missing("the list of processes grows faster than it can be read");
+  }
+  if (code != kSuccess) return Result::missing(function.reason(code));
+  std::vector<GpuProcess> processes;
+  processes.reserve(told.size());
+  for (const Process& one : told) {
+    GpuProcess process;
+    process.pid = one.pid;
+    process.memory_bytes =
+        one.used_memory == kValueNotAvailable
+            ? Maybe<std::int64_t>::missing("the driver does not tell it of this process")
+            : Maybe<std::int64_t>(static_cast<std::int64_t>(one.used_memory));
+    set_instances(process, one);
+    processes.push_back(std::move(process));
+  }
+  return processes;
+}
+
+// Adds what one of the driver's lists has; a process may stand in several.
+void merge(std::vector<GpuProcess>& all, const Maybe<std::vector<GpuProcess>>& list,
+           bool GpuProcess::*kind) {
+  for (GpuProcess one : list.value_or({})) {
+    auto known =
+        std::find_if(all.begin(), all.end(), [&](const GpuProcess& p) { return p.pid == one.pid; });
+    if (known == all.end()) known = all.insert(all.end(), std::move(one));
+    (*known).*kind = true;
+  }
+}
+
+Maybe<double> load(unsigned percent) {
+  if (percent <= 100) return percent / 100.0;
+  return Maybe<double>::missing("the driver tells an impossible value");
+}
+
+void set_loads(GpuProcess& to, const Maybe<double>& kernels, const Maybe<double>& encoder,
+               const Maybe<double>& decoder) {
+  to.utilisation = kernels;
+  to.encoder_utilisation = encoder;
+  to.decoder_utilisation = decoder;
+}
+
+// The driver keeps samples of those processes alone that did something; their times are those of
+// the system's clock. Some drivers also hand out older samples than asked for.
+void read_loads(const Functions& nvml, Handle card, std::vector<GpuProcess>& processes) {
+  constexpr unsigned kRoom = 128;
+  if (processes.empty()) return;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto since_us = static_cast<unsigned long long>(
+      std::chrono::duration_cast<std::chrono::microseconds>(now - std::chrono::seconds(1)).count());
+  std::vector<ProcessLoad> samples;
+  const int code = fill_list(samples, kRoom, [&](unsigned* count, ProcessLoad* list) {
+    return nvml.process_utilization(card, list, count, since_us);
+  });
+  if (code != kSuccess && code != kNotFound) {
+    const auto missing = Maybe<double>::missing(nvml.process_utilization.reason(code));
+    for (GpuProcess& one : processes) set_loads(one, missing, missing, missing);
+    return;
+  }
+  for (GpuProcess& one : processes) {
+    const ProcessLoad* newest = nullptr;
+    for (const ProcessLoad& sample : samples) {
+      if (sample.pid != one.pid || sample.time_us <= since_us) continue;
+      if (newest == nullptr || newest->time_us < sample.time_us) newest = &sample;
+    }
+    if (newest == nullptr) {
+      set_loads(one, 0.0, 0.0, 0.0);
+    } else {
+      set_loads(one, load(newest->kernels), load(newest->encoder), load(newest->decoder));
+    }
+  }
+}
+
+}  // namespace
+
+Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle card) {
+  auto compute = nvml.compute_processes
+                     ? list_processes<ProcessV2>(nvml.compute_processes, card)
+                     : list_processes<ProcessV1>(nvml.compute_processes_v1, card);
+  if (!compute) return compute;
+  const auto graphics = nvml.graphics_processes
+                            ? list_processes<ProcessV2>(nvml.graphics_processes, card)
+                            : list_processes<ProcessV1>(nvml.graphics_processes_v1, card);
+  std::vector<GpuProcess> all;
+  merge(all, compute, &GpuProcess::computes);
+  merge(all, graphics, &GpuProcess::draws);
+  merge(all, list_processes<ProcessV2>(nvml.shared_processes, card), &GpuProcess::shares);
+  read_loads(nvml, card, all);
+  std::stable_sort(all.begin(), all.end(), [](const GpuProcess& a, const GpuProcess& b) {
+    return a.memory_bytes.value_or(-1) > b.memory_bytes.value_or(-1);
+  });
+  return all;
+}
+
+}  // namespace lab::nvml

@@ -1,0 +1,13 @@
+#pragma once
+// Who uses a card, as NVML tells it.
+#include <vector>
+
+#include "compute/gpu/nvml/nvml_library.h"
+#include "compute/core/events/gpu_info.h"
+
+namespace lab::nvml {
+
+// Each process once, those with the most memory first, without names; or why there is no list.
+Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle card);
+
+}  // namespace lab::nvml

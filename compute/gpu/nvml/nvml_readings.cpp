@@ -1,0 +1,118 @@
+#include "compute/gpu/nvml/nvml_readings.h"
+
+#include "compute/gpu/nvml/nvml_processes.h"
+#include "compute/gpu/nvml/nvml_values.h"
+#include "compute/gpu/nvml/nvml_words.h"
+
+namespace lab::nvml {
+namespace {
+
+void set_memory(GpuTelemetry& to, unsigned long long total, unsigned long long used,
+                unsigned long long free) {
+  to.memory_total_bytes = static_cast<std::int64_t>(total);
+  to.memory_used_bytes = static_cast<std::int64_t>(used);
+  to.memory_free_bytes = static_cast<std::int64_t>(free);
+}
+
+// The second version keeps apart what the driver holds for itself, the first counts it as used.
+void read_memory(const Functions& nvml, Handle card, GpuTelemetry& to) {
+  MemoryV2 v2{};
+  v2.version = version_of<MemoryV2>(2);
+  if (nvml.memory_v2(card, &v2) == kSuccess) {
+    set_memory(to, v2.total, v2.used, v2.free);
+    return;
+  }
+  const auto v1 = value_of<MemoryV1>(nvml.memory_v1, card);
+  if (v1) {
+    set_memory(to, v1->total, v1->used, v1->free);
+    return;
+  }
+  const auto missing = Maybe<std::int64_t>::missing(v1.reason());
+  to.memory_total_bytes = to.memory_used_bytes = to.memory_free_bytes = missing;
+}
+
+Maybe<double> read_temperature(const Functions& nvml, Handle card) {
+  const auto old = value_of<unsigned>(nvml.temperature, card, kSensorGpu);
+  if (old) return real(old);
+  TemperatureV1 now{};
+  now.version = version_of<TemperatureV1>(1);
+  now.sensor = kSensorGpu;
+  if (nvml.temperature_v(card, &now) == kSuccess) return static_cast<double>(now.celsius);
+  return real(old);
+}
+
+Maybe<int> read_performance_state(const Functions& nvml, Handle card) {
+  const auto state = value_of<unsigned>(nvml.performance_state, card);
+  if (!state) return Maybe<int>::missing(state.reason());
+  if (*state >= kPerformanceStateUnknown) return Maybe<int>::missing("the driver does not know");
+  return static_cast<int>(*state);
+}
+
+Maybe<EccErrors> read_ecc_errors(const Functions& nvml, Handle card) {
+  const auto count = [&](unsigned kind) {
+    return value_of<unsigned long long>(nvml.ecc_errors, card, kind, kSinceDriverLoad);
+  };
+  const auto corrected = count(kErrorCorrected), uncorrected = count(kErrorUncorrected);
+  if (!corrected || !uncorrected) {
+    return Maybe<EccErrors>::missing((corrected ? uncorrected : corrected).reason());
+  }
+  return EccErrors{static_cast<std::int64_t>(*corrected), static_cast<std::int64_t>(*uncorrected)};
+}
+
+// Video engines tell their load and the length of the sample, in this order.
+template <typename F>
+Maybe<double> read_engine(const F& function, Handle card) {
+  unsigned percent = 0, sample_us = 0;
+  const int code = function(card, &percent, &sample_us);
+  if (code != kSuccess) return Maybe<double>::missing(function.reason(code));
+  return percent / 100.0;
+}
+
+Maybe<std::vector<std::string>> read_clock_limits(const Functions& nvml, Handle card) {
+  const auto bits = value_of<unsigned long long>(nvml.clock_reasons, card);
+  if (!bits) return Maybe<std::vector<std::string>>::missing(bits.reason());
+  return clock_limits(*bits);
+}
+
+}  // namespace
+
+void read_fast(const Functions& nvml, Handle card, GpuTelemetry& to) {
+  const auto used = value_of<Utilization>(nvml.utilization, card);
+  to.utilisation = used ? Maybe<double>(used->gpu / 100.0) : Maybe<double>::missing(used.reason());
+  to.memory_utilisation =
+      used ? Maybe<double>(used->memory / 100.0) : Maybe<double>::missing(used.reason());
+  to.sm_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockSm));
+  to.memory_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockMemory));
+  read_memory(nvml, card, to);
+  to.power_w = real(value_of<unsigned>(nvml.power, card), 1e-3);
+  to.temperature_c = read_temperature(nvml, card);
+}
+
+void read_slow(const Functions& nvml, Handle card, GpuTelemetry& to) {
+  to.graphics_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockGraphics));
+  to.video_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockVideo));
+  to.encoder_utilisation = read_engine(nvml.encoder, card);
+  to.decoder_utilisation = read_engine(nvml.decoder, card);
+  to.power_limit_w = real(value_of<unsigned>(nvml.power_limit, card), 1e-3);
+  to.fan = real(value_of<unsigned>(nvml.fan, card), 1e-2);
+  to.performance_state = read_performance_state(nvml, card);
+  to.clock_limits = read_clock_limits(nvml, card);
+  to.pcie = pcie_link(value_of<unsigned>(nvml.pcie_generation, card),
+                      value_of<unsigned>(nvml.pcie_width, card));
+  to.persistence_mode = switched_on(value_of<unsigned>(nvml.persistence_mode, card));
+  to.compute_mode = named(value_of<unsigned>(nvml.compute_mode, card), compute_mode_name);
+  to.display_active = switched_on(value_of<unsigned>(nvml.display_active, card));
+  to.ecc_errors = read_ecc_errors(nvml, card);
+  to.processes = read_processes(nvml, card);
+}
+
+void read_throughput(const Functions& nvml, Handle card, GpuTelemetry& to) {
+  constexpr double kKilobyte = 1e3;
+  const auto ask = [&](unsigned direction) {
+    return real(value_of<unsigned>(nvml.pcie_throughput, card, direction), kKilobyte);
+  };
+  to.pcie_received_bytes_per_s = ask(kPcieReceived);
+  to.pcie_sent_bytes_per_s = ask(kPcieSent);
+}
+
+}  // namespace lab::nvml

@@ -1,0 +1,139 @@
+#include "compute/gpu/nvml/nvml_words.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "compute/gpu/nvml/nvml_abi.h"
+
+namespace lab::nvml {
+namespace {
+
+struct Word {
+  int code;
+  const char* text;
+};
+
+constexpr std::array<Word, 20> kReasons = {{
+    {kUninitialized, "NVML was shut down"},
+    {kNotSupported, "this card or its driver does not report it"},
+    {kNoPermission, "the driver gives it to an administrator only"},
+    {kNotFound, "the driver does not find it"},
+    {kInsufficientPower, "the card's power cables are not connected properly"},
+    {kDriverNotLoaded, "the NVIDIA kernel driver is not loaded; load it (modprobe nvidia)"},
+    {kTimeout, "the driver did not answer in time"},
+    {kIrqIssue, "the kernel has trouble with the card's interrupts"},
+    {kLibraryNotFound, "a library of the NVIDIA driver is missing; install the driver again"},
+    {kCorruptedInforom, "the card's own store of facts is damaged"},
+    {kGpuIsLost, "the card no longer answers (it fell off the bus); restart the machine"},
+    {kResetRequired, "the card must be reset before it answers (nvidia-smi --gpu-reset)"},
+    {kOperatingSystem, "the operating system does not let NVML reach the card"},
+    {kVersionMismatch,
+     "the NVIDIA library and the kernel driver are of different versions; restart the machine"},
+    {kInUse, "another program holds the card"},
+    {kMemory, "NVML ran out of memory"},
+    {kNoData, "the driver has no reading yet"},
+    {kDeprecated, "the driver no longer reports it"},
+    {kNotReady, "the driver is not ready yet"},
+    {kGpuNotFound, "the driver finds no card there"},
+}};
+
+struct ClockLimit {
+  unsigned long long bit;
+  const char* text;
+};
+
+constexpr std::array<ClockLimit, 9> kClockLimits = {{
+    {0x40, "heat, slowed by the hardware"},
+    {0x80, "power brake, pulled by the machine's power supply"},
+    {0x08, "hardware slowdown for heat or power"},
+    {0x20, "heat, slowed by the driver"},
+    {0x04, "power limit"},
+    {0x10, "sync boost: it keeps pace with other cards"},
+    {0x02, "clocks that somebody set"},
+    {0x100, "clocks of the display"},
+    {0x01, "idle: there is nothing to do"},
+}};
+
+}  // namespace
+
+std::string reason_of(std::string_view function, int code) {
+  if (code == kFunctionNotFound) {
+    return fmt::format("the driver is too old: its NVML has no {}", function);
+  }
+  for (const Word& word : kReasons) {
+    if (word.code == code) return word.text;
+  }
+  return fmt::format("{} failed with NVML error {}", function, code);
+}
+
+std::string architecture_name(unsigned number) {
+  switch (number) {
+    case 2: return "Kepler";
+    case 3: return "Maxwell";
+    case 4: return "Pascal";
+    case 5: return "Volta";
+    case 6: return "Turing";
+    case 7: return "Ampere";
+    case 8: return "Ada Lovelace";
+    case 9: return "Hopper";
+    case 10: return "Blackwell";
+    default: return {};
+  }
+}
+
+std::string compute_mode_name(unsigned number) {
+  constexpr std::array<const char*, 4> kModes = {"default", "exclusive thread", "prohibited",
+                                                 "exclusive process"};
+  return number < kModes.size() ? kModes[number] : std::string();
+}
+
+int cores_per_sm(int major, int minor) {
+  switch (major) {
+    case 3: return 192;
+    case 5: return 128;
+    case 6: return minor == 0 ? 64 : 128;
+    case 7: return 64;
+    case 8: return minor == 0 ? 64 : 128;
+    case 9:
+    case 10:
+    case 11:
+    case 12: return 128;
+    default: return 0;
+  }
+}
+
+std::string nvlink_version(unsigned number) {
+  constexpr std::array<const char*, 9> kVersions = {"",    "1.0", "2.0", "2.2", "3.0",
+                                                    "3.1", "4.0", "5.0", "6.0"};
+  return number < kVersions.size() ? kVersions[number] : std::string();
+}
+
+std::vector<std::string> clock_limits(unsigned long long bits) {
+  std::vector<std::string> words;
+  for (const ClockLimit& limit : kClockLimits) {
+    if ((bits & limit.bit) != 0) words.emplace_back(limit.text);
+    bits &= ~limit.bit;
+  }
+  if (bits != 0) words.push_back(fmt::format("reason {:#x} of a newer driver", bits));
+  return words;
+}
+
+PeerAccess peer_access(unsigned status) {
+  switch (status) {
+    case 0: return {true, {}};
+    case 1: return {false, "the machine's chipset does not support it"};
+    case 2: return {false, "one of the cards does not support it"};
+    case 3: return {false, "the cards hang on different I/O hubs that do not pass it on"};
+    case 4: return {false, "it is switched off by a setting of the driver"};
+    case 5: return {false, "this pair of cards does not support it"};
+    default: return {false, "the driver does not know"};
+  }
+}
+
+std::string cuda_version(int number) {
+  return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
+
+}  // namespace lab::nvml

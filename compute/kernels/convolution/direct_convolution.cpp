@@ -1,0 +1,190 @@
+// Convolution by its definition on blocks of images that lie side by side in vectors.
+// Each thread takes its images block by block: it interleaves the block's pixels, computes rows of
+// output pixels, and takes them apart again. The weights' gradient is summed over the threads in
+// their order.
+#include <algorithm>
+
+#include "compute/kernels/convolution/algorithm.h"
+#include "compute/kernels/convolution/lane_convolution.h"
+#include "compute/kernels/ops/row_ops.h"
+#include "compute/machine/slice.h"
+
+namespace lab {
+namespace {
+
+using simd::ConvShape;
+
+// Rows of the output that are held as vectors at once: about `floats`, and where that is possible
+// a multiple of whole vectors for each image.
+std::int64_t rows_at_once(const ConvShape& s, std::int64_t floats) {
+  const std::int64_t row = s.out_w * s.out_c;
+  std::int64_t rows = std::clamp<std::int64_t>(floats / (row * simd::image_lanes()), 1, s.out_h);
+  for (std::int64_t r = rows; r > 0; --r) {
+    if (r * row % simd::image_lanes() == 0) return r;
+  }
+  return rows;
+}
+
+constexpr std::int64_t kOutputFloats = 6 * 1024;     // with the input's rows in the first cache
+constexpr std::int64_t kGradientFloats = 28 * 1024;  // with the sums in the second cache
+
+// One thread's work memory.
+struct Memory {
+  float* plane = nullptr;    // the input of a block
+  float* rows = nullptr;     // rows of its output or of the output's gradient
+  float* weights = nullptr;  // packed weights, or this thread's part of the weights' gradient
+  float* sums = nullptr;     // a vector for each weight
+  std::int64_t bytes = 0;
+};
+
+std::int64_t row_floats(const ConvShape& s, std::int64_t rows) {
+  return rows * s.out_w * s.out_c * simd::image_lanes();
+}
+
+// For forward, or with the turned shape for the input gradient.
+Memory carve_correlation(Scratch scratch, const ConvShape& s) {
+  ScratchCursor cursor(scratch);
+  Memory m;
+  m.plane = cursor.take<float>(plane_of(s).floats());
+  m.rows = cursor.take<float>(row_floats(s, rows_at_once(s, kOutputFloats)));
+  m.weights = cursor.take<float>(s.weights());
+  m.bytes = cursor.used_bytes();
+  return m;
+}
+
+Memory carve_weight_gradient(Scratch scratch, const ConvShape& s) {
+  ScratchCursor cursor(scratch);
+  Memory m;
+  m.weights = cursor.take<float>(s.weights());
+  m.plane = cursor.take<float>(plane_of(s).floats());
+  m.rows = cursor.take<float>(row_floats(s, rows_at_once(s, kGradientFloats)));
+  m.sums = cursor.take<float>(s.weights() * simd::image_lanes());
+  m.bytes = cursor.used_bytes();
+  return m;
+}
+
+std::int64_t bytes_of_thread(const ConvolutionCase& c) {
+  switch (c.stage) {
+    case ConvolutionStage::Forward: return carve_correlation({}, c.shape).bytes;
+    case ConvolutionStage::InputGradient: return carve_correlation({}, turned(c.shape)).bytes;
+    case ConvolutionStage::WeightGradient: break;
+  }
+  return carve_weight_gradient({}, c.shape).bytes;
+}
+
+Scratch part_of(Scratch all, std::int64_t bytes, int thread) {
+  return {all.data + thread * bytes, bytes};
+}
+
+// Calls body(first image, images) for each block of a thread's images until a stop.
+template <class Body>
+void for_blocks(const ConvolutionContext& context, int thread, const Body& body) {
+  const Slice images = slice_of(context.batch, context.pool.size(), thread);
+  for (std::int64_t n = images.begin; n < images.end; n += simd::image_lanes()) {
+    if (context.stop.stop_requested()) return;
+    body(n, std::min(simd::image_lanes(), images.end - n));
+  }
+}
+
+struct CorrelationArgs {
+  const float* in;
+  const float* bias;
+  float* out;
+  bool accumulate;
+};
+
+// One block of images: all rows of its output.
+void correlate_block(const ConvShape& s, const Memory& memory, const CorrelationArgs& args,
+                     std::int64_t first, std::int64_t images) {
+  fill_plane(plane_of(s), args.in + first * s.in_size(), images, memory.plane);
+  const std::int64_t at_once = rows_at_once(s, kOutputFloats);
+  const std::int64_t row_size = s.out_w * s.out_c;
+  for (std::int64_t begin = 0; begin < s.out_h; begin += at_once) {
+    const std::int64_t end = std::min(s.out_h, begin + at_once);
+    correlate_lanes(s, memory.plane, memory.weights, args.bias, {begin, end}, memory.rows);
+    simd::lanes_to_images(memory.rows,
+                          {args.out + first * s.out_size() + begin * row_size, s.out_size(), images,
+                           (end - begin) * row_size},
+                          args.accumulate);
+  }
+}
+
+// `s` is the correlation's shape; `weights` are in its terms.
+void correlate(const ConvShape& s, const ConvolutionContext& context,
+               const simd::DirectWeights& weights, const CorrelationArgs& args) {
+  const std::int64_t bytes = carve_correlation({}, s).bytes;
+  context.pool.run([&](int t) {
+    const Memory memory = carve_correlation(part_of(context.scratch, bytes, t), s);
+    std::fill_n(memory.plane, plane_of(s).floats(), 0.0F);
+    simd::pack_direct_weights(weights, memory.weights);
+    for_blocks(context, t, [&](std::int64_t first, std::int64_t images) {
+      correlate_block(s, memory, args, first, images);
+    });
+  });
+}
+
+void sum_block(const ConvShape& s, const Memory& memory, const float* x, const float* dy,
+               std::int64_t images) {
+  fill_plane(plane_of(s), x, images, memory.plane);
+  const std::int64_t at_once = rows_at_once(s, kGradientFloats);
+  const std::int64_t row_size = s.out_w * s.out_c;
+  for (std::int64_t begin = 0; begin < s.out_h; begin += at_once) {
+    const std::int64_t end = std::min(s.out_h, begin + at_once);
+    simd::images_to_lanes({dy + begin * row_size, s.out_size(), images, (end - begin) * row_size},
+                          memory.rows);
+    add_weight_gradient(s, memory.plane, memory.rows, {begin, end}, memory.sums);
+  }
+}
+
+class DirectConvolution final : public ConvolutionAlgorithm {
+ public:
+  const char* name() const override { return "direct"; }
+
+  // Work memory must stay in the second cache; a stride would scatter gradients; half a block of
+  // images wastes half of every vector.
+  bool supports(const ConvolutionCase& c) const override {
+    constexpr std::int64_t kMostBytes = 640 * 1024;
+    const bool scatters = c.stage == ConvolutionStage::InputGradient && c.shape.stride != 1;
+    return c.products == Precision::F32 && !scatters && c.shape.padding < c.shape.kernel &&
+           c.batch >= simd::image_lanes() / 2 && bytes_of_thread(c) <= kMostBytes;
+  }
+  std::int64_t scratch_bytes(const ConvolutionCase& c) const override {
+    return bytes_of_thread(c) * c.threads;
+  }
+
+  void forward(const ConvShape& s, const ConvolutionContext& context, const float* x,
+               const float* weight, const float* bias, float* y) const override {
+    correlate(s, context, forward_weights(s, weight), {x, bias, y, false});
+  }
+
+  void input_gradient(const ConvShape& s, const ConvolutionContext& context, const float* dy,
+                      const float* weight, float* dx, bool accumulate) const override {
+    correlate(turned(s), context, turned_weights(s, weight), {dy, nullptr, dx, accumulate});
+  }
+
+  void weight_gradient(const ConvShape& s, const ConvolutionContext& context, const float* x,
+                       const float* dy, float* d_weight) const override {
+    const int threads = context.pool.size();
+    const std::int64_t bytes = carve_weight_gradient({}, s).bytes;
+    context.pool.run([&](int t) {
+      const Memory memory = carve_weight_gradient(part_of(context.scratch, bytes, t), s);
+      std::fill_n(memory.plane, plane_of(s).floats(), 0.0F);
+      std::fill_n(memory.sums, s.weights() * simd::image_lanes(), 0.0F);
+      for_blocks(context, t, [&](std::int64_t first, std::int64_t images) {
+        sum_block(s, memory, x + first * s.in_size(), dy + first * s.out_size(), images);
+      });
+      simd::sum_lanes(memory.sums, memory.weights, s.weights());
+    });
+    const Memory first = carve_weight_gradient(context.scratch, s);
+    simd::sum_arrays(first.weights, threads, bytes / 4, d_weight, s.weights());
+  }
+};
+
+}  // namespace
+
+const ConvolutionAlgorithm& direct_convolution() {
+  static const DirectConvolution algorithm;
+  return algorithm;
+}
+
+}  // namespace lab

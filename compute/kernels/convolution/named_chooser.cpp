@@ -1,0 +1,36 @@
+#include "compute/kernels/convolution/named_chooser.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compute/core/error.h"
+
+namespace lab {
+namespace {
+
+const ConvolutionAlgorithm& find(std::string_view name) {
+  for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
+    if (name == algorithm->name()) return *algorithm;
+  }
+  throw Error(Errc::NotFound,
+              fmt::format("there is no convolution algorithm '{}'; choose one of {}", name,
+                          fmt::join(convolution_names(), ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> convolution_names() {
+  std::vector<std::string> names;
+  for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
+    names.emplace_back(algorithm->name());
+  }
+  return names;
+}
+
+NamedChooser::NamedChooser(std::string_view name) : algorithm_(find(name)) {}
+
+const ConvolutionAlgorithm& NamedChooser::choose(const ConvolutionCase& c, ThreadPool& /*pool*/) {
+  return algorithm_.supports(c) ? algorithm_ : gemm_convolution();
+}
+
+}  // namespace lab

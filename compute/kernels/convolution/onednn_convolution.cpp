@@ -1,0 +1,139 @@
+// Convolution by oneDNN: by Winograd's F(4x4,3x3) where oneDNN has it, it pays and is exact enough,
+// else directly, on channels-last images where that is faster than converting them.
+//   f32     sums are f32; Winograd's rounding errors are larger than a direct sum's, as ours are
+//   bf16    images and weights are converted each time; sums and results are f32
+// Limits    what oneDNN has kernels for on this processor
+// Threads   each calling thread has primitives of its own, so callers need not wait for each other
+// Errors    Unsupported with the case and oneDNN's words and status
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "compute/kernels/convolution/algorithm.h"
+#include "compute/kernels/convolution/onednn_stage.h"
+#include "compute/kernels/gemm/onednn_threads.h"
+#include "compute/core/error.h"
+#include "hwy/aligned_allocator.h"
+
+namespace lab {
+namespace {
+
+using simd::ConvShape;
+
+// The primitives of the calling thread.
+class StageCache {
+ public:
+  // The case's threads must be those that OpenMP gives the caller.
+  OnednnStage& stage(const ConvolutionCase& c, bool with_bias) {
+    for (Entry& entry : entries_) {
+      if (entry.c == c && entry.with_bias == with_bias) return entry.stage;
+    }
+    if (entries_.size() >= kMost) entries_.clear();
+    return entries_.emplace_back(Entry{c, with_bias, OnednnStage(c, with_bias, engine_)}).stage;
+  }
+  dnnl::stream& stream() { return stream_; }
+
+  // For a batch that needs more than the largest one, whose memory the caller has.
+  std::byte* spare(std::int64_t bytes) {
+    if (bytes > spare_bytes_) {
+      spare_ = hwy::AllocateAligned<std::byte>(static_cast<std::size_t>(bytes));
+      if (!spare_) throw std::bad_alloc();
+      spare_bytes_ = bytes;
+    }
+    return spare_.get();
+  }
+
+ private:
+  static constexpr std::size_t kMost = 512;  // several networks with several batch sizes
+  struct Entry {
+    ConvolutionCase c;
+    bool with_bias;
+    OnednnStage stage;
+  };
+  const dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  std::vector<Entry> entries_;
+  hwy::AlignedFreeUniquePtr<std::byte[]> spare_;
+  std::int64_t spare_bytes_ = 0;
+};
+
+StageCache& cache() {
+  thread_local StageCache own;
+  return own;
+}
+
+// Runs body(), with oneDNN's errors in our words.
+template <typename Body>
+auto in_our_words(const ConvolutionCase& c, const Body& body) {
+  try {
+    return body();
+  } catch (const dnnl::error& e) {
+    throw Error(Errc::Unsupported,
+                fmt::format("convolution: oneDNN cannot compute the {} of {}: {} (status {}); "
+                            "choose the lab's kernels",
+                            to_string(c.stage), describe(c), e.message, int{e.status}));
+  }
+}
+
+void run(const ConvolutionCase& c, const ConvolutionContext& context, const StageArrays& arrays,
+         bool accumulate = false) {
+  if (c.batch == 0 || context.stop.stop_requested()) return;
+  use_onednn_threads(&context.pool, OnednnTeam::MayHaveChanged);
+  in_our_words(c, [&] {
+    OnednnStage& stage = cache().stage(c, arrays.bias != nullptr);
+    const std::int64_t bytes = stage.scratch_bytes();
+    std::byte* const scratch =
+        bytes <= context.scratch.bytes ? context.scratch.data : cache().spare(bytes);
+    stage.run(arrays, accumulate, scratch, cache().stream());
+  });
+}
+
+// oneDNN takes pointers to what it will not change.
+float* unchanged(const float* data) {
+  return const_cast<float*>(data);
+}
+
+class OnednnConvolution final : public ConvolutionAlgorithm {
+ public:
+  const char* name() const override { return "library"; }
+  bool supports(const ConvolutionCase& c) const override {
+    return c.products == Precision::F32 || c.products == Precision::BF16;
+  }
+  std::int64_t scratch_bytes(const ConvolutionCase& c) const override {
+    set_onednn_threads(c.threads);
+    return in_our_words(c, [&] {
+      std::int64_t bytes = cache().stage(c, false).scratch_bytes();
+      if (c.stage == ConvolutionStage::Forward) {
+        bytes = std::max(bytes, cache().stage(c, true).scratch_bytes());
+      }
+      return bytes;
+    });
+  }
+
+  void forward(const ConvShape& shape, const ConvolutionContext& context, const float* x,
+               const float* weight, const float* bias, float* y) const override {
+    run(case_of(shape, ConvolutionStage::Forward, context), context,
+        {.image = unchanged(x), .weight = unchanged(weight), .result = y, .bias = unchanged(bias)});
+  }
+  void input_gradient(const ConvShape& shape, const ConvolutionContext& context, const float* dy,
+                      const float* weight, float* dx, bool accumulate) const override {
+    run(case_of(shape, ConvolutionStage::InputGradient, context), context,
+        {.image = dx, .weight = unchanged(weight), .result = unchanged(dy)}, accumulate);
+  }
+  void weight_gradient(const ConvShape& shape, const ConvolutionContext& context, const float* x,
+                       const float* dy, float* d_weight) const override {
+    if (context.batch == 0) std::fill(d_weight, d_weight + shape.weights(), 0.0F);
+    run(case_of(shape, ConvolutionStage::WeightGradient, context), context,
+        {.image = unchanged(x), .weight = d_weight, .result = unchanged(dy)});
+  }
+};
+
+}  // namespace
+
+const ConvolutionAlgorithm& library_convolution() {
+  static const OnednnConvolution algorithm;
+  return algorithm;
+}
+
+}  // namespace lab

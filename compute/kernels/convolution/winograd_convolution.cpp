@@ -1,0 +1,372 @@
+// Convolution by Winograd's F(m x m, 3 x 3): tiles of m x m outputs, (m+2)^2 matrix products whose
+// terms are the input channels.
+//   forward          a block of tiles at a time: V = B^T d B, M[p] = V[p] * U[p], y = A^T M A
+//   input gradient   the same on dy with the kernels turned and channels exchanged
+//   weight gradient  dU[p] += (A dY A^T)[p]^T * V[p] over blocks of tiles, dW = G^T dU G
+// Work     (m+2)^2 / m^2 instead of 9 multiply-adds a pixel and pair of channels: 4 for m = 2,
+//          2.25 for m = 4, and more where tiles stick out of the image
+// Limits   3x3 kernels, stride 1, padding 0 to 2, channels a multiple of 16
+// Numerics FP32; see compute/kernels/ops/winograd.h
+#include <algorithm>
+
+#include "compute/kernels/convolution/algorithm.h"
+#include "compute/kernels/convolution/winograd_products.h"
+#include "compute/kernels/convolution/winograd_tiles.h"
+#include "compute/kernels/ops/row_ops.h"
+#include "compute/kernels/ops/winograd.h"
+#include "compute/machine/slice.h"
+#include "compute/kernels/gemm/cache_blocks.h"
+#include "compute/kernels/gemm/gemm_kernels.h"
+
+namespace lab {
+namespace {
+
+using simd::ConvShape;
+using simd::PointArray;
+using simd::WinogradTransforms;
+using winograd::Filtering;
+using winograd::Image;
+using winograd::kGapFloats;
+using winograd::kKernelRows;
+using winograd::Tiles;
+
+// Of forward and input gradient.
+struct FilterMemory {
+  winograd::Kernels kernels;
+  float* parts = nullptr;
+  std::int64_t part_stride = 0;             // floats of each thread
+  std::int64_t tiles = 0;                   // in a block of a thread
+  std::int64_t v_stride = 0, m_stride = 0;  // floats from point to point
+  std::int64_t used_bytes = 0;
+};
+
+// Of the weight gradient. Each thread sums over its own tiles while the sums are small enough to
+// have one copy a thread; else all work on one block after the other, each on its rows of the sums.
+struct WinogradGradientMemory {
+  winograd::Gradients products;  // of the first thread, or of all
+  bool separate = false;
+  std::int64_t separate_floats = 0;  // from one thread's sums and tiles to the next one's
+  float* parts = nullptr;
+  std::int64_t part_stride = 0;  // floats of each thread
+  std::int64_t tiles = 0;        // in a block
+  std::int64_t used_bytes = 0;
+
+  winograd::Gradients of_thread(int t) const {
+    winograd::Gradients g = products;
+    g.sums += t * separate_floats;
+    g.v.data += t * separate_floats;
+    g.d.data += t * separate_floats;
+    return g;
+  }
+};
+
+class WinogradConvolution final : public ConvolutionAlgorithm {
+ public:
+  explicit WinogradConvolution(int outputs) : outputs_(outputs) {}
+
+  const char* name() const override { return outputs_ == 2 ? "winograd2" : "winograd4"; }
+  bool supports(const ConvolutionCase& c) const override;
+  std::int64_t scratch_bytes(const ConvolutionCase& c) const override;
+  void forward(const ConvShape& shape, const ConvolutionContext& context, const float* x,
+               const float* weight, const float* bias, float* y) const override;
+  void input_gradient(const ConvShape& shape, const ConvolutionContext& context, const float* dy,
+                      const float* weight, float* dx, bool accumulate) const override;
+  void weight_gradient(const ConvShape& shape, const ConvolutionContext& context, const float* x,
+                       const float* dy, float* d_weight) const override;
+
+ private:
+  struct GradientRun;
+  int points() const { return (outputs_ + 2) * (outputs_ + 2); }
+  FilterMemory filter_memory(Scratch scratch, const Filtering& f, const ConvolutionCase& c) const;
+  WinogradGradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) const;
+  void transform_kernels(const ConvShape& s, const ConvolutionContext& context, const float* weight,
+                         const FilterMemory& memory) const;
+  void transform_turned_kernels(const ConvShape& s, const ConvolutionContext& context,
+                                const float* weight, const FilterMemory& memory) const;
+  void filter(const Filtering& f, const ConvolutionContext& context, const FilterMemory& memory,
+              const float* from, const float* bias, bool accumulate, float* to) const;
+
+  const int outputs_;
+};
+
+FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering& f,
+                                                const ConvolutionCase& c) const {
+  const TileSize tile = tile_size(c.products);
+  FilterMemory m;
+  m.kernels = {points(), {c.products, f.from.channels, f.to.channels}};
+  // A block of tiles stays in the second cache; with large kernels, which are read once a block,
+  // it is larger.
+  const std::int64_t tile_bytes = points() * (f.from.channels + f.to.channels) * 4;
+  const std::int64_t l2 = cache_sizes().l2_bytes;
+  const std::int64_t target = std::clamp(m.kernels.words() * 4 / 2, l2 / 2, 8 * l2);
+  const std::int64_t most = ceil_div(c.batch * Tiles(f.to, outputs_).in_image(), c.threads);
+  m.tiles = std::max<std::int64_t>(target / tile_bytes / tile.rows, 2) * tile.rows;
+  m.tiles = std::min(m.tiles, ceil_div(most, tile.rows) * tile.rows);
+  m.v_stride = m.tiles * f.from.channels + kGapFloats;
+  m.m_stride = m.tiles * f.to.channels + kGapFloats;
+  // Transposed taps and a block of kernels first, then tiles in the same memory.
+  const std::int64_t for_kernels = 9 * kKernelRows * tile.cols + m.kernels.block_floats();
+  const std::int64_t for_tiles =
+      points() * (m.v_stride + m.m_stride) + m.kernels.first.work_floats(m.tiles);
+  m.part_stride = ceil_div(std::max(for_tiles, for_kernels), 16) * 16;
+  ScratchCursor cursor(scratch);
+  m.kernels.first.data = cursor.take<float>(m.kernels.words());
+  m.parts = cursor.take<float>(m.part_stride * c.threads);
+  m.used_bytes = cursor.used_bytes();
+  return m;
+}
+
+WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
+                                                    const ConvolutionCase& c) const {
+  constexpr std::int64_t kSeparate = 4 << 20, kLargest = 40 << 20;
+  const ConvShape& s = c.shape;
+  const int strip = tile_size(c.products).cols;
+  WinogradGradientMemory m;
+  winograd::Gradients& g = m.products;
+  g.products = c.products;
+  g.points = points();
+  g.inputs = s.in_c;
+  g.sums_stride = s.out_c * s.in_c + kGapFloats;
+  const std::int64_t sum_bytes = points() * g.sums_stride * 4;
+  m.separate = sum_bytes <= kSeparate;
+  // A block stays in the second cache. The sums are read and written once a block: the larger they
+  // are, the larger the blocks.
+  const std::int64_t target = std::clamp(sum_bytes, cache_sizes().l2_bytes * 3 / 4, kLargest);
+  const std::int64_t all = c.batch * Tiles({s.out_h, s.out_w, s.out_c}, outputs_).in_image();
+  const std::int64_t most = m.separate ? ceil_div(all, c.threads) : all;
+  m.tiles = std::clamp<std::int64_t>(target / (points() * (s.in_c + s.out_c) * 4), 1, most);
+  g.v.strip = strip;
+  g.v.strip_stride = m.tiles * strip;
+  g.v.point_stride = ceil_div(s.in_c, strip) * g.v.strip_stride + kGapFloats;
+  g.d.strip = s.out_c;
+  g.d.point_stride = m.tiles * s.out_c + kGapFloats;
+  m.part_stride = ceil_div(g.at(0).work_floats(m.tiles), 16) * 16;
+  ScratchCursor cursor(scratch);
+  const int copies = m.separate ? c.threads : 1;
+  m.separate_floats = points() * (g.sums_stride + g.v.point_stride + g.d.point_stride);
+  g.sums = cursor.take<float>(m.separate_floats * copies);
+  g.v.data = g.sums + points() * g.sums_stride;
+  g.d.data = g.v.data + points() * g.v.point_stride;
+  m.parts = cursor.take<float>(m.part_stride * c.threads);
+  m.used_bytes = cursor.used_bytes();
+  return m;
+}
+
+bool WinogradConvolution::supports(const ConvolutionCase& c) const {
+  const ConvShape& s = c.shape;
+  return s.kernel == 3 && s.stride == 1 && s.padding <= 2 &&
+         s.in_c % simd::kWinogradChannels == 0 && s.out_c % simd::kWinogradChannels == 0;
+}
+
+std::int64_t WinogradConvolution::scratch_bytes(const ConvolutionCase& c) const {
+  switch (c.stage) {
+    case ConvolutionStage::Forward:
+      return filter_memory({}, winograd::forward_filtering(c.shape), c).used_bytes;
+    case ConvolutionStage::InputGradient:
+      return filter_memory({}, winograd::backward_filtering(c.shape), c).used_bytes;
+    case ConvolutionStage::WeightGradient: break;
+  }
+  return gradient_memory({}, c).used_bytes;
+}
+
+void WinogradConvolution::forward(const ConvShape& s, const ConvolutionContext& context,
+                                  const float* x, const float* weight, const float* bias,
+                                  float* y) const {
+  const Filtering f = winograd::forward_filtering(s);
+  const FilterMemory memory =
+      filter_memory(context.scratch, f, case_of(s, ConvolutionStage::Forward, context));
+  transform_kernels(s, context, weight, memory);
+  filter(f, context, memory, x, bias, /*accumulate=*/false, y);
+}
+
+void WinogradConvolution::input_gradient(const ConvShape& s, const ConvolutionContext& context,
+                                         const float* dy, const float* weight, float* dx,
+                                         bool accumulate) const {
+  const Filtering f = winograd::backward_filtering(s);
+  const FilterMemory memory =
+      filter_memory(context.scratch, f, case_of(s, ConvolutionStage::InputGradient, context));
+  transform_turned_kernels(s, context, weight, memory);
+  filter(f, context, memory, dy, /*bias=*/nullptr, accumulate, dx);
+}
+
+// Calls body(thread, channel, row) for each block of the transformed kernels.
+template <class Body>
+void for_kernel_blocks(const ConvolutionContext& context, const winograd::Kernels& u,
+                       const Body& body) {
+  const int threads = context.pool.size(), strip = tile_size(u.first.products).cols;
+  const std::int64_t in_strip = u.first.k / kKernelRows;
+  context.pool.run([&](int t) {
+    const Slice mine = slice_of(u.first.strips() * in_strip, threads, t);
+    for (std::int64_t i = mine.begin; i < mine.end; ++i) {
+      body(t, i / in_strip * strip, i % in_strip * kKernelRows);
+    }
+  });
+}
+
+// Forward multiplies by [input, output] channels while the weights lie [output, input]: the block
+// is transposed first, tap by tap.
+void WinogradConvolution::transform_kernels(const ConvShape& s, const ConvolutionContext& context,
+                                            const float* weight, const FilterMemory& memory) const {
+  const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
+  const winograd::Kernels& u = memory.kernels;
+  const int width = tile_size(u.first.products).cols;
+  const std::int64_t tap_floats = kKernelRows * width;
+  for_kernel_blocks(context, u, [&](int t, std::int64_t o, std::int64_t i) {
+    float* taps = memory.parts + t * memory.part_stride;  // [9][input channels][strip]
+    for (int tap = 0; tap < 9; ++tap) {
+      gemm_kernels().pack({.source = weight + (o * 9 + tap) * s.in_c + i,
+                           .strip_stride = s.patch(),
+                           .k_stride = 1,
+                           .k = kKernelRows,
+                           .valid = static_cast<int>(std::min<std::int64_t>(width, s.out_c - o)),
+                           .width = width,
+                           .out = taps + tap * tap_floats});
+    }
+    const PointArray block = u.block(o, i, taps + 9 * tap_floats);
+    for (std::int64_t r = 0; r < kKernelRows; ++r) {
+      transforms.kernel(taps + r * width, tap_floats, width, /*turned=*/false, block, r);
+    }
+    u.store_block(o, i, block);
+  });
+}
+
+// The gradient multiplies by [output, input] channels, as the weights lie.
+void WinogradConvolution::transform_turned_kernels(const ConvShape& s,
+                                                   const ConvolutionContext& context,
+                                                   const float* weight,
+                                                   const FilterMemory& memory) const {
+  const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
+  const winograd::Kernels& u = memory.kernels;
+  const std::int64_t width = tile_size(u.first.products).cols;
+  for_kernel_blocks(context, u, [&](int t, std::int64_t i, std::int64_t o) {
+    const PointArray block = u.block(i, o, memory.parts + t * memory.part_stride);
+    for (std::int64_t r = 0; r < kKernelRows; ++r) {
+      transforms.kernel(weight + (o + r) * s.patch() + i, s.in_c, std::min(width, s.in_c - i),
+                        /*turned=*/true, block, r);
+    }
+    u.store_block(i, o, block);
+  });
+}
+
+void WinogradConvolution::filter(const Filtering& f, const ConvolutionContext& context,
+                                 const FilterMemory& memory, const float* from, const float* bias,
+                                 bool accumulate, float* to) const {
+  const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
+  const Tiles tiles(f.to, outputs_);
+  const int threads = context.pool.size();
+  context.pool.run([&](int t) {
+    float* part = memory.parts + t * memory.part_stride;
+    const PointArray v{part, memory.v_stride, /*strip_stride=*/0, f.from.channels};
+    const PointArray m{part + points() * memory.v_stride, memory.m_stride, /*strip_stride=*/0,
+                       f.to.channels};
+    float* const work = m.data + points() * memory.m_stride;
+    const Slice mine = slice_of(context.batch * tiles.in_image(), threads, t);
+    for (std::int64_t first = mine.begin; first < mine.end; first += memory.tiles) {
+      if (context.stop.stop_requested()) return;
+      const std::int64_t count = std::min(memory.tiles, mine.end - first);
+      for (std::int64_t r = 0; r < count; ++r) {
+        transforms.input(from + tiles.image(first + r) * f.from.size(),
+                         tiles.place(first + r, f.from, f.padding), v, r);
+      }
+      memory.kernels.multiply(v, m, count, work);
+      for (std::int64_t r = 0; r < count; ++r) {
+        transforms.output(m, r, bias, accumulate, tiles.place(first + r, f.to, 0),
+                          to + tiles.image(first + r) * f.to.size());
+      }
+    }
+  });
+}
+
+// The sums over tiles of a weight gradient.
+struct WinogradConvolution::GradientRun {
+  const WinogradConvolution& algorithm;
+  const ConvShape& s;
+  const ConvolutionContext& context;
+  const WinogradGradientMemory& memory;
+  const float* x;
+  const float* dy;
+  const Image from{s.in_h, s.in_w, s.in_c}, to{s.out_h, s.out_w, s.out_c};
+  const Tiles tiles{to, algorithm.outputs_};
+  const std::int64_t all = context.batch * tiles.in_image();
+  const int threads = context.pool.size();
+
+  // Transforms tiles [first + begin, first + end) to the rows from `begin`.
+  void transform(const winograd::Gradients& g, std::int64_t first, std::int64_t begin,
+                 std::int64_t end) const {
+    const WinogradTransforms& transforms = simd::winograd_transforms(algorithm.outputs_);
+    for (std::int64_t r = begin; r < end; ++r) {
+      const std::int64_t image = tiles.image(first + r);
+      transforms.input(x + image * from.size(), tiles.place(first + r, from, s.padding), g.v, r);
+      transforms.output_gradient(dy + image * to.size(), tiles.place(first + r, to, 0), g.d, r);
+    }
+  }
+
+  void separately() const {
+    context.pool.run([&](int t) {
+      const winograd::Gradients g = memory.of_thread(t);
+      const Slice mine = slice_of(all, threads, t);
+      for (std::int64_t first = mine.begin; first < mine.end; first += memory.tiles) {
+        if (context.stop.stop_requested()) return;
+        const std::int64_t count = std::min(memory.tiles, mine.end - first);
+        transform(g, first, 0, count);
+        g.multiply({0, g.row_tiles()}, count, /*accumulate=*/first > mine.begin,
+                   memory.parts + t * memory.part_stride);
+      }
+    });
+    const std::int64_t parts = filled_slices(all, threads);
+    const winograd::Gradients& g = memory.products;
+    context.pool.parallel_for(g.points * g.sums_stride, 4096,
+                              [&](std::int64_t begin, std::int64_t end) {
+                                simd::sum_arrays(g.sums + begin, parts, memory.separate_floats,
+                                                 g.sums + begin, end - begin);
+                              });
+  }
+
+  void together() const {
+    const winograd::Gradients& g = memory.products;
+    for (std::int64_t first = 0; first < all; first += memory.tiles) {
+      if (context.stop.stop_requested()) return;
+      const std::int64_t count = std::min(memory.tiles, all - first);
+      context.pool.parallel_for(
+          count, 1, [&](std::int64_t begin, std::int64_t end) { transform(g, first, begin, end); });
+      context.pool.run([&](int t) {
+        g.multiply(slice_of(g.row_tiles(), threads, t), count, /*accumulate=*/first > 0,
+                   memory.parts + t * memory.part_stride);
+      });
+    }
+  }
+};
+
+void WinogradConvolution::weight_gradient(const ConvShape& s, const ConvolutionContext& context,
+                                          const float* x, const float* dy, float* d_weight) const {
+  const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
+  const WinogradGradientMemory memory =
+      gradient_memory(context.scratch, case_of(s, ConvolutionStage::WeightGradient, context));
+  const GradientRun run{*this, s, context, memory, x, dy};
+  if (memory.separate) {
+    run.separately();
+  } else {
+    run.together();
+  }
+  const winograd::Gradients& g = memory.products;
+  context.pool.parallel_for(s.out_c, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t o = begin; o < end; ++o) {
+      transforms.kernel_gradient(g.sums + o * s.in_c, g.sums_stride, s.in_c,
+                                 d_weight + o * s.patch());
+    }
+  });
+}
+
+}  // namespace
+
+const ConvolutionAlgorithm& winograd2_convolution() {
+  static const WinogradConvolution algorithm(2);
+  return algorithm;
+}
+
+const ConvolutionAlgorithm& winograd4_convolution() {
+  static const WinogradConvolution algorithm(4);
+  return algorithm;
+}
+
+}  // namespace lab

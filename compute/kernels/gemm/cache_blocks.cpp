@@ -1,0 +1,68 @@
+#include "compute/kernels/gemm/cache_blocks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "compute/machine/system_files.h"
+
+namespace lab {
+namespace {
+
+// Size of one data or unified cache of `level`; 0 when the kernel does not show it.
+std::int64_t cache_bytes(int level) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    if (read_number(folder + "level") != level) continue;
+    if (read_text(folder + "type") == "Instruction") continue;
+    const std::string unit = read_text(folder + "size").value_or("");  // "48K"
+    const std::int64_t size = read_number(folder + "size").value_or(0);
+    if (unit.ends_with('K')) return size << 10;
+    if (unit.ends_with('M')) return size << 20;
+  }
+  return 0;
+}
+
+CacheSizes read_caches() {
+  CacheSizes sizes;
+  if (const auto l1 = cache_bytes(1); l1 > 0) sizes.l1_bytes = l1;
+  if (const auto l2 = cache_bytes(2); l2 > 0) sizes.l2_bytes = l2;
+  const auto l3 = cache_bytes(3);
+  sizes.l3_bytes = l3 > 0 ? l3 : sizes.l2_bytes;
+  return sizes;
+}
+
+std::int64_t round_down(std::int64_t value, std::int64_t multiple) {
+  return std::max(value / multiple, std::int64_t{1}) * multiple;
+}
+
+}  // namespace
+
+const CacheSizes& cache_sizes() {
+  static const CacheSizes sizes = read_caches();
+  return sizes;
+}
+
+CacheBlocks cache_blocks(const CacheSizes& caches, int mr, int nr) {
+  constexpr std::int64_t kFloat = sizeof(float);
+  CacheBlocks blocks;
+  // A strip of B twice as large as the first cache: strips are read in order, so that they come
+  // from the second in time, and more terms mean fewer passes over C, which costs more.
+  blocks.kc =
+      std::clamp<std::int64_t>(round_down(2 * caches.l1_bytes / (nr * kFloat), 32), 128, 512);
+  blocks.mc = round_down(caches.l2_bytes / 4 / (blocks.kc * kFloat), mr);
+  // The third cache is shared with other cores and holds two blocks of B in turn.
+  const std::int64_t nc = caches.l3_bytes / 8 / (blocks.kc * kFloat);
+  blocks.nc = round_down(std::clamp<std::int64_t>(nc, 512, 4096), nr);
+  return blocks;
+}
+
+std::int64_t even_piece(std::int64_t total, std::int64_t limit, std::int64_t multiple) {
+  if (total <= 0) return 0;
+  const std::int64_t pieces = (total + limit - 1) / limit;
+  const std::int64_t length = (total + pieces - 1) / pieces;
+  return (length + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace lab

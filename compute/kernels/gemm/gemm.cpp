@@ -1,0 +1,142 @@
+#include "compute/kernels/gemm/gemm.h"
+
+#include <fmt/format.h>
+
+#include "compute/kernels/gemm/gemm_bf16.h"
+#include "compute/kernels/gemm/gemm_f32.h"
+#include "compute/kernels/gemm/gemm_parts.h"
+#include "compute/core/error.h"
+
+namespace lab {
+namespace {
+
+// Below this much work, waking the threads costs more than they save.
+constexpr double kParallelFlop = 4e5;
+// Threads share the terms instead of C where its tiles would leave them idle for more than a tenth
+// of the time, when each has so many terms, and C is so small, that adding the parts is little
+// work.
+constexpr double kLeastBusy = 0.9;
+constexpr std::int64_t kFewestTerms = 1024;
+// With so few terms, writing C takes longest.
+constexpr std::int64_t kFewTerms = 32;
+
+// Share of the time in which the threads of `grid` have work.
+double busy_share(ThreadGrid grid, std::int64_t row_tiles, std::int64_t col_tiles) {
+  const std::int64_t most = ceil_div(row_tiles, grid.rows) * ceil_div(col_tiles, grid.cols);
+  return static_cast<double>(row_tiles * col_tiles) / static_cast<double>(most * grid.size());
+}
+
+ThreadGrid grid_for(const GemmOperands& op, int threads, const GemmKernels& kernels) {
+  const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
+  const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
+  // Threads side by side write to the same cache lines where C's rows are not aligned.
+  if (op.k <= kFewTerms && row_tiles >= threads) return {threads, 1};
+  // Side by side, each reads or packs its own part of B; one below the other, each reads its own
+  // part of A and all of B, which costs little where B is small.
+  const std::int64_t b_bytes = op.k * op.n * static_cast<std::int64_t>(sizeof(float));
+  const bool small_b = op.m > op.n || b_bytes <= cache_sizes().l2_bytes / 8;
+  const bool prefer_rows = small_b && !packs_b(op, op.m, op.n, kernels);
+  return choose_grid(threads, row_tiles, col_tiles, prefer_rows);
+}
+
+void check_products(const GemmArgs& args) {
+  if (args.products == Precision::F32 || args.products == Precision::BF16) return;
+  throw Error(Errc::InvalidArgument, fmt::format("gemm: products in {} are not available; choose "
+                                                 "f32 or bf16",
+                                                 to_string(args.products)));
+}
+void check_products(const Bf16GemmArgs& /*args*/) {}
+
+}  // namespace
+
+template <class Args>
+void check_gemm(const Args& args) {
+  const auto shapes = [&] {
+    return fmt::format("gemm: A [{},{}] lda {}{}, B [{},{}] ldb {}{}, C [{},{}] ldc {}", args.m,
+                       args.k, args.lda, args.a_transposed ? " (stored transposed)" : "", args.k,
+                       args.n, args.ldb, args.b_transposed ? " (stored transposed)" : "", args.m,
+                       args.n, args.ldc);
+  };
+  check_products(args);
+  if (args.m < 0 || args.n < 0 || args.k < 0) {
+    throw Error(Errc::InvalidArgument, shapes() + "; sizes must not be negative");
+  }
+  const std::int64_t a_row = args.a_transposed ? args.m : args.k;
+  const std::int64_t b_row = args.b_transposed ? args.k : args.n;
+  if (args.lda < a_row || args.ldb < b_row || args.ldc < args.n) {
+    throw Error(Errc::InvalidArgument,
+                shapes() + "; a leading dimension must not be less than the stored row's length");
+  }
+  const bool reads = args.m > 0 && args.n > 0 && args.k > 0;
+  if ((reads && (args.a == nullptr || args.b == nullptr)) ||
+      (args.m > 0 && args.n > 0 && args.c == nullptr)) {
+    throw Error(Errc::InvalidArgument, shapes() + "; a matrix that is not empty has no memory");
+  }
+}
+
+template <class Args>
+bool finish_if_empty(const Args& args) {
+  if (args.m == 0 || args.n == 0) return true;
+  if (args.k > 0) return false;
+  for (std::int64_t i = 0; i < args.m && !args.accumulate; ++i) {
+    std::fill_n(args.c + i * args.ldc, args.n, 0.0F);
+  }
+  return true;
+}
+
+template void check_gemm(const GemmArgs&);
+template void check_gemm(const Bf16GemmArgs&);
+template bool finish_if_empty(const GemmArgs&);
+template bool finish_if_empty(const Bf16GemmArgs&);
+
+void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
+              const std::stop_token& stop) {
+  if (args.products == Precision::BF16) return gemm_of_rounded(args, pool, stop);
+  if (finish_if_empty(args)) return;
+  const GemmKernels& kernels = gemm_kernels();
+  const GemmOperands op(args);
+  const double flop =
+      2.0 * static_cast<double>(op.m) * static_cast<double>(op.n) * static_cast<double>(op.k);
+  if (flop < kParallelFlop) pool = nullptr;
+  const int threads = pool == nullptr ? 1 : pool->size();
+  const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
+  const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
+  if (always_pack) {
+    const ThreadGrid grid = choose_grid(threads, row_tiles, col_tiles, /*prefer_rows=*/true);
+    const F32Product product(op, kernels);
+    PackedGemm packed(product, grid, stop);
+    run_on(pool, [&](int t) { packed.run(t); });
+    return;
+  }
+  const ThreadGrid grid = grid_for(op, threads, kernels);
+  const std::int64_t part_bytes = op.m * op.n * static_cast<std::int64_t>(sizeof(float));
+  if (pool != nullptr && op.k >= kFewestTerms * threads && part_bytes <= cache_sizes().l2_bytes &&
+      busy_share(grid, row_tiles, col_tiles) < kLeastBusy) {
+    gemm_split_terms(op, *pool, kernels, stop);
+    return;
+  }
+  run_on(pool, [&](int t) {
+    gemm_direct(op, piece(op.m, kernels.mr, grid.rows, t / grid.cols),
+                piece(op.n, kernels.nr, grid.cols, t % grid.cols), kernels, stop);
+  });
+}
+
+void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels) {
+  check_gemm(args);
+  if (kernels == Kernels::Library) {
+    onednn_gemm(args, &pool);
+  } else {
+    lab_gemm(args, &pool, /*always_pack=*/false, {});
+  }
+}
+
+void gemm_one_thread(const GemmArgs& args, Kernels kernels) {
+  check_gemm(args);
+  if (kernels == Kernels::Library) {
+    onednn_gemm(args, nullptr);
+  } else {
+    lab_gemm(args, nullptr, /*always_pack=*/false, {});
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,40 @@
+#pragma once
+// The one GEMM that everything else calls: the ladder's best rung, or a library's.
+#include <cstdint>
+
+#include "compute/machine/thread_pool.h"
+#include "compute/core/events/kernels.h"
+#include "compute/core/precision.h"
+
+namespace lab {
+
+// C = A*B (+ C when accumulate), FP32.
+//   op(A) [M,K]  op(B) [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither.
+//   A is stored [K,M] when a_transposed, B is stored [N,K] when b_transposed.
+// Work     2*M*N*K FLOP
+// Limits   any M,N,K >= 0; K == 0 writes zeros (or leaves C when accumulating); ld* >= row length
+// Numerics FP32 accumulation; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24
+struct GemmArgs {
+  std::int64_t m = 0, n = 0, k = 0;
+  const float* a = nullptr;
+  std::int64_t lda = 0;
+  const float* b = nullptr;
+  std::int64_t ldb = 0;
+  float* c = nullptr;
+  std::int64_t ldc = 0;
+  bool a_transposed = false;
+  bool b_transposed = false;
+  bool accumulate = false;
+  // BF16: factors are rounded to it, products and sums stay FP32.
+  Precision products = Precision::F32;
+};
+
+// Runs on all of `pool`'s threads. No heap allocation after the first call of a size class. The
+// result depends on the shapes and the pool's size alone: bit-identical from run to run.
+// Throws Error(InvalidArgument) naming the operation and the shapes.
+void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels = Kernels::Lab);
+
+// The same on the calling thread only, for callers that are parallel themselves.
+void gemm_one_thread(const GemmArgs& args, Kernels kernels = Kernels::Lab);
+
+}  // namespace lab

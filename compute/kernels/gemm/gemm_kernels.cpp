@@ -1,0 +1,312 @@
+#include "compute/kernels/gemm/gemm_kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/kernels/gemm/gemm_kernels.cpp"
+#include "hwy/cache_control.h"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lab {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+
+// From so many terms on, a C that is only written is asked for while they are summed.
+constexpr std::int64_t kTermsToPrefetch = 64;
+
+// Registers: MR*NV accumulators, NV of B and one of A must fit the 32 (AVX-512) or 16 there are.
+#if HWY_TARGET <= HWY_AVX3
+constexpr int kMr = 12;
+constexpr int kNv = 2;
+#else
+constexpr int kMr = 6;
+constexpr int kNv = 2;
+#endif
+constexpr int kLanes = hn::MaxLanes(D());
+constexpr int kNr = kNv * kLanes;
+
+// Loads of a part of a vector that do not touch the rest of its memory.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+constexpr bool kLoadsParts = true;
+#else
+constexpr bool kLoadsParts = false;
+#endif
+
+// A whose rows lie side by side for each term, as packed A and A stored transposed do.
+struct ColumnsOfA {
+  const float* p;
+  std::int64_t k_stride;
+  explicit ColumnsOfA(const TileArgs& t) : p(t.a), k_stride(t.a_k_stride) {}
+  const float* row(int i) const { return p + i; }
+  void next() { p += k_stride; }
+};
+
+struct RowsOfA {
+  const float* p;
+  std::int64_t row_stride, k_stride;
+  explicit RowsOfA(const TileArgs& t)
+      : p(t.a), row_stride(t.a_row_stride), k_stride(t.a_k_stride) {}
+  const float* row(int i) const { return p + i * row_stride; }
+  void next() { p += k_stride; }
+};
+
+// One term more for all rows; the last vector of B has `partial` columns where it is `kPartial`.
+template <int kRows, int kVecs, bool kPartial, class A>
+HWY_INLINE void AddTerms(const TileArgs& t, V (&acc)[kRows][kVecs], int partial) {
+  const D d;
+  const auto mask = hn::FirstN(d, static_cast<std::size_t>(partial));
+  A a(t);
+  const float* HWY_RESTRICT b = t.b;
+  for (std::int64_t p = 0; p < t.k; ++p) {
+    V bv[kVecs];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) {
+      const float* from = b + v * kLanes;
+      bv[v] = kPartial && v == kVecs - 1 ? hn::MaskedLoad(mask, d, from) : hn::LoadU(d, from);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      const V ai = hn::Set(d, *a.row(i));
+#pragma GCC unroll 4
+      for (int v = 0; v < kVecs; ++v) acc[i][v] = hn::MulAdd(ai, bv[v], acc[i][v]);
+    }
+    a.next();
+    b += t.b_k_stride;
+  }
+}
+
+// c[0, cols) for the columns of the last vector that are inside the tile.
+HWY_INLINE void StorePartial(const V value, int cols, bool accumulate, float* c) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  const D d;
+  const auto mask = hn::FirstN(d, static_cast<std::size_t>(cols));
+  hn::BlendedStore(accumulate ? hn::Add(value, hn::MaskedLoad(mask, d, c)) : value, mask, d, c);
+#else
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(value, D(), lanes);
+  for (int j = 0; j < cols; ++j) c[j] = accumulate ? c[j] + lanes[j] : lanes[j];
+#endif
+}
+
+template <int kRows, int kVecs, class A>
+void Tile(const TileArgs& t) {
+  const D d;
+  V acc[kRows][kVecs];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) acc[i][v] = hn::Zero(d);
+  }
+
+  if (t.accumulate || t.k >= kTermsToPrefetch) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVecs; ++v) hwy::Prefetch(t.c + i * t.ldc + v * kLanes);
+    }
+  }
+
+  const int partial = t.cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
+  if (kLoadsParts && partial < kLanes) {
+    AddTerms<kRows, kVecs, kLoadsParts, A>(t, acc, partial);
+  } else {
+    AddTerms<kRows, kVecs, false, A>(t, acc, kLanes);
+  }
+
+  const int whole = partial == kLanes ? kVecs : kVecs - 1;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    float* c = t.c + i * t.ldc;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) {
+      if (v >= whole) {
+        StorePartial(acc[i][v], partial, t.accumulate, c + v * kLanes);
+      } else if (t.accumulate) {
+        hn::StoreU(hn::Add(acc[i][v], hn::LoadU(d, c + v * kLanes)), d, c + v * kLanes);
+      } else {
+        hn::StoreU(acc[i][v], d, c + v * kLanes);
+      }
+    }
+  }
+}
+
+using TileFunction = void (*)(const TileArgs&);
+
+// Every smaller tile has a kernel of its own: index (rows - 1) * kNv + vectors - 1.
+template <class A, int... kIndex>
+constexpr std::array<TileFunction, sizeof...(kIndex)> MakeTiles(
+    std::integer_sequence<int, kIndex...>) {
+  return {&Tile<kIndex / kNv + 1, kIndex % kNv + 1, A>...};
+}
+
+template <class A>
+void AnyTile(const TileArgs& t) {
+  static constexpr auto kTiles = MakeTiles<A>(std::make_integer_sequence<int, kMr * kNv>());
+  const int vectors = (t.cols + kLanes - 1) / kLanes;
+  kTiles[static_cast<std::size_t>((t.rows - 1) * kNv + vectors - 1)](t);
+}
+
+// Any strides of A.
+void AnyTileOfRows(const TileArgs& t) {
+  if (t.a_row_stride == 1) return AnyTile<ColumnsOfA>(t);
+  AnyTile<RowsOfA>(t);
+}
+
+// Copies kWidth floats, vectors first.
+template <int kWidth>
+HWY_INLINE void CopyRow(const float* from, float* to) {
+  const D d;
+  const hn::CappedTag<float, 4> quad;
+  constexpr int kVectors = kWidth / kLanes * kLanes;
+  constexpr int kQuad = hn::MaxLanes(quad);
+  constexpr int kQuads = kWidth / kQuad * kQuad;
+#pragma GCC unroll 4
+  for (int i = 0; i < kVectors; i += kLanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+#pragma GCC unroll 4
+  for (int i = kVectors; i < kQuads; i += kQuad) {
+    hn::StoreU(hn::LoadU(quad, from + i), quad, to + i);
+  }
+  for (int i = kQuads; i < kWidth; ++i) to[i] = from[i];
+}
+
+// Whole strips whose rows lie side by side in memory: copied row after row through all of them,
+// since rows may be pages apart, where no hardware prefetcher follows.
+template <int kWidth>
+void PackWholeStrips(const PackArgs& p, int strips) {
+  constexpr std::int64_t kAhead = 8;
+  constexpr int kLine = 16;  // floats
+  for (std::int64_t k = 0; k < p.k; ++k) {
+    const float* from = p.source + k * p.k_stride;
+    const float* ahead = p.source + std::min(k + kAhead, p.k - 1) * p.k_stride;
+    for (int i = 0; i < strips * kWidth; i += kLine) hwy::Prefetch(ahead + i);
+    float* to = p.out + k * kWidth;
+    for (int s = 0; s < strips; ++s, from += kWidth, to += p.k * kWidth) {
+      CopyRow<kWidth>(from, to);
+    }
+  }
+}
+
+void PackAlongStrip(const PackArgs& p) {
+  const int strips = p.valid / p.width;
+  if (p.width == kNr) {
+    PackWholeStrips<kNr>(p, strips);
+  } else if (p.width == kMr) {
+    PackWholeStrips<kMr>(p, strips);
+  }
+  const bool known = p.width == kNr || p.width == kMr;
+  for (int first = known ? strips * p.width : 0; first < p.valid; first += p.width) {
+    const int valid = std::min(p.valid - first, p.width);
+    float* to = p.out + first * p.k;
+    for (std::int64_t k = 0; k < p.k; ++k, to += p.width) {
+      const float* from = p.source + k * p.k_stride + first;
+      for (int i = 0; i < valid; ++i) to[i] = from[i];
+      for (int i = valid; i < p.width; ++i) to[i] = 0;
+    }
+  }
+}
+
+// One number after the other: rows [i, i_end) of the strip, terms [k, k_end).
+void PackScalars(const PackArgs& p, int i, int i_end, std::int64_t k, std::int64_t k_end) {
+  for (; i < i_end; ++i) {
+    const float* from = p.source + i * p.strip_stride;
+    for (std::int64_t q = k; q < k_end; ++q) p.out[q * p.width + i] = from[q];
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+constexpr int kRowsAtOnce = 1;
+constexpr int kTermsAtOnce = 1;
+void PackBlock(const PackArgs& p, int i, std::int64_t k) {
+  PackScalars(p, i, i + 1, k, k + 1);
+}
+#else
+constexpr int kRowsAtOnce = 4;
+using Block = hn::CappedTag<float, 8>;
+constexpr int kTermsAtOnce = hn::MaxLanes(Block());
+
+// Four rows by as many terms as a vector of at most eight has, transposed in registers: each
+// quarter of 128 bits on its own.
+HWY_INLINE void PackBlock(const PackArgs& p, int i, std::int64_t k) {
+  const Block d;
+  const hn::Repartition<double, Block> pairs;
+  const hn::FixedTag<float, 4> quad;
+  const float* from = p.source + i * p.strip_stride + k;
+  const auto r0 = hn::LoadU(d, from);
+  const auto r1 = hn::LoadU(d, from + p.strip_stride);
+  const auto r2 = hn::LoadU(d, from + 2 * p.strip_stride);
+  const auto r3 = hn::LoadU(d, from + 3 * p.strip_stride);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  const decltype(r0) terms[4] = {hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)),
+                                 hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)),
+                                 hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)),
+                                 hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
+  float* to = p.out + k * p.width + i;
+#pragma GCC unroll 4
+  for (int q = 0; q < 4; ++q) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+    hn::StoreU(hn::LowerHalf(quad, terms[q]), quad, to + q * p.width);
+    hn::StoreU(hn::UpperHalf(quad, terms[q]), quad, to + (q + 4) * p.width);
+#else
+    hn::StoreU(terms[q], quad, to + q * p.width);
+#endif
+  }
+}
+#endif
+
+// The strip is strided and k is side by side: transpose in small blocks.
+void PackAcrossStrip(const PackArgs& p) {
+  const int whole_rows = p.valid / kRowsAtOnce * kRowsAtOnce;
+  const std::int64_t whole_terms = p.k / kTermsAtOnce * kTermsAtOnce;
+  for (std::int64_t k = 0; k < whole_terms; k += kTermsAtOnce) {
+    for (int i = 0; i < whole_rows; i += kRowsAtOnce) PackBlock(p, i, k);
+  }
+  PackScalars(p, 0, whole_rows, whole_terms, p.k);
+  PackScalars(p, whole_rows, p.valid, 0, p.k);
+  for (std::int64_t k = 0; k < p.k && p.valid < p.width; ++k) {
+    std::fill(p.out + k * p.width + p.valid, p.out + (k + 1) * p.width, 0.0F);
+  }
+}
+
+void Pack(const PackArgs& p) {
+  if (p.strip_stride == 1) return PackAlongStrip(p);
+  PackArgs strip = p;
+  for (int left = p.valid; left > 0; left -= p.width) {
+    strip.valid = std::min(left, p.width);
+    PackAcrossStrip(strip);
+    strip.source += p.width * p.strip_stride;
+    strip.out += p.width * p.k;
+  }
+}
+
+const GemmKernels* Kernels() {
+  static constexpr GemmKernels kKernels{
+      HWY_TARGET, kMr, kNr, kLanes, kLoadsParts, &AnyTile<ColumnsOfA>, &AnyTileOfRows, &Pack};
+  return &kKernels;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lab
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lab {
+
+HWY_EXPORT(Kernels);
+
+const GemmKernels& gemm_kernels() {
+  return *HWY_DYNAMIC_DISPATCH(Kernels)();
+}
+
+}  // namespace lab
+#endif

@@ -1,0 +1,88 @@
+#include "compute/kernels/gemm/peak.h"
+
+#include <vector>
+
+#include "compute/kernels/gemm/bf16_kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/kernels/gemm/peak.cpp"
+#include "hwy/foreach_target.h"  // must come before highway.h
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lab {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Latency times units is 8 to 10 on today's processors; 12 chains leave room in 16 registers.
+constexpr int kChains = 12;
+
+double FmaLoop(std::int64_t iterations, float seed, float* result) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  const V factor = hn::Set(d, 0.5F);
+  const V term = hn::Set(d, seed);
+  V chain[kChains];
+#pragma GCC unroll 16
+  for (int c = 0; c < kChains; ++c) chain[c] = hn::Set(d, seed + static_cast<float>(c));
+  for (std::int64_t i = 0; i < iterations; ++i) {
+#pragma GCC unroll 16
+    for (int c = 0; c < kChains; ++c) chain[c] = hn::MulAdd(chain[c], factor, term);
+  }
+  V sum = hn::Zero(d);
+#pragma GCC unroll 16
+  for (int c = 0; c < kChains; ++c) sum = hn::Add(sum, chain[c]);
+  const auto lanes = static_cast<double>(hn::Lanes(d));
+  // The mean of all chains, which is near 2 * seed.
+  *result = hn::GetLane(hn::SumOfLanes(d, sum)) / static_cast<float>(kChains * lanes);
+  return 2.0 * kChains * lanes * static_cast<double>(iterations);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lab
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lab {
+
+HWY_EXPORT(FmaLoop);
+
+double fma_loop(std::int64_t iterations, float seed, float* result) {
+  return HWY_DYNAMIC_DISPATCH(FmaLoop)(iterations, seed, result);
+}
+
+PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
+                        Precision products) {
+  constexpr std::int64_t kIterations = 200'000;  // about a millisecond
+  struct alignas(64) Slot {
+    float result = 0;
+    double flop = 0;
+  };
+  PeakSample sample;
+  sample.device = device;
+  sample.dtype = products;
+  sample.threads = pool == nullptr ? 1 : pool->size();
+  std::vector<Slot> slots(static_cast<std::size_t>(sample.threads));
+  const auto loop = products == Precision::BF16 ? bf16_kernels().peak_loop : &fma_loop;
+  const auto work = [&](int t) {
+    Slot& slot = slots[static_cast<std::size_t>(t)];
+    // Each call goes on from the last one's result; the values stay near 1/2.
+    slot.flop = loop(kIterations, slot.result * 0.25F + 0.25F, &slot.result);
+  };
+  sample.time = measure(
+      [&] {
+        if (pool == nullptr) {
+          work(0);
+        } else {
+          pool->run(work);
+        }
+      },
+      options);
+  double flop = 0;
+  for (const Slot& slot : slots) flop += slot.flop;
+  sample.gflops = flop / sample.time.min_s / 1e9;
+  return sample;
+}
+
+}  // namespace lab
+#endif

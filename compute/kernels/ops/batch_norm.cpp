@@ -1,0 +1,109 @@
+#include "compute/kernels/ops/batch_norm.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/kernels/ops/batch_norm.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "compute/kernels/ops/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lab::simd::HWY_NAMESPACE {
+
+void CentredSquareSums(const float* x, const float* mean, std::int64_t rows, std::int64_t cols,
+                       double* sums) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float* row = x + r * cols;
+    for_double_lanes(cols, [&](auto df, auto d, std::int64_t c) HWY_ATTR {
+      const auto v = hn::PromoteTo(d, hn::Sub(hn::LoadU(df, row + c), hn::LoadU(df, mean + c)));
+      hn::StoreU(hn::MulAdd(v, v, hn::LoadU(d, sums + c)), d, sums + c);
+    });
+  }
+}
+
+void Normalise(const float* x, const float* residual, float* y, const NormArgs& args,
+               std::int64_t rows, std::int64_t cols) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float* from = x + r * cols;
+    float* to = y + r * cols;
+    for_lanes(cols, [&](auto d, std::int64_t c) HWY_ATTR {
+      const auto centred = hn::Sub(hn::LoadU(d, from + c), hn::LoadU(d, args.mean + c));
+      auto v = hn::MulAdd(centred, hn::LoadU(d, args.scale + c), hn::LoadU(d, args.shift + c));
+      if (residual != nullptr) v = hn::Add(v, hn::LoadU(d, residual + r * cols + c));
+      const auto off = hn::Lt(v, hn::Zero(d));
+      hn::StoreU(args.relu ? hn::IfThenZeroElse(off, v) : v, d, to + c);
+    });
+  }
+}
+
+// dy, or dy where y > 0 under relu.
+template <class D>
+HWY_INLINE hn::Vec<D> Gradient(D d, const float* y, const float* dy, bool relu) {
+  const auto g = hn::LoadU(d, dy);
+  return relu ? hn::IfThenZeroElse(hn::Le(hn::LoadU(d, y), hn::Zero(d)), g) : g;
+}
+
+void NormBackwardSums(const float* x, const float* y, const float* dy, const NormArgs& args,
+                      std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t at = r * cols;
+    for_double_lanes(cols, [&](auto df, auto d, std::int64_t c) HWY_ATTR {
+      const auto g = hn::PromoteTo(d, Gradient(df, y + at + c, dy + at + c, args.relu));
+      const auto v =
+          hn::PromoteTo(d, hn::Sub(hn::LoadU(df, x + at + c), hn::LoadU(df, args.mean + c)));
+      hn::StoreU(hn::Add(g, hn::LoadU(d, sum_g + c)), d, sum_g + c);
+      hn::StoreU(hn::MulAdd(g, v, hn::LoadU(d, sum_gx + c)), d, sum_gx + c);
+    });
+  }
+}
+
+void NormBackward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
+                  const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
+                  std::int64_t cols) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t at = r * cols;
+    for_lanes(cols, [&](auto d, std::int64_t c) HWY_ATTR {
+      const auto g = Gradient(d, y + at + c, dy + at + c, args.relu);
+      const auto v = hn::Sub(hn::LoadU(d, x + at + c), hn::LoadU(d, args.mean + c));
+      const auto rest = hn::MulAdd(v, hn::LoadU(d, slope + c), hn::LoadU(d, mean_g + c));
+      if (d_residual != nullptr) hn::StoreU(g, d, d_residual + at + c);
+      hn::StoreU(hn::Mul(hn::LoadU(d, args.scale + c), hn::Sub(g, rest)), d, dx + at + c);
+    });
+  }
+}
+
+}  // namespace lab::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lab::simd {
+
+HWY_EXPORT(CentredSquareSums);
+HWY_EXPORT(Normalise);
+HWY_EXPORT(NormBackwardSums);
+HWY_EXPORT(NormBackward);
+
+void centred_square_sums(const float* x, const float* mean, std::int64_t rows, std::int64_t cols,
+                         double* sums) {
+  HWY_DYNAMIC_DISPATCH(CentredSquareSums)(x, mean, rows, cols, sums);
+}
+
+void normalise(const float* x, const float* residual, float* y, const NormArgs& args,
+               std::int64_t rows, std::int64_t cols) {
+  HWY_DYNAMIC_DISPATCH(Normalise)(x, residual, y, args, rows, cols);
+}
+
+void norm_backward_sums(const float* x, const float* y, const float* dy, const NormArgs& args,
+                        std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx) {
+  HWY_DYNAMIC_DISPATCH(NormBackwardSums)(x, y, dy, args, rows, cols, sum_g, sum_gx);
+}
+
+void norm_backward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
+                   const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
+                   std::int64_t cols) {
+  HWY_DYNAMIC_DISPATCH(NormBackward)
+  (x, y, dy, dx, d_residual, args, mean_g, slope, rows, cols);
+}
+
+}  // namespace lab::simd
+#endif

@@ -1,0 +1,287 @@
+#include "compute/kernels/ops/winograd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/kernels/ops/winograd.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace lab::simd::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<float, kWinogradChannels>;
+using V = hn::Vec<D>;
+constexpr std::int64_t kLanes = hn::MaxLanes(D());
+
+HWY_INLINE V Times(float factor, V v) {
+  return hn::Mul(hn::Set(D(), factor), v);
+}
+// factor * v + w
+HWY_INLINE V TimesPlus(float factor, V v, V w) {
+  return hn::MulAdd(hn::Set(D(), factor), v, w);
+}
+
+// The one-dimensional transforms. Each reads all of `v` before it writes.
+template <int kOutputs>
+struct Filter;
+
+template <>
+struct Filter<2> {
+  static HWY_INLINE void Input(const V* v, V* t) {
+    t[0] = hn::Sub(v[0], v[2]);
+    t[1] = hn::Add(v[1], v[2]);
+    t[2] = hn::Sub(v[2], v[1]);
+    t[3] = hn::Sub(v[1], v[3]);
+  }
+  static HWY_INLINE void Output(const V* v, V* y) {
+    y[0] = hn::Add(v[0], hn::Add(v[1], v[2]));
+    y[1] = hn::Sub(hn::Sub(v[1], v[2]), v[3]);
+  }
+  static HWY_INLINE void OutputGradient(const V* y, V* t) {
+    t[0] = y[0];
+    t[1] = hn::Add(y[0], y[1]);
+    t[2] = hn::Sub(y[0], y[1]);
+    t[3] = hn::Neg(y[1]);
+  }
+  static HWY_INLINE void Kernel(const V* g, V* t) {
+    const V even = Times(0.5F, hn::Add(g[0], g[2]));
+    t[0] = g[0];
+    t[1] = TimesPlus(0.5F, g[1], even);
+    t[2] = TimesPlus(-0.5F, g[1], even);
+    t[3] = g[2];
+  }
+  static HWY_INLINE void KernelGradient(const V* t, V* g) {
+    const V even = Times(0.5F, hn::Add(t[1], t[2]));
+    g[0] = hn::Add(t[0], even);
+    g[1] = Times(0.5F, hn::Sub(t[1], t[2]));
+    g[2] = hn::Add(even, t[3]);
+  }
+};
+
+template <>
+struct Filter<4> {
+  static constexpr float a = 0.625F, b = 1.5F;
+  static constexpr float a2 = a * a, b2 = b * b, a3 = a2 * a, b3 = b2 * b;
+  static constexpr float product = a2 * b2, sum = a2 + b2;
+  static constexpr float kernel_0 = static_cast<float>(1.0 / product);
+  static constexpr float kernel_a = static_cast<float>(1.0 / (2.0 * a2 * (a2 - b2)));
+  static constexpr float kernel_b = static_cast<float>(1.0 / (2.0 * b2 * (b2 - a2)));
+
+  static HWY_INLINE void Input(const V* v, V* t) {
+    const V even_a = TimesPlus(-b2, v[2], v[4]);
+    const V odd_a = Times(a, TimesPlus(-b2, v[1], v[3]));
+    const V even_b = TimesPlus(-a2, v[2], v[4]);
+    const V odd_b = Times(b, TimesPlus(-a2, v[1], v[3]));
+    t[0] = TimesPlus(product, v[0], TimesPlus(-sum, v[2], v[4]));
+    t[5] = TimesPlus(product, v[1], TimesPlus(-sum, v[3], v[5]));
+    t[1] = hn::Add(even_a, odd_a);
+    t[2] = hn::Sub(even_a, odd_a);
+    t[3] = hn::Add(even_b, odd_b);
+    t[4] = hn::Sub(even_b, odd_b);
+  }
+  static HWY_INLINE void Output(const V* v, V* y) {
+    const V even_a = hn::Add(v[1], v[2]), odd_a = hn::Sub(v[1], v[2]);
+    const V even_b = hn::Add(v[3], v[4]), odd_b = hn::Sub(v[3], v[4]);
+    y[0] = hn::Add(v[0], hn::Add(even_a, even_b));
+    y[1] = TimesPlus(a, odd_a, Times(b, odd_b));
+    y[2] = TimesPlus(a2, even_a, Times(b2, even_b));
+    y[3] = TimesPlus(a3, odd_a, TimesPlus(b3, odd_b, v[5]));
+  }
+  static HWY_INLINE void OutputGradient(const V* y, V* t) {
+    const V even_a = TimesPlus(a2, y[2], y[0]), odd_a = TimesPlus(a3, y[3], Times(a, y[1]));
+    const V even_b = TimesPlus(b2, y[2], y[0]), odd_b = TimesPlus(b3, y[3], Times(b, y[1]));
+    t[0] = y[0];
+    t[1] = hn::Add(even_a, odd_a);
+    t[2] = hn::Sub(even_a, odd_a);
+    t[3] = hn::Add(even_b, odd_b);
+    t[4] = hn::Sub(even_b, odd_b);
+    t[5] = y[3];
+  }
+  static HWY_INLINE void Kernel(const V* g, V* t) {
+    const V even_a = Times(kernel_a, TimesPlus(a2, g[2], g[0])), odd_a = Times(kernel_a * a, g[1]);
+    const V even_b = Times(kernel_b, TimesPlus(b2, g[2], g[0])), odd_b = Times(kernel_b * b, g[1]);
+    t[0] = Times(kernel_0, g[0]);
+    t[1] = hn::Add(even_a, odd_a);
+    t[2] = hn::Sub(even_a, odd_a);
+    t[3] = hn::Add(even_b, odd_b);
+    t[4] = hn::Sub(even_b, odd_b);
+    t[5] = g[2];
+  }
+  static HWY_INLINE void KernelGradient(const V* t, V* g) {
+    const V even_a = Times(kernel_a, hn::Add(t[1], t[2]));
+    const V odd_a = Times(kernel_a * a, hn::Sub(t[1], t[2]));
+    const V even_b = Times(kernel_b, hn::Add(t[3], t[4]));
+    const V odd_b = Times(kernel_b * b, hn::Sub(t[3], t[4]));
+    g[0] = TimesPlus(kernel_0, t[0], hn::Add(even_a, even_b));
+    g[1] = hn::Add(odd_a, odd_b);
+    g[2] = TimesPlus(a2, even_a, TimesPlus(b2, even_b, t[5]));
+  }
+};
+
+// The transform of columns, then of rows: load(i, j) for kIn x kIn, store(i, j, v) for kOut x kOut.
+template <int kIn, int kOut, class Transform, class Load, class Store>
+HWY_INLINE void BothWays(const Transform& transform, const Load& load, const Store& store) {
+  V half[kOut][kIn];
+#pragma GCC unroll 8
+  for (int j = 0; j < kIn; ++j) {
+    V in[kIn], out[kOut];
+#pragma GCC unroll 8
+    for (int i = 0; i < kIn; ++i) in[i] = load(i, j);
+    transform(in, out);
+#pragma GCC unroll 8
+    for (int i = 0; i < kOut; ++i) half[i][j] = out[i];
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kOut; ++i) {
+    V out[kOut];
+    transform(half[i], out);
+#pragma GCC unroll 8
+    for (int j = 0; j < kOut; ++j) store(i, j, out[j]);
+  }
+}
+
+// Calls body(c, offset) for each vector of channels; `offset` is its place in a row of points.
+template <class Body>
+HWY_INLINE void ForChannels(std::int64_t channels, const PointArray& points, std::int64_t row,
+                            const Body& body) {
+  for (std::int64_t first = 0; first < channels; first += points.strip) {
+    const std::int64_t end = first + points.strip < channels ? first + points.strip : channels;
+    const std::int64_t at = first / points.strip * points.strip_stride + row * points.strip;
+    for (std::int64_t c = first; c < end; c += kLanes) body(c, at + c - first);
+  }
+}
+
+// Which pixels of a kSize x kSize tile are inside of the image, and where.
+template <int kSize>
+struct Window {
+  std::int64_t offset[kSize][kSize];
+  bool inside[kSize][kSize];
+  bool all = true;
+
+  explicit Window(const TilePlace& at) {
+    for (int i = 0; i < kSize; ++i) {
+      for (int j = 0; j < kSize; ++j) {
+        const std::int64_t y = at.y + i, x = at.x + j;
+        inside[i][j] = y >= 0 && y < at.height && x >= 0 && x < at.width;
+        all = all && inside[i][j];
+        offset[i][j] = inside[i][j] ? (y * at.width + x) * at.channels : 0;
+      }
+    }
+  }
+};
+
+// A transform of kIn x kIn pixels to kOut x kOut points.
+template <int kIn, int kOut, class Transform>
+HWY_INLINE void FromPixels(const Transform& transform, const float* image, const TilePlace& at,
+                           const PointArray& to, std::int64_t row) {
+  const D d;
+  const Window<kIn> window(at);
+  const auto run = [&](const auto& load_at) HWY_ATTR {
+    ForChannels(at.channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
+      float* out = to.data + offset;
+      BothWays<kIn, kOut>(
+          transform, [&](int i, int j) HWY_ATTR { return load_at(i, j, c); },
+          [&](int i, int j, V v)
+              HWY_ATTR { hn::StoreU(v, d, out + (i * kOut + j) * to.point_stride); });
+    });
+  };
+  if (window.all) {
+    const float* first = image + window.offset[0][0];
+    const std::int64_t line = at.width * at.channels;
+    run([&](int i, int j, std::int64_t c)
+            HWY_ATTR { return hn::LoadU(d, first + i * line + j * at.channels + c); });
+  } else {
+    run([&](int i, int j, std::int64_t c) HWY_ATTR {
+      return window.inside[i][j] ? hn::LoadU(d, image + window.offset[i][j] + c) : hn::Zero(d);
+    });
+  }
+}
+
+template <int kOutputs>
+struct Transforms {
+  using F = Filter<kOutputs>;
+  static constexpr int kSize = kOutputs + 2;
+
+  static void Input(const float* image, const TilePlace& at, const PointArray& to,
+                    std::int64_t row) {
+    FromPixels<kSize, kSize>([](const V* in, V* out) HWY_ATTR { F::Input(in, out); }, image, at, to,
+                             row);
+  }
+
+  static void OutputGradient(const float* image, const TilePlace& at, const PointArray& to,
+                             std::int64_t row) {
+    FromPixels<kOutputs, kSize>([](const V* in, V* out) HWY_ATTR { F::OutputGradient(in, out); },
+                                image, at, to, row);
+  }
+
+  static void Output(const PointArray& from, std::int64_t row, const float* bias, bool accumulate,
+                     const TilePlace& at, float* image) {
+    const D d;
+    const Window<kOutputs> window(at);
+    ForChannels(at.channels, from, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
+      const float* points = from.data + offset;
+      const V shift = bias == nullptr ? hn::Zero(d) : hn::LoadU(d, bias + c);
+      BothWays<kSize, kOutputs>(
+          [](const V* in, V* out) HWY_ATTR { F::Output(in, out); },
+          [&](int i, int j)
+              HWY_ATTR { return hn::LoadU(d, points + (i * kSize + j) * from.point_stride); },
+          [&](int i, int j, V v) HWY_ATTR {
+            if (!window.inside[i][j]) return;
+            float* to = image + window.offset[i][j] + c;
+            const V sum = hn::Add(v, shift);
+            hn::StoreU(accumulate ? hn::Add(sum, hn::LoadU(d, to)) : sum, d, to);
+          });
+    });
+  }
+
+  static void Kernel(const float* kernel, std::int64_t tap_stride, std::int64_t channels,
+                     bool turned, const PointArray& to, std::int64_t row) {
+    const D d;
+    ForChannels(channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
+      float* out = to.data + offset;
+      BothWays<3, kSize>([](const V* in, V* t) HWY_ATTR { F::Kernel(in, t); },
+                         [&](int i, int j) HWY_ATTR {
+                           const int tap = turned ? 8 - (i * 3 + j) : i * 3 + j;
+                           return hn::LoadU(d, kernel + tap * tap_stride + c);
+                         },
+                         [&](int i, int j, V v) HWY_ATTR {
+                           hn::StoreU(v, d, out + (i * kSize + j) * to.point_stride);
+                         });
+    });
+  }
+
+  static void KernelGradient(const float* points, std::int64_t point_stride, std::int64_t channels,
+                             float* d_kernel) {
+    const D d;
+    for (std::int64_t c = 0; c < channels; c += kLanes) {
+      BothWays<kSize, 3>([](const V* in, V* out) HWY_ATTR { F::KernelGradient(in, out); },
+                         [&](int i, int j) HWY_ATTR {
+                           return hn::LoadU(d, points + (i * kSize + j) * point_stride + c);
+                         },
+                         [&](int i, int j, V v)
+                             HWY_ATTR { hn::StoreU(v, d, d_kernel + (i * 3 + j) * channels + c); });
+    }
+  }
+
+  static constexpr WinogradTransforms kTable{&Input, &OutputGradient, &Output, &Kernel,
+                                             &KernelGradient};
+};
+
+const WinogradTransforms* Table(int outputs) {
+  return outputs == 2 ? &Transforms<2>::kTable : &Transforms<4>::kTable;
+}
+
+}  // namespace lab::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lab::simd {
+
+HWY_EXPORT(Table);
+
+const WinogradTransforms& winograd_transforms(int outputs) {
+  return *HWY_DYNAMIC_DISPATCH(Table)(outputs);
+}
+
+}  // namespace lab::simd
+#endif

@@ -1,0 +1,151 @@
+#include "compute/machine/cpu_topology.h"
+
+#include <hwloc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "compute/machine/affinity.h"
+
+namespace lab {
+namespace {
+
+struct TopologyEnd {
+  void operator()(hwloc_topology_t t) const { hwloc_topology_destroy(t); }
+};
+using Topology = std::unique_ptr<hwloc_topology, TopologyEnd>;
+
+Topology load(const std::string& synthetic) {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return nullptr;
+  Topology topology(raw);
+  if (!synthetic.empty() && hwloc_topology_set_synthetic(raw, synthetic.c_str()) != 0) {
+    return nullptr;
+  }
+  return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
+}
+
+// What the affinity mask allows, at least one.
+std::vector<int> allowed_threads() {
+  std::vector<int> numbers = thread_affinity();
+  if (numbers.empty()) numbers.push_back(0);
+  return numbers;
+}
+
+std::vector<int> members(hwloc_const_bitmap_t set) {
+  std::vector<int> numbers;
+  for (int i = hwloc_bitmap_first(set); i >= 0; i = hwloc_bitmap_next(set, i)) numbers.push_back(i);
+  return numbers;
+}
+
+std::vector<int> both(const std::vector<int>& a, const std::vector<int>& b) {
+  std::vector<int> shared;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(shared));
+  return shared;
+}
+
+int first_node(hwloc_obj_t core) {
+  return core->nodeset ? std::max(0, hwloc_bitmap_first(core->nodeset)) : 0;
+}
+
+std::vector<CpuCore> read_cores(hwloc_topology_t topology, const std::vector<int>& allowed) {
+  std::vector<CpuCore> cores;
+  // Some virtual machines show processing units without cores.
+  const bool has_cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
+  const hwloc_obj_type_t type = has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  for (hwloc_obj_t obj = nullptr; (obj = hwloc_get_next_obj_by_type(topology, type, obj));) {
+    CpuCore core;
+    core.hardware_threads = both(members(obj->cpuset), allowed);
+    if (core.hardware_threads.empty()) continue;
+    core.os_number = core.hardware_threads.front();
+    const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, obj);
+    core.package = package ? static_cast<int>(package->logical_index) : 0;
+    core.numa_node = first_node(obj);
+    cores.push_back(std::move(core));
+  }
+  return cores;
+}
+
+std::vector<CpuCache> read_caches(hwloc_topology_t topology) {
+  std::vector<CpuCache> caches;
+  constexpr hwloc_obj_type_t kTypes[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
+                                         HWLOC_OBJ_L4CACHE};
+  for (const hwloc_obj_type_t type : kTypes) {
+    for (hwloc_obj_t obj = nullptr; (obj = hwloc_get_next_obj_by_type(topology, type, obj));) {
+      const auto& cache = obj->attr->cache;
+      caches.push_back({static_cast<int>(cache.depth), static_cast<std::int64_t>(cache.size),
+                        static_cast<int>(cache.linesize), members(obj->cpuset)});
+    }
+  }
+  return caches;
+}
+
+std::string read_name(hwloc_topology_t topology) {
+  const hwloc_obj_t package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, nullptr);
+  const char* name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : nullptr;
+  return name ? name : "";
+}
+
+}  // namespace
+
+CpuTopology read_topology(const std::string& synthetic) {
+  CpuTopology result;
+  std::vector<int> allowed = allowed_threads();
+  if (const Topology topology = load(synthetic)) {
+    if (!synthetic.empty()) allowed = members(hwloc_topology_get_topology_cpuset(topology.get()));
+    result = {read_name(topology.get()), read_cores(topology.get(), allowed),
+              read_caches(topology.get())};
+  }
+  if (result.cores.empty()) {
+    for (const int number : allowed) result.cores.push_back({number, {number}, 0, 0});
+  }
+  return result;
+}
+
+DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore>& cores) {
+  DeviceInfo info;
+  info.name = topology.name.empty() ? "unknown processor" : topology.name;
+  std::set<int> packages, nodes;
+  std::vector<int> threads;
+  for (const CpuCore& core : cores) {
+    info.cores.push_back(core.os_number);
+    info.hardware_threads.push_back(core.hardware_threads);
+    packages.insert(core.package);
+    nodes.insert(core.numa_node);
+    threads.insert(threads.end(), core.hardware_threads.begin(), core.hardware_threads.end());
+  }
+  std::sort(threads.begin(), threads.end());
+  info.threads = static_cast<int>(cores.size());
+  info.packages = static_cast<int>(packages.size());
+  info.numa_nodes.assign(nodes.begin(), nodes.end());
+  for (const CpuCache& cache : topology.caches) {
+    if (both(cache.hardware_threads, threads).empty()) continue;
+    const auto same = std::find_if(info.caches.begin(), info.caches.end(), [&](const auto& c) {
+      return c.level == cache.level && c.size_bytes == cache.size_bytes;
+    });
+    if (same != info.caches.end()) {
+      ++same->instances;
+    } else {
+      info.caches.push_back({cache.level, cache.size_bytes, 1, cache.line_bytes});
+    }
+  }
+  return info;
+}
+
+std::vector<CpuCore> cores_within(std::vector<CpuCore> cores, double quota) {
+  const double enough = std::max(std::ceil(quota), 1.0);
+  if (enough < static_cast<double>(cores.size())) cores.resize(static_cast<std::size_t>(enough));
+  return cores;
+}
+
+std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, int devices) {
+  const auto n = static_cast<std::int64_t>(cores.size());
+  if (devices > n) return {cores[static_cast<std::size_t>(index % n)]};
+  const std::int64_t begin = n * index / devices;
+  const std::int64_t end = n * (index + 1) / devices;
+  return {cores.begin() + begin, cores.begin() + end};
+}
+
+}  // namespace lab

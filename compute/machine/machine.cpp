@@ -1,0 +1,276 @@
+#include "compute/machine/machine.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "compute/machine/card_info.h"
+#include "compute/machine/control_group.h"
+#include "compute/machine/cpu_topology.h"
+#include "compute/machine/memory_info.h"
+#include "compute/machine/nvidia_cards.h"
+#include "compute/machine/nvidia_probe.h"
+#include "compute/machine/simd_level.h"
+#include "compute/machine/system_files.h"
+#include "compute/core/error.h"
+
+namespace lab {
+namespace {
+
+constexpr int kMaxCpuDevices = 4096;
+// The rest of what is free stays with the system and the lab's own window.
+constexpr double kUsableShare = 0.9;
+
+std::string system_name() {
+  std::string name = "Linux";
+  if (const auto text = read_text("/etc/os-release")) {
+    const auto at = text->find("PRETTY_NAME=\"");
+    if (at != std::string::npos) {
+      const auto begin = at + 13;
+      name = text->substr(begin, text->find('"', begin) - begin);
+    }
+  }
+  utsname names{};
+  return uname(&names) == 0 ? fmt::format("{}, kernel {}", name, names.release) : name;
+}
+
+std::string host_name() {
+  utsname names{};
+  return uname(&names) == 0 ? names.nodename : "unknown host";
+}
+
+Maybe<double> max_clock_mhz(const std::vector<int>& cores) {
+  std::int64_t best_khz = 0;
+  for (const int core : cores) {
+    const std::string file =
+        fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", core);
+    best_khz = std::max(best_khz, read_number(file).value_or(0));
+  }
+  if (best_khz > 0) return static_cast<double>(best_khz) / 1000;
+  return Maybe<double>::missing(
+      "the kernel shows no highest clock (no cpufreq; usual in virtual machines)");
+}
+
+bool is_virtual_machine() {
+  const std::string cpuinfo = read_text("/proc/cpuinfo").value_or("");
+  const std::string flags = ' ' + find_field(cpuinfo, "flags").value_or("") + ' ';
+  return flags.find(" hypervisor ") != std::string::npos;
+}
+
+std::string hardware_threads(const std::vector<CpuCore>& cores) {
+  std::size_t threads = 0;
+  for (const CpuCore& core : cores) threads += core.hardware_threads.size();
+  return threads == cores.size()
+             ? fmt::format("{}, one a core", threads)
+             : fmt::format("{}; the lab uses one a core, {}", threads, cores.size());
+}
+
+std::string processor_quota(double quota, std::size_t used, std::size_t all) {
+  return fmt::format(
+      "{:.3g} processors' worth of time, set by the cgroup; the lab uses {} of {} core{}", quota,
+      used, all, all == 1 ? "" : "s");
+}
+
+std::string memory_limit(const MemoryInfo& memory, int processes) {
+  return (memory.limited_by.empty()
+              ? "90 % of what was available when the lab started"
+              : "90 % of what was available within the " + memory.limited_by) +
+         (processes > 1 ? fmt::format(", divided between {} processes", processes) : "");
+}
+
+std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
+  CpuTopology topology = read_topology();
+  const std::size_t all_cores = topology.cores.size();
+  std::optional<double> quota = read_cpu_quota();
+  if (quota) *quota /= processes;
+  if (quota) topology.cores = cores_within(std::move(topology.cores), *quota);
+  const MemoryInfo memory = read_memory();
+  const SimdLevel simd = simd_level();
+  const bool virtual_machine = is_virtual_machine();
+  const auto usable =
+      static_cast<std::int64_t>(kUsableShare * static_cast<double>(memory.available_bytes)) /
+      processes;
+  std::vector<DeviceInfo> infos;
+  infos.reserve(static_cast<std::size_t>(devices));
+  for (int i = 0; i < devices; ++i) {
+    const std::vector<CpuCore> cores = split_cores(topology.cores, i, devices);
+    DeviceInfo info = describe_cores(topology, cores);
+    info.device = cpu(i);
+    info.simd = simd.name;
+    info.simd_detail = simd.detail;
+    info.clock_max_mhz = max_clock_mhz(info.cores);
+    info.memory_total_bytes = memory.total_bytes;
+    info.memory_limit_bytes = usable / devices;
+    info.details.emplace_back("Hardware threads", hardware_threads(cores));
+    if (virtual_machine) {
+      info.details.emplace_back("Virtual machine", "yes: cores and clocks may be shared");
+    }
+    if (quota) {
+      info.details.emplace_back("Processor quota",
+                                processor_quota(*quota, topology.cores.size(), all_cores));
+    }
+    info.details.emplace_back("Memory limit", memory_limit(memory, processes));
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+NvidiaProbe nvidia_probe(const MachineOptions& options, const GpuOffer& offer) {
+  NvidiaProbe probe;
+  probe.root = options.root;
+  probe.may_wake = options.wake_cards;
+  probe.refusal = offer.reason;
+  probe.driver_refused = offer.driver_answered;
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {  // NOLINT(concurrency-mt-unsafe)
+    probe.visible_devices = std::string(visible);
+  }
+  return probe;
+}
+
+}  // namespace
+
+DeviceContext::DeviceContext(DeviceInfo info)
+    : info_(std::move(info)), memory_(info_.device, info_.memory_limit_bytes, [] {
+        return read_memory().available_bytes;
+      }) {}
+
+DeviceContext::DeviceContext(DeviceInfo info, GpuDevice& card)
+    : info_(std::move(info)),
+      card_(&card),
+      memory_(info_.device, info_.memory_limit_bytes),
+      staging_(std::make_unique<GpuStaging>(card)) {}
+
+GpuStaging& DeviceContext::staging() {
+  if (!staging_) {
+    throw Error(Errc::Unsupported,
+                fmt::format("{} is no card: it needs no staging memory", to_string(info_.device)));
+  }
+  return *staging_;
+}
+
+ThreadPool& DeviceContext::threads() {
+  if (card_ != nullptr) {
+    throw Error(Errc::Unsupported,
+                fmt::format("{} is a card and has no CPU threads; choose cpu:0 for this",
+                            to_string(device())));
+  }
+  std::call_once(threads_once_, [this] { threads_ = std::make_unique<ThreadPool>(info_.cores); });
+  return *threads_;
+}
+
+Machine::Machine(const MachineOptions& options) {
+  if (options.cpu_devices < 1 || options.cpu_devices > kMaxCpuDevices) {
+    throw Error(Errc::Usage, fmt::format("--cpu-devices {}: choose between 1 and {}",
+                                         options.cpu_devices, kMaxCpuDevices));
+  }
+  info_.host = host_name();
+  info_.system = system_name();
+  info_.devices = describe_cpus(options.cpu_devices, std::max(1, options.processes));
+  for (const DeviceInfo& info : info_.devices) {
+    contexts_.push_back(std::make_unique<DeviceContext>(info));
+  }
+  num_cpus_ = static_cast<int>(contexts_.size());
+  add_cards(options);
+}
+
+void Machine::add_cards(const MachineOptions& options) {
+  GpuOffer offer;
+  const bool may_start_driver = options.wake_cards || !a_card_sleeps(options.root);
+  if (options.open_gpus && may_start_driver) offer = options.open_gpus();
+  for (const RefusedCard& card : offer.refused) {
+    info_.absent.push_back({card.facts.name, card.reason, card.facts.pci_bus_id});
+  }
+  if (!offer.backend) {
+    if (info_.absent.empty()) info_.absent = find_unusable_gpus(nvidia_probe(options, offer));
+    return;
+  }
+  gpus_ = std::move(offer.backend);
+  for (GpuDevice* card : gpus_->devices()) {
+    info_.devices.push_back(describe_card(card->facts(), *gpus_));
+    contexts_.push_back(std::make_unique<DeviceContext>(info_.devices.back(), *card));
+  }
+}
+
+Machine::~Machine() = default;
+
+const MachineInfo& Machine::info() const {
+  return info_;
+}
+
+std::vector<Device> Machine::devices() const {
+  std::vector<Device> all;
+  for (const auto& context : contexts_) all.push_back(context->device());
+  return all;
+}
+
+DeviceContext& Machine::at(Device device) {
+  if (has(device)) {
+    const int before = device.kind == DeviceKind::Cpu ? 0 : num_cpus();
+    return *contexts_.at(static_cast<std::size_t>(before) + static_cast<std::size_t>(device.index));
+  }
+  throw Error(Errc::NotFound,
+              fmt::format("{} cannot be used: {}", to_string(device),
+                          device.kind == DeviceKind::Cpu ? why_no_cpu(device.index)
+                                                         : why_no_gpu(device.index)));
+}
+
+std::string Machine::why_no_cpu(int index) const {
+  return fmt::format(
+      "the cores make {} CPU device{} here; use cpu:0, or start with --cpu-devices {}", num_cpus(),
+      num_cpus() == 1 ? "" : "s", std::clamp(index, 0, kMaxCpuDevices - 1) + 1);
+}
+
+std::string Machine::why_no_gpu(int index) const {
+  const int usable = num_gpus();
+  if (usable > 0) {
+    std::string others;
+    for (const AbsentDevice& card : info_.absent) {
+      others += fmt::format(" ({} is not: {})", card.what, card.reason);
+    }
+    return fmt::format("this machine has {} usable NVIDIA GPU{}{}; use {}", usable,
+                       usable == 1 ? "" : "s", others,
+                       usable == 1 ? "cuda:0" : fmt::format("cuda:0 to cuda:{}", usable - 1));
+  }
+  const auto cards = info_.absent.size();
+  const auto at = static_cast<std::size_t>(index);
+  if (at < cards) {
+    const AbsentDevice& card = info_.absent[at];
+    return (card.what == "NVIDIA GPU" ? card.reason : card.what + ": " + card.reason) +
+           "; use cpu:0";
+  }
+  if (cards == 1 && info_.absent.front().what == "NVIDIA GPU") {
+    return info_.absent.front().reason + "; use cpu:0";
+  }
+  return fmt::format("this machine has {} NVIDIA GPU{}; use cpu:0", cards, cards == 1 ? "" : "s");
+}
+
+bool Machine::has(Device device) const {
+  const int there = device.kind == DeviceKind::Cpu ? num_cpus() : num_gpus();
+  return device.index >= 0 && device.index < there;
+}
+
+int Machine::num_cpus() const {
+  return num_cpus_;
+}
+
+int Machine::num_gpus() const {
+  return static_cast<int>(contexts_.size()) - num_cpus_;
+}
+
+Device Machine::try_gpu(int i) const {
+  return has(gpu(i)) ? gpu(i) : cpu();
+}
+
+std::vector<Device> Machine::try_all_gpus() const {
+  std::vector<Device> gpus;
+  gpus.reserve(static_cast<std::size_t>(std::max(1, num_gpus())));
+  for (int i = 0; i < num_gpus(); ++i) gpus.push_back(gpu(i));
+  if (gpus.empty()) gpus.push_back(cpu());
+  return gpus;
+}
+
+}  // namespace lab

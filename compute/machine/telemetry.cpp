@@ -1,0 +1,192 @@
+#include "compute/machine/telemetry.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "compute/machine/card_info.h"
+#include "compute/machine/memory_info.h"
+#include "compute/machine/sensors.h"
+
+namespace lab {
+namespace {
+
+double process_cpu_s() {
+  timespec t{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return 0;
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+using Ticks = std::map<int, CoreTicks>;
+
+// 0..1 since the previous reading; empty when the core is unknown or no tick has passed.
+std::optional<double> busy_share(const Ticks& before, const Ticks& now, int core) {
+  const auto a = before.find(core), b = now.find(core);
+  if (a == before.end() || b == now.end()) return std::nullopt;
+  const std::int64_t total = b->second.total - a->second.total;
+  if (total <= 0) return std::nullopt;
+  const auto busy = static_cast<double>(b->second.busy - a->second.busy);
+  return std::clamp(busy / static_cast<double>(total), 0.0, 1.0);
+}
+
+// A CUDA device's part of what its card tells.
+void add_card(DeviceTelemetry& to, const std::vector<GpuTelemetry>& cards,
+              const std::string& pci_bus_id) {
+  const auto card = std::find_if(cards.begin(), cards.end(),
+                                 [&](const auto& c) { return c.pci_bus_id == pci_bus_id; });
+  if (card == cards.end()) {
+    to.utilisation = to.clock_mhz = to.temperature_c =
+        Maybe<double>::missing("NVML tells nothing of this card");
+    return;
+  }
+  to.utilisation = card->utilisation;
+  to.clock_mhz = card->sm_clock_mhz;
+  to.temperature_c = card->temperature_c;
+  to.memory_available_bytes = card->memory_free_bytes.value_or(0);
+}
+
+}  // namespace
+
+struct TelemetryReader::Impl {
+  using Clock = std::chrono::steady_clock;
+
+  Impl(Machine& m, GpuMonitorOptions options)
+      : machine(m),
+        root(options.root),
+        temperature_files(find_cpu_temperature_files(root)),
+        gpus(std::move(options)) {
+    for (const DeviceInfo& d : machine.info().devices) {
+      cores.insert(cores.end(), d.cores.begin(), d.cores.end());
+    }
+    std::sort(cores.begin(), cores.end());
+    cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  }
+
+  double busiest(const std::vector<int>& hardware_threads, const Ticks& now);
+  void add_utilisation(DeviceTelemetry& to, const DeviceInfo& info, const Ticks& now);
+  void add_clock(DeviceTelemetry& to, const std::vector<int>& device_cores,
+                 const std::map<int, double>& clocks);
+  void read_gpus(Telemetry& to, double t_s);
+
+  Machine& machine;
+  const std::string root;
+  const std::vector<std::string> temperature_files;
+  GpuMonitor gpus;
+  int facts_version = 0;   // of those sent last
+  std::vector<int> cores;  // of all devices
+  bool has_previous = false;
+  Ticks ticks;
+  // By hardware thread. One whose ticks have not moved since keeps its last value.
+  std::map<int, double> last_share;
+  double cpu_s = 0;
+  Clock::time_point at;
+};
+
+// Two busy hardware threads of a core do little more than one, so a core counts as busy as its
+// busiest.
+double TelemetryReader::Impl::busiest(const std::vector<int>& hardware_threads, const Ticks& now) {
+  double most = 0;
+  for (const int thread : hardware_threads) {
+    if (const auto share = busy_share(ticks, now, thread)) last_share[thread] = *share;
+    if (const auto found = last_share.find(thread); found != last_share.end()) {
+      most = std::max(most, found->second);
+    }
+  }
+  return most;
+}
+
+void TelemetryReader::Impl::add_utilisation(DeviceTelemetry& to, const DeviceInfo& info,
+                                            const Ticks& now) {
+  if (!has_previous) return;
+  if (now.empty()) {
+    to.utilisation = Maybe<double>::missing("/proc/stat cannot be read");
+    return;
+  }
+  double sum = 0;
+  for (const std::vector<int>& hardware_threads : info.hardware_threads) {
+    to.core_utilisation.push_back(busiest(hardware_threads, now));
+    sum += to.core_utilisation.back();
+  }
+  to.utilisation = sum / static_cast<double>(std::max<std::size_t>(1, info.cores.size()));
+}
+
+void TelemetryReader::Impl::add_clock(DeviceTelemetry& to, const std::vector<int>& device_cores,
+                                      const std::map<int, double>& clocks) {
+  double sum = 0;
+  int n = 0;
+  for (const int core : device_cores) {
+    const auto found = clocks.find(core);
+    if (found != clocks.end()) sum += found->second, ++n;
+  }
+  if (n > 0) {
+    to.clock_mhz = sum / n;
+  } else {
+    to.clock_mhz = Maybe<double>::missing("the kernel shows no clock of these cores");
+  }
+}
+
+void TelemetryReader::Impl::read_gpus(Telemetry& to, double t_s) {
+  to.gpus = gpus.read(t_s);
+  if (gpus.facts_version() == facts_version) return;
+  facts_version = gpus.facts_version();
+  to.gpu_facts = gpus.facts();
+  complete_facts(to.gpu_facts, machine.gpus());
+}
+
+TelemetryReader::TelemetryReader(Machine& machine, std::string root)
+    : TelemetryReader(machine, GpuMonitorOptions{.root = std::move(root)}) {}
+
+TelemetryReader::TelemetryReader(Machine& machine, GpuMonitorOptions options)
+    : impl_(std::make_unique<Impl>(machine, std::move(options))) {}
+
+TelemetryReader::~TelemetryReader() = default;
+
+Telemetry TelemetryReader::read(double t_s) {
+  Impl& r = *impl_;
+  Telemetry telemetry;
+  const Ticks now_ticks = read_core_ticks(r.root);
+  const auto clocks = read_clocks_mhz(r.root, r.cores);
+  const Maybe<double> temperature = read_temperature_c(r.temperature_files);
+  const MemoryInfo memory = read_memory(r.root);
+  r.read_gpus(telemetry, t_s);
+  for (const DeviceInfo& info : r.machine.info().devices) {
+    DeviceTelemetry d;
+    d.device = info.device;
+    d.t_s = t_s;
+    if (info.device.kind == DeviceKind::Cuda) {
+      add_card(d, telemetry.gpus, info.pci_bus_id);
+    } else {
+      r.add_utilisation(d, info, now_ticks);
+      r.add_clock(d, info.cores, clocks);
+      d.temperature_c = temperature;
+      d.memory_available_bytes = memory.available_bytes;
+    }
+    DeviceContext& context = r.machine.at(info.device);
+    if (context.card() != nullptr) {
+      d.lost = context.card()->lost();
+      const GpuHoldings held = context.card()->holdings();
+      d.lab_pinned_bytes = held.pinned_bytes;
+      d.lab_workspace_bytes = held.workspace_bytes;
+      d.lab_pool_bytes = held.pool_reserved_bytes;
+    }
+    MemoryAccount& account = context.memory();
+    d.lab_used_bytes = account.used_bytes();
+    d.lab_peak_bytes = account.peak_bytes();
+    telemetry.devices.push_back(std::move(d));
+  }
+  const double cpu_s = process_cpu_s();
+  const auto now = Impl::Clock::now();
+  const double elapsed_s = std::chrono::duration<double>(now - r.at).count();
+  if (r.has_previous && elapsed_s > 0) telemetry.lab_cpu = (cpu_s - r.cpu_s) / elapsed_s;
+  telemetry.lab_rss_bytes = read_resident_bytes(r.root);
+  r.cpu_s = cpu_s;
+  r.at = now;
+  r.ticks = now_ticks;
+  r.has_previous = true;
+  return telemetry;
+}
+
+}  // namespace lab

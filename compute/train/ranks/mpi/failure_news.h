@@ -1,0 +1,44 @@
+#pragma once
+// Announced failures: sent to every other rank, looked for by each.
+#include <mpi.h>
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/train/ranks/mpi/request_set.h"
+#include "compute/core/error.h"
+
+namespace lab::mpi {
+
+struct AnnouncedFailure {
+  int rank = 0;
+  std::uint32_t round = 0;
+  Errc code = Errc::Internal;
+  std::string message;
+};
+
+class FailureNews {
+ public:
+  FailureNews(MPI_Comm comm, int rank, int size, DrainBudget& budget);
+
+  // Small enough to be buffered: nobody needs to listen.
+  void announce(std::uint32_t round, Errc code, const std::string& message);
+  // The first one of this round that has arrived; never waits.
+  const AnnouncedFailure* look(std::uint32_t round);
+
+ private:
+  void receive_all();
+  const AnnouncedFailure* known(std::uint32_t round) const;
+
+  const MPI_Comm comm_;
+  const int rank_, size_;
+  DrainBudget& budget_;
+  std::list<AnnouncedFailure> known_;
+  std::vector<std::byte> sent_;
+  std::list<RequestSet> sending_;
+};
+
+}  // namespace lab::mpi

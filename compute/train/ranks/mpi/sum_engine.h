@@ -1,0 +1,68 @@
+#pragma once
+// Sums over ranks in the background of other work: a reduce-scatter and an all-gather, in pieces
+// that stay in the caches. In each piece every rank owns one slice, gets that slice of all others,
+// adds them in the order of the ranks, and gives the result to everybody.
+//
+// Work     each rank sends and receives 2 (n-1)/n of the values, and adds (n-1)/n of them
+// Numerics FP32, added from rank 0 on: the same bits on every rank, and in every run
+// Moves    in progress() alone; a few pieces are under way at a time, so that one is added while
+//          the next is transferred
+#include <mpi.h>
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compute/train/ranks/mpi/request_set.h"
+
+namespace lab::mpi {
+
+struct SumState {
+  std::size_t pieces_left = 0;  // not final yet
+};
+
+class SumEngine {
+ public:
+  SumEngine(MPI_Comm comm, int rank, int size, DrainBudget& budget);
+
+  // Queues values[i] = sum over ranks. They must stay until pieces_left is 0, or until forget().
+  std::shared_ptr<SumState> start(std::span<float> values);
+  // Moves on what can be moved on; never waits.
+  void progress();
+  // Gives up all sums that are under way: their values are no longer touched.
+  void forget();
+  // Forgets them, and counts from the beginning again.
+  void begin_round(std::uint32_t round);
+
+ private:
+  struct Piece {
+    std::span<float> values;
+    std::uint32_t sequence = 0;
+    std::shared_ptr<SumState> sum;
+  };
+  struct Active {
+    Piece piece;
+    std::vector<float> staging;  // the own slice, as the other ranks have it
+    bool gathering;
+    RequestSet requests;  // last: what it transfers stands above
+  };
+
+  std::span<float> slice(std::span<float> values, int rank) const;
+  int peer(int i) const { return i < rank_ ? i : i + 1; }
+  void begin(Piece piece);
+  void begin_gather(Active& active);
+  bool advance(Active& active);  // true once the piece is final
+
+  const MPI_Comm comm_;
+  const int rank_, size_;
+  DrainBudget& budget_;
+  std::uint32_t round_ = 0, sequence_ = 0;
+  std::deque<Piece> queue_;
+  std::list<Active> active_;
+  std::vector<std::vector<float>> spare_staging_;
+};
+
+}  // namespace lab::mpi

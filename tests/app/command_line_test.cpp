@@ -1,0 +1,353 @@
+#include "app/cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "compute/core/error.h"
+#include "compute/core/units.h"
+#include "tests/support/text.h"
+
+namespace lab::app {
+namespace {
+
+Invocation parse(const std::vector<const char*>& args) {
+  return parse_command_line(args);
+}
+
+template <typename Request>
+Request job(const std::vector<const char*>& args) {
+  return std::get<Request>(std::get<JobOptions>(parse(args)).command);
+}
+
+// The message of the usage error, or what went wrong instead.
+std::string complaint(const std::vector<const char*>& args, Errc code = Errc::Usage) {
+  try {
+    parse(args);
+  } catch (const Error& e) {
+    return e.code() == code ? e.what() : std::string("other code: ") + e.what();
+  }
+  return "no error";
+}
+
+using test::contains;
+
+TEST(CommandLine, OpensTheWindowWithoutWords) {
+  const auto window = std::get<WindowOptions>(parse({}));
+  EXPECT_FALSE(window.cpu_devices) << "as remembered";
+  EXPECT_FALSE(window.scale);
+  EXPECT_TRUE(window.screenshot.empty());
+}
+
+TEST(CommandLine, ReadsWindowOptions) {
+  const auto window = std::get<WindowOptions>(
+      parse({"--scale", "1.5", "--theme", "light", "--page", "matmul", "--size", "1920x1080",
+             "--screenshot", "a.png", "--frames", "3", "--cpu-devices", "2", "--wake-cards",
+             "--reference", "b.json"}));
+  EXPECT_FLOAT_EQ(window.scale.value(), 1.5F);
+  EXPECT_EQ(window.theme, "light");
+  EXPECT_EQ(window.page, "matmul");
+  EXPECT_EQ(window.width, 1920);
+  EXPECT_EQ(window.height, 1080);
+  EXPECT_EQ(window.screenshot, "a.png");
+  EXPECT_EQ(window.reference, "b.json");
+  EXPECT_EQ(window.frames, 3);
+  EXPECT_EQ(window.cpu_devices, 2);
+  EXPECT_TRUE(window.wake_cards);
+}
+
+TEST(CommandLine, ReadsDevices) {
+  const auto devices = std::get<DevicesOptions>(parse({"devices", "--json", "--watch", "0.5"}));
+  EXPECT_TRUE(devices.json);
+  EXPECT_EQ(devices.watch_s, 0.5);
+}
+
+TEST(CommandLine, ReadsMatmul) {
+  const auto r = job<StartMatmul>({"matmul", "--sizes=64..256", "--devices", "cpu:0,cpu:1",
+                                   "--cpu-devices", "2", "--kernels", "best", "--cache", "cold",
+                                   "--budget", "0.1", "--seed", "7", "--dtype", "bf16"});
+  EXPECT_EQ(r.sizes, (std::vector<std::int64_t>{64, 128, 256}));
+  EXPECT_EQ(r.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(r.kernels, std::vector<std::string>{"best"});
+  EXPECT_EQ(r.cache, CacheState::Cold);
+  EXPECT_EQ(r.budget_s, 0.1);
+  EXPECT_EQ(r.seed, 7U);
+  EXPECT_EQ(r.dtype, Precision::BF16);
+}
+
+TEST(CommandLine, ReadsTransfer) {
+  const auto r =
+      job<StartTransfers>({"transfer", "--from", "cpu:0", "--to", "cpu", "--memory", "both",
+                           "--ops", "copy,triad", "--threads", "one", "--sizes", "1KiB..4KiB"});
+  EXPECT_EQ(r.from, std::vector<Device>{cpu()});
+  EXPECT_EQ(r.memory, (std::vector<MemoryKind>{MemoryKind::Pageable, MemoryKind::Pinned}));
+  EXPECT_EQ(r.ops, (std::vector<TransferOp>{TransferOp::Copy, TransferOp::Triad}));
+  EXPECT_TRUE(r.one_thread);
+  EXPECT_FALSE(r.all_threads);
+  EXPECT_EQ(r.sizes_bytes, (std::vector<std::int64_t>{kKiB, 2 * kKiB, 4 * kKiB}));
+}
+
+TEST(CommandLine, TrainingDefaultsAreTheChapters) {
+  const auto r = job<StartTraining>({"train"});
+  EXPECT_EQ(r.model, "lenet");
+  EXPECT_EQ(r.data, DataSource::Synthetic);
+  EXPECT_EQ(r.batch, 256);
+  EXPECT_EQ(r.epochs, 10);
+  EXPECT_EQ(r.momentum, 0);
+  EXPECT_FALSE(r.lr);
+  EXPECT_TRUE(r.evaluate);
+}
+
+TEST(CommandLine, ReadsTrain) {
+  const auto r = job<StartTraining>({"train",
+                                     "--model",
+                                     "mlp",
+                                     "--batch",
+                                     "64",
+                                     "--lr",
+                                     "0.05",
+                                     "--momentum",
+                                     "0.9",
+                                     "--weight-decay",
+                                     "1e-4",
+                                     "--epochs",
+                                     "2",
+                                     "--steps",
+                                     "9",
+                                     "--order",
+                                     "sequential",
+                                     "--seed",
+                                     "18446744073709551615",
+                                     "--kernels",
+                                     "library",
+                                     "--init",
+                                     "a",
+                                     "--save",
+                                     "b",
+                                     "--no-eval",
+                                     "--shares",
+                                     "1",
+                                     "--synthetic-train",
+                                     "100",
+                                     "--synthetic-test",
+                                     "50"});
+  EXPECT_EQ(r.model, "mlp");
+  EXPECT_EQ(r.batch, 64);
+  EXPECT_EQ(r.lr, 0.05);
+  EXPECT_EQ(r.momentum, 0.9);
+  EXPECT_EQ(r.weight_decay, 1e-4);
+  EXPECT_EQ(r.steps, 9);
+  EXPECT_EQ(r.order, BatchOrder::Sequential);
+  EXPECT_EQ(r.seed, 18446744073709551615U);
+  EXPECT_EQ(r.kernels, Kernels::Library);
+  EXPECT_EQ(r.init_file, "a");
+  EXPECT_EQ(r.save_file, "b");
+  EXPECT_FALSE(r.evaluate);
+  EXPECT_EQ(r.synthetic_train, 100);
+  EXPECT_EQ(r.synthetic_test, 50);
+}
+
+TEST(CommandLine, TakesAWayToChooseConvolutions) {
+  EXPECT_EQ(job<StartTraining>({"train"}).convolution, "auto");
+  EXPECT_EQ(job<StartTraining>({"train", "--convolution", "winograd2"}).convolution, "winograd2");
+}
+
+TEST(CommandLine, ComparingBothKindsOfKernelsMakesAProfile) {
+  const auto plain = job<StartTraining>({"train"});
+  EXPECT_FALSE(plain.profile);
+  EXPECT_FALSE(plain.compare_kernels);
+  const auto profiled = job<StartTraining>({"train", "--profile", "--kernels", "library"});
+  EXPECT_TRUE(profiled.profile);
+  EXPECT_FALSE(profiled.compare_kernels);
+  EXPECT_EQ(profiled.kernels, Kernels::Library);
+  const auto both = job<StartTraining>({"train", "--kernels", "both"});
+  EXPECT_TRUE(both.profile);
+  EXPECT_TRUE(both.compare_kernels);
+  EXPECT_EQ(both.kernels, Kernels::Lab);
+  const auto last = job<StartTraining>({"train", "--kernels", "both", "--kernels", "lab"});
+  EXPECT_FALSE(last.compare_kernels) << "given twice, the last one counts";
+  EXPECT_TRUE(contains(complaint({"train", "--kernels", "neither"}), "both"));
+}
+
+TEST(CommandLine, ReadsTrainOnSeveralDevices) {
+  const auto r =
+      job<StartTraining>({"train", "--cpu-devices", "2", "--devices", "cpu:0,cpu:1", "--shares",
+                          "70,30", "--bucket-mib", "0.5", "--lr-scale", "linear", "--warmup-epochs",
+                          "1.5", "--checkpoint", "c", "--every", "100", "--resume", "d"});
+  EXPECT_EQ(r.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(r.share_policy, SharePolicy::Listed);
+  EXPECT_EQ(r.shares, (std::vector<double>{70, 30}));
+  EXPECT_EQ(r.bucket_bytes, 512 * kKiB);
+  EXPECT_EQ(r.lr_scale, LrScale::Linear);
+  EXPECT_EQ(r.warmup_epochs, 1.5);
+  EXPECT_EQ(r.checkpoint_dir, "c");
+  EXPECT_EQ(r.checkpoint_every, 100);
+  EXPECT_EQ(r.resume_dir, "d");
+}
+
+TEST(CommandLine, DividesTheBatchEquallyUnlessAsked) {
+  const auto plain = job<StartTraining>({"train"});
+  EXPECT_EQ(plain.share_policy, SharePolicy::Equal);
+  EXPECT_EQ(plain.bucket_bytes, 25 * 1024 * kKiB);
+  EXPECT_EQ(plain.lr_scale, LrScale::None);
+  EXPECT_EQ(plain.warmup_epochs, 0);
+  EXPECT_EQ(plain.checkpoint_every, 0);
+  EXPECT_EQ(job<StartTraining>({"train", "--shares", "auto"}).share_policy, SharePolicy::Auto);
+  EXPECT_EQ(job<StartTraining>({"train", "--shares", "equal"}).share_policy, SharePolicy::Equal);
+}
+
+TEST(CommandLine, SaysWhatIsWrongWithShares) {
+  const auto two = [](const char* shares) {
+    return complaint(
+        {"train", "--cpu-devices", "2", "--devices", "cpu:0,cpu:1", "--shares", shares});
+  };
+  EXPECT_TRUE(contains(two("autto"), "--shares: 'autto' is unknown; did you mean 'auto'?"));
+  EXPECT_TRUE(contains(two("1"), "--shares: 1 share (1) for 2 devices"));
+  EXPECT_TRUE(contains(two("0.7,0.4"), "sum to 1.1"));
+  EXPECT_TRUE(contains(two("0,0"), "leave every device without images"));
+  EXPECT_TRUE(contains(two("1,x"), "'x' is not a number"));
+  EXPECT_TRUE(contains(two("1,-1"), "'-1' is not a number from 0"));
+  EXPECT_EQ(two("0.7,0.3"), "no error");
+}
+
+TEST(CommandLine, RefusesFilesThatContradictEachOther) {
+  EXPECT_TRUE(contains(complaint({"train", "--every", "10"}), "add --checkpoint DIR"));
+  EXPECT_TRUE(
+      contains(complaint({"train", "--resume", "a", "--init", "b"}), "--resume and --init"));
+  EXPECT_TRUE(contains(complaint({"train", "--checkpiont", "a"}), "did you mean --checkpoint?"));
+}
+
+TEST(CommandLine, ADataDirectoryMeansFashionMnist) {
+  EXPECT_EQ(job<StartTraining>({"train", "--data-dir", "x"}).data, DataSource::FashionMnist);
+  EXPECT_EQ(job<StartTraining>({"train", "--data-dir", "x", "--data", "synthetic"}).data,
+            DataSource::Synthetic);
+}
+
+TEST(CommandLine, TheLastOfARepeatedOptionCounts) {
+  EXPECT_EQ(job<StartTraining>({"train", "--batch", "1", "--batch", "2"}).batch, 2);
+}
+
+TEST(CommandLine, ReadsDataTourVersionHelp) {
+  const auto data = std::get<DataOptions>(parse({"data", "fetch", "--dir", "d", "--url", "u"}));
+  EXPECT_EQ(data.action, DataAction::Fetch);
+  EXPECT_EQ(data.dir, "d");
+  EXPECT_EQ(data.url, "u");
+  EXPECT_EQ(std::get<DataOptions>(parse({"data", "verify"})).action, DataAction::Verify);
+  EXPECT_EQ(std::get<TourOptions>(parse({"tour", "--cpu-devices", "2"})).cpu_devices, 2);
+  EXPECT_TRUE(std::holds_alternative<VersionOptions>(parse({"version"})));
+  EXPECT_TRUE(contains(std::get<HelpOptions>(parse({"--help"})).text, "matmul"));
+  EXPECT_TRUE(contains(std::get<HelpOptions>(parse({"train", "--help"})).text, "--weight-decay"));
+}
+
+TEST(CommandLine, NamesWhatIsUnknownAndTheNearest) {
+  EXPECT_TRUE(contains(complaint({"matmull"}), "did you mean 'matmul'?"));
+  EXPECT_TRUE(contains(complaint({"train", "--epoch", "3"}), "did you mean --epochs?"));
+  EXPECT_TRUE(contains(complaint({"train", "--frobnicate"}), "--frobnicate"));
+  EXPECT_TRUE(contains(complaint({"train", "--model", "lennet"}), "did you mean 'lenet'?"));
+  EXPECT_TRUE(contains(complaint({"matmul", "--kernels", "best,nosuchkernel"}), "nosuchkernel"));
+  EXPECT_TRUE(contains(complaint({"matmul", "--devices", "tpu:0"}), "tpu:0"));
+  EXPECT_TRUE(contains(complaint({"matmul", "--devices", "cpu:3"}), "--cpu-devices 4"));
+  EXPECT_TRUE(contains(complaint({"--page", "matmull"}), "did you mean 'matmul'?"));
+  EXPECT_TRUE(contains(complaint({"data"}), "fetch"));
+  EXPECT_TRUE(contains(complaint({"data", "check"}), "fetch, verify"));
+}
+
+TEST(CommandLine, RefusesValuesOutOfRange) {
+  for (const auto& args :
+       std::vector<std::vector<const char*>>{{"train", "--batch", "0"},
+                                             {"train", "--batch", "12x"},
+                                             {"train", "--batch", "99999999999999999999"},
+                                             {"train", "--batch", ""},
+                                             {"train", "--lr", "nan"},
+                                             {"train", "--lr", "-1"},
+                                             {"train", "--lr", "inf"},
+                                             {"train", "--epochs", "-3"},
+                                             {"train", "--seed", "-1"},
+                                             {"train", "--shares", "0.5,0.5"},
+                                             {"train", "--bucket-mib", "0"},
+                                             {"train", "--bucket-mib", "1025"},
+                                             {"train", "--lr-scale", "square"},
+                                             {"train", "--warmup-epochs", "-1"},
+                                             {"train", "--warmup-epochs", "inf"},
+                                             {"train", "--every", "-1"},
+                                             {"train", "--devices", "cpu:0,cpu:0"},
+                                             {"train", "--cpu-devices", "0"},
+                                             {"train", "--batch"},
+                                             {"matmul", "--sizes", "0"},
+                                             {"matmul", "--sizes", "64.."},
+                                             {"matmul", "--dtype", "f64"},
+                                             {"matmul", "--kernels", "naive,,"},
+                                             {"transfer", "--sizes", "1XiB"},
+                                             {"transfer", "--ops", "swap"},
+                                             {"transfer", "--devices", "cpu", "--to", "cpu"},
+                                             {"devices", "--watch", "0"},
+                                             {"--scale", "3"},
+                                             {"--size", "1280"},
+                                             {"--size", "1x1"},
+                                             {"--theme", "blue"},
+                                             {"train", "extra"},
+                                             {"--page", "log", "train"}}) {
+    EXPECT_FALSE(contains(complaint(args), "other code")) << args[0];
+    EXPECT_NE(complaint(args), "no error") << args[0] << " " << args[1];
+    EXPECT_EQ(complaint(args).find('\n'), std::string::npos) << complaint(args);
+  }
+}
+
+TEST(CommandLine, RefusesEmptyValues) {
+  for (const char* option : {"--save", "--init", "--resume", "--checkpoint", "--data-dir",
+                             "--devices", "--shares", "--model", "--kernels", "--convolution"}) {
+    const std::string message = complaint({"train", option, ""});
+    EXPECT_TRUE(contains(message, std::string(option) + ": the value is empty; give ")) << message;
+    const std::string joined = std::string(option) + "=";
+    EXPECT_TRUE(contains(complaint({"train", joined.c_str()}), option)) << joined;
+  }
+  for (const char* command : {"fetch", "verify"}) {
+    EXPECT_TRUE(contains(complaint({"data", command, "--dir", ""}), "--dir: the value is empty"));
+  }
+  EXPECT_TRUE(contains(complaint({"data", "fetch", "--url", ""}), "--url: the value is empty"));
+  EXPECT_TRUE(contains(complaint({"scaling", "--reference", ""}), "--reference: the value is"));
+  for (const char* option : {"--reference", "--screenshot", "--script", "--describe-ui"}) {
+    EXPECT_TRUE(contains(complaint({option, ""}), "the value is empty; give FILE")) << option;
+  }
+}
+
+TEST(CommandLine, RangesAreThoseOfTheRequest) {
+  EXPECT_TRUE(contains(complaint({"train", "--lr", "0"}), "'0' is not a number above 0 to"));
+  EXPECT_TRUE(contains(complaint({"scaling", "--lr", "0"}), "'0' is not a number above 0 to"));
+  EXPECT_TRUE(contains(complaint({"train", "--momentum", "1"}), "a number from 0 to below 1"));
+  EXPECT_EQ(job<StartTraining>({"train", "--momentum", "0"}).momentum, 0);
+  EXPECT_EQ(job<StartTraining>({"train", "--lr", "1e6"}).lr, 1e6);
+  EXPECT_TRUE(contains(complaint({"train", "--batch", "16777217"}), "1 to 16777216"));
+  EXPECT_TRUE(contains(complaint({"train", "--epochs", "1000001"}), "1 to 1000000"));
+  const std::string help = std::get<HelpOptions>(parse({"train", "--help"})).text;
+  EXPECT_TRUE(contains(help, "Learning rate, above 0")) << help;
+  EXPECT_TRUE(contains(help, "from 0 to below 1")) << help;
+}
+
+TEST(CommandLine, AllKernelsAreNotCombinedWithOthers) {
+  for (const char* kernels : {"all,best", "best,all", "all,all"}) {
+    const std::string message = complaint({"matmul", "--kernels", kernels});
+    EXPECT_TRUE(contains(message, "'all' cannot be combined with other kernels")) << message;
+  }
+  EXPECT_TRUE(job<StartMatmul>({"matmul", "--kernels", "all"}).kernels.empty());
+}
+
+TEST(CommandLine, AFaultNamesItsOption) {
+  EXPECT_TRUE(contains(complaint({"train", "--lr", "fast"}), "--lr: 'fast'"));
+  EXPECT_TRUE(contains(complaint({"train", "--batch"}), "--batch needs a value"));
+}
+
+TEST(CommandLine, AnUnknownTypeIsToldTheOthers) {
+  EXPECT_TRUE(contains(complaint({"matmul", "--dtype", "fp8"}), "f32, bf16 or tf32"));
+}
+
+TEST(CommandLine, FindsTheWishForJsonInBrokenLines) {
+  const std::vector<const char*> yes = {"matmul", "--bad", "--json"};
+  const std::vector<const char*> no = {"matmul", "--bad"};
+  EXPECT_TRUE(asks_for_json(yes));
+  EXPECT_FALSE(asks_for_json(no));
+}
+
+}  // namespace
+}  // namespace lab::app

@@ -1,0 +1,99 @@
+#include "app/window/restart.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+
+#include "compute/core/error.h"
+#include "tests/support/errors.h"
+#include "tests/support/temp_dir.h"
+
+namespace lab::app {
+namespace {
+
+namespace fs = std::filesystem;
+using test::message_of;
+
+// Stands for /proc/self of a process that runs `program`.
+struct Self {
+  explicit Self(const std::string& program, const std::string& words) {
+    fs::create_symlink(program, dir.path() / "exe");
+    std::ofstream(dir.path() / "cmdline", std::ios::binary) << words;
+  }
+  test::TempDir dir;
+};
+
+const std::string kWords("device-lab\0--page\0memory\0--theme\0\0", 34);
+
+TEST(Restart, TakesTheWordsOfTheStart) {
+  const Self self("/bin/sh", kWords);
+  const RestartPlan plan = plan_restart(false, self.dir.path());
+  EXPECT_EQ(plan.file, "/bin/sh");
+  EXPECT_EQ(plan.words,
+            (std::vector<std::string>{"device-lab", "--page", "memory", "--theme", ""}));
+}
+
+TEST(Restart, AsksForTheCardsOnce) {
+  const Self self("/bin/sh", kWords);
+  EXPECT_EQ(plan_restart(true, self.dir.path()).words.back(), "--wake-cards");
+  const Self again("/bin/sh", std::string("device-lab\0--wake-cards\0", 24));
+  EXPECT_EQ(plan_restart(true, again.dir.path()).words.size(), 2U);
+}
+
+TEST(Restart, OfThisVeryProgramIsPossible) {
+  const RestartPlan plan = plan_restart(false);
+  EXPECT_EQ(fs::path(plan.file).filename().string().rfind("test_", 0), 0U) << plan.file;
+  EXPECT_FALSE(plan.words.empty());
+}
+
+TEST(Restart, SaysWhyItCannotBegin) {
+  const Self silent("/bin/sh", "");
+  EXPECT_NE(message_of([&] { plan_restart(false, silent.dir.path()); }, Errc::Unsupported)
+                .find("does not tell the words"),
+            std::string::npos);
+  const Self locked("/etc/passwd", kWords);
+  EXPECT_NE(message_of([&] { plan_restart(false, locked.dir.path()); }, Errc::Unsupported)
+                .find("/etc/passwd cannot be run"),
+            std::string::npos);
+}
+
+TEST(Restart, HandsOverFileAndWords) {
+  std::vector<std::string> seen;
+  const std::string sentence = message_of(
+      [&] {
+        restart({"/somewhere/lab", {"lab", "--scale", "2"}}, [&](const char* file, char* const* w) {
+          seen.emplace_back(file);
+          for (; *w != nullptr; ++w) seen.emplace_back(*w);
+          errno = EACCES;
+          return -1;
+        });
+      },
+      Errc::Io);
+  EXPECT_EQ(seen, (std::vector<std::string>{"/somewhere/lab", "lab", "--scale", "2"}));
+  EXPECT_NE(sentence.find("/somewhere/lab cannot be started (Permission denied)"),
+            std::string::npos)
+      << sentence;
+}
+
+TEST(Restart, ReplacesTheProcess) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    try {
+      restart({"/bin/sh", {"sh", "-c", "exit 42"}});
+    } catch (const Error&) {
+      _exit(1);
+    }
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+
+}  // namespace
+}  // namespace lab::app

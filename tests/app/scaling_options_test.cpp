@@ -1,0 +1,152 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "app/cli/command_line.h"
+#include "compute/core/error.h"
+#include "tests/support/errors.h"
+#include "tests/support/text.h"
+
+namespace lab::app {
+namespace {
+
+using Words = std::vector<const char*>;
+
+JobOptions options(Words words) {
+  words.insert(words.begin(), "scaling");
+  return std::get<JobOptions>(parse_command_line(words));
+}
+
+StartScaling parse_scaling(const Words& words) {
+  return std::get<StartScaling>(options(words).command);
+}
+
+std::string scaling_complaint(const Words& words) {
+  std::string message = test::message_of([&] { options(words); }, Errc::Usage);
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  return message;
+}
+
+using test::contains;
+
+TEST(ScalingOptions, WithoutWordsEveryCoreIsADevice) {
+  EXPECT_EQ(options({}).cpu_devices, kOneDeviceACore);
+  const StartScaling r = parse_scaling({});
+  EXPECT_EQ(r.training.model, "lenet");
+  EXPECT_TRUE(r.training.devices.empty());
+  EXPECT_TRUE(r.measure);
+  EXPECT_TRUE(r.accuracy);
+  EXPECT_EQ(r.modes, std::vector<ScalingMode>{ScalingMode::Strong});
+  EXPECT_EQ(r.predict_devices, 16);
+  EXPECT_EQ(r.link, "nvlink");
+}
+
+TEST(ScalingOptions, ReadsWhatToMeasure) {
+  const Words words = {"--model",
+                       "mlp",
+                       "--batch",
+                       "64",
+                       "--devices",
+                       "cpu:0,cpu:1",
+                       "--counts",
+                       "2,1",
+                       "--cpu-devices",
+                       "2",
+                       "--mode",
+                       "both",
+                       "--steps",
+                       "5",
+                       "--rounds",
+                       "2",
+                       "--lr",
+                       "0.5",
+                       "--seed",
+                       "9",
+                       "--kernels",
+                       "library",
+                       "--shares",
+                       "auto",
+                       "--json",
+                       "--no-accuracy",
+                       "--accuracy-steps",
+                       "7",
+                       "--synthetic-train",
+                       "512",
+                       "--synthetic-test",
+                       "128"};
+  EXPECT_EQ(options(words).cpu_devices, 2);
+  EXPECT_TRUE(options(words).json);
+  const StartScaling r = parse_scaling(words);
+  EXPECT_EQ(r.training.model, "mlp");
+  EXPECT_EQ(r.training.batch, 64);
+  EXPECT_EQ(r.training.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(r.counts, (std::vector<int>{2, 1}));
+  EXPECT_EQ(r.modes, (std::vector<ScalingMode>{ScalingMode::Strong, ScalingMode::Weak}));
+  EXPECT_EQ(r.steps, 5);
+  EXPECT_EQ(r.rounds, 2);
+  EXPECT_EQ(r.training.lr, 0.5);
+  EXPECT_EQ(r.training.seed, 9U);
+  EXPECT_EQ(r.training.kernels, Kernels::Library);
+  EXPECT_EQ(r.training.share_policy, SharePolicy::Auto);
+  EXPECT_FALSE(r.accuracy);
+  EXPECT_EQ(r.accuracy_steps, 7);
+  EXPECT_EQ(r.training.synthetic_train, 512);
+}
+
+TEST(ScalingOptions, ADataDirectoryMeansFashionMnist) {
+  EXPECT_EQ(parse_scaling({"--data-dir", "x"}).training.data, DataSource::FashionMnist);
+}
+
+TEST(ScalingOptions, AKnownTimeIsPredictedFromAlone) {
+  const StartScaling typed =
+      parse_scaling({"--compute-ms", "52", "--predict", "32", "--link", "pcie3", "--mode", "weak"});
+  EXPECT_FALSE(typed.measure);
+  EXPECT_DOUBLE_EQ(typed.compute_s.value(), 0.052);
+  EXPECT_EQ(typed.predict_devices, 32);
+  EXPECT_EQ(typed.link, "pcie3");
+  EXPECT_TRUE(parse_scaling({"--compute-ms", "52", "--devices", "cpu:0"}).measure);
+  EXPECT_TRUE(parse_scaling({"--compute-ms", "52", "--cpu-devices", "2"}).measure);
+  EXPECT_TRUE(parse_scaling({"--compute-ms", "52", "--counts", "2"}).measure);
+  EXPECT_FALSE(
+      parse_scaling({"--compute-ms", "52", "--devices", "cpu:0", "--predict-only"}).measure);
+}
+
+TEST(ScalingOptions, AReferenceNamesTheModelUnlessItIsTyped) {
+  const StartScaling r = parse_scaling({"--reference", "a.json"});
+  EXPECT_FALSE(r.measure);
+  EXPECT_EQ(r.reference_file, "a.json");
+  EXPECT_EQ(r.training.model, "");
+  EXPECT_EQ(parse_scaling({"--reference", "a.json", "--model", "mlp"}).training.model, "mlp");
+}
+
+TEST(ScalingOptions, LenetGetsTheStepsItNeedsToLearn) {
+  EXPECT_EQ(parse_scaling({}).accuracy_steps, 3 * 235);
+  EXPECT_EQ(parse_scaling({"--accuracy-steps", "100"}).accuracy_steps, 100);
+  EXPECT_EQ(parse_scaling({"--model", "resnet18"}).accuracy_steps, 235);
+}
+
+TEST(ScalingOptions, SharesMayBeForDevicesThatAreNotNamed) {
+  EXPECT_EQ(parse_scaling({"--shares", "0.6,0.4"}).training.shares,
+            (std::vector<double>{0.6, 0.4}));
+}
+
+TEST(ScalingOptions, FaultsNameTheOptionAndTheWayOut) {
+  EXPECT_TRUE(contains(scaling_complaint({"--link", "nvlinc"}), "did you mean 'nvlink'?"));
+  EXPECT_TRUE(contains(scaling_complaint({"--counts", "1,,2"}), "--counts: "));
+  EXPECT_TRUE(contains(scaling_complaint({"--counts", "0"}), "'0' is not a whole number from 1"));
+  EXPECT_TRUE(contains(scaling_complaint({"--mode", "week"}), "did you mean 'weak'?"));
+  EXPECT_TRUE(contains(scaling_complaint({"--steps", "0"}), "--steps"));
+  EXPECT_TRUE(contains(scaling_complaint({"--compute-ms", "0"}), "--compute-ms"));
+  EXPECT_TRUE(
+      contains(scaling_complaint({"--predict-only"}), "--compute-ms X or --reference FILE"));
+  EXPECT_TRUE(contains(scaling_complaint({"--compute-ms", "1", "--reference", "f"}), "contradict"));
+  EXPECT_TRUE(
+      contains(scaling_complaint({"--compute-ms", "1", "--predict", "0"}), "nothing to do"));
+  EXPECT_TRUE(contains(scaling_complaint({"--devices", "cpu:3", "--cpu-devices", "2"}), "cpu:3"));
+  EXPECT_TRUE(contains(scaling_complaint({"--devices", "cpu:0", "--shares", "1,2"}), "--shares"));
+  EXPECT_TRUE(contains(scaling_complaint({"--model", "lennet"}), "did you mean 'lenet'?"));
+}
+
+}  // namespace
+}  // namespace lab::app

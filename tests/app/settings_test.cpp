@@ -1,0 +1,77 @@
+#include "app/window/settings.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "compute/core/files/whole_file.h"
+#include "compute/core/error.h"
+#include "tests/support/temp_dir.h"
+
+namespace lab::app {
+namespace {
+
+TEST(Settings, RoundTrip) {
+  const test::TempDir dir;
+  const auto file = dir.path() / "deep" / "settings.json";
+  Settings settings;
+  settings.window = {1000, 700};
+  settings.view = {{"page", "matmul"}, {"training.batch", "64"}};
+  save_settings(settings, file);
+  const Settings loaded = load_settings(file);
+  EXPECT_EQ(loaded.window.width, 1000);
+  EXPECT_EQ(loaded.window.height, 700);
+  EXPECT_EQ(loaded.view, settings.view);
+}
+
+TEST(Settings, AMissingFileGivesDefaults) {
+  const test::TempDir dir;
+  EXPECT_TRUE(load_settings(dir.path() / "none.json").view.empty());
+  EXPECT_TRUE(load_settings({}).view.empty());
+}
+
+TEST(Settings, ABrokenFileIsNamed) {
+  const test::TempDir dir;
+  const auto file = dir.path() / "settings.json";
+  for (const char* content : {"", "{", "[1]", "\xff\xfe"}) {
+    files::write_file(file, content);
+    try {
+      load_settings(file);
+      ADD_FAILURE() << content;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("settings.json"), std::string::npos);
+    }
+  }
+}
+
+// Opening a pipe that nobody uses would block, to read and to write.
+TEST(Settings, APipeIsRefusedAndLeftAlone) {
+  const test::TempDir dir;
+  const auto file = dir.path() / "settings.json";
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_THROW(load_settings(file), Error);
+  EXPECT_THROW(save_settings({}, file), Error);
+  EXPECT_TRUE(std::filesystem::is_fifo(file));
+}
+
+TEST(Settings, ValuesOfTheWrongKindAreIgnored) {
+  const test::TempDir dir;
+  const auto file = dir.path() / "settings.json";
+  files::write_file(
+      file, R"({"window": {"width": "wide", "height": 99999999999}, "view": {"a": 1, "b": "c"}})");
+  const Settings loaded = load_settings(file);
+  EXPECT_EQ(loaded.window.width, WindowSize{}.width);
+  EXPECT_EQ(loaded.window.height, 16384);
+  EXPECT_EQ(loaded.view, (std::map<std::string, std::string>{{"b", "c"}}));
+}
+
+TEST(Settings, LieWhereXdgSays) {
+  ::setenv("XDG_CONFIG_HOME", "/x/config", 1);
+  EXPECT_EQ(settings_file(), "/x/config/device-lab/settings.json");
+  ::unsetenv("XDG_CONFIG_HOME");
+  ::setenv("HOME", "/home/someone", 1);
+  EXPECT_EQ(settings_file(), "/home/someone/.config/device-lab/settings.json");
+}
+
+}  // namespace
+}  // namespace lab::app

@@ -1,0 +1,128 @@
+#include "compute/core/events/gpu_words.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/gpu_cards.h"
+
+namespace lab {
+namespace {
+
+using test::gpu_facts;
+using test::gpu_reading;
+using test::kGpuAddress;
+
+std::string value_of(const std::vector<GpuLine>& lines, const std::string& label) {
+  const auto line =
+      std::find_if(lines.begin(), lines.end(), [&](const GpuLine& l) { return l.label == label; });
+  if (line == lines.end()) return "no such line";
+  return line->value ? *line->value : "N/A: " + line->value.reason();
+}
+
+TEST(GpuWords, FactsOfACard) {
+  const auto lines = describe_facts(gpu_facts());
+  EXPECT_EQ(value_of(lines, "Multiprocessors"), "132 with 16896 cores");
+  EXPECT_EQ(value_of(lines, "Memory bandwidth at most"), "4.92 TB/s over 6144 bits");
+  EXPECT_EQ(value_of(lines, "Power limit"), "200 to 700 W, default 700 W");
+  EXPECT_EQ(value_of(lines, "PCIe at best"), "gen 5 x16");
+  EXPECT_EQ(value_of(lines, "NVLink"), "17 of 18 links active, version 4.0");
+  EXPECT_EQ(value_of(lines, "ECC"), "on");
+  EXPECT_EQ(value_of(lines, "MIG"), "off");
+  EXPECT_EQ(value_of(lines, "Graphics clock at most"), "1965 MHz");
+  EXPECT_EQ(value_of(lines, "Video clock at most"), "1830 MHz");
+  EXPECT_EQ(value_of(lines, "UUID"), "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
+  EXPECT_EQ(value_of(lines, "Serial number"), "1653124000");
+  EXPECT_EQ(value_of(lines, "VBIOS"), "96.00.99.00.01");
+  EXPECT_EQ(value_of(lines, "NUMA node"), "N/A: the machine's firmware does not tell it");
+}
+
+TEST(GpuWords, AReasonGoesThroughToTheLine) {
+  GpuFacts facts = gpu_facts();
+  facts.memory_bus_bits = Maybe<int>::missing("too old");
+  facts.cuda_cores = Maybe<int>::missing("too old");
+  const auto lines = describe_facts(facts);
+  EXPECT_EQ(value_of(lines, "Memory bandwidth at most"), "N/A: too old");
+  EXPECT_EQ(value_of(lines, "Multiprocessors"), "132");
+}
+
+TEST(GpuWords, AReading) {
+  GpuTelemetry reading = gpu_reading(0);
+  auto lines = describe_reading(reading, gpu_facts());
+  EXPECT_EQ(value_of(lines, "SM clock"), "1755 MHz of 1980 MHz");
+  EXPECT_EQ(value_of(lines, "Temperature"), "54 °C");
+  EXPECT_EQ(value_of(lines, "Clocks held back by"), "power limit");
+  EXPECT_EQ(value_of(lines, "ECC errors"), "3 corrected, 0 not");
+  EXPECT_EQ(value_of(lines, "Fan"), "N/A: this card or its driver does not report it");
+  EXPECT_EQ(value_of(lines, "Graphics clock"), "1740 MHz of 1965 MHz");
+  EXPECT_EQ(value_of(lines, "Memory clock"), "3201 MHz of 3201 MHz");
+  EXPECT_EQ(value_of(lines, "Video clock"), "1545 MHz of 1830 MHz");
+  EXPECT_EQ(value_of(lines, "Video encoder"), "7 %");
+  EXPECT_EQ(value_of(lines, "Video decoder"), "23 %");
+  EXPECT_EQ(value_of(lines, "PCIe received"), "23.0 GB/s");
+  EXPECT_EQ(value_of(lines, "PCIe sent"), "1.50 GB/s");
+  EXPECT_EQ(value_of(lines, "Persistence mode"), "on");
+  EXPECT_EQ(value_of(lines, "Compute mode"), "exclusive process");
+  EXPECT_EQ(value_of(lines, "Display"), "off");
+  EXPECT_EQ(power_text(reading).value_or(""), "412 W of 650 W");
+  reading.clock_limits = std::vector<std::string>{};
+  reading.power_limit_w = Maybe<double>::missing("not told");
+  lines = describe_reading(reading, gpu_facts());
+  EXPECT_EQ(value_of(lines, "Clocks held back by"), "nothing");
+  EXPECT_EQ(power_text(reading).value_or(""), "412 W");
+  EXPECT_TRUE(describe_reading(test::sleeping_gpu(0), gpu_facts()).empty());
+}
+
+TEST(GpuWords, EveryLineThatUnfoldsHasAHeadingAndGroupsStandTogether) {
+  for (const auto& lines :
+       {describe_facts(gpu_facts()), describe_reading(gpu_reading(0), gpu_facts())}) {
+    std::vector<std::string> headings;
+    for (const GpuLine& line : lines) {
+      EXPECT_EQ(line.group.empty(), line.important) << line.label;
+      if (headings.empty() || headings.back() != line.group) headings.push_back(line.group);
+    }
+    std::sort(headings.begin(), headings.end());
+    EXPECT_EQ(std::unique(headings.begin(), headings.end()), headings.end());
+  }
+}
+
+TEST(GpuWords, AProcessHasATypeAndAnInstance) {
+  const GpuTelemetry reading = gpu_reading(0);
+  const GpuProcess &both = reading.processes->at(0), &drawing = reading.processes->at(1);
+  EXPECT_EQ(process_type(both), "C+G");
+  EXPECT_EQ(process_instance(both).value_or(""), "GPU instance 1, compute instance 0");
+  EXPECT_EQ(process_type(drawing), "G");
+  EXPECT_EQ(process_instance(drawing).reason(), "the card is not divided");
+  GpuProcess undivided = both;
+  undivided.draws = false;
+  undivided.compute_instance = Maybe<int>::missing("whole");
+  EXPECT_EQ(process_type(undivided), "C");
+  EXPECT_EQ(process_instance(undivided).value_or(""), "GPU instance 1");
+  undivided.shares = true;
+  EXPECT_EQ(process_type(undivided), "M+C");
+}
+
+TEST(GpuWords, WhyACardIsNotUsed) {
+  MachineInfo machine;
+  EXPECT_NE(why_unused(machine, kGpuAddress).find("does not offer this card"), std::string::npos);
+  machine.absent.push_back({"NVIDIA GPU", "of all cards"});
+  EXPECT_EQ(why_unused(machine, kGpuAddress), "of all cards");
+  machine.absent.push_back({"NVIDIA H200", "of this card", kGpuAddress});
+  EXPECT_EQ(why_unused(machine, kGpuAddress), "of this card");
+  DeviceInfo used;
+  used.device = gpu();
+  used.pci_bus_id = kGpuAddress;
+  machine.devices.push_back(used);
+  EXPECT_EQ(why_unused(machine, kGpuAddress), "");
+}
+
+TEST(GpuWords, AnAbsenceIsShownWithItsCard) {
+  const AbsentDevice all{"NVIDIA GPU", "no driver"}, one{"NVIDIA H200", "old", kGpuAddress};
+  EXPECT_FALSE(is_one_of(all, {}));
+  EXPECT_TRUE(is_one_of(all, {kGpuAddress}));
+  EXPECT_TRUE(is_one_of(one, {kGpuAddress}));
+  EXPECT_FALSE(is_one_of(one, {"0000:41:00.0"}));
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,169 @@
+#include "compute/core/files/whole_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <future>
+#include <iterator>
+#include <utility>
+
+#include "compute/core/error.h"
+#include "tests/support/file_size_limit.h"
+#include "tests/support/temp_dir.h"
+
+namespace lab::files {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::pair<Errc, std::string> failure(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    return {e.code(), e.what()};
+  }
+  return {Errc::Internal, "no error"};
+}
+
+std::ptrdiff_t files_in(const fs::path& folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+mode_t mode_of(const fs::path& file) {
+  struct stat status {};
+  EXPECT_EQ(::stat(file.c_str(), &status), 0);
+  return status.st_mode & 07777;
+}
+
+TEST(WriteFile, ReplacesAndLeavesNothingBeside) {
+  const test::TempDir dir;
+  const fs::path file = dir.path() / "a.csv";
+  write_file(file, "old");
+  check_writable(file);
+  EXPECT_EQ(read_text_file(file), "old");
+  write_file(file, std::string("n\0w", 3));
+  EXPECT_EQ(read_text_file(file), std::string("n\0w", 3));
+  write_file(file, "");
+  EXPECT_EQ(read_text_file(file), "");
+  EXPECT_EQ(files_in(dir.path()), 1);
+}
+
+TEST(WriteFile, OneThatFailsKeepsTheOldContent) {
+  const test::TempDir dir;
+  const fs::path file = dir.path() / "a.bin";
+  write_file(file, "old");
+  const test::FileSizeLimit limit(4096);
+  const auto [code, message] = failure([&] { write_file(file, std::vector<std::byte>(1 << 16)); });
+  EXPECT_EQ(code, Errc::Io);
+  EXPECT_EQ(message, "cannot write " + file.string() + ": File too large: choose another path");
+  EXPECT_EQ(read_text_file(file), "old");
+  EXPECT_EQ(files_in(dir.path()), 1);
+}
+
+TEST(WriteFile, APipeStaysAPipe) {
+  const test::TempDir dir;
+  const fs::path pipe = dir.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  check_writable(pipe);
+  auto reader = std::async(std::launch::async, [&] {
+    std::ifstream stream(pipe);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  });
+  write_file(pipe, "through the pipe");
+  EXPECT_EQ(reader.get(), "through the pipe");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_EQ(files_in(dir.path()), 1);
+}
+
+TEST(WriteFile, ALinkStaysALink) {
+  const test::TempDir dir;
+  const fs::path target = dir.path() / "deep" / "a.csv";
+  const fs::path link = dir.path() / "link.csv";
+  fs::create_directory(target.parent_path());
+  fs::create_symlink("deep/a.csv", link);
+  for (const char* text : {"the target is made", "the target is replaced"}) {
+    write_file(link, text);
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_EQ(read_text_file(target), text);
+  }
+  const fs::path loop = dir.path() / "loop";
+  fs::create_symlink("loop", loop);
+  EXPECT_EQ(failure([&] { write_file(loop, "x"); }).first, Errc::Io);
+}
+
+TEST(WriteFile, KeepsTheModeAndRespectsTheUmask) {
+  const test::TempDir dir;
+  const fs::path file = dir.path() / "a.csv";
+  const mode_t before = ::umask(0027);
+  write_file(file, "new");
+  EXPECT_EQ(mode_of(file), 0640U);
+  ::chmod(file.c_str(), 0604);
+  write_file(file, "again");
+  ::umask(before);
+  EXPECT_EQ(mode_of(file), 0604U);
+}
+
+TEST(WriteFile, NamesThePathTheReasonAndTheWayOut) {
+  const test::TempDir dir;
+  const fs::path file = dir.path() / "no" / "a.csv";
+  const std::string sentence = "cannot write " + file.string() +
+                               ": No such file or directory: make the folder first or choose "
+                               "another path";
+  EXPECT_EQ(failure([&] { write_file(file, "x"); }), std::pair(Errc::Io, sentence));
+  EXPECT_EQ(failure([&] { check_writable(file); }), std::pair(Errc::Io, sentence));
+  const auto folder = failure([&] { check_writable(dir.path()); });
+  EXPECT_NE(folder.second.find("Is a directory"), std::string::npos) << folder.second;
+}
+
+TEST(WriteFile, AFileThatIsNotToBeWrittenIsRefused) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everything";
+  const test::TempDir dir;
+  const fs::path file = dir.path() / "a.csv";
+  write_file(file, "kept");
+  ::chmod(file.c_str(), 0444);
+  EXPECT_EQ(failure([&] { write_file(file, "x"); }).first, Errc::Io);
+  EXPECT_EQ(read_text_file(file), "kept");
+}
+
+TEST(ReadFile, ReadsFilesLongerThanOneBlock) {
+  const test::TempDir dir;
+  const fs::path file = dir.path() / "a.bin";
+  for (const std::size_t size : {1U, 4095U, 4096U, 4097U, 100'000U}) {
+    std::string text(size, 'a');
+    text.back() = 'z';
+    write_file(file, text);
+    EXPECT_EQ(read_text_file(file), text);
+  }
+  EXPECT_FALSE(read_file("/proc/self/stat").empty());  // says it has no bytes
+}
+
+TEST(ReadFile, NamesWhatIsMissing) {
+  EXPECT_EQ(failure([] { read_file("/nowhere/a.csv"); }),
+            std::pair(Errc::NotFound,
+                      std::string("cannot read /nowhere/a.csv: No such file or directory: check "
+                                  "the path")));
+}
+
+// Nobody writes to the pipe: opening it to read would block.
+TEST(ReadFile, RefusesWhatIsNotARegularFile) {
+  const test::TempDir dir;
+  const fs::path pipe = dir.path() / "pipe";
+  const fs::path link = dir.path() / "link";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink(pipe, link);
+  for (const auto& [path, kind] :
+       {std::pair(dir.path(), "a folder"), std::pair(pipe, "a pipe"), std::pair(link, "a pipe"),
+        std::pair(fs::path("/dev/zero"), "a device")}) {
+    const std::string sentence = "cannot read " + path.string() + ": it is " + kind +
+                                 ", not a regular file: choose another path";
+    EXPECT_EQ(failure([&] { read_file(path); }), std::pair(Errc::Io, sentence));
+    EXPECT_EQ(failure([&] { require_regular(path); }), std::pair(Errc::Io, sentence));
+  }
+  require_regular(dir.path() / "nothing");
+}
+
+}  // namespace
+}  // namespace lab::files

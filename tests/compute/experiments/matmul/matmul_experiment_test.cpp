@@ -1,0 +1,208 @@
+#include "compute/experiments/matmul/matmul_experiment.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <set>
+#include <string>
+
+#include "compute/core/error.h"
+#include "tests/support/errors.h"
+#include "tests/support/probe.h"
+
+namespace lab {
+namespace {
+
+// A machine whose bandwidths need not be measured.
+struct QuickProbe : test::Probe {
+  explicit QuickProbe(int cpu_devices = 1) : Probe(cpu_devices) {
+    for (const Device device : machine.devices()) machine.at(device).bandwidths().emplace();
+  }
+};
+
+StartMatmul quick(std::vector<std::string> kernels, std::vector<std::int64_t> sizes) {
+  StartMatmul request;
+  request.kernels = std::move(kernels);
+  request.sizes = std::move(sizes);
+  request.budget_s = 0.02;
+  return request;
+}
+
+Error error_of(const StartMatmul& request) {
+  QuickProbe probe;
+  try {
+    probe.run(*make_matmul_experiment(request));
+  } catch (const Error& e) {
+    return e;
+  }
+  return {Errc::Internal, "no error"};
+}
+
+TEST(MatmulExperiment, SendsOneSampleForEachRungAndSize) {
+  QuickProbe probe;
+  probe.run(*make_matmul_experiment(quick({}, {8, 33})));
+  EXPECT_EQ(probe.all<RungInfo>().size(), 8U);
+  EXPECT_GE(probe.all<PeakSample>().size(), 1U);
+  const auto samples = probe.all<MatmulSample>();
+  ASSERT_EQ(samples.size(), 16U);
+  std::set<std::pair<std::string, std::int64_t>> seen;
+  for (const MatmulSample& s : samples) {
+    SCOPED_TRACE(s.kernel);
+    EXPECT_TRUE(seen.emplace(s.kernel, s.n).second);
+    EXPECT_TRUE(s.verified);
+    EXPECT_LE(s.max_error, 1);
+    EXPECT_GT(s.time.n, 0);
+    EXPECT_GT(s.time.warmup, 0);
+    const auto n = static_cast<double>(s.n);
+    EXPECT_NEAR(s.gflops * 1e9 * s.time.median_s / (2 * n * n * n), 1, 1e-9);
+    ASSERT_TRUE(s.share_of_library.has_value());
+    EXPECT_TRUE(s.share_of_peak.has_value());
+    EXPECT_GT(s.conditions.unix_time_s, 0);
+  }
+  double best_library = 0;
+  for (const MatmulSample& s : samples) {
+    if (s.library && s.n == 33) best_library = std::max(best_library, *s.share_of_library);
+  }
+  EXPECT_DOUBLE_EQ(best_library, 1);
+  for (const auto& tensor : probe.machine.at(cpu()).memory().list()) ADD_FAILURE() << tensor.name;
+}
+
+TEST(MatmulExperiment, BestIsOursAndALibraryComesAlone) {
+  QuickProbe best;
+  best.run(*make_matmul_experiment(quick({"best"}, {16})));
+  ASSERT_EQ(best.all<MatmulSample>().size(), 1U);
+  EXPECT_EQ(best.all<MatmulSample>()[0].kernel, "parallel");
+  EXPECT_FALSE(best.all<MatmulSample>()[0].share_of_library.has_value());
+  QuickProbe library;
+  library.run(*make_matmul_experiment(quick({"onednn"}, {16})));
+  ASSERT_EQ(library.all<MatmulSample>().size(), 1U);
+  EXPECT_TRUE(library.all<MatmulSample>()[0].library);
+}
+
+TEST(MatmulExperiment, RunsOnEachDevice) {
+  QuickProbe probe(2);
+  probe.run(*make_matmul_experiment(quick({"parallel", "onednn"}, {16})));
+  const auto samples = probe.all<MatmulSample>();
+  ASSERT_EQ(samples.size(), 4U);
+  EXPECT_EQ(samples[0].device, cpu(0));
+  EXPECT_EQ(samples[3].device, cpu(1));
+}
+
+TEST(MatmulExperiment, CeilingsComeOnceBeforeTheSamplesOfEachDevice) {
+  test::Probe probe(2);
+  probe.run(*make_matmul_experiment(quick({"parallel"}, {16})));
+  const auto measured = probe.all<CeilingsMeasured>();
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_EQ(measured[1].device, cpu(1));
+  ASSERT_FALSE(measured[0].compute.empty());
+  EXPECT_EQ(measured[0].compute.back().gflops, probe.all<PeakSample>()[0].gflops);
+  bool seen = false;
+  for (const Event& e : probe.events) {
+    if (std::holds_alternative<CeilingsMeasured>(e.payload)) seen = true;
+    if (std::holds_alternative<MatmulSample>(e.payload)) {
+      EXPECT_TRUE(seen);
+    }
+  }
+  EXPECT_TRUE(probe.machine.at(cpu(0)).bandwidths().has_value()) << "remembered";
+}
+
+TEST(MatmulExperiment, ColdCachesToo) {
+  QuickProbe probe;
+  StartMatmul request = quick({"packed"}, {16});
+  request.cache = CacheState::Cold;
+  probe.run(*make_matmul_experiment(request));
+  EXPECT_EQ(probe.all<MatmulSample>().size(), 1U);
+}
+
+TEST(MatmulExperiment, SkipsWhatWouldTakeTooLong) {
+  QuickProbe probe;
+  StartMatmul request = quick({"naive"}, {700});
+  request.budget_s = 0.001;
+  probe.run(*make_matmul_experiment(request));
+  EXPECT_TRUE(probe.all<MatmulSample>().empty());
+  const auto skips = probe.all<Skipped>();
+  ASSERT_EQ(skips.size(), 1U);
+  EXPECT_EQ(skips[0].what, "naive at 700");
+  EXPECT_NE(skips[0].reason.find("would take about"), std::string::npos);
+}
+
+TEST(MatmulExperiment, RunsBf16WhereARungHasItAndSkipsTheOthersWithAReason) {
+  QuickProbe probe;
+  StartMatmul request = quick({}, {16, 33});
+  request.dtype = Precision::BF16;
+  probe.run(*make_matmul_experiment(request));
+  std::set<std::string> skipped, seen;
+  for (const Skipped& s : probe.all<Skipped>()) {
+    EXPECT_NE(s.reason.find("bf16"), std::string::npos) << s.reason;
+    skipped.insert(s.what.substr(0, s.what.find(' ')));
+  }
+  for (const MatmulSample& s : probe.all<MatmulSample>()) {
+    SCOPED_TRACE(s.kernel);
+    EXPECT_EQ(s.dtype, Precision::BF16);
+    EXPECT_TRUE(s.verified);
+    EXPECT_LE(s.max_error, 1);
+    EXPECT_TRUE(s.share_of_peak.has_value());
+    seen.insert(s.kernel);
+  }
+  for (const PeakSample& p : probe.all<PeakSample>()) EXPECT_EQ(p.dtype, Precision::BF16);
+  EXPECT_TRUE(skipped.contains("naive") && skipped.contains("simd") &&
+              skipped.contains("openblas"));
+  EXPECT_TRUE(seen.contains("packed") && seen.contains("parallel"));
+  EXPECT_TRUE(seen.contains("onednn") || skipped.contains("onednn"));
+  for (const RungInfo& info : probe.all<RungInfo>()) EXPECT_EQ(info.sentence.back(), '.');
+}
+
+TEST(MatmulExperiment, SkipsOtherTypesWithAReason) {
+  QuickProbe probe;
+  StartMatmul request = quick({}, {16});
+  request.dtype = Precision::TF32;
+  probe.run(*make_matmul_experiment(request));
+  EXPECT_TRUE(probe.all<MatmulSample>().empty());
+  ASSERT_EQ(probe.all<Skipped>().size(), 8U);
+  EXPECT_NE(probe.all<Skipped>()[0].reason.find("tf32"), std::string::npos);
+}
+
+TEST(MatmulExperiment, NamesAnUnknownKernelAndTheChoices) {
+  const Error e = error_of(quick({"fastest"}, {16}));
+  EXPECT_EQ(e.code(), Errc::Usage);
+  EXPECT_NE(std::string(e.what()).find("\"fastest\""), std::string::npos);
+  EXPECT_NE(std::string(e.what()).find("loop_order"), std::string::npos);
+}
+
+TEST(MatmulExperiment, RefusesSizesThatCannotBe) {
+  EXPECT_EQ(error_of(quick({}, {0})).code(), Errc::Usage);
+  EXPECT_EQ(error_of(quick({}, {-5})).code(), Errc::Usage);
+  const Error e = error_of(quick({"best"}, {16, 1 << 20}));
+  EXPECT_EQ(e.code(), Errc::OutOfMemory);
+  EXPECT_NE(std::string(e.what()).find("12.0 TiB"), std::string::npos) << e.what();
+}
+
+TEST(MatmulExperiment, NamesAnUnknownDevice) {
+  StartMatmul request = quick({"best"}, {16});
+  request.devices = {cpu(7)};
+  EXPECT_EQ(error_of(request).code(), Errc::NotFound);
+}
+
+TEST(MatmulExperiment, LiveRunsUntilCancelled) {
+  QuickProbe probe;
+  StartMatmul request = quick({"simd", "onednn"}, {48});
+  request.live = true;
+  const auto two_rounds = [&] {
+    probe.run_until<MatmulSample>(*make_matmul_experiment(request), 4);
+  };
+  test::message_of(two_rounds, Errc::Cancelled);
+  EXPECT_GE(probe.all<MatmulSample>().size(), 4U);
+}
+
+TEST(MatmulExperiment, CancelInTheMiddleOfALongRun) {
+  QuickProbe probe;
+  StartMatmul request = quick({"naive"}, {1500});
+  request.budget_s = 100;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(probe.run_and_stop(*make_matmul_experiment(request), std::chrono::milliseconds(700)),
+            Errc::Cancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,69 @@
+#include "compute/experiments/matmul/reference.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "compute/kernels/gemm/gemm.h"
+#include "tests/support/compare.h"
+
+namespace lab {
+namespace {
+
+struct Square {
+  explicit Square(std::int64_t n)
+      : a(test::uniform_values(n * n, 1)), b(test::uniform_values(n * n, 2)), c(a.size()) {
+    args = {.m = n,
+            .n = n,
+            .k = n,
+            .a = a.data(),
+            .lda = n,
+            .b = b.data(),
+            .ldb = n,
+            .c = c.data(),
+            .ldc = n};
+    gemm_one_thread(args);
+  }
+  std::vector<float> a, b, c;
+  GemmArgs args;
+};
+
+TEST(MatmulReference, ChecksSmallProductsInFull) {
+  Square s(40);
+  const MatmulReference reference(s.args, {});
+  EXPECT_EQ(reference.elements(), 1600);
+  EXPECT_TRUE(reference.check(s.args).ok);
+  s.c[17 * 40 + 5] += 1e-3F;
+  const MatmulCheck check = reference.check(s.args);
+  EXPECT_FALSE(check.ok);
+  EXPECT_GT(check.max_error, 1);
+  EXPECT_EQ(check.row, 17);
+  EXPECT_EQ(check.col, 5);
+}
+
+TEST(MatmulReference, SamplesLargeProductsAndSeesTheirCorners) {
+  Square s(200);
+  const MatmulReference reference(s.args, {});
+  EXPECT_GT(reference.elements(), 1000);
+  EXPECT_LT(reference.elements(), 3000);
+  EXPECT_TRUE(reference.check(s.args).ok);
+  s.c.back() += 1e-2F;
+  EXPECT_FALSE(reference.check(s.args).ok);
+}
+
+TEST(MatmulReference, FindsAnElementThatWasNeverWritten) {
+  Square s(200);
+  const MatmulReference reference(s.args, {});
+  const std::vector<float> right = s.c;
+  MatmulReference::poison(s.args);
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    if (i != 12345) s.c[i] = right[i];
+  }
+  const MatmulCheck check = reference.check(s.args);
+  EXPECT_FALSE(check.ok);
+  EXPECT_EQ(check.row * 200 + check.col, 12345);
+}
+
+}  // namespace
+}  // namespace lab

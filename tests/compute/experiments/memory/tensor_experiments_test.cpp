@@ -1,0 +1,130 @@
+#include "compute/experiments/memory/tensor_experiments.h"
+
+#include <gtest/gtest.h>
+
+#include "compute/core/error.h"
+#include "tests/support/errors.h"
+#include "tests/support/probe.h"
+
+namespace lab {
+namespace {
+
+using test::message_of;
+using test::Probe;
+
+template <typename Request>
+void run(Probe& probe, const Request& request) {
+  probe.run(*make_tensor_experiment(request));
+}
+
+TensorId make(Probe& probe, Device device, Fill fill = Fill::Ones,
+              std::vector<std::int64_t> shape = {2, 3}) {
+  MakeTensor request;
+  request.device = device;
+  request.shape = std::move(shape);
+  request.fill = fill;
+  run(probe, request);
+  return probe.all<TensorList>().back().tensors.back().id;
+}
+
+TEST(TensorExperiments, MakeEndsWithTheListOfAllDevices) {
+  Probe probe(2);
+  make(probe, cpu(1));
+  make(probe, cpu(0), Fill::Arange, {4});
+  const auto list = probe.all<TensorList>().back().tensors;
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].name, "X1");
+  EXPECT_EQ(list[0].device, cpu(1));
+  EXPECT_TRUE(list[0].owned_by_page);
+  EXPECT_EQ(list[1].name, "X2");
+  EXPECT_EQ(list[1].preview, "0, 1, 2, 3");
+  EXPECT_EQ(list[1].bytes, 16);
+}
+
+TEST(TensorExperiments, TheSeedFixesTheValues) {
+  Probe probe(2);
+  MakeTensor request;
+  request.shape = {100};
+  request.fill = Fill::Randn;
+  request.seed = 4;
+  run(probe, request);
+  request.device = cpu(1);
+  run(probe, request);
+  const auto list = probe.all<TensorList>().back().tensors;
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].preview, list[1].preview);
+}
+
+TEST(TensorExperiments, CopyMakesNewStorageAlsoOnTheSameDevice) {
+  Probe probe(2);
+  const TensorId id = make(probe, cpu(0), Fill::Arange, {3});
+  for (const Device to : {cpu(1), cpu(0)}) {
+    run(probe, CopyTensor{id, to});
+    const TensorInfo copy = probe.all<TensorList>().back().tensors.back();
+    EXPECT_NE(copy.id, id);
+    EXPECT_EQ(copy.device, to);
+    EXPECT_EQ(copy.name, "X1 on " + to_string(to));
+    EXPECT_EQ(copy.preview, "0, 1, 2");
+    const auto log = probe.all<LogLine>();
+    ASSERT_EQ(log.size(), 1U);
+    EXPECT_EQ(log[0].text.rfind("X1: 12 B copied from cpu:0 to " + to_string(to) + " in ", 0), 0U)
+        << log[0].text;
+  }
+}
+
+TEST(TensorExperiments, AddNeedsOneDevice) {
+  Probe probe(2);
+  const TensorId a = make(probe, cpu(0)), b = make(probe, cpu(1)), c = make(probe, cpu(0));
+  EXPECT_EQ(message_of(
+                [&] {
+                  run(probe, AddTensors{a, b});
+                },
+                Errc::DeviceMismatch),
+            "add: X1 is on cpu:0 and X2 on cpu:1; copy one first: X1.to(X2.device())");
+  run(probe, AddTensors{a, c});
+  const TensorInfo sum = probe.all<TensorList>().back().tensors.back();
+  EXPECT_EQ(sum.name, "X1 + X3");
+  EXPECT_EQ(sum.preview, "2, 2, 2, 2, 2, 2");
+}
+
+TEST(TensorExperiments, FreeGivesTheMemoryBack) {
+  Probe probe;
+  const TensorId id = make(probe, cpu(0));
+  EXPECT_GT(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
+  run(probe, FreeTensor{id});
+  EXPECT_TRUE(probe.all<TensorList>().back().tensors.empty());
+  EXPECT_EQ(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
+  message_of([&] { run(probe, FreeTensor{id}); }, Errc::NotFound);
+}
+
+TEST(TensorExperiments, BadRequestsSayWhatIsWrong) {
+  Probe probe;
+  MakeTensor request;
+  request.shape = {2};
+  request.device = gpu(0);
+  EXPECT_EQ(
+      message_of([&] { run(probe, request); }, Errc::NotFound).rfind("cuda:0 cannot be used", 0),
+      0U);
+  request.device = cpu(0);
+  request.shape = {std::int64_t{1} << 40};
+  const std::string refused = message_of([&] { run(probe, request); }, Errc::OutOfMemory);
+  EXPECT_EQ(refused.rfind("cpu:0: 4.00 TiB asked for, ", 0), 0U) << refused;
+  request.shape = {-1};
+  message_of([&] { run(probe, request); }, Errc::InvalidArgument);
+  request.shape = {2};
+  request.fill = Fill::Rand;
+  request.dtype = DType::I32;
+  EXPECT_EQ(message_of([&] { run(probe, request); }, Errc::InvalidArgument),
+            "rand: dtype is i32 but random values are real; choose f32 or bf16");
+  EXPECT_EQ(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
+}
+
+TEST(TensorExperiments, CancelLeavesNothingBehind) {
+  Probe probe;
+  probe.stop.request_stop();
+  message_of([&] { make(probe, cpu(0), Fill::Randn, {1 << 20}); }, Errc::Cancelled);
+  EXPECT_EQ(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,102 @@
+"""What the compiler makes of the CUDA ladder: registers, shared memory and spills of each kernel.
+
+registers_check.py ROOT [NVCC CXX]: fails when a kernel whose loads are 16 bytes wide spills on any
+of the architectures. Without a compiler it is skipped (status 77) and says so.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ARCHITECTURES = ["80", "90a"]
+HOPPER_ALONE = {"hopper_rungs.cu", "peak_wgmma.cu"}
+SKIPPED = 77
+# "_ZN..12async_kernelILb1EEE..": the name, and the template's flag: 16-byte pieces or any alignment.
+KERNEL = re.compile(r"Compiling entry function '\w*\d([a-z]\w*?)_kernel(?:ILb([01])E)?\w*' for")
+SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+# What costs a Hopper kernel its speed and leaves its results right.
+SLOWED = re.compile(r"serialized|setmaxnreg.*ignored")
+USED = re.compile(r"Used (\d+) registers")
+STATIC = re.compile(r"(\d+) bytes smem")
+LAUNCHES = """
+#include <cstdio>
+#include "compute/gpu/cuda/matmul/ladder.h"
+int main() {
+  for (const auto& rung : lab::cuda_ladder()) {
+    const auto launch = lab::launch_of(rung, 1, 1);
+    std::printf("%d %d %s\\n", launch.threads, launch.shared_bytes, rung.name);
+  }
+}
+"""
+
+
+def report(root, source, nvcc, architecture):
+    command = [nvcc, "-std=c++20", "-O3", "--expt-relaxed-constexpr", f"-I{root}", "-cubin",
+               f"-gencode=arch=compute_{architecture},code=sm_{architecture}", "-Xptxas", "-v",
+               "-Werror", "all-warnings", str(source), "-o", "/dev/null"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    text = done.stdout + done.stderr
+    if done.returncode != 0:
+        sys.exit(f"{source}: does not compile:\n{text}")
+    for line in text.splitlines():
+        if SLOWED.search(line):
+            sys.exit(f"{source}: {line}")
+    return text
+
+
+def kernels(text):
+    """(name, wide, registers, static shared bytes, spilled bytes) of each kernel in the report."""
+    found = []
+    starts = list(KERNEL.finditer(text))
+    for start, after in zip(starts, starts[1:] + [None]):
+        part = text[start.end():after.start() if after else None]
+        static = STATIC.search(part)
+        found.append((start.group(1), start.group(2) != "0", int(USED.search(part).group(1)),
+                      int(static.group(1)) if static else 0,
+                      sum(map(int, SPILLS.search(part).groups()))))
+    return found
+
+
+def print_launches(root, compiler):
+    """Threads and shared memory as the launches ask for them."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "launches.cpp"
+        source.write_text(LAUNCHES)
+        program = pathlib.Path(folder) / "launches"
+        needed = ["compute/gpu/cuda/matmul/ladder.cpp", "compute/core/error.cpp"]
+        subprocess.run([compiler, "-std=c++20", f"-I{root}", str(source),
+                        *[f"{root}/{path}" for path in needed], "-lfmt", "-o", str(program)],
+                       check=True)
+        print("threads  shared bytes a block  rung")
+        for line in subprocess.run([program], capture_output=True, text=True,
+                                   check=True).stdout.splitlines():
+            threads, shared, name = line.split()
+            print(f"{threads:>7}  {shared:>20}  {name}")
+
+
+def main(root, nvcc=None, compiler=None):
+    if not nvcc:
+        print("skipped: this build has no nvcc")
+        return SKIPPED
+    print_launches(root, compiler)
+    print("\nregisters  declared shared bytes  spilled bytes  kernel")
+    spilling = []
+    folder = pathlib.Path(root) / "compute/gpu/cuda/matmul"
+    for source in sorted(folder.glob("*.cu")):
+        for architecture in ["90a"] if source.name in HOPPER_ALONE else ARCHITECTURES:
+            found = kernels(report(root, source, nvcc, architecture))
+            if not found:
+                sys.exit(f"{source}: the compiler's report names no kernel")
+            for name, wide, registers, static, spilled in found:
+                title = f"{name}{'' if wide else ', any alignment'}, sm_{architecture}"
+                print(f"{registers:>9}  {static:>21}  {spilled:>13}  {title}")
+                if wide and spilled:
+                    spilling.append(title)
+    for title in spilling:
+        print(f"error: {title} keeps registers in local memory")
+    return 1 if spilling else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

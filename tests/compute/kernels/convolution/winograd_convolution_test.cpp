@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "tests/support/simd_targets.h"
+#include "tests/compute/kernels/convolution/convolution_cases.h"
+
+namespace lab {
+namespace {
+
+using simd::conv_shape;
+
+// Images that tiles of 2 and of 4 cover exactly and that they do not, channels around the widths of
+// the micro-kernels' tiles, every padding.
+std::vector<simd::ConvShape> shapes() {
+  return {conv_shape(4, 4, 16, 16, 3, 1, 1), conv_shape(7, 7, 16, 48, 3, 1, 1),
+          conv_shape(6, 9, 48, 16, 3, 1, 1), conv_shape(8, 5, 32, 32, 3, 1, 0),
+          conv_shape(5, 6, 16, 32, 3, 1, 2), conv_shape(1, 1, 16, 16, 3, 1, 1),
+          conv_shape(3, 13, 80, 64, 3, 1, 1)};
+}
+
+// Both as CheckOptions has them.
+struct Bounds {
+  double tolerance, norm_tolerance;
+};
+constexpr Bounds kWinograd2{1e-6, 1e-6}, kWinograd4{4e-6, 4e-6}, kGemmBf16{1e-2, 6e-3},
+    kWinograd2Bf16{1e-2, 1e-2}, kWinograd4Bf16{5e-2, 3e-2};
+
+int check(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, Precision products,
+          std::vector<std::int64_t> batches = {1, 3, 17}) {
+  return test::check_algorithm(algorithm, {.tolerance = bounds.tolerance,
+                                           .norm_tolerance = bounds.norm_tolerance,
+                                           .shapes = shapes(),
+                                           .batches = std::move(batches),
+                                           .threads = {1, 3},
+                                           .products = products});
+}
+
+// Stages, threads and shapes: none is left out.
+int all_cases() {
+  return 3 * 2 * static_cast<int>(shapes().size());
+}
+
+TEST(Winograd, ErrorsInFp32AreBounded) {
+  EXPECT_EQ(check(winograd2_convolution(), kWinograd2, Precision::F32), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), kWinograd4, Precision::F32), all_cases());
+}
+
+TEST(Winograd, ErrorsOfBf16FactorsAreBounded) {
+  EXPECT_EQ(check(winograd2_convolution(), kWinograd2Bf16, Precision::BF16), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16), all_cases());
+}
+
+// More terms than a product takes at once, and sums too large for a copy a thread.
+TEST(Convolution, ManyChannelsMatchFloat64) {
+  struct Case {
+    const ConvolutionAlgorithm& algorithm;
+    Bounds f32, bf16;
+  };
+  for (const Case& c : {Case{gemm_convolution(), {1e-6, 1e-6}, kGemmBf16},
+                        Case{winograd2_convolution(), kWinograd2, kWinograd2Bf16},
+                        Case{winograd4_convolution(), kWinograd4, kWinograd4Bf16}}) {
+    for (const Precision products : {Precision::F32, Precision::BF16}) {
+      const Bounds& bounds = products == Precision::F32 ? c.f32 : c.bf16;
+      EXPECT_EQ(test::check_algorithm(c.algorithm, {.tolerance = bounds.tolerance,
+                                                    .norm_tolerance = bounds.norm_tolerance,
+                                                    .shapes = {conv_shape(2, 2, 256, 288, 3, 1, 1)},
+                                                    .batches = {1, 3},
+                                                    .threads = {2},
+                                                    .products = products}),
+                3);
+    }
+  }
+}
+
+class WinogradTargets : public test::SimdTargetTest {};
+
+TEST_P(WinogradTargets, ComputeTheSame) {
+  EXPECT_EQ(check(winograd2_convolution(), kWinograd2, Precision::F32, {3}), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), kWinograd4, Precision::F32, {3}), all_cases());
+  EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16, {3}), all_cases());
+  EXPECT_GT(test::check_algorithm(gemm_convolution(), {.batches = {3}, .threads = {2}}), 0);
+  EXPECT_GT(test::check_algorithm(gemm_convolution(), {.tolerance = kGemmBf16.tolerance,
+                                                       .norm_tolerance = kGemmBf16.norm_tolerance,
+                                                       .batches = {3},
+                                                       .threads = {2},
+                                                       .products = Precision::BF16}),
+            0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, WinogradTargets, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+
+TEST(Winograd, TakesOnlyWhatItCanCompute) {
+  ConvolutionCase c{.shape = conv_shape(8, 8, 16, 16, 3, 1, 1)};
+  EXPECT_TRUE(winograd4_convolution().supports(c));
+  for (const simd::ConvShape& shape :
+       {conv_shape(8, 8, 16, 16, 3, 2, 1), conv_shape(8, 8, 16, 16, 5, 1, 1),
+        conv_shape(8, 8, 16, 16, 1, 1, 0), conv_shape(8, 8, 16, 16, 3, 1, 3),
+        conv_shape(8, 8, 1, 16, 3, 1, 1), conv_shape(8, 8, 16, 24, 3, 1, 1)}) {
+    c.shape = shape;
+    EXPECT_FALSE(winograd4_convolution().supports(c));
+  }
+}
+
+// A network gives the memory that its largest batch needs; smaller ones must not need more.
+TEST(Winograd, SmallerBatchesNeedNoMoreMemory) {
+  for (const auto* algorithm : {&winograd2_convolution(), &winograd4_convolution()}) {
+    for (const auto stage : {ConvolutionStage::Forward, ConvolutionStage::InputGradient,
+                             ConvolutionStage::WeightGradient}) {
+      ConvolutionCase c{
+          .shape = conv_shape(14, 14, 128, 128, 3, 1, 1), .stage = stage, .threads = 2};
+      std::int64_t before = 0;
+      for (c.batch = 1; c.batch <= 300; c.batch += 7) {
+        const std::int64_t bytes = algorithm->scratch_bytes(c);
+        EXPECT_GE(bytes, before) << algorithm->name() << ", batch " << c.batch;
+        before = bytes;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lab

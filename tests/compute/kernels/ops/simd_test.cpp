@@ -1,0 +1,157 @@
+// The vector loops of compute/cpu on lengths around vector sizes and at misaligned addresses, for
+// each SIMD instruction set.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "compute/kernels/ops/cross_entropy.h"
+#include "compute/kernels/ops/im2col.h"
+#include "compute/kernels/ops/pixels.h"
+#include "compute/kernels/ops/relu.h"
+#include "compute/kernels/ops/row_ops.h"
+#include "compute/kernels/ops/sgd.h"
+#include "compute/kernels/ops/sigmoid.h"
+#include "tests/support/compare.h"
+#include "tests/support/simd_targets.h"
+
+namespace lab::simd {
+namespace {
+
+using test::uniform_values;
+
+constexpr std::int64_t kLengths[] = {0, 1, 3, 4, 7, 15, 16, 17, 31, 64, 101};
+constexpr float kGuard = 12345;
+
+// `values` at an address one float past a vector boundary, a guard value on either side.
+struct Misaligned {
+  explicit Misaligned(const std::vector<float>& values) : memory(values.size() + 2, kGuard) {
+    std::copy(values.begin(), values.end(), data());
+  }
+  ~Misaligned() {
+    EXPECT_EQ(memory.front(), kGuard);
+    EXPECT_EQ(memory.back(), kGuard);
+  }
+  Misaligned(const Misaligned&) = delete;
+  Misaligned& operator=(const Misaligned&) = delete;
+  float* data() { return memory.data() + 1; }
+  std::span<const float> values() const { return std::span(memory).subspan(1, memory.size() - 2); }
+  std::vector<float> memory;
+};
+
+// Every case runs with the kernels of each instruction set.
+class SimdRelu : public test::SimdTargetTest {};
+class SimdSigmoid : public test::SimdTargetTest {};
+class SimdRows : public test::SimdTargetTest {};
+class SimdPixels : public test::SimdTargetTest {};
+class SimdIm2col : public test::SimdTargetTest {};
+
+TEST_P(SimdRelu, ClampsAndKeepsNaN) {
+  for (const std::int64_t n : kLengths) {
+    const auto x = uniform_values(n, 1), dy = uniform_values(n, 2);
+    Misaligned y(x), g(dy);
+    relu(y.data(), n);
+    relu_backward(y.data(), g.data(), n);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      EXPECT_EQ(y.values()[i], std::max(x[i], 0.0F));
+      EXPECT_EQ(g.values()[i], x[i] > 0 ? dy[i] : 0.0F);
+    }
+  }
+  std::vector<float> nan(19, NAN);
+  relu(nan.data(), 19);
+  for (const float v : nan) EXPECT_TRUE(std::isnan(v));
+}
+
+TEST_P(SimdSigmoid, MatchesFloat64AlsoFarOut) {
+  for (const std::int64_t n : kLengths) {
+    auto x = uniform_values(n, 3);
+    for (float& v : x) v *= 80;
+    std::vector<double> want;
+    want.reserve(x.size());
+    for (const float v : x) want.push_back(1 / (1 + std::exp(-double{v})));
+    Misaligned y(x);
+    sigmoid(y.data(), n);
+    EXPECT_TRUE(test::all_close(y.values(), want, 1e-6, 1e-37));
+  }
+  float ends[] = {-INFINITY, INFINITY, -1000, 1000, NAN};
+  sigmoid(ends, 5);
+  EXPECT_NEAR(ends[0], 0, 1e-37);
+  EXPECT_EQ(ends[1], 1);
+  EXPECT_NEAR(ends[2], 0, 1e-37);
+  EXPECT_EQ(ends[3], 1);
+  EXPECT_TRUE(std::isnan(ends[4]));
+}
+
+TEST_P(SimdRows, BiasAndSumsCoverEveryColumn) {
+  for (const std::int64_t cols : {1, 2, 5, 6, 15, 16, 17, 40}) {
+    for (const std::int64_t rows : {0, 1, 7, 8, 33}) {
+      const auto x = test::small_integers(rows * cols, 4), bias = test::small_integers(cols, 5);
+      Misaligned y(x);
+      add_bias(y.data(), bias.data(), rows, cols);
+      std::vector<double> sums(static_cast<std::size_t>(cols), 1.0), want = sums;
+      column_sums(y.data(), rows, cols, sums.data());
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const std::size_t c = i % static_cast<std::size_t>(cols);
+        EXPECT_EQ(y.values()[i], x[i] + bias[c]);
+        want[c] += double{x[i]} + bias[c];
+      }
+      EXPECT_EQ(sums, want);
+    }
+  }
+}
+
+TEST_P(SimdRows, SumOfArraysKeepsItsOrder) {
+  const auto parts = test::small_integers(3 * 50, 6);
+  for (const std::int64_t n : kLengths) {
+    if (n > 50) continue;
+    Misaligned y(std::vector<float>(static_cast<std::size_t>(n)));
+    sum_arrays(parts.data(), 3, 50, y.data(), n);
+    for (std::size_t i = 0; i < y.values().size(); ++i) {
+      EXPECT_EQ(y.values()[i], parts[i] + parts[50 + i] + parts[100 + i]);
+    }
+  }
+}
+
+TEST_P(SimdPixels, AreDividedExactly) {
+  std::vector<std::uint8_t> bytes(256);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{5}, std::int64_t{255}}) {
+    Misaligned y(std::vector<float>(static_cast<std::size_t>(n)));
+    pixels_to_floats(bytes.data() + 1, y.data(), n);
+    for (std::size_t i = 0; i < y.values().size(); ++i) {
+      EXPECT_EQ(y.values()[i], static_cast<float>(i + 1) / 255.0F);
+    }
+  }
+}
+
+// col2im is the adjoint of im2col: <im2col(x), c> = <x, col2im(c)>, exact on small integers.
+TEST_P(SimdIm2col, IsTheAdjointOfCol2im) {
+  for (const ConvShape& s : {conv_shape(5, 4, 3, 1, 3, 1, 1), conv_shape(7, 7, 1, 1, 5, 2, 2),
+                             conv_shape(3, 2, 17, 1, 1, 2, 0), conv_shape(2, 2, 2, 1, 3, 1, 3)}) {
+    const std::int64_t rows = 2 * s.out_pixels();
+    const auto x = test::small_integers(2 * s.in_size() + kIm2colSlack, 7);
+    const auto c = test::small_integers(rows * s.patch(), 8);
+    std::vector<float> col(c.size() + kIm2colSlack), dx(static_cast<std::size_t>(2 * s.in_size()));
+    im2col(x.data(), col.data(), s, 0, rows);
+    col2im(c.data(), dx.data(), s, 0, rows);
+    double left = 0, right = 0;
+    for (std::size_t i = 0; i < c.size(); ++i) left += double{col[i]} * c[i];
+    for (std::size_t i = 0; i < dx.size(); ++i) right += double{dx[i]} * x[i];
+    EXPECT_EQ(left, right);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, SimdRelu, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, SimdSigmoid, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, SimdRows, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, SimdPixels, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, SimdIm2col, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+
+}  // namespace
+}  // namespace lab::simd

@@ -1,0 +1,275 @@
+#include "compute/machine/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+#include "compute/machine/affinity.h"
+#include "compute/machine/simd_level.h"
+#include "compute/machine/tensor_list.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
+#include "tests/support/fake_gpu.h"
+#include "tests/compute/machine/fake_root.h"
+
+namespace lab {
+namespace {
+
+std::string message_of(Machine& machine, Device device) {
+  try {
+    machine.at(device);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Errc::NotFound);
+    return e.what();
+  }
+  return {};
+}
+
+TEST(Machine, DescribesItself) {
+  const Machine machine;
+  const MachineInfo& info = machine.info();
+  EXPECT_FALSE(info.host.empty());
+  EXPECT_NE(info.system.find("kernel"), std::string::npos);
+  ASSERT_GE(info.devices.size(), 1U);
+  const DeviceInfo& d = info.devices[0];
+  EXPECT_EQ(d.device, cpu(0));
+  EXPECT_FALSE(d.name.empty());
+  EXPECT_FALSE(d.simd.empty());
+  EXPECT_EQ(d.simd_detail.rfind(d.simd, 0), 0U);
+  EXPECT_GE(d.threads, 1);
+  EXPECT_EQ(d.threads, static_cast<int>(d.cores.size()));
+  EXPECT_GT(d.memory_total_bytes, 0);
+  EXPECT_GT(d.memory_limit_bytes, 0);
+  EXPECT_LE(d.memory_limit_bytes, d.memory_total_bytes);
+  if (!d.clock_max_mhz) {
+    EXPECT_FALSE(d.clock_max_mhz.reason().empty());
+  }
+}
+
+TEST(Machine, SaysWhyThereIsNoGpu) {
+  Machine machine;
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_FALSE(machine.info().absent.empty());
+  const std::string message = message_of(machine, gpu(0));
+  EXPECT_EQ(message.rfind("cuda:0 cannot be used: ", 0), 0U) << message;
+  EXPECT_NE(message.find(machine.info().absent[0].reason), std::string::npos) << message;
+  EXPECT_NE(message.find("; use cpu:0"), std::string::npos) << message;
+}
+
+TEST(Machine, TheChaptersFunctions) {
+  const Machine machine({.cpu_devices = 2});
+  EXPECT_EQ(machine.num_cpus(), 2);
+  EXPECT_EQ(machine.try_gpu(), cpu(0));
+  EXPECT_EQ(machine.try_gpu(10), cpu(0));
+  EXPECT_EQ(machine.try_all_gpus(), std::vector<Device>{cpu(0)});
+  EXPECT_EQ(machine.devices(), (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_TRUE(machine.has(cpu(1)));
+  EXPECT_FALSE(machine.has(cpu(2)));
+  EXPECT_FALSE(machine.has(cpu(-1)));
+  EXPECT_FALSE(machine.has(gpu(0)));
+}
+
+TEST(Machine, CardsOfTheBackEndAreDevices) {
+  const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
+  Machine machine({.cpu_devices = 2, .open_gpus = test::offer_of(fake)});
+  EXPECT_EQ(machine.num_cpus(), 2);
+  EXPECT_EQ(machine.num_gpus(), 2);
+  EXPECT_EQ(machine.devices(), (std::vector<Device>{cpu(0), cpu(1), gpu(0), gpu(1)}));
+  EXPECT_EQ(machine.try_gpu(1), gpu(1));
+  EXPECT_EQ(machine.try_gpu(2), cpu(0));
+  EXPECT_EQ(machine.try_all_gpus(), (std::vector<Device>{gpu(0), gpu(1)}));
+  EXPECT_TRUE(machine.info().absent.empty());
+  EXPECT_EQ(machine.at(cpu(1)).device(), cpu(1));
+  EXPECT_EQ(machine.at(cpu(1)).card(), nullptr);
+  DeviceContext& card = machine.at(gpu(1));
+  EXPECT_EQ(card.card(), &fake->card(1));
+  EXPECT_EQ(card.memory().limit_bytes(), kGiB);
+  const DeviceInfo& info = card.info();
+  EXPECT_EQ(info.name, "Fake Card");
+  EXPECT_EQ(info.pci_bus_id, "0000:02:00.0");
+  EXPECT_EQ(info.memory_total_bytes, kGiB);
+  EXPECT_EQ(info.clock_max_mhz.value_or(0), 1980);
+  EXPECT_TRUE(info.cores.empty());
+  EXPECT_EQ(message_of(machine, gpu(2)),
+            "cuda:2 cannot be used: this machine has 2 usable NVIDIA GPUs; use cuda:0 to cuda:1");
+}
+
+TEST(Machine, CardsThatTheBackEndRefusesAreAbsent) {
+  const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
+  const RefusedCard refused = test::refused_card("0000:81:00.0", "it has no code for it");
+  Machine machine({.open_gpus = [&] { return GpuOffer{fake, "", true, {refused}}; }});
+  EXPECT_EQ(machine.num_gpus(), 1);
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_EQ(machine.info().absent[0].what, "Old Card");
+  EXPECT_EQ(machine.info().absent[0].reason, "it has no code for it");
+  EXPECT_EQ(machine.info().absent[0].pci_bus_id, "0000:81:00.0");
+  EXPECT_FALSE(machine.info().absent[0].waits_for_wish);
+  EXPECT_EQ(message_of(machine, gpu(1)),
+            "cuda:1 cannot be used: this machine has 1 usable NVIDIA GPU (Old Card is not: it has "
+            "no code for it); use cuda:0");
+}
+
+TEST(Machine, WithoutABackEndTheRefusedCardsAreTheReason) {
+  const RefusedCard refused = test::refused_card("0000:81:00.0", "it has no code for it");
+  Machine machine({.open_gpus = [&] { return GpuOffer{nullptr, "", true, {refused}}; }});
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_EQ(message_of(machine, gpu()),
+            "cuda:0 cannot be used: Old Card: it has no code for it; use cpu:0");
+}
+
+// A card behind a driver that is loaded; `status` is the kernel's word for its power.
+void add_gpu(test::FakeRoot& root, const std::string& address, const std::string& status) {
+  const std::string card = "sys/bus/pci/devices/" + address + "/";
+  root.file(card + "vendor", "0x10de\n").file(card + "class", "0x030200\n");
+  root.file(card + "power/runtime_status", status + "\n");
+  root.file("proc/driver/nvidia/gpus/" + address + "/information", "Model: \t\t NVIDIA H200\n");
+  root.file("dev/nvidia0", "").file("dev/nvidiactl", "");
+}
+
+void add_sleeping_card(test::FakeRoot& root) {
+  add_gpu(root, "0000:01:00.0", "suspended");
+}
+
+GpuOffer must_not_be_opened() {
+  ADD_FAILURE() << "starting the driver wakes the card";
+  return {};
+}
+
+TEST(Machine, LookingLeavesASleepingCardAlone) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_TRUE(machine.info().absent[0].waits_for_wish);
+  EXPECT_NE(message_of(machine, gpu()).find("asleep"), std::string::npos);
+}
+
+TEST(Machine, OneSleepingCardKeepsLookingFromAll) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  add_gpu(root, "0000:02:00.0", "active");
+  Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_EQ(machine.info().absent.size(), 2U);
+  const AbsentDevice& awake = machine.info().absent[1];
+  EXPECT_TRUE(awake.waits_for_wish);
+  EXPECT_EQ(awake.reason.rfind("it is awake, but another card is asleep", 0), 0U) << awake.reason;
+}
+
+TEST(Machine, AWishOpensTheCardsThatAreAwakeToo) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  add_gpu(root, "0000:02:00.0", "active");
+  const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
+  Machine machine({.open_gpus = test::offer_of(fake), .wake_cards = true, .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 2);
+  EXPECT_TRUE(machine.info().absent.empty());
+}
+
+TEST(Machine, CardsThatAreAllAwakeAreOpenedUnasked) {
+  test::FakeRoot root;
+  add_gpu(root, "0000:01:00.0", "active");
+  add_gpu(root, "0000:02:00.0", "active");
+  const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
+  const Machine machine({.open_gpus = test::offer_of(fake), .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 2);
+}
+
+TEST(Machine, AWishWakesASleepingCard) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
+  Machine machine({.open_gpus = test::offer_of(fake), .wake_cards = true, .root = root.path()});
+  EXPECT_EQ(machine.num_gpus(), 1);
+  EXPECT_TRUE(machine.info().absent.empty());
+}
+
+TEST(Machine, ACardThatWokeInVainIsNotCalledAsleep) {
+  test::FakeRoot root;
+  add_sleeping_card(root);
+  Machine machine({.open_gpus =
+                       [] {
+                         return GpuOffer{nullptr, "the driver is too old", true};
+                       },
+                   .wake_cards = true,
+                   .root = root.path()});
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_FALSE(machine.info().absent[0].waits_for_wish);
+  EXPECT_EQ(machine.info().absent[0].reason, "the driver is too old");
+}
+
+TEST(Machine, TellsWhyTheBackEndHasNoCards) {
+  Machine machine({.open_gpus = [] {
+    return GpuOffer{nullptr, "the NVIDIA driver is too old", true};
+  }});
+  EXPECT_EQ(machine.num_gpus(), 0);
+  ASSERT_EQ(machine.info().absent.size(), 1U);
+  EXPECT_EQ(machine.info().absent[0].reason, "the NVIDIA driver is too old");
+  EXPECT_EQ(message_of(machine, gpu()),
+            "cuda:0 cannot be used: the NVIDIA driver is too old; use cpu:0");
+}
+
+TEST(Machine, NamesTheWayToMoreDevices) {
+  Machine machine({.cpu_devices = 2});
+  EXPECT_EQ(message_of(machine, cpu(5)),
+            "cpu:5 cannot be used: the cores make 2 CPU devices here; use cpu:0, or start with "
+            "--cpu-devices 6");
+}
+
+TEST(Machine, RefusesImpossibleNumbersOfDevices) {
+  for (const int n : {0, -1, 4097}) {
+    try {
+      Machine machine({.cpu_devices = n});
+      FAIL() << n << " was accepted";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Errc::Usage);
+    }
+  }
+}
+
+TEST(Machine, SplitsMemoryAndKeepsAccountsApart) {
+  Machine machine({.cpu_devices = 4});
+  MemoryAccount& first = machine.at(cpu(0)).memory();
+  MemoryAccount& last = machine.at(cpu(3)).memory();
+  EXPECT_EQ(first.limit_bytes(), last.limit_bytes());
+  const TensorId a = last.book(10, {});
+  const TensorId b = first.book(20, {});
+  EXPECT_EQ(first.used_bytes(), 20);
+  EXPECT_EQ(last.used_bytes(), 10);
+  const TensorList list = list_tensors(machine);
+  ASSERT_EQ(list.tensors.size(), 2U);
+  EXPECT_EQ(list.tensors[0].id, a);
+  EXPECT_EQ(list.tensors[1].id, b);
+  EXPECT_EQ(list.tensors[1].device, cpu(0));
+}
+
+TEST(Machine, DividesMemoryBetweenTheProcessesOfAHost) {
+  const Machine alone;
+  const Machine one_of_four({.processes = 4});
+  const auto limit = [](const Machine& m) {
+    return static_cast<double>(m.info().devices[0].memory_limit_bytes);
+  };
+  EXPECT_NEAR(limit(one_of_four) / limit(alone), 0.25, 0.1);  // free memory comes and goes
+}
+
+TEST(Machine, MakesManyDevices) {
+  Machine machine({.cpu_devices = 4096});
+  EXPECT_EQ(machine.num_cpus(), 4096);
+  EXPECT_EQ(machine.at(cpu(4095)).threads().size(), 1);
+}
+
+TEST(Machine, KeepsToTheAffinityMask) {
+  // On a thread of its own, because the mask belongs to the thread.
+  std::thread([] {
+    const std::vector<int> last = {thread_affinity().back()};
+    ASSERT_TRUE(set_thread_affinity(last));
+    const Machine machine;
+    EXPECT_EQ(machine.info().devices[0].cores, last);
+  }).join();
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include "compute/machine/memory_account.h"
+#include "compute/machine/memory_info.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
+#include "tests/compute/machine/fake_root.h"
+
+namespace lab {
+namespace {
+
+using test::FakeRoot;
+
+constexpr char kMeminfo[] =
+    "MemTotal:       16777216 kB\nMemFree:        1048576 kB\nMemAvailable:    8388608 kB\n";
+
+TEST(MemoryInfo, ReadsMeminfo) {
+  FakeRoot root;
+  root.file("proc/meminfo", kMeminfo);
+  const MemoryInfo info = read_memory(root.path());
+  EXPECT_EQ(info.total_bytes, 16 * kGiB);
+  EXPECT_EQ(info.available_bytes, 8 * kGiB);
+  EXPECT_TRUE(info.limited_by.empty());
+}
+
+TEST(MemoryInfo, TheTightestGroupOnTheWayUpCounts) {
+  FakeRoot root;
+  root.file("proc/meminfo", kMeminfo)
+      .file("proc/self/cgroup", "0::/user/app\n")
+      .file("sys/fs/cgroup/user/app/memory.max", "max\n")
+      .file("sys/fs/cgroup/user/memory.max", std::to_string(4 * kGiB))
+      .file("sys/fs/cgroup/user/memory.current", std::to_string(3 * kGiB))
+      .file("sys/fs/cgroup/user/memory.stat",
+            "anon 1\ninactive_file " + std::to_string(kGiB) + "\nactive_file 5\n");
+  const MemoryInfo info = read_memory(root.path());
+  EXPECT_EQ(info.available_bytes, 2 * kGiB);
+  EXPECT_EQ(info.limited_by, "cgroup limit of 4.00 GiB");
+}
+
+TEST(MemoryInfo, ReadsVersionOneGroups) {
+  FakeRoot root;
+  root.file("proc/meminfo", kMeminfo)
+      .file("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/job\n0::/\n")
+      .file("sys/fs/cgroup/memory/job/memory.limit_in_bytes", std::to_string(2 * kGiB))
+      .file("sys/fs/cgroup/memory/job/memory.usage_in_bytes", std::to_string(kGiB));
+  EXPECT_EQ(read_memory(root.path()).available_bytes, kGiB);
+}
+
+TEST(MemoryInfo, AGroupAboveTheMachineDoesNotCount) {
+  FakeRoot root;
+  root.file("proc/meminfo", kMeminfo)
+      .file("proc/self/cgroup", "4:memory:/\n")
+      .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");
+  EXPECT_EQ(read_memory(root.path()).available_bytes, 8 * kGiB);
+}
+
+TEST(MemoryInfo, AsksTheKernelWhereProcIsMissing) {
+  FakeRoot root;
+  const MemoryInfo info = read_memory(root.path());
+  EXPECT_GT(info.total_bytes, 0);
+  EXPECT_GT(info.available_bytes, 0);
+  EXPECT_LE(info.available_bytes, info.total_bytes);
+}
+
+TEST(MemoryAccount, BooksAndReleasesExactly) {
+  MemoryAccount account(cpu(0), 1000);
+  const TensorId a = account.book(400, {});
+  const TensorId b = account.book(600, {});
+  EXPECT_EQ(account.used_bytes(), 1000);
+  account.release(a);
+  account.release(a);  // a second time changes nothing
+  EXPECT_EQ(account.used_bytes(), 600);
+  EXPECT_EQ(account.peak_bytes(), 1000);
+  account.reset_peak();
+  EXPECT_EQ(account.peak_bytes(), 600);
+  account.release(b);
+  EXPECT_EQ(account.used_bytes(), 0);
+}
+
+TEST(MemoryAccount, RefusesWithBothNumbers) {
+  MemoryAccount account(cpu(1), 22 * kGiB);
+  account.book(2 * kGiB, {});
+  try {
+    account.book(40 * kGiB, {});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Errc::OutOfMemory);
+    EXPECT_STREQ(
+        e.what(),
+        "cpu:1: 40.0 GiB asked for, 20.0 GiB free of 22.0 GiB; free some tensors, choose a "
+        "smaller size or another device");
+  }
+  EXPECT_EQ(account.used_bytes(), 2 * kGiB);
+  EXPECT_EQ(account.list().size(), 1U);
+}
+
+TEST(MemoryAccount, RefusesWhatTheMachineNoLongerHas) {
+  MemoryAccount account(cpu(0), 8 * kGiB, [] { return 100 * kMiB; });
+  EXPECT_NO_THROW(account.book(100 * kMiB, {}));
+  try {
+    account.book(101 * kMiB, {});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Errc::OutOfMemory);
+    EXPECT_NE(std::string(e.what()).find("101 MiB asked for"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("only 100 MiB"), std::string::npos) << e.what();
+  }
+}
+
+TEST(MemoryAccount, RefusesNegativeSizesAndTakesNone) {
+  MemoryAccount account(cpu(0), 0);
+  EXPECT_THROW(account.book(-1, {}), Error);
+  EXPECT_NO_THROW(account.book(0, {}));
+  EXPECT_THROW(account.book(1, {}), Error);
+}
+
+TEST(MemoryAccount, IdsAreUniqueOverDevices) {
+  MemoryAccount a(cpu(0), 10), b(cpu(1), 10);
+  const TensorId first = a.book(1, {}), second = b.book(1, {}), third = a.book(1, {});
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, third);
+}
+
+TEST(MemoryAccount, DescribesWhatIsBooked) {
+  MemoryAccount account(cpu(2), 100);
+  const TensorId id = account.book(8, {});
+  TensorInfo info;
+  info.id = 99;
+  info.device = cpu(0);
+  info.bytes = 5;
+  info.name = "X1";
+  info.shape = {1, 2};
+  info.preview = "0, 1";
+  account.describe(id, info);
+  info.name = "nobody";
+  account.describe(id + 1000, info);
+  const auto list = account.list();
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_EQ(list[0].id, id);
+  EXPECT_EQ(list[0].device, cpu(2));
+  EXPECT_EQ(list[0].bytes, 8);
+  EXPECT_EQ(list[0].name, "X1");
+  EXPECT_EQ(list[0].shape, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(list[0].preview, "0, 1");
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,178 @@
+#include "compute/machine/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "compute/machine/affinity.h"
+#include "compute/core/error.h"
+
+namespace lab {
+namespace {
+
+// `n` threads on the machine's cores, shared where there are fewer.
+std::vector<int> some_cores(int n) {
+  const auto usable = thread_affinity();
+  std::vector<int> cores;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    cores.push_back(usable[i % usable.size()]);
+  }
+  return cores;
+}
+
+TEST(ThreadPool, CallsEveryThreadOnce) {
+  for (const int n : {1, 2, 3, 8}) {
+    ThreadPool pool(some_cores(n));
+    ASSERT_EQ(pool.size(), n);
+    std::vector<int> calls(static_cast<std::size_t>(n));
+    pool.run([&](int t) { ++calls[static_cast<std::size_t>(t)]; });
+    EXPECT_EQ(calls, std::vector<int>(static_cast<std::size_t>(n), 1));
+  }
+}
+
+TEST(ThreadPool, TheCallerIsThreadZero) {
+  ThreadPool pool(some_cores(2));
+  std::vector<std::thread::id> ids(2);
+  pool.run([&](int t) { ids[static_cast<std::size_t>(t)] = std::this_thread::get_id(); });
+  EXPECT_EQ(ids[0], std::this_thread::get_id());
+  EXPECT_NE(ids[1], std::this_thread::get_id());
+}
+
+TEST(ThreadPool, ManySmallForks) {
+  ThreadPool pool(some_cores(3));
+  std::vector<std::int64_t> sums(3);
+  constexpr int kForks = 3000;
+  for (int i = 0; i < kForks; ++i) {
+    pool.run([&](int t) { sums[static_cast<std::size_t>(t)] += t + 1; });
+    // Now and then long enough for the threads to fall asleep.
+    if (i % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(sums, (std::vector<std::int64_t>{kForks, 2 * kForks, 3 * kForks}));
+}
+
+TEST(ThreadPool, SeveralCallersTakeTurns) {
+  ThreadPool pool(some_cores(2));
+  std::atomic<int> inside = 0;
+  std::atomic<int> calls = 0;
+  std::atomic<bool> overlapped = false;
+  const auto fork_often = [&] {
+    for (int i = 0; i < 200; ++i) {
+      pool.run([&](int) {
+        if (++inside > 2) overlapped = true;
+        ++calls;
+        --inside;
+      });
+    }
+  };
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) callers.emplace_back(fork_often);
+  for (std::thread& c : callers) c.join();
+  EXPECT_EQ(calls, 4 * 200 * 2);
+  EXPECT_FALSE(overlapped);
+}
+
+TEST(ThreadPool, RethrowsAfterAllHaveEnded) {
+  ThreadPool pool(some_cores(4));
+  for (int thrower = 0; thrower < 4; ++thrower) {
+    std::atomic<int> ended = 0;
+    try {
+      pool.run([&](int t) {
+        if (t == thrower) throw std::runtime_error("thread " + std::to_string(t));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        ++ended;
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(e.what(), "thread " + std::to_string(thrower));
+    }
+    EXPECT_EQ(ended, 3);
+  }
+  std::atomic<int> calls = 0;
+  pool.run([&](int) { ++calls; });  // still works
+  EXPECT_EQ(calls, 4);
+}
+
+TEST(ThreadPool, OneOfManyExceptionsArrives) {
+  ThreadPool pool(some_cores(4));
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_THROW(pool.run([](int) { throw std::logic_error("all of them"); }), std::logic_error);
+  }
+}
+
+TEST(ThreadPool, NestedForksAreAnErrorNotADeadlock) {
+  for (const int n : {1, 3}) {
+    ThreadPool pool(some_cores(n));
+    EXPECT_THROW(pool.run([&](int) { pool.run([](int) {}); }), Error);
+    EXPECT_NO_THROW(pool.run([](int) {}));
+  }
+}
+
+TEST(ThreadPool, NeedsACore) {
+  EXPECT_THROW(ThreadPool({}), Error);
+}
+
+TEST(ThreadPool, PinsItsThreads) {
+  const auto cores = thread_affinity();
+  if (cores.size() < 2) GTEST_SKIP() << "one core only: nothing to tell apart";
+  ThreadPool pool({cores[1], cores[0]});
+  std::vector<int> where(2, -1);
+  {
+    const ThreadPool::Guard guard = pool.bind_caller();
+    for (int i = 0; i < 20; ++i) {
+      pool.run([&](int t) { where[static_cast<std::size_t>(t)] = sched_getcpu(); });
+      EXPECT_EQ(where, pool.cores());
+    }
+  }
+  EXPECT_EQ(thread_affinity(), cores);  // the guard gave the caller its cores back
+}
+
+TEST(ThreadPool, UnknownCoresAreLeftUnpinned) {
+  ThreadPool pool({0, 1000000, -1});
+  std::atomic<int> calls = 0;
+  pool.run([&](int) { ++calls; });
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(ParallelFor, PiecesCoverTheRangeOnce) {
+  for (const int threads : {1, 2, 3, 7}) {
+    ThreadPool pool(some_cores(threads));
+    for (const std::int64_t n : {0, 1, 2, 15, 16, 17, 64, 1000}) {
+      for (const std::int64_t grain : {0, 1, 4, 16, 2000}) {
+        SCOPED_TRACE(testing::Message() << threads << " threads, n " << n << ", grain " << grain);
+        std::vector<std::atomic<int>> seen(static_cast<std::size_t>(n));
+        std::atomic<int> ragged = 0;
+        pool.parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+          EXPECT_LT(begin, end);
+          if (grain > 0 && (end - begin) % grain != 0) ++ragged;
+          for (std::int64_t i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
+        });
+        EXPECT_LE(ragged, 1);
+        for (const auto& s : seen) ASSERT_EQ(s, 1);
+      }
+    }
+  }
+}
+
+TEST(ParallelFor, LittleWorkStaysOnTheCaller) {
+  ThreadPool pool(some_cores(4));
+  int calls = 0;
+  pool.parallel_for(31, 16, [&](std::int64_t begin, std::int64_t end) {
+    EXPECT_EQ(begin, 0);
+    EXPECT_EQ(end, 31);
+    ++calls;
+  });
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(ParallelFor, NegativeCountsDoNothing) {
+  ThreadPool pool(some_cores(2));
+  pool.parallel_for(-5, 1, [](std::int64_t, std::int64_t) { FAIL(); });
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,98 @@
+#include "tests/compute/nn/gradient_check.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/nn/layout.h"
+#include "tests/support/compare.h"
+
+namespace lab::test {
+namespace {
+
+Doubles torch_order(const nn::Parameter& parameter, const float* ours) {
+  std::vector<float> torch(static_cast<std::size_t>(parameter.size));
+  nn::to_torch(parameter, ours, torch);
+  return to_double(torch);
+}
+
+double norm(const Doubles& values) {
+  double sum = 0;
+  for (const double v : values) sum += v * v;
+  return std::sqrt(sum);
+}
+
+// Weights of a useful size, whatever the initialisation: every term of a gradient then matters.
+void randomise(nn::Network& network) {
+  std::uint32_t seed = 100;
+  for (nn::Parameter& p : network.parameters()) {
+    const std::vector<float> values = uniform_values(p.size, ++seed);
+    std::copy(values.begin(), values.end(), p.value);
+  }
+}
+
+void compare_gradients(nn::Network& network, Weights& weights,
+                       const std::function<double()>& loss) {
+  std::map<std::string, Doubles> wanted;
+  double largest = 0;
+  for (auto& [name, values] : weights) {
+    wanted[name] = central_differences(values, loss);
+    largest = std::max(largest, norm(wanted[name]));
+  }
+  for (const nn::Parameter& p : network.parameters()) {
+    Doubles difference = torch_order(p, p.grad);
+    const Doubles& want = wanted.at(p.name);
+    for (std::size_t i = 0; i < want.size(); ++i) difference[i] -= want[i];
+    // A bias in front of a batch norm has a gradient of 0, hence the second term.
+    EXPECT_LE(norm(difference), 2e-5 * norm(want) + 1e-6 * largest) << p.name;
+  }
+}
+
+void compare_batch(nn::Network& network, const ReferenceNet& reference, std::int64_t batch) {
+  const nn::ImageShape s = network.input_shape();
+  const std::vector<float> pixels = uniform_values(batch * s.size(), 7);
+  std::copy(pixels.begin(), pixels.end(), network.input());
+  std::vector<std::uint8_t> labels;
+  for (std::int64_t i = 0; i < batch; ++i) {
+    labels.push_back(static_cast<std::uint8_t>((i * 7 + 1) % network.classes()));
+  }
+  std::copy(labels.begin(), labels.end(), network.labels());
+
+  network.forward(batch, /*training=*/true, {});
+  const double loss = network.loss(batch, static_cast<double>(batch)).loss_sum;
+  const std::vector<float> got(network.logits().data,
+                               network.logits().data + batch * network.classes());
+  network.backward(batch, {});
+
+  Weights weights = weights_of(network);
+  const Images x = from_nhwc(to_double(pixels), batch, s.channels, s.height, s.width);
+  const Images logits = reference(weights, x);
+  EXPECT_LE(relative_error(got, logits.values), 2e-6);
+  EXPECT_NEAR(loss / static_cast<double>(batch), cross_entropy(logits, labels), 1e-5);
+  compare_gradients(network, weights, [&] { return cross_entropy(reference(weights, x), labels); });
+}
+
+}  // namespace
+
+Weights weights_of(nn::Network& network) {
+  Weights weights;
+  for (const nn::Parameter& p : network.parameters()) weights[p.name] = torch_order(p, p.value);
+  return weights;
+}
+
+void expect_matches_reference(const std::function<nn::NetworkPlan()>& plan,
+                              const ReferenceNet& reference, std::int64_t max_batch) {
+  for (const int devices : {1, 64}) {
+    Machine machine({.cpu_devices = devices});
+    nn::Network network(plan(), machine.at(cpu()), max_batch);
+    randomise(network);
+    for (const std::int64_t batch : {max_batch, max_batch - 2, std::int64_t{1}}) {
+      SCOPED_TRACE("batch " + std::to_string(batch) + ", " +
+                   std::to_string(machine.at(cpu()).threads().size()) + " threads");
+      compare_batch(network, reference, batch);
+    }
+  }
+}
+
+}  // namespace lab::test

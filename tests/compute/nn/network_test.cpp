@@ -1,0 +1,188 @@
+#include "compute/nn/network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/nn/arena_plan.h"
+#include "compute/nn/models.h"
+#include "compute/nn/sgd.h"
+#include "compute/core/error.h"
+#include "tests/support/compare.h"
+
+namespace lab::nn {
+namespace {
+
+void fill_batch(Network& network, std::int64_t batch, std::uint32_t seed) {
+  const auto pixels = test::uniform_values(batch * network.input_shape().size(), seed);
+  std::copy(pixels.begin(), pixels.end(), network.input());
+  for (std::int64_t i = 0; i < batch; ++i) {
+    network.labels()[i] = static_cast<std::uint8_t>((i + seed) % 10);
+  }
+}
+
+double train_step(Network& network, Sgd& sgd, std::int64_t batch, std::uint32_t seed) {
+  fill_batch(network, batch, seed);
+  network.forward(batch, true, {});
+  const double loss = network.loss(batch, static_cast<double>(batch)).loss_sum;
+  network.backward(batch, {});
+  sgd.step(0.5);
+  return loss / static_cast<double>(batch);
+}
+
+std::vector<float> trained_parameters() {
+  Machine machine;
+  Network network(plan_model("lenet"), machine.at(cpu()), 20, 5);
+  Sgd sgd(network, {.momentum = 0.9});
+  for (std::uint32_t step = 0; step < 3; ++step) train_step(network, sgd, 20 - step, step);
+  const auto flat = network.flat_parameters();
+  return {flat.begin(), flat.end()};
+}
+
+TEST(Network, IsBitIdenticalFromRunToRun) {
+  EXPECT_EQ(trained_parameters(), trained_parameters());
+}
+
+TEST(Network, BooksItsMemoryUnderItsName) {
+  Machine machine;
+  Network network(plan_model("lenet"), machine.at(cpu()), 4);
+  std::vector<std::string> names;
+  for (const TensorInfo& info : machine.at(cpu()).memory().list()) names.push_back(info.name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"lenet parameters", "lenet gradients", "lenet activations"}));
+}
+
+TEST(Network, RefusesABatchBeyondItsMemory) {
+  Machine machine;
+  Network network(plan_model("softmax"), machine.at(cpu()), 4);
+  EXPECT_THROW(network.forward(5, true, {}), Error);
+  EXPECT_THROW(network.forward(0, true, {}), Error);
+  EXPECT_THROW(Network(plan_model("softmax"), machine.at(cpu()), 0), Error);
+}
+
+TEST(Network, ReportsGradientsInReverseParameterOrder) {
+  Machine machine;
+  Network network(plan_model("mlp"), machine.at(cpu()), 2);
+  fill_batch(network, 2, 1);
+  network.forward(2, true, {});
+  network.loss(2, 2.0);
+  std::vector<std::size_t> ready;
+  network.backward(2, {.gradient_ready = [&](std::size_t p) { ready.push_back(p); }});
+  EXPECT_EQ(ready, (std::vector<std::size_t>{3, 2, 1, 0}));
+}
+
+// Two replicas with a slice each, both dividing by the whole batch: the gradients add up.
+TEST(Network, GradientsOfSlicesAddUpToTheBatchs) {
+  Machine machine;
+  Network network(plan_model("lenet"), machine.at(cpu()), 6);
+  const auto pixels = test::uniform_values(6 * 784, 3);
+  std::vector<double> sum(network.flat_gradients().size());
+  const auto run = [&](std::int64_t begin, std::int64_t n) {
+    std::copy_n(pixels.begin() + begin * 784, n * 784, network.input());
+    for (std::int64_t i = 0; i < n; ++i) network.labels()[i] = static_cast<std::uint8_t>(begin + i);
+    network.forward(n, true, {});
+    network.loss(n, 6.0);
+    network.backward(n, {});
+  };
+  for (const auto& [begin, n] : {std::pair{0, 4}, std::pair{4, 2}}) {
+    run(begin, n);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += network.flat_gradients()[i];
+  }
+  run(0, 6);
+  EXPECT_LE(test::relative_error(network.flat_gradients(), sum), 1e-5);
+}
+
+TEST(Network, StopsBetweenOperationsWhenAsked) {
+  Machine machine;
+  Network network(plan_model("lenet"), machine.at(cpu()), 2);
+  std::stop_source stop;
+  stop.request_stop();
+  try {
+    network.forward(2, true, {.stop = stop.get_token()});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::Cancelled);
+  }
+}
+
+// One channel, one pixel: mean and unbiased variance of the four images can be written down.
+TEST(BatchNorm, KeepsRunningStatisticsAsPyTorchDoes) {
+  Machine machine;
+  NetworkPlan plan("test", {1, 1, 1}, WeightInit::FanInUniform);
+  const auto conv = plan.declare_convolution("conv", 1, 1, 1);
+  const auto norm = plan.declare_batch_norm("norm", 1);
+  const auto y = plan.convolution_norm(plan.input(), conv, {}, norm, false);
+  plan.linear(y, plan.declare_linear("end", 1, 2));
+  Network network(std::move(plan), machine.at(cpu()), 4);
+  network.parameters()[0].value[0] = 2;  // x -> 2x + 10
+  network.parameters()[1].value[0] = 10;
+  const float images[] = {1, 2, 3, 6};
+  std::copy(std::begin(images), std::end(images), network.input());
+  network.forward(4, true, {});
+  const RunningStatistics& running = network.running()[0];
+  EXPECT_FLOAT_EQ(running.mean[0], 0.1F * 16);                       // mean 16
+  EXPECT_FLOAT_EQ(running.variance[0], 0.9F + 0.1F * 56.0F / 3.0F);  // unbiased variance 56/3
+  EXPECT_EQ(running.batches, 1);
+
+  std::copy(std::begin(images), std::end(images), network.input());
+  network.forward(4, false, {});
+  EXPECT_EQ(running.batches, 1);
+  const double normal = (12 - 1.6) / std::sqrt(0.9 + 5.6 / 3 + 1e-5);  // of the first image
+  const Parameter& w = network.parameters()[4];
+  const Parameter& b = network.parameters()[5];
+  EXPECT_NEAR(network.logits().data[0], normal * w.value[0] + b.value[0], 1e-5);
+}
+
+TEST(Loss, StaysFiniteForLargeLogitsAndShowsNaN) {
+  Machine machine;
+  Network network(plan_model("softmax"), machine.at(cpu()), 2);
+  std::fill_n(network.input(), 2 * 784, 100.0F);
+  for (float& w : network.flat_parameters()) w *= 1e4F;
+  network.labels()[0] = network.labels()[1] = 3;
+  network.forward(2, true, {});
+  EXPECT_TRUE(std::isfinite(network.loss(2, 2.0).loss_sum));
+  network.input()[0] = NAN;
+  network.forward(2, true, {});
+  EXPECT_TRUE(std::isnan(network.loss(2, 2.0).loss_sum));
+}
+
+TEST(Sgd, FollowsPyTorchWithMomentumAndWeightDecay) {
+  Machine machine;
+  Network network(plan_model("softmax"), machine.at(cpu()), 1);
+  Sgd sgd(network, {.momentum = 0.9, .weight_decay = 0.01});
+  const auto w = network.flat_parameters();
+  const auto g = network.flat_gradients();
+  double weight = 0.5, velocity = 0;
+  w[0] = 0.5F;
+  for (int step = 0; step < 3; ++step) {
+    g[0] = static_cast<float>(step + 1);
+    sgd.step(0.1);
+    const double d = step + 1 + 0.01 * weight;
+    velocity = step == 0 ? d : 0.9 * velocity + d;
+    weight -= 0.1 * velocity;
+    EXPECT_NEAR(w[0], weight, 1e-6);
+  }
+}
+
+TEST(ArenaPlan, SharesMemoryOnlyBetweenLifetimesThatDoNotMeet) {
+  std::vector<ArenaRequest> requests = {{.bytes = 100, .first = 0, .last = 1},
+                                        {.bytes = 100, .first = 2, .last = 3},
+                                        {.bytes = 64, .first = 1, .last = 2},
+                                        {.bytes = 0, .first = 0, .last = 3},
+                                        {.bytes = 1000, .first = 3, .last = 3}};
+  const std::int64_t total = plan_arena(requests);
+  for (const ArenaRequest& a : requests) {
+    EXPECT_EQ(a.offset % 64, 0);
+    EXPECT_LE(a.offset + a.bytes, total);
+    for (const ArenaRequest& b : requests) {
+      const bool together = a.first <= b.last && b.first <= a.last;
+      const bool apart = a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset;
+      EXPECT_TRUE(&a == &b || !together || apart);
+    }
+  }
+  EXPECT_EQ(requests[0].offset, requests[4].offset);
+}
+
+}  // namespace
+}  // namespace lab::nn

@@ -1,0 +1,252 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "compute/core/files/whole_file.h"
+#include "compute/nn/state_dict.h"
+#include "compute/train/trainer.h"
+#include "compute/experiments/training/training_experiment.h"
+#include "compute/core/error.h"
+#include "tests/support/probe.h"
+#include "tests/support/temp_dir.h"
+
+namespace lab {
+namespace {
+
+std::vector<Device> cpus(int n) {
+  std::vector<Device> devices;
+  devices.reserve(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) devices.push_back(cpu(i));
+  return devices;
+}
+
+StartTraining request_for(const std::string& model, int devices) {
+  StartTraining request;
+  request.model = model;
+  request.synthetic_train = 300;
+  request.synthetic_test = 70;
+  request.batch = 64;
+  request.steps = 8;
+  request.devices = cpus(devices);
+  return request;
+}
+
+// What the training reported.
+std::unique_ptr<test::Probe> trained(const StartTraining& request, int cpu_devices) {
+  auto probe = std::make_unique<test::Probe>(cpu_devices);
+  probe->run(*make_training_experiment(request));
+  return probe;
+}
+
+std::vector<double> losses(const StartTraining& request, int cpu_devices) {
+  std::vector<double> all;
+  for (const StepDone& step : trained(request, cpu_devices)->all<StepDone>()) {
+    all.push_back(step.loss);
+  }
+  return all;
+}
+
+TEST(DataParallel, FollowsOneDeviceWhereNoLayerMixesImages) {
+  for (const char* model : {"softmax", "mlp", "lenet"}) {
+    StartTraining request = request_for(model, 1);
+    request.batch = 32;
+    request.evaluate = false;
+    const std::vector<double> one = losses(request, 1);
+    for (const int devices : {2, 3, 16}) {
+      request.devices = cpus(devices);
+      const std::vector<double> many = losses(request, devices);
+      ASSERT_EQ(many.size(), one.size());
+      for (std::size_t i = 0; i < one.size(); ++i) {
+        EXPECT_NEAR(many[i] / one[i], 1, 1e-5) << model << " on " << devices << ", step " << i;
+      }
+    }
+  }
+}
+
+TEST(DataParallel, IsTheSameFromRunToRun) {
+  StartTraining request = request_for("resnet18", 2);
+  request.synthetic_train = 6;
+  request.batch = 4;
+  request.steps = 2;
+  request.evaluate = false;
+  EXPECT_EQ(losses(request, 2), losses(request, 2));
+}
+
+TEST(DataParallel, EvaluatesOnAllDevicesAsOnOne) {
+  StartTraining request = request_for("mlp", 1);
+  request.steps = 0;
+  const auto accuracy = [](StartTraining r, int devices) {
+    r.devices = cpus(devices);
+    r.steps = 1;
+    r.lr = 1e-20;  // the weights stay what they are
+    return trained(r, devices)->all<TrainingDone>().at(0).test_acc;
+  };
+  const auto one = accuracy(request, 1);
+  EXPECT_EQ(accuracy(request, 2), one);
+  EXPECT_EQ(accuracy(request, 5), one);
+}
+
+TEST(DataParallel, ReportsEachDevicesShareAndTime) {
+  const auto probe = trained(request_for("lenet", 3), 3);
+  const auto steps = probe->all<StepDone>();
+  ASSERT_EQ(steps[0].devices.size(), 3U);
+  EXPECT_EQ(steps[0].devices[0].images, 22);
+  EXPECT_EQ(steps[0].devices[2].images, 21);
+  EXPECT_EQ(steps[0].devices[2].device, cpu(2));
+  for (const DeviceStep& d : steps[1].devices) {
+    EXPECT_GT(d.compute_s, 0);
+    EXPECT_GE(d.wait_s, 0);
+    EXPECT_GE(d.all_reduce_s, d.exposed_s);
+  }
+  const TrainingDone done = probe->all<TrainingDone>().at(0);
+  EXPECT_EQ(done.devices, cpus(3));
+  EXPECT_GT(done.split.compute_s, 0);
+  EXPECT_GE(done.hidden_share, 0);
+  EXPECT_LE(done.hidden_share, 1);
+}
+
+TEST(DataParallel, TakesAnyDivisionOfTheBatch) {
+  StartTraining request = request_for("lenet", 3);
+  const std::vector<double> equal = losses(request, 3);
+  request.share_policy = SharePolicy::Listed;
+  request.shares = {0, 0.25, 0.75};
+  const auto probe = trained(request, 3);
+  const auto steps = probe->all<StepDone>();
+  EXPECT_EQ(steps[0].devices[0].images, 0);
+  EXPECT_EQ(steps[0].devices[2].images, 48);
+  for (std::size_t i = 0; i < equal.size(); ++i) EXPECT_NEAR(steps[i].loss / equal[i], 1, 1e-5);
+  // More devices than images.
+  request = request_for("lenet", 5);
+  request.batch = 3;
+  EXPECT_EQ(trained(request, 5)->all<StepDone>().at(0).devices.at(4).images, 0);
+}
+
+TEST(DataParallel, AutoSharesTrainTheSameNetwork) {
+  StartTraining request = request_for("mlp", 2);
+  request.steps = 30;
+  const std::vector<double> equal = losses(request, 2);
+  request.share_policy = SharePolicy::Auto;
+  const std::vector<double> measured = losses(request, 2);
+  for (std::size_t i = 0; i < equal.size(); ++i) EXPECT_NEAR(measured[i] / equal[i], 1, 1e-4);
+}
+
+TEST(DataParallel, KeepsTheRunningStatisticsOfTheFirstDeviceWithAShare) {
+  const test::TempDir dir;
+  StartTraining request = request_for("resnet18", 2);
+  request.synthetic_train = 4;
+  request.batch = 4;
+  request.steps = 1;
+  request.evaluate = false;
+  request.share_policy = SharePolicy::Listed;
+  const auto saved = [&](std::vector<double> shares) {
+    request.shares = std::move(shares);
+    request.save_file = (dir.path() / "r.safetensors").string();
+    trained(request, 2);
+    return files::read_file(request.save_file);
+  };
+  // So small a share that it comes to no image.
+  EXPECT_EQ(saved({0.1, 0.9}), saved({0, 1}));
+  // The other device has nothing to add, so it is as if there were one: on either of them.
+  EXPECT_EQ(saved({1, 0}), saved({0, 1}));
+  EXPECT_NE(saved({1, 0}), saved({0.5, 0.5}));
+}
+
+TEST(DataParallel, ContinuesFromACheckpointBitForBit) {
+  const test::TempDir dir;
+  StartTraining request = request_for("lenet", 2);
+  request.momentum = 0.9;
+  request.lr = 0.05;
+  request.steps = 12;
+  const std::vector<double> whole = losses(request, 2);
+  request.checkpoint_dir = (dir.path() / "checkpoints").string();
+  request.checkpoint_every = 7;
+  request.steps = 7;
+  losses(request, 2);
+  request.resume_dir = request.checkpoint_dir;
+  request.steps = 12;
+  const std::vector<double> rest = losses(request, 2);
+  EXPECT_EQ(rest, std::vector<double>(whole.begin() + 7, whole.end()));
+  request.devices = cpus(3);
+  request.checkpoint_dir.clear();
+  request.checkpoint_every = 0;
+  // The newest checkpoint is now the one at the end.
+  request.steps = 14;
+  EXPECT_EQ(losses(request, 3).size(), 2U);
+}
+
+TEST(DataParallel, StopsInTheMiddleOfAStep) {
+  StartTraining request = request_for("resnet18", 2);
+  request.synthetic_train = 64;
+  request.batch = 64;
+  test::Probe probe(2);
+  EXPECT_EQ(probe.run_and_stop(*make_training_experiment(request), std::chrono::milliseconds(300)),
+            Errc::Cancelled);
+}
+
+// Forward has changed the running statistics by then.
+TEST(DataParallel, AStepThatEndsEarlyLeavesTheStateBehindTheOneBefore) {
+  const Dataset data = make_synthetic_garments(8, 1, 0);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  for (const int count : {1, 2}) {
+    SCOPED_TRACE(count);
+    Machine machine({.cpu_devices = count});
+    std::vector<DeviceContext*> devices;
+    for (const Device device : cpus(count)) devices.push_back(&machine.at(device));
+    TrainerOptions setup;
+    setup.model = "resnet18";
+    setup.batch = 4;
+    setup.sgd.momentum = 0.9;
+    Trainer trainer(devices, setup);
+    const auto state = [&] {
+      EXPECT_TRUE(trainer.take_own_statistics());
+      std::vector<std::vector<std::byte>> all;
+      for (auto& tensor : nn::state_dict(trainer.network())) all.push_back(std::move(tensor.data));
+      for (auto& tensor : nn::optimizer_state(trainer.network(), trainer.sgd())) {
+        all.push_back(std::move(tensor.data));
+      }
+      return all;
+    };
+    const auto initial = state();
+    trainer.step(loader, 0, 0.1, {});
+    const auto before = state();
+    EXPECT_NE(before, initial);
+    nn::PassOptions options;
+    options.gradient_ready = [](std::size_t) { throw Error(Errc::Cancelled, "cancelled"); };
+    EXPECT_THROW(trainer.step(loader, 1, 0.1, options), Error);
+    EXPECT_EQ(state(), before);
+  }
+}
+
+TEST(DataParallel, EndsWithTheErrorOfTheDeviceThatFailed) {
+  Machine machine({.cpu_devices = 12});
+  std::vector<DeviceContext*> devices;
+  devices.reserve(12);
+  for (int i = 0; i < 12; ++i) devices.push_back(&machine.at(cpu(i)));
+  const Dataset data = make_synthetic_garments(64, 1, 0);
+  const BatchLoader loader(data.train, 64, BatchOrder::Sequential, 0);
+  for (int attempt = 0; attempt < 30; ++attempt) {
+    TrainerOptions setup;
+    setup.model = "lenet";
+    setup.batch = 64;
+    Trainer trainer(devices, setup);
+    nn::PassOptions options;
+    const std::thread::id caller = std::this_thread::get_id();
+    std::atomic<bool> thrown = false;
+    options.gradient_ready = [&](std::size_t parameter) {
+      if (parameter != 4 || std::this_thread::get_id() == caller || thrown.exchange(true)) return;
+      throw Error(Errc::Internal, "the device is on fire");
+    };
+    try {
+      trainer.step(loader, 0, 0.1, options);
+      FAIL() << "the step went on";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "the device is on fire");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,53 @@
+#include "compute/train/ranks/process_watch.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace lab {
+namespace {
+
+// A child that waits to be killed.
+pid_t start_sleeper() {
+  const pid_t child = fork();
+  if (child == 0) {
+    while (true) pause();
+  }
+  return child;
+}
+
+std::optional<WatchedProcess> look_until_dead(ProcessWatch& watch) {
+  for (int i = 0; i < 200; ++i) {
+    if (const auto dead = watch.dead()) return dead;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return {};
+}
+
+TEST(ProcessWatch, SeesAProcessDieBeforeItsParentHasTakenNotice) {
+  const pid_t child = start_sleeper();
+  ProcessWatch watch({{0, getpid()}, {3, child}});
+  EXPECT_FALSE(watch.dead());
+  kill(child, SIGKILL);
+  const auto dead = look_until_dead(watch);  // a zombie as yet
+  waitpid(child, nullptr, 0);
+  ASSERT_TRUE(dead);
+  EXPECT_EQ(dead->rank, 3);
+  EXPECT_EQ(dead->pid, child);
+  EXPECT_TRUE(watch.dead());
+}
+
+TEST(ProcessWatch, WhatCannotBeSeenOrIsDismissedIsNotWatched) {
+  const pid_t child = start_sleeper();
+  ProcessWatch watch({{1, 0x7ffffff0}, {2, child}});
+  watch.dismiss(2);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(watch.dead());
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,9 @@
+#pragma once
+// The session that all cases of a program started by mpirun share.
+#include "compute/train/ranks/rank_session.h"
+
+namespace lab::test {
+
+RankSession& session();
+
+}  // namespace lab::test

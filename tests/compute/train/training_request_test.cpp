@@ -1,0 +1,143 @@
+#include "compute/train/training_request.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "compute/train/convolution_choice.h"
+#include "compute/core/error.h"
+#include "tests/support/errors.h"
+#include "tests/support/text.h"
+
+namespace lab {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+StartTraining completed(const StartTraining& request, int cpu_devices = 1) {
+  Machine machine({.cpu_devices = cpu_devices});
+  return complete_request(request, machine);
+}
+
+// The message of the error that the default request with this change ends with.
+std::string refusal(const std::function<void(StartTraining&)>& change,
+                    Errc code = Errc::InvalidArgument, int cpu_devices = 2) {
+  StartTraining request;
+  change(request);
+  return test::message_of([&] { completed(request, cpu_devices); }, code);
+}
+
+using test::contains;
+
+TEST(TrainingRequest, FillsInTheDefaults) {
+  StartTraining request;
+  request.shares = {1, 2, 3};
+  const StartTraining r = completed(request);
+  EXPECT_EQ(r.lr, 0.9);
+  EXPECT_EQ(r.devices, std::vector<Device>{cpu()});
+  EXPECT_TRUE(r.shares.empty()) << "they count only when the policy is to take them";
+}
+
+TEST(TrainingRequest, TakesSeveralDevices) {
+  StartTraining request;
+  request.devices = {cpu(1), cpu(0), cpu(2)};
+  EXPECT_EQ(completed(request, 3).devices, request.devices);
+  request.share_policy = SharePolicy::Listed;
+  request.shares = {0.5, 0, 0.5};
+  EXPECT_EQ(completed(request, 3).shares, request.shares);
+}
+
+TEST(TrainingRequest, NamesTheWaysToChooseConvolutions) {
+  for (const std::string& name : convolution_choice_names()) {
+    StartTraining request;
+    request.convolution = name;
+    EXPECT_EQ(completed(request).convolution, name);
+  }
+  const std::string unknown = refusal([](auto& r) { r.convolution = "fft"; }, Errc::NotFound);
+  EXPECT_TRUE(contains(unknown, "'fft'")) << unknown;
+  EXPECT_TRUE(contains(unknown, "auto, rule, gemm, ")) << unknown;
+}
+
+TEST(TrainingRequest, NamesTheDeviceThatCannotBe) {
+  EXPECT_EQ(refusal([](auto& r) {
+              r.devices = {cpu(0), cpu(1), cpu(0)};
+            }),
+            "training: cpu:0 is named twice; name each device once");
+  const std::string missing = refusal([](auto& r) { r.devices = {cpu(2)}; }, Errc::NotFound);
+  EXPECT_TRUE(contains(missing, "cpu:2")) << missing;
+  EXPECT_TRUE(contains(missing, "--cpu-devices 3")) << missing;
+  Machine machine;
+  if (machine.has(gpu())) GTEST_SKIP() << "there is a GPU";
+  const std::string card = refusal([](auto& r) { r.devices = {cpu(0), gpu()}; }, Errc::NotFound);
+  EXPECT_TRUE(contains(card, "cuda:0 cannot be used: ")) << card;
+  EXPECT_TRUE(contains(card, "use cpu:0")) << card;
+}
+
+TEST(TrainingRequest, SharesAreOneForEachDevice) {
+  const auto two = [](std::vector<double> shares) {
+    return [shares = std::move(shares)](StartTraining& r) {
+      r.devices = {cpu(0), cpu(1)};
+      r.share_policy = SharePolicy::Listed;
+      r.shares = shares;
+    };
+  };
+  EXPECT_EQ(refusal(two({0.7})),
+            "training: shares: 1 share (0.7) for 2 devices; give one for each device");
+  EXPECT_TRUE(contains(refusal(two({})), "0 shares () for 2 devices"));
+  EXPECT_EQ(refusal(two({1, -2})),
+            "training: shares: -2 among 1,-2; a share must be a number from 0");
+  EXPECT_TRUE(contains(refusal(two({1, NAN})), "nan among"));
+  EXPECT_TRUE(contains(refusal(two({1, kInfinity})), "inf among"));
+  EXPECT_EQ(refusal(two({0, 0})),
+            "training: shares: 0,0 leave every device without images; one must be above 0");
+  EXPECT_EQ(refusal(two({0.7, 0.4})),
+            "training: shares: 0.7,0.4 sum to 1.1; parts of the batch must sum to 1, as in "
+            "0.7,0.3; proportions in another unit go above 1, as in 70,30");
+  EXPECT_TRUE(contains(refusal(two({0.5, 1})), "sum to 1.5"));
+}
+
+TEST(TrainingRequest, SharesAreInAnyUnit) {
+  using List = std::vector<double>;
+  for (const List& shares : {List{0.7, 0.3}, {0.7, 0.3005}, {70, 30}, {1, 1}, {1, 0}, {1.5, 0.5}}) {
+    EXPECT_EQ(fault_in_shares(shares, 2), "");
+  }
+  EXPECT_EQ(fault_in_shares({0.3333, 0.3333, 0.3333}, 3), "");
+  EXPECT_EQ(fault_in_shares({0.7}, 1), "") << "another process may have the rest";
+}
+
+TEST(TrainingRequest, RefusesNumbersOutOfRange) {
+  const std::pair<const char*, std::function<void(StartTraining&)>> cases[] = {
+      {"4096 to 1073741824", [](auto& r) { r.bucket_bytes = 4095; }},
+      {"4096 to 1073741824", [](auto& r) { r.bucket_bytes = (std::int64_t{1} << 30) + 1; }},
+      {"warm-up is -1", [](auto& r) { r.warmup_epochs = -1; }},
+      {"warm-up is inf", [](auto& r) { r.warmup_epochs = kInfinity; }},
+      {"warm-up is nan", [](auto& r) { r.warmup_epochs = NAN; }},
+      {"between checkpoints is -1", [](auto& r) { r.checkpoint_every = -1; }},
+      {"synthetic training images is 0", [](auto& r) { r.synthetic_train = 0; }},
+      {"steps is -1", [](auto& r) { r.steps = -1; }},
+      {"learning rate is nan", [](auto& r) { r.lr = NAN; }},
+  };
+  for (const auto& [part, change] : cases) {
+    const std::string message = refusal(change);
+    EXPECT_TRUE(contains(message, part)) << message;
+  }
+}
+
+TEST(TrainingRequest, RefusesFilesThatContradictEachOther) {
+  EXPECT_EQ(refusal([](auto& r) { r.checkpoint_every = 5; }),
+            "training: a checkpoint every 5 steps needs a folder to be written to; name one, "
+            "or set the number to 0");
+  EXPECT_EQ(refusal([](auto& r) {
+              r.resume_dir = "a";
+              r.init_file = "b";
+            }),
+            "training: it cannot both resume from a and start from b; choose one");
+  StartTraining request;
+  request.checkpoint_dir = request.resume_dir = "a";
+  EXPECT_EQ(completed(request).checkpoint_every, 0);
+}
+
+}  // namespace
+}  // namespace lab

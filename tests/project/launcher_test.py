@@ -1,0 +1,61 @@
+"""./lab with stand-ins for CMake and Ninja: what it configures with, and when it does so again.
+
+usage: launcher_test.py ROOT
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from stand_in import write_program
+
+CMAKE = """echo "$@" >>configured
+touch build/release/build.ninja
+for word; do
+  if [[ $word == -D*=* ]]; then echo "${word#-D}" | sed 's/=/:STRING=/'; fi
+done >build/release/CMakeCache.txt
+"""
+
+
+class Launcher(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for name in ("lab", "CMakePresets.json"):
+            shutil.copy(ROOT / name, self.folder)
+        write_program(self.folder / "bin/cmake", CMAKE)
+        write_program(self.folder / "bin/ninja", "echo 'ninja: no work to do.'")
+        write_program(self.folder / "build/release/device-lab", 'echo "$@"')
+
+    def configured(self, **variables):
+        """The options of each configuration that `./lab version` caused."""
+        ours = ("CI", "LAB_PRESET", "LAB_CUDA_ARCHITECTURES")
+        environment = {name: value for name, value in os.environ.items() if name not in ours}
+        environment |= {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LAB_SKIP_PACKAGES": "1"}
+        asked = self.folder / "configured"
+        asked.unlink(missing_ok=True)
+        done = subprocess.run([self.folder / "lab", "version"], env=environment | variables,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "version\n"), done.stderr)
+        return [line.split()[2:] for line in asked.read_text().splitlines()] if asked.exists() else []
+
+    def test_a_person(self):
+        self.assertEqual(self.configured(), [[]])
+        self.assertEqual(self.configured(), [])
+        self.assertEqual(self.configured(LAB_CUDA_ARCHITECTURES="80-real;89-real"),
+                         [["-DLAB_CUDA_ARCHITECTURES=80-real;89-real"]])
+        self.assertEqual(self.configured(LAB_CUDA_ARCHITECTURES="80-real;89-real"), [])
+
+    def test_ci(self):
+        self.assertEqual(self.configured(CI="true"), [["-DLAB_WERROR=ON"]])
+        self.assertEqual(self.configured(CI="true"), [])
+        self.assertEqual(self.configured(CI="true", LAB_CUDA_ARCHITECTURES="80-real"),
+                         [["-DLAB_WERROR=ON", "-DLAB_CUDA_ARCHITECTURES=80-real"]])
+
+
+if __name__ == "__main__":
+    ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -1,0 +1,108 @@
+"""Which part of the project may include which: app -> {ui, compute}, ui -> compute/core,
+compute -> nothing above it, and an order among the folders of compute."""
+import pathlib
+
+import source_tree
+
+# Lowest first: a folder of compute may include itself and those before it. A new folder needs its
+# place here; a folder inside one of these belongs to it.
+COMPUTE_ORDER = [
+    "compute/core",
+    "compute/run",
+    "compute/gpu",
+    "compute/machine",
+    "compute/measure",
+    "compute/kernels/ops",
+    "compute/kernels/gemm",
+    "compute/kernels/convolution",
+    "compute/tensor",
+    "compute/data",
+    "compute/nn",
+    "compute/train/ranks",
+    "compute/train",
+    # Side by side: none includes another.
+    "compute/experiments/memory",
+    "compute/experiments/transfers",
+    "compute/experiments/matmul",
+    "compute/experiments/training",
+    "compute/experiments/scaling",
+    # The registry.
+    "compute/experiments",
+]
+
+EXPERIMENT = "compute/experiments/"
+
+# Headers of libraries that only some folders may see: (beginnings of the name, folders).
+LIBRARY_HEADERS = [
+    (("imgui", "GLFW/", "glad/", "GL/", "ft2build", "freetype/", "fontconfig/"),
+     ("app", "ui", "tests")),
+    (("cuda", "cublas", "cudnn", "nccl", "cupti"),
+     ("compute/gpu/cuda", "tests/gpu", "tests/bench", "tests/support/fake_cublas")),
+    (("CLI/",), ("app", "tests")),
+]
+
+
+def module_of(path):
+    """"app", "ui", "tests" or "compute/<folder>" for a path inside the project; None outside."""
+    path = pathlib.PurePosixPath(path)
+    top = path.parts[0]
+    if top in ("app", "ui", "tests"):
+        return top
+    if top != "compute" or len(path.parts) < 3:
+        return None
+    # The longest name that fits; a folder without a place is named by its first two parts.
+    fitting = [name for name in COMPUTE_ORDER if str(path).startswith(name + "/")]
+    return max(fitting, key=len, default="/".join(path.parts[:2]))
+
+
+def allowed(includer, included):
+    """Whether a file of the module `includer` may include one of the module `included`."""
+    if includer == included or includer == "tests":
+        return True
+    if includer == "app":
+        return included != "tests"
+    if includer == "ui":
+        return included == "compute/core"
+    if included not in COMPUTE_ORDER:
+        return False
+    if includer.startswith(EXPERIMENT) and included.startswith(EXPERIMENT):
+        return False
+    return COMPUTE_ORDER.index(included) < COMPUTE_ORDER.index(includer)
+
+
+def library_violation(path, name):
+    for beginnings, folders in LIBRARY_HEADERS:
+        if name.startswith(beginnings) and not str(path).startswith(tuple(f + "/" for f in folders)):
+            return f"<{name}> belongs in {', '.join(folders)} only"
+    return None
+
+
+def violations(root):
+    """One line for each include that breaks the rules: "file:line: what is wrong"."""
+    found = []
+    root = pathlib.Path(root)
+    for path in source_tree.sources(root):
+        module = module_of(path)
+        if module is None:
+            found.append(f"{path}:1: belongs to no module")
+            continue
+        if module.startswith("compute/") and module not in COMPUTE_ORDER:
+            found.append(f"{path}:1: {module} has no place in COMPUTE_ORDER (layering.py)")
+            continue
+        for line, quoted, name in source_tree.includes(root, path):
+            problem = library_violation(path, name)
+            if problem is None and quoted:
+                problem = project_violation(root, path, module, name)
+            if problem:
+                found.append(f"{path}:{line}: {problem}")
+    return found
+
+
+def project_violation(root, path, module, name):
+    if (root / name).is_file():
+        included = module_of(name)
+        if included is None or not allowed(module, included):
+            return f"{module} must not include {name}"
+    elif (root / path.parent / name).is_file():
+        return f'"{name}" is beside the file: write its path from the top of the project'
+    return None

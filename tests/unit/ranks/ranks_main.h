@@ -1,9 +1,0 @@
-#pragma once
-// The session that all cases of a program started by mpirun share.
-#include "compute/ranks/rank_session.h"
-
-namespace lab::test {
-
-RankSession& session();
-
-}  // namespace lab::test

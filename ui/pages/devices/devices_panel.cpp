@@ -1,0 +1,264 @@
+// One card a device: what it is, what it does now, what it did in the last two minutes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "compute/core/events/gpu_words.h"
+#include "compute/core/units.h"
+#include "ui/pages/devices/devices_parts.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr double kSparkSeconds = 120;
+constexpr std::size_t kSparkPoints = 120;
+constexpr float kCardUnits = 270;  // the narrowest useful card
+constexpr std::int64_t kMostCpuDevices = 4096;
+
+Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
+  if (!value) return Maybe<std::string>::missing(value.reason());
+  return Maybe<std::string>(fmt::format(fmt::runtime(format), *value));
+}
+
+std::string numbers(const std::vector<int>& values) {
+  return values.empty() ? "N/A" : fmt::format("{}", fmt::join(values, ", "));
+}
+
+void big_figure(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
+  Ui& ui = p.ui;
+  const bool is_gpu = info.device.kind == DeviceKind::Cuda;
+  if (last.utilisation) {
+    number(ui, percent(*last.utilisation), ui.fonts.figure);
+    hint(ui, is_gpu ? kGpuUtilisationHint
+                    : "Share of time the device's cores were busy, with anything, since the "
+                      "reading before.");
+  } else {
+    ImGui::PushFont(ui.fonts.figure);
+    ImGui::TextUnformatted("N/A");
+    ImGui::PopFont();
+    hint(ui, "Utilisation is not available: " + last.utilisation.reason());
+  }
+  const std::size_t cores = info.cores.size();
+  caption(ui, is_gpu ? std::string("busy")
+                     : fmt::format("busy, over {} core{} with {}", cores, cores == 1 ? "" : "s",
+                                   info.simd.empty() ? "no SIMD" : info.simd));
+}
+
+// A small bar for each core, wrapped into lines where there are many.
+void core_bars(const Panel& p, const std::string& path, const DeviceTelemetry& last, ImU32 color) {
+  Ui& ui = p.ui;
+  const auto cores = static_cast<int>(last.core_utilisation.size());
+  if (cores == 0) return;
+  const float width = ImGui::GetContentRegionAvail().x;
+  const int per_line = std::max(1, std::min(cores, static_cast<int>(width / ui.px(8))));
+  const int lines = (cores + per_line - 1) / per_line;
+  const float gap = std::min(ui.px(3), width / static_cast<float>(4 * per_line));
+  const float step = (width + gap) / static_cast<float>(per_line);
+  const float height = ui.px(lines > 2 ? 12 : 20);
+  const Item item = control(path, {width, static_cast<float>(lines) * (height + gap) - gap});
+  if (!item.visible) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (int i = 0; i < cores; ++i) {
+    const double share = last.core_utilisation[static_cast<std::size_t>(i)];
+    const float x = item.min.x + step * static_cast<float>(i % per_line);
+    const int line = i / per_line;
+    const float y = item.min.y + (height + gap) * static_cast<float>(line);
+    const float full = static_cast<float>(std::clamp(share, 0.0, 1.0)) * height;
+    list->AddRectFilled({x, y}, {x + step - gap, y + height}, styled(ui.theme->raised), ui.px(2));
+    list->AddRectFilled({x, y + height - full}, {x + step - gap, y + height}, styled(color),
+                        ui.px(2));
+  }
+  hint(ui, "One bar a core: the share of time it was busy since the reading before.");
+  record(ui, item, path, "meter", "cores");
+}
+
+void memory_bar(const Panel& p, const std::string& path, const DeviceInfo& info,
+                const DeviceTelemetry& last, ImU32 color) {
+  const std::int64_t total = info.memory_total_bytes;
+  if (!p.model.history(info.device).seen || total <= 0) {
+    fact(p.ui, "Memory", Maybe<std::string>::missing("no reading has arrived yet"));
+    return;
+  }
+  if (info.device.kind == DeviceKind::Cuda && !last.utilisation) {
+    fact(p.ui, "Memory", format_bytes(total));
+    fact(p.ui, "Memory in use", Maybe<std::string>::missing(last.utilisation.reason()));
+    return;
+  }
+  const std::int64_t used = std::max<std::int64_t>(0, total - last.memory_available_bytes);
+  const bool is_cpu = info.device.kind == DeviceKind::Cpu;
+  fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
+       is_cpu ? "Of the whole machine, by every program." : "Of the card, by every program.");
+  bar(p.ui, path, static_cast<double>(used) / static_cast<double>(total), color,
+      fmt::format("The lab's tensors hold {}; they may hold {} here.",
+                  format_bytes(last.lab_used_bytes), format_bytes(info.memory_limit_bytes)));
+}
+
+std::string cache_text(const CacheInfo& c) {
+  return fmt::format("{} x {}, lines of {} B", c.instances, format_bytes(c.size_bytes),
+                     c.line_bytes);
+}
+
+void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
+  Ui& ui = p.ui;
+  fact(ui, "Clock now", with_unit(last.clock_mhz, "{:.0f} MHz"), "Mean over the device's cores.");
+  fact(ui, "Clock at most", with_unit(info.clock_max_mhz, "{:.0f} MHz"));
+  fact(ui, "Temperature", with_unit(last.temperature_c, "{:.0f} °C"));
+  if (!info.simd.empty()) {
+    fact(ui, "SIMD", info.simd_detail.empty() ? info.simd : info.simd_detail,
+         "The widest vector instructions that the lab's kernels use here.");
+  }
+  for (const CacheInfo& c : info.caches) {
+    fact(ui, fmt::format("L{} cache", c.level), cache_text(c));
+  }
+  if (info.device.kind == DeviceKind::Cpu) {
+    fact(ui, "Packages", std::to_string(info.packages));
+    fact(ui, "NUMA nodes", numbers(info.numa_nodes),
+         "Memory close to some cores, far from others.");
+    fact(ui, "Cores", numbers(info.cores), "Numbers of the operating system.");
+    fact(ui, "Worker threads", std::to_string(info.threads));
+  }
+  fact(ui, "Limit for tensors", format_bytes(info.memory_limit_bytes),
+       "What would not fit is refused before it is tried.");
+  for (const auto& [label, value] : info.details) fact(ui, label, value);
+}
+
+void device_card(const Panel& p, const DeviceInfo& info, int position) {
+  Ui& ui = p.ui;
+  const std::string name = lab::to_string(info.device);
+  const std::string path = "devices/" + name;
+  Card card(p, path, fmt::format("{}   {}", name, info.name));
+  if (!card) return;
+  const DeviceHistory& history = p.model.history(info.device);
+  const DeviceTelemetry& last = history.last;
+  const ImU32 color = device_color(*ui.theme, info.device);
+  lost_box(p, path + "/lost", last.lost);
+  big_figure(p, info, last);
+  utilisation_sparkline(p, path + "/spark", history.t_s, history.utilisation, color);
+  core_bars(p, path + "/cores", last, color);
+  memory_bar(p, path + "/memory", info, last, color);
+  auto& open_cards = p.view.forms.devices.open;
+  bool open = open_cards.contains(position);
+  if (foldout(ui, path + "/details", "Details", open)) {
+    open ? static_cast<void>(open_cards.insert(position))
+         : static_cast<void>(open_cards.erase(position));
+  }
+  if (open) details(p, info, last);
+}
+
+void absent_card(const Panel& p, const AbsentDevice& absent, std::size_t i) {
+  Card card(p, fmt::format("devices/absent/{}", i), "No " + absent.what);
+  if (!card) return;
+  muted(p.ui, absent.reason);
+  body(p.ui, "Everything in the lab also works on the CPU.");
+}
+
+int cpu_devices_now(const Panel& p) {
+  const std::vector<Device>& all = p.model.devices();
+  return static_cast<int>(
+      std::count_if(all.begin(), all.end(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
+}
+
+// How the cores are split; the devices themselves are made once, at the start.
+void split_field(const Panel& p) {
+  std::int64_t& wanted = p.view.forms.devices.cpu_devices;
+  input_number(p.ui, "devices/cpu_devices", "CPU devices to make of the cores", wanted,
+               {.min = 1,
+                .max = static_cast<double>(kMostCpuDevices),
+                .step = 1,
+                .unit = wanted == 1 ? "device" : "devices",
+                .hint = "Each gets its own threads and its own memory account, so that experiments "
+                        "between devices work without a GPU."});
+  const int now = cpu_devices_now(p);
+  if (wanted == now) {
+    if (now == 1) muted(p.ui, "Experiments between devices need two or more.");
+  } else {
+    note_box(p.ui, "devices/restart",
+             fmt::format("Now {}; takes effect when the lab is started again.", now));
+  }
+}
+
+void machine_card(const Panel& p) {
+  const MachineInfo& machine = p.model.machine();
+  Card card(p, "devices/machine", "This machine");
+  if (!card) return;
+  fact(p.ui, "Name", machine.host.empty() ? "N/A" : machine.host);
+  fact(p.ui, "System", machine.system.empty() ? "N/A" : machine.system);
+  fact(p.ui, "Memory held by the lab", format_bytes(p.model.lab_rss_bytes()),
+       "Everything in this process, the window included.");
+  split_field(p);
+}
+
+// What to draw for each card of the page, in order.
+using Draw = std::function<void()>;
+
+std::optional<std::size_t> place_of_card(const Model& model, const DeviceInfo& info) {
+  for (std::size_t i = 0; i < model.gpus().size(); ++i) {
+    if (model.gpus()[i].facts.pci_bus_id == info.pci_bus_id) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<Draw> overview(const Panel& p) {
+  const MachineInfo& machine = p.model.machine();
+  std::vector<Draw> cards;
+  for (std::size_t i = 0; i < machine.devices.size(); ++i) {
+    const DeviceInfo& info = machine.devices[i];
+    if (const auto place = place_of_card(p.model, info)) {
+      cards.emplace_back([&p, &info, place] { gpu_card(p, *place, &info); });
+    } else {
+      cards.emplace_back([&p, &info, i] { device_card(p, info, static_cast<int>(i)); });
+    }
+  }
+  for_each_unused_card(p.model, [&](std::size_t place, const GpuCard&) {
+    cards.emplace_back([&p, place] { gpu_card(p, place, nullptr); });
+  });
+  std::vector<std::string> addresses;
+  for (const GpuCard& gpu : p.model.gpus()) addresses.push_back(gpu.facts.pci_bus_id);
+  for (std::size_t i = 0; i < machine.absent.size(); ++i) {
+    const AbsentDevice& absent = machine.absent[i];
+    if (is_one_of(absent, addresses)) continue;
+    cards.emplace_back([&p, &absent, i] { absent_card(p, absent, i); });
+  }
+  if (!p.model.gpus().empty()) cards.emplace_back([&p] { peers_card(p); });
+  cards.emplace_back([&p] { machine_card(p); });
+  return cards;
+}
+
+// Rows of about as many cards each, which fill the width.
+void overview_cards(const Panel& p) {
+  const std::vector<Draw> cards = overview(p);
+  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kCardUnits));
+  const std::size_t most = std::min(fit, std::size_t{4});
+  const std::size_t rows = (cards.size() + most - 1) / most;
+  const std::size_t columns = (cards.size() + rows - 1) / rows;
+  for (std::size_t first = 0; first < cards.size(); first += columns) {
+    const std::size_t end = std::min(first + columns, cards.size());
+    const std::vector<float> weights(end - first, 1.0F);
+    Row row(p.ui, weights, {.equal = true});
+    for (std::size_t i = first; i < end; ++i) {
+      row.next();
+      cards[i]();
+    }
+  }
+}
+
+}  // namespace
+
+void utilisation_sparkline(const Panel& p, const std::string& path, const Column64& t_s,
+                           const Column64& utilisation, ImU32 color) {
+  const std::vector<float> spark =
+      resample(t_s, utilisation, p.model.now_s(), kSparkSeconds, kSparkPoints);
+  sparkline(p.ui, path, spark, 1, color, 56,
+            "Utilisation over the last two minutes; the top of the box is 100 %.");
+}
+
+void draw_devices_page(const Panel& p) {
+  const StretchedArea area(p);
+  overview_cards(p);
+  device_charts(p);
+}
+
+}  // namespace lab::ui

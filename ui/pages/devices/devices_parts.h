@@ -1,0 +1,40 @@
+#pragma once
+// Parts of the Devices page. For use inside ui/pages only.
+#include <algorithm>
+#include <string>
+
+#include "ui/pages/panel.h"
+
+namespace lab::ui {
+
+// An NVIDIA card, by its place among Model::gpus(): what it does, then what it is. `device` is what
+// the lab computes on it as; null where it does not.
+void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device);
+
+// "cuda:1" where the lab computes on it, else "card 1".
+std::string card_name(const Model& model, std::size_t place);
+
+// Which card reaches which other's memory directly; a sentence for one, nothing for none.
+void peers_card(const Panel& p);
+
+// The charts at the foot of the page.
+void device_charts(const Panel& p);
+
+// use(place among the cards, card) for those that are not among the devices.
+template <typename Use>
+void for_each_unused_card(const Model& model, const Use& use) {
+  const std::vector<DeviceInfo>& devices = model.machine().devices;
+  for (std::size_t i = 0; i < model.gpus().size(); ++i) {
+    const GpuCard& card = model.gpus()[i];
+    const bool used = std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& d) {
+      return d.pci_bus_id == card.facts.pci_bus_id;
+    });
+    if (!used) use(i, card);
+  }
+}
+
+// The last two minutes of a device's utilisation.
+void utilisation_sparkline(const Panel& p, const std::string& path, const Column64& t_s,
+                           const Column64& utilisation, ImU32 color);
+
+}  // namespace lab::ui

@@ -1,0 +1,257 @@
+// An NVIDIA card on the Devices page: what it does now, what it is, who uses it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/core/events/gpu_words.h"
+#include "compute/core/units.h"
+#include "ui/pages/devices/devices_parts.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::size_t kMostProcesses = 12;
+constexpr double kOldReading_s = 10;
+
+void big_words(const Panel& p, const char* words, const std::string& why) {
+  ImGui::PushFont(p.ui.fonts.figure);
+  ImGui::TextUnformatted(words);
+  ImGui::PopFont();
+  hint(p.ui, why);
+}
+
+void figure(const Panel& p, const GpuTelemetry& last) {
+  if (last.asleep) {
+    big_words(p, "Asleep", last.utilisation.reason());
+    caption(p.ui, "switched off to save power");
+    return;
+  }
+  if (last.utilisation) {
+    number(p.ui, percent(*last.utilisation), p.ui.fonts.figure);
+    hint(p.ui, kGpuUtilisationHint);
+  } else {
+    big_words(p, "N/A", "Utilisation is not available: " + last.utilisation.reason());
+  }
+  caption(p.ui, "of the time a kernel ran");
+}
+
+std::string pinned_text(const DeviceTelemetry& reading) {
+  if (reading.lab_pinned_bytes == 0) return {};
+  return fmt::format(" Copies to and from it go through {} of page-locked main memory.",
+                     format_bytes(reading.lab_pinned_bytes));
+}
+
+void memory_bar(const Panel& p, const std::string& path, const GpuTelemetry& last,
+                const DeviceInfo* device, ImU32 color) {
+  if (!last.memory_used_bytes || !last.memory_total_bytes) {
+    fact(p.ui, "Memory in use", Maybe<std::string>::missing(last.memory_used_bytes.reason()));
+    return;
+  }
+  const std::int64_t used = *last.memory_used_bytes, total = *last.memory_total_bytes;
+  fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
+       "Of the card, by every program; without what the driver keeps for itself.");
+  const std::string text =
+      device == nullptr
+          ? std::string("The lab holds nothing here.")
+          : fmt::format("The lab's tensors hold {}; they may hold {} here.",
+                        format_bytes(p.model.history(device->device).last.lab_used_bytes),
+                        format_bytes(device->memory_limit_bytes)) +
+                pinned_text(p.model.history(device->device).last);
+  bar(p.ui, path, total > 0 ? static_cast<double>(used) / static_cast<double>(total) : 0, color,
+      text);
+}
+
+void power_bar(const Panel& p, const std::string& path, const GpuTelemetry& last, ImU32 color) {
+  fact(p.ui, "Power", power_text(last), "Now, and the limit in force.");
+  if (!last.power_w || !last.power_limit_w || *last.power_limit_w <= 0) return;
+  bar(p.ui, path, *last.power_w / *last.power_limit_w, color,
+      "At its limit a card lowers its clocks.");
+}
+
+void important_lines(const Panel& p, const std::vector<GpuLine>& all) {
+  for (const GpuLine& line : all) {
+    if (line.important) fact(p.ui, line.label, line.value, line.hint);
+  }
+}
+
+void heading(const Panel& p, const std::string& words) {
+  ImGui::Dummy({1, p.ui.px(4)});
+  caption(p.ui, words);
+}
+
+// Under their headings.
+void grouped_lines(const Panel& p, const std::vector<GpuLine>& all) {
+  std::string group;
+  for (const GpuLine& line : all) {
+    if (line.important) continue;
+    if (line.group != group) heading(p, line.group);
+    group = line.group;
+    fact(p.ui, line.label, line.value, line.hint);
+  }
+}
+
+bool unfolded(const Panel& p, const std::string& key, const std::string& label) {
+  auto& open_ones = p.view.forms.devices.open_gpus;
+  bool open = open_ones.contains(key);
+  if (foldout(p.ui, "devices/gpu/" + key, label, open)) {
+    open ? static_cast<void>(open_ones.insert(key)) : static_cast<void>(open_ones.erase(key));
+  }
+  return open;
+}
+
+// What only CUDA tells.
+void lines_of_device(const Panel& p, const DeviceInfo& device, const GpuFacts& facts) {
+  const std::vector<GpuLine> told = describe_facts(facts);
+  for (const auto& [label, value] : device.details) {
+    const bool known = std::any_of(
+        told.begin(), told.end(), [&, &name = label](const GpuLine& l) { return l.label == name; });
+    if (!known) fact(p.ui, label, value);
+  }
+  for (const CacheInfo& cache : device.caches) {
+    fact(p.ui, fmt::format("L{} cache", cache.level), format_bytes(cache.size_bytes));
+  }
+  fact(p.ui, "Limit for tensors", format_bytes(device.memory_limit_bytes),
+       "What would not fit is refused before it is tried.");
+}
+
+// Readings that come late: the lab looks the rarer, the longer looking takes.
+void age_note(const Panel& p, const GpuTelemetry& last) {
+  const double age_s = p.model.now_s() - last.t_s;
+  if (age_s < kOldReading_s) return;
+  caption(p.ui, fmt::format("Read {} ago", format_seconds(age_s)));
+  hint(p.ui, "Looking took long, so it is done rarely.");
+}
+
+std::string hint_of(const GpuProcess& one) {
+  const Maybe<std::string> part = process_instance(one);
+  const std::string loads =
+      one.utilisation
+          ? fmt::format(
+                "In the last second its kernels ran {} of the time; it used {} of the encoder and "
+                "{} of the decoder.\n",
+                percent(*one.utilisation), percent(one.encoder_utilisation),
+                percent(one.decoder_utilisation))
+          : "Load: N/A, " + one.utilisation.reason() + ".\n";
+  return fmt::format(
+      "Number of the process, its type (C computes, G draws, M+C computes through MPS), its name, "
+      "its load and its memory on the card.\n{}{}{}",
+      one.name ? "" : "Name: N/A, " + one.name.reason() + ".\n", loads,
+      part ? "Part of the card: " + *part : "Part of the card (MIG): N/A, " + part.reason() + ".");
+}
+
+// "83 %, 20.0 GiB", or what of it is known.
+Maybe<std::string> load_and_memory(const GpuProcess& one) {
+  if (!one.utilisation && !one.memory_bytes) {
+    return Maybe<std::string>::missing(one.memory_bytes.reason());
+  }
+  const std::string memory = one.memory_bytes ? format_bytes(*one.memory_bytes) : "memory N/A";
+  return one.utilisation ? percent(*one.utilisation) + ", " + memory : memory;
+}
+
+void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
+  if (all.empty()) muted(p.ui, "No process uses the card.");
+  for (std::size_t i = 0; i < std::min(all.size(), kMostProcesses); ++i) {
+    const GpuProcess& one = all[i];
+    fact(p.ui,
+         fmt::format("{}  {}  {}", one.pid, process_type(one), one.name.value_or("(not visible)")),
+         load_and_memory(one), hint_of(one));
+  }
+  if (all.size() > kMostProcesses) {
+    caption(p.ui, fmt::format("and {} more", all.size() - kMostProcesses));
+  }
+}
+
+void processes(const Panel& p, const GpuCard& card) {
+  const auto& all = card.history.last.processes;
+  if (!all) {
+    fact(p.ui, "Processes", Maybe<std::string>::missing(all.reason()));
+  } else if (unfolded(p, card.facts.pci_bus_id + "/processes",
+                      fmt::format("Processes ({})", all->size()))) {
+    process_lines(p, *all);
+  }
+}
+
+// Facts that files and CUDA tell, and why there are no more.
+void little_known(const Panel& p, const GpuCard& card) {
+  const bool asleep = card.history.last.asleep;
+  if (!asleep) muted(p.ui, "No readings: " + card.facts.unread + ".");
+  const std::vector<GpuLine> all = describe_facts(card.facts);
+  for (const GpuLine& line : all) {
+    if (line.value) fact(p.ui, line.label, line.value, line.hint);
+  }
+  if (asleep || !unfolded(p, card.facts.pci_bus_id + "/unknown", "Not known")) return;
+  for (const GpuLine& line : all) {
+    if (!line.value) fact(p.ui, line.label, line.value, line.hint);
+  }
+}
+
+bool waits_for_wish(const MachineInfo& machine, const std::string& pci_bus_id) {
+  return std::any_of(machine.absent.begin(), machine.absent.end(), [&](const AbsentDevice& a) {
+    return a.waits_for_wish && a.pci_bus_id == pci_bus_id;
+  });
+}
+
+// Why the lab does not compute on the card, and how it would where only sleep is in the way.
+void unused_note(const Panel& p, const std::string& path, const GpuCard& card) {
+  if (waits_for_wish(p.model.machine(), card.facts.pci_bus_id)) {
+    muted(p.ui, card.history.last.asleep ? "Looking does not wake it, using it does."
+                                         : "Not used: a card slept when the lab started, and "
+                                           "starting CUDA wakes every card.");
+    restart_button(p, path + "/use", "Use this card",
+                   "Device Lab starts anew, with CUDA, which wakes every card",
+                   {.wake_cards = true});
+    return;
+  }
+  const std::string why = why_unused(p.model.machine(), card.facts.pci_bus_id);
+  if (!why.empty()) muted(p.ui, "Not used: " + why + ".");
+}
+
+void meters(const Panel& p, const std::string& path, const GpuCard& card, const DeviceInfo* device,
+            ImU32 color) {
+  const GpuTelemetry& last = card.history.last;
+  memory_bar(p, path + "/memory", last, device, color);
+  power_bar(p, path + "/power", last, color);
+  important_lines(p, describe_reading(last, card.facts));
+}
+
+std::string title_of(const Panel& p, std::size_t place, const DeviceInfo* device) {
+  const std::string& name = p.model.gpus()[place].facts.name;
+  const bool alone = device == nullptr && p.model.gpus().size() == 1;
+  return alone ? name : fmt::format("{}   {}", card_name(p.model, place), name);
+}
+
+}  // namespace
+
+void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
+  const GpuCard& card = p.model.gpus()[place];
+  const GpuTelemetry& last = card.history.last;
+  const std::string path = "devices/gpu/" + card.facts.pci_bus_id;
+  const Card box(p, path, title_of(p, place, device));
+  if (!box) return;
+  const Device as{DeviceKind::Cuda, static_cast<int>(place)};
+  const ImU32 color = device_color(*p.ui.theme, device == nullptr ? as : device->device);
+  const bool unread = !card.facts.unread.empty();
+  if (device != nullptr) lost_box(p, path + "/lost", p.model.history(device->device).last.lost);
+  if (!unread || last.asleep) figure(p, last);
+  if (unread) {
+    little_known(p, card);
+    if (device != nullptr) lines_of_device(p, *device, card.facts);
+    unused_note(p, path, card);
+    return;
+  }
+  age_note(p, last);
+  utilisation_sparkline(p, path + "/spark", card.history.t_s, card.history.utilisation, color);
+  if (!last.asleep) meters(p, path, card, device, color);
+  unused_note(p, path, card);
+  if (unfolded(p, card.facts.pci_bus_id + "/details", "Details")) {
+    grouped_lines(p, describe_reading(last, card.facts));
+    grouped_lines(p, describe_facts(card.facts));
+    if (device != nullptr) {
+      heading(p, "To the lab");
+      lines_of_device(p, *device, card.facts);
+    }
+  }
+  if (!last.asleep) processes(p, card);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,22 @@
+#pragma once
+// The parts around a page. Sizes in units. For use inside ui/pages only.
+#include "ui/pages/panel.h"
+
+namespace lab::ui {
+
+inline constexpr float kTitleHeight = 52;
+inline constexpr float kStatusHeight = 40;
+inline float rail_width(const Panel& p) {
+  return p.narrow() ? 52.0F : 148.0F;
+}
+
+void draw_rail(const Panel& p);
+void draw_title_bar(const Panel& p);
+void draw_status_bar(const Panel& p);
+void draw_help_overlay(const Panel& p);
+// Asks before Esc stops the running job.
+void draw_cancel_question(const Panel& p);
+// Asks before the program starts anew.
+void draw_restart_question(const Panel& p);
+
+}  // namespace lab::ui

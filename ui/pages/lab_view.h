@@ -1,0 +1,40 @@
+#pragma once
+// The whole window in one call: rail, page, status bar, help overlay.
+#include <map>
+#include <optional>
+#include <string>
+
+#include "compute/core/events/command.h"
+#include "ui/model/forms.h"
+#include "ui/model/model.h"
+#include "ui/page.h"
+#include "ui/plot/plot_state.h"
+#include "ui/ui.h"
+
+namespace lab::ui {
+
+struct ViewState {
+  Page page = Page::Devices;
+  ThemeMode mode = ThemeMode::Dark;
+  float scale = 1;  // chosen by the person, 1..2
+  bool help_open = false;
+  bool confirm_cancel = false;
+  std::optional<RestartLab> confirm_restart;  // what is asked about
+  JobId paused_job = 0;                       // paused from here; no other job is
+  JobId stopping_job = 0;                     // asked to stop after this epoch
+  std::int64_t sent_after = -1;  // Model::jobs_started() when a job was sent and not yet seen
+  double sent_t_s = 0;           // lab time of that
+  plot::LinkedCursor cursor;     // shared by the charts of a page
+  Forms forms;
+};
+
+// Draws one frame into the current ImGui context, which covers the window. Reads the model, edits
+// the view, appends commands. Never waits, never allocates device memory.
+void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out);
+
+// What is remembered between starts, as flat text keys ("page", "scale", "training.batch"). load
+// ignores unknown keys and values that do not fit.
+std::map<std::string, std::string> save_view(const ViewState& view);
+void load_view(ViewState& view, const std::map<std::string, std::string>& saved);
+
+}  // namespace lab::ui

@@ -1,0 +1,276 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/pages/matmul/matmul_parts.h"
+#include "ui/pages/reference_parts.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+// The sample at the size of the bars or, until that is measured, at the kernel's largest.
+const MatmulSample* sample_of(const KernelResults* k, std::int64_t size) {
+  if (k == nullptr || k->samples.empty()) return nullptr;
+  const MatmulSample* wanted = k->at(size);
+  return wanted != nullptr ? wanted : &k->samples.back();
+}
+
+struct Line {
+  Device device;
+  std::string name, title, sentence;
+  bool library = false;
+  const MatmulSample* sample = nullptr;
+  const MatmulSample* reference = nullptr;  // another machine's, at the size shown
+};
+
+const KernelResults* results_of(const MatmulResults& results, Device device,
+                                const std::string& name) {
+  for (const KernelResults& k : results.kernels) {
+    if (k.device == device && k.name == name) return &k;
+  }
+  return nullptr;
+}
+
+void find_reference(Line& line, const ReferenceResults& reference, const StartMatmul& request,
+                    std::int64_t size) {
+  const MatmulSample* s = line.sample;
+  line.reference =
+      reference_sample(reference, line.device, line.name, s != nullptr ? s->dtype : request.dtype,
+                       s != nullptr ? s->n : size, request.cache);
+}
+
+// Rungs as announced; kernels that were measured without an announcement follow.
+std::vector<Line> lines_of(const Panel& p, const MatmulResults& results, Device device,
+                           std::int64_t size) {
+  std::vector<Line> lines;
+  for (const RungInfo& rung : p.model.rungs()) {
+    if (rung.device != device) continue;
+    const KernelResults* k = results_of(results, device, rung.name);
+    if (k == nullptr && !takes(rung, results.request.dtype)) continue;
+    lines.push_back({.device = device,
+                     .name = rung.name,
+                     .title = rung.title,
+                     .sentence = rung.sentence,
+                     .library = rung.library,
+                     .sample = sample_of(k, size)});
+  }
+  for (const KernelResults& k : results.kernels) {
+    const bool known =
+        std::any_of(lines.begin(), lines.end(), [&](const Line& l) { return l.name == k.name; });
+    if (k.device == device && !known) {
+      lines.push_back({.device = device,
+                       .name = k.name,
+                       .title = k.name,
+                       .sentence = {},
+                       .library = k.library,
+                       .sample = sample_of(&k, size)});
+    }
+  }
+  if (const ReferenceResults* reference = chosen_reference(p)) {
+    for (Line& line : lines) find_reference(line, *reference, results.request, size);
+  }
+  return lines;
+}
+
+double share_of(const MatmulSample& s, const PeakSample* peak, double best) {
+  if (s.share_of_peak) return *s.share_of_peak;
+  const double top = peak != nullptr ? peak->gflops : best;
+  return top > 0 ? s.gflops / top : 0;
+}
+
+struct Bars {
+  float left, right;     // pixels
+  bool below;            // the texts stand above the bar, not beside it
+  double library_share;  // 0: none measured
+  std::int64_t size;     // most bars are of
+  bool several_devices;  // on the page
+  bool of_peak = false;  // their shares; else of the fastest
+};
+
+// Shares of two machines' peaks can be compared, shares of the fastest kernel cannot.
+bool marked(const Line& line, bool of_peak) {
+  return of_peak && line.reference != nullptr && line.reference->share_of_peak.has_value();
+}
+
+std::string value_text(const Line& line, double share, std::int64_t size) {
+  if (line.sample == nullptr) return "not measured";
+  if (line.sample->n != size) return fmt::format("{} at N = {}", percent(share), line.sample->n);
+  return fmt::format("{}  {}", percent(share), gflops_text(line.sample->gflops));
+}
+
+// Name and value, beside the bar or above it.
+void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& bars,
+                double share) {
+  const Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = bars.below ? ui.fonts.body : ui.fonts.caption;
+  const std::string value = value_text(line, share, bars.size);
+  const ImU32 ink = line.sample == nullptr ? ui.theme->muted : ui.theme->text;
+  if (bars.below) {
+    const float wide = text_size(ui.fonts.caption, value).x;
+    draw_text_fitted(list, font, {item.min.x + ui.px(4), item.min.y + ui.px(3)},
+                     item.max.x - item.min.x - wide - ui.px(16), ui.theme->text, line.title);
+    draw_text(list, ui.fonts.caption, {item.max.x - ui.px(4) - wide, item.min.y + ui.px(4)}, ink,
+              value);
+    return;
+  }
+  const float y = (item.min.y + item.max.y - font->FontSize) / 2;
+  draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, bars.left - item.min.x - ui.px(12),
+                   ui.theme->text, line.title);
+  draw_text_fitted(list, font, {bars.right + ui.px(8), y}, item.max.x - bars.right - ui.px(8), ink,
+                   value);
+}
+
+// Where the reference stands: a diamond at its share of its own peak.
+void draw_reference(const Panel& p, const MatmulSample& s, const Bars& bars, float middle) {
+  const Ui& ui = p.ui;
+  const auto share = static_cast<float>(std::clamp(*s.share_of_peak, 0.0, 1.0));
+  const float x = bars.left + (bars.right - bars.left) * share, reach = ui.px(bars.below ? 5 : 4);
+  const ImVec2 top(x, middle - reach), right(x + reach, middle), bottom(x, middle + reach),
+      left(x - reach, middle);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddQuadFilled(top, right, bottom, left, styled(ui.theme->card));
+  list->AddQuad(top, right, bottom, left, styled(ui.theme->text), ui.px(1.3F));
+}
+
+void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& bars, double share) {
+  const Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (item.hovered) list->AddRectFilled(item.min, item.max, styled(ui.theme->hover), ui.px(4));
+  focus_ring(ui, item, ui.px(4));
+  draw_texts(p, item, line, bars, share);
+  const float top = bars.below ? item.min.y + ui.px(24) : item.min.y + ui.px(7);
+  const float bottom = bars.below ? top + std::max(ui.px(12), (item.max.y - item.min.y) * 0.27F)
+                                  : item.max.y - ui.px(7);
+  const float width = bars.right - bars.left;
+  list->AddRectFilled({bars.left, top}, {bars.right, bottom}, styled(ui.theme->raised), ui.px(3));
+  const float full = width * static_cast<float>(std::clamp(share, 0.0, 1.0));
+  const ImU32 color = kernel_color(p, line.device, line.name, bars.several_devices);
+  list->AddRectFilled({bars.left, top}, {bars.left + full, bottom},
+                      styled(line.library ? with_alpha(color, 0.55F) : color), ui.px(3));
+  if (bars.library_share > 0) {
+    const float x = bars.left + width * static_cast<float>(std::min(bars.library_share, 1.0));
+    const float reach = ui.px(bars.below ? 5 : 7);
+    list->AddLine({x, top - reach}, {x, bottom + reach}, styled(ui.theme->text), ui.px(1.5F));
+  }
+  if (marked(line, bars.of_peak)) draw_reference(p, *line.reference, bars, (top + bottom) / 2);
+}
+
+// What the texts beside the bars want, in pixels.
+struct TextColumns {
+  float name = 0, value = 0;
+};
+
+TextColumns columns_of(const Panel& p, const std::vector<Line>& lines, const PeakSample* peak,
+                       double best, std::int64_t size) {
+  const Ui& ui = p.ui;
+  TextColumns columns;
+  for (const Line& line : lines) {
+    const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
+    const std::string value = value_text(line, share, size);
+    columns.name = std::max(columns.name, text_size(ui.fonts.caption, line.title).x + ui.px(20));
+    columns.value = std::max(columns.value, text_size(ui.fonts.caption, value).x + ui.px(14));
+  }
+  return columns;
+}
+
+// Where the bars of one device lie, in pixels from the left edge of their lines.
+Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool below) {
+  const Ui& ui = p.ui;
+  if (below) return {ui.px(4), width - ui.px(4), true, 0, 0, false};
+  const float value = std::min(columns.value, width * 0.45F);
+  return {std::min(columns.name, width - value - ui.px(48)), width - value, false, 0, 0, false};
+}
+
+constexpr float kBeside = 26, kBelow = 44, kMostBelow = 88;  // units a line
+
+// The height of a line: with room for it, texts stand above their bars. `captions` follow below.
+float line_height(const Panel& p, std::size_t lines, bool only_device, int captions) {
+  const float room =
+      ImGui::GetContentRegionAvail().y / p.ui.scale - 26 * static_cast<float>(captions);
+  const float each = room / static_cast<float>(std::max<std::size_t>(1, lines)) - 2;
+  return only_device && each >= kBelow ? std::floor(std::min(each, kMostBelow)) : kBeside;
+}
+
+std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
+  std::string text = line.title;
+  if (!line.sentence.empty()) text += "\n" + line.sentence;
+  if (line.sample != nullptr) text += "\n" + describe(*line.sample, cache);
+  if (line.reference != nullptr) {
+    text += fmt::format("\n\n{}\n{}", provenance(chosen_reference(p)->machine),
+                        describe(*line.reference, cache));
+  }
+  return text;
+}
+
+void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool only_device) {
+  Ui& ui = p.ui;
+  const std::int64_t size = results.largest_size(device);
+  const PeakSample* peak = results.peak(device);
+  const std::vector<Line> lines = lines_of(p, results, device, size);
+  double best = 0;
+  for (const Line& l : lines) best = std::max(best, l.sample == nullptr ? 0 : l.sample->gflops);
+  double library = 0;
+  for (const Line& l : lines) {
+    if (l.library && l.sample != nullptr) {
+      library = std::max(library, share_of(*l.sample, peak, best));
+    }
+  }
+  caption(ui, fmt::format("{}, N = {}, share of {}", lab::to_string(device), size,
+                          peak != nullptr ? "peak " + gflops_text(peak->gflops) : "the fastest"));
+  if (peak != nullptr) {
+    hint(ui, fmt::format("Peak of a loop of multiply-adds that reads no memory, on {}\n{}",
+                         workers_text(peak->threads), timing_text(peak->time)));
+  }
+  const bool any_marked = std::any_of(
+      lines.begin(), lines.end(), [&](const Line& line) { return marked(line, peak != nullptr); });
+  const TextColumns columns = columns_of(p, lines, peak, best, size);
+  const float height = line_height(p, lines.size(), only_device, any_marked ? 2 : 1);
+  grown_in_card(ui, ui.px((height - kBeside) * static_cast<float>(lines.size())));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(2)});
+  for (const Line& line : lines) {
+    const std::string path = fmt::format("matmul/ladder/{}/{}", lab::to_string(device), line.name);
+    const float width = ImGui::GetContentRegionAvail().x;
+    const Item item = control(path, {width, ui.px(height)});
+    if (!item.visible) continue;
+    Bars bars = place_bars(p, width, columns, height >= kBelow);
+    bars.left += item.min.x;
+    bars.right += item.min.x;
+    bars.library_share = library;
+    bars.size = size;
+    bars.several_devices = !only_device;
+    bars.of_peak = peak != nullptr;
+    const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
+    draw_line(p, item, line, bars, share);
+    if (item.hovered) p.view.forms.matmul.lit = kernel_key(device, line.name);
+    hint(ui, line_hint(p, line, results.request.cache));
+    record(ui, item, path, "bar", line.title,
+           line.sample == nullptr ? "" : gflops_text(line.sample->gflops));
+  }
+  ImGui::PopStyleVar();
+  if (library > 0) caption(ui, "The upright line is the fastest library.");
+  if (any_marked) {
+    caption(ui, "Diamonds: the reference's share of its own peak.");
+  }
+}
+
+}  // namespace
+
+void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
+  const MatmulResults& results = shown(kept);
+  p.view.forms.matmul.lit.clear();
+  Card card(p, "matmul/ladder_card", "Ladder",
+            {.hint = "Each rung adds one idea to the one above. Point at one to read it.",
+             .dimmed = is_old(kept)});
+  if (!card) return;
+  const std::vector<Device> devices = results.devices();
+  if (devices.empty()) {
+    muted(p.ui, results.peaks.empty() ? "Nothing could be measured."
+                                      : "The peak is known; the first kernel is on its way.");
+  }
+  for (const Device device : devices) ladder_of(p, results, device, devices.size() == 1);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,189 @@
+// The matmul ladder: each kernel's share of what the device can do, and its curve over size.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ui/pages/matmul/matmul_parts.h"
+#include "ui/pages/panel.h"
+#include "ui/pages/reference_parts.h"
+
+namespace lab::ui {
+namespace {
+
+const std::vector<std::string>& which_names() {
+  static const std::vector<std::string> kNames = {"All", "Best", "Choose"};
+  return kNames;
+}
+
+// In the order of Precision.
+std::vector<std::string> precision_names(const MachineInfo& machine) {
+  std::vector<std::string> names = {"f32", "bf16", "tf32"};
+  names.resize(matmul_precisions(machine));
+  return names;
+}
+
+const std::vector<std::string>& cache_names() {
+  static const std::vector<std::string> kNames = {"Warm", "Cold"};
+  return kNames;
+}
+
+// The rungs known so far, each name once, in ladder order.
+std::vector<const RungInfo*> distinct_rungs(const Model& model) {
+  std::vector<const RungInfo*> found;
+  for (const RungInfo& rung : model.rungs()) {
+    const bool known = std::any_of(found.begin(), found.end(),
+                                   [&](const RungInfo* r) { return r->name == rung.name; });
+    if (!known) found.push_back(&rung);
+  }
+  return found;
+}
+
+// What the rung adds, and whether none of that name multiplies as the form asks.
+std::string box_hint(const Panel& p, const RungInfo& rung, Precision precision) {
+  const auto& rungs = p.model.rungs();
+  const bool fits = std::any_of(rungs.begin(), rungs.end(), [&](const RungInfo& other) {
+    return other.name == rung.name && takes(other, precision);
+  });
+  if (fits) return rung.sentence;
+  return fmt::format("{}\nDoes not multiply in {}.", rung.sentence, to_string(precision));
+}
+
+void kernel_boxes(const Panel& p, MatmulForm& form) {
+  constexpr int kChosen = 2;
+  if (form.which != kChosen) return;
+  const Precision precision = matmul_precision(form, p.model.machine());
+  const std::vector<const RungInfo*> rungs = distinct_rungs(p.model);
+  if (rungs.empty()) {
+    note_box(p.ui, "matmul/no_rungs", "The kernels' names are known after the first run.");
+    return;
+  }
+  for (const RungInfo* rung : rungs) {
+    bool on = form.chosen.contains(rung->name);
+    const std::string hint = box_hint(p, *rung, precision);
+    if (!checkbox(p.ui, "matmul/kernel/" + rung->name, rung->title, on, hint)) continue;
+    if (on) {
+      form.chosen.insert(rung->name);
+    } else {
+      form.chosen.erase(rung->name);
+    }
+  }
+}
+
+void fields_of(const Panel& p, MatmulForm& form) {
+  std::vector<std::string> devices = device_names(p.model.machine());
+  devices.insert(devices.begin(), "every device");
+  form.device = std::clamp(form.device, 0, static_cast<int>(devices.size()) - 1);
+  Fields fields(p);
+  if (devices.size() > 2) {
+    fields.next();
+    combo(p.ui, "matmul/device", "Device", devices, form.device, "Where the kernels run.");
+  }
+  fields.next();
+  input_text(p.ui, "matmul/sizes", "Sizes N of N x N matrices", form.sizes,
+             "Powers of two from..to, or a list with commas: 100,500.", "64..4096");
+  fields.next();
+  segmented(p.ui, "matmul/which", "Kernels", which_names(), form.which,
+            "All rungs of the ladder, only the fastest of ours, or a choice.");
+  fields.next();
+  // A saved choice that this machine does not offer stays until another is made.
+  int dtype = static_cast<int>(matmul_precision(form, p.model.machine()));
+  if (segmented(
+          p.ui, "matmul/dtype", "Element type", precision_names(p.model.machine()), dtype,
+          "Of A and B when they are multiplied; sums and C stay f32. A kernel is skipped where it "
+          "does not have the type. tf32 is f32 in memory, rounded for a card's tensor cores.")) {
+    form.dtype = dtype;
+  }
+  fields.next();
+  segmented(p.ui, "matmul/cache", "Cache before each repetition", cache_names(), form.cache,
+            "Warm: the matrices may still be in the cache. Cold: they were flushed.");
+  fields.next();
+  input_number(p.ui, "matmul/budget", "Time for one kernel and size", form.budget_s,
+               {.min = 0.01,
+                .max = 60,
+                .step = 0.1,
+                .unit = "s",
+                .hint = "Repeats until the median's spread is under 2 % or this time is over."});
+  fields.next();
+  input_number(p.ui, "matmul/seed", "Seed of the matrices", form.seed,
+               {.min = 0, .hint = "Inputs are random: zeros would run faster on some chips."});
+  reference_field(p, fields, "matmul/reference");
+}
+
+void matmul_form(const Panel& p) {
+  MatmulForm& form = p.view.forms.matmul;
+  Card card(p, "matmul/form", "Matrix multiplication", {.least = form_height(p)});
+  if (!card) return;
+  room_for_actions(p);
+  fields_of(p, form);
+  kernel_boxes(p, form);
+  const MachineInfo& machine = p.model.machine();
+  const std::string error = complaint([&] { return to_command(form, machine, false); });
+  if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
+  form_actions(p, 260, [&] {
+    Row row(p.ui, {1, 1});
+    row.next();
+    if (start_button(p, "matmul/run", "Run ladder", error, true)) {
+      send(p, to_command(form, machine, false));
+    }
+    row.next();
+    if (start_button(p, "matmul/live", "Run live", error, false)) {
+      send(p, to_command(form, machine, true));
+    }
+  });
+}
+
+void nothing_card(const Panel& p) {
+  Card card(p, "matmul/nothing", "", {.extra = spare_height(p)});
+  if (!card) return;
+  if (runs(p, JobKind::Matmul)) {
+    muted(p.ui, "The peak is measured first, then each kernel is verified and timed.");
+    return;
+  }
+  if (empty_page(p, "matmul/empty",
+                 "No kernel has been measured yet. The ladder goes from three plain loops to what "
+                 "the machine can do.",
+                 "Run ladder")) {
+    const MatmulForm& form = p.view.forms.matmul;
+    const MachineInfo& machine = p.model.machine();
+    const bool fits = complaint([&] { return to_command(form, machine, false); }).empty();
+    send(p, to_command(fits ? form : MatmulForm{}, machine, false));
+  }
+}
+
+void skipped_card(const Panel& p, const MatmulResults& results) {
+  if (results.skipped.empty()) return;
+  Card card(p, "matmul/skipped", "Skipped",
+            {.hint = "Cases that cannot run here, and why. Not failures."});
+  if (!card) return;
+  for (const Skipped& s : results.skipped) {
+    muted(p.ui, fmt::format("{}: {}", s.what, s.reason));
+  }
+}
+
+void matmul_results(const Panel& p) {
+  outcome_box(p, JobKind::Matmul, "matmul");
+  const Kept<MatmulResults>& kept = p.model.matmul();
+  if (shown(kept).empty()) {
+    nothing_card(p);
+    return;
+  }
+  if (shown(kept).request.live) {
+    draw_live_matmul(p, kept);
+  } else {
+    Pair pair(p, 680, spare_height(p));
+    pair.next();
+    draw_matmul_ladder(p, kept);
+    pair.next();
+    draw_matmul_curves(p, kept);
+  }
+  if (!shown(kept).request.live) draw_matmul_roofline(p, kept);
+  skipped_card(p, shown(kept));
+}
+
+}  // namespace
+
+void draw_matmul_page(const Panel& p) {
+  draw_form_and_results(p, matmul_form, matmul_results);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "ui/pages/matmul/matmul_parts.h"
+#include "ui/pages/reference_parts.h"
+#include "ui/plot/plot.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::array<plot::Marker, 6> kMarkers = {plot::Marker::Circle,   plot::Marker::Square,
+                                                  plot::Marker::Triangle, plot::Marker::Diamond,
+                                                  plot::Marker::Cross,    plot::Marker::Wedge};
+constexpr float kOldAlpha = 0.2F;
+constexpr float kUnlitAlpha = 0.25F;
+
+// Its place among the names of rungs, on one device or on all.
+int place_of(const Model& model, std::string_view kernel, std::optional<Device> device = {}) {
+  std::vector<std::string_view> before;
+  for (const RungInfo& rung : model.rungs()) {
+    if (device && rung.device != *device) continue;
+    if (rung.name == kernel) break;
+    const bool seen = std::find(before.begin(), before.end(), rung.name) != before.end();
+    if (!seen) before.push_back(rung.name);
+  }
+  return static_cast<int>(before.size());
+}
+
+void add_curves(const Panel& p, const MatmulResults& results, bool old,
+                std::vector<plot::Series>& out) {
+  const bool several = results.devices().size() > 1;
+  const CacheState cache = results.request.cache;
+  for (const KernelResults* kernel : by_rung(p, results)) {
+    const KernelResults& k = *kernel;
+    plot::Series s = kernel_series(p, k, several);
+    if (old) {
+      s.alpha = kOldAlpha;
+      s.in_legend = false;
+      s.marker = plot::Marker::None;
+    }
+    s.x = k.size;
+    s.y = k.gflops;
+    s.low = k.gflops_low;
+    s.high = k.gflops_high;
+    s.describe = [&k, cache, old](std::size_t i) {
+      return (old ? "previous run\n" : "") + describe(k.samples[i], cache);
+    };
+    out.push_back(std::move(s));
+  }
+}
+
+// The reference's kernels, each in the colour of the one it is drawn beside.
+void add_reference(const Panel& p, const ReferenceMachine& machine, const MatmulResults& results,
+                   const Overlay<KernelResults>& fitting, std::vector<plot::Series>& out) {
+  const bool several = results.devices().size() > 1;
+  for (const ReferenceCurve<KernelResults>& curve : fitting.curves) {
+    const KernelResults& there = *curve.there;
+    plot::Series like = reference_entry(p, machine);
+    like.label = there.name;
+    if (curve.here != nullptr) like = kernel_series(p, *curve.here, several);
+    out.push_back(reference_series(like, machine, curve, there.size, there.gflops));
+  }
+}
+
+// "measured peak", and of which threads and device where there are several.
+std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
+  bool devices = false, threads = false;
+  for (const PeakSample& other : results.peaks) {
+    devices = devices || other.device != peak.device;
+    threads = threads || (other.device == peak.device && other.threads != peak.threads);
+  }
+  std::string name = devices ? "peak of " + lab::to_string(peak.device) : "measured peak";
+  if (peak.dtype != Precision::F32) name += fmt::format(", {}", lab::to_string(peak.dtype));
+  if (threads) name += ", " + workers_text(peak.threads);
+  return name;
+}
+
+std::vector<plot::Reference> peak_lines(const Panel& p, const MatmulResults& results) {
+  std::vector<plot::Reference> lines;
+  for (const PeakSample& peak : results.peaks) {
+    lines.push_back({peak_name(peak, results), peak.gflops, device_color(*p.ui.theme, peak.device),
+                     plot::Line::Dashed});
+  }
+  return lines;
+}
+
+}  // namespace
+
+plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_devices) {
+  plot::Series s;
+  s.label = several_devices ? kernel_key(k.device, k.name) : k.name;
+  s.group = k.name;  // on every device
+  s.color = kernel_color(p, k.device, k.name, several_devices);
+  if (several_devices) s.family = lab::to_string(k.device);
+  s.hollow = several_devices && k.device.index % 2 == 1;
+  s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
+  s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
+  const std::string& lit = p.view.forms.matmul.lit;
+  if (lit == kernel_key(k.device, k.name)) {
+    s.width = 3;
+  } else if (!lit.empty()) {
+    s.alpha = kUnlitAlpha;
+  }
+  return s;
+}
+
+std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& results) {
+  std::vector<const KernelResults*> kernels;
+  for (const KernelResults& k : results.kernels) kernels.push_back(&k);
+  std::stable_sort(kernels.begin(), kernels.end(), [&](const auto* a, const auto* b) {
+    if (a->device != b->device) return a->device < b->device;
+    return place_of(p.model, a->name) < place_of(p.model, b->name);
+  });
+  return kernels;
+}
+
+ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel, bool several_devices) {
+  return several_devices ? device_color(*p.ui.theme, device)
+                         : series_color(*p.ui.theme, place_of(p.model, kernel, device));
+}
+
+std::string kernel_key(Device device, std::string_view kernel) {
+  return fmt::format("{} {}", lab::to_string(device), kernel);
+}
+
+void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
+  const bool old = is_old(kept);
+  Card card(p, "matmul/curves", "GFLOP/s over size",
+            {.hint = "2 N^3 operations over the median time. The band spans p10 to p90; the axis "
+                     "ends at the measured peak.",
+             .dimmed = old});
+  if (!card) return;
+  const MatmulResults& results = shown(kept);
+  std::vector<plot::Series> series;
+  if (kept.previous && !kept.current.empty() && !kept.previous->request.live) {
+    add_curves(p, *kept.previous, true, series);
+  }
+  const ReferenceResults* reference = chosen_reference(p);
+  Overlay<KernelResults> fitting;
+  if (reference != nullptr) {
+    fitting = overlay(*reference, results);
+    reference_note(p, "matmul/reference_note", fitting.note);
+    add_reference(p, reference->machine, results, fitting, series);
+  }
+  add_curves(p, results, false, series);
+  if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
+  const std::vector<plot::Reference> peaks = peak_lines(p, results);
+  plot::Axes axes{.x = {.label = "size N", .scale = plot::Scale::Log2, .whole = true},
+                  .y = {.label = "GFLOP/s", .min = 0}};
+  if (towers(fitting, results.kernels, &KernelResults::gflops))
+    axes.y = {.label = "GFLOP/s", .scale = plot::Scale::Log10};
+  plot::draw(p.ui, "matmul/plot/gflops", axes, series,
+             {.height = 320,
+              .grows = true,
+              .cursor = &p.view.cursor,
+              .references = peaks,
+              .empty_text = "No sample yet",
+              .dimmed = old},
+             p.out);
+}
+
+void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
+  const bool old = is_old(kept);
+  const MatmulResults& results = shown(kept);
+  p.view.forms.matmul.lit.clear();
+  Card card(p, "matmul/live_card", "GFLOP/s over time",
+            {.extra = spare_height(p),
+             .hint = "The kernels at the first size, again and again until stopped.",
+             .dimmed = old});
+  if (!card) return;
+  std::vector<plot::Series> series;
+  const bool several = results.devices().size() > 1;
+  for (const KernelResults* k : by_rung(p, results)) {
+    plot::Series s = kernel_series(p, *k, several);
+    s.marker = plot::Marker::None;
+    s.x = k->live_t_s;
+    s.y = k->live_gflops;
+    series.push_back(std::move(s));
+  }
+  const std::vector<plot::Reference> peaks = peak_lines(p, results);
+  const plot::Axes axes{.x = {.label = "time", .unit = "s"}, .y = {.label = "GFLOP/s", .min = 0}};
+  plot::draw(p.ui, "matmul/plot/live", axes, series,
+             {.height = 320,
+              .grows = true,
+              .references = peaks,
+              .empty_text = "No sample yet",
+              .dimmed = old},
+             p.out);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,360 @@
+// The measured ceilings of one device, and where each kernel stands under them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <optional>
+
+#include "compute/core/units.h"
+#include "ui/model/matmul_roofline.h"
+#include "ui/pages/matmul/matmul_parts.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kWideRoofline = 480;  // units from which table and plot show every number
+constexpr float kTrailAlpha = 0.35F;  // of a kernel's other sizes
+constexpr float kChosenAlpha = 0.9F;  // of those of the kernel chosen
+
+// What the card shows: the person's choice where it was measured, else what tells most.
+struct Choice {
+  Device device;
+  std::int64_t size = 0;
+  const MatmulSample* sample = nullptr;            // of the chosen kernel at that size
+  std::vector<const KernelResults*> at_size = {};  // kernels of the device measured there
+  const CeilingsMeasured* ceilings = nullptr;      // of the device
+};
+
+Device choose_device(const MatmulResults& results, Device wanted) {
+  std::vector<Device> devices;
+  for (const CeilingsMeasured& c : results.ceilings) devices.push_back(c.device);
+  if (devices.empty()) devices = results.devices();
+  const bool known = std::find(devices.begin(), devices.end(), wanted) != devices.end();
+  return known || devices.empty() ? wanted : devices.front();
+}
+
+const KernelResults* choose_kernel(const std::vector<const KernelResults*>& kernels,
+                                   const std::string& wanted, std::int64_t size) {
+  const KernelResults* fastest = nullptr;
+  for (const KernelResults* k : kernels) {
+    if (k->name == wanted) return k;
+    if (fastest == nullptr || (fastest->library && !k->library) ||
+        (fastest->library == k->library && k->at(size)->gflops > fastest->at(size)->gflops)) {
+      fastest = k;
+    }
+  }
+  return fastest;
+}
+
+Choice choose(const Panel& p, const MatmulResults& results) {
+  const MatmulForm& form = p.view.forms.matmul;
+  Choice choice{.device = choose_device(results, form.roofline_device)};
+  choice.ceilings = results.ceilings_of(choice.device);
+  const std::vector<std::int64_t> sizes = results.sizes(choice.device);
+  if (sizes.empty()) return choice;
+  const bool measured = std::binary_search(sizes.begin(), sizes.end(), form.roofline_size);
+  choice.size = measured ? form.roofline_size : sizes.back();
+  for (const KernelResults* k : by_rung(p, results)) {
+    if (k->device == choice.device && k->at(choice.size) != nullptr) choice.at_size.push_back(k);
+  }
+  // The kernel under the mouse on the ladder shows itself here too.
+  std::string wanted = form.roofline_kernel;
+  for (const KernelResults* k : choice.at_size) {
+    if (form.lit == kernel_key(k->device, k->name)) wanted = k->name;
+  }
+  const KernelResults* kernel = choose_kernel(choice.at_size, wanted, choice.size);
+  if (kernel != nullptr) choice.sample = kernel->at(choice.size);
+  return choice;
+}
+
+template <typename Value, typename Text>
+void pick(const Panel& p, std::string_view path, std::string_view label,
+          const std::vector<Value>& values, const Value& shown, Value& target, const Text& text,
+          std::string_view what) {
+  std::vector<std::string> names;
+  names.reserve(values.size());
+  for (const Value& v : values) names.push_back(text(v));
+  const auto at = std::find(values.begin(), values.end(), shown);
+  int index = at == values.end() ? 0 : static_cast<int>(at - values.begin());
+  if (combo(p.ui, path, label, names, index, what)) {
+    target = values[static_cast<std::size_t>(index)];
+  }
+}
+
+void choices(const Panel& p, const MatmulResults& results, const Choice& choice) {
+  if (choice.sample == nullptr) return;
+  MatmulForm& form = p.view.forms.matmul;
+  std::vector<Device> devices;
+  for (const CeilingsMeasured& c : results.ceilings) devices.push_back(c.device);
+  std::vector<std::string> kernels;
+  for (const KernelResults* k : choice.at_size) kernels.push_back(k->name);
+  const std::vector<float> weights(devices.size() > 1 ? 3 : 2, 1.0F);
+  Row row(p.ui, weights);
+  if (devices.size() > 1) {
+    row.next();
+    pick(
+        p, "matmul/roofline/device", "Device", devices, choice.device, form.roofline_device,
+        [](Device d) { return lab::to_string(d); }, "Each device has its own ceilings.");
+  }
+  row.next();
+  pick(
+      p, "matmul/roofline/size", "Size N", results.sizes(choice.device), choice.size,
+      form.roofline_size, [](std::int64_t n) { return std::to_string(n); },
+      "The size whose kernels have markers; their other sizes are the pale lines.");
+  row.next();
+  pick(
+      p, "matmul/roofline/kernel", "Kernel", kernels, choice.sample->kernel, form.roofline_kernel,
+      [](const std::string& name) { return name; }, "The kernel the sentence below is about.");
+}
+
+std::string spread_text(const Timing& t) {
+  if (t.median_s <= 0) return "N/A";
+  return percent((t.p90_s - t.p10_s) / t.median_s);
+}
+
+std::string how_measured(const ComputeCeiling& c) {
+  return fmt::format(
+      "{}: {}\nA loop of independent multiply-adds that reads no memory, the fastest "
+      "repetition\n{}",
+      compute_label(c), gflops_text(c.gflops), timing_text(c.time));
+}
+
+std::string how_measured(const BandwidthCeiling& b, int threads) {
+  const std::string where =
+      b.cache_bytes > 0 ? fmt::format("where the caches hold {}", format_bytes(b.cache_bytes))
+                        : "far more than the caches hold";
+  const std::string size = format_bytes(b.working_set_bytes);
+  const std::string how =
+      b.copied ? fmt::format(
+                     "A kernel copies half of {} to the other half, {}; read and written "
+                     "bytes both count",
+                     size, where)
+               : fmt::format("{} sum {} again and again, {}; the sums are checked",
+                             workers_text(threads), size, where);
+  return fmt::format("{}: {} in the fastest repetition, p10 {}, p90 {}\n{}\n{}", b.name,
+                     gb_per_s_text(b.gb_per_s), gb_per_s_text(b.p10_gb_per_s),
+                     gb_per_s_text(b.p90_gb_per_s), how, timing_text(b.time));
+}
+
+// On the line itself; the table beside has the numbers where there is no room for them.
+std::string text_on_line(const Panel& p, const CeilingLine& line) {
+  if (line.compute != nullptr || width_left(p) < kWideRoofline) return line.label;
+  return fmt::format("{} {}", line.label, gb_per_s_text(line.bandwidth->gb_per_s));
+}
+
+plot::Series ceiling_series(const Panel& p, const CeilingLine& line, const Choice& choice,
+                            const Roof& roof) {
+  const bool is_roof =
+      line.compute != nullptr ? line.compute == roof.compute : line.bandwidth == roof.level;
+  plot::Series s;
+  s.label = line.label;
+  s.color = is_roof ? p.ui.theme->text : p.ui.theme->muted;
+  s.width = is_roof ? 2.0F : 1.2F;
+  s.in_legend = false;
+  s.line_label = text_on_line(p, line);
+  s.x = line.x;
+  s.y = line.y;
+  s.describe = [&line, threads = choice.ceilings->threads](std::size_t) {
+    return line.compute != nullptr ? how_measured(*line.compute)
+                                   : how_measured(*line.bandwidth, threads);
+  };
+  return s;
+}
+
+std::string point_text(const MatmulSample& s, const Choice& choice, CacheState cache) {
+  std::string text = fmt::format("{:.3g} FLOP/byte\n", arithmetic_intensity(s));
+  const Roof roof = roof_over(*choice.ceilings, s, cache);
+  if (roof.gflops > 0) {
+    text += fmt::format("{} of its roof, which {} sets\n", percent(s.gflops / roof.gflops),
+                        roof.by_memory ? roof.level->name : "compute");
+  }
+  return text + describe(s, cache);
+}
+
+// Everything a series borrows while the plot is drawn.
+struct PlotData {
+  std::vector<CeilingLine> lines;
+  std::deque<KernelPoints> trails, points;  // all sizes, the chosen size
+  std::vector<plot::Series> series;
+};
+
+void add_kernel(const Panel& p, const KernelResults& k, const Choice& choice, CacheState cache,
+                PlotData& data) {
+  const KernelPoints& trail = data.trails.emplace_back(kernel_points(k));
+  plot::Series s = kernel_series(p, k, false);
+  const plot::Marker marker = s.marker;
+  s.marker = plot::Marker::None;
+  s.in_legend = false;
+  const bool chosen = choice.sample != nullptr && choice.sample->kernel == k.name;
+  s.width = chosen ? 2.2F : 1.4F;
+  s.alpha = chosen ? kChosenAlpha : kTrailAlpha;
+  s.x = trail.x;
+  s.y = trail.y;
+  s.describe = [&k, &choice, cache](std::size_t i) {
+    return point_text(k.samples[i], choice, cache);
+  };
+  data.series.push_back(s);
+  const MatmulSample* sample = k.at(choice.size);
+  if (sample == nullptr) return;
+  KernelPoints& point = data.points.emplace_back();
+  point.kernel = &k;
+  point.x = {arithmetic_intensity(*sample)};
+  point.y = {sample->gflops};
+  s.marker = marker;
+  s.in_legend = true;
+  s.alpha = 1;
+  s.x = point.x;
+  s.y = point.y;
+  s.describe = [sample, &choice, cache](std::size_t) { return point_text(*sample, choice, cache); };
+  data.series.push_back(std::move(s));
+}
+
+// Above the highest ceiling, so that its label has room.
+std::optional<double> y_end(const PlotData& data) {
+  double end = 0;
+  for (const CeilingLine& line : data.lines) end = std::max(end, 2 * line.y.back());
+  for (const KernelPoints& trail : data.trails) {
+    for (const double y : trail.y) end = std::max(end, 1.2 * y);
+  }
+  return end > 0 ? std::optional(end) : std::nullopt;
+}
+
+void draw_plot(const Panel& p, const MatmulResults& results, const Choice& choice, bool old) {
+  PlotData data;
+  std::vector<double> intensities;
+  for (const KernelResults& k : results.kernels) {
+    if (k.device != choice.device) continue;
+    for (const MatmulSample& s : k.samples) intensities.push_back(arithmetic_intensity(s));
+  }
+  data.lines = ceiling_lines(*choice.ceilings, intensities);
+  const CacheState cache = results.request.cache;
+  Roof roof;
+  if (choice.sample != nullptr) roof = roof_over(*choice.ceilings, *choice.sample, cache);
+  for (const CeilingLine& line : data.lines) {
+    data.series.push_back(ceiling_series(p, line, choice, roof));
+  }
+  for (const KernelResults* k : by_rung(p, results)) {
+    if (k->device == choice.device) add_kernel(p, *k, choice, cache, data);
+  }
+  const plot::Axes axes{
+      .x = {.label = "arithmetic intensity, FLOP/byte", .scale = plot::Scale::Log10},
+      .y = {.label = "GFLOP/s", .scale = plot::Scale::Log10, .max = y_end(data)}};
+  plot::draw(p.ui, "matmul/plot/roofline", axes, data.series,
+             {.height = 320, .grows = true, .empty_text = "No ceiling yet", .dimmed = old}, p.out);
+}
+
+void roofline_card(const Panel& p, const MatmulResults& results, const Choice& choice, bool old) {
+  Card card(p, "matmul/roofline_card", "Roofline",
+            {.hint = "What the machine allows at each arithmetic intensity: operations over the "
+                     "compulsory bytes, which are 4 (M K + K N + M N) in f32, A and B read once "
+                     "and C written once. The lines are the most that this machine was seen to do.",
+             .dimmed = old});
+  if (!card) return;
+  if (choice.ceilings == nullptr) {
+    muted(p.ui, runs(p, JobKind::Matmul) && !old
+                    ? "The ceilings are measured before the first kernel."
+                    : "No ceilings were measured in this run.");
+    return;
+  }
+  choices(p, results, choice);
+  if (choice.sample != nullptr) {
+    body(p.ui, limit_sentence(*choice.sample, *choice.ceilings, results.request.cache));
+  } else {
+    muted(p.ui, "The ceilings are known; no kernel has been measured under them yet.");
+  }
+  draw_plot(p, results, choice, old);
+}
+
+// With all its columns where there is room; else hovering tells the rest.
+std::vector<Column> columns_of(bool wide) {
+  constexpr std::string_view kRidge =
+      "Ridge: the intensity from which on compute is the limit, not this level.";
+  if (!wide) {
+    return {
+        {"Ceiling", 1.95F, false, {}}, {"Limit", 1.3F, true, {}}, {"FLOP/B", 0.75F, true, kRidge}};
+  }
+  return {{"Ceiling", 1.5F, false, {}},
+          {"Limit", 1.1F, true, {}},
+          {"p10 to p90", 0.9F, true, "Spread of the repetitions, in share of the median."},
+          {"n", 0.5F, true, "Timed repetitions, warm-up not counted."},
+          {"Ridge, FLOP/byte", 1.1F, true, kRidge}};
+}
+
+void ceilings_table(const Panel& p, const Choice& choice) {
+  const CeilingsMeasured& ceilings = *choice.ceilings;
+  const Precision dtype = choice.sample != nullptr ? choice.sample->dtype : Precision::F32;
+  const bool wide = width_left(p) >= kWideRoofline;
+  if (!begin_table(p.ui, "matmul/ceilings", columns_of(wide))) return;
+  const auto row = [&](const std::string& name, const std::string& limit, const Timing& time,
+                       const std::string& ridge_text, const std::string& how) {
+    table_row(p.ui);
+    cell(p.ui, name, how);
+    cell(p.ui, limit, how);
+    if (wide) {
+      cell(p.ui, spread_text(time), how);
+      cell(p.ui, std::to_string(time.n), how);
+    }
+    cell(p.ui, ridge_text, how);
+  };
+  for (const ComputeCeiling& c : ceilings.compute) {
+    row(compute_label(c), gflops_text(c.gflops), c.time, "", how_measured(c));
+  }
+  for (const BandwidthCeiling& b : ceilings.bandwidth) {
+    row(b.name + (b.copied ? " copy" : " read"), gb_per_s_text(b.gb_per_s), b.time,
+        fmt::format("{:.3g}", ridge(ceilings, b, dtype)), how_measured(b, ceilings.threads));
+  }
+  end_table(p.ui);
+}
+
+// Names of the ceilings that the machine gave no peace to measure.
+std::string unstable_names(const CeilingsMeasured& ceilings) {
+  std::vector<std::string> names;
+  for (const ComputeCeiling& c : ceilings.compute) {
+    if (c.time.unstable) names.push_back(compute_label(c));
+  }
+  for (const BandwidthCeiling& b : ceilings.bandwidth) {
+    if (b.time.unstable) names.push_back(b.name);
+  }
+  return fmt::format("{}", fmt::join(names, "; "));
+}
+
+void ceilings_card(const Panel& p, const Choice& choice, bool old) {
+  Card card(p, "matmul/ceilings_card", "Measured ceilings",
+            {.hint = "The most that the device reaches as a whole. Point at one to read how it was "
+                     "measured.",
+             .dimmed = old});
+  if (!card) return;
+  if (choice.ceilings == nullptr) {
+    muted(p.ui, "None yet.");
+    return;
+  }
+  caption(p.ui, lab::to_string(choice.device) + ", " + workers_text(choice.ceilings->threads));
+  ceilings_table(p, choice);
+  if (const std::string names = unstable_names(*choice.ceilings); !names.empty()) {
+    muted(p.ui, fmt::format("Unstable, because the machine was busy: {}. The next run measures "
+                            "again.",
+                            names));
+  }
+  muted(p.ui,
+        "A kernel's intensity is its operations over the bytes it must move at least, A and B read "
+        "once and C written once. Left of a level's ridge, that level's bandwidth limits it; right "
+        "of it, the multiply-add units do. A kernel below the roof moves more bytes than it must "
+        "or leaves the units waiting.");
+}
+
+}  // namespace
+
+void draw_matmul_roofline(const Panel& p, const Kept<MatmulResults>& kept) {
+  const MatmulResults& results = shown(kept);
+  const bool old = is_old(kept);
+  const Choice choice = choose(p, results);
+  Pair pair(p, 680);
+  pair.next();
+  roofline_card(p, results, choice, old);
+  pair.next();
+  ceilings_card(p, choice, old);
+}
+
+}  // namespace lab::ui

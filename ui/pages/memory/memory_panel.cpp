@@ -1,0 +1,246 @@
+// Tensors are made, listed, copied, added and freed, and the memory plot follows.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/core/units.h"
+#include "ui/pages/memory/memory_parts.h"
+#include "ui/plot/plot.h"
+#include "ui/widgets/icons.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+const std::vector<std::string>& dtype_names() {
+  static const std::vector<std::string> kNames = {"f32", "bf16", "i32", "i64", "u8"};
+  return kNames;
+}
+
+const std::vector<std::string>& fill_names() {
+  static const std::vector<std::string> kNames = {"zeros",  "ones", "full",
+                                                  "arange", "rand", "randn"};
+  return kNames;
+}
+
+void clamp_choice(int& choice, std::size_t choices) {
+  choice = std::clamp(choice, 0, std::max(0, static_cast<int>(choices) - 1));
+}
+
+std::string size_caption(const MemoryForm& form) {
+  double bytes = static_cast<double>(size_of(static_cast<DType>(form.dtype)));
+  for (const std::int64_t size : parse_shape(form.shape)) bytes *= static_cast<double>(size);
+  if (bytes > 9e18) return "more than any machine holds";
+  return "will hold " + format_bytes(static_cast<std::int64_t>(bytes));
+}
+
+void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
+  fields.next();
+  combo(p.ui, "memory/fill", "Fill", fill_names(), form.fill,
+        "rand is uniform in [0, 1), randn is normal; both give the same numbers on every device.");
+  const auto fill = static_cast<Fill>(form.fill);
+  if (fill == Fill::Full) {
+    fields.next();
+    input_number(p.ui, "memory/value", "Value", form.value, {.hint = "Every element gets it."});
+  }
+  if (fill == Fill::Rand || fill == Fill::Randn) {
+    fields.next();
+    input_number(p.ui, "memory/seed", "Seed", form.seed,
+                 {.min = 0, .hint = "The same seed gives the same tensor."});
+  }
+}
+
+void memory_form(const Panel& p) {
+  MemoryForm& form = p.view.forms.memory;
+  Card card(p, "memory/form", "New tensor", {.least = form_height(p)});
+  if (!card) return;
+  room_for_actions(p);
+  const std::vector<std::string> devices = device_names(p.model.machine());
+  clamp_choice(form.device, devices.size());
+  {
+    Fields fields(p);
+    fields.next();
+    combo(p.ui, "memory/device", "Device", devices, form.device, "Where the tensor will live.");
+    fields.next();
+    input_text(p.ui, "memory/shape", "Shape", form.shape,
+               "Sizes from the outermost to the innermost, with commas.", "1024,1024");
+    fields.next();
+    combo(p.ui, "memory/dtype", "Element type", dtype_names(), form.dtype,
+          "f32 takes 4 bytes an element, bf16 2, i32 4, i64 8, u8 1.");
+    fill_fields(p, fields, form);
+    fields.next();
+    input_text(p.ui, "memory/name", "Name", form.name, "Empty: X1, X2 and so on.", "made up");
+  }
+  const std::string error = complaint([&] { return to_command(form, p.model.machine()); });
+  if (error.empty()) {
+    caption(p.ui, size_caption(form));
+  } else {
+    error_box(p.ui, "memory/form_error", error);
+  }
+  form_actions(p, 150, [&] {
+    if (start_button(p, "memory/make", "Make tensor", error, true)) {
+      send(p, to_command(form, p.model.machine()));
+    }
+  });
+}
+
+// The tensors ticked in the table that are still alive.
+std::vector<TensorId> selected(const Panel& p) {
+  std::vector<TensorId> ids;
+  for (const TensorInfo& t : p.model.tensors()) {
+    if (p.view.forms.memory.selected.contains(t.id)) ids.push_back(t.id);
+  }
+  return ids;
+}
+
+void table_tools(const Panel& p) {
+  MemoryForm& form = p.view.forms.memory;
+  const std::vector<std::string> devices = device_names(p.model.machine());
+  clamp_choice(form.copy_to, devices.size());
+  const std::vector<TensorId> ids = selected(p);
+  const std::string waiting = busy_reason(p);
+  const std::string why = !waiting.empty()  ? waiting
+                          : ids.size() != 2 ? "Tick two tensors in the table first"
+                                            : "";
+  Pair pair(p, 420);
+  pair.next();
+  combo(p.ui, "memory/copy_to", "Copies go to", devices, form.copy_to,
+        "Where the copy button of each line puts its copy.");
+  pair.next();
+  control_label(p.ui, "Z = X + Y works on one device only");
+  if (button(p.ui, "memory/add", "Add the two ticked",
+             {.enabled = why.empty(),
+              .hint = why.empty() ? "Fails with DeviceMismatch when they live on two devices" : why,
+              .width = -1})) {
+    send(p, AddTensors{ids[0], ids[1]});
+  }
+}
+
+constexpr float kToolRow = 40;  // units: a button and the padding of its cell
+
+// Moves the cursor so that a control of this height in units stands in the middle of the row.
+void centre_in_row(const Panel& p, float height) {
+  constexpr float kPadding = 8;  // above and below
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px((kToolRow - kPadding - height) / 2));
+}
+
+void line_tools(const Panel& p, const TensorInfo& t) {
+  ImGui::TableNextColumn();
+  if (!t.owned_by_page) {
+    centre_in_row(p, 13);
+    caption(p.ui, "held by a job");
+    return;
+  }
+  const auto to = static_cast<std::size_t>(p.view.forms.memory.copy_to);
+  const bool can = !busy(p);
+  const std::string to_name = lab::to_string(p.model.devices().at(to));
+  if (icon_button(p.ui, fmt::format("memory/copy/{}", t.id), kIconCopy,
+                  can ? fmt::format("Copy {} to {}", t.name, to_name) : busy_reason(p)) &&
+      can) {
+    send(p, CopyTensor{t.id, p.model.devices().at(to)});
+  }
+  ImGui::SameLine(0, p.ui.px(4));
+  if (icon_button(p.ui, fmt::format("memory/free/{}", t.id), kIconTrash,
+                  can ? fmt::format("Free {}", t.name) : busy_reason(p)) &&
+      can) {
+    send(p, FreeTensor{t.id});
+  }
+}
+
+void table_line(const Panel& p, const TensorInfo& t, bool wide) {
+  auto& ticked = p.view.forms.memory.selected;
+  table_row(p.ui, kToolRow);
+  ImGui::TableNextColumn();
+  centre_in_row(p, 24);
+  bool on = ticked.contains(t.id);
+  if (checkbox(p.ui, fmt::format("memory/select/{}", t.id), t.name, on,
+               "Ticked tensors can be added.", t.owned_by_page)) {
+    if (on) {
+      ticked.insert(t.id);
+    } else {
+      ticked.erase(t.id);
+    }
+  }
+  cell(p.ui, lab::to_string(t.device));
+  cell(p.ui, fmt::format("[{}] {}", fmt::join(t.shape, ","), to_string(t.dtype)));
+  cell(p.ui, format_bytes(t.bytes), fmt::format("{} bytes", t.bytes));
+  if (wide) cell(p.ui, t.preview, t.preview);
+  line_tools(p, t);
+}
+
+void tensors_card(const Panel& p) {
+  Card card(
+      p, "memory/tensors", "Live tensors",
+      {.hint = "Every tensor, and every buffer of a running job, on any device's account now."});
+  if (!card) return;
+  if (p.model.tensors().empty()) {
+    if (empty_page(p, "memory/empty", "No tensor is alive. Make one and watch the memory.",
+                   "Make a tensor of 4 MiB")) {
+      send(p, to_command(MemoryForm{}, p.model.machine()));
+    }
+    return;
+  }
+  table_tools(p);
+  const bool wide = width_left(p) > 700;
+  std::vector<Column> columns = {{"Name", 1.4F, false, "Tick two to add them"},
+                                 {"Device", 0.9F, false, {}},
+                                 {"Shape and type", 1.6F, false, {}},
+                                 {"Size", 1.1F, true, {}}};
+  if (wide) columns.push_back({"First values", 2.4F, false, {}});
+  columns.push_back({"", 1.1F, false, {}});
+  if (begin_table(p.ui, "memory/table", columns)) {
+    for (const TensorInfo& t : p.model.tensors()) table_line(p, t, wide);
+    end_table(p.ui);
+  }
+}
+
+void plot_card(const Panel& p) {
+  Card card(p, "memory/history", "Memory held by the lab's tensors",
+            {.extra = spare_height(p),
+             .hint = "Read after each change and with every reading of the devices."});
+  if (!card) return;
+  std::vector<plot::Series> series;
+  std::vector<plot::Reference> peaks;
+  int i = 0;
+  for (const Device device : p.model.devices()) {
+    const MemoryHistory& memory = p.model.memory(device);
+    const ImU32 color = device_color(*p.ui.theme, device);
+    plot::Series s;
+    s.label = lab::to_string(device);
+    s.color = color;
+    s.line = i % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
+    s.steps = true;  // tensors come and go at once
+    s.x = memory.t_s;
+    s.y = memory.used_bytes;
+    s.describe = [&memory, device](std::size_t at) {
+      return fmt::format("{} holds {}", lab::to_string(device),
+                         format_bytes(static_cast<std::int64_t>(memory.used_bytes[at])));
+    };
+    series.push_back(std::move(s));
+    if (memory.peak > 0 && i < 4) {
+      peaks.push_back({"peak " + lab::to_string(device), static_cast<double>(memory.peak),
+                       with_alpha(color, 0.7F), plot::Line::Dashed});
+    }
+    ++i;
+  }
+  const plot::Axes axes{.x = {.label = "time since start", .unit = "s"},
+                        .y = {.label = "held", .unit = "B", .binary = true, .min = 0}};
+  plot::draw(p.ui, "memory/plot/used", axes, series,
+             {.height = 220, .grows = true, .references = peaks, .empty_text = "No reading yet"},
+             p.out);
+}
+
+void memory_results(const Panel& p) {
+  outcome_box(p, JobKind::Memory, "memory");
+  tensors_card(p);
+  holdings_card(p);
+  plot_card(p);
+}
+
+}  // namespace
+
+void draw_memory_page(const Panel& p) {
+  draw_form_and_results(p, memory_form, memory_results);
+}
+
+}  // namespace lab::ui

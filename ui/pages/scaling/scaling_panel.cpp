@@ -1,0 +1,168 @@
+// Scaling: one to many devices measured one after the other, and what more of them would do.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/core/units.h"
+#include "ui/pages/scaling/scaling_parts.h"
+
+namespace lab::ui {
+namespace {
+
+const std::vector<std::string>& shown_mode_names() {
+  static const std::vector<std::string> kNames = {"Strong: one batch divided",
+                                                  "Weak: a batch for each device"};
+  return kNames;
+}
+
+void nothing_card(const Panel& p) {
+  Card card(p, "scaling/nothing", "", {.extra = spare_height(p)});
+  if (!card) return;
+  if (runs(p, JobKind::Scaling)) {
+    muted(p.ui, "The first number of devices is training; its step appears here at once.");
+    return;
+  }
+  if (!empty_page(p, "scaling/empty",
+                  "Nothing has been measured yet. The same training runs on one device, then on "
+                  "more of them; what each adds and what it costs is drawn here.",
+                  "Measure scaling")) {
+    return;
+  }
+  const ScalingForm& form = p.view.forms.scaling;
+  const MachineInfo& machine = p.model.machine();
+  const bool fits = complaint([&] { return to_command(form, machine, true); }).empty();
+  send(p, to_command(fits ? form : ScalingForm{}, machine, true));
+}
+
+// The mode on show: the chosen one where it has results.
+ScalingMode mode_of(const Panel& p, const ScalingResults& results) {
+  ScalingForm& form = p.view.forms.scaling;
+  const bool strong = results.has(ScalingMode::Strong), weak = results.has(ScalingMode::Weak);
+  if (strong && weak) {
+    segmented(p.ui, "scaling/shown_mode", "", shown_mode_names(), form.shown_mode,
+              "Strong: all devices share one batch. Weak: every device gets as much as one.");
+    return static_cast<ScalingMode>(form.shown_mode);
+  }
+  return weak ? ScalingMode::Weak : ScalingMode::Strong;
+}
+
+struct ScalingFigure {
+  const char* path;
+  std::string label;
+  std::string value;
+  const char* hint;
+};
+
+// Of one device there is no speed-up yet.
+std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
+  return {{"scaling/figure/step", "step, 1 device", format_seconds(one.step.median_s),
+           "Median time of a step."},
+          {"scaling/figure/images", "images/s, 1 device", format_si(one.images_per_s, ""),
+           "Images of a step over its median time."}};
+}
+
+std::vector<ScalingFigure> figures_of_several(const ScalingPoint& best) {
+  const std::string on = ", " + devices_text(best.devices);
+  const bool reduces = best.split.all_reduce_s > 0;
+  return {
+      {"scaling/figure/speedup", "speed-up" + on, times_text(best.speedup) + " times",
+       "Images per second over those of one device."},
+      {"scaling/figure/efficiency", "efficiency" + on, percent(best.efficiency),
+       "Speed-up over the number of devices."},
+      {"scaling/figure/hidden", "all-reduce hidden", reduces ? percent(best.hidden_share) : "N/A",
+       "Of the time in summing gradients, the part that backward hides."}};
+}
+
+std::vector<ScalingFigure> figures_of(const ScalingResults& results, ScalingMode mode) {
+  std::vector<ScalingFigure> figures;
+  if (const ScalingPoint* best = best_point(results.measured(mode))) {
+    figures = best->devices == 1 ? figures_of(*best) : figures_of_several(*best);
+  }
+  const PredictedCurve& predicted = results.predicted(mode);
+  if (predicted.points.empty()) return figures;
+  const ScalingPrediction& most = predicted.points.back();
+  figures.push_back({"scaling/figure/prediction", "prediction, " + devices_text(most.devices),
+                     times_text(most.speedup) + " times", "Calculated, not measured."});
+  if (figures.size() < 4) {
+    figures.push_back({"scaling/figure/predicted_efficiency", "prediction, efficiency",
+                       percent(most.efficiency), "Calculated, not measured."});
+  }
+  return figures;
+}
+
+void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
+  const std::size_t columns = width_left(p) > 520 ? 4 : 2;
+  for (std::size_t first = 0; first < figures.size(); first += columns) {
+    const std::vector<float> weights(columns, 1.0F);
+    Row row(p.ui, weights);
+    for (std::size_t i = first; i < std::min(first + columns, figures.size()); ++i) {
+      row.next();
+      ImGui::BeginGroup();
+      caption(p.ui, figures[i].label);
+      number(p.ui, figures[i].value, p.ui.fonts.title);
+      ImGui::EndGroup();
+      record_item(p.ui, figures[i].path, "figure", figures[i].label, figures[i].value);
+      hint(p.ui, figures[i].hint);
+    }
+  }
+}
+
+// Accuracy is measured with the batch of strong scaling, where that was asked for.
+bool has_accuracy(const ScalingResults& results, ScalingMode mode) {
+  return mode == ScalingMode::Strong && results.measured_with.accuracy &&
+         !results.measured(mode).points.empty();
+}
+
+void scaling_results(const Panel& p) {
+  outcome_box(p, JobKind::Scaling, "scaling");
+  const Kept<ScalingResults>& kept = p.model.scaling();
+  if (shown(kept).empty()) {
+    nothing_card(p);
+    return;
+  }
+  const ScalingMode mode = mode_of(p, shown(kept));
+  draw_scaling_summary(p, kept, mode);
+  draw_speedup_plots(p, kept, mode);
+  if (!has_accuracy(shown(kept), mode)) {
+    draw_scaling_steps(p, kept, mode, spare_height(p));
+  } else {
+    Pair pair(p, 680, spare_height(p));
+    pair.next();
+    draw_scaling_steps(p, kept, mode);
+    pair.next();
+    draw_scaling_accuracy(p, kept);
+  }
+  draw_scaling_table(p, kept, mode);
+}
+
+}  // namespace
+
+void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
+  const ScalingResults& results = shown(kept);
+  Card card(p, "scaling/summary", "", {.dimmed = is_old(kept)});
+  if (!card) return;
+  draw_figures(p, figures_of(results, mode));
+  int index = 0;
+  for (const std::string& sentence : measured_sentences(results, mode)) {
+    if (index == 0) {
+      body(p.ui, sentence);
+    } else {
+      muted(p.ui, sentence);
+    }
+    record_item(p.ui, fmt::format("scaling/sentence/{}", index++), "text", sentence);
+  }
+  if (const std::string sentence = prediction_sentence(results, mode); !sentence.empty()) {
+    body(p.ui, sentence);
+    record_item(p.ui, "scaling/prediction", "text", sentence);
+  }
+  if (const std::string sentence = model_error_sentence(results, mode); !sentence.empty()) {
+    muted(p.ui, sentence);
+    record_item(p.ui, "scaling/model_error", "text", sentence);
+  }
+}
+
+void draw_scaling_page(const Panel& p) {
+  draw_form_and_results(p, draw_scaling_form, scaling_results);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,244 @@
+// Speed-up, efficiency and accuracy over the number of devices.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "ui/pages/scaling/scaling_parts.h"
+#include "ui/plot/plot.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kOldAlpha = 0.25F;
+constexpr int kPredictionHue = 0;  // warm: what is predicted is mostly GPUs
+
+ImU32 measured_color(const Panel& p, const ScalingResults& results) {
+  const std::vector<Device>& devices = results.measured_with.training.devices;
+  return device_color(*p.ui.theme, devices.empty() ? cpu() : devices.front());
+}
+
+enum class Quantity { Speedup, Efficiency };
+
+// Columns that a plot reads must outlive the drawing, so those made for it are kept here.
+struct Drawn {
+  Column64 ideal_x, ideal_y;
+  Column64 fast_y, shared_y;
+};
+
+// y where points share cores, or do not; NaN breaks the line in between. The line to the first
+// point that shares cores begins at the last one that does not.
+void split_by_cores(const ScalingCurve& curve, const Column64& y, Drawn& drawn) {
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    const bool shares = curve.points[i].shares_cores;
+    const bool next_shares = i + 1 < curve.points.size() && curve.points[i + 1].shares_cores;
+    drawn.fast_y.push_back(shares ? kNoValue : y[i]);
+    drawn.shared_y.push_back(shares || next_shares ? y[i] : kNoValue);
+  }
+}
+
+void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mode, Quantity figure,
+                  Drawn& drawn, std::vector<plot::Series>& out) {
+  const ScalingCurve& curve = results.measured(mode);
+  if (curve.points.empty()) return;
+  const bool speed = figure == Quantity::Speedup;
+  split_by_cores(curve, speed ? curve.speedup : curve.efficiency, drawn);
+  plot::Series s;
+  s.color = measured_color(p, results);
+  s.x = curve.devices;
+  s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
+  const bool any_shares = std::any_of(curve.points.begin(), curve.points.end(),
+                                      [](const ScalingPoint& one) { return one.shares_cores; });
+  if (any_shares) {
+    plot::Series shared = s;
+    shared.label = "more devices than cores";
+    shared.color = p.ui.theme->muted;
+    shared.line = plot::Line::Dashed;
+    shared.marker = plot::Marker::Cross;
+    shared.y = drawn.shared_y;
+    out.push_back(std::move(shared));
+  }
+  s.label = "measured";
+  s.marker = plot::Marker::Circle;
+  s.y = drawn.fast_y;
+  s.low = speed ? curve.speedup_low : curve.efficiency_low;
+  s.high = speed ? curve.speedup_high : curve.efficiency_high;
+  out.push_back(std::move(s));
+}
+
+plot::Series calculated(const Panel& p, const ScalingResults& results, const PredictedCurve& curve,
+                        Quantity figure) {
+  plot::Series s;
+  s.color = series_color(*p.ui.theme, kPredictionHue);
+  s.line = plot::Line::Dotted;
+  s.x = curve.devices;
+  s.y = figure == Quantity::Speedup ? curve.speedup : curve.efficiency;
+  s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
+  return s;
+}
+
+void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode mode, Quantity figure,
+                    std::vector<plot::Series>& out) {
+  if (const PredictedCurve& curve = results.predicted(mode); !curve.points.empty()) {
+    plot::Series s = calculated(p, results, curve, figure);
+    s.label = s.note = "prediction";
+    s.marker = plot::Marker::Diamond;
+    out.push_back(std::move(s));
+  }
+  if (const PredictedCurve& curve = results.checked(mode); curve.points.size() > 1) {
+    plot::Series s = calculated(p, results, curve, figure);
+    s.label = "model";
+    s.marker = plot::Marker::Triangle;
+    out.push_back(std::move(s));
+  }
+}
+
+// The curve of the experiment before, pale, while and after the new one comes in.
+void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode, Quantity figure,
+                  std::vector<plot::Series>& out) {
+  if (!kept.previous || is_old(kept) || !kept.current.request.measure) return;
+  const ScalingResults& before = *kept.previous;
+  const ScalingCurve& curve = before.measured(mode);
+  plot::Series s;
+  s.label = "previous";
+  s.in_legend = false;
+  s.alpha = kOldAlpha;
+  s.color = measured_color(p, before);
+  s.x = curve.devices;
+  s.y = figure == Quantity::Speedup ? curve.speedup : curve.efficiency;
+  s.describe = [&before, &curve](std::size_t i) {
+    return "previous run\n" + describe(before, curve.points[i]);
+  };
+  out.push_back(std::move(s));
+}
+
+double most_devices(const ScalingResults& results, ScalingMode mode) {
+  const Column64& measured = results.measured(mode).devices;
+  const Column64& predicted = results.predicted(mode).devices;
+  return std::max(measured.empty() ? 1.0 : measured.back(),
+                  predicted.empty() ? 1.0 : predicted.back());
+}
+
+plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMode mode,
+                        Quantity figure, Drawn& drawn) {
+  for (int n = 1; n < most_devices(results, mode); n *= 2) drawn.ideal_x.push_back(n);
+  drawn.ideal_x.push_back(most_devices(results, mode));
+  drawn.ideal_y = drawn.ideal_x;
+  if (figure == Quantity::Efficiency) drawn.ideal_y.assign(drawn.ideal_x.size(), 1.0);
+  plot::Series s;
+  s.label = "ideal";
+  s.color = p.ui.theme->muted;
+  s.line = plot::Line::Dashed;
+  s.width = 1.2F;
+  s.x = drawn.ideal_x;
+  s.y = drawn.ideal_y;
+  s.describe = [&drawn](std::size_t i) {
+    return fmt::format("ideal: {0:.0f} times as fast with {0:.0f} devices", drawn.ideal_x[i]);
+  };
+  return s;
+}
+
+// Half the scale where everything is in its upper half: a few percent are to be told apart.
+double efficiency_floor(const ScalingResults& results, ScalingMode mode) {
+  double least = 1;
+  for (const double e : results.measured(mode).efficiency) least = std::min(least, e);
+  for (const double e : results.predicted(mode).efficiency) least = std::min(least, e);
+  for (const double e : results.checked(mode).efficiency) least = std::min(least, e);
+  return least > 0.6 ? 0.5 : 0;
+}
+
+plot::Axis devices_axis() {
+  return {.label = "devices", .scale = plot::Scale::Log2, .whole = true};
+}
+
+// One figure over the number of devices: ideal, predicted, measured.
+struct FigureCard {
+  Quantity figure;
+  const char* card;
+  const char* title;
+  const char* hint;
+  const char* plot;
+};
+
+void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
+                 const FigureCard& what, const plot::Axis& y) {
+  const bool old = is_old(kept);
+  Card card(p, what.card, what.title, {.hint = what.hint, .dimmed = old});
+  if (!card) return;
+  const ScalingResults& results = shown(kept);
+  Drawn drawn;
+  std::vector<plot::Series> series;
+  series.push_back(ideal_line(p, results, mode, what.figure, drawn));
+  add_previous(p, kept, mode, what.figure, series);
+  add_calculated(p, results, mode, what.figure, series);
+  add_measured(p, results, mode, what.figure, drawn, series);
+  plot::draw(p.ui, what.plot, {.x = devices_axis(), .y = y}, series,
+             {.height = 270,
+              .grows = true,
+              .cursor = &p.view.cursor,
+              .empty_text = "No point yet",
+              .dimmed = old},
+             p.out);
+}
+
+void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
+  figure_card(p, kept, mode,
+              {.figure = Quantity::Speedup,
+               .card = "scaling/speedup",
+               .title = "Speed-up over devices",
+               .hint = "Images per second over those of one device. The band spans p10 to p90 of "
+                       "the steps. Dotted: calculated, not measured.",
+               .plot = "scaling/plot/speedup"},
+              {.label = "times", .scale = plot::Scale::Log2});
+}
+
+void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
+  figure_card(p, kept, mode,
+              {.figure = Quantity::Efficiency,
+               .card = "scaling/efficiency",
+               .title = "Efficiency over devices",
+               .hint = "Speed-up over the number of devices: 1 is ideal.",
+               .plot = "scaling/plot/efficiency"},
+              {.label = "efficiency", .min = efficiency_floor(shown(kept), mode)});
+}
+
+}  // namespace
+
+void draw_speedup_plots(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
+  Pair pair(p, 680);
+  pair.next();
+  speedup_card(p, kept, mode);
+  pair.next();
+  efficiency_card(p, kept, mode);
+}
+
+void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
+  const bool old = is_old(kept);
+  const ScalingResults& results = shown(kept);
+  const bool synthetic = results.measured_with.training.data == DataSource::Synthetic;
+  Card card(p, "scaling/accuracy_card",
+            synthetic ? "Accuracy over devices   (synthetic data)" : "Accuracy over devices",
+            {.hint = "Same batch, same seed: it should be flat. More devices share the work; they "
+                     "must not change what is learned.",
+             .dimmed = old});
+  if (!card) return;
+  const ScalingCurve& curve = results.measured(ScalingMode::Strong);
+  plot::Series s;
+  s.label = "test, same batch and seed";
+  s.color = measured_color(p, results);
+  s.marker = plot::Marker::Square;
+  s.x = curve.devices;
+  s.y = curve.test_acc;
+  s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
+  // The whole scale: a narrow one would make noise look like a slope.
+  const plot::Axes axes{.x = devices_axis(), .y = {.label = "accuracy", .min = 0, .max = 1}};
+  plot::draw(p.ui, "scaling/plot/accuracy", axes, std::span(&s, 1),
+             {.height = 200,
+              .grows = true,
+              .cursor = &p.view.cursor,
+              .empty_text = "No accuracy yet",
+              .dimmed = old},
+             p.out);
+}
+
+}  // namespace lab::ui

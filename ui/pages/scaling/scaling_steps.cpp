@@ -1,0 +1,217 @@
+// Where a step's time goes, one bar a number of devices.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/core/units.h"
+#include "ui/pages/scaling/scaling_parts.h"
+#include "ui/pages/step_parts.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+const std::vector<std::string>& by_names() {
+  static const std::vector<std::string> kNames = {"Time", "Share"};
+  return kNames;
+}
+
+struct Line {
+  int devices = 0;
+  double step_s = 0;
+  double ideal_s = 0;  // one device's step divided evenly; 0: not known
+  StepParts parts;
+  double beside_s = 0;  // hidden all-reduce of a prediction, which runs beside the computing
+  bool predicted = false;
+  std::string text;  // on hover
+};
+
+// Every number of devices once, ascending: as measured, else as predicted.
+std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
+  std::vector<Line> lines;
+  const ScalingCurve& measured = results.measured(mode);
+  const PredictedCurve& predicted = results.predicted(mode);
+  const auto ideal = [mode](double one_s, int devices) {
+    return mode == ScalingMode::Weak ? one_s : one_s / devices;
+  };
+  for (const ScalingPoint& point : measured.points) {
+    const ScalingPoint* one = measured.at(1);
+    lines.push_back({.devices = point.devices,
+                     .step_s = point.step.median_s,
+                     .ideal_s = one == nullptr ? 0 : ideal(one->step.median_s, point.devices),
+                     .parts = parts_of(point.split, point.step.median_s),
+                     .beside_s = 0,
+                     .predicted = false,
+                     .text = describe(results, point)});
+  }
+  for (const ScalingPrediction& point : predicted.points) {
+    if (measured.at(point.devices) != nullptr) continue;
+    const ScalingPrediction* one = predicted.at(1);
+    lines.push_back({.devices = point.devices,
+                     .step_s = point.step_s,
+                     .ideal_s = one == nullptr ? 0 : ideal(one->step_s, point.devices),
+                     .parts = parts_of(point.split, point.step_s),
+                     .beside_s = point.split.all_reduce_s - point.split.exposed_s,
+                     .predicted = true,
+                     .text = describe(results, point)});
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Line& a, const Line& b) { return a.devices < b.devices; });
+  return lines;
+}
+
+std::string name_text(const Line& line) {
+  return line.predicted ? fmt::format("{}, prediction", line.devices) : devices_text(line.devices);
+}
+
+std::string part_text(const Line& line, StepPart part) {
+  if (part == StepPart::Hidden && line.beside_s > 0) {
+    return fmt::format("{}: {}, beside the compute", name_of(part), format_seconds(line.beside_s));
+  }
+  const double seconds = seconds_of(line.parts, part);
+  const double sum = line.parts.sum();
+  return fmt::format("{}: {}, {}", name_of(part), seconds > 0 ? format_seconds(seconds) : "0 s",
+                     percent(sum > 0 ? seconds / sum : 0));
+}
+
+// Where the bars lie, pixels.
+struct Bars {
+  float left, right;
+  double full_s;  // what the whole width stands for
+};
+
+// A bar that is predicted is pale between lines of dots.
+void draw_bar(const Ui& ui, const Line& line, const Bars& bars, float top, float bottom) {
+  const PartsBar bar{.left = bars.left,
+                     .right = bars.right,
+                     .top = top,
+                     .bottom = bottom,
+                     .full_s = bars.full_s,
+                     .alpha = line.predicted ? 0.55F : 1.0F};
+  const float end = std::max(draw_step_parts(ui, bar, line.parts), bars.left + 2);
+  if (!line.predicted) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const int dots = static_cast<int>(std::ceil((end - bars.left) / ui.px(5)));
+  for (int i = 0; i < dots; ++i) {
+    const float x = bars.left + ui.px(5) * static_cast<float>(i);
+    const float stop = std::min(x + ui.px(2), end);
+    list->AddLine({x, top - 1}, {stop, top - 1}, styled(ui.theme->text), ui.scale);
+    list->AddLine({x, bottom + 1}, {stop, bottom + 1}, styled(ui.theme->text), ui.scale);
+  }
+}
+
+void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& bars) {
+  const Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (item.hovered) list->AddRectFilled(item.min, item.max, styled(ui.theme->hover), ui.px(4));
+  focus_ring(ui, item, ui.px(4));
+  ImFont* font = ui.fonts.caption;
+  const float middle = (item.min.y + item.max.y) / 2;
+  const float text = middle - font->FontSize / 2;
+  draw_text_fitted(list, font, {item.min.x + ui.px(4), text}, bars.left - item.min.x - ui.px(12),
+                   ui.theme->text, name_text(line));
+  const std::string value = format_seconds(line.step_s);
+  const float wide = text_size(font, value).x;
+  draw_text(list, font, {item.max.x - ui.px(4) - wide, text}, ui.theme->text, value);
+  const float half = std::round((item.max.y - item.min.y) * 0.29F);
+  draw_bar(ui, line, bars, std::round(middle - half), std::round(middle + half));
+  if (line.ideal_s > 0 && line.devices > 1 && bars.full_s > 0) {
+    const auto share = static_cast<float>(std::min(1.0, line.ideal_s / bars.full_s));
+    const float x = std::round(bars.left + (bars.right - bars.left) * share) + 0.5F;
+    list->AddLine({x, middle - half - ui.px(3)}, {x, middle + half + ui.px(3)},
+                  styled(ui.theme->text), ui.px(1.5F));
+  }
+}
+
+void by_choice(const Panel& p) {
+  int by = p.view.forms.scaling.bars_by_share ? 1 : 0;
+  if (segmented(p.ui, "scaling/bars_by", "", by_names(), by,
+                "Bars as long as the step takes, or all of one length.")) {
+    p.view.forms.scaling.bars_by_share = by == 1;
+  }
+}
+
+// Legend and choice, side by side where there is room.
+void head(const Panel& p) {
+  if (width_left(p) < 420) {
+    by_choice(p);
+    step_part_legend(p);
+    return;
+  }
+  Row row(p.ui, {1, -150});
+  row.next();
+  step_part_legend(p);
+  row.next();
+  by_choice(p);
+}
+
+constexpr float kLine = 28, kMostLine = 48;  // units a line
+
+// Lines are higher where their card has room to spare.
+float line_height(const Panel& p, std::size_t lines) {
+  const float foot = 22;
+  const float room = ImGui::GetContentRegionAvail().y / p.ui.scale - foot;
+  const float each = std::floor(room / static_cast<float>(std::max<std::size_t>(1, lines))) - 2;
+  return std::clamp(each, kLine, kMostLine);
+}
+
+void draw_lines(const Panel& p, const std::vector<Line>& lines) {
+  Ui& ui = p.ui;
+  ImFont* font = ui.fonts.caption;
+  const bool by_share = p.view.forms.scaling.bars_by_share;
+  float name = 0, value = 0;
+  double longest_s = 0;
+  for (const Line& line : lines) {
+    name = std::max(name, text_size(font, name_text(line)).x + ui.px(20));
+    value = std::max(value, text_size(font, format_seconds(line.step_s)).x + ui.px(16));
+    longest_s = std::max({longest_s, line.parts.sum(), line.ideal_s});
+  }
+  const float width = ImGui::GetContentRegionAvail().x;
+  name = std::min(name, width * 0.4F);
+  const float height = line_height(p, lines.size());
+  grown_in_card(ui, ui.px((height - kLine) * static_cast<float>(lines.size())));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(2)});
+  for (Line line : lines) {
+    const std::string path =
+        fmt::format("scaling/steps/{}{}", line.devices, line.predicted ? "/prediction" : "");
+    const Item item = control(path, {width, ui.px(height)});
+    if (!item.visible) continue;
+    if (by_share) line.ideal_s = 0;
+    const Bars bars{item.min.x + name, item.max.x - value, by_share ? line.parts.sum() : longest_s};
+    draw_line(p, item, line, bars);
+    std::string text = line.text;
+    for (const StepPart part : kStepParts) text += "\n" + part_text(line, part);
+    hint(ui, text);
+    record(ui, item, path, "bar", name_text(line), format_seconds(line.step_s));
+  }
+  ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
+                        float extra) {
+  const ScalingResults& results = shown(kept);
+  Card card(p, "scaling/steps_card", "Where a step goes",
+            {.extra = extra,
+             .hint = "The median step of each number of devices, split into computing, all-reduce "
+                     "and waiting for the slowest device. Pale and dotted: predicted.",
+             .dimmed = is_old(kept)});
+  if (!card) return;
+  const std::vector<Line> lines = lines_of(results, mode);
+  if (lines.empty()) {
+    muted(p.ui, "The first number of devices is being measured.");
+    return;
+  }
+  head(p);
+  draw_lines(p, lines);
+  const bool marked = !p.view.forms.scaling.bars_by_share && lines.back().devices > 1;
+  if (marked) {
+    caption(p.ui, mode == ScalingMode::Strong
+                      ? "The upright line is one device's step divided evenly."
+                      : "The upright line is one device's step.");
+  }
+}
+
+}  // namespace lab::ui

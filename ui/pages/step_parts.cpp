@@ -1,0 +1,113 @@
+#include "ui/pages/step_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/widgets/item.h"
+#include "ui/widgets/tooltip.h"
+
+namespace lab::ui {
+namespace {
+
+// Positions in the order of series_color(): blue and reddish purple.
+constexpr int kComputeHue = 4;
+constexpr int kAllReduceHue = 6;
+
+}  // namespace
+
+ImU32 step_part_color(const Theme& theme, StepPart part) {
+  const ImU32 all_reduce = series_color(theme, kAllReduceHue);
+  switch (part) {
+    case StepPart::Compute: return series_color(theme, kComputeHue);
+    case StepPart::Hidden: return mix(theme.card, all_reduce, 0.45F);
+    case StepPart::Waiting: return mix(theme.card, theme.muted, 0.35F);
+    case StepPart::Exposed: return all_reduce;
+  }
+  return theme.muted;
+}
+
+const char* name_of(StepPart part) {
+  switch (part) {
+    case StepPart::Compute: return "compute";
+    case StepPart::Hidden: return "all-reduce, hidden";
+    case StepPart::Waiting: return "waiting";
+    case StepPart::Exposed: return "all-reduce, exposed";
+  }
+  return "";
+}
+
+const char* meaning_of(StepPart part) {
+  switch (part) {
+    case StepPart::Compute: return "Data, forward, loss, backward and update.";
+    case StepPart::Hidden:
+      return "Summing gradients while a device still computed: no waiting; on a CPU it still uses "
+             "the cores.";
+    case StepPart::Waiting: return "Idle until the slowest device has finished its backward.";
+    case StepPart::Exposed:
+      return "Summing gradients after the last backward: every device waits for it.";
+  }
+  return "";
+}
+
+double seconds_of(const StepParts& parts, StepPart part) {
+  switch (part) {
+    case StepPart::Compute: return parts.compute_s;
+    case StepPart::Hidden: return parts.hidden_s;
+    case StepPart::Waiting: return parts.wait_s;
+    case StepPart::Exposed: return parts.exposed_s;
+  }
+  return 0;
+}
+
+float draw_step_parts(const Ui& ui, const PartsBar& bar, const StepParts& parts) {
+  if (bar.full_s <= 0) return bar.left;
+  const auto at = [&](double seconds) {
+    return std::round(bar.left + (bar.right - bar.left) * static_cast<float>(seconds / bar.full_s));
+  };
+  double done = 0;
+  for (const StepPart part : kStepParts) {
+    const double next = done + seconds_of(parts, part);
+    const float right = next > done ? std::max(at(next), at(done) + 1) : at(next);
+    if (right > at(done)) {
+      const ImU32 color = with_alpha(step_part_color(*ui.theme, part), bar.alpha);
+      ImGui::GetWindowDrawList()->AddRectFilled({at(done), bar.top}, {right, bar.bottom},
+                                                styled(color));
+    }
+    done = next;
+  }
+  return at(done);
+}
+
+void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches) {
+  Ui& ui = p.ui;
+  ImFont* font = ui.fonts.caption;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  const float right = start.x + ImGui::GetContentRegionAvail().x, line = ui.px(20);
+  const float side = ui.px(10), indent = ui.px(16);
+  ImVec2 pos = start;
+  for (const Swatch& swatch : swatches) {
+    const float width = indent + text_size(font, swatch.text).x;
+    if (pos.x > start.x && pos.x + width > right) pos = {start.x, pos.y + line};
+    const float top = pos.y + (line - side) / 2;
+    list->AddRectFilled({pos.x, top}, {pos.x + side, top + side}, styled(swatch.color), ui.px(2));
+    draw_text_fitted(list, font, {pos.x + indent, pos.y + (line - font->FontSize) / 2},
+                     right - pos.x - indent, ui.theme->muted, swatch.text);
+    if (swatch.meaning != nullptr) {
+      hint_at(ui, pos, {std::min(pos.x + width, right), pos.y + line}, swatch.meaning);
+    }
+    pos.x += width + indent;
+  }
+  ImGui::Dummy({right - start.x, pos.y + line - start.y});
+}
+
+void step_part_legend(const Panel& p) {
+  std::vector<Swatch> swatches;
+  swatches.reserve(std::size(kStepParts));
+  for (const StepPart part : kStepParts) {
+    swatches.push_back({name_of(part), step_part_color(*p.ui.theme, part), meaning_of(part)});
+  }
+  swatch_legend(p, swatches);
+}
+
+}  // namespace lab::ui

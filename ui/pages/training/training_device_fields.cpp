@@ -1,0 +1,167 @@
+// The part of the form that matters with several devices: which ones, how a batch is divided, how
+// the learning rate follows.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ui/pages/training/training_parts.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::size_t kMostBoxes = 8;
+constexpr float kBoxWidth = 74;  // units, enough for cuda:0
+constexpr float kBoxGap = 12;
+constexpr double kChapterBatch = 256;  // the chapters' learning rates belong to it
+
+const std::vector<std::string>& division_names() {
+  static const std::vector<std::string> kNames = {"Equal", "Auto", "By list"};
+  return kNames;
+}
+const std::vector<std::string>& scale_names() {
+  static const std::vector<std::string> kNames = {"As it is", "Linear"};
+  return kNames;
+}
+
+// Many boxes fold into a line.
+bool boxes_shown(const Panel& p, TrainingForm& form) {
+  const std::size_t all = form.devices.size();
+  if (all <= kMostBoxes) {
+    control_label(p.ui, "Devices (none ticked: the first)");
+    return true;
+  }
+  const auto ticked = std::count(form.devices.begin(), form.devices.end(), true);
+  foldout(p.ui, "training/devices_open",
+          fmt::format("Devices: {} of {}", std::max<std::ptrdiff_t>(ticked, 1), all),
+          form.devices_open);
+  return form.devices_open;
+}
+
+void device_boxes(const Panel& p, TrainingForm& form) {
+  const auto& devices = p.model.devices();
+  form.devices.resize(devices.size(), false);
+  if (!boxes_shown(p, form)) return;
+  const bool offer_all = devices.size() > 2;
+  const std::size_t boxes = devices.size() + (offer_all ? 1 : 0);
+  const auto columns =
+      static_cast<std::size_t>(std::max(1.0F, (width_left(p) + kBoxGap) / (kBoxWidth + kBoxGap)));
+  const std::vector<float> weights(columns, 1.0F);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
+  for (std::size_t first = 0; first < boxes; first += columns) {
+    Row row(p.ui, weights);
+    for (std::size_t i = first; i < std::min(first + columns, boxes); ++i) {
+      row.next();
+      if (i == devices.size()) {
+        bool all = std::find(form.devices.begin(), form.devices.end(), false) == form.devices.end();
+        if (checkbox(p.ui, "training/devices_all", "all", all)) {
+          form.devices.assign(devices.size(), all);
+        }
+        continue;
+      }
+      const std::string name = lab::to_string(devices[i]);
+      bool on = form.devices[i];
+      if (checkbox(p.ui, "training/device/" + name, name, on)) form.devices[i] = on;
+    }
+  }
+  ImGui::PopStyleVar();
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(4));
+}
+
+bool scaled(const TrainingForm& form) {
+  return static_cast<LrScale>(form.lr_scale) == LrScale::Linear;
+}
+
+// "0.1 x 512 / 256 = 0.2"
+std::string scaled_rate_text(const TrainingForm& form) {
+  return fmt::format("{:g} x {} / 256 = {:.4g}", form.lr, form.batch,
+                     form.lr * static_cast<double>(form.batch) / kChapterBatch);
+}
+
+// What is set there, else the question that it answers.
+std::string larger_batch_text(const TrainingForm& form) {
+  std::string text = scaled(form) ? "Linear" : "";
+  if (form.warmup_epochs > 0) {
+    text += fmt::format("{} {:g} epoch{}", text.empty() ? "Warm-up of" : ", warm-up",
+                        form.warmup_epochs, form.warmup_epochs == 1 ? "" : "s");
+  }
+  return text.empty() ? "Twice the batch, twice the rate?" : text;
+}
+
+// The chapter's accident with a larger batch, and the two ways around it.
+void pitfall(const Panel& p) {
+  muted(p.ui,
+        "On two GPUs the chapter doubled batch and rate (512, 0.2). After the same number of "
+        "epochs its accuracy was 0.73, not 0.91: an epoch had half as many updates, and large "
+        "steps early on threw the weights off before they had settled.");
+  record_item(p.ui, "training/pitfall", "text");
+  muted(p.ui,
+        "Keep the whole batch at 256 and let the devices divide it; or scale the rate linearly "
+        "and warm it up over a few epochs.");
+}
+
+// Where the cores of a lone CPU device could be several devices.
+void how_to_split(const Panel& p) {
+  const auto& devices = p.model.machine().devices;
+  if (devices.size() != 1 || devices.front().cores.size() < 2) return;
+  const std::size_t cores = devices.front().cores.size();
+  control_label(p.ui, "Devices");
+  const std::string sentence = fmt::format(
+      "{} has all {} cores. To train on several devices, split them on the Devices "
+      "page or start with --cpu-devices {}.",
+      lab::to_string(devices.front().device), cores, std::min<std::size_t>(cores, 16));
+  muted(p.ui, sentence);
+  record_item(p.ui, "training/split_cores", "text", sentence);
+}
+
+}  // namespace
+
+std::string shares_complaint(const TrainingForm& form, const MachineInfo& machine) {
+  const std::size_t devices = training_devices(form, machine).size();
+  if (devices < 2 || static_cast<SharePolicy>(form.division) != SharePolicy::Listed) return {};
+  return complaint([&] { parse_shares(form.shares, devices); });
+}
+
+void device_fields(const Panel& p, TrainingForm& form) {
+  if (p.model.devices().size() < 2) {
+    how_to_split(p);
+    return;
+  }
+  device_boxes(p, form);
+  if (training_devices(form, p.model.machine()).size() < 2) return;
+  {
+    Fields fields(p);
+    fields.next();
+    segmented(p.ui, "training/division", "Division of the batch", division_names(), form.division,
+              "Equal: the same number of images for each device. Auto: measures the devices and "
+              "divides so that all finish together, again and again while it runs. By list: in "
+              "proportions of your own.");
+    if (static_cast<SharePolicy>(form.division) == SharePolicy::Listed) {
+      fields.next();
+      input_text(p.ui, "training/shares", "Shares, one for each device", form.shares,
+                 "In any unit: 0.7, 0.3 and 70, 30 mean the same.", "0.7, 0.3");
+    }
+  }
+  error_box(p.ui, "training/shares_error", shares_complaint(form, p.model.machine()));
+}
+
+void draw_larger_batch(const Panel& p, TrainingForm& form) {
+  foldout(p.ui, "training/larger_batch", larger_batch_text(form), form.larger_batch);
+  if (!form.larger_batch) return;
+  pitfall(p);
+  Fields fields(p);
+  fields.next();
+  segmented(p.ui, "training/lr_scale", "Rate for this batch", scale_names(), form.lr_scale,
+            "Linear: the rate above times batch / 256, so that an image moves the weights as far "
+            "as with the chapters' batch.");
+  if (scaled(form)) caption(p.ui, scaled_rate_text(form));
+  fields.next();
+  input_number(p.ui, "training/warmup_epochs", "Warm-up", form.warmup_epochs,
+               {.min = 0,
+                .max = 1000,
+                .step = 1,
+                .unit = "epochs",
+                .hint = "The rate rises to its value over so many epochs; 0: it starts there."});
+}
+
+}  // namespace lab::ui

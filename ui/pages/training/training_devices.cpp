@@ -1,0 +1,270 @@
+// What each device of a training does: its part of the batch, and where its time of a step goes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "compute/core/units.h"
+#include "ui/pages/step_parts.h"
+#include "ui/pages/training/training_parts.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::size_t kMostRows = 16;  // unless unfolded
+constexpr std::size_t kTallRows = 8;   // more of them stand closer together
+constexpr float kGap = 12;             // units between columns
+constexpr float kWide = 640;           // units from which the numbers have columns of their own
+constexpr double kWorthAWord = 0.05;   // of a step spent waiting
+
+std::string device_text(const DeviceTracks& tracks, const DeviceTrack& track) {
+  const std::string name = lab::to_string(track.device);
+  return tracks.ranks() > 1 ? fmt::format("rank {} · {}", track.rank, name) : name;
+}
+
+std::string time_text(double seconds) {
+  constexpr double kNothing = 1e-7;  // an average forgets slowly
+  return seconds > kNothing ? format_seconds(seconds) : "0 s";
+}
+
+// Left edges and widths of the columns, pixels.
+struct Columns {
+  struct Span {
+    float left = 0, width = 0;
+  };
+  Span name, images, share, course, bar;
+  std::array<Span, kStepParts.size()> parts;
+  bool wide = false, has_course = false;
+};
+
+Columns columns_of(const Panel& p, const DeviceTracks& tracks, bool changing_shares) {
+  const Ui& ui = p.ui;
+  Columns c;
+  c.wide = width_left(p) >= kWide;
+  c.has_course = changing_shares && c.wide;
+  const float left = ImGui::GetCursorScreenPos().x;
+  const float right = left + ImGui::GetContentRegionAvail().x;
+  float x = left;
+  const auto take = [&](float units) {
+    const Columns::Span span{x, ui.px(units)};
+    x += ui.px(units + kGap);
+    return span;
+  };
+  c.name = take(tracks.ranks() > 1 ? 128 : 66);
+  if (c.wide) c.images = take(52);
+  c.share = take(50);
+  if (c.has_course) c.course = take(84);
+  c.bar = {x, right - x};
+  if (!c.wide) return c;
+  constexpr float kNumber = 76;
+  const float numbers = ui.px((kNumber + kGap) * static_cast<float>(kStepParts.size()));
+  c.bar.width = std::max(ui.px(24), right - x - numbers);
+  x = right - numbers + ui.px(kGap);
+  for (Columns::Span& span : c.parts) span = take(kNumber);
+  return c;
+}
+
+void right_aligned(ImFont* font, const Columns::Span& span, float y, ImU32 color,
+                   std::string_view text) {
+  const float shown = std::min(span.width, text_size(font, text).x);
+  draw_text_fitted(ImGui::GetWindowDrawList(), font, {span.left + span.width - shown, y},
+                   span.width, color, text);
+}
+
+void swatch(const Ui& ui, ImVec2 pos, ImU32 color) {
+  ImGui::GetWindowDrawList()->AddRectFilled(pos, {pos.x + ui.px(10), pos.y + ui.px(10)},
+                                            styled(color), ui.px(2));
+}
+
+// Labels of the columns; the numbers carry the colours of the bar's parts.
+void header(const Panel& p, const Columns& c) {
+  const Ui& ui = p.ui;
+  ImFont* font = ui.fonts.caption;
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text(list, font, {c.name.left, pos.y}, ui.theme->muted, "device");
+  if (c.wide) right_aligned(font, c.images, pos.y, ui.theme->muted, "images");
+  right_aligned(font, c.share, pos.y, ui.theme->muted, "share");
+  if (c.has_course) draw_text(list, font, {c.course.left, pos.y}, ui.theme->muted, "over the run");
+  draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted, "time of a step");
+  constexpr std::array kShort = {"compute", "hidden", "waiting", "exposed"};
+  for (std::size_t i = 0; i < kShort.size() && c.wide; ++i) {
+    right_aligned(font, c.parts[i], pos.y, ui.theme->muted, kShort[i]);
+  }
+  ImGui::Dummy({1, font->FontSize});
+}
+
+// The shares over the run against twice the equal share.
+void draw_course(const Panel& p, const Columns::Span& span, float top, float height,
+                 const DeviceTrack& track, std::size_t devices) {
+  constexpr std::size_t kPoints = 48;
+  const Column64& shares = track.shares;
+  if (shares.size() < 2) return;
+  std::array<ImVec2, kPoints> line;
+  const std::size_t count = std::min(kPoints, shares.size());
+  const double full = 2.0 / static_cast<double>(devices);
+  const float low = top + height - p.ui.px(5), room = height - p.ui.px(10);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = i * (shares.size() - 1) / (count - 1);
+    const auto part = static_cast<float>(std::clamp(shares[at] / full, 0.0, 1.0));
+    line[i] = {span.left + span.width * static_cast<float>(i) / static_cast<float>(count - 1),
+               low - room * part};
+  }
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float middle = std::floor(low - room / 2) + 0.5F;
+  list->AddLine({span.left, middle}, {span.left + span.width, middle},
+                styled(p.ui.theme->plot_grid));
+  list->AddPolyline(line.data(), static_cast<int>(count),
+                    styled(device_color(*p.ui.theme, track.device)), 0,
+                    std::max(1.0F, p.ui.px(1.5F)));
+}
+
+std::string row_hint(const std::string& name, const DeviceTrack& track) {
+  std::string text = fmt::format("{}, mean over about 20 steps\n{:.0f} images, {} of the batch",
+                                 name, track.images, percent(track.share));
+  const double sum = track.parts.sum();
+  for (const StepPart part : kStepParts) {
+    const double seconds = seconds_of(track.parts, part);
+    text += fmt::format("\n{}: {}, {}", name_of(part), time_text(seconds),
+                        percent(sum > 0 ? seconds / sum : 0));
+  }
+  return text;
+}
+
+// The numbers in words, where they have no columns.
+std::string numbers_text(const DeviceTrack& track) {
+  const StepParts& s = track.parts;
+  return fmt::format("{:.0f} images: compute {}, hidden {}, waiting {}, exposed {}", track.images,
+                     time_text(s.compute_s), time_text(s.hidden_s), time_text(s.wait_s),
+                     time_text(s.exposed_s));
+}
+
+void device_row(const Panel& p, const Columns& c, const DeviceTracks& tracks, std::size_t index) {
+  Ui& ui = p.ui;
+  const DeviceTrack& track = tracks.all()[index];
+  const bool close = tracks.all().size() > kTallRows;
+  const bool below = !c.wide && !close;
+  const float line = ui.px(close ? 22 : 28), height = line + (below ? ui.px(20) : 0);
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float width = c.wide ? c.parts.back().left + c.parts.back().width - pos.x
+                             : c.bar.left + c.bar.width - pos.x;
+  ImGui::Dummy({width, height});
+  if (!ImGui::IsItemVisible()) return;
+  const std::string name = device_text(tracks, track);
+  if (ImGui::IsItemHovered()) hint(ui, row_hint(name, track));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* mono = ui.fonts.mono;
+  const float text_y = pos.y + (line - ui.fonts.body->FontSize) / 2;
+  const float mono_y = pos.y + (line - mono->FontSize) / 2;
+  swatch(ui, {pos.x, pos.y + (line - ui.px(10)) / 2}, device_color(*ui.theme, track.device));
+  draw_text_fitted(list, ui.fonts.body, {pos.x + ui.px(18), text_y}, c.name.width - ui.px(18),
+                   ui.theme->text, name);
+  if (c.wide) {
+    right_aligned(mono, c.images, mono_y, ui.theme->text, fmt::format("{:.0f}", track.images));
+  }
+  right_aligned(mono, c.share, mono_y, ui.theme->text, percent(track.share));
+  if (c.has_course) draw_course(p, c.course, pos.y, line, track, tracks.all().size());
+  const float thick = ui.px(close ? 12 : 14);
+  const float top = std::round(pos.y + (line - thick) / 2);
+  draw_step_parts(ui,
+                  {.left = c.bar.left,
+                   .right = c.bar.left + c.bar.width,
+                   .top = top,
+                   .bottom = top + thick,
+                   .full_s = tracks.longest_step_s()},
+                  track.parts);
+  if (below) {
+    draw_text_fitted(list, ui.fonts.caption, {pos.x + ui.px(18), pos.y + line}, width - ui.px(18),
+                     ui.theme->muted, numbers_text(track));
+  }
+  for (std::size_t i = 0; i < kStepParts.size() && c.wide; ++i) {
+    right_aligned(mono, c.parts[i], mono_y, ui.theme->text,
+                  time_text(seconds_of(track.parts, kStepParts[i])));
+  }
+  record_item(ui, fmt::format("training/devices/{}/{}", track.rank, lab::to_string(track.device)),
+              "device", name, fmt::format("{:.0f} images, {}", track.images, percent(track.share)));
+}
+
+// Whether two of the training's devices have a core in common. Known for this process only.
+bool share_cores(const DeviceTracks& tracks, const MachineInfo& machine) {
+  std::set<int> taken;
+  for (const DeviceInfo& info : machine.devices) {
+    const bool trains =
+        std::any_of(tracks.all().begin(), tracks.all().end(),
+                    [&](const DeviceTrack& track) { return track.device == info.device; });
+    if (!trains) continue;
+    for (const int core : info.cores) {
+      if (!taken.insert(core).second) return true;
+    }
+  }
+  return false;
+}
+
+// Whether the slowest device could hand images to others: it has some to give, and the others have
+// cores that it does not use itself.
+bool auto_would_help(const DeviceTracks& tracks, const DeviceTrack& slowest,
+                     const MachineInfo& machine) {
+  constexpr double kMoreThanOne = 1.5;  // the mean of whole numbers
+  return slowest.images > kMoreThanOne && !share_cores(tracks, machine);
+}
+
+// Who waits, where that is worth a word.
+std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
+                             const MachineInfo& machine) {
+  const auto share = [](const DeviceTrack& track) {
+    const double sum = track.parts.sum();
+    return sum > 0 ? track.parts.wait_s / sum : 0;
+  };
+  const auto [least, most] = std::minmax_element(
+      tracks.all().begin(), tracks.all().end(),
+      [&](const DeviceTrack& a, const DeviceTrack& b) { return share(a) < share(b); });
+  if (share(*most) < kWorthAWord) return "No device waits long for another.";
+  const bool advise = policy != SharePolicy::Auto && auto_would_help(tracks, *least, machine);
+  return fmt::format("{} waits {} of a step, {} is the slowest.{}", device_text(tracks, *most),
+                     percent(share(*most)), device_text(tracks, *least),
+                     advise ? " Auto shares would even that out." : "");
+}
+
+// "96 % of the all-reduce is hidden behind backward."; empty where there was none.
+std::string hidden_sentence(const TrainingRun& run) {
+  const double hidden = run.hidden_share();
+  if (!std::isfinite(hidden)) return {};
+  constexpr double kLeast = 0.005;
+  const std::string part = hidden < kLeast ? "None" : percent(std::min(hidden, 1.0));
+  return part + " of the all-reduce is hidden behind backward.";
+}
+
+}  // namespace
+
+void draw_training_devices(const Panel& p, const TrainingRun& run) {
+  const DeviceTracks& tracks = run.devices();
+  if (tracks.all().size() < 2) return;
+  Card card(p, "training/devices", "Devices",
+            {.hint = "Each device's part of the batch and where its time of a step goes, averaged "
+                     "over about 20 steps. All bars have the length of the step."});
+  if (!card) return;
+  const StartTraining& request = run.started() ? run.started()->request : run.request();
+  const std::string hidden = hidden_sentence(run);
+  const std::string sentence = hidden + (hidden.empty() ? "" : " ") +
+                               waiting_sentence(tracks, request.share_policy, p.model.machine());
+  body(p.ui, sentence);
+  record_item(p.ui, "training/devices/sentence", "text", sentence);
+  step_part_legend(p);
+  record_item(p.ui, "training/devices/legend", "legend");
+  const Columns columns = columns_of(p, tracks, request.share_policy == SharePolicy::Auto);
+  header(p, columns);
+  const std::size_t all = tracks.all().size();
+  TrainingForm& form = p.view.forms.training;
+  const std::size_t rows = form.all_devices ? all : std::min(all, kMostRows);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, p.ui.px(2)});
+  for (std::size_t i = 0; i < rows; ++i) device_row(p, columns, tracks, i);
+  ImGui::PopStyleVar();
+  if (all > kMostRows) {
+    foldout(p.ui, "training/devices/all", fmt::format("All {} devices", all), form.all_devices);
+  }
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,339 @@
+// Where a step's time goes, layer by layer, with each kind of kernels that was profiled.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compute/core/units.h"
+#include "ui/pages/step_parts.h"
+#include "ui/pages/training/training_layers.h"
+#include "ui/widgets/item.h"
+#include "ui/widgets/tooltip.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::size_t kMostLayers = 14;  // unless unfolded
+constexpr float kMethods = 640;          // units from which the algorithms have a column
+
+const std::vector<std::string>& layer_order_names() {
+  static const std::vector<std::string> kNames = {"Longest first", "As in the network"};
+  return kNames;
+}
+
+// --- colours --------------------------------------------------------------------------------
+
+enum class PassTone { Forward, Backward, Once };
+
+// One hue a kind of kernels, pale for forward; what happens once a step is grey.
+ImU32 tone_color(const Theme& theme, Kernels kernels, PassTone tone) {
+  constexpr int kLabHue = 4, kLibraryHue = 0;  // blue and orange
+  if (tone == PassTone::Once) return mix(theme.card, theme.muted, 0.6F);
+  const ImU32 hue = series_color(theme, kernels == Kernels::Lab ? kLabHue : kLibraryHue);
+  return tone == PassTone::Backward ? hue : mix(theme.card, hue, 0.5F);
+}
+
+std::vector<Swatch> legend_of(const Theme& theme, const TrainingProfile& profile) {
+  std::vector<Swatch> entries;
+  const bool several = profile.totals.size() > 1;
+  for (const ProfileTotal& total : profile.totals) {
+    const std::string whose = several ? std::string(to_string(total.kernels)) + " " : "";
+    entries.push_back({whose + "forward", tone_color(theme, total.kernels, PassTone::Forward)});
+    entries.push_back({whose + "backward", tone_color(theme, total.kernels, PassTone::Backward)});
+  }
+  entries.push_back({"once a step", tone_color(theme, Kernels::Lab, PassTone::Once)});
+  return entries;
+}
+
+// --- bars -----------------------------------------------------------------------------------
+
+// Left edges and widths of a line's columns, pixels from the line's left edge.
+struct LayerColumns {
+  float name = 0, bar = 0, value = 0, method = 0;  // widths; no method column: 0
+  float line = 0, side = 0;                        // heights of a line and of each of its sides
+  double full_s = 0;                               // what a whole bar stands for
+};
+
+// "winograd4", or "winograd4 · gemm" where the passes differ.
+std::string methods_text(const LayerSide& side) {
+  const std::string forward = side.forward == nullptr ? "" : side.forward->method;
+  const std::string backward = side.backward == nullptr ? "" : side.backward->method;
+  if (forward.empty() || backward.empty() || forward == backward) {
+    return forward.empty() ? backward : forward;
+  }
+  return forward + " · " + backward;
+}
+
+std::string value_text(const ProfileTotal& total, const LayerSide& side) {
+  const double step_s = total.step.median_s;
+  if (side.seconds() <= 0 || step_s <= 0) return "N/A";
+  return fmt::format("{}  {}", format_seconds(side.seconds()), percent(side.seconds() / step_s));
+}
+
+LayerColumns columns_of(const Panel& p, const TrainingProfile& profile,
+                        const std::vector<ProfileLayer>& layers, float width) {
+  const Ui& ui = p.ui;
+  ImFont* font = ui.fonts.caption;
+  LayerColumns c;
+  const std::size_t sides = profile.totals.size();
+  c.side = ui.px(sides > 1 ? 16 : 22);
+  c.line = c.side * static_cast<float>(sides) + ui.px(sides > 1 ? 8 : 2);
+  for (const ProfileLayer& layer : layers) {
+    c.name = std::max(c.name, text_size(font, layer.name->title()).x + ui.px(20));
+    for (std::size_t i = 0; i < sides; ++i) {
+      const LayerSide& side = layer.sides[i];
+      c.value = std::max(c.value, text_size(font, value_text(profile.totals[i], side)).x);
+      c.method = std::max(c.method, text_size(font, methods_text(side)).x);
+    }
+  }
+  if (c.method > 0) c.method = std::max(c.method, text_size(font, "algorithm").x);
+  c.name = std::min(c.name, width * 0.34F);
+  c.value += ui.px(14);
+  c.method =
+      c.method > 0 && width >= ui.px(kMethods) ? std::min(c.method + ui.px(16), width * 0.28F) : 0;
+  c.bar = std::max(ui.px(24), width - c.name - c.value - c.method);
+  return c;
+}
+
+// Of all layers, whichever are shown: bars keep their length when more are unfolded.
+double longest_side(const std::vector<ProfileLayer>& layers) {
+  double longest_s = 0;
+  for (const ProfileLayer& layer : layers) {
+    for (const LayerSide& side : layer.sides) longest_s = std::max(longest_s, side.seconds());
+  }
+  return longest_s;
+}
+
+void draw_labels(const Panel& p, const LayerColumns& c) {
+  const Ui& ui = p.ui;
+  ImFont* font = ui.fonts.caption;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, right = pos.x + width - c.method;
+  const char* value = "time, share of step";
+  draw_text(list, font, {pos.x + ui.px(4), pos.y}, ui.theme->muted, "layer");
+  draw_text(list, font, {right - text_size(font, value).x - ui.px(4), pos.y}, ui.theme->muted,
+            value);
+  if (c.method > 0) {
+    draw_text_fitted(list, font, {right + ui.px(10), pos.y}, c.method - ui.px(12), ui.theme->muted,
+                     "algorithm");
+  }
+  ImGui::Dummy({width, font->FontSize + ui.px(6)});
+}
+
+// Forward, then backward, from the left edge of the bars.
+void draw_bar(const Ui& ui, const LayerColumns& c, Kernels kernels, const LayerSide& side,
+              ImVec2 at) {
+  if (c.full_s <= 0) return;
+  const std::array<std::pair<const ProfileRow*, PassTone>, 3> parts = {
+      {{side.forward, PassTone::Forward}, {side.backward, PassTone::Backward}, {side.once, PassTone::Once}}};
+  const float thick = std::round(std::min(ui.px(12), c.side - ui.px(4)));
+  const float top = std::round(at.y + (c.side - thick) / 2);
+  double done = 0;
+  for (const auto& [row, tone] : parts) {
+    if (row == nullptr || row->time.n == 0) continue;
+    const auto x = [&](double s) {
+      return std::round(at.x + c.bar * static_cast<float>(s / c.full_s));
+    };
+    const double next = done + row->time.median_s;
+    ImGui::GetWindowDrawList()->AddRectFilled({x(done), top},
+                                              {std::max(x(next), x(done) + 1), top + thick},
+                                              styled(tone_color(*ui.theme, kernels, tone)));
+    done = next;
+  }
+}
+
+void draw_side(const Ui& ui, const LayerColumns& c, const ProfileTotal& total,
+               const LayerSide& side, ImVec2 pos, float width) {
+  ImFont* font = ui.fonts.caption;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_bar(ui, c, total.kernels, side, {pos.x + c.name, pos.y});
+  const float y = pos.y + (c.side - font->FontSize) / 2;
+  const std::string value = value_text(total, side);
+  const float right = pos.x + width - c.method;
+  draw_text(list, font, {right - text_size(font, value).x - ui.px(4), y}, ui.theme->text, value);
+  if (c.method <= 0) return;
+  draw_text_fitted(list, font, {right + ui.px(10), y}, c.method - ui.px(12), ui.theme->muted,
+                   methods_text(side));
+}
+
+std::string layer_hint(const TrainingProfile& profile, const ProfileLayer& layer) {
+  std::string text = layer.name->title();
+  if (text.find(layer.name->kind) == std::string::npos) text += ", " + layer.name->kind;
+  if (!layer.name->shape.empty()) text += "\n" + layer.name->shape;
+  for (const LayerSide& side : layer.sides) {
+    for (const ProfileRow* row : {side.forward, side.backward, side.once}) {
+      if (row != nullptr) text += "\n\n" + describe(profile, *row);
+    }
+  }
+  return text;
+}
+
+void draw_layer(const Panel& p, const TrainingProfile& profile, const LayerColumns& c,
+                const ProfileLayer& layer) {
+  Ui& ui = p.ui;
+  const std::string path = "training/layers/" + layer.name->layer;
+  const Item item = control(path, {ImGui::GetContentRegionAvail().x, c.line});
+  if (!item.visible) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (item.hovered) list->AddRectFilled(item.min, item.max, styled(ui.theme->hover), ui.px(4));
+  focus_ring(ui, item, ui.px(4));
+  ImFont* font = ui.fonts.caption;
+  draw_text_fitted(list, font,
+                   {item.min.x + ui.px(4), (item.min.y + item.max.y - font->FontSize) / 2},
+                   c.name - ui.px(12), ui.theme->text, layer.name->title());
+  float y = (item.min.y + item.max.y - c.side * static_cast<float>(layer.sides.size())) / 2;
+  for (std::size_t i = 0; i < layer.sides.size(); ++i, y += c.side) {
+    draw_side(ui, c, profile.totals[i], layer.sides[i], {item.min.x, y}, item.max.x - item.min.x);
+  }
+  hint(ui, layer_hint(profile, layer));
+  record(ui, item, path, "bar", layer.name->title(), format_seconds(layer.seconds()));
+}
+
+void draw_bars(const Panel& p, const TrainingProfile& profile) {
+  TrainingForm& form = p.view.forms.training;
+  std::vector<ProfileLayer> layers = layers_of(profile, static_cast<LayerOrder>(form.layer_order));
+  const std::size_t all = layers.size();
+  const double full_s = longest_side(layers);
+  if (!form.all_layers && all > kMostLayers) layers.resize(kMostLayers);
+  LayerColumns columns = columns_of(p, profile, layers, ImGui::GetContentRegionAvail().x);
+  columns.full_s = full_s;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  draw_labels(p, columns);
+  for (const ProfileLayer& layer : layers) draw_layer(p, profile, columns, layer);
+  ImGui::PopStyleVar();
+  if (all > kMostLayers) {
+    foldout(p.ui, "training/layers_all", fmt::format("All {} parts", all), form.all_layers);
+  }
+}
+
+// --- words ----------------------------------------------------------------------------------
+
+// "A step takes 612 ms: 31 % forward, 62 % backward, 4.1 % update, 2.9 % the rest."
+std::string step_sentence(const ProfileTotal& total) {
+  std::string text = fmt::format("A step takes {}: ", format_seconds(total.step.median_s));
+  double rest = 1;
+  for (const StepPhase phase : {StepPhase::Forward, StepPhase::Backward, StepPhase::Update}) {
+    text += fmt::format("{} {}, ", percent(total.share(phase)), to_string(phase));
+    rest -= total.share(phase);
+  }
+  return text + fmt::format("{} the rest.", percent(std::max(0.0, rest)));
+}
+
+std::string comparison_sentence(const TrainingProfile& profile) {
+  const double lab_s = profile.totals[0].step.median_s;
+  const double library_s = profile.totals[1].step.median_s;
+  const bool ahead = lab_s <= library_s;
+  return fmt::format(
+      "A step takes {} with the lab's kernels and {} with the library's: the {} is "
+      "{:.2f} times as fast.",
+      format_seconds(lab_s), format_seconds(library_s), ahead ? "lab" : "library",
+      ahead ? library_s / lab_s : lab_s / library_s);
+}
+
+std::string settings_text(const TrainingProfile& profile) {
+  const Timing& step = profile.totals.front().step;
+  const std::size_t kinds = profile.totals.size();
+  return fmt::format(
+      "{}{}, {} images a step, medians of {} step{}{} after {} of warm-up, {} peak {}",
+      lab::to_string(profile.device),
+      profile.devices > 1 ? fmt::format(", the first of {} devices", profile.devices) : "",
+      profile.images, step.n, step.n == 1 ? "" : "s", kinds > 1 ? " each" : "",
+      step.warmup * static_cast<std::int64_t>(kinds), lab::to_string(profile.dtype),
+      gflops_text(profile.peak_gflops));
+}
+
+bool complete(const TrainingProfile& profile) {
+  return !profile.totals.empty() &&
+         std::all_of(profile.totals.begin(), profile.totals.end(),
+                     [](const ProfileTotal& total) { return total.step.n > 0; });
+}
+
+void head(const Panel& p, const TrainingProfile& profile) {
+  const std::string sentence = profile.totals.size() > 1 ? comparison_sentence(profile)
+                                                         : step_sentence(profile.totals.front());
+  body(p.ui, sentence);
+  record_item(p.ui, "training/layers_sentence", "text", sentence);
+  caption(p.ui, settings_text(profile));
+  hint(p.ui,
+       "Times are taken on the thread that drives the device, the latest 500 steps count. The peak "
+       "is that of fused multiply-adds on the same threads, measured before the training. GFLOP/s "
+       "count what the direct algorithm computes: Winograd computes less and can pass the peak.");
+  int& order = p.view.forms.training.layer_order;
+  if (width_left(p) < 560) {
+    segmented(p.ui, "training/layer_order", "", layer_order_names(), order);
+    swatch_legend(p, legend_of(*p.ui.theme, profile));
+    return;
+  }
+  Row row(p.ui, {1, -290});
+  row.next();
+  swatch_legend(p, legend_of(*p.ui.theme, profile));
+  row.next();
+  segmented(p.ui, "training/layer_order", "", layer_order_names(), order);
+}
+
+// Nothing to show yet: what to wait for, or how to get it.
+void draw_nothing(const Panel& p, const TrainingRun& run) {
+  TrainingForm& form = p.view.forms.training;
+  if (profile_asked(run)) {
+    muted(p.ui,
+          runs(p, JobKind::Training)
+              ? "The first steps are warm-up; the layers follow within a second."
+              : "The training ended before any layer was timed; the first steps are warm-up.");
+    return;
+  }
+  if (form.profile || form.kernels == kBothKernels) {
+    muted(p.ui, "The next training measures each layer.");
+    return;
+  }
+  muted(p.ui,
+        "How long each layer takes, how near the peak it comes and which algorithm it runs: "
+        "tick Profile layers and train.");
+  if (button(p.ui, "training/layers_on", "Profile layers",
+             {.hint = "Ticks the box under More settings; the next training measures."})) {
+    form.profile = true;
+  }
+}
+
+}  // namespace
+
+bool profile_asked(const TrainingRun& run) {
+  return run.request().profile || run.request().compare_kernels;
+}
+
+std::string describe(const TrainingProfile& profile, const ProfileRow& row) {
+  const bool several = profile.totals.size() > 1;
+  std::string text = several ? fmt::format("{} {}", to_string(row.kernels), to_string(row.phase))
+                             : to_string(row.phase);
+  if (!row.method.empty()) text += ", " + row.method;
+  if (row.time.n == 0) return text + "\nnot timed yet";
+  text += fmt::format("\nmedian {}, p10 {}, p90 {}, {} steps", format_seconds(row.time.median_s),
+                      format_seconds(row.time.p10_s), format_seconds(row.time.p90_s), row.time.n);
+  if (row.flop > 0) {
+    text += "\n" + gflops_text(row.gflops());
+    if (profile.peak_gflops > 0) text += ", " + percent(profile.share_of_peak(row)) + " of peak";
+  }
+  if (row.bytes > 0) {
+    text += "\n" + format_si(static_cast<double>(row.bytes), "B") + " of traffic at least";
+    if (row.flop > 0) text += fmt::format(", {:.3g} FLOP a byte", row.intensity());
+  }
+  return text;
+}
+
+void draw_training_layers(const Panel& p, const TrainingRun& run) {
+  Card card(
+      p, "training/layers", "Layers",
+      {.hint = "The time of each layer in a step, of its forward and its backward pass, and of "
+               "what happens once a step. Point at a bar for all its numbers."});
+  if (!card) return;
+  if (!run.profile() || !complete(*run.profile())) {
+    draw_nothing(p, run);
+    return;
+  }
+  head(p, *run.profile());
+  draw_bars(p, *run.profile());
+  draw_layer_table(p, *run.profile());
+}
+
+}  // namespace lab::ui

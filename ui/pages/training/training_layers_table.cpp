@@ -1,0 +1,150 @@
+// All numbers of a training's profile.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compute/core/units.h"
+#include "ui/pages/training/training_layers.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kWideLayers = 820;  // units from which the spread has columns of its own
+
+// A column and what its rows show.
+struct Shown {
+  Column column;
+  ProfileKey key;
+  std::size_t side = 0;
+};
+
+std::vector<Shown> one_kind(bool wide) {
+  std::vector<Shown> columns = {
+      {{"Layer", 1.9F, false, "In the order of the step."}, ProfileKey::Layer},
+      {{"Pass", 1.05F, false, {}}, ProfileKey::Pass},
+      {{"Time", 1, true, "Median over the steps."}, ProfileKey::Time}};
+  if (wide) {
+    columns.push_back({{"p10", 1, true, "A tenth of the steps took less."}, ProfileKey::P10});
+    columns.push_back({{"p90", 1, true, "A tenth of the steps took longer."}, ProfileKey::P90});
+  }
+  columns.push_back(
+      {{"FLOP/s", 1.1F, true, "As the direct algorithm counts them."}, ProfileKey::Gflops});
+  columns.push_back(
+      {{"Of peak", 0.8F, true, "Of the measured peak of fused multiply-adds."}, ProfileKey::Share});
+  return columns;
+}
+
+std::vector<Shown> two_kinds(bool wide) {
+  std::vector<Shown> columns = {
+      {{"Layer", 1.9F, false, "In the order of the step."}, ProfileKey::Layer},
+      {{"Pass", 1.05F, false, {}}, ProfileKey::Pass},
+      {{"Lab", 1, true, "Median time with the lab's kernels."}, ProfileKey::Time, 0},
+      {{"Library", 1, true, "Median time with the library's kernels."}, ProfileKey::Time, 1},
+      {{"Library / lab", 0.9F, true, "The library's time over the lab's."}, ProfileKey::Ratio}};
+  if (wide) {
+    columns.push_back({{"Lab of peak", 0.9F, true, "Of the measured peak of fused multiply-adds."},
+                       ProfileKey::Share,
+                       0});
+    columns.push_back(
+        {{"Library of peak", 0.9F, true, "Of the measured peak of fused multiply-adds."},
+         ProfileKey::Share,
+         1});
+  }
+  return columns;
+}
+
+std::vector<Shown> columns_of(const TrainingProfile& profile, bool wide) {
+  const bool both = profile.totals.size() > 1;
+  std::vector<Shown> columns = both ? two_kinds(wide) : one_kind(wide);
+  columns.push_back(
+      {{"Traffic", 1, true, "Each array that is read or written, once."}, ProfileKey::Bytes});
+  columns.push_back(
+      {{"FLOP/B", 0.8F, true, "Arithmetic intensity: FLOP over traffic."}, ProfileKey::Intensity});
+  columns.push_back({{"Algorithm", 1.35F, false,
+                      both ? "The lab's. Backward: of the input's gradient / of the weights'."
+                           : "Backward: of the input's gradient / of the weights'."},
+                     ProfileKey::Method,
+                     0});
+  return columns;
+}
+
+std::string text_of(const TrainingProfile& profile, const ProfileLine& line, const Shown& shown) {
+  const ProfileRow& row = *line[shown.side];
+  if (shown.key == ProfileKey::Layer) return row.title();
+  if (shown.key == ProfileKey::Method) return row.method;
+  if (shown.key == ProfileKey::Pass) {
+    const bool layer = row.phase == StepPhase::Forward || row.phase == StepPhase::Backward;
+    return layer ? to_string(row.phase) : "";
+  }
+  const double value = value_of(profile, line, shown.key, shown.side);
+  if (std::isnan(value)) return "";
+  switch (shown.key) {
+    case ProfileKey::Ratio: return fmt::format("{:.2f}x", value);
+    case ProfileKey::Gflops: return gflops_text(value);
+    case ProfileKey::Share: return percent(value);
+    case ProfileKey::Bytes: return format_si(value, "B");
+    case ProfileKey::Intensity: return fmt::format("{:.3g}", value);
+    default: return format_seconds(value);
+  }
+}
+
+std::string line_hint(const TrainingProfile& profile, const ProfileLine& line) {
+  const ProfileRow& first = *line.front();
+  std::string text = first.shape.empty() ? first.kind : first.kind + ", " + first.shape;
+  for (const ProfileRow* row : line) text += "\n\n" + describe(profile, *row);
+  return text;
+}
+
+// Rows that add up: what all layers took, what no row accounts for, and the step.
+void total_row(const Panel& p, const TrainingProfile& profile, const std::vector<Shown>& columns,
+               const char* name, double (*seconds)(const ProfileTotal&), const char* hint) {
+  table_row(p.ui);
+  for (const Shown& shown : columns) {
+    const double lab_s = seconds(profile.totals.front());
+    const double last_s = seconds(profile.totals.back());
+    if (shown.key == ProfileKey::Layer) {
+      cell(p.ui, name, hint);
+    } else if (shown.key == ProfileKey::Time) {
+      cell(p.ui, format_seconds(seconds(profile.totals[shown.side])), hint);
+    } else if (shown.key == ProfileKey::Ratio && lab_s > 0 && last_s > 0) {
+      cell(p.ui, fmt::format("{:.2f}x", last_s / lab_s));
+    } else {
+      cell(p.ui, "");
+    }
+  }
+}
+
+}  // namespace
+
+void draw_layer_table(const Panel& p, const TrainingProfile& profile) {
+  TrainingForm& form = p.view.forms.training;
+  foldout(p.ui, "training/layer_numbers", "All numbers", form.layer_table);
+  if (!form.layer_table) return;
+  const std::vector<Shown> columns = columns_of(profile, width_left(p) >= kWideLayers);
+  std::vector<Column> labels;
+  labels.reserve(columns.size());
+  for (const Shown& shown : columns) labels.push_back(shown.column);
+  TableSort sort{form.layer_sort_column, form.layer_sort_down};
+  if (!begin_table(p.ui, "training/layer_table", labels, 0, &sort)) return;
+  const auto at = static_cast<std::size_t>(sort.column) % columns.size();
+  form.layer_sort_column = static_cast<int>(at);
+  form.layer_sort_down = sort.descending;
+  for (const ProfileLine& line :
+       lines_of(profile, columns[at].key, columns[at].side, sort.descending)) {
+    table_row(p.ui);
+    const std::string all = line_hint(profile, line);
+    for (const Shown& shown : columns) cell(p.ui, text_of(profile, line, shown), all);
+  }
+  total_row(
+      p, profile, columns, "All parts", [](const ProfileTotal& t) { return t.rows.median_s; },
+      "The parts of a step together, median over the steps.");
+  total_row(
+      p, profile, columns, "Unaccounted", [](const ProfileTotal& t) { return t.unaccounted_s; },
+      "What lies between the parts: waking threads, reporting.");
+  total_row(
+      p, profile, columns, "Step", [](const ProfileTotal& t) { return t.step.median_s; },
+      "From one batch to the next, median over the steps.");
+  end_table(p.ui);
+}
+
+}  // namespace lab::ui

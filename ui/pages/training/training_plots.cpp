@@ -1,0 +1,262 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "compute/core/units.h"
+#include "ui/pages/training/training_parts.h"
+#include "ui/plot/plot.h"
+
+namespace lab::ui {
+namespace {
+
+enum class XAxis { Step, Epoch, Time };
+
+XAxis x_axis(const Panel& p) {
+  return static_cast<XAxis>(p.view.forms.training.x_axis);
+}
+
+plot::Axis x_of(const Panel& p) {
+  switch (x_axis(p)) {
+    case XAxis::Step: return {.label = "step", .min = 0, .whole = true};
+    case XAxis::Epoch: return {.label = "epoch", .min = 0};
+    case XAxis::Time: return {.label = "training time", .unit = "s", .min = 0};
+  }
+  return {};
+}
+
+const Column64& x_column(const Panel& p, const DeviceTracks& tracks) {
+  switch (x_axis(p)) {
+    case XAxis::Step: return tracks.step();
+    case XAxis::Epoch: return tracks.epoch();
+    case XAxis::Time: break;
+  }
+  return tracks.t_s();
+}
+
+template <typename Columns>
+const Column64& x_column(const Panel& p, const Columns& columns) {
+  switch (x_axis(p)) {
+    case XAxis::Step: return columns.step;
+    case XAxis::Epoch: return columns.epoch;
+    case XAxis::Time: break;
+  }
+  return columns.t_s;
+}
+
+// Where PyTorch ends with the chapters' settings on the real set; nothing to compare with else.
+std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRun& run) {
+  if (run.synthetic()) return {};
+  const std::string& model = run.request().model;
+  const auto at = [&](const char* whose, double accuracy) {
+    return plot::Reference{fmt::format("{}: {:.2f}", whose, accuracy), accuracy, p.ui.theme->muted,
+                           plot::Line::Dotted};
+  };
+  if (model == "resnet18") {
+    return {at("chapter, one GPU", 0.91), at("chapter, two GPUs", 0.73)};
+  }
+  constexpr const char* kPytorch = "PyTorch, chapter's settings";
+  if (model == "lenet") return {at(kPytorch, 0.81)};
+  if (model == "mlp") return {at(kPytorch, 0.85)};
+  if (model == "softmax") return {at(kPytorch, 0.83)};
+  return {};
+}
+
+std::string step_text(const TrainingRun& run, std::size_t i) {
+  const StepColumns& s = run.steps();
+  return fmt::format(
+      "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\n"
+      "batch accuracy {}, learning rate {:.3g}\n{} images/s, {} of training",
+      s.step[i], s.epoch[i], s.loss[i], s.loss_smooth[i], percent(s.accuracy[i]), s.lr[i],
+      format_si(s.images_per_s[i], ""), format_seconds(s.t_s[i]));
+}
+
+std::string epoch_text(const TrainingRun& run, std::size_t i) {
+  const EpochColumns& e = run.epochs();
+  const bool tested = e.test_acc[i] == e.test_acc[i];
+  return fmt::format(
+      "epoch {:.0f}\ntrain loss {:.4f}, accuracy {}\ntest accuracy {}\n"
+      "{} of training, {} images/s",
+      e.epoch[i], e.train_loss[i], percent(e.train_acc[i]), tested ? percent(e.test_acc[i]) : "N/A",
+      format_seconds(e.seconds[i]), format_si(e.images_per_s[i], ""));
+}
+
+// A line of one run over steps or epochs.
+template <typename Columns>
+plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns, const Column64& y,
+                  std::string label) {
+  plot::Series s;
+  // A run's columns lie where they lie as long as the run is kept, and only grow.
+  s.append_key = fmt::format("{}/{}", shown.run->id(), static_cast<const void*>(&y));
+  s.label = std::move(label);
+  s.color = shown.color;
+  s.alpha = shown.newest ? 1 : 0.75F;
+  s.x = x_column(p, columns);
+  s.y = y;
+  const TrainingRun* run = shown.run;
+  s.describe = [run, name = shown.name](std::size_t i) {
+    if constexpr (std::is_same_v<Columns, StepColumns>) {
+      return name + "\n" + step_text(*run, i);
+    } else {
+      return name + "\n" + epoch_text(*run, i);
+    }
+  };
+  return s;
+}
+
+// Raw values behind: thin, pale, out of the legend.
+plot::Series pale(plot::Series s) {
+  s.alpha = 0.3F;
+  s.width = 1;
+  s.in_legend = false;
+  s.label += ", raw";
+  return s;
+}
+
+// What a series is called: the run, where several are on show, and which of its curves.
+std::string label_of(const ShownRun& shown, std::size_t runs, std::string_view curve) {
+  const std::string run = runs > 1 ? shown.name + ", " : std::string();
+  return run + std::string(curve) + (runs > 1 || !shown.run->synthetic() ? "" : ", synthetic");
+}
+
+std::string title_with(const Panel& p, std::string_view text) {
+  const bool synthetic = p.model.runs().back().synthetic();
+  return fmt::format("{}{}", text, synthetic ? "   (synthetic data)" : "");
+}
+
+std::string stacked_text(const TrainingRun& run, std::size_t device, std::size_t i) {
+  const std::vector<DeviceTrack>& all = run.devices().all();
+  const double below = device > 0 ? all[device - 1].stacked[i] : 0;
+  return fmt::format("{}\nstep {:.0f}\n{} images/s, {} of the batch",
+                     lab::to_string(all[device].device), run.devices().step()[i],
+                     format_si(all[device].stacked[i] - below, ""), percent(all[device].shares[i]));
+}
+
+// The devices' parts of the speed, one on top of the other.
+void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Series>& series) {
+  constexpr std::size_t kMostNames = 8;
+  const DeviceTracks& tracks = run.devices();
+  const std::vector<DeviceTrack>& all = tracks.all();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    plot::Series s;
+    // Halving the resolution rewrites the columns.
+    s.append_key = fmt::format("{}/device/{}/{}", run.id(), i, tracks.steps_per_point());
+    s.label = lab::to_string(all[i].device);
+    if (tracks.ranks() > 1) s.label = fmt::format("rank {}, {}", all[i].rank, s.label);
+    if (all.size() > kMostNames) s.group = "devices";
+    s.color = device_color(*p.ui.theme, all[i].device);
+    s.width = 1;
+    s.x = x_column(p, tracks);
+    s.y = s.high = all[i].stacked;
+    s.low = i > 0 ? all[i - 1].stacked : tracks.zeros();
+    s.describe = [&run, i](std::size_t point) { return stacked_text(run, i, point); };
+    series.push_back(std::move(s));
+  }
+}
+
+// A new run that has no step yet leaves the older curves dimmed.
+bool waiting(const Panel& p) {
+  return runs(p, JobKind::Training) && p.model.runs().back().steps().size() == 0;
+}
+
+}  // namespace
+
+void draw_loss_plot(const Panel& p) {
+  Card card(p, "training/loss", title_with(p, "Loss"),
+            {.hint = "Every step, raw and pale; on top the exponential average over about 20 "
+                     "steps, computed from every step."});
+  if (!card) return;
+  std::vector<plot::Series> series;
+  for (const ShownRun& shown : shown_runs(p)) {
+    const StepColumns& s = shown.run->steps();
+    if (shown.newest) series.push_back(pale(line(p, shown, s, s.loss, shown.name)));
+    series.push_back(line(p, shown, s, s.loss_smooth, shown.name));
+  }
+  const bool log = p.view.forms.training.log_loss;
+  const plot::Axes axes{
+      .x = x_of(p),
+      .y = {.label = "loss", .scale = log ? plot::Scale::Log10 : plot::Scale::Linear}};
+  plot::draw(
+      p.ui, "training/plot/loss", axes, series,
+      {.height = 230, .cursor = &p.view.cursor, .empty_text = "No step yet", .dimmed = waiting(p)},
+      p.out);
+}
+
+void draw_accuracy_plot(const Panel& p) {
+  Card card(p, "training/accuracy", title_with(p, "Accuracy"),
+            {.hint = "Training: over the epoch while it learned. Test: after each epoch, on "
+                     "images never trained on. Pale: batches, smoothed."});
+  if (!card) return;
+  std::vector<plot::Series> series;
+  const std::vector<ShownRun> runs = shown_runs(p);
+  for (const ShownRun& shown : runs) {
+    const EpochColumns& e = shown.run->epochs();
+    if (shown.newest) {
+      const StepColumns& s = shown.run->steps();
+      series.push_back(
+          pale(line(p, shown, s, s.accuracy_smooth, label_of(shown, runs.size(), "batches"))));
+    }
+    plot::Series train = line(p, shown, e, e.train_acc, label_of(shown, runs.size(), "train"));
+    train.line = plot::Line::Dashed;
+    series.push_back(std::move(train));
+    plot::Series test = line(p, shown, e, e.test_acc, label_of(shown, runs.size(), "test"));
+    test.marker = plot::Marker::Circle;
+    series.push_back(std::move(test));
+  }
+  const std::vector<plot::Reference> references = published_accuracy(p, p.model.runs().back());
+  const plot::Axes axes{.x = x_of(p), .y = {.label = "accuracy", .max = 1}};
+  plot::draw(p.ui, "training/plot/accuracy", axes, series,
+             {.height = 220,
+              .cursor = &p.view.cursor,
+              .references = references,
+              .empty_text = "No epoch yet",
+              .dimmed = waiting(p)},
+             p.out);
+}
+
+void draw_speed_plot(const Panel& p) {
+  Card card(p, "training/speed", title_with(p, "Images per second"),
+            {.hint = "Images of a step over its time; data reading and evaluation left out. Pale: "
+                     "each step; on top the average over about 20. With several devices their "
+                     "parts are stacked, the last one's edge is the whole."});
+  if (!card) return;
+  std::vector<plot::Series> series;
+  const std::vector<ShownRun> runs = shown_runs(p);
+  for (const ShownRun& shown : runs) {
+    const StepColumns& s = shown.run->steps();
+    const bool stacked = shown.newest && !shown.run->devices().empty();
+    const std::string name = stacked && runs.size() == 1 ? "together" : shown.name;
+    if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, name)));
+    if (stacked) stack_devices(p, *shown.run, series);
+    series.push_back(line(p, shown, s, s.images_per_s_smooth, name));
+  }
+  const plot::Axes axes{.x = x_of(p), .y = {.label = "images/s", .min = 0}};
+  plot::draw(
+      p.ui, "training/plot/speed", axes, series,
+      {.height = 220, .cursor = &p.view.cursor, .empty_text = "No step yet", .dimmed = waiting(p)},
+      p.out);
+}
+
+void draw_seconds_plot(const Panel& p) {
+  Card card(p, "training/seconds", title_with(p, "Seconds per epoch"),
+            {.hint = "Training time of each epoch; evaluation and pauses left out."});
+  if (!card) return;
+  std::vector<plot::Series> series;
+  for (const ShownRun& shown : shown_runs(p)) {
+    const EpochColumns& e = shown.run->epochs();
+    plot::Series s = line(p, shown, e, e.seconds, shown.name);
+    s.x = e.epoch;
+    s.bars = shown.newest;
+    if (!shown.newest) s.marker = plot::Marker::Square;
+    series.push_back(std::move(s));
+  }
+  const plot::Axes axes{.x = {.label = "epoch", .min = 0, .whole = true},
+                        .y = {.label = "time", .unit = "s", .min = 0}};
+  plot::draw(p.ui, "training/plot/seconds", axes, series,
+             {.height = 220, .empty_text = "No epoch yet", .dimmed = waiting(p)}, p.out);
+}
+
+}  // namespace lab::ui

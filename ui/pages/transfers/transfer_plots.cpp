@@ -1,0 +1,201 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compute/core/units.h"
+#include "ui/pages/reference_parts.h"
+#include "ui/pages/transfers/transfer_parts.h"
+#include "ui/plot/plot.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::array<plot::Marker, 5> kMarkers = {plot::Marker::Circle, plot::Marker::Square,
+                                                  plot::Marker::Triangle, plot::Marker::Diamond,
+                                                  plot::Marker::Cross};
+constexpr float kOldAlpha = 0.25F;
+
+bool several_pairs(const TransferResults& results) {
+  return std::any_of(results.cases.begin(), results.cases.end(), [&](const TransferCase& c) {
+    return c.from != results.cases.front().from || c.to != results.cases.front().to;
+  });
+}
+
+// Of what moves within a device the device's own; of what leaves it a shade of that.
+ImU32 pair_color(const Theme& theme, Device from, Device to) {
+  const ImU32 own = device_color(theme, from);
+  return from == to ? own : mix(own, theme.text, 0.5F);
+}
+
+std::string pair_name(const TransferCase& c) {
+  return c.from == c.to ? lab::to_string(c.from)
+                        : fmt::format("{} to {}", lab::to_string(c.from), lab::to_string(c.to));
+}
+
+bool one_thread(const TransferCase& c) {
+  return c.mover == TransferMover::Threads && c.threads == 1;
+}
+bool pageable_with_card(const TransferCase& c) {
+  return c.mover != TransferMover::Threads && c.memory == MemoryKind::Pageable;
+}
+
+// More threads draw a solid line, one thread a dashed one, and so does pageable memory with a card.
+// An operation has its marker, and its colour too unless colours tell devices apart; a kernel's are
+// hollow.
+plot::Series case_series(const Panel& p, const TransferCase& c, bool several, bool old) {
+  plot::Series s;
+  s.label = c.label();
+  s.group = to_string(c.op);  // between whatever devices, with whatever threads
+  s.color = series_color(*p.ui.theme, static_cast<int>(c.op));
+  s.line = one_thread(c) || pageable_with_card(c) ? plot::Line::Dashed : plot::Line::Solid;
+  s.marker = kMarkers[static_cast<std::size_t>(c.op) % kMarkers.size()];
+  s.hollow = c.mover == TransferMover::Kernel;
+  if (several) {
+    s.family = pair_name(c);
+    s.color = pair_color(*p.ui.theme, c.from, c.to);
+    if (c.mover == TransferMover::Threads) {
+      s.hollow = (c.from.index + (c.from == c.to ? 0 : 1)) % 2 == 1;
+    }
+  }
+  if (old) {
+    s.alpha = kOldAlpha;
+    s.in_legend = false;
+    s.marker = plot::Marker::None;
+  }
+  return s;
+}
+
+enum class TransferQuantity { Bandwidth, Time };
+
+// Those with samples, most threads first: the legend shows the solid line of each operation.
+std::vector<const TransferCase*> by_threads(const TransferResults& results) {
+  std::vector<const TransferCase*> cases;
+  for (const TransferCase& c : results.cases) {
+    if (!c.samples.empty()) cases.push_back(&c);
+  }
+  std::stable_sort(cases.begin(), cases.end(),
+                   [](const auto* a, const auto* b) { return a->threads > b->threads; });
+  return cases;
+}
+
+void add_curves(const Panel& p, const TransferResults& results, TransferQuantity figure, bool old,
+                std::vector<plot::Series>& out) {
+  const CacheState cache = results.request.cache;
+  for (const TransferCase* one : by_threads(results)) {
+    const TransferCase& c = *one;
+    plot::Series s = case_series(p, c, several_pairs(results), old);
+    const bool time = figure == TransferQuantity::Time;
+    s.x = c.bytes;
+    s.y = time ? c.time_s : c.gb_per_s;
+    s.low = time ? c.time_low : c.gb_low;
+    s.high = time ? c.time_high : c.gb_high;
+    s.describe = [&c, cache, old](std::size_t i) {
+      return (old ? "previous run\n" : "") + describe(c.samples[i], cache);
+    };
+    out.push_back(std::move(s));
+  }
+}
+
+// The reference's cases, each in the colour of the one it is drawn beside.
+void add_reference(const Panel& p, const ReferenceMachine& machine, const TransferResults& results,
+                   const Overlay<TransferCase>& fitting, TransferQuantity figure,
+                   std::vector<plot::Series>& out) {
+  for (const ReferenceCurve<TransferCase>& curve : fitting.curves) {
+    const TransferCase& there = *curve.there;
+    out.push_back(reference_series(case_series(p, *curve.here, several_pairs(results), false),
+                                   machine, curve, there.bytes,
+                                   figure == TransferQuantity::Time ? there.time_s : there.gb_per_s));
+  }
+}
+
+// `reference` may be null: nothing fits then.
+std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept, TransferQuantity figure,
+                                 const ReferenceResults* reference,
+                                 const Overlay<TransferCase>& fitting) {
+  std::vector<plot::Series> series;
+  if (reference != nullptr) {
+    add_reference(p, reference->machine, shown(kept), fitting, figure, series);
+  }
+  const bool over = kept.previous && !kept.current.empty() && !kept.previous->request.live;
+  if (over) add_curves(p, *kept.previous, figure, true, series);
+  add_curves(p, shown(kept), figure, false, series);
+  if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
+  return series;
+}
+
+// What a dashed line means, where there is one.
+std::string title_with(std::string_view text, const TransferResults& results) {
+  const auto& cases = results.cases;
+  const bool one = std::any_of(cases.begin(), cases.end(), one_thread);
+  const bool pageable = std::any_of(cases.begin(), cases.end(), pageable_with_card);
+  if (!one && !pageable) return std::string(text);
+  return fmt::format("{}   (dashed: {}{}{})", text, one ? "1 thread" : "",
+                     one && pageable ? ", or " : "", pageable ? "pageable memory" : "");
+}
+
+}  // namespace
+
+void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
+  const bool old = is_old(kept);
+  const plot::Axis size{
+      .label = "size of one array", .scale = plot::Scale::Log2, .unit = "B", .binary = true};
+  const plot::Options options{.height = 270,
+                              .grows = true,
+                              .cursor = &p.view.cursor,
+                              .empty_text = "No sample yet",
+                              .dimmed = old};
+  const ReferenceResults* reference = chosen_reference(p);
+  const auto fitting =
+      reference != nullptr ? overlay(*reference, shown(kept)) : Overlay<TransferCase>();
+  Pair pair(p, 680, spare_height(p));
+  pair.next();
+  if (Card card(p, "transfers/bandwidth", title_with("Bandwidth over size", shown(kept)),
+                {.hint = "Bytes moved as STREAM counts them, over the median time. The band spans "
+                         "p10 to p90.",
+                 .dimmed = old});
+      card) {
+    reference_note(p, "transfers/reference_note", fitting.note);
+    plot::Axes axes{.x = size, .y = {.label = "GB/s", .min = 0}};
+    if (towers(fitting, shown(kept).cases, &TransferCase::gb_per_s)) {
+      axes.y = {.label = "GB/s", .scale = plot::Scale::Log10};
+    }
+    plot::draw(p.ui, "transfers/plot/bandwidth", axes,
+               curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
+  }
+  pair.next();
+  if (Card card(p, "transfers/latency", title_with("Time over size", shown(kept)),
+                {.hint = "The median time of one repetition. Flat on the left: the fixed cost; "
+                         "rising on the right: the bandwidth.",
+                 .dimmed = old});
+      card) {
+    const plot::Axes axes{.x = size,
+                          .y = {.label = "time", .scale = plot::Scale::Log10, .unit = "s"}};
+    plot::draw(p.ui, "transfers/plot/latency", axes,
+               curves(p, kept, TransferQuantity::Time, reference, fitting), options, p.out);
+  }
+}
+
+void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
+  const bool old = is_old(kept);
+  Card card(p, "transfers/live_card", "Bandwidth over time",
+            {.extra = spare_height(p),
+             .hint = "The first case, measured again and again until it is stopped.",
+             .dimmed = old});
+  if (!card) return;
+  std::vector<plot::Series> series;
+  for (const TransferCase& c : shown(kept).cases) {
+    plot::Series s = case_series(p, c, several_pairs(shown(kept)), false);
+    s.marker = plot::Marker::None;
+    if (!c.samples.empty()) s.label += ", " + format_bytes(c.samples.back().bytes);
+    s.x = c.live_t_s;
+    s.y = c.live_gb_per_s;
+    series.push_back(std::move(s));
+  }
+  const plot::Axes axes{.x = {.label = "time", .unit = "s"}, .y = {.label = "GB/s", .min = 0}};
+  plot::draw(p.ui, "transfers/plot/live", axes, series,
+             {.height = 320, .grows = true, .empty_text = "No sample yet", .dimmed = old}, p.out);
+}
+
+}  // namespace lab::ui

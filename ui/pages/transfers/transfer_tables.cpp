@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/core/units.h"
+#include "ui/pages/transfers/transfer_parts.h"
+#include "ui/widgets/item.h"
+#include "ui/widgets/tooltip.h"
+
+namespace lab::ui {
+namespace {
+
+double best_of_all(const TransferResults& results, const std::vector<Device>& devices) {
+  double best = 0;
+  for (const Device from : devices) {
+    for (const Device to : devices) {
+      best = std::max(best, results.best_copy_gb_per_s(from, to).value_or(0));
+    }
+  }
+  return best;
+}
+
+void matrix_cell(const Panel& p, const TransferResults& results, Device from, Device to, ImVec2 min,
+                 ImVec2 max, double best) {
+  const Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const std::optional<double> value = results.best_copy_gb_per_s(from, to);
+  const float share = value && best > 0 ? static_cast<float>(*value / best) : 0;
+  const ImU32 fill = mix(ui.theme->raised, ui.theme->accent, 0.65F * share);
+  list->AddRectFilled(min, max, styled(fill), ui.px(4));
+  const std::string text = value ? fmt::format("{:.3g}", *value) : "";
+  const ImVec2 size = text_size(ui.fonts.caption, text);
+  draw_text_fitted(
+      list, ui.fonts.caption,
+      {std::max(min.x + 2, (min.x + max.x - size.x) / 2), (min.y + max.y - size.y) / 2},
+      max.x - min.x - 4, ui.theme->text, text);
+  hint_at(p.ui, min, max,
+          value ? fmt::format("From {} to {}: {}, the best copy measured", lab::to_string(from),
+                              lab::to_string(to), gb_per_s_text(*value))
+                : fmt::format("From {} to {}: no copy measured", lab::to_string(from),
+                              lab::to_string(to)));
+}
+
+std::string spread_text(const Timing& t) {
+  if (t.median_s <= 0) return "N/A";
+  return fmt::format("{:.1f} %", 100 * (t.p90_s - t.p10_s) / t.median_s);
+}
+
+void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool wide) {
+  for (const TransferSample& s : c.samples) {
+    table_row(p.ui);
+    cell(p.ui, c.label(), describe(s, cache));
+    cell(p.ui, format_bytes(s.bytes));
+    cell(p.ui, gb_per_s_text(s.gb_per_s));
+    if (wide) {
+      cell(p.ui, format_seconds(s.time.median_s));
+      cell(p.ui, std::to_string(s.time.n));
+      cell(p.ui, spread_text(s.time));
+    }
+    cell(p.ui,
+         s.time.unstable ? "unstable"
+         : s.verified    ? "verified"
+                         : "not verified",
+         s.time.unstable ? "The time ended before the spread fell under 2 %."
+                         : "The result was compared with what it must be.");
+  }
+}
+
+}  // namespace
+
+void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
+  const std::vector<Device>& devices = p.model.devices();
+  constexpr std::size_t kMost = 32;
+  if (devices.size() < 2 || devices.size() > kMost) return;
+  Card card(p, "transfers/matrix_card", "Copies between devices, GB/s",
+            {.hint = "Rows: read from; columns: written to. The fastest size and thread count.",
+             .dimmed = is_old(kept)});
+  if (!card) return;
+  Ui& ui = p.ui;
+  const TransferResults& results = shown(kept);
+  const double best = best_of_all(results, devices);
+  const float label = ui.px(56);
+  const auto n = static_cast<float>(devices.size());
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float cell_width = std::min(ui.px(90), (width - label) / n);
+  const float cell_height = ui.px(28);
+  const Item item = control("transfers/matrix", {label + cell_width * n, cell_height * (n + 1)});
+  if (!item.visible) return;
+  record(ui, item, "transfers/matrix", "matrix", "copies between devices");
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (std::size_t row = 0; row < devices.size(); ++row) {
+    const auto r = static_cast<float>(row);
+    const float y = item.min.y + cell_height * (r + 1);
+    const std::string name = lab::to_string(devices[row]);
+    draw_text(list, ui.fonts.caption, {item.min.x, y + ui.px(7)}, ui.theme->muted, name);
+    draw_text_fitted(list, ui.fonts.caption,
+                     {item.min.x + label + cell_width * r + 2, item.min.y + ui.px(7)},
+                     cell_width - 4, ui.theme->muted, name);
+    for (std::size_t column = 0; column < devices.size(); ++column) {
+      const float x = item.min.x + label + cell_width * static_cast<float>(column);
+      matrix_cell(p, results, devices[row], devices[column], {x + 1, y + 1},
+                  {x + cell_width - 1, y + cell_height - 1}, best);
+    }
+  }
+}
+
+void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept) {
+  const TransferResults& results = shown(kept);
+  const bool any = std::any_of(results.cases.begin(), results.cases.end(),
+                               [](const TransferCase& c) { return c.fit.has_value(); });
+  if (!any && results.payoffs.empty()) return;
+  Card card(p, "transfers/fits", "What a transfer costs",
+            {.hint = "time = fixed cost + bytes / bandwidth, fitted over the sizes measured.",
+             .dimmed = is_old(kept)});
+  if (!card) return;
+  for (const TransferCase& c : results.cases) {
+    if (!c.fit) continue;
+    body(p.ui, fmt::format("{}: {}", c.label(), sentence(*c.fit)));
+    hint(p.ui,
+         fmt::format("Fit over {} sizes; r² of log time {:.3f}.", c.samples.size(), c.fit->r2));
+  }
+  for (const TransferPayoff& payoff : results.payoffs) {
+    body(p.ui, in_words(payoff));
+    hint(p.ui, "Copied there and back, and a pass costs what a copy costs on each side.");
+  }
+}
+
+void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept) {
+  const TransferResults& results = shown(kept);
+  Card card(p, "transfers/table_card", "", {.dimmed = is_old(kept)});
+  if (!card) return;
+  foldout(p.ui, "transfers/show_table", "All samples, and what was skipped",
+          p.view.forms.transfers.show_table);
+  if (!p.view.forms.transfers.show_table) return;
+  const bool wide = width_left(p) > 640;
+  std::vector<Column> columns = {{"Case", 2, false, {}},
+                                 {"Size", 1, true, "Of one array."},
+                                 {"Bandwidth", 1.2F, true, "Bytes moved over the median time."}};
+  if (wide) {
+    columns.push_back({"Median", 1, true, "Of the repetitions' times."});
+    columns.push_back({"n", 0.6F, true, "Timed repetitions, warm-up not counted."});
+    columns.push_back({"p10 to p90", 1, true, "Spread of the times, in share of the median."});
+  }
+  columns.push_back({"State", 1, false, {}});
+  if (begin_table(p.ui, "transfers/table", columns)) {
+    for (const TransferCase& c : results.cases) {
+      sample_lines(p, c, results.request.cache, wide);
+    }
+    end_table(p.ui);
+  }
+  for (const Skipped& s : results.skipped) {
+    muted(p.ui, fmt::format("Skipped {}: {}", s.what, s.reason));
+  }
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,144 @@
+// What moving bytes costs: a sweep over size, or one case repeated over time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compute/core/units.h"
+#include "ui/pages/panel.h"
+#include "ui/pages/reference_parts.h"
+#include "ui/pages/transfers/transfer_parts.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::array<const char*, 8> kOpHints = {
+    "Sums an array: 1 read an element.",
+    "Fills an array: 1 write an element.",
+    "c = a: 1 read and 1 write an element.",
+    "a = b + s * c: 2 reads and 1 write an element.",
+    "Copies to and from a card at the same time.",
+    "The same bytes in 32 copies instead of one: what many small copies cost.",
+    "A kernel follows a random cycle: the time of one read that waits for the one before.",
+    "Copies in and out while a kernel runs, as a timeline of streams."};
+constexpr std::array<const char*, 8> kOpNames = {"Read",      "Write",  "Copy",    "Triad",
+                                                 "Both ways", "Pieces", "Latency", "Overlap"};
+constexpr std::array<const char*, 8> kOpPaths = {
+    "transfers/op/read", "transfers/op/write",  "transfers/op/copy",  "transfers/op/triad",
+    "transfers/op/both", "transfers/op/pieces", "transfers/op/chase", "transfers/op/overlap"};
+
+const std::vector<std::string>& cache_names() {
+  static const std::vector<std::string> kNames = {"Warm", "Cold"};
+  return kNames;
+}
+
+void clamp_choice(int& choice, std::size_t choices) {
+  choice = std::clamp(choice, 0, static_cast<int>(choices) - 1);
+}
+
+void device_fields(const Panel& p, Fields& fields, TransferForm& form) {
+  std::vector<std::string> devices = device_names(p.model.machine());
+  devices.insert(devices.begin(), "every device");
+  clamp_choice(form.from, devices.size());
+  clamp_choice(form.to, devices.size());
+  if (devices.size() <= 2) return;  // one device: nothing to choose
+  fields.next();
+  combo(p.ui, "transfers/from", "From", devices, form.from, "Where the bytes are read.");
+  fields.next();
+  combo(p.ui, "transfers/to", "To", devices, form.to, "Where the bytes are written.");
+}
+
+void tick_boxes(const Panel& p, TransferForm& form) {
+  for (std::size_t i = 0; i < transfer_ops(p.model.machine()); i += 2) {
+    Row row(p.ui, {1, 1});
+    for (std::size_t j = i; j < i + 2; ++j) {
+      row.next();
+      checkbox(p.ui, kOpPaths[j], kOpNames[j], form.ops[j], kOpHints[j]);
+    }
+  }
+  Row row(p.ui, {1, 1});
+  row.next();
+  checkbox(p.ui, "transfers/one_thread", "One thread", form.one_thread,
+           "Measures with a single thread: what one core can move.");
+  row.next();
+  checkbox(p.ui, "transfers/all_threads", "All threads", form.all_threads,
+           "Measures with all threads of the device: what the memory can move.");
+}
+
+void transfers_form(const Panel& p) {
+  TransferForm& form = p.view.forms.transfers;
+  Card card(p, "transfers/form", "Transfers", {.least = form_height(p)});
+  if (!card) return;
+  room_for_actions(p);
+  {
+    Fields fields(p);
+    device_fields(p, fields, form);
+    fields.next();
+    input_text(p.ui, "transfers/sizes", "Sizes of one array", form.sizes,
+               "Powers of two from..to, or a list with commas: 4KiB,1MiB.", "1KiB..1GiB");
+    fields.next();
+    segmented(p.ui, "transfers/cache", "Cache before each repetition", cache_names(), form.cache,
+              "Warm: the data may still be in the cache. Cold: it was flushed.");
+    fields.next();
+    input_number(p.ui, "transfers/budget", "Time for one case", form.budget_s,
+                 {.min = 0.01,
+                  .max = 60,
+                  .step = 0.1,
+                  .unit = "s",
+                  .hint = "Repeats until the median's spread is under 2 % or this time is over."});
+    reference_field(p, fields, "transfers/reference");
+  }
+  tick_boxes(p, form);
+  const MachineInfo& machine = p.model.machine();
+  const std::string error = complaint([&] { return to_command(form, machine, false); });
+  if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
+  form_actions(p, 260, [&] {
+    Row row(p.ui, {1, 1});
+    row.next();
+    if (start_button(p, "transfers/run", "Run sweep", error, true)) {
+      send(p, to_command(form, machine, false));
+    }
+    row.next();
+    if (start_button(p, "transfers/live", "Run live", error, false)) {
+      send(p, to_command(form, machine, true));
+    }
+  });
+}
+
+void transfer_results(const Panel& p) {
+  outcome_box(p, JobKind::Transfers, "transfers");
+  const Kept<TransferResults>& kept = p.model.transfers();
+  if (shown(kept).empty()) {
+    Card card(p, "transfers/nothing", "", {.extra = spare_height(p)});
+    if (!card) return;
+    if (runs(p, JobKind::Transfers)) {
+      muted(p.ui, "The first case is being verified and measured; it appears here at once.");
+    } else if (empty_page(p, "transfers/empty",
+                          "Nothing has been moved yet. A sweep measures each size, verifies it, "
+                          "and fits what a transfer costs.",
+                          "Run sweep")) {
+      const TransferForm& form = p.view.forms.transfers;
+      const MachineInfo& machine = p.model.machine();
+      const bool fits = complaint([&] { return to_command(form, machine, false); }).empty();
+      send(p, to_command(fits ? form : TransferForm{}, machine, false));
+    }
+    return;
+  }
+  if (shown(kept).request.live) {
+    draw_live_transfers(p, kept);
+  } else {
+    draw_transfer_curves(p, kept);
+    draw_transfer_matrix(p, kept);
+    draw_transfer_timelines(p, kept);
+    draw_transfer_sentences(p, kept);
+  }
+  draw_transfer_table(p, kept);
+}
+
+}  // namespace
+
+void draw_transfers_page(const Panel& p) {
+  draw_form_and_results(p, transfers_form, transfer_results);
+}
+
+}  // namespace lab::ui

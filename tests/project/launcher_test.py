@@ -32,9 +32,10 @@ class Launcher(unittest.TestCase):
 
     def configured(self, **variables):
         """The options of each configuration that `./lab version` caused."""
-        ours = ("CI", "LAB_PRESET", "LAB_CUDA_ARCHITECTURES")
+        ours = ("CI", "LAB_PRESET", "LAB_CUDA", "LAB_CUDA_ARCHITECTURES")
         environment = {name: value for name, value in os.environ.items() if name not in ours}
-        environment |= {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LAB_SKIP_PACKAGES": "1"}
+        environment |= {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LAB_SKIP_PACKAGES": "1",
+                        "LAB_PCI_DEVICES": str(self.folder / "pci")}
         asked = self.folder / "configured"
         asked.unlink(missing_ok=True)
         done = subprocess.run([self.folder / "lab", "version"], env=environment | variables,
@@ -42,18 +43,32 @@ class Launcher(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "version\n"), done.stderr)
         return [line.split()[2:] for line in asked.read_text().splitlines()] if asked.exists() else []
 
-    def test_a_person(self):
+    def plug_in(self, slot, vendor, pci_class):
+        device = self.folder / "pci" / slot
+        device.mkdir(parents=True)
+        (device / "vendor").write_text(vendor + "\n")
+        (device / "class").write_text(pci_class + "\n")
+
+    def test_without_a_gpu_the_cuda_half_is_left_out(self):
+        self.plug_in("0000:00:02.0", "0x8086", "0x030000")  # Intel's graphics
+        self.plug_in("0000:01:00.1", "0x10de", "0x040300")  # NVIDIA's audio
+        self.assertEqual(self.configured(), [["-DLAB_CUDA=OFF"]])
+        self.assertEqual(self.configured(), [])
+        self.assertEqual(self.configured(LAB_CUDA="ON"), [["-DLAB_CUDA=ON"]])
+
+    def test_with_a_gpu_it_is_built_where_cmake_finds_the_toolkit(self):
+        self.plug_in("0000:01:00.0", "0x10de", "0x030200")
         self.assertEqual(self.configured(), [[]])
         self.assertEqual(self.configured(), [])
         self.assertEqual(self.configured(LAB_CUDA_ARCHITECTURES="80-real;89-real"),
                          [["-DLAB_CUDA_ARCHITECTURES=80-real;89-real"]])
         self.assertEqual(self.configured(LAB_CUDA_ARCHITECTURES="80-real;89-real"), [])
+        self.assertEqual(self.configured(LAB_CUDA="OFF"), [["-DLAB_CUDA=OFF"]])
 
-    def test_ci(self):
+    def test_ci_makes_warnings_errors(self):
+        self.plug_in("0000:01:00.0", "0x10de", "0x030200")
         self.assertEqual(self.configured(CI="true"), [["-DLAB_WERROR=ON"]])
         self.assertEqual(self.configured(CI="true"), [])
-        self.assertEqual(self.configured(CI="true", LAB_CUDA_ARCHITECTURES="80-real"),
-                         [["-DLAB_WERROR=ON", "-DLAB_CUDA_ARCHITECTURES=80-real"]])
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 #include "app/headless/json_lines.h"
 #include "app/ranks/together.h"
 #include "app/run_window.h"
+#include "compute/device/simd_level.h"
 #include "compute/ranks/rank_session.h"
 #include "compute/run/lab_clock.h"
 #include "compute/types/error.h"
@@ -100,6 +101,7 @@ class Process {
 
  private:
   int execute(const Invocation& invocation, RankSession& session) {
+    if (!std::holds_alternative<HelpOptions>(invocation)) simd_cap();  // an unknown one is refused
     return std::visit(Run{console_, interrupt_, session}, invocation);
   }
 

@@ -102,6 +102,7 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
     info.device = cpu(i);
     info.simd = simd.name;
     info.simd_detail = simd.detail;
+    info.simd_cap = simd.cap;
     info.clock_max_mhz = max_clock_mhz(info.cores);
     info.memory_total_bytes = memory.total_bytes;
     info.memory_limit_bytes = usable / devices;

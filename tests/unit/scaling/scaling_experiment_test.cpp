@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <map>
 #include <tuple>
 
@@ -220,8 +219,8 @@ TEST(ScalingExperiment, CancelsInTheMiddle) {
   test::Probe probe(2);
   StartScaling request = small_request();
   request.steps = 100000;
-  EXPECT_EQ(probe.run_and_stop(*make_scaling_experiment(request), std::chrono::milliseconds(500)),
-            Errc::Cancelled);
+  test::message_of([&] { probe.run_until<Progress>(*make_scaling_experiment(request), 2); },
+                   Errc::Cancelled);
   EXPECT_TRUE(probe.machine.at(cpu(0)).memory().list().empty());
   EXPECT_TRUE(probe.machine.at(cpu(1)).memory().list().empty());
 }

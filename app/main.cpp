@@ -21,10 +21,11 @@
 #include "app/headless/json_lines.h"
 #include "app/headless/ranks/together.h"
 #include "app/run_window.h"
-#include "compute/train/ranks/rank_session.h"
-#include "compute/run/lab_clock.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/machine/simd_level.h"
+#include "compute/run/lab_clock.h"
+#include "compute/train/ranks/rank_session.h"
 
 namespace lab::app {
 namespace {
@@ -100,6 +101,7 @@ class Process {
 
  private:
   int execute(const Invocation& invocation, RankSession& session) {
+    if (!std::holds_alternative<HelpOptions>(invocation)) simd_cap();  // an unknown one is refused
     return std::visit(Run{console_, interrupt_, session}, invocation);
   }
 

@@ -30,7 +30,13 @@ struct Targets {
 
 void declare(CLI::App& app, Targets& t) {
   app.require_subcommand(0, 1);
-  app.footer("Without a command the window opens. 'device-lab COMMAND --help' lists its options.");
+  app.footer(
+      "Without a command the window opens. 'device-lab COMMAND --help' lists its options.\n\n"
+      "Environment:\n"
+      "  LAB_SIMD=scalar|sse4|avx2|avx512\n"
+      "      Most that the lab's own kernels use of the processor's vector instructions; default:\n"
+      "      all. oneDNN and OpenBLAS have caps of their own: ONEDNN_MAX_CPU_ISA and\n"
+      "      OPENBLAS_CORETYPE.");
   add_window_options(app, t.window);
   add_devices_options(*app.add_subcommand("devices", "What computes here, and how busy it is"),
                       t.devices);

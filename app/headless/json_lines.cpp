@@ -343,6 +343,8 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
             {"device", to_string(info.device)},
             {"name", info.name},
             {"simd", info.simd},
+            {"simd_detail", info.simd_detail},
+            {"simd_cap", info.simd_cap.empty() ? Json() : Json(info.simd_cap)},
             {"cores", info.cores},
             {"threads", info.threads},
             {"packages", info.packages},

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "compute/core/error.h"
 #include "compute/machine/card_info.h"
 #include "compute/machine/control_group.h"
 #include "compute/machine/cpu_topology.h"
@@ -16,7 +17,6 @@
 #include "compute/machine/nvidia_probe.h"
 #include "compute/machine/simd_level.h"
 #include "compute/machine/system_files.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {
@@ -102,6 +102,7 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
     info.device = cpu(i);
     info.simd = simd.name;
     info.simd_detail = simd.detail;
+    info.simd_cap = simd.cap;
     info.clock_max_mhz = max_clock_mhz(info.cores);
     info.memory_total_bytes = memory.total_bytes;
     info.memory_limit_bytes = usable / devices;

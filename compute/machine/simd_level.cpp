@@ -1,12 +1,69 @@
 #include "compute/machine/simd_level.h"
 
+#include <fmt/format.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
 #include <vector>
 
+#include "compute/core/error.h"
+
 namespace lab {
+namespace {
+
+constexpr std::array<std::string_view, 4> kTiers = {"scalar", "sse4", "avx2", "avx512"};
+
+const char* lab_simd() {
+  return std::getenv("LAB_SIMD");  // NOLINT(concurrency-mt-unsafe)
+}
+
+// What dispatch may take now. Without a cap SupportedTargets() detects anew and leaves what it
+// found as the choice, so what it returns is made the choice again.
+std::int64_t supported_targets() {
+  const std::int64_t targets = hwy::SupportedTargets();
+  hwy::GetChosenTarget().Update(targets);
+  return targets;
+}
+
+// The instruction set that dispatch takes. Highway's better targets have lower bits.
+std::int64_t chosen_target() {
+  const std::int64_t targets = supported_targets() & HWY_TARGETS;
+  return targets == 0 ? HWY_STATIC_TARGET : targets & -targets;
+}
 
 #if defined(__x86_64__)
 
-namespace {
+// Highway's targets above `tier`.
+std::int64_t targets_above(SimdTier tier) {
+  switch (tier) {
+    case SimdTier::Scalar: return (1LL << (HWY_HIGHEST_TARGET_BIT_X86 + 1)) - 1;
+    case SimdTier::Sse4: return HWY_SSE4 - 1;
+    case SimdTier::Avx2: return HWY_AVX2 - 1;
+    case SimdTier::Avx512: break;
+  }
+  return 0;
+}
+
+// DisableTargets() alone does not hold: each SupportedTargets() detects anew and leaves all that
+// the processor has as the choice. What is set "for test" is taken without detection.
+void cap_dispatch(SimdTier tier) {
+  const std::int64_t above = targets_above(tier);
+  if (above == 0) return;
+  const std::int64_t left = hwy::SupportedTargets() & ~above;
+  hwy::DisableTargets(above);
+  hwy::SetSupportedTargetsForTest(left == 0 ? HWY_STATIC_TARGET : left);
+}
+
+SimdTier used_tier() {
+  const std::int64_t target = chosen_target();
+  if (target < HWY_AVX2) return SimdTier::Avx512;
+  if (target == HWY_AVX2) return SimdTier::Avx2;
+  return target <= HWY_SSE4 ? SimdTier::Sse4 : SimdTier::Scalar;
+}
 
 std::string with_extras(const std::string& name, const std::vector<std::string>& extras) {
   std::string text = name;
@@ -17,42 +74,148 @@ std::string with_extras(const std::string& name, const std::vector<std::string>&
   return text;
 }
 
-}  // namespace
+struct Processor {
+  SimdTier best;
+  SimdLevel level;
+};
 
-SimdLevel simd_level() {
+Processor processor() {
   __builtin_cpu_init();
   std::vector<std::string> extras;
-  const auto finish = [&](const std::string& name) {
-    return SimdLevel{name, with_extras(name, extras)};
+  const auto finish = [&](SimdTier best, const std::string& name) {
+    return Processor{best, {name, with_extras(name, extras), {}}};
   };
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512cd")) {
     if (__builtin_cpu_supports("avx512bf16")) extras.emplace_back("BF16");
     if (__builtin_cpu_supports("avx512vnni")) extras.emplace_back("VNNI");
-    return finish("AVX-512");
+    return finish(SimdTier::Avx512, "AVX-512");
   }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     extras.emplace_back("FMA");
-    return finish("AVX2");
+    return finish(SimdTier::Avx2, "AVX2");
   }
-  if (__builtin_cpu_supports("avx")) return finish("AVX");
-  if (__builtin_cpu_supports("sse4.2")) return finish("SSE4.2");
-  return finish("SSE2");
+  if (__builtin_cpu_supports("avx")) return finish(SimdTier::Sse4, "AVX");
+  if (__builtin_cpu_supports("sse4.2")) return finish(SimdTier::Sse4, "SSE4.2");
+  return finish(SimdTier::Scalar, "SSE2");
 }
 
-#elif defined(__aarch64__)
+bool has_avx512_bf16() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") > 0 && __builtin_cpu_supports("avx512bw") > 0 &&
+         __builtin_cpu_supports("avx512vl") > 0 && __builtin_cpu_supports("avx512bf16") > 0;
+}
+
+#else
+
+void cap_dispatch(SimdTier) {}
+
+bool has_avx512_bf16() {
+  return false;
+}
+
+#endif
+
+const char* name_of(SimdTier tier) {
+  switch (tier) {
+    case SimdTier::Sse4: return "SSE4.2";
+    case SimdTier::Avx2: return "AVX2";
+    case SimdTier::Avx512: return "AVX-512";
+    case SimdTier::Scalar: break;
+  }
+  constexpr bool kPortable = HWY_STATIC_TARGET == HWY_SCALAR || HWY_STATIC_TARGET == HWY_EMU128;
+  return kPortable ? "scalar" : hwy::TargetName(HWY_STATIC_TARGET);
+}
+
+}  // namespace
+
+const char* to_string(SimdTier tier) {
+  return kTiers[static_cast<std::size_t>(tier)].data();
+}
+
+std::optional<SimdTier> parse_simd_cap(const char* text) {
+  if (text == nullptr || *text == '\0') return {};
+  const auto found = std::find(kTiers.begin(), kTiers.end(), std::string_view(text));
+  if (found != kTiers.end()) return static_cast<SimdTier>(found - kTiers.begin());
+  throw Error(Errc::Usage,
+              fmt::format("LAB_SIMD is '{}', which is no SIMD level; set it to scalar, sse4, avx2 "
+                          "or avx512, or unset it",
+                          text));
+}
+
+std::optional<SimdTier> simd_cap() {
+  return parse_simd_cap(lab_simd());
+}
+
+SimdLevel describe_simd(SimdTier used, SimdTier best, const SimdLevel& processor,
+                        std::optional<SimdTier> cap) {
+  if (!cap) return processor;
+  const char* value = to_string(*cap);
+  if (*cap < best) {
+    return {name_of(used),
+            fmt::format("{} (capped by LAB_SIMD; the processor has {})", name_of(used),
+                        processor.detail),
+            value};
+  }
+  if (*cap > best) {
+    return {processor.name,
+            fmt::format("{} (LAB_SIMD={} changes nothing: the processor has no {})",
+                        processor.detail, value, name_of(*cap)),
+            value};
+  }
+  return {processor.name, fmt::format("{} (LAB_SIMD={})", processor.detail, value), value};
+}
+
+#if defined(__x86_64__)
 
 SimdLevel simd_level() {
-  return {"NEON", "NEON"};
+  const std::optional<SimdTier> cap = simd_cap();
+  const auto [best, level] = processor();
+  return describe_simd(used_tier(), best, level, cap);
 }
 
 #else
 
 SimdLevel simd_level() {
-  return {"none", "none that the lab knows of"};
+#if defined(__aarch64__)
+  SimdLevel level{"NEON", "NEON", {}};
+#else
+  SimdLevel level{"none", "none that the lab knows of", {}};
+#endif
+  if (const std::optional<SimdTier> cap = simd_cap()) {
+    level.cap = to_string(*cap);
+    level.detail += fmt::format(" (LAB_SIMD={} changes nothing: it caps x86-64 alone)", level.cap);
+  }
+  return level;
 }
 
 #endif
 
+const char* simd_target() {
+  const std::int64_t targets = supported_targets();
+  return hwy::TargetName(targets & -targets);
+}
+
+std::string why_no_avx512_bf16() {
+  if (!has_avx512_bf16()) return "the processor has none";
+  const SimdTier cap = simd_cap().value_or(SimdTier::Avx512);
+  return cap == SimdTier::Avx512 ? "" : fmt::format("LAB_SIMD={} excludes them", to_string(cap));
+}
+
 }  // namespace lab
+
+// Highway keeps the target of the first dispatch, so the cap comes before it. An unknown value is
+// left for simd_cap() to report where an error can be shown. The name keeps this file linked into
+// every program with kernels: compute/device/CMakeLists.txt asks for it.
+extern "C" {
+extern const bool lab_simd_cap_is_applied;
+const bool lab_simd_cap_is_applied = [] {
+  try {
+    if (const auto cap = lab::simd_cap()) lab::cap_dispatch(*cap);
+    return true;
+  } catch (const lab::Error&) {
+    return false;
+  }
+}();
+}

@@ -99,6 +99,12 @@ class Setup:
                          f"{outcome.detail}")
         return outcomes
 
+    def need_bf16_instructions(self):
+        """The bars for bf16 are those of processors that multiply it themselves."""
+        simd = objects(run([self.program, "devices", "--json"])[0])[0]
+        if simd["simd"] != "AVX-512" or "BF16" not in simd["simd_detail"]:
+            raise NotRun(f"the lab uses no AVX512-BF16 here: {simd['simd_detail']}")
+
     def _need(self, targets):
         for target in targets:
             if target in self.unbuilt:
@@ -184,12 +190,13 @@ class GemmPeak(Row):
 
 
 class Bf16Gemm(Row):
-    targets = ("bench_gemm_shapes",)
+    targets = ("bench_gemm_shapes", "device-lab")
 
     def lines(self):
         return [Outcome("bf16 matmul / own f32 best at 2048", 1.6, "1.9")]
 
     def fill(self, setup, outcome):
+        setup.need_bf16_instructions()
         (one,) = setup.gemm([cube(2048)], "--bf16")
         gflops = [2e-9 * 2048**3 / statistics.median(one[name]) for name in ("lab_bf16_s", "lab_s")]
         outcome.set(ratios(one["lab_s"], one["lab_bf16_s"]),
@@ -214,6 +221,8 @@ class Training(Row):
         work = next(w for w in self.works
                     if self.title.format(batch=w.split()[-1]) == outcome.work)
         names = setup.layouts(self.peers) if self.peers else [LAB]
+        if self.ours == BF16:
+            setup.need_bf16_instructions()
         race = setup.race(work)
         theirs = race.fastest(names)
         detail = [f"{name} {race.images_per_s(name):.0f}" for name in [self.ours, *names]]

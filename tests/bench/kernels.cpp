@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "compute/core/error.h"
+
 namespace lab::bench {
 namespace {
 
@@ -15,7 +17,15 @@ class Entry final : public benchmark::internal::Benchmark {
  public:
   Entry(const std::string& name, std::function<void(benchmark::State&)> run)
       : Benchmark(name.c_str()), run_(std::move(run)) {}
-  void Run(benchmark::State& state) override { run_(state); }
+  // What this processor or a library cannot compute is skipped with its reason.
+  void Run(benchmark::State& state) override {
+    try {
+      run_(state);
+    } catch (const Error& error) {
+      if (error.code() != Errc::Unsupported) throw;
+      state.SkipWithError(error.what());
+    }
+  }
 
  private:
   const std::function<void(benchmark::State&)> run_;

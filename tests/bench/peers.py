@@ -10,7 +10,7 @@ import tempfile
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-THREADS = 2
+THREADS = min(2, len(os.sched_getaffinity(0)))
 BATCHES = 10  # in device-lab's synthetic training set
 
 

@@ -240,6 +240,10 @@ def main():
     mpi = has_mpi(program)
     programs = build(program, mpi)
     bench = Bench(program, rounds=1 if args.quick else 3, steps=6 if args.quick else 12)
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        sys.exit("scaling.py: one core here; give it two")
+    os.sched_setaffinity(0, cores[:2])  # two devices of a core each, and ranks of one
     if not mpi:
         rows["ranks"].skip("built without MPI, or no mpirun")
         rows["all-reduce"].skip("built without MPI, or no mpirun")

@@ -1,9 +1,8 @@
 #pragma once
 // Runs one experiment on the calling thread and keeps what it reports.
-#include <chrono>
 #include <exception>
+#include <functional>
 #include <iterator>
-#include <optional>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "compute/run/experiment.h"
 #include "compute/run/run_context.h"
 #include "compute/tensor/tensor_store.h"
-#include "compute/core/error.h"
 
 namespace lab::test {
 
@@ -34,36 +32,18 @@ struct Probe {
     events = channel.drain();
   }
 
-  // Runs it and requests a stop in the middle; the code of the error that it ends with, none when
-  // it runs to its end.
-  std::optional<Errc> run_and_stop(Experiment& experiment, std::chrono::milliseconds after) {
-    const std::jthread stopper([&] {
-      std::this_thread::sleep_for(after);
-      stop.request_stop();
-    });
-    try {
-      run(experiment);
-      return {};
-    } catch (const Error& error) {
-      return error.code();
-    }
-  }
-
-  // As `run`, with a stop requested as soon as `count` events of a kind were reported, however long
-  // that takes here.
-  template <typename T>
-  void run_until(Experiment& experiment, std::size_t count) {
+  // As `run`, with a stop requested as soon as `enough` accepts an event, however long that takes
+  // here.
+  void run_until(Experiment& experiment, const std::function<bool(const Event&)>& enough) {
     std::vector<Event> read;
     std::exception_ptr thrown;
     {
       const std::jthread reader([&](const std::stop_token& over) {
-        std::size_t found = 0;
         while (!over.stop_requested()) {
           for (Event& e : channel.wait_and_drain(0.02)) {
-            if (std::holds_alternative<T>(e.payload)) ++found;
+            if (enough(e)) stop.request_stop();
             read.push_back(std::move(e));
           }
-          if (found >= count) stop.request_stop();
         }
       });
       try {
@@ -74,6 +54,16 @@ struct Probe {
     }
     events.insert(events.begin(), std::move_iterator(read.begin()), std::move_iterator(read.end()));
     if (thrown) std::rethrow_exception(thrown);
+  }
+
+  // The same with `count` events of a kind.
+  template <typename T>
+  void run_until(Experiment& experiment, std::size_t count) {
+    std::size_t found = 0;
+    run_until(experiment, [&](const Event& e) {
+      if (std::holds_alternative<T>(e.payload)) ++found;
+      return found >= count;
+    });
   }
 
   template <typename T>

@@ -9,22 +9,30 @@
 
 namespace lab::test {
 
-// While it lives, Highway's dynamic dispatch takes the kernels of `target` alone.
+// While it lives, Highway's dynamic dispatch takes the kernels of `target` alone. Afterwards it
+// takes what this process began with: what the processor has and LAB_SIMD allows.
 class SimdTargetCap {
  public:
-  explicit SimdTargetCap(std::int64_t target) { choose(target); }
-  ~SimdTargetCap() { choose(0); }  // 0: whatever the processor has
+  explicit SimdTargetCap(std::int64_t target) {
+    all();
+    choose(target);
+  }
+  ~SimdTargetCap() { choose(all()); }
   SimdTargetCap(const SimdTargetCap&) = delete;
   SimdTargetCap& operator=(const SimdTargetCap&) = delete;
 
  private:
+  static std::int64_t all() {
+    static const std::int64_t kAll = hwy::SupportedTargets();
+    return kAll;
+  }
   static void choose(std::int64_t target) {
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   }
 };
 
-// Best first: on x86 AVX-512 (AVX3_DL, AVX3), AVX2, SSE4, SSSE3.
+// Best first: on x86 AVX-512 (AVX3_DL, AVX3), AVX2, SSE4, SSSE3; none above LAB_SIMD.
 inline std::vector<std::int64_t> simd_targets() {
   return hwy::SupportedAndGeneratedTargets();
 }

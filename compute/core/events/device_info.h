@@ -22,6 +22,7 @@ struct DeviceInfo {
   std::string name;                                // "AMD EPYC", "NVIDIA H200"
   std::string simd;                                // "AVX-512", "AVX2", ... ; empty for GPUs
   std::string simd_detail;                         // "AVX-512 with BF16 and VNNI"
+  std::string simd_cap;                            // LAB_SIMD: "avx2", ... ; empty where unset
   std::vector<int> cores;                          // operating-system numbers of the device's cores
   std::vector<std::vector<int>> hardware_threads;  // of each core, operating-system numbers
   int threads = 0;                                 // worker threads the lab uses there

@@ -5,11 +5,12 @@
 #include <string_view>
 
 #include "compute/experiments/matmul/bandwidth.h"
-#include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/experiments/matmul/cpu_site.h"
 #include "compute/experiments/matmul/device_ladder.h"
-#include "compute/kernels/gemm/peak.h"
 #include "compute/experiments/matmul/rung.h"
+#include "compute/kernels/gemm/bf16_kernels.h"
+#include "compute/kernels/gemm/peak.h"
+#include "compute/machine/simd_level.h"
 
 namespace lab {
 namespace {
@@ -22,9 +23,9 @@ class CpuLadder final : public DeviceLadder {
   std::string remark() const override {
     if (precision_ != Precision::BF16 || bf16_kernels().native) return {};
     return fmt::format(
-        "{} has no AVX512-BF16 instructions: our rungs widen bf16 to f32 where they "
-        "multiply, which saves memory but no arithmetic",
-        to_string(device_.device()));
+        "no AVX512-BF16 instructions on {}: {}; our rungs widen bf16 to f32 where they multiply, "
+        "which saves memory but no arithmetic",
+        to_string(device_.device()), why_no_avx512_bf16());
   }
 
   std::vector<PeakSample> peaks(const MeasureOptions& options) override {

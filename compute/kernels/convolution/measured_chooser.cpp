@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "hwy/targets.h"
+#include "compute/machine/simd_level.h"
 
 namespace lab {
 namespace {
@@ -23,12 +23,6 @@ ConvolutionCase class_of(ConvolutionCase c) {
   const auto images = static_cast<std::uint64_t>(std::max<std::int64_t>(1, c.batch));
   c.batch = static_cast<std::int64_t>(std::bit_floor(std::min(images, kLargestClass)));
   return c;
-}
-
-// The instructions that our kernels use: the best ones have the lowest bit.
-const char* simd_target() {
-  const auto targets = static_cast<std::uint64_t>(hwy::SupportedTargets());
-  return hwy::TargetName(static_cast<std::int64_t>(targets & (~targets + 1)));
 }
 
 std::string key_of(const std::string& processor, const ConvolutionCase& c, const Algorithms& able) {

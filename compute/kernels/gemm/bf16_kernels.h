@@ -64,13 +64,13 @@ struct Bf16Kernels {
   double (*peak_loop)(std::int64_t iterations, float seed, float* result);
 };
 
-// The best for this processor: native where it has AVX512-BF16, else portable.
+// The best here: native where the processor has AVX512-BF16 and LAB_SIMD allows it, else portable.
 const Bf16Kernels& bf16_kernels();
 
 // Those that widen the pairs and use FP32 multiply-adds, for the best instruction set there is.
 const Bf16Kernels& portable_bf16_kernels();
 
-// Null where this processor or this build cannot run them.
+// Null where this processor or this build cannot run them, or LAB_SIMD excludes them.
 const Bf16Kernels* native_bf16_kernels();
 
 // Rounds n numbers to bf16; `out` may not overlap `in`.

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "compute/machine/simd_level.h"
+
 // GCC 12 takes the undefined vectors inside its own intrinsics for a mistake of theirs.
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -275,11 +277,6 @@ LAB_BF16_TARGET double peak_loop(std::int64_t iterations, float seed, float* res
   return 4.0 * kChains * kLanes * static_cast<double>(iterations);
 }
 
-bool supported() {
-  return __builtin_cpu_supports("avx512f") > 0 && __builtin_cpu_supports("avx512bw") > 0 &&
-         __builtin_cpu_supports("avx512vl") > 0 && __builtin_cpu_supports("avx512bf16") > 0;
-}
-
 }  // namespace
 
 const Bf16Kernels* native_bf16_kernels() {
@@ -293,7 +290,7 @@ const Bf16Kernels* native_bf16_kernels() {
                                         .pack_bf16 = &pack<std::uint16_t>,
                                         .round = &round_all,
                                         .peak_loop = &peak_loop};
-  static const bool kSupported = supported();
+  static const bool kSupported = why_no_avx512_bf16().empty();
   return kSupported ? &kKernels : nullptr;
 }
 

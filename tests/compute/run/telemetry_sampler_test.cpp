@@ -2,21 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <functional>
 
 namespace lab {
 namespace {
 
-// Drains until an event pleases `wanted`; false when none came in time.
-bool wait_for(Channel& channel, const std::function<bool(const Event&)>& wanted) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (std::chrono::steady_clock::now() < end) {
+// Drains until an event pleases `wanted`.
+void wait_for(Channel& channel, const std::function<bool(const Event&)>& wanted) {
+  while (true) {
     for (const Event& e : channel.wait_and_drain(1)) {
-      if (wanted(e)) return true;
+      if (wanted(e)) return;
     }
   }
-  return false;
 }
 
 bool has_tensors(const Event& e, std::size_t n) {
@@ -28,28 +25,24 @@ TEST(TelemetrySampler, ReportsTheMachineAndItsTensorsAsJobZero) {
   Machine machine({.cpu_devices = 2});
   Channel channel;
   const TelemetrySampler sampler(machine, channel, 0.02);
-  EXPECT_TRUE(wait_for(channel, [](const Event& e) { return e.job == 0 && has_tensors(e, 0); }));
+  wait_for(channel, [](const Event& e) { return e.job == 0 && has_tensors(e, 0); });
   const TensorId id = machine.at(cpu(1)).memory().book(64, {});
-  EXPECT_TRUE(wait_for(channel, [](const Event& e) { return has_tensors(e, 1); }));
-  EXPECT_TRUE(wait_for(channel, [](const Event& e) {
+  wait_for(channel, [](const Event& e) { return has_tensors(e, 1); });
+  wait_for(channel, [](const Event& e) {
     const auto* t = std::get_if<Telemetry>(&e.payload);
     return t != nullptr && t->devices.size() == 2 && t->devices[1].lab_used_bytes == 64 &&
            t->devices[0].utilisation;
-  }));
+  });
   machine.at(cpu(1)).memory().release(id);
-  EXPECT_TRUE(wait_for(channel, [](const Event& e) { return has_tensors(e, 0); }));
+  wait_for(channel, [](const Event& e) { return has_tensors(e, 0); });
 }
 
-TEST(TelemetrySampler, StopsPromptlyWithALongInterval) {
+// Ending it must not wait for the interval; if it did, this test would hang.
+TEST(TelemetrySampler, StopsWithinALongInterval) {
   Machine machine;
   Channel channel;
-  const auto begin = std::chrono::steady_clock::now();
-  {
-    const TelemetrySampler sampler(machine, channel, 3600);
-    EXPECT_TRUE(wait_for(
-        channel, [](const Event& e) { return std::holds_alternative<Telemetry>(e.payload); }));
-  }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  const TelemetrySampler sampler(machine, channel, 1e6);
+  wait_for(channel, [](const Event& e) { return std::holds_alternative<Telemetry>(e.payload); });
 }
 
 TEST(TelemetrySampler, AShorterIntervalCountsAtOnce) {
@@ -59,9 +52,9 @@ TEST(TelemetrySampler, AShorterIntervalCountsAtOnce) {
   const auto is_telemetry = [](const Event& e) {
     return std::holds_alternative<Telemetry>(e.payload);
   };
-  ASSERT_TRUE(wait_for(channel, is_telemetry));
+  wait_for(channel, is_telemetry);
   sampler.set_interval(0.02);
-  EXPECT_TRUE(wait_for(channel, is_telemetry));
+  wait_for(channel, is_telemetry);
 }
 
 }  // namespace

@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/machine/machine.h"
 #include "compute/tensor/tensor_store.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {
@@ -30,17 +34,26 @@ struct Bench {
             [body](const JobCommand&) { return std::make_unique<Lambda>(body); },
             [](const JobCommand&) { return std::string("job"); }) {}
 
-  // Drains until `n` jobs have finished.
-  std::vector<JobFinished> wait_for(std::size_t n) {
-    std::vector<JobFinished> finished;
-    while (finished.size() < n) {
-      for (Event& e : channel.wait_and_drain(5)) {
-        if (auto* f = std::get_if<JobFinished>(&e.payload)) finished.push_back(*f);
-      }
+  void read() {
+    for (const Event& e : channel.wait_and_drain(5)) {
+      if (std::holds_alternative<JobStarted>(e.payload)) ++started;
+      if (const auto* f = std::get_if<JobFinished>(&e.payload)) finished.push_back(*f);
     }
-    return finished;
   }
 
+  // Reads until so many jobs have started in all.
+  void wait_for_starts(int n) {
+    while (started < n) read();
+  }
+
+  // Reads until `n` jobs have finished since the last call.
+  std::vector<JobFinished> wait_for(std::size_t n) {
+    while (finished.size() < n) read();
+    return std::exchange(finished, {});
+  }
+
+  int started = 0;
+  std::vector<JobFinished> finished;
   Machine machine;
   TensorStore store;
   Channel channel;
@@ -86,31 +99,39 @@ TEST(Worker, CancelStopsTheRunningJobOnly) {
   Bench bench(spin_until_cancelled);
   bench.worker.submit(FreeTensor{});
   bench.worker.submit(FreeTensor{});
-  for (int i = 0; i < 2; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (int i = 1; i <= 2; ++i) {
+    bench.wait_for_starts(i);
     bench.worker.cancel();
     EXPECT_EQ(bench.wait_for(1)[0].outcome, Outcome::Cancelled);
   }
 }
 
 TEST(Worker, CancelEndsAPausedJob) {
-  Bench bench(spin_until_cancelled);
+  std::atomic<bool> paused = false, waits = false;
+  Bench bench([&](RunContext& ctx) {
+    while (!paused) std::this_thread::yield();
+    waits = true;
+    spin_until_cancelled(ctx);
+  });
   bench.worker.submit(FreeTensor{});
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  bench.wait_for_starts(1);
   bench.worker.pause();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  paused = true;
+  while (!waits) std::this_thread::yield();
   EXPECT_TRUE(bench.worker.paused());
   bench.worker.cancel();
   EXPECT_EQ(bench.wait_for(1)[0].outcome, Outcome::Cancelled);
 }
 
 TEST(Worker, DestructionEndsARunningJobEvenWhenNobodyReads) {
-  Bench bench([](RunContext& ctx) {
+  std::atomic<bool> running = false;
+  Bench bench([&running](RunContext& ctx) {
+    running = true;
     while (true) ctx.emit(LogLine{Severity::Info, "flood"}), ctx.throw_if_cancelled();
   });
   bench.worker.submit(FreeTensor{});
   bench.worker.submit(FreeTensor{});
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (!running) std::this_thread::yield();
 }
 
 }  // namespace

@@ -3,11 +3,12 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <thread>
 
-#include "compute/experiments/training/training_experiment.h"
 #include "compute/core/error.h"
+#include "compute/experiments/training/training_experiment.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
 
@@ -23,15 +24,12 @@ std::ptrdiff_t entries(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-// Threads of this process. One that was joined is listed a moment longer: waits up to a second for
-// so few.
-std::ptrdiff_t settled_threads(std::ptrdiff_t expected) {
-  std::ptrdiff_t threads = entries("/proc/self/task");
-  for (int i = 0; i < 100 && threads > expected; ++i) {
+// Returns once this process has no more than `expected` threads: one that was joined is listed a
+// moment longer.
+void wait_for_threads_to_end(std::ptrdiff_t expected) {
+  while (entries("/proc/self/task") > expected) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    threads = entries("/proc/self/task");
   }
-  return threads;
 }
 
 // A little training with something random about it; some of them cannot succeed.
@@ -65,18 +63,15 @@ struct Outcomes {
   int done = 0, cancelled = 0, failed = 0;
 };
 
-void run_one(test::Probe& probe, const StartTraining& request, int cancel_after_ms,
+// Cancels after so many events, before the training where it is none.
+void run_one(test::Probe& probe, const StartTraining& request, std::optional<int> cancel_after,
              Outcomes& outcomes) {
   probe.stop = std::stop_source();
-  std::jthread canceller([&](const std::stop_token& over) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(cancel_after_ms);
-    while (!over.stop_requested() && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-    if (!over.stop_requested()) probe.stop.request_stop();
-  });
+  if (cancel_after == 0) probe.stop.request_stop();
+  int seen = 0;
   try {
-    probe.run(*make_training_experiment(request));
+    probe.run_until(*make_training_experiment(request),
+                    [&](const Event&) { return ++seen == cancel_after; });
     ++outcomes.done;
   } catch (const Error& error) {
     ++(error.code() == Errc::Cancelled ? outcomes.cancelled : outcomes.failed);
@@ -94,7 +89,9 @@ TEST(TrainingSoak, LeavesNoThreadMemoryOrFileBehind) {
     for (int run = 0; run < kRuns; ++run) {
       const StartTraining request = draw(random, dir.path());
       const bool cancel = random() % 3 == 0;
-      run_one(probe, request, cancel ? static_cast<int>(random() % 12) : 60'000, outcomes);
+      const auto cancel_after =
+          cancel ? std::optional(static_cast<int>(random() % 8)) : std::nullopt;
+      run_one(probe, request, cancel_after, outcomes);
       for (int i = 0; i < kDevices; ++i) {
         ASSERT_EQ(probe.machine.at(cpu(i)).memory().used_bytes(), 0) << "after run " << run;
       }
@@ -104,7 +101,8 @@ TEST(TrainingSoak, LeavesNoThreadMemoryOrFileBehind) {
   EXPECT_GT(outcomes.cancelled, 0);
   EXPECT_GT(outcomes.failed, 0);
   EXPECT_EQ(outcomes.done + outcomes.cancelled + outcomes.failed, kRuns);
-  EXPECT_EQ(settled_threads(threads), threads);
+  wait_for_threads_to_end(threads);
+  EXPECT_EQ(entries("/proc/self/task"), threads);
   EXPECT_EQ(entries("/proc/self/fd"), files);
   for (const auto& entry : fs::directory_iterator(dir.path())) {
     EXPECT_EQ(entry.path().filename(), "checkpoints");

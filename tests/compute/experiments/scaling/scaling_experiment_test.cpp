@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <map>
 #include <tuple>
 
-#include "compute/core/files/whole_file.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
@@ -220,8 +219,8 @@ TEST(ScalingExperiment, CancelsInTheMiddle) {
   test::Probe probe(2);
   StartScaling request = small_request();
   request.steps = 100000;
-  EXPECT_EQ(probe.run_and_stop(*make_scaling_experiment(request), std::chrono::milliseconds(500)),
-            Errc::Cancelled);
+  test::message_of([&] { probe.run_until<Progress>(*make_scaling_experiment(request), 2); },
+                   Errc::Cancelled);
   EXPECT_TRUE(probe.machine.at(cpu(0)).memory().list().empty());
   EXPECT_TRUE(probe.machine.at(cpu(1)).memory().list().empty());
 }

@@ -3,12 +3,12 @@
 #include <thread>
 #include <vector>
 
-#include "compute/machine/simd_level.h"
-#include "compute/kernels/gemm/onednn_threads.h"
 #include "compute/core/error.h"
+#include "compute/kernels/gemm/onednn_threads.h"
+#include "tests/compute/kernels/convolution/convolution_cases.h"
 #include "tests/support/compare.h"
 #include "tests/support/errors.h"
-#include "tests/compute/kernels/convolution/convolution_cases.h"
+#include "tests/support/onednn_isa.h"
 
 namespace lab {
 namespace {
@@ -17,10 +17,6 @@ using simd::conv_shape;
 using simd::ConvShape;
 
 constexpr int kStages = 3;
-
-bool has_bf16() {
-  return simd_level().name == "AVX-512";
-}
 
 int cases(const test::CheckOptions& options) {
   return kStages * static_cast<int>(options.shapes.size() * options.threads.size());
@@ -58,7 +54,7 @@ TEST_F(LibraryConvolution, MatchesFloat64WhereWinogradPays) {
 }
 
 TEST_F(LibraryConvolution, RoundsFactorsToBf16) {
-  if (!has_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
+  if (!test::onednn_takes_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
   const test::CheckOptions options{.tolerance = 0.01,
                                    .norm_tolerance = 0.01,
                                    .batches = {1, 5},
@@ -69,7 +65,7 @@ TEST_F(LibraryConvolution, RoundsFactorsToBf16) {
 
 // bf16 holds small whole numbers exactly, and FP32 their sums.
 TEST_F(LibraryConvolution, SumsBf16ProductsInF32) {
-  if (!has_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
+  if (!test::onednn_takes_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
   const ConvShape s = conv_shape(6, 5, 19, 16, 3, 1, 1);
   const ConvolutionCase c{.shape = s, .batch = 4, .threads = 1, .products = Precision::BF16};
   const auto x = test::small_integers(c.batch * s.in_size() + 16, 1);

@@ -8,12 +8,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <thread>
 #include <vector>
 
-#include "compute/kernels/convolution/named_chooser.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/kernels/convolution/named_chooser.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_dir.h"
 
@@ -316,7 +317,7 @@ TEST(Race, TimesEachAlgorithm) {
     ASSERT_GE(able.size(), 2U);
     for (const double seconds : race(able, c, pool, {})) {
       EXPECT_GT(seconds, 0);
-      EXPECT_LT(seconds, 60);
+      EXPECT_TRUE(std::isfinite(seconds));
     }
   }
 }

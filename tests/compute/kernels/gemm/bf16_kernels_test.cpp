@@ -11,8 +11,8 @@
 
 #include "compute/kernels/gemm/peak.h"
 #include "compute/tensor/tensor.h"
-#include "hwy/targets.h"
 #include "tests/support/compare.h"
+#include "tests/support/simd_targets.h"
 
 namespace lab {
 namespace {
@@ -27,14 +27,7 @@ void for_each_kernels(Body body) {
     SCOPED_TRACE(native->name);
     body(*native);
   }
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    body(portable_bf16_kernels());
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  test::for_each_simd_target([&] { body(portable_bf16_kernels()); });
 }
 
 std::vector<std::uint16_t> bits_of(const std::vector<float>& values) {

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/error.h"
+#include "compute/experiments/matmul/reference.h"
 #include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/kernels/gemm/gemm_parts.h"
-#include "compute/experiments/matmul/reference.h"
 #include "compute/tensor/tensor.h"
-#include "compute/core/error.h"
-#include "hwy/targets.h"
 #include "tests/support/compare.h"
 #include "tests/support/counting_new.h"
+#include "tests/support/simd_targets.h"
 
 namespace lab {
 namespace {
@@ -154,14 +154,9 @@ void expect_all_ways_exact(const Bf16Case& s, ThreadPool& pool) {
 
 TEST(Bf16Gemm, IsExactOnSmallIntegersOnEveryTarget) {
   ThreadPool pool({0, 0});
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  test::for_each_simd_target([&] {
     for (const Bf16Case& s : bf16_cases()) expect_all_ways_exact(s, pool);
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  });
 }
 
 TEST(Bf16Gemm, StaysWithinTheRoundingBound) {

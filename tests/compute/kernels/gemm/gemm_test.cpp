@@ -9,10 +9,14 @@
 #include <cstddef>
 #include <limits>
 #include <new>
+#include <optional>
 #include <vector>
 
-#include "compute/kernels/gemm/gemm_parts.h"
 #include "compute/core/error.h"
+#include "compute/kernels/gemm/bf16_kernels.h"
+#include "compute/kernels/gemm/gemm_kernels.h"
+#include "compute/kernels/gemm/gemm_parts.h"
+#include "compute/machine/simd_level.h"
 #include "tests/support/compare.h"
 #include "tests/support/simd_targets.h"
 
@@ -230,6 +234,24 @@ TEST_P(GemmTargets, ReadsNothingPastTheMatrices) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, GemmTargets, testing::ValuesIn(test::simd_targets()),
                          test::simd_target_name);
+
+// What Highway really dispatches to, after it was asked for its targets. Run with LAB_SIMD set, as
+// simd_cap.* in CTest, this shows that the cap holds in a program that does nothing for it.
+TEST(SimdCap, HoldsForWhatIsDispatched) {
+  const std::optional<SimdTier> cap = simd_cap();
+  for (int i = 0; i < 2; ++i) {
+#if defined(__x86_64__)
+    std::int64_t best = 0;
+    if (cap == SimdTier::Avx2) best = HWY_AVX2;
+    if (cap == SimdTier::Sse4) best = HWY_SSE4;
+    if (cap == SimdTier::Scalar) best = HWY_STATIC_TARGET;
+    EXPECT_GE(gemm_kernels().target, best) << hwy::TargetName(gemm_kernels().target);
+#endif
+    EXPECT_EQ(bf16_kernels().native, why_no_avx512_bf16().empty());
+    EXPECT_EQ(simd_level().cap, cap ? to_string(*cap) : "");
+    EXPECT_FALSE(test::simd_targets().empty());
+  }
+}
 
 TEST(Gemm, StaysWithinTheRoundingBound) {
   ThreadPool pool({0, 0, 0});

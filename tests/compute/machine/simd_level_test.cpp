@@ -1,0 +1,83 @@
+#include "compute/machine/simd_level.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "compute/core/error.h"
+#include "compute/machine/machine.h"
+#include "tests/support/errors.h"
+
+namespace lab {
+namespace {
+
+const SimdLevel kAvx512{"AVX-512", "AVX-512 with BF16 and VNNI", {}};
+const SimdLevel kAvx2{"AVX2", "AVX2 with FMA", {}};
+
+TEST(SimdLevel, ParsesEachAcceptedValue) {
+  for (const SimdTier tier : {SimdTier::Scalar, SimdTier::Sse4, SimdTier::Avx2, SimdTier::Avx512}) {
+    EXPECT_EQ(parse_simd_cap(to_string(tier)), tier);
+  }
+  EXPECT_STREQ(to_string(SimdTier::Sse4), "sse4");
+}
+
+TEST(SimdLevel, HasNoCapWhereTheVariableIsUnsetOrEmpty) {
+  EXPECT_FALSE(parse_simd_cap(nullptr).has_value());
+  EXPECT_FALSE(parse_simd_cap("").has_value());
+}
+
+TEST(SimdLevel, RejectsUnknownValuesAndNamesTheAcceptedOnes) {
+  for (const char* text : {"axv2", "AVX2", "avx2 ", "avx", "1"}) {
+    const std::string what = test::message_of([&] { parse_simd_cap(text); }, Errc::Usage);
+    EXPECT_NE(what.find("'" + std::string(text) + "'"), std::string::npos) << what;
+    EXPECT_NE(what.find("scalar, sse4, avx2 or avx512"), std::string::npos) << what;
+  }
+}
+
+TEST(SimdLevel, DescribesTheProcessorWithoutACap) {
+  const SimdLevel level = describe_simd(SimdTier::Avx512, SimdTier::Avx512, kAvx512, {});
+  EXPECT_EQ(level.name, "AVX-512");
+  EXPECT_EQ(level.detail, "AVX-512 with BF16 and VNNI");
+  EXPECT_EQ(level.cap, "");
+}
+
+TEST(SimdLevel, NamesTheCapAndWhatTheProcessorHas) {
+  const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx512, kAvx512, SimdTier::Avx2);
+  EXPECT_EQ(level.name, "AVX2");
+  EXPECT_EQ(level.detail,
+            "AVX2 (capped by LAB_SIMD; the processor has AVX-512 with BF16 and VNNI)");
+  EXPECT_EQ(level.cap, "avx2");
+}
+
+TEST(SimdLevel, SaysThatALevelWhichTheProcessorLacksChangesNothing) {
+  const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx2, kAvx2, SimdTier::Avx512);
+  EXPECT_EQ(level.name, "AVX2");
+  EXPECT_EQ(level.detail,
+            "AVX2 with FMA (LAB_SIMD=avx512 changes nothing: the processor has no AVX-512)");
+  EXPECT_EQ(level.cap, "avx512");
+}
+
+TEST(SimdLevel, ShowsACapAtTheProcessorsOwnLevel) {
+  const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx2, kAvx2, SimdTier::Avx2);
+  EXPECT_EQ(level.detail, "AVX2 with FMA (LAB_SIMD=avx2)");
+}
+
+// Run with LAB_SIMD set, this shows that Highway dispatches within the cap.
+TEST(SimdLevel, OfThisProcessFollowsItsCap) {
+  const auto cap = simd_cap();
+  const SimdLevel level = simd_level();
+  EXPECT_EQ(level.cap, cap ? to_string(*cap) : "");
+  EXPECT_EQ(Machine().info().devices.at(0).simd_detail, level.detail);
+#if defined(__x86_64__)
+  if (!cap || *cap == SimdTier::Avx512) return;
+  EXPECT_NE(level.name, "AVX-512");
+  EXPECT_FALSE(why_no_avx512_bf16().empty());
+  if (*cap == SimdTier::Avx2) return;
+  EXPECT_NE(level.name, "AVX2");
+  if (*cap == SimdTier::Sse4) return;
+  EXPECT_TRUE(level.name == "scalar" || level.name == "SSE2") << level.name;
+#endif
+}
+
+}  // namespace
+}  // namespace lab

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <string>
 
-#include "compute/core/files/whole_file.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 
 namespace lab::app {
 

@@ -7,8 +7,8 @@
 #include "app/cli/option_text.h"
 #include "app/cli/options.h"
 #include "app/cli/suggest.h"
-#include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/core/units.h"
+#include "compute/experiments/matmul/matmul_experiment.h"
 
 namespace lab::app {
 namespace {

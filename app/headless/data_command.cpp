@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include "app/headless/commands.h"
-#include "compute/data/dataset.h"
-#include "compute/data/fetch.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/data/dataset.h"
+#include "compute/data/fetch.h"
 
 namespace lab::app {
 namespace {

@@ -7,10 +7,10 @@
 #include "app/headless/gpu_report.h"
 #include "app/headless/json_lines.h"
 #include "app/headless/table.h"
+#include "compute/core/units.h"
 #include "compute/gpu/cuda/open_gpus.h"
 #include "compute/machine/telemetry.h"
 #include "compute/run/lab_clock.h"
-#include "compute/core/units.h"
 
 namespace lab::app {
 namespace {

@@ -3,9 +3,9 @@
 #include <chrono>
 #include <optional>
 
-#include "compute/train/ranks/launcher.h"
-#include "compute/experiments/registry.h"
 #include "compute/core/error.h"
+#include "compute/experiments/registry.h"
+#include "compute/train/ranks/launcher.h"
 
 namespace lab::app {
 

@@ -6,9 +6,9 @@
 
 #include "app/headless/commands.h"
 #include "app/headless/headless_lab.h"
-#include "compute/gpu/cuda/open_gpus.h"
-#include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/core/units.h"
+#include "compute/experiments/matmul/matmul_experiment.h"
+#include "compute/gpu/cuda/open_gpus.h"
 
 namespace lab::app {
 namespace {

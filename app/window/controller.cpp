@@ -9,11 +9,11 @@
 #include <variant>
 
 #include "app/headless/ranks/rank_jobs.h"
+#include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
-#include "compute/run/lab_clock.h"
 #include "compute/experiments/registry.h"
-#include "compute/core/error.h"
+#include "compute/run/lab_clock.h"
 
 namespace lab::app {
 namespace {

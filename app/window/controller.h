@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "app/window/reference/find_machines.h"
-#include "app/window/frame_pacer.h"
 #include "app/automation/picture.h"
+#include "app/window/frame_pacer.h"
+#include "app/window/reference/find_machines.h"
 #include "app/window/restart.h"
 #include "compute/machine/machine.h"
-#include "compute/train/ranks/rank_session.h"
-#include "compute/run/channel.h"
 #include "compute/machine/telemetry_sampler.h"
+#include "compute/run/channel.h"
 #include "compute/run/worker.h"
 #include "compute/tensor/tensor_store.h"
+#include "compute/train/ranks/rank_session.h"
 #include "ui/model/model.h"
 #include "ui/ui.h"
 

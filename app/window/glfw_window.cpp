@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "app/window/icon.h"
-#include "compute/core/files/whole_file.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 
 namespace lab::app {
 namespace {

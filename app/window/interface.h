@@ -2,8 +2,8 @@
 // Dear ImGui on the window: context, backends, fonts that follow the scale, one frame at a time.
 #include <imgui.h>
 
-#include "app/window/glfw_window.h"
 #include "app/automation/synthetic_input.h"
+#include "app/window/glfw_window.h"
 #include "ui/theme.h"
 #include "ui/ui.h"
 

@@ -8,14 +8,14 @@
 #include <string_view>
 #include <utility>
 
-#include "app/headless/console.h"
 #include "app/automation/describe.h"
 #include "app/automation/picture.h"
-#include "compute/gpu/cuda/open_gpus.h"
+#include "app/headless/console.h"
+#include "compute/core/error.h"
 #include "compute/core/files/places.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/gpu/cuda/open_gpus.h"
 #include "compute/run/lab_clock.h"
-#include "compute/core/error.h"
 
 namespace lab::app {
 namespace {

@@ -5,13 +5,13 @@
 #include <memory>
 #include <optional>
 
+#include "app/automation/script_player.h"
 #include "app/cli/invocation.h"
 #include "app/headless/interrupt.h"
 #include "app/window/controller.h"
 #include "app/window/frame_pacer.h"
 #include "app/window/glfw_window.h"
 #include "app/window/interface.h"
-#include "app/automation/script_player.h"
 #include "app/window/settings.h"
 #include "ui/pages/lab_view.h"
 

@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "compute/core/error.h"
 #include "compute/data/dataset.h"
 #include "compute/data/fashion_files.h"
 #include "compute/data/idx.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace fs = std::filesystem;

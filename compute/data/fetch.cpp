@@ -4,12 +4,12 @@
 
 #include <system_error>
 
+#include "compute/core/error.h"
 #include "compute/data/download.h"
 #include "compute/data/fashion_files.h"
 #include "compute/data/gzip.h"
 #include "compute/data/idx.h"
 #include "compute/data/sha256.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace fs = std::filesystem;

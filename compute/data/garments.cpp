@@ -7,11 +7,11 @@
 #include <numeric>
 #include <utility>
 
+#include "compute/core/error.h"
 #include "compute/data/dataset.h"
 #include "compute/data/draws.h"
 #include "compute/data/fashion_files.h"
 #include "compute/data/garment_painter.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

@@ -6,10 +6,10 @@
 #include <array>
 #include <system_error>
 
-#include "compute/data/gzip.h"
-#include "compute/core/files/whole_file.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 #include "compute/core/units.h"
+#include "compute/data/gzip.h"
 
 namespace lab {
 namespace {

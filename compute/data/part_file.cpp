@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "compute/core/files/whole_file.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 
 namespace lab {
 

@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "compute/experiments/matmul/matmul_experiment.h"
-#include "compute/experiments/scaling/scaling_experiment.h"
 #include "compute/experiments/memory/tensor_experiments.h"
+#include "compute/experiments/scaling/scaling_experiment.h"
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/experiments/transfers/transfer_experiment.h"
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "compute/run/experiment.h"
 #include "compute/core/events/command.h"
+#include "compute/run/experiment.h"
 
 namespace lab {
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/device.h"
 #include "compute/gpu/gpu_matmul.h"
 #include "compute/gpu/gpu_ops.h"
 #include "compute/gpu/gpu_transfers.h"
-#include "compute/core/device.h"
 
 namespace lab {
 

@@ -3,8 +3,8 @@
 #include <mutex>
 #include <string>
 
-#include "compute/gpu/gpu_backend.h"
 #include "compute/core/error.h"
+#include "compute/gpu/gpu_backend.h"
 
 namespace lab {
 

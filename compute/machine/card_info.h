@@ -2,9 +2,9 @@
 // What CUDA tells of a card.
 #include <vector>
 
-#include "compute/gpu/gpu_backend.h"
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/gpu_info.h"
+#include "compute/gpu/gpu_backend.h"
 
 namespace lab {
 

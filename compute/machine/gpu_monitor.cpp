@@ -7,12 +7,12 @@
 #include <chrono>
 #include <utility>
 
+#include "compute/core/printable.h"
+#include "compute/gpu/nvml/nvml_facts.h"
+#include "compute/gpu/nvml/nvml_readings.h"
 #include "compute/machine/nvidia_cards.h"
 #include "compute/machine/poll_budget.h"
 #include "compute/machine/system_files.h"
-#include "compute/gpu/nvml/nvml_facts.h"
-#include "compute/gpu/nvml/nvml_readings.h"
-#include "compute/core/printable.h"
 
 namespace lab {
 namespace {

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "compute/machine/memory_account.h"
-#include "compute/machine/thread_pool.h"
+#include "compute/core/device.h"
+#include "compute/core/events/ceilings.h"
+#include "compute/core/events/device_info.h"
 #include "compute/gpu/gpu_backend.h"
 #include "compute/gpu/gpu_staging.h"
-#include "compute/core/events/ceilings.h"
-#include "compute/core/device.h"
-#include "compute/core/events/device_info.h"
+#include "compute/machine/memory_account.h"
+#include "compute/machine/thread_pool.h"
 
 namespace lab {
 

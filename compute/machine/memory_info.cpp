@@ -7,9 +7,9 @@
 #include <optional>
 #include <string_view>
 
+#include "compute/core/units.h"
 #include "compute/machine/control_group.h"
 #include "compute/machine/system_files.h"
-#include "compute/core/units.h"
 
 namespace lab {
 namespace {

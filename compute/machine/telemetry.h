@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "compute/core/events/event.h"
 #include "compute/machine/gpu_monitor.h"
 #include "compute/machine/machine.h"
-#include "compute/core/events/event.h"
 
 namespace lab {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The live buffers of the whole process.
-#include "compute/machine/machine.h"
 #include "compute/core/events/event.h"
+#include "compute/machine/machine.h"
 
 namespace lab {
 

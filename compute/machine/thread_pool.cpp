@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "compute/machine/affinity.h"
 #include "compute/core/error.h"
+#include "compute/machine/affinity.h"
 
 namespace lab {
 namespace {

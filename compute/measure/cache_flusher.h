@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/machine/thread_pool.h"
 #include "compute/core/events/device_info.h"
+#include "compute/machine/thread_pool.h"
 
 namespace lab {
 

@@ -2,8 +2,8 @@
 // The state of the machine around a measurement.
 #include <string>
 
-#include "compute/core/maybe.h"
 #include "compute/core/events/stats.h"
+#include "compute/core/maybe.h"
 
 namespace lab {
 

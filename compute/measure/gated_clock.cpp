@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compute/measure/measure.h"
 #include "compute/core/error.h"
+#include "compute/measure/measure.h"
 
 namespace lab {
 namespace {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "compute/machine/thread_pool.h"
 #include "compute/gpu/gpu_backend.h"
 #include "compute/gpu/gpu_transfers.h"
+#include "compute/machine/thread_pool.h"
 
 namespace lab {
 

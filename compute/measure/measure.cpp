@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
-#include "compute/measure/statistics.h"
 #include "compute/core/error.h"
+#include "compute/measure/statistics.h"
 
 namespace lab {
 namespace {

@@ -18,9 +18,9 @@
 #include <functional>
 #include <vector>
 
+#include "compute/core/events/stats.h"
 #include "compute/machine/thread_pool.h"
 #include "compute/measure/conditions.h"
-#include "compute/core/events/stats.h"
 
 namespace lab {
 

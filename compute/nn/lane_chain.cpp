@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "compute/core/error.h"
+#include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/machine/slice.h"
-#include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/nn/convolution.h"
-#include "compute/core/error.h"
 
 namespace lab::nn {
 namespace {

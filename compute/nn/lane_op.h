@@ -1,8 +1,8 @@
 #pragma once
 // What an operation can do on one block of images that lie side by side
-// (compute/kernels/ops/image_lanes.h): vectors [height, width, channels] of one value of all images. One
-// thread takes a block through several operations, so that it finds the block in its cache
-// (lane_chain.h).
+// (compute/kernels/ops/image_lanes.h): vectors [height, width, channels] of one value of all
+// images. One thread takes a block through several operations, so that it finds the block in its
+// cache (lane_chain.h).
 #include <cstdint>
 
 #include "compute/machine/scratch.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compute/kernels/ops/row_ops.h"
 #include "compute/kernels/gemm/gemm.h"
+#include "compute/kernels/ops/row_ops.h"
 
 namespace lab::nn {
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "compute/core/error.h"
+#include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/cross_entropy.h"
 #include "compute/kernels/ops/image_lanes.h"
-#include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/nn/arena_plan.h"
-#include "compute/core/error.h"
 
 namespace lab::nn {
 namespace {

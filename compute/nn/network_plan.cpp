@@ -5,12 +5,12 @@
 #include <cmath>
 #include <utility>
 
+#include "compute/core/error.h"
 #include "compute/nn/activation.h"
 #include "compute/nn/convolution.h"
 #include "compute/nn/linear.h"
 #include "compute/nn/normalization.h"
 #include "compute/nn/pooling.h"
-#include "compute/core/error.h"
 
 namespace lab::nn {
 namespace {

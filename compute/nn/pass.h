@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <stop_token>
 
+#include "compute/core/events/kernels.h"
+#include "compute/core/precision.h"
 #include "compute/kernels/convolution/chooser.h"
 #include "compute/machine/scratch.h"
 #include "compute/machine/slice.h"
 #include "compute/machine/thread_pool.h"
-#include "compute/core/events/kernels.h"
-#include "compute/core/precision.h"
 
 namespace lab::nn {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/tensor/shape.h"
 #include "compute/core/dtype.h"
+#include "compute/tensor/shape.h"
 
 namespace lab::nn {
 

@@ -9,10 +9,10 @@
 #include <map>
 #include <string_view>
 
-#include "compute/core/files/whole_file.h"
-#include "compute/nn/layout.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 #include "compute/core/printable.h"
+#include "compute/nn/layout.h"
 
 namespace lab::nn {
 namespace {

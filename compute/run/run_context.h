@@ -7,9 +7,9 @@
 #include <stop_token>
 #include <string>
 
-#include "compute/run/rank_group.h"
-#include "compute/run/channel.h"
 #include "compute/core/events/event.h"
+#include "compute/run/channel.h"
+#include "compute/run/rank_group.h"
 
 namespace lab {
 

@@ -4,8 +4,8 @@
 #include <exception>
 #include <new>
 
-#include "compute/run/lab_clock.h"
 #include "compute/core/error.h"
+#include "compute/run/lab_clock.h"
 
 namespace lab {
 

@@ -9,10 +9,10 @@
 #include <thread>
 #include <utility>
 
+#include "compute/core/events/command.h"
 #include "compute/run/channel.h"
 #include "compute/run/experiment.h"
 #include "compute/run/run_context.h"
-#include "compute/core/events/command.h"
 
 namespace lab {
 

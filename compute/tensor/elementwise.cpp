@@ -9,9 +9,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "compute/core/error.h"
 #include "compute/tensor/card_ops.h"
 #include "compute/tensor/random.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

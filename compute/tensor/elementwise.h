@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "compute/tensor/tensor.h"
 #include "compute/core/events/command.h"
+#include "compute/tensor/tensor.h"
 
 namespace lab {
 

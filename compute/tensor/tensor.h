@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
-#include "compute/tensor/buffer.h"
-#include "compute/tensor/shape.h"
 #include "compute/core/dtype.h"
 #include "compute/core/error.h"
+#include "compute/tensor/buffer.h"
+#include "compute/tensor/shape.h"
 
 namespace lab {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "compute/core/events/command.h"
 #include "compute/data/dataset.h"
 #include "compute/machine/thread_pool.h"
-#include "compute/core/events/command.h"
 
 namespace lab {
 

@@ -8,12 +8,12 @@
 #include <system_error>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
 #include "compute/core/files/whole_folder.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/request_json.h"
 #include "compute/train/run_file.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

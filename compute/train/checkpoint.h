@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "compute/core/events/command.h"
 #include "compute/nn/network.h"
 #include "compute/nn/sgd.h"
-#include "compute/core/events/command.h"
 
 namespace lab {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/events/command.h"
 #include "compute/kernels/convolution/chooser.h"
 #include "compute/nn/network.h"
 #include "compute/run/run_context.h"
-#include "compute/core/events/command.h"
 
 namespace lab {
 

@@ -1,8 +1,8 @@
 #pragma once
 // A page of test images with what the network takes them for.
+#include "compute/core/events/event.h"
 #include "compute/data/dataset.h"
 #include "compute/train/trainer.h"
-#include "compute/core/events/event.h"
 
 namespace lab {
 

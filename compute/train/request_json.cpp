@@ -6,9 +6,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "compute/train/json_object.h"
 #include "compute/core/error.h"
 #include "compute/core/printable.h"
+#include "compute/train/json_object.h"
 
 namespace lab {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <utility>
 
+#include "compute/core/error.h"
 #include "compute/data/sha256.h"
 #include "compute/train/json_object.h"
 #include "compute/train/request_json.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute/core/error.h"
 #include "compute/kernels/ops/sum_arrays.h"
 #include "compute/measure/measure.h"
 #include "compute/train/ranks/backoff.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

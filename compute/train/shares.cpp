@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "compute/measure/statistics.h"
 #include "compute/core/error.h"
+#include "compute/measure/statistics.h"
 
 namespace lab {
 

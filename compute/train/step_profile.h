@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "compute/core/events/training_profile.h"
 #include "compute/nn/network.h"
 #include "compute/nn/op_work.h"
 #include "compute/nn/step_observer.h"
-#include "compute/core/events/training_profile.h"
 
 namespace lab {
 

@@ -15,10 +15,10 @@
 #include <thread>
 #include <vector>
 
+#include "compute/core/events/event.h"
 #include "compute/run/rank_group.h"
 #include "compute/train/replica.h"
 #include "compute/train/shares.h"
-#include "compute/core/events/event.h"
 
 namespace lab {
 

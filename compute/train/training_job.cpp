@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "compute/kernels/convolution/remembered_choices.h"
-#include "compute/data/sha256.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/data/sha256.h"
+#include "compute/kernels/convolution/remembered_choices.h"
 #include "compute/kernels/gemm/onednn_threads.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/checkpoint.h"

@@ -2,10 +2,10 @@
 // A training from request to result, for every experiment that trains.
 #include <functional>
 
-#include "compute/data/dataset.h"
-#include "compute/run/run_context.h"
 #include "compute/core/events/command.h"
 #include "compute/core/events/event.h"
+#include "compute/data/dataset.h"
+#include "compute/run/run_context.h"
 
 namespace lab {
 

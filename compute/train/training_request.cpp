@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "compute/nn/models.h"
-#include "compute/train/convolution_choice.h"
 #include "compute/core/error.h"
 #include "compute/core/events/share_list.h"
+#include "compute/nn/models.h"
+#include "compute/train/convolution_choice.h"
 
 namespace lab {
 namespace {

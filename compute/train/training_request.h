@@ -2,9 +2,9 @@
 // What `device-lab train` and the Training page may ask for.
 #include <cstdint>
 
-#include "compute/machine/machine.h"
 #include "compute/core/events/command.h"
 #include "compute/core/events/share_list.h"
+#include "compute/machine/machine.h"
 
 namespace lab {
 

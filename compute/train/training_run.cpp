@@ -7,12 +7,12 @@
 #include <exception>
 #include <utility>
 
+#include "compute/core/printable.h"
 #include "compute/kernels/gemm/peak.h"
 #include "compute/nn/models.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/prediction_samples.h"
 #include "compute/train/step_split.h"
-#include "compute/core/printable.h"
 
 namespace lab {
 namespace {

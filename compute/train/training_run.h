@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/data/dataset.h"
 #include "compute/run/run_context.h"
 #include "compute/train/checkpoint.h"
@@ -12,7 +13,6 @@
 #include "compute/train/step_profile.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_job.h"
-#include "compute/core/error.h"
 
 namespace lab {
 

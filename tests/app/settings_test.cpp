@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "compute/core/files/whole_file.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 #include "tests/support/temp_dir.h"
 
 namespace lab::app {

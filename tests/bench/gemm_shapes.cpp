@@ -19,15 +19,15 @@
 #include <thread>
 #include <vector>
 
-#include "compute/machine/machine.h"
-#include "compute/kernels/gemm/gemm.h"
-#include "compute/kernels/gemm/peak.h"
+#include "compute/core/error.h"
 #include "compute/experiments/matmul/reference.h"
 #include "compute/experiments/matmul/rung.h"
+#include "compute/kernels/gemm/gemm.h"
+#include "compute/kernels/gemm/peak.h"
+#include "compute/machine/machine.h"
 #include "compute/measure/measure.h"
 #include "compute/tensor/random.h"
 #include "compute/tensor/tensor.h"
-#include "compute/core/error.h"
 #include "tests/support/product_shape.h"
 
 namespace {

@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/measure/gated_clock.h"
 #include "compute/measure/measure.h"
 #include "compute/measure/statistics.h"
 #include "compute/tensor/tensor.h"
-#include "compute/core/error.h"
 #include "tests/gpu/gpu_machine.h"
 #include "tests/support/product_shape.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compute/tensor/tensor.h"
 #include "compute/core/units.h"
+#include "compute/tensor/tensor.h"
 #include "tests/gpu/gpu_machine.h"
 
 namespace lab {

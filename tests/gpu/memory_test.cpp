@@ -1,8 +1,8 @@
 // Accounts of a card's memory, and its end.
 #include <gtest/gtest.h>
 
-#include "compute/tensor/tensor.h"
 #include "compute/core/units.h"
+#include "compute/tensor/tensor.h"
 #include "tests/gpu/gpu_machine.h"
 #include "tests/support/errors.h"
 

@@ -7,14 +7,14 @@
 #include <set>
 #include <string>
 
+#include "compute/core/units.h"
+#include "compute/experiments/transfers/card_chase.h"
+#include "compute/experiments/transfers/card_memory.h"
+#include "compute/experiments/transfers/transfer_experiment.h"
 #include "compute/gpu/gpu_transfers.h"
 #include "compute/measure/gated_clock.h"
 #include "compute/run/run_context.h"
 #include "compute/tensor/tensor_store.h"
-#include "compute/experiments/transfers/card_chase.h"
-#include "compute/experiments/transfers/card_memory.h"
-#include "compute/experiments/transfers/transfer_experiment.h"
-#include "compute/core/units.h"
 #include "tests/gpu/gpu_machine.h"
 #include "tests/support/element_counts.h"
 

@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "app/build_info.h"
-#include "compute/data/sha256.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/data/sha256.h"
 #include "compute/train/request_json.h"
 
 namespace lab::app {

@@ -8,10 +8,10 @@
 
 #include "app/headless/commands.h"
 #include "app/headless/headless_lab.h"
-#include "compute/gpu/cuda/open_gpus.h"
-#include "compute/experiments/registry.h"
-#include "compute/train/request_json.h"
 #include "compute/core/error.h"
+#include "compute/experiments/registry.h"
+#include "compute/gpu/cuda/open_gpus.h"
+#include "compute/train/request_json.h"
 
 namespace lab::app {
 namespace {

@@ -4,9 +4,9 @@
 #include "app/headless/console.h"
 #include "app/headless/interrupt.h"
 #include "app/headless/printer.h"
-#include "compute/train/ranks/rank_session.h"
-#include "compute/run/worker.h"
 #include "compute/core/error.h"
+#include "compute/run/worker.h"
+#include "compute/train/ranks/rank_session.h"
 
 namespace lab::app {
 

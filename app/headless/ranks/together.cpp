@@ -8,8 +8,8 @@
 #include "app/headless/commands.h"
 #include "app/headless/ranks/rank_card.h"
 #include "app/headless/ranks/rank_jobs.h"
-#include "compute/train/ranks/host_cores.h"
 #include "compute/core/error.h"
+#include "compute/train/ranks/host_cores.h"
 
 namespace lab::app {
 namespace {

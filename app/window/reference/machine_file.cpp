@@ -8,8 +8,8 @@
 
 #include "app/window/reference/json_list.h"
 #include "app/window/reference/machine_samples.h"
-#include "compute/core/files/whole_file.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 #include "compute/core/units.h"
 
 namespace lab::app {

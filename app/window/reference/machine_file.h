@@ -28,9 +28,10 @@ namespace lab::app {
 inline constexpr int kMachineFormat = 1;
 
 // Empty for a file of the other kind of reference, the time of a training step
-// (compute/experiments/scaling/reference_file.h). Throws Error(NotFound | Io) for the file, Error(Corrupt)
-// naming file, place and fault: results that are not verified, contradict themselves or come from
-// several devices, and files of a newer format, too. What is no regular file is refused unread.
+// (compute/experiments/scaling/reference_file.h). Throws Error(NotFound | Io) for the file,
+// Error(Corrupt) naming file, place and fault: results that are not verified, contradict themselves
+// or come from several devices, and files of a newer format, too. What is no regular file is
+// refused unread.
 std::optional<ReferenceMachine> read_machine(const std::filesystem::path& file);
 
 }  // namespace lab::app

@@ -1,7 +1,7 @@
 #pragma once
 // Samples of --json, read back: the inverse of app/headless/json_lines.h.
-#include "compute/core/files/json_fields.h"
 #include "compute/core/events/event.h"
+#include "compute/core/files/json_fields.h"
 
 namespace lab::app {
 

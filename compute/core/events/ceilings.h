@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compute/core/device.h"
-#include "compute/core/precision.h"
 #include "compute/core/events/stats.h"
+#include "compute/core/precision.h"
 
 namespace lab {
 

@@ -7,16 +7,16 @@
 #include <variant>
 #include <vector>
 
+#include "compute/core/device.h"
+#include "compute/core/error.h"
 #include "compute/core/events/ceilings.h"
 #include "compute/core/events/command.h"
-#include "compute/core/device.h"
 #include "compute/core/events/device_info.h"
-#include "compute/core/error.h"
 #include "compute/core/events/gpu_info.h"
-#include "compute/core/precision.h"
 #include "compute/core/events/stats.h"
 #include "compute/core/events/training_profile.h"
 #include "compute/core/events/transfer_way.h"
+#include "compute/core/precision.h"
 
 namespace lab {
 

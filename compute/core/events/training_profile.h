@@ -8,8 +8,8 @@
 
 #include "compute/core/device.h"
 #include "compute/core/events/kernels.h"
-#include "compute/core/precision.h"
 #include "compute/core/events/stats.h"
+#include "compute/core/precision.h"
 
 namespace lab {
 

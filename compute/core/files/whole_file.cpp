@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "compute/core/files/write_error.h"
 #include "compute/core/error.h"
+#include "compute/core/files/write_error.h"
 
 namespace lab::files {
 namespace {

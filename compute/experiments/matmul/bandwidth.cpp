@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/kernels/ops/read_sum.h"
 #include "compute/measure/measure.h"
 #include "compute/tensor/tensor.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

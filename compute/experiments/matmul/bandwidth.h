@@ -7,9 +7,9 @@
 #include <span>
 #include <stop_token>
 
-#include "compute/machine/machine.h"
-#include "compute/experiments/matmul/working_sets.h"
 #include "compute/core/events/ceilings.h"
+#include "compute/experiments/matmul/working_sets.h"
+#include "compute/machine/machine.h"
 
 namespace lab {
 

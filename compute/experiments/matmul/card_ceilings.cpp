@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute/core/units.h"
 #include "compute/experiments/matmul/bandwidth.h"
 #include "compute/measure/gated_clock.h"
 #include "compute/tensor/tensor.h"
-#include "compute/core/units.h"
 
 namespace lab {
 namespace {

@@ -3,10 +3,10 @@
 #include <optional>
 #include <stop_token>
 
-#include "compute/machine/machine.h"
-#include "compute/measure/measure.h"
 #include "compute/core/events/ceilings.h"
 #include "compute/core/events/event.h"
+#include "compute/machine/machine.h"
+#include "compute/measure/measure.h"
 
 namespace lab {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Which rung of a card's ladder a product is given to where nobody chooses.
-#include "compute/gpu/gpu_backend.h"
 #include "compute/core/precision.h"
+#include "compute/gpu/gpu_backend.h"
 
 namespace lab {
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "compute/measure/conditions.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/measure/conditions.h"
 
 namespace lab {
 namespace {

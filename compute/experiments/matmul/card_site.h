@@ -3,9 +3,9 @@
 // Source  method: NVIDIA nvbandwidth
 #include <optional>
 
-#include "compute/gpu/gpu_matmul.h"
 #include "compute/experiments/matmul/host_matrices.h"
 #include "compute/experiments/matmul/matmul_site.h"
+#include "compute/gpu/gpu_matmul.h"
 #include "compute/measure/gated_clock.h"
 
 namespace lab {

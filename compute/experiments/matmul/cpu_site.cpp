@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
-#include "compute/measure/conditions.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/measure/conditions.h"
 
 namespace lab {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "compute/machine/machine.h"
-#include "compute/experiments/matmul/matmul_site.h"
-#include "compute/run/run_context.h"
 #include "compute/core/events/event.h"
+#include "compute/experiments/matmul/matmul_site.h"
+#include "compute/machine/machine.h"
+#include "compute/run/run_context.h"
 
 namespace lab {
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "compute/core/error.h"
 #include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/tensor/random.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <stop_token>
 
+#include "compute/experiments/matmul/reference.h"
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
-#include "compute/experiments/matmul/reference.h"
 #include "compute/run/run_context.h"
 #include "compute/tensor/tensor.h"
 

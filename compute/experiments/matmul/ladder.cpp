@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/experiments/matmul/rung.h"
+#include "compute/kernels/gemm/cache_blocks.h"
 
 namespace lab {
 namespace {

@@ -8,15 +8,15 @@
 #include <set>
 #include <utility>
 
-#include "compute/gpu/cuda/matmul/ladder.h"
-#include "compute/machine/machine.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 #include "compute/experiments/matmul/device_ladder.h"
 #include "compute/experiments/matmul/host_matrices.h"
 #include "compute/experiments/matmul/matmul_case.h"
 #include "compute/experiments/matmul/rung.h"
+#include "compute/gpu/cuda/matmul/ladder.h"
+#include "compute/machine/machine.h"
 #include "compute/run/run_context.h"
-#include "compute/core/error.h"
-#include "compute/core/units.h"
 
 namespace lab {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "compute/run/experiment.h"
 #include "compute/core/events/command.h"
 #include "compute/core/events/event.h"
+#include "compute/run/experiment.h"
 
 namespace lab {
 

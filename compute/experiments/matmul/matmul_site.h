@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/events/stats.h"
+#include "compute/core/precision.h"
 #include "compute/experiments/matmul/reference.h"
 #include "compute/measure/measure.h"
-#include "compute/core/precision.h"
-#include "compute/core/events/stats.h"
 
 namespace lab {
 

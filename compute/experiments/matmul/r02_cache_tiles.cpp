@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kTerms = 128;
 constexpr std::int64_t kTileColumns = 512;  // a tile of B is 256 KiB
-constexpr std::int64_t kRows = 64;      // between two looks at `stop`
+constexpr std::int64_t kRows = 64;          // between two looks at `stop`
 
 struct Tile {
   std::int64_t row, row_end, col, col_end, term, term_end;

@@ -6,8 +6,8 @@
 // Numerics FP32 with fused multiply-add where there is one, in order of k within 512 terms;
 //          |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
 // Source   Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008
-#include "compute/kernels/gemm/gemm_parts.h"
 #include "compute/experiments/matmul/rung.h"
+#include "compute/kernels/gemm/gemm_parts.h"
 
 namespace lab {
 namespace {

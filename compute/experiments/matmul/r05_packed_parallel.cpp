@@ -7,8 +7,8 @@
 // Numerics as the packed rung; where C is small and K large, threads share the terms
 // Source   Smith et al., "Anatomy of High-Performance Many-Threaded Matrix Multiplication",
 //          IPDPS 2014
-#include "compute/kernels/gemm/gemm_parts.h"
 #include "compute/experiments/matmul/rung.h"
+#include "compute/kernels/gemm/gemm_parts.h"
 
 namespace lab {
 namespace {

@@ -4,9 +4,9 @@
 #include <stop_token>
 #include <type_traits>
 
-#include "compute/machine/thread_pool.h"
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
+#include "compute/machine/thread_pool.h"
 
 namespace lab {
 

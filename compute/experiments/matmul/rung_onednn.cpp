@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
 
+#include "compute/core/error.h"
+#include "compute/experiments/matmul/rung.h"
 #include "compute/kernels/gemm/gemm_parts.h"
 #include "compute/kernels/gemm/onednn_threads.h"
-#include "compute/experiments/matmul/rung.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

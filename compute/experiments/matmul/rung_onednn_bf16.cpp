@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
 #include "compute/kernels/gemm/gemm_parts.h"
 #include "compute/kernels/gemm/onednn_descs.h"
 #include "compute/kernels/gemm/onednn_threads.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

@@ -12,10 +12,10 @@
 #include <span>
 #include <vector>
 
-#include "compute/machine/affinity.h"
-#include "compute/kernels/gemm/gemm_parts.h"
-#include "compute/experiments/matmul/rung.h"
 #include "compute/core/error.h"
+#include "compute/experiments/matmul/rung.h"
+#include "compute/kernels/gemm/gemm_parts.h"
+#include "compute/machine/affinity.h"
 
 namespace lab {
 namespace {

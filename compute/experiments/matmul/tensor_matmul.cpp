@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compute/machine/machine.h"
+#include "compute/core/error.h"
 #include "compute/experiments/matmul/card_rung.h"
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
+#include "compute/machine/machine.h"
 #include "compute/tensor/elementwise.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <utility>
 
+#include "compute/core/units.h"
 #include "compute/run/run_context.h"
 #include "compute/tensor/elementwise.h"
 #include "compute/tensor/tensor_store.h"
-#include "compute/core/units.h"
 
 namespace lab {
 namespace {

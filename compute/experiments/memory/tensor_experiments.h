@@ -2,10 +2,10 @@
 // The Memory page's jobs: make, copy, add, free. Each ends with a TensorList of all devices.
 #include <memory>
 
-#include "compute/machine/tensor_list.h"
-#include "compute/run/experiment.h"
 #include "compute/core/events/command.h"
 #include "compute/core/events/event.h"
+#include "compute/machine/tensor_list.h"
+#include "compute/run/experiment.h"
 
 namespace lab {
 

@@ -5,8 +5,8 @@
 #include "compute/core/files/json_fields.h"
 #include "compute/core/files/places.h"
 #include "compute/core/files/whole_file.h"
-#include "compute/nn/models.h"
 #include "compute/core/printable.h"
+#include "compute/nn/models.h"
 
 namespace lab {
 

@@ -8,16 +8,16 @@
 #include <tuple>
 #include <utility>
 
-#include "compute/machine/machine.h"
-#include "compute/run/run_context.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 #include "compute/experiments/scaling/reference_file.h"
 #include "compute/experiments/scaling/scaling_prediction.h"
 #include "compute/experiments/scaling/scaling_runs.h"
 #include "compute/experiments/scaling/workload.h"
+#include "compute/machine/machine.h"
+#include "compute/run/run_context.h"
 #include "compute/train/training_job.h"
 #include "compute/train/training_request.h"
-#include "compute/core/error.h"
-#include "compute/core/units.h"
 
 namespace lab {
 namespace {

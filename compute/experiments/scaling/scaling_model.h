@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "compute/experiments/scaling/links.h"
 #include "compute/core/events/event.h"
+#include "compute/experiments/scaling/links.h"
 
 namespace lab {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/experiments/scaling/scaling_model.h"
 #include "compute/core/events/event.h"
+#include "compute/experiments/scaling/scaling_model.h"
 
 namespace lab {
 

@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "compute/data/dataset.h"
-#include "compute/run/run_context.h"
-#include "compute/experiments/scaling/scaling_model.h"
-#include "compute/train/step_split.h"
-#include "compute/train/training_job.h"
 #include "compute/core/events/command.h"
 #include "compute/core/events/event.h"
+#include "compute/data/dataset.h"
+#include "compute/experiments/scaling/scaling_model.h"
+#include "compute/run/run_context.h"
+#include "compute/train/step_split.h"
+#include "compute/train/training_job.h"
 
 namespace lab {
 

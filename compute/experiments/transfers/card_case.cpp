@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "compute/measure/measure.h"
-#include "compute/measure/statistics.h"
 #include "compute/experiments/transfers/card_chase.h"
 #include "compute/experiments/transfers/card_copy.h"
+#include "compute/measure/measure.h"
+#include "compute/measure/statistics.h"
 
 namespace lab {
 namespace {

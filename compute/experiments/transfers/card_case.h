@@ -6,10 +6,10 @@
 #include <stop_token>
 #include <string>
 
+#include "compute/core/events/stats.h"
+#include "compute/experiments/transfers/transfer_case.h"
 #include "compute/machine/machine.h"
 #include "compute/run/run_context.h"
-#include "compute/experiments/transfers/transfer_case.h"
-#include "compute/core/events/stats.h"
 
 namespace lab {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compute/experiments/transfers/card_chase.h"
 #include "compute/core/units.h"
+#include "compute/experiments/transfers/card_chase.h"
 
 namespace lab {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // What can be measured with a card at one end, or at both.
-#include "compute/machine/machine.h"
 #include "compute/experiments/transfers/transfer_case.h"
+#include "compute/machine/machine.h"
 
 namespace lab {
 

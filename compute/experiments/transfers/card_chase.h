@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "compute/measure/gated_clock.h"
+#include "compute/core/units.h"
 #include "compute/experiments/transfers/card_case.h"
 #include "compute/experiments/transfers/card_copy.h"
 #include "compute/experiments/transfers/card_memory.h"
-#include "compute/core/units.h"
+#include "compute/measure/gated_clock.h"
 
 namespace lab {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "compute/measure/gated_clock.h"
 #include "compute/experiments/transfers/card_case.h"
 #include "compute/experiments/transfers/card_memory.h"
+#include "compute/measure/gated_clock.h"
 
 namespace lab {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <stop_token>
 
+#include "compute/core/events/command.h"
 #include "compute/machine/machine.h"
 #include "compute/tensor/buffer.h"
-#include "compute/core/events/command.h"
 
 namespace lab {
 

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "compute/machine/machine.h"
-#include "compute/measure/conditions.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 #include "compute/experiments/transfers/card_case.h"
 #include "compute/experiments/transfers/card_copy.h"
 #include "compute/experiments/transfers/card_timeline.h"
 #include "compute/experiments/transfers/transfer_report.h"
-#include "compute/core/error.h"
-#include "compute/core/units.h"
+#include "compute/machine/machine.h"
+#include "compute/measure/conditions.h"
 
 namespace lab {
 namespace {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
-#include "compute/run/run_context.h"
 #include "compute/experiments/transfers/transfer_case.h"
 #include "compute/experiments/transfers/transfer_fit.h"
+#include "compute/run/run_context.h"
 
 namespace lab {
 

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "compute/machine/machine.h"
-#include "compute/measure/gated_clock.h"
-#include "compute/experiments/transfers/card_memory.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/experiments/transfers/card_memory.h"
+#include "compute/machine/machine.h"
+#include "compute/measure/gated_clock.h"
 
 namespace lab {
 namespace {

@@ -2,8 +2,8 @@
 // Copies overlapped with a kernel, as one sees them on the streams of a card.
 #include <cstdint>
 
-#include "compute/run/run_context.h"
 #include "compute/core/events/event.h"
+#include "compute/run/run_context.h"
 
 namespace lab {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "compute/experiments/transfers/card_cases.h"
-#include "compute/experiments/transfers/card_chase.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/experiments/transfers/card_cases.h"
+#include "compute/experiments/transfers/card_chase.h"
 
 namespace lab {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "compute/machine/machine.h"
 #include "compute/core/events/command.h"
 #include "compute/core/events/event.h"
+#include "compute/machine/machine.h"
 
 namespace lab {
 

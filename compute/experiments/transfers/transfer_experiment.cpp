@@ -8,18 +8,18 @@
 #include <optional>
 #include <utility>
 
-#include "compute/measure/cache_flusher.h"
-#include "compute/measure/conditions.h"
-#include "compute/measure/measure.h"
-#include "compute/run/run_context.h"
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 #include "compute/experiments/transfers/card_payoff.h"
 #include "compute/experiments/transfers/card_sweep.h"
 #include "compute/experiments/transfers/transfer_case.h"
 #include "compute/experiments/transfers/transfer_fit.h"
 #include "compute/experiments/transfers/transfer_report.h"
 #include "compute/experiments/transfers/transfer_run.h"
-#include "compute/core/error.h"
-#include "compute/core/units.h"
+#include "compute/measure/cache_flusher.h"
+#include "compute/measure/conditions.h"
+#include "compute/measure/measure.h"
+#include "compute/run/run_context.h"
 
 namespace lab {
 namespace {

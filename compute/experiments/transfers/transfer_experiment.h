@@ -2,8 +2,8 @@
 // `device-lab transfer` and the Transfers page.
 #include <memory>
 
-#include "compute/run/experiment.h"
 #include "compute/core/events/command.h"
+#include "compute/run/experiment.h"
 
 namespace lab {
 

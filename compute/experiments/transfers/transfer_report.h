@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
+#include "compute/core/events/event.h"
 #include "compute/experiments/transfers/transfer_case.h"
 #include "compute/experiments/transfers/transfer_fit.h"
-#include "compute/core/events/event.h"
 
 namespace lab {
 

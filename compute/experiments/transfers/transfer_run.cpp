@@ -6,17 +6,17 @@
 #include <bit>
 #include <mutex>
 
+#include "compute/core/error.h"
 #include "compute/gpu/gpu_transfers.h"
 #include "compute/measure/cache_flusher.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {
 
-constexpr std::int64_t kLine = 8;         // doubles in a cache line
+constexpr std::int64_t kLine = 8;                 // doubles in a cache line
 constexpr std::int64_t kPiece_doubles = 1 << 18;  // doubles between two looks at the stop token
-constexpr double kFactor = 3;             // of triad; exact with whole numbers
-constexpr double kSpoiled = -1;           // no operation yields it
+constexpr double kFactor = 3;                     // of triad; exact with whole numbers
+constexpr double kSpoiled = -1;                   // no operation yields it
 
 // Random whole numbers below 2^32, a function of the position alone.
 double random_value(std::int64_t i, std::uint32_t array) {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "compute/machine/machine.h"
-#include "compute/tensor/buffer.h"
 #include "compute/experiments/transfers/transfer_case.h"
 #include "compute/experiments/transfers/transfer_kernels.h"
+#include "compute/machine/machine.h"
+#include "compute/tensor/buffer.h"
 
 namespace lab {
 

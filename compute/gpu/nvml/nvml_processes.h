@@ -2,8 +2,8 @@
 // Who uses a card, as NVML tells it.
 #include <vector>
 
-#include "compute/gpu/nvml/nvml_library.h"
 #include "compute/core/events/gpu_info.h"
+#include "compute/gpu/nvml/nvml_library.h"
 
 namespace lab::nvml {
 

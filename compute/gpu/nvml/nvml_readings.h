@@ -1,7 +1,7 @@
 #pragma once
 // What NVML tells of a card again and again.
-#include "compute/gpu/nvml/nvml_library.h"
 #include "compute/core/events/gpu_info.h"
+#include "compute/gpu/nvml/nvml_library.h"
 
 namespace lab::nvml {
 

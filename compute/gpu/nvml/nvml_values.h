@@ -2,8 +2,8 @@
 // Answers of NVML as values or reasons.
 #include <string>
 
-#include "compute/gpu/nvml/nvml_library.h"
 #include "compute/core/events/gpu_info.h"
+#include "compute/gpu/nvml/nvml_library.h"
 
 namespace lab::nvml {
 

@@ -4,10 +4,10 @@
 #include <stop_token>
 #include <string>
 
+#include "compute/core/precision.h"
 #include "compute/kernels/ops/conv_shape.h"
 #include "compute/machine/scratch.h"
 #include "compute/machine/thread_pool.h"
-#include "compute/core/precision.h"
 
 namespace lab {
 

@@ -9,11 +9,11 @@
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/packed_factor.h"
 #include "compute/kernels/convolution/transposed_product.h"
+#include "compute/kernels/gemm/cache_blocks.h"
+#include "compute/kernels/gemm/gemm_kernels.h"
 #include "compute/kernels/ops/im2col.h"
 #include "compute/kernels/ops/row_ops.h"
 #include "compute/machine/slice.h"
-#include "compute/kernels/gemm/cache_blocks.h"
-#include "compute/kernels/gemm/gemm_kernels.h"
 
 namespace lab {
 namespace {

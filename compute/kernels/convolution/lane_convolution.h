@@ -1,6 +1,6 @@
 #pragma once
-// A convolution on one block of images that lie side by side (compute/kernels/ops/image_lanes.h), on the
-// calling thread:
+// A convolution on one block of images that lie side by side (compute/kernels/ops/image_lanes.h),
+// on the calling thread:
 //   forward          products of input vectors with weights
 //   input gradient   the same with the output's gradient and the kernel turned by 180 degrees
 //   weight gradient  products of input and output gradient, summed over pixels and blocks; at the

@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/onednn_stage.h"
 #include "compute/kernels/gemm/onednn_threads.h"
-#include "compute/core/error.h"
 #include "hwy/aligned_allocator.h"
 
 namespace lab {

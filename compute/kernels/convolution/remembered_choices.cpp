@@ -13,8 +13,8 @@
 #include <thread>
 #include <utility>
 
-#include "compute/core/files/whole_file.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 #include "compute/core/units.h"
 
 namespace lab {

@@ -2,8 +2,8 @@
 // C = A^T * B where A lies row by row and B in strips: the sums over pixels of a weight gradient.
 #include <cstdint>
 
-#include "compute/machine/slice.h"
 #include "compute/core/precision.h"
+#include "compute/machine/slice.h"
 
 namespace lab {
 

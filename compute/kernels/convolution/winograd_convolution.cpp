@@ -12,11 +12,11 @@
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/winograd_products.h"
 #include "compute/kernels/convolution/winograd_tiles.h"
+#include "compute/kernels/gemm/cache_blocks.h"
+#include "compute/kernels/gemm/gemm_kernels.h"
 #include "compute/kernels/ops/row_ops.h"
 #include "compute/kernels/ops/winograd.h"
 #include "compute/machine/slice.h"
-#include "compute/kernels/gemm/cache_blocks.h"
-#include "compute/kernels/gemm/gemm_kernels.h"
 
 namespace lab {
 namespace {
@@ -117,7 +117,7 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
 }
 
 WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
-                                                    const ConvolutionCase& c) const {
+                                                            const ConvolutionCase& c) const {
   constexpr std::int64_t kSeparate = 4 << 20, kLargest = 40 << 20;
   const ConvShape& s = c.shape;
   const int strip = tile_size(c.products).cols;

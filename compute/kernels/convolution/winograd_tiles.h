@@ -2,9 +2,9 @@
 // How Winograd's algorithm cuts images into tiles. Internal to convolution.
 #include <cstdint>
 
+#include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/conv_shape.h"
 #include "compute/kernels/ops/winograd.h"
-#include "compute/kernels/gemm/cache_blocks.h"
 
 namespace lab::winograd {
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "compute/core/error.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
 #include "compute/kernels/gemm/gemm_f32.h"
 #include "compute/kernels/gemm/gemm_parts.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

@@ -2,9 +2,9 @@
 // The one GEMM that everything else calls: the ladder's best rung, or a library's.
 #include <cstdint>
 
-#include "compute/machine/thread_pool.h"
 #include "compute/core/events/kernels.h"
 #include "compute/core/precision.h"
+#include "compute/machine/thread_pool.h"
 
 namespace lab {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "compute/machine/thread_pool.h"
 #include "compute/kernels/gemm/gemm.h"
+#include "compute/machine/thread_pool.h"
 
 namespace lab {
 

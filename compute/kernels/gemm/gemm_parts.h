@@ -7,10 +7,10 @@
 #include <memory>
 #include <stop_token>
 
-#include "compute/machine/thread_pool.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/gemm/gemm_kernels.h"
+#include "compute/machine/thread_pool.h"
 #include "hwy/aligned_allocator.h"
 
 namespace lab {

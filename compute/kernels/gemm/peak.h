@@ -2,9 +2,9 @@
 // The ceiling: how many operations a second the multiply-add units can do at all.
 #include <cstdint>
 
+#include "compute/core/events/event.h"
 #include "compute/machine/thread_pool.h"
 #include "compute/measure/measure.h"
-#include "compute/core/events/event.h"
 
 namespace lab {
 

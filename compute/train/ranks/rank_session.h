@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/run/rank_group.h"
 #include "compute/core/error.h"
+#include "compute/run/rank_group.h"
 
 namespace lab {
 

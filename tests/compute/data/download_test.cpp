@@ -7,10 +7,10 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "compute/data/sha256.h"
 #include "compute/core/error.h"
-#include "tests/support/temp_dir.h"
+#include "compute/data/sha256.h"
 #include "tests/compute/data/http_server.h"
+#include "tests/support/temp_dir.h"
 
 namespace lab {
 namespace {

@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "compute/core/error.h"
 #include "compute/data/dataset.h"
 #include "compute/data/fashion_files.h"
 #include "compute/data/fetch.h"
-#include "compute/core/error.h"
+#include "tests/compute/data/idx_bytes.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/variable.h"
-#include "tests/compute/data/idx_bytes.h"
 
 namespace lab {
 namespace {

@@ -6,11 +6,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "compute/data/fashion_files.h"
 #include "compute/core/error.h"
-#include "tests/support/temp_dir.h"
+#include "compute/data/fashion_files.h"
 #include "tests/compute/data/http_server.h"
 #include "tests/compute/data/idx_bytes.h"
+#include "tests/support/temp_dir.h"
 
 namespace lab {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "compute/core/error.h"
 #include "compute/data/dataset.h"
 #include "compute/data/raster.h"
-#include "compute/core/error.h"
 
 namespace lab {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <span>
 
-#include "compute/data/idx.h"
 #include "compute/core/error.h"
+#include "compute/data/idx.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "compute/data/gzip.h"
 #include "compute/core/error.h"
+#include "compute/data/gzip.h"
 #include "tests/compute/data/idx_bytes.h"
 
 namespace lab {

@@ -5,12 +5,12 @@
 
 #include <thread>
 
+#include "compute/core/units.h"
 #include "compute/machine/nvidia_cards.h"
 #include "compute/machine/poll_budget.h"
 #include "compute/machine/telemetry.h"
-#include "compute/core/units.h"
-#include "tests/support/fake_nvml/fake_library.h"
 #include "tests/compute/machine/fake_root.h"
+#include "tests/support/fake_nvml/fake_library.h"
 
 namespace lab {
 namespace {

@@ -5,13 +5,13 @@
 #include <set>
 #include <thread>
 
+#include "compute/core/error.h"
+#include "compute/core/units.h"
 #include "compute/machine/affinity.h"
 #include "compute/machine/simd_level.h"
 #include "compute/machine/tensor_list.h"
-#include "compute/core/error.h"
-#include "compute/core/units.h"
-#include "tests/support/fake_gpu.h"
 #include "tests/compute/machine/fake_root.h"
+#include "tests/support/fake_gpu.h"
 
 namespace lab {
 namespace {

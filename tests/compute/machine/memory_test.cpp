@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "compute/machine/memory_account.h"
-#include "compute/machine/memory_info.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/machine/memory_account.h"
+#include "compute/machine/memory_info.h"
 #include "tests/compute/machine/fake_root.h"
 
 namespace lab {

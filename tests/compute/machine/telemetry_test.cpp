@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "compute/machine/sensors.h"
 #include "compute/core/units.h"
-#include "tests/support/fake_gpu.h"
+#include "compute/machine/sensors.h"
 #include "tests/compute/machine/fake_root.h"
+#include "tests/support/fake_gpu.h"
 
 namespace lab {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "compute/machine/affinity.h"
 #include "compute/core/error.h"
+#include "compute/machine/affinity.h"
 
 namespace lab {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "compute/measure/cache_flusher.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/measure/cache_flusher.h"
 #include "tests/support/temp_dir.h"
 
 namespace lab {

@@ -14,9 +14,9 @@
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/nn/models.h"
 #include "compute/nn/network.h"
+#include "tests/compute/nn/gradient_check.h"
 #include "tests/support/compare.h"
 #include "tests/support/simd_targets.h"
-#include "tests/compute/nn/gradient_check.h"
 
 namespace lab::nn {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "compute/nn/network.h"
-#include "tests/support/reference_nn.h"
 #include "tests/compute/nn/gradient_check.h"
+#include "tests/support/reference_nn.h"
 
 namespace lab::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/error.h"
 #include "compute/nn/network.h"
 #include "compute/nn/state_dict.h"
-#include "compute/core/error.h"
 
 namespace lab::nn {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/error.h"
 #include "compute/nn/arena_plan.h"
 #include "compute/nn/models.h"
 #include "compute/nn/sgd.h"
-#include "compute/core/error.h"
 #include "tests/support/compare.h"
 
 namespace lab::nn {

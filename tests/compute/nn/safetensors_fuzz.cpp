@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "compute/nn/safetensors.h"
 #include "compute/core/error.h"
+#include "compute/nn/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(data), size);

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <iterator>
 
+#include "compute/core/error.h"
 #include "compute/nn/models.h"
 #include "compute/nn/state_dict.h"
-#include "compute/core/error.h"
 #include "tests/support/temp_dir.h"
 
 namespace lab::nn {

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "compute/core/units.h"
 #include "compute/machine/machine.h"
 #include "compute/machine/tensor_list.h"
 #include "compute/tensor/tensor.h"
 #include "compute/tensor/tensor_store.h"
-#include "compute/core/units.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_gpu.h"
 

@@ -1,11 +1,11 @@
 // A card whose context ended, seen through the worker as the window and the command line see it.
 #include <gtest/gtest.h>
 
-#include "compute/machine/telemetry.h"
+#include "compute/core/units.h"
 #include "compute/experiments/registry.h"
+#include "compute/machine/telemetry.h"
 #include "compute/run/worker.h"
 #include "compute/tensor/tensor_store.h"
-#include "compute/core/units.h"
 #include "tests/support/fake_gpu.h"
 
 namespace lab {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/core/units.h"
 #include "compute/machine/machine.h"
 #include "compute/tensor/tensor_store.h"
-#include "compute/core/units.h"
 #include "tests/support/errors.h"
 
 namespace lab {

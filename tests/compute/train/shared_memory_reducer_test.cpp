@@ -5,8 +5,8 @@
 #include <cstring>
 #include <thread>
 
-#include "compute/tensor/random.h"
 #include "compute/core/error.h"
+#include "compute/tensor/random.h"
 
 namespace lab {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "compute/nn/models.h"
 #include "compute/experiments/training/training_experiment.h"
+#include "compute/nn/models.h"
 #include "tests/support/counting_new.h"
 #include "tests/support/probe.h"
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "compute/train/convolution_choice.h"
 #include "compute/core/error.h"
+#include "compute/train/convolution_choice.h"
 #include "tests/support/errors.h"
 #include "tests/support/text.h"
 

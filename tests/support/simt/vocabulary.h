@@ -1,9 +1,9 @@
 #pragma once
 // Kernels that run on the CPU too
 // -------------------------------
-// The vocabulary of compute/gpu/cuda/kernel/simt.h, for the host: what a kernel's .cuh is written in,
-// so that a test can run its body where no GPU is. A test target links lab_simt, includes the .cuh
-// and calls launch() (launch.h):
+// The vocabulary of compute/gpu/cuda/kernel/simt.h, for the host: what a kernel's .cuh is written
+// in, so that a test can run its body where no GPU is. A test target links lab_simt, includes the
+// .cuh and calls launch() (launch.h):
 //
 //   simt::GlobalArray<float> in("in", values), out("out", values.size());
 //   const TransposeArgs args{in.data(), out.data(), rows, cols};

@@ -77,8 +77,8 @@ plot::Series calculated(const Panel& p, const ScalingResults& results, const Pre
   return s;
 }
 
-void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode mode, Quantity figure,
-                    std::vector<plot::Series>& out) {
+void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode mode,
+                    Quantity figure, std::vector<plot::Series>& out) {
   if (const PredictedCurve& curve = results.predicted(mode); !curve.points.empty()) {
     plot::Series s = calculated(p, results, curve, figure);
     s.label = s.note = "prediction";
@@ -94,8 +94,8 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
 }
 
 // The curve of the experiment before, pale, while and after the new one comes in.
-void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode, Quantity figure,
-                  std::vector<plot::Series>& out) {
+void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
+                  Quantity figure, std::vector<plot::Series>& out) {
   if (!kept.previous || is_old(kept) || !kept.current.request.measure) return;
   const ScalingResults& before = *kept.previous;
   const ScalingCurve& curve = before.measured(mode);

@@ -127,7 +127,9 @@ void draw_bar(const Ui& ui, const LayerColumns& c, Kernels kernels, const LayerS
               ImVec2 at) {
   if (c.full_s <= 0) return;
   const std::array<std::pair<const ProfileRow*, PassTone>, 3> parts = {
-      {{side.forward, PassTone::Forward}, {side.backward, PassTone::Backward}, {side.once, PassTone::Once}}};
+      {{side.forward, PassTone::Forward},
+       {side.backward, PassTone::Backward},
+       {side.once, PassTone::Once}}};
   const float thick = std::round(std::min(ui.px(12), c.side - ui.px(4)));
   const float top = std::round(at.y + (c.side - thick) / 2);
   double done = 0;

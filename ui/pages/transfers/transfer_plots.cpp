@@ -104,15 +104,15 @@ void add_reference(const Panel& p, const ReferenceMachine& machine, const Transf
                    std::vector<plot::Series>& out) {
   for (const ReferenceCurve<TransferCase>& curve : fitting.curves) {
     const TransferCase& there = *curve.there;
-    out.push_back(reference_series(case_series(p, *curve.here, several_pairs(results), false),
-                                   machine, curve, there.bytes,
-                                   figure == TransferQuantity::Time ? there.time_s : there.gb_per_s));
+    out.push_back(reference_series(
+        case_series(p, *curve.here, several_pairs(results), false), machine, curve, there.bytes,
+        figure == TransferQuantity::Time ? there.time_s : there.gb_per_s));
   }
 }
 
 // `reference` may be null: nothing fits then.
-std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept, TransferQuantity figure,
-                                 const ReferenceResults* reference,
+std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept,
+                                 TransferQuantity figure, const ReferenceResults* reference,
                                  const Overlay<TransferCase>& fitting) {
   std::vector<plot::Series> series;
   if (reference != nullptr) {

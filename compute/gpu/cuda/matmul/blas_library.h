@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "compute/gpu/cuda/matmul/library_card.h"
-#include "compute/gpu/dynamic_library.h"
 #include "compute/core/error.h"
 #include "compute/core/precision.h"
+#include "compute/gpu/cuda/matmul/library_card.h"
+#include "compute/gpu/dynamic_library.h"
 
 namespace lab::cuda {
 

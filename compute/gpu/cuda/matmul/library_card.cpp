@@ -5,10 +5,10 @@
 #include <exception>
 #include <memory>
 
+#include "compute/core/units.h"
 #include "compute/gpu/cuda/device/card.h"
 #include "compute/gpu/cuda/matmul/cublas.h"
 #include "compute/gpu/cuda/matmul/cublaslt.h"
-#include "compute/core/units.h"
 
 namespace lab::cuda {
 namespace {

@@ -1,5 +1,5 @@
-// The kernels of the portable rungs as they are launched; their bodies are in r*.cuh. One translation
-// unit: most of its compile time is the headers that all rungs share.
+// The kernels of the portable rungs as they are launched; their bodies are in r*.cuh. One
+// translation unit: most of its compile time is the headers that all rungs share.
 #include "compute/gpu/cuda/matmul/launch.cuh"
 #include "compute/gpu/cuda/matmul/r00_naive.cuh"
 #include "compute/gpu/cuda/matmul/r01_coalesced.cuh"

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "compute/gpu/cuda/kernel/simt.h"
 #include "compute/core/dtype.h"
+#include "compute/gpu/cuda/kernel/simt.h"
 
 namespace lab::cuda {
 

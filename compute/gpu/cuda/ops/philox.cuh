@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "compute/gpu/cuda/kernel/simt.h"
 #include "compute/core/random_bits.h"
+#include "compute/gpu/cuda/kernel/simt.h"
 
 namespace lab::cuda {
 

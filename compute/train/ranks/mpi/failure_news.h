@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compute/train/ranks/mpi/request_set.h"
 #include "compute/core/error.h"
+#include "compute/train/ranks/mpi/request_set.h"
 
 namespace lab::mpi {
 

@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "compute/kernels/ops/read_sum.h"
-#include "compute/experiments/matmul/working_sets.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/experiments/matmul/working_sets.h"
+#include "compute/kernels/ops/read_sum.h"
 #include "tests/support/errors.h"
 
 namespace lab {

@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "compute/experiments/matmul/matmul_experiment.h"
-#include "compute/experiments/matmul/tensor_matmul.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/experiments/matmul/matmul_experiment.h"
+#include "compute/experiments/matmul/tensor_matmul.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_gpu.h"
 #include "tests/support/probe.h"

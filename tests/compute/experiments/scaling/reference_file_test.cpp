@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "compute/core/files/whole_file.h"
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/text.h"

@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "compute/experiments/scaling/workload.h"
 #include "compute/core/error.h"
+#include "compute/experiments/scaling/workload.h"
 #include "tests/support/errors.h"
 
 namespace lab {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute/experiments/transfers/transfer_experiment.h"
 #include "compute/core/units.h"
+#include "compute/experiments/transfers/transfer_experiment.h"
 #include "tests/support/fake_gpu.h"
 #include "tests/support/probe.h"
 

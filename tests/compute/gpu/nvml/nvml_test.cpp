@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "compute/gpu/nvml/nvml_facts.h"
-#include "compute/gpu/nvml/nvml_readings.h"
 #include "compute/core/events/gpu_words.h"
 #include "compute/core/units.h"
+#include "compute/gpu/nvml/nvml_facts.h"
+#include "compute/gpu/nvml/nvml_readings.h"
 #include "tests/support/fake_nvml/fake_library.h"
 
 namespace lab::nvml {

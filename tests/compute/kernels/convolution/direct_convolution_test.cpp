@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "compute/kernels/ops/image_lanes.h"
+#include "tests/compute/kernels/convolution/convolution_cases.h"
 #include "tests/support/compare.h"
 #include "tests/support/simd_targets.h"
-#include "tests/compute/kernels/convolution/convolution_cases.h"
 
 namespace lab {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/simd_targets.h"
 #include "tests/compute/kernels/convolution/convolution_cases.h"
+#include "tests/support/simd_targets.h"
 
 namespace lab {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compute/train/ranks/backoff.h"
-#include "tests/support/errors.h"
 #include "tests/compute/train/ranks/ranks_main.h"
+#include "tests/support/errors.h"
 
 namespace lab::test {
 namespace {

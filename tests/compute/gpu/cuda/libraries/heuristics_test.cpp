@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/errors.h"
-#include "tests/support/variable.h"
 #include "tests/compute/gpu/cuda/libraries/fake_library.h"
 #include "tests/compute/gpu/cuda/libraries/host_card.h"
+#include "tests/support/errors.h"
+#include "tests/support/variable.h"
 
 namespace lab::test {
 namespace {

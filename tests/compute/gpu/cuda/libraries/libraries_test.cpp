@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "tests/compute/gpu/cuda/libraries/fake_library.h"
+#include "tests/compute/gpu/cuda/libraries/host_card.h"
 #include "tests/support/errors.h"
 #include "tests/support/matmul_factors.h"
 #include "tests/support/variable.h"
-#include "tests/compute/gpu/cuda/libraries/fake_library.h"
-#include "tests/compute/gpu/cuda/libraries/host_card.h"
 
 namespace lab::test {
 namespace {

@@ -22,8 +22,8 @@
 #include "compute/gpu/cuda/matmul/r07_async.cuh"
 #include "compute/gpu/cuda/matmul/r08_tf32.cuh"
 #include "compute/gpu/cuda/matmul/r09_bf16.cuh"
-#include "tests/support/simt/launch.h"
 #include "tests/compute/gpu/cuda/matmul/emulated.h"
+#include "tests/support/simt/launch.h"
 
 namespace lab::test {
 namespace {

@@ -80,17 +80,17 @@ void add_peer(GpuFacts& facts, GpuPeer peer) {
   }
 }
 
-struct Card {
-  std::string pci_bus_id;
-  nvml::Handle handle = nullptr;  // once the card was seen awake and NVML offers it
-  std::string failure;            // why it never gets one
-  bool throughput_read = false;   // since it woke
-  GpuTelemetry last;
-};
-
 }  // namespace
 
 struct GpuMonitor::Impl {
+  struct Card {
+    std::string pci_bus_id;
+    nvml::Handle handle = nullptr;  // once the card was seen awake and NVML offers it
+    std::string failure;            // why it never gets one
+    bool throughput_read = false;   // since it woke
+    GpuTelemetry last;
+  };
+
   explicit Impl(GpuMonitorOptions o) : options(std::move(o)) {
     if (!options.now_s) options.now_s = steady_s;
   }
@@ -116,7 +116,8 @@ struct GpuMonitor::Impl {
   std::size_t throughput_turn = 0;
 };
 
-Card& GpuMonitor::Impl::add_card(const std::string& pci_bus_id, const std::string& name) {
+GpuMonitor::Impl::Card& GpuMonitor::Impl::add_card(const std::string& pci_bus_id,
+                                                   const std::string& name) {
   GpuFacts& known = facts.emplace_back();
   known.pci_bus_id = pci_bus_id;
   known.name = name;

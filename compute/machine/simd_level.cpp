@@ -29,12 +29,6 @@ std::int64_t supported_targets() {
   return targets;
 }
 
-// The instruction set that dispatch takes. Highway's better targets have lower bits.
-std::int64_t chosen_target() {
-  const std::int64_t targets = supported_targets() & HWY_TARGETS;
-  return targets == 0 ? HWY_STATIC_TARGET : targets & -targets;
-}
-
 #if defined(__x86_64__)
 
 // Highway's targets above `tier`.
@@ -56,6 +50,12 @@ void cap_dispatch(SimdTier tier) {
   const std::int64_t left = hwy::SupportedTargets() & ~above;
   hwy::DisableTargets(above);
   hwy::SetSupportedTargetsForTest(left == 0 ? HWY_STATIC_TARGET : left);
+}
+
+// The instruction set that dispatch takes. Highway's better targets have lower bits.
+std::int64_t chosen_target() {
+  const std::int64_t targets = supported_targets() & HWY_TARGETS;
+  return targets == 0 ? HWY_STATIC_TARGET : targets & -targets;
 }
 
 SimdTier used_tier() {

@@ -248,6 +248,18 @@ TEST(JsonLines, DeviceHasFactsAndReadings) {
   EXPECT_FALSE(json.contains("lab_pool_bytes")) << "of cards alone";
 }
 
+TEST(JsonLines, DeviceNamesTheSimdLevelAndItsCap) {
+  DeviceInfo info;
+  info.simd = "AVX2";
+  info.simd_detail = "AVX2 with FMA";
+  EXPECT_TRUE(nlohmann::json::parse(json_device(info, nullptr))["simd_cap"].is_null());
+  info.simd_cap = "avx2";
+  const auto json = nlohmann::json::parse(json_device(info, nullptr));
+  EXPECT_EQ(json["simd"], "AVX2");
+  EXPECT_EQ(json["simd_detail"], "AVX2 with FMA");
+  EXPECT_EQ(json["simd_cap"], "avx2");
+}
+
 TEST(JsonLines, ACardTellsWhatIsTakenBesideItsTensors) {
   DeviceInfo info;
   info.device = gpu();

@@ -33,7 +33,8 @@ TEST(DirectConvolution, LeavesOtherCasesToOthers) {
   EXPECT_FALSE(direct_convolution().supports(c));
   c.products = Precision::F32;
   c.batch = 1;
-  EXPECT_FALSE(direct_convolution().supports(c)) << "most lanes would be empty";
+  EXPECT_EQ(direct_convolution().supports(c), simd::image_lanes() <= 2)
+      << "most lanes would be empty";
   c = {.shape = simd::conv_shape(14, 14, 6, 16, 5, 2, 0),
        .stage = ConvolutionStage::InputGradient,
        .batch = 256};

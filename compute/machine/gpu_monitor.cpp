@@ -281,7 +281,7 @@ std::vector<GpuTelemetry> GpuMonitor::read(double t_s) {
     if (woke || m.throughput.due(now_s)) {
       m.throughput.spent(now_s, cost_of([&] { m.read_next_throughput(); }));
     }
-    for (Card& card : m.cards) {
+    for (Impl::Card& card : m.cards) {
       card.last.t_s = t_s;
       if (card.last.asleep) {
         leave_out(card.last, kAsleep);
@@ -292,7 +292,7 @@ std::vector<GpuTelemetry> GpuMonitor::read(double t_s) {
   }
   std::vector<GpuTelemetry> readings;
   readings.reserve(m.cards.size());
-  for (const Card& card : m.cards) readings.push_back(card.last);
+  for (const Impl::Card& card : m.cards) readings.push_back(card.last);
   return readings;
 }
 

@@ -185,7 +185,7 @@ TEST(DataParallel, StopsInTheMiddleOfAStep) {
   request.synthetic_train = 64;
   request.batch = 64;
   request.steps.reset();
-  request.epochs = 100'000;  // it ends when it is stopped, or hangs
+  request.epochs = 100'000;      // it ends when it is stopped, or hangs
   request.convolution = "rule";  // nothing to measure before it starts
   test::Probe probe(2);
   test::message_of([&] { probe.run_until<TrainingStarted>(*make_training_experiment(request), 1); },

@@ -148,7 +148,7 @@ TEST(Training, CancelsBetweenOperations) {
   request.model = "resnet18";
   request.synthetic_train = 64;
   request.batch = 32;
-  request.epochs = 100'000;  // it ends when it is stopped, or hangs
+  request.epochs = 100'000;      // it ends when it is stopped, or hangs
   request.convolution = "rule";  // nothing to measure before it starts
   test::Probe probe;
   test::message_of([&] { probe.run_until<TrainingStarted>(*make_training_experiment(request), 1); },

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -60,10 +62,12 @@ bool address_space_is_limited() {
 // OpenBLAS tries for ever to get its buffers, of 128 MiB for each thread, and its threads start
 // before main: without room for them the program would hang, at its end if not before.
 void require_address_space() {
-  constexpr std::size_t kLeastBytes = std::size_t{512} << 20;
   if (!address_space_is_limited()) return;
+  // As if no thread had its buffer yet: some may be taking theirs right now.
+  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t least_bytes = (std::size_t{512} << 20) + threads * (std::size_t{136} << 20);
   void* const probe =
-      ::mmap(nullptr, kLeastBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      ::mmap(nullptr, least_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (probe == MAP_FAILED) {
     rlimit limit{};
     ::getrlimit(RLIMIT_AS, &limit);
@@ -71,9 +75,9 @@ void require_address_space() {
                 fmt::format("the address space is limited to {} (ulimit -v), of which less than {} "
                             "are left for the libraries; raise the limit",
                             format_bytes(static_cast<std::int64_t>(limit.rlim_cur)),
-                            format_bytes(static_cast<std::int64_t>(kLeastBytes))));
+                            format_bytes(static_cast<std::int64_t>(least_bytes))));
   }
-  ::munmap(probe, kLeastBytes);
+  ::munmap(probe, least_bytes);
 }
 
 // One process, from its words to its exit status.

@@ -23,10 +23,12 @@ void HeadlessLab::run(const JobCommand& command, Printer& printer) {
   constexpr double kInterruptPollS = 0.05;
   std::optional<Clock::time_point> resume_at;
   const JobId job = worker_.submit(command);
+  bool started = false;  // before that, the worker would forget a pause
   while (true) {
     for (const Event& event : channel_.wait_and_drain(kInterruptPollS)) {
       if (event.job != job) continue;
       printer.show(event.payload);
+      if (std::holds_alternative<JobStarted>(event.payload)) started = true;
       if (const auto* finished = std::get_if<JobFinished>(&event.payload)) {
         if (finished->outcome == Outcome::Failed) throw Error(finished->code, finished->error);
         if (finished->outcome == Outcome::Cancelled) {
@@ -35,7 +37,7 @@ void HeadlessLab::run(const JobCommand& command, Printer& printer) {
         return;
       }
     }
-    if (launched_ && interrupt_.take_continued()) {
+    if (launched_ && started && interrupt_.take_continued()) {
       worker_.pause();
       resume_at = Clock::now() + launcher_notice() + std::chrono::seconds(1);
     }

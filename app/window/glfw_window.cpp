@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -46,10 +47,17 @@ bool is_software(std::string_view renderer) {
 
 // Xlib would wait for what is not a regular file. /dev/null is the usual word for "no authority".
 void check_authority_file() {
-  const char* named = std::getenv("XAUTHORITY");  // NOLINT(concurrency-mt-unsafe): never set here
-  if (named == nullptr || std::string_view(named) == "/dev/null") return;
+  // NOLINTBEGIN(concurrency-mt-unsafe): never set here
+  const char* named = std::getenv("XAUTHORITY");
+  const char* home = std::getenv("HOME");
+  // NOLINTEND(concurrency-mt-unsafe)
+  if (named == nullptr && home == nullptr) return;
+  const std::filesystem::path file =
+      named != nullptr ? std::filesystem::path(named) : std::filesystem::path(home) / ".Xauthority";
+  std::error_code ignored;
+  if (file == "/dev/null" || (named == nullptr && !std::filesystem::exists(file, ignored))) return;
   try {
-    files::require_regular(named);
+    files::require_regular(file);
   } catch (const Error& e) {
     throw Error(e.code(), fmt::format("no display to open a window on (XAUTHORITY: {}); {}",
                                       e.what(), kTerminalWayOut));

@@ -150,6 +150,12 @@ std::optional<SimdTier> simd_cap() {
 
 SimdLevel describe_simd(SimdTier used, SimdTier best, const SimdLevel& processor,
                         std::optional<SimdTier> cap) {
+  if (used < std::min(best, cap.value_or(best))) {
+    return {name_of(used),
+            fmt::format("{} (the processor has {}, but not all that its kernels need)",
+                        name_of(used), processor.detail),
+            cap ? to_string(*cap) : ""};
+  }
   if (!cap) return processor;
   const char* value = to_string(*cap);
   if (*cap < best) {
@@ -207,7 +213,7 @@ std::string why_no_avx512_bf16() {
 
 // Highway keeps the target of the first dispatch, so the cap comes before it. An unknown value is
 // left for simd_cap() to report where an error can be shown. The name keeps this file linked into
-// every program with kernels: compute/device/CMakeLists.txt asks for it.
+// every program with kernels: compute/machine/CMakeLists.txt asks for it.
 extern "C" {
 extern const bool lab_simd_cap_is_applied;
 const bool lab_simd_cap_is_applied = [] {

@@ -49,6 +49,10 @@ void RunContext::emit(Payload payload) {
   channel_.push({job_, lab_time_s(), std::move(payload)}, stop_);
 }
 
+void RunContext::emit_after_stop(Payload payload) {
+  channel_.push({job_, lab_time_s(), std::move(payload)});
+}
+
 RunContext::Part::Part(RunContext& ctx, double begin, double end, std::string what)
     : ctx_(ctx),
       outer_(ctx.part_),

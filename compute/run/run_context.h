@@ -46,6 +46,8 @@ class RunContext {
 
   // Reports a result, in order. Safe from any thread.
   void emit(Payload payload);
+  // The same for the last words of a job that was cancelled: they arrive although it was.
+  void emit_after_stop(Payload payload);
 
   // Reports how far the job is, 0..1; at most ten times a second reach the channel. The time left
   // is extrapolated from the time since the job started, pauses left out. Job thread only.

@@ -14,8 +14,8 @@ nlohmann::ordered_json parse_object(std::string_view text, const std::string& wh
   int keys = 0;
   // What nests deeper is left out while parsing.
   const auto limit = [&](int depth, Json::parse_event_t event, Json&) {
-    using Event = Json::parse_event_t;
-    keys += event == Event::key || event == Event::object_start ? 1 : 0;
+    using Parse = Json::parse_event_t;
+    keys += event == Parse::key || event == Parse::object_start ? 1 : 0;
     if (keys > kMostKeys) {
       throw Error(Errc::Corrupt, fmt::format("{} has more than {} fields", what, kMostKeys));
     }

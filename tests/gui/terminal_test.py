@@ -312,7 +312,7 @@ def case_messages(program, home):
 def case_limits(program, home):
     """A limit of the address space that leaves the libraries no room is named, and nothing hangs."""
     told = 0
-    for mib in range(100, 8000, 100):
+    for mib in range(100, 8000 + 300 * os.cpu_count(), 100):
         limit = (mib << 20, mib << 20)
         result = run(program, home, "version", timeout=30,
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))  # fmt: skip

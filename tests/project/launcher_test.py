@@ -27,7 +27,8 @@ class Launcher(unittest.TestCase):
         for name in ("lab", "CMakePresets.json"):
             shutil.copy(ROOT / name, self.folder)
         write_program(self.folder / "bin/cmake", CMAKE)
-        write_program(self.folder / "bin/ninja", "echo 'ninja: no work to do.'")
+        write_program(self.folder / "bin/ninja", "exit 0")
+        write_program(self.folder / "bin/nvcc", "exit 0")
         write_program(self.folder / "build/release/device-lab", 'echo "$@"')
 
     def configured(self, **variables):
@@ -52,23 +53,30 @@ class Launcher(unittest.TestCase):
     def test_without_a_gpu_the_cuda_half_is_left_out(self):
         self.plug_in("0000:00:02.0", "0x8086", "0x030000")  # Intel's graphics
         self.plug_in("0000:01:00.1", "0x10de", "0x040300")  # NVIDIA's audio
-        self.assertEqual(self.configured(), [["-DLAB_CUDA=OFF"]])
+        self.assertEqual(self.configured(), [options("OFF")])
         self.assertEqual(self.configured(), [])
-        self.assertEqual(self.configured(LAB_CUDA="ON"), [["-DLAB_CUDA=ON"]])
+        self.assertEqual(self.configured(LAB_CUDA="ON"), [options("ON")])
+        self.assertEqual(self.configured(), [options("OFF")])
 
-    def test_with_a_gpu_it_is_built_where_cmake_finds_the_toolkit(self):
+    def test_with_a_gpu_it_is_built_for_it(self):
         self.plug_in("0000:01:00.0", "0x10de", "0x030200")
-        self.assertEqual(self.configured(), [[]])
+        self.assertEqual(self.configured(), [options("ON")])
         self.assertEqual(self.configured(), [])
         self.assertEqual(self.configured(LAB_CUDA_ARCHITECTURES="80-real;89-real"),
-                         [["-DLAB_CUDA_ARCHITECTURES=80-real;89-real"]])
+                         [options("ON", "80-real;89-real")])
         self.assertEqual(self.configured(LAB_CUDA_ARCHITECTURES="80-real;89-real"), [])
-        self.assertEqual(self.configured(LAB_CUDA="OFF"), [["-DLAB_CUDA=OFF"]])
+        self.assertEqual(self.configured(LAB_CUDA="OFF"), [options("OFF")])
+        self.assertEqual(self.configured(), [options("ON")])
 
     def test_ci_makes_warnings_errors(self):
-        self.plug_in("0000:01:00.0", "0x10de", "0x030200")
-        self.assertEqual(self.configured(CI="true"), [["-DLAB_WERROR=ON"]])
+        self.assertEqual(self.configured(CI="true"), [options("OFF", werror="ON")])
         self.assertEqual(self.configured(CI="true"), [])
+        self.assertEqual(self.configured(), [options("OFF")])
+
+
+def options(cuda, architectures="", werror="OFF"):
+    return [f"-DLAB_CUDA={cuda}", f"-DLAB_CUDA_ARCHITECTURES={architectures}",
+            f"-DLAB_WERROR={werror}"]
 
 
 if __name__ == "__main__":

@@ -1,10 +1,15 @@
-// Replaces the program's operator new and delete by ones that count. A unit of its own: where the
-// compiler can inline them into a caller it takes malloc and free for a mismatched pair.
+// Counts allocations. Under the address sanitizer by its hooks, so that it still sees which new
+// belongs to which delete; otherwise by the program's own operator new and delete. A unit of its own:
+// where the compiler can inline them into a caller it takes malloc and free for a mismatched pair.
 #include "tests/support/counting_new.h"
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/allocator_interface.h>
+#endif
 
 namespace {
 std::atomic<long> allocations = 0;
@@ -18,6 +23,15 @@ long allocation_count() {
 
 }  // namespace lab::test
 
+#if defined(__SANITIZE_ADDRESS__)
+namespace {
+void count(const volatile void*, std::size_t) {
+  ++allocations;
+}
+void ignore(const volatile void*) {}
+[[maybe_unused]] const int installed = __sanitizer_install_malloc_and_free_hooks(count, ignore);
+}  // namespace
+#else
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++allocations;
   return std::malloc(size == 0 ? 1 : size);
@@ -32,3 +46,4 @@ void operator delete(void* p) noexcept {
 void operator delete(void* p, std::size_t) noexcept {
   std::free(p);
 }
+#endif

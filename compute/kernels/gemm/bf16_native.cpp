@@ -14,6 +14,7 @@
 
 // GCC 12 takes the undefined vectors inside its own intrinsics for a mistake of theirs.
 #if !defined(__clang__)
+#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -295,6 +296,11 @@ const Bf16Kernels* native_bf16_kernels() {
 }
 
 }  // namespace lab
+
+#undef LAB_BF16_TARGET
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 #else
 namespace lab {
 

@@ -57,6 +57,13 @@ TEST(SimdLevel, SaysThatALevelWhichTheProcessorLacksChangesNothing) {
   EXPECT_EQ(level.cap, "avx512");
 }
 
+TEST(SimdLevel, NamesWhatIsUsedWhereTheProcessorLacksPartOfALevel) {
+  const SimdLevel level = describe_simd(SimdTier::Sse4, SimdTier::Avx2, kAvx2, {});
+  EXPECT_EQ(level.name, "SSE4.2");
+  EXPECT_EQ(level.detail,
+            "SSE4.2 (the processor has AVX2 with FMA, but not all that its kernels need)");
+}
+
 TEST(SimdLevel, ShowsACapAtTheProcessorsOwnLevel) {
   const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx2, kAvx2, SimdTier::Avx2);
   EXPECT_EQ(level.detail, "AVX2 with FMA (LAB_SIMD=avx2)");

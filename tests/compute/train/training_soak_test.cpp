@@ -102,7 +102,8 @@ TEST(TrainingSoak, LeavesNoThreadMemoryOrFileBehind) {
   EXPECT_GT(outcomes.failed, 0);
   EXPECT_EQ(outcomes.done + outcomes.cancelled + outcomes.failed, kRuns);
   wait_for_threads_to_end(threads);
-  EXPECT_EQ(entries("/proc/self/task"), threads);
+  // Fewer when a thread that an earlier case has joined was still listed at the start.
+  EXPECT_LE(entries("/proc/self/task"), threads);
   EXPECT_EQ(entries("/proc/self/fd"), files);
   for (const auto& entry : fs::directory_iterator(dir.path())) {
     EXPECT_EQ(entry.path().filename(), "checkpoints");

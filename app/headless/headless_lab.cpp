@@ -1,7 +1,6 @@
 #include "app/headless/headless_lab.h"
 
 #include <chrono>
-#include <optional>
 
 #include "compute/core/error.h"
 #include "compute/experiments/registry.h"
@@ -21,7 +20,8 @@ HeadlessLab::HeadlessLab(const MachineOptions& options, Interrupt& interrupt, Ra
 void HeadlessLab::run(const JobCommand& command, Printer& printer) {
   using Clock = std::chrono::steady_clock;
   constexpr double kInterruptPollS = 0.05;
-  std::optional<Clock::time_point> resume_at;
+  constexpr Clock::time_point kNever = Clock::time_point::max();
+  Clock::time_point resume_at = kNever;
   const JobId job = worker_.submit(command);
   bool started = false;  // before that, the worker would forget a pause
   while (true) {
@@ -41,9 +41,9 @@ void HeadlessLab::run(const JobCommand& command, Printer& printer) {
       worker_.pause();
       resume_at = Clock::now() + launcher_notice() + std::chrono::seconds(1);
     }
-    if (resume_at && Clock::now() >= *resume_at) {
+    if (Clock::now() >= resume_at) {
       worker_.resume();
-      resume_at.reset();
+      resume_at = kNever;
     }
     if (interrupt_.requested()) worker_.cancel();
   }

@@ -8,6 +8,7 @@ added to KEYS together with the code that prints it.
 """
 
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -274,6 +275,26 @@ def case_scaling(program, home):
     follow_all("scaling", json_of(program, home, "scaling", "--reference", REFERENCE,
                                   "--predict", "4"),
                "predicted scaling sample.basis", "scaling done.reference_file")  # fmt: skip
+
+
+def case_gpus(program, home):
+    """The objects of GPUs, which two fake ones stand for."""
+    if "CUDA      no" in run(program, home, "version").stdout:
+        print("skipped: this program is built without CUDA, so it opens no GPUs")
+        sys.exit(SKIPPED)
+    folder = home.file("lab")
+    folder.mkdir()
+    program = shutil.copy(program, folder)
+    shutil.copy(os.environ["LAB_FAKE_CARDS"], folder)
+    follow_all("devices", json_of(program, home, "devices"), "device.lab_pinned_bytes",
+               "device.details.Compute capability")  # fmt: skip
+    found = json_of(program, home, "transfer", "--devices", "cuda:0,cuda:1",
+                    "--sizes", "4KiB,1MiB,4MiB", *SHORT)  # fmt: skip
+    follow_all("transfer", found, "transfer sample.peer", "transfer done.fits[].peer",
+               "transfer done.timelines[].spans[].stream", "transfer done.payoffs[].from_bytes")
+    found = json_of(program, home, "matmul", "--devices", "cuda:0", "--sizes", "64", *SHORT)
+    follow_all("matmul", found, "matmul sample.kernel", "matmul done.peaks[].gflops",
+               "matmul done.ceilings[].bandwidth[].copied")  # fmt: skip
 
 
 def case_ranks(program, home):

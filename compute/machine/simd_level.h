@@ -39,7 +39,7 @@ SimdLevel simd_level();
 SimdLevel describe_simd(SimdTier used, SimdTier best, const SimdLevel& processor,
                         std::optional<SimdTier> cap);
 
-// Highway's name of the best instruction set that the processor has and LAB_SIMD allows: "AVX3_DL",
+// Highway's name of the best instruction set that the processor has and LAB_SIMD allows: "AVX3",
 // "AVX2". It may be finer than what the kernels are compiled for. For keys of what is remembered.
 const char* simd_target();
 

@@ -32,7 +32,7 @@ class SimdTargetCap {
   }
 };
 
-// Best first: on x86 AVX-512 (AVX3_DL, AVX3), AVX2, SSE4, SSSE3; none above LAB_SIMD.
+// Best first: on x86 AVX-512 (AVX3), AVX2, SSE4; none above LAB_SIMD.
 inline std::vector<std::int64_t> simd_targets() {
   return hwy::SupportedAndGeneratedTargets();
 }

@@ -108,7 +108,8 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
   fact(ui, "Temperature", with_unit(last.temperature_c, "{:.0f} °C"));
   if (!info.simd.empty()) {
     fact(ui, "SIMD", info.simd_detail.empty() ? info.simd : info.simd_detail,
-         "The widest vector instructions that the lab's kernels use here.");
+         "The widest vector instructions that the lab's kernels use here. Libraries choose their "
+         "own.");
   }
   for (const CacheInfo& c : info.caches) {
     fact(ui, fmt::format("L{} cache", c.level), cache_text(c));

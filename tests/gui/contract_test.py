@@ -1,0 +1,341 @@
+#!/usr/bin/python3
+"""The keys of every JSON object that the command line prints, and its exit statuses.
+
+    contract_test.py PROGRAM CASE
+
+Users' scripts read these objects. A key in KEYS therefore keeps its name and place; a new key is
+added to KEYS together with the code that prints it.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+from lab_program import check, run, run_case
+from ranks_test import MPIRUN, SKIPPED, make_set
+from terminal_test import json_of, objects
+
+REFERENCE = pathlib.Path(__file__).parents[2] / "assets/reference/d2l-resnet18-1gpu.json"
+
+
+def keys(*names, **inner):
+    """The keys of an object: texts that are split at spaces, or lists where keys contain spaces.
+    "key?" is optional, because only some machines or options print it. `inner` names the keys of
+    the object that a key holds, as [keys(...)] where it holds an array of objects."""
+    found = {}
+    for some in names:
+        for name in some.split() if isinstance(some, str) else some:
+            found[name.rstrip("?")] = (not name.endswith("?"), inner.get(name.rstrip("?")))
+    assert set(inner) <= set(found), f"keys of what is not there: {sorted(set(inner) - set(found))}"
+    return found
+
+
+REASONS = "the keys beside it that are null"
+TIMING = "median_s p10_s p90_s"
+REPETITIONS = "samples warmup unstable"
+SPLIT = "compute_s all_reduce_s exposed_s imbalance_s"
+PCIE = keys("generation width")
+PEER_ACCESS = keys("possible why_not?")
+GPU = keys(
+    # Facts, which do not change while the program runs.
+    "pci_bus_id name architecture compute_capability sms cuda_cores memory_bus_bits "
+    "sm_clock_max_mhz graphics_clock_max_mhz memory_clock_max_mhz video_clock_max_mhz power_limits "
+    "slowdown_c pcie_best nvlink ecc mig numa_node near_cpus uuid serial vbios_version "
+    "driver_version cuda_version runtime_version peers memory_total_bytes missing?",
+    # Readings; a GPU that the driver does not report has none.
+    "asleep? utilisation? memory_utilisation? encoder_utilisation? decoder_utilisation? "
+    "sm_clock_mhz? graphics_clock_mhz? memory_clock_mhz? video_clock_mhz? memory_used_bytes? "
+    "memory_free_bytes? power_w? power_limit_w? temperature_c? fan? performance_state? "
+    "clock_limits? pcie? pcie_received_bytes_per_s? pcie_sent_bytes_per_s? persistence_mode? "
+    "compute_mode? display_active? ecc_errors? processes?",
+    power_limits=keys("default_w min_w max_w"),
+    pcie_best=PCIE,
+    pcie=PCIE,
+    nvlink=keys("links active version"),
+    ecc_errors=keys("corrected uncorrected"),
+    peers=[keys("pci_bus_id read write nvlink missing?", read=PEER_ACCESS, write=PEER_ACCESS,
+                nvlink=PEER_ACCESS, missing=REASONS)],
+    processes=[keys("pid name type memory_bytes utilisation encoder_utilisation "
+                    "decoder_utilisation gpu_instance compute_instance missing?",
+                    missing=REASONS)],
+    missing=REASONS,
+)  # fmt: skip
+
+# Objects whose keys depend on the command are listed by command and type.
+KEYS = {
+    "device": keys(
+        "type device name simd simd_detail simd_cap cores threads packages numa_nodes caches "
+        "clock_max_mhz memory_total_bytes memory_limit_bytes details t_s utilisation "
+        "core_utilisation clock_mhz temperature_c memory_available_bytes lab_used_bytes "
+        "lab_peak_bytes missing",
+        "lab_pinned_bytes? lab_workspace_bytes? lab_pool_bytes? lost? gpu?",
+        caches=[keys("level size_bytes instances line_bytes")],
+        details=keys(
+            ["Hardware threads?", "Virtual machine?", "Processor quota?", "Memory limit?"],
+            ["Compute capability?", "Multiprocessors?", "Shared memory?", "Copy engines?"],
+            ["PCI address?", "CUDA of the driver?", "CUDA of the lab?", "Memory pools?"],
+        ),
+        missing=REASONS,
+        gpu=GPU,
+    ),
+    "skip": keys("type what reason gpu?", gpu=GPU),
+    "progress": keys("type done what left_s"),
+    "error": keys("type code message"),
+    "step": keys(
+        "type step epoch loss images images_per_s t_s accuracy lr devices?",
+        devices=[keys("rank device images compute_s all_reduce_s exposed_s wait_s")],
+    ),
+    "epoch": keys("type epoch train_loss train_acc test_acc seconds images_per_s"),
+    "matmul sample": keys(
+        "type device kernel dtype m n k gflops verified share_of_library share_of_peak library "
+        "max_error intensity clock_mhz",
+        TIMING, REPETITIONS,
+    ),
+    "transfer sample": keys(
+        "type from to memory bytes n gb_per_s verified op threads mover peer? clock_mhz",
+        TIMING, REPETITIONS,
+    ),
+    "train sample": keys(
+        "type device layer kind shape pass kernels method n warmup flop gflops share_of_peak bytes "
+        "intensity",
+        TIMING,
+    ),
+    "measured scaling sample": keys(
+        "type predicted mode devices batch images_per_s speedup efficiency hidden_share test_acc "
+        "accuracy_steps shares_cores clock_mhz",
+        TIMING, REPETITIONS, SPLIT,
+    ),
+    "predicted scaling sample": keys(
+        "type predicted mode devices batch link basis step_s images_per_s speedup efficiency "
+        "measured_step_s",
+        SPLIT,
+    ),
+    "devices done": keys("type seconds"),
+    "matmul done": keys(
+        "type seconds peaks? ceilings?",
+        peaks=[keys("device dtype threads? gflops", TIMING, REPETITIONS)],
+        ceilings=[keys(
+            "device threads? compute bandwidth",
+            compute=[keys("name dtype gflops threads?", TIMING, REPETITIONS)],
+            bandwidth=[keys("name cache_bytes working_set_bytes gb_per_s median_gb_per_s "
+                            "p10_gb_per_s p90_gb_per_s copied?", TIMING, REPETITIONS)],
+        )],
+    ),
+    "transfer done": keys(
+        "type seconds fits? timelines? payoffs?",
+        fits=[keys("from to memory op threads latency_s gb_per_s r2 half_bandwidth_bytes mover "
+                   "peer? break_even_bytes")],
+        timelines=[keys("device bytes runs overlapped_s serial_s spans",
+                        spans=[keys("stream what begin_s end_s")])],
+        payoffs=[keys("host card memory passes from_bytes")],
+    ),
+    "train done": keys(
+        "type seconds test_acc images_per_s devices steps training_seconds ranks model data "
+        "synthetic batch lr lr_scale warmup_epochs momentum weight_decay epochs order seed kernels "
+        "dtype convolution shares parameters train_images test_images",
+        "split? hidden_share? checkpoint? saved_file? profile?",
+        split=keys(SPLIT),
+        profile=keys(
+            "device images threads dtype peak_gflops steps",
+            steps=[keys(
+                "kernels n warmup median_s? p10_s? p90_s? rows_s? unaccounted_s? shares?",
+                shares=keys("batch forward loss backward all_reduce update"),
+            )],
+        ),
+    ),
+    "scaling done": keys(
+        "type seconds model data batch measured steps warmup rounds link predict_devices "
+        "reference_file?"
+    ),
+}  # fmt: skip
+
+IMAGES = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]
+FEW_IMAGES = ["--synthetic-train", "16", "--synthetic-test", "8", "--batch", "4", "--no-eval"]
+TWO_DEVICES = ["--cpu-devices", "2", "--devices", "cpu:0,cpu:1"]
+SHORT = ["--budget", "0.02"]
+
+
+def name_of(command, one):
+    """The name in KEYS of an object that the command has printed."""
+    if "predicted" in one:
+        return f"{'predicted' if one['predicted'] else 'measured'} {command} {one['type']}"
+    return f"{command} {one['type']}" if one["type"] in ("sample", "done") else one["type"]
+
+
+def follow(value, listed, path, parent, shown):
+    """Checks the value at `path` against its listed keys; adds the paths of all keys to `shown`."""
+    if listed is None:
+        nested = value[0] if isinstance(value, list) and value else value
+        check(not isinstance(nested, dict), f"{path} holds an object; add its keys to KEYS")
+    elif value is None:
+        return
+    elif listed is REASONS:
+        for key in value:
+            check(parent.get(key, 0) is None, f"{path}.{key}: {key!r} beside it must be null")
+    elif isinstance(listed, list):
+        check(isinstance(value, list), f"{path} is no array: {value}")
+        for item in value:
+            follow(item, listed[0], path + "[]", parent, shown)
+    else:
+        check(isinstance(value, dict), f"{path} is no object: {value}")
+        for key, (required, _) in listed.items():
+            check(key in value or not required, f"{path} lacks the required key {key!r}: {value}")
+        for key, inner in value.items():
+            check(key in listed, f"{path} has the unknown key {key!r}; add it to {path!r} in KEYS of "
+                  "contract_test.py, as 'key?' if only some machines or options print it")  # fmt: skip
+            shown.add(f"{path}.{key}")
+            follow(inner, listed[key][1], f"{path}.{key}", value, shown)
+
+
+def follow_all(command, found, *shows):
+    """Checks all objects of a command; each key of `shows`, such as "device.caches", must occur."""
+    shown = set()
+    for one in found:
+        name = name_of(command, one)
+        check(name in KEYS, f"KEYS has no {name!r}; add its keys: {sorted(one)}")
+        follow(one, KEYS[name], name, {}, shown)
+    for path in shows:
+        check(path in shown, f"no object of {command} has {path}")
+
+
+def case_devices(program, home):
+    """One reading, and repeated readings until Ctrl-C."""
+    follow_all("devices", json_of(program, home, "devices", "--cpu-devices", "2"),
+               "device.details.Hardware threads", "device.details.Memory limit")  # fmt: skip
+    with subprocess.Popen([program, "devices", "--watch", "0.1", "--json"], env=home.env,
+                          cwd=home.path, text=True, stdout=subprocess.PIPE) as process:  # fmt: skip
+        lines = []
+        while sum('"device":"cpu:0"' in line for line in lines) < 2:
+            lines.append(process.stdout.readline())
+            check(lines[-1], f"ended early: {lines}")
+        process.send_signal(signal.SIGINT)
+        lines.append(process.communicate(timeout=60)[0])
+    check(process.returncode == 130, f"status {process.returncode} after Ctrl-C")
+    follow_all("devices", objects("".join(lines)), "devices done.seconds")
+
+
+def case_transfer(program, home):
+    """Copies between two CPU devices, one thread and all."""
+    follow_all("transfer", json_of(program, home, "transfer", "--sizes", "4KiB,64KiB,1MiB,4MiB",
+                                   "--ops", "copy,triad", "--threads", "both", "--cpu-devices", "2",
+                                   *SHORT),
+               "transfer sample.op", "transfer done.fits", "skip.reason")  # fmt: skip
+
+
+def case_matmul(program, home):
+    """All rungs of the ladder in both types; bf16 has rungs that are skipped."""
+    for dtype, *shows in (
+        ("f32", "matmul sample.share_of_library", "matmul done.peaks[].threads",
+         "matmul done.ceilings[].compute[].threads", "matmul done.ceilings[].bandwidth[].name"),
+        ("bf16", "skip.reason"),
+    ):  # fmt: skip
+        found = json_of(program, home, "matmul", "--kernels", "all", "--sizes", "64,100",
+                        "--dtype", dtype, *SHORT)  # fmt: skip
+        follow_all("matmul", found, *shows)
+
+
+def case_train(program, home):
+    """Saved weights, files of images, checkpoints and two devices."""
+    checkpoints, weights = home.file("checkpoints"), home.file("mlp.safetensors")
+    for args, *shows in (
+        (["--model", "mlp", "--epochs", "1", "--save", weights, *IMAGES],
+         "epoch.test_acc", "progress.left_s", "train done.saved_file"),
+        (["--model", "lenet", "--data-dir", make_set(home.path), "--steps", "2", "--batch", "16"],
+         "train done.test_images"),
+        (["--model", "lenet", "--steps", "2", "--checkpoint", checkpoints, "--every", "1", *IMAGES],
+         "train done.checkpoint"),
+        (["--model", "lenet", "--steps", "3", "--resume", checkpoints, *IMAGES], "step.loss"),
+        (["--model", "resnet18", "--steps", "1", *TWO_DEVICES, *FEW_IMAGES],
+         "step.devices", "train done.split", "train done.hidden_share"),
+        (["--model", "resnet18", "--steps", "1", "--dtype", "bf16", *FEW_IMAGES], "step.loss"),
+        (["--model", "resnet18", "--steps", "2", "--kernels", "both", *FEW_IMAGES],
+         "train done.profile.steps"),
+    ):  # fmt: skip
+        follow_all("train", json_of(program, home, "train", *args), *shows)
+
+
+def case_profile(program, home):
+    """The time of each layer, of the lab's kernels and of the library's."""
+    found = json_of(program, home, "train", "--model", "lenet", "--kernels", "both", "--profile",
+                    "--steps", "16", "--no-eval", *IMAGES, "--epochs", "2")  # fmt: skip
+    follow_all("train", found, "train sample.layer", "train done.profile.steps[].shares.forward")
+    check({one.get("kernels") for one in found} >= {"lab", "library"}, f"not both: {found[-1]}")
+
+
+def case_scaling(program, home):
+    """Measured and predicted, from a measurement and from a file."""
+    follow_all("scaling", json_of(program, home, "scaling", "--model", "mlp", "--cpu-devices", "2",
+                                  "--steps", "2", "--rounds", "1", "--accuracy-steps", "2",
+                                  "--predict", "4", "--link", "nvlink", *IMAGES),
+               "measured scaling sample.test_acc", "predicted scaling sample.link")  # fmt: skip
+    follow_all("scaling", json_of(program, home, "scaling", "--reference", REFERENCE,
+                                  "--predict", "4"),
+               "predicted scaling sample.basis", "scaling done.reference_file")  # fmt: skip
+
+
+def case_gpus(program, home):
+    """The objects of GPUs: two fake ones, which a program with CUDA opens."""
+    folder = home.file("lab")
+    folder.mkdir()
+    program = shutil.copy(program, folder)
+    shutil.copy(os.environ["LAB_FAKE_CARDS"], folder)
+    follow_all("devices", json_of(program, home, "devices"), "device.lab_pinned_bytes",
+               "device.details.Compute capability")  # fmt: skip
+    found = json_of(program, home, "transfer", "--devices", "cuda:0,cuda:1",
+                    "--sizes", "4KiB,1MiB,4MiB", *SHORT)  # fmt: skip
+    follow_all("transfer", found, "transfer sample.peer", "transfer done.fits[].peer",
+               "transfer done.timelines[].spans[].stream", "transfer done.payoffs[].from_bytes")
+    found = json_of(program, home, "matmul", "--devices", "cuda:0", "--sizes", "64", *SHORT)
+    follow_all("matmul", found, "matmul sample.kernel", "matmul done.peaks[].gflops",
+               "matmul done.ceilings[].bandwidth[].copied")  # fmt: skip
+
+
+def case_ranks(program, home):
+    """Two processes print one stream of objects."""
+    if shutil.which("mpirun") is None:
+        print("skipped: mpirun is missing (package openmpi-bin)")
+        sys.exit(SKIPPED)
+    result = run(MPIRUN[0], home, *MPIRUN[1:], "-n", 2, program, "train", "--model", "mlp",
+                 "--steps", "2", *IMAGES, "--json")  # fmt: skip
+    check(result.returncode == 0, f"status {result.returncode}: {result.stderr}")
+    follow_all("train", objects(result.stdout), "step.devices[].rank", "train done.split")
+
+
+def case_status(program, home):
+    """0 is done, 1 failed, 2 wrong usage; a command that has no --json reports that in JSON."""
+    for status, *args in (
+        (0, "version"),
+        (0, "devices", "--help"),
+        (1, "data", "verify", "--dir", home.path),
+        (1, "data", "fetch", "--url", "file:///nonexistent", "--dir", home.path),
+        (1, "train", "--resume", "/nonexistent"),
+        (1, "transfer", "--from", "cuda:63"),
+        (2, "data"),
+        (2, "data", "verify", "--frobnicate"),
+        (2, "devices", "--watch", "-1"),
+        (2, "transfer", "--ops", "nosuch"),
+        (2, "matmul", "--dtype", "f7"),
+        (2, "train", "--batch", "0"),
+        (2, "scaling", "--link", "nosuch"),
+        (2, "--frobnicate"),
+    ):
+        result = run(program, home, *args)
+        check(result.returncode == status, f"{args}: status {result.returncode}, not {status}")
+        check((result.stderr == "") == (status == 0), f"{args}: {result.stderr!r}")
+        if status != 0 and args[0] != "data":
+            follow_all(args[0], json_of(program, home, *args, status=status), "error.code")
+    for args in (["version"], ["tour"], ["data", "verify"], ["data", "fetch"], ["nosuch"], []):
+        error = json_of(program, home, *args, status=2)
+        follow_all("", error, "error.message")
+        check(len(error) == 1 and error[0]["code"] == "usage", f"{args}: {json.dumps(error)}")
+
+
+CASES = {name[5:]: case for name, case in globals().copy().items() if name.startswith("case_")}
+
+
+if __name__ == "__main__":
+    sys.exit(run_case(CASES, *sys.argv[1:3]))

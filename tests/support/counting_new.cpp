@@ -8,7 +8,9 @@
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/allocator_interface.h>
+// Of the sanitizer's runtime library; GCC does not install its header.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(
+    void (*on_malloc)(const volatile void*, std::size_t), void (*on_free)(const volatile void*));
 #endif
 
 namespace {

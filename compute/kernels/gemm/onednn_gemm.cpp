@@ -1,9 +1,10 @@
-// C = A*B by oneDNN's matmul primitive on bf16 matrices, FP32 sums, on as many threads as the
-// device has. FP32 matrices are rounded to dense bf16 copies by its reorder first.
+// C = A*B by oneDNN on as many threads as the device has: FP32 by dnnl_sgemm; bf16 matrices by its
+// matmul primitive with FP32 sums, FP32 matrices rounded to dense bf16 copies by its reorder first.
 // Limits   any M,N,K >= 0
-// Numerics as bf16_gemm()
+// Numerics FP32: |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u); bf16 as bf16_gemm()
 // Errors   Unsupported with oneDNN's words
 #include <fmt/format.h>
+#include <oneapi/dnnl/dnnl.h>
 
 #include <memory>
 #include <optional>
@@ -146,7 +147,7 @@ Plan& plan_for(const PlanKey& key) {
 }
 
 template <class Args>
-void multiply(const Args& args, bool rounds, const ThreadPool* pool) {
+void multiply_by_plan(const Args& args, bool rounds, const ThreadPool* pool) {
   if (finish_if_empty(args)) return;
   use_onednn_threads(pool);
   try {
@@ -163,11 +164,25 @@ void multiply(const Args& args, bool rounds, const ThreadPool* pool) {
 
 void onednn_bf16_gemm(const Bf16GemmArgs& args, const ThreadPool* pool) {
   check_gemm(args);
-  multiply(args, /*rounds=*/false, pool);
+  multiply_by_plan(args, /*rounds=*/false, pool);
 }
 
 void onednn_gemm_of_rounded(const GemmArgs& args, const ThreadPool* pool) {
-  multiply(args, /*rounds=*/true, pool);
+  multiply_by_plan(args, /*rounds=*/true, pool);
+}
+
+void onednn_gemm(const GemmArgs& args, const ThreadPool* pool) {
+  if (args.products == Precision::BF16) return onednn_gemm_of_rounded(args, pool);
+  if (finish_if_empty(args)) return;
+  use_onednn_threads(pool);
+  const dnnl_status_t status = dnnl_sgemm(
+      args.a_transposed ? 'T' : 'N', args.b_transposed ? 'T' : 'N', args.m, args.n, args.k, 1.0F,
+      args.a, args.lda, args.b, args.ldb, args.accumulate ? 1.0F : 0.0F, args.c, args.ldc);
+  if (status != dnnl_success) {
+    throw Error(Errc::Unsupported,
+                fmt::format("oneDNN: sgemm of [{},{}] by [{},{}] failed with status {}", args.m,
+                            args.k, args.k, args.n, int{status}));
+  }
 }
 
 }  // namespace lab

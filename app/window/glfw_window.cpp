@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -260,14 +260,16 @@ void TrainingRun::save_last_checkpoint() {
       write_checkpoint();
       saved_at_ = at_.steps;
     }
-    ctx_.emit_after_stop(LogLine{Severity::Info,
-                      fmt::format("training stopped after step {}; go on from its checkpoint with "
-                                  "--resume {}",
-                                  at_.steps, checkpoint_)});
+    ctx_.emit_after_stop(
+        LogLine{Severity::Info,
+                fmt::format("training stopped after step {}; go on from its checkpoint with "
+                            "--resume {}",
+                            at_.steps, checkpoint_)});
   } catch (const std::exception& e) {
-    ctx_.emit_after_stop(LogLine{Severity::Warning,
-                      fmt::format("training stopped after step {}, which has no checkpoint: {}",
-                                  at_.steps, e.what())});
+    ctx_.emit_after_stop(
+        LogLine{Severity::Warning,
+                fmt::format("training stopped after step {}, which has no checkpoint: {}",
+                            at_.steps, e.what())});
   }
 }
 

@@ -1,6 +1,7 @@
 // Counts allocations. Under the address sanitizer by its hooks, so that it still sees which new
-// belongs to which delete; otherwise by the program's own operator new and delete. A unit of its own:
-// where the compiler can inline them into a caller it takes malloc and free for a mismatched pair.
+// belongs to which delete; otherwise by the program's own operator new and delete. A unit of its
+// own: where the compiler can inline them into a caller it takes malloc and free for a mismatched
+// pair.
 #include "tests/support/counting_new.h"
 
 #include <atomic>
@@ -9,8 +10,9 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 // Of the sanitizer's runtime library; GCC does not install its header.
-extern "C" int __sanitizer_install_malloc_and_free_hooks(
-    void (*on_malloc)(const volatile void*, std::size_t), void (*on_free)(const volatile void*));
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
+                                                                           std::size_t),
+                                                         void (*on_free)(const volatile void*));
 #endif
 
 namespace {

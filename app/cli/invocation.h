@@ -21,7 +21,7 @@ struct WindowOptions {
   std::filesystem::path describe;    // likewise
   std::filesystem::path script;      // played from the start, then the program ends
   int frames = 8;
-  bool wake_cards = false;   // those that sleep are used too
+  bool wake_gpus = false;    // those that sleep are used too
   bool frame_stats = false;  // one JSON line about start and frames on standard error at the end
 };
 

@@ -55,7 +55,7 @@ void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& reques
                                        {"both", {MemoryKind::Pageable, MemoryKind::Pinned}}});
             });
   add_value(app, "--ops", "OP,...",
-            "read, write, copy, triad as STREAM defines them; with a card copy, both, pieces, "
+            "read, write, copy, triad as STREAM defines them; with a GPU copy, both, pieces, "
             "chase, overlap",
             [&request](const std::string& text) {
               request.ops.clear();

@@ -77,7 +77,7 @@ void add_window_options(CLI::App& app, WindowOptions& out) {
             [&out](const std::string& text) { out.script = text; });
   add_value(app, "--describe-ui", "FILE", "List what is visible as JSON, then end",
             [&out](const std::string& text) { out.describe = text; });
-  app.add_flag("--wake-cards", out.wake_cards, "Start CUDA even where a card sleeps to save power");
+  app.add_flag("--wake-cards", out.wake_gpus, "Start CUDA even where a GPU sleeps to save power");
   app.add_flag("--frame-stats", out.frame_stats)->group("");
 }
 

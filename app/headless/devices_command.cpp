@@ -63,7 +63,7 @@ class DeviceReport {
       fact("clock, max", or_reason(d.clock_max_mhz, "{:.0f} MHz"));
       fact("memory",
            fmt::format("{} {}, {} for this device's tensors", format_bytes(d.memory_total_bytes),
-                       is_cpu ? "in the machine" : "on the card",
+                       is_cpu ? "in the machine" : "on the GPU",
                        format_bytes(d.memory_limit_bytes)));
       for (const auto& [label, value] : d.details) fact(label, value);
     }
@@ -84,7 +84,7 @@ class DeviceReport {
     gpus_.skipped(machine);
   }
 
-  // What the lab cannot use. A card that the driver shows has all its lines.
+  // What the lab cannot use. A GPU that the driver shows has all its lines.
   void absent(const MachineInfo& machine) {
     gpus_.details(machine);
     if (!json_ && !machine.absent.empty()) console_.line("");

@@ -1,5 +1,5 @@
 #pragma once
-// An NVIDIA card as a JSON object: its facts, its reading, and why what is missing is missing.
+// An NVIDIA GPU as a JSON object: its facts, its reading, and why what is missing is missing.
 #include <nlohmann/json.hpp>
 
 #include "compute/core/events/gpu_info.h"

@@ -10,10 +10,10 @@
 namespace lab::app {
 namespace {
 
-template <typename Card>
-auto find_card(const std::vector<Card>& cards, const std::string& pci_bus_id) {
-  return std::find_if(cards.begin(), cards.end(),
-                      [&](const Card& c) { return c.pci_bus_id == pci_bus_id; });
+template <typename Gpu>
+auto find_gpu(const std::vector<Gpu>& gpus, const std::string& pci_bus_id) {
+  return std::find_if(gpus.begin(), gpus.end(),
+                      [&](const Gpu& c) { return c.pci_bus_id == pci_bus_id; });
 }
 
 std::string or_reason(const Maybe<std::string>& value) {
@@ -34,7 +34,7 @@ std::string access_word(const Maybe<PeerAccess>& access) {
 void GpuReport::learn(const Telemetry& telemetry) {
   readings_ = telemetry.gpus;
   for (const GpuFacts& facts : telemetry.gpu_facts) {
-    const auto known = find_card(facts_, facts.pci_bus_id);
+    const auto known = find_gpu(facts_, facts.pci_bus_id);
     if (known == facts_.end()) {
       facts_.push_back(facts);
     } else {
@@ -44,8 +44,8 @@ void GpuReport::learn(const Telemetry& telemetry) {
 }
 
 GpuOf GpuReport::at(const std::string& pci_bus_id) const {
-  const auto facts = find_card(facts_, pci_bus_id);
-  const auto reading = find_card(readings_, pci_bus_id);
+  const auto facts = find_gpu(facts_, pci_bus_id);
+  const auto reading = find_gpu(readings_, pci_bus_id);
   return {facts == facts_.end() ? nullptr : &*facts,
           reading == readings_.end() ? nullptr : &*reading};
 }
@@ -66,7 +66,7 @@ void GpuReport::lines_of(const GpuFacts& facts, const GpuTelemetry* reading) con
     console_.line(fmt::format("  {:<26}{}", label, value));
   };
   if (reading != nullptr && reading->asleep) {
-    print("State", "asleep to save power; the lab does not wake a card by looking at it");
+    print("State", "asleep to save power; the lab does not wake a GPU by looking at it");
   } else if (!facts.unread.empty()) {
     print("Readings", "N/A (" + facts.unread + ")");
   }

@@ -1,5 +1,5 @@
 #pragma once
-// NVIDIA cards in the output of `device-lab devices`.
+// NVIDIA GPUs in the output of `device-lab devices`.
 #include <string>
 #include <vector>
 
@@ -17,16 +17,16 @@ class GpuReport {
   // Keeps what a telemetry brought.
   void learn(const Telemetry& telemetry);
 
-  // Of the card at that address; empty pointers for one that was not seen.
+  // Of the GPU at that address; empty pointers for one that was not seen.
   GpuOf at(const std::string& pci_bus_id) const;
 
-  // Every card with all its lines, after a blank line; nothing as JSON.
+  // Every GPU with all its lines, after a blank line; nothing as JSON.
   void details(const MachineInfo& machine) const;
   // A table row each.
   void readings() const;
   // As JSON: those that the lab does not compute on.
   void skipped(const MachineInfo& machine) const;
-  // Whether one of the cards stands for that absence.
+  // Whether one of the GPUs stands for that absence.
   bool stands_for(const AbsentDevice& absent) const;
 
  private:
@@ -38,7 +38,7 @@ class GpuReport {
   const bool json_;
   std::vector<GpuFacts> facts_;
   std::vector<GpuTelemetry> readings_;
-  const TableLayout layout_{{{"card", 13},
+  const TableLayout layout_{{{"GPU", 13},
                              {"busy", 8, true},
                              {"SM clock", 9, true},
                              {"temperature", 11, true},

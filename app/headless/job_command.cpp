@@ -28,7 +28,7 @@ int run_job(const JobOptions& options, Console& console, Interrupt& interrupt,
   HeadlessLab lab({.cpu_devices = cpu_devices_for(options),
                    .processes = static_cast<int>(session.host_ranks().size()),
                    .open_gpus = open_gpus,
-                   .wake_cards = names_card(options.command)},
+                   .wake_gpus = names_gpu(options.command)},
                   interrupt, ranks);
   const auto printer = ranks.rank() != 0 ? make_rank_printer(console, ranks)
                        : options.json    ? make_json_printer(console)

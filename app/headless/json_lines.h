@@ -15,17 +15,17 @@ std::optional<std::string> json_line(const Payload& payload);
 // One {"type":"sample", ...} for each row of a profile that was timed.
 std::vector<std::string> json_profile(const TrainingProfile& profile);
 
-// An NVIDIA card and what it does; either may be null.
+// An NVIDIA GPU and what it does; either may be null.
 struct GpuOf {
   const GpuFacts* facts = nullptr;
   const GpuTelemetry* reading = nullptr;
 };
 
-// {"type":"device", ...}. `telemetry` may be null. A card adds "gpu": {...}.
+// {"type":"device", ...}. `telemetry` may be null. A GPU adds "gpu": {...}.
 std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry,
                         const GpuOf& gpu = {});
 
-// {"type":"skip","what":"NVIDIA GPU","reason":"..."}. A card that the driver shows although the lab
+// {"type":"skip","what":"NVIDIA GPU","reason":"..."}. A GPU that the driver shows although the lab
 // cannot compute on it adds "gpu": {...}.
 std::string json_skip(const std::string& what, const std::string& reason, const GpuOf& gpu = {});
 

@@ -38,7 +38,7 @@ Json timeline_json(const TransferTimeline& e) {
 
 Json payoff_json(const TransferPayoff& e) {
   Json json{{"host", to_string(e.host)},
-            {"card", to_string(e.card)},
+            {"card", to_string(e.gpu)},
             {"memory", to_string(e.memory)},
             {"passes", e.passes}};
   json["from_bytes"] = e.from_bytes ? Json(*e.from_bytes) : Json(nullptr);

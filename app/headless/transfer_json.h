@@ -6,7 +6,7 @@
 
 namespace lab::app {
 
-// "mover", and "peer" between two cards.
+// "mover", and "peer" between two GPUs.
 void add_way(nlohmann::ordered_json& json, TransferMover mover, PeerWay peer);
 nlohmann::ordered_json fit_json(const TransferFit& fit);
 // "spans": what ran when on each stream.

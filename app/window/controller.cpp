@@ -102,7 +102,7 @@ void Controller::perform(const RestartLab& wish) {
       throw Error(Errc::Unsupported,
                   "restart: a script plays, and would begin again; start without --script");
     }
-    restart_ = plan_restart(wish.wake_cards);
+    restart_ = plan_restart(wish.wake_gpus);
   } catch (const Error& e) {
     model_.refuse_restart(e.what());
     log(Severity::Error, e.what());

@@ -81,9 +81,9 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
       machine_found_(std::async(
           std::launch::async,
           [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
-           p = static_cast<int>(session.host_ranks().size()), wake = options.wake_cards] {
+           p = static_cast<int>(session.host_ranks().size()), wake = options.wake_gpus] {
             return std::make_unique<Machine>(MachineOptions{
-                .cpu_devices = n, .processes = p, .open_gpus = open_gpus, .wake_cards = wake});
+                .cpu_devices = n, .processes = p, .open_gpus = open_gpus, .wake_gpus = wake});
           })),
       references_found_(std::async(std::launch::async,
                                    [file = options.reference] {

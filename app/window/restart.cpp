@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kWakeCards = "--wake-cards";
+constexpr const char* kWakeGpus = "--wake-cards";
 constexpr const char* kWayOut = "end Device Lab and start it again by hand";
 
 Error refusal(Errc code, const std::string& why) {
@@ -37,7 +37,7 @@ std::vector<std::string> read_words(const fs::path& file) {
 
 }  // namespace
 
-RestartPlan plan_restart(bool wake_cards, const fs::path& self) {
+RestartPlan plan_restart(bool wake_gpus, const fs::path& self) {
   RestartPlan plan;
   plan.words = read_words(self / "cmdline");
   if (plan.words.empty()) {
@@ -55,8 +55,8 @@ RestartPlan plan_restart(bool wake_cards, const fs::path& self) {
                               std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
   }
   const auto& words = plan.words;
-  if (wake_cards && std::find(words.begin(), words.end(), kWakeCards) == words.end()) {
-    plan.words.emplace_back(kWakeCards);
+  if (wake_gpus && std::find(words.begin(), words.end(), kWakeGpus) == words.end()) {
+    plan.words.emplace_back(kWakeGpus);
   }
   return plan;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The program starts itself anew in the same process, since a lost card works again in a fresh one
+// The program starts itself anew in the same process, since a lost GPU works again in a fresh one
 // only.
 #include <filesystem>
 #include <functional>
@@ -13,10 +13,10 @@ struct RestartPlan {
   std::vector<std::string> words;  // those it was started with, its name first
 };
 
-// What runs now, with the words it was started with; --wake-cards is added where `wake_cards` asks
+// What runs now, with the words it was started with; --wake-GPUs is added where `wake_gpus` asks
 // for it. `self` stands for "/proc/self" in tests. Throws Error(Unsupported) where the system does
 // not tell them or the program's file may not be run.
-RestartPlan plan_restart(bool wake_cards, const std::filesystem::path& self = "/proc/self");
+RestartPlan plan_restart(bool wake_gpus, const std::filesystem::path& self = "/proc/self");
 
 // As execv(2), which is used where none is given.
 using Execute = std::function<int(const char* file, char* const* words)>;

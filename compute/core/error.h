@@ -17,7 +17,7 @@ enum class Errc {
   Corrupt,          // a file's content is not what it claims
   Network,          // a download failed
   Cuda,             // a call of CUDA failed; the device goes on working
-  DeviceLost,       // an error ended the card's context; it works again after a restart
+  DeviceLost,       // an error ended the GPU's context; it works again after a restart
   Cancelled,        // stopped on request; not shown as a failure
   Internal,         // a bug of ours
 };

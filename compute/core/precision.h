@@ -9,7 +9,7 @@ namespace lab {
 enum class Precision {
   F32,
   BF16,
-  TF32,  // f32 in memory, rounded to 11 significant bits for a card's tensor cores
+  TF32,  // f32 in memory, rounded to 11 significant bits for a GPU's tensor cores
 };
 
 // As which type a factor lies in memory.

@@ -1,14 +1,14 @@
 #pragma once
-// The seam between the lab and its cards. The CUDA half is a shared object of its own, opened when
-// the lab looks for cards (gpu_loader.h), so that the program starts and works where there is no
-// driver; tests put a card made of host memory behind the same classes.
+// The seam between the lab and its GPUs. The CUDA half is a shared object of its own, opened when
+// the lab looks for GPUs (gpu_loader.h), so that the program starts and works where there is no
+// driver; tests put a GPU made of host memory behind the same classes.
 //
 // Threads  a device may be used from several threads; a stream, an event and pinned memory by one
 //          at a time.
-// Errors   every function throws Error(Cuda) naming the call and the card's answer,
+// Errors   every function throws Error(Cuda) naming the call and the GPU's answer,
 //          Error(OutOfMemory) with the numbers, and Error(DeviceLost) with one sentence once an
-//          error has ended the card's context; nothing can run there until the program is started
-//          again. Functions marked noexcept ignore a lost card.
+//          error has ended the GPU's context; nothing can run there until the program is started
+//          again. Functions marked noexcept ignore a lost GPU.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,8 +25,8 @@ namespace lab {
 // Raised with every change of a class or struct that crosses the seam.
 inline constexpr int kGpuSeamVersion = 4;
 
-// What stays true of a card. Reading it makes no context and wakes nothing more than listing does.
-struct CardFacts {
+// What stays true of a GPU. Reading it makes no context and wakes nothing more than listing does.
+struct GpuProperties {
   Device device;
   std::string name;        // "NVIDIA H200"
   std::string pci_bus_id;  // as /sys/bus/pci spells it: "0000:01:00.0"
@@ -40,19 +40,19 @@ struct CardFacts {
   bool memory_pools = false;                // stream-ordered allocation
 };
 
-// What the card reports, of all programs, and this process's pool in it.
+// What the GPU reports, of all programs, and this process's pool in it.
 struct GpuMemory {
   std::int64_t free_bytes = 0;  // for any program
   std::int64_t total_bytes = 0;
-  std::int64_t pool_reserved_bytes = 0;  // taken from the card, for this process alone
+  std::int64_t pool_reserved_bytes = 0;  // taken from the GPU, for this process alone
   std::int64_t pool_used_bytes = 0;      // of that: handed out and not released
 };
 
-// What this process has taken because of a card, its tensors' pool included.
+// What this process has taken because of a GPU, its tensors' pool included.
 struct GpuHoldings {
   std::int64_t pinned_bytes = 0;         // of main memory, by allocate_pinned()
-  std::int64_t workspace_bytes = 0;      // of the card, by the matrix libraries, outside the pool
-  std::int64_t pool_reserved_bytes = 0;  // of the card, by the pool
+  std::int64_t workspace_bytes = 0;      // of the GPU, by the matrix libraries, outside the pool
+  std::int64_t pool_reserved_bytes = 0;  // of the GPU, by the pool
 };
 
 class GpuEvent;
@@ -66,7 +66,7 @@ class GpuStream {
   GpuStream& operator=(const GpuStream&) = delete;
   // Waits on the host until all that was queued has run; errors of that work are thrown here.
   virtual void synchronise() = 0;
-  // What is queued from now on starts after the recorded event, also of another card.
+  // What is queued from now on starts after the recorded event, also of another GPU.
   virtual void wait(const GpuEvent& event) = 0;
 };
 
@@ -84,7 +84,7 @@ class GpuEvent {
   virtual double seconds_since(const GpuEvent& earlier) const = 0;
 };
 
-// Host memory that every card copies from and to directly.
+// Host memory that every GPU copies from and to directly.
 class PinnedMemory {
  public:
   PinnedMemory() = default;
@@ -97,7 +97,7 @@ class PinnedMemory {
 
 enum class GpuCopy { HostToDevice, DeviceToHost, DeviceToDevice };
 
-// One card. Streams and events belong to the device that made them and must end before it.
+// One GPU. Streams and events belong to the device that made them and must end before it.
 class GpuDevice {
  public:
   GpuDevice() = default;
@@ -105,11 +105,11 @@ class GpuDevice {
   GpuDevice(const GpuDevice&) = delete;
   GpuDevice& operator=(const GpuDevice&) = delete;
 
-  virtual const CardFacts& facts() const = 0;
+  virtual const GpuProperties& facts() const = 0;
   virtual GpuMemory memory() = 0;
-  // From any thread; waits for no work and makes no context. Of a lost card the last numbers.
+  // From any thread; waits for no work and makes no context. Of a lost GPU the last numbers.
   virtual GpuHoldings holdings() const noexcept = 0;
-  // The sentence of the error that ended the card's context; empty while it works. Never blocks.
+  // The sentence of the error that ended the GPU's context; empty while it works. Never blocks.
   virtual std::string lost() const = 0;
 
   // Where tensors are made, filled, added and freed, so that those need no waiting for each other.
@@ -121,7 +121,7 @@ class GpuDevice {
   virtual std::byte* allocate(std::int64_t bytes, GpuStream& stream) = 0;
   // After what is queued on `stream`.
   virtual void release(std::byte* memory, GpuStream& stream) noexcept = 0;
-  // Gives the pool's unused memory back to the card.
+  // Gives the pool's unused memory back to the GPU.
   virtual void trim_pool() = 0;
   // Throws Error(OutOfMemory) naming the size. `bytes` > 0. Must end before the device.
   virtual std::unique_ptr<PinnedMemory> allocate_pinned(std::int64_t bytes) = 0;
@@ -130,10 +130,10 @@ class GpuDevice {
   // or after the return, so synchronise before it is touched again.
   virtual void copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes,
                     GpuStream& stream) = 0;
-  // From this card to `peer` of the same back end; without peer access it goes through the host.
+  // From this GPU to `peer` of the same back end; without peer access it goes through the host.
   virtual void copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from,
                             std::int64_t bytes, GpuStream& stream) = 0;
-  // Whether this card can read and write `peer`'s memory, and whether it does from now on. Throws
+  // Whether this GPU can read and write `peer`'s memory, and whether it does from now on. Throws
   // Error(Unsupported) where it cannot.
   virtual bool can_access(const GpuDevice& peer) const = 0;
   virtual void set_peer_access(GpuDevice& peer, bool on) = 0;
@@ -162,20 +162,20 @@ class GpuBackend {
   virtual std::string runtime_version() const = 0;  // that the back end was built with
 };
 
-// A card that the driver offers and the back end cannot compute on; its facts' device means
+// A GPU that the driver offers and the back end cannot compute on; its facts' device means
 // nothing.
-struct RefusedCard {
-  CardFacts facts;
+struct RefusedGpu {
+  GpuProperties facts;
   std::string reason;
 };
 
 // The back end, or why there is none.
 struct GpuOffer {
   std::shared_ptr<GpuBackend> backend;
-  std::string reason = "no one asked for the cards";
+  std::string reason = "no one asked for the GPUs";
   // A driver was there and said no itself: its word counts more than what files show.
   bool driver_answered = false;
-  std::vector<RefusedCard> refused = {};  // beside the back end's, or instead of them
+  std::vector<RefusedGpu> refused = {};  // beside the back end's, or instead of them
 };
 
 // What the shared object hands out under kGpuEntryName, with C linkage.

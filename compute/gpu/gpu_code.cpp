@@ -15,11 +15,11 @@ bool runs(std::string_view architecture, int major, int minor) {
   const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (failed != std::errc()) return true;
   const std::string_view letter = name.substr(static_cast<std::size_t>(end - name.data()));
-  const int card = 10 * major + minor;
-  if (letter == "a") return card == number;
-  const bool same_major = number / 10 == major && number <= card;
+  const int gpu = 10 * major + minor;
+  if (letter == "a") return gpu == number;
+  const bool same_major = number / 10 == major && number <= gpu;
   if (letter == "f") return same_major;
-  return (kind != "virtual" && same_major) || (kind != "real" && number <= card);
+  return (kind != "virtual" && same_major) || (kind != "real" && number <= gpu);
 }
 
 }  // namespace
@@ -35,9 +35,8 @@ bool has_gpu_code(std::string_view architectures, int major, int minor) {
 
 std::string no_gpu_code(int major, int minor) {
   if (major < kOldestGpuCode) {
-    return fmt::format(
-        "the lab's kernels need compute capability {}.0 or later; the card has {}.{}",
-        kOldestGpuCode, major, minor);
+    return fmt::format("the lab's kernels need compute capability {}.0 or later; the GPU has {}.{}",
+                       kOldestGpuCode, major, minor);
   }
   return fmt::format(
       "this build has no code for compute capability {0}.{1}; build it with "

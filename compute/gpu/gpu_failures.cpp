@@ -8,7 +8,7 @@ namespace lab {
 
 Error gpu_out_of_memory(Device device, std::int64_t asked_bytes, const GpuMemory& memory) {
   return {Errc::OutOfMemory,
-          fmt::format("{}: {} asked for, but the card has {} free of {}; this process's pool holds "
+          fmt::format("{}: {} asked for, but the GPU has {} free of {}; this process's pool holds "
                       "{}, {} of it in use; free some tensors, choose a smaller size or another "
                       "device",
                       to_string(device), format_bytes(asked_bytes), format_bytes(memory.free_bytes),
@@ -36,7 +36,7 @@ Error GpuHealth::lose(const std::string& operation, const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (lost_.empty()) {
     lost_ = fmt::format(
-        "{} is lost: {} failed with {}; what was on the card is gone, and it can be used again "
+        "{} is lost: {} failed with {}; what was on the GPU is gone, and it can be used again "
         "after device-lab is started anew",
         to_string(device_), operation, why);
   }

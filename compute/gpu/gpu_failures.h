@@ -1,5 +1,5 @@
 #pragma once
-// The sentences of what goes wrong on a card, and the memory of a lost one.
+// The sentences of what goes wrong on a GPU, and the memory of a lost one.
 #include <mutex>
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace lab {
 
-// Error(OutOfMemory): what was asked for, what the card reports, what this process holds.
+// Error(OutOfMemory): what was asked for, what the GPU reports, what this process holds.
 Error gpu_out_of_memory(Device device, std::int64_t asked_bytes, const GpuMemory& memory);
 
 // Error(OutOfMemory) for page-locked host memory.
@@ -17,7 +17,7 @@ Error pinned_out_of_memory(std::int64_t asked_bytes, const std::string& why);
 // Error(Cuda): "cuda:0: fill failed: cudaErrorInvalidValue (invalid argument)".
 Error gpu_failure(Device device, const std::string& operation, const std::string& why);
 
-// Whether a card still works. Safe from any thread.
+// Whether a GPU still works. Safe from any thread.
 class GpuHealth {
  public:
   explicit GpuHealth(Device device) : device_(device) {}

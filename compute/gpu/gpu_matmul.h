@@ -1,5 +1,5 @@
 #pragma once
-// Matrix products on a card: the rungs of its ladder, libraries among them, and the ceiling.
+// Matrix products on a GPU: the rungs of its ladder, libraries among them, and the ceiling.
 //
 // Errors   as in gpu_backend.h
 #include <cstdint>
@@ -23,7 +23,7 @@ struct GpuRung {
 };
 
 // C = A*B.
-//   A [M,K]  B [K,N]  C [M,N] f32   row-major, addresses on the card; ld* in elements, at least the
+//   A [M,K]  B [K,N]  C [M,N] f32   row-major, addresses on the GPU; ld* in elements, at least the
 //   row's length; A and B are f32 or the bits of bf16, as the rung's precision has it; C aliases
 //   neither
 struct GpuProduct {
@@ -46,23 +46,23 @@ class GpuMatmul {
   // In ladder order, libraries last.
   virtual std::span<const GpuRung> rungs() const = 0;
 
-  // Why the rung cannot compute this product on this card, or nothing. The first question about a
-  // library opens it, which takes memory on the card and up to seconds. Throws
+  // Why the rung cannot compute this product on this GPU, or nothing. The first question about a
+  // library opens it, which takes memory on the GPU and up to seconds. Throws
   // Error(InvalidArgument) naming the shapes where no rung could.
   virtual std::optional<std::string> unsupported(const GpuRung& rung,
                                                  const GpuProduct& product) = 0;
 
   // Asynchronous on `stream`, for a product that unsupported() says nothing against. The first time
-  // a rung runs on a stream it may wait for the card (kernels are loaded, a library takes its
+  // a rung runs on a stream it may wait for the GPU (kernels are loaded, a library takes its
   // workspace), so not behind a closed gate; after that it never does, as long as no other thread
-  // uses a library on this card. At most kMostLaunches operations are queued.
+  // uses a library on this GPU. At most kMostLaunches operations are queued.
   virtual void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) = 0;
   static constexpr int kMostLaunches = 4;
 
   // Multiply-adds from registers or shared memory alone, on every multiprocessor, by the fastest
-  // instructions that the card has for the precision, with random factors. Queues work for a time
+  // instructions that the GPU has for the precision, with random factors. Queues work for a time
   // in proportion to `rounds` and returns its floating-point operations. Asynchronous, as run().
-  // Nothing where the card has no such instructions.
+  // Nothing where the GPU has no such instructions.
   virtual std::optional<double> run_peak(Precision precision, std::int64_t rounds,
                                          GpuStream& stream) = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What a card is asked to compute. Pointers are addresses on the card.
+// What a GPU is asked to compute. Pointers are addresses on the GPU.
 #include <cstddef>
 #include <cstdint>
 

@@ -18,8 +18,8 @@ bool GpuStaging::ready() {
   tried_ = true;
   try {
     for (Piece& piece : pieces_) {
-      piece.copied = card_.make_event();
-      piece.memory = card_.allocate_pinned(kPieceBytes);
+      piece.copied = gpu_.make_event();
+      piece.memory = gpu_.allocate_pinned(kPieceBytes);
     }
   } catch (const Error& error) {
     pieces_ = {};
@@ -31,12 +31,12 @@ bool GpuStaging::ready() {
   return pieces_.back().memory != nullptr;
 }
 
-void GpuStaging::to_card(std::byte* to, const std::byte* from, std::int64_t bytes,
-                         const Move& move) {
+void GpuStaging::to_gpu(std::byte* to, const std::byte* from, std::int64_t bytes,
+                        const Move& move) {
   const std::lock_guard lock(mutex_);
-  GpuStream& stream = card_.main_stream();
+  GpuStream& stream = gpu_.main_stream();
   if (!ready()) {
-    card_.copy(GpuCopy::HostToDevice, to, from, bytes, stream);
+    gpu_.copy(GpuCopy::HostToDevice, to, from, bytes, stream);
     return stream.synchronise();
   }
   for (std::int64_t begin = 0, turn = 0; begin < bytes; begin += kPieceBytes, ++turn) {
@@ -44,25 +44,25 @@ void GpuStaging::to_card(std::byte* to, const std::byte* from, std::int64_t byte
     const std::int64_t size = std::min(kPieceBytes, bytes - begin);
     if (turn >= 2) piece.copied->synchronise();
     move(piece.memory->data(), from + begin, size);
-    card_.copy(GpuCopy::HostToDevice, to + begin, piece.memory->data(), size, stream);
+    gpu_.copy(GpuCopy::HostToDevice, to + begin, piece.memory->data(), size, stream);
     piece.copied->record(stream);
   }
   stream.synchronise();
 }
 
-void GpuStaging::from_card(std::byte* to, const std::byte* from, std::int64_t bytes,
-                           const Move& move) {
+void GpuStaging::from_gpu(std::byte* to, const std::byte* from, std::int64_t bytes,
+                          const Move& move) {
   const std::lock_guard lock(mutex_);
-  GpuStream& stream = card_.main_stream();
+  GpuStream& stream = gpu_.main_stream();
   if (!ready()) {
-    card_.copy(GpuCopy::DeviceToHost, to, from, bytes, stream);
+    gpu_.copy(GpuCopy::DeviceToHost, to, from, bytes, stream);
     return stream.synchronise();
   }
   const auto start = [&](std::int64_t begin) {
     if (begin >= bytes) return;
     Piece& piece = pieces_[static_cast<std::size_t>(begin / kPieceBytes % 2)];
-    card_.copy(GpuCopy::DeviceToHost, piece.memory->data(), from + begin,
-               std::min(kPieceBytes, bytes - begin), stream);
+    gpu_.copy(GpuCopy::DeviceToHost, piece.memory->data(), from + begin,
+              std::min(kPieceBytes, bytes - begin), stream);
     piece.copied->record(stream);
   };
   start(0);

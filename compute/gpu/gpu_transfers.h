@@ -1,6 +1,6 @@
 #pragma once
-// What measuring transfers asks of a card beyond copies, streams and events. Memory is counted in
-// words of four bytes; addresses are on the card, on a peer that it may access, or in pinned
+// What measuring transfers asks of a GPU beyond copies, streams and events. Memory is counted in
+// words of four bytes; addresses are on the GPU, on a peer that it may access, or in pinned
 // memory.
 //
 // Errors   as in gpu_backend.h
@@ -22,7 +22,7 @@ constexpr std::uint32_t pattern_word(std::int64_t position, std::uint32_t seed) 
 }
 
 // Holds a stream back until the host opens it, so that all that is queued meanwhile runs without
-// the time that queueing takes. Behind a closed gate only what never waits for the card may be
+// the time that queueing takes. Behind a closed gate only what never waits for the GPU may be
 // queued (no pageable memory), and at most kMostBehindGate operations: beyond about a thousand the
 // driver itself waits.
 class GpuGate {
@@ -54,8 +54,8 @@ class GpuTransfers {
   virtual std::unique_ptr<GpuGate> make_gate() = 0;
 
   // All asynchronous on `stream`; addresses are multiples of 16, `words` is not negative.
-  // to[i] = from[i], by the card's multiprocessors; no overlap. The kernel has at most one in
-  // `sharers` of the threads that the card holds, so that as many of them run at once; `sharers` is
+  // to[i] = from[i], by the GPU's multiprocessors; no overlap. The kernel has at most one in
+  // `sharers` of the threads that the GPU holds, so that as many of them run at once; `sharers` is
   // positive.
   virtual void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
                               int sharers, GpuStream& stream) = 0;

@@ -10,7 +10,7 @@
 #include "compute/core/printable.h"
 #include "compute/gpu/nvml/nvml_facts.h"
 #include "compute/gpu/nvml/nvml_readings.h"
-#include "compute/machine/nvidia_cards.h"
+#include "compute/machine/nvidia_gpus.h"
 #include "compute/machine/poll_budget.h"
 #include "compute/machine/system_files.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr double kFastInterval_s = 0.1, kSlowInterval_s = 1;
 constexpr double kShareOfCore = 0.002;  // for the fast readings, and again for the slow ones
 constexpr double kThroughputInterval_s = 5, kThroughputShareOfCore = 0.0005;
-constexpr const char* kAsleep = "the card is asleep to save power; reading it would wake it";
+constexpr const char* kAsleep = "the GPU is asleep to save power; reading it would wake it";
 
 double steady_s() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -50,7 +50,7 @@ void set_missing(const std::string& why, Maybe<T>&... fields) {
   ((fields = Maybe<T>::missing(why)), ...);
 }
 
-// Facts of a card that NVML tells nothing of.
+// Facts of a GPU that NVML tells nothing of.
 void leave_out(GpuFacts& f, const std::string& why) {
   f.unread = why;
   set_missing(why, f.architecture, f.compute_capability, f.sms, f.cuda_cores, f.memory_total_bytes,
@@ -83,9 +83,9 @@ void add_peer(GpuFacts& facts, GpuPeer peer) {
 }  // namespace
 
 struct GpuMonitor::Impl {
-  struct Card {
+  struct Gpu {
     std::string pci_bus_id;
-    nvml::Handle handle = nullptr;  // once the card was seen awake and NVML offers it
+    nvml::Handle handle = nullptr;  // once the GPU was seen awake and NVML offers it
     std::string failure;            // why it never gets one
     bool throughput_read = false;   // since it woke
     GpuTelemetry last;
@@ -95,11 +95,11 @@ struct GpuMonitor::Impl {
     if (!options.now_s) options.now_s = steady_s;
   }
 
-  Card& add_card(const std::string& pci_bus_id, const std::string& name);
+  Gpu& add_gpu(const std::string& pci_bus_id, const std::string& name);
   bool look_for_sleepers();
-  bool open_cards();
+  bool open_gpus();
   void open_by_index();
-  void open_by_address(Card& card);
+  void open_by_address(Gpu& gpu);
   void describe();
   void read_awake(bool slowly);
   void read_next_throughput();
@@ -108,54 +108,54 @@ struct GpuMonitor::Impl {
   GpuMonitorOptions options;
   std::unique_ptr<nvml::Session> session;
   bool looked = false;
-  std::vector<Card> cards;
-  std::vector<GpuFacts> facts;  // as cards
+  std::vector<Gpu> gpus;
+  std::vector<GpuFacts> facts;  // as GPUs
   int version = 0;
   PollBudget fast{kFastInterval_s, kShareOfCore}, slow{kSlowInterval_s, kShareOfCore};
   PollBudget throughput{kThroughputInterval_s, kThroughputShareOfCore};
   std::size_t throughput_turn = 0;
 };
 
-GpuMonitor::Impl::Card& GpuMonitor::Impl::add_card(const std::string& pci_bus_id,
-                                                   const std::string& name) {
+GpuMonitor::Impl::Gpu& GpuMonitor::Impl::add_gpu(const std::string& pci_bus_id,
+                                                 const std::string& name) {
   GpuFacts& known = facts.emplace_back();
   known.pci_bus_id = pci_bus_id;
   known.name = name;
-  Card& card = cards.emplace_back();
-  card.pci_bus_id = card.last.pci_bus_id = pci_bus_id;
-  return card;
+  Gpu& gpu = gpus.emplace_back();
+  gpu.pci_bus_id = gpu.last.pci_bus_id = pci_bus_id;
+  return gpu;
 }
 
 // True when one woke that slept before.
 bool GpuMonitor::Impl::look_for_sleepers() {
   bool woke = false;
-  for (Card& card : cards) {
-    const bool slept = std::exchange(card.last.asleep, is_asleep(options.root, card.pci_bus_id));
-    if (card.last.asleep) card.throughput_read = false;
-    woke = woke || (slept && !card.last.asleep);
+  for (Gpu& gpu : gpus) {
+    const bool slept = std::exchange(gpu.last.asleep, is_asleep(options.root, gpu.pci_bus_id));
+    if (gpu.last.asleep) gpu.throughput_read = false;
+    woke = woke || (slept && !gpu.last.asleep);
   }
   return woke;
 }
 
-// Takes the handles of cards that are awake; true when something was learnt. NVML initialises a
-// card when its handle is taken, which wakes it, and may come by others while it looks for an
+// Takes the handles of GPUs that are awake; true when something was learnt. NVML initialises a
+// GPU when its handle is taken, which wakes it, and may come by others while it looks for an
 // index: so it is asked by index only while nothing sleeps.
-bool GpuMonitor::Impl::open_cards() {
-  const auto sleeps = [](const Card& card) { return card.last.asleep; };
-  const auto waits = [](const Card& card) {
-    return card.handle == nullptr && card.failure.empty() && !card.last.asleep;
+bool GpuMonitor::Impl::open_gpus() {
+  const auto sleeps = [](const Gpu& gpu) { return gpu.last.asleep; };
+  const auto waits = [](const Gpu& gpu) {
+    return gpu.handle == nullptr && gpu.failure.empty() && !gpu.last.asleep;
   };
   const bool first = !std::exchange(looked, true);
-  if (!first && std::none_of(cards.begin(), cards.end(), waits)) return false;
-  if (!cards.empty() && std::all_of(cards.begin(), cards.end(), sleeps)) return first;
+  if (!first && std::none_of(gpus.begin(), gpus.end(), waits)) return false;
+  if (!gpus.empty() && std::all_of(gpus.begin(), gpus.end(), sleeps)) return first;
   if (!session) session = std::make_unique<nvml::Session>(options.library);
   if (!session->failure().empty()) {
-    for (Card& card : cards) card.failure = session->failure();
+    for (Gpu& gpu : gpus) gpu.failure = session->failure();
     return true;
   }
-  if (first && std::none_of(cards.begin(), cards.end(), sleeps)) open_by_index();
-  for (Card& card : cards) {
-    if (waits(card)) open_by_address(card);
+  if (first && std::none_of(gpus.begin(), gpus.end(), sleeps)) open_by_index();
+  for (Gpu& gpu : gpus) {
+    if (waits(gpu)) open_by_address(gpu);
   }
   return true;
 }
@@ -170,75 +170,75 @@ void GpuMonitor::Impl::open_by_index() {
     if (nvml.by_index(i, &handle) != nvml::kSuccess) continue;
     const std::string address =
         nvml::read_bus_id(nvml, handle).value_or(fmt::format("NVML index {}", i));
-    const auto found = std::find_if(cards.begin(), cards.end(),
-                                    [&](const Card& c) { return c.pci_bus_id == address; });
-    Card& card = found == cards.end() ? add_card(address, "NVIDIA GPU") : *found;
-    card.handle = handle;
+    const auto found = std::find_if(gpus.begin(), gpus.end(),
+                                    [&](const Gpu& c) { return c.pci_bus_id == address; });
+    Gpu& gpu = found == gpus.end() ? add_gpu(address, "NVIDIA GPU") : *found;
+    gpu.handle = handle;
   }
 }
 
-void GpuMonitor::Impl::open_by_address(Card& card) {
+void GpuMonitor::Impl::open_by_address(Gpu& gpu) {
   const nvml::Functions& nvml = session->functions();
-  const int code = nvml.by_bus_id(card.pci_bus_id.c_str(), &card.handle);
+  const int code = nvml.by_bus_id(gpu.pci_bus_id.c_str(), &gpu.handle);
   if (code == nvml::kSuccess) return;
-  card.handle = nullptr;
-  card.failure = code == nvml::kNotFound
-                     ? "NVML does not offer this card to this process (a container's limits?)"
-                     : nvml.by_bus_id.reason(code);
+  gpu.handle = nullptr;
+  gpu.failure = code == nvml::kNotFound
+                    ? "NVML does not offer this GPU to this process (a container's limits?)"
+                    : nvml.by_bus_id.reason(code);
 }
 
 void GpuMonitor::Impl::describe() {
-  for (std::size_t i = 0; i < cards.size(); ++i) {
-    const Card& card = cards[i];
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const Gpu& gpu = gpus[i];
     GpuFacts& known = facts[i];
     const bool read_before = known.unread.empty() && known.driver_version;
-    if (card.handle != nullptr && !card.last.asleep && !read_before) {
-      known = nvml::read_facts(session->functions(), card.handle);
-      known.pci_bus_id = card.pci_bus_id;
-    } else if (card.handle == nullptr) {
-      leave_out(known, card.failure.empty() ? kAsleep : card.failure);
+    if (gpu.handle != nullptr && !gpu.last.asleep && !read_before) {
+      known = nvml::read_facts(session->functions(), gpu.handle);
+      known.pci_bus_id = gpu.pci_bus_id;
+    } else if (gpu.handle == nullptr) {
+      leave_out(known, gpu.failure.empty() ? kAsleep : gpu.failure);
     }
-    known.numa_node = read_numa_node(options.root, card.pci_bus_id);
-    known.near_cpus = read_near_cpus(options.root, card.pci_bus_id);
-    for (const Card& other : cards) {
-      if (&other == &card || card.handle == nullptr || other.handle == nullptr) continue;
-      if (card.last.asleep || other.last.asleep) continue;
+    known.numa_node = read_numa_node(options.root, gpu.pci_bus_id);
+    known.near_cpus = read_near_cpus(options.root, gpu.pci_bus_id);
+    for (const Gpu& other : gpus) {
+      if (&other == &gpu || gpu.handle == nullptr || other.handle == nullptr) continue;
+      if (gpu.last.asleep || other.last.asleep) continue;
       add_peer(known,
-               nvml::read_peer(session->functions(), card.handle, other.handle, other.pci_bus_id));
+               nvml::read_peer(session->functions(), gpu.handle, other.handle, other.pci_bus_id));
     }
   }
   ++version;
 }
 
 void GpuMonitor::Impl::read_awake(bool slowly) {
-  for (Card& card : cards) {
-    if (card.handle == nullptr || card.last.asleep) continue;
+  for (Gpu& gpu : gpus) {
+    if (gpu.handle == nullptr || gpu.last.asleep) continue;
     if (slowly) {
-      nvml::read_slow(session->functions(), card.handle, card.last);
-      name_processes(card.last);
+      nvml::read_slow(session->functions(), gpu.handle, gpu.last);
+      name_processes(gpu.last);
     } else {
-      nvml::read_fast(session->functions(), card.handle, card.last);
+      nvml::read_fast(session->functions(), gpu.handle, gpu.last);
     }
   }
 }
 
-// Of the cards that it was never read of, else of one card a turn: each takes 40 ms.
+// Of the GPUs that it was never read of, else of one GPU a turn: each takes 40 ms.
 void GpuMonitor::Impl::read_next_throughput() {
   bool first = false;
-  const auto look = [this](Card& card) {
-    nvml::read_throughput(session->functions(), card.handle, card.last);
-    card.throughput_read = true;
+  const auto look = [this](Gpu& gpu) {
+    nvml::read_throughput(session->functions(), gpu.handle, gpu.last);
+    gpu.throughput_read = true;
   };
-  const auto awake = [](const Card& card) { return card.handle != nullptr && !card.last.asleep; };
-  for (Card& card : cards) {
-    if (!awake(card) || card.throughput_read) continue;
-    look(card);
+  const auto awake = [](const Gpu& gpu) { return gpu.handle != nullptr && !gpu.last.asleep; };
+  for (Gpu& gpu : gpus) {
+    if (!awake(gpu) || gpu.throughput_read) continue;
+    look(gpu);
     first = true;
   }
-  for (std::size_t tried = 0; tried < cards.size() && !first; ++tried) {
-    Card& card = cards[throughput_turn++ % cards.size()];
-    if (!awake(card)) continue;
-    look(card);
+  for (std::size_t tried = 0; tried < gpus.size() && !first; ++tried) {
+    Gpu& gpu = gpus[throughput_turn++ % gpus.size()];
+    if (!awake(gpu)) continue;
+    look(gpu);
     break;
   }
 }
@@ -266,13 +266,13 @@ std::vector<GpuTelemetry> GpuMonitor::read(double t_s) {
   const double now_s = m.options.now_s();
   if (m.fast.due(now_s)) {
     if (!m.looked) {
-      for (const NvidiaCard& card : find_nvidia_cards(m.options.root)) {
-        m.add_card(card.pci_bus_id, card.name);
+      for (const NvidiaGpu& gpu : find_nvidia_gpus(m.options.root)) {
+        m.add_gpu(gpu.pci_bus_id, gpu.name);
       }
     }
     bool woke = false;
     const PollCost looking = cost_of([&] { woke = m.look_for_sleepers(); });
-    if (m.open_cards()) m.describe();
+    if (m.open_gpus()) m.describe();
     const PollCost reading = cost_of([&] { m.read_awake(false); });
     m.fast.spent(now_s, looking + reading);
     if (woke || m.slow.due(now_s)) {
@@ -281,18 +281,18 @@ std::vector<GpuTelemetry> GpuMonitor::read(double t_s) {
     if (woke || m.throughput.due(now_s)) {
       m.throughput.spent(now_s, cost_of([&] { m.read_next_throughput(); }));
     }
-    for (Impl::Card& card : m.cards) {
-      card.last.t_s = t_s;
-      if (card.last.asleep) {
-        leave_out(card.last, kAsleep);
-      } else if (card.handle == nullptr) {
-        leave_out(card.last, card.failure);
+    for (Impl::Gpu& gpu : m.gpus) {
+      gpu.last.t_s = t_s;
+      if (gpu.last.asleep) {
+        leave_out(gpu.last, kAsleep);
+      } else if (gpu.handle == nullptr) {
+        leave_out(gpu.last, gpu.failure);
       }
     }
   }
   std::vector<GpuTelemetry> readings;
-  readings.reserve(m.cards.size());
-  for (const Impl::Card& card : m.cards) readings.push_back(card.last);
+  readings.reserve(m.gpus.size());
+  for (const Impl::Gpu& gpu : m.gpus) readings.push_back(gpu.last);
   return readings;
 }
 

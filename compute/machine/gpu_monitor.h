@@ -1,5 +1,5 @@
 #pragma once
-// Every NVIDIA card of the machine: what it is and what it does, read through NVML, whether the lab
+// Every NVIDIA GPU of the machine: what it is and what it does, read through NVML, whether the lab
 // can compute on it or not.
 #include <functional>
 #include <memory>
@@ -24,16 +24,16 @@ class GpuMonitor {
   GpuMonitor(const GpuMonitor&) = delete;
   GpuMonitor& operator=(const GpuMonitor&) = delete;
 
-  // One entry a card, by PCI address, each stamped with the `t_s` at which it was really read: a
+  // One entry a GPU, by PCI address, each stamped with the `t_s` at which it was really read: a
   // call soon after another repeats its values, so that looking stays under 0.5 % of a core and,
-  // where NVML waits for less than 1.5 s, under a sixth of the time. A card that is asleep is not
+  // where NVML waits for less than 1.5 s, under a sixth of the time. A GPU that is asleep is not
   // touched, and NVML not even started while all of them are. Never throws; what cannot be read
   // says why. One thread at a time.
   std::vector<GpuTelemetry> read(double t_s);
 
-  // Facts of the same cards, as far as they are known since the last read().
+  // Facts of the same GPUs, as far as they are known since the last read().
   const std::vector<GpuFacts>& facts() const;
-  // Grows when facts() change: a card woke, or was seen for the first time.
+  // Grows when facts() change: a GPU woke, or was seen for the first time.
   int facts_version() const;
 
  private:

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/machine/card_info.h"
 #include "compute/machine/control_group.h"
 #include "compute/machine/cpu_topology.h"
+#include "compute/machine/cuda_gpus.h"
 #include "compute/machine/memory_info.h"
-#include "compute/machine/nvidia_cards.h"
+#include "compute/machine/nvidia_gpus.h"
 #include "compute/machine/nvidia_probe.h"
 #include "compute/machine/simd_level.h"
 #include "compute/machine/system_files.h"
@@ -123,7 +123,7 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
 NvidiaProbe nvidia_probe(const MachineOptions& options, const GpuOffer& offer) {
   NvidiaProbe probe;
   probe.root = options.root;
-  probe.may_wake = options.wake_cards;
+  probe.may_wake = options.wake_gpus;
   probe.refusal = offer.reason;
   probe.driver_refused = offer.driver_answered;
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {  // NOLINT(concurrency-mt-unsafe)
@@ -139,24 +139,24 @@ DeviceContext::DeviceContext(DeviceInfo info)
         return read_memory().available_bytes;
       }) {}
 
-DeviceContext::DeviceContext(DeviceInfo info, GpuDevice& card)
+DeviceContext::DeviceContext(DeviceInfo info, GpuDevice& gpu)
     : info_(std::move(info)),
-      card_(&card),
+      gpu_(&gpu),
       memory_(info_.device, info_.memory_limit_bytes),
-      staging_(std::make_unique<GpuStaging>(card)) {}
+      staging_(std::make_unique<GpuStaging>(gpu)) {}
 
 GpuStaging& DeviceContext::staging() {
   if (!staging_) {
     throw Error(Errc::Unsupported,
-                fmt::format("{} is no card: it needs no staging memory", to_string(info_.device)));
+                fmt::format("{} is no GPU: it needs no staging memory", to_string(info_.device)));
   }
   return *staging_;
 }
 
 ThreadPool& DeviceContext::threads() {
-  if (card_ != nullptr) {
+  if (gpu_ != nullptr) {
     throw Error(Errc::Unsupported,
-                fmt::format("{} is a card and has no CPU threads; choose cpu:0 for this",
+                fmt::format("{} is a GPU and has no CPU threads; choose cpu:0 for this",
                             to_string(device())));
   }
   std::call_once(threads_once_, [this] { threads_ = std::make_unique<ThreadPool>(info_.cores); });
@@ -175,24 +175,24 @@ Machine::Machine(const MachineOptions& options) {
     contexts_.push_back(std::make_unique<DeviceContext>(info));
   }
   num_cpus_ = static_cast<int>(contexts_.size());
-  add_cards(options);
+  add_gpus(options);
 }
 
-void Machine::add_cards(const MachineOptions& options) {
+void Machine::add_gpus(const MachineOptions& options) {
   GpuOffer offer;
-  const bool may_start_driver = options.wake_cards || !a_card_sleeps(options.root);
+  const bool may_start_driver = options.wake_gpus || !a_gpu_sleeps(options.root);
   if (options.open_gpus && may_start_driver) offer = options.open_gpus();
-  for (const RefusedCard& card : offer.refused) {
-    info_.absent.push_back({card.facts.name, card.reason, card.facts.pci_bus_id});
+  for (const RefusedGpu& gpu : offer.refused) {
+    info_.absent.push_back({gpu.facts.name, gpu.reason, gpu.facts.pci_bus_id});
   }
   if (!offer.backend) {
     if (info_.absent.empty()) info_.absent = find_unusable_gpus(nvidia_probe(options, offer));
     return;
   }
   gpus_ = std::move(offer.backend);
-  for (GpuDevice* card : gpus_->devices()) {
-    info_.devices.push_back(describe_card(card->facts(), *gpus_));
-    contexts_.push_back(std::make_unique<DeviceContext>(info_.devices.back(), *card));
+  for (GpuDevice* gpu : gpus_->devices()) {
+    info_.devices.push_back(describe_gpu(gpu->facts(), *gpus_));
+    contexts_.push_back(std::make_unique<DeviceContext>(info_.devices.back(), *gpu));
   }
 }
 
@@ -229,24 +229,23 @@ std::string Machine::why_no_gpu(int index) const {
   const int usable = num_gpus();
   if (usable > 0) {
     std::string others;
-    for (const AbsentDevice& card : info_.absent) {
-      others += fmt::format(" ({} is not: {})", card.what, card.reason);
+    for (const AbsentDevice& gpu : info_.absent) {
+      others += fmt::format(" ({} is not: {})", gpu.what, gpu.reason);
     }
     return fmt::format("this machine has {} usable NVIDIA GPU{}{}; use {}", usable,
                        usable == 1 ? "" : "s", others,
                        usable == 1 ? "cuda:0" : fmt::format("cuda:0 to cuda:{}", usable - 1));
   }
-  const auto cards = info_.absent.size();
+  const auto gpus = info_.absent.size();
   const auto at = static_cast<std::size_t>(index);
-  if (at < cards) {
-    const AbsentDevice& card = info_.absent[at];
-    return (card.what == "NVIDIA GPU" ? card.reason : card.what + ": " + card.reason) +
-           "; use cpu:0";
+  if (at < gpus) {
+    const AbsentDevice& gpu = info_.absent[at];
+    return (gpu.what == "NVIDIA GPU" ? gpu.reason : gpu.what + ": " + gpu.reason) + "; use cpu:0";
   }
-  if (cards == 1 && info_.absent.front().what == "NVIDIA GPU") {
+  if (gpus == 1 && info_.absent.front().what == "NVIDIA GPU") {
     return info_.absent.front().reason + "; use cpu:0";
   }
-  return fmt::format("this machine has {} NVIDIA GPU{}; use cpu:0", cards, cards == 1 ? "" : "s");
+  return fmt::format("this machine has {} NVIDIA GPU{}; use cpu:0", gpus, gpus == 1 ? "" : "s");
 }
 
 bool Machine::has(Device device) const {

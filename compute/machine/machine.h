@@ -18,19 +18,19 @@
 namespace lab {
 
 // One device: its facts, its memory account and what computes there. The threads of a CPU device
-// start on first use; a card is reached through the seam of compute/gpu.
+// start on first use; a GPU is reached through the seam of compute/gpu.
 class DeviceContext {
  public:
   explicit DeviceContext(DeviceInfo info);
-  // `card` must outlive the context.
-  DeviceContext(DeviceInfo info, GpuDevice& card);
+  // `GPU` must outlive the context.
+  DeviceContext(DeviceInfo info, GpuDevice& gpu);
   Device device() const { return info_.device; }
   const DeviceInfo& info() const { return info_; }
-  // Of a CPU device; throws Error(Unsupported) for a card, which has none.
+  // Of a CPU device; throws Error(Unsupported) for a GPU, which has none.
   ThreadPool& threads();
   // Null for a CPU device.
-  GpuDevice* card() const { return card_; }
-  // Pinned memory for copies between a card and ordinary memory, taken with the first of them.
+  GpuDevice* gpu() const { return gpu_; }
+  // Pinned memory for copies between a GPU and ordinary memory, taken with the first of them.
   // Throws Error(Unsupported) for a CPU device.
   GpuStaging& staging();
   MemoryAccount& memory() { return memory_; }
@@ -40,12 +40,12 @@ class DeviceContext {
 
  private:
   const DeviceInfo info_;
-  GpuDevice* const card_ = nullptr;
+  GpuDevice* const gpu_ = nullptr;
   MemoryAccount memory_;
   std::optional<MeasuredBandwidths> bandwidths_;
   std::unique_ptr<ThreadPool> threads_;
   std::once_flag threads_once_;
-  const std::unique_ptr<GpuStaging> staging_;  // of a card
+  const std::unique_ptr<GpuStaging> staging_;  // of a GPU
 };
 
 struct MachineOptions {
@@ -54,12 +54,12 @@ struct MachineOptions {
   int cpu_devices = 1;
   // Processes of the lab on this host: memory and processor quota are divided evenly among them.
   int processes = 1;
-  // Where cards come from. Called once. Empty: the machine has CPU devices alone.
+  // Where GPUs come from. Called once. Empty: the machine has CPU devices alone.
   std::function<GpuOffer()> open_gpus = nullptr;
-  // A card was asked for: `open_gpus` is called even while a card sleeps, and starting the driver
+  // A GPU was asked for: `open_gpus` is called even while a GPU sleeps, and starting the driver
   // wakes it.
-  bool wake_cards = false;
-  std::string root = "/";  // stands for "/" in tests, where cards are looked for
+  bool wake_gpus = false;
+  std::string root = "/";  // stands for "/" in tests, where GPUs are looked for
 };
 
 class Machine {
@@ -83,7 +83,7 @@ class Machine {
 
   int num_cpus() const;
   int num_gpus() const;
-  // Null where there is no usable card.
+  // Null where there is no usable GPU.
   GpuBackend* gpus() const { return gpus_.get(); }
 
   // gpu(i) when it is usable, else cpu(0).
@@ -92,7 +92,7 @@ class Machine {
   std::vector<Device> try_all_gpus() const;
 
  private:
-  void add_cards(const MachineOptions& options);
+  void add_gpus(const MachineOptions& options);
   std::string why_no_cpu(int index) const;
   std::string why_no_gpu(int index) const;
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "compute/machine/nvidia_cards.h"
+#include "compute/machine/nvidia_gpus.h"
 #include "compute/machine/system_files.h"
 
 namespace lab {
@@ -97,9 +97,9 @@ Maybe<CudaDriverAnswer> ask_cuda_driver() {
   if (answer.init_code != 0 && error_name && error_name(answer.init_code, &text) == 0 && text) {
     answer.init_error = text;
   }
-  int cards = 0;
-  if (answer.init_code != 0 || count(&cards) != 0) return answer;
-  for (int i = 0; i < cards; ++i) {
+  int gpus = 0;
+  if (answer.init_code != 0 || count(&gpus) != 0) return answer;
+  for (int i = 0; i < gpus; ++i) {
     int handle = 0;
     char buffer[256] = {};
     const bool named = get(&handle, i) == 0 && name(buffer, sizeof buffer, handle) == 0;
@@ -112,9 +112,9 @@ Maybe<CudaDriverAnswer> ask_cuda_driver() {
 
 namespace {
 
-// Whether the driver would run kernels; then `cards` become those it offers. Else the reason.
+// Whether the driver would run kernels; then `GPUs` become those it offers. Else the reason.
 std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
-                                              std::vector<NvidiaCard>& cards) {
+                                              std::vector<NvidiaGpu>& gpus) {
   const Maybe<CudaDriverAnswer> driver = probe.ask();
   if (!driver) {
     return fmt::format(
@@ -126,31 +126,30 @@ std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
                        driver->init_error.empty() ? "" : " (" + driver->init_error + ")");
   }
   if (driver->names.empty()) return "the CUDA driver starts but offers no device";
-  cards.clear();
+  gpus.clear();
   for (std::size_t i = 0; i < driver->names.size(); ++i) {
     const bool placed = i < driver->pci_bus_ids.size();
-    cards.push_back({placed ? driver->pci_bus_ids[i] : "", driver->names[i]});
+    gpus.push_back({placed ? driver->pci_bus_ids[i] : "", driver->names[i]});
   }
   return std::nullopt;
 }
 
-// Of a card that does not sleep itself, or does.
+// Of a GPU that does not sleep itself, or does.
 std::string waiting(bool asleep) {
   return fmt::format(
-      "{}; ask for a card by name (--devices cuda:0), or with 'Use this card' on the Devices page",
-      asleep
-          ? "it is asleep to save power, and the lab does not wake a card by looking"
-          : "it is awake, but another card is asleep to save power, and starting CUDA would wake "
-            "that one too");
+      "{}; ask for a GPU by name (--devices cuda:0), or with 'Use this GPU' on the Devices page",
+      asleep ? "it is asleep to save power, and the lab does not wake a GPU by looking"
+             : "it is awake, but another GPU is asleep to save power, and starting CUDA would wake "
+               "that one too");
 }
 
 }  // namespace
 
 std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
   const std::string& root = probe.root;
-  std::vector<NvidiaCard> cards = find_nvidia_cards(root);
+  std::vector<NvidiaGpu> gpus = find_nvidia_gpus(root);
   std::error_code failed;
-  if (!probe.driver_refused && cards.empty() && device_nodes(root).empty() &&
+  if (!probe.driver_refused && gpus.empty() && device_nodes(root).empty() &&
       !fs::exists(root + "/dev/dxg", failed) && !fs::exists(root + "/proc/driver/nvidia", failed)) {
     const bool bus = fs::exists(root + "/sys/bus/pci/devices", failed);
     return {{"NVIDIA GPU", bus ? "no NVIDIA device on the PCI bus"
@@ -160,17 +159,17 @@ std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
   bool waits = false;
   if (!probe.driver_refused) {
     reason = obstacle_in_files(probe);
-    waits = !reason && !probe.may_wake && a_card_sleeps(root);
-    if (!reason && !waits) reason = obstacle_in_driver(probe, cards);
+    waits = !reason && !probe.may_wake && a_gpu_sleeps(root);
+    if (!reason && !waits) reason = obstacle_in_driver(probe, gpus);
   }
-  if (cards.empty()) cards.push_back({"", "NVIDIA GPU"});
+  if (gpus.empty()) gpus.push_back({"", "NVIDIA GPU"});
   std::vector<AbsentDevice> absent;
-  absent.reserve(cards.size());
-  for (const NvidiaCard& card : cards) {
+  absent.reserve(gpus.size());
+  for (const NvidiaGpu& gpu : gpus) {
     absent.push_back(
-        {card.name,
-         waits ? waiting(is_asleep(root, card.pci_bus_id)) : reason.value_or(probe.refusal),
-         card.pci_bus_id, waits});
+        {gpu.name,
+         waits ? waiting(is_asleep(root, gpu.pci_bus_id)) : reason.value_or(probe.refusal),
+         gpu.pci_bus_id, waits});
   }
   return absent;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Why no NVIDIA GPU can be used: the first thing that is missing on the way from card to kernel.
+// Why no NVIDIA GPU can be used: the first thing that is missing on the way from GPU to kernel.
 #include <functional>
 #include <string>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace lab {
 
-// What libcuda.so.1 answers. Asking loads it, so it is asked last and only where a card is visible.
+// What libcuda.so.1 answers. Asking loads it, so it is asked last and only where a GPU is visible.
 struct CudaDriverAnswer {
   int init_code = 0;                          // of cuInit; 0 is success
   std::string init_error;                     // its name, "CUDA_ERROR_NO_DEVICE"
-  std::vector<std::string> names;             // of the cards CUDA offers, in its order
+  std::vector<std::string> names;             // of the GPUs CUDA offers, in its order
   std::vector<std::string> pci_bus_ids = {};  // theirs, as /sys writes them; empty where not told
 };
 
@@ -26,11 +26,11 @@ struct NvidiaProbe {
   // else stands in the way.
   std::string refusal = {};
   bool driver_refused = false;
-  bool may_wake = false;  // a card that sleeps is asked all the same
+  bool may_wake = false;  // a GPU that sleeps is asked all the same
   std::function<Maybe<CudaDriverAnswer>()> ask = ask_cuda_driver;
 };
 
-// One entry for each card found, or a single one when there is none: its name, and a precise
+// One entry for each GPU found, or a single one when there is none: its name, and a precise
 // sentence about what keeps the lab from using it.
 std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe);
 

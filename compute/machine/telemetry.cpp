@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "compute/machine/card_info.h"
+#include "compute/machine/cuda_gpus.h"
 #include "compute/machine/memory_info.h"
 #include "compute/machine/sensors.h"
 
@@ -32,20 +32,20 @@ std::optional<double> busy_share(const Ticks& before, const Ticks& now, int core
   return std::clamp(busy / static_cast<double>(total), 0.0, 1.0);
 }
 
-// A CUDA device's part of what its card tells.
-void add_card(DeviceTelemetry& to, const std::vector<GpuTelemetry>& cards,
-              const std::string& pci_bus_id) {
-  const auto card = std::find_if(cards.begin(), cards.end(),
-                                 [&](const auto& c) { return c.pci_bus_id == pci_bus_id; });
-  if (card == cards.end()) {
+// A CUDA device's part of what its GPU tells.
+void add_gpu(DeviceTelemetry& to, const std::vector<GpuTelemetry>& gpus,
+             const std::string& pci_bus_id) {
+  const auto gpu = std::find_if(gpus.begin(), gpus.end(),
+                                [&](const auto& c) { return c.pci_bus_id == pci_bus_id; });
+  if (gpu == gpus.end()) {
     to.utilisation = to.clock_mhz = to.temperature_c =
-        Maybe<double>::missing("NVML tells nothing of this card");
+        Maybe<double>::missing("NVML tells nothing of this GPU");
     return;
   }
-  to.utilisation = card->utilisation;
-  to.clock_mhz = card->sm_clock_mhz;
-  to.temperature_c = card->temperature_c;
-  to.memory_available_bytes = card->memory_free_bytes.value_or(0);
+  to.utilisation = gpu->utilisation;
+  to.clock_mhz = gpu->sm_clock_mhz;
+  to.temperature_c = gpu->temperature_c;
+  to.memory_available_bytes = gpu->memory_free_bytes.value_or(0);
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ Telemetry TelemetryReader::read(double t_s) {
     d.device = info.device;
     d.t_s = t_s;
     if (info.device.kind == DeviceKind::Cuda) {
-      add_card(d, telemetry.gpus, info.pci_bus_id);
+      add_gpu(d, telemetry.gpus, info.pci_bus_id);
     } else {
       r.add_utilisation(d, info, now_ticks);
       r.add_clock(d, info.cores, clocks);
@@ -165,9 +165,9 @@ Telemetry TelemetryReader::read(double t_s) {
       d.memory_available_bytes = memory.available_bytes;
     }
     DeviceContext& context = r.machine.at(info.device);
-    if (context.card() != nullptr) {
-      d.lost = context.card()->lost();
-      const GpuHoldings held = context.card()->holdings();
+    if (context.gpu() != nullptr) {
+      d.lost = context.gpu()->lost();
+      const GpuHoldings held = context.gpu()->holdings();
       d.lab_pinned_bytes = held.pinned_bytes;
       d.lab_workspace_bytes = held.workspace_bytes;
       d.lab_pool_bytes = held.pool_reserved_bytes;

@@ -17,10 +17,10 @@ Conditions current_conditions(int core, const std::string& root) {
   return now;
 }
 
-Conditions conditions_of_card() {
+Conditions conditions_of_gpu() {
   Conditions now;
   now.unix_time_s = static_cast<std::int64_t>(std::time(nullptr));
-  now.clock_mhz = Maybe<double>::missing("the card's clocks stand on the Devices page");
+  now.clock_mhz = Maybe<double>::missing("the GPU's clocks stand on the Devices page");
   return now;
 }
 

@@ -24,18 +24,18 @@ class OpenAtEnd {
 
 }  // namespace
 
-GatedClock::GatedClock(GpuDevice& card, int streams)
-    : GatedClock(std::vector<GpuDevice*>(static_cast<std::size_t>(streams), &card)) {}
+GatedClock::GatedClock(GpuDevice& gpu, int streams)
+    : GatedClock(std::vector<GpuDevice*>(static_cast<std::size_t>(streams), &gpu)) {}
 
-GatedClock::GatedClock(const std::vector<GpuDevice*>& cards)
-    : cards_(cards),
-      begin_(cards.front()->make_event()),
-      gate_(cards.front()->transfers().make_gate()) {
-  for (GpuDevice* const card : cards_) {
-    // Loads the kernels there, which behind the closed gate of another card would wait for ever.
-    if (card != cards_.front()) card->transfers().make_gate();
-    streams_.push_back(card->make_stream());
-    ends_.push_back(card->make_event());
+GatedClock::GatedClock(const std::vector<GpuDevice*>& gpus)
+    : gpus_(gpus),
+      begin_(gpus.front()->make_event()),
+      gate_(gpus.front()->transfers().make_gate()) {
+  for (GpuDevice* const gpu : gpus_) {
+    // Loads the kernels there, which behind the closed gate of another GPU would wait for ever.
+    if (gpu != gpus_.front()) gpu->transfers().make_gate();
+    streams_.push_back(gpu->make_stream());
+    ends_.push_back(gpu->make_event());
   }
 }
 
@@ -46,7 +46,7 @@ GatedClock::~GatedClock() {
       (*stream)->synchronise();
     }
   } catch (const Error&) {
-    // A lost card has told of it already, and runs nothing more.
+    // A lost GPU has told of it already, and runs nothing more.
   }
 }
 
@@ -60,25 +60,25 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
       queue(static_cast<int>(i));
       ends_[i]->record(*streams_[i]);
     }
-    // Events of two cards cannot be compared.
+    // Events of two GPUs cannot be compared.
     for (std::size_t i = 1; i < streams_.size(); ++i) {
-      if (cards_[i] == cards_[0]) continue;
+      if (gpus_[i] == gpus_[0]) continue;
       streams_[0]->wait(*ends_[i]);
       ends_[0]->record(*streams_[0]);
     }
   }
   double seconds = 0;
-  // From the last: the first stream's end waits for other cards', of which one that is lost throws.
+  // From the last: the first stream's end waits for other GPUs', of which one that is lost throws.
   for (std::size_t i = streams_.size(); i-- > 0;) {
     streams_[i]->synchronise();
-    if (cards_[i] != cards_[0]) continue;
+    if (gpus_[i] != gpus_[0]) continue;
     seconds = std::max(seconds, ends_[i]->seconds_since(*begin_));
   }
   if (gate_->gave_up()) {
     throw Error(Errc::Cuda,
                 fmt::format("{} waited too long for the host to queue its work, so the time means "
                             "nothing; end other programs and measure again",
-                            to_string(cards_[0]->facts().device)));
+                            to_string(gpus_[0]->facts().device)));
   }
   return seconds;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Times what runs on a card by its own events, or by the host's clock where events cannot.
+// Times what runs on a GPU by its own events, or by the host's clock where events cannot.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace lab {
 
-// Streams of one or more cards, and the time that work on them takes from the moment when all of it
+// Streams of one or more GPUs, and the time that work on them takes from the moment when all of it
 // is queued: a gate holds the first stream, the others wait for its first event. Source  method:
 // NVIDIA nvbandwidth
 class GatedClock {
  public:
-  // Streams of one card, which must outlive it.
-  GatedClock(GpuDevice& card, int streams);
-  // Stream i is of cards[i]; at least one. The first card has the gate and tells the time: its
-  // first stream waits for those of other cards, which takes a microsecond or two.
-  explicit GatedClock(const std::vector<GpuDevice*>& cards);
+  // Streams of one GPU, which must outlive it.
+  GatedClock(GpuDevice& gpu, int streams);
+  // Stream i is of GPUs[i]; at least one. The first GPU has the gate and tells the time: its
+  // first stream waits for those of other GPUs, which takes a microsecond or two.
+  explicit GatedClock(const std::vector<GpuDevice*>& gpus);
   // Opens the gate and waits for what is queued.
   ~GatedClock();
   GatedClock(const GatedClock&) = delete;
@@ -39,7 +39,7 @@ class GatedClock {
   const GpuEvent& begin() const { return *begin_; }
 
  private:
-  const std::vector<GpuDevice*> cards_;
+  const std::vector<GpuDevice*> gpus_;
   std::vector<std::unique_ptr<GpuStream>> streams_;
   std::vector<std::unique_ptr<GpuEvent>> ends_;
   std::unique_ptr<GpuEvent> begin_;

@@ -35,8 +35,8 @@ std::byte* allocate(Device device, std::int64_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-std::byte* allocate_on(GpuDevice& card, std::int64_t bytes) {
-  return card.allocate(bytes, card.main_stream());
+std::byte* allocate_on(GpuDevice& gpu, std::int64_t bytes) {
+  return gpu.allocate(bytes, gpu.main_stream());
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ Buffer::Buffer(DeviceContext& context, std::int64_t bytes, TensorInfo info)
     : context_(&context), bytes_(bytes), id_(context.memory().book(bytes, std::move(info))) {
   if (bytes == 0) return;
   try {
-    data_ = context.card() != nullptr ? allocate_on(*context.card(), bytes)
-                                      : allocate(context.device(), bytes);
+    data_ = context.gpu() != nullptr ? allocate_on(*context.gpu(), bytes)
+                                     : allocate(context.device(), bytes);
   } catch (...) {
     context.memory().release(id_);
     throw;
@@ -59,10 +59,10 @@ Buffer::~Buffer() {
 
 void Buffer::give_back() noexcept {
   if (context_ == nullptr) return;
-  if (context_->card() == nullptr) {
+  if (context_->gpu() == nullptr) {
     std::free(data_);
   } else if (data_ != nullptr) {
-    context_->card()->release(data_, context_->card()->main_stream());
+    context_->gpu()->release(data_, context_->gpu()->main_stream());
   }
   context_->memory().release(id_);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Memory on one device: owned, 64-byte aligned, booked in the device's account. On a card it is
-// stream-ordered on the card's main stream.
+// Memory on one device: owned, 64-byte aligned, booked in the device's account. On a GPU it is
+// stream-ordered on the GPU's main stream.
 #include <cstddef>
 #include <cstdint>
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "compute/core/error.h"
-#include "compute/tensor/card_ops.h"
+#include "compute/tensor/gpu_tensor_ops.h"
 #include "compute/tensor/random.h"
 
 namespace lab {
@@ -143,7 +143,7 @@ std::uint64_t element_bits(double value, DType dtype) {
 }
 
 void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_t end) {
-  if (x.context().card() != nullptr) return card::fill(x, with, begin, end);
+  if (x.context().gpu() != nullptr) return gpu_ops::fill(x, with, begin, end);
   with_type(x.dtype(), [&]<typename T>(T*) {
     const std::span<T> out = x.values<T>();
     x.context().threads().parallel_for(end - begin, kGrain, [&](std::int64_t b, std::int64_t e) {
@@ -154,24 +154,24 @@ void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_
 
 void copy_to_host(const Tensor& x, void* to, std::int64_t count) {
   const std::int64_t bytes = count * size_of(x.dtype());
-  if (x.context().card() != nullptr) {
-    card::copy_to_host(x, static_cast<std::byte*>(to), bytes);
+  if (x.context().gpu() != nullptr) {
+    gpu_ops::copy_to_host(x, static_cast<std::byte*>(to), bytes);
   } else if (bytes > 0) {
     std::memcpy(to, x.data(), static_cast<std::size_t>(bytes));
   }
 }
 
 void copy_from_host(const void* from, Tensor& x) {
-  if (x.context().card() != nullptr) {
-    card::copy_from_host(static_cast<const std::byte*>(from), x, x.bytes());
+  if (x.context().gpu() != nullptr) {
+    gpu_ops::copy_from_host(static_cast<const std::byte*>(from), x, x.bytes());
   } else if (x.bytes() > 0) {
     std::memcpy(x.data(), from, static_cast<std::size_t>(x.bytes()));
   }
 }
 
 void copy_range(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t end) {
-  if (from.context().card() != nullptr || to.context().card() != nullptr) {
-    return card::copy(from, to, begin, end);
+  if (from.context().gpu() != nullptr || to.context().gpu() != nullptr) {
+    return gpu_ops::copy(from, to, begin, end);
   }
   with_type(from.dtype(), [&]<typename T>(T*) {
     const std::span<const T> in = from.values<T>();
@@ -207,7 +207,7 @@ void check_same(std::string_view operation, const Tensor& x, const Tensor& y, st
 }
 
 void add_range(const Tensor& x, const Tensor& y, Tensor& z, std::int64_t begin, std::int64_t end) {
-  if (z.context().card() != nullptr) return card::add(x, y, z, begin, end);
+  if (z.context().gpu() != nullptr) return gpu_ops::add(x, y, z, begin, end);
   with_type(x.dtype(), [&]<typename T>(T*) {
     const T* a = x.values<T>().data();
     const T* b = y.values<T>().data();

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "compute/tensor/card_ops.h"
+#include "compute/tensor/gpu_tensor_ops.h"
 
 namespace lab {
 namespace {
@@ -56,7 +56,7 @@ double norm_on_cpu(const Tensor& x) {
 }  // namespace
 
 double norm(const Tensor& x) {
-  if (x.context().card() != nullptr) return card::norm(x);
+  if (x.context().gpu() != nullptr) return gpu_ops::norm(x);
   switch (x.dtype()) {
     case DType::BF16: return norm_on_cpu<Bf16>(x);
     case DType::I32: return norm_on_cpu<std::int32_t>(x);

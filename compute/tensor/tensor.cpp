@@ -106,7 +106,7 @@ std::span<const T> Tensor::values() const {
     throw Error(Errc::InvalidArgument, fmt::format("values: the tensor is {} but was read as {}",
                                                    to_string(dtype_), to_string(dtype_of<T>())));
   }
-  if (buffer.context().card() != nullptr) {
+  if (buffer.context().gpu() != nullptr) {
     throw Error(
         Errc::DeviceMismatch,
         fmt::format("values: the tensor is on {}, where the CPU cannot read; copy it first: "

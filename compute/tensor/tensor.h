@@ -32,13 +32,13 @@ class Tensor {
   bool shares_storage_with(const Tensor& other) const { return buffer_ == other.buffer_; }
 
   // Typed access by the CPU; throws Error(InvalidArgument) when T is not the dtype's type (float,
-  // Bf16, std::int32_t, std::int64_t, std::uint8_t), Error(DeviceMismatch) when it is on a card.
+  // Bf16, std::int32_t, std::int64_t, std::uint8_t), Error(DeviceMismatch) when it is on a GPU.
   template <typename T>
   std::span<T> values();
   template <typename T>
   std::span<const T> values() const;
 
-  // Address of the first element on its device; the CPU cannot follow that of a card.
+  // Address of the first element on its device; the CPU cannot follow that of a GPU.
   std::byte* data() { return storage().data(); }
   const std::byte* data() const { return storage().data(); }
 
@@ -62,7 +62,7 @@ struct Bf16 {
 Bf16 to_bf16(float value);
 float to_float(Bf16 value);
 
-// Makers. Values are the same on every device and thread count. Makers and sums on a card are
+// Makers. Values are the same on every device and thread count. Makers and sums on a GPU are
 // queued on its main stream; what reads or copies their result waits for it.
 Tensor zeros(DeviceContext& context, const Shape& shape, DType dtype = DType::F32);
 Tensor ones(DeviceContext& context, const Shape& shape, DType dtype = DType::F32);

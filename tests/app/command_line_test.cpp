@@ -54,7 +54,7 @@ TEST(CommandLine, ReadsWindowOptions) {
   EXPECT_EQ(window.reference, "b.json");
   EXPECT_EQ(window.frames, 3);
   EXPECT_EQ(window.cpu_devices, 2);
-  EXPECT_TRUE(window.wake_cards);
+  EXPECT_TRUE(window.wake_gpus);
 }
 
 TEST(CommandLine, ReadsDevices) {

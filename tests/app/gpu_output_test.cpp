@@ -1,4 +1,4 @@
-// What `device-lab devices` prints of NVIDIA cards.
+// What `device-lab devices` prints of NVIDIA GPUs.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 
 #include "app/headless/gpu_report.h"
 #include "app/headless/json_lines.h"
-#include "tests/support/gpu_cards.h"
+#include "tests/support/sample_gpus.h"
 
 namespace lab::app {
 namespace {
@@ -16,7 +16,7 @@ using test::gpu_facts;
 using test::gpu_reading;
 using test::kGpuAddress;
 
-Telemetry one_card() {
+Telemetry one_gpu() {
   Telemetry telemetry;
   telemetry.gpu_facts = {gpu_facts()};
   telemetry.gpus = {gpu_reading(0)};
@@ -40,8 +40,8 @@ MachineInfo without_cuda() {
   return machine;
 }
 
-TEST(GpuJson, ACardWithoutUseIsASkipWithAllThatIsKnown) {
-  const Json json = Json::parse(printed(one_card(), without_cuda(), true));
+TEST(GpuJson, AGpuWithoutUseIsASkipWithAllThatIsKnown) {
+  const Json json = Json::parse(printed(one_gpu(), without_cuda(), true));
   EXPECT_EQ(json["type"], "skip");
   EXPECT_EQ(json["what"], "NVIDIA H200");
   EXPECT_EQ(json["reason"], "built without CUDA");
@@ -55,7 +55,7 @@ TEST(GpuJson, ACardWithoutUseIsASkipWithAllThatIsKnown) {
   EXPECT_EQ(gpu["clock_limits"], Json::array({"power limit"}));
   EXPECT_EQ(gpu["ecc_errors"]["corrected"], 3);
   EXPECT_TRUE(gpu["fan"].is_null());
-  EXPECT_EQ(gpu["missing"]["fan"], "this card or its driver does not report it");
+  EXPECT_EQ(gpu["missing"]["fan"], "this GPU or its driver does not report it");
   EXPECT_EQ(gpu["missing"].size(), 2U) << "the fan and the NUMA node";
   for (const auto& [key, value] : std::vector<std::pair<const char*, Json>>{
            {"uuid", "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"},
@@ -83,13 +83,13 @@ TEST(GpuJson, ACardWithoutUseIsASkipWithAllThatIsKnown) {
   EXPECT_EQ(gpu["processes"][0]["compute_instance"], 0);
   EXPECT_EQ(gpu["processes"][1]["type"], "G");
   EXPECT_TRUE(gpu["processes"][1]["gpu_instance"].is_null());
-  EXPECT_EQ(gpu["processes"][1]["missing"]["gpu_instance"], "the card is not divided");
+  EXPECT_EQ(gpu["processes"][1]["missing"]["gpu_instance"], "the GPU is not divided");
   EXPECT_TRUE(gpu["processes"][1]["memory_bytes"].is_null());
   EXPECT_EQ(gpu["processes"][1]["missing"]["utilisation"], "the driver is too old for it");
   EXPECT_EQ(gpu["processes"][1]["missing"]["memory_bytes"], "the driver does not tell it");
 }
 
-TEST(GpuJson, ADeviceCarriesItsCard) {
+TEST(GpuJson, ADeviceCarriesItsGpu) {
   DeviceInfo info;
   info.device = gpu();
   const GpuFacts facts = gpu_facts();
@@ -112,10 +112,10 @@ TEST(GpuJson, PeersSayWhyNot) {
 }
 
 TEST(GpuText, HasEveryLineAndReason) {
-  const std::string text = printed(one_card(), without_cuda(), false);
+  const std::string text = printed(one_gpu(), without_cuda(), false);
   for (const char* part :
        {"0000:01:00.0", "412 W of 650 W", "NVIDIA H200: not used, built without CUDA", "Hopper",
-        "17 of 18 links active", "N/A (this card or its driver does not report it)", "python3",
+        "17 of 18 links active", "N/A (this GPU or its driver does not report it)", "python3",
         "20.0 GiB", "N/A (the driver does not tell it)", "23.0 GB/s", "exclusive process",
         "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "C+G   83.0 %",
         ", GPU instance 1, compute instance 0"}) {
@@ -123,7 +123,7 @@ TEST(GpuText, HasEveryLineAndReason) {
   }
 }
 
-TEST(GpuText, ASleepingCardIsSaidToSleep) {
+TEST(GpuText, ASleepingGpuIsSaidToSleep) {
   Telemetry telemetry;
   GpuFacts facts;
   facts.pci_bus_id = kGpuAddress;
@@ -139,7 +139,7 @@ TEST(GpuText, ASleepingCardIsSaidToSleep) {
 TEST(GpuReport, KeepsFactsUntilNewOnesCome) {
   Console console;
   GpuReport report(console, false);
-  report.learn(one_card());
+  report.learn(one_gpu());
   Telemetry later;
   later.gpus = {gpu_reading(5)};
   report.learn(later);

@@ -52,7 +52,7 @@ TEST(JsonLines, TransferSampleFollowsTheContract) {
 
 TEST(JsonLines, TransferSampleSaysHowItMoved) {
   TransferSample s;
-  s.memory = MemoryKind::OnCard;
+  s.memory = MemoryKind::OnGpu;
   s.mover = TransferMover::Kernel;
   s.peer = PeerWay::Read;
   EXPECT_EQ(parsed(s)["memory"], "device");
@@ -69,7 +69,7 @@ TEST(JsonLines, TimelinesAndPayoffsStandInTheLastObject) {
   timeline.runs = 5;
   timeline.spans = {{"copy in", "copy in 1", 0, 2e-6}};
   TransferPayoff payoff;
-  payoff.card = gpu();
+  payoff.gpu = gpu();
   payoff.passes = 10;
   JobSummary summary;
   summary.add(timeline);
@@ -187,7 +187,7 @@ TEST(JsonLines, TheLastObjectTellsPeaksAndFits) {
   EXPECT_EQ(json["type"], "done");
   ASSERT_EQ(json["peaks"].size(), 2U);
   expect_keys(json["peaks"][0], {"device", "threads", "gflops", "samples"});
-  EXPECT_FALSE(json["peaks"][1].contains("threads")) << "of a whole card";
+  EXPECT_FALSE(json["peaks"][1].contains("threads")) << "of a whole GPU";
   ASSERT_EQ(json["fits"].size(), 1U);
   expect_keys(json["fits"][0], {"op", "threads", "latency_s", "gb_per_s", "break_even_bytes"});
   EXPECT_EQ(nlohmann::json::parse(json_done(1)).size(), 2U);
@@ -245,7 +245,7 @@ TEST(JsonLines, DeviceHasFactsAndReadings) {
   EXPECT_TRUE(json["temperature_c"].is_null());
   EXPECT_EQ(json["missing"]["temperature_c"], "no sensor");
   EXPECT_TRUE(json["clock_max_mhz"].is_null());
-  EXPECT_FALSE(json.contains("lab_pool_bytes")) << "of cards alone";
+  EXPECT_FALSE(json.contains("lab_pool_bytes")) << "of GPUs alone";
 }
 
 TEST(JsonLines, DeviceNamesTheSimdLevelAndItsCap) {
@@ -260,7 +260,7 @@ TEST(JsonLines, DeviceNamesTheSimdLevelAndItsCap) {
   EXPECT_EQ(json["simd_cap"], "avx2");
 }
 
-TEST(JsonLines, ACardTellsWhatIsTakenBesideItsTensors) {
+TEST(JsonLines, AGpuTellsWhatIsTakenBesideItsTensors) {
   DeviceInfo info;
   info.device = gpu();
   DeviceTelemetry reading;

@@ -69,7 +69,7 @@ TEST(JsonRoundTrip, TransferSample) {
   TransferSample s;
   s.from = gpu(0);
   s.to = gpu(1);
-  s.memory = MemoryKind::OnCard;
+  s.memory = MemoryKind::OnGpu;
   s.op = TransferOp::Both;
   s.mover = TransferMover::Kernel;
   s.peer = PeerWay::ReadThroughHost;

@@ -6,6 +6,7 @@
 #include "compute/core/files/whole_file.h"
 #include "tests/support/errors.h"
 #include "tests/support/reference_document.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/text.h"
 
@@ -194,7 +195,7 @@ TEST_F(MachineFile, ResultsThatContradictThemselvesAreRefused) {
   EXPECT_TRUE(contains(complaint(nothing.dump()), "no samples"));
 }
 
-TEST_F(MachineFile, ACardsTransfersHaveAHost) {
+TEST_F(MachineFile, AGpusTransfersHaveAHost) {
   Json json = test::machine_document();
   json["kind"] = "cuda";
   for (Json& one : json["matmul"]) one["device"] = "cuda:0";
@@ -234,7 +235,7 @@ TEST_F(MachineFile, APipeIsRefusedUnread) {
 
 TEST(MachineAssets, AreAllGood) {
   for (const auto& entry :
-       std::filesystem::directory_iterator(LAB_SOURCE_DIR "/assets/reference")) {
+       std::filesystem::directory_iterator(test::source_dir() / "assets/reference")) {
     SCOPED_TRACE(entry.path());
     const auto machine = read_machine(entry.path());
     if (machine) {

@@ -37,7 +37,7 @@ TEST(Restart, TakesTheWordsOfTheStart) {
             (std::vector<std::string>{"device-lab", "--page", "memory", "--theme", ""}));
 }
 
-TEST(Restart, AsksForTheCardsOnce) {
+TEST(Restart, AsksForTheGpusOnce) {
   const Self self("/bin/sh", kWords);
   EXPECT_EQ(plan_restart(true, self.dir.path()).words.back(), "--wake-cards");
   const Self again("/bin/sh", std::string("device-lab\0--wake-cards\0", 24));

@@ -68,7 +68,7 @@ class Bars(unittest.TestCase):
         self.assertEqual(len(text.splitlines()), 8, text)
         self.assertRegex(text, r"best fp32 SIMT rung / cuBLAS, N = 8192 +0\.940 +0\.92 +1\.0\n")
         self.assertRegex(text, r"pinned H2D / the best of other tools +0\.996 ")
-        self.assertRegex(text, r"copy on the card / an H200's 4\.3 TB/s +0\.988 ")
+        self.assertRegex(text, r"copy on the GPU / an H200's 4\.3 TB/s +0\.988 ")
 
     def test_not_met(self):
         self.write("transfer_up.jsonl", copy("pinned", 53.8))
@@ -83,7 +83,7 @@ class Bars(unittest.TestCase):
 
     def test_not_measured(self):
         (self.folder / "transfer.jsonl").unlink()
-        self.write("peers.jsonl", {"type": "skip", "what": "PyTorch beside the lab", "reason": "no card"})
+        self.write("peers.jsonl", {"type": "skip", "what": "PyTorch beside the lab", "reason": "no GPU"})
         self.write("matmul_f32.jsonl", product("async", 4096, 100), product("cublas", 4096, 100),
                    product("async", 8192, 100))
         self.assertEqual(len(self.rows_missed()), 4)
@@ -131,7 +131,7 @@ class Peers(unittest.TestCase):
                                  peer("device to host", 53.5, "nvbandwidth v0.8")])
 
     def test_nvbandwidth_of_another_kind(self):
-        for words in ("not JSON", '{"nvbandwidth": {"error": "no card"}}', "[]"):
+        for words in ("not JSON", '{"nvbandwidth": {"error": "no GPU"}}', "[]"):
             self.assertEqual([one["type"] for one in self.peers(f"echo '{words}'")], ["skip", "skip"], words)
 
 

@@ -1,9 +1,9 @@
-// The card's rungs and libraries on products of many shapes, in turns on the same random matrices.
+// The GPU's rungs and libraries on products of many shapes, in turns on the same random matrices.
 //
 //     gpu_bench_ladder [--seconds X] [--rounds N] [MxNxK...]
 //
 // Prints one JSON object for each rung, precision and shape: the median over N rounds of the
-// seconds a product takes in about X seconds, by the card's own events behind a gate. Without
+// seconds a product takes in about X seconds, by the GPU's own events behind a gate. Without
 // shapes: squares, the shapes of a ResNet's convolutions, and thin ones. Exit status 1 where two
 // rungs disagree.
 #include <fmt/format.h>
@@ -55,16 +55,16 @@ bool parse(std::span<char*> words, Options& options) {
   return options.seconds > 0 && options.rounds > 0;
 }
 
-// Random matrices of one shape on the card, and the rungs that multiply them.
+// Random matrices of one shape on the GPU, and the rungs that multiply them.
 class Bench {
  public:
   Bench(lab::DeviceContext& device, const ProductShape& shape, Precision precision)
-      : card_(*device.card()), shape_(shape), precision_(precision) {
+      : gpu_(*device.gpu()), shape_(shape), precision_(precision) {
     const lab::DType type = lab::storage_of(precision);
     a_ = lab::randn(device, {shape.m, shape.k}, 1, type);
     b_ = lab::randn(device, {shape.k, shape.n}, 2, type);
     c_ = lab::zeros(device, {shape.m, shape.n});
-    card_.main_stream().synchronise();
+    gpu_.main_stream().synchronise();
     product_ = {.m = shape.m,
                 .n = shape.n,
                 .k = shape.k,
@@ -78,9 +78,9 @@ class Bench {
 
   // False where two rungs disagree.
   bool run(const Options& options) {
-    for (const GpuRung& rung : card_.matmul().rungs()) {
+    for (const GpuRung& rung : gpu_.matmul().rungs()) {
       if (rung.precision != precision_) continue;
-      if (const auto reason = card_.matmul().unsupported(rung, product_)) {
+      if (const auto reason = gpu_.matmul().unsupported(rung, product_)) {
         fmt::print("{{\"type\":\"skip\",\"what\":\"{} in {} at {}x{}x{}\",\"reason\":\"{}\"}}\n",
                    rung.name, lab::to_string(precision_), shape_.m, shape_.n, shape_.k, *reason);
         continue;
@@ -102,12 +102,12 @@ class Bench {
   };
 
   // The norm of C is that of the first rung: a coarse check, the tests have the fine ones. A rung's
-  // first product on a stream may wait for the card, so here it runs on the clock's.
+  // first product on a stream may wait for the GPU, so here it runs on the clock's.
   bool agrees(const GpuRung& rung) {
     c_ = lab::full(c_.context(), {shape_.m, shape_.n}, std::nan(""));
-    card_.main_stream().synchronise();
+    gpu_.main_stream().synchronise();
     product_.c = reinterpret_cast<float*>(c_.data());
-    clock_.by_host([&](int /*stream*/) { card_.matmul().run(rung, product_, clock_.stream(0)); });
+    clock_.by_host([&](int /*stream*/) { gpu_.matmul().run(rung, product_, clock_.stream(0)); });
     const double found = lab::norm(c_);
     if (norm_ == 0) norm_ = found;
     // A library may cut tf32 off where our rung rounds: then norms differ by 7e-4.
@@ -119,9 +119,7 @@ class Bench {
   }
 
   double median_s(const GpuRung& rung, double seconds) {
-    const auto product = [&](lab::GpuStream& stream) {
-      card_.matmul().run(rung, product_, stream);
-    };
+    const auto product = [&](lab::GpuStream& stream) { gpu_.matmul().run(rung, product_, stream); };
     const auto products = [&](std::int64_t times) { return clock_.gated_runs(times, product); };
     return lab::measure(lab::TimedCalls{products},
                         {.budget_s = seconds, .min_repetition_s = 5e-4, .max_calls = 100})
@@ -146,11 +144,11 @@ class Bench {
     }
   }
 
-  lab::GpuDevice& card_;
+  lab::GpuDevice& gpu_;
   const ProductShape shape_;
   const Precision precision_;
   lab::Tensor a_, b_, c_;
-  lab::GatedClock clock_{card_, 1};  // its work ends before the tensors do
+  lab::GatedClock clock_{gpu_, 1};  // its work ends before the tensors do
   lab::GpuProduct product_;
   double norm_ = 0;
   std::vector<Timed> rungs_;

@@ -3,7 +3,7 @@
 # CUDA half, the GPU tests, benchmarks (gpu_bench_*), and the shared libraries they need. Left out are
 # glibc, the driver and CUDA's own libraries, which run_all.sh finds there.
 #   tests/gpu/bundle.sh FOLDER [BUILD_FOLDER]      FOLDER must be empty or absent
-# LAB_CUDA_ARCHITECTURES in the environment chooses the cards it is for (default 80, 90a and PTX), and
+# LAB_CUDA_ARCHITECTURES in the environment chooses the GPUs it is for (default 80, 90a and PTX), and
 # LAB_BUNDLE_MIB its largest size (60).
 set -euo pipefail
 project=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -1,4 +1,4 @@
-// Copies between the CPU and cards, and between cards.
+// Copies between the CPU and GPUs, and between GPUs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ TEST(GpuCopy, ThereAndBack) {
   }
 }
 
-TEST(GpuCopy, OnOneCard) {
+TEST(GpuCopy, OnOneGpu) {
   LAB_REQUIRE_GPU();
   for (const std::int64_t bytes : kSizes) {
     SCOPED_TRACE(bytes);
@@ -45,39 +45,39 @@ TEST(GpuCopy, OnOneCard) {
   }
 }
 
-TEST(GpuCopy, BetweenCardsWithAndWithoutPeerAccess) {
+TEST(GpuCopy, BetweenGpusWithAndWithoutPeerAccess) {
   LAB_REQUIRE_GPUS(2);
   DeviceContext& first = gpu_machine().at(gpu(0));
   DeviceContext& second = gpu_machine().at(gpu(1));
   const Tensor x = numbered(9 * kMiB + 1);
   EXPECT_TRUE(same_bytes(x.to(first).to(second).to(gpu_machine().at(cpu())), x));
-  if (!first.card()->can_access(*second.card())) return;
-  first.card()->set_peer_access(*second.card(), true);
+  if (!first.gpu()->can_access(*second.gpu())) return;
+  first.gpu()->set_peer_access(*second.gpu(), true);
   EXPECT_TRUE(same_bytes(x.to(first).to(second).to(gpu_machine().at(cpu())), x));
-  first.card()->set_peer_access(*second.card(), false);
+  first.gpu()->set_peer_access(*second.gpu(), false);
 }
 
 TEST(GpuCopy, PinnedMemoryStreamsAndEvents) {
   LAB_REQUIRE_GPU();
-  GpuDevice& card = *gpu_machine().at(gpu()).card();
+  GpuDevice& gpu = *gpu_machine().at(lab::gpu()).gpu();
   constexpr std::int64_t kBytes = 16 * kMiB;
-  const auto sent = card.allocate_pinned(kBytes);
-  const auto back = card.allocate_pinned(kBytes);
+  const auto sent = gpu.allocate_pinned(kBytes);
+  const auto back = gpu.allocate_pinned(kBytes);
   std::fill_n(sent->data(), kBytes, std::byte{0x5a});
   std::fill_n(back->data(), kBytes, std::byte{0});
-  const auto up = card.make_stream(), down = card.make_stream();
-  const auto begin = card.make_event(), there = card.make_event();
-  std::byte* memory = card.allocate(kBytes, *up);
+  const auto up = gpu.make_stream(), down = gpu.make_stream();
+  const auto begin = gpu.make_event(), there = gpu.make_event();
+  std::byte* memory = gpu.allocate(kBytes, *up);
   begin->record(*up);
-  card.copy(GpuCopy::HostToDevice, memory, sent->data(), kBytes, *up);
+  gpu.copy(GpuCopy::HostToDevice, memory, sent->data(), kBytes, *up);
   there->record(*up);
   down->wait(*there);
-  card.copy(GpuCopy::DeviceToHost, back->data(), memory, kBytes, *down);
+  gpu.copy(GpuCopy::DeviceToHost, back->data(), memory, kBytes, *down);
   down->synchronise();
   EXPECT_TRUE(there->done());
   EXPECT_GT(there->seconds_since(*begin), 0);
   EXPECT_TRUE(std::equal(sent->data(), sent->data() + kBytes, back->data()));
-  card.release(memory, *down);
+  gpu.release(memory, *down);
   down->synchronise();
 }
 

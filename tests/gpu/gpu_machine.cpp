@@ -32,15 +32,15 @@ void end_gpu_machine() {
   the_machine().reset();
 }
 
-std::string why_no_gpu(int cards) {
+std::string why_no_gpu(int gpus) {
   Machine& machine = gpu_machine();
-  if (machine.num_gpus() >= cards) return {};
+  if (machine.num_gpus() >= gpus) return {};
   if (machine.num_gpus() > 0) {
-    return "this needs " + std::to_string(cards) + " cards; the machine has " +
+    return "this needs " + std::to_string(gpus) + " GPUs; the machine has " +
            std::to_string(machine.num_gpus());
   }
   const auto& absent = machine.info().absent;
-  return absent.empty() ? "no card" : absent.front().what + ": " + absent.front().reason;
+  return absent.empty() ? "no GPU" : absent.front().what + ": " + absent.front().reason;
 }
 
 }  // namespace lab::test

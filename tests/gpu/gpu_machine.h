@@ -1,5 +1,5 @@
 #pragma once
-// The machine with its cards, for tests that need one.
+// The machine with its GPUs, for tests that need one.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,13 +14,13 @@ Machine& gpu_machine();
 // Before the program's exit, when libraries that the machine holds handles of are still there.
 void end_gpu_machine();
 
-// Why there are fewer than `cards` usable cards; empty when there are enough.
-std::string why_no_gpu(int cards = 1);
+// Why there are fewer than `GPUs` usable GPUs; empty when there are enough.
+std::string why_no_gpu(int gpus = 1);
 
 }  // namespace lab::test
 
-// Leaves the test as skipped, with the reason, where the machine has not so many usable cards.
-#define LAB_REQUIRE_GPUS(cards)                                                     \
-  if (const std::string lab_why = ::lab::test::why_no_gpu(cards); !lab_why.empty()) \
+// Leaves the test as skipped, with the reason, where the machine has not so many usable GPUs.
+#define LAB_REQUIRE_GPUS(gpus)                                                     \
+  if (const std::string lab_why = ::lab::test::why_no_gpu(gpus); !lab_why.empty()) \
   GTEST_SKIP() << lab_why
 #define LAB_REQUIRE_GPU() LAB_REQUIRE_GPUS(1)

@@ -3,7 +3,7 @@
 
 namespace lab::test {
 
-// Queues a kernel on the current card that writes where no memory is.
+// Queues a kernel on the current GPU that writes where no memory is.
 void write_illegal_address();
 
 }  // namespace lab::test

@@ -1,4 +1,4 @@
-// The lab's own rungs on a card, their kernels linked into the test: the cases that the portable
+// The lab's own rungs on a GPU, their kernels linked into the test: the cases that the portable
 // bodies pass under the emulator, and products of many tiles.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "compute/gpu/cuda/matmul/launch.h"
-#include "tests/gpu/card_product.h"
 #include "tests/gpu/gpu_machine.h"
+#include "tests/gpu/gpu_product.h"
 
 namespace lab {
 
@@ -26,9 +26,9 @@ void check(cudaError_t status) {
 
 Multiply by(const CudaRung& rung) {
   return [&rung](const GpuProduct& product, GpuStream&) -> std::optional<std::string> {
-    if (auto why = unsupported(rung, product, first_card().facts())) return why;
+    if (auto why = unsupported(rung, product, first_gpu().facts())) return why;
     const auto code = cuda_matmul::code_of(rung.kernel);
-    check(cudaSetDevice(first_card().facts().device.index));
+    check(cudaSetDevice(first_gpu().facts().device.index));
     check(code.load());
     check(code.launch(product, nullptr));
     check(cudaDeviceSynchronize());
@@ -36,7 +36,7 @@ Multiply by(const CudaRung& rung) {
   };
 }
 
-class CudaRungOnCard : public ::testing::TestWithParam<CudaRung> {
+class CudaRungOnGpu : public ::testing::TestWithParam<CudaRung> {
  protected:
   static void expect_product(const Mnk& shape, Values values) {
     const CudaRung& rung = GetParam();
@@ -45,7 +45,7 @@ class CudaRungOnCard : public ::testing::TestWithParam<CudaRung> {
   }
 };
 
-TEST_P(CudaRungOnCard, IsExactOnSmallIntegers) {
+TEST_P(CudaRungOnGpu, IsExactOnSmallIntegers) {
   LAB_REQUIRE_GPU();
   const CudaRung& rung = GetParam();
   const auto why = try_ragged_products(rung.precision, by(rung));
@@ -53,18 +53,18 @@ TEST_P(CudaRungOnCard, IsExactOnSmallIntegers) {
 }
 
 // A few tiles each way, an odd count of them down C, none of the last ones whole.
-TEST_P(CudaRungOnCard, KeepsTheBoundOnRandomNumbers) {
+TEST_P(CudaRungOnGpu, KeepsTheBoundOnRandomNumbers) {
   LAB_REQUIRE_GPU();
   expect_product({519, 776, 1000}, Values::Uniform);
 }
 
-// More tiles than a card has multiprocessors, so that blocks that stay go through several.
-TEST_P(CudaRungOnCard, GoesThroughManyTiles) {
+// More tiles than a GPU has multiprocessors, so that blocks that stay go through several.
+TEST_P(CudaRungOnGpu, GoesThroughManyTiles) {
   LAB_REQUIRE_GPU();
   expect_product({2889, 3080, 72}, Values::SmallIntegers);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ladder, CudaRungOnCard,
+INSTANTIATE_TEST_SUITE_P(Ladder, CudaRungOnGpu,
                          ::testing::ValuesIn(cuda_ladder().begin(), cuda_ladder().end()),
                          [](const auto& rung) { return std::string(rung.param.name); });
 

@@ -1,5 +1,5 @@
-// Every rung of a card's products through the seam, the libraries' too, against float64; and the
-// card's ceiling in each precision.
+// Every rung of a GPU's products through the seam, the libraries' too, against float64; and the
+// GPU's ceiling in each precision.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compute/core/error.h"
-#include "tests/gpu/card_product.h"
 #include "tests/gpu/gpu_machine.h"
+#include "tests/gpu/gpu_product.h"
 
 namespace lab::test {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::array kPrecisions = {Precision::F32, Precision::TF32, Precision::
 
 Multiply by(const GpuRung& rung) {
   return [&rung](const GpuProduct& product, GpuStream& stream) {
-    GpuMatmul& matmul = first_card().matmul();
+    GpuMatmul& matmul = first_gpu().matmul();
     auto why = matmul.unsupported(rung, product);
     if (!why) matmul.run(rung, product, stream);
     return why;
@@ -29,7 +29,7 @@ Multiply by(const GpuRung& rung) {
 template <class Attempt>
 void for_each_rung(const Attempt& attempt) {
   std::string skipped;
-  for (const GpuRung& rung : first_card().matmul().rungs()) {
+  for (const GpuRung& rung : first_gpu().matmul().rungs()) {
     SCOPED_TRACE(rung.title);
     if (const auto why = attempt(rung)) skipped += std::string(rung.title) + ": " + *why + "\n";
   }
@@ -54,7 +54,7 @@ TEST(GpuMatmul, SeveralThreadsMayMultiplyAtOnce) {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([i] {
       try {
-        for (const GpuRung& rung : first_card().matmul().rungs()) {
+        for (const GpuRung& rung : first_gpu().matmul().rungs()) {
           try_product(rung.precision, {65 + i, 72, 64}, 0, Values::SmallIntegers, by(rung));
         }
       } catch (const std::exception& error) {
@@ -67,18 +67,18 @@ TEST(GpuMatmul, SeveralThreadsMayMultiplyAtOnce) {
 TEST(GpuMatmul, RefusesRowsLongerThanTheirDistance) {
   LAB_REQUIRE_GPU();
   const GpuProduct wrong{.m = 8, .n = 8, .k = 8, .lda = 7, .ldb = 8, .ldc = 8};
-  GpuMatmul& matmul = first_card().matmul();
+  GpuMatmul& matmul = first_gpu().matmul();
   for (const GpuRung& rung : matmul.rungs()) {
     EXPECT_THROW((void)matmul.unsupported(rung, wrong), Error) << rung.title;
   }
 }
 
-// FLOP a second, once the clock has risen; 0 where the card has no such instructions.
+// FLOP a second, once the clock has risen; 0 where the GPU has no such instructions.
 double peak_rate(Precision precision) {
   constexpr std::int64_t kRounds = 20'000;
-  GpuMatmul& matmul = first_card().matmul();
-  const auto stream = first_card().make_stream();
-  const auto begin = first_card().make_event(), end = first_card().make_event();
+  GpuMatmul& matmul = first_gpu().matmul();
+  const auto stream = first_gpu().make_stream();
+  const auto begin = first_gpu().make_event(), end = first_gpu().make_event();
   if (!matmul.run_peak(precision, kRounds, *stream)) return 0;
   begin->record(*stream);
   const auto flop = matmul.run_peak(precision, kRounds, *stream);
@@ -97,9 +97,9 @@ double most_of_9_0(Precision precision) {
   return 0;
 }
 
-TEST(GpuMatmul, ThePeakIsARateThatTheCardCanHave) {
+TEST(GpuMatmul, ThePeakIsARateThatTheGpuCanHave) {
   LAB_REQUIRE_GPU();
-  const CardFacts& facts = first_card().facts();
+  const GpuProperties& facts = first_gpu().facts();
   if (facts.clock_max_mhz <= 0) GTEST_SKIP() << facts.name << " does not tell its clock";
   const double clocks = facts.clock_max_mhz * 1e6 * facts.multiprocessors;
   for (const Precision precision : kPrecisions) {
@@ -117,7 +117,7 @@ TEST(GpuMatmul, ThePeakIsARateThatTheCardCanHave) {
 
 TEST(GpuMatmul, NoRoundsOfThePeakAreNoWork) {
   LAB_REQUIRE_GPU();
-  EXPECT_EQ(first_card().matmul().run_peak(Precision::F32, 0, first_card().main_stream()), 0);
+  EXPECT_EQ(first_gpu().matmul().run_peak(Precision::F32, 0, first_gpu().main_stream()), 0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Accounts of a card's memory, and its end.
+// Accounts of a GPU's memory, and its end.
 #include <gtest/gtest.h>
 
 #include "compute/core/units.h"
@@ -15,47 +15,47 @@ TEST(GpuMemory, WhatIsHeldIsCountedExactly) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
   const std::int64_t before = context.memory().used_bytes();
-  const std::int64_t pool_before = context.card()->memory().pool_used_bytes;
+  const std::int64_t pool_before = context.gpu()->memory().pool_used_bytes;
   {
     const Tensor x = zeros(context, {1 << 20});
     EXPECT_EQ(context.memory().used_bytes() - before, 4 * kMiB);
-    const GpuMemory memory = context.card()->memory();
+    const GpuMemory memory = context.gpu()->memory();
     EXPECT_EQ(memory.pool_used_bytes - pool_before, 4 * kMiB);
     EXPECT_GE(memory.pool_reserved_bytes, memory.pool_used_bytes);
     EXPECT_GT(memory.free_bytes, 0);
     EXPECT_LE(memory.free_bytes + memory.pool_reserved_bytes, memory.total_bytes);
   }
-  context.card()->main_stream().synchronise();
+  context.gpu()->main_stream().synchronise();
   EXPECT_EQ(context.memory().used_bytes(), before);
-  EXPECT_EQ(context.card()->memory().pool_used_bytes, pool_before);
+  EXPECT_EQ(context.gpu()->memory().pool_used_bytes, pool_before);
 }
 
 TEST(GpuMemory, WhatIsTakenBesideTensorsIsCounted) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
-  GpuDevice& card = *context.card();
-  const std::int64_t before = card.holdings().pinned_bytes;
+  GpuDevice& gpu = *context.gpu();
+  const std::int64_t before = gpu.holdings().pinned_bytes;
   {
-    const auto pinned = card.allocate_pinned(3 * kMiB);
-    EXPECT_EQ(card.holdings().pinned_bytes - before, 3 * kMiB);
+    const auto pinned = gpu.allocate_pinned(3 * kMiB);
+    EXPECT_EQ(gpu.holdings().pinned_bytes - before, 3 * kMiB);
   }
-  EXPECT_EQ(card.holdings().pinned_bytes, before);
+  EXPECT_EQ(gpu.holdings().pinned_bytes, before);
   const Tensor x = zeros(context, {1 << 20});
-  EXPECT_GE(card.holdings().pool_reserved_bytes, 4 * kMiB);
-  EXPECT_EQ(card.holdings().pool_reserved_bytes, card.memory().pool_reserved_bytes);
+  EXPECT_GE(gpu.holdings().pool_reserved_bytes, 4 * kMiB);
+  EXPECT_EQ(gpu.holdings().pool_reserved_bytes, gpu.memory().pool_reserved_bytes);
 }
 
 TEST(GpuMemory, ThePoolGivesBackWhatItKeeps) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
   { const Tensor x = zeros(context, {64 << 20}); }
-  context.card()->main_stream().synchronise();
-  context.card()->trim_pool();
-  const GpuMemory memory = context.card()->memory();
+  context.gpu()->main_stream().synchronise();
+  context.gpu()->trim_pool();
+  const GpuMemory memory = context.gpu()->memory();
   EXPECT_LT(memory.pool_reserved_bytes - memory.pool_used_bytes, 64 * kMiB);
 }
 
-TEST(GpuMemory, AskingForMoreThanTheCardHasIsRefused) {
+TEST(GpuMemory, AskingForMoreThanTheGpuHasIsRefused) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
   const std::int64_t total = context.info().memory_total_bytes;
@@ -65,18 +65,18 @@ TEST(GpuMemory, AskingForMoreThanTheCardHasIsRefused) {
   EXPECT_EQ(preview(ones(context, {2})), "1, 1");
 }
 
-// Less than the card has, more than is free: the card itself must refuse.
-TEST(GpuMemory, TheCardsOwnRefusalTellsTheNumbersAndHarmsNothing) {
+// Less than the GPU has, more than is free: the GPU itself must refuse.
+TEST(GpuMemory, TheGpusOwnRefusalTellsTheNumbersAndHarmsNothing) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
-  const GpuMemory memory = context.card()->memory();
+  const GpuMemory memory = context.gpu()->memory();
   const std::int64_t held = context.memory().used_bytes();
   const std::int64_t others = memory.total_bytes - memory.free_bytes - memory.pool_reserved_bytes;
-  if (others < 64 * kMiB) GTEST_SKIP() << "everything the card has is free";
+  if (others < 64 * kMiB) GTEST_SKIP() << "everything the GPU has is free";
   const std::int64_t asked = context.info().memory_limit_bytes - held - 16 * kMiB;
   const std::string refused =
       test::message_of([&] { Tensor(context, {asked}, DType::U8); }, Errc::OutOfMemory);
-  EXPECT_NE(refused.find(format_bytes(asked) + " asked for, but the card has"), std::string::npos)
+  EXPECT_NE(refused.find(format_bytes(asked) + " asked for, but the GPU has"), std::string::npos)
       << refused;
   EXPECT_EQ(context.memory().used_bytes(), held);
   EXPECT_EQ(preview(ones(context, {2}) + ones(context, {2})), "2, 2");

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What other tools reach on this card: nvbandwidth's pinned copies both ways, on patterns of its own, and
+"""What other tools reach on this GPU: nvbandwidth's pinned copies both ways, on patterns of its own, and
 PyTorch's copies and matrix products, on random data. One JSON object a line, for bars.py to compare with.
 
-    peers.py > peers.jsonl        prints a skip for a tool that is missing or finds no card
+    peers.py > peers.jsonl        prints a skip for a tool that is missing or finds no GPU
 """
 import json
 import shutil
@@ -37,7 +37,7 @@ def nvbandwidth():
                               timeout=NVBANDWIDTH_S, check=True)
         told = json.loads(done.stdout)["nvbandwidth"]
         for case in told["testcases"]:
-            if case["status"] == "Passed":  # a row for the host, a column for each card
+            if case["status"] == "Passed":  # a row for the host, a column for each GPU
                 report(f"nvbandwidth {told['version']}", CASES[case["name"]],
                        gb_per_s=float(case["bandwidth_matrix"][0][0]))
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as fault:
@@ -64,15 +64,15 @@ def seconds(work, inner=1):
 def copies(tool):
     for mib in (64, 256, 1024):
         count = mib << 20
-        card = torch.randint(0, 256, (count,), dtype=torch.uint8, device="cuda")
-        pinned = torch.empty(count, dtype=torch.uint8, pin_memory=True).copy_(card)
-        ways = (("host to device", lambda: card.copy_(pinned, non_blocking=True)),
-                ("device to host", lambda: pinned.copy_(card, non_blocking=True)))
+        gpu = torch.randint(0, 256, (count,), dtype=torch.uint8, device="cuda")
+        pinned = torch.empty(count, dtype=torch.uint8, pin_memory=True).copy_(gpu)
+        ways = (("host to device", lambda: gpu.copy_(pinned, non_blocking=True)),
+                ("device to host", lambda: pinned.copy_(gpu, non_blocking=True)))
         for what, work in ways:
             report(tool, what, bytes=count, gb_per_s=count / seconds(work, 4) * 1e-9)
-        other = torch.empty_like(card)
+        other = torch.empty_like(gpu)
         report(tool, "device to device", bytes=count,
-               gb_per_s=2 * count / seconds(lambda: other.copy_(card), 4) * 1e-9)
+               gb_per_s=2 * count / seconds(lambda: other.copy_(gpu), 4) * 1e-9)
 
 
 def products(tool):
@@ -88,7 +88,7 @@ def pytorch():
     if torch is None:
         return skip("PyTorch", why_no_torch)
     if not torch.cuda.is_available():
-        return skip("PyTorch", "it finds no card")
+        return skip("PyTorch", "it finds no GPU")
     tool = f"PyTorch {torch.__version__}"
     copies(tool)
     products(tool)

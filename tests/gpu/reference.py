@@ -81,11 +81,11 @@ def listed(objects, field):
 
 
 def own_device(samples):
-    """The one device that was measured; cpu:0 is the host of a card."""
+    """The one device that was measured; cpu:0 is the host of a GPU."""
     names = {one[end] for one in samples for end in ("device", "from", "to") if end in one}
-    cards = {name for name in names if name.startswith("cuda:")}
-    own = cards or names
-    if len(own) != 1 or (cards and names - cards - {"cpu:0"}):
+    gpus = {name for name in names if name.startswith("cuda:")}
+    own = gpus or names
+    if len(own) != 1 or (gpus and names - gpus - {"cpu:0"}):
         raise Refused(f"results of {', '.join(sorted(names)) or 'no device'}; a reference is about one device")
     return own.pop()
 
@@ -193,7 +193,7 @@ def as_text(document):
 
 
 def measure(program, folder):
-    """Everything about cpu:0, as run_all.sh does for a card."""
+    """Everything about cpu:0, as run_all.sh does for a GPU."""
     load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
     if load > BUSY_LOAD * cores:
         raise Refused(f"the machine is busy (load {load:.1f} on {cores} cores); measure while nothing else runs")

@@ -14,7 +14,7 @@ import reference
 DEVICES = [
     {"type": "device", "device": "cpu:0", "name": "Model  CPU", "simd": "AVX2", "threads": 2, "caches": [],
      "clock_max_mhz": None, "memory_total_bytes": 8, "utilisation": 0.5},
-    {"type": "device", "device": "cuda:0", "name": "Model card", "threads": 0, "memory_total_bytes": 80,
+    {"type": "device", "device": "cuda:0", "name": "Model GPU", "threads": 0, "memory_total_bytes": 80,
      "gpu": {"driver_version": "580.82", "cuda_version": "13.0", "sms": 132, "processes": [{"pid": 7}]}}]
 RUN = {"type": "run", "date": "2026-01-31", "device_lab": "0.1.0"}
 
@@ -67,7 +67,7 @@ class Reference(unittest.TestCase):
     def test_a_card(self):
         made = self.made()
         self.assertEqual((made["type"], made["format"], made["kind"]), ("machine", 1, "cuda"))
-        self.assertEqual(made["name"], "Model card")
+        self.assertEqual(made["name"], "Model GPU")
         self.assertEqual(made["date"], "2026-01-31")
         self.assertEqual(made["made_with"], {"device_lab": "0.1.0", "driver": "580.82", "cuda": "13.0"})
         self.assertEqual(made["settings"], {"cache": "warm", "commands": ["device-lab matmul --json"] * 2})
@@ -133,8 +133,8 @@ class Reference(unittest.TestCase):
             self.assertEqual(self.made()["settings"], {"cache": "cold", "commands": [command]})
 
     def test_the_labs_own_cuda_counts(self):
-        card = DEVICES[1] | {"gpu": DEVICES[1]["gpu"] | {"runtime_version": "12.9"}}
-        self.write("devices.jsonl", DEVICES[0], card, DONE)
+        gpu = DEVICES[1] | {"gpu": DEVICES[1]["gpu"] | {"runtime_version": "12.9"}}
+        self.write("devices.jsonl", DEVICES[0], gpu, DONE)
         self.assertEqual(self.made()["made_with"]["cuda"], "12.9")
 
     def test_broken_files(self):

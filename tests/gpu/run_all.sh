@@ -4,7 +4,7 @@
 #   ./run_all.sh [RESULTS]       the folder for results; default ./results
 # RESULTS/summary.json says when it ran and has one line a step with its exit status and seconds; the
 # tests' results are <test>.json, the measurements <name>.jsonl; what was printed beside them is in <name>.log.
-# tests/gpu/reference.py makes the card's reference for the window from them.
+# tests/gpu/reference.py makes the GPU's reference for the window from them.
 # Exit status 0 when every step ended with 0. bars.py RESULTS compares them with what was aimed at.
 # LAB_RUN_SECONDS and LAB_STEP_SECONDS in the environment: the most that all may take, and one step.
 set -uo pipefail
@@ -25,7 +25,7 @@ planned_s=0  # what the steps to come should take
 planning=1
 
 # step NAME SECONDS OUTPUT COMMAND...
-# SECONDS is what it should take on a large card. It may take three times as long while enough is left
+# SECONDS is what it should take on a large GPU. It may take three times as long while enough is left
 # for all steps after it, so that one that hangs costs no other its turn.
 step() {
   local name=$1 expected_s=$2 output=$3 left_s limit_s status started=$SECONDS command
@@ -70,7 +70,7 @@ steps() {
     step "matmul_$dtype" 35 "matmul_$dtype.jsonl" "$lab" matmul --devices cuda:0 \
       --sizes 8192,4096,2048,1024,512,256,128,64 --dtype "$dtype" --budget 0.25 --json
   done
-  # From which size on moving work to the card pays: copies in, within, out and on the CPU, in one run.
+  # From which size on moving work to the GPU pays: copies in, within, out and on the CPU, in one run.
   step payoff 15 payoff.jsonl \
     "$lab" transfer --devices cuda:0 --ops copy --sizes 64KiB..64MiB --budget 0.1 --json
   step peers 30 peers.jsonl python3 "$here/peers.py"

@@ -18,12 +18,12 @@ import reference
 from stand_in import write_program
 
 MINUTES_ALLOWED = 8
-CARD = json.dumps({"type": "device", "device": "cuda:0", "name": "Model card", "threads": 0})
+GPU = json.dumps({"type": "device", "device": "cuda:0", "name": "Model GPU", "threads": 0})
 SAMPLE = {"matmul": {"type": "sample", "device": "cuda:0", "kernel": "naive", "verified": True},
           "transfer": {"type": "sample", "from": "cpu:0", "to": "cuda:0", "verified": True}}
 LAB = f"""case $1 in
   version) echo 'device-lab 9.9' ;;
-  devices) echo '{CARD}' ;;
+  devices) echo '{GPU}' ;;
   matmul) echo '{json.dumps(SAMPLE["matmul"])}' ;;
   transfer) echo '{json.dumps(SAMPLE["transfer"])}' ;;
 esac
@@ -83,7 +83,7 @@ class RunAll(unittest.TestCase):
 
     def test_the_reference_takes_the_results(self):
         self.run_all()
-        out = self.folder / "card.json"
+        out = self.folder / "gpu.json"
         self.assertEqual(self.make_reference(out), 0)
         made = json.loads(out.read_text())
         self.assertEqual((len(made["matmul"]), len(made["transfers"])), (3, 3))
@@ -117,7 +117,7 @@ class RunAll(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertEqual({one["type"] for one in summary[1:-1]}, {"skip"})
         self.assertIn("time for the whole run is over", summary[1]["reason"])
-        self.assertEqual(self.make_reference(self.folder / "card.json"), 1)
+        self.assertEqual(self.make_reference(self.folder / "gpu.json"), 1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Every case of the transfers on real cards: each is verified on both sides of its timing, so what
+// Every case of the transfers on real GPUs: each is verified on both sides of its timing, so what
 // is looked at here is that all of them come, and that their figures are possible.
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 
 #include "compute/core/units.h"
-#include "compute/experiments/transfers/card_chase.h"
-#include "compute/experiments/transfers/card_memory.h"
+#include "compute/experiments/transfers/gpu_chase.h"
 #include "compute/experiments/transfers/transfer_experiment.h"
+#include "compute/experiments/transfers/transfer_memory.h"
 #include "compute/gpu/gpu_transfers.h"
 #include "compute/measure/gated_clock.h"
 #include "compute/run/run_context.h"
@@ -50,16 +50,16 @@ std::vector<T> all(const std::vector<Event>& events) {
   return found;
 }
 
-CardMemory on_card(std::int64_t bytes) {
-  DeviceContext& card = gpu_machine().at(gpu());
-  return {card, MemoryKind::OnCard, *card.card(), bytes, {}};
+TransferMemory on_gpu(std::int64_t bytes) {
+  DeviceContext& gpu = gpu_machine().at(lab::gpu());
+  return {gpu, MemoryKind::OnGpu, *gpu.gpu(), bytes, {}};
 }
 
 TEST(GpuTransfer, PatternsAreFilledAndCompared) {
   LAB_REQUIRE_GPU();
   for (const std::int64_t words : test::counts_with({1 << 20, (1 << 24) + 3})) {
     SCOPED_TRACE(words);
-    CardMemory memory = on_card(4 * words);
+    TransferMemory memory = on_gpu(4 * words);
     memory.fill(7);
     EXPECT_EQ(memory.count_wrong(7), 0);
     EXPECT_GE(memory.count_wrong(8), words - 1 - words / 1000);
@@ -68,28 +68,28 @@ TEST(GpuTransfer, PatternsAreFilledAndCompared) {
 
 TEST(GpuTransfer, TheKernelCopiesEveryWord) {
   LAB_REQUIRE_GPU();
-  GpuDevice& card = *gpu_machine().at(gpu()).card();
+  GpuDevice& gpu = *gpu_machine().at(lab::gpu()).gpu();
   for (const std::int64_t words : test::counts_with({1 << 20, (1 << 24) + 3})) {
     SCOPED_TRACE(words);
-    CardMemory from = on_card(4 * words), to = on_card(4 * words);
+    TransferMemory from = on_gpu(4 * words), to = on_gpu(4 * words);
     from.fill(1);
     to.fill(2);
-    card.transfers().copy_by_kernel(to.words(), from.words(), words, 1, card.main_stream());
-    card.main_stream().synchronise();
+    gpu.transfers().copy_by_kernel(to.words(), from.words(), words, 1, gpu.main_stream());
+    gpu.main_stream().synchronise();
     EXPECT_EQ(to.count_wrong(1), 0);
     to.fill(2);
-    card.transfers().copy_by_kernel(to.words(), from.words(), words, 2, card.main_stream());
-    card.main_stream().synchronise();
-    EXPECT_EQ(to.count_wrong(1), 0) << "with half of the card";
+    gpu.transfers().copy_by_kernel(to.words(), from.words(), words, 2, gpu.main_stream());
+    gpu.main_stream().synchronise();
+    EXPECT_EQ(to.count_wrong(1), 0) << "with half of the GPU";
   }
 }
 
 TEST(GpuTransfer, TheGateHoldsUntilItIsOpened) {
   LAB_REQUIRE_GPU();
-  GpuDevice& card = *gpu_machine().at(gpu()).card();
-  const auto gate = card.transfers().make_gate();
-  const auto stream = card.make_stream();
-  const auto event = card.make_event();
+  GpuDevice& gpu = *gpu_machine().at(lab::gpu()).gpu();
+  const auto gate = gpu.transfers().make_gate();
+  const auto stream = gpu.make_stream();
+  const auto event = gpu.make_event();
   gate->close(*stream);
   event->record(*stream);
   EXPECT_FALSE(event->done());
@@ -101,20 +101,20 @@ TEST(GpuTransfer, TheGateHoldsUntilItIsOpened) {
 
 TEST(GpuTransfer, TheGateGivesUpInTheEnd) {
   LAB_REQUIRE_GPU();
-  GpuDevice& card = *gpu_machine().at(gpu()).card();
-  const auto gate = card.transfers().make_gate();
-  const auto stream = card.make_stream();
+  GpuDevice& gpu = *gpu_machine().at(lab::gpu()).gpu();
+  const auto gate = gpu.transfers().make_gate();
+  const auto stream = gpu.make_stream();
   gate->close(*stream);
   stream->synchronise();
   EXPECT_TRUE(gate->gave_up());
 }
 
-TEST(GpuTransfer, EveryCaseOfOneCard) {
+TEST(GpuTransfer, EveryCaseOfOneGpu) {
   LAB_REQUIRE_GPU();
   const std::vector<Event> events = events_of(request({cpu(), gpu()}));
   const double total_gb =
-      static_cast<double>(gpu_machine().at(gpu()).card()->facts().memory_bytes) * 1e-9;
-  int with_card = 0;
+      static_cast<double>(gpu_machine().at(gpu()).gpu()->facts().memory_bytes) * 1e-9;
+  int with_gpu = 0;
   for (const TransferSample& s : all<TransferSample>(events)) {
     SCOPED_TRACE(::testing::Message()
                  << to_string(s.op) << ' ' << to_string(s.from) << ' ' << to_string(s.to) << ' '
@@ -122,10 +122,10 @@ TEST(GpuTransfer, EveryCaseOfOneCard) {
     EXPECT_TRUE(s.verified);
     EXPECT_GT(s.time.median_s, 0);
     EXPECT_LT(s.gb_per_s, 1000 * total_gb);
-    with_card += s.mover != TransferMover::Threads ? 1 : 0;
+    with_gpu += s.mover != TransferMover::Threads ? 1 : 0;
   }
   // In: 9 series, out: 6, within: 5; four sizes each.
-  EXPECT_EQ(with_card, 4 * 20);
+  EXPECT_EQ(with_gpu, 4 * 20);
   EXPECT_EQ(all<TransferTimeline>(events).size(), 1U);
   EXPECT_EQ(all<TransferPayoff>(events).size(), 6U);
 }
@@ -142,7 +142,7 @@ TEST(GpuTransfer, CopiesOverlapWithTheKernel) {
   EXPECT_LT(timelines[0].overlapped_s, timelines[0].serial_s);
 }
 
-TEST(GpuTransfer, EveryWayBetweenTwoCards) {
+TEST(GpuTransfer, EveryWayBetweenTwoGpus) {
   LAB_REQUIRE_GPUS(2);
   StartTransfers r = request({gpu(0)});
   r.to = {gpu(1)};
@@ -156,8 +156,8 @@ TEST(GpuTransfer, EveryWayBetweenTwoCards) {
   }
   std::set<std::string> expected = {"copy, copy engine, write without peer access",
                                     "copy, copy engine, read without peer access"};
-  GpuDevice& first = *gpu_machine().at(gpu(0)).card();
-  GpuDevice& second = *gpu_machine().at(gpu(1)).card();
+  GpuDevice& first = *gpu_machine().at(gpu(0)).gpu();
+  GpuDevice& second = *gpu_machine().at(gpu(1)).gpu();
   const bool writes = first.can_access(second), reads = second.can_access(first);
   for (const std::string mover : {"copy engine", "kernel"}) {
     if (writes)

@@ -282,7 +282,7 @@ def case_gpus(program, home):
     folder = home.file("lab")
     folder.mkdir()
     program = shutil.copy(program, folder)
-    shutil.copy(os.environ["LAB_FAKE_CARDS"], folder)
+    shutil.copy(os.environ["LAB_FAKE_GPUS"], folder)
     follow_all("devices", json_of(program, home, "devices"), "device.lab_pinned_bytes",
                "device.details.Compute capability")  # fmt: skip
     found = json_of(program, home, "transfer", "--devices", "cuda:0,cuda:1",

@@ -462,11 +462,11 @@ def case_settings(program, home):
 
 
 def case_restart(program, home):
-    """A card is lost: its page says so, and two clicks start the program anew in the same process."""
+    """A GPU is lost: its page says so, and two clicks start the program anew in the same process."""
     folder = home.file("lab")
     folder.mkdir()
     copy = shutil.copy(program, folder)
-    shutil.copy(os.environ["LAB_FAKE_CARDS"], folder)
+    shutil.copy(os.environ["LAB_FAKE_GPUS"], folder)
     home.env["LAB_FAKE_LOSES"] = "fill"
     home.write_settings({"page": "memory", "memory.device": "1"})
     steps = [

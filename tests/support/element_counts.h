@@ -1,5 +1,5 @@
 #pragma once
-// Lengths of arrays that kernels are tested with, in the emulator and on a card.
+// Lengths of arrays that kernels are tested with, in the emulator and on a GPU.
 #include <array>
 #include <cstdint>
 #include <initializer_list>

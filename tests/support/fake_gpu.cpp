@@ -19,16 +19,16 @@ namespace {
 
 class FakePinned final : public PinnedMemory {
  public:
-  FakePinned(FakeCard& card, std::int64_t bytes)
-      : card_(card), memory_(static_cast<std::size_t>(bytes)) {
-    card_.add_pinned(memory_.data(), bytes);
+  FakePinned(FakeGpu& gpu, std::int64_t bytes)
+      : gpu_(gpu), memory_(static_cast<std::size_t>(bytes)) {
+    gpu_.add_pinned(memory_.data(), bytes);
   }
-  ~FakePinned() override { card_.drop_pinned(memory_.data()); }
+  ~FakePinned() override { gpu_.drop_pinned(memory_.data()); }
   std::byte* data() override { return memory_.data(); }
   std::int64_t bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
 
  private:
-  FakeCard& card_;
+  FakeGpu& gpu_;
   std::vector<std::byte> memory_;
 };
 
@@ -91,9 +91,9 @@ T filled_value(const GpuFill& fill, std::int64_t index) {
 
 }  // namespace
 
-FakeCard::FakeCard(int index, std::int64_t memory_bytes) : health_(gpu(index)) {
+FakeGpu::FakeGpu(int index, std::int64_t memory_bytes) : health_(gpu(index)) {
   facts_.device = gpu(index);
-  facts_.name = "Fake Card";
+  facts_.name = "Fake GPU";
   facts_.pci_bus_id = "0000:0" + std::to_string(index + 1) + ":00.0";
   facts_.compute_major = 9;
   facts_.multiprocessors = 132;
@@ -106,11 +106,11 @@ FakeCard::FakeCard(int index, std::int64_t memory_bytes) : health_(gpu(index)) {
   main_stream_ = std::make_unique<FakeStream>(*this);
 }
 
-FakeCard::~FakeCard() {
+FakeGpu::~FakeGpu() {
   EXPECT_TRUE(live_.empty()) << to_string(facts_.device) << " ends with memory handed out";
 }
 
-void FakeCard::enter(const std::string& operation) {
+void FakeGpu::enter(const std::string& operation) {
   health_.require_usable();
   if (faults.loses == operation && faults.loses_after-- <= 0) {
     throw health_.lose(operation, "cudaErrorIllegalAddress (an illegal memory access)");
@@ -121,17 +121,17 @@ void FakeCard::enter(const std::string& operation) {
   }
 }
 
-std::int64_t FakeCard::used_bytes() const {
+std::int64_t FakeGpu::used_bytes() const {
   const std::lock_guard lock(mutex_);
   return used_bytes_;
 }
 
-GpuMemory FakeCard::memory() {
+GpuMemory FakeGpu::memory() {
   const std::int64_t used = used_bytes();
   return {facts_.memory_bytes - used, facts_.memory_bytes, used + pool_kept_bytes, used};
 }
 
-GpuHoldings FakeCard::holdings() const noexcept {
+GpuHoldings FakeGpu::holdings() const noexcept {
   const std::lock_guard lock(mutex_);
   GpuHoldings held;
   for (const auto& [memory, bytes] : pinned_) held.pinned_bytes += bytes;
@@ -140,17 +140,17 @@ GpuHoldings FakeCard::holdings() const noexcept {
   return held;
 }
 
-std::unique_ptr<GpuStream> FakeCard::make_stream() {
+std::unique_ptr<GpuStream> FakeGpu::make_stream() {
   enter("make_stream");
   return std::make_unique<FakeStream>(*this);
 }
 
-std::unique_ptr<GpuEvent> FakeCard::make_event() {
+std::unique_ptr<GpuEvent> FakeGpu::make_event() {
   enter("make_event");
   return std::make_unique<FakeEvent>(*this);
 }
 
-std::byte* FakeCard::allocate(std::int64_t bytes, GpuStream& /*stream*/) {
+std::byte* FakeGpu::allocate(std::int64_t bytes, GpuStream& /*stream*/) {
   enter("allocate");
   EXPECT_GT(bytes, 0);
   if (bytes > facts_.memory_bytes - used_bytes()) {
@@ -164,7 +164,7 @@ std::byte* FakeCard::allocate(std::int64_t bytes, GpuStream& /*stream*/) {
   return at;
 }
 
-void FakeCard::release(std::byte* memory, GpuStream& /*stream*/) noexcept {
+void FakeGpu::release(std::byte* memory, GpuStream& /*stream*/) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = live_.find(memory);
   if (found == live_.end()) {
@@ -175,18 +175,18 @@ void FakeCard::release(std::byte* memory, GpuStream& /*stream*/) noexcept {
   live_.erase(found);
 }
 
-void FakeCard::trim_pool() {
+void FakeGpu::trim_pool() {
   enter("trim_pool");
 }
 
-std::unique_ptr<PinnedMemory> FakeCard::allocate_pinned(std::int64_t bytes) {
+std::unique_ptr<PinnedMemory> FakeGpu::allocate_pinned(std::int64_t bytes) {
   enter("allocate_pinned");
   if (faults.no_pinned_memory) throw pinned_out_of_memory(bytes, "a test");
   ++pinned_pieces_;
   return std::make_unique<FakePinned>(*this, bytes);
 }
 
-bool FakeCard::is_mine(const void* memory, std::int64_t bytes) const {
+bool FakeGpu::is_mine(const void* memory, std::int64_t bytes) const {
   const std::lock_guard lock(mutex_);
   const auto* begin = static_cast<const std::byte*>(memory);
   auto after = live_.upper_bound(begin);
@@ -195,21 +195,21 @@ bool FakeCard::is_mine(const void* memory, std::int64_t bytes) const {
   return begin + bytes <= at + content.size();
 }
 
-void FakeCard::require_mine(const void* memory, std::int64_t bytes) const {
+void FakeGpu::require_mine(const void* memory, std::int64_t bytes) const {
   EXPECT_TRUE(is_mine(memory, bytes)) << "not memory of " << to_string(facts_.device);
 }
 
-void FakeCard::add_pinned(const std::byte* memory, std::int64_t bytes) {
+void FakeGpu::add_pinned(const std::byte* memory, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   pinned_.emplace(memory, bytes);
 }
 
-void FakeCard::drop_pinned(const std::byte* memory) {
+void FakeGpu::drop_pinned(const std::byte* memory) {
   const std::lock_guard lock(mutex_);
   pinned_.erase(memory);
 }
 
-bool FakeCard::is_pinned(const void* memory) const {
+bool FakeGpu::is_pinned(const void* memory) const {
   const std::lock_guard lock(mutex_);
   const auto* at = static_cast<const std::byte*>(memory);
   auto after = pinned_.upper_bound(at);
@@ -218,46 +218,46 @@ bool FakeCard::is_pinned(const void* memory) const {
   return at < begin + bytes;
 }
 
-void FakeCard::move_bytes(void* to, const void* from, std::int64_t bytes) const {
+void FakeGpu::move_bytes(void* to, const void* from, std::int64_t bytes) const {
   if (faults.copies_take_s > 0) {
     std::this_thread::sleep_for(std::chrono::duration<double>(faults.copies_take_s));
   }
   std::memmove(to, from, static_cast<std::size_t>(faults.short_copies ? bytes - 1 : bytes));
 }
 
-void FakeCard::copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes,
-                    GpuStream& stream) {
+void FakeGpu::copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes,
+                   GpuStream& stream) {
   enter("copy");
-  const bool on_card = direction == GpuCopy::DeviceToDevice;
-  if (static_cast<FakeStream&>(stream).gated() && !on_card) {
+  const bool on_gpu = direction == GpuCopy::DeviceToDevice;
+  if (static_cast<FakeStream&>(stream).gated() && !on_gpu) {
     EXPECT_TRUE(is_pinned(direction == GpuCopy::HostToDevice ? from : to))
         << "pageable memory behind a closed gate: the driver would wait";
   }
-  const double passes = on_card ? 2 / costs.memory_bytes_per_s : 1 / costs.link_bytes_per_s;
+  const double passes = on_gpu ? 2 / costs.memory_bytes_per_s : 1 / costs.link_bytes_per_s;
   spend(stream, costs.call_s + static_cast<double>(bytes) * passes);
   EXPECT_EQ(is_mine(to, bytes), direction != GpuCopy::DeviceToHost);
   EXPECT_EQ(is_mine(from, bytes), direction != GpuCopy::HostToDevice);
   move_bytes(to, from, bytes);
 }
 
-void FakeCard::copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from,
-                            std::int64_t bytes, GpuStream& stream) {
+void FakeGpu::copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from,
+                           std::int64_t bytes, GpuStream& stream) {
   enter("copy_to_peer");
   spend(stream, costs.call_s + static_cast<double>(bytes) / costs.link_bytes_per_s);
   require_mine(from, bytes);
-  static_cast<FakeCard&>(peer).require_mine(to, bytes);
+  static_cast<FakeGpu&>(peer).require_mine(to, bytes);
   move_bytes(to, from, bytes);
 }
 
-bool FakeCard::can_access(const GpuDevice& peer) const {
+bool FakeGpu::can_access(const GpuDevice& peer) const {
   return peer.facts().device != facts_.device && !faults.no_peer_access;
 }
 
-void FakeCard::set_peer_access(GpuDevice& /*peer*/, bool /*on*/) {
+void FakeGpu::set_peer_access(GpuDevice& /*peer*/, bool /*on*/) {
   enter("set_peer_access");
 }
 
-void FakeCard::fill(const GpuFill& fill, GpuStream& /*stream*/) {
+void FakeGpu::fill(const GpuFill& fill, GpuStream& /*stream*/) {
   enter("fill");
   ++fills_;
   require_mine(fill.to, fill.count * size_of(fill.dtype));
@@ -269,7 +269,7 @@ void FakeCard::fill(const GpuFill& fill, GpuStream& /*stream*/) {
   });
 }
 
-void FakeCard::add(const GpuSum& sum, GpuStream& /*stream*/) {
+void FakeGpu::add(const GpuSum& sum, GpuStream& /*stream*/) {
   enter("add");
   const std::int64_t bytes = sum.count * size_of(sum.dtype);
   for (const std::byte* memory : {sum.x, sum.y, static_cast<const std::byte*>(sum.z)}) {
@@ -283,7 +283,7 @@ void FakeCard::add(const GpuSum& sum, GpuStream& /*stream*/) {
   });
 }
 
-double FakeCard::norm(const GpuNorm& norm, GpuStream& /*stream*/) {
+double FakeGpu::norm(const GpuNorm& norm, GpuStream& /*stream*/) {
   enter("norm");
   require_mine(norm.x, norm.count * size_of(norm.dtype));
   double total = 0;
@@ -296,22 +296,22 @@ double FakeCard::norm(const GpuNorm& norm, GpuStream& /*stream*/) {
   return std::sqrt(total);
 }
 
-FakeBackend::FakeBackend(int cards, std::int64_t memory_bytes) {
-  for (int i = 0; i < cards; ++i) cards_.push_back(std::make_unique<FakeCard>(i, memory_bytes));
+FakeBackend::FakeBackend(int gpus, std::int64_t memory_bytes) {
+  for (int i = 0; i < gpus; ++i) gpus_.push_back(std::make_unique<FakeGpu>(i, memory_bytes));
 }
 
 std::vector<GpuDevice*> FakeBackend::devices() {
   std::vector<GpuDevice*> all;
-  for (const auto& card : cards_) all.push_back(card.get());
+  for (const auto& gpu : gpus_) all.push_back(gpu.get());
   return all;
 }
 
-RefusedCard refused_card(const std::string& pci_bus_id, const std::string& reason) {
-  RefusedCard card;
-  card.facts.name = "Old Card";
-  card.facts.pci_bus_id = pci_bus_id;
-  card.reason = reason;
-  return card;
+RefusedGpu refused_gpu(const std::string& pci_bus_id, const std::string& reason) {
+  RefusedGpu gpu;
+  gpu.facts.name = "Old GPU";
+  gpu.facts.pci_bus_id = pci_bus_id;
+  gpu.reason = reason;
+  return gpu;
 }
 
 std::function<GpuOffer()> offer_of(std::shared_ptr<FakeBackend> backend) {

@@ -1,5 +1,5 @@
 #pragma once
-// Cards made of host memory, for tests of everything above the seam: they compute with the CPU's
+// GPUs made of host memory, for tests of everything above the seam: they compute with the CPU's
 // own functions, refuse addresses that are not theirs, and fail when a test asks for it.
 #include <cstdint>
 #include <functional>
@@ -37,14 +37,14 @@ struct FakeCosts {
   double flop_per_s = 4e13, peak_flop_per_s = 5e13;  // of products, and at most
 };
 
-class FakeCard final : public GpuDevice {
+class FakeGpu final : public GpuDevice {
  public:
-  FakeCard(int index, std::int64_t memory_bytes);
-  ~FakeCard() override;
+  FakeGpu(int index, std::int64_t memory_bytes);
+  ~FakeGpu() override;
 
   FakeFaults faults;
   FakeCosts costs;
-  // What the card holds now, how often pinned memory was taken, and how many bytes were copied each
+  // What the GPU holds now, how often pinned memory was taken, and how many bytes were copied each
   // way.
   std::int64_t used_bytes() const;
   int pinned_pieces() const { return pinned_pieces_; }
@@ -53,7 +53,7 @@ class FakeCard final : public GpuDevice {
   std::int64_t workspace_bytes = 0, pool_kept_bytes = 0;
   void set_l2_bytes(std::int64_t bytes) { facts_.l2_bytes = bytes; }
 
-  const CardFacts& facts() const override { return facts_; }
+  const GpuProperties& facts() const override { return facts_; }
   GpuMemory memory() override;
   GpuHoldings holdings() const noexcept override;
   std::string lost() const override { return health_.lost(); }
@@ -78,11 +78,11 @@ class FakeCard final : public GpuDevice {
 
   // The faults of a call; throws as they say.
   void enter(const std::string& operation);
-  // Fails the test for memory that is not the card's own.
+  // Fails the test for memory that is not the GPU's own.
   void require_mine(const void* memory, std::int64_t bytes) const;
   // A copy, with what the faults make of it.
   void move_bytes(void* to, const void* from, std::int64_t bytes) const;
-  // Pinned memory made by this card, from its making to its end.
+  // Pinned memory made by this GPU, from its making to its end.
   void add_pinned(const std::byte* memory, std::int64_t bytes);
   void drop_pinned(const std::byte* memory);
 
@@ -90,7 +90,7 @@ class FakeCard final : public GpuDevice {
   bool is_pinned(const void* memory) const;
   bool is_mine(const void* memory, std::int64_t bytes) const;
 
-  CardFacts facts_;
+  GpuProperties facts_;
   GpuHealth health_;
   std::unique_ptr<GpuStream> main_stream_;
   mutable std::mutex mutex_;
@@ -105,18 +105,18 @@ class FakeCard final : public GpuDevice {
 
 class FakeBackend final : public GpuBackend {
  public:
-  FakeBackend(int cards, std::int64_t memory_bytes);
-  FakeCard& card(int index) { return *cards_.at(static_cast<std::size_t>(index)); }
+  FakeBackend(int gpus, std::int64_t memory_bytes);
+  FakeGpu& gpu(int index) { return *gpus_.at(static_cast<std::size_t>(index)); }
   std::vector<GpuDevice*> devices() override;
   std::string driver_version() const override { return "13.1"; }
   std::string runtime_version() const override { return "13.0"; }
 
  private:
-  std::vector<std::unique_ptr<FakeCard>> cards_;
+  std::vector<std::unique_ptr<FakeGpu>> gpus_;
 };
 
-// "Old Card" at that address, which the back end does not take.
-RefusedCard refused_card(const std::string& pci_bus_id, const std::string& reason);
+// "Old GPU" at that address, which the back end does not take.
+RefusedGpu refused_gpu(const std::string& pci_bus_id, const std::string& reason);
 
 // For MachineOptions::open_gpus.
 std::function<GpuOffer()> offer_of(std::shared_ptr<FakeBackend> backend);

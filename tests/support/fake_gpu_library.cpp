@@ -5,7 +5,7 @@
 namespace {
 
 void refuse(lab::GpuOffer& offer) {
-  offer.reason = "this stand-in has no cards";
+  offer.reason = "this stand-in has no GPUs";
   offer.driver_answered = true;
 }
 

@@ -51,24 +51,24 @@ std::optional<std::string> FakeMatmul::unsupported(const GpuRung& rung,
 }
 
 void FakeMatmul::run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) {
-  card_.enter("matmul");
+  gpu_.enter("matmul");
   const std::int64_t factor_bytes = size_of(storage_of(rung.precision));
-  card_.require_mine(product.a, factor_bytes * product.m * product.lda);
-  card_.require_mine(product.b, factor_bytes * product.k * product.ldb);
-  card_.require_mine(product.c, 4 * product.m * product.ldc);
+  gpu_.require_mine(product.a, factor_bytes * product.m * product.lda);
+  gpu_.require_mine(product.b, factor_bytes * product.k * product.ldb);
+  gpu_.require_mine(product.c, 4 * product.m * product.ldc);
   multiply(product, rung.precision);
   if (wrong == rung.name) product.c[0] += 1;
   const double flop = 2.0 * static_cast<double>(product.m * product.n * product.k);
-  spend(stream, card_.costs.call_s + flop / card_.costs.flop_per_s);
+  spend(stream, gpu_.costs.call_s + flop / gpu_.costs.flop_per_s);
 }
 
 std::optional<double> FakeMatmul::run_peak(Precision precision, std::int64_t rounds,
                                            GpuStream& stream) {
   if (no_peak) return std::nullopt;
-  card_.enter("run_peak");
+  gpu_.enter("run_peak");
   const double flop = kFlopARound * static_cast<double>(rounds);
   const double faster = precision == Precision::F32 ? 1 : 8;
-  spend(stream, card_.costs.call_s + flop / (faster * card_.costs.peak_flop_per_s));
+  spend(stream, gpu_.costs.call_s + flop / (faster * gpu_.costs.peak_flop_per_s));
   return flop;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What measuring matrix products asks of a fake card. It has the rungs of a real one.
+// What measuring matrix products asks of a fake GPU. It has the rungs of a real one.
 #include <map>
 #include <string>
 
@@ -7,17 +7,17 @@
 
 namespace lab::test {
 
-class FakeCard;
+class FakeGpu;
 
 class FakeMatmul final : public GpuMatmul {
  public:
-  explicit FakeMatmul(FakeCard& card) : card_(card) {}
+  explicit FakeMatmul(FakeGpu& gpu) : gpu_(gpu) {}
 
   // Why a rung of this name takes nothing.
   std::map<std::string, std::string> refusals;
   // A rung of this name gets one element of C wrong.
   std::string wrong;
-  bool no_peak = false;  // as if the card had no instructions for any precision
+  bool no_peak = false;  // as if the GPU had no instructions for any precision
 
   std::span<const GpuRung> rungs() const override;
   std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product) override;
@@ -26,7 +26,7 @@ class FakeMatmul final : public GpuMatmul {
                                  GpuStream& stream) override;
 
  private:
-  FakeCard& card_;
+  FakeGpu& gpu_;
 };
 
 }  // namespace lab::test

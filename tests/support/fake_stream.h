@@ -1,5 +1,5 @@
 #pragma once
-// Streams and events of a fake card. Work runs at once; what it would take is counted on the
+// Streams and events of a fake GPU. Work runs at once; what it would take is counted on the
 // stream's own clock, which events read.
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@ namespace lab::test {
 
 class FakeStream final : public GpuStream {
  public:
-  explicit FakeStream(FakeCard& card) : card_(card) {}
+  explicit FakeStream(FakeGpu& gpu) : gpu_(gpu) {}
   void synchronise() override {
-    card_.enter("synchronise");
+    gpu_.enter("synchronise");
     EXPECT_FALSE(gated()) << "waits behind a gate that nobody has opened";
   }
   void wait(const GpuEvent& event) override;
@@ -35,7 +35,7 @@ class FakeStream final : public GpuStream {
   }
 
  private:
-  FakeCard& card_;
+  FakeGpu& gpu_;
   double now_s_ = 0;
   int queued_ = 0;
   std::shared_ptr<const bool> closed_;
@@ -43,25 +43,25 @@ class FakeStream final : public GpuStream {
 
 class FakeEvent final : public GpuEvent {
  public:
-  explicit FakeEvent(FakeCard& card) : card_(card) {}
+  explicit FakeEvent(FakeGpu& gpu) : gpu_(gpu) {}
   void record(GpuStream& stream) override {
-    card_.enter("record");
+    gpu_.enter("record");
     at_s_ = static_cast<FakeStream&>(stream).now_s();
   }
   bool done() const override { return true; }
-  void synchronise() const override { card_.enter("synchronise"); }
+  void synchronise() const override { gpu_.enter("synchronise"); }
   double seconds_since(const GpuEvent& earlier) const override {
     return at_s_ - static_cast<const FakeEvent&>(earlier).at_s_;
   }
   double at_s() const { return at_s_; }
 
  private:
-  FakeCard& card_;
+  FakeGpu& gpu_;
   double at_s_ = 0;
 };
 
 inline void FakeStream::wait(const GpuEvent& event) {
-  card_.enter("wait");
+  gpu_.enter("wait");
   now_s_ = std::max(now_s_, static_cast<const FakeEvent&>(event).at_s());
 }
 

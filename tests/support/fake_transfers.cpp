@@ -12,19 +12,19 @@ constexpr double kHostQueues_s = 1e-3;
 
 class FakeGate final : public GpuGate {
  public:
-  explicit FakeGate(FakeCard& card) : card_(card) {}
+  explicit FakeGate(FakeGpu& gpu) : gpu_(gpu) {}
   ~FakeGate() override { *closed_ = false; }
   void close(GpuStream& stream) override {
-    card_.enter("close_gate");
+    gpu_.enter("close_gate");
     spend(stream, kHostQueues_s);
     *closed_ = true;
     static_cast<FakeStream&>(stream).hold(closed_);
   }
   void open() noexcept override { *closed_ = false; }
-  bool gave_up() const override { return card_.faults.gates_give_up; }
+  bool gave_up() const override { return gpu_.faults.gates_give_up; }
 
  private:
-  FakeCard& card_;
+  FakeGpu& gpu_;
   std::shared_ptr<bool> closed_ = std::make_shared<bool>(false);
 };
 
@@ -35,46 +35,46 @@ double seconds_of(std::int64_t words, double passes, const FakeCosts& costs) {
 }  // namespace
 
 std::unique_ptr<GpuGate> FakeTransfers::make_gate() {
-  card_.enter("make_gate");
-  return std::make_unique<FakeGate>(card_);
+  gpu_.enter("make_gate");
+  return std::make_unique<FakeGate>(gpu_);
 }
 
 void FakeTransfers::copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
                                    int sharers, GpuStream& stream) {
-  card_.enter("copy_by_kernel");
-  card_.move_bytes(to, from, 4 * words);
-  spend(stream, seconds_of(words, 2.0 * sharers, card_.costs));
+  gpu_.enter("copy_by_kernel");
+  gpu_.move_bytes(to, from, 4 * words);
+  spend(stream, seconds_of(words, 2.0 * sharers, gpu_.costs));
 }
 
 void FakeTransfers::fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,
                                  GpuStream& stream) {
-  card_.enter("fill_pattern");
-  card_.require_mine(to, 4 * words);
+  gpu_.enter("fill_pattern");
+  gpu_.require_mine(to, 4 * words);
   for (std::int64_t i = 0; i < words; ++i) to[i] = pattern_word(i, seed);
-  spend(stream, seconds_of(words, 1, card_.costs));
+  spend(stream, seconds_of(words, 1, gpu_.costs));
 }
 
 void FakeTransfers::count_mismatches(const std::uint32_t* at, std::int64_t words,
                                      std::uint32_t seed, std::uint64_t* count, GpuStream& stream) {
-  card_.enter("count_mismatches");
-  card_.require_mine(at, 4 * words);
-  card_.require_mine(count, sizeof *count);
+  gpu_.enter("count_mismatches");
+  gpu_.require_mine(at, 4 * words);
+  gpu_.require_mine(count, sizeof *count);
   for (std::int64_t i = 0; i < words; ++i) *count += at[i] != pattern_word(i, seed) ? 1 : 0;
-  spend(stream, seconds_of(words, 1, card_.costs));
+  spend(stream, seconds_of(words, 1, gpu_.costs));
 }
 
 void FakeTransfers::chase(const std::uint32_t* next, std::uint32_t* position, std::int64_t hops,
                           GpuStream& stream) {
-  card_.enter("chase");
-  card_.require_mine(position, sizeof *position);
+  gpu_.enter("chase");
+  gpu_.require_mine(position, sizeof *position);
   for (std::int64_t hop = 0; hop < hops; ++hop) *position = next[*position];
-  spend(stream, card_.costs.call_s + card_.costs.hop_s * static_cast<double>(hops));
+  spend(stream, gpu_.costs.call_s + gpu_.costs.hop_s * static_cast<double>(hops));
 }
 
 void FakeTransfers::work(std::int64_t rounds, float* sink, GpuStream& stream) {
-  card_.enter("work");
-  card_.require_mine(sink, 4 * work_words());
-  spend(stream, card_.costs.call_s + 1e-8 * static_cast<double>(rounds));
+  gpu_.enter("work");
+  gpu_.require_mine(sink, 4 * work_words());
+  spend(stream, gpu_.costs.call_s + 1e-8 * static_cast<double>(rounds));
 }
 
 }  // namespace lab::test

@@ -1,14 +1,14 @@
 #pragma once
-// What measuring transfers asks of a fake card.
+// What measuring transfers asks of a fake GPU.
 #include "compute/gpu/gpu_transfers.h"
 
 namespace lab::test {
 
-class FakeCard;
+class FakeGpu;
 
 class FakeTransfers final : public GpuTransfers {
  public:
-  explicit FakeTransfers(FakeCard& card) : card_(card) {}
+  explicit FakeTransfers(FakeGpu& gpu) : gpu_(gpu) {}
 
   std::unique_ptr<GpuGate> make_gate() override;
   void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words, int sharers,
@@ -23,7 +23,7 @@ class FakeTransfers final : public GpuTransfers {
   std::int64_t work_words() const override { return 256; }
 
  private:
-  FakeCard& card_;
+  FakeGpu& gpu_;
 };
 
 }  // namespace lab::test

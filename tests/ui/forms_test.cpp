@@ -42,10 +42,10 @@ TEST(Forms, CommandsSayWhatWasFilledIn) {
   matmul.dtype = 1;
   EXPECT_EQ(to_command(matmul, machine, false).dtype, Precision::BF16);
   matmul.dtype = 2;
-  EXPECT_EQ(to_command(matmul, machine, false).dtype, Precision::F32) << "no card, no tf32";
-  MachineInfo with_card = machine;
-  with_card.devices.emplace_back().device = gpu();
-  EXPECT_EQ(to_command(matmul, with_card, false).dtype, Precision::TF32);
+  EXPECT_EQ(to_command(matmul, machine, false).dtype, Precision::F32) << "no GPU, no tf32";
+  MachineInfo with_gpu = machine;
+  with_gpu.devices.emplace_back().device = gpu();
+  EXPECT_EQ(to_command(matmul, with_gpu, false).dtype, Precision::TF32);
 
   TrainingForm training;
   const StartTraining s = to_command(training, machine);

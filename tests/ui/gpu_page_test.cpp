@@ -1,9 +1,9 @@
-// NVIDIA cards in the model and on the Devices page.
+// NVIDIA GPUs in the model and on the Devices page.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "tests/support/gpu_cards.h"
+#include "tests/support/sample_gpus.h"
 #include "tests/ui/scenes.h"
 
 namespace lab::test {
@@ -15,7 +15,7 @@ using ui::WidgetRect;
 
 const std::string kSecond = "0000:41:00.0";
 
-MachineInfo machine_with_absent_card() {
+MachineInfo machine_with_absent_gpu() {
   MachineInfo machine = machine_of(1);
   machine.absent = {{"NVIDIA H200", "the lab was built without CUDA", kGpuAddress}};
   return machine;
@@ -29,8 +29,8 @@ Telemetry gpu_telemetry(double t_s, const std::vector<GpuFacts>& facts,
   return all;
 }
 
-Model with_card() {
-  Model model(machine_with_absent_card());
+Model with_gpu() {
+  Model model(machine_with_absent_gpu());
   for (int i = 0; i < 120; ++i) {
     const std::vector<GpuFacts> facts = i == 0 ? std::vector{gpu_facts()} : std::vector<GpuFacts>{};
     model.apply(event(0, i, gpu_telemetry(i, facts, {gpu_reading(i)})));
@@ -40,10 +40,10 @@ Model with_card() {
 
 const std::string kCard = "devices/gpu/" + kGpuAddress;
 
-TEST(GpuModel, KeepsFactsAndAHistoryOfEachCard) {
-  const Model model = with_card();
+TEST(GpuModel, KeepsFactsAndAHistoryOfEachGpu) {
+  const Model model = with_gpu();
   ASSERT_EQ(model.gpus().size(), 1U);
-  const ui::GpuCard* card = model.gpu(kGpuAddress);
+  const ui::GpuRecord* card = model.gpu(kGpuAddress);
   ASSERT_NE(card, nullptr);
   EXPECT_EQ(card->facts.name, "NVIDIA H200");
   EXPECT_TRUE(card->history.seen);
@@ -52,14 +52,14 @@ TEST(GpuModel, KeepsFactsAndAHistoryOfEachCard) {
 }
 
 TEST(GpuModel, ARepeatedReadingIsOnePoint) {
-  Model model(machine_with_absent_card());
+  Model model(machine_with_absent_gpu());
   model.apply(event(0, 1, gpu_telemetry(1, {gpu_facts()}, {gpu_reading(1)})));
   model.apply(event(0, 2, gpu_telemetry(2, {}, {gpu_reading(1)})));
   EXPECT_EQ(model.gpus()[0].history.t_s.size(), 1U);
 }
 
-TEST(GpuModel, ACardThatWokeGetsItsFacts) {
-  Model model(machine_with_absent_card());
+TEST(GpuModel, AGpuThatWokeGetsItsFacts) {
+  Model model(machine_with_absent_gpu());
   GpuFacts little;
   little.pci_bus_id = kGpuAddress;
   little.name = "NVIDIA GPU";
@@ -71,20 +71,20 @@ TEST(GpuModel, ACardThatWokeGetsItsFacts) {
   EXPECT_EQ(model.gpus()[0].facts.name, "NVIDIA H200");
 }
 
-TEST(GpuPage, ACardThatIsNotUsedStillShowsWhatItIs) {
-  Lab lab(with_card(), 1, {1280, 1400});
+TEST(GpuPage, AGpuThatIsNotUsedStillShowsWhatItIs) {
+  Lab lab(with_gpu(), 1, {1280, 1400});
   lab.open(Page::Devices);
   const WidgetRect* card = lab.backend.find(kCard);
   ASSERT_NE(card, nullptr);
   EXPECT_EQ(card->label, "NVIDIA H200");
-  EXPECT_FALSE(lab.visible("devices/absent/0")) << "it is the same card";
+  EXPECT_FALSE(lab.visible("devices/absent/0")) << "it is the same GPU";
   EXPECT_TRUE(lab.visible(kCard + "/memory"));
   EXPECT_TRUE(lab.visible(kCard + "/power"));
   EXPECT_TRUE(lab.visible(kCard + "/spark"));
 }
 
 TEST(GpuPage, DetailsAndProcessesUnfold) {
-  Lab lab(with_card(), 1, {1280, 1600});
+  Lab lab(with_gpu(), 1, {1280, 1600});
   lab.open(Page::Devices);
   const auto height = [&] {
     const WidgetRect* card = lab.backend.find(kCard);
@@ -104,12 +104,12 @@ TEST(GpuPage, DetailsAndProcessesUnfold) {
   EXPECT_NEAR(height(), folded, 2);
 }
 
-TEST(GpuPage, ASleepingCardHasNoMeters) {
-  Model model(machine_with_absent_card());
+TEST(GpuPage, ASleepingGpuHasNoMeters) {
+  Model model(machine_with_absent_gpu());
   GpuFacts little;
   little.pci_bus_id = kGpuAddress;
   little.name = "NVIDIA GPU (PCI 10de:2335 at 0000:01:00.0)";
-  little.unread = "the card is asleep";
+  little.unread = "the GPU is asleep";
   model.apply(event(0, 1, gpu_telemetry(1, {little}, {sleeping_gpu(1)})));
   Lab lab(std::move(model));
   lab.open(Page::Devices);
@@ -118,7 +118,7 @@ TEST(GpuPage, ASleepingCardHasNoMeters) {
   EXPECT_FALSE(lab.visible(kCard + "/details"));
 }
 
-TEST(GpuPage, ACardTheLabComputesOnIsOneCard) {
+TEST(GpuPage, AGpuTheLabComputesOnIsOneGpu) {
   MachineInfo machine = machine_of(1);
   machine.absent.clear();
   DeviceInfo info;
@@ -136,15 +136,15 @@ TEST(GpuPage, ACardTheLabComputesOnIsOneCard) {
   EXPECT_FALSE(lab.visible("devices/cuda:0"));
 }
 
-TEST(GpuPage, OneCardHasNoOtherToReach) {
-  Lab lab(with_card(), 1, {1280, 2000});
+TEST(GpuPage, OneGpuHasNoOtherToReach) {
+  Lab lab(with_gpu(), 1, {1280, 2000});
   lab.open(Page::Devices);
   EXPECT_TRUE(lab.visible("devices/peers"));
   EXPECT_FALSE(lab.visible("devices/peers/table/0"));
 }
 
-TEST(GpuPage, TwoCardsHaveAMatrixOfAccess) {
-  Model model(machine_with_absent_card());
+TEST(GpuPage, TwoGpusHaveAMatrixOfAccess) {
+  Model model(machine_with_absent_gpu());
   GpuFacts a = gpu_facts(), b = gpu_facts(kSecond);
   a.peers = {gpu_peer(kSecond)};
   b.peers = {gpu_peer(kGpuAddress, "the chipset does not support it")};
@@ -154,8 +154,8 @@ TEST(GpuPage, TwoCardsHaveAMatrixOfAccess) {
   const WidgetRect* first = lab.backend.find("devices/peers/table/0");
   const WidgetRect* second = lab.backend.find("devices/peers/table/1");
   ASSERT_TRUE(first != nullptr && second != nullptr);
-  EXPECT_EQ(first->value, "card 0\titself\tNVLink");
-  EXPECT_EQ(second->value, "card 1\tread only\titself");
+  EXPECT_EQ(first->value, "GPU 0\titself\tNVLink");
+  EXPECT_EQ(second->value, "GPU 1\tread only\titself");
 }
 
 }  // namespace

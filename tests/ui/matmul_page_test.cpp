@@ -130,8 +130,8 @@ TEST(MatmulRoofline, HoveringSaysHowACeilingWasMeasured) {
   EXPECT_NE(on_line.find("the sums are checked"), std::string::npos) << on_line;
 }
 
-// A card that multiplies f32 and bf16, with what was measured of it.
-Model card_job(Precision dtype, std::initializer_list<const char*> measured) {
+// A GPU that multiplies f32 and bf16, with what was measured of it.
+Model gpu_job(Precision dtype, std::initializer_list<const char*> measured) {
   Model model = make_scene(Page::Matmul, Scene::Empty);
   const auto rung = [&](const char* name, std::vector<Precision> takes) {
     model.apply(event(0, 0, RungInfo{gpu(), name, name, "What it adds.", false, std::move(takes)}));
@@ -154,23 +154,23 @@ Model card_job(Precision dtype, std::initializer_list<const char*> measured) {
 }
 
 TEST(MatmulLadder, ShowsTheRungsThatTakeThePrecision) {
-  Lab lab(card_job(Precision::BF16, {"cublas"}), 1, kLarge);
+  Lab lab(gpu_job(Precision::BF16, {"cublas"}), 1, kLarge);
   lab.open(Page::Matmul);
   EXPECT_TRUE(lab.visible("matmul/ladder/cuda:0/cublas"));
   EXPECT_TRUE(lab.visible("matmul/ladder/cuda:0/mma_bf16")) << "still to come";
   EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/async"));
-  lab.show(card_job(Precision::F32, {"async"}));
+  lab.show(gpu_job(Precision::F32, {"async"}));
   EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/mma_bf16"));
 }
 
-TEST(MatmulForm, OnlyCardsMultiplyInTf32) {
-  Lab lab(card_job(Precision::F32, {}), 1, kLarge);
+TEST(MatmulForm, OnlyGpusMultiplyInTf32) {
+  Lab lab(gpu_job(Precision::F32, {}), 1, kLarge);
   lab.open(Page::Matmul);
   EXPECT_TRUE(lab.visible("matmul/dtype/bf16"));
-  EXPECT_FALSE(lab.visible("matmul/dtype/tf32")) << "the machine has no card";
+  EXPECT_FALSE(lab.visible("matmul/dtype/tf32")) << "the machine has no GPU";
 }
 
-TEST(MatmulForm, AChoiceOfTf32OutlivesTheCardsAbsence) {
+TEST(MatmulForm, AChoiceOfTf32OutlivesTheGpusAbsence) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.view.forms.matmul.dtype = static_cast<int>(Precision::TF32);
   lab.open(Page::Matmul);
@@ -180,7 +180,7 @@ TEST(MatmulForm, AChoiceOfTf32OutlivesTheCardsAbsence) {
 }
 
 TEST(MatmulForm, EveryRungHasItsBoxAndSaysWhatItDoesNotMultiply) {
-  Lab lab(card_job(Precision::F32, {"async"}), 1, kLarge);
+  Lab lab(gpu_job(Precision::F32, {"async"}), 1, kLarge);
   lab.view.forms.matmul.which = 2;
   lab.view.forms.matmul.dtype = static_cast<int>(Precision::BF16);
   lab.open(Page::Matmul);

@@ -1,7 +1,7 @@
-// What the Memory page tells of cards.
+// What the Memory page tells of GPUs.
 #include <gtest/gtest.h>
 
-#include "tests/support/gpu_cards.h"
+#include "tests/support/sample_gpus.h"
 #include "tests/ui/scenes.h"
 
 namespace lab::test {
@@ -12,14 +12,14 @@ using ui::Page;
 
 const std::string kHoldings = "memory/holdings";
 
-// A card that NVML reads too where `nvml` is set.
+// A GPU that NVML reads too where `nvml` is set.
 Model with_holdings(bool nvml) {
   MachineInfo machine = machine_of(1);
-  DeviceInfo card;
-  card.device = gpu();
-  card.name = "NVIDIA H200";
-  card.pci_bus_id = kGpuAddress;
-  machine.devices.push_back(card);
+  DeviceInfo info;
+  info.device = gpu();
+  info.name = "NVIDIA H200";
+  info.pci_bus_id = kGpuAddress;
+  machine.devices.push_back(info);
   Model model(machine);
   Telemetry all = telemetry({cpu(), gpu()}, 1, 0.3);
   DeviceTelemetry& held = all.devices.at(1);
@@ -43,12 +43,12 @@ std::string line(Model model) {
   return first == nullptr ? "none" : first->value;
 }
 
-TEST(MemoryPage, CountsWhatIsHeldForACardBesideItsReport) {
+TEST(MemoryPage, CountsWhatIsHeldForAGpuBesideItsReport) {
   EXPECT_EQ(line(with_holdings(true)), "cuda:0\t12.0 MiB\t32.0 MiB\t64.0 MiB\t8.00 MiB\t39.0 GiB");
   EXPECT_EQ(line(with_holdings(false)), "cuda:0\t12.0 MiB\t32.0 MiB\t64.0 MiB\t8.00 MiB\tN/A");
 }
 
-TEST(MemoryPage, WithoutACardThereIsNothingOfTheKind) {
+TEST(MemoryPage, WithoutAGpuThereIsNothingOfTheKind) {
   Lab lab(Model(machine_of(2)));
   lab.open(Page::Memory);
   EXPECT_FALSE(lab.visible(kHoldings));

@@ -19,7 +19,7 @@ std::vector<Device> chosen_device(int position, const MachineInfo& machine) {
   return {machine.devices[i - 1].device};
 }
 
-bool has_card(const MachineInfo& machine) {
+bool has_gpu(const MachineInfo& machine) {
   return std::any_of(machine.devices.begin(), machine.devices.end(),
                      [](const DeviceInfo& info) { return info.device.kind == DeviceKind::Cuda; });
 }
@@ -80,11 +80,11 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
 }
 
 std::size_t transfer_ops(const MachineInfo& machine) {
-  return has_card(machine) ? TransferForm{}.ops.size() : kCpuTransferOps;
+  return has_gpu(machine) ? TransferForm{}.ops.size() : kCpuTransferOps;
 }
 
 std::size_t matmul_precisions(const MachineInfo& machine) {
-  return has_card(machine) ? 3 : 2;
+  return has_gpu(machine) ? 3 : 2;
 }
 
 Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine) {

@@ -18,7 +18,7 @@ namespace lab::ui {
 
 struct DevicesForm {
   std::set<int> open;               // positions of the devices whose details are unfolded
-  std::set<std::string> open_gpus;  // "0000:01:00.0/details": what of which card is unfolded
+  std::set<std::string> open_gpus;  // "0000:01:00.0/details": what of which GPU is unfolded
   std::int64_t cpu_devices = 1;     // to make of the cores at the next start
 };
 
@@ -36,7 +36,7 @@ struct MemoryForm {
 
 struct TransferForm {
   int from = 0, to = 0;  // 0: every device, else position + 1
-  // As TransferOp; those of cards count only where there is one.
+  // As TransferOp; those of GPUs count only where there is one.
   std::array<bool, 8> ops = {true, true, true, true, true, true, true, true};
   std::string sizes = "1KiB..1GiB";
   bool one_thread = true, all_threads = true;
@@ -180,11 +180,11 @@ std::vector<Device> training_devices(const TrainingForm& form, const MachineInfo
 // The command a form asks for; throws Error(Usage) with a sentence for the person when a field
 // cannot be understood. `live` repeats until stopped.
 MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine);
-// How many of TransferForm::ops this machine offers: those of cards follow those of CPUs.
+// How many of TransferForm::ops this machine offers: those of GPUs follow those of CPUs.
 inline constexpr std::size_t kCpuTransferOps = 4;
 std::size_t transfer_ops(const MachineInfo& machine);
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live);
-// How many of Precision this machine offers: only cards multiply in tf32.
+// How many of Precision this machine offers: only GPUs multiply in tf32.
 std::size_t matmul_precisions(const MachineInfo& machine);
 // The form's where the machine offers it, else f32.
 Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine);

@@ -24,7 +24,7 @@ struct DeviceHistory {
   void add(const DeviceTelemetry& reading);
 };
 
-// One NVIDIA card's readings, likewise.
+// One NVIDIA GPU's readings, likewise.
 struct GpuHistory {
   GpuTelemetry last;
   bool seen = false;
@@ -35,8 +35,8 @@ struct GpuHistory {
   void add(const GpuTelemetry& reading);
 };
 
-// An NVIDIA card, whether the lab computes on it or not.
-struct GpuCard {
+// An NVIDIA GPU, whether the lab computes on it or not.
+struct GpuRecord {
   GpuFacts facts;
   GpuHistory history;
 };

@@ -186,16 +186,16 @@ void Model::on(const Event& e, const TensorList& p) {
   }
 }
 
-const GpuCard* Model::gpu(const std::string& pci_bus_id) const {
-  const auto found = std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuCard& card) {
-    return card.facts.pci_bus_id == pci_bus_id;
+const GpuRecord* Model::gpu(const std::string& pci_bus_id) const {
+  const auto found = std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuRecord& gpu) {
+    return gpu.facts.pci_bus_id == pci_bus_id;
   });
   return found == gpus_.end() ? nullptr : &*found;
 }
 
-GpuCard& Model::gpu_at(const std::string& pci_bus_id) {
-  const auto found = std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuCard& card) {
-    return card.facts.pci_bus_id == pci_bus_id;
+GpuRecord& Model::gpu_at(const std::string& pci_bus_id) {
+  const auto found = std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuRecord& gpu) {
+    return gpu.facts.pci_bus_id == pci_bus_id;
   });
   if (found != gpus_.end()) return *found;
   gpus_.emplace_back().facts.pci_bus_id = pci_bus_id;

@@ -63,10 +63,10 @@ class Model {
   // Of one of devices(); an empty history for any other.
   const DeviceHistory& history(Device device) const;
   const MemoryHistory& memory(Device device) const;
-  // Every NVIDIA card that was seen; empty before the first telemetry.
-  const std::vector<GpuCard>& gpus() const { return gpus_; }
+  // Every NVIDIA GPU that was seen; empty before the first telemetry.
+  const std::vector<GpuRecord>& gpus() const { return gpus_; }
   // nullptr for an address that is not among them.
-  const GpuCard* gpu(const std::string& pci_bus_id) const;
+  const GpuRecord* gpu(const std::string& pci_bus_id) const;
   double now_s() const { return now_s_; }  // time of the newest event
   double lab_cpu() const { return lab_cpu_; }
   std::int64_t lab_rss_bytes() const { return lab_rss_bytes_; }
@@ -112,7 +112,7 @@ class Model {
   void on(const Event& e, const TrainingProfile& p) { on_training(e, p); }
   void on(const Event& e, const TrainingDone& p) { on_training(e, p); }
 
-  GpuCard& gpu_at(const std::string& pci_bus_id);
+  GpuRecord& gpu_at(const std::string& pci_bus_id);
   PageState& page(JobKind kind) { return states_[static_cast<std::size_t>(kind)]; }
   bool is_job(const Event& e, JobKind kind) const { return e.job != 0 && state(kind).job == e.job; }
   void start_scaling(const StartScaling& request, double t_s);
@@ -125,7 +125,7 @@ class Model {
   std::vector<Device> devices_;
   std::vector<DeviceHistory> histories_;  // as devices_
   std::vector<MemoryHistory> memories_;   // as devices_
-  std::vector<GpuCard> gpus_;
+  std::vector<GpuRecord> gpus_;
   double now_s_ = 0;
   double lab_cpu_ = 0;
   std::int64_t lab_rss_bytes_ = 0;

@@ -96,7 +96,7 @@ void lost_box(const Panel& p, std::string_view path, std::string_view sentence) 
   error_box(p.ui, path, sentence);
   restart_button(p, fmt::format("{}/restart", path), "Restart Device Lab",
                  "Ends the program and starts it again with the same arguments",
-                 {.wake_cards = true});
+                 {.wake_gpus = true});
 }
 
 void outcome_box(const Panel& p, JobKind kind, std::string_view page) {

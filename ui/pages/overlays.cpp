@@ -71,7 +71,7 @@ void draw_restart_question(const Panel& p) {
   Ui& ui = p.ui;
   const RestartLab wish = *p.view.confirm_restart;
   title(ui, "Restart Device Lab?");
-  if (wish.wake_cards) body(ui, "CUDA is started with the lab, and wakes the cards.");
+  if (wish.wake_gpus) body(ui, "CUDA is started with the lab, and wakes the GPUs.");
   body(ui, "Settings stay. Results and tensors on screen are gone.");
   if (p.model.job()) body(ui, p.model.job()->title + " is running and will be stopped.");
   ImGui::Dummy({1, ui.px(4)});

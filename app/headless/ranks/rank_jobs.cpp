@@ -92,7 +92,7 @@ int follow_window(const WindowOptions& options, Console& console, Interrupt& int
       HeadlessLab lab({.cpu_devices = cpu_devices_for(options, request),
                        .processes = static_cast<int>(session.host_ranks().size()),
                        .open_gpus = open_gpus,
-                       .wake_cards = options.wake_cards || names_card(request)},
+                       .wake_gpus = options.wake_gpus || names_gpu(request)},
                       interrupt, ranks);
       lab.run(request, *printer);
     } catch (const Error& e) {

@@ -6,8 +6,8 @@
 
 #include "app/cli/command_line.h"
 #include "app/headless/commands.h"
-#include "app/headless/ranks/rank_card.h"
 #include "app/headless/ranks/rank_jobs.h"
+#include "app/headless/ranks/rank_summary.h"
 #include "compute/core/error.h"
 #include "compute/train/ranks/host_cores.h"
 
@@ -55,15 +55,15 @@ int Together::run(std::span<const char* const> args, const Execute& execute) {
 void Together::compare(const std::optional<Invocation>& invocation,
                        const std::optional<Error>& problem) {
   RankGroup& ranks = session_.ranks();
-  const std::string mine = to_text(rank_card(invocation, problem));
-  std::vector<RankCard> cards;
+  const std::string mine = to_text(rank_summary(invocation, problem));
+  std::vector<RankSummary> gpus;
   for (const auto& bytes : ranks.all_gather(std::as_bytes(std::span(mine)), {.interrupted = [this] {
                                               return interrupt_.requested();
                                             }})) {
-    cards.push_back(rank_card_from({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    gpus.push_back(rank_summary_from({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   }
   try {
-    require_alike(cards, ranks.hosts());
+    require_alike(gpus, ranks.hosts());
   } catch (const Error&) {
     all_know_ = true;
     differ_ = true;

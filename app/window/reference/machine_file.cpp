@@ -60,7 +60,7 @@ JsonFields part(const JsonFields& fields, const char* field) {
   return {fields.object(field), fmt::format("{}: {}", fields.where(), field)};
 }
 
-// What the samples ran on; the host of a card does not count.
+// What the samples ran on; the host of a GPU does not count.
 class OwnDevice {
  public:
   OwnDevice(const JsonFields& fields, DeviceKind kind) : fields_(fields), kind_(kind) {}

@@ -11,7 +11,7 @@ namespace {
 using files::JsonFields;
 
 constexpr std::array kPrecisions = {Precision::F32, Precision::BF16, Precision::TF32};
-constexpr std::array kMemories = {MemoryKind::Pageable, MemoryKind::Pinned, MemoryKind::OnCard};
+constexpr std::array kMemories = {MemoryKind::Pageable, MemoryKind::Pinned, MemoryKind::OnGpu};
 constexpr std::array kOps = {TransferOp::Read,  TransferOp::Write,  TransferOp::Copy,
                              TransferOp::Triad, TransferOp::Both,   TransferOp::Pieces,
                              TransferOp::Chase, TransferOp::Overlap};

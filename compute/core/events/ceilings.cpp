@@ -3,7 +3,7 @@
 namespace lab {
 
 std::string workers_text(int threads) {
-  if (threads == 0) return "the whole card";
+  if (threads == 0) return "the whole GPU";
   return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }
 

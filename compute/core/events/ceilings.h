@@ -16,12 +16,12 @@ namespace lab {
 struct ComputeCeiling {
   std::string name = {};  // "FMA f32"
   Precision dtype = Precision::F32;
-  int threads = 0;    // 0: a whole card
+  int threads = 0;    // 0: a whole GPU
   double gflops = 0;  // of the fastest repetition
   Timing time = {};   // of one repetition
 };
 
-// Bytes a second that all threads together read from one level of memory, or that a card copies
+// Bytes a second that all threads together read from one level of memory, or that a GPU copies
 // within it.
 struct BandwidthCeiling {
   std::string name = {};               // "L1", "memory"
@@ -47,12 +47,12 @@ struct MeasuredBandwidths {
 // Sent before the samples of a device that are to be seen under them.
 struct CeilingsMeasured {
   Device device;
-  int threads = 0;                               // that read together; 0: a whole card
+  int threads = 0;                               // that read together; 0: a whole GPU
   std::vector<ComputeCeiling> compute = {};      // the lowest first
   std::vector<BandwidthCeiling> bandwidth = {};  // the nearest to the core first
 };
 
-// "1 thread", "2 threads", and "the whole card" for 0.
+// "1 thread", "2 threads", and "the whole GPU" for 0.
 std::string workers_text(int threads);
 
 }  // namespace lab

@@ -5,33 +5,33 @@
 namespace lab {
 namespace {
 
-bool any_card(const std::vector<Device>& devices) {
+bool any_gpu(const std::vector<Device>& devices) {
   return std::any_of(devices.begin(), devices.end(),
                      [](Device d) { return d.kind == DeviceKind::Cuda; });
 }
 
-struct NamesCard {
-  bool operator()(const StartTransfers& c) const { return any_card(c.from) || any_card(c.to); }
-  bool operator()(const StartMatmul& c) const { return any_card(c.devices); }
-  bool operator()(const StartTraining& c) const { return any_card(c.devices); }
-  bool operator()(const StartScaling& c) const { return any_card(c.training.devices); }
-  bool operator()(const MakeTensor& c) const { return any_card({c.device}); }
-  bool operator()(const CopyTensor& c) const { return any_card({c.to}); }
+struct NamesGpu {
+  bool operator()(const StartTransfers& c) const { return any_gpu(c.from) || any_gpu(c.to); }
+  bool operator()(const StartMatmul& c) const { return any_gpu(c.devices); }
+  bool operator()(const StartTraining& c) const { return any_gpu(c.devices); }
+  bool operator()(const StartScaling& c) const { return any_gpu(c.training.devices); }
+  bool operator()(const MakeTensor& c) const { return any_gpu({c.device}); }
+  bool operator()(const CopyTensor& c) const { return any_gpu({c.to}); }
   bool operator()(const AddTensors&) const { return false; }
   bool operator()(const FreeTensor&) const { return false; }
 };
 
 }  // namespace
 
-bool names_card(const JobCommand& command) {
-  return std::visit(NamesCard{}, command);
+bool names_gpu(const JobCommand& command) {
+  return std::visit(NamesGpu{}, command);
 }
 
 const char* to_string(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::Pageable: return "pageable";
     case MemoryKind::Pinned: return "pinned";
-    case MemoryKind::OnCard: return "device";
+    case MemoryKind::OnGpu: return "device";
   }
   return "?";
 }

@@ -15,12 +15,12 @@ namespace lab {
 using TensorId = std::int64_t;
 
 enum class CacheState { Warm, Cold };
-// Of the host; what moves within and between cards needs none and is OnCard.
-enum class MemoryKind { Pageable, Pinned, OnCard };
+// Of the host; what moves within and between GPUs needs none and is OnGpu.
+enum class MemoryKind { Pageable, Pinned, OnGpu };
 
 // STREAM's terms. Bytes moved per element of size s: Read s, Write s, Copy 2s, Triad 3s. Read,
-// Write and Triad are done by the threads of one CPU device, the last four with a card. A copy to
-// or from a card counts its bytes once, Both once each way.
+// Write and Triad are done by the threads of one CPU device, the last four with a GPU. A copy to
+// or from a GPU counts its bytes once, Both once each way.
 enum class TransferOp {
   Read,
   Write,
@@ -36,7 +36,7 @@ inline constexpr int kTransferPieces = 32;
 struct StartTransfers {
   std::vector<Device> from;  // empty: every device
   std::vector<Device> to;    // empty: every device
-  // Of the host; empty: pageable, and where a card takes part pinned too.
+  // Of the host; empty: pageable, and where a GPU takes part pinned too.
   std::vector<MemoryKind> memory;
   std::vector<TransferOp> ops = {TransferOp::Copy,  TransferOp::Read,   TransferOp::Write,
                                  TransferOp::Triad, TransferOp::Both,   TransferOp::Pieces,
@@ -177,10 +177,10 @@ struct SaveText {
   std::string text;
 };
 
-// Ends the program in good order and starts it anew with the same words: a lost card works again in
-// a fresh process only. With `wake_cards` cards that sleep are woken for use.
+// Ends the program in good order and starts it anew with the same words: a lost GPU works again in
+// a fresh process only. With `wake_gpus` GPUs that sleep are woken for use.
 struct RestartLab {
-  bool wake_cards = false;
+  bool wake_gpus = false;
 };
 
 using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor,
@@ -188,8 +188,8 @@ using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartSc
                              StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
 using Commands = std::vector<Command>;
 
-// Whether the job names a card. That is a wish to use it, and wakes it where it sleeps.
-bool names_card(const JobCommand& command);
+// Whether the job names a GPU. That is a wish to use it, and wakes it where it sleeps.
+bool names_gpu(const JobCommand& command);
 
 const char* to_string(MemoryKind kind);     // "pageable", "pinned", "device"
 const char* to_string(TransferOp op);       // "read", "write", "copy", ...

@@ -44,15 +44,14 @@ struct DeviceTelemetry {
   std::vector<double> core_utilisation;  // of each core's busiest thread, as DeviceInfo::cores
   Maybe<double> clock_mhz;               // mean of the device's cores
   Maybe<double> temperature_c;
-  std::int64_t memory_available_bytes = 0;  // of the machine (cpu) or the card
+  std::int64_t memory_available_bytes = 0;  // of the machine (cpu) or the GPU
   std::int64_t lab_used_bytes = 0;          // what tensors of this process hold on the device
   std::int64_t lab_peak_bytes = 0;
-  // Of a card, beside what its tensors use:
+  // Of a GPU, beside what its tensors use:
   std::int64_t lab_pinned_bytes = 0;     // page-locked main memory, for copies to and from it
-  std::int64_t lab_workspace_bytes = 0;  // that the matrix libraries work in on the card
-  std::int64_t lab_pool_bytes = 0;       // what the pool holds of the card, the tensors included
-  std::string lost =
-      {};  // of a card: the sentence of the error that ended it; empty while it works
+  std::int64_t lab_workspace_bytes = 0;  // that the matrix libraries work in on the GPU
+  std::int64_t lab_pool_bytes = 0;       // what the pool holds of the GPU, the tensors included
+  std::string lost = {};  // of a GPU: the sentence of the error that ended it; empty while it works
 };
 
 // Why a class of device is absent: {"NVIDIA GPU", "no NVIDIA driver: libcuda.so.1 is not
@@ -60,8 +59,8 @@ struct DeviceTelemetry {
 struct AbsentDevice {
   std::string what;
   std::string reason;
-  std::string pci_bus_id = {};  // of a card, where it is known
-  // Only a card's sleep is known to be in the way, its own or another's: a wish is enough.
+  std::string pci_bus_id = {};  // of a GPU, where it is known
+  // Only a GPU's sleep is known to be in the way, its own or another's: a wish is enough.
   bool waits_for_wish = false;
 };
 

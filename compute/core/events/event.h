@@ -72,7 +72,7 @@ struct MatmulSample {
 struct PeakSample {
   Device device;
   Precision dtype = Precision::F32;
-  int threads = 0;  // 0: a whole card
+  int threads = 0;  // 0: a whole GPU
   Timing time;
   double gflops = 0;
 };
@@ -96,7 +96,7 @@ struct TransferSample {
   TransferOp op = TransferOp::Copy;
   TransferMover mover = TransferMover::Threads;
   PeerWay peer = PeerWay::None;
-  int threads = 1;         // of a CPU device; 1 for a card
+  int threads = 1;         // of a CPU device; 1 for a GPU
   std::int64_t bytes = 0;  // size of one array
   Timing time;             // of one operation; of a chase one read
   double gb_per_s = 0;     // bytes moved as TransferOp counts them, over the median
@@ -124,7 +124,7 @@ struct TransferFit {
   std::optional<std::int64_t> break_even_bytes;
 };
 
-// What ran when on one stream of a card.
+// What ran when on one stream of a GPU.
 struct TransferSpan {
   std::string stream;             // "copy in", "compute", "copy out"
   std::string what;               // "copy in 1"
@@ -143,13 +143,13 @@ struct TransferTimeline {
   double serial_s = 0;
 };
 
-// Work that passes `passes` times over data of the host: copied to the card and back and done there
-// at the card's bandwidth, against done in main memory.
+// Work that passes `passes` times over data of the host: copied to the GPU and back and done there
+// at the GPU's bandwidth, against done in main memory.
 struct TransferPayoff {
-  Device host, card;
+  Device host, gpu;
   MemoryKind memory = MemoryKind::Pinned;
   int passes = 1;
-  std::optional<std::int64_t> from_bytes;  // where the card begins to win; empty: never
+  std::optional<std::int64_t> from_bytes;  // where the GPU begins to win; empty: never
 };
 
 // "Work of 10 passes over pinned data: below 180 KiB it is quicker to stay on cpu:0 than to move to
@@ -282,8 +282,8 @@ struct TensorList {
 
 struct Telemetry {
   std::vector<DeviceTelemetry> devices;
-  std::vector<GpuTelemetry> gpus;   // every NVIDIA card, whether the lab can compute on it or not
-  std::vector<GpuFacts> gpu_facts;  // of cards seen, or woken, since the last one
+  std::vector<GpuTelemetry> gpus;   // every NVIDIA GPU, whether the lab can compute on it or not
+  std::vector<GpuFacts> gpu_facts;  // of GPUs seen, or woken, since the last one
   double lab_cpu = 0;               // share of one core this process used since the last one
   std::int64_t lab_rss_bytes = 0;
 };

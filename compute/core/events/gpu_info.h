@@ -1,5 +1,5 @@
 #pragma once
-// What the lab knows of an NVIDIA card without running anything on it: facts that stay, and
+// What the lab knows of an NVIDIA GPU without running anything on it: facts that stay, and
 // telemetry that moves. A field without a value says why.
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ struct PcieLink {
 };
 
 struct NvLinks {
-  int links = 0;        // that the card has
+  int links = 0;        // that the GPU has
   int active = 0;       // that lead somewhere
   std::string version;  // "4.0"
 };
@@ -25,7 +25,7 @@ struct PowerLimits {
   double min_w = 0, max_w = 0;
 };
 
-// Whether one card can reach the memory of another directly.
+// Whether one GPU can reach the memory of another directly.
 struct PeerAccess {
   bool possible = false;
   std::string why_not;
@@ -38,7 +38,7 @@ struct GpuPeer {
 struct GpuFacts {
   std::string pci_bus_id;                 // as /sys names it: "0000:01:00.0"
   std::string name;                       // "NVIDIA H200"
-  std::string unread;                     // why the driver told nothing of this card; empty: it did
+  std::string unread;                     // why the driver told nothing of this GPU; empty: it did
   Maybe<std::string> architecture;        // "Hopper"
   Maybe<std::string> compute_capability;  // "9.0"
   Maybe<int> sms;                         // streaming multiprocessors
@@ -47,19 +47,19 @@ struct GpuFacts {
   Maybe<int> memory_bus_bits;
   Maybe<double> sm_clock_max_mhz, graphics_clock_max_mhz, memory_clock_max_mhz, video_clock_max_mhz;
   Maybe<PowerLimits> power_limits;
-  Maybe<double> slowdown_c;   // the temperature at which the card slows itself down
-  Maybe<PcieLink> pcie_best;  // of card and slot together
+  Maybe<double> slowdown_c;   // the temperature at which the GPU slows itself down
+  Maybe<PcieLink> pcie_best;  // of GPU and slot together
   Maybe<NvLinks> nvlinks;
   Maybe<bool> ecc, mig;                // switched on
   Maybe<int> numa_node;                // whose cores and memory are nearest
   Maybe<std::string> near_cpus;        // operating-system numbers of those cores, "0-15,32-47"
   Maybe<std::string> uuid;             // "GPU-" and five groups of hexadecimal digits
   Maybe<std::string> serial;           // of the board
-  Maybe<std::string> vbios_version;    // of the firmware that starts the card, "96.00.99.00.01"
+  Maybe<std::string> vbios_version;    // of the firmware that starts the GPU, "96.00.99.00.01"
   Maybe<std::string> driver_version;   // "580.82.07"
   Maybe<std::string> cuda_version;     // the newest that the driver runs, "13.0"
   Maybe<std::string> runtime_version;  // of the CUDA runtime that the lab was built with, "13.0"
-  std::vector<GpuPeer> peers;          // the other cards that were awake
+  std::vector<GpuPeer> peers;          // the other GPUs that were awake
 };
 
 struct GpuProcess {
@@ -71,14 +71,14 @@ struct GpuProcess {
   // In which of the driver's lists it stands; `shares` is the one of MPS, a service through which
   // several processes compute at the same time.
   bool computes = false, draws = false, shares = false;
-  Maybe<int> gpu_instance, compute_instance;  // of a card that is divided (MIG)
+  Maybe<int> gpu_instance, compute_instance;  // of a GPU that is divided (MIG)
 };
 
 struct EccErrors {
   std::int64_t corrected = 0, uncorrected = 0;  // since the driver was loaded
 };
 
-// One reading of a card. Nothing is read from a card that is asleep, since that would wake it.
+// One reading of a GPU. Nothing is read from a GPU that is asleep, since that would wake it.
 struct GpuTelemetry {
   std::string pci_bus_id;
   double t_s = 0;  // since the lab started
@@ -95,9 +95,9 @@ struct GpuTelemetry {
   Maybe<int> performance_state;                  // 0 is the fastest, 15 the slowest
   Maybe<std::vector<std::string>> clock_limits;  // what keeps the clocks down, in words
   Maybe<PcieLink> pcie;
-  // Over 20 ms, seen from the card. Read more rarely than the rest.
+  // Over 20 ms, seen from the GPU. Read more rarely than the rest.
   Maybe<double> pcie_received_bytes_per_s, pcie_sent_bytes_per_s;
-  Maybe<bool> persistence_mode;     // the driver stays loaded while nobody uses the card
+  Maybe<bool> persistence_mode;     // the driver stays loaded while nobody uses the GPU
   Maybe<std::string> compute_mode;  // who may compute on it: "default", "prohibited", ...
   Maybe<bool> display_active;       // it holds the memory of a screen
   Maybe<EccErrors> ecc_errors;

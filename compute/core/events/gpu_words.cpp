@@ -106,13 +106,13 @@ std::vector<GpuLine> lines_of_state(const GpuTelemetry& t) {
       {"Fan", share(t.fan)},
       {"ECC errors", text(t.ecc_errors, ecc_errors), "Since the driver was loaded."},
       {"Persistence mode", on_off(t.persistence_mode),
-       "On: the driver stays loaded while no program uses the card, so that the next one starts "
+       "On: the driver stays loaded while no program uses the GPU, so that the next one starts "
        "sooner."},
       {"Compute mode", t.compute_mode,
        "How many programs may compute on it: by default any number; exclusive process: one; "
        "prohibited: none."},
       {"Display", text(t.display_active, [](bool on) { return on ? "active" : "off"; }),
-       "Active: the card keeps a screen in its memory, even where no monitor is plugged in."},
+       "Active: the GPU keeps a screen in its memory, even where no monitor is plugged in."},
   };
 }
 
@@ -144,24 +144,24 @@ Maybe<std::string> process_instance(const GpuProcess& process) {
 std::vector<GpuLine> describe_facts(const GpuFacts& f) {
   std::vector<GpuLine> all;
   add_group(
-      all, "The card",
+      all, "The GPU",
       {{"Architecture", f.architecture},
        {"Compute capability", f.compute_capability, "Which instructions its kernels may use."},
        {"Multiprocessors", multiprocessors(f), "SMs: each runs blocks of threads on its own."},
        {"ECC", on_off(f.ecc), "Memory that notices and mends flipped bits."},
-       {"MIG", on_off(f.mig), "Multi-instance GPU: the card is divided into several small ones."}});
+       {"MIG", on_off(f.mig), "Multi-instance GPU: the GPU is divided into several small ones."}});
   add_group(all, "Its limits", lines_of_limits(f));
   add_group(all, "Its place",
-            {{"PCIe at best", link(f.pcie_best), "What card and slot can do together."},
-             {"NVLink", text(f.nvlinks, nvlinks), "Direct links to other cards or to a switch."},
+            {{"PCIe at best", link(f.pcie_best), "What GPU and slot can do together."},
+             {"NVLink", text(f.nvlinks, nvlinks), "Direct links to other GPUs or to a switch."},
              {"NUMA node", text(f.numa_node, [](int node) { return std::to_string(node); }),
-              "The node of main memory that is nearest to the card."},
+              "The node of main memory that is nearest to the GPU."},
              {"Nearest cores", f.near_cpus, "Numbers of the operating system."},
              {"PCI address", f.pci_bus_id}});
   add_group(all, "Numbers and versions",
-            {{"UUID", f.uuid, "Of this card alone; CUDA_VISIBLE_DEVICES takes it too."},
+            {{"UUID", f.uuid, "Of this GPU alone; CUDA_VISIBLE_DEVICES takes it too."},
              {"Serial number", f.serial, "Of the board."},
-             {"VBIOS", f.vbios_version, "The firmware that starts the card."},
+             {"VBIOS", f.vbios_version, "The firmware that starts the GPU."},
              {"Driver", f.driver_version},
              {"CUDA of the driver", f.cuda_version, "The newest version that the driver runs."},
              {"CUDA of the lab", f.runtime_version,
@@ -187,16 +187,16 @@ std::vector<GpuLine> describe_reading(const GpuTelemetry& t, const GpuFacts& f) 
   add_group(
       all, "Load now",
       {{"Memory controller", share(t.memory_utilisation),
-        "Share of the driver's last sample in which the card's memory was read or written. It says "
+        "Share of the driver's last sample in which the GPU's memory was read or written. It says "
         "nothing of how much moved."},
        {"Video encoder", share(t.encoder_utilisation), "Share of the time in which it encoded."},
        {"Video decoder", share(t.decoder_utilisation), "Share of the time in which it decoded."},
-       {"PCIe now", link(t.pcie), "An idle card slows its link down to save power."},
+       {"PCIe now", link(t.pcie), "An idle GPU slows its link down to save power."},
        {"PCIe received", per_second(t.pcie_received_bytes_per_s),
-        "By the card, over 20 ms. The driver counts them in the lab's time, so it is asked once in "
+        "By the GPU, over 20 ms. The driver counts them in the lab's time, so it is asked once in "
         "5 s at most."},
        {"PCIe sent", per_second(t.pcie_sent_bytes_per_s),
-        "By the card, over 20 ms, once in 5 s at most."}});
+        "By the GPU, over 20 ms, once in 5 s at most."}});
   add_group(all, "State now", lines_of_state(t));
   return all;
 }
@@ -205,13 +205,13 @@ std::string why_unused(const MachineInfo& machine, const std::string& pci_bus_id
   const bool used = std::any_of(machine.devices.begin(), machine.devices.end(),
                                 [&](const DeviceInfo& d) { return d.pci_bus_id == pci_bus_id; });
   if (used) return {};
-  // An absence without an address is of all cards.
+  // An absence without an address is of all GPUs.
   for (const std::string& address : {pci_bus_id, std::string()}) {
     for (const AbsentDevice& absent : machine.absent) {
       if (absent.pci_bus_id == address) return absent.reason;
     }
   }
-  return "the CUDA driver does not offer this card to the lab (CUDA_VISIBLE_DEVICES?)";
+  return "the CUDA driver does not offer this GPU to the lab (CUDA_VISIBLE_DEVICES?)";
 }
 
 bool is_one_of(const AbsentDevice& absent, const std::vector<std::string>& pci_bus_ids) {

@@ -1,5 +1,5 @@
 #pragma once
-// What is known of an NVIDIA card, line by line, as the window and the command line show it.
+// What is known of an NVIDIA GPU, line by line, as the window and the command line show it.
 #include <string>
 #include <vector>
 
@@ -19,11 +19,11 @@ struct GpuLine {
 // What NVML's utilisation means.
 inline constexpr const char* kGpuUtilisationHint =
     "Share of the driver's last sample (1/6 to 1 second) in which at least one kernel ran. One "
-    "small kernel on one multiprocessor counts as much as a full card, so 100 % does not mean that "
+    "small kernel on one multiprocessor counts as much as a full GPU, so 100 % does not mean that "
     "nothing is left.";
 
 std::vector<GpuLine> describe_facts(const GpuFacts& facts);
-// Of a card that is asleep: none.
+// Of a GPU that is asleep: none.
 std::vector<GpuLine> describe_reading(const GpuTelemetry& reading, const GpuFacts& facts);
 
 // "gen 5 x16".
@@ -37,9 +37,9 @@ Maybe<std::string> process_instance(const GpuProcess& process);
 // "412 W of 650 W", or the reason.
 Maybe<std::string> power_text(const GpuTelemetry& reading);
 
-// Why the lab does not compute on a card that the driver shows; empty where it does.
+// Why the lab does not compute on a GPU that the driver shows; empty where it does.
 std::string why_unused(const MachineInfo& machine, const std::string& pci_bus_id);
-// Whether an absent device is one of the cards at these addresses, which say themselves why they
+// Whether an absent device is one of the GPUs at these addresses, which say themselves why they
 // are not used.
 bool is_one_of(const AbsentDevice& absent, const std::vector<std::string>& pci_bus_ids);
 

@@ -6,11 +6,11 @@ namespace lab {
 
 enum class TransferMover {
   Threads,     // of a CPU device
-  CopyEngine,  // of a card: cudaMemcpyAsync
-  Kernel,      // a kernel of the card, with loads and stores of 16 bytes
+  CopyEngine,  // of a GPU: cudaMemcpyAsync
+  Kernel,      // a kernel of the GPU, with loads and stores of 16 bytes
 };
 
-// Between two cards: which of them works, and whether it reaches the other's memory directly (P2P)
+// Between two GPUs: which of them works, and whether it reaches the other's memory directly (P2P)
 // or the driver takes the bytes through the host.
 enum class PeerWay { None, Write, Read, WriteThroughHost, ReadThroughHost };
 

@@ -76,7 +76,7 @@ std::vector<LadderRung> cpu_ladder_rungs(Device device, Precision precision) {
     one.best = std::string_view(rung.name) == kBestCpuRung;
     if (precision == Precision::F32 || bf16) continue;
     one.unfit = precision == Precision::TF32
-                    ? "only cards multiply in tf32; choose f32 or bf16 here"
+                    ? "only GPUs multiply in tf32; choose f32 or bf16 here"
                     : fmt::format("this rung computes in f32; {} is not available on it",
                                   to_string(precision));
   }
@@ -85,8 +85,8 @@ std::vector<LadderRung> cpu_ladder_rungs(Device device, Precision precision) {
 
 std::vector<LadderRung> ladder_rungs(DeviceContext& device, Precision precision,
                                      std::span<const std::int64_t> sizes) {
-  return device.card() == nullptr ? cpu_ladder_rungs(device.device(), precision)
-                                  : card_ladder_rungs(device, precision, sizes);
+  return device.gpu() == nullptr ? cpu_ladder_rungs(device.device(), precision)
+                                 : gpu_ladder_rungs(device, precision, sizes);
 }
 
 std::unique_ptr<DeviceLadder> make_cpu_ladder(DeviceContext& device, Precision precision) {
@@ -95,8 +95,8 @@ std::unique_ptr<DeviceLadder> make_cpu_ladder(DeviceContext& device, Precision p
 
 std::unique_ptr<DeviceLadder> make_ladder(Machine& machine, Device device, Precision precision) {
   DeviceContext& context = machine.at(device);
-  return context.card() == nullptr ? make_cpu_ladder(context, precision)
-                                   : make_card_ladder(machine, context, precision);
+  return context.gpu() == nullptr ? make_cpu_ladder(context, precision)
+                                  : make_gpu_ladder(machine, context, precision);
 }
 
 }  // namespace lab

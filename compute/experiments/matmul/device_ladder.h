@@ -23,8 +23,8 @@ struct LadderRung {
 
 // In ladder order, libraries last.
 std::vector<LadderRung> cpu_ladder_rungs(Device device, Precision precision);
-std::vector<LadderRung> card_ladder_rungs(DeviceContext& device, Precision precision,
-                                          std::span<const std::int64_t> sizes);
+std::vector<LadderRung> gpu_ladder_rungs(DeviceContext& device, Precision precision,
+                                         std::span<const std::int64_t> sizes);
 std::vector<LadderRung> ladder_rungs(DeviceContext& device, Precision precision,
                                      std::span<const std::int64_t> sizes = {});
 
@@ -37,7 +37,7 @@ class DeviceLadder {
 
   // What a person should know about this precision here; empty: nothing.
   virtual std::string remark() const = 0;
-  // Of one thread and of all, or of the whole card: shares refer to the last. Empty where the
+  // Of one thread and of all, or of the whole GPU: shares refer to the last. Empty where the
   // device has no instructions for the precision.
   virtual std::vector<PeakSample> peaks(const MeasureOptions& options) = 0;
   // Measured once for a device, then remembered.
@@ -50,9 +50,9 @@ class DeviceLadder {
 
 // Of a CPU device: the calling thread is bound to the device's threads while the ladder lives.
 std::unique_ptr<DeviceLadder> make_cpu_ladder(DeviceContext& device, Precision precision);
-// Of a card; what its products must be is computed on cpu:0.
-std::unique_ptr<DeviceLadder> make_card_ladder(Machine& machine, DeviceContext& device,
-                                               Precision precision);
+// Of a GPU; what its products must be is computed on cpu:0.
+std::unique_ptr<DeviceLadder> make_gpu_ladder(Machine& machine, DeviceContext& device,
+                                              Precision precision);
 std::unique_ptr<DeviceLadder> make_ladder(Machine& machine, Device device, Precision precision);
 
 }  // namespace lab

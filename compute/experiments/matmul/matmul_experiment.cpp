@@ -42,8 +42,8 @@ void check_names(const std::vector<std::string>& kernels) {
 
 // "FMA f32", "tensor cores bf16".
 std::string name_of_units(const PeakSample& peak) {
-  const bool card = peak.threads == 0;
-  const char* units = card && peak.dtype != Precision::F32 ? "tensor cores" : "FMA";
+  const bool gpu = peak.threads == 0;
+  const char* units = gpu && peak.dtype != Precision::F32 ? "tensor cores" : "FMA";
   return fmt::format("{} {}", units, to_string(peak.dtype));
 }
 
@@ -75,7 +75,7 @@ class MatmulLadder final : public Experiment {
     }
   }
 
-  // What a card multiplies lies in main memory too, to be checked there.
+  // What a GPU multiplies lies in main memory too, to be checked there.
   void check_memory(Machine& machine, Device device) const {
     check_memory_of(machine.at(device));
     if (device.kind != DeviceKind::Cpu) check_memory_of(machine.at(cpu()));
@@ -132,7 +132,7 @@ class MatmulLadder final : public Experiment {
     for (const std::string& name : unknown) {
       if (name == "all" || name == "best") continue;
       ctx.emit(Skipped{fmt::format("{} on {}", name, to_string(device)),
-                       device.kind == DeviceKind::Cpu ? "this is a kernel of cards"
+                       device.kind == DeviceKind::Cpu ? "this is a kernel of GPUs"
                                                       : "this is a kernel of CPU devices"});
     }
     return names;

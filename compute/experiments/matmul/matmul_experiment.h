@@ -15,7 +15,7 @@ class DeviceContext;
 std::unique_ptr<Experiment> make_matmul_experiment(const StartMatmul& request);
 
 // Every name that --kernels takes beside "all" and "best", those of CPU devices first; also where
-// there is no card.
+// there is no GPU.
 std::vector<std::string> matmul_kernel_names();
 
 // The rungs of a device in ladder order, library rungs last, with what they say of f32 factors

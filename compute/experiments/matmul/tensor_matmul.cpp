@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "compute/core/error.h"
-#include "compute/experiments/matmul/card_rung.h"
+#include "compute/experiments/matmul/gpu_rung.h"
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
 #include "compute/machine/machine.h"
@@ -54,14 +54,14 @@ void multiply_on_cpu(const Tensor& a, const Tensor& b, Tensor& c) {
   bf16_gemm(args, &pool);
 }
 
-void multiply_on_card(const Tensor& a, const Tensor& b, Tensor& c) {
-  GpuDevice& card = *c.context().card();
+void multiply_on_gpu(const Tensor& a, const Tensor& b, Tensor& c) {
+  GpuDevice& gpu = *c.context().gpu();
   const Precision precision = a.dtype() == DType::F32 ? Precision::F32 : Precision::BF16;
   auto product = args_of<GpuProduct>(a, b);
   product.a = a.data();
   product.b = b.data();
   product.c = reinterpret_cast<float*>(c.data());
-  const GpuRung* rung = card_rung_for(card, precision, product);
+  const GpuRung* rung = gpu_rung_for(gpu, precision, product);
   if (rung == nullptr) {
     throw Error(Errc::Unsupported,
                 fmt::format("matmul: no kernel multiplies [{}] by [{}] in {} on {}; copy them to "
@@ -69,7 +69,7 @@ void multiply_on_card(const Tensor& a, const Tensor& b, Tensor& c) {
                             fmt::join(a.shape(), ","), fmt::join(b.shape(), ","),
                             to_string(precision), to_string(c.device())));
   }
-  card.matmul().run(*rung, product, card.main_stream());
+  gpu.matmul().run(*rung, product, gpu.main_stream());
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ void multiply_on_card(const Tensor& a, const Tensor& b, Tensor& c) {
 Tensor matmul(const Tensor& a, const Tensor& b) {
   check_factors(a, b);
   Tensor c(a.context(), {a.shape()[0], b.shape()[1]}, DType::F32, "product");
-  if (c.context().card() != nullptr) {
-    multiply_on_card(a, b, c);
+  if (c.context().gpu() != nullptr) {
+    multiply_on_gpu(a, b, c);
   } else {
     multiply_on_cpu(a, b, c);
   }

@@ -5,7 +5,7 @@
 namespace lab {
 
 // A [M,K] times B [K,N], both f32 or both bf16: C [M,N] in f32 on the same device, by the fastest
-// of our kernels there; f32 factors are multiplied in f32, never in tf32. On a card it is queued on
+// of our kernels there; f32 factors are multiplied in f32, never in tf32. On a GPU it is queued on
 // the main stream; what reads or copies C waits for it. Throws Error(DeviceMismatch) naming both
 // devices, Error(InvalidArgument) naming shapes or types, Error(Unsupported) where no kernel takes
 // the product, Error(OutOfMemory).

@@ -6,8 +6,8 @@
 
 #include "compute/core/error.h"
 #include "compute/core/units.h"
-#include "compute/experiments/transfers/card_cases.h"
-#include "compute/experiments/transfers/card_chase.h"
+#include "compute/experiments/transfers/gpu_cases.h"
+#include "compute/experiments/transfers/gpu_chase.h"
 
 namespace lab {
 namespace {
@@ -48,16 +48,16 @@ std::vector<Device> devices_of(const std::vector<Device>& asked, Machine& machin
   return distinct(asked);
 }
 
-bool for_cards_alone(TransferOp op) {
+bool for_gpus_alone(TransferOp op) {
   return op == TransferOp::Both || op == TransferOp::Pieces || op == TransferOp::Chase ||
          op == TransferOp::Overlap;
 }
 
-// What CPU devices can be asked for; the operations of cards are left to their own pairs, unless
+// What CPU devices can be asked for; the operations of GPUs are left to their own pairs, unless
 // nothing else is wanted.
 std::vector<TransferOp> cpu_ops(const StartTransfers& request) {
   std::vector<TransferOp> ops = distinct(request.ops);
-  ops.erase(std::remove_if(ops.begin(), ops.end(), for_cards_alone), ops.end());
+  ops.erase(std::remove_if(ops.begin(), ops.end(), for_gpus_alone), ops.end());
   return ops;
 }
 
@@ -79,7 +79,7 @@ void add_pair(TransferPlan& plan, const StartTransfers& request, Device from, De
   const std::vector<TransferOp> ops = cpu_ops(request);
   if (ops.empty()) {
     plan.skipped.push_back({pair_name(from, to) + ", " + names_of(distinct(request.ops)),
-                            "these need a card; choose one on one side"});
+                            "these need a GPU; choose one on one side"});
   }
   std::vector<TransferOp> left_out;
   for (const TransferOp op : ops) {
@@ -114,7 +114,7 @@ TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
   for (const Device from : devices_of(request.from, machine)) {
     for (const Device to : to_devices) {
       if (from.kind != DeviceKind::Cpu || to.kind != DeviceKind::Cpu) {
-        plan_card_pair(plan, request, machine.at(from), machine.at(to));
+        plan_gpu_pair(plan, request, machine.at(from), machine.at(to));
         continue;
       }
       const int threads = static_cast<int>(machine.at(to).info().cores.size());
@@ -123,7 +123,7 @@ TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
       for (const MemoryKind kind : memory) add_pair(plan, request, from, to, kind, threads);
     }
   }
-  skip_missing_cards(plan, request, machine);
+  skip_missing_gpus(plan, request, machine);
   return plan;
 }
 
@@ -154,7 +154,7 @@ std::string pair_name(Device from, Device to) {
 }
 
 std::string describe(const TransferSeries& series) {
-  if (series.mover != TransferMover::Threads) return describe_card_series(series);
+  if (series.mover != TransferMover::Threads) return describe_gpu_series(series);
   return fmt::format("{} {}, {}, {} thread{}", to_string(series.op),
                      pair_name(series.from, series.to), to_string(series.memory), series.threads,
                      series.threads == 1 ? "" : "s");

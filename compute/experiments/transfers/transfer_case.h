@@ -23,7 +23,7 @@ struct TransferSeries {
 struct TransferPlan {
   std::vector<TransferSeries> series;     // one-thread series before its all-threads twin
   std::vector<std::int64_t> sizes_bytes;  // of one array, ascending, each once
-  std::vector<Device> overlaps;           // cards whose copies are overlapped with a kernel
+  std::vector<Device> overlaps;           // GPUs whose copies are overlapped with a kernel
   std::vector<Skipped> skipped;           // what was asked for and cannot be done
 };
 

@@ -10,8 +10,8 @@
 
 #include "compute/core/error.h"
 #include "compute/core/units.h"
-#include "compute/experiments/transfers/card_payoff.h"
-#include "compute/experiments/transfers/card_sweep.h"
+#include "compute/experiments/transfers/gpu_payoff.h"
+#include "compute/experiments/transfers/gpu_sweep.h"
 #include "compute/experiments/transfers/transfer_case.h"
 #include "compute/experiments/transfers/transfer_fit.h"
 #include "compute/experiments/transfers/transfer_report.h"
@@ -59,13 +59,13 @@ class TransferSweep final : public Experiment {
       const std::vector<TransferPoint> points = run_series(ctx, series);
       measured.push_back({series, points});
       if (series.mover != TransferMover::Threads) {
-        if (const auto fit = fit_card_series(ctx.machine(), series, points)) ctx.emit(*fit);
+        if (const auto fit = fit_gpu_series(ctx.machine(), series, points)) ctx.emit(*fit);
         continue;
       }
       if (series.threads == 1) one_thread = points;
       emit_fit(ctx, series, points, one_thread);
     }
-    for (const Device card : plan_.overlaps) emit_overlap(ctx, card, plan_.sizes_bytes.back());
+    for (const Device gpu : plan_.overlaps) emit_overlap(ctx, gpu, plan_.sizes_bytes.back());
     for (const TransferPayoff& payoff : payoffs(measured)) ctx.emit(payoff);
     ctx.progress(1, "done");
   }
@@ -94,7 +94,7 @@ class TransferSweep final : public Experiment {
                                          std::int64_t bytes) {
     try {
       if (series.mover != TransferMover::Threads) {
-        return measure_card_case(ctx, series, bytes, request_.budget_s);
+        return measure_gpu_case(ctx, series, bytes, request_.budget_s);
       }
       TransferRun run(ctx.machine(), series, bytes, ctx.stop_token());
       prove_right(ctx, run, series, bytes);
@@ -150,7 +150,7 @@ class TransferSweep final : public Experiment {
   void run_live(RunContext& ctx, const TransferSeries& series) {
     const std::int64_t bytes = plan_.sizes_bytes.front();
     if (series.mover != TransferMover::Threads) {
-      return repeat_card_case(ctx, series, bytes, kLiveSample_s);
+      return repeat_gpu_case(ctx, series, bytes, kLiveSample_s);
     }
     TransferRun run(ctx.machine(), series, bytes, ctx.stop_token());
     prove_right(ctx, run, series, bytes);

@@ -1,5 +1,5 @@
 #pragma once
-// From what was measured to what is reported of it, the same for threads and for cards.
+// From what was measured to what is reported of it, the same for threads and for GPUs.
 #include <cstdint>
 #include <string>
 

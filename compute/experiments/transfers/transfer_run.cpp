@@ -136,7 +136,7 @@ void TransferRun::operate() {
                        stores_);
       });
       break;
-    default: break;  // a card's; no plan gives them to threads
+    default: break;  // a GPU's; no plan gives them to threads
   }
 }
 

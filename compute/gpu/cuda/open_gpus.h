@@ -1,5 +1,5 @@
 #pragma once
-// The cards of this machine. Both builds, with and without CUDA, answer.
+// The GPUs of this machine. Both builds, with and without CUDA, answer.
 #include "compute/gpu/gpu_backend.h"
 
 namespace lab {

@@ -1,6 +1,6 @@
 # nvcc and what it compiles for. Included by the project's own list, as enable_language asks.
 
-# The compute capabilities of the cards in this machine as architectures, "90a;120a"; empty where
+# The compute capabilities of the GPUs in this machine as architectures, "90a;120a"; empty where
 # there is none. From 9.0 on each has instructions of its own, under the letter a.
 function(lab_local_cuda_architectures result)
   set(${result} "" PARENT_SCOPE)

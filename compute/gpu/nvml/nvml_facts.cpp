@@ -13,9 +13,9 @@ namespace {
 
 // The mode in force; the one after a restart, which NVML tells too, is not asked for.
 template <typename F>
-Maybe<bool> mode(const F& function, Handle card) {
+Maybe<bool> mode(const F& function, Handle gpu) {
   unsigned current = 0, pending = 0;
-  const int code = function(card, &current, &pending);
+  const int code = function(gpu, &current, &pending);
   if (code != kSuccess) return Maybe<bool>::missing(function.reason(code));
   return current != 0;
 }
@@ -29,16 +29,16 @@ Maybe<std::string> text(const F& function, In... in) {
   return std::string(buffer.data());
 }
 
-void add_processors(const Functions& nvml, Handle card, GpuFacts& facts) {
+void add_processors(const Functions& nvml, Handle gpu, GpuFacts& facts) {
   int major = 0, minor = 0;
-  const int code = nvml.compute_capability(card, &major, &minor);
+  const int code = nvml.compute_capability(gpu, &major, &minor);
   const bool capability = code == kSuccess;
   facts.compute_capability =
       capability ? Maybe<std::string>(fmt::format("{}.{}", major, minor))
                  : Maybe<std::string>::missing(nvml.compute_capability.reason(code));
-  facts.cuda_cores = whole(value_of<unsigned>(nvml.cores, card));
-  // The attributes are told of slices of a card (MIG) only, so for a whole one they are derived.
-  const auto attributes = value_of<Attributes>(nvml.attributes, card);
+  facts.cuda_cores = whole(value_of<unsigned>(nvml.cores, gpu));
+  // The attributes are told of slices of a GPU (MIG) only, so for a whole one they are derived.
+  const auto attributes = value_of<Attributes>(nvml.attributes, gpu);
   const int per_sm = capability ? cores_per_sm(major, minor) : 0;
   if (attributes && attributes->multiprocessors > 0) {
     facts.sms = static_cast<int>(attributes->multiprocessors);
@@ -51,72 +51,72 @@ void add_processors(const Functions& nvml, Handle card, GpuFacts& facts) {
   }
 }
 
-Maybe<PowerLimits> power_limits(const Functions& nvml, Handle card) {
-  const auto usual = value_of<unsigned>(nvml.default_power_limit, card);
+Maybe<PowerLimits> power_limits(const Functions& nvml, Handle gpu) {
+  const auto usual = value_of<unsigned>(nvml.default_power_limit, gpu);
   if (!usual) return Maybe<PowerLimits>::missing(usual.reason());
   unsigned least = 0, most = 0;
-  const int code = nvml.power_limit_range(card, &least, &most);
+  const int code = nvml.power_limit_range(gpu, &least, &most);
   if (code != kSuccess) return Maybe<PowerLimits>::missing(nvml.power_limit_range.reason(code));
   return PowerLimits{*usual / 1e3, least / 1e3, most / 1e3};
 }
 
-Maybe<NvLinks> nvlinks(const Functions& nvml, Handle card) {
+Maybe<NvLinks> nvlinks(const Functions& nvml, Handle gpu) {
   NvLinks all;
   for (unsigned link = 0; link < kMostNvLinks; ++link) {
     unsigned active = 0, version = 0;
-    const int code = nvml.nvlink_state(card, link, &active);
+    const int code = nvml.nvlink_state(gpu, link, &active);
     if (code != kSuccess && link == 0) {
       return Maybe<NvLinks>::missing(code == kInvalidArgument || code == kNotSupported
-                                         ? "the card has no NVLink"
+                                         ? "the GPU has no NVLink"
                                          : nvml.nvlink_state.reason(code));
     }
     if (code != kSuccess) break;
     ++all.links;
     if (active != 0) ++all.active;
-    if (all.version.empty() && nvml.nvlink_version(card, link, &version) == kSuccess) {
+    if (all.version.empty() && nvml.nvlink_version(gpu, link, &version) == kSuccess) {
       all.version = nvlink_version(version);
     }
   }
   return all;
 }
 
-Maybe<PeerAccess> access(const Functions& nvml, Handle card, Handle other, unsigned what) {
-  const auto status = value_of<unsigned>(nvml.p2p_status, card, other, what);
+Maybe<PeerAccess> access(const Functions& nvml, Handle gpu, Handle other, unsigned what) {
+  const auto status = value_of<unsigned>(nvml.p2p_status, gpu, other, what);
   if (!status) return Maybe<PeerAccess>::missing(status.reason());
   return peer_access(*status);
 }
 
 }  // namespace
 
-Maybe<std::string> read_bus_id(const Functions& nvml, Handle card) {
-  const auto pci = value_of<PciInfo>(nvml.pci_info, card);
+Maybe<std::string> read_bus_id(const Functions& nvml, Handle gpu) {
+  const auto pci = value_of<PciInfo>(nvml.pci_info, gpu);
   if (!pci) return Maybe<std::string>::missing(pci.reason());
   return fmt::format("{:04x}:{:02x}:{:02x}.0", pci->domain, pci->bus, pci->device);
 }
 
-GpuFacts read_facts(const Functions& nvml, Handle card) {
+GpuFacts read_facts(const Functions& nvml, Handle gpu) {
   GpuFacts facts;
-  facts.name = text(nvml.name, card).value_or("NVIDIA GPU");
-  facts.architecture = named(value_of<unsigned>(nvml.architecture, card), architecture_name);
-  add_processors(nvml, card, facts);
-  const auto memory = value_of<MemoryV1>(nvml.memory_v1, card);
+  facts.name = text(nvml.name, gpu).value_or("NVIDIA GPU");
+  facts.architecture = named(value_of<unsigned>(nvml.architecture, gpu), architecture_name);
+  add_processors(nvml, gpu, facts);
+  const auto memory = value_of<MemoryV1>(nvml.memory_v1, gpu);
   facts.memory_total_bytes = memory ? Maybe<std::int64_t>(static_cast<std::int64_t>(memory->total))
                                     : Maybe<std::int64_t>::missing(memory.reason());
-  facts.memory_bus_bits = whole(value_of<unsigned>(nvml.memory_bus_width, card));
-  facts.sm_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, card, kClockSm));
-  facts.graphics_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, card, kClockGraphics));
-  facts.memory_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, card, kClockMemory));
-  facts.video_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, card, kClockVideo));
-  facts.power_limits = power_limits(nvml, card);
-  facts.slowdown_c = real(value_of<unsigned>(nvml.temperature_threshold, card, kThresholdSlowdown));
-  facts.pcie_best = pcie_link(value_of<unsigned>(nvml.max_pcie_generation, card),
-                              value_of<unsigned>(nvml.max_pcie_width, card));
-  facts.nvlinks = nvlinks(nvml, card);
-  facts.ecc = mode(nvml.ecc_mode, card);
-  facts.mig = mode(nvml.mig_mode, card);
-  facts.uuid = text(nvml.uuid, card);
-  facts.serial = text(nvml.serial, card);
-  facts.vbios_version = text(nvml.vbios_version, card);
+  facts.memory_bus_bits = whole(value_of<unsigned>(nvml.memory_bus_width, gpu));
+  facts.sm_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, gpu, kClockSm));
+  facts.graphics_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, gpu, kClockGraphics));
+  facts.memory_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, gpu, kClockMemory));
+  facts.video_clock_max_mhz = real(value_of<unsigned>(nvml.max_clock, gpu, kClockVideo));
+  facts.power_limits = power_limits(nvml, gpu);
+  facts.slowdown_c = real(value_of<unsigned>(nvml.temperature_threshold, gpu, kThresholdSlowdown));
+  facts.pcie_best = pcie_link(value_of<unsigned>(nvml.max_pcie_generation, gpu),
+                              value_of<unsigned>(nvml.max_pcie_width, gpu));
+  facts.nvlinks = nvlinks(nvml, gpu);
+  facts.ecc = mode(nvml.ecc_mode, gpu);
+  facts.mig = mode(nvml.mig_mode, gpu);
+  facts.uuid = text(nvml.uuid, gpu);
+  facts.serial = text(nvml.serial, gpu);
+  facts.vbios_version = text(nvml.vbios_version, gpu);
   facts.driver_version = text(nvml.driver_version);
   const auto cuda = value_of<int>(nvml.cuda_version);
   facts.cuda_version =
@@ -124,12 +124,12 @@ GpuFacts read_facts(const Functions& nvml, Handle card) {
   return facts;
 }
 
-GpuPeer read_peer(const Functions& nvml, Handle card, Handle other, std::string other_bus_id) {
+GpuPeer read_peer(const Functions& nvml, Handle gpu, Handle other, std::string other_bus_id) {
   GpuPeer peer;
   peer.pci_bus_id = std::move(other_bus_id);
-  peer.read = access(nvml, card, other, kPeerRead);
-  peer.write = access(nvml, card, other, kPeerWrite);
-  peer.nvlink = access(nvml, card, other, kPeerNvLink);
+  peer.read = access(nvml, gpu, other, kPeerRead);
+  peer.write = access(nvml, gpu, other, kPeerWrite);
+  peer.nvlink = access(nvml, gpu, other, kPeerNvLink);
   return peer;
 }
 

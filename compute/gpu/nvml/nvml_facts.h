@@ -1,5 +1,5 @@
 #pragma once
-// What NVML tells of a card once.
+// What NVML tells of a GPU once.
 #include <string>
 
 #include "compute/core/events/gpu_info.h"
@@ -7,13 +7,13 @@
 
 namespace lab::nvml {
 
-// The card's address as /sys names it, or why it is not known.
-Maybe<std::string> read_bus_id(const Functions& nvml, Handle card);
+// The GPU's address as /sys names it, or why it is not known.
+Maybe<std::string> read_bus_id(const Functions& nvml, Handle gpu);
 
 // Everything that does not move, apart from what only files tell (NUMA node, near cores) and the
 // peers.
-GpuFacts read_facts(const Functions& nvml, Handle card);
+GpuFacts read_facts(const Functions& nvml, Handle gpu);
 
-GpuPeer read_peer(const Functions& nvml, Handle card, Handle other, std::string other_bus_id);
+GpuPeer read_peer(const Functions& nvml, Handle gpu, Handle other, std::string other_bus_id);
 
 }  // namespace lab::nvml

@@ -116,7 +116,7 @@ struct Functions {
       library, {"nvmlDeviceGetGraphicsRunningProcesses"}};
 };
 
-// The library between nvmlInit and nvmlShutdown. Starting it initialises no card.
+// The library between nvmlInit and nvmlShutdown. Starting it initialises no GPU.
 class Session {
  public:
   // Never throws: failure() says why the library cannot be used.

@@ -25,7 +25,7 @@ int fill_list(std::vector<Element>& list, unsigned room, const Call& call) {
 
 Maybe<int> instance(unsigned number) {
   if (number != kNoInstance) return static_cast<int>(number);
-  return Maybe<int>::missing("only a process in a part of a divided card (MIG) has one");
+  return Maybe<int>::missing("only a process in a part of a divided GPU (MIG) has one");
 }
 
 void set_instances(GpuProcess& to, const ProcessV2& from) {
@@ -39,12 +39,12 @@ void set_instances(GpuProcess& to, const ProcessV1&) {
 }
 
 template <typename Process, typename F>
-Maybe<std::vector<GpuProcess>> list_processes(const F& function, Handle card) {
+Maybe<std::vector<GpuProcess>> list_processes(const F& function, Handle gpu) {
   constexpr unsigned kRoomForMore = 8;
   using Result = Maybe<std::vector<GpuProcess>>;
   std::vector<Process> told;
   const int code = fill_list(told, kRoomForMore, [&](unsigned* count, Process* list) {
-    return function(card, count, list);
+    return function(gpu, count, list);
   });
   if (code == kInsufficientSize) {
     return Result::missing("the list of processes grows faster than it can be read");
@@ -90,7 +90,7 @@ void set_loads(GpuProcess& to, const Maybe<double>& kernels, const Maybe<double>
 
 // The driver keeps samples of those processes alone that did something; their times are those of
 // the system's clock. Some drivers also hand out older samples than asked for.
-void read_loads(const Functions& nvml, Handle card, std::vector<GpuProcess>& processes) {
+void read_loads(const Functions& nvml, Handle gpu, std::vector<GpuProcess>& processes) {
   constexpr unsigned kRoom = 128;
   if (processes.empty()) return;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -98,7 +98,7 @@ void read_loads(const Functions& nvml, Handle card, std::vector<GpuProcess>& pro
       std::chrono::duration_cast<std::chrono::microseconds>(now - std::chrono::seconds(1)).count());
   std::vector<ProcessLoad> samples;
   const int code = fill_list(samples, kRoom, [&](unsigned* count, ProcessLoad* list) {
-    return nvml.process_utilization(card, list, count, since_us);
+    return nvml.process_utilization(gpu, list, count, since_us);
   });
   if (code != kSuccess && code != kNotFound) {
     const auto missing = Maybe<double>::missing(nvml.process_utilization.reason(code));
@@ -121,19 +121,18 @@ void read_loads(const Functions& nvml, Handle card, std::vector<GpuProcess>& pro
 
 }  // namespace
 
-Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle card) {
-  auto compute = nvml.compute_processes
-                     ? list_processes<ProcessV2>(nvml.compute_processes, card)
-                     : list_processes<ProcessV1>(nvml.compute_processes_v1, card);
+Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle gpu) {
+  auto compute = nvml.compute_processes ? list_processes<ProcessV2>(nvml.compute_processes, gpu)
+                                        : list_processes<ProcessV1>(nvml.compute_processes_v1, gpu);
   if (!compute) return compute;
   const auto graphics = nvml.graphics_processes
-                            ? list_processes<ProcessV2>(nvml.graphics_processes, card)
-                            : list_processes<ProcessV1>(nvml.graphics_processes_v1, card);
+                            ? list_processes<ProcessV2>(nvml.graphics_processes, gpu)
+                            : list_processes<ProcessV1>(nvml.graphics_processes_v1, gpu);
   std::vector<GpuProcess> all;
   merge(all, compute, &GpuProcess::computes);
   merge(all, graphics, &GpuProcess::draws);
-  merge(all, list_processes<ProcessV2>(nvml.shared_processes, card), &GpuProcess::shares);
-  read_loads(nvml, card, all);
+  merge(all, list_processes<ProcessV2>(nvml.shared_processes, gpu), &GpuProcess::shares);
+  read_loads(nvml, gpu, all);
   std::stable_sort(all.begin(), all.end(), [](const GpuProcess& a, const GpuProcess& b) {
     return a.memory_bytes.value_or(-1) > b.memory_bytes.value_or(-1);
   });

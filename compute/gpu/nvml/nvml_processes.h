@@ -1,5 +1,5 @@
 #pragma once
-// Who uses a card, as NVML tells it.
+// Who uses a GPU, as NVML tells it.
 #include <vector>
 
 #include "compute/core/events/gpu_info.h"
@@ -8,6 +8,6 @@
 namespace lab::nvml {
 
 // Each process once, those with the most memory first, without names; or why there is no list.
-Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle card);
+Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle gpu);
 
 }  // namespace lab::nvml

@@ -15,14 +15,14 @@ void set_memory(GpuTelemetry& to, unsigned long long total, unsigned long long u
 }
 
 // The second version keeps apart what the driver holds for itself, the first counts it as used.
-void read_memory(const Functions& nvml, Handle card, GpuTelemetry& to) {
+void read_memory(const Functions& nvml, Handle gpu, GpuTelemetry& to) {
   MemoryV2 v2{};
   v2.version = version_of<MemoryV2>(2);
-  if (nvml.memory_v2(card, &v2) == kSuccess) {
+  if (nvml.memory_v2(gpu, &v2) == kSuccess) {
     set_memory(to, v2.total, v2.used, v2.free);
     return;
   }
-  const auto v1 = value_of<MemoryV1>(nvml.memory_v1, card);
+  const auto v1 = value_of<MemoryV1>(nvml.memory_v1, gpu);
   if (v1) {
     set_memory(to, v1->total, v1->used, v1->free);
     return;
@@ -31,26 +31,26 @@ void read_memory(const Functions& nvml, Handle card, GpuTelemetry& to) {
   to.memory_total_bytes = to.memory_used_bytes = to.memory_free_bytes = missing;
 }
 
-Maybe<double> read_temperature(const Functions& nvml, Handle card) {
-  const auto old = value_of<unsigned>(nvml.temperature, card, kSensorGpu);
+Maybe<double> read_temperature(const Functions& nvml, Handle gpu) {
+  const auto old = value_of<unsigned>(nvml.temperature, gpu, kSensorGpu);
   if (old) return real(old);
   TemperatureV1 now{};
   now.version = version_of<TemperatureV1>(1);
   now.sensor = kSensorGpu;
-  if (nvml.temperature_v(card, &now) == kSuccess) return static_cast<double>(now.celsius);
+  if (nvml.temperature_v(gpu, &now) == kSuccess) return static_cast<double>(now.celsius);
   return real(old);
 }
 
-Maybe<int> read_performance_state(const Functions& nvml, Handle card) {
-  const auto state = value_of<unsigned>(nvml.performance_state, card);
+Maybe<int> read_performance_state(const Functions& nvml, Handle gpu) {
+  const auto state = value_of<unsigned>(nvml.performance_state, gpu);
   if (!state) return Maybe<int>::missing(state.reason());
   if (*state >= kPerformanceStateUnknown) return Maybe<int>::missing("the driver does not know");
   return static_cast<int>(*state);
 }
 
-Maybe<EccErrors> read_ecc_errors(const Functions& nvml, Handle card) {
+Maybe<EccErrors> read_ecc_errors(const Functions& nvml, Handle gpu) {
   const auto count = [&](unsigned kind) {
-    return value_of<unsigned long long>(nvml.ecc_errors, card, kind, kSinceDriverLoad);
+    return value_of<unsigned long long>(nvml.ecc_errors, gpu, kind, kSinceDriverLoad);
   };
   const auto corrected = count(kErrorCorrected), uncorrected = count(kErrorUncorrected);
   if (!corrected || !uncorrected) {
@@ -61,55 +61,55 @@ Maybe<EccErrors> read_ecc_errors(const Functions& nvml, Handle card) {
 
 // Video engines tell their load and the length of the sample, in this order.
 template <typename F>
-Maybe<double> read_engine(const F& function, Handle card) {
+Maybe<double> read_engine(const F& function, Handle gpu) {
   unsigned percent = 0, sample_us = 0;
-  const int code = function(card, &percent, &sample_us);
+  const int code = function(gpu, &percent, &sample_us);
   if (code != kSuccess) return Maybe<double>::missing(function.reason(code));
   return percent / 100.0;
 }
 
-Maybe<std::vector<std::string>> read_clock_limits(const Functions& nvml, Handle card) {
-  const auto bits = value_of<unsigned long long>(nvml.clock_reasons, card);
+Maybe<std::vector<std::string>> read_clock_limits(const Functions& nvml, Handle gpu) {
+  const auto bits = value_of<unsigned long long>(nvml.clock_reasons, gpu);
   if (!bits) return Maybe<std::vector<std::string>>::missing(bits.reason());
   return clock_limits(*bits);
 }
 
 }  // namespace
 
-void read_fast(const Functions& nvml, Handle card, GpuTelemetry& to) {
-  const auto used = value_of<Utilization>(nvml.utilization, card);
+void read_fast(const Functions& nvml, Handle gpu, GpuTelemetry& to) {
+  const auto used = value_of<Utilization>(nvml.utilization, gpu);
   to.utilisation = used ? Maybe<double>(used->gpu / 100.0) : Maybe<double>::missing(used.reason());
   to.memory_utilisation =
       used ? Maybe<double>(used->memory / 100.0) : Maybe<double>::missing(used.reason());
-  to.sm_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockSm));
-  to.memory_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockMemory));
-  read_memory(nvml, card, to);
-  to.power_w = real(value_of<unsigned>(nvml.power, card), 1e-3);
-  to.temperature_c = read_temperature(nvml, card);
+  to.sm_clock_mhz = real(value_of<unsigned>(nvml.clock, gpu, kClockSm));
+  to.memory_clock_mhz = real(value_of<unsigned>(nvml.clock, gpu, kClockMemory));
+  read_memory(nvml, gpu, to);
+  to.power_w = real(value_of<unsigned>(nvml.power, gpu), 1e-3);
+  to.temperature_c = read_temperature(nvml, gpu);
 }
 
-void read_slow(const Functions& nvml, Handle card, GpuTelemetry& to) {
-  to.graphics_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockGraphics));
-  to.video_clock_mhz = real(value_of<unsigned>(nvml.clock, card, kClockVideo));
-  to.encoder_utilisation = read_engine(nvml.encoder, card);
-  to.decoder_utilisation = read_engine(nvml.decoder, card);
-  to.power_limit_w = real(value_of<unsigned>(nvml.power_limit, card), 1e-3);
-  to.fan = real(value_of<unsigned>(nvml.fan, card), 1e-2);
-  to.performance_state = read_performance_state(nvml, card);
-  to.clock_limits = read_clock_limits(nvml, card);
-  to.pcie = pcie_link(value_of<unsigned>(nvml.pcie_generation, card),
-                      value_of<unsigned>(nvml.pcie_width, card));
-  to.persistence_mode = switched_on(value_of<unsigned>(nvml.persistence_mode, card));
-  to.compute_mode = named(value_of<unsigned>(nvml.compute_mode, card), compute_mode_name);
-  to.display_active = switched_on(value_of<unsigned>(nvml.display_active, card));
-  to.ecc_errors = read_ecc_errors(nvml, card);
-  to.processes = read_processes(nvml, card);
+void read_slow(const Functions& nvml, Handle gpu, GpuTelemetry& to) {
+  to.graphics_clock_mhz = real(value_of<unsigned>(nvml.clock, gpu, kClockGraphics));
+  to.video_clock_mhz = real(value_of<unsigned>(nvml.clock, gpu, kClockVideo));
+  to.encoder_utilisation = read_engine(nvml.encoder, gpu);
+  to.decoder_utilisation = read_engine(nvml.decoder, gpu);
+  to.power_limit_w = real(value_of<unsigned>(nvml.power_limit, gpu), 1e-3);
+  to.fan = real(value_of<unsigned>(nvml.fan, gpu), 1e-2);
+  to.performance_state = read_performance_state(nvml, gpu);
+  to.clock_limits = read_clock_limits(nvml, gpu);
+  to.pcie = pcie_link(value_of<unsigned>(nvml.pcie_generation, gpu),
+                      value_of<unsigned>(nvml.pcie_width, gpu));
+  to.persistence_mode = switched_on(value_of<unsigned>(nvml.persistence_mode, gpu));
+  to.compute_mode = named(value_of<unsigned>(nvml.compute_mode, gpu), compute_mode_name);
+  to.display_active = switched_on(value_of<unsigned>(nvml.display_active, gpu));
+  to.ecc_errors = read_ecc_errors(nvml, gpu);
+  to.processes = read_processes(nvml, gpu);
 }
 
-void read_throughput(const Functions& nvml, Handle card, GpuTelemetry& to) {
+void read_throughput(const Functions& nvml, Handle gpu, GpuTelemetry& to) {
   constexpr double kKilobyte = 1e3;
   const auto ask = [&](unsigned direction) {
-    return real(value_of<unsigned>(nvml.pcie_throughput, card, direction), kKilobyte);
+    return real(value_of<unsigned>(nvml.pcie_throughput, gpu, direction), kKilobyte);
   };
   to.pcie_received_bytes_per_s = ask(kPcieReceived);
   to.pcie_sent_bytes_per_s = ask(kPcieSent);

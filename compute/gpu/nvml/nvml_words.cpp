@@ -17,26 +17,26 @@ struct Word {
 
 constexpr std::array<Word, 20> kReasons = {{
     {kUninitialized, "NVML was shut down"},
-    {kNotSupported, "this card or its driver does not report it"},
+    {kNotSupported, "this GPU or its driver does not report it"},
     {kNoPermission, "the driver gives it to an administrator only"},
     {kNotFound, "the driver does not find it"},
-    {kInsufficientPower, "the card's power cables are not connected properly"},
+    {kInsufficientPower, "the GPU's power cables are not connected properly"},
     {kDriverNotLoaded, "the NVIDIA kernel driver is not loaded; load it (modprobe nvidia)"},
     {kTimeout, "the driver did not answer in time"},
-    {kIrqIssue, "the kernel has trouble with the card's interrupts"},
+    {kIrqIssue, "the kernel has trouble with the GPU's interrupts"},
     {kLibraryNotFound, "a library of the NVIDIA driver is missing; install the driver again"},
-    {kCorruptedInforom, "the card's own store of facts is damaged"},
-    {kGpuIsLost, "the card no longer answers (it fell off the bus); restart the machine"},
-    {kResetRequired, "the card must be reset before it answers (nvidia-smi --gpu-reset)"},
-    {kOperatingSystem, "the operating system does not let NVML reach the card"},
+    {kCorruptedInforom, "the GPU's own store of facts is damaged"},
+    {kGpuIsLost, "the GPU no longer answers (it fell off the bus); restart the machine"},
+    {kResetRequired, "the GPU must be reset before it answers (nvidia-smi --gpu-reset)"},
+    {kOperatingSystem, "the operating system does not let NVML reach the GPU"},
     {kVersionMismatch,
      "the NVIDIA library and the kernel driver are of different versions; restart the machine"},
-    {kInUse, "another program holds the card"},
+    {kInUse, "another program holds the GPU"},
     {kMemory, "NVML ran out of memory"},
     {kNoData, "the driver has no reading yet"},
     {kDeprecated, "the driver no longer reports it"},
     {kNotReady, "the driver is not ready yet"},
-    {kGpuNotFound, "the driver finds no card there"},
+    {kGpuNotFound, "the driver finds no GPU there"},
 }};
 
 struct ClockLimit {
@@ -50,7 +50,7 @@ constexpr std::array<ClockLimit, 9> kClockLimits = {{
     {0x08, "hardware slowdown for heat or power"},
     {0x20, "heat, slowed by the driver"},
     {0x04, "power limit"},
-    {0x10, "sync boost: it keeps pace with other cards"},
+    {0x10, "sync boost: it keeps pace with other GPUs"},
     {0x02, "clocks that somebody set"},
     {0x100, "clocks of the display"},
     {0x01, "idle: there is nothing to do"},
@@ -124,10 +124,10 @@ PeerAccess peer_access(unsigned status) {
   switch (status) {
     case 0: return {true, {}};
     case 1: return {false, "the machine's chipset does not support it"};
-    case 2: return {false, "one of the cards does not support it"};
-    case 3: return {false, "the cards hang on different I/O hubs that do not pass it on"};
+    case 2: return {false, "one of the GPUs does not support it"};
+    case 3: return {false, "the GPUs hang on different I/O hubs that do not pass it on"};
     case 4: return {false, "it is switched off by a setting of the driver"};
-    case 5: return {false, "this pair of cards does not support it"};
+    case 5: return {false, "this pair of GPUs does not support it"};
     default: return {false, "the driver does not know"};
   }
 }

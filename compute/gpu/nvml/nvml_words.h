@@ -8,7 +8,7 @@
 
 namespace lab::nvml {
 
-// Why a call of `function` brought no value: "this card or its driver does not report it".
+// Why a call of `function` brought no value: "this GPU or its driver does not report it".
 std::string reason_of(std::string_view function, int code);
 
 // "Hopper" for nvmlDeviceArchitecture_t 9; empty for one the lab does not know.

@@ -21,30 +21,30 @@ MakeTensor tensor_on(Device device) {
   return request;
 }
 
-TEST(NamesCard, LooksAtEveryListOfDevices) {
-  EXPECT_TRUE(names_card(transfers({cpu()}, {gpu(1)})));
-  EXPECT_TRUE(names_card(transfers({gpu()}, {cpu()})));
+TEST(NamesGpu, LooksAtEveryListOfDevices) {
+  EXPECT_TRUE(names_gpu(transfers({cpu()}, {gpu(1)})));
+  EXPECT_TRUE(names_gpu(transfers({gpu()}, {cpu()})));
   StartMatmul matmul;
   matmul.devices = {cpu(), gpu()};
-  EXPECT_TRUE(names_card(matmul));
+  EXPECT_TRUE(names_gpu(matmul));
   StartTraining training;
   training.devices = {gpu()};
-  EXPECT_TRUE(names_card(training));
+  EXPECT_TRUE(names_gpu(training));
   StartScaling scaling;
   scaling.training = training;
-  EXPECT_TRUE(names_card(scaling));
-  EXPECT_TRUE(names_card(tensor_on(gpu())));
-  EXPECT_TRUE(names_card(CopyTensor{1, gpu()}));
+  EXPECT_TRUE(names_gpu(scaling));
+  EXPECT_TRUE(names_gpu(tensor_on(gpu())));
+  EXPECT_TRUE(names_gpu(CopyTensor{1, gpu()}));
 }
 
-TEST(NamesCard, AllDevicesAreNoWishForACard) {
-  EXPECT_FALSE(names_card(StartTransfers{}));
-  EXPECT_FALSE(names_card(StartMatmul{}));
-  EXPECT_FALSE(names_card(StartTraining{}));
-  EXPECT_FALSE(names_card(MakeTensor{}));
-  EXPECT_FALSE(names_card(CopyTensor{1, cpu()}));
-  EXPECT_FALSE(names_card(AddTensors{1, 2}));
-  EXPECT_FALSE(names_card(FreeTensor{1}));
+TEST(NamesGpu, AllDevicesAreNoWishForAGpu) {
+  EXPECT_FALSE(names_gpu(StartTransfers{}));
+  EXPECT_FALSE(names_gpu(StartMatmul{}));
+  EXPECT_FALSE(names_gpu(StartTraining{}));
+  EXPECT_FALSE(names_gpu(MakeTensor{}));
+  EXPECT_FALSE(names_gpu(CopyTensor{1, cpu()}));
+  EXPECT_FALSE(names_gpu(AddTensors{1, 2}));
+  EXPECT_FALSE(names_gpu(FreeTensor{1}));
 }
 
 }  // namespace

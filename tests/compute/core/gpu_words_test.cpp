@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/support/gpu_cards.h"
+#include "tests/support/sample_gpus.h"
 
 namespace lab {
 namespace {
@@ -20,7 +20,7 @@ std::string value_of(const std::vector<GpuLine>& lines, const std::string& label
   return line->value ? *line->value : "N/A: " + line->value.reason();
 }
 
-TEST(GpuWords, FactsOfACard) {
+TEST(GpuWords, FactsOfAGpu) {
   const auto lines = describe_facts(gpu_facts());
   EXPECT_EQ(value_of(lines, "Multiprocessors"), "132 with 16896 cores");
   EXPECT_EQ(value_of(lines, "Memory bandwidth at most"), "4.92 TB/s over 6144 bits");
@@ -53,7 +53,7 @@ TEST(GpuWords, AReading) {
   EXPECT_EQ(value_of(lines, "Temperature"), "54 °C");
   EXPECT_EQ(value_of(lines, "Clocks held back by"), "power limit");
   EXPECT_EQ(value_of(lines, "ECC errors"), "3 corrected, 0 not");
-  EXPECT_EQ(value_of(lines, "Fan"), "N/A: this card or its driver does not report it");
+  EXPECT_EQ(value_of(lines, "Fan"), "N/A: this GPU or its driver does not report it");
   EXPECT_EQ(value_of(lines, "Graphics clock"), "1740 MHz of 1965 MHz");
   EXPECT_EQ(value_of(lines, "Memory clock"), "3201 MHz of 3201 MHz");
   EXPECT_EQ(value_of(lines, "Video clock"), "1545 MHz of 1830 MHz");
@@ -92,7 +92,7 @@ TEST(GpuWords, AProcessHasATypeAndAnInstance) {
   EXPECT_EQ(process_type(both), "C+G");
   EXPECT_EQ(process_instance(both).value_or(""), "GPU instance 1, compute instance 0");
   EXPECT_EQ(process_type(drawing), "G");
-  EXPECT_EQ(process_instance(drawing).reason(), "the card is not divided");
+  EXPECT_EQ(process_instance(drawing).reason(), "the GPU is not divided");
   GpuProcess undivided = both;
   undivided.draws = false;
   undivided.compute_instance = Maybe<int>::missing("whole");
@@ -102,13 +102,13 @@ TEST(GpuWords, AProcessHasATypeAndAnInstance) {
   EXPECT_EQ(process_type(undivided), "M+C");
 }
 
-TEST(GpuWords, WhyACardIsNotUsed) {
+TEST(GpuWords, WhyAGpuIsNotUsed) {
   MachineInfo machine;
-  EXPECT_NE(why_unused(machine, kGpuAddress).find("does not offer this card"), std::string::npos);
-  machine.absent.push_back({"NVIDIA GPU", "of all cards"});
-  EXPECT_EQ(why_unused(machine, kGpuAddress), "of all cards");
-  machine.absent.push_back({"NVIDIA H200", "of this card", kGpuAddress});
-  EXPECT_EQ(why_unused(machine, kGpuAddress), "of this card");
+  EXPECT_NE(why_unused(machine, kGpuAddress).find("does not offer this GPU"), std::string::npos);
+  machine.absent.push_back({"NVIDIA GPU", "of all GPUs"});
+  EXPECT_EQ(why_unused(machine, kGpuAddress), "of all GPUs");
+  machine.absent.push_back({"NVIDIA H200", "of this GPU", kGpuAddress});
+  EXPECT_EQ(why_unused(machine, kGpuAddress), "of this GPU");
   DeviceInfo used;
   used.device = gpu();
   used.pci_bus_id = kGpuAddress;
@@ -116,7 +116,7 @@ TEST(GpuWords, WhyACardIsNotUsed) {
   EXPECT_EQ(why_unused(machine, kGpuAddress), "");
 }
 
-TEST(GpuWords, AnAbsenceIsShownWithItsCard) {
+TEST(GpuWords, AnAbsenceIsShownWithItsGpu) {
   const AbsentDevice all{"NVIDIA GPU", "no driver"}, one{"NVIDIA H200", "old", kGpuAddress};
   EXPECT_FALSE(is_one_of(all, {}));
   EXPECT_TRUE(is_one_of(all, {kGpuAddress}));

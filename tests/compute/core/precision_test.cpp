@@ -32,7 +32,7 @@ TEST(RungInfo, TakesWhatItSaysOrAnything) {
 }
 
 TEST(Ceilings, SayWhoWorks) {
-  EXPECT_EQ(workers_text(0), "the whole card");
+  EXPECT_EQ(workers_text(0), "the whole GPU");
   EXPECT_EQ(workers_text(1), "1 thread");
   EXPECT_EQ(workers_text(2), "2 threads");
 }

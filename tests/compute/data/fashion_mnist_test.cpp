@@ -8,6 +8,7 @@
 #include "compute/data/fashion_files.h"
 #include "compute/data/fetch.h"
 #include "tests/compute/data/idx_bytes.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/variable.h"
 
@@ -123,8 +124,7 @@ TEST(DataDirs, StartWithTheChosenOne) {
 // The mean and deviation of the published set, of the training pixels / 255.
 TEST(RealFashionMnist, HasThePublishedMean) {
   const char* chosen = std::getenv("LAB_DATA_DIR");
-  const fs::path dir =
-      chosen != nullptr ? fs::path(chosen) : fs::path(LAB_SOURCE_DIR) / "../shared/data";
+  const fs::path dir = chosen != nullptr ? fs::path(chosen) : test::source_dir() / "../shared/data";
   if (!fs::exists(dir / "fashion-mnist") && !find_data_file(dir, kFashionFiles[0].name)) {
     GTEST_SKIP() << "no Fashion-MNIST in " << dir << "; set LAB_DATA_DIR";
   }

@@ -10,6 +10,7 @@
 #include "compute/data/fashion_files.h"
 #include "tests/compute/data/http_server.h"
 #include "tests/compute/data/idx_bytes.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/temp_dir.h"
 
 namespace lab {
@@ -20,8 +21,7 @@ namespace fs = std::filesystem;
 // Where the real files are, empty when there are none.
 fs::path real_files() {
   const char* chosen = std::getenv("LAB_DATA_DIR");
-  const fs::path dir =
-      chosen != nullptr ? fs::path(chosen) : fs::path(LAB_SOURCE_DIR) / "../shared/data";
+  const fs::path dir = chosen != nullptr ? fs::path(chosen) : test::source_dir() / "../shared/data";
   for (const fs::path& place : {dir, dir / "fashion-mnist"}) {
     if (fs::exists(place / "train-images-idx3-ubyte.gz")) return fs::canonical(place);
   }

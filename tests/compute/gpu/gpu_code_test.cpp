@@ -28,7 +28,7 @@ TEST(GpuCode, PtxServesWhatCameLater) {
   EXPECT_TRUE(has_gpu_code("75", 9, 0)) << "without a kind it is both";
 }
 
-TEST(GpuCode, LettersKeepCodeToTheirCards) {
+TEST(GpuCode, LettersKeepCodeToTheirGpus) {
   for (const char* architecture : {"90a", "90a-real", "90a-virtual"}) {
     EXPECT_TRUE(has_gpu_code(architecture, 9, 0)) << architecture;
     EXPECT_FALSE(has_gpu_code(architecture, 10, 0)) << architecture;
@@ -48,7 +48,7 @@ TEST(GpuCode, TheSentenceNamesTheWayOut) {
             "this build has no code for compute capability 8.6; build it with "
             "-DLAB_CUDA_ARCHITECTURES=86");
   EXPECT_EQ(no_gpu_code(7, 5),
-            "the lab's kernels need compute capability 8.0 or later; the card has 7.5");
+            "the lab's kernels need compute capability 8.0 or later; the GPU has 7.5");
 }
 
 }  // namespace

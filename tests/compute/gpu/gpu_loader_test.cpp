@@ -57,7 +57,7 @@ TEST(GpuLoader, WhatTheLibrarySays) {
   const GpuOffer offer = load({"/nowhere/a.so", LAB_FAKE_SAME});
   EXPECT_FALSE(offer.backend);
   EXPECT_TRUE(offer.driver_answered);
-  EXPECT_EQ(offer.reason, "this stand-in has no cards");
+  EXPECT_EQ(offer.reason, "this stand-in has no GPUs");
 }
 
 }  // namespace

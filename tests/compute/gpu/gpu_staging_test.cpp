@@ -25,42 +25,42 @@ std::vector<std::byte> numbered(std::int64_t bytes, int first) {
   return values;
 }
 
-void round_trip(GpuDevice& card, GpuStaging& staging, std::int64_t bytes, int first) {
-  std::byte* there = card.allocate(bytes, card.main_stream());
+void round_trip(GpuDevice& gpu, GpuStaging& staging, std::int64_t bytes, int first) {
+  std::byte* there = gpu.allocate(bytes, gpu.main_stream());
   const std::vector<std::byte> sent = numbered(bytes, first);
   std::vector<std::byte> back(sent.size());
-  staging.to_card(there, sent.data(), bytes, move_bytes);
-  staging.from_card(back.data(), there, bytes, move_bytes);
+  staging.to_gpu(there, sent.data(), bytes, move_bytes);
+  staging.from_gpu(back.data(), there, bytes, move_bytes);
   EXPECT_EQ(back, sent);
-  card.release(there, card.main_stream());
+  gpu.release(there, gpu.main_stream());
 }
 
 TEST(GpuStaging, AnySizeArrives) {
-  test::FakeCard card(0, 64 * kMiB);
-  GpuStaging staging(card);
+  test::FakeGpu gpu(0, 64 * kMiB);
+  GpuStaging staging(gpu);
   for (const std::int64_t bytes :
        {std::int64_t{1}, 4 * kMiB - 1, 4 * kMiB, 4 * kMiB + 1, 8 * kMiB, 13 * kMiB + 3}) {
     SCOPED_TRACE(bytes);
-    round_trip(card, staging, bytes, 3);
+    round_trip(gpu, staging, bytes, 3);
   }
 }
 
 TEST(GpuStaging, SeveralThreadsTakeTurns) {
-  test::FakeCard card(0, 64 * kMiB);
-  GpuStaging staging(card);
+  test::FakeGpu gpu(0, 64 * kMiB);
+  GpuStaging staging(gpu);
   std::vector<std::jthread> threads;
   threads.reserve(3);
   for (int t = 0; t < 3; ++t) {
-    threads.emplace_back([&, t] { round_trip(card, staging, 5 * kMiB, t); });
+    threads.emplace_back([&, t] { round_trip(gpu, staging, 5 * kMiB, t); });
   }
 }
 
-TEST(GpuStaging, ALostCardIsNoLackOfPinnedMemory) {
-  test::FakeCard card(0, kMiB);
-  GpuStaging staging(card);
-  card.faults.loses = "allocate_pinned";
+TEST(GpuStaging, ALostGpuIsNoLackOfPinnedMemory) {
+  test::FakeGpu gpu(0, kMiB);
+  GpuStaging staging(gpu);
+  gpu.faults.loses = "allocate_pinned";
   std::byte byte{};
-  test::message_of([&] { staging.to_card(&byte, &byte, 1, move_bytes); }, Errc::DeviceLost);
+  test::message_of([&] { staging.to_gpu(&byte, &byte, 1, move_bytes); }, Errc::DeviceLost);
 }
 
 }  // namespace

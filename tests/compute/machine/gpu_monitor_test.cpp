@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "compute/core/units.h"
-#include "compute/machine/nvidia_cards.h"
+#include "compute/machine/nvidia_gpus.h"
 #include "compute/machine/poll_budget.h"
 #include "compute/machine/telemetry.h"
 #include "tests/compute/machine/fake_root.h"
@@ -24,7 +24,7 @@ void set_power(FakeRoot& root, const std::string& address, const std::string& st
   root.file("sys/bus/pci/devices/" + address + "/power/runtime_status", status + "\n");
 }
 
-void add_card(FakeRoot& root, const std::string& address, const std::string& status) {
+void add_gpu(FakeRoot& root, const std::string& address, const std::string& status) {
   const std::string folder = "sys/bus/pci/devices/" + address;
   root.file(folder + "/vendor", "0x10de\n")
       .file(folder + "/class", "0x030200\n")
@@ -46,7 +46,7 @@ struct Watch {
   GpuMonitor monitor;
 };
 
-TEST(NvidiaCards, AddressesAreSpeltAsInSys) {
+TEST(NvidiaGpus, AddressesAreSpeltAsInSys) {
   EXPECT_EQ(pci_address("00000000:3B:00.0"), "0000:3b:00.0");
   EXPECT_EQ(pci_address("0000:3b:00.0"), "0000:3b:00.0");
   EXPECT_EQ(pci_address("00010000:01:00.0"), "10000:01:00.0");
@@ -66,7 +66,7 @@ TEST(PollBudget, KeepsToItsShareOfACore) {
 
 TEST(GpuMonitor, JoinsWhatFilesAndNvmlTell) {
   FakeRoot root;
-  add_card(root, kFirst, "active");
+  add_gpu(root, kFirst, "active");
   root.file("proc/4242/comm", "pyth\x1bon3\n");
   const FakeNvml fake("h200");
   Watch watch(root, fake);
@@ -87,7 +87,7 @@ TEST(GpuMonitor, JoinsWhatFilesAndNvmlTell) {
   EXPECT_EQ(watch.monitor.facts_version(), 1);
 }
 
-TEST(GpuMonitor, ACardThatFilesDoNotShowIsFoundByNvml) {
+TEST(GpuMonitor, AGpuThatFilesDoNotShowIsFoundByNvml) {
   const FakeRoot root;
   const FakeNvml fake("pair");
   Watch watch(root, fake);
@@ -99,9 +99,9 @@ TEST(GpuMonitor, ACardThatFilesDoNotShowIsFoundByNvml) {
   EXPECT_EQ(watch.monitor.facts()[0].peers[0].pci_bus_id, kSecond);
 }
 
-TEST(GpuMonitor, ASleepingCardIsLeftInPeace) {
+TEST(GpuMonitor, ASleepingGpuIsLeftInPeace) {
   FakeRoot root;
-  add_card(root, kFirst, "suspended");
+  add_gpu(root, kFirst, "suspended");
   const FakeNvml fake("h200");
   const int calls = fake.calls(), opened = fake.open();
   Watch watch(root, fake);
@@ -118,9 +118,9 @@ TEST(GpuMonitor, ASleepingCardIsLeftInPeace) {
   EXPECT_EQ(watch.monitor.facts()[0].name, "NVIDIA GPU (PCI 10de:2335 at 0000:01:00.0)");
 }
 
-TEST(GpuMonitor, ACardThatWakesIsReadAndOneThatFallsAsleepIsNot) {
+TEST(GpuMonitor, AGpuThatWakesIsReadAndOneThatFallsAsleepIsNot) {
   FakeRoot root;
-  add_card(root, kFirst, "suspended");
+  add_gpu(root, kFirst, "suspended");
   const FakeNvml fake("h200");
   Watch watch(root, fake);
   watch.after(1);
@@ -146,8 +146,8 @@ TEST(GpuMonitor, ACardThatWakesIsReadAndOneThatFallsAsleepIsNot) {
 
 TEST(GpuMonitor, OneSleepsWhileTheOtherIsRead) {
   FakeRoot root;
-  add_card(root, kFirst, "active");
-  add_card(root, kSecond, "suspended");
+  add_gpu(root, kFirst, "active");
+  add_gpu(root, kSecond, "suspended");
   const FakeNvml fake("pair");
   const int calls = fake.calls(1);
   Watch watch(root, fake);
@@ -166,7 +166,7 @@ TEST(GpuMonitor, OneSleepsWhileTheOtherIsRead) {
 
 TEST(GpuMonitor, WithoutNvmlEveryFieldHasTheReason) {
   FakeRoot root;
-  add_card(root, kFirst, "active");
+  add_gpu(root, kFirst, "active");
   root.file("proc/driver/nvidia/gpus/" + kFirst + "/information", "Model: NVIDIA H200\n");
   const FakeNvml mismatch("mismatch");
   Watch watch(root, mismatch);
@@ -190,21 +190,21 @@ TEST(GpuMonitor, WithoutNvmlEveryFieldHasTheReason) {
   EXPECT_TRUE(nothing.facts().empty());
 }
 
-TEST(GpuMonitor, ACardThatNvmlKeepsBackSaysSo) {
+TEST(GpuMonitor, AGpuThatNvmlKeepsBackSaysSo) {
   FakeRoot root;
-  add_card(root, kFirst, "active");
-  add_card(root, "0000:c1:00.0", "active");
+  add_gpu(root, kFirst, "active");
+  add_gpu(root, "0000:c1:00.0", "active");
   const FakeNvml fake("h200");
   Watch watch(root, fake);
   const auto readings = watch.after(1);
   ASSERT_EQ(readings.size(), 2U);
   EXPECT_TRUE(readings[0].utilisation);
-  EXPECT_NE(readings[1].utilisation.reason().find("does not offer this card"), std::string::npos);
+  EXPECT_NE(readings[1].utilisation.reason().find("does not offer this GPU"), std::string::npos);
 }
 
 TEST(GpuMonitor, SlowFieldsAreReadOnceASecondAndFastOnesAtMostTenTimes) {
   FakeRoot root;
-  add_card(root, kFirst, "active");
+  add_gpu(root, kFirst, "active");
   const FakeNvml fake("h200");
   Watch watch(root, fake);
   EXPECT_DOUBLE_EQ(watch.after(1)[0].t_s, 1);
@@ -219,7 +219,7 @@ TEST(GpuMonitor, SlowFieldsAreReadOnceASecondAndFastOnesAtMostTenTimes) {
   EXPECT_GT(both, fast);
 }
 
-TEST(GpuMonitor, ThroughputIsReadOfEachCardFirstThenOfOneEachFiveSeconds) {
+TEST(GpuMonitor, ThroughputIsReadOfEachGpuFirstThenOfOneEachFiveSeconds) {
   const FakeRoot root;
   const FakeNvml fake("pair");
   Watch watch(root, fake);
@@ -233,16 +233,16 @@ TEST(GpuMonitor, ThroughputIsReadOfEachCardFirstThenOfOneEachFiveSeconds) {
     return fake.calls(0) + fake.calls(1) - before;
   };
   const int without = calls_of_both(3);
-  EXPECT_EQ(calls_of_both(60), without + 2) << "two values of one card";
+  EXPECT_EQ(calls_of_both(60), without + 2) << "two values of one GPU";
   EXPECT_EQ(calls_of_both(3), without);
   const int first = fake.calls(0), second = fake.calls(1);
   watch.after(60);
-  EXPECT_EQ(fake.calls(1) - second, fake.calls(0) - first + 2) << "the other card's turn";
+  EXPECT_EQ(fake.calls(1) - second, fake.calls(0) - first + 2) << "the other GPU's turn";
 }
 
 TEST(GpuMonitor, SeveralMayReadOneLibraryAtOnce) {
   FakeRoot root;
-  add_card(root, kFirst, "active");
+  add_gpu(root, kFirst, "active");
   const FakeNvml fake("h200");
   const int opened = fake.open();
   const auto look = [&] {
@@ -253,9 +253,9 @@ TEST(GpuMonitor, SeveralMayReadOneLibraryAtOnce) {
   EXPECT_EQ(fake.open(), opened);
 }
 
-TEST(Telemetry, CarriesTheCardsAndTheirFactsOnce) {
+TEST(Telemetry, CarriesTheGpusAndTheirFactsOnce) {
   FakeRoot root;
-  add_card(root, kFirst, "active");
+  add_gpu(root, kFirst, "active");
   const FakeNvml fake("h200");
   Machine machine;
   TelemetryReader reader(machine, {.root = root.path(), .library = fake.path()});

@@ -1,4 +1,4 @@
-// What looking at the cards costs: under 0.5 % of a core, however slow the driver is.
+// What looking at the GPUs costs: under 0.5 % of a core, however slow the driver is.
 #include <gtest/gtest.h>
 #include <time.h>
 
@@ -22,7 +22,7 @@ double thread_cpu_s() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// A monitor of two cards on a clock that goes on only between its readings.
+// A monitor of two GPUs on a clock that goes on only between its readings.
 struct Polling {
   FakeRoot root;
   FakeNvml fake{"pair"};
@@ -58,14 +58,14 @@ struct Polling {
   }
 };
 
-TEST(GpuPolling, TwoCardsTenTimesASecondCostLittle) {
+TEST(GpuPolling, TwoGpusTenTimesASecondCostLittle) {
   Polling two;
   two.poll(60, 0.1);
   EXPECT_LT(two.share_of_core, 0.005);
   EXPECT_GT(two.readings, 100) << "a quick driver is asked often";
 }
 
-// 20 ms of processor time a call: 0.24 s for a quick reading of two cards.
+// 20 ms of processor time a call: 0.24 s for a quick reading of two GPUs.
 TEST(GpuPolling, ADriverThatComputesLongIsAskedRarely) {
   Polling two;
   two.fake.slow(20000, true);

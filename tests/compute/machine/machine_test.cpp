@@ -70,7 +70,7 @@ TEST(Machine, TheChaptersFunctions) {
   EXPECT_FALSE(machine.has(gpu(0)));
 }
 
-TEST(Machine, CardsOfTheBackEndAreDevices) {
+TEST(Machine, GpusOfTheBackEndAreDevices) {
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
   Machine machine({.cpu_devices = 2, .open_gpus = test::offer_of(fake)});
   EXPECT_EQ(machine.num_cpus(), 2);
@@ -81,12 +81,12 @@ TEST(Machine, CardsOfTheBackEndAreDevices) {
   EXPECT_EQ(machine.try_all_gpus(), (std::vector<Device>{gpu(0), gpu(1)}));
   EXPECT_TRUE(machine.info().absent.empty());
   EXPECT_EQ(machine.at(cpu(1)).device(), cpu(1));
-  EXPECT_EQ(machine.at(cpu(1)).card(), nullptr);
-  DeviceContext& card = machine.at(gpu(1));
-  EXPECT_EQ(card.card(), &fake->card(1));
-  EXPECT_EQ(card.memory().limit_bytes(), kGiB);
-  const DeviceInfo& info = card.info();
-  EXPECT_EQ(info.name, "Fake Card");
+  EXPECT_EQ(machine.at(cpu(1)).gpu(), nullptr);
+  DeviceContext& context = machine.at(gpu(1));
+  EXPECT_EQ(context.gpu(), &fake->gpu(1));
+  EXPECT_EQ(context.memory().limit_bytes(), kGiB);
+  const DeviceInfo& info = context.info();
+  EXPECT_EQ(info.name, "Fake GPU");
   EXPECT_EQ(info.pci_bus_id, "0000:02:00.0");
   EXPECT_EQ(info.memory_total_bytes, kGiB);
   EXPECT_EQ(info.clock_max_mhz.value_or(0), 1980);
@@ -95,51 +95,52 @@ TEST(Machine, CardsOfTheBackEndAreDevices) {
             "cuda:2 cannot be used: this machine has 2 usable NVIDIA GPUs; use cuda:0 to cuda:1");
 }
 
-TEST(Machine, CardsThatTheBackEndRefusesAreAbsent) {
+TEST(Machine, GpusThatTheBackEndRefusesAreAbsent) {
   const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
-  const RefusedCard refused = test::refused_card("0000:81:00.0", "it has no code for it");
+  const RefusedGpu refused = test::refused_gpu("0000:81:00.0", "it has no code for it");
   Machine machine({.open_gpus = [&] { return GpuOffer{fake, "", true, {refused}}; }});
   EXPECT_EQ(machine.num_gpus(), 1);
   ASSERT_EQ(machine.info().absent.size(), 1U);
-  EXPECT_EQ(machine.info().absent[0].what, "Old Card");
+  EXPECT_EQ(machine.info().absent[0].what, "Old GPU");
   EXPECT_EQ(machine.info().absent[0].reason, "it has no code for it");
   EXPECT_EQ(machine.info().absent[0].pci_bus_id, "0000:81:00.0");
   EXPECT_FALSE(machine.info().absent[0].waits_for_wish);
   EXPECT_EQ(message_of(machine, gpu(1)),
-            "cuda:1 cannot be used: this machine has 1 usable NVIDIA GPU (Old Card is not: it has "
+            "cuda:1 cannot be used: this machine has 1 usable NVIDIA GPU (Old GPU is not: it has "
             "no code for it); use cuda:0");
 }
 
-TEST(Machine, WithoutABackEndTheRefusedCardsAreTheReason) {
-  const RefusedCard refused = test::refused_card("0000:81:00.0", "it has no code for it");
+TEST(Machine, WithoutABackEndTheRefusedGpusAreTheReason) {
+  const RefusedGpu refused = test::refused_gpu("0000:81:00.0", "it has no code for it");
   Machine machine({.open_gpus = [&] { return GpuOffer{nullptr, "", true, {refused}}; }});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 1U);
   EXPECT_EQ(message_of(machine, gpu()),
-            "cuda:0 cannot be used: Old Card: it has no code for it; use cpu:0");
+            "cuda:0 cannot be used: Old GPU: it has no code for it; use cpu:0");
 }
 
-// A card behind a driver that is loaded; `status` is the kernel's word for its power.
-void add_gpu(test::FakeRoot& root, const std::string& address, const std::string& status) {
-  const std::string card = "sys/bus/pci/devices/" + address + "/";
-  root.file(card + "vendor", "0x10de\n").file(card + "class", "0x030200\n");
-  root.file(card + "power/runtime_status", status + "\n");
+// A GPU behind a driver that is loaded; `status` is the kernel's word for its power.
+void add_gpu_with_driver(test::FakeRoot& root, const std::string& address,
+                         const std::string& status) {
+  const std::string gpu = "sys/bus/pci/devices/" + address + "/";
+  root.file(gpu + "vendor", "0x10de\n").file(gpu + "class", "0x030200\n");
+  root.file(gpu + "power/runtime_status", status + "\n");
   root.file("proc/driver/nvidia/gpus/" + address + "/information", "Model: \t\t NVIDIA H200\n");
   root.file("dev/nvidia0", "").file("dev/nvidiactl", "");
 }
 
-void add_sleeping_card(test::FakeRoot& root) {
-  add_gpu(root, "0000:01:00.0", "suspended");
+void add_sleeping_gpu(test::FakeRoot& root) {
+  add_gpu_with_driver(root, "0000:01:00.0", "suspended");
 }
 
 GpuOffer must_not_be_opened() {
-  ADD_FAILURE() << "starting the driver wakes the card";
+  ADD_FAILURE() << "starting the driver wakes the GPU";
   return {};
 }
 
-TEST(Machine, LookingLeavesASleepingCardAlone) {
+TEST(Machine, LookingLeavesASleepingGpuAlone) {
   test::FakeRoot root;
-  add_sleeping_card(root);
+  add_sleeping_gpu(root);
   Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 1U);
@@ -147,61 +148,61 @@ TEST(Machine, LookingLeavesASleepingCardAlone) {
   EXPECT_NE(message_of(machine, gpu()).find("asleep"), std::string::npos);
 }
 
-TEST(Machine, OneSleepingCardKeepsLookingFromAll) {
+TEST(Machine, OneSleepingGpuKeepsLookingFromAll) {
   test::FakeRoot root;
-  add_sleeping_card(root);
-  add_gpu(root, "0000:02:00.0", "active");
+  add_sleeping_gpu(root);
+  add_gpu_with_driver(root, "0000:02:00.0", "active");
   Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 2U);
   const AbsentDevice& awake = machine.info().absent[1];
   EXPECT_TRUE(awake.waits_for_wish);
-  EXPECT_EQ(awake.reason.rfind("it is awake, but another card is asleep", 0), 0U) << awake.reason;
+  EXPECT_EQ(awake.reason.rfind("it is awake, but another GPU is asleep", 0), 0U) << awake.reason;
 }
 
-TEST(Machine, AWishOpensTheCardsThatAreAwakeToo) {
+TEST(Machine, AWishOpensTheGpusThatAreAwakeToo) {
   test::FakeRoot root;
-  add_sleeping_card(root);
-  add_gpu(root, "0000:02:00.0", "active");
+  add_sleeping_gpu(root);
+  add_gpu_with_driver(root, "0000:02:00.0", "active");
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
-  Machine machine({.open_gpus = test::offer_of(fake), .wake_cards = true, .root = root.path()});
+  Machine machine({.open_gpus = test::offer_of(fake), .wake_gpus = true, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 2);
   EXPECT_TRUE(machine.info().absent.empty());
 }
 
-TEST(Machine, CardsThatAreAllAwakeAreOpenedUnasked) {
+TEST(Machine, GpusThatAreAllAwakeAreOpenedUnasked) {
   test::FakeRoot root;
-  add_gpu(root, "0000:01:00.0", "active");
-  add_gpu(root, "0000:02:00.0", "active");
+  add_gpu_with_driver(root, "0000:01:00.0", "active");
+  add_gpu_with_driver(root, "0000:02:00.0", "active");
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
   const Machine machine({.open_gpus = test::offer_of(fake), .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 2);
 }
 
-TEST(Machine, AWishWakesASleepingCard) {
+TEST(Machine, AWishWakesASleepingGpu) {
   test::FakeRoot root;
-  add_sleeping_card(root);
+  add_sleeping_gpu(root);
   const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
-  Machine machine({.open_gpus = test::offer_of(fake), .wake_cards = true, .root = root.path()});
+  Machine machine({.open_gpus = test::offer_of(fake), .wake_gpus = true, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 1);
   EXPECT_TRUE(machine.info().absent.empty());
 }
 
-TEST(Machine, ACardThatWokeInVainIsNotCalledAsleep) {
+TEST(Machine, AGpuThatWokeInVainIsNotCalledAsleep) {
   test::FakeRoot root;
-  add_sleeping_card(root);
+  add_sleeping_gpu(root);
   Machine machine({.open_gpus =
                        [] {
                          return GpuOffer{nullptr, "the driver is too old", true};
                        },
-                   .wake_cards = true,
+                   .wake_gpus = true,
                    .root = root.path()});
   ASSERT_EQ(machine.info().absent.size(), 1U);
   EXPECT_FALSE(machine.info().absent[0].waits_for_wish);
   EXPECT_EQ(machine.info().absent[0].reason, "the driver is too old");
 }
 
-TEST(Machine, TellsWhyTheBackEndHasNoCards) {
+TEST(Machine, TellsWhyTheBackEndHasNoGpus) {
   Machine machine({.open_gpus = [] {
     return GpuOffer{nullptr, "the NVIDIA driver is too old", true};
   }});

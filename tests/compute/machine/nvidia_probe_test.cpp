@@ -12,8 +12,8 @@ namespace {
 
 using test::FakeRoot;
 
-// A machine with one card, its driver and its device nodes.
-void add_card(FakeRoot& root) {
+// A machine with one GPU, its driver and its device nodes.
+void add_gpu(FakeRoot& root) {
   root.file("sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n")
       .file("sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n")
       .file("sys/bus/pci/devices/0000:01:00.0/device", "0x2335\n");
@@ -36,11 +36,11 @@ std::vector<AbsentDevice> probe(const FakeRoot& root, Maybe<CudaDriverAnswer> an
 }
 
 Maybe<CudaDriverAnswer> never_asked() {
-  ADD_FAILURE() << "libcuda was asked although no card can be used";
+  ADD_FAILURE() << "libcuda was asked although no GPU can be used";
   return {};
 }
 
-TEST(NvidiaProbe, NoCard) {
+TEST(NvidiaProbe, NoGpu) {
   FakeRoot root;
   root.file("sys/bus/pci/devices/0000:00:01.0/vendor", "0x8086\n")
       .file("sys/bus/pci/devices/0000:01:00.1/vendor", "0x10de\n")
@@ -58,9 +58,9 @@ TEST(NvidiaProbe, NoBusToLookAt) {
   EXPECT_NE(absent[0].reason.find("/sys/bus/pci is missing"), std::string::npos);
 }
 
-TEST(NvidiaProbe, CardWithoutDriver) {
+TEST(NvidiaProbe, GpuWithoutDriver) {
   FakeRoot root;
-  add_card(root);
+  add_gpu(root);
   const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].what, "NVIDIA GPU (PCI 10de:2335 at 0000:01:00.0)");
@@ -69,7 +69,7 @@ TEST(NvidiaProbe, CardWithoutDriver) {
 
 TEST(NvidiaProbe, DriverWithoutDeviceNodes) {
   FakeRoot root;
-  add_card(root);
+  add_gpu(root);
   add_driver(root);
   const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
@@ -80,7 +80,7 @@ TEST(NvidiaProbe, DriverWithoutDeviceNodes) {
 TEST(NvidiaProbe, DeviceNodeWithoutPermission) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may open everything";
   FakeRoot root;
-  add_card(root);
+  add_gpu(root);
   add_driver(root);
   add_nodes(root);
   std::filesystem::permissions(root.path() + "/dev/nvidia0", std::filesystem::perms::none);
@@ -92,7 +92,7 @@ TEST(NvidiaProbe, DeviceNodeWithoutPermission) {
 
 TEST(NvidiaProbe, HiddenByTheEnvironment) {
   FakeRoot root;
-  add_card(root);
+  add_gpu(root);
   add_driver(root);
   add_nodes(root);
   for (const std::string hidden : {"", "-1"}) {
@@ -130,7 +130,7 @@ TEST(NvidiaProbe, DriverOffersNothing) {
             "the CUDA driver starts but offers no device");
 }
 
-TEST(NvidiaProbe, EveryUsableCardIsNamed) {
+TEST(NvidiaProbe, EveryUsableGpuIsNamed) {
   FakeRoot root;
   add_driver(root);
   add_nodes(root);
@@ -149,7 +149,7 @@ TEST(NvidiaProbe, WhatTheDriverSaysIsTheReason) {
   ASSERT_EQ(nothing_seen.size(), 1U);
   EXPECT_EQ(nothing_seen[0].what, "NVIDIA GPU");
   EXPECT_EQ(nothing_seen[0].reason, too_old);
-  add_card(root);
+  add_gpu(root);
   add_driver(root);
   const auto seen = find_unusable_gpus(
       {.root = root.path(), .refusal = too_old, .driver_refused = true, .ask = never_asked});
@@ -158,9 +158,9 @@ TEST(NvidiaProbe, WhatTheDriverSaysIsTheReason) {
   EXPECT_EQ(seen[0].reason, too_old);
 }
 
-TEST(NvidiaProbe, CardsAreKnownByTheirAddress) {
+TEST(NvidiaProbe, GpusAreKnownByTheirAddress) {
   FakeRoot root;
-  add_card(root);
+  add_gpu(root);
   EXPECT_EQ(find_unusable_gpus({.root = root.path(), .ask = never_asked}).at(0).pci_bus_id,
             "0000:01:00.0");
   add_driver(root);
@@ -169,9 +169,9 @@ TEST(NvidiaProbe, CardsAreKnownByTheirAddress) {
   EXPECT_EQ(probe(root, answer).at(0).pci_bus_id, "0000:3b:00.0");
 }
 
-TEST(NvidiaProbe, ACardThatIsAsleepIsNotWoken) {
+TEST(NvidiaProbe, AGpuThatIsAsleepIsNotWoken) {
   FakeRoot root;
-  add_card(root);
+  add_gpu(root);
   add_driver(root);
   add_nodes(root);
   root.file("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
@@ -182,9 +182,9 @@ TEST(NvidiaProbe, ACardThatIsAsleepIsNotWoken) {
   EXPECT_TRUE(absent[0].waits_for_wish);
 }
 
-TEST(NvidiaProbe, ACardThatIsAwakeWaitsForOneThatSleeps) {
+TEST(NvidiaProbe, AGpuThatIsAwakeWaitsForOneThatSleeps) {
   FakeRoot root;
-  add_card(root);
+  add_gpu(root);
   add_driver(root);
   add_nodes(root);
   root.file("proc/driver/nvidia/gpus/0000:02:00.0/information", "Model: \t\t NVIDIA L4\n");
@@ -194,8 +194,8 @@ TEST(NvidiaProbe, ACardThatIsAwakeWaitsForOneThatSleeps) {
   ASSERT_EQ(absent.size(), 2U);
   EXPECT_EQ(absent[0].what, "NVIDIA H200");
   EXPECT_EQ(absent[0].reason,
-            "it is awake, but another card is asleep to save power, and starting CUDA would wake "
-            "that one too; ask for a card by name (--devices cuda:0), or with 'Use this card' on "
+            "it is awake, but another GPU is asleep to save power, and starting CUDA would wake "
+            "that one too; ask for a GPU by name (--devices cuda:0), or with 'Use this GPU' on "
             "the Devices page");
   EXPECT_EQ(absent[1].what, "NVIDIA L4");
   EXPECT_EQ(absent[1].reason.rfind("it is asleep to save power", 0), 0U) << absent[1].reason;

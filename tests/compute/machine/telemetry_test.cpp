@@ -107,10 +107,10 @@ TEST(Telemetry, ReadsThisProcess) {
   EXPECT_GE(t.lab_cpu, 0);
 }
 
-TEST(Telemetry, CountsWhatIsTakenBecauseOfACard) {
+TEST(Telemetry, CountsWhatIsTakenBecauseOfAGpu) {
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
   Machine machine({.open_gpus = test::offer_of(fake)});
-  test::FakeCard& card = fake->card(0);
+  test::FakeGpu& gpu = fake->gpu(0);
   TelemetryReader reader(machine);
   const auto expect = [&](std::int64_t pinned, std::int64_t workspaces, std::int64_t pool) {
     const Telemetry t = reader.read();
@@ -123,29 +123,29 @@ TEST(Telemetry, CountsWhatIsTakenBecauseOfACard) {
     }
   };
   expect(0, 0, 0);
-  auto pinned = card.allocate_pinned(3 * kMiB);
-  card.workspace_bytes = 64 * kMiB;
-  card.pool_kept_bytes = 5 * kMiB;
-  std::byte* there = card.allocate(kMiB, card.main_stream());
+  auto pinned = gpu.allocate_pinned(3 * kMiB);
+  gpu.workspace_bytes = 64 * kMiB;
+  gpu.pool_kept_bytes = 5 * kMiB;
+  std::byte* there = gpu.allocate(kMiB, gpu.main_stream());
   expect(3 * kMiB, 64 * kMiB, 6 * kMiB);
-  card.release(there, card.main_stream());
+  gpu.release(there, gpu.main_stream());
   pinned.reset();
   expect(0, 64 * kMiB, 5 * kMiB);
-  card.faults.loses = "trim_pool";
-  EXPECT_THROW(card.trim_pool(), Error);
+  gpu.faults.loses = "trim_pool";
+  EXPECT_THROW(gpu.trim_pool(), Error);
   expect(0, 64 * kMiB, 5 * kMiB);
 }
 
-TEST(Telemetry, ALostCardSaysSo) {
+TEST(Telemetry, ALostGpuSaysSo) {
   const auto fake = std::make_shared<test::FakeBackend>(1, 1 << 20);
   Machine machine({.open_gpus = test::offer_of(fake)});
   TelemetryReader reader(machine);
   EXPECT_TRUE(reader.read().devices.at(1).lost.empty());
-  fake->card(0).faults.loses = "trim_pool";
-  EXPECT_THROW(fake->card(0).trim_pool(), Error);
+  fake->gpu(0).faults.loses = "trim_pool";
+  EXPECT_THROW(fake->gpu(0).trim_pool(), Error);
   const Telemetry telemetry = reader.read();
   EXPECT_TRUE(telemetry.devices.at(0).lost.empty());
-  EXPECT_EQ(telemetry.devices.at(1).lost, fake->card(0).lost());
+  EXPECT_EQ(telemetry.devices.at(1).lost, fake->gpu(0).lost());
 }
 
 }  // namespace

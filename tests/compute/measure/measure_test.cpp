@@ -136,7 +136,7 @@ TEST(Measure, TurnsKeepTheirOwnBudgets) {
   EXPECT_NEAR(static_cast<double>(a.timing().n), 2.0 * static_cast<double>(b.timing().n), 4);
 }
 
-// What a card measures by its own events, while the host's time passes too.
+// What a GPU measures by its own events, while the host's time passes too.
 TEST(Measurement, CallsMayHaveAClockOfTheirOwn) {
   FakeClock clock;
   std::int64_t most = 0;

@@ -6,13 +6,14 @@
 
 #include "compute/experiments/training/training_experiment.h"
 #include "tests/support/probe.h"
+#include "tests/support/source_dir.h"
 
 namespace lab {
 namespace {
 
 std::filesystem::path real_data() {
   if (const char* dir = std::getenv("LAB_DATA_DIR")) return dir;  // NOLINT(concurrency-mt-unsafe)
-  return std::filesystem::path(LAB_SOURCE_DIR) / "../shared/data/fashion-mnist";
+  return test::source_dir() / "../shared/data/fashion-mnist";
 }
 
 // PyTorch's losses from the weights of seed 0, in file order with the book's settings; printed by

@@ -70,9 +70,9 @@ TEST(TrainingRequest, NamesTheDeviceThatCannotBe) {
   EXPECT_TRUE(contains(missing, "--cpu-devices 3")) << missing;
   Machine machine;
   if (machine.has(gpu())) GTEST_SKIP() << "there is a GPU";
-  const std::string card = refusal([](auto& r) { r.devices = {cpu(0), gpu()}; }, Errc::NotFound);
-  EXPECT_TRUE(contains(card, "cuda:0 cannot be used: ")) << card;
-  EXPECT_TRUE(contains(card, "use cpu:0")) << card;
+  const std::string absent = refusal([](auto& r) { r.devices = {cpu(0), gpu()}; }, Errc::NotFound);
+  EXPECT_TRUE(contains(absent, "cuda:0 cannot be used: ")) << absent;
+  EXPECT_TRUE(contains(absent, "use cpu:0")) << absent;
 }
 
 TEST(TrainingRequest, SharesAreOneForEachDevice) {

@@ -14,7 +14,7 @@ FakeBlas& fake();
 // What the test has asked of this function, else success.
 cublasStatus_t answer(const char* function);
 
-// What was made and has not ended: no leak where the card is lost and no one may end it.
+// What was made and has not ended: no leak where the GPU is lost and no one may end it.
 template <class T>
 std::list<T>& all_of() {
   static std::list<T> made;

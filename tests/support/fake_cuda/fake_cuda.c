@@ -1,4 +1,4 @@
-// Stands in for the driver's library libcuda.so.1: it tells a version and offers no card. Built
+// Stands in for the driver's library libcuda.so.1: it tells a version and offers no GPU. Built
 // with FAKE_VERSION (12020 is CUDA 12.2) and FAKE_INIT, what cuInit answers (0: success, 100: no
 // device).
 

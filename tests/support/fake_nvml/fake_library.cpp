@@ -13,7 +13,7 @@ FakeNvml::FakeNvml(const std::string& kind)
   divide(false);
   share(false);
   rest(false);
-  for (int card = 0; card < 2; ++card) fail(card, 0);
+  for (int gpu = 0; gpu < 2; ++gpu) fail(gpu, 0);
 }
 
 }  // namespace lab::test

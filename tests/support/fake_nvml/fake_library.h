@@ -16,7 +16,7 @@ class FakeNvml {
   explicit FakeNvml(const std::string& kind);
 
   const std::string& path() const { return path_; }
-  int calls(int card = 0) const { return find<decltype(fake_nvml_calls)>("fake_nvml_calls")(card); }
+  int calls(int gpu = 0) const { return find<decltype(fake_nvml_calls)>("fake_nvml_calls")(gpu); }
   int open() const { return find<decltype(fake_nvml_open)>("fake_nvml_open")(); }
   void set_processes(int count, int growth) const {
     find<decltype(fake_nvml_set_processes)>("fake_nvml_set_processes")(count, growth);
@@ -28,8 +28,8 @@ class FakeNvml {
     find<decltype(fake_nvml_share)>("fake_nvml_share")(shared ? 1 : 0);
   }
   void rest(bool idle) const { find<decltype(fake_nvml_rest)>("fake_nvml_rest")(idle ? 1 : 0); }
-  void fail(int card, int code) const {
-    find<decltype(fake_nvml_fail)>("fake_nvml_fail")(card, code);
+  void fail(int gpu, int code) const {
+    find<decltype(fake_nvml_fail)>("fake_nvml_fail")(gpu, code);
   }
   void slow(int microseconds, bool busy) const {
     find<decltype(fake_nvml_slow)>("fake_nvml_slow")(microseconds, busy ? 1 : 0);

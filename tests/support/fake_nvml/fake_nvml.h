@@ -5,24 +5,24 @@
 extern "C" {
 #endif
 
-/* Calls that reached a card since the library was loaded; its handle's calls count, nvmlInit does
+/* Calls that reached a GPU since the library was loaded; its handle's calls count, nvmlInit does
    not. */
-int fake_nvml_calls(int card);
+int fake_nvml_calls(int gpu);
 /* nvmlInit calls less nvmlShutdown calls. */
 int fake_nvml_open(void);
-/* The processes on every card; `growth` more appear at every call that had too little room. */
+/* The processes on every GPU; `growth` more appear at every call that had too little room. */
 void fake_nvml_set_processes(int count, int growth);
-/* Whether every card is divided (MIG) from now on; its processes then have instances, and its load
+/* Whether every GPU is divided (MIG) from now on; its processes then have instances, and its load
    is not told. */
 void fake_nvml_divide(int divided);
-/* Whether a client of MPS computes on every card from now on. */
+/* Whether a client of MPS computes on every GPU from now on. */
 void fake_nvml_share(int shared);
 /* Whether the driver has no sample of any process's load from now on. */
 void fake_nvml_rest(int idle);
-/* From now on every call of that card answers `code`; 0: as usual. */
-void fake_nvml_fail(int card, int code);
+/* From now on every call of that GPU answers `code`; 0: as usual. */
+void fake_nvml_fail(int gpu, int code);
 
-/* From now on every call of a card takes so many microseconds, of processor time with `busy`, else
+/* From now on every call of a GPU takes so many microseconds, of processor time with `busy`, else
    waiting; 0: as usual. */
 void fake_nvml_slow(int microseconds, int busy);
 

@@ -62,7 +62,7 @@ void store(T* to, const V& value) {
   store(global(to), value);
 }
 
-// With nothing valid, the card does not look at `from`.
+// With nothing valid, the GPU does not look at `from`.
 template <int kBytes, typename D, typename S>
 void copy_async(const SharedPtr<D>& to, const GlobalPtr<S>& from, int valid_bytes = kBytes) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);

@@ -19,13 +19,13 @@
 //   - copy_async: bytes used before copy_wait by anyone, or after it by another thread without a
 //     barrier
 //   - barriers: threads at different sync_threads, a thread that has left while others wait, lanes
-//     that wait for different operations. Stricter than the card, which lets leavers go
+//     that wait for different operations. Stricter than the GPU, which lets leavers go
 //   - warps: a value from a lane that takes no part; tensor core operations without all lanes
 //   - global memory given as `arrays`: bounds, alignment, writes to inputs, two writers of one
 //     element, load_readonly of what the launch wrote. Plain pointers are checked by the address
 //     sanitizer alone
 // It does not find: races between blocks or through global memory beyond two writers, bank
-// conflicts, uncoalesced loads, registers spilled, the card's own rounding inside mma.
+// conflicts, uncoalesced loads, registers spilled, the GPU's own rounding inside mma.
 //
 // Under the address sanitizer each fiber's stack is known to it, so that arrays in a kernel's
 // registers are checked as well.

@@ -62,7 +62,7 @@ T shuffle_xor(T value, int bits, std::uint32_t mask = kFullWarp,
 }
 
 // Tensor cores; layouts in compute/gpu/cuda/kernel/simt_common.cuh. Products are exact and summed
-// in double, then rounded to float once; the card's own order and rounding differ.
+// in double, then rounded to float once; the GPU's own order and rounding differ.
 void load_matrices(std::uint32_t* r, int count, bool transposed, SharedArray& array,
                    std::ptrdiff_t row_offset, const Where& where);
 template <int kMatrices, typename T>

@@ -16,8 +16,8 @@ struct Reading {
   const char* title;
   const char* text;
   Column64 DeviceHistory::*column;
-  Column64 GpuHistory::*of_card;  // nullptr: not shown of cards that the lab does not compute on
-  double factor;                  // from the column to the unit of the axis
+  Column64 GpuHistory::*of_gpu;  // nullptr: not shown of GPUs that the lab does not compute on
+  double factor;                 // from the column to the unit of the axis
   plot::Axis y;
 };
 
@@ -74,11 +74,11 @@ void history_card(const Panel& p, const Reading& reading) {
               history.*reading.column, reading.factor);
   }
   const bool alone = p.model.gpus().size() == 1;
-  for_each_unused_card(p.model, [&](std::size_t i, const GpuCard& gpu) {
-    if (reading.of_card == nullptr || !has_number(gpu.history.*reading.of_card)) return;
+  for_each_unused_gpu(p.model, [&](std::size_t i, const GpuRecord& gpu) {
+    if (reading.of_gpu == nullptr || !has_number(gpu.history.*reading.of_gpu)) return;
     const Device place{DeviceKind::Cuda, static_cast<int>(i)};
-    lines.add(alone ? gpu.facts.name : card_name(p.model, i), device_color(*p.ui.theme, place),
-              gpu.history.t_s, gpu.history.*reading.of_card, reading.factor);
+    lines.add(alone ? gpu.facts.name : gpu_name(p.model, i), device_color(*p.ui.theme, place),
+              gpu.history.t_s, gpu.history.*reading.of_gpu, reading.factor);
   });
   plot::draw(
       p.ui, fmt::format("devices/plot/{}", reading.path), {.x = recent_time(p), .y = reading.y},
@@ -89,11 +89,11 @@ void history_card(const Panel& p, const Reading& reading) {
 
 bool any_temperature(const Panel& p) {
   const std::vector<Device>& all = p.model.devices();
-  const std::vector<GpuCard>& cards = p.model.gpus();
+  const std::vector<GpuRecord>& cards = p.model.gpus();
   return std::any_of(all.begin(), all.end(),
                      [&](Device d) { return has_number(p.model.history(d).temperature_c); }) ||
          std::any_of(cards.begin(), cards.end(),
-                     [](const GpuCard& card) { return has_number(card.history.temperature_c); });
+                     [](const GpuRecord& card) { return has_number(card.history.temperature_c); });
 }
 
 }  // namespace

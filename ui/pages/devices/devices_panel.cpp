@@ -90,7 +90,7 @@ void memory_bar(const Panel& p, const std::string& path, const DeviceInfo& info,
   const std::int64_t used = std::max<std::int64_t>(0, total - last.memory_available_bytes);
   const bool is_cpu = info.device.kind == DeviceKind::Cpu;
   fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
-       is_cpu ? "Of the whole machine, by every program." : "Of the card, by every program.");
+       is_cpu ? "Of the whole machine, by every program." : "Of the GPU, by every program.");
   bar(p.ui, path, static_cast<double>(used) / static_cast<double>(total), color,
       fmt::format("The lab's tensors hold {}; they may hold {} here.",
                   format_bytes(last.lab_used_bytes), format_bytes(info.memory_limit_bytes)));
@@ -195,7 +195,7 @@ void machine_card(const Panel& p) {
 // What to draw for each card of the page, in order.
 using Draw = std::function<void()>;
 
-std::optional<std::size_t> place_of_card(const Model& model, const DeviceInfo& info) {
+std::optional<std::size_t> place_of_gpu(const Model& model, const DeviceInfo& info) {
   for (std::size_t i = 0; i < model.gpus().size(); ++i) {
     if (model.gpus()[i].facts.pci_bus_id == info.pci_bus_id) return i;
   }
@@ -207,17 +207,17 @@ std::vector<Draw> overview(const Panel& p) {
   std::vector<Draw> cards;
   for (std::size_t i = 0; i < machine.devices.size(); ++i) {
     const DeviceInfo& info = machine.devices[i];
-    if (const auto place = place_of_card(p.model, info)) {
+    if (const auto place = place_of_gpu(p.model, info)) {
       cards.emplace_back([&p, &info, place] { gpu_card(p, *place, &info); });
     } else {
       cards.emplace_back([&p, &info, i] { device_card(p, info, static_cast<int>(i)); });
     }
   }
-  for_each_unused_card(p.model, [&](std::size_t place, const GpuCard&) {
+  for_each_unused_gpu(p.model, [&](std::size_t place, const GpuRecord&) {
     cards.emplace_back([&p, place] { gpu_card(p, place, nullptr); });
   });
   std::vector<std::string> addresses;
-  for (const GpuCard& gpu : p.model.gpus()) addresses.push_back(gpu.facts.pci_bus_id);
+  for (const GpuRecord& gpu : p.model.gpus()) addresses.push_back(gpu.facts.pci_bus_id);
   for (std::size_t i = 0; i < machine.absent.size(); ++i) {
     const AbsentDevice& absent = machine.absent[i];
     if (is_one_of(absent, addresses)) continue;

@@ -7,29 +7,29 @@
 
 namespace lab::ui {
 
-// An NVIDIA card, by its place among Model::gpus(): what it does, then what it is. `device` is what
+// An NVIDIA GPU, by its place among Model::gpus(): what it does, then what it is. `device` is what
 // the lab computes on it as; null where it does not.
 void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device);
 
-// "cuda:1" where the lab computes on it, else "card 1".
-std::string card_name(const Model& model, std::size_t place);
+// "cuda:1" where the lab computes on it, else "GPU 1".
+std::string gpu_name(const Model& model, std::size_t place);
 
-// Which card reaches which other's memory directly; a sentence for one, nothing for none.
+// Which GPU reaches which other's memory directly; a sentence for one, nothing for none.
 void peers_card(const Panel& p);
 
 // The charts at the foot of the page.
 void device_charts(const Panel& p);
 
-// use(place among the cards, card) for those that are not among the devices.
+// use(place among the GPUs, GPU) for those that are not among the devices.
 template <typename Use>
-void for_each_unused_card(const Model& model, const Use& use) {
+void for_each_unused_gpu(const Model& model, const Use& use) {
   const std::vector<DeviceInfo>& devices = model.machine().devices;
   for (std::size_t i = 0; i < model.gpus().size(); ++i) {
-    const GpuCard& card = model.gpus()[i];
+    const GpuRecord& gpu = model.gpus()[i];
     const bool used = std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& d) {
-      return d.pci_bus_id == card.facts.pci_bus_id;
+      return d.pci_bus_id == gpu.facts.pci_bus_id;
     });
-    if (!used) use(i, card);
+    if (!used) use(i, gpu);
   }
 }
 

@@ -1,4 +1,4 @@
-// An NVIDIA card on the Devices page: what it does now, what it is, who uses it.
+// An NVIDIA GPU on the Devices page: what it does now, what it is, who uses it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void memory_bar(const Panel& p, const std::string& path, const GpuTelemetry& las
   }
   const std::int64_t used = *last.memory_used_bytes, total = *last.memory_total_bytes;
   fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
-       "Of the card, by every program; without what the driver keeps for itself.");
+       "Of the GPU, by every program; without what the driver keeps for itself.");
   const std::string text =
       device == nullptr
           ? std::string("The lab holds nothing here.")
@@ -65,7 +65,7 @@ void power_bar(const Panel& p, const std::string& path, const GpuTelemetry& last
   fact(p.ui, "Power", power_text(last), "Now, and the limit in force.");
   if (!last.power_w || !last.power_limit_w || *last.power_limit_w <= 0) return;
   bar(p.ui, path, *last.power_w / *last.power_limit_w, color,
-      "At its limit a card lowers its clocks.");
+      "At its limit a GPU lowers its clocks.");
 }
 
 void important_lines(const Panel& p, const std::vector<GpuLine>& all) {
@@ -134,9 +134,9 @@ std::string hint_of(const GpuProcess& one) {
           : "Load: N/A, " + one.utilisation.reason() + ".\n";
   return fmt::format(
       "Number of the process, its type (C computes, G draws, M+C computes through MPS), its name, "
-      "its load and its memory on the card.\n{}{}{}",
+      "its load and its memory on the GPU.\n{}{}{}",
       one.name ? "" : "Name: N/A, " + one.name.reason() + ".\n", loads,
-      part ? "Part of the card: " + *part : "Part of the card (MIG): N/A, " + part.reason() + ".");
+      part ? "Part of the GPU: " + *part : "Part of the GPU (MIG): N/A, " + part.reason() + ".");
 }
 
 // "83 %, 20.0 GiB", or what of it is known.
@@ -149,7 +149,7 @@ Maybe<std::string> load_and_memory(const GpuProcess& one) {
 }
 
 void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
-  if (all.empty()) muted(p.ui, "No process uses the card.");
+  if (all.empty()) muted(p.ui, "No process uses the GPU.");
   for (std::size_t i = 0; i < std::min(all.size(), kMostProcesses); ++i) {
     const GpuProcess& one = all[i];
     fact(p.ui,
@@ -161,25 +161,25 @@ void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
   }
 }
 
-void processes(const Panel& p, const GpuCard& card) {
-  const auto& all = card.history.last.processes;
+void processes(const Panel& p, const GpuRecord& gpu) {
+  const auto& all = gpu.history.last.processes;
   if (!all) {
     fact(p.ui, "Processes", Maybe<std::string>::missing(all.reason()));
-  } else if (unfolded(p, card.facts.pci_bus_id + "/processes",
+  } else if (unfolded(p, gpu.facts.pci_bus_id + "/processes",
                       fmt::format("Processes ({})", all->size()))) {
     process_lines(p, *all);
   }
 }
 
 // Facts that files and CUDA tell, and why there are no more.
-void little_known(const Panel& p, const GpuCard& card) {
-  const bool asleep = card.history.last.asleep;
-  if (!asleep) muted(p.ui, "No readings: " + card.facts.unread + ".");
-  const std::vector<GpuLine> all = describe_facts(card.facts);
+void little_known(const Panel& p, const GpuRecord& gpu) {
+  const bool asleep = gpu.history.last.asleep;
+  if (!asleep) muted(p.ui, "No readings: " + gpu.facts.unread + ".");
+  const std::vector<GpuLine> all = describe_facts(gpu.facts);
   for (const GpuLine& line : all) {
     if (line.value) fact(p.ui, line.label, line.value, line.hint);
   }
-  if (asleep || !unfolded(p, card.facts.pci_bus_id + "/unknown", "Not known")) return;
+  if (asleep || !unfolded(p, gpu.facts.pci_bus_id + "/unknown", "Not known")) return;
   for (const GpuLine& line : all) {
     if (!line.value) fact(p.ui, line.label, line.value, line.hint);
   }
@@ -191,67 +191,66 @@ bool waits_for_wish(const MachineInfo& machine, const std::string& pci_bus_id) {
   });
 }
 
-// Why the lab does not compute on the card, and how it would where only sleep is in the way.
-void unused_note(const Panel& p, const std::string& path, const GpuCard& card) {
-  if (waits_for_wish(p.model.machine(), card.facts.pci_bus_id)) {
-    muted(p.ui, card.history.last.asleep ? "Looking does not wake it, using it does."
-                                         : "Not used: a card slept when the lab started, and "
-                                           "starting CUDA wakes every card.");
-    restart_button(p, path + "/use", "Use this card",
-                   "Device Lab starts anew, with CUDA, which wakes every card",
-                   {.wake_cards = true});
+// Why the lab does not compute on the GPU, and how it would where only sleep is in the way.
+void unused_note(const Panel& p, const std::string& path, const GpuRecord& gpu) {
+  if (waits_for_wish(p.model.machine(), gpu.facts.pci_bus_id)) {
+    muted(p.ui, gpu.history.last.asleep ? "Looking does not wake it, using it does."
+                                        : "Not used: a GPU slept when the lab started, and "
+                                          "starting CUDA wakes every GPU.");
+    restart_button(p, path + "/use", "Use this GPU",
+                   "Device Lab starts anew, with CUDA, which wakes every GPU", {.wake_gpus = true});
     return;
   }
-  const std::string why = why_unused(p.model.machine(), card.facts.pci_bus_id);
+  const std::string why = why_unused(p.model.machine(), gpu.facts.pci_bus_id);
   if (!why.empty()) muted(p.ui, "Not used: " + why + ".");
 }
 
-void meters(const Panel& p, const std::string& path, const GpuCard& card, const DeviceInfo* device,
+void meters(const Panel& p, const std::string& path, const GpuRecord& gpu, const DeviceInfo* device,
             ImU32 color) {
-  const GpuTelemetry& last = card.history.last;
+  const GpuTelemetry& last = gpu.history.last;
   memory_bar(p, path + "/memory", last, device, color);
   power_bar(p, path + "/power", last, color);
-  important_lines(p, describe_reading(last, card.facts));
+  important_lines(p, describe_reading(last, gpu.facts));
 }
 
 std::string title_of(const Panel& p, std::size_t place, const DeviceInfo* device) {
   const std::string& name = p.model.gpus()[place].facts.name;
   const bool alone = device == nullptr && p.model.gpus().size() == 1;
-  return alone ? name : fmt::format("{}   {}", card_name(p.model, place), name);
+  return alone ? name : fmt::format("{}   {}", gpu_name(p.model, place), name);
 }
 
 }  // namespace
 
 void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
-  const GpuCard& card = p.model.gpus()[place];
-  const GpuTelemetry& last = card.history.last;
-  const std::string path = "devices/gpu/" + card.facts.pci_bus_id;
+  const GpuRecord& gpu = p.model.gpus()[place];
+  const GpuTelemetry& last = gpu.history.last;
+  const std::string path = "devices/gpu/" + gpu.facts.pci_bus_id;
   const Card box(p, path, title_of(p, place, device));
   if (!box) return;
   const Device as{DeviceKind::Cuda, static_cast<int>(place)};
   const ImU32 color = device_color(*p.ui.theme, device == nullptr ? as : device->device);
-  const bool unread = !card.facts.unread.empty();
+  const bool unread = !gpu.facts.unread.empty();
   if (device != nullptr) lost_box(p, path + "/lost", p.model.history(device->device).last.lost);
   if (!unread || last.asleep) figure(p, last);
   if (unread) {
-    little_known(p, card);
-    if (device != nullptr) lines_of_device(p, *device, card.facts);
-    unused_note(p, path, card);
+    little_known(p, gpu);
+    if (device != nullptr) lines_of_device(p, *device, gpu.facts);
+    unused_note(p, path, gpu);
     return;
   }
   age_note(p, last);
-  utilisation_sparkline(p, path + "/spark", card.history.t_s, card.history.utilisation, color);
-  if (!last.asleep) meters(p, path, card, device, color);
-  unused_note(p, path, card);
-  if (unfolded(p, card.facts.pci_bus_id + "/details", "Details")) {
-    grouped_lines(p, describe_reading(last, card.facts));
-    grouped_lines(p, describe_facts(card.facts));
+  utilisation_sparkline(p, path + "/spark", gpu.history.t_s, gpu.history.utilisation, color);
+  if (!last.asleep) meters(p, path, gpu, device, color);
+  unused_note(p, path, gpu);
+  if (unfolded(p, gpu.facts.pci_bus_id + "/details", "Details")) {
+    grouped_lines(p, describe_reading(last, gpu.facts));
+    grouped_lines(p, describe_facts(gpu.facts));
     if (device != nullptr) {
       heading(p, "To the lab");
-      lines_of_device(p, *device, card.facts);
+      lines_of_device(p, *device, gpu.facts);
     }
   }
-  if (!last.asleep) processes(p, card);
+  if (!last.asleep) processes(p, gpu);
 }
 
 }  // namespace lab::ui

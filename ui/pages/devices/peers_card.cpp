@@ -1,4 +1,4 @@
-// Which card reaches which other's memory directly, as a matrix.
+// Which GPU reaches which other's memory directly, as a matrix.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void peer_cell(const Panel& p, const GpuFacts& from, const GpuFacts& to) {
     return one.pci_bus_id == to.pci_bus_id;
   });
   if (peer == from.peers.end()) {
-    cell(p.ui, "N/A", "One of the two cards could not be asked, or was asleep.");
+    cell(p.ui, "N/A", "One of the two GPUs could not be asked, or was asleep.");
     return;
   }
   cell(p.ui, summary(*peer),
@@ -46,34 +46,34 @@ void peer_cell(const Panel& p, const GpuFacts& from, const GpuFacts& to) {
 
 }  // namespace
 
-std::string card_name(const Model& model, std::size_t place) {
+std::string gpu_name(const Model& model, std::size_t place) {
   const std::string& address = model.gpus()[place].facts.pci_bus_id;
   for (const DeviceInfo& d : model.machine().devices) {
     if (d.pci_bus_id == address) return lab::to_string(d.device);
   }
-  return fmt::format("card {}", place);
+  return fmt::format("GPU {}", place);
 }
 
 void peers_card(const Panel& p) {
-  const std::vector<GpuCard>& all = p.model.gpus();
+  const std::vector<GpuRecord>& all = p.model.gpus();
   if (all.empty()) return;
   const Card box(p, "devices/peers", "Peer access",
-                 {.hint = "Whether the card of a row reaches the memory of the card of a column "
+                 {.hint = "Whether the GPU of a row reaches the memory of the GPU of a column "
                           "directly, without a copy through main memory."});
   if (!box) return;
   if (all.size() == 1) {
-    muted(p.ui, "With one card there is no other whose memory it could reach.");
+    muted(p.ui, "With one GPU there is no other whose memory it could reach.");
     return;
   }
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < all.size(); ++i) names.push_back(card_name(p.model, i));
+  for (std::size_t i = 0; i < all.size(); ++i) names.push_back(gpu_name(p.model, i));
   std::vector<Column> columns{{.label = "from"}};
   for (const std::string& name : names) columns.push_back({.label = name});
   if (!begin_table(p.ui, "devices/peers/table", columns)) return;
   for (std::size_t row = 0; row < all.size(); ++row) {
     table_row(p.ui);
     cell(p.ui, names[row], all[row].facts.name + " at " + all[row].facts.pci_bus_id);
-    for (const GpuCard& other : all) peer_cell(p, all[row].facts, other.facts);
+    for (const GpuRecord& other : all) peer_cell(p, all[row].facts, other.facts);
   }
   end_table(p.ui);
 }

@@ -90,7 +90,7 @@ void fields_of(const Panel& p, MatmulForm& form) {
   if (segmented(
           p.ui, "matmul/dtype", "Element type", precision_names(p.model.machine()), dtype,
           "Of A and B when they are multiplied; sums and C stay f32. A kernel is skipped where it "
-          "does not have the type. tf32 is f32 in memory, rounded for a card's tensor cores.")) {
+          "does not have the type. tf32 is f32 in memory, rounded for a GPU's tensor cores.")) {
     form.dtype = dtype;
   }
   fields.next();

@@ -4,7 +4,7 @@
 
 namespace lab::ui {
 
-// What the lab has taken because of each card, beside what the card reports; nothing where it
+// What the lab has taken because of each GPU, beside what the GPU reports; nothing where it
 // computes on none.
 void holdings_card(const Panel& p);
 

@@ -37,7 +37,7 @@ std::string pair_name(const TransferCase& c) {
 bool one_thread(const TransferCase& c) {
   return c.mover == TransferMover::Threads && c.threads == 1;
 }
-bool pageable_with_card(const TransferCase& c) {
+bool pageable_with_gpu(const TransferCase& c) {
   return c.mover != TransferMover::Threads && c.memory == MemoryKind::Pageable;
 }
 
@@ -49,7 +49,7 @@ plot::Series case_series(const Panel& p, const TransferCase& c, bool several, bo
   s.label = c.label();
   s.group = to_string(c.op);  // between whatever devices, with whatever threads
   s.color = series_color(*p.ui.theme, static_cast<int>(c.op));
-  s.line = one_thread(c) || pageable_with_card(c) ? plot::Line::Dashed : plot::Line::Solid;
+  s.line = one_thread(c) || pageable_with_gpu(c) ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(c.op) % kMarkers.size()];
   s.hollow = c.mover == TransferMover::Kernel;
   if (several) {
@@ -129,7 +129,7 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
 std::string title_with(std::string_view text, const TransferResults& results) {
   const auto& cases = results.cases;
   const bool one = std::any_of(cases.begin(), cases.end(), one_thread);
-  const bool pageable = std::any_of(cases.begin(), cases.end(), pageable_with_card);
+  const bool pageable = std::any_of(cases.begin(), cases.end(), pageable_with_gpu);
   if (!one && !pageable) return std::string(text);
   return fmt::format("{}   (dashed: {}{}{})", text, one ? "1 thread" : "",
                      one && pageable ? ", or " : "", pageable ? "pageable memory" : "");

@@ -1,4 +1,4 @@
-// What ran when on the streams of a card: a row a stream, a bar a piece of work.
+// What ran when on the streams of a GPU: a row a stream, a bar a piece of work.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void draw_transfer_timelines(const Panel& p, const Kept<TransferResults>& kept) 
   const TransferResults& results = shown(kept);
   if (results.timelines.empty()) return;
   Card card(p, "transfers/timelines", "Copies overlapped with a kernel",
-            {.hint = "Events before and after each piece of work, on three streams of the card.",
+            {.hint = "Events before and after each piece of work, on three streams of the GPU.",
              .dimmed = is_old(kept)});
   if (!card) return;
   for (const TransferTimeline& timeline : results.timelines) {

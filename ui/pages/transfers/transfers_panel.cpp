@@ -17,7 +17,7 @@ constexpr std::array<const char*, 8> kOpHints = {
     "Fills an array: 1 write an element.",
     "c = a: 1 read and 1 write an element.",
     "a = b + s * c: 2 reads and 1 write an element.",
-    "Copies to and from a card at the same time.",
+    "Copies to and from a GPU at the same time.",
     "The same bytes in 32 copies instead of one: what many small copies cost.",
     "A kernel follows a random cycle: the time of one read that waits for the one before.",
     "Copies in and out while a kernel runs, as a timeline of streams."};

@@ -1,4 +1,4 @@
-// The shared object's one entry: looks for the driver and its cards.
+// The shared object's one entry: looks for the driver and its GPUs.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class CudaBackend final : public GpuBackend {
       : driver_(version_text(driver)), runtime_(version_text(runtime)) {}
 
   // Becomes the next of devices().
-  void add(CardFacts facts, int ordinal) {
+  void add(GpuProperties facts, int ordinal) {
     facts.device = gpu(static_cast<int>(devices_.size()));
     devices_.push_back(std::make_unique<CudaDevice>(facts, ordinal));
   }
@@ -56,14 +56,14 @@ std::string pci_bus_id(int ordinal) {
 }
 
 // But for the device's number, which the back end gives. Throws where the runtime tells nothing of
-// the card.
-CardFacts facts_of(int ordinal) {
+// the GPU.
+GpuProperties facts_of(int ordinal) {
   cudaDeviceProp told{};
   const cudaError_t status = cudaGetDeviceProperties(&told, ordinal);
   if (status != cudaSuccess) {
     throw gpu_failure(gpu(ordinal), "cudaGetDeviceProperties", describe(status));
   }
-  CardFacts facts;
+  GpuProperties facts;
   facts.name = told.name;
   facts.pci_bus_id = pci_bus_id(ordinal);
   facts.compute_major = told.major;
@@ -79,18 +79,18 @@ CardFacts facts_of(int ordinal) {
 }
 
 void open_backend(GpuOffer& offer) {
-  int cards = 0;
-  const cudaError_t status = cudaGetDeviceCount(&cards);
+  int gpus = 0;
+  const cudaError_t status = cudaGetDeviceCount(&gpus);
   cudaGetLastError();
-  if (status != cudaSuccess || cards == 0) return explain_refusal(status, offer);
+  if (status != cudaSuccess || gpus == 0) return explain_refusal(status, offer);
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
   const auto backend = std::make_shared<CudaBackend>(driver, runtime);
-  std::vector<RefusedCard> refused;
-  for (int i = 0; i < cards; ++i) {
-    const CardFacts facts = facts_of(i);
-    // Asking the runtime for a kernel would make a context on the card.
+  std::vector<RefusedGpu> refused;
+  for (int i = 0; i < gpus; ++i) {
+    const GpuProperties facts = facts_of(i);
+    // Asking the runtime for a kernel would make a context on the GPU.
     if (has_gpu_code(LAB_CUDA_CODE, facts.compute_major, facts.compute_minor)) {
       backend->add(facts, i);
     } else {

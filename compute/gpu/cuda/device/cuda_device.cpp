@@ -20,15 +20,15 @@ const CudaDevice& cuda_device(const GpuDevice& device) {
 
 }  // namespace
 
-CudaDevice::CudaDevice(const CardFacts& facts, int ordinal)
+CudaDevice::CudaDevice(const GpuProperties& facts, int ordinal)
     : facts_(facts),
-      card_(facts, ordinal),
-      matmul_(card_, facts_),
-      transfers_(card_, facts.multiprocessors) {}
+      gpu_(facts, ordinal),
+      matmul_(gpu_, facts_),
+      transfers_(gpu_, facts.multiprocessors) {}
 
 CudaDevice::Parts& CudaDevice::parts() {
   std::call_once(parts_once_, [this] {
-    parts_ = std::make_unique<Parts>(card_, facts_.memory_pools);
+    parts_ = std::make_unique<Parts>(gpu_, facts_.memory_pools);
     pool_ = &parts_->pool;
   });
   return *parts_;
@@ -40,16 +40,16 @@ GpuMemory CudaDevice::memory() {
 
 GpuHoldings CudaDevice::holdings() const noexcept {
   const MemoryPool* pool = pool_;
-  return {card_.pinned_bytes(), matmul_.workspace_bytes(),
+  return {gpu_.pinned_bytes(), matmul_.workspace_bytes(),
           pool != nullptr ? pool->reserved_bytes() : 0};
 }
 
 std::unique_ptr<GpuStream> CudaDevice::make_stream() {
-  return std::make_unique<CudaStream>(card_);
+  return std::make_unique<CudaStream>(gpu_);
 }
 
 std::unique_ptr<GpuEvent> CudaDevice::make_event() {
-  return std::make_unique<CudaEvent>(card_);
+  return std::make_unique<CudaEvent>(gpu_);
 }
 
 std::byte* CudaDevice::allocate(std::int64_t bytes, GpuStream& stream) {
@@ -65,31 +65,31 @@ void CudaDevice::trim_pool() {
 }
 
 std::unique_ptr<PinnedMemory> CudaDevice::allocate_pinned(std::int64_t bytes) {
-  return std::make_unique<CudaPinned>(card_, bytes);
+  return std::make_unique<CudaPinned>(gpu_, bytes);
 }
 
 void CudaDevice::copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes,
                       GpuStream& stream) {
   constexpr std::array kKinds = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
                                  cudaMemcpyDeviceToDevice};
-  card_.use();
-  card_.check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
-                              kKinds.at(static_cast<std::size_t>(direction)), raw(stream)),
-              "cudaMemcpyAsync");
+  gpu_.use();
+  gpu_.check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
+                             kKinds.at(static_cast<std::size_t>(direction)), raw(stream)),
+             "cudaMemcpyAsync");
 }
 
 void CudaDevice::copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from,
                               std::int64_t bytes, GpuStream& stream) {
-  card_.use();
-  card_.check(cudaMemcpyPeerAsync(to, cuda_device(peer).card_.ordinal(), from, card_.ordinal(),
-                                  static_cast<std::size_t>(bytes), raw(stream)),
-              "cudaMemcpyPeerAsync");
+  gpu_.use();
+  gpu_.check(cudaMemcpyPeerAsync(to, cuda_device(peer).gpu_.ordinal(), from, gpu_.ordinal(),
+                                 static_cast<std::size_t>(bytes), raw(stream)),
+             "cudaMemcpyPeerAsync");
 }
 
 bool CudaDevice::can_access(const GpuDevice& peer) const {
   int can = 0;
-  card_.check(cudaDeviceCanAccessPeer(&can, card_.ordinal(), cuda_device(peer).card_.ordinal()),
-              "cudaDeviceCanAccessPeer");
+  gpu_.check(cudaDeviceCanAccessPeer(&can, gpu_.ordinal(), cuda_device(peer).gpu_.ordinal()),
+             "cudaDeviceCanAccessPeer");
   return can != 0;
 }
 
@@ -100,8 +100,8 @@ void CudaDevice::set_peer_access(GpuDevice& peer, bool on) {
                             "through the host",
                             to_string(facts_.device), to_string(peer.facts().device)));
   }
-  card_.use();
-  const int other = cuda_device(peer).card_.ordinal();
+  gpu_.use();
+  const int other = cuda_device(peer).gpu_.ordinal();
   const cudaError_t status =
       on ? cudaDeviceEnablePeerAccess(other, 0) : cudaDeviceDisablePeerAccess(other);
   const cudaError_t already =
@@ -109,19 +109,19 @@ void CudaDevice::set_peer_access(GpuDevice& peer, bool on) {
   if (status == already) {
     cudaGetLastError();
   } else {
-    card_.check(status, on ? "cudaDeviceEnablePeerAccess" : "cudaDeviceDisablePeerAccess");
+    gpu_.check(status, on ? "cudaDeviceEnablePeerAccess" : "cudaDeviceDisablePeerAccess");
   }
-  static_cast<CudaDevice&>(peer).parts().pool.set_access(card_.ordinal(), on);
+  static_cast<CudaDevice&>(peer).parts().pool.set_access(gpu_.ordinal(), on);
 }
 
 void CudaDevice::fill(const GpuFill& fill, GpuStream& stream) {
-  card_.use();
-  card_.check(launch_fill(fill, raw(stream)), "fill");
+  gpu_.use();
+  gpu_.check(launch_fill(fill, raw(stream)), "fill");
 }
 
 void CudaDevice::add(const GpuSum& sum, GpuStream& stream) {
-  card_.use();
-  card_.check(launch_add(sum, raw(stream)), "add");
+  gpu_.use();
+  gpu_.check(launch_add(sum, raw(stream)), "add");
 }
 
 double CudaDevice::norm(const GpuNorm& norm, GpuStream& stream) {
@@ -131,7 +131,7 @@ double CudaDevice::norm(const GpuNorm& norm, GpuStream& stream) {
   };
   const std::unique_ptr<double, decltype(release)> sums(
       reinterpret_cast<double*>(pool.allocate(kNormScratchBytes, raw(stream))), release);
-  card_.check(launch_sum_of_squares(norm, sums.get(), raw(stream)), "norm");
+  gpu_.check(launch_sum_of_squares(norm, sums.get(), raw(stream)), "norm");
   double sum = 0;
   copy(GpuCopy::DeviceToHost, &sum, sums.get(), sizeof sum, stream);
   stream.synchronise();

@@ -1,10 +1,10 @@
 #pragma once
-// A card behind the seam.
+// A GPU behind the seam.
 #include <atomic>
 #include <memory>
 #include <mutex>
 
-#include "compute/gpu/cuda/device/card.h"
+#include "compute/gpu/cuda/device/cuda_context.h"
 #include "compute/gpu/cuda/device/handles.h"
 #include "compute/gpu/cuda/device/memory_pool.h"
 #include "compute/gpu/cuda/matmul/cuda_matmul.h"
@@ -15,13 +15,13 @@ namespace lab::cuda {
 
 class CudaDevice final : public GpuDevice {
  public:
-  // `ordinal`: CUDA's own number of the card.
-  CudaDevice(const CardFacts& facts, int ordinal);
+  // `ordinal`: CUDA's own number of the GPU.
+  CudaDevice(const GpuProperties& facts, int ordinal);
 
-  const CardFacts& facts() const override { return facts_; }
+  const GpuProperties& facts() const override { return facts_; }
   GpuMemory memory() override;
   GpuHoldings holdings() const noexcept override;
-  std::string lost() const override { return card_.health().lost(); }
+  std::string lost() const override { return gpu_.health().lost(); }
 
   GpuStream& main_stream() override { return parts().main; }
   std::unique_ptr<GpuStream> make_stream() override;
@@ -47,16 +47,16 @@ class CudaDevice final : public GpuDevice {
   GpuTransfers& transfers() override { return transfers_; }
 
  private:
-  // What exists once something is done on the card; until then it has no context.
+  // What exists once something is done on the GPU; until then it has no context.
   struct Parts {
-    Parts(const Card& card, bool has_pools) : main(card), pool(card, has_pools) {}
+    Parts(const CudaContext& gpu, bool has_pools) : main(gpu), pool(gpu, has_pools) {}
     CudaStream main;
     MemoryPool pool;
   };
   Parts& parts();
 
-  const CardFacts facts_;
-  Card card_;
+  const GpuProperties facts_;
+  CudaContext gpu_;
   CudaMatmul matmul_;
   CudaTransfers transfers_;
   std::once_flag parts_once_;

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "compute/gpu/cuda/device/card.h"
+#include "compute/gpu/cuda/device/cuda_context.h"
 #include "compute/gpu/dynamic_library.h"
 
 namespace lab::cuda {
@@ -42,7 +42,7 @@ std::string no_device() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
   if (visible == nullptr) return "the CUDA driver starts but offers no device";
   return fmt::format(
-      "CUDA_VISIBLE_DEVICES=\"{}\" hides every GPU; unset it, or name cards that are there",
+      "CUDA_VISIBLE_DEVICES=\"{}\" hides every GPU; unset it, or name GPUs that are there",
       visible);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Why the runtime offers no card.
+// Why the runtime offers no GPU.
 #include <cuda_runtime_api.h>
 
 #include "compute/gpu/gpu_backend.h"

@@ -13,21 +13,21 @@ constexpr std::uint64_t kKeptBytes = 2 * static_cast<std::uint64_t>(kGiB);
 
 }  // namespace
 
-MemoryPool::MemoryPool(const Card& card, bool has_pools) : card_(card) {
+MemoryPool::MemoryPool(const CudaContext& gpu, bool has_pools) : gpu_(gpu) {
   if (!has_pools) return;
-  card_.use();
+  gpu_.use();
   cudaMemPoolProps wanted{};
   wanted.allocType = cudaMemAllocationTypePinned;
   wanted.location.type = cudaMemLocationTypeDevice;
-  wanted.location.id = card_.ordinal();
-  card_.check(cudaMemPoolCreate(&pool_, &wanted), "cudaMemPoolCreate");
+  wanted.location.id = gpu_.ordinal();
+  gpu_.check(cudaMemPoolCreate(&pool_, &wanted), "cudaMemPoolCreate");
   std::uint64_t kept = kKeptBytes;
-  card_.check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
-              "cudaMemPoolSetAttribute");
+  gpu_.check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
+             "cudaMemPoolSetAttribute");
 }
 
 MemoryPool::~MemoryPool() {
-  if (pool_ != nullptr) card_.note(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy");
+  if (pool_ != nullptr) gpu_.note(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy");
 }
 
 cudaError_t MemoryPool::try_allocate(void** memory, std::int64_t bytes, cudaStream_t stream) const {
@@ -37,48 +37,48 @@ cudaError_t MemoryPool::try_allocate(void** memory, std::int64_t bytes, cudaStre
 }
 
 std::byte* MemoryPool::allocate(std::int64_t bytes, cudaStream_t stream) {
-  card_.use();
+  gpu_.use();
   void* memory = nullptr;
   cudaError_t status = try_allocate(&memory, bytes, stream);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     // What was released on the stream comes back once the stream has passed it.
-    card_.check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    gpu_.check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     trim();
     status = try_allocate(&memory, bytes, stream);
   }
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw gpu_out_of_memory(card_.device(), bytes, read());
+    throw gpu_out_of_memory(gpu_.device(), bytes, read());
   }
-  card_.check(status, pool_ != nullptr ? "cudaMallocFromPoolAsync" : "cudaMalloc");
+  gpu_.check(status, pool_ != nullptr ? "cudaMallocFromPoolAsync" : "cudaMalloc");
   return static_cast<std::byte*>(memory);
 }
 
 void MemoryPool::release(std::byte* memory, cudaStream_t stream) noexcept {
   if (pool_ != nullptr) {
-    card_.note(cudaFreeAsync(memory, stream), "cudaFreeAsync");
+    gpu_.note(cudaFreeAsync(memory, stream), "cudaFreeAsync");
   } else {
-    card_.note(cudaFree(memory), "cudaFree");  // waits for the card, so for the stream too
+    gpu_.note(cudaFree(memory), "cudaFree");  // waits for the GPU, so for the stream too
   }
 }
 
 void MemoryPool::trim() {
   if (pool_ == nullptr) return;
-  card_.use();
-  card_.check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
+  gpu_.use();
+  gpu_.check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
 }
 
 std::int64_t MemoryPool::attribute(cudaMemPoolAttr name) const {
   std::uint64_t value = 0;
-  card_.check(cudaMemPoolGetAttribute(pool_, name, &value), "cudaMemPoolGetAttribute");
+  gpu_.check(cudaMemPoolGetAttribute(pool_, name, &value), "cudaMemPoolGetAttribute");
   return static_cast<std::int64_t>(value);
 }
 
 GpuMemory MemoryPool::read() const {
-  card_.use();
+  gpu_.use();
   std::size_t free = 0, total = 0;
-  card_.check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  gpu_.check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   GpuMemory memory;
   memory.free_bytes = static_cast<std::int64_t>(free);
   memory.total_bytes = static_cast<std::int64_t>(total);
@@ -92,22 +92,22 @@ GpuMemory MemoryPool::read() const {
 std::int64_t MemoryPool::reserved_bytes() const noexcept {
   if (pool_ == nullptr) return 0;
   try {
-    card_.use();
+    gpu_.use();
     reserved_bytes_ = attribute(cudaMemPoolAttrReservedMemCurrent);
   } catch (const std::exception&) {
-    // Of a lost card the last number stays.
+    // Of a lost GPU the last number stays.
   }
   return reserved_bytes_;
 }
 
 void MemoryPool::set_access(int ordinal, bool on) {
   if (pool_ == nullptr) return;
-  card_.use();
+  gpu_.use();
   cudaMemAccessDesc access{};
   access.location.type = cudaMemLocationTypeDevice;
   access.location.id = ordinal;
   access.flags = on ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
-  card_.check(cudaMemPoolSetAccess(pool_, &access, 1), "cudaMemPoolSetAccess");
+  gpu_.check(cudaMemPoolSetAccess(pool_, &access, 1), "cudaMemPoolSetAccess");
 }
 
 }  // namespace lab::cuda

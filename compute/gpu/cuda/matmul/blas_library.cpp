@@ -19,8 +19,8 @@ const char* environment(const char* name) {
 
 }  // namespace
 
-BlasLibrary::BlasLibrary(const BlasName& name, std::vector<std::string> files, LibraryCard& card)
-    : name_(name), files_(std::move(files)), card_(card) {}
+BlasLibrary::BlasLibrary(const BlasName& name, std::vector<std::string> files, LibraryGpu& gpu)
+    : name_(name), files_(std::move(files)), gpu_(gpu) {}
 
 void BlasLibrary::open() {
   if (words_ != nullptr) return;
@@ -53,9 +53,9 @@ Error BlasLibrary::lacks(const char* symbol) const {
 
 void BlasLibrary::check(cublasStatus_t status, const char* call) const {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  card_.fail(call, words_ != nullptr
-                       ? fmt::format("{} (status {})", words_(status), static_cast<int>(status))
-                       : fmt::format("status {}", static_cast<int>(status)));
+  gpu_.fail(call, words_ != nullptr
+                      ? fmt::format("{} (status {})", words_(status), static_cast<int>(status))
+                      : fmt::format("status {}", static_cast<int>(status)));
 }
 
 std::optional<std::string> overridden(Precision precision) {
@@ -100,9 +100,9 @@ GpuProduct in_columns(const GpuProduct& product) {
           .ldc = product.ldc};
 }
 
-bool done_without_factors(LibraryCard& card, const GpuProduct& product, cudaStream_t stream) {
+bool done_without_factors(LibraryGpu& gpu, const GpuProduct& product, cudaStream_t stream) {
   if (needs_factors(product)) return false;
-  if (product.m > 0 && product.n > 0) card.clear(product, stream);
+  if (product.m > 0 && product.n > 0) gpu.clear(product, stream);
   return true;
 }
 

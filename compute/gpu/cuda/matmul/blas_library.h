@@ -10,7 +10,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/precision.h"
-#include "compute/gpu/cuda/matmul/library_card.h"
+#include "compute/gpu/cuda/matmul/library_gpu.h"
 #include "compute/gpu/dynamic_library.h"
 
 namespace lab::cuda {
@@ -26,7 +26,7 @@ struct BlasName {
 class BlasLibrary {
  public:
   // `files`: names or paths, tried in this order.
-  BlasLibrary(const BlasName& name, std::vector<std::string> files, LibraryCard& card);
+  BlasLibrary(const BlasName& name, std::vector<std::string> files, LibraryGpu& gpu);
 
   // Does nothing where it is open. Throws Error(Unsupported) with the loader's reason, or where the
   // library is of a major version whose functions may differ from those of the headers.
@@ -49,18 +49,18 @@ class BlasLibrary {
 
   const BlasName name_;
   const std::vector<std::string> files_;
-  LibraryCard& card_;
+  LibraryGpu& gpu_;
   Maybe<DynamicLibrary> library_;
   decltype(&cublasGetStatusString) words_ = nullptr;
 };
 
-// A library's handle, which ends with the object; a lost card took what it held with it.
+// A library's handle, which ends with the object; a lost GPU took what it held with it.
 template <class Context>
 struct EndHandle {
-  LibraryCard* card = nullptr;
+  LibraryGpu* gpu = nullptr;
   cublasStatus_t (*destroy)(Context*) = nullptr;
   void operator()(Context* handle) const {
-    if (card->use_quietly()) destroy(handle);
+    if (gpu->use_quietly()) destroy(handle);
   }
 };
 template <class Context>
@@ -95,7 +95,7 @@ BlasTypes types_of(Precision precision);
 GpuProduct in_columns(const GpuProduct& product);
 
 // Does what takes no library: nothing for an empty C, zeros for K = 0. Whether that was all.
-bool done_without_factors(LibraryCard& card, const GpuProduct& product, cudaStream_t stream);
+bool done_without_factors(LibraryGpu& gpu, const GpuProduct& product, cudaStream_t stream);
 inline bool needs_factors(const GpuProduct& product) {
   return product.m > 0 && product.n > 0 && product.k > 0;
 }

@@ -19,7 +19,7 @@ LAB_DEVICE void sync_cluster() {
 
 // Arrives at the barrier that lies at the same place in the block of this rank. It says that wgmma
 // has read a stage and shows no one any store: a wider scope than the default would put a fence of
-// the whole card into each stage.
+// the whole GPU into each stage.
 LAB_DEVICE void arrive_at(Barrier* barrier, int rank) {
   asm volatile(
       "{\n"

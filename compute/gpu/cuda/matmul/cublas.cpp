@@ -4,18 +4,18 @@
 
 namespace lab::cuda {
 
-Cublas::Cublas(std::unique_ptr<LibraryCard> card, std::vector<std::string> files)
-    : card_(std::move(card)),
-      library_({"cuBLAS", "cublasGetProperty", "cublasGetStatusString"}, std::move(files), *card_),
-      workspaces_(*card_) {}
+Cublas::Cublas(std::unique_ptr<LibraryGpu> gpu, std::vector<std::string> files)
+    : gpu_(std::move(gpu)),
+      library_({"cuBLAS", "cublasGetProperty", "cublasGetStatusString"}, std::move(files), *gpu_),
+      workspaces_(*gpu_) {}
 
 // The stream that the handle had last may have ended already.
 Cublas::~Cublas() {
-  if (handle_ != nullptr && card_->use_quietly()) call_.set_stream(handle_.get(), nullptr);
+  if (handle_ != nullptr && gpu_->use_quietly()) call_.set_stream(handle_.get(), nullptr);
 }
 
 void Cublas::start() {
-  card_->use();
+  gpu_->use();
   if (handle_ != nullptr) return;
   library_.open();
   library_.find("cublasCreate_v2", call_.create);
@@ -25,7 +25,7 @@ void Cublas::start() {
   library_.find("cublasGemmEx_64", call_.gemm);
   cublasHandle_t made = nullptr;
   library_.check(call_.create(&made), "cublasCreate");
-  handle_ = {made, {card_.get(), call_.destroy}};
+  handle_ = {made, {gpu_.get(), call_.destroy}};
 }
 
 std::optional<std::string> Cublas::unavailable() {
@@ -42,7 +42,7 @@ void Cublas::multiply(Precision precision, const GpuProduct& product, cudaStream
   const std::lock_guard lock(mutex_);
   start();
   if (const auto why = overridden(precision)) throw Error(Errc::Unsupported, *why);
-  if (done_without_factors(*card_, product, stream)) return;
+  if (done_without_factors(*gpu_, product, stream)) return;
   void* const workspace = workspaces_.of(stream);
   library_.check(call_.set_stream(handle_.get(), stream), "cublasSetStream");
   // Each time: a new stream brings back the library's own workspace.

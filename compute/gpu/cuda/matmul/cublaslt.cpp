@@ -27,14 +27,14 @@ Error no_algorithm(Precision precision, const GpuProduct& product) {
 
 }  // namespace
 
-CublasLt::CublasLt(std::unique_ptr<LibraryCard> card, std::vector<std::string> files)
-    : card_(std::move(card)),
+CublasLt::CublasLt(std::unique_ptr<LibraryGpu> gpu, std::vector<std::string> files)
+    : gpu_(std::move(gpu)),
       library_({"cublasLt", "cublasLtGetProperty", "cublasLtGetStatusString"}, std::move(files),
-               *card_),
-      workspaces_(*card_) {}
+               *gpu_),
+      workspaces_(*gpu_) {}
 
 void CublasLt::start() {
-  card_->use();
+  gpu_->use();
   if (handle_ != nullptr) return;
   library_.open();
   library_.find("cublasLtCreate", call_.create);
@@ -50,7 +50,7 @@ void CublasLt::start() {
   library_.find("cublasLtMatmul", call_.matmul);
   cublasLtHandle_t made = nullptr;
   library_.check(call_.create(&made), "cublasLtCreate");
-  handle_ = {made, {card_.get(), call_.destroy}};
+  handle_ = {made, {gpu_.get(), call_.destroy}};
 }
 
 std::optional<std::string> CublasLt::unavailable() {
@@ -72,7 +72,7 @@ void CublasLt::multiply(Precision precision, const GpuProduct& product, cudaStre
   const std::lock_guard lock(mutex_);
   start();
   if (const auto why = overridden(precision)) throw Error(Errc::Unsupported, *why);
-  if (done_without_factors(*card_, product, stream)) return;
+  if (done_without_factors(*gpu_, product, stream)) return;
   const GpuProduct columns = in_columns(product);
   const Plan& plan = plan_for(precision, columns);
   if (!plan.algorithm) throw no_algorithm(precision, product);

@@ -15,15 +15,15 @@
 
 namespace lab::cuda {
 
-class Card;
+class CudaContext;
 
 // C = A*B, as Cublas has it in limits, numerics and errors, for what the heuristics have an
 // algorithm for.
 class CublasLt {
  public:
-  explicit CublasLt(const Card& card);
+  explicit CublasLt(const CudaContext& gpu);
   // `files`: names or paths of the library, the first that opens counts.
-  explicit CublasLt(std::unique_ptr<LibraryCard> card,
+  explicit CublasLt(std::unique_ptr<LibraryGpu> gpu,
                     std::vector<std::string> files = {"libcublasLt.so.13", "libcublasLt.so.12",
                                                       "libcublasLt.so"});
   CublasLt(const CublasLt&) = delete;
@@ -89,7 +89,7 @@ class CublasLt {
   std::optional<cublasLtMatmulAlgo_t> choose(const Plan& plan) const;
 
   std::mutex mutex_;
-  const std::unique_ptr<LibraryCard> card_;
+  const std::unique_ptr<LibraryGpu> gpu_;
   BlasLibrary library_;
   Functions call_;
   StreamWorkspaces workspaces_;

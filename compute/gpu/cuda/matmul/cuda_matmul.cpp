@@ -20,8 +20,8 @@ auto with_library(const GpuRung& rung, Cublas& cublas, CublasLt& cublaslt, const
 
 }  // namespace
 
-CudaMatmul::CudaMatmul(const Card& card, const CardFacts& facts)
-    : card_(card), facts_(facts), cublas_(card), cublaslt_(card) {}
+CudaMatmul::CudaMatmul(const CudaContext& gpu, const GpuProperties& facts)
+    : gpu_(gpu), facts_(facts), cublas_(gpu), cublaslt_(gpu) {}
 
 std::optional<std::string> CudaMatmul::unsupported(const GpuRung& rung, const GpuProduct& product) {
   if (auto why = lab::unsupported(rung, product, facts_)) return why;
@@ -40,13 +40,13 @@ void CudaMatmul::run(const GpuRung& rung, const GpuProduct& product, GpuStream& 
 }
 
 void CudaMatmul::run_own(const CudaRung& rung, const GpuProduct& product, GpuStream& stream) {
-  card_.use();
+  gpu_.use();
   const auto code = cuda_matmul::code_of(rung.kernel);
   std::call_once(loaded_.at(static_cast<std::size_t>(rung.kernel)),
-                 [&] { card_.check(code.load(), "load a kernel of matmul"); });
+                 [&] { gpu_.check(code.load(), "load a kernel of matmul"); });
   const cudaError_t status = code.launch(product, raw(stream));
   if (status != cudaSuccess) {
-    card_.check(status, ("matmul by " + std::string(rung.name)).c_str());
+    gpu_.check(status, ("matmul by " + std::string(rung.name)).c_str());
   }
 }
 
@@ -55,10 +55,10 @@ std::optional<double> CudaMatmul::run_peak(Precision precision, std::int64_t rou
   const auto code = cuda_matmul::peak_of(precision, facts_);
   if (!code) return std::nullopt;
   if (rounds <= 0) return 0;
-  card_.use();
+  gpu_.use();
   std::call_once(peak_loaded_.at(static_cast<std::size_t>(precision)),
-                 [&] { card_.check(code->load(), "load the kernel of the peak"); });
-  card_.check(code->launch(rounds, facts_.multiprocessors, raw(stream)), "matmul's peak");
+                 [&] { gpu_.check(code->load(), "load the kernel of the peak"); });
+  gpu_.check(code->launch(rounds, facts_.multiprocessors, raw(stream)), "matmul's peak");
   return code->round_flop * facts_.multiprocessors * static_cast<double>(rounds);
 }
 

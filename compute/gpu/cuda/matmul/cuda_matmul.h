@@ -3,7 +3,7 @@
 #include <array>
 #include <mutex>
 
-#include "compute/gpu/cuda/device/card.h"
+#include "compute/gpu/cuda/device/cuda_context.h"
 #include "compute/gpu/cuda/matmul/cublas.h"
 #include "compute/gpu/cuda/matmul/cublaslt.h"
 #include "compute/gpu/cuda/matmul/ladder.h"
@@ -13,7 +13,7 @@ namespace lab::cuda {
 class CudaMatmul final : public GpuMatmul {
  public:
   // Both must outlive it.
-  CudaMatmul(const Card& card, const CardFacts& facts);
+  CudaMatmul(const CudaContext& gpu, const GpuProperties& facts);
 
   std::span<const GpuRung> rungs() const override { return cuda_rungs(); }
   std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product) override;
@@ -21,7 +21,7 @@ class CudaMatmul final : public GpuMatmul {
   std::optional<double> run_peak(Precision precision, std::int64_t rounds,
                                  GpuStream& stream) override;
 
-  // Of the card, that the libraries work in. From any thread.
+  // Of the GPU, that the libraries work in. From any thread.
   std::int64_t workspace_bytes() const noexcept {
     return cublas_.workspace_bytes() + cublaslt_.workspace_bytes();
   }
@@ -29,11 +29,11 @@ class CudaMatmul final : public GpuMatmul {
  private:
   void run_own(const CudaRung& rung, const GpuProduct& product, GpuStream& stream);
 
-  const Card& card_;
-  const CardFacts& facts_;
+  const CudaContext& gpu_;
+  const GpuProperties& facts_;
   Cublas cublas_;
   CublasLt cublaslt_;
-  // Kernels are loaded for each card once, by whichever thread comes first.
+  // Kernels are loaded for each GPU once, by whichever thread comes first.
   std::array<std::once_flag, kCudaKernels> loaded_;
   std::array<std::once_flag, 3> peak_loaded_;  // by Precision
 };

@@ -21,10 +21,10 @@ cudaError_t make_tensor_maps(CUtensorMap& a, CUtensorMap& b, const Bf16MatmulArg
 // Blocks that stay, one on each multiprocessor, in whole clusters.
 template <Tiling kTile>
 cudaError_t count_resident(std::int64_t& blocks) {
-  int card = 0, multiprocessors = 0;
-  auto status = cudaGetDevice(&card);
+  int gpu = 0, multiprocessors = 0;
+  auto status = cudaGetDevice(&gpu);
   if (status == cudaSuccess) {
-    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, card);
+    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, gpu);
   }
   blocks = std::max(1, multiprocessors / kTile.cluster) * kTile.cluster;
   return status;
@@ -57,7 +57,7 @@ cudaError_t start_hopper(HopperKernel kernel, const Bf16MatmulArgs& args, std::i
   return cudaLaunchKernelEx(&config, kernel, a, b, args);
 }
 
-// kResident: the kernel's blocks take tile after tile, so that as many are launched as the card
+// kResident: the kernel's blocks take tile after tile, so that as many are launched as the GPU
 // holds; else one for each tile.
 template <Tiling kTile, HopperKernel kKernel, bool kResident>
 RungCode hopper_code() {

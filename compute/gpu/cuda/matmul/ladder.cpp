@@ -123,7 +123,7 @@ constexpr std::array kLadder = {
              kWholePieces},
     CudaRung{
         {"wgmma_persistent", "Hopper: persistent grid",
-         "As many blocks as the card holds stay and take tile after tile: the next tile's stages "
+         "As many blocks as the GPU holds stay and take tile after tile: the next tile's stages "
          "are filled while this one's sums are written.",
          Precision::BF16},
         CudaKernel::Persistent,
@@ -185,18 +185,18 @@ void check_shapes(const GpuProduct& product) {
                   m, k, k, n, lda, ldb, ldc));
 }
 
-std::optional<std::string> missing_capability(const CardFacts& card, int major, int minor,
+std::optional<std::string> missing_capability(const GpuProperties& gpu, int major, int minor,
                                               bool no_later) {
   const int needs = major * 10 + minor;
-  const int has = card.compute_major * 10 + card.compute_minor;
+  const int has = gpu.compute_major * 10 + gpu.compute_minor;
   if (has == needs || (has > needs && !no_later)) return std::nullopt;
   return fmt::format("needs compute capability {}.{}{}; {} has {}.{}", major, minor,
-                     no_later ? " itself" : "", card.name, card.compute_major, card.compute_minor);
+                     no_later ? " itself" : "", gpu.name, gpu.compute_major, gpu.compute_minor);
 }
 
 std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& product,
-                                   const CardFacts& card) {
-  if (auto why = missing_capability(card, rung.compute_major, rung.compute_minor, rung.no_later)) {
+                                   const GpuProperties& gpu) {
+  if (auto why = missing_capability(gpu, rung.compute_major, rung.compute_minor, rung.no_later)) {
     return why;
   }
   if (rung.whole_pieces && !in_whole_pieces(product, rung.tiling.element_bytes)) {
@@ -210,9 +210,9 @@ std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& produ
       return fmt::format("counts up to {} a side, not {}", kLongestSide, side);
   }
   const auto launch = launch_of(rung, product.m, product.n);
-  if (launch.shared_bytes > card.shared_bytes_per_block) {
+  if (launch.shared_bytes > gpu.shared_bytes_per_block) {
     return fmt::format("needs {} bytes of shared memory a block; {} has {}", launch.shared_bytes,
-                       card.name, card.shared_bytes_per_block);
+                       gpu.name, gpu.shared_bytes_per_block);
   }
   if (launch.blocks > kMostBlocks) {
     return fmt::format("would need {} blocks; one launch has at most {}", launch.blocks,
@@ -243,12 +243,12 @@ CudaLaunch launch_of(const CudaRung& rung, std::int64_t m, std::int64_t n) {
 }
 
 std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product,
-                                       const CardFacts& card) {
+                                       const GpuProperties& gpu) {
   check_shapes(product);
-  if (const CudaRung* own = own_rung(rung)) return refusal(*own, product, card);
+  if (const CudaRung* own = own_rung(rung)) return refusal(*own, product, gpu);
   // Tensor cores for tf32 and bf16 came with 8.0.
   if (rung.precision == Precision::F32) return std::nullopt;
-  return missing_capability(card, 8, 0, false);
+  return missing_capability(gpu, 8, 0, false);
 }
 
 }  // namespace lab

@@ -57,10 +57,10 @@ struct CudaLaunch {
 };
 CudaLaunch launch_of(const CudaRung& rung, std::int64_t m, std::int64_t n);
 
-// Why `rung` cannot compute this product on this card, or nothing. Of a library, what the card
+// Why `rung` cannot compute this product on this GPU, or nothing. Of a library, what the GPU
 // lacks alone: whether it can be opened is asked elsewhere. Throws Error(InvalidArgument) naming
 // the shapes where no rung could.
 std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product,
-                                       const CardFacts& card);
+                                       const GpuProperties& gpu);
 
 }  // namespace lab

@@ -6,11 +6,11 @@
 
 namespace lab::cuda_matmul {
 
-// How a rung is started. Both return CUDA's status and want the card to be the thread's current
+// How a rung is started. Both return CUDA's status and want the GPU to be the thread's current
 // one.
 struct RungCode {
-  // Loads the rung's kernels onto the card and lets them have their shared memory: once for each
-  // card, before the first launch. May wait for the card.
+  // Loads the rung's kernels onto the GPU and lets them have their shared memory: once for each
+  // GPU, before the first launch. May wait for the GPU.
   cudaError_t (*load)() = nullptr;
   // C = A*B on `stream`. Operands must outlive it; unsupported() has said nothing against it. An
   // empty C launches nothing.

@@ -4,8 +4,8 @@
 
 namespace lab::cuda_matmul {
 
-// Loads kernels onto the current card, which a first launch would else do, and lets each have so
-// much dynamic shared memory: more than 48 KiB comes only on request, which holds for one card.
+// Loads kernels onto the current GPU, which a first launch would else do, and lets each have so
+// much dynamic shared memory: more than 48 KiB comes only on request, which holds for one GPU.
 template <class... Kernels>
 cudaError_t load_kernels(int dynamic_bytes, Kernels*... kernels) {
   cudaError_t status = cudaSuccess;

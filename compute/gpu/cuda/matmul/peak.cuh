@@ -1,5 +1,5 @@
 #pragma once
-// The rate of a card's multiply-adds from registers: nothing is loaded, so no product is faster.
+// The rate of a GPU's multiply-adds from registers: nothing is loaded, so no product is faster.
 //   sums [blocks * warps of a block] FP32, device
 // Work     fp32_peak_body: 2*kChains*kMultipliers*kRepeats FLOP a thread and round;
 //          mma_peak_body: 2*kChains*kRepeats instructions a warp and round, of 4096 (bf16) or 2048

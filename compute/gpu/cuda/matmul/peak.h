@@ -1,5 +1,5 @@
 #pragma once
-// Launches of the kernels that measure a card's ceiling. Work, rates and limits stand in peak.cuh
+// Launches of the kernels that measure a GPU's ceiling. Work, rates and limits stand in peak.cuh
 // and peak_wgmma.cuh.
 #include <cuda_runtime_api.h>
 
@@ -10,9 +10,9 @@
 
 namespace lab::cuda_matmul {
 
-// Both functions return CUDA's status and want the card to be the thread's current one.
+// Both functions return CUDA's status and want the GPU to be the thread's current one.
 struct PeakCode {
-  // Loads the kernel: once for each card, before the first launch. May wait for the card.
+  // Loads the kernel: once for each GPU, before the first launch. May wait for the GPU.
   cudaError_t (*load)() = nullptr;
   // `rounds` > 0, each about 2048 clocks at the full rate. Asynchronous on `stream`.
   cudaError_t (*launch)(std::int64_t rounds, int multiprocessors, cudaStream_t stream) = nullptr;
@@ -25,7 +25,7 @@ PeakCode mma_bf16_peak();
 PeakCode wgmma_tf32_peak();
 PeakCode wgmma_bf16_peak();
 
-// By the fastest instructions that the card has for the precision, if it has any.
-std::optional<PeakCode> peak_of(Precision precision, const CardFacts& card);
+// By the fastest instructions that the GPU has for the precision, if it has any.
+std::optional<PeakCode> peak_of(Precision precision, const GpuProperties& gpu);
 
 }  // namespace lab::cuda_matmul

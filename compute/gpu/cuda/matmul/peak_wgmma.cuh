@@ -6,7 +6,7 @@
 // Rates    FLOP a clock and multiprocessor: bf16 4096, tf32 2048: 128 clocks an instruction. It
 //          reads 8 KiB of B and 2 KiB of A, 80 bytes a clock of the 128 that shared memory has
 // Limits   rounds >= 0; blocks of kGroups warpgroups; kShared bytes of dynamic shared memory;
-//          compute capability 9.0 alone (sm_90a). Compiled; no card and no emulator has run it
+//          compute capability 9.0 alone (sm_90a). Compiled; no GPU and no emulator has run it
 // Numerics sums return to zero with each round but for their rounding
 // Source   PTX ISA, "wgmma.mma_async"; NVIDIA H100 whitepaper: 989 TFLOPS dense bf16
 #include "compute/gpu/cuda/matmul/hopper_stage.cuh"

@@ -7,7 +7,7 @@
 //          which swizzles them. Only this reaches the full rate of Hopper's tensor cores.
 // Work     2*M*N*K FLOP; 85 FLOP a byte of global memory
 // Limits   M,N >= 0, K > 0; pointers 16-byte aligned, lda, ldb and N multiples of 8, ldc of 4;
-//          compute capability 9.0 alone (sm_90a). Compiled; no card and no emulator has run it
+//          compute capability 9.0 alone (sm_90a). Compiled; no GPU and no emulator has run it
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier"
 #include "compute/gpu/cuda/matmul/hopper_stage.cuh"

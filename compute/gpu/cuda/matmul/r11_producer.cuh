@@ -8,7 +8,7 @@
 //          from the second cache: 85 FLOP a byte, 48 bytes a clock and multiprocessor. That is what
 //          limits it: A100's cache gives 5120 bytes a clock in all, which for 132 would be 39 each;
 //          H100's is not told
-// Limits   as the wgmma rung. Compiled; no card and no emulator has run it
+// Limits   as the wgmma rung. Compiled; no GPU and no emulator has run it
 // Numerics as the mma.sync rung for bf16
 // Source   CUTLASS, "Efficient GEMM in CUDA": warp specialisation; PTX ISA, "setmaxnreg"; NVIDIA
 //          A100 whitepaper: bytes a clock of the second cache

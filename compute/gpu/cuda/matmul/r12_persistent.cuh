@@ -7,7 +7,7 @@
 //          maps are set up once. The body is the producer rung's: its loop over tiles has one turn
 //          there
 // Work     as the producer rung
-// Limits   as the wgmma rung. Compiled; no card and no emulator has run it, but for the order of
+// Limits   as the wgmma rung. Compiled; no GPU and no emulator has run it, but for the order of
 //          its tiles
 // Numerics as the mma.sync rung for bf16
 // Source   CUTLASS, "Efficient GEMM in CUDA": persistent kernels

@@ -11,7 +11,7 @@
 //          4*M*N bytes, 128 KiB a tile after its K/64 stages, written while the tensor cores wait
 //          but for the stages that one warpgroup is behind the other; the last wave of tiles, at
 //          4096 and 8192 full to 97 % with 132 multiprocessors; and power
-// Limits   as the wgmma rung; two multiprocessors of one cluster. Compiled; no card and no emulator
+// Limits   as the wgmma rung; two multiprocessors of one cluster. Compiled; no GPU and no emulator
 //          has run it, but for the order of its tiles
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "cp.async.bulk.tensor": multicast::cluster, "mbarrier.arrive": shared::cluster,

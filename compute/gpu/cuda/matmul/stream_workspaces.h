@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/gpu/cuda/matmul/library_card.h"
+#include "compute/gpu/cuda/matmul/library_gpu.h"
 
 namespace lab::cuda {
 
@@ -17,25 +17,25 @@ inline constexpr std::int64_t kWorkspaceBytes = 32LL << 20;
 
 class StreamWorkspaces {
  public:
-  explicit StreamWorkspaces(LibraryCard& card) : card_(card) {}
+  explicit StreamWorkspaces(LibraryGpu& gpu) : gpu_(gpu) {}
   ~StreamWorkspaces();
   StreamWorkspaces(const StreamWorkspaces&) = delete;
   StreamWorkspaces& operator=(const StreamWorkspaces&) = delete;
 
-  // kWorkspaceBytes of the card, for `stream` alone until kMostStreams others have come. A stream
-  // that has none yet may wait for the card. Throws Error(OutOfMemory) naming the size.
+  // kWorkspaceBytes of the GPU, for `stream` alone until kMostStreams others have come. A stream
+  // that has none yet may wait for the GPU. Throws Error(OutOfMemory) naming the size.
   void* of(cudaStream_t stream);
   static constexpr std::size_t kMostStreams = 4;
 
-  // Of the card, held now. From any thread.
+  // Of the GPU, held now. From any thread.
   std::int64_t held_bytes() const noexcept { return held_bytes_; }
 
  private:
   struct Piece {
-    unsigned long long stream;  // LibraryCard::id_of
+    unsigned long long stream;  // LibraryGpu::id_of
     void* memory;
   };
-  LibraryCard& card_;
+  LibraryGpu& gpu_;
   std::vector<Piece> pieces_;
   std::size_t oldest_ = 0;
   std::atomic<std::int64_t> held_bytes_ = 0;

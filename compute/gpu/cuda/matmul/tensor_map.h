@@ -14,7 +14,7 @@ struct Bf16Matrix {
 };
 
 // To be copied in boxes of box_rows rows and 64 columns (128 bytes, swizzled); numbers outside of
-// the matrix count as zeros. Asks the driver, so a card's context must be current.
+// the matrix count as zeros. Asks the driver, so a GPU's context must be current.
 cudaError_t make_tensor_map(CUtensorMap& map, const Bf16Matrix& matrix, int box_rows);
 
 }  // namespace lab::cuda_matmul

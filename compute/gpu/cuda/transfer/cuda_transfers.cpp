@@ -18,36 +18,36 @@ constexpr std::int64_t kMostLooks = 1'000'000;
 
 class CudaGate final : public GpuGate {
  public:
-  explicit CudaGate(const Card& card) : card_(card), words_(card, 2 * sizeof(std::uint32_t)) {
+  explicit CudaGate(const CudaContext& gpu) : gpu_(gpu), words_(gpu, 2 * sizeof(std::uint32_t)) {
     std::atomic_ref(word(0)).store(1);
     std::atomic_ref(word(1)).store(0);
   }
 
   void close(GpuStream& stream) override {
-    card_.use();
+    gpu_.use();
     std::atomic_ref(word(0)).store(0);
     std::atomic_ref(word(1)).store(0);
     const cudaError_t status =
         launch_gate(&word(0), {.gave_up = &word(1), .most_looks = kMostLooks}, raw(stream));
     if (status != cudaSuccess) open();
-    card_.check(status, "gate");
+    gpu_.check(status, "gate");
   }
   void open() noexcept override { std::atomic_ref(word(0)).store(1); }
   bool gave_up() const override { return std::atomic_ref(word(1)).load() != 0; }
 
  private:
-  // 0: open, written by the host; 1: gave up, written by the card.
+  // 0: open, written by the host; 1: gave up, written by the GPU.
   std::uint32_t& word(int i) const { return reinterpret_cast<std::uint32_t*>(at_)[i]; }
 
-  const Card& card_;
+  const CudaContext& gpu_;
   CudaPinned words_;
   std::byte* const at_ = words_.data();
 };
 
 }  // namespace
 
-CudaTransfers::CudaTransfers(const Card& card, int multiprocessors)
-    : card_(card), multiprocessors_(std::max(1, multiprocessors)) {}
+CudaTransfers::CudaTransfers(const CudaContext& gpu, int multiprocessors)
+    : gpu_(gpu), multiprocessors_(std::max(1, multiprocessors)) {}
 
 // As many threads as there are pieces to do, or as `on_each` blocks on every multiprocessor have.
 int CudaTransfers::blocks_for(std::int64_t pieces, int on_each) const {
@@ -56,48 +56,48 @@ int CudaTransfers::blocks_for(std::int64_t pieces, int on_each) const {
 }
 
 std::unique_ptr<GpuGate> CudaTransfers::make_gate() {
-  card_.use();
-  card_.check(load_transfer_kernels(), "load the kernels of transfers");
-  return std::make_unique<CudaGate>(card_);
+  gpu_.use();
+  gpu_.check(load_transfer_kernels(), "load the kernels of transfers");
+  return std::make_unique<CudaGate>(gpu_);
 }
 
 void CudaTransfers::copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
                                    int sharers, GpuStream& stream) {
-  card_.use();
+  gpu_.use();
   const int on_each = std::max(1, kCopyBlocksAMultiprocessor / sharers);
-  card_.check(launch_copy({.from = from, .to = to, .words = words}, blocks_for(words / 4, on_each),
-                          raw(stream)),
-              "copy by kernel");
+  gpu_.check(launch_copy({.from = from, .to = to, .words = words}, blocks_for(words / 4, on_each),
+                         raw(stream)),
+             "copy by kernel");
 }
 
 void CudaTransfers::fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,
                                  GpuStream& stream) {
-  card_.use();
-  card_.check(launch_fill({.to = to, .words = words, .seed = seed},
-                          blocks_for(words, kBlocksAMultiprocessor), raw(stream)),
-              "fill with a pattern");
+  gpu_.use();
+  gpu_.check(launch_fill({.to = to, .words = words, .seed = seed},
+                         blocks_for(words, kBlocksAMultiprocessor), raw(stream)),
+             "fill with a pattern");
 }
 
 void CudaTransfers::count_mismatches(const std::uint32_t* at, std::int64_t words,
                                      std::uint32_t seed, std::uint64_t* count, GpuStream& stream) {
-  card_.use();
-  card_.check(launch_mismatches({.at = at, .words = words, .seed = seed, .count = count},
-                                blocks_for(words, kBlocksAMultiprocessor), raw(stream)),
-              "count mismatches");
+  gpu_.use();
+  gpu_.check(launch_mismatches({.at = at, .words = words, .seed = seed, .count = count},
+                               blocks_for(words, kBlocksAMultiprocessor), raw(stream)),
+             "count mismatches");
 }
 
 void CudaTransfers::chase(const std::uint32_t* next, std::uint32_t* position, std::int64_t hops,
                           GpuStream& stream) {
-  card_.use();
-  card_.check(launch_chase({.next = next, .position = position, .hops = hops}, raw(stream)),
-              "pointer chase");
+  gpu_.use();
+  gpu_.check(launch_chase({.next = next, .position = position, .hops = hops}, raw(stream)),
+             "pointer chase");
 }
 
 void CudaTransfers::work(std::int64_t rounds, float* sink, GpuStream& stream) {
-  card_.use();
-  card_.check(launch_work({.sink = sink, .rounds = rounds},
-                          multiprocessors_ * kBlocksAMultiprocessor, raw(stream)),
-              "work");
+  gpu_.use();
+  gpu_.check(launch_work({.sink = sink, .rounds = rounds},
+                         multiprocessors_ * kBlocksAMultiprocessor, raw(stream)),
+             "work");
 }
 
 std::int64_t CudaTransfers::work_words() const {

@@ -1,6 +1,6 @@
 #pragma once
 // The kernels that measure transfers, behind the seam.
-#include "compute/gpu/cuda/device/card.h"
+#include "compute/gpu/cuda/device/cuda_context.h"
 #include "compute/gpu/gpu_backend.h"
 #include "compute/gpu/gpu_transfers.h"
 
@@ -8,8 +8,8 @@ namespace lab::cuda {
 
 class CudaTransfers final : public GpuTransfers {
  public:
-  // `card` must outlive it.
-  CudaTransfers(const Card& card, int multiprocessors);
+  // `GPU` must outlive it.
+  CudaTransfers(const CudaContext& gpu, int multiprocessors);
 
   std::unique_ptr<GpuGate> make_gate() override;
   void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words, int sharers,
@@ -26,7 +26,7 @@ class CudaTransfers final : public GpuTransfers {
  private:
   int blocks_for(std::int64_t pieces, int on_each) const;
 
-  const Card& card_;
+  const CudaContext& gpu_;
   const int multiprocessors_;
 };
 

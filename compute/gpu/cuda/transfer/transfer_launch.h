@@ -15,7 +15,7 @@ namespace lab::cuda {
 // Errors   the launch's status
 // Source   method: NVIDIA nvbandwidth
 
-// Loads all of them: a kernel loaded when it is first launched waits for the card, which behind a
+// Loads all of them: a kernel loaded when it is first launched waits for the GPU, which behind a
 // closed gate would be for ever.
 cudaError_t load_transfer_kernels();
 

@@ -7,13 +7,14 @@
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
 #include "tests/support/errors.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/text.h"
 
 namespace lab {
 namespace {
 
-const std::filesystem::path kAssets = LAB_SOURCE_DIR "/assets/reference";
+const std::filesystem::path kAssets = test::source_dir() / "assets/reference";
 
 class ReferenceFile : public ::testing::Test {
  protected:

@@ -172,7 +172,7 @@ TEST(ScalingExperiment, PredictsFromAReferenceFile) {
   request.measure = false;
   request.reference_file = (dir.path() / "one.json").string();
   files::write_file(request.reference_file,
-                    R"({"device":"a card","model":"mlp","batch":100,"step_s":0.5,"source":"x"})");
+                    R"({"device":"a GPU","model":"mlp","batch":100,"step_s":0.5,"source":"x"})");
   request.training.model.clear();  // the file's
   request.training.batch = 200;
   test::Probe probe;
@@ -180,7 +180,7 @@ TEST(ScalingExperiment, PredictsFromAReferenceFile) {
   const auto predictions = probe.all<ScalingPrediction>();
   ASSERT_EQ(predictions.size(), 5U);
   EXPECT_DOUBLE_EQ(predictions[0].step_s, 1.0) << "twice the images";
-  EXPECT_TRUE(contains(predictions[0].basis, "a card")) << predictions[0].basis;
+  EXPECT_TRUE(contains(predictions[0].basis, "a GPU")) << predictions[0].basis;
   request.training.model = "lenet";
   EXPECT_TRUE(contains(complaint(request, Errc::InvalidArgument), "choose mlp as the model"));
 }

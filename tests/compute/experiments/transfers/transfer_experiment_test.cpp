@@ -104,7 +104,7 @@ TEST(TransferExperiment, CoversEveryPairOfDevices) {
   EXPECT_EQ(skipped[0].what, "cpu:0 -> cpu:1, read, write, triad");
 }
 
-TEST(TransferExperiment, WithoutACardSaysWhyOnce) {
+TEST(TransferExperiment, WithoutAGpuSaysWhyOnce) {
   StartTransfers request = quick_request();
   request.sizes_bytes = {kKiB};
   request.ops = {TransferOp::Copy};
@@ -117,7 +117,7 @@ TEST(TransferExperiment, WithoutACardSaysWhyOnce) {
   };
   const Probe machine;
   ASSERT_FALSE(machine.machine.info().absent.empty());
-  const std::string why = "no card: " + machine.machine.info().absent[0].reason;
+  const std::string why = "no GPU: " + machine.machine.info().absent[0].reason;
   const std::vector<std::vector<Device>> sides = {{}, {cpu()}};
   for (const auto& from : sides) {
     for (const auto& to : sides) {
@@ -127,13 +127,13 @@ TEST(TransferExperiment, WithoutACardSaysWhyOnce) {
         continue;
       }
       ASSERT_EQ(found.size(), 1U);
-      EXPECT_EQ(found[0].what, "with a card, copy");
+      EXPECT_EQ(found[0].what, "with a GPU, copy");
       EXPECT_EQ(found[0].reason.substr(0, why.size()), why);
     }
   }
   request.ops = {TransferOp::Triad};
   const auto of_threads = skipped({}, {cpu()});
-  ASSERT_EQ(of_threads.size(), 1U) << "a card would do no triad";
+  ASSERT_EQ(of_threads.size(), 1U) << "a GPU would do no triad";
   EXPECT_EQ(of_threads[0].what, "cpu:1 -> cpu:0, triad");
 }
 

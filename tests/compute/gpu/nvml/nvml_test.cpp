@@ -11,17 +11,17 @@ namespace {
 
 using test::FakeNvml;
 
-Handle first_card(const Functions& nvml) {
-  Handle card = nullptr;
-  EXPECT_EQ(nvml.by_index(0, &card), kSuccess);
-  return card;
+Handle first_gpu(const Functions& nvml) {
+  Handle gpu = nullptr;
+  EXPECT_EQ(nvml.by_index(0, &gpu), kSuccess);
+  return gpu;
 }
 
-GpuTelemetry everything(const Functions& nvml, Handle card) {
+GpuTelemetry everything(const Functions& nvml, Handle gpu) {
   GpuTelemetry reading;
-  read_fast(nvml, card, reading);
-  read_slow(nvml, card, reading);
-  read_throughput(nvml, card, reading);
+  read_fast(nvml, gpu, reading);
+  read_slow(nvml, gpu, reading);
+  read_throughput(nvml, gpu, reading);
   return reading;
 }
 
@@ -53,9 +53,9 @@ TEST(NvmlFacts, OfAHealthyH200) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
   const Functions& nvml = session.functions();
-  const Handle card = first_card(nvml);
-  EXPECT_EQ(read_bus_id(nvml, card).value_or(""), "0000:01:00.0");
-  const GpuFacts f = read_facts(nvml, card);
+  const Handle gpu = first_gpu(nvml);
+  EXPECT_EQ(read_bus_id(nvml, gpu).value_or(""), "0000:01:00.0");
+  const GpuFacts f = read_facts(nvml, gpu);
   EXPECT_EQ(f.name, "NVIDIA H200");
   EXPECT_EQ(f.architecture.value_or(""), "Hopper");
   EXPECT_EQ(f.compute_capability.value_or(""), "9.0");
@@ -90,7 +90,7 @@ TEST(NvmlFacts, OfAHealthyH200) {
 TEST(NvmlReadings, OfAHealthyH200) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const GpuTelemetry t = everything(session.functions(), first_card(session.functions()));
+  const GpuTelemetry t = everything(session.functions(), first_gpu(session.functions()));
   EXPECT_DOUBLE_EQ(t.utilisation.value_or(0), 0.87);
   EXPECT_DOUBLE_EQ(t.memory_utilisation.value_or(0), 0.41);
   EXPECT_DOUBLE_EQ(t.sm_clock_mhz.value_or(0), 1755);
@@ -104,7 +104,7 @@ TEST(NvmlReadings, OfAHealthyH200) {
   EXPECT_NEAR(t.power_w.value_or(0), 412.345, 1e-9);
   EXPECT_DOUBLE_EQ(t.power_limit_w.value_or(0), 650);
   EXPECT_DOUBLE_EQ(t.temperature_c.value_or(0), 54);
-  EXPECT_EQ(t.fan.reason(), "this card or its driver does not report it");
+  EXPECT_EQ(t.fan.reason(), "this GPU or its driver does not report it");
   EXPECT_EQ(t.performance_state.value_or(-1), 0);
   ASSERT_TRUE(t.clock_limits);
   EXPECT_EQ(*t.clock_limits,
@@ -124,7 +124,7 @@ TEST(NvmlReadings, OfAHealthyH200) {
 TEST(NvmlReadings, ProcessesByMemoryAndOneWithoutAFigure) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const GpuTelemetry t = everything(session.functions(), first_card(session.functions()));
+  const GpuTelemetry t = everything(session.functions(), first_gpu(session.functions()));
   ASSERT_TRUE(t.processes);
   ASSERT_EQ(t.processes->size(), 3U);
   EXPECT_EQ((*t.processes)[0].pid, 4242);
@@ -138,7 +138,7 @@ TEST(NvmlReadings, EachProcessHasItsType) {
   for (const auto& [kind, first] : {std::pair{"h200", "C"}, std::pair{"laptop", "C+G"}}) {
     const FakeNvml fake(kind);
     const Session session(fake.path());
-    const GpuTelemetry t = everything(session.functions(), first_card(session.functions()));
+    const GpuTelemetry t = everything(session.functions(), first_gpu(session.functions()));
     ASSERT_TRUE(t.processes);
     ASSERT_EQ(t.processes->size(), 3U) << "each once";
     EXPECT_EQ(process_type((*t.processes)[0]), first);
@@ -152,7 +152,7 @@ TEST(NvmlReadings, AClientOfMpsIsToldApart) {
   const FakeNvml fake("h200");
   fake.share(true);
   const Session session(fake.path());
-  const GpuTelemetry t = everything(session.functions(), first_card(session.functions()));
+  const GpuTelemetry t = everything(session.functions(), first_gpu(session.functions()));
   ASSERT_TRUE(t.processes);
   ASSERT_EQ(t.processes->size(), 4U);
   EXPECT_EQ((*t.processes)[1].pid, 500);
@@ -163,8 +163,8 @@ TEST(NvmlReadings, AClientOfMpsIsToldApart) {
 TEST(NvmlReadings, EachProcessHasItsLoad) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const Handle card = first_card(session.functions());
-  GpuTelemetry t = everything(session.functions(), card);
+  const Handle gpu = first_gpu(session.functions());
+  GpuTelemetry t = everything(session.functions(), gpu);
   ASSERT_TRUE(t.processes);
   const GpuProcess &works = t.processes->at(0), &draws = t.processes->at(1),
                    &rests = t.processes->at(2);
@@ -175,18 +175,18 @@ TEST(NvmlReadings, EachProcessHasItsLoad) {
   EXPECT_EQ(draws.decoder_utilisation.value_or(-1), 0.02);
   EXPECT_EQ(rests.utilisation.value_or(-1), 0) << "its sample is older than a second";
   fake.rest(true);
-  t = everything(session.functions(), card);
+  t = everything(session.functions(), gpu);
   ASSERT_TRUE(t.processes);
   for (const GpuProcess& one : *t.processes) EXPECT_EQ(one.utilisation.value_or(-1), 0);
 }
 
-TEST(NvmlReadings, ProcessesOfADividedCardHaveTheirInstances) {
+TEST(NvmlReadings, ProcessesOfADividedGpuHaveTheirInstances) {
   const FakeNvml fake("h200");
   fake.divide(true);
   const Session session(fake.path());
-  const Handle card = first_card(session.functions());
-  EXPECT_TRUE(read_facts(session.functions(), card).mig.value_or(false));
-  const GpuTelemetry t = everything(session.functions(), card);
+  const Handle gpu = first_gpu(session.functions());
+  EXPECT_TRUE(read_facts(session.functions(), gpu).mig.value_or(false));
+  const GpuTelemetry t = everything(session.functions(), gpu);
   ASSERT_TRUE(t.processes);
   EXPECT_EQ((*t.processes)[0].gpu_instance.value_or(-1), 1);
   EXPECT_EQ((*t.processes)[0].compute_instance.value_or(-1), 0);
@@ -194,21 +194,21 @@ TEST(NvmlReadings, ProcessesOfADividedCardHaveTheirInstances) {
   EXPECT_EQ((*t.processes)[2].gpu_instance.value_or(-1), 2);
   for (const auto& load : {t.utilisation, t.encoder_utilisation, t.decoder_utilisation,
                            t.processes->at(0).utilisation}) {
-    EXPECT_EQ(load.reason(), "this card or its driver does not report it");
+    EXPECT_EQ(load.reason(), "this GPU or its driver does not report it");
   }
 }
 
 TEST(NvmlReadings, AListThatGrowsWhileItIsRead) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const Handle card = first_card(session.functions());
+  const Handle gpu = first_gpu(session.functions());
   fake.set_processes(10, 9);  // more than there is room for, and nine more meanwhile
   GpuTelemetry t;
-  read_slow(session.functions(), card, t);
+  read_slow(session.functions(), gpu, t);
   EXPECT_FALSE(t.processes) << "it never stands still";
   EXPECT_EQ(t.processes.reason(), "the list of processes grows faster than it can be read");
   fake.set_processes(10, 3);
-  read_slow(session.functions(), card, t);
+  read_slow(session.functions(), gpu, t);
   ASSERT_TRUE(t.processes);
   EXPECT_EQ(t.processes->size(), 14U) << "thirteen and the one that draws";
 }
@@ -216,16 +216,16 @@ TEST(NvmlReadings, AListThatGrowsWhileItIsRead) {
 TEST(NvmlFacts, OfALaptopWhereMostIsNotReported) {
   const FakeNvml fake("laptop");
   const Session session(fake.path());
-  const Handle card = first_card(session.functions());
-  const GpuFacts f = read_facts(session.functions(), card);
-  const std::string why = "this card or its driver does not report it";
+  const Handle gpu = first_gpu(session.functions());
+  const GpuFacts f = read_facts(session.functions(), gpu);
+  const std::string why = "this GPU or its driver does not report it";
   EXPECT_EQ(f.sms.value_or(0), 24);
   EXPECT_EQ(f.power_limits.reason(), why);
   EXPECT_EQ(f.ecc.reason(), why);
   EXPECT_EQ(f.mig.reason(), why);
-  EXPECT_EQ(f.nvlinks.reason(), "the card has no NVLink");
+  EXPECT_EQ(f.nvlinks.reason(), "the GPU has no NVLink");
   EXPECT_EQ(f.serial.reason(), why);
-  const GpuTelemetry t = everything(session.functions(), card);
+  const GpuTelemetry t = everything(session.functions(), gpu);
   EXPECT_EQ(t.power_w.reason(), why);
   EXPECT_EQ(t.ecc_errors.reason(), why);
   EXPECT_EQ(t.video_clock_mhz.reason(), why);
@@ -241,14 +241,14 @@ TEST(NvmlFacts, OfALaptopWhereMostIsNotReported) {
 TEST(NvmlFacts, AnOldDriverLacksFunctionsAndSaysWhich) {
   const FakeNvml fake("old");
   const Session session(fake.path());
-  const Handle card = first_card(session.functions());
-  const GpuFacts f = read_facts(session.functions(), card);
+  const Handle gpu = first_gpu(session.functions());
+  const GpuFacts f = read_facts(session.functions(), gpu);
   EXPECT_EQ(f.name, "NVIDIA H200");
   EXPECT_EQ(f.driver_version.value_or(""), "390.157");
   EXPECT_EQ(f.architecture.reason(),
             "the driver is too old: its NVML has no nvmlDeviceGetArchitecture");
   EXPECT_EQ(f.sms.reason(), "the driver is too old: its NVML has no nvmlDeviceGetNumGpuCores");
-  const GpuTelemetry t = everything(session.functions(), card);
+  const GpuTelemetry t = everything(session.functions(), gpu);
   EXPECT_EQ(t.memory_used_bytes.value_or(0), 40 * kGiB) << "the first version of the structure";
   ASSERT_TRUE(t.processes) << "the first version of the list";
   EXPECT_EQ(t.processes->size(), 2U);
@@ -265,12 +265,12 @@ TEST(NvmlFacts, AnOldDriverLacksFunctionsAndSaysWhich) {
   }
 }
 
-TEST(NvmlReadings, OfALostCardAllSayHowToGetItBack) {
+TEST(NvmlReadings, OfALostGpuAllSayHowToGetItBack) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const Handle card = first_card(session.functions());
+  const Handle gpu = first_gpu(session.functions());
   fake.fail(0, kGpuIsLost);
-  const GpuTelemetry t = everything(session.functions(), card);
+  const GpuTelemetry t = everything(session.functions(), gpu);
   for (const auto& value : {t.utilisation, t.sm_clock_mhz, t.power_w, t.temperature_c,
                             t.encoder_utilisation, t.graphics_clock_mhz, t.pcie_sent_bytes_per_s}) {
     EXPECT_NE(value.reason().find("restart the machine"), std::string::npos);
@@ -279,7 +279,7 @@ TEST(NvmlReadings, OfALostCardAllSayHowToGetItBack) {
   fake.fail(0, 0);
 }
 
-TEST(NvmlFacts, PeersOfTwoCards) {
+TEST(NvmlFacts, PeersOfTwoGpus) {
   const FakeNvml fake("pair");
   const Session session(fake.path());
   const Functions& nvml = session.functions();

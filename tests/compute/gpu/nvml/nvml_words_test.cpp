@@ -9,7 +9,7 @@ namespace lab::nvml {
 namespace {
 
 TEST(NvmlWords, AReasonIsASentenceOrNamesTheCall) {
-  EXPECT_EQ(reason_of("nvmlX", kNotSupported), "this card or its driver does not report it");
+  EXPECT_EQ(reason_of("nvmlX", kNotSupported), "this GPU or its driver does not report it");
   EXPECT_NE(reason_of("nvmlX", kGpuIsLost).find("restart the machine"), std::string::npos);
   EXPECT_EQ(reason_of("nvmlX", kFunctionNotFound), "the driver is too old: its NVML has no nvmlX");
   EXPECT_EQ(reason_of("nvmlX", 999), "nvmlX failed with NVML error 999");

@@ -1,5 +1,5 @@
 """Starts device-lab with a stand-in for the driver's library: it must work on the CPU, and say why no
-card can be used. usage: driver_test.py KIND PROGRAM FOLDER_OF_STAND_INS"""
+GPU can be used. usage: driver_test.py KIND PROGRAM FOLDER_OF_STAND_INS"""
 import json
 import os
 import subprocess
@@ -44,7 +44,7 @@ def check(kind, program, folder, visible=None):
     devices = [line["device"] for line in lines if line["type"] == "device"]
     reasons = [line["reason"] for line in lines if line["type"] == "skip"]
     if kind == "none" and "cuda:0" in devices:
-        print("this machine has a driver and a card; the case without is not to be had here")
+        print("this machine has a driver and a GPU; the case without is not to be had here")
         return
     assert devices == ["cpu:0"], devices
     assert reasons, "no reason given"

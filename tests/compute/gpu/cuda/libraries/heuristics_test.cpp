@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/compute/gpu/cuda/libraries/fake_library.h"
-#include "tests/compute/gpu/cuda/libraries/host_card.h"
+#include "tests/compute/gpu/cuda/libraries/host_gpu.h"
 #include "tests/support/errors.h"
 #include "tests/support/variable.h"
 
@@ -38,10 +38,10 @@ class Heuristics : public ::testing::Test {
   alignas(512) float memory_[512] = {};
   const Variable tf32_{"NVIDIA_TF32_OVERRIDE", nullptr};
   const Variable emulate_{"CUBLAS_EMULATE_SINGLE_PRECISION", nullptr};
-  HostCardState card_;
+  HostGpuState gpu_;
   const std::string path_ = fake_path<cuda::CublasLt>("new");
   FakeBlas& fake_ = fresh_fake(path_);
-  cuda::CublasLt library_{std::make_unique<HostCard>(card_), std::vector<std::string>{path_}};
+  cuda::CublasLt library_{std::make_unique<HostGpu>(gpu_), std::vector<std::string>{path_}};
 };
 
 constexpr const char* kAsk = "cublasLtMatmulAlgoGetHeuristic";

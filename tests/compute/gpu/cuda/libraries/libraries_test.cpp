@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/compute/gpu/cuda/libraries/fake_library.h"
-#include "tests/compute/gpu/cuda/libraries/host_card.h"
+#include "tests/compute/gpu/cuda/libraries/host_gpu.h"
 #include "tests/support/errors.h"
 #include "tests/support/matmul_factors.h"
 #include "tests/support/variable.h"
@@ -51,7 +51,7 @@ template <class Library>
 class Libraries : public ::testing::Test {
  protected:
   std::unique_ptr<Library> open(const std::string& path) {
-    return std::make_unique<Library>(std::make_unique<HostCard>(card_),
+    return std::make_unique<Library>(std::make_unique<HostGpu>(gpu_),
                                      std::vector<std::string>{path});
   }
   std::unique_ptr<Library> open_kind(const std::string& kind) {
@@ -78,7 +78,7 @@ class Libraries : public ::testing::Test {
 
   const Variable tf32_{"NVIDIA_TF32_OVERRIDE", nullptr};
   const Variable emulate_{"CUBLAS_EMULATE_SINGLE_PRECISION", nullptr};
-  HostCardState card_;
+  HostGpuState gpu_;
   FakeBlas& fake_ = fresh_fake(fake_path<Library>("new"));
 };
 
@@ -124,10 +124,10 @@ TYPED_TEST(Libraries, AreNotAskedWhereNothingIsMultiplied) {
   const auto library = this->open_kind("new");
   for (const Mnk& shape : {Mnk{0, 3, 5}, Mnk{3, 0, 5}, Mnk{0, 0, 0}})
     multiply(*library, Precision::F32, make_factors<float>(shape, 2, Values::SmallIntegers));
-  EXPECT_EQ(this->card_.clears, 0);
+  EXPECT_EQ(this->gpu_.clears, 0);
   const auto in = make_factors<float>({5, 4, 0}, 2, Values::SmallIntegers);
   EXPECT_TRUE(within(in, multiply(*library, Precision::F32, in), 0));
-  EXPECT_EQ(this->card_.clears, 1);
+  EXPECT_EQ(this->gpu_.clears, 1);
   EXPECT_EQ(this->fake_.products, 0);
   EXPECT_EQ(this->fake_.questions, 0);
 }
@@ -140,11 +140,11 @@ TYPED_TEST(Libraries, EndWithAllThatTheyMade) {
     EXPECT_EQ(library->unavailable(), std::nullopt);
     EXPECT_EQ(this->fake_.handles, 1);
     EXPECT_EQ(this->sum(*library, 3), 3);
-    EXPECT_EQ(this->card_.memory.size(), 1U);
+    EXPECT_EQ(this->gpu_.memory.size(), 1U);
   }
   EXPECT_EQ(this->fake_.handles, 0);
   EXPECT_EQ(this->fake_.descriptors, 0);
-  EXPECT_TRUE(this->card_.memory.empty());
+  EXPECT_TRUE(this->gpu_.memory.empty());
 }
 
 TYPED_TEST(Libraries, TakeTheMajorVersionBefore) {
@@ -202,24 +202,24 @@ TYPED_TEST(Libraries, PassAFailedProductOn) {
   EXPECT_EQ(this->sum(*library, 2), 2);
 }
 
-TYPED_TEST(Libraries, LeaveALostCardAlone) {
+TYPED_TEST(Libraries, LeaveALostGpuAlone) {
   {
     const auto library = this->open_kind("new");
     EXPECT_EQ(this->sum(*library, 1), 1);
-    this->card_.lost = true;
+    this->gpu_.lost = true;
     EXPECT_EQ(message_of([&] { library->unavailable(); }, Errc::DeviceLost), "cuda:0 is lost");
     EXPECT_EQ(message_of([&] { this->sum(*library, 1); }, Errc::DeviceLost), "cuda:0 is lost");
   }
-  EXPECT_EQ(this->fake_.handles, 1);  // destroying it would call the card
+  EXPECT_EQ(this->fake_.handles, 1);  // destroying it would call the GPU
 }
 
-TYPED_TEST(Libraries, GoOnAfterTheCardWasFull) {
+TYPED_TEST(Libraries, GoOnAfterTheGpuWasFull) {
   const auto library = this->open_kind("new");
-  this->card_.full = true;
+  this->gpu_.full = true;
   EXPECT_EQ(library->unavailable(), std::nullopt);
   EXPECT_EQ(message_of([&] { this->sum(*library, 1); }, Errc::OutOfMemory), "33554432 bytes");
   EXPECT_EQ(library->workspace_bytes(), 0);
-  this->card_.full = false;
+  this->gpu_.full = false;
   EXPECT_EQ(this->sum(*library, 4), 4);
 }
 
@@ -230,7 +230,7 @@ TYPED_TEST(Libraries, WorkInMemoryOfTheirOwnForEachStream) {
     EXPECT_EQ(this->sum(*library, 1, stream_of(stream)), 1);
     EXPECT_EQ(this->fake_.last.stream, stream_of(stream));
     EXPECT_EQ(this->fake_.last.workspace_bytes, 32U << 20U);
-    EXPECT_EQ(this->card_.memory.count(this->fake_.last.workspace), 1U);
+    EXPECT_EQ(this->gpu_.memory.count(this->fake_.last.workspace), 1U);
     return this->fake_.last.workspace;
   };
   void* const first = workspace_of(1);
@@ -240,14 +240,14 @@ TYPED_TEST(Libraries, WorkInMemoryOfTheirOwnForEachStream) {
   EXPECT_EQ(library->workspace_bytes(), 64LL << 20);
   workspace_of(3);
   workspace_of(4);
-  EXPECT_EQ(this->card_.memory.size(), 4U);
-  EXPECT_EQ(this->card_.waits, 0);
-  // No more: the oldest stream's memory goes to the new one once the card has done its work.
+  EXPECT_EQ(this->gpu_.memory.size(), 4U);
+  EXPECT_EQ(this->gpu_.waits, 0);
+  // No more: the oldest stream's memory goes to the new one once the GPU has done its work.
   EXPECT_EQ(workspace_of(5), first);
-  EXPECT_EQ(this->card_.waits, 1);
+  EXPECT_EQ(this->gpu_.waits, 1);
   EXPECT_EQ(workspace_of(1), second);
-  EXPECT_EQ(this->card_.waits, 2);
-  EXPECT_EQ(this->card_.memory.size(), 4U);
+  EXPECT_EQ(this->gpu_.waits, 2);
+  EXPECT_EQ(this->gpu_.memory.size(), 4U);
   EXPECT_EQ(library->workspace_bytes(), 128LL << 20);
 }
 

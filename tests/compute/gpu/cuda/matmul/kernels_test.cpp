@@ -166,7 +166,7 @@ TEST(LaunchedBf16Kernel, KeepsTheBoundPastATileEachWay) {
                 bound_of(Precision::BF16, 40));
 }
 
-TEST(EmulatedLadder, HasEveryRungThatIsNotOfOneCardAlone) {
+TEST(EmulatedLadder, HasEveryRungThatIsNotOfOneGpuAlone) {
   std::set<std::string_view> small, launched = {kLaunchedBf16.name};
   for (const auto& kernel : kSmallKernels) small.insert(kernel.name);
   for (const auto& kernel : kBf16Kernels) small.insert(kernel.name);

@@ -1,4 +1,4 @@
-// What the lab says of the CUDA ladder where no card is.
+// What the lab says of the CUDA ladder where no GPU is.
 #include "compute/gpu/cuda/matmul/ladder.h"
 
 #include <gtest/gtest.h>
@@ -12,13 +12,13 @@
 namespace lab::test {
 namespace {
 
-CardFacts h200() {
-  CardFacts card;
-  card.name = "NVIDIA H200";
-  card.compute_major = 9;
-  card.multiprocessors = 132;
-  card.shared_bytes_per_block = 232448;
-  return card;
+GpuProperties h200() {
+  GpuProperties gpu;
+  gpu.name = "NVIDIA H200";
+  gpu.compute_major = 9;
+  gpu.multiprocessors = 132;
+  gpu.shared_bytes_per_block = 232448;
+  return gpu;
 }
 
 GpuProduct square(std::int64_t n) {
@@ -61,7 +61,7 @@ TEST(CudaLadder, EndsWithEachLibraryInEachPrecision) {
   }
 }
 
-TEST(CudaLadder, FitsBlocksOfTheCardsItIsFor) {
+TEST(CudaLadder, FitsBlocksOfTheGpusItIsFor) {
   for (const CudaRung& rung : cuda_ladder()) {
     SCOPED_TRACE(rung.name);
     EXPECT_EQ(rung.tiling.threads() % 32, 0);
@@ -95,27 +95,27 @@ TEST(CudaLadder, TakesAllOfASquareOnAnH200) {
 }
 
 TEST(CudaLadder, SaysWhichComputeCapabilityIsMissing) {
-  CardFacts card = h200();
-  card.name = "Quadro RTX 4000";
-  card.compute_major = 7;
-  card.compute_minor = 5;
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Async), square(64), card),
+  GpuProperties gpu = h200();
+  gpu.name = "Quadro RTX 4000";
+  gpu.compute_major = 7;
+  gpu.compute_minor = 5;
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Async), square(64), gpu),
             "needs compute capability 8.0; Quadro RTX 4000 has 7.5");
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Warp), square(64), card), std::nullopt);
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Warp), square(64), gpu), std::nullopt);
   for (const GpuRung& rung : cuda_rungs()) {
     if (!rung.library) continue;
-    EXPECT_EQ(unsupported(rung, square(64), card).has_value(), rung.precision != Precision::F32);
+    EXPECT_EQ(unsupported(rung, square(64), gpu).has_value(), rung.precision != Precision::F32);
   }
 }
 
 TEST(CudaLadder, KeepsHoppersOwnInstructionsToHopper) {
-  CardFacts card = h200();
-  card.name = "NVIDIA B200";
-  card.compute_major = 10;
+  GpuProperties gpu = h200();
+  gpu.name = "NVIDIA B200";
+  gpu.compute_major = 10;
   const GpuProduct args{.m = 8, .n = 8, .k = 8, .lda = 8, .ldb = 8, .ldc = 8};
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Wgmma), args, card),
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Wgmma), args, gpu),
             "needs compute capability 9.0 itself; NVIDIA B200 has 10.0");
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Bf16), args, card), std::nullopt);
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Bf16), args, gpu), std::nullopt);
 }
 
 TEST(CudaLadder, SaysWhichRowsTheCopyEngineCannotTake) {
@@ -127,9 +127,9 @@ TEST(CudaLadder, SaysWhichRowsTheCopyEngineCannotTake) {
 }
 
 TEST(CudaLadder, SaysHowMuchSharedMemoryIsMissing) {
-  CardFacts card = h200();
-  card.shared_bytes_per_block = 49152;
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Async), square(64), card),
+  GpuProperties gpu = h200();
+  gpu.shared_bytes_per_block = 49152;
+  EXPECT_EQ(unsupported(rung_of(CudaKernel::Async), square(64), gpu),
             "needs 65536 bytes of shared memory a block; NVIDIA H200 has 49152");
 }
 

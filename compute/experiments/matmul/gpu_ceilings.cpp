@@ -1,0 +1,132 @@
+#include "compute/experiments/matmul/gpu_ceilings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/core/units.h"
+#include "compute/experiments/matmul/bandwidth.h"
+#include "compute/measure/gated_clock.h"
+#include "compute/tensor/tensor.h"
+
+namespace lab {
+namespace {
+
+constexpr double kPeakRepetition_s = 5e-3;
+constexpr std::int64_t kMostRounds = std::int64_t{1} << 40;
+constexpr double kCeilingBudget_s = 0.3;
+constexpr double kCopyRepetition_s = 500e-6;
+constexpr std::int64_t kMostCopies = kMostBehindGate - 1;
+// A quarter of the second-level cache stays there for certain; eight times as much as it holds
+// leaves it nothing.
+constexpr std::int64_t kCacheParts = 4;
+constexpr std::int64_t kCachesFull = 8;
+constexpr std::int64_t kAssumedCache_bytes = 128 * kMiB;
+
+// Rounds that take long enough for one repetition.
+std::int64_t rounds_for(double seconds, GpuMatmul& matmul, Precision precision, GatedClock& clock) {
+  std::int64_t rounds = 256;
+  while (rounds < kMostRounds) {
+    const double took_s =
+        clock.gated_runs(1, [&](GpuStream& stream) { matmul.run_peak(precision, rounds, stream); });
+    if (took_s >= seconds) break;
+    rounds *= 2;
+  }
+  return rounds;
+}
+
+// Two arrays of `bytes` together, one copied to the other again and again.
+BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
+                             const std::stop_token& stop) {
+  GpuDevice& gpu = *device.gpu();
+  const std::int64_t words = bytes / 2 / 16 * 4;
+  Tensor from(device, {words}, DType::I32, "array for bandwidths");
+  Tensor to(device, {words}, DType::I32, "array for bandwidths");
+  auto* const source = reinterpret_cast<std::uint32_t*>(from.data());
+  auto* const target = reinterpret_cast<std::uint32_t*>(to.data());
+  gpu.transfers().fill_pattern(source, words, 1, gpu.main_stream());
+  gpu.main_stream().synchronise();
+  GatedClock clock(gpu, 1);
+  const auto copy = [&](GpuStream& stream) {
+    gpu.transfers().copy_by_kernel(target, source, words, 1, stream);
+  };
+  const auto copies = [&](std::int64_t times) { return clock.gated_runs(times, copy); };
+  // The kernel's first run must not be gated.
+  clock.by_host([&](int /*stream*/) { copy(clock.stream(0)); });
+  BandwidthCeiling level;
+  level.copied = true;
+  level.working_set_bytes = 8 * words;
+  level.time = measure(TimedCalls{copies}, {.budget_s = kCeilingBudget_s,
+                                            .min_repetition_s = kCopyRepetition_s,
+                                            .max_calls = kMostCopies,
+                                            .cancelled = [&] { return stop.stop_requested(); }});
+  set_rates(level);
+  return level;
+}
+
+struct MemoryLevel {
+  const char* name;
+  std::int64_t bytes;  // copied within
+  std::int64_t cache_bytes;
+};
+
+void add_level(MeasuredBandwidths& to, DeviceContext& device, const MemoryLevel& level,
+               const std::stop_token& stop) {
+  const std::int64_t free_bytes = device.gpu()->memory().free_bytes;
+  if (level.bytes > free_bytes / 2) {
+    to.missing.push_back(
+        {level.name, fmt::format("this takes {}, and {} are free on the GPU",
+                                 format_bytes(level.bytes), format_bytes(free_bytes))});
+    return;
+  }
+  BandwidthCeiling measured = copy_within(device, level.bytes, stop);
+  measured.name = level.name;
+  measured.cache_bytes = level.cache_bytes;
+  to.levels.push_back(std::move(measured));
+}
+
+}  // namespace
+
+std::optional<PeakSample> measure_gpu_peak(DeviceContext& device, Precision precision,
+                                           const MeasureOptions& options) {
+  GpuDevice& gpu = *device.gpu();
+  GatedClock clock(gpu, 1);
+  double flop = 0;
+  bool able = false;
+  // Kernels are loaded by their first run, which must not be gated.
+  clock.by_host([&](int /*stream*/) {
+    able = gpu.matmul().run_peak(precision, 1, clock.stream(0)).has_value();
+  });
+  if (!able) return std::nullopt;
+  const std::int64_t rounds = rounds_for(kPeakRepetition_s, gpu.matmul(), precision, clock);
+  const auto runs = [&](std::int64_t times) {
+    return clock.gated_runs(times, [&](GpuStream& stream) {
+      flop = gpu.matmul().run_peak(precision, rounds, stream).value_or(0);
+    });
+  };
+  PeakSample sample;
+  sample.device = device.device();
+  sample.dtype = precision;
+  sample.time = measure(TimedCalls{runs}, options);
+  sample.gflops = flop / sample.time.min_s * 1e-9;
+  return sample;
+}
+
+const MeasuredBandwidths& gpu_bandwidths_of(DeviceContext& device, const std::stop_token& stop) {
+  std::optional<MeasuredBandwidths>& known = device.bandwidths();
+  if (known && settled(*known) && known->missing.empty()) return *known;
+  const std::int64_t cache = device.gpu()->facts().l2_bytes;
+  MeasuredBandwidths now;
+  if (cache > 0) {
+    add_level(now, device, {"L2", cache / kCacheParts, cache}, stop);
+  } else {
+    now.missing.push_back({"L2", "the driver does not tell how large this cache is"});
+  }
+  const std::int64_t full = kCachesFull * (cache > 0 ? cache : kAssumedCache_bytes);
+  add_level(now, device, {"memory", full, 0}, stop);
+  if (known) keep_faster(now, *known);
+  return known.emplace(std::move(now));
+}
+
+}  // namespace lab

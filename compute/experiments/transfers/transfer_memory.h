@@ -1,0 +1,49 @@
+#pragma once
+// One end of a transfer with a GPU: memory that can be filled and compared.
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+
+#include "compute/core/events/command.h"
+#include "compute/machine/machine.h"
+#include "compute/tensor/buffer.h"
+
+namespace lab {
+
+// Words of pattern_word(), in the GPU's memory or in the host's. Work on the GPU runs on its main
+// stream and is waited for. Once `stop` is requested, filling and comparing return early and mean
+// nothing.
+class TransferMemory {
+ public:
+  // Memory of `owner`; that of a CPU device is of `kind`, pinned by `GPU`. `bytes` > 0, a multiple
+  // of 4. Throws Error(OutOfMemory).
+  TransferMemory(DeviceContext& owner, MemoryKind kind, GpuDevice& gpu, std::int64_t bytes,
+                 std::stop_token stop);
+
+  std::byte* data() const { return data_; }
+  std::uint32_t* words() const { return reinterpret_cast<std::uint32_t*>(data_); }
+  std::int64_t bytes() const { return bytes_; }
+
+  void fill(std::uint32_t seed);
+  // Fills with what no transfer brings.
+  void spoil() { fill(kSpoiled); }
+  // How many words differ from those that fill(seed) writes.
+  std::int64_t count_wrong(std::uint32_t seed);
+
+ private:
+  static constexpr std::uint32_t kSpoiled = 99;  // the seed of no source
+
+  // body(begin, end) over pieces of the words, by all threads of the CPU device.
+  template <typename Body>
+  void for_pieces(const Body& body);
+  std::int64_t count_on_gpu(std::uint32_t seed);
+
+  DeviceContext& owner_;
+  const std::int64_t bytes_;
+  const std::stop_token stop_;
+  Buffer buffer_;  // all but pinned
+  std::unique_ptr<PinnedMemory> pinned_;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace lab

@@ -1,0 +1,76 @@
+#include "compute/gpu/cuda/device/cuda_context.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "compute/gpu/gpu_code.h"
+
+namespace lab::cuda {
+
+std::string describe(cudaError_t status) {
+  return fmt::format("{} ({})", cudaGetErrorName(status), cudaGetErrorString(status));
+}
+
+bool ends_context(cudaError_t status) {
+  switch (status) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorMpsClientTerminated: return true;
+    default: return false;
+  }
+}
+
+CudaContext::CudaContext(const GpuProperties& facts, int ordinal)
+    : device_(facts.device),
+      ordinal_(ordinal),
+      compute_major_(facts.compute_major),
+      compute_minor_(facts.compute_minor),
+      health_(device_) {}
+
+void CudaContext::use() const {
+  health_.require_usable();
+  check(cudaSetDevice(ordinal_), "cudaSetDevice");
+}
+
+void CudaContext::check(cudaError_t status, const char* call) const {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // a later launch must not report this one again
+  if (ends_context(status)) throw health_.lose(call, describe(status));
+  if (status == cudaErrorMemoryAllocation) {
+    throw Error(Errc::OutOfMemory,
+                fmt::format("{}: {} found no memory on the GPU; free some tensors, or end other "
+                            "programs that use it",
+                            to_string(device_), call));
+  }
+  if (status == cudaErrorNoKernelImageForDevice) {
+    throw Error(Errc::Unsupported, fmt::format("{}: {}", to_string(device_),
+                                               no_gpu_code(compute_major_, compute_minor_)));
+  }
+  throw gpu_failure(device_, call, describe(status));
+}
+
+void CudaContext::note(cudaError_t status, const char* call) const noexcept {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  if (!ends_context(status)) return;
+  try {
+    health_.lose(call, describe(status));
+  } catch (const std::exception&) {
+    // The next call that can throw reports the same.
+  }
+}
+
+}  // namespace lab::cuda

@@ -1,0 +1,87 @@
+#include "app/headless/ranks/rank_summary.h"
+
+#include <gtest/gtest.h>
+
+#include "compute/train/request_json.h"
+#include "tests/support/errors.h"
+
+namespace lab::app {
+namespace {
+
+const std::vector<std::string> kHosts = {"node1", "node2", "node3"};
+
+RankSummary training_gpu(std::int64_t batch) {
+  StartTraining request;
+  request.batch = batch;
+  JobOptions job;
+  job.command = request;
+  return rank_summary(Invocation(job), {});
+}
+
+std::string complaint(const std::vector<RankSummary>& gpus, Errc code = Errc::InvalidArgument) {
+  return test::message_of([&] { require_alike(gpus, kHosts); }, code);
+}
+
+TEST(RankSummary, ReadsBackWhatItSays) {
+  RankSummary gpu = training_gpu(64);
+  gpu.problem = "unknown option \"--x\"\xff";
+  const RankSummary back = rank_summary_from(to_text(gpu));
+  EXPECT_EQ(back.version, gpu.version);
+  EXPECT_EQ(back.program_sha256, gpu.program_sha256);
+  EXPECT_EQ(back.program_sha256.size(), 64u);
+  EXPECT_EQ(back.command, "train");
+  EXPECT_EQ(training_from_json(back.training).batch, 64);
+  EXPECT_EQ(back.problem.substr(0, 20), gpu.problem.substr(0, 20));
+  test::message_of([] { rank_summary_from("{}"); }, Errc::Corrupt);
+  test::message_of([] { rank_summary_from("{"); }, Errc::Corrupt);
+}
+
+TEST(RankSummary, AlikeRanksPass) {
+  EXPECT_NO_THROW(
+      require_alike(std::vector{training_gpu(64), training_gpu(64), training_gpu(64)}, kHosts));
+}
+
+TEST(RankSummary, WhatDecidesWhereMayDiffer) {
+  StartTraining request;
+  request.batch = 64;
+  request.devices = {cpu(0), cpu(1)};
+  request.data_dir = "/scratch/data";
+  JobOptions job;
+  job.cpu_devices = 2;
+  job.command = request;
+  EXPECT_NO_THROW(
+      require_alike(std::vector{training_gpu(64), rank_summary(Invocation(job), {})}, kHosts));
+}
+
+TEST(RankSummary, TheFirstDifferentSettingIsNamed) {
+  EXPECT_EQ(complaint({training_gpu(256), training_gpu(256), training_gpu(128)}),
+            "rank 2 (node3) was started with --batch 128, rank 0 (node1) with --batch 256; start "
+            "all ranks alike");
+}
+
+TEST(RankSummary, ADifferentCommandIsNamed) {
+  EXPECT_EQ(complaint({training_gpu(256), rank_summary(Invocation(WindowOptions{}), {})}),
+            "rank 1 (node2) was started as 'device-lab', rank 0 (node1) as 'device-lab train'; "
+            "start all ranks alike");
+}
+
+TEST(RankSummary, ADifferentProgramComesFirst) {
+  RankSummary other = training_gpu(128);
+  other.program_sha256[0] = other.program_sha256[0] == '0' ? '1' : '0';
+  const std::string text = complaint({training_gpu(256), other});
+  EXPECT_NE(text.find("rank 1 (node2) runs another program than rank 0 (node1)"), std::string::npos)
+      << text;
+}
+
+TEST(RankSummary, AWrongCommandLineOfOneRankIsToldForIt) {
+  const RankSummary good = training_gpu(64);
+  const RankSummary wrong = rank_summary({}, Error(Errc::Usage, "unknown option --x"));
+  EXPECT_EQ(complaint({good, wrong}, Errc::Usage),
+            "rank 1 (node2): unknown option --x; start all ranks alike");
+  EXPECT_EQ(complaint({wrong, good}, Errc::Usage),
+            "rank 0 (node1): unknown option --x; start all ranks alike");
+  EXPECT_NO_THROW(require_alike(std::vector{wrong, wrong}, kHosts));  // told by rank 0 for all
+}
+
+}  // namespace
+}  // namespace lab::app

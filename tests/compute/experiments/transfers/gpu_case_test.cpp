@@ -1,0 +1,70 @@
+// How many operations a sample of a GPU's case has.
+#include "compute/experiments/transfers/gpu_case.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/support/probe.h"
+
+namespace lab {
+namespace {
+
+// Each operation takes `once_s`.
+class SteadyCase final : public GpuCase {
+ public:
+  SteadyCase(double once_s, bool gated) : once_s_(once_s), gated_(gated) {}
+  double operate(int times) override {
+    times_.push_back(times);
+    return once_s_;
+  }
+  void spoil() override {}
+  std::string check() override { return ""; }
+  bool gated() const override { return gated_; }
+  const std::vector<int>& times() const { return times_; }
+
+ private:
+  const double once_s_;
+  const bool gated_;
+  std::vector<int> times_;
+};
+
+struct GpuCaseTiming : ::testing::Test {
+  test::Probe probe;
+  RunContext ctx{
+      1, probe.machine, probe.tensors, probe.channel, probe.control, probe.stop.get_token()};
+
+  // Of a sample, once warm.
+  int operations(double once_s, bool gated) {
+    SteadyCase one(once_s, gated);
+    const Timing timing = time_gpu_case(one, 1, ctx);
+    EXPECT_EQ(timing.median_s, once_s);
+    EXPECT_EQ(one.times().front(), 4);
+    EXPECT_EQ(timing.n, static_cast<std::int64_t>(one.times().size()) - 1);
+    return one.times().back();
+  }
+};
+
+TEST_F(GpuCaseTiming, SixteenOf512MiBBehindAGate) {
+  EXPECT_EQ(operations(1e-6, true), 16);
+  EXPECT_EQ(operations(0.5 * 1.073741824e9 / 55e9, true), 16);
+  EXPECT_EQ(operations(0.5 * 1.073741824e9 / 22e9, true), 16);
+}
+
+TEST_F(GpuCaseTiming, FewerWhereTheyWouldKeepAPersonWaiting) {
+  EXPECT_EQ(operations(0.1, true), 4);
+  EXPECT_EQ(operations(2, true), 1);
+  EXPECT_EQ(operations(1e-3, false), 16);
+  EXPECT_EQ(operations(0.01, false), 5);
+  EXPECT_EQ(operations(0.1, false), 1);
+}
+
+TEST_F(GpuCaseTiming, StopsBetweenSamples) {
+  SteadyCase one(1e-3, true);
+  probe.stop.request_stop();
+  EXPECT_THROW(time_gpu_case(one, 1, ctx), Error);
+  EXPECT_EQ(one.times().size(), 1U);
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,112 @@
+// Transfers between two GPUs, and what is said where there is no second one.
+#include <gtest/gtest.h>
+
+#include "compute/core/units.h"
+#include "tests/compute/experiments/transfers/gpu_transfer.h"
+
+namespace lab {
+namespace {
+
+using test::FakeBackend;
+using test::kEngine;
+using test::kKernel;
+using test::Probe;
+using GpuPeers = test::TransferOnGpu;
+
+TEST_F(GpuPeers, BetweenGpusEveryWay) {
+  StartTransfers r = request({gpu(0)}, {gpu(1)});
+  r.sizes_bytes = {64 * kKiB};
+  run(r);
+  for (const TransferMover mover : {kEngine, kKernel}) {
+    for (const PeerWay way : {PeerWay::Write, PeerWay::Read}) {
+      EXPECT_EQ(samples(TransferOp::Copy, mover, MemoryKind::OnGpu, way).size(), 1U);
+      EXPECT_EQ(samples(TransferOp::Both, mover, MemoryKind::OnGpu, way).size(), 1U);
+    }
+    EXPECT_EQ(samples(TransferOp::Pieces, mover, MemoryKind::OnGpu, PeerWay::Write).size(), 1U);
+  }
+  for (const PeerWay way : {PeerWay::WriteThroughHost, PeerWay::ReadThroughHost}) {
+    EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, way).size(), 1U);
+    EXPECT_TRUE(samples(TransferOp::Copy, kKernel, MemoryKind::OnGpu, way).empty());
+  }
+  EXPECT_EQ(samples(TransferOp::Chase, kKernel, MemoryKind::OnGpu, PeerWay::Read).size(), 1U);
+  EXPECT_EQ(probe.all<TransferSample>().size(), 13U);
+  for (const TransferSample& s : probe.all<TransferSample>()) EXPECT_TRUE(s.verified);
+  EXPECT_NE(reason("copy cuda:0 -> cuda:1, kernel, write without peer access").find("peer access"),
+            std::string::npos);
+  expect_all_given_back();
+}
+
+TEST_F(GpuPeers, BothBetweenGpusTakesAsLongAsTheSlowerWay) {
+  fake->gpu(1).costs.link_bytes_per_s = 10e9;
+  fake->gpu(1).costs.memory_bytes_per_s = 1e12;
+  StartTransfers r = request({gpu(0)}, {gpu(1)});
+  r.ops = {TransferOp::Both};
+  r.budget_s = 10;
+  run(r);
+  const test::FakeCosts slow = fake->gpu(1).costs;
+  for (const PeerWay way : {PeerWay::Write, PeerWay::Read}) {
+    for (const TransferSample& s : samples(TransferOp::Both, kEngine, MemoryKind::OnGpu, way)) {
+      EXPECT_NEAR(s.time.median_s,
+                  slow.call_s + static_cast<double>(s.bytes) / slow.link_bytes_per_s, 1e-9);
+    }
+    // Each GPU has a kernel of its own, with all of its threads.
+    for (const TransferSample& s : samples(TransferOp::Both, kKernel, MemoryKind::OnGpu, way)) {
+      EXPECT_NEAR(s.time.median_s,
+                  slow.call_s + 2 * static_cast<double>(s.bytes) / slow.memory_bytes_per_s, 1e-9);
+    }
+  }
+  EXPECT_EQ(probe.all<TransferSample>().size(), 12U);
+  expect_all_given_back();
+}
+
+TEST_F(GpuPeers, WithoutPeerAccessOnlyTheHostIsLeft) {
+  fake->gpu(0).faults.no_peer_access = true;
+  StartTransfers r = request({gpu(0)}, {gpu(1)});
+  r.sizes_bytes = {64 * kKiB};
+  r.ops = {TransferOp::Copy, TransferOp::Both};
+  run(r);
+  for (const char* what :
+       {"copy cuda:0 -> cuda:1, copy engine, peer write",
+        "both cuda:0 -> cuda:1, kernel, peer write",
+        "both cuda:0 -> cuda:1, kernel, peer read"}) {  // each direction has a GPU that reads
+    EXPECT_EQ(reason(what), "cuda:0 cannot reach the memory of cuda:1 directly");
+  }
+  EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerWay::Read).size(), 1U);
+  EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerWay::WriteThroughHost).size(),
+            1U);
+}
+
+TEST_F(GpuPeers, OneGpuHasNoOtherToCopyTo) {
+  Probe one{MachineOptions{.open_gpus = test::offer_of(std::make_shared<FakeBackend>(1, kMiB))}};
+  const auto skipped = [&](std::vector<Device> from, std::vector<Device> to,
+                           std::vector<TransferOp> ops) {
+    StartTransfers r = request(std::move(from), std::move(to));
+    r.sizes_bytes = {kKiB};
+    r.ops = std::move(ops);
+    one.run(*make_transfer_experiment(r));
+    std::vector<Skipped> found = one.all<Skipped>();
+    std::erase_if(found,
+                  [](const Skipped& s) { return s.reason != "the lab computes on one GPU"; });
+    return found;
+  };
+  const auto found = skipped({}, {}, {TransferOp::Chase, TransferOp::Copy, TransferOp::Overlap});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].what, "between two GPUs, copy, chase");
+  EXPECT_EQ(skipped({gpu(0)}, {}, {TransferOp::Copy}).size(), 1U);
+  EXPECT_TRUE(skipped({gpu(0)}, {cpu(), gpu(0)}, {TransferOp::Copy}).empty()) << "none left open";
+  EXPECT_TRUE(skipped({}, {cpu()}, {TransferOp::Copy}).empty()) << "never between GPUs";
+  EXPECT_TRUE(skipped({}, {}, {TransferOp::Triad, TransferOp::Overlap}).empty());
+}
+
+TEST_F(GpuPeers, TwoGpusLackNothing) {
+  StartTransfers r = request({}, {});
+  r.sizes_bytes = {kKiB};
+  r.ops = {TransferOp::Chase};
+  run(r);
+  for (const Skipped& s : probe.all<Skipped>()) {
+    EXPECT_EQ(s.what.find("GPU,"), std::string::npos) << s.what << ": " << s.reason;
+  }
+}
+
+}  // namespace
+}  // namespace lab

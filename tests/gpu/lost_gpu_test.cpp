@@ -1,0 +1,41 @@
+// An error that ends the GPU's context: the GPU is lost, the program lives.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "compute/tensor/tensor.h"
+#include "tests/gpu/gpu_machine.h"
+#include "tests/gpu/illegal_write.h"
+#include "tests/support/errors.h"
+
+namespace lab {
+namespace {
+
+// 0 when all went as it must; the process has no usable GPU afterwards.
+int lose_the_gpu() {
+  DeviceContext& context = test::gpu_machine().at(gpu());
+  DeviceContext& host = test::gpu_machine().at(cpu());
+  const Tensor x = ones(context, {4});
+  context.gpu()->main_stream().synchronise();
+  test::write_illegal_address();
+  const std::string sentence = test::message_of(
+      [&] {
+        for (int i = 0; i < 1000; ++i) norm(x);
+      },
+      Errc::DeviceLost);
+  EXPECT_NE(sentence.find("cuda:0 is lost: "), std::string::npos) << sentence;
+  EXPECT_EQ(context.gpu()->lost(), sentence);
+  EXPECT_EQ(test::message_of([&] { zeros(context, {1}); }, Errc::DeviceLost), sentence);
+  EXPECT_EQ(preview(ones(host, {2})), "1, 1");
+  return ::testing::Test::HasFailure() ? 1 : 0;
+}
+
+TEST(LostGpuDeathTest, IsReportedAndTheProgramGoesOn) {
+  LAB_REQUIRE_GPU();
+  // The fault happens in a process of its own, started anew: a context does not survive a fork.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::_Exit(lose_the_gpu()), ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace lab

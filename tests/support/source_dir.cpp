@@ -1,0 +1,10 @@
+#include "tests/support/source_dir.h"
+
+namespace lab::test {
+
+// A definition of this source only, so that a compiler cache serves every clone of the repository.
+std::filesystem::path source_dir() {
+  return LAB_SOURCE_DIR;
+}
+
+}  // namespace lab::test

@@ -1,12 +1,64 @@
+#include "app/headless/commands.h"
+
 #include <fmt/format.h>
 
-#include "app/headless/commands.h"
+#include <algorithm>
+
+#include "app/build_info.h"
+#include "app/headless/headless_lab.h"
+#include "app/headless/ranks/rank_jobs.h"
 #include "compute/core/error.h"
 #include "compute/core/units.h"
 #include "compute/data/dataset.h"
 #include "compute/data/fetch.h"
+#include "compute/gpu/cuda/open_gpus.h"
+#include "compute/machine/machine.h"
 
 namespace lab::app {
+
+int run_version(Console& console) {
+  console.line(fmt::format("device-lab {}", kVersion));
+  console.line(fmt::format("build     {}, {}", kBuildType, kCompiler));
+  console.line(fmt::format("window    {}", kHasWindow ? "yes" : "no"));
+  console.line(fmt::format("CUDA      {}", kHasCuda ? "yes" : "no"));
+  console.line(fmt::format("MPI       {}", kHasMpi ? "yes" : "no"));
+  return kExitDone;
+}
+
+// ---- Jobs
+
+namespace {
+
+int cpu_devices_for(const JobOptions& options) {
+  if (options.cpu_devices != kOneDeviceACore) return options.cpu_devices;
+  int devices = std::max(2, static_cast<int>(Machine().at(cpu()).info().cores.size()));
+  if (const auto* scaling = std::get_if<StartScaling>(&options.command)) {
+    for (const Device d : scaling->training.devices) {
+      if (d.kind == DeviceKind::Cpu) devices = std::max(devices, d.index + 1);
+    }
+  }
+  return devices;
+}
+
+}  // namespace
+
+int run_job(const JobOptions& options, Console& console, Interrupt& interrupt,
+            RankSession& session) {
+  RankGroup& ranks = session.ranks();
+  HeadlessLab lab({.cpu_devices = cpu_devices_for(options),
+                   .processes = static_cast<int>(session.host_ranks().size()),
+                   .open_gpus = open_gpus,
+                   .wake_gpus = names_gpu(options.command)},
+                  interrupt, ranks);
+  const auto printer = ranks.rank() != 0 ? make_rank_printer(console, ranks)
+                       : options.json    ? make_json_printer(console)
+                                         : make_table_printer(console, options.command);
+  lab.run(options.command, *printer);
+  return kExitDone;
+}
+
+// ---- Data sets
+
 namespace {
 
 int fetch(const DataOptions& options, Console& console, Interrupt& interrupt) {

@@ -4,7 +4,7 @@
 
 #include "compute/core/error.h"
 #include "compute/experiments/registry.h"
-#include "compute/train/ranks/launcher.h"
+#include "compute/train/ranks/rank_session.h"
 
 namespace lab::app {
 

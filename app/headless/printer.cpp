@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "app/headless/json_lines.h"
-#include "app/headless/scaling_results.h"
 #include "app/headless/table.h"
 
 namespace lab::app {
@@ -109,6 +108,13 @@ std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& 
   if (std::holds_alternative<StartTraining>(command)) return make_training_table(console);
   if (std::holds_alternative<StartScaling>(command)) return make_scaling_table(console);
   return std::make_unique<PlainPrinter>(console);
+}
+
+std::vector<ScalingPoint> ScalingResults::take() {
+  std::vector<ScalingPoint> points;
+  for (const auto& [key, point] : points_) points.push_back(point);
+  points_.clear();
+  return points;
 }
 
 }  // namespace lab::app

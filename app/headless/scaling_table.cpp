@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/headless/printer.h"
-#include "app/headless/scaling_results.h"
 #include "app/headless/table.h"
 #include "compute/core/units.h"
 

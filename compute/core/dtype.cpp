@@ -28,12 +28,28 @@ const char* to_string(DType dtype) {
   return "?";
 }
 
-DType parse_dtype(std::string_view text) {
-  for (const DType d : {DType::F32, DType::BF16, DType::I32, DType::I64, DType::U8}) {
-    if (text == to_string(d)) return d;
+DType storage_of(Precision precision) {
+  return precision == Precision::BF16 ? DType::BF16 : DType::F32;
+}
+
+const char* to_string(Precision precision) {
+  switch (precision) {
+    case Precision::F32: return "f32";
+    case Precision::BF16: return "bf16";
+    case Precision::TF32: return "tf32";
   }
-  throw Error(Errc::Usage,
-              fmt::format("dtype '{}' is not known; choose f32, bf16, i32, i64 or u8", text));
+  return "?";
+}
+
+Precision parse_precision(std::string_view text) {
+  for (const Precision p : {Precision::F32, Precision::BF16, Precision::TF32}) {
+    if (text == to_string(p)) return p;
+  }
+  throw Error(Errc::Usage, fmt::format("dtype '{}' is not known; choose f32, bf16 or tf32", text));
+}
+
+const char* to_string(Kernels kernels) {
+  return kernels == Kernels::Lab ? "lab" : "library";
 }
 
 }  // namespace lab

@@ -1,9 +1,11 @@
 #pragma once
-// Element types of tensors.
+// Element types of tensors, operand types of products, and whose kernels compute.
 #include <cstdint>
 #include <string_view>
 
 namespace lab {
+
+// ---- Elements of tensors
 
 enum class DType { F32, BF16, I32, I64, U8 };
 
@@ -13,7 +15,27 @@ std::int64_t size_of(DType dtype);
 // "f32", "bf16", "i32", "i64", "u8".
 const char* to_string(DType dtype);
 
+// ---- Products: their operands and whose kernels compute them
+
+// Operand type of a product, chosen by --dtype; accumulation is f32.
+enum class Precision {
+  F32,
+  BF16,
+  TF32,  // f32 in memory, rounded to 11 significant bits for a GPU's tensor cores
+};
+
+// The type in which an operand is stored.
+DType storage_of(Precision precision);
+
+// "f32", "bf16", "tf32".
+const char* to_string(Precision precision);
+
 // The inverse of to_string; throws Error(Usage) naming the text and the choices.
-DType parse_dtype(std::string_view text);
+Precision parse_precision(std::string_view text);
+
+// Lab: the lab's own. Library: oneDNN on the CPU.
+enum class Kernels { Lab, Library };
+
+const char* to_string(Kernels kernels);  // "lab", "library"
 
 }  // namespace lab

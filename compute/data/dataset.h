@@ -33,6 +33,8 @@ Dataset load_fashion_mnist(const std::filesystem::path& dir = {});
 // $LAB_DATA_DIR, $XDG_DATA_HOME/device-lab/fashion-mnist (or ~/.local/share/...),
 // ../shared/data/fashion-mnist.
 std::vector<std::filesystem::path> data_dirs();
+// Where `data fetch` writes: $XDG_DATA_HOME/device-lab/fashion-mnist.
+std::filesystem::path default_data_dir();
 
 // A procedural ten-class set; depends on the seed and the sizes alone. The callback gets 0..1 and
 // may throw to stop.

@@ -1,14 +1,17 @@
+#include "compute/data/fashion_mnist.h"
+
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <system_error>
 
 #include "compute/core/error.h"
+#include "compute/core/files/places.h"
 #include "compute/data/dataset.h"
-#include "compute/data/fashion_files.h"
 #include "compute/data/idx.h"
 
 namespace lab {
+
 namespace fs = std::filesystem;
 namespace {
 
@@ -84,6 +87,24 @@ Dataset load_fashion_mnist(const fs::path& dir) {
   throw Error(Errc::NotFound, "Fashion-MNIST was not found in " + looked_at +
                                   "; run `device-lab data fetch` to download it, or use "
                                   "`--data synthetic`, which needs no download");
+}
+
+fs::path default_data_dir() {
+  return files::user_data_folder() / "fashion-mnist";
+}
+
+std::vector<fs::path> data_dirs() {
+  std::vector<fs::path> dirs;
+  const char* chosen =
+      std::getenv("LAB_DATA_DIR");  // NOLINT(concurrency-mt-unsafe): never set here
+  if (chosen != nullptr && *chosen != '\0') {
+    // Either the directory of the files or the one that holds every data set.
+    dirs.emplace_back(chosen);
+    dirs.push_back(fs::path(chosen) / "fashion-mnist");
+  }
+  dirs.push_back(default_data_dir());
+  dirs.push_back(fs::path("..") / "shared" / "data" / "fashion-mnist");
+  return dirs;
 }
 
 }  // namespace lab

@@ -6,7 +6,7 @@
 
 #include "compute/core/error.h"
 #include "compute/data/download.h"
-#include "compute/data/fashion_files.h"
+#include "compute/data/fashion_mnist.h"
 #include "compute/data/gzip.h"
 #include "compute/data/idx.h"
 #include "compute/data/sha256.h"

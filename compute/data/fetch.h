@@ -28,8 +28,6 @@ struct VerifyReport {
 };
 VerifyReport verify_fashion_mnist(const std::filesystem::path& dir);
 
-// Where `data fetch` writes: $XDG_DATA_HOME/device-lab/fashion-mnist.
-std::filesystem::path default_data_dir();
 std::string default_base_url();
 
 }  // namespace lab

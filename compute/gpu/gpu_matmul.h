@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "compute/core/precision.h"
+#include "compute/core/dtype.h"
 
 namespace lab {
 

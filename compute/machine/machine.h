@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compute/core/device.h"
-#include "compute/core/events/ceilings.h"
 #include "compute/core/events/device_info.h"
+#include "compute/core/events/roofline.h"
 #include "compute/gpu/gpu_backend.h"
 #include "compute/gpu/gpu_staging.h"
 #include "compute/machine/memory_account.h"

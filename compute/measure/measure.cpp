@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/machine/sensors.h"
 #include "compute/measure/statistics.h"
 
 namespace lab {
@@ -141,6 +143,24 @@ Timing measure(FunctionRef<void()> body, const MeasureOptions& options) {
 Timing measure(TimedCalls calls, const MeasureOptions& options) {
   Measurement m(calls, options);
   return run_to_end(m);
+}
+
+Conditions current_conditions(int core, const std::string& root) {
+  Conditions now;
+  now.unix_time_s = static_cast<std::int64_t>(std::time(nullptr));
+  const auto clocks = read_clocks_mhz(root, {core});
+  const auto clock = clocks.find(core);
+  now.clock_mhz = clock != clocks.end()
+                      ? Maybe<double>(clock->second)
+                      : Maybe<double>::missing("the kernel shows no clock for this core");
+  return now;
+}
+
+Conditions conditions_of_gpu() {
+  Conditions now;
+  now.unix_time_s = static_cast<std::int64_t>(std::time(nullptr));
+  now.clock_mhz = Maybe<double>::missing("the GPU's clocks stand on the Devices page");
+  return now;
 }
 
 }  // namespace lab

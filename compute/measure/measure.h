@@ -10,17 +10,16 @@
 //            the true median with 95 % confidence whatever the distribution (binomial ranks, so at
 //            least 6 repetitions); or when the time budget ends: then `unstable` is set.
 // Cold       `flush` is called before each repetition, outside the timing, to empty caches; then
-// one
-//            repetition is one call.
+//            one repetition is one call.
 // Cancel     `cancelled` is asked between repetitions; a body longer than 50 ms asks itself and
 //            returns early. Throws Error(Cancelled).
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "compute/core/events/stats.h"
 #include "compute/machine/thread_pool.h"
-#include "compute/measure/conditions.h"
 
 namespace lab {
 
@@ -94,5 +93,13 @@ class Measurement {
 // Warm-up, then repetitions until done.
 Timing measure(FunctionRef<void()> body, const MeasureOptions& options = {});
 Timing measure(TimedCalls calls, const MeasureOptions& options);
+
+// ---- The state of the machine around a measurement
+
+// The time now and the clock of core `core` as the kernel shows it in /sys (cpufreq) or in
+// /proc/cpuinfo. `root` replaces "/" in tests.
+Conditions current_conditions(int core = 0, const std::string& root = "/");
+// Of a measurement on a GPU.
+Conditions conditions_of_gpu();
 
 }  // namespace lab

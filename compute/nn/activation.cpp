@@ -1,7 +1,6 @@
 #include "compute/nn/activation.h"
 
-#include "compute/kernels/ops/relu.h"
-#include "compute/kernels/ops/sigmoid.h"
+#include "compute/kernels/ops/activations.h"
 
 namespace lab::nn {
 namespace {

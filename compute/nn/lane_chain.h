@@ -1,14 +1,14 @@
 #pragma once
 // Operations in a row that a block of images passes through before the next block begins: its
-// values lie side by side (lane_op.h) and stay in the cache of the thread that has the block. The
-// chain's input and output lie in the network's order; inner values keep the blocks' order, block b
-// of a value of n floats an image at data + b * n * image_lanes().
+// values lie side by side (LaneOp in op.h) and stay in the cache of the thread that has the block.
+// The chain's input and output lie in the network's order; inner values keep the blocks' order,
+// block b of a value of n floats an image at data + b * n * image_lanes().
 #include <array>
 #include <cstdint>
 #include <vector>
 
 #include "compute/nn/network_plan.h"
-#include "compute/nn/step_observer.h"
+#include "compute/nn/op.h"
 
 namespace lab::nn {
 

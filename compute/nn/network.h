@@ -11,7 +11,7 @@
 
 #include "compute/nn/lane_chain.h"
 #include "compute/nn/network_plan.h"
-#include "compute/nn/step_observer.h"
+#include "compute/nn/op.h"
 #include "compute/tensor/buffer.h"
 
 namespace lab::nn {
@@ -94,9 +94,11 @@ class Network {
   std::span<float> flat_gradients();
 
  private:
+  // In network_memory.cpp.
   void place_parameters();
   void mark_accumulating_inputs();
   void place_values();
+
   // The chain with this operation; null: none, or its kernels do not work in chains.
   LaneChain* chain_with(std::size_t op, Kernels kernels);
   void report_gradients(const Op& op, const PassOptions& options) const;

@@ -8,7 +8,6 @@
 
 #include "compute/nn/op.h"
 #include "compute/nn/parameter.h"
-#include "compute/nn/value.h"
 
 namespace lab::nn {
 

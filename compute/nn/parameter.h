@@ -1,6 +1,7 @@
 #pragma once
 // What a network learns and what it remembers, under PyTorch's names.
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,5 +40,10 @@ struct RunningStatistics {
   std::vector<float> mean, variance;
   std::int64_t batches = 0;
 };
+
+// Between the lab's order of a parameter's elements and PyTorch's: `torch` holds parameter.size
+// floats in the order of parameter.shape.
+void from_torch(const Parameter& parameter, std::span<const float> torch, float* ours);
+void to_torch(const Parameter& parameter, const float* ours, std::span<float> torch);
 
 }  // namespace lab::nn

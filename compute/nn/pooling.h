@@ -2,9 +2,31 @@
 // Average pooling, and the step from images to PyTorch's flat order.
 #include "compute/kernels/ops/average_pool.h"
 #include "compute/nn/op.h"
-#include "compute/nn/pooling_lanes.h"
 
 namespace lab::nn {
+
+// On blocks of images side by side. With `sigmoid`, that is applied to the input first, in place.
+class AveragePoolLanes final : public LaneOp {
+ public:
+  AveragePoolLanes(const simd::PoolShape& shape, bool sigmoid) : shape_(shape), sigmoid_(sigmoid) {}
+  void forward(float* x, float* y, Scratch mine) const override;
+  void backward(const float* x, const float* dy, float* dx, Scratch mine) const override;
+
+ private:
+  simd::PoolShape shape_;
+  bool sigmoid_;
+};
+
+// Vectors [height, width, channels] to [channels, height, width], as PyTorch's Flatten orders them.
+class FlattenLanes final : public LaneOp {
+ public:
+  explicit FlattenLanes(const ImageShape& shape) : shape_(shape) {}
+  void forward(float* x, float* y, Scratch mine) const override;
+  void backward(const float* x, const float* dy, float* dx, Scratch mine) const override;
+
+ private:
+  const ImageShape shape_;
+};
 
 // With `sigmoid`, that is applied to the input first, in place: a few images at a time, so that
 // both find them in the cache.

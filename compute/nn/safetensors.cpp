@@ -62,7 +62,7 @@ std::uint64_t header_length(std::span<const std::byte> file) {
 }
 
 // What the header says of one name, before it is checked.
-struct Entry {
+struct HeaderEntry {
   // Numbers of a list; empty where an item is not a whole number from 0.
   using Numbers = std::vector<std::optional<std::uint64_t>>;
 
@@ -77,7 +77,7 @@ struct Entry {
 // keys, deep nesting and too many entries are refused on the way.
 class HeaderReader final : public Json::json_sax_t {
  public:
-  std::vector<Entry> take_entries() {
+  std::vector<HeaderEntry> take_entries() {
     if (bad_metadata_) corrupt("__metadata__ must hold strings only");
     return std::move(entries_);
   }
@@ -169,14 +169,14 @@ class HeaderReader final : public Json::json_sax_t {
   }
 
   std::vector<std::set<std::string>> keys_;  // seen in each object that is open
-  std::vector<Entry> entries_;
-  std::string field_;               // of the entry in progress
-  Entry::Numbers* list_ = nullptr;  // the list in progress
-  bool metadata_ = false;           // it is in progress, instead of an entry
+  std::vector<HeaderEntry> entries_;
+  std::string field_;                     // of the entry in progress
+  HeaderEntry::Numbers* list_ = nullptr;  // the list in progress
+  bool metadata_ = false;                 // it is in progress, instead of an entry
   bool bad_metadata_ = false;
 };
 
-std::vector<Entry> parse_header(std::span<const std::byte> text) {
+std::vector<HeaderEntry> parse_header(std::span<const std::byte> text) {
   const char* begin = reinterpret_cast<const char*>(text.data());
   if (text.empty() || *begin != '{') corrupt("the header does not begin with '{'");
   HeaderReader reader;
@@ -184,7 +184,7 @@ std::vector<Entry> parse_header(std::span<const std::byte> text) {
   return reader.take_entries();
 }
 
-DType parse_file_dtype(const Entry& entry) {
+DType parse_file_dtype(const HeaderEntry& entry) {
   if (!entry.dtype) corrupt("tensor " + shown(entry.name) + " has no dtype");
   for (const Name& known : kDTypes) {
     if (*entry.dtype == known.file) return known.dtype;
@@ -193,7 +193,7 @@ DType parse_file_dtype(const Entry& entry) {
                       shown(entry.name), shown(*entry.dtype)));
 }
 
-std::uint64_t whole_number(const Entry& entry, std::optional<std::uint64_t> value,
+std::uint64_t whole_number(const HeaderEntry& entry, std::optional<std::uint64_t> value,
                            const char* what) {
   if (!value) {
     corrupt(
@@ -203,7 +203,7 @@ std::uint64_t whole_number(const Entry& entry, std::optional<std::uint64_t> valu
 }
 
 // Bytes of the tensor; refuses sizes whose product leaves 2^62.
-std::uint64_t parse_shape(const Entry& entry, TensorView& tensor) {
+std::uint64_t parse_shape(const HeaderEntry& entry, TensorView& tensor) {
   if (!entry.shape) corrupt("tensor " + shown(entry.name) + " has no shape");
   if (entry.shape->size() > kMaxDimensions) {
     corrupt(
@@ -224,7 +224,7 @@ std::uint64_t parse_shape(const Entry& entry, TensorView& tensor) {
   return empty ? 0 : bytes;
 }
 
-TensorView parse_entry(Entry& entry, std::span<const std::byte> data) {
+TensorView parse_entry(HeaderEntry& entry, std::span<const std::byte> data) {
   if (!entry.object) corrupt("the entry " + shown(entry.name) + " is not an object");
   TensorView tensor;
   tensor.dtype = parse_file_dtype(entry);
@@ -278,11 +278,11 @@ const char* file_dtype(DType dtype) {
 
 std::vector<TensorView> parse_safetensors(std::span<const std::byte> file) {
   const std::uint64_t length = header_length(file);
-  std::vector<Entry> header = parse_header(file.subspan(kLengthBytes, length));
+  std::vector<HeaderEntry> header = parse_header(file.subspan(kLengthBytes, length));
   const std::span<const std::byte> data = file.subspan(kLengthBytes + length);
   std::vector<TensorView> tensors;
   tensors.reserve(header.size());
-  for (Entry& entry : header) tensors.push_back(parse_entry(entry, data));
+  for (HeaderEntry& entry : header) tensors.push_back(parse_entry(entry, data));
   check_coverage(tensors, data);
   return tensors;
 }

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "compute/kernels/ops/sgd.h"
+#include "compute/kernels/ops/vector_ops.h"
 
 namespace lab::nn {
 

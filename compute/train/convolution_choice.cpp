@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "compute/kernels/convolution/chooser.h"
 #include "compute/kernels/convolution/measured_chooser.h"
-#include "compute/kernels/convolution/named_chooser.h"
 
 namespace lab {
 namespace {

@@ -101,32 +101,4 @@ std::vector<GradientBucket> buckets_of(nn::Network& network, std::int64_t bucket
   return plan_buckets(offsets, bucket_bytes);
 }
 
-BucketCountdown::BucketCountdown(GradientReducer* reducer, std::size_t replica,
-                                 std::span<const GradientBucket> buckets)
-    : reducer_(reducer), replica_(replica), buckets_(buckets), missing_(buckets.size()) {}
-
-void BucketCountdown::reset() {
-  next_ = 0;
-  for (std::size_t b = 0; b < missing_.size(); ++b) missing_[b] = buckets_[b].parameters;
-}
-
-void BucketCountdown::gradient_ready(std::size_t parameter) {
-  for (std::size_t b = 0; b < buckets_.size(); ++b) {
-    const std::size_t first = buckets_[b].first_parameter;
-    if (parameter < first || parameter >= first + buckets_[b].parameters) continue;
-    --missing_[b];
-  }
-  announce();
-}
-
-void BucketCountdown::all_ready() {
-  std::fill(missing_.begin(), missing_.end(), 0);
-  announce();
-}
-
-void BucketCountdown::announce() {
-  if (reducer_ == nullptr) return;
-  while (next_ < missing_.size() && missing_[next_] == 0) reducer_->ready(replica_, next_++);
-}
-
 }  // namespace lab

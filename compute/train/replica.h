@@ -10,9 +10,7 @@
 #include "compute/nn/network.h"
 #include "compute/nn/sgd.h"
 #include "compute/train/batch_loader.h"
-#include "compute/train/gradient_buckets.h"
 #include "compute/train/gradient_reducer.h"
-#include "compute/train/staged_batch.h"
 
 namespace lab {
 
@@ -63,27 +61,5 @@ void copy_statistics(const std::deque<nn::RunningStatistics>& from,
 
 // The buckets of a network's flat gradients.
 std::vector<GradientBucket> buckets_of(nn::Network& network, std::int64_t bucket_bytes);
-
-// Tells a reducer, in the order of the buckets, which of them a backward pass has filled.
-class BucketCountdown {
- public:
-  // `reducer` may be null: then nobody is told.
-  BucketCountdown(GradientReducer* reducer, std::size_t replica,
-                  std::span<const GradientBucket> buckets);
-  // At the beginning of a step.
-  void reset();
-  void gradient_ready(std::size_t parameter);
-  // Without images: all at once.
-  void all_ready();
-
- private:
-  void announce();
-
-  GradientReducer* const reducer_;
-  const std::size_t replica_;
-  const std::span<const GradientBucket> buckets_;
-  std::vector<std::size_t> missing_;  // parameters, by bucket
-  std::size_t next_ = 0;              // bucket to announce
-};
 
 }  // namespace lab

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/kernels/ops/sum_arrays.h"
+#include "compute/kernels/ops/vector_ops.h"
 #include "compute/measure/measure.h"
 #include "compute/train/ranks/backoff.h"
 

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "compute/run/rank_group.h"
-#include "compute/train/gradient_buckets.h"
 #include "compute/train/gradient_reducer.h"
 
 namespace lab {

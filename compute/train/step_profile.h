@@ -1,13 +1,15 @@
 #pragma once
-// Times every part of the training steps of one device, and makes a table of the latest of them.
+// Where the time of training steps goes: the operations of one device, and the parts of a step of
+// several devices.
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "compute/core/events/training_profile.h"
+#include "compute/core/events/event.h"
 #include "compute/nn/network.h"
+#include "compute/nn/op.h"
 #include "compute/nn/op_work.h"
-#include "compute/nn/step_observer.h"
 
 namespace lab {
 
@@ -21,6 +23,7 @@ struct ProfileSetup {
   bool momentum = false;             // the update reads and writes a velocity too
 };
 
+// Times every part of the training steps of one device and makes a table of the latest steps.
 // Times are of wall clock, on the thread that drives the device. The first steps of each kind of
 // kernels are warm-up, and so are those after the device's part of a batch has changed; the last,
 // short batch of an epoch does not count. A step allocates nothing.
@@ -69,5 +72,16 @@ class StepProfile final : public nn::StepObserver {
   Kernels kernels_ = Kernels::Lab;
   std::int64_t images_ = 0;
 };
+
+// ---- Several devices
+
+// Means over the devices. At least one device.
+StepSplit split_of(std::span<const DeviceStep> devices);
+
+// Each part's median over the steps; zeros without steps.
+StepSplit median_split(std::span<const StepSplit> steps);
+
+// The share of the all-reduce that ran behind a backward pass: 1 - exposed / all; 0 without any.
+double hidden_share(const StepSplit& split);
 
 }  // namespace lab

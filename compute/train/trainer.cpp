@@ -13,7 +13,6 @@
 
 #include "compute/measure/measure.h"
 #include "compute/train/shared_memory_reducer.h"
-#include "compute/train/trainer_parts.h"
 
 namespace lab {
 namespace {

@@ -48,6 +48,14 @@ struct Evaluation {
   std::vector<float> confidence;
 };
 
+inline constexpr std::size_t kPredictionSamples = 48;
+
+// A page of test images with the classes that the network predicts for them. 48 images where the
+// set has as many: first wrong ones, the surest mistakes first, 32 of them unless there are too few
+// right ones to fill the page; then right ones in the set's order.
+Predictions sample_predictions(std::int64_t epoch, const ImageSet& images,
+                               const Evaluation& evaluation);
+
 // A device of some process.
 struct RankDevice {
   int rank = 0;
@@ -99,8 +107,18 @@ class Trainer {
   Evaluation evaluate(const ImageSet& images, const nn::PassOptions& options);
 
  private:
-  struct Local;  // a replica's part in the reduction, and its latest step
-  struct TestPart;
+  // A replica's part in the reduction, and its latest step.
+  struct Local {
+    Local(GradientReducer* reducer, std::size_t replica, std::span<const GradientBucket> buckets)
+        : countdown(reducer, replica, buckets) {}
+    BucketCountdown countdown;
+    ReplicaStep report;
+  };
+  // A device's images of a test set, and the loss that it found there.
+  struct TestPart {
+    std::int64_t begin = 0, end = 0;
+    double loss_sum = 0;
+  };
 
   bool alone() const { return devices_.size() == 1; }
   void cancel_when_stopped(const std::stop_token& over);

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "compute/train/trainer.h"
-#include "compute/train/trainer_parts.h"
 
 namespace lab {
 namespace {

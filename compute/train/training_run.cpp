@@ -11,10 +11,27 @@
 #include "compute/kernels/gemm/peak.h"
 #include "compute/nn/models.h"
 #include "compute/nn/state_dict.h"
-#include "compute/train/prediction_samples.h"
-#include "compute/train/step_split.h"
 
 namespace lab {
+
+LearningRate::LearningRate(const StartTraining& request, std::int64_t steps_per_epoch) {
+  const double rate = *request.lr;
+  peak_ = rate;
+  if (request.lr_scale == LrScale::Linear) {
+    constexpr double kReferenceBatch = 256;  // that the chapters' learning rates belong to
+    peak_ = rate * static_cast<double>(request.batch) / kReferenceBatch;
+  }
+  start_ = peak_ > rate ? rate : 0;
+  warmup_steps_ = request.warmup_epochs * static_cast<double>(steps_per_epoch);
+}
+
+// The first step already makes a part of the way: a rate of 0 would be a step for nothing.
+double LearningRate::at(std::int64_t step) const {
+  const double done = static_cast<double>(step) + 1;
+  if (!(done < warmup_steps_)) return peak_;
+  return start_ + (peak_ - start_) * (done / warmup_steps_);
+}
+
 namespace {
 
 constexpr std::size_t kSplits = 65536;  // enough for any median

@@ -1,6 +1,7 @@
 #pragma once
 // The course of one training job, from the first step to the saved file, as events.
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,12 +10,27 @@
 #include "compute/data/dataset.h"
 #include "compute/run/run_context.h"
 #include "compute/train/checkpoint.h"
-#include "compute/train/learning_rate.h"
 #include "compute/train/step_profile.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_job.h"
 
 namespace lab {
+
+// The learning rate of every step: constant, scaled with the batch, raised in a warm-up.
+class LearningRate {
+ public:
+  // `request` is complete: lr is set.
+  LearningRate(const StartTraining& request, std::int64_t steps_per_epoch);
+
+  // Of the step's update; `step` counts from 0 over all epochs. In the warm-up it rises linearly to
+  // peak(): from the unscaled rate when scaling raises it, else from 0.
+  double at(std::int64_t step) const;
+  double peak() const { return peak_; }
+
+ private:
+  double start_ = 0, peak_ = 0;
+  double warmup_steps_ = 0;
+};
 
 // Seconds of work: what was spent waiting is taken out.
 class WorkClock {

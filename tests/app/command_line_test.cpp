@@ -22,7 +22,7 @@ Request job(const std::vector<const char*>& args) {
 }
 
 // The message of the usage error, or what went wrong instead.
-std::string complaint(const std::vector<const char*>& args, Errc code = Errc::Usage) {
+std::string command_line_error(const std::vector<const char*>& args, Errc code = Errc::Usage) {
   try {
     parse(args);
   } catch (const Error& e) {
@@ -167,7 +167,7 @@ TEST(CommandLine, ComparingBothKindsOfKernelsMakesAProfile) {
   EXPECT_EQ(both.kernels, Kernels::Lab);
   const auto last = job<StartTraining>({"train", "--kernels", "both", "--kernels", "lab"});
   EXPECT_FALSE(last.compare_kernels) << "given twice, the last one counts";
-  EXPECT_TRUE(contains(complaint({"train", "--kernels", "neither"}), "both"));
+  EXPECT_TRUE(contains(command_line_error({"train", "--kernels", "neither"}), "both"));
 }
 
 TEST(CommandLine, ReadsTrainOnSeveralDevices) {
@@ -199,7 +199,7 @@ TEST(CommandLine, DividesTheBatchEquallyUnlessAsked) {
 
 TEST(CommandLine, SaysWhatIsWrongWithShares) {
   const auto two = [](const char* shares) {
-    return complaint(
+    return command_line_error(
         {"train", "--cpu-devices", "2", "--devices", "cpu:0,cpu:1", "--shares", shares});
   };
   EXPECT_TRUE(contains(two("autto"), "--shares: 'autto' is unknown; did you mean 'auto'?"));
@@ -212,10 +212,11 @@ TEST(CommandLine, SaysWhatIsWrongWithShares) {
 }
 
 TEST(CommandLine, RefusesFilesThatContradictEachOther) {
-  EXPECT_TRUE(contains(complaint({"train", "--every", "10"}), "add --checkpoint DIR"));
+  EXPECT_TRUE(contains(command_line_error({"train", "--every", "10"}), "add --checkpoint DIR"));
+  EXPECT_TRUE(contains(command_line_error({"train", "--resume", "a", "--init", "b"}),
+                       "--resume and --init"));
   EXPECT_TRUE(
-      contains(complaint({"train", "--resume", "a", "--init", "b"}), "--resume and --init"));
-  EXPECT_TRUE(contains(complaint({"train", "--checkpiont", "a"}), "did you mean --checkpoint?"));
+      contains(command_line_error({"train", "--checkpiont", "a"}), "did you mean --checkpoint?"));
 }
 
 TEST(CommandLine, ADataDirectoryMeansFashionMnist) {
@@ -241,16 +242,18 @@ TEST(CommandLine, ReadsDataTourVersionHelp) {
 }
 
 TEST(CommandLine, NamesWhatIsUnknownAndTheNearest) {
-  EXPECT_TRUE(contains(complaint({"matmull"}), "did you mean 'matmul'?"));
-  EXPECT_TRUE(contains(complaint({"train", "--epoch", "3"}), "did you mean --epochs?"));
-  EXPECT_TRUE(contains(complaint({"train", "--frobnicate"}), "--frobnicate"));
-  EXPECT_TRUE(contains(complaint({"train", "--model", "lennet"}), "did you mean 'lenet'?"));
-  EXPECT_TRUE(contains(complaint({"matmul", "--kernels", "best,nosuchkernel"}), "nosuchkernel"));
-  EXPECT_TRUE(contains(complaint({"matmul", "--devices", "tpu:0"}), "tpu:0"));
-  EXPECT_TRUE(contains(complaint({"matmul", "--devices", "cpu:3"}), "--cpu-devices 4"));
-  EXPECT_TRUE(contains(complaint({"--page", "matmull"}), "did you mean 'matmul'?"));
-  EXPECT_TRUE(contains(complaint({"data"}), "fetch"));
-  EXPECT_TRUE(contains(complaint({"data", "check"}), "fetch, verify"));
+  EXPECT_TRUE(contains(command_line_error({"matmull"}), "did you mean 'matmul'?"));
+  EXPECT_TRUE(contains(command_line_error({"train", "--epoch", "3"}), "did you mean --epochs?"));
+  EXPECT_TRUE(contains(command_line_error({"train", "--frobnicate"}), "--frobnicate"));
+  EXPECT_TRUE(
+      contains(command_line_error({"train", "--model", "lennet"}), "did you mean 'lenet'?"));
+  EXPECT_TRUE(
+      contains(command_line_error({"matmul", "--kernels", "best,nosuchkernel"}), "nosuchkernel"));
+  EXPECT_TRUE(contains(command_line_error({"matmul", "--devices", "tpu:0"}), "tpu:0"));
+  EXPECT_TRUE(contains(command_line_error({"matmul", "--devices", "cpu:3"}), "--cpu-devices 4"));
+  EXPECT_TRUE(contains(command_line_error({"--page", "matmull"}), "did you mean 'matmul'?"));
+  EXPECT_TRUE(contains(command_line_error({"data"}), "fetch"));
+  EXPECT_TRUE(contains(command_line_error({"data", "check"}), "fetch, verify"));
 }
 
 TEST(CommandLine, RefusesValuesOutOfRange) {
@@ -288,38 +291,45 @@ TEST(CommandLine, RefusesValuesOutOfRange) {
                                              {"--theme", "blue"},
                                              {"train", "extra"},
                                              {"--page", "log", "train"}}) {
-    EXPECT_FALSE(contains(complaint(args), "other code")) << args[0];
-    EXPECT_NE(complaint(args), "no error") << args[0] << " " << args[1];
-    EXPECT_EQ(complaint(args).find('\n'), std::string::npos) << complaint(args);
+    EXPECT_FALSE(contains(command_line_error(args), "other code")) << args[0];
+    EXPECT_NE(command_line_error(args), "no error") << args[0] << " " << args[1];
+    EXPECT_EQ(command_line_error(args).find('\n'), std::string::npos) << command_line_error(args);
   }
 }
 
 TEST(CommandLine, RefusesEmptyValues) {
   for (const char* option : {"--save", "--init", "--resume", "--checkpoint", "--data-dir",
                              "--devices", "--shares", "--model", "--kernels", "--convolution"}) {
-    const std::string message = complaint({"train", option, ""});
+    const std::string message = command_line_error({"train", option, ""});
     EXPECT_TRUE(contains(message, std::string(option) + ": the value is empty; give ")) << message;
     const std::string joined = std::string(option) + "=";
-    EXPECT_TRUE(contains(complaint({"train", joined.c_str()}), option)) << joined;
+    EXPECT_TRUE(contains(command_line_error({"train", joined.c_str()}), option)) << joined;
   }
   for (const char* command : {"fetch", "verify"}) {
-    EXPECT_TRUE(contains(complaint({"data", command, "--dir", ""}), "--dir: the value is empty"));
+    EXPECT_TRUE(
+        contains(command_line_error({"data", command, "--dir", ""}), "--dir: the value is empty"));
   }
-  EXPECT_TRUE(contains(complaint({"data", "fetch", "--url", ""}), "--url: the value is empty"));
-  EXPECT_TRUE(contains(complaint({"scaling", "--reference", ""}), "--reference: the value is"));
+  EXPECT_TRUE(
+      contains(command_line_error({"data", "fetch", "--url", ""}), "--url: the value is empty"));
+  EXPECT_TRUE(
+      contains(command_line_error({"scaling", "--reference", ""}), "--reference: the value is"));
   for (const char* option : {"--reference", "--screenshot", "--script", "--describe-ui"}) {
-    EXPECT_TRUE(contains(complaint({option, ""}), "the value is empty; give FILE")) << option;
+    EXPECT_TRUE(contains(command_line_error({option, ""}), "the value is empty; give FILE"))
+        << option;
   }
 }
 
 TEST(CommandLine, RangesAreThoseOfTheRequest) {
-  EXPECT_TRUE(contains(complaint({"train", "--lr", "0"}), "'0' is not a number above 0 to"));
-  EXPECT_TRUE(contains(complaint({"scaling", "--lr", "0"}), "'0' is not a number above 0 to"));
-  EXPECT_TRUE(contains(complaint({"train", "--momentum", "1"}), "a number from 0 to below 1"));
+  EXPECT_TRUE(
+      contains(command_line_error({"train", "--lr", "0"}), "'0' is not a number above 0 to"));
+  EXPECT_TRUE(
+      contains(command_line_error({"scaling", "--lr", "0"}), "'0' is not a number above 0 to"));
+  EXPECT_TRUE(
+      contains(command_line_error({"train", "--momentum", "1"}), "a number from 0 to below 1"));
   EXPECT_EQ(job<StartTraining>({"train", "--momentum", "0"}).momentum, 0);
   EXPECT_EQ(job<StartTraining>({"train", "--lr", "1e6"}).lr, 1e6);
-  EXPECT_TRUE(contains(complaint({"train", "--batch", "16777217"}), "1 to 16777216"));
-  EXPECT_TRUE(contains(complaint({"train", "--epochs", "1000001"}), "1 to 1000000"));
+  EXPECT_TRUE(contains(command_line_error({"train", "--batch", "16777217"}), "1 to 16777216"));
+  EXPECT_TRUE(contains(command_line_error({"train", "--epochs", "1000001"}), "1 to 1000000"));
   const std::string help = std::get<HelpOptions>(parse({"train", "--help"})).text;
   EXPECT_TRUE(contains(help, "Learning rate, above 0")) << help;
   EXPECT_TRUE(contains(help, "from 0 to below 1")) << help;
@@ -327,19 +337,19 @@ TEST(CommandLine, RangesAreThoseOfTheRequest) {
 
 TEST(CommandLine, AllKernelsAreNotCombinedWithOthers) {
   for (const char* kernels : {"all,best", "best,all", "all,all"}) {
-    const std::string message = complaint({"matmul", "--kernels", kernels});
+    const std::string message = command_line_error({"matmul", "--kernels", kernels});
     EXPECT_TRUE(contains(message, "'all' cannot be combined with other kernels")) << message;
   }
   EXPECT_TRUE(job<StartMatmul>({"matmul", "--kernels", "all"}).kernels.empty());
 }
 
 TEST(CommandLine, AFaultNamesItsOption) {
-  EXPECT_TRUE(contains(complaint({"train", "--lr", "fast"}), "--lr: 'fast'"));
-  EXPECT_TRUE(contains(complaint({"train", "--batch"}), "--batch needs a value"));
+  EXPECT_TRUE(contains(command_line_error({"train", "--lr", "fast"}), "--lr: 'fast'"));
+  EXPECT_TRUE(contains(command_line_error({"train", "--batch"}), "--batch needs a value"));
 }
 
 TEST(CommandLine, AnUnknownTypeIsToldTheOthers) {
-  EXPECT_TRUE(contains(complaint({"matmul", "--dtype", "fp8"}), "f32, bf16 or tf32"));
+  EXPECT_TRUE(contains(command_line_error({"matmul", "--dtype", "fp8"}), "f32, bf16 or tf32"));
 }
 
 TEST(CommandLine, FindsTheWishForJsonInBrokenLines) {

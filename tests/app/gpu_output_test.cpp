@@ -23,7 +23,7 @@ Telemetry one_gpu() {
   return telemetry;
 }
 
-std::string printed(const Telemetry& telemetry, const MachineInfo& machine, bool json) {
+std::string printed_gpus(const Telemetry& telemetry, const MachineInfo& machine, bool json) {
   testing::internal::CaptureStdout();
   Console console;
   GpuReport report(console, json);
@@ -41,7 +41,7 @@ MachineInfo without_cuda() {
 }
 
 TEST(GpuJson, AGpuWithoutUseIsASkipWithAllThatIsKnown) {
-  const Json json = Json::parse(printed(one_gpu(), without_cuda(), true));
+  const Json json = Json::parse(printed_gpus(one_gpu(), without_cuda(), true));
   EXPECT_EQ(json["type"], "skip");
   EXPECT_EQ(json["what"], "NVIDIA H200");
   EXPECT_EQ(json["reason"], "built without CUDA");
@@ -112,7 +112,7 @@ TEST(GpuJson, PeersSayWhyNot) {
 }
 
 TEST(GpuText, HasEveryLineAndReason) {
-  const std::string text = printed(one_gpu(), without_cuda(), false);
+  const std::string text = printed_gpus(one_gpu(), without_cuda(), false);
   for (const char* part :
        {"0000:01:00.0", "412 W of 650 W", "NVIDIA H200: not used, built without CUDA", "Hopper",
         "17 of 18 links active", "N/A (this GPU or its driver does not report it)", "python3",
@@ -131,7 +131,7 @@ TEST(GpuText, ASleepingGpuIsSaidToSleep) {
   facts.unread = "asleep";
   telemetry.gpu_facts = {facts};
   telemetry.gpus = {test::sleeping_gpu(0)};
-  const std::string text = printed(telemetry, {}, false);
+  const std::string text = printed_gpus(telemetry, {}, false);
   EXPECT_NE(text.find("asleep to save power"), std::string::npos) << text;
   EXPECT_EQ(text.find("Fan"), std::string::npos) << "no list of what is not known";
 }

@@ -13,7 +13,7 @@ class Silent final : public Printer {
   void show(const Payload&) override {}
 };
 
-Errc failure(HeadlessLab& lab, const JobCommand& command) {
+Errc job_failure(HeadlessLab& lab, const JobCommand& command) {
   Silent printer;
   try {
     lab.run(command, printer);
@@ -29,15 +29,15 @@ TEST(HeadlessLab, AJobsErrorKeepsItsCode) {
   HeadlessLab lab(1, interrupt);
   StartMatmul request;
   request.kernels = {"nosuch"};
-  EXPECT_EQ(failure(lab, request), Errc::Usage);
-  EXPECT_EQ(failure(lab, FreeTensor{}), Errc::NotFound);
+  EXPECT_EQ(job_failure(lab, request), Errc::Usage);
+  EXPECT_EQ(job_failure(lab, FreeTensor{}), Errc::NotFound);
 }
 
 TEST(HeadlessLab, AnInterruptFromBeforeTheJobCancelsIt) {
   Interrupt interrupt;
   ::raise(SIGINT);
   HeadlessLab lab(1, interrupt);
-  EXPECT_EQ(failure(lab, StartTraining{}), Errc::Cancelled);
+  EXPECT_EQ(job_failure(lab, StartTraining{}), Errc::Cancelled);
 }
 
 }  // namespace

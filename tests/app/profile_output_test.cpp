@@ -55,7 +55,7 @@ TrainingProfile profile(const std::vector<Kernels>& kinds) {
   return p;
 }
 
-std::vector<std::string> printed(bool json, const std::vector<Payload>& events) {
+std::vector<std::string> printed_profile(bool json, const std::vector<Payload>& events) {
   testing::internal::CaptureStdout();
   {
     Console console;
@@ -72,7 +72,7 @@ std::vector<std::string> printed(bool json, const std::vector<Payload>& events) 
 TEST(ProfileOutput, RowsAreSamplesAndWholeStepsStandAtTheEnd) {
   TrainingProfile early = profile({Kernels::Lab});
   early.rows.resize(1);
-  const auto lines = printed(true, {early, profile({Kernels::Lab}), JobFinished{}});
+  const auto lines = printed_profile(true, {early, profile({Kernels::Lab}), JobFinished{}});
   ASSERT_EQ(lines.size(), 5U) << "the latest profile, once";
   const Json batch = Json::parse(lines[0]), conv = Json::parse(lines[3]);
   for (const char* key :
@@ -114,7 +114,7 @@ TEST(ProfileOutput, ARowThatWasNeverTimedIsLeftOut) {
 }
 
 TEST(ProfileOutput, TheTableHasTheLongestFirstAndAddsUp) {
-  const auto lines = printed(false, {profile({Kernels::Lab}), JobFinished{}});
+  const auto lines = printed_profile(false, {profile({Kernels::Lab}), JobFinished{}});
   ASSERT_EQ(lines.size(), 9U);
   EXPECT_EQ(lines[1],
             "Layers on cpu:0, 256 images a step, 2 threads: medians of 18 steps after 2 of "
@@ -133,7 +133,7 @@ TEST(ProfileOutput, TheTableHasTheLongestFirstAndAddsUp) {
 TEST(ProfileOutput, BothKindsOfKernelsStandSideBySide) {
   TrainingProfile both = profile({Kernels::Lab, Kernels::Library});
   both.devices = 2;
-  const auto lines = printed(false, {both, JobFinished{}});
+  const auto lines = printed_profile(false, {both, JobFinished{}});
   ASSERT_EQ(lines.size(), 10U);
   EXPECT_NE(lines[1].find("(the first of 2 devices)"), std::string::npos);
   EXPECT_NE(lines[1].find("18 steps with each kind of kernels after 4 of warm-up"),
@@ -150,7 +150,7 @@ TEST(ProfileOutput, BothKindsOfKernelsStandSideBySide) {
 TEST(ProfileOutput, WarmUpAloneSaysWhatToDo) {
   TrainingProfile p = profile({Kernels::Lab, Kernels::Library});
   p.totals[1].step.n = 0;
-  const auto lines = printed(false, {p, JobFinished{}});
+  const auto lines = printed_profile(false, {p, JobFinished{}});
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[1], "No profile: the first 4 steps are warm-up; train for more of them");
 }

@@ -18,7 +18,8 @@ RankSummary training_gpu(std::int64_t batch) {
   return rank_summary(Invocation(job), {});
 }
 
-std::string complaint(const std::vector<RankSummary>& gpus, Errc code = Errc::InvalidArgument) {
+std::string difference_between(const std::vector<RankSummary>& gpus,
+                               Errc code = Errc::InvalidArgument) {
   return test::message_of([&] { require_alike(gpus, kHosts); }, code);
 }
 
@@ -54,13 +55,13 @@ TEST(RankSummary, WhatDecidesWhereMayDiffer) {
 }
 
 TEST(RankSummary, TheFirstDifferentSettingIsNamed) {
-  EXPECT_EQ(complaint({training_gpu(256), training_gpu(256), training_gpu(128)}),
+  EXPECT_EQ(difference_between({training_gpu(256), training_gpu(256), training_gpu(128)}),
             "rank 2 (node3) was started with --batch 128, rank 0 (node1) with --batch 256; start "
             "all ranks alike");
 }
 
 TEST(RankSummary, ADifferentCommandIsNamed) {
-  EXPECT_EQ(complaint({training_gpu(256), rank_summary(Invocation(WindowOptions{}), {})}),
+  EXPECT_EQ(difference_between({training_gpu(256), rank_summary(Invocation(WindowOptions{}), {})}),
             "rank 1 (node2) was started as 'device-lab', rank 0 (node1) as 'device-lab train'; "
             "start all ranks alike");
 }
@@ -68,7 +69,7 @@ TEST(RankSummary, ADifferentCommandIsNamed) {
 TEST(RankSummary, ADifferentProgramComesFirst) {
   RankSummary other = training_gpu(128);
   other.program_sha256[0] = other.program_sha256[0] == '0' ? '1' : '0';
-  const std::string text = complaint({training_gpu(256), other});
+  const std::string text = difference_between({training_gpu(256), other});
   EXPECT_NE(text.find("rank 1 (node2) runs another program than rank 0 (node1)"), std::string::npos)
       << text;
 }
@@ -76,9 +77,9 @@ TEST(RankSummary, ADifferentProgramComesFirst) {
 TEST(RankSummary, AWrongCommandLineOfOneRankIsToldForIt) {
   const RankSummary good = training_gpu(64);
   const RankSummary wrong = rank_summary({}, Error(Errc::Usage, "unknown option --x"));
-  EXPECT_EQ(complaint({good, wrong}, Errc::Usage),
+  EXPECT_EQ(difference_between({good, wrong}, Errc::Usage),
             "rank 1 (node2): unknown option --x; start all ranks alike");
-  EXPECT_EQ(complaint({wrong, good}, Errc::Usage),
+  EXPECT_EQ(difference_between({wrong, good}, Errc::Usage),
             "rank 0 (node1): unknown option --x; start all ranks alike");
   EXPECT_NO_THROW(require_alike(std::vector{wrong, wrong}, kHosts));  // told by rank 0 for all
 }

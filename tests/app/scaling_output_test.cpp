@@ -7,7 +7,6 @@
 
 #include "app/headless/json_lines.h"
 #include "app/headless/printer.h"
-#include "app/headless/scaling_results.h"
 
 namespace lab::app {
 namespace {

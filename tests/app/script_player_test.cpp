@@ -33,7 +33,7 @@ ScriptPlayer player_of(const char* text) {
   return {parse_script(text, "s"), "s"};
 }
 
-std::string failure(const char* text, bool idle = true) {
+std::string player_failure(const char* text, bool idle = true) {
   ScriptPlayer player = player_of(text);
   try {
     play(player, one_button(), idle);
@@ -61,23 +61,23 @@ TEST(ScriptPlayer, ClicksInTheMiddleOfTheWidget) {
 }
 
 TEST(ScriptPlayer, AWidgetThatNeverComesEndsTheScript) {
-  const std::string text = failure("{\"click\": \"page/stop\", \"timeout\": 0.2}");
+  const std::string text = player_failure("{\"click\": \"page/stop\", \"timeout\": 0.2}");
   EXPECT_NE(text.find("s line 1"), std::string::npos) << text;
   EXPECT_NE(text.find("page/stop"), std::string::npos) << text;
   EXPECT_NE(text.find("page/start"), std::string::npos) << text;
-  const std::string cleaned = failure(R"({"click": "a\u001b[2J", "timeout": 0})");
+  const std::string cleaned = player_failure(R"({"click": "a\u001b[2J", "timeout": 0})");
   EXPECT_NE(cleaned.find("'a?[2J'"), std::string::npos) << cleaned;
 }
 
 TEST(ScriptPlayer, ExpectComparesTheValue) {
-  EXPECT_EQ(failure("{\"expect\": \"page/start\", \"value\": \"x\"}"), "no error");
+  EXPECT_EQ(player_failure("{\"expect\": \"page/start\", \"value\": \"x\"}"), "no error");
   const std::string text =
-      failure("{\"expect\": \"page/start\", \"value\": \"y\", \"timeout\": 0}");
+      player_failure("{\"expect\": \"page/start\", \"value\": \"y\", \"timeout\": 0}");
   EXPECT_NE(text.find("'x' instead of 'y'"), std::string::npos) << text;
 }
 
 TEST(ScriptPlayer, WaitsForIdleAndForTime) {
-  EXPECT_NE(failure("{\"wait\": \"idle\", \"timeout\": 0.1}", false).find("still ran"),
+  EXPECT_NE(player_failure("{\"wait\": \"idle\", \"timeout\": 0.1}", false).find("still ran"),
             std::string::npos);
   ScriptPlayer player = player_of("{\"wait\": 1}");
   EXPECT_GE(play(player, one_button(), true), 100);

@@ -7,7 +7,7 @@
 namespace lab::app {
 namespace {
 
-std::string complaint(std::string_view text) {
+std::string script_error(std::string_view text) {
   try {
     parse_script(text, "demo.jsonl");
   } catch (const Error& e) {
@@ -45,11 +45,11 @@ TEST(Script, ReadsEveryStep) {
 }
 
 TEST(Script, AFaultNamesTheLine) {
-  EXPECT_NE(complaint("\n{\"click\": 3}").find("demo.jsonl line 2"), std::string::npos);
-  EXPECT_NE(complaint("click").find("not a JSON object"), std::string::npos);
-  EXPECT_NE(complaint("{\"klick\": \"a\"}").find("double_click"), std::string::npos);
-  EXPECT_NE(complaint("{\"set\": \"a\"}").find("value"), std::string::npos);
-  EXPECT_NE(complaint("{\"wait\": \"long\"}").find("number"), std::string::npos);
+  EXPECT_NE(script_error("\n{\"click\": 3}").find("demo.jsonl line 2"), std::string::npos);
+  EXPECT_NE(script_error("click").find("not a JSON object"), std::string::npos);
+  EXPECT_NE(script_error("{\"klick\": \"a\"}").find("double_click"), std::string::npos);
+  EXPECT_NE(script_error("{\"set\": \"a\"}").find("value"), std::string::npos);
+  EXPECT_NE(script_error("{\"wait\": \"long\"}").find("number"), std::string::npos);
 }
 
 }  // namespace

@@ -1,15 +1,12 @@
 // The kernels that memory bounds, on the calling thread.
 #include <benchmark/benchmark.h>
 
+#include "compute/kernels/ops/activations.h"
 #include "compute/kernels/ops/average_pool.h"
 #include "compute/kernels/ops/batch_norm.h"
-#include "compute/kernels/ops/cross_entropy.h"
 #include "compute/kernels/ops/im2col.h"
-#include "compute/kernels/ops/pixels.h"
-#include "compute/kernels/ops/relu.h"
 #include "compute/kernels/ops/row_ops.h"
-#include "compute/kernels/ops/sgd.h"
-#include "compute/kernels/ops/sigmoid.h"
+#include "compute/kernels/ops/vector_ops.h"
 #include "tests/bench/kernels.h"
 
 namespace lab::bench {

@@ -62,10 +62,6 @@ const char* to_string(BatchOrder order) {
   return order == BatchOrder::Shuffled ? "shuffled" : "sequential";
 }
 
-const char* to_string(Kernels kernels) {
-  return kernels == Kernels::Lab ? "lab" : "library";
-}
-
 const char* to_string(Fill fill) {
   switch (fill) {
     case Fill::Zeros: return "zeros";

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "compute/core/device.h"
-#include "compute/core/events/kernels.h"
-#include "compute/core/precision.h"
+#include "compute/core/dtype.h"
 
 namespace lab {
 

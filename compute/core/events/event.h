@@ -8,15 +8,14 @@
 #include <vector>
 
 #include "compute/core/device.h"
+#include "compute/core/dtype.h"
 #include "compute/core/error.h"
-#include "compute/core/events/ceilings.h"
 #include "compute/core/events/command.h"
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/gpu_info.h"
+#include "compute/core/events/roofline.h"
 #include "compute/core/events/stats.h"
 #include "compute/core/events/training_profile.h"
-#include "compute/core/events/transfer_way.h"
-#include "compute/core/precision.h"
 
 namespace lab {
 
@@ -89,6 +88,23 @@ struct RungInfo {
 
 // Whether the rung can multiply so, as far as is known.
 bool takes(const RungInfo& rung, Precision precision);
+
+// How the bytes of a transfer travel.
+enum class TransferMover {
+  Threads,     // of a CPU device
+  CopyEngine,  // of a GPU: cudaMemcpyAsync
+  Kernel,      // a kernel of the GPU, with loads and stores of 16 bytes
+};
+
+// Between two GPUs: which of them works, and whether it reaches the other's memory directly (P2P)
+// or the driver takes the bytes through the host.
+enum class PeerWay { None, Write, Read, WriteThroughHost, ReadThroughHost };
+
+const char* to_string(TransferMover mover);  // "threads", "copy_engine", "kernel"
+const char* to_string(PeerWay way);          // "none", "write", "read", "write_through_host", ...
+
+// In words: "2 threads", "copy engine", "kernel, peer write".
+std::string moved_by(TransferMover mover, PeerWay way, int threads);
 
 struct TransferSample {
   Device from, to;

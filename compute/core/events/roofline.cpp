@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "compute/core/events/event.h"
+
 namespace lab {
+
+std::string workers_text(int threads) {
+  if (threads == 0) return "the whole GPU";
+  return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
 namespace {
 
 const BandwidthCeiling* source_of(const CeilingsMeasured& ceilings, double bytes,

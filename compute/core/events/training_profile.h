@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "compute/core/device.h"
-#include "compute/core/events/kernels.h"
+#include "compute/core/dtype.h"
 #include "compute/core/events/stats.h"
-#include "compute/core/precision.h"
 
 namespace lab {
 

@@ -2,17 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/core/files/write_error.h"
 
 namespace lab::files {
 namespace {
@@ -26,6 +27,25 @@ constexpr mode_t kNewFileMode = 0644;
       error == ENOENT ? Errc::NotFound : Errc::Io,
       fmt::format("cannot read {}: {}: {}", path.string(), std::generic_category().message(error),
                   error == ENOENT ? "check the path" : "choose a file you may read"));
+}
+
+const char* way_out(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT: return "free some space or choose another path";
+    case ENOENT: return "make the folder first or choose another path";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "choose a path you may write to";
+    case EISDIR: return "name a file in it";
+    default: return "choose another path";
+  }
+}
+
+// Throws Error(Io) "cannot write PATH: REASON: WAY OUT" for an errno.
+[[noreturn]] void fail_write(const fs::path& path, int error) {
+  throw Error(Errc::Io, fmt::format("cannot write {}: {}: {}", path.string(),
+                                    std::generic_category().message(error), way_out(error)));
 }
 
 const char* kind_of(mode_t mode) {
@@ -223,6 +243,85 @@ void sync_folder_of(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const FileHandle handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (handle.is_open()) ::fsync(handle.get());
+}
+
+namespace {
+
+constexpr std::string_view kEnding = ".part";
+
+// A name that is free: a killed process of the same number may have left the first ones.
+fs::path free_part_name(const fs::path& target) {
+  for (int i = 0;; ++i) {
+    fs::path name = fmt::format("{}.{}-{}{}", target.string(), ::getpid(), i, kEnding);
+    std::error_code ignored;
+    if (!fs::exists(fs::symlink_status(name, ignored))) return name;
+  }
+}
+
+void remove_quietly(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+}  // namespace
+
+PartFolder::PartFolder(fs::path target)
+    : target_(std::move(target)), part_(free_part_name(target_)) {
+  std::error_code failed;
+  fs::create_directory(part_, failed);
+  if (failed) fail_write(target_, failed.value());
+}
+
+PartFolder::~PartFolder() {
+  remove_quietly(part_);
+}
+
+void PartFolder::take_name() {
+  if (::rename(part_.c_str(), target_.c_str()) != 0) {
+    if (errno != ENOTEMPTY && errno != EEXIST) fail_write(target_, errno);
+    replace();
+  }
+  sync_folder_of(target_);
+}
+
+void PartFolder::replace() {
+  // Readers see the old one or the new one. The destructor removes the old one.
+  if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) return;
+  // Not every file system can exchange. For a moment there is neither.
+  const fs::path old = free_part_name(target_);
+  if (::rename(target_.c_str(), old.c_str()) != 0 ||
+      ::rename(part_.c_str(), target_.c_str()) != 0) {
+    fail_write(target_, errno);
+  }
+  remove_quietly(old);
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) fail_write(folder, failed.value());
+  if (!fs::is_directory(folder, failed)) fail_write(folder, ENOTDIR);
+}
+
+void remove_folder(const fs::path& folder) noexcept {
+  try {
+    const fs::path part = free_part_name(folder);
+    std::error_code failed;
+    fs::rename(folder, part, failed);
+    remove_quietly(failed ? folder : part);
+  } catch (const std::exception&) {  // no memory for a name: the folder stays
+  }
+}
+
+std::string part_target(const fs::path& folder) {
+  std::string name = folder.filename().string();
+  if (!std::string_view(name).ends_with(kEnding)) return {};
+  name.resize(name.size() - kEnding.size());
+  const auto point = name.rfind('.');
+  if (point == std::string::npos || point + 1 == name.size()) return {};
+  const bool number = std::all_of(name.begin() + static_cast<std::ptrdiff_t>(point) + 1, name.end(),
+                                  [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
+  return number ? name.substr(0, point) : std::string();
 }
 
 }  // namespace lab::files

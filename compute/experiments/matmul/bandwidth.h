@@ -7,7 +7,7 @@
 #include <span>
 #include <stop_token>
 
-#include "compute/core/events/ceilings.h"
+#include "compute/core/events/roofline.h"
 #include "compute/experiments/matmul/working_sets.h"
 #include "compute/machine/machine.h"
 

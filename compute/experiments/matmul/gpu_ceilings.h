@@ -3,8 +3,8 @@
 #include <optional>
 #include <stop_token>
 
-#include "compute/core/events/ceilings.h"
 #include "compute/core/events/event.h"
+#include "compute/core/events/roofline.h"
 #include "compute/machine/machine.h"
 #include "compute/measure/measure.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 // Which rung of a GPU's ladder a product is given to where nobody chooses.
-#include "compute/core/precision.h"
+#include "compute/core/dtype.h"
 #include "compute/gpu/gpu_backend.h"
 
 namespace lab {

@@ -7,7 +7,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/units.h"
-#include "compute/measure/conditions.h"
+#include "compute/measure/measure.h"
 
 namespace lab {
 namespace {

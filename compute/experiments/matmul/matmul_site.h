@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/dtype.h"
 #include "compute/core/events/stats.h"
-#include "compute/core/precision.h"
 #include "compute/experiments/matmul/reference.h"
 #include "compute/measure/measure.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "compute/machine/machine.h"
-#include "compute/measure/conditions.h"
+#include "compute/measure/measure.h"
 #include "compute/measure/statistics.h"
 
 namespace lab {

@@ -10,7 +10,7 @@
 #include "compute/data/dataset.h"
 #include "compute/experiments/scaling/scaling_model.h"
 #include "compute/run/run_context.h"
-#include "compute/train/step_split.h"
+#include "compute/train/step_profile.h"
 #include "compute/train/training_job.h"
 
 namespace lab {

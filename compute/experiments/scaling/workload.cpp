@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compute/nn/models.h"
-#include "compute/train/gradient_buckets.h"
+#include "compute/train/gradient_reducer.h"
 
 namespace lab {
 namespace {

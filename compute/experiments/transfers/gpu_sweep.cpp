@@ -11,7 +11,7 @@
 #include "compute/experiments/transfers/gpu_timeline.h"
 #include "compute/experiments/transfers/transfer_report.h"
 #include "compute/machine/machine.h"
-#include "compute/measure/conditions.h"
+#include "compute/measure/measure.h"
 
 namespace lab {
 namespace {

@@ -17,7 +17,6 @@
 #include "compute/experiments/transfers/transfer_report.h"
 #include "compute/experiments/transfers/transfer_run.h"
 #include "compute/measure/cache_flusher.h"
-#include "compute/measure/conditions.h"
 #include "compute/measure/measure.h"
 #include "compute/run/run_context.h"
 

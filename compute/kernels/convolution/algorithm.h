@@ -1,10 +1,12 @@
 #pragma once
 // A way to compute a 2-D convolution and its gradients. Each stage of a layer may use another one.
 #include <cstdint>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
-#include "compute/core/precision.h"
+#include "compute/core/dtype.h"
 #include "compute/kernels/ops/conv_shape.h"
 #include "compute/machine/scratch.h"
 #include "compute/machine/thread_pool.h"
@@ -74,5 +76,17 @@ const ConvolutionAlgorithm& direct_convolution();     // few channels, blocks of
 const ConvolutionAlgorithm& winograd2_convolution();  // F(2x2, 3x3)
 const ConvolutionAlgorithm& winograd4_convolution();  // F(4x4, 3x3)
 const ConvolutionAlgorithm& library_convolution();    // the library's kernels: any shape
+
+// All of our own, gemm first, the library's not among them.
+std::span<const ConvolutionAlgorithm* const> lab_convolutions();
+
+// Those of them that may compute the case; gemm, which always can, comes first.
+std::vector<const ConvolutionAlgorithm*> candidates(const ConvolutionCase& c);
+
+// Whether Winograd's F(4x4, 3x3), the least exact, may compute the case.
+bool winograd4_is_exact_enough(const ConvolutionCase& c);
+
+// Names of lab_convolutions().
+std::vector<std::string> convolution_names();
 
 }  // namespace lab

@@ -1,20 +1,11 @@
 #pragma once
-// Which algorithm computes a stage of a layer.
-#include <span>
-#include <vector>
+// Which algorithm computes a stage of a layer: by rule or by name; by measurement in
+// measured_chooser.h.
+#include <string_view>
 
 #include "compute/kernels/convolution/algorithm.h"
 
 namespace lab {
-
-// All of our own, gemm first, the library's not among them.
-std::span<const ConvolutionAlgorithm* const> lab_convolutions();
-
-// Those of them that may compute the case; gemm, which always can, comes first.
-std::vector<const ConvolutionAlgorithm*> candidates(const ConvolutionCase& c);
-
-// Whether Winograd's F(4x4, 3x3), the least exact, may compute the case.
-bool winograd4_is_exact_enough(const ConvolutionCase& c);
 
 class ConvolutionChooser {
  public:
@@ -30,5 +21,16 @@ class RuleChooser final : public ConvolutionChooser {
   const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& pool) override;
 };
 ConvolutionChooser& rule_chooser();  // one for the whole process
+
+// One algorithm wherever it can compute, gemm elsewhere: to compare algorithms with each other.
+class NamedChooser final : public ConvolutionChooser {
+ public:
+  // Throws Error(NotFound) naming the choices.
+  explicit NamedChooser(std::string_view name);
+  const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& pool) override;
+
+ private:
+  const ConvolutionAlgorithm& algorithm_;
+};
 
 }  // namespace lab

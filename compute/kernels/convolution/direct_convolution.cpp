@@ -6,7 +6,7 @@
 
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/lane_convolution.h"
-#include "compute/kernels/ops/row_ops.h"
+#include "compute/kernels/ops/vector_ops.h"
 #include "compute/machine/slice.h"
 
 namespace lab {
@@ -78,7 +78,7 @@ Scratch part_of(Scratch all, std::int64_t bytes, int thread) {
 
 // Calls body(first image, images) for each block of a thread's images until a stop.
 template <class Body>
-void for_blocks(const ConvolutionContext& context, int thread, const Body& body) {
+void for_image_blocks(const ConvolutionContext& context, int thread, const Body& body) {
   const Slice images = slice_of(context.batch, context.pool.size(), thread);
   for (std::int64_t n = images.begin; n < images.end; n += simd::image_lanes()) {
     if (context.stop.stop_requested()) return;
@@ -117,7 +117,7 @@ void correlate(const ConvShape& s, const ConvolutionContext& context,
     const Memory memory = carve_correlation(part_of(context.scratch, bytes, t), s);
     std::fill_n(memory.plane, plane_of(s).floats(), 0.0F);
     simd::pack_direct_weights(weights, memory.weights);
-    for_blocks(context, t, [&](std::int64_t first, std::int64_t images) {
+    for_image_blocks(context, t, [&](std::int64_t first, std::int64_t images) {
       correlate_block(s, memory, args, first, images);
     });
   });
@@ -170,7 +170,7 @@ class DirectConvolution final : public ConvolutionAlgorithm {
       const Memory memory = carve_weight_gradient(part_of(context.scratch, bytes, t), s);
       std::fill_n(memory.plane, plane_of(s).floats(), 0.0F);
       std::fill_n(memory.sums, s.weights() * simd::image_lanes(), 0.0F);
-      for_blocks(context, t, [&](std::int64_t first, std::int64_t images) {
+      for_image_blocks(context, t, [&](std::int64_t first, std::int64_t images) {
         sum_block(s, memory, x + first * s.in_size(), dy + first * s.out_size(), images);
       });
       simd::sum_lanes(memory.sums, memory.weights, s.weights());

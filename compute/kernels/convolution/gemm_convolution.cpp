@@ -7,12 +7,12 @@
 #include <algorithm>
 
 #include "compute/kernels/convolution/algorithm.h"
-#include "compute/kernels/convolution/packed_factor.h"
-#include "compute/kernels/convolution/transposed_product.h"
+#include "compute/kernels/convolution/packed_products.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/gemm/gemm_kernels.h"
 #include "compute/kernels/ops/im2col.h"
 #include "compute/kernels/ops/row_ops.h"
+#include "compute/kernels/ops/vector_ops.h"
 #include "compute/machine/slice.h"
 
 namespace lab {
@@ -109,7 +109,7 @@ void pack_weights(const PackedFactor& factor, ThreadPool& pool, const float* wei
 
 // Calls body(block) for one block of rows after the other until the end or a stop.
 template <class Body>
-void for_blocks(Slice rows, std::int64_t block, const std::stop_token& stop, const Body& body) {
+void for_row_blocks(Slice rows, std::int64_t block, const std::stop_token& stop, const Body& body) {
   for (std::int64_t r = rows.begin; r < rows.end && !stop.stop_requested(); r += block) {
     body(Slice{r, std::min(rows.end, r + block)});
   }
@@ -137,7 +137,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
     context.pool.run([&](int t) {
       float* const col = m.parts + t * m.part_stride;
       const Slice rows = slice_of(context.batch * s.out_pixels(), threads, t);
-      for_blocks(rows, m.rows, context.stop, [&](Slice block) {
+      for_row_blocks(rows, m.rows, context.stop, [&](Slice block) {
         const std::int64_t count = block.end - block.begin;
         float* const out = y + block.begin * s.out_c;
         simd::im2col(x, col, s, block.begin, block.end);
@@ -161,7 +161,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
       if (!accumulate) {
         std::fill(dx + images.begin * s.in_size(), dx + images.end * s.in_size(), 0.0F);
       }
-      for_blocks(pixels_of(images, s), m.rows, context.stop, [&](Slice block) {
+      for_row_blocks(pixels_of(images, s), m.rows, context.stop, [&](Slice block) {
         m.weights.multiply(dy + block.begin * s.out_c, s.out_c, col, s.patch(),
                            block.end - block.begin, /*accumulate=*/false, col + m.col_floats);
         simd::col2im(col, dx, s, block.begin, block.end);
@@ -177,7 +177,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
     context.pool.run([&](int t) {
       float* const part = m.parts + t * m.part_stride;
       const Slice rows = pixels_of(slice_of(context.batch, threads, t), s);
-      for_blocks(rows, m.rows, context.stop, [&](Slice block) {
+      for_row_blocks(rows, m.rows, context.stop, [&](Slice block) {
         simd::im2col(x, part, s, block.begin, block.end);
         add_products(s, context.products, m, dy + block.begin * s.out_c, block.end - block.begin,
                      /*first=*/block.begin == rows.begin, part);

@@ -5,13 +5,135 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <new>
 #include <string_view>
 #include <utility>
 
 #include "compute/core/error.h"
 #include "compute/machine/simd_level.h"
+#include "compute/measure/measure.h"
+#include "hwy/aligned_allocator.h"
 
 namespace lab {
+namespace {
+
+constexpr int kRounds = 3;
+constexpr int kQuickRounds = 10;  // where they are
+constexpr double kQuick_s = 1e-3;
+// Noise does not make up for so much.
+constexpr double kFarBehind = 1.5;
+
+template <typename T>
+hwy::AlignedFreeUniquePtr<T[]> allocate(std::int64_t n) {
+  auto memory = hwy::AllocateAligned<T>(static_cast<std::size_t>(n));
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+// Values in [-1, 1) behind which some more may be read. Zeros would be faster than any real data.
+class Array {
+ public:
+  Array(std::int64_t n, ThreadPool& pool)
+      : floats_(allocate<float>(n + ConvolutionAlgorithm::kSlackFloats)) {
+    pool.parallel_for(n + ConvolutionAlgorithm::kSlackFloats, 4096,
+                      [&](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t i = begin; i < end; ++i) floats_[i] = value(i);
+                      });
+  }
+  float* data() const { return floats_.get(); }
+
+ private:
+  static float value(std::int64_t i) {
+    const auto bits = static_cast<std::uint32_t>(i * 2654435761) >> 8;
+    return static_cast<float>(bits) * (2.0F / (1 << 24)) - 1.0F;
+  }
+  hwy::AlignedFreeUniquePtr<float[]> floats_;
+};
+
+// Seconds that each thread of a pool has computed.
+class ComputeClock {
+ public:
+  explicit ComputeClock(ThreadPool& pool)
+      : pool_(pool), spent_s_(static_cast<std::size_t>(pool.size())) {}
+  void start() {
+    pool_.run([this](int t) { spent_s_[static_cast<std::size_t>(t)] = thread_cpu_s(); });
+  }
+  // Of the busiest thread since start().
+  double busiest_s() {
+    pool_.run([this](int t) {
+      double& spent = spent_s_[static_cast<std::size_t>(t)];
+      spent = thread_cpu_s() - spent;
+    });
+    return *std::max_element(spent_s_.begin(), spent_s_.end());
+  }
+
+ private:
+  ThreadPool& pool_;
+  std::vector<double> spent_s_;
+};
+
+class Track {
+ public:
+  Track(const ConvolutionCase& c, ThreadPool& pool, std::int64_t scratch_bytes,
+        const std::stop_token& stop)
+      : case_(c),
+        x_(c.batch * c.shape.in_size(), pool),
+        y_(c.batch * c.shape.out_size(), pool),
+        weight_(c.shape.weights(), pool),
+        scratch_(allocate<std::byte>(std::max<std::int64_t>(1, scratch_bytes))),
+        context_{.pool = pool,
+                 .batch = c.batch,
+                 .scratch = {scratch_.get(), scratch_bytes},
+                 .stop = stop,
+                 .products = c.products} {}
+
+  // The output takes the place of what is an input in other stages.
+  void run(const ConvolutionAlgorithm& algorithm) const {
+    const simd::ConvShape& s = case_.shape;
+    switch (case_.stage) {
+      case ConvolutionStage::Forward:
+        return algorithm.forward(s, context_, x_.data(), weight_.data(), nullptr, y_.data());
+      case ConvolutionStage::InputGradient:
+        return algorithm.input_gradient(s, context_, y_.data(), weight_.data(), x_.data(), false);
+      case ConvolutionStage::WeightGradient:
+        return algorithm.weight_gradient(s, context_, x_.data(), y_.data(), weight_.data());
+    }
+  }
+
+ private:
+  const ConvolutionCase case_;
+  const Array x_, y_, weight_;
+  const hwy::AlignedFreeUniquePtr<std::byte[]> scratch_;
+  const ConvolutionContext context_;
+};
+
+}  // namespace
+
+std::vector<double> race(const std::vector<const ConvolutionAlgorithm*>& algorithms,
+                         const ConvolutionCase& c, ThreadPool& pool, const std::stop_token& stop) {
+  std::int64_t scratch_bytes = 0;
+  for (const ConvolutionAlgorithm* algorithm : algorithms) {
+    scratch_bytes = std::max(scratch_bytes, algorithm->scratch_bytes(c));
+  }
+  const Track track(c, pool, scratch_bytes, stop);
+  for (const ConvolutionAlgorithm* algorithm : algorithms) track.run(*algorithm);
+  ComputeClock clock(pool);
+  std::vector<double> best_s(algorithms.size(), std::numeric_limits<double>::infinity());
+  double leader_s = 0;
+  for (int round = 0; !stop.stop_requested(); ++round) {
+    if (round >= (leader_s < kQuick_s ? kQuickRounds : kRounds)) break;
+    for (std::size_t i = 0; i < algorithms.size(); ++i) {
+      if (round > 0 && best_s[i] > kFarBehind * leader_s) continue;
+      clock.start();
+      track.run(*algorithms[i]);
+      best_s[i] = std::min(best_s[i], clock.busiest_s());
+    }
+    leader_s = *std::min_element(best_s.begin(), best_s.end());
+  }
+  return best_s;
+}
+
 namespace {
 
 using Algorithms = std::vector<const ConvolutionAlgorithm*>;

@@ -5,11 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/chooser.h"
-#include "compute/kernels/convolution/race.h"
 #include "compute/kernels/convolution/remembered_choices.h"
 
 namespace lab {
+
+// Seconds of each algorithm for the case, on random data: the best of a few runs in turns, after
+// one untimed; one that is far behind is not run again. A run counts what its busiest thread
+// computed, not what other programs took meanwhile. All must support the case. Ends early, with
+// numbers that mean nothing, once `stop` is requested. Throws std::bad_alloc.
+std::vector<double> race(const std::vector<const ConvolutionAlgorithm*>& algorithms,
+                         const ConvolutionCase& c, ThreadPool& pool, const std::stop_token& stop);
 
 struct MeasuredChooserOptions {
   std::string processor;      // its name: other processors have other choices

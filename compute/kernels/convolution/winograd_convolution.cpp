@@ -10,11 +10,10 @@
 #include <algorithm>
 
 #include "compute/kernels/convolution/algorithm.h"
-#include "compute/kernels/convolution/winograd_products.h"
-#include "compute/kernels/convolution/winograd_tiles.h"
+#include "compute/kernels/convolution/winograd_parts.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/gemm/gemm_kernels.h"
-#include "compute/kernels/ops/row_ops.h"
+#include "compute/kernels/ops/vector_ops.h"
 #include "compute/kernels/ops/winograd.h"
 #include "compute/machine/slice.h"
 

@@ -4,7 +4,8 @@
 
 #include "compute/core/error.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
-#include "compute/kernels/gemm/gemm_f32.h"
+#include "compute/kernels/gemm/gemm_kernels.h"
+#include "compute/kernels/gemm/gemm_packed.h"
 #include "compute/kernels/gemm/gemm_parts.h"
 
 namespace lab {
@@ -38,6 +39,57 @@ ThreadGrid grid_for(const GemmOperands& op, int threads, const GemmKernels& kern
   const bool prefer_rows = small_b && !packs_b(op, op.m, op.n, kernels);
   return choose_grid(threads, row_tiles, col_tiles, prefer_rows);
 }
+
+// The packed GEMM's product of FP32 matrices: a step is a term.
+class F32Product {
+ public:
+  using Word = float;
+  static constexpr int kStripsOfB = 16;
+
+  F32Product(const GemmOperands& op, const GemmKernels& kernels) : op_(op), kernels_(kernels) {}
+
+  std::int64_t m() const { return op_.m; }
+  std::int64_t n() const { return op_.n; }
+  std::int64_t steps() const { return op_.k; }
+  int mr() const { return kernels_.mr; }
+  int nr() const { return kernels_.nr; }
+
+  void pack_a(std::int64_t row, int valid, Range steps, float* out) const {
+    kernels_.pack({.source = op_.a + row * op_.a_row + steps.begin * op_.a_k,
+                   .strip_stride = op_.a_row,
+                   .k_stride = op_.a_k,
+                   .k = steps.size(),
+                   .valid = valid,
+                   .width = kernels_.mr,
+                   .out = out});
+  }
+  void pack_b(std::int64_t col, int valid, Range steps, float* out) const {
+    kernels_.pack({.source = op_.b + steps.begin * op_.b_k + col * op_.b_col,
+                   .strip_stride = op_.b_col,
+                   .k_stride = op_.b_k,
+                   .k = steps.size(),
+                   .valid = valid,
+                   .width = kernels_.nr,
+                   .out = out});
+  }
+  void tile(const PackedTile<float>& t) const {
+    kernels_.tile_packed({.k = t.steps,
+                          .a = t.a,
+                          .a_row_stride = 1,
+                          .a_k_stride = kernels_.mr,
+                          .b = t.b,
+                          .b_k_stride = kernels_.nr,
+                          .c = op_.c + t.row * op_.ldc + t.col,
+                          .ldc = op_.ldc,
+                          .rows = t.rows,
+                          .cols = t.cols,
+                          .accumulate = op_.accumulate || !t.first});
+  }
+
+ private:
+  const GemmOperands& op_;
+  const GemmKernels& kernels_;
+};
 
 void check_products(const GemmArgs& args) {
   if (args.products == Precision::F32 || args.products == Precision::BF16) return;
@@ -127,15 +179,6 @@ void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels) {
     onednn_gemm(args, &pool);
   } else {
     lab_gemm(args, &pool, /*always_pack=*/false, {});
-  }
-}
-
-void gemm_one_thread(const GemmArgs& args, Kernels kernels) {
-  check_gemm(args);
-  if (kernels == Kernels::Library) {
-    onednn_gemm(args, nullptr);
-  } else {
-    lab_gemm(args, nullptr, /*always_pack=*/false, {});
   }
 }
 

@@ -2,8 +2,7 @@
 // The one GEMM that everything else calls: the ladder's best rung, or a library's.
 #include <cstdint>
 
-#include "compute/core/events/kernels.h"
-#include "compute/core/precision.h"
+#include "compute/core/dtype.h"
 #include "compute/machine/thread_pool.h"
 
 namespace lab {
@@ -33,8 +32,5 @@ struct GemmArgs {
 // result depends on the shapes and the pool's size alone: bit-identical from run to run.
 // Throws Error(InvalidArgument) naming the operation and the shapes.
 void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels = Kernels::Lab);
-
-// The same on the calling thread only, for callers that are parallel themselves.
-void gemm_one_thread(const GemmArgs& args, Kernels kernels = Kernels::Lab);
 
 }  // namespace lab

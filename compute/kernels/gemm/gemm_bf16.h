@@ -35,7 +35,7 @@ void bf16_gemm(const Bf16GemmArgs& args, ThreadPool* pool, const std::stop_token
 // The same by oneDNN. Throws Error(Unsupported) where oneDNN has no bf16 for this processor.
 void onednn_bf16_gemm(const Bf16GemmArgs& args, const ThreadPool* pool);
 
-// gemm() and gemm_one_thread() when `args.products` is BF16: FP32 matrices whose numbers are
+// gemm() when `args.products` is BF16: FP32 matrices whose numbers are
 // rounded on packing, or for oneDNN copied first. The arguments have been checked.
 void gemm_of_rounded(const GemmArgs& args, ThreadPool* pool, const std::stop_token& stop);
 void onednn_gemm_of_rounded(const GemmArgs& args, const ThreadPool* pool);

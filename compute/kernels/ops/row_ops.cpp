@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "compute/kernels/ops/lanes-inl.h"
 
@@ -99,14 +100,6 @@ void ColumnSums(const float* x, std::int64_t rows, std::int64_t cols, double* su
   for (; r < rows && c < cols; ++r) AddTo(sums + c, x + r * cols + c, cols - c);
 }
 
-void SumArrays(const float* a, std::int64_t count, std::int64_t stride, float* y, std::int64_t n) {
-  for_lanes(n, [&](auto tag, std::int64_t i) HWY_ATTR {
-    auto sum = hn::LoadU(tag, a + i);
-    for (std::int64_t t = 1; t < count; ++t) sum = hn::Add(sum, hn::LoadU(tag, a + t * stride + i));
-    hn::StoreU(sum, tag, y + i);
-  });
-}
-
 }  // namespace lab::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -115,7 +108,6 @@ namespace lab::simd {
 
 HWY_EXPORT(AddBias);
 HWY_EXPORT(ColumnSums);
-HWY_EXPORT(SumArrays);
 
 void add_bias(float* x, const float* bias, std::int64_t rows, std::int64_t cols) {
   HWY_DYNAMIC_DISPATCH(AddBias)(x, bias, rows, cols);
@@ -125,8 +117,30 @@ void column_sums(const float* x, std::int64_t rows, std::int64_t cols, double* s
   HWY_DYNAMIC_DISPATCH(ColumnSums)(x, rows, cols, sums);
 }
 
-void sum_arrays(const float* a, std::int64_t count, std::int64_t stride, float* y, std::int64_t n) {
-  HWY_DYNAMIC_DISPATCH(SumArrays)(a, count, stride, y, n);
+// Ten classes are a negligible share of a step's work, so this stays scalar and FP64.
+void softmax_cross_entropy(const CrossEntropyArgs& args) {
+  std::array<double, 256> e;
+  for (std::int64_t r = 0; r < args.rows; ++r) {
+    const float* z = args.logits + r * args.classes;
+    std::int64_t best = 0;
+    for (std::int64_t c = 1; c < args.classes; ++c) {
+      if (z[c] > z[best]) best = c;
+    }
+    double sum = 0;
+    for (std::int64_t c = 0; c < args.classes; ++c) {
+      e[c] = std::exp(static_cast<double>(z[c]) - z[best]);
+      sum += e[c];
+    }
+    const std::uint8_t label = args.labels[r];
+    args.losses[r] = static_cast<float>(std::log(sum) - (static_cast<double>(z[label]) - z[best]));
+    args.predicted[r] = static_cast<std::uint8_t>(best);
+    if (args.confidence != nullptr) args.confidence[r] = static_cast<float>(e[best] / sum);
+    if (args.d_logits == nullptr) continue;
+    float* dz = args.d_logits + r * args.classes;
+    for (std::int64_t c = 0; c < args.classes; ++c) {
+      dz[c] = static_cast<float>((e[c] / sum - (c == label ? 1.0 : 0.0)) / args.divisor);
+    }
+  }
 }
 
 }  // namespace lab::simd

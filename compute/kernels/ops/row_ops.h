@@ -1,5 +1,6 @@
 #pragma once
-// Operations on a row-major matrix with one value for each column: bias, and sums over the rows.
+// Operations on a row-major matrix, on the calling thread: bias, sums over the rows, and softmax
+// cross-entropy of each row.
 #include <cstdint>
 
 namespace lab::simd {
@@ -11,7 +12,20 @@ void add_bias(float* x, const float* bias, std::int64_t rows, std::int64_t cols)
 // round the same way each time in FP32.
 void column_sums(const float* x, std::int64_t rows, std::int64_t cols, double* sums);
 
-// y[i] = a[i] summed over `count` arrays that lie `stride` floats apart, in order.
-void sum_arrays(const float* a, std::int64_t count, std::int64_t stride, float* y, std::int64_t n);
+struct CrossEntropyArgs {
+  const float* logits = nullptr;         // [rows, classes]
+  const std::uint8_t* labels = nullptr;  // [rows], < classes
+  std::int64_t rows = 0;
+  std::int64_t classes = 0;
+  float* losses = nullptr;            // [rows], -log softmax(logits)[label]
+  std::uint8_t* predicted = nullptr;  // [rows], the largest logit's class, the first of equals
+  float* confidence = nullptr;        // [rows], softmax of `predicted`; may be null
+  float* d_logits = nullptr;          // [rows, classes], (softmax - onehot) / divisor; may be null
+  double divisor = 1;                 // images of the whole batch, over all replicas
+};
+
+// Numerics  the row's maximum is subtracted first, exponentials and sums in FP64: no overflow
+// Limits    1 <= classes <= 256
+void softmax_cross_entropy(const CrossEntropyArgs& args);
 
 }  // namespace lab::simd

@@ -1,6 +1,8 @@
 #pragma once
 // Pauses between two looks at something that another process will do.
+#include <algorithm>
 #include <chrono>
+#include <thread>
 
 namespace lab {
 
@@ -9,7 +11,16 @@ namespace lab {
 // takes, and late by no more than that.
 class Backoff {
  public:
-  void pause();
+  void pause() {
+    using std::chrono::microseconds;
+    const auto waited = Clock::now() - begin_;
+    if (waited < microseconds(100)) {
+      std::this_thread::yield();
+      return;
+    }
+    std::this_thread::sleep_for(
+        std::clamp<Clock::duration>(waited / 200, microseconds(20), microseconds(20'000)));
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

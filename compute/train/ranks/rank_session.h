@@ -1,6 +1,7 @@
 #pragma once
 // Belonging to the processes that a launcher such as mpirun has started together: joined first
 // thing in main, left last. A process by itself is alone, and MPI stays unused.
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,5 +46,14 @@ std::unique_ptr<RankSession> open_rank_session();
 
 // The session of a process by itself.
 std::unique_ptr<RankSession> single_session();
+
+// ---- The launcher
+
+// How many processes the launcher started together; 1 where there is none.
+int launched_processes();
+
+// How long after SIGCONT Open MPI's mpirun sends SIGTERM when it ends its processes, and how long
+// after that SIGKILL.
+std::chrono::seconds launcher_notice();
 
 }  // namespace lab

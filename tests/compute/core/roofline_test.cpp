@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compute/core/events/event.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -85,6 +86,12 @@ TEST(Roofline, WhatWasNotMeasuredIsNoRoof) {
   const Roof memory = roof_over(c, product(1024, 1024, 1024), CacheState::Warm);
   EXPECT_TRUE(memory.by_memory);
   EXPECT_EQ(memory.compute, nullptr);
+}
+
+TEST(Ceilings, SayWhoWorks) {
+  EXPECT_EQ(workers_text(0), "the whole GPU");
+  EXPECT_EQ(workers_text(1), "1 thread");
+  EXPECT_EQ(workers_text(2), "2 threads");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "compute/core/error.h"
 #include "compute/data/dataset.h"
-#include "compute/data/fashion_files.h"
+#include "compute/data/fashion_mnist.h"
 #include "compute/data/fetch.h"
 #include "tests/compute/data/idx_bytes.h"
 #include "tests/support/source_dir.h"

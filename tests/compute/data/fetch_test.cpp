@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "compute/core/error.h"
-#include "compute/data/fashion_files.h"
+#include "compute/data/fashion_mnist.h"
 #include "tests/compute/data/http_server.h"
 #include "tests/compute/data/idx_bytes.h"
 #include "tests/support/source_dir.h"

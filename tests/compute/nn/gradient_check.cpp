@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/nn/layout.h"
+#include "compute/nn/parameter.h"
 #include "tests/support/compare.h"
 
 namespace lab::test {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compute/kernels/convolution/named_chooser.h"
+#include "compute/kernels/convolution/chooser.h"
 #include "compute/kernels/ops/direct_convolution.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/nn/models.h"

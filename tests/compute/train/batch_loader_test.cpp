@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "tests/support/counting_new.h"
 #include "tests/support/numbered_images.h"
 
 namespace lab {
@@ -54,6 +55,65 @@ TEST(BatchLoader, ShuffledHasEveryImageOnceInAnOrderOfSeedAndEpoch) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(sorted[static_cast<std::size_t>(i)], i);
   BatchLoader other(images, 4, BatchOrder::Shuffled, 2);
   EXPECT_NE(epoch_order(other, 1), first);
+}
+
+struct Loaded {
+  std::vector<float> pixels = std::vector<float>(8 * 28 * 28);
+  std::array<std::uint8_t, 8> labels{};
+};
+
+TEST(StagedBatch, HoldsTheBytesThatLoadingTakes) {
+  ThreadPool pool({0});
+  const ImageSet images = numbered_images(50);
+  BatchLoader loader(images, 8, BatchOrder::Shuffled, 1);
+  StagedBatch staged({0});
+  for (const std::int64_t epoch : {0, 1}) {
+    loader.start_epoch(epoch);
+    for (std::int64_t step = 0; step < loader.steps_per_epoch(); ++step) {
+      for (const BatchSlice slice : {BatchSlice{0, loader.batch_size(step)}, BatchSlice{1, 2}}) {
+        Loaded direct, later;
+        loader.load(step, slice, pool, direct.pixels.data(), direct.labels.data());
+        staged.prepare(loader, step, slice);
+        staged.wait();
+        const BatchBytes bytes = staged.find(loader, step, slice);
+        ASSERT_NE(bytes.pixels, nullptr);
+        loader.convert(bytes, slice.end - slice.begin, pool, later.pixels.data(),
+                       later.labels.data());
+        EXPECT_EQ(later.pixels, direct.pixels);
+        EXPECT_EQ(later.labels, direct.labels);
+      }
+    }
+  }
+}
+
+TEST(StagedBatch, HasNothingForOtherQuestions) {
+  const ImageSet images = numbered_images(50), others = numbered_images(50);
+  BatchLoader loader(images, 8, BatchOrder::Shuffled, 1);
+  const BatchLoader same_again(others, 8, BatchOrder::Shuffled, 1);
+  StagedBatch staged({0});
+  EXPECT_EQ(staged.find(loader, 0, {0, 0}).pixels, nullptr) << "nothing was prepared";
+  staged.prepare(loader, 3, {2, 6});
+  staged.wait();
+  EXPECT_NE(staged.find(loader, 3, {2, 6}).pixels, nullptr);
+  EXPECT_EQ(staged.find(loader, 4, {2, 6}).pixels, nullptr);
+  EXPECT_EQ(staged.find(loader, 3, {2, 5}).pixels, nullptr);
+  EXPECT_EQ(staged.find(same_again, 3, {2, 6}).pixels, nullptr);
+  loader.start_epoch(1);
+  EXPECT_EQ(staged.find(loader, 3, {2, 6}).pixels, nullptr) << "another order";
+}
+
+TEST(StagedBatch, EndsWhileItCopiesAndAllocatesOnlyAtFirst) {
+  const ImageSet images = numbered_images(50);
+  const BatchLoader loader(images, 8, BatchOrder::Sequential, 1);
+  for (int i = 0; i < 20; ++i) {
+    StagedBatch staged({0});
+    staged.prepare(loader, 0, {0, 8});
+    staged.wait();
+    const long before = test::allocation_count();
+    for (std::int64_t step = 1; step < 4; ++step) staged.prepare(loader, step, {0, 8});
+    EXPECT_EQ(test::allocation_count() - before, 0);
+  }
+  StagedBatch unused({0});
 }
 
 }  // namespace

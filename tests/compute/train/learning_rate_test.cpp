@@ -1,4 +1,4 @@
-#include "compute/train/learning_rate.h"
+#include "compute/train/training_run.h"
 
 #include <gtest/gtest.h>
 

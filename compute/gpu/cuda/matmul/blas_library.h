@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/dtype.h"
 #include "compute/core/error.h"
-#include "compute/core/precision.h"
 #include "compute/gpu/cuda/matmul/library_gpu.h"
 #include "compute/gpu/dynamic_library.h"
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compute/train/ranks/mpi/mpi_call.h"
-#include "compute/train/ranks/mpi/tags.h"
+#include "compute/train/ranks/mpi/messages.h"
 
 namespace lab::mpi {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
-#include "compute/train/ranks/mpi/request_set.h"
+#include "compute/train/ranks/mpi/messages.h"
 
 namespace lab::mpi {
 

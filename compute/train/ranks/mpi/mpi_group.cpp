@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "compute/train/ranks/backoff.h"
-#include "compute/train/ranks/mpi/mpi_call.h"
+#include "compute/train/ranks/mpi/messages.h"
 
 namespace lab::mpi {
 namespace {

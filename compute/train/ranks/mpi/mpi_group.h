@@ -10,9 +10,8 @@
 
 #include "compute/run/rank_group.h"
 #include "compute/train/ranks/mpi/failure_news.h"
-#include "compute/train/ranks/mpi/request_set.h"
+#include "compute/train/ranks/mpi/messages.h"
 #include "compute/train/ranks/mpi/sum_engine.h"
-#include "compute/train/ranks/mpi/tags.h"
 #include "compute/train/ranks/process_watch.h"
 
 namespace lab::mpi {

@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "compute/train/ranks/backoff.h"
-#include "compute/train/ranks/launcher.h"
-#include "compute/train/ranks/mpi/mpi_call.h"
-#include "compute/train/ranks/mpi/tags.h"
+#include "compute/train/ranks/mpi/messages.h"
+#include "compute/train/ranks/rank_session.h"
 
 namespace lab {
 namespace mpi {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compute/kernels/ops/sum_arrays.h"
-#include "compute/train/ranks/mpi/tags.h"
+#include "compute/kernels/ops/vector_ops.h"
+#include "compute/train/ranks/mpi/messages.h"
 
 namespace lab::mpi {
 namespace {

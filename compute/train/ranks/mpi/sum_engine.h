@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/train/ranks/mpi/request_set.h"
+#include "compute/train/ranks/mpi/messages.h"
 
 namespace lab::mpi {
 

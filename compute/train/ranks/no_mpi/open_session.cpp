@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "compute/train/ranks/launcher.h"
 #include "compute/train/ranks/rank_session.h"
 
 namespace lab {

@@ -146,7 +146,7 @@ TEST(Ladder, SaysWhichRungsTakeBf16) {
 }
 
 TEST(GemmLibraries, OneDnnRoundsToBf16) {
-  ThreadPool pool({0, 0});
+  ThreadPool pool({0, 0}), one_thread({0});
   const float up = 1.0F + 0x1.8p-8F;                 // rounds to 1 + 2^-7
   const std::vector<float> a = {up, 2, 3, 4, 5, 6};  // 3x2, or 2x3 transposed
   const std::vector<float> b = {1, 0, 2, 1, 1, 1};   // 2x3 transposed to 3x2
@@ -169,13 +169,13 @@ TEST(GemmLibraries, OneDnnRoundsToBf16) {
     gemm(g, pool, kernels);
     const float one = 0x1p-7F;
     EXPECT_EQ(c, (std::vector<float>{21 + one, 19 + one, 24, 22}));
-    gemm_one_thread(g, kernels);
+    gemm(g, one_thread, kernels);
     EXPECT_EQ(c, (std::vector<float>{32 + 2 * one, 28 + 2 * one, 38, 34}));
   }
 }
 
 TEST(GemmLibraries, OneDnnTakesTransposesAndAccumulates) {
-  ThreadPool pool({0, 0});
+  ThreadPool pool({0, 0}), one_thread({0});
   const std::vector<float> a = {1, 2, 3, 4, 5, 6};  // 3x2, or 2x3 transposed
   const std::vector<float> b = {1, 0, 2, 1, 1, 1};  // 2x3 transposed to 3x2
   std::vector<float> c = {10, 10, 10, 10};
@@ -194,7 +194,7 @@ TEST(GemmLibraries, OneDnnTakesTransposesAndAccumulates) {
   gemm(g, pool, Kernels::Library);
   // A^T = [[1,3,5],[2,4,6]], B^T columns (1,0,2) and (1,1,1)
   EXPECT_EQ(c, (std::vector<float>{21, 19, 24, 22}));
-  gemm_one_thread(g, Kernels::Library);
+  gemm(g, one_thread, Kernels::Library);
   EXPECT_EQ(c, (std::vector<float>{32, 28, 38, 34}));
 }
 

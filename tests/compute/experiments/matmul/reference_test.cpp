@@ -23,7 +23,8 @@ struct Square {
             .ldb = n,
             .c = c.data(),
             .ldc = n};
-    gemm_one_thread(args);
+    ThreadPool pool({0});
+    gemm(args, pool);
   }
   std::vector<float> a, b, c;
   GemmArgs args;

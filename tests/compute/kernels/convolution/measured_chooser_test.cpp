@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compute/core/files/whole_file.h"
-#include "compute/kernels/convolution/named_chooser.h"
+#include "compute/kernels/convolution/chooser.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_dir.h"
 

@@ -146,7 +146,7 @@ void expect_all_ways_exact(const Bf16Case& s, ThreadPool& pool) {
   Bf16Product p(s, /*integers=*/true);
   gemm(p.rounded(), pool);
   p.expect_right_bf16(/*exact=*/true);
-  gemm_one_thread(p.rounded());
+  lab_gemm(p.rounded(), nullptr, /*always_pack=*/false, {});
   p.expect_right_bf16(/*exact=*/true);
   bf16_gemm(p.bf16(), &pool);
   p.expect_right_bf16(/*exact=*/true);
@@ -199,16 +199,17 @@ TEST(Bf16Gemm, HasTheSameBitsFromRunToRunAndWhateverTheThreadsAndTheSource) {
 TEST(Bf16Gemm, LetsNaNThrough) {
   std::vector<float> a(6, 0), b(6, 1), c(4, 0);
   a[0] = std::numeric_limits<float>::quiet_NaN();
-  gemm_one_thread({.m = 2,
-                   .n = 2,
-                   .k = 3,
-                   .a = a.data(),
-                   .lda = 3,
-                   .b = b.data(),
-                   .ldb = 2,
-                   .c = c.data(),
-                   .ldc = 2,
-                   .products = Precision::BF16});
+  lab_gemm({.m = 2,
+            .n = 2,
+            .k = 3,
+            .a = a.data(),
+            .lda = 3,
+            .b = b.data(),
+            .ldb = 2,
+            .c = c.data(),
+            .ldc = 2,
+            .products = Precision::BF16},
+           nullptr, /*always_pack=*/false, {});
   EXPECT_TRUE(std::isnan(c[0]) && std::isnan(c[1]));
   EXPECT_EQ(c[2], 0);
 }
@@ -244,13 +245,14 @@ TEST(Bf16Gemm, NamesTheShapesOfABadCall) {
     }
     return std::string("no error");
   };
+  ThreadPool pool({0});
   const std::uint16_t x[4] = {};
   float c[4] = {};
   const Bf16GemmArgs short_rows{
       .m = 2, .n = 2, .k = 2, .a = x, .lda = 1, .b = x, .ldb = 2, .c = c, .ldc = 2};
   EXPECT_NE(message([&] { bf16_gemm(short_rows, nullptr); }).find("A [2,2] lda 1"),
             std::string::npos);
-  EXPECT_NE(message([&] { gemm_one_thread({.products = Precision::TF32}); }).find("tf32"),
+  EXPECT_NE(message([&] { gemm({.products = Precision::TF32}, pool); }).find("tf32"),
             std::string::npos);
   EXPECT_EQ(message([&] { bf16_gemm({}, nullptr); }), "no error");
 }

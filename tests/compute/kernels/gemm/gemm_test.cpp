@@ -177,7 +177,7 @@ TEST_P(GemmTargets, IsExactOnSmallIntegers) {
     lab_gemm(p.args(), &pool, /*always_pack=*/true, {});
     p.expect_right(/*exact=*/true);
     p.reset();
-    gemm_one_thread(p.args());
+    lab_gemm(p.args(), nullptr, /*always_pack=*/false, {});
     p.expect_right(/*exact=*/true);
   }
 }
@@ -203,7 +203,7 @@ TEST_P(GemmTargets, PacksPanelsOfB) {
                         Case{7, 601, 515, false, true, true, 3, 2}}) {
     SCOPED_TRACE(to_string(s));
     Product p(s);
-    gemm_one_thread(p.args());
+    lab_gemm(p.args(), nullptr, /*always_pack=*/false, {});
     p.expect_right(/*exact=*/true);
   }
 }
@@ -215,17 +215,18 @@ TEST_P(GemmTargets, ReadsNothingPastTheMatrices) {
     const GuardedFloats a(m * k), b(k * n), c(m * n);
     for (const bool a_transposed : {false, true}) {
       for (const bool b_transposed : {false, true}) {
-        gemm_one_thread({.m = m,
-                         .n = n,
-                         .k = k,
-                         .a = a.data(),
-                         .lda = a_transposed ? m : k,
-                         .b = b.data(),
-                         .ldb = b_transposed ? k : n,
-                         .c = c.data(),
-                         .ldc = n,
-                         .a_transposed = a_transposed,
-                         .b_transposed = b_transposed});
+        lab_gemm({.m = m,
+                  .n = n,
+                  .k = k,
+                  .a = a.data(),
+                  .lda = a_transposed ? m : k,
+                  .b = b.data(),
+                  .ldb = b_transposed ? k : n,
+                  .c = c.data(),
+                  .ldc = n,
+                  .a_transposed = a_transposed,
+                  .b_transposed = b_transposed},
+                 nullptr, /*always_pack=*/false, {});
       }
     }
     EXPECT_EQ(c.data()[m * n - 1], static_cast<float>(k));

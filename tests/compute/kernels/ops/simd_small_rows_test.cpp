@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "compute/kernels/ops/activations.h"
 #include "compute/kernels/ops/average_pool.h"
 #include "compute/kernels/ops/row_ops.h"
-#include "compute/kernels/ops/sigmoid.h"
 #include "tests/support/compare.h"
 #include "tests/support/simd_targets.h"
 

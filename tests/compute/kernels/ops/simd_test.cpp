@@ -6,13 +6,10 @@
 #include <cmath>
 #include <vector>
 
-#include "compute/kernels/ops/cross_entropy.h"
+#include "compute/kernels/ops/activations.h"
 #include "compute/kernels/ops/im2col.h"
-#include "compute/kernels/ops/pixels.h"
-#include "compute/kernels/ops/relu.h"
 #include "compute/kernels/ops/row_ops.h"
-#include "compute/kernels/ops/sgd.h"
-#include "compute/kernels/ops/sigmoid.h"
+#include "compute/kernels/ops/vector_ops.h"
 #include "tests/support/compare.h"
 #include "tests/support/simd_targets.h"
 

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "compute/train/ranks/launcher.h"
 #include "compute/train/ranks/rank_session.h"
 #include "tests/support/variable.h"
 

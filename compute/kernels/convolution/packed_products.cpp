@@ -1,0 +1,205 @@
+#include "compute/kernels/convolution/packed_products.h"
+
+#include <algorithm>
+
+#include "compute/kernels/gemm/bf16_kernels.h"
+#include "compute/kernels/gemm/cache_blocks.h"
+#include "compute/kernels/gemm/gemm_kernels.h"
+
+namespace lab {
+namespace {
+
+// Terms after which the next strip's block of B replaces this one in the first cache.
+constexpr std::int64_t kTermsAtOnce = 512;
+
+void multiply_f32(const PackedFactor& b, const float* a, std::int64_t lda, float* c,
+                  std::int64_t ldc, std::int64_t rows, bool accumulate) {
+  const GemmKernels& gemm = gemm_kernels();
+  TileArgs t{.a_row_stride = lda, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
+  for (std::int64_t p = 0; p < b.k; p += kTermsAtOnce) {
+    t.k = std::min(kTermsAtOnce, b.k - p);
+    t.accumulate = accumulate || p > 0;
+    for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
+      t.b = static_cast<const float*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;
+      t.cols = tile_part(b.n, j, gemm.nr);
+      for (std::int64_t i = 0; i < rows; i += gemm.mr) {
+        t.a = a + i * lda + p;
+        t.c = c + i * ldc + j;
+        t.rows = tile_part(rows, i, gemm.mr);
+        gemm.tile_strided(t);
+      }
+    }
+  }
+}
+
+// `rounded` holds A's rows as pairs, `pairs` words each.
+void multiply_bf16(const PackedFactor& b, const std::uint32_t* rounded, std::int64_t pairs,
+                   float* c, std::int64_t ldc, std::int64_t rows, bool accumulate) {
+  const Bf16Kernels& gemm = bf16_kernels();
+  Bf16TileArgs t{.a_row_stride = pairs, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
+  for (std::int64_t p = 0; p < pairs; p += kTermsAtOnce) {
+    t.k_pairs = std::min(kTermsAtOnce, pairs - p);
+    t.accumulate = accumulate || p > 0;
+    for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
+      t.b = static_cast<const std::uint32_t*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;
+      t.cols = tile_part(b.n, j, gemm.nr);
+      for (std::int64_t i = 0; i < rows; i += gemm.mr) {
+        t.a = rounded + i * pairs + p;
+        t.c = c + i * ldc + j;
+        t.rows = tile_part(rows, i, gemm.mr);
+        gemm.tile(t);
+      }
+    }
+  }
+}
+
+// Rows of A side by side, each filled up with a zero to whole pairs.
+void round_rows(const float* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
+                std::uint16_t* rounded) {
+  const Bf16Kernels& gemm = bf16_kernels();
+  if (lda == k && k % 2 == 0) return gemm.round(a, rounded, rows * k);
+  const std::int64_t terms = ceil_div(k, 2) * 2;
+  for (std::int64_t i = 0; i < rows; ++i, rounded += terms) {
+    gemm.round(a + i * lda, rounded, k);
+    if (k % 2 == 1) rounded[k] = 0;
+  }
+}
+
+}  // namespace
+
+TileSize tile_size(Precision products) {
+  if (products == Precision::BF16) return {bf16_kernels().mr, bf16_kernels().nr};
+  return {gemm_kernels().mr, gemm_kernels().nr};
+}
+
+std::int64_t PackedFactor::strips() const {
+  return ceil_div(n, tile_size(products).cols);
+}
+
+std::int64_t PackedFactor::strip_words() const {
+  return (products == Precision::BF16 ? ceil_div(k, 2) : k) * tile_size(products).cols;
+}
+
+void PackedFactor::pack(std::int64_t strip, std::int64_t term, std::int64_t terms,
+                        const float* source, std::int64_t k_stride,
+                        std::int64_t column_stride) const {
+  const int width = tile_size(products).cols;
+  const int valid = tile_part(n, strip * width, width);
+  if (products == Precision::BF16) {
+    bf16_kernels().pack_f32(
+        {.source = source,
+         .strip_stride = column_stride,
+         .k_stride = k_stride,
+         .terms = terms,
+         .valid = valid,
+         .width = width,
+         .out = static_cast<std::uint32_t*>(data) + strip * strip_words() + term / 2 * width});
+  } else {
+    gemm_kernels().pack({.source = source,
+                         .strip_stride = column_stride,
+                         .k_stride = k_stride,
+                         .k = terms,
+                         .valid = valid,
+                         .width = width,
+                         .out = static_cast<float*>(data) + strip * strip_words() + term * width});
+  }
+}
+
+std::int64_t PackedFactor::work_floats(std::int64_t rows) const {
+  return products == Precision::BF16 ? rows * ceil_div(k, 2) : 0;
+}
+
+void PackedFactor::multiply(const float* a, std::int64_t lda, float* c, std::int64_t ldc,
+                            std::int64_t rows, bool accumulate, float* work) const {
+  if (products != Precision::BF16) return multiply_f32(*this, a, lda, c, ldc, rows, accumulate);
+  round_rows(a, lda, rows, k, reinterpret_cast<std::uint16_t*>(work));
+  multiply_bf16(*this, reinterpret_cast<const std::uint32_t*>(work), ceil_div(k, 2), c, ldc, rows,
+                accumulate);
+}
+
+namespace {
+
+void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
+  const GemmKernels& gemm = gemm_kernels();
+  TileArgs t{.k = terms,
+             .a_row_stride = 1,
+             .a_k_stride = x.m,
+             .b_k_stride = gemm.nr,
+             .ldc = x.n,
+             .accumulate = accumulate};
+  for (std::int64_t j = 0; j < x.n; j += gemm.nr) {
+    t.b = x.b + j / gemm.nr * x.b_strip_stride;
+    t.cols = tile_part(x.n, j, gemm.nr);
+    for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
+      t.a = x.a + i;
+      t.c = x.c + i * x.n + j;
+      t.rows = tile_part(rows.end, i, gemm.mr);
+      gemm.tile_strided(t);
+    }
+  }
+}
+
+// Packs all of A's rows first, then one strip of B after the other.
+void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate,
+                   std::uint32_t* work) {
+  const Bf16Kernels& gemm = bf16_kernels();
+  const std::int64_t pairs = ceil_div(terms, 2);
+  std::uint32_t* const b = work + ceil_div(x.m, gemm.mr) * gemm.mr * pairs;
+  for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
+    gemm.pack_f32({.source = x.a + i,
+                   .strip_stride = 1,
+                   .k_stride = x.m,
+                   .terms = terms,
+                   .valid = tile_part(rows.end, i, gemm.mr),
+                   .width = gemm.mr,
+                   .out = work + (i - rows.begin) * pairs});
+  }
+  Bf16TileArgs t{.k_pairs = pairs,
+                 .a_row_stride = 1,
+                 .a_k_stride = gemm.mr,
+                 .b = b,
+                 .b_k_stride = gemm.nr,
+                 .ldc = x.n,
+                 .accumulate = accumulate};
+  for (std::int64_t j = 0; j < x.n; j += gemm.nr) {
+    t.cols = tile_part(x.n, j, gemm.nr);
+    gemm.pack_f32({.source = x.b + j / gemm.nr * x.b_strip_stride,
+                   .strip_stride = 1,
+                   .k_stride = gemm.nr,
+                   .terms = terms,
+                   .valid = t.cols,
+                   .width = gemm.nr,
+                   .out = b});
+    for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
+      t.a = work + (i - rows.begin) * pairs;
+      t.c = x.c + i * x.n + j;
+      t.rows = tile_part(rows.end, i, gemm.mr);
+      gemm.tile(t);
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t TransposedProduct::row_tiles() const {
+  return ceil_div(m, tile_size(products).rows);
+}
+
+std::int64_t TransposedProduct::work_floats(std::int64_t terms) const {
+  if (products != Precision::BF16) return 0;
+  const TileSize size = tile_size(products);
+  return (row_tiles() * size.rows + size.cols) * ceil_div(terms, 2);
+}
+
+void TransposedProduct::multiply(Slice row_tiles, std::int64_t terms, bool accumulate,
+                                 float* work) const {
+  const int mr = tile_size(products).rows;
+  const Slice rows{row_tiles.begin * mr, std::min(row_tiles.end * mr, m)};
+  if (products == Precision::BF16) {
+    multiply_bf16(*this, rows, terms, accumulate, reinterpret_cast<std::uint32_t*>(work));
+  } else {
+    multiply_f32(*this, rows, terms, accumulate);
+  }
+}
+
+}  // namespace lab

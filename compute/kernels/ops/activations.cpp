@@ -1,0 +1,108 @@
+#include "compute/kernels/ops/activations.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/kernels/ops/activations.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "compute/kernels/ops/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lab::simd::HWY_NAMESPACE {
+
+void Relu(float* x, std::int64_t n) {
+  for_lanes(n, [&](auto d, std::int64_t i) HWY_ATTR {
+    const auto v = hn::LoadU(d, x + i);
+    hn::StoreU(hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v), d, x + i);
+  });
+}
+
+void ReluBackward(const float* y, float* dy, std::int64_t n) {
+  for_lanes(n, [&](auto d, std::int64_t i) HWY_ATTR {
+    const auto off = hn::Le(hn::LoadU(d, y + i), hn::Zero(d));
+    hn::StoreU(hn::IfThenZeroElse(off, hn::LoadU(d, dy + i)), d, dy + i);
+  });
+}
+
+// e^v for v in [-88, 88], within 2 ulp: v = n * ln 2 + r, then a polynomial in r, |r| <= ln 2 / 2.
+template <class D, class V>
+HWY_INLINE V Exp(D d, V v) {
+  const hn::RebindToSigned<D> integers;
+  // Added and taken away again, it rounds to a whole number; its own bits are zero where those of
+  // a float's exponent will be, and hold the exponent's bias.
+  const V round = hn::Set(d, 0x1.8p23F + 127.0F);
+  const V rounded = hn::MulAdd(v, hn::Set(d, 1.44269504F), round);
+  const V n = hn::Sub(rounded, round);
+  const V near = hn::NegMulAdd(n, hn::Set(d, 0x1.62e4p-1F), v);
+  const V r = hn::NegMulAdd(n, hn::Set(d, 0x1.7f7d1cp-20F), near);
+  V p = hn::Set(d, 0x1.6d7544p-10F);  // interpolates e^r at Chebyshev's points
+  p = hn::MulAdd(p, r, hn::Set(d, 0x1.126fb8p-7F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0x1.5554acp-5F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0x1.555404p-3F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.5F));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
+  const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(integers, rounded)));
+  return hn::Mul(p, power);
+}
+
+template <class D, class V>
+HWY_INLINE V Reciprocal(D d, V v) {
+  const V one = hn::Set(d, 1.0F);
+  if constexpr (hn::MaxLanes(d) == 16) {
+    // 14 exact bits and one step of Newton's method: half the time of a division.
+    const V guess = hn::ApproximateReciprocal(v);
+    return hn::MulAdd(guess, hn::NegMulAdd(v, guess, one), guess);
+  } else {
+    return hn::Div(one, v);
+  }
+}
+
+void Sigmoid(float* x, std::int64_t n) {
+  for_lanes(n, [&](auto d, std::int64_t i) HWY_ATTR {
+    const auto v = hn::LoadU(d, x + i);
+    // Beyond 88 the result is 1, or below the smallest normal float.
+    const auto limit = hn::Set(d, 88.0F);
+    const auto e = Exp(d, hn::Clamp(hn::Neg(v), hn::Neg(limit), limit));
+    const auto y = Reciprocal(d, hn::Add(hn::Set(d, 1.0F), e));
+    hn::StoreU(hn::IfThenElse(hn::Eq(v, v), y, v), d, x + i);
+  });
+}
+
+void SigmoidBackward(const float* y, float* dy, std::int64_t n) {
+  for_lanes(n, [&](auto d, std::int64_t i) HWY_ATTR {
+    const auto v = hn::LoadU(d, y + i);
+    const auto slope = hn::Mul(v, hn::Sub(hn::Set(d, 1.0F), v));
+    hn::StoreU(hn::Mul(hn::LoadU(d, dy + i), slope), d, dy + i);
+  });
+}
+
+}  // namespace lab::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lab::simd {
+
+HWY_EXPORT(Relu);
+HWY_EXPORT(ReluBackward);
+HWY_EXPORT(Sigmoid);
+HWY_EXPORT(SigmoidBackward);
+
+void relu(float* x, std::int64_t n) {
+  HWY_DYNAMIC_DISPATCH(Relu)(x, n);
+}
+
+void relu_backward(const float* y, float* dy, std::int64_t n) {
+  HWY_DYNAMIC_DISPATCH(ReluBackward)(y, dy, n);
+}
+
+void sigmoid(float* x, std::int64_t n) {
+  HWY_DYNAMIC_DISPATCH(Sigmoid)(x, n);
+}
+
+void sigmoid_backward(const float* y, float* dy, std::int64_t n) {
+  HWY_DYNAMIC_DISPATCH(SigmoidBackward)(y, dy, n);
+}
+
+}  // namespace lab::simd
+#endif

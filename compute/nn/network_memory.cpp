@@ -1,0 +1,224 @@
+#include "compute/nn/network_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compute/core/error.h"
+#include "compute/kernels/gemm/cache_blocks.h"
+#include "compute/kernels/ops/image_lanes.h"
+#include "compute/nn/network.h"
+
+namespace lab::nn {
+namespace {
+
+bool live_together(const ArenaRequest& a, const ArenaRequest& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+// `placed` is sorted by offset.
+std::int64_t lowest_gap(const ArenaRequest& request, const std::vector<ArenaRequest*>& placed) {
+  std::int64_t offset = 0;
+  for (const ArenaRequest* other : placed) {
+    if (!live_together(request, *other)) continue;
+    if (offset + request.bytes <= other->offset) break;
+    offset = std::max(offset, other->offset + other->bytes);
+  }
+  return offset;
+}
+
+}  // namespace
+
+std::int64_t plan_arena(std::vector<ArenaRequest>& requests) {
+  std::vector<ArenaRequest*> by_size;
+  for (ArenaRequest& request : requests) {
+    request.bytes = (request.bytes + 63) / 64 * 64;
+    by_size.push_back(&request);
+  }
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+  std::vector<ArenaRequest*> placed;
+  std::int64_t total = 0;
+  for (ArenaRequest* request : by_size) {
+    request->offset = lowest_gap(*request, placed);
+    total = std::max(total, request->offset + request->bytes);
+    const auto at =
+        std::upper_bound(placed.begin(), placed.end(), request,
+                         [](const auto* a, const auto* b) { return a->offset < b->offset; });
+    placed.insert(at, request);
+  }
+  return total;
+}
+
+namespace {
+
+constexpr std::int64_t kSlackBytes = 64;  // whole vectors may be moved past an array's end
+
+Buffer named_buffer(DeviceContext& device, std::int64_t bytes, std::string name) {
+  TensorInfo info;
+  info.name = std::move(name);
+  info.shape = {bytes / 4};
+  info.dtype = DType::F32;
+  return {device, bytes, std::move(info)};
+}
+
+}  // namespace
+
+void Network::place_parameters() {
+  const std::vector<std::int64_t> offsets = plan_.parameter_offsets();
+  const std::int64_t bytes = offsets.back() * 4;
+  parameter_memory_ = named_buffer(device_, bytes, name() + " parameters");
+  gradient_memory_ = named_buffer(device_, bytes, name() + " gradients");
+  std::memset(parameter_memory_.data(), 0, static_cast<std::size_t>(bytes));
+  std::memset(gradient_memory_.data(), 0, static_cast<std::size_t>(bytes));
+  for (std::size_t p = 0; p < plan_.parameters.size(); ++p) {
+    plan_.parameters[p].value = flat_parameters().data() + offsets[p];
+    plan_.parameters[p].grad = flat_gradients().data() + offsets[p];
+  }
+}
+
+// Backward runs from the last operation to the first: who comes second to an input's gradient adds.
+void Network::mark_accumulating_inputs() {
+  std::set<const Value*> written;
+  for (auto op = plan_.ops.rbegin(); op != plan_.ops.rend(); ++op) {
+    for (Input& input : (*op)->inputs) {
+      if (input.value == (*op)->output || !input.needs_grad) continue;
+      input.accumulate = !written.insert(input.value).second;
+    }
+    for (const Input& input : (*op)->inputs) {
+      if (input.accumulate && !(*op)->can_accumulate()) {
+        throw Error(Errc::Internal, fmt::format("{}: {} cannot add to its input's gradient", name(),
+                                                (*op)->kind()));
+      }
+    }
+  }
+}
+
+namespace {
+
+struct Span {
+  int first = -1, last = -1;
+  void cover(int tick) {
+    first = first < 0 ? tick : std::min(first, tick);
+    last = std::max(last, tick);
+  }
+};
+
+struct Lifetime {
+  Value* value = nullptr;
+  Span data, grad;
+  bool inside = false;  // of a chain
+};
+
+// First and last of the operations that run together with each one: itself, or its chain.
+std::vector<std::pair<int, int>> run_together(const NetworkPlan& plan,
+                                              const std::vector<LaneChain>& chains) {
+  std::vector<std::pair<int, int>> together;
+  together.reserve(plan.ops.size());
+  for (int i = 0; i < static_cast<int>(plan.ops.size()); ++i) together.emplace_back(i, i);
+  for (const LaneChain& chain : chains) {
+    for (std::size_t i = chain.first(); i < chain.last(); ++i) {
+      together[i] = {static_cast<int>(chain.first()), static_cast<int>(chain.last()) - 1};
+    }
+  }
+  return together;
+}
+
+// Ticks: operation i of n runs forward at i, the loss at n, operation i backward at 2n - i. Those
+// of a chain run at all the ticks of the chain.
+std::vector<Lifetime> lifetimes(NetworkPlan& plan, const std::vector<LaneChain>& chains) {
+  std::vector<Lifetime> lives;
+  std::map<const Value*, std::size_t> index;
+  for (Value& value : plan.values) {
+    index[&value] = lives.size();
+    lives.emplace_back().value = &value;
+  }
+  const int n = static_cast<int>(plan.ops.size());
+  const std::vector<std::pair<int, int>> together = run_together(plan, chains);
+  lives.front().data.cover(0);
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = *plan.ops[i];
+    const auto [first, last] = together[i];
+    const auto forward = [first = first, last = last](Span& span) {
+      span.cover(first);
+      span.cover(last);
+    };
+    const auto backward = [n, first = first, last = last](Span& span) {
+      span.cover(2 * n - last);
+      span.cover(2 * n - first);
+    };
+    Lifetime& out = lives[index[op.output]];
+    forward(out.data);
+    backward(out.grad);
+    if (op.keeps().output) backward(out.data);
+    for (std::size_t k = 0; k < op.inputs.size(); ++k) {
+      const Input& input = op.inputs[k];
+      Lifetime& from = lives[index[input.value]];
+      forward(from.data);
+      if (k < op.keeps().inputs) backward(from.data);
+      if (input.needs_grad) backward(from.grad);
+    }
+  }
+  for (const LaneChain& chain : chains) {
+    for (std::size_t i = chain.first(); i + 1 < chain.last(); ++i) {
+      lives[index[plan.ops[i]->output]].inside = true;
+    }
+  }
+  Lifetime& logits = lives[index[plan.ops.back()->output]];
+  logits.data.cover(n);
+  logits.grad.cover(n);
+  return lives;
+}
+
+}  // namespace
+
+void Network::place_values() {
+  std::vector<Lifetime> lives = lifetimes(plan_, chains_);
+  std::int64_t scratch_bytes = 0;
+  for (const auto& op : plan_.ops) {
+    scratch_bytes =
+        std::max(scratch_bytes, op->scratch_bytes(device_.threads().size(), max_batch_));
+  }
+  for (const LaneChain& chain : chains_) {
+    scratch_bytes = std::max(scratch_bytes, chain.scratch_bytes(device_.threads().size()));
+  }
+  std::vector<ArenaRequest> requests;
+  const auto request = [&](std::int64_t bytes, Span live) {
+    requests.push_back({.bytes = bytes + kSlackBytes, .first = live.first, .last = live.last});
+  };
+  // Inside of a chain blocks are whole, and its threads have the gradients.
+  const std::int64_t lanes = simd::image_lanes();
+  const std::int64_t in_blocks = ceil_div(max_batch_, lanes) * lanes;
+  const auto has_grad = [&](const Lifetime& live) {
+    return live.grad.first >= 0 && (kernels_.library || !live.inside);
+  };
+  for (const Lifetime& live : lives) {
+    const std::int64_t images = live.inside ? in_blocks : max_batch_;
+    const std::int64_t bytes = live.value->shape.size() * images * 4;
+    request(bytes, live.data);
+    if (has_grad(live)) request(bytes, live.grad);
+  }
+  const Span always{0, 2 * static_cast<int>(plan_.ops.size())};
+  request(scratch_bytes, always);
+  for (const std::int64_t bytes : {1, 1, 4, 4}) request(bytes * max_batch_, always);
+  arena_ = named_buffer(device_, plan_arena(requests), name() + " activations");
+
+  std::size_t next = 0;
+  const auto place = [&] { return arena_.data() + requests[next++].offset; };
+  for (const Lifetime& live : lives) {
+    live.value->data = reinterpret_cast<float*>(place());
+    live.value->grad = has_grad(live) ? reinterpret_cast<float*>(place()) : nullptr;
+  }
+  scratch_ = {place(), scratch_bytes};
+  labels_ = reinterpret_cast<std::uint8_t*>(place());
+  predicted_ = reinterpret_cast<std::uint8_t*>(place());
+  confidence_ = reinterpret_cast<float*>(place());
+  losses_ = reinterpret_cast<float*>(place());
+}
+
+}  // namespace lab::nn

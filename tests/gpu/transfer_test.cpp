@@ -8,7 +8,6 @@
 #include <string>
 
 #include "compute/core/units.h"
-#include "compute/experiments/transfers/gpu_chase.h"
 #include "compute/experiments/transfers/transfer_experiment.h"
 #include "compute/experiments/transfers/transfer_memory.h"
 #include "compute/gpu/gpu_transfers.h"

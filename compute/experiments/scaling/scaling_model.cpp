@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/nn/models.h"
+#include "compute/train/gradient_buckets.h"
 
 namespace lab {
 namespace {
@@ -83,6 +85,38 @@ Sums on_cores(const Workload& work, const Link& link, int devices) {
   return sums;
 }
 
+// A weight is used once at each place of the operation's output.
+double multiplications(const nn::NetworkPlan& plan, const nn::Op& op) {
+  double weights = 0;
+  for (const std::size_t p : op.parameters) weights += static_cast<double>(plan.parameters[p].size);
+  const nn::ImageShape& shape = op.output->shape;
+  return weights * static_cast<double>(shape.height * shape.width);
+}
+
+// The share of backward after which each parameter's gradient is final.
+std::vector<double> ready_times(const nn::NetworkPlan& plan) {
+  double total = 0;
+  for (const auto& op : plan.ops) total += multiplications(plan, *op);
+  std::vector<double> ready(plan.parameters.size(), 0.0);
+  double done = 0;
+  for (auto op = plan.ops.rbegin(); op != plan.ops.rend(); ++op) {
+    done += multiplications(plan, **op);
+    for (const std::size_t p : (*op)->parameters) ready[p] = std::min(1.0, done / total);
+  }
+  return ready;
+}
+
+// Where cores are shared, sums wait for turns; those times say little about memory.
+std::vector<SumPoint> sum_points(const std::vector<ScalingPoint>& points) {
+  std::vector<SumPoint> own_cores, all;
+  for (const ScalingPoint& p : points) {
+    if (p.devices < 2 || !(p.split.all_reduce_s > 0)) continue;
+    all.push_back({p.devices, p.split.all_reduce_s});
+    if (!p.shares_cores) own_cores.push_back(all.back());
+  }
+  return own_cores.empty() ? all : own_cores;
+}
+
 }  // namespace
 
 double ComputeTime::at(double images) const {
@@ -114,6 +148,21 @@ double Workload::bytes() const {
   double sum = 0;
   for (const BucketLoad& bucket : buckets) sum += bucket.bytes;
   return sum;
+}
+
+std::vector<BucketLoad> bucket_loads(std::string_view model, std::int64_t bucket_bytes) {
+  const nn::NetworkPlan plan = nn::plan_model(model);
+  const std::vector<double> ready = ready_times(plan);
+  std::vector<BucketLoad> loads;
+  double latest = 0;  // buckets are summed in order, so none passes an earlier one
+  for (const GradientBucket& bucket :
+       plan_buckets(plan.parameter_offsets(), bucket_bytes, kLastBucketBytes)) {
+    const auto begin = ready.begin() + static_cast<std::ptrdiff_t>(bucket.first_parameter);
+    latest = std::max(
+        latest, *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(bucket.parameters)));
+    loads.push_back({static_cast<double>(bucket.bytes()), latest});
+  }
+  return loads;
 }
 
 double ring_all_reduce_s(double bytes, const Link& link, int devices) {
@@ -174,6 +223,52 @@ Link fit_link(std::string name, std::string sentence, const Workload& work,
   const double gb_per_s =
       c.b > 0 ? 1 / (c.b * kBytesPerGb) : std::numeric_limits<double>::infinity();
   return {std::move(name), std::move(sentence), c.a, gb_per_s};
+}
+
+std::vector<int> doubling_counts(int largest) {
+  std::vector<int> counts;
+  for (int n = 1; n < largest; n *= 2) counts.push_back(n);
+  if (largest > 0) counts.push_back(largest);
+  return counts;
+}
+
+ScalingPrediction predict(const Workload& work, const Link& link, SumStyle style,
+                          const PredictionCase& what, int devices) {
+  const std::int64_t batch = what.mode == ScalingMode::Strong ? what.batch : what.batch * devices;
+  const PredictedStep one = predict_step(work, link, style, 1, what.batch);
+  const PredictedStep step = predict_step(work, link, style, devices, batch);
+  ScalingPrediction p;
+  p.mode = what.mode;
+  p.devices = devices;
+  p.link = link.name;
+  p.basis = what.basis;
+  p.batch = batch;
+  p.step_s = step.step_s;
+  p.images_per_s = static_cast<double>(batch) / step.step_s;
+  p.speedup = p.images_per_s * one.step_s / static_cast<double>(what.batch);
+  p.efficiency = p.speedup / devices;
+  p.split = step.split;
+  return p;
+}
+
+std::vector<ScalingPrediction> explain(const Workload& work, const PredictionCase& what,
+                                       const std::vector<ScalingPoint>& points,
+                                       const std::vector<double>& core_loads) {
+  const std::vector<SumPoint> sums = sum_points(points);
+  if (sums.empty()) return {};
+  const Link memory = fit_link("memory", "measured here", work, sums);
+  std::vector<ScalingPrediction> predictions;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Workload shared = work;
+    shared.compute.fixed_s *= core_loads[i];
+    shared.compute.per_image_s *= core_loads[i];
+    ScalingPrediction p = predict(shared, memory, SumStyle::OnCores, what, points[i].devices);
+    p.speedup /= core_loads[i];  // one device alone has its core to itself
+    p.efficiency /= core_loads[i];
+    p.measured_step_s = points[i].step.median_s;
+    predictions.push_back(std::move(p));
+  }
+  return predictions;
 }
 
 }  // namespace lab

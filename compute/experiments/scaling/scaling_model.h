@@ -1,5 +1,6 @@
 #pragma once
-// What a step of data-parallel training takes on n devices: arithmetic alone, no clock.
+// What a step of data-parallel training takes on n devices, and predictions made of that:
+// arithmetic alone, no clock.
 //
 // Compute    t(images) = fixed + per_image * images on one device; forward is the first third
 //            and backward the rest, unless the workload knows better.
@@ -12,6 +13,8 @@
 //            of Workstations"; overlap: Li et al. 2020, "PyTorch Distributed".
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/core/events/event.h"
@@ -50,6 +53,11 @@ struct Workload {
   double bytes() const;
 };
 
+// The buckets a trainer makes of the model's gradients, and when in backward each is complete: in
+// proportion to the multiplications done until then, which takes all of backward's operations for
+// equally quick. Throws Error(NotFound) for an unknown model.
+std::vector<BucketLoad> bucket_loads(std::string_view model, std::int64_t bucket_bytes);
+
 enum class SumStyle {
   // The link works while the device computes: NCCL, network adapters.
   Overlapped,
@@ -84,5 +92,25 @@ struct SumPoint {
 // two devices and a time above 0.
 Link fit_link(std::string name, std::string sentence, const Workload& work,
               std::span<const SumPoint> points);
+
+// 1, 2, 4, ... and `largest` itself; empty for 0.
+std::vector<int> doubling_counts(int largest);
+
+struct PredictionCase {
+  ScalingMode mode = ScalingMode::Strong;
+  std::int64_t batch = 0;  // of one device (weak) or of all (strong)
+  std::string basis;
+};
+
+// One number of devices over the link, against one device of the same workload.
+ScalingPrediction predict(const Workload& work, const Link& link, SumStyle style,
+                          const PredictionCase& what, int devices);
+
+// The model against measured numbers of devices: compute as one device alone took it, sums over a
+// link fitted to the measured ones. `core_loads`: for each point how many of its devices share a
+// core. Empty when no point has two devices or more.
+std::vector<ScalingPrediction> explain(const Workload& work, const PredictionCase& what,
+                                       const std::vector<ScalingPoint>& points,
+                                       const std::vector<double>& core_loads);
 
 }  // namespace lab

@@ -1,10 +1,18 @@
 #include "compute/experiments/transfers/gpu_case.h"
 
-#include <algorithm>
-#include <vector>
+#include <fmt/format.h>
 
-#include "compute/experiments/transfers/gpu_chase.h"
-#include "compute/experiments/transfers/gpu_copy.h"
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "compute/core/error.h"
+#include "compute/core/units.h"
+#include "compute/experiments/transfers/transfer_memory.h"
+#include "compute/gpu/gpu_transfers.h"
+#include "compute/measure/gated_clock.h"
 #include "compute/measure/measure.h"
 #include "compute/measure/statistics.h"
 
@@ -21,27 +29,285 @@ constexpr std::size_t kLeastSamples = 3;
 constexpr std::size_t kMostSamples = 1000;
 constexpr double kMaxSpread = 0.02;
 
-}  // namespace
+// Between two looks at the stop token, where the host takes part in the copy.
+constexpr std::int64_t kPageablePiece = 256 * kMiB;
 
-std::unique_ptr<GpuCase> make_gpu_case(Machine& machine, const TransferSeries& series,
-                                       std::int64_t bytes, std::stop_token stop) {
-  if (series.op == TransferOp::Chase) {
-    return std::make_unique<GpuChase>(machine, series, bytes, std::move(stop));
-  }
-  return std::make_unique<GpuCopyCase>(machine, series, bytes, std::move(stop));
+constexpr std::int64_t kHops = 1024;  // of one operation's turn; its time is that of one hop
+constexpr std::int64_t kNode_bytes = kChaseStride * 4;
+constexpr std::int64_t kPosition_bytes = 16;
+constexpr std::int64_t kLook = 1 << 16;  // nodes between two looks at the stop token
+
+bool through_host(PeerWay way) {
+  return way == PeerWay::WriteThroughHost || way == PeerWay::ReadThroughHost;
 }
 
-Timing time_gpu_case(GpuCase& timed, double budget_s, const RunContext& ctx) {
+// The driver works on the host for these, so they cannot wait behind a gate.
+bool needs_host(const TransferSeries& series) {
+  return series.memory == MemoryKind::Pageable || through_host(series.peer);
+}
+
+std::vector<GpuDevice*> working_gpus(Machine& machine, const TransferSeries& series) {
+  std::vector<GpuDevice*> gpus = {machine.at(working_gpu(series)).gpu()};
+  if (series.op != TransferOp::Both) return gpus;
+  TransferSeries back = series;
+  std::swap(back.from, back.to);
+  gpus.push_back(machine.at(working_gpu(back)).gpu());
+  return gpus;
+}
+
+// Direct access of the GPUs that work on a series to each other's memory, while it lives: of both
+// where the copies go both ways, since each direction has a GPU of its own. None where the series
+// asks for none.
+class PeerGuard {
+ public:
+  PeerGuard(Machine& machine, const TransferSeries& series);
+
+ private:
+  class Access {
+   public:
+    // From `worker` to the memory of `other`.
+    Access(GpuDevice& worker, GpuDevice& other) : worker_(worker), other_(other) {
+      worker_.set_peer_access(other_, true);
+    }
+    ~Access() {
+      try {
+        worker_.set_peer_access(other_, false);
+      } catch (const Error&) {
+        // A lost GPU has no access any more.
+      }
+    }
+    Access(const Access&) = delete;
+    Access& operator=(const Access&) = delete;
+
+   private:
+    GpuDevice& worker_;
+    GpuDevice& other_;
+  };
+  std::optional<Access> there_, back_;
+};
+
+PeerGuard::PeerGuard(Machine& machine, const TransferSeries& series) {
+  if (series.peer != PeerWay::Write && series.peer != PeerWay::Read) return;
+  const Device worker = working_gpu(series);
+  GpuDevice& working = *machine.at(worker).gpu();
+  GpuDevice& other = *machine.at(worker == series.from ? series.to : series.from).gpu();
+  there_.emplace(working, other);
+  if (series.op == TransferOp::Both) back_.emplace(other, working);
+}
+
+// Copies between the host and a GPU, on a GPU, and between two GPUs: by the copy engine or a
+// kernel, whole or in pieces, one way or both.
+class GpuCopyCase final : public GpuCase {
+ public:
+  GpuCopyCase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
+              std::stop_token stop);
+  double repeat(int times) override;
+  void spoil() override;
+  std::string check() override;
+  bool gated() const override;
+
+ private:
+  // One direction.
+  struct Way {
+    GpuDevice* worker;
+    GpuDevice* from;  // null: the host
+    GpuDevice* to;
+    TransferMemory source, result;
+    std::uint32_t seed;
+  };
+  void run_ungated();
+  void queue_copies(Way& way, int times, GpuStream& stream);
+  void queue_copy(Way& way, std::int64_t begin, std::int64_t bytes, GpuStream& stream);
+
+  const TransferSeries series_;
+  const std::int64_t bytes_;
+  const std::stop_token stop_;
+  const std::vector<GpuDevice*> workers_;  // of each direction
+  const int kernels_at_once_;              // on one GPU
+  std::vector<Way> ways_;
+  const PeerGuard access_;
+  GatedClock clock_;  // last: its end waits for what uses the memory
+};
+
+GpuCopyCase::GpuCopyCase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
+                         std::stop_token stop)
+    : series_(series),
+      bytes_(bytes),
+      stop_(std::move(stop)),
+      workers_(working_gpus(machine, series)),
+      kernels_at_once_(static_cast<int>(std::count(workers_.begin(), workers_.end(), workers_[0]))),
+      access_(machine, series),
+      clock_(workers_) {
+  DeviceContext& from = machine.at(series.from);
+  DeviceContext& to = machine.at(series.to);
+  const auto add = [&](DeviceContext& a, DeviceContext& b, std::uint32_t seed) {
+    GpuDevice& worker = *workers_[ways_.size()];
+    const auto memory = [&](DeviceContext& owner) {
+      return TransferMemory(owner, series_.memory, worker, bytes_, stop_);
+    };
+    ways_.push_back({&worker, a.gpu(), b.gpu(), memory(a), memory(b), seed});
+    ways_.back().source.fill(seed);
+  };
+  ways_.reserve(workers_.size());
+  add(from, to, 1);
+  if (series.op == TransferOp::Both) add(to, from, 2);
+  if (gated()) run_ungated();
+  spoil();
+}
+
+// A stream's first copy may wait for the GPU, which must not be behind a gate.
+void GpuCopyCase::run_ungated() {
+  for (std::size_t i = 0; i < ways_.size(); ++i) {
+    GpuStream& stream = clock_.stream(static_cast<int>(i));
+    queue_copies(ways_[i], 1, stream);
+    stream.synchronise();
+  }
+}
+
+void GpuCopyCase::spoil() {
+  for (Way& way : ways_) way.result.spoil();
+}
+
+void GpuCopyCase::queue_copy(Way& way, std::int64_t begin, std::int64_t bytes, GpuStream& stream) {
+  std::byte* const to = way.result.data() + begin;
+  const std::byte* const from = way.source.data() + begin;
+  if (series_.mover == TransferMover::Kernel) {
+    way.worker->transfers().copy_by_kernel(reinterpret_cast<std::uint32_t*>(to),
+                                           reinterpret_cast<const std::uint32_t*>(from), bytes / 4,
+                                           kernels_at_once_, stream);
+  } else if (way.from == nullptr) {
+    way.worker->copy(GpuCopy::HostToDevice, to, from, bytes, stream);
+  } else if (way.to == nullptr) {
+    way.worker->copy(GpuCopy::DeviceToHost, to, from, bytes, stream);
+  } else if (way.from == way.to) {
+    way.worker->copy(GpuCopy::DeviceToDevice, to, from, bytes, stream);
+  } else {
+    way.from->copy_to_peer(*way.to, to, from, bytes, stream);
+  }
+}
+
+void GpuCopyCase::queue_copies(Way& way, int times, GpuStream& stream) {
+  std::int64_t piece = bytes_;
+  if (series_.op == TransferOp::Pieces) {
+    piece = bytes_ / kTransferPieces;
+  } else if (needs_host(series_)) {
+    piece = std::min(bytes_, kPageablePiece);
+  }
+  for (int i = 0; i < times; ++i) {
+    for (std::int64_t begin = 0; begin < bytes_; begin += piece) {
+      if (stop_.stop_requested()) return;
+      queue_copy(way, begin, std::min(piece, bytes_ - begin), stream);
+    }
+  }
+}
+
+bool GpuCopyCase::gated() const {
+  return !needs_host(series_);
+}
+
+double GpuCopyCase::repeat(int times) {
+  const auto queue = [&](int i) {
+    queue_copies(ways_[static_cast<std::size_t>(i)], times, clock_.stream(i));
+  };
+  const double seconds = gated() ? clock_.gated(queue) : clock_.by_host(queue);
+  return seconds / times;
+}
+
+std::string GpuCopyCase::check() {
+  for (Way& way : ways_) {
+    const std::int64_t wrong = way.result.count_wrong(way.seed);
+    if (wrong == 0) continue;
+    return fmt::format("{} of {} words are wrong{}", wrong, bytes_ / 4,
+                       way.seed == 1 ? "" : " on the way back");
+  }
+  return "";
+}
+
+// The latency of memory as a GPU sees it: one thread follows a random cycle, each read told by the
+// one before.
+class GpuChase final : public GpuCase {
+ public:
+  GpuChase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
+           std::stop_token stop);
+  double repeat(int times) override;
+  void spoil() override;
+  std::string check() override;
+
+ private:
+  void write_position(std::uint32_t value);
+
+  GpuDevice& gpu_;
+  const PeerGuard access_;
+  const std::vector<std::uint32_t> cycle_;
+  TransferMemory nodes_, position_;
+  std::int64_t hops_ = 0;  // since spoil()
+  GatedClock clock_;
+};
+
+GpuChase::GpuChase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
+                   std::stop_token stop)
+    : gpu_(*machine.at(series.to).gpu()),
+      access_(machine, series),
+      cycle_(random_cycle(bytes / kNode_bytes, stop)),
+      nodes_(machine.at(series.from), series.memory, gpu_, bytes, stop),
+      position_(machine.at(series.to), MemoryKind::OnGpu, gpu_, kPosition_bytes, stop),
+      clock_(gpu_, 1) {
+  const auto size = static_cast<std::int64_t>(cycle_.size() * sizeof(cycle_[0]));
+  GpuDevice* const holder = machine.at(series.from).gpu();
+  if (holder == nullptr) {
+    std::copy(cycle_.begin(), cycle_.end(), nodes_.words());
+  } else if (size > 0) {
+    holder->copy(GpuCopy::HostToDevice, nodes_.data(), cycle_.data(), size, holder->main_stream());
+    holder->main_stream().synchronise();
+  }
+  spoil();
+}
+
+void GpuChase::write_position(std::uint32_t value) {
+  gpu_.copy(GpuCopy::HostToDevice, position_.data(), &value, sizeof value, gpu_.main_stream());
+  gpu_.main_stream().synchronise();
+}
+
+void GpuChase::spoil() {
+  write_position(0);
+  hops_ = 0;
+}
+
+double GpuChase::repeat(int times) {
+  if (cycle_.empty()) return 0;
+  const std::int64_t hops = kHops * times;
+  const double seconds = clock_.gated([&](int) {
+    gpu_.transfers().chase(nodes_.words(), position_.words(), hops, clock_.stream(0));
+  });
+  hops_ += hops;
+  return seconds / static_cast<double>(hops);
+}
+
+std::string GpuChase::check() {
+  std::uint32_t reached = 0, expected = 0;
+  gpu_.copy(GpuCopy::DeviceToHost, &reached, position_.data(), sizeof reached, gpu_.main_stream());
+  gpu_.main_stream().synchronise();
+  if (cycle_.empty()) return "";
+  const auto nodes = static_cast<std::int64_t>(cycle_.size()) / kChaseStride;
+  for (std::int64_t hop = 0; hop < hops_ % nodes; ++hop) expected = cycle_[expected];
+  if (reached == expected) return "";
+  return fmt::format("after {} reads the chase is at word {}, not {}", hops_, reached, expected);
+}
+
+}  // namespace
+
+Timing GpuCase::time(const RunContext& ctx, const SampleSettings& settings) {
+  const double budget_s = settings.live ? kLiveSample_s : settings.budget_s;
   const double begin = monotonic_s();
-  const double once_s = timed.operate(kWarmup);
+  const double once_s = repeat(kWarmup);
   ctx.throw_if_cancelled();
-  const double long_s = timed.gated() ? kLongGated_s : kLongByHost_s;
+  const double long_s = gated() ? kLongGated_s : kLongByHost_s;
   const int times =
       static_cast<int>(std::clamp(long_s / std::max(once_s, 1e-9), 1.0, double{kOperations}));
   std::vector<double> samples_s;
   double spread = 1;
   while (samples_s.size() < kMostSamples) {
-    samples_s.push_back(timed.operate(times));
+    samples_s.push_back(repeat(times));
     ctx.throw_if_cancelled();
     std::sort(samples_s.begin(), samples_s.end());
     spread = median_spread(samples_s);
@@ -52,6 +318,33 @@ Timing time_gpu_case(GpuCase& timed, double budget_s, const RunContext& ctx) {
   timing.warmup = kWarmup;
   timing.unstable = !(spread <= kMaxSpread);
   return timing;
+}
+
+Conditions GpuCase::conditions() const {
+  return conditions_of_gpu();
+}
+
+std::vector<std::uint32_t> random_cycle(std::int64_t nodes, const std::stop_token& stop) {
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(nodes));
+  std::iota(order.begin(), order.end(), 0U);
+  std::mt19937_64 random(11);
+  for (std::size_t i = order.size() - 1; i > 0; --i) {
+    if (i % kLook == 0 && stop.stop_requested()) return {};
+    std::swap(order[i], order[random() % i]);
+  }
+  std::vector<std::uint32_t> words(static_cast<std::size_t>(nodes * kChaseStride));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    words[i * kChaseStride] = order[i] * static_cast<std::uint32_t>(kChaseStride);
+  }
+  return words;
+}
+
+std::unique_ptr<TransferCase> make_gpu_case(Machine& machine, const TransferSeries& series,
+                                            std::int64_t bytes, std::stop_token stop) {
+  if (series.op == TransferOp::Chase) {
+    return std::make_unique<GpuChase>(machine, series, bytes, std::move(stop));
+  }
+  return std::make_unique<GpuCopyCase>(machine, series, bytes, std::move(stop));
 }
 
 }  // namespace lab

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "compute/core/units.h"
+#include "compute/measure/cache_flusher.h"
+
 namespace lab {
 namespace {
 
@@ -52,6 +55,69 @@ std::size_t count_sizes(std::span<const TransferPoint> points) {
   for (const TransferPoint& p : points) sizes.push_back(p.bytes);
   std::sort(sizes.begin(), sizes.end());
   return static_cast<std::size_t>(std::unique(sizes.begin(), sizes.end()) - sizes.begin());
+}
+
+// Copies within a GPU up to here cost a launch and little more; twice the L2 cache holds nothing
+// between two copies.
+constexpr double kSmallCopy_bytes = 64.0 * kKiB;
+constexpr double kPastCache = 2;
+
+// Nothing where no cache takes part: between a GPU and another device.
+std::optional<CachedSizes> cached_sizes(Machine& machine, const TransferSeries& series) {
+  if (series.mover == TransferMover::Threads) {
+    // One thread's first cache and all of the device's last one.
+    const DeviceInfo& info = machine.at(series.to).info();
+    const auto first = std::find_if(info.caches.begin(), info.caches.end(),
+                                    [](const CacheInfo& cache) { return cache.level == 1; });
+    const std::int64_t first_bytes = first == info.caches.end() ? 32 * kKiB : first->size_bytes;
+    const auto arrays = static_cast<double>(arrays_of(series.op));
+    return CachedSizes{static_cast<double>(first_bytes) / arrays,
+                       kPastCache * static_cast<double>(last_level_cache_bytes(info)) / arrays};
+  }
+  if (series.from != series.to) return std::nullopt;
+  const auto l2 = static_cast<double>(machine.at(series.to).gpu()->facts().l2_bytes);
+  return CachedSizes{kSmallCopy_bytes, kPastCache * l2};
+}
+
+const MeasuredSeries* find_copy(std::span<const MeasuredSeries> measured, Device from, Device to,
+                                MemoryKind memory, TransferMover mover) {
+  const MeasuredSeries* found = nullptr;
+  for (const MeasuredSeries& m : measured) {
+    const TransferSeries& s = m.series;
+    if (s.op != TransferOp::Copy || s.from != from || s.to != to || s.memory != memory ||
+        s.mover != mover) {
+      continue;
+    }
+    if (found == nullptr || s.threads > found->series.threads) found = &m;
+  }
+  return found;
+}
+
+const TransferPoint* at_size(const MeasuredSeries& measured, double bytes) {
+  const auto found = std::find_if(measured.points.begin(), measured.points.end(),
+                                  [&](const TransferPoint& p) { return p.bytes == bytes; });
+  return found == measured.points.end() ? nullptr : &*found;
+}
+
+TransferPayoff payoff(const MeasuredSeries& in, const MeasuredSeries& within,
+                      const MeasuredSeries& out, const MeasuredSeries& host, int passes) {
+  std::vector<TransferPoint> on_gpu, on_host;
+  for (const TransferPoint& p : in.points) {
+    const TransferPoint *w = at_size(within, p.bytes), *o = at_size(out, p.bytes),
+                        *h = at_size(host, p.bytes);
+    if (w == nullptr || o == nullptr || h == nullptr) continue;
+    on_gpu.push_back({p.bytes, p.seconds + passes * w->seconds + o->seconds});
+    on_host.push_back({p.bytes, passes * h->seconds});
+  }
+  TransferPayoff result;
+  result.host = in.series.from;
+  result.gpu = in.series.to;
+  result.memory = in.series.memory;
+  result.passes = passes;
+  if (const auto bytes = break_even_bytes(on_gpu, on_host)) {
+    result.from_bytes = std::llround(*bytes);
+  }
+  return result;
 }
 
 }  // namespace
@@ -108,6 +174,22 @@ std::optional<LatencyModel> fit_memory_model(std::span<const TransferPoint> poin
   return model;
 }
 
+std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& measured) {
+  const TransferSeries& series = measured.series;
+  if (series.op == TransferOp::Chase) return std::nullopt;
+  const auto cached = cached_sizes(machine, series);
+  const auto model =
+      cached ? fit_memory_model(measured.points, *cached) : fit_latency_model(measured.points);
+  if (!model) return std::nullopt;
+  auto fit = reported_of<TransferFit>(series);
+  fit.latency_s = model->latency_s;
+  // Sizes are those of one array, the bandwidth counts all that is moved, as the samples do.
+  fit.gb_per_s = static_cast<double>(moved_bytes(series, 1)) / model->s_per_byte * 1e-9;
+  fit.half_bandwidth_bytes = std::llround(model->latency_s / model->s_per_byte);
+  fit.r2 = model->r2;
+  return fit;
+}
+
 std::optional<double> break_even_bytes(std::span<const TransferPoint> quick,
                                        std::span<const TransferPoint> slow) {
   const std::vector<Ratio> common = ratios(quick, slow);
@@ -118,6 +200,27 @@ std::optional<double> break_even_bytes(std::span<const TransferPoint> quick,
   const Ratio below = *last_loss, above = *std::prev(last_loss);
   const double share = below.log_ratio / (below.log_ratio - above.log_ratio);
   return below.bytes * std::pow(above.bytes / below.bytes, share);
+}
+
+std::vector<TransferPayoff> payoffs(std::span<const MeasuredSeries> measured) {
+  std::vector<TransferPayoff> found;
+  for (const MeasuredSeries& in : measured) {
+    const TransferSeries& s = in.series;
+    if (s.op != TransferOp::Copy || s.mover != TransferMover::CopyEngine ||
+        s.from.kind != DeviceKind::Cpu) {
+      continue;
+    }
+    const auto* within =
+        find_copy(measured, s.to, s.to, MemoryKind::OnGpu, TransferMover::CopyEngine);
+    const auto* out = find_copy(measured, s.to, s.from, s.memory, TransferMover::CopyEngine);
+    const auto* host =
+        find_copy(measured, s.from, s.from, MemoryKind::Pageable, TransferMover::Threads);
+    if (within == nullptr || out == nullptr || host == nullptr) continue;
+    for (const int passes : {1, 10, 100}) {
+      found.push_back(payoff(in, *within, *out, *host, passes));
+    }
+  }
+  return found;
 }
 
 }  // namespace lab

@@ -1,14 +1,25 @@
 #pragma once
-// The latency and bandwidth model of a sweep, and where two sweeps cross.
+// The latency and bandwidth model of a sweep, where two sweeps cross, and from which size on moving
+// work to a GPU pays.
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
+
+#include "compute/core/events/event.h"
+#include "compute/experiments/transfers/transfer_plan.h"
+#include "compute/machine/machine.h"
 
 namespace lab {
 
 struct TransferPoint {
   double bytes = 0;    // positive
   double seconds = 0;  // positive
+};
+
+struct MeasuredSeries {
+  TransferSeries series;
+  std::vector<TransferPoint> points;  // ascending in size
 };
 
 struct LatencyModel {
@@ -37,11 +48,20 @@ struct CachedSizes {
 std::optional<LatencyModel> fit_memory_model(std::span<const TransferPoint> points,
                                              const CachedSizes& cached);
 
+// What is reported of a series, without where it breaks even: the model of main memory within one
+// device, one line otherwise. Empty for a chase, which moves nothing, and for too few sizes.
+std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& measured);
+
 // The size from which on `quick` stays below `slow`, read off between the two measured sizes where
 // they cross last (straight lines in log size and log time); the first measured size when `quick`
 // is quicker everywhere. Nothing when it is not quicker at the largest size both have, or they have
 // none in common. Both ascend in size.
 std::optional<double> break_even_bytes(std::span<const TransferPoint> quick,
                                        std::span<const TransferPoint> slow);
+
+// For each GPU, kind of host memory and 1, 10 and 100 passes over the data, where all that is
+// needed was measured: copies of the copy engine in, within and out, and the CPU device's own copy
+// with most threads. A pass costs what a copy costs, on the GPU as on the CPU.
+std::vector<TransferPayoff> payoffs(std::span<const MeasuredSeries> measured);
 
 }  // namespace lab

@@ -1,13 +1,52 @@
 #pragma once
-// The bodies of transfer_kernels.cu. Blocks have kTransferThreads threads in x, those of gate and
-// chase one thread and one block.
+// The kernels that measure transfers: what they are given, and their bodies. Words are of four
+// bytes. Blocks have kTransferThreads threads in x, those of gate and chase one thread and one
+// block.
+//
+// Work     copy: one read and one write of each word; fill: one write; mismatches: one read;
+//          chase: `hops` dependent reads by one thread; work: 64 FLOP per thread and round;
+//          gate: reads a word of the host until it is set, sleeping in between
+// Limits   words, hops, rounds >= 0; at least one block
+// Numerics words are moved and compared bit by bit
+// Source   method: NVIDIA nvbandwidth
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/simt.h"
-#include "compute/gpu/cuda/transfer/transfer_args.h"
 #include "compute/gpu/gpu_transfers.h"
 
 namespace lab::cuda {
+
+struct GateArgs {
+  std::uint32_t* gave_up = nullptr;  // pinned; set to 1 when nobody opened in time
+  std::int64_t most_looks = 0;
+};
+struct WordCopyArgs {
+  const std::uint32_t* from = nullptr;  // [words], 16-byte aligned
+  std::uint32_t* to = nullptr;          // [words], 16-byte aligned
+  std::int64_t words = 0;
+};
+struct PatternArgs {
+  std::uint32_t* to = nullptr;  // [words]
+  std::int64_t words = 0;
+  std::uint32_t seed = 0;
+};
+struct MismatchArgs {
+  const std::uint32_t* at = nullptr;  // [words]
+  std::int64_t words = 0;
+  std::uint32_t seed = 0;
+  std::uint64_t* count = nullptr;  // [1], added to
+};
+struct ChaseArgs {
+  const std::uint32_t* next = nullptr;  // a cycle of indices
+  std::uint32_t* position = nullptr;    // [1], where the chase starts and ends
+  std::int64_t hops = 0;
+};
+struct WorkArgs {
+  float* sink = nullptr;  // [blocks * kTransferThreads]
+  std::int64_t rounds = 0;
+};
+
+inline constexpr int kTransferThreads = 256;
 
 // Loads of 16 bytes that one thread has under way at once.
 inline constexpr int kCopyInFlight = 4;

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "compute/core/error.h"
-#include "compute/experiments/scaling/workload.h"
 #include "tests/support/errors.h"
 
 namespace lab {
@@ -217,6 +216,122 @@ TEST(ScalingModel, OverlapBeatsDataParallel) {
     const StepSplit split = at(SumStyle::Overlapped).split;
     EXPECT_GT(1 - split.exposed_s / split.all_reduce_s, 0.9) << "nearly all is hidden";
   }
+}
+
+constexpr double kResNetParameters = 11'175'818;
+
+double total(const std::vector<BucketLoad>& loads) {
+  double bytes = 0;
+  for (const BucketLoad& load : loads) bytes += load.bytes;
+  return bytes;
+}
+
+TEST(BucketLoads, HoldEveryGradientOnce) {
+  for (const std::int64_t bucket : {kBucket, std::int64_t{1} << 20, std::int64_t{1024}}) {
+    const auto loads = bucket_loads("resnet18", bucket);
+    EXPECT_GE(total(loads), 4 * kResNetParameters);
+    // Each of the 62 tensors may be followed by a gap of at most 15 floats.
+    EXPECT_LE(total(loads), 4 * (kResNetParameters + 62 * 15));
+  }
+}
+
+TEST(BucketLoads, BecomeReadyInTheirOrderAndTheLastWithBackward) {
+  for (const char* model : {"softmax", "mlp", "lenet", "resnet18"}) {
+    SCOPED_TRACE(model);
+    const auto loads = bucket_loads(model, 64 << 10);
+    ASSERT_FALSE(loads.empty());
+    double before = 0;
+    for (const BucketLoad& load : loads) {
+      EXPECT_GT(load.ready, 0);
+      EXPECT_GE(load.ready, before);
+      before = load.ready;
+    }
+    EXPECT_NEAR(loads.back().ready, 1, 1e-12);
+  }
+}
+
+// The last block has three quarters of the parameters at under a third of the work: its gradients
+// are ready early, which is what overlap lives from.
+TEST(BucketLoads, ResNetsLargeGradientsAreReadyEarly) {
+  const auto loads = bucket_loads("resnet18", kBucket);
+  ASSERT_GE(loads.size(), 2U);
+  EXPECT_GT(loads.front().bytes, 0.4 * total(loads));
+  EXPECT_LT(loads.front().ready, 0.4);
+  EXPECT_LT(loads.back().bytes, 0.05 * total(loads));
+}
+
+TEST(BucketLoads, AnUnknownModelIsRefused) {
+  EXPECT_THROW(bucket_loads("vgg", kBucket), Error);
+}
+
+const Workload kWork{
+    .compute = {0, 1e-4}, .backward_share = 2.0 / 3, .buckets = {{40e6, 0.4}, {4e6, 1}}};
+const Link kLink{"test", "", 1e-5, 10};
+
+TEST(DoublingCounts, EndWithTheLargest) {
+  EXPECT_EQ(doubling_counts(0), std::vector<int>{});
+  EXPECT_EQ(doubling_counts(1), std::vector<int>{1});
+  EXPECT_EQ(doubling_counts(6), (std::vector<int>{1, 2, 4, 6}));
+  EXPECT_EQ(doubling_counts(8), (std::vector<int>{1, 2, 4, 8}));
+}
+
+TEST(Predict, OneDeviceIsTheMeasure) {
+  for (const ScalingMode mode : {ScalingMode::Strong, ScalingMode::Weak}) {
+    const ScalingPrediction p =
+        predict(kWork, kLink, SumStyle::Overlapped, {mode, 256, "typed in"}, 1);
+    EXPECT_EQ(p.batch, 256);
+    EXPECT_DOUBLE_EQ(p.step_s, 0.0256);
+    EXPECT_DOUBLE_EQ(p.speedup, 1);
+    EXPECT_DOUBLE_EQ(p.efficiency, 1);
+    EXPECT_EQ(p.basis, "typed in");
+    EXPECT_EQ(p.link, "test");
+    EXPECT_FALSE(p.measured_step_s);
+  }
+}
+
+TEST(Predict, WeakScalingKeepsEachDevicesImages) {
+  const PredictionCase weak{ScalingMode::Weak, 256, ""}, strong{ScalingMode::Strong, 256, ""};
+  const ScalingPrediction w = predict(kWork, kLink, SumStyle::Overlapped, weak, 4);
+  EXPECT_EQ(w.batch, 1024);
+  EXPECT_DOUBLE_EQ(w.split.compute_s, 0.0256);
+  EXPECT_NEAR(w.images_per_s, 1024 / w.step_s, 1e-6);
+  EXPECT_NEAR(w.efficiency, 0.0256 / w.step_s, 1e-12);
+  const ScalingPrediction s = predict(kWork, kLink, SumStyle::Overlapped, strong, 4);
+  EXPECT_EQ(s.batch, 256);
+  EXPECT_DOUBLE_EQ(s.split.compute_s, 0.0064);
+  EXPECT_GT(w.efficiency, s.efficiency) << "more work hides the same sums better";
+}
+
+ScalingPoint point(int devices, double step_s, double all_reduce_s, bool shares_cores = false) {
+  ScalingPoint p;
+  p.devices = devices;
+  p.batch = 256;
+  p.step.median_s = step_s;
+  p.split.all_reduce_s = all_reduce_s;
+  p.shares_cores = shares_cores;
+  return p;
+}
+
+TEST(Explain, IsExactWhereTheWorldIsAsTheModelSays) {
+  const PredictionCase strong{ScalingMode::Strong, 256, "measured on cpu:0"};
+  const auto found = explain(kWork, strong,
+                             {point(1, 0.0256, 0), point(2, 0.0128 + 0.004, 0.004),
+                              point(4, 0.0256 + 0.9, 0.9, /*shares_cores=*/true)},
+                             {1, 1, 4});
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[1].link, "memory");
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(found[i].step_s, found[i].measured_step_s.value(), 1e-12);
+  }
+  EXPECT_NEAR(found[1].speedup, 0.0256 / 0.0168, 1e-9);
+  // Four devices on one core compute as long as one; sums that waited for the core do not count.
+  EXPECT_NEAR(found[2].split.compute_s, 0.0256, 1e-12);
+  EXPECT_NEAR(found[2].split.all_reduce_s, 1.5 * 0.004, 1e-9);
+  EXPECT_LT(found[2].speedup, 1);
+}
+
+TEST(Explain, NeedsTwoDevices) {
+  EXPECT_TRUE(explain(kWork, {ScalingMode::Strong, 256, ""}, {point(1, 0.0256, 0)}, {1}).empty());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 class SteadyCase final : public GpuCase {
  public:
   SteadyCase(double once_s, bool gated) : once_s_(once_s), gated_(gated) {}
-  double operate(int times) override {
+  double repeat(int times) override {
     times_.push_back(times);
     return once_s_;
   }
@@ -37,7 +37,7 @@ struct GpuCaseTiming : ::testing::Test {
   // Of a sample, once warm.
   int operations(double once_s, bool gated) {
     SteadyCase one(once_s, gated);
-    const Timing timing = time_gpu_case(one, 1, ctx);
+    const Timing timing = one.time(ctx, {.budget_s = 1});
     EXPECT_EQ(timing.median_s, once_s);
     EXPECT_EQ(one.times().front(), 4);
     EXPECT_EQ(timing.n, static_cast<std::int64_t>(one.times().size()) - 1);
@@ -62,7 +62,7 @@ TEST_F(GpuCaseTiming, FewerWhereTheyWouldKeepAPersonWaiting) {
 TEST_F(GpuCaseTiming, StopsBetweenSamples) {
   SteadyCase one(1e-3, true);
   probe.stop.request_stop();
-  EXPECT_THROW(time_gpu_case(one, 1, ctx), Error);
+  EXPECT_THROW(one.time(ctx, {.budget_s = 1}), Error);
   EXPECT_EQ(one.times().size(), 1U);
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "compute/experiments/transfers/gpu_chase.h"
+#include "compute/experiments/transfers/gpu_case.h"
 #include "tests/support/element_counts.h"
 #include "tests/support/simt/launch.h"
 

@@ -1,5 +1,3 @@
-#include "compute/experiments/transfers/gpu_timeline.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/experiments/transfers/transfer_case.h"
 #include "compute/experiments/transfers/transfer_memory.h"
 #include "compute/machine/machine.h"
 #include "compute/measure/gated_clock.h"
@@ -17,6 +16,8 @@
 namespace lab {
 namespace {
 
+constexpr std::int64_t kMostPart_bytes = 64 * kMiB;
+constexpr std::int64_t kPartAlignment_bytes = 16;
 constexpr int kParts = 4;
 constexpr int kRuns = 5;
 constexpr int kStages = 3;
@@ -152,8 +153,6 @@ OverlapRun median_run(RunContext& ctx, const RunOne& run_one) {
   return std::move(*middle);
 }
 
-}  // namespace
-
 TransferTimeline measure_overlap(RunContext& ctx, Device gpu, std::int64_t bytes) {
   Pipeline pipeline(ctx, gpu, bytes);
   ctx.throw_if_cancelled();
@@ -178,6 +177,22 @@ TransferTimeline measure_overlap(RunContext& ctx, Device gpu, std::int64_t bytes
           .spans = std::move(overlapped.spans),
           .overlapped_s = overlapped.seconds,
           .serial_s = serial.seconds};
+}
+
+}  // namespace
+
+void emit_overlap(RunContext& ctx, Device gpu, std::int64_t bytes) {
+  const std::int64_t part =
+      std::max(kPartAlignment_bytes,
+               std::min(bytes, kMostPart_bytes) / kPartAlignment_bytes * kPartAlignment_bytes);
+  ctx.checkpoint();
+  try {
+    ctx.emit(measure_overlap(ctx, gpu, part));
+  } catch (const Error& error) {
+    if (error.code() != Errc::OutOfMemory) throw;
+    ctx.emit(Skipped{fmt::format("overlap on {}, {} a part", to_string(gpu), format_bytes(part)),
+                     error.what()});
+  }
 }
 
 }  // namespace lab

@@ -12,7 +12,7 @@ namespace lab {
 
 enum class Stores { Cached, Streaming };
 
-struct TransferKernels {
+struct StreamKernels {
   // The sum of all bit patterns, modulo 2^64: exact in any order, and it uses every value, so that
   // no load can be left out.
   std::uint64_t (*read)(const double* a, std::int64_t n);
@@ -25,6 +25,6 @@ struct TransferKernels {
                 Stores stores);
 };
 
-const TransferKernels& transfer_kernels();
+const StreamKernels& stream_kernels();
 
 }  // namespace lab

@@ -1,9 +1,9 @@
-#include "compute/experiments/transfers/transfer_kernels.h"
+#include "compute/experiments/transfers/stream_kernels.h"
 
 #include "compute/kernels/ops/read_sum.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "compute/experiments/transfers/transfer_kernels.cpp"
+#define HWY_TARGET_INCLUDE "compute/experiments/transfers/stream_kernels.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -100,9 +100,9 @@ void triad(double* a, const double* b, const double* c, double q, std::int64_t n
 
 }  // namespace stream
 
-const TransferKernels& transfer_kernels() {
-  static constexpr TransferKernels kKernels = {stream::read, stream::write, stream::copy,
-                                               stream::triad};
+const StreamKernels& stream_kernels() {
+  static constexpr StreamKernels kKernels = {stream::read, stream::write, stream::copy,
+                                             stream::triad};
   return kKernels;
 }
 

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "compute/gpu/cuda/device/handles.h"
-#include "compute/gpu/cuda/transfer/transfer_launch.h"
+#include "compute/gpu/cuda/transfer/transfer_kernels.cuh"
 
 namespace lab::cuda {
 namespace {
@@ -15,6 +15,55 @@ constexpr int kBlocksAMultiprocessor = 2048 / kTransferThreads;
 constexpr int kCopyBlocksAMultiprocessor = 6;
 // About two seconds of looks through the link, a microsecond or two each and one asleep.
 constexpr std::int64_t kMostLooks = 1'000'000;
+
+constexpr unsigned kGateSleep_ns = 1000;
+
+// The host writes the word at any time: it is read anew at each look, and between them the thread
+// sleeps, so that looking does not load the link.
+struct LookAtHost {
+  const volatile std::uint32_t* open;
+  __device__ bool operator()() const {
+    if (*open != 0) return true;
+    __nanosleep(kGateSleep_ns);
+    return false;
+  }
+};
+
+__global__ void gate_kernel(const std::uint32_t* open, GateArgs args) {
+  gate_body(args, LookAtHost{open});
+}
+__global__ void __launch_bounds__(kTransferThreads) copy_kernel(WordCopyArgs args) {
+  copy_body(args);
+}
+__global__ void __launch_bounds__(kTransferThreads) fill_kernel(PatternArgs args) {
+  fill_body(args);
+}
+__global__ void __launch_bounds__(kTransferThreads) mismatches_kernel(MismatchArgs args) {
+  mismatches_body(args);
+}
+__global__ void chase_kernel(ChaseArgs args) {
+  chase_body(args);
+}
+__global__ void __launch_bounds__(kTransferThreads) work_kernel(WorkArgs args) {
+  work_body(args);
+}
+
+template <typename... Kernels>
+cudaError_t load(Kernels*... kernels) {
+  cudaFuncAttributes told{};
+  cudaError_t status = cudaSuccess;
+  const auto load_one = [&](const void* kernel) {
+    if (status == cudaSuccess) status = cudaFuncGetAttributes(&told, kernel);
+  };
+  (load_one(reinterpret_cast<const void*>(kernels)), ...);
+  return status;
+}
+
+// Loads all of them: a kernel loaded when it is first launched waits for the GPU, which behind a
+// closed gate would be for ever.
+cudaError_t load_transfer_kernels() {
+  return load(gate_kernel, copy_kernel, fill_kernel, mismatches_kernel, chase_kernel, work_kernel);
+}
 
 class CudaGate final : public GpuGate {
  public:
@@ -27,8 +76,9 @@ class CudaGate final : public GpuGate {
     gpu_.use();
     std::atomic_ref(word(0)).store(0);
     std::atomic_ref(word(1)).store(0);
-    const cudaError_t status =
-        launch_gate(&word(0), {.gave_up = &word(1), .most_looks = kMostLooks}, raw(stream));
+    gate_kernel<<<1, 1, 0, raw(stream)>>>(&word(0),
+                                          {.gave_up = &word(1), .most_looks = kMostLooks});
+    const cudaError_t status = cudaGetLastError();
     if (status != cudaSuccess) open();
     gpu_.check(status, "gate");
   }
@@ -64,40 +114,43 @@ std::unique_ptr<GpuGate> CudaTransfers::make_gate() {
 void CudaTransfers::copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
                                    int sharers, GpuStream& stream) {
   gpu_.use();
+  if (words == 0) return;
   const int on_each = std::max(1, kCopyBlocksAMultiprocessor / sharers);
-  gpu_.check(launch_copy({.from = from, .to = to, .words = words}, blocks_for(words / 4, on_each),
-                         raw(stream)),
-             "copy by kernel");
+  copy_kernel<<<blocks_for(words / 4, on_each), kTransferThreads, 0, raw(stream)>>>(
+      {.from = from, .to = to, .words = words});
+  gpu_.check(cudaGetLastError(), "copy by kernel");
 }
 
 void CudaTransfers::fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,
                                  GpuStream& stream) {
   gpu_.use();
-  gpu_.check(launch_fill({.to = to, .words = words, .seed = seed},
-                         blocks_for(words, kBlocksAMultiprocessor), raw(stream)),
-             "fill with a pattern");
+  if (words == 0) return;
+  fill_kernel<<<blocks_for(words, kBlocksAMultiprocessor), kTransferThreads, 0, raw(stream)>>>(
+      {.to = to, .words = words, .seed = seed});
+  gpu_.check(cudaGetLastError(), "fill with a pattern");
 }
 
 void CudaTransfers::count_mismatches(const std::uint32_t* at, std::int64_t words,
                                      std::uint32_t seed, std::uint64_t* count, GpuStream& stream) {
   gpu_.use();
-  gpu_.check(launch_mismatches({.at = at, .words = words, .seed = seed, .count = count},
-                               blocks_for(words, kBlocksAMultiprocessor), raw(stream)),
-             "count mismatches");
+  if (words == 0) return;
+  mismatches_kernel<<<blocks_for(words, kBlocksAMultiprocessor), kTransferThreads, 0,
+                      raw(stream)>>>({.at = at, .words = words, .seed = seed, .count = count});
+  gpu_.check(cudaGetLastError(), "count mismatches");
 }
 
 void CudaTransfers::chase(const std::uint32_t* next, std::uint32_t* position, std::int64_t hops,
                           GpuStream& stream) {
   gpu_.use();
-  gpu_.check(launch_chase({.next = next, .position = position, .hops = hops}, raw(stream)),
-             "pointer chase");
+  chase_kernel<<<1, 1, 0, raw(stream)>>>({.next = next, .position = position, .hops = hops});
+  gpu_.check(cudaGetLastError(), "pointer chase");
 }
 
 void CudaTransfers::work(std::int64_t rounds, float* sink, GpuStream& stream) {
   gpu_.use();
-  gpu_.check(launch_work({.sink = sink, .rounds = rounds},
-                         multiprocessors_ * kBlocksAMultiprocessor, raw(stream)),
-             "work");
+  work_kernel<<<multiprocessors_ * kBlocksAMultiprocessor, kTransferThreads, 0, raw(stream)>>>(
+      {.sink = sink, .rounds = rounds});
+  gpu_.check(cudaGetLastError(), "work");
 }
 
 std::int64_t CudaTransfers::work_words() const {

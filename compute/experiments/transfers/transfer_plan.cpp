@@ -1,15 +1,76 @@
-#include "compute/experiments/transfers/gpu_cases.h"
+#include "compute/experiments/transfers/transfer_plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "compute/core/error.h"
 #include "compute/core/units.h"
-#include "compute/experiments/transfers/gpu_chase.h"
 
 namespace lab {
 namespace {
+
+constexpr std::int64_t kElement = sizeof(double);
+constexpr std::int64_t kPieceAlignment_bytes = 16;
+constexpr std::int64_t kLeastChase_bytes = 256;  // two nodes
+constexpr std::int64_t kMostChase_bytes = 256 * kMiB;
+
+template <typename T>
+bool contains(const std::vector<T>& items, const T& item) {
+  return std::find(items.begin(), items.end(), item) != items.end();
+}
+
+// In their order, each once.
+template <typename T>
+std::vector<T> distinct(const std::vector<T>& items) {
+  std::vector<T> kept;
+  for (const T& item : items) {
+    if (!contains(kept, item)) kept.push_back(item);
+  }
+  return kept;
+}
+
+std::vector<std::int64_t> sizes_of(const StartTransfers& request) {
+  std::vector<std::int64_t> sizes = request.sizes_bytes;
+  if (sizes.empty()) {
+    for (std::int64_t bytes = kKiB; bytes <= kGiB; bytes *= 2) sizes.push_back(bytes);
+  }
+  for (const std::int64_t bytes : sizes) {
+    if (bytes > 0 && bytes % kElement == 0) continue;
+    throw Error(Errc::Usage,
+                fmt::format("transfer: a size of {} bytes cannot be measured; sizes are positive "
+                            "multiples of 8, the size of one double",
+                            bytes));
+  }
+  if (request.live) sizes.resize(1);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+std::vector<Device> devices_of(const std::vector<Device>& asked, Machine& machine) {
+  if (asked.empty()) return machine.devices();
+  for (const Device device : asked) machine.at(device);  // throws for what is not there
+  return distinct(asked);
+}
+
+// "cpu:0 -> cuda:0".
+std::string pair_name(Device from, Device to) {
+  return to_string(from) + " -> " + to_string(to);
+}
+
+// "read, triad".
+std::string names_of(const std::vector<TransferOp>& ops) {
+  std::string text;
+  for (const TransferOp op : ops) text += std::string(text.empty() ? "" : ", ") + to_string(op);
+  return text;
+}
+
+bool for_gpus_alone(TransferOp op) {
+  return op == TransferOp::Both || op == TransferOp::Pieces || op == TransferOp::Chase ||
+         op == TransferOp::Overlap;
+}
 
 // One pair of devices and what is asked of it.
 class PairPlan {
@@ -19,8 +80,9 @@ class PairPlan {
       : plan_(plan), request_(request), from_(from), to_(to) {}
 
   void add_all() {
-    skip_processor_ops();
     const bool from_host = from_.gpu() == nullptr, to_host = to_.gpu() == nullptr;
+    if (from_host && to_host) return add_by_threads();
+    skip_processor_ops();
     if (from_host || to_host) {
       for (const MemoryKind memory : host_memory()) add_link(memory, from_host);
       if (from_host && wants(TransferOp::Overlap)) plan_.overlaps.push_back(to_.device());
@@ -32,18 +94,12 @@ class PairPlan {
   }
 
  private:
-  bool wants(TransferOp op) const {
-    return std::find(request_.ops.begin(), request_.ops.end(), op) != request_.ops.end();
-  }
+  bool wants(TransferOp op) const { return contains(request_.ops, op); }
 
   std::vector<MemoryKind> host_memory() const {
-    const auto has = [&](MemoryKind kind) {
-      return request_.memory.empty() || std::find(request_.memory.begin(), request_.memory.end(),
-                                                  kind) != request_.memory.end();
-    };
     std::vector<MemoryKind> kinds;
     for (const MemoryKind kind : {MemoryKind::Pageable, MemoryKind::Pinned}) {
-      if (has(kind)) kinds.push_back(kind);
+      if (request_.memory.empty() || contains(request_.memory, kind)) kinds.push_back(kind);
     }
     return kinds;
   }
@@ -70,7 +126,53 @@ class PairPlan {
     if (wants(op)) add(series(op, memory, mover));
   }
   void skip(const TransferSeries& series, std::string reason) {
-    plan_.skipped.push_back({describe_gpu_series(series), std::move(reason)});
+    plan_.skipped.push_back({describe(series), std::move(reason)});
+  }
+
+  // Several cases of the pair at once.
+  void skip_pair(const std::string& cases, std::string reason) {
+    plan_.skipped.push_back(
+        {pair_name(from_.device(), to_.device()) + ", " + cases, std::move(reason)});
+  }
+
+  // Between CPU devices, or within one.
+  void add_by_threads() {
+    const std::vector<MemoryKind> memory =
+        request_.memory.empty() ? std::vector{MemoryKind::Pageable} : distinct(request_.memory);
+    for (const MemoryKind kind : memory) {
+      if (kind == MemoryKind::Pinned) {
+        skip_pair(to_string(kind),
+                  "pinned memory only changes transfers to and from a GPU; between CPU devices "
+                  "every copy is an ordinary one");
+      } else {
+        add_by_threads(kind);
+      }
+    }
+  }
+  void add_by_threads(MemoryKind memory) {
+    const Device from = from_.device(), to = to_.device();
+    const int all_threads = static_cast<int>(to_.info().cores.size());
+    // The operations of GPUs are left to their own pairs, unless nothing else is wanted.
+    std::vector<TransferOp> ops = distinct(request_.ops);
+    std::erase_if(ops, for_gpus_alone);
+    if (ops.empty()) {
+      skip_pair(names_of(distinct(request_.ops)), "these need a GPU; choose one on one side");
+    }
+    std::vector<TransferOp> left_out;
+    for (const TransferOp op : ops) {
+      if (op != TransferOp::Copy && from != to) {
+        left_out.push_back(op);
+        continue;
+      }
+      if (request_.one_thread) plan_.series.push_back({from, to, memory, op, 1});
+      // With a single thread "all" is the same series again.
+      if (request_.all_threads && (all_threads > 1 || !request_.one_thread)) {
+        plan_.series.push_back({from, to, memory, op, all_threads});
+      }
+    }
+    if (left_out.empty()) return;
+    skip_pair(names_of(left_out),
+              "these touch the memory of one device; choose the same device on both sides");
   }
 
   void skip_processor_ops() {
@@ -79,8 +181,7 @@ class PairPlan {
       if (wants(op)) ops.push_back(op);
     }
     if (ops.empty()) return;
-    plan_.skipped.push_back({pair_name(from_.device(), to_.device()) + ", " + names_of(ops),
-                             "these are done by the threads of one CPU device"});
+    skip_pair(names_of(ops), "these are done by the threads of one CPU device");
   }
 
   // Between the host and a GPU.
@@ -159,9 +260,7 @@ class PairPlan {
 
 // "chase, both": those of `ops` that the request asks for.
 std::string wanted_names(const StartTransfers& request, std::vector<TransferOp> ops) {
-  std::erase_if(ops, [&](TransferOp op) {
-    return std::find(request.ops.begin(), request.ops.end(), op) == request.ops.end();
-  });
+  std::erase_if(ops, [&](TransferOp op) { return !contains(request.ops, op); });
   return names_of(ops);
 }
 
@@ -180,8 +279,8 @@ std::string why_no_gpu(const MachineInfo& machine) {
   return reasons.empty() ? "the machine has none" : reasons;
 }
 
-}  // namespace
-
+// One reason for what the request leaves open to GPUs that the machine does not have: any GPU, or
+// a second one.
 void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machine& machine) {
   if (!request.from.empty() && !request.to.empty()) return;
   const auto skip = [&](const char* where, std::vector<TransferOp> ops, std::string reason) {
@@ -197,16 +296,63 @@ void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machin
   }
 }
 
-void plan_gpu_pair(TransferPlan& plan, const StartTransfers& request, DeviceContext& from,
-                   DeviceContext& to) {
-  PairPlan(plan, request, from, to).add_all();
+}  // namespace
+
+TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
+  if (!request.one_thread && !request.all_threads) {
+    throw Error(Errc::Usage,
+                "transfer: neither one thread nor all threads are asked for; choose "
+                "at least one of them");
+  }
+  TransferPlan plan;
+  plan.sizes_bytes = sizes_of(request);
+  const std::vector<Device> to_devices = devices_of(request.to, machine);
+  for (const Device from : devices_of(request.from, machine)) {
+    for (const Device to : to_devices) {
+      PairPlan(plan, request, machine.at(from), machine.at(to)).add_all();
+    }
+  }
+  skip_missing_gpus(plan, request, machine);
+  return plan;
 }
 
-std::string describe_gpu_series(const TransferSeries& series) {
+int arrays_of(TransferOp op) {
+  switch (op) {
+    case TransferOp::Copy: return 2;
+    case TransferOp::Triad: return 3;
+    default: return 1;
+  }
+}
+
+std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes) {
+  if (series.mover == TransferMover::Threads) return arrays_of(series.op) * bytes;
+  if (series.op == TransferOp::Chase) return sizeof(std::uint32_t);
+  const bool read_and_written = series.from == series.to || series.op == TransferOp::Both;
+  return read_and_written ? 2 * bytes : bytes;
+}
+
+bool takes_size(const TransferSeries& series, std::int64_t bytes) {
+  if (series.op == TransferOp::Pieces)
+    return bytes % (kTransferPieces * kPieceAlignment_bytes) == 0;
+  if (series.op != TransferOp::Chase) return true;
+  return bytes >= kLeastChase_bytes && bytes <= kMostChase_bytes;
+}
+
+Device working_gpu(const TransferSeries& series) {
+  const bool reads = series.peer == PeerWay::Read || series.peer == PeerWay::ReadThroughHost;
+  if (series.from.kind == DeviceKind::Cpu || reads) return series.to;
+  return series.from;
+}
+
+std::string describe(const TransferSeries& series) {
   const std::string memory =
       series.memory == MemoryKind::OnGpu ? "" : std::string(", ") + to_string(series.memory);
   return fmt::format("{} {}{}, {}", to_string(series.op), pair_name(series.from, series.to), memory,
                      moved_by(series.mover, series.peer, series.threads));
+}
+
+std::string describe(const TransferSeries& series, std::int64_t bytes) {
+  return describe(series) + ", " + format_bytes(bytes);
 }
 
 }  // namespace lab

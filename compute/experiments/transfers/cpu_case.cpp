@@ -1,14 +1,17 @@
-#include "compute/experiments/transfers/transfer_run.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/units.h"
+#include "compute/experiments/transfers/transfer_case.h"
 #include "compute/gpu/gpu_transfers.h"
-#include "compute/measure/cache_flusher.h"
+#include "compute/measure/measure.h"
+#include "compute/tensor/buffer.h"
 
 namespace lab {
 namespace {
@@ -23,14 +26,6 @@ double random_value(std::int64_t i, std::uint32_t array) {
   return static_cast<double>(pattern_word(i, array));
 }
 
-// Where the arrays leave the caches, streaming stores win; measured on AVX-512 and AVX2 machines.
-// Writing alone keeps its lines in the cache for longer than mixed traffic does.
-Stores choose_stores(TransferOp op, std::int64_t bytes, std::int64_t cache_bytes) {
-  const std::int64_t footprint = arrays_of(op) * bytes;
-  const std::int64_t limit = op == TransferOp::Write ? 2 * cache_bytes : cache_bytes;
-  return footprint >= limit ? Stores::Streaming : Stores::Cached;
-}
-
 int sources_of(TransferOp op) {
   switch (op) {
     case TransferOp::Write: return 0;
@@ -39,10 +34,47 @@ int sources_of(TransferOp op) {
   }
 }
 
-}  // namespace
+class CpuCase final : public TransferCase {
+ public:
+  CpuCase(Machine& machine, const TransferSeries& series, std::int64_t bytes, std::stop_token stop,
+          const StreamKernels& kernels);
+  void operate() override;
+  void spoil() override;
+  // Does not use the sources.
+  std::string check() override;
+  Timing time(const RunContext& ctx, const SampleSettings& settings) override;
+  Conditions conditions() const override;
+
+ private:
+  struct alignas(64) Sum {
+    std::uint64_t value = 0;
+  };
+  // body(thread, begin, end) on each thread's part, in pieces short enough to stop between.
+  template <typename Body>
+  void for_parts(DeviceContext& device, int threads, const Body& body);
+  double* result() { return reinterpret_cast<double*>(result_.data()); }
+  double* source(std::size_t i) { return reinterpret_cast<double*>(sources_[i].data()); }
+  void allocate(std::int64_t bytes);
+  void fill_sources();
+  double expected(std::int64_t i) const;
+
+  DeviceContext& from_;
+  DeviceContext& to_;
+  const TransferSeries series_;
+  const std::int64_t n_;  // elements
+  const std::stop_token stop_;
+  const StreamKernels& kernels_;
+  const Stores stores_;
+  std::vector<Buffer> sources_;
+  Buffer result_;
+  std::vector<Sum> sums_;           // of read, one a thread
+  std::uint64_t expected_sum_ = 0;  // of read
+  double value_ = 0;                // of write; another one each time
+  const ThreadPool::Guard bound_;
+};
 
 template <typename Body>
-void TransferRun::for_parts(DeviceContext& device, int threads, const Body& body) {
+void CpuCase::for_parts(DeviceContext& device, int threads, const Body& body) {
   const auto part = [&](int t) {
     const std::int64_t lines = n_ / kLine;
     const std::int64_t begin = lines * t / threads * kLine;
@@ -57,8 +89,8 @@ void TransferRun::for_parts(DeviceContext& device, int threads, const Body& body
     device.threads().run(part);
 }
 
-TransferRun::TransferRun(Machine& machine, const TransferSeries& series, std::int64_t bytes,
-                         std::stop_token stop, const TransferKernels& kernels)
+CpuCase::CpuCase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
+                 std::stop_token stop, const StreamKernels& kernels)
     : from_(machine.at(series.from)),
       to_(machine.at(series.to)),
       series_(series),
@@ -66,7 +98,14 @@ TransferRun::TransferRun(Machine& machine, const TransferSeries& series, std::in
       stop_(std::move(stop)),
       kernels_(kernels),
       stores_(choose_stores(series.op, bytes, last_level_cache_bytes(to_.info()))),
-      sums_(static_cast<std::size_t>(series.threads)) {
+      sums_(static_cast<std::size_t>(series.threads)),
+      bound_(to_.threads()) {
+  allocate(bytes);
+  fill_sources();
+  spoil();
+}
+
+void CpuCase::allocate(std::int64_t bytes) {
   // No dtype is a double; the live list shows the bytes.
   const auto info = [&](const char* what) {
     TensorInfo tensor;
@@ -75,15 +114,20 @@ TransferRun::TransferRun(Machine& machine, const TransferSeries& series, std::in
     tensor.dtype = DType::U8;
     return tensor;
   };
-  for (int i = 0; i < sources_of(series.op); ++i) {
-    sources_.emplace_back(from_, bytes, info("source"));
+  try {
+    for (int i = 0; i < sources_of(series_.op); ++i) {
+      sources_.emplace_back(from_, bytes, info("source"));
+    }
+    if (series_.op != TransferOp::Read) result_ = Buffer(to_, bytes, info("result"));
+  } catch (const Error& error) {
+    if (error.code() != Errc::OutOfMemory) throw;
+    throw Error(Errc::OutOfMemory,
+                fmt::format("it needs {} arrays of {}: {}", arrays_of(series_.op),
+                            format_bytes(bytes), error.what()));
   }
-  if (series.op != TransferOp::Read) result_ = Buffer(to_, bytes, info("result"));
-  fill_sources();
-  spoil();
 }
 
-void TransferRun::fill_sources() {
+void CpuCase::fill_sources() {
   // On one device the threads that will use the memory touch it first; across two, the owner's do.
   const int threads = &from_ == &to_ ? series_.threads : from_.threads().size();
   const auto bound = from_.threads().bind_caller();
@@ -102,8 +146,7 @@ void TransferRun::fill_sources() {
   }
 }
 
-void TransferRun::spoil() {
-  const auto bound = to_.threads().bind_caller();
+void CpuCase::spoil() {
   for (Sum& sum : sums_) sum.value = ~expected_sum_;
   if (series_.op == TransferOp::Read) return;
   for_parts(to_, series_.threads, [&](int, std::int64_t begin, std::int64_t end) {
@@ -111,7 +154,7 @@ void TransferRun::spoil() {
   });
 }
 
-void TransferRun::operate() {
+void CpuCase::operate() {
   switch (series_.op) {
     case TransferOp::Read:
       for (Sum& sum : sums_) sum.value = 0;
@@ -140,7 +183,7 @@ void TransferRun::operate() {
   }
 }
 
-double TransferRun::expected(std::int64_t i) const {
+double CpuCase::expected(std::int64_t i) const {
   switch (series_.op) {
     case TransferOp::Write: return value_;
     case TransferOp::Copy: return random_value(i, 0);
@@ -148,7 +191,7 @@ double TransferRun::expected(std::int64_t i) const {
   }
 }
 
-std::string TransferRun::check() {
+std::string CpuCase::check() {
   if (series_.op == TransferOp::Read) {
     std::uint64_t sum = 0;
     for (const Sum& part : sums_) sum += part.value;
@@ -169,6 +212,37 @@ std::string TransferRun::check() {
   if (first_wrong == n_) return "";
   return fmt::format("element {} of {} is {}, not {}", first_wrong, n_, result()[first_wrong],
                      expected(first_wrong));
+}
+
+Timing CpuCase::time(const RunContext& ctx, const SampleSettings& settings) {
+  MeasureOptions options{.budget_s = settings.budget_s};
+  if (settings.live) {
+    options.budget_s = 2 * kLiveSample_s;
+    options.min_time_s = kLiveSample_s;
+  }
+  if (settings.flusher != nullptr) options.flush = [&] { settings.flusher->flush(); };
+  options.cancelled = [stop = ctx.stop_token()] { return stop.stop_requested(); };
+  return measure([this] { operate(); }, options);
+}
+
+Conditions CpuCase::conditions() const {
+  return current_conditions(to_.info().cores.front());
+}
+
+}  // namespace
+
+// Where the arrays leave the caches, streaming stores win; measured on AVX-512 and AVX2 machines.
+// Writing alone keeps its lines in the cache for longer than mixed traffic does.
+Stores choose_stores(TransferOp op, std::int64_t bytes, std::int64_t cache_bytes) {
+  const std::int64_t footprint = arrays_of(op) * bytes;
+  const std::int64_t limit = op == TransferOp::Write ? 2 * cache_bytes : cache_bytes;
+  return footprint >= limit ? Stores::Streaming : Stores::Cached;
+}
+
+std::unique_ptr<TransferCase> make_cpu_case(Machine& machine, const TransferSeries& series,
+                                            std::int64_t bytes, std::stop_token stop,
+                                            const StreamKernels& kernels) {
+  return std::make_unique<CpuCase>(machine, series, bytes, std::move(stop), kernels);
 }
 
 }  // namespace lab

@@ -1,4 +1,4 @@
-#include "compute/experiments/transfers/transfer_kernels.h"
+#include "compute/experiments/transfers/stream_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -44,39 +44,39 @@ void expect_only(const std::vector<double>& got, std::size_t offset, std::int64_
   }
 }
 
-TEST(TransferKernels, ReadSumsEveryBitPattern) {
+TEST(StreamKernels, ReadSumsEveryBitPattern) {
   const std::vector<double> values = numbers(5000, 0.1);
   for_every_shape([&](std::int64_t n, std::size_t offset, Stores) {
     std::uint64_t want = 0;
     for (std::size_t i = offset; i < offset + static_cast<std::size_t>(n); ++i) {
       want += std::bit_cast<std::uint64_t>(values[i]);
     }
-    EXPECT_EQ(transfer_kernels().read(values.data() + offset, n), want);
+    EXPECT_EQ(stream_kernels().read(values.data() + offset, n), want);
   });
 }
 
-TEST(TransferKernels, WriteFillsExactlyTheRange) {
+TEST(StreamKernels, WriteFillsExactlyTheRange) {
   for_every_shape([](std::int64_t n, std::size_t offset, Stores stores) {
     std::vector<double> a(4200, kGuard);
-    transfer_kernels().write(a.data() + offset, 2.5, n, stores);
+    stream_kernels().write(a.data() + offset, 2.5, n, stores);
     expect_only(a, offset, n, [](std::size_t) { return 2.5; });
   });
 }
 
-TEST(TransferKernels, CopyMatchesTheReference) {
+TEST(StreamKernels, CopyMatchesTheReference) {
   const std::vector<double> from = numbers(4200, 3);
   for_every_shape([&](std::int64_t n, std::size_t offset, Stores stores) {
     std::vector<double> to(4200, kGuard);
-    transfer_kernels().copy(to.data() + offset, from.data() + 5, n, stores);
+    stream_kernels().copy(to.data() + offset, from.data() + 5, n, stores);
     expect_only(to, offset, n, [&](std::size_t i) { return from[i - offset + 5]; });
   });
 }
 
-TEST(TransferKernels, TriadMatchesTheReference) {
+TEST(StreamKernels, TriadMatchesTheReference) {
   const std::vector<double> b = numbers(4200, 3), c = numbers(4200, 9);
   for_every_shape([&](std::int64_t n, std::size_t offset, Stores stores) {
     std::vector<double> a(4200, kGuard);
-    transfer_kernels().triad(a.data() + offset, b.data() + 1, c.data() + 2, 3, n, stores);
+    stream_kernels().triad(a.data() + offset, b.data() + 1, c.data() + 2, 3, n, stores);
     expect_only(a, offset, n,
                 [&](std::size_t i) { return b[i - offset + 1] + 3 * c[i - offset + 2]; });
   });

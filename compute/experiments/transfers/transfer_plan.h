@@ -1,0 +1,69 @@
+#pragma once
+// What a sweep of transfers measures between CPU devices and GPUs, and why the rest cannot be
+// measured.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute/core/events/command.h"
+#include "compute/core/events/event.h"
+#include "compute/machine/machine.h"
+
+namespace lab {
+
+// One line of the chart: everything but the size is fixed.
+struct TransferSeries {
+  Device from, to;
+  MemoryKind memory = MemoryKind::Pageable;
+  TransferOp op = TransferOp::Copy;
+  int threads = 1;  // of `to`, which does the work
+  TransferMover mover = TransferMover::Threads;
+  PeerWay peer = PeerWay::None;
+};
+
+struct TransferPlan {
+  std::vector<TransferSeries> series;     // one-thread series before its all-threads twin
+  std::vector<std::int64_t> sizes_bytes;  // of one array, ascending, each once
+  std::vector<Device> overlaps;           // GPUs whose copies are overlapped with a kernel
+  std::vector<Skipped> skipped;           // what was asked for and cannot be done
+};
+
+// Fills in the defaults and lists the series of each pair of devices, with a reason for each
+// requested case that is impossible. Throws Error(Usage) for sizes that are not positive multiples
+// of 8 or when neither one thread nor all are asked for, Error(NotFound) for devices that are not
+// there.
+TransferPlan plan_transfers(const StartTransfers& request, Machine& machine);
+
+// Arrays an operation of a CPU device touches: copy two, triad three. It moves each of them once.
+int arrays_of(TransferOp op);
+
+// Bytes that one operation on arrays of `bytes` moves, as TransferOp counts them; of a chase those
+// of one read.
+std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes);
+
+// Whether the operation can be done on arrays of so many bytes.
+bool takes_size(const TransferSeries& series, std::int64_t bytes);
+
+// The GPU that does the work of a series: of two, the one that writes or reads.
+Device working_gpu(const TransferSeries& series);
+
+// "copy cpu:0 -> cpu:1, pageable, 2 threads", "copy cuda:0 -> cuda:1, kernel, peer write".
+std::string describe(const TransferSeries& series);
+// The same with ", 64.0 KiB".
+std::string describe(const TransferSeries& series, std::int64_t bytes);
+
+// A TransferSample or TransferFit with the fields of the series.
+template <typename Reported>
+Reported reported_of(const TransferSeries& series) {
+  Reported reported;
+  reported.from = series.from;
+  reported.to = series.to;
+  reported.memory = series.memory;
+  reported.op = series.op;
+  reported.mover = series.mover;
+  reported.peer = series.peer;
+  reported.threads = series.threads;
+  return reported;
+}
+
+}  // namespace lab

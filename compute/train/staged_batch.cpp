@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/machine/affinity.h"
+#include "compute/machine/cpu_topology.h"
 
 namespace lab {
 

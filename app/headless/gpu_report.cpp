@@ -3,12 +3,99 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "compute/core/events/gpu_readings.h"
 #include "compute/core/events/gpu_words.h"
 #include "compute/core/units.h"
 
 namespace lab::app {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json as_json(const PcieLink& link) {
+  return {{"generation", link.generation}, {"width", link.width}};
+}
+Json as_json(const NvLinks& n) {
+  return {{"links", n.links}, {"active", n.active}, {"version", n.version}};
+}
+Json as_json(const PowerLimits& p) {
+  return {{"default_w", p.default_w}, {"min_w", p.min_w}, {"max_w", p.max_w}};
+}
+Json as_json(const EccErrors& e) {
+  return {{"corrected", e.corrected}, {"uncorrected", e.uncorrected}};
+}
+Json as_json(const PeerAccess& a) {
+  Json json{{"possible", a.possible}};
+  if (!a.possible) json["why_not"] = a.why_not;
+  return json;
+}
+Json as_json(const GpuProcess& p);
+template <typename T>
+Json as_json(const T& value) {
+  return value;
+}
+template <typename T>
+Json as_json(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(as_json(value));
+  return list;
+}
+
+// An object whose missing values have their reasons beside them.
+class Fields {
+ public:
+  template <typename T>
+  void add(const char* key, const Maybe<T>& value) {
+    json_[key] = value ? as_json(*value) : Json(nullptr);
+    if (!value) missing_[key] = value.reason();
+  }
+  Json& json() { return json_; }
+  Json take() {
+    if (!missing_.empty()) json_["missing"] = std::move(missing_);
+    return std::move(json_);
+  }
+
+ private:
+  Json json_ = Json::object(), missing_ = Json::object();
+};
+
+Json as_json(const GpuProcess& p) {
+  Fields fields;
+  fields.json()["pid"] = p.pid;
+  fields.add("name", p.name);
+  fields.json()["type"] = process_type(p);
+  fields.add("memory_bytes", p.memory_bytes);
+  fields.add("utilisation", p.utilisation);
+  fields.add("encoder_utilisation", p.encoder_utilisation);
+  fields.add("decoder_utilisation", p.decoder_utilisation);
+  fields.add("gpu_instance", p.gpu_instance);
+  fields.add("compute_instance", p.compute_instance);
+  return fields.take();
+}
+
+void add_facts(Fields& to, const GpuFacts& facts) {
+  to.json()["pci_bus_id"] = facts.pci_bus_id;
+  to.json()["name"] = facts.name;
+  for_each_gpu_fact([&](auto member, const char* key, const auto&) { to.add(key, facts.*member); });
+  Json peers = Json::array();
+  for (const GpuPeer& peer : facts.peers) {
+    Fields one;
+    one.json()["pci_bus_id"] = peer.pci_bus_id;
+    one.add("read", peer.read);
+    one.add("write", peer.write);
+    one.add("nvlink", peer.nvlink);
+    peers.push_back(one.take());
+  }
+  to.json()["peers"] = std::move(peers);
+}
+
+void add_reading(Fields& to, const GpuTelemetry& reading) {
+  to.json()["asleep"] = reading.asleep;
+  for_each_gpu_reading(
+      [&](auto member, const char* key, const auto&) { to.add(key, reading.*member); });
+}
 
 template <typename Gpu>
 auto find_gpu(const std::vector<Gpu>& gpus, const std::string& pci_bus_id) {
@@ -30,6 +117,13 @@ std::string access_word(const Maybe<PeerAccess>& access) {
 }
 
 }  // namespace
+
+Json gpu_json(const GpuFacts& facts, const GpuTelemetry* reading) {
+  Fields fields;
+  add_facts(fields, facts);
+  if (reading != nullptr) add_reading(fields, *reading);
+  return fields.take();
+}
 
 void GpuReport::learn(const Telemetry& telemetry) {
   readings_ = telemetry.gpus;

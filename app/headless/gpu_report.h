@@ -1,5 +1,6 @@
 #pragma once
 // NVIDIA GPUs in the output of `device-lab devices`.
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "compute/core/events/event.h"
 
 namespace lab::app {
+
+// A GPU as a JSON object with its facts and, unless null, its reading. Unknown values are null;
+// "missing" holds the reason of each.
+nlohmann::ordered_json gpu_json(const GpuFacts& facts, const GpuTelemetry* reading);
 
 class GpuReport {
  public:

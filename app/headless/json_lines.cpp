@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/headless/gpu_json.h"
+#include "app/headless/gpu_report.h"
 #include "app/headless/transfer_json.h"
 #include "compute/core/events/roofline.h"
 

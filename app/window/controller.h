@@ -11,7 +11,7 @@
 #include "app/window/reference/find_machines.h"
 #include "app/window/restart.h"
 #include "compute/machine/machine.h"
-#include "compute/machine/telemetry_sampler.h"
+#include "compute/machine/telemetry.h"
 #include "compute/run/channel.h"
 #include "compute/run/worker.h"
 #include "compute/tensor/tensor_store.h"

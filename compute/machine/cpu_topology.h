@@ -1,5 +1,7 @@
 #pragma once
-// Cores, caches and memory nodes of the main processor, as hwloc sees them.
+// Cores, caches and memory nodes of the main processor, as hwloc sees them, and on which of its
+// hardware threads a thread may run.
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,5 +45,13 @@ std::vector<CpuCore> cores_within(std::vector<CpuCore> cores, double quota);
 // The cores of device `index` of `devices`: contiguous, sizes differ by one at most. More devices
 // than cores share them, one each, in turns: the first ones have different cores.
 std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, int devices);
+
+// Operating-system numbers of those the calling thread may run on, ascending; empty where the
+// kernel does not tell.
+std::vector<int> thread_affinity();
+
+// Keeps the calling thread on these. False, and nothing has changed, where none of them exists or
+// is allowed.
+bool set_thread_affinity(std::span<const int> processors);
 
 }  // namespace lab

@@ -7,11 +7,10 @@
 #include <chrono>
 #include <utility>
 
+#include "compute/core/events/gpu_readings.h"
 #include "compute/core/printable.h"
-#include "compute/gpu/nvml/nvml_facts.h"
 #include "compute/gpu/nvml/nvml_readings.h"
 #include "compute/machine/nvidia_gpus.h"
-#include "compute/machine/poll_budget.h"
 #include "compute/machine/system_files.h"
 
 namespace lab {
@@ -45,28 +44,21 @@ PollCost operator+(const PollCost& a, const PollCost& b) {
   return {a.cpu_s + b.cpu_s, a.elapsed_s + b.elapsed_s};
 }
 
-template <typename... T>
-void set_missing(const std::string& why, Maybe<T>&... fields) {
-  ((fields = Maybe<T>::missing(why)), ...);
+template <typename T>
+void set_missing(Maybe<T>& value, const std::string& why) {
+  value = Maybe<T>::missing(why);
 }
 
-// Facts of a GPU that NVML tells nothing of.
-void leave_out(GpuFacts& f, const std::string& why) {
-  f.unread = why;
-  set_missing(why, f.architecture, f.compute_capability, f.sms, f.cuda_cores, f.memory_total_bytes,
-              f.memory_bus_bits, f.sm_clock_max_mhz, f.graphics_clock_max_mhz,
-              f.memory_clock_max_mhz, f.video_clock_max_mhz, f.power_limits, f.uuid, f.serial,
-              f.vbios_version, f.slowdown_c, f.pcie_best, f.nvlinks, f.ecc, f.mig, f.driver_version,
-              f.cuda_version, f.runtime_version);
+// Facts of a GPU about which NVML reports nothing.
+void leave_out(GpuFacts& facts, const std::string& why) {
+  facts.unread = why;
+  for_each_gpu_fact(
+      [&](auto member, const char*, const auto&) { set_missing(facts.*member, why); });
 }
 
-void leave_out(GpuTelemetry& t, const std::string& why) {
-  set_missing(why, t.utilisation, t.memory_utilisation, t.encoder_utilisation,
-              t.decoder_utilisation, t.sm_clock_mhz, t.graphics_clock_mhz, t.memory_clock_mhz,
-              t.video_clock_mhz, t.pcie_received_bytes_per_s, t.pcie_sent_bytes_per_s,
-              t.persistence_mode, t.compute_mode, t.display_active, t.memory_total_bytes,
-              t.memory_used_bytes, t.memory_free_bytes, t.power_w, t.power_limit_w, t.temperature_c,
-              t.fan, t.performance_state, t.clock_limits, t.pcie, t.ecc_errors, t.processes);
+void leave_out(GpuTelemetry& reading, const std::string& why) {
+  for_each_gpu_reading(
+      [&](auto member, const char*, const auto&) { set_missing(reading.*member, why); });
 }
 
 void add_peer(GpuFacts& facts, GpuPeer peer) {
@@ -160,16 +152,12 @@ bool GpuMonitor::Impl::open_gpus() {
   return true;
 }
 
-// Finds those too that files do not show (WSL 2, some containers).
+// Also finds GPUs that files do not show (WSL 2, some containers).
 void GpuMonitor::Impl::open_by_index() {
-  const nvml::Functions& nvml = session->functions();
-  unsigned count = 0;
-  if (nvml.count(&count) != nvml::kSuccess) return;
-  for (unsigned i = 0; i < count; ++i) {
-    nvml::Handle handle = nullptr;
-    if (nvml.by_index(i, &handle) != nvml::kSuccess) continue;
+  int index = 0;
+  for (const nvml::Handle handle : nvml::open_all(*session)) {
     const std::string address =
-        nvml::read_bus_id(nvml, handle).value_or(fmt::format("NVML index {}", i));
+        nvml::read_bus_id(*session, handle).value_or(fmt::format("NVML index {}", index++));
     const auto found = std::find_if(gpus.begin(), gpus.end(),
                                     [&](const Gpu& c) { return c.pci_bus_id == address; });
     Gpu& gpu = found == gpus.end() ? add_gpu(address, "NVIDIA GPU") : *found;
@@ -178,13 +166,9 @@ void GpuMonitor::Impl::open_by_index() {
 }
 
 void GpuMonitor::Impl::open_by_address(Gpu& gpu) {
-  const nvml::Functions& nvml = session->functions();
-  const int code = nvml.by_bus_id(gpu.pci_bus_id.c_str(), &gpu.handle);
-  if (code == nvml::kSuccess) return;
-  gpu.handle = nullptr;
-  gpu.failure = code == nvml::kNotFound
-                    ? "NVML does not offer this GPU to this process (a container's limits?)"
-                    : nvml.by_bus_id.reason(code);
+  const Maybe<nvml::Handle> handle = nvml::open_at(*session, gpu.pci_bus_id);
+  gpu.handle = handle.value_or(nullptr);
+  if (!handle) gpu.failure = handle.reason();
 }
 
 void GpuMonitor::Impl::describe() {
@@ -193,7 +177,7 @@ void GpuMonitor::Impl::describe() {
     GpuFacts& known = facts[i];
     const bool read_before = known.unread.empty() && known.driver_version;
     if (gpu.handle != nullptr && !gpu.last.asleep && !read_before) {
-      known = nvml::read_facts(session->functions(), gpu.handle);
+      known = nvml::read_facts(*session, gpu.handle);
       known.pci_bus_id = gpu.pci_bus_id;
     } else if (gpu.handle == nullptr) {
       leave_out(known, gpu.failure.empty() ? kAsleep : gpu.failure);
@@ -203,8 +187,7 @@ void GpuMonitor::Impl::describe() {
     for (const Gpu& other : gpus) {
       if (&other == &gpu || gpu.handle == nullptr || other.handle == nullptr) continue;
       if (gpu.last.asleep || other.last.asleep) continue;
-      add_peer(known,
-               nvml::read_peer(session->functions(), gpu.handle, other.handle, other.pci_bus_id));
+      add_peer(known, nvml::read_peer(*session, gpu.handle, other.handle, other.pci_bus_id));
     }
   }
   ++version;
@@ -214,10 +197,10 @@ void GpuMonitor::Impl::read_awake(bool slowly) {
   for (Gpu& gpu : gpus) {
     if (gpu.handle == nullptr || gpu.last.asleep) continue;
     if (slowly) {
-      nvml::read_slow(session->functions(), gpu.handle, gpu.last);
+      nvml::read_slow(*session, gpu.handle, gpu.last);
       name_processes(gpu.last);
     } else {
-      nvml::read_fast(session->functions(), gpu.handle, gpu.last);
+      nvml::read_fast(*session, gpu.handle, gpu.last);
     }
   }
 }
@@ -226,7 +209,7 @@ void GpuMonitor::Impl::read_awake(bool slowly) {
 void GpuMonitor::Impl::read_next_throughput() {
   bool first = false;
   const auto look = [this](Gpu& gpu) {
-    nvml::read_throughput(session->functions(), gpu.handle, gpu.last);
+    nvml::read_throughput(*session, gpu.handle, gpu.last);
     gpu.throughput_read = true;
   };
   const auto awake = [](const Gpu& gpu) { return gpu.handle != nullptr && !gpu.last.asleep; };

@@ -9,12 +9,9 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/machine/control_group.h"
 #include "compute/machine/cpu_topology.h"
-#include "compute/machine/cuda_gpus.h"
-#include "compute/machine/memory_info.h"
 #include "compute/machine/nvidia_gpus.h"
-#include "compute/machine/nvidia_probe.h"
+#include "compute/machine/resource_limits.h"
 #include "compute/machine/simd_level.h"
 #include "compute/machine/system_files.h"
 

@@ -1,14 +1,25 @@
 #include "compute/machine/nvidia_gpus.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
 
+#include "compute/core/error.h"
+#include "compute/core/units.h"
+#include "compute/gpu/dynamic_library.h"
 #include "compute/machine/system_files.h"
 
 namespace lab {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string folder_of(const std::string& root, const std::string& pci_bus_id) {
   return fmt::format("{}/sys/bus/pci/devices/{}", root, pci_bus_id);
@@ -20,10 +31,123 @@ bool is_nvidia_gpu(const std::string& folder) {
          read_text(folder + "/class").value_or("").rfind("0x03", 0) == 0;
 }
 
-std::string describe_gpu(const std::string& folder, const std::string& address) {
+std::string name_without_driver(const std::string& folder, const std::string& address) {
   const std::string number = read_text(folder + "/device").value_or("unknown model");
   return fmt::format("NVIDIA GPU (PCI 10de:{} at {})",
                      number.rfind("0x", 0) == 0 ? number.substr(2) : number, address);
+}
+
+std::vector<std::string> device_nodes(const std::string& root) {
+  std::vector<std::string> nodes;
+  for (const std::string& name : list_directory(root + "/dev")) {
+    const bool numbered = name.size() > 6 && name.rfind("nvidia", 0) == 0 &&
+                          name.find_first_not_of("0123456789", 6) == std::string::npos;
+    if (numbered) nodes.push_back(fmt::format("{}/dev/{}", root, name));
+  }
+  return nodes;
+}
+
+std::string shown(const std::string& root, const std::string& path) {
+  return root == "/" ? path.substr(1) : path.substr(root.size());
+}
+
+// The first obstacle that files can tell, before libcuda is loaded.
+std::optional<std::string> obstacle_in_files(const NvidiaProbe& probe) {
+  const std::string& root = probe.root;
+  std::error_code failed;
+  const bool windows_bridge = fs::exists(root + "/dev/dxg", failed);
+  if (!windows_bridge) {
+    if (!fs::exists(root + "/proc/driver/nvidia", failed)) {
+      return "no NVIDIA driver is loaded (/proc/driver/nvidia is missing); install the driver, "
+             "then "
+             "restart the machine";
+    }
+    const auto nodes = device_nodes(root);
+    if (nodes.empty() || !fs::exists(root + "/dev/nvidiactl", failed)) {
+      return "the driver is loaded but /dev/nvidia0 or /dev/nvidiactl is missing; give the "
+             "container the GPU (--gpus all) or run nvidia-modprobe";
+    }
+    for (const std::string& node : nodes) {
+      if (::access(node.c_str(), R_OK | W_OK) == 0) continue;
+      return fmt::format("{} cannot be opened ({}); ask for permission, often group 'video'",
+                         shown(root, node), std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
+    }
+  }
+  if (probe.visible_devices && (probe.visible_devices->empty() || *probe.visible_devices == "-1")) {
+    return fmt::format("CUDA_VISIBLE_DEVICES=\"{}\" hides every GPU; unset it",
+                       *probe.visible_devices);
+  }
+  return std::nullopt;
+}
+
+// Whether the driver would run kernels; then `GPUs` become those it offers. Else the reason.
+std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
+                                              std::vector<NvidiaGpu>& gpus) {
+  const Maybe<CudaDriverAnswer> driver = probe.ask();
+  if (!driver) {
+    return fmt::format(
+        "the CUDA driver library cannot be loaded ({}); install libcuda1 of the driver's version",
+        driver.reason());
+  }
+  if (driver->init_code != 0) {
+    return fmt::format("the CUDA driver does not start: cuInit returned {}{}", driver->init_code,
+                       driver->init_error.empty() ? "" : " (" + driver->init_error + ")");
+  }
+  if (driver->names.empty()) return "the CUDA driver starts but offers no device";
+  gpus.clear();
+  for (std::size_t i = 0; i < driver->names.size(); ++i) {
+    const bool placed = i < driver->pci_bus_ids.size();
+    gpus.push_back({placed ? driver->pci_bus_ids[i] : "", driver->names[i]});
+  }
+  return std::nullopt;
+}
+
+// Of a GPU that does not sleep itself, or does.
+std::string waiting(bool asleep) {
+  return fmt::format(
+      "{}; ask for a GPU by name (--devices cuda:0), or with 'Use this GPU' on the Devices page",
+      asleep ? "it is asleep to save power, and the lab does not wake a GPU by looking"
+             : "it is awake, but another GPU is asleep to save power, and starting CUDA would wake "
+               "that one too");
+}
+
+template <typename T>
+void fill_in(Maybe<T>& field, T value) {
+  if (!field) field = std::move(value);
+}
+
+Maybe<PeerAccess> ask_access(const GpuDevice& from, const GpuDevice& to) {
+  try {
+    return from.can_access(to) ? PeerAccess{true, ""}
+                               : PeerAccess{false, "the CUDA runtime says that it cannot"};
+  } catch (const Error& error) {
+    return Maybe<PeerAccess>::missing(error.what());
+  }
+}
+
+void fill_in_peers(GpuFacts& to, const GpuDevice& gpu, const std::vector<GpuDevice*>& all) {
+  for (const GpuDevice* other : all) {
+    const std::string& address = other->facts().pci_bus_id;
+    const bool known = std::any_of(to.peers.begin(), to.peers.end(),
+                                   [&](const GpuPeer& p) { return p.pci_bus_id == address; });
+    if (known || other == &gpu) continue;
+    GpuPeer& peer = to.peers.emplace_back();
+    peer.pci_bus_id = address;
+    peer.read = peer.write = ask_access(gpu, *other);
+    peer.nvlink =
+        Maybe<PeerAccess>::missing("the CUDA runtime does not tell it, and NVML was silent");
+  }
+}
+
+void complete(GpuFacts& to, const GpuDevice& gpu, GpuBackend& backend) {
+  const GpuProperties& told = gpu.facts();
+  fill_in(to.compute_capability, fmt::format("{}.{}", told.compute_major, told.compute_minor));
+  fill_in(to.sms, told.multiprocessors);
+  fill_in(to.memory_total_bytes, told.memory_bytes);
+  if (told.clock_max_mhz > 0) fill_in(to.sm_clock_max_mhz, told.clock_max_mhz);
+  fill_in(to.cuda_version, backend.driver_version());
+  to.runtime_version = backend.runtime_version();
+  fill_in_peers(to, gpu, backend.devices());
 }
 
 }  // namespace
@@ -39,7 +163,7 @@ std::vector<NvidiaGpu> find_nvidia_gpus(const std::string& root) {
   if (!gpus.empty()) return gpus;
   for (const std::string& address : list_directory(root + "/sys/bus/pci/devices")) {
     const std::string folder = folder_of(root, address);
-    if (is_nvidia_gpu(folder)) gpus.push_back({address, describe_gpu(folder, address)});
+    if (is_nvidia_gpu(folder)) gpus.push_back({address, name_without_driver(folder, address)});
   }
   return gpus;
 }
@@ -76,6 +200,105 @@ std::string pci_address(std::string_view bus_id) {
     address.erase(0, 1);
   }
   return address;
+}
+
+Maybe<CudaDriverAnswer> ask_cuda_driver() {
+  // The lab never includes cuda.h here, so that it starts and explains itself on any machine.
+  using Text = int (*)(char*, int, int);
+  const Maybe<DynamicLibrary> library = DynamicLibrary::open({"libcuda.so.1"});
+  if (!library) return Maybe<CudaDriverAnswer>::missing(library.reason());
+  const auto init = library->function<int (*)(unsigned)>("cuInit");
+  const auto count = library->function<int (*)(int*)>("cuDeviceGetCount");
+  const auto get = library->function<int (*)(int*, int)>("cuDeviceGet");
+  const auto name = library->function<Text>("cuDeviceGetName");
+  const auto bus_id = library->function<Text>("cuDeviceGetPCIBusId");
+  const auto error_name = library->function<int (*)(int, const char**)>("cuGetErrorName");
+  if (!init || !count || !get || !name) {
+    return Maybe<CudaDriverAnswer>::missing("libcuda.so.1 lacks cuInit or cuDeviceGetName");
+  }
+  CudaDriverAnswer answer;
+  answer.init_code = init(0);
+  const char* text = nullptr;
+  if (answer.init_code != 0 && error_name && error_name(answer.init_code, &text) == 0 && text) {
+    answer.init_error = text;
+  }
+  int gpus = 0;
+  if (answer.init_code != 0 || count(&gpus) != 0) return answer;
+  for (int i = 0; i < gpus; ++i) {
+    int handle = 0;
+    char buffer[256] = {};
+    const bool named = get(&handle, i) == 0 && name(buffer, sizeof buffer, handle) == 0;
+    answer.names.emplace_back(named ? buffer : "NVIDIA GPU");
+    const bool placed = named && bus_id && bus_id(buffer, sizeof buffer, handle) == 0;
+    answer.pci_bus_ids.push_back(placed ? pci_address(buffer) : std::string());
+  }
+  return answer;
+}
+
+std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
+  const std::string& root = probe.root;
+  std::vector<NvidiaGpu> gpus = find_nvidia_gpus(root);
+  std::error_code failed;
+  if (!probe.driver_refused && gpus.empty() && device_nodes(root).empty() &&
+      !fs::exists(root + "/dev/dxg", failed) && !fs::exists(root + "/proc/driver/nvidia", failed)) {
+    const bool bus = fs::exists(root + "/sys/bus/pci/devices", failed);
+    return {{"NVIDIA GPU", bus ? "no NVIDIA device on the PCI bus"
+                               : "/sys/bus/pci is missing, so no PCI device can be seen here"}};
+  }
+  std::optional<std::string> reason;
+  bool waits = false;
+  if (!probe.driver_refused) {
+    reason = obstacle_in_files(probe);
+    waits = !reason && !probe.may_wake && a_gpu_sleeps(root);
+    if (!reason && !waits) reason = obstacle_in_driver(probe, gpus);
+  }
+  if (gpus.empty()) gpus.push_back({"", "NVIDIA GPU"});
+  std::vector<AbsentDevice> absent;
+  absent.reserve(gpus.size());
+  for (const NvidiaGpu& gpu : gpus) {
+    absent.push_back(
+        {gpu.name,
+         waits ? waiting(is_asleep(root, gpu.pci_bus_id)) : reason.value_or(probe.refusal),
+         gpu.pci_bus_id, waits});
+  }
+  return absent;
+}
+
+void complete_facts(std::vector<GpuFacts>& gpus, GpuBackend* backend) {
+  for (GpuFacts& facts : gpus) {
+    facts.runtime_version = Maybe<std::string>::missing("the lab does not compute on this GPU");
+    if (backend == nullptr) continue;
+    for (const GpuDevice* gpu : backend->devices()) {
+      if (gpu->facts().pci_bus_id == facts.pci_bus_id) complete(facts, *gpu, *backend);
+    }
+  }
+}
+
+DeviceInfo describe_gpu(const GpuProperties& facts, const GpuBackend& backend) {
+  DeviceInfo info;
+  info.device = facts.device;
+  info.name = facts.name;
+  info.pci_bus_id = facts.pci_bus_id;
+  info.memory_total_bytes = facts.memory_bytes;
+  info.memory_limit_bytes = facts.memory_bytes;
+  if (facts.l2_bytes > 0) info.caches.push_back({2, facts.l2_bytes, 1, 128});
+  info.clock_max_mhz = facts.clock_max_mhz > 0
+                           ? Maybe<double>(facts.clock_max_mhz)
+                           : Maybe<double>::missing("the CUDA runtime tells no clock of this GPU");
+  auto& details = info.details;
+  details.emplace_back("Compute capability",
+                       fmt::format("{}.{}", facts.compute_major, facts.compute_minor));
+  details.emplace_back("Multiprocessors", fmt::format("{}", facts.multiprocessors));
+  details.emplace_back("Shared memory",
+                       fmt::format("{} a block", format_bytes(facts.shared_bytes_per_block)));
+  details.emplace_back("Copy engines", fmt::format("{}", facts.copy_engines));
+  details.emplace_back("PCI address", facts.pci_bus_id);
+  details.emplace_back("CUDA of the driver", backend.driver_version());
+  details.emplace_back("CUDA of the lab", backend.runtime_version());
+  if (!facts.memory_pools) {
+    details.emplace_back("Memory pools", "none: each allocation waits for the GPU");
+  }
+  return info;
 }
 
 }  // namespace lab

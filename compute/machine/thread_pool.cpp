@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/machine/affinity.h"
+#include "compute/machine/cpu_topology.h"
 
 namespace lab {
 namespace {

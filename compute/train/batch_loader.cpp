@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "compute/kernels/ops/vector_ops.h"
-#include "compute/machine/affinity.h"
+#include "compute/machine/cpu_topology.h"
 #include "compute/tensor/random.h"
 
 namespace lab {

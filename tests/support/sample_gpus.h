@@ -53,7 +53,6 @@ inline GpuTelemetry gpu_reading(double t_s, const std::string& pci_bus_id = kGpu
   t.graphics_clock_mhz = 1740.0;
   t.memory_clock_mhz = 3201.0;
   t.video_clock_mhz = 1545.0;
-  t.memory_total_bytes = 141 * kGiB;
   t.memory_used_bytes = 39 * kGiB;
   t.memory_free_bytes = 101 * kGiB;
   t.power_w = 412.3;

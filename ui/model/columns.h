@@ -1,5 +1,6 @@
 #pragma once
 // Helpers for series that are kept column by column, so that plots take spans without copying.
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <vector>
@@ -15,7 +16,13 @@ inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 class Ema {
  public:
   explicit Ema(double keep = 0.95) : keep_(keep) {}
-  double add(double value);
+  double add(double value) {
+    if (std::isfinite(value)) {
+      sum_ = keep_ * sum_ + (1 - keep_) * value;
+      weight_ = keep_ * weight_ + (1 - keep_);
+    }
+    return weight_ > 0 ? sum_ / weight_ : kNoValue;
+  }
 
  private:
   double keep_;
@@ -24,6 +31,8 @@ class Ema {
 };
 
 // Drops the first `count` values.
-void drop_front(Column64& column, std::size_t count);
+inline void drop_front(Column64& column, std::size_t count) {
+  column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(count));
+}
 
 }  // namespace lab::ui

@@ -21,25 +21,27 @@ void trim(Column64& t_s, std::initializer_list<Column64*> others) {
 
 }  // namespace
 
+void Curves::add(double at_s, const Maybe<double>& utilisation_now,
+                 const Maybe<double>& clock_mhz_now, const Maybe<double>& temperature_c_now) {
+  if (!t_s.empty() && at_s <= t_s.back()) return;
+  t_s.push_back(at_s);
+  utilisation.push_back(utilisation_now.value_or(kNoValue));
+  clock_mhz.push_back(clock_mhz_now.value_or(kNoValue));
+  temperature_c.push_back(temperature_c_now.value_or(kNoValue));
+  trim(t_s, {&utilisation, &clock_mhz, &temperature_c});
+}
+
 void DeviceHistory::add(const DeviceTelemetry& reading) {
   last = reading;
   seen = true;
-  if (!t_s.empty() && reading.t_s <= t_s.back()) return;
-  t_s.push_back(reading.t_s);
-  utilisation.push_back(reading.utilisation.value_or(kNoValue));
-  clock_mhz.push_back(reading.clock_mhz.value_or(kNoValue));
-  temperature_c.push_back(reading.temperature_c.value_or(kNoValue));
-  trim(t_s, {&utilisation, &clock_mhz, &temperature_c});
+  if (reading.device.kind == DeviceKind::Cuda) return;
+  Curves::add(reading.t_s, reading.utilisation, reading.clock_mhz, reading.temperature_c);
 }
 
 void GpuHistory::add(const GpuTelemetry& reading) {
   last = reading;
   seen = true;
-  if (!t_s.empty() && reading.t_s <= t_s.back()) return;
-  t_s.push_back(reading.t_s);
-  utilisation.push_back(reading.utilisation.value_or(kNoValue));
-  temperature_c.push_back(reading.temperature_c.value_or(kNoValue));
-  trim(t_s, {&utilisation, &temperature_c});
+  Curves::add(reading.t_s, reading.utilisation, reading.sm_clock_mhz, reading.temperature_c);
 }
 
 void MemoryHistory::add(double at_s, std::int64_t used_bytes_now, std::int64_t peak_bytes) {

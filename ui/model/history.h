@@ -12,25 +12,31 @@ namespace lab::ui {
 inline constexpr double kHistorySeconds = 30 * 60;
 inline constexpr std::size_t kHistoryPoints = 1 << 14;
 
-// One device's readings, oldest first; unknown values are NaN.
-struct DeviceHistory {
-  DeviceTelemetry last;  // device is valid before the first reading, the values are "not read yet"
-  bool seen = false;     // at least one reading arrived
+// Readings over time, oldest first; unknown values are NaN.
+struct Curves {
   Column64 t_s;
   Column64 utilisation;  // 0..1
   Column64 clock_mhz;
   Column64 temperature_c;
 
+ protected:
+  // A reading that is not later than the last one adds nothing.
+  void add(double t_s, const Maybe<double>& utilisation, const Maybe<double>& clock_mhz,
+           const Maybe<double>& temperature_c);
+};
+
+// The readings of one device. The curves of a GPU are those of its GpuRecord.
+struct DeviceHistory : Curves {
+  DeviceTelemetry last;  // device is valid before the first reading, the values are "not read yet"
+  bool seen = false;     // at least one reading arrived
+
   void add(const DeviceTelemetry& reading);
 };
 
-// One NVIDIA GPU's readings, likewise.
-struct GpuHistory {
+// The readings of one NVIDIA GPU.
+struct GpuHistory : Curves {
   GpuTelemetry last;
   bool seen = false;
-  Column64 t_s;
-  Column64 utilisation;  // 0..1
-  Column64 temperature_c;
 
   void add(const GpuTelemetry& reading);
 };

@@ -1,6 +1,6 @@
 #pragma once
 // What the lab knows of an NVIDIA GPU without running anything on it: facts that stay, and
-// telemetry that moves. A field without a value says why.
+// telemetry that moves. A field without a value says why. gpu_readings.h lists the fields.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -88,7 +88,7 @@ struct GpuTelemetry {
   Maybe<double> utilisation, memory_utilisation;
   Maybe<double> encoder_utilisation, decoder_utilisation;  // of its video engines, 0..1
   Maybe<double> sm_clock_mhz, graphics_clock_mhz, memory_clock_mhz, video_clock_mhz;
-  Maybe<std::int64_t> memory_total_bytes, memory_used_bytes, memory_free_bytes;
+  Maybe<std::int64_t> memory_used_bytes, memory_free_bytes;
   Maybe<double> power_w, power_limit_w;
   Maybe<double> temperature_c;
   Maybe<double> fan;                             // 0..1 of its greatest speed

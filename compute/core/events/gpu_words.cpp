@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
+#include "compute/core/events/gpu_readings.h"
 #include "compute/core/units.h"
 
 namespace lab {
+namespace gpu_text {
 namespace {
-
-using Text = Maybe<std::string>;
 
 // The value as `words` puts it, or its reason.
 template <typename T, typename Words>
@@ -18,102 +17,110 @@ Text text(const Maybe<T>& value, const Words& words) {
   return value ? Text(words(*value)) : Text::missing(value.reason());
 }
 
-Text megahertz(const Maybe<double>& value) {
+Text in_megahertz(const Maybe<double>& value) {
   return text(value, [](double mhz) { return fmt::format("{:.0f} MHz", mhz); });
 }
-Text celsius(const Maybe<double>& value) {
+
+}  // namespace
+
+Text same(const Text& value, const GpuFacts&) {
+  return value;
+}
+Text number(const Maybe<int>& value, const GpuFacts&) {
+  return text(value, [](int n) { return std::to_string(n); });
+}
+Text megahertz(const Maybe<double>& value, const GpuFacts&) {
+  return in_megahertz(value);
+}
+Text celsius(const Maybe<double>& value, const GpuFacts&) {
   return text(value, [](double c) { return fmt::format("{:.0f} °C", c); });
 }
-Text share(const Maybe<double>& value) {
+Text share(const Maybe<double>& value, const GpuFacts&) {
   return text(value, [](double s) { return fmt::format("{:.0f} %", 100 * s); });
 }
-Text on_off(const Maybe<bool>& value) {
-  return text(value, [](bool on) { return on ? "on" : "off"; });
-}
-Text watts(const Maybe<double>& value) {
-  return text(value, [](double w) { return fmt::format("{:.0f} W", w); });
-}
-
-Text per_second(const Maybe<double>& value) {
+Text bytes_per_second(const Maybe<double>& value, const GpuFacts&) {
   return text(value, [](double bytes) { return format_si(bytes, "B/s"); });
 }
-Text link(const Maybe<PcieLink>& value) {
+Text on_off(const Maybe<bool>& value, const GpuFacts&) {
+  return text(value, [](bool on) { return on ? "on" : "off"; });
+}
+Text active(const Maybe<bool>& value, const GpuFacts&) {
+  return text(value, [](bool on) { return on ? "active" : "off"; });
+}
+Text pcie_link(const Maybe<PcieLink>& value, const GpuFacts&) {
   return text(value, [](const PcieLink& l) { return to_string(l); });
 }
-// "1755 MHz of 1980 MHz".
-Text clock(const Maybe<double>& now_mhz, const Maybe<double>& most_mhz) {
-  const Text now = megahertz(now_mhz);
-  return now && most_mhz ? *now + " of " + *megahertz(most_mhz) : now;
+Text nvlinks(const Maybe<NvLinks>& value, const GpuFacts&) {
+  return text(value, [](const NvLinks& n) {
+    return fmt::format("{} of {} links active{}", n.active, n.links,
+                       n.version.empty() ? "" : ", version " + n.version);
+  });
+}
+Text power_limits(const Maybe<PowerLimits>& value, const GpuFacts&) {
+  return text(value, [](const PowerLimits& p) {
+    return fmt::format("{:.0f} to {:.0f} W, default {:.0f} W", p.min_w, p.max_w, p.default_w);
+  });
+}
+Text performance_state(const Maybe<int>& value, const GpuFacts&) {
+  return text(value, [](int state) { return fmt::format("P{}", state); });
+}
+Text clock_limits(const Maybe<std::vector<std::string>>& value, const GpuFacts&) {
+  return text(value, [](const std::vector<std::string>& limits) {
+    return limits.empty() ? "nothing" : fmt::format("{}", fmt::join(limits, "; "));
+  });
+}
+Text ecc_errors(const Maybe<EccErrors>& value, const GpuFacts&) {
+  return text(value, [](const EccErrors& e) {
+    return fmt::format("{} corrected, {} not", e.corrected, e.uncorrected);
+  });
 }
 
-Text multiprocessors(const GpuFacts& f) {
-  if (!f.sms) return Text::missing(f.sms.reason());
-  return f.cuda_cores ? fmt::format("{} with {} cores", *f.sms, *f.cuda_cores)
-                      : std::to_string(*f.sms);
+Text multiprocessors(const Maybe<int>& sms, const GpuFacts& facts) {
+  return text(sms, [&](int n) {
+    return facts.cuda_cores ? fmt::format("{} with {} cores", n, *facts.cuda_cores)
+                            : std::to_string(n);
+  });
 }
 
-// Memory moves data on both edges of the clock that NVML tells.
-Text memory_bandwidth(const GpuFacts& f) {
-  if (!f.memory_bus_bits) return Text::missing(f.memory_bus_bits.reason());
-  if (!f.memory_clock_max_mhz) return Text::missing(f.memory_clock_max_mhz.reason());
-  const double bytes_per_s = *f.memory_bus_bits / 8.0 * 2 * *f.memory_clock_max_mhz * 1e6;
-  return fmt::format("{} over {} bits", format_si(bytes_per_s, "B/s"), *f.memory_bus_bits);
+Text memory_bandwidth(const Maybe<int>& bus_bits, const GpuFacts& facts) {
+  if (!bus_bits) return Text::missing(bus_bits.reason());
+  return text(facts.memory_clock_max_mhz, [&](double mhz) {
+    // Memory transfers data on both edges of the clock that NVML reports.
+    const double bytes_per_s = *bus_bits / 8.0 * 2 * mhz * 1e6;
+    return fmt::format("{} over {} bits", format_si(bytes_per_s, "B/s"), *bus_bits);
+  });
 }
 
-std::string power_limits(const PowerLimits& p) {
-  return fmt::format("{:.0f} to {:.0f} W, default {:.0f} W", p.min_w, p.max_w, p.default_w);
+Text clock_of(const Maybe<double>& now, const Maybe<double>& most) {
+  const Text text = in_megahertz(now);
+  return text && most ? *text + " of " + *in_megahertz(most) : text;
 }
 
-std::string nvlinks(const NvLinks& n) {
-  return fmt::format("{} of {} links active{}", n.active, n.links,
-                     n.version.empty() ? "" : ", version " + n.version);
-}
+}  // namespace gpu_text
 
-std::string clock_limits(const std::vector<std::string>& limits) {
-  return limits.empty() ? "nothing" : fmt::format("{}", fmt::join(limits, "; "));
-}
+namespace {
 
-std::string ecc_errors(const EccErrors& e) {
-  return fmt::format("{} corrected, {} not", e.corrected, e.uncorrected);
-}
-
-void add_group(std::vector<GpuLine>& to, const char* group, std::vector<GpuLine> lines) {
-  for (GpuLine& line : lines) {
-    line.group = group;
-    to.push_back(std::move(line));
+// Appends the lines of the values of `owner` that the lists visit.
+template <typename Owner>
+class LinesOf {
+ public:
+  LinesOf(const Owner& owner, const GpuFacts& facts, std::vector<GpuLine>& lines)
+      : owner_(owner), facts_(facts), lines_(lines) {}
+  template <typename T>
+  void operator()(Maybe<T> Owner::*member, const char*, const GpuLineFormat<T>& line) const {
+    lines_.push_back({line.label, line.text(owner_.*member, facts_), line.hint, line.group});
   }
-}
+  template <typename T>
+  void operator()(Maybe<T> Owner::*, const char*, NoGpuLine) const {}
 
-std::vector<GpuLine> lines_of_limits(const GpuFacts& f) {
-  return {
-      {"SM clock at most", megahertz(f.sm_clock_max_mhz)},
-      {"Graphics clock at most", megahertz(f.graphics_clock_max_mhz)},
-      {"Memory clock at most", megahertz(f.memory_clock_max_mhz)},
-      {"Video clock at most", megahertz(f.video_clock_max_mhz)},
-      {"Memory bandwidth at most", memory_bandwidth(f),
-       "Calculated: bus width x twice the greatest memory clock. Copies reach about 90 % of it."},
-      {"Power limit", text(f.power_limits, power_limits),
-       "Within which an administrator may set it (nvidia-smi -pl)."},
-      {"Slows down at", celsius(f.slowdown_c)},
-  };
-}
+ private:
+  const Owner& owner_;
+  const GpuFacts& facts_;
+  std::vector<GpuLine>& lines_;
+};
 
-std::vector<GpuLine> lines_of_state(const GpuTelemetry& t) {
-  return {
-      {"Performance state",
-       text(t.performance_state, [](int state) { return fmt::format("P{}", state); }),
-       "P0 is the fastest, P15 the slowest."},
-      {"Fan", share(t.fan)},
-      {"ECC errors", text(t.ecc_errors, ecc_errors), "Since the driver was loaded."},
-      {"Persistence mode", on_off(t.persistence_mode),
-       "On: the driver stays loaded while no program uses the GPU, so that the next one starts "
-       "sooner."},
-      {"Compute mode", t.compute_mode,
-       "How many programs may compute on it: by default any number; exclusive process: one; "
-       "prohibited: none."},
-      {"Display", text(t.display_active, [](bool on) { return on ? "active" : "off"; }),
-       "Active: the GPU keeps a screen in its memory, even where no monitor is plugged in."},
-  };
+std::string watts(double w) {
+  return fmt::format("{:.0f} W", w);
 }
 
 }  // namespace
@@ -123,8 +130,8 @@ std::string to_string(const PcieLink& link) {
 }
 
 Maybe<std::string> power_text(const GpuTelemetry& t) {
-  const Text now = watts(t.power_w);
-  return now && t.power_limit_w ? *now + " of " + *watts(t.power_limit_w) : now;
+  if (!t.power_w) return Maybe<std::string>::missing(t.power_w.reason());
+  return t.power_limit_w ? watts(*t.power_w) + " of " + watts(*t.power_limit_w) : watts(*t.power_w);
 }
 
 std::string process_type(const GpuProcess& process) {
@@ -134,71 +141,26 @@ std::string process_type(const GpuProcess& process) {
 }
 
 Maybe<std::string> process_instance(const GpuProcess& process) {
-  if (!process.gpu_instance) return Text::missing(process.gpu_instance.reason());
+  if (!process.gpu_instance) {
+    return Maybe<std::string>::missing(process.gpu_instance.reason());
+  }
   const std::string instance = fmt::format("GPU instance {}", *process.gpu_instance);
   return process.compute_instance
              ? fmt::format("{}, compute instance {}", instance, *process.compute_instance)
              : instance;
 }
 
-std::vector<GpuLine> describe_facts(const GpuFacts& f) {
-  std::vector<GpuLine> all;
-  add_group(
-      all, "The GPU",
-      {{"Architecture", f.architecture},
-       {"Compute capability", f.compute_capability, "Which instructions its kernels may use."},
-       {"Multiprocessors", multiprocessors(f), "SMs: each runs blocks of threads on its own."},
-       {"ECC", on_off(f.ecc), "Memory that notices and mends flipped bits."},
-       {"MIG", on_off(f.mig), "Multi-instance GPU: the GPU is divided into several small ones."}});
-  add_group(all, "Its limits", lines_of_limits(f));
-  add_group(all, "Its place",
-            {{"PCIe at best", link(f.pcie_best), "What GPU and slot can do together."},
-             {"NVLink", text(f.nvlinks, nvlinks), "Direct links to other GPUs or to a switch."},
-             {"NUMA node", text(f.numa_node, [](int node) { return std::to_string(node); }),
-              "The node of main memory that is nearest to the GPU."},
-             {"Nearest cores", f.near_cpus, "Numbers of the operating system."},
-             {"PCI address", f.pci_bus_id}});
-  add_group(all, "Numbers and versions",
-            {{"UUID", f.uuid, "Of this GPU alone; CUDA_VISIBLE_DEVICES takes it too."},
-             {"Serial number", f.serial, "Of the board."},
-             {"VBIOS", f.vbios_version, "The firmware that starts the GPU."},
-             {"Driver", f.driver_version},
-             {"CUDA of the driver", f.cuda_version, "The newest version that the driver runs."},
-             {"CUDA of the lab", f.runtime_version,
-              "The runtime that the lab's kernels were built with."}});
-  return all;
+std::vector<GpuLine> describe_facts(const GpuFacts& facts) {
+  std::vector<GpuLine> lines;
+  for_each_gpu_fact(LinesOf(facts, facts, lines));
+  lines.push_back({"PCI address", facts.pci_bus_id, "", lines.back().group});
+  return lines;
 }
 
-std::vector<GpuLine> describe_reading(const GpuTelemetry& t, const GpuFacts& f) {
-  if (t.asleep) return {};
-  std::vector<GpuLine> all{
-      {"SM clock", clock(t.sm_clock_mhz, f.sm_clock_max_mhz),
-       "Of the multiprocessors, now and at most.", true},
-      {"Temperature", celsius(t.temperature_c), "", true},
-      {"Clocks held back by", text(t.clock_limits, clock_limits),
-       "Why the clocks are not higher, as the driver tells it.", true},
-  };
-  add_group(all, "Clocks now",
-            {{"Graphics clock", clock(t.graphics_clock_mhz, f.graphics_clock_max_mhz),
-              "Of the units that draw, now and at most."},
-             {"Memory clock", clock(t.memory_clock_mhz, f.memory_clock_max_mhz)},
-             {"Video clock", clock(t.video_clock_mhz, f.video_clock_max_mhz),
-              "Of the video encoder and decoder, now and at most."}});
-  add_group(
-      all, "Load now",
-      {{"Memory controller", share(t.memory_utilisation),
-        "Share of the driver's last sample in which the GPU's memory was read or written. It says "
-        "nothing of how much moved."},
-       {"Video encoder", share(t.encoder_utilisation), "Share of the time in which it encoded."},
-       {"Video decoder", share(t.decoder_utilisation), "Share of the time in which it decoded."},
-       {"PCIe now", link(t.pcie), "An idle GPU slows its link down to save power."},
-       {"PCIe received", per_second(t.pcie_received_bytes_per_s),
-        "By the GPU, over 20 ms. The driver counts them in the lab's time, so it is asked once in "
-        "5 s at most."},
-       {"PCIe sent", per_second(t.pcie_sent_bytes_per_s),
-        "By the GPU, over 20 ms, once in 5 s at most."}});
-  add_group(all, "State now", lines_of_state(t));
-  return all;
+std::vector<GpuLine> describe_reading(const GpuTelemetry& reading, const GpuFacts& facts) {
+  std::vector<GpuLine> lines;
+  if (!reading.asleep) for_each_gpu_reading(LinesOf(reading, facts, lines));
+  return lines;
 }
 
 std::string why_unused(const MachineInfo& machine, const std::string& pci_bus_id) {

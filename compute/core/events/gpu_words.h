@@ -1,5 +1,5 @@
 #pragma once
-// What is known of an NVIDIA GPU, line by line, as the window and the command line show it.
+// NVIDIA GPUs in words, as the window and the command line show them.
 #include <string>
 #include <vector>
 
@@ -12,8 +12,7 @@ struct GpuLine {
   std::string label;
   Maybe<std::string> value;
   std::string hint = {};
-  bool important = false;  // worth its place before anything is unfolded
-  std::string group = {};  // the heading it stands under; empty: none
+  std::string group = {};  // its heading; empty: visible before anything is unfolded
 };
 
 // What NVML's utilisation means.
@@ -22,8 +21,9 @@ inline constexpr const char* kGpuUtilisationHint =
     "small kernel on one multiprocessor counts as much as a full GPU, so 100 % does not mean that "
     "nothing is left.";
 
+// The lines of gpu_readings.h and the PCI address.
 std::vector<GpuLine> describe_facts(const GpuFacts& facts);
-// Of a GPU that is asleep: none.
+// Empty for a GPU that is asleep.
 std::vector<GpuLine> describe_reading(const GpuTelemetry& reading, const GpuFacts& facts);
 
 // "gen 5 x16".

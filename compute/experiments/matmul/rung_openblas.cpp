@@ -15,7 +15,7 @@
 #include "compute/core/error.h"
 #include "compute/experiments/matmul/rung.h"
 #include "compute/kernels/gemm/gemm_parts.h"
-#include "compute/machine/affinity.h"
+#include "compute/machine/cpu_topology.h"
 
 namespace lab {
 namespace {

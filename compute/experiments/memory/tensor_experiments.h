@@ -4,7 +4,7 @@
 
 #include "compute/core/events/command.h"
 #include "compute/core/events/event.h"
-#include "compute/machine/tensor_list.h"
+#include "compute/machine/telemetry.h"
 #include "compute/run/experiment.h"
 
 namespace lab {

@@ -1,46 +1,68 @@
 #include "compute/gpu/nvml/nvml_library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "compute/gpu/nvml/nvml_words.h"
+#include <array>
 
 namespace lab::nvml {
+namespace {
 
-void* find_symbol(void* library, const char* name) {
-  return dlsym(library, name);
+struct Word {
+  int code;
+  const char* text;
+};
+
+constexpr std::array<Word, 20> kReasons = {{
+    {kUninitialized, "NVML was shut down"},
+    {kNotSupported, "this GPU or its driver does not report it"},
+    {kNoPermission, "the driver gives it to an administrator only"},
+    {kNotFound, "the driver does not find it"},
+    {kInsufficientPower, "the GPU's power cables are not connected properly"},
+    {kDriverNotLoaded, "the NVIDIA kernel driver is not loaded; load it (modprobe nvidia)"},
+    {kTimeout, "the driver did not answer in time"},
+    {kIrqIssue, "the kernel has trouble with the GPU's interrupts"},
+    {kLibraryNotFound, "a library of the NVIDIA driver is missing; install the driver again"},
+    {kCorruptedInforom, "the GPU's own store of facts is damaged"},
+    {kGpuIsLost, "the GPU no longer answers (it fell off the bus); restart the machine"},
+    {kResetRequired, "the GPU must be reset before it answers (nvidia-smi --gpu-reset)"},
+    {kOperatingSystem, "the operating system does not let NVML reach the GPU"},
+    {kVersionMismatch,
+     "the NVIDIA library and the kernel driver are of different versions; restart the machine"},
+    {kInUse, "another program holds the GPU"},
+    {kMemory, "NVML ran out of memory"},
+    {kNoData, "the driver has no reading yet"},
+    {kDeprecated, "the driver no longer reports it"},
+    {kNotReady, "the driver is not ready yet"},
+    {kGpuNotFound, "the driver finds no GPU there"},
+}};
+
+}  // namespace
+
+std::string reason_of(const char* function, int code) {
+  if (code == kFunctionNotFound) {
+    return fmt::format("the driver is too old: its NVML has no {}", function);
+  }
+  for (const Word& word : kReasons) {
+    if (word.code == code) return word.text;
+  }
+  return fmt::format("{} failed with NVML error {}", function, code);
 }
 
-std::string reason_for_code(const char* function, int code) {
-  return reason_of(function, code);
-}
-
-void Session::Close::operator()(void* library) const {
-  dlclose(library);
-}
-
-Session::Session(const std::string& library)
-    // NODELETE: the driver may keep threads of its own, which unloading would pull the rug from.
-    : library_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
+Session::Session(const std::string& library) : library_(DynamicLibrary::open({library})) {
   if (!library_) {
-    const char* why = dlerror();  // NOLINT(concurrency-mt-unsafe)
     failure_ = fmt::format(
-        "NVML cannot be loaded ({}); install the driver's management library (libnvidia-ml1), or "
+        "NVML cannot be loaded: {}; install the driver's management library (libnvidia-ml1), or "
         "give the container the capability 'utility'",
-        why != nullptr ? why : library);
+        library_.reason());
     return;
   }
-  auto functions = std::make_unique<Functions>(Functions{library_.get()});
-  const int code = functions->init();
-  if (code != kSuccess) {
-    failure_ = "NVML does not start: " + functions->init.reason(code);
-    return;
-  }
-  functions_ = std::move(functions);
+  constexpr const char* kInit = "nvmlInit_v2";
+  const int code = call(kInit);
+  if (code != kSuccess) failure_ = "NVML does not start: " + reason_of(kInit, code);
 }
 
 Session::~Session() {
-  if (functions_) functions_->shutdown();
+  if (failure_.empty()) call("nvmlShutdown");
 }
 
 }  // namespace lab::nvml

@@ -1,119 +1,136 @@
 #pragma once
 // NVML, NVIDIA's management library, opened when it is first needed: the lab must start where there
-// is none.
-#include <initializer_list>
-#include <memory>
+// is none. The part of its binary interface that the lab uses is declared here since nvml.h need
+// not be installed. Layouts and values are those of the NVML API reference; the driver keeps them.
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
-#include "compute/gpu/nvml/nvml_abi.h"
+#include "compute/core/maybe.h"
+#include "compute/gpu/dynamic_library.h"
 
 namespace lab::nvml {
 
-void* find_symbol(void* library, const char* name);
-std::string reason_for_code(const char* function, int code);
+struct DeviceTag;
+using Handle = DeviceTag*;  // nvmlDevice_t
 
-// One function of the library, or its absence, which answers kFunctionNotFound.
-template <typename... Args>
-class Function {
- public:
-  // The first of `names` that the library has; all have this signature.
-  Function(void* library, std::initializer_list<const char*> names) : name_(*names.begin()) {
-    for (const char* name : names) {
-      call_ = reinterpret_cast<int (*)(Args...)>(find_symbol(library, name));
-      if (call_ != nullptr) break;
-    }
-  }
-  explicit operator bool() const { return call_ != nullptr; }
-  int operator()(Args... args) const {
-    return call_ == nullptr ? static_cast<int>(kFunctionNotFound) : call_(args...);
-  }
-  // Why a call that answered `code` brought no value.
-  std::string reason(int code) const { return reason_for_code(name_, code); }
-
- private:
-  const char* name_;
-  int (*call_)(Args...) = nullptr;
+// nvmlReturn_t
+enum Code : int {
+  kSuccess = 0,
+  kUninitialized = 1,
+  kInvalidArgument = 2,
+  kNotSupported = 3,
+  kNoPermission = 4,
+  kNotFound = 6,
+  kInsufficientSize = 7,
+  kInsufficientPower = 8,
+  kDriverNotLoaded = 9,
+  kTimeout = 10,
+  kIrqIssue = 11,
+  kLibraryNotFound = 12,
+  kFunctionNotFound = 13,
+  kCorruptedInforom = 14,
+  kGpuIsLost = 15,
+  kResetRequired = 16,
+  kOperatingSystem = 17,
+  kVersionMismatch = 18,
+  kInUse = 19,
+  kMemory = 20,
+  kNoData = 21,
+  kArgumentVersionMismatch = 25,
+  kDeprecated = 26,
+  kNotReady = 27,
+  kGpuNotFound = 28,
+  kUnknown = 999,
 };
 
-struct Functions {
-  void* library;
+// Arguments that select a value.
+inline constexpr unsigned kClockGraphics = 0, kClockSm = 1, kClockMemory = 2,
+                          kClockVideo = 3;                             // nvmlClockType_t
+inline constexpr unsigned kPcieSent = 0, kPcieReceived = 1;            // nvmlPcieUtilCounter_t
+inline constexpr unsigned kSensorGpu = 0;                              // nvmlTemperatureSensors_t
+inline constexpr unsigned kThresholdSlowdown = 1;                      // ...Thresholds_t
+inline constexpr unsigned kErrorCorrected = 0, kErrorUncorrected = 1;  // nvmlMemoryErrorType_t
+inline constexpr unsigned kSinceDriverLoad = 0;                        // volatile counters
+inline constexpr unsigned kPeerRead = 0, kPeerWrite = 1, kPeerNvLink = 2;  // nvmlGpuP2PCapsIndex_t
+inline constexpr unsigned kMostNvLinks = 18;
+inline constexpr unsigned kPerformanceStateUnknown = 32;
+inline constexpr unsigned kNoInstance = ~0U;  // of a process, outside MIG
+inline constexpr unsigned long long kValueNotAvailable = ~0ULL;
 
-  Function<> init{library, {"nvmlInit_v2"}};
-  Function<> shutdown{library, {"nvmlShutdown"}};
-  Function<char*, unsigned> driver_version{library, {"nvmlSystemGetDriverVersion"}};
-  Function<int*> cuda_version{
-      library, {"nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion"}};
+struct PciInfo {  // nvmlPciInfo_t, of nvmlDeviceGetPciInfo_v3
+  char bus_id_legacy[16];
+  unsigned domain, bus, device;
+  unsigned device_id, subsystem_id;
+  char bus_id[32];
+};
+static_assert(sizeof(PciInfo) == 68);
 
-  Function<unsigned*> count{library, {"nvmlDeviceGetCount_v2"}};
-  Function<unsigned, Handle*> by_index{library, {"nvmlDeviceGetHandleByIndex_v2"}};
-  Function<const char*, Handle*> by_bus_id{library, {"nvmlDeviceGetHandleByPciBusId_v2"}};
-  Function<Handle, PciInfo*> pci_info{library, {"nvmlDeviceGetPciInfo_v3"}};
+struct Utilization {  // percent
+  unsigned gpu, memory;
+};
+static_assert(sizeof(Utilization) == 8);
 
-  Function<Handle, char*, unsigned> name{library, {"nvmlDeviceGetName"}};
-  Function<Handle, char*, unsigned> uuid{library, {"nvmlDeviceGetUUID"}};
-  Function<Handle, char*, unsigned> serial{library, {"nvmlDeviceGetSerial"}};
-  Function<Handle, char*, unsigned> vbios_version{library, {"nvmlDeviceGetVbiosVersion"}};
-  Function<Handle, unsigned*> architecture{library, {"nvmlDeviceGetArchitecture"}};
-  Function<Handle, int*, int*> compute_capability{library, {"nvmlDeviceGetCudaComputeCapability"}};
-  Function<Handle, Attributes*> attributes{library, {"nvmlDeviceGetAttributes_v2"}};
-  Function<Handle, unsigned*> cores{library, {"nvmlDeviceGetNumGpuCores"}};
-  Function<Handle, unsigned*> memory_bus_width{library, {"nvmlDeviceGetMemoryBusWidth"}};
-  Function<Handle, unsigned, unsigned*> max_clock{library, {"nvmlDeviceGetMaxClockInfo"}};
-  Function<Handle, unsigned*> default_power_limit{library,
-                                                  {"nvmlDeviceGetPowerManagementDefaultLimit"}};
-  Function<Handle, unsigned*, unsigned*> power_limit_range{
-      library, {"nvmlDeviceGetPowerManagementLimitConstraints"}};
-  Function<Handle, unsigned, unsigned*> temperature_threshold{
-      library, {"nvmlDeviceGetTemperatureThreshold"}};
-  Function<Handle, unsigned*> max_pcie_generation{library, {"nvmlDeviceGetMaxPcieLinkGeneration"}};
-  Function<Handle, unsigned*> max_pcie_width{library, {"nvmlDeviceGetMaxPcieLinkWidth"}};
-  Function<Handle, unsigned, unsigned*> nvlink_state{library, {"nvmlDeviceGetNvLinkState"}};
-  Function<Handle, unsigned, unsigned*> nvlink_version{library, {"nvmlDeviceGetNvLinkVersion"}};
-  Function<Handle, unsigned*, unsigned*> ecc_mode{library, {"nvmlDeviceGetEccMode"}};
-  Function<Handle, unsigned*, unsigned*> mig_mode{library, {"nvmlDeviceGetMigMode"}};
-  Function<Handle, Handle, unsigned, unsigned*> p2p_status{library, {"nvmlDeviceGetP2PStatus"}};
+struct MemoryV1 {  // `used` includes what the driver keeps for itself
+  unsigned long long total, free, used;
+};
+static_assert(sizeof(MemoryV1) == 24);
 
-  Function<Handle, Utilization*> utilization{library, {"nvmlDeviceGetUtilizationRates"}};
-  // The second number is the sample's length in microseconds.
-  Function<Handle, unsigned*, unsigned*> encoder{library, {"nvmlDeviceGetEncoderUtilization"}};
-  Function<Handle, unsigned*, unsigned*> decoder{library, {"nvmlDeviceGetDecoderUtilization"}};
-  Function<Handle, unsigned, unsigned*> clock{library, {"nvmlDeviceGetClockInfo"}};
-  Function<Handle, MemoryV2*> memory_v2{library, {"nvmlDeviceGetMemoryInfo_v2"}};
-  Function<Handle, MemoryV1*> memory_v1{library, {"nvmlDeviceGetMemoryInfo"}};
-  Function<Handle, unsigned*> power{library, {"nvmlDeviceGetPowerUsage"}};
-  Function<Handle, unsigned*> power_limit{library, {"nvmlDeviceGetEnforcedPowerLimit"}};
-  Function<Handle, unsigned, unsigned*> temperature{library, {"nvmlDeviceGetTemperature"}};
-  Function<Handle, TemperatureV1*> temperature_v{library, {"nvmlDeviceGetTemperatureV"}};
-  Function<Handle, unsigned*> fan{library, {"nvmlDeviceGetFanSpeed"}};
-  Function<Handle, unsigned*> performance_state{library, {"nvmlDeviceGetPerformanceState"}};
-  Function<Handle, unsigned long long*> clock_reasons{
-      library,
-      {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}};
-  Function<Handle, unsigned*> pcie_generation{library, {"nvmlDeviceGetCurrPcieLinkGeneration"}};
-  Function<Handle, unsigned*> pcie_width{library, {"nvmlDeviceGetCurrPcieLinkWidth"}};
-  Function<Handle, unsigned, unsigned*> pcie_throughput{library, {"nvmlDeviceGetPcieThroughput"}};
-  Function<Handle, unsigned*> persistence_mode{library, {"nvmlDeviceGetPersistenceMode"}};
-  Function<Handle, unsigned*> compute_mode{library, {"nvmlDeviceGetComputeMode"}};
-  Function<Handle, unsigned*> display_active{library, {"nvmlDeviceGetDisplayActive"}};
-  Function<Handle, unsigned, unsigned, unsigned long long*> ecc_errors{
-      library, {"nvmlDeviceGetTotalEccErrors"}};
-  // _v2 first: some drivers of the 535 series answer _v3 with a longer structure.
-  Function<Handle, unsigned*, ProcessV2*> compute_processes{
-      library,
-      {"nvmlDeviceGetComputeRunningProcesses_v2", "nvmlDeviceGetComputeRunningProcesses_v3"}};
-  Function<Handle, unsigned*, ProcessV2*> graphics_processes{
-      library,
-      {"nvmlDeviceGetGraphicsRunningProcesses_v2", "nvmlDeviceGetGraphicsRunningProcesses_v3"}};
-  // Of clients of MPS, the service through which processes compute at the same time.
-  Function<Handle, unsigned*, ProcessV2*> shared_processes{
-      library,
-      {"nvmlDeviceGetMPSComputeRunningProcesses_v2", "nvmlDeviceGetMPSComputeRunningProcesses_v3"}};
-  Function<Handle, ProcessLoad*, unsigned*, unsigned long long> process_utilization{
-      library, {"nvmlDeviceGetProcessUtilization"}};
-  Function<Handle, unsigned*, ProcessV1*> compute_processes_v1{
-      library, {"nvmlDeviceGetComputeRunningProcesses"}};
-  Function<Handle, unsigned*, ProcessV1*> graphics_processes_v1{
-      library, {"nvmlDeviceGetGraphicsRunningProcesses"}};
+struct MemoryV2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+static_assert(sizeof(MemoryV2) == 40);
+
+struct ProcessV1 {
+  unsigned pid;
+  unsigned long long used_memory;
+};
+static_assert(sizeof(ProcessV1) == 16);
+
+struct ProcessV2 {
+  unsigned pid;
+  unsigned long long used_memory;
+  unsigned gpu_instance, compute_instance;
+};
+static_assert(sizeof(ProcessV2) == 24);
+
+struct ProcessLoad {  // nvmlProcessUtilizationSample_t, percent
+  unsigned pid;
+  unsigned long long time_us;
+  unsigned kernels, memory, encoder, decoder;
+};
+static_assert(sizeof(ProcessLoad) == 32);
+
+struct Attributes {
+  unsigned multiprocessors;
+  unsigned copy_engines, decoders, encoders, jpeg, ofa;
+  unsigned gpu_slices, compute_slices;
+  unsigned long long memory_mib;
+};
+static_assert(sizeof(Attributes) == 40);
+
+struct TemperatureV1 {
+  unsigned version, sensor;
+  int celsius;
+};
+static_assert(sizeof(TemperatureV1) == 12);
+
+// What the first member of a versioned structure must hold.
+template <typename Struct>
+constexpr unsigned version_of(unsigned number) {
+  return static_cast<unsigned>(sizeof(Struct)) | number << 24U;
+}
+
+// Why a call of `function` returned no value: "this GPU or its driver does not report it".
+std::string reason_of(const char* function, int code);
+
+// A function of NVML, or an older one with the same signature.
+struct Name {
+  Name(const char* name, const char* older_name = nullptr)  // NOLINT(google-explicit-constructor)
+      : newest(name), older(older_name) {}
+  const char* newest;
+  const char* older;
 };
 
 // The library between nvmlInit and nvmlShutdown. Starting it initialises no GPU.
@@ -126,15 +143,33 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const std::string& failure() const { return failure_; }  // empty: it runs
-  // Only where failure() is empty.
-  const Functions& functions() const { return *functions_; }
+
+  // For a session without failure. The arguments must have the types of the function's parameters.
+  // Returns kFunctionNotFound where the library lacks the function.
+  template <typename... Args>
+  int call(const Name& name, Args... args) const {
+    const auto function = find<int (*)(Args...)>(name);
+    return function == nullptr ? static_cast<int>(kFunctionNotFound) : function(args...);
+  }
+  bool has(const Name& name) const { return find<void (*)()>(name) != nullptr; }
+
+  // The last argument of the function, which it fills, or why it does not.
+  template <typename Value, typename... In>
+  Maybe<Value> value(const Name& name, In... in) const {
+    Value value{};
+    const int code = call(name, in..., &value);
+    if (code != kSuccess) return Maybe<Value>::missing(reason_of(name.newest, code));
+    return value;
+  }
 
  private:
-  struct Close {
-    void operator()(void* library) const;
-  };
-  std::unique_ptr<void, Close> library_;
-  std::unique_ptr<Functions> functions_;
+  template <typename F>
+  F find(const Name& name) const {
+    const F newest = library_->function<F>(name.newest);
+    return newest != nullptr || name.older == nullptr ? newest : library_->function<F>(name.older);
+  }
+
+  Maybe<DynamicLibrary> library_;
   std::string failure_;
 };
 

@@ -1,8 +1,9 @@
-#include "compute/gpu/nvml/nvml_processes.h"
-
+// The processes that use a GPU.
 #include <algorithm>
 #include <chrono>
 #include <utility>
+
+#include "compute/gpu/nvml/nvml_readings.h"
 
 namespace lab::nvml {
 namespace {
@@ -38,18 +39,18 @@ void set_instances(GpuProcess& to, const ProcessV1&) {
       Maybe<int>::missing("the driver is too old: its list of processes has no instances");
 }
 
-template <typename Process, typename F>
-Maybe<std::vector<GpuProcess>> list_processes(const F& function, Handle gpu) {
+template <typename Process>
+Maybe<std::vector<GpuProcess>> list_processes(const Session& nvml, const Name& name, Handle gpu) {
   constexpr unsigned kRoomForMore = 8;
   using Result = Maybe<std::vector<GpuProcess>>;
   std::vector<Process> told;
   const int code = fill_list(told, kRoomForMore, [&](unsigned* count, Process* list) {
-    return function(gpu, count, list);
+    return nvml.call(name, gpu, count, list);
   });
   if (code == kInsufficientSize) {
     return Result::missing("the list of processes grows faster than it can be read");
   }
-  if (code != kSuccess) return Result::missing(function.reason(code));
+  if (code != kSuccess) return Result::missing(reason_of(name.newest, code));
   std::vector<GpuProcess> processes;
   processes.reserve(told.size());
   for (const Process& one : told) {
@@ -90,18 +91,19 @@ void set_loads(GpuProcess& to, const Maybe<double>& kernels, const Maybe<double>
 
 // The driver keeps samples of those processes alone that did something; their times are those of
 // the system's clock. Some drivers also hand out older samples than asked for.
-void read_loads(const Functions& nvml, Handle gpu, std::vector<GpuProcess>& processes) {
+void read_loads(const Session& nvml, Handle gpu, std::vector<GpuProcess>& processes) {
   constexpr unsigned kRoom = 128;
+  constexpr const char* kLoads = "nvmlDeviceGetProcessUtilization";
   if (processes.empty()) return;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto since_us = static_cast<unsigned long long>(
       std::chrono::duration_cast<std::chrono::microseconds>(now - std::chrono::seconds(1)).count());
   std::vector<ProcessLoad> samples;
   const int code = fill_list(samples, kRoom, [&](unsigned* count, ProcessLoad* list) {
-    return nvml.process_utilization(gpu, list, count, since_us);
+    return nvml.call(kLoads, gpu, list, count, since_us);
   });
   if (code != kSuccess && code != kNotFound) {
-    const auto missing = Maybe<double>::missing(nvml.process_utilization.reason(code));
+    const auto missing = Maybe<double>::missing(reason_of(kLoads, code));
     for (GpuProcess& one : processes) set_loads(one, missing, missing, missing);
     return;
   }
@@ -121,17 +123,25 @@ void read_loads(const Functions& nvml, Handle gpu, std::vector<GpuProcess>& proc
 
 }  // namespace
 
-Maybe<std::vector<GpuProcess>> read_processes(const Functions& nvml, Handle gpu) {
-  auto compute = nvml.compute_processes ? list_processes<ProcessV2>(nvml.compute_processes, gpu)
-                                        : list_processes<ProcessV1>(nvml.compute_processes_v1, gpu);
+Maybe<std::vector<GpuProcess>> read_processes(const Session& nvml, Handle gpu) {
+  // _v2 first: some drivers of the 535 series answer _v3 with a longer structure.
+  const Name compute_v2{"nvmlDeviceGetComputeRunningProcesses_v2",
+                        "nvmlDeviceGetComputeRunningProcesses_v3"};
+  const Name graphics_v2{"nvmlDeviceGetGraphicsRunningProcesses_v2",
+                         "nvmlDeviceGetGraphicsRunningProcesses_v3"};
+  // Clients of MPS, the service through which processes compute at the same time.
+  const Name shared_v2{"nvmlDeviceGetMPSComputeRunningProcesses_v2",
+                       "nvmlDeviceGetMPSComputeRunningProcesses_v3"};
+  const auto list = [&](const Name& v2, const char* v1) {
+    return nvml.has(v2) ? list_processes<ProcessV2>(nvml, v2, gpu)
+                        : list_processes<ProcessV1>(nvml, v1, gpu);
+  };
+  const auto compute = list(compute_v2, "nvmlDeviceGetComputeRunningProcesses");
   if (!compute) return compute;
-  const auto graphics = nvml.graphics_processes
-                            ? list_processes<ProcessV2>(nvml.graphics_processes, gpu)
-                            : list_processes<ProcessV1>(nvml.graphics_processes_v1, gpu);
   std::vector<GpuProcess> all;
   merge(all, compute, &GpuProcess::computes);
-  merge(all, graphics, &GpuProcess::draws);
-  merge(all, list_processes<ProcessV2>(nvml.shared_processes, gpu), &GpuProcess::shares);
+  merge(all, list(graphics_v2, "nvmlDeviceGetGraphicsRunningProcesses"), &GpuProcess::draws);
+  merge(all, list_processes<ProcessV2>(nvml, shared_v2, gpu), &GpuProcess::shares);
   read_loads(nvml, gpu, all);
   std::stable_sort(all.begin(), all.end(), [](const GpuProcess& a, const GpuProcess& b) {
     return a.memory_bytes.value_or(-1) > b.memory_bytes.value_or(-1);

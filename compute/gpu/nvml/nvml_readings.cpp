@@ -1,56 +1,172 @@
 #include "compute/gpu/nvml/nvml_readings.h"
 
-#include "compute/gpu/nvml/nvml_processes.h"
-#include "compute/gpu/nvml/nvml_values.h"
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
 #include "compute/gpu/nvml/nvml_words.h"
 
 namespace lab::nvml {
 namespace {
 
-void set_memory(GpuTelemetry& to, unsigned long long total, unsigned long long used,
-                unsigned long long free) {
-  to.memory_total_bytes = static_cast<std::int64_t>(total);
+// NVML's answer as the lab stores it, or the reason of a missing one.
+template <typename Answer, typename Convert>
+auto converted(const Maybe<Answer>& answer, const Convert& convert) {
+  using Result = Maybe<decltype(convert(*answer))>;
+  return answer ? Result(convert(*answer)) : Result::missing(answer.reason());
+}
+
+Maybe<double> real(const Maybe<unsigned>& value, double factor = 1) {
+  return converted(value, [=](unsigned number) { return number * factor; });
+}
+
+Maybe<int> whole(const Maybe<unsigned>& value) {
+  return converted(value, [](unsigned number) { return static_cast<int>(number); });
+}
+
+Maybe<bool> switched_on(const Maybe<unsigned>& value) {
+  return converted(value, [](unsigned number) { return number != 0; });
+}
+
+Maybe<PcieLink> pcie_link(const Maybe<unsigned>& generation, const Maybe<unsigned>& width) {
+  if (generation && width) {
+    return PcieLink{static_cast<int>(*generation), static_cast<int>(*width)};
+  }
+  return Maybe<PcieLink>::missing((generation ? width : generation).reason());
+}
+
+Maybe<std::string> text(const Session& nvml, const Name& name, auto... in) {
+  std::array<char, 96> buffer{};  // NVML's names have at most 96 bytes
+  const int code = nvml.call(name, in..., buffer.data(), static_cast<unsigned>(buffer.size()));
+  if (code != kSuccess) return Maybe<std::string>::missing(reason_of(name.newest, code));
+  buffer.back() = '\0';
+  return std::string(buffer.data());
+}
+
+// Of a function that fills two numbers.
+Maybe<std::pair<unsigned, unsigned>> two_values(const Session& nvml, const Name& name, Handle gpu) {
+  using Two = std::pair<unsigned, unsigned>;
+  Two two;
+  const int code = nvml.call(name, gpu, &two.first, &two.second);
+  return code == kSuccess ? Maybe<Two>(two) : Maybe<Two>::missing(reason_of(name.newest, code));
+}
+
+// The mode in force; the one after a restart follows it.
+Maybe<bool> mode(const Session& nvml, const Name& name, Handle gpu) {
+  return converted(two_values(nvml, name, gpu), [](const auto& modes) { return modes.first != 0; });
+}
+
+// The load of a video engine in percent; the length of the sample follows it.
+Maybe<double> engine(const Session& nvml, const Name& name, Handle gpu) {
+  return converted(two_values(nvml, name, gpu), [](const auto& two) { return two.first / 100.0; });
+}
+
+Maybe<double> max_clock(const Session& nvml, Handle gpu, unsigned clock) {
+  return real(nvml.value<unsigned>("nvmlDeviceGetMaxClockInfo", gpu, clock));
+}
+
+Maybe<double> clock_now(const Session& nvml, Handle gpu, unsigned clock) {
+  return real(nvml.value<unsigned>("nvmlDeviceGetClockInfo", gpu, clock));
+}
+
+void add_processors(const Session& nvml, Handle gpu, GpuFacts& facts) {
+  constexpr const char* kCapability = "nvmlDeviceGetCudaComputeCapability";
+  int major = 0, minor = 0;
+  const int code = nvml.call(kCapability, gpu, &major, &minor);
+  const bool capability = code == kSuccess;
+  facts.compute_capability = capability ? Maybe<std::string>(fmt::format("{}.{}", major, minor))
+                                        : Maybe<std::string>::missing(reason_of(kCapability, code));
+  facts.cuda_cores = whole(nvml.value<unsigned>("nvmlDeviceGetNumGpuCores", gpu));
+  // NVML reports attributes of slices of a GPU (MIG) only; for a whole GPU the number is derived.
+  const auto attributes = nvml.value<Attributes>("nvmlDeviceGetAttributes_v2", gpu);
+  const int per_sm = capability ? cores_per_sm(major, minor) : 0;
+  if (attributes && attributes->multiprocessors > 0) {
+    facts.sms = static_cast<int>(attributes->multiprocessors);
+  } else if (facts.cuda_cores && per_sm > 0) {
+    facts.sms = *facts.cuda_cores / per_sm;
+  } else if (!facts.cuda_cores) {
+    facts.sms = Maybe<int>::missing(facts.cuda_cores.reason());
+  } else {
+    facts.sms = Maybe<int>::missing("NVML tells the cores, but how many make one is not known");
+  }
+}
+
+Maybe<PowerLimits> power_limits(const Session& nvml, Handle gpu) {
+  const auto usual = nvml.value<unsigned>("nvmlDeviceGetPowerManagementDefaultLimit", gpu);
+  if (!usual) return Maybe<PowerLimits>::missing(usual.reason());
+  return converted(two_values(nvml, "nvmlDeviceGetPowerManagementLimitConstraints", gpu),
+                   [&](const auto& range) {
+                     return PowerLimits{*usual / 1e3, range.first / 1e3, range.second / 1e3};
+                   });
+}
+
+Maybe<NvLinks> nvlinks(const Session& nvml, Handle gpu) {
+  constexpr const char* kState = "nvmlDeviceGetNvLinkState";
+  NvLinks all;
+  for (unsigned link = 0; link < kMostNvLinks; ++link) {
+    unsigned active = 0, version = 0;
+    const int code = nvml.call(kState, gpu, link, &active);
+    if (code != kSuccess && link == 0) {
+      return Maybe<NvLinks>::missing(code == kInvalidArgument || code == kNotSupported
+                                         ? "the GPU has no NVLink"
+                                         : reason_of(kState, code));
+    }
+    if (code != kSuccess) break;
+    ++all.links;
+    if (active != 0) ++all.active;
+    if (all.version.empty() &&
+        nvml.call("nvmlDeviceGetNvLinkVersion", gpu, link, &version) == kSuccess) {
+      all.version = nvlink_version(version);
+    }
+  }
+  return all;
+}
+
+Maybe<PeerAccess> access(const Session& nvml, Handle gpu, Handle other, unsigned what) {
+  return converted(nvml.value<unsigned>("nvmlDeviceGetP2PStatus", gpu, other, what), peer_access);
+}
+
+void set_memory(GpuTelemetry& to, unsigned long long used, unsigned long long free) {
   to.memory_used_bytes = static_cast<std::int64_t>(used);
   to.memory_free_bytes = static_cast<std::int64_t>(free);
 }
 
-// The second version keeps apart what the driver holds for itself, the first counts it as used.
-void read_memory(const Functions& nvml, Handle gpu, GpuTelemetry& to) {
+// The second version reports separately what the driver holds for itself; the first counts it as
+// used.
+void read_memory(const Session& nvml, Handle gpu, GpuTelemetry& to) {
   MemoryV2 v2{};
   v2.version = version_of<MemoryV2>(2);
-  if (nvml.memory_v2(gpu, &v2) == kSuccess) {
-    set_memory(to, v2.total, v2.used, v2.free);
-    return;
+  if (nvml.call("nvmlDeviceGetMemoryInfo_v2", gpu, &v2) == kSuccess) {
+    return set_memory(to, v2.used, v2.free);
   }
-  const auto v1 = value_of<MemoryV1>(nvml.memory_v1, gpu);
-  if (v1) {
-    set_memory(to, v1->total, v1->used, v1->free);
-    return;
-  }
-  const auto missing = Maybe<std::int64_t>::missing(v1.reason());
-  to.memory_total_bytes = to.memory_used_bytes = to.memory_free_bytes = missing;
+  const auto v1 = nvml.value<MemoryV1>("nvmlDeviceGetMemoryInfo", gpu);
+  if (v1) return set_memory(to, v1->used, v1->free);
+  to.memory_used_bytes = to.memory_free_bytes = Maybe<std::int64_t>::missing(v1.reason());
 }
 
-Maybe<double> read_temperature(const Functions& nvml, Handle gpu) {
-  const auto old = value_of<unsigned>(nvml.temperature, gpu, kSensorGpu);
+Maybe<double> temperature(const Session& nvml, Handle gpu) {
+  const auto old = nvml.value<unsigned>("nvmlDeviceGetTemperature", gpu, kSensorGpu);
   if (old) return real(old);
   TemperatureV1 now{};
   now.version = version_of<TemperatureV1>(1);
   now.sensor = kSensorGpu;
-  if (nvml.temperature_v(gpu, &now) == kSuccess) return static_cast<double>(now.celsius);
-  return real(old);
+  const int code = nvml.call("nvmlDeviceGetTemperatureV", gpu, &now);
+  return code == kSuccess ? Maybe<double>(now.celsius) : real(old);
 }
 
-Maybe<int> read_performance_state(const Functions& nvml, Handle gpu) {
-  const auto state = value_of<unsigned>(nvml.performance_state, gpu);
-  if (!state) return Maybe<int>::missing(state.reason());
-  if (*state >= kPerformanceStateUnknown) return Maybe<int>::missing("the driver does not know");
-  return static_cast<int>(*state);
+Maybe<int> performance_state(const Session& nvml, Handle gpu) {
+  const auto state = nvml.value<unsigned>("nvmlDeviceGetPerformanceState", gpu);
+  if (state && *state >= kPerformanceStateUnknown) {
+    return Maybe<int>::missing("the driver does not know");
+  }
+  return whole(state);
 }
 
-Maybe<EccErrors> read_ecc_errors(const Functions& nvml, Handle gpu) {
+Maybe<EccErrors> ecc_errors(const Session& nvml, Handle gpu) {
   const auto count = [&](unsigned kind) {
-    return value_of<unsigned long long>(nvml.ecc_errors, gpu, kind, kSinceDriverLoad);
+    return nvml.value<unsigned long long>("nvmlDeviceGetTotalEccErrors", gpu, kind,
+                                          kSinceDriverLoad);
   };
   const auto corrected = count(kErrorCorrected), uncorrected = count(kErrorUncorrected);
   if (!corrected || !uncorrected) {
@@ -59,60 +175,115 @@ Maybe<EccErrors> read_ecc_errors(const Functions& nvml, Handle gpu) {
   return EccErrors{static_cast<std::int64_t>(*corrected), static_cast<std::int64_t>(*uncorrected)};
 }
 
-// Video engines tell their load and the length of the sample, in this order.
-template <typename F>
-Maybe<double> read_engine(const F& function, Handle gpu) {
-  unsigned percent = 0, sample_us = 0;
-  const int code = function(gpu, &percent, &sample_us);
-  if (code != kSuccess) return Maybe<double>::missing(function.reason(code));
-  return percent / 100.0;
-}
-
-Maybe<std::vector<std::string>> read_clock_limits(const Functions& nvml, Handle gpu) {
-  const auto bits = value_of<unsigned long long>(nvml.clock_reasons, gpu);
-  if (!bits) return Maybe<std::vector<std::string>>::missing(bits.reason());
-  return clock_limits(*bits);
-}
-
 }  // namespace
 
-void read_fast(const Functions& nvml, Handle gpu, GpuTelemetry& to) {
-  const auto used = value_of<Utilization>(nvml.utilization, gpu);
-  to.utilisation = used ? Maybe<double>(used->gpu / 100.0) : Maybe<double>::missing(used.reason());
-  to.memory_utilisation =
-      used ? Maybe<double>(used->memory / 100.0) : Maybe<double>::missing(used.reason());
-  to.sm_clock_mhz = real(value_of<unsigned>(nvml.clock, gpu, kClockSm));
-  to.memory_clock_mhz = real(value_of<unsigned>(nvml.clock, gpu, kClockMemory));
-  read_memory(nvml, gpu, to);
-  to.power_w = real(value_of<unsigned>(nvml.power, gpu), 1e-3);
-  to.temperature_c = read_temperature(nvml, gpu);
+std::vector<Handle> open_all(const Session& nvml) {
+  std::vector<Handle> all;
+  const unsigned count = nvml.value<unsigned>("nvmlDeviceGetCount_v2").value_or(0);
+  for (unsigned i = 0; i < count; ++i) {
+    const auto gpu = nvml.value<Handle>("nvmlDeviceGetHandleByIndex_v2", i);
+    if (gpu) all.push_back(*gpu);
+  }
+  return all;
 }
 
-void read_slow(const Functions& nvml, Handle gpu, GpuTelemetry& to) {
-  to.graphics_clock_mhz = real(value_of<unsigned>(nvml.clock, gpu, kClockGraphics));
-  to.video_clock_mhz = real(value_of<unsigned>(nvml.clock, gpu, kClockVideo));
-  to.encoder_utilisation = read_engine(nvml.encoder, gpu);
-  to.decoder_utilisation = read_engine(nvml.decoder, gpu);
-  to.power_limit_w = real(value_of<unsigned>(nvml.power_limit, gpu), 1e-3);
-  to.fan = real(value_of<unsigned>(nvml.fan, gpu), 1e-2);
-  to.performance_state = read_performance_state(nvml, gpu);
-  to.clock_limits = read_clock_limits(nvml, gpu);
-  to.pcie = pcie_link(value_of<unsigned>(nvml.pcie_generation, gpu),
-                      value_of<unsigned>(nvml.pcie_width, gpu));
-  to.persistence_mode = switched_on(value_of<unsigned>(nvml.persistence_mode, gpu));
-  to.compute_mode = named(value_of<unsigned>(nvml.compute_mode, gpu), compute_mode_name);
-  to.display_active = switched_on(value_of<unsigned>(nvml.display_active, gpu));
-  to.ecc_errors = read_ecc_errors(nvml, gpu);
+Maybe<Handle> open_at(const Session& nvml, const std::string& pci_bus_id) {
+  constexpr const char* kByAddress = "nvmlDeviceGetHandleByPciBusId_v2";
+  Handle gpu = nullptr;
+  const int code = nvml.call(kByAddress, pci_bus_id.c_str(), &gpu);
+  if (code == kSuccess) return gpu;
+  return Maybe<Handle>::missing(
+      code == kNotFound ? "NVML does not offer this GPU to this process (a container's limits?)"
+                        : reason_of(kByAddress, code));
+}
+
+Maybe<std::string> read_bus_id(const Session& nvml, Handle gpu) {
+  return converted(nvml.value<PciInfo>("nvmlDeviceGetPciInfo_v3", gpu), [](const PciInfo& pci) {
+    return fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+  });
+}
+
+GpuFacts read_facts(const Session& nvml, Handle gpu) {
+  GpuFacts facts;
+  facts.name = text(nvml, "nvmlDeviceGetName", gpu).value_or("NVIDIA GPU");
+  facts.architecture =
+      named(nvml.value<unsigned>("nvmlDeviceGetArchitecture", gpu), architecture_name);
+  add_processors(nvml, gpu, facts);
+  facts.memory_total_bytes =
+      converted(nvml.value<MemoryV1>("nvmlDeviceGetMemoryInfo", gpu),
+                [](const MemoryV1& memory) { return static_cast<std::int64_t>(memory.total); });
+  facts.memory_bus_bits = whole(nvml.value<unsigned>("nvmlDeviceGetMemoryBusWidth", gpu));
+  facts.sm_clock_max_mhz = max_clock(nvml, gpu, kClockSm);
+  facts.graphics_clock_max_mhz = max_clock(nvml, gpu, kClockGraphics);
+  facts.memory_clock_max_mhz = max_clock(nvml, gpu, kClockMemory);
+  facts.video_clock_max_mhz = max_clock(nvml, gpu, kClockVideo);
+  facts.power_limits = power_limits(nvml, gpu);
+  facts.slowdown_c =
+      real(nvml.value<unsigned>("nvmlDeviceGetTemperatureThreshold", gpu, kThresholdSlowdown));
+  facts.pcie_best = pcie_link(nvml.value<unsigned>("nvmlDeviceGetMaxPcieLinkGeneration", gpu),
+                              nvml.value<unsigned>("nvmlDeviceGetMaxPcieLinkWidth", gpu));
+  facts.nvlinks = nvlinks(nvml, gpu);
+  facts.ecc = mode(nvml, "nvmlDeviceGetEccMode", gpu);
+  facts.mig = mode(nvml, "nvmlDeviceGetMigMode", gpu);
+  facts.uuid = text(nvml, "nvmlDeviceGetUUID", gpu);
+  facts.serial = text(nvml, "nvmlDeviceGetSerial", gpu);
+  facts.vbios_version = text(nvml, "nvmlDeviceGetVbiosVersion", gpu);
+  facts.driver_version = text(nvml, "nvmlSystemGetDriverVersion");
+  facts.cuda_version = converted(
+      nvml.value<int>({"nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion"}),
+      cuda_version);
+  return facts;
+}
+
+GpuPeer read_peer(const Session& nvml, Handle gpu, Handle other, std::string other_bus_id) {
+  GpuPeer peer;
+  peer.pci_bus_id = std::move(other_bus_id);
+  peer.read = access(nvml, gpu, other, kPeerRead);
+  peer.write = access(nvml, gpu, other, kPeerWrite);
+  peer.nvlink = access(nvml, gpu, other, kPeerNvLink);
+  return peer;
+}
+
+void read_fast(const Session& nvml, Handle gpu, GpuTelemetry& to) {
+  const auto used = nvml.value<Utilization>("nvmlDeviceGetUtilizationRates", gpu);
+  to.utilisation = converted(used, [](const Utilization& u) { return u.gpu / 100.0; });
+  to.memory_utilisation = converted(used, [](const Utilization& u) { return u.memory / 100.0; });
+  to.sm_clock_mhz = clock_now(nvml, gpu, kClockSm);
+  to.memory_clock_mhz = clock_now(nvml, gpu, kClockMemory);
+  read_memory(nvml, gpu, to);
+  to.power_w = real(nvml.value<unsigned>("nvmlDeviceGetPowerUsage", gpu), 1e-3);
+  to.temperature_c = temperature(nvml, gpu);
+}
+
+void read_slow(const Session& nvml, Handle gpu, GpuTelemetry& to) {
+  to.graphics_clock_mhz = clock_now(nvml, gpu, kClockGraphics);
+  to.video_clock_mhz = clock_now(nvml, gpu, kClockVideo);
+  to.encoder_utilisation = engine(nvml, "nvmlDeviceGetEncoderUtilization", gpu);
+  to.decoder_utilisation = engine(nvml, "nvmlDeviceGetDecoderUtilization", gpu);
+  to.power_limit_w = real(nvml.value<unsigned>("nvmlDeviceGetEnforcedPowerLimit", gpu), 1e-3);
+  to.fan = real(nvml.value<unsigned>("nvmlDeviceGetFanSpeed", gpu), 1e-2);
+  to.performance_state = performance_state(nvml, gpu);
+  to.clock_limits = converted(
+      nvml.value<unsigned long long>(
+          {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
+          gpu),
+      clock_limits);
+  to.pcie = pcie_link(nvml.value<unsigned>("nvmlDeviceGetCurrPcieLinkGeneration", gpu),
+                      nvml.value<unsigned>("nvmlDeviceGetCurrPcieLinkWidth", gpu));
+  to.persistence_mode = switched_on(nvml.value<unsigned>("nvmlDeviceGetPersistenceMode", gpu));
+  to.compute_mode = named(nvml.value<unsigned>("nvmlDeviceGetComputeMode", gpu), compute_mode_name);
+  to.display_active = switched_on(nvml.value<unsigned>("nvmlDeviceGetDisplayActive", gpu));
+  to.ecc_errors = ecc_errors(nvml, gpu);
   to.processes = read_processes(nvml, gpu);
 }
 
-void read_throughput(const Functions& nvml, Handle gpu, GpuTelemetry& to) {
+void read_throughput(const Session& nvml, Handle gpu, GpuTelemetry& to) {
   constexpr double kKilobyte = 1e3;
-  const auto ask = [&](unsigned direction) {
-    return real(value_of<unsigned>(nvml.pcie_throughput, gpu, direction), kKilobyte);
+  const auto traffic = [&](unsigned direction) {
+    return real(nvml.value<unsigned>("nvmlDeviceGetPcieThroughput", gpu, direction), kKilobyte);
   };
-  to.pcie_received_bytes_per_s = ask(kPcieReceived);
-  to.pcie_sent_bytes_per_s = ask(kPcieSent);
+  to.pcie_received_bytes_per_s = traffic(kPcieReceived);
+  to.pcie_sent_bytes_per_s = traffic(kPcieSent);
 }
 
 }  // namespace lab::nvml

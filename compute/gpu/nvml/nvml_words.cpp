@@ -3,41 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <utility>
-
-#include "compute/gpu/nvml/nvml_abi.h"
 
 namespace lab::nvml {
 namespace {
-
-struct Word {
-  int code;
-  const char* text;
-};
-
-constexpr std::array<Word, 20> kReasons = {{
-    {kUninitialized, "NVML was shut down"},
-    {kNotSupported, "this GPU or its driver does not report it"},
-    {kNoPermission, "the driver gives it to an administrator only"},
-    {kNotFound, "the driver does not find it"},
-    {kInsufficientPower, "the GPU's power cables are not connected properly"},
-    {kDriverNotLoaded, "the NVIDIA kernel driver is not loaded; load it (modprobe nvidia)"},
-    {kTimeout, "the driver did not answer in time"},
-    {kIrqIssue, "the kernel has trouble with the GPU's interrupts"},
-    {kLibraryNotFound, "a library of the NVIDIA driver is missing; install the driver again"},
-    {kCorruptedInforom, "the GPU's own store of facts is damaged"},
-    {kGpuIsLost, "the GPU no longer answers (it fell off the bus); restart the machine"},
-    {kResetRequired, "the GPU must be reset before it answers (nvidia-smi --gpu-reset)"},
-    {kOperatingSystem, "the operating system does not let NVML reach the GPU"},
-    {kVersionMismatch,
-     "the NVIDIA library and the kernel driver are of different versions; restart the machine"},
-    {kInUse, "another program holds the GPU"},
-    {kMemory, "NVML ran out of memory"},
-    {kNoData, "the driver has no reading yet"},
-    {kDeprecated, "the driver no longer reports it"},
-    {kNotReady, "the driver is not ready yet"},
-    {kGpuNotFound, "the driver finds no GPU there"},
-}};
 
 struct ClockLimit {
   unsigned long long bit;
@@ -58,16 +26,6 @@ constexpr std::array<ClockLimit, 9> kClockLimits = {{
 
 }  // namespace
 
-std::string reason_of(std::string_view function, int code) {
-  if (code == kFunctionNotFound) {
-    return fmt::format("the driver is too old: its NVML has no {}", function);
-  }
-  for (const Word& word : kReasons) {
-    if (word.code == code) return word.text;
-  }
-  return fmt::format("{} failed with NVML error {}", function, code);
-}
-
 std::string architecture_name(unsigned number) {
   switch (number) {
     case 2: return "Kepler";
@@ -87,6 +45,15 @@ std::string compute_mode_name(unsigned number) {
   constexpr std::array<const char*, 4> kModes = {"default", "exclusive thread", "prohibited",
                                                  "exclusive process"};
   return number < kModes.size() ? kModes[number] : std::string();
+}
+
+Maybe<std::string> named(const Maybe<unsigned>& number, std::string (*name)(unsigned)) {
+  if (!number) return Maybe<std::string>::missing(number.reason());
+  std::string known = name(*number);
+  if (known.empty()) {
+    return Maybe<std::string>::missing(fmt::format("the lab does not know number {}", *number));
+  }
+  return known;
 }
 
 int cores_per_sm(int major, int minor) {

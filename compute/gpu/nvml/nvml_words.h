@@ -1,21 +1,20 @@
 #pragma once
 // NVML's numbers in words.
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "compute/core/events/gpu_info.h"
 
 namespace lab::nvml {
 
-// Why a call of `function` brought no value: "this GPU or its driver does not report it".
-std::string reason_of(std::string_view function, int code);
-
 // "Hopper" for nvmlDeviceArchitecture_t 9; empty for one the lab does not know.
 std::string architecture_name(unsigned number);
 
 // "exclusive process" for nvmlComputeMode_t 3; empty for one the lab does not know.
 std::string compute_mode_name(unsigned number);
+
+// `name` of a number of NVML's, or that the lab does not know the number.
+Maybe<std::string> named(const Maybe<unsigned>& number, std::string (*name)(unsigned));
 
 // CUDA cores in a streaming multiprocessor of that compute capability; 0 for one not known.
 int cores_per_sm(int major, int minor);

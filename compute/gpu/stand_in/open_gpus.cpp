@@ -1,12 +1,12 @@
+// Takes the place of the CUDA half in builds without CUDA.
 #include "compute/gpu/cuda/open_gpus.h"
-
-#include "compute/gpu/cuda/toolkit.h"
 
 namespace lab {
 
 GpuOffer open_gpus() {
   GpuOffer offer;
-  offer.reason = cuda_toolkit_version().reason();
+  offer.reason =
+      "this build left CUDA out (LAB_CUDA=OFF, or nvcc was not found when it was configured)";
   return offer;
 }
 

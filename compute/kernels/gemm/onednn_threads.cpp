@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "compute/machine/affinity.h"
+#include "compute/machine/cpu_topology.h"
 
 namespace lab {
 namespace {

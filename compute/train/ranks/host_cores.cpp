@@ -4,7 +4,7 @@
 #include <cstring>
 #include <span>
 
-#include "compute/machine/affinity.h"
+#include "compute/machine/cpu_topology.h"
 
 namespace lab {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute/core/events/gpu_readings.h"
 #include "tests/support/sample_gpus.h"
 
 namespace lab {
@@ -73,17 +74,39 @@ TEST(GpuWords, AReading) {
   EXPECT_TRUE(describe_reading(test::sleeping_gpu(0), gpu_facts()).empty());
 }
 
-TEST(GpuWords, EveryLineThatUnfoldsHasAHeadingAndGroupsStandTogether) {
-  for (const auto& lines :
-       {describe_facts(gpu_facts()), describe_reading(gpu_reading(0), gpu_facts())}) {
+TEST(GpuWords, LinesOfAGroupAreNeighbours) {
+  const auto reading = describe_reading(gpu_reading(0), gpu_facts());
+  for (const auto& lines : {describe_facts(gpu_facts()), reading}) {
     std::vector<std::string> headings;
     for (const GpuLine& line : lines) {
-      EXPECT_EQ(line.group.empty(), line.important) << line.label;
       if (headings.empty() || headings.back() != line.group) headings.push_back(line.group);
     }
     std::sort(headings.begin(), headings.end());
     EXPECT_EQ(std::unique(headings.begin(), headings.end()), headings.end());
   }
+  for (const GpuLine& line : describe_facts(gpu_facts())) {
+    EXPECT_FALSE(line.group.empty()) << line.label;
+  }
+  EXPECT_EQ(std::count_if(reading.begin(), reading.end(),
+                          [](const GpuLine& line) { return line.group.empty(); }),
+            3)
+      << "clock, temperature and what limits the clocks";
+}
+
+template <typename Lines>
+void expect_distinct_names(const Lines& lists) {
+  std::vector<std::string> keys;
+  lists([&](auto, const char* key, const auto&) { keys.emplace_back(key); });
+  EXPECT_FALSE(keys.empty());
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
+}
+
+TEST(GpuReadings, EveryKeyIsUsedOnce) {
+  expect_distinct_names([](const auto& visit) {
+    for_each_gpu_fact(visit);
+    for_each_gpu_reading(visit);
+  });
 }
 
 TEST(GpuWords, AProcessHasATypeAndAnInstance) {

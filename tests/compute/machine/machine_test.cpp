@@ -7,9 +7,9 @@
 
 #include "compute/core/error.h"
 #include "compute/core/units.h"
-#include "compute/machine/affinity.h"
+#include "compute/machine/cpu_topology.h"
 #include "compute/machine/simd_level.h"
-#include "compute/machine/tensor_list.h"
+#include "compute/machine/telemetry.h"
 #include "tests/compute/machine/fake_root.h"
 #include "tests/support/fake_gpu.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
-#include "compute/machine/affinity.h"
+#include "compute/machine/cpu_topology.h"
 
 namespace lab {
 namespace {

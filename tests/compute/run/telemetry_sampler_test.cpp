@@ -1,4 +1,4 @@
-#include "compute/machine/telemetry_sampler.h"
+#include "compute/machine/telemetry.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "compute/core/units.h"
 #include "compute/machine/machine.h"
-#include "compute/machine/tensor_list.h"
+#include "compute/machine/telemetry.h"
 #include "compute/tensor/tensor.h"
 #include "compute/tensor/tensor_store.h"
 #include "tests/support/errors.h"

@@ -15,9 +15,8 @@ struct Reading {
   const char* path;
   const char* title;
   const char* text;
-  Column64 DeviceHistory::*column;
-  Column64 GpuHistory::*of_gpu;  // nullptr: not shown of GPUs that the lab does not compute on
-  double factor;                 // from the column to the unit of the axis
+  Column64 Curves::*column;
+  double factor;  // from the column to the unit of the axis
   plot::Axis y;
 };
 
@@ -38,6 +37,10 @@ plot::Axis recent_time(const Panel& p) {
           .max = std::max(now, kLeast)};
 }
 
+bool has_number(const Column64& readings) {
+  return std::any_of(readings.begin(), readings.end(), [](double v) { return std::isfinite(v); });
+}
+
 // The lines of a chart, with the values that they show.
 struct Lines {
   static constexpr std::size_t kMost = 8;
@@ -45,41 +48,34 @@ struct Lines {
   std::vector<plot::Series> series;
 
   Lines() { values.reserve(kMost); }
-  void add(std::string label, ImU32 color, const Column64& t_s, const Column64& readings,
-           double factor) {
-    if (series.size() == kMost) return;
-    values.push_back(scaled(readings, factor));
+  void add(std::string label, ImU32 color, const Curves& curves, const Reading& reading) {
+    if (series.size() == kMost || !has_number(curves.*reading.column)) return;
+    values.push_back(scaled(curves.*reading.column, reading.factor));
     plot::Series s;
     s.label = std::move(label);
     s.color = color;
     s.line = series.size() % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
-    s.x = t_s;
+    s.x = curves.t_s;
     s.y = values.back();
     series.push_back(std::move(s));
   }
 };
-
-bool has_number(const Column64& readings) {
-  return std::any_of(readings.begin(), readings.end(), [](double v) { return std::isfinite(v); });
-}
 
 void history_card(const Panel& p, const Reading& reading) {
   Card card(p, fmt::format("devices/{}", reading.path), reading.title, {.hint = reading.text});
   if (!card) return;
   Lines lines;
   for (const Device device : p.model.devices()) {
-    const DeviceHistory& history = p.model.history(device);
-    if (!has_number(history.*reading.column)) continue;
-    lines.add(lab::to_string(device), device_color(*p.ui.theme, device), history.t_s,
-              history.*reading.column, reading.factor);
+    lines.add(lab::to_string(device), device_color(*p.ui.theme, device), p.model.history(device),
+              reading);
   }
-  const bool alone = p.model.gpus().size() == 1;
-  for_each_unused_gpu(p.model, [&](std::size_t i, const GpuRecord& gpu) {
-    if (reading.of_gpu == nullptr || !has_number(gpu.history.*reading.of_gpu)) return;
-    const Device place{DeviceKind::Cuda, static_cast<int>(i)};
-    lines.add(alone ? gpu.facts.name : gpu_name(p.model, i), device_color(*p.ui.theme, place),
-              gpu.history.t_s, gpu.history.*reading.of_gpu, reading.factor);
-  });
+  for (std::size_t i = 0; i < p.model.gpus().size(); ++i) {
+    const GpuRecord& gpu = p.model.gpus()[i];
+    const DeviceInfo* device = device_of(p.model, gpu);
+    const bool alone = device == nullptr && p.model.gpus().size() == 1;
+    lines.add(alone ? gpu.facts.name : gpu_name(p.model, i), gpu_color(p, i, device), gpu.history,
+              reading);
+  }
   plot::draw(
       p.ui, fmt::format("devices/plot/{}", reading.path), {.x = recent_time(p), .y = reading.y},
       lines.series,
@@ -89,11 +85,11 @@ void history_card(const Panel& p, const Reading& reading) {
 
 bool any_temperature(const Panel& p) {
   const std::vector<Device>& all = p.model.devices();
-  const std::vector<GpuRecord>& cards = p.model.gpus();
+  const std::vector<GpuRecord>& gpus = p.model.gpus();
   return std::any_of(all.begin(), all.end(),
                      [&](Device d) { return has_number(p.model.history(d).temperature_c); }) ||
-         std::any_of(cards.begin(), cards.end(),
-                     [](const GpuRecord& card) { return has_number(card.history.temperature_c); });
+         std::any_of(gpus.begin(), gpus.end(),
+                     [](const GpuRecord& gpu) { return has_number(gpu.history.temperature_c); });
 }
 
 }  // namespace
@@ -105,8 +101,7 @@ void device_charts(const Panel& p) {
                    "Utilisation",
                    "Share of time each device was busy, with anything. The newest ten minutes; "
                    "drag to see half an hour.",
-                   &DeviceHistory::utilisation,
-                   &GpuHistory::utilisation,
+                   &Curves::utilisation,
                    100,
                    {.label = "busy", .unit = "%", .min = 0, .max = 100}});
   pair.next();
@@ -114,16 +109,14 @@ void device_charts(const Panel& p) {
     history_card(p, {"temperature",
                      "Temperature",
                      "Of the hottest sensor of each device.",
-                     &DeviceHistory::temperature_c,
-                     &GpuHistory::temperature_c,
+                     &Curves::temperature_c,
                      1,
                      {.label = "temperature", .unit = "°C"}});
   } else {
     history_card(p, {"clock",
                      "Clock",
                      "Mean over each device's cores.",
-                     &DeviceHistory::clock_mhz,
-                     nullptr,
+                     &Curves::clock_mhz,
                      1e6,
                      {.label = "clock", .unit = "Hz", .min = 0}});
   }

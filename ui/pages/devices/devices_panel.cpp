@@ -213,9 +213,10 @@ std::vector<Draw> overview(const Panel& p) {
       cards.emplace_back([&p, &info, i] { device_card(p, info, static_cast<int>(i)); });
     }
   }
-  for_each_unused_gpu(p.model, [&](std::size_t place, const GpuRecord&) {
+  for (std::size_t place = 0; place < p.model.gpus().size(); ++place) {
+    if (device_of(p.model, p.model.gpus()[place]) != nullptr) continue;
     cards.emplace_back([&p, place] { gpu_card(p, place, nullptr); });
-  });
+  }
   std::vector<std::string> addresses;
   for (const GpuRecord& gpu : p.model.gpus()) addresses.push_back(gpu.facts.pci_bus_id);
   for (std::size_t i = 0; i < machine.absent.size(); ++i) {

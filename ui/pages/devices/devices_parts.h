@@ -1,6 +1,5 @@
 #pragma once
 // Parts of the Devices page. For use inside ui/pages only.
-#include <algorithm>
 #include <string>
 
 #include "ui/pages/panel.h"
@@ -20,18 +19,10 @@ void peers_card(const Panel& p);
 // The charts at the foot of the page.
 void device_charts(const Panel& p);
 
-// use(place among the GPUs, GPU) for those that are not among the devices.
-template <typename Use>
-void for_each_unused_gpu(const Model& model, const Use& use) {
-  const std::vector<DeviceInfo>& devices = model.machine().devices;
-  for (std::size_t i = 0; i < model.gpus().size(); ++i) {
-    const GpuRecord& gpu = model.gpus()[i];
-    const bool used = std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& d) {
-      return d.pci_bus_id == gpu.facts.pci_bus_id;
-    });
-    if (!used) use(i, gpu);
-  }
-}
+// The device as which the lab computes on the GPU; null where it does not.
+const DeviceInfo* device_of(const Model& model, const GpuRecord& gpu);
+// The colour of the GPU at that place and of `device`, which may be null.
+ImU32 gpu_color(const Panel& p, std::size_t place, const DeviceInfo* device);
 
 // The last two minutes of a device's utilisation.
 void utilisation_sparkline(const Panel& p, const std::string& path, const Column64& t_s,

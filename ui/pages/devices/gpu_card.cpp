@@ -1,4 +1,5 @@
-// An NVIDIA GPU on the Devices page: what it does now, what it is, who uses it.
+// NVIDIA GPUs on the Devices page: what each does now, what it is, who uses it, and which GPU
+// reaches which other's memory directly.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,13 +42,16 @@ std::string pinned_text(const DeviceTelemetry& reading) {
                      format_bytes(reading.lab_pinned_bytes));
 }
 
-void memory_bar(const Panel& p, const std::string& path, const GpuTelemetry& last,
+void memory_bar(const Panel& p, const std::string& path, const GpuRecord& gpu,
                 const DeviceInfo* device, ImU32 color) {
-  if (!last.memory_used_bytes || !last.memory_total_bytes) {
-    fact(p.ui, "Memory in use", Maybe<std::string>::missing(last.memory_used_bytes.reason()));
+  const GpuTelemetry& last = gpu.history.last;
+  if (!last.memory_used_bytes || !gpu.facts.memory_total_bytes) {
+    const auto& missing =
+        last.memory_used_bytes ? gpu.facts.memory_total_bytes : last.memory_used_bytes;
+    fact(p.ui, "Memory in use", Maybe<std::string>::missing(missing.reason()));
     return;
   }
-  const std::int64_t used = *last.memory_used_bytes, total = *last.memory_total_bytes;
+  const std::int64_t used = *last.memory_used_bytes, total = *gpu.facts.memory_total_bytes;
   fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
        "Of the GPU, by every program; without what the driver keeps for itself.");
   const std::string text =
@@ -70,7 +74,7 @@ void power_bar(const Panel& p, const std::string& path, const GpuTelemetry& last
 
 void important_lines(const Panel& p, const std::vector<GpuLine>& all) {
   for (const GpuLine& line : all) {
-    if (line.important) fact(p.ui, line.label, line.value, line.hint);
+    if (line.group.empty()) fact(p.ui, line.label, line.value, line.hint);
   }
 }
 
@@ -83,7 +87,7 @@ void heading(const Panel& p, const std::string& words) {
 void grouped_lines(const Panel& p, const std::vector<GpuLine>& all) {
   std::string group;
   for (const GpuLine& line : all) {
-    if (line.important) continue;
+    if (line.group.empty()) continue;
     if (line.group != group) heading(p, line.group);
     group = line.group;
     fact(p.ui, line.label, line.value, line.hint);
@@ -208,7 +212,7 @@ void unused_note(const Panel& p, const std::string& path, const GpuRecord& gpu) 
 void meters(const Panel& p, const std::string& path, const GpuRecord& gpu, const DeviceInfo* device,
             ImU32 color) {
   const GpuTelemetry& last = gpu.history.last;
-  memory_bar(p, path + "/memory", last, device, color);
+  memory_bar(p, path + "/memory", gpu, device, color);
   power_bar(p, path + "/power", last, color);
   important_lines(p, describe_reading(last, gpu.facts));
 }
@@ -219,7 +223,56 @@ std::string title_of(const Panel& p, std::size_t place, const DeviceInfo* device
   return alone ? name : fmt::format("{}   {}", gpu_name(p.model, place), name);
 }
 
+std::string word(const Maybe<PeerAccess>& access, const char* what) {
+  if (!access) return fmt::format("{}: N/A, {}", what, access.reason());
+  return access->possible ? fmt::format("{}: yes", what)
+                          : fmt::format("{}: no, {}", what, access->why_not);
+}
+
+bool possible(const Maybe<PeerAccess>& access) {
+  return access && access->possible;
+}
+
+// "NVLink", "PCIe", "read only", "no".
+std::string summary(const GpuPeer& peer) {
+  if (!peer.read && !peer.write) return "N/A";
+  if (possible(peer.read) && possible(peer.write)) {
+    return possible(peer.nvlink) ? "NVLink" : "PCIe";
+  }
+  return possible(peer.read) ? "read only" : possible(peer.write) ? "write only" : "no";
+}
+
+void peer_cell(const Panel& p, const GpuFacts& from, const GpuFacts& to) {
+  if (from.pci_bus_id == to.pci_bus_id) {
+    cell(p.ui, "itself");
+    return;
+  }
+  const auto peer = std::find_if(from.peers.begin(), from.peers.end(), [&](const GpuPeer& one) {
+    return one.pci_bus_id == to.pci_bus_id;
+  });
+  if (peer == from.peers.end()) {
+    cell(p.ui, "N/A", "One of the two GPUs could not be asked, or was asleep.");
+    return;
+  }
+  cell(p.ui, summary(*peer),
+       word(peer->read, "read") + "\n" + word(peer->write, "write") + "\n" +
+           word(peer->nvlink, "NVLink"));
+}
+
 }  // namespace
+
+const DeviceInfo* device_of(const Model& model, const GpuRecord& gpu) {
+  const std::vector<DeviceInfo>& all = model.machine().devices;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& d) {
+    return d.pci_bus_id == gpu.facts.pci_bus_id;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+ImU32 gpu_color(const Panel& p, std::size_t place, const DeviceInfo* device) {
+  const Device as{DeviceKind::Cuda, static_cast<int>(place)};
+  return device_color(*p.ui.theme, device == nullptr ? as : device->device);
+}
 
 void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
   const GpuRecord& gpu = p.model.gpus()[place];
@@ -227,8 +280,7 @@ void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
   const std::string path = "devices/gpu/" + gpu.facts.pci_bus_id;
   const Card box(p, path, title_of(p, place, device));
   if (!box) return;
-  const Device as{DeviceKind::Cuda, static_cast<int>(place)};
-  const ImU32 color = device_color(*p.ui.theme, device == nullptr ? as : device->device);
+  const ImU32 color = gpu_color(p, place, device);
   const bool unread = !gpu.facts.unread.empty();
   if (device != nullptr) lost_box(p, path + "/lost", p.model.history(device->device).last.lost);
   if (!unread || last.asleep) figure(p, last);
@@ -251,6 +303,35 @@ void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
     }
   }
   if (!last.asleep) processes(p, gpu);
+}
+
+std::string gpu_name(const Model& model, std::size_t place) {
+  const DeviceInfo* device = device_of(model, model.gpus()[place]);
+  return device != nullptr ? lab::to_string(device->device) : fmt::format("GPU {}", place);
+}
+
+void peers_card(const Panel& p) {
+  const std::vector<GpuRecord>& all = p.model.gpus();
+  if (all.empty()) return;
+  const Card box(p, "devices/peers", "Peer access",
+                 {.hint = "Whether the GPU of a row reaches the memory of the GPU of a column "
+                          "directly, without a copy through main memory."});
+  if (!box) return;
+  if (all.size() == 1) {
+    muted(p.ui, "With one GPU there is no other whose memory it could reach.");
+    return;
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < all.size(); ++i) names.push_back(gpu_name(p.model, i));
+  std::vector<Column> columns{{.label = "from"}};
+  for (const std::string& name : names) columns.push_back({.label = name});
+  if (!begin_table(p.ui, "devices/peers/table", columns)) return;
+  for (std::size_t row = 0; row < all.size(); ++row) {
+    table_row(p.ui);
+    cell(p.ui, names[row], all[row].facts.name + " at " + all[row].facts.pci_bus_id);
+    for (const GpuRecord& other : all) peer_cell(p, all[row].facts, other.facts);
+  }
+  end_table(p.ui);
 }
 
 }  // namespace lab::ui

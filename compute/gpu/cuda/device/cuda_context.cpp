@@ -4,8 +4,6 @@
 
 #include <exception>
 
-#include "compute/gpu/gpu_code.h"
-
 namespace lab::cuda {
 
 std::string describe(cudaError_t status) {

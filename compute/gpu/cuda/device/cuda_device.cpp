@@ -5,12 +5,9 @@
 #include <array>
 #include <cmath>
 
-#include "compute/gpu/cuda/ops/add.h"
-#include "compute/gpu/cuda/ops/fill.h"
-#include "compute/gpu/cuda/ops/norm.h"
+#include "compute/gpu/cuda/ops/ops.h"
 
 namespace lab::cuda {
-
 namespace {
 
 // All devices of this back end are made by it.
@@ -130,7 +127,7 @@ double CudaDevice::norm(const GpuNorm& norm, GpuStream& stream) {
     pool.release(reinterpret_cast<std::byte*>(sums), raw(stream));
   };
   const std::unique_ptr<double, decltype(release)> sums(
-      reinterpret_cast<double*>(pool.allocate(kNormScratchBytes, raw(stream))), release);
+      reinterpret_cast<double*>(pool.allocate(norm_scratch_bytes(), raw(stream))), release);
   gpu_.check(launch_sum_of_squares(norm, sums.get(), raw(stream)), "norm");
   double sum = 0;
   copy(GpuCopy::DeviceToHost, &sum, sums.get(), sizeof sum, stream);

@@ -6,7 +6,6 @@
 
 #include "compute/gpu/cuda/device/cuda_context.h"
 #include "compute/gpu/cuda/device/handles.h"
-#include "compute/gpu/cuda/device/memory_pool.h"
 #include "compute/gpu/cuda/matmul/cuda_matmul.h"
 #include "compute/gpu/cuda/transfer/cuda_transfers.h"
 #include "compute/gpu/gpu_backend.h"

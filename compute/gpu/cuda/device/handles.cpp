@@ -1,6 +1,17 @@
 #include "compute/gpu/cuda/device/handles.h"
 
+#include <exception>
+
+#include "compute/core/units.h"
+
 namespace lab::cuda {
+namespace {
+
+// So much unused memory survives a synchronisation: the next step of a job finds it again, other
+// programs miss no more than this.
+constexpr std::uint64_t kKeptBytes = 2 * static_cast<std::uint64_t>(kGiB);
+
+}  // namespace
 
 CudaStream::CudaStream(const CudaContext& gpu) : gpu_(gpu) {
   gpu_.use();
@@ -74,6 +85,103 @@ CudaPinned::~CudaPinned() {
   const cudaError_t status = cudaFreeHost(data_);
   gpu_.note(status, "cudaFreeHost");
   if (status == cudaSuccess) gpu_.count_pinned(-bytes_);
+}
+
+MemoryPool::MemoryPool(const CudaContext& gpu, bool has_pools) : gpu_(gpu) {
+  if (!has_pools) return;
+  gpu_.use();
+  cudaMemPoolProps wanted{};
+  wanted.allocType = cudaMemAllocationTypePinned;
+  wanted.location.type = cudaMemLocationTypeDevice;
+  wanted.location.id = gpu_.ordinal();
+  gpu_.check(cudaMemPoolCreate(&pool_, &wanted), "cudaMemPoolCreate");
+  std::uint64_t kept = kKeptBytes;
+  gpu_.check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
+             "cudaMemPoolSetAttribute");
+}
+
+MemoryPool::~MemoryPool() {
+  if (pool_ != nullptr) gpu_.note(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy");
+}
+
+cudaError_t MemoryPool::try_allocate(void** memory, std::int64_t bytes, cudaStream_t stream) const {
+  const auto size = static_cast<std::size_t>(bytes);
+  return pool_ != nullptr ? cudaMallocFromPoolAsync(memory, size, pool_, stream)
+                          : cudaMalloc(memory, size);
+}
+
+std::byte* MemoryPool::allocate(std::int64_t bytes, cudaStream_t stream) {
+  gpu_.use();
+  void* memory = nullptr;
+  cudaError_t status = try_allocate(&memory, bytes, stream);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    // What was released on the stream comes back once the stream has passed it.
+    gpu_.check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    trim();
+    status = try_allocate(&memory, bytes, stream);
+  }
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw gpu_out_of_memory(gpu_.device(), bytes, read());
+  }
+  gpu_.check(status, pool_ != nullptr ? "cudaMallocFromPoolAsync" : "cudaMalloc");
+  return static_cast<std::byte*>(memory);
+}
+
+void MemoryPool::release(std::byte* memory, cudaStream_t stream) noexcept {
+  if (pool_ != nullptr) {
+    gpu_.note(cudaFreeAsync(memory, stream), "cudaFreeAsync");
+  } else {
+    gpu_.note(cudaFree(memory), "cudaFree");  // waits for the GPU, so for the stream too
+  }
+}
+
+void MemoryPool::trim() {
+  if (pool_ == nullptr) return;
+  gpu_.use();
+  gpu_.check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
+}
+
+std::int64_t MemoryPool::attribute(cudaMemPoolAttr name) const {
+  std::uint64_t value = 0;
+  gpu_.check(cudaMemPoolGetAttribute(pool_, name, &value), "cudaMemPoolGetAttribute");
+  return static_cast<std::int64_t>(value);
+}
+
+GpuMemory MemoryPool::read() const {
+  gpu_.use();
+  std::size_t free = 0, total = 0;
+  gpu_.check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  GpuMemory memory;
+  memory.free_bytes = static_cast<std::int64_t>(free);
+  memory.total_bytes = static_cast<std::int64_t>(total);
+  if (pool_ != nullptr) {
+    memory.pool_reserved_bytes = attribute(cudaMemPoolAttrReservedMemCurrent);
+    memory.pool_used_bytes = attribute(cudaMemPoolAttrUsedMemCurrent);
+  }
+  return memory;
+}
+
+std::int64_t MemoryPool::reserved_bytes() const noexcept {
+  if (pool_ == nullptr) return 0;
+  try {
+    gpu_.use();
+    reserved_bytes_ = attribute(cudaMemPoolAttrReservedMemCurrent);
+  } catch (const std::exception&) {
+    // Of a lost GPU the last number stays.
+  }
+  return reserved_bytes_;
+}
+
+void MemoryPool::set_access(int ordinal, bool on) {
+  if (pool_ == nullptr) return;
+  gpu_.use();
+  cudaMemAccessDesc access{};
+  access.location.type = cudaMemLocationTypeDevice;
+  access.location.id = ordinal;
+  access.flags = on ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+  gpu_.check(cudaMemPoolSetAccess(pool_, &access, 1), "cudaMemPoolSetAccess");
 }
 
 }  // namespace lab::cuda

@@ -1,7 +1,6 @@
-#include "compute/gpu/cuda/ops/fill.h"
-
+// Compiled without fused multiply-adds, which round once where the CPU rounds twice.
 #include "compute/gpu/cuda/ops/fill.cuh"
-#include "compute/gpu/cuda/ops/grid.h"
+#include "compute/gpu/cuda/ops/ops.h"
 
 namespace lab::cuda {
 namespace {

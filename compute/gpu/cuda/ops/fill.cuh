@@ -1,7 +1,10 @@
 #pragma once
 // The bodies of fill.cu. Blocks have kFillThreads threads in x.
+#include <array>
+#include <cmath>
+
+#include "compute/core/random_bits.h"
 #include "compute/gpu/cuda/ops/elements.cuh"
-#include "compute/gpu/cuda/ops/philox.cuh"
 
 namespace lab::cuda {
 
@@ -57,6 +60,33 @@ struct RandomArgs {
   std::int64_t count = 0;
   bool whole_stores = false;  // a Philox block's four values can be stored at once
 };
+
+// The random numbers of compute/tensor/random.h, four at a time, with the CPU's bits.
+using PhiloxBlock = std::array<std::uint32_t, 4>;
+
+// Block `index` of stream 0.
+LAB_DEVICE PhiloxBlock philox(std::uint64_t seed, std::uint64_t index) {
+  return random::philox4x32({random::low_word(index), random::high_word(index), 0, 0},
+                            {random::low_word(seed), random::high_word(seed)});
+}
+
+struct FourValues {
+  float v[4];
+};
+
+LAB_DEVICE FourValues four_uniform(const PhiloxBlock& b) {
+  return {{random::uniform_of(b[0]), random::uniform_of(b[1]), random::uniform_of(b[2]),
+           random::uniform_of(b[3])}};
+}
+
+// Two Box-Muller pairs.
+LAB_DEVICE FourValues four_normal(const PhiloxBlock& b) {
+  const float r0 = sqrtf(random::squared_radius(b[0]));
+  const float r1 = sqrtf(random::squared_radius(b[2]));
+  const random::Turn t0 = random::turn_of(b[1]);
+  const random::Turn t1 = random::turn_of(b[3]);
+  return {{r0 * t0.cosine, r0 * t0.sine, r1 * t1.cosine, r1 * t1.sine}};
+}
 
 template <typename T>
 LAB_DEVICE void store_four(simt::GlobalPtr<T> to, const FourValues& four) {

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "compute/core/events/gpu_readings.h"
 #include "compute/core/events/gpu_words.h"
 #include "compute/core/units.h"
-#include "compute/gpu/nvml/nvml_facts.h"
 #include "compute/gpu/nvml/nvml_readings.h"
 #include "tests/support/fake_nvml/fake_library.h"
 
@@ -11,13 +13,13 @@ namespace {
 
 using test::FakeNvml;
 
-Handle first_gpu(const Functions& nvml) {
-  Handle gpu = nullptr;
-  EXPECT_EQ(nvml.by_index(0, &gpu), kSuccess);
-  return gpu;
+Handle first_gpu(const Session& nvml) {
+  const std::vector<Handle> all = open_all(nvml);
+  EXPECT_FALSE(all.empty());
+  return all.empty() ? nullptr : all[0];
 }
 
-GpuTelemetry everything(const Functions& nvml, Handle gpu) {
+GpuTelemetry everything(const Session& nvml, Handle gpu) {
   GpuTelemetry reading;
   read_fast(nvml, gpu, reading);
   read_slow(nvml, gpu, reading);
@@ -51,8 +53,7 @@ TEST(NvmlSession, SaysWhyTheLibraryCannotBeUsed) {
 
 TEST(NvmlFacts, OfAHealthyH200) {
   const FakeNvml fake("h200");
-  const Session session(fake.path());
-  const Functions& nvml = session.functions();
+  const Session nvml(fake.path());
   const Handle gpu = first_gpu(nvml);
   EXPECT_EQ(read_bus_id(nvml, gpu).value_or(""), "0000:01:00.0");
   const GpuFacts f = read_facts(nvml, gpu);
@@ -90,7 +91,7 @@ TEST(NvmlFacts, OfAHealthyH200) {
 TEST(NvmlReadings, OfAHealthyH200) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const GpuTelemetry t = everything(session.functions(), first_gpu(session.functions()));
+  const GpuTelemetry t = everything(session, first_gpu(session));
   EXPECT_DOUBLE_EQ(t.utilisation.value_or(0), 0.87);
   EXPECT_DOUBLE_EQ(t.memory_utilisation.value_or(0), 0.41);
   EXPECT_DOUBLE_EQ(t.sm_clock_mhz.value_or(0), 1755);
@@ -121,10 +122,29 @@ TEST(NvmlReadings, OfAHealthyH200) {
   EXPECT_EQ(t.ecc_errors->uncorrected, 0);
 }
 
+TEST(NvmlReadings, AskForEveryFactAndReadingOfTheLists) {
+  const FakeNvml fake("h200");
+  const Session session(fake.path());
+  const Handle gpu = first_gpu(session);
+  const std::string not_asked = Maybe<int>().reason();
+  const std::vector<std::string> from_elsewhere = {"numa_node", "near_cpus", "runtime_version"};
+  const GpuFacts facts = read_facts(session, gpu);
+  for_each_gpu_fact([&](auto member, const std::string& key, const auto&) {
+    const auto& value = facts.*member;
+    const bool asked = value || value.reason() != not_asked;
+    EXPECT_NE(asked, std::count(from_elsewhere.begin(), from_elsewhere.end(), key) == 1) << key;
+  });
+  const GpuTelemetry reading = everything(session, gpu);
+  for_each_gpu_reading([&](auto member, const std::string& key, const auto&) {
+    const auto& value = reading.*member;
+    EXPECT_TRUE(value || value.reason() != not_asked) << key;
+  });
+}
+
 TEST(NvmlReadings, ProcessesByMemoryAndOneWithoutAFigure) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const GpuTelemetry t = everything(session.functions(), first_gpu(session.functions()));
+  const GpuTelemetry t = everything(session, first_gpu(session));
   ASSERT_TRUE(t.processes);
   ASSERT_EQ(t.processes->size(), 3U);
   EXPECT_EQ((*t.processes)[0].pid, 4242);
@@ -138,7 +158,7 @@ TEST(NvmlReadings, EachProcessHasItsType) {
   for (const auto& [kind, first] : {std::pair{"h200", "C"}, std::pair{"laptop", "C+G"}}) {
     const FakeNvml fake(kind);
     const Session session(fake.path());
-    const GpuTelemetry t = everything(session.functions(), first_gpu(session.functions()));
+    const GpuTelemetry t = everything(session, first_gpu(session));
     ASSERT_TRUE(t.processes);
     ASSERT_EQ(t.processes->size(), 3U) << "each once";
     EXPECT_EQ(process_type((*t.processes)[0]), first);
@@ -152,7 +172,7 @@ TEST(NvmlReadings, AClientOfMpsIsToldApart) {
   const FakeNvml fake("h200");
   fake.share(true);
   const Session session(fake.path());
-  const GpuTelemetry t = everything(session.functions(), first_gpu(session.functions()));
+  const GpuTelemetry t = everything(session, first_gpu(session));
   ASSERT_TRUE(t.processes);
   ASSERT_EQ(t.processes->size(), 4U);
   EXPECT_EQ((*t.processes)[1].pid, 500);
@@ -163,8 +183,8 @@ TEST(NvmlReadings, AClientOfMpsIsToldApart) {
 TEST(NvmlReadings, EachProcessHasItsLoad) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const Handle gpu = first_gpu(session.functions());
-  GpuTelemetry t = everything(session.functions(), gpu);
+  const Handle gpu = first_gpu(session);
+  GpuTelemetry t = everything(session, gpu);
   ASSERT_TRUE(t.processes);
   const GpuProcess &works = t.processes->at(0), &draws = t.processes->at(1),
                    &rests = t.processes->at(2);
@@ -175,7 +195,7 @@ TEST(NvmlReadings, EachProcessHasItsLoad) {
   EXPECT_EQ(draws.decoder_utilisation.value_or(-1), 0.02);
   EXPECT_EQ(rests.utilisation.value_or(-1), 0) << "its sample is older than a second";
   fake.rest(true);
-  t = everything(session.functions(), gpu);
+  t = everything(session, gpu);
   ASSERT_TRUE(t.processes);
   for (const GpuProcess& one : *t.processes) EXPECT_EQ(one.utilisation.value_or(-1), 0);
 }
@@ -184,9 +204,9 @@ TEST(NvmlReadings, ProcessesOfADividedGpuHaveTheirInstances) {
   const FakeNvml fake("h200");
   fake.divide(true);
   const Session session(fake.path());
-  const Handle gpu = first_gpu(session.functions());
-  EXPECT_TRUE(read_facts(session.functions(), gpu).mig.value_or(false));
-  const GpuTelemetry t = everything(session.functions(), gpu);
+  const Handle gpu = first_gpu(session);
+  EXPECT_TRUE(read_facts(session, gpu).mig.value_or(false));
+  const GpuTelemetry t = everything(session, gpu);
   ASSERT_TRUE(t.processes);
   EXPECT_EQ((*t.processes)[0].gpu_instance.value_or(-1), 1);
   EXPECT_EQ((*t.processes)[0].compute_instance.value_or(-1), 0);
@@ -201,14 +221,14 @@ TEST(NvmlReadings, ProcessesOfADividedGpuHaveTheirInstances) {
 TEST(NvmlReadings, AListThatGrowsWhileItIsRead) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const Handle gpu = first_gpu(session.functions());
+  const Handle gpu = first_gpu(session);
   fake.set_processes(10, 9);  // more than there is room for, and nine more meanwhile
   GpuTelemetry t;
-  read_slow(session.functions(), gpu, t);
+  read_slow(session, gpu, t);
   EXPECT_FALSE(t.processes) << "it never stands still";
   EXPECT_EQ(t.processes.reason(), "the list of processes grows faster than it can be read");
   fake.set_processes(10, 3);
-  read_slow(session.functions(), gpu, t);
+  read_slow(session, gpu, t);
   ASSERT_TRUE(t.processes);
   EXPECT_EQ(t.processes->size(), 14U) << "thirteen and the one that draws";
 }
@@ -216,8 +236,8 @@ TEST(NvmlReadings, AListThatGrowsWhileItIsRead) {
 TEST(NvmlFacts, OfALaptopWhereMostIsNotReported) {
   const FakeNvml fake("laptop");
   const Session session(fake.path());
-  const Handle gpu = first_gpu(session.functions());
-  const GpuFacts f = read_facts(session.functions(), gpu);
+  const Handle gpu = first_gpu(session);
+  const GpuFacts f = read_facts(session, gpu);
   const std::string why = "this GPU or its driver does not report it";
   EXPECT_EQ(f.sms.value_or(0), 24);
   EXPECT_EQ(f.power_limits.reason(), why);
@@ -225,7 +245,7 @@ TEST(NvmlFacts, OfALaptopWhereMostIsNotReported) {
   EXPECT_EQ(f.mig.reason(), why);
   EXPECT_EQ(f.nvlinks.reason(), "the GPU has no NVLink");
   EXPECT_EQ(f.serial.reason(), why);
-  const GpuTelemetry t = everything(session.functions(), gpu);
+  const GpuTelemetry t = everything(session, gpu);
   EXPECT_EQ(t.power_w.reason(), why);
   EXPECT_EQ(t.ecc_errors.reason(), why);
   EXPECT_EQ(t.video_clock_mhz.reason(), why);
@@ -241,14 +261,14 @@ TEST(NvmlFacts, OfALaptopWhereMostIsNotReported) {
 TEST(NvmlFacts, AnOldDriverLacksFunctionsAndSaysWhich) {
   const FakeNvml fake("old");
   const Session session(fake.path());
-  const Handle gpu = first_gpu(session.functions());
-  const GpuFacts f = read_facts(session.functions(), gpu);
+  const Handle gpu = first_gpu(session);
+  const GpuFacts f = read_facts(session, gpu);
   EXPECT_EQ(f.name, "NVIDIA H200");
   EXPECT_EQ(f.driver_version.value_or(""), "390.157");
   EXPECT_EQ(f.architecture.reason(),
             "the driver is too old: its NVML has no nvmlDeviceGetArchitecture");
   EXPECT_EQ(f.sms.reason(), "the driver is too old: its NVML has no nvmlDeviceGetNumGpuCores");
-  const GpuTelemetry t = everything(session.functions(), gpu);
+  const GpuTelemetry t = everything(session, gpu);
   EXPECT_EQ(t.memory_used_bytes.value_or(0), 40 * kGiB) << "the first version of the structure";
   ASSERT_TRUE(t.processes) << "the first version of the list";
   EXPECT_EQ(t.processes->size(), 2U);
@@ -268,9 +288,9 @@ TEST(NvmlFacts, AnOldDriverLacksFunctionsAndSaysWhich) {
 TEST(NvmlReadings, OfALostGpuAllSayHowToGetItBack) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
-  const Handle gpu = first_gpu(session.functions());
+  const Handle gpu = first_gpu(session);
   fake.fail(0, kGpuIsLost);
-  const GpuTelemetry t = everything(session.functions(), gpu);
+  const GpuTelemetry t = everything(session, gpu);
   for (const auto& value : {t.utilisation, t.sm_clock_mhz, t.power_w, t.temperature_c,
                             t.encoder_utilisation, t.graphics_clock_mhz, t.pcie_sent_bytes_per_s}) {
     EXPECT_NE(value.reason().find("restart the machine"), std::string::npos);
@@ -281,11 +301,10 @@ TEST(NvmlReadings, OfALostGpuAllSayHowToGetItBack) {
 
 TEST(NvmlFacts, PeersOfTwoGpus) {
   const FakeNvml fake("pair");
-  const Session session(fake.path());
-  const Functions& nvml = session.functions();
-  Handle a = nullptr, b = nullptr;
-  ASSERT_EQ(nvml.by_index(0, &a), kSuccess);
-  ASSERT_EQ(nvml.by_index(1, &b), kSuccess);
+  const Session nvml(fake.path());
+  const std::vector<Handle> gpus = open_all(nvml);
+  ASSERT_EQ(gpus.size(), 2U);
+  const Handle a = gpus[0], b = gpus[1];
   const GpuPeer there = read_peer(nvml, a, b, "0000:41:00.0");
   EXPECT_EQ(there.pci_bus_id, "0000:41:00.0");
   ASSERT_TRUE(there.read && there.write && there.nvlink);

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compute/gpu/nvml/nvml_abi.h"
-#include "compute/gpu/nvml/nvml_values.h"
+#include "compute/gpu/nvml/nvml_library.h"
 
 namespace lab::nvml {
 namespace {

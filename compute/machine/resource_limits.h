@@ -1,6 +1,8 @@
 #pragma once
-// How much main memory there is, and how much of it this process may still take.
+// Main memory and processor time that this process may use: what the machine has, within the limits
+// of its control groups (cgroup v1 or v2). `root` stands for "/" in tests.
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace lab {
@@ -12,7 +14,11 @@ struct MemoryInfo {
 };
 
 // Reads <root>/proc/meminfo, or asks sysinfo(2) where there is none (which counts page cache as
-// used), and the process's control group, v1 or v2.
+// used), and the process's control group.
 MemoryInfo read_memory(const std::string& root = "/");
+
+// Processors' worth of time that the tightest control group grants, 1.5 for 150 ms in each 100 ms;
+// empty where there is no such quota.
+std::optional<double> read_cpu_quota(const std::string& root = "/");
 
 }  // namespace lab

@@ -1,66 +1,12 @@
+#include "compute/machine/memory_account.h"
+
 #include <gtest/gtest.h>
 
 #include "compute/core/error.h"
 #include "compute/core/units.h"
-#include "compute/machine/memory_account.h"
-#include "compute/machine/memory_info.h"
-#include "tests/compute/machine/fake_root.h"
 
 namespace lab {
 namespace {
-
-using test::FakeRoot;
-
-constexpr char kMeminfo[] =
-    "MemTotal:       16777216 kB\nMemFree:        1048576 kB\nMemAvailable:    8388608 kB\n";
-
-TEST(MemoryInfo, ReadsMeminfo) {
-  FakeRoot root;
-  root.file("proc/meminfo", kMeminfo);
-  const MemoryInfo info = read_memory(root.path());
-  EXPECT_EQ(info.total_bytes, 16 * kGiB);
-  EXPECT_EQ(info.available_bytes, 8 * kGiB);
-  EXPECT_TRUE(info.limited_by.empty());
-}
-
-TEST(MemoryInfo, TheTightestGroupOnTheWayUpCounts) {
-  FakeRoot root;
-  root.file("proc/meminfo", kMeminfo)
-      .file("proc/self/cgroup", "0::/user/app\n")
-      .file("sys/fs/cgroup/user/app/memory.max", "max\n")
-      .file("sys/fs/cgroup/user/memory.max", std::to_string(4 * kGiB))
-      .file("sys/fs/cgroup/user/memory.current", std::to_string(3 * kGiB))
-      .file("sys/fs/cgroup/user/memory.stat",
-            "anon 1\ninactive_file " + std::to_string(kGiB) + "\nactive_file 5\n");
-  const MemoryInfo info = read_memory(root.path());
-  EXPECT_EQ(info.available_bytes, 2 * kGiB);
-  EXPECT_EQ(info.limited_by, "cgroup limit of 4.00 GiB");
-}
-
-TEST(MemoryInfo, ReadsVersionOneGroups) {
-  FakeRoot root;
-  root.file("proc/meminfo", kMeminfo)
-      .file("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/job\n0::/\n")
-      .file("sys/fs/cgroup/memory/job/memory.limit_in_bytes", std::to_string(2 * kGiB))
-      .file("sys/fs/cgroup/memory/job/memory.usage_in_bytes", std::to_string(kGiB));
-  EXPECT_EQ(read_memory(root.path()).available_bytes, kGiB);
-}
-
-TEST(MemoryInfo, AGroupAboveTheMachineDoesNotCount) {
-  FakeRoot root;
-  root.file("proc/meminfo", kMeminfo)
-      .file("proc/self/cgroup", "4:memory:/\n")
-      .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");
-  EXPECT_EQ(read_memory(root.path()).available_bytes, 8 * kGiB);
-}
-
-TEST(MemoryInfo, AsksTheKernelWhereProcIsMissing) {
-  FakeRoot root;
-  const MemoryInfo info = read_memory(root.path());
-  EXPECT_GT(info.total_bytes, 0);
-  EXPECT_GT(info.available_bytes, 0);
-  EXPECT_LE(info.available_bytes, info.total_bytes);
-}
 
 TEST(MemoryAccount, BooksAndReleasesExactly) {
   MemoryAccount account(cpu(0), 1000);

@@ -1,11 +1,52 @@
 #pragma once
-// The bodies of norm.cu. Blocks have kNormThreads threads in x.
+// The bodies of sums.cu: z = x + y in blocks of kAddThreads threads in x, and the sum of squares in
+// blocks of kNormThreads.
 #include <cstdint>
 
 #include "compute/gpu/cuda/ops/elements.cuh"
-#include "compute/gpu/cuda/ops/norm_shape.h"
 
 namespace lab::cuda {
+
+inline constexpr int kAddThreads = 256;
+inline constexpr int kAddPerThread = 4;
+inline constexpr std::int64_t kAddPerBlock = std::int64_t{kAddThreads} * kAddPerThread;
+
+template <typename T>
+struct AddArgs {
+  const T* x = nullptr;  // [count]
+  const T* y = nullptr;  // [count]
+  T* z = nullptr;        // [count]
+  std::int64_t count = 0;
+};
+
+// One block adds kAddPerBlock elements, neighbours by neighbouring threads; four of each thread are
+// under way at once.
+template <typename T>
+LAB_DEVICE void add_body(AddArgs<T> args) {
+  const auto x = simt::global(args.x);
+  const auto y = simt::global(args.y);
+  const auto z = simt::global(args.z);
+  const std::int64_t begin = simt::block_idx().x * kAddPerBlock + simt::thread_idx().x;
+  T sums[kAddPerThread];
+  LAB_UNROLL
+  for (int k = 0; k < kAddPerThread; ++k) {
+    const std::int64_t i = begin + k * kAddThreads;
+    if (i < args.count) sums[k] = sum_of<T>(x[i], y[i]);
+  }
+  LAB_UNROLL
+  for (int k = 0; k < kAddPerThread; ++k) {
+    const std::int64_t i = begin + k * kAddThreads;
+    if (i < args.count) z[i] = sums[k];
+  }
+}
+
+inline std::int64_t add_blocks(std::int64_t count) {
+  return (count + kAddPerBlock - 1) / kAddPerBlock;
+}
+
+// How the sum of squares is divided.
+inline constexpr int kNormThreads = 256;
+inline constexpr int kNormBlocks = 1024;  // at most; a power of two, as is kNormThreads
 
 // The sum over the block, in thread 0 alone.
 LAB_DEVICE double block_sum(double mine) {

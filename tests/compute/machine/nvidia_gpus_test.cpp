@@ -1,11 +1,13 @@
-#include "compute/machine/nvidia_probe.h"
+#include "compute/machine/nvidia_gpus.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 
+#include "compute/core/units.h"
 #include "tests/compute/machine/fake_root.h"
+#include "tests/support/fake_gpu.h"
 
 namespace lab {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 using test::FakeRoot;
 
 // A machine with one GPU, its driver and its device nodes.
-void add_gpu(FakeRoot& root) {
+void add_pci_gpu(FakeRoot& root) {
   root.file("sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n")
       .file("sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n")
       .file("sys/bus/pci/devices/0000:01:00.0/device", "0x2335\n");
@@ -60,7 +62,7 @@ TEST(NvidiaProbe, NoBusToLookAt) {
 
 TEST(NvidiaProbe, GpuWithoutDriver) {
   FakeRoot root;
-  add_gpu(root);
+  add_pci_gpu(root);
   const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].what, "NVIDIA GPU (PCI 10de:2335 at 0000:01:00.0)");
@@ -69,7 +71,7 @@ TEST(NvidiaProbe, GpuWithoutDriver) {
 
 TEST(NvidiaProbe, DriverWithoutDeviceNodes) {
   FakeRoot root;
-  add_gpu(root);
+  add_pci_gpu(root);
   add_driver(root);
   const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
@@ -80,7 +82,7 @@ TEST(NvidiaProbe, DriverWithoutDeviceNodes) {
 TEST(NvidiaProbe, DeviceNodeWithoutPermission) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may open everything";
   FakeRoot root;
-  add_gpu(root);
+  add_pci_gpu(root);
   add_driver(root);
   add_nodes(root);
   std::filesystem::permissions(root.path() + "/dev/nvidia0", std::filesystem::perms::none);
@@ -92,7 +94,7 @@ TEST(NvidiaProbe, DeviceNodeWithoutPermission) {
 
 TEST(NvidiaProbe, HiddenByTheEnvironment) {
   FakeRoot root;
-  add_gpu(root);
+  add_pci_gpu(root);
   add_driver(root);
   add_nodes(root);
   for (const std::string hidden : {"", "-1"}) {
@@ -149,7 +151,7 @@ TEST(NvidiaProbe, WhatTheDriverSaysIsTheReason) {
   ASSERT_EQ(nothing_seen.size(), 1U);
   EXPECT_EQ(nothing_seen[0].what, "NVIDIA GPU");
   EXPECT_EQ(nothing_seen[0].reason, too_old);
-  add_gpu(root);
+  add_pci_gpu(root);
   add_driver(root);
   const auto seen = find_unusable_gpus(
       {.root = root.path(), .refusal = too_old, .driver_refused = true, .ask = never_asked});
@@ -160,7 +162,7 @@ TEST(NvidiaProbe, WhatTheDriverSaysIsTheReason) {
 
 TEST(NvidiaProbe, GpusAreKnownByTheirAddress) {
   FakeRoot root;
-  add_gpu(root);
+  add_pci_gpu(root);
   EXPECT_EQ(find_unusable_gpus({.root = root.path(), .ask = never_asked}).at(0).pci_bus_id,
             "0000:01:00.0");
   add_driver(root);
@@ -171,7 +173,7 @@ TEST(NvidiaProbe, GpusAreKnownByTheirAddress) {
 
 TEST(NvidiaProbe, AGpuThatIsAsleepIsNotWoken) {
   FakeRoot root;
-  add_gpu(root);
+  add_pci_gpu(root);
   add_driver(root);
   add_nodes(root);
   root.file("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
@@ -184,7 +186,7 @@ TEST(NvidiaProbe, AGpuThatIsAsleepIsNotWoken) {
 
 TEST(NvidiaProbe, AGpuThatIsAwakeWaitsForOneThatSleeps) {
   FakeRoot root;
-  add_gpu(root);
+  add_pci_gpu(root);
   add_driver(root);
   add_nodes(root);
   root.file("proc/driver/nvidia/gpus/0000:02:00.0/information", "Model: \t\t NVIDIA L4\n");
@@ -207,6 +209,73 @@ TEST(NvidiaProbe, AskingTheRealLibraryNeverThrows) {
   if (!answer) {
     EXPECT_FALSE(answer.reason().empty());
   }
+}
+
+TEST(NvidiaGpus, AddressesAreSpeltAsInSys) {
+  EXPECT_EQ(pci_address("00000000:3B:00.0"), "0000:3b:00.0");
+  EXPECT_EQ(pci_address("0000:3b:00.0"), "0000:3b:00.0");
+  EXPECT_EQ(pci_address("00010000:01:00.0"), "10000:01:00.0");
+  EXPECT_EQ(pci_address(""), "");
+}
+
+const std::string kSecondGpu = "0000:02:00.0";
+
+GpuFacts unread_gpu(const std::string& pci_bus_id) {
+  GpuFacts facts;
+  facts.pci_bus_id = pci_bus_id;
+  facts.unread = "NVML is not installed";
+  facts.ecc = Maybe<bool>::missing(facts.unread);
+  return facts;
+}
+
+TEST(CompleteFacts, CudaTellsWhatNvmlDidNot) {
+  test::FakeBackend backend(2, kGiB);
+  std::vector<GpuFacts> gpus = {unread_gpu(backend.gpu(0).facts().pci_bus_id)};
+  complete_facts(gpus, &backend);
+  const GpuFacts& facts = gpus[0];
+  const GpuProperties& told = backend.gpu(0).facts();
+  EXPECT_EQ(facts.sms.value_or(0), told.multiprocessors);
+  EXPECT_EQ(facts.compute_capability.value_or(""),
+            std::to_string(told.compute_major) + "." + std::to_string(told.compute_minor));
+  EXPECT_EQ(facts.memory_total_bytes.value_or(0), kGiB);
+  EXPECT_EQ(facts.sm_clock_max_mhz.value_or(0), told.clock_max_mhz);
+  EXPECT_EQ(facts.cuda_version.value_or(""), "13.1");
+  EXPECT_EQ(facts.runtime_version.value_or(""), "13.0");
+  EXPECT_EQ(facts.ecc.reason(), "NVML is not installed") << "what neither tells keeps its reason";
+  ASSERT_EQ(facts.peers.size(), 1U);
+  EXPECT_EQ(facts.peers[0].pci_bus_id, kSecondGpu);
+  EXPECT_TRUE(facts.peers[0].read && facts.peers[0].read->possible);
+  EXPECT_FALSE(facts.peers[0].nvlink.reason().empty());
+}
+
+TEST(CompleteFacts, WhatNvmlToldStays) {
+  test::FakeBackend backend(2, kGiB);
+  std::vector<GpuFacts> gpus = {unread_gpu(backend.gpu(0).facts().pci_bus_id)};
+  gpus[0].sms = 7;
+  gpus[0].peers.push_back(
+      {kSecondGpu, PeerAccess{false, "the chipset does not support it"}, {}, {}});
+  complete_facts(gpus, &backend);
+  EXPECT_EQ(gpus[0].sms.value_or(0), 7);
+  ASSERT_EQ(gpus[0].peers.size(), 1U);
+  EXPECT_FALSE(gpus[0].peers[0].read->possible);
+}
+
+TEST(CompleteFacts, NoAccessIsSaidWithItsReason) {
+  test::FakeBackend backend(2, kGiB);
+  backend.gpu(0).faults.no_peer_access = true;
+  std::vector<GpuFacts> gpus = {unread_gpu(backend.gpu(0).facts().pci_bus_id)};
+  complete_facts(gpus, &backend);
+  ASSERT_EQ(gpus[0].peers.size(), 1U);
+  ASSERT_TRUE(gpus[0].peers[0].read);
+  EXPECT_FALSE(gpus[0].peers[0].read->possible);
+  EXPECT_FALSE(gpus[0].peers[0].read->why_not.empty());
+}
+
+TEST(CompleteFacts, AGpuTheLabDoesNotUseHasNoRuntime) {
+  std::vector<GpuFacts> gpus = {unread_gpu(kSecondGpu)};
+  complete_facts(gpus, nullptr);
+  EXPECT_EQ(gpus[0].runtime_version.reason(), "the lab does not compute on this GPU");
+  EXPECT_FALSE(gpus[0].sms);
 }
 
 }  // namespace

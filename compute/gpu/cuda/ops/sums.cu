@@ -1,9 +1,14 @@
-#include "compute/gpu/cuda/ops/norm.h"
+#include "compute/gpu/cuda/ops/sums.cuh"
 
-#include "compute/gpu/cuda/ops/norm.cuh"
+#include "compute/gpu/cuda/ops/ops.h"
 
 namespace lab::cuda {
 namespace {
+
+template <typename T>
+__global__ void __launch_bounds__(kAddThreads) add_kernel(AddArgs<T> args) {
+  add_body(args);
+}
 
 template <typename T>
 __global__ void __launch_bounds__(kNormThreads) squares_kernel(SquaresArgs<T> args) {
@@ -15,6 +20,22 @@ __global__ void __launch_bounds__(kNormThreads) total_kernel(TotalArgs args) {
 }
 
 }  // namespace
+
+cudaError_t launch_add(const GpuSum& sum, cudaStream_t stream) {
+  if (sum.count == 0) return cudaSuccess;
+  const auto grid = grid_of(add_blocks(sum.count));
+  if (!grid) return cudaErrorInvalidValue;
+  return with_element(sum.dtype, [&]<typename T>(T*) {
+    const AddArgs<T> args{reinterpret_cast<const T*>(sum.x), reinterpret_cast<const T*>(sum.y),
+                          reinterpret_cast<T*>(sum.z), sum.count};
+    add_kernel<<<*grid, kAddThreads, 0, stream>>>(args);
+    return cudaGetLastError();
+  });
+}
+
+std::int64_t norm_scratch_bytes() {
+  return kNormBlocks * static_cast<std::int64_t>(sizeof(double));
+}
 
 cudaError_t launch_sum_of_squares(const GpuNorm& norm, double* sums, cudaStream_t stream) {
   const int blocks = norm_blocks(norm.count);

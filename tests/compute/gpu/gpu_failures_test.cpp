@@ -1,4 +1,4 @@
-#include "compute/gpu/gpu_code.h"
+#include "compute/gpu/gpu_failures.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The pages of the window, in the order of the rail: the one list of their names, for the command
-// line, settings and widget paths too. Needs no ImGui.
+// The pages of the window: the one list of them, for the command line and settings too. Needs no
+// ImGui.
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -8,31 +8,48 @@
 
 namespace lab::ui {
 
-enum class Page { Devices, Memory, Transfers, Matmul, Training, Scaling, Log };
+// One line per page, in the order of the rail and of the keys Ctrl+1, Ctrl+2, ...:
+//   name   enumerator of Page, and the title on screen
+//   key    value of --page and of the settings, first part of the page's widget paths, name of its
+//          folder, and part of the function that draws it, draw_<key>_page (ui/pages/panel.h)
+//   icon   on the rail (ui/widgets/icons.h)
+//   timed  whether the page's job measures time, so that the window draws fewer frames meanwhile
+#define LAB_PAGES(PAGE)                            \
+  PAGE(Devices, devices, kIconDevices, false)      \
+  PAGE(Memory, memory, kIconMemory, false)         \
+  PAGE(Transfers, transfers, kIconTransfers, true) \
+  PAGE(Matmul, matmul, kIconMatmul, true)          \
+  PAGE(Training, training, kIconTraining, false)   \
+  PAGE(Scaling, scaling, kIconScaling, true)       \
+  PAGE(Log, log, kIconLog, false)
 
-struct PageName {
-  const char* key;   // "devices": `--page`, settings, first part of the page's paths
-  const char* name;  // "Devices": on the rail and in the title
+#define LAB_PAGE_ENUMERATOR(name, key, icon, timed) name,
+enum class Page { LAB_PAGES(LAB_PAGE_ENUMERATOR) };
+#undef LAB_PAGE_ENUMERATOR
+
+struct PageEntry {
+  const char* key;   // "devices"
+  const char* name;  // "Devices"
+  bool timed;
 };
 
-inline constexpr std::array<PageName, 7> kPageNames = {{{"devices", "Devices"},
-                                                        {"memory", "Memory"},
-                                                        {"transfers", "Transfers"},
-                                                        {"matmul", "Matmul"},
-                                                        {"training", "Training"},
-                                                        {"scaling", "Scaling"},
-                                                        {"log", "Log"}}};
-inline constexpr int kPages = static_cast<int>(kPageNames.size());
+#define LAB_PAGE_ENTRY(name, key, icon, timed) PageEntry{#key, #name, timed},
+inline constexpr std::array kPageEntries = {LAB_PAGES(LAB_PAGE_ENTRY)};
+#undef LAB_PAGE_ENTRY
+inline constexpr int kPages = static_cast<int>(kPageEntries.size());
 
+constexpr const PageEntry& entry_of(Page page) {
+  return kPageEntries[static_cast<std::size_t>(page)];
+}
 constexpr const char* name_of(Page page) {
-  return kPageNames[static_cast<std::size_t>(page)].name;
+  return entry_of(page).name;
 }
 constexpr const char* key_of(Page page) {
-  return kPageNames[static_cast<std::size_t>(page)].key;
+  return entry_of(page).key;
 }
 constexpr std::optional<Page> page_named(std::string_view key) {
-  for (std::size_t i = 0; i < kPageNames.size(); ++i) {
-    if (key == kPageNames[i].key) return static_cast<Page>(i);
+  for (std::size_t i = 0; i < kPageEntries.size(); ++i) {
+    if (key == kPageEntries[i].key) return static_cast<Page>(i);
   }
   return std::nullopt;
 }

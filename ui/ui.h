@@ -2,6 +2,7 @@
 // What every panel and widget is handed: looks, scale, and the map of what is where.
 #include <imgui.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -27,7 +28,12 @@ class WidgetMap {
   void begin_frame() { widgets_.clear(); }
   void add(WidgetRect rect) { widgets_.push_back(std::move(rect)); }
   const std::vector<WidgetRect>& all() const { return widgets_; }
-  const WidgetRect* find(std::string_view path) const;  // null when not visible
+  // Null when not visible.
+  const WidgetRect* find(std::string_view path) const {
+    const auto it = std::find_if(widgets_.begin(), widgets_.end(),
+                                 [&](const WidgetRect& w) { return w.path == path; });
+    return it == widgets_.end() ? nullptr : &*it;
+  }
 
  private:
   std::vector<WidgetRect> widgets_;

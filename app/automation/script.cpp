@@ -6,10 +6,15 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
+#include "app/cli/suggest.h"
 #include "compute/core/error.h"
+#include "compute/core/printable.h"
 
 namespace lab::app {
+// --- reading --------------------------------------------------------------------------------
+
 namespace {
 
 using Json = nlohmann::json;
@@ -103,6 +108,157 @@ std::vector<ScriptStep> parse_script(std::string_view text, std::string_view nam
     steps.push_back(parse_step(row, name, line));
   }
   return steps;
+}
+
+// --- player ---------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int kSettleFrames = 3;
+constexpr int kLeft = 0;
+constexpr int kRight = 1;
+
+ImVec2 middle(const ui::WidgetRect& w) {
+  return {(w.min.x + w.max.x) / 2, (w.min.y + w.max.y) / 2};
+}
+
+std::string nearest_path(const ui::WidgetMap& widgets, const std::string& path) {
+  std::vector<std::string> paths;
+  for (const ui::WidgetRect& w : widgets.all()) paths.push_back(w.path);
+  const auto near = nearest(path, paths);
+  return near ? fmt::format("; the nearest is '{}'", *near) : "; --describe-ui lists what is there";
+}
+
+}  // namespace
+
+ScriptPlayer::ScriptPlayer(std::vector<ScriptStep> steps, std::string name)
+    : steps_(std::move(steps)), name_(std::move(name)) {
+  input_.settle(kSettleFrames);
+}
+
+void ScriptPlayer::fail(const ScriptStep& step, const std::string& why) const {
+  constexpr std::size_t kMostBytes = 1000;
+  throw Error(Errc::NotFound,
+              fmt::format("script {} line {}: {}", name_, step.line, printable(why, kMostBytes)));
+}
+
+const ui::WidgetRect* ScriptPlayer::look_for(const std::string& path, const ScriptStep& step,
+                                             const World& world) {
+  if (const ui::WidgetRect* found = world.widgets.find(path)) return found;
+  if (world.now_s - *step_start_s_ < step.timeout_s) return nullptr;
+  fail(step, fmt::format("no widget '{}' was visible within {} s{}", path, step.timeout_s,
+                         nearest_path(world.widgets, path)));
+}
+
+ScriptPlayer::Progress ScriptPlayer::play_set(const ScriptStep& step, const World& world) {
+  const ui::WidgetRect* w = look_for(step.target, step, world);
+  if (w == nullptr) return Progress::Waiting;
+  if (w->kind == "combo" || w->kind == "segmented") {
+    if (w->value == step.value && phase_ == 0) return Progress::Done;
+    if (w->kind == "combo" && phase_ == 0) {
+      input_.click(middle(*w), kLeft, 1);
+      phase_ = 1;
+      return Progress::Waiting;
+    }
+    const auto* option = look_for(step.target + "/" + step.value, step, world);
+    if (option == nullptr) return Progress::Waiting;
+    input_.click(middle(*option), kLeft, 1);
+    return Progress::Done;
+  }
+  if (w->kind == "checkbox") {
+    if (w->value != step.value) input_.click(middle(*w), kLeft, 1);
+    return Progress::Done;
+  }
+  input_.click({w->min.x + (w->max.x - w->min.x) / 4, middle(*w).y}, kLeft, 1);
+  input_.press(parse_chord("ctrl+a"));
+  input_.type(step.value);
+  input_.press(parse_chord("enter"));
+  return Progress::Done;
+}
+
+ScriptPlayer::Progress ScriptPlayer::play_click(const ScriptStep& step, const World& world) {
+  const auto* w = look_for(step.target, step, world);
+  if (w == nullptr) return Progress::Waiting;
+  if (!w->enabled) fail(step, fmt::format("'{}' is switched off", step.target));
+  input_.click(middle(*w), step.act == Act::RightClick ? kRight : kLeft,
+               step.act == Act::DoubleClick ? 2 : 1);
+  return Progress::Done;
+}
+
+ScriptPlayer::Progress ScriptPlayer::play_pointer(const ScriptStep& step, const World& world) {
+  if (!step.target.empty()) {
+    const auto* w = look_for(step.target, step, world);
+    if (w == nullptr) return Progress::Waiting;
+    input_.move(middle(*w));
+  } else if (step.act == Act::Hover) {
+    input_.move({-1e6F, -1e6F});
+  }
+  if (step.act == Act::Scroll) input_.scroll(static_cast<float>(step.amount));
+  return Progress::Done;
+}
+
+ScriptPlayer::Progress ScriptPlayer::play(const ScriptStep& step, const World& world,
+                                          std::optional<FileWish>& wish) {
+  const auto waited = world.now_s - *step_start_s_;
+  switch (step.act) {
+    case Act::Click:
+    case Act::RightClick:
+    case Act::DoubleClick: return play_click(step, world);
+    case Act::Hover:
+    case Act::Scroll: return play_pointer(step, world);
+    case Act::Type: input_.type(step.target); return Progress::Done;
+    case Act::Key: try { input_.press(parse_chord(step.target));
+      } catch (const Error& e) {
+        fail(step, e.what());
+      }
+      return Progress::Done;
+    case Act::Set: return play_set(step, world);
+    case Act::Wait: return waited >= step.amount ? Progress::Done : Progress::Waiting;
+    case Act::WaitIdle:
+      if (world.idle) return Progress::Done;
+      if (waited < step.timeout_s) return Progress::Waiting;
+      fail(step, fmt::format("a job still ran after {} s", step.timeout_s));
+    case Act::WaitFor:
+      return look_for(step.target, step, world) != nullptr ? Progress::Done : Progress::Waiting;
+    case Act::Expect: {
+      const auto* w = look_for(step.target, step, world);
+      if (w == nullptr) return Progress::Waiting;
+      if (!step.has_value || w->value == step.value) return Progress::Done;
+      if (waited < step.timeout_s) return Progress::Waiting;
+      fail(step, fmt::format("'{}' shows '{}' instead of '{}'", step.target, w->value, step.value));
+    }
+    case Act::Screenshot:
+    case Act::Describe: wish = FileWish{step.act, step.target}; return Progress::Done;
+  }
+  return Progress::Done;
+}
+
+std::optional<ScriptPlayer::FileWish> ScriptPlayer::after_frame(const World& world) {
+  std::optional<FileWish> wish;
+  last_frame_s_ = world.now_s;
+  if (!input_.pending() && next_ < steps_.size()) {
+    if (!step_start_s_) step_start_s_ = world.now_s;
+    if (play(steps_[next_], world, wish) == Progress::Done) {
+      ++next_;
+      phase_ = 0;
+      step_start_s_.reset();
+      input_.settle(kSettleFrames);
+    } else if (input_.pending()) {
+      input_.settle(kSettleFrames);
+    }
+  }
+  input_.advance();
+  return wish;
+}
+
+bool ScriptPlayer::wants_frame(double now_s) const {
+  if (input_.pending() || finished()) return true;
+  if (!step_start_s_) return true;
+  const ScriptStep& step = steps_[next_];
+  // A plain wait leaves the window to its own pace, as a person who only watches does.
+  if (step.act == Act::Wait) return now_s - *step_start_s_ >= step.amount;
+  constexpr double kLookAgainS = 0.05;
+  return now_s - last_frame_s_ >= kLookAgainS;
 }
 
 }  // namespace lab::app

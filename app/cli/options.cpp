@@ -53,8 +53,8 @@ void add_window_options(CLI::App& app, WindowOptions& out) {
     out.theme = text;
   });
   std::vector<std::string> pages;
-  pages.reserve(ui::kPageNames.size());
-  for (const ui::PageName& page : ui::kPageNames) pages.emplace_back(page.key);
+  pages.reserve(ui::kPageEntries.size());
+  for (const ui::PageEntry& page : ui::kPageEntries) pages.emplace_back(page.key);
   add_value(app, "--page", "NAME", fmt::format("One of {}", fmt::join(pages, ", ")),
             [&out, pages](const std::string& text) {
               choice_index(text, pages);

@@ -145,10 +145,7 @@ void Controller::offer_references(FoundMachines found) {
 
 Activity Controller::activity() const {
   if (!model_.job()) return Activity::Idle;
-  const ui::JobKind kind = model_.job()->kind;
-  const bool times =
-      kind == ui::JobKind::Transfers || kind == ui::JobKind::Matmul || kind == ui::JobKind::Scaling;
-  return times ? Activity::Timing : Activity::Busy;
+  return ui::entry_of(model_.job()->page).timed ? Activity::Timing : Activity::Busy;
 }
 
 void Controller::set_telemetry_interval(double seconds) {

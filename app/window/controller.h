@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/automation/picture.h"
+#include "app/automation/capture.h"
 #include "app/window/frame_pacer.h"
-#include "app/window/reference/find_machines.h"
+#include "app/window/reference_machines.h"
 #include "app/window/restart.h"
 #include "compute/machine/machine.h"
 #include "compute/machine/telemetry.h"

@@ -8,9 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "app/automation/describe.h"
-#include "app/automation/picture.h"
+#include "app/automation/capture.h"
+#include "app/headless/commands.h"
 #include "app/headless/console.h"
+#include "app/run_window.h"
 #include "compute/core/error.h"
 #include "compute/core/files/places.h"
 #include "compute/core/files/whole_file.h"
@@ -229,6 +230,12 @@ void LabWindow::print_frame_stats() const {
       fmt::format("{{\"type\":\"frames\",\"first_frame_s\":{:.3f},\"frames\":{},\"seconds\":{:.3f},"
                   "\"cpu_s\":{:.3f}}}",
                   first_frame_s_, frames_, lab_time_s(), process_cpu_s()));
+}
+
+int run_window(const WindowOptions& options, Interrupt& interrupt, RankSession& session) {
+  // The window and all its threads are gone when the program starts itself anew.
+  if (const auto plan = LabWindow(options, interrupt, session).run()) restart(*plan);
+  return interrupt.requested() ? kExitInterrupted : kExitDone;
 }
 
 }  // namespace lab::app

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/automation/script_player.h"
+#include "app/automation/script.h"
 #include "app/cli/invocation.h"
 #include "app/headless/interrupt.h"
 #include "app/window/controller.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/headless/json_lines.h"
-#include "app/window/reference/machine_samples.h"
+#include "app/window/reference_machines.h"
 
 namespace lab::app {
 namespace {

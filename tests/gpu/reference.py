@@ -10,7 +10,7 @@ idle machine for some minutes; the repository's own reference of a CPU is made b
   tests/gpu/reference.py --measure build/release/device-lab /tmp/results assets/reference/NAME.json
 
 Refused with a sentence and exit status 1: runs that failed or were cut off, samples that are not verified,
-results of several devices. The format is described in app/reference/machine_file.h.
+results of several devices. The format is described in app/window/reference_machines.h.
 """
 import argparse
 import json

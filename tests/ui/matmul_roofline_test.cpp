@@ -1,4 +1,4 @@
-#include "ui/model/matmul_roofline.h"
+#include "ui/model/matmul_results.h"
 
 #include <gtest/gtest.h>
 

@@ -122,18 +122,18 @@ TEST_F(ModelTest, TensorListSumsPerDevice) {
 }
 
 TEST_F(ModelTest, JobGoesFromStartOverProgressToItsEnd) {
-  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Empty);
+  EXPECT_EQ(model.state(Page::Matmul).phase, Phase::Empty);
   start(7, StartMatmul{}, "Matmul ladder on cpu:0");
   ASSERT_TRUE(model.job());
   EXPECT_EQ(model.job()->title, "Matmul ladder on cpu:0");
-  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Running);
+  EXPECT_EQ(model.state(Page::Matmul).phase, Phase::Running);
   send(7, Progress{1.5, "packed at 64", 12.0});
   EXPECT_EQ(model.job()->done, 1);
   EXPECT_EQ(*model.job()->left_s, 12.0);
   finish(7, Outcome::Done);
   EXPECT_FALSE(model.job());
-  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Done);
-  EXPECT_EQ(model.state(JobKind::Matmul).seconds, 1.5);
+  EXPECT_EQ(model.state(Page::Matmul).phase, Phase::Done);
+  EXPECT_EQ(model.state(Page::Matmul).seconds, 1.5);
 }
 
 TEST_F(ModelTest, EventsOfUnknownJobsChangeNothing) {
@@ -148,7 +148,7 @@ TEST_F(ModelTest, EventsOfUnknownJobsChangeNothing) {
   EXPECT_TRUE(model.matmul().current.empty());
   EXPECT_TRUE(model.transfers().current.empty());
   EXPECT_TRUE(model.runs().empty());
-  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Running);
+  EXPECT_EQ(model.state(Page::Matmul).phase, Phase::Running);
 }
 
 TEST_F(ModelTest, FailedJobKeepsItsSentenceTheRequestAndTheLog) {
@@ -156,22 +156,22 @@ TEST_F(ModelTest, FailedJobKeepsItsSentenceTheRequestAndTheLog) {
   request.budget_s = 0.125;
   start(2, request, "Transfers");
   finish(2, Outcome::Failed, "transfer: 1 TiB does not fit; choose a smaller size");
-  const PageState& state = model.state(JobKind::Transfers);
+  const PageState& state = model.state(Page::Transfers);
   EXPECT_EQ(state.phase, Phase::Failed);
   EXPECT_EQ(state.error, "transfer: 1 TiB does not fit; choose a smaller size");
   ASSERT_TRUE(state.command);
   EXPECT_EQ(std::get<StartTransfers>(*state.command).budget_s, 0.125);
   EXPECT_EQ(model.log().back().severity, Severity::Error);
   start(3, request, "Transfers");
-  EXPECT_EQ(model.state(JobKind::Transfers).phase, Phase::Running);
-  EXPECT_TRUE(model.state(JobKind::Transfers).error.empty());
+  EXPECT_EQ(model.state(Page::Transfers).phase, Phase::Running);
+  EXPECT_TRUE(model.state(Page::Transfers).error.empty());
 }
 
 TEST_F(ModelTest, CancelledJobIsNoFailure) {
   start(2, StartMatmul{});
   finish(2, Outcome::Cancelled);
-  EXPECT_EQ(model.state(JobKind::Matmul).phase, Phase::Done);
-  EXPECT_TRUE(model.state(JobKind::Matmul).cancelled);
+  EXPECT_EQ(model.state(Page::Matmul).phase, Phase::Done);
+  EXPECT_TRUE(model.state(Page::Matmul).cancelled);
 }
 
 TEST_F(ModelTest, MatmulCurvesAreSortedAndOneASize) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/core/error.h"
+#include "compute/experiments/scaling/links.h"
 #include "tests/ui/events.h"
 #include "ui/model/forms.h"
 #include "ui/model/model.h"
@@ -39,7 +40,7 @@ class ScalingModel : public ::testing::Test {
 
 TEST_F(ScalingModel, PointsAreSortedAndTheLastOfANumberCounts) {
   feed(1, JobStarted{"Scaling", request_of(256)});
-  EXPECT_EQ(model.job()->kind, JobKind::Scaling);
+  EXPECT_EQ(model.job()->page, Page::Scaling);
   for (const int devices : {4, 1, 2}) feed(1, scaling_point(kStrong, devices));
   ScalingPoint better = scaling_point(kStrong, 2);
   better.speedup = 1.99;
@@ -85,7 +86,7 @@ TEST_F(ScalingModel, OldResultsStayUntilNewOnesComeAndThroughAFailure) {
   EXPECT_EQ(model.scaling().previous->measured(kStrong).points.size(), 2u);
   feed(2, JobFinished{Outcome::Failed, 1, "it failed"});
   EXPECT_EQ(now().measured(kStrong).points.size(), 2u);
-  EXPECT_EQ(model.state(JobKind::Scaling).phase, Phase::Failed);
+  EXPECT_EQ(model.state(Page::Scaling).phase, Phase::Failed);
 }
 
 TEST_F(ScalingModel, APredictionAloneKeepsThePointsOfTheSameWork) {
@@ -244,6 +245,13 @@ TEST(ScalingForm, SurvivesSavingAndLoading) {
 TEST(ScalingLinks, HaveTitlesAndUnknownOnesKeepTheirName) {
   EXPECT_EQ(link_title("infiniband-ndr"), "InfiniBand NDR");
   EXPECT_EQ(link_title("string"), "string");
+}
+
+// The window may not include the links that it offers, so they are listed twice.
+TEST(ScalingLinks, TheFormOffersThoseThatPredictionsKnow) {
+  std::vector<std::string> offered;
+  for (const LinkChoice& link : scaling_links()) offered.emplace_back(link.name);
+  EXPECT_EQ(offered, link_names());
 }
 
 }  // namespace

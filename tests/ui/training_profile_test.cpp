@@ -1,4 +1,4 @@
-#include "ui/model/training_profile.h"
+#include "ui/model/training_run.h"
 
 #include <gtest/gtest.h>
 

@@ -32,7 +32,23 @@ const History& history_at(const std::vector<Device>& devices, const std::vector<
   return found == devices.end() ? kEmpty : all[static_cast<std::size_t>(found - devices.begin())];
 }
 
+// An experiment without a line here does not compile.
+struct PageOf {
+  Page operator()(const StartTransfers&) const { return Page::Transfers; }
+  Page operator()(const StartMatmul&) const { return Page::Matmul; }
+  Page operator()(const StartTraining&) const { return Page::Training; }
+  Page operator()(const StartScaling&) const { return Page::Scaling; }
+  Page operator()(const MakeTensor&) const { return Page::Memory; }
+  Page operator()(const CopyTensor&) const { return Page::Memory; }
+  Page operator()(const AddTensors&) const { return Page::Memory; }
+  Page operator()(const FreeTensor&) const { return Page::Memory; }
+};
+
 }  // namespace
+
+Page page_of(const JobCommand& command) {
+  return std::visit(PageOf{}, command);
+}
 
 Model::Model(MachineInfo machine) : machine_(std::move(machine)) {
   for (const DeviceInfo& info : machine_.devices) {
@@ -62,21 +78,21 @@ void Model::set_references(std::vector<ReferenceMachine> machines) {
 
 void Model::on(const Event& e, const JobStarted& p) {
   ++jobs_started_;
-  const JobKind kind = kind_of(p.command);
+  const Page page = page_of(p.command);
   job_ = RunningJob{.id = e.job,
-                    .kind = kind,
+                    .page = page,
                     .title = p.title,
                     .started_t_s = e.t_s,
                     .done = 0,
                     .what = {},
                     .left_s = {}};
-  page(kind) = PageState{.phase = Phase::Running,
-                         .job = e.job,
-                         .command = p.command,
-                         .cancelled = false,
-                         .error = {},
-                         .code = Errc::Internal,
-                         .seconds = 0};
+  state_of(page) = PageState{.phase = Phase::Running,
+                             .job = e.job,
+                             .command = p.command,
+                             .cancelled = false,
+                             .error = {},
+                             .code = Errc::Internal,
+                             .seconds = 0};
   if (const auto* c = std::get_if<StartTransfers>(&p.command)) start(transfers_, *c, e.t_s);
   if (const auto* c = std::get_if<StartMatmul>(&p.command)) start(matmul_, *c, e.t_s);
   if (const auto* c = std::get_if<StartScaling>(&p.command)) start_scaling(*c, e.t_s);
@@ -89,16 +105,16 @@ void Model::on(const Event& e, const JobStarted& p) {
 
 void Model::on(const Event& e, const JobFinished& p) {
   if (!job_ || job_->id != e.job) return;
-  PageState& state = page(job_->kind);
+  PageState& state = state_of(job_->page);
   state.phase = p.outcome == Outcome::Failed ? Phase::Failed : Phase::Done;
   state.cancelled = p.outcome == Outcome::Cancelled;
   state.error = p.error;
   state.code = p.code;
   state.seconds = p.seconds;
-  if (job_->kind == JobKind::Transfers) finish(transfers_);
-  if (job_->kind == JobKind::Matmul) finish(matmul_);
-  if (job_->kind == JobKind::Scaling) finish_scaling(p.outcome);
-  if (job_->kind == JobKind::Training && runs_.back().steps().size() == 0) runs_.pop_back();
+  if (job_->page == Page::Transfers) finish(transfers_);
+  if (job_->page == Page::Matmul) finish(matmul_);
+  if (job_->page == Page::Scaling) finish_scaling(p.outcome);
+  if (job_->page == Page::Training && runs_.back().steps().size() == 0) runs_.pop_back();
   switch (p.outcome) {
     case Outcome::Done: add_log(e.t_s, e.job, Severity::Info, job_->title + " done"); break;
     case Outcome::Cancelled:
@@ -123,22 +139,22 @@ void Model::on(const Event& e, const LogLine& p) {
 }
 
 void Model::on(const Event& e, const Skipped& p) {
-  if (is_job(e, JobKind::Matmul)) matmul_.current.skipped.push_back(p);
-  if (is_job(e, JobKind::Transfers)) transfers_.current.skipped.push_back(p);
-  if (is_job(e, JobKind::Scaling)) scaling_.current.skipped.push_back(p);
+  if (is_job(e, Page::Matmul)) matmul_.current.skipped.push_back(p);
+  if (is_job(e, Page::Transfers)) transfers_.current.skipped.push_back(p);
+  if (is_job(e, Page::Scaling)) scaling_.current.skipped.push_back(p);
   add_log(e.t_s, e.job, Severity::Warning, "Skipped " + p.what + ": " + p.reason);
 }
 
 void Model::on(const Event& e, const MatmulSample& p) {
-  if (is_job(e, JobKind::Matmul)) matmul_.current.add(p, e.t_s);
+  if (is_job(e, Page::Matmul)) matmul_.current.add(p, e.t_s);
 }
 
 void Model::on(const Event& e, const PeakSample& p) {
-  if (is_job(e, JobKind::Matmul)) matmul_.current.add(p);
+  if (is_job(e, Page::Matmul)) matmul_.current.add(p);
 }
 
 void Model::on(const Event& e, const CeilingsMeasured& p) {
-  if (is_job(e, JobKind::Matmul)) matmul_.current.add(p);
+  if (is_job(e, Page::Matmul)) matmul_.current.add(p);
 }
 
 void Model::on(const Event&, const RungInfo& p) {
@@ -152,27 +168,27 @@ void Model::on(const Event&, const RungInfo& p) {
 }
 
 void Model::on(const Event& e, const TransferSample& p) {
-  if (is_job(e, JobKind::Transfers)) transfers_.current.add(p, e.t_s);
+  if (is_job(e, Page::Transfers)) transfers_.current.add(p, e.t_s);
 }
 
 void Model::on(const Event& e, const TransferFit& p) {
-  if (is_job(e, JobKind::Transfers)) transfers_.current.add(p);
+  if (is_job(e, Page::Transfers)) transfers_.current.add(p);
 }
 
 void Model::on(const Event& e, const TransferTimeline& p) {
-  if (is_job(e, JobKind::Transfers)) transfers_.current.timelines.push_back(p);
+  if (is_job(e, Page::Transfers)) transfers_.current.timelines.push_back(p);
 }
 
 void Model::on(const Event& e, const TransferPayoff& p) {
-  if (is_job(e, JobKind::Transfers)) transfers_.current.payoffs.push_back(p);
+  if (is_job(e, Page::Transfers)) transfers_.current.payoffs.push_back(p);
 }
 
 void Model::on(const Event& e, const ScalingPoint& p) {
-  if (is_job(e, JobKind::Scaling)) scaling_.current.add(p);
+  if (is_job(e, Page::Scaling)) scaling_.current.add(p);
 }
 
 void Model::on(const Event& e, const ScalingPrediction& p) {
-  if (is_job(e, JobKind::Scaling)) scaling_.current.add(p);
+  if (is_job(e, Page::Scaling)) scaling_.current.add(p);
 }
 
 void Model::on(const Event& e, const TensorList& p) {
@@ -235,7 +251,7 @@ void Model::finish_scaling(Outcome outcome) {
 
 template <typename Part>
 void Model::on_training(const Event& e, const Part& p) {
-  if (is_job(e, JobKind::Training) && !runs_.empty() && runs_.back().id() == e.job) {
+  if (is_job(e, Page::Training) && !runs_.empty() && runs_.back().id() == e.job) {
     runs_.back().add(p);
   }
 }

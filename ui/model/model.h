@@ -12,14 +12,39 @@
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/event.h"
 #include "ui/model/history.h"
-#include "ui/model/job_state.h"
 #include "ui/model/matmul_results.h"
 #include "ui/model/reference_results.h"
 #include "ui/model/scaling_results.h"
 #include "ui/model/training_run.h"
 #include "ui/model/transfer_results.h"
+#include "ui/page.h"
 
 namespace lab::ui {
+
+// The page that shows the results of the command.
+Page page_of(const JobCommand& command);
+
+struct RunningJob {
+  JobId id = 0;
+  Page page = Page::Devices;  // that shows it
+  std::string title;
+  double started_t_s = 0;
+  double done = 0;  // 0..1
+  std::string what;
+  std::optional<double> left_s;
+};
+
+enum class Phase { Empty, Running, Done, Failed };
+
+struct PageState {
+  Phase phase = Phase::Empty;
+  JobId job = 0;
+  std::optional<JobCommand> command;  // what Retry sends again
+  bool cancelled = false;             // Done, but stopped early on request
+  std::string error;                  // one sentence, when Failed
+  Errc code = Errc::Internal;         // what kind of failure, when Failed
+  double seconds = 0;                 // of the job, when Done or Failed
+};
 
 inline constexpr std::size_t kLogLines = 2000;
 // Old trainings are forgotten, oldest first, past either bound.
@@ -73,7 +98,7 @@ class Model {
 
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   const std::optional<RunningJob>& job() const { return job_; }
-  const PageState& state(JobKind kind) const { return states_[static_cast<std::size_t>(kind)]; }
+  const PageState& state(Page page) const { return states_[static_cast<std::size_t>(page)]; }
   std::int64_t jobs_started() const { return jobs_started_; }
 
   const std::vector<RungInfo>& rungs() const { return rungs_; }  // of all devices, ladder order
@@ -113,8 +138,8 @@ class Model {
   void on(const Event& e, const TrainingDone& p) { on_training(e, p); }
 
   GpuRecord& gpu_at(const std::string& pci_bus_id);
-  PageState& page(JobKind kind) { return states_[static_cast<std::size_t>(kind)]; }
-  bool is_job(const Event& e, JobKind kind) const { return e.job != 0 && state(kind).job == e.job; }
+  PageState& state_of(Page page) { return states_[static_cast<std::size_t>(page)]; }
+  bool is_job(const Event& e, Page page) const { return e.job != 0 && state(page).job == e.job; }
   void start_scaling(const StartScaling& request, double t_s);
   void finish_scaling(Outcome outcome);
   void add_log(double t_s, JobId job, Severity severity, std::string text);
@@ -131,7 +156,7 @@ class Model {
   std::int64_t lab_rss_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
   std::optional<RunningJob> job_;
-  std::array<PageState, kJobKinds> states_;
+  std::array<PageState, kPages> states_;
   std::int64_t jobs_started_ = 0;
   std::vector<RungInfo> rungs_;
   std::vector<ReferenceResults> references_;

@@ -1,15 +1,60 @@
 #pragma once
-// One training: every step and epoch, column by column, and what the network sees.
+// One training as its page shows it: curves, and where a step spends its time.
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compute/core/events/event.h"
+#include "compute/core/events/training_profile.h"
 #include "ui/model/columns.h"
 #include "ui/model/device_tracks.h"
 
 namespace lab::ui {
 
+// A layer with one kind of kernels. Null: that part is not there, or was not timed yet.
+struct LayerSide {
+  const ProfileRow* forward = nullptr;
+  const ProfileRow* backward = nullptr;
+  const ProfileRow* once = nullptr;  // of what happens once a step, instead of the two
+  double seconds() const;
+};
+
+struct ProfileLayer {
+  const ProfileRow* name = nullptr;  // one of its rows: layer, kind and shape are those
+  std::vector<LayerSide> sides;      // as the profile's totals
+  double seconds() const;            // of the first side, else of the next
+};
+
+enum class LayerOrder { Longest, Network };
+
+// What happens once a step stands as a layer of its own, at its place in the step.
+std::vector<ProfileLayer> layers_of(const TrainingProfile& profile, LayerOrder order);
+
+enum class ProfileKey {
+  Layer,
+  Pass,
+  Time,
+  Ratio,
+  P10,
+  P90,
+  Gflops,
+  Share,
+  Bytes,
+  Intensity,
+  Method
+};
+
+// The value of `line` with kind of kernels number `side`; Layer and Method have none. NaN: none.
+double value_of(const TrainingProfile& profile, const ProfileLine& line, ProfileKey key,
+                std::size_t side = 0);
+
+// Sorted by `key` of kind of kernels number `side`; Layer sorts by the place in the step. Lines
+// without a value come last.
+std::vector<ProfileLine> lines_of(const TrainingProfile& profile, ProfileKey key, std::size_t side,
+                                  bool descending);
+
+// --- run ------------------------------------------------------------------------------------
 struct StepColumns {
   Column64 step, epoch, t_s;  // three choices of x; epoch counts fractions
   Column64 loss, loss_smooth;

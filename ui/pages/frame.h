@@ -13,10 +13,5 @@ inline float rail_width(const Panel& p) {
 void draw_rail(const Panel& p);
 void draw_title_bar(const Panel& p);
 void draw_status_bar(const Panel& p);
-void draw_help_overlay(const Panel& p);
-// Asks before Esc stops the running job.
-void draw_cancel_question(const Panel& p);
-// Asks before the program starts anew.
-void draw_restart_question(const Panel& p);
 
 }  // namespace lab::ui

@@ -1,13 +1,174 @@
 #include "ui/pages/lab_view.h"
 
+#include <fmt/format.h>
 #include <imgui_internal.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "ui/pages/frame.h"
 #include "ui/pages/panel.h"
-#include "ui/pages/shortcuts.h"
+#include "ui/widgets/imgui_input.h"
 
 namespace lab::ui {
 namespace {
+
+// --- keyboard -------------------------------------------------------------------------------
+
+constexpr float kScaleStep = 0.25F;
+constexpr float kScaleMin = 1;
+constexpr float kScaleMax = 2;
+
+bool question_mark_typed() {
+  const ImGuiIO& io = ImGui::GetIO();
+  return !io.WantTextInput &&
+         std::find(io.InputQueueCharacters.begin(), io.InputQueueCharacters.end(), ImWchar('?')) !=
+             io.InputQueueCharacters.end();
+}
+
+void escape(const Panel& p) {
+  if (p.view.help_open) {
+    p.view.help_open = false;
+  } else if (p.view.confirm_restart) {
+    p.view.confirm_restart.reset();
+  } else if (p.view.confirm_cancel) {
+    p.view.confirm_cancel = false;
+  } else if (!ImGui::GetIO().WantTextInput && p.model.job()) {
+    p.view.confirm_cancel = true;
+  }
+}
+
+bool control_shortcuts(const Panel& p) {
+  for (int page = 0; page < kPages; ++page) {
+    if (key_pressed(GLFW_KEY_1 + page)) p.view.page = static_cast<Page>(page);
+  }
+  if (key_pressed(GLFW_KEY_T)) {
+    p.view.mode = p.view.mode == ThemeMode::Dark ? ThemeMode::Light : ThemeMode::Dark;
+  }
+  if (key_pressed(GLFW_KEY_EQUAL) || key_pressed(GLFW_KEY_KP_ADD)) {
+    p.view.scale = std::min(p.view.scale + kScaleStep, kScaleMax);
+  }
+  if (key_pressed(GLFW_KEY_MINUS) || key_pressed(GLFW_KEY_KP_SUBTRACT)) {
+    p.view.scale = std::max(p.view.scale - kScaleStep, kScaleMin);
+  }
+  return key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER);
+}
+
+// Acts on the keys of this frame; true when Ctrl+Enter asks the page to start its job.
+bool handle_shortcuts(const Panel& p) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (key_pressed(GLFW_KEY_ESCAPE)) escape(p);
+  if (key_pressed(GLFW_KEY_F1) || question_mark_typed()) p.view.help_open = !p.view.help_open;
+  if (p.view.help_open || p.view.confirm_cancel || p.view.confirm_restart) return false;
+  if (io.KeyCtrl) return control_shortcuts(p);
+  // A control that shows keyboard focus takes Space for itself.
+  if (p.view.page == Page::Training && !io.WantTextInput && !io.NavVisible &&
+      key_pressed(GLFW_KEY_SPACE)) {
+    toggle_pause(p);
+  }
+  return false;
+}
+
+// --- over the page: shortcuts, and questions before a job or the program ends ---------------
+
+// A centred modal that is open as long as `open` says so; true when its content must be drawn.
+bool begin_modal(const Panel& p, const char* id, bool open, float width_units) {
+  if (open && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
+  if (!ImGui::IsPopupOpen(id)) return false;
+  const Ui& ui = p.ui;
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float width = std::min(ui.px(width_units), screen.x - ui.px(32));
+  ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5F, 0.5F});
+  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, screen.y - ui.px(32)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(20), ui.px(16)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(8));
+  ImGui::PushStyleColor(ImGuiCol_PopupBg, ui.theme->card);
+  const bool shown = ImGui::BeginPopupModal(
+      id, nullptr,
+      ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize |
+          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  if (shown && !open) {
+    ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+    return false;
+  }
+  return shown;
+}
+
+// Keys and what they do.
+const std::vector<std::pair<std::string, const char*>>& shortcuts() {
+  static const std::vector<std::pair<std::string, const char*>> kAll = {
+      {fmt::format("Ctrl+1 ... Ctrl+{}", kPages), "Open a page"},
+      {"Ctrl+Enter", "Start the page's job"},
+      {"Space", "Pause or go on with the training"},
+      {"Esc", "Stop the running job, after asking"},
+      {"Ctrl+T", "Dark or light"},
+      {"Ctrl++  Ctrl+-", "Larger or smaller text"},
+      {"Arrows, Enter", "Move between controls, press one"},
+      {"Drag, Ctrl+wheel", "Pan and zoom a plot"},
+      {"Right drag, double click", "Zoom into a box, show all of a plot"},
+      {"F1  ?", "This list"},
+  };
+  return kAll;
+}
+
+void draw_help_overlay(const Panel& p) {
+  if (!begin_modal(p, "##help", p.view.help_open, 520)) return;
+  Ui& ui = p.ui;
+  title(ui, "Keyboard and mouse");
+  ImGui::Dummy({1, ui.px(4)});
+  for (const auto& [keys, meaning] : shortcuts()) fact(ui, meaning, std::string_view(keys));
+  ImGui::Dummy({1, ui.px(4)});
+  muted(ui, "Point at any figure to read what was measured, how often, and how it spread.");
+  if (button(ui, "help/close", "Close", {.kind = ButtonKind::Primary, .hint = "Esc"})) {
+    p.view.help_open = false;
+  }
+  ImGui::EndPopup();
+}
+
+// Asks before Esc stops the running job.
+void draw_cancel_question(const Panel& p) {
+  if (p.view.confirm_cancel && !p.model.job()) p.view.confirm_cancel = false;  // it ended meanwhile
+  if (!begin_modal(p, "##cancel", p.view.confirm_cancel, 420)) return;
+  Ui& ui = p.ui;
+  title(ui, "Stop this job?");
+  body(ui, p.model.job()->title + " is running. What it measured so far stays.");
+  ImGui::Dummy({1, ui.px(4)});
+  if (button(ui, "confirm/stop", "Stop the job", {.kind = ButtonKind::Danger})) {
+    cancel(p);
+    p.view.confirm_cancel = false;
+  }
+  ImGui::SameLine(0, ui.px(8));
+  if (button(ui, "confirm/keep", "Keep it running", {.hint = "Esc"})) p.view.confirm_cancel = false;
+  ImGui::EndPopup();
+}
+
+// Asks before the program restarts.
+void draw_restart_question(const Panel& p) {
+  if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
+  Ui& ui = p.ui;
+  const RestartLab wish = *p.view.confirm_restart;
+  title(ui, "Restart Device Lab?");
+  if (wish.wake_gpus) body(ui, "CUDA is started with the lab, and wakes the GPUs.");
+  body(ui, "Settings stay. Results and tensors on screen are gone.");
+  if (p.model.job()) body(ui, p.model.job()->title + " is running and will be stopped.");
+  ImGui::Dummy({1, ui.px(4)});
+  if (button(ui, "restart/yes", "Restart", {.kind = ButtonKind::Primary})) {
+    p.out.push_back(wish);
+    p.view.confirm_restart.reset();
+  }
+  ImGui::SameLine(0, ui.px(8));
+  if (button(ui, "restart/no", "Not now", {.hint = "Esc"})) p.view.confirm_restart.reset();
+  ImGui::EndPopup();
+}
+
+// --- the window -----------------------------------------------------------------------------
 
 constexpr ImGuiWindowFlags kPart = ImGuiWindowFlags_NavFlattened;
 constexpr ImGuiWindowFlags kFixedPart =
@@ -26,17 +187,9 @@ void part(const Panel& p, const char* name, ImVec2 pos, ImVec2 size, ImU32 color
   ImGui::EndChild();
 }
 
-void draw_page(const Panel& p) {
-  switch (p.view.page) {
-    case Page::Devices: draw_devices_page(p); break;
-    case Page::Memory: draw_memory_page(p); break;
-    case Page::Transfers: draw_transfers_page(p); break;
-    case Page::Matmul: draw_matmul_page(p); break;
-    case Page::Training: draw_training_page(p); break;
-    case Page::Scaling: draw_scaling_page(p); break;
-    case Page::Log: draw_log_page(p); break;
-  }
-}
+#define LAB_DRAW_PAGE(name, key, icon, timed) draw_##key##_page,
+constexpr std::array kDrawPage = {LAB_PAGES(LAB_DRAW_PAGE)};
+#undef LAB_DRAW_PAGE
 
 // The scrollbar stands in the padding, so that its coming and going leaves the width of the page
 // alone: text that wraps anew would make it come and go forever.
@@ -60,7 +213,7 @@ void page_part(const Panel& p, ImVec2 pos, ImVec2 size) {
   if (visible) {
     scrollbar_in_padding();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(12)});
-    draw_page(p);
+    kDrawPage[static_cast<std::size_t>(p.view.page)](p);
     ImGui::Dummy({1, ui.px(4)});
     ImGui::PopStyleVar();
     ImGui::PopClipRect();
@@ -105,6 +258,36 @@ void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out) {
   draw_cancel_question(panel);
   draw_restart_question(panel);
   ImGui::End();
+}
+
+// --- settings -------------------------------------------------------------------------------
+
+std::map<std::string, std::string> save_view(const ViewState& view) {
+  std::map<std::string, std::string> out;
+  out["page"] = key_of(view.page);
+  out["theme"] = view.mode == ThemeMode::Dark ? "dark" : "light";
+  out["scale"] = fmt::format("{}", view.scale);
+  save_forms(view.forms, out);
+  return out;
+}
+
+void load_view(ViewState& view, const std::map<std::string, std::string>& saved) {
+  if (const auto page = saved.find("page"); page != saved.end()) {
+    view.page = page_named(page->second).value_or(view.page);
+  }
+  if (const auto theme = saved.find("theme"); theme != saved.end()) {
+    if (theme->second == "dark") view.mode = ThemeMode::Dark;
+    if (theme->second == "light") view.mode = ThemeMode::Light;
+  }
+  if (const auto scale = saved.find("scale"); scale != saved.end()) {
+    const char* end = scale->second.data() + scale->second.size();
+    float read = 0;
+    const auto parsed = std::from_chars(scale->second.data(), end, read);
+    const bool fits = parsed.ec == std::errc() && parsed.ptr == end && std::isfinite(read) &&
+                      read >= kScaleMin && read <= kScaleMax;
+    if (fits) view.scale = read;
+  }
+  load_forms(view.forms, saved);
 }
 
 }  // namespace lab::ui

@@ -27,13 +27,10 @@ struct Panel {
 };
 
 // --- pages ----------------------------------------------------------------------------------
-void draw_devices_page(const Panel& p);
-void draw_memory_page(const Panel& p);
-void draw_transfers_page(const Panel& p);
-void draw_matmul_page(const Panel& p);
-void draw_training_page(const Panel& p);
-void draw_scaling_page(const Panel& p);
-void draw_log_page(const Panel& p);
+// draw_devices_page and so on, each in the page's own folder.
+#define LAB_DECLARE_PAGE(name, key, icon, timed) void draw_##key##_page(const Panel& p);
+LAB_PAGES(LAB_DECLARE_PAGE)
+#undef LAB_DECLARE_PAGE
 
 // --- jobs -----------------------------------------------------------------------------------
 // A job runs, or was sent a moment ago.
@@ -42,7 +39,7 @@ bool busy(const Panel& p);
 std::string busy_reason(const Panel& p);
 // Sends a command that becomes a job.
 void send(const Panel& p, Command command);
-bool runs(const Panel& p, JobKind kind);
+bool runs(const Panel& p, Page page);
 bool paused(const Panel& p);
 void toggle_pause(const Panel& p);
 void cancel(const Panel& p);
@@ -66,7 +63,7 @@ void restart_button(const Panel& p, std::string_view path, std::string_view labe
 
 // How the page's last job went, where it needs a word: the error with a Retry button (after the
 // loss of a card with a restart instead), or that it was stopped.
-void outcome_box(const Panel& p, JobKind kind, std::string_view page);
+void outcome_box(const Panel& p, Page page);
 
 // --- layout ---------------------------------------------------------------------------------
 // Form left and results right, or the form above in a narrow window.

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "ui/widgets/item.h"
-#include "ui/widgets/tooltip.h"
 
 namespace lab::ui {
 namespace {

@@ -1,13 +1,33 @@
 #pragma once
-// Thins a long series to what a plot of some pixels can show. Pure.
+// Thins a long series to what a plot of some pixels can show. No ImGui.
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "ui/plot/extremes.h"
-#include "ui/plot/view.h"
+#include "ui/plot/axis.h"
 
 namespace lab::ui::plot {
+
+// Lowest and highest values of the blocks of a series that only grows: a query for any range of a
+// million points reads a few dozen of them.
+struct LowHigh {
+  std::size_t lowest = 0, highest = 0;  // positions
+};
+
+class Extremes {
+ public:
+  // Takes in what was appended to `y` since the last call; a shorter `y` starts over.
+  void follow(std::span<const double> y);
+
+  // Among the finite values of y[from..to) above `floor`; none: there is no such value. `y` is the
+  // one followed last.
+  std::optional<LowHigh> of(std::span<const double> y, std::size_t from, std::size_t to,
+                            double floor) const;
+
+ private:
+  std::vector<std::optional<LowHigh>> small_, large_;  // whole blocks, the large of small ones
+};
 
 struct Point {
   double x = 0, y = 0;  // y NaN: the line is broken here

@@ -9,10 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "ui/plot/axis.h"
 #include "ui/plot/decimate.h"
 #include "ui/plot/plot.h"
-#include "ui/plot/ticks.h"
-#include "ui/plot/view.h"
 
 namespace lab::ui::plot {
 
@@ -52,9 +51,6 @@ struct Frame {
   ImFont* small_font() const { return ui.fonts.caption; }
 };
 
-// Chooses ranges, thins the series and lays out the areas below `legend_bottom`.
-void arrange(Frame& f, float legend_bottom);
-
 // --- drawing, from back to front ------------------------------------------------------------
 void draw_grid(const Frame& f);
 void draw_curves(const Frame& f);
@@ -71,20 +67,31 @@ void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Li
 // The sample of a series as legend and tooltip show it.
 void draw_swatch(const Frame& f, const Series& s, ImVec2 left_middle, float width, ImU32 color);
 
-// Draws the legend at the top and handles its clicks; returns its bottom.
-float legend(Frame& f);
+// --- labels on curves -----------------------------------------------------------------------
+struct LineLabel {
+  std::span<const ImVec2> path;  // the label's own line, in pixels
+  ImVec2 size{0, 0};             // of the label
+};
 
+struct Box {
+  ImVec2 min{0, 0}, max{0, 0};
+};
+
+bool crosses(const Box& box, ImVec2 a, ImVec2 b);
+
+// For each label the box centred on that point of its line where it covers the fewest other lines
+// and points, the earliest such point; it lies inside `area` and on no label before it. Empty:
+// there is no room. `lines` are all lines of the plot, the labels' own among them.
+std::vector<std::optional<Box>> place_line_labels(std::span<const LineLabel> labels,
+                                                  std::span<const std::span<const ImVec2>> lines,
+                                                  const Box& area);
+
+// --- mouse and menu -------------------------------------------------------------------------
 // Pan, zoom, box and reset by mouse; opens the menu. Changes show in the next frame.
 void interact(Frame& f);
 void draw_box(const Frame& f);
 
-// The nearest point and its tooltip.
-struct Pick {
-  std::size_t series = 0, point = 0;
-  ImVec2 at{0, 0};
-};
-std::optional<Pick> nearest(const Frame& f, ImVec2 mouse);
-std::string describe(const Frame& f, const Pick& pick);
+// The tooltip of the nearest point.
 void tooltip(Frame& f);
 
 // The right-click menu and the table of data that it opens.

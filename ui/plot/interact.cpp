@@ -1,4 +1,6 @@
-// Pan, zoom, box and reset.
+// What the mouse does in the data area.
+#include <fmt/format.h>
+#include <imgui.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -10,6 +12,8 @@
 #include "ui/widgets/item.h"
 
 namespace lab::ui::plot {
+// --- pan, zoom, box and reset ---------------------------------------------------------------
+
 namespace {
 
 constexpr float kDragStart = 4;      // pixels before a press becomes a drag
@@ -138,6 +142,162 @@ void draw_box(const Frame& f) {
   list->AddRectFilled(min, max, with_alpha(f.ui.theme->accent, 0.12F));
   list->AddRect(min, max, with_alpha(f.ui.theme->accent, 0.8F), 0, 0,
                 std::max(1.0F, std::floor(f.ui.scale)));
+}
+
+// --- nearest point, its tooltip, and the cursor that charts share ---------------------------
+
+namespace {
+
+constexpr float kReach = 40;  // units around the pointer
+
+struct Candidate {
+  std::size_t point = 0;
+  double distance = 1e300;
+  ImVec2 at{0, 0};
+};
+
+Candidate nearest_in(const Frame& f, const Series& s, ImVec2 mouse, float reach) {
+  const auto x = s.x.first(std::min(s.x.size(), s.y.size()));
+  Candidate best;
+  const auto consider = [&](std::size_t i) {
+    if (!can_show(f.x.scale, x[i]) || !can_show(f.y.scale, s.y[i])) return;
+    const ImVec2 at(f.x.pixel(x[i]), f.y.pixel(s.y[i]));
+    if (at.x < f.area_min.x - 1 || at.x > f.area_max.x + 1) return;
+    // Sideways counts more: a person reads a curve above or below the pointer.
+    const double distance = std::hypot(3 * (at.x - mouse.x), at.y - mouse.y);
+    if (distance < best.distance) best = {i, distance, at};
+  };
+  const auto from = std::lower_bound(x.begin(), x.end(), f.x.value(mouse.x - reach));
+  const auto to = std::upper_bound(from, x.end(), f.x.value(mouse.x + reach));
+  const auto first = static_cast<std::size_t>(from - x.begin());
+  const auto last = static_cast<std::size_t>(to - x.begin());
+  for (std::size_t i = first; i < last; ++i) consider(i);
+  if (first > 0 && first == last) consider(first - 1);
+  if (last < x.size() && first == last) consider(last);
+  return best;
+}
+
+double pointer_x(const Frame& f) {
+  return f.x.value(ImGui::GetIO().MousePos.x);
+}
+
+std::string value_text(const Axis& axis, double value) {
+  return axis_text(value, axis.unit, axis.binary, axis.whole);
+}
+
+void vertical_line(const Frame& f, double x) {
+  if (!can_show(f.x.scale, x)) return;
+  const float at = std::floor(f.x.pixel(x)) + 0.5F;
+  if (at < f.area_min.x || at > f.area_max.x) return;
+  ImGui::GetWindowDrawList()->AddLine({at, f.area_min.y}, {at, f.area_max.y},
+                                      styled(with_alpha(f.ui.theme->muted, 0.55F)),
+                                      std::max(1.0F, std::floor(f.ui.scale)));
+}
+
+// A dot on each curve where the cursor of another chart stands.
+void cursor_dots(const Frame& f, double x) {
+  if (!can_show(f.x.scale, x) || x < f.x.range.min || x > f.x.range.max) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (const Curve& c : f.curves) {
+    const Series& s = *c.series;
+    if (s.bars || s.alpha < 0.6F) continue;
+    const auto xs = s.x.first(std::min(s.x.size(), s.y.size()));
+    auto at = std::lower_bound(xs.begin(), xs.end(), x);
+    if (at == xs.end() || (at != xs.begin() && x - *(at - 1) < *at - x)) --at;
+    const double y = s.y[static_cast<std::size_t>(at - xs.begin())];
+    if (!can_show(f.y.scale, y) || !can_show(f.x.scale, *at)) continue;
+    const ImVec2 p(f.x.pixel(*at), f.y.pixel(y));
+    if (p.x < f.area_min.x || p.x > f.area_max.x || p.y < f.area_min.y || p.y > f.area_max.y) {
+      continue;
+    }
+    draw_marker(list, Marker::Circle, p, f.ui.px(3), styled(s.color), styled(f.ui.theme->card));
+  }
+}
+
+struct Pick {
+  std::size_t series = 0, point = 0;
+  ImVec2 at{0, 0};
+};
+
+std::optional<Pick> nearest(const Frame& f, ImVec2 mouse) {
+  std::optional<Pick> found;
+  double best = 1e300;
+  for (const Curve& c : f.curves) {
+    const Candidate candidate = nearest_in(f, *c.series, mouse, f.ui.px(kReach));
+    // Pale raw data gives way to the curve drawn on top of it.
+    const double distance = candidate.distance * (c.series->alpha < 0.6F ? 1.5 : 1.0);
+    if (distance >= best) continue;
+    best = distance;
+    found = Pick{.series = c.index, .point = candidate.point, .at = candidate.at};
+  }
+  return found;
+}
+
+std::string describe(const Frame& f, const Pick& pick) {
+  const Series& s = f.series[pick.series];
+  if (s.describe) return s.describe(pick.point);
+  const std::string x = value_text(f.axes.x, s.x[pick.point]);
+  const std::string y = value_text(f.axes.y, s.y[pick.point]);
+  std::string text = s.label.empty() ? y : fmt::format("{}  {}", s.label, y);
+  text.append(f.axes.x.label.empty() ? fmt::format(" at {}", x)
+                                     : fmt::format(" at {} {}", f.axes.x.label, x));
+  if (pick.point < s.low.size() && pick.point < s.high.size()) {
+    text.append(fmt::format("\nfrom {} to {}", value_text(f.axes.y, s.low[pick.point]),
+                            value_text(f.axes.y, s.high[pick.point])));
+  }
+  return text;
+}
+
+}  // namespace
+
+void tooltip(Frame& f) {
+  LinkedCursor* cursor = f.options.cursor;
+  if (!f.hovered || f.empty() || f.state.panning || f.state.boxing) return;
+  if (cursor != nullptr) {
+    cursor->next = pointer_x(f);
+    if (cursor->x != cursor->next) f.ui.wants_animation = true;
+  }
+  const auto pick = nearest(f, ImGui::GetIO().MousePos);
+  if (!pick) return;
+  const Series& s = f.series[pick->series];
+  Ui& ui = f.ui;
+  draw_marker(ImGui::GetWindowDrawList(), Marker::Circle, pick->at, ui.px(4.5F), s.color,
+              ui.theme->card);
+  const std::string text = describe(f, *pick);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(12), ui.px(8)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(kControlRadius));
+  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1.0F);
+  ImGui::PushFont(ui.fonts.caption);
+  ImGui::BeginTooltip();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float line = ImGui::GetTextLineHeight();
+  draw_swatch(f, s, {at.x, at.y + line / 2}, ui.px(16), s.color);
+  ImGui::SetCursorScreenPos({at.x + ui.px(24), at.y});
+  ImGui::PushTextWrapPos(ui.px(360));
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopTextWrapPos();
+  const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  ImGui::EndTooltip();
+  ImGui::PopFont();
+  ImGui::PopStyleVar(3);
+  ui.widgets.add({.path = f.path + "/tooltip",
+                  .kind = "tooltip",
+                  .label = s.label,
+                  .value = text,
+                  .min = min,
+                  .max = {min.x + size.x, min.y + size.y}});
+}
+
+void draw_cursor(const Frame& f) {
+  if (f.empty()) return;
+  if (f.hovered && !f.state.boxing) {
+    vertical_line(f, pointer_x(f));
+    return;
+  }
+  const LinkedCursor* cursor = f.options.cursor;
+  if (cursor == nullptr || !cursor->x) return;
+  vertical_line(f, *cursor->x);
+  cursor_dots(f, *cursor->x);
 }
 
 }  // namespace lab::ui::plot

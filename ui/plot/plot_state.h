@@ -7,16 +7,10 @@
 #include <set>
 #include <string>
 
-#include "ui/plot/extremes.h"
+#include "ui/plot/axis.h"
+#include "ui/plot/decimate.h"
 
 namespace lab::ui::plot {
-
-enum class Scale { Linear, Log10, Log2 };
-
-struct Range {
-  double min = 0, max = 1;
-  bool operator==(const Range&) const = default;
-};
 
 struct PlotState {
   std::optional<Range> x, y;              // empty: follow the data

@@ -142,17 +142,6 @@ void moon(Pen& p) {
   p.arc({13.4F, 6.6F}, 5.6F, 0.19F, 0.56F);
 }
 
-void save(Pen& p) {
-  p.line({{10, 3}, {10, 12}});
-  p.line({{6.3F, 8.6F}, {10, 12.3F}, {13.7F, 8.6F}});
-  p.line({{3.5F, 12.5F}, {3.5F, 16.5F}, {16.5F, 16.5F}, {16.5F, 12.5F}});
-}
-
-void reset(Pen& p) {
-  p.arc({10, 10.5F}, 6.3F, -0.40F, 0.42F);
-  p.line({{4.9F, 2.8F}, {4.9F, 7}, {9.1F, 7}});
-}
-
 void mark(Pen& p) {
   p.line({{10, 6}, {10, 10.6F}});
   p.dot({10, 13.7F}, 1.1F);
@@ -175,13 +164,8 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color)
       p.line({{7, 4.5F}, {7, 15.5F}});
       p.line({{13, 4.5F}, {13, 15.5F}});
       break;
-    case kIconStop: p.rect(5.5F, 5.5F, 14.5F, 14.5F, 1.5F); break;
     case kIconCopy: copy(p); break;
     case kIconTrash: trash(p); break;
-    case kIconPlus:
-      p.line({{10, 4}, {10, 16}});
-      p.line({{4, 10}, {16, 10}});
-      break;
     case kIconHelp: help(p); break;
     case kIconSun: sun(p); break;
     case kIconMoon: moon(p); break;
@@ -202,8 +186,6 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color)
     case kIconCheck: p.line({{4.8F, 10.4F}, {8.4F, 14}, {15.4F, 6.4F}}); break;
     case kIconChevronDown: p.line({{5, 7.7F}, {10, 12.7F}, {15, 7.7F}}); break;
     case kIconChevronRight: p.line({{7.7F, 5}, {12.7F, 10}, {7.7F, 15}}); break;
-    case kIconSave: save(p); break;
-    case kIconReset: reset(p); break;
   }
 }
 

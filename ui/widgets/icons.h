@@ -14,10 +14,8 @@ enum Icon {
   kIconLog,
   kIconPlay,
   kIconPause,
-  kIconStop,
   kIconCopy,
   kIconTrash,
-  kIconPlus,
   kIconHelp,
   kIconSun,
   kIconMoon,
@@ -26,9 +24,7 @@ enum Icon {
   kIconInfo,
   kIconCheck,
   kIconChevronDown,
-  kIconChevronRight,
-  kIconSave,
-  kIconReset
+  kIconChevronRight
 };
 
 // Centred in the square whose top left corner is `pos` and whose side is `size` pixels.

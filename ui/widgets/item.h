@@ -55,4 +55,35 @@ ImU32 mix(ImU32 a, ImU32 b, float share);
 // Applies the style's alpha (dimmed cards, disabled parts) to a colour of the theme.
 ImU32 styled(ImU32 color);
 
+// --- tooltips -------------------------------------------------------------------------------
+// Shows the text at the pointer now and records it as the widget "tooltip".
+void show_tooltip(Ui& ui, std::string_view text);
+
+// hint() for a part of the window that is no item.
+void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text);
+
+// --- the frame that text fields and combos share --------------------------------------------
+struct Field {
+  ImVec2 min, max;
+  float width() const { return max.x - min.x; }
+};
+
+// The rectangle of the next field at the cursor, over the width that is left.
+Field next_field(const Ui& ui);
+void draw_field(const Ui& ui, const Field& field, bool hovered, bool active, bool invalid);
+
+// Runs `edit` (an ImGui text field) inside the frame with `right` pixels kept free, invisible
+// except for its text. The cursor ends below the frame.
+class FieldText {
+ public:
+  FieldText(const Ui& ui, const Field& field, float right);
+  ~FieldText();
+  FieldText(const FieldText&) = delete;
+  FieldText& operator=(const FieldText&) = delete;
+
+ private:
+  const Ui& ui_;
+  Field field_;
+};
+
 }  // namespace lab::ui

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "ui/widgets/item.h"
-#include "ui/widgets/tooltip.h"
 #include "ui/widgets/widgets.h"
 
 namespace lab::ui {
@@ -191,12 +190,6 @@ void end_table(Ui& ui) {
   ImGui::EndTable();
   ImGui::PopStyleVar();
   record_item(ui, table.path, "table", {}, fmt::format("{} rows", table.row + 1));
-}
-
-void record_item(Ui& ui, std::string_view path, std::string_view kind, std::string_view label,
-                 std::string_view value, bool enabled) {
-  record_rect(ui, path, kind, label, value, enabled, ImGui::GetItemRectMin(),
-              ImGui::GetItemRectMax());
 }
 
 }  // namespace lab::ui

@@ -135,7 +135,7 @@ void matmul_form(const Panel& p) {
 void nothing_card(const Panel& p) {
   Card card(p, "matmul/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
-  if (runs(p, JobKind::Matmul)) {
+  if (runs(p, Page::Matmul)) {
     muted(p.ui, "The peak is measured first, then each kernel is verified and timed.");
     return;
   }
@@ -161,7 +161,7 @@ void skipped_card(const Panel& p, const MatmulResults& results) {
 }
 
 void matmul_results(const Panel& p) {
-  outcome_box(p, JobKind::Matmul, "matmul");
+  outcome_box(p, Page::Matmul);
   const Kept<MatmulResults>& kept = p.model.matmul();
   if (shown(kept).empty()) {
     nothing_card(p);

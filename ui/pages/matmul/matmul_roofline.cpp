@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "compute/core/units.h"
-#include "ui/model/matmul_roofline.h"
+#include "ui/model/matmul_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
 
 namespace lab::ui {
@@ -253,9 +253,8 @@ void roofline_card(const Panel& p, const MatmulResults& results, const Choice& c
              .dimmed = old});
   if (!card) return;
   if (choice.ceilings == nullptr) {
-    muted(p.ui, runs(p, JobKind::Matmul) && !old
-                    ? "The ceilings are measured before the first kernel."
-                    : "No ceilings were measured in this run.");
+    muted(p.ui, runs(p, Page::Matmul) && !old ? "The ceilings are measured before the first kernel."
+                                              : "No ceilings were measured in this run.");
     return;
   }
   choices(p, results, choice);

@@ -16,7 +16,6 @@ void draw_speedup_plots(const Panel& p, const Kept<ScalingResults>& kept, Scalin
 void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                         float extra = 0);
 void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept);
-void draw_scaling_table(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode);
 
 // The point with most devices that has cores of its own for each, else the one with most; null when
 // none was measured.

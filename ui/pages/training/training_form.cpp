@@ -260,7 +260,7 @@ void draw_training_form(const Panel& p) {
   // Wrong shares are explained where they are typed.
   const bool explained = shown && error == shares_complaint(form, machine);
   if (!error.empty() && !explained) error_box(p.ui, "training/form_error", error);
-  if (runs(p, JobKind::Training)) {
+  if (runs(p, Page::Training)) {
     form_actions(p, 420, [&] { running_buttons(p); });
   } else {
     form_actions(p, 150, [&] {

@@ -6,7 +6,6 @@
 
 #include "ui/pages/training/training_parts.h"
 #include "ui/widgets/item.h"
-#include "ui/widgets/tooltip.h"
 
 namespace lab::ui {
 namespace {

@@ -7,9 +7,8 @@
 
 #include "compute/core/units.h"
 #include "ui/pages/step_parts.h"
-#include "ui/pages/training/training_layers.h"
+#include "ui/pages/training/training_parts.h"
 #include "ui/widgets/item.h"
-#include "ui/widgets/tooltip.h"
 
 namespace lab::ui {
 namespace {
@@ -280,7 +279,7 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
   if (profile_asked(run)) {
     muted(p.ui,
-          runs(p, JobKind::Training)
+          runs(p, Page::Training)
               ? "The first steps are warm-up; the layers follow within a second."
               : "The training ended before any layer was timed; the first steps are warm-up.");
     return;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "compute/core/units.h"
-#include "ui/pages/training/training_layers.h"
+#include "ui/pages/training/training_parts.h"
 
 namespace lab::ui {
 namespace {

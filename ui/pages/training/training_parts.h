@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/model/training_run.h"
 #include "ui/pages/panel.h"
 
 namespace lab::ui {
@@ -28,10 +29,13 @@ void draw_training_devices(const Panel& p, const TrainingRun& run);
 // Where a step's time goes, layer by layer; how to find out where nobody measured.
 void draw_training_layers(const Panel& p, const TrainingRun& run);
 bool profile_asked(const TrainingRun& run);
+// All numbers of the profile, folded; sorted by pressing a column's label.
+void draw_layer_table(const Panel& p, const TrainingProfile& profile);
+// Everything known about one row, in lines.
+std::string describe(const TrainingProfile& profile, const ProfileRow& row);
 
 void draw_predictions(const Panel& p, const TrainingRun& run);
 void draw_confusion(const Panel& p, const TrainingRun& run);
-void draw_training_runs(const Panel& p);
 
 // What is on show of the kept runs, oldest first; the newest always.
 struct ShownRun {

@@ -159,7 +159,7 @@ void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Ser
 
 // A new run that has no step yet leaves the older curves dimmed.
 bool waiting(const Panel& p) {
-  return runs(p, JobKind::Training) && p.model.runs().back().steps().size() == 0;
+  return runs(p, Page::Training) && p.model.runs().back().steps().size() == 0;
 }
 
 }  // namespace

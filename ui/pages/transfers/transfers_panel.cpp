@@ -106,12 +106,12 @@ void transfers_form(const Panel& p) {
 }
 
 void transfer_results(const Panel& p) {
-  outcome_box(p, JobKind::Transfers, "transfers");
+  outcome_box(p, Page::Transfers);
   const Kept<TransferResults>& kept = p.model.transfers();
   if (shown(kept).empty()) {
     Card card(p, "transfers/nothing", "", {.extra = spare_height(p)});
     if (!card) return;
-    if (runs(p, JobKind::Transfers)) {
+    if (runs(p, Page::Transfers)) {
       muted(p.ui, "The first case is being verified and measured; it appears here at once.");
     } else if (empty_page(p, "transfers/empty",
                           "Nothing has been moved yet. A sweep measures each size, verifies it, "

@@ -20,8 +20,12 @@
 // to 4096 entries.
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "compute/core/events/event.h"
 #include "compute/core/events/reference.h"
+#include "compute/core/files/json_fields.h"
 
 namespace lab::app {
 
@@ -33,5 +37,23 @@ inline constexpr int kMachineFormat = 1;
 // or come from several devices, and files of a newer format, too. What is no regular file is
 // refused unread.
 std::optional<ReferenceMachine> read_machine(const std::filesystem::path& file);
+
+// --- all machines on offer ------------------------------------------------------------------
+struct FoundMachines {
+  std::vector<ReferenceMachine> machines;
+  std::vector<std::string> complaints;  // a sentence for each file that cannot be used
+};
+
+// Reads `chosen`, unless empty, a bare name looked for in `folders` too (find_asset), and every
+// *.json of `folders`; of files of the same name the first counts. Never throws: what is broken is
+// left out and complained about.
+FoundMachines find_machines(const std::filesystem::path& chosen,
+                            const std::vector<std::filesystem::path>& folders);
+
+// --- samples of --json, read back: the inverse of app/headless/json_lines.h -----------------
+// All throw Error(Corrupt) naming the place, the field and what it must be. What --json does not
+// tell keeps its default.
+MatmulSample matmul_sample(const files::JsonFields& fields);
+TransferSample transfer_sample(const files::JsonFields& fields);
 
 }  // namespace lab::app

@@ -1,11 +1,20 @@
 #pragma once
-// What is on screen, as pixels and as PNG.
+// What is on screen: visible widgets as JSON, pixels as PNG.
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
+
+#include "ui/ui.h"
 
 namespace lab::app {
 
+// --- as JSON, for --describe-ui, scripts and tests ------------------------------------------
+// {"width", "height", "scale", "widgets": [{"path", "kind", "label", "value", "enabled", "x", "y",
+// "width", "height"}, ...]}, in pixels of the window.
+std::string describe_ui(const ui::Ui& ui, int width, int height);
+
+// --- as pixels ------------------------------------------------------------------------------
 struct Picture {
   int width = 0, height = 0;
   std::vector<std::uint8_t> rgb;  // row by row from the top

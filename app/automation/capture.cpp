@@ -1,16 +1,35 @@
-#include "app/automation/picture.h"
+#include "app/automation/capture.h"
 
 #include <fmt/format.h>
 #include <glad/gl.h>
 #include <stb/stb_image_write.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
 
 namespace lab::app {
+std::string describe_ui(const ui::Ui& ui, int width, int height) {
+  using Json = nlohmann::ordered_json;
+  Json widgets = Json::array();
+  for (const ui::WidgetRect& w : ui.widgets.all()) {
+    widgets.push_back({{"path", w.path},
+                       {"kind", w.kind},
+                       {"label", w.label},
+                       {"value", w.value},
+                       {"enabled", w.enabled},
+                       {"x", w.min.x},
+                       {"y", w.min.y},
+                       {"width", w.max.x - w.min.x},
+                       {"height", w.max.y - w.min.y}});
+  }
+  const Json json{
+      {"width", width}, {"height", height}, {"scale", ui.scale}, {"widgets", std::move(widgets)}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 Picture read_frame(int frame_width, int frame_height, Region region) {
   const int left = std::clamp(region.left, 0, frame_width);

@@ -1,0 +1,337 @@
+// The parts around a page.
+#include "ui/pages/frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compute/core/units.h"
+#include "ui/widgets/icons.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+// --- rail -----------------------------------------------------------------------------------
+
+namespace {
+
+#define LAB_PAGE_ICON(name, key, icon, timed) icon,
+constexpr std::array kPageIcons = {LAB_PAGES(LAB_PAGE_ICON)};
+#undef LAB_PAGE_ICON
+
+void draw_entry(const Panel& p, const Item& item, Page page, bool selected, bool active) {
+  const Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 fill = selected ? with_alpha(ui.theme->accent, 0.16F) : ui.theme->hover;
+  if (selected || item.hovered) list->AddRectFilled(item.min, item.max, styled(fill), ui.px(6));
+  focus_ring(ui, item, ui.px(6));
+  const ImU32 ink = selected ? ui.theme->accent : item.hovered ? ui.theme->text : ui.theme->muted;
+  const float side = ui.px(20);
+  const float middle = (item.min.y + item.max.y) / 2;
+  draw_icon(list, kPageIcons[static_cast<std::size_t>(page)],
+            {item.min.x + ui.px(10), middle - side / 2}, side, styled(ink));
+  if (!p.narrow()) {
+    ImFont* font = ui.fonts.body;
+    draw_text(list, font, {item.min.x + ui.px(40), middle - font->FontSize / 2},
+              selected ? ui.theme->text : ink, name_of(page));
+  }
+  if (active) {
+    const ImVec2 dot = p.narrow() ? ImVec2(item.max.x - ui.px(6), item.min.y + ui.px(6))
+                                  : ImVec2(item.max.x - ui.px(12), middle);
+    list->AddCircleFilled(dot, ui.px(3.5F), styled(ui.theme->good));
+  }
+}
+
+void rail_entry(const Panel& p, Page page, float height) {
+  const std::string path = fmt::format("rail/{}", key_of(page));
+  const Item item = control(path, {ImGui::GetWindowSize().x - p.ui.px(12), height});
+  const bool selected = p.view.page == page;
+  const bool active = p.model.job() && p.model.job()->page == page;
+  if (item.visible) {
+    draw_entry(p, item, page, selected, active);
+    const std::string job = active ? p.model.job()->title : "";
+    // Where the name is to be seen only a running job says more.
+    hint(p.ui, p.narrow() ? fmt::format("{}, Ctrl+{}{}{}", name_of(page),
+                                        static_cast<int>(page) + 1, active ? ": " : "", job)
+                          : job);
+  }
+  record(p.ui, item, path, "tab", name_of(page), selected ? "selected" : "");
+  if (item.pressed) p.view.page = page;
+}
+
+void rail_foot(const Panel& p) {
+  const bool dark = p.view.mode == ThemeMode::Dark;
+  if (icon_button(p.ui, "rail/theme", dark ? kIconSun : kIconMoon,
+                  dark ? "Light theme, Ctrl+T" : "Dark theme, Ctrl+T")) {
+    p.view.mode = dark ? ThemeMode::Light : ThemeMode::Dark;
+  }
+  if (!p.narrow()) ImGui::SameLine(0, p.ui.px(8));
+  if (icon_button(p.ui, "rail/help", kIconHelp, "Keyboard shortcuts, F1")) {
+    p.view.help_open = !p.view.help_open;
+  }
+}
+
+}  // namespace
+
+void draw_rail(const Panel& p) {
+  Ui& ui = p.ui;
+  const float pad = ui.px(6);
+  const float gap = ui.px(2);
+  const float foot = ui.px(p.narrow() ? 70 : 36);
+  const ImVec2 corner = ImGui::GetWindowPos();
+  const ImVec2 size = ImGui::GetWindowSize();
+  ImGui::GetWindowDrawList()->AddLine({corner.x + size.x - 1, corner.y},
+                                      {corner.x + size.x - 1, corner.y + size.y},
+                                      styled(ui.theme->border));
+  const float room = size.y - foot - 2 * pad;
+  const float height = std::clamp(room / kPages - gap, ui.px(24), ui.px(40));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), gap});
+  ImGui::SetCursorPos({pad, pad});
+  ImGui::BeginGroup();
+  for (int page = 0; page < kPages; ++page) rail_entry(p, static_cast<Page>(page), height);
+  ImGui::EndGroup();
+  ImGui::SetCursorPos({p.narrow() ? (size.x - ui.px(32)) / 2 : ui.px(10), size.y - foot});
+  ImGui::BeginGroup();
+  rail_foot(p);
+  ImGui::EndGroup();
+  ImGui::PopStyleVar();
+}
+
+// --- title bar ------------------------------------------------------------------------------
+
+namespace {
+
+struct Chip {
+  std::string path, name, value, text;
+  ImU32 color = 0;
+};
+
+Chip device_chip(const Panel& p, Device device) {
+  const DeviceTelemetry& last = p.model.history(device).last;
+  Chip chip;
+  chip.name = lab::to_string(device);
+  chip.path = "title/" + chip.name;
+  chip.color = device_color(*p.ui.theme, device);
+  chip.value = percent(last.utilisation);
+  const std::int64_t used = p.model.memory(device).used;
+  if (used > 0) chip.value += "  " + format_bytes(used);
+  chip.text = last.utilisation
+                  ? fmt::format("{}: its cores were busy {} of the time since the reading before",
+                                chip.name, percent(*last.utilisation))
+                  : fmt::format("{}: utilisation is not available: {}", chip.name,
+                                last.utilisation.reason());
+  chip.text += fmt::format("\nthe lab's tensors hold {} there", format_bytes(used));
+  return chip;
+}
+
+float chip_width(const Ui& ui, const Chip& chip) {
+  return text_size(ui.fonts.caption, chip.name).x + text_size(ui.fonts.caption, chip.value).x +
+         ui.px(8 + 8 + 6 + 8 + 10);
+}
+
+void draw_chip(Ui& ui, const Chip& chip, float left, float middle, float width) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = ui.fonts.caption;
+  const ImVec2 min(left, middle - ui.px(13));
+  const ImVec2 max(left + width, middle + ui.px(13));
+  list->AddRectFilled(min, max, styled(ui.theme->raised), ui.px(6));
+  list->AddCircleFilled({left + ui.px(12), middle}, ui.px(4), styled(chip.color));
+  const float y = middle - font->FontSize / 2;
+  const float x = left + ui.px(22);
+  const float name = draw_text(list, font, {x, y}, ui.theme->muted, chip.name);
+  draw_text(list, font, {x + name + ui.px(8), y}, ui.theme->text, chip.value);
+  record_rect(ui, chip.path, "chip", chip.name, chip.value, true, min, max);
+  hint_at(ui, min, max, chip.text);
+}
+
+bool shows_synthetic(const Panel& p) {
+  return p.view.page == Page::Training && !p.model.runs().empty() &&
+         p.model.runs().back().synthetic();
+}
+
+// Chips of as many devices as fit, from the right edge; returns where they begin.
+float draw_chips(const Panel& p, float left_end, float right, float middle) {
+  Ui& ui = p.ui;
+  std::size_t hidden = 0;
+  float width_of_all = 0;
+  std::vector<Chip> chips;
+  for (const Device device : p.model.devices()) {
+    if (chips.size() >= 8) {
+      ++hidden;
+      continue;
+    }
+    chips.push_back(device_chip(p, device));
+    width_of_all += chip_width(ui, chips.back()) + ui.px(8);
+  }
+  while (!chips.empty() && width_of_all > right - left_end - ui.px(48)) {
+    width_of_all -= chip_width(ui, chips.back()) + ui.px(8);
+    chips.pop_back();
+    ++hidden;
+  }
+  float x = right - width_of_all - (hidden > 0 ? ui.px(40) : 0);
+  const float begin = x;
+  for (const Chip& chip : chips) {
+    const float width = chip_width(ui, chip);
+    draw_chip(ui, chip, x, middle, width);
+    x += width + ui.px(8);
+  }
+  if (hidden > 0) {
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption,
+              {x, middle - ui.fonts.caption->FontSize / 2}, ui.theme->muted,
+              fmt::format("+{}", hidden));
+  }
+  return begin;
+}
+
+}  // namespace
+
+void draw_title_bar(const Panel& p) {
+  Ui& ui = p.ui;
+  const ImVec2 corner = ImGui::GetWindowPos();
+  const ImVec2 size = ImGui::GetWindowSize();
+  const float middle = corner.y + size.y / 2;
+  ImGui::SetCursorScreenPos({corner.x + ui.px(16), middle - ui.fonts.title->FontSize / 2});
+  title(ui, name_of(p.view.page));
+  record_item(ui, "title/page", "text", name_of(p.view.page));
+  float end = ImGui::GetItemRectMax().x;
+  if (shows_synthetic(p)) {
+    ImGui::SetCursorScreenPos({end + ui.px(12), middle - ui.px(10)});
+    badge(ui, "synthetic", Tone::Warning);
+    record_item(ui, "title/synthetic", "badge", "synthetic");
+    hint(ui, "The training on this page uses made-up images, not a real data set.");
+    end = ImGui::GetItemRectMax().x;
+  }
+  draw_chips(p, end, corner.x + size.x - ui.px(8), middle);
+}
+
+// --- status bar -----------------------------------------------------------------------------
+
+namespace {
+
+// Lays things out from the right edge inwards.
+struct RightToLeft {
+  const Panel& p;
+  float x, middle;
+  float take(float units) {
+    x -= p.ui.px(units);
+    return x;
+  }
+};
+
+void lab_cpu(RightToLeft& at) {
+  Ui& ui = at.p.ui;
+  const std::string text = fmt::format("lab {:.1f} % CPU", at.p.model.lab_cpu() * 100);
+  ImFont* font = ui.fonts.caption;
+  const float width = std::max(text_size(font, text).x, ui.px(92));
+  at.x -= width + ui.px(12);
+  const ImVec2 pos(at.x, at.middle - font->FontSize / 2);
+  draw_text(ImGui::GetWindowDrawList(), font, pos, ui.theme->muted, text);
+  const ImVec2 max(pos.x + width, pos.y + font->FontSize);
+  record_rect(ui, "status/lab_cpu", "text", text, {}, true, pos, max);
+  hint_at(ui, pos, max,
+          fmt::format("Share of one core that the lab itself used since the last reading, and {} "
+                      "of memory.",
+                      format_bytes(at.p.model.lab_rss_bytes())));
+}
+
+void job_buttons(RightToLeft& at) {
+  const Panel& p = at.p;
+  at.take(68);
+  ImGui::SetCursorScreenPos({at.x, at.middle - p.ui.px(16)});
+  if (button(p.ui, "status/cancel", "Stop",
+             {.kind = ButtonKind::Danger,
+              .enabled = true,
+              .hint = "Stops the running job; what was measured stays. Esc asks first.",
+              .width = 60})) {
+    cancel(p);
+  }
+  if (!runs(p, Page::Training)) return;
+  at.take(40);
+  ImGui::SetCursorScreenPos({at.x, at.middle - p.ui.px(16)});
+  const bool held = paused(p);
+  if (icon_button(p.ui, "status/pause", held ? kIconPlay : kIconPause,
+                  held ? "Goes on with the training, Space" : "Pauses the training, Space")) {
+    toggle_pause(p);
+  }
+}
+
+void job_progress(RightToLeft& at, const RunningJob& job) {
+  Ui& ui = at.p.ui;
+  std::string left = percent(job.done);
+  if (job.left_s) left += ", " + format_seconds(*job.left_s) + " left";
+  if (paused(at.p)) left = "paused at " + percent(job.done);
+  ImFont* font = ui.fonts.caption;
+  at.x -= std::max(text_size(font, left).x, ui.px(110)) + ui.px(12);
+  const float y = at.middle - font->FontSize / 2;
+  draw_text(ImGui::GetWindowDrawList(), font, {at.x, y}, ui.theme->muted, left);
+  if (at.p.width < 760) return;
+  const float width = at.p.width < 1000 ? 120 : 200;
+  at.take(width + 12);
+  ImGui::SetCursorScreenPos({at.x, at.middle - ui.px(4)});
+  progress_bar(ui, "status/progress", job.done, width, 8);
+}
+
+struct Face {
+  Icon icon;
+  ImU32 color;
+};
+
+Face face_of(const Panel& p) {
+  const Theme& theme = *p.ui.theme;
+  if (p.model.job()) return {paused(p) ? kIconPause : kIconPlay, theme.accent};
+  const auto& log = p.model.log();
+  const Severity last = log.empty() ? Severity::Info : log.back().severity;
+  switch (last) {
+    case Severity::Error: return {kIconError, theme.bad};
+    case Severity::Warning: return {kIconWarning, theme.warning};
+    case Severity::Info: break;
+  }
+  return {kIconCheck, theme.muted};
+}
+
+// Idle, the newest line of the log stands in the bar.
+std::string text_of(const Model& model) {
+  if (const auto& job = model.job()) {
+    return job->what.empty() ? job->title : job->title + "   " + job->what;
+  }
+  return model.log().empty() ? "Ready" : model.log().back().text;
+}
+
+void job_text(const RightToLeft& at, float left) {
+  const Panel& p = at.p;
+  Ui& ui = p.ui;
+  const float side = ui.px(18);
+  const Face face = face_of(p);
+  draw_icon(ImGui::GetWindowDrawList(), face.icon, {left, at.middle - side / 2}, side,
+            styled(face.color));
+  const std::string text = text_of(p.model);
+  ImFont* font = ui.fonts.body;
+  const ImVec2 pos(left + side + ui.px(8), at.middle - font->FontSize / 2);
+  const float width = std::max(0.0F, at.x - pos.x - ui.px(12));
+  if (draw_text_fitted(ImGui::GetWindowDrawList(), font, pos, width,
+                       p.model.job() ? ui.theme->text : ui.theme->muted, text)) {
+    hint_at(ui, pos, {pos.x + width, pos.y + font->FontSize}, text);
+  }
+  record_rect(ui, "status/job", "text", text, {}, true, pos,
+              {pos.x + width, pos.y + font->FontSize});
+}
+
+}  // namespace
+
+void draw_status_bar(const Panel& p) {
+  Ui& ui = p.ui;
+  const ImVec2 corner = ImGui::GetWindowPos();
+  const ImVec2 size = ImGui::GetWindowSize();
+  ImGui::GetWindowDrawList()->AddLine(corner, {corner.x + size.x, corner.y},
+                                      styled(ui.theme->border));
+  RightToLeft at{p, corner.x + size.x - ui.px(4), corner.y + size.y / 2};
+  lab_cpu(at);
+  if (p.model.job()) {
+    job_buttons(at);
+    job_progress(at, *p.model.job());
+  }
+  job_text(at, corner.x + ui.px(14));
+}
+
+}  // namespace lab::ui

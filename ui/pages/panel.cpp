@@ -1,0 +1,327 @@
+// What the pages have in common: jobs, the layout of a page, and texts.
+#include "ui/pages/panel.h"
+
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <utility>
+#include <variant>
+
+#include "compute/core/units.h"
+
+namespace lab::ui {
+// --- jobs -----------------------------------------------------------------------------------
+
+namespace {
+
+// How long a sent job may take to show up before it counts as lost.
+constexpr double kSentSeconds = 2;
+
+bool just_sent(const Panel& p) {
+  return p.view.sent_after == p.model.jobs_started() &&
+         p.ui.time_s - p.view.sent_t_s < kSentSeconds;
+}
+
+Command as_command(const JobCommand& job) {
+  return std::visit([](const auto& c) { return Command(c); }, job);
+}
+
+}  // namespace
+
+bool busy(const Panel& p) {
+  return p.model.job().has_value() || just_sent(p);
+}
+
+std::string busy_reason(const Panel& p) {
+  if (p.model.job()) {
+    return p.model.job()->title + " is running: wait until it ends, or stop it below";
+  }
+  return just_sent(p) ? "The job sent a moment ago is about to start" : "";
+}
+
+void send(const Panel& p, Command command) {
+  p.out.push_back(std::move(command));
+  p.view.sent_after = p.model.jobs_started();
+  p.view.sent_t_s = p.ui.time_s;
+}
+
+bool runs(const Panel& p, Page page) {
+  return p.model.job() && p.model.job()->page == page;
+}
+
+bool paused(const Panel& p) {
+  return p.model.job() && p.view.paused_job == p.model.job()->id;
+}
+
+void toggle_pause(const Panel& p) {
+  if (!runs(p, Page::Training)) return;
+  if (paused(p)) {
+    p.out.push_back(ResumeJob{});
+    p.view.paused_job = 0;
+  } else {
+    p.out.push_back(PauseJob{});
+    p.view.paused_job = p.model.job()->id;
+  }
+}
+
+void cancel(const Panel& p) {
+  if (p.model.job()) p.out.push_back(CancelJob{});
+}
+
+bool start_button(const Panel& p, std::string_view path, std::string_view label,
+                  std::string_view error, bool main) {
+  const std::string why = error.empty() ? busy_reason(p) : std::string(error);
+  const bool clicked = button(p.ui, path, label,
+                              {.kind = main ? ButtonKind::Primary : ButtonKind::Normal,
+                               .enabled = why.empty(),
+                               .hint = why.empty() && main ? "Ctrl+Enter" : std::string_view(why),
+                               .width = -1});
+  return why.empty() && (clicked || (main && p.start_pressed));
+}
+
+bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
+                std::string_view label) {
+  const std::string why = busy_reason(p);
+  if (why.empty()) return empty_state(p.ui, path, sentence, label);
+  empty_state(p.ui, path, fmt::format("{} {}.", sentence, why), "");
+  return false;
+}
+
+void restart_button(const Panel& p, std::string_view path, std::string_view label,
+                    std::string_view hint, const RestartLab& wish) {
+  if (button(p.ui, path, label, {.kind = ButtonKind::Normal, .hint = hint, .width = 0})) {
+    p.view.confirm_restart = wish;
+  }
+  error_box(p.ui, fmt::format("{}/refused", path), p.model.restart_refusal());
+}
+
+void lost_box(const Panel& p, std::string_view path, std::string_view sentence) {
+  if (sentence.empty()) return;
+  error_box(p.ui, path, sentence);
+  restart_button(p, fmt::format("{}/restart", path), "Restart Device Lab",
+                 "Ends the program and starts it again with the same arguments",
+                 {.wake_gpus = true});
+}
+
+void outcome_box(const Panel& p, Page page) {
+  const PageState& state = p.model.state(page);
+  const std::string key = key_of(page);
+  const std::string path = key + "/error";
+  if (state.phase == Phase::Failed && state.code == Errc::DeviceLost) {
+    lost_box(p, path, state.error);
+  } else if (state.phase == Phase::Failed) {
+    error_box(p.ui, path, state.error);
+    const std::string why = busy_reason(p);
+    if (state.command && button(p.ui, key + "/retry", "Retry",
+                                {.kind = ButtonKind::Normal,
+                                 .enabled = why.empty(),
+                                 .hint = why.empty() ? "Sends the same request again" : why,
+                                 .width = 0})) {
+      send(p, as_command(*state.command));
+    }
+  }
+  if (state.phase == Phase::Done && state.cancelled) {
+    note_box(p.ui, key + "/stopped",
+             fmt::format("Stopped on request after {}; what was measured until then stays.",
+                         format_seconds(state.seconds)));
+  }
+}
+
+// --- layout ---------------------------------------------------------------------------------
+
+namespace {
+
+constexpr float kPageEnd = 18;  // units between the last card and the end of the page
+
+}  // namespace
+
+float width_left(const Panel& p) {
+  return ImGui::GetContentRegionAvail().x / p.ui.scale;
+}
+
+StretchedArea::StretchedArea(const Panel& p) : p_(p) {
+  p.ui.memory.stretched = 0;
+  top_ = ImGui::GetCursorScreenPos().y;
+  room_ = ImGui::GetContentRegionAvail().y - p.ui.px(kPageEnd);
+}
+
+StretchedArea::~StretchedArea() {
+  WidgetMemory& memory = p_.ui.memory;
+  const float used = ImGui::GetCurrentWindowRead()->DC.CursorMaxPos.y - top_;
+  const float free = (room_ - used) / p_.ui.scale + memory.stretched;
+  float& known = memory.spare_heights[key_of(p_.view.page)];
+  const float spare = std::max(0.0F, std::floor(free));
+  if (std::abs(known - spare) > 1) {
+    known = spare;
+    p_.ui.wants_layout = true;
+  }
+}
+
+float spare_height(const Panel& p) {
+  WidgetMemory& memory = p.ui.memory;
+  return memory.stretched = memory.spare_heights[key_of(p.view.page)];
+}
+
+float form_height(const Panel& p) {
+  return p.folded() ? 0 : ImGui::GetContentRegionAvail().y / p.ui.scale - kPageEnd;
+}
+
+void room_for_actions(const Panel& p) {
+  if (p.folded()) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(6));
+}
+
+void form_actions(const Panel& p, float units, const std::function<void()>& draw) {
+  if (!p.folded()) {
+    draw();
+    return;
+  }
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  const ImVec2 back = window->DC.CursorPos, end = window->DC.CursorMaxPos;
+  window->DC.CursorPos = {back.x, window->DC.CursorStartPos.y - p.ui.px(4)};
+  {
+    Row row(p.ui, {1, -std::min(units, width_left(p) * 0.7F)});
+    row.next();
+    row.next();
+    draw();
+  }
+  window->DC.CursorPos = back;
+  window->DC.CursorMaxPos = end;
+}
+
+void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
+                           void (*results)(const Panel&)) {
+  if (p.folded()) {
+    form(p);
+    const StretchedArea area(p);
+    results(p);
+    return;
+  }
+  Row row(p.ui, {-280, 1});
+  row.next();
+  form(p);
+  row.next();
+  // Rows inside the results must not reach down to the end of the form.
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  const ImVec2 form_end = window->DC.CursorMaxPos;
+  window->DC.CursorMaxPos = window->DC.CursorPos;
+  {
+    const StretchedArea area(p);
+    results(p);
+  }
+  ImVec2& end = window->DC.CursorMaxPos;
+  end = {std::max(end.x, form_end.x), std::max(end.y, form_end.y)};
+}
+
+Card::Card(const Panel& p, std::string_view path, std::string_view title,
+           const CardOptions& options)
+    : ui_(p.ui), visible_(begin_card(p.ui, path, title, options)) {
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui_.px(8), ui_.px(8)});
+}
+
+Card::~Card() {
+  ImGui::PopStyleVar();
+  end_card(ui_);
+}
+
+Fields::Fields(const Panel& p)
+    : ui_(p.ui),
+      columns_(p.folded() ? std::clamp(static_cast<int>(width_left(p) / 190), 1, 4) : 1) {}
+
+void Fields::next() {
+  if (columns_ == 1) return;
+  if (field_++ % columns_ == 0) {
+    row_.reset();
+    const std::vector<float> weights(static_cast<std::size_t>(columns_), 1.0F);
+    row_.emplace(ui_, weights);
+  }
+  row_->next();
+}
+
+Pair::Pair(const Panel& p, float units_needed, float extra) {
+  if (width_left(p) < units_needed) return;
+  row_.emplace(p.ui, std::initializer_list<float>{1, 1}, RowOptions{.equal = true, .extra = extra});
+}
+
+void Pair::next() {
+  if (row_) row_->next();
+}
+
+void synthetic_badge(const Panel& p) {
+  ImGui::SameLine();
+  badge(p.ui, "synthetic", Tone::Warning);
+  hint(p.ui, "These figures come from made-up images, not from a real data set.");
+}
+
+// --- words ----------------------------------------------------------------------------------
+
+std::string percent(double share) {
+  return fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
+}
+
+std::string percent(const Maybe<double>& share) {
+  return share ? percent(*share) : "N/A";
+}
+
+std::string gflops_text(double gflops) {
+  return format_si(gflops * 1e9, "FLOP/s");
+}
+
+std::string gb_per_s_text(double gb_per_s) {
+  return format_si(gb_per_s * 1e9, "B/s");
+}
+
+std::string timing_text(const Timing& t) {
+  std::string text = fmt::format("median {}, p10 {}, p90 {}\n{} repetitions after {} warm-up",
+                                 format_seconds(t.median_s), format_seconds(t.p10_s),
+                                 format_seconds(t.p90_s), t.n, t.warmup);
+  if (t.unstable) text += "\nunstable: the time ended before the spread fell under 2 %";
+  return text;
+}
+
+std::string conditions_text(const Conditions& c) {
+  std::string text;
+  if (c.clock_mhz) text += fmt::format("clock {}", format_si(*c.clock_mhz * 1e6, "Hz"));
+  if (c.unix_time_s > 0) {
+    const auto when = static_cast<std::time_t>(c.unix_time_s);
+    std::tm local{};
+    if (::localtime_r(&when, &local) != nullptr) {
+      text += fmt::format("{}taken at {:02}:{:02}:{:02}", text.empty() ? "" : ", ", local.tm_hour,
+                          local.tm_min, local.tm_sec);
+    }
+  }
+  return text;
+}
+
+std::string describe(const MatmulSample& s, CacheState cache) {
+  std::string text =
+      fmt::format("{} on {}, {} x {} x {} {}\n{}\n{}", s.kernel, lab::to_string(s.device), s.m, s.n,
+                  s.k, to_string(s.dtype), gflops_text(s.gflops), timing_text(s.time));
+  if (s.share_of_peak) text += fmt::format("\n{} of peak", percent(*s.share_of_peak));
+  if (s.share_of_library) text += fmt::format("\n{} of the library", percent(*s.share_of_library));
+  text += s.verified ? "\nverified against float64" : "\nnot verified";
+  text += fmt::format("\n{} cache", to_string(cache));
+  if (const std::string c = conditions_text(s.conditions); !c.empty()) text += "\n" + c;
+  return text;
+}
+
+std::string describe(const TransferSample& s, CacheState cache) {
+  std::string text =
+      fmt::format("{} of {}, {}, {} memory\n{}\n{}", to_string(s.op), format_bytes(s.bytes),
+                  moved_by(s.mover, s.peer, s.threads), to_string(s.memory),
+                  gb_per_s_text(s.gb_per_s), timing_text(s.time));
+  text += s.verified ? "\nverified after the measurement" : "\nnot verified";
+  text += fmt::format("\n{} cache", to_string(cache));
+  if (const std::string c = conditions_text(s.conditions); !c.empty()) text += "\n" + c;
+  return text;
+}
+
+std::vector<std::string> device_names(const MachineInfo& machine) {
+  std::vector<std::string> names;
+  for (const DeviceInfo& info : machine.devices) names.push_back(lab::to_string(info.device));
+  return names;
+}
+
+}  // namespace lab::ui

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "compute/core/dtype.h"
+#include "compute/core/fields/enum_names.h"
 
 namespace lab {
 
@@ -11,12 +12,13 @@ enum class Precision {
   BF16,
   TF32,  // f32 in memory, rounded to 11 significant bits for a GPU's tensor cores
 };
+template <>
+struct EnumNames<Precision> {
+  static constexpr ValueName kAll[] = {{"f32"}, {"bf16"}, {"tf32"}};
+};
 
 // As which type a factor lies in memory.
 DType storage_of(Precision precision);
-
-// "f32", "bf16", "tf32".
-const char* to_string(Precision precision);
 
 // The inverse of to_string; throws Error(Usage) naming the text and the choices.
 Precision parse_precision(std::string_view text);

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/files/json_fields.h"
 #include "compute/data/sha256.h"
-#include "compute/train/json_object.h"
 #include "compute/train/request_json.h"
 
 namespace lab {
@@ -101,7 +102,7 @@ std::string format_run_file(const RunFile& run) {
 }
 
 RunFile parse_run_file(std::string_view content) {
-  const Json json = parse_object(content, "it");
+  const Json json = files::parse_object(content, "it");
   const std::int64_t format = whole(json, "format", 1);
   if (format != kFormat) {
     throw Error(Errc::Unsupported,

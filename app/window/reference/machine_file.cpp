@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <system_error>
 
 #include "app/window/reference/json_list.h"
@@ -21,7 +20,6 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kLargestFile = 4 << 20;
-constexpr std::array kCacheStates = {CacheState::Warm, CacheState::Cold};
 
 Json parse(const fs::path& file) {
   std::error_code unknown;
@@ -105,7 +103,7 @@ ReferenceMachine machine_of(const JsonFields& fields) {
   machine.driver = made_with.line_or_empty("driver");
   machine.cuda = made_with.line_or_empty("cuda");
   const JsonFields settings = part(fields, "settings");
-  machine.cache = settings.one_of("cache", kCacheStates);
+  machine.cache = settings.one_of("cache", enum_values<CacheState>());
   machine.commands = settings.lines("commands");
   machine.matmul = read_list(fields, "matmul", matmul_sample);
   machine.transfers = read_list(fields, "transfers", transfer_sample);

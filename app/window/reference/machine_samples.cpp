@@ -10,11 +10,6 @@ namespace {
 
 using files::JsonFields;
 
-constexpr std::array kPrecisions = {Precision::F32, Precision::BF16, Precision::TF32};
-constexpr std::array kMemories = {MemoryKind::Pageable, MemoryKind::Pinned, MemoryKind::OnGpu};
-constexpr std::array kOps = {TransferOp::Read,  TransferOp::Write,  TransferOp::Copy,
-                             TransferOp::Triad, TransferOp::Both,   TransferOp::Pieces,
-                             TransferOp::Chase, TransferOp::Overlap};
 constexpr std::array kMovers = {TransferMover::Threads, TransferMover::CopyEngine,
                                 TransferMover::Kernel};
 constexpr std::array kPeerWays = {PeerWay::Write, PeerWay::Read, PeerWay::WriteThroughHost,
@@ -67,7 +62,7 @@ MatmulSample matmul_sample(const JsonFields& fields) {
   s.device = device_in(fields, "device");
   s.kernel = fields.line("kernel");
   s.library = fields.flag("library");
-  s.dtype = fields.one_of("dtype", kPrecisions);
+  s.dtype = fields.one_of("dtype", enum_values<Precision>());
   s.m = fields.count("m");
   s.n = fields.count("n");
   s.k = fields.count("k");
@@ -85,8 +80,8 @@ TransferSample transfer_sample(const JsonFields& fields) {
   TransferSample s;
   s.from = device_in(fields, "from");
   s.to = device_in(fields, "to");
-  s.memory = fields.one_of("memory", kMemories);
-  s.op = fields.one_of("op", kOps);
+  s.memory = fields.one_of("memory", enum_values<MemoryKind>());
+  s.op = fields.one_of("op", enum_values<TransferOp>());
   s.mover = fields.one_of("mover", kMovers);
   if (fields.has("peer")) s.peer = fields.one_of("peer", kPeerWays);
   s.threads = threads_in(fields);

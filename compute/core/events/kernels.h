@@ -1,11 +1,14 @@
 #pragma once
 // Whose kernels compute.
+#include "compute/core/fields/enum_names.h"
 
 namespace lab {
 
 // Lab: our own. Library: oneDNN on the CPU.
 enum class Kernels { Lab, Library };
-
-const char* to_string(Kernels kernels);  // "lab", "library"
+template <>
+struct EnumNames<Kernels> {
+  static constexpr ValueName kAll[] = {{"lab", "Lab"}, {"library", "Library"}};
+};
 
 }  // namespace lab

@@ -29,15 +29,10 @@ std::int64_t whole_number(std::string_view text, std::int64_t min, std::int64_t 
   return value;
 }
 
-double real_number(std::string_view text, double min, double max, Ends ends) {
+double real_number(std::string_view text, const Range& range) {
   double value = 0;
-  const bool read = read_all(text, value) && std::isfinite(value);
-  const bool above = ends == Ends::NotMin ? value > min : value >= min;
-  const bool below = ends == Ends::NotMax ? value < max : value <= max;
-  if (!read || !above || !below) {
-    throw Error(Errc::Usage, fmt::format("'{}' is not a number {} {} {} {}", text,
-                                         ends == Ends::NotMin ? "above" : "from", min,
-                                         ends == Ends::NotMax ? "to below" : "to", max));
+  if (!read_all(text, value) || !std::isfinite(value) || !range.holds(value)) {
+    throw Error(Errc::Usage, fmt::format("'{}' is not a number {}", text, range.text()));
   }
   return value;
 }

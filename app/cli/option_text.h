@@ -8,17 +8,15 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/fields/field.h"
 
 namespace lab::app {
 
 // A whole number in [min, max]; throws Error(Usage).
 std::int64_t whole_number(std::string_view text, std::int64_t min, std::int64_t max);
 
-// Which ends of a range belong to it.
-enum class Ends { Both, NotMin, NotMax };
-
-// A finite number from `min` to `max`; throws Error(Usage).
-double real_number(std::string_view text, double min, double max, Ends ends = Ends::Both);
+// A finite number in the range; throws Error(Usage).
+double real_number(std::string_view text, const Range& range);
 
 // Any 64-bit seed; throws Error(Usage).
 std::uint64_t seed_number(std::string_view text);

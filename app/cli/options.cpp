@@ -45,9 +45,10 @@ void add_json(CLI::App& app, bool& json) {
 
 void add_window_options(CLI::App& app, WindowOptions& out) {
   add_cpu_devices_option(app, [&out](int n) { out.cpu_devices = n; });
-  add_value(
-      app, "--scale", "X", "Size of text and controls, 1 to 2 (remembered)",
-      [&out](const std::string& text) { out.scale = static_cast<float>(real_number(text, 1, 2)); });
+  add_value(app, "--scale", "X", "Size of text and controls, 1 to 2 (remembered)",
+            [&out](const std::string& text) {
+              out.scale = static_cast<float>(real_number(text, {1, 2}));
+            });
   add_value(app, "--theme", "dark|light", "Colours (remembered)", [&out](const std::string& text) {
     choice_index(text, {"dark", "light"});
     out.theme = text;
@@ -85,7 +86,9 @@ void add_devices_options(CLI::App& app, DevicesOptions& out) {
   add_cpu_devices(app, out.cpu_devices);
   add_json(app, out.json);
   add_value(app, "--watch", "SECONDS", "Read again after so many seconds until Ctrl-C",
-            [&out](const std::string& text) { out.watch_s = real_number(text, 0.1, 86400); });
+            [&out](const std::string& text) {
+              out.watch_s = real_number(text, {0.1, 86400});
+            });
 }
 
 void add_data_commands(CLI::App& app, DataOptions& out) {

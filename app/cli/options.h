@@ -24,14 +24,12 @@ void add_data_commands(CLI::App& app, DataOptions& out);
 void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& request);
 void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request);
 
-// `data_asked` and `shares` are read by finish_training once all options are known.
+// Read by finish_training once all options are known.
 struct TrainText {
   bool data_asked = false;
   std::string shares = "equal";
   bool all_devices = false;  // are meant when none are named, however many there will be
 };
-void add_model_option(CLI::App& app, std::string& model);
-void add_data_options(CLI::App& app, StartTraining& request, TrainText& text);
 void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, TrainText& text);
 
 // Read by finish_scaling once all options are known.

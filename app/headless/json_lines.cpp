@@ -5,6 +5,8 @@
 #include "app/headless/gpu_report.h"
 #include "app/headless/transfer_json.h"
 #include "compute/core/events/roofline.h"
+#include "compute/core/fields/field_json.h"
+#include "compute/core/fields/request_fields.h"
 
 namespace lab::app {
 namespace {
@@ -252,22 +254,19 @@ Json profile_row_json(const TrainingProfile& profile, const ProfileRow& row) {
   return json;
 }
 
+// What the request's declarations report.
+template <typename Request>
+void add_reported(Json& json, const Request& request) {
+  for_each_field<Request>([&](const RequestField& field, auto member) {
+    if (field.reported) json[field.key] = json_of(request.*member);
+  });
+}
+
 void add_setup(Json& json, const TrainingStarted& e) {
-  json["model"] = e.request.model;
-  json["data"] = to_string(e.request.data);
+  add_reported(json, e.request);
   json["synthetic"] = e.synthetic;
-  json["batch"] = e.request.batch;
   json["lr"] = e.lr;
-  json["lr_scale"] = to_string(e.request.lr_scale);
-  json["warmup_epochs"] = e.request.warmup_epochs;
-  json["momentum"] = e.request.momentum;
-  json["weight_decay"] = e.request.weight_decay;
-  json["epochs"] = e.request.epochs;
-  json["order"] = to_string(e.request.order);
-  json["seed"] = e.request.seed;
-  json["kernels"] = e.request.compare_kernels ? "both" : to_string(e.request.kernels);
-  json["dtype"] = to_string(e.request.dtype);
-  json["convolution"] = e.request.convolution;
+  if (e.request.compare_kernels) json["kernels"] = "both";
   const bool listed = e.request.share_policy == SharePolicy::Listed;
   json["shares"] = listed ? Json(e.request.shares) : Json(to_string(e.request.share_policy));
   json["parameters"] = e.parameters;
@@ -280,11 +279,7 @@ void add_scaling(Json& json, const StartScaling& e) {
   json["data"] = to_string(e.training.data);
   json["batch"] = e.training.batch;
   json["measured"] = e.measure;
-  json["steps"] = e.steps;
-  json["warmup"] = e.warmup;
-  json["rounds"] = e.rounds;
-  json["link"] = e.link;
-  json["predict_devices"] = e.predict_devices;
+  add_reported(json, e);
   if (!e.reference_file.empty()) json["reference_file"] = e.reference_file;
 }
 

@@ -26,11 +26,6 @@ namespace {
 
 using files::JsonFields;
 
-constexpr std::array kPrecisions = {Precision::F32, Precision::BF16, Precision::TF32};
-constexpr std::array kMemories = {MemoryKind::Pageable, MemoryKind::Pinned, MemoryKind::OnGpu};
-constexpr std::array kOps = {TransferOp::Read,  TransferOp::Write,  TransferOp::Copy,
-                             TransferOp::Triad, TransferOp::Both,   TransferOp::Pieces,
-                             TransferOp::Chase, TransferOp::Overlap};
 constexpr std::array kMovers = {TransferMover::Threads, TransferMover::CopyEngine,
                                 TransferMover::Kernel};
 constexpr std::array kPeerWays = {PeerWay::Write, PeerWay::Read, PeerWay::WriteThroughHost,
@@ -83,7 +78,7 @@ MatmulSample matmul_sample(const JsonFields& fields) {
   s.device = device_in(fields, "device");
   s.kernel = fields.line("kernel");
   s.library = fields.flag("library");
-  s.dtype = fields.one_of("dtype", kPrecisions);
+  s.dtype = fields.one_of("dtype", enum_values<Precision>());
   s.m = fields.count("m");
   s.n = fields.count("n");
   s.k = fields.count("k");
@@ -101,8 +96,8 @@ TransferSample transfer_sample(const JsonFields& fields) {
   TransferSample s;
   s.from = device_in(fields, "from");
   s.to = device_in(fields, "to");
-  s.memory = fields.one_of("memory", kMemories);
-  s.op = fields.one_of("op", kOps);
+  s.memory = fields.one_of("memory", enum_values<MemoryKind>());
+  s.op = fields.one_of("op", enum_values<TransferOp>());
   s.mover = fields.one_of("mover", kMovers);
   if (fields.has("peer")) s.peer = fields.one_of("peer", kPeerWays);
   s.threads = threads_in(fields);
@@ -146,7 +141,6 @@ std::vector<Value> read_list(const files::JsonFields& of, const char* field,
 }
 
 constexpr std::uintmax_t kLargestFile = 4 << 20;
-constexpr std::array kCacheStates = {CacheState::Warm, CacheState::Cold};
 
 Json parse(const fs::path& file) {
   std::error_code unknown;
@@ -230,7 +224,7 @@ ReferenceMachine machine_of(const JsonFields& fields) {
   machine.driver = made_with.line_or_empty("driver");
   machine.cuda = made_with.line_or_empty("cuda");
   const JsonFields settings = part(fields, "settings");
-  machine.cache = settings.one_of("cache", kCacheStates);
+  machine.cache = settings.one_of("cache", enum_values<CacheState>());
   machine.commands = settings.lines("commands");
   machine.matmul = read_list(fields, "matmul", matmul_sample);
   machine.transfers = read_list(fields, "transfers", transfer_sample);

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "compute/core/fields/enum_names.h"
+
 namespace lab {
 
 // ---- Elements of tensors
@@ -24,18 +26,22 @@ enum class Precision {
   TF32,  // f32 in memory, rounded to 11 significant bits for a GPU's tensor cores
 };
 
+template <>
+struct EnumNames<Precision> {
+  static constexpr ValueName kAll[] = {{"f32"}, {"bf16"}, {"tf32"}};
+};
+
 // The type in which an operand is stored.
 DType storage_of(Precision precision);
-
-// "f32", "bf16", "tf32".
-const char* to_string(Precision precision);
 
 // The inverse of to_string; throws Error(Usage) naming the text and the choices.
 Precision parse_precision(std::string_view text);
 
 // Lab: the lab's own. Library: oneDNN on the CPU.
 enum class Kernels { Lab, Library };
-
-const char* to_string(Kernels kernels);  // "lab", "library"
+template <>
+struct EnumNames<Kernels> {
+  static constexpr ValueName kAll[] = {{"lab", "Lab"}, {"library", "Library"}};
+};
 
 }  // namespace lab

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compute/core/error.h"
+#include "compute/core/events/models.h"
 
 namespace lab::nn {
 namespace {
@@ -77,20 +78,14 @@ NetworkPlan resnet18() {
 }
 
 struct Model {
-  const char* name;
-  double learning_rate;
+  const char* name;  // as in kModelFacts
   NetworkPlan (*plan)();
 };
 
-constexpr Model kModels[] = {{"softmax", 0.1, softmax},
-                             {"mlp", 0.1, mlp},
-                             {"lenet", 0.9, lenet},
-                             {"resnet18", 0.1, resnet18}};
+constexpr Model kModels[] = {
+    {"softmax", softmax}, {"mlp", mlp}, {"lenet", lenet}, {"resnet18", resnet18}};
 
-const Model& find(std::string_view name) {
-  for (const Model& model : kModels) {
-    if (name == model.name) return model;
-  }
+[[noreturn]] void refuse_model(std::string_view name) {
   throw Error(Errc::NotFound, fmt::format("there is no model '{}'; choose one of {}", name,
                                           fmt::join(model_names(), ", ")));
 }
@@ -100,18 +95,23 @@ const Model& find(std::string_view name) {
 const std::vector<std::string>& model_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const Model& model : kModels) all.emplace_back(model.name);
+    for (const ModelFacts& model : kModelFacts) all.emplace_back(model.name);
     return all;
   }();
   return names;
 }
 
 NetworkPlan plan_model(std::string_view name) {
-  return find(name).plan();
+  for (const Model& model : kModels) {
+    if (name == model.name) return model.plan();
+  }
+  refuse_model(name);
 }
 
 double default_learning_rate(std::string_view name) {
-  return find(name).learning_rate;
+  const ModelFacts* model = find_model(name);
+  if (model == nullptr) refuse_model(name);
+  return model->learning_rate;
 }
 
 }  // namespace lab::nn

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/files/json_fields.h"
 #include "compute/core/files/whole_file.h"
 #include "compute/data/sha256.h"
 #include "compute/nn/state_dict.h"
-#include "compute/train/json_object.h"
 #include "compute/train/request_json.h"
 
 namespace lab {
@@ -194,7 +194,7 @@ std::string format_run_file(const RunFile& run) {
 // Throws Error(Corrupt) that says what is wrong, Error(Unsupported) for the format of a later
 // version. Neither names the file.
 RunFile parse_run_file(std::string_view content) {
-  const Json json = parse_object(content, "it");
+  const Json json = files::parse_object(content, "it");
   const std::int64_t format = whole(json, "format", 1);
   if (format != kFormat) {
     throw Error(Errc::Unsupported,

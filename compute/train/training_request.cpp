@@ -4,64 +4,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "compute/core/error.h"
 #include "compute/core/events/share_list.h"
+#include "compute/core/fields/request_fields.h"
 #include "compute/nn/models.h"
 #include "compute/train/convolution_choice.h"
 
 namespace lab {
 namespace {
 
-constexpr std::int64_t kLeastBucket = std::int64_t{4} << 10;
-constexpr std::int64_t kLargestBucket = std::int64_t{1} << 30;
-
-void check_count(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
-  if (value >= least && value <= most) return;
-  throw Error(Errc::InvalidArgument,
-              fmt::format("training: {} is {}; it must be {} to {}", what, value, least, most));
-}
-
-void check_rates(const StartTraining& r) {
-  if (!(*r.lr > 0) || !std::isfinite(*r.lr)) {
-    throw Error(Errc::InvalidArgument,
-                fmt::format("training: the learning rate is {}; it must be above 0", *r.lr));
-  }
-  if (!(r.momentum >= 0 && r.momentum < 1)) {
-    throw Error(
-        Errc::InvalidArgument,
-        fmt::format("training: momentum is {}; it must be at least 0 and below 1", r.momentum));
-  }
-  if (!(r.weight_decay >= 0) || !std::isfinite(r.weight_decay)) {
-    throw Error(Errc::InvalidArgument,
-                fmt::format("training: weight decay is {}; it must be at least 0", r.weight_decay));
-  }
-}
-
-void check_schedule(const StartTraining& r) {
-  check_count("the batch", r.batch, 1, kMostImages);
-  check_count("the number of epochs", r.epochs, 1, kMostEpochs);
-  if (r.steps) check_count("the number of steps", *r.steps, 0, INT64_MAX);
-  if (!(r.warmup_epochs >= 0) || !std::isfinite(r.warmup_epochs)) {
-    throw Error(
-        Errc::InvalidArgument,
-        fmt::format("training: the warm-up is {} epochs; it must be at least 0", r.warmup_epochs));
-  }
-}
-
-void check_data(const StartTraining& r) {
-  if (r.data != DataSource::Synthetic) return;
-  check_count("the number of synthetic training images", r.synthetic_train, 1, kMostImages);
-  check_count("the number of synthetic test images", r.synthetic_test, 1, kMostImages);
-}
-
 void check_files(const StartTraining& r) {
-  check_count("the number of steps between checkpoints", r.checkpoint_every, 0, INT64_MAX);
   if (r.checkpoint_every > 0 && r.checkpoint_dir.empty()) {
     throw Error(Errc::InvalidArgument,
                 fmt::format("training: a checkpoint every {} steps needs a folder to be written "
@@ -110,13 +66,11 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
     request.kernels = Kernels::Lab;
     request.profile = true;
   }
-  check_rates(request);
-  check_schedule(request);
-  check_data(request);
+  if (const std::string fault = fault_in_ranges(request); !fault.empty()) {
+    throw Error(Errc::InvalidArgument, "training: " + fault);
+  }
   check_files(request);
   check_convolution(request);
-  check_count("the size of gradient buckets in bytes", request.bucket_bytes, kLeastBucket,
-              kLargestBucket);
   if (request.dtype != Precision::F32 && request.dtype != Precision::BF16) {
     throw Error(Errc::InvalidArgument,
                 fmt::format("training: products of {} factors; choose f32 or bf16",

@@ -1,17 +1,10 @@
 #pragma once
 // What `device-lab train` and the Training page may ask for.
-#include <cstdint>
-
 #include "compute/core/events/command.h"
 #include "compute/core/events/share_list.h"
 #include "compute/machine/machine.h"
 
 namespace lab {
-
-// Largest values that complete_request() takes.
-inline constexpr std::int64_t kMostImages = std::int64_t{1}
-                                            << 24;  // of a batch, of a synthetic set
-inline constexpr std::int64_t kMostEpochs = 1'000'000;
 
 // The request with every default filled in. Throws Error naming the value, its range and the way
 // out: NotFound for models and devices, Unsupported for what this version cannot train with,

@@ -25,7 +25,7 @@ TEST(Forms, CommandsSayWhatWasFilledIn) {
   const MachineInfo machine = machine_of(2);
   TransferForm transfers;
   transfers.from = 2;
-  transfers.ops = {false, false, true, false};
+  transfers.request.ops = {TransferOp::Copy};
   transfers.sizes = "1KiB,1MiB";
   const StartTransfers t = to_command(transfers, machine, true);
   EXPECT_EQ(t.from, std::vector<Device>{cpu(1)});
@@ -39,9 +39,9 @@ TEST(Forms, CommandsSayWhatWasFilledIn) {
   EXPECT_EQ(to_command(matmul, machine, false).kernels, std::vector<std::string>{"best"});
   EXPECT_EQ(to_command(matmul, machine, false).sizes.back(), 4096);
   EXPECT_EQ(to_command(matmul, machine, false).dtype, Precision::F32);
-  matmul.dtype = 1;
+  matmul.request.dtype = Precision::BF16;
   EXPECT_EQ(to_command(matmul, machine, false).dtype, Precision::BF16);
-  matmul.dtype = 2;
+  matmul.request.dtype = Precision::TF32;
   EXPECT_EQ(to_command(matmul, machine, false).dtype, Precision::F32) << "no GPU, no tf32";
   MachineInfo with_gpu = machine;
   with_gpu.devices.emplace_back().device = gpu();
@@ -83,13 +83,13 @@ TEST(Forms, TrainingOnSeveralDevices) {
   const MachineInfo machine = machine_of(3);
   TrainingForm form;
   form.devices = {true, false, true};
-  form.division = static_cast<int>(SharePolicy::Listed);
+  form.request.share_policy = SharePolicy::Listed;
   form.shares = "3, 1";
-  form.lr_scale = 1;
-  form.warmup_epochs = 1.5;
-  form.checkpoint_dir = "kept";
-  form.checkpoint_every = 100;
-  form.resume_dir = "before";
+  form.request.lr_scale = LrScale::Linear;
+  form.request.warmup_epochs = 1.5;
+  form.request.checkpoint_dir = "kept";
+  form.request.checkpoint_every = 100;
+  form.request.resume_dir = "before";
   const StartTraining s = to_command(form, machine);
   EXPECT_EQ(s.devices, (std::vector<Device>{cpu(0), cpu(2)}));
   EXPECT_EQ(s.share_policy, SharePolicy::Listed);
@@ -109,8 +109,8 @@ TEST(Forms, TrainingOnSeveralDevices) {
 
 TEST(Forms, ChapterRunsTakeTheDevicesThatAreThere) {
   TrainingForm form;
-  form.momentum = 0.9;
-  form.lr_scale = 1;
+  form.request.momentum = 0.9;
+  form.request.lr_scale = LrScale::Linear;
   EXPECT_EQ(chapter_run_of(form, machine_of(4)), 0);
   fill_chapter_run(2, machine_of(4), form);
   const StartTraining s = to_command(form, machine_of(4));
@@ -123,7 +123,7 @@ TEST(Forms, ChapterRunsTakeTheDevicesThatAreThere) {
   EXPECT_EQ(s.devices, (std::vector<Device>{cpu(0), cpu(1)}));
   EXPECT_EQ(chapter_run_of(form, machine_of(4)), 2);
   EXPECT_EQ(chapter_stand_in(2, machine_of(4)), "cpu:0 and cpu:1 stand in for the GPUs");
-  form.batch = 256;
+  form.request.batch = 256;
   EXPECT_EQ(chapter_run_of(form, machine_of(4)), 0);
 
   fill_chapter_run(2, machine_of(1), form);
@@ -144,7 +144,7 @@ TEST(Forms, ChapterRunsTakeTheDevicesThatAreThere) {
 TEST(Forms, WhatCannotBeMeantIsRefusedWithASentence) {
   const MachineInfo machine = machine_of(1);
   TransferForm transfers;
-  transfers.ops = {};
+  transfers.request.ops = {};
   EXPECT_THROW(to_command(transfers, machine, false), Error);
   transfers = {};
   transfers.sizes = "1KiB..";
@@ -153,7 +153,7 @@ TEST(Forms, WhatCannotBeMeantIsRefusedWithASentence) {
   matmul.which = 2;
   EXPECT_THROW(to_command(matmul, machine, false), Error);
   TrainingForm training;
-  training.lr = 0;
+  training.request.lr = 0;
   EXPECT_THROW(to_command(training, machine), Error);
   MemoryForm memory;
   memory.dtype = static_cast<int>(DType::I32);
@@ -163,17 +163,17 @@ TEST(Forms, WhatCannotBeMeantIsRefusedWithASentence) {
 TEST(Forms, SurviveSavingAndLoading) {
   Forms forms;
   forms.memory.shape = "3,4";
-  forms.transfers.ops = {false, true, false, true};
+  forms.transfers.request.ops = {TransferOp::Write, TransferOp::Triad};
   forms.matmul.chosen = {"naive", "packed"};
   forms.matmul.which = 2;
-  forms.matmul.dtype = 1;
-  forms.training.lr = 0.05;
-  forms.training.model = 3;
+  forms.matmul.request.dtype = Precision::BF16;
+  forms.training.request.lr = 0.05;
+  forms.training.request.model = "resnet18";
   forms.training.devices = {true, false, true};
-  forms.training.division = 2;
+  forms.training.request.share_policy = SharePolicy::Listed;
   forms.training.shares = "5, 1";
-  forms.training.warmup_epochs = 2;
-  forms.training.checkpoint_dir = "kept";
+  forms.training.request.warmup_epochs = 2;
+  forms.training.request.checkpoint_dir = "kept";
   forms.log.filter = "a, b = c\n";
   std::map<std::string, std::string> saved, again;
   save_forms(forms, saved);
@@ -182,11 +182,77 @@ TEST(Forms, SurviveSavingAndLoading) {
   save_forms(loaded, again);
   EXPECT_EQ(saved, again);
   EXPECT_EQ(loaded.matmul.chosen, forms.matmul.chosen);
-  EXPECT_EQ(loaded.matmul.dtype, 1);
-  EXPECT_EQ(loaded.training.lr, 0.05);
+  EXPECT_EQ(loaded.matmul.request.dtype, Precision::BF16);
+  EXPECT_EQ(loaded.training.request.lr, 0.05);
+  EXPECT_EQ(loaded.training.request.model, "resnet18");
   EXPECT_EQ(loaded.training.devices, forms.training.devices);
   EXPECT_EQ(loaded.training.shares, "5, 1");
-  EXPECT_EQ(loaded.training.checkpoint_dir, "kept");
+  EXPECT_EQ(loaded.training.request.checkpoint_dir, "kept");
+}
+
+// The keys and texts of settings files that exist.
+TEST(Forms, SettingsKeepTheirKeys) {
+  const std::map<std::string, std::string> saved = {{"training.model", "3"},
+                                                    {"training.data", "1"},
+                                                    {"training.data_dir", "d"},
+                                                    {"training.synthetic_train", "7"},
+                                                    {"training.synthetic_test", "8"},
+                                                    {"training.batch", "64"},
+                                                    {"training.lr", "0.05"},
+                                                    {"training.momentum", "0.9"},
+                                                    {"training.weight_decay", "0.1"},
+                                                    {"training.epochs", "3"},
+                                                    {"training.order", "1"},
+                                                    {"training.kernels", "2"},
+                                                    {"training.dtype", "1"},
+                                                    {"training.profile", "1"},
+                                                    {"training.seed", "5"},
+                                                    {"training.division", "2"},
+                                                    {"training.shares", "5, 1"},
+                                                    {"training.lr_scale", "1"},
+                                                    {"training.warmup_epochs", "1.5"},
+                                                    {"training.checkpoint_dir", "c"},
+                                                    {"training.checkpoint_every", "9"},
+                                                    {"training.resume_dir", "r"},
+                                                    {"transfers.read", "0"},
+                                                    {"transfers.one_thread", "0"},
+                                                    {"transfers.cache", "1"},
+                                                    {"transfers.budget_s", "2"},
+                                                    {"matmul.dtype", "2"},
+                                                    {"matmul.cache", "1"},
+                                                    {"matmul.budget_s", "0.1"},
+                                                    {"matmul.seed", "6"},
+                                                    {"scaling.model", "0"},
+                                                    {"scaling.data", "1"},
+                                                    {"scaling.data_dir", "e"},
+                                                    {"scaling.batch", "32"},
+                                                    {"scaling.modes", "2"},
+                                                    {"scaling.steps", "11"},
+                                                    {"scaling.warmup", "0"},
+                                                    {"scaling.rounds", "4"},
+                                                    {"scaling.accuracy", "0"},
+                                                    {"scaling.accuracy_steps", "77"},
+                                                    {"scaling.predict_devices", "64"},
+                                                    {"scaling.link", "0"},
+                                                    {"scaling.reference_file", "f"}};
+  Forms forms;
+  load_forms(forms, saved);
+  const StartTraining& t = forms.training.request;
+  EXPECT_EQ(t.model, "resnet18");
+  EXPECT_EQ(t.data, DataSource::FashionMnist);
+  EXPECT_EQ(t.lr, 0.05);
+  EXPECT_TRUE(t.compare_kernels);
+  EXPECT_EQ(t.dtype, Precision::BF16);
+  EXPECT_EQ(t.seed, 5u);
+  EXPECT_EQ(t.share_policy, SharePolicy::Listed);
+  EXPECT_FALSE(has_op(forms.transfers, TransferOp::Read));
+  EXPECT_EQ(forms.matmul.request.dtype, Precision::TF32);
+  EXPECT_EQ(forms.scaling.request.training.model, "softmax");
+  EXPECT_EQ(forms.scaling.request.modes.size(), 2u);
+  EXPECT_EQ(forms.scaling.request.link, "pcie3");
+  std::map<std::string, std::string> again;
+  save_forms(forms, again);
+  for (const auto& [key, text] : saved) EXPECT_EQ(again[key], text) << key;
 }
 
 TEST(Forms, LoadingIgnoresWhatDoesNotFit) {

@@ -172,17 +172,17 @@ TEST(MatmulForm, OnlyGpusMultiplyInTf32) {
 
 TEST(MatmulForm, AChoiceOfTf32OutlivesTheGpusAbsence) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
-  lab.view.forms.matmul.dtype = static_cast<int>(Precision::TF32);
+  lab.view.forms.matmul.request.dtype = Precision::TF32;
   lab.open(Page::Matmul);
-  EXPECT_EQ(lab.view.forms.matmul.dtype, static_cast<int>(Precision::TF32));
+  EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::TF32);
   lab.click("matmul/dtype/bf16");
-  EXPECT_EQ(lab.view.forms.matmul.dtype, static_cast<int>(Precision::BF16));
+  EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::BF16);
 }
 
 TEST(MatmulForm, EveryRungHasItsBoxAndSaysWhatItDoesNotMultiply) {
   Lab lab(gpu_job(Precision::F32, {"async"}), 1, kLarge);
   lab.view.forms.matmul.which = 2;
-  lab.view.forms.matmul.dtype = static_cast<int>(Precision::BF16);
+  lab.view.forms.matmul.request.dtype = Precision::BF16;
   lab.open(Page::Matmul);
   const auto hint_of = [&](const char* box) {
     return tooltip_at(lab, NullBackend::centre(*lab.backend.find(box)), "tooltip");

@@ -26,7 +26,7 @@ TEST_F(PanelCommands, RailOpensEachPage) {
 TEST_F(PanelCommands, LadderIsSentOnceHoweverOftenItIsClicked) {
   lab.open(Page::Matmul);
   lab.view.forms.matmul.sizes = "64..256";
-  lab.view.forms.matmul.seed = 7;
+  lab.view.forms.matmul.request.seed = 7;
   lab.click("matmul/run");
   lab.click("matmul/run");
   const auto sent = lab.sent<StartMatmul>();
@@ -154,7 +154,7 @@ TEST_F(PanelCommands, ALargerBatchIsExplainedAndItsRateScaled) {
   lab.click("training/larger_batch");
   EXPECT_TRUE(lab.visible("training/pitfall"));
   lab.click("training/lr_scale/Linear");
-  lab.view.forms.training.warmup_epochs = 2;
+  lab.view.forms.training.request.warmup_epochs = 2;
   lab.frames(2);
   EXPECT_EQ(lab.backend.find("training/larger_batch")->label, "Linear, warm-up 2 epochs");
   lab.click("training/start");
@@ -183,11 +183,11 @@ TEST_F(PanelCommands, CheckpointsAreAskedForUnderMoreSettings) {
   lab.scroll_to_and_click("training/checkpoint_dir");
   lab.type("kept");
   lab.press(GLFW_KEY_ENTER);
-  EXPECT_EQ(lab.view.forms.training.checkpoint_dir, "kept");
+  EXPECT_EQ(lab.view.forms.training.request.checkpoint_dir, "kept");
   lab.scroll_to_and_click("training/resume_dir");
   lab.type("before");
   lab.press(GLFW_KEY_ENTER);
-  lab.view.forms.training.checkpoint_every = 50;
+  lab.view.forms.training.request.checkpoint_every = 50;
   lab.scroll(1000);
   lab.scroll_to_and_click("training/start");
   ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
@@ -216,8 +216,8 @@ TEST_F(PanelCommands, TheModelBringsItsLearningRate) {
   lab.open(Page::Training);
   lab.click("training/model");
   lab.click("training/model/mlp");
-  EXPECT_EQ(lab.view.forms.training.model, 1);
-  EXPECT_EQ(lab.view.forms.training.lr, 0.1);
+  EXPECT_EQ(lab.view.forms.training.request.model, "mlp");
+  EXPECT_EQ(lab.view.forms.training.request.lr, 0.1);
 }
 
 TEST_F(PanelCommands, TrainingIsPausedResumedAndStopped) {

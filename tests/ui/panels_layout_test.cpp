@@ -100,7 +100,7 @@ TEST_P(Layout, ManyDevicesFit) {
   lab.view.page = Page::Training;
   ui::TrainingForm& form = lab.view.forms.training;
   form.larger_batch = form.devices_open = true;
-  form.division = static_cast<int>(SharePolicy::Listed);
+  form.request.share_policy = SharePolicy::Listed;
   form.settings_open = true;
   for (const ManyDevices& many :
        {ManyDevices{2, 1, SharePolicy::Equal}, ManyDevices{16, 1, SharePolicy::Auto},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/core/error.h"
+#include "compute/core/events/models.h"
 #include "compute/experiments/scaling/links.h"
 #include "tests/ui/events.h"
 #include "ui/model/forms.h"
@@ -150,15 +151,15 @@ TEST_F(ScalingModel, ResultsOfAnotherJobAreIgnored) {
 TEST(ScalingForm, SaysWhatWasFilledIn) {
   const MachineInfo machine = machine_of(4);
   ScalingForm form;
-  form.model = 3;
-  form.batch = 64;
+  form.request.training.model = "resnet18";
+  form.request.training.batch = 64;
   form.devices = {true, false, true, true};
   form.counts = "3, 1,1";
-  form.modes = 2;
-  form.rounds = 5;
-  form.accuracy = false;
-  form.predict_devices = 32;
-  form.link = 0;
+  set_mode_choice(form.request, kBothModes);
+  form.request.rounds = 5;
+  form.request.accuracy = false;
+  form.request.predict_devices = 32;
+  form.request.link = "pcie3";
   const StartScaling command = to_command(form, machine, true);
   EXPECT_EQ(command.training.model, "resnet18");
   EXPECT_EQ(command.training.batch, 64);
@@ -180,7 +181,7 @@ TEST(ScalingForm, DefaultsMeasureAllDevicesAndPredictSixteen) {
   EXPECT_EQ(command.modes, std::vector<ScalingMode>{kStrong});
   EXPECT_EQ(command.steps, StartScaling{}.steps);
   EXPECT_EQ(command.rounds, StartScaling{}.rounds);
-  EXPECT_EQ(command.accuracy_steps, default_accuracy_steps(ScalingForm{}.model));
+  EXPECT_EQ(command.accuracy_steps, find_model("lenet")->accuracy_steps);
   EXPECT_EQ(command.predict_devices, StartScaling{}.predict_devices);
   EXPECT_EQ(command.link, StartScaling{}.link);
 }
@@ -198,7 +199,7 @@ TEST(ScalingForm, APredictionAloneNeedsATime) {
   EXPECT_THROW(to_command(form, machine, false), Error);
   form.compute_time = static_cast<int>(ComputeTime::File);
   EXPECT_THROW(to_command(form, machine, false), Error);
-  form.reference_file = "v100.json";
+  form.request.reference_file = "v100.json";
   EXPECT_EQ(to_command(form, machine, false).reference_file, "v100.json");
 }
 
@@ -224,10 +225,10 @@ TEST(ScalingForm, RefusesWhatIsNoList) {
 TEST(ScalingForm, SurvivesSavingAndLoading) {
   Forms forms;
   forms.scaling.devices = {false, true};
-  forms.scaling.link = 5;
+  forms.scaling.request.link = "ethernet10";
   forms.scaling.compute_time = 2;
-  forms.scaling.reference_file = "a b.json";
-  forms.scaling.modes = 1;
+  forms.scaling.request.reference_file = "a b.json";
+  set_mode_choice(forms.scaling.request, 1);
   forms.scaling.bars_by_share = true;
   std::map<std::string, std::string> saved, again;
   save_forms(forms, saved);
@@ -236,10 +237,10 @@ TEST(ScalingForm, SurvivesSavingAndLoading) {
   save_forms(loaded, again);
   EXPECT_EQ(saved, again);
   EXPECT_EQ(loaded.scaling.devices, forms.scaling.devices);
-  EXPECT_EQ(loaded.scaling.link, 5);
+  EXPECT_EQ(loaded.scaling.request.link, "ethernet10");
   load_forms(loaded, {{"scaling.link", "99"}, {"scaling.predict_devices", "1"}});
-  EXPECT_EQ(loaded.scaling.link, 5);
-  EXPECT_EQ(loaded.scaling.predict_devices, 16);
+  EXPECT_EQ(loaded.scaling.request.link, "ethernet10");
+  EXPECT_EQ(loaded.scaling.request.predict_devices, 16);
 }
 
 TEST(ScalingLinks, HaveTitlesAndUnknownOnesKeepTheirName) {

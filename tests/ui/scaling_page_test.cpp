@@ -151,7 +151,7 @@ TEST(ScalingPage, TheModelBringsItsStepsBeforeTheAccuracy) {
   lab.open(Page::Scaling);
   lab.click("scaling/model");
   lab.click("scaling/model/mlp");
-  EXPECT_EQ(lab.view.forms.scaling.accuracy_steps, 235);
+  EXPECT_EQ(lab.view.forms.scaling.request.accuracy_steps, 235);
 }
 
 TEST(ScalingPage, WeakScalingHasItsOwnTab) {
@@ -191,7 +191,7 @@ TEST(ScalingPage, MeasuresWithOneClickAndPredictsFromWhatWasMeasured) {
   lab.out.clear();
   lab.view.sent_after = -1;
   lab.show(make_scene(Page::Scaling, Scene::Done));
-  lab.view.forms.scaling.link = 0;
+  lab.view.forms.scaling.request.link = "pcie3";
   lab.frames(3);
   lab.click("scaling/predict");
   ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);

@@ -100,7 +100,7 @@ TEST_F(TrainingLayers, ARunWithoutOneSaysHowToGetOne) {
   lab.open(Page::Training);
   lab.show(make_scene(Page::Training, Scene::Done));
   lab.click("training/layers_on");
-  EXPECT_TRUE(lab.view.forms.training.profile);
+  EXPECT_TRUE(lab.view.forms.training.request.profile);
   EXPECT_FALSE(lab.visible("training/layers_on"));
 }
 

@@ -106,15 +106,15 @@ TEST(ProfileForm, BothKindsOfKernelsAskForAProfile) {
   TrainingForm form;
   const MachineInfo machine = machine_of(1);
   EXPECT_FALSE(to_command(form, machine).profile);
-  form.profile = true;
+  form.request.profile = true;
   EXPECT_TRUE(to_command(form, machine).profile);
-  form.profile = false;
-  form.kernels = kBothKernels;
+  form.request.profile = false;
+  set_kernel_choice(form.request, kBothKernels);
   const StartTraining both = to_command(form, machine);
   EXPECT_TRUE(both.profile);
   EXPECT_TRUE(both.compare_kernels);
   EXPECT_EQ(both.kernels, Kernels::Lab);
-  form.kernels = static_cast<int>(Kernels::Library);
+  set_kernel_choice(form.request, static_cast<int>(Kernels::Library));
   EXPECT_EQ(to_command(form, machine).kernels, Kernels::Library);
   EXPECT_FALSE(to_command(form, machine).compare_kernels);
 }

@@ -7,7 +7,7 @@
 namespace lab::ui {
 namespace {
 
-constexpr int kResnet18 = 3;
+constexpr const char* kModel = "resnet18";
 constexpr std::int64_t kEpochs = 10;
 
 struct ChapterRun {
@@ -38,10 +38,10 @@ std::vector<std::size_t> devices_for(std::size_t count, const MachineInfo& machi
 }
 
 bool holds(const TrainingForm& form, const ChapterRun& run, const MachineInfo& machine) {
-  if (form.model != kResnet18 || form.data != static_cast<int>(DataSource::FashionMnist) ||
-      form.batch != run.batch || form.lr != run.lr || form.epochs != kEpochs ||
-      form.momentum != 0 || form.weight_decay != 0 || form.warmup_epochs != 0 ||
-      form.lr_scale != static_cast<int>(LrScale::None)) {
+  const StartTraining& r = form.request;
+  if (r.model != kModel || r.data != DataSource::FashionMnist || r.batch != run.batch ||
+      r.lr != run.lr || r.epochs != kEpochs || r.momentum != 0 || r.weight_decay != 0 ||
+      r.warmup_epochs != 0 || r.lr_scale != LrScale::None) {
     return false;
   }
   std::vector<Device> devices;
@@ -62,15 +62,16 @@ const std::vector<std::string>& chapter_runs() {
 void fill_chapter_run(int which, const MachineInfo& machine, TrainingForm& form) {
   const ChapterRun* run = run_at(which);
   if (run == nullptr) return;
-  form.model = kResnet18;
-  form.data = static_cast<int>(DataSource::FashionMnist);
-  form.batch = run->batch;
-  form.lr = run->lr;
-  form.epochs = kEpochs;
-  form.momentum = 0;
-  form.weight_decay = 0;
-  form.lr_scale = static_cast<int>(LrScale::None);
-  form.warmup_epochs = 0;
+  StartTraining& r = form.request;
+  r.model = kModel;
+  r.data = DataSource::FashionMnist;
+  r.batch = run->batch;
+  r.lr = run->lr;
+  r.epochs = kEpochs;
+  r.momentum = 0;
+  r.weight_decay = 0;
+  r.lr_scale = LrScale::None;
+  r.warmup_epochs = 0;
   form.devices.assign(machine.devices.size(), false);
   for (const std::size_t i : devices_for(run->gpus, machine)) form.devices[i] = true;
 }

@@ -1,22 +1,15 @@
 #pragma once
-// Checks of typed-in values. For use inside ui/model only.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <cstdint>
-
+// Checks of filled-in values. For use inside ui/model only.
 #include "compute/core/error.h"
+#include "compute/core/fields/field.h"
 
 namespace lab::ui {
 
-inline double positive(double value, const char* what) {
-  if (std::isfinite(value) && value > 0) return value;
-  throw Error(Errc::Usage, fmt::format("{} is {:g}; it must be above 0", what, value));
-}
-
-inline std::int64_t positive(std::int64_t value, const char* what) {
-  if (value > 0) return value;
-  throw Error(Errc::Usage, fmt::format("{} is {}; it must be at least 1", what, value));
+// Throws Error(Usage) naming the first number of a request that is out of its range.
+template <typename Request>
+void check_ranges(const Request& request) {
+  const std::string fault = fault_in_ranges(request);
+  if (!fault.empty()) throw Error(Errc::Usage, fault);
 }
 
 }  // namespace lab::ui

@@ -1,29 +1,17 @@
-// What of the forms is remembered between starts, as text under a key.
+#include "ui/model/form_settings.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
+#include "compute/core/fields/request_fields.h"
 #include "ui/model/forms.h"
 
 namespace lab::ui {
 namespace {
-
-using Settings = std::map<std::string, std::string>;
-
-struct Save {
-  Settings& out;
-  void text(const char* key, const std::string& value) { out[key] = value; }
-  void flag(const char* key, bool value) { out[key] = value ? "1" : "0"; }
-  void choice(const char* key, int value, int) { out[key] = std::to_string(value); }
-  void count(const char* key, std::int64_t value, std::int64_t) {
-    out[key] = std::to_string(value);
-  }
-  void real(const char* key, double value, double) { out[key] = fmt::format("{}", value); }
-  void names(const char* key, const std::set<std::string>& values) {
-    out[key] = fmt::format("{}", fmt::join(values, ","));
-  }
-};
 
 template <typename Number>
 bool parse(const std::string& text, Number& value) {
@@ -32,46 +20,109 @@ bool parse(const std::string& text, Number& value) {
   return parsed.ec == std::errc() && parsed.ptr == end && !text.empty();
 }
 
-struct Load {
-  const Settings& saved;
+// Takes a number that is in the range of its field.
+template <typename Number>
+bool take(const std::string* saved, const RequestField& field, Number& value) {
+  Number read{};
+  if (saved == nullptr || !parse(*saved, read)) return false;
+  if (!field.range.holds(static_cast<double>(read) / field.scale)) return false;
+  value = read;
+  return true;
+}
 
-  const std::string* find(const char* key) const {
-    const auto found = saved.find(key);
-    return found == saved.end() ? nullptr : &found->second;
+}  // namespace
+
+void Save::names(const std::string& key, const std::set<std::string>& values) {
+  out_[key] = fmt::format("{}", fmt::join(values, ","));
+}
+
+const std::string* Load::find(const std::string& key) const {
+  const auto found = saved_.find(key);
+  return found == saved_.end() ? nullptr : &found->second;
+}
+
+bool Load::text(const std::string& key, std::string& value) const {
+  constexpr std::size_t kLongest = 4096;
+  const auto* s = find(key);
+  if (s == nullptr || s->size() > kLongest) return false;
+  value = *s;
+  return true;
+}
+
+bool Load::flag(const std::string& key, bool& value) const {
+  const auto* s = find(key);
+  if (s == nullptr || (*s != "0" && *s != "1")) return false;
+  value = *s == "1";
+  return true;
+}
+
+bool Load::choice(const std::string& key, int& value, int choices) const {
+  int read = 0;
+  const auto* s = find(key);
+  if (s == nullptr || !parse(*s, read) || read < 0 || read >= choices) return false;
+  value = read;
+  return true;
+}
+
+void Load::count(const std::string& key, std::int64_t& value, std::int64_t least) const {
+  std::int64_t read = 0;
+  const auto* s = find(key);
+  if (s != nullptr && parse(*s, read) && read >= least) value = read;
+}
+
+void Load::real(const std::string& key, double& value, double least) const {
+  double read = 0;
+  const auto* s = find(key);
+  if (s != nullptr && parse(*s, read) && std::isfinite(read) && read >= least) value = read;
+}
+
+void Load::names(const std::string& key, std::set<std::string>& values) const {
+  const auto* s = find(key);
+  if (s == nullptr) return;
+  values.clear();
+  for (std::size_t begin = 0; begin < s->size();) {
+    const std::size_t end = std::min(s->find(',', begin), s->size());
+    if (end > begin) values.insert(s->substr(begin, end - begin));
+    begin = end + 1;
   }
-  void text(const char* key, std::string& value) const {
-    constexpr std::size_t kLongest = 4096;
-    if (const auto* s = find(key); s != nullptr && s->size() <= kLongest) value = *s;
-  }
-  void flag(const char* key, bool& value) const {
-    if (const auto* s = find(key); s != nullptr && (*s == "0" || *s == "1")) value = *s == "1";
-  }
-  void choice(const char* key, int& value, int choices) const {
-    int read = 0;
-    const auto* s = find(key);
-    if (s != nullptr && parse(*s, read) && read >= 0 && read < choices) value = read;
-  }
-  void count(const char* key, std::int64_t& value, std::int64_t least) const {
-    std::int64_t read = 0;
-    const auto* s = find(key);
-    if (s != nullptr && parse(*s, read) && read >= least) value = read;
-  }
-  void real(const char* key, double& value, double least) const {
-    double read = 0;
-    const auto* s = find(key);
-    if (s != nullptr && parse(*s, read) && std::isfinite(read) && read >= least) value = read;
-  }
-  void names(const char* key, std::set<std::string>& values) const {
-    const auto* s = find(key);
-    if (s == nullptr) return;
-    values.clear();
-    for (std::size_t begin = 0; begin < s->size();) {
-      const std::size_t end = std::min(s->find(',', begin), s->size());
-      if (end > begin) values.insert(s->substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
-};
+}
+
+bool Load::field(const std::string& key, const RequestField&, bool& value) const {
+  return flag(key, value);
+}
+
+bool Load::field(const std::string& key, const RequestField& field, int& value) const {
+  return take(find(key), field, value);
+}
+
+bool Load::field(const std::string& key, const RequestField& field, std::int64_t& value) const {
+  return take(find(key), field, value);
+}
+
+// Controls hold at most a signed number.
+bool Load::field(const std::string& key, const RequestField& field, std::uint64_t& value) const {
+  std::int64_t read = 0;
+  if (!take(find(key), field, read) || read < 0) return false;
+  value = static_cast<std::uint64_t>(read);
+  return true;
+}
+
+bool Load::field(const std::string& key, const RequestField& field, double& value) const {
+  double read = 0;
+  if (!take(find(key), field, read) || !std::isfinite(read)) return false;
+  value = read;
+  return true;
+}
+
+bool Load::field(const std::string& key, const RequestField& field, std::string& value) const {
+  if (field.choices.empty()) return text(key, value);
+  int position = 0;
+  if (!choice(key, position, static_cast<int>(field.choices.size()))) return false;
+  value = field.choices[static_cast<std::size_t>(position)].name;
+  return true;
+}
+
+namespace {
 
 constexpr int kAnyDevice = 4097;  // panels bound positions by the devices that are there
 
@@ -85,7 +136,7 @@ void visit_memory(Visitor& v, auto& f) {
   v.choice("memory.device", f.device, kAnyDevice);
   v.text("memory.shape", f.shape);
   v.choice("memory.dtype", f.dtype, 5);
-  v.choice("memory.fill", f.fill, 6);
+  v.choice("memory.fill", f.fill, static_cast<int>(enum_names<Fill>().size()));
   v.real("memory.value", f.value, -1e300);
   v.count("memory.seed", f.seed, 0);
   v.choice("memory.copy_to", f.copy_to, kAnyDevice);
@@ -95,19 +146,8 @@ template <typename Visitor>
 void visit_transfers(Visitor& v, auto& f) {
   v.choice("transfers.from", f.from, kAnyDevice);
   v.choice("transfers.to", f.to, kAnyDevice);
-  v.flag("transfers.read", f.ops[0]);
-  v.flag("transfers.write", f.ops[1]);
-  v.flag("transfers.copy", f.ops[2]);
-  v.flag("transfers.triad", f.ops[3]);
-  v.flag("transfers.both", f.ops[4]);
-  v.flag("transfers.pieces", f.ops[5]);
-  v.flag("transfers.chase", f.ops[6]);
-  v.flag("transfers.overlap", f.ops[7]);
   v.text("transfers.sizes", f.sizes);
-  v.flag("transfers.one_thread", f.one_thread);
-  v.flag("transfers.all_threads", f.all_threads);
-  v.choice("transfers.cache", f.cache, 2);
-  v.real("transfers.budget_s", f.budget_s, 0);
+  v.fields("transfers", f.request);
   v.flag("transfers.show_table", f.show_table);
 }
 
@@ -117,36 +157,14 @@ void visit_matmul(Visitor& v, auto& f) {
   v.text("matmul.sizes", f.sizes);
   v.choice("matmul.which", f.which, 3);
   v.names("matmul.chosen", f.chosen);
-  v.choice("matmul.dtype", f.dtype, 3);
-  v.choice("matmul.cache", f.cache, 2);
-  v.real("matmul.budget_s", f.budget_s, 0);
-  v.count("matmul.seed", f.seed, 0);
+  v.fields("matmul", f.request);
 }
 
 template <typename Visitor>
 void visit_training(Visitor& v, auto& f) {
-  v.choice("training.model", f.model, 4);
-  v.choice("training.data", f.data, 2);
-  v.text("training.data_dir", f.data_dir);
-  v.count("training.synthetic_train", f.synthetic_train, 1);
-  v.count("training.synthetic_test", f.synthetic_test, 1);
-  v.count("training.batch", f.batch, 1);
-  v.real("training.lr", f.lr, 0);
-  v.real("training.momentum", f.momentum, 0);
-  v.real("training.weight_decay", f.weight_decay, 0);
-  v.count("training.epochs", f.epochs, 1);
-  v.choice("training.order", f.order, 2);
-  v.choice("training.kernels", f.kernels, 3);
-  v.choice("training.dtype", f.dtype, 2);
-  v.flag("training.profile", f.profile);
-  v.count("training.seed", f.seed, 0);
-  v.choice("training.division", f.division, 3);
+  v.fields("training", f.request);
+  v.field("training.division", field_of(&StartTraining::share_policy), f.request.share_policy);
   v.text("training.shares", f.shares);
-  v.choice("training.lr_scale", f.lr_scale, 2);
-  v.real("training.warmup_epochs", f.warmup_epochs, 0);
-  v.text("training.checkpoint_dir", f.checkpoint_dir);
-  v.count("training.checkpoint_every", f.checkpoint_every, 0);
-  v.text("training.resume_dir", f.resume_dir);
   v.flag("training.more", f.more);
   v.flag("training.larger_batch", f.larger_batch);
   v.choice("training.x_axis", f.x_axis, 3);
@@ -157,22 +175,21 @@ void visit_training(Visitor& v, auto& f) {
 
 template <typename Visitor>
 void visit_scaling(Visitor& v, auto& f) {
-  v.choice("scaling.model", f.model, 4);
-  v.choice("scaling.data", f.data, 2);
-  v.text("scaling.data_dir", f.data_dir);
-  v.count("scaling.batch", f.batch, 1);
+  const auto trained = [&](auto member) {
+    const RequestField field = field_of(member);
+    v.field(std::string("scaling.") + field.key, field, f.request.training.*member);
+  };
+  trained(&StartTraining::model);
+  trained(&StartTraining::data);
+  trained(&StartTraining::data_dir);
+  trained(&StartTraining::batch);
+  v.fields("scaling", f.request);
+  const RequestField predicted = predicted_devices_field();
+  v.field("scaling.predict_devices", predicted, f.request.predict_devices);
   v.text("scaling.counts", f.counts);
-  v.choice("scaling.modes", f.modes, 3);
-  v.count("scaling.steps", f.steps, 1);
-  v.count("scaling.warmup", f.warmup, 0);
-  v.count("scaling.rounds", f.rounds, 1);
-  v.flag("scaling.accuracy", f.accuracy);
-  v.count("scaling.accuracy_steps", f.accuracy_steps, 1);
-  v.count("scaling.predict_devices", f.predict_devices, 2);
-  v.choice("scaling.link", f.link, static_cast<int>(scaling_links().size()));
   v.choice("scaling.compute_time", f.compute_time, 3);
   v.real("scaling.compute_ms", f.compute_ms, 0);
-  v.text("scaling.reference_file", f.reference_file);
+  v.text("scaling.reference_file", f.request.reference_file);
   v.flag("scaling.more", f.more);
   v.flag("scaling.bars_by_share", f.bars_by_share);
   v.choice("scaling.shown_mode", f.shown_mode, 2);
@@ -213,20 +230,41 @@ void load_ticked(const Load& load, const char* key, std::vector<bool>& flags) {
   for (const char c : text) flags.push_back(c == '1');
 }
 
+// "transfers.copy"
+std::string key_of(TransferOp op) {
+  return std::string("transfers.") + to_string(op);
+}
+
 }  // namespace
 
-void save_forms(const Forms& forms, Settings& out) {
+void save_forms(const Forms& forms, SavedSettings& out) {
   Save save{out};
   visit_all(save, forms);
   out["training.devices"] = ticked(forms.training.devices);
   out["scaling.devices"] = ticked(forms.scaling.devices);
+  for (const TransferOp op : enum_values<TransferOp>()) {
+    save.flag(key_of(op), has_op(forms.transfers, op));
+  }
+  out["training.kernels"] = std::to_string(kernel_choice(forms.training.request));
+  out["scaling.modes"] = std::to_string(mode_choice(forms.scaling.request));
 }
 
-void load_forms(Forms& forms, const Settings& saved) {
-  Load load{saved};
+void load_forms(Forms& forms, const SavedSettings& saved) {
+  const Load load{saved};
   visit_all(load, forms);
   load_ticked(load, "training.devices", forms.training.devices);
   load_ticked(load, "scaling.devices", forms.scaling.devices);
+  for (const TransferOp op : enum_values<TransferOp>()) {
+    bool on = has_op(forms.transfers, op);
+    load.flag(key_of(op), on);
+    set_op(forms.transfers, op, on);
+  }
+  int kernels = kernel_choice(forms.training.request);
+  load.choice("training.kernels", kernels, kBothKernels + 1);
+  set_kernel_choice(forms.training.request, kernels);
+  int modes = mode_choice(forms.scaling.request);
+  load.choice("scaling.modes", modes, kBothModes + 1);
+  set_mode_choice(forms.scaling.request, modes);
 }
 
 }  // namespace lab::ui

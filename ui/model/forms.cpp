@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "compute/core/error.h"
+#include "compute/core/fields/request_fields.h"
 #include "compute/core/units.h"
 #include "ui/model/form_checks.h"
 
@@ -25,16 +26,6 @@ bool has_gpu(const MachineInfo& machine) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& training_models() {
-  static const std::vector<std::string> kModels = {"softmax", "mlp", "lenet", "resnet18"};
-  return kModels;
-}
-
-double default_lr(int model) {
-  constexpr int kLenet = 2;
-  return model == kLenet ? 0.9 : 0.1;
-}
 
 std::vector<std::int64_t> parse_shape(std::string_view text) {
   std::vector<std::int64_t> shape;
@@ -79,8 +70,18 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
   return command;
 }
 
+bool has_op(const TransferForm& form, TransferOp op) {
+  const std::vector<TransferOp>& ops = form.request.ops;
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
+void set_op(TransferForm& form, TransferOp op, bool on) {
+  std::erase(form.request.ops, op);
+  if (on) form.request.ops.push_back(op);
+}
+
 std::size_t transfer_ops(const MachineInfo& machine) {
-  return has_gpu(machine) ? TransferForm{}.ops.size() : kCpuTransferOps;
+  return has_gpu(machine) ? enum_names<TransferOp>().size() : kCpuTransferOps;
 }
 
 std::size_t matmul_precisions(const MachineInfo& machine) {
@@ -88,34 +89,31 @@ std::size_t matmul_precisions(const MachineInfo& machine) {
 }
 
 Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine) {
-  const bool offered = form.dtype < static_cast<int>(matmul_precisions(machine));
-  return offered ? static_cast<Precision>(form.dtype) : Precision::F32;
+  const bool offered = static_cast<std::size_t>(form.request.dtype) < matmul_precisions(machine);
+  return offered ? form.request.dtype : Precision::F32;
 }
 
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live) {
-  StartTransfers command;
+  StartTransfers command = form.request;
   command.from = chosen_device(form.from, machine);
   command.to = chosen_device(form.to, machine);
   command.ops.clear();
-  const std::size_t ops = transfer_ops(machine);
-  for (std::size_t i = 0; i < ops; ++i) {
-    if (form.ops[i]) command.ops.push_back(static_cast<TransferOp>(i));
+  for (std::size_t i = 0; i < transfer_ops(machine); ++i) {
+    const auto op = static_cast<TransferOp>(i);
+    if (has_op(form, op)) command.ops.push_back(op);
   }
   if (command.ops.empty()) throw Error(Errc::Usage, "no operation is ticked; tick at least one");
-  if (!form.one_thread && !form.all_threads) {
+  if (!command.one_thread && !command.all_threads) {
     throw Error(Errc::Usage, "no thread count is ticked; tick one thread or all threads");
   }
-  command.one_thread = form.one_thread;
-  command.all_threads = form.all_threads;
   command.sizes_bytes = parse_byte_sizes(form.sizes);
-  command.cache = static_cast<CacheState>(form.cache);
-  command.budget_s = positive(form.budget_s, "time for one case");
   command.live = live;
+  check_ranges(command);
   return command;
 }
 
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live) {
-  StartMatmul command;
+  StartMatmul command = form.request;
   command.devices = chosen_device(form.device, machine);
   command.sizes = parse_counts(form.sizes);
   constexpr int kBest = 1;
@@ -128,10 +126,8 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
     }
   }
   command.dtype = matmul_precision(form, machine);
-  command.cache = static_cast<CacheState>(form.cache);
-  command.budget_s = positive(form.budget_s, "time for one kernel");
-  command.seed = static_cast<std::uint64_t>(form.seed);
   command.live = live;
+  check_ranges(command);
   return command;
 }
 

@@ -1,11 +1,9 @@
 #pragma once
 // What a person has filled in, page by page, and the commands made from it.
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "compute/core/events/command.h"
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/event.h"
+#include "compute/core/fields/field.h"
 
 namespace lab::ui {
 
@@ -34,27 +33,23 @@ struct MemoryForm {
   std::set<TensorId> selected;  // not remembered
 };
 
+// A form holds the request that it makes. What a page asks for in another way than the request says
+// it, such as devices to tick and lists to type, is beside it; to_command() puts both together.
+
 struct TransferForm {
-  int from = 0, to = 0;  // 0: every device, else position + 1
-  // As TransferOp; those of GPUs count only where there is one.
-  std::array<bool, 8> ops = {true, true, true, true, true, true, true, true};
+  StartTransfers request;  // the operations of GPUs count only where there is one
+  int from = 0, to = 0;    // 0: every device, else position + 1
   std::string sizes = "1KiB..1GiB";
-  bool one_thread = true, all_threads = true;
-  int cache = 0;  // as CacheState
-  double budget_s = 0.5;
   bool show_table = false;
 };
 
 struct MatmulForm {
+  StartMatmul request;
   int device = 0;  // 0: every device, else position + 1
   std::string sizes = "64..4096";
   int which = 0;                 // 0 all, 1 best, 2 chosen
   std::set<std::string> chosen;  // kernels, when which == 2
-  int dtype = 0;                 // as Precision
-  int cache = 0;                 // as CacheState
-  double budget_s = 0.5;
-  std::int64_t seed = 0;
-  std::string lit;  // kernel under the mouse, its curve stands out; not remembered
+  std::string lit;               // kernel under the mouse, its curve stands out; not remembered
   // What the roofline shows; not remembered.
   Device roofline_device;          // while it has results; else the first that has
   std::int64_t roofline_size = 0;  // while it was measured; else the largest
@@ -68,30 +63,13 @@ struct RunChoice {
   bool removed = false;
 };
 
-inline constexpr int kBothKernels = 2;
+// A training of the model's defaults, with its learning rate filled in.
+StartTraining default_training();
 
 struct TrainingForm {
-  int model = 2;  // position in training_models()
-  int data = 0;   // as DataSource
-  std::string data_dir;
-  std::int64_t synthetic_train = 60000, synthetic_test = 10000;
+  StartTraining request = default_training();
   std::vector<bool> devices;  // ticked, by position; none: the first
-  std::int64_t batch = 256;
-  double lr = 0.9;
-  double momentum = 0, weight_decay = 0;
-  std::int64_t epochs = 10;
-  int order = 0;    // as BatchOrder
-  int kernels = 0;  // as Kernels, or kBothKernels: they take turns
-  int dtype = 0;    // as Precision: F32 or BF16
-  bool profile = false;
-  std::int64_t seed = 0;
-  int division = 0;  // as SharePolicy; for two or more devices
   std::string shares = "0.5, 0.5";
-  int lr_scale = 0;  // as LrScale
-  double warmup_epochs = 0;
-  std::string checkpoint_dir;  // empty: no checkpoints
-  std::int64_t checkpoint_every = 0;
-  std::string resume_dir;
   bool more = false;          // rarely used settings unfolded
   bool larger_batch = false;  // what a larger batch needs, unfolded
   bool devices_open = false;  // many devices to tick, unfolded
@@ -113,22 +91,15 @@ struct TrainingForm {
 // Where the prediction takes the time of one device's step from.
 enum class ComputeTime { Measured, Typed, File };
 
+// With the accuracy steps of the model.
+StartScaling default_scaling();
+
 struct ScalingForm {
-  int model = 2;  // position in training_models()
-  int data = 0;   // as DataSource
-  std::string data_dir;
-  std::int64_t batch = 256;
+  StartScaling request = default_scaling();
   std::vector<bool> devices;  // the largest set, ticked by position; none: all
   std::string counts;         // numbers of devices; empty: 1, 2, 4, ... and all of the set
-  int modes = 0;              // 0 strong, 1 weak, 2 both
-  std::int64_t steps = 20, warmup = 3, rounds = 3;
-  bool accuracy = true;
-  std::int64_t accuracy_steps = 940;  // follows the model
-  std::int64_t predict_devices = 16;
-  int link = 3;          // position in scaling_links()
-  int compute_time = 0;  // as ComputeTime
+  int compute_time = 0;       // as ComputeTime
   double compute_ms = 100;
-  std::string reference_file;
   bool more = false;  // rarely used settings unfolded
   bool bars_by_share = false;
   int shown_mode = 0;  // as ScalingMode, where results of both are there
@@ -151,20 +122,21 @@ struct Forms {
   LogForm log;
 };
 
-// "softmax", "mlp", "lenet", "resnet18", and the chapters' learning rate for one of them.
-const std::vector<std::string>& training_models();
-double default_lr(int model);
+// What a link is called in the window; the name itself when it is none of kLinkNames.
+std::string link_title(std::string_view name);
 
-// How many steps of 256 images teach a model enough to compare accuracies by.
-std::int64_t default_accuracy_steps(int model);
+// Settings that the window asks for in one control though the request holds them otherwise.
+inline constexpr int kBothKernels = 2;  // after those of Kernels: steps take turns with them
+int kernel_choice(const StartTraining& request);
+void set_kernel_choice(StartTraining& request, int choice);
+inline constexpr int kBothModes = 2;  // after those of ScalingMode
+int mode_choice(const StartScaling& request);
+void set_mode_choice(StartScaling& request, int choice);
+bool has_op(const TransferForm& form, TransferOp op);
+void set_op(TransferForm& form, TransferOp op, bool on);
 
-// Connections that predictions know: the name that commands use, and what people call it.
-struct LinkChoice {
-  const char* name;   // "nvlink"
-  const char* title;  // "NVLink"
-};
-std::span<const LinkChoice> scaling_links();
-std::string link_title(std::string_view name);  // the name itself when it is none of them
+// The page predicts always, and for fewer devices than the command line.
+RequestField predicted_devices_field();
 
 // "1024,1024", "1024 x 1024", "[2, 3]"; empty text is a scalar. Throws Error(Usage) naming the
 // text.
@@ -180,7 +152,7 @@ std::vector<Device> training_devices(const TrainingForm& form, const MachineInfo
 // The command a form asks for; throws Error(Usage) with a sentence for the person when a field
 // cannot be understood. `live` repeats until stopped.
 MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine);
-// How many of TransferForm::ops this machine offers: those of GPUs follow those of CPUs.
+// How many of TransferOp this machine offers: those of GPUs follow those of CPUs.
 inline constexpr std::size_t kCpuTransferOps = 4;
 std::size_t transfer_ops(const MachineInfo& machine);
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live);

@@ -2,32 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "compute/core/error.h"
+#include "compute/core/fields/request_fields.h"
 #include "compute/core/units.h"
 #include "ui/model/form_checks.h"
 #include "ui/model/forms.h"
 
 namespace lab::ui {
 namespace {
-
-constexpr std::array<LinkChoice, 8> kLinks = {{{"pcie3", "PCIe 3.0"},
-                                               {"pcie4", "PCIe 4.0"},
-                                               {"pcie5", "PCIe 5.0"},
-                                               {"nvlink", "NVLink 4"},
-                                               {"nvlink2", "NVLink 2"},
-                                               {"ethernet10", "10 Gbit Ethernet"},
-                                               {"ethernet100", "100 Gbit Ethernet"},
-                                               {"infiniband-ndr", "InfiniBand NDR"}}};
-
-std::vector<ScalingMode> modes_of(const ScalingForm& form) {
-  constexpr int kWeak = 1, kBoth = 2;
-  std::vector<ScalingMode> modes;
-  if (form.modes != kWeak) modes.push_back(ScalingMode::Strong);
-  if (form.modes == kWeak || form.modes == kBoth) modes.push_back(ScalingMode::Weak);
-  return modes;
-}
 
 // "1, 2, 4"
 std::vector<std::int64_t> parse_device_counts(std::string text) {
@@ -60,13 +43,9 @@ std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
 
 void set_prediction(const ScalingForm& form, std::optional<double> measured_s,
                     StartScaling& command) {
-  constexpr std::int64_t kMostDevices = 4096;
-  if (form.predict_devices < 2 || form.predict_devices > kMostDevices) {
-    throw Error(Errc::Usage, fmt::format("devices to predict is {}; it must be 2 to {}",
-                                         form.predict_devices, kMostDevices));
-  }
-  command.predict_devices = static_cast<int>(form.predict_devices);
-  command.link = kLinks.at(static_cast<std::size_t>(form.link)).name;
+  const std::string fault = fault_in_value(predicted_devices_field(), command.predict_devices);
+  if (!fault.empty()) throw Error(Errc::Usage, fault);
+  command.reference_file.clear();
   switch (static_cast<ComputeTime>(form.compute_time)) {
     case ComputeTime::Measured:
       if (command.measure) return;
@@ -77,36 +56,49 @@ void set_prediction(const ScalingForm& form, std::optional<double> measured_s,
       }
       command.compute_s = measured_s;
       return;
-    case ComputeTime::Typed:
-      command.compute_s = positive(form.compute_ms, "compute time") * 1e-3;
-      return;
+    case ComputeTime::Typed: command.compute_s = form.compute_ms * 1e-3; return;
     case ComputeTime::File:
-      if (form.reference_file.empty()) {
+      if (form.request.reference_file.empty()) {
         throw Error(Errc::Usage,
                     "no reference file is named; name a JSON file with the time of "
                     "one device, or choose another source");
       }
-      command.reference_file = form.reference_file;
+      command.reference_file = form.request.reference_file;
       return;
   }
 }
 
 }  // namespace
 
-std::int64_t default_accuracy_steps(int model) {
-  // The sigmoids of lenet take two epochs before anything moves; a step of resnet18 is long.
-  constexpr std::array<std::int64_t, 4> kSteps = {235, 235, 940, 60};
-  return kSteps.at(static_cast<std::size_t>(model));
+StartScaling default_scaling() {
+  StartScaling request;
+  request.accuracy_steps = find_model(request.training.model)->accuracy_steps;
+  return request;
 }
 
-std::span<const LinkChoice> scaling_links() {
-  return kLinks;
+int mode_choice(const StartScaling& request) {
+  return request.modes.size() > 1 ? kBothModes : static_cast<int>(request.modes.front());
+}
+
+void set_mode_choice(StartScaling& request, int choice) {
+  request.modes = {ScalingMode::Strong, ScalingMode::Weak};
+  if (choice != kBothModes) request.modes = {static_cast<ScalingMode>(choice)};
+}
+
+RequestField predicted_devices_field() {
+  RequestField field = field_of(&StartScaling::predict_devices);
+  field.range = {2, 4096};
+  field.label = "Predict up to";
+  field.hint = "What this machine does not have is calculated, never measured.";
+  field.unit = "devices";
+  field.name = "largest prediction";
+  return field;
 }
 
 std::string link_title(std::string_view name) {
-  const auto found = std::find_if(kLinks.begin(), kLinks.end(),
-                                  [name](const LinkChoice& link) { return name == link.name; });
-  return found == kLinks.end() ? std::string(name) : found->title;
+  const std::span<const ValueName> links = kLinkNames;
+  const std::size_t i = position_of(links, name);
+  return i == links.size() ? std::string(name) : links[i].label;
 }
 
 std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& machine) {
@@ -120,22 +112,13 @@ std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& 
 
 StartScaling to_command(const ScalingForm& form, const MachineInfo& machine, bool measure,
                         std::optional<double> measured_s) {
-  StartScaling command;
-  StartTraining& training = command.training;
-  training.model = training_models().at(static_cast<std::size_t>(form.model));
-  training.data = static_cast<DataSource>(form.data);
-  training.data_dir = form.data_dir;
-  training.batch = positive(form.batch, "batch");
-  training.devices = scaling_devices(form, machine);
-  command.modes = modes_of(form);
+  StartScaling command = form.request;
+  command.training.devices = scaling_devices(form, machine);
   command.measure = measure;
-  command.counts = counts_of(form, training.devices.size());
-  command.steps = positive(form.steps, "timed steps");
-  command.warmup = form.warmup;
-  command.rounds = positive(form.rounds, "rounds");
-  command.accuracy = form.accuracy;
-  command.accuracy_steps = positive(form.accuracy_steps, "steps before the accuracy");
+  command.counts = counts_of(form, command.training.devices.size());
   set_prediction(form, measured_s, command);
+  check_ranges(command.training);
+  check_ranges(command);
   return command;
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "compute/core/events/share_list.h"
+#include "compute/core/fields/request_fields.h"
 #include "ui/model/form_checks.h"
 #include "ui/model/forms.h"
 
@@ -15,14 +16,28 @@ bool separates(char c) {
 }
 
 void divide_batch(const TrainingForm& form, StartTraining& command) {
-  if (command.devices.size() < 2) return;
-  command.share_policy = static_cast<SharePolicy>(form.division);
+  if (command.devices.size() < 2) command.share_policy = SharePolicy::Equal;
   if (command.share_policy == SharePolicy::Listed) {
     command.shares = parse_shares(form.shares, command.devices.size());
   }
 }
 
 }  // namespace
+
+StartTraining default_training() {
+  StartTraining request;
+  request.lr = find_model(request.model)->learning_rate;
+  return request;
+}
+
+int kernel_choice(const StartTraining& request) {
+  return request.compare_kernels ? kBothKernels : static_cast<int>(request.kernels);
+}
+
+void set_kernel_choice(StartTraining& request, int choice) {
+  request.compare_kernels = choice == kBothKernels;
+  request.kernels = request.compare_kernels ? Kernels::Lab : static_cast<Kernels>(choice);
+}
 
 std::vector<double> parse_shares(std::string_view text, std::size_t devices) {
   std::vector<double> shares;
@@ -59,30 +74,12 @@ std::vector<Device> training_devices(const TrainingForm& form, const MachineInfo
 }
 
 StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
-  StartTraining command;
-  command.model = training_models().at(static_cast<std::size_t>(form.model));
-  command.data = static_cast<DataSource>(form.data);
-  command.data_dir = form.data_dir;
-  command.synthetic_train = positive(form.synthetic_train, "number of training images");
-  command.synthetic_test = positive(form.synthetic_test, "number of test images");
+  StartTraining command = form.request;
   command.devices = training_devices(form, machine);
   divide_batch(form, command);
-  command.batch = positive(form.batch, "batch");
-  command.lr = positive(form.lr, "learning rate");
-  command.lr_scale = static_cast<LrScale>(form.lr_scale);
-  command.warmup_epochs = form.warmup_epochs;
-  command.momentum = form.momentum;
-  command.weight_decay = form.weight_decay;
-  command.epochs = positive(form.epochs, "epochs");
-  command.order = static_cast<BatchOrder>(form.order);
-  command.compare_kernels = form.kernels == kBothKernels;
-  command.kernels = command.compare_kernels ? Kernels::Lab : static_cast<Kernels>(form.kernels);
-  command.dtype = static_cast<Precision>(form.dtype);
-  command.profile = form.profile || command.compare_kernels;
-  command.seed = static_cast<std::uint64_t>(form.seed);
-  command.checkpoint_dir = form.checkpoint_dir;
-  command.checkpoint_every = form.checkpoint_dir.empty() ? 0 : form.checkpoint_every;
-  command.resume_dir = form.resume_dir;
+  check_ranges(command);
+  command.profile = command.profile || command.compare_kernels;
+  if (command.checkpoint_dir.empty()) command.checkpoint_every = 0;
   return command;
 }
 

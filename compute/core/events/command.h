@@ -8,14 +8,23 @@
 
 #include "compute/core/device.h"
 #include "compute/core/dtype.h"
+#include "compute/core/fields/enum_names.h"
 
 namespace lab {
 
 using TensorId = std::int64_t;
 
 enum class CacheState { Warm, Cold };
+template <>
+struct EnumNames<CacheState> {
+  static constexpr ValueName kAll[] = {{"warm", "Warm"}, {"cold", "Cold"}};
+};
 // Of the host; what moves within and between GPUs needs none and is OnGpu.
 enum class MemoryKind { Pageable, Pinned, OnGpu };
+template <>
+struct EnumNames<MemoryKind> {
+  static constexpr ValueName kAll[] = {{"pageable"}, {"pinned"}, {"device"}};
+};
 
 // STREAM's terms. Bytes moved per element of size s: Read s, Write s, Copy 2s, Triad 3s. Read,
 // Write and Triad are done by the threads of one CPU device, the last four with a GPU. A copy to
@@ -29,6 +38,12 @@ enum class TransferOp {
   Pieces,   // a copy in kTransferPieces parts, each a copy of its own
   Chase,    // a kernel follows a random cycle; the time is that of one read
   Overlap,  // copies in and out while a kernel runs: a timeline
+};
+template <>
+struct EnumNames<TransferOp> {
+  static constexpr ValueName kAll[] = {
+      {"read", "Read"},      {"write", "Write"},   {"copy", "Copy"},     {"triad", "Triad"},
+      {"both", "Both ways"}, {"pieces", "Pieces"}, {"chase", "Latency"}, {"overlap", "Overlap"}};
 };
 inline constexpr int kTransferPieces = 32;
 
@@ -60,7 +75,16 @@ struct StartMatmul {
 };
 
 enum class DataSource { Synthetic, FashionMnist };
+template <>
+struct EnumNames<DataSource> {
+  static constexpr ValueName kAll[] = {{"synthetic", "Synthetic"},
+                                       {"fashion-mnist", "Fashion-MNIST"}};
+};
 enum class BatchOrder { Shuffled, Sequential };
+template <>
+struct EnumNames<BatchOrder> {
+  static constexpr ValueName kAll[] = {{"shuffled", "Shuffled"}, {"sequential", "In file order"}};
+};
 
 // How a step's images are divided over the devices.
 enum class SharePolicy {
@@ -68,8 +92,16 @@ enum class SharePolicy {
   Auto,    // by measured speed, again and again while it runs
   Listed,  // in the proportions given
 };
+template <>
+struct EnumNames<SharePolicy> {
+  static constexpr ValueName kAll[] = {{"equal", "Equal"}, {"auto", "Auto"}, {"listed", "By list"}};
+};
 // Linear: the learning rate grows with the batch, lr * batch / 256.
 enum class LrScale { None, Linear };
+template <>
+struct EnumNames<LrScale> {
+  static constexpr ValueName kAll[] = {{"none", "As it is"}, {"linear", "Linear"}};
+};
 
 // Defaults are the chapters'.
 struct StartTraining {
@@ -112,6 +144,10 @@ struct StartTraining {
 
 // Strong: the same batch for all devices together. Weak: the same batch for each device.
 enum class ScalingMode { Strong, Weak };
+template <>
+struct EnumNames<ScalingMode> {
+  static constexpr ValueName kAll[] = {{"strong", "Strong"}, {"weak", "Weak"}};
+};
 
 // Trains on 1, 2, ... devices, one after the other, and predicts what more of them would do.
 struct StartScaling {
@@ -134,6 +170,11 @@ struct StartScaling {
 };
 
 enum class Fill { Zeros, Ones, Full, Arange, Rand, Randn };
+template <>
+struct EnumNames<Fill> {
+  static constexpr ValueName kAll[] = {{"zeros"},  {"ones"}, {"full"},
+                                       {"arange"}, {"rand"}, {"randn"}};
+};
 
 struct MakeTensor {
   Device device;
@@ -189,15 +230,5 @@ using Commands = std::vector<Command>;
 
 // Whether the job names a GPU. That is a wish to use it, and wakes it where it sleeps.
 bool names_gpu(const JobCommand& command);
-
-const char* to_string(MemoryKind kind);     // "pageable", "pinned", "device"
-const char* to_string(TransferOp op);       // "read", "write", "copy", ...
-const char* to_string(CacheState cache);    // "warm", "cold"
-const char* to_string(DataSource data);     // "synthetic", "fashion-mnist"
-const char* to_string(BatchOrder order);    // "shuffled", "sequential"
-const char* to_string(Fill fill);           // "zeros", ...
-const char* to_string(SharePolicy policy);  // "equal", "auto", "listed"
-const char* to_string(LrScale scale);       // "none", "linear"
-const char* to_string(ScalingMode mode);    // "strong", "weak"
 
 }  // namespace lab

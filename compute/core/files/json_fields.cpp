@@ -27,6 +27,27 @@ bool is_line(const std::string& text) {
 
 }  // namespace
 
+nlohmann::ordered_json parse_object(std::string_view text, const std::string& what) {
+  using Ordered = nlohmann::ordered_json;
+  constexpr int kMaxDepth = 8;
+  constexpr int kMostKeys = 1000;  // each is looked for among those before it
+  bool shallow = true;
+  int keys = 0;
+  // What nests deeper is left out while parsing.
+  const auto limit = [&](int depth, Ordered::parse_event_t event, Ordered&) {
+    using Parse = Ordered::parse_event_t;
+    keys += event == Parse::key || event == Parse::object_start ? 1 : 0;
+    if (keys > kMostKeys) {
+      throw Error(Errc::Corrupt, fmt::format("{} has more than {} fields", what, kMostKeys));
+    }
+    shallow = shallow && depth <= kMaxDepth;
+    return shallow;
+  };
+  Ordered json = Ordered::parse(text, limit, /*allow_exceptions=*/false);
+  if (shallow && json.is_object()) return json;
+  throw Error(Errc::Corrupt, what + " is no JSON object");
+}
+
 JsonFields::JsonFields(const Json& json, std::string where)
     : json_(json), where_(std::move(where)) {}
 

@@ -1,16 +1,21 @@
 #pragma once
-// Reads the fields of a JSON object that came from outside. Every complaint names the file, the
-// place in it, the field, what it is and what it must be.
+// Reads JSON that came from outside: files and other processes.
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lab::files {
 
+// Throws Error(Corrupt) "WHAT is no JSON object", also where it nests deeper than any of ours does.
+nlohmann::ordered_json parse_object(std::string_view text, const std::string& what);
+
+// The fields of an object. Every complaint names the file, the place in it, the field, what it is
+// and what it must be.
 // All functions throw Error(Corrupt) "WHERE: the field ... is ...; it must be ...".
 class JsonFields {
  public:

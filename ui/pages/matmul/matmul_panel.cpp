@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compute/core/fields/request_fields.h"
+#include "ui/pages/field_control.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/panel.h"
 #include "ui/pages/reference_parts.h"
@@ -12,18 +14,6 @@ namespace {
 
 const std::vector<std::string>& which_names() {
   static const std::vector<std::string> kNames = {"All", "Best", "Choose"};
-  return kNames;
-}
-
-// In the order of Precision.
-std::vector<std::string> precision_names(const MachineInfo& machine) {
-  std::vector<std::string> names = {"f32", "bf16", "tf32"};
-  names.resize(matmul_precisions(machine));
-  return names;
-}
-
-const std::vector<std::string>& cache_names() {
-  static const std::vector<std::string> kNames = {"Warm", "Cold"};
   return kNames;
 }
 
@@ -86,26 +76,19 @@ void fields_of(const Panel& p, MatmulForm& form) {
             "All rungs of the ladder, only the fastest of ours, or a choice.");
   fields.next();
   // A saved choice that this machine does not offer stays until another is made.
-  int dtype = static_cast<int>(matmul_precision(form, p.model.machine()));
-  if (segmented(
-          p.ui, "matmul/dtype", "Element type", precision_names(p.model.machine()), dtype,
-          "Of A and B when they are multiplied; sums and C stay f32. A kernel is skipped where it "
-          "does not have the type. tf32 is f32 in memory, rounded for a GPU's tensor cores.")) {
-    form.dtype = dtype;
+  const MachineInfo& machine = p.model.machine();
+  const RequestField dtype = field_of(&StartMatmul::dtype);
+  int position = static_cast<int>(matmul_precision(form, machine));
+  const auto offered = enum_names<Precision>().first(matmul_precisions(machine));
+  if (choice_control(p.ui, "matmul/dtype", dtype, offered, position)) {
+    form.request.dtype = static_cast<Precision>(position);
   }
   fields.next();
-  segmented(p.ui, "matmul/cache", "Cache before each repetition", cache_names(), form.cache,
-            "Warm: the matrices may still be in the cache. Cold: they were flushed.");
+  field_control(p, "matmul", form.request, &StartMatmul::cache);
   fields.next();
-  input_number(p.ui, "matmul/budget", "Time for one kernel and size", form.budget_s,
-               {.min = 0.01,
-                .max = 60,
-                .step = 0.1,
-                .unit = "s",
-                .hint = "Repeats until the median's spread is under 2 % or this time is over."});
+  field_control(p.ui, "matmul/budget", field_of(&StartMatmul::budget_s), form.request.budget_s);
   fields.next();
-  input_number(p.ui, "matmul/seed", "Seed of the matrices", form.seed,
-               {.min = 0, .hint = "Inputs are random: zeros would run faster on some chips."});
+  field_control(p, "matmul", form.request, &StartMatmul::seed);
   reference_field(p, fields, "matmul/reference");
 }
 

@@ -3,36 +3,36 @@
 
 #include <algorithm>
 
+#include "compute/core/fields/request_fields.h"
+#include "ui/pages/field_control.h"
 #include "ui/pages/scaling/scaling_parts.h"
 
 namespace lab::ui {
 namespace {
 
-const std::vector<std::string>& data_names() {
-  static const std::vector<std::string> kNames = {"Synthetic", "Fashion-MNIST"};
-  return kNames;
-}
-const std::vector<std::string>& mode_names() {
-  static const std::vector<std::string> kNames = {"Strong", "Weak", "Both"};
-  return kNames;
-}
 const std::vector<std::string>& compute_time_names() {
   static const std::vector<std::string> kNames = {"Measured", "Typed in", "File"};
   return kNames;
 }
 
-std::vector<std::string> link_titles() {
-  std::vector<std::string> titles;
-  for (const LinkChoice& link : scaling_links()) titles.emplace_back(link.title);
-  return titles;
+template <typename Value>
+bool scaling_field(const Panel& p, ScalingForm& form, Value StartScaling::*member) {
+  return field_control(p, "scaling", form.request, member);
+}
+
+// A field of what is trained, with a hint for this page.
+template <typename Value>
+bool trained_field(const Panel& p, ScalingForm& form, Value StartTraining::*member,
+                   const char* hint) {
+  RequestField field = field_of(member);
+  field.hint = hint;
+  return field_control(p.ui, std::string("scaling/") + field.key, field,
+                       form.request.training.*member);
 }
 
 // What one device's step took when this model and batch were measured last.
 std::optional<double> measured_step_s(const Panel& p, const ScalingForm& form) {
-  StartTraining training;
-  training.model = training_models().at(static_cast<std::size_t>(form.model));
-  training.data = static_cast<DataSource>(form.data);
-  training.batch = form.batch;
+  StartTraining training = form.request.training;
   training.devices = scaling_devices(form, p.model.machine());
   const Kept<ScalingResults>& kept = p.model.scaling();
   const auto now = kept.current.one_device_step_s(training);
@@ -42,29 +42,29 @@ std::optional<double> measured_step_s(const Panel& p, const ScalingForm& form) {
 void work_fields(const Panel& p, ScalingForm& form) {
   Fields fields(p);
   fields.next();
-  if (combo(p.ui, "scaling/model", "Model", training_models(), form.model,
-            "The more a model computes for each of its parameters, the better it scales.")) {
-    form.accuracy_steps = default_accuracy_steps(form.model);
+  if (trained_field(p, form, &StartTraining::model,
+                    "The more a model computes for each of its parameters, the better it "
+                    "scales.")) {
+    form.request.accuracy_steps = find_model(form.request.training.model)->accuracy_steps;
   }
   fields.next();
-  segmented(p.ui, "scaling/data", "Data", data_names(), form.data,
-            "Synthetic garments need no download.");
-  if (static_cast<DataSource>(form.data) == DataSource::FashionMnist) {
+  trained_field(p, form, &StartTraining::data, "Synthetic garments need no download.");
+  if (form.request.training.data == DataSource::FashionMnist) {
     fields.next();
-    input_text(p.ui, "scaling/data_dir", "Folder of the data", form.data_dir,
-               "Holds the four IDX files. Empty: the usual places.", "the usual places");
+    field_control(p, "scaling", form.request.training, &StartTraining::data_dir);
   }
   fields.next();
-  input_number(p.ui, "scaling/batch", "Batch", form.batch,
-               {.min = 1,
-                .max = 1'000'000,
-                .step = 32,
-                .unit = "images",
-                .hint = "Strong: of all devices together. Weak: of each device."});
+  trained_field(p, form, &StartTraining::batch,
+                "Strong: of all devices together. Weak: of each device.");
   fields.next();
-  segmented(p.ui, "scaling/modes", "Scaling mode", mode_names(), form.modes,
-            "Strong: the same batch divided over the devices. Weak: the same batch for each "
-            "device, so that the work grows with them.");
+  std::vector<std::string> modes = labels_of(enum_names<ScalingMode>());
+  modes.emplace_back("Both");
+  int mode = mode_choice(form.request);
+  if (segmented(p.ui, "scaling/modes", "Scaling mode", modes, mode,
+                "Strong: the same batch divided over the devices. Weak: the same batch for each "
+                "device, so that the work grows with them.")) {
+    set_mode_choice(form.request, mode);
+  }
 }
 
 void open_devices_note(const Panel& p) {
@@ -106,42 +106,25 @@ void more_fields(const Panel& p, ScalingForm& form) {
   input_text(p.ui, "scaling/counts", "Numbers of devices", form.counts,
              "A list: 1,2,4. Empty: 1, 2, 4, ... and all of them.", "1, 2, 4, ... all");
   fields.next();
-  input_number(p.ui, "scaling/steps", "Timed steps", form.steps,
-               {.min = 1, .max = 100'000, .step = 5, .hint = "In each round."});
+  scaling_field(p, form, &StartScaling::steps);
   fields.next();
-  input_number(p.ui, "scaling/warmup", "Steps before them", form.warmup,
-               {.min = 0, .max = 10'000, .hint = "Not timed."});
+  scaling_field(p, form, &StartScaling::warmup);
   fields.next();
-  input_number(p.ui, "scaling/rounds", "Rounds", form.rounds,
-               {.min = 1,
-                .max = 1000,
-                .hint = "Every number of devices takes its turn so often, so that a machine that "
-                        "changes speed treats all alike."});
+  scaling_field(p, form, &StartScaling::rounds);
   fields.next();
-  checkbox(p.ui, "scaling/accuracy", "Test accuracy too", form.accuracy,
-           "Trains each number of devices from the same seed with the same batch: the accuracy "
-           "must not depend on how many devices share the work.");
-  if (!form.accuracy) return;
+  scaling_field(p, form, &StartScaling::accuracy);
+  if (!form.request.accuracy) return;
   fields.next();
-  input_number(p.ui, "scaling/accuracy_steps", "Steps before the accuracy", form.accuracy_steps,
-               {.min = 1,
-                .max = 1'000'000,
-                .step = 50,
-                .hint = "Follows the model; 235 are an epoch at batch 256."});
+  scaling_field(p, form, &StartScaling::accuracy_steps);
 }
 
 void prediction_fields(const Panel& p, ScalingForm& form) {
   Fields fields(p);
   fields.next();
-  input_number(p.ui, "scaling/predict_devices", "Predict up to", form.predict_devices,
-               {.min = 2,
-                .max = 4096,
-                .unit = "devices",
-                .hint = "What this machine does not have is calculated, never measured."});
+  field_control(p.ui, "scaling/predict_devices", predicted_devices_field(),
+                form.request.predict_devices);
   fields.next();
-  form.link = std::clamp(form.link, 0, static_cast<int>(scaling_links().size()) - 1);
-  combo(p.ui, "scaling/link", "Connected by", link_titles(), form.link,
-        "Its latency and rate give the time of an all-reduce.");
+  scaling_field(p, form, &StartScaling::link);
   fields.next();
   segmented(p.ui, "scaling/compute_time", "Time of one device", compute_time_names(),
             form.compute_time,
@@ -154,7 +137,7 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
                  {.min = 0, .step = 10, .unit = "ms", .hint = "Forward, backward and update."});
   } else if (source == ComputeTime::File) {
     fields.next();
-    input_text(p.ui, "scaling/reference_file", "Reference file", form.reference_file,
+    input_text(p.ui, "scaling/reference_file", "Reference file", form.request.reference_file,
                "JSON with the time of one device.", "results.json");
   }
 }

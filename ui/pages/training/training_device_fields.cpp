@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compute/core/fields/request_fields.h"
+#include "ui/pages/field_control.h"
 #include "ui/pages/training/training_parts.h"
 #include "ui/widgets/item.h"
 
@@ -14,15 +16,6 @@ constexpr std::size_t kMostBoxes = 8;
 constexpr float kBoxWidth = 74;  // units, enough for cuda:0
 constexpr float kBoxGap = 12;
 constexpr double kChapterBatch = 256;  // the chapters' learning rates belong to it
-
-const std::vector<std::string>& division_names() {
-  static const std::vector<std::string> kNames = {"Equal", "Auto", "By list"};
-  return kNames;
-}
-const std::vector<std::string>& scale_names() {
-  static const std::vector<std::string> kNames = {"As it is", "Linear"};
-  return kNames;
-}
 
 // Many boxes fold into a line.
 bool boxes_shown(const Panel& p, TrainingForm& form) {
@@ -69,21 +62,23 @@ void device_boxes(const Panel& p, TrainingForm& form) {
 }
 
 bool scaled(const TrainingForm& form) {
-  return static_cast<LrScale>(form.lr_scale) == LrScale::Linear;
+  return form.request.lr_scale == LrScale::Linear;
 }
 
 // "0.1 x 512 / 256 = 0.2"
 std::string scaled_rate_text(const TrainingForm& form) {
-  return fmt::format("{:g} x {} / 256 = {:.4g}", form.lr, form.batch,
-                     form.lr * static_cast<double>(form.batch) / kChapterBatch);
+  const double rate = form.request.lr.value_or(0);
+  const std::int64_t batch = form.request.batch;
+  return fmt::format("{:g} x {} / 256 = {:.4g}", rate, batch,
+                     rate * static_cast<double>(batch) / kChapterBatch);
 }
 
 // What is set there, else the question that it answers.
 std::string larger_batch_text(const TrainingForm& form) {
   std::string text = scaled(form) ? "Linear" : "";
-  if (form.warmup_epochs > 0) {
-    text += fmt::format("{} {:g} epoch{}", text.empty() ? "Warm-up of" : ", warm-up",
-                        form.warmup_epochs, form.warmup_epochs == 1 ? "" : "s");
+  if (const double epochs = form.request.warmup_epochs; epochs > 0) {
+    text += fmt::format("{} {:g} epoch{}", text.empty() ? "Warm-up of" : ", warm-up", epochs,
+                        epochs == 1 ? "" : "s");
   }
   return text.empty() ? "Twice the batch, twice the rate?" : text;
 }
@@ -118,7 +113,7 @@ void how_to_split(const Panel& p) {
 
 std::string shares_complaint(const TrainingForm& form, const MachineInfo& machine) {
   const std::size_t devices = training_devices(form, machine).size();
-  if (devices < 2 || static_cast<SharePolicy>(form.division) != SharePolicy::Listed) return {};
+  if (devices < 2 || form.request.share_policy != SharePolicy::Listed) return {};
   return complaint([&] { parse_shares(form.shares, devices); });
 }
 
@@ -132,11 +127,15 @@ void device_fields(const Panel& p, TrainingForm& form) {
   {
     Fields fields(p);
     fields.next();
-    segmented(p.ui, "training/division", "Division of the batch", division_names(), form.division,
-              "Equal: the same number of images for each device. Auto: measures the devices and "
-              "divides so that all finish together, again and again while it runs. By list: in "
-              "proportions of your own.");
-    if (static_cast<SharePolicy>(form.division) == SharePolicy::Listed) {
+    int division = static_cast<int>(form.request.share_policy);
+    if (segmented(p.ui, "training/division", "Division of the batch",
+                  labels_of(enum_names<SharePolicy>()), division,
+                  "Equal: the same number of images for each device. Auto: measures the devices "
+                  "and divides so that all finish together, again and again while it runs. By "
+                  "list: in proportions of your own.")) {
+      form.request.share_policy = static_cast<SharePolicy>(division);
+    }
+    if (form.request.share_policy == SharePolicy::Listed) {
       fields.next();
       input_text(p.ui, "training/shares", "Shares, one for each device", form.shares,
                  "In any unit: 0.7, 0.3 and 70, 30 mean the same.", "0.7, 0.3");
@@ -151,17 +150,10 @@ void draw_larger_batch(const Panel& p, TrainingForm& form) {
   pitfall(p);
   Fields fields(p);
   fields.next();
-  segmented(p.ui, "training/lr_scale", "Rate for this batch", scale_names(), form.lr_scale,
-            "Linear: the rate above times batch / 256, so that an image moves the weights as far "
-            "as with the chapters' batch.");
+  field_control(p, "training", form.request, &StartTraining::lr_scale);
   if (scaled(form)) caption(p.ui, scaled_rate_text(form));
   fields.next();
-  input_number(p.ui, "training/warmup_epochs", "Warm-up", form.warmup_epochs,
-               {.min = 0,
-                .max = 1000,
-                .step = 1,
-                .unit = "epochs",
-                .hint = "The rate rises to its value over so many epochs; 0: it starts there."});
+  field_control(p, "training", form.request, &StartTraining::warmup_epochs);
 }
 
 }  // namespace lab::ui

@@ -1,30 +1,13 @@
 // What to train, on what, and how; the defaults are the chapters'.
 #include <fmt/format.h>
 
-#include <array>
-
+#include "compute/core/fields/request_fields.h"
 #include "ui/model/chapter_runs.h"
+#include "ui/pages/field_control.h"
 #include "ui/pages/training/training_parts.h"
 
 namespace lab::ui {
 namespace {
-
-const std::vector<std::string>& data_names() {
-  static const std::vector<std::string> kNames = {"Synthetic", "Fashion-MNIST"};
-  return kNames;
-}
-const std::vector<std::string>& order_names() {
-  static const std::vector<std::string> kNames = {"Shuffled", "In file order"};
-  return kNames;
-}
-const std::vector<std::string>& kernel_names() {
-  static const std::vector<std::string> kNames = {"Lab", "Library", "Both"};
-  return kNames;
-}
-const std::vector<std::string>& factor_names() {
-  static const std::vector<std::string> kNames = {"f32", "bf16"};
-  return kNames;
-}
 
 // Two short fields in one line of the left form, where height is dear.
 template <typename First, typename Second>
@@ -43,27 +26,23 @@ void side_by_side(const Panel& p, Fields& fields, const First& first, const Seco
   second();
 }
 
+// A field of the request under its declared label.
+template <typename Value>
+bool request_field(const Panel& p, TrainingForm& form, Value StartTraining::*member) {
+  return field_control(p, "training", form.request, member);
+}
+
 void data_fields(const Panel& p, Fields& fields, TrainingForm& form) {
   fields.next();
-  segmented(p.ui, "training/data", "Data", data_names(), form.data,
-            "Synthetic garments need no download. Fashion-MNIST is the chapters' set: "
-            "`device-lab data fetch` downloads it.");
-  if (static_cast<DataSource>(form.data) == DataSource::FashionMnist) {
+  request_field(p, form, &StartTraining::data);
+  if (form.request.data == DataSource::FashionMnist) {
     fields.next();
-    input_text(p.ui, "training/data_dir", "Folder of the data", form.data_dir,
-               "Holds the four IDX files. Empty: the usual places.", "the usual places");
+    request_field(p, form, &StartTraining::data_dir);
     return;
   }
   side_by_side(
-      p, fields,
-      [&] {
-        input_number(p.ui, "training/synthetic_train", "Training images", form.synthetic_train,
-                     {.min = 1, .max = 10'000'000, .step = 1000});
-      },
-      [&] {
-        input_number(p.ui, "training/synthetic_test", "Test images", form.synthetic_test,
-                     {.min = 1, .max = 10'000'000, .step = 1000});
-      });
+      p, fields, [&] { request_field(p, form, &StartTraining::synthetic_train); },
+      [&] { request_field(p, form, &StartTraining::synthetic_test); });
 }
 
 void chapter_field(const Panel& p, Fields& fields, TrainingForm& form) {
@@ -82,92 +61,62 @@ void main_fields(const Panel& p, TrainingForm& form) {
   Fields fields(p);
   chapter_field(p, fields, form);
   fields.next();
-  if (combo(p.ui, "training/model", "Model", training_models(), form.model,
-            "softmax: one layer. mlp: 256 hidden units. lenet: two convolutions. resnet18: "
-            "eighteen layers, 11 million parameters.")) {
-    form.lr = default_lr(form.model);
+  if (request_field(p, form, &StartTraining::model)) {
+    form.request.lr = find_model(form.request.model)->learning_rate;
   }
   data_fields(p, fields, form);
   fields.next();
-  input_number(p.ui, "training/batch", "Batch", form.batch,
-               {.min = 1,
-                .max = 1'000'000,
-                .step = 32,
-                .unit = "images",
-                .hint = "Images in one step, over all devices; the loss is their mean."});
+  request_field(p, form, &StartTraining::batch);
   side_by_side(
-      p, fields,
-      [&] {
-        input_number(p.ui, "training/lr", "Learning rate", form.lr,
-                     {.min = 0,
-                      .step = 0.1,
-                      .hint = "Follows the model: 0.9 for lenet, 0.1 for the others, as the "
-                              "chapters."});
-      },
-      [&] {
-        input_number(
-            p.ui, "training/epochs", "Epochs", form.epochs,
-            {.min = 1, .max = 100'000, .step = 1, .hint = "Passes over the training images."});
-      });
+      p, fields, [&] { request_field(p, form, &StartTraining::lr); },
+      [&] { request_field(p, form, &StartTraining::epochs); });
 }
 
 void checkpoint_fields(const Panel& p, Fields& fields, TrainingForm& form) {
   fields.next();
-  input_text(p.ui, "training/checkpoint_dir", "Folder for checkpoints", form.checkpoint_dir,
-             "The model, the optimizer, the random state and the position in the data, written "
-             "whole or not at all. Empty: none.",
-             "none");
-  if (!form.checkpoint_dir.empty()) {
+  request_field(p, form, &StartTraining::checkpoint_dir);
+  if (!form.request.checkpoint_dir.empty()) {
     fields.next();
-    input_number(
-        p.ui, "training/checkpoint_every", "Checkpoint every", form.checkpoint_every,
-        {.min = 0, .max = 1e9, .step = 100, .unit = "steps", .hint = "0: at the end alone."});
+    request_field(p, form, &StartTraining::checkpoint_every);
   }
   fields.next();
-  input_text(p.ui, "training/resume_dir", "Go on from the checkpoint in", form.resume_dir,
-             "Goes on where the newest checkpoint of this folder stands. Empty: from the start.",
-             "the start");
+  request_field(p, form, &StartTraining::resume_dir);
+}
+
+void kernels_field(const Panel& p, Fields& fields, TrainingForm& form) {
+  std::vector<std::string> names = labels_of(enum_names<Kernels>());
+  names.emplace_back("Both");
+  int choice = kernel_choice(form.request);
+  fields.next();
+  if (segmented(p.ui, "training/kernels", "Kernels", names, choice,
+                "Whose kernels compute: the lab's own or oneDNN's. Both: steps take turns with "
+                "them, and the layers are compared side by side.")) {
+    set_kernel_choice(form.request, choice);
+  }
 }
 
 // Both kinds of kernels are compared layer by layer, so that always makes a profile.
 void profile_field(const Panel& p, Fields& fields, TrainingForm& form) {
   fields.next();
-  const bool both = form.kernels == kBothKernels;
-  bool on = form.profile || both;
-  const bool changed =
-      checkbox(p.ui, "training/profile", "Profile layers", on,
-               both ? "Comparing both kinds of kernels makes a profile of each layer."
-                    : "Measures each layer's time, GFLOP/s and share of the peak, on the first "
-                      "device. It costs next to nothing.",
-               !both);
-  if (changed) form.profile = on;
+  const RequestField field = field_of(&StartTraining::profile);
+  const bool both = form.request.compare_kernels;
+  bool on = form.request.profile || both;
+  const bool changed = checkbox(
+      p.ui, "training/profile", field.label, on,
+      both ? "Comparing both kinds of kernels makes a profile of each layer." : field.hint, !both);
+  if (changed) form.request.profile = on;
 }
 
 void more_fields(const Panel& p, TrainingForm& form) {
   foldout(p.ui, "training/more", "More settings", form.more);
   if (!form.more) return;
   Fields fields(p);
+  more_controls(p, fields, "training", form.request);
   fields.next();
-  input_number(p.ui, "training/momentum", "Momentum", form.momentum,
-               {.min = 0, .max = 1, .step = 0.1, .hint = "The chapters use none."});
+  request_field(p, form, &StartTraining::order);
+  kernels_field(p, fields, form);
   fields.next();
-  input_number(p.ui, "training/weight_decay", "Weight decay", form.weight_decay,
-               {.min = 0, .max = 1, .step = 0.0001, .hint = "The chapters use none."});
-  fields.next();
-  input_number(p.ui, "training/seed", "Seed", form.seed,
-               {.min = 0, .hint = "The same seed gives the same weights, order and images."});
-  fields.next();
-  segmented(p.ui, "training/order", "Order of images", order_names(), form.order,
-            "Shuffled anew in each epoch, or as they stand in the file.");
-  fields.next();
-  segmented(p.ui, "training/kernels", "Kernels", kernel_names(), form.kernels,
-            "Whose kernels compute: the lab's own or oneDNN's. Both: steps take turns with them, "
-            "and the layers are compared side by side.");
-  fields.next();
-  segmented(
-      p.ui, "training/dtype", "Factors of products", factor_names(), form.dtype,
-      "bf16: the factors of convolutions and matrix products are rounded to it; sums, weights "
-      "and gradients stay FP32. Quicker where the processor multiplies bf16.");
+  request_field(p, form, &StartTraining::dtype);
   profile_field(p, fields, form);
   checkpoint_fields(p, fields, form);
 }
@@ -220,10 +169,9 @@ void running_buttons(const Panel& p) {
 // "resnet18, Fashion-MNIST, batch 256, lr 0.1, 10 epochs, 2 devices": the form in a line.
 std::string settings_text(const Panel& p, const TrainingForm& form) {
   const std::vector<Device> devices = training_devices(form, p.model.machine());
-  std::string text = fmt::format("{}, {}, batch {}, lr {:g}, {} epoch{}",
-                                 training_models().at(static_cast<std::size_t>(form.model)),
-                                 data_names().at(static_cast<std::size_t>(form.data)), form.batch,
-                                 form.lr, form.epochs, form.epochs == 1 ? "" : "s");
+  const StartTraining& r = form.request;
+  std::string text = fmt::format("{}, {}, batch {}, lr {:g}, {} epoch{}", r.model, label_of(r.data),
+                                 r.batch, r.lr.value_or(0), r.epochs, r.epochs == 1 ? "" : "s");
   if (devices.size() == 1) text += ", " + lab::to_string(devices.front());
   if (devices.size() > 1) text += fmt::format(", {} devices", devices.size());
   return text;

@@ -284,7 +284,7 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
               : "The training ended before any layer was timed; the first steps are warm-up.");
     return;
   }
-  if (form.profile || form.kernels == kBothKernels) {
+  if (form.request.profile || form.request.compare_kernels) {
     muted(p.ui, "The next training measures each layer.");
     return;
   }
@@ -293,7 +293,7 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
         "tick Profile layers and train.");
   if (button(p.ui, "training/layers_on", "Profile layers",
              {.hint = "Ticks the box under More settings; the next training measures."})) {
-    form.profile = true;
+    form.request.profile = true;
   }
 }
 

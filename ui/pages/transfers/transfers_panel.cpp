@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "compute/core/fields/request_fields.h"
 #include "compute/core/units.h"
+#include "ui/pages/field_control.h"
 #include "ui/pages/panel.h"
 #include "ui/pages/reference_parts.h"
 #include "ui/pages/transfers/transfer_parts.h"
@@ -21,17 +23,6 @@ constexpr std::array<const char*, 8> kOpHints = {
     "The same bytes in 32 copies instead of one: what many small copies cost.",
     "A kernel follows a random cycle: the time of one read that waits for the one before.",
     "Copies in and out while a kernel runs, as a timeline of streams."};
-constexpr std::array<const char*, 8> kOpNames = {"Read",      "Write",  "Copy",    "Triad",
-                                                 "Both ways", "Pieces", "Latency", "Overlap"};
-constexpr std::array<const char*, 8> kOpPaths = {
-    "transfers/op/read", "transfers/op/write",  "transfers/op/copy",  "transfers/op/triad",
-    "transfers/op/both", "transfers/op/pieces", "transfers/op/chase", "transfers/op/overlap"};
-
-const std::vector<std::string>& cache_names() {
-  static const std::vector<std::string> kNames = {"Warm", "Cold"};
-  return kNames;
-}
-
 void clamp_choice(int& choice, std::size_t choices) {
   choice = std::clamp(choice, 0, static_cast<int>(choices) - 1);
 }
@@ -52,17 +43,18 @@ void tick_boxes(const Panel& p, TransferForm& form) {
   for (std::size_t i = 0; i < transfer_ops(p.model.machine()); i += 2) {
     Row row(p.ui, {1, 1});
     for (std::size_t j = i; j < i + 2; ++j) {
+      const auto op = static_cast<TransferOp>(j);
       row.next();
-      checkbox(p.ui, kOpPaths[j], kOpNames[j], form.ops[j], kOpHints[j]);
+      bool on = has_op(form, op);
+      const std::string path = std::string("transfers/op/") + to_string(op);
+      if (checkbox(p.ui, path, label_of(op), on, kOpHints.at(j))) set_op(form, op, on);
     }
   }
   Row row(p.ui, {1, 1});
   row.next();
-  checkbox(p.ui, "transfers/one_thread", "One thread", form.one_thread,
-           "Measures with a single thread: what one core can move.");
+  field_control(p, "transfers", form.request, &StartTransfers::one_thread);
   row.next();
-  checkbox(p.ui, "transfers/all_threads", "All threads", form.all_threads,
-           "Measures with all threads of the device: what the memory can move.");
+  field_control(p, "transfers", form.request, &StartTransfers::all_threads);
 }
 
 void transfers_form(const Panel& p) {
@@ -77,15 +69,10 @@ void transfers_form(const Panel& p) {
     input_text(p.ui, "transfers/sizes", "Sizes of one array", form.sizes,
                "Powers of two from..to, or a list with commas: 4KiB,1MiB.", "1KiB..1GiB");
     fields.next();
-    segmented(p.ui, "transfers/cache", "Cache before each repetition", cache_names(), form.cache,
-              "Warm: the data may still be in the cache. Cold: it was flushed.");
+    field_control(p, "transfers", form.request, &StartTransfers::cache);
     fields.next();
-    input_number(p.ui, "transfers/budget", "Time for one case", form.budget_s,
-                 {.min = 0.01,
-                  .max = 60,
-                  .step = 0.1,
-                  .unit = "s",
-                  .hint = "Repeats until the median's spread is under 2 % or this time is over."});
+    field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
+                  form.request.budget_s);
     reference_field(p, fields, "transfers/reference");
   }
   tick_boxes(p, form);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compute/core/error.h"
+#include "compute/core/fields/request_fields.h"
 #include "tests/support/errors.h"
 
 namespace lab {
@@ -22,6 +23,13 @@ TEST(Links, EachHasAUniqueNameFiguresAndASource) {
     EXPECT_NE(link.sentence.find('('), std::string::npos) << "where the figures come from";
   }
   EXPECT_EQ(link_names().size(), links().size());
+}
+
+// --link and the page take the names from there.
+TEST(Links, AreDeclaredInTheirOrder) {
+  std::vector<std::string> declared;
+  for (const ValueName& link : kLinkNames) declared.emplace_back(link.name);
+  EXPECT_EQ(declared, link_names());
 }
 
 TEST(Links, FasterGenerationsAreFaster) {

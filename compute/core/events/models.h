@@ -1,0 +1,38 @@
+#pragma once
+// The networks that can be trained, and the chapters' values for them. Their layers are in
+// compute/nn/models.cpp.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "compute/core/fields/enum_names.h"
+
+namespace lab {
+
+struct ModelFacts {
+  const char* name;
+  double learning_rate;
+  // Steps of 256 images after which test accuracies can be compared. The sigmoids of lenet do not
+  // learn during the first two epochs; a step of resnet18 is long.
+  std::int64_t accuracy_steps;
+};
+
+inline constexpr std::array<ModelFacts, 4> kModelFacts = {
+    {{"softmax", 0.1, 235}, {"mlp", 0.1, 235}, {"lenet", 0.9, 940}, {"resnet18", 0.1, 60}}};
+
+inline constexpr auto kModelNames = [] {
+  std::array<ValueName, kModelFacts.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = ValueName{kModelFacts[i].name};
+  return names;
+}();
+
+// Null where there is no model of this name.
+constexpr const ModelFacts* find_model(std::string_view name) {
+  for (const ModelFacts& model : kModelFacts) {
+    if (name == model.name) return &model;
+  }
+  return nullptr;
+}
+
+}  // namespace lab

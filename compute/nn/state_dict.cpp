@@ -18,7 +18,7 @@ namespace lab::nn {
 namespace {
 
 // One named tensor of a network; `save` and `load` see its elements in PyTorch's order.
-struct Entry {
+struct StateEntry {
   std::string name;
   DType dtype = DType::F32;
   Shape shape;
@@ -27,7 +27,7 @@ struct Entry {
 };
 
 // `ours` holds one float for each element of the parameter, in our order.
-Entry parameter_entry(const Parameter& p, float* ours) {
+StateEntry parameter_entry(const Parameter& p, float* ours) {
   const auto save = [&p, ours](std::byte* to) {
     std::vector<float> torch(static_cast<std::size_t>(p.size));
     to_torch(p, ours, torch);
@@ -42,7 +42,7 @@ Entry parameter_entry(const Parameter& p, float* ours) {
 }
 
 // `floats` and `number` are written only by the entry's load.
-Entry floats_entry(std::string name, std::span<float> floats) {
+StateEntry floats_entry(std::string name, std::span<float> floats) {
   return {
       std::move(name),
       DType::F32,
@@ -51,7 +51,7 @@ Entry floats_entry(std::string name, std::span<float> floats) {
       [floats](const std::byte* from) { std::memcpy(floats.data(), from, floats.size_bytes()); }};
 }
 
-Entry number_entry(std::string name, std::int64_t& number) {
+StateEntry number_entry(std::string name, std::int64_t& number) {
   return {std::move(name),
           DType::I64,
           {},
@@ -59,8 +59,8 @@ Entry number_entry(std::string name, std::int64_t& number) {
           [&number](const std::byte* from) { std::memcpy(&number, from, sizeof number); }};
 }
 
-std::vector<Entry> state_entries(Network& network) {
-  std::vector<Entry> all;
+std::vector<StateEntry> state_entries(Network& network) {
+  std::vector<StateEntry> all;
   for (std::size_t i = 0; i < network.parameters().size(); ++i) {
     Parameter& parameter = network.parameters()[i];
     all.push_back(parameter_entry(parameter, parameter.value));
@@ -74,8 +74,8 @@ std::vector<Entry> state_entries(Network& network) {
   return all;
 }
 
-std::vector<Entry> velocity_entries(Network& network, Sgd& sgd) {
-  std::vector<Entry> all;
+std::vector<StateEntry> velocity_entries(Network& network, Sgd& sgd) {
+  std::vector<StateEntry> all;
   if (sgd.velocity().empty()) return all;
   for (const Parameter& parameter : network.parameters()) {
     const auto offset = parameter.value - network.flat_parameters().data();
@@ -97,11 +97,11 @@ std::string listed(const std::vector<std::string>& names) {
 
 using Given = std::map<std::string_view, const TensorView*>;
 
-void check_names(const std::vector<Entry>& wanted, const Given& given, const std::string& source,
-                 const std::string& what) {
+void check_names(const std::vector<StateEntry>& wanted, const Given& given,
+                 const std::string& source, const std::string& what) {
   std::map<std::string_view, bool> known;
   std::vector<std::string> missing, unexpected;
-  for (const Entry& entry : wanted) {
+  for (const StateEntry& entry : wanted) {
     known[entry.name] = true;
     if (!given.contains(entry.name)) missing.push_back(entry.name);
   }
@@ -129,7 +129,7 @@ void check_finite(const TensorView& tensor, const std::string& source) {
   }
 }
 
-void check_tensor(const Entry& entry, const TensorView& tensor, const std::string& source) {
+void check_tensor(const StateEntry& entry, const TensorView& tensor, const std::string& source) {
   if (tensor.dtype != entry.dtype) {
     throw Error(Errc::Corrupt,
                 fmt::format("{}: {} has dtype {} but the model needs {}", source, entry.name,
@@ -149,15 +149,15 @@ Given by_name(std::span<const TensorView> tensors) {
   return given;
 }
 
-void check_all(const std::vector<Entry>& wanted, const Given& given, const std::string& source,
+void check_all(const std::vector<StateEntry>& wanted, const Given& given, const std::string& source,
                const std::string& what) {
   check_names(wanted, given, source, what);
-  for (const Entry& entry : wanted) check_tensor(entry, *given.at(entry.name), source);
+  for (const StateEntry& entry : wanted) check_tensor(entry, *given.at(entry.name), source);
 }
 
-std::vector<StateTensor> save_all(const std::vector<Entry>& entries) {
+std::vector<StateTensor> save_all(const std::vector<StateEntry>& entries) {
   std::vector<StateTensor> tensors;
-  for (const Entry& entry : entries) {
+  for (const StateEntry& entry : entries) {
     StateTensor tensor{entry.name, entry.dtype, entry.shape, {}};
     tensor.data.resize(static_cast<std::size_t>(count(entry.shape) * size_of(entry.dtype)));
     entry.save(tensor.data.data());
@@ -166,8 +166,8 @@ std::vector<StateTensor> save_all(const std::vector<Entry>& entries) {
   return tensors;
 }
 
-void load_all(const std::vector<Entry>& wanted, const Given& given) {
-  for (const Entry& entry : wanted) entry.load(given.at(entry.name)->data.data());
+void load_all(const std::vector<StateEntry>& wanted, const Given& given) {
+  for (const StateEntry& entry : wanted) entry.load(given.at(entry.name)->data.data());
 }
 
 }  // namespace
@@ -178,7 +178,7 @@ std::vector<StateTensor> state_dict(Network& network) {
 
 void load_state_dict(Network& network, std::span<const TensorView> tensors,
                      const std::string& source) {
-  const std::vector<Entry> wanted = state_entries(network);
+  const std::vector<StateEntry> wanted = state_entries(network);
   const Given given = by_name(tensors);
   check_all(wanted, given, source, network.name());
   load_all(wanted, given);

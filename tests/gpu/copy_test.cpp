@@ -14,7 +14,8 @@ namespace {
 using test::gpu_machine;
 
 // Below, at and above the pieces that copies go in, with ragged ends.
-constexpr std::int64_t kSizes[] = {1, 3, 1000, 4 * kMiB - 1, 4 * kMiB, 4 * kMiB + 1, 37 * kMiB + 5};
+constexpr std::int64_t kCopyBytes[] = {
+    1, 3, 1000, 4 * kMiB - 1, 4 * kMiB, 4 * kMiB + 1, 37 * kMiB + 5};
 
 bool same_bytes(const Tensor& x, const Tensor& y) {
   return x.bytes() == y.bytes() &&
@@ -27,7 +28,7 @@ Tensor numbered(std::int64_t bytes) {
 
 TEST(GpuCopy, ThereAndBack) {
   LAB_REQUIRE_GPU();
-  for (const std::int64_t bytes : kSizes) {
+  for (const std::int64_t bytes : kCopyBytes) {
     SCOPED_TRACE(bytes);
     const Tensor x = numbered(bytes);
     const Tensor there = x.to(gpu_machine().at(gpu()));
@@ -37,7 +38,7 @@ TEST(GpuCopy, ThereAndBack) {
 
 TEST(GpuCopy, OnOneGpu) {
   LAB_REQUIRE_GPU();
-  for (const std::int64_t bytes : kSizes) {
+  for (const std::int64_t bytes : kCopyBytes) {
     SCOPED_TRACE(bytes);
     const Tensor x = numbered(bytes);
     const Tensor copy = x.to(gpu_machine().at(gpu())).copy_to(gpu_machine().at(gpu()));

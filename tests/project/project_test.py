@@ -10,6 +10,7 @@ import unittest
 import headers
 import hygiene
 import layering
+import local_names
 import window_packages
 
 
@@ -109,6 +110,40 @@ class HygieneRules(PlantedTree):
         self.assertEqual(hygiene.violations(self.root), [])
 
 
+class LocalNameRules(PlantedTree):
+    FIRST = """namespace lab {
+namespace {
+using Json = int;
+constexpr int kSizes[] = {1, 2};
+struct Row { int a; };
+template <class T> void print(const T& value, int n = 0) {}
+}  // namespace
+TEST(Row, Prints) {}
+}  // namespace lab
+"""
+
+    def assert_repeated(self, text, *names):
+        self.write("app/a.cpp", self.FIRST)
+        self.write("app/b.cpp", f"namespace lab {{\nnamespace {{\n{text}\n}}\n}}\n")
+        found = local_names.violations(self.root)
+        self.assertEqual([line.split(" ")[1] for line in found], [f"lab::{name}" for name in names], found)
+
+    def test_a_definition_that_another_source_has_too(self):
+        self.assert_repeated("constexpr double kSizes = 1.5;", "kSizes")
+        self.assert_repeated("// struct Row {};\n\nclass Row {\n};", "Row")
+        self.assert_repeated("template <class T>\nint print(const T& x, int) { return 0; }", "print(const")
+        self.assert_repeated("}\nTEST(Row, Prints) {}\nnamespace {", "Row.Prints")
+
+    def test_what_may_be_repeated(self):
+        self.assert_repeated("using Json = int;\nstruct Row;\nvoid print(int n) { int kSizes; }")
+        self.assert_repeated("int Table::print(const T& value, int n) { return 0; }")
+        self.assert_repeated("}\nnamespace ui {\nnamespace {\nstruct Row {};\n}\n}\nnamespace {")
+        self.write("app/b.cpp", "")
+        self.write("ui/a.cpp", self.FIRST)
+        self.write("app/alone.cpp", '#undef HWY_TARGET_INCLUDE\n' + self.FIRST)
+        self.assertEqual(local_names.violations(self.root), [])
+
+
 class WindowPackageRules(PlantedTree):
     def assert_found(self, path, text, *what):
         self.write(path, text)
@@ -164,6 +199,9 @@ class ThisProject(unittest.TestCase):
     def test_hygiene(self):
         self.assert_none(hygiene.violations(ROOT))
 
+    def test_local_names(self):
+        self.assert_none(local_names.violations(ROOT))
+
     def test_packages(self):
         self.assert_none(window_packages.violations(ROOT))
 
@@ -172,9 +210,9 @@ class ThisProject(unittest.TestCase):
 
 
 CASES = {
-    "rules": (LayeringRules, HygieneRules, WindowPackageRules, HeaderRules),
+    "rules": (LayeringRules, HygieneRules, LocalNameRules, WindowPackageRules, HeaderRules),
     "layering": ("test_layering",),
-    "hygiene": ("test_hygiene",),
+    "hygiene": ("test_hygiene", "test_local_names"),
     "packages": ("test_packages",),
     "headers": ("test_headers",),
 }

@@ -11,10 +11,6 @@
 namespace lab::test {
 namespace {
 
-RankGroup& ranks() {
-  return session().ranks();
-}
-
 void finish(PendingSum& sum) {
   Backoff backoff;
   while (!sum.test()) backoff.pause();

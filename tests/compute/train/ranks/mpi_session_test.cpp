@@ -11,10 +11,6 @@
 namespace lab::test {
 namespace {
 
-RankGroup& ranks() {
-  return session().ranks();
-}
-
 // All ranks enter the job `text`.
 void begin_job(const std::string& text) {
   if (ranks().rank() == 0) {

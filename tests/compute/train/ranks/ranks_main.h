@@ -5,5 +5,8 @@
 namespace lab::test {
 
 RankSession& session();
+inline RankGroup& ranks() {
+  return session().ranks();
+}
 
 }  // namespace lab::test

@@ -102,7 +102,7 @@ def click(place):
     xdotool("mousemove", *place)
     time.sleep(0.15)
     xdotool("click", 1)
-    time.sleep(0.5)
+    time.sleep(0.3)
 
 
 def screen(home, name):
@@ -489,6 +489,7 @@ def case_restart(program, home):
         click(middle(lost["memory/make"]))
         time.sleep(1)
         click(middle(lost["memory/error/restart"]))
+        time.sleep(0.3)
         # The addresses that the kernel gives a program change with each start of one.
         image = pathlib.Path(f"/proc/{process.pid}/auxv")
         first = image.read_bytes()
@@ -513,7 +514,8 @@ START_NOISE = 20
 def growth(run_for, short, long):
     """What `long` seconds bring more than `short` ones: frames, seconds and processor time. The
     frames of opening and closing differ from run to run on a busy machine, by far fewer than
-    START_NOISE; a window that draws all the time draws hundreds."""
+    START_NOISE. All limits are upper ones, which other work on the machine cannot break. Eight
+    seconds show a window that wrongly draws five frames a second."""
     first, second = run_for(short), run_for(long)
     return tuple(second[key] - first[key] for key in ("frames", "seconds", "cpu_s"))
 
@@ -550,7 +552,7 @@ def case_pace(program, home):
             time.sleep(seconds)
             return frame_stats(close_window(process))
 
-    frames, seconds, _ = growth(hidden, 1, 13)
+    frames, seconds, _ = growth(hidden, 1, 9)
     check(frames <= START_NOISE, f"{frames} frames in {seconds:.1f} s that nobody could see")
 
     def idle(seconds):
@@ -559,7 +561,7 @@ def case_pace(program, home):
             return frame_stats(close_window(process))
 
     home.write_settings({"page": "devices"})
-    frames, seconds, cpu = growth(idle, 3, 15)
+    frames, seconds, cpu = growth(idle, 2, 10)
     check(frames <= 1.5 * seconds + START_NOISE, f"{frames} frames in {seconds:.1f} s without a job")
     print(f"{cpu / seconds:.1%} of a core without a job")  # what a frame costs here is the machine's
 

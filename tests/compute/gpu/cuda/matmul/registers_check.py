@@ -1,13 +1,12 @@
 """What the compiler makes of the CUDA ladder: registers, shared memory and spills of each kernel.
 
-registers_check.py ROOT [NVCC CXX]: fails when a kernel whose loads are 16 bytes wide spills on any
+registers_check.py ROOT [NVCC]: fails when a kernel whose loads are 16 bytes wide spills on any
 of the architectures. Without a compiler it is skipped (status 77) and says so.
 """
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 ARCHITECTURES = ["80", "90a"]
 HOPPER_ALONE = {"hopper_rungs.cu", "peak_wgmma.cu"}
@@ -19,16 +18,6 @@ SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 SLOWED = re.compile(r"serialized|setmaxnreg.*ignored")
 USED = re.compile(r"Used (\d+) registers")
 STATIC = re.compile(r"(\d+) bytes smem")
-LAUNCHES = """
-#include <cstdio>
-#include "compute/gpu/cuda/matmul/ladder.h"
-int main() {
-  for (const auto& rung : lab::cuda_ladder()) {
-    const auto launch = lab::launch_of(rung, 1, 1);
-    std::printf("%d %d %s\\n", launch.threads, launch.shared_bytes, rung.name);
-  }
-}
-"""
 
 
 def report(root, source, nvcc, architecture):
@@ -58,29 +47,11 @@ def kernels(text):
     return found
 
 
-def print_launches(root, compiler):
-    """Threads and shared memory as the launches ask for them."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / "launches.cpp"
-        source.write_text(LAUNCHES)
-        program = pathlib.Path(folder) / "launches"
-        needed = ["compute/gpu/cuda/matmul/ladder.cpp", "compute/core/error.cpp"]
-        subprocess.run([compiler, "-std=c++20", f"-I{root}", str(source),
-                        *[f"{root}/{path}" for path in needed], "-lfmt", "-o", str(program)],
-                       check=True)
-        print("threads  shared bytes a block  rung")
-        for line in subprocess.run([program], capture_output=True, text=True,
-                                   check=True).stdout.splitlines():
-            threads, shared, name = line.split()
-            print(f"{threads:>7}  {shared:>20}  {name}")
-
-
-def main(root, nvcc=None, compiler=None):
+def main(root, nvcc=None):
     if not nvcc:
         print("skipped: this build has no nvcc")
         return SKIPPED
-    print_launches(root, compiler)
-    print("\nregisters  declared shared bytes  spilled bytes  kernel")
+    print("registers  declared shared bytes  spilled bytes  kernel")
     spilling = []
     folder = pathlib.Path(root) / "compute/gpu/cuda/matmul"
     for source in sorted(folder.glob("*.cu")):

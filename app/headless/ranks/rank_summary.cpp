@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <variant>
@@ -15,9 +14,10 @@
 namespace lab::app {
 namespace {
 
-std::string program_digest() {
-  const std::string program = files::read_text_file("/proc/self/exe");
-  return sha256_hex({reinterpret_cast<const std::uint8_t*>(program.data()), program.size()});
+// Computed once; the program may have hundreds of megabytes.
+const std::string& program_digest() {
+  static const std::string digest = sha256_hex(files::read_file("/proc/self/exe"));
+  return digest;
 }
 
 struct JobName {

@@ -178,7 +178,8 @@ std::vector<std::uint8_t> read_file(const fs::path& path) {
   require_regular(status, path);
   std::vector<std::uint8_t> bytes;
   // Files of /proc say nothing of their size, and a file may grow: read on until nothing comes.
-  auto expected = static_cast<std::size_t>(status.st_size);
+  // One byte more than expected shows the end of the file without another buffer.
+  auto expected = static_cast<std::size_t>(status.st_size) + 1;
   constexpr std::size_t kMore = 4096;
   for (std::size_t done = 0;;) {
     bytes.resize(std::max(expected, done + kMore));

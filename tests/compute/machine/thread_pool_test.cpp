@@ -46,11 +46,11 @@ TEST(ThreadPool, TheCallerIsThreadZero) {
 TEST(ThreadPool, ManySmallForks) {
   ThreadPool pool(some_cores(3));
   std::vector<std::int64_t> sums(3);
-  constexpr int kForks = 3000;
+  constexpr int kForks = 1000;
   for (int i = 0; i < kForks; ++i) {
     pool.run([&](int t) { sums[static_cast<std::size_t>(t)] += t + 1; });
     // Now and then long enough for the threads to fall asleep.
-    if (i % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (i % 200 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(sums, (std::vector<std::int64_t>{kForks, 2 * kForks, 3 * kForks}));
 }

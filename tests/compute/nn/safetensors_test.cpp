@@ -135,21 +135,21 @@ std::string entries(int count) {
   return header + "}";
 }
 
-// With a quadratic parse each of these would outlast the test's time limit.
+// A quadratic parse of either would take minutes.
 TEST(Safetensors, ReadsAndRefusesManyEntries) {
   const std::vector<TensorView> tensors = parse_safetensors(file_with(entries(100'000), 0));
   ASSERT_EQ(tensors.size(), 100'000U);
   EXPECT_EQ(tensors.front().name, "100000") << "in the order of the header";
   EXPECT_EQ(tensors.back().name, "1");
   EXPECT_NE(refusal(entries(100'001), 0).find("more than 100000 tensors"), std::string::npos);
-  EXPECT_NE(refusal(entries(500'000), 0).find("at most 16777216"), std::string::npos);
+  EXPECT_NE(refusal(std::string(16'777'217, ' '), 0).find("at most 16777216"), std::string::npos);
 }
 
 TEST(Safetensors, PassesOverManyUnknownFields) {
   std::string entry = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"more":[{})";
   for (int i = 0; i < 100'000; ++i) entry += ",{}";
   entry += "]";
-  for (int i = 0; i < 500'000; ++i) entry += fmt::format(",\"{}\":0", i);
+  for (int i = 0; i < 200'000; ++i) entry += ",\"" + std::to_string(i) + "\":0";
   EXPECT_EQ(parse_safetensors(file_with(entry + "}}", 1)).size(), 1U);
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
@@ -73,6 +75,7 @@ TEST(DataParallel, IsTheSameFromRunToRun) {
   request.batch = 4;
   request.steps = 2;
   request.evaluate = false;
+  request.convolution = "rule";  // nothing to measure
   EXPECT_EQ(losses(request, 2), losses(request, 2));
 }
 
@@ -144,6 +147,7 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfTheFirstDeviceWithAShare) {
   request.batch = 4;
   request.steps = 1;
   request.evaluate = false;
+  request.convolution = "rule";
   request.share_policy = SharePolicy::Listed;
   const auto saved = [&](std::vector<double> shares) {
     request.shares = std::move(shares);
@@ -151,11 +155,13 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfTheFirstDeviceWithAShare) {
     trained(request, cpu_devices);
     return files::read_file(request.save_file);
   };
+  const auto first = saved({1, 0});
+  const auto second = saved({0, 1});
   // So small a share that it comes to no image.
-  EXPECT_EQ(saved({0.1, 0.9}), saved({0, 1}));
+  EXPECT_EQ(saved({0.1, 0.9}), second);
   // The other device has nothing to add, so it is as if there were one: on either of them.
-  EXPECT_EQ(saved({1, 0}), saved({0, 1}));
-  EXPECT_NE(saved({1, 0}), saved({0.5, 0.5}));
+  EXPECT_EQ(first, second);
+  EXPECT_NE(first, saved({0.5, 0.5}));
 }
 
 TEST(DataParallel, ContinuesFromACheckpointBitForBit) {
@@ -209,21 +215,25 @@ TEST(DataParallel, AStepThatEndsEarlyLeavesTheStateBehindTheOneBefore) {
     Trainer trainer(devices, setup);
     const auto state = [&] {
       EXPECT_TRUE(trainer.take_own_statistics());
-      std::vector<std::vector<std::byte>> all;
-      for (auto& tensor : nn::state_dict(trainer.network())) all.push_back(std::move(tensor.data));
-      for (auto& tensor : nn::optimizer_state(trainer.network(), trainer.sgd())) {
-        all.push_back(std::move(tensor.data));
+      // One string: millions of bytes are compared in one call.
+      std::string all;
+      const auto append = [&](const std::vector<std::byte>& bytes) {
+        all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      };
+      for (const auto& tensor : nn::state_dict(trainer.network())) append(tensor.data);
+      for (const auto& tensor : nn::optimizer_state(trainer.network(), trainer.sgd())) {
+        append(tensor.data);
       }
       return all;
     };
     const auto initial = state();
     trainer.step(loader, 0, 0.1, {});
     const auto before = state();
-    EXPECT_NE(before, initial);
+    EXPECT_TRUE(before != initial);
     nn::PassOptions options;
     options.gradient_ready = [](std::size_t) { throw Error(Errc::Cancelled, "cancelled"); };
     EXPECT_THROW(trainer.step(loader, 1, 0.1, options), Error);
-    EXPECT_EQ(state(), before);
+    EXPECT_TRUE(state() == before);
   }
 }
 

@@ -32,7 +32,7 @@ struct MatmulOnGpu : ::testing::Test {
     StartMatmul r;
     r.devices = {gpu(0)};
     r.kernels = std::move(kernels);
-    r.sizes = {17, 32};
+    r.sizes = {9, 17};
     r.dtype = dtype;
     r.budget_s = 0.01;
     return r;
@@ -143,7 +143,7 @@ TEST_F(MatmulOnGpu, SaysWhyABandwidthIsNotMeasured) {
 TEST_F(MatmulOnGpu, SkipsWhatDoesNotRunHere) {
   fake->gpu(0).matmul().refusals["cublas"] = "libcublas.so.13 is not installed";
   run(request({"cublas", "mma_bf16", "parallel", "async"}));
-  EXPECT_EQ(reason("cublas at 17"), "libcublas.so.13 is not installed");
+  EXPECT_EQ(reason("cublas at 9"), "libcublas.so.13 is not installed");
   EXPECT_EQ(reason("mma_bf16 in f32 on cuda:0"), "this rung multiplies in bf16");
   EXPECT_NE(reason("parallel on cuda:0"), "");
   EXPECT_EQ(kernels(), std::set<std::string>{"async"});
@@ -152,7 +152,7 @@ TEST_F(MatmulOnGpu, SkipsWhatDoesNotRunHere) {
 TEST_F(MatmulOnGpu, SkipsWhatWouldTakeTooLong) {
   fake->gpu(0).costs.flop_per_s = 1e3;
   run(request({"naive"}));
-  EXPECT_NE(reason("naive at 32").find("would take about"), std::string::npos);
+  EXPECT_NE(reason("naive at 17").find("would take about"), std::string::npos);
   EXPECT_TRUE(probe.all<MatmulSample>().empty());
 }
 
@@ -175,7 +175,7 @@ TEST_F(MatmulOnGpu, NoBestIsSaid) {
 TEST_F(MatmulOnGpu, ALibraryThatFailsIsLeftOut) {
   fake->gpu(0).faults.fails = "matmul";  // once: the library comes first
   run(request({"cublas", "async"}));
-  EXPECT_NE(reason("cublas at 17").find("matmul"), std::string::npos);
+  EXPECT_NE(reason("cublas at 9").find("matmul"), std::string::npos);
   EXPECT_TRUE(kernels().contains("async"));
   fake->gpu(0).faults.fails = "matmul";
   EXPECT_NE(message_of([&] { run(request({"async"})); }, Errc::Cuda), "") << "ours must not";
@@ -184,7 +184,7 @@ TEST_F(MatmulOnGpu, ALibraryThatFailsIsLeftOut) {
 
 TEST_F(MatmulOnGpu, AWrongProductIsNeverTimed) {
   fake->gpu(0).matmul().wrong = "vector";
-  EXPECT_NE(message_of([&] { run(request({"vector"})); }, Errc::Internal).find("vector at 17"),
+  EXPECT_NE(message_of([&] { run(request({"vector"})); }, Errc::Internal).find("vector at 9"),
             std::string::npos);
   expect_all_given_back();
 }

@@ -20,9 +20,10 @@ using simd::ConvShape;
 constexpr float kGuard = 12345;
 constexpr std::size_t kGuards = 32;
 
-// Calls visit(x index, weight index, y index) for every product of the convolution.
+// Calls visit(x index, weight index, y index) for each pixel, tap and output channel: the start of
+// in_c products, whose factors of x and of the weights are contiguous.
 template <typename Visit>
-void each_product(const ConvShape& s, std::int64_t batch, const Visit& visit) {
+void each_run(const ConvShape& s, std::int64_t batch, const Visit& visit) {
   for (std::int64_t p = 0; p < batch * s.out_pixels(); ++p) {
     const std::int64_t image = p / s.out_pixels();
     const std::int64_t top = p % s.out_pixels() / s.out_w * s.stride - s.padding;
@@ -33,7 +34,8 @@ void each_product(const ConvShape& s, std::int64_t batch, const Visit& visit) {
       const std::int64_t from = ((image * s.in_h + y) * s.in_w + x) * s.in_c;
       for (std::int64_t o = 0; o < s.out_c; ++o) {
         const std::int64_t w = (o * s.kernel * s.kernel + tap) * s.in_c;
-        for (std::int64_t i = 0; i < s.in_c; ++i) visit(from + i, w + i, p * s.out_c + o);
+        visit(static_cast<std::size_t>(from), static_cast<std::size_t>(w),
+              static_cast<std::size_t>(p * s.out_c + o));
       }
     }
   }
@@ -44,9 +46,19 @@ class Sums {
  public:
   explicit Sums(std::int64_t n)
       : values_(static_cast<std::size_t>(n)), magnitudes_(static_cast<std::size_t>(n)) {}
-  void add(std::int64_t i, double value) {
-    values_[static_cast<std::size_t>(i)] += value;
-    magnitudes_[static_cast<std::size_t>(i)] += std::abs(value);
+  void add(std::size_t i, double value, double magnitude) {
+    values_[i] += value;
+    magnitudes_[i] += magnitude;
+  }
+  // Adds factor * terms[j] to element i + j for each j below `count`.
+  void add_scaled(std::size_t i, const float* terms, double factor, std::int64_t count) {
+    double* value = values_.data() + i;
+    double* magnitude = magnitudes_.data() + i;
+    for (std::int64_t j = 0; j < count; ++j) {
+      const double term = factor * terms[j];
+      value[j] += term;
+      magnitude[j] += std::abs(term);
+    }
   }
   ConvolutionReference take() && {
     const double most = *std::max_element(magnitudes_.begin(), magnitudes_.end());
@@ -56,11 +68,6 @@ class Sums {
  private:
   std::vector<double> values_, magnitudes_;
 };
-
-double product(const std::vector<float>& a, std::int64_t i, const std::vector<float>& b,
-               std::int64_t j) {
-  return double{a[static_cast<std::size_t>(i)]} * b[static_cast<std::size_t>(j)];
-}
 
 // Values followed by NaN, where reading is allowed and has no meaning.
 std::vector<float> with_slack(std::vector<float> values) {
@@ -259,10 +266,20 @@ ConvolutionReference reference_forward(const ConvShape& s, std::int64_t batch,
                                        const std::vector<float>& bias) {
   Sums y(batch * s.out_size());
   for (std::int64_t i = 0; i < batch * s.out_size(); ++i) {
-    y.add(i, bias[static_cast<std::size_t>(i % s.out_c)]);
+    const double value = bias[static_cast<std::size_t>(i % s.out_c)];
+    y.add(static_cast<std::size_t>(i), value, std::abs(value));
   }
-  each_product(s, batch,
-               [&](auto from, auto w, auto to) { y.add(to, product(x, from, weight, w)); });
+  each_run(s, batch, [&](std::size_t from, std::size_t w, std::size_t to) {
+    const float* a = x.data() + from;
+    const float* b = weight.data() + w;
+    double sum = 0, magnitude = 0;
+    for (std::int64_t i = 0; i < s.in_c; ++i) {
+      const double term = double{a[i]} * b[i];
+      sum += term;
+      magnitude += std::abs(term);
+    }
+    y.add(to, sum, magnitude);
+  });
   return std::move(y).take();
 }
 
@@ -270,8 +287,9 @@ ConvolutionReference reference_input_gradient(const ConvShape& s, std::int64_t b
                                               const std::vector<float>& dy,
                                               const std::vector<float>& weight) {
   Sums dx(batch * s.in_size());
-  each_product(s, batch,
-               [&](auto to, auto w, auto from) { dx.add(to, product(dy, from, weight, w)); });
+  each_run(s, batch, [&](std::size_t to, std::size_t w, std::size_t from) {
+    dx.add_scaled(to, weight.data() + w, dy[from], s.in_c);
+  });
   return std::move(dx).take();
 }
 
@@ -279,7 +297,9 @@ ConvolutionReference reference_weight_gradient(const ConvShape& s, std::int64_t 
                                                const std::vector<float>& x,
                                                const std::vector<float>& dy) {
   Sums d_weight(s.weights());
-  each_product(s, batch, [&](auto i, auto w, auto j) { d_weight.add(w, product(x, i, dy, j)); });
+  each_run(s, batch, [&](std::size_t i, std::size_t w, std::size_t j) {
+    d_weight.add_scaled(w, x.data() + i, dy[j], s.in_c);
+  });
   return std::move(d_weight).take();
 }
 

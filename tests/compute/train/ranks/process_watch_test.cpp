@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <thread>
+#include <optional>
+
+#include "tests/support/eventually.h"
 
 namespace lab {
 namespace {
@@ -19,22 +21,17 @@ pid_t start_sleeper() {
   return child;
 }
 
-WatchedProcess look_until_dead(ProcessWatch& watch) {
-  while (true) {
-    if (const auto dead = watch.dead()) return *dead;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
-
 TEST(ProcessWatch, SeesAProcessDieBeforeItsParentHasTakenNotice) {
   const pid_t child = start_sleeper();
   ProcessWatch watch({{0, getpid()}, {3, child}});
   EXPECT_FALSE(watch.dead());
   kill(child, SIGKILL);
-  const WatchedProcess dead = look_until_dead(watch);  // a zombie as yet
-  waitpid(child, nullptr, 0);
-  EXPECT_EQ(dead.rank, 3);
-  EXPECT_EQ(dead.pid, child);
+  std::optional<WatchedProcess> dead;
+  const auto found = test::eventually([&] { return (dead = watch.dead()).has_value(); });
+  waitpid(child, nullptr, 0);  // until here the child is a zombie
+  ASSERT_TRUE(found);
+  EXPECT_EQ(dead->rank, 3);
+  EXPECT_EQ(dead->pid, child);
   EXPECT_TRUE(watch.dead());
 }
 

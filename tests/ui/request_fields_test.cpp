@@ -239,7 +239,7 @@ TEST(RequestFields, HaveTheirControls) {
   };
   backend.frame(draw);
   EXPECT_EQ(backend.find("brew/grams")->label, "Coffee");
-  EXPECT_EQ(backend.find("brew/strength"), nullptr) << "placed by its page";
+  EXPECT_EQ(backend.ui.widgets.find("brew/strength"), nullptr) << "placed by its page";
   backend.click("brew/roast/Light roast", draw);
   EXPECT_EQ(brew.roast, Roast::Light);
   backend.click("brew/milk", draw);

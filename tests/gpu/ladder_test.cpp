@@ -14,7 +14,7 @@
 namespace lab {
 
 void PrintTo(const CudaRung& rung, std::ostream* out) {
-  *out << rung.name;
+  *out << rung.shown.name;
 }
 
 namespace test {
@@ -26,11 +26,10 @@ void check(cudaError_t status) {
 
 Multiply by(const CudaRung& rung) {
   return [&rung](const GpuProduct& product, GpuStream&) -> std::optional<std::string> {
-    if (auto why = unsupported(rung, product, first_gpu().facts())) return why;
-    const auto code = cuda_matmul::code_of(rung.kernel);
+    if (auto why = unsupported(rung.shown, product, first_gpu().facts())) return why;
     check(cudaSetDevice(first_gpu().facts().device.index));
-    check(code.load());
-    check(code.launch(product, nullptr));
+    check(cuda_matmul::load(rung));
+    check(cuda_matmul::launch(rung, product, nullptr));
     check(cudaDeviceSynchronize());
     return std::nullopt;
   };
@@ -39,16 +38,16 @@ Multiply by(const CudaRung& rung) {
 class CudaRungOnGpu : public ::testing::TestWithParam<CudaRung> {
  protected:
   static void expect_product(const Mnk& shape, Values values) {
-    const CudaRung& rung = GetParam();
-    const auto why = try_product(rung.precision, shape, 0, values, by(rung));
+    const GpuRung& rung = GetParam().shown;
+    const auto why = try_product(rung.precision, shape, 0, values, by(GetParam()));
     if (why) GTEST_SKIP() << rung.name << ": " << *why;
   }
 };
 
 TEST_P(CudaRungOnGpu, IsExactOnSmallIntegers) {
   LAB_REQUIRE_GPU();
-  const CudaRung& rung = GetParam();
-  const auto why = try_ragged_products(rung.precision, by(rung));
+  const GpuRung& rung = GetParam().shown;
+  const auto why = try_ragged_products(rung.precision, by(GetParam()));
   if (why) GTEST_SKIP() << rung.name << ": " << *why;
 }
 
@@ -66,7 +65,7 @@ TEST_P(CudaRungOnGpu, GoesThroughManyTiles) {
 
 INSTANTIATE_TEST_SUITE_P(Ladder, CudaRungOnGpu,
                          ::testing::ValuesIn(cuda_ladder().begin(), cuda_ladder().end()),
-                         [](const auto& rung) { return std::string(rung.param.name); });
+                         [](const auto& rung) { return std::string(rung.param.shown.name); });
 
 }  // namespace
 }  // namespace test

@@ -1,32 +1,21 @@
 #pragma once
 // What the experiment asks of one device: its rungs, its ceilings, and a place to multiply.
 #include <memory>
-#include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "compute/core/events/event.h"
-#include "compute/experiments/matmul/matmul_site.h"
+#include "compute/experiments/matmul/matmul_case.h"
 #include "compute/machine/machine.h"
 #include "compute/run/run_context.h"
 
 namespace lab {
 
-struct LadderRung {
-  RungInfo info;
-  std::string unfit = {};  // why it cannot multiply in the precision asked for; empty: it can
-  bool if_named = false;   // an unfit one that nobody misses who asks for all
-  bool best = false;       // the fastest of ours at one of the sizes
-};
-
-// In ladder order, libraries last.
-std::vector<LadderRung> cpu_ladder_rungs(Device device, Precision precision);
-std::vector<LadderRung> gpu_ladder_rungs(DeviceContext& device, Precision precision,
-                                         std::span<const std::int64_t> sizes);
-std::vector<LadderRung> ladder_rungs(DeviceContext& device, Precision precision,
-                                     std::span<const std::int64_t> sizes = {});
+// The rungs of a device in ladder order, libraries last, as they present themselves for factors of
+// `precision`; takes() reports which of them can multiply those.
+std::vector<RungInfo> cpu_rungs(Device device, Precision precision);
+std::vector<RungInfo> gpu_rungs(DeviceContext& device, Precision precision);
 
 class DeviceLadder {
  public:
@@ -42,9 +31,9 @@ class DeviceLadder {
   virtual std::vector<PeakSample> peaks(const MeasureOptions& options) = 0;
   // Measured once for a device, then remembered.
   virtual const MeasuredBandwidths& bandwidths(const std::stop_token& stop) = 0;
-  // Operands for a size, and rungs by name, all of them fit. The ladder must outlive the site.
-  // Throws Error(OutOfMemory), Error(Cancelled).
-  virtual std::unique_ptr<MatmulSite> site(RunContext& ctx, const std::vector<std::string>& rungs,
+  // Operands for a size, and rungs of the device that can multiply them. The ladder must outlive
+  // the site. Throws Error(OutOfMemory), Error(Cancelled).
+  virtual std::unique_ptr<MatmulSite> site(RunContext& ctx, const std::vector<RungInfo>& rungs,
                                            const CaseSettings& settings) = 0;
 };
 
@@ -53,6 +42,5 @@ std::unique_ptr<DeviceLadder> make_cpu_ladder(DeviceContext& device, Precision p
 // Of a GPU; what its products must be is computed on cpu:0.
 std::unique_ptr<DeviceLadder> make_gpu_ladder(Machine& machine, DeviceContext& device,
                                               Precision precision);
-std::unique_ptr<DeviceLadder> make_ladder(Machine& machine, Device device, Precision precision);
 
 }  // namespace lab

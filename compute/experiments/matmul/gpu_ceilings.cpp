@@ -1,12 +1,10 @@
-#include "compute/experiments/matmul/gpu_ceilings.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "compute/core/units.h"
-#include "compute/experiments/matmul/bandwidth.h"
+#include "compute/experiments/matmul/ceilings.h"
 #include "compute/measure/gated_clock.h"
 #include "compute/tensor/tensor.h"
 

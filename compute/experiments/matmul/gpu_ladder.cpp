@@ -1,16 +1,192 @@
-#include <fmt/format.h>
-
+// The ladder of GPUs: the rungs behind the seam, and products by them.
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <memory>
-#include <set>
+#include <optional>
+#include <utility>
 
+#include "compute/core/error.h"
+#include "compute/core/units.h"
+#include "compute/experiments/matmul/ceilings.h"
 #include "compute/experiments/matmul/device_ladder.h"
-#include "compute/experiments/matmul/gpu_ceilings.h"
-#include "compute/experiments/matmul/gpu_rung.h"
-#include "compute/experiments/matmul/gpu_site.h"
+#include "compute/experiments/matmul/host_matrices.h"
+#include "compute/gpu/gpu_matmul.h"
+#include "compute/measure/gated_clock.h"
+#include "compute/measure/measure.h"
 
 namespace lab {
 namespace {
+
+// A repetition is long against the half microsecond of an event, and fits behind a gate.
+constexpr double kRepetition_s = 500e-6;
+constexpr std::int64_t kMostCalls = kMostBehindGate / GpuMatmul::kMostLaunches - 1;
+constexpr std::int64_t kFewestProbeRows = 128;
+constexpr std::int64_t kProbeGrowth = 8;
+constexpr double kLongestProbe_s = 0.5;
+constexpr std::int64_t kFlushedCaches = 2;  // times the second-level cache
+constexpr std::int64_t kUnknownCache_bytes = 128 * kMiB;
+
+// Tensor cores may cut off sums where they do not round them, and tf32 keeps 10 bits after the
+// first, cut off or rounded.
+MatmulRounding rounding_of(Precision precision) {
+  return {.factor = precision == Precision::TF32 ? 0x1p-10 : 0,
+          .sums = precision == Precision::F32 ? 1.0 : 2.0};
+}
+
+// Products on a GPU, timed by its own events behind a gate, so that queueing them does not count.
+// Source  method: NVIDIA nvbandwidth
+class GpuSite final : public MatmulSite {
+ public:
+  // The GPU's operands are those of the same case on `host`, copied. Rungs are of the settings'
+  // precision. `clock` is the GPU's, with one stream: libraries keep memory for each stream, so
+  // all sites share it. Throws Error(OutOfMemory), Error(Cancelled).
+  GpuSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, GatedClock& clock,
+          std::vector<const GpuRung*> rungs, const CaseSettings& settings);
+  ~GpuSite() override;
+
+  // A rung that does not take this product, is not installed, or would take too long.
+  std::optional<std::string> refusal(std::size_t rung) override;
+  MatmulCheck prove(std::size_t rung) override;
+  double time(std::size_t rung, std::int64_t times) override;
+  void rest() override {}
+  MeasureOptions options() override;
+  Conditions conditions() const override;
+
+ private:
+  GpuProduct product(std::int64_t rows);
+  std::optional<std::string> too_slow(const GpuRung& rung);
+  void run(const GpuRung& rung, std::int64_t rows, GpuStream& stream);
+  void poison();
+  void empty_caches();
+
+  RunContext& ctx_;
+  GpuDevice& gpu_;
+  const CaseSettings settings_;
+  const std::vector<const GpuRung*> rungs_;
+  HostMatrices host_;
+  Tensor a_, b_, c_;  // on the GPU
+  Tensor flushed_;    // undefined where caches stay warm
+  GatedClock& clock_;
+};
+
+GpuSite::GpuSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, GatedClock& clock,
+                 std::vector<const GpuRung*> rungs, const CaseSettings& settings)
+    : ctx_(ctx),
+      gpu_(*device.gpu()),
+      settings_(settings),
+      rungs_(std::move(rungs)),
+      host_(ctx, host, settings.n, settings.precision, settings.seed,
+            rounding_of(settings.precision)),
+      a_(host_.a().to(device)),
+      b_(host_.b().to(device)),
+      c_(device, {settings.n, settings.n}, DType::F32, "matmul C"),
+      clock_(clock) {
+  if (settings.cold) {
+    const std::int64_t cache = gpu_.facts().l2_bytes;
+    const std::int64_t bytes = kFlushedCaches * (cache > 0 ? cache : kUnknownCache_bytes);
+    flushed_ = Tensor(device, {bytes / 4}, DType::I32, "written to empty the caches");
+  }
+  gpu_.main_stream().synchronise();  // the clock's stream does not wait for it
+}
+
+// What an error left queued ends before the operands do.
+GpuSite::~GpuSite() {
+  try {
+    clock_.stream(0).synchronise();
+  } catch (const Error&) {
+    // A lost GPU has told of it already, and runs nothing more.
+  }
+}
+
+GpuProduct GpuSite::product(std::int64_t rows) {
+  const std::int64_t n = settings_.n;
+  return {.m = rows,
+          .n = n,
+          .k = n,
+          .a = a_.data(),
+          .lda = n,
+          .b = b_.data(),
+          .ldb = n,
+          .c = reinterpret_cast<float*>(c_.data()),
+          .ldc = n};
+}
+
+void GpuSite::run(const GpuRung& rung, std::int64_t rows, GpuStream& stream) {
+  gpu_.matmul().run(rung, product(rows), stream);
+}
+
+std::optional<std::string> GpuSite::refusal(std::size_t rung) {
+  const GpuRung& asked = *rungs_.at(rung);
+  if (auto reason = gpu_.matmul().unsupported(asked, product(settings_.n))) return reason;
+  try {
+    return too_slow(asked);
+  } catch (const Error& error) {
+    // Ours must run; a library may find no room for its workspace, or no kernel after all.
+    const bool left_out = error.code() == Errc::OutOfMemory || error.code() == Errc::Cuda;
+    if (!asked.library || !left_out) throw;
+    return error.what();
+  }
+}
+
+// A few rows tell how long all would take, until they fill the GPU.
+std::optional<std::string> GpuSite::too_slow(const GpuRung& rung) {
+  const std::int64_t n = settings_.n;
+  std::int64_t rows = std::min(n, kFewestProbeRows);
+  while (true) {
+    const auto probe = [&](int /*stream*/) { run(rung, rows, clock_.stream(0)); };
+    clock_.by_host(probe);  // kernels are loaded by their first run, which must not be gated
+    ctx_.throw_if_cancelled();
+    const double part_s = clock_.gated(probe);
+    ctx_.throw_if_cancelled();
+    const double all_s = part_s * static_cast<double>(n) / static_cast<double>(rows);
+    if (all_s <= settings_.longest_run_s) return std::nullopt;
+    const bool enough = rows * kProbeGrowth > n || part_s * kProbeGrowth > kLongestProbe_s;
+    if (enough) return would_take(all_s, settings_);
+    rows *= kProbeGrowth;
+  }
+}
+
+void GpuSite::poison() {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  gpu_.fill({.kind = GpuFillKind::Constant,
+             .dtype = DType::F32,
+             .bits = std::bit_cast<std::uint32_t>(kNan),
+             .to = c_.data(),
+             .count = c_.size()},
+            clock_.stream(0));
+}
+
+MatmulCheck GpuSite::prove(std::size_t rung) {
+  host_.poison();
+  poison();
+  run(*rungs_.at(rung), settings_.n, clock_.stream(0));
+  gpu_.copy(GpuCopy::DeviceToHost, host_.c().data(), c_.data(), c_.bytes(), clock_.stream(0));
+  clock_.stream(0).synchronise();
+  ctx_.throw_if_cancelled();
+  return host_.check();
+}
+
+double GpuSite::time(std::size_t rung, std::int64_t times) {
+  const GpuRung& timed = *rungs_.at(rung);
+  return clock_.gated_runs(times, [&](GpuStream& stream) { run(timed, settings_.n, stream); });
+}
+
+void GpuSite::empty_caches() {
+  gpu_.transfers().fill_pattern(reinterpret_cast<std::uint32_t*>(flushed_.data()), flushed_.size(),
+                                0, clock_.stream(0));
+  clock_.stream(0).synchronise();
+}
+
+MeasureOptions GpuSite::options() {
+  MeasureOptions options{.min_repetition_s = kRepetition_s, .max_calls = kMostCalls};
+  if (settings_.cold) options.flush = [this] { empty_caches(); };
+  return options;
+}
+
+Conditions GpuSite::conditions() const {
+  return conditions_of_gpu();
+}
 
 class GpuLadder final : public DeviceLadder {
  public:
@@ -28,12 +204,13 @@ class GpuLadder final : public DeviceLadder {
     return gpu_bandwidths_of(device_, stop);
   }
 
-  std::unique_ptr<MatmulSite> site(RunContext& ctx, const std::vector<std::string>& names,
+  std::unique_ptr<MatmulSite> site(RunContext& ctx, const std::vector<RungInfo>& infos,
                                    const CaseSettings& settings) override {
     std::vector<const GpuRung*> rungs;
-    for (const GpuRung& rung : device_.gpu()->matmul().rungs()) {
-      const bool asked = std::find(names.begin(), names.end(), rung.name) != names.end();
-      if (asked && rung.precision == precision_) rungs.push_back(&rung);
+    for (const RungInfo& info : infos) {
+      for (const GpuRung& rung : device_.gpu()->matmul().rungs()) {
+        if (rung.name == info.name && rung.precision == precision_) rungs.push_back(&rung);
+      }
     }
     if (clock_ == nullptr) clock_ = std::make_unique<GatedClock>(*device_.gpu(), 1);
     return std::make_unique<GpuSite>(ctx, host_, device_, *clock_, std::move(rungs), settings);
@@ -48,42 +225,20 @@ class GpuLadder final : public DeviceLadder {
 
 }  // namespace
 
-namespace {
-
-// As the experiment's matrices lie.
-GpuProduct square(std::int64_t n) {
-  return {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
-}
-
-}  // namespace
-
 // A name is one rung, however many precisions it has.
-std::vector<LadderRung> gpu_ladder_rungs(DeviceContext& device, Precision precision,
-                                         std::span<const std::int64_t> sizes) {
-  GpuDevice& gpu = *device.gpu();
-  std::set<const GpuRung*> best;  // of any of the sizes
-  for (const std::int64_t n : sizes) best.insert(gpu_rung_for(gpu, precision, square(n)));
-  std::vector<LadderRung> found;
-  for (const GpuRung& rung : gpu.matmul().rungs()) {
+std::vector<RungInfo> gpu_rungs(DeviceContext& device, Precision precision) {
+  std::vector<RungInfo> found;
+  for (const GpuRung& rung : device.gpu()->matmul().rungs()) {
     auto one = std::find_if(found.begin(), found.end(),
-                            [&](const LadderRung& other) { return other.info.name == rung.name; });
+                            [&](const RungInfo& other) { return other.name == rung.name; });
     const bool first = one == found.end();
     if (first) {
-      one = found.emplace(found.end());
-      one->info = {device.device(), rung.name, "", "", rung.library, {}};
-      one->unfit = fmt::format("this rung multiplies in {}", to_string(rung.precision));
-      one->if_named = true;
+      one = found.insert(one, RungInfo{device.device(), rung.name, "", "", rung.library, {}});
     }
-    one->info.takes.push_back(rung.precision);
-    const bool fit = rung.precision == precision;
-    if (first || fit) {
-      one->info.title = rung.title;
-      one->info.sentence = rung.sentence;
-    }
-    if (!fit) continue;
-    one->unfit.clear();
-    one->if_named = false;
-    one->best = best.contains(&rung);
+    one->takes.push_back(rung.precision);
+    if (!first && rung.precision != precision) continue;
+    one->title = rung.title;
+    one->sentence = rung.sentence;
   }
   return found;
 }

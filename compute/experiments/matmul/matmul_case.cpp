@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/units.h"
 
 namespace lab {
 namespace {
@@ -20,21 +21,26 @@ double flop(std::int64_t n) {
 
 }  // namespace
 
-MatmulCase::MatmulCase(RunContext& ctx, Device device, MatmulSite& site,
+std::string would_take(double seconds, const CaseSettings& settings) {
+  return fmt::format("would take about {} a run; the time budget is {}", format_seconds(seconds),
+                     format_seconds(settings.budget_s));
+}
+
+MatmulCase::MatmulCase(RunContext& ctx, MatmulSite& site, const std::vector<RungInfo>& rungs,
                        const CaseSettings& settings, std::optional<double> peak_gflops)
-    : ctx_(ctx), device_(device), site_(site), settings_(settings), peak_gflops_(peak_gflops) {}
+    : ctx_(ctx), site_(site), rungs_(rungs), settings_(settings), peak_gflops_(peak_gflops) {}
 
 void MatmulCase::verify() {
   std::vector<std::size_t> in_turn;
   for (const bool libraries : {true, false}) {
-    for (std::size_t i = 0; i < site_.rungs().size(); ++i) {
-      if (site_.rungs()[i].library == libraries) in_turn.push_back(i);
+    for (std::size_t i = 0; i < rungs_.size(); ++i) {
+      if (rungs_[i].library == libraries) in_turn.push_back(i);
     }
   }
   for (const std::size_t rung : in_turn) {
     ctx_.checkpoint();
     if (const auto reason = site_.refusal(rung)) {
-      ctx_.emit(Skipped{fmt::format("{} at {}", site_.rungs()[rung].name, settings_.n), *reason});
+      ctx_.emit(Skipped{fmt::format("{} at {}", rungs_[rung].name, settings_.n), *reason});
       continue;
     }
     prove(rung);
@@ -42,7 +48,7 @@ void MatmulCase::verify() {
 }
 
 void MatmulCase::prove(std::size_t rung) {
-  const SiteRung& proven = site_.rungs()[rung];
+  const RungInfo& proven = rungs_[rung];
   const MatmulCheck check = site_.prove(rung);
   ctx_.throw_if_cancelled();
   if (!check.ok) {
@@ -51,11 +57,8 @@ void MatmulCase::prove(std::size_t rung) {
                             "rounding explains; it was not timed",
                             proven.name, settings_.n, check.row, check.col, check.max_error));
   }
-  Contender& contender = contenders_.emplace_back();
-  contender.name = proven.name;
-  contender.library = proven.library;
-  contender.max_error = check.max_error;
-  contender.calls = [this, rung](std::int64_t times) { return site_.time(rung, times); };
+  verified_.emplace_back(proven, check.max_error,
+                         [this, rung](std::int64_t times) { return site_.time(rung, times); });
 }
 
 MeasureOptions MatmulCase::measure_options(double budget_s) const {
@@ -67,32 +70,31 @@ MeasureOptions MatmulCase::measure_options(double budget_s) const {
 }
 
 void MatmulCase::time_all(const ProgressFunction& progress) {
-  for (Contender& c : contenders_)
+  for (Verified& c : verified_)
     c.measurement.emplace(TimedCalls{c.calls}, measure_options(settings_.budget_s));
-  const auto finished = [](const Contender& c) { return c.measurement->done(); };
-  while (!std::all_of(contenders_.begin(), contenders_.end(), finished)) {
-    for (Contender& c : contenders_) {
+  const auto finished = [](const Verified& c) { return c.measurement->done(); };
+  while (!std::all_of(verified_.begin(), verified_.end(), finished)) {
+    for (Verified& c : verified_) {
       if (c.measurement->done()) continue;
-      time_slice(c, settings_.budget_s / kTurns, [&] { progress(share_done(), c.name); });
+      time_slice(c, settings_.budget_s / kTurns, [&] { progress(share_done(), c.rung.name); });
       emit_ready();
     }
   }
 }
 
 void MatmulCase::time_round(double seconds) {
-  const double each_s = seconds / static_cast<double>(std::max<std::size_t>(rungs(), 1));
-  for (Contender& c : contenders_) {
+  const double each_s = seconds / static_cast<double>(std::max<std::size_t>(verified_rungs(), 1));
+  for (Verified& c : verified_) {
     c.measurement.emplace(TimedCalls{c.calls}, measure_options(each_s));
     time_slice(c, each_s, [] {});
   }
-  for (const Contender& c : contenders_) emit_sample(c);
+  for (const Verified& c : verified_) emit_sample(c);
 }
 
-void MatmulCase::time_slice(Contender& contender, double seconds,
-                            const std::function<void()>& tick) {
+void MatmulCase::time_slice(Verified& one, double seconds, const std::function<void()>& tick) {
   ctx_.checkpoint();
   settle_after_library();
-  Measurement& m = *contender.measurement;
+  Measurement& m = *one.measurement;
   const double begin_s = m.spent_s();
   if (m.timing().warmup == 0) {
     m.warm_up();
@@ -103,7 +105,7 @@ void MatmulCase::time_slice(Contender& contender, double seconds,
     m.repeat();
     tick();
   } while (!m.done() && m.spent_s() - begin_s < seconds);
-  library_ran_last_ = contender.library;
+  library_ran_last_ = one.rung.library;
 }
 
 void MatmulCase::settle_after_library() {
@@ -113,47 +115,47 @@ void MatmulCase::settle_after_library() {
 
 void MatmulCase::emit_ready() {
   const bool libraries_known =
-      std::all_of(contenders_.begin(), contenders_.end(),
-                  [](const Contender& c) { return !c.library || c.measurement->done(); });
+      std::all_of(verified_.begin(), verified_.end(),
+                  [](const Verified& c) { return !c.rung.library || c.measurement->done(); });
   if (!libraries_known) return;
-  for (Contender& c : contenders_) {
+  for (Verified& c : verified_) {
     if (c.emitted || !c.measurement->done()) continue;
     emit_sample(c);
     c.emitted = true;
   }
 }
 
-double MatmulCase::gflops(const Contender& contender) const {
-  return flop(settings_.n) / contender.measurement->timing().median_s / 1e9;
+double MatmulCase::gflops(const Verified& one) const {
+  return flop(settings_.n) / one.measurement->timing().median_s / 1e9;
 }
 
 std::optional<double> MatmulCase::library_gflops() const {
   std::optional<double> best;
-  for (const Contender& c : contenders_) {
-    if (c.library) best = std::max(best.value_or(0), gflops(c));
+  for (const Verified& c : verified_) {
+    if (c.rung.library) best = std::max(best.value_or(0), gflops(c));
   }
   return best;
 }
 
 double MatmulCase::share_done() const {
   double done = 0;
-  for (const Contender& c : contenders_) {
+  for (const Verified& c : verified_) {
     done += c.measurement->done() ? 1 : c.measurement->spent_s() / settings_.budget_s;
   }
-  return contenders_.empty() ? 1 : done / static_cast<double>(contenders_.size());
+  return verified_.empty() ? 1 : done / static_cast<double>(verified_.size());
 }
 
-void MatmulCase::emit_sample(const Contender& contender) {
+void MatmulCase::emit_sample(const Verified& one) {
   MatmulSample sample;
-  sample.device = device_;
-  sample.kernel = contender.name;
-  sample.library = contender.library;
+  sample.device = one.rung.device;
+  sample.kernel = one.rung.name;
+  sample.library = one.rung.library;
   sample.dtype = settings_.precision;
   sample.m = sample.n = sample.k = settings_.n;
-  sample.time = contender.measurement->timing();
-  sample.gflops = gflops(contender);
+  sample.time = one.measurement->timing();
+  sample.gflops = gflops(one);
   sample.verified = true;
-  sample.max_error = contender.max_error;
+  sample.max_error = one.max_error;
   sample.conditions = site_.conditions();
   if (const auto library = library_gflops()) sample.share_of_library = sample.gflops / *library;
   if (peak_gflops_) sample.share_of_peak = sample.gflops / *peak_gflops_;

@@ -14,6 +14,7 @@
 #include "compute/experiments/matmul/host_matrices.h"
 #include "compute/experiments/matmul/matmul_case.h"
 #include "compute/experiments/matmul/rung.h"
+#include "compute/experiments/matmul/tensor_matmul.h"
 #include "compute/gpu/cuda/matmul/ladder.h"
 #include "compute/machine/machine.h"
 #include "compute/run/run_context.h"
@@ -45,6 +46,26 @@ std::string name_of_units(const PeakSample& peak) {
   const bool gpu = peak.threads == 0;
   const char* units = gpu && peak.dtype != Precision::F32 ? "tensor cores" : "FMA";
   return fmt::format("{} {}", units, to_string(peak.dtype));
+}
+
+std::vector<RungInfo> rungs_of(DeviceContext& device, Precision precision) {
+  return device.gpu() == nullptr ? cpu_rungs(device.device(), precision)
+                                 : gpu_rungs(device, precision);
+}
+
+std::unique_ptr<DeviceLadder> make_ladder(Machine& machine, Device device, Precision precision) {
+  DeviceContext& context = machine.at(device);
+  return context.gpu() == nullptr ? make_cpu_ladder(context, precision)
+                                  : make_gpu_ladder(machine, context, precision);
+}
+
+// Why a rung whose takes() lacks the precision cannot multiply in it.
+std::string why_unfit(const RungInfo& rung, Precision precision) {
+  if (rung.device.kind != DeviceKind::Cpu) {
+    return fmt::format("this rung multiplies in {}", to_string(rung.takes.front()));
+  }
+  if (precision == Precision::TF32) return "only GPUs multiply in tf32; choose f32 or bf16 here";
+  return fmt::format("this rung computes in f32; {} is not available on it", to_string(precision));
 }
 
 class MatmulLadder final : public Experiment {
@@ -101,30 +122,42 @@ class MatmulLadder final : public Experiment {
            request_.kernels.end();
   }
 
-  // The names of the rungs asked for that can multiply, each announced; the reason is emitted for
-  // the others.
-  std::vector<std::string> choose_rungs(RunContext& ctx, Device device) const {
+  // The names that "best" stands for: the fastest of the lab's own rungs at each of the sizes.
+  std::set<std::string> best_rungs(DeviceContext& device) const {
+    if (device.gpu() == nullptr) return {kBestCpuRung};
+    std::set<std::string> names;
+    for (const std::int64_t n : request_.sizes) {
+      const GpuProduct square{.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
+      const GpuRung* best = gpu_rung_for(*device.gpu(), request_.dtype, square);
+      if (best != nullptr) names.insert(best->name);
+    }
+    return names;
+  }
+
+  // The rungs asked for that can multiply, each announced; the reason is emitted for the others.
+  std::vector<RungInfo> choose_rungs(RunContext& ctx, Device device) const {
+    DeviceContext& context = ctx.machine().at(device);
+    const bool cpu = context.gpu() == nullptr;
     const bool all = request_.kernels.empty() || asked("all");
+    const auto best = asked("best") ? best_rungs(context) : std::set<std::string>{};
     std::set<std::string> unknown(request_.kernels.begin(), request_.kernels.end());
-    std::vector<std::string> names;
-    bool found_best = false;
-    for (const LadderRung& rung :
-         ladder_rungs(ctx.machine().at(device), request_.dtype, request_.sizes)) {
-      found_best = found_best || rung.best;
-      const std::string& name = rung.info.name;
-      unknown.erase(name);
-      const bool wanted = asked(name) || (all && !rung.if_named) || (rung.best && asked("best"));
+    std::vector<RungInfo> chosen;
+    for (RungInfo& rung : rungs_of(context, request_.dtype)) {
+      unknown.erase(rung.name);
+      const bool fit = takes(rung, request_.dtype);
+      // Rungs of GPUs are for one precision each: with "all", the others are left out silently.
+      const bool wanted = asked(rung.name) || (all && (fit || cpu)) || best.contains(rung.name);
       if (!wanted) continue;
-      if (rung.unfit.empty()) {
-        names.push_back(name);
-        ctx.emit(rung.info);
+      if (fit) {
+        ctx.emit(rung);
+        chosen.push_back(std::move(rung));
       } else {
         ctx.emit(Skipped{
-            fmt::format("{} in {} on {}", name, to_string(request_.dtype), to_string(device)),
-            rung.unfit});
+            fmt::format("{} in {} on {}", rung.name, to_string(request_.dtype), to_string(device)),
+            why_unfit(rung, request_.dtype)});
       }
     }
-    if (asked("best") && !found_best) {
+    if (asked("best") && best.empty()) {
       ctx.emit(
           Skipped{fmt::format("best in {} on {}", to_string(request_.dtype), to_string(device)),
                   "no kernel of the lab multiplies these on this device"});
@@ -132,14 +165,13 @@ class MatmulLadder final : public Experiment {
     for (const std::string& name : unknown) {
       if (name == "all" || name == "best") continue;
       ctx.emit(Skipped{fmt::format("{} on {}", name, to_string(device)),
-                       device.kind == DeviceKind::Cpu ? "this is a kernel of GPUs"
-                                                      : "this is a kernel of CPU devices"});
+                       cpu ? "this is a kernel of GPUs" : "this is a kernel of CPU devices"});
     }
-    return names;
+    return chosen;
   }
 
   void run_device(RunContext& ctx, Device device) {
-    const std::vector<std::string> rungs = choose_rungs(ctx, device);
+    const std::vector<RungInfo> rungs = choose_rungs(ctx, device);
     if (rungs.empty()) return;
     const auto ladder = make_ladder(ctx.machine(), device, request_.dtype);
     if (const std::string remark = ladder->remark(); !remark.empty()) {
@@ -163,7 +195,7 @@ class MatmulLadder final : public Experiment {
       const std::string where = fmt::format("at {} on {}", settings.n, to_string(device));
       report(ctx, i, 0, fmt::format("verifying {}", where));
       const auto site = ladder->site(ctx, rungs, settings);
-      MatmulCase bench(ctx, device, *site, settings, peak_gflops);
+      MatmulCase bench(ctx, *site, rungs, settings, peak_gflops);
       bench.verify();
       run_size(ctx, bench, i, where);
     }
@@ -195,7 +227,7 @@ class MatmulLadder final : public Experiment {
       });
       return;
     }
-    while (bench.rungs() > 0) {
+    while (bench.verified_rungs() > 0) {
       report(ctx, 0, 0, fmt::format("live {}", where));
       bench.time_round(kRound_s);
     }
@@ -230,11 +262,7 @@ std::vector<std::string> matmul_kernel_names() {
 }
 
 std::vector<RungInfo> matmul_rungs(DeviceContext& device) {
-  std::vector<RungInfo> infos;
-  for (LadderRung& rung : ladder_rungs(device, Precision::F32)) {
-    infos.push_back(std::move(rung.info));
-  }
-  return infos;
+  return rungs_of(device, Precision::F32);
 }
 
 }  // namespace lab

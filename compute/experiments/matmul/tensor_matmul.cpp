@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "compute/core/error.h"
-#include "compute/experiments/matmul/gpu_rung.h"
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
 #include "compute/machine/machine.h"
@@ -73,6 +72,15 @@ void multiply_on_gpu(const Tensor& a, const Tensor& b, Tensor& c) {
 }
 
 }  // namespace
+
+const GpuRung* gpu_rung_for(GpuDevice& gpu, Precision precision, const GpuProduct& product) {
+  const GpuRung* last = nullptr;
+  for (const GpuRung& rung : gpu.matmul().rungs()) {
+    if (rung.library || rung.precision != precision) continue;
+    if (!gpu.matmul().unsupported(rung, product)) last = &rung;
+  }
+  return last;
+}
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   check_factors(a, b);

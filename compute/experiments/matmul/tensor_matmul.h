@@ -1,5 +1,6 @@
 #pragma once
 // The product of two tensors on the device they live on.
+#include "compute/gpu/gpu_backend.h"
 #include "compute/tensor/tensor.h"
 
 namespace lab {
@@ -10,5 +11,10 @@ namespace lab {
 // devices, Error(InvalidArgument) naming shapes or types, Error(Unsupported) where no kernel takes
 // the product, Error(OutOfMemory).
 Tensor matmul(const Tensor& a, const Tensor& b);
+
+// The rung of a GPU that multiplies where the user chooses none: the last of ours that takes the
+// product, because each rung is quicker than the one before on the GPUs that it is for. Null where
+// none does.
+const GpuRung* gpu_rung_for(GpuDevice& gpu, Precision precision, const GpuProduct& product);
 
 }  // namespace lab

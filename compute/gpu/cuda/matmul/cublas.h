@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compute/gpu/cuda/matmul/blas_library.h"
-#include "compute/gpu/cuda/matmul/stream_workspaces.h"
 
 namespace lab::cuda {
 

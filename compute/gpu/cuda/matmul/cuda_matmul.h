@@ -2,6 +2,7 @@
 // Matrix products behind the seam: the ladder's own rungs and the libraries.
 #include <array>
 #include <mutex>
+#include <vector>
 
 #include "compute/gpu/cuda/device/cuda_context.h"
 #include "compute/gpu/cuda/matmul/cublas.h"
@@ -34,7 +35,7 @@ class CudaMatmul final : public GpuMatmul {
   Cublas cublas_;
   CublasLt cublaslt_;
   // Kernels are loaded for each GPU once, by whichever thread comes first.
-  std::array<std::once_flag, kCudaKernels> loaded_;
+  std::vector<std::once_flag> loaded_ = std::vector<std::once_flag>(cuda_ladder().size());
   std::array<std::once_flag, 3> peak_loaded_;  // by Precision
 };
 

@@ -1,6 +1,12 @@
 #pragma once
 // What Hopper adds and the vocabulary of simt.h does not have: mbarriers, the copy engine for
-// tensor boxes (TMA), and wgmma. Plain CUDA for sm_90a; no emulator runs it.
+// tensor boxes (TMA), clusters, and wgmma. Plain CUDA for sm_90a; no emulator runs it.
+//
+// wgmma    a warpgroup of 128 threads multiplies 64x16 by 16x256 of bf16 straight from shared
+//          memory. Sums of thread t: with w = t / 32 % 4, g = t % 32 / 4 and q = t % 4, sums[j][i]
+//          is row 16w + g (+8: i >= 2), column 8j + 2q + i % 2
+// Source   PTX ISA, "mbarrier", "cp.async.bulk.tensor", "mapa", "wgmma.mma_async", "Matrix
+//          Descriptor Format", "Strides"
 #include <cuda.h>
 
 #include <cstdint>
@@ -74,5 +80,138 @@ template <int kRegisters>
 LAB_DEVICE void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
+
+LAB_DEVICE int cluster_rank() {
+  std::uint32_t rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return int(rank);
+}
+
+// All threads of all blocks: what they did in shared memory before it is done.
+LAB_DEVICE void sync_cluster() {
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+// Arrives at the barrier that lies at the same place in the block of this rank. It says that wgmma
+// has read a stage and shows no one any store: a wider scope than the default would put a fence of
+// the whole GPU into each stage.
+LAB_DEVICE void arrive_at(Barrier* barrier, int rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
+      "}\n" ::"r"(simt::shared_address(barrier)),
+      "r"(rank)
+      : "memory");
+}
+
+// As copy_box(), into the same place of each block whose rank's bit is set in `blocks`, and counted
+// at its barrier.
+LAB_DEVICE void copy_box_to(int blocks, void* to, const CUtensorMap& map, int col, int row,
+                            Barrier* done) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(simt::shared_address(to)),
+      "l"(&map), "r"(col), "r"(row), "r"(simt::shared_address(done)),
+      "h"(static_cast<std::uint16_t>(blocks))
+      : "memory");
+}
+
+constexpr int kWgmmaM = 64;
+constexpr int kWgmmaN = 256;
+constexpr int kWgmmaK = 16;
+constexpr int kStepBytes = 2 * kWgmmaK;  // of a row's terms for one instruction; of tf32 it is 8
+constexpr int kRowBytes = 128;           // of a box in shared memory: 64 numbers, swizzled
+constexpr int kBoxColumns = kRowBytes / 2;
+constexpr int kAtomBytes = 8 * kRowBytes;  // the swizzle's period: boxes begin at multiples
+
+using WgmmaSums = float[kWgmmaN / 8][4];
+
+// Where an operand lies, for boxes of rows of 128 bytes that the copy engine has swizzled.
+LAB_DEVICE std::uint64_t descriptor(std::uint32_t address, int leading_bytes, int stride_bytes) {
+  constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
+  return (address & 0x3ffffU) >> 4 | std::uint64_t(leading_bytes >> 4) << 16 |
+         std::uint64_t(stride_bytes >> 4) << 32 | kSwizzle128;
+}
+// A row of the box is terms of a row of A, or of a column of B, from byte `past` of it on.
+LAB_DEVICE std::uint64_t descriptor_rows(std::uint32_t box, int past) {
+  constexpr int kUnused = 16;
+  return descriptor(box + past, kUnused, kAtomBytes);
+}
+// A row of a box is 64 columns of one term of B; boxes of the next columns lie `box_bytes` on.
+LAB_DEVICE std::uint64_t descriptor_columns(std::uint32_t box, int term, int box_bytes) {
+  return descriptor(box + term * kRowBytes, box_bytes, kAtomBytes);
+}
+
+// Before the first multiply_async of a group: its registers are no longer written otherwise.
+LAB_DEVICE void begin_group() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+LAB_DEVICE void commit_group() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+// Until at most the kPending newest groups are under way. The sums of the others may not be used
+// yet: that takes finish().
+template <int kPending>
+LAB_DEVICE void wait_group() {
+  static_assert(kPending > 0);
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+#define LAB_SUMS_OF_1(j) "+f"(d[j][0]), "+f"(d[j][1]), "+f"(d[j][2]), "+f"(d[j][3])
+#define LAB_SUMS_OF_4(j) \
+  LAB_SUMS_OF_1(j), LAB_SUMS_OF_1(j + 1), LAB_SUMS_OF_1(j + 2), LAB_SUMS_OF_1(j + 3)
+#define LAB_SUMS                                                                              \
+  LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), LAB_SUMS_OF_4(12), LAB_SUMS_OF_4(16), \
+      LAB_SUMS_OF_4(20), LAB_SUMS_OF_4(24), LAB_SUMS_OF_4(28)
+
+// Until no group is under way; the compiler reads the sums after it, not before.
+LAB_DEVICE void finish(WgmmaSums& d) {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : LAB_SUMS::"memory");
+}
+
+// d += A * B by `shape_and_types`, asynchronously; all 128 threads of the warpgroup. `modifiers`:
+// signs of A and B, then, of 16-bit factors alone, whether each lies transposed.
+#define LAB_WGMMA(shape_and_types, modifiers, ...)                                                 \
+  asm volatile(                                                                                    \
+      "{\n"                                                                                        \
+      ".reg .pred add;\n"                                                                          \
+      "setp.ne.b32 add, 1, 0;\n"                                                                   \
+      "wgmma.mma_async.sync.aligned." shape_and_types                                              \
+      " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "    \
+      "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, " \
+      "%37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, " \
+      "%55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, " \
+      "%73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, " \
+      "%91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, "    \
+      "%107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, " \
+      "%122, %123, %124, %125, %126, %127}, %128, %129, add, " modifiers                           \
+      ";\n"                                                                                        \
+      "}\n"                                                                                        \
+      : LAB_SUMS                                                                                   \
+      : "l"(a), "l"(b)__VA_OPT__(, ) __VA_ARGS__)
+
+// B's rows are terms, as they lie in memory.
+LAB_DEVICE void multiply_async(WgmmaSums& d, std::uint64_t a, std::uint64_t b) {
+  LAB_WGMMA("m64n256k16.f32.bf16.bf16", "1, 1, 0, 1");
+}
+
+// B's rows are columns, each with its terms one after the other: d += kSign * A * B. tf32 knows no
+// other way; its factors are f32 of which 10 bits after the first count, 8 terms at a time.
+template <int kSign>
+LAB_DEVICE void multiply_rows_bf16(WgmmaSums& d, std::uint64_t a, std::uint64_t b) {
+  LAB_WGMMA("m64n256k16.f32.bf16.bf16", "1, %130, 0, 0", "n"(kSign));
+}
+template <int kSign>
+LAB_DEVICE void multiply_rows_tf32(WgmmaSums& d, std::uint64_t a, std::uint64_t b) {
+  LAB_WGMMA("m64n256k8.f32.tf32.tf32", "1, %130", "n"(kSign));
+}
+
+#undef LAB_WGMMA
+#undef LAB_SUMS
+#undef LAB_SUMS_OF_4
+#undef LAB_SUMS_OF_1
 
 }  // namespace lab::cuda_matmul::hopper

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "compute/core/error.h"
+#include "compute/gpu/cuda/matmul/rungs.h"
 
 namespace lab {
 namespace {
@@ -15,134 +16,7 @@ constexpr std::int64_t kMostBlocks = 2147483647;  // of one launch
 // Kernels count rows, columns and terms in 32 bits, rounded up to whole tiles.
 constexpr std::int64_t kLongestSide = 2147483647 - 1024;
 
-// Of a rung: see CudaRung.
-constexpr bool kOnlyThat = true, kWholePieces = true;
-
-constexpr std::array kLadder = {
-    CudaRung{{"naive", "One thread an element",
-              "The definition, one thread an element of C: the lanes of a warp stand in different "
-              "rows, so every load of A and every store touches 32 separate pieces of memory.",
-              Precision::F32},
-             CudaKernel::Naive,
-             kNaiveTiling,
-             7,
-             5},
-    CudaRung{
-        {"coalesced", "Coalesced",
-         "The lanes of a warp go along a row of C instead: they read 32 neighbours of B in one "
-         "piece and share one number of A, so memory moves what is used.",
-         Precision::F32},
-        CudaKernel::Coalesced,
-        kCoalescedTiling,
-        7,
-        5},
-    CudaRung{{"shared", "Shared-memory tiles",
-              "A block first copies a tile of A and one of B into shared memory: each number comes "
-              "from global memory once for 32 uses.",
-              Precision::F32},
-             CudaKernel::Shared,
-             kSharedTiling,
-             7,
-             5},
-    CudaRung{
-        {"column", "1-D block tile",
-         "Each thread computes 8 elements of a column of C: a number of B, once in a register, "
-         "is used 8 times, so shared memory is asked half as often.",
-         Precision::F32},
-        CudaKernel::Column,
-        kColumnTiling,
-        7,
-        5},
-    CudaRung{
-        {"square", "2-D block tile",
-         "Each thread computes 8x8 elements: 16 numbers loaded give 64 multiply-adds, four for "
-         "each load instead of one.",
-         Precision::F32},
-        CudaKernel::Square,
-        kSquareTiling,
-        7,
-        5},
-    CudaRung{{"vector", "Vectorised, A transposed",
-              "Loads are 16 bytes wide, from global memory and, as A's tile lies transposed, from "
-              "shared memory too; neighbouring lanes take neighbouring pieces, so no two of them "
-              "want the same bank.",
-              Precision::F32},
-             CudaKernel::Vector,
-             kVectorTiling,
-             7,
-             5},
-    CudaRung{
-        {"warp", "Warp tile",
-         "Each warp has a square tile of 64x64, each thread 8x16 of it: its lanes share what they "
-         "read from shared memory, 128 numbers for 4096 multiply-adds instead of 144 for 2048.",
-         Precision::F32},
-        CudaKernel::Warp,
-        kWarpTiling,
-        7,
-        5},
-    CudaRung{{"async", "Double-buffered, cp.async",
-              "Tiles are copied into shared memory by cp.async while earlier ones are multiplied, "
-              "and fragments are loaded one term ahead: the multipliers no longer wait for memory.",
-              Precision::F32},
-             CudaKernel::Async,
-             kAsyncTiling,
-             8},
-    CudaRung{{"mma_tf32", "Tensor cores, tf32",
-              "Factors are rounded to tf32 (11 bits) and multiplied by tensor cores with mma.sync: "
-              "one instruction of a warp does 1024 multiply-adds instead of 32.",
-              Precision::TF32},
-             CudaKernel::Tf32,
-             kTf32Tiling,
-             8},
-    CudaRung{{"mma_bf16", "Tensor cores, bf16",
-              "Factors are bf16: half the bytes through every memory, and an mma.sync does 2048 "
-              "multiply-adds; ldmatrix brings its operands without a bank conflict.",
-              Precision::BF16},
-             CudaKernel::Bf16,
-             kBf16Tiling,
-             8},
-    CudaRung{{"wgmma", "Hopper: TMA and wgmma",
-              "The copy engine fills stages with whole boxes for one thread that asks, and a "
-              "warpgroup multiplies straight from shared memory: the tensor cores' full rate.",
-              Precision::BF16},
-             CudaKernel::Wgmma,
-             kWgmmaTiling,
-             9,
-             0,
-             kOnlyThat,
-             kWholePieces},
-    CudaRung{{"wgmma_producer", "Hopper: producer and consumers",
-              "One warpgroup only orders copies and two multiply, each waiting for no more than "
-              "the stage it needs, so no barrier of the block stops them all.",
-              Precision::BF16},
-             CudaKernel::Producer,
-             kProducerTiling,
-             9,
-             0,
-             kOnlyThat,
-             kWholePieces},
-    CudaRung{
-        {"wgmma_persistent", "Hopper: persistent grid",
-         "As many blocks as the GPU holds stay and take tile after tile: the next tile's stages "
-         "are filled while this one's sums are written.",
-         Precision::BF16},
-        CudaKernel::Persistent,
-        kPersistentTiling,
-        9,
-        0,
-        kOnlyThat,
-        kWholePieces},
-    CudaRung{{"wgmma_cluster", "Hopper: clusters share B",
-              "Two blocks, one above the other in C, run as a cluster: each copies half of the B "
-              "that both need into the shared memory of both, a third fewer bytes from the cache.",
-              Precision::BF16},
-             CudaKernel::Cluster,
-             kClusterTiling,
-             9,
-             0,
-             kOnlyThat,
-             kWholePieces},
-};
+constexpr const auto& kLadder = cuda_matmul::Ladder::kRungs;
 
 constexpr std::array kLibraries = {
     GpuRung{"cublas", "cuBLAS, f32",
@@ -170,7 +44,8 @@ constexpr std::array kLibraries = {
 
 constexpr auto kRungs = [] {
   std::array<GpuRung, kLadder.size() + kLibraries.size()> all{};
-  std::copy(kLadder.begin(), kLadder.end(), all.begin());
+  std::transform(kLadder.begin(), kLadder.end(), all.begin(),
+                 [](const CudaRung& rung) { return rung.shown; });
   std::copy(kLibraries.begin(), kLibraries.end(), all.begin() + kLadder.size());
   return all;
 }();
@@ -199,7 +74,8 @@ std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& produ
   if (auto why = missing_capability(gpu, rung.compute_major, rung.compute_minor, rung.no_later)) {
     return why;
   }
-  if (rung.whole_pieces && !in_whole_pieces(product, rung.tiling.element_bytes)) {
+  if (rung.operands == Operands::WholePieces &&
+      !in_whole_pieces(product, rung.tiling.element_bytes)) {
     return fmt::format(
         "copies 16 bytes at a time: lda {}, ldb {} and N {} must be multiples of {}, "
         "ldc {} of 4, and A, B and C begin at multiples of 16 bytes",
@@ -209,14 +85,14 @@ std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& produ
     if (side > kLongestSide)
       return fmt::format("counts up to {} a side, not {}", kLongestSide, side);
   }
-  const auto launch = launch_of(rung, product.m, product.n);
-  if (launch.shared_bytes > gpu.shared_bytes_per_block) {
-    return fmt::format("needs {} bytes of shared memory a block; {} has {}", launch.shared_bytes,
-                       gpu.name, gpu.shared_bytes_per_block);
+  const int shared_bytes = rung.tiling.shared_bytes();
+  if (shared_bytes > gpu.shared_bytes_per_block) {
+    return fmt::format("needs {} bytes of shared memory a block; {} has {}", shared_bytes, gpu.name,
+                       gpu.shared_bytes_per_block);
   }
-  if (launch.blocks > kMostBlocks) {
-    return fmt::format("would need {} blocks; one launch has at most {}", launch.blocks,
-                       kMostBlocks);
+  const std::int64_t blocks = blocks_of(rung.tiling, product.m, product.n);
+  if (blocks > kMostBlocks) {
+    return fmt::format("would need {} blocks; one launch has at most {}", blocks, kMostBlocks);
   }
   return std::nullopt;
 }
@@ -233,13 +109,9 @@ std::span<const GpuRung> cuda_rungs() {
 
 const CudaRung* own_rung(const GpuRung& rung) {
   const auto found = std::find_if(kLadder.begin(), kLadder.end(), [&](const CudaRung& own) {
-    return std::string_view(own.name) == rung.name;
+    return std::string_view(own.shown.name) == rung.name;
   });
   return found == kLadder.end() ? nullptr : &*found;
-}
-
-CudaLaunch launch_of(const CudaRung& rung, std::int64_t m, std::int64_t n) {
-  return {blocks_of(rung.tiling, m, n), rung.tiling.threads(), rung.tiling.shared_bytes()};
 }
 
 std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product,

@@ -1,28 +1,61 @@
 #pragma once
-// What the launches of the portable rungs have in common. For .cu files.
+// Loading kernels and finding a rung's type, for the .cu files that launch them.
+#include <cuda_runtime.h>
+
+#include <string_view>
+
 #include "compute/gpu/cuda/matmul/launch.h"
-#include "compute/gpu/cuda/matmul/load_kernels.cuh"
 
 namespace lab::cuda_matmul {
 
-template <class T>
-using MatmulKernel = void (*)(MatmulOf<T>);
+// Loads kernels onto the current GPU, which a first launch would else do, and lets each have so
+// much dynamic shared memory: more than 48 KiB comes only on request, which holds for one GPU.
+template <class... Kernels>
+cudaError_t load_kernels(int dynamic_bytes, Kernels*... kernels) {
+  cudaError_t status = cudaSuccess;
+  const auto load_one = [&](const void* kernel) {
+    cudaFuncAttributes told{};
+    if (status == cudaSuccess) status = cudaFuncGetAttributes(&told, kernel);
+    if (status == cudaSuccess && dynamic_bytes > 0) {
+      status =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic_bytes);
+    }
+  };
+  (load_one(reinterpret_cast<const void*>(kernels)), ...);
+  return status;
+}
 
-// A rung of two kernels: for operands in whole pieces of 16 bytes, and for any. One block for each
-// tile of C; kDynamicBytes: shared memory beyond what the kernels declare.
-template <Tiling kTile, class T, MatmulKernel<T> kWide, MatmulKernel<T> kAny = kWide,
-          int kDynamicBytes = 0>
-RungCode rung_code() {
-  return {.load = [] { return load_kernels(kDynamicBytes, kWide, kAny); },
+// What use(Type{}) returns for the type of `rung` among those of `Types` whose no_later is kHopper;
+// cudaErrorInvalidValue where none has its name.
+template <class Types, bool kHopper, class Use>
+cudaError_t with_type(const CudaRung& rung, const Use& use) {
+  cudaError_t status = cudaErrorInvalidValue;
+  Types::for_each([&](auto type) {
+    using Type = decltype(type);
+    if constexpr (Type::kRung.no_later == kHopper) {
+      if (std::string_view(Type::kRung.shown.name) == rung.shown.name) status = use(type);
+    }
+  });
+  return status;
+}
+
+// Room for the sums of all warps of 512 multiprocessors; each file of peak kernels has its own.
+constexpr int kPeakSums = 16384;
+
+// A peak kernel with so many blocks of kBlockThreads threads on each multiprocessor.
+template <void (*kKernel)(std::int64_t), int kBlockThreads, int kBlocks, int kDynamicBytes = 0>
+PeakCode peak_code(double thread_flop) {
+  constexpr int kSums = kBlockThreads / 32 * kBlocks;
+  static_assert(kPeakSums % kSums == 0);
+  return {.load = [] { return load_kernels(kDynamicBytes, kKernel); },
           .launch =
-              [](const GpuProduct& product, cudaStream_t stream) {
-                const std::int64_t blocks = blocks_of(kTile, product.m, product.n);
-                if (blocks == 0) return cudaSuccess;
-                const auto kernel = in_whole_pieces(product, kTile.element_bytes) ? kWide : kAny;
-                kernel<<<static_cast<unsigned>(blocks), kThreads<kTile>, kDynamicBytes, stream>>>(
-                    args_of<T>(product));
+              [](std::int64_t rounds, int multiprocessors, cudaStream_t stream) {
+                if (multiprocessors > kPeakSums / kSums) return cudaErrorInvalidValue;
+                kKernel<<<static_cast<unsigned>(multiprocessors * kBlocks), kBlockThreads,
+                          kDynamicBytes, stream>>>(rounds);
                 return cudaGetLastError();
-              }};
+              },
+          .round_flop = thread_flop * kBlockThreads * kBlocks};
 }
 
 }  // namespace lab::cuda_matmul

@@ -1,24 +1,24 @@
 #include "compute/gpu/cuda/matmul/peak.cuh"
 
-#include "compute/gpu/cuda/matmul/peak_launch.cuh"
+#include "compute/gpu/cuda/matmul/launch.cuh"
 
 namespace lab::cuda_matmul {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kPeakThreads = 256;
 constexpr int kFmaBlocks = 4, kMmaBlocks = 2;                     // on a multiprocessor
 constexpr int kFmaChains = 8, kMultipliers = 4, kFmaRepeats = 8;  // 256 multiply-adds
 constexpr int kMmaChains = 8, kMmaRepeats = 8;                    // 128 instructions
 
 __device__ float peak_sums[kPeakSums];
 
-__global__ void __launch_bounds__(kThreads, kFmaBlocks) fp32_peak_kernel(std::int64_t rounds) {
+__global__ void __launch_bounds__(kPeakThreads, kFmaBlocks) fp32_peak_kernel(std::int64_t rounds) {
   fp32_peak_body<kFmaChains, kMultipliers, kFmaRepeats>({peak_sums, rounds});
 }
-__global__ void __launch_bounds__(kThreads, kMmaBlocks) tf32_peak_kernel(std::int64_t rounds) {
+__global__ void __launch_bounds__(kPeakThreads, kMmaBlocks) tf32_peak_kernel(std::int64_t rounds) {
   mma_peak_body<PeakTf32, kMmaChains, kMmaRepeats>({peak_sums, rounds});
 }
-__global__ void __launch_bounds__(kThreads, kMmaBlocks) bf16_peak_kernel(std::int64_t rounds) {
+__global__ void __launch_bounds__(kPeakThreads, kMmaBlocks) bf16_peak_kernel(std::int64_t rounds) {
   mma_peak_body<PeakBf16, kMmaChains, kMmaRepeats>({peak_sums, rounds});
 }
 
@@ -27,16 +27,17 @@ constexpr double kMmas = 2.0 * kMmaChains * kMmaRepeats / 32;               // f
 
 }  // namespace
 
-PeakCode fp32_peak() {
-  return peak_code<fp32_peak_kernel, kThreads, kFmaBlocks>(kFmaFlop);
-}
-
-PeakCode mma_tf32_peak() {
-  return peak_code<tf32_peak_kernel, kThreads, kMmaBlocks>(kMmas * 2 * 16 * 8 * 8);
-}
-
-PeakCode mma_bf16_peak() {
-  return peak_code<bf16_peak_kernel, kThreads, kMmaBlocks>(kMmas * 2 * 16 * 8 * 16);
+std::optional<PeakCode> peak_of(Precision precision, const GpuProperties& gpu) {
+  if (precision == Precision::F32) {
+    return peak_code<fp32_peak_kernel, kPeakThreads, kFmaBlocks>(kFmaFlop);
+  }
+  const bool tf32 = precision == Precision::TF32;
+  if (gpu.compute_major == 9 && gpu.compute_minor == 0) {
+    return tf32 ? wgmma_tf32_peak() : wgmma_bf16_peak();
+  }
+  if (gpu.compute_major < 8) return std::nullopt;
+  if (tf32) return peak_code<tf32_peak_kernel, kPeakThreads, kMmaBlocks>(kMmas * 2 * 16 * 8 * 8);
+  return peak_code<bf16_peak_kernel, kPeakThreads, kMmaBlocks>(kMmas * 2 * 16 * 8 * 16);
 }
 
 }  // namespace lab::cuda_matmul

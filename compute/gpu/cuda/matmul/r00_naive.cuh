@@ -8,8 +8,28 @@
 // Numerics FP32 fused multiply-add in order of k; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u),
 //          u = 2^-24
 // Source   the definition; bound: Higham 2002, ch. 3
-#include "compute/gpu/cuda/matmul/matmul_args.h"
-#include "compute/gpu/cuda/matmul/raster.cuh"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct NaiveRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"naive", "One thread an element",
+           "The definition, one thread an element of C: the lanes of a warp stand in different "
+           "rows, so every load of A and every store touches 32 separate pieces of memory.",
+           Precision::F32},
+      .tiling = {.m = 32, .n = 8},
+      .small = {.m = 32, .n = 8},
+      .compute_major = 7,
+      .compute_minor = 5,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
+#include "compute/gpu/cuda/matmul/tiles.cuh"
 
 namespace lab::cuda_matmul {
 
@@ -24,11 +44,12 @@ LAB_DEVICE void dot_product(const MatmulArgs& args, int row, int col) {
 }
 
 // block [kTile.m * kTile.n], grid: tiles of C
-template <Tiling kTile>
-LAB_DEVICE void naive_body(MatmulArgs args) {
+template <Tiling kTile, bool /*kAligned*/>
+LAB_DEVICE void multiply(NaiveRung, MatmulArgs args) {
   const auto tile = tile_origin<kTile>(int(args.m), int(args.n));
   const int thread = simt::thread_idx().x;
   dot_product(args, tile.row + thread % kTile.m, tile.col + thread / kTile.m);
 }
 
 }  // namespace lab::cuda_matmul
+#endif

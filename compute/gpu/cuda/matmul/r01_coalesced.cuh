@@ -7,16 +7,38 @@
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
 // Numerics as the naive rung
 // Source   CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
 #include "compute/gpu/cuda/matmul/r00_naive.cuh"
 
 namespace lab::cuda_matmul {
 
+struct CoalescedRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"coalesced", "Coalesced",
+           "The lanes of a warp go along a row of C instead: they read 32 neighbours of B in one "
+           "piece and share one number of A, so memory moves what is used.",
+           Precision::F32},
+      .tiling = {.m = 8, .n = 32},
+      .small = {.m = 8, .n = 32},
+      .compute_major = 7,
+      .compute_minor = 5,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
+
+namespace lab::cuda_matmul {
+
 // block [kTile.m * kTile.n], grid: tiles of C
-template <Tiling kTile>
-LAB_DEVICE void coalesced_body(MatmulArgs args) {
+template <Tiling kTile, bool /*kAligned*/>
+LAB_DEVICE void multiply(CoalescedRung, MatmulArgs args) {
   const auto tile = tile_origin<kTile>(int(args.m), int(args.n));
   const int thread = simt::thread_idx().x;
   dot_product(args, tile.row + thread / kTile.n, tile.col + thread % kTile.n);
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -8,14 +8,34 @@
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
 // Numerics as the naive rung
 // Source   CUDA C++ Programming Guide, "Shared Memory"
-#include "compute/gpu/cuda/matmul/plain_stage.cuh"
-#include "compute/gpu/cuda/matmul/raster.cuh"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct SharedRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"shared", "Shared-memory tiles",
+           "A block first copies a tile of A and one of B into shared memory: each number comes "
+           "from global memory once for 32 uses.",
+           Precision::F32},
+      .tiling = {.m = 32, .n = 32, .k = 32, .stages = 1},
+      .small = {.m = 8, .n = 8, .k = 8, .stages = 1},
+      .compute_major = 7,
+      .compute_minor = 5,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
+#include "compute/gpu/cuda/matmul/tiles.cuh"
 
 namespace lab::cuda_matmul {
 
 // block [kTile.threads()], grid: tiles of C
-template <Tiling kTile>
-LAB_DEVICE void shared_body(MatmulArgs args) {
+template <Tiling kTile, bool /*kAligned*/>
+LAB_DEVICE void multiply(SharedRung, MatmulArgs args) {
   LAB_SHARED(float, a_tile, kTile.m* kTile.k);
   LAB_SHARED(float, b_tile, kTile.k* kTile.n);
   const auto tile = tile_origin<kTile>(int(args.m), int(args.n));
@@ -38,3 +58,4 @@ LAB_DEVICE void shared_body(MatmulArgs args) {
 }
 
 }  // namespace lab::cuda_matmul
+#endif

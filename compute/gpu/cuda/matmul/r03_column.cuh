@@ -8,14 +8,34 @@
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
 // Numerics as the naive rung
 // Source   Volkov, "Better Performance at Lower Occupancy", GTC 2010
-#include "compute/gpu/cuda/matmul/plain_stage.cuh"
-#include "compute/gpu/cuda/matmul/raster.cuh"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct ColumnRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"column", "1-D block tile",
+           "Each thread computes 8 elements of a column of C: a number of B, once in a register, "
+           "is used 8 times, so shared memory is asked half as often.",
+           Precision::F32},
+      .tiling = {.m = 64, .n = 64, .k = 8, .thread_m = 8, .stages = 1},
+      .small = {.m = 16, .n = 8, .k = 4, .thread_m = 4, .stages = 1},
+      .compute_major = 7,
+      .compute_minor = 5,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
+#include "compute/gpu/cuda/matmul/tiles.cuh"
 
 namespace lab::cuda_matmul {
 
 // block [kTile.threads()], grid: tiles of C
-template <Tiling kTile>
-LAB_DEVICE void column_body(MatmulArgs args) {
+template <Tiling kTile, bool /*kAligned*/>
+LAB_DEVICE void multiply(ColumnRung, MatmulArgs args) {
   LAB_SHARED(float, a_tile, kTile.m* kTile.k);
   LAB_SHARED(float, b_tile, kTile.k* kTile.n);
   const auto tile = tile_origin<kTile>(int(args.m), int(args.n));
@@ -45,3 +65,4 @@ LAB_DEVICE void column_body(MatmulArgs args) {
 }
 
 }  // namespace lab::cuda_matmul
+#endif

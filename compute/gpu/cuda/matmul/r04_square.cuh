@@ -7,8 +7,28 @@
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
 // Numerics as the naive rung
 // Source   Volkov and Demmel, "Benchmarking GPUs to Tune Dense Linear Algebra", SC 2008
-#include "compute/gpu/cuda/matmul/plain_stage.cuh"
-#include "compute/gpu/cuda/matmul/raster.cuh"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct SquareRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"square", "2-D block tile",
+           "Each thread computes 8x8 elements: 16 numbers loaded give 64 multiply-adds, four for "
+           "each load instead of one.",
+           Precision::F32},
+      .tiling = {.m = 128, .n = 128, .k = 8, .thread_m = 8, .thread_n = 8, .stages = 1},
+      .small = {.m = 16, .n = 16, .k = 4, .thread_m = 4, .thread_n = 4, .stages = 1},
+      .compute_major = 7,
+      .compute_minor = 5,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
+#include "compute/gpu/cuda/matmul/tiles.cuh"
 
 namespace lab::cuda_matmul {
 
@@ -35,8 +55,8 @@ LAB_DEVICE void multiply_square(float (&sums)[kTile.thread_m][kTile.thread_n],
 }
 
 // block [kTile.threads()], grid: tiles of C
-template <Tiling kTile>
-LAB_DEVICE void square_body(MatmulArgs args) {
+template <Tiling kTile, bool /*kAligned*/>
+LAB_DEVICE void multiply(SquareRung, MatmulArgs args) {
   LAB_SHARED(float, a_tile, kTile.m* kTile.k);
   LAB_SHARED(float, b_tile, kTile.k* kTile.n);
   constexpr int kAcross = kTile.n / kTile.thread_n;
@@ -63,3 +83,4 @@ LAB_DEVICE void square_body(MatmulArgs args) {
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -10,13 +10,43 @@
 //          ld* and N multiples of 4; without it global memory is read number by number
 // Numerics as the naive rung
 // Source   CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct VectorRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"vector", "Vectorised, A transposed",
+           "Loads are 16 bytes wide, from global memory and, as A's tile lies transposed, from "
+           "shared memory too; neighbouring lanes take neighbouring pieces, so no two of them "
+           "want the same bank.",
+           Precision::F32},
+      .tiling = {.m = 128,
+                 .n = 128,
+                 .k = 8,
+                 .thread_m = 8,
+                 .thread_n = 8,
+                 .stages = 1,
+                 .pad = 4,
+                 .blocks_per_sm = 1},
+      .small = {.m = 16, .n = 16, .k = 4, .thread_m = 4, .thread_n = 4, .stages = 1, .pad = 4},
+      .compute_major = 7,
+      .compute_minor = 5,
+      .operands = Operands::WholePiecesOrAny,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
 #include "compute/gpu/cuda/matmul/transposed_stage.cuh"
 
 namespace lab::cuda_matmul {
 
 // block [kTile.threads()], grid: tiles of C
 template <Tiling kTile, bool kAligned>
-LAB_DEVICE void vector_body(MatmulArgs args) {
+LAB_DEVICE void multiply(VectorRung, MatmulArgs args) {
   constexpr int kAcross = kTile.n / kTile.thread_n;
   constexpr int kDown = kTile.m / kTile.thread_m;
   const int thread = simt::thread_idx().x;
@@ -25,3 +55,4 @@ LAB_DEVICE void vector_body(MatmulArgs args) {
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -8,14 +8,44 @@
 // Limits   as the vector rung
 // Numerics as the naive rung
 // Source   CUTLASS, "Efficient GEMM in CUDA": thread block, warp and thread tiles
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct WarpRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"warp", "Warp tile",
+           "Each warp has a square tile of 64x64, each thread 8x16 of it: its lanes share what "
+           "they "
+           "read from shared memory, 128 numbers for 4096 multiply-adds instead of 144 for 2048.",
+           Precision::F32},
+      .tiling = {.m = 128,
+                 .n = 128,
+                 .k = 16,
+                 .thread_m = 8,
+                 .thread_n = 16,
+                 .stages = 1,
+                 .pad = 4,
+                 .blocks_per_sm = 1},
+      .small = {.m = 32, .n = 32, .k = 8, .thread_m = 4, .thread_n = 4, .stages = 1, .pad = 4},
+      .compute_major = 7,
+      .compute_minor = 5,
+      .operands = Operands::WholePiecesOrAny,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
+#include "compute/gpu/cuda/matmul/tiles.cuh"
 #include "compute/gpu/cuda/matmul/transposed_stage.cuh"
-#include "compute/gpu/cuda/matmul/warp_place.cuh"
 
 namespace lab::cuda_matmul {
 
 // block [kTile.threads()], grid: tiles of C
 template <Tiling kTile, bool kAligned>
-LAB_DEVICE void warp_body(MatmulArgs args) {
+LAB_DEVICE void multiply(WarpRung, MatmulArgs args) {
   using Warp = WarpTile<kTile>;
   const int warp = simt::warp();
   const auto lane = lane_place();
@@ -25,3 +55,4 @@ LAB_DEVICE void warp_body(MatmulArgs args) {
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -12,9 +12,35 @@
 // Numerics as the naive rung
 // Source   CUTLASS, "Efficient GEMM in CUDA"; PTX ISA, "cp.async"; register order after Lai and
 //          Seznec, "Performance Upper Bound Analysis and Optimization of SGEMM", CGO 2013
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct AsyncRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"async", "Double-buffered, cp.async",
+           "Tiles are copied into shared memory by cp.async while earlier ones are multiplied, "
+           "and fragments are loaded one term ahead: the multipliers no longer wait for memory.",
+           Precision::F32},
+      .tiling = {.m = 128,
+                 .n = 128,
+                 .k = 16,
+                 .thread_m = 8,
+                 .thread_n = 16,
+                 .stages = 4,
+                 .blocks_per_sm = 2},
+      .small = {.m = 32, .n = 32, .k = 16, .thread_m = 4, .thread_n = 4, .stages = 3},
+      .compute_major = 8,
+      .operands = Operands::WholePiecesOrAny,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
 #include "compute/gpu/cuda/matmul/async_stage.cuh"
-#include "compute/gpu/cuda/matmul/chunks.cuh"
-#include "compute/gpu/cuda/matmul/warp_place.cuh"
+#include "compute/gpu/cuda/matmul/tiles.cuh"
 
 namespace lab::cuda_matmul {
 
@@ -101,8 +127,9 @@ class SimtWarp {
 
 // block [kTile.threads()], grid: tiles of C, kTile.shared_bytes() of dynamic shared memory
 template <Tiling kTile, bool kAligned>
-LAB_DEVICE void async_body(MatmulArgs args) {
+LAB_DEVICE void multiply(AsyncRung, MatmulArgs args) {
   pipelined_product<kTile, kAligned, PlainRows, SimtWarp<kTile>>(args);
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -9,8 +9,35 @@
 // Numerics |err| <= (2*v + v*v + 2*gamma_K)*(|A||B|), v = 2^-11 for the rounding of the factors,
 //          gamma_K = K*u/(1-K*u), u = 2^-24 for sums that may be truncated
 // Source   PTX ISA, "mma.m16n8k8", "cvt.rna.tf32.f32"; errors as the bf16 rung
-#include "compute/gpu/cuda/matmul/chunks.cuh"
-#include "compute/gpu/cuda/matmul/mma_warp.cuh"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct Tf32Rung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"mma_tf32", "Tensor cores, tf32",
+           "Factors are rounded to tf32 (11 bits) and multiplied by tensor cores with mma.sync: "
+           "one instruction of a warp does 1024 multiply-adds instead of 32.",
+           Precision::TF32},
+      .tiling = {.m = 128,
+                 .n = 128,
+                 .k = 16,
+                 .thread_m = 8,
+                 .thread_n = 16,
+                 .stages = 4,
+                 .blocks_per_sm = 2},
+      .small = {.m = 32, .n = 32, .k = 16, .thread_m = 2, .thread_n = 8, .stages = 3},
+      .compute_major = 8,
+      .operands = Operands::WholePiecesOrAny,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
+#include "compute/gpu/cuda/matmul/async_stage.cuh"
+#include "compute/gpu/cuda/matmul/tiles.cuh"
 
 namespace lab::cuda_matmul {
 
@@ -92,8 +119,9 @@ class Tf32Warp {
 
 // block [kTile.threads()], grid: tiles of C, kTile.shared_bytes() of dynamic shared memory
 template <Tiling kTile, bool kAligned>
-LAB_DEVICE void tf32_body(MatmulArgs args) {
+LAB_DEVICE void multiply(Tf32Rung, MatmulArgs args) {
   pipelined_product<kTile, kAligned, PairedRows, Tf32Warp<kTile>>(args);
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -12,7 +12,40 @@
 //          |err| <= 2*gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24
 // Source   PTX ISA, "mma.m16n8k16", "ldmatrix"; error of tensor cores: Fasi, Higham, Mikaitis and
 //          Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ CS 2021
-#include "compute/gpu/cuda/matmul/mma_warp.cuh"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct Bf16Rung {
+  static constexpr CudaRung kRung{
+      .shown = {"mma_bf16", "Tensor cores, bf16",
+                "Factors are bf16: half the bytes through every memory, and an mma.sync does 2048 "
+                "multiply-adds; ldmatrix brings its operands without a bank conflict.",
+                Precision::BF16},
+      .tiling = {.m = 128,
+                 .n = 256,
+                 .k = 32,
+                 .thread_m = 8,
+                 .thread_n = 16,
+                 .stages = 4,
+                 .element_bytes = 2,
+                 .blocks_per_sm = 1},
+      .small = {.m = 32,
+                .n = 64,
+                .k = 32,
+                .thread_m = 2,
+                .thread_n = 8,
+                .stages = 3,
+                .element_bytes = 2},
+      .compute_major = 8,
+      .operands = Operands::WholePiecesOrAny,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef LAB_DEVICE
+#include "compute/gpu/cuda/matmul/async_stage.cuh"
 
 namespace lab::cuda_matmul {
 
@@ -93,8 +126,9 @@ class Bf16Warp {
 
 // block [kTile.threads()], grid: tiles of C, kTile.shared_bytes() of dynamic shared memory
 template <Tiling kTile, bool kAligned>
-LAB_DEVICE void bf16_body(Bf16MatmulArgs args) {
+LAB_DEVICE void multiply(Bf16Rung, Bf16MatmulArgs args) {
   pipelined_product<kTile, kAligned, SwizzledRows, Bf16Warp<kTile>>(args);
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -10,6 +10,34 @@
 //          compute capability 9.0 alone (sm_90a). Compiled; no GPU and no emulator has run it
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct WgmmaRung {
+  static constexpr CudaRung kRung{
+      .shown = {"wgmma", "Hopper: TMA and wgmma",
+                "The copy engine fills stages with whole boxes for one thread that asks, and a "
+                "warpgroup multiplies straight from shared memory: the tensor cores' full rate.",
+                Precision::BF16},
+      .tiling = {.m = 128,
+                 .n = 256,
+                 .k = 64,
+                 .thread_m = 8,
+                 .thread_n = 16,
+                 .stages = 4,
+                 .element_bytes = 2,
+                 .blocks_per_sm = 1,
+                 .extra_bytes = kHopperAlignment},
+      .compute_major = 9,
+      .no_later = true,
+      .operands = Operands::WholePieces,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef __CUDACC__
 #include "compute/gpu/cuda/matmul/hopper_stage.cuh"
 
 namespace lab::cuda_matmul {
@@ -17,7 +45,8 @@ namespace lab::cuda_matmul {
 // block [kTile.threads()]: a warpgroup for each 64 rows; grid: tiles of C; kTile.shared_bytes() of
 // dynamic shared memory
 template <Tiling kTile>
-LAB_DEVICE void wgmma_body(const CUtensorMap& a, const CUtensorMap& b, const Bf16MatmulArgs& args) {
+LAB_DEVICE void multiply(WgmmaRung, const CUtensorMap& a, const CUtensorMap& b,
+                         const Bf16MatmulArgs& args) {
   __shared__ hopper::Barrier full[kTile.stages];
   LAB_DYNAMIC_SHARED(unsigned char, shared);
   unsigned char* const stages = hopper::first_stage(shared);
@@ -52,3 +81,4 @@ LAB_DEVICE void wgmma_body(const CUtensorMap& a, const CUtensorMap& b, const Bf1
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -12,7 +12,36 @@
 // Numerics as the mma.sync rung for bf16
 // Source   CUTLASS, "Efficient GEMM in CUDA": warp specialisation; PTX ISA, "setmaxnreg"; NVIDIA
 //          A100 whitepaper: bytes a clock of the second cache
-#include "compute/gpu/cuda/matmul/hopper_ring.cuh"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct ProducerRung {
+  static constexpr CudaRung kRung{
+      .shown = {"wgmma_producer", "Hopper: producer and consumers",
+                "One warpgroup only orders copies and two multiply, each waiting for no more than "
+                "the stage it needs, so no barrier of the block stops them all.",
+                Precision::BF16},
+      .tiling = {.m = 128,
+                 .n = 256,
+                 .k = 64,
+                 .thread_m = 8,
+                 .thread_n = 16,
+                 .stages = 4,
+                 .element_bytes = 2,
+                 .blocks_per_sm = 1,
+                 .producer_threads = 128,
+                 .extra_bytes = kHopperAlignment},
+      .compute_major = 9,
+      .no_later = true,
+      .operands = Operands::WholePieces,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef __CUDACC__
+#include "compute/gpu/cuda/matmul/hopper_stage.cuh"
 
 namespace lab::cuda_matmul {
 
@@ -33,9 +62,10 @@ struct LoneBlock {
 
 // As ring_product().
 template <Tiling kTile>
-LAB_DEVICE void producer_body(const CUtensorMap& a, const CUtensorMap& b,
-                              const Bf16MatmulArgs& args) {
+LAB_DEVICE void multiply(ProducerRung, const CUtensorMap& a, const CUtensorMap& b,
+                         const Bf16MatmulArgs& args) {
   ring_product<kTile, LoneBlock>(a, b, args);
 }
 
 }  // namespace lab::cuda_matmul
+#endif

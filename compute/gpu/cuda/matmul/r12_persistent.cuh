@@ -15,11 +15,32 @@
 
 namespace lab::cuda_matmul {
 
+struct PersistentRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"wgmma_persistent", "Hopper: persistent grid",
+           "As many blocks as the GPU holds stay and take tile after tile: the next tile's stages "
+           "are filled while this one's sums are written.",
+           Precision::BF16},
+      .tiling = ProducerRung::kRung.tiling,
+      .compute_major = 9,
+      .no_later = true,
+      .operands = Operands::WholePieces,
+      .persistent = true,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef __CUDACC__
+namespace lab::cuda_matmul {
+
 // As ring_product().
 template <Tiling kTile>
-LAB_DEVICE void persistent_body(const CUtensorMap& a, const CUtensorMap& b,
-                                const Bf16MatmulArgs& args) {
-  producer_body<kTile>(a, b, args);
+LAB_DEVICE void multiply(PersistentRung, const CUtensorMap& a, const CUtensorMap& b,
+                         const Bf16MatmulArgs& args) {
+  multiply<kTile>(ProducerRung{}, a, b, args);
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -16,8 +16,39 @@
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "cp.async.bulk.tensor": multicast::cluster, "mbarrier.arrive": shared::cluster,
 //          "mapa", "barrier.cluster"; CUDA C++ Programming Guide, "Thread Block Clusters"
-#include "compute/gpu/cuda/matmul/cluster.cuh"
-#include "compute/gpu/cuda/matmul/hopper_ring.cuh"
+#include "compute/gpu/cuda/matmul/cuda_rung.h"
+
+namespace lab::cuda_matmul {
+
+struct ClusterRung {
+  static constexpr CudaRung kRung{
+      .shown =
+          {"wgmma_cluster", "Hopper: clusters share B",
+           "Two blocks, one above the other in C, run as a cluster: each copies half of the B "
+           "that both need into the shared memory of both, a third fewer bytes from the cache.",
+           Precision::BF16},
+      .tiling = {.m = 128,
+                 .n = 256,
+                 .k = 64,
+                 .thread_m = 8,
+                 .thread_n = 16,
+                 .stages = 4,
+                 .element_bytes = 2,
+                 .blocks_per_sm = 1,
+                 .producer_threads = 128,
+                 .cluster = 2,
+                 .extra_bytes = kHopperAlignment},
+      .compute_major = 9,
+      .no_later = true,
+      .operands = Operands::WholePieces,
+      .persistent = true,
+  };
+};
+
+}  // namespace lab::cuda_matmul
+
+#ifdef __CUDACC__
+#include "compute/gpu/cuda/matmul/hopper_stage.cuh"
 
 namespace lab::cuda_matmul {
 
@@ -55,9 +86,10 @@ struct SharersOfB {
 
 // As ring_product(), in clusters of kTile.cluster blocks.
 template <Tiling kTile>
-LAB_DEVICE void cluster_body(const CUtensorMap& a, const CUtensorMap& b,
-                             const Bf16MatmulArgs& args) {
+LAB_DEVICE void multiply(ClusterRung, const CUtensorMap& a, const CUtensorMap& b,
+                         const Bf16MatmulArgs& args) {
   ring_product<kTile, SharersOfB<kTile.cluster>>(a, b, args);
 }
 
 }  // namespace lab::cuda_matmul
+#endif

@@ -1,113 +1,54 @@
-// The kernels of the portable rungs as they are launched; their bodies are in r*.cuh. One
-// translation unit: most of its compile time is the headers that all rungs share.
+// The kernels of the portable rungs as they are launched. One translation unit: most of its compile
+// time is the headers that all rungs share.
 #include "compute/gpu/cuda/matmul/launch.cuh"
-#include "compute/gpu/cuda/matmul/r00_naive.cuh"
-#include "compute/gpu/cuda/matmul/r01_coalesced.cuh"
-#include "compute/gpu/cuda/matmul/r02_shared.cuh"
-#include "compute/gpu/cuda/matmul/r03_column.cuh"
-#include "compute/gpu/cuda/matmul/r04_square.cuh"
-#include "compute/gpu/cuda/matmul/r05_vector.cuh"
-#include "compute/gpu/cuda/matmul/r06_warp.cuh"
-#include "compute/gpu/cuda/matmul/r07_async.cuh"
-#include "compute/gpu/cuda/matmul/r08_tf32.cuh"
-#include "compute/gpu/cuda/matmul/r09_bf16.cuh"
+#include "compute/gpu/cuda/matmul/rungs.h"
 
 namespace lab::cuda_matmul {
 namespace {
 
-__global__ void __launch_bounds__(kThreads<kNaiveTiling>) naive_kernel(MatmulArgs args) {
-  naive_body<kNaiveTiling>(args);
+// kAny: of two kernels, the one for operands that are not in whole pieces.
+template <class Type, bool kAny>
+__global__ void __launch_bounds__(kThreads<Type::kRung.tiling>, Type::kRung.tiling.blocks_per_sm)
+    rung_kernel(ArgsOf<Type> args) {
+  multiply<Type::kRung.tiling, !kAny>(Type{}, args);
 }
 
-__global__ void __launch_bounds__(kThreads<kCoalescedTiling>) coalesced_kernel(MatmulArgs args) {
-  coalesced_body<kCoalescedTiling>(args);
+template <class Type>
+cudaError_t load_portable(Type) {
+  constexpr int kDynamicBytes = Type::kRung.tiling.dynamic_bytes();
+  if constexpr (Type::kRung.operands == Operands::Any) {
+    return load_kernels(kDynamicBytes, rung_kernel<Type, false>);
+  } else {
+    return load_kernels(kDynamicBytes, rung_kernel<Type, false>, rung_kernel<Type, true>);
+  }
 }
 
-__global__ void __launch_bounds__(kThreads<kSharedTiling>) shared_kernel(MatmulArgs args) {
-  shared_body<kSharedTiling>(args);
-}
-
-__global__ void __launch_bounds__(kThreads<kColumnTiling>) column_kernel(MatmulArgs args) {
-  column_body<kColumnTiling>(args);
-}
-
-__global__ void __launch_bounds__(kThreads<kSquareTiling>) square_kernel(MatmulArgs args) {
-  square_body<kSquareTiling>(args);
-}
-
-template <bool kAligned>
-__global__ void __launch_bounds__(kThreads<kVectorTiling>, kVectorTiling.blocks_per_sm)
-    vector_kernel(MatmulArgs args) {
-  vector_body<kVectorTiling, kAligned>(args);
-}
-
-template <bool kAligned>
-__global__ void __launch_bounds__(kThreads<kWarpTiling>, kWarpTiling.blocks_per_sm)
-    warp_kernel(MatmulArgs args) {
-  warp_body<kWarpTiling, kAligned>(args);
-}
-
-template <bool kAligned>
-__global__ void __launch_bounds__(kThreads<kAsyncTiling>, kAsyncTiling.blocks_per_sm)
-    async_kernel(MatmulArgs args) {
-  async_body<kAsyncTiling, kAligned>(args);
-}
-
-template <bool kAligned>
-__global__ void __launch_bounds__(kThreads<kTf32Tiling>, kTf32Tiling.blocks_per_sm)
-    tf32_kernel(MatmulArgs args) {
-  tf32_body<kTf32Tiling, kAligned>(args);
-}
-
-template <bool kAligned>
-__global__ void __launch_bounds__(kThreads<kBf16Tiling>, kBf16Tiling.blocks_per_sm)
-    bf16_kernel(Bf16MatmulArgs args) {
-  bf16_body<kBf16Tiling, kAligned>(args);
+// One block for each tile of C.
+template <class Type>
+cudaError_t launch_portable(Type, const GpuProduct& product, cudaStream_t stream) {
+  constexpr Tiling kTile = Type::kRung.tiling;
+  const std::int64_t blocks = blocks_of(kTile, product.m, product.n);
+  if (blocks == 0) return cudaSuccess;
+  auto kernel = rung_kernel<Type, false>;
+  if constexpr (Type::kRung.operands == Operands::WholePiecesOrAny) {
+    if (!in_whole_pieces(product, kTile.element_bytes)) kernel = rung_kernel<Type, true>;
+  }
+  kernel<<<static_cast<unsigned>(blocks), kThreads<kTile>, kTile.dynamic_bytes(), stream>>>(
+      args_of<ArgsOf<Type>>(product));
+  return cudaGetLastError();
 }
 
 }  // namespace
 
-RungCode naive_code() {
-  return rung_code<kNaiveTiling, float, naive_kernel>();
+cudaError_t load(const CudaRung& rung) {
+  if (rung.no_later) return load_hopper(rung);
+  return with_type<Ladder, false>(rung, [](auto type) { return load_portable(type); });
 }
 
-RungCode coalesced_code() {
-  return rung_code<kCoalescedTiling, float, coalesced_kernel>();
-}
-
-RungCode shared_code() {
-  return rung_code<kSharedTiling, float, shared_kernel>();
-}
-
-RungCode column_code() {
-  return rung_code<kColumnTiling, float, column_kernel>();
-}
-
-RungCode square_code() {
-  return rung_code<kSquareTiling, float, square_kernel>();
-}
-
-RungCode vector_code() {
-  return rung_code<kVectorTiling, float, vector_kernel<true>, vector_kernel<false>>();
-}
-
-RungCode warp_code() {
-  return rung_code<kWarpTiling, float, warp_kernel<true>, warp_kernel<false>>();
-}
-
-RungCode async_code() {
-  return rung_code<kAsyncTiling, float, async_kernel<true>, async_kernel<false>,
-                   kAsyncTiling.shared_bytes()>();
-}
-
-RungCode tf32_code() {
-  return rung_code<kTf32Tiling, float, tf32_kernel<true>, tf32_kernel<false>,
-                   kTf32Tiling.shared_bytes()>();
-}
-
-RungCode bf16_code() {
-  return rung_code<kBf16Tiling, std::uint16_t, bf16_kernel<true>, bf16_kernel<false>,
-                   kBf16Tiling.shared_bytes()>();
+cudaError_t launch(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream) {
+  if (rung.no_later) return launch_hopper(rung, product, stream);
+  return with_type<Ladder, false>(
+      rung, [&](auto type) { return launch_portable(type, product, stream); });
 }
 
 }  // namespace lab::cuda_matmul

@@ -1,9 +1,7 @@
 #pragma once
 // Products from shared tiles in which A lies transposed, so that a thread reads 4 rows of A, like 4
 // columns of B, with one 16-byte load.
-#include "compute/gpu/cuda/matmul/chunks.cuh"
-#include "compute/gpu/cuda/matmul/matmul_args.h"
-#include "compute/gpu/cuda/matmul/raster.cuh"
+#include "compute/gpu/cuda/matmul/tiles.cuh"
 
 namespace lab::cuda_matmul {
 

@@ -1,4 +1,4 @@
-#include "compute/experiments/matmul/bandwidth.h"
+#include "compute/experiments/matmul/ceilings.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,6 @@
 
 #include "compute/core/error.h"
 #include "compute/core/units.h"
-#include "compute/experiments/matmul/working_sets.h"
 #include "compute/kernels/ops/read_sum.h"
 #include "tests/support/errors.h"
 

@@ -1,10 +1,16 @@
 #pragma once
-// One of the fakes of cuBLAS and cublasLt in a test, with its knobs.
+// What tests of the libraries use in their place: the fakes of cuBLAS and cublasLt with their
+// knobs, and a GPU whose memory is the host's.
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <type_traits>
 
 #include "compute/gpu/cuda/matmul/cublas.h"
 #include "compute/gpu/cuda/matmul/cublaslt.h"
+#include "compute/gpu/cuda/matmul/library_gpu.h"
 #include "tests/support/fake_cublas/fake_blas.h"
 
 namespace lab::test {
@@ -36,5 +42,32 @@ std::string fake_path(const std::string& kind) {
 
 // The state of the fake at `path`, as new: a library stays loaded from test to test.
 FakeBlas& fresh_fake(const std::string& path);
+
+// What the GPU does, and what was asked of it; outlives it.
+struct HostGpuState {
+  bool full = false;  // allocations fail
+  bool lost = false;
+
+  int waits = 0, clears = 0;
+  std::map<void*, std::unique_ptr<std::byte[]>> memory;  // not yet released
+};
+
+class HostGpu final : public cuda::LibraryGpu {
+ public:
+  explicit HostGpu(HostGpuState& state) : state_(state) {}
+  void use() override;
+  bool use_quietly() noexcept override { return !state_.lost; }
+  void* allocate(std::int64_t bytes) override;
+  void release(void* memory) noexcept override { state_.memory.erase(memory); }
+  unsigned long long id_of(cudaStream_t stream) override {
+    return reinterpret_cast<std::uintptr_t>(stream);
+  }
+  void clear(const GpuProduct& product, cudaStream_t stream) override;
+  void wait() override { ++state_.waits; }
+  [[noreturn]] void fail(const std::string& call, const std::string& why) override;
+
+ private:
+  HostGpuState& state_;
+};
 
 }  // namespace lab::test

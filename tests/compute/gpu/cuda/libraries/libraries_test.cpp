@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tests/compute/gpu/cuda/libraries/fake_library.h"
-#include "tests/compute/gpu/cuda/libraries/host_gpu.h"
 #include "tests/support/errors.h"
 #include "tests/support/matmul_factors.h"
 #include "tests/support/variable.h"

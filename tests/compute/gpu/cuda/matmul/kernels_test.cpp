@@ -1,28 +1,21 @@
 // The bodies of the ladder's kernels on the CPU, under the emulator: every barrier, every index and
-// every edge. Small tilings of the same bodies cover the shapes; the launched ones run once.
+// every edge. Small tilings of the same bodies cover the shapes; the launched ones run once. The
+// rungs come from the ladder, except those with no_later, which run on a GPU only.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <set>
+#include <exception>
+#include <ostream>
+#include <span>
 #include <string>
-#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "compute/gpu/cuda/matmul/ladder.h"
-#include "compute/gpu/cuda/matmul/r00_naive.cuh"
-#include "compute/gpu/cuda/matmul/r01_coalesced.cuh"
-#include "compute/gpu/cuda/matmul/r02_shared.cuh"
-#include "compute/gpu/cuda/matmul/r03_column.cuh"
-#include "compute/gpu/cuda/matmul/r04_square.cuh"
-#include "compute/gpu/cuda/matmul/r05_vector.cuh"
-#include "compute/gpu/cuda/matmul/r06_warp.cuh"
-#include "compute/gpu/cuda/matmul/r07_async.cuh"
-#include "compute/gpu/cuda/matmul/r08_tf32.cuh"
-#include "compute/gpu/cuda/matmul/r09_bf16.cuh"
-#include "tests/compute/gpu/cuda/matmul/emulated.h"
+#include "compute/gpu/cuda/matmul/rungs.h"
+#include "tests/support/matmul_factors.h"
+#include "tests/support/simt/global_array.h"
 #include "tests/support/simt/launch.h"
 
 namespace lab::test {
@@ -30,84 +23,124 @@ namespace {
 
 using namespace cuda_matmul;
 
-constexpr Tiling kSmallShared{.m = 8, .n = 8, .k = 8, .stages = 1};
-constexpr Tiling kSmallColumn{.m = 16, .n = 8, .k = 4, .thread_m = 4, .stages = 1};
-constexpr Tiling kSmallSquare{.m = 16, .n = 16, .k = 4, .thread_m = 4, .thread_n = 4, .stages = 1};
-constexpr Tiling kSmallVector{
-    .m = 16, .n = 16, .k = 4, .thread_m = 4, .thread_n = 4, .stages = 1, .pad = 4};
-constexpr Tiling kSmallWarp{
-    .m = 32, .n = 32, .k = 8, .thread_m = 4, .thread_n = 4, .stages = 1, .pad = 4};
-constexpr Tiling kSmallAsync{.m = 32, .n = 32, .k = 16, .thread_m = 4, .thread_n = 4, .stages = 3};
-constexpr Tiling kSmallTf32{.m = 32, .n = 32, .k = 16, .thread_m = 2, .thread_n = 8, .stages = 3};
-constexpr Tiling kSmallBf16{
-    .m = 32, .n = 64, .k = 32, .thread_m = 2, .thread_n = 8, .stages = 3, .element_bytes = 2};
+// One kernel of a rung as the emulator launches it.
+struct Kernel {
+  std::string name;
+  Precision precision;
+  Tiling tiling;
+  bool aligned;  // takes only what in_whole_pieces() accepts
+  void (*block)(const GpuProduct&);
 
-template <class Param>
-std::string name_of(const ::testing::TestParamInfo<Param>& info) {
+  std::int64_t piece() const { return 16 / tiling.element_bytes; }  // factors in 16 bytes
+};
+void PrintTo(const Kernel& kernel, std::ostream* out) {
+  *out << kernel.name;
+}
+
+template <class Type, Tiling kTile, bool kAligned>
+Kernel kernel_of(const char* variant = "") {
+  constexpr const CudaRung& kRung = Type::kRung;
+  return {std::string(kRung.shown.name) + variant, kRung.shown.precision, kTile,
+          kAligned && kRung.operands != Operands::Any, [](const GpuProduct& product) {
+            multiply<kTile, kAligned>(Type{}, args_of<ArgsOf<Type>>(product));
+          }};
+}
+
+std::vector<Kernel> small_kernels() {
+  std::vector<Kernel> kernels;
+  Ladder::for_each([&](auto type) {
+    using Type = decltype(type);
+    if constexpr (!Type::kRung.no_later) {
+      constexpr Tiling kTile = Type::kRung.small;
+      static_assert(kTile.m > 1 && kTile.n > 1, "the rung needs a small tiling for the emulator");
+      kernels.push_back(kernel_of<Type, kTile, true>());
+      if constexpr (Type::kRung.operands == Operands::WholePiecesOrAny) {
+        kernels.push_back(kernel_of<Type, kTile, false>("_any"));
+      }
+    }
+  });
+  return kernels;
+}
+
+// Without shared memory the small tiling is the launched one.
+std::vector<Kernel> launched_kernels() {
+  std::vector<Kernel> kernels;
+  Ladder::for_each([&](auto type) {
+    using Type = decltype(type);
+    if constexpr (!Type::kRung.no_later && Type::kRung.tiling.stages > 0) {
+      kernels.push_back(kernel_of<Type, Type::kRung.tiling, true>());
+    }
+  });
+  return kernels;
+}
+
+std::string name_of(const ::testing::TestParamInfo<Kernel>& info) {
   return info.param.name;
 }
 
-const std::array kSmallKernels = {
-    Kernel<float>{"naive", kNaiveTiling, false, false, naive_body<kNaiveTiling>},
-    Kernel<float>{"coalesced", kCoalescedTiling, false, false, coalesced_body<kCoalescedTiling>},
-    Kernel<float>{"shared", kSmallShared, false, false, shared_body<kSmallShared>},
-    Kernel<float>{"column", kSmallColumn, false, false, column_body<kSmallColumn>},
-    Kernel<float>{"square", kSmallSquare, false, false, square_body<kSmallSquare>},
-    Kernel<float>{"vector", kSmallVector, false, true, vector_body<kSmallVector, true>},
-    Kernel<float>{"vector_any", kSmallVector, false, false, vector_body<kSmallVector, false>},
-    Kernel<float>{"warp", kSmallWarp, false, true, warp_body<kSmallWarp, true>},
-    Kernel<float>{"warp_any", kSmallWarp, false, false, warp_body<kSmallWarp, false>},
-    Kernel<float>{"async", kSmallAsync, true, true, async_body<kSmallAsync, true>},
-    Kernel<float>{"async_any", kSmallAsync, true, false, async_body<kSmallAsync, false>},
-    Kernel<float>{"mma_tf32", kSmallTf32, true, true, tf32_body<kSmallTf32, true>},
-    Kernel<float>{"mma_tf32_any", kSmallTf32, true, false, tf32_body<kSmallTf32, false>},
-};
-const std::array kLaunchedKernels = {
-    Kernel<float>{"shared", kSharedTiling, false, false, shared_body<kSharedTiling>},
-    Kernel<float>{"column", kColumnTiling, false, false, column_body<kColumnTiling>},
-    Kernel<float>{"square", kSquareTiling, false, false, square_body<kSquareTiling>},
-    Kernel<float>{"vector", kVectorTiling, false, true, vector_body<kVectorTiling, true>},
-    Kernel<float>{"warp", kWarpTiling, false, true, warp_body<kWarpTiling, true>},
-    Kernel<float>{"async", kAsyncTiling, true, true, async_body<kAsyncTiling, true>},
-    Kernel<float>{"mma_tf32", kTf32Tiling, true, true, tf32_body<kTf32Tiling, true>},
-};
-const std::array kBf16Kernels = {
-    Kernel<std::uint16_t>{"mma_bf16", kSmallBf16, true, true, bf16_body<kSmallBf16, true>},
-    Kernel<std::uint16_t>{"mma_bf16_any", kSmallBf16, true, false, bf16_body<kSmallBf16, false>},
-};
-const Kernel<std::uint16_t> kLaunchedBf16{"mma_bf16", kBf16Tiling, true, true,
-                                          bf16_body<kBf16Tiling, true>};
-
+// Whether `kernel` can take these factors, laid out as run() does.
 template <class T>
-void expect_exact(const Kernel<T>& kernel, std::int64_t gap) {
-  for (const Mnk& shape : kRaggedShapes) {
-    SCOPED_TRACE(to_string(shape));
-    const auto in = make_factors<T>(shape, gap, Values::SmallIntegers);
-    if (!takes(kernel, in)) continue;
-    EXPECT_TRUE(within(in, run(kernel, in), 0));
+bool takes(const Kernel& kernel, const Factors<T>& in) {
+  const std::int64_t piece = kernel.piece();
+  return !kernel.aligned ||
+         (in.lda % piece == 0 && in.ldb % piece == 0 && in.ldc % 4 == 0 && in.shape.n % piece == 0);
+}
+
+// C with its rows `ldc` apart. Fails the test where the emulator finds a fault or an element around
+// C has changed.
+template <class T>
+std::vector<float> run(const Kernel& kernel, const Factors<T>& in, bool last_thread_first = false) {
+  GuardedC guarded(in.shape, in.ldc);
+  simt::GlobalArray<T> a("a", std::span<const T>(in.a)), b("b", std::span<const T>(in.b));
+  simt::GlobalArray<float> c("c", std::span<const float>(guarded.memory()));
+  const GpuProduct product = product_of(in, a.data(), b.data(), c.data());
+  const auto blocks = tiles_of(kernel.tiling, in.shape.m, in.shape.n);
+  if (blocks > 0) {
+    const int dynamic = kernel.tiling.dynamic_bytes();
+    try {
+      simt::launch({.grid = {static_cast<int>(blocks)},
+                    .block = {kernel.tiling.threads()},
+                    .dynamic_shared_bytes = static_cast<std::size_t>(dynamic),
+                    .arrays = {a.input(), b.input(), c},
+                    .last_thread_first = last_thread_first},
+                   [&] { kernel.block(product); });
+    } catch (const std::exception& fault) {
+      ADD_FAILURE() << fault.what();
+    }
+  }
+  std::copy(c.values().begin(), c.values().end(), guarded.memory().begin());
+  return guarded.take();
+}
+
+// Calls check(factors) with factors of the type that the kernel multiplies.
+template <class Check>
+void with_factors(const Kernel& kernel, const Mnk& shape, std::int64_t gap, Values values,
+                  const Check& check) {
+  SCOPED_TRACE(to_string(shape));
+  if (kernel.precision == Precision::BF16) {
+    check(make_factors<std::uint16_t>(shape, gap, values));
+  } else {
+    check(make_factors<float>(shape, gap, values));
   }
 }
 
-template <class T>
-void expect_within(const Kernel<T>& kernel, const Mnk& shape, double bound) {
-  const auto in = make_factors<T>(shape, 0, Values::Uniform);
-  ASSERT_TRUE(takes(kernel, in));
-  EXPECT_TRUE(within(in, run(kernel, in), bound));
+void expect_exact(const Kernel& kernel, std::int64_t gap) {
+  for (const Mnk& shape : kRaggedShapes) {
+    with_factors(kernel, shape, gap, Values::SmallIntegers, [&](const auto& in) {
+      if (!takes(kernel, in)) return;
+      EXPECT_TRUE(within(in, run(kernel, in), 0));
+    });
+  }
 }
 
-template <class T>
-void expect_order_does_not_matter(const Kernel<T>& kernel) {
-  const auto in = make_factors<T>({37, 40, 80}, 0, Values::Uniform);
-  ASSERT_TRUE(takes(kernel, in));
-  EXPECT_EQ(run(kernel, in), run(kernel, in, {.last_thread_first = true}));
+void expect_within_bound(const Kernel& kernel, const Mnk& shape) {
+  with_factors(kernel, shape, 0, Values::Uniform, [&](const auto& in) {
+    ASSERT_TRUE(takes(kernel, in));
+    EXPECT_TRUE(within(in, run(kernel, in), bound_of(kernel.precision, shape.k)));
+  });
 }
 
-double bound_of_kernel(const Kernel<float>& kernel, std::int64_t terms) {
-  const bool tf32 = std::string_view(kernel.name).starts_with("mma_tf32");
-  return bound_of(tf32 ? Precision::TF32 : Precision::F32, terms);
-}
-
-class SmallKernel : public ::testing::TestWithParam<Kernel<float>> {};
+class SmallKernel : public ::testing::TestWithParam<Kernel> {};
 
 TEST_P(SmallKernel, IsExactOnSmallIntegers) {
   expect_exact(GetParam(), 0);
@@ -118,69 +151,31 @@ TEST_P(SmallKernel, StaysWithinItsRows) {
 }
 
 TEST_P(SmallKernel, KeepsTheBoundOnRandomNumbers) {
-  expect_within(GetParam(), {35, 44, 132}, bound_of_kernel(GetParam(), 132));
+  const std::int64_t piece = GetParam().piece();
+  expect_within_bound(GetParam(), piece == 8 ? Mnk{35, 72, 136} : Mnk{35, 44, 132});
 }
 
 TEST_P(SmallKernel, DoesNotDependOnTheOrderOfThreads) {
-  expect_order_does_not_matter(GetParam());
+  with_factors(GetParam(), {37, 40, 80}, 0, Values::Uniform, [&](const auto& in) {
+    ASSERT_TRUE(takes(GetParam(), in));
+    EXPECT_EQ(run(GetParam(), in), run(GetParam(), in, /*last_thread_first=*/true));
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ladder, SmallKernel, ::testing::ValuesIn(kSmallKernels),
-                         name_of<Kernel<float>>);
+INSTANTIATE_TEST_SUITE_P(Ladder, SmallKernel, ::testing::ValuesIn(small_kernels()), name_of);
 
-class LaunchedKernel : public ::testing::TestWithParam<Kernel<float>> {};
+class LaunchedKernel : public ::testing::TestWithParam<Kernel> {};
 
 TEST_P(LaunchedKernel, KeepsTheBoundPastATileEachWay) {
   const Tiling& tiling = GetParam().tiling;
-  const std::int64_t terms = tiling.k + 4;
-  expect_within(GetParam(), {tiling.m + 1, tiling.n + 4, terms},
-                bound_of_kernel(GetParam(), terms));
+  const std::int64_t piece = GetParam().piece();
+  expect_within_bound(GetParam(), {tiling.m + 1, tiling.n + piece, tiling.k + piece});
 }
 
-INSTANTIATE_TEST_SUITE_P(Ladder, LaunchedKernel, ::testing::ValuesIn(kLaunchedKernels),
-                         name_of<Kernel<float>>);
-
-class Bf16Kernel : public ::testing::TestWithParam<Kernel<std::uint16_t>> {};
-
-TEST_P(Bf16Kernel, IsExactOnSmallIntegers) {
-  expect_exact(GetParam(), 0);
-}
-
-TEST_P(Bf16Kernel, StaysWithinItsRows) {
-  expect_exact(GetParam(), 8);
-}
-
-TEST_P(Bf16Kernel, KeepsTheBoundOnRandomNumbers) {
-  expect_within(GetParam(), {35, 72, 136}, bound_of(Precision::BF16, 136));
-}
-
-TEST_P(Bf16Kernel, DoesNotDependOnTheOrderOfThreads) {
-  expect_order_does_not_matter(GetParam());
-}
-
-INSTANTIATE_TEST_SUITE_P(Ladder, Bf16Kernel, ::testing::ValuesIn(kBf16Kernels),
-                         name_of<Kernel<std::uint16_t>>);
-
-TEST(LaunchedBf16Kernel, KeepsTheBoundPastATileEachWay) {
-  expect_within(kLaunchedBf16, {kBf16Tiling.m + 1, kBf16Tiling.n + 8, 40},
-                bound_of(Precision::BF16, 40));
-}
-
-TEST(EmulatedLadder, HasEveryRungThatIsNotOfOneGpuAlone) {
-  std::set<std::string_view> small, launched = {kLaunchedBf16.name};
-  for (const auto& kernel : kSmallKernels) small.insert(kernel.name);
-  for (const auto& kernel : kBf16Kernels) small.insert(kernel.name);
-  for (const auto& kernel : kLaunchedKernels) launched.insert(kernel.name);
-  for (const CudaRung& rung : cuda_ladder()) {
-    if (rung.no_later) continue;
-    EXPECT_TRUE(small.contains(rung.name)) << rung.name;
-    // One element a thread: the small tiling is the launched one.
-    EXPECT_TRUE(rung.tiling.stages == 0 || launched.contains(rung.name)) << rung.name;
-  }
-}
+INSTANTIATE_TEST_SUITE_P(Ladder, LaunchedKernel, ::testing::ValuesIn(launched_kernels()), name_of);
 
 constexpr Tiling kAlone{.m = 8, .n = 16, .k = 8};
-constexpr Tiling kPaired = kAlone.with_cluster(2);
+constexpr Tiling kPaired{.m = 8, .n = 16, .k = 8, .cluster = 2};
 
 // The tiles of C by all of the grid's blocks, in order; fails for one outside of a cluster's tiles.
 template <Tiling kTile>

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "compute/core/error.h"
@@ -25,45 +27,51 @@ GpuProduct square(std::int64_t n) {
   return {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
 }
 
-const CudaRung& rung_of(CudaKernel kernel) {
+const CudaRung& own(std::string_view name) {
   for (const CudaRung& rung : cuda_ladder()) {
-    if (rung.kernel == kernel) return rung;
+    if (rung.shown.name == name) return rung;
   }
   throw Error(Errc::NotFound, "no such rung");
 }
 
+// Why the lab's own rung cannot compute the product.
+std::optional<std::string> refused(std::string_view name, const GpuProduct& product,
+                                   const GpuProperties& gpu) {
+  return unsupported(own(name).shown, product, gpu);
+}
+
 TEST(CudaLadder, NamesEachRungOnceAndSaysWhatItAdds) {
   std::set<std::pair<std::string, Precision>> names;
-  std::set<std::string> own, titles, sentences;
+  std::set<std::string> own_names, titles, sentences;
   for (const GpuRung& rung : cuda_rungs()) {
     SCOPED_TRACE(rung.name);
     EXPECT_TRUE(names.insert({rung.name, rung.precision}).second);
-    EXPECT_TRUE(rung.library || own.insert(rung.name).second);
+    EXPECT_TRUE(rung.library || own_names.insert(rung.name).second);
     EXPECT_TRUE(titles.insert(rung.title).second);
     EXPECT_TRUE(sentences.insert(rung.sentence).second);
     EXPECT_EQ(std::string(rung.sentence).back(), '.');
   }
-  EXPECT_EQ(own.size(), static_cast<std::size_t>(kCudaKernels));
+  EXPECT_EQ(own_names.size(), cuda_ladder().size());
 }
 
 TEST(CudaLadder, EndsWithEachLibraryInEachPrecision) {
   const auto rungs = cuda_rungs();
-  const std::size_t own = cuda_ladder().size();
-  ASSERT_EQ(rungs.size(), own + 6);
+  const std::size_t ours = cuda_ladder().size();
+  ASSERT_EQ(rungs.size(), ours + 6);
   constexpr Precision kEach[] = {Precision::F32, Precision::TF32, Precision::BF16};
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     SCOPED_TRACE(rungs[i].title);
-    EXPECT_EQ(rungs[i].library, i >= own);
-    EXPECT_EQ(own_rung(rungs[i]), i < own ? &cuda_ladder()[i] : nullptr);
-    if (i < own) continue;
-    EXPECT_STREQ(rungs[i].name, i < own + 3 ? "cublas" : "cublaslt");
-    EXPECT_EQ(rungs[i].precision, kEach[(i - own) % 3]);
+    EXPECT_EQ(rungs[i].library, i >= ours);
+    EXPECT_EQ(own_rung(rungs[i]), i < ours ? &cuda_ladder()[i] : nullptr);
+    if (i < ours) continue;
+    EXPECT_STREQ(rungs[i].name, i < ours + 3 ? "cublas" : "cublaslt");
+    EXPECT_EQ(rungs[i].precision, kEach[(i - ours) % 3]);
   }
 }
 
 TEST(CudaLadder, FitsBlocksOfTheGpusItIsFor) {
   for (const CudaRung& rung : cuda_ladder()) {
-    SCOPED_TRACE(rung.name);
+    SCOPED_TRACE(rung.shown.name);
     EXPECT_EQ(rung.tiling.threads() % 32, 0);
     EXPECT_LE(rung.tiling.threads(), 1024);
     const int kib = rung.compute_major < 8 ? 48 : rung.compute_major < 9 ? 99 : 226;
@@ -72,20 +80,20 @@ TEST(CudaLadder, FitsBlocksOfTheGpusItIsFor) {
 }
 
 TEST(CudaLadder, LaunchesABlockForEachTile) {
-  const CudaLaunch launch = launch_of(rung_of(CudaKernel::Async), 129, 1);
-  EXPECT_EQ(launch.blocks, 2);
-  EXPECT_EQ(launch.threads, 128);
-  EXPECT_EQ(launch.shared_bytes, 64 * 1024);
-  EXPECT_EQ(launch_of(rung_of(CudaKernel::Async), 0, 5).blocks, 0);
+  const Tiling& tiling = own("async").tiling;
+  EXPECT_EQ(tiling.threads(), 128);
+  EXPECT_EQ(tiling.dynamic_bytes(), 64 * 1024);
+  EXPECT_EQ(blocks_of(tiling, 129, 1), 2);
+  EXPECT_EQ(blocks_of(tiling, 0, 5), 0);
 }
 
 TEST(CudaLadder, LaunchesWholeClusters) {
-  const CudaRung& rung = rung_of(CudaKernel::Cluster);
-  EXPECT_EQ(rung.tiling.cluster, 2);
-  EXPECT_EQ(launch_of(rung, 1, 1).blocks, 2);
-  EXPECT_EQ(launch_of(rung, 2 * rung.tiling.m, rung.tiling.n).blocks, 2);
-  EXPECT_EQ(launch_of(rung, 2 * rung.tiling.m + 1, rung.tiling.n + 1).blocks, 8);
-  EXPECT_EQ(launch_of(rung, 0, 1).blocks, 0);
+  const Tiling& tiling = own("wgmma_cluster").tiling;
+  EXPECT_EQ(tiling.cluster, 2);
+  EXPECT_EQ(blocks_of(tiling, 1, 1), 2);
+  EXPECT_EQ(blocks_of(tiling, 2 * tiling.m, tiling.n), 2);
+  EXPECT_EQ(blocks_of(tiling, 2 * tiling.m + 1, tiling.n + 1), 8);
+  EXPECT_EQ(blocks_of(tiling, 0, 1), 0);
 }
 
 TEST(CudaLadder, TakesAllOfASquareOnAnH200) {
@@ -99,9 +107,9 @@ TEST(CudaLadder, SaysWhichComputeCapabilityIsMissing) {
   gpu.name = "Quadro RTX 4000";
   gpu.compute_major = 7;
   gpu.compute_minor = 5;
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Async), square(64), gpu),
+  EXPECT_EQ(refused("async", square(64), gpu),
             "needs compute capability 8.0; Quadro RTX 4000 has 7.5");
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Warp), square(64), gpu), std::nullopt);
+  EXPECT_EQ(refused("warp", square(64), gpu), std::nullopt);
   for (const GpuRung& rung : cuda_rungs()) {
     if (!rung.library) continue;
     EXPECT_EQ(unsupported(rung, square(64), gpu).has_value(), rung.precision != Precision::F32);
@@ -113,30 +121,30 @@ TEST(CudaLadder, KeepsHoppersOwnInstructionsToHopper) {
   gpu.name = "NVIDIA B200";
   gpu.compute_major = 10;
   const GpuProduct args{.m = 8, .n = 8, .k = 8, .lda = 8, .ldb = 8, .ldc = 8};
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Wgmma), args, gpu),
+  EXPECT_EQ(refused("wgmma", args, gpu),
             "needs compute capability 9.0 itself; NVIDIA B200 has 10.0");
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Bf16), args, gpu), std::nullopt);
+  EXPECT_EQ(refused("mma_bf16", args, gpu), std::nullopt);
 }
 
 TEST(CudaLadder, SaysWhichRowsTheCopyEngineCannotTake) {
   const GpuProduct args{.m = 8, .n = 8, .k = 7, .lda = 7, .ldb = 8, .ldc = 8};
-  const auto why = unsupported(rung_of(CudaKernel::Wgmma), args, h200());
+  const auto why = refused("wgmma", args, h200());
   ASSERT_TRUE(why.has_value());
   EXPECT_NE(why->find("lda 7"), std::string::npos) << *why;
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Bf16), args, h200()), std::nullopt);
+  EXPECT_EQ(refused("mma_bf16", args, h200()), std::nullopt);
 }
 
 TEST(CudaLadder, SaysHowMuchSharedMemoryIsMissing) {
   GpuProperties gpu = h200();
   gpu.shared_bytes_per_block = 49152;
-  EXPECT_EQ(unsupported(rung_of(CudaKernel::Async), square(64), gpu),
+  EXPECT_EQ(refused("async", square(64), gpu),
             "needs 65536 bytes of shared memory a block; NVIDIA H200 has 49152");
 }
 
 TEST(CudaLadder, SaysThatASideIsTooLong) {
   GpuProduct args = square(64);
   args.k = args.lda = std::int64_t{1} << 31;
-  EXPECT_TRUE(unsupported(rung_of(CudaKernel::Naive), args, h200()).has_value());
+  EXPECT_TRUE(refused("naive", args, h200()).has_value());
 }
 
 TEST(CudaLadder, RefusesRowsLongerThanTheirDistance) {
@@ -150,7 +158,7 @@ TEST(CudaLadder, RefusesRowsLongerThanTheirDistance) {
 TEST(CudaLadder, RefusesNegativeSizes) {
   GpuProduct args = square(64);
   args.k = -1;
-  EXPECT_THROW((void)unsupported(rung_of(CudaKernel::Naive), args, h200()), Error);
+  EXPECT_THROW((void)refused("naive", args, h200()), Error);
 }
 
 TEST(CudaLadder, MovesWholePiecesOnlyWhereAllIsAligned) {

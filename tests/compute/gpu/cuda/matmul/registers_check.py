@@ -11,8 +11,11 @@ import sys
 ARCHITECTURES = ["80", "90a"]
 HOPPER_ALONE = {"hopper_rungs.cu", "peak_wgmma.cu"}
 SKIPPED = 77
-# "_ZN..12async_kernelILb1EEE..": the name, and the template's flag: 16-byte pieces or any alignment.
-KERNEL = re.compile(r"Compiling entry function '\w*\d([a-z]\w*?)_kernel(?:ILb([01])E)?\w*' for")
+# "_ZN..11rung_kernelINS0_9AsyncRungELb1EEE..": the rung's type, and whether it is the rung's kernel for
+# any alignment; other kernels are named like "_ZN..16fp32_peak_kernelEl".
+KERNEL = re.compile(r"Compiling entry function '\w*\d(?:"
+                    r"rung_kernelINS\w*?_\d+([A-Z]\w*?)Rung(?:ELb([01]))?EEE|([a-z]\w*?)_kernel)"
+                    r"\w*' for")
 SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 # What costs a Hopper kernel its speed and leaves its results right.
 SLOWED = re.compile(r"serialized|setmaxnreg.*ignored")
@@ -41,8 +44,8 @@ def kernels(text):
     for start, after in zip(starts, starts[1:] + [None]):
         part = text[start.end():after.start() if after else None]
         static = STATIC.search(part)
-        found.append((start.group(1), start.group(2) != "0", int(USED.search(part).group(1)),
-                      int(static.group(1)) if static else 0,
+        found.append((start.group(1) or start.group(3), start.group(2) != "1",
+                      int(USED.search(part).group(1)), int(static.group(1)) if static else 0,
                       sum(map(int, SPILLS.search(part).groups()))))
     return found
 

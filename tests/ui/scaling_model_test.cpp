@@ -3,7 +3,6 @@
 
 #include "compute/core/error.h"
 #include "compute/core/events/models.h"
-#include "compute/experiments/scaling/links.h"
 #include "tests/ui/events.h"
 #include "ui/model/forms.h"
 #include "ui/model/model.h"
@@ -246,13 +245,6 @@ TEST(ScalingForm, SurvivesSavingAndLoading) {
 TEST(ScalingLinks, HaveTitlesAndUnknownOnesKeepTheirName) {
   EXPECT_EQ(link_title("infiniband-ndr"), "InfiniBand NDR");
   EXPECT_EQ(link_title("string"), "string");
-}
-
-// The window may not include the links that it offers, so they are listed twice.
-TEST(ScalingLinks, TheFormOffersThoseThatPredictionsKnow) {
-  std::vector<std::string> offered;
-  for (const LinkChoice& link : scaling_links()) offered.emplace_back(link.name);
-  EXPECT_EQ(offered, link_names());
 }
 
 }  // namespace

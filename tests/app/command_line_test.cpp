@@ -320,10 +320,9 @@ TEST(CommandLine, RefusesEmptyValues) {
 }
 
 TEST(CommandLine, RangesAreThoseOfTheRequest) {
+  EXPECT_TRUE(contains(command_line_error({"train", "--lr", "0"}), "'0' is not a number above 0"));
   EXPECT_TRUE(
-      contains(command_line_error({"train", "--lr", "0"}), "'0' is not a number above 0 to"));
-  EXPECT_TRUE(
-      contains(command_line_error({"scaling", "--lr", "0"}), "'0' is not a number above 0 to"));
+      contains(command_line_error({"scaling", "--lr", "0"}), "'0' is not a number above 0"));
   EXPECT_TRUE(
       contains(command_line_error({"train", "--momentum", "1"}), "a number from 0 to below 1"));
   EXPECT_EQ(job<StartTraining>({"train", "--momentum", "0"}).momentum, 0);

@@ -33,8 +33,9 @@ bool Range::holds(double value) const {
 }
 
 std::string Range::text() const {
-  return fmt::format("{} {} {} {}", ends == Ends::NotMin ? "above" : "from", least,
-                     ends == Ends::NotMax ? "to below" : "to", most);
+  std::string text = fmt::format("{} {}", ends == Ends::NotMin ? "above" : "from", least);
+  if (most < kNoMost) text += fmt::format(" {} {}", ends == Ends::NotMax ? "to below" : "to", most);
+  return text;
 }
 
 std::string range_fault(const RequestField& field, double value) {

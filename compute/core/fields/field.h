@@ -18,13 +18,16 @@ namespace lab {
 // Which ends of a range belong to it.
 enum class Ends { Both, NotMin, NotMax };
 
+// As Range::most: every finite number is small enough.
+inline constexpr double kNoMost = std::numeric_limits<double>::max();
+
 struct Range {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   Ends ends = Ends::Both;
 
   bool holds(double value) const;  // NaN: never
-  std::string text() const;        // "from 1 to 5", "above 0 to 5", "from 0 to below 1"
+  std::string text() const;        // "from 1 to 5", "above 0", "from 0 to below 1"
 };
 
 enum class Decides {

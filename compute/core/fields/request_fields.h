@@ -168,7 +168,7 @@ struct FieldsOf<StartTraining> {
                        .option = "--lr",
                        .placeholder = "X",
                        .help = "Learning rate, above 0; the chapters' for the model when left out",
-                       .range = {0, 1e6, Ends::NotMin},
+                       .range = {0, kNoMost, Ends::NotMin},
                        .label = "Learning rate",
                        .hint =
                            "Follows the model: 0.9 for lenet, 0.1 for the others, as the chapters.",

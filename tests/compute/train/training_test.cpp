@@ -280,7 +280,7 @@ TEST(Training, RefusesWhatItCannotDo) {
   EXPECT_EQ(failure(request).first, Errc::NotFound);
   request = small_request();
   request.lr = -1;
-  EXPECT_EQ(failure(request).second, "training: the learning rate is -1; it must be above 0");
+  EXPECT_EQ(failure(request).second, "training: learning rate is -1; it must be above 0");
   request = small_request();
   request.batch = 0;
   EXPECT_EQ(failure(request).first, Errc::InvalidArgument);

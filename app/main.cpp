@@ -59,11 +59,11 @@ bool address_space_is_limited() {
   return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-// OpenBLAS tries for ever to get its buffers, of 128 MiB for each thread, and its threads start
-// before main: without room for them the program would hang, at its end if not before.
+// OpenBLAS retries forever to allocate its buffers, 128 MiB per thread, and its threads start
+// before main. Without enough address space the program would hang, at the latest when it exits.
 void require_address_space() {
   if (!address_space_is_limited()) return;
-  // As if no thread had its buffer yet: some may be taking theirs right now.
+  // Counts a buffer for every thread, because some may be allocating theirs right now.
   const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t least_bytes = (std::size_t{512} << 20) + threads * (std::size_t{136} << 20);
   void* const probe =
@@ -80,7 +80,7 @@ void require_address_space() {
   ::munmap(probe, least_bytes);
 }
 
-// One process, from its words to its exit status.
+// Runs one process, from its arguments to its exit status.
 class Process {
  public:
   explicit Process(std::span<const char* const> args) : args_(args), json_(asks_for_json(args)) {}
@@ -105,7 +105,7 @@ class Process {
 
  private:
   int execute(const Invocation& invocation, RankSession& session) {
-    if (!std::holds_alternative<HelpOptions>(invocation)) simd_cap();  // an unknown one is refused
+    if (!std::holds_alternative<HelpOptions>(invocation)) simd_cap();  // rejects unknown levels
     return std::visit(Run{console_, interrupt_, session}, invocation);
   }
 
@@ -117,7 +117,7 @@ class Process {
                               : exit_status(failure->code());
   }
 
-  // The exit status of `work`, or of the failure it ended with, which is reported.
+  // Returns the exit status of `work` or, after reporting it, of the failure that ended it.
   template <typename Work>
   int guarded(const Work& work) {
     try {
@@ -138,7 +138,7 @@ class Process {
     return tell(code, message);
   }
 
-  // One line for people and, when JSON was asked for, the closing object.
+  // Prints one line and, if JSON was requested, the closing object.
   int tell(Errc code, const std::string& message) {
     const bool leads = !together_ || together_->leads();
     console_.message((together_ ? together_->prefix() : "") + "device-lab: " + message);
@@ -147,7 +147,7 @@ class Process {
     } catch (const OutputClosed&) {
       return kExitOutputClosed;
     } catch (const Error&) {
-      return kExitFailed;  // standard output is the very thing that failed
+      return kExitFailed;  // standard output itself has failed
     }
     return exit_status(code);
   }
@@ -165,14 +165,14 @@ class Process {
 
 int main(int argc, char** argv) {
   lab::app::reserve_standard_streams();
-  lab::lab_time_s();              // the time axis begins here
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves shows as a failed write
-  std::signal(SIGXFSZ, SIG_IGN);  // and so does a file that may grow no further
+  lab::lab_time_s();              // starts the time axis
+  std::signal(SIGPIPE, SIG_IGN);  // report a closed reader as a failed write
+  std::signal(SIGXFSZ, SIG_IGN);  // and so a file that reached its size limit
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   const std::vector<const char*> args(words.begin() + (words.empty() ? 0 : 1), words.end());
   const int status = lab::app::Process(args).run();
   if (!lab::app::address_space_is_limited()) return status;
-  // OpenBLAS waits at the end for its threads, which may still be trying to get their buffers.
+  // At exit OpenBLAS waits for its threads, which may still be trying to allocate their buffers.
   std::fflush(nullptr);
   ::_exit(status);
 }

@@ -1,5 +1,5 @@
-# Each lab_fuzz() makes fuzz_<name> of one source and the module that it feeds; CTest runs it for some
-# seconds from small valid files. The target `fuzzers` builds them all.
+# lab_fuzz(<name> <module> <source>) adds the fuzz target fuzz_<name>, which feeds <module>. CTest runs
+# it for LAB_FUZZ_SECONDS, seeded with small valid files. The target `fuzzers` builds all of them.
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "LAB_FUZZ needs clang, which brings libFuzzer; use the preset fuzz")
 endif()

@@ -14,7 +14,7 @@
 namespace lab::ui {
 namespace {
 
-// Latin, Greek, punctuation, super- and subscripts, arrows and the mathematical signs of the texts.
+// Latin, Greek, punctuation, super- and subscripts, arrows and the mathematical symbols in use.
 constexpr std::array<ImWchar, 13> kRanges{0x0020, 0x017F, 0x0391, 0x03C9, 0x2010, 0x2027, 0x2070,
                                           0x209C, 0x2190, 0x2199, 0x2200, 0x2265, 0};
 
@@ -36,8 +36,8 @@ const FcChar8* fc(const char* text) {
   return reinterpret_cast<const FcChar8*>(text);
 }
 
-// The file of exactly this family, upright, at about this weight; empty when it is not installed
-// (fontconfig itself would hand out a substitute).
+// Returns the file of exactly this family, upright, at about this weight; empty if it is not
+// installed. fontconfig itself would return a substitute.
 std::optional<FontFile> find_exact(FcConfig* config, const char* family, int weight) {
   Pattern wanted(FcPatternCreate());
   FcPatternAddString(wanted.get(), FC_FAMILY, fc(family));
@@ -67,8 +67,8 @@ std::optional<FontFile> find_first(FcConfig* config, const std::array<const char
   return std::nullopt;
 }
 
-// ImGui takes the line height as the size while designers mean the em; both families have lines of
-// about 1.2 em, so that 15 px text asks for a little more.
+// ImGui interprets the size as the line height, designers as the em. Both families have lines of
+// about 1.2 em, so the requested size is scaled up accordingly.
 ImFont* add(const std::optional<FontFile>& file, float units, float scale) {
   constexpr float kLinePerEm = 1.2F;
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;

@@ -1,6 +1,5 @@
 #pragma once
-// The pages of the window: the one list of them, for the command line and settings too. Needs no
-// ImGui.
+// Lists the pages of the window. Needs no ImGui, so the command line and the settings use it too.
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -9,11 +8,12 @@
 namespace lab::ui {
 
 // One line per page, in the order of the rail and of the keys Ctrl+1, Ctrl+2, ...:
-//   name   enumerator of Page, and the title on screen
-//   key    value of --page and of the settings, first part of the page's widget paths, name of its
-//          folder, and part of the function that draws it, draw_<key>_page (ui/pages/panel.h)
-//   icon   on the rail (ui/widgets/icons.h)
-//   timed  whether the page's job measures time, so that the window draws fewer frames meanwhile
+// One line per page, in the order of the rail and of the keys Ctrl+1, Ctrl+2, ...:
+//   name   enumerator of Page and title on screen
+//   key    value of --page and of the settings, first component of the page's widget paths, name of
+//          its folder, and part of its draw function, draw_<key>_page (ui/pages/panel.h)
+//   icon   shown on the rail (ui/widgets/icons.h)
+//   timed  true if the page's job measures time; the window then draws fewer frames
 #define LAB_PAGES(PAGE)                            \
   PAGE(Devices, devices, kIconDevices, false)      \
   PAGE(Memory, memory, kIconMemory, false)         \

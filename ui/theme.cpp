@@ -54,7 +54,7 @@ constexpr Theme kLight{
     .active = rgb(0xd8dee5),
 };
 
-// Okabe-Ito without black, then grey; the light row is darkened to 3:1 on white.
+// Okabe-Ito without black, plus grey; the light variants are darkened to 3:1 on white.
 constexpr std::array<ImU32, 8> kSeriesDark{rgb(0xe69f00), rgb(0x56b4e9), rgb(0x1bb58a),
                                            rgb(0xf0e442), rgb(0x3f8fd9), rgb(0xe8703a),
                                            rgb(0xd48ab4), rgb(0xaab3be)};

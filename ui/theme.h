@@ -1,5 +1,5 @@
 #pragma once
-// Colours and metrics of the window. Every colour on screen comes from here.
+// Colours and metrics of the window. All colours on screen come from here.
 #include <imgui.h>
 
 #include <string>
@@ -12,22 +12,22 @@ enum class ThemeMode { Dark, Light };
 
 struct Theme {
   ThemeMode mode = ThemeMode::Dark;
-  ImU32 page, card, raised, border;        // surfaces, from back to front
-  ImU32 text, muted, accent, accent_text;  // accent_text: on an accent surface
-  ImU32 good, warning, bad;                // state only
+  ImU32 page, card, raised, border;        // surfaces, back to front
+  ImU32 text, muted, accent, accent_text;  // accent_text: on accent surfaces
+  ImU32 good, warning, bad;                // states only
   ImU32 plot_grid, plot_axis;
-  ImU32 hover, active;  // of controls
+  ImU32 hover, active;  // for controls
 };
 
 const Theme& theme(ThemeMode mode);
 
-// Okabe-Ito order, tuned per mode for 3:1 contrast on a card.
+// Okabe-Ito order, tuned per mode for a contrast of 3:1 on a card.
 ImU32 series_color(const Theme& theme, int index);
-// A device keeps its colour on every page: CPU devices cool, GPUs warm.
+// Returns the colour of a device, the same on every page: cool for CPU devices, warm for GPUs.
 ImU32 device_color(const Theme& theme, Device device);
-// The same hue with another opacity, 0..1.
+// Returns `color` with its opacity replaced; `alpha` in 0..1.
 ImU32 with_alpha(ImU32 color, float alpha);
-// WCAG 2 contrast ratio of two opaque colours, 1..21.
+// Returns the WCAG 2 contrast ratio of two opaque colours, 1..21.
 double contrast(ImU32 a, ImU32 b);
 
 // Writes sizes, spacing and colours into ImGui's style for `scale` (1 = 96 dpi).
@@ -36,15 +36,15 @@ void apply_style(const Theme& theme, float scale);
 struct Fonts {
   ImFont* body = nullptr;     // 15 px
   ImFont* caption = nullptr;  // 13 px
-  ImFont* strong = nullptr;   // 15 px, semi-bold: titles of cards
+  ImFont* strong = nullptr;   // 15 px, semi-bold, for card titles
   ImFont* title = nullptr;    // 20 px
   ImFont* figure = nullptr;   // 28 px
-  ImFont* mono = nullptr;     // 15 px, columns of digits
+  ImFont* mono = nullptr;     // 15 px, for columns of digits
 };
 
-// Finds Inter and JetBrains Mono (else DejaVu) through fontconfig and adds them to the current
+// Finds Inter and JetBrains Mono (fallback: DejaVu) through fontconfig and adds them to the current
 // ImGui context's atlas at `scale`, with the Latin, Greek and symbol ranges that the lab's texts
-// use. The atlas must be rebuilt and uploaded by the caller.
+// use. The caller must rebuild and upload the atlas.
 Fonts load_fonts(float scale);
 
 }  // namespace lab::ui

@@ -1,5 +1,5 @@
 #pragma once
-// What every panel and widget is handed: looks, scale, and the map of what is where.
+// State that every panel and widget receives: theme, scale, and the map of visible widgets.
 #include <imgui.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 namespace lab::ui {
 
-// One visible widget, for --describe-ui, --script and tests. Pixels of the window.
+// A visible widget, for --describe-ui, --script and tests. Positions are in window pixels.
 struct WidgetRect {
   std::string path = {};  // "training/start", "rail/matmul", "matmul/plot/gflops"
   std::string kind = {};  // "button", "input", "combo", "checkbox", "plot", "tab", "text", ...
   std::string label = {};
-  std::string value = {};       // current text or choice, where there is one
-  ImVec2 min{0, 0}, max{0, 0};  // clipped to what can be seen
+  std::string value = {};       // current text or choice, if any
+  ImVec2 min{0, 0}, max{0, 0};  // clipped to the visible part
   bool enabled = true;
 };
 
@@ -28,7 +28,7 @@ class WidgetMap {
   void begin_frame() { widgets_.clear(); }
   void add(WidgetRect rect) { widgets_.push_back(std::move(rect)); }
   const std::vector<WidgetRect>& all() const { return widgets_; }
-  // Null when not visible.
+  // Returns null if the widget is not visible.
   const WidgetRect* find(std::string_view path) const {
     const auto it = std::find_if(widgets_.begin(), widgets_.end(),
                                  [&](const WidgetRect& w) { return w.path == path; });
@@ -39,40 +39,40 @@ class WidgetMap {
   std::vector<WidgetRect> widgets_;
 };
 
-// What widgets keep for themselves, by path: panels neither read nor write it.
+// State private to the widgets, by path. Panels neither read nor write it.
 struct WidgetMemory {
   struct Table {
     std::string path;
-    std::vector<bool> number = {};   // which columns hold numbers
-    std::vector<float> wanted = {};  // width of each column's widest text, pixels
+    std::vector<bool> number = {};   // true for columns that hold numbers
+    std::vector<float> wanted = {};  // widest text of each column, pixels
     int row = -1, column = -1;
     float row_height = 0;       // of the row being filled, pixels
     std::string row_text = {};  // cells of the row so far, tab-separated
     ImVec2 row_min{0, 0}, row_max{0, 0};
   };
-  struct CardRow {         // a Row whose cards are equally high
+  struct CardRow {         // Row whose cards have equal height
     std::string key = {};  // path of its first card
-    float tallest = 0;     // natural height of its cards, units
-    float extra = 0;       // on top of that, units
+    float tallest = 0;     // largest natural height of its cards, units
+    float extra = 0;       // added to `tallest`, units
   };
   struct Card {
     std::string path = {}, title = {};
     bool automatic = false;  // height follows the content
-    float grown = 0;         // pixels that content takes only because there was room
-    CardRow* row = nullptr;  // around it
+    float grown = 0;         // content that only fills spare space, pixels
+    CardRow* row = nullptr;  // enclosing row, if any
   };
-  std::map<std::string, float> card_heights;                // natural height, units
-  std::map<std::string, float> row_heights;                 // CardRow::tallest of the frame before
-  std::map<std::string, float> spare_heights;               // what a page leaves free, units
-  float stretched = 0;                                      // of that taken in this frame
-  std::map<std::string, std::vector<float>> column_widths;  // wanted ones of the frame before
-  std::map<std::string, std::string> edits;  // text of a number field that does not fit yet
-  std::vector<Card> cards;                   // open ones, outermost first
-  std::vector<Table> tables;                 // open ones, outermost first
-  CardRow* card_row = nullptr;               // being drawn, for cards that lie directly in it
-  unsigned hovered_id = 0;                   // what the pointer rests on, since when,
+  std::map<std::string, float> card_heights;   // natural heights, units
+  std::map<std::string, float> row_heights;    // CardRow::tallest of the previous frame
+  std::map<std::string, float> spare_heights;  // unused height of each page, units
+  float stretched = 0;                         // part of it handed out in this frame, units
+  std::map<std::string, std::vector<float>> column_widths;  // of the previous frame, pixels
+  std::map<std::string, std::string> edits;                 // number fields' invalid text, by path
+  std::vector<Card> cards;                                  // open cards, outermost first
+  std::vector<Table> tables;                                // open tables, outermost first
+  CardRow* card_row = nullptr;  // row being drawn; only for cards directly in it
+  unsigned hovered_id = 0;      // item under the pointer, the time since when,
   double hovered_since_s = 0;
-  int hovered_frame = -1;  // and seen last in which frame
+  int hovered_frame = -1;  // and the last frame in which it was seen
 };
 
 struct Ui {
@@ -80,10 +80,10 @@ struct Ui {
   Fonts fonts;
   float scale = 1;
   double time_s = 0;             // lab time of this frame
-  bool wants_animation = false;  // set by a widget that eases: draw the next frame too
-  bool wants_layout = false;     // sizes changed: the next frame is due even if nobody looks
-  WidgetMap widgets;             // of this frame, filled while drawing
-  std::map<std::string, plot::PlotState> plots;  // view of each plot, by path
+  bool wants_animation = false;  // set by easing widgets to request the next frame
+  bool wants_layout = false;     // sizes changed: draw the next frame even without input
+  WidgetMap widgets;             // filled while the frame is drawn
+  std::map<std::string, plot::PlotState> plots;  // view state of each plot, by path
   std::map<std::string, float> eased;            // animated values, by path
   WidgetMemory memory;
 

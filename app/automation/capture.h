@@ -1,5 +1,5 @@
 #pragma once
-// What is on screen: visible widgets as JSON, pixels as PNG.
+// Captures the screen: visible widgets as JSON, pixels as PNG.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace lab::app {
 
-// --- as JSON, for --describe-ui, scripts and tests ------------------------------------------
+// --- JSON, for --describe-ui, scripts and tests ---------------------------------------------
 // {"width", "height", "scale", "widgets": [{"path", "kind", "label", "value", "enabled", "x", "y",
-// "width", "height"}, ...]}, in pixels of the window.
+// "width", "height"}, ...]}, in window pixels.
 std::string describe_ui(const ui::Ui& ui, int width, int height);
 
-// --- as pixels ------------------------------------------------------------------------------
+// --- pixels ---------------------------------------------------------------------------------
 struct Picture {
   int width = 0, height = 0;
   std::vector<std::uint8_t> rgb;  // row by row from the top
@@ -24,8 +24,8 @@ struct Region {
   int left = 0, top = 0, width = 0, height = 0;  // pixels from the top left
 };
 
-// Reads the frame just drawn, before it is swapped; parts outside the frame are left out. Main
-// thread with a current context.
+// Reads the frame just drawn, before it is swapped; clips the region to the frame. Main thread
+// only, with a current context.
 Picture read_frame(int frame_width, int frame_height, Region region);
 
 // Throws Error(Io) naming the file.

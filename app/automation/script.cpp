@@ -48,7 +48,7 @@ const Verb* verb_of(const Json& json) {
   return found == kVerbs.end() ? nullptr : &*found;
 }
 
-// Fills in what the verb's own value says; empty: fine, else what is wrong.
+// Parses the argument of the step's verb. Returns what is wrong with it; empty if nothing.
 std::optional<std::string> take_argument(const Json& argument, ScriptStep& step) {
   if (step.act == Act::Wait && argument == "idle") {
     step.act = Act::WaitIdle;
@@ -255,7 +255,7 @@ bool ScriptPlayer::wants_frame(double now_s) const {
   if (input_.pending() || finished()) return true;
   if (!step_start_s_) return true;
   const ScriptStep& step = steps_[next_];
-  // A plain wait leaves the window to its own pace, as a person who only watches does.
+  // A plain wait leaves the frame rate to the window, as for a user who only watches.
   if (step.act == Act::Wait) return now_s - *step_start_s_ >= step.amount;
   constexpr double kLookAgainS = 0.05;
   return now_s - last_frame_s_ >= kLookAgainS;

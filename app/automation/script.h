@@ -1,10 +1,10 @@
 #pragma once
-// A script: JSON lines, one step each, for demos, documentation and tests.
+// UI scripts for demos, documentation and tests: JSON lines, one step each.
 //   {"click": PATH}  {"right_click": PATH}  {"double_click": PATH}  {"hover": PATH or ""}
 //   {"type": TEXT}  {"key": "ctrl+2"}  {"scroll": -3, "at": PATH}  {"set": PATH, "value": TEXT}
 //   {"wait": SECONDS or "idle"}  {"wait_for": PATH}  {"expect": PATH, "value": TEXT}
 //   {"screenshot": FILE}  {"describe": FILE}
-// A step that looks for a widget, and {"wait": "idle"}, may say "timeout": SECONDS.
+// Steps that look for a widget, and {"wait": "idle"}, accept "timeout": SECONDS.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -37,23 +37,23 @@ struct ScriptStep {
   int line = 0;
   Act act = Act::Wait;
   std::string target;  // path, text, key or file
-  std::string value;   // of set and expect
+  std::string value;   // of Set and Expect
   bool has_value = false;
   double amount = 0;  // seconds or wheel notches
   double timeout_s = 10;
 };
 
-// Blank lines and lines that begin with '#' are skipped. Throws Error(InvalidArgument) naming
-// `name` and the line.
+// Skips blank lines and lines that begin with '#'. Throws Error(InvalidArgument) naming `name` and
+// the line.
 std::vector<ScriptStep> parse_script(std::string_view text, std::string_view name);
 
 // --- player ---------------------------------------------------------------------------------
 class ScriptPlayer {
  public:
-  // `name` is how errors call the script.
+  // `name` identifies the script in errors.
   ScriptPlayer(std::vector<ScriptStep> steps, std::string name);
 
-  // What the frame just drawn showed.
+  // State of the frame just drawn.
   struct World {
     const ui::WidgetMap& widgets;
     double now_s = 0;
@@ -64,14 +64,14 @@ class ScriptPlayer {
     std::filesystem::path file;
   };
 
-  // Looks at the frame just drawn and prepares the next one's input. What it returns is to be
-  // written from this frame. Throws Error(NotFound) naming line and path when a widget does not
-  // show up in time.
+  // Examines the frame just drawn and prepares the next frame's input. Returns the file to be
+  // written from this frame, if any. Throws Error(NotFound) naming line and path if a widget does
+  // not appear in time.
   std::optional<FileWish> after_frame(const World& world);
 
   const SyntheticInput& input() const { return input_; }
   bool finished() const { return next_ >= steps_.size() && !input_.pending(); }
-  // Whether a frame is to be drawn although nothing else asks for one.
+  // Returns true if a frame must be drawn even though nothing else requests one.
   bool wants_frame(double now_s) const;
 
  private:
@@ -80,7 +80,7 @@ class ScriptPlayer {
   Progress play_click(const ScriptStep& step, const World& world);
   Progress play_pointer(const ScriptStep& step, const World& world);
   Progress play_set(const ScriptStep& step, const World& world);
-  // Null until the widget shows up; throws when it takes too long.
+  // Returns null until the widget appears; throws after the timeout.
   const ui::WidgetRect* look_for(const std::string& path, const ScriptStep& step,
                                  const World& world);
   [[noreturn]] void fail(const ScriptStep& step, const std::string& why) const;
@@ -91,7 +91,7 @@ class ScriptPlayer {
   std::size_t next_ = 0;
   std::optional<double> step_start_s_;
   double last_frame_s_ = 0;
-  int phase_ = 0;  // of a step with several clicks
+  int phase_ = 0;  // of steps with several clicks
 };
 
 }  // namespace lab::app

@@ -37,7 +37,7 @@ constexpr NamedKey kNamedKeys[] = {
 bool find_key(std::string_view name, KeyChord& chord) {
   if (name.size() == 1 && std::isalnum(static_cast<unsigned char>(name[0])) != 0) {
     const char upper = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    chord.key = static_cast<unsigned char>(upper);  // GLFW numbers letters and digits as ASCII does
+    chord.key = static_cast<unsigned char>(upper);  // GLFW's codes for letters and digits are ASCII
     return true;
   }
   for (const NamedKey& k : kNamedKeys) {

@@ -1,6 +1,6 @@
 #pragma once
-// Mouse and keyboard of a script: given to ImGui in place of the person's, so that a scripted
-// click goes the way of a real one.
+// Scripted mouse and keyboard input. It replaces the user's input in ImGui, so a scripted click
+// takes the same path as a real one.
 #include <imgui.h>
 
 #include <array>
@@ -13,16 +13,16 @@
 
 namespace lab::app {
 
-// A key with what is held beside it.
+// A key with its modifiers.
 struct KeyChord {
-  int key = 0;  // GLFW's number
+  int key = 0;  // GLFW key code
   ui::Modifiers held = {};
 };
 
-// "ctrl+2", "esc", "shift+tab", "f1"; throws Error(Usage) naming the text.
+// Parses "ctrl+2", "esc", "shift+tab" or "f1"; throws Error(Usage) naming the text.
 KeyChord parse_chord(std::string_view text);
 
-// What changes in one frame.
+// The input changes of one frame.
 struct InputChange {
   std::optional<ImVec2> mouse;
   int button = 0;
@@ -35,20 +35,20 @@ struct InputChange {
 
 class SyntheticInput {
  public:
-  // Each becomes one frame or more, in order.
+  // Each queues one or more frames, in order.
   void move(ImVec2 to);
   void click(ImVec2 at, int button, int times);
   void press(const KeyChord& chord);
   void type(std::string_view text);
   void scroll(float wheel);
-  // Frames in which nothing changes, so that the interface settles.
+  // Queues frames without changes so that the interface settles.
   void settle(int frames);
 
-  // Steps to the next frame's input; false when nothing was queued.
+  // Advances to the next frame's input; returns false if nothing was queued.
   bool advance();
   bool pending() const { return !queue_.empty(); }
 
-  // Writes this frame's input. Between the backend's and ImGui's NewFrame.
+  // Writes this frame's input. Call between the backend's and ImGui's NewFrame.
   void apply(ImGuiIO& io) const;
 
  private:

@@ -13,7 +13,7 @@
 namespace lab::app {
 namespace {
 
-// Everything that the parse writes into, so that it outlives the callbacks.
+// All targets of the parse, in one object that outlives the callbacks.
 struct Targets {
   WindowOptions window;
   DevicesOptions devices;
@@ -79,7 +79,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-// The subcommands in the order they were given, the deepest last; `app` itself first.
+// Returns `app` followed by the chosen subcommands, outermost first.
 std::vector<const CLI::App*> chosen_path(const CLI::App& app) {
   std::vector<const CLI::App*> path{&app};
   while (!path.back()->get_subcommands().empty()) {
@@ -114,7 +114,7 @@ void refuse_extras(const CLI::App& app) {
   }
 }
 
-// Window options before a command would be lost without a word.
+// Window options before a command would otherwise be ignored silently.
 void refuse_window_options_with_command(const CLI::App& app) {
   const auto path = chosen_path(app);
   if (path.size() < 2) return;

@@ -17,7 +17,7 @@ std::vector<std::string> names_of(std::span<const ValueName> choices) {
   return names;
 }
 
-// A field without a range has infinite ends.
+// Clamps the infinite limits of a field without a range.
 std::int64_t whole(double end) {
   constexpr double kMost = 9e18;
   return static_cast<std::int64_t>(std::clamp(end, -kMost, kMost));

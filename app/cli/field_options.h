@@ -1,5 +1,5 @@
 #pragma once
-// Options from the declarations of a request's fields.
+// Creates command-line options from the declarations of a request's fields.
 #include <functional>
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace lab::app {
 
-// Each reads the text of an option as the field declares it; throws Error(Usage).
+// Each parses the text of an option as the field declares it; throws Error(Usage).
 void read_text(const RequestField& field, const std::string& text, int& value);
 void read_text(const RequestField& field, const std::string& text, std::int64_t& value);
 void read_text(const RequestField& field, const std::string& text, std::uint64_t& value);
@@ -21,7 +21,7 @@ void read_text(const RequestField& field, const std::string& text, double& value
 void read_text(const RequestField& field, const std::string& text, std::string& value);
 void read_text(const RequestField& field, const std::string& text, Device& value);
 
-// The position of the text among the choices; throws Error(Usage).
+// Returns the position of the text among the choices; throws Error(Usage).
 std::size_t read_choice(std::span<const ValueName> choices, const std::string& text);
 
 template <NamedEnum E>
@@ -48,13 +48,13 @@ void read_text(const RequestField& field, const std::string& text, std::vector<T
 std::string placeholder_of(const RequestField& field, std::span<const ValueName> choices);
 std::string help_of(const RequestField& field, std::span<const ValueName> choices);
 
-// Readers of options that are not read as declared, by the key of the field.
+// Readers that override the declared parsing, by field key.
 using Readers = std::map<std::string_view, std::function<void(const std::string&)>>;
 
-// For the options of StartTraining; `request` and `text` must live until the parse is over.
+// Returns the readers for StartTraining; `request` and `text` must outlive the parse.
 Readers training_readers(StartTraining& request, TrainText& text);
 
-// Adds options to `app` that write to `request`, which must live until the parse is over.
+// Adds options to `app` that write to `request`, which must outlive the parse.
 template <typename Request>
 class FieldOptions {
  public:
@@ -66,7 +66,7 @@ class FieldOptions {
     return add(field_of(member), member);
   }
 
-  // The texts of `field` are not needed after the call.
+  // The strings of `field` need not outlive the call.
   template <typename Value>
   CLI::Option* add(const RequestField& field, Value Request::*member) {
     if constexpr (std::is_same_v<Value, bool>) {
@@ -86,7 +86,7 @@ class FieldOptions {
     }
   }
 
-  // Every option of the request, in the order of the declarations.
+  // Adds every option of the request, in declaration order.
   void add_all() {
     for_each_field<Request>([this](const RequestField& field, auto member) {
       if (field.own_option && *field.option != '\0') add(field, member);

@@ -1,5 +1,5 @@
 #pragma once
-// What the command line asked for, checked as far as the text alone allows.
+// The parsed command line, validated as far as possible without files or devices.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -11,18 +11,18 @@
 namespace lab::app {
 
 struct WindowOptions {
-  std::optional<int> cpu_devices;    // empty: as remembered
-  std::optional<float> scale;        // empty: as remembered
-  std::optional<std::string> theme;  // "dark", "light"; empty: as remembered
-  std::optional<std::string> page;   // "devices", "memory", ...; empty: as remembered
-  std::filesystem::path reference;  // results to draw beside the present ones; empty: as remembered
-  std::optional<int> width, height;  // both or none
-  std::filesystem::path screenshot;  // written after `frames` frames, then the program ends
-  std::filesystem::path describe;    // likewise
-  std::filesystem::path script;      // played from the start, then the program ends
+  std::optional<int> cpu_devices;    // empty: as saved
+  std::optional<float> scale;        // empty: as saved
+  std::optional<std::string> theme;  // "dark", "light"; empty: as saved
+  std::optional<std::string> page;   // "devices", "memory", ...; empty: as saved
+  std::filesystem::path reference;   // results to overlay; empty: as saved
+  std::optional<int> width, height;  // both or neither
+  std::filesystem::path screenshot;  // written after `frames` frames; the program then ends
+  std::filesystem::path describe;    // written after `frames` frames; the program then ends
+  std::filesystem::path script;      // played from the start; the program then ends
   int frames = 8;
-  bool wake_gpus = false;    // those that sleep are used too
-  bool frame_stats = false;  // one JSON line about start and frames on standard error at the end
+  bool wake_gpus = false;    // use sleeping GPUs too
+  bool frame_stats = false;  // JSON line about start and frames on standard error at the end
 };
 
 struct DevicesOptions {
@@ -31,10 +31,10 @@ struct DevicesOptions {
   std::optional<double> watch_s;
 };
 
-// As many CPU devices as there are cores, two at least, and as many as the command names.
+// One CPU device per core, at least two, and at least as many as the command names.
 inline constexpr int kOneDeviceACore = 0;
 
-// transfer, matmul, train and scaling.
+// Options of transfer, matmul, train and scaling.
 struct JobOptions {
   int cpu_devices = 1;
   bool json = false;
@@ -44,8 +44,8 @@ struct JobOptions {
 enum class DataAction { Fetch, Verify };
 struct DataOptions {
   DataAction action = DataAction::Verify;
-  std::filesystem::path dir;  // empty: the default place
-  std::string url;            // empty: the default one
+  std::filesystem::path dir;  // empty: the default location
+  std::string url;            // empty: the default URL
 };
 
 struct TourOptions {
@@ -54,7 +54,7 @@ struct TourOptions {
 
 struct VersionOptions {};
 
-// --help: print this and end well.
+// --help: print `text` and exit with success.
 struct HelpOptions {
   std::string text;
 };

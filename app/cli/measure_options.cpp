@@ -1,4 +1,4 @@
-// Options of the commands that time something: transfer and matmul.
+// Options of the measuring commands, transfer and matmul.
 #include <fmt/format.h>
 
 #include <algorithm>

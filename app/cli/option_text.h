@@ -1,5 +1,5 @@
 #pragma once
-// Values of options: read whole or refused with the reason and the way out.
+// Parses option values strictly; errors state the reason and the fix.
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -12,19 +12,19 @@
 
 namespace lab::app {
 
-// A whole number in [min, max]; throws Error(Usage).
+// Parses an integer in [min, max]; throws Error(Usage).
 std::int64_t whole_number(std::string_view text, std::int64_t min, std::int64_t max);
 
-// A finite number in the range; throws Error(Usage).
+// Parses a finite number in the range; throws Error(Usage).
 double real_number(std::string_view text, const Range& range);
 
-// Any 64-bit seed; throws Error(Usage).
+// Parses any 64-bit seed; throws Error(Usage).
 std::uint64_t seed_number(std::string_view text);
 
-// "1280x720"; each side 320..16384; throws Error(Usage).
+// Parses "1280x720", each side in 320..16384; throws Error(Usage).
 std::pair<int, int> window_size(std::string_view text);
 
-// The value that belongs to a name; throws Error(Usage) with the nearest name or all of them.
+// Returns the value of a named choice; throws Error(Usage) with the nearest name or all names.
 template <typename T>
 struct Choice {
   const char* name;
@@ -38,7 +38,7 @@ T choose(std::string_view text, std::initializer_list<Choice<T>> choices) {
   return (choices.begin() + choice_index(text, names))->value;
 }
 
-// The parts between commas; throws Error(Usage) for an empty one.
+// Splits at commas; throws Error(Usage) if a part is empty.
 std::vector<std::string> comma_list(std::string_view text);
 
 }  // namespace lab::app

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::int64_t kLenetEpochs = 3;
 
-// What is trained.
+// Options of the training to scale.
 void add_training_options(FieldOptions<StartTraining>& training) {
   training.add(&StartTraining::model);
   training.add(&StartTraining::data);
@@ -26,7 +26,7 @@ void add_training_options(FieldOptions<StartTraining>& training) {
   training.add(kernels, &StartTraining::kernels);
 }
 
-// On how many devices.
+// Options of the devices.
 void add_device_options(CLI::App& app, FieldOptions<StartTraining>& training, JobOptions& out,
                         ScalingText& text) {
   add_value(app, "--cpu-devices", "N",
@@ -66,10 +66,10 @@ void add_scaling_options(CLI::App& app, JobOptions& out, StartScaling& request, 
       "With --compute-ms or --reference nothing is measured unless --devices, --cpu-devices or "
       "--counts ask for it. --reference also names the model.");
   out.cpu_devices = kOneDeviceACore;
-  request.training.model.clear();  // until all options are known
+  request.training.model.clear();  // set once all options are known
   add_json(app, out.json);
   Readers readers = training_readers(request.training, text.training);
-  readers.erase("kernels");  // one kind of kernels: there is no profile to compare them
+  readers.erase("kernels");  // no profile exists that would compare kinds of kernels
   FieldOptions<StartTraining> training(app, request.training, std::move(readers));
   add_training_options(training);
   add_device_options(app, training, out, text);

@@ -32,7 +32,7 @@ std::optional<std::string> nearest(std::string_view text, std::span<const std::s
   int best_distance = limit + 1;
   for (const std::string& choice : choices) {
     const int distance = edit_distance(text, choice);
-    // A replacement of every letter is no likeness.
+    // Replacing every letter does not count as similar.
     if (distance < best_distance && distance < static_cast<int>(choice.size())) {
       best = choice;
       best_distance = distance;

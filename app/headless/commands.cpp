@@ -25,7 +25,7 @@ int run_version(Console& console) {
   return kExitDone;
 }
 
-// ---- Jobs
+// --- jobs -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -57,7 +57,7 @@ int run_job(const JobOptions& options, Console& console, Interrupt& interrupt,
   return kExitDone;
 }
 
-// ---- Data sets
+// --- data sets ------------------------------------------------------------------------------
 
 namespace {
 
@@ -77,7 +77,7 @@ int fetch(const DataOptions& options, Console& console, Interrupt& interrupt) {
   return kExitDone;
 }
 
-// Without --dir: the first usual place that exists.
+// Returns --dir or, without it, the first default folder that exists.
 std::filesystem::path place_to_verify(const DataOptions& options) {
   if (!options.dir.empty()) return options.dir;
   for (const auto& dir : data_dirs()) {

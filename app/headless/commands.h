@@ -1,6 +1,6 @@
 #pragma once
-// The commands of the terminal. Each returns the exit status; it throws Error for a failure that
-// main reports.
+// The terminal commands. Each returns the exit status and throws Error for failures, which main
+// reports.
 #include "app/cli/invocation.h"
 #include "app/headless/console.h"
 #include "app/headless/interrupt.h"
@@ -15,7 +15,7 @@ inline constexpr int kExitInterrupted = 130;
 inline constexpr int kExitOutputClosed = 141;
 
 int run_devices(const DevicesOptions& options, Console& console, Interrupt& interrupt);
-// With the other processes of `session`; of these, rank 0 alone prints results.
+// Runs with the other processes of `session`; only rank 0 prints results.
 int run_job(const JobOptions& options, Console& console, Interrupt& interrupt,
             RankSession& session);
 int run_data(const DataOptions& options, Console& console, Interrupt& interrupt);

@@ -27,7 +27,7 @@ int terminal_width(int descriptor) {
   return size.ws_col;
 }
 
-// Standard error is not buffered, and nothing here allocates or throws.
+// Standard error is unbuffered, and this function neither allocates nor throws.
 void write_to_stderr(std::string_view first, std::string_view second) noexcept {
   while (!first.empty() || !second.empty()) {
     const std::array<iovec, 2> parts = {{{const_cast<char*>(first.data()), first.size()},
@@ -47,7 +47,7 @@ void write_to_stderr(std::string_view first, std::string_view second) noexcept {
 void reserve_standard_streams() noexcept {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number is this one.
+    // open() returns the lowest free descriptor, which is this one.
     ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }

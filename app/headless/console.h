@@ -1,5 +1,5 @@
 #pragma once
-// The terminal: results on standard output, messages and a progress bar on standard error.
+// The terminal: results on standard output; messages and a progress bar on standard error.
 #include <chrono>
 #include <optional>
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace lab::app {
 
-// Thrown when whoever read standard output has gone: the program ends without a word.
+// Thrown when the reader of standard output has closed it; the program then ends silently.
 struct OutputClosed {};
 
-// Opens /dev/null for each standard stream that was closed by the caller, so that no file opened
-// later gets its number and receives messages; reading and writing fail as before. Call it first.
+// Opens /dev/null for each standard stream that is closed at start, so that no file opened later
+// gets its descriptor and receives messages; reading and writing still fail. Call this first.
 void reserve_standard_streams() noexcept;
 
-// A line on standard error, in one write where the system allows it. A message that cannot be
-// written is lost; it never ends the work that it is about.
+// Writes a line to standard error, in one write where the system allows it. Write failures are
+// ignored, so they never end the work that is being reported.
 void write_message(std::string_view text) noexcept;
 
 class Console {
@@ -26,16 +26,17 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  // A line on standard output, flushed. Throws OutputClosed, or Error(Io) when the disk is full.
+  // Writes a line to standard output and flushes it. Throws OutputClosed, or Error(Io) if the disk
+  // is full.
   void line(std::string_view text);
 
-  // Clears the progress bar, then write_message().
+  // Clears the progress bar, then calls write_message().
   void message(std::string_view text);
 
-  // Redraws the bar when standard error is a terminal. `done` is 0..1.
+  // Redraws the bar if standard error is a terminal. `done` is 0..1.
   void progress(double done, std::string_view what, std::optional<double> left_s);
 
-  // Columns of the terminal behind standard output; 100 when there is none.
+  // Returns the width of the terminal on standard output in columns; 100 if it is not a terminal.
   int width() const;
 
  private:

@@ -15,7 +15,7 @@
 namespace lab::app {
 namespace {
 
-// Rates are differences between two readings; this is the shortest useful distance.
+// Rates are differences between two readings; this is the shortest useful interval.
 constexpr double kFirstIntervalS = 0.25;
 
 const DeviceTelemetry* reading_of(const Telemetry& telemetry, Device device) {
@@ -84,7 +84,8 @@ class DeviceReport {
     gpus_.skipped(machine);
   }
 
-  // What the lab cannot use. A GPU that the driver shows has all its lines.
+  // Prints the devices that the lab cannot use. For a GPU that the driver reports, all its lines
+  // are printed.
   void absent(const MachineInfo& machine) {
     gpus_.details(machine);
     if (!json_ && !machine.absent.empty()) console_.line("");

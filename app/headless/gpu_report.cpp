@@ -43,7 +43,7 @@ Json as_json(const std::vector<T>& values) {
   return list;
 }
 
-// An object whose missing values have their reasons beside them.
+// A JSON object with the reasons for its missing values.
 class Fields {
  public:
   template <typename T>

@@ -11,27 +11,27 @@
 
 namespace lab::app {
 
-// A GPU as a JSON object with its facts and, unless null, its reading. Unknown values are null;
-// "missing" holds the reason of each.
+// Returns a GPU as a JSON object with its facts and, unless null, its reading. Unknown values are
+// null; "missing" holds the reason for each.
 nlohmann::ordered_json gpu_json(const GpuFacts& facts, const GpuTelemetry* reading);
 
 class GpuReport {
  public:
   GpuReport(Console& console, bool json) : console_(console), json_(json) {}
 
-  // Keeps what a telemetry brought.
+  // Stores the GPU facts and readings of `telemetry`.
   void learn(const Telemetry& telemetry);
 
-  // Of the GPU at that address; empty pointers for one that was not seen.
+  // Returns the GPU at that address; null pointers if it has not been reported.
   GpuOf at(const std::string& pci_bus_id) const;
 
-  // Every GPU with all its lines, after a blank line; nothing as JSON.
+  // Prints all lines of every GPU after a blank line; nothing in JSON mode.
   void details(const MachineInfo& machine) const;
-  // A table row each.
+  // Prints one table row per GPU.
   void readings() const;
-  // As JSON: those that the lab does not compute on.
+  // Prints the GPUs that the lab does not compute on, in JSON mode.
   void skipped(const MachineInfo& machine) const;
-  // Whether one of the GPUs stands for that absence.
+  // Returns true if `absent` refers to one of the reported GPUs.
   bool stands_for(const AbsentDevice& absent) const;
 
  private:

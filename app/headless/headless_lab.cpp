@@ -14,16 +14,16 @@ HeadlessLab::HeadlessLab(const MachineOptions& options, Interrupt& interrupt, Ra
       machine_(options),
       worker_(machine_, tensors_, channel_, make_experiment, job_title, ranks) {}
 
-// mpirun sends SIGCONT some time before SIGTERM and reads nothing any more: a job that went on
-// printing would fill the pipe, so that its end could not be told. It waits until it is known
-// whether it was only continued.
+// mpirun sends SIGCONT some time before SIGTERM and stops reading. A job that kept printing would
+// fill the pipe, and the end of the job could not be reported. The job therefore pauses until it is
+// clear whether only a SIGCONT was sent.
 void HeadlessLab::run(const JobCommand& command, Printer& printer) {
   using Clock = std::chrono::steady_clock;
   constexpr double kInterruptPollS = 0.05;
   constexpr Clock::time_point kNever = Clock::time_point::max();
   Clock::time_point resume_at = kNever;
   const JobId job = worker_.submit(command);
-  bool started = false;  // before that, the worker would forget a pause
+  bool started = false;  // the worker discards a pause sent before the start
   while (true) {
     for (const Event& event : channel_.wait_and_drain(kInterruptPollS)) {
       if (event.job != job) continue;

@@ -13,9 +13,9 @@
 namespace lab::app {
 namespace {
 
-// The only way from a signal handler to the rest of the program is a global. Blocking the signals
-// and reading them from a descriptor would not do: libraries start threads of their own before
-// main, and these do not block them.
+// A signal handler can reach the rest of the program only through a global. Blocking the signals
+// and reading them from a descriptor would fail: libraries start threads before main, and those
+// threads do not block them.
 std::atomic<int> signal_target = -1;
 std::atomic<bool> continued = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,

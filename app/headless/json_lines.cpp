@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Bytes that are not UTF-8 (a file name, say) are replaced instead of failing the run.
+// Replaces bytes that are not UTF-8 (in a file name, for example) instead of failing the run.
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -38,7 +38,7 @@ void add_timing(Json& json, const Timing& time) {
   json["p90_s"] = time.p90_s;
 }
 
-// `n` of a transfer is its repetitions; of a matmul it is a dimension, so both say `samples`.
+// `n` is the repetitions of a transfer but a dimension of a matmul, so both report `samples`.
 void add_repetitions(Json& json, const Timing& time) {
   json["samples"] = time.n;
   json["warmup"] = time.warmup;
@@ -208,7 +208,7 @@ void add_training(Json& json, const TrainingDone& training) {
   if (!training.saved_file.empty()) json["saved_file"] = training.saved_file;
 }
 
-// Whole steps; the rows have lines of their own.
+// Whole steps only; the rows are reported as separate lines.
 Json profile_json(const TrainingProfile& e) {
   Json json{{"device", to_string(e.device)},
             {"images", e.images},
@@ -254,7 +254,7 @@ Json profile_row_json(const TrainingProfile& profile, const ProfileRow& row) {
   return json;
 }
 
-// What the request's declarations report.
+// Adds the fields that the request declares as reported.
 template <typename Request>
 void add_reported(Json& json, const Request& request) {
   for_each_field<Request>([&](const RequestField& field, auto member) {

@@ -1,5 +1,5 @@
 #pragma once
-// Events as JSON objects, one a line: the contract that other programs read.
+// Events as JSON objects, one per line: the stable format for other programs.
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace lab::app {
 
-// The object of an event, without a line end; empty for events that are for the window alone.
-// A number that is not finite becomes null.
+// Returns the object of an event without a line end; empty for events that only the window shows.
+// Non-finite numbers become null.
 std::optional<std::string> json_line(const Payload& payload);
 
-// One {"type":"sample", ...} for each row of a profile that was timed.
+// Returns one {"type":"sample", ...} for each timed row of a profile.
 std::vector<std::string> json_profile(const TrainingProfile& profile);
 
-// An NVIDIA GPU and what it does; either may be null.
+// An NVIDIA GPU and its reading; either may be null.
 struct GpuOf {
   const GpuFacts* facts = nullptr;
   const GpuTelemetry* reading = nullptr;
@@ -25,13 +25,13 @@ struct GpuOf {
 std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry,
                         const GpuOf& gpu = {});
 
-// {"type":"skip","what":"NVIDIA GPU","reason":"..."}. A GPU that the driver shows although the lab
-// cannot compute on it adds "gpu": {...}.
+// {"type":"skip","what":"NVIDIA GPU","reason":"..."}. A GPU that the driver reports but the lab
+// cannot compute on adds "gpu": {...}.
 std::string json_skip(const std::string& what, const std::string& reason, const GpuOf& gpu = {});
 
-// What a job found beside its cases; its last object tells it.
+// Results of a job beyond its samples, reported in its last object.
 struct JobSummary {
-  void add(const Payload& payload);  // keeps what belongs here, passes over the rest
+  void add(const Payload& payload);  // ignores unrelated payloads
 
   std::vector<PeakSample> peaks;
   std::vector<CeilingsMeasured> ceilings;
@@ -44,11 +44,11 @@ struct JobSummary {
   std::optional<StartScaling> scaling;
 };
 
-// The last object of every command: "peaks", "ceilings" (a device each, "compute" and "bandwidth"
-// in it), "fits", "timelines" and "payoffs" of transfers where there are some; for training
-// "test_acc", "images_per_s", "devices", "ranks", for several devices "split" and "hidden_share",
-// "checkpoint" and "profile" (whole steps) where there is one, and the settings; for scaling the
-// settings.
+// The last object of every command. Contains, where available: "peaks", "ceilings" (one per device,
+// with "compute" and "bandwidth"), and "fits", "timelines" and "payoffs" of transfers. Training
+// adds "test_acc", "images_per_s", "devices", "ranks", for several devices "split" and
+// "hidden_share", "checkpoint" and "profile" (whole steps) if there is one, and the settings.
+// Scaling adds the settings.
 std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 

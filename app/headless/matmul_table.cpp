@@ -35,7 +35,7 @@ class MatmulTable final : public Printer {
   }
 
  private:
-  // The peaks, which are ceilings too, were shown when they came.
+  // Omits the compute peaks, which are printed when they arrive.
   void show_bandwidths(const CeilingsMeasured& ceilings) {
     for (const BandwidthCeiling& level : ceilings.bandwidth) {
       std::string text = fmt::format(

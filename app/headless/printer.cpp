@@ -60,7 +60,7 @@ class JsonPrinter final : public Printer {
   ScalingResults scaling_;
 };
 
-// For jobs without results of their own, such as making a tensor.
+// For jobs without results to print, such as creating a tensor.
 class PlainPrinter final : public Printer {
  public:
   explicit PlainPrinter(Console& console) : console_(console) {}

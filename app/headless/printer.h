@@ -1,5 +1,5 @@
 #pragma once
-// Shows the events of one job on the console: as JSON lines, or as a table for people.
+// Shows the events of one job on the console, as JSON lines or as a table.
 #include <map>
 #include <memory>
 #include <string>
@@ -21,10 +21,11 @@ class Printer {
 
 std::unique_ptr<Printer> make_json_printer(Console& console);
 
-// The table that suits the command.
+// Returns the table for the command.
 std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& command);
 
-// Progress, log lines and skips, which all tables show alike; true when `payload` was one of them.
+// Shows progress, log lines and skips, which are the same for all tables; returns true if `payload`
+// was one of them.
 bool show_common(Console& console, const Payload& payload);
 
 std::unique_ptr<Printer> make_matmul_table(Console& console);
@@ -32,18 +33,18 @@ std::unique_ptr<Printer> make_transfer_table(Console& console);
 std::unique_ptr<Printer> make_training_table(Console& console);
 std::unique_ptr<Printer> make_scaling_table(Console& console);
 
-// "12.3 ms  +-1.2 %" belongs together: median, and half the distance from p10 to p90 over it.
+// "+-1.2 %": half the distance from p10 to p90, relative to the median.
 std::string spread_text(const Timing& time);
-// What to know before believing a row: "NOT VERIFIED", "unstable"; mostly empty.
+// Reasons to distrust a row: "NOT VERIFIED", "unstable"; usually empty.
 std::string remark_text(bool verified, const Timing& time);
 
-// The measured points of a scaling job: each is reported again when it is known better.
+// The measured points of a scaling job; a point is reported again when its measurement improves.
 class ScalingResults {
  public:
-  // Replaces what was known of the same mode and number of devices.
+  // Replaces the point of the same mode and number of devices.
   void add(const ScalingPoint& point) { points_[{point.mode, point.devices}] = point; }
 
-  // Strong before weak, fewer devices first; they are forgotten here.
+  // Returns the points, strong before weak and fewer devices first, and clears them.
   std::vector<ScalingPoint> take();
 
  private:

@@ -36,7 +36,7 @@ std::string error_text(const ScalingPrediction& p) {
   return fmt::format("{:+.1f} %", (p.step_s / *p.measured_step_s - 1) * 100);
 }
 
-// What was measured and what was calculated, kept apart.
+// Prints measurements and predictions in separate tables.
 class ScalingTable final : public Printer {
  public:
   explicit ScalingTable(Console& console) : console_(console) {}
@@ -99,7 +99,7 @@ class ScalingTable final : public Printer {
 
   Console& console_;
   ScalingResults results_;
-  std::string heading_;  // of the table that rows are added to
+  std::string heading_;  // of the current table
   const TableLayout measured_{{{"devices", 7, true},
                                {"batch", 6, true},
                                {"step", 8, true},

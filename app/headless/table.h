@@ -1,5 +1,5 @@
 #pragma once
-// A table whose rows can be printed as they come: the widths are chosen beforehand.
+// A table with fixed column widths, so that rows can be printed as they arrive.
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace lab::app {
 
 struct TableColumn {
   std::string title;
-  int width = 0;       // the title's width at least
+  int width = 0;       // at least the title's width
   bool right = false;  // numbers
 };
 
@@ -19,7 +19,7 @@ class TableLayout {
  public:
   explicit TableLayout(std::vector<TableColumn> columns);
   std::string header() const;
-  // Fewer cells than columns leave the rest empty; a cell that is too long pushes the rest.
+  // Missing cells are empty; a cell that is too long shifts the following ones.
   std::string row(std::span<const std::string> cells) const;
   std::string row(std::initializer_list<std::string> cells) const {
     return row(std::span(cells.begin(), cells.size()));
@@ -29,7 +29,7 @@ class TableLayout {
   std::vector<TableColumn> columns_;
 };
 
-// Columns that UTF-8 text takes in a terminal, wide scripts aside.
+// Returns the terminal columns taken by UTF-8 text; wide scripts are not considered.
 int display_width(std::string_view text);
 
 // "42.0 %", or "N/A".

@@ -1,4 +1,4 @@
-// `device-lab tour`: the whole lab in about a minute, explained as it goes.
+// `device-lab tour`: the whole lab in about a minute, with explanations.
 #include <fmt/format.h>
 
 #include <string>

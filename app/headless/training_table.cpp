@@ -11,11 +11,11 @@
 namespace lab::app {
 namespace {
 
-// ---- Layers
+// --- layers ---------------------------------------------------------------------------------
 
 constexpr const char* kNone = "-";
 
-// The longest first.
+// Returns the lines, longest time first.
 std::vector<ProfileLine> lines_of(const TrainingProfile& profile) {
   std::vector<ProfileLine> lines = profile.lines();
   std::stable_sort(lines.begin(), lines.end(), [](const ProfileLine& a, const ProfileLine& b) {
@@ -84,7 +84,7 @@ void print_one(Console& console, const TrainingProfile& profile,
   }
 }
 
-// "1.31x": how much longer the second takes than the first.
+// "1.31x": the time of `second` relative to `first`.
 std::string ratio(const ProfileRow& first, const ProfileRow& second) {
   if (first.time.median_s <= 0 || second.time.median_s <= 0) return kNone;
   return fmt::format("{:.2f}x", second.time.median_s / first.time.median_s);
@@ -114,7 +114,7 @@ void print_both(Console& console, const TrainingProfile& profile,
   }
 }
 
-// "batch 1.2 %, forward 31.0 %, ...": of the time of all steps together.
+// "batch 1.2 %, forward 31.0 %, ...": shares of the total time of all steps.
 std::string phases(const ProfileTotal& total) {
   std::string text;
   for (const StepPhase phase : kStepPhases) {
@@ -132,7 +132,7 @@ void print_total(Console& console, const ProfileTotal& total) {
                            format_seconds(total.unaccounted_s), phases(total)));
 }
 
-// Each layer's time, longest first, and how they add up.
+// Prints the time of each layer, longest first, and the totals.
 void print_profile(Console& console, const TrainingProfile& profile) {
   const ProfileTotal& total = profile.totals.front();
   const std::int64_t warmup = total.step.warmup * static_cast<std::int64_t>(profile.totals.size());
@@ -163,7 +163,7 @@ void print_profile(Console& console, const TrainingProfile& profile) {
                   format_si(profile.peak_gflops * 1e9, "FLOP/s"), to_string(profile.dtype)));
 }
 
-// ---- Training
+// --- training -------------------------------------------------------------------------------
 
 std::string names(const std::vector<Device>& devices) {
   std::string text;
@@ -196,7 +196,7 @@ std::string places(const TrainingDone& d) {
   return fmt::format("{} devices of {} processes", d.devices.size(), d.ranks);
 }
 
-// Where the time of a step of several devices went. Each part is a median over steps.
+// Describes how a step on several devices splits. Each part is a median over steps.
 std::string split(const TrainingDone& d) {
   const StepSplit& s = d.split;
   const double step_s = s.compute_s + s.all_reduce_s + s.imbalance_s;

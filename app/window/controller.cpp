@@ -19,7 +19,7 @@ namespace lab::app {
 namespace {
 
 constexpr double kTelemetryIntervalS = 1;
-// The frame in which a menu entry was clicked still shows the menu, and so does the next.
+// The frame of the click on a menu entry and the next one still show the menu.
 constexpr int kFramesUntilMenuIsGone = 3;
 
 template <typename T>

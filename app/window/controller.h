@@ -1,6 +1,6 @@
 #pragma once
-// Between the window and the work: events go into the model, commands go to the worker, files are
-// written. Main thread only.
+// Connects the window and the workers: passes events to the model and commands to the worker, and
+// writes files. Main thread only.
 #include <atomic>
 #include <optional>
 #include <string>
@@ -23,39 +23,39 @@ namespace lab::app {
 
 class Controller {
  public:
-  // `machine` and `session` must outlive the controller, and GLFW too: events wake its event loop.
-  // A window that a script plays (`scripted`) does not start anew: it would play it again.
+  // `machine`, `session` and GLFW must outlive the controller: events wake GLFW's event loop. A
+  // scripted window (`scripted`) does not restart, because it would play the script again.
   Controller(Machine& machine, RankSession& session, bool scripted);
 
   struct News {
     bool results = false;  // of jobs and the log
     bool gauges = false;   // telemetry
   };
-  // Brings what waits in the channel into the model.
+  // Moves pending events from the channel into the model.
   News drain();
 
   void execute(const Commands& commands);
 
-  // Saves the plots that were asked for from the frame just drawn, before it is swapped.
+  // Saves the requested plots from the frame just drawn, before it is swapped.
   void save_plots(const ui::WidgetMap& widgets, int frame_width, int frame_height,
                   float pixels_per_unit);
-  // A plot waits to be saved: the pointer must stay out of the next frame.
+  // True while a plot waits to be saved; the next frame must not show the pointer.
   bool saving() const { return !pictures_.empty(); }
 
-  // Machines to draw beside the present results, and what was wrong with others, for the log.
+  // Passes reference machines to the model and logs the complaints about unusable files.
   void offer_references(FoundMachines found);
 
-  // A line of the window's own for the Log page.
+  // Adds a line from the window itself to the Log page.
   void log(Severity severity, std::string text);
 
-  // How the program is to be started anew, once a person asked for it.
+  // The restart plan once the user has confirmed a restart.
   const std::optional<RestartPlan>& restart_wanted() const { return restart_; }
 
   Activity activity() const;
-  // No job runs or waits, and the model knows.
+  // True if no job runs or waits and the model has received all results.
   bool idle() const { return unfinished_jobs_ == 0; }
-  // Whether events wake the event loop; off while a job runs, because the loop then looks by itself
-  // and a fast job would wake it thousands of times a second.
+  // Selects whether events wake the event loop. Off while a job runs: the loop polls then, and a
+  // fast job would wake it thousands of times per second.
   void wake_on_events(bool on) { wake_wanted_ = on; }
   void set_telemetry_interval(double seconds);
 
@@ -64,7 +64,7 @@ class Controller {
  private:
   struct PendingPicture {
     SavePlotPng wish;
-    int frames_left;  // until the menu that asked for it is gone from the screen
+    int frames_left;  // until the menu that requested it has disappeared
   };
   void perform(const SaveText& wish);
   void perform(const RestartLab& wish);
@@ -75,11 +75,11 @@ class Controller {
   std::atomic<bool> wake_wanted_ = true;
   std::vector<PendingPicture> pictures_;
   double telemetry_interval_s_;
-  int unfinished_jobs_ = 0;  // submitted, their end not seen by the model yet
+  int unfinished_jobs_ = 0;  // submitted jobs whose end the model has not seen
   TensorStore tensors_;
   Channel channel_;
-  Worker worker_;             // uses what stands above
-  TelemetrySampler sampler_;  // likewise
+  Worker worker_;             // uses the members above
+  TelemetrySampler sampler_;  // uses the members above
 };
 
 }  // namespace lab::app

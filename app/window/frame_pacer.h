@@ -1,22 +1,22 @@
 #pragma once
-// When to draw: at once for a person, rarely for numbers that move by themselves, never for nobody.
-// Pure arithmetic on times; no clock and no window.
+// Decides when to draw: immediately on user input, rarely for changing gauges, never while hidden.
+// Pure arithmetic on times; uses no clock and no window.
 #include <limits>
 
 namespace lab::app {
 
 enum class Activity {
   Idle,    // no job
-  Busy,    // a job that drawing may disturb a little
-  Timing,  // a job that measures time: at most five frames a second, whatever happens
+  Busy,    // a job that tolerates some drawing
+  Timing,  // a job that measures time: at most five frames per second
 };
 
 struct PacerLimits {
   double timing_interval_s = 0.2;
   double busy_interval_s = 1.0 / 30;
-  double idle_interval_s = 1;     // between frames that only move gauges
-  double longest_idle_s = 5;      // however dear a frame is
-  double idle_cpu_share = 0.006;  // of one core, for frames that only move gauges
+  double idle_interval_s = 1;     // between frames that only update gauges
+  double longest_idle_s = 5;      // upper bound, however expensive a frame is
+  double idle_cpu_share = 0.006;  // of one core, for frames that only update gauges
   double animation_after_input_s = 2;
 };
 
@@ -26,14 +26,14 @@ class FramePacer {
 
   explicit FramePacer(PacerLimits limits) : limits_(limits) {}
 
-  // A person did something, or the picture was lost. ImGui needs a few frames to settle.
+  // There was user input or the window contents were lost. ImGui needs a few frames to settle.
   void attention(double now_s);
   void results() { results_ = true; }  // a job has news
   void gauges() { gauges_ = true; }    // telemetry has news
   void animate() { animate_ = true; }  // a widget is moving
   void drawn(double now_s, double cpu_s);
 
-  // Seconds until the next frame is due: 0 now, kForever when nothing waits to be drawn.
+  // Returns the seconds until the next frame is due: 0 means now, kForever that none is pending.
   double wait_s(double now_s, Activity activity, bool hidden) const;
 
  private:

@@ -1,7 +1,7 @@
 #include "app/window/glfw_window.h"
 
 #include <glad/gl.h>
-// glad comes first: GLFW must not include the system's OpenGL header.
+// glad must come first: GLFW must not include the system's OpenGL header.
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
 
@@ -45,7 +45,8 @@ bool is_software(std::string_view renderer) {
   });
 }
 
-// Xlib would wait for what is not a regular file. /dev/null is the usual word for "no authority".
+// Xlib would block on a file that is not regular. /dev/null is the conventional way to specify no
+// authority file.
 void check_authority_file() {
   // NOLINTBEGIN(concurrency-mt-unsafe): never set here
   const char* named = std::getenv("XAUTHORITY");
@@ -110,7 +111,7 @@ GlfwWindow::GlfwWindow(WindowSize size) {
 
 GlfwWindow::~GlfwWindow() = default;
 
-// ImGui chains to these callbacks, so they come first.
+// Installed before ImGui's callbacks, which chain to these.
 void GlfwWindow::watch_events() {
   glfwSetWindowUserPointer(handle(), this);
   struct Note {

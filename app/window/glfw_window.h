@@ -1,5 +1,5 @@
 #pragma once
-// The one window with its OpenGL 3.3 context. Main thread only.
+// The window with its OpenGL 3.3 context. Main thread only.
 #include <memory>
 #include <string>
 
@@ -7,10 +7,10 @@ struct GLFWwindow;
 
 namespace lab::app {
 
-// GLFW itself: from construction to destruction.
+// Initialises GLFW; terminates it on destruction.
 class GlfwSession {
  public:
-  // Throws Error(Unsupported) with the way out when there is no display.
+  // Throws Error(Unsupported) with advice if there is no display.
   GlfwSession();
   ~GlfwSession();
   GlfwSession(const GlfwSession&) = delete;
@@ -23,7 +23,7 @@ struct WindowSize {
 
 class GlfwWindow {
  public:
-  // Throws Error(Unsupported) when OpenGL 3.3 is missing. The window stays hidden until show().
+  // Throws Error(Unsupported) if OpenGL 3.3 is missing. The window stays hidden until show().
   explicit GlfwWindow(WindowSize size);
   ~GlfwWindow();
   GlfwWindow(const GlfwWindow&) = delete;
@@ -32,16 +32,16 @@ class GlfwWindow {
   GLFWwindow* handle() const { return window_.get(); }
   void show();
   bool should_close() const;
-  // Iconified or withdrawn: nobody can see a frame.
+  // Iconified or withdrawn, so that no frame is visible.
   bool hidden() const;
   WindowSize size() const;
   WindowSize framebuffer_size() const;
-  // What the monitor asks for; 1 at 96 dpi.
+  // The monitor's scale; 1 at 96 dpi.
   float content_scale() const;
-  // The pixels are made by the processor, so each frame costs a lot of it.
+  // True if the CPU renders, which makes each frame expensive.
   bool software_rendering() const { return software_rendering_; }
 
-  // True when a person did something or the picture was lost since the last call.
+  // Returns true if there was user input or the window contents were lost since the last call.
   bool take_attention();
   void swap();
 

@@ -14,7 +14,7 @@ struct Color {
   float r, g, b;
 };
 
-// The drawing's units: a square of side 64, y downwards.
+// Drawing units: a square of side 64, y downwards.
 constexpr float kSide = 64;
 constexpr float kCorner = 14;
 constexpr std::array<Point, 4> kCurve = {{{12, 46}, {26, 38}, {38, 24}, {52, 16}}};

@@ -1,5 +1,6 @@
 #pragma once
-// The program's mark, drawn by arithmetic: a rising curve with three measured points on a tile.
+// The program's icon, computed rather than loaded: a rising curve with three measured points on a
+// tile.
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +11,7 @@ struct Icon {
   std::vector<std::uint8_t> rgba;  // side * side * 4, row by row from the top
 };
 
-// The same drawing as assets/device-lab.svg, smoothed by 4x4 samples a pixel.
+// Draws the same image as assets/device-lab.svg, antialiased with 4x4 samples per pixel.
 Icon make_icon(int side);
 
 }  // namespace lab::app

@@ -1,7 +1,7 @@
 #include "app/window/interface.h"
 
 #include <glad/gl.h>
-// glad comes first: no other header may bring the system's OpenGL in.
+// glad must come first: no other header may include the system's OpenGL header.
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 
@@ -18,7 +18,7 @@ Interface::Interface(GlfwWindow& window, bool listen) : window_(window) {
   IMGUI_CHECKVERSION();
   ImGui::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
-  io.IniFilename = nullptr;  // the lab remembers its own settings
+  io.IniFilename = nullptr;  // the lab saves its own settings
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
   ImGui_ImplGlfw_InitForOpenGL(window.handle(), listen);
@@ -32,7 +32,8 @@ Interface::~Interface() {
 }
 
 void Interface::set_look(ui::ThemeMode mode, float scale) {
-  // Sizes are in window coordinates; on X11 these are pixels, so the monitor's scale is ours.
+  // Sizes are in window coordinates. On X11 these are pixels, so the monitor's scale is applied
+  // here.
   const float pixels_per_unit = static_cast<float>(window_.framebuffer_size().width) /
                                 static_cast<float>(std::max(1, window_.size().width));
   const float monitor = window_.content_scale() / std::max(1.0F, pixels_per_unit);
@@ -56,7 +57,7 @@ void Interface::begin_frame(const FrameInput& input) {
     const bool rescaled = ui_.fonts.body == nullptr || ui_.scale != wanted_scale_;
     ui_.scale = wanted_scale_;
     ui::apply_style(*ui_.theme, ui_.scale);
-    ImGui_ImplOpenGL3_NewFrame();  // makes the device objects that the font texture needs
+    ImGui_ImplOpenGL3_NewFrame();  // creates the device objects that the font texture needs
     if (rescaled) rebuild_fonts();
     style_stale_ = false;
   }

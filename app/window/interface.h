@@ -1,5 +1,5 @@
 #pragma once
-// Dear ImGui on the window: context, backends, fonts that follow the scale, one frame at a time.
+// Dear ImGui on the window: context, backends, fonts that follow the scale, and the frame cycle.
 #include <imgui.h>
 
 #include "app/automation/synthetic_input.h"
@@ -11,21 +11,21 @@ namespace lab::app {
 
 class Interface {
  public:
-  // `listen` false: the person's mouse and keyboard are ignored, a script has the window.
+  // With `listen` false the user's mouse and keyboard are ignored, for scripts.
   Interface(GlfwWindow& window, bool listen);
   ~Interface();
   Interface(const Interface&) = delete;
   Interface& operator=(const Interface&) = delete;
 
-  // Takes effect with the next frame; cheap when nothing changes. `scale` is the person's; the
-  // monitor's comes on top.
+  // Takes effect with the next frame; cheap if nothing changes. `scale` is the user's and is
+  // multiplied by the monitor's.
   void set_look(ui::ThemeMode mode, float scale);
 
   struct FrameInput {
-    const SyntheticInput* scripted = nullptr;  // takes the place of the person
+    const SyntheticInput* scripted = nullptr;  // replaces the user's input
     bool pointer_away = false;                 // nothing is hovered in this frame
   };
-  // Between these two the caller draws.
+  // The caller draws between these two calls.
   void begin_frame(const FrameInput& input);
   // Draws into the back buffer; the caller swaps.
   void end_frame();

@@ -21,11 +21,11 @@
 namespace lab::app {
 namespace {
 
-// The loop looks at least so often whether Ctrl-C came.
+// Upper bound for the interval at which the loop polls for Ctrl-C.
 constexpr double kLongestWaitS = 0.5;
-// A frame drawn by the processor takes 10 to 20 ms of it, so a running job gets fewer of them.
+// Software rendering takes 10 to 20 ms of CPU per frame, so frames are rarer while a job runs.
 constexpr double kSoftwareBusyIntervalS = 0.2;
-// Readings are rarer while nobody touches the window.
+// Telemetry is sampled less often while the user is inactive.
 constexpr double kAttentiveS = 10;
 constexpr double kActiveTelemetryS = 1;
 constexpr double kIdleTelemetryS = 2;
@@ -131,7 +131,7 @@ std::optional<RestartPlan> LabWindow::run() {
       pacer_.attention(now_s);
       last_attention_s_ = now_s;
     }
-    // On before the look, so that what comes after it wakes the loop.
+    // Enabled before draining, so that events which arrive later wake the loop.
     controller_.wake_on_events(controller_.activity() == Activity::Idle);
     const Controller::News news = controller_.drain();
     if (news.results) pacer_.results();
@@ -156,7 +156,7 @@ void LabWindow::wait_for_something() {
   const double now_s = lab_time_s();
   double wait_s = std::min(kLongestWaitS, pacer_.wait_s(now_s, activity, window_.hidden()));
   if (activity != Activity::Idle) {
-    // Events do not wake the loop now: look for them as often as a frame may be drawn.
+    // Events do not wake the loop now: poll at the highest frame rate allowed.
     const PacerLimits limits = limits_for(window_);
     wait_s = std::min(
         wait_s, activity == Activity::Timing ? limits.timing_interval_s : limits.busy_interval_s);
@@ -188,7 +188,7 @@ void LabWindow::draw_frame() {
   if (controller_.saving()) pacer_.attention(lab_time_s());
 }
 
-// Everything that is read from the frame before it is swapped.
+// Handles everything that reads the frame before it is swapped.
 void LabWindow::serve_files() {
   const WindowSize frame = window_.framebuffer_size();
   const float pixels =
@@ -233,7 +233,7 @@ void LabWindow::print_frame_stats() const {
 }
 
 int run_window(const WindowOptions& options, Interrupt& interrupt, RankSession& session) {
-  // The window and all its threads are gone when the program starts itself anew.
+  // The window and all its threads are destroyed before the program restarts.
   if (const auto plan = LabWindow(options, interrupt, session).run()) restart(*plan);
   return interrupt.requested() ? kExitInterrupted : kExitDone;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The window with everything behind it, and the loop that draws it.
+// The window with the lab behind it, and its main loop.
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -19,17 +19,17 @@ namespace lab::app {
 
 class LabWindow {
  public:
-  // Throws Error as run_window says.
+  // Throws Error as described for run_window.
   LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSession& session);
   LabWindow(const LabWindow&) = delete;
   LabWindow& operator=(const LabWindow&) = delete;
 
-  // Until the window is closed, interrupted, or has done what the options asked for; or until a
-  // restart is wanted, and then how.
+  // Runs until the window is closed, interrupted, or has done what the options requested. Returns
+  // the plan if it ended for a restart.
   std::optional<RestartPlan> run();
 
  private:
-  // A run that ends by itself: plays a script, takes a picture.
+  // True for runs that end by themselves: they play a script or take a screenshot.
   bool unattended() const;
   bool finished() const;
   void apply_options();
@@ -46,8 +46,8 @@ class LabWindow {
   std::string settings_complaint_;
   Settings settings_;
   ui::ViewState view_;
-  std::future<std::unique_ptr<Machine>> machine_found_;  // looked for while the window opens
-  std::future<FoundMachines> references_found_;          // likewise
+  std::future<std::unique_ptr<Machine>> machine_found_;  // probed while the window opens
+  std::future<FoundMachines> references_found_;          // read while the window opens
   std::optional<ScriptPlayer> player_;
   GlfwSession session_;
   GlfwWindow window_;

@@ -120,8 +120,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostEntries = 4096;
 
-// A list of JSON objects as values. Throws Error(Corrupt) naming the list where it has more than
-// kMostEntries, and the element, "x.json: matmul[3]", where it is no object or `read` refuses it.
+// Reads a list of JSON objects. Throws Error(Corrupt) naming the list if it has more than
+// kMostEntries elements, or the element ("x.json: matmul[3]") if it is not an object or `read`
+// rejects it.
 template <typename Value>
 std::vector<Value> read_list(const files::JsonFields& of, const char* field,
                              Value (*read)(const files::JsonFields&)) {
@@ -179,7 +180,7 @@ JsonFields part(const JsonFields& fields, const char* field) {
   return {fields.object(field), fmt::format("{}: {}", fields.where(), field)};
 }
 
-// What the samples ran on; the host of a GPU does not count.
+// Determines the device of the samples; the host side of a GPU transfer is ignored.
 class OwnDevice {
  public:
   OwnDevice(const JsonFields& fields, DeviceKind kind) : fields_(fields), kind_(kind) {}
@@ -245,7 +246,7 @@ std::optional<ReferenceMachine> read_machine(const fs::path& file) {
   return machine;
 }
 
-// --- all machines on offer ------------------------------------------------------------------
+// --- all available machines -----------------------------------------------------------------
 
 namespace {
 
@@ -253,7 +254,7 @@ namespace fs = std::filesystem;
 
 class Collector {
  public:
-  // True for the results of a machine.
+  // Returns true if the file contains the results of a machine.
   bool read(const fs::path& file) {
     if (!names_.insert(file.filename()).second) return true;
     try {
@@ -275,7 +276,7 @@ class Collector {
   std::set<fs::path> names_;
 };
 
-// In the order of their names.
+// Returns the *.json files, sorted by name.
 std::vector<fs::path> json_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code failed;

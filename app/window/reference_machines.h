@@ -1,23 +1,22 @@
 #pragma once
-// The results of one machine as a JSON file, which tests/gpu/reference.py makes:
+// The results of one machine as a JSON file, as written by tests/gpu/reference.py:
 //
 //   {
 //     "type": "machine", "format": 1,
-//     "name": "NVIDIA H200",            what the window calls it
-//     "kind": "cuda",                   or "cpu": what the samples ran on
+//     "name": "NVIDIA H200",            shown in the window
+//     "kind": "cuda",                   or "cpu": device of the samples
 //     "date": "2026-11-21",
 //     "made_with": {"device_lab": "0.1.0", "driver": "580.82", "cuda": "13.0"},
 //     "settings": {"cache": "warm", "commands": ["device-lab matmul ...", ...]},
-//     "device": {...},                  for people: as `devices --json` prints it
+//     "device": {...},                  informational: output of `devices --json`
 //     "matmul": [{...}, ...],           samples of `matmul --json`
 //     "transfers": [{...}, ...],        samples of `transfer --json`
 //     "peaks": [...], "ceilings": [...], "fits": [...]
-//                                       for people: of the "done" objects
+//                                       informational: from the "done" objects
 //   }
 //
-// Driver and CUDA may be missing, and so may each list; what is for people and unknown fields are
-// passed over. Texts are lines of up to 200 bytes, there are up to 50 commands, and a list has up
-// to 4096 entries.
+// Driver, CUDA and each list are optional. Informational and unknown fields are ignored. Texts are
+// single lines of up to 200 bytes; there are up to 50 commands, and up to 4096 entries per list.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -31,28 +30,28 @@ namespace lab::app {
 
 inline constexpr int kMachineFormat = 1;
 
-// Empty for a file of the other kind of reference, the time of a training step
-// (compute/experiments/scaling/reference_file.h). Throws Error(NotFound | Io) for the file,
-// Error(Corrupt) naming file, place and fault: results that are not verified, contradict themselves
-// or come from several devices, and files of a newer format, too. What is no regular file is
-// refused unread.
+// Returns empty for the other kind of reference, the time of a training step
+// (compute/experiments/scaling/reference_file.h). Throws Error(NotFound | Io) for the file and
+// Error(Corrupt) naming file, position and fault, which includes unverified or contradictory
+// results, results of several devices, and newer formats. Anything but a regular file is rejected
+// without being read.
 std::optional<ReferenceMachine> read_machine(const std::filesystem::path& file);
 
-// --- all machines on offer ------------------------------------------------------------------
+// --- all available machines -----------------------------------------------------------------
 struct FoundMachines {
   std::vector<ReferenceMachine> machines;
-  std::vector<std::string> complaints;  // a sentence for each file that cannot be used
+  std::vector<std::string> complaints;  // one sentence per unusable file
 };
 
-// Reads `chosen`, unless empty, a bare name looked for in `folders` too (find_asset), and every
-// *.json of `folders`; of files of the same name the first counts. Never throws: what is broken is
-// left out and complained about.
+// Reads `chosen`, unless empty, and every *.json in `folders`. A bare name in `chosen` is also
+// looked up in `folders` (find_asset). Of files with the same name the first one counts. Never
+// throws: unusable files are skipped and reported in `complaints`.
 FoundMachines find_machines(const std::filesystem::path& chosen,
                             const std::vector<std::filesystem::path>& folders);
 
 // --- samples of --json, read back: the inverse of app/headless/json_lines.h -----------------
-// All throw Error(Corrupt) naming the place, the field and what it must be. What --json does not
-// tell keeps its default.
+// Throw Error(Corrupt) naming the position, the field and its valid values. Fields that --json does
+// not write keep their defaults.
 MatmulSample matmul_sample(const files::JsonFields& fields);
 TransferSample transfer_sample(const files::JsonFields& fields);
 

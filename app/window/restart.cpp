@@ -27,7 +27,7 @@ Error refusal(Errc code, const std::string& why) {
   return {code, fmt::format("restart: {}; {}", why, kWayOut)};
 }
 
-// A file of words, each ended by a zero byte.
+// Reads a file of zero-terminated strings.
 std::vector<std::string> read_words(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::vector<std::string> words;
@@ -44,7 +44,7 @@ RestartPlan plan_restart(bool wake_gpus, const fs::path& self) {
     throw refusal(Errc::Unsupported, fmt::format("{} does not tell the words of the start",
                                                  (self / "cmdline").string()));
   }
-  // A file that was replaced meanwhile is still there under this link.
+  // If the program's file has been replaced, the link still leads to the running one.
   const fs::path link = self / "exe";
   std::error_code failed;
   const fs::path file = fs::read_symlink(link, failed);
@@ -68,7 +68,8 @@ void restart(const RestartPlan& plan, const Execute& execute) {
   for (std::string& word : words) ends.push_back(word.data());
   ends.push_back(nullptr);
   std::fflush(nullptr);
-  // Drivers leave files open. Kernels before 5.11 refuse this; the files then stay open, unused.
+  // Drivers leave files open. Kernels before 5.11 reject this flag; the files then stay open,
+  // unused.
   syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
   execute ? execute(plan.file.c_str(), ends.data()) : ::execv(plan.file.c_str(), ends.data());
   throw refusal(Errc::Io, fmt::format("{} cannot be started ({})", plan.file,

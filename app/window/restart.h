@@ -1,6 +1,5 @@
 #pragma once
-// The program starts itself anew in the same process, since a lost GPU works again in a fresh one
-// only.
+// Restarts the program via execv; a lost CUDA context cannot be recovered otherwise.
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -10,19 +9,19 @@ namespace lab::app {
 
 struct RestartPlan {
   std::string file;                // the program
-  std::vector<std::string> words;  // those it was started with, its name first
+  std::vector<std::string> words;  // its arguments, argv[0] first
 };
 
-// What runs now, with the words it was started with; --wake-GPUs is added where `wake_gpus` asks
-// for it. `self` stands for "/proc/self" in tests. Throws Error(Unsupported) where the system does
-// not tell them or the program's file may not be run.
+// Returns the running program and its arguments, with --wake-cards added if `wake_gpus`. `self`
+// replaces "/proc/self" in tests. Throws Error(Unsupported) if the system does not provide them or
+// the program's file is not executable.
 RestartPlan plan_restart(bool wake_gpus, const std::filesystem::path& self = "/proc/self");
 
-// As execv(2), which is used where none is given.
+// Signature of execv(2), which is the default.
 using Execute = std::function<int(const char* file, char* const* words)>;
 
-// Replaces this process; files that are open beyond standard error are closed. All threads end
-// where they stand, so stop them before. Throws Error(Io) where the system refuses.
+// Replaces this process and closes all files other than the standard streams. All other threads end
+// abruptly, so stop them first. Throws Error(Io) if the system call fails.
 [[noreturn]] void restart(const RestartPlan& plan, const Execute& execute = nullptr);
 
 }  // namespace lab::app

@@ -17,7 +17,7 @@ using OrderedJson = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): never set here
   return value == nullptr ? "" : value;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What is remembered between starts: $XDG_CONFIG_HOME/device-lab/settings.json.
+// Settings kept between starts: $XDG_CONFIG_HOME/device-lab/settings.json.
 #include <filesystem>
 #include <map>
 #include <string>
@@ -10,14 +10,14 @@ namespace lab::app {
 
 struct Settings {
   WindowSize window;
-  std::map<std::string, std::string> view;  // as ui::save_view makes it
+  std::map<std::string, std::string> view;  // as returned by ui::save_view
 };
 
-// Empty when neither XDG_CONFIG_HOME nor HOME is set: nothing is remembered.
+// Returns an empty path if neither XDG_CONFIG_HOME nor HOME is set; nothing is saved then.
 std::filesystem::path settings_file();
 
-// Defaults for a file that is not there. Throws Error(Corrupt | Io) naming the file when it cannot
-// be used.
+// Returns defaults if the file does not exist. Throws Error(Corrupt | Io) naming the file if it
+// cannot be used.
 Settings load_settings(const std::filesystem::path& file);
 
 // Creates the folder; throws Error(Io).

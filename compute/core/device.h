@@ -1,5 +1,6 @@
 #pragma once
-// Names of devices. `cpu:0` is all cores and the main memory unless the cores were split.
+// Device names. `cpu:0` is all cores and all main memory unless the cores are split into several
+// devices.
 #include <compare>
 #include <functional>
 #include <string>
@@ -16,7 +17,7 @@ struct Device {
   auto operator<=>(const Device&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// The chapters' spelling: cpu(), gpu(), gpu(1).
+// Shorthand as in Dive into Deep Learning: cpu(), gpu(), gpu(1).
 inline Device cpu(int index = 0) {
   return {DeviceKind::Cpu, index};
 }
@@ -30,7 +31,8 @@ std::string to_string(Device device);
 // Accepts "cpu", "cpu:N", "cuda", "cuda:N", "gpu", "gpu:N"; throws Error(Usage) naming the text.
 Device parse_device(std::string_view text);
 
-// Comma-separated list of the above; throws Error(Usage) for an empty item or a device named twice.
+// Parses a comma-separated list of device names. Throws Error(Usage) for an empty item or a
+// duplicate device.
 std::vector<Device> parse_devices(std::string_view text);
 
 }  // namespace lab

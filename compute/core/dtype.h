@@ -1,5 +1,6 @@
 #pragma once
-// Element types of tensors, operand types of products, and whose kernels compute.
+// Element types of tensors, operand types of matrix products, and the kernel sets that compute
+// them.
 #include <cstdint>
 #include <string_view>
 
@@ -7,23 +8,23 @@
 
 namespace lab {
 
-// ---- Elements of tensors
+// ---- Tensor elements
 
 enum class DType { F32, BF16, I32, I64, U8 };
 
-// Size of one element in bytes.
+// Returns the size of one element in bytes.
 std::int64_t size_of(DType dtype);
 
 // "f32", "bf16", "i32", "i64", "u8".
 const char* to_string(DType dtype);
 
-// ---- Products: their operands and whose kernels compute them
+// ---- Matrix products
 
-// Operand type of a product, chosen by --dtype; accumulation is f32.
+// Operand type of a matrix product, selected by --dtype; accumulation is f32.
 enum class Precision {
   F32,
   BF16,
-  TF32,  // f32 in memory, rounded to 11 significant bits for a GPU's tensor cores
+  TF32,  // f32 in memory, rounded to 11 significant bits for tensor cores
 };
 
 template <>
@@ -31,13 +32,13 @@ struct EnumNames<Precision> {
   static constexpr ValueName kAll[] = {{"f32"}, {"bf16"}, {"tf32"}};
 };
 
-// The type in which an operand is stored.
+// Returns the element type in which an operand is stored.
 DType storage_of(Precision precision);
 
-// The inverse of to_string; throws Error(Usage) naming the text and the choices.
+// Inverse of to_string. Throws Error(Usage) naming the text and the choices.
 Precision parse_precision(std::string_view text);
 
-// Lab: the lab's own. Library: oneDNN on the CPU.
+// Lab: this project's kernels. Library: oneDNN on the CPU.
 enum class Kernels { Lab, Library };
 template <>
 struct EnumNames<Kernels> {

@@ -1,25 +1,25 @@
 #pragma once
-// The one exception type of the lab. A message names the operation, the values and the way out;
-// it is shown to people as it is, in the window and on the command line.
+// The lab's only exception type. A message names the operation, the offending values and the fix;
+// the window and the command line display it verbatim.
 #include <stdexcept>
 #include <string>
 
 namespace lab {
 
 enum class Errc {
-  InvalidArgument,  // a value is out of range or of the wrong form
+  InvalidArgument,  // a value is out of range or malformed
   Usage,            // the command line itself is wrong (exit status 2)
-  DeviceMismatch,   // operands live on different devices
-  OutOfMemory,      // refused before it was tried, or by the device itself
-  NotFound,         // file, device, kernel or model of that name
-  Unsupported,      // this build or machine cannot do it
+  DeviceMismatch,   // operands are on different devices
+  OutOfMemory,      // refused before allocation, or reported by the device
+  NotFound,         // no file, device, kernel or model has that name
+  Unsupported,      // not supported by this build or machine
   Io,               // reading or writing failed
-  Corrupt,          // a file's content is not what it claims
+  Corrupt,          // a file's content is invalid
   Network,          // a download failed
-  Cuda,             // a call of CUDA failed; the device goes on working
-  DeviceLost,       // an error ended the GPU's context; it works again after a restart
-  Cancelled,        // stopped on request; not shown as a failure
-  Internal,         // a bug of ours
+  Cuda,             // a CUDA call failed; the device remains usable
+  DeviceLost,       // an error destroyed the GPU's context; a restart recovers it
+  Cancelled,        // cancelled on request; not shown as a failure
+  Internal,         // a bug in the lab
 };
 
 const char* to_string(Errc code);

@@ -1,5 +1,6 @@
 #pragma once
-// A value, or the reason why there is none: "N/A" is never 0 and never silent.
+// Holds a value or the reason why it is missing, so that "N/A" is never shown as 0 or without an
+// explanation.
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,7 +24,7 @@ class Maybe {
   const T* operator->() const { return &*value_; }
   T value_or(T other) const { return value_.value_or(std::move(other)); }
 
-  // Why there is no value; a full sentence fragment such as "the kernel shows no sensor".
+  // Why there is no value, as a clause that a message can quote: "the kernel shows no sensor".
   const std::string& reason() const { return reason_; }
 
  private:

@@ -12,11 +12,11 @@ namespace {
 
 struct Character {
   std::uint32_t code = 0;
-  std::size_t bytes = 0;  // 0: not UTF-8
+  std::size_t bytes = 0;  // 0: not valid UTF-8
 };
 
-// The character at the front of a text that is not empty. Overlong forms, surrogates and codes
-// beyond Unicode are not UTF-8 (RFC 3629).
+// Decodes the first character of a nonempty text. Overlong forms, surrogates and codes beyond
+// U+10FFFF are not valid UTF-8 (RFC 3629).
 Character front(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::uint32_t lead = byte(0);

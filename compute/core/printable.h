@@ -1,5 +1,5 @@
 #pragma once
-// Values as a message may show them: text that came from outside (a file, a process, a server), and
+// Formats values for messages: text from outside the program (a file, a process, a server) and
 // numbers that may not be finite.
 #include <cstddef>
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace lab {
 
-// `text` as one line of UTF-8: control characters (NUL and escape sequences among them), line
-// separators, characters that change the direction of writing and bytes that are not UTF-8 become
-// '?'. What is longer than `most_bytes` ends before the character that exceeds it, followed by
-// "...".
+// Returns `text` as one line of UTF-8. Control characters (including NUL and escape sequences),
+// line separators, bidirectional formatting characters and bytes that are not valid UTF-8 become
+// '?'. Text longer than `most_bytes` is cut before the character that exceeds the limit, and "..."
+// is appended.
 std::string printable(std::string_view text, std::size_t most_bytes = 60);
 
-// The shortest digits that read back as `value`; "NaN" whatever its sign, "inf" and "-inf".
+// Returns the shortest decimal form that parses back to `value`; "NaN" regardless of sign, "inf"
+// and "-inf".
 std::string printable(double value);
 std::string printable(float value);
 

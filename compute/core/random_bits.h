@@ -1,7 +1,7 @@
 #pragma once
-// The arithmetic that one value and whole ranges share. Only operations that IEEE 754 rounds
-// exactly (+, -, *, /, sqrt) appear in it, and none may be fused, so that scalar code, every vector
-// width and a GPU give the same bits.
+// Random number arithmetic, shared by the scalar, vector and GPU generators. It uses only
+// operations that IEEE 754 rounds exactly (+, -, *, /, sqrt), and none may be fused, so that all of
+// them produce the same bits.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace lab::random {
 
 inline constexpr std::uint32_t kMul0 = 0xD2511F53U;
 inline constexpr std::uint32_t kMul1 = 0xCD9E8D57U;
-inline constexpr std::uint32_t kWeyl0 = 0x9E3779B9U;  // the golden ratio
+inline constexpr std::uint32_t kWeyl0 = 0x9E3779B9U;  // golden ratio
 inline constexpr std::uint32_t kWeyl1 = 0xBB67AE85U;  // sqrt(3) - 1
 inline constexpr int kRounds = 10;
 
 inline constexpr float kUniformScale = 0x1p-24F;
 
-// Box-Muller takes the radius from one word and the angle from the next.
+// Box-Muller takes the radius from one 32-bit word and the angle from the next.
 // Radius: u = (w / 2 + 0.5) * 2^-31 in (0, 1], then sqrt(-2 ln u) with
 // ln(m * 2^e) = e ln 2 + 2 artanh(t), t = (m - 1) / (m + 1), m in [sqrt(1/2), sqrt(2)).
 inline constexpr float kRadiusScale = 0x1p-31F;
@@ -26,8 +26,9 @@ inline constexpr float kLn2 = 0.6931471805599453F;
 inline constexpr float kArtanh3 = 1.0F / 3, kArtanh5 = 1.0F / 5, kArtanh7 = 1.0F / 7,
                        kArtanh9 = 1.0F / 9;
 
-// Angle: w is a turn in units of 2^-32. The nearest quarter turn is taken off in whole numbers; the
-// rest, at most an eighth of a turn, goes into the Taylor polynomials of sine and cosine.
+// Angle: w is a fraction of a turn in units of 2^-32. The nearest quarter turn is subtracted in
+// integer arithmetic; the remainder, at most an eighth of a turn, is passed to the Taylor
+// polynomials of sine and cosine.
 inline constexpr std::uint32_t kEighthTurn = 1U << 29;
 inline constexpr float kAngleScale = 1.4629180792671596e-09F;  // 2 pi / 2^32
 inline constexpr float kSin3 = -1.0F / 6, kSin5 = 1.0F / 120, kSin7 = -1.0F / 5040,
@@ -61,7 +62,7 @@ constexpr float uniform_of(std::uint32_t w) {
   return signed_to_float(w >> 8) * kUniformScale;
 }
 
-// -2 ln u of a radius word: the radius squared.
+// Returns -2 ln u for the radius word `w`: the square of the radius.
 constexpr float squared_radius(std::uint32_t w) {
   const float u = (signed_to_float(w >> 1) + 0.5F) * kRadiusScale;
   const std::uint32_t shifted = std::bit_cast<std::uint32_t>(u) + (kOneBits - kSqrtHalfBits);
@@ -80,7 +81,7 @@ struct Turn {
   float sine, cosine;
 };
 
-// Of an angle word.
+// Returns the sine and cosine of the angle word `w`.
 constexpr Turn turn_of(std::uint32_t w) {
   const std::uint32_t quarter = (w + kEighthTurn) >> 30;
   const float a = signed_to_float(w - (quarter << 30)) * kAngleScale;

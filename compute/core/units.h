@@ -1,5 +1,5 @@
 #pragma once
-// Units and the texts that people type for them. GB = 1e9 bytes, GiB = 2^30 bytes.
+// Parses and formats sizes, counts and quantities with units. GB = 1e9 bytes, GiB = 2^30 bytes.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,17 +11,18 @@ inline constexpr std::int64_t kKiB = 1024;
 inline constexpr std::int64_t kMiB = 1024 * kKiB;
 inline constexpr std::int64_t kGiB = 1024 * kMiB;
 
-// "4096", "4KiB", "1.5GiB", "64kB", "2MB"; throws Error(Usage) naming the text.
+// Accepts "4096", "4KiB", "1.5GiB", "64kB", "2MB". Throws Error(Usage) naming the text.
 std::int64_t parse_bytes(std::string_view text);
 
-// "1KiB..1GiB" (powers of two from first to last, both included) or "1KiB,3MiB,..."; throws
+// Accepts "1KiB..1GiB" (doubling from first to last, both included) or "1KiB,3MiB,...". Throws
 // Error(Usage).
 std::vector<std::int64_t> parse_byte_sizes(std::string_view text);
 
-// "64..4096" (powers of two, both ends included) or "100,200,..."; positive; throws Error(Usage).
+// Accepts positive counts, as "64..4096" (doubling from first to last, both included) or
+// "100,200,...". Throws Error(Usage).
 std::vector<std::int64_t> parse_counts(std::string_view text);
 
-// Three significant digits with an SI prefix and the unit: format_si(4.31e12, "B/s") is
+// Formats three significant digits with an SI prefix and the unit: format_si(4.31e12, "B/s") is
 // "4.31 TB/s"; 0 is "0 B/s".
 std::string format_si(double value, std::string_view unit);
 

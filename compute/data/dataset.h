@@ -1,5 +1,5 @@
 #pragma once
-// 28x28 grey images with labels 0..9, as bytes.
+// 28x28 greyscale images with labels 0..9, as bytes.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -24,20 +24,20 @@ struct Dataset {
   bool synthetic = false;
 };
 
-// Reads the four IDX files (gzip or plain, with or without ".gz") of `dir`. Empty `dir`: the
-// directories of data_dirs() in order. Throws Error(NotFound) that lists the places looked at and
-// says `device-lab data fetch` and `--data synthetic`, Error(Corrupt) naming the file and what is
-// wrong with it.
+// Reads the four IDX files (gzip or plain, with or without ".gz") from `dir`; if it is empty, from
+// the first directory of data_dirs() that holds them. Throws Error(NotFound) listing the
+// directories searched and suggesting `device-lab data fetch` and `--data synthetic`;
+// Error(Corrupt) naming the file and the fault.
 Dataset load_fashion_mnist(const std::filesystem::path& dir = {});
 
-// $LAB_DATA_DIR, $XDG_DATA_HOME/device-lab/fashion-mnist (or ~/.local/share/...),
-// ../shared/data/fashion-mnist.
+// Directories searched, in order: $LAB_DATA_DIR, $XDG_DATA_HOME/device-lab/fashion-mnist (or
+// ~/.local/share/...), ../shared/data/fashion-mnist.
 std::vector<std::filesystem::path> data_dirs();
 // Where `data fetch` writes: $XDG_DATA_HOME/device-lab/fashion-mnist.
 std::filesystem::path default_data_dir();
 
-// A procedural ten-class set; depends on the seed and the sizes alone. The callback gets 0..1 and
-// may throw to stop.
+// Generates a procedural ten-class set, which depends only on the seed and the sizes. `progress`
+// receives 0..1 and may throw to stop.
 Dataset make_synthetic_garments(std::int64_t train, std::int64_t test, std::uint64_t seed,
                                 const std::function<void(double)>& progress = {});
 

@@ -35,11 +35,11 @@ void PartFile::take() {
   struct stat opened {
   }, named{};
   if (::fstat(fd_, &opened) != 0) fail("opened for writing", errno);
-  // A device has no content that two writers could mix up.
+  // A device has no content that concurrent writers could mix up.
   if (S_ISREG(opened.st_mode)) {
     const bool locked = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
     if (!locked && errno != EWOULDBLOCK) fail("locked", errno);
-    // Before the lock another download may have written on, or have given the file its final name.
+    // Before the lock was taken, another download may have appended to the file or renamed it.
     const bool ours = locked && ::fstat(fd_, &opened) == 0 && ::stat(path_.c_str(), &named) == 0 &&
                       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
     if (!ours) {
@@ -93,8 +93,8 @@ constexpr const char* kWayOut =
     "download";
 constexpr long kRangeNotSatisfiable = 416;
 
-// One request. Exceptions of callbacks must not cross libcurl's C code: they are kept and thrown
-// again behind it.
+// One request. Exceptions must not propagate through libcurl's C code: callbacks store them and
+// perform() rethrows them.
 class Transfer {
  public:
   Transfer(const std::string& url, PartFile& part, const DownloadOptions& options,
@@ -169,7 +169,7 @@ class Transfer {
       self.part_.append({data, size});
     } catch (...) {
       self.thrown_ = std::current_exception();
-      return 0;  // anything but `size` makes libcurl stop
+      return 0;  // any value other than `size` makes libcurl stop
     }
     return size;
   }
@@ -203,7 +203,7 @@ void download(const std::string& url, PartFile& part, const DownloadOptions& opt
   const CURLcode code = transfer.perform();
   if (code == CURLE_OK) return;
   const long status = transfer.http_status();
-  // Nothing is left to get: the part is complete, or longer than the file and thus not it.
+  // Nothing is left to download: the part is complete, or longer than the file and therefore wrong.
   if (resumed && status == kRangeNotSatisfiable) return;
   if (resumed && (code == CURLE_RANGE_ERROR || code == CURLE_BAD_DOWNLOAD_RESUME)) {
     part.truncate();

@@ -98,7 +98,7 @@ std::vector<fs::path> data_dirs() {
   const char* chosen =
       std::getenv("LAB_DATA_DIR");  // NOLINT(concurrency-mt-unsafe): never set here
   if (chosen != nullptr && *chosen != '\0') {
-    // Either the directory of the files or the one that holds every data set.
+    // Either the directory of the files or the parent of all data sets.
     dirs.emplace_back(chosen);
     dirs.push_back(fs::path(chosen) / "fashion-mnist");
   }

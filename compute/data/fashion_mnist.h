@@ -1,5 +1,5 @@
 #pragma once
-// The four files of Fashion-MNIST (Zalando Research, MIT licence) and what they must contain.
+// The four files of Fashion-MNIST (Zalando Research, MIT licence), with their sizes and checksums.
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace lab {
 struct FashionFile {
   const char* name;        // without ".gz"
   std::int64_t bytes;      // decompressed
-  const char* sha256_hex;  // of the decompressed bytes: packers differ, the content does not
+  const char* sha256_hex;  // of the decompressed bytes, which do not depend on the compressor
 };
 
 inline constexpr std::array<FashionFile, 4> kFashionFiles = {{
@@ -29,7 +29,7 @@ inline constexpr std::array<FashionFile, 4> kFashionFiles = {{
 // "t-shirt" ... "ankle boot", in the order of the labels.
 std::vector<std::string> fashion_class_names();
 
-// `dir`/`name`.gz or `dir`/`name`, whichever is there; the packed one first.
+// `dir`/`name`.gz if it exists, otherwise `dir`/`name`; empty if neither exists.
 std::optional<std::filesystem::path> find_data_file(const std::filesystem::path& dir,
                                                     const std::string& name);
 

@@ -17,11 +17,11 @@ namespace {
 
 constexpr const char* kOk = "ok";
 
-// "ok", or what is wrong with the file's content.
+// Returns "ok" or the fault in the file's content.
 std::string state_of(const fs::path& path, const FashionFile& file) {
   try {
     std::vector<std::uint8_t> bytes = read_file(path);
-    // One byte more than expected is enough to see that there is too much.
+    // One byte more than expected suffices to detect excess data.
     if (is_gzip(bytes)) bytes = gunzip(bytes, file.bytes + 1, path.string());
     const auto size = static_cast<std::int64_t>(bytes.size());
     if (size != file.bytes) {
@@ -58,7 +58,7 @@ void fetch_file(const fs::path& dir, const std::string& base_url, const FashionF
     if (progress) progress({name, bytes, total});
   };
   PartFile part(dir / (name + ".part"));
-  // What an earlier fetch left may be of another source: then begin anew, once.
+  // A part left by an earlier fetch may come from another source: if it is wrong, start over once.
   for (bool resumed = part.size() > 0;; resumed = false) {
     download(url, part, {.max_bytes = file.bytes + 4096}, report);
     const std::string state = state_of(part.path(), file);

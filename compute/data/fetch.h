@@ -1,5 +1,5 @@
 #pragma once
-// Downloads and checks Fashion-MNIST.
+// Downloads and verifies Fashion-MNIST.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -11,17 +11,18 @@ namespace lab {
 
 struct FetchProgress {
   std::string file;
-  std::int64_t bytes = 0;        // so far, what was there before included
-  std::int64_t total_bytes = 0;  // 0: not known
+  std::int64_t bytes = 0;        // so far, including earlier attempts
+  std::int64_t total_bytes = 0;  // 0: unknown
 };
 
-// Downloads the four files from `base_url` into `dir` (created), resuming partial files, and checks
-// the sha256 of the decompressed bytes; a file that is there and right is not fetched again.
-// Writes beside and renames. `progress` may throw to stop. Throws Error(Network | Io | Corrupt).
+// Downloads the four files from `base_url` into `dir`, which is created if missing. Resumes partial
+// files, checks the SHA-256 of the decompressed bytes and skips files that are already valid. Each
+// file is written under another name and then renamed. `progress` may throw to stop. Throws
+// Error(Network | Io | Corrupt).
 void fetch_fashion_mnist(const std::filesystem::path& dir, const std::string& base_url,
                          const std::function<void(const FetchProgress&)>& progress);
 
-// Checks the four files; returns one line a file, "ok" or what is wrong; `all_ok` says it in one.
+// Result of a verification: for each file its name and "ok" or the fault.
 struct VerifyReport {
   bool all_ok = false;
   std::vector<std::pair<std::string, std::string>> files;

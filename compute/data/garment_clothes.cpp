@@ -1,4 +1,4 @@
-// What is worn on the body: tops, dress, trouser.
+// Garments worn on the body: tops, dresses and trousers.
 #include "compute/data/garment_shapes.h"
 
 namespace lab {
@@ -14,9 +14,9 @@ struct TopCut {
   float waist = 0.45F;
   float hem = 0.47F;
   float hem_y = 0.8F;
-  float hem_drop = 0;       // how much lower the middle of the hem hangs
+  float hem_drop = 0;       // extra depth of the hem's middle
   float sleeve = 1.3F;      // length; 0: none
-  float sleeve_out = 0.3F;  // sideways part of its direction
+  float sleeve_out = 0.3F;  // horizontal part of its direction
   float cuff = 0.2F;        // width at the end
 };
 
@@ -68,7 +68,7 @@ void add_band(Garment& garment, float half_width, float y, float height, float s
        shade});
 }
 
-// What the tops share; the widths belong together, so that a wide chest has wide shoulders.
+// Common cut of the tops. Widths scale together, so that a wide chest has wide shoulders.
 TopCut common_cut(Draws& r, float slim, float wide) {
   TopCut cut;
   const float size = r.uniform(slim, wide);

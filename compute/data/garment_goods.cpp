@@ -1,4 +1,4 @@
-// Shoes, seen from the side with the toe to the left, and bags.
+// Shoes, seen from the side with the toe on the left, and bags.
 #include <algorithm>
 
 #include "compute/data/garment_shapes.h"
@@ -87,7 +87,7 @@ Garment draw_sandal(Draws& r) {
   Garment shoe;
   shoe.push_back(
       {strip({toe, ball, {arch_x + 0.3F, bottom - heel * 0.6F}, back}, thick + 0.06F), 1});
-  if (heel > 0.2F) {  // a pin, or a wedge that fills the arch
+  if (heel > 0.2F) {  // a stiletto heel, or a wedge that fills the arch
     if (r.chance(0.6F)) {
       shoe.push_back(
           {strip({{0.8F, back.y}, {0.78F, bottom + 0.05F}}, r.uniform(0.07F, 0.18F)), 1});
@@ -122,7 +122,7 @@ Garment draw_bag(Draws& r) {
     const float reach = narrow * r.uniform(0.4F, 0.85F);
     const float height = std::min(r.uniform(0.25F, 0.75F), top + 0.95F);
     bag.push_back({strip(arch({0, top + 0.05F}, reach, height), strap), shade});
-  } else if (kind < 0.8F) {  // a shoulder strap that leaves at the top
+  } else if (kind < 0.8F) {  // a shoulder strap that leaves the image at the top
     bag.push_back({strip({{-narrow * 0.85F, top}, {-0.2F, -0.98F}}, strap), shade});
     bag.push_back({strip({{narrow * 0.85F, top}, {0.2F, -0.98F}}, strap), shade});
   }

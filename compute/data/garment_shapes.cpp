@@ -47,7 +47,7 @@ std::vector<Point> arch(Point centre, float half_width, float height) {
   std::vector<Point> line;
   line.reserve(kSteps + 1);
   for (int i = 0; i <= kSteps; ++i) {
-    // tan of half the angle runs from -1 to 1, which draws the half ellipse without sin or cos.
+    // The tangent of half the angle runs from -1 to 1: a half ellipse without sin or cos.
     const float t = 2.0F * static_cast<float>(i) / kSteps - 1;
     const float d = 1 + t * t;
     line.push_back({centre.x + half_width * 2 * t / d, centre.y - height * (1 - t * t) / d});

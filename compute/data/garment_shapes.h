@@ -1,5 +1,5 @@
 #pragma once
-// Outlines of the ten garments, drawn at random within what makes each one recognisable.
+// Outlines of the ten garment classes, drawn at random within the limits of each class.
 #include <cstdint>
 #include <vector>
 
@@ -8,8 +8,8 @@
 
 namespace lab {
 
-// Random draws for one synthetic image, one after the other. They depend on seed, stream and image
-// alone, so that any image can be made by itself.
+// A sequence of random draws for one synthetic image. It depends only on seed, stream and image, so
+// that any image can be generated on its own.
 class Draws {
  public:
   Draws(std::uint64_t seed, std::uint32_t stream, std::uint64_t image)
@@ -44,17 +44,17 @@ class Draws {
   std::size_t next_ = words_.size();
 };
 
-// One piece of cloth. Patches are painted in order, later ones over earlier ones.
+// One piece of cloth. Patches are painted in order; later ones cover earlier ones.
 struct Patch {
-  std::vector<Point> outline;  // x to the right and y down, the garment within [-1, 1]
-  float shade = 1;             // times the garment's own brightness; 0 cuts a hole
+  std::vector<Point> outline;  // x to the right, y down; the garment is within [-1, 1]
+  float shade = 1;             // times the garment's brightness; 0 cuts a hole
 };
 using Garment = std::vector<Patch>;
 
-// `label` as in fashion_class_names().
+// `label` is an index into fashion_class_names().
 Garment draw_garment(int label, Draws& draws);
 
-// The families; draw_garment() chooses among them.
+// Garment families, from which draw_garment() chooses.
 Garment draw_top(int label, Draws& draws);  // t-shirt, pullover, coat, shirt
 Garment draw_dress(Draws& draws);
 Garment draw_trouser(Draws& draws);
@@ -64,12 +64,13 @@ Garment draw_sneaker(Draws& draws);
 Garment draw_ankle_boot(Draws& draws);
 
 // Building blocks.
-// The right half of a symmetric outline, from the top of the middle to its bottom, made whole.
+// Completes a symmetric outline from its right half, given from the top centre to the bottom
+// centre.
 std::vector<Point> mirrored(std::vector<Point> right_half);
 std::vector<Point> flipped(std::vector<Point> outline);  // x becomes -x
-// A strip along a line, `width` wide.
+// A strip of the given width along a line.
 std::vector<Point> strip(const std::vector<Point>& line, float width);
-// Cuts each corner once (Chaikin), which rounds the outline.
+// Cuts each corner once (Chaikin's algorithm), which rounds the outline.
 std::vector<Point> rounded(const std::vector<Point>& outline);
 // An arc of an ellipse from the left end over the top to the right end.
 std::vector<Point> arch(Point centre, float half_width, float height);

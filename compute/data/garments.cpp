@@ -1,5 +1,5 @@
-// "Synthetic garments": a ten-class set that needs no download. Image i of a set depends on the
-// seed and i alone, so a shorter set is the beginning of a longer one.
+// "Synthetic garments": a ten-class set that needs no download. Image i of a set depends only on
+// the seed and i, so a shorter set is a prefix of a longer one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,12 +19,12 @@
 namespace lab {
 namespace {
 
-// Turns outlines into one 28x28 picture: pose, cloth, light, background, things in the way.
+// Renders outlines as one 28x28 image: pose, cloth, light, background and occlusion.
 class GarmentPainter {
  public:
   static constexpr std::size_t kPixels = kImageSide * kImageSide;
 
-  // Paints a garment of class `label`, drawing everything it needs from `draws`.
+  // Paints a garment of class `label`; all randomness comes from `draws`.
   void paint(int label, Draws& draws, std::span<std::uint8_t, kPixels> out);
 
  private:
@@ -37,7 +37,7 @@ class GarmentPainter {
   void finish(Draws& draws, std::span<std::uint8_t, kPixels> out) const;
 
   Plane canvas_{};  // 0 black to 1 white
-  Plane cloth_{};   // brightness of the cloth where it would cover a pixel
+  Plane cloth_{};   // brightness of the cloth at each pixel it may cover
   Coverage coverage_;
   std::vector<Point> posed_;
 };
@@ -48,14 +48,14 @@ constexpr std::size_t at(int x, int y) {
   return static_cast<std::size_t>(y) * kImageSide + static_cast<std::size_t>(x);
 }
 
-// Where the garment hangs in the picture: p' = centre + M p.
+// Position of the garment in the image: p' = centre + M p.
 struct Pose {
   float xx, xy, yx, yy, x, y;
 
   explicit Pose(Draws& r) {
     const float size = kHalf * 0.98F;
     const float wide = size * r.uniform(0.8F, 1.04F), high = size * r.uniform(0.82F, 1.0F);
-    // Rational form of cos and sin: t is the tangent of half the angle, here up to 10 degrees.
+    // Rational form of cos and sin: t is the tangent of half the angle, which is up to 10 degrees.
     const float t = r.uniform(-0.09F, 0.09F), d = 1 + t * t;
     const float cosine = (1 - t * t) / d, sine = 2 * t / d, shear = r.uniform(-0.1F, 0.1F);
     xx = wide * cosine;
@@ -68,7 +68,7 @@ struct Pose {
   Point operator()(Point p) const { return {x + xx * p.x + xy * p.y, y + yx * p.x + yy * p.y}; }
 };
 
-// 0..1..0 with period 1; no sin, so that every machine draws the same picture.
+// Triangle wave in [0, 1] with period 1. Avoids sin, so that every machine draws the same image.
 float triangle(float phase) {
   const float part = phase - std::floor(phase);
   return std::abs(2 * part - 1);
@@ -86,7 +86,7 @@ void add_noise(Plane& plane, float amplitude, Draws& r) {
   }
 }
 
-// Multiplies by stripes that run across the direction (dx, dy), `contrast` deep.
+// Multiplies by stripes perpendicular to (dx, dy), of depth `contrast`.
 template <typename Plane>
 void add_stripes(Plane& plane, float dx, float dy, float contrast, bool hard, Draws& r) {
   const float phase = r.uniform(0, 1);
@@ -160,7 +160,7 @@ void GarmentPainter::add_patch(std::span<const Point> pixels, float shade, bool 
   }
 }
 
-// A bar of any brightness in front of the garment, such as a hanger, a tag or a hand.
+// A bar of random brightness in front of the garment, such as a hanger, a tag or a hand.
 void GarmentPainter::add_occlusion(Draws& r) {
   const float x = r.uniform(4, kImageSide - 4.0F), y = r.uniform(4, kImageSide - 4.0F);
   const float dx = r.uniform(-9, 9), dy = r.uniform(-9, 9);
@@ -184,11 +184,11 @@ void GarmentPainter::finish(Draws& r, std::span<std::uint8_t, kPixels> out) cons
 constexpr int kClasses = 10;
 constexpr std::int64_t kMaxImages = 10'000'000;  // about 8 GB of pixels
 constexpr std::int64_t kImagesPerReport = 1024;
-// Keep these apart from every other use of the seed: the upper words of the Philox counter.
+// Streams, the upper words of the Philox counter, that no other use of the seed shares.
 constexpr std::uint32_t kTrainStream = 0x6761'7201, kTestStream = 0x6761'7202;
 constexpr std::uint32_t kOrderStream = 0x100;
 
-// Each ten images in a row hold every class once, in random order.
+// Every ten consecutive images contain each class once, in random order.
 std::array<std::uint8_t, kClasses> shuffled_classes(Draws draws) {
   std::array<std::uint8_t, kClasses> order{};
   std::iota(order.begin(), order.end(), std::uint8_t{0});

@@ -16,7 +16,7 @@ class Inflater {
  public:
   Inflater(std::span<const std::uint8_t> input, const std::string& name)
       : input_(input), name_(name) {
-    // 16 on top of the window size asks zlib for the gzip wrapper.
+    // Adding 16 to the window size selects the gzip wrapper.
     if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) {
       throw Error(Errc::Internal, name + ": zlib could not be started");
     }
@@ -25,7 +25,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Fills `output`; the number of bytes written is less than asked for only at the end.
+  // Fills `output`. Returns fewer bytes than requested only at the end of the data.
   std::size_t read(std::span<std::uint8_t> output) {
     std::size_t written = 0;
     while (!done_) {
@@ -59,13 +59,13 @@ class Inflater {
     if (stream_.avail_in != 0) return;
     const std::size_t piece =
         std::min<std::size_t>(input_.size() - given_, std::numeric_limits<uInt>::max());
-    // zlib's interface lacks the const, it does not write to its input.
+    // zlib's interface lacks the const; zlib does not write to its input.
     stream_.next_in = const_cast<Bytef*>(input_.data() + given_);
     stream_.avail_in = static_cast<uInt>(piece);
     given_ += piece;
   }
 
-  // A gzip file may be several members in a row; anything else behind the first is damage.
+  // A gzip file may consist of several members; any other data after the first is an error.
   void next_member() {
     const std::size_t rest = unread();
     if (rest == 0) {
@@ -81,7 +81,7 @@ class Inflater {
   const std::span<const std::uint8_t> input_;
   const std::string& name_;
   z_stream stream_{};
-  std::size_t given_ = 0;  // bytes of input handed to zlib so far
+  std::size_t given_ = 0;  // input bytes passed to zlib so far
   bool done_ = false;
 };
 

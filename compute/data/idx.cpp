@@ -17,13 +17,13 @@ namespace {
 constexpr int kMaxRank = 3;
 constexpr std::size_t kMaxHeader = 4 + 4 * kMaxRank;
 constexpr std::uint8_t kUnsignedByte = 0x08;
-// Deflate cannot pack tighter than this (a match of 258 bytes in two bits, RFC 1951).
+// Upper limit of Deflate's compression ratio (a match of 258 bytes in two bits, RFC 1951).
 constexpr std::int64_t kMaxDeflateRatio = 1032;
 
 struct Header {
   int rank = 0;
   std::array<std::int64_t, kMaxRank> sizes{};
-  std::int64_t bytes = 0;  // of the header itself
+  std::int64_t bytes = 0;  // of the header
   std::int64_t values = 1;
 };
 
@@ -79,7 +79,7 @@ Header parse_header(std::span<const std::uint8_t> head, int rank, const std::str
   for (int i = 0; i < rank; ++i) {
     header.sizes[i] = big_endian(head.data() + 4 + 4 * i);
     if (header.sizes[i] == 0) corrupt(name, fmt::format("is empty: dimension {} is 0", i + 1));
-    // Both factors are below 2^32 and the product so far below 2^31, so this cannot overflow.
+    // The size is below 2^32 and the product so far below 2^31, so this cannot overflow.
     if (!oversized) header.values *= header.sizes[i];
     oversized = oversized || header.values > kMaxIdxBytes;
   }
@@ -116,7 +116,7 @@ Decoded decode_gzip(std::span<const std::uint8_t> file, int rank, const std::str
     corrupt(name, fmt::format("is truncated: {} {} cannot be packed into its {} bytes",
                               sizes_text(out.header), kind_of(rank), file.size()));
   }
-  // One byte more than wanted shows whether something follows, however much it is.
+  // One extra byte reveals trailing data, however long it is.
   out.values = gunzip(file, want + 1, name);
   check_length(out.header, static_cast<std::int64_t>(out.values.size()), true, name);
   out.values.erase(out.values.begin(), out.values.begin() + out.header.bytes);
@@ -154,7 +154,7 @@ std::vector<std::uint8_t> decode_idx_labels(std::span<const std::uint8_t> file,
 }
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
-  std::error_code none;  // what has no size is read, or refused with the reason, below
+  std::error_code none;  // a file without a size is read or rejected below
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, none));
   if (!none && size > kMaxIdxBytes) {
     corrupt(path.string(), fmt::format("is oversized: {}, more than {}", format_bytes(size),

@@ -1,6 +1,6 @@
 #pragma once
-// The IDX format of the MNIST family: big-endian magic 00 00 <type> <rank>, one 32-bit size for
-// each dimension, then the values. Here: unsigned bytes, rank 3 (images) or 1 (labels).
+// The IDX format of the MNIST family: big-endian magic 00 00 <type> <rank>, one 32-bit size per
+// dimension, then the values. Supports unsigned bytes of rank 3 (images) and 1 (labels).
 // Source  http://yann.lecun.com/exdb/mnist/
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace lab {
 
-// No data set of this kind comes near; a file that claims more is refused.
+// Far above the size of any such data set; a file that claims more is rejected.
 inline constexpr std::int64_t kMaxIdxBytes = std::int64_t{1} << 30;
 
 struct IdxImages {
@@ -19,15 +19,15 @@ struct IdxImages {
   std::vector<std::uint8_t> pixels;  // count * height * width, row-major
 };
 
-// Both take a whole file's bytes, gzip or plain, and throw Error(Corrupt) in one sentence that
-// starts with `name`. They allocate no more than the bytes can hold.
+// Both take the bytes of a whole file, gzip or plain, and throw Error(Corrupt) with one sentence
+// that starts with `name`. They allocate no more than the bytes can hold.
 IdxImages decode_idx_images(std::span<const std::uint8_t> file, const std::string& name);
-// Every label is less than `classes`.
+// Also throws if a label is not below `classes`.
 std::vector<std::uint8_t> decode_idx_labels(std::span<const std::uint8_t> file,
                                             const std::string& name, int classes = 10);
 
-// A file's bytes; throws Error(NotFound) or Error(Io) naming it, and Error(Corrupt) when it is
-// larger than kMaxIdxBytes.
+// Returns a file's bytes. Throws Error(NotFound) or Error(Io) naming the file, and Error(Corrupt)
+// if it is larger than kMaxIdxBytes.
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
 
 }  // namespace lab

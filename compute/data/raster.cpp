@@ -41,8 +41,8 @@ void Coverage::add_edge(Point a, Point b) {
   }
 }
 
-// The part of an edge inside one row, from x0 to x1: each cell gets the share of the height that
-// the edge spends in it, split by where in the cell its middle lies.
+// Adds the part of an edge within one row, from x0 to x1. The height that the edge spends in each
+// cell is split between that cell and the next by the edge's midpoint in the cell.
 void Coverage::add_row(int y, float height, float x0, float x1) {
   auto& area = area_[static_cast<std::size_t>(y)];
   x0 = std::clamp(x0, 0.0F, float{kImageSide});

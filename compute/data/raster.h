@@ -1,7 +1,7 @@
 #pragma once
-// Fills polygons on the 28x28 grid with exact area coverage, so that edges are anti-aliased.
+// Fills polygons on the 28x28 grid with exact area coverage, which anti-aliases their edges.
 // Method  Each edge adds its signed area to the cells it crosses; a running sum along the row
-//         then gives the coverage (the scheme of FreeType's smooth rasterizer).
+//         then gives the coverage (as in FreeType's smooth rasterizer).
 #include <array>
 #include <span>
 
@@ -17,7 +17,7 @@ class Coverage {
  public:
   using Row = std::array<float, kImageSide>;
 
-  // Replaces the mask by that of a closed polygon in pixel coordinates; parts outside are clipped.
+  // Replaces the mask with that of a closed polygon in pixel coordinates, clipped to the image.
   void fill(std::span<const Point> polygon);
 
   // Rows outside [first_row, end_row) are empty.
@@ -30,7 +30,7 @@ class Coverage {
   void add_edge(Point a, Point b);
   void add_row(int y, float height, float x0, float x1);
 
-  // Two more cells: an edge on the right border still adds to its own and the next one.
+  // Two extra cells: an edge on the right border still adds to its own cell and the next.
   std::array<std::array<float, kImageSide + 2>, kImageSide> area_{};
   std::array<Row, kImageSide> cover_{};
   int first_row_ = 0, end_row_ = 0;

@@ -1,12 +1,12 @@
 #pragma once
-// SHA-256 of bytes in memory (OpenSSL's).
+// SHA-256 of bytes in memory, computed by OpenSSL.
 #include <cstdint>
 #include <span>
 #include <string>
 
 namespace lab {
 
-// 64 lower-case hexadecimal digits.
+// Returns 64 lower-case hexadecimal digits.
 std::string sha256_hex(std::span<const std::uint8_t> bytes);
 
 }  // namespace lab

@@ -1,5 +1,5 @@
 #pragma once
-// Which experiment answers which command: the one place to extend for a new one.
+// Maps each job command to its experiment and title; a new experiment is registered here only.
 #include <memory>
 #include <string>
 
@@ -8,10 +8,10 @@
 
 namespace lab {
 
-// Never null. Cheap: the experiment validates in run().
+// Never returns null. Cheap: the request is validated in Experiment::run().
 std::unique_ptr<Experiment> make_experiment(const JobCommand& command);
 
-// What the status bar and the log call the job: "Training lenet on cpu:0".
+// Title of the job in the status bar and the log, for example "Training lenet on cpu:0".
 std::string job_title(const JobCommand& command);
 
 }  // namespace lab

@@ -7,7 +7,7 @@
 namespace lab {
 namespace {
 
-// The loader begins its sentence with the name, which is said already.
+// dlerror() without the file name at its start, which the caller prints itself.
 std::string last_reason(const std::string& name) {
   const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe)
   if (text == nullptr) return "no reason given";

@@ -1,6 +1,6 @@
 #pragma once
-// A shared library opened while the program runs: what needs it is left out where it is missing,
-// and nothing else.
+// A shared library loaded at run time, so that the program starts without it and only the features
+// that need it are unavailable.
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,16 +11,17 @@ namespace lab {
 
 class DynamicLibrary {
  public:
-  // The first of `names` that loads; a name with a slash is a path, others are searched as the
-  // system does (LD_LIBRARY_PATH, the linker's cache). Missing with the loader's reason for each
-  // name: "libx.so.2 (cannot open shared object file: No such file or directory), libx.so (...)".
-  // A library once opened stays in the process, since drivers keep threads of their own in it.
+  // Opens the first of `names` that loads. A name with a slash is a path; any other name is
+  // searched for as the system does (LD_LIBRARY_PATH, the linker's cache). If none loads, the
+  // result is missing with the loader's reason for each name: "libx.so.2 (cannot open shared object
+  // file: No such file or directory), libx.so (...)". An opened library is never unloaded, because
+  // drivers run threads of their own in it.
   static Maybe<DynamicLibrary> open(const std::vector<std::string>& names);
 
-  // The name it was found under.
+  // The entry of `names` that loaded.
   const std::string& name() const { return name_; }
 
-  // Null where the library has no such function. F is a pointer to function.
+  // Returns null if the library has no such function. F is a pointer-to-function type.
   template <typename F>
   F function(const char* symbol) const {
     return reinterpret_cast<F>(find(symbol));

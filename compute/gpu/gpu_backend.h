@@ -1,14 +1,14 @@
 #pragma once
-// The seam between the lab and its GPUs. The CUDA half is a shared object of its own, opened when
-// the lab looks for GPUs (gpu_loader.h), so that the program starts and works where there is no
-// driver; tests put a GPU made of host memory behind the same classes.
+// The interface between the lab and its GPUs. The CUDA implementation is a separate shared object,
+// loaded when the lab looks for GPUs (gpu_loader.h), so that the program starts and works without a
+// driver. Tests implement the same classes with a GPU emulated in host memory.
 //
-// Threads  a device may be used from several threads; a stream, an event and pinned memory by one
-//          at a time.
-// Errors   every function throws Error(Cuda) naming the call and the GPU's answer,
-//          Error(OutOfMemory) with the numbers, and Error(DeviceLost) with one sentence once an
-//          error has ended the GPU's context; nothing can run there until the program is started
-//          again. Functions marked noexcept ignore a lost GPU.
+// Threads  A device may be used from several threads; a stream, an event or pinned memory by one
+//          thread at a time.
+// Errors   Every function throws Error(Cuda) naming the call and the CUDA error, Error(OutOfMemory)
+//          with the sizes, and Error(DeviceLost) once an error has ended the GPU's context; the GPU
+//          is then unusable until the program is restarted. Functions marked noexcept ignore a lost
+//          GPU.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,51 +22,53 @@
 
 namespace lab {
 
-// Raised with every change of a class or struct that crosses the seam.
+// Incremented with every change to a class or struct of this interface.
 inline constexpr int kGpuSeamVersion = 4;
 
-// What stays true of a GPU. Reading it makes no context and wakes nothing more than listing does.
+// Constant properties of a GPU. Reading them creates no context and wakes no GPU that listing the
+// GPUs does not wake.
 struct GpuProperties {
   Device device;
   std::string name;        // "NVIDIA H200"
-  std::string pci_bus_id;  // as /sys/bus/pci spells it: "0000:01:00.0"
+  std::string pci_bus_id;  // as in /sys/bus/pci: "0000:01:00.0"
   int compute_major = 0, compute_minor = 0;
   int multiprocessors = 0;
   int copy_engines = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t shared_bytes_per_block = 0;  // with opt-in
-  double clock_max_mhz = 0;                 // of the multiprocessors; 0: not told
+  double clock_max_mhz = 0;                 // SM clock; 0 if unknown
   bool memory_pools = false;                // stream-ordered allocation
 };
 
-// What the GPU reports, of all programs, and this process's pool in it.
+// Memory use of the GPU by all programs, and of this process's pool.
 struct GpuMemory {
-  std::int64_t free_bytes = 0;  // for any program
+  std::int64_t free_bytes = 0;  // available to any program
   std::int64_t total_bytes = 0;
-  std::int64_t pool_reserved_bytes = 0;  // taken from the GPU, for this process alone
-  std::int64_t pool_used_bytes = 0;      // of that: handed out and not released
+  std::int64_t pool_reserved_bytes = 0;  // reserved for this process
+  std::int64_t pool_used_bytes = 0;      // part of the reserved bytes that is allocated
 };
 
-// What this process has taken because of a GPU, its tensors' pool included.
+// Memory that this process holds on account of a GPU.
 struct GpuHoldings {
-  std::int64_t pinned_bytes = 0;         // of main memory, by allocate_pinned()
-  std::int64_t workspace_bytes = 0;      // of the GPU, by the matrix libraries, outside the pool
-  std::int64_t pool_reserved_bytes = 0;  // of the GPU, by the pool
+  std::int64_t pinned_bytes = 0;         // host memory from allocate_pinned()
+  std::int64_t workspace_bytes = 0;      // GPU memory of the matrix libraries, outside the pool
+  std::int64_t pool_reserved_bytes = 0;  // GPU memory of the pool, which holds the tensors
 };
 
 class GpuEvent;
 
-// Work in order. Ends with the object, after what was queued; see GpuDevice for who may use it.
+// An in-order queue of work. Destruction takes effect after the queued work; for thread safety see
+// the head of this file.
 class GpuStream {
  public:
   GpuStream() = default;
   virtual ~GpuStream() = default;
   GpuStream(const GpuStream&) = delete;
   GpuStream& operator=(const GpuStream&) = delete;
-  // Waits on the host until all that was queued has run; errors of that work are thrown here.
+  // Blocks the host until all queued work has run; throws the errors of that work.
   virtual void synchronise() = 0;
-  // What is queued from now on starts after the recorded event, also of another GPU.
+  // Work queued from now on starts after the recorded event, which may be on another GPU.
   virtual void wait(const GpuEvent& event) = 0;
 };
 
@@ -80,11 +82,11 @@ class GpuEvent {
   virtual void record(GpuStream& stream) = 0;
   virtual bool done() const = 0;
   virtual void synchronise() const = 0;
-  // Seconds from `earlier` to this one; both have happened. Resolution is about half a microsecond.
+  // Seconds from `earlier` to this event; both must have completed. The resolution is about 0.5 us.
   virtual double seconds_since(const GpuEvent& earlier) const = 0;
 };
 
-// Host memory that every GPU copies from and to directly.
+// Page-locked host memory, accessible to direct copies from and to every GPU.
 class PinnedMemory {
  public:
   PinnedMemory() = default;
@@ -97,7 +99,8 @@ class PinnedMemory {
 
 enum class GpuCopy { HostToDevice, DeviceToHost, DeviceToDevice };
 
-// One GPU. Streams and events belong to the device that made them and must end before it.
+// One GPU. Streams and events belong to the device that created them and must be destroyed before
+// it.
 class GpuDevice {
  public:
   GpuDevice() = default;
@@ -107,44 +110,49 @@ class GpuDevice {
 
   virtual const GpuProperties& facts() const = 0;
   virtual GpuMemory memory() = 0;
-  // From any thread; waits for no work and makes no context. Of a lost GPU the last numbers.
+  // Callable from any thread; waits for no work and creates no context. For a lost GPU, returns the
+  // last known values.
   virtual GpuHoldings holdings() const noexcept = 0;
-  // The sentence of the error that ended the GPU's context; empty while it works. Never blocks.
+  // The message of the error that ended the GPU's context; empty while the GPU works. Never blocks.
   virtual std::string lost() const = 0;
 
-  // Where tensors are made, filled, added and freed, so that those need no waiting for each other.
+  // The stream on which tensors are created, filled, added and freed, so that these operations need
+  // no synchronisation with one another.
   virtual GpuStream& main_stream() = 0;
   virtual std::unique_ptr<GpuStream> make_stream() = 0;
   virtual std::unique_ptr<GpuEvent> make_event() = 0;
 
-  // Stream-ordered: usable by work queued on `stream` from now on; 256-byte aligned. `bytes` > 0.
+  // Stream-ordered: the memory is usable by work queued on `stream` from now on. 256-byte aligned;
+  // `bytes` > 0.
   virtual std::byte* allocate(std::int64_t bytes, GpuStream& stream) = 0;
-  // After what is queued on `stream`.
+  // Takes effect after the work already queued on `stream`.
   virtual void release(std::byte* memory, GpuStream& stream) noexcept = 0;
-  // Gives the pool's unused memory back to the GPU.
+  // Returns the pool's unused memory to the GPU.
   virtual void trim_pool() = 0;
-  // Throws Error(OutOfMemory) naming the size. `bytes` > 0. Must end before the device.
+  // `bytes` > 0. The memory must be released before the device is destroyed. Throws
+  // Error(OutOfMemory) naming the size.
   virtual std::unique_ptr<PinnedMemory> allocate_pinned(std::int64_t bytes) = 0;
 
-  // Asynchronous where the host side is pinned; pageable host memory may be read or written before
-  // or after the return, so synchronise before it is touched again.
+  // Asynchronous if the host memory is pinned. Pageable host memory may be accessed before or after
+  // the call returns: synchronise before touching it again.
   virtual void copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes,
                     GpuStream& stream) = 0;
-  // From this GPU to `peer` of the same back end; without peer access it goes through the host.
+  // Copies from this GPU to `peer`, which must belong to the same backend. Without peer access, the
+  // copy is staged through the host.
   virtual void copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from,
                             std::int64_t bytes, GpuStream& stream) = 0;
-  // Whether this GPU can read and write `peer`'s memory, and whether it does from now on. Throws
-  // Error(Unsupported) where it cannot.
+  // Whether this GPU can read and write the memory of `peer`, and a switch for that access.
+  // set_peer_access throws Error(Unsupported) where access is impossible.
   virtual bool can_access(const GpuDevice& peer) const = 0;
   virtual void set_peer_access(GpuDevice& peer, bool on) = 0;
 
   // Asynchronous on `stream`.
   virtual void fill(const GpuFill& fill, GpuStream& stream) = 0;
   virtual void add(const GpuSum& sum, GpuStream& stream) = 0;
-  // Waits for the result.
+  // Blocks until the result is available.
   virtual double norm(const GpuNorm& norm, GpuStream& stream) = 0;
 
-  // Matrix products, and what measuring transfers needs; both live as long as the device.
+  // Matrix products and transfer measurements; both objects live as long as the device.
   virtual GpuMatmul& matmul() = 0;
   virtual GpuTransfers& transfers() = 0;
 };
@@ -156,29 +164,29 @@ class GpuBackend {
   GpuBackend(const GpuBackend&) = delete;
   GpuBackend& operator=(const GpuBackend&) = delete;
 
-  // cuda:0, cuda:1, ... in this order. The devices live as long as the back end.
+  // cuda:0, cuda:1, ... in this order. The devices live as long as the backend.
   virtual std::vector<GpuDevice*> devices() = 0;
-  virtual std::string driver_version() const = 0;   // of CUDA, as the driver supports it: "13.0"
-  virtual std::string runtime_version() const = 0;  // that the back end was built with
+  virtual std::string driver_version() const = 0;   // newest CUDA version it supports: "13.0"
+  virtual std::string runtime_version() const = 0;  // CUDA version that the backend was built with
 };
 
-// A GPU that the driver offers and the back end cannot compute on; its facts' device means
-// nothing.
+// A GPU that the driver offers but the backend cannot use. facts.device is meaningless.
 struct RefusedGpu {
   GpuProperties facts;
   std::string reason;
 };
 
-// The back end, or why there is none.
+// The backend, or the reason why there is none.
 struct GpuOffer {
   std::shared_ptr<GpuBackend> backend;
   std::string reason = "no one asked for the GPUs";
-  // A driver was there and said no itself: its word counts more than what files show.
+  // A driver is present and reported the failure itself: its report takes precedence over
+  // conclusions from files.
   bool driver_answered = false;
-  std::vector<RefusedGpu> refused = {};  // beside the back end's, or instead of them
+  std::vector<RefusedGpu> refused = {};  // in addition to the backend's GPUs, or instead of them
 };
 
-// What the shared object hands out under kGpuEntryName, with C linkage.
+// Returned by the shared object's function kGpuEntryName, which has C linkage.
 struct GpuEntry {
   int seam_version = 0;               // checked before `open` is called
   void (*open)(GpuOffer&) = nullptr;  // throws nothing

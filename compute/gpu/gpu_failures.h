@@ -1,5 +1,5 @@
 #pragma once
-// What keeps a GPU from working, in sentences: errors, a loss, a build without code for it.
+// Messages for GPU failures: errors, a lost context, and builds without code for a GPU.
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -9,7 +9,8 @@
 
 namespace lab {
 
-// Error(OutOfMemory): what was asked for, what the GPU reports, what this process holds.
+// Error(OutOfMemory) with the requested size, the memory that the GPU reports and this process's
+// share of it.
 Error gpu_out_of_memory(Device device, std::int64_t asked_bytes, const GpuMemory& memory);
 
 // Error(OutOfMemory) for page-locked host memory.
@@ -18,15 +19,15 @@ Error pinned_out_of_memory(std::int64_t asked_bytes, const std::string& why);
 // Error(Cuda): "cuda:0: fill failed: cudaErrorInvalidValue (invalid argument)".
 Error gpu_failure(Device device, const std::string& operation, const std::string& why);
 
-// Whether a GPU still works. Safe from any thread.
+// Records whether a GPU is usable. Thread-safe.
 class GpuHealth {
  public:
   explicit GpuHealth(Device device) : device_(device) {}
-  // Throws Error(DeviceLost) with the sentence of the first loss.
+  // Throws Error(DeviceLost) with the message of the first loss.
   void require_usable() const;
-  // The first loss stays; returns its Error(DeviceLost).
+  // Records a loss and returns its Error(DeviceLost). Only the first loss is recorded.
   Error lose(const std::string& operation, const std::string& why);
-  // Empty while it works.
+  // The message of the first loss; empty while the GPU works.
   std::string lost() const;
 
  private:
@@ -35,18 +36,19 @@ class GpuHealth {
   std::string lost_;
 };
 
-// Whether a GPU of compute capability `major`.`minor` runs something of a build for
-// `architectures`, separated by commas and each as CMAKE_CUDA_ARCHITECTURES has it: "80-real" is
-// machine code, "90-virtual" PTX, "80" both; a or f after the number keeps it to that GPU or that
-// family. A word of another kind ("native") may stand for any GPU.
+// Whether a build for `architectures` contains code that a GPU of compute capability
+// `major`.`minor` can run. `architectures` is a comma-separated list of CMAKE_CUDA_ARCHITECTURES
+// entries: "80-real" is machine code, "90-virtual" is PTX, "80" is both. The suffix a or f
+// restricts an entry to that GPU or that family. An entry of any other form, such as "native", is
+// assumed to match.
 // Source   CUDA C++ Programming Guide, "Binary Compatibility", "PTX Compatibility"
 bool has_gpu_code(std::string_view architectures, int major, int minor);
 
-// The major compute capability that the kernels' instructions begin with: cp.async and bf16.
+// The lowest major compute capability that the kernels support: they use cp.async and bf16.
 inline constexpr int kOldestGpuCode = 8;
 
 // "this build has no code for compute capability 8.6; build it with -DLAB_CUDA_ARCHITECTURES=86",
-// or that no build has any for so old a GPU.
+// or, for a GPU that is too old, that no build supports it.
 std::string no_gpu_code(int major, int minor);
 
 }  // namespace lab

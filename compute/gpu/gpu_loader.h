@@ -1,5 +1,5 @@
 #pragma once
-// Opens the shared object that holds the CUDA half.
+// Loads the shared object that contains the CUDA backend.
 #include <span>
 #include <string>
 #include <vector>
@@ -10,11 +10,12 @@ namespace lab {
 
 inline constexpr const char* kGpuLibrary = "libdevice-lab-cuda.so";
 
-// Where it may lie: beside the program, and in ../lib/device-lab as installed.
+// Candidate paths: beside the program, and in ../lib/device-lab where it is installed.
 std::vector<std::string> gpu_library_places();
 
-// The back end of the first of `places` where the file exists, or why there is none: the file is
-// missing, cannot be loaded, is of another build, or what it says of the driver. Throws nothing.
+// Loads the backend from the first of `places` that exists. Otherwise GpuOffer::reason states why
+// there is none: the file is missing, cannot be loaded or belongs to another build, or the failure
+// that the driver reports. Throws nothing.
 GpuOffer load_gpu_backend(std::span<const std::string> places);
 
 }  // namespace lab

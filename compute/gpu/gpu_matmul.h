@@ -1,5 +1,6 @@
 #pragma once
-// Matrix products on a GPU: the rungs of its ladder, libraries among them, and the ceiling.
+// Matrix products on a GPU: the rungs of its ladder, which include libraries, and the measured
+// peak.
 //
 // Errors   as in gpu_backend.h
 #include <cstdint>
@@ -13,18 +14,19 @@ namespace lab {
 
 class GpuStream;
 
-// A way to multiply. A library that takes several precisions is one rung for each, of one name.
+// One implementation of the matrix product. A library that supports several precisions has one rung
+// per precision, all with the same name.
 struct GpuRung {
   const char* name;      // for --kernels
-  const char* title;     // for people
-  const char* sentence;  // what it adds to the rung before and why that helps
+  const char* title;     // for display
+  const char* sentence;  // what it adds to the previous rung, and why that helps
   Precision precision;
   bool library = false;
 };
 
 // C = A*B.
-//   A [M,K]  B [K,N]  C [M,N] f32   row-major, addresses on the GPU; ld* in elements, at least the
-//   row's length; A and B are f32 or the bits of bf16, as the rung's precision has it; C aliases
+//   A [M,K]  B [K,N]  C [M,N] f32   row-major, device addresses; ld* in elements, at least the
+//   row's length; A and B are f32 or bf16 bits, according to the rung's precision; C aliases
 //   neither
 struct GpuProduct {
   std::int64_t m = 0, n = 0, k = 0;
@@ -46,23 +48,23 @@ class GpuMatmul {
   // In ladder order, libraries last.
   virtual std::span<const GpuRung> rungs() const = 0;
 
-  // Why the rung cannot compute this product on this GPU, or nothing. The first question about a
-  // library opens it, which takes memory on the GPU and up to seconds. Throws
-  // Error(InvalidArgument) naming the shapes where no rung could.
+  // Returns why the rung cannot compute this product on this GPU, or nothing if it can. The first
+  // query about a library loads it, which allocates GPU memory and takes up to several seconds.
+  // Throws Error(InvalidArgument) naming the shapes if no rung can compute the product.
   virtual std::optional<std::string> unsupported(const GpuRung& rung,
                                                  const GpuProduct& product) = 0;
 
-  // Asynchronous on `stream`, for a product that unsupported() says nothing against. The first time
-  // a rung runs on a stream it may wait for the GPU (kernels are loaded, a library takes its
-  // workspace), so not behind a closed gate; after that it never does, as long as no other thread
-  // uses a library on this GPU. At most kMostLaunches operations are queued.
+  // Asynchronous on `stream`. Requires that unsupported() returns nothing for the product. The
+  // first run of a rung on a stream may wait for the GPU (kernels are loaded, a library allocates
+  // its workspace) and must not be queued behind a closed gate. Later runs never wait, provided
+  // that no other thread uses a library on this GPU. Queues at most kMostLaunches operations.
   virtual void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) = 0;
   static constexpr int kMostLaunches = 4;
 
-  // Multiply-adds from registers or shared memory alone, on every multiprocessor, by the fastest
-  // instructions that the GPU has for the precision, with random factors. Queues work for a time
-  // in proportion to `rounds` and returns its floating-point operations. Asynchronous, as run().
-  // Nothing where the GPU has no such instructions.
+  // Runs multiply-adds from registers or shared memory only, on every SM, with the fastest
+  // instructions that the GPU has for the precision and with random operands. The run time is
+  // proportional to `rounds`. Asynchronous, like run(). Returns the number of floating-point
+  // operations queued, or nothing if the GPU has no such instructions.
   virtual std::optional<double> run_peak(Precision precision, std::int64_t rounds,
                                          GpuStream& stream) = 0;
 };

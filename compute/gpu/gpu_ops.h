@@ -1,5 +1,5 @@
 #pragma once
-// What a GPU is asked to compute. Pointers are addresses on the GPU.
+// Arguments of a GPU's tensor operations. Pointers are device addresses.
 #include <cstddef>
 #include <cstdint>
 
@@ -8,24 +8,24 @@
 namespace lab {
 
 enum class GpuFillKind {
-  Constant,  // `bits` in every element
-  Arange,    // the element's index, as the CPU converts it
+  Constant,  // every element is `bits`
+  Arange,    // the element's index, converted as on the CPU
   Uniform,   // RandomStream{seed, 0}.uniform at the element's index; f32 and bf16
-  Normal,    // the same of .normal
+  Normal,    // RandomStream{seed, 0}.normal at the element's index; f32 and bf16
 };
 
-// to[i] becomes the value of element first + i, i in [0, count); the same bits as on the CPU.
+// to[i] = value of element first + i, i in [0, count); bit-identical to the CPU.
 struct GpuFill {
   GpuFillKind kind = GpuFillKind::Constant;
   DType dtype = DType::F32;
-  std::uint64_t bits = 0;  // of one element, in the low bytes
+  std::uint64_t bits = 0;  // one element, in the low bytes
   std::uint64_t seed = 0;
   std::int64_t first = 0;
   std::byte* to = nullptr;
   std::int64_t count = 0;
 };
 
-// z = x + y; floating-point sums are rounded once, integers wrap. z may be x or y.
+// z = x + y; floating-point sums are rounded once, integers wrap. z may alias x or y.
 struct GpuSum {
   DType dtype = DType::F32;
   const std::byte* x = nullptr;
@@ -34,7 +34,7 @@ struct GpuSum {
   std::int64_t count = 0;
 };
 
-// The square root of the sum of squares, summed in double.
+// The square root of the sum of squares, accumulated in double.
 struct GpuNorm {
   DType dtype = DType::F32;
   const std::byte* x = nullptr;

@@ -8,7 +8,7 @@
 namespace lab {
 namespace {
 
-// Large enough that starting a copy costs little beside it, small enough to begin soon.
+// Large enough to amortise the start of a copy, small enough for the first copy to begin early.
 constexpr std::int64_t kPieceBytes = 4 * kMiB;
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// Copies between a GPU and ordinary memory through two pieces of pinned memory: while the GPU
-// moves one, the caller fills or empties the other.
+// Copies between a GPU and pageable memory through two pinned buffers: while the GPU transfers one,
+// the caller fills or empties the other.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -13,21 +13,22 @@ namespace lab {
 
 class GpuStaging {
  public:
-  // Moves `bytes` bytes in ordinary memory; may use several threads.
+  // Copies `bytes` bytes in host memory; may use several threads.
   using Move = std::function<void(std::byte* to, const std::byte* from, std::int64_t bytes)>;
 
-  // Takes the pinned memory with the first copy. `GPU` must outlive it.
+  // Allocates the pinned memory at the first copy. `gpu` must outlive this object.
   explicit GpuStaging(GpuDevice& gpu) : gpu_(gpu) {}
 
-  // On the GPU's main stream; return when all has arrived. Several threads take turns. Where the
-  // system gives no pinned memory, the driver's own way is used.
+  // Copy on the GPU's main stream and return when the data has arrived. Thread-safe; concurrent
+  // calls are serialised. Where pinned memory cannot be allocated, the driver's pageable copy is
+  // used.
   void to_gpu(std::byte* to, const std::byte* from, std::int64_t bytes, const Move& move);
   void from_gpu(std::byte* to, const std::byte* from, std::int64_t bytes, const Move& move);
 
  private:
   struct Piece {
     std::unique_ptr<PinnedMemory> memory;
-    std::unique_ptr<GpuEvent> copied;  // the GPU is done with the memory
+    std::unique_ptr<GpuEvent> copied;  // the GPU's copy from or to `memory` has completed
   };
   bool ready();
 

@@ -1,7 +1,6 @@
 #pragma once
-// What measuring transfers asks of a GPU beyond copies, streams and events. Memory is counted in
-// words of four bytes; addresses are on the GPU, on a peer that it may access, or in pinned
-// memory.
+// Operations for measuring transfers beyond copies, streams and events. Memory is counted in 4-byte
+// words. Addresses are on the GPU, on a peer that it may access, or in pinned memory.
 //
 // Errors   as in gpu_backend.h
 #include <cstddef>
@@ -12,7 +11,7 @@ namespace lab {
 
 class GpuStream;
 
-// A random word, a function of its position alone.
+// A pseudo-random word that depends only on `position` and `seed`.
 // Source  the finalizer of MurmurHash3 (A. Appleby), 32 bits
 constexpr std::uint32_t pattern_word(std::int64_t position, std::uint32_t seed) {
   std::uint32_t x = static_cast<std::uint32_t>(position) + (seed + 1) * 0x9e3779b9U;
@@ -21,26 +20,26 @@ constexpr std::uint32_t pattern_word(std::int64_t position, std::uint32_t seed) 
   return x ^ (x >> 16);
 }
 
-// Holds a stream back until the host opens it, so that all that is queued meanwhile runs without
-// the time that queueing takes. Behind a closed gate only what never waits for the GPU may be
-// queued (no pageable memory), and at most kMostBehindGate operations: beyond about a thousand the
-// driver itself waits.
+// Blocks a stream until the host opens the gate, so that the work queued meanwhile runs without the
+// overhead of queueing. Behind a closed gate, queue only operations that never wait for the GPU (no
+// pageable memory), and at most kMostBehindGate of them: beyond about a thousand the driver itself
+// blocks.
 class GpuGate {
  public:
   GpuGate() = default;
   virtual ~GpuGate() = default;
   GpuGate(const GpuGate&) = delete;
   GpuGate& operator=(const GpuGate&) = delete;
-  // Closes the gate in front of what is queued on `stream` from now on. It is open before.
+  // Closes the gate in front of the work queued on `stream` from now on. A new gate is open.
   virtual void close(GpuStream& stream) = 0;
   virtual void open() noexcept = 0;
-  // Whether the gate gave up waiting, after about two seconds, since it was last closed; what was
-  // measured then means nothing. Once the stream has passed it.
+  // Whether the gate has timed out, after about two seconds, since it was last closed; the
+  // measurement is then invalid. Meaningful once the stream has passed the gate.
   virtual bool gave_up() const = 0;
 };
 inline constexpr int kMostBehindGate = 512;
 
-// Words between two nodes of a chase: no two share a cache line.
+// Distance of two nodes of a pointer chase in words: no two nodes share a cache line.
 inline constexpr std::int64_t kChaseStride = 32;
 
 class GpuTransfers {
@@ -50,13 +49,13 @@ class GpuTransfers {
   GpuTransfers(const GpuTransfers&) = delete;
   GpuTransfers& operator=(const GpuTransfers&) = delete;
 
-  // Must end before the device.
+  // The gate must be destroyed before the device.
   virtual std::unique_ptr<GpuGate> make_gate() = 0;
 
-  // All asynchronous on `stream`; addresses are multiples of 16, `words` is not negative.
-  // to[i] = from[i], by the GPU's multiprocessors; no overlap. The kernel has at most one in
-  // `sharers` of the threads that the GPU holds, so that as many of them run at once; `sharers` is
-  // positive.
+  // All are asynchronous on `stream`. Addresses are multiples of 16 bytes; `words` >= 0.
+  // to[i] = from[i], copied by the SMs; the ranges must not overlap. The kernel uses at most
+  // 1/`sharers` of the threads that the GPU can hold, so that `sharers` of these kernels can run
+  // concurrently; `sharers` > 0.
   virtual void copy_by_kernel(std::uint32_t* to, const std::uint32_t* from, std::int64_t words,
                               int sharers, GpuStream& stream) = 0;
   // to[i] = pattern_word(i, seed)
@@ -65,12 +64,12 @@ class GpuTransfers {
   // *count += the number of i with at[i] != pattern_word(i, seed)
   virtual void count_mismatches(const std::uint32_t* at, std::int64_t words, std::uint32_t seed,
                                 std::uint64_t* count, GpuStream& stream) = 0;
-  // One thread: *position = next[*position], `hops` times, each after the other. The values of
-  // `next` are its own indices.
+  // One thread: *position = next[*position], `hops` dependent loads. The values of `next` are
+  // indices into `next`.
   virtual void chase(const std::uint32_t* next, std::uint32_t* position, std::int64_t hops,
                      GpuStream& stream) = 0;
-  // Arithmetic on every multiprocessor for a time in proportion to `rounds`, without memory
-  // traffic. `sink` holds work_words() words and receives the result.
+  // Arithmetic on every SM without memory traffic; the run time is proportional to `rounds`. `sink`
+  // holds work_words() words and receives the result.
   virtual void work(std::int64_t rounds, float* sink, GpuStream& stream) = 0;
   virtual std::int64_t work_words() const = 0;
 };

@@ -27,7 +27,7 @@ Topology load(const std::string& synthetic) {
   return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
 }
 
-// What the affinity mask allows, at least one.
+// Returns the processors that the affinity mask allows, at least one.
 std::vector<int> allowed_threads() {
   std::vector<int> numbers = thread_affinity();
   if (numbers.empty()) numbers.push_back(0);
@@ -52,7 +52,7 @@ int first_node(hwloc_obj_t core) {
 
 std::vector<CpuCore> read_cores(hwloc_topology_t topology, const std::vector<int>& allowed) {
   std::vector<CpuCore> cores;
-  // Some virtual machines show processing units without cores.
+  // Some virtual machines report processing units without cores.
   const bool has_cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
   const hwloc_obj_type_t type = has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
   for (hwloc_obj_t obj = nullptr; (obj = hwloc_get_next_obj_by_type(topology, type, obj));) {
@@ -88,7 +88,7 @@ std::string read_name(hwloc_topology_t topology) {
   return name ? name : "";
 }
 
-// The kernel refuses a set with fewer places than it has itself; no kernel has more than these.
+// The kernel rejects a set with fewer bits than its own; no kernel has more than kMostPlaces.
 constexpr int kFewestPlaces = 1024;
 constexpr int kMostPlaces = 1 << 20;
 

@@ -17,7 +17,7 @@ namespace lab {
 namespace {
 
 constexpr double kFastInterval_s = 0.1, kSlowInterval_s = 1;
-constexpr double kShareOfCore = 0.002;  // for the fast readings, and again for the slow ones
+constexpr double kShareOfCore = 0.002;  // separately for fast and slow readings
 constexpr double kThroughputInterval_s = 5, kThroughputShareOfCore = 0.0005;
 constexpr const char* kAsleep = "the GPU is asleep to save power; reading it would wake it";
 
@@ -32,7 +32,7 @@ double thread_cpu_s() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// What this thread spends on `work`.
+// Returns what the calling thread spends on `work`.
 template <typename Work>
 PollCost cost_of(const Work& work) {
   const double cpu_s = thread_cpu_s(), begin_s = steady_s();
@@ -49,7 +49,7 @@ void set_missing(Maybe<T>& value, const std::string& why) {
   value = Maybe<T>::missing(why);
 }
 
-// Facts of a GPU about which NVML reports nothing.
+// Sets all facts of a GPU to missing because NVML reports no data for it.
 void leave_out(GpuFacts& facts, const std::string& why) {
   facts.unread = why;
   for_each_gpu_fact(
@@ -77,9 +77,9 @@ void add_peer(GpuFacts& facts, GpuPeer peer) {
 struct GpuMonitor::Impl {
   struct Gpu {
     std::string pci_bus_id;
-    nvml::Handle handle = nullptr;  // once the GPU was seen awake and NVML offers it
-    std::string failure;            // why it never gets one
-    bool throughput_read = false;   // since it woke
+    nvml::Handle handle = nullptr;  // set once the GPU is awake and NVML offers it
+    std::string failure;            // why it has no handle and will not get one
+    bool throughput_read = false;   // since the GPU woke
     GpuTelemetry last;
   };
 
@@ -101,7 +101,7 @@ struct GpuMonitor::Impl {
   std::unique_ptr<nvml::Session> session;
   bool looked = false;
   std::vector<Gpu> gpus;
-  std::vector<GpuFacts> facts;  // as GPUs
+  std::vector<GpuFacts> facts;  // parallel to `gpus`
   int version = 0;
   PollBudget fast{kFastInterval_s, kShareOfCore}, slow{kSlowInterval_s, kShareOfCore};
   PollBudget throughput{kThroughputInterval_s, kThroughputShareOfCore};
@@ -118,7 +118,7 @@ GpuMonitor::Impl::Gpu& GpuMonitor::Impl::add_gpu(const std::string& pci_bus_id,
   return gpu;
 }
 
-// True when one woke that slept before.
+// Updates the sleep states; returns true if a sleeping GPU woke.
 bool GpuMonitor::Impl::look_for_sleepers() {
   bool woke = false;
   for (Gpu& gpu : gpus) {
@@ -129,9 +129,9 @@ bool GpuMonitor::Impl::look_for_sleepers() {
   return woke;
 }
 
-// Takes the handles of GPUs that are awake; true when something was learnt. NVML initialises a
-// GPU when its handle is taken, which wakes it, and may come by others while it looks for an
-// index: so it is asked by index only while nothing sleeps.
+// Opens the handles of GPUs that are awake; returns true if anything new was learned. Opening a
+// handle initialises the GPU, which wakes it, and opening by index may also touch other GPUs, so
+// GPUs are opened by index only while none sleeps.
 bool GpuMonitor::Impl::open_gpus() {
   const auto sleeps = [](const Gpu& gpu) { return gpu.last.asleep; };
   const auto waits = [](const Gpu& gpu) {
@@ -152,7 +152,7 @@ bool GpuMonitor::Impl::open_gpus() {
   return true;
 }
 
-// Also finds GPUs that files do not show (WSL 2, some containers).
+// Also finds GPUs that kernel files do not show (WSL 2, some containers).
 void GpuMonitor::Impl::open_by_index() {
   int index = 0;
   for (const nvml::Handle handle : nvml::open_all(*session)) {
@@ -205,7 +205,8 @@ void GpuMonitor::Impl::read_awake(bool slowly) {
   }
 }
 
-// Of the GPUs that it was never read of, else of one GPU a turn: each takes 40 ms.
+// Reads the throughput of all GPUs that have not been read since they woke, otherwise of the next
+// GPU in rotation: each read takes 40 ms.
 void GpuMonitor::Impl::read_next_throughput() {
   bool first = false;
   const auto look = [this](Gpu& gpu) {
@@ -226,7 +227,8 @@ void GpuMonitor::Impl::read_next_throughput() {
   }
 }
 
-// From /proc, since NVML's own names are whole paths. A process may give itself any name.
+// Takes the names from /proc, since NVML reports whole paths. A process can choose its own name, so
+// printable() sanitises it.
 void GpuMonitor::Impl::name_processes(GpuTelemetry& reading) const {
   if (!reading.processes) return;
   std::vector<GpuProcess> named = *reading.processes;

@@ -1,6 +1,5 @@
 #pragma once
-// Every NVIDIA GPU of the machine: what it is and what it does, read through NVML, whether the lab
-// can compute on it or not.
+// Monitors all NVIDIA GPUs of the machine through NVML, whether the lab can compute on them or not.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -11,22 +10,22 @@
 
 namespace lab {
 
-// What one look took, in seconds.
+// Cost of one poll, in seconds.
 struct PollCost {
-  double cpu_s = 0;      // processor time
-  double elapsed_s = 0;  // on the clock: a driver that waits also keeps others waiting
+  double cpu_s = 0;      // CPU time
+  double elapsed_s = 0;  // elapsed time: a driver that waits also delays its other clients
 };
 
 class PollBudget {
  public:
-  // At most every `interval_s`, never for more than `share` of one core, nor for more than
-  // kWaitingShare of the time; waiting alone puts a look off by kLongestPause_s at most.
+  // Limits polls to one per `interval_s`, to `share` of one core's CPU time, and to kWaitingShare
+  // of the elapsed time; the last limit delays a poll by at most kLongestPause_s.
   PollBudget(double interval_s, double share) : interval_s_(interval_s), share_(share) {}
   static constexpr double kWaitingShare = 0.05;
   static constexpr double kLongestPause_s = 30;
 
   bool due(double now_s) const { return now_s >= next_s_; }
-  // Of a look begun at `now_s`.
+  // Records the cost of a poll that began at `now_s`.
   void spent(double now_s, const PollCost& cost) {
     const double pause_s = std::min(cost.elapsed_s / kWaitingShare, kLongestPause_s);
     next_s_ = now_s + std::max({interval_s_, cost.cpu_s / share_, pause_s});
@@ -38,29 +37,29 @@ class PollBudget {
 };
 
 struct GpuMonitorOptions {
-  std::string root = "/";                     // stands for "/" in tests
-  std::string library = "libnvidia-ml.so.1";  // NVML, a name or a path
-  std::function<double()> now_s = nullptr;    // another clock for the intervals, in tests
+  std::string root = "/";                     // replaces "/" in tests
+  std::string library = "libnvidia-ml.so.1";  // NVML, as a name or a path
+  std::function<double()> now_s = nullptr;    // clock of the intervals, replaceable in tests
 };
 
 class GpuMonitor {
  public:
-  // Reads nothing yet.
+  // Performs no reads.
   explicit GpuMonitor(GpuMonitorOptions options = {});
   ~GpuMonitor();
   GpuMonitor(const GpuMonitor&) = delete;
   GpuMonitor& operator=(const GpuMonitor&) = delete;
 
-  // One entry a GPU, by PCI address, each stamped with the `t_s` at which it was really read: a
-  // call soon after another repeats its values, so that looking stays under 0.5 % of a core and,
-  // where NVML waits for less than 1.5 s, under a sixth of the time. A GPU that is asleep is not
-  // touched, and NVML not even started while all of them are. Never throws; what cannot be read
-  // says why. One thread at a time.
+  // Returns one entry per GPU, identified by PCI address. `t_s` of an entry is the time at which it
+  // was actually read: a call soon after another repeats its values, so that polling takes less
+  // than 0.5 % of a core and, where NVML waits for less than 1.5 s, less than a sixth of the time.
+  // Sleeping GPUs are not touched, and NVML is not started while all of them sleep. Never throws;
+  // unreadable fields hold the reason. Not thread-safe.
   std::vector<GpuTelemetry> read(double t_s);
 
-  // Facts of the same GPUs, as far as they are known since the last read().
+  // Returns the facts of the same GPUs, as known at the last read().
   const std::vector<GpuFacts>& facts() const;
-  // Grows when facts() change: a GPU woke, or was seen for the first time.
+  // Incremented when facts() change: a GPU woke or was found.
   int facts_version() const;
 
  private:

@@ -19,7 +19,7 @@ namespace lab {
 namespace {
 
 constexpr int kMaxCpuDevices = 4096;
-// The rest of what is free stays with the system and the lab's own window.
+// The remaining free memory is left to the system and the lab's window.
 constexpr double kUsableShare = 0.9;
 
 std::string system_name() {

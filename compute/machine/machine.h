@@ -1,5 +1,5 @@
 #pragma once
-// The devices of this machine, as the lab uses them. Made once in main and passed by reference.
+// The devices of this machine as used by the lab. Created once in main() and passed by reference.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,25 +17,25 @@
 
 namespace lab {
 
-// One device: its facts, its memory account and what computes there. The threads of a CPU device
-// start on first use; a GPU is reached through the seam of compute/gpu.
+// A device: its facts, its memory account and its compute resources. The threads of a CPU device
+// start on first use; a GPU is accessed through the interface in compute/gpu.
 class DeviceContext {
  public:
   explicit DeviceContext(DeviceInfo info);
-  // `GPU` must outlive the context.
+  // `gpu` must outlive the context.
   DeviceContext(DeviceInfo info, GpuDevice& gpu);
   Device device() const { return info_.device; }
   const DeviceInfo& info() const { return info_; }
-  // Of a CPU device; throws Error(Unsupported) for a GPU, which has none.
+  // Threads of a CPU device. Throws Error(Unsupported) for a GPU.
   ThreadPool& threads();
   // Null for a CPU device.
   GpuDevice* gpu() const { return gpu_; }
-  // Pinned memory for copies between a GPU and ordinary memory, taken with the first of them.
-  // Throws Error(Unsupported) for a CPU device.
+  // Pinned memory for copies between a GPU and pageable memory, allocated by the first copy. Throws
+  // Error(Unsupported) for a CPU device.
   GpuStaging& staging();
   MemoryAccount& memory() { return memory_; }
-  // Read bandwidths measured on this device, kept so that later jobs need not measure them again;
-  // empty until then. For the thread of the running job.
+  // Read bandwidths measured on this device, cached for later jobs; empty until measured. For the
+  // thread of the running job only.
   std::optional<MeasuredBandwidths>& bandwidths() { return bandwidths_; }
 
  private:
@@ -45,27 +45,27 @@ class DeviceContext {
   std::optional<MeasuredBandwidths> bandwidths_;
   std::unique_ptr<ThreadPool> threads_;
   std::once_flag threads_once_;
-  const std::unique_ptr<GpuStaging> staging_;  // of a GPU
+  const std::unique_ptr<GpuStaging> staging_;  // GPUs only
 };
 
 struct MachineOptions {
-  // How many devices to make of the cores, 1..4096. More devices than cores share cores. Each gets
-  // its own threads and an equal share of the memory limit.
+  // Number of CPU devices to create from the cores, 1..4096. More devices than cores share cores.
+  // Each device gets its own threads and an equal share of the memory limit.
   int cpu_devices = 1;
-  // Processes of the lab on this host: memory and processor quota are divided evenly among them.
+  // Number of lab processes on this host, among which memory and CPU quota are divided evenly.
   int processes = 1;
-  // Where GPUs come from. Called once. Empty: the machine has CPU devices alone.
+  // Opens the GPUs; called at most once. Empty: CPU devices only.
   std::function<GpuOffer()> open_gpus = nullptr;
-  // A GPU was asked for: `open_gpus` is called even while a GPU sleeps, and starting the driver
+  // The user requested a GPU: `open_gpus` is called even if a GPU sleeps, and starting the driver
   // wakes it.
   bool wake_gpus = false;
-  std::string root = "/";  // stands for "/" in tests, where GPUs are looked for
+  std::string root = "/";  // replaces "/" in tests, for finding GPUs
 };
 
 class Machine {
  public:
-  // Looks at the machine with hwloc, /proc and /sys. Never throws for something it cannot read: the
-  // field says why. Throws Error(Usage) for options out of range.
+  // Inspects the machine with hwloc, /proc and /sys. Does not throw for unreadable values: the
+  // field holds the reason. Throws Error(Usage) for options out of range.
   explicit Machine(const MachineOptions& options = {});
   ~Machine();
   Machine(const Machine&) = delete;
@@ -73,22 +73,22 @@ class Machine {
 
   const MachineInfo& info() const;
 
-  // Every usable device, cpus first.
+  // Returns all usable devices, CPUs first.
   std::vector<Device> devices() const;
 
-  // Throws Error(NotFound) naming the device, the reason and what is there instead:
-  // "cuda:0 cannot be used: no NVIDIA driver (libcuda.so.1 is not installed); use cpu:0".
+  // Throws Error(NotFound) naming the device, the reason and the alternative: "cuda:0 cannot be
+  // used: no NVIDIA driver (libcuda.so.1 is not installed); use cpu:0".
   DeviceContext& at(Device device);
   bool has(Device device) const;
 
   int num_cpus() const;
   int num_gpus() const;
-  // Null where there is no usable GPU.
+  // Null if there is no usable GPU.
   GpuBackend* gpus() const { return gpus_.get(); }
 
-  // gpu(i) when it is usable, else cpu(0).
+  // Returns gpu(i) if it is usable, otherwise cpu(0).
   Device try_gpu(int i = 0) const;
-  // All usable GPUs, or {cpu(0)}.
+  // Returns all usable GPUs, or {cpu(0)} if there are none.
   std::vector<Device> try_all_gpus() const;
 
  private:
@@ -98,7 +98,7 @@ class Machine {
 
   MachineInfo info_;
   std::shared_ptr<GpuBackend> gpus_;                      // outlives the contexts
-  std::vector<std::unique_ptr<DeviceContext>> contexts_;  // cpus first
+  std::vector<std::unique_ptr<DeviceContext>> contexts_;  // CPUs first
   int num_cpus_ = 0;
 };
 

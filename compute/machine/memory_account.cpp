@@ -12,7 +12,7 @@
 namespace lab {
 namespace {
 
-// Below this size the machine is not asked: the question would cost more than it guards against.
+// Smaller requests do not query the machine's free memory: the query would not be worth its cost.
 constexpr std::int64_t kAskMachineFrom = 16 * kMiB;
 
 TensorId next_id() {

@@ -1,5 +1,6 @@
 #pragma once
-// What this process holds on one device: exact, refused before the device is full.
+// Tracks this process's memory on one device exactly, and refuses allocations before the device is
+// full.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,18 +13,20 @@ namespace lab {
 
 class MemoryAccount {
  public:
-  // `available` tells what the machine has free at this moment; large requests past it are refused
-  // too, because other programs may hold what the limit promises. Empty: only the limit counts.
+  // `available` returns the machine's free memory at the time of the call. Large requests beyond it
+  // are also refused, because other programs may hold memory that the limit allows. Empty: only the
+  // limit applies.
   MemoryAccount(Device device, std::int64_t limit_bytes,
                 std::function<std::int64_t()> available = {});
 
-  // Books `bytes` under a new id; throws Error(OutOfMemory) naming what was asked for and what is
-  // free, before anything is allocated. `info` describes the tensor for the live list; its id,
-  // device and bytes are filled in here.
+  // Books `bytes` under a new id, before anything is allocated. Throws Error(OutOfMemory) naming
+  // the requested and the free bytes, and Error(InvalidArgument) for a negative size. `info`
+  // describes the tensor for the live list; its id, device and bytes are set here.
   TensorId book(std::int64_t bytes, TensorInfo info);
   void release(TensorId id) noexcept;
 
-  // Renames a booked tensor, or changes its shape and preview in the list; unknown ids do nothing.
+  // Updates a booked tensor's name, shape, type, owner and preview in the list; unknown ids are
+  // ignored.
   void describe(TensorId id, const TensorInfo& info);
 
   std::int64_t used_bytes() const;

@@ -25,7 +25,8 @@ std::string folder_of(const std::string& root, const std::string& pci_bus_id) {
   return fmt::format("{}/sys/bus/pci/devices/{}", root, pci_bus_id);
 }
 
-// Display controllers with NVIDIA's vendor number; their sound functions and switches do not count.
+// Matches display controllers with NVIDIA's vendor id, but not the GPUs' audio functions or NVIDIA
+// switches.
 bool is_nvidia_gpu(const std::string& folder) {
   return read_text(folder + "/vendor") == "0x10de" &&
          read_text(folder + "/class").value_or("").rfind("0x03", 0) == 0;
@@ -51,7 +52,7 @@ std::string shown(const std::string& root, const std::string& path) {
   return root == "/" ? path.substr(1) : path.substr(root.size());
 }
 
-// The first obstacle that files can tell, before libcuda is loaded.
+// Returns the first obstacle that files reveal, without loading libcuda.
 std::optional<std::string> obstacle_in_files(const NvidiaProbe& probe) {
   const std::string& root = probe.root;
   std::error_code failed;
@@ -80,7 +81,8 @@ std::optional<std::string> obstacle_in_files(const NvidiaProbe& probe) {
   return std::nullopt;
 }
 
-// Whether the driver would run kernels; then `GPUs` become those it offers. Else the reason.
+// Returns why the driver cannot run kernels; if it can, returns nothing and replaces `gpus` with
+// the GPUs it offers.
 std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
                                               std::vector<NvidiaGpu>& gpus) {
   const Maybe<CudaDriverAnswer> driver = probe.ask();
@@ -102,7 +104,7 @@ std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
   return std::nullopt;
 }
 
-// Of a GPU that does not sleep itself, or does.
+// Message for an unused GPU that is itself asleep, or awake beside a sleeping one.
 std::string waiting(bool asleep) {
   return fmt::format(
       "{}; ask for a GPU by name (--devices cuda:0), or with 'Use this GPU' on the Devices page",
@@ -203,7 +205,7 @@ std::string pci_address(std::string_view bus_id) {
 }
 
 Maybe<CudaDriverAnswer> ask_cuda_driver() {
-  // The lab never includes cuda.h here, so that it starts and explains itself on any machine.
+  // cuda.h is not included here, so that the lab starts and reports the reason on any machine.
   using Text = int (*)(char*, int, int);
   const Maybe<DynamicLibrary> library = DynamicLibrary::open({"libcuda.so.1"});
   if (!library) return Maybe<CudaDriverAnswer>::missing(library.reason());

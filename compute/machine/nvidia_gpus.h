@@ -1,6 +1,6 @@
 #pragma once
-// NVIDIA GPUs as files of the kernel and CUDA describe them, and why one cannot be used. Looking at
-// files does not wake a GPU that is asleep.
+// Finds NVIDIA GPUs through kernel files and CUDA, and determines why one cannot be used. Reading
+// the files does not wake a sleeping GPU.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -14,58 +14,58 @@ namespace lab {
 
 struct NvidiaGpu {
   std::string pci_bus_id;  // "0000:01:00.0"
-  std::string name;        // "NVIDIA H200", or its PCI number where no driver is loaded
+  std::string name;        // "NVIDIA H200", or its PCI id if no driver is loaded
 };
 
-// In the order of their addresses. `root` stands for "/" in tests, here and below.
+// Returns the GPUs in the order of their addresses. `root` replaces "/" in tests, here and below.
 std::vector<NvidiaGpu> find_nvidia_gpus(const std::string& root);
 
-// Whether the kernel has switched the GPU off to save power (runtime power management).
+// Returns whether the kernel has powered the GPU down (runtime power management).
 bool is_asleep(const std::string& root, const std::string& pci_bus_id);
 
-// Whether one of the GPUs is asleep. The CUDA driver looks at all of them when it starts.
+// Returns whether any GPU is asleep. The CUDA driver accesses all of them when it starts.
 bool a_gpu_sleeps(const std::string& root);
 
-// The node of memory and cores nearest to the GPU, and the numbers of those cores, "0-15".
+// Return the NUMA node nearest to the GPU and the OS numbers of its cores, "0-15".
 Maybe<int> read_numa_node(const std::string& root, const std::string& pci_bus_id);
 Maybe<std::string> read_near_cpus(const std::string& root, const std::string& pci_bus_id);
 
-// The address as /sys writes it, from CUDA's or NVML's spelling: "0000:3b:00.0" for
-// "00000000:3B:00.0".
+// Converts a CUDA or NVML bus id to the spelling of /sys: "00000000:3B:00.0" to "0000:3b:00.0".
 std::string pci_address(std::string_view bus_id);
 
-// What libcuda.so.1 answers. Asking loads it, so it is asked last and only where a GPU is visible.
+// Result of querying libcuda.so.1. The query loads the library, so it comes last and only if a GPU
+// is visible.
 struct CudaDriverAnswer {
-  int init_code = 0;                          // of cuInit; 0 is success
-  std::string init_error;                     // its name, "CUDA_ERROR_NO_DEVICE"
-  std::vector<std::string> names;             // of the GPUs CUDA offers, in its order
-  std::vector<std::string> pci_bus_ids = {};  // theirs, as /sys writes them; empty where not told
+  int init_code = 0;                          // from cuInit; 0 is success
+  std::string init_error;                     // name of init_code, "CUDA_ERROR_NO_DEVICE"
+  std::vector<std::string> names;             // of the GPUs CUDA offers, in CUDA's order
+  std::vector<std::string> pci_bus_ids = {};  // their addresses as in /sys; empty if unknown
 };
 
-// Missing with the loader's reason when the library cannot be used.
+// Missing, with the loader's reason, if the library cannot be used.
 Maybe<CudaDriverAnswer> ask_cuda_driver();
 
-// What find_unusable_gpus() looks at.
+// Inputs of find_unusable_gpus().
 struct NvidiaProbe {
-  std::string root = "/";                   // stands for "/" in tests
-  Maybe<std::string> visible_devices = {};  // CUDA_VISIBLE_DEVICES, missing when not set
-  // What the lab's CUDA half said. It is the reason where a driver answered it, and where nothing
-  // else stands in the way.
+  std::string root = "/";                   // replaces "/" in tests
+  Maybe<std::string> visible_devices = {};  // CUDA_VISIBLE_DEVICES; missing if unset
+  // Reason given by the lab's CUDA backend. It is reported if a driver caused it, or if there is no
+  // other obstacle.
   std::string refusal = {};
   bool driver_refused = false;
-  bool may_wake = false;  // a GPU that sleeps is asked all the same
+  bool may_wake = false;  // query the driver even if a GPU is asleep
   std::function<Maybe<CudaDriverAnswer>()> ask = ask_cuda_driver;
 };
 
-// Why no NVIDIA GPU can be used: the first thing that is missing on the way from GPU to kernel. One
-// entry for each GPU found, or a single one when there is none.
+// Returns why no NVIDIA GPU can be used: the first obstacle between the GPU and running a kernel.
+// One entry per GPU found, or a single entry if there is none.
 std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe);
 
-// A GPU as a device of the lab.
+// Describes a GPU as a device of the lab.
 DeviceInfo describe_gpu(const GpuProperties& facts, const GpuBackend& backend);
 
-// Fills in what NVML left open of the GPUs that `backend` offers, and the runtime's version.
-// `backend` null: the lab computes on no GPU. Throws nothing.
+// Fills in the fields that NVML left missing for the GPUs of `backend`, and the runtime's version.
+// A null `backend` means that the lab computes on no GPU. Never throws.
 void complete_facts(std::vector<GpuFacts>& gpus, GpuBackend* backend);
 
 }  // namespace lab

@@ -15,10 +15,10 @@ namespace {
 
 struct GroupFolder {
   std::string path;  // holds the group's files
-  int version = 2;   // of the interface, which names the files
+  int version = 2;   // of the cgroup interface, which determines the file names
 };
 
-// From the group up to the mount point.
+// Appends the folders from the group up to the mount point.
 void add_folders(std::vector<GroupFolder>& folders, const std::string& mount, std::string group,
                  int version) {
   while (true) {
@@ -29,8 +29,8 @@ void add_folders(std::vector<GroupFolder>& folders, const std::string& mount, st
   }
 }
 
-// The process's group under `controller` ("memory", "cpu") and those around it, up to the mount
-// point: each of them may set a limit.
+// Returns the process's group under `controller` ("memory", "cpu") and its ancestors up to the
+// mount point, each of which may set a limit.
 std::vector<GroupFolder> group_folders(const std::string& root, std::string_view controller) {
   std::vector<GroupFolder> folders;
   const std::string text = read_text(root + "/proc/self/cgroup").value_or("");
@@ -52,7 +52,7 @@ std::vector<GroupFolder> group_folders(const std::string& root, std::string_view
   return folders;
 }
 
-// Processors' worth of time; empty for no limit.
+// Returns the CPU time in units of one processor; empty if unlimited.
 std::optional<double> quota_of(const GroupFolder& folder) {
   std::optional<std::int64_t> quota_us, period_us;
   if (folder.version == 2) {
@@ -79,7 +79,7 @@ std::int64_t kib_field(const std::string& text, std::string_view key) {
   return value ? std::strtoll(value->c_str(), nullptr, 10) * kKiB : 0;
 }
 
-// Page cache that the kernel gives back on demand counts as used in a group; it is not.
+// Returns the page cache that a group counts as used although the kernel reclaims it on demand.
 std::int64_t reclaimable_bytes(const std::string& folder, std::string_view key) {
   const auto stat = read_text(folder + "/memory.stat");
   if (!stat) return 0;
@@ -100,7 +100,7 @@ constexpr GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes
                                "total_inactive_file"};
 constexpr GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 
-// The tightest limit of all groups around the process.
+// Returns the memory of whichever group, the process's own or an ancestor, has the least available.
 std::optional<GroupMemory> read_group(const std::string& root) {
   std::optional<GroupMemory> found;
   for (const GroupFolder& folder : group_folders(root, "memory")) {

@@ -1,18 +1,18 @@
 #pragma once
-// Work memory that somebody else owns, cut into arrays.
+// Workspace owned by the caller, divided into arrays.
 #include <cstddef>
 #include <cstdint>
 
 namespace lab {
 
-// Work memory of the operation that runs; its content is lost with the next operation.
+// Workspace of the running operation; its contents are lost with the next operation.
 struct Scratch {
   std::byte* data = nullptr;
   std::int64_t bytes = 0;
 };
 
-// Splits scratch memory into 64-byte aligned arrays. The same sequence of takes on a null Scratch
-// measures what an operation needs.
+// Divides scratch memory into 64-byte aligned arrays. The same sequence of take() calls on a null
+// Scratch computes the bytes that an operation needs.
 class ScratchCursor {
  public:
   explicit ScratchCursor(Scratch scratch) : data_(scratch.data) {}

@@ -15,7 +15,7 @@
 namespace lab {
 namespace {
 
-// Names under which kernels show a processor's own sensor.
+// Names under which kernels expose the CPU's own sensor.
 constexpr std::array<std::string_view, 5> kCpuSensors = {"coretemp", "k10temp", "zenpower",
                                                          "cpu_thermal", "soc_thermal"};
 constexpr std::array<std::string_view, 4> kCpuZones = {"x86_pkg_temp", "cpu-thermal", "cpu_thermal",
@@ -32,10 +32,10 @@ std::map<int, CoreTicks> read_core_ticks(const std::string& root) {
   std::map<int, CoreTicks> cores;
   std::istringstream lines(read_text(root + "/proc/stat").value_or(""));
   for (std::string line; std::getline(lines, line) && line.rfind("cpu", 0) == 0;) {
-    if (line.size() < 4 || line[3] == ' ') continue;  // the sum over all cores
+    if (line.size() < 4 || line[3] == ' ') continue;  // skips the sum over all cores
     char* at = nullptr;
     const int core = static_cast<int>(std::strtol(line.c_str() + 3, &at, 10));
-    // user nice system idle iowait irq softirq steal; guests are counted in user already
+    // user nice system idle iowait irq softirq steal; user already includes guest time
     std::array<std::int64_t, 8> ticks{};
     for (std::int64_t& t : ticks) t = std::strtoll(at, &at, 10);
     CoreTicks& c = cores[core];
@@ -50,7 +50,7 @@ std::map<int, double> read_clocks_mhz(const std::string& root, const std::vector
   for (const int core : cores) {
     const auto khz = read_number(
         fmt::format("{}/sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", root, core));
-    if (!khz) break;  // all cores have it or none
+    if (!khz) break;  // either all cores have it or none
     clocks[core] = static_cast<double>(*khz) / 1000;
   }
   if (!clocks.empty()) return clocks;

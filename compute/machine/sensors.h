@@ -1,5 +1,5 @@
 #pragma once
-// Live values of the processor from /proc and /sys. `root` stands for "/" in tests.
+// Reads CPU sensors from /proc and /sys. `root` replaces "/" in tests.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -9,26 +9,26 @@
 
 namespace lab {
 
-// Time a core has spent since the machine started, in the kernel's ticks.
+// Time of a core since boot, in kernel ticks.
 struct CoreTicks {
   std::int64_t busy = 0;
   std::int64_t total = 0;
 };
 
-// By operating-system number, from <root>/proc/stat; empty where it cannot be read.
+// Returns ticks by OS number, from <root>/proc/stat; empty if it cannot be read.
 std::map<int, CoreTicks> read_core_ticks(const std::string& root);
 
-// Clock of each core now, by operating-system number: cpufreq where there is one, else
-// /proc/cpuinfo. Cores without a value are left out.
+// Returns the current clock of each core by OS number, from cpufreq if available, otherwise from
+// /proc/cpuinfo. Cores without a value are omitted.
 std::map<int, double> read_clocks_mhz(const std::string& root, const std::vector<int>& cores);
 
-// The files that hold the processor's temperature in thousandths of a degree.
+// Returns the files that hold the CPU's temperature in thousandths of a degree.
 std::vector<std::string> find_cpu_temperature_files(const std::string& root);
 
-// The hottest of them, or why there is none.
+// Returns the highest temperature, or the reason why there is none.
 Maybe<double> read_temperature_c(const std::vector<std::string>& files);
 
-// Main memory this process holds; 0 where it cannot be read.
+// Returns the resident memory of this process; 0 if it cannot be read.
 std::int64_t read_resident_bytes(const std::string& root);
 
 }  // namespace lab

@@ -21,8 +21,8 @@ const char* lab_simd() {
   return std::getenv("LAB_SIMD");  // NOLINT(concurrency-mt-unsafe)
 }
 
-// What dispatch may take now. Without a cap SupportedTargets() detects anew and leaves what it
-// found as the choice, so what it returns is made the choice again.
+// Returns the targets available to dispatch. Without a cap, SupportedTargets() repeats the
+// detection and resets the chosen targets, so the result is set as the choice again.
 std::int64_t supported_targets() {
   const std::int64_t targets = hwy::SupportedTargets();
   hwy::GetChosenTarget().Update(targets);
@@ -31,7 +31,7 @@ std::int64_t supported_targets() {
 
 #if defined(__x86_64__)
 
-// Highway's targets above `tier`.
+// Returns Highway's targets above `tier`.
 std::int64_t targets_above(SimdTier tier) {
   switch (tier) {
     case SimdTier::Scalar: return (1LL << (HWY_HIGHEST_TARGET_BIT_X86 + 1)) - 1;
@@ -42,8 +42,8 @@ std::int64_t targets_above(SimdTier tier) {
   return 0;
 }
 
-// DisableTargets() alone does not hold: each SupportedTargets() detects anew and leaves all that
-// the processor has as the choice. What is set "for test" is taken without detection.
+// DisableTargets() is not sufficient: each SupportedTargets() repeats the detection and resets the
+// choice to all targets of the CPU. Targets set "for test" bypass the detection.
 void cap_dispatch(SimdTier tier) {
   const std::int64_t above = targets_above(tier);
   if (above == 0) return;
@@ -52,7 +52,7 @@ void cap_dispatch(SimdTier tier) {
   hwy::SetSupportedTargetsForTest(left == 0 ? HWY_STATIC_TARGET : left);
 }
 
-// The instruction set that dispatch takes. Highway's better targets have lower bits.
+// Returns the target that dispatch selects. Highway's better targets have lower bits.
 std::int64_t chosen_target() {
   const std::int64_t targets = supported_targets() & HWY_TARGETS;
   return targets == 0 ? HWY_STATIC_TARGET : targets & -targets;
@@ -211,9 +211,9 @@ std::string why_no_avx512_bf16() {
 
 }  // namespace lab
 
-// Highway keeps the target of the first dispatch, so the cap comes before it. An unknown value is
-// left for simd_cap() to report where an error can be shown. The name keeps this file linked into
-// every program with kernels: compute/machine/CMakeLists.txt asks for it.
+// Highway keeps the target of the first dispatch, so the cap is applied before it. An unknown value
+// is left to simd_cap() to report, where the error can be displayed. The symbol keeps this file
+// linked into every program with kernels: compute/machine/CMakeLists.txt references it.
 extern "C" {
 extern const bool lab_simd_cap_is_applied;
 const bool lab_simd_cap_is_applied = [] {

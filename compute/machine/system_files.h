@@ -1,5 +1,5 @@
 #pragma once
-// Small reads of /proc and /sys. `root` stands for "/" so that tests can bring their own tree.
+// Reads small files of /proc and /sys.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,19 +8,20 @@
 
 namespace lab {
 
-// The whole file without trailing white space; empty where it cannot be read.
+// Returns the file's contents without trailing white space; empty if it cannot be read.
 std::optional<std::string> read_text(const std::string& path);
 
-// The leading whole number of a file, as most files of /sys hold.
+// Returns the leading integer of a file, the format of most files in /sys.
 std::optional<std::int64_t> read_number(const std::string& path);
 
-// Value of the line "Key: value" (or "Key<tab>: value"), without surrounding white space.
+// Returns the value of the first line "Key: value" (or "Key<tab>: value"), without surrounding
+// white space.
 std::optional<std::string> find_field(std::string_view text, std::string_view key);
 
-// The value of every line "Key: value", in order.
+// Returns the values of all lines "Key: value", in order.
 std::vector<std::string> find_fields(std::string_view text, std::string_view key);
 
-// Names in a directory, sorted; empty where there is none.
+// Returns the names in a directory, sorted; empty if there is none.
 std::vector<std::string> list_directory(const std::string& path);
 
 }  // namespace lab

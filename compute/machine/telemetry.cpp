@@ -24,7 +24,8 @@ double process_cpu_s() {
 
 using Ticks = std::map<int, CoreTicks>;
 
-// 0..1 since the previous reading; empty when the core is unknown or no tick has passed.
+// Returns the busy share since the previous reading, 0..1; empty if the core is unknown or no tick
+// has passed.
 std::optional<double> busy_share(const Ticks& before, const Ticks& now, int core) {
   const auto a = before.find(core), b = now.find(core);
   if (a == before.end() || b == now.end()) return std::nullopt;
@@ -34,7 +35,7 @@ std::optional<double> busy_share(const Ticks& before, const Ticks& now, int core
   return std::clamp(busy / static_cast<double>(total), 0.0, 1.0);
 }
 
-// A CUDA device's part of what its GPU tells.
+// Fills in the GPU part of a CUDA device's telemetry.
 void add_gpu(DeviceTelemetry& to, const std::vector<GpuTelemetry>& gpus,
              const std::string& pci_bus_id) {
   const auto gpu = std::find_if(gpus.begin(), gpus.end(),
@@ -89,18 +90,18 @@ struct TelemetryReader::Impl {
   const std::string root;
   const std::vector<std::string> temperature_files;
   GpuMonitor gpus;
-  int facts_version = 0;   // of those sent last
-  std::vector<int> cores;  // of all devices
+  int facts_version = 0;   // of the facts last sent
+  std::vector<int> cores;  // cores of all devices
   bool has_previous = false;
   Ticks ticks;
-  // By hardware thread. One whose ticks have not moved since keeps its last value.
+  // By hardware thread. A thread whose ticks have not advanced keeps its last value.
   std::map<int, double> last_share;
   double cpu_s = 0;
   Clock::time_point at;
 };
 
-// Two busy hardware threads of a core do little more than one, so a core counts as busy as its
-// busiest.
+// Returns the utilisation of a core's busiest hardware thread: two busy threads of a core do little
+// more work than one.
 double TelemetryReader::Impl::busiest(const std::vector<int>& hardware_threads, const Ticks& now) {
   double most = 0;
   for (const int thread : hardware_threads) {
@@ -209,7 +210,7 @@ TensorList list_tensors(Machine& machine) {
     std::vector<TensorInfo> here = machine.at(device).memory().list();
     std::move(here.begin(), here.end(), std::back_inserter(all.tensors));
   }
-  // Ids count up over all devices, so their order is the order of birth.
+  // Ids increase across all devices, so their order is the order of allocation.
   std::sort(all.tensors.begin(), all.tensors.end(),
             [](const TensorInfo& a, const TensorInfo& b) { return a.id < b.id; });
   return all;

@@ -1,5 +1,5 @@
 #pragma once
-// Live readings of the machine and the tensors on it, once or in the background.
+// Live readings of the machine and its tensors, on demand or in the background.
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -14,10 +14,10 @@
 
 namespace lab {
 
-// Every live buffer of every device, oldest first. Safe from any thread.
+// Returns all live buffers of all devices, oldest first. Thread-safe.
 TensorList list_tensors(Machine& machine);
 
-// Reads utilisation, clocks, temperature and memory; a reading costs well under a millisecond.
+// Reads utilisation, clocks, temperature and memory; a reading takes well under a millisecond.
 class TelemetryReader {
  public:
   // `machine` must outlive the reader. `root` replaces "/" in tests ("<root>/proc/stat", ...).
@@ -25,8 +25,8 @@ class TelemetryReader {
   TelemetryReader(Machine& machine, GpuMonitorOptions options);  // `options.root` as above
   ~TelemetryReader();
 
-  // Rates are since the previous call; the first call has no rates ("not read yet"). `t_s` is the
-  // time on the lab's axis that the readings are stamped with. One thread at a time.
+  // Rates are averages since the previous call; the first call has none ("not read yet"). `t_s` is
+  // the timestamp of the readings on the lab's time axis. Not thread-safe.
   Telemetry read(double t_s = 0);
 
  private:
@@ -34,18 +34,18 @@ class TelemetryReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// Reads the machine in the background and reports its readings as job 0.
+// Samples the machine in the background and reports the readings as job 0.
 class TelemetrySampler {
  public:
-  // Starts at once: a Telemetry every `interval_s`, and a TensorList whenever the live buffers
-  // changed since the last one. `machine` and `channel` must outlive the sampler.
+  // Starts immediately: sends a Telemetry every `interval_s`, and a TensorList whenever the live
+  // buffers changed since the last one. `machine` and `channel` must outlive the sampler.
   TelemetrySampler(Machine& machine, Channel& channel, double interval_s = 0.5);
-  // Stops promptly, whatever the interval.
+  // Stops promptly, regardless of the interval.
   ~TelemetrySampler() = default;
   TelemetrySampler(const TelemetrySampler&) = delete;
   TelemetrySampler& operator=(const TelemetrySampler&) = delete;
 
-  // Counts from the last reading; at least 20 ms.
+  // Takes effect from the last reading; at least 20 ms.
   void set_interval(double interval_s);
 
  private:
@@ -56,7 +56,7 @@ class TelemetrySampler {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   double interval_s_;
-  std::jthread thread_;  // last: it uses everything above
+  std::jthread thread_;  // last member: uses all of the above
 };
 
 }  // namespace lab

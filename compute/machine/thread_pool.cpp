@@ -14,7 +14,7 @@
 namespace lab {
 namespace {
 
-// A fork that follows within this time finds its threads awake; after it they sleep.
+// Threads stay awake for this long after a task, ready for the next fork, and then sleep.
 constexpr std::chrono::microseconds kSpin{30};
 
 void relax() {
@@ -23,7 +23,7 @@ void relax() {
 #endif
 }
 
-// Waits until done() or until the spinning time is over; says which.
+// Spins until done() or until kSpin has passed; returns whether done.
 template <typename Done>
 bool spin_until(Done done) {
   const auto end = std::chrono::steady_clock::now() + kSpin;
@@ -36,7 +36,7 @@ bool spin_until(Done done) {
   return done();
 }
 
-// False where the core is unknown or forbidden to this process.
+// Returns false if the core does not exist or is not allowed for this process.
 bool pin_this_thread(int core) {
   return set_thread_affinity({&core, 1});
 }
@@ -48,8 +48,8 @@ bool all_different(std::vector<int> cores) {
 
 }  // namespace
 
-// A fork raises `forks`; each worker that sees it runs the task and lowers `pending`; the last one
-// wakes the caller. Both counters are waited on by spinning first and sleeping then.
+// A fork increments `forks`; each worker that observes it runs the task and decrements `pending`;
+// the last one wakes the caller. Waits on both counters spin first and then sleep.
 struct ThreadPool::Impl {
   explicit Impl(std::vector<int> core_list)
       : cores(std::move(core_list)), spins(all_different(cores)) {}
@@ -61,7 +61,7 @@ struct ThreadPool::Impl {
   bool own_thread(std::thread::id id) const;
 
   const std::vector<int> cores;
-  const bool spins;  // threads that share a core must not keep each other from running
+  const bool spins;  // false if threads share a core, where spinning would block them
   std::mutex callers;
   std::atomic<std::thread::id> caller{};
   const FunctionRef<void(int)>* task = nullptr;

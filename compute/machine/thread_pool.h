@@ -1,5 +1,6 @@
 #pragma once
-// The threads of one CPU device, each pinned to one core. Fork and join; nothing spins when idle.
+// Fork-join thread pool of one CPU device, each thread pinned to one core. Idle threads do not
+// spin.
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -8,7 +9,7 @@
 
 namespace lab {
 
-// A borrowed callable: no allocation, valid while the callee runs.
+// Non-owning reference to a callable: no allocation, valid while the callee runs.
 template <typename Signature>
 class FunctionRef;
 template <typename R, typename... Args>
@@ -30,9 +31,9 @@ class FunctionRef<R(Args...)> {
 
 class ThreadPool {
  public:
-  // One thread for each core listed (operating-system numbers, at least one). The caller of run()
-  // is the first; cores.size() - 1 threads are started. A core that cannot be pinned (permission,
-  // not in the affinity mask) is left unpinned.
+  // One thread per listed core (OS numbers, at least one). The caller of run() is the first;
+  // cores.size() - 1 threads are started. A thread that cannot be pinned (permission, core outside
+  // the affinity mask) runs unpinned. Throws Error(InvalidArgument) if `cores` is empty.
   explicit ThreadPool(std::vector<int> cores);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -41,19 +42,20 @@ class ThreadPool {
   int size() const;
   const std::vector<int>& cores() const;
 
-  // Calls task(t) for t in [0, size()) at the same time, task(0) on the calling thread, and returns
-  // when all have returned. The first exception is rethrown here after all have ended. Not
-  // reentrant; one caller at a time (a second caller waits for the first). No heap allocation.
+  // Calls task(t) for all t in [0, size()) concurrently, task(0) on the calling thread, and returns
+  // when all have returned. Then rethrows the first exception, if any. Not reentrant; a second
+  // caller waits for the first. No heap allocation. Throws Error(Internal) if called from one of
+  // its own tasks.
   void run(FunctionRef<void(int thread)> task);
 
-  // Splits [0, n) into one contiguous piece a thread, each a multiple of `grain` except the last
-  // one with work; pieces depend only on n, grain and size(). Fewer than 2*grain items run on the
+  // Splits [0, n) into one contiguous piece per thread, each a multiple of `grain` except the last
+  // nonempty one; pieces depend only on n, grain and size(). Fewer than 2*grain items run on the
   // caller.
   void parallel_for(std::int64_t n, std::int64_t grain,
                     FunctionRef<void(std::int64_t begin, std::int64_t end)> body);
 
-  // Pins the calling thread to the first core for as long as the guard lives, so that task(0) runs
-  // where it belongs; restores the thread's affinity after.
+  // Pins the calling thread to the first core for the guard's lifetime, so that task(0) runs on its
+  // core; then restores the thread's affinity.
   class Guard {
    public:
     explicit Guard(const ThreadPool& pool);

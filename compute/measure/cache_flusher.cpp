@@ -8,7 +8,7 @@ namespace lab {
 namespace {
 
 constexpr std::int64_t kBuffersPerCache = 4;
-constexpr std::int64_t kPrivateBytes = 8 * kMiB;  // a thread's part exceeds any private L2
+constexpr std::int64_t kPrivateBytes = 8 * kMiB;  // per thread; exceeds any private L2
 
 }  // namespace
 

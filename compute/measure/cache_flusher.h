@@ -1,5 +1,5 @@
 #pragma once
-// Empties the caches of a device by streaming over a buffer of four times its last-level cache.
+// Evicts a device's caches by streaming over a buffer of four times its last-level cache.
 #include <cstdint>
 #include <vector>
 
@@ -10,11 +10,11 @@ namespace lab {
 
 class CacheFlusher {
  public:
-  // Allocates max(4 * last_level_bytes, 8 MiB a thread) once; `pool` must outlive the flusher.
+  // Allocates max(4 * last_level_bytes, 8 MiB per thread) once. `pool` must outlive the flusher.
   CacheFlusher(ThreadPool& pool, std::int64_t last_level_bytes);
 
-  // All threads rewrite their part of the buffer, so that the private caches are emptied too. Must
-  // not be called from inside pool.run().
+  // Each thread rewrites its part of the buffer, so that private caches are evicted too. Must not
+  // be called from inside pool.run().
   void flush();
 
   std::int64_t bytes() const {
@@ -26,7 +26,7 @@ class CacheFlusher {
   std::vector<std::uint64_t> words_;
 };
 
-// Bytes of all last-level caches of a device; 32 MiB where the machine does not tell.
+// Returns the total size of a device's last-level caches; 32 MiB if it is unknown.
 std::int64_t last_level_cache_bytes(const DeviceInfo& info);
 
 }  // namespace lab

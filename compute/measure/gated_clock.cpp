@@ -10,7 +10,7 @@
 namespace lab {
 namespace {
 
-// Opens on every way out: a stream behind a closed gate never ends.
+// Opens the gate on every exit path: a stream behind a closed gate never finishes.
 class OpenAtEnd {
  public:
   explicit OpenAtEnd(GpuGate& gate) : gate_(gate) {}
@@ -32,7 +32,7 @@ GatedClock::GatedClock(const std::vector<GpuDevice*>& gpus)
       begin_(gpus.front()->make_event()),
       gate_(gpus.front()->transfers().make_gate()) {
   for (GpuDevice* const gpu : gpus_) {
-    // Loads the kernels there, which behind the closed gate of another GPU would wait for ever.
+    // Loads the kernels on this GPU; behind another GPU's closed gate the load would block.
     if (gpu != gpus_.front()) gpu->transfers().make_gate();
     streams_.push_back(gpu->make_stream());
     ends_.push_back(gpu->make_event());
@@ -46,7 +46,7 @@ GatedClock::~GatedClock() {
       (*stream)->synchronise();
     }
   } catch (const Error&) {
-    // A lost GPU has told of it already, and runs nothing more.
+    // A lost GPU has already reported its error and runs nothing more.
   }
 }
 
@@ -60,7 +60,7 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
       queue(static_cast<int>(i));
       ends_[i]->record(*streams_[i]);
     }
-    // Events of two GPUs cannot be compared.
+    // Event times of different GPUs are not comparable, so the first stream waits for the others.
     for (std::size_t i = 1; i < streams_.size(); ++i) {
       if (gpus_[i] == gpus_[0]) continue;
       streams_[0]->wait(*ends_[i]);
@@ -68,7 +68,8 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
     }
   }
   double seconds = 0;
-  // From the last: the first stream's end waits for other GPUs', of which one that is lost throws.
+  // In reverse order: the end of the first stream waits for the other GPUs, and a lost one throws
+  // here.
   for (std::size_t i = streams_.size(); i-- > 0;) {
     streams_[i]->synchronise();
     if (gpus_[i] != gpus_[0]) continue;

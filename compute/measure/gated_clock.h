@@ -1,5 +1,5 @@
 #pragma once
-// Times what runs on a GPU by its own events, or by the host's clock where events cannot.
+// Times GPU work with GPU events, or with the host's clock where events are not applicable.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -10,32 +10,32 @@
 
 namespace lab {
 
-// Streams of one or more GPUs, and the time that work on them takes from the moment when all of it
-// is queued: a gate holds the first stream, the others wait for its first event. Source  method:
-// NVIDIA nvbandwidth
+// Streams of one or more GPUs, and the time of work on them, excluding queueing: a gate holds back
+// the first stream until everything is queued, and the other streams wait for its first event.
+// Source  method: NVIDIA nvbandwidth
 class GatedClock {
  public:
-  // Streams of one GPU, which must outlive it.
+  // Streams of one GPU, which must outlive this object.
   GatedClock(GpuDevice& gpu, int streams);
-  // Stream i is of GPUs[i]; at least one. The first GPU has the gate and tells the time: its
-  // first stream waits for those of other GPUs, which takes a microsecond or two.
+  // Stream i runs on gpus[i]; at least one. The first GPU has the gate and the reference events.
+  // Its first stream waits for the streams of other GPUs, which takes a microsecond or two.
   explicit GatedClock(const std::vector<GpuDevice*>& gpus);
-  // Opens the gate and waits for what is queued.
+  // Opens the gate and waits for all queued work.
   ~GatedClock();
   GatedClock(const GatedClock&) = delete;
   GatedClock& operator=(const GatedClock&) = delete;
 
   GpuStream& stream(int i) { return *streams_[static_cast<std::size_t>(i)]; }
 
-  // queue(i) puts the work of stream i on it; see GpuGate for what it must not. Seconds until the
-  // last stream is done.
+  // Calls queue(i) to queue the work of stream i and returns the seconds until the last stream is
+  // done. GpuGate lists what must not be queued.
   double gated(FunctionRef<void(int stream)> queue);
-  // Seconds that `times` runs together take, each queued on the first stream.
+  // Returns the total seconds of `times` runs, each queued on the first stream.
   double gated_runs(std::int64_t times, FunctionRef<void(GpuStream& stream)> queue_one);
-  // From the call of queue(0) to the end of the first stream, by the host's clock: with the time
-  // that queueing takes.
+  // Returns the seconds from the call of queue(0) to the end of the first stream by the host's
+  // clock, including queueing.
   double by_host(FunctionRef<void(int stream)> queue);
-  // The event before all gated work.
+  // Event recorded before all gated work.
   const GpuEvent& begin() const { return *begin_; }
 
  private:

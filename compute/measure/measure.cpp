@@ -14,9 +14,9 @@
 namespace lab {
 namespace {
 
-// The body is warm after this share of the budget, or after one call where that takes longer.
+// The body counts as warm after this share of the budget, or after one call if that takes longer.
 constexpr double kWarmUpShare = 0.1;
-constexpr double kLongBody_s = 0.01;  // past this, cold caches at the start do not show
+constexpr double kLongBody_s = 0.01;  // above this, cold caches at the start are negligible
 
 }  // namespace
 
@@ -55,15 +55,15 @@ void Measurement::throw_if_cancelled() const {
   if (options_.cancelled && options_.cancelled()) throw Error(Errc::Cancelled, "cancelled");
 }
 
-// Seconds that `times` calls took together. A body that noticed the cancel returned early, so its
-// time means nothing: the cancel is looked for after it too.
+// Returns the total seconds of `times` calls. A body that detects cancellation returns early and
+// its time is meaningless, so cancellation is also checked afterwards.
 double Measurement::call(std::int64_t times) {
   const double took_s = calls_(times);
   throw_if_cancelled();
   return took_s;
 }
 
-// Calls that are not among the repetitions. Seconds as call().
+// Makes calls that do not count as a repetition; returns their total seconds.
 double Measurement::warm(std::int64_t times) {
   const double begin = options_.now_s();
   const double took_s = call(times);
@@ -104,8 +104,8 @@ void Measurement::repeat() {
   done_ = steady_ || spent_s_ >= options_.budget_s || n >= options_.max_repetitions;
 }
 
-// Sorting after every repetition would cost more than short bodies do: the spread is looked at
-// after each tenth more.
+// Checks the spread only when the number of repetitions has grown by a tenth: sorting after every
+// repetition would cost more than a short body.
 void Measurement::decide() {
   const auto n = static_cast<std::int64_t>(times_s_.size());
   if (n < next_check_ || timed_s_ < std::min(options_.min_time_s, options_.budget_s / 2)) return;
@@ -119,7 +119,7 @@ Timing Measurement::timing() const {
   std::vector<double> times_s = times_s_;
   Timing t = summarise(times_s);
   t.warmup = warmup_;
-  // summarise() has sorted the times. The budget may have ended between two looks at the spread.
+  // summarise() sorts the times. The budget may have ended between two checks of the spread.
   t.unstable = !(median_spread(times_s) < options_.max_spread);
   return t;
 }

@@ -1,18 +1,18 @@
 #pragma once
-// Times a piece of work until its median is known well enough.
+// Times a piece of work until its median is known precisely enough.
 //
 //   const Timing t = measure([&] { kernel(a, b, c); }, {.budget_s = 0.5, .cancelled = cancelled});
 //
-// Warm-up    untimed calls first; they also find how many calls make one repetition, so that a
-//            repetition is long against the clock's resolution. All times are per call.
-// Stops      when the median's spread is under `max_spread`, where
+// Warm-up    Untimed calls come first. They also determine the number of calls per repetition, so
+//            that a repetition is long relative to the clock's resolution. All times are per call.
+// Stops      When the spread of the median is below `max_spread`, where
 //            spread = (x[u] - x[l]) / median, and x[l], x[u] are the order statistics that enclose
-//            the true median with 95 % confidence whatever the distribution (binomial ranks, so at
-//            least 6 repetitions); or when the time budget ends: then `unstable` is set.
-// Cold       `flush` is called before each repetition, outside the timing, to empty caches; then
-//            one repetition is one call.
-// Cancel     `cancelled` is asked between repetitions; a body longer than 50 ms asks itself and
-//            returns early. Throws Error(Cancelled).
+//            the true median with 95 % confidence for any distribution (binomial ranks, so at least
+//            6 repetitions); or when the time budget ends, in which case `unstable` is set.
+// Cold       `flush` is called before each repetition, outside the timing, to empty the caches; a
+//            repetition is then one call.
+// Cancel     `cancelled` is polled between repetitions; a body longer than 50 ms must poll it and
+//            return early. Throws Error(Cancelled).
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -23,52 +23,54 @@
 
 namespace lab {
 
-// Seconds on the monotonic clock.
+// Returns seconds on the monotonic clock.
 double monotonic_s();
 
-// Seconds of processor time that the calling thread has used: what a busy machine took away from it
-// does not count.
+// Returns the CPU time of the calling thread in seconds, which excludes time taken by other
+// processes.
 double thread_cpu_s();
 
 struct MeasureOptions {
-  double budget_s = 0.5;                 // warm-up and flushing included
-  double max_spread = 0.02;              // of the median, as defined above
-  std::int64_t min_repetitions = 10;     // while the budget lasts; at least one always
-  std::int64_t max_repetitions = 20000;  // enough for any median
-  double min_time_s = 0.05;              // timed at least so long, at most half of the budget
-  double min_repetition_s = 50e-6;       // shorter bodies are called several times a repetition
-  std::int64_t max_calls = 1 << 24;      // of one repetition
-  std::function<void()> flush = {};      // set: cold caches
-  std::function<bool()> cancelled = {};  // true: stop now
-  std::function<double()> now_s = monotonic_s;  // replaced in tests
+  double budget_s = 0.5;                 // includes warm-up and flushing
+  double max_spread = 0.02;              // relative spread of the median, as defined above
+  std::int64_t min_repetitions = 10;     // within the budget; at least one
+  std::int64_t max_repetitions = 20000;  // sufficient for any median
+  double min_time_s = 0.05;              // minimum total timed, capped at half of the budget
+  double min_repetition_s = 50e-6;       // shorter bodies are called several times per repetition
+  std::int64_t max_calls = 1 << 24;      // per repetition
+  std::function<void()> flush = {};      // if set: cold caches
+  std::function<bool()> cancelled = {};  // returns true to stop
+  std::function<double()> now_s = monotonic_s;  // replaceable in tests
 };
 
-// Work with a clock of its own: makes so many calls and returns the seconds they took together.
+// Work with its own clock: makes `times` calls and returns their total time in seconds.
 struct TimedCalls {
   FunctionRef<double(std::int64_t times)> make;
 };
 
-// One measurement in steps, so that several can take turns and see the same machine.
+// A measurement performed in steps, so that several can be interleaved under the same machine
+// conditions.
 class Measurement {
  public:
-  // `body` and `calls` are borrowed: they must outlive the measurement.
+  // `body` and `calls` are borrowed and must outlive the measurement.
   Measurement(FunctionRef<void()> body, MeasureOptions options);
   Measurement(TimedCalls calls, MeasureOptions options);
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
 
-  // Calls the body until it is warm and the repetition's length is known. Once, before repeat().
+  // Calls the body until it is warm and the number of calls per repetition is known. Call once,
+  // before repeat().
   void warm_up();
-  // One untimed call, after other work used the caches; a body so long that its own first part
-  // warms them is not called.
+  // Makes one untimed call after other work has used the caches. Skipped for a body so long that
+  // its own first part warms them.
   void rewarm();
-  // One timed repetition.
+  // Performs one timed repetition.
   void repeat();
-  // True when the spread is small enough or the budget is spent.
+  // Returns true if the spread is small enough or the budget is spent.
   bool done() const { return done_; }
-  // Time this measurement has used so far.
+  // Time used by this measurement so far.
   double spent_s() const { return spent_s_; }
-  // What is known so far; n is 0 before the first repetition.
+  // Result so far; n is 0 before the first repetition.
   Timing timing() const;
 
  private:
@@ -90,16 +92,16 @@ class Measurement {
   bool done_ = false;
 };
 
-// Warm-up, then repetitions until done.
+// Warms up, then repeats until done.
 Timing measure(FunctionRef<void()> body, const MeasureOptions& options = {});
 Timing measure(TimedCalls calls, const MeasureOptions& options);
 
-// ---- The state of the machine around a measurement
+// ---- Machine conditions of a measurement
 
-// The time now and the clock of core `core` as the kernel shows it in /sys (cpufreq) or in
-// /proc/cpuinfo. `root` replaces "/" in tests.
+// Returns the current time and the clock of core `core` as reported by the kernel in /sys (cpufreq)
+// or /proc/cpuinfo. `root` replaces "/" in tests.
 Conditions current_conditions(int core = 0, const std::string& root = "/");
-// Of a measurement on a GPU.
+// Returns the conditions of a measurement on a GPU.
 Conditions conditions_of_gpu();
 
 }  // namespace lab

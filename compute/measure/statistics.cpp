@@ -7,9 +7,9 @@
 namespace lab {
 namespace {
 
-constexpr double kOneSidedRisk = 0.025;  // on each side: 95 % in between
+constexpr double kOneSidedRisk = 0.025;  // per side, leaving 95 % in between
 constexpr std::int64_t kFewestForInterval = 6;
-constexpr std::int64_t kExactUpTo = 200;  // past this the normal approximation errs by < 1 rank
+constexpr std::int64_t kExactUpTo = 200;  // above this, the normal approximation is off by < 1 rank
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 namespace lab::nn {
 namespace {
 
-constexpr std::int64_t kGrain = 16 * 1024;  // floats worth waking a thread for
+constexpr std::int64_t kGrain = 16 * 1024;  // fewest floats worth waking a thread for
 
 }  // namespace
 

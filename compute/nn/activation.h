@@ -1,5 +1,5 @@
 #pragma once
-// Elementwise functions. Relu and Sigmoid work in place: their producer never needs its output.
+// Elementwise activations. Relu and Sigmoid work in place: their producer never reads its output.
 #include "compute/nn/op.h"
 
 namespace lab::nn {

@@ -125,7 +125,7 @@ void Convolution::bias_gradient(const Pass& pass) const {
   }
 }
 
-// ---- Blocks of images side by side
+// ---- Blocks of interleaved images
 
 namespace {
 
@@ -169,7 +169,7 @@ void ConvolutionLanes::begin(Direction direction, Scratch mine) const {
   std::fill_n(m.pixel_sums, shape_.out_c * simd::image_lanes(), 0.0);
 }
 
-// The input as the kernels read it.
+// The input as the kernels read it, with columns of zeros if needed.
 const float* ConvolutionLanes::plane(const float* x, const Memory& memory) const {
   if (memory.plane == nullptr) return x;
   fill_plane(plane_of(shape_), x, memory.plane);

@@ -1,5 +1,5 @@
 #pragma once
-// 2-D convolution with square kernel, stride, zero padding and bias.
+// 2-D convolution with a square kernel, stride, zero padding and bias.
 //   x [N,H,W,I]  weight [O,k,k,I]  bias [O]  y [N,OH,OW,O]   NHWC
 // Work     2*N*OH*OW*O*k*k*I FLOP forward, twice that backward
 // Limits   any sizes >= 1 whose output is not empty
@@ -13,10 +13,10 @@
 
 namespace lab::nn {
 
-// A convolution on blocks of images side by side.
+// Convolution on blocks of interleaved images.
 class ConvolutionLanes final : public LaneOp {
  public:
-  // The parameters must outlive it. Without `input_gradient` dx is never asked for.
+  // The parameters must outlive it. Without `input_gradient`, dx is always null.
   ConvolutionLanes(const simd::ConvShape& shape, const Parameter& weight, const Parameter& bias,
                    bool input_gradient)
       : shape_(shape), weight_(weight), bias_(bias), input_gradient_(input_gradient) {}
@@ -30,12 +30,12 @@ class ConvolutionLanes final : public LaneOp {
 
  private:
   struct Memory {
-    float* plane = nullptr;        // the block's input, where it needs columns of zeros
-    float* dy_plane = nullptr;     // the same of the output's gradient
-    float* packed = nullptr;       // weights, turned in backward
+    float* plane = nullptr;        // the block's input with zero columns; null if none are needed
+    float* dy_plane = nullptr;     // the same for the output's gradient
+    float* packed = nullptr;       // weights; turned by 180 degrees in backward
     float* sums = nullptr;         // [weights, lanes]
     double* pixel_sums = nullptr;  // [out_c, lanes]
-    float* weight_grad = nullptr;  // this thread's part
+    float* weight_grad = nullptr;  // this thread's partial sum
     std::int64_t bytes = 0;
   };
   Memory carve(Scratch mine, Direction direction) const;
@@ -49,8 +49,8 @@ class ConvolutionLanes final : public LaneOp {
 
 class Convolution final : public Op {
  public:
-  // Without `add_bias` a batch norm behind it takes every shift away: the bias is left out and its
-  // gradient is 0.
+  // Without `add_bias`, the bias is not added and its gradient is 0: a following batch norm cancels
+  // any shift.
   Convolution(const simd::ConvShape& shape, const Parameter& weight, const Parameter& bias,
               bool add_bias = true);
 
@@ -58,16 +58,16 @@ class Convolution final : public Op {
   Keeps keeps() const override { return {.inputs = 1}; }
   void prepare(const Preparation& preparation) override;
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
-  // Where every stage is computed directly.
+  // Null unless every stage uses the direct algorithm and the bias is added.
   const LaneOp* lanes() const override { return lanes_ ? &*lanes_ : nullptr; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
   std::int64_t flop(Direction direction, std::int64_t batch) const override;
-  // Backward: "input gradient's/weight gradient's", or one name where they are the same.
+  // Backward: "<input gradient>/<weight gradient>", or a single name if both are the same.
   std::string method(Direction direction, Kernels kernels) const override;
 
  private:
-  // One for each stage.
+  // One algorithm per stage.
   struct Algorithms {
     const ConvolutionAlgorithm* forward;
     const ConvolutionAlgorithm* input_gradient;

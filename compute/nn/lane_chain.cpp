@@ -26,8 +26,8 @@ double seconds_since(Clock::time_point begin) {
 // One thread's work memory.
 struct LaneChain::Memory {
   float* in = nullptr;
-  float* out = nullptr;              // the chain's output, or its gradient
-  std::array<float*, 2> grads = {};  // of inner values, in turns
+  float* out = nullptr;              // the chain's output in forward, its gradient in backward
+  std::array<float*, 2> grads = {};  // of inner values, used alternately
   std::byte* parts = nullptr;
   std::int64_t bytes = 0;
 
@@ -92,7 +92,7 @@ float* LaneChain::input_of(std::size_t part, const Memory& memory, std::int64_t 
 
 namespace {
 
-// Where block `block` of a value in the network's order lies.
+// Location of block `block` of a value in the network's layout.
 template <typename Float>
 simd::ImageRuns<Float> images_of(const Pass& pass, const ImageShape& shape, Float* data,
                                  std::int64_t block) {
@@ -211,7 +211,7 @@ bool is_read_once(const NetworkPlan& plan, const Value* value) {
   return readers == 1;
 }
 
-// Whether operation `i` can stand behind the one before it in a chain.
+// Returns whether operation `i` can extend a chain that ends with the one before it.
 bool goes_on(const NetworkPlan& plan, std::size_t i) {
   const Op& op = *plan.ops[i];
   const Value* between = plan.ops[i - 1]->output;

@@ -1,8 +1,8 @@
 #pragma once
-// Operations in a row that a block of images passes through before the next block begins: its
-// values lie side by side (LaneOp in op.h) and stay in the cache of the thread that has the block.
-// The chain's input and output lie in the network's order; inner values keep the blocks' order,
-// block b of a value of n floats an image at data + b * n * image_lanes().
+// A sequence of operations that a block of images passes through before the next block starts, so
+// that the block's values stay in the cache of one thread. Images of a block are interleaved
+// (LaneOp in op.h). The chain's input and output are in the network's layout; inner values stay in
+// blocks: block b of a value with n floats per image starts at data + b * n * image_lanes().
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -14,17 +14,17 @@ namespace lab::nn {
 
 class LaneChain {
  public:
-  // Operations [first, last) of `plan`, which must outlive the chain. All have lanes(). The first
-  // works on a copy of its input, so it must not be one in place.
+  // Chains operations [first, last) of `plan`, which must outlive the chain. All must have lanes().
+  // The first works on a copy of its input, so it must not be in place.
   LaneChain(const NetworkPlan& plan, std::size_t first, std::size_t last);
 
   std::size_t first() const { return first_; }
-  std::size_t last() const { return first_ + parts_.size(); }  // behind the last
+  std::size_t last() const { return first_ + parts_.size(); }  // one past the last
   std::int64_t scratch_bytes(int threads) const { return thread_bytes_ * threads; }
 
-  // As the operations' own, on all of the batch. The time of the whole is told as its operations',
-  // in proportion to what the calling thread spent on each: what they share (preparing, waiting for
-  // the other threads, sums over them) is divided in the same way.
+  // Run all operations on the whole batch. The total time is attributed to the operations in
+  // proportion to the calling thread's time in each; shared costs (setup, waiting for other
+  // threads, sums over threads) are divided in the same way.
   void forward(const Pass& pass, StepObserver* observer);
   void backward(const Pass& pass, StepObserver* observer);
 
@@ -32,7 +32,7 @@ class LaneChain {
   struct Part {
     const Op* op = nullptr;
     const LaneOp* lanes = nullptr;
-    std::int64_t offset = 0;  // of its memory in a thread's, in bytes
+    std::int64_t offset = 0;  // of its memory within a thread's, in bytes
     std::int64_t bytes = 0;
     double seconds = 0;  // in this pass
   };
@@ -51,14 +51,15 @@ class LaneChain {
 
   std::size_t first_;
   std::vector<Part> parts_;
-  std::int64_t in_floats_ = 0, out_floats_ = 0;   // of a block of the chain's input and output
+  std::int64_t in_floats_ = 0, out_floats_ = 0;   // per block of the chain's input and output
   std::array<std::int64_t, 2> grad_floats_ = {};  // of the inputs of even and of odd parts
   std::int64_t thread_bytes_ = 0;
 };
 
-// The chains of a plan whose operations are prepared: at least two operations, the first a
-// convolution, which is not in place, each the only reader of the one before it. None where a batch
-// has fewer blocks than there are threads, or where a block's values are far too large for a cache.
+// Returns the chains of a plan whose operations are prepared. A chain has at least two operations
+// and starts with a convolution, which is not in place; each operation is the only reader of the
+// one before it. Returns no chains if a batch has fewer blocks than there are threads, and none
+// whose working set per block is far too large for a cache.
 std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan, std::int64_t max_batch,
                                         int threads);
 

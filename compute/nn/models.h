@@ -1,5 +1,5 @@
 #pragma once
-// The chapters' networks for 28x28 grey images and ten classes, with PyTorch's names.
+// The book's networks for 28x28 greyscale images and ten classes, with PyTorch's parameter names.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +14,7 @@ const std::vector<std::string>& model_names();
 // Throws Error(NotFound) naming the model and the choices.
 NetworkPlan plan_model(std::string_view name);
 
-// The chapters' learning rate for the model; throws as plan_model.
+// The book's learning rate for the model. Throws like plan_model().
 double default_learning_rate(std::string_view name);
 
 }  // namespace lab::nn

@@ -26,7 +26,7 @@ void Network::set_max_batch(std::int64_t max_batch) {
     throw Error(Errc::InvalidArgument,
                 fmt::format("{}: a batch of {} images; it must be at least 1", name(), max_batch));
   }
-  arena_ = {};  // first, so that old and new need not fit together
+  arena_ = {};  // freed first, so that old and new memory need not fit together
   max_batch_ = max_batch;
   const Preparation preparation{.pool = device_.threads(),
                                 .max_batch = max_batch,
@@ -124,7 +124,7 @@ void Network::backward(std::int64_t batch, const PassOptions& options) {
       Op& op = *plan_.ops[begin];
       observed(options.observer, StepPhase::Backward, begin, [&] { op.backward(pass); });
     }
-    throw_if_stopped(options);  // else gradients would be half done
+    throw_if_stopped(options);  // otherwise gradients would be incomplete
     while (end > begin) report_gradients(*plan_.ops[--end], options);
     after_op(options);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// A network with its memory on one device: forward, loss, backward over batches of up to a fixed
-// size. One arena holds every activation and gradient; a step allocates nothing.
+// A network with its memory on one device: forward, loss and backward over batches up to a fixed
+// size. One arena holds all activations and their gradients; a step allocates nothing.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,37 +16,37 @@
 
 namespace lab::nn {
 
-// What the caller decides for a pass.
+// Options of one pass.
 struct PassOptions {
-  Kernels kernels = Kernels::Lab;  // of a step: forward's and backward's are the same
-  // Long operations end early once it is requested; the pass then throws Error(Cancelled).
+  Kernels kernels = Kernels::Lab;  // must be the same in forward and backward of a step
+  // Once requested, long operations end early and the pass throws Error(Cancelled).
   std::stop_token stop = {};
-  // Called between operations, and between chains of them, on the calling thread; may wait, may
-  // throw.
+  // Called on the calling thread between operations and between chains of operations. May wait and
+  // may throw.
   std::function<void()> between_ops = {};
-  // Called in backward when a parameter's gradient is final, last parameters first.
+  // Called in backward once a parameter's gradient is final, last parameters first.
   std::function<void(std::size_t parameter)> gradient_ready = {};
-  // Told what each operation took; null: nobody.
+  // Receives the time of each operation; may be null.
   StepObserver* observer = nullptr;
 };
 
-// How its operations compute, for as long as the network lives.
+// How operations compute, for the lifetime of the network.
 struct KernelOptions {
-  Precision products = Precision::F32;  // BF16: factors of matrix products are rounded to it
+  Precision products = Precision::F32;  // BF16: operands of matrix products are rounded to it
   ConvolutionChooser* chooser = &rule_chooser();
-  // Passes with Kernels::Library will be asked for: their work memory is taken with the rest.
+  // Also allocate the work memory of passes with Kernels::Library.
   bool library = false;
 };
 
 struct BatchResult {
-  double loss_sum = 0;  // over the images of the batch
+  double loss_sum = 0;  // sum over the images of the batch
   std::int64_t correct = 0;
 };
 
 class Network {
  public:
-  // Takes the plan's memory on `device`, which must outlive the network. Parameters start at
-  // initialize()'s values for `seed`. Throws Error(OutOfMemory) with both numbers.
+  // Allocates the plan's memory on `device`, which must outlive the network, and calls initialize()
+  // with `seed`. Throws Error(OutOfMemory) with the requested and the available bytes.
   Network(NetworkPlan plan, DeviceContext& device, std::int64_t max_batch, std::uint64_t seed = 0,
           const KernelOptions& kernels = {});
   Network(const Network&) = delete;
@@ -55,51 +55,51 @@ class Network {
   const std::string& name() const { return plan_.name; }
   const NetworkPlan& plan() const { return plan_; }
   std::int64_t max_batch() const { return max_batch_; }
-  // Takes other memory for activations, for batches up to this size; their content is lost. Throws
-  // Error(OutOfMemory) with both numbers: then the network is unusable until it succeeds.
+  // Reallocates the activations for batches of up to `max_batch` images; their content is lost.
+  // Throws Error(OutOfMemory) with both sizes; the network is then unusable until a call succeeds.
   void set_max_batch(std::int64_t max_batch);
   DeviceContext& device() const { return device_; }
 
-  // Where the next batch goes: [batch, height, width, channels] floats and one label an image.
+  // Input of the next batch: [batch, height, width, channels] floats and one label per image.
   float* input() { return plan_.values.front().data; }
   const ImageShape& input_shape() const { return plan_.values.front().shape; }
   std::uint8_t* labels() { return labels_; }
   std::int64_t classes() const { return logits().shape.size(); }
 
-  // The three parts of a step, in this order. In `training`, batch norm uses the batch's
-  // statistics.
+  // The three parts of a step, to be called in this order. If `training`, batch norm uses the
+  // batch's statistics.
   void forward(std::int64_t batch, bool training, const PassOptions& options);
-  // Loss, predictions and, with `divisor`, the gradient of sum(loss) / divisor. The divisor is the
-  // number of images in the whole batch, over all replicas.
+  // Computes loss, predictions and, given `divisor`, the gradient of sum(loss) / divisor. The
+  // divisor is the number of images in the whole batch, over all replicas.
   BatchResult loss(std::int64_t batch, std::optional<double> divisor);
   // Overwrites every parameter's gradient.
   void backward(std::int64_t batch, const PassOptions& options);
 
-  // Of the latest loss(): one value an image. Valid until the next forward pass.
+  // Results of the latest loss(), one value per image. Valid until the next forward pass.
   std::span<const std::uint8_t> predicted(std::int64_t batch) const;
   std::span<const float> confidence(std::int64_t batch) const;
   std::span<const float> losses(std::int64_t batch) const;
-  // Valid from forward() until backward(), which uses the memory again.
+  // Valid from forward() until backward(), which reuses the memory.
   const Value& logits() const { return *plan_.ops.back()->output; }
 
   std::deque<Parameter>& parameters() { return plan_.parameters; }
   const std::deque<Parameter>& parameters() const { return plan_.parameters; }
   std::deque<RunningStatistics>& running() { return plan_.running; }
   const std::deque<RunningStatistics>& running() const { return plan_.running; }
-  std::int64_t parameter_count() const;  // learned numbers
+  std::int64_t parameter_count() const;  // number of learned values
 
-  // All parameters, or all gradients, as one array in PyTorch's order; each starts on 64 bytes and
-  // the gaps hold zeros.
+  // All parameters, or all gradients, as one array in the order of the state dict. Each parameter
+  // is aligned to 64 bytes; gaps hold zeros.
   std::span<float> flat_parameters();
   std::span<float> flat_gradients();
 
  private:
-  // In network_memory.cpp.
+  // Defined in network_memory.cpp.
   void place_parameters();
   void mark_accumulating_inputs();
   void place_values();
 
-  // The chain with this operation; null: none, or its kernels do not work in chains.
+  // The chain that contains `op`; null if there is none or if `kernels` do not run in chains.
   LaneChain* chain_with(std::size_t op, Kernels kernels);
   void report_gradients(const Op& op, const PassOptions& options) const;
   Pass make_pass(std::int64_t batch, bool training, const PassOptions& options);
@@ -118,8 +118,8 @@ class Network {
   float* losses_ = nullptr;
 };
 
-// Draws every parameter anew and resets the running statistics. A parameter's values depend on
-// `seed` and its place in the state dict alone.
+// Redraws every parameter and resets the running statistics. A parameter's values depend only on
+// `seed` and its position in the state dict.
 void initialize(Network& network, std::uint64_t seed);
 
 }  // namespace lab::nn

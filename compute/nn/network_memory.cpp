@@ -57,7 +57,7 @@ std::int64_t plan_arena(std::vector<ArenaRequest>& requests) {
 
 namespace {
 
-constexpr std::int64_t kSlackBytes = 64;  // whole vectors may be moved past an array's end
+constexpr std::int64_t kSlackBytes = 64;  // vectors may be stored past an array's end
 
 Buffer named_buffer(DeviceContext& device, std::int64_t bytes, std::string name) {
   TensorInfo info;
@@ -82,7 +82,8 @@ void Network::place_parameters() {
   }
 }
 
-// Backward runs from the last operation to the first: who comes second to an input's gradient adds.
+// Backward runs from the last operation to the first: the first to reach an input's gradient writes
+// it, later ones accumulate.
 void Network::mark_accumulating_inputs() {
   std::set<const Value*> written;
   for (auto op = plan_.ops.rbegin(); op != plan_.ops.rend(); ++op) {
@@ -112,10 +113,11 @@ struct Span {
 struct Lifetime {
   Value* value = nullptr;
   Span data, grad;
-  bool inside = false;  // of a chain
+  bool inside = false;  // an inner value of a chain
 };
 
-// First and last of the operations that run together with each one: itself, or its chain.
+// For each operation, the first and last operation that run together with it: itself, or its
+// chain's.
 std::vector<std::pair<int, int>> run_together(const NetworkPlan& plan,
                                               const std::vector<LaneChain>& chains) {
   std::vector<std::pair<int, int>> together;
@@ -129,8 +131,8 @@ std::vector<std::pair<int, int>> run_together(const NetworkPlan& plan,
   return together;
 }
 
-// Ticks: operation i of n runs forward at i, the loss at n, operation i backward at 2n - i. Those
-// of a chain run at all the ticks of the chain.
+// Ticks: operation i of n runs forward at tick i and backward at 2n - i; the loss is at tick n. The
+// operations of a chain run at all ticks of the chain.
 std::vector<Lifetime> lifetimes(NetworkPlan& plan, const std::vector<LaneChain>& chains) {
   std::vector<Lifetime> lives;
   std::map<const Value*, std::size_t> index;
@@ -191,7 +193,7 @@ void Network::place_values() {
   const auto request = [&](std::int64_t bytes, Span live) {
     requests.push_back({.bytes = bytes + kSlackBytes, .first = live.first, .last = live.last});
   };
-  // Inside of a chain blocks are whole, and its threads have the gradients.
+  // Inside a chain, blocks are whole and gradients are in the threads' memory.
   const std::int64_t lanes = simd::image_lanes();
   const std::int64_t in_blocks = ceil_div(max_batch_, lanes) * lanes;
   const auto has_grad = [&](const Lifetime& live) {

@@ -215,7 +215,7 @@ NetworkPlan::ValueId NetworkPlan::global_average_pool(ValueId x) {
 
 NetworkPlan::ValueId NetworkPlan::flatten(ValueId x) {
   const ImageShape from = shape_of(x);
-  if (from.channels == 1 || from.height * from.width == 1) return x;  // already in that order
+  if (from.channels == 1 || from.height * from.width == 1) return x;  // already in PyTorch's order
   return add(std::make_unique<Flatten>(from), {x}, {from.size(), 1, 1});
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The description of a network: what is computed and what is learned, before any memory is taken.
+// Description of a network: its operations and parameters, before any memory is allocated.
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace lab::nn {
 
-// How weights start; biases always from U(-1/sqrt(fan_in), 1/sqrt(fan_in)).
+// Initial weights. Biases always start from U(-1/sqrt(fan_in), 1/sqrt(fan_in)).
 enum class WeightInit {
   Normal001,      // N(0, 0.01)
   XavierUniform,  // U(-a, a), a = sqrt(6 / (fan_in + fan_out))
-  FanInUniform,   // U(-a, a), a = 1/sqrt(fan_in): what PyTorch's layers start with
+  FanInUniform,   // U(-a, a), a = 1/sqrt(fan_in): the default of PyTorch's layers
 };
 
 // Parameters are declared in the order of PyTorch's state dict; operations are added in the order
-// of computation. The two differ inside a residual block.
+// of execution. The two orders differ inside a residual block.
 class NetworkPlan {
  public:
   using ValueId = std::size_t;
@@ -41,34 +41,34 @@ class NetworkPlan {
   Weights declare_linear(const std::string& layer, std::int64_t in, std::int64_t out);
   Norm declare_batch_norm(const std::string& layer, std::int64_t channels);
 
-  // Each throws Error(InvalidArgument) naming the layer when the shapes do not fit.
+  // Each throws Error(InvalidArgument) naming the layer if the shapes do not fit.
   ValueId input() const { return 0; }
   ValueId convolution(ValueId x, Weights weights, Step step);
   ValueId batch_norm(ValueId x, const Norm& norm, bool relu);
-  // The two in a row, without adding the bias that the normalisation takes away again.
+  // convolution() followed by batch_norm(), without adding the bias, which normalisation cancels.
   ValueId convolution_norm(ValueId x, Weights weights, Step step, const Norm& norm, bool relu);
-  // relu(the two in a row + residual): the end of a residual block.
+  // relu(batch_norm(convolution(x)) + residual): the end of a residual block.
   ValueId convolution_norm_residual(ValueId x, Weights weights, Step step, const Norm& norm,
                                     ValueId residual);
   ValueId linear(ValueId x, Weights weights);
   ValueId relu(ValueId x);
   ValueId sigmoid(ValueId x);
   ValueId average_pool(ValueId x, std::int64_t kernel, std::int64_t stride);
-  // The two in a row; nobody else may read x.
+  // sigmoid() followed by average_pool(). No other operation may read x.
   ValueId sigmoid_average_pool(ValueId x, std::int64_t kernel, std::int64_t stride);
   ValueId global_average_pool(ValueId x);
   ValueId flatten(ValueId x);
 
   const ImageShape& shape_of(ValueId id) const { return values[id].shape; }
 
-  // Where each parameter begins in the flat array of all of them, in floats, and at last the
-  // array's length; each begins on 64 bytes.
+  // Start of each parameter in the flat array of all parameters, in floats, followed by the array's
+  // length. Each parameter is aligned to 64 bytes.
   std::vector<std::int64_t> parameter_offsets() const;
 
-  // Addresses of the elements stay while the plan is moved: operations point to them.
+  // Operations point to these elements, whose addresses stay valid when the plan is moved.
   std::string name;
   WeightInit weight_init;
-  std::deque<Value> values;  // the first is the input, the last operation's output the logits
+  std::deque<Value> values;  // the first is the input; the last operation's output is the logits
   std::deque<Parameter> parameters;
   std::deque<RunningStatistics> running;
   std::vector<std::unique_ptr<Op>> ops;

@@ -9,7 +9,7 @@
 namespace lab::nn {
 
 struct BatchNorm::Memory {
-  double* sums = nullptr;  // [threads][sums_stride]: two sums a channel
+  double* sums = nullptr;  // [threads][sums_stride]: two sums per channel
   std::int64_t sums_stride = 0;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
-// Batch normalisation over images and pixels; optionally a second input is added, and a relu stands
-// behind: the end of a residual block in one pass over its memory.
+// Batch normalisation over images and pixels, optionally followed by the addition of a second input
+// and a relu, so that a residual block ends in one pass over memory.
 //   x, residual [N,H,W,C]  weight, bias, running_mean, running_var [C]  y [N,H,W,C]
 // Training uses the batch's biased variance and moves the running statistics by `momentum`, the
-// running variance towards the unbiased one; evaluation uses the running statistics.
+// running variance towards the unbiased one. Evaluation uses the running statistics.
 // Numerics  FP32 elements; sums in FP64, threads in a fixed order
-// Source    Ioffe and Szegedy, "Batch Normalization", 2015; eps and momentum as PyTorch has them
+// Source    Ioffe and Szegedy, "Batch Normalization", 2015; eps and momentum: PyTorch's defaults
 #include <vector>
 
 #include "compute/nn/op.h"
@@ -15,8 +15,8 @@ namespace lab::nn {
 
 class BatchNorm final : public Op {
  public:
-  // `left_bias`, when given, is a bias that the producer of x has left out. Normalising removes it
-  // from the result, so it only shifts the means; not adding it keeps channels exact whose bias is
+  // `left_bias`, if given, is the bias that the producer of x did not add. Normalisation cancels
+  // it, so it only shifts the means. Not adding it preserves precision in channels whose bias is
   // much larger than their spread.
   BatchNorm(std::int64_t channels, const Parameter& weight, const Parameter& bias,
             RunningStatistics& running, bool relu, const Parameter* left_bias = nullptr);

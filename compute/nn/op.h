@@ -1,6 +1,6 @@
 #pragma once
-// What a network is made of: values that flow between operations, the operations, and what a
-// forward or backward pass gives to each of them.
+// Building blocks of a network: values, operations, and the arguments of forward and backward
+// passes.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -20,60 +20,61 @@ namespace lab::nn {
 
 // ---- Values
 
-// Size of one image's part. Stored as NHWC: [image, y, x, channel]; inside of a chain of operations
-// (lane_chain.h) as blocks of images.
+// Shape of one image of a value. Values are stored as NHWC, [image, y, x, channel]; inside a chain
+// of operations (lane_chain.h), as blocks of interleaved images.
 struct ImageShape {
   std::int64_t channels = 1, height = 1, width = 1;
   std::int64_t size() const { return channels * height * width; }
   bool operator==(const ImageShape&) const = default;
 };
 
-// Memory comes from the network's arena, for its largest batch, with slack for whole vectors after
-// the end. `grad` is null for the network's input and where nobody writes it.
+// Memory is in the network's arena, sized for its largest batch and padded for whole vectors at the
+// end. `grad` is null for the network's input and where no operation writes it.
 struct Value {
   ImageShape shape;
   float* data = nullptr;
   float* grad = nullptr;
 };
 
-// An input of an operation and what is to be done with its gradient.
+// An input of an operation, and how backward() treats its gradient.
 struct Input {
   Value* value = nullptr;
-  bool needs_grad = true;   // false for the network's input: no gradient memory
-  bool accumulate = false;  // a later operation has already written the gradient: add to it
+  bool needs_grad = true;   // false for the network's input, which has no gradient memory
+  bool accumulate = false;  // add: a later operation has already written the gradient
 };
 
 // ---- Passes
 
-// What a network is to be prepared for.
+// Arguments of Op::prepare().
 struct Preparation {
   ThreadPool& pool;
   std::int64_t max_batch = 1;
   Precision products = Precision::F32;
   ConvolutionChooser& chooser;
-  bool library = false;  // for the library's kernels too
+  bool library = false;  // also prepare for Kernels::Library
 };
 
 struct Pass {
   ThreadPool& pool;
-  std::int64_t batch = 0;  // images in this pass, at most the network's largest batch
-  bool training = true;    // batch statistics, or the running ones
+  std::int64_t batch = 0;  // images in this pass; at most the network's largest batch
+  bool training = true;    // true: batch statistics; false: running statistics
   Kernels kernels = Kernels::Lab;
-  Precision products = Precision::F32;  // BF16: factors of matrix products are rounded to it
+  Precision products = Precision::F32;  // BF16: operands of matrix products are rounded to it
   Scratch scratch;
-  std::stop_token stop;  // long operations look at it and return early
+  std::stop_token stop;  // long operations poll it and return early
 };
 
 // Receives the time of each part of a training step.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
-  // A phase, or in Forward and Backward the network's operation number `op`, took so long. Called
-  // on the thread that drives the network; what it does itself is not timed.
+  // Reports the seconds taken by a phase or, in Forward and Backward, by the network's operation
+  // number `op`. Called on the thread that drives the network; time spent in the callback is not
+  // measured.
   virtual void done(StepPhase phase, std::size_t op, double seconds) = 0;
 };
 
-// Does the work, timed where there is an observer.
+// Runs `work` and reports its time if `observer` is not null.
 template <typename Work>
 void observed(StepObserver* observer, StepPhase phase, std::size_t op, const Work& work) {
   if (observer == nullptr) {
@@ -90,74 +91,73 @@ void observed(StepObserver* observer, StepPhase phase, std::size_t op, const Wor
 
 enum class Direction { Forward, Backward };
 
-// What an operation can do on one block of images that lie side by side
-// (compute/kernels/ops/image_lanes.h): vectors [height, width, channels] of one value of all
-// images. One thread takes a block through several operations, so that it finds the block in its
-// cache (lane_chain.h).
+// An operation on one block of image_lanes() interleaved images
+// (compute/kernels/ops/image_lanes.h): vectors [height, width, channels], each with one value of
+// every image of the block. One thread runs a block through several operations, so that the block
+// stays in its cache (lane_chain.h).
 class LaneOp {
  public:
   virtual ~LaneOp() = default;
 
-  // A thread's own memory for a pass, in bytes; its content stays from block to block.
+  // Bytes of per-thread memory in a pass. Its content persists from block to block.
   virtual std::int64_t bytes(Direction direction) const {
     static_cast<void>(direction);
     return 0;
   }
-  // Before a thread's first block of a pass.
+  // Called before a thread's first block of a pass.
   virtual void begin(Direction direction, Scratch mine) const {
     static_cast<void>(direction), static_cast<void>(mine);
   }
-  // Writes y; operations in place change x too.
+  // Writes y. In-place operations also modify x.
   virtual void forward(float* x, float* y, Scratch mine) const = 0;
-  // `x` as forward left it. Writes dx, null for the first of a chain where nobody asks for it, and
-  // adds to its parameters' gradients in the thread's memory.
+  // `x` is as forward() left it. Writes dx, which is null for the first operation of a chain whose
+  // input needs no gradient, and accumulates the parameters' gradients in the thread's memory.
   virtual void backward(const float* x, const float* dy, float* dx, Scratch mine) const = 0;
-  // After a thread's last block of backward.
+  // Called after a thread's last block of backward.
   virtual void end(Scratch mine) const { static_cast<void>(mine); }
-  // When all threads have ended: writes the parameters' gradients. Thread t's memory lies
-  // t * stride_bytes behind the first one's.
+  // Called once all threads have returned from end(): writes the parameters' gradients. Thread t's
+  // memory starts t * stride_bytes after `first`.
   virtual void finish(Scratch first, std::int64_t stride_bytes, int threads) const {
     static_cast<void>(first), static_cast<void>(stride_bytes), static_cast<void>(threads);
   }
 };
 
-// One operation of a network. It owns no activations: values point into the network's arena.
+// One operation of a network. It owns no activations: its values are in the network's arena.
 class Op {
  public:
   virtual ~Op() = default;
 
-  // What backward() reads again, so that the planner keeps it until then.
+  // Values that backward() reads, which the planner keeps until then.
   struct Keeps {
-    std::size_t inputs = 0;  // so many, from the first
+    std::size_t inputs = 0;  // number of inputs, counted from the first
     bool output = false;
   };
 
   virtual const char* kind() const = 0;
   virtual Keeps keeps() const = 0;
-  // Called when the network's largest batch is known, before scratch_bytes().
+  // Called once the network's largest batch is known, before scratch_bytes().
   virtual void prepare(const Preparation& preparation) { static_cast<void>(preparation); }
-  // Work memory for `threads` threads and up to `max_batch` images.
+  // Bytes of work memory for `threads` threads and up to `max_batch` images.
   virtual std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const {
     static_cast<void>(threads), static_cast<void>(max_batch);
     return 0;
   }
-  // Whether backward() can add to an input's gradient, or only write it.
+  // Returns false if backward() can only overwrite an input's gradient.
   virtual bool can_accumulate() const { return true; }
   virtual void forward(const Pass& pass) = 0;
-  // Writes the gradients of its parameters and writes or adds to those of its inputs.
+  // Writes the gradients of its parameters; writes or accumulates those of its inputs.
   virtual void backward(const Pass& pass) = 0;
-  // The same on blocks of images, for Kernels::Lab; null where the operation cannot or, once it is
-  // prepared, another way is faster.
+  // The same operation on blocks of images, for Kernels::Lab. Null if the operation does not
+  // support blocks or if, once prepared, another algorithm is faster.
   virtual const LaneOp* lanes() const { return nullptr; }
-  // False: nobody asks for any gradient of it.
+  // Returns false if neither a parameter nor an input needs a gradient.
   bool has_backward() const {
     const auto needs_grad = [](const Input& input) { return input.needs_grad; };
     return !parameters.empty() || std::any_of(inputs.begin(), inputs.end(), needs_grad);
   }
 
-  // For profiles: products and sums of the direct algorithm for `batch` images, 0 for operations
-  // that move data and little else; and the name of the algorithm that is used, empty where there
-  // is but one.
+  // For profiles: the FLOP of the direct algorithm for `batch` images, 0 for operations that mostly
+  // move data; and the name of the algorithm in use, empty if there is only one.
   virtual std::int64_t flop(Direction direction, std::int64_t batch) const {
     static_cast<void>(direction), static_cast<void>(batch);
     return 0;
@@ -168,7 +168,7 @@ class Op {
   }
 
   std::vector<Input> inputs;
-  Value* output = nullptr;  // an input itself for operations in place
+  Value* output = nullptr;  // the input itself for in-place operations
   std::vector<std::size_t> parameters;
 
  protected:

@@ -12,7 +12,7 @@ std::string spaced(std::string kind) {
   return kind;
 }
 
-// "net.0" of "net.0.weight".
+// "net.0" for "net.0.weight".
 std::string layer_of(const std::string& parameter) {
   return parameter.substr(0, parameter.rfind('.'));
 }

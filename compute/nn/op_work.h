@@ -1,5 +1,5 @@
 #pragma once
-// What the operations of a network are called and what each has to do at least.
+// Names of a network's operations and the minimum work of each.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,25 +9,24 @@
 namespace lab::nn {
 
 struct OpName {
-  // The layer of its weights, "resnet_block1.0.conv1"; without weights what it follows, "relu after
-  // net.1".
+  // Layer that owns the weights, "resnet_block1.0.conv1"; without weights, "relu after net.1".
   std::string layer;
   std::string kind;   // "average pool"
   std::string shape;  // of one image, channels first: "6x28x28 to 6x14x14"
 };
 
-// In the order of the operations.
+// Returns one name per operation, in order.
 std::vector<OpName> name_ops(const NetworkPlan& plan);
 
 struct Work {
-  // Products and sums of the direct algorithm; 0 for elementwise operations, which memory bounds.
+  // FLOP of the direct algorithm; 0 for elementwise operations, which are bound by memory.
   std::int64_t flop = 0;
-  // Compulsory traffic: each FP32 array that is read or written, once, whatever caches hold and
-  // however often the operation really goes over it. Batch norm's running statistics are left out.
+  // Compulsory traffic in bytes: each FP32 array that is read or written counts once, regardless of
+  // caches and of the passes an implementation makes. Batch norm's running statistics are excluded.
   //   forward    read inputs, parameters          write output
-  //   backward   read output's gradient, what is kept of input and output, parameters
-  //              write gradients of inputs (read too where they are added to) and of parameters
-  // Parameters are read in backward only for the gradients of inputs.
+  //   backward   read output's gradient, the kept inputs and output, parameters
+  //              write gradients of inputs (also read if accumulated) and of parameters
+  // Backward reads parameters only for the gradients of inputs.
   std::int64_t bytes = 0;
 };
 

@@ -5,7 +5,7 @@
 namespace lab::nn {
 namespace {
 
-// Calls visit(our index, PyTorch's index) for each element of a convolution's weight.
+// Calls visit(lab's index, PyTorch's index) for each element of a convolution's weight.
 template <typename Visit>
 void each_weight(const Shape& shape, const Visit& visit) {
   const std::int64_t out = shape[0], in = shape[1], window = shape[2] * shape[3];

@@ -1,5 +1,5 @@
 #pragma once
-// What a network learns and what it remembers, under PyTorch's names.
+// Parameters and running statistics of a network, under PyTorch's names.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace lab::nn {
 
-// How the elements of a named tensor lie in our memory. State dicts are in PyTorch's order.
+// Element order of a named tensor in the lab's memory. State dicts use PyTorch's order.
 enum class Layout {
   AsIs,
-  // PyTorch [out, in, ky, kx]; here [out, ky, kx, in], the order of an NHWC patch.
+  // PyTorch [out, in, ky, kx]; stored as [out, ky, kx, in], the order of an NHWC patch.
   ConvolutionNhwc,
 };
 
-// Where the initial weights come from; the bound or deviation is in `Init::scale`.
+// Distribution of the initial values; its parameter is `Init::scale`.
 enum class Draw { Constant, Uniform, Normal };
 struct Init {
   Draw draw = Draw::Constant;
-  double scale = 0;  // the constant, the bound of U(-scale, scale), the deviation of N(0, scale)
+  double scale = 0;  // constant, bound of U(-scale, scale), or deviation of N(0, scale)
 };
 
 struct Parameter {
   std::string name;
-  Shape shape;  // PyTorch's
+  Shape shape;  // in PyTorch's order
   Layout layout = Layout::AsIs;
   Init init;
   std::int64_t size = 0;
@@ -33,16 +33,16 @@ struct Parameter {
   float* grad = nullptr;
 };
 
-// Batch norm's memory: saved and loaded, not learned.
+// Running statistics of a batch norm: saved and loaded, but not learned.
 struct RunningStatistics {
   std::string name;  // "1": owns 1.running_mean, 1.running_var, 1.num_batches_tracked
-  std::size_t after_parameter = 0;  // stands behind this parameter in the state dict
+  std::size_t after_parameter = 0;  // follows this parameter in the state dict
   std::vector<float> mean, variance;
   std::int64_t batches = 0;
 };
 
-// Between the lab's order of a parameter's elements and PyTorch's: `torch` holds parameter.size
-// floats in the order of parameter.shape.
+// Convert between the lab's element order and PyTorch's. `torch` holds parameter.size floats in the
+// order of parameter.shape.
 void from_torch(const Parameter& parameter, std::span<const float> torch, float* ours);
 void to_torch(const Parameter& parameter, const float* ours, std::span<float> torch);
 

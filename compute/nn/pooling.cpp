@@ -7,10 +7,10 @@
 
 namespace lab::nn {
 
-// Calls body(first image, images) for all of the batch, on all threads.
+// Calls body(first image, number of images) for the whole batch, on all threads.
 template <class Body>
 void AveragePool::for_blocks(const Pass& pass, const Body& body) const {
-  constexpr std::int64_t kBlockFloats = 64 * 1024;  // fit the second cache, with their gradients
+  constexpr std::int64_t kBlockFloats = 64 * 1024;  // fits L2 together with its gradients
   const std::int64_t block =
       sigmoid_ ? std::max<std::int64_t>(1, kBlockFloats / shape_.in_size()) : pass.batch;
   pass.pool.parallel_for(pass.batch, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -69,18 +69,18 @@ void Flatten::backward(const Pass& pass) {
   });
 }
 
-// ---- Blocks of images side by side
+// ---- Blocks of interleaved images
 
 namespace {
 
-// A block is one image with a vector's worth of channels for each channel.
+// A block as one image, with image_lanes() channels for each channel.
 simd::PoolShape shape_of_block(simd::PoolShape s) {
   s.channels *= simd::image_lanes();
   return s;
 }
 
-// Calls body(shape, first input, first output) for rows of windows that share no pixel, one row at
-// a time, so that they are still in the first cache when they are used again; else for all at once.
+// If windows share no pixels, calls body(shape, first input, first output) for one row of windows
+// at a time, so that data is still in L1 when it is reused; otherwise once for the whole block.
 template <class Body>
 void for_rows(const simd::PoolShape& s, const Body& body) {
   simd::PoolShape row = shape_of_block(s);

@@ -1,11 +1,12 @@
 #pragma once
-// Average pooling, and the step from images to PyTorch's flat order.
+// Average pooling, and flattening to PyTorch's order.
 #include "compute/kernels/ops/average_pool.h"
 #include "compute/nn/op.h"
 
 namespace lab::nn {
 
-// On blocks of images side by side. With `sigmoid`, that is applied to the input first, in place.
+// Average pooling on blocks of interleaved images. With `sigmoid`, first applies a sigmoid to the
+// input in place.
 class AveragePoolLanes final : public LaneOp {
  public:
   AveragePoolLanes(const simd::PoolShape& shape, bool sigmoid) : shape_(shape), sigmoid_(sigmoid) {}
@@ -17,7 +18,8 @@ class AveragePoolLanes final : public LaneOp {
   bool sigmoid_;
 };
 
-// Vectors [height, width, channels] to [channels, height, width], as PyTorch's Flatten orders them.
+// Reorders vectors [height, width, channels] to [channels, height, width], as PyTorch's Flatten
+// does.
 class FlattenLanes final : public LaneOp {
  public:
   explicit FlattenLanes(const ImageShape& shape) : shape_(shape) {}
@@ -28,8 +30,8 @@ class FlattenLanes final : public LaneOp {
   const ImageShape shape_;
 };
 
-// With `sigmoid`, that is applied to the input first, in place: a few images at a time, so that
-// both find them in the cache.
+// With `sigmoid`, first applies a sigmoid to the input in place, a few images at a time so that
+// they are still in cache when they are pooled.
 class AveragePool final : public Op {
  public:
   AveragePool(const simd::PoolShape& shape, bool sigmoid)
@@ -50,7 +52,7 @@ class AveragePool final : public Op {
   const AveragePoolLanes lanes_;
 };
 
-// [N,H,W,C] to [N,C*H*W] with the channel outermost, as PyTorch's Flatten orders an image.
+// Reorders [N,H,W,C] to [N,C*H*W], channel outermost, as PyTorch's Flatten does.
 class Flatten final : public Op {
  public:
   explicit Flatten(const ImageShape& from) : lanes_(from) {}

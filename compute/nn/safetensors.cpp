@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kLengthBytes = 8;
-// The format allows 100 MB; the largest models take a few.
+// The format allows 100 MB; the largest models need a few MB.
 constexpr std::uint64_t kMaxHeaderBytes = 16 << 20;
 constexpr std::size_t kMaxTensors = 100'000;
 constexpr std::size_t kMaxDepth = 4;  // {"name": {"shape": [...]}} needs three
@@ -39,7 +39,7 @@ constexpr Name kDTypes[] = {{"F32", DType::F32},
   throw Error(Errc::Corrupt, "not a valid safetensors file: " + what);
 }
 
-// A name out of an untrusted file.
+// Quotes a name from an untrusted file.
 std::string shown(std::string_view name) {
   return "'" + printable(name) + "'";
 }
@@ -61,9 +61,9 @@ std::uint64_t header_length(std::span<const std::byte> file) {
   return length;
 }
 
-// What the header says of one name, before it is checked.
+// The header's entry for one name, before it is checked.
 struct HeaderEntry {
-  // Numbers of a list; empty where an item is not a whole number from 0.
+  // Items of a list; empty for an item that is not a non-negative integer.
   using Numbers = std::vector<std::optional<std::uint64_t>>;
 
   std::string name;
@@ -72,9 +72,9 @@ struct HeaderEntry {
   std::optional<Numbers> shape, offsets;
 };
 
-// Reads a header in one pass, in time that grows with its length only: a JSON object of the library
-// would look through all keys for each key, or through all values at the end of each value. Equal
-// keys, deep nesting and too many entries are refused on the way.
+// Reads a header in one pass, in time that grows with its length only. The library's DOM parser
+// would search all keys for each key, or all values at the end of each value. Duplicate keys, deep
+// nesting and excess entries are rejected during parsing.
 class HeaderReader final : public Json::json_sax_t {
  public:
   std::vector<HeaderEntry> take_entries() {
@@ -133,8 +133,8 @@ class HeaderReader final : public Json::json_sax_t {
   }
 
  private:
-  std::size_t depth() const { return keys_.size(); }  // of the object or list in progress
-  bool in_list() const { return depth() == 3; }       // that list_ is, where there is one
+  std::size_t depth() const { return keys_.size(); }  // of the object or list being read
+  bool in_list() const { return depth() == 3; }       // inside list_, if there is one
 
   bool open() {
     if (depth() == kMaxDepth) corrupt("the header nests too deeply");
@@ -156,23 +156,23 @@ class HeaderReader final : public Json::json_sax_t {
     entries_.emplace_back().name = name;
   }
 
-  // One more than allowed shows that there are too many.
+  // Stores one item more than allowed, which marks the list as too long.
   void add(std::optional<std::uint64_t> number) {
     if (list_->size() <= kMaxDimensions) list_->push_back(number);
   }
 
-  // A value of a kind that its place does not take; what is missing then is noticed later.
+  // Handles a value of an unexpected type; the missing field is reported later.
   bool other_value() {
     if (metadata_) bad_metadata_ = true;
     if (list_ != nullptr && in_list()) add({});
     return true;
   }
 
-  std::vector<std::set<std::string>> keys_;  // seen in each object that is open
+  std::vector<std::set<std::string>> keys_;  // keys seen in each open object
   std::vector<HeaderEntry> entries_;
-  std::string field_;                     // of the entry in progress
-  HeaderEntry::Numbers* list_ = nullptr;  // the list in progress
-  bool metadata_ = false;                 // it is in progress, instead of an entry
+  std::string field_;                     // of the entry being read
+  HeaderEntry::Numbers* list_ = nullptr;  // the list being read
+  bool metadata_ = false;                 // inside __metadata__ instead of an entry
   bool bad_metadata_ = false;
 };
 
@@ -202,7 +202,7 @@ std::uint64_t whole_number(const HeaderEntry& entry, std::optional<std::uint64_t
   return *value;
 }
 
-// Bytes of the tensor; refuses sizes whose product leaves 2^62.
+// Returns the tensor's size in bytes; rejects shapes beyond 2^62 bytes.
 std::uint64_t parse_shape(const HeaderEntry& entry, TensorView& tensor) {
   if (!entry.shape) corrupt("tensor " + shown(entry.name) + " has no shape");
   if (entry.shape->size() > kMaxDimensions) {
@@ -248,7 +248,7 @@ TensorView parse_entry(HeaderEntry& entry, std::span<const std::byte> data) {
   return tensor;
 }
 
-// The arrays must follow each other from the first byte of data to the last.
+// The arrays must cover the data contiguously, from the first byte to the last.
 void check_coverage(const std::vector<TensorView>& tensors, std::span<const std::byte> data) {
   std::vector<const TensorView*> sorted;
   sorted.reserve(tensors.size());

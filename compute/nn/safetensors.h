@@ -1,5 +1,5 @@
 #pragma once
-// The safetensors file format: named arrays behind a JSON header, no code, nothing to execute.
+// The safetensors file format: named arrays after a JSON header, without executable content.
 // Source  https://huggingface.co/docs/safetensors, "Format"
 #include <cstddef>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace lab::nn {
 
-// A tensor inside of the bytes it was read from; little-endian, row-major, any alignment.
+// A tensor within the bytes it was read from: little-endian, row-major, any alignment.
 struct TensorView {
   std::string name;
   DType dtype = DType::F32;
@@ -19,12 +19,13 @@ struct TensorView {
   std::span<const std::byte> data;
 };
 
-// Checks everything before it returns anything: the header's length and form, names, dtypes, shapes
-// against lengths, and that the arrays fill the rest of the file without a hole or an overlap.
-// Throws Error(Corrupt) naming the tensor and what is wrong. In the order of the header.
+// Returns the tensors in the order of the header after checking everything: the header's length and
+// structure, names, dtypes, shapes against lengths, and that the arrays cover the rest of the file
+// without gaps or overlaps. Throws Error(Corrupt) naming the tensor and the fault.
 std::vector<TensorView> parse_safetensors(std::span<const std::byte> file);
 
-// The whole file's bytes. Larger elements first, so that each array is aligned to its element.
+// Returns the bytes of a whole file. Larger elements are stored first, so that each array is
+// aligned to its element size.
 std::vector<std::byte> format_safetensors(std::span<const TensorView> tensors);
 
 }  // namespace lab::nn

@@ -13,14 +13,14 @@ struct SgdOptions {
 
 class Sgd {
  public:
-  // With momentum, takes as much memory again as the parameters do. `network` must outlive it.
+  // With momentum, allocates as many bytes as the parameters occupy. `network` must outlive it.
   Sgd(Network& network, const SgdOptions& options);
 
   // Parameters -= lr * (gradient, or velocity with momentum).
   void step(double lr);
 
-  // What it remembers, for checkpoints: empty without momentum, else in the order of the flat
-  // parameters. Before the first step there is nothing worth keeping.
+  // The velocity in the order of the flat parameters, for checkpoints; empty without momentum. It
+  // holds no state before the first step.
   std::span<float> velocity();
   bool started() const { return !first_; }
   void set_started(bool started) { first_ = !started; }

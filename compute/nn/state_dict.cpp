@@ -17,7 +17,7 @@
 namespace lab::nn {
 namespace {
 
-// One named tensor of a network; `save` and `load` see its elements in PyTorch's order.
+// One named tensor of a network; `save` and `load` exchange elements in PyTorch's order.
 struct NamedState {
   std::string name;
   DType dtype = DType::F32;
@@ -26,7 +26,7 @@ struct NamedState {
   std::function<void(const std::byte*)> load;
 };
 
-// `ours` holds one float for each element of the parameter, in our order.
+// `ours` holds the parameter's elements in the lab's order.
 NamedState parameter_entry(const Parameter& p, float* ours) {
   const auto save = [&p, ours](std::byte* to) {
     std::vector<float> torch(static_cast<std::size_t>(p.size));
@@ -41,7 +41,7 @@ NamedState parameter_entry(const Parameter& p, float* ours) {
   return {p.name, DType::F32, p.shape, save, load};
 }
 
-// `floats` and `number` are written only by the entry's load.
+// Only the entry's load writes to `floats` or `number`.
 NamedState floats_entry(std::string name, std::span<float> floats) {
   return {
       std::move(name),

@@ -1,6 +1,5 @@
 #pragma once
-// A network's parameters and running statistics as named tensors, as PyTorch's state_dict() has
-// them.
+// A network's parameters and running statistics as named tensors, like PyTorch's state_dict().
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -23,29 +22,29 @@ struct StateTensor {
 // Copies, in PyTorch's order and layout.
 std::vector<StateTensor> state_dict(Network& network);
 
-// Checks every tensor, then copies: on an error the network is as it was. Throws Error(Corrupt)
-// listing missing and unexpected names, or naming the tensor with both shapes or dtypes, or the
-// first value that is not finite. `source` begins the message: the file's name.
+// Checks every tensor before it copies any: on an error the network is unchanged. Throws
+// Error(Corrupt) listing missing and unexpected names, or naming the tensor with both shapes or
+// dtypes, or the first non-finite value. Messages begin with `source`, the file's name.
 void load_state_dict(Network& network, std::span<const TensorView> tensors,
                      const std::string& source);
 
-// The optimizer's velocity in PyTorch's layout, each tensor under its parameter's name; empty
+// The optimizer's velocity in PyTorch's layout, each tensor under its parameter's name. Empty
 // without momentum and before the first step.
 std::vector<StateTensor> optimizer_state(Network& network, Sgd& sgd);
 
-// As load_state_dict. `sgd` must have momentum; it goes on as after a step.
+// Checks and throws like load_state_dict(). `sgd` must have momentum; it continues as after a step.
 void load_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
                           const std::string& source);
 
-// The same checks, and nothing is loaded.
+// Makes the same checks without loading anything.
 void check_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
                            const std::string& source);
 
-// "net.0.bias holds NaN" for the first value of parameters, running statistics and momentum that is
-// not finite, with which nothing could go on; empty where there is none.
+// Returns "net.0.bias holds NaN" for the first non-finite value of parameters, running statistics
+// and momentum, from which training cannot continue; empty if all are finite.
 std::string fault_in_state(Network& network, Sgd& sgd);
 
-// A safetensors file's bytes.
+// Returns the bytes of a safetensors file.
 std::vector<std::byte> format_state(std::span<const StateTensor> tensors);
 
 void save_network(Network& network, const std::filesystem::path& path);

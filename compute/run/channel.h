@@ -1,6 +1,5 @@
 #pragma once
-// Events on their way from the worker to whoever shows them: ordered, bounded, swapped under a
-// lock.
+// Ordered, bounded queue of events from the worker to their consumer, swapped under a lock.
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -14,22 +13,23 @@ namespace lab {
 
 class Channel {
  public:
-  // `wake` is called after a push, without the lock held, from the pushing thread.
+  // `wake` is called after each push, from the pushing thread, without the lock held.
   explicit Channel(std::function<void()> wake = {}, std::size_t capacity = 1 << 16);
 
-  // Appends an event. A state (progress, telemetry, tensor list) replaces the waiting one of the
-  // same kind and job; a result is never dropped: when `capacity` results wait unread, push waits
-  // until they are drained, or until `stop` is requested or the channel is closed, and then drops
-  // the event, because nobody will read it.
+  // Appends an event. A state (progress, telemetry, tensor list) replaces a queued one of the same
+  // kind and job. A result is never dropped while it can still be read: if `capacity` events are
+  // queued, push() blocks until they are drained, `stop` is requested or the channel is closed; in
+  // the latter two cases the event is dropped.
   void push(Event event, std::stop_token stop = {});
 
-  // Everything that waits, in order; never blocks on a reader's or writer's work.
+  // Removes and returns all queued events in order. Never blocks on the work of a reader or a
+  // writer.
   std::vector<Event> drain();
 
-  // Waits up to `seconds` for at least one event, then drains.
+  // Waits up to `seconds` for an event, then drains.
   std::vector<Event> wait_and_drain(double seconds);
 
-  // Frees waiting writers for good; what was pushed can still be drained.
+  // Permanently unblocks waiting writers; queued events can still be drained.
   void close();
 
  private:

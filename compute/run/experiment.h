@@ -1,5 +1,6 @@
 #pragma once
-// One job of the worker: validates, can be cancelled, emits one sample or one skip for each case.
+// Interface of a worker job, which validates its request, can be cancelled, and emits one sample or
+// one skip per case.
 
 namespace lab {
 
@@ -9,8 +10,8 @@ class Experiment {
  public:
   virtual ~Experiment() = default;
 
-  // Runs to the end on the worker's thread. Throws Error with one sentence for people; throws
-  // Error(Cancelled) through RunContext::throw_if_cancelled.
+  // Runs to completion on the worker's thread. Throws Error with a one-sentence message for the
+  // user, or Error(Cancelled) through RunContext::throw_if_cancelled().
   virtual void run(RunContext& ctx) = 0;
 };
 

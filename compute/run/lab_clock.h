@@ -1,10 +1,11 @@
 #pragma once
-// The one time axis of the window: seconds since the program started.
+// The lab's time axis: seconds since the program started.
 #include <chrono>
 
 namespace lab {
 
-// Seconds since the first call, which main makes at start. Monotonic; safe from any thread.
+// Returns the seconds since the first call, which main() makes at startup. Monotonic and
+// thread-safe.
 inline double lab_time_s() {
   using Clock = std::chrono::steady_clock;
   static const Clock::time_point start = Clock::now();

@@ -1,5 +1,5 @@
 #pragma once
-// What an experiment sees of the world: devices, tensors, where results go, and whether to go on.
+// Context of a running experiment: devices, tensors, the output channel, and cancellation.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -16,14 +16,14 @@ namespace lab {
 class Machine;
 class TensorStore;
 
-// The switches that a person can throw while a job runs. Shared by worker and controller.
+// User controls of a running job, shared by the worker and the controller.
 class RunControl {
  public:
   void pause(bool on);
   void stop_after_epoch() { stop_after_epoch_ = true; }
   bool stop_after_epoch_requested() const { return stop_after_epoch_; }
   bool paused() const;
-  // Returns when not paused or when `stop` is requested; the time spent waiting, in seconds.
+  // Blocks until not paused or `stop` is requested; returns the seconds spent waiting.
   double wait_while_paused(std::stop_token stop);
   void reset();
 
@@ -41,20 +41,21 @@ class RunContext {
 
   Machine& machine() { return machine_; }
   TensorStore& tensors() { return tensors_; }
-  // The processes that share this job; one where nobody started more.
+  // The ranks that share this job; a single one without mpirun.
   RankGroup& ranks() { return ranks_; }
 
-  // Reports a result, in order. Safe from any thread.
+  // Reports a result. Events keep their order. Thread-safe.
   void emit(Payload payload);
-  // The same for the last words of a job that was cancelled: they arrive although it was.
+  // Reports a final result, delivered even if the job was cancelled.
   void emit_after_stop(Payload payload);
 
-  // Reports how far the job is, 0..1; at most ten times a second reach the channel. The time left
-  // is extrapolated from the time since the job started, pauses left out. Job thread only.
+  // Reports the fraction done, 0..1; at most ten reports per second reach the channel. The
+  // remaining time is extrapolated from the time since the job started, excluding pauses. Job
+  // thread only.
   void progress(double done, std::string what);
 
-  // While one lives, progress() counts from `begin` to `end` of the job and `what`, when not empty,
-  // stands before what it says: for jobs made of parts that report as if they were alone. Job
+  // While a Part exists, progress() maps 0..1 to [begin, end] of the job and prefixes its text with
+  // `what`, if not empty. For jobs composed of parts that report progress as if run separately. Job
   // thread only.
   class Part {
    public:
@@ -69,18 +70,18 @@ class RunContext {
 
     RunContext& ctx_;
     Part* const outer_;
-    const double begin_, end_;  // of the whole job
+    const double begin_, end_;  // fractions of the whole job
     const std::string what_;
     friend class RunContext;
   };
 
-  // Throws Error(Cancelled) when the job was cancelled. Call at least every 50 ms of work.
+  // Throws Error(Cancelled) if the job was cancelled. Call at least once per 50 ms of work.
   void throw_if_cancelled() const;
 
-  // Waits while the job is paused and not cancelled. Returns the seconds spent waiting. Throws what
-  // another process announces in the meantime.
+  // Waits while the job is paused and not cancelled; returns the seconds spent waiting. Throws an
+  // Error announced by another rank in the meantime.
   double wait_while_paused();
-  // The same, then throw_if_cancelled().
+  // Calls wait_while_paused(), then throw_if_cancelled().
   double checkpoint();
 
   bool stop_after_epoch() const { return control_.stop_after_epoch_requested(); }

@@ -22,7 +22,7 @@ Worker::Worker(Machine& machine, TensorStore& tensors, Channel& channel, Factory
 Worker::~Worker() {
   thread_.request_stop();
   cancel_all();
-  channel_.close();  // a job that waits for room must not keep us
+  channel_.close();  // unblocks a job that waits in push()
 }
 
 JobId Worker::submit(JobCommand command) {
@@ -74,7 +74,8 @@ void Worker::loop(std::stop_token stop) {
 void Worker::run_job(const Job& job, std::stop_token stop) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  // Start and end are pushed without the stop token: they arrive even for a cancelled job.
+  // JobStarted and JobFinished are pushed without the stop token, so that they arrive even for a
+  // cancelled job.
   channel_.push({job.id, lab_time_s(), JobStarted{title_(job.command), job.command}});
   JobFinished finished;
   try {

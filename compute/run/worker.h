@@ -1,5 +1,5 @@
 #pragma once
-// The one thread that runs experiments, one job after the other.
+// The thread that runs experiments, one job at a time.
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -21,28 +21,29 @@ class Worker {
   using Factory = std::function<std::unique_ptr<Experiment>(const JobCommand&)>;
   using Title = std::function<std::string(const JobCommand&)>;
 
-  // `factory` runs on the worker's thread; what it throws fails the job.
-  // Jobs see `ranks` as the processes that share them.
+  // `factory` runs on the worker's thread; an exception it throws fails the job. `ranks` are the
+  // processes that share each job.
   Worker(Machine& machine, TensorStore& tensors, Channel& channel, Factory factory, Title title,
          RankGroup& ranks = single_rank());
-  // Cancels what runs, forgets what waits, joins.
+  // Cancels the running job, discards the queue, and joins the thread.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Queues a job and returns its id at once. JobStarted and exactly one JobFinished follow.
+  // Queues a job and returns its id immediately. JobStarted and exactly one JobFinished follow,
+  // unless the job is discarded from the queue.
   JobId submit(JobCommand command);
 
-  // Asks the running job to stop; the jobs behind it still run. Nothing happens when idle.
+  // Requests cancellation of the running job; queued jobs still run. No effect when idle.
   void cancel();
-  // The same, and the waiting jobs are forgotten.
+  // Cancels the running job and discards the queue.
   void cancel_all();
   void pause() { control_.pause(true); }
   void resume() { control_.pause(false); }
   void stop_after_epoch() { control_.stop_after_epoch(); }
   bool paused() const { return control_.paused(); }
 
-  // True when no job runs or waits.
+  // Returns true if no job is running or queued.
   bool idle() const;
 
  private:
@@ -66,7 +67,7 @@ class Worker {
   bool running_ = false;
   std::stop_source job_stop_;
   JobId next_id_ = 1;
-  std::jthread thread_;  // last: it uses everything above
+  std::jthread thread_;  // last member: uses all of the above
 };
 
 }  // namespace lab

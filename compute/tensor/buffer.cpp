@@ -12,9 +12,8 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kAlignment = 64;  // a cache line, and the widest vector
-// Large buffers are laid out for huge pages, which spare the processor most of its page table
-// walks.
+constexpr std::int64_t kAlignment = 64;  // bytes: a cache line, and the widest vector
+// Large buffers are aligned to huge pages, which avoid most page table walks.
 constexpr std::int64_t kHugePage = 2 * kMiB;
 constexpr std::int64_t kHugeFrom = 4 * kMiB;
 
@@ -29,7 +28,7 @@ std::byte* allocate(Device device, std::int64_t bytes) {
                             to_string(device), format_bytes(bytes)));
   }
   if (bytes >= kHugeFrom) {
-    // A wish: without huge pages the memory works the same.
+    // Advisory: the memory is usable without huge pages.
     ::madvise(memory, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
   }
   return static_cast<std::byte*>(memory);

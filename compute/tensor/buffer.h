@@ -1,6 +1,6 @@
 #pragma once
-// Memory on one device: owned, 64-byte aligned, booked in the device's account. On a GPU it is
-// stream-ordered on the GPU's main stream.
+// Memory on one device: owned, 64-byte aligned, and recorded in the device's memory account. GPU
+// buffers are stream-ordered on the GPU's main stream.
 #include <cstddef>
 #include <cstdint>
 
@@ -11,9 +11,10 @@ namespace lab {
 class Buffer {
  public:
   Buffer() = default;
-  // Books, then allocates `bytes` (0 is allowed and holds no memory; content is not initialised).
-  // Throws Error(OutOfMemory) with both numbers before trying. `info` names it in the live list.
-  // `context` must outlive the buffer.
+  // Books `bytes` in the account, then allocates them. 0 bytes are allowed and hold no memory. The
+  // content is uninitialised. `info` names the buffer in the live list; `context` must outlive the
+  // buffer.
+  // Throws Error(Errc::OutOfMemory) with the requested and the available size before allocating.
   Buffer(DeviceContext& context, std::int64_t bytes, TensorInfo info);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;

@@ -16,7 +16,7 @@
 namespace lab {
 namespace {
 
-// Enough work for a thread to be worth waking.
+// The smallest number of elements worth waking a thread for.
 constexpr std::int64_t kGrain = 1 << 14;
 
 std::size_t at(std::int64_t i) {
@@ -102,12 +102,12 @@ void fill_part(std::span<T> out, const FillWith& with, std::int64_t first) {
 template <typename T>
 bool in_range(double value) {
   if constexpr (std::is_integral_v<T>) {
-    // The upper end is a power of two, so it is exact as a double also for 64 bits.
+    // The upper bound is a power of two, so it is exact as a double even for 64-bit types.
     const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
     const double begin = std::is_signed_v<T> ? -end : 0.0;
     return value >= begin && std::trunc(value) < end;
   } else {
-    // The largest finite value; infinities and NaN are values of these types themselves.
+    // Only finite values can be out of range: these types represent infinities and NaN.
     const float largest =
         std::is_same_v<T, Bf16> ? to_float({0x7f7f}) : std::numeric_limits<float>::max();
     return !std::isfinite(value) || std::abs(value) <= double{largest};

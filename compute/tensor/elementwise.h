@@ -1,6 +1,6 @@
 #pragma once
-// The work behind the makers, copies and sums, on a range of elements, so that a job can report
-// progress and stop between ranges.
+// Fills, copies and sums on a range of elements, so that a job can report progress and stop between
+// ranges.
 #include <cstdint>
 #include <string_view>
 
@@ -11,38 +11,41 @@ namespace lab {
 
 struct FillWith {
   Fill fill = Fill::Zeros;
-  double value = 0;        // for Full
-  std::uint64_t seed = 0;  // for Rand and Randn
+  double value = 0;        // for Fill::Full
+  std::uint64_t seed = 0;  // for Fill::Rand and Fill::Randn
 };
 
-// Throws Error(InvalidArgument) when `with` makes no sense for the dtype: random integers, a value
-// past its range.
+// Throws Error(Errc::InvalidArgument) if `with` is invalid for the dtype: random integers, or a
+// value out of range.
 void check_fill(const FillWith& with, DType dtype);
 
-// One element of that value in memory, in the low bytes; check_fill has passed.
+// Returns the memory representation of `value` in `dtype`, in the low bytes. check_fill() must have
+// passed.
 std::uint64_t element_bits(double value, DType dtype);
 
-// Elements [begin, end) of x, by all threads of its device; the values depend on the index alone.
+// Fills elements [begin, end) of x on all threads of its device. Each value depends only on its
+// index.
 void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_t end);
 
-// The `count` first elements of x, as they are in memory, to ordinary memory; all elements of x
-// from ordinary memory. Return when all has arrived.
+// copy_to_host() copies the first `count` elements of x to host memory without conversion;
+// copy_from_host() copies all elements of x from host memory. Both return when the copy is
+// complete.
 void copy_to_host(const Tensor& x, void* to, std::int64_t count);
 void copy_from_host(const void* from, Tensor& x);
 
-// Elements [begin, end) of `to` become those of `from`; shape and dtype are the same. Returns when
-// all has arrived, on whatever devices.
+// Copies elements [begin, end) of `from` to `to`, between any two devices. Shape and dtype must be
+// equal. Returns when the copy is complete.
 void copy_range(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t end);
 
-// Throws Error(DeviceMismatch) naming both devices. `operation` and `left`, `right` are the names
-// in the message.
+// Throws Error(Errc::DeviceMismatch) naming both devices. The message uses the names `operation`,
+// `left` and `right`.
 void check_same_device(std::string_view operation, const Tensor& x, const Tensor& y,
                        std::string_view left = "X", std::string_view right = "Y");
-// The same, and Error(InvalidArgument) naming both shapes or dtypes.
+// As check_same_device(); also throws Error(Errc::InvalidArgument) naming both shapes or dtypes.
 void check_same(std::string_view operation, const Tensor& x, const Tensor& y,
                 std::string_view left = "X", std::string_view right = "Y");
 
-// Elements [begin, end) of z become x + y; all three passed check_same.
+// z = x + y for elements [begin, end). All three tensors must have passed check_same().
 void add_range(const Tensor& x, const Tensor& y, Tensor& z, std::int64_t begin, std::int64_t end);
 
 }  // namespace lab

@@ -11,7 +11,7 @@ GpuDevice& gpu_of(const Tensor& x) {
   return *x.context().gpu();
 }
 
-// Moves host memory with the threads of a CPU device.
+// Copies host memory on the threads of a CPU device.
 GpuStaging::Move with_threads(DeviceContext& cpu) {
   return [&cpu](std::byte* to, const std::byte* from, std::int64_t bytes) {
     cpu.threads().parallel_for(bytes, 256 * kKiB, [&](std::int64_t begin, std::int64_t end) {
@@ -43,7 +43,7 @@ void copy_between_gpus(const Tensor& from, Tensor& to, std::int64_t at, std::int
   if (&source == &target) {
     source.copy(GpuCopy::DeviceToDevice, to.data() + at, from.data() + at, bytes, stream);
   } else {
-    target.main_stream().synchronise();  // what was queued there on the memory comes first
+    target.main_stream().synchronise();  // work queued there on the destination
     source.copy_to_peer(target, to.data() + at, from.data() + at, bytes, stream);
   }
   stream.synchronise();

@@ -8,10 +8,10 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/tensor/random.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target, as Highway asks.
+// Must follow foreach_target.h.
 #include <hwy/highway.h>
 
-// Whole Philox blocks by vector instructions.
+// Vectorised generation of whole Philox blocks.
 HWY_BEFORE_NAMESPACE();
 namespace lab::random::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -26,7 +26,7 @@ struct Block {
   WordVec w0, w1, w2, w3;
 };
 
-// Upper halves of the products of all lanes.
+// Upper 32 bits of the product in each lane.
 HWY_INLINE WordVec mul_high(WordVec a, WordVec m) {
 #if HWY_TARGET == HWY_SCALAR
   const auto product = std::uint64_t{hn::GetLane(a)} * hn::GetLane(m);
@@ -41,7 +41,7 @@ HWY_INLINE WordVec mul_high(WordVec a, WordVec m) {
 #endif
 }
 
-// The blocks first, first + 1, ... one a lane.
+// Philox blocks first, first + 1, ..., one per lane.
 HWY_INLINE Block philox(const RandomStream& stream, std::uint64_t first) {
   const Words d;
   const auto base = hn::Set(d, static_cast<std::uint32_t>(first));
@@ -103,7 +103,7 @@ HWY_INLINE FloatVec radius(WordVec w) {
   return hn::Sqrt(hn::Mul(hn::Set(f, -2.0F), log_of(u)));
 }
 
-// Both values of one Box-Muller pair.
+// Computes both values of a Box-Muller pair.
 HWY_INLINE void normal(WordVec w_radius, WordVec w_angle, FloatVec& first, FloatVec& second) {
   const Words d;
   const Floats f;
@@ -123,7 +123,8 @@ HWY_INLINE void normal(WordVec w_radius, WordVec w_angle, FloatVec& first, Float
   const auto one = hn::Set(d, 1U);
   const auto odd = hn::RebindMask(f, hn::Eq(hn::And(quarter, one), one));
   const auto x = hn::IfThenElse(odd, sine, q), y = hn::IfThenElse(odd, q, sine);
-  // Bit 1 of quarter + 1 and of quarter are the signs; moved to the top they flip the float's sign.
+  // Bit 1 of quarter + 1 is the sign of x, bit 1 of quarter that of y; shifted to the top they flip
+  // the float's sign.
   const auto two = hn::Set(d, 2U);
   const auto x_sign = hn::ShiftLeft<30>(hn::And(hn::Add(quarter, one), two));
   const auto y_sign = hn::ShiftLeft<30>(hn::And(quarter, two));
@@ -132,7 +133,7 @@ HWY_INLINE void normal(WordVec w_radius, WordVec w_angle, FloatVec& first, Float
   second = hn::Mul(r, hn::Xor(y, hn::BitCast(f, y_sign)));
 }
 
-// Calls make(block, v0..v3) for each vector of blocks and stores the values in their order.
+// Calls make(block, v0..v3) for each vector of blocks and stores the values in sequence order.
 template <typename Make>
 HWY_INLINE void for_blocks(const RandomStream& stream, std::uint64_t first, std::uint64_t n,
                            float* out, Make make) {
@@ -194,14 +195,15 @@ namespace {
 
 using random::high_word, random::low_word;
 
-constexpr std::uint64_t kWords = 4;  // of one Philox block
+constexpr std::uint64_t kWords = 4;  // per Philox block
 
 PhiloxCounter block(const RandomStream& s, std::uint64_t index) {
   return philox4x32({low_word(index), high_word(index), low_word(s.stream), high_word(s.stream)},
                     {low_word(s.seed), high_word(s.seed)});
 }
 
-// Fills out[0..] from `first` on: whole blocks by `blocks`, ragged ends by `one`.
+// Fills `out` with the values from index `first` on: whole blocks with `blocks`, ragged ends with
+// `one`.
 template <typename Blocks, typename One>
 void fill(std::span<float> out, std::uint64_t first, Blocks blocks, One one) {
   const auto head = std::min<std::uint64_t>(out.size(), (kWords - first % kWords) % kWords);

@@ -208,9 +208,9 @@ std::string preview(const Tensor& x, int values) {
 
 namespace {
 
-// Elements that one thread sums without looking up.
+// Elements per partial sum. Fixed, so that the result does not depend on the number of threads.
 constexpr std::int64_t kSlice = 1 << 16;
-// Sums that are under way at once, so that an addition need not wait for the one before.
+// Independent sums per slice, so that an addition need not wait for the previous one.
 constexpr std::int64_t kLanes = 8;
 
 template <typename T>

@@ -1,6 +1,6 @@
 #pragma once
-// The tensors that a person made on the Memory page. Belongs to the worker's thread; the live list
-// of every buffer comes from the devices' accounts instead.
+// Tensors that the user created on the Memory page. Used by the worker thread only; the live list
+// of all buffers comes from the devices' memory accounts.
 #include <map>
 #include <string>
 
@@ -10,9 +10,10 @@ namespace lab {
 
 class TensorStore {
  public:
-  // Keeps `tensor` under a name ("X1", "X2", ... when empty) and returns its id.
+  // Stores `tensor` under `name` ("X1", "X2", ... if empty) and returns its id. Throws
+  // Error(Errc::InvalidArgument) if the tensor is undefined.
   TensorId add(Tensor tensor, std::string name = {});
-  // Throws Error(NotFound) naming the id.
+  // at(), name() and free() throw Error(Errc::NotFound) naming an unknown id.
   const Tensor& at(TensorId id) const;
   const std::string& name(TensorId id) const;
   void free(TensorId id);

@@ -11,7 +11,7 @@
 namespace lab {
 namespace {
 
-// Streams below belong to the parameters' initial values.
+// Lower streams belong to the parameters' initial values.
 constexpr std::uint64_t kFirstShuffleStream = std::uint64_t{1} << 32;
 
 std::vector<std::uint32_t> file_order(const ImageSet& images) {
@@ -38,7 +38,7 @@ std::int64_t BatchLoader::batch_size(std::int64_t step) const {
   return std::clamp<std::int64_t>(images_.count - step * batch_, 0, batch_);
 }
 
-// Fisher and Yates, from the file's order each time, so that an epoch needs no earlier one.
+// Fisher-Yates shuffle of the file's order, so that an epoch does not depend on earlier ones.
 void BatchLoader::start_epoch(std::int64_t epoch) {
   if (order_ == BatchOrder::Sequential) return;
   std::vector<std::uint32_t> index = file_order(images_);
@@ -113,7 +113,7 @@ BatchBytes StagedBatch::find(const BatchLoader& loader, std::int64_t step, Batch
 }
 
 void StagedBatch::copy_when_asked(const std::stop_token& stop) {
-  set_thread_affinity(cores_);  // not the one of whoever asked first
+  set_thread_affinity(cores_);  // not inherited from the thread that called prepare() first
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return asked_ != nullptr; })) {
     const BatchLoader& loader = *asked_;

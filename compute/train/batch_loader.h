@@ -1,5 +1,5 @@
 #pragma once
-// The batches of an epoch: which images, in which order, as floats in [0, 1].
+// The batches of an epoch: selection and order of images, and conversion to floats in [0, 1].
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -21,13 +21,13 @@ struct BatchSlice {
   bool operator==(const BatchSlice&) const = default;
 };
 
-// Images of a batch as they are stored, one after the other.
+// Images of a batch as bytes, one after another.
 struct BatchBytes {
   const std::uint8_t* pixels = nullptr;
   const std::uint8_t* labels = nullptr;
 };
 
-// Which images an epoch goes through, in order. The same object means the same images of one set.
+// The images of an epoch, in order. The same object implies the same images of the same set.
 using ImageOrder = std::shared_ptr<const std::vector<std::uint32_t>>;
 
 class BatchLoader {
@@ -36,26 +36,26 @@ class BatchLoader {
   BatchLoader(const ImageSet& images, std::int64_t batch, BatchOrder order, std::uint64_t seed);
 
   std::int64_t steps_per_epoch() const;
-  // Images in the epoch's step, from 0.
+  // Number of images in a step of the epoch; steps count from 0.
   std::int64_t batch_size(std::int64_t step) const;
 
-  // Puts the images in the order of `epoch`, which depends on the seed and the epoch alone.
-  // Sequential order is the file's, in every epoch.
+  // Sets the order of images for `epoch`, which depends only on the seed and the epoch. Sequential
+  // order is the file's order in every epoch.
   void start_epoch(std::int64_t epoch);
 
   // Writes pixels / 255 and labels of a slice of the step's batch.
   void load(std::int64_t step, BatchSlice slice, ThreadPool& pool, float* pixels,
             std::uint8_t* labels) const;
 
-  // The same in two parts: the bytes of the slice's images, on the calling thread, and later
-  // pixels / 255 and labels of them.
+  // load() in two parts: copies the bytes of the slice's images on the calling thread, and later
+  // converts them to pixels / 255 and labels.
   void copy_bytes(std::int64_t step, BatchSlice slice, std::uint8_t* pixels,
                   std::uint8_t* labels) const;
   void convert(const BatchBytes& from, std::int64_t images, ThreadPool& pool, float* pixels,
                std::uint8_t* labels) const;
 
   std::int64_t image_size() const { return std::int64_t{images_.height} * images_.width; }
-  // Of the epoch; another object as soon as another epoch is in another order.
+  // Order of the current epoch; a new object whenever the order changes.
   ImageOrder order() const { return order_of_images_; }
 
  private:
@@ -70,24 +70,25 @@ class BatchLoader {
   ImageOrder order_of_images_;
 };
 
-// Copies the images of the next step on a thread of its own while the current step computes.
+// Copies the images of the next step on its own thread while the current step computes.
 class StagedBatch {
  public:
-  // The copying thread runs on any of `cores`. It starts with the first prepare() and sleeps while
-  // there is nothing to copy.
+  // The copying thread may run on any of `cores`. It starts with the first prepare() and sleeps
+  // while idle.
   explicit StagedBatch(std::vector<int> cores) : cores_(std::move(cores)) {}
   ~StagedBatch();
   StagedBatch(const StagedBatch&) = delete;
   StagedBatch& operator=(const StagedBatch&) = delete;
 
-  // Begins to copy a slice of a step of the loader's epoch; returns at once. The loader must stay
-  // as it is until wait(). Allocates only for more images than ever before.
+  // Starts copying a slice of a step of the loader's epoch and returns at once. The loader must not
+  // change until wait(). Allocates only if the slice has more images than any before.
   void prepare(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
-  // Returns when nothing is being copied any more.
+  // Returns once no copy is in progress.
   void wait();
 
-  // The slice's images, when exactly they were prepared last and the order of the images is still
-  // the same; else an empty batch. Valid until the next prepare(). Call it after wait().
+  // Returns the slice's images if they are exactly those prepared last and their order is
+  // unchanged, otherwise an empty batch. Call it after wait(); the result is valid until the next
+  // prepare().
   BatchBytes find(const BatchLoader& loader, std::int64_t step, BatchSlice slice) const;
 
  private:
@@ -95,14 +96,14 @@ class StagedBatch {
 
   const std::vector<int> cores_;
   std::vector<std::uint8_t> pixels_, labels_;
-  ImageOrder order_;  // of what is staged
+  ImageOrder order_;  // of the staged images
   std::int64_t step_ = -1;
   BatchSlice slice_;
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  const BatchLoader* asked_ = nullptr;  // whose images are to be copied, or are being copied
-  std::jthread thread_;                 // last: it uses the above
+  const BatchLoader* asked_ = nullptr;  // source of the copy that is pending or in progress
+  std::jthread thread_;                 // last, because it uses the members above
 };
 
 }  // namespace lab

@@ -37,11 +37,11 @@ std::string folder_name(std::int64_t steps) {
   return fmt::format("{}{:0{}}", kBeginning, steps, kDigits);
 }
 
-// The steps in a name that folder_name() makes.
+// Parses a name made by folder_name(); empty for any other name.
 std::optional<std::int64_t> steps_of(std::string_view name) {
   if (!name.starts_with(kBeginning)) return {};
   name.remove_prefix(kBeginning.size());
-  constexpr std::size_t kMostDigits = 18;  // fit into 64 bits
+  constexpr std::size_t kMostDigits = 18;  // fits into 64 bits
   const bool digits =
       std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!digits || name.size() < kDigits || name.size() > kMostDigits) return {};
@@ -60,7 +60,7 @@ struct Found {
   fs::path folder;
 };
 
-// Whole checkpoints, the newest first; none where the folder cannot be read.
+// Complete checkpoints, newest first; empty if the folder cannot be read.
 std::vector<Found> find_whole(const fs::path& folder) {
   std::vector<Found> found;
   std::error_code failed;
@@ -73,7 +73,7 @@ std::vector<Found> find_whole(const fs::path& folder) {
   return found;
 }
 
-// What a killed run was writing, or removing.
+// Removes what a killed run was writing or deleting.
 void remove_left_overs(const fs::path& folder) {
   std::vector<fs::path> left;
   std::error_code failed;
@@ -83,7 +83,7 @@ void remove_left_overs(const fs::path& folder) {
   for (const fs::path& part : left) fs::remove_all(part, failed);
 }
 
-// Those of later steps belong to a run that came further: they stay.
+// Checkpoints of later steps belong to a longer run and stay.
 void remove_older(const fs::path& folder, std::int64_t steps) {
   std::size_t kept = 0;
   for (const Found& checkpoint : find_whole(folder)) {
@@ -93,14 +93,14 @@ void remove_older(const fs::path& folder, std::int64_t steps) {
 
 // ---- run.json
 
-// A file beside run.json, with a checksum that detects damage.
+// A file next to run.json, with a checksum that detects damage.
 struct StateFile {
   std::string name;
   std::int64_t bytes = 0;
   std::string sha256;
 };
 
-// run.json: what was trained, how far it came, and which files hold the state.
+// Content of run.json: the request, the position reached, and the files that hold the state.
 struct RunFile {
   StartTraining request;
   TrainingPosition position;
@@ -179,7 +179,7 @@ StateFile describe_file(std::string name, std::span<const std::byte> bytes) {
   return {std::move(name), static_cast<std::int64_t>(bytes.size()), checksum(bytes)};
 }
 
-// The text has a checksum of its own: an altered text does not read back.
+// The content has its own checksum, so that an altered file is rejected.
 std::string format_run_file(const RunFile& run) {
   Json body;
   body["position"] = position_json(run.position);
@@ -192,8 +192,8 @@ std::string format_run_file(const RunFile& run) {
   return whole_file.dump(2) + "\n";
 }
 
-// Throws Error(Corrupt) that says what is wrong, Error(Unsupported) for the format of a later
-// version. Neither names the file.
+// Throws Error(Corrupt) describing the fault, or Error(Unsupported) for the format of a later
+// version. Neither message names the file.
 RunFile parse_run_file(std::string_view content) {
   const Json json = files::parse_object(content, "it");
   const std::int64_t format = whole(json, "format", 1);
@@ -234,7 +234,7 @@ fs::path newest_in(const fs::path& folder) {
                                                             : "is no folder with checkpoints"));
 }
 
-// Calls `body`; where it finds a damaged file, the way out is put behind its error.
+// Calls `body`; appends a fix to the message of Error(Corrupt).
 template <typename Body>
 auto with_way_out(const Body& body) {
   try {
@@ -247,7 +247,7 @@ auto with_way_out(const Body& body) {
   }
 }
 
-// Calls `body`; what it throws gets the file in front and, where it is damaged, the way out behind.
+// Calls `body`; prefixes its errors with the file and appends a fix if the file is damaged.
 template <typename Body>
 auto naming(const fs::path& file, const Body& body) {
   return with_way_out([&] {
@@ -275,7 +275,7 @@ void check_same_training(const fs::path& folder, const StartTraining& saved,
                           folder.string(), difference));
 }
 
-// A state file's bytes and the tensors in them; empty where the checkpoint has no such file.
+// A state file's bytes and the tensors in them.
 struct State {
   std::vector<std::uint8_t> bytes;
   std::vector<nn::TensorView> tensors;
@@ -297,6 +297,7 @@ std::vector<nn::TensorView> parse_state(std::span<const std::byte> bytes, const 
   return nn::parse_safetensors(bytes);
 }
 
+// Returns empty if the checkpoint has no such file.
 std::optional<State> read_state(const fs::path& folder, const RunFile& run, std::string_view name) {
   const auto known = std::find_if(run.files.begin(), run.files.end(),
                                   [&](const StateFile& file) { return file.name == name; });

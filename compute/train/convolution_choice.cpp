@@ -28,7 +28,7 @@ std::unique_ptr<ConvolutionChooser> measured_chooser(RunContext& ctx) {
   return std::make_unique<MeasuredChooser>(convolution_choices(), std::move(options));
 }
 
-// Algorithms with the number of layers that use them, the most used first.
+// Algorithms with the number of layers that use them, most used first.
 std::string counted(const nn::NetworkPlan& plan, nn::Direction direction, Kernels kernels) {
   std::vector<std::pair<int, std::string>> uses;
   for (const auto& op : plan.ops) {
@@ -60,7 +60,7 @@ std::vector<std::string> convolution_choice_names() {
 }
 
 std::unique_ptr<ConvolutionChooser> make_chooser(const StartTraining& request, RunContext& ctx) {
-  // Nobody measures what is not used.
+  // Kernels that are not used are not measured.
   const bool lab = request.kernels == Kernels::Lab || request.compare_kernels;
   if (!lab || request.convolution == kByRule) return std::make_unique<RuleChooser>();
   if (request.convolution == kMeasured) return measured_chooser(ctx);

@@ -1,5 +1,5 @@
 #pragma once
-// Which convolution algorithms a training uses, as asked for.
+// Choice of the convolution algorithms that a training uses.
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,11 +11,11 @@
 
 namespace lab {
 
-// What StartTraining::convolution may be: "auto", "rule", and the algorithms' names.
+// Values of StartTraining::convolution: "auto", "rule", and the algorithms' names.
 std::vector<std::string> convolution_choice_names();
 
-// For a complete request. While it measures, the job's thread says so as progress. `ctx` must
-// outlive it.
+// `request` must be complete. Measurements on the job's thread are reported as progress. `ctx` must
+// outlive the chooser.
 std::unique_ptr<ConvolutionChooser> make_chooser(const StartTraining& request, RunContext& ctx);
 
 // "forward 16 winograd2, 5 gemm; backward 16 winograd4, 5 gemm"; empty without convolutions.

@@ -12,7 +12,7 @@ std::vector<GradientBucket> plan_buckets(std::span<const std::int64_t> offsets,
   const auto bytes = [&](std::size_t from, std::size_t to) {
     return (offsets[to] - offsets[from]) * 4;
   };
-  // The first parameters, kept for the last bucket.
+  // Number of leading parameters reserved for the last bucket.
   std::size_t kept = 1;
   while (kept < parameters && bytes(0, kept + 1) <= std::min(bucket_bytes, last_bytes)) ++kept;
 

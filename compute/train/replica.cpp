@@ -9,8 +9,8 @@
 namespace lab {
 namespace {
 
-// Where every hardware thread computes, handing a batch over costs what it saves in steps of some
-// milliseconds and more than that in shorter ones.
+// If every hardware thread computes, handing over the copy costs as much as it saves in steps of a
+// few milliseconds, and more in shorter ones.
 constexpr double kWorthHandingOver_s = 5e-3;
 
 std::vector<int> hardware_threads(const DeviceContext& device) {
@@ -21,7 +21,7 @@ std::vector<int> hardware_threads(const DeviceContext& device) {
   return all;
 }
 
-// Keeps the loader untouched until nobody reads it any more.
+// Waits at the end of the scope, so that the loader does not change while it is read.
 class WaitAtEnd {
  public:
   explicit WaitAtEnd(StagedBatch& staged) : staged_(staged) {}
@@ -52,7 +52,7 @@ void Replica::load(const BatchLoader& loader, std::int64_t step, BatchSlice slic
   }
 }
 
-// The next step's share of images is most likely this step's.
+// Assumes that this device's slice of the next step is the same.
 void Replica::prepare_next(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
   if (!spare_threads_ && last_compute_s_ < kWorthHandingOver_s) return;
   if (step + 1 >= loader.steps_per_epoch()) return;

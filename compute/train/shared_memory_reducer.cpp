@@ -11,18 +11,18 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kChunkFloats = 16 * 1024;  // of two replicas: 128 KiB, inside the L2 cache
+constexpr std::int64_t kChunkFloats = 16 * 1024;  // 128 KiB for two replicas, within L2
 constexpr double kSpin_s = 100e-6;
 
 }  // namespace
 
-// Counters run from 0 to their end within a step.
+// Counters start at 0 in each step.
 struct SharedMemoryReducer::Bucket {
   GradientBucket range;
   std::int64_t chunks = 0;
   alignas(64) std::atomic<std::size_t> arrived = 0;  // replicas
   alignas(64) std::atomic<std::int64_t> next_sum = 0;
-  std::atomic<std::int64_t> sums = 0;  // chunks
+  std::atomic<std::int64_t> sums = 0;  // chunks summed
   std::atomic<bool> ranks_done = false;
   alignas(64) std::atomic<std::int64_t> next_copy = 0;
   std::atomic<std::int64_t> copies = 0;
@@ -34,11 +34,11 @@ struct SharedMemoryReducer::Bucket {
   }
 };
 
-// Of the thread that drives it; aligned so that two of them do not share a cache line.
+// State of the thread that drives the replica; aligned so that no two share a cache line.
 struct alignas(64) SharedMemoryReducer::Replica {
   double work_s = 0;
-  std::size_t open = 0;              // buckets before it need nothing more from this replica
-  std::vector<std::int64_t> summed;  // chunks it took, by bucket
+  std::size_t open = 0;              // earlier buckets need nothing more from this replica
+  std::vector<std::int64_t> summed;  // chunks it summed, per bucket
 };
 
 SharedMemoryReducer::SharedMemoryReducer(std::vector<float*> gradients,
@@ -89,7 +89,7 @@ void SharedMemoryReducer::progress(std::size_t replica) {
   const double begin = monotonic_s();
   if (replica == 0) rank_sums_under_way_ = false;
   const bool worked = advance(replica, /*all=*/false);
-  // A look at sums between processes moves them on, whether it completes one or not.
+  // Testing sums between processes advances them, whether it completes one or not.
   const bool moved = replica == 0 && rank_sums_under_way_;
   if (worked || moved) replicas_[replica]->work_s += monotonic_s() - begin;
 }
@@ -107,14 +107,14 @@ void SharedMemoryReducer::finish(std::size_t replica, std::stop_token stop) {
     if (worked) {
       backoff = Backoff();
     } else if (replica == 0 && !ranks_.single()) {
-      backoff.pause();  // what other processes do wakes nobody here
+      backoff.pause();  // the progress of other processes wakes no thread here
     } else {
       wait(seen, stop);
     }
   }
 }
 
-// True when there was something to do.
+// Returns true if there was work to do.
 bool SharedMemoryReducer::advance(std::size_t replica, bool all) {
   Replica& self = *replicas_[replica];
   const bool drives_ranks = replica == 0 && !ranks_.single();
@@ -135,7 +135,7 @@ bool SharedMemoryReducer::sum_chunks(Replica& self, std::size_t b, bool all) {
   Bucket& bucket = *buckets_[b];
   const auto replicas = static_cast<std::int64_t>(gradients_.size());
   const std::int64_t fair = (bucket.chunks + replicas - 1) / replicas;
-  // The sum of one array alone is that array.
+  // The sum of a single array is the array itself.
   const bool nothing_to_add =
       std::equal(sources_.begin(), sources_.end(), sum_targets_.begin(), sum_targets_.end());
   const bool trivial = nothing_to_add && sources_.size() == 1;
@@ -152,7 +152,7 @@ bool SharedMemoryReducer::sum_chunks(Replica& self, std::size_t b, bool all) {
   return worked;
 }
 
-// The same order on every process, whatever is ready first.
+// Sums start in the same order on every process, regardless of the bucket that is ready first.
 bool SharedMemoryReducer::sum_ranks(std::size_t b) {
   Bucket& bucket = *buckets_[b];
   if (bucket.ranks_done) return false;
@@ -176,7 +176,7 @@ bool SharedMemoryReducer::copy_chunks(std::size_t replica, Bucket& bucket, bool 
   const std::span<float* const> others = std::span(gradients_).subspan(1);
   const float* const first = gradients_.front();
   bool worked = false;
-  // A piece at a time while backward runs; the job's thread has the other processes to look after.
+  // One chunk at a time while backward runs; none on the job's thread, which drives the rank sums.
   while (bucket.next_copy.load() < bucket.chunks && (all || (!worked && replica != 0))) {
     const std::int64_t chunk = bucket.next_copy.fetch_add(1);
     if (chunk >= bucket.chunks) break;
@@ -193,7 +193,7 @@ bool SharedMemoryReducer::is_final(const Bucket& bucket) const {
   return bucket.ranks_done && (gradients_.size() == 1 || bucket.copies.load() == bucket.chunks);
 }
 
-// Returns when there is news since `seen`, or when `stop` is requested.
+// Returns once `news_` differs from `seen` or `stop` is requested.
 void SharedMemoryReducer::wait(std::int64_t seen, const std::stop_token& stop) {
   const auto news = [&] { return news_.load() != seen; };
   if (spin_) {

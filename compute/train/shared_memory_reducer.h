@@ -1,14 +1,14 @@
 #pragma once
-// All-reduce between CPU devices of one process through their common memory, and from there
-// between processes.
+// All-reduce between the CPU devices of one process through shared memory, and from there between
+// processes.
 //
-// Each bucket is cut into chunks. A chunk is read from all replicas and its sum written to all of
-// them at once: reduce-scatter and all-gather in one pass, 2 * replicas * bytes of traffic. While
-// its backward runs a replica takes its fair part of a full bucket's chunks; one that waits takes
-// whatever is left, so that the slower ones need not. Every sum adds the replicas in their order:
-// who computes it makes no difference to the bits.
+// Each bucket is divided into chunks. A chunk is read from all replicas and its sum is written to
+// all of them: reduce-scatter and all-gather in one pass, 2 * replicas * bytes of traffic. While
+// its backward runs, a replica sums its fair share of a full bucket's chunks; a waiting replica
+// takes all remaining chunks to relieve slower ones. Every sum adds the replicas in order, so that
+// its bits do not depend on the thread that computes it.
 //
-// With several processes a bucket is first summed into replica 0, then over the processes, then
+// With several processes, a bucket is first summed into replica 0, then over the processes, then
 // copied to the other replicas.
 #include <atomic>
 #include <condition_variable>
@@ -23,9 +23,9 @@ namespace lab {
 
 class SharedMemoryReducer final : public GradientReducer {
  public:
-  // `gradients`: the flat array of each replica, all as long as the buckets say. Replica 0 is
-  // driven by the job's thread, which alone calls `ranks`. `spin`: waiting threads have a core of
-  // their own.
+  // `gradients`: the flat array of each replica, as long as the buckets require. Replica 0 is
+  // driven by the job's thread, the only one that calls `ranks`. `spin`: every waiting thread has a
+  // core of its own.
   SharedMemoryReducer(std::vector<float*> gradients, std::span<const GradientBucket> buckets,
                       RankGroup& ranks, bool spin);
   ~SharedMemoryReducer() override;
@@ -49,17 +49,17 @@ class SharedMemoryReducer final : public GradientReducer {
   void wake();
 
   const std::vector<float*> gradients_;
-  std::vector<float*> sum_targets_;    // every replica, or the first where processes come next
+  std::vector<float*> sum_targets_;    // every replica; with several processes, the first
   std::vector<const float*> sources_;  // of this step
   RankGroup& ranks_;
   const bool spin_;
   std::vector<std::unique_ptr<Bucket>> buckets_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::size_t next_rank_sum_ = 0;     // job's thread only
-  bool rank_sums_under_way_ = false;  // the same: the latest advance() has looked at some
+  bool rank_sums_under_way_ = false;  // job's thread only; set if advance() tested any
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::atomic<std::int64_t> news_ = 0;  // counts what a waiting replica may be waiting for
+  std::atomic<std::int64_t> news_ = 0;  // counts events that a waiting replica may wait for
 };
 
 }  // namespace lab

@@ -19,7 +19,7 @@ std::vector<std::int64_t> split_images(std::int64_t images, std::span<const doub
   std::vector<double> rest(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double ideal = static_cast<double>(images) * (weights[i] / total);
-    // What rounding of the shares left below a whole number is one.
+    // The tolerance restores whole numbers that rounding of the shares left just below.
     parts[i] = static_cast<std::int64_t>(std::floor(ideal + 1e-9));
     rest[i] = ideal - static_cast<double>(parts[i]);
   }
@@ -38,9 +38,9 @@ std::vector<std::int64_t> split_images(std::int64_t images, std::span<const doub
 
 namespace {
 
-constexpr std::size_t kWindow = 5;     // steps behind a decision
-constexpr std::size_t kUnsettled = 1;  // steps after a change that still feel the old division
-constexpr double kWorthwhile = 0.97;   // a new division must promise this share of the time
+constexpr std::size_t kWindow = 5;     // steps per decision
+constexpr std::size_t kUnsettled = 1;  // steps after a change that still reflect the old division
+constexpr double kWorthwhile = 0.97;   // a new division must reduce the time to this fraction
 
 }  // namespace
 
@@ -50,14 +50,14 @@ AutoShares::AutoShares(std::size_t devices)
       seconds_(devices),
       skip_(2 * kUnsettled) {}
 
-// With t = n / rate for each device, all finish together when n is in proportion to the rate. A
-// constant part of t makes the first answer too bold or too timid; the next ones mend that.
+// With t = n / rate for each device, all finish together if n is proportional to the rate. If t has
+// a constant part, the first decision over- or undershoots; later ones correct it.
 bool AutoShares::observe(std::span<const std::int64_t> images, std::span<const double> compute_s) {
   if (skip_ > 0) {
     --skip_;
     return false;
   }
-  // A short last batch says nothing about full ones.
+  // A short last batch is not representative of full ones.
   if (!images_.empty() && !std::equal(images.begin(), images.end(), images_.begin())) {
     if (std::reduce(images.begin(), images.end()) < std::reduce(images_.begin(), images_.end())) {
       return false;

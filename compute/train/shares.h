@@ -1,5 +1,5 @@
 #pragma once
-// Which device gets how many images of a step.
+// Division of a step's images among devices.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -7,28 +7,29 @@
 
 namespace lab {
 
-// Images for each device, in proportion to `weights` (not negative, not all 0): whole numbers that
-// sum to `images`, by largest remainder, the earlier device first where remainders are equal.
-// Equal weights give sizes that differ by one at most. A device may get none.
+// Divides `images` in proportion to `weights` (not negative, not all 0) by largest remainder; the
+// earlier device wins a tie. The results are whole numbers that sum to `images`. Equal weights give
+// sizes that differ by at most one. A device may get none. Throws Error(InvalidArgument) if the
+// weights do not have a finite, positive sum.
 std::vector<std::int64_t> split_images(std::int64_t images, std::span<const double> weights);
 
-// Learns from the times of the steps how fast each device is.
+// Estimates the speed of each device from the times of the steps.
 class AutoShares {
  public:
   explicit AutoShares(std::size_t devices);
 
   const std::vector<double>& weights() const { return weights_; }
 
-  // What each device took of the latest step: images and seconds of its own work. Returns true when
-  // the weights have changed: after enough steps for a median, when the step gains more than noise.
+  // Takes each device's images and seconds of its own work in the latest step. Returns true if the
+  // weights have changed: after enough steps for a median, if the gain exceeds noise.
   bool observe(std::span<const std::int64_t> images, std::span<const double> compute_s);
 
  private:
   std::vector<double> weights_;
-  std::vector<double> rates_;                 // images per second, the latest known
-  std::vector<std::vector<double>> seconds_;  // of the steps since the last decision
-  std::vector<std::int64_t> images_;          // of each of those steps
-  std::size_t skip_ = 0;                      // steps to let pass first
+  std::vector<double> rates_;                 // images per second, latest estimate
+  std::vector<std::vector<double>> seconds_;  // per device, since the last decision
+  std::vector<std::int64_t> images_;          // per device, in those steps
+  std::size_t skip_ = 0;                      // steps to ignore first
 };
 
 }  // namespace lab

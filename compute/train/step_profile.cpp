@@ -21,7 +21,7 @@ nn::Direction direction_of(StepPhase phase) {
   return phase == StepPhase::Backward ? nn::Direction::Backward : nn::Direction::Forward;
 }
 
-// The first `counted` values of a ring, or all.
+// The first `counted` values of a ring, or all of them.
 std::span<const double> kept(const std::vector<double>& ring, std::int64_t counted) {
   return std::span(ring).first(static_cast<std::size_t>(std::min(counted, StepProfile::kLatest)));
 }
@@ -122,8 +122,8 @@ std::int64_t StepProfile::counted() const {
   return total;
 }
 
-// Of the phases: pixels are read as bytes, the loss reads the logits and writes their gradient, the
-// update reads gradients and reads and writes parameters.
+// Traffic of the phases: the batch reads pixels as bytes and writes floats, the loss reads the
+// logits and writes their gradient, the update reads gradients and reads and writes parameters.
 nn::Work StepProfile::work(const ProfileRow& row, std::size_t op) const {
   switch (row.phase) {
     case StepPhase::Forward:

@@ -1,6 +1,5 @@
 #pragma once
-// Where the time of training steps goes: the operations of one device, and the parts of a step of
-// several devices.
+// Time of training steps: by operation on one device, and by part of a step on several devices.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -13,41 +12,41 @@
 
 namespace lab {
 
-// What a profile says beside its times.
+// Facts that a profile reports besides its times.
 struct ProfileSetup {
   Device device;
   int devices = 1;                   // that train together
-  std::vector<Kernels> kernels;      // that take turns, in this order
-  double peak_gflops = 0;            // of `device`; 0: not known
-  Precision dtype = Precision::F32;  // of the factors of products, and of the peak
-  bool momentum = false;             // the update reads and writes a velocity too
+  std::vector<Kernels> kernels;      // alternating from step to step, in this order
+  double peak_gflops = 0;            // of `device`; 0: unknown
+  Precision dtype = Precision::F32;  // of the operands of products, and of the peak
+  bool momentum = false;             // the update also reads and writes a velocity
 };
 
-// Times every part of the training steps of one device and makes a table of the latest steps.
-// Times are of wall clock, on the thread that drives the device. The first steps of each kind of
-// kernels are warm-up, and so are those after the device's part of a batch has changed; the last,
-// short batch of an epoch does not count. A step allocates nothing.
+// Times every part of one device's training steps and tabulates the latest ones. Times are
+// wall-clock times on the thread that drives the device. The first steps with each kind of kernels
+// are warm-up, as are those after the device's share of a batch has changed; the short last batch
+// of an epoch is not counted. A step allocates nothing.
 class StepProfile final : public nn::StepObserver {
  public:
-  static constexpr std::int64_t kWarmup = 2;    // steps of each kind of kernels
-  static constexpr std::int64_t kLatest = 500;  // steps of each kind that are kept
+  static constexpr std::int64_t kWarmup = 2;    // steps per kind of kernels
+  static constexpr std::int64_t kLatest = 500;  // steps kept per kind of kernels
 
   // `network` must outlive the profile.
   StepProfile(const nn::Network& network, ProfileSetup setup);
 
   void begin_step(Kernels kernels);
   void done(StepPhase phase, std::size_t op, double seconds) override;
-  // Of the step: how long it took as a whole, this device's images, whether the batch was whole.
+  // Ends a step, given its total time, this device's images, and whether the batch was a full one.
   void end_step(double seconds, std::int64_t images, bool whole_batch);
 
-  std::int64_t counted() const;  // steps that are in the table or were, of all kinds
+  std::int64_t counted() const;  // steps counted so far, of all kinds
   TrainingProfile result() const;
 
  private:
-  // The latest steps with one kind of kernels, as rings.
+  // Ring buffers of the latest steps with one kind of kernels.
   struct Track {
     Kernels kernels = Kernels::Lab;
-    std::int64_t seen = 0;                         // steps, warm-up included
+    std::int64_t seen = 0;                         // steps, including warm-up
     std::vector<std::vector<double>> rows;         // [row][step]
     std::vector<double> steps, sums, unaccounted;  // [step]
     std::int64_t counted() const { return seen > kWarmup ? seen - kWarmup : 0; }
@@ -64,7 +63,7 @@ class StepProfile final : public nn::StepObserver {
   const nn::Network& network_;
   const ProfileSetup setup_;
   std::vector<ProfileRow> parts_;                // names, without times
-  std::vector<std::size_t> ops_;                 // the operation of each part, where it is of one
+  std::vector<std::size_t> ops_;                 // operation of each part that belongs to one
   std::vector<std::size_t> forward_, backward_;  // part of each operation, or kNoRow
   std::array<std::size_t, kStepPhases.size()> phases_{};  // part of each phase, or kNoRow
   std::vector<Track> tracks_;
@@ -75,13 +74,13 @@ class StepProfile final : public nn::StepObserver {
 
 // ---- Several devices
 
-// Means over the devices. At least one device.
+// Mean over the devices; there must be at least one.
 StepSplit split_of(std::span<const DeviceStep> devices);
 
-// Each part's median over the steps; zeros without steps.
+// Median of each part over the steps; zeros without steps.
 StepSplit median_split(std::span<const StepSplit> steps);
 
-// The share of the all-reduce that ran behind a backward pass: 1 - exposed / all; 0 without any.
+// Fraction of the all-reduce hidden behind backward: 1 - exposed / all; 0 without an all-reduce.
 double hidden_share(const StepSplit& split);
 
 }  // namespace lab

@@ -47,7 +47,7 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
   choose_reference();
   crew_ = std::make_unique<ThreadPool>(first_cores(devices));
   replicas_.resize(devices.size());
-  run_replicas([&](std::size_t i) {  // memory is near to who touches it first
+  run_replicas([&](std::size_t i) {  // memory is allocated near the thread that touches it first
     const std::int64_t capacity = std::max<std::int64_t>(1, images_[first_local_ + i]);
     replicas_[i] = std::make_unique<Replica>(*devices[i], options.model, options.sgd, capacity,
                                              options.seed, options.kernels);
@@ -57,7 +57,7 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
     gradients.push_back(replica->network().flat_gradients().data());
   }
   buckets_ = buckets_of(network(), options.bucket_bytes);
-  if (!alone()) {  // one process's device among others' has a reducer too
+  if (!alone()) {  // also for a process's only device, if other processes have some
     reducer_ = std::make_unique<SharedMemoryReducer>(std::move(gradients), buckets_, ranks_,
                                                      all_different(devices));
   }
@@ -98,7 +98,7 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   return result_;
 }
 
-// Largest remainders, so that the division depends on batch and weights alone.
+// Uses largest remainders, so that the division depends only on batch and weights.
 void Trainer::divide(std::int64_t images) {
   if (images == divided_) return;
   images_ = split_images(images, weights_);
@@ -113,19 +113,19 @@ void Trainer::make_room() {
   }
 }
 
-// The device whose running statistics are kept: the first with images of a full batch.
+// Chooses the device whose running statistics are kept: the first with images of a full batch.
 void Trainer::choose_reference() {
   reference_ = 0;
   while (reference_ + 1 < images_.size() && images_[reference_] == 0) ++reference_;
 }
 
-// The one whose running statistics are kept; null where it belongs to another process.
+// The network whose running statistics are kept; null if it belongs to another process.
 nn::Network* Trainer::reference_network() {
   const bool mine = reference_ >= first_local_ && reference_ < first_local_ + replicas_.size();
   return mine ? &replicas_[reference_ - first_local_]->network() : nullptr;
 }
 
-// Forward has changed them when a step ends early. The copies have their size after the first one.
+// Forward has modified the statistics if a step ends early. Only the first call allocates.
 void Trainer::keep_statistics() {
   nn::Network* const from = reference_network();
   if (from == nullptr) return;
@@ -144,15 +144,15 @@ bool Trainer::take_own_statistics() {
 }
 
 void Trainer::take_measured_shares(std::int64_t batch) {
-  gather_statistics();  // whoever the reference will be goes on from these
+  gather_statistics();  // the new reference continues from these
   weights_ = auto_shares_->weights();
   divided_ = 0;
   divide(batch);
   choose_reference();
 }
 
-// Processes end a step together, so that they can go on together: then only a step that takes too
-// long is cut off.
+// Several processes end a step together, so that they can continue together: only a step that takes
+// too long is cut off.
 void Trainer::cancel_when_stopped(const std::stop_token& over) {
   std::mutex mutex;
   std::condition_variable_any changed;
@@ -166,8 +166,8 @@ void Trainer::cancel_when_stopped(const std::stop_token& over) {
   if (stop_.stop_requested()) fault_.request_stop();
 }
 
-// Runs task(replica) on every replica's own thread. When one throws, the others are told to stop,
-// and its error comes out.
+// Runs task(replica) on every replica's own thread. If one throws, the others are stopped and its
+// error is rethrown.
 void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
   std::atomic<bool> failed = false;
   std::exception_ptr first;
@@ -175,7 +175,7 @@ void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
     try {
       task(static_cast<std::size_t>(thread));
     } catch (...) {
-      // Before the others hear of it: they throw for no reason of their own.
+      // Recorded before the others are stopped: their exceptions are only a consequence.
       if (!failed.exchange(true)) first = std::current_exception();
       fault_.request_stop();
     }
@@ -183,7 +183,7 @@ void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
   if (first) std::rethrow_exception(first);
 }
 
-// Callbacks capture two words, which std::function holds without an allocation.
+// Callbacks capture two words, which std::function stores without allocating.
 nn::PassOptions Trainer::options_for(std::size_t i) {
   const nn::PassOptions& options = *options_;
   nn::PassOptions own{.kernels = options.kernels, .stop = fault_.get_token()};
@@ -243,7 +243,7 @@ void Trainer::update(double lr, nn::StepObserver* observer) {
   });
 }
 
-// When the last backward of each process ended, on its own clock.
+// Finds when the last backward of each process ended, by its own clock.
 void Trainer::find_last_backwards() {
   last_backward_s_.assign(static_cast<std::size_t>(ranks_.size()), 0.0);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -252,8 +252,8 @@ void Trainer::find_last_backwards() {
   }
 }
 
-// From the end of the last backward of all until the sums were there. Clocks differ, but it is the
-// process with that backward which had to wait least.
+// Time from the end of the last backward of all devices until the sums were complete. Clocks differ
+// between processes, but the process with that backward is the one that waited least.
 double Trainer::exposed() {
   wait_s_.assign(last_backward_s_.size(), 0.0);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -266,7 +266,7 @@ double Trainer::exposed() {
 void Trainer::summarise() {
   result_.images = 0;
   result_.correct = 0;
-  result_.devices.clear();  // keeps its memory
+  result_.devices.clear();  // keeps its capacity
   double loss_sum = 0;
   for (const ReplicaStep& s : steps_) {
     loss_sum += s.loss_sum;
@@ -282,7 +282,7 @@ void Trainer::summarise() {
     const double last_s = last_backward_s_[static_cast<std::size_t>(devices_[i].rank)];
     DeviceStep device{.rank = devices_[i].rank, .device = devices_[i].device, .images = s.images};
     device.exposed_s = std::clamp(s.finish_s - last_s, 0.0, exposed_s);
-    // Work done while it would have waited for others anyway.
+    // Work done while the device would have waited for others anyway.
     const double spare_s = std::max(0.0, s.work_s - s.hidden_work_s - device.exposed_s);
     device.all_reduce_s = s.hidden_work_s + spare_s + device.exposed_s;
     device.wait_s = std::max(0.0, s.finish_s - s.backward_end_s - device.exposed_s - spare_s);

@@ -1,11 +1,11 @@
 #pragma once
-// Trains one network on one or several devices of one or several processes: steps and evaluations,
-// nothing about jobs or files.
+// Trains one network on the devices of one or more processes: steps and evaluations, without jobs
+// or files.
 //
-// Data parallel: every device has a replica of the network and takes a slice of each batch. The
+// Data parallel: every device has a replica of the network and computes a slice of each batch. The
 // loss is the mean over the whole batch, gradients are summed over the replicas in a fixed order
-// while backward runs, and every replica makes the same update. Batch norm sees its own slice; the
-// running statistics of the first replica are kept, as PyTorch's DataParallel does.
+// while backward runs, and every replica makes the same update. Batch norm normalises over its own
+// slice; the running statistics of the first replica are kept, as in PyTorch's DataParallel.
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -28,7 +28,7 @@ struct TrainerOptions {
   std::uint64_t seed = 0;
   nn::SgdOptions sgd;
   SharePolicy share_policy = SharePolicy::Equal;
-  std::vector<double> shares;  // of this process's devices, when Listed
+  std::vector<double> shares;  // of this process's devices, if Listed
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   nn::KernelOptions kernels;
 };
@@ -36,11 +36,11 @@ struct TrainerOptions {
 struct StepResult {
   double loss = 0;  // mean over the batch, before the update
   std::int64_t images = 0, correct = 0;
-  std::vector<DeviceStep> devices;  // of every process; empty for a single device
-  bool stop_after_epoch = false;    // wanted by some process
+  std::vector<DeviceStep> devices;  // of all processes; empty for a single device
+  bool stop_after_epoch = false;    // requested by any process
 };
 
-// Over a whole set, in its order.
+// Results over a whole set, in its order.
 struct Evaluation {
   double loss = 0, accuracy = 0;
   std::vector<std::int64_t> confusion;  // [label * classes + predicted]
@@ -50,13 +50,13 @@ struct Evaluation {
 
 inline constexpr std::size_t kPredictionSamples = 48;
 
-// A page of test images with the classes that the network predicts for them. 48 images where the
-// set has as many: first wrong ones, the surest mistakes first, 32 of them unless there are too few
-// right ones to fill the page; then right ones in the set's order.
+// A page of test images with their predicted classes: 48 images, or fewer if the set is smaller.
+// Wrong predictions come first, in order of decreasing confidence, limited to 32 unless there are
+// too few correct ones to fill the page; correct ones follow in the set's order.
 Predictions sample_predictions(std::int64_t epoch, const ImageSet& images,
                                const Evaluation& evaluation);
 
-// A device of some process.
+// A device and the rank that owns it.
 struct RankDevice {
   int rank = 0;
   Device device;
@@ -70,40 +70,41 @@ class AgreedStop : public Error {
 
 class Trainer {
  public:
-  // Every process constructs one, with its own devices, and calls the same functions with the same
-  // arguments. Replicas start alike: the first one's state is sent to all. Once `stop` is requested
-  // calls throw Error(Cancelled): in the middle of a step where there is one process, else
-  // AgreedStop at its end, in all of them; after two seconds nobody waits for that end. Throws
-  // Error(NotFound) for an unknown model, Error(OutOfMemory) with both numbers.
+  // Collective: every process constructs one with its own devices and makes the same calls with the
+  // same arguments. All replicas start from the first one's state. Once `stop` is requested, calls
+  // throw Error(Cancelled): within a step if there is one process; otherwise AgreedStop in all
+  // processes at the end of the step, which is abandoned if it takes more than two seconds longer.
+  // Throws Error(NotFound) for an unknown model, Error(OutOfMemory) with the requested and the
+  // available bytes.
   Trainer(const std::vector<DeviceContext*>& devices, const TrainerOptions& options,
           std::stop_token stop = {}, RankGroup& ranks = single_rank());
   ~Trainer();
 
-  // The first replica of this process. The first process's is the one to save, after
+  // The first replica of this process. The first process's replica is the one to save, after
   // gather_statistics(), and to load into, before send_state().
   nn::Network& network() { return replicas_.front()->network(); }
   nn::Sgd& sgd() { return replicas_.front()->sgd(); }
   void gather_statistics();
   void send_state();
 
-  // As gather_statistics(), by this process alone; false where another one has the statistics. For
-  // the end of a job, when the other processes cannot be relied on.
+  // Like gather_statistics(), but without communication; returns false if another process has the
+  // statistics. For the end of a job, when other processes may not respond.
   bool take_own_statistics();
 
-  // Of all processes, by rank.
+  // Devices of all processes, by rank.
   const std::vector<RankDevice>& devices() const { return devices_; }
 
-  // Loads the batch, then forward, loss, backward and the update at learning rate `lr`. A loss that
-  // is not finite leaves the parameters as they are, and so does an error, which leaves the running
-  // statistics as well, so that what is saved then is the state behind the step before.
-  // `options.between_ops` is called on the calling thread alone, where there are several devices it
-  // must not wait; `options.gradient_ready` on each device's thread, `options.observer` on the
-  // first device's. When a device fails, all stop and its error is thrown. The result is valid
-  // until the next step.
+  // Loads the batch, then runs forward, loss, backward and the update at learning rate `lr`. A
+  // non-finite loss leaves the parameters unchanged. An error also leaves the running statistics
+  // unchanged, so that the state after the previous step can be saved. `options.between_ops` is
+  // called on the calling thread only and must not wait if there are several devices;
+  // `options.gradient_ready` is called on each device's thread, `options.observer` on the first
+  // device's. When a device fails, all stop and its error is thrown. The result is valid until the
+  // next step.
   const StepResult& step(const BatchLoader& loader, std::int64_t step, double lr,
                          const nn::PassOptions& options, bool stop_after_epoch = false);
 
-  // Split over all devices; the same result in every process.
+  // Splits the set over all devices; returns the same result in every process.
   Evaluation evaluate(const ImageSet& images, const nn::PassOptions& options);
 
  private:
@@ -114,7 +115,7 @@ class Trainer {
     BucketCountdown countdown;
     ReplicaStep report;
   };
-  // A device's images of a test set, and the loss that it found there.
+  // A device's range of a test set, and the sum of its losses.
   struct TestPart {
     std::int64_t begin = 0, end = 0;
     double loss_sum = 0;
@@ -148,25 +149,25 @@ class Trainer {
   RankGroup& ranks_;
   const std::stop_token stop_;
   std::vector<RankDevice> devices_;
-  std::size_t first_local_ = 0;                   // this process's first device among all
-  std::size_t reference_ = 0;                     // the device whose running statistics count
+  std::size_t first_local_ = 0;                   // of this process's first device, among all
+  std::size_t reference_ = 0;                     // device whose running statistics are kept
   std::vector<double> weights_;                   // of all devices
-  std::unique_ptr<AutoShares> auto_shares_;       // when they are measured
+  std::unique_ptr<AutoShares> auto_shares_;       // if shares are measured
   std::vector<std::int64_t> images_;              // of the step, by device
-  std::int64_t divided_ = 0;                      // into images_
-  std::vector<ReplicaStep> steps_;                // the latest, of all devices
-  std::vector<double> last_backward_s_, wait_s_;  // of it, by rank
-  StepResult result_;                             // of it
-  std::deque<nn::RunningStatistics> statistics_;  // that count, before the step in progress
+  std::int64_t divided_ = 0;                      // batch size that images_ divides
+  std::vector<ReplicaStep> steps_;                // latest of all devices
+  std::vector<double> last_backward_s_, wait_s_;  // of that step, by rank
+  StepResult result_;                             // of that step
+  std::deque<nn::RunningStatistics> statistics_;  // of the reference, before the step in progress
   const nn::PassOptions* options_ = nullptr;      // of the step in progress
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<GradientBucket> buckets_;
-  std::unique_ptr<GradientReducer> reducer_;  // none for a single device
+  std::unique_ptr<GradientReducer> reducer_;  // null for a single device
   std::vector<std::unique_ptr<Local>> locals_;
   std::unique_ptr<ThreadPool> crew_;  // drives the replicas, one thread each
-  std::stop_source fault_;            // work in progress is useless: nobody waits for anybody
+  std::stop_source fault_;            // abandons work in progress: no thread waits for another
   double step_begin_s_ = 0;
-  std::jthread canceller_;  // turns stop_ into a fault; last: it uses the above
+  std::jthread canceller_;  // turns stop_ into fault_; last, because it uses the members above
 };
 
 }  // namespace lab

@@ -1,4 +1,4 @@
-// A test set, split over all devices of all processes, and the page of images that shows it.
+// Evaluation of a test set over all devices of all processes, and its page of sample images.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -79,7 +79,7 @@ void Trainer::look_at(TestPart& part, nn::Network& network, const BatchLoader& l
   std::ranges::copy(network.confidence(end - begin), part_of(into.confidence, begin, end).begin());
 }
 
-// Processes go through a set side by side, so that each of them can end it for all.
+// Processes run through a set in lockstep, so that each of them can end the evaluation for all.
 bool Trainer::agree_on_round(bool more) {
   if (ranks_.single()) return more;
   const std::array<bool, 2> mine = {more, stop_.stop_requested()};
@@ -93,7 +93,7 @@ bool Trainer::agree_on_round(bool more) {
   return more;
 }
 
-// Each process has looked at one contiguous piece of the set, in parts by device.
+// Each process has evaluated one contiguous piece of the set, divided by device.
 void Trainer::gather_tests(std::vector<TestPart>& parts, Evaluation& evaluation) {
   const auto gather = [&](auto values) {
     return ranks_.all_gather(std::as_bytes(std::span(values)), rank_wait());

@@ -1,4 +1,4 @@
-// What the processes that train together tell each other.
+// Communication of a trainer with the other processes.
 #include <cstring>
 #include <numeric>
 
@@ -41,8 +41,8 @@ struct Introduction {
 
 }  // namespace
 
-// Everybody learns of everybody's devices and shares. Devices are numbered by rank, then in the
-// order given.
+// Exchanges devices and shares with all processes. Devices are numbered by rank, then in the order
+// given.
 void Trainer::meet(const std::vector<DeviceContext*>& devices, const TrainerOptions& options) {
   std::vector<std::byte> mine;
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -67,7 +67,7 @@ void Trainer::meet(const std::vector<DeviceContext*>& devices, const TrainerOpti
 
 namespace {
 
-// What a process wants of all others.
+// A process's requests to all others.
 struct Wishes {
   bool stop = false;
   bool stop_after_epoch = false;

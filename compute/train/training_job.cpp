@@ -45,7 +45,7 @@ TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser&
               .products = request.dtype, .chooser = &chooser, .library = uses_library(request)}};
 }
 
-// The first process reads; the others are told.
+// The first process reads the files and sends the state to the others.
 TrainingPosition load_state(const StartTraining& request, Trainer& trainer, RankGroup& ranks) {
   TrainingPosition position;
   if (ranks.rank() == 0) {
@@ -68,7 +68,7 @@ void report_convolutions(const StartTraining& request, Trainer& trainer, RunCont
   if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, "convolutions: " + chosen});
 }
 
-// Every process must have read the same images: a sum over others would mean nothing.
+// All processes must have read the same images; otherwise the sums would be meaningless.
 void compare_data(const Dataset& data, RankGroup& ranks) {
   const std::string mine =
       fmt::format("{} training and {} test images ({:.12}, {:.12})", data.train.count,
@@ -89,7 +89,7 @@ void compare_data(const Dataset& data, RankGroup& ranks) {
 
 }  // namespace
 
-// Without a step to make (`--steps 0 --save FILE` writes the initial weights) no data is needed.
+// No data is needed without steps (`--steps 0 --save FILE` writes the initial weights).
 Dataset load_training_data(const StartTraining& request, RunContext& ctx) {
   if (request.steps == 0) return {};
   if (request.data == DataSource::FashionMnist) return load_fashion_mnist(request.data_dir);
@@ -100,8 +100,7 @@ Dataset load_training_data(const StartTraining& request, RunContext& ctx) {
                                  });
 }
 
-// What can be wrong is found in the order of what it costs: files to write, memory, initial
-// weights, data.
+// Checks run in order of increasing cost: output files, memory, initial weights, data.
 void run_training(const StartTraining& request, RunContext& ctx, const TrainingSink& sink,
                   const TrainingData& data) {
   RankGroup& ranks = ctx.ranks();
@@ -110,7 +109,7 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
     if (!request.checkpoint_dir.empty()) check_checkpoint_folder(request.checkpoint_dir);
   }
   const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
-  std::optional<QuietOnednnThreads> quiet;  // the library's calls take turns with ours
+  std::optional<QuietOnednnThreads> quiet;  // library calls alternate with the lab's kernels
   if (uses_library(request)) quiet.emplace();
   const auto bound = devices.front()->threads().bind_caller();
   const std::unique_ptr<ConvolutionChooser> chooser = make_chooser(request, ctx);

@@ -1,5 +1,5 @@
 #pragma once
-// A training from request to result, for every experiment that trains.
+// Runs a training from request to result, for every experiment that trains.
 #include <functional>
 
 #include "compute/core/events/command.h"
@@ -9,17 +9,17 @@
 
 namespace lab {
 
-// The training and test images of a complete request. Draws synthetic ones under ctx.progress.
+// Loads the images of a complete request. Generates synthetic ones, reported through ctx.progress.
 Dataset load_training_data(const StartTraining& request, RunContext& ctx);
 
-// Where results go: TrainingStarted, StepDone, EpochDone, Predictions, Confusion, TrainingDone.
+// Receives TrainingStarted, StepDone, EpochDone, Predictions, Confusion and TrainingDone.
 using TrainingSink = std::function<void(Payload)>;
-// Where the images come from; asked for once, when everything else is known to be right.
+// Provides the images; called once, after everything else has been checked.
 using TrainingData = std::function<const Dataset&()>;
 
-// Trains a complete request on its devices, and on the other processes' if there are some. Reports
-// progress through `ctx`, results through `sink` (in the first process alone). Throws as
-// TrainingRun does.
+// Trains a complete request on its devices, together with other processes if there are any. Reports
+// progress through `ctx` and results through `sink` (in the first process only). Throws like
+// TrainingRun::run().
 void run_training(const StartTraining& request, RunContext& ctx, const TrainingSink& sink,
                   const TrainingData& data);
 

@@ -42,7 +42,7 @@ void check_convolution(const StartTraining& r) {
 void check_devices(const StartTraining& r, Machine& machine) {
   std::set<Device> named;
   for (const Device device : r.devices) {
-    machine.at(device);  // says why it cannot be used
+    machine.at(device);  // throws if it cannot be used
     if (!named.insert(device).second) {
       throw Error(
           Errc::InvalidArgument,

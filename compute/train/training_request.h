@@ -1,21 +1,20 @@
 #pragma once
-// What `device-lab train` and the Training page may ask for.
+// Validation of training requests from `device-lab train` and the Training page.
 #include "compute/core/events/command.h"
 #include "compute/core/events/share_list.h"
 #include "compute/machine/machine.h"
 
 namespace lab {
 
-// The request with every default filled in. Throws Error naming the value, its range and the way
-// out: NotFound for models and devices, Unsupported for what this version cannot train with,
-// InvalidArgument for the rest.
+// Returns the request with every default filled in. Throws Error naming the value, its range and a
+// fix: NotFound for models and devices, Unsupported for what this version cannot train with,
+// InvalidArgument otherwise.
 //
-// Devices are those of this process, each named once; under mpirun every process has its own.
-// `shares` count when they are Listed, as fault_in_shares() lets them, and are cleared otherwise.
-// `steps` and `epochs` count from the very beginning of a training that is resumed. A resumed
-// training starts from its checkpoint, so an initial file beside it is an error; so are checkpoints
-// every N steps without a folder. Without a folder of its own a resumed training writes no
-// checkpoints.
+// Devices are those of this process, each listed once; under mpirun every process has its own.
+// `shares` are checked by fault_in_shares() if Listed and cleared otherwise. `steps` and `epochs`
+// of a resumed training count from its very beginning. A resumed training starts from its
+// checkpoint, so an initial file is an error; so is a checkpoint interval without a folder. A
+// resumed training without a checkpoint folder writes no checkpoints.
 StartTraining complete_request(StartTraining request, Machine& machine);
 
 }  // namespace lab

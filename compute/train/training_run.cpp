@@ -18,14 +18,14 @@ LearningRate::LearningRate(const StartTraining& request, std::int64_t steps_per_
   const double rate = *request.lr;
   peak_ = rate;
   if (request.lr_scale == LrScale::Linear) {
-    constexpr double kReferenceBatch = 256;  // that the chapters' learning rates belong to
+    constexpr double kReferenceBatch = 256;  // batch of the book's learning rates
     peak_ = rate * static_cast<double>(request.batch) / kReferenceBatch;
   }
   start_ = peak_ > rate ? rate : 0;
   warmup_steps_ = request.warmup_epochs * static_cast<double>(steps_per_epoch);
 }
 
-// The first step already makes a part of the way: a rate of 0 would be a step for nothing.
+// The first step already moves towards the peak: a step at rate 0 would have no effect.
 double LearningRate::at(std::int64_t step) const {
   const double done = static_cast<double>(step) + 1;
   if (!(done < warmup_steps_)) return peak_;
@@ -54,7 +54,8 @@ TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const D
       first_step_(position.steps),
       total_steps_(request.steps.value_or(request.epochs * loader_.steps_per_epoch())) {
   pass_.kernels = request.kernels;
-  // Several devices pause between steps: none may wait while others count on it.
+  // With several devices, the run pauses between steps: no device may wait while others depend on
+  // it.
   if (trainer.devices().size() == 1) {
     pass_.between_ops = [this] { clock_.leave_out(ctx_.checkpoint()); };
   }
@@ -72,7 +73,7 @@ void TrainingRun::run() {
 void TrainingRun::train() {
   start_profile();
   announce();
-  // Saved behind the last step, before its epoch was evaluated.
+  // The checkpoint was saved after the epoch's last step, before the evaluation.
   if (at_.steps >= total_steps_ && at_.step_in_epoch > 0) end_epoch();
   while (at_.steps < total_steps_) {
     if (!train_epoch()) break;
@@ -80,7 +81,7 @@ void TrainingRun::train() {
   finish();
 }
 
-// The peak is measured first, while nothing else runs on the device.
+// Measures the peak first, while nothing else runs on the device.
 void TrainingRun::start_profile() {
   if (!request_.profile || !reports() || at_.steps >= total_steps_) return;
   ctx_.progress(0, "measuring the peak");
@@ -127,7 +128,7 @@ bool TrainingRun::train_epoch() {
     save_if_due();
   }
   end_epoch();
-  // Several processes must agree, and do so with each step.
+  // Several processes agree on the end of training in each step.
   return !stop_after_epoch_ && !(ctx_.ranks().single() && ctx_.stop_after_epoch());
 }
 
@@ -159,7 +160,7 @@ StepResult TrainingRun::train_step() {
                  learning_rate_.at(at_.steps));
 }
 
-// A run cannot be resumed at another learning rate, but another one can start from its weights.
+// A run cannot be resumed at another learning rate, but a new run can start from its weights.
 Error TrainingRun::diverged(const std::string& what, double lr) const {
   std::string text = fmt::format(
       "training {} diverged: {} at a learning rate of {}; try a smaller one, the usual one is {}",
@@ -176,7 +177,7 @@ Error TrainingRun::diverged(const std::string& what, double lr) const {
   return {Errc::InvalidArgument, text};
 }
 
-// The loss shows only with the next step what an update has done.
+// The effect of an update on the loss is visible only in the next step, so the state is checked.
 void TrainingRun::require_finite_state() {
   const std::string fault = nn::fault_in_state(trainer_.network(), trainer_.sgd());
   if (fault.empty()) return;
@@ -214,7 +215,7 @@ void TrainingRun::report_step(const StepResult& result, double seconds) {
 
 void TrainingRun::report_progress() {
   const double done = static_cast<double>(at_.steps) / static_cast<double>(total_steps_);
-  // 1 is said once, at the end: the last epoch's evaluation and the file are still to come.
+  // 1 is reported once, at the end: the last evaluation and the saved file still follow.
   ctx_.progress(std::min(done, 0.999),
                 fmt::format("epoch {}, step {} of {}", at_.epoch, at_.steps, total_steps_));
 }
@@ -252,7 +253,7 @@ void TrainingRun::save_if_due() {
 
 void TrainingRun::save_checkpoint() {
   if (saved_at_ == at_.steps) return;
-  trainer_.gather_statistics();  // in every process, whoever writes
+  trainer_.gather_statistics();  // collective, regardless of the process that writes
   saved_at_ = at_.steps;
   if (!reports() || request_.checkpoint_dir.empty()) return;
   write_checkpoint();
@@ -265,8 +266,8 @@ void TrainingRun::write_checkpoint() {
                     .string();
 }
 
-// Of a cancelled run, between two steps. The cancellation is what the caller hears of, so whatever
-// goes wrong here is only logged.
+// Saves the state of a cancelled run between two steps. The caller must receive the cancellation,
+// so errors are only logged.
 void TrainingRun::save_last_checkpoint() {
   if (!reports() || request_.checkpoint_dir.empty() || at_.steps == first_step_) return;
   try {

@@ -1,5 +1,5 @@
 #pragma once
-// The course of one training job, from the first step to the saved file, as events.
+// One training job from the first step to the saved file, reported as events.
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -16,14 +16,14 @@
 
 namespace lab {
 
-// The learning rate of every step: constant, scaled with the batch, raised in a warm-up.
+// Learning rate of every step: constant, optionally scaled with the batch, raised during warm-up.
 class LearningRate {
  public:
-  // `request` is complete: lr is set.
+  // `request` must be complete: lr is set.
   LearningRate(const StartTraining& request, std::int64_t steps_per_epoch);
 
-  // Of the step's update; `step` counts from 0 over all epochs. In the warm-up it rises linearly to
-  // peak(): from the unscaled rate when scaling raises it, else from 0.
+  // Returns the rate of a step's update; `step` counts from 0 over all epochs. During warm-up the
+  // rate rises linearly to peak(), from the unscaled rate if scaling raises it, otherwise from 0.
   double at(std::int64_t step) const;
   double peak() const { return peak_; }
 
@@ -32,7 +32,7 @@ class LearningRate {
   double warmup_steps_ = 0;
 };
 
-// Seconds of work: what was spent waiting is taken out.
+// Measures seconds of work: time spent waiting is excluded.
 class WorkClock {
  public:
   double seconds() const {
@@ -48,21 +48,21 @@ class WorkClock {
 
 class TrainingRun {
  public:
-  // `request` is complete; everything must outlive the run. `position`: where a checkpoint left
-  // off. Of several processes only the first one has a sink to speak of.
+  // `request` must be complete; all arguments must outlive the run. `position` is where a
+  // checkpoint left off. With several processes, only the first one's sink receives results.
   TrainingRun(const StartTraining& request, Trainer& trainer, const Dataset& data, RunContext& ctx,
               const TrainingSink& sink, const TrainingPosition& position);
 
-  // Trains to the end. Throws Error(Cancelled), after a last checkpoint where there is a folder for
-  // them; Error(InvalidArgument) when the loss or the weights leave the numbers, naming the last
-  // checkpoint that did not; Error(Io) when a file cannot be written; and what another process
-  // reports.
+  // Trains to the end. Throws Error(Cancelled), after writing a last checkpoint if there is a
+  // folder for checkpoints; Error(InvalidArgument) if the loss or the weights become non-finite,
+  // naming the last finite checkpoint; Error(Io) if a file cannot be written; and failures
+  // announced by another process.
   void run();
 
  private:
   void train();
   void announce();
-  // Returns false when the run ends here.
+  // Returns false if the run ends here.
   bool train_epoch();
   void start_profile();
   void report_profile();
@@ -90,7 +90,7 @@ class TrainingRun {
   const LearningRate learning_rate_;
   WorkClock clock_;
   nn::PassOptions pass_;
-  std::optional<StepProfile> profile_;  // where one is asked for, in the first process
+  std::optional<StepProfile> profile_;  // if requested, in the first process only
   double profile_sent_s_ = 0;
   TrainingPosition at_;
   const std::int64_t first_step_;  // steps made before this run
@@ -98,7 +98,7 @@ class TrainingRun {
   bool stop_after_epoch_ = false;
   std::int64_t images_ = 0;
   double step_seconds_ = 0;
-  std::vector<StepSplit> splits_;  // of the latest steps, for several devices
+  std::vector<StepSplit> splits_;  // of the latest steps, with several devices
   std::int64_t saved_at_ = -1;     // step of the newest checkpoint
   std::string checkpoint_;
   std::optional<double> test_acc_;

@@ -21,7 +21,8 @@ Request job(const std::vector<const char*>& args) {
   return std::get<Request>(std::get<JobOptions>(parse(args)).command);
 }
 
-// The message of the usage error, or what went wrong instead.
+// Returns the message of the error that parsing throws with `code`, or a description of the
+// mismatch.
 std::string command_line_error(const std::vector<const char*>& args, Errc code = Errc::Usage) {
   try {
     parse(args);

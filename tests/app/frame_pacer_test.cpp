@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kForever = FramePacer::kForever;
 
-// A pacer that has drawn its first frames and has nothing left to do at time 10.
+// A pacer that has drawn its initial frames and is idle at time 10 s.
 FramePacer settled(double frame_cpu_s = 0.001) {
   FramePacer pacer(PacerLimits{});
   for (int i = 0; i < 10; ++i) pacer.drawn(10, frame_cpu_s);

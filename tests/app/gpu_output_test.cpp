@@ -1,4 +1,4 @@
-// What `device-lab devices` prints of NVIDIA GPUs.
+// Output of `device-lab devices` for NVIDIA GPUs.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

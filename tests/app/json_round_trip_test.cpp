@@ -1,4 +1,4 @@
-// What --json prints is what a reference file holds.
+// Lines that --json prints can be read back as entries of a reference file.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -31,7 +31,7 @@ void expect_equal(const Timing& a, const Timing& b) {
   EXPECT_EQ(a.unstable, b.unstable);
 }
 
-// Through the text and back.
+// Prints `value` as a JSON line and reads it back.
 template <typename Value>
 Value round_trip(const Value& value, Value (*read)(const files::JsonFields&)) {
   const Json json = Json::parse(json_line(value).value());

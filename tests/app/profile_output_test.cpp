@@ -1,4 +1,4 @@
-// What `device-lab train --profile` prints, as JSON and as a table.
+// Output of `device-lab train --profile`, as JSON and as a table.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

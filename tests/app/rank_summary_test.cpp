@@ -81,7 +81,7 @@ TEST(RankSummary, AWrongCommandLineOfOneRankIsToldForIt) {
             "rank 1 (node2): unknown option --x; start all ranks alike");
   EXPECT_EQ(difference_between({wrong, good}, Errc::Usage),
             "rank 0 (node1): unknown option --x; start all ranks alike");
-  EXPECT_NO_THROW(require_alike(std::vector{wrong, wrong}, kHosts));  // told by rank 0 for all
+  EXPECT_NO_THROW(require_alike(std::vector{wrong, wrong}, kHosts));  // rank 0 reports for all
 }
 
 }  // namespace

@@ -23,14 +23,15 @@ class MachineFile : public ::testing::Test {
     files::write_file(file_, text);
     return read_machine(file_);
   }
-  // The message for a file with this text: one line that begins with the file's name.
+  // Error message for a file with this text; checks that it is one line that starts with the path.
   std::string complaint(const std::string& text) {
     const std::string message = test::message_of([&] { read(text); }, Errc::Corrupt);
     EXPECT_EQ(message.rfind(file_.string() + ": ", 0), 0U) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     return message;
   }
-  // The same for the model document with one value changed; `at` as in "/matmul/0/n".
+  // Error message for the model document with one value changed; `at` is a JSON pointer such as
+  // "/matmul/0/n".
   std::string complaint_with(const char* at, const Json& value) {
     Json json = test::machine_document();
     json[Json::json_pointer(at)] = value;
@@ -145,7 +146,7 @@ TEST_F(MachineFile, EachFieldThatIsMissingIsNamed) {
     const std::string parent = std::string("/") + list + "/0";
     for (const auto& [field, value] : whole[list][0].items()) {
       if (field == "type" || field == "intensity") continue;
-      if (std::string(list) == "transfers" && field == "n") continue;  // as "samples"
+      if (std::string(list) == "transfers" && field == "n") continue;  // stored as "samples"
       const std::string message = complaint_without(parent.c_str(), field.c_str());
       EXPECT_TRUE(contains(message, std::string(list) + "[0]: the field \"" + field)) << message;
     }
@@ -246,7 +247,7 @@ TEST(MachineAssets, AreAllGood) {
   }
 }
 
-// --- all machines on offer ------------------------------------------------------------------
+// --- list of machines -----------------------------------------------------------------------
 
 namespace fs = std::filesystem;
 

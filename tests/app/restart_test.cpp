@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::message_of;
 
-// Stands for /proc/self of a process that runs `program`.
+// Stand-in for /proc/self of a process that runs `program`.
 struct Self {
   explicit Self(const std::string& program, const std::string& words) {
     fs::create_symlink(program, dir.path() / "exe");

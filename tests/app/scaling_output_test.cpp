@@ -1,4 +1,4 @@
-// What `device-lab scaling` prints, as JSON and as tables.
+// Output of `device-lab scaling`, as JSON and as tables.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -44,7 +44,7 @@ ScalingPrediction prediction(int devices) {
   return p;
 }
 
-// What the printer writes to standard output for these events.
+// Lines that the printer writes to standard output for these events.
 std::vector<std::string> printed_scaling(bool json, const std::vector<Payload>& events) {
   testing::internal::CaptureStdout();
   {

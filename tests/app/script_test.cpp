@@ -69,7 +69,7 @@ ui::WidgetMap one_button() {
   return widgets;
 }
 
-// Plays until the end or `frames`, a frame each 10 ms; returns the frames used.
+// Plays to the end, for at most `frames` frames of 10 ms; returns the number of frames played.
 int play(ScriptPlayer& player, const ui::WidgetMap& widgets, bool idle, int frames = 3000) {
   for (int i = 0; i < frames; ++i) {
     if (player.finished()) return i;

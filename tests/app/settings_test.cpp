@@ -44,7 +44,7 @@ TEST(Settings, ABrokenFileIsNamed) {
   }
 }
 
-// Opening a pipe that nobody uses would block, to read and to write.
+// Opening a FIFO blocks until its other end is open, for reading and for writing.
 TEST(Settings, APipeIsRefusedAndLeftAlone) {
   const test::TempDir dir;
   const auto file = dir.path() / "settings.json";

@@ -1,5 +1,5 @@
-// How long the sum of a network's gradients takes between CPU devices of one process, each driven
-// by a thread of its own. Prints one JSON object.
+// Measures the all-reduce of a network's gradients over the CPU devices of one process, each driven
+// by its own thread. Prints one JSON object.
 //
 //     bench_all_reduce [DEVICES] [FLOATS] [ROUNDS]
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ int number(std::span<char*> words, std::size_t index, int otherwise) {
 int main(int argc, char** argv) {
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   const int devices = number(words, 1, 2);
-  const int floats = number(words, 2, 11'175'818);  // ResNet-18 of the chapters
+  const int floats = number(words, 2, 11'175'818);  // the book's ResNet-18
   const int rounds = number(words, 3, 25);
   if (devices < 2 || floats < 1 || rounds < 1) {
     fmt::print(stderr, "usage: bench_all_reduce [DEVICES] [FLOATS] [ROUNDS]\n");

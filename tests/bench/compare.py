@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Compares device-lab's kernels and training with PyTorch, oneDNN and OpenBLAS, against the bars.
+"""Compares device-lab's kernels and training with PyTorch, oneDNN and OpenBLAS, and checks the bars.
 
   tests/bench/compare.py [--build build/release] [--torch PYTHON]... [--only NAME,...] [--quick]
 
-Builds what it needs. Every figure is a ratio of things measured in turns inside this one run, on
-two threads (one where there is one core), each process or kernel warmed up before it is timed: in each round each contender once,
-and the ratio is the median over the rounds. Against PyTorch it is its better layout, NCHW or
-channels_last. Exit status 0 when every bar is met, in five rounds or more. Wants an idle machine; rows that cannot be
-measured say why, and are no success.
+Builds the programs it needs. Every value is the median over the rounds of a ratio. Each round measures
+every contender once, after a warm-up, on two threads (one on a machine with one core). PyTorch is
+represented by its faster layout, NCHW or channels_last. The exit status is 0 if every bar is met in at
+least five rounds. Run it on an idle machine. A row that cannot be measured shows the reason and counts
+as not met.
 
-Each --torch names a Python with PyTorch in it. Without one: /usr/bin/python3, which has Debian's
-1.13, and $LAB_TORCH_PYTHON, for a current one:
+Each --torch names a Python interpreter that has PyTorch. Default: /usr/bin/python3 with Debian's
+PyTorch 1.13, and $LAB_TORCH_PYTHON for a current release:
   python3 -m venv VENV && VENV/bin/pip install torch numpy
   LAB_TORCH_PYTHON=VENV/bin/python tests/bench/compare.py
 """
@@ -29,7 +29,7 @@ from peers import THREADS, NotRun, TorchVersion, run
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEBIAN_PYTHON = "/usr/bin/python3"
 FEWEST_ROUNDS = 5
-BUSY_LOAD = 0.5  # runnable tasks a core, before anything is started
+BUSY_LOAD = 0.5  # runnable tasks per core, before anything is started
 
 
 def say(text):
@@ -42,7 +42,7 @@ def torch_versions(pythons):
 
 
 def build(folder, targets):
-    """Targets that could not be built, and why."""
+    """Builds the targets; returns {target: error} for those that failed."""
     failures = {}
     commands = {"": ["cmake", "-DLAB_TESTS=ON", folder]}
     commands |= {target: ["cmake", "--build", folder, "--target", target] for target in targets}
@@ -86,7 +86,7 @@ def machine(setup):
 
 
 def busy():
-    """A warning when others use the processor, else nothing."""
+    """A list with a warning if other processes use the processor, otherwise empty."""
     load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
     if load < BUSY_LOAD * cores:
         return []
@@ -118,7 +118,7 @@ def at_least_one(text):
 
 
 def take_cores():
-    """All that is measured inherits them."""
+    """Restricts this process, and thereby all measured processes, to THREADS cores."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
 
 

@@ -1,4 +1,4 @@
-"""The rows of compare.py: what each one measures, against which bar."""
+"""The rows of compare.py: the measurement and the bar of each."""
 import statistics
 
 from peers import Lab, NotRun, Race, Work, objects, run
@@ -10,7 +10,7 @@ LAB, BF16 = "device-lab f32", "device-lab bf16"
 
 
 class Peer:
-    """A PyTorch that a row needs: what it is called, and which releases are it."""
+    """A PyTorch version that a row needs: its title, and a predicate on (major, minor)."""
 
     def __init__(self, title, is_it):
         self.title, self.is_it = title, is_it
@@ -21,14 +21,14 @@ CURRENT = Peer("PyTorch 2.9 or newer", lambda release: release >= (2, 9))
 
 
 class Outcome:
-    """A line of the table: a ratio for each round, or why there is none."""
+    """A line of the table: one ratio per round, or the reason why it was not measured."""
 
     def __init__(self, work, bar, aim, least=True):
         self.work, self.bar, self.aim, self.least = work, bar, aim, least
         self.values, self.value, self.detail = [], None, ""
 
     def set(self, values, detail, value=None):
-        """`value` is the rounds' median when left out."""
+        """`value` defaults to the median of `values`."""
         self.values, self.detail = list(values), detail
         self.value = statistics.median(self.values) if value is None else value
 
@@ -58,15 +58,15 @@ class Outcome:
 
 
 class Row:
-    """`lines()` makes its outcomes, `fill(setup, outcome)` measures one of them."""
+    """A benchmark: `lines()` creates its outcomes, `fill(setup, outcome)` measures one of them."""
 
     targets = ()
-    contenders = frozenset()  # of races: "lab", "bf16", "torch"
+    contenders = frozenset()  # in the races: "lab", "bf16", "torch"
     works = ()                # keys of Setup.works
 
 
 class Setup:
-    """What all rows share: programs, peers, and the races, which are run once."""
+    """State shared by all rows: programs, peers, and races, each of which runs once."""
 
     def __init__(self, folder, torches, args, say):
         self.folder, self.torches, self.say = folder, torches, say
@@ -100,7 +100,7 @@ class Setup:
         return outcomes
 
     def need_bf16_instructions(self):
-        """The bars for bf16 are those of processors that multiply it themselves."""
+        """Raises NotRun without AVX512-BF16: the bf16 bars assume native bf16 multiplication."""
         simd = objects(run([self.program, "devices", "--json"])[0])[0]
         if simd["simd"] != "AVX-512" or "BF16" not in simd["simd_detail"]:
             raise NotRun(f"the lab uses no AVX512-BF16 here: {simd['simd_detail']}")
@@ -111,7 +111,7 @@ class Setup:
                 raise NotRun(self.unbuilt[target])
 
     def race(self, key):
-        """The race of a work, with the contenders of all chosen rows."""
+        """The race of work `key`, with the contenders of all chosen rows; runs on first use."""
         if key not in self._races:
             wanted = self._wanted[key]
             contenders = [Lab(self.program)] if "lab" in wanted else []
@@ -125,7 +125,7 @@ class Setup:
         return self._races[key]
 
     def layouts(self, peers):
-        """Names of the layouts of all of these peers; each of them must be there."""
+        """Names of all layouts of `peers`; raises NotRun if a peer is missing."""
         names = []
         for peer in peers:
             found = [one.name for torch in self.torches
@@ -138,7 +138,7 @@ class Setup:
         return names
 
     def gemm(self, shapes, *options):
-        """Objects of bench_gemm_shapes, one a shape; a failed verification fails them all."""
+        """The objects of bench_gemm_shapes, one per shape; raises NotRun if any verification fails."""
         command = [self.folder / "tests/bench/bench_gemm_shapes", "--rounds", self.rounds,
                    "--seconds", 0.05 if self.quick else 0.15,
                    *(["--fastest"] if self.fastest else []), *options, *shapes]
@@ -154,7 +154,7 @@ def ratios(a, b):
 
 
 class Gemm(Row):
-    """Geometric mean over the shapes of the best library's time over ours."""
+    """Time of the best library over the lab's, geometric mean over the shapes."""
 
     targets = ("bench_gemm_shapes",)
 
@@ -169,7 +169,7 @@ class Gemm(Row):
             sizes = (one["m"], one["n"], one["k"])
             shape = "x".join(map(str, sizes if len(set(sizes)) > 1 else sizes[:1]))
             found.append(f"{shape} {statistics.median(by_shape[-1]):.2f} ({LIBRARIES[best]})")
-        # One round's outlier at one shape would move that round's mean.
+        # Medians per shape come first: an outlier at one shape would distort the mean of its round.
         outcome.set(map(statistics.geometric_mean, zip(*by_shape)), ", ".join(found),
                     statistics.geometric_mean(map(statistics.median, by_shape)))
 
@@ -204,7 +204,7 @@ class Bf16Gemm(Row):
 
 
 class Training(Row):
-    """Images/s of a contender over those of another one, or of PyTorch's fastest layout."""
+    """Throughput of `ours` over PyTorch's fastest layout or, without peers, over the lab's f32."""
 
     targets = ("device-lab",)
 
@@ -232,7 +232,7 @@ class Training(Row):
 
 
 class Memory(Row):
-    """Against the PyTorch process that needs least."""
+    """Peak memory over that of the PyTorch process with the lowest peak."""
 
     targets = ("device-lab",)
     works = ("resnet18 256",)
@@ -253,7 +253,7 @@ class Memory(Row):
 
 
 class Allocations(Row):
-    """The most that any step but the first makes, over all models on one and on two devices."""
+    """Maximum over all steps but the first, all models, and one and two devices."""
 
     targets = ("bench_step_allocations",)
 

@@ -1,5 +1,5 @@
-// Replaces the C library's allocation functions by ones that count, for this program and for every
-// shared library it loads. Needs glibc, whose own functions stay reachable under other names.
+// Replaces the C library's allocation functions with counting versions, for this program and all
+// shared libraries it loads. Requires glibc, which exports its own versions as __libc_*.
 #include "tests/bench/counting_malloc.h"
 
 #include <atomic>

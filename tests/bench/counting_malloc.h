@@ -2,7 +2,8 @@
 
 namespace lab::bench {
 
-// Calls of malloc and its relatives in this program so far, from any thread and any library.
+// Number of calls to malloc and related functions so far, from all threads and libraries of the
+// process.
 long allocation_count();
 
 }  // namespace lab::bench

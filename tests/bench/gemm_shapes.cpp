@@ -1,11 +1,12 @@
-// Our GEMM beside oneDNN's and OpenBLAS's, in turns on the same random matrices, and the
-// processor's peak measured in the same turns. Every result is verified before anything is timed.
+// Compares the lab's GEMM with oneDNN's and OpenBLAS's on the same random matrices. Rounds
+// interleave the contenders and, with --peak, a measurement of the processor's peak. Every
+// contender's result is verified before timing starts.
 //
 //     bench_gemm_shapes [--rounds N] [--seconds X] [--fastest] [--bf16] [--peak] MxNxK...
 //
-// Prints one JSON object for each shape: seconds a call of each contender, the median (or, with
-// --fastest, the least) of a slice of about X seconds in each of N rounds. With --bf16 our GEMM
-// with bf16 products takes part, with --peak the object has the rounds' peaks in GFLOP/s.
+// Prints one JSON object per shape: seconds per call of each contender in each of N rounds, the
+// median (with --fastest, the minimum) over a slice of about X seconds. --bf16 adds the lab's GEMM
+// with bf16 operands; --peak adds the peak of each round in GFLOP/s.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -34,9 +35,9 @@ namespace {
 
 using lab::test::ProductShape;
 
-// Libraries keep their threads spinning for a while after a call, on the cores of whoever is next.
+// Library threads keep spinning for a while after a call and would slow down the next contender.
 constexpr std::chrono::milliseconds kSettle{30};
-// Rounding both factors to bf16 changes a product by at most 2^-7 of it.
+// Rounding both operands to bf16 changes a product by at most 2^-7, relative.
 constexpr double kBf16Error = 1.0 / 128;
 
 struct Options {
@@ -48,7 +49,7 @@ struct Options {
   std::vector<ProductShape> shapes;
 };
 
-// False for words that make no sense.
+// Returns false for invalid arguments.
 bool parse(std::span<char*> words, Options& options) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view word = words[i];
@@ -74,7 +75,7 @@ struct Contender {
   std::string name;
   bool library = false;
   std::function<void()> multiply;
-  std::vector<double> seconds;  // of a call, by round
+  std::vector<double> seconds;  // per call, one value per round
 };
 
 class Bench {
@@ -160,7 +161,8 @@ class Bench {
     }
   }
 
-  // Against our own FP32 product: close as bf16 factors allow, yet not the same.
+  // Compares with the lab's FP32 product: the result must differ, by no more than kBf16Error.
+  // Throws Error(Errc::Unsupported) if it is identical: the lab has no bf16 kernel here.
   void verify_bf16(const std::function<void()>& multiply) {
     lab::gemm(args_, device_.threads());
     const std::span<const float> c = c_.values<float>();
@@ -186,7 +188,7 @@ class Bench {
   }
 
   lab::DeviceContext& device_;
-  lab::Tensor a_, b_, c_;  // in the memory that the lab's own matrices have
+  lab::Tensor a_, b_, c_;  // allocated like the lab's own matrices
   const lab::GemmArgs args_;
   const lab::MatmulReference reference_;
   std::vector<Contender> contenders_;

@@ -17,7 +17,7 @@ class Entry final : public benchmark::internal::Benchmark {
  public:
   Entry(const std::string& name, std::function<void(benchmark::State&)> run)
       : Benchmark(name.c_str()), run_(std::move(run)) {}
-  // What this processor or a library cannot compute is skipped with its reason.
+  // A benchmark that throws Error(Errc::Unsupported) is skipped with the error's message.
   void Run(benchmark::State& state) override {
     try {
       run_(state);

@@ -17,7 +17,7 @@ struct Layer {
   std::int64_t batch;
 };
 
-// The kinds of layers of ResNet-18 and both of LeNet.
+// The distinct convolutions of ResNet-18, and both convolutions of LeNet.
 constexpr Layer kLayers[] = {
     {"resnet18 stem", simd::conv_shape(28, 28, 1, 64, 3, 1, 1), 64},
     {"resnet18 block1", simd::conv_shape(28, 28, 64, 64, 3, 1, 1), 64},
@@ -35,7 +35,7 @@ constexpr Layer kLayers[] = {
 constexpr ConvolutionStage kStages[] = {ConvolutionStage::Forward, ConvolutionStage::InputGradient,
                                         ConvolutionStage::WeightGradient};
 
-// 64-byte aligned bytes, as a network's scratch is.
+// 64-byte aligned storage, like a network's scratch memory.
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes) + kAlign) {}
@@ -60,7 +60,7 @@ struct Arrays {
   std::vector<float> x, y, weight, bias;
 };
 
-// One stage writes its own result over what the others read; its values do not matter here.
+// Each stage overwrites an array that other stages read; the values do not affect timing.
 void compute(const ConvolutionAlgorithm& algorithm, const ConvolutionCase& c,
              const ConvolutionContext& context, Arrays& arrays) {
   switch (c.stage) {
@@ -84,7 +84,7 @@ void convolve(benchmark::State& state, const ConvolutionAlgorithm& algorithm,
   const ConvolutionContext context{
       .pool = pool, .batch = c.batch, .scratch = {memory.data(), bytes}, .products = c.products};
   repeat(state, [&] { compute(algorithm, c, context, arrays); });
-  // By the definition's count, so that algorithms with fewer products show their gain.
+  // FLOP of the direct algorithm, so that algorithms with fewer multiplications show a higher rate.
   count(state, "FLOP",
         2.0 * static_cast<double>(c.batch * c.shape.out_size()) *
             static_cast<double>(c.shape.patch()));

@@ -13,8 +13,8 @@ struct Product {
   Precision products = Precision::F32;
 };
 
-// Squares of the ladder, its ragged shapes, and the linear layers of the models at batch 256 with
-// their gradients.
+// The ladder's square and ragged shapes, and the models' linear layers with their gradients at
+// batch 256.
 constexpr Product kProducts[] = {
     {64, 64, 64},
     {128, 128, 128},
@@ -64,7 +64,7 @@ std::string name(const Product& p, Kernels kernels) {
                      p.a_transposed ? "t" : "n", p.b_transposed ? "t" : "n", p.m, p.n, p.k);
 }
 
-// The micro-kernel alone: one tile from packed strips in the first cache, on the calling thread.
+// The micro-kernel only: one tile from packed strips in L1, on the calling thread.
 void tile(benchmark::State& state) {
   const GemmKernels& kernels = gemm_kernels();
   const std::int64_t k = state.range(0);
@@ -85,7 +85,7 @@ void tile(benchmark::State& state) {
   count(state, "FLOP", 2.0 * static_cast<double>(kernels.mr * kernels.nr * k));
 }
 
-// A strip of A (`by_rows`: its elements lie K apart) or of B.
+// Packs one strip of A (`by_rows`) or of B.
 void pack(benchmark::State& state, bool by_rows) {
   const GemmKernels& kernels = gemm_kernels();
   constexpr std::int64_t kTerms = 256, kLength = 1024;

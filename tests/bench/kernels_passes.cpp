@@ -1,4 +1,4 @@
-// The kernels that memory bounds, on the calling thread.
+// Benchmarks of the memory-bound kernels, on the calling thread.
 #include <benchmark/benchmark.h>
 
 #include "compute/kernels/ops/activations.h"
@@ -13,14 +13,15 @@ namespace lab::bench {
 namespace {
 
 constexpr std::int64_t kFloat = 4;
-// Of floats: in the first cache, in the second, in neither.
+// Floats per array: fits L1, fits L2, exceeds both.
 constexpr std::int64_t kLengths[] = {4 << 10, 64 << 10, 16 << 20};
 
 void count_bytes(benchmark::State& state, std::int64_t bytes) {
   count(state, "bytes", static_cast<double>(bytes));
 }
 
-// An operation over `arrays` arrays of range(0) floats each, `passes` of them moved.
+// Times an operation on arrays of range(0) floats; `passes` is the number of array reads and writes
+// per iteration.
 template <typename Operation>
 void elementwise(benchmark::State& state, int passes, Operation operation) {
   const std::int64_t n = state.range(0);
@@ -49,7 +50,8 @@ void register_elementwise() {
   });
 }
 
-// Repeated in place, a gradient would shrink to denormal numbers, which are slow: y (1 - y) is -1.
+// y is chosen so that y (1 - y) = -1: otherwise repeated in-place updates would shrink the gradient
+// to denormals, which are slow.
 void sigmoid_backward(benchmark::State& state) {
   const std::int64_t n = state.range(0);
   const std::vector<float> y(static_cast<std::size_t>(n), -0.618034F);
@@ -67,7 +69,7 @@ void pixels(benchmark::State& state) {
   count_bytes(state, n * (kFloat + 1));
 }
 
-// [rows, channels] as batch norm sees ResNet-18's activations at batch 8.
+// Arrays [rows, channels], the shape of ResNet-18's activations in batch norm at batch 8.
 struct Activations {
   explicit Activations(const benchmark::State& state)
       : rows(state.range(0)),
@@ -126,7 +128,8 @@ constexpr simd::ConvShape kPatchShapes[] = {simd::conv_shape(28, 28, 64, 64, 3, 
                                             simd::conv_shape(28, 28, 1, 6, 5, 1, 2),
                                             simd::conv_shape(28, 28, 64, 128, 3, 2, 1)};
 
-// range(0) is an index of kPatchShapes. Bytes are the matrix's alone: the image is small beside it.
+// range(0) is an index into kPatchShapes. Bytes count the patch matrix only; the image is small in
+// comparison.
 void patches(benchmark::State& state, bool back) {
   const simd::ConvShape& shape = kPatchShapes[static_cast<std::size_t>(state.range(0))];
   const std::int64_t rows = kPatchImages * shape.out_pixels();

@@ -1,5 +1,5 @@
-// How long the sum of a network's gradients takes over the ranks of mpirun: the lab's, and MPI's
-// own blocking all-reduce beside it. Prints one JSON object.
+// Measures the all-reduce of a network's gradients over the ranks of mpirun: the lab's, and MPI's
+// blocking MPI_Allreduce for comparison. Rank 0 prints one JSON object.
 //
 //     mpirun -n 2 bench_mpi_sum [FLOATS] [ROUNDS]
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ double median_seconds(int rounds, const Body& body) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int floats = argc > 1 ? std::atoi(argv[1]) : 11'175'818;  // ResNet-18 of the chapters
+  const int floats = argc > 1 ? std::atoi(argv[1]) : 11'175'818;  // the book's ResNet-18
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 15;
   const auto session = lab::open_rank_session();
   lab::RankGroup& ranks = session->ranks();

@@ -1,4 +1,4 @@
-"""Runs the programs that compare.py compares: device-lab, PyTorch, and the programs beside it."""
+"""Runs the programs that compare.py compares: device-lab, PyTorch and the benchmark programs."""
 import json
 import os
 import pathlib
@@ -15,12 +15,12 @@ BATCHES = 10  # in device-lab's synthetic training set
 
 
 class NotRun(Exception):
-    """Why there is no figure: what is missing, or the command that failed and its last words."""
+    """A measurement is unavailable: what is missing, or the command that failed and its error."""
 
 
 def run(command, env=None):
-    """Standard output, and the peak resident bytes of the process. Output goes to files, so that
-    this process sleeps while the other is timed."""
+    """Returns the standard output and the peak resident bytes of the process. Output goes to files,
+    so that this process sleeps while the other is timed. Raises NotRun on failure."""
     command = [str(word) for word in command]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         try:
@@ -44,7 +44,7 @@ def run(command, env=None):
 
 
 def reason(text):
-    """The first line about an error, else the last one."""
+    """The first line that mentions an error, otherwise the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no message"]
     return next((line for line in lines if re.search(r"\berror\b", line, re.IGNORECASE)), lines[-1])
 
@@ -54,7 +54,7 @@ def objects(text):
 
 
 class Turn:
-    """What one process did: seconds of a step behind the warm-up, and its peak memory."""
+    """Result of one process: seconds per step after the warm-up, and peak memory in bytes."""
 
     def __init__(self, seconds, peak_bytes, work):
         seconds = seconds[work.warm_up:]
@@ -83,7 +83,7 @@ class Lab:
 
 
 class Torch:
-    """Training in one PyTorch, in one memory layout."""
+    """Training in one PyTorch version with one memory layout."""
 
     def __init__(self, python, version, layout):
         self.python, self.layout = python, layout
@@ -98,7 +98,7 @@ class Torch:
 
 
 class TorchVersion:
-    """A Python with PyTorch in it, or the reason why there is none."""
+    """A Python interpreter with PyTorch; `why` is the reason if PyTorch is unavailable."""
 
     def __init__(self, python):
         self.python, self.version, self.why = python, None, None
@@ -117,8 +117,8 @@ class TorchVersion:
 
 
 class Work:
-    """A model and a batch, how many steps a process makes, and how many of them warm it up. Of the
-    others the median counts, or the fastest."""
+    """A model and batch size, the steps per process, and how many of them are warm-up. The result is
+    the median of the remaining steps or, with `fastest`, their minimum."""
 
     def __init__(self, model, batch, steps, warm_up, fastest=False):
         self.model, self.batch, self.fastest = model, batch, fastest
@@ -126,8 +126,8 @@ class Work:
 
 
 class Race:
-    """Contenders that train the same work in turns; each figure is a process of its own. Without
-    the first contender there is nothing to compare."""
+    """Contenders that train the same work in interleaved rounds, each turn in its own process. The
+    race ends if the first contender fails, since nothing is left to compare with."""
 
     def __init__(self, work, rounds, say):
         self.work, self.rounds, self.say = work, rounds, say

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures how training scales over CPU devices and over processes, against its bars.
+"""Measures how training scales over CPU devices and over processes, and checks the bars.
 
   tests/bench/scaling.py [--program build/release/device-lab] [--quick]
 
-Builds what it needs beside the program. Figures that are compared are taken in turns inside this
-one run, and are medians. Exit status 0 when every bar is met. Wants an idle machine with at least
-two cores, and OpenMPI; rows that cannot be measured say why, and are no success.
+Builds the programs it needs in the program's folder. Compared values are medians over interleaved
+rounds of this run. The exit status is 0 if every bar is met. Requires at least two cores and OpenMPI;
+run it on an idle machine. A row that cannot be measured shows the reason and counts as not met.
 """
 import argparse
 import json
@@ -59,14 +59,14 @@ class Bench:
         return events_of([*launcher, self.program, "train", "--json", *map(str, options)])
 
     def resnet(self, *options, launcher=(), steps=None):
-        """Seconds of the steps behind the warm-up, and the closing object."""
+        """Seconds of each step after the warm-up, and the final JSON object."""
         events = self.train(*RESNET, "--steps", (steps or self.steps) + WARM_UP, *options,
                             launcher=launcher)
         seconds = [e["images"] / e["images_per_s"] for e in events if e["type"] == "step"]
         return seconds[WARM_UP:], events[-1]
 
     def in_turns(self, variants):
-        """Median images/s and closing objects of named ways to train, by name."""
+        """Median images/s and final JSON objects of each variant, by name; rounds are interleaved."""
         seconds = {name: [] for name in variants}
         done = {name: [] for name in variants}
         for _ in range(self.rounds):
@@ -108,7 +108,7 @@ def measure_all_reduce(bench, row, programs):
 
 
 def measure_auto_shares(bench, row):
-    """A process that never rests shares the second device's core."""
+    """Automatic against equal shares while a busy process occupies the second device's core."""
     devices = json.loads(subprocess.run([bench.program, "devices", "--json", "--cpu-devices", "2"],
                                         check=True, stdout=subprocess.PIPE,
                                         text=True).stdout.splitlines()[1])
@@ -128,7 +128,7 @@ def measure_auto_shares(bench, row):
 
 
 def adapted(bench, options):
-    """Steps behind those in which automatic shares find their balance."""
+    """Like resnet(), without the first steps, in which automatic shares converge."""
     seconds, last = bench.resnet(*options, steps=bench.steps + 15)
     return seconds[15:], last
 
@@ -164,7 +164,7 @@ def measure_accuracy(bench, row, rows, epochs):
 
 
 def measure_repeats(bench, row, mpi):
-    """The bits of the weights after two runs of the same configuration."""
+    """Compares the saved weights of two runs of the same configuration, bit for bit."""
     def weights(launcher, options):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "w.safetensors"
@@ -243,7 +243,7 @@ def main():
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         sys.exit("scaling.py: one core here; give it two")
-    os.sched_setaffinity(0, cores[:2])  # two devices of a core each, and ranks of one
+    os.sched_setaffinity(0, cores[:2])  # one core per device and per rank
     if not mpi:
         rows["ranks"].skip("built without MPI, or no mpirun")
         rows["all-reduce"].skip("built without MPI, or no mpirun")

@@ -1,5 +1,5 @@
-// Counts the heap allocations of whole training steps: loading the batch, forward, loss, backward,
-// update. Prints one JSON object for each model and number of CPU devices.
+// Counts the heap allocations of complete training steps: batch loading, forward, loss, backward
+// and update. Prints one JSON object per model and number of CPU devices.
 //
 //     bench_step_allocations [STEPS] [BATCH]
 #include <fmt/format.h>

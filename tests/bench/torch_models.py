@@ -1,4 +1,4 @@
-"""The chapters' networks in PyTorch, with the names and shapes of their state dicts."""
+"""The book's networks in PyTorch, with the names and shapes of their state dicts."""
 import torch
 from torch import nn
 
@@ -6,7 +6,7 @@ BOOK_LR = {"softmax": 0.1, "mlp": 0.1, "lenet": 0.9, "resnet18": 0.1}
 
 
 class Named(nn.Module):
-    """Puts a network under "net.", as the book's classes do."""
+    """Prefixes parameter names with "net.", like the book's classes."""
 
     def __init__(self, *layers):
         super().__init__()

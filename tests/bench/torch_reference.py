@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
-"""Compares training in device-lab with PyTorch, from the same weights on the same images.
+"""Compares training in device-lab with PyTorch, given the same weights and images.
 
   torch_reference.py --program build/release/device-lab --data-dir DIR [--model lenet|resnet18|...]
                      [--kernels lab|library] [--dtype f32|bf16] [--devices N] [--accuracy]
 
-Needs Debian's python3-torch. Exit status 0 when every limit holds. The limits:
+Requires Debian's python3-torch. The exit status is 0 if every limit holds. The limits:
   lenet, mlp, softmax   20 steps in file order: each loss within 1e-5 of PyTorch's
   resnet18              first loss within 1e-5; the first update at lr 0.1, tensor by tensor,
                         within 5e-3 of float64's; from PyTorch's default weights, 10 steps at
                         lr 0.0005 within 1e-3
-From the book's N(0, 0.01) weights resnet18 is chaotic even at that rate: PyTorch's own FP32 leaves
-float64 by several 1e-3 within ten steps. So from there both distances to float64 are printed, and
-nothing is demanded.
+From the book's N(0, 0.01) weights, resnet18 is chaotic even at that learning rate: PyTorch's own FP32
+differs from float64 by several 1e-3 within ten steps. For these weights, both distances to float64 are
+printed without a limit.
 
-With --dtype bf16 each of those losses is within 3e-2 of PyTorch's in FP32. The update of the book's
-weights magnifies rounding by more than 1e4, so in bf16 it is printed only.
+With --dtype bf16, each of those losses must be within 3e-2 of PyTorch's FP32 loss. The update of the
+book's weights magnifies rounding errors by more than 1e4, so in bf16 it is printed without a limit.
 
-With --accuracy instead: trained from the same weights in file order, both end on the same test
-accuracy within one point: lenet after 10 epochs, resnet18 after one of 6,000 images in batches of
-50 at lr 0.01, from PyTorch's default weights. At the book's 0.1 the accuracy after one epoch
-depends on how sums are rounded, by more than a point. Takes many minutes.
+With --accuracy, both train from the same weights in file order instead, and their test accuracies must
+agree within one point: lenet after 10 epochs, resnet18 after one epoch of 6,000 images in batches of 50
+at lr 0.01 from PyTorch's default weights. At the book's lr of 0.1, rounding of sums changes the accuracy
+after one epoch by more than a point. Takes many minutes.
 
-With --devices N the batch is split over N CPU devices, and PyTorch does what its DataParallel does:
-each slice by itself through the same weights, batch norm over the slice alone, the mean loss over
-the whole batch, the running statistics of the first slice.
+With --devices N, the batch is split over N CPU devices. PyTorch is run like its DataParallel: each slice
+passes through the same weights, batch norm covers the slice only, the mean loss covers the whole batch,
+and the running statistics are those of the first slice.
 """
 import argparse
 import gzip
@@ -84,8 +84,8 @@ def read_images(data_dir, count, part="train"):
 
 
 def data_parallel_step(net, images, labels, devices):
-    """Mean loss of a batch in `devices` slices, its gradients left in the parameters; the running
-    statistics are those of the first slice alone."""
+    """Returns the mean loss of a batch split into `devices` slices and leaves its gradients in the
+    parameters. The running statistics are those of the first slice."""
     loss, kept = 0, None
     for part, answers in zip(torch.tensor_split(images, devices),
                              torch.tensor_split(labels, devices)):
@@ -100,7 +100,7 @@ def data_parallel_step(net, images, labels, devices):
 
 
 def accuracy_torch(model, weights, data, batch, lr, epochs, test, devices):
-    """Share of `test` that is right after training in file order."""
+    """Test accuracy in [0, 1] after training in file order."""
     net = build(model)
     net.load_state_dict(weights)
     optimizer = torch.optim.SGD(net.parameters(), lr=lr)
@@ -142,7 +142,7 @@ class Lab:
         return BF16_LIMIT if self.dtype == "bf16" else in_f32
 
     def train(self, model, *options):
-        """The losses of the steps."""
+        """Returns the loss of each step."""
         return [event["loss"] for event in self.events(model, "--no-eval", *options)
                 if event["type"] == "step"]
 
@@ -169,8 +169,8 @@ def verdict(what, error, limit):
 
 
 def worst_update_error(before, ours, theirs):
-    """Largest relative error of an update. A convolution's bias in front of a batch norm has a
-    gradient of 0, so there the rounding is compared with the tensor itself."""
+    """Returns the largest relative error of an update, and the tensor's name. The gradient of a
+    convolution's bias before batch norm is 0, so there the error is relative to the tensor itself."""
     worst, where = 0.0, ""
     for name, start in before.items():
         if start.dtype != torch.float32:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Trains one of the chapters' networks in PyTorch on random bytes and times each step.
+"""Trains one of the book's networks in PyTorch on random bytes and times each step.
 
   torch_train.py --model resnet18 --batch 64 --layout channels_last --steps 8 [--threads 2]
 
-A step is what device-lab's is: a shuffled batch is taken from the bytes in memory and divided by 255,
-gradients to zero, forward, loss, backward, SGD. Prints one JSON object: the version and the seconds of all steps, the first
-included.
+A step does the same work as in device-lab: a shuffled batch is gathered from bytes in memory and divided
+by 255, then zero gradients, forward, loss, backward, SGD. Prints one JSON object with the version and the
+seconds of every step, including the first.
 """
 import argparse
 import json

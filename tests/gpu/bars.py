@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compares the results of run_all.sh with the bars set for one H200.
+"""Compares the results of run_all.sh with the minimum targets for one H200.
 
-    bars.py RESULTS        prints a table; exit status 1 where a bar is missed or was not measured
+    bars.py RESULTS        prints a table; exit status 1 if a target is missed or was not measured
 """
 import json
 import pathlib
@@ -10,7 +10,7 @@ import sys
 LIBRARIES = {"cublas", "cublaslt"}
 MEMORY_GB_PER_S = 4300.0
 LARGE_BYTES = 64 << 20
-PAST_CACHE_BYTES = 256 << 20  # of one array: no part of it stays in the second cache
+PAST_CACHE_BYTES = 256 << 20  # per array, so that no part of it stays in L2
 
 
 def objects(results, name):
@@ -33,7 +33,7 @@ def share(ours, theirs):
 
 
 def product_rows(results):
-    # The lab multiplies f32 with SIMT kernels alone.
+    # The lab's f32 kernels are SIMT only.
     for dtype, title, bar, aim in (("f32", "fp32 SIMT", 0.92, 1.0), ("bf16", "bf16", 0.90, 1.05)):
         samples = [o for o in objects(results, f"matmul_{dtype}.jsonl") if o.get("type") == "sample"]
         for n in (4096, 8192):

@@ -1,10 +1,11 @@
-// The GPU's rungs and libraries on products of many shapes, in turns on the same random matrices.
+// Benchmarks the GPU's rungs and libraries on products of many shapes, interleaved on the same
+// random matrices.
 //
 //     gpu_bench_ladder [--seconds X] [--rounds N] [MxNxK...]
 //
-// Prints one JSON object for each rung, precision and shape: the median over N rounds of the
-// seconds a product takes in about X seconds, by the GPU's own events behind a gate. Without
-// shapes: squares, the shapes of a ResNet's convolutions, and thin ones. Exit status 1 where two
+// Prints one JSON object per rung, precision and shape: the median over N rounds of the seconds per
+// product, each round about X seconds long and timed with GPU events behind a gate. The default
+// shapes are squares, the convolutions of a ResNet, and thin matrices. The exit status is 1 if two
 // rungs disagree.
 #include <fmt/format.h>
 
@@ -76,7 +77,7 @@ class Bench {
                 .ldc = shape.n};
   }
 
-  // False where two rungs disagree.
+  // Returns false if two rungs disagree.
   bool run(const Options& options) {
     for (const GpuRung& rung : gpu_.matmul().rungs()) {
       if (rung.precision != precision_) continue;
@@ -101,8 +102,9 @@ class Bench {
     std::vector<double> seconds;
   };
 
-  // The norm of C is that of the first rung: a coarse check, the tests have the fine ones. A rung's
-  // first product on a stream may wait for the GPU, so here it runs on the clock's.
+  // Compares the norm of C with that of the first rung. This check is coarse; the tests have
+  // precise ones. A rung's first product on a stream may wait for the GPU, so it runs on the
+  // clock's stream here.
   bool agrees(const GpuRung& rung) {
     c_ = lab::full(c_.context(), {shape_.m, shape_.n}, std::nan(""));
     gpu_.main_stream().synchronise();
@@ -110,7 +112,7 @@ class Bench {
     clock_.by_host([&](int /*stream*/) { gpu_.matmul().run(rung, product_, clock_.stream(0)); });
     const double found = lab::norm(c_);
     if (norm_ == 0) norm_ = found;
-    // A library may cut tf32 off where our rung rounds: then norms differ by 7e-4.
+    // A library may truncate to tf32 where the lab's rung rounds; norms then differ by 7e-4.
     const double tolerance = precision_ == Precision::TF32 ? 2e-3 : 1e-3;
     if (std::abs(found - norm_) <= tolerance * norm_) return true;
     fmt::print(stderr, "{} at {}x{}x{}: the norm of C is {}, of the first rung's {}\n", rung.name,
@@ -148,7 +150,7 @@ class Bench {
   const ProductShape shape_;
   const Precision precision_;
   lab::Tensor a_, b_, c_;
-  lab::GatedClock clock_{gpu_, 1};  // its work ends before the tensors do
+  lab::GatedClock clock_{gpu_, 1};  // destroyed before the tensors, so that its work ends first
   lab::GpuProduct product_;
   double norm_ = 0;
   std::vector<Timed> rungs_;

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Makes a folder that runs on another x86-64 Linux with an NVIDIA driver: device-lab without a window, its
-# CUDA half, the GPU tests, benchmarks (gpu_bench_*), and the shared libraries they need. Left out are
-# glibc, the driver and CUDA's own libraries, which run_all.sh finds there.
+# Creates a folder that runs on another x86-64 Linux with an NVIDIA driver: device-lab without a
+# window, its CUDA library, the GPU tests, the benchmarks (gpu_bench_*) and the shared libraries
+# they need, except glibc, the driver and CUDA's own libraries, which run_all.sh finds on the target
+# machine.
 #   tests/gpu/bundle.sh FOLDER [BUILD_FOLDER]      FOLDER must be empty or absent
-# LAB_CUDA_ARCHITECTURES in the environment chooses the GPUs it is for (default 80, 90a and PTX), and
-# LAB_BUNDLE_MIB its largest size (60).
+# Environment: LAB_CUDA_ARCHITECTURES selects the GPU architectures (default 80, 90a and PTX);
+# LAB_BUNDLE_MIB limits the size in MiB (default 60).
 set -euo pipefail
 project=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 most_mib=${LAB_BUNDLE_MIB:-60}
@@ -20,7 +21,7 @@ folder=$(cd -- "$1" && pwd)
 [[ -z $(ls -A -- "$folder") ]] || die "$folder is not empty; name a new folder"
 build=${2:-$project/build/gpu-bundle}
 
-# The old kind of run path also serves the libraries that the libraries need.
+# DT_RPATH, unlike DT_RUNPATH, also applies to the dependencies of the libraries.
 cmake -S "$project" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLAB_GUI=OFF -DLAB_MPI=OFF \
   -DLAB_CUDA=ON -DLAB_TESTS=ON -DLAB_CUDA_ARCHITECTURES="${LAB_CUDA_ARCHITECTURES:-80-real;90a-real;90-virtual}" \
   -DCMAKE_BUILD_RPATH='$ORIGIN/lib' \
@@ -35,7 +36,7 @@ for program in "${programs[@]}"; do
 done
 cp "$project"/tests/gpu/{run_all.sh,sanitize.sh,libraries.sh,bars.py,peers.py} "$folder/"
 
-# What belongs to the machine it runs on: the C library and its loader, the driver, CUDA.
+# Provided by the target machine: the C library and its loader, the driver, CUDA.
 c_library='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl)\.so'
 cuda='^lib(cuda|cudart|cublas|cublasLt|cudnn.*|nccl|cupti|nvidia-.*)\.so'
 libraries=$(mktemp -d)
@@ -46,7 +47,8 @@ done | sort -u | while read -r name path; do
   [[ $name =~ $c_library || $name =~ $cuda ]] || cp -L -- "$path" "$libraries/$name"
 done
 [[ -n $(ls -A "$libraries") ]] || die "no libraries found with ldd"
-# Packed, because two of them hold kernels for many processors; run_all.sh unpacks them into lib/.
+# Compressed, because two of them contain kernels for many processors; run_all.sh unpacks them into
+# lib/.
 tar -C "$libraries" -cf - . | gzip -6 >"$folder/libraries.tar.gz"
 
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bundle.sh on a build that is there already: what it packs, and its limit.
-usage: bundle_test.py BUILD_FOLDER, which holds device-lab"""
+"""Tests bundle.sh on an existing build: its contents and its size limit.
+usage: bundle_test.py BUILD_FOLDER, which contains device-lab"""
 import os
 import pathlib
 import re
@@ -14,14 +14,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 from stand_in import write_program
 
-# Of the machine it runs on.
+# Libraries provided by the target machine.
 THERE = re.compile(r"(ld-linux-x86-64|lib(c|m|dl|pthread|cuda|cudart|cublas|cublasLt|cudnn|nccl|nvidia-ml))\.so")
 
 
 class Bundle(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        # Nothing is built here.
+        # The fake cmake builds nothing.
         write_program(self.folder / "cmake", "exit 0")
 
     def bundle(self, folder, build, **variables):

@@ -13,7 +13,7 @@ namespace {
 
 using test::gpu_machine;
 
-// Below, at and above the pieces that copies go in, with ragged ends.
+// Below, at and above the copy chunk size, with ragged ends.
 constexpr std::int64_t kCopyBytes[] = {
     1, 3, 1000, 4 * kMiB - 1, 4 * kMiB, 4 * kMiB + 1, 37 * kMiB + 5};
 

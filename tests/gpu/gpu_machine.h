@@ -8,18 +8,19 @@
 
 namespace lab::test {
 
-// Opened with the first call and kept until the last test has run, or end_gpu_machine().
+// Opened by the first call; closed after the last test or by end_gpu_machine().
 Machine& gpu_machine();
 
-// Before the program's exit, when libraries that the machine holds handles of are still there.
+// Must run before the program exits, while the libraries whose handles the machine holds are still
+// loaded.
 void end_gpu_machine();
 
-// Why there are fewer than `GPUs` usable GPUs; empty when there are enough.
+// Returns why fewer than `gpus` GPUs are usable; empty if there are enough.
 std::string why_no_gpu(int gpus = 1);
 
 }  // namespace lab::test
 
-// Leaves the test as skipped, with the reason, where the machine has not so many usable GPUs.
+// Skips the test, with the reason, if the machine has fewer than `gpus` usable GPUs.
 #define LAB_REQUIRE_GPUS(gpus)                                                     \
   if (const std::string lab_why = ::lab::test::why_no_gpu(gpus); !lab_why.empty()) \
   GTEST_SKIP() << lab_why

@@ -11,7 +11,7 @@
 namespace lab::test {
 namespace {
 
-// Numbers on the GPU, in the order of `stream`.
+// An array on the GPU; its operations are ordered on `stream`.
 template <class T>
 class OnGpu {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// Matrix products on the first GPU against float64, whoever computes them there.
+// Checks matrix products on the first GPU against float64, for any implementation.
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,19 +9,20 @@
 
 namespace lab::test {
 
-// The machine's first GPU.
+// Returns the machine's first GPU.
 GpuDevice& first_gpu();
 
-// Queues the product, on the stream or so that it is done at the return; or says why not.
+// Queues the product on the stream, or finishes it before returning. Returns a reason if it is not
+// supported.
 using Multiply = std::function<std::optional<std::string>(const GpuProduct&, GpuStream&)>;
 
-// By `multiply` on a stream of its own. C must be within the precision's bound, and exact for small
-// integers. Returns multiply's word where it refuses.
+// Runs `multiply` on a new stream. C must be within the precision's bound, and exact for small
+// integers. Returns the reason if `multiply` rejects the product.
 std::optional<std::string> try_product(Precision precision, const Mnk& shape, std::int64_t gap,
                                        Values values, const Multiply& multiply);
 
-// kRaggedShapes of small integers, with rows close together and apart. Nothing where one was taken,
-// else why the last was not.
+// Runs kRaggedShapes with small integers, with and without gaps between rows. Returns nothing if at
+// least one product was accepted, otherwise the last rejection.
 std::optional<std::string> try_ragged_products(Precision precision, const Multiply& multiply);
 
 }  // namespace lab::test

@@ -10,7 +10,7 @@ __global__ void write_to(int* address) {
 }  // namespace
 
 void write_illegal_address() {
-  // Far outside what any allocation has.
+  // Outside any allocation.
   write_to<<<1, 1>>>(reinterpret_cast<int*>(0x10));
 }
 

@@ -1,5 +1,5 @@
-// The lab's own rungs on a GPU, their kernels linked into the test: the cases that the portable
-// bodies pass under the emulator, and products of many tiles.
+// The lab's own rungs on a GPU, with their kernels linked into the test: the cases that the
+// portable kernel bodies pass in the emulator, and products of many tiles.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -51,13 +51,13 @@ TEST_P(CudaRungOnGpu, IsExactOnSmallIntegers) {
   if (why) GTEST_SKIP() << rung.name << ": " << *why;
 }
 
-// A few tiles each way, an odd count of them down C, none of the last ones whole.
+// A few tiles in each dimension, an odd number of them along M, the last ones partial.
 TEST_P(CudaRungOnGpu, KeepsTheBoundOnRandomNumbers) {
   LAB_REQUIRE_GPU();
   expect_product({519, 776, 1000}, Values::Uniform);
 }
 
-// More tiles than a GPU has multiprocessors, so that blocks that stay go through several.
+// More tiles than the GPU has SMs, so that persistent blocks process several.
 TEST_P(CudaRungOnGpu, GoesThroughManyTiles) {
   LAB_REQUIRE_GPU();
   expect_product({2889, 3080, 72}, Values::SmallIntegers);

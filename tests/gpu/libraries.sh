@@ -1,5 +1,5 @@
-# Sourced by the scripts of a bundle with $here set: unpacks its libraries, and finds CUDA's own where
-# pip or a toolkit put them.
+# Sourced by a bundle's scripts with $here set. Unpacks the bundle's libraries and locates CUDA's
+# own in a pip or toolkit installation.
 if [[ -f $here/libraries.tar.gz && ! -d $here/lib ]]; then
   mkdir -p "$here/lib.new" && tar -C "$here/lib.new" -xzf "$here/libraries.tar.gz" &&
     mv "$here/lib.new" "$here/lib" || exit 1

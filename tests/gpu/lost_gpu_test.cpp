@@ -1,4 +1,4 @@
-// An error that ends the GPU's context: the GPU is lost, the program lives.
+// An error that ends the GPU's context: the GPU is lost, and the program continues.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 namespace lab {
 namespace {
 
-// 0 when all went as it must; the process has no usable GPU afterwards.
+// Returns 0 on success; the process has no usable GPU afterwards.
 int lose_the_gpu() {
   DeviceContext& context = test::gpu_machine().at(gpu());
   DeviceContext& host = test::gpu_machine().at(cpu());
@@ -32,7 +32,7 @@ int lose_the_gpu() {
 
 TEST(LostGpuDeathTest, IsReportedAndTheProgramGoesOn) {
   LAB_REQUIRE_GPU();
-  // The fault happens in a process of its own, started anew: a context does not survive a fork.
+  // The fault occurs in a freshly started process, because a context does not survive a fork.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::_Exit(lose_the_gpu()), ::testing::ExitedWithCode(0), "");
 }

@@ -1,5 +1,5 @@
-// Every rung of a GPU's products through the seam, the libraries' too, against float64; and the
-// GPU's ceiling in each precision.
+// Every rung of a GPU, including the libraries, through the backend interface against float64, and
+// the GPU's peak rate in each precision.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,7 +25,7 @@ Multiply by(const GpuRung& rung) {
   };
 }
 
-// Skips the test, with the rungs that `attempt` says a reason of.
+// Skips the test and reports the rungs for which `attempt` returns a reason.
 template <class Attempt>
 void for_each_rung(const Attempt& attempt) {
   std::string skipped;
@@ -73,7 +73,7 @@ TEST(GpuMatmul, RefusesRowsLongerThanTheirDistance) {
   }
 }
 
-// FLOP a second, once the clock has risen; 0 where the GPU has no such instructions.
+// Returns FLOP/s after the clock has risen; 0 if the GPU has no instructions for this precision.
 double peak_rate(Precision precision) {
   constexpr std::int64_t kRounds = 20'000;
   GpuMatmul& matmul = first_gpu().matmul();
@@ -87,7 +87,7 @@ double peak_rate(Precision precision) {
   return flop.value() / end->seconds_since(*begin);
 }
 
-// FLOP a clock and multiprocessor that compute capability 9.0 has, dense.
+// Dense FLOP per clock and SM for compute capability 9.0.
 double most_of_9_0(Precision precision) {
   switch (precision) {
     case Precision::F32: return 256;
@@ -111,7 +111,8 @@ TEST(GpuMatmul, ThePeakIsARateThatTheGpuCanHave) {
       continue;
     }
     EXPECT_LT(rate, 1.02 * most_of_9_0(precision) * clocks);
-    EXPECT_GT(rate, 0.5 * most_of_9_0(precision) * clocks);  // at the clock that the power leaves
+    EXPECT_GT(rate, 0.5 * most_of_9_0(precision) * clocks);  // at the clock that the power limit
+                                                             // allows
   }
 }
 

@@ -1,4 +1,4 @@
-// Accounts of a GPU's memory, and its end.
+// Accounting of GPU memory, and out-of-memory errors.
 #include <gtest/gtest.h>
 
 #include "compute/core/units.h"
@@ -65,7 +65,7 @@ TEST(GpuMemory, AskingForMoreThanTheGpuHasIsRefused) {
   EXPECT_EQ(preview(ones(context, {2})), "1, 1");
 }
 
-// Less than the GPU has, more than is free: the GPU itself must refuse.
+// Less than the GPU's capacity but more than is free: the GPU itself must reject it.
 TEST(GpuMemory, TheGpusOwnRefusalTellsTheNumbersAndHarmsNothing) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());

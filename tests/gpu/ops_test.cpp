@@ -1,4 +1,4 @@
-// What a GPU computes against the CPU: bits where they must agree, float64 where they may not.
+// GPU operations against the CPU: bitwise where results must match, otherwise against float64.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -111,7 +111,7 @@ TEST(GpuMatmul, OfTensorsIsTheCpusWithinRounding) {
     const Tensor here = matmul(a, b);
     const Tensor there = matmul(a.to(remote()), b.to(remote())).to(host());
     for (std::size_t i = 0; i < 65 * 72; ++i) {
-      // Sums of 40 terms below 1.
+      // Bound for sums of 40 terms below 1.
       ASSERT_NEAR(there.values<float>()[i], here.values<float>()[i], 40 * 40 * 0x1p-23) << i;
     }
   }

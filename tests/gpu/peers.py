@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What other tools reach on this GPU: nvbandwidth's pinned copies both ways, on patterns of its own, and
-PyTorch's copies and matrix products, on random data. One JSON object a line, for bars.py to compare with.
+"""Measures what other tools achieve on this GPU: pinned copies in both directions with nvbandwidth, on its own
+patterns, and copies and matrix products with PyTorch, on random data. Prints JSON Lines for bars.py.
 
-    peers.py > peers.jsonl        prints a skip for a tool that is missing or finds no GPU
+    peers.py > peers.jsonl        reports a skip for a tool that is missing or finds no GPU
 """
 import json
 import shutil
@@ -37,7 +37,7 @@ def nvbandwidth():
                               timeout=NVBANDWIDTH_S, check=True)
         told = json.loads(done.stdout)["nvbandwidth"]
         for case in told["testcases"]:
-            if case["status"] == "Passed":  # a row for the host, a column for each GPU
+            if case["status"] == "Passed":  # one row for the host, one column per GPU
                 report(f"nvbandwidth {told['version']}", CASES[case["name"]],
                        gb_per_s=float(case["bandwidth_matrix"][0][0]))
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as fault:
@@ -45,7 +45,7 @@ def nvbandwidth():
 
 
 def seconds(work, inner=1):
-    """Median seconds of one call, by events, after three calls to warm up."""
+    """Returns the median seconds per call, timed with events after three warm-up calls."""
     for _ in range(3):
         work()
     torch.cuda.synchronize()

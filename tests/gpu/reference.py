@@ -24,15 +24,15 @@ import time
 FORMAT = 1
 MEASURES = re.compile(r"(transfer|matmul)\w*\.jsonl")
 COLD = re.compile(r"--cache[ =]cold\b")
-# What of a device's facts says something about its results.
+# Device facts that matter for interpreting results.
 DEVICE_FACTS = ["device", "name", "simd", "threads", "caches", "clock_max_mhz", "memory_total_bytes"]
 GPU_FACTS = ["architecture", "compute_capability", "sms", "cuda_cores", "memory_bus_bits",
              "sm_clock_max_mhz", "memory_clock_max_mhz", "power_limits", "pcie_best", "ecc", "mig"]
-BUSY_LOAD = 0.5  # runnable tasks a core, before anything is started
+BUSY_LOAD = 0.5  # runnable tasks per core before the measurement starts
 
 
 class Refused(Exception):
-    """Why these results make no reference, in a sentence."""
+    """The results cannot be used as a reference; the message is a sentence with the reason."""
 
 
 def no_number(text):
@@ -40,7 +40,7 @@ def no_number(text):
 
 
 def read_lines(file):
-    """The JSON objects of a file, one a line."""
+    """Returns the objects of a JSON Lines file."""
     objects = []
     try:
         lines = file.read_text("utf-8").splitlines()
@@ -57,7 +57,7 @@ def read_lines(file):
 
 
 def finished(file):
-    """The objects of a run that ended well."""
+    """Returns the objects of a run; raises Refused unless it succeeded."""
     objects = read_lines(file)
     for one in objects:
         if one["type"] == "error":
@@ -76,12 +76,12 @@ def verified_samples(file, objects):
 
 
 def listed(objects, field):
-    """The entries that the last objects of all runs have under that name."""
+    """Returns the entries of `field` in the 'done' objects of all runs."""
     return [entry for one in objects if one["type"] == "done" for entry in one.get(field, [])]
 
 
 def own_device(samples):
-    """The one device that was measured; cpu:0 is the host of a GPU."""
+    """Returns the one measured device; beside a GPU, cpu:0 is its host."""
     names = {one[end] for one in samples for end in ("device", "from", "to") if end in one}
     gpus = {name for name in names if name.startswith("cuda:")}
     own = gpus or names
@@ -104,7 +104,7 @@ def device_facts(folder, own):
 
 
 def shown_name(device):
-    """A CPU is as fast as the cores it may use."""
+    """Returns the display name; a CPU's includes its thread count, which its speed depends on."""
     name = re.sub(r"\s+", " ", device["name"]).strip()
     if "gpu" in device:
         return name
@@ -117,7 +117,7 @@ def chosen(facts, names):
 
 
 class Made:
-    """When, with what and how the results were made."""
+    """Date, lab version and cache state of the results."""
 
     def __init__(self, folder, options):
         self.date, self.lab, self.commands = options.date, options.lab, []
@@ -161,7 +161,8 @@ def reference(folder, options):
     matmul = [one for one in samples if "kernel" in one]
     check_ladder(matmul, own)
     gpu = device.get("gpu", {})
-    cuda = gpu.get("runtime_version") or gpu.get("cuda_version")  # the lab's own rather than the driver's
+    cuda = gpu.get("runtime_version") or gpu.get("cuda_version")  # prefers the lab's runtime
+                                                                  # version over the driver's
     versions = {"device_lab": made.lab, "driver": gpu.get("driver_version"), "cuda": cuda}
     facts = chosen(device, DEVICE_FACTS)
     if gpu:
@@ -181,7 +182,7 @@ def reference(folder, options):
 
 
 def as_text(document):
-    """One sample a line."""
+    """Serialises the document with one sample per line."""
     fields = []
     for key, value in document.items():
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -193,7 +194,7 @@ def as_text(document):
 
 
 def measure(program, folder):
-    """Everything about cpu:0, as run_all.sh does for a GPU."""
+    """Runs every measurement of cpu:0, as run_all.sh does for a GPU."""
     load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
     if load > BUSY_LOAD * cores:
         raise Refused(f"the machine is busy (load {load:.1f} on {cores} cores); measure while nothing else runs")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What reference.py makes of results, and what it refuses."""
+"""Tests the references that reference.py creates and the results it rejects."""
 import contextlib
 import io
 import json

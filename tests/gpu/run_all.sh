@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Runs the GPU tests, the transfers and the matmul ladder of a bundle (bundle.sh) on this machine and
-# writes what they say as JSON, in under 8 minutes.
+# Runs the GPU tests, the transfers and the matmul ladder of a bundle (bundle.sh) on this machine
+# and writes the results as JSON, in under 8 minutes.
 #   ./run_all.sh [RESULTS]       the folder for results; default ./results
-# RESULTS/summary.json says when it ran and has one line a step with its exit status and seconds; the
-# tests' results are <test>.json, the measurements <name>.jsonl; what was printed beside them is in <name>.log.
-# tests/gpu/reference.py makes the GPU's reference for the window from them.
-# Exit status 0 when every step ended with 0. bars.py RESULTS compares them with what was aimed at.
-# LAB_RUN_SECONDS and LAB_STEP_SECONDS in the environment: the most that all may take, and one step.
+# RESULTS/summary.json holds the date and one line per step with its exit status and seconds. Test
+# results are in <test>.json, measurements in <name>.jsonl, other output in <name>.log.
+# tests/gpu/reference.py creates the GPU's reference for the window from them.
+# The exit status is 0 if every step exits with 0. bars.py RESULTS compares the results with the
+# targets.
+# Environment: LAB_RUN_SECONDS limits the whole run, LAB_STEP_SECONDS a single step.
 set -uo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 results=${1:-$here/results}
@@ -21,12 +22,12 @@ export XDG_CACHE_HOME="$results/cache"
 lab=$here/device-lab
 summary=$results/summary.json
 worst=0
-planned_s=0  # what the steps to come should take
+planned_s=0  # expected time of the remaining steps
 planning=1
 
 # step NAME SECONDS OUTPUT COMMAND...
-# SECONDS is what it should take on a large GPU. It may take three times as long while enough is left
-# for all steps after it, so that one that hangs costs no other its turn.
+# SECONDS is the expected time on a large GPU. The limit is three times that, but always leaves
+# enough time for the remaining steps, so that a step that hangs does not prevent the others.
 step() {
   local name=$1 expected_s=$2 output=$3 left_s limit_s status started=$SECONDS command
   shift 3
@@ -52,8 +53,8 @@ step() {
     "${command//[\"\\]/}" "$status" $((SECONDS - started)) | tee -a "$summary"
 }
 
-# What matters most comes first. The transfers' cases end when their median is known, most of them long
-# before --budget; what takes time is memory of 1 GiB, made and compared.
+# Most important steps first. Most transfer cases end long before --budget, as soon as their median
+# is known; creating and comparing 1 GiB buffers dominates the time.
 steps() {
   local test bench name dtype
   step devices 5 devices.jsonl "$lab" devices --json
@@ -70,7 +71,8 @@ steps() {
     step "matmul_$dtype" 35 "matmul_$dtype.jsonl" "$lab" matmul --devices cuda:0 \
       --sizes 8192,4096,2048,1024,512,256,128,64 --dtype "$dtype" --budget 0.25 --json
   done
-  # From which size on moving work to the GPU pays: copies in, within, out and on the CPU, in one run.
+  # Finds the size from which moving work to the GPU pays off: copies to, within and from the GPU,
+  # and on the CPU, in one run.
   step payoff 15 payoff.jsonl \
     "$lab" transfer --devices cuda:0 --ops copy --sizes 64KiB..64MiB --budget 0.1 --json
   step peers 30 peers.jsonl python3 "$here/peers.py"

@@ -1,5 +1,5 @@
-// Every case of the transfers on real GPUs: each is verified on both sides of its timing, so what
-// is looked at here is that all of them come, and that their figures are possible.
+// Every transfer case on real GPUs. Each case verifies its data before and after timing; these
+// tests check that all cases are present and their results are physically possible.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,7 +123,7 @@ TEST(GpuTransfer, EveryCaseOfOneGpu) {
     EXPECT_LT(s.gb_per_s, 1000 * total_gb);
     with_gpu += s.mover != TransferMover::Threads ? 1 : 0;
   }
-  // In: 9 series, out: 6, within: 5; four sizes each.
+  // Series: 9 to the GPU, 6 from it, 5 within it; four sizes each.
   EXPECT_EQ(with_gpu, 4 * 20);
   EXPECT_EQ(all<TransferTimeline>(events).size(), 1U);
   EXPECT_EQ(all<TransferPayoff>(events).size(), 6U);

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The keys of every JSON object that the command line prints, and its exit statuses.
+"""Checks the keys of every JSON object that the command line prints, and its exit statuses.
 
     contract_test.py PROGRAM CASE
 
-Users' scripts read these objects. A key in KEYS therefore keeps its name and place; a new key is
-added to KEYS together with the code that prints it.
+Users' scripts read these objects, so a key in KEYS must keep its name and place. Add a new key to KEYS
+together with the code that prints it.
 """
 
 import json
@@ -23,9 +23,9 @@ REFERENCE = pathlib.Path(__file__).parents[2] / "assets/reference/d2l-resnet18-1
 
 
 def keys(*names, **inner):
-    """The keys of an object: texts that are split at spaces, or lists where keys contain spaces.
-    "key?" is optional, because only some machines or options print it. `inner` names the keys of
-    the object that a key holds, as [keys(...)] where it holds an array of objects."""
+    """The keys of an object, as space-separated strings, or as lists for keys that contain spaces.
+    "key?" is optional: only some machines or options print it. `inner` gives the keys of nested
+    objects, as [keys(...)] for an array of objects."""
     found = {}
     for some in names:
         for name in some.split() if isinstance(some, str) else some:
@@ -41,12 +41,12 @@ SPLIT = "compute_s all_reduce_s exposed_s imbalance_s"
 PCIE = keys("generation width")
 PEER_ACCESS = keys("possible why_not?")
 GPU = keys(
-    # Facts, which do not change while the program runs.
+    # Facts: constant while the program runs.
     "pci_bus_id name architecture compute_capability sms cuda_cores memory_bus_bits "
     "sm_clock_max_mhz graphics_clock_max_mhz memory_clock_max_mhz video_clock_max_mhz power_limits "
     "slowdown_c pcie_best nvlink ecc mig numa_node near_cpus uuid serial vbios_version "
     "driver_version cuda_version runtime_version peers memory_total_bytes missing?",
-    # Readings; a GPU that the driver does not report has none.
+    # Readings: absent for a GPU that the driver does not report.
     "asleep? utilisation? memory_utilisation? encoder_utilisation? decoder_utilisation? "
     "sm_clock_mhz? graphics_clock_mhz? memory_clock_mhz? video_clock_mhz? memory_used_bytes? "
     "memory_free_bytes? power_w? power_limit_w? temperature_c? fan? performance_state? "
@@ -65,7 +65,7 @@ GPU = keys(
     missing=REASONS,
 )  # fmt: skip
 
-# Objects whose keys depend on the command are listed by command and type.
+# Objects whose keys depend on the command are keyed by "command type".
 KEYS = {
     "device": keys(
         "type device name simd simd_detail simd_cap cores threads packages numa_nodes caches "
@@ -160,7 +160,7 @@ SHORT = ["--budget", "0.02"]
 
 
 def name_of(command, one):
-    """The name in KEYS of an object that the command has printed."""
+    """The name in KEYS of an object that `command` printed."""
     if "predicted" in one:
         return f"{'predicted' if one['predicted'] else 'measured'} {command} {one['type']}"
     return f"{command} {one['type']}" if one["type"] in ("sample", "done") else one["type"]
@@ -192,7 +192,7 @@ def follow(value, listed, path, parent, shown):
 
 
 def follow_all(command, found, *shows):
-    """Checks all objects of a command; each key of `shows`, such as "device.caches", must occur."""
+    """Checks all objects of a command; each path in `shows`, such as "device.caches", must occur."""
     shown = set()
     for one in found:
         name = name_of(command, one)
@@ -219,7 +219,7 @@ def case_devices(program, home):
 
 
 def case_transfer(program, home):
-    """Copies between two CPU devices, one thread and all."""
+    """Copies between two CPU devices, with one thread and with all threads."""
     follow_all("transfer", json_of(program, home, "transfer", "--sizes", "4KiB,64KiB,1MiB,4MiB",
                                    "--ops", "copy,triad", "--threads", "both", "--cpu-devices", "2",
                                    *SHORT),
@@ -227,7 +227,7 @@ def case_transfer(program, home):
 
 
 def case_matmul(program, home):
-    """All rungs of the ladder in both types; bf16 has rungs that are skipped."""
+    """All rungs of the ladder in f32 and bf16; bf16 skips some rungs."""
     for dtype, *shows in (
         ("f32", "matmul sample.share_of_library", "matmul done.peaks[].threads",
          "matmul done.ceilings[].compute[].threads", "matmul done.ceilings[].bandwidth[].name"),
@@ -239,7 +239,7 @@ def case_matmul(program, home):
 
 
 def case_train(program, home):
-    """Saved weights, files of images, checkpoints and two devices."""
+    """Saved weights, image files, checkpoints and two devices."""
     checkpoints, weights = home.file("checkpoints"), home.file("mlp.safetensors")
     for args, *shows in (
         (["--model", "mlp", "--epochs", "1", "--save", weights, *IMAGES],
@@ -259,7 +259,7 @@ def case_train(program, home):
 
 
 def case_profile(program, home):
-    """The time of each layer, of the lab's kernels and of the library's."""
+    """Time per layer, with the lab's kernels and with the library's."""
     found = json_of(program, home, "train", "--model", "lenet", "--kernels", "both", "--profile",
                     "--steps", "16", "--no-eval", *IMAGES, "--epochs", "2")  # fmt: skip
     follow_all("train", found, "train sample.layer", "train done.profile.steps[].shares.forward")
@@ -267,7 +267,7 @@ def case_profile(program, home):
 
 
 def case_scaling(program, home):
-    """Measured and predicted, from a measurement and from a file."""
+    """Measurements, and predictions based on a measurement and on a file."""
     follow_all("scaling", json_of(program, home, "scaling", "--model", "mlp", "--cpu-devices", "2",
                                   "--steps", "2", "--rounds", "1", "--accuracy-steps", "2",
                                   "--predict", "4", "--link", "nvlink", *IMAGES),
@@ -278,7 +278,7 @@ def case_scaling(program, home):
 
 
 def case_gpus(program, home):
-    """The objects of GPUs: two fake ones, which a program with CUDA opens."""
+    """Objects of two fake GPUs, in a build with CUDA."""
     folder = home.file("lab")
     folder.mkdir()
     program = shutil.copy(program, folder)
@@ -306,7 +306,7 @@ def case_ranks(program, home):
 
 
 def case_status(program, home):
-    """0 is done, 1 failed, 2 wrong usage; a command that has no --json reports that in JSON."""
+    """Exit status 0: success, 1: failure, 2: usage; a command without --json reports that in JSON."""
     for status, *args in (
         (0, "version"),
         (0, "devices", "--help"),

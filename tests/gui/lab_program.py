@@ -1,4 +1,4 @@
-"""Runs device-lab the way a person does, and reads what it leaves behind."""
+"""Runs device-lab like a user, and reads its output files."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ import tempfile
 
 
 class Failure(AssertionError):
-    """A check that did not hold; its text says what was expected and what was found."""
+    """A failed check; the text states the expected and the actual result."""
 
 
 def check(condition, text):
@@ -21,9 +21,9 @@ def check(condition, text):
 
 @contextlib.contextmanager
 def own_display():
-    """A display of the test's own in DISPLAY, under a number that the server itself finds: two
-    xvfb-run that start at once can find the same one. It does not reset itself when its last window
-    closes: while it does, the next window could not open."""
+    """Starts a private X server and sets DISPLAY. The server picks its own number, because two xvfb-run
+    started at the same time can pick the same one. -noreset: during a reset after the last window has
+    closed, the next window could not open."""
     ready, told = os.pipe()
     server = subprocess.Popen(
         ["Xvfb", "-displayfd", str(told), "-noreset"]
@@ -45,7 +45,7 @@ def own_display():
 
 
 class Home:
-    """A private home, configuration and working directory, gone at the end."""
+    """A temporary home, configuration and working directory, deleted on exit."""
 
     def __init__(self):
         self.path = pathlib.Path(tempfile.mkdtemp(prefix="lab-gui-"))
@@ -77,7 +77,7 @@ class Home:
 
 
 def run_case(cases, program, name):
-    """Runs one case in a home of its own; returns the exit status."""
+    """Runs one case in its own Home; returns the exit status."""
     with Home() as home:
         try:
             cases[name](program, home)
@@ -102,7 +102,7 @@ def run(program, home, *args, timeout=60, env=None, **kwargs):
 
 
 def run_script(program, home, steps, *args, timeout=100):
-    """Plays the steps in the window; fails when the program does."""
+    """Plays the steps in the window; fails if the program fails."""
     script = home.file("script.jsonl")
     script.write_text("".join(json.dumps(step) + "\n" for step in steps))
     result = run(program, home, "--script", script, *args, timeout=timeout)
@@ -111,7 +111,7 @@ def run_script(program, home, steps, *args, timeout=100):
 
 
 class Picture:
-    """Pixels of a picture, decoded by ImageMagick."""
+    """The pixels of an image file, decoded by ImageMagick."""
 
     def __init__(self, file):
         decoded = subprocess.run(
@@ -121,7 +121,7 @@ class Picture:
         kind, width, height, depth, pixels = decoded.stdout.split(maxsplit=4)
         check((kind, depth) == (b"P6", b"255"), f"{file}: unexpected {kind} {depth}")
         self.width, self.height = int(width), int(height)
-        # Splitting at white space eats leading pixels of that value, so count from the end.
+        # Splitting strips leading pixels whose bytes are white space, so count from the end.
         stride = self.width * 3
         pixels = decoded.stdout[-stride * self.height :]
         self.rows = [pixels[y * stride : (y + 1) * stride] for y in range(self.height)]
@@ -131,7 +131,7 @@ class Picture:
         return tuple(self.rows[int(y)][at : at + 3])
 
     def colors(self, every=4):
-        """How often each colour comes, on a grid of samples."""
+        """Number of samples of each colour, on a grid of every `every`-th pixel."""
         counts = {}
         for row in self.rows[::every]:
             for x in range(0, self.width, every):
@@ -140,7 +140,7 @@ class Picture:
         return counts
 
     def share(self, color, every=4):
-        """Share of samples that are this colour, to within what the eye can tell."""
+        """Fraction of samples within 3 levels per channel of this colour."""
         counts = self.colors(every)
         near = sum(
             count
@@ -151,7 +151,7 @@ class Picture:
 
 
 def widgets(file):
-    """path -> widget of a description that --describe-ui or a script wrote."""
+    """Returns {path: widget} from a file written by --describe-ui or a script's "describe"."""
     return {w["path"]: w for w in json.loads(pathlib.Path(file).read_text())["widgets"]}
 
 

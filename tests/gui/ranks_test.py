@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Several processes started by mpirun: who says what, and how all of them end.
+"""Several processes started by mpirun: which rank reports what, and how all of them end.
 
     ranks_test.py PROGRAM CASE
 """
@@ -16,7 +16,7 @@ import time
 from lab_program import check, own_display, run_case
 
 SKIPPED = 77
-ENDED_WITHIN_S = 60  # a limit for what hangs
+ENDED_WITHIN_S = 60  # ends a hang
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 SMALL = ["train", "--model", "mlp", "--synthetic-train", "512", "--synthetic-test", "256",
          "--batch", "64", "--epochs", "2"]  # fmt: skip
@@ -24,7 +24,7 @@ ENDLESS = [*SMALL[:-1], "100000", "--no-eval", "--json"]
 
 
 def alive(pid):
-    """Whether a process is there and has not ended."""
+    """Whether the process exists and is not a zombie."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -33,7 +33,7 @@ def alive(pid):
 
 
 class Launch:
-    """A running mpirun and the ranks it has started."""
+    """A running mpirun and its ranks."""
 
     def __init__(self, home, *apps):
         self.began = time.monotonic()
@@ -44,7 +44,7 @@ class Launch:
         self.pids = {}
 
     def ranks(self, count):
-        """rank -> process, once all of them are there."""
+        """Waits until `count` ranks have started; returns {rank: pid}."""
         while len(self.pids) < count:
             check(time.monotonic() - self.began < 60, f"only {len(self.pids)} ranks started")
             check(self.mpirun.poll() is None, "mpirun ended early")
@@ -66,7 +66,7 @@ class Launch:
         return "".join(seen)
 
     def end(self, within_s=60):
-        """Status, standard output and standard error; no rank may be left."""
+        """Returns status, standard output and standard error; fails if a rank is still running."""
         try:
             out, err = self.mpirun.communicate(timeout=within_s)
         except subprocess.TimeoutExpired:
@@ -91,7 +91,7 @@ def objects(text):
 
 
 def case_leader(program, home):
-    """Of commands that are not for several processes, rank 0's results appear once."""
+    """Commands that do not support several processes print rank 0's results once."""
     status, out, err = launch(home, ["-n", 3, program, "version"])
     check(status == 0 and err == "", f"version: {status} {err!r}")
     check(out.count("device-lab ") == 1, f"version: {out!r}")
@@ -105,7 +105,7 @@ def case_leader(program, home):
 
 
 def check_all_say(result, count, *parts):
-    """Every rank ends with status 1 or 2 and a line with all parts."""
+    """Checks for status 1 or 2, and that each of `count` ranks prints a line with all parts."""
     status, _, err = result
     check(status in (1, 2), f"status {status}: {err}")
     lines = [line for line in err.splitlines() if all(part in line for part in parts)]
@@ -115,7 +115,7 @@ def check_all_say(result, count, *parts):
 
 
 def case_alike(program, home):
-    """Ranks with different arguments or programs say so, each of them."""
+    """If arguments or programs differ between ranks, every rank reports it."""
     one = ["-n", 1, program, *SMALL]
     other = [*one[:-4], "--batch", "128", "--epochs", "2"]
     result = launch(home, one, one, other, within_s=ENDED_WITHIN_S)
@@ -133,7 +133,7 @@ def case_alike(program, home):
 
 
 def case_same(program, home):
-    """The same run twice gives the same losses, bit for bit; the devices are those of all ranks."""
+    """Two identical runs give bit-identical losses; the devices listed are those of all ranks."""
 
     def losses(ranks, *more):
         status, out, err = launch(home, ["-n", ranks, program, *SMALL, "--json", *more])
@@ -152,7 +152,7 @@ def case_same(program, home):
 
 
 def case_killed(program, home):
-    """A rank that is killed ends all of them, and its end is the reason given."""
+    """Killing one rank ends all ranks, and the error names that rank."""
     started = Launch(home, ["-n", 3, program, *ENDLESS])
     pids = started.ranks(3)
     seen = started.wait_for_step()
@@ -165,22 +165,22 @@ def case_killed(program, home):
 
 
 def case_interrupted(program, home):
-    """A signal to one rank, or to mpirun, ends all of them in order."""
+    """A signal to one rank or to mpirun shuts down all ranks cleanly."""
     for number, to in ((signal.SIGINT, 0), (signal.SIGTERM, 1), (signal.SIGTERM, "mpirun"),
                        (signal.SIGINT, "mpirun")):  # fmt: skip
-        # From SIGCONT to SIGTERM, and from there to SIGKILL.
+        # Delay from SIGCONT to SIGTERM, and from SIGTERM to SIGKILL.
         seconds = 2 if number == signal.SIGINT else 1
         home.env["OMPI_MCA_odls_base_sigkill_timeout"] = str(seconds)
         started = Launch(home, ["-n", 2, program, *ENDLESS])
         pids = started.ranks(2)
         seen = started.wait_for_step()
-        if to == 0:  # SIGCONT, which mpirun sends first, ends nothing
+        if to == 0:  # mpirun sends SIGCONT first, which must not end the run
             os.kill(pids[0], signal.SIGCONT)
-            for _ in range(1000):  # more than any pipe holds
+            for _ in range(1000):  # more than a pipe buffers
                 check(started.mpirun.stdout.readline(), "ended by SIGCONT")
         os.kill(started.mpirun.pid if to == "mpirun" else pids[to], number)
         status, out, err = started.end(ENDED_WITHIN_S)
-        # mpirun gives a status of its own.
+        # mpirun returns its own status.
         check(status == 130 or (to == "mpirun" and status != 0), f"{to}: status {status}: {err}")
         last = objects(seen + out)[-1]
         check(last["type"] == "error" and last["code"] == "cancelled", f"{to}: {last} {err}")
@@ -193,7 +193,7 @@ def case_interrupted(program, home):
 
 
 def case_failed(program, home):
-    """An error of one rank is told by it and by rank 0, and ends all of them."""
+    """An error on one rank is reported by that rank and by rank 0, and ends all ranks."""
     here = home.file("here")
     here.mkdir()
     elsewhere = home.file("elsewhere")
@@ -211,7 +211,7 @@ def case_failed(program, home):
 
 
 def make_set(folder):
-    """A small data set in the format of Fashion-MNIST."""
+    """Writes a small data set in Fashion-MNIST's format; returns its folder."""
     data = folder / "set"
     data.mkdir()
     for part in ("train", "t10k"):
@@ -223,7 +223,7 @@ def make_set(folder):
 
 
 def case_window(program, home):
-    """The window of rank 0 trains on all ranks, again after a failure; the others end with it."""
+    """Rank 0's window trains on all ranks, also after a failed run; closing it ends the other ranks."""
     if shutil.which("Xvfb") is None:
         print("skipped: Xvfb is missing")
         sys.exit(SKIPPED)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The command line from outside: JSON contract, exit statuses, interrupts, bad files.
+"""End-to-end tests of the command line: JSON contract, exit statuses, interrupts, bad files.
 
     terminal_test.py PROGRAM CASE
 """
@@ -73,7 +73,7 @@ def objects(text):
 
 
 def follow(one, contract, empty=()):
-    """Has the contract's keys, with values of their types; those in `empty` are null."""
+    """Checks that `one` has the contract's keys and value types; keys in `empty` must be null."""
     for key, kind in CONTRACT[contract].items():
         check(key in one, f"{contract} lacks {key}: {one}")
         value = one[key]
@@ -103,7 +103,7 @@ def case_json(program, home):
                          "--dtype", dtype, "--budget", "0.02")  # fmt: skip
         samples = [one for one in matmul if one["type"] == "sample"]
         check({s["n"] for s in samples} == {64, 100}, "sizes are missing")
-        # No library multiplies bf16 without AVX-512; then a skip says so.
+        # Without AVX-512 no library multiplies bf16; the run reports a skip instead.
         with_library = any(s["library"] for s in samples)
         if not with_library:
             check(dtype == "bf16", f"no library multiplies {dtype}")
@@ -135,7 +135,7 @@ def case_json(program, home):
 
 
 def case_scaling(program, home):
-    """Each number of devices is measured once, and predictions say that they are some."""
+    """Each device count is measured once, and predictions are marked as such."""
     found = json_of(program, home, "scaling", "--model", "mlp", "--cpu-devices", "2", "--steps",
                     "3", "--rounds", "1", "--accuracy-steps", "4", "--predict", "8", "--link",
                     "pcie4", *SMALL)  # fmt: skip
@@ -157,7 +157,7 @@ def case_scaling(program, home):
 
 
 def case_status(program, home):
-    """Wrong usage is 2, a failure is 1; both in one line that names the thing."""
+    """Usage errors exit with 2, failures with 1; both print one line that names the cause."""
     for status, part, args in (
         (2, "--frobnicate", ["train", "--frobnicate"]),
         (2, "lenet", ["train", "--model", "lennet"]),
@@ -190,7 +190,7 @@ def cpu_of(program, home):
 
 
 def case_simd(program, home):
-    """LAB_SIMD caps the lab's kernels and shows; what is no level is wrong usage."""
+    """LAB_SIMD caps the lab's kernels and is reported; an unknown level is a usage error."""
     home.env.pop("LAB_SIMD", None)
     best = cpu_of(program, home)
     check(best["simd_cap"] is None and "LAB_SIMD" not in best["simd_detail"], f"{best}")
@@ -222,7 +222,7 @@ def case_simd(program, home):
 
 
 def case_tables(program, home):
-    """Without --json there are tables for people and no progress bar in a pipe."""
+    """Without --json, output is tables, without a progress bar in a pipe."""
     result = run(program, home, "matmul", "--sizes", "64", "--budget", "0.02")
     check("FLOP/s" in result.stdout and "of library" in result.stdout, result.stdout)
     check("\x1b" not in result.stdout + result.stderr, "escape codes in a pipe")
@@ -231,7 +231,7 @@ def case_tables(program, home):
 
 
 def case_interrupt(program, home):
-    """Ctrl-C ends with 130, soon, keeps what was printed, and writes a last checkpoint."""
+    """Ctrl-C exits with 130 promptly, keeps the output so far and writes a final checkpoint."""
     folder = home.file("checkpoints")
     args = ["train", "--model", "lenet", "--epochs", "1000000", *SMALL, "--json", "--checkpoint", folder]
     process = subprocess.Popen([program, *args], env=home.env, cwd=home.path, text=True,
@@ -255,12 +255,12 @@ def case_interrupt(program, home):
 
 
 def small_files_only():
-    """Writing past 4 KiB fails, as on a full disk."""
+    """Makes writes past 4 KiB fail, as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
 def case_output(program, home):
-    """A full disk and a reader that leaves behind standard output."""
+    """Standard output on a full disk, and with its reader closed."""
     args = ["train", "--model", "softmax", "--epochs", "1", *SMALL, "--json"]
     with open("/dev/full", "w", encoding="utf-8") as full:
         result = run(program, home, *args, stdout=full)
@@ -283,7 +283,7 @@ def case_output(program, home):
 
 
 def case_messages(program, home):
-    """Standard error that is full, closed or without a reader costs the messages and nothing else."""
+    """If standard error is full, closed or has no reader, only the messages are lost."""
     weights = home.file("weights.safetensors")
     train = ["train", "--model", "lenet", "--steps", "2", "--no-eval", *SMALL, "--save", weights]
     check(run(program, home, *train).stderr != "", "no message is written, so nothing is tested")
@@ -310,13 +310,13 @@ def case_messages(program, home):
 
 
 def case_limits(program, home):
-    """A limit of the address space that leaves the libraries no room is named, and nothing hangs."""
+    """An address-space limit too small for the libraries is reported, and nothing hangs."""
     told = 0
     for mib in range(100, 8000 + 300 * os.cpu_count(), 100):
         limit = (mib << 20, mib << 20)
         result = run(program, home, "version", timeout=30,
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))  # fmt: skip
-        if "shared librar" in result.stderr:  # not even loaded
+        if "shared librar" in result.stderr:  # the program was not loaded
             continue
         if result.returncode == 0:
             break
@@ -328,7 +328,7 @@ def case_limits(program, home):
 
 
 def case_data(program, home):
-    """Broken IDX files are named, with what is wrong, and nothing crashes."""
+    """Broken IDX files are reported with their name and fault, without a crash."""
     folder = home.file("set")
     folder.mkdir()
     names = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte",

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The real window in a virtual display: pages, jobs, pictures, exports, faults.
+"""End-to-end tests of the window on a virtual display: pages, jobs, images, exports, faults.
 
     window_test.py PROGRAM CASE
 
-Runs one case on a display of its own. Exit status 77: skipped, the reason is printed.
+Runs one case on its own display. Exit status 77: skipped, with the reason printed.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ DARK_PAGE, LIGHT_PAGE = (0x0F, 0x12, 0x16), (0xF5, 0xF6, 0xF8)
 SIZE = "1280x800"
 
 
-# --- the person at the mouse ------------------------------------------------------------------
+# --- user input -------------------------------------------------------------------------------
 
 
 def xdotool(*args):
@@ -45,7 +45,7 @@ def xdotool(*args):
 
 @contextlib.contextmanager
 def open_window(program, home, *args):
-    """The window as a person opens it; yields the process and the window's number."""
+    """Opens the window like a user; yields the process and the X window id."""
     process = subprocess.Popen(
         [program, "--size", SIZE, "--frame-stats", *args],
         env=home.env,
@@ -69,7 +69,7 @@ def visible_window(process):
 
 
 def close_window(process):
-    """As Ctrl-C in the terminal does; returns what the program said."""
+    """Ends the program like Ctrl-C in the terminal; returns its standard error."""
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     check(process.returncode == 130, f"Ctrl-C ended the window with {process.returncode}: {err}")
@@ -87,7 +87,7 @@ def wait_for(ready, seconds=60):
 
 
 def eventually(body, seconds=60):
-    """What `body` returns once its checks hold, however long that takes here."""
+    """Retries `body` until its checks hold, for at most `seconds`; returns its result."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -115,7 +115,7 @@ def screen(home, name):
 
 
 def case_pages(program, home):
-    """Every page opens by a real click and shows something of its own."""
+    """A real click opens each page, and its content differs from the previous page's."""
     described = home.file("ui.json")
     result = run(program, home, "--size", SIZE, "--describe-ui", described)
     check(result.returncode == 0, result.stderr)
@@ -160,7 +160,7 @@ def case_resize(program, home):
 
 
 def case_looks(program, home):
-    """Themes and scales reach the pixels and are remembered."""
+    """Theme and scale affect the pixels and are remembered."""
     for theme, color in (("dark", DARK_PAGE), ("light", LIGHT_PAGE)):
         file = home.file(f"{theme}.png")
         result = run(program, home, "--theme", theme, "--size", SIZE, "--screenshot", file)
@@ -183,7 +183,7 @@ def case_looks(program, home):
 
 
 def case_matmul(program, home):
-    """A sweep runs to its end and its curves can be saved."""
+    """A sweep completes and its curves can be saved."""
     result = run_script(
         program,
         home,
@@ -220,7 +220,7 @@ def case_matmul(program, home):
 
 
 def case_reference(program, home):
-    """Results become a reference by the script and are drawn beside new ones; broken files do no harm."""
+    """The script turns results into a reference, drawn next to new results; broken files are harmless."""
     results = home.file("results")
     results.mkdir()
     for name, *words in (
@@ -299,7 +299,7 @@ def case_train(program, home):
 
 
 def case_scaling(program, home):
-    """Two devices are measured, sixteen predicted, then again over another link."""
+    """Two devices are measured and sixteen predicted, then predicted again for another link."""
     home.write_settings({"scaling.more": "1", "scaling.accuracy_steps": "4"})
     run_script(
         program,
@@ -326,7 +326,7 @@ def case_scaling(program, home):
         "1600x1000",
     )
     measured = widgets(home.file("measured.json"))
-    # Devices that share a core have no speed-up to be proud of; the plot marks them instead.
+    # For devices that share a core no speed-up is shown; the plot marks them instead.
     devices = run(program, home, "devices", "--json").stdout
     if len(json.loads(devices.splitlines()[0])["cores"]) >= 2:
         figures = ["figure/speedup", "figure/efficiency"]
@@ -344,7 +344,7 @@ def case_scaling(program, home):
 
 
 def case_devices(program, home):
-    """Two devices train on one batch; the page says where each one's time goes."""
+    """Two devices train on one batch; the page shows how each one spends its time."""
     run_script(
         program,
         home,
@@ -376,7 +376,7 @@ def case_devices(program, home):
 
 
 def case_cancel(program, home):
-    """A real click on Stop ends a long training; the next job runs."""
+    """A real click on Stop ends a long training run; the next job runs."""
     start = [
         {"click": "rail/training"},
         {"set": "training/model", "value": "resnet18"},
@@ -411,7 +411,7 @@ def case_cancel(program, home):
 
 
 def case_faults(program, home):
-    """Scripts, files and displays that are wrong: one line, the right status."""
+    """Invalid scripts, files and displays give a one-line message and the right exit status."""
 
     def complains(result, status, *parts):
         text = result.stderr
@@ -444,7 +444,7 @@ def case_faults(program, home):
 
 
 def case_settings(program, home):
-    """A broken or unwritable settings file never stops the window."""
+    """A broken or unwritable settings file does not stop the window from opening."""
     file = home.path / "config/device-lab/settings.json"
     file.parent.mkdir(parents=True)
     file.write_text("{broken")
@@ -462,7 +462,7 @@ def case_settings(program, home):
 
 
 def case_restart(program, home):
-    """A GPU is lost: its page says so, and two clicks start the program anew in the same process."""
+    """The page reports a lost GPU, and two clicks restart the program in the same process."""
     folder = home.file("lab")
     folder.mkdir()
     copy = shutil.copy(program, folder)
@@ -490,12 +490,12 @@ def case_restart(program, home):
         time.sleep(1)
         click(middle(lost["memory/error/restart"]))
         time.sleep(0.3)
-        # The addresses that the kernel gives a program change with each start of one.
+        # The auxiliary vector holds addresses that the kernel randomises at each execve.
         image = pathlib.Path(f"/proc/{process.pid}/auxv")
         first = image.read_bytes()
         click(middle(asked["restart/yes"]))
         eventually(lambda: check(image.read_bytes() != first, "no second program"))
-        time.sleep(1)  # until the first window is gone
+        time.sleep(1)  # until the first window has closed
         wait_for(lambda: visible_window(process))
         said = close_window(process)
     check(said.count('"type":"frames"') == 2, f"one process has shown two windows, but: {said!r}")
@@ -512,16 +512,16 @@ START_NOISE = 20
 
 
 def growth(run_for, short, long):
-    """What `long` seconds bring more than `short` ones: frames, seconds and processor time. The
-    frames of opening and closing differ from run to run on a busy machine, by far fewer than
-    START_NOISE. All limits are upper ones, which other work on the machine cannot break. Eight
-    seconds show a window that wrongly draws five frames a second."""
+    """Frames, seconds and processor seconds of a run of `long` seconds minus those of a run of `short`
+    seconds. The number of frames for opening and closing varies between runs on a busy machine, by far
+    less than START_NOISE. All limits are upper limits, which other load on the machine cannot break.
+    A difference of eight seconds is enough to detect a window that wrongly draws five frames/s."""
     first, second = run_for(short), run_for(long)
     return tuple(second[key] - first[key] for key in ("frames", "seconds", "cpu_s"))
 
 
 def case_pace(program, home):
-    """Five frames a second or less while a timing runs, none when hidden, hardly any when idle."""
+    """At most five frames/s during a measurement, none when hidden, at most 1.5 frames/s when idle."""
 
     def timing(seconds):
         steps = [
@@ -563,11 +563,11 @@ def case_pace(program, home):
     home.write_settings({"page": "devices"})
     frames, seconds, cpu = growth(idle, 2, 10)
     check(frames <= 1.5 * seconds + START_NOISE, f"{frames} frames in {seconds:.1f} s without a job")
-    print(f"{cpu / seconds:.1%} of a core without a job")  # what a frame costs here is the machine's
+    print(f"{cpu / seconds:.1%} of a core without a job")  # no limit: the cost depends on the machine
 
 
 def case_start(program, home):
-    """The window says when its first frame came, and draws few more while nothing moves."""
+    """The window reports the time of its first frame and draws few frames while nothing changes."""
     with open_window(program, home) as (process, _):
         time.sleep(1.5)
         frames = frame_stats(close_window(process))

@@ -1,16 +1,16 @@
-"""Whether each header can be included first, with nothing before it."""
+"""Checks that each header compiles on its own."""
 import concurrent.futures
 import pathlib
 import subprocess
 
 import source_tree
 
-HEADER_SUFFIXES = {".h"}  # .cuh needs nvcc
+HEADER_SUFFIXES = {".h"}  # .cuh requires nvcc
 
 
 def proven_by_the_build(root, header):
-    """A source of the same name that includes the header before all else shows it already; not in
-    tests, which come after a precompiled header."""
+    """Whether the build already compiles the header on its own: a source of the same name includes it
+    first. Does not apply to tests, which use a precompiled header."""
     source = header.with_suffix(".cpp")
     if header.parts[0] == "tests" or not (root / source).is_file():
         return False
@@ -19,8 +19,8 @@ def proven_by_the_build(root, header):
 
 
 def to_compile(root):
-    """The headers that the build does not prove. A Highway "-inl.h" is compiled once a target, in
-    the middle of its source, and never alone."""
+    """The headers that the build does not cover. A Highway "-inl.h" is excluded: it is included once per
+    target in the middle of its source, never on its own."""
     root = pathlib.Path(root)
     return [h for h in source_tree.sources(root)
             if h.suffix in HEADER_SUFFIXES and not proven_by_the_build(root, h)
@@ -28,7 +28,7 @@ def to_compile(root):
 
 
 def compile_alone(root, header, compiler, flags):
-    """The compiler's complaint, or None."""
+    """Returns a finding with the compiler's first message, or None."""
     command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{root}", *flags, "-"]
     done = subprocess.run(command, input=f'#include "{header}"\n', capture_output=True, text=True,
                           cwd=root)

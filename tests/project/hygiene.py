@@ -1,4 +1,4 @@
-"""What a file of the project must not be or hold."""
+"""Checks the location, size and text of each file in the project."""
 import pathlib
 import re
 
@@ -11,7 +11,7 @@ TOP_LEVEL = {
 MAX_BYTES = 1_000_000
 MAX_SOURCE_LINES = 800
 
-# Assembled from halves, so that this file passes its own rules.
+# Patterns are split in halves so that this file passes its own rules.
 LEFTOVERS = [
     (re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), "unfinished work"),
     (re.compile(r"^\s*#\s*if\s+0\b", re.MULTILINE), "code switched off by the preprocessor"),
@@ -21,7 +21,7 @@ TEXT_SUFFIXES = source_tree.SOURCE_SUFFIXES | {".py", ".txt", ".cmake", ".md", "
 
 
 def violations(root):
-    """One line for each finding: "file:line: what is wrong"."""
+    """Returns one line per finding: "file:line: what is wrong"."""
     root = pathlib.Path(root)
     found = []
     for path in source_tree.files(root):
@@ -41,7 +41,7 @@ def text_violations(path, text):
     lines = text.count("\n")
     if path.suffix in source_tree.SOURCE_SUFFIXES and lines > MAX_SOURCE_LINES:
         found.append(f"{path}:{lines}: {lines} lines; the limit is {MAX_SOURCE_LINES}, split it")
-    # Highway includes its "-inl.h" files once a target.
+    # Highway includes its "-inl.h" files once per target.
     once = path.suffix in (".h", ".cuh") and not path.name.endswith("-inl.h")
     if once and "#pragma once" not in text:
         found.append(f"{path}:1: no #pragma once")

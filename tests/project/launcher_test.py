@@ -1,4 +1,4 @@
-"""./lab with stand-ins for CMake and Ninja: what it configures with, and when it does so again.
+"""Tests ./lab with stand-ins for CMake and Ninja: configuration options, and when it reconfigures.
 
 usage: launcher_test.py ROOT
 """
@@ -32,7 +32,7 @@ class Launcher(unittest.TestCase):
         write_program(self.folder / "build/release/device-lab", 'echo "$@"')
 
     def configured(self, **variables):
-        """The options of each configuration that `./lab version` caused."""
+        """The options of each CMake configuration that `./lab version` runs."""
         ours = ("CI", "LAB_PRESET", "LAB_CUDA", "LAB_CUDA_ARCHITECTURES")
         environment = {name: value for name, value in os.environ.items() if name not in ours}
         environment |= {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LAB_SKIP_PACKAGES": "1",
@@ -51,8 +51,8 @@ class Launcher(unittest.TestCase):
         (device / "class").write_text(pci_class + "\n")
 
     def test_without_a_gpu_the_cuda_half_is_left_out(self):
-        self.plug_in("0000:00:02.0", "0x8086", "0x030000")  # Intel's graphics
-        self.plug_in("0000:01:00.1", "0x10de", "0x040300")  # NVIDIA's audio
+        self.plug_in("0000:00:02.0", "0x8086", "0x030000")  # Intel graphics
+        self.plug_in("0000:01:00.1", "0x10de", "0x040300")  # NVIDIA audio
         self.assertEqual(self.configured(), [options("OFF")])
         self.assertEqual(self.configured(), [])
         self.assertEqual(self.configured(LAB_CUDA="ON"), [options("ON")])

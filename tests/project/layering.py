@@ -1,11 +1,11 @@
-"""Which part of the project may include which: app -> {ui, compute}, ui -> compute/core,
-compute -> nothing above it, and an order among the folders of compute."""
+"""Checks which modules include which: app -> {ui, compute}, ui -> compute/core, compute -> nothing above
+it, and a fixed order among the folders of compute."""
 import pathlib
 
 import source_tree
 
-# Lowest first: a folder of compute may include itself and those before it. A new folder needs its
-# place here; a folder inside one of these belongs to it.
+# Lowest first: a folder of compute may include itself and the folders before it. Add new folders here;
+# a subfolder belongs to the longest entry that contains it.
 COMPUTE_ORDER = [
     "compute/core",
     "compute/run",
@@ -20,19 +20,19 @@ COMPUTE_ORDER = [
     "compute/nn",
     "compute/train/ranks",
     "compute/train",
-    # Side by side: none includes another.
+    # Siblings: none includes another.
     "compute/experiments/memory",
     "compute/experiments/transfers",
     "compute/experiments/matmul",
     "compute/experiments/training",
     "compute/experiments/scaling",
-    # The registry.
+    # The registry of experiments.
     "compute/experiments",
 ]
 
 EXPERIMENT = "compute/experiments/"
 
-# Headers of libraries that only some folders may see: (beginnings of the name, folders).
+# Library headers restricted to some folders: (header prefixes, folder prefixes).
 LIBRARY_HEADERS = [
     (("imgui", "GLFW/", "glad/", "GL/", "ft2build", "freetype/", "fontconfig/"),
      ("app", "ui", "tests")),
@@ -43,20 +43,20 @@ LIBRARY_HEADERS = [
 
 
 def module_of(path):
-    """"app", "ui", "tests" or "compute/<folder>" for a path inside the project; None outside."""
+    """"app", "ui", "tests" or "compute/<folder>" for a path in a module, otherwise None."""
     path = pathlib.PurePosixPath(path)
     top = path.parts[0]
     if top in ("app", "ui", "tests"):
         return top
     if top != "compute" or len(path.parts) < 3:
         return None
-    # The longest name that fits; a folder without a place is named by its first two parts.
+    # The longest matching entry; an unlisted folder is named by its first two components.
     fitting = [name for name in COMPUTE_ORDER if str(path).startswith(name + "/")]
     return max(fitting, key=len, default="/".join(path.parts[:2]))
 
 
 def allowed(includer, included):
-    """Whether a file of the module `includer` may include one of the module `included`."""
+    """Whether files of the module `includer` may include files of the module `included`."""
     if includer == included or includer == "tests":
         return True
     if includer == "app":
@@ -78,7 +78,7 @@ def library_violation(path, name):
 
 
 def violations(root):
-    """One line for each include that breaks the rules: "file:line: what is wrong"."""
+    """Returns one line per forbidden include: "file:line: what is wrong"."""
     found = []
     root = pathlib.Path(root)
     for path in source_tree.sources(root):

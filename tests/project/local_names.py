@@ -1,14 +1,14 @@
-"""Definitions that are local to a file must differ within a folder: its sources are compiled together.
-Overloads differ by their parameters."""
+"""Checks that names of file-local definitions are unique within a folder, whose sources are compiled as
+a unity build. Overloads are distinguished by their parameter types."""
 import pathlib
 import re
 
 import source_tree
 
-# Comments, strings and preprocessor lines, which hold no declarations.
+# Comments, strings and preprocessor lines contain no declarations.
 IGNORED = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:\\\n|[^\n])*'
                      r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL | re.MULTILINE)
-# Such sources are compiled alone (lab_unity in CMakeLists.txt).
+# Sources excluded from the unity build (lab_unity in CMakeLists.txt).
 ALONE = re.compile(r"HWY_TARGET_INCLUDE|#include <glad/")
 NAMESPACE = re.compile(r"(?:inline\s+)?namespace\s*([\w:]*)$")
 TEST = re.compile(r"^TEST(?:_[FP])?\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)")
@@ -20,7 +20,7 @@ LAST_WORD = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$")
 
 
 def without_template(text):
-    """A declaration without `template <...>` in front of it."""
+    """Strips leading `template <...>` clauses from a declaration."""
     while TEMPLATE.match(text):
         depth, end = 0, text.index("<")
         for end in range(end, len(text)):
@@ -32,7 +32,7 @@ def without_template(text):
 
 
 def parameter_types(parameters):
-    """The types of a parameter list, without the names of the parameters."""
+    """Strips the parameter names from a parameter list."""
     depth, types = 0, [""]
     for sign in parameters:
         depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(sign, 0)
@@ -44,8 +44,8 @@ def parameter_types(parameters):
 
 
 def defined_name(text, opens_block):
-    """What a statement outside of functions defines, functions with the types of their parameters;
-    None for other statements. A name for another type or namespace may be repeated."""
+    """The name that a namespace-scope statement defines, with parameter types for functions; None if it
+    defines nothing. Type and namespace aliases may be repeated, so they are ignored."""
     text = without_template(text.strip())
     if not text or not (text[0].isalpha() or text[0] == "["):
         return None
@@ -55,7 +55,7 @@ def defined_name(text, opens_block):
         return None
     before_value = text.split("=")[0].strip()
     if opens_block and (found := CALLED.search(text)):
-        if "::" in found.group(1):  # a member of a class
+        if "::" in found.group(1):  # a class member
             return None
         return f"{found.group(1)}({parameter_types(found.group(2))})"
     found = None if "(" in before_value else LAST_WORD.search(before_value)
@@ -63,10 +63,9 @@ def defined_name(text, opens_block):
 
 
 def local_names(text):
-    """(line, name) of each definition in a namespace without a name, and of each test. Names carry
-    the namespaces around them."""
+    """(line, qualified name) of each definition in an unnamed namespace and of each test."""
     text = IGNORED.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
-    found, spaces, start, depth = [], [], 0, 0  # depth: braces that open no namespace
+    found, spaces, start, depth = [], [], 0, 0  # depth: open braces other than namespaces
     for at, sign in enumerate(text):
         if sign not in "{};" or (depth and sign == ";"):
             continue
@@ -96,7 +95,7 @@ def local_names(text):
 
 
 def violations(root):
-    """One line for each name that an earlier source of the folder has too."""
+    """Returns one line per name that an earlier source of the folder also defines."""
     root = pathlib.Path(root)
     found, seen = [], {}
     for path in source_tree.sources(root):

@@ -1,4 +1,4 @@
-"""The rules hold for the project, and each rule catches what it is there to catch.
+"""Verifies that the project follows its rules, and that each rule detects its violations.
 
 usage: project_test.py ROOT CASE [COMPILER FLAGS...]   CASE: rules, layering, hygiene, packages, headers
 """
@@ -15,7 +15,7 @@ import window_packages
 
 
 class PlantedTree(unittest.TestCase):
-    """A small project in a temporary folder, to plant violations in."""
+    """A small project in a temporary folder, in which tests plant violations."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

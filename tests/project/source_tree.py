@@ -1,4 +1,4 @@
-"""The files of the project and the project includes in them."""
+"""Lists the project's files and their includes."""
 import pathlib
 import re
 import subprocess
@@ -9,9 +9,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
 
 def files(root):
-    """Every file that belongs to the project, as paths relative to `root`.
+    """Every file of the project, as sorted paths relative to `root`.
 
-    Asks git, which knows what is ignored; outside a checkout, walks the folders.
+    Uses git, to exclude ignored files; outside a checkout, walks the folders.
     """
     root = pathlib.Path(root)
     git = ["git", "-C", str(root), "-c", f"safe.directory={root}", "ls-files", "-z",
@@ -29,12 +29,12 @@ def files(root):
 
 
 def sources(root):
-    """The C++ and CUDA files among them."""
+    """The C++ and CUDA files of the project."""
     return [p for p in files(root) if p.suffix in SOURCE_SUFFIXES]
 
 
 def includes(root, path):
-    """(line, quoted, name) of each include of a file; `quoted` tells "x.h" from <x.h>."""
+    """(line, quoted, name) of each include of a file; `quoted` is true for "x.h", false for <x.h>."""
     text = (pathlib.Path(root) / path).read_text(encoding="utf-8")
     return [(text.count("\n", 0, m.start()) + 1 + m.group(0).count("\n"), m.group(1) == '"',
              m.group(2)) for m in INCLUDE.finditer(text)]

@@ -1,14 +1,14 @@
-"""Whether a build without the window (LAB_GUI=OFF) asks for none of the window's packages."""
+"""Checks that a build without the window (LAB_GUI=OFF) requires none of the window's packages."""
 import pathlib
 import re
 
 import source_tree
 
-# Read by CMake with LAB_GUI alone.
+# CMake reads these folders only if LAB_GUI is on.
 WINDOW_FOLDERS = ("ui", "app/window", "tests/ui", "tests/gui")
 PACKAGES = re.compile(r"glfw|imgui|glad|freetype|fontconfig|opengl|\bstb", re.IGNORECASE)
 COMMENT = re.compile(r"#.*")
-VARIABLE = re.compile(r"\$\{\w+\}")  # empty where nothing was looked for
+VARIABLE = re.compile(r"\$\{\w+\}")  # expands to nothing if the package was not looked up
 CONDITION = re.compile(r"\s*(if|elseif|else|endif)\s*\(([^)]*)")
 FOLDER = re.compile(r"\s*add_subdirectory\s*\(\s*([\w/.]+)")
 
@@ -18,7 +18,7 @@ def of_the_window(path):
 
 
 def violations(root):
-    """One line for each finding: "file:line: what is wrong"."""
+    """Returns one line per finding: "file:line: what is wrong"."""
     found = []
     for path in source_tree.files(pathlib.Path(root)):
         if (path.name == "CMakeLists.txt" or path.suffix == ".cmake") and not of_the_window(path):
@@ -41,7 +41,7 @@ def list_violations(path, text):
 
 
 def follow(condition, conditions):
-    """Keeps `conditions` those of the if() around a line, outermost first."""
+    """Updates `conditions`, the conditions of the enclosing if() blocks, outermost first."""
     if condition is None:
         return
     word, what = condition.group(1), condition.group(2).strip()

@@ -16,7 +16,9 @@ namespace lab::test {
     const double excess = std::abs(double{got[i]} - want[i]) - (atol + rtol * std::abs(want[i]));
     if (excess <= 0) continue;
     ++bad;
-    if (!(excess <= worst_excess)) worst = i, worst_excess = excess;  // NaN is the worst
+    if (!(excess <= worst_excess))
+      worst = i, worst_excess = excess;  // NaN counts as the worst
+                                         // element
   }
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (std::isnan(got[i]) || std::isnan(want[i])) {

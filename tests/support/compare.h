@@ -1,5 +1,5 @@
 #pragma once
-// Comparison of results with float64 references.
+// Comparison of computed results with float64 references.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace lab::test {
 
-// |got - want| <= atol + rtol * |want| for every element; NaN in either fails. The message names
-// the worst element.
+// Passes if |got - want| <= atol + rtol * |want| for every element; NaN on either side fails. The
+// message names the worst element.
 ::testing::AssertionResult all_close(std::span<const float> got, std::span<const double> want,
                                      double rtol, double atol);
 
-// Norm of the difference over the norm of `want`, in the Euclidean sense.
+// Returns ||got - want|| / ||want|| (Euclidean norm).
 double relative_error(std::span<const float> got, std::span<const double> want);
 
-// Deterministic test inputs: whole numbers in [-8, 8] (FP32 sums stay exact), and uniform in [-1,
-// 1).
+// Deterministic test inputs: integers in [-8, 8], for which FP32 sums stay exact, and uniform
+// values in [-1, 1).
 std::vector<float> small_integers(std::int64_t n, std::uint32_t seed);
 std::vector<float> uniform_values(std::int64_t n, std::uint32_t seed);
 std::vector<double> to_double(std::span<const float> values);

@@ -1,7 +1,7 @@
-// Counts allocations. Under the address sanitizer by its hooks, so that it still sees which new
-// belongs to which delete; otherwise by the program's own operator new and delete. A unit of its
-// own: where the compiler can inline them into a caller it takes malloc and free for a mismatched
-// pair.
+// Counts allocations: through the sanitizer's hooks under AddressSanitizer, so that it still
+// detects mismatched new and delete, otherwise by replacing operator new and delete. This is a
+// separate translation unit because GCC reports mismatched malloc/free pairs when it can inline the
+// replacements.
 #include "tests/support/counting_new.h"
 
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
-// Of the sanitizer's runtime library; GCC does not install its header.
+// Declared by the sanitizer's runtime library; GCC does not install the header.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
                                                                            std::size_t),
                                                          void (*on_free)(const volatile void*));

@@ -2,7 +2,7 @@
 
 namespace lab::test {
 
-// Calls of operator new in this program so far, from any thread.
+// Returns the number of operator new calls in this program so far, on all threads.
 long allocation_count();
 
 }  // namespace lab::test

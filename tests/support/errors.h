@@ -1,5 +1,5 @@
 #pragma once
-// What a call throws, for tests of error sentences.
+// Captures error messages for tests.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace lab::test {
 
-// The message of the Error that `body` throws, which must be of this code; "" and a failure when it
-// throws none.
+// Returns the message of the Error that `body` throws. Fails the test if its code is not `code`;
+// returns "" and fails the test if nothing is thrown.
 template <typename Body>
 std::string message_of(const Body& body, Errc code) {
   try {

@@ -1,5 +1,6 @@
 #pragma once
-// Waits with a limit: a condition that never holds fails its test instead of hanging it.
+// Waits with a time limit, so that a condition that never holds fails its test instead of hanging
+// it.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,10 +9,10 @@
 
 namespace lab::test {
 
-// Far above what any condition needs on one busy core under a sanitizer.
+// Far above the time that any condition needs on one busy core under a sanitizer.
 inline constexpr std::chrono::seconds kWaitLimit{120};
 
-// Polls `holds` until it returns true; fails after kWaitLimit. `holds` may itself wait a while.
+// Polls `holds` until it returns true; fails after kWaitLimit. `holds` may block briefly.
 inline testing::AssertionResult eventually(const std::function<bool()>& holds) {
   const auto end = std::chrono::steady_clock::now() + kWaitLimit;
   while (!holds()) {

@@ -32,7 +32,7 @@ class FakePinned final : public PinnedMemory {
   std::vector<std::byte> memory_;
 };
 
-// Calls body with a null pointer to the element type of the CPU's tensors.
+// Calls `body` with a null pointer to the CPU tensors' element type for `dtype`.
 template <typename Body>
 void with_element(DType dtype, Body body) {
   switch (dtype) {

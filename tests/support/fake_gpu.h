@@ -1,6 +1,7 @@
 #pragma once
-// GPUs made of host memory, for tests of everything above the seam: they compute with the CPU's
-// own functions, refuse addresses that are not theirs, and fail when a test asks for it.
+// GPUs emulated in host memory, for tests of all code above the backend interface. They compute
+// with the CPU implementations, reject addresses that they did not allocate, and inject faults on
+// request.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,25 +17,25 @@
 
 namespace lab::test {
 
-// What the next calls do wrong. An operation's name is that of the virtual function.
+// Faults to inject into subsequent calls. An operation is named after its virtual function.
 struct FakeFaults {
   std::string fails;    // this operation throws Error(Cuda) once
-  std::string loses;    // this operation ends the context
-  int loses_after = 0;  // so many calls of `loses` still succeed
+  std::string loses;    // this operation loses the context
+  int loses_after = 0;  // calls of `loses` that succeed first
   bool no_pinned_memory = false;
   bool no_peer_access = false;
-  bool short_copies = false;   // the last byte does not arrive
+  bool short_copies = false;   // the last byte is not copied
   bool gates_give_up = false;  // as if the host had not opened them in time
-  double copies_take_s = 0;    // each keeps the host waiting
+  double copies_take_s = 0;    // host time per copy
 };
 
-// What work takes in the time that events tell.
+// Simulated cost of work, as measured by events.
 struct FakeCosts {
   double call_s = 2e-6;
   double link_bytes_per_s = 50e9;
   double memory_bytes_per_s = 4e12;
   double hop_s = 500e-9;
-  double flop_per_s = 4e13, peak_flop_per_s = 5e13;  // of products, and at most
+  double flop_per_s = 4e13, peak_flop_per_s = 5e13;  // achieved by products, and the peak
 };
 
 class FakeGpu final : public GpuDevice {
@@ -44,12 +45,11 @@ class FakeGpu final : public GpuDevice {
 
   FakeFaults faults;
   FakeCosts costs;
-  // What the GPU holds now, how often pinned memory was taken, and how many bytes were copied each
-  // way.
+  // Bytes allocated now, pinned allocations made, and fill calls.
   std::int64_t used_bytes() const;
   int pinned_pieces() const { return pinned_pieces_; }
   int fills() const { return fills_; }
-  // What its matrix libraries would have taken, and its pool kept beside what is used.
+  // Reported workspace of the matrix libraries, and unused memory that the pool retains.
   std::int64_t workspace_bytes = 0, pool_kept_bytes = 0;
   void set_l2_bytes(std::int64_t bytes) { facts_.l2_bytes = bytes; }
 
@@ -76,13 +76,13 @@ class FakeGpu final : public GpuDevice {
   FakeMatmul& matmul() override { return matmul_; }
   GpuTransfers& transfers() override { return transfers_; }
 
-  // The faults of a call; throws as they say.
+  // Applies the injected faults to one call; throws if a fault requires it.
   void enter(const std::string& operation);
-  // Fails the test for memory that is not the GPU's own.
+  // Fails the test unless the range belongs to this GPU.
   void require_mine(const void* memory, std::int64_t bytes) const;
-  // A copy, with what the faults make of it.
+  // Copies the bytes, subject to the injected faults.
   void move_bytes(void* to, const void* from, std::int64_t bytes) const;
-  // Pinned memory made by this GPU, from its making to its end.
+  // Register and unregister pinned memory of this GPU for its lifetime.
   void add_pinned(const std::byte* memory, std::int64_t bytes);
   void drop_pinned(const std::byte* memory);
 
@@ -115,10 +115,10 @@ class FakeBackend final : public GpuBackend {
   std::vector<std::unique_ptr<FakeGpu>> gpus_;
 };
 
-// "Old GPU" at that address, which the back end does not take.
+// Describes "Old GPU" at this PCI address, which the backend rejects for `reason`.
 RefusedGpu refused_gpu(const std::string& pci_bus_id, const std::string& reason);
 
-// For MachineOptions::open_gpus.
+// Returns a factory for MachineOptions::open_gpus.
 std::function<GpuOffer()> offer_of(std::shared_ptr<FakeBackend> backend);
 
 }  // namespace lab::test

@@ -1,5 +1,5 @@
-// A shared object in the place of the lab's CUDA half, for tests of the loader. FAKE_SEAM is the
-// version of the interface that it claims.
+// Shared object that replaces the lab's CUDA library in tests of the loader. FAKE_SEAM is the
+// interface version it reports.
 #include "compute/gpu/gpu_backend.h"
 
 namespace {

@@ -1,6 +1,6 @@
-// A shared object in the place of the lab's CUDA half with two GPUs of host memory in it, for the
-// real window in tests. LAB_FAKE_LOSES names the operation that ends the first one's context; a
-// program that starts anew finds GPUs that work.
+// Shared object that replaces the lab's CUDA library with two GPUs emulated in host memory, for
+// tests of the real window. LAB_FAKE_LOSES names the operation that loses the first GPU's context;
+// after the program restarts, both GPUs work.
 #include <cstdlib>
 
 #include "compute/core/units.h"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kFlopARound = 1e6;
 
-// Element i of a factor as the precision has it: tf32 keeps 10 bits after the first.
+// Returns element i of an operand in the given precision; tf32 keeps 10 mantissa bits.
 double factor(const void* factors, std::int64_t i, Precision precision) {
   if (precision == Precision::BF16) {
     return to_float(Bf16{static_cast<const std::uint16_t*>(factors)[i]});

@@ -1,5 +1,5 @@
 #pragma once
-// What measuring matrix products asks of a fake GPU. It has the rungs of a real one.
+// The GpuMatmul of a fake GPU, with the rungs of a real one.
 #include <map>
 #include <string>
 
@@ -13,9 +13,9 @@ class FakeMatmul final : public GpuMatmul {
  public:
   explicit FakeMatmul(FakeGpu& gpu) : gpu_(gpu) {}
 
-  // Why a rung of this name takes nothing.
+  // Rungs that reject every product: name to reason.
   std::map<std::string, std::string> refusals;
-  // A rung of this name gets one element of C wrong.
+  // Name of the rung that computes one element of C incorrectly.
   std::string wrong;
   bool no_peak = false;  // as if the GPU had no instructions for any precision
 

@@ -1,6 +1,6 @@
 #pragma once
-// Streams and events of a fake GPU. Work runs at once; what it would take is counted on the
-// stream's own clock, which events read.
+// Streams and events of a fake GPU. Work executes immediately; its simulated duration advances the
+// stream's clock, which events read.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class FakeStream final : public GpuStream {
   }
   void wait(const GpuEvent& event) override;
 
-  // Queues work that takes so long.
+  // Queues work of the given simulated duration.
   void spend(double seconds) {
     now_s_ += seconds;
     if (gated()) {

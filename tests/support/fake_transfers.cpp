@@ -7,7 +7,7 @@
 namespace lab::test {
 namespace {
 
-// The host takes longer to queue work behind a gate than other streams need to end theirs.
+// Host time to queue work behind a gate; longer than other streams need to finish theirs.
 constexpr double kHostQueues_s = 1e-3;
 
 class FakeGate final : public GpuGate {

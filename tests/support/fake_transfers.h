@@ -1,5 +1,5 @@
 #pragma once
-// What measuring transfers asks of a fake GPU.
+// The GpuTransfers of a fake GPU.
 #include "compute/gpu/gpu_transfers.h"
 
 namespace lab::test {

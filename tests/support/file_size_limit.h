@@ -1,11 +1,11 @@
 #pragma once
-// A full disk, for tests.
+// Simulates a full disk.
 #include <signal.h>
 #include <sys/resource.h>
 
 namespace lab::test {
 
-// Files cannot grow past `bytes` while this lives, as on a full disk.
+// Limits files to `bytes` for the lifetime of the object, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {

@@ -14,7 +14,7 @@ def idx(magic, *dimensions, values=b""):
 
 
 def safetensors(tensors):
-    """`tensors`: {name: (dtype, shape, data)}"""
+    """Returns a safetensors file. `tensors`: {name: (dtype, shape, data)}."""
     header, payload = {}, b""
     for name, (dtype, shape, data) in tensors.items():
         header[name] = {"dtype": dtype, "shape": shape,

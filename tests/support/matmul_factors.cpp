@@ -10,7 +10,7 @@
 namespace lab::test {
 namespace {
 
-constexpr float kGuardValue = -12345.0F;  // no product gives it
+constexpr float kGuardValue = -12345.0F;  // no product yields it
 
 double value_of(float x) {
   return x;
@@ -19,7 +19,7 @@ double value_of(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-// Cut, not rounded: what the factors are matters not.
+// Truncates instead of rounding; the exact operand values do not matter.
 template <class T>
 T factor(float x) {
   if constexpr (std::is_same_v<T, float>) {
@@ -37,7 +37,7 @@ std::vector<T> matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, Val
       values == Values::SmallIntegers ? small_integers(count, seed) : uniform_values(count, seed);
   std::vector<T> made(drawn.size());
   std::transform(drawn.begin(), drawn.end(), made.begin(), factor<T>);
-  for (std::int64_t i = 0; i < count; ++i) {  // what no one may use is NaN
+  for (std::int64_t i = 0; i < count; ++i) {  // elements that must not be used are NaN
     if (i % ld >= cols) made[static_cast<std::size_t>(i)] = factor<T>(std::nanf(""));
   }
   return made;
@@ -97,7 +97,7 @@ template <class T>
         magnitude += std::abs(term);
       }
       const float got = c[static_cast<std::size_t>(i * in.ldc + j)];
-      if (!(std::abs(got - want) <= bound_of_terms * magnitude)) {  // so that NaN fails
+      if (!(std::abs(got - want) <= bound_of_terms * magnitude)) {  // negated so that NaN fails
         return ::testing::AssertionFailure() << "C[" << i << "," << j << "] is " << got << ", not "
                                              << want << " within " << bound_of_terms * magnitude;
       }

@@ -1,5 +1,5 @@
 #pragma once
-// Factors of matrix products for tests of kernels, and what the products must be.
+// Operands of matrix products for kernel tests, and the expected products.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,8 +16,8 @@ struct Mnk {
 };
 std::string to_string(const Mnk& shape);
 
-// Nothing, one, one more and one less than a tile, several tiles of terms, whole pieces of 16
-// bytes.
+// Covers empty shapes, single elements, a tile plus or minus one, several tiles along K, and whole
+// 16-byte vectors.
 inline constexpr std::array kRaggedShapes = {
     Mnk{0, 3, 5},    Mnk{5, 4, 0},     Mnk{5, 8, 0},    Mnk{1, 1, 1},    Mnk{63, 65, 1},
     Mnk{64, 64, 64}, Mnk{129, 2, 257}, Mnk{33, 40, 97}, Mnk{31, 72, 30}, Mnk{7, 8, 16},
@@ -25,25 +25,25 @@ inline constexpr std::array kRaggedShapes = {
 
 enum class Values { SmallIntegers, Uniform };
 
-// A and B of one shape, with `gap` unused numbers, all NaN, after each row. T: float, or uint16_t
-// for the bits of bf16.
+// A and B of one shape, with `gap` unused NaN elements after each row. T: float, or uint16_t for
+// the bits of bf16.
 template <class T>
 struct Factors {
   Mnk shape;
   std::int64_t lda = 0, ldb = 0, ldc = 0;
-  std::vector<T> a, b;  // end with the last row's last element
+  std::vector<T> a, b;  // end at the last element of the last row
 };
 template <class T>
 Factors<T> make_factors(const Mnk& shape, std::int64_t gap, Values values);
 
-// C in memory: rows ldc apart, with whole 16-byte pieces before and after them. What a product must
-// write is NaN, all else a number that no product gives.
+// C in memory: rows ldc apart, with guard elements in whole 16-byte vectors before and after them.
+// Elements that the product must write start as NaN, all others as a value that no product yields.
 class GuardedC {
  public:
   GuardedC(const Mnk& shape, std::int64_t ldc);
   static constexpr std::int64_t kGuard = 16;  // elements before the first row
   std::vector<float>& memory() { return memory_; }
-  // Fails the test where an element around C has changed. The rows, ldc apart.
+  // Returns the rows, ldc apart. Fails the test if an element outside C has changed.
   std::vector<float> take() const;
 
  private:
@@ -53,8 +53,8 @@ class GuardedC {
   std::vector<float> memory_;
 };
 
-// The product of factors that lie at `a` and `b` as in.a and in.b do, into the memory of a
-// GuardedC.
+// Describes the product of `in` with its operands at addresses `a` and `b`, stored into the memory
+// of a GuardedC.
 template <class T>
 GpuProduct product_of(const Factors<T>& in, const T* a, const T* b, float* guarded) {
   return {.m = in.shape.m,
@@ -68,16 +68,17 @@ GpuProduct product_of(const Factors<T>& in, const T* a, const T* b, float* guard
           .ldc = in.ldc};
 }
 
-// Each element of C against float64: |error| <= bound_of_terms * (|A||B|); NaN fails.
+// Compares each element of C with float64: |error| <= bound_of_terms * (|A||B|); NaN fails.
 template <class T>
 ::testing::AssertionResult within(const Factors<T>& in, const std::vector<float>& c,
                                   double bound_of_terms);
 
-// gamma_k = k*u/(1-k*u), u = 2^-24: of FP32 sums that are rounded to nearest.
+// gamma_k = k*u/(1-k*u), u = 2^-24: the bound for FP32 sums rounded to nearest.
 double gamma(std::int64_t terms);
-// Of factors rounded to tf32 and sums that tensor cores may truncate.
+// Bound for operands rounded to tf32 and sums that tensor cores may truncate.
 double tf32_bound(std::int64_t terms);
-// Of one element: of plain sums for F32, of sums that tensor cores may truncate for the others.
+// Bound for one element: round-to-nearest sums for F32, sums that tensor cores may truncate for the
+// other precisions.
 double bound_of(Precision precision, std::int64_t terms);
 
 }  // namespace lab::test

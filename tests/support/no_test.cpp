@@ -1,4 +1,4 @@
-// The source that precompiled headers must belong to.
+// Empty source file to which precompiled headers belong.
 int main() {
   return 0;
 }

@@ -1,12 +1,12 @@
 #pragma once
-// A data set in which each image can be told by its pixels.
+// A data set whose images are identifiable by their pixels.
 #include <cstdint>
 
 #include "compute/data/dataset.h"
 
 namespace lab::test {
 
-// Image i is filled with i, and so is its label.
+// Image i has pixel value i and label i.
 inline ImageSet numbered_images(std::int64_t n) {
   ImageSet set;
   set.count = n;

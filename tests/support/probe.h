@@ -1,5 +1,5 @@
 #pragma once
-// Runs one experiment on the calling thread and keeps what it reports.
+// Runs one experiment on the calling thread and records its events.
 #include <exception>
 #include <functional>
 #include <iterator>
@@ -20,7 +20,7 @@ struct Probe {
   explicit Probe(int cpu_devices = 1) : Probe(MachineOptions{.cpu_devices = cpu_devices}) {}
   explicit Probe(const MachineOptions& options) : machine(options) {}
 
-  // Throws what the experiment throws; `events` then holds what came before.
+  // Rethrows what the experiment throws; `events` then holds the events emitted before.
   void run(Experiment& experiment) {
     RunContext ctx(1, machine, tensors, channel, control, stop.get_token());
     try {
@@ -32,8 +32,7 @@ struct Probe {
     events = channel.drain();
   }
 
-  // As `run`, with a stop requested as soon as `enough` accepts an event, however long that takes
-  // here.
+  // Like `run`, but requests a stop as soon as `enough` accepts an event. There is no time limit.
   void run_until(Experiment& experiment, const std::function<bool(const Event&)>& enough) {
     std::vector<Event> read;
     std::exception_ptr thrown;
@@ -56,7 +55,7 @@ struct Probe {
     if (thrown) std::rethrow_exception(thrown);
   }
 
-  // The same with `count` events of a kind.
+  // Stops after `count` events of type T.
   template <typename T>
   void run_until(Experiment& experiment, std::size_t count) {
     std::size_t found = 0;

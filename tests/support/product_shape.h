@@ -1,5 +1,5 @@
 #pragma once
-// The shape of a matrix product, as words of a benchmark's command line name it.
+// The shape of a matrix product in a benchmark's command line.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -12,7 +12,7 @@ struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;
 };
 
-// Of "MxNxK", sizes from 1; zeros for words that are no shape.
+// Parses "MxNxK", sizes >= 1; returns zeros if `word` is not a shape.
 inline ProductShape parse_product_shape(std::string_view word) {
   ProductShape shape;
   const char* at = word.data();

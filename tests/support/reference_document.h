@@ -1,5 +1,5 @@
 #pragma once
-// A machine that never was, as its reference file would tell it.
+// A reference file of a fictitious machine.
 #include <nlohmann/json.hpp>
 #include <string>
 

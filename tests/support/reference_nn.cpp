@@ -11,7 +11,7 @@ double at(const Images& x, std::int64_t n, std::int64_t c, std::int64_t iy, std:
   return x.values[static_cast<std::size_t>(((n * x.channels + c) * x.height + iy) * x.width + ix)];
 }
 
-// Calls value(n, c, y, x) for each element of an image set of that size, in order.
+// Calls value(n, c, y, x) for each element of an image set of this size, in order.
 template <typename Value>
 Images fill(std::int64_t count, std::int64_t channels, std::int64_t height, std::int64_t width,
             const Value& value) {

@@ -1,6 +1,6 @@
 #pragma once
-// Plain float64 forward passes in PyTorch's layout [image, channel, y, x], written as the
-// definitions read: what the lab's layers are compared with.
+// Straightforward float64 forward passes in PyTorch's layout [image, channel, y, x], the reference
+// for the lab's layers.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -24,7 +24,7 @@ Images convolution(const Images& x, const Doubles& weight, const Doubles& bias,
                    const ConvSize& size);
 // x as rows of channels * height * width values; weight [out, in], bias [out].
 Images linear(const Images& x, const Doubles& weight, const Doubles& bias, std::int64_t out);
-// Statistics of the batch, biased variance, eps 1e-5.
+// Batch statistics, biased variance, eps = 1e-5.
 Images batch_norm(const Images& x, const Doubles& weight, const Doubles& bias);
 Images relu(Images x);
 Images sigmoid(Images x);
@@ -34,10 +34,10 @@ Images average_pool(const Images& x, std::int64_t kernel_h, std::int64_t kernel_
 // Mean of -log softmax(logits)[label].
 double cross_entropy(const Images& logits, const std::vector<std::uint8_t>& labels);
 
-// (f(x + h) - f(x - h)) / 2h for each element of `x`, which is restored.
+// Returns (f(x + h) - f(x - h)) / 2h for each element of `x`, which is restored.
 Doubles central_differences(Doubles& x, const std::function<double()>& f, double h = 1e-5);
 
-// Between [image, channel, y, x] and the lab's [image, y, x, channel].
+// Convert between [image, channel, y, x] and the lab's [image, y, x, channel].
 Doubles to_nhwc(const Images& x);
 Images from_nhwc(const Doubles& values, std::int64_t count, std::int64_t channels,
                  std::int64_t height, std::int64_t width);

@@ -1,5 +1,5 @@
 #pragma once
-// NVIDIA GPUs as the driver would describe them, for tests of what is shown of them.
+// NVIDIA GPUs as the driver describes them, for tests of the device views.
 #include <cmath>
 #include <string>
 
@@ -98,7 +98,7 @@ inline GpuTelemetry sleeping_gpu(double t_s, const std::string& pci_bus_id = kGp
   return t;
 }
 
-// Full access, apart from writing where `why_not` says something.
+// Full access; a non-empty `why_not` denies writes.
 inline GpuPeer gpu_peer(const std::string& pci_bus_id, const std::string& why_not = "") {
   GpuPeer peer;
   peer.pci_bus_id = pci_bus_id;

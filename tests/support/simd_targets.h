@@ -1,5 +1,5 @@
 #pragma once
-// Runs tests once for each SIMD instruction set that this processor has and the build compiled.
+// Runs tests once per SIMD instruction set that is compiled in and supported by the processor.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -9,8 +9,8 @@
 
 namespace lab::test {
 
-// While it lives, Highway's dynamic dispatch takes the kernels of `target` alone. Afterwards it
-// takes what this process began with: what the processor has and LAB_SIMD allows.
+// Restricts Highway's dynamic dispatch to the kernels of `target` for the lifetime of the object.
+// Afterwards restores the initial targets: those the processor supports and LAB_SIMD allows.
 class SimdTargetCap {
  public:
   explicit SimdTargetCap(std::int64_t target) {
@@ -46,7 +46,7 @@ void for_each_simd_target(const Body& body) {
   }
 }
 
-// TEST_P cases of a class derived from this run under their target:
+// Base of TEST_P fixtures that run each case under its target:
 //   class SimdRelu : public test::SimdTargetTest {};
 //   INSTANTIATE_TEST_SUITE_P(Targets, SimdRelu, testing::ValuesIn(test::simd_targets()),
 //                            test::simd_target_name);

@@ -2,7 +2,8 @@
 
 namespace lab::test {
 
-// A definition of this source only, so that a compiler cache serves every clone of the repository.
+// LAB_SOURCE_DIR is defined for this file only, so that a compiler cache serves every clone of the
+// repository.
 std::filesystem::path source_dir() {
   return LAB_SOURCE_DIR;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Where the repository was when the tests were built.
+// Returns the location of the repository when the tests were built.
 #include <filesystem>
 
 namespace lab::test {

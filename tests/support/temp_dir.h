@@ -1,5 +1,5 @@
 #pragma once
-// A fresh directory that is gone with its owner.
+// A new temporary directory, removed when the object is destroyed.
 #include <stdlib.h>
 
 #include <filesystem>

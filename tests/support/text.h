@@ -1,5 +1,5 @@
 #pragma once
-// Questions that tests ask of messages and printed text.
+// Text predicates for messages and printed output.
 #include <string>
 #include <string_view>
 

@@ -1,12 +1,12 @@
 #pragma once
-// A variable of the environment in a test.
+// Sets environment variables in tests.
 #include <cstdlib>
 #include <optional>
 #include <string>
 
 namespace lab::test {
 
-// Set, or unset where `value` is null, for as long as it lives; then as before.
+// Sets the variable, or unsets it if `value` is null; the destructor restores the previous state.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {

@@ -1,5 +1,5 @@
 #pragma once
-// Events as jobs would send them, for tests of the model and the pages.
+// Sample events of the kinds that jobs emit, for tests of the model and the pages.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -103,7 +103,7 @@ inline MatmulSample matmul_sample(Device device, const std::string& kernel, std:
   return s;
 }
 
-// Two threads with three levels of memory under them.
+// Ceilings of one and two threads, with bandwidths of three cache levels and memory.
 inline CeilingsMeasured ceilings_measured(Device device) {
   CeilingsMeasured c;
   c.device = device;
@@ -170,8 +170,8 @@ inline StepDone step_done(std::int64_t step) {
   return s;
 }
 
-// Each device with its part of 256 images. The first needs half as long again for an image, which
-// `automatic` shares make good by and by.
+// A step of 256 images divided over the devices. Device 0 takes 1.5 times as long per image;
+// `automatic` shares compensate for it exponentially, with a time constant of 100 steps.
 inline std::vector<DeviceStep> device_steps(int devices, int ranks, std::int64_t step,
                                             bool automatic) {
   std::vector<DeviceStep> all;
@@ -195,12 +195,13 @@ inline std::vector<DeviceStep> device_steps(int devices, int ranks, std::int64_t
   return all;
 }
 
-// Of a machine on which a step of 256 images takes one device 80 ms and each further one costs 3 %.
+// A measurement of a machine on which one device takes 80 ms for a step of 256 images, and each
+// additional device adds 3 % overhead.
 inline ScalingPoint scaling_point(ScalingMode mode, int devices, bool shares_cores = false) {
   constexpr double kOne_s = 0.08;
   const bool weak = mode == ScalingMode::Weak;
   const double n = devices;
-  constexpr double kTwoCores = 1.9;  // what devices that take turns on two cores reach together
+  constexpr double kTwoCores = 1.9;  // total speed-up of devices that share two cores
   const double efficiency = shares_cores ? kTwoCores / n : 1 / (1 + 0.03 * (n - 1));
   ScalingPoint p;
   p.mode = mode;
@@ -250,7 +251,7 @@ inline ScalingPrediction scaling_prediction(ScalingMode mode, int devices) {
   return p;
 }
 
-// The same model for the machine of scaling_point(), beside its measurement.
+// Prediction for the machine of scaling_point() itself, with its measured step time.
 inline ScalingPrediction scaling_check(ScalingMode mode, int devices) {
   ScalingPrediction p = scaling_prediction(mode, devices);
   p.link = "memory";
@@ -258,8 +259,8 @@ inline ScalingPrediction scaling_check(ScalingMode mode, int devices) {
   return p;
 }
 
-// Of lenet with one or both kinds of kernels, the library's a quarter slower in what it computes.
-// `layers` convolutions, the first of which takes longest.
+// Profile of lenet with the lab's kernels and, if `both`, the library's, which take 25 % longer
+// wherever they compute. Has `layers` convolutions, the first of which takes longest.
 inline TrainingProfile training_profile(bool both, int layers = 3) {
   TrainingProfile p;
   p.device = cpu();

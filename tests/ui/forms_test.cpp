@@ -102,7 +102,7 @@ TEST(Forms, TrainingOnSeveralDevices) {
 
   form.shares = "1, 1, 1";
   EXPECT_THROW(to_command(form, machine), Error);
-  form.devices = {true};  // nothing to divide: the list does not matter
+  form.devices = {true};  // one device: the list is ignored
   EXPECT_EQ(to_command(form, machine).share_policy, SharePolicy::Equal);
   EXPECT_TRUE(to_command(form, machine).shares.empty());
 }
@@ -190,7 +190,7 @@ TEST(Forms, SurviveSavingAndLoading) {
   EXPECT_EQ(loaded.training.request.checkpoint_dir, "kept");
 }
 
-// The keys and texts of settings files that exist.
+// Existing settings files must stay readable: these keys and values are fixed.
 TEST(Forms, SettingsKeepTheirKeys) {
   const std::map<std::string, std::string> saved = {{"training.model", "3"},
                                                     {"training.data", "1"},

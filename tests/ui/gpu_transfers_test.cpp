@@ -1,4 +1,4 @@
-// The Transfers page with a GPU: its cases in the form, and what they bring.
+// The Transfers page with a GPU: the cases that its form offers, and their results.
 #include <gtest/gtest.h>
 
 #include "tests/ui/scenes.h"

@@ -1,4 +1,4 @@
-// A lost GPU and one that sleeps: what the pages say, and the way to a restart.
+// Messages that the pages show for a lost or sleeping GPU, and the restart dialog.
 #include <gtest/gtest.h>
 
 #include "tests/support/sample_gpus.h"

@@ -9,7 +9,7 @@ namespace {
 using ui::Model;
 using ui::Page;
 
-const ImVec2 kLarge{1920, 1400};  // the whole page at once
+const ImVec2 kLarge{1920, 1400};  // shows the whole page without scrolling
 
 Model matmul_job(std::initializer_list<Payload> payloads) {
   Model model = make_scene(Page::Matmul, Scene::Empty);
@@ -116,7 +116,7 @@ TEST(MatmulRoofline, HoveringSaysHowACeilingWasMeasured) {
       tooltip_at(lab, {row->min.x + 30, NullBackend::centre(*row).y}, "tooltip");
   EXPECT_NE(in_table.find("2 threads sum 48.0 KiB again and again"), std::string::npos) << in_table;
   EXPECT_NE(in_table.find("31 repetitions after 3 warm-up"), std::string::npos) << in_table;
-  // The left end of the lowest line, searched from below.
+  // Searches upwards for the left end of the lowest line.
   const ui::WidgetRect* plot = lab.backend.find("matmul/plot/roofline");
   ASSERT_NE(plot, nullptr);
   std::string on_line;
@@ -130,7 +130,7 @@ TEST(MatmulRoofline, HoveringSaysHowACeilingWasMeasured) {
   EXPECT_FALSE(lacks("the sums are checked")) << on_line;
 }
 
-// A GPU that multiplies f32 and bf16, with what was measured of it.
+// A job on a GPU that multiplies f32 and bf16, with results of the kernels in `measured`.
 Model gpu_job(Precision dtype, std::initializer_list<const char*> measured) {
   Model model = make_scene(Page::Matmul, Scene::Empty);
   const auto rung = [&](const char* name, std::vector<Precision> takes) {

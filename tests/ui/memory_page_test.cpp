@@ -1,4 +1,4 @@
-// What the Memory page tells of GPUs.
+// The Memory page's table of memory held on GPUs.
 #include <gtest/gtest.h>
 
 #include "tests/support/sample_gpus.h"
@@ -12,7 +12,7 @@ using ui::Page;
 
 const std::string kHoldings = "memory/holdings";
 
-// A GPU that NVML reads too where `nvml` is set.
+// A machine with one GPU; `nvml` adds NVML's facts and readings.
 Model with_holdings(bool nvml) {
   MachineInfo machine = machine_of(1);
   DeviceInfo info;
@@ -35,7 +35,7 @@ Model with_holdings(bool nvml) {
   return model;
 }
 
-// Of the first line of the table of holdings.
+// Text of the first row of the holdings table, or "none".
 std::string line(Model model) {
   Lab lab(std::move(model), 1, {1280, 1000});
   lab.open(Page::Memory);

@@ -282,7 +282,7 @@ TEST_F(ModelTest, PastRunsStayToOverlayAndRunsWithoutAStepDoNot) {
   finish(2, Outcome::Failed, "no data");
   ASSERT_EQ(model.runs().size(), 1u);
   EXPECT_EQ(model.runs().back().id(), 1);
-  send(2, step_done(1));  // late: its run is gone
+  send(2, step_done(1));  // arrives after its run was removed
   EXPECT_EQ(model.runs().back().steps().size(), 1u);
   for (JobId job = 3; job < 60; ++job) {
     start(job, StartTraining{});

@@ -1,5 +1,5 @@
 #pragma once
-// ImGui without a window: frames are laid out and input is fed by hand, nothing reaches a screen.
+// Headless ImGui backend: lays out frames and takes input from the test; nothing is displayed.
 #include <gtest/gtest.h>
 #include <imgui.h>
 
@@ -45,7 +45,7 @@ class NullBackend {
   NullBackend(const NullBackend&) = delete;
   NullBackend& operator=(const NullBackend&) = delete;
 
-  // One frame, whatever it draws.
+  // Runs `draw` as one frame.
   void raw_frame(const std::function<void()>& draw) {
     ImGui::NewFrame();
     ui.time_s += static_cast<double>(ImGui::GetIO().DeltaTime);
@@ -55,7 +55,7 @@ class NullBackend {
     draw();
     ImGui::Render();
   }
-  // One frame whose content stands in a window over the whole display.
+  // Runs `draw` as one frame, inside a window that covers the display.
   void frame(const std::function<void()>& draw) {
     raw_frame([&] {
       ImGui::SetNextWindowPos({0, 0});
@@ -71,18 +71,18 @@ class NullBackend {
     for (int i = 0; i < n; ++i) frame(draw);
   }
 
-  // --- input: takes effect in the next frame -------------------------------------------------
+  // --- input, effective in the next frame ----------------------------------------------------
   void move_to(ImVec2 at) { ui::send_pointer(ImGui::GetIO(), at); }
   void mouse(int button, bool down) { ui::send_button(ImGui::GetIO(), button, down); }
   void wheel(float notches) { ui::send_wheel(ImGui::GetIO(), notches); }
   void control(bool down) { ui::send_modifiers(ImGui::GetIO(), {.ctrl = true}, down); }
-  // One of GLFW_KEY_*.
+  // `key` is one of GLFW_KEY_*.
   void key(int key, bool down) { ui::send_key(ImGui::GetIO(), key, down); }
   void type(std::string_view text) {
     ImGui::GetIO().AddInputCharactersUTF8(std::string(text).c_str());
   }
 
-  // --- gestures: as many frames as they need -------------------------------------------------
+  // --- gestures, each of several frames ------------------------------------------------------
   void click_at(ImVec2 at, const std::function<void()>& draw, int button = 0) {
     move_to(at);
     frame(draw);
@@ -92,7 +92,7 @@ class NullBackend {
     frame(draw);
     frame(draw);
   }
-  // Fails the test when no widget of that path can be seen.
+  // Fails the test if no widget with that path is visible.
   void click(std::string_view path, const std::function<void()>& draw, int button = 0) {
     const ui::WidgetRect* w = find(path);
     if (w != nullptr) click_at(centre(*w), draw, button);
@@ -116,7 +116,7 @@ class NullBackend {
     key(which, false);
     frame(draw);
   }
-  // Long enough for a tooltip.
+  // Leaves the pointer at rest long enough for a tooltip.
   void rest(const std::function<void()>& draw) { frames(40, draw); }
 
   const ui::WidgetRect* find(std::string_view path) const {

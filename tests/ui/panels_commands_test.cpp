@@ -1,4 +1,4 @@
-// What a click or a key asks for.
+// Commands that clicks and keys produce.
 #include <gtest/gtest.h>
 
 #include "tests/ui/scenes.h"

@@ -1,4 +1,4 @@
-// Every page in every state fits its window: nothing lies outside, nothing on top of another.
+// Every page in every state fits its window: widgets stay inside it and do not overlap.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool part_of(const WidgetRect& part, const WidgetRect& whole) {
 }
 
 bool overlap(const WidgetRect& a, const WidgetRect& b) {
-  constexpr float kTouch = 1;  // pixel, from rounding
+  constexpr float kTouch = 1;  // pixels, tolerance for rounding
   return a.min.x + kTouch < b.max.x && b.min.x + kTouch < a.max.x && a.min.y + kTouch < b.max.y &&
          b.min.y + kTouch < a.max.y;
 }
@@ -49,7 +49,7 @@ void expect_sound_layout(const Lab& lab, ImVec2 size) {
   }
 }
 
-// Everything of the page once, from top to bottom.
+// Checks the layout at each scroll position, from top to bottom.
 void check_whole_page(Lab& lab, ImVec2 size) {
   lab.frames(8);
   expect_sound_layout(lab, size);
@@ -231,7 +231,7 @@ TEST(Pages, AbsentDevicesHaveACard) {
   EXPECT_EQ(card->label, "No NVIDIA GPU");
 }
 
-// The results reach down to the end of a window that is higher than they need.
+// The results extend to the bottom of a window that is taller than their content.
 TEST(Pages, ResultsFillTheHeightOfTheWindow) {
   constexpr float kWidth = 1920, kHeight = 1080;
   Lab lab(make_scene(Page::Devices, Scene::Done), 1, {kWidth, kHeight});

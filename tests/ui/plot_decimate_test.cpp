@@ -33,7 +33,7 @@ int column_of(const AxisMap& map, double x) {
   return static_cast<int>(std::floor(map.pixel(x) - map.from));
 }
 
-// The extremes of every column survive, and nothing is invented.
+// Thinning keeps the extremes of every pixel column and adds no points.
 void expect_extremes_kept(const Data& d, const AxisMap& map) {
   const Thinned t = thin(d.x, d.y, map, Scale::Linear);
   const int columns = static_cast<int>(map.to - map.from);
@@ -54,7 +54,7 @@ void expect_extremes_kept(const Data& d, const AxisMap& map) {
   const auto kept = extremes([&](auto add) {
     for (const Point& p : t.points) add(p.x, p.y);
   });
-  // A point on the edge of two columns may be counted in either: compare neighbourhoods.
+  // A point on the edge of two columns may be counted in either, so neighbours are included.
   for (std::size_t c = 1; c + 1 < all.size(); ++c) {
     const double low = std::min({kept[c - 1].first, kept[c].first, kept[c + 1].first});
     const double high = std::max({kept[c - 1].second, kept[c].second, kept[c + 1].second});
@@ -157,7 +157,7 @@ TEST(ThinBand, KeepsTheWidestPart) {
   EXPECT_LE(band.size(), 203U);
 }
 
-// What is known of a growing series gives the same picture as reading all of it.
+// `extremes` is extended as the series grows, without reading it from the start again.
 TEST(Extremes, GiveTheSamePointsAsReadingEveryValue) {
   Data d = noise(20'000, 5);
   d.y[7'000] = kNaN;

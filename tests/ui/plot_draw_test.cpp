@@ -124,7 +124,7 @@ class PlotTest : public ::testing::TestWithParam<float> {
     return [this] { draw(); };
   }
   PlotState& state() { return b.ui.plots["page/loss"]; }
-  // A point of the data area, in shares of the widget.
+  // Position in the plot, in fractions of the widget's size.
   ImVec2 at(float share_x, float share_y) {
     const WidgetRect* w = b.find("page/loss");
     return {w->min.x + (w->max.x - w->min.x) * share_x, w->min.y + (w->max.y - w->min.y) * share_y};
@@ -182,7 +182,7 @@ TEST_P(PlotTest, DraggingPansAndDoubleClickResets) {
   ASSERT_TRUE(state().x);
   EXPECT_GT(state().x->min, 15);
   EXPECT_NEAR(state().x->max - state().x->min, 100, 1e-6);
-  b.frames(40, drawing());  // apart from the drag
+  b.frames(40, drawing());  // keeps the drag out of the double-click
   b.move_to(at(0.5F, 0.5F));
   for (int i = 0; i < 2; ++i) {
     b.mouse(0, true);
@@ -276,7 +276,7 @@ TEST_P(PlotTest, TheCursorIsShared) {
   EXPECT_FALSE(cursor.x);
 }
 
-// Nothing to prove but that no input, however odd, upsets the drawing.
+// Smoke test: drawing accepts empty, non-finite, constant and extreme data.
 TEST_P(PlotTest, OddDataIsDrawn) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = INFINITY;
   const std::vector<std::vector<double>> odd{{},

@@ -11,7 +11,7 @@ namespace {
 using ui::Model;
 using ui::Page;
 
-const ImVec2 kLargePage{1920, 1400};  // the whole page at once
+const ImVec2 kLargePage{1920, 1400};  // shows the whole page without scrolling
 constexpr const char* kMatmulLegend = "matmul/plot/gflops/legend/Reference: Model machine";
 constexpr const char* kTransferLegend = "transfers/plot/bandwidth/legend/Reference: Model machine";
 
@@ -25,7 +25,7 @@ Lab matmul_lab(ReferenceMachine machine = reference_machine(), ImVec2 size = kLa
   return Lab(with_references(Page::Matmul, Scene::Done, {std::move(machine)}), 1, size);
 }
 
-// All that the plot says anywhere.
+// All tooltips along the vertical centre line of the plot.
 std::string tooltips_of(Lab& lab, const std::string& path) {
   const ui::WidgetRect* plot = lab.backend.find(path);
   if (plot == nullptr) return "";

@@ -50,7 +50,7 @@ TEST(ReferenceResults, EachKernelStandsBesideItsNamesake) {
   EXPECT_EQ(found.curves[0].here->name, "naive");
   EXPECT_EQ(found.curves[0].there->name, "naive");
   EXPECT_EQ(found.curves[1].here->name, "onednn");
-  // The reference has 32 ... 1024; here are 64, 128 and 256.
+  // The reference covers sizes 32 to 1024; this machine has 64, 128 and 256.
   EXPECT_EQ(found.curves[0].there->size[found.curves[0].first], 64);
   EXPECT_EQ(found.curves[0].count, 3U);
 }
@@ -119,7 +119,7 @@ TEST(ReferenceResults, TransfersMatchByOperationAndThreads) {
   ASSERT_EQ(found.curves.size(), 1U);
   EXPECT_EQ(found.curves[0].there->threads, 1);
   EXPECT_EQ(found.curves[0].count, 3U) << "1 to 16 KiB of its 1 KiB to 1 MiB";
-  // All threads here are two, there 64.
+  // "All threads" means 2 here and 64 on the reference machine.
   const auto all = ui::overlay(r, sweep_here(TransferOp::Copy, 2));
   ASSERT_EQ(all.curves.size(), 1U);
   EXPECT_EQ(all.curves[0].there->threads, 64);

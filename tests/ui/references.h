@@ -1,11 +1,11 @@
 #pragma once
-// A reference machine that never was.
+// A made-up reference machine.
 #include "compute/core/events/reference.h"
 #include "tests/ui/events.h"
 
 namespace lab::test {
 
-// A CPU with f32 results of two kernels, bf16 of one, and copies by one and by 64 threads.
+// A CPU with f32 results for two kernels, bf16 results for one, and copies with 1 and 64 threads.
 inline ReferenceMachine reference_machine() {
   ReferenceMachine m;
   m.key = "model.json";

@@ -1,5 +1,5 @@
-// A setting is declared once: everything about the request below, which only this test knows,
-// follows from its members and their declarations.
+// A setting is declared once: command-line options, JSON, saved settings and form controls of the
+// request below, which exists only in this test, follow from its members and their declarations.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the model keeps of a scaling experiment, and the command that the page's form makes.
+// The model's state of a scaling experiment, and the command that the page's form creates.
 #include <gtest/gtest.h>
 
 #include "compute/core/error.h"
@@ -72,7 +72,7 @@ TEST_F(ScalingModel, AccuracyThatWasNotAskedForIsNoNumber) {
 
 TEST_F(ScalingModel, TheModelOfThisMachineIsNoPredictionOfAnother) {
   measure(1, 256);
-  feed(1, scaling_prediction(kStrong, 2));  // late: the job is over but still the page's
+  feed(1, scaling_prediction(kStrong, 2));  // the job has ended but is still shown
   EXPECT_EQ(now().predicted(kStrong).devices, (Column64{2, 16}));
   EXPECT_EQ(now().checked(kStrong).devices, Column64{2});
   EXPECT_TRUE(now().checked(kStrong).at(2)->measured_step_s.has_value());

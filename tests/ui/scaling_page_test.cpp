@@ -1,4 +1,4 @@
-// The Scaling page: what it says, what it sends, and its states.
+// The Scaling page: its texts, commands and states.
 #include <gtest/gtest.h>
 
 #include "tests/ui/scenes.h"
@@ -235,7 +235,7 @@ TEST(ScalingPage, APredictedBarTellsWhatRunsBesideTheCompute) {
   EXPECT_TRUE(holds(tip->value, "all-reduce, hidden: 200 µs, beside the compute")) << tip->value;
 }
 
-// The wheel over a plot is the page's; with Ctrl it is the plot's.
+// Over a plot, the wheel scrolls the page; with Ctrl it zooms the plot.
 TEST(ScalingPage, TheWheelScrollsThePageEvenOverAPlot) {
   Lab lab(make_scene(Page::Scaling, Scene::Done));
   lab.open(Page::Scaling);

@@ -14,7 +14,7 @@ struct Feed {
   void operator()(JobId job, Payload payload) {
     model.apply(event(job, t += 0.1, std::move(payload)));
   }
-  // Ends or goes on with job 1 as the scene says.
+  // Reports progress of job 1 or finishes it, depending on the scene.
   void end(Scene scene) {
     if (scene == Scene::Running) {
       (*this)(1, Progress{0.42, "a case with a name", 42.0});

@@ -1,5 +1,5 @@
 #pragma once
-// Models in the states a page can be in, and the lab drawn on the null backend.
+// Models for every state of a page, and the application drawn on the null backend.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,27 +12,26 @@ namespace lab::test {
 
 enum class Scene { Empty, Running, Done, Failed };
 
-// Everything a page can show in that state, on a machine with two CPU devices.
+// A model with all content that the page can show in that state; the machine has two CPU devices.
 ui::Model make_scene(ui::Page page, Scene scene);
 
-// A training of resnet18 on Fashion-MNIST on many devices, those of one rank alike.
+// Training of resnet18 on Fashion-MNIST on many devices, the same on every rank.
 struct ManyDevices {
-  int devices = 2;  // of all ranks
+  int devices = 2;  // total over all ranks
   int ranks = 1;
   SharePolicy policy = SharePolicy::Equal;
 };
 ui::Model make_many_devices(const ManyDevices& what, Scene scene);
 
-// A training of which each layer is measured, with one or both kinds of kernels; `profile` false:
-// it is still warming up.
+// Training with a per-layer profile.
 struct Layers {
-  bool both = false;
+  bool both = false;  // profiles the library's kernels in addition to the lab's
   int layers = 3;
-  bool profile = true;
+  bool profile = true;  // false: still warming up
 };
 ui::Model make_layers(const Layers& what, Scene scene);
 
-// The window with what a person does to it.
+// The application window, with the user's actions as functions.
 class Lab {
  public:
   explicit Lab(ui::Model shown, float scale = 1, ImVec2 size = {1280, 720},
@@ -57,7 +56,7 @@ class Lab {
     frames(6);
   }
 
-  // The widget of that path must be visible.
+  // Fails the test if no widget with that path is visible.
   void click(std::string_view path) {
     const ui::WidgetRect* w = backend.find(path);
     if (w == nullptr) return;
@@ -68,19 +67,19 @@ class Lab {
     backend.mouse(0, false);
     frames(3);
   }
-  // Scrolls the page until the widget can be seen whole and clicks it.
+  // Scrolls the page down until the widget is in view, then clicks it.
   void scroll_to_and_click(std::string_view path);
   void scroll(float notches);
   void type(std::string_view text) {
     backend.type(text);
     frames(2);
   }
-  // One of GLFW_KEY_*.
+  // `key` is one of GLFW_KEY_*.
   void press(int key, bool control = false);
 
   bool visible(std::string_view path) const { return backend.ui.widgets.find(path) != nullptr; }
 
-  // The commands of one kind so far.
+  // Commands of type T sent so far.
   template <typename T>
   std::vector<T> sent() const {
     std::vector<T> found;

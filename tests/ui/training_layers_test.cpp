@@ -1,4 +1,4 @@
-// The card of the layers on the Training page.
+// The layers card on the Training page.
 #include <gtest/gtest.h>
 
 #include "tests/ui/scenes.h"
@@ -11,7 +11,7 @@ using ui::WidgetRect;
 
 class TrainingLayers : public ::testing::Test {
  protected:
-  // A window so high that the whole page is in sight.
+  // The window is tall enough to show the whole page.
   void open(const Layers& what, Scene scene = Scene::Done) {
     lab.open(Page::Training);
     lab.show(make_layers(what, scene));

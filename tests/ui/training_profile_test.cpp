@@ -48,7 +48,7 @@ TEST(ProfileLayers, HoldBothPassesOfEachKindOfKernels) {
   EXPECT_NE(layers.front().sides[0].once, nullptr) << "the batch is loaded once a step";
 }
 
-// What is not timed yet takes no time and no place before others.
+// Layers without timings count as 0 s.
 TEST(ProfileLayers, CanBeWithoutTimes) {
   TrainingProfile p = training_profile(true);
   for (ProfileRow& row : p.rows) row.time = {};

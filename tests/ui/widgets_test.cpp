@@ -185,7 +185,7 @@ TEST_P(WidgetsTest, TheKeyboardReachesAndPressesEveryControl) {
     pressed += button(b.ui, "last", "Last") ? 10 : 0;
   };
   b.frames(3, draw);
-  b.press(GLFW_KEY_DOWN, draw);  // wakes the highlight
+  b.press(GLFW_KEY_DOWN, draw);  // activates the keyboard highlight
   for (int i = 0; i < 12 && pressed < 10; ++i) {
     b.press(GLFW_KEY_SPACE, draw);
     if (!text.empty() || pressed >= 10) break;

@@ -22,8 +22,8 @@ const ChapterRun* run_at(int which) {
   return which > 0 && i <= kRuns.size() ? &kRuns[i - 1] : nullptr;
 }
 
-// Positions of the first `count` devices of a kind, GPUs before CPUs; of fewer where no kind has
-// so many.
+// Positions of the first `count` devices of one kind, GPUs before CPUs; fewer if no kind has
+// `count` devices.
 std::vector<std::size_t> devices_for(std::size_t count, const MachineInfo& machine) {
   for (; count > 0; --count) {
     for (const DeviceKind kind : {DeviceKind::Cuda, DeviceKind::Cpu}) {

@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for series that are kept column by column, so that plots take spans without copying.
+// Helpers for series stored column by column, so that plots take spans without copying.
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -11,8 +11,8 @@ using Column64 = std::vector<double>;
 
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
-// Exponential moving average with bias correction, one value at a time: the first average is the
-// first value. A value that is not finite leaves the average as it is (NaN before any finite one).
+// Exponential moving average with bias correction: the first average equals the first value. A
+// non-finite value leaves the average unchanged (NaN before the first finite value).
 class Ema {
  public:
   explicit Ema(double keep = 0.95) : keep_(keep) {}
@@ -30,7 +30,7 @@ class Ema {
   double weight_ = 0;
 };
 
-// Drops the first `count` values.
+// Removes the first `count` values.
 inline void drop_front(Column64& column, std::size_t count) {
   column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(count));
 }

@@ -5,7 +5,7 @@
 namespace lab::ui {
 namespace {
 
-// Keeps every second value, the later one of each pair: a point stands for the steps up to it.
+// Keeps the later value of each pair, so that a point represents the steps up to it.
 void keep_every_second(Column64& column) {
   for (std::size_t i = 1; i < column.size(); i += 2) column[i / 2] = column[i];
   column.resize(column.size() / 2);

@@ -1,6 +1,6 @@
 #pragma once
-// Where the devices of one training spent their time, step by step: the latest steps smoothed so
-// that they can be read, and the whole run as columns whose resolution halves as they fill up.
+// Where the devices of one training spend their time: recent steps smoothed to be readable, and the
+// whole run as columns whose resolution halves as they fill up.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,15 +10,15 @@
 
 namespace lab::ui {
 
-// Points of each column at most: of so many, two neighbours become one.
+// Capacity of each column, in points; a full column drops every second point.
 inline constexpr std::size_t kDevicePoints = 2048;
 
-// The parts of a device's step, in seconds. They add up to the step.
+// Parts of a device's step in seconds; they add up to the step.
 struct StepParts {
   double compute_s = 0;
-  double hidden_s = 0;   // all-reduce while another device still computed
-  double wait_s = 0;     // idle, until the last device's backward ended
-  double exposed_s = 0;  // all-reduce after it
+  double hidden_s = 0;   // all-reduce while another device still computes
+  double wait_s = 0;     // idle until the last device's backward ends
+  double exposed_s = 0;  // all-reduce after that
   double sum() const { return compute_s + hidden_s + wait_s + exposed_s; }
 };
 
@@ -29,28 +29,28 @@ struct DeviceTrack {
   StepParts parts;
   double images = 0;
   double share = 0;  // of the batch, 0..1
-  // Over the run, one value for each of DeviceTracks::step().
+  // One value per entry of DeviceTracks::step(), over the whole run.
   Column64 shares;
   Column64 stacked;  // images/s of this device and all before it
 };
 
 class DeviceTracks {
  public:
-  // `epoch` counts fractions. Steps that name no devices, those of a single one, change nothing;
-  // another set of devices than before starts over.
+  // `epoch` includes the fraction. Steps that name no devices, those of a single device, are
+  // ignored; a different set of devices starts over.
   void add(const StepDone& step, double epoch);
 
   const std::vector<DeviceTrack>& all() const { return tracks_; }
   bool empty() const { return tracks_.empty(); }
-  int ranks() const;  // processes that the devices belong to
+  int ranks() const;  // number of ranks that the devices belong to
 
   const Column64& step() const { return step_; }
   const Column64& epoch() const { return epoch_; }
   const Column64& t_s() const { return t_s_; }
-  const Column64& zeros() const { return zeros_; }  // as many: the floor under the first device
+  const Column64& zeros() const { return zeros_; }  // baseline, as long as step()
   std::size_t steps_per_point() const { return steps_per_point_; }
 
-  // Of the all-reduce time of all steps so far, the part behind backward; NaN before there was any.
+  // Fraction of all all-reduce time so far that backward has hidden; NaN if there was none.
   double hidden_share() const;
   double longest_step_s() const;  // the largest sum of parts
 
@@ -65,7 +65,7 @@ class DeviceTracks {
   void halve();
 
   std::vector<DeviceTrack> tracks_;
-  std::vector<Averages> averages_;  // as tracks_
+  std::vector<Averages> averages_;  // parallel to tracks_
   Column64 step_, epoch_, t_s_, zeros_;
   std::size_t steps_per_point_ = 1;
   std::size_t steps_ = 0;  // since the last point

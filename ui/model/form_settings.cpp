@@ -20,7 +20,7 @@ bool parse(const std::string& text, Number& value) {
   return parsed.ec == std::errc() && parsed.ptr == end && !text.empty();
 }
 
-// Takes a number that is in the range of its field.
+// Accepts a number in the range of its field.
 template <typename Number>
 bool take(const std::string* saved, const RequestField& field, Number& value) {
   Number read{};
@@ -99,7 +99,7 @@ bool Load::field(const std::string& key, const RequestField& field, std::int64_t
   return take(find(key), field, value);
 }
 
-// Controls hold at most a signed number.
+// Controls hold signed numbers: larger values are rejected.
 bool Load::field(const std::string& key, const RequestField& field, std::uint64_t& value) const {
   std::int64_t read = 0;
   if (!take(find(key), field, read) || read < 0) return false;
@@ -124,7 +124,7 @@ bool Load::field(const std::string& key, const RequestField& field, std::string&
 
 namespace {
 
-constexpr int kAnyDevice = 4097;  // panels bound positions by the devices that are there
+constexpr int kAnyDevice = 4097;  // panels limit positions to the devices present
 
 template <typename Visitor>
 void visit_devices(Visitor& v, auto& f) {
@@ -230,7 +230,7 @@ void load_ticked(const Load& load, const char* key, std::vector<bool>& flags) {
   for (const char c : text) flags.push_back(c == '1');
 }
 
-// "transfers.copy"
+// For example "transfers.copy".
 std::string key_of(TransferOp op) {
   return std::string("transfers.") + to_string(op);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What of a form is remembered between starts, as text under a key. Save writes values to the
-// settings; Load takes those that fit and leaves the others as they are.
+// Form values remembered between starts, as text under a key. Save writes values to the settings;
+// Load accepts those that are valid and leaves the others unchanged.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class Save {
     if (value) field(key, declared, *value);
   }
 
-  // Every field with a control of its own, under "<page>.<key>".
+  // Saves every field that has a control, under "<page>.<key>".
   template <typename Request>
   void fields(const std::string& page, const Request& request) {
     for_each_field<Request>([&](const RequestField& declared, auto member) {
@@ -77,8 +77,8 @@ class Load {
   void real(const std::string& key, double& value, double least) const;
   void names(const std::string& key, std::set<std::string>& values) const;
 
-  // Each returns whether the saved text was taken: a number in the field's range, the position of
-  // a choice.
+  // Each returns true if the saved text was accepted: a number in the field's range, or the
+  // position of a choice.
   bool field(const std::string& key, const RequestField& field, bool& value) const;
   bool field(const std::string& key, const RequestField& field, int& value) const;
   bool field(const std::string& key, const RequestField& field, std::int64_t& value) const;

@@ -13,7 +13,7 @@
 namespace lab::ui {
 namespace {
 
-// Position 0 stands for every device, which commands spell as an empty list.
+// Position 0 stands for every device, which commands represent as an empty list.
 std::vector<Device> chosen_device(int position, const MachineInfo& machine) {
   const auto i = static_cast<std::size_t>(position);
   if (position <= 0 || i > machine.devices.size()) return {};

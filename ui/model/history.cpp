@@ -7,8 +7,8 @@
 namespace lab::ui {
 namespace {
 
-// Old points are dropped in blocks, so that appending stays cheap: columns hold at most twice the
-// bound and at least everything inside it.
+// Drops old points in blocks, so that appending stays cheap: columns hold at most twice the limit
+// and at least everything within it.
 void trim(Column64& t_s, std::initializer_list<Column64*> others) {
   if (t_s.empty()) return;
   const auto first_kept = std::lower_bound(t_s.begin(), t_s.end(), t_s.back() - kHistorySeconds);

@@ -1,5 +1,5 @@
 #pragma once
-// What devices did lately: readings kept for half an hour, bounded in number whatever the rate.
+// Recent activity of the devices: readings kept for half an hour, bounded in number at any rate.
 #include <cstdint>
 #include <vector>
 
@@ -20,20 +20,20 @@ struct Curves {
   Column64 temperature_c;
 
  protected:
-  // A reading that is not later than the last one adds nothing.
+  // Ignores a reading that is not later than the last one.
   void add(double t_s, const Maybe<double>& utilisation, const Maybe<double>& clock_mhz,
            const Maybe<double>& temperature_c);
 };
 
-// The readings of one device. The curves of a GPU are those of its GpuRecord.
+// Readings of one device. The curves of a GPU are stored in its GpuRecord.
 struct DeviceHistory : Curves {
-  DeviceTelemetry last;  // device is valid before the first reading, the values are "not read yet"
+  DeviceTelemetry last;  // before the first reading only device is valid; values are "not read yet"
   bool seen = false;     // at least one reading arrived
 
   void add(const DeviceTelemetry& reading);
 };
 
-// The readings of one NVIDIA GPU.
+// Readings of one NVIDIA GPU.
 struct GpuHistory : Curves {
   GpuTelemetry last;
   bool seen = false;
@@ -41,13 +41,13 @@ struct GpuHistory : Curves {
   void add(const GpuTelemetry& reading);
 };
 
-// An NVIDIA GPU, whether the lab computes on it or not.
+// An NVIDIA GPU, whether or not the lab computes on it.
 struct GpuRecord {
   GpuFacts facts;
   GpuHistory history;
 };
 
-// What tensors of this process hold on one device over time.
+// Memory held by this process's tensors on one device over time.
 struct MemoryHistory {
   Column64 t_s;
   Column64 used_bytes;
@@ -57,8 +57,8 @@ struct MemoryHistory {
   void add(double t_s, std::int64_t used_bytes, std::int64_t peak_bytes);
 };
 
-// `values` over the last `seconds` before `now_s` as `points` equal steps of time: the last value
-// known at each step, NaN where there was none. For sparklines.
+// Resamples `values` over the last `seconds` before `now_s` to `points` equal time steps: the last
+// known value at each step, NaN if there is none. For sparklines.
 std::vector<float> resample(const Column64& t_s, const Column64& values, double now_s,
                             double seconds, std::size_t points);
 

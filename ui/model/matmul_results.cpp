@@ -124,10 +124,10 @@ std::vector<Device> MatmulResults::devices() const {
 
 namespace {
 
-constexpr int kPoints = 40;          // of a line, so that the pointer finds it everywhere
-constexpr double kBeyond = 4;        // factor by which lines go on past the outermost ridges
-constexpr double kMargin = 1.5;      // the same for what was measured
-constexpr double kAboveRoof = 1.05;  // more than the spread of two measurements
+constexpr int kPoints = 40;          // per line, so that hovering works along all of it
+constexpr double kBeyond = 4;        // factor by which lines extend past the outermost ridges
+constexpr double kMargin = 1.5;      // the same past the measured points
+constexpr double kAboveRoof = 1.05;  // more than two measurements differ by
 constexpr double kNearRoof = 0.5;
 
 std::string rate_text(double gflops) {
@@ -172,11 +172,12 @@ Reach reach_of(const CeilingsMeasured& ceilings, const std::vector<double>& inte
     reach.add(top / b.gb_per_s / kBeyond);
     reach.add(top / b.gb_per_s * kBeyond);
   }
-  if (reach.max == 0) reach = {0.1, 100};  // nothing says where to look
+  if (reach.max == 0) reach = {0.1, 100};  // default if there are no data
   return reach;
 }
 
-// Points from x0 to x1, even on a log axis, at y = rise * x where rise > 0, else at y = level.
+// Adds points from x0 to x1, evenly spaced on a log axis: y = rise * x if rise > 0, otherwise y =
+// level.
 void fill_line(CeilingLine& line, double x0, double x1, double rise, double level) {
   for (int i = 0; i < kPoints; ++i) {
     const double share = static_cast<double>(i) / (kPoints - 1);
@@ -186,7 +187,7 @@ void fill_line(CeilingLine& line, double x0, double x1, double rise, double leve
   }
 }
 
-// What to say where the kernel stays far below its roof.
+// Explanation for a kernel that stays far below its roof.
 std::string far_below(const MatmulSample& s, const CeilingsMeasured& ceilings, double share) {
   if (share >= kNearRoof) return "";
   for (const ComputeCeiling& c : ceilings.compute) {

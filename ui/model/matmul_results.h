@@ -1,5 +1,5 @@
 #pragma once
-// The results of matmul, kernel by kernel, and the roofline made from them.
+// Matmul results per kernel, and the roofline derived from them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,19 +15,19 @@ struct KernelResults {
   Device device;
   std::string name;
   bool library = false;
-  std::vector<MatmulSample> samples;  // by size, one a size: the last one taken
+  std::vector<MatmulSample> samples;  // ascending in size; the last sample per size
   Column64 size, gflops, gflops_low, gflops_high;
-  Column64 live_t_s, live_gflops;  // a live run: every sample in the order taken
+  Column64 live_t_s, live_gflops;  // live run: every sample in the order taken
 
-  const MatmulSample* at(std::int64_t n) const;  // null when that size was not measured
+  const MatmulSample* at(std::int64_t n) const;  // null if that size was not measured
 };
 
 struct MatmulResults {
   StartMatmul request;
   double started_t_s = 0;
-  std::vector<KernelResults> kernels;      // in ladder order as reported
-  std::vector<PeakSample> peaks;           // one a device and dtype
-  std::vector<CeilingsMeasured> ceilings;  // one a device
+  std::vector<KernelResults> kernels;      // in ladder order, as reported
+  std::vector<PeakSample> peaks;           // one per device and dtype
+  std::vector<CeilingsMeasured> ceilings;  // one per device
   std::vector<Skipped> skipped;
 
   bool empty() const { return kernels.empty() && peaks.empty() && skipped.empty(); }
@@ -37,17 +37,17 @@ struct MatmulResults {
   void add(const CeilingsMeasured& measured);
   const PeakSample* peak(Device device) const;
   const CeilingsMeasured* ceilings_of(Device device) const;  // null: none were measured
-  // The largest size measured on `device` so far, which the ladder's bars show; 0: none.
+  // Largest size measured on `device` so far, which the ladder's bars show; 0: none.
   std::int64_t largest_size(Device device) const;
-  // Every size measured on `device`, ascending.
+  // All sizes measured on `device`, ascending.
   std::vector<std::int64_t> sizes(Device device) const;
-  // Devices with results, in the order they came.
+  // Devices with results, in order of arrival.
   std::vector<Device> devices() const;
 };
 
 // --- roofline -------------------------------------------------------------------------------
-// A ceiling as a line over arithmetic intensity. Exactly one of the pointers is set; they go into
-// the ceilings given.
+// A ceiling as a line over arithmetic intensity. Exactly one of the pointers is set; it points into
+// the ceilings passed to ceiling_lines().
 struct CeilingLine {
   const ComputeCeiling* compute = nullptr;
   const BandwidthCeiling* bandwidth = nullptr;
@@ -55,19 +55,20 @@ struct CeilingLine {
   Column64 x, y;      // FLOP per byte, GFLOP/s
 };
 
-// Bandwidths rise up to the highest compute ceiling, compute ceilings begin where the highest
-// bandwidth reaches them. The lines span what `intensities` and every ridge need to be seen.
+// Bandwidth lines rise to the highest compute ceiling; compute lines start where the highest
+// bandwidth reaches them. The lines span `intensities` and every ridge point.
 std::vector<CeilingLine> ceiling_lines(const CeilingsMeasured& ceilings,
                                        const std::vector<double>& intensities);
 
-// Every sample of one kernel as points under the ceilings, by intensity.
+// All samples of one kernel as points below the ceilings, by arithmetic intensity.
 struct KernelPoints {
   const KernelResults* kernel = nullptr;
   Column64 x, y;
 };
 KernelPoints kernel_points(const KernelResults& kernel);
 
-// One sentence: whether memory or compute limits the product, and how near the kernel is to that.
+// One sentence: whether memory or compute limits the product, and how close the kernel is to the
+// limit.
 std::string limit_sentence(const MatmulSample& sample, const CeilingsMeasured& ceilings,
                            CacheState cache);
 

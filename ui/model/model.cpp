@@ -8,7 +8,7 @@
 namespace lab::ui {
 namespace {
 
-// Makes room for a new job's results and keeps those on show until it has some.
+// Prepares for a new job's results and keeps the previous ones on display until it has some.
 template <typename Results, typename Request>
 void start(Kept<Results>& kept, const Request& request, double t_s) {
   if (!kept.current.empty()) kept.previous = std::move(kept.current);
@@ -17,7 +17,7 @@ void start(Kept<Results>& kept, const Request& request, double t_s) {
   kept.current.started_t_s = t_s;
 }
 
-// A job that brought nothing leaves the page as it was.
+// A job without results leaves the page as it was.
 template <typename Results>
 void finish(Kept<Results>& kept) {
   if (kept.current.empty() && kept.previous) kept.current = std::move(*kept.previous);
@@ -32,7 +32,7 @@ const History& history_at(const std::vector<Device>& devices, const std::vector<
   return found == devices.end() ? kEmpty : all[static_cast<std::size_t>(found - devices.begin())];
 }
 
-// An experiment without a line here does not compile.
+// A command without an overload here does not compile.
 struct PageOf {
   Page operator()(const StartTransfers&) const { return Page::Transfers; }
   Page operator()(const StartMatmul&) const { return Page::Matmul; }
@@ -238,7 +238,7 @@ void Model::start_scaling(const StartScaling& request, double t_s) {
   if (!request.measure && scaling_.previous) scaling_.current.keep_measured(*scaling_.previous);
 }
 
-// A prediction alone holds the earlier points from its start, so it is not empty when it fails.
+// A prediction-only experiment starts with the earlier points, so it is not empty when it fails.
 void Model::finish_scaling(Outcome outcome) {
   const ScalingResults& now = scaling_.current;
   const bool nothing_new = !now.request.measure && !now.has_prediction();

@@ -1,6 +1,6 @@
 #pragma once
-// Everything the window shows, made from events and the reference machines alone. No ImGui here:
-// fed by the controller before each frame, read by the panels.
+// State of the window, derived from events and the reference machines only. Contains no ImGui: the
+// controller updates it before each frame, and the panels read it.
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -21,12 +21,12 @@
 
 namespace lab::ui {
 
-// The page that shows the results of the command.
+// Returns the page that shows the results of the command.
 Page page_of(const JobCommand& command);
 
 struct RunningJob {
   JobId id = 0;
-  Page page = Page::Devices;  // that shows it
+  Page page = Page::Devices;  // shows the job
   std::string title;
   double started_t_s = 0;
   double done = 0;  // 0..1
@@ -39,15 +39,15 @@ enum class Phase { Empty, Running, Done, Failed };
 struct PageState {
   Phase phase = Phase::Empty;
   JobId job = 0;
-  std::optional<JobCommand> command;  // what Retry sends again
-  bool cancelled = false;             // Done, but stopped early on request
+  std::optional<JobCommand> command;  // sent again by Retry
+  bool cancelled = false;             // Done, but stopped early by the user
   std::string error;                  // one sentence, when Failed
-  Errc code = Errc::Internal;         // what kind of failure, when Failed
-  double seconds = 0;                 // of the job, when Done or Failed
+  Errc code = Errc::Internal;         // kind of failure, when Failed
+  double seconds = 0;                 // duration of the job, when Done or Failed
 };
 
 inline constexpr std::size_t kLogLines = 2000;
-// Old trainings are forgotten, oldest first, past either bound.
+// The oldest training runs are dropped once either limit is exceeded.
 inline constexpr std::size_t kTrainingRuns = 24;
 inline constexpr std::size_t kTrainingSteps = 4'000'000;
 
@@ -58,7 +58,7 @@ struct LogEntry {
   std::string text;
 };
 
-// Results of a page's last job, and of the one before while the last one has none yet.
+// Results of a page's last job, and of the job before it until the last one has results.
 template <typename Results>
 struct Kept {
   Results current;
@@ -69,28 +69,28 @@ class Model {
  public:
   explicit Model(MachineInfo machine);
 
-  // Events of job 0 are the window's own: Telemetry, TensorList, and RungInfo for every rung, which
-  // lets the Matmul page offer kernels before the first run. Results of a job that never started
-  // are ignored.
+  // Events of job 0 come from the window itself: Telemetry, TensorList, and a RungInfo per rung,
+  // which lets the Matmul page offer kernels before the first run. Results of a job that never
+  // started are ignored.
   void apply(const Event& event);
 
-  // Machines whose results can be drawn beside the present ones.
+  // Machines whose results can be drawn beside the current ones.
   void set_references(std::vector<ReferenceMachine> machines);
   const std::vector<ReferenceResults>& references() const { return references_; }
 
-  // Why the program could not start itself anew when it was asked to; empty: it was not asked.
+  // Reason why a requested restart of the program failed; empty if none was requested.
   void refuse_restart(std::string why) { restart_refusal_ = std::move(why); }
   const std::string& restart_refusal() const { return restart_refusal_; }
 
   const MachineInfo& machine() const { return machine_; }
   const std::vector<Device>& devices() const { return devices_; }
 
-  // Of one of devices(); an empty history for any other.
+  // History of one of devices(); an empty history for any other device.
   const DeviceHistory& history(Device device) const;
   const MemoryHistory& memory(Device device) const;
-  // Every NVIDIA GPU that was seen; empty before the first telemetry.
+  // Every NVIDIA GPU seen so far; empty before the first telemetry.
   const std::vector<GpuRecord>& gpus() const { return gpus_; }
-  // nullptr for an address that is not among them.
+  // nullptr if no GPU of gpus() has this address.
   const GpuRecord* gpu(const std::string& pci_bus_id) const;
   double now_s() const { return now_s_; }  // time of the newest event
   double lab_cpu() const { return lab_cpu_; }
@@ -148,8 +148,8 @@ class Model {
   std::string restart_refusal_;
   MachineInfo machine_;
   std::vector<Device> devices_;
-  std::vector<DeviceHistory> histories_;  // as devices_
-  std::vector<MemoryHistory> memories_;   // as devices_
+  std::vector<DeviceHistory> histories_;  // parallel to devices_
+  std::vector<MemoryHistory> memories_;   // parallel to devices_
   std::vector<GpuRecord> gpus_;
   double now_s_ = 0;
   double lab_cpu_ = 0;

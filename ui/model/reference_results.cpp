@@ -19,8 +19,8 @@ struct SizeRange {
   }
 };
 
-// Adds the curve where some of its points lie within the sizes measured here, unless it is there
-// already beside another device.
+// Adds the curve if some of its points are within the sizes measured here, unless it is already
+// paired with another device.
 template <typename Curve>
 void add_within(Overlay<Curve>& to, const Curve* here, const Curve& there, const Column64& sizes,
                 const SizeRange& reach) {
@@ -52,7 +52,7 @@ const KernelResults* kernel_of(const ReferenceResults& reference, Device device,
   return nullptr;
 }
 
-// Of ours or of the libraries: the one that gets highest.
+// The kernel with the highest throughput, either of the libraries or of the lab's own.
 const KernelResults* fastest(const MatmulResults& results, bool library) {
   const KernelResults* best = nullptr;
   double top = 0;
@@ -77,7 +77,8 @@ bool fits(const TransferCase& here, const TransferCase& there) {
          here.peer == there.peer && threads && same_devices(here, there);
 }
 
-// A CPU moves bytes with as many threads as it has; empty where the counts are alike.
+// All-thread cases may differ in thread count: returns a sentence naming both counts, or "" if
+// equal.
 std::string other_threads(const Overlay<TransferCase>& found, const std::string& name) {
   for (const ReferenceCurve<TransferCase>& curve : found.curves) {
     if (curve.here->mover == TransferMover::Threads &&

@@ -1,5 +1,5 @@
 #pragma once
-// A reference machine as curves, and what of it fits the results of this machine.
+// Results of a reference machine as curves, and their overlay on the results of this machine.
 #include <array>
 #include <cstddef>
 #include <string>
@@ -19,12 +19,12 @@ struct ReferenceResults {
   }
 
   ReferenceMachine machine;
-  std::array<MatmulResults, 3> matmul;  // as Precision
+  std::array<MatmulResults, 3> matmul;  // indexed by Precision
   TransferResults transfers;
 };
 
-// A curve of the reference, from point `first` on, `count` points: those within the sizes measured
-// here. `here` is what it is drawn beside; null: nothing in particular.
+// Part of a reference curve: `count` points from `first`, those within the sizes measured here.
+// `here` is the local curve it is drawn beside, or null.
 template <typename Curve>
 struct ReferenceCurve {
   const Curve* here = nullptr;
@@ -35,25 +35,26 @@ struct ReferenceCurve {
 template <typename Curve>
 struct Overlay {
   std::vector<ReferenceCurve<Curve>> curves;
-  std::string note;  // a sentence where something does not fit; empty: everything is as expected
+  std::string note;  // explains what does not match; empty: everything does
 };
 
-// Each kernel measured here with the reference's of the same name, element type and kind of device;
-// of several devices here the first. Where it has none of them, its fastest kernel and its fastest
-// library instead, without `here`.
+// Pairs each kernel measured here with the reference's kernel of the same name, element type and
+// kind of device; of several devices here, only the first is paired. If the reference has none of
+// the kernels, its fastest kernel and its fastest library are returned, without `here`.
 Overlay<KernelResults> overlay(const ReferenceResults& reference, const MatmulResults& here);
 
-// Each case measured here with the reference's of the same operation, way, memory, kinds of devices
-// and, of a CPU, one thread or all of them; of several devices here the first.
+// Pairs each case measured here with the reference's case of the same operation, way, memory, kinds
+// of devices and, for CPUs, one thread or all threads; of several devices here, only the first is
+// paired.
 Overlay<TransferCase> overlay(const ReferenceResults& reference, const TransferResults& here);
 
-// What the reference reached with that rung at exactly that size; null where it has no such sample
-// or was measured with other caches.
+// The reference's sample for that rung at exactly that size; null if it has none or was measured
+// with another cache state.
 const MatmulSample* reference_sample(const ReferenceResults& reference, Device device,
                                      std::string_view kernel, Precision dtype, std::int64_t size,
                                      CacheState cache);
 
-// "2026-11-21 with Device Lab 0.1.0, driver 580.82, CUDA 13.0"
+// For example "2026-11-21 with Device Lab 0.1.0, driver 580.82, CUDA 13.0".
 std::string measured_with(const ReferenceMachine& machine);
 
 }  // namespace lab::ui

@@ -1,4 +1,4 @@
-// The Scaling page's form as a command.
+// Conversion of the Scaling page's form to a command.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace lab::ui {
 namespace {
 
-// "1, 2, 4"
+// Parses "1, 2, 4".
 std::vector<std::int64_t> parse_device_counts(std::string text) {
   const std::string typed = text;
   std::erase(text, ' ');
@@ -23,7 +23,7 @@ std::vector<std::int64_t> parse_device_counts(std::string text) {
   }
 }
 
-// Ascending, each once, and no more than there are devices; none: the usual ones.
+// Ascending, unique, and at most `devices`; empty: the default counts.
 std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
   std::vector<int> counts;
   if (form.counts.find_first_not_of(' ') == std::string::npos) return counts;

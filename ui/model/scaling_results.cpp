@@ -34,7 +34,7 @@ void fill(Column64& column, const std::vector<Point>& points, Value value) {
   for (const Point& p : points) column.push_back(value(p));
 }
 
-// What `value` would be had every step taken `seconds` instead of the median.
+// `value` if every step took `seconds` instead of the median.
 double at_time(const ScalingPoint& p, double value, double seconds) {
   return seconds > 0 ? value * p.step.median_s / seconds : value;
 }

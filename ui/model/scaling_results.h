@@ -1,5 +1,5 @@
 #pragma once
-// One scaling experiment: what each number of devices measured, and what more of them would do.
+// One scaling experiment: measurements per device count, and predictions for larger ones.
 #include <array>
 #include <optional>
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace lab::ui {
 
-// The device that a single one of the experiment's is.
+// The device used where the experiment runs on a single one.
 Device first_device(const StartTraining& training);
 
-// Points of one mode, by number of devices, one a number: the last one sent.
+// Points of one mode, by device count; the last one sent per count.
 struct ScalingCurve {
   std::vector<ScalingPoint> points;
   Column64 devices;
-  Column64 speedup, speedup_low, speedup_high;  // the step's p90 and p10 give low and high
+  Column64 speedup, speedup_low, speedup_high;  // low and high from the step's p90 and p10
   Column64 efficiency, efficiency_low, efficiency_high;
-  Column64 test_acc;  // NaN: not asked for
+  Column64 test_acc;  // NaN: not requested
 
-  const ScalingPoint* at(int devices) const;  // null when that number was not measured
+  const ScalingPoint* at(int devices) const;  // null if that count was not measured
 };
 
 struct PredictedCurve {
@@ -35,28 +35,28 @@ struct ScalingResults {
   StartScaling request;
   double started_t_s = 0;
   std::vector<Skipped> skipped;
-  // What the measured points were asked for with; the same as `request` unless a prediction alone
-  // was asked for and the points are those of the experiment before.
+  // The request of the measured points. Differs from `request` only if that asked for a prediction
+  // alone, in which case the points are those of the previous experiment.
   StartScaling measured_with;
 
   bool empty() const;
-  bool has(ScalingMode mode) const;  // anything of that mode
-  bool has_prediction() const;       // of any mode
+  bool has(ScalingMode mode) const;  // any result of that mode
+  bool has_prediction() const;       // for any mode
   const ScalingCurve& measured(ScalingMode mode) const;
-  // Of devices that may not be here, over the link asked for.
+  // Over the requested link, for devices that may not exist on this machine.
   const PredictedCurve& predicted(ScalingMode mode) const;
-  // The same model for this machine, where each point has its measured step beside it.
+  // The same model for this machine, where each point also has its measured step.
   const PredictedCurve& checked(ScalingMode mode) const;
   void add(const ScalingPoint& point);
   void add(const ScalingPrediction& prediction);
-  // Takes over the points of an earlier experiment when they are of the same model, data, batch
-  // and first device, so that a prediction alone can be held against them.
+  // Takes over the points of an earlier experiment with the same model, data, batch and first
+  // device, so that a prediction alone can be compared with them.
   void keep_measured(const ScalingResults& earlier);
-  // The median step of that first device with that model, data and batch; empty: not measured.
+  // Median step time of that first device with that model, data and batch; empty: not measured.
   std::optional<double> one_device_step_s(const StartTraining& training) const;
 
  private:
-  std::array<ScalingCurve, 2> measured_;  // as ScalingMode, like the others
+  std::array<ScalingCurve, 2> measured_;  // indexed by ScalingMode, as are the others
   std::array<PredictedCurve, 2> predicted_, checked_;
 };
 

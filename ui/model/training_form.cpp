@@ -1,4 +1,4 @@
-// The training that a form asks for.
+// Conversion of the Training page's form to a command.
 #include <fmt/format.h>
 
 #include <charconv>

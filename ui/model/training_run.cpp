@@ -28,8 +28,8 @@ const ProfileRow** place_of(LayerSide& side, StepPhase phase) {
   return phase == StepPhase::Backward ? &side.backward : &side.once;
 }
 
-// Of the first `sides` of equal rows, the layer that this row belongs to: a backward row to that of
-// its forward row, which stands before it.
+// Layer of a row, with `sides` kinds of kernels. A backward row belongs to the layer of its forward
+// row, which precedes it; every other row starts a layer.
 ProfileLayer& layer_for(std::vector<ProfileLayer>& layers, const ProfileRow& row,
                         std::size_t sides) {
   if (row.phase == StepPhase::Backward) {
@@ -127,7 +127,7 @@ std::vector<ProfileLine> lines_of(const TrainingProfile& profile, ProfileKey key
 
 namespace {
 
-// `devices` of all `ranks`.
+// `devices` is the total over all `ranks`.
 std::string default_name(const StartTraining& request, std::optional<double> lr,
                          std::size_t devices, int ranks = 1) {
   std::string name = fmt::format("{}, batch {}", request.model, request.batch);

@@ -12,23 +12,23 @@
 
 namespace lab::ui {
 
-// A layer with one kind of kernels. Null: that part is not there, or was not timed yet.
+// Rows of a layer for one kind of kernels. Null: absent, or not timed yet.
 struct LayerSide {
   const ProfileRow* forward = nullptr;
   const ProfileRow* backward = nullptr;
-  const ProfileRow* once = nullptr;  // of what happens once a step, instead of the two
+  const ProfileRow* once = nullptr;  // for work done once per step, instead of the two above
   double seconds() const;
 };
 
 struct ProfileLayer {
-  const ProfileRow* name = nullptr;  // one of its rows: layer, kind and shape are those
-  std::vector<LayerSide> sides;      // as the profile's totals
-  double seconds() const;            // of the first side, else of the next
+  const ProfileRow* name = nullptr;  // one of its rows, for layer, kind and shape
+  std::vector<LayerSide> sides;      // parallel to the profile's totals
+  double seconds() const;            // of the first side that has a time
 };
 
 enum class LayerOrder { Longest, Network };
 
-// What happens once a step stands as a layer of its own, at its place in the step.
+// Work done once per step forms a layer of its own, at its place in the step.
 std::vector<ProfileLayer> layers_of(const TrainingProfile& profile, LayerOrder order);
 
 enum class ProfileKey {
@@ -45,27 +45,28 @@ enum class ProfileKey {
   Method
 };
 
-// The value of `line` with kind of kernels number `side`; Layer and Method have none. NaN: none.
+// Value of `line` for the kind of kernels with index `side`; NaN if there is none, as for Layer and
+// Method.
 double value_of(const TrainingProfile& profile, const ProfileLine& line, ProfileKey key,
                 std::size_t side = 0);
 
-// Sorted by `key` of kind of kernels number `side`; Layer sorts by the place in the step. Lines
-// without a value come last.
+// Lines sorted by `key` for the kind of kernels with index `side`; Layer sorts by the place in the
+// step. Lines without a value are last.
 std::vector<ProfileLine> lines_of(const TrainingProfile& profile, ProfileKey key, std::size_t side,
                                   bool descending);
 
 // --- run ------------------------------------------------------------------------------------
 struct StepColumns {
-  Column64 step, epoch, t_s;  // three choices of x; epoch counts fractions
+  Column64 step, epoch, t_s;  // three choices of x; epoch includes the fraction
   Column64 loss, loss_smooth;
   Column64 accuracy, accuracy_smooth;  // of the batch, before the update
   Column64 images_per_s, images_per_s_smooth;
-  Column64 lr;  // of the step's update
+  Column64 lr;  // used for the step's update
   std::size_t size() const { return step.size(); }
 };
 
 struct EpochColumns {
-  Column64 step, epoch, t_s;  // where the epoch ended
+  Column64 step, epoch, t_s;  // at the end of the epoch
   Column64 train_loss, train_acc;
   Column64 test_acc;  // NaN: not evaluated
   Column64 seconds, images_per_s;
@@ -77,19 +78,19 @@ class TrainingRun {
   explicit TrainingRun(JobId id, StartTraining request);
 
   JobId id() const { return id_; }
-  // "lenet, batch 256, lr 0.9, 2 devices": what the run is called until someone renames it.
+  // Default name until the user renames the run: "lenet, batch 256, lr 0.9, 2 devices".
   const std::string& name() const { return name_; }
   bool synthetic() const { return synthetic_; }
   const std::optional<TrainingStarted>& started() const { return started_; }
   const StartTraining& request() const { return request_; }
   const StepColumns& steps() const { return steps_; }
-  const DeviceTracks& devices() const { return devices_; }  // empty when one device trains
+  const DeviceTracks& devices() const { return devices_; }  // empty if one device trains
   const EpochColumns& epochs() const { return epochs_; }
   const std::optional<Predictions>& predictions() const { return predictions_; }
   const std::optional<Confusion>& confusion() const { return confusion_; }
   const std::optional<TrainingProfile>& profile() const { return profile_; }
   const std::optional<TrainingDone>& done() const { return done_; }
-  // Of the whole run's all-reduce time, the part behind backward; NaN where there was none.
+  // Fraction of the run's all-reduce time that backward has hidden; NaN if there was none.
   double hidden_share() const;
   const std::vector<std::string>& class_names() const;
 

@@ -9,7 +9,7 @@
 namespace lab::ui {
 namespace {
 
-// Where a sample of `bytes` stands or belongs in a column of sizes.
+// Index at which a sample of `bytes` is, or is to be inserted, in a column of sizes.
 std::size_t position(const Column64& sizes, double bytes) {
   return static_cast<std::size_t>(std::lower_bound(sizes.begin(), sizes.end(), bytes) -
                                   sizes.begin());
@@ -23,7 +23,7 @@ void put(Column64& column, std::size_t i, bool replace, double value) {
   }
 }
 
-// GB/s when the same bytes take `seconds` instead of the median.
+// GB/s if the same bytes took `seconds` instead of the median.
 double at_time(const TransferSample& s, double seconds) {
   return seconds > 0 ? s.gb_per_s * s.time.median_s / seconds : s.gb_per_s;
 }

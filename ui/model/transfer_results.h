@@ -1,5 +1,5 @@
 #pragma once
-// One sweep of transfers: samples grouped into cases, each case a curve over size.
+// One sweep of transfers: samples grouped into cases, each a curve over size.
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ struct TransferCase {
   TransferMover mover = TransferMover::Threads;
   PeerWay peer = PeerWay::None;
 
-  std::vector<TransferSample> samples;  // by size, one a size: the last one taken
+  std::vector<TransferSample> samples;  // ascending in size; the last sample per size
   Column64 bytes, gb_per_s, gb_low, gb_high;
   Column64 time_s, time_low, time_high;
   std::optional<TransferFit> fit;
@@ -25,14 +25,14 @@ struct TransferCase {
   // A live run instead: every sample in the order taken.
   Column64 live_t_s, live_gb_per_s;
 
-  std::string label() const;           // "copy, 2 threads"; with the devices unless cpu:0 alone
-  const TransferSample* best() const;  // highest bandwidth, null when empty
+  std::string label() const;           // "copy, 2 threads"; devices are omitted if both are cpu:0
+  const TransferSample* best() const;  // highest bandwidth; null if there are no samples
 };
 
 struct TransferResults {
   StartTransfers request;
   double started_t_s = 0;
-  std::vector<TransferCase> cases;  // in the order they came
+  std::vector<TransferCase> cases;  // in order of arrival
   std::vector<TransferTimeline> timelines;
   std::vector<TransferPayoff> payoffs;
   std::vector<Skipped> skipped;
@@ -40,16 +40,16 @@ struct TransferResults {
   bool empty() const { return cases.empty() && timelines.empty() && skipped.empty(); }
   void add(const TransferSample& sample, double t_s);
   void add(const TransferFit& fit);
-  // Highest bandwidth measured for copies from one device to the other; empty: none.
+  // Highest measured bandwidth of copies from one device to the other; empty: none.
   std::optional<double> best_copy_gb_per_s(Device from, Device to) const;
 
  private:
-  // The case that a sample or a fit belongs to.
+  // Finds or adds the case of a sample or a fit.
   template <typename Result>
   TransferCase& at(const Result& result);
 };
 
-// The fit in words: "Below 180 KiB ...".
+// The fit as text: "Below 180 KiB ...".
 std::string sentence(const TransferFit& fit);
 
 }  // namespace lab::ui

@@ -1,5 +1,5 @@
 #pragma once
-// Controls from the declarations of a request's fields. For use inside ui/pages only.
+// Draws controls from the declarations of a request's fields. For use inside ui/pages only.
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -10,7 +10,7 @@
 
 namespace lab::ui {
 
-// What the choices of a combo or a segmented control say.
+// Returns the labels of the choices of a combo or a segmented control.
 std::vector<std::string> labels_of(std::span<const ValueName> choices);
 
 // Each draws the control of a field under `path` and returns true on change.
@@ -22,7 +22,7 @@ bool field_control(Ui& ui, const std::string& path, const RequestField& field,
 bool field_control(Ui& ui, const std::string& path, const RequestField& field, double& value);
 bool field_control(Ui& ui, const std::string& path, const RequestField& field, std::string& value);
 
-// A segmented control, or a combo for many choices.
+// Draws a segmented control, or a combo if there are many choices.
 bool choice_control(Ui& ui, const std::string& path, const RequestField& field,
                     std::span<const ValueName> choices, int& position);
 
@@ -43,7 +43,7 @@ bool field_control(Ui& ui, const std::string& path, const RequestField& field,
   return true;
 }
 
-// As declared, under "<page>/<key>".
+// Draws the control of `member` as declared, under "<page>/<key>".
 template <typename Request, typename Value>
 bool field_control(const Panel& p, std::string_view page, Request& request,
                    Value Request::*member) {
@@ -51,7 +51,7 @@ bool field_control(const Panel& p, std::string_view page, Request& request,
   return field_control(p.ui, std::string(page) + '/' + field.key, field, request.*member);
 }
 
-// The controls that the declarations put under "More settings".
+// Draws the controls that the declarations put under "More settings".
 template <typename Request>
 void more_controls(const Panel& p, Fields& fields, std::string_view page, Request& request) {
   for_each_field<Request>([&](const RequestField& field, auto member) {

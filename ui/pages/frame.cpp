@@ -1,4 +1,4 @@
-// The parts around a page.
+// The rail, title bar and status bar.
 #include "ui/pages/frame.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ void rail_entry(const Panel& p, Page page, float height) {
   if (item.visible) {
     draw_entry(p, item, page, selected, active);
     const std::string job = active ? p.model.job()->title : "";
-    // Where the name is to be seen only a running job says more.
+    // Where the name is visible, the tooltip shows only a running job.
     hint(p.ui, p.narrow() ? fmt::format("{}, Ctrl+{}{}{}", name_of(page),
                                         static_cast<int>(page) + 1, active ? ": " : "", job)
                           : job);
@@ -150,7 +150,7 @@ bool shows_synthetic(const Panel& p) {
          p.model.runs().back().synthetic();
 }
 
-// Chips of as many devices as fit, from the right edge; returns where they begin.
+// Draws chips for as many devices as fit, from the right edge; returns their left end.
 float draw_chips(const Panel& p, float left_end, float right, float middle) {
   Ui& ui = p.ui;
   std::size_t hidden = 0;
@@ -209,7 +209,7 @@ void draw_title_bar(const Panel& p) {
 
 namespace {
 
-// Lays things out from the right edge inwards.
+// Places items from the right edge inwards.
 struct RightToLeft {
   const Panel& p;
   float x, middle;
@@ -290,7 +290,7 @@ Face face_of(const Panel& p) {
   return {kIconCheck, theme.muted};
 }
 
-// Idle, the newest line of the log stands in the bar.
+// When idle, the bar shows the newest line of the log.
 std::string text_of(const Model& model) {
   if (const auto& job = model.job()) {
     return job->what.empty() ? job->title : job->title + "   " + job->what;

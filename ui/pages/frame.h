@@ -1,5 +1,5 @@
 #pragma once
-// The parts around a page. Sizes in units. For use inside ui/pages only.
+// The rail, title bar and status bar around a page. Sizes in units. For use inside ui/pages only.
 #include "ui/pages/panel.h"
 
 namespace lab::ui {

@@ -58,14 +58,14 @@ bool control_shortcuts(const Panel& p) {
   return key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER);
 }
 
-// Acts on the keys of this frame; true when Ctrl+Enter asks the page to start its job.
+// Handles the keys of this frame; returns true if Ctrl+Enter was pressed to start the page's job.
 bool handle_shortcuts(const Panel& p) {
   const ImGuiIO& io = ImGui::GetIO();
   if (key_pressed(GLFW_KEY_ESCAPE)) escape(p);
   if (key_pressed(GLFW_KEY_F1) || question_mark_typed()) p.view.help_open = !p.view.help_open;
   if (p.view.help_open || p.view.confirm_cancel || p.view.confirm_restart) return false;
   if (io.KeyCtrl) return control_shortcuts(p);
-  // A control that shows keyboard focus takes Space for itself.
+  // A control with visible keyboard focus handles Space itself.
   if (p.view.page == Page::Training && !io.WantTextInput && !io.NavVisible &&
       key_pressed(GLFW_KEY_SPACE)) {
     toggle_pause(p);
@@ -73,9 +73,9 @@ bool handle_shortcuts(const Panel& p) {
   return false;
 }
 
-// --- over the page: shortcuts, and questions before a job or the program ends ---------------
+// --- modal overlays: shortcuts and confirmations --------------------------------------------
 
-// A centred modal that is open as long as `open` says so; true when its content must be drawn.
+// A centred modal that stays open while `open` is true; returns true if its content must be drawn.
 bool begin_modal(const Panel& p, const char* id, bool open, float width_units) {
   if (open && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
   if (!ImGui::IsPopupOpen(id)) return false;
@@ -101,7 +101,7 @@ bool begin_modal(const Panel& p, const char* id, bool open, float width_units) {
   return shown;
 }
 
-// Keys and what they do.
+// The keyboard shortcuts and their effects.
 const std::vector<std::pair<std::string, const char*>>& shortcuts() {
   static const std::vector<std::pair<std::string, const char*>> kAll = {
       {fmt::format("Ctrl+1 ... Ctrl+{}", kPages), "Open a page"},
@@ -132,9 +132,9 @@ void draw_help_overlay(const Panel& p) {
   ImGui::EndPopup();
 }
 
-// Asks before Esc stops the running job.
+// Asks for confirmation when Esc would stop the running job.
 void draw_cancel_question(const Panel& p) {
-  if (p.view.confirm_cancel && !p.model.job()) p.view.confirm_cancel = false;  // it ended meanwhile
+  if (p.view.confirm_cancel && !p.model.job()) p.view.confirm_cancel = false;  // the job has ended
   if (!begin_modal(p, "##cancel", p.view.confirm_cancel, 420)) return;
   Ui& ui = p.ui;
   title(ui, "Stop this job?");
@@ -149,7 +149,7 @@ void draw_cancel_question(const Panel& p) {
   ImGui::EndPopup();
 }
 
-// Asks before the program restarts.
+// Asks for confirmation before the program restarts.
 void draw_restart_question(const Panel& p) {
   if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
   Ui& ui = p.ui;
@@ -174,7 +174,7 @@ constexpr ImGuiWindowFlags kPart = ImGuiWindowFlags_NavFlattened;
 constexpr ImGuiWindowFlags kFixedPart =
     kPart | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
 
-// One part of the window at a fixed place, on its own surface.
+// Draws one part of the window at a fixed position, on its own surface.
 template <typename Draw>
 void part(const Panel& p, const char* name, ImVec2 pos, ImVec2 size, ImU32 color, Draw draw) {
   ImGui::SetCursorScreenPos(pos);
@@ -191,18 +191,18 @@ void part(const Panel& p, const char* name, ImVec2 pos, ImVec2 size, ImU32 color
 constexpr std::array kDrawPage = {LAB_PAGES(LAB_DRAW_PAGE)};
 #undef LAB_DRAW_PAGE
 
-// The scrollbar stands in the padding, so that its coming and going leaves the width of the page
-// alone: text that wraps anew would make it come and go forever.
+// Places the scrollbar in the padding so that it does not change the page's width when it appears.
+// Otherwise text would wrap differently and make the scrollbar appear and disappear endlessly.
 void scrollbar_in_padding() {
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   window->WorkRect.Max.x += window->ScrollbarSizes.x;
   window->ContentRegionRect.Max.x += window->ScrollbarSizes.x;
-  // ImGui clips half a padding inside the scrollbar, where the cards' right edges are.
+  // ImGui clips half the padding inside the scrollbar, where the cards' right edges are.
   const ImRect& clip = window->InnerClipRect;
   ImGui::PushClipRect(clip.Min, {clip.Max.x + window->ScrollbarSizes.x, clip.Max.y}, false);
 }
 
-// The page scrolls when it is higher than the window; each page keeps its own place.
+// The page scrolls if it is higher than the window; each page keeps its own scroll position.
 void page_part(const Panel& p, ImVec2 pos, ImVec2 size) {
   const Ui& ui = p.ui;
   ImGui::SetCursorScreenPos(pos);

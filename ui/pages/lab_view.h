@@ -1,5 +1,5 @@
 #pragma once
-// The whole window in one call: rail, page, status bar, help overlay.
+// Draws the whole window: rail, page, status bar, help overlay.
 #include <map>
 #include <optional>
 #include <string>
@@ -16,24 +16,24 @@ namespace lab::ui {
 struct ViewState {
   Page page = Page::Devices;
   ThemeMode mode = ThemeMode::Dark;
-  float scale = 1;  // chosen by the person, 1..2
+  float scale = 1;  // chosen by the user, 1..2
   bool help_open = false;
   bool confirm_cancel = false;
-  std::optional<RestartLab> confirm_restart;  // what is asked about
-  JobId paused_job = 0;                       // paused from here; no other job is
-  JobId stopping_job = 0;                     // asked to stop after this epoch
-  std::int64_t sent_after = -1;  // Model::jobs_started() when a job was sent and not yet seen
-  double sent_t_s = 0;           // lab time of that
-  plot::LinkedCursor cursor;     // shared by the charts of a page
+  std::optional<RestartLab> confirm_restart;  // restart awaiting confirmation
+  JobId paused_job = 0;                       // job paused from here, if any
+  JobId stopping_job = 0;                     // asked to stop after its epoch
+  std::int64_t sent_after = -1;               // Model::jobs_started() when the last job was sent
+  double sent_t_s = 0;                        // lab time of that send
+  plot::LinkedCursor cursor;                  // shared by the charts of a page
   Forms forms;
 };
 
 // Draws one frame into the current ImGui context, which covers the window. Reads the model, edits
-// the view, appends commands. Never waits, never allocates device memory.
+// the view, and appends commands. Never waits and never allocates device memory.
 void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out);
 
-// What is remembered between starts, as flat text keys ("page", "scale", "training.batch"). load
-// ignores unknown keys and values that do not fit.
+// The state kept between starts, as flat text keys ("page", "scale", "training.batch"). load_view
+// ignores unknown keys and invalid values.
 std::map<std::string, std::string> save_view(const ViewState& view);
 void load_view(ViewState& view, const std::map<std::string, std::string>& saved);
 

@@ -1,4 +1,4 @@
-// What the pages have in common: jobs, the layout of a page, and texts.
+// Helpers shared by the pages: jobs, page layout, and texts.
 #include "ui/pages/panel.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace lab::ui {
 
 namespace {
 
-// How long a sent job may take to show up before it counts as lost.
+// How long a sent job may take to appear before it is considered lost.
 constexpr double kSentSeconds = 2;
 
 bool just_sent(const Panel& p) {
@@ -203,7 +203,7 @@ void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
   row.next();
   form(p);
   row.next();
-  // Rows inside the results must not reach down to the end of the form.
+  // Rows inside the results must not extend to the bottom of the form.
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   const ImVec2 form_end = window->DC.CursorMaxPos;
   window->DC.CursorMaxPos = window->DC.CursorPos;
@@ -255,7 +255,7 @@ void synthetic_badge(const Panel& p) {
   hint(p.ui, "These figures come from made-up images, not from a real data set.");
 }
 
-// --- words ----------------------------------------------------------------------------------
+// --- texts ----------------------------------------------------------------------------------
 
 std::string percent(double share) {
   return fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);

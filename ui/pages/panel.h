@@ -1,5 +1,5 @@
 #pragma once
-// What every part of the window is handed for one frame, and what the pages have in common. For
+// The per-frame context passed to every part of the window, and helpers shared by the pages. For
 // use inside ui/pages only.
 #include <functional>
 #include <optional>
@@ -19,62 +19,61 @@ struct Panel {
   ViewState& view;
   Commands& out;
   float width = 0;             // of the window, units
-  bool start_pressed = false;  // Ctrl+Enter: what the page's main button does
+  bool start_pressed = false;  // Ctrl+Enter, which presses the page's main button
 
-  // Under 1000 units the form stands above the results and the rail shows icons under 900.
+  // Below 1000 units the form is placed above the results; below 900 the rail shows icons only.
   bool folded() const { return width < 1000; }
   bool narrow() const { return width < 900; }
 };
 
 // --- pages ----------------------------------------------------------------------------------
-// draw_devices_page and so on, each in the page's own folder.
+// Declares draw_devices_page and so on; each is defined in the page's own folder.
 #define LAB_DECLARE_PAGE(name, key, icon, timed) void draw_##key##_page(const Panel& p);
 LAB_PAGES(LAB_DECLARE_PAGE)
 #undef LAB_DECLARE_PAGE
 
 // --- jobs -----------------------------------------------------------------------------------
-// A job runs, or was sent a moment ago.
+// Returns true if a job is running or has just been sent.
 bool busy(const Panel& p);
-// Why nothing can be started now; empty: something can.
+// Returns why no job can be started now; empty if one can.
 std::string busy_reason(const Panel& p);
-// Sends a command that becomes a job.
+// Sends a command that starts a job.
 void send(const Panel& p, Command command);
 bool runs(const Panel& p, Page page);
 bool paused(const Panel& p);
 void toggle_pause(const Panel& p);
 void cancel(const Panel& p);
 
-// The main button of a form; `error`, when not empty, is shown above it and switches it off.
-// Ctrl+Enter presses it where `main`.
+// The main button of a form. A non-empty `error` is shown above it and disables it. With `main`,
+// Ctrl+Enter presses it.
 bool start_button(const Panel& p, std::string_view path, std::string_view label,
                   std::string_view error, bool main);
 
-// What an empty page says, with the button that fills it; while another job runs it says so instead
-// of offering the button. True when clicked.
+// Shown instead of results: a sentence and the button that produces some. While another job runs,
+// states that instead of offering the button. Returns true when clicked.
 bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
                 std::string_view label);
 
-// What ended a card, with the way to use it again; `sentence` empty: it works, and nothing is
-// drawn.
+// Shows why a GPU was lost and offers a restart. Draws nothing if `sentence` is empty.
 void lost_box(const Panel& p, std::string_view path, std::string_view sentence);
-// A button that asks whether Device Lab may start anew, and why it could not.
+// A button that asks for confirmation of a restart. Shows the reason if a restart was refused.
 void restart_button(const Panel& p, std::string_view path, std::string_view label,
                     std::string_view hint, const RestartLab& wish);
 
-// How the page's last job went, where it needs a word: the error with a Retry button (after the
-// loss of a card with a restart instead), or that it was stopped.
+// Shows the outcome of the page's last job if it failed or was stopped: the error with a Retry
+// button (after a GPU loss, a restart button), or a note that it was stopped.
 void outcome_box(const Panel& p, Page page);
 
 // --- layout ---------------------------------------------------------------------------------
-// Form left and results right, or the form above in a narrow window.
+// Form left and results right; in a narrow window, the form above.
 void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
                            void (*results)(const Panel&));
 
-// Units left in the current cell.
+// Returns the width left in the current cell, in units.
 float width_left(const Panel& p);
 
-// A part of the page that reaches down to the end of the window: what its cards leave free there
-// is handed out by spare_height() in the next frame.
+// A part of the page that extends to the bottom of the window. spare_height() hands out the height
+// its cards leave unused in the next frame.
 class StretchedArea {
  public:
   explicit StretchedArea(const Panel& p);
@@ -87,22 +86,22 @@ class StretchedArea {
   float top_, room_;  // pixels
 };
 
-// Takes the free height: the units by which one card or Pair of the page is to be higher. To be
-// asked for at most once in a frame.
+// Claims the page's unused height and returns it in units, for one card or Pair to grow by. Call at
+// most once per frame.
 float spare_height(const Panel& p);
 
-// Of the card of a form: it reaches down to the end of the window unless it is folded.
+// Returns the height of a form's card: to the bottom of the window, or 0 (automatic) when folded.
 float form_height(const Panel& p);
 
-// Room under the title of a form for what form_actions puts beside it.
+// Reserves space below the title of a folded form for the buttons of form_actions().
 void room_for_actions(const Panel& p);
 
-// The buttons of a form, `draw` in `units` of width. In the folded form they stand beside the title
-// of the card, where no field can push them out of sight; else at the cursor.
+// Calls `draw` for the buttons of a form, which are `units` wide. In a folded form they are placed
+// beside the card's title so that no field can push them out of sight, otherwise at the cursor.
 void form_actions(const Panel& p, float units, const std::function<void()>& draw);
 
-// A card whose content lies closer together than the cards of a page. False: out of sight, its
-// content need not be drawn.
+// A card with tighter spacing than the page's cards. Converts to false when it is out of sight and
+// its content need not be drawn.
 class Card {
  public:
   Card(const Panel& p, std::string_view path, std::string_view title,
@@ -117,7 +116,7 @@ class Card {
   bool visible_;
 };
 
-// Form fields: one column in the left form, several where the form is folded above.
+// Layout of form fields: one column in the left form, several in the folded form.
 class Fields {
  public:
   explicit Fields(const Panel& p);
@@ -130,8 +129,8 @@ class Fields {
   std::optional<Row> row_;
 };
 
-// Two cells side by side where there is room, else one above the other. Use as Row. Cards in it, at
-// most one a cell, are equally high side by side; there they are `extra` units higher.
+// Two cells side by side if they fit, otherwise stacked. Use like Row. Side by side, cards in it
+// (at most one per cell) have equal height, plus `extra` units.
 class Pair {
  public:
   explicit Pair(const Panel& p, float units_needed = 620, float extra = 0);
@@ -142,7 +141,7 @@ class Pair {
   std::optional<Row> row_;
 };
 
-// The results to show: the running job's, or those of the job before until it has some.
+// Returns the running job's results; until there are any, those of the previous job.
 template <typename Results>
 const Results& shown(const Kept<Results>& kept) {
   return kept.current.empty() && kept.previous ? *kept.previous : kept.current;
@@ -152,9 +151,9 @@ bool is_old(const Kept<Results>& kept) {
   return kept.current.empty() && kept.previous.has_value();
 }
 
-// --- words ----------------------------------------------------------------------------------
+// --- texts ----------------------------------------------------------------------------------
 std::string percent(double share);                // "61 %"
-std::string percent(const Maybe<double>& share);  // that, or "N/A"
+std::string percent(const Maybe<double>& share);  // or "N/A"
 std::string timing_text(const Timing& time);
 std::string conditions_text(const Conditions& conditions);
 std::string describe(const MatmulSample& sample, CacheState cache);
@@ -163,7 +162,7 @@ std::vector<std::string> device_names(const MachineInfo& machine);
 std::string gflops_text(double gflops);
 std::string gb_per_s_text(double gb_per_s);
 
-// The message of lab::Error that `make` throws; empty when it does not.
+// Returns the message of the lab::Error that `make` throws; empty if it does not throw.
 template <typename Make>
 std::string complaint(const Make& make) {
   try {
@@ -174,7 +173,7 @@ std::string complaint(const Make& make) {
   }
 }
 
-// A badge on the line of the item before that says the figures come from made-up images.
+// A badge on the previous item's line which marks results as computed from synthetic images.
 void synthetic_badge(const Panel& p);
 
 }  // namespace lab::ui

@@ -10,12 +10,12 @@ namespace {
 constexpr float kQuietAlpha = 0.65F;  // below 0.6 a plot prefers other curves for its tooltip
 constexpr float kQuietWidth = 1.4F;
 
-// Of the legend; no kernel or operation is called so.
+// Legend text; differs from every kernel and operation name.
 std::string entry_name(const ReferenceMachine& machine) {
   return "Reference: " + machine.name;
 }
 
-// Names of the machines, each once: where two are alike their files tell them apart.
+// Returns a unique name per machine; the file name is appended to equal names.
 std::vector<std::string> machine_names(const std::vector<ReferenceResults>& references) {
   std::vector<std::string> names;
   for (const ReferenceResults& one : references) {

@@ -1,6 +1,6 @@
 #pragma once
-// Another machine's results beside the present ones: the choice of it, and how it is drawn. For use
-// inside ui/pages only.
+// Reference results of another machine: choosing one and drawing it beside the present results. For
+// use inside ui/pages only.
 #include <algorithm>
 #include <cstddef>
 #include <span>
@@ -13,22 +13,24 @@
 
 namespace lab::ui {
 
-// The field of a form; nothing where no reference was found.
+// A form field; draws nothing if no reference was found.
 void reference_field(const Panel& p, Fields& fields, std::string_view path);
 
-// The machine that the person chose; null: none, or one that is not there this time.
+// Returns the reference that the user chose; null if there is none or it was not found.
 const ReferenceResults* chosen_reference(const Panel& p);
 
-// "Reference: NVIDIA H200, measured 2026-11-21 with ...": stands before what its samples say.
+// "Reference: NVIDIA H200, measured 2026-11-21 with ...", the prefix of its samples' tooltips.
 std::string provenance(const ReferenceMachine& machine);
 
-// The machine's entry in the legend of a plot, a series without points: its curves go with it.
+// The machine's legend entry: a series without points that shows or hides its curves.
 plot::Series reference_entry(const Panel& p, const ReferenceMachine& machine);
 
-// `like`, the curve it is drawn beside, made quiet: pale, thin, broken, without marker or band.
+// A subdued copy of the style of `like`, the curve measured here: pale, thin and dashed, without
+// marker or band.
 plot::Series quiet_series(const plot::Series& like, const ReferenceMachine& machine);
 
-// The same with the points of a curve, `x` and `y` two of its columns, and what is known of each.
+// quiet_series() with the points of a curve and a description of each. `x` and `y` are columns of
+// that curve.
 template <typename Curve>
 plot::Series reference_series(const plot::Series& like, const ReferenceMachine& machine,
                               const ReferenceCurve<Curve>& curve, const Column64& x,
@@ -42,8 +44,8 @@ plot::Series reference_series(const plot::Series& like, const ReferenceMachine& 
   return s;
 }
 
-// Whether the reference's `y`, a column of its curves, so exceeds that of the curves measured here
-// that a linear axis would press these flat against its bottom.
+// Returns true if the largest `y` of the reference's curves exceeds kMost times the largest
+// measured here, in which case a linear axis would flatten the latter.
 template <typename Curve>
 bool towers(const Overlay<Curve>& fitting, const std::vector<Curve>& here, Column64 Curve::*y) {
   constexpr double kMost = 8;
@@ -57,7 +59,8 @@ bool towers(const Overlay<Curve>& fitting, const std::vector<Curve>& here, Colum
   return most_there > kMost * most_here;
 }
 
-// Why not all of it is drawn, as one muted line; nothing for an empty note.
+// Draws `note`, the reason why part of the reference is not drawn, as one muted line; nothing if
+// empty.
 void reference_note(const Panel& p, std::string_view path, std::string_view note);
 
 }  // namespace lab::ui

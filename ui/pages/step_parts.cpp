@@ -8,7 +8,7 @@
 namespace lab::ui {
 namespace {
 
-// Positions in the order of series_color(): blue and reddish purple.
+// Indices into series_color(): blue and reddish purple.
 constexpr int kComputeHue = 4;
 constexpr int kAllReduceHue = 6;
 

@@ -19,7 +19,7 @@ double clamped(Scale scale, double value) {
   return std::clamp(value, kSmallestPositive, kLargest);
 }
 
-// The narrowest window around `at` (in even space) in which ticks still differ.
+// The smallest width around `at` (in even space) at which ticks still differ.
 double narrowest(Scale scale, double at) {
   return std::max(std::abs(at), scale == Scale::Linear ? 1e-285 : 1.0) * 1e-12;
 }
@@ -55,7 +55,7 @@ bool can_show(Scale scale, double value) {
 float AxisMap::pixel(double value) const {
   const double lo = to_even(scale, range.min), hi = to_even(scale, range.max);
   const double share = (to_even(scale, value) - lo) / (hi - lo);
-  // Far outside is as good as off screen, and keeps float arithmetic in the renderer exact.
+  // Clamping far off screen keeps float arithmetic in the renderer exact.
   const double at = from + std::clamp(share, -50.0, 50.0) * (to - from);
   return static_cast<float>(at);
 }
@@ -150,7 +150,7 @@ constexpr std::array<Prefix, 7> kBinary{{{1, ""},
                                          {1125899906842624.0, "Pi"},
                                          {1152921504606846976.0, "Ei"}}};
 
-// Nobody says kiloseconds, and a share of hundred takes no prefix at all.
+// Kiloseconds are not in use, and percent and degrees take no prefix at all.
 bool no_prefix(std::string_view unit, double magnitude) {
   return unit == "%" || unit == "°C" || (unit == "s" && magnitude >= 1);
 }
@@ -171,7 +171,7 @@ Prefix prefix_for(double magnitude, bool binary, std::string_view unit = {}) {
   return found;
 }
 
-// A plain count reads best without a prefix up to five digits, and 0.001 without one at all.
+// Plain counts below 1e5 and small fractions such as 0.001 are more readable without a prefix.
 Prefix plain_prefix(double magnitude) {
   return magnitude >= 1e5 ? prefix_for(magnitude, false) : Prefix{1, ""};
 }
@@ -210,7 +210,7 @@ double minor_step(double step, bool binary) {
 }
 
 constexpr int kMostTicks = 400;
-constexpr double kMostMinorPowers = 60;  // decades or doublings before minor ticks only crowd
+constexpr double kMostMinorPowers = 60;  // decades or doublings above which minor ticks crowd
 
 void add_linear(std::vector<Tick>& out, const Range& range, double step, double minor) {
   const double slack = (range.max - range.min) * 1e-9;
@@ -272,7 +272,7 @@ std::string log_label(double value, const TickRequest& r) {
 Ticks log10_ticks(const TickRequest& r) {
   Ticks out;
   const double lo = std::log10(r.range.min), hi = std::log10(r.range.max);
-  if (hi - lo < 1.1) {  // too narrow for decades to say much
+  if (hi - lo < 1.1) {  // too narrow for decade ticks
     const double at_least = (r.range.max - r.range.min) / std::max(1.0, r.max_labels);
     const double step = decimal_step(at_least);
     add_linear(out.ticks, r.range, step, step);

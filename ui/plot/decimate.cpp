@@ -8,11 +8,11 @@
 namespace lab::ui::plot {
 namespace {
 
-constexpr std::size_t kSmall = 32;           // values a small block
-constexpr std::size_t kLarge = 32 * kSmall;  // values a large block
+constexpr std::size_t kSmall = 32;           // values per small block
+constexpr std::size_t kLarge = 32 * kSmall;  // values per large block
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Collects candidates; the first of equal ones stays.
+// Tracks the extremes; the first of equal values is kept.
 class Search {
  public:
   Search(std::span<const double> y, double floor) : y_(y), floor_(floor) {}
@@ -27,7 +27,7 @@ class Search {
   void values(std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) value(i);
   }
-  // A block whose lowest value lies under the floor says nothing about its lowest above.
+  // If the lowest value of a block is not above the floor, the block must be searched.
   void block(const std::optional<LowHigh>& b, std::size_t from, std::size_t size) {
     if (!b) return;
     if (!(y_[b->lowest] > floor_)) {
@@ -97,7 +97,7 @@ int columns_of(const AxisMap& map) {
   return std::max(1, static_cast<int>(std::ceil(std::abs(map.to - map.from))));
 }
 
-// Calls f(first, last) for the points of each pixel column that has any.
+// Calls f(first, last) for the points of each non-empty pixel column.
 template <typename F>
 void for_each_column(std::span<const double> x, Window w, const AxisMap& map, F f) {
   const int columns = columns_of(map);
@@ -155,11 +155,11 @@ Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap
   const std::size_t n = std::min(x.size(), y.size());
   x = x.first(n);
   y = y.first(n);
-  const Extremes none;  // knows nothing: the values are read one by one
+  const Extremes none;  // indexes nothing: the values are read one by one
   const Extremes& known = extremes != nullptr ? *extremes : none;
   const Window w = visible_window(x, map.range);
   const auto columns = static_cast<std::size_t>(columns_of(map));
-  // -inf itself cannot be shown; on a log axis neither can 0 and below.
+  // Values that cannot be shown: -inf, and on a log axis 0 and below.
   const double floor = y_scale == Scale::Linear ? -kInf : 0.0;
   Thinned out;
   if (w.last - w.first <= 2 * columns) {

@@ -1,5 +1,5 @@
 #pragma once
-// Thins a long series to what a plot of some pixels can show. No ImGui.
+// Reduces a long series to what a plot of limited pixel width can show. No ImGui.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -9,55 +9,55 @@
 
 namespace lab::ui::plot {
 
-// Lowest and highest values of the blocks of a series that only grows: a query for any range of a
-// million points reads a few dozen of them.
+// The lowest and the highest value of a range.
 struct LowHigh {
   std::size_t lowest = 0, highest = 0;  // positions
 };
 
+// Extremes per block of an append-only series: a query for any range of a million points reads a
+// few dozen values.
 class Extremes {
  public:
-  // Takes in what was appended to `y` since the last call; a shorter `y` starts over.
+  // Indexes what was appended to `y` since the last call; a shorter `y` starts over.
   void follow(std::span<const double> y);
 
-  // Among the finite values of y[from..to) above `floor`; none: there is no such value. `y` is the
-  // one followed last.
+  // Extremes of the finite values of y[from..to) above `floor`; nullopt if there are none. `y` is
+  // the series followed last.
   std::optional<LowHigh> of(std::span<const double> y, std::size_t from, std::size_t to,
                             double floor) const;
 
  private:
-  std::vector<std::optional<LowHigh>> small_, large_;  // whole blocks, the large of small ones
+  std::vector<std::optional<LowHigh>> small_, large_;  // complete blocks, large of small ones
 };
 
 struct Point {
-  double x = 0, y = 0;  // y NaN: the line is broken here
+  double x = 0, y = 0;  // y NaN: the line breaks here
 };
 
 struct BandPoint {
-  double x = 0, low = 0, high = 0;  // NaN: broken
+  double x = 0, low = 0, high = 0;  // NaN: the band breaks here
 };
 
 struct Thinned {
   std::vector<Point> points;
-  bool dense = false;  // several points share a pixel column: no markers, no dashes between points
+  bool dense = false;  // several points per pixel column: no markers, no dashes between points
 };
 
-// The points of the window [first, last) of `x` that touch `map.range`, with one neighbour on each
-// side so that lines leave the plot properly. x must ascend.
+// Points [first, last) of `x` that are inside the visible range, plus one neighbour on each side so
+// that lines reach the edges of the plot. x must ascend.
 struct Window {
   std::size_t first = 0, last = 0;
 };
 Window visible_window(std::span<const double> x, const Range& range);
 
-// At most about four points for each pixel column of `map`: the first, the lowest, the highest and
-// the last, in the order in which they come. No minimum or maximum of any column is ever lost. When
-// the window holds few points they are all kept. Values that `y_scale` cannot show break the line.
-// Costs a binary search for each column and one pass over the window, which `extremes`, when it
-// follows `y`, spares.
+// Keeps at most about four points per pixel column of `map`: the first, the lowest, the highest and
+// the last, in their original order, so that no column loses its minimum or maximum. If the window
+// holds few points, all are kept. Values that `y_scale` cannot show break the line. Costs a binary
+// search per column and one pass over the window; `extremes`, if it follows `y`, saves the pass.
 Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap& map,
              Scale y_scale, const Extremes* extremes = nullptr);
 
-// The widest band of each column.
+// The widest extent of the band per column.
 std::vector<BandPoint> thin_band(std::span<const double> x, std::span<const double> low,
                                  std::span<const double> high, const AxisMap& map);
 

@@ -11,7 +11,7 @@
 namespace lab::ui::plot {
 namespace {
 
-// On a pixel's centre, so that a one-pixel line stays one pixel.
+// The pixel's centre, so that a one-pixel line covers one pixel.
 float crisp(float at) {
   return std::floor(at) + 0.5F;
 }
@@ -88,7 +88,7 @@ void draw_grid(const Frame& f) {
 void draw_axis_text(const Frame& f) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Ui& ui = f.ui;
-  if (!f.empty()) {  // without data there are no numbers to show
+  if (!f.empty()) {  // without data there are no numbers to label
     x_labels(f, list);
     y_labels(f, list);
   }
@@ -125,7 +125,7 @@ void draw_references(const Frame& f) {
     draw_path(list, ends, styled(r.color), r.line, std::max(1.0F, ui.px(1.2F)), ui.scale);
     labels.push_back({&r, y, y - height - ui.px(1)});
   }
-  // From the top down, each label above its line where there is room, else pushed down.
+  // From top to bottom: each label is above its line if there is space, otherwise it moves down.
   std::sort(labels.begin(), labels.end(),
             [](const auto& a, const auto& b) { return a.line < b.line; });
   float free_from = f.area_min.y;
@@ -133,7 +133,7 @@ void draw_references(const Frame& f) {
     l.top = l.top >= free_from ? l.top : std::max(free_from, l.line + ui.px(2));
     free_from = l.top + height;
     const float width = text_size(f.small_font(), l.reference->label).x;
-    // On the left: measured curves mostly end near their reference on the right.
+    // On the left, because measured curves mostly end near their reference on the right.
     const ImVec2 at(f.area_min.x + ui.px(6), l.top);
     list->AddRectFilled({at.x - ui.px(3), at.y}, {at.x + width + ui.px(3), at.y + height},
                         styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
@@ -141,7 +141,7 @@ void draw_references(const Frame& f) {
   }
 }
 
-// Right-aligned with the last point, below what the line does over the width of the note.
+// Right-aligned with the last point, below the lowest point of the line over the note's width.
 void draw_notes(const Frame& f) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Ui& ui = f.ui;
@@ -175,7 +175,7 @@ void draw_notes(const Frame& f) {
 
 namespace {
 
-constexpr int kPointCounts = 8;  // a point alone is hidden whole, a line only in part
+constexpr int kPointCounts = 8;  // in lines: a point is hidden entirely, a line only in part
 
 bool inside(const Box& box, const Box& area) {
   return box.min.x >= area.min.x && box.min.y >= area.min.y && box.max.x <= area.max.x &&
@@ -206,7 +206,7 @@ std::vector<ImVec2> pixels_of(const Frame& f, const Curve& c) {
 
 }  // namespace
 
-// Cuts the segment with each side in turn (Liang and Barsky).
+// Clips the segment against each side (Liang and Barsky).
 bool crosses(const Box& box, ImVec2 a, ImVec2 b) {
   float enters = 0, leaves = 1;
   const auto cut = [&](float from, float step, float low, float high) {

@@ -65,7 +65,7 @@ void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float r, ImU32 colo
     draw_cross(list, at, r, color, hollow);
     return;
   }
-  // Corners need more of a rim than sides.
+  // Corners need a wider rim than sides.
   const bool pointed = marker != Marker::Circle && marker != Marker::Square;
   fill(list, marker, at, r + rim * (pointed ? 1.2F : 1.0F), back);
   fill(list, marker, at, r, color);
@@ -76,7 +76,7 @@ void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float r, ImU32 colo
 
 namespace {
 
-// Lengths of strokes and gaps in turns, units.
+// Alternating lengths of strokes and gaps, in units.
 using Pattern = std::array<float, 4>;
 
 Pattern pattern_of(Line line) {
@@ -125,7 +125,7 @@ void broken_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, 
 
 float series_alpha(const Frame& f, const Curve& c) {
   float alpha = c.series->alpha;
-  // A dimmed card dims its plot already.
+  // A dimmed card already dims its plot.
   if (f.options.dimmed && ImGui::GetStyle().Alpha > 0.9F) alpha *= 0.4F;
   if (f.lit && !Frame::belongs(*c.series, *f.lit)) alpha *= 0.25F;
   return alpha;
@@ -138,7 +138,7 @@ ImU32 series_paint(const Frame& f, const Curve& c, float share = 1) {
 void draw_band(const Frame& f, const Curve& c, ImDrawList* list) {
   const ImU32 color = series_paint(f, c, 0.16F);
   const ImDrawListFlags flags = list->Flags;
-  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // neighbours meet without seams
+  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // no seams between neighbours
   for (std::size_t i = 1; i < c.band.size(); ++i) {
     const BandPoint &a = c.band[i - 1], &b = c.band[i];
     const auto whole = [&](const BandPoint& p) {
@@ -156,7 +156,7 @@ void draw_band(const Frame& f, const Curve& c, ImDrawList* list) {
   list->Flags = flags;
 }
 
-// Width of one bar in pixels and its shift from x: bars of several series stand side by side.
+// Width of a bar in pixels and its offset from x: bars of several series are placed side by side.
 struct BarPlace {
   float width = 0, shift = 0;
 };
@@ -200,7 +200,7 @@ bool markers_fit(const Frame& f, const Curve& c) {
   return static_cast<float>(c.line.points.size()) * f.ui.px(7) <= width;
 }
 
-// Noise that goes up and down within a pixel: a smoothed line would fade where it turns.
+// Noise that oscillates within a pixel: an anti-aliased line would fade where it turns.
 bool is_noisy(const Frame& f, const Curve& c) {
   const float width = f.area_max.x - f.area_min.x;
   if (c.series->steps || static_cast<float>(c.line.points.size()) < width / 2) return false;
@@ -217,8 +217,8 @@ bool is_noisy(const Frame& f, const Curve& c) {
   return travelled > 4.0 * width;
 }
 
-// One upright stroke for each pixel column, from its lowest to its highest point, reaching over to
-// the column before. Nothing overlaps, so pale colours stay even.
+// Draws one vertical stroke per pixel column, from its lowest to its highest point, extended to
+// reach the previous column. Strokes do not overlap, so translucent colours stay even.
 void draw_envelope(const Frame& f, const Curve& c, ImDrawList* list) {
   const ImU32 color = series_paint(f, c);
   const float half = std::max(0.5F, f.ui.px(c.series->width) / 2);
@@ -273,7 +273,7 @@ void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
     }
     const ImVec2 at(f.x.pixel(p.x), f.y.pixel(p.y));
     if (c.series->steps) {
-      // Equal values are one stroke: many short ones would look thick.
+      // Merges equal values into one stroke: many short ones would look thick.
       while (run.size() > 1 && run.back().y == at.y && run[run.size() - 2].y == at.y)
         run.pop_back();
       if (!run.empty() && run.back().y != at.y) run.push_back({at.x, run.back().y});
@@ -319,7 +319,7 @@ void draw_swatch(const Frame& f, const Series& s, ImVec2 at, float width, ImU32 
 
 void draw_curves(const Frame& f) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float rim = f.ui.px(5);  // markers on the edge stay whole
+  const float rim = f.ui.px(5);  // keeps markers on the edge whole
   list->PushClipRect({f.area_min.x - rim, f.area_min.y - rim},
                      {f.area_max.x + rim, f.area_max.y + (f.x.scale == Scale::Linear ? 1 : rim)},
                      true);

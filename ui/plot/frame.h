@@ -1,5 +1,5 @@
 #pragma once
-// One plot in one frame: what is drawn where. Shared by the files of ui/plot only.
+// One plot in one frame: its content and layout. Internal to ui/plot.
 #include <imgui.h>
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace lab::ui::plot {
 
 struct Curve {
   const Series* series = nullptr;
-  std::size_t index = 0;  // in the caller's span
+  std::size_t index = 0;  // index in the caller's span
   Thinned line;
   std::vector<BandPoint> band;
 };
@@ -31,17 +31,17 @@ struct Frame {
   PlotState& state;
 
   ImVec2 min{0, 0}, max{0, 0};            // the widget
-  ImVec2 area_min{0, 0}, area_max{0, 0};  // where the data is
+  ImVec2 area_min{0, 0}, area_max{0, 0};  // the data area
   AxisMap x, y;
   Ticks x_ticks, y_ticks;
-  std::vector<Curve> curves;       // shown ones, with something to draw
-  std::optional<std::string> lit;  // entry under the pointer in the legend
+  std::vector<Curve> curves;       // visible series with something to draw
+  std::optional<std::string> lit;  // legend entry under the pointer
   bool hovered = false;            // the pointer is over the data area
   bool empty() const { return curves.empty(); }
   static const std::string& entry_of(const Series& s) {
     return s.group.empty() ? s.label : s.group;
   }
-  // Whether the series goes with that entry of the legend.
+  // True if the series belongs to that entry of the legend.
   static bool belongs(const Series& s, std::string_view entry) {
     return entry_of(s) == entry || (!s.family.empty() && s.family == entry);
   }
@@ -61,15 +61,15 @@ void draw_axis_text(const Frame& f);
 void draw_cursor(const Frame& f);
 void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32 color, ImU32 back,
                  bool hollow = false);
-// Solid or broken through `points`, whose patterns run on across corners.
+// Draws a solid or broken line through `points`; patterns continue across corners.
 void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
                float width, float unit);
-// The sample of a series as legend and tooltip show it.
+// Draws the sample of a series for the legend and the tooltip.
 void draw_swatch(const Frame& f, const Series& s, ImVec2 left_middle, float width, ImU32 color);
 
 // --- labels on curves -----------------------------------------------------------------------
 struct LineLabel {
-  std::span<const ImVec2> path;  // the label's own line, in pixels
+  std::span<const ImVec2> path;  // the line it belongs to, in pixels
   ImVec2 size{0, 0};             // of the label
 };
 
@@ -79,22 +79,23 @@ struct Box {
 
 bool crosses(const Box& box, ImVec2 a, ImVec2 b);
 
-// For each label the box centred on that point of its line where it covers the fewest other lines
-// and points, the earliest such point; it lies inside `area` and on no label before it. Empty:
-// there is no room. `lines` are all lines of the plot, the labels' own among them.
+// For each label, returns the box centred on the point of its line where it covers the fewest other
+// lines and points, the first such point if there are several. A box is inside `area` and overlaps
+// no earlier label; nullopt if there is no space. `lines` are all lines of the plot, including the
+// labels' own.
 std::vector<std::optional<Box>> place_line_labels(std::span<const LineLabel> labels,
                                                   std::span<const std::span<const ImVec2>> lines,
                                                   const Box& area);
 
 // --- mouse and menu -------------------------------------------------------------------------
-// Pan, zoom, box and reset by mouse; opens the menu. Changes show in the next frame.
+// Pan, zoom, box zoom and reset by mouse; opens the menu. Changes take effect in the next frame.
 void interact(Frame& f);
 void draw_box(const Frame& f);
 
 // The tooltip of the nearest point.
 void tooltip(Frame& f);
 
-// The right-click menu and the table of data that it opens.
+// The context menu, and the data table that it opens.
 void menu(Frame& f, Commands& out);
 void data_table(Frame& f);
 

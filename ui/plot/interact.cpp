@@ -1,4 +1,4 @@
-// What the mouse does in the data area.
+// Mouse interaction in the data area.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_internal.h>
@@ -17,7 +17,7 @@ namespace lab::ui::plot {
 namespace {
 
 constexpr float kDragStart = 4;      // pixels before a press becomes a drag
-constexpr double kWheelStep = 0.85;  // one notch closer
+constexpr double kWheelStep = 0.85;  // zooms in by one notch
 
 float axis_share(const AxisMap& map, float pixels) {
   return pixels / (map.to - map.from);
@@ -33,7 +33,7 @@ void pan(Frame& f, ImVec2 by) {
   f.state.y = panned(f.y.scale, f.y.range, -axis_share(f.y, by.y));
 }
 
-// With Ctrl, else the wheel scrolls the page. Alt keeps y as it is, Shift keeps x.
+// Only with Ctrl; otherwise the wheel scrolls the page. Alt leaves y unchanged, Shift leaves x.
 void wheel(Frame& f, ImVec2 mouse, float notches) {
   const double factor = std::pow(kWheelStep, static_cast<double>(notches));
   const ImGuiIO& io = ImGui::GetIO();
@@ -44,7 +44,7 @@ void wheel(Frame& f, ImVec2 mouse, float notches) {
   if (!io.KeyAlt) f.state.y = zoomed(f.y.scale, f.y.range, f.y.value(mouse.y), factor);
 }
 
-// Shift turns an upright wheel into a sideways one on some systems.
+// Shift turns a vertical wheel into a horizontal one on some systems.
 float notches_of(const ImGuiIO& io) {
   return io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;
 }
@@ -53,7 +53,7 @@ ImVec2 inside(const Frame& f, ImVec2 p) {
   return {std::clamp(p.x, f.area_min.x, f.area_max.x), std::clamp(p.y, f.area_min.y, f.area_max.y)};
 }
 
-// A box that is thin in one direction zooms in the other only.
+// A box that is thin in one direction zooms only in the other.
 void apply_box(Frame& f, ImVec2 a, ImVec2 b) {
   const float least = f.ui.px(8);
   const bool wide = std::abs(a.x - b.x) >= least, tall = std::abs(a.y - b.y) >= least;
@@ -163,7 +163,7 @@ Candidate nearest_in(const Frame& f, const Series& s, ImVec2 mouse, float reach)
     if (!can_show(f.x.scale, x[i]) || !can_show(f.y.scale, s.y[i])) return;
     const ImVec2 at(f.x.pixel(x[i]), f.y.pixel(s.y[i]));
     if (at.x < f.area_min.x - 1 || at.x > f.area_max.x + 1) return;
-    // Sideways counts more: a person reads a curve above or below the pointer.
+    // Horizontal distance counts more, because curves are read above or below the pointer.
     const double distance = std::hypot(3 * (at.x - mouse.x), at.y - mouse.y);
     if (distance < best.distance) best = {i, distance, at};
   };
@@ -194,7 +194,7 @@ void vertical_line(const Frame& f, double x) {
                                       std::max(1.0F, std::floor(f.ui.scale)));
 }
 
-// A dot on each curve where the cursor of another chart stands.
+// A dot on each curve at the cursor position of another plot.
 void cursor_dots(const Frame& f, double x) {
   if (!can_show(f.x.scale, x) || x < f.x.range.min || x > f.x.range.max) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -224,7 +224,7 @@ std::optional<Pick> nearest(const Frame& f, ImVec2 mouse) {
   double best = 1e300;
   for (const Curve& c : f.curves) {
     const Candidate candidate = nearest_in(f, *c.series, mouse, f.ui.px(kReach));
-    // Pale raw data gives way to the curve drawn on top of it.
+    // Pale raw data yields to the curve drawn on top of it.
     const double distance = candidate.distance * (c.series->alpha < 0.6F ? 1.5 : 1.0);
     if (distance >= best) continue;
     best = distance;

@@ -1,4 +1,4 @@
-// The right-click menu, the table of data that it opens, and the CSV that it copies and saves.
+// The context menu, the data table that it opens, and the CSV text that it copies and saves.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
@@ -21,7 +21,7 @@ namespace lab::ui::plot {
 
 namespace {
 
-// RFC 4180: quoted when it holds a comma, a quote or a line break.
+// RFC 4180: a field is quoted if it contains a comma, a quote or a line break.
 std::string field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
@@ -41,7 +41,7 @@ std::string named(const Axis& axis, std::string_view fallback) {
 
 }  // namespace
 
-// Shortest digits that read back as the same double; NaN stays empty, as spreadsheets have it.
+// Shortest digits that parse to the same double; NaN becomes an empty field, as in spreadsheets.
 std::string to_csv(const Axes& axes, std::span<const Series> series) {
   std::string out = fmt::format("{},series,{},low,high\n", named(axes.x, "x"), named(axes.y, "y"));
   const auto number = [](double v) { return v == v ? fmt::format("{}", v) : std::string(); };
@@ -61,7 +61,7 @@ std::string to_csv(const Axes& axes, std::span<const Series> series) {
 
 namespace {
 
-// "<plot path with dashes>.<extension>" in the home directory, else in the current one.
+// "<plot path with dashes>.<extension>" in the home directory, otherwise in the current one.
 std::string save_file(std::string_view path, std::string_view extension) {
   std::string name(path);
   for (char& c : name) {
@@ -69,7 +69,7 @@ std::string save_file(std::string_view path, std::string_view extension) {
     if (!plain && c != '_' && c != '.') c = '-';
   }
   name.append(".").append(extension);
-  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): never modified
   std::error_code none;
   const std::filesystem::path folder = home != nullptr && *home != '\0'
                                            ? std::filesystem::path(home)
@@ -109,7 +109,7 @@ void separator(const Ui& ui) {
   ImGui::Dummy({width, ui.px(9)});
 }
 
-// What the mouse does in a plot, for those who have not met it yet.
+// Hint on the mouse controls for new users.
 void how_to(const Ui& ui) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float line = std::ceil(ui.fonts.caption->FontSize) + ui.px(2);
@@ -122,7 +122,8 @@ void how_to(const Ui& ui) {
   ImGui::Dummy({ui.px(188), line * static_cast<float>(kLines.size()) + ui.px(4)});
 }
 
-// Back to what the page asks for, or to a log axis: base 2 for binary sizes, else base 10.
+// Switches to linear, or back to the page's log scale; a linear page gets base 2 for binary sizes,
+// otherwise base 10.
 void toggle_log(std::optional<Scale>& chosen, std::optional<Range>& view, const Axis& axis) {
   const Scale now = chosen.value_or(axis.scale);
   if (now != Scale::Linear) {
@@ -165,7 +166,7 @@ struct Row {
   std::size_t point;
 };
 
-// Row `index` of all series one below the other.
+// Row `index` of all series concatenated.
 Row row_at(std::span<const Series> series, std::size_t index) {
   for (const Series& s : series) {
     const std::size_t n = std::min(s.x.size(), s.y.size());

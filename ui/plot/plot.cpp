@@ -1,4 +1,4 @@
-// One frame of a plot: legend, layout, and the order in which its parts are drawn.
+// One frame of a plot: legend, layout, and drawing order.
 #include "ui/plot/plot.h"
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@ namespace {
 
 constexpr float kSwatch = 20, kGap = 6, kApart = 14, kLine = 22;  // units
 
-// What one entry stands for: a series or those of its group, or all of a family.
+// A legend entry: a series, the series of a group, or all series of a family.
 struct Entry {
   std::string label;
-  Series sample;  // as its swatch is drawn
+  Series sample;  // drawn as its swatch
 };
 
 std::vector<Entry> entries_of(const Frame& f) {
@@ -81,7 +81,7 @@ void draw_entry(Frame& f, const Entry& entry, ImVec2 min, ImVec2 max) {
   }
 }
 
-// Draws the legend at the top and handles its clicks; returns its bottom.
+// Draws the legend at the top and handles its clicks. Returns its bottom y.
 float legend(Frame& f) {
   const Ui& ui = f.ui;
   const float line = ui.px(kLine);
@@ -100,7 +100,7 @@ float legend(Frame& f) {
   }
   if (entries.empty()) return f.min.y + title;
 
-  // Beside the title when everything fits there, right-aligned; else in lines of its own.
+  // Right-aligned beside the title if everything fits there, otherwise on lines of its own.
   const std::string unit_text = std::string(f.axes.y.label).append(f.axes.y.unit);
   const float reserved = y_title ? text_size(f.small_font(), unit_text).x + ui.px(56) : 0;
   const bool beside = reserved + total <= f.max.x - f.min.x;
@@ -126,7 +126,7 @@ Range with_ends(Range range, const Axis& axis, Scale scale) {
   return sane(scale, range);
 }
 
-// Bars and markers need room at the ends; a bare line may touch them.
+// Bars and markers need space at the ends; a plain line may touch them.
 double x_margin(const Frame& f) {
   double margin = 0;
   for (const Series& s : f.series) {
@@ -142,7 +142,7 @@ Range follow_x(const Frame& f) {
   for (const Series& s : f.series) {
     if (!f.shown(s) || std::min(s.x.size(), s.y.size()) == 0) continue;
     const auto x = s.x.first(std::min(s.x.size(), s.y.size()));
-    // x ascends: on a log axis the first value that can be shown follows the ones that cannot.
+    // x ascends: on a log axis, the values that cannot be shown precede the first one that can.
     const auto first =
         f.x.scale == Scale::Linear ? x.begin() : std::upper_bound(x.begin(), x.end(), 0.0);
     if (first != x.end()) extent.add(*first);
@@ -170,7 +170,7 @@ Range follow_y(const Frame& f) {
   return with_ends(extent.padded(margin, true), f.axes.y, f.y.scale);
 }
 
-// What is known of a long series that only grows; null where reading it is quick or needed.
+// Index of a long append-only series; null if the series is short or not append-only.
 const Extremes* extremes_of(Frame& f, const Series& s, std::map<std::string, Extremes>& used) {
   constexpr std::size_t kLong = 8192;
   if (s.append_key.empty() || s.y.size() < kLong) return nullptr;
@@ -192,7 +192,7 @@ void thin_all(Frame& f) {
                                  [](const Point& p) { return std::isfinite(p.y); });
     if (any) f.curves.push_back(std::move(c));
   }
-  f.state.extremes = std::move(used);  // those of series that went are dropped
+  f.state.extremes = std::move(used);  // drops those of series that are gone
 }
 
 TickRequest request(const Axis& axis, const AxisMap& map, double labels) {
@@ -204,7 +204,7 @@ TickRequest request(const Axis& axis, const AxisMap& map, double labels) {
           .whole = axis.whole};
 }
 
-// Wide labels mean fewer of them: asks again with the width of the widest.
+// Wide labels leave space for fewer: repeats with the width of the widest.
 Ticks x_ticks(const Frame& f) {
   const float width = f.area_max.x - f.area_min.x;
   Ticks ticks;
@@ -221,7 +221,7 @@ Ticks x_ticks(const Frame& f) {
   return ticks;
 }
 
-// Chooses ranges, thins the series and lays out the areas below `legend_bottom`.
+// Chooses the ranges, thins the series and lays out the areas below `legend_bottom`.
 void arrange(Frame& f, float legend_bottom) {
   const Ui& ui = f.ui;
   f.x.scale = f.state.x_scale.value_or(f.axes.x.scale);
@@ -235,7 +235,7 @@ void arrange(Frame& f, float legend_bottom) {
   f.area_max.y = std::max(f.area_max.y, f.area_min.y + ui.px(24));
   f.area_max.x = std::round(f.max.x - ui.px(8));
 
-  // Thinned for the widest the area can be; the width of the y labels is not known yet.
+  // Thinned for the widest possible area, because the width of the y labels is not known yet.
   f.x.from = f.min.x;
   f.x.to = f.area_max.x;
   thin_all(f);

@@ -1,13 +1,13 @@
 #pragma once
 // The lab's plot widget, drawn on ImDrawList: linear and log axes, SI ticks, pan (drag), zoom
-// (Ctrl+wheel; the wheel alone scrolls the page), box zoom (right drag), double-click reset, legend
-// toggles, nearest-point tooltip, min/max decimation, error bands, reference lines, shared cursor,
-// CSV and PNG export by right click.
+// (Ctrl+wheel; without Ctrl the wheel scrolls the page), box zoom (right drag), reset
+// (double-click), legend toggles, nearest-point tooltip, min/max decimation, error bands, reference
+// lines, shared cursor, and CSV and PNG export from the context menu.
 //
-// Recorded widgets: "<path>" (kind "plot", its value the ranges on screen as "x 0..10 y 0..1"),
-// "<path>/legend/<label>" (kind "toggle", value "shown" or "hidden"), "<path>/tooltip" (its value
-// the text), and while the menu is open "<path>/menu/reset", ".../log-x", "log-y", "show-data",
-// "copy-csv", "save-csv", "save-png". By keyboard: Enter on the plot opens the menu.
+// Recorded widgets: "<path>" (kind "plot", value: the visible ranges as "x 0..10 y 0..1"),
+// "<path>/legend/<label>" (kind "toggle", value: "shown" or "hidden"), "<path>/tooltip" (value: the
+// text), and while the menu is open "<path>/menu/reset", ".../log-x", "log-y", "show-data",
+// "copy-csv", "save-csv", "save-png". Keyboard: Enter on the plot opens the menu.
 #include <imgui.h>
 
 #include <functional>
@@ -26,13 +26,12 @@ namespace lab::ui::plot {
 struct Axis {
   std::string_view label = {};  // "size N"
   Scale scale = Scale::Linear;
-  // "FLOP/s": on a linear axis one prefix serves all ticks and the axis says "GFLOP/s"; on a log
-  // axis the ticks carry their own ("1 k", "100 k", "10 M").
+  // "FLOP/s": on a linear axis one prefix applies to all ticks and the title shows "GFLOP/s"; on a
+  // log axis each tick has its own prefix ("1 k", "100 k", "10 M").
   std::string_view unit = {};
-  bool binary = false;  // ticks in KiB, MiB, GiB
-  std::optional<double> min = {},
-                        max = {};  // fixed ends where asked for; else they follow the data
-  bool whole = false;              // whole numbers only (steps, sizes)
+  bool binary = false;                       // ticks in KiB, MiB, GiB
+  std::optional<double> min = {}, max = {};  // fixed ends, if set; otherwise they follow the data
+  bool whole = false;                        // whole numbers only (steps, sizes)
 };
 
 struct Axes {
@@ -49,23 +48,23 @@ struct Series {
   Marker marker = Marker::None;
   bool hollow = false;  // of the marker
   float width = 1.8F;   // units
-  float alpha = 1;      // pale raw data behind a smoothed line
+  float alpha = 1;      // below 1 for raw data behind a smoothed line
   bool steps = false;   // each value holds until the next one
-  // Series of one group share an entry of the legend, which shows the first of them; empty: alone.
+  // Series of one group share a legend entry, which shows the first of them; empty: no group.
   std::string group = {};
-  // Series of one family have their color in common and another entry of the legend, a bare line of
-  // that color; the entries of their groups then show marker and dash alone.
+  // Series of one family share a color and an additional legend entry, a plain line of that color;
+  // the entries of their groups then show only marker and dash.
   std::string family = {};
-  // Under one key points are only ever appended, so that a long series is summarised once. Empty:
-  // anything may change from frame to frame.
+  // Points under one key are only ever appended, so that a long series is summarised once. Empty:
+  // any value may change from frame to frame.
   std::string append_key = {};
   bool in_legend = true;
   bool bars = false;                            // vertical bars from 0 instead of a line
-  std::string note = {};                        // a word beside its last point ("prediction")
-  std::string line_label = {};                  // stands on the line where it covers least
+  std::string note = {};                        // text beside its last point ("prediction")
+  std::string line_label = {};                  // placed on the line where it covers least
   std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
   std::span<const double> low = {}, high = {};  // error band, or empty
-  // Full statistics of point i for the tooltip; empty: "label  y at x".
+  // Tooltip with full statistics of point i; empty: "label  y at x".
   std::function<std::string(std::size_t i)> describe = {};
 };
 
@@ -77,21 +76,21 @@ struct Reference {
 };
 
 struct Options {
-  float height = 0;    // units; 0: fills what is left
-  bool grows = false;  // higher than that where its card has room below
+  float height = 0;    // units; 0: the remaining height
+  bool grows = false;  // taller if its card has space below
   LinkedCursor* cursor = nullptr;
   std::span<const Reference> references = {};
-  std::string_view empty_text = {};  // shown in the middle while there is no data
+  std::string_view empty_text = {};  // shown in the centre if there is no data
   bool legend = true;
   bool dimmed = false;
 };
 
-// Draws the plot under `path` and records it as a widget. A right-click menu choice that leaves the
-// window (CSV, PNG) is appended to `out` as SaveText or SavePlotPng.
+// Draws the plot under `path` and records it as a widget. Menu choices with an effect outside the
+// window (CSV, PNG) are appended to `out` as SaveText or SavePlotPng.
 void draw(Ui& ui, std::string_view path, const Axes& axes, std::span<const Series> series,
           const Options& options, Commands& out);
 
-// "x,series,y,low,high" lines for every point of every series, hidden ones included.
+// Returns "x,series,y,low,high" lines for every point of every series, including hidden ones.
 std::string to_csv(const Axes& axes, std::span<const Series> series);
 
 }  // namespace lab::ui::plot

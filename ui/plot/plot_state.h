@@ -1,5 +1,5 @@
 #pragma once
-// What a plot remembers between frames: the view the person chose and which series are hidden.
+// State of a plot between frames: the view that the user chose, and the hidden series.
 #include <imgui.h>
 
 #include <map>
@@ -14,17 +14,17 @@ namespace lab::ui::plot {
 
 struct PlotState {
   std::optional<Range> x, y;              // empty: follow the data
-  std::optional<Scale> x_scale, y_scale;  // empty: as the caller asks
+  std::optional<Scale> x_scale, y_scale;  // empty: as the caller requests
   std::set<std::string> hidden;           // legend entries switched off
   bool panning = false, boxing = false;
   ImVec2 box_start{0, 0};
   bool show_data = false;
-  std::map<std::string, Extremes> extremes;  // of the series on show, by append_key
+  std::map<std::string, Extremes> extremes;  // of the visible series, by append_key
 };
 
-// A cursor shared by the charts of a page: hovering one shows the same x in the others.
+// A cursor shared by the plots of a page: hovering over one shows the same x in the others.
 struct LinkedCursor {
-  std::optional<double> x;     // of the previous frame, drawn by all
+  std::optional<double> x;     // from the previous frame, drawn by all plots
   std::optional<double> next;  // collected during this frame
   void begin_frame() {
     x = next;

@@ -11,7 +11,7 @@ namespace lab::ui {
 
 namespace {
 
-constexpr float kFirstHeight = 96;  // units, until the content of a card is known
+constexpr float kFirstHeight = 96;  // units, until the height of the content is known
 
 float card_height(const Ui& ui, std::string_view path, const CardOptions& options) {
   if (options.height > 0) return ui.px(options.height);
@@ -104,8 +104,8 @@ constexpr float kGap = 12;  // units between cards
 
 }  // namespace
 
-// A cell narrows the window's idea of its own width, as ImGui's tables do: everything that asks for
-// the space that is left, or wraps text, stays inside the cell.
+// A cell narrows the window's work and content regions, as ImGui's tables do, so that everything
+// that queries the remaining width or wraps text stays inside the cell.
 Row::Row(Ui& ui, std::span<const float> weights, const RowOptions& options)
     : ui_(ui), weights_(weights.begin(), weights.end()), equal_(options.equal) {
   const ImGuiWindow* window = ImGui::GetCurrentWindow();

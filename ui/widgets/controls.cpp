@@ -1,4 +1,4 @@
-// Controls that are pressed.
+// Buttons, checkbox, foldout, row, combo and segmented control.
 #include <imgui_internal.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a page shows: texts, boxes, badges, meters, and the state of an empty page.
+// Text, boxes, badges, meters, and the empty state of a page.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
@@ -26,14 +26,14 @@ void wrapped(ImFont* font, ImU32 color, std::string_view text) {
   ImGui::PopFont();
 }
 
-// An item without behaviour, so that hint() can follow it.
+// An item without behaviour, to which hint() can refer.
 bool text_item(ImVec2 size) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   ImGui::ItemSize(size);
   return ImGui::ItemAdd(ImRect(pos, {pos.x + size.x, pos.y + size.y}), 0);
 }
 
-// A value that does not fit beside its label stands below it, wrapped.
+// A value that does not fit beside its label is placed below it, wrapped.
 void fact_line(Ui& ui, std::string_view label, std::string_view value, ImU32 color,
                std::string_view text) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
@@ -96,7 +96,7 @@ void number(Ui& ui, std::string_view text, ImFont* font) {
   if (!text_item({wide + gap + text_size(unit_font, unit).x, font->FontSize})) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_text(list, font, pos, ui.theme->text, digits);
-  // Both on one baseline.
+  // Aligns both on one baseline.
   const float rise = font->Ascent - unit_font->Ascent;
   draw_text(list, unit_font, {pos.x + wide + gap, pos.y + rise}, ui.theme->muted, unit);
 }
@@ -191,7 +191,7 @@ float unit_share(double share) {
   return std::isfinite(share) ? static_cast<float>(std::clamp(share, 0.0, 1.0)) : 0.0F;
 }
 
-// Lays out a display without behaviour; false when it is scrolled out of sight.
+// Lays out an item without behaviour; returns false if it is scrolled out of sight.
 bool place(ImVec2 size, ImVec2& min, ImVec2& max) {
   min = ImGui::GetCursorScreenPos();
   max = {min.x + size.x, min.y + size.y};
@@ -254,7 +254,7 @@ void sparkline(Ui& ui, std::string_view path, std::span<const float> values, flo
                       std::max(1.0F, ui.px(1.5F)));
     line.clear();
   };
-  // Flat fills meet without seams only when their edges are not smoothed.
+  // Adjacent fills join without seams only if their edges are not antialiased.
   const ImDrawListFlags flags = list->Flags;
   list->Flags &= ~ImDrawListFlags_AntiAliasedFill;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -284,7 +284,7 @@ bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
                                           sentence.data() + sentence.size());
   const bool with_button = !button_label.empty();
   const float content = text.y + (with_button ? ui.px(16 + kControlHeight) : 0);
-  // A little above the middle of the room there is; only the least of it is asked for.
+  // Placed a little above the middle of the available height; only `least` is claimed.
   const float least = ui.px(24);
   const float top = std::max(least, std::round((avail.y - content) * 0.42F));
   grown_in_card(ui, top - least);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kPi = 3.14159265F;
 
-// Draws in a 20 x 20 grid; coordinates at .5 lie on pixel centres at scale 1.
+// Draws in a 20 x 20 grid; coordinates at .5 are pixel centres at scale 1.
 class Pen {
  public:
   Pen(ImDrawList* list, ImVec2 origin, float size, ImU32 color)
@@ -39,7 +39,7 @@ class Pen {
   void dot(ImVec2 centre, float radius = 1.2F) {
     list_->AddCircleFilled(at(centre), radius * unit_, color_);
   }
-  // Turns in circles of a clock: 0 is right, 0.25 down.
+  // Angles are in turns, clockwise: 0 is right, 0.25 is down.
   void arc(ImVec2 centre, float radius, float from, float to) {
     list_->PathClear();
     list_->PathArcTo(at(centre), radius * unit_, from * 2 * kPi, to * 2 * kPi, 24);
@@ -93,7 +93,7 @@ void training(Pen& p) {
   p.line({{5.5F, 4.5F}, {7, 9.5F}, {9.5F, 12.3F}, {13, 13.7F}, {17, 14.2F}});
 }
 
-// One device, then two, then four: steps that rise along a diagonal.
+// One, two, then four devices: bars that rise along a diagonal.
 void scaling(Pen& p) {
   p.rect(2.5F, 12.5F, 6.5F, 17.5F, 0.8F);
   p.rect(8.0F, 8.5F, 12.0F, 17.5F, 0.8F);

@@ -1,5 +1,5 @@
 #pragma once
-// Line icons drawn on ImDrawList, 20 units square, stroke 1.6: sharp at every scale, no icon font.
+// Line icons drawn on ImDrawList, 20 units square, stroke 1.6. Sharp at every scale; no icon font.
 #include <imgui.h>
 
 namespace lab::ui {
@@ -27,7 +27,7 @@ enum Icon {
   kIconChevronRight
 };
 
-// Centred in the square whose top left corner is `pos` and whose side is `size` pixels.
+// Draws the icon centred in the square with top left corner `pos` and side `size` pixels.
 void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color);
 
 }  // namespace lab::ui

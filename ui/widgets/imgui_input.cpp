@@ -33,7 +33,7 @@ constexpr std::pair<int, ImGuiKey> kNamedKeys[] = {
     {GLFW_KEY_F1, ImGuiKey_F1},
 };
 
-// ImGui's name of a key; none for one that the lab has no use for.
+// Converts a GLFW key code to ImGui's; ImGuiKey_None for keys that the lab does not use.
 ImGuiKey imgui_key(int key) {
   if (key >= GLFW_KEY_0 && key <= GLFW_KEY_9) {
     return static_cast<ImGuiKey>(ImGuiKey_0 + (key - GLFW_KEY_0));

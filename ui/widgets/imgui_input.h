@@ -1,8 +1,8 @@
 #pragma once
-// Keyboard and mouse as ImGui takes them before release 1.87, in fields of ImGuiIO, and since then,
-// as events: the one place that knows both. Keys are GLFW's numbers, GLFW_KEY_*.
+// Keyboard and mouse input for both ImGui APIs: fields of ImGuiIO before release 1.87, events since
+// then. No other file depends on the difference. Keys are GLFW key codes, GLFW_KEY_*.
 #ifndef GLFW_INCLUDE_NONE
-#define GLFW_INCLUDE_NONE  // its key numbers, without OpenGL
+#define GLFW_INCLUDE_NONE  // key codes only, without OpenGL
 #endif
 #include <GLFW/glfw3.h>
 #include <imgui.h>
@@ -13,24 +13,24 @@ struct Modifiers {
   bool ctrl = false, shift = false, alt = false;
 };
 
-// Whether the key went down in this frame; holding it does not repeat.
+// Returns true if the key went down in this frame; holding it does not repeat.
 bool key_pressed(int key);
 
-// Whether Enter went down on the item that has the keyboard's focus and ImGui leaves it to the
-// caller. Later releases press the item themselves.
+// Returns true if Enter went down on the focused item and ImGui leaves the press to the caller.
+// Newer releases press the item themselves.
 bool enter_pressed_on(ImGuiID item);
 
-// Keeps the wheel from scrolling the window while the last item is hovered.
+// Prevents the wheel from scrolling the window while the previous item is hovered.
 void claim_wheel();
 
-// Input of the next frame. To be called between the backend's NewFrame and ImGui's.
+// Input for the next frame. Call between the backend's NewFrame and ImGui's.
 void send_pointer(ImGuiIO& io, ImVec2 at);
 void send_button(ImGuiIO& io, int button, bool down);
 void send_wheel(ImGuiIO& io, float notches);
 void send_key(ImGuiIO& io, int key, bool down);
 void send_modifiers(ImGuiIO& io, const Modifiers& which, bool down);
 
-// Where no backend does so: lets ImGui know the keys that it uses itself.
+// Registers the keys that ImGui uses itself, for contexts without a backend that does so.
 void map_keys(ImGuiIO& io);
 
 }  // namespace lab::ui

@@ -1,4 +1,4 @@
-// Controls that are typed into.
+// Text and number fields.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 #include <imgui_stdlib.h>
@@ -76,7 +76,7 @@ bool input_text(Ui& ui, std::string_view path, std::string_view label, std::stri
 
 namespace {
 
-constexpr float kStepWidth = 24;  // units, each of "-" and "+"
+constexpr float kStepWidth = 24;  // units, for each of "-" and "+"
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
@@ -130,14 +130,14 @@ std::string range_text(const NumberOptions& o, bool whole) {
   return what;
 }
 
-// -1 or +1 while the arrow keys are pressed in the field being edited.
+// Sets `*step` to -1 or +1 while an arrow key is pressed in the field being edited.
 int arrow_key(ImGuiInputTextCallbackData* data) {
   int* step = static_cast<int*>(data->UserData);
   *step = data->EventKey == ImGuiKey_UpArrow ? 1 : -1;
   return 0;
 }
 
-// The "-" and "+" at the right end: -1, 0 or 1.
+// Draws "-" and "+" at the right end; returns -1, 0 or 1.
 int step_buttons(Ui& ui, std::string_view path, const Field& field) {
   int step = 0;
   const float width = ui.px(kStepWidth);
@@ -175,8 +175,8 @@ bool fits(T value, const NumberOptions& o) {
   return static_cast<double>(value) >= o.min && static_cast<double>(value) <= o.max;
 }
 
-// What the person typed takes effect as soon as it is a number within the range; until then the
-// field keeps the text and shows a red border. Leaving the field takes the nearest value.
+// Typed text takes effect as soon as it is a number in range. Until then the field keeps the text
+// and shows a red border; leaving the field clamps the value to the range.
 template <typename T>
 bool accept(Ui& ui, std::string_view path, const std::string& text, bool editing, T& value,
             const NumberOptions& o) {
@@ -201,7 +201,7 @@ bool accept(Ui& ui, std::string_view path, const std::string& text, bool editing
 
 struct Edit {
   bool edited = false;
-  int step = 0;  // by arrow key or button
+  int step = 0;  // from an arrow key or button
 };
 
 // The text itself with its unit and step buttons.
@@ -224,7 +224,7 @@ Edit edit_text(Ui& ui, std::string_view path, const Field& field, std::string_vi
   const float y = (field.min.y + field.max.y - ui.fonts.caption->FontSize) / 2;
   draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {field.max.x - right, y}, ui.theme->muted,
             unit);
-  GImGui->LastItemData = field_item;  // what hint() of the caller explains
+  GImGui->LastItemData = field_item;  // the item that the caller's hint() refers to
   return edit;
 }
 

@@ -81,12 +81,12 @@ void record_item(Ui& ui, std::string_view path, std::string_view kind, std::stri
 }
 
 ImVec2 text_size(ImFont* font, std::string_view text) {
-  if (text.empty()) return {0, font->FontSize};  // ImGui would read a null begin as a C string
+  if (text.empty()) return {0, font->FontSize};  // ImGui treats a null begin as a C string
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size());
 }
 
 float draw_text(ImDrawList* list, ImFont* font, ImVec2 pos, ImU32 color, std::string_view text) {
-  if (text.empty()) return 0;  // ImGui takes a null begin for a C string
+  if (text.empty()) return 0;  // ImGui treats a null begin as a C string
   list->AddText(font, font->FontSize, {std::round(pos.x), std::round(pos.y)}, styled(color),
                 text.data(), text.data() + text.size());
   return text_size(font, text).x;
@@ -139,7 +139,7 @@ float ease(Ui& ui, std::string_view path, float target) {
   float& value = it->second;
   if (fresh || !std::isfinite(value)) value = target;
   constexpr float kTimeConstant = 0.05F;  // three of them are 150 ms
-  // Not clamped: where frames are a second apart, one of them makes the whole move.
+  // Not clamped: if frames are a second apart, a single frame completes the move.
   value += (target - value) * (1 - std::exp(-ImGui::GetIO().DeltaTime / kTimeConstant));
   if (std::abs(target - value) < 0.002F) {
     value = target;
@@ -160,7 +160,7 @@ ImU32 styled(ImU32 color) {
   return ImGui::GetColorU32(color);
 }
 
-// --- tooltips: one short delay, wrapped text, the same look everywhere ----------------------
+// --- tooltips -------------------------------------------------------------------------------
 
 namespace {
 
@@ -179,7 +179,7 @@ bool keyboard_is_here() {
          g.NavDisableMouseHover;
 }
 
-// True once the pointer has rested on `key` for the delay.
+// Returns true once the pointer has rested on `key` for the delay.
 bool rested(Ui& ui, ImGuiID key) {
   WidgetMemory& memory = ui.memory;
   const int frame = ImGui::GetFrameCount();
@@ -188,8 +188,8 @@ bool rested(Ui& ui, ImGuiID key) {
     memory.hovered_since_s = ImGui::GetTime();
   }
   memory.hovered_frame = frame;
-  // Who presses a control knows it: its tooltip stays away until the pointer comes back. One that
-  // cannot be pressed explains itself all the more.
+  // Pressing a control suppresses its tooltip until the pointer returns. Disabled controls are
+  // exempt, because their tooltip states the reason.
   const bool disabled = (GImGui->LastItemData.InFlags & ImGuiItemFlags_Disabled) != 0;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !disabled) memory.hovered_since_s = kNever;
   if (memory.hovered_since_s == kNever) return false;

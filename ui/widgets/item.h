@@ -1,6 +1,6 @@
 #pragma once
-// What the controls share: a keyboard-reachable button behaviour, focus ring, text fitted into a
-// width, and easing. For use inside ui/ only; panels use widgets.h.
+// Building blocks of the controls: keyboard-reachable button behaviour, focus ring, fitted text,
+// easing. For use inside ui/ only; panels use widgets.h.
 #include <imgui.h>
 
 #include <string>
@@ -20,18 +20,18 @@ struct Item {
   bool hovered = false, held = false, pressed = false;
 };
 
-// Lays out a control of this size at the cursor, identified by its path. `enabled` false: cannot
-// be pressed, keeps its place.
+// Lays out a control of this size at the cursor, identified by its path. With `enabled` false it
+// keeps its place but cannot be pressed.
 Item control(std::string_view path, ImVec2 size, bool enabled = true);
-// The same at a fixed place that is part of another control; takes no layout space. `nav` false:
-// the keyboard skips it (the surrounding control has a key for it).
+// The same at a fixed position inside another control; takes no layout space. With `nav` false the
+// keyboard skips it because the enclosing control has a key for it.
 Item control_at(std::string_view path, ImVec2 min, ImVec2 max, bool enabled = true,
                 bool nav = true);
 
-// A ring around the item while the keyboard is on it.
+// Draws a ring around the item while it has keyboard focus.
 void focus_ring(const Ui& ui, const Item& item, float radius);
 
-// Records `min..max`, clipped to the window's clip rectangle; nothing when all of it is hidden.
+// Records `min..max`, clipped to the window's clip rectangle; records nothing if fully hidden.
 void record_rect(Ui& ui, std::string_view path, std::string_view kind, std::string_view label,
                  std::string_view value, bool enabled, ImVec2 min, ImVec2 max);
 void record(Ui& ui, const Item& item, std::string_view path, std::string_view kind,
@@ -40,40 +40,41 @@ void record(Ui& ui, const Item& item, std::string_view path, std::string_view ki
 ImVec2 text_size(ImFont* font, std::string_view text);
 // Draws one line; returns its width.
 float draw_text(ImDrawList* list, ImFont* font, ImVec2 pos, ImU32 color, std::string_view text);
-// One line cut with "…" when it is wider than `width`; true when it was cut.
+// Draws one line, cut with "…" if wider than `width`; returns true if it was cut.
 bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, ImU32 color,
                       std::string_view text);
-// Wrapped lines, each centred on `middle_top.x`; returns the height.
+// Draws wrapped lines, each centred on `middle_top.x`; returns the height.
 float draw_text_centred(ImDrawList* list, ImFont* font, ImVec2 middle_top, float wrap, ImU32 color,
                         std::string_view text);
-// The label above a control, in caption size; nothing for an empty label.
+// Draws the label above a control in caption size; nothing for an empty label.
 void control_label(Ui& ui, std::string_view label);
 
-// Moves the value kept under `path` to `target` within about 150 ms and asks for further frames.
+// Moves the value stored under `path` towards `target` within about 150 ms and requests further
+// frames. Returns the current value.
 float ease(Ui& ui, std::string_view path, float target);
 ImU32 mix(ImU32 a, ImU32 b, float share);
-// Applies the style's alpha (dimmed cards, disabled parts) to a colour of the theme.
+// Applies the style's alpha (dimmed cards, disabled parts) to a theme colour.
 ImU32 styled(ImU32 color);
 
 // --- tooltips -------------------------------------------------------------------------------
-// Shows the text at the pointer now and records it as the widget "tooltip".
+// Shows the text at the pointer immediately and records it as the widget "tooltip".
 void show_tooltip(Ui& ui, std::string_view text);
 
-// hint() for a part of the window that is no item.
+// hint() for a region of the window that is not an item.
 void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text);
 
-// --- the frame that text fields and combos share --------------------------------------------
+// --- frame shared by text fields and combos -------------------------------------------------
 struct Field {
   ImVec2 min, max;
   float width() const { return max.x - min.x; }
 };
 
-// The rectangle of the next field at the cursor, over the width that is left.
+// Returns the rectangle of the next field at the cursor, across the remaining width.
 Field next_field(const Ui& ui);
 void draw_field(const Ui& ui, const Field& field, bool hovered, bool active, bool invalid);
 
-// Runs `edit` (an ImGui text field) inside the frame with `right` pixels kept free, invisible
-// except for its text. The cursor ends below the frame.
+// While it exists, an ImGui text field is drawn inside the frame with only its text visible;
+// `right` pixels stay free. Afterwards the cursor is below the frame.
 class FieldText {
  public:
   FieldText(const Ui& ui, const Field& field, float right);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr float kRowHeight = 28;  // units
 
-// Text in the current column, one line, right-aligned for numbers; true when it was cut.
+// Draws one line of text in the current column, right-aligned for numbers; returns true if it was
+// cut.
 bool column_text(WidgetMemory::Table& table, ImFont* font, ImU32 color, std::string_view text,
                  float row_height) {
   const auto column = static_cast<std::size_t>(ImGui::TableGetColumnIndex());
@@ -29,7 +30,8 @@ bool column_text(WidgetMemory::Table& table, ImFont* font, ImU32 color, std::str
                           {x, pos.y + (height - font->FontSize) / 2}, room, color, text);
 }
 
-// Columns share the width by weight, but a number is never cut while a text could give way.
+// Columns share the width by weight, but number columns are widened at the expense of text columns
+// so that numbers are not cut.
 std::vector<float> column_widths(std::span<const Column> columns, const std::vector<float>& wanted,
                                  float width) {
   float weights = 0, texts = 0;
@@ -49,7 +51,7 @@ std::vector<float> column_widths(std::span<const Column> columns, const std::vec
   return out;
 }
 
-// The width that ImGui has for the columns themselves.
+// Returns the width that ImGui leaves for the columns themselves.
 float inner_width(std::size_t columns) {
   const ImGuiTable* t = ImGui::GetCurrentTable();
   const auto n = static_cast<float>(columns);
@@ -57,7 +59,7 @@ float inner_width(std::size_t columns) {
          (t->CellSpacingX1 + t->CellSpacingX2) * (n - 1) - 2 * t->CellPaddingX * n;
 }
 
-// Points down beside a column whose largest values stand above.
+// Points down when the values are sorted in descending order.
 void sort_arrow(const Ui& ui, ImVec2 middle, bool descending) {
   const float w = ui.px(3.5F), h = ui.px(descending ? 2.5F : -2.5F);
   ImGui::GetWindowDrawList()->AddTriangleFilled({middle.x - w, middle.y - h},
@@ -65,7 +67,7 @@ void sort_arrow(const Ui& ui, ImVec2 middle, bool descending) {
                                                 {middle.x, middle.y + h}, styled(ui.theme->text));
 }
 
-// A label that orders the rows when pressed.
+// A header label that sorts the rows when pressed.
 void sort_label(Ui& ui, WidgetMemory::Table& table, const Column& column, int index,
                 TableSort& sort) {
   ImFont* font = ui.fonts.caption;
@@ -108,7 +110,7 @@ void header(Ui& ui, WidgetMemory::Table& table, std::span<const Column> columns,
   }
 }
 
-// A row is known in full only when the next one starts.
+// Records a row when the next one starts, because it is complete only then.
 void finish_row(Ui& ui, WidgetMemory::Table& table) {
   if (table.row >= 0 && table.row_max.x > table.row_min.x) {
     record_rect(ui, fmt::format("{}/{}", table.path, table.row), "row", {}, table.row_text, true,

@@ -1,6 +1,6 @@
 #pragma once
-// The lab's controls: each draws itself in the theme, can be reached by keyboard, explains itself
-// on hover, and records its rectangle under its path. Paths are unique in a frame: "page/control".
+// The lab's controls. Each draws itself in the theme, is reachable by keyboard, has a tooltip, and
+// records its rectangle under its path, "page/control". Paths are unique within a frame.
 #include <imgui.h>
 
 #include <cstdint>
@@ -18,28 +18,29 @@
 namespace lab::ui {
 
 // --- surfaces -------------------------------------------------------------------------------
-// A card with a title; everything between lies inside. Height 0: as high as its content (of the
-// previous frame), < 0: fills what is left minus that many units (-1: just fills). Width 0: fills.
-// Always call end_card; begin_card is false while the card is scrolled out of sight and its content
-// need not be drawn. Height 0 can be raised: by `extra` units, to `least` units, and by a Row.
+// A card with a title. Height 0: as high as the content of the previous frame; < 0: fills the
+// remaining height minus that many units (-1: fills it completely). Width 0: fills. Always call
+// end_card; begin_card returns false while the card is scrolled out of sight and its content need
+// not be drawn. `extra`, `least` (both in units) and an enclosing Row can increase an automatic
+// height.
 struct CardOptions {
   float width = 0, height = 0;
   float extra = 0, least = 0;
-  std::string_view hint = {};  // on hover of the title
-  bool dimmed = false;         // old results while new ones come in
+  std::string_view hint = {};  // tooltip of the title
+  bool dimmed = false;         // old results while new ones arrive
 };
 bool begin_card(Ui& ui, std::string_view path, std::string_view title, const CardOptions& = {});
 void end_card(Ui& ui);
-// Says that the last `pixels` of the open card's content fill room that the card happened to have,
-// so that they do not count as its natural height.
+// Excludes the last `pixels` of the open card's content from its natural height, because they only
+// fill spare space.
 void grown_in_card(Ui& ui, float pixels);
 
-// Columns of cards: splits the width that is left by `weights` with the 12-unit gap.
-// Use: Row row(ui, {1, 2}); row.next(); draw; row.next(); draw;  Rows nest.
+// Columns of cards: splits the remaining width by `weights`, with a 12-unit gap.
+// Use: Row row(ui, {1, 2}); row.next(); draw; row.next(); draw;  Rows can be nested.
 // A weight <= 0 is a fixed width: -280 is 280 units.
 struct RowOptions {
-  bool equal = false;  // one card a cell, all as high as the highest
-  float extra = 0;     // units on top of that, where equal
+  bool equal = false;  // one card per cell, all as high as the highest
+  float extra = 0;     // additional height with `equal`, units
 };
 class Row {
  public:
@@ -59,8 +60,8 @@ class Row {
   int cell_ = -1;
   WidgetMemory::CardRow cards_;
   bool equal_;
-  float indent_, content_right_, work_right_;  // put back by the destructor
-  WidgetMemory::CardRow* outer_;               // so too
+  float indent_, content_right_, work_right_;  // restored by the destructor
+  WidgetMemory::CardRow* outer_;               // restored as well
 };
 
 // --- text -----------------------------------------------------------------------------------
@@ -68,18 +69,18 @@ void title(Ui& ui, std::string_view text);
 void body(Ui& ui, std::string_view text);     // wrapped
 void muted(Ui& ui, std::string_view text);    // wrapped, muted
 void caption(Ui& ui, std::string_view text);  // small, muted, one line, cut with "..."
-// "4.31 TB/s": number in text colour, unit in muted; `text` as format_si makes it.
+// "4.31 TB/s": number in text colour, unit in muted; `text` as returned by format_si.
 void number(Ui& ui, std::string_view text, ImFont* font = nullptr);
-// "label            value" over the width, value right-aligned, or below where it is too long for
-// that; N/A with the reason on hover.
+// "label            value" across the width. The value is right-aligned, or below the label if it
+// does not fit. A missing value shows N/A with the reason as tooltip.
 void fact(Ui& ui, std::string_view label, std::string_view value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const std::string& value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
           std::string_view hint = {});
-// Explains the item just drawn, shortly after the pointer comes to rest on it or the keyboard
-// reaches it. The text on screen is recorded as the widget "tooltip".
+// Tooltip of the previous item, shown shortly after the pointer rests on it or the keyboard reaches
+// it. The visible text is recorded as the widget "tooltip".
 void hint(Ui& ui, std::string_view text);
-// One sentence with an icon in the colour of the state.
+// One sentence with an icon in the state's colour.
 void error_box(Ui& ui, std::string_view path, std::string_view sentence);
 void note_box(Ui& ui, std::string_view path, std::string_view sentence);
 // A small filled label: "synthetic", "unstable", "verified".
@@ -91,18 +92,18 @@ enum class ButtonKind { Normal, Primary, Danger, Quiet };
 struct ButtonOptions {
   ButtonKind kind = ButtonKind::Normal;
   bool enabled = true;
-  std::string_view hint = {};  // says why when not enabled
-  float width = 0;             // 0: as wide as the label, < 0: fills
+  std::string_view hint = {};  // states the reason when disabled
+  float width = 0;             // 0: as wide as the label; < 0: fills
 };
 bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonOptions& = {});
-// `icon` is drawn by us (see icons.h): no icon font is needed.
+// `icon` is one of icons.h, which needs no icon font.
 bool icon_button(Ui& ui, std::string_view path, int icon, std::string_view hint);
-// Labels stand above the control and the control fills the width. All return true on change.
+// Labels are placed above the control, which fills the width. All return true on change.
 struct NumberOptions {
   double min = -1e300, max = 1e300, step = 1;
   std::string_view unit = {};
   std::string_view hint = {};
-  int decimals = 4;  // for the double version, trailing zeros cut
+  int decimals = 4;  // double version only; trailing zeros are dropped
 };
 bool input_number(Ui& ui, std::string_view path, std::string_view label, std::int64_t& value,
                   const NumberOptions& = {});
@@ -110,8 +111,8 @@ bool input_number(Ui& ui, std::string_view path, std::string_view label, double&
                   const NumberOptions& = {});
 bool input_text(Ui& ui, std::string_view path, std::string_view label, std::string& value,
                 std::string_view hint = {}, std::string_view placeholder = {});
-// An open combo records its choices as "<path>/<choice>", kind "option"; a segmented control its
-// segments as "<path>/<choice>", kind "segment".
+// An open combo records its choices as "<path>/<choice>", kind "option"; a segmented control
+// records its segments as "<path>/<choice>", kind "segment".
 bool combo(Ui& ui, std::string_view path, std::string_view label,
            std::span<const std::string> choices, int& index, std::string_view hint = {});
 bool segmented(Ui& ui, std::string_view path, std::string_view label,
@@ -122,44 +123,44 @@ bool foldout(Ui& ui, std::string_view path, std::string_view label, bool& open);
 bool selectable_row(Ui& ui, std::string_view path, std::string_view label, bool selected);
 
 // --- meters ---------------------------------------------------------------------------------
-// Share 0..1 as a thin bar over the width; eases in 150 ms.
+// A thin bar for a share 0..1 across the width; eases in 150 ms.
 void bar(Ui& ui, std::string_view path, double share, ImU32 color, std::string_view hint = {});
 void progress_bar(Ui& ui, std::string_view path, double share, float width, float height);
-// A small line without axes; y from 0 to `top`.
+// A small line chart without axes; y ranges from 0 to `top`.
 void sparkline(Ui& ui, std::string_view path, std::span<const float> values, float top, ImU32 color,
                float height, std::string_view hint = {});
 
-// --- the three states of a page -----------------------------------------------------------
-// Empty: one sentence and the button that fills it (recorded under `path`); true when clicked.
-// Without a button label only the sentence is shown.
+// --- empty pages ----------------------------------------------------------------------------
+// One sentence and a button that produces results, recorded under `path`; returns true when
+// clicked. With an empty label only the sentence is shown.
 bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
                  std::string_view button_label);
 
 // --- tables -----------------------------------------------------------------------------
-// A calm table on ImGui's: header muted, rows 28 units, numbers right-aligned in the mono font.
-// Each visible row is recorded as "<path>/<index>", kind "row", its value the cells' texts joined
-// by tabs. end_table only when begin_table was true. Height in units: 0 as high as its rows, > 0
-// scrolls below a fixed header, < 0 fills what is left and scrolls.
+// A plain table built on ImGui's: muted header, rows of 28 units, numbers right-aligned in the mono
+// font. Each visible row is recorded as "<path>/<index>", kind "row", with the cells' texts joined
+// by tabs as its value. Call end_table only if begin_table returned true. Height in units: 0 fits
+// the rows, > 0 scrolls below a fixed header, < 0 fills the remaining height and scrolls.
 struct Column {
   std::string_view label = {};
   float weight = 1;  // share of the width
   bool number = false;
   std::string_view hint = {};
 };
-// With `sort` the header is pressed to order the rows, which is up to the caller: numbers go
-// downwards first, texts upwards. A label is recorded as "<path>/sort/<label>", kind "header".
+// With `sort`, clicking a header label updates it and the caller sorts the rows: numbers descending
+// first, texts ascending. Each label is recorded as "<path>/sort/<label>", kind "header".
 struct TableSort {
   int column = 0;
   bool descending = false;
 };
 bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns, float height = 0,
                  TableSort* sort = nullptr);
-// `height` units, for rows that hold controls.
+// `height` in units, for rows that hold controls.
 void table_row(Ui& ui, float height = 28);
 void cell(Ui& ui, std::string_view text, std::string_view hint = {});
 void end_table(Ui& ui);
 
-// Records the item just drawn by plain ImGui under `path`.
+// Records the previous plain ImGui item under `path`.
 void record_item(Ui& ui, std::string_view path, std::string_view kind, std::string_view label = {},
                  std::string_view value = {}, bool enabled = true);
 

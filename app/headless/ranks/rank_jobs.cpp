@@ -44,7 +44,7 @@ class LedTraining final : public Experiment {
   const StartTraining request_;
 };
 
-// The devices that were asked for, and at least those that `request` names.
+// Returns the requested number of devices, increased to cover those that `request` names.
 int cpu_devices_for(const WindowOptions& options, const StartTraining& request) {
   int devices = options.cpu_devices.value_or(1);
   for (const Device d : request.devices) {
@@ -96,7 +96,7 @@ int follow_window(const WindowOptions& options, Console& console, Interrupt& int
                       interrupt, ranks);
       lab.run(request, *printer);
     } catch (const Error& e) {
-      // Rank 0 shows it; the next training may go well.
+      // Rank 0 shows the error; the next training may succeed.
       ranks.fail(e.code(), e.what());
       if (e.code() != Errc::Cancelled && !session.failure_elsewhere()) {
         console.message(rank_prefix(ranks) + e.what());

@@ -1,5 +1,5 @@
 #pragma once
-// Jobs of several processes: rank 0 leads, the others work along in silence.
+// Jobs of several processes: rank 0 leads and reports; the other ranks follow.
 #include "app/cli/invocation.h"
 #include "app/headless/console.h"
 #include "app/headless/interrupt.h"
@@ -10,21 +10,21 @@
 
 namespace lab::app {
 
-// "rank 1 (node2): ", in front of what a rank other than 0 has to say; "" for rank 0.
+// "rank 1 (node2): ", the message prefix of ranks other than 0; "" for rank 0.
 std::string rank_prefix(const RankGroup& ranks);
 
-// Shows warnings and errors alone, with the prefix.
+// Shows only warnings and errors, with the prefix.
 std::unique_ptr<Printer> make_rank_printer(Console& console, const RankGroup& ranks);
 
-// What `device-lab scaling` and its page say where there are several processes.
+// The error of `device-lab scaling` and the Scaling page when there are several processes.
 Error scaling_of_one_process();
 
-// Of a window's worker: a training is announced to the other ranks, which run it too; `session`
-// must outlive it. Scaling is refused where there are several.
+// Creates the experiments of a window's worker. A training is announced to the other ranks, which
+// run it too; scaling with several ranks is an error. `session` must outlive the factory.
 Worker::Factory leading_factory(RankSession& session);
 
-// The other ranks of a window: run along with each training of rank 0, until a rank leaves. Returns
-// the exit status.
+// Runs the other ranks of a window: takes part in each training of rank 0 until a rank leaves.
+// Returns the exit status.
 int follow_window(const WindowOptions& options, Console& console, Interrupt& interrupt,
                   RankSession& session);
 

@@ -14,7 +14,7 @@
 namespace lab::app {
 namespace {
 
-// Computed once; the program may have hundreds of megabytes.
+// Cached, because the program may be hundreds of megabytes large.
 const std::string& program_digest() {
   static const std::string digest = sha256_hex(files::read_file("/proc/self/exe"));
   return digest;
@@ -50,7 +50,8 @@ std::string called(const std::string& command) {
   return command.empty() ? "'device-lab'" : fmt::format("'device-lab {}'", command);
 }
 
-// How `GPU` differs from that of rank 0; empty where it does not. `other` and `first` name them.
+// Describes how `gpu` differs from rank 0 (`zero`); empty if it does not. `other` and `first` are
+// the names of the two ranks.
 std::string difference(const RankSummary& gpu, const RankSummary& zero, const std::string& other,
                        const std::string& first) {
   if (gpu.program_sha256 != zero.program_sha256 || gpu.version != zero.version) {

@@ -1,6 +1,6 @@
 #pragma once
-// What each rank says about itself before anything is done, so that ranks which would not compute
-// the same say so instead of hanging or training something wrong.
+// A summary that the ranks exchange before any work, so that mismatched ranks fail with an error
+// instead of hanging or training incorrectly.
 #include <optional>
 #include <span>
 #include <string>
@@ -16,11 +16,11 @@ struct RankSummary {
   std::string version;
   std::string program_sha256;
   std::string command;   // "train"; "" for the window
-  std::string training;  // the request as JSON, where the command is train
-  std::string problem;   // why the command line is not understood
+  std::string training;  // the request as JSON if the command is train
+  std::string problem;   // why the command line was rejected
 };
 
-// Of this process: reads the program's own file.
+// Summarises this process; reads the program's own file.
 RankSummary rank_summary(const std::optional<Invocation>& invocation,
                          const std::optional<Error>& problem);
 
@@ -28,8 +28,8 @@ std::string to_text(const RankSummary& gpu);
 // Throws Error(Corrupt).
 RankSummary rank_summary_from(std::string_view text);
 
-// Throws Error(InvalidArgument) naming the first rank that differs from rank 0 and in what, or
-// Error(Usage) where its command line alone is wrong. Devices, and where files lie, may differ.
+// Throws Error(InvalidArgument) naming the first rank that differs from rank 0 and the difference,
+// or Error(Usage) if only its command line is wrong. Devices and file locations may differ.
 void require_alike(std::span<const RankSummary> gpus, const std::vector<std::string>& hosts);
 
 }  // namespace lab::app

@@ -77,8 +77,8 @@ int Together::wait_for_leader() {
   return kExitDone;
 }
 
-// An interrupt and a wrong command line are the same everywhere: rank 0 says it for all. A
-// difference between the ranks is said by each of them.
+// An interrupt and a wrong command line affect every rank equally, so rank 0 reports them for all.
+// A difference between the ranks is reported by each of them.
 bool Together::announce(Errc code, const std::string& message) {
   if (all_know_) return leads_ || differ_;
   session_.ranks().fail(code, message);

@@ -1,5 +1,5 @@
 #pragma once
-// One command line, several processes: who does what, and who says what.
+// Runs one command line in several processes: assigns their roles and decides which ranks report.
 #include <functional>
 #include <optional>
 #include <span>
@@ -16,20 +16,20 @@ class Together {
  public:
   using Execute = std::function<int(const Invocation&, RankSession&)>;
 
-  // Of several ranks. What is passed must outlive it.
+  // For several ranks. The arguments must outlive it.
   Together(RankSession& session, Console& console, Interrupt& interrupt);
 
-  // Makes sure that all ranks were started alike; then all of them train, or rank 0 opens the
-  // window and the others follow it, or rank 0 runs another command and the others wait. Returns
-  // the exit status; throws what `execute` throws and Error where the ranks differ.
+  // Verifies that all ranks were started identically. Then all ranks train, or rank 0 opens the
+  // window and the others follow it, or rank 0 runs another command while the others wait. Returns
+  // the exit status; throws what `execute` throws, and Error if the ranks differ.
   int run(std::span<const char* const> args, const Execute& execute);
 
-  // Tells the other ranks of a failure of this one, unless they know of it. Returns whether this
-  // rank is one to report it.
+  // Announces a failure of this rank to the other ranks unless they detect it themselves. Returns
+  // true if this rank should report it.
   bool announce(Errc code, const std::string& message);
 
   bool leads() const { return leads_; }
-  // In front of this rank's messages.
+  // Prefix of this rank's messages.
   const std::string& prefix() const { return prefix_; }
 
  private:
@@ -41,8 +41,8 @@ class Together {
   Interrupt& interrupt_;
   const bool leads_;
   const std::string prefix_;
-  bool all_know_ = false;  // the failure is one that every rank finds by itself
-  bool differ_ = false;    // and it is that they were started differently
+  bool all_know_ = false;  // every rank detects the failure by itself
+  bool differ_ = false;    // the failure is a difference between the ranks
 };
 
 }  // namespace lab::app

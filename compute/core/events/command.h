@@ -1,5 +1,5 @@
 #pragma once
-// What a person asks for. Panels and the command line both make these; the worker runs them.
+// Requests from the user. Panels and the command line create them; the worker executes them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,25 +19,25 @@ template <>
 struct EnumNames<CacheState> {
   static constexpr ValueName kAll[] = {{"warm", "Warm"}, {"cold", "Cold"}};
 };
-// Of the host; what moves within and between GPUs needs none and is OnGpu.
+// Kind of host memory. Transfers within and between GPUs use no host memory and are OnGpu.
 enum class MemoryKind { Pageable, Pinned, OnGpu };
 template <>
 struct EnumNames<MemoryKind> {
   static constexpr ValueName kAll[] = {{"pageable"}, {"pinned"}, {"device"}};
 };
 
-// STREAM's terms. Bytes moved per element of size s: Read s, Write s, Copy 2s, Triad 3s. Read,
-// Write and Triad are done by the threads of one CPU device, the last four with a GPU. A copy to
-// or from a GPU counts its bytes once, Both once each way.
+// Operations in STREAM's terms. Bytes moved per element of size s: Read s, Write s, Copy 2s, Triad
+// 3s. Read, Write and Triad run on the threads of one CPU device; the last four involve a GPU. A
+// copy to or from a GPU counts its bytes once; Both counts them once per direction.
 enum class TransferOp {
   Read,
   Write,
   Copy,
   Triad,
-  Both,     // copies in both directions at once
-  Pieces,   // a copy in kTransferPieces parts, each a copy of its own
-  Chase,    // a kernel follows a random cycle; the time is that of one read
-  Overlap,  // copies in and out while a kernel runs: a timeline
+  Both,     // simultaneous copies in both directions
+  Pieces,   // a copy in kTransferPieces separate parts
+  Chase,    // pointer chase along a random cycle; the time is that of one read
+  Overlap,  // copies in and out while a kernel runs; yields a timeline
 };
 template <>
 struct EnumNames<TransferOp> {
@@ -50,28 +50,28 @@ inline constexpr int kTransferPieces = 32;
 struct StartTransfers {
   std::vector<Device> from;  // empty: every device
   std::vector<Device> to;    // empty: every device
-  // Of the host; empty: pageable, and where a GPU takes part pinned too.
+  // Host memory; empty: pageable, and also pinned if a GPU takes part.
   std::vector<MemoryKind> memory;
   std::vector<TransferOp> ops = {TransferOp::Copy,  TransferOp::Read,   TransferOp::Write,
                                  TransferOp::Triad, TransferOp::Both,   TransferOp::Pieces,
                                  TransferOp::Chase, TransferOp::Overlap};
   bool one_thread = true;                 // measure with one thread
-  bool all_threads = true;                // and with all of the device's
+  bool all_threads = true;                // measure with all threads of the device
   std::vector<std::int64_t> sizes_bytes;  // empty: 1 KiB to 1 GiB, powers of two
   CacheState cache = CacheState::Warm;
-  double budget_s = 0.5;  // time for one case
+  double budget_s = 0.5;  // per case
   bool live = false;      // repeat the first case until cancelled
 };
 
 struct StartMatmul {
   std::vector<Device> devices;       // empty: every device
-  std::vector<std::string> kernels;  // names; empty: all. "best": the fastest of ours
+  std::vector<std::string> kernels;  // names; empty: all. "best": the fastest of the lab's own
   std::vector<std::int64_t> sizes;   // square sizes; empty: 64 to 4096, powers of two
   Precision dtype = Precision::F32;
   CacheState cache = CacheState::Warm;
-  double budget_s = 0.5;  // time for one kernel at one size
+  double budget_s = 0.5;  // per kernel and size
   std::uint64_t seed = 0;
-  bool live = false;  // repeat kernels at sizes[0] until cancelled
+  bool live = false;  // repeat the kernels at sizes[0] until cancelled
 };
 
 enum class DataSource { Synthetic, FashionMnist };
@@ -86,86 +86,89 @@ struct EnumNames<BatchOrder> {
   static constexpr ValueName kAll[] = {{"shuffled", "Shuffled"}, {"sequential", "In file order"}};
 };
 
-// How a step's images are divided over the devices.
+// How the images of a step are divided among the devices.
 enum class SharePolicy {
-  Equal,   // sizes differ by one image at most
-  Auto,    // by measured speed, again and again while it runs
-  Listed,  // in the proportions given
+  Equal,   // sizes differ by at most one image
+  Auto,    // by measured speed, updated during the run
+  Listed,  // in the given proportions
 };
 template <>
 struct EnumNames<SharePolicy> {
   static constexpr ValueName kAll[] = {{"equal", "Equal"}, {"auto", "Auto"}, {"listed", "By list"}};
 };
-// Linear: the learning rate grows with the batch, lr * batch / 256.
+// Linear: the learning rate scales with the batch size, lr * batch / 256.
 enum class LrScale { None, Linear };
 template <>
 struct EnumNames<LrScale> {
   static constexpr ValueName kAll[] = {{"none", "As it is"}, {"linear", "Linear"}};
 };
 
-// Defaults are the chapters'.
+// Defaults follow Dive into Deep Learning.
 struct StartTraining {
   std::string model = "lenet";  // softmax, mlp, lenet, resnet18
   DataSource data = DataSource::Synthetic;
-  std::string data_dir;  // empty: the usual places
+  std::string data_dir;  // empty: the default folders
   std::int64_t synthetic_train = 60000;
   std::int64_t synthetic_test = 10000;
   std::vector<Device> devices;  // empty: cpu:0
   std::int64_t batch = 256;
-  std::optional<double> lr;  // empty: the chapters' value for the model
+  std::optional<double> lr;  // empty: the default for the model
   double momentum = 0;
   double weight_decay = 0;
   std::int64_t epochs = 10;
-  std::optional<std::int64_t> steps;  // stop after so many steps, whatever the epochs
+  std::optional<std::int64_t> steps;  // stop after this number of steps, regardless of epochs
   BatchOrder order = BatchOrder::Shuffled;
   std::uint64_t seed = 0;
   Kernels kernels = Kernels::Lab;
-  // Steps take turns with the lab's and the library's kernels, which are profiled both.
+  // Alternates the lab's and the library's kernels from step to step and profiles both.
   bool compare_kernels = false;
-  bool profile = false;  // measure each layer, on the first device
-  // Our convolutions: "auto" (the fastest here, measured once), "rule" (by shape alone), or an
-  // algorithm's name ("gemm" where that one cannot compute).
+  bool profile = false;  // profile each layer, on the first device
+  // Algorithm of the lab's convolutions: "auto" (the fastest on this machine, measured once),
+  // "rule" (by shape only), or an algorithm's name ("gemm" is used where that one is not
+  // applicable).
   std::string convolution = "auto";
   Precision dtype = Precision::F32;
-  std::string init_file;  // safetensors to start from
-  std::string save_file;  // safetensors to write at the end
+  std::string init_file;  // initial parameters, safetensors
+  std::string save_file;  // final parameters, safetensors
   bool evaluate = true;   // test accuracy after each epoch
 
   SharePolicy share_policy = SharePolicy::Equal;
-  std::vector<double> shares;  // when Listed: one for each of `devices`, in any unit
-  // Gradients are summed over the devices in pieces of about this size.
+  std::vector<double> shares;  // for Listed: one per device, in any unit
+  // Approximate size of a gradient bucket; each bucket is all-reduced separately.
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   LrScale lr_scale = LrScale::None;
-  double warmup_epochs = 0;           // the learning rate rises to its value over so many epochs
+  double warmup_epochs = 0;           // duration of the learning rate warm-up, in epochs
   std::string checkpoint_dir;         // empty: no checkpoints
-  std::int64_t checkpoint_every = 0;  // steps between checkpoints; 0: at the end alone
-  std::string resume_dir;             // go on from the newest checkpoint here
+  std::int64_t checkpoint_every = 0;  // steps between checkpoints; 0: at the end only
+  std::string resume_dir;             // resume from the newest checkpoint in this folder
 };
 
-// Strong: the same batch for all devices together. Weak: the same batch for each device.
+// Strong: constant batch for all devices together. Weak: constant batch per device.
 enum class ScalingMode { Strong, Weak };
 template <>
 struct EnumNames<ScalingMode> {
   static constexpr ValueName kAll[] = {{"strong", "Strong"}, {"weak", "Weak"}};
 };
 
-// Trains on 1, 2, ... devices, one after the other, and predicts what more of them would do.
+// Trains on 1, 2, ... devices in turn and predicts the scaling to more.
 struct StartScaling {
-  // What is trained; `devices` is the largest set, and runs take the first of them.
+  // Training to run; `devices` is the largest set, and each run uses its first elements.
   StartTraining training;
   std::vector<ScalingMode> modes = {ScalingMode::Strong};
   bool measure = true;      // false: predict only, from `compute_s` or `reference_file`
-  std::vector<int> counts;  // numbers of devices; empty: 1, 2, 4, ... and all of them
-  std::int64_t steps = 20;  // timed, in each run
-  std::int64_t warmup = 3;  // untimed steps before them
-  std::int64_t rounds = 3;  // every number of devices takes its turn so often
-  bool accuracy = true;     // test accuracy of each number of devices after `accuracy_steps`
+  std::vector<int> counts;  // device counts; empty: 1, 2, 4, ... and all
+  std::int64_t steps = 20;  // timed steps per run
+  std::int64_t warmup = 3;  // untimed steps before the timed ones
+  std::int64_t rounds = 3;  // per round, one run of each device count: interleaved against drift
+  bool accuracy = true;     // measure test accuracy per device count after `accuracy_steps`
   std::int64_t accuracy_steps = 235;
-  // The prediction.
-  int predict_devices = 16;         // 0: no prediction
-  std::string link = "nvlink";      // a name of link_names()
-  std::optional<double> compute_s;  // one device's step of training.batch images, typed in
-  // The same from a JSON file; where training.model is empty, the file's model is meant.
+  // Prediction.
+  int predict_devices = 16;     // 0: no prediction
+  std::string link = "nvlink";  // a name from link_names()
+  // User-supplied time of one step with training.batch images on one device.
+  std::optional<double> compute_s;
+  // JSON file that supplies the compute time instead; an empty training.model selects the file's
+  // model.
   std::string reference_file;
 };
 
@@ -181,15 +184,16 @@ struct MakeTensor {
   std::vector<std::int64_t> shape;
   DType dtype = DType::F32;
   Fill fill = Fill::Zeros;
-  double value = 0;        // for Full
-  std::uint64_t seed = 0;  // for Rand and Randn
-  std::string name;        // empty: one is made up ("X1")
+  double value = 0;        // used by Full
+  std::uint64_t seed = 0;  // used by Rand and Randn
+  std::string name;        // empty: generated ("X1")
 };
 struct CopyTensor {
   TensorId id = 0;
   Device to;
 };
-// Z = X + Y; on two devices this fails with DeviceMismatch, as the chapter shows.
+// Z = X + Y. Throws Error(DeviceMismatch) if the operands are on different devices, as in Dive into
+// Deep Learning.
 struct AddTensors {
   TensorId a = 0, b = 0;
 };
@@ -197,19 +201,19 @@ struct FreeTensor {
   TensorId id = 0;
 };
 
-// Commands that become a job of the worker, in the order they were sent.
+// Commands that the worker runs as jobs, in the order of submission.
 using JobCommand = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling,
                                 MakeTensor, CopyTensor, AddTensors, FreeTensor>;
 
-// Commands that act on the running job at once.
+// Commands that take effect immediately on the running job.
 struct CancelJob {};
 struct PauseJob {};
 struct ResumeJob {};
 struct StopAfterEpoch {};
 
-// A wish of the window itself, carried out by the controller; never sent to the worker.
+// Requests from the window, carried out by the controller and never sent to the worker.
 struct SavePlotPng {
-  std::string plot;  // path of the plot widget
+  std::string plot;  // path of the plot's widget
   std::string file;
 };
 struct SaveText {
@@ -217,8 +221,8 @@ struct SaveText {
   std::string text;
 };
 
-// Ends the program in good order and starts it anew with the same words: a lost GPU works again in
-// a fresh process only. With `wake_gpus` GPUs that sleep are woken for use.
+// Shuts the program down cleanly and restarts it with the same arguments: a lost GPU can be
+// recovered only in a new process. With `wake_gpus`, sleeping GPUs are woken for use.
 struct RestartLab {
   bool wake_gpus = false;
 };
@@ -228,7 +232,8 @@ using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartSc
                              StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
 using Commands = std::vector<Command>;
 
-// Whether the job names a GPU. That is a wish to use it, and wakes it where it sleeps.
+// Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is
+// asleep.
 bool names_gpu(const JobCommand& command);
 
 }  // namespace lab

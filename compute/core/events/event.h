@@ -1,5 +1,5 @@
 #pragma once
-// What a job reports. The window's model and the JSON lines are both made from these.
+// Events that a job reports. The window's model and the JSON lines are both built from them.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -23,15 +23,15 @@ using JobId = std::int64_t;  // 0: no job (telemetry)
 
 struct JobStarted {
   std::string title;   // "Matmul ladder on cpu:0"
-  JobCommand command;  // what was asked, for provenance
+  JobCommand command;  // the request, for provenance
 };
 
 enum class Outcome { Done, Failed, Cancelled };
 struct JobFinished {
   Outcome outcome = Outcome::Done;
   double seconds = 0;
-  std::string error;           // one sentence, when Failed
-  Errc code = Errc::Internal;  // what kind of failure, when Failed
+  std::string error;           // one sentence; set if Failed
+  Errc code = Errc::Internal;  // kind of failure; set if Failed
 };
 
 struct Progress {
@@ -46,7 +46,7 @@ struct LogLine {
   std::string text;
 };
 
-// A case that cannot run, and why. Not a failure.
+// A case that cannot run on this machine, and the reason. Not a failure.
 struct Skipped {
   std::string what;
   std::string reason;
@@ -59,15 +59,15 @@ struct MatmulSample {
   Precision dtype = Precision::F32;
   std::int64_t m = 0, n = 0, k = 0;
   Timing time;
-  double gflops = 0;  // from the median
+  double gflops = 0;  // computed from the median time
   bool verified = false;
-  std::optional<double> share_of_library;  // of the fastest library rung at this size
-  std::optional<double> share_of_peak;     // of the measured FMA peak
-  double max_error = 0;                    // the largest |error| / bound found while verifying
+  std::optional<double> share_of_library;  // relative to the fastest library rung at this size
+  std::optional<double> share_of_peak;     // relative to the measured FMA peak
+  double max_error = 0;                    // largest |error| / bound found by verification
   Conditions conditions;
 };
 
-// The ceiling the shares are measured against.
+// The measured FMA peak, relative to which shares of peak are computed.
 struct PeakSample {
   Device device;
   Precision dtype = Precision::F32;
@@ -76,34 +76,34 @@ struct PeakSample {
   double gflops = 0;
 };
 
-// A rung's facts, sent before its samples so that pages can list and explain it.
+// Description of a rung, sent before its samples so that pages can list and explain it.
 struct RungInfo {
   Device device;
   std::string name;      // "simd"
   std::string title;     // "SIMD micro-kernel"
-  std::string sentence;  // what it adds and why that helps
+  std::string sentence;  // what the rung adds and why that helps
   bool library = false;
-  std::vector<Precision> takes = {};  // as which it can multiply; empty: not told
+  std::vector<Precision> takes = {};  // supported operand types; empty: unknown
 };
 
-// Whether the rung can multiply so, as far as is known.
+// Returns whether the rung supports operands of type `precision`; true if its types are unknown.
 bool takes(const RungInfo& rung, Precision precision);
 
-// How the bytes of a transfer travel.
+// What moves the bytes of a transfer.
 enum class TransferMover {
-  Threads,     // of a CPU device
-  CopyEngine,  // of a GPU: cudaMemcpyAsync
-  Kernel,      // a kernel of the GPU, with loads and stores of 16 bytes
+  Threads,     // threads of a CPU device
+  CopyEngine,  // a GPU's copy engine: cudaMemcpyAsync
+  Kernel,      // a GPU kernel with 16-byte loads and stores
 };
 
-// Between two GPUs: which of them works, and whether it reaches the other's memory directly (P2P)
-// or the driver takes the bytes through the host.
+// For transfers between two GPUs: which one issues the accesses, and whether it reaches the other's
+// memory directly (P2P) or the driver stages the bytes through the host.
 enum class PeerWay { None, Write, Read, WriteThroughHost, ReadThroughHost };
 
 const char* to_string(TransferMover mover);  // "threads", "copy_engine", "kernel"
 const char* to_string(PeerWay way);          // "none", "write", "read", "write_through_host", ...
 
-// In words: "2 threads", "copy engine", "kernel, peer write".
+// Readable description: "2 threads", "copy engine", "kernel, peer write".
 std::string moved_by(TransferMover mover, PeerWay way, int threads);
 
 struct TransferSample {
@@ -112,18 +112,18 @@ struct TransferSample {
   TransferOp op = TransferOp::Copy;
   TransferMover mover = TransferMover::Threads;
   PeerWay peer = PeerWay::None;
-  int threads = 1;         // of a CPU device; 1 for a GPU
+  int threads = 1;         // threads of a CPU device; 1 for a GPU
   std::int64_t bytes = 0;  // size of one array
-  Timing time;             // of one operation; of a chase one read
-  double gb_per_s = 0;     // bytes moved as TransferOp counts them, over the median
+  Timing time;             // per operation; per read for Chase
+  double gb_per_s = 0;     // bytes moved, as defined at TransferOp, over the median time
   bool verified = false;
   Conditions conditions;
 };
 
-// t(bytes) = latency + bytes moved / bandwidth over one sweep, by relative least squares: the
-// latency of a transfer that stays in the first cache, the bandwidth of main memory. Sizes in
-// between are quicker than the model says, because caches hold them. A sweep that does not reach
-// from the first cache to memory gets one line through all its sizes.
+// Fit of t(bytes) = latency + bytes moved / bandwidth to one sweep, by relative least squares: the
+// latency of a transfer that stays in the first-level cache and the bandwidth of main memory. Sizes
+// in between are faster than the model predicts because caches hold them. A sweep that does not
+// span from the first-level cache to main memory is fitted with one line through all its sizes.
 struct TransferFit {
   Device from, to;
   MemoryKind memory = MemoryKind::Pageable;
@@ -134,38 +134,38 @@ struct TransferFit {
   double latency_s = 0;
   double gb_per_s = 0;
   double r2 = 0;  // of log time, over all sizes of the sweep
-  // The size at which latency and bandwidth cost the same: below it, latency rules.
+  // Size at which latency and bandwidth contribute equally; latency dominates below it.
   std::int64_t half_bandwidth_bytes = 0;
-  // From this size on this case is quicker than doing it with one thread; empty: never or n/a.
+  // Size from which this case is faster than with one thread; empty: never or not applicable.
   std::optional<std::int64_t> break_even_bytes;
 };
 
-// What ran when on one stream of a GPU.
+// One operation on one stream of a GPU.
 struct TransferSpan {
   std::string stream;             // "copy in", "compute", "copy out"
   std::string what;               // "copy in 1"
-  double begin_s = 0, end_s = 0;  // since the first began
+  double begin_s = 0, end_s = 0;  // since the start of the first span
 };
 
-// Parts of `bytes` each are copied in, worked on and copied out: on three streams, where the parts
-// overlap, and on one, where nothing does. Each was done `runs` times; of both the run of median
-// time is told.
+// A pipeline that copies parts of `bytes` each in, processes them and copies them out: on three
+// streams, where the parts overlap, and on one, where they do not. Each variant runs `runs` times,
+// and the run with the median time is reported.
 struct TransferTimeline {
   Device device;
   std::int64_t bytes = 0;
   int runs = 1;
-  std::vector<TransferSpan> spans;  // of the three streams
+  std::vector<TransferSpan> spans;  // of the run on three streams
   double overlapped_s = 0;
   double serial_s = 0;
 };
 
-// Work that passes `passes` times over data of the host: copied to the GPU and back and done there
-// at the GPU's bandwidth, against done in main memory.
+// Compares work that passes `passes` times over host data: copied to the GPU, processed at the
+// GPU's bandwidth and copied back, against processed in main memory.
 struct TransferPayoff {
   Device host, gpu;
   MemoryKind memory = MemoryKind::Pinned;
   int passes = 1;
-  std::optional<std::int64_t> from_bytes;  // where the GPU begins to win; empty: never
+  std::optional<std::int64_t> from_bytes;  // smallest size at which the GPU is faster; empty: never
 };
 
 // "Work of 10 passes over pinned data: below 180 KiB it is quicker to stay on cpu:0 than to move to
@@ -173,7 +173,7 @@ struct TransferPayoff {
 std::string in_words(const TransferPayoff& payoff);
 
 struct TrainingStarted {
-  StartTraining request;  // with every default filled in
+  StartTraining request;  // with all defaults resolved
   double lr = 0;
   std::int64_t parameters = 0;
   std::int64_t train_images = 0, test_images = 0;
@@ -182,18 +182,18 @@ struct TrainingStarted {
   std::vector<std::string> class_names;
 };
 
-// Where one device's time of a step went: compute_s + all_reduce_s + wait_s is the step.
+// Time of one device in one step; compute_s + all_reduce_s + wait_s is the step time.
 struct DeviceStep {
-  int rank = 0;  // the process; `device` is one of its own
+  int rank = 0;  // the process that owns `device`
   Device device;
   std::int64_t images = 0;
   double compute_s = 0;     // data, forward, loss, backward and update
-  double all_reduce_s = 0;  // in summing gradients, whether backward hid it or not
-  double exposed_s = 0;     // the part of it after the last device's backward: hidden by nothing
-  double wait_s = 0;        // idle, until the last device's backward ended
+  double all_reduce_s = 0;  // summing gradients, whether hidden by backward or not
+  double exposed_s = 0;  // part of all_reduce_s after the last device's backward, hidden by nothing
+  double wait_s = 0;     // idle until the last device's backward ends
 };
 
-// The same for a whole step or a whole run: means over the devices.
+// The split of a whole step or run: means over the devices.
 struct StepSplit {
   double compute_s = 0;
   double all_reduce_s = 0;
@@ -205,12 +205,12 @@ struct StepDone {
   std::int64_t step = 0;    // from 1
   std::int64_t epoch = 0;   // from 1
   double loss = 0;          // mean over the batch
-  double accuracy = 0;      // of the batch, before the update
+  double accuracy = 0;      // on the batch, before the update
   std::int64_t images = 0;  // in this step
   double images_per_s = 0;  // of this step
-  double t_s = 0;           // since training started, pauses left out
-  double lr = 0;            // of this step's update
-  // Of every rank, in their order; empty for a single device.
+  double t_s = 0;           // since training started, excluding pauses
+  double lr = 0;            // used by this step's update
+  // Devices of all ranks, in rank order; empty for a single device.
   std::vector<DeviceStep> devices;
 };
 
@@ -218,7 +218,7 @@ struct EpochDone {
   std::int64_t epoch = 0;  // from 1
   double train_loss = 0, train_acc = 0;
   std::optional<double> test_acc;
-  double seconds = 0;  // training time of the epoch, evaluation left out
+  double seconds = 0;  // training time of the epoch, excluding evaluation
   double images_per_s = 0;
 };
 
@@ -229,7 +229,7 @@ struct PredictedImage {
 };
 struct Predictions {
   std::int64_t epoch = 0;
-  std::vector<PredictedImage> images;  // wrong ones first
+  std::vector<PredictedImage> images;  // misclassified images first
 };
 struct Confusion {
   std::int64_t epoch = 0;
@@ -242,41 +242,41 @@ struct TrainingDone {
   double images_per_s = 0;  // over all steps
   double seconds = 0;
   std::int64_t steps = 0;
-  std::vector<Device> devices;  // of every rank, in their order
+  std::vector<Device> devices;  // devices of all ranks, in rank order
   int ranks = 1;
   std::string saved_file;
-  std::string checkpoint;   // the newest one written
-  StepSplit split;          // medians over the steps; meaningful for more than one device
-  double hidden_share = 0;  // of the all-reduce time, by backward: 1 - exposed / all
+  std::string checkpoint;   // newest checkpoint written
+  StepSplit split;          // medians over the steps; meaningful for two or more devices
+  double hidden_share = 0;  // share of all-reduce time hidden by backward: 1 - exposed / all
 };
 
-// One number of devices, measured.
+// A measured device count.
 struct ScalingPoint {
   ScalingMode mode = ScalingMode::Strong;
   int devices = 0;
-  std::int64_t batch = 0;   // of a step, over all devices
-  Timing step;              // of the timed steps of all rounds
-  double images_per_s = 0;  // from the median
-  double speedup = 0;       // images_per_s over that of one device
+  std::int64_t batch = 0;   // per step, over all devices
+  Timing step;              // over the timed steps of all rounds
+  double images_per_s = 0;  // computed from the median time
+  double speedup = 0;       // images_per_s relative to one device
   double efficiency = 0;    // speedup over devices
   StepSplit split;
   double hidden_share = 0;
   std::optional<double> test_acc;
-  std::int64_t accuracy_steps = 0;  // of training before it
-  bool shares_cores = false;        // more devices than cores: no speed-up beyond those
+  std::int64_t accuracy_steps = 0;  // training steps before test_acc was measured
+  bool shares_cores = false;        // more devices than cores: no speedup beyond the core count
   Conditions conditions;
 };
 
-// One number of devices, calculated: never a measurement.
+// A calculated device count; never a measurement.
 struct ScalingPrediction {
   ScalingMode mode = ScalingMode::Strong;
   int devices = 0;
   std::string link;   // "nvlink"
-  std::string basis;  // where the compute time comes from: "measured on cpu:0"
+  std::string basis;  // origin of the compute time: "measured on cpu:0"
   std::int64_t batch = 0;
   double step_s = 0, images_per_s = 0, speedup = 0, efficiency = 0;
   StepSplit split;
-  std::optional<double> measured_step_s;  // where this number was measured too
+  std::optional<double> measured_step_s;  // set if this device count was also measured
 };
 
 struct TensorInfo {
@@ -286,11 +286,11 @@ struct TensorInfo {
   std::vector<std::int64_t> shape;
   DType dtype = DType::F32;
   std::int64_t bytes = 0;
-  bool owned_by_page = false;  // made on the Memory page, so it can be copied and freed
+  bool owned_by_page = false;  // created on the Memory page, where it can be copied and freed
   std::string preview;         // first values, "0.1234, -1.5, ..."
 };
 
-// All live buffers of the process, sent after each change made on the Memory page and regularly
+// All live buffers of the process, sent after each change made on the Memory page and periodically
 // while a job runs.
 struct TensorList {
   std::vector<TensorInfo> tensors;
@@ -298,9 +298,9 @@ struct TensorList {
 
 struct Telemetry {
   std::vector<DeviceTelemetry> devices;
-  std::vector<GpuTelemetry> gpus;   // every NVIDIA GPU, whether the lab can compute on it or not
-  std::vector<GpuFacts> gpu_facts;  // of GPUs seen, or woken, since the last one
-  double lab_cpu = 0;               // share of one core this process used since the last one
+  std::vector<GpuTelemetry> gpus;   // all NVIDIA GPUs, whether usable by the lab or not
+  std::vector<GpuFacts> gpu_facts;  // set when a GPU was found or woke since the last reading
+  double lab_cpu = 0;               // share of one core used by this process since the last reading
   std::int64_t lab_rss_bytes = 0;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-// The facts and readings of NVIDIA GPUs, each declared once: the member that stores it, its JSON
+// Declares the facts and readings of NVIDIA GPUs, each once: the member that stores it, its JSON
 // key, and its line on the Devices page and in the terminal. The JSON object, the lines and the
-// reasons of missing values follow these lists. NVML is asked in
-// compute/gpu/nvml/nvml_readings.cpp.
+// reasons of missing values are generated from these lists. compute/gpu/nvml/nvml_readings.cpp
+// queries NVML.
 #include <string>
 #include <vector>
 
@@ -10,10 +10,10 @@
 
 namespace lab {
 
-// The line of a value of type T.
+// Display line of a value of type T.
 template <typename T>
 struct GpuLineFormat {
-  const char* group;  // the heading of the line; empty: visible before anything is unfolded
+  const char* group;  // heading of the line; empty: visible without unfolding
   const char* label;
   Maybe<std::string> (*text)(const Maybe<T>& value, const GpuFacts& facts);
   const char* hint;
@@ -25,19 +25,19 @@ constexpr GpuLineFormat<T> gpu_line(const char* group, const char* label,
   return {group, label, text, hint};
 }
 
-// A value without a line: the page shows it in another form.
+// A value without a line, which the page displays in another form.
 struct NoGpuLine {};
 
-// Texts of values. A missing value keeps its reason.
+// Formats values as text. A missing value keeps its reason.
 namespace gpu_text {
 
 using Text = Maybe<std::string>;
 
-Text same(const Text& value, const GpuFacts& facts);  // the value itself
+Text same(const Text& value, const GpuFacts& facts);  // returns the value unchanged
 Text number(const Maybe<int>& value, const GpuFacts& facts);
 Text megahertz(const Maybe<double>& value, const GpuFacts& facts);
 Text celsius(const Maybe<double>& value, const GpuFacts& facts);
-Text share(const Maybe<double>& value, const GpuFacts& facts);  // of 0..1, in percent
+Text share(const Maybe<double>& value, const GpuFacts& facts);  // converts 0..1 to percent
 Text bytes_per_second(const Maybe<double>& value, const GpuFacts& facts);
 Text on_off(const Maybe<bool>& value, const GpuFacts& facts);
 Text active(const Maybe<bool>& value, const GpuFacts& facts);
@@ -51,7 +51,7 @@ Text ecc_errors(const Maybe<EccErrors>& value, const GpuFacts& facts);
 Text multiprocessors(const Maybe<int>& sms, const GpuFacts& facts);
 // "4.92 TB/s over 6144 bits".
 Text memory_bandwidth(const Maybe<int>& bus_bits, const GpuFacts& facts);
-// "1755 MHz of 1980 MHz"; `kMost` is the fact with the highest clock.
+// "1755 MHz of 1980 MHz"; `kMost` is the fact that holds the maximum clock.
 Text clock_of(const Maybe<double>& now, const Maybe<double>& most);
 template <Maybe<double> GpuFacts::*kMost>
 Text clock(const Maybe<double>& now, const GpuFacts& facts) {
@@ -60,8 +60,8 @@ Text clock(const Maybe<double>& now, const GpuFacts& facts) {
 
 }  // namespace gpu_text
 
-// visit(member, JSON key, line) for every fact, in the order of the page. Lines of one group are
-// neighbours.
+// Calls visit(member, JSON key, line) for every fact, in the order of the page. Lines of one group
+// are adjacent.
 template <typename Visit>
 void for_each_gpu_fact(const Visit& visit) {
   using F = GpuFacts;
@@ -122,7 +122,7 @@ void for_each_gpu_fact(const Visit& visit) {
                  "The runtime that the lab's kernels were built with."));
 }
 
-// The same for every reading.
+// Calls visit(member, JSON key, line) for every reading, in the order of the page.
 template <typename Visit>
 void for_each_gpu_reading(const Visit& visit) {
   using F = GpuFacts;

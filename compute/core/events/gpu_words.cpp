@@ -11,7 +11,7 @@ namespace lab {
 namespace gpu_text {
 namespace {
 
-// The value as `words` puts it, or its reason.
+// Formats the value with `words`, or returns its reason.
 template <typename T, typename Words>
 Text text(const Maybe<T>& value, const Words& words) {
   return value ? Text(words(*value)) : Text::missing(value.reason());
@@ -85,7 +85,7 @@ Text multiprocessors(const Maybe<int>& sms, const GpuFacts& facts) {
 Text memory_bandwidth(const Maybe<int>& bus_bits, const GpuFacts& facts) {
   if (!bus_bits) return Text::missing(bus_bits.reason());
   return text(facts.memory_clock_max_mhz, [&](double mhz) {
-    // Memory transfers data on both edges of the clock that NVML reports.
+    // Memory transfers data on both edges of the clock reported by NVML.
     const double bytes_per_s = *bus_bits / 8.0 * 2 * mhz * 1e6;
     return fmt::format("{} over {} bits", format_si(bytes_per_s, "B/s"), *bus_bits);
   });
@@ -100,7 +100,7 @@ Text clock_of(const Maybe<double>& now, const Maybe<double>& most) {
 
 namespace {
 
-// Appends the lines of the values of `owner` that the lists visit.
+// Visitor that appends a line for each listed value of `owner`.
 template <typename Owner>
 class LinesOf {
  public:
@@ -167,7 +167,7 @@ std::string why_unused(const MachineInfo& machine, const std::string& pci_bus_id
   const bool used = std::any_of(machine.devices.begin(), machine.devices.end(),
                                 [&](const DeviceInfo& d) { return d.pci_bus_id == pci_bus_id; });
   if (used) return {};
-  // An absence without an address is of all GPUs.
+  // An absent device without an address stands for all GPUs.
   for (const std::string& address : {pci_bus_id, std::string()}) {
     for (const AbsentDevice& absent : machine.absent) {
       if (absent.pci_bus_id == address) return absent.reason;

@@ -1,6 +1,6 @@
 #pragma once
-// The networks that can be trained, and the chapters' values for them. Their layers are in
-// compute/nn/models.cpp.
+// Trainable networks and their default hyperparameters, from Dive into Deep Learning.
+// compute/nn/models.cpp defines their layers.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace lab {
 struct ModelFacts {
   const char* name;
   double learning_rate;
-  // Steps of 256 images after which test accuracies can be compared. The sigmoids of lenet do not
-  // learn during the first two epochs; a step of resnet18 is long.
+  // Steps of 256 images after which test accuracies are comparable. The sigmoids of lenet learn
+  // nothing during the first two epochs; a step of resnet18 is slow.
   std::int64_t accuracy_steps;
 };
 
@@ -27,7 +27,7 @@ inline constexpr auto kModelNames = [] {
   return names;
 }();
 
-// Null where there is no model of this name.
+// Returns null if there is no model of this name.
 constexpr const ModelFacts* find_model(std::string_view name) {
   for (const ModelFacts& model : kModelFacts) {
     if (name == model.name) return &model;

@@ -1,6 +1,6 @@
 #pragma once
-// What one machine reached, measured on another day or elsewhere: drawn beside the present results,
-// never mixed with them.
+// Results of a reference machine, measured earlier or elsewhere: plotted beside the current
+// results, never mixed with them.
 #include <string>
 #include <vector>
 
@@ -9,13 +9,13 @@
 namespace lab {
 
 struct ReferenceMachine {
-  std::string key;   // what a choice of it is remembered by: the name of its file
+  std::string key;   // identifies it in saved settings: its file name
   std::string name;  // "NVIDIA H200"
   DeviceKind kind = DeviceKind::Cuda;
   std::string date;                   // "2026-11-21"
-  std::string lab;                    // the Device Lab that measured: "0.1.0"
-  std::string driver, cuda;           // empty for a CPU
-  std::vector<std::string> commands;  // as they were typed
+  std::string lab;                    // version of Device Lab that measured it: "0.1.0"
+  std::string driver, cuda;           // empty for CPUs
+  std::vector<std::string> commands;  // as typed
   CacheState cache = CacheState::Warm;
 
   std::vector<MatmulSample> matmul;

@@ -1,5 +1,6 @@
 #pragma once
-// The roofline model: the measured ceilings of a device, and where a product stands under them.
+// The roofline model: measured ceilings of a device, and the position of a matrix product below
+// them.
 // Source  Williams, Waterman, Patterson, "Roofline: An Insightful Visual Performance Model for
 //         Multicore Architectures", CACM 52(4), 2009
 #include <cstdint>
@@ -13,77 +14,81 @@
 
 namespace lab {
 
-// Operations a second from registers alone: a roof that no intensity lifts.
+// Compute rate with operands in registers: a ceiling independent of arithmetic intensity.
 struct ComputeCeiling {
   std::string name = {};  // "FMA f32"
   Precision dtype = Precision::F32;
   int threads = 0;    // 0: a whole GPU
   double gflops = 0;  // of the fastest repetition
-  Timing time = {};   // of one repetition
+  Timing time = {};   // per repetition
 };
 
-// Bytes a second that all threads together read from one level of memory, or that a GPU copies
+// Bandwidth at which all threads together read from one memory level, or at which a GPU copies
 // within it.
 struct BandwidthCeiling {
   std::string name = {};               // "L1", "memory"
-  std::int64_t cache_bytes = 0;        // of all caches of this level; 0: main memory
-  std::int64_t working_set_bytes = 0;  // read in one pass, all threads together
-  bool copied = false;                 // half of it to the other half: read and written both count
-  double gb_per_s = 0;                 // of the fastest repetition, because it is a ceiling
+  std::int64_t cache_bytes = 0;        // total over all caches of this level; 0: main memory
+  std::int64_t working_set_bytes = 0;  // read per pass by all threads together
+  bool copied = false;                 // one half copied to the other: reads and writes both count
+  double gb_per_s = 0;                 // of the fastest repetition, since it is a ceiling
   double median_gb_per_s = 0, p10_gb_per_s = 0, p90_gb_per_s = 0;
-  Timing time = {};  // of one pass
+  Timing time = {};  // per pass
 };
 
-// A level that could not be measured, and why.
+// A memory level that could not be measured, and the reason.
 struct MissingCeiling {
   std::string name = {};
   std::string reason = {};
 };
 
 struct MeasuredBandwidths {
-  std::vector<BandwidthCeiling> levels = {};  // the nearest to the core first
+  std::vector<BandwidthCeiling> levels = {};  // nearest to the core first
   std::vector<MissingCeiling> missing = {};
 };
 
-// Sent before the samples of a device that are to be seen under them.
+// Sent before the samples of a device that are plotted below these ceilings.
 struct CeilingsMeasured {
   Device device;
-  int threads = 0;                               // that read together; 0: a whole GPU
-  std::vector<ComputeCeiling> compute = {};      // the lowest first
-  std::vector<BandwidthCeiling> bandwidth = {};  // the nearest to the core first
+  int threads = 0;                               // reading threads; 0: a whole GPU
+  std::vector<ComputeCeiling> compute = {};      // lowest first
+  std::vector<BandwidthCeiling> bandwidth = {};  // nearest to the core first
 };
 
-// "1 thread", "2 threads", and "the whole GPU" for 0.
+// Returns "1 thread", "2 threads", or "the whole GPU" for 0.
 std::string workers_text(int threads);
 
-// ---- Where a measured product stands under the ceilings
-//   y = min(compute ceiling, bandwidth * intensity), and y meets the compute ceiling at the ridge.
+// ---- Position of a measured product below the ceilings
+//   y = min(compute ceiling, bandwidth * intensity); the two terms meet at the ridge point.
 
 struct MatmulSample;
 
-// Bytes that a product must move at least: A and B read once, C written once. C is f32.
+// Returns the minimum bytes that a product must move: A and B read once, C written once. C is f32.
 double compulsory_bytes(const MatmulSample& sample);
 
-// 2*m*n*k over the compulsory bytes. What a kernel really moves is more where it does not use what
-// it has fetched often enough, so its true intensity is lower.
+// Returns 2*m*n*k over the compulsory bytes. A kernel that reuses fetched data insufficiently moves
+// more, so its actual intensity is lower.
 double arithmetic_intensity(const MatmulSample& sample);
 
-// The lowest roof that holds for a product whatever the kernel. Pointers go into the ceilings.
+// The lowest ceiling that applies to a product, whatever the kernel. The pointers refer to elements
+// of the CeilingsMeasured.
 struct Roof {
   double gflops = 0;
-  bool by_memory = false;                   // else by compute
-  const ComputeCeiling* compute = nullptr;  // the highest of the product's type
-  const BandwidthCeiling* level = nullptr;  // where A, B and C come from
+  bool by_memory = false;                   // limited by memory bandwidth; false: by compute
+  const ComputeCeiling* compute = nullptr;  // highest ceiling of the product's operand type
+  const BandwidthCeiling* level = nullptr;  // memory level that supplies A, B and C
 };
 
-// A, B and C come from the nearest level whose caches hold them together, or from main memory; with
-// cold caches always from the farthest level. Null pointers and 0 where nothing was measured.
+// Returns the roof over a product. The nearest level whose caches hold A, B and C together supplies
+// them, or main memory; with cold caches, always the farthest level. Null pointers and 0 if nothing
+// was measured.
 Roof roof_over(const CeilingsMeasured& ceilings, const MatmulSample& sample, CacheState cache);
 
-// The highest compute ceiling for `dtype`, or of all where that has none; null: none was measured.
+// Returns the highest compute ceiling for `dtype`, or the highest of all if that type has none;
+// null if none was measured.
 const ComputeCeiling* highest_compute(const CeilingsMeasured& ceilings, Precision dtype);
 
-// FLOP per byte from which on this level can keep the highest compute ceiling busy.
+// Returns the ridge point in FLOP/byte: the intensity from which this level can sustain the highest
+// compute ceiling.
 double ridge(const CeilingsMeasured& ceilings, const BandwidthCeiling& level, Precision dtype);
 
 }  // namespace lab

@@ -1,16 +1,16 @@
 #pragma once
-// What a list of shares may look like; the window and the command line ask before a job does.
+// Validates a list of shares. The window and the command line call it before starting a job.
 #include <cstddef>
 #include <string>
 #include <vector>
 
 namespace lab {
 
-// What is wrong with listed shares, with the count, the values or their sum, and the way out; empty
-// when nothing is. There is one for each device, finite, none negative, one above 0 at least. They
-// are in any unit (images, GFLOP/s, 2,1), but fractions, that is shares up to 1 of which one is no
-// whole number, are parts of the batch and must sum to 1 within 0.001. The share of a single
-// device may be any: other processes may have the rest.
+// Returns what is wrong with a list of shares, naming the count, the values or their sum, and the
+// fix; empty if it is valid. A valid list has one finite, nonnegative share per device and at least
+// one above 0. Shares may be in any unit (images, GFLOP/s, 2,1). Fractions, that is shares up to 1
+// of which at least one is not a whole number, are parts of the batch and must sum to 1 within
+// 0.001. The share of a single device may have any value: other processes may have the rest.
 std::string fault_in_shares(const std::vector<double>& shares, std::size_t devices);
 
 }  // namespace lab

@@ -1,5 +1,5 @@
 #pragma once
-// How often something was timed and how it spread.
+// Statistics of repeated timings and the conditions under which they were taken.
 #include <cstdint>
 
 #include "compute/core/maybe.h"
@@ -12,12 +12,12 @@ struct Timing {
   double p90_s = 0;
   double min_s = 0;
   double max_s = 0;
-  std::int64_t n = 0;       // timed repetitions, warm-up not counted
-  std::int64_t warmup = 0;  // repetitions thrown away
-  bool unstable = false;    // the time budget ended before the spread fell under the limit
+  std::int64_t n = 0;       // timed repetitions, excluding warm-up
+  std::int64_t warmup = 0;  // untimed repetitions
+  bool unstable = false;    // the time budget ended before the spread fell below the limit
 };
 
-// The state of the machine when a result was taken.
+// State of the machine when a result was taken.
 struct Conditions {
   std::int64_t unix_time_s = 0;
   Maybe<double> clock_mhz;

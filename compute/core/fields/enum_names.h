@@ -1,6 +1,6 @@
 #pragma once
-// The names of an enum's values, declared once. The command line, JSON, saved settings and the
-// window take them from here.
+// Names of enum values, each declared once for the command line, JSON, saved settings and the
+// window.
 #include <array>
 #include <cstddef>
 #include <span>
@@ -14,7 +14,7 @@ struct ValueName {
   const char* label = name;  // in the window
 };
 
-// Specialized beside each enum: kAll names its values, which count from 0, in their order.
+// Specialized beside each enum. kAll names all values in order; the values must count up from 0.
 template <typename E>
 struct EnumNames;
 
@@ -47,7 +47,7 @@ constexpr const char* label_of(E value) {
   return i < enum_names<E>().size() ? enum_names<E>()[i].label : "?";
 }
 
-// Where `name` is among the choices; their number where it is none of them.
+// Returns the index of `name` in `choices`, or choices.size() if it is not one of them.
 constexpr std::size_t position_of(std::span<const ValueName> choices, std::string_view name) {
   std::size_t i = 0;
   while (i < choices.size() && name != choices[i].name) ++i;

@@ -1,6 +1,6 @@
 #pragma once
-// What is declared about one field of a request. The command line, JSON, checkpoints, the
-// comparison of ranks, the forms and their saved settings take it from here.
+// Declarations of request fields. The command line, JSON, checkpoints, the comparison of ranks, the
+// forms and their saved settings are generated from them.
 //
 // FieldsOf<Request>::each(visit) calls visit(RequestField, Value Request::*) for each declared
 // field; request_fields.h holds the lists.
@@ -15,10 +15,10 @@
 
 namespace lab {
 
-// Which ends of a range belong to it.
+// Which ends of a range are included.
 enum class Ends { Both, NotMin, NotMax };
 
-// As Range::most: every finite number is small enough.
+// Range::most of a range without an upper limit; infinity stays outside.
 inline constexpr double kNoMost = std::numeric_limits<double>::max();
 
 struct Range {
@@ -26,41 +26,40 @@ struct Range {
   double most = std::numeric_limits<double>::infinity();
   Ends ends = Ends::Both;
 
-  bool holds(double value) const;  // NaN: never
+  bool holds(double value) const;  // false for NaN
   std::string text() const;        // "from 1 to 5", "above 0", "from 0 to below 1"
 };
 
 enum class Decides {
-  Numbers,  // what every step computes
-  Course,   // number of steps and how they are divided: ranks must agree, a resumed run need not
-  Place,    // where it runs, what it reads and writes
+  Numbers,  // affects what each step computes
+  Course,   // number of steps and their division; must match across ranks, but not on resume
+  Place,    // where the job runs, what it reads and writes
 };
 
 struct RequestField {
-  const char* key;  // in JSON, and after the page's name in settings and in widgets' paths
+  const char* key;  // JSON key; follows the page's name in settings and widget paths
 
-  // The command line. An option without a placeholder is a flag, which sets a bool to true, or to
-  // false where it begins with --no-.
+  // Command line. An option without a placeholder is a flag that sets a bool to true, or to false
+  // if the option begins with --no-.
   const char* option = "";
-  bool own_option = true;        // false: another field's option sets this one too
+  bool own_option = true;        // false: another field's option also sets this field
   const char* placeholder = "";  // empty: the choices, "shuffled|sequential"
-  const char* help = "";         // the choices follow a final colon; empty: the choices alone
-  Range range = {};              // of a number, in the option's unit
-  double scale = 1;              // the field's value is the option's times this
-  std::span<const ValueName> choices =
-      {};  // of a text or an enum; empty: any text, every value of the enum
+  const char* help = "";         // the choices follow a final colon; empty: the choices only
+  Range range = {};              // of a number, in the unit of the option
+  double scale = 1;              // field value = option value * scale
+  std::span<const ValueName> choices = {};  // text or enum; empty: any text, all enum values
 
-  // The form. A field without a label has no control of its own and is not saved with the form.
+  // Form. A field without a label has no control of its own and is not saved with the form.
   const char* label = "";
   const char* hint = "";
-  const char* empty = "";  // shown in an empty text field
+  const char* empty = "";  // placeholder of an empty text field
   const char* unit = "";
   double step = 1;
-  bool more = false;  // the form draws its control under "More settings" without further code
+  bool more = false;  // the form draws its control automatically, under "More settings"
 
-  const char* name = "";  // in messages; empty: the label in lower case
+  const char* name = "";  // in messages; empty: the label with a lower-case initial
   Decides decides = Decides::Place;
-  bool reported = false;  // in the last JSON object of a run
+  bool reported = false;  // included in the last JSON object of a run
 };
 
 template <typename Request>
@@ -71,7 +70,7 @@ void for_each_field(const Visit& visit) {
   FieldsOf<Request>::each(visit);
 }
 
-// The declaration of a member that is in the list.
+// Returns the declaration of a member of the list.
 template <typename Request, typename Value>
 RequestField field_of(Value Request::*member) {
   RequestField found{.key = ""};
@@ -83,7 +82,7 @@ RequestField field_of(Value Request::*member) {
   return found;
 }
 
-// The choices of a field whose values are of type `Value`.
+// Returns the choices of a field whose values are of type `Value`.
 template <typename Value>
 std::span<const ValueName> choices_of(const RequestField& field) {
   if constexpr (NamedEnum<Value>) {
@@ -93,14 +92,15 @@ std::span<const ValueName> choices_of(const RequestField& field) {
   }
 }
 
-// Whether a form can have a control for values of this type without further code.
+// Whether a form can generate a control for values of this type.
 template <typename Value>
 inline constexpr bool has_control =
     NamedEnum<Value> || std::is_arithmetic_v<Value> || std::is_same_v<Value, std::string>;
 template <typename Value>
 inline constexpr bool has_control<std::optional<Value>> = has_control<Value>;
 
-// "batch is 0 images; it must be from 1 to 16777216"; empty: the value is in its range.
+// Returns "batch is 0 images; it must be from 1 to 16777216", or an empty string if the value is
+// within its range.
 std::string range_fault(const RequestField& field, double value);
 std::string range_fault(const RequestField& field, std::int64_t value);
 
@@ -120,7 +120,8 @@ std::string fault_in_value(const RequestField& field, const std::optional<Value>
   return value ? fault_in_value(field, *value) : std::string();
 }
 
-// The first number of the request that is out of its range, as range_fault() words it; empty: none.
+// Checks the request's numbers in order and returns range_fault() of the first one out of range;
+// empty if there is none.
 template <typename Request>
 std::string fault_in_ranges(const Request& request) {
   std::string fault;

@@ -1,5 +1,5 @@
 #pragma once
-// A request as a JSON object, from the declarations of its fields.
+// Converts requests to and from JSON, using the declarations of their fields.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,8 +16,8 @@ using FieldJson = nlohmann::ordered_json;
 
 // ---- Writing
 
-// Numbers that are not finite become "nan", "inf" and "-inf"; a text that is not UTF-8, such as a
-// path, becomes the list of its bytes.
+// Non-finite numbers become "nan", "inf" and "-inf". Text that is not valid UTF-8, such as a path,
+// becomes an array of its bytes.
 FieldJson json_of(double value);
 FieldJson json_of(const std::string& text);
 FieldJson json_of(Device device);
@@ -48,7 +48,7 @@ FieldJson json_of(const std::vector<T>& values) {
   return list;
 }
 
-// ---- Reading: false where the JSON is of another kind
+// ---- Reading: returns false if the JSON value has another type
 
 bool read_json(const FieldJson& json, bool& value);
 bool read_json(const FieldJson& json, int& value);
@@ -94,8 +94,8 @@ FieldJson request_to_json(const Request& request) {
   return json;
 }
 
-// Missing fields keep their defaults, unknown ones are ignored. Throws as refuse_field() does;
-// `what` names the request.
+// Missing fields keep their defaults; unknown fields are ignored. Throws as refuse_field() does;
+// `what` names the request in the message.
 template <typename Request>
 Request request_from_json(const FieldJson& json, std::string_view what) {
   Request request;
@@ -107,7 +107,7 @@ Request request_from_json(const FieldJson& json, std::string_view what) {
   return request;
 }
 
-// "--batch 256"; "no --steps" where it is null, and for a flag that is not given.
+// Returns "--batch 256", or "no --steps" for a null value or an unset flag.
 std::string setting_text(const RequestField& field, const FieldJson& value);
 
 }  // namespace lab

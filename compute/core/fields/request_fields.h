@@ -1,5 +1,5 @@
 #pragma once
-// The fields of each request, in the order of the help texts. A field's default is beside its
+// Fields of each request, in the order of the help texts. The default of a field is given by its
 // member in command.h.
 #include "compute/core/events/command.h"
 #include "compute/core/events/models.h"
@@ -7,11 +7,11 @@
 
 namespace lab {
 
-// Types that training can multiply in.
+// Operand types supported by training.
 inline constexpr std::span<const ValueName> kTrainingPrecisions =
     std::span<const ValueName>(EnumNames<Precision>::kAll).first(2);
 
-// Links between devices, in the order of links(), which holds their figures.
+// Links between devices, in the order of links(), which holds their bandwidths and latencies.
 inline constexpr ValueName kLinkNames[] = {{"pcie3", "PCIe 3.0"},
                                            {"pcie4", "PCIe 4.0"},
                                            {"pcie5", "PCIe 5.0"},
@@ -21,7 +21,7 @@ inline constexpr ValueName kLinkNames[] = {{"pcie3", "PCIe 3.0"},
                                            {"ethernet100", "100 Gbit Ethernet"},
                                            {"infiniband-ndr", "InfiniBand NDR"}};
 
-// Declarations that several requests share.
+// Declarations shared by several requests.
 inline constexpr RequestField kCacheField = {
     .key = "cache",
     .option = "--cache",
@@ -38,11 +38,11 @@ inline constexpr RequestField kBudgetField = {
     .unit = "s",
     .step = 0.1};
 
-// Every member: checkpoints hold the whole request.
+// Lists every member, since checkpoints store the whole request.
 template <>
 struct FieldsOf<StartTraining> {
   using R = StartTraining;
-  static constexpr double kMostImages = 1 << 24;  // of a batch, of a synthetic set
+  static constexpr double kMostImages = 1 << 24;  // per batch and per synthetic data set
   static constexpr double kMostSteps = 1e9;
 
   template <typename Visit>
@@ -360,7 +360,8 @@ struct FieldsOf<StartTraining> {
   }
 };
 
-// `training` has the fields of StartTraining; `measure` follows from what else is given.
+// The fields of `training` are listed in FieldsOf<StartTraining>; `measure` is derived from the
+// other options.
 template <>
 struct FieldsOf<StartScaling> {
   using R = StartScaling;

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kLargestCount = 1e12;
-constexpr std::size_t kMostQuoted = 60;  // bytes of a value in a complaint
+constexpr std::size_t kMostQuoted = 60;  // bytes of a value quoted in an error message
 constexpr const char* kLine = "one line of up to 200 bytes";
 static_assert(JsonFields::kLongestLine == 200);
 
@@ -30,10 +30,10 @@ bool is_line(const std::string& text) {
 nlohmann::ordered_json parse_object(std::string_view text, const std::string& what) {
   using Ordered = nlohmann::ordered_json;
   constexpr int kMaxDepth = 8;
-  constexpr int kMostKeys = 1000;  // each is looked for among those before it
+  constexpr int kMostKeys = 1000;  // bounds the linear search for duplicates on each insertion
   bool shallow = true;
   int keys = 0;
-  // What nests deeper is left out while parsing.
+  // Returning false makes the parser discard values that nest deeper.
   const auto limit = [&](int depth, Ordered::parse_event_t event, Ordered&) {
     using Parse = Ordered::parse_event_t;
     keys += event == Parse::key || event == Parse::object_start ? 1 : 0;
@@ -168,7 +168,7 @@ void JsonFields::refuse(const char* field, const std::string& expected) const {
   if (found == nullptr) {
     refuse(fmt::format("the field \"{}\" is missing; it must be {}", field, expected));
   }
-  // A list or an object may be as deep as it likes, so it is not written out.
+  // A list or an object may nest arbitrarily deep, so only its type is printed.
   const std::string is = found->is_structured()
                              ? std::string("an ") + found->type_name()
                              : found->dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -1,5 +1,5 @@
 #pragma once
-// Reads JSON that came from outside: files and other processes.
+// Validates and reads JSON from outside the program: files and other processes.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,37 +11,38 @@
 
 namespace lab::files {
 
-// Throws Error(Corrupt) "WHAT is no JSON object", also where it nests deeper than any of ours does.
+// Parses `text` as a JSON object. Throws Error(Corrupt) "WHAT is no JSON object" if it is not one
+// or if it nests deeper than any object the lab writes.
 nlohmann::ordered_json parse_object(std::string_view text, const std::string& what);
 
-// The fields of an object. Every complaint names the file, the place in it, the field, what it is
-// and what it must be.
-// All functions throw Error(Corrupt) "WHERE: the field ... is ...; it must be ...".
+// Typed access to the fields of a JSON object. All functions throw Error(Corrupt) "WHERE: the field
+// ... is ...; it must be ...".
 class JsonFields {
  public:
   static constexpr std::size_t kLongestLine = 200, kMostLines = 50;
 
-  // `where` stands before complaints: "x.json", "x.json: matmul[3]". `json` must outlive this.
+  // `where` prefixes error messages: "x.json", "x.json: matmul[3]". `json` must outlive this
+  // object.
   JsonFields(const nlohmann::json& json, std::string where);
 
-  bool has(const char* field) const;          // whatever it is
+  bool has(const char* field) const;          // of any type
   std::string text(const char* field) const;  // not empty
-  // A text to be shown: one that printable() leaves as it is, of kLongestLine bytes at most.
+  // Displayable text: one line that printable() leaves unchanged, of at most kLongestLine bytes.
   std::string line(const char* field) const;
-  std::string line_or_empty(const char* field) const;  // "" where the field is missing
+  std::string line_or_empty(const char* field) const;  // "" if the field is missing
   bool flag(const char* field) const;
   double positive(const char* field) const;
   double not_negative(const char* field) const;
-  std::optional<double> number_or_null(const char* field) const;        // not negative
-  std::int64_t count(const char* field, std::int64_t least = 1) const;  // up to 1e12
+  std::optional<double> number_or_null(const char* field) const;        // null, or not negative
+  std::int64_t count(const char* field, std::int64_t least = 1) const;  // least..1e12
   std::optional<std::int64_t> count_or_null(const char* field) const;
-  // The field itself; [] and {} where it is missing.
+  // Returns the field itself; [] or {} if it is missing.
   const nlohmann::json& list(const char* field) const;
   const nlohmann::json& object(const char* field) const;
-  std::vector<std::string> lines(const char* field) const;  // kMostLines at most
+  std::vector<std::string> lines(const char* field) const;  // at most kMostLines
   std::string word(const char* field, const std::vector<std::string>& choices) const;
 
-  // The one of `values` whose to_string the field is.
+  // Returns the element of `values` whose to_string equals the field.
   template <typename Value, std::size_t N>
   Value one_of(const char* field, const std::array<Value, N>& values) const {
     std::vector<std::string> names;
@@ -57,7 +58,7 @@ class JsonFields {
   const std::string& where() const { return where_; }
 
  private:
-  const nlohmann::json* find(const char* field) const;  // null: missing
+  const nlohmann::json* find(const char* field) const;  // null if missing
   double number(const char* field, const char* expected, bool zero_too) const;
   [[noreturn]] void refuse(const char* field, const std::string& expected) const;
 

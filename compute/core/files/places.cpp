@@ -1,4 +1,4 @@
-// Source  XDG Base Directory Specification 0.8: a relative path counts as not set.
+// Source  XDG Base Directory Specification 0.8: a relative path counts as unset.
 #include "compute/core/files/places.h"
 
 #include <pwd.h>
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path folder_in(const char* variable) {
-  const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody calls setenv
+  const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): setenv not called
   const fs::path folder = value != nullptr ? value : "";
   return folder.is_absolute() ? folder : fs::path();
 }
@@ -26,7 +26,7 @@ fs::path home_folder() {
   constexpr std::size_t kEntryBytes = 16384;
   std::array<char, kEntryBytes> texts{};
   passwd user{};
-  passwd* found = nullptr;  // stays so where the user is not known or the entry is longer
+  passwd* found = nullptr;  // remains null if the user is unknown or the entry exceeds the buffer
   getpwuid_r(getuid(), &user, texts.data(), texts.size(), &found);
   return found != nullptr ? fs::path(user.pw_dir) : fs::path("/");
 }

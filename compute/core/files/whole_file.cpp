@@ -42,7 +42,7 @@ const char* way_out(int error) {
   }
 }
 
-// Throws Error(Io) "cannot write PATH: REASON: WAY OUT" for an errno.
+// Throws Error(Io) "cannot write PATH: REASON: FIX" for `error`, an errno value.
 [[noreturn]] void fail_write(const fs::path& path, int error) {
   throw Error(Errc::Io, fmt::format("cannot write {}: {}: {}", path.string(),
                                     std::generic_category().message(error), way_out(error)));
@@ -72,14 +72,15 @@ class FileHandle {
   FileHandle& operator=(FileHandle&&) = delete;
   int get() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
-  // A full disk may show only here.
+  // close() may be the first call to report a full disk.
   int close() { return ::close(std::exchange(fd_, -1)); }
 
  private:
   int fd_;
 };
 
-// Bytes in [data, data + size) that were read; less than `size` only at the end of the file.
+// Reads into [data, data + size) and returns the number of bytes read, less than `size` only at the
+// end of the file.
 std::size_t read_up_to(int fd, std::uint8_t* data, std::size_t size, const fs::path& path) {
   std::size_t done = 0;
   while (done < size) {
@@ -101,16 +102,16 @@ void write_all(int fd, std::span<const std::byte> bytes, const fs::path& path) {
   }
 }
 
-// Where the bytes of `path` go.
+// Destination of a write.
 struct Target {
-  fs::path file;               // with symbolic links followed, unless `special`
-  std::optional<mode_t> mode;  // of the file that is there
-  bool special = false;        // there, and no regular file: not to be replaced
+  fs::path file;               // symbolic links resolved, unless `special`
+  std::optional<mode_t> mode;  // mode of the existing file
+  bool special = false;        // exists and is not a regular file: written in place
 };
 
-// The file that a symbolic link leads to, whether it is there or not.
+// Resolves symbolic links in `file`; the result need not exist.
 fs::path follow_links(fs::path file, const fs::path& path) {
-  constexpr int kMostLinks = 40;  // as the kernel allows
+  constexpr int kMostLinks = 40;  // the kernel's limit
   std::error_code none;
   for (int i = 0; fs::is_symlink(fs::symlink_status(file, none)); ++i) {
     if (i == kMostLinks) fail_write(path, ELOOP);
@@ -135,7 +136,7 @@ Target target_of(const fs::path& path) {
   return {follow_links(path, path), status.st_mode & kPermissions, false};
 }
 
-// A new file in the target's folder; gone with its owner unless it took the target's name.
+// A temporary file in the target's folder, unlinked on destruction unless take_name() renamed it.
 class FileBeside {
  public:
   FileBeside(Target target, const fs::path& path)
@@ -162,7 +163,8 @@ class FileBeside {
   }
 
  private:
-  // Another writer, or what a killed one left, may have the first names.
+  // Tries several names: another writer may be using the first ones, or a killed process may have
+  // left them.
   FileHandle create() {
     constexpr int kMostNames = 100;
     for (int i = 0; i < kMostNames; ++i) {
@@ -175,7 +177,7 @@ class FileBeside {
   }
 
   const Target target_;
-  const fs::path path_;  // as it was given, for messages
+  const fs::path path_;  // as given by the caller, for messages
   std::string name_;
   FileHandle file_;
   bool renamed_ = false;
@@ -189,16 +191,16 @@ void require_regular(const fs::path& path) {
 }
 
 std::vector<std::uint8_t> read_file(const fs::path& path) {
-  require_regular(path);  // before it is opened: to open a device may already do something
-  // Not blocking, in case the path has become a pipe since.
+  require_regular(path);  // before open(), which on a device may have side effects
+  // O_NONBLOCK, in case the path has become a pipe since the check.
   const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) fail_read(path, errno);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_read(path, errno);
   require_regular(status, path);
   std::vector<std::uint8_t> bytes;
-  // Files of /proc say nothing of their size, and a file may grow: read on until nothing comes.
-  // One byte more than expected shows the end of the file without another buffer.
+  // Files in /proc report size 0 and a file may grow, so read until read() returns nothing. One
+  // extra byte detects the end of the file without another buffer.
   auto expected = static_cast<std::size_t>(status.st_size) + 1;
   constexpr std::size_t kMore = 4096;
   for (std::size_t done = 0;;) {
@@ -250,7 +252,7 @@ namespace {
 
 constexpr std::string_view kEnding = ".part";
 
-// A name that is free: a killed process of the same number may have left the first ones.
+// Returns an unused name: a killed process with the same PID may have left the first ones.
 fs::path free_part_name(const fs::path& target) {
   for (int i = 0;; ++i) {
     fs::path name = fmt::format("{}.{}-{}{}", target.string(), ::getpid(), i, kEnding);
@@ -286,9 +288,10 @@ void PartFolder::take_name() {
 }
 
 void PartFolder::replace() {
-  // Readers see the old one or the new one. The destructor removes the old one.
+  // Readers see either the old folder or the new one. The destructor removes the old one, which now
+  // has the temporary name.
   if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) return;
-  // Not every file system can exchange. For a moment there is neither.
+  // Not every file system supports RENAME_EXCHANGE. With two renames the target is briefly absent.
   const fs::path old = free_part_name(target_);
   if (::rename(target_.c_str(), old.c_str()) != 0 ||
       ::rename(part_.c_str(), target_.c_str()) != 0) {
@@ -310,7 +313,7 @@ void remove_folder(const fs::path& folder) noexcept {
     std::error_code failed;
     fs::rename(folder, part, failed);
     remove_quietly(failed ? folder : part);
-  } catch (const std::exception&) {  // no memory for a name: the folder stays
+  } catch (const std::exception&) {  // no memory for the name: the folder remains
   }
 }
 

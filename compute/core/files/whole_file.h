@@ -1,5 +1,6 @@
 #pragma once
-// Whole files and folders: read at once, and written so that they are there whole or not at all.
+// Reads and writes whole files and folders. Writes are atomic: a failed write leaves the old
+// content.
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,46 +11,50 @@
 
 namespace lab::files {
 
-// All functions throw Error(Io), and NotFound where there is nothing to read, in one sentence with
-// the operation, the path, the reason and the way out: "cannot write /x/a.csv: No space left on
-// device: free some space or choose another path".
+// All functions throw Error(Io), or NotFound if there is nothing to read. The message is one
+// sentence with the operation, the path, the reason and the fix: "cannot write /x/a.csv: No space
+// left on device: free some space or choose another path".
 
-// Refuses what is there and is not a regular file: a pipe or a device may block or never end.
+// Throws if `path` exists and is not a regular file: reading a pipe or a device may block or never
+// end.
 void require_regular(const std::filesystem::path& path);
 
-// The bytes of a regular file, as require_regular() lets it.
+// Reads a regular file; throws as require_regular() does.
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
 std::string read_text_file(const std::filesystem::path& path);
 
-// Writes beside `path`, waits until the disk has it, then renames: whatever goes wrong, the old
-// content survives. A symbolic link stays one, and so does an older file's mode; a new file gets
-// 0644 less the umask. What is no regular file (a pipe, a terminal, /dev/null) is written as it is.
+// Writes a temporary file beside `path`, flushes it to disk, then renames it, so that the old
+// content survives any failure. A symbolic link is followed, not replaced. An existing file keeps
+// its mode; a new file gets 0644 less the umask. Anything that is not a regular file (a pipe, a
+// terminal, /dev/null) is written in place.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-// Throws as write_file would when it cannot begin; changes nothing.
+// Throws if write_file() could not begin to write `path`; leaves the file unchanged.
 void check_writable(const std::filesystem::path& path);
 
-// Makes names given in the folder of `path` last. Quiet where the file system cannot: the names
-// are given nevertheless.
+// Makes renames in the folder of `path` durable. Ignores errors: the renames are visible even if
+// the file system cannot sync them.
 void sync_folder_of(const std::filesystem::path& path);
 
-// ---- Folders, as long as one process at a time writes beside them
+// ---- Folders, for one writing process at a time
 
-// A folder that is filled under another name, NAME.PID-N.part, and then takes its own.
+// A folder that is filled under a temporary name, NAME.PID-N.part, and then renamed to its target.
 class PartFolder {
  public:
-  // Makes the part beside `target`, in a folder that is there. Throws Error(Io) as write_file does.
+  // Creates the temporary folder beside `target`, whose parent must exist. Throws Error(Io) as
+  // write_file() does.
   explicit PartFolder(std::filesystem::path target);
-  // Removes the part unless it took the target's name.
+  // Removes the temporary folder unless take_name() renamed it.
   ~PartFolder();
   PartFolder(const PartFolder&) = delete;
   PartFolder& operator=(const PartFolder&) = delete;
 
-  // Where its files go; write_file waits until the disk has them.
+  // The temporary folder, into which the caller writes the files with write_file(), which flushes
+  // them to disk.
   const std::filesystem::path& path() const { return part_; }
 
-  // Takes the target's name, from an older folder that has it. Throws Error(Io).
+  // Renames the folder to the target, replacing an existing one. Throws Error(Io).
   void take_name();
 
  private:
@@ -58,14 +63,15 @@ class PartFolder {
   const std::filesystem::path target_, part_;
 };
 
-// Makes a folder and those above it. Throws Error(Io) as write_file does.
+// Creates a folder and its missing parents. Throws Error(Io) as write_file() does.
 void make_folder(const std::filesystem::path& folder);
 
-// Gone for readers at once, even when it takes long or fails half-way. Quiet.
+// Removes a folder, renaming it first so that readers no longer find it even if the removal is slow
+// or fails midway. Ignores errors.
 void remove_folder(const std::filesystem::path& folder) noexcept;
 
-// The name of the target if `folder` is what a killed process left of a PartFolder or of
-// remove_folder, else empty.
+// Returns the target's name if `folder` is a temporary folder left by a killed process (from
+// PartFolder or remove_folder()), otherwise an empty string.
 std::string part_target(const std::filesystem::path& folder);
 
 }  // namespace lab::files

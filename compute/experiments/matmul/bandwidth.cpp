@@ -18,11 +18,11 @@ namespace lab {
 namespace {
 
 constexpr int kUsualLevels = 3;
-constexpr std::int64_t kGrain = 1024;  // loops over it have no odd end
+constexpr std::int64_t kGrain = 1024;  // bytes; loops over whole grains have no remainder
 constexpr std::int64_t kLeastMemory = 64 * kMiB;
-constexpr std::int64_t kUnknownCaches = 32 * kMiB;  // where the machine shows none
+constexpr std::int64_t kUnknownCaches = 32 * kMiB;  // assumed if the machine reports none
 
-// The caches of one level; sizes differ where cores do.
+// Caches of one level; sizes may differ between cores.
 struct CacheLevel {
   std::int64_t all_bytes = 0;
   std::int64_t smallest_bytes = std::numeric_limits<std::int64_t>::max();
@@ -70,20 +70,20 @@ WorkingSet memory_set(std::int64_t last_level, int threads, std::int64_t free_by
 }
 
 constexpr double kLevelBudget_s = 0.25;
-// Long against the ten microseconds that waking the threads takes, short against the time slices
-// of other programs, so that some repetitions are not cut.
+// Long compared with the 10 us that waking the threads takes, short compared with the time slices
+// of other programs, so that some repetitions run uninterrupted.
 constexpr double kPassesRepetition_s = 0.7e-3;
-constexpr std::int64_t kPieceWords = std::int64_t{1} << 22;  // between two looks at a stop
+constexpr std::int64_t kPieceWords = std::int64_t{1} << 22;  // between polls of the stop token
 constexpr std::int64_t kPageWords = 512;
-constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15U;  // odd: word i is i * kStep, all different
+constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15U;  // odd, so that all words i * kStep differ
 
-// The sum of the words [begin, end), modulo 2^64. end < 2^32.
+// Sum of the words [begin, end) modulo 2^64; end < 2^32.
 std::uint64_t expected_sum(std::uint64_t begin, std::uint64_t end) {
   const auto below = [](std::uint64_t n) { return n == 0 ? 0 : n * (n - 1) / 2; };
   return kStep * (below(end) - below(begin));
 }
 
-// Every thread's part of one array, written by that thread, so that its pages lie near it.
+// One array with a part per thread, first touched by that thread so that its pages are local.
 class ReadArray {
  public:
   ReadArray(DeviceContext& device, std::int64_t words_per_thread, const std::stop_token& stop)
@@ -105,8 +105,8 @@ class ReadArray {
 
   int threads() const { return pool_.size(); }
 
-  // All threads at once, each `passes` times over the first `words` of its part. Returns the
-  // processor time that the calling thread spent on its own.
+  // All threads concurrently read the first `words` words of their parts, `passes` times. Returns
+  // the CPU time that the calling thread spent on its own part.
   double read(std::int64_t words, std::int64_t passes) {
     double caller_s = 0;
     pool_.run([&](int t) {
@@ -127,7 +127,7 @@ class ReadArray {
     return caller_s;
   }
 
-  // Whether the sums of the last read() are right.
+  // True if the sums of the last read() are correct.
   bool right(std::int64_t words, std::int64_t passes) const {
     for (int t = 0; t < threads(); ++t) {
       const auto begin = static_cast<std::uint64_t>(stride_ * t);
@@ -144,7 +144,7 @@ class ReadArray {
   };
   ThreadPool& pool_;
   const std::stop_token stop_;
-  const std::int64_t stride_;  // words from one part to the next
+  const std::int64_t stride_;  // words between the starts of consecutive parts
   std::vector<Slot> slots_;
   Tensor storage_;
   std::uint64_t* words_ = nullptr;
@@ -154,7 +154,7 @@ void throw_if_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
 }
 
-// How many passes make one repetition long enough. Each try is checked.
+// Number of passes that makes one repetition long enough. Every attempt is verified.
 std::int64_t find_passes(ReadArray& array, const WorkingSet& set, std::int64_t words,
                          const std::stop_token& stop) {
   for (std::int64_t passes = 1;; passes *= 2) {
@@ -235,7 +235,7 @@ void keep_faster(MeasuredBandwidths& now, const MeasuredBandwidths& before) {
       if (old.name != level.name || old.gb_per_s <= level.gb_per_s) continue;
       const bool unstable = level.time.unstable && old.time.unstable;
       level = old;
-      level.time.unstable = unstable;  // one quiet measurement has settled it
+      level.time.unstable = unstable;  // one stable measurement is enough
     }
   }
 }
@@ -262,7 +262,7 @@ const MeasuredBandwidths& bandwidths_of(DeviceContext& device, const std::stop_t
   std::optional<MeasuredBandwidths>& known = device.bandwidths();
   if (known && settled(*known)) return *known;
   const std::int64_t free_bytes = device.memory().limit_bytes() - device.memory().used_bytes();
-  // Half of what is free: the machine has other work too.
+  // Half of the free memory: the machine has other work as well.
   const std::vector<WorkingSet> sets =
       choose_working_sets(device.info().caches, device.threads().size(), free_bytes / 2);
   MeasuredBandwidths now = measure_bandwidths(device, sets, kLevelBudget_s, stop);

@@ -1,4 +1,4 @@
-// The ladder of CPU devices: its rungs, and products by them on the threads of a device.
+// The CPU ladder: its rungs, and their products on the threads of a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr double kLargeFlop = 40e9;
 constexpr double kBlockFlop = 24e9;
 constexpr std::int64_t kFewestRows = 512;
 
-// Libraries keep their threads spinning for a while after a call, on the cores of whoever is next.
+// Library threads keep spinning for a while after a call, on cores that the next rung needs.
 constexpr std::chrono::milliseconds kSettle{30};
 constexpr double kProbeFlop = 8e6;
 constexpr double kLongestCpuProbe_s = 0.1;
@@ -39,12 +39,12 @@ constexpr double kLongestCpuProbe_s = 0.1;
 class CpuSite final : public MatmulSite {
  public:
   // Every rung must have a function for the settings' precision. The calling thread must be bound
-  // to the device's threads and be the one that uses the site. `flusher` is called where the
+  // to the device's threads and be the only one that uses the site. `flusher` is used only if the
   // settings are cold. Throws Error(OutOfMemory), Error(Cancelled).
   CpuSite(RunContext& ctx, DeviceContext& device, std::vector<const Rung*> rungs,
           const CaseSettings& settings, CacheFlusher* flusher);
 
-  // A rung that would take too long, or whose library does not support this processor.
+  // Refuses a rung that would take too long or whose library does not support this processor.
   std::optional<std::string> refusal(std::size_t rung) override;
   MatmulCheck prove(std::size_t rung) override;
   double time(std::size_t rung, std::int64_t times) override;
@@ -53,7 +53,7 @@ class CpuSite final : public MatmulSite {
   Conditions conditions() const override;
 
  private:
-  // The first `rows` rows.
+  // Computes the first `rows` rows.
   void run(const Rung& rung, std::int64_t rows);
   double time_rows(const Rung& rung, std::int64_t rows);
   std::optional<std::string> too_slow(const Rung& rung);
@@ -86,8 +86,8 @@ void CpuSite::run(const Rung& rung, std::int64_t rows) {
   }
 }
 
-// Processor time of this thread for the first `rows` rows, the better of two tries: what the rung
-// would take on a quiet machine.
+// CPU time of this thread for the first `rows` rows, the better of two attempts: an estimate of the
+// time on a quiet machine.
 double CpuSite::time_rows(const Rung& rung, std::int64_t rows) {
   double best_s = std::numeric_limits<double>::infinity();
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -99,7 +99,8 @@ double CpuSite::time_rows(const Rung& rung, std::int64_t rows) {
   return best_s;
 }
 
-// A few rows tell how long all would take; kernels that gain from more rows get more of them.
+// Extrapolates from a few rows. Retries with more rows before refusing, because some kernels are
+// faster per row on larger blocks.
 std::optional<std::string> CpuSite::too_slow(const Rung& rung) {
   const std::int64_t n = settings_.n;
   const auto n2 = static_cast<double>(n) * static_cast<double>(n);
@@ -114,7 +115,7 @@ std::optional<std::string> CpuSite::too_slow(const Rung& rung) {
   return std::nullopt;
 }
 
-// A library says by its first call whether it has kernels for this processor.
+// A library reports only when called whether it has kernels for this processor.
 std::optional<std::string> CpuSite::unsupported(const Rung& rung) {
   if (!rung.library || settings_.precision == Precision::F32) return std::nullopt;
   try {

@@ -1,5 +1,5 @@
 #pragma once
-// What the experiment asks of one device: its rungs, its ceilings, and a place to multiply.
+// The matmul experiment's view of one device: its rungs, its ceilings, and the operands of a case.
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace lab {
 
-// The rungs of a device in ladder order, libraries last, as they present themselves for factors of
-// `precision`; takes() reports which of them can multiply those.
+// Returns the rungs of a device in ladder order, libraries last, described for operands of
+// `precision`; takes() reports which of them support it.
 std::vector<RungInfo> cpu_rungs(Device device, Precision precision);
 std::vector<RungInfo> gpu_rungs(DeviceContext& device, Precision precision);
 
@@ -24,22 +24,22 @@ class DeviceLadder {
   DeviceLadder(const DeviceLadder&) = delete;
   DeviceLadder& operator=(const DeviceLadder&) = delete;
 
-  // What a person should know about this precision here; empty: nothing.
+  // Note for the user about the precision on this device; empty if there is none.
   virtual std::string remark() const = 0;
-  // Of one thread and of all, or of the whole GPU: shares refer to the last. Empty where the
-  // device has no instructions for the precision.
+  // Peaks of one thread and of all threads, or of the whole GPU; shares of peak refer to the last
+  // one. Empty if the device has no instructions for the precision.
   virtual std::vector<PeakSample> peaks(const MeasureOptions& options) = 0;
-  // Measured once for a device, then remembered.
+  // Measured once per device, then cached.
   virtual const MeasuredBandwidths& bandwidths(const std::stop_token& stop) = 0;
-  // Operands for a size, and rungs of the device that can multiply them. The ladder must outlive
-  // the site. Throws Error(OutOfMemory), Error(Cancelled).
+  // Creates the operands of one size on the device. Every rung must support the precision. The
+  // ladder must outlive the site. Throws Error(OutOfMemory), Error(Cancelled).
   virtual std::unique_ptr<MatmulSite> site(RunContext& ctx, const std::vector<RungInfo>& rungs,
                                            const CaseSettings& settings) = 0;
 };
 
-// Of a CPU device: the calling thread is bound to the device's threads while the ladder lives.
+// Ladder of a CPU device. Binds the calling thread to the device's threads for its lifetime.
 std::unique_ptr<DeviceLadder> make_cpu_ladder(DeviceContext& device, Precision precision);
-// Of a GPU; what its products must be is computed on cpu:0.
+// Ladder of a GPU. Reference products are computed on cpu:0.
 std::unique_ptr<DeviceLadder> make_gpu_ladder(Machine& machine, DeviceContext& device,
                                               Precision precision);
 

@@ -16,13 +16,12 @@ constexpr std::int64_t kMostRounds = std::int64_t{1} << 40;
 constexpr double kCeilingBudget_s = 0.3;
 constexpr double kCopyRepetition_s = 500e-6;
 constexpr std::int64_t kMostCopies = kMostBehindGate - 1;
-// A quarter of the second-level cache stays there for certain; eight times as much as it holds
-// leaves it nothing.
+// A quarter of the L2 cache reliably stays resident; of eight times its capacity, nothing does.
 constexpr std::int64_t kCacheParts = 4;
 constexpr std::int64_t kCachesFull = 8;
 constexpr std::int64_t kAssumedCache_bytes = 128 * kMiB;
 
-// Rounds that take long enough for one repetition.
+// Number of rounds that makes one repetition take at least `seconds`.
 std::int64_t rounds_for(double seconds, GpuMatmul& matmul, Precision precision, GatedClock& clock) {
   std::int64_t rounds = 256;
   while (rounds < kMostRounds) {
@@ -34,7 +33,7 @@ std::int64_t rounds_for(double seconds, GpuMatmul& matmul, Precision precision, 
   return rounds;
 }
 
-// Two arrays of `bytes` together, one copied to the other again and again.
+// Copies one array to another repeatedly; `bytes` is the size of both together.
 BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
                              const std::stop_token& stop) {
   GpuDevice& gpu = *device.gpu();
@@ -65,7 +64,7 @@ BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
 
 struct MemoryLevel {
   const char* name;
-  std::int64_t bytes;  // copied within
+  std::int64_t bytes;  // both arrays together
   std::int64_t cache_bytes;
 };
 

@@ -1,4 +1,4 @@
-// The ladder of GPUs: the rungs behind the seam, and products by them.
+// The GPU ladder: the rungs of the GPU backend, and their products.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -18,34 +18,34 @@
 namespace lab {
 namespace {
 
-// A repetition is long against the half microsecond of an event, and fits behind a gate.
+// A repetition is long compared with the 0.5 us resolution of an event, and fits behind a gate.
 constexpr double kRepetition_s = 500e-6;
 constexpr std::int64_t kMostCalls = kMostBehindGate / GpuMatmul::kMostLaunches - 1;
 constexpr std::int64_t kFewestProbeRows = 128;
 constexpr std::int64_t kProbeGrowth = 8;
 constexpr double kLongestProbe_s = 0.5;
-constexpr std::int64_t kFlushedCaches = 2;  // times the second-level cache
+constexpr std::int64_t kFlushedCaches = 2;  // in L2 cache sizes
 constexpr std::int64_t kUnknownCache_bytes = 128 * kMiB;
 
-// Tensor cores may cut off sums where they do not round them, and tf32 keeps 10 bits after the
-// first, cut off or rounded.
+// Tensor cores may truncate sums instead of rounding them, and tf32 keeps 10 explicit mantissa
+// bits, truncated or rounded.
 MatmulRounding rounding_of(Precision precision) {
   return {.factor = precision == Precision::TF32 ? 0x1p-10 : 0,
           .sums = precision == Precision::F32 ? 1.0 : 2.0};
 }
 
-// Products on a GPU, timed by its own events behind a gate, so that queueing them does not count.
+// Products on a GPU, timed by its own events behind a gate, so that queueing them is not timed.
 // Source  method: NVIDIA nvbandwidth
 class GpuSite final : public MatmulSite {
  public:
-  // The GPU's operands are those of the same case on `host`, copied. Rungs are of the settings'
-  // precision. `clock` is the GPU's, with one stream: libraries keep memory for each stream, so
-  // all sites share it. Throws Error(OutOfMemory), Error(Cancelled).
+  // Creates the operands of the case on `host` and copies them to the GPU. Rungs must be of the
+  // settings' precision. `clock` is the GPU's, with one stream; all sites share it, because
+  // libraries keep memory per stream. Throws Error(OutOfMemory), Error(Cancelled).
   GpuSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, GatedClock& clock,
           std::vector<const GpuRung*> rungs, const CaseSettings& settings);
   ~GpuSite() override;
 
-  // A rung that does not take this product, is not installed, or would take too long.
+  // Refuses a rung that does not support this product, is not installed, or would take too long.
   std::optional<std::string> refusal(std::size_t rung) override;
   MatmulCheck prove(std::size_t rung) override;
   double time(std::size_t rung, std::int64_t times) override;
@@ -66,7 +66,7 @@ class GpuSite final : public MatmulSite {
   const std::vector<const GpuRung*> rungs_;
   HostMatrices host_;
   Tensor a_, b_, c_;  // on the GPU
-  Tensor flushed_;    // undefined where caches stay warm
+  Tensor flushed_;    // undefined if caches stay warm
   GatedClock& clock_;
 };
 
@@ -87,15 +87,15 @@ GpuSite::GpuSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, Ga
     const std::int64_t bytes = kFlushedCaches * (cache > 0 ? cache : kUnknownCache_bytes);
     flushed_ = Tensor(device, {bytes / 4}, DType::I32, "written to empty the caches");
   }
-  gpu_.main_stream().synchronise();  // the clock's stream does not wait for it
+  gpu_.main_stream().synchronise();  // the clock's stream does not wait for the main stream
 }
 
-// What an error left queued ends before the operands do.
+// Work left queued after an error must end before the operands are freed.
 GpuSite::~GpuSite() {
   try {
     clock_.stream(0).synchronise();
   } catch (const Error&) {
-    // A lost GPU has told of it already, and runs nothing more.
+    // A lost GPU has been reported already and runs nothing more.
   }
 }
 
@@ -122,14 +122,16 @@ std::optional<std::string> GpuSite::refusal(std::size_t rung) {
   try {
     return too_slow(asked);
   } catch (const Error& error) {
-    // Ours must run; a library may find no room for its workspace, or no kernel after all.
+    // The lab's own rungs must run; a library may lack memory for its workspace, or a kernel after
+    // all.
     const bool left_out = error.code() == Errc::OutOfMemory || error.code() == Errc::Cuda;
     if (!asked.library || !left_out) throw;
     return error.what();
   }
 }
 
-// A few rows tell how long all would take, until they fill the GPU.
+// Extrapolates from a few rows. Retries with more rows before refusing, because few rows do not
+// fill the GPU.
 std::optional<std::string> GpuSite::too_slow(const GpuRung& rung) {
   const std::int64_t n = settings_.n;
   std::int64_t rows = std::min(n, kFewestProbeRows);
@@ -225,7 +227,7 @@ class GpuLadder final : public DeviceLadder {
 
 }  // namespace
 
-// A name is one rung, however many precisions it has.
+// One entry per name, listing all of its precisions.
 std::vector<RungInfo> gpu_rungs(DeviceContext& device, Precision precision) {
   std::vector<RungInfo> found;
   for (const GpuRung& rung : device.gpu()->matmul().rungs()) {

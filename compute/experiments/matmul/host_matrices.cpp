@@ -12,13 +12,13 @@
 namespace lab {
 namespace {
 
-// Numbers [first, first + values.size()) of a stream of uniform ones in [-1, 1).
+// Writes elements [first, first + values.size()) of a stream uniform in [-1, 1).
 void fill_part(std::span<float> values, const RandomStream& random, std::size_t first) {
   random.fill_uniform(values, first);
   for (float& x : values) x = 2 * x - 1;
 }
 
-// The same rounded, a piece at a time.
+// Same, rounded to bf16 one block at a time.
 void fill_part(std::span<Bf16> values, const RandomStream& random, std::size_t first) {
   std::array<float, 1024> exact{};
   while (!values.empty()) {
@@ -30,7 +30,7 @@ void fill_part(std::span<Bf16> values, const RandomStream& random, std::size_t f
   }
 }
 
-// Pieces in turn, so that a large matrix does not hold up a cancel.
+// Fills in blocks, so that a large matrix does not delay a cancel.
 template <typename T>
 void fill_symmetric(std::span<T> values, std::uint64_t seed, std::uint64_t stream, ThreadPool& pool,
                     const RunContext& ctx) {

@@ -1,5 +1,5 @@
 #pragma once
-// The operands of a case in main memory: what is multiplied, and what the product must be.
+// Operands of a case in main memory, and the expected product.
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -12,14 +12,14 @@
 
 namespace lab {
 
-// Bytes of N x N matrices A and B, as factors of `precision` lie in memory, and C in FP32.
+// Bytes of N x N matrices A and B, stored as operands of `precision`, and C in FP32.
 double matmul_bytes(std::int64_t n, Precision precision = Precision::F32);
 
 class HostMatrices {
  public:
-  // N x N on a CPU device: A and B uniform in [-1, 1), the same numbers for a seed wherever they
-  // are made; C uninitialised. `rounding` is that of whoever multiplies them. Throws
-  // Error(OutOfMemory), Error(Cancelled).
+  // Allocates N x N matrices on a CPU device. A and B are uniform in [-1, 1) and depend on the seed
+  // only, not on the device; C is uninitialised. `rounding` is that of the kernels under test.
+  // Throws Error(OutOfMemory), Error(Cancelled).
   HostMatrices(RunContext& ctx, DeviceContext& host, std::int64_t n, Precision precision,
                std::uint64_t seed, const MatmulRounding& rounding = {});
 
@@ -28,15 +28,15 @@ class HostMatrices {
   Tensor& a() { return a_; }
   Tensor& b() { return b_; }
   Tensor& c() { return c_; }
-  // The first `rows` rows of the product. gemm() of factors that are not bf16, bf16_gemm() of those
-  // that are.
+  // Arguments for the first `rows` rows of the product: bf16_gemm() for bf16 operands, gemm() for
+  // all others.
   GemmArgs gemm(std::int64_t rows);
   Bf16GemmArgs bf16_gemm(std::int64_t rows);
 
-  // Makes C invalid. The first call computes what it must become, in float64, before anything that
-  // is to be checked has touched A and B. Throws Error(Cancelled).
+  // Fills C with NaN. The first call also computes the expected product in float64, before any
+  // kernel under test has run on A and B. Throws Error(Cancelled).
   void poison();
-  // Compares C with that.
+  // Compares C with the expected product. Requires an earlier poison().
   MatmulCheck check();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// One square size on one device: verification, and the rungs timed in turns.
+// One square size on one device: verifies the rungs, then times them in interleaved slices.
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -16,18 +16,18 @@ namespace lab {
 
 struct CaseSettings {
   std::int64_t n = 0;        // matrices are N x N
-  double budget_s = 0.5;     // for each rung
-  double longest_run_s = 2;  // a rung whose single run takes longer is left out
+  double budget_s = 0.5;     // per rung
+  double longest_run_s = 2;  // a rung whose single run takes longer is skipped
   std::uint64_t seed = 0;
   Precision precision = Precision::F32;
-  bool cold = false;  // caches are emptied before each repetition
+  bool cold = false;  // caches are flushed before each repetition
 };
 
-// Why a rung of which one run would take so long is left out.
+// Reason for skipping a rung whose single run would take `seconds`.
 std::string would_take(double seconds, const CaseSettings& settings);
 
-// Where the products of a case are computed: operands on one device, and the rungs that take them,
-// which are numbered as in the list that the site was made for.
+// Operands on one device and the rungs that multiply them. Rungs are indexed as in the list that
+// the site was made for.
 class MatmulSite {
  public:
   MatmulSite() = default;
@@ -35,45 +35,46 @@ class MatmulSite {
   MatmulSite(const MatmulSite&) = delete;
   MatmulSite& operator=(const MatmulSite&) = delete;
 
-  // Why the rung is left out here, or nothing. To be asked before the rest.
+  // Reason for skipping the rung, or nullopt. Must be called before prove() and time().
   virtual std::optional<std::string> refusal(std::size_t rung) = 0;
-  // Makes C invalid, multiplies, and compares with float64. After a cancel its answer means
-  // nothing.
+  // Invalidates C, multiplies, and compares C with float64. The result is undefined after a cancel.
   virtual MatmulCheck prove(std::size_t rung) = 0;
-  // Seconds that `times` products together take.
+  // Returns the total seconds of `times` products.
   virtual double time(std::size_t rung, std::int64_t times) = 0;
-  // Called after a library's turn: what it leaves running comes to rest.
+  // Called after a slice of a library rung: waits until the library's threads are idle.
   virtual void rest() = 0;
-  // How repetitions are made here; budget and cancel are the case's to set.
+  // Measurement options of the site; the case sets budget and cancellation.
   virtual MeasureOptions options() = 0;
   virtual Conditions conditions() const = 0;
 };
 
 class MatmulCase {
  public:
-  // `site` and `rungs`, for which it was made, are borrowed. Shares of the peak are left out
-  // without one.
+  // `site` and `rungs`, the list it was made for, are borrowed. Without a peak, samples have no
+  // share of peak.
   MatmulCase(RunContext& ctx, MatmulSite& site, const std::vector<RungInfo>& rungs,
              const CaseSettings& settings, std::optional<double> peak_gflops);
   MatmulCase(const MatmulCase&) = delete;
   MatmulCase& operator=(const MatmulCase&) = delete;
 
-  // Checks each rung of the site against float64 and keeps it for timing; emits a Skipped for one
-  // that the site refuses. Throws Error(Internal) naming rung and element when a result is wrong.
+  // Verifies each rung of the site against float64 and keeps it for timing; emits a Skipped for
+  // each rung that the site refuses. Throws Error(Internal) naming the rung and the element if a
+  // result is wrong.
   void verify();
 
-  // Times the rungs in turns, so that all see the same machine, libraries first, and emits a sample
-  // for each as soon as the libraries' times are known too. `progress` gets 0..1 and the rung.
+  // Times the rungs in interleaved slices, libraries first, so that clock drift affects all
+  // equally. Emits each sample as soon as its time and those of all libraries are known.
+  // `progress` receives the completed share, 0 to 1, and the rung's name.
   using ProgressFunction = std::function<void(double done, const std::string& rung)>;
   void time_all(const ProgressFunction& progress);
 
-  // One quick round: a fresh sample of each rung within about `seconds` in all.
+  // One short round of a live run: a new sample per rung within about `seconds` in total.
   void time_round(double seconds);
 
   std::size_t verified_rungs() const { return verified_.size(); }
 
  private:
-  // A rung whose product was right.
+  // A rung whose product was correct.
   struct Verified {
     const RungInfo& rung;
     double max_error;
@@ -97,7 +98,7 @@ class MatmulCase {
   const std::vector<RungInfo>& rungs_;
   const CaseSettings settings_;
   const std::optional<double> peak_gflops_;
-  std::deque<Verified> verified_;  // libraries first; addresses stay
+  std::deque<Verified> verified_;  // libraries first; a deque keeps addresses stable
   bool library_ran_last_ = false;
 };
 

@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::int64_t kLargestSize = 1 << 20;
 constexpr double kPeakBudget_s = 0.3;
-constexpr double kRound_s = 0.25;    // of a live run
-constexpr double kRunsInBudget = 4;  // a single run may take so many times the budget
+constexpr double kRound_s = 0.25;    // per round of a live run
+constexpr double kRunsInBudget = 4;  // limit of a single run, in budgets
 
 std::vector<std::int64_t> default_sizes() {
   return {64, 128, 256, 512, 1024, 2048, 4096};
@@ -41,7 +41,7 @@ void check_names(const std::vector<std::string>& kernels) {
   }
 }
 
-// "FMA f32", "tensor cores bf16".
+// For example "FMA f32" or "tensor cores bf16".
 std::string name_of_units(const PeakSample& peak) {
   const bool gpu = peak.threads == 0;
   const char* units = gpu && peak.dtype != Precision::F32 ? "tensor cores" : "FMA";
@@ -59,7 +59,7 @@ std::unique_ptr<DeviceLadder> make_ladder(Machine& machine, Device device, Preci
                                   : make_gpu_ladder(machine, context, precision);
 }
 
-// Why a rung whose takes() lacks the precision cannot multiply in it.
+// Reason why a rung that lacks the precision cannot multiply in it.
 std::string why_unfit(const RungInfo& rung, Precision precision) {
   if (rung.device.kind != DeviceKind::Cpu) {
     return fmt::format("this rung multiplies in {}", to_string(rung.takes.front()));
@@ -96,7 +96,7 @@ class MatmulLadder final : public Experiment {
     }
   }
 
-  // What a GPU multiplies lies in main memory too, to be checked there.
+  // The operands of a GPU are also kept in main memory, where products are verified.
   void check_memory(Machine& machine, Device device) const {
     check_memory_of(machine.at(device));
     if (device.kind != DeviceKind::Cpu) check_memory_of(machine.at(cpu()));
@@ -122,7 +122,7 @@ class MatmulLadder final : public Experiment {
            request_.kernels.end();
   }
 
-  // The names that "best" stands for: the fastest of the lab's own rungs at each of the sizes.
+  // The rungs that "best" selects: the lab's fastest own rung at each size.
   std::set<std::string> best_rungs(DeviceContext& device) const {
     if (device.gpu() == nullptr) return {kBestCpuRung};
     std::set<std::string> names;
@@ -134,7 +134,8 @@ class MatmulLadder final : public Experiment {
     return names;
   }
 
-  // The rungs asked for that can multiply, each announced; the reason is emitted for the others.
+  // Emits and returns the requested rungs that support the precision; emits a Skipped for the
+  // others.
   std::vector<RungInfo> choose_rungs(RunContext& ctx, Device device) const {
     DeviceContext& context = ctx.machine().at(device);
     const bool cpu = context.gpu() == nullptr;
@@ -145,7 +146,8 @@ class MatmulLadder final : public Experiment {
     for (RungInfo& rung : rungs_of(context, request_.dtype)) {
       unknown.erase(rung.name);
       const bool fit = takes(rung, request_.dtype);
-      // Rungs of GPUs are for one precision each: with "all", the others are left out silently.
+      // GPU rungs are precision-specific: with "all", those of other precisions are omitted
+      // silently.
       const bool wanted = asked(rung.name) || (all && (fit || cpu)) || best.contains(rung.name);
       if (!wanted) continue;
       if (fit) {

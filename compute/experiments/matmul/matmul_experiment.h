@@ -1,5 +1,5 @@
 #pragma once
-// `device-lab matmul` and the Matmul page: peak, then each rung at each size.
+// Experiment behind `device-lab matmul` and the Matmul page: the peak, then each rung at each size.
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,12 +14,12 @@ class DeviceContext;
 
 std::unique_ptr<Experiment> make_matmul_experiment(const StartMatmul& request);
 
-// Every name that --kernels takes beside "all" and "best", those of CPU devices first; also where
-// there is no GPU.
+// Returns every name that --kernels accepts besides "all" and "best", CPU rungs first. GPU rungs
+// are included even if there is no GPU.
 std::vector<std::string> matmul_kernel_names();
 
-// The rungs of a device in ladder order, library rungs last, with what they say of f32 factors
-// where they take those.
+// Returns the rungs of a device in ladder order, library rungs last, with their descriptions for
+// f32 operands where they support f32.
 std::vector<RungInfo> matmul_rungs(DeviceContext& device);
 
 }  // namespace lab

@@ -1,6 +1,6 @@
-// C = A*B, FP32, by the definition: one dot product of a row of A and a column of B an element.
+// C = A*B, FP32, by the definition: one dot product of a row of A and a column of B per element.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
-// Work     2*M*N*K FLOP on one thread, scalar; one line of B is loaded for each multiply
+// Work     2*M*N*K FLOP on one thread, scalar; one cache line of B is loaded per multiplication
 // Limits   any M,N,K >= 0
 // Numerics FP32 accumulation in order of k; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
 // Source   the definition; bound: Higham 2002, ch. 3
@@ -9,7 +9,7 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kColumns = 256;  // between two looks at `stop`
+constexpr std::int64_t kColumns = 256;  // between polls of `stop`
 
 void naive(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) {
   for (std::int64_t i = 0; i < g.m; ++i) {

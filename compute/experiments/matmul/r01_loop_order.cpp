@@ -1,6 +1,7 @@
-// C = A*B, FP32: a row of C is built from whole rows of B, so that memory is read in order.
+// C = A*B, FP32: each row of C is accumulated from whole rows of B, so that memory is read in
+// order.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
-// Work     2*M*N*K FLOP on one thread; B is read once for each row of A
+// Work     2*M*N*K FLOP on one thread; B is read once per row of A
 // Limits   any M,N,K >= 0
 // Numerics FP32 accumulation in order of k; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
 // Source   Golub and Van Loan, Matrix Computations, 4th ed., section 1.1 (the "gaxpy" by rows)

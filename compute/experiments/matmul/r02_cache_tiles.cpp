@@ -1,8 +1,8 @@
-// C = A*B, FP32: the loops are cut so that a tile of B stays in the second cache while all rows of
-// A pass over it.
+// C = A*B, FP32: the loops are tiled so that a tile of B stays in the L2 cache while all rows of A
+// use it.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
-// Work     2*M*N*K FLOP on one thread; B is read from memory once, C once for each 128 terms
-// Limits   any M,N,K >= 0 (the last tiles are smaller)
+// Work     2*M*N*K FLOP on one thread; B is read from memory once, C once per 128 terms
+// Limits   any M,N,K >= 0 (edge tiles are smaller)
 // Numerics FP32 accumulation in order of k; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
 // Source   Lam, Rothberg and Wolf, "The Cache Performance and Optimizations of Blocked Algorithms",
 //          ASPLOS 1991
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kTerms = 128;
 constexpr std::int64_t kTileColumns = 512;  // a tile of B is 256 KiB
-constexpr std::int64_t kRows = 64;          // between two looks at `stop`
+constexpr std::int64_t kRows = 64;          // between polls of `stop`
 
 struct Tile {
   std::int64_t row, row_end, col, col_end, term, term_end;

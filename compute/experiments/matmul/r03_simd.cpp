@@ -1,9 +1,9 @@
 // C = A*B, FP32: a register-blocked micro-kernel (12x32 with AVX-512, 6x16 with AVX2, 6x8 with
-// SSE4) on the matrices as they lie in memory.
+// SSE4) on unpacked matrices.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
 // Work     2*M*N*K FLOP on one thread; mr + nr loads for 2*mr*nr FLOP
 // Limits   any M,N,K >= 0; columns past the last whole vector are copied to a padded strip
-// Numerics FP32 with fused multiply-add where there is one, in order of k within 512 terms;
+// Numerics FP32, with fused multiply-add where available, in order of k within 512 terms;
 //          |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
 // Source   Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008
 #include "compute/experiments/matmul/rung.h"
@@ -12,7 +12,7 @@
 namespace lab {
 namespace {
 
-// Between two looks at `stop`.
+// Tiles between polls of `stop`.
 constexpr std::int64_t kRowTiles = 8;
 constexpr std::int64_t kColumnTiles = 64;
 

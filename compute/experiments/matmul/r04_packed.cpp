@@ -1,9 +1,9 @@
-// C = A*B, FP32: blocks of A and B are first copied ("packed") to the order in which the
-// micro-kernel reads them; block sizes come from the caches' sizes.
+// C = A*B, FP32: blocks of A and B are first packed in the order in which the micro-kernel reads
+// them; block sizes are derived from the cache sizes.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
-// Work     2*M*N*K FLOP on one thread; copies B once, A once for each block of columns of B
+// Work     2*M*N*K FLOP on one thread; packs B once and A once per block of columns of B
 // Limits   any M,N,K >= 0 (strips are padded with zeros, edges of C masked)
-// Numerics FP32 with fused multiply-add where there is one, in order of k within a block;
+// Numerics FP32, with fused multiply-add where available, in order of k within a block;
 //          |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
 // Source   Goto and van de Geijn, TOMS 2008; Van Zee and van de Geijn, "BLIS", TOMS 2015
 #include "compute/experiments/matmul/rung.h"

@@ -1,10 +1,10 @@
-// C = A*B, FP32: C cut into a grid for all threads of the device. Each packs the panels of B that
-// its own second cache holds and reads A as it lies; no thread waits for another. Small products
-// stay on one thread, and B is packed only where that pays. This is gemm().
+// C = A*B, FP32: C is divided into a grid over all threads of the device. Each thread packs the
+// panels of B that its own L2 cache holds and reads A unpacked; no thread waits for another. Small
+// products run on one thread, and B is packed only where that pays off. This is gemm().
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
 // Work     2*M*N*K FLOP on all threads
 // Limits   any M,N,K >= 0
-// Numerics as the packed rung; where C is small and K large, threads share the terms
+// Numerics as for the packed rung; if C is small and K large, the threads split the terms
 // Source   Smith et al., "Anatomy of High-Performance Many-Threaded Matrix Multiplication",
 //          IPDPS 2014
 #include "compute/experiments/matmul/rung.h"

@@ -1,5 +1,5 @@
 #pragma once
-// What C = A*B must be, in float64, for as many elements as there is time for.
+// Float64 reference for C = A*B, on as many elements as the time allows.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -11,34 +11,34 @@ namespace lab {
 
 struct MatmulCheck {
   bool ok = false;
-  double max_error = 0;  // largest |C - reference| as a share of check()'s bound; at most 1 when ok
-  std::int64_t row = 0, col = 0;  // where that is
+  double max_error = 0;           // largest |C - reference| over check()'s bound; <= 1 when ok
+  std::int64_t row = 0, col = 0;  // its position
 };
 
-// What arithmetic loses beyond sums rounded to nearest in FP32.
+// Rounding error beyond FP32 sums rounded to nearest.
 struct MatmulRounding {
-  double factor = 0;  // relative error of a factor when it is multiplied
-  double sums = 1;    // the error of sums in units of gamma_K: 2 where they are truncated
+  double factor = 0;  // relative rounding error of an operand before multiplication
+  double sums = 1;    // error of sums in units of gamma_K; 2 if they are truncated
 };
 
 class MatmulReference {
  public:
-  // Computes the expected elements of a plain product: all of them while M*N*K is small, else
-  // corners, edges and a fixed pseudo-random choice, K terms each. `cancelled` is asked now and
-  // then; when it says so the reference is left incomplete.
+  // Computes the expected elements of a plain product: all of them if M*N*K is small, otherwise
+  // corners, edges and a fixed pseudo-random selection, K terms each. Polls `cancelled`; once it
+  // returns true, the reference is left incomplete.
   MatmulReference(const GemmArgs& args, const std::function<bool()>& cancelled,
                   const MatmulRounding& rounding = {});
-  // The same of bf16 factors: they are what they are, only sums round.
+  // Same for bf16 operands: the operands are exact, only sums round.
   MatmulReference(const Bf16GemmArgs& args, const std::function<bool()>& cancelled,
                   const MatmulRounding& rounding = {});
 
-  // Makes a wrong result visible: fills C with NaN, so that an element never written is found.
+  // Fills C with NaN, so that check() detects elements that were never written.
   template <class Args>
   static void poison(const Args& args);
 
-  // Compares C: every element must be finite, every expected element within the bound
-  // gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24 (Higham 2002, ch. 3), and what the rounding
-  // of factors and sums adds.
+  // Compares C: every element must be finite, and every expected element within the bound
+  // gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24 (Higham 2002, ch. 3), plus the error that
+  // `rounding` adds for operands and sums.
   template <class Args>
   MatmulCheck check(const Args& args) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// One step of the ladder: a way to multiply matrices, and what it teaches.
+// One rung of the CPU ladder: a matrix multiplication with its names and description.
 #include <span>
 #include <stop_token>
 #include <type_traits>
@@ -11,26 +11,27 @@
 namespace lab {
 
 // C = A*B, FP32, row-major, any M,N,K >= 0 and leading dimensions >= the row length; K == 0 writes
-// zeros. `args` is a plain product: nothing transposed, nothing accumulated. Our rungs look at
-// `stop` between blocks of rows and then leave C half done. A library's call runs to its end, so
-// products past 40 GFLOP are given to it in blocks of rows (which costs it at most about 4 %).
+// zeros. `args` is a plain product: no transposed operand, no accumulation into C. The lab's own
+// rungs poll `stop` between blocks of rows and then leave C incomplete. A library call cannot be
+// interrupted, so a product above 40 GFLOP is passed to a library in blocks of rows, which costs at
+// most about 4 %.
 using RungFunction = void (*)(const GemmArgs& args, ThreadPool& pool, const std::stop_token& stop);
-// The same for A and B in bf16.
+// Same for A and B in bf16.
 using Bf16RungFunction = void (*)(const Bf16GemmArgs& args, ThreadPool& pool,
                                   const std::stop_token& stop);
 
 struct Rung {
   const char* name;      // for --kernels
-  const char* title;     // for people
-  const char* sentence;  // what it adds to the rung before and why that helps
+  const char* title;     // display name
+  const char* sentence;  // what it adds to the previous rung and why that helps
   bool library;
   RungFunction run;
   Bf16RungFunction run_bf16 = nullptr;  // null: FP32 only
-  const char* bf16_sentence = "";       // its sentence when the factors are bf16
+  const char* bf16_sentence = "";       // replaces `sentence` for bf16 operands
 };
 
-// Calls `product` for all of `args`, or for one block of rows after the other while it is large and
-// `stop` is not requested.
+// Calls `product` once for all of `args`, or for consecutive blocks of rows if the product is
+// large, until `stop` is requested.
 // Args: GemmArgs or Bf16GemmArgs.
 template <class Args>
 void for_row_blocks(const Args& args, const std::stop_token& stop,
@@ -45,10 +46,10 @@ Rung parallel_rung();
 Rung onednn_rung();
 Rung openblas_rung();
 
-// All of them for CPU devices in ladder order, libraries last.
+// All rungs of CPU devices in ladder order, libraries last.
 std::span<const Rung> cpu_ladder();
 
-// The fastest of ours.
+// The fastest of the lab's own rungs.
 inline constexpr const char* kBestCpuRung = "parallel";
 
 }  // namespace lab

@@ -1,4 +1,4 @@
-// C = A*B, FP32, by oneDNN: dnnl_sgemm, row-major, on as many threads as the device has.
+// C = A*B, FP32, by oneDNN: dnnl_sgemm, row-major, with one thread per thread of the device.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
 // Limits   any M,N,K >= 0
 // Numerics FP32; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)

@@ -1,9 +1,9 @@
-// C = A*B, FP32, by OpenBLAS: cblas_sgemm on as many threads as the device has.
+// C = A*B, FP32, by OpenBLAS: cblas_sgemm with one thread per thread of the device.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
-// Limits   sizes and leading dimensions below 2^31; the threads are OpenBLAS's own, kept from
-//          call to call on the cores of the device that started them
+// Limits   sizes and leading dimensions below 2^31; OpenBLAS owns its threads and keeps them
+//          between calls, on the cores of the device that started them
 // Numerics FP32; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
-// Errors   Unsupported for sizes its interface cannot express
+// Errors   Unsupported for sizes that its interface cannot express
 #include <cblas.h>
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@
 namespace lab {
 namespace {
 
-// OpenBLAS starts its threads here, and they inherit the affinity of whoever calls: they get the
-// device's cores but the first, on which the caller itself computes.
+// OpenBLAS starts its threads here, and they inherit the caller's affinity: all cores of the device
+// except the first, on which the caller itself computes.
 void start_threads(const ThreadPool& pool) {
   const std::vector<int> before = thread_affinity();
   const std::span cores(pool.cores());
@@ -31,7 +31,7 @@ void start_threads(const ThreadPool& pool) {
 }
 
 void use_threads(const ThreadPool& pool) {
-  thread_local std::vector<int> started_for;  // what this thread asked for last
+  thread_local std::vector<int> started_for;  // cores of this thread's last request
   if (started_for == pool.cores() && openblas_get_num_threads() == pool.size()) return;
   start_threads(pool);
   started_for = pool.cores();

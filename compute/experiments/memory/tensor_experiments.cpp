@@ -14,10 +14,10 @@
 namespace lab {
 namespace {
 
-// Elements between two looks at the stop request: some milliseconds of work.
+// Elements between checkpoints: a few milliseconds of work.
 constexpr std::int64_t kPiece = 1 << 22;
 
-// Calls work(begin, end) piece by piece; throws Error(Cancelled) between pieces.
+// Calls work(begin, end) block by block. Throws Error(Cancelled) between blocks.
 template <typename Work>
 void in_pieces(RunContext& ctx, const std::string& what, std::int64_t n, Work work) {
   for (std::int64_t begin = 0; begin < n; begin += kPiece) {

@@ -1,5 +1,6 @@
 #pragma once
-// The Memory page's jobs: make, copy, add, free. Each ends with a TensorList of all devices.
+// Experiments behind the Memory page: make, copy, add and free a tensor. Each ends by emitting a
+// TensorList of all devices.
 #include <memory>
 
 #include "compute/core/events/command.h"

@@ -7,9 +7,9 @@
 
 namespace lab {
 
-// Rates are what all-reduce programs reach over large sums, not what the wires are sold as.
-// Latencies are of one message of a ring: the time of a tiny all-reduce over its 2(n-1) messages.
-// Those of PCIe follow from the figures named; the others are estimates.
+// Rates are those that all-reduce programs reach with large sums, not nominal rates. Latencies are
+// per message of a ring: the time of a tiny all-reduce divided by its 2(n-1) messages. Those of
+// PCIe are derived from the cited measurements; the others are estimates.
 const std::vector<Link>& links() {
   static const std::vector<Link> all = {
       {"pcie3",

@@ -1,6 +1,5 @@
 #pragma once
-// Connections between devices, for predictions: the alpha-beta model, time = latency + bytes /
-// rate.
+// Links between devices, for predictions with the alpha-beta model: time = latency + bytes / rate.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,9 +8,9 @@ namespace lab {
 
 struct Link {
   std::string name;      // "nvlink"
-  std::string sentence;  // what it is and where the figures come from
+  std::string sentence;  // description, and source of the numbers
   double latency_s = 0;
-  double gb_per_s = 0;  // one direction, one device, what programs reach
+  double gb_per_s = 0;  // per device and direction, as reached by programs
 };
 
 const std::vector<Link>& links();

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMostPredicted = 65536;
 constexpr std::int64_t kMostSteps = 1'000'000;
-constexpr double kDataShare = 0.05;  // of the progress bar
+constexpr double kDataShare = 0.05;  // of the progress bar, for loading the data
 
 void check_count(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
@@ -85,7 +85,7 @@ class ScalingExperiment final : public Experiment {
   }
 
  private:
-  // The reference's time belongs to its model, whose gradients are what is sent.
+  // The reference time is specific to its model, whose gradients are all-reduced.
   void check_model() {
     std::string& model = request_.training.model;
     if (model.empty() && reference_) model = reference_->model;
@@ -112,14 +112,14 @@ class ScalingExperiment final : public Experiment {
     const auto& modes = request_.modes;
     const bool strong = std::find(modes.begin(), modes.end(), ScalingMode::Strong) != modes.end();
     request_.accuracy = request_.accuracy && strong;
-    // The line through this and the whole batch reaches down to the largest prediction's shares.
+    // The line through this batch and the full one reaches down to the smallest predicted share.
     const std::int64_t share = training.batch / std::max(request_.predict_devices, 1);
     if (strong && needs_measured_compute() && share < training.batch) {
       small_batch_ = std::max<std::int64_t>(share, 1);
     }
   }
 
-  // The first devices train by themselves: some of them must have a share.
+  // The first n devices train without the others: at least one of them must have a share.
   void check_shares() const {
     const std::vector<double>& shares = request_.training.shares;
     for (const int n : request_.counts) {
@@ -134,7 +134,7 @@ class ScalingExperiment final : public Experiment {
     }
   }
 
-  // Ascending, each once, with one device among them: the others are compared with it.
+  // Ascending, unique, and including one device, the baseline of the others.
   void complete_counts() {
     std::vector<int>& counts = request_.counts;
     const int most = static_cast<int>(request_.training.devices.size());
@@ -196,7 +196,7 @@ class ScalingExperiment final : public Experiment {
                        format_seconds(measured_.back().seconds), measured_.back().images);
   }
 
-  // The compute time that was asked for, and where it comes from.
+  // The requested compute time and its origin.
   std::pair<ComputeTime, std::string> basis() const {
     if (request_.compute_s) {
       const ComputePoint typed{static_cast<double>(request_.training.batch), *request_.compute_s};
@@ -224,7 +224,7 @@ class ScalingExperiment final : public Experiment {
       for (const int n : doubling_counts(request_.predict_devices)) {
         ctx.emit(predict(work, link, SumStyle::Overlapped, what, n));
       }
-      // The model divides a batch equally.
+      // The model divides batches equally, so it cannot explain listed shares.
       if (measured_.empty() || request_.training.share_policy == SharePolicy::Listed) continue;
       work.compute = fit_compute(measured_);
       what.basis = own_basis();
@@ -249,8 +249,8 @@ class ScalingExperiment final : public Experiment {
   std::optional<std::int64_t> small_batch_;
   Workload work_;  // without the compute time
   std::vector<ScalingPoint> points_;
-  std::vector<double> core_loads_;      // one for each point
-  std::vector<ComputePoint> measured_;  // one device, the whole batch last
+  std::vector<double> core_loads_;      // per point
+  std::vector<ComputePoint> measured_;  // one device; the full batch is last
 };
 
 }  // namespace

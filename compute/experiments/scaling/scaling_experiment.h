@@ -1,5 +1,5 @@
 #pragma once
-// `device-lab scaling` and the Scaling page.
+// Experiment behind `device-lab scaling` and the Scaling page.
 #include <memory>
 
 #include "compute/core/events/command.h"

@@ -12,7 +12,7 @@ namespace lab {
 namespace {
 
 constexpr double kBytesPerGb = 1e9;
-constexpr double kAtTheEnd = 1 - 1e-9;  // of backward: nothing is left that could hide the sum
+constexpr double kAtTheEnd = 1 - 1e-9;  // fraction of backward: too late to hide a sum
 
 // y = a * u + b * v
 struct Row {
@@ -22,7 +22,7 @@ struct Coefficients {
   double a = 0, b = 0;
 };
 
-// Sums over rows with errors relative to y.
+// Sums over the rows, with errors relative to y.
 struct NormalEquations {
   double uu = 0, uv = 0, vv = 0, u1 = 0, v1 = 0;
 
@@ -33,7 +33,7 @@ struct NormalEquations {
       u1 += u, v1 += v;
     }
   }
-  // Whether the rows fix both coefficients.
+  // True if the rows determine both coefficients.
   bool regular() const { return uu * vv - uv * uv > 1e-12 * uu * vv; }
   Coefficients both() const {
     const double determinant = uu * vv - uv * uv;
@@ -44,9 +44,9 @@ struct NormalEquations {
 };
 
 struct Division {
-  double most = 0;             // images of the busiest device
-  std::int64_t with_most = 0;  // devices that have so many
-  double fewer = 0;            // images of the others
+  double most = 0;             // images per device with the larger share
+  std::int64_t with_most = 0;  // number of those devices
+  double fewer = 0;            // images per other device
 };
 
 Division divide(std::int64_t batch, int devices) {
@@ -59,18 +59,18 @@ struct Sums {
   double all_s = 0, exposed_s = 0;
 };
 
-// Buckets one after the other over a link that works beside backward.
+// Buckets use the link one at a time, concurrently with backward.
 Sums overlap(const Workload& work, const Link& link, int devices, double compute_s) {
   const double backward_s = work.backward_share * compute_s;
   Sums sums;
-  double free_s = 0;  // when the link is
+  double free_s = 0;  // when the link becomes free
   for (const BucketLoad& bucket : work.buckets) {
     const double ready_s = compute_s - backward_s + bucket.ready * backward_s;
     const double takes_s = ring_all_reduce_s(bucket.bytes, link, devices);
     free_s = std::max(free_s, ready_s) + takes_s;
     sums.all_s += takes_s;
   }
-  // Rounding of ready times must not expose more than there is.
+  // Rounding of the ready times must not yield more exposed time than there are sums.
   sums.exposed_s = std::clamp(free_s - compute_s, 0.0, sums.all_s);
   return sums;
 }
@@ -85,7 +85,7 @@ Sums on_cores(const Workload& work, const Link& link, int devices) {
   return sums;
 }
 
-// A weight is used once at each place of the operation's output.
+// Each weight is used once per position of the operation's output.
 double multiplications(const nn::NetworkPlan& plan, const nn::Op& op) {
   double weights = 0;
   for (const std::size_t p : op.parameters) weights += static_cast<double>(plan.parameters[p].size);
@@ -93,7 +93,7 @@ double multiplications(const nn::NetworkPlan& plan, const nn::Op& op) {
   return weights * static_cast<double>(shape.height * shape.width);
 }
 
-// The share of backward after which each parameter's gradient is final.
+// Fraction of backward after which each parameter's gradient is final.
 std::vector<double> ready_times(const nn::NetworkPlan& plan) {
   double total = 0;
   for (const auto& op : plan.ops) total += multiplications(plan, *op);
@@ -106,7 +106,8 @@ std::vector<double> ready_times(const nn::NetworkPlan& plan) {
   return ready;
 }
 
-// Where cores are shared, sums wait for turns; those times say little about memory.
+// Sums on shared cores wait for time slices and reveal little about memory: they are used only if
+// there are no others.
 std::vector<SumPoint> sum_points(const std::vector<ScalingPoint>& points) {
   std::vector<SumPoint> own_cores, all;
   for (const ScalingPoint& p : points) {
@@ -154,7 +155,7 @@ std::vector<BucketLoad> bucket_loads(std::string_view model, std::int64_t bucket
   const nn::NetworkPlan plan = nn::plan_model(model);
   const std::vector<double> ready = ready_times(plan);
   std::vector<BucketLoad> loads;
-  double latest = 0;  // buckets are summed in order, so none passes an earlier one
+  double latest = 0;  // buckets are summed in order, so none overtakes an earlier one
   for (const GradientBucket& bucket :
        plan_buckets(plan.parameter_offsets(), bucket_bytes, kLastBucketBytes)) {
     const auto begin = ready.begin() + static_cast<std::ptrdiff_t>(bucket.first_parameter);
@@ -263,7 +264,7 @@ std::vector<ScalingPrediction> explain(const Workload& work, const PredictionCas
     shared.compute.fixed_s *= core_loads[i];
     shared.compute.per_image_s *= core_loads[i];
     ScalingPrediction p = predict(shared, memory, SumStyle::OnCores, what, points[i].devices);
-    p.speedup /= core_loads[i];  // one device alone has its core to itself
+    p.speedup /= core_loads[i];  // the single device has its core to itself
     p.efficiency /= core_loads[i];
     p.measured_step_s = points[i].step.median_s;
     predictions.push_back(std::move(p));

@@ -1,13 +1,13 @@
 #pragma once
-// What a step of data-parallel training takes on n devices, and predictions made of that:
-// arithmetic alone, no clock.
+// Analytic model of a data-parallel training step on n devices, and predictions from it. Nothing
+// here is timed.
 //
-// Compute    t(images) = fixed + per_image * images on one device; forward is the first third
-//            and backward the rest, unless the workload knows better.
-// All-reduce alpha-beta model over a ring: reduce-scatter and all-gather send n-1 messages each,
+// Compute    t(images) = fixed + per_image * images on one device; forward takes the first third
+//            and backward the rest, unless the workload specifies otherwise.
+// All-reduce alpha-beta model of a ring: reduce-scatter and all-gather send n-1 messages each,
 //            2(n-1) alpha + 2(n-1)/n bytes/beta. No algorithm moves fewer bytes.
-// Overlap    buckets pass over the link one after the other; each starts when its gradients are
-//            ready and the one before is through. What ends after backward is exposed.
+// Overlap    buckets use the link one at a time; each starts once its gradients are ready and the
+//            previous bucket is done. Time past the end of backward is exposed.
 // Source     Thakur, Rabenseifner, Gropp 2005, "Optimization of Collective Communication Operations
 //            in MPICH"; Patarasuk, Yuan 2009, "Bandwidth Optimal All-reduce Algorithms for Clusters
 //            of Workstations"; overlap: Li et al. 2020, "PyTorch Distributed".
@@ -24,10 +24,10 @@ namespace lab {
 
 struct ComputeTime {
   double fixed_s = 0, per_image_s = 0;
-  // Where `fixed_s` is negative, because small batches are quicker for an image (they fit into
-  // caches), the line is left at this number of images for the origin.
+  // If `fixed_s` is negative, because small batches take less time per image (they fit in caches),
+  // times below this number of images follow a line through the origin.
   double least_images = 0;
-  // 0 for no images: a device without a share does nothing.
+  // Returns 0 for 0 images: a device without a share is idle.
   double at(double images) const;
 };
 
@@ -36,14 +36,14 @@ struct ComputePoint {
   double seconds = 0;
 };
 
-// The line through the points by relative least squares, rising or level; points of one size alone
-// give a line through the origin. Throws Error(InvalidArgument) without a point above 0.
+// Fits a non-decreasing line by relative least squares; points of a single size give a line through
+// the origin. Throws Error(InvalidArgument) if no point is above 0.
 ComputeTime fit_compute(std::span<const ComputePoint> points);
 
-// Gradients that are summed together.
+// Gradients that are all-reduced together.
 struct BucketLoad {
   double bytes = 0;
-  double ready = 1;  // when they are complete, as a share of backward
+  double ready = 1;  // when they are complete, as a fraction of backward
 };
 
 struct Workload {
@@ -53,23 +53,24 @@ struct Workload {
   double bytes() const;
 };
 
-// The buckets a trainer makes of the model's gradients, and when in backward each is complete: in
-// proportion to the multiplications done until then, which takes all of backward's operations for
-// equally quick. Throws Error(NotFound) for an unknown model.
+// Returns the buckets that the trainer forms of the model's gradients, and when each is complete.
+// Completion is proportional to the multiplications done so far, which assumes equal throughput for
+// all operations of backward. Throws Error(NotFound) for an unknown model.
 std::vector<BucketLoad> bucket_loads(std::string_view model, std::int64_t bucket_bytes);
 
 enum class SumStyle {
-  // The link works while the device computes: NCCL, network adapters.
+  // The link transfers while the device computes: NCCL, network adapters.
   Overlapped,
-  // The computing cores sum between backward's operations: nothing waits, but the work is theirs.
+  // Compute cores sum between the operations of backward: nothing waits, but the cores spend time.
   OnCores,
-  // PyTorch's nn.DataParallel, the chapter's way: parameters go from device 0 to all in front of
-  // each step and gradients back behind it, as pipelines along all devices; nothing overlaps.
+  // PyTorch's nn.DataParallel, as in the chapter: parameters are sent from device 0 to all devices
+  // before each step and gradients are summed back after it, pipelined along all devices. No
+  // overlap.
   DataParallel,
 };
 
 double ring_all_reduce_s(double bytes, const Link& link, int devices);
-// From one device to all, or the sum of all on one: (n-1) alpha + bytes/beta.
+// Broadcast from one device to all, or reduction to one: (n-1) alpha + bytes/beta.
 double pipeline_s(double bytes, const Link& link, int devices);
 
 struct PredictedStep {
@@ -77,19 +78,19 @@ struct PredictedStep {
   StepSplit split;  // compute and imbalance are means over the devices
 };
 
-// A step of `batch` images divided over `devices`, sizes differing by one at most.
+// Predicts a step of `batch` images divided over `devices`; shares differ by at most one image.
 PredictedStep predict_step(const Workload& work, const Link& link, SumStyle style, int devices,
                            std::int64_t batch);
 
-// What all sums of a step took on so many devices.
+// Total all-reduce time of a step on a number of devices.
 struct SumPoint {
   int devices = 2;
   double seconds = 0;
 };
 
-// The link's latency and rate from measured sums, by relative least squares; one point alone fixes
-// the rate and leaves the latency at 0. Throws Error(InvalidArgument) without a point of at least
-// two devices and a time above 0.
+// Fits the link's latency and rate to measured sums by relative least squares; a single point
+// determines the rate and leaves the latency at 0. Throws Error(InvalidArgument) if no point has at
+// least two devices and a time above 0.
 Link fit_link(std::string name, std::string sentence, const Workload& work,
               std::span<const SumPoint> points);
 
@@ -98,17 +99,17 @@ std::vector<int> doubling_counts(int largest);
 
 struct PredictionCase {
   ScalingMode mode = ScalingMode::Strong;
-  std::int64_t batch = 0;  // of one device (weak) or of all (strong)
+  std::int64_t batch = 0;  // per device (weak) or in total (strong)
   std::string basis;
 };
 
-// One number of devices over the link, against one device of the same workload.
+// Prediction for `devices` devices over the link, relative to one device with the same workload.
 ScalingPrediction predict(const Workload& work, const Link& link, SumStyle style,
                           const PredictionCase& what, int devices);
 
-// The model against measured numbers of devices: compute as one device alone took it, sums over a
-// link fitted to the measured ones. `core_loads`: for each point how many of its devices share a
-// core. Empty when no point has two devices or more.
+// Applies the model to measured device counts: compute time as measured on a single device, sums
+// over a link fitted to the measured ones. `core_loads` holds, per point, the number of its devices
+// that share a core. Empty if no point has two or more devices.
 std::vector<ScalingPrediction> explain(const Workload& work, const PredictionCase& what,
                                        const std::vector<ScalingPoint>& points,
                                        const std::vector<double>& core_loads);

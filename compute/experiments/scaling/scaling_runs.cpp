@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kStableSpread = 0.05;
 
-// Steps of which `wanted` are whole batches: each epoch may end with a short one.
+// Number of steps that contains `wanted` full batches: each epoch may end with a partial one.
 std::int64_t steps_with(std::int64_t wanted, std::int64_t images, std::int64_t batch) {
   const std::int64_t whole = images / batch;
   const bool short_one = images % batch != 0;
@@ -78,7 +78,7 @@ void ScalingRuns::run() {
       emit_points(k);
     }
   }
-  for (const Key& k : keys) emit_points(k);  // against the final time of one device
+  for (const Key& k : keys) emit_points(k);  // relative to the final time of one device
   if (!request_.accuracy) return;
   for (const int n : request_.counts) {
     const auto part = next_part(work(key(ScalingMode::Strong, n), request_.accuracy_steps),
@@ -93,7 +93,7 @@ ScalingRuns::Key ScalingRuns::key(ScalingMode mode, int devices) const {
   return {devices, mode == ScalingMode::Strong ? batch : batch * devices};
 }
 
-// Each kind of run once, in the order in which they take their turns.
+// Each kind of run once, in the order of a round.
 std::vector<ScalingRuns::Key> ScalingRuns::all_keys() const {
   std::vector<Key> keys;
   const auto add = [&keys](const Key& k) {
@@ -106,7 +106,7 @@ std::vector<ScalingRuns::Key> ScalingRuns::all_keys() const {
   return keys;
 }
 
-// In steps times images of one device: a guess of how long a run takes beside the others.
+// Relative cost of a run: steps times images per device, scaled by the core load.
 double ScalingRuns::work(const Key& key, std::int64_t steps) const {
   const double load = core_load(ctx_.machine(), request_.training.devices, key.devices);
   return static_cast<double>(steps) * static_cast<double>(key.batch) * load / key.devices;

@@ -1,5 +1,5 @@
 #pragma once
-// Trains on 1, 2, ... devices in turns and keeps what the steps took.
+// Trains on 1, 2, ... devices in interleaved rounds and records the step times.
 #include <map>
 #include <optional>
 #include <utility>
@@ -15,12 +15,12 @@
 
 namespace lab {
 
-// The timed steps of all runs with the same devices and batch.
+// Timed steps of all runs with the same device count and batch.
 class StepTimes {
  public:
   void add(const StepDone& step);
   std::size_t size() const { return seconds_.size(); }
-  Timing timing() const;  // unstable when the median is not known to 5 %
+  Timing timing() const;  // unstable if the median's spread exceeds 5 %
   // Medians over the steps of the means over the devices.
   StepSplit split() const { return median_split(splits_); }
 
@@ -29,26 +29,26 @@ class StepTimes {
   std::vector<StepSplit> splits_;
 };
 
-// How many of the first `count` devices share the busiest core: 1 where each has its own.
+// Number of the first `count` devices that share the busiest core; 1 if each has its own.
 double core_load(Machine& machine, const std::vector<Device>& devices, int count);
 
 class ScalingRuns {
  public:
-  // `request` is complete: devices and counts are set, counts ascend from 1. `small_batch`: one
-  // device runs this batch too, for the model. Everything must outlive the runs.
+  // `request` must be complete: devices and counts are set, and counts ascend from 1. If set,
+  // `small_batch` is also run on one device, for the model. All arguments must outlive the object.
   ScalingRuns(const StartScaling& request, const Dataset& data,
               std::optional<std::int64_t> small_batch, RunContext& ctx);
 
-  // Emits each point when it is known first and again when it is known better. Throws as
-  // run_training does.
+  // Emits each point when it is first known and again when it is refined. Throws as run_training()
+  // does.
   void run();
 
   std::vector<ScalingPoint> points() const;
-  // One device's times, for the model.
+  // Step times of one device, for the model.
   std::vector<ComputePoint> one_device() const;
 
  private:
-  struct Key {  // of runs that are alike
+  struct Key {  // shared by runs whose steps are pooled
     int devices = 1;
     std::int64_t batch = 0;
     auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr)
@@ -62,7 +62,7 @@ class ScalingRuns {
   void emit_points(const Key& key);
   std::optional<ScalingPoint> point(ScalingMode mode, int devices) const;
   StartTraining part_of_request(const Key& key) const;
-  // The stretch of the progress bar that so much work takes; `what` is said in front.
+  // The part of the progress bar for `work`; `what` prefixes its text.
   RunContext::Part next_part(double work, const std::string& what);
 
   const StartScaling& request_;
@@ -70,7 +70,7 @@ class ScalingRuns {
   const std::optional<std::int64_t> small_batch_;
   RunContext& ctx_;
   std::map<Key, StepTimes> times_;
-  std::map<int, double> accuracies_;  // by number of devices, strong scaling
+  std::map<int, double> accuracies_;  // by device count, strong scaling
   double total_work_ = 0, done_work_ = 0;
 };
 

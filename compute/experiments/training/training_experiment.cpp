@@ -15,7 +15,7 @@
 namespace lab {
 namespace {
 
-// Every process must be about to compute the same.
+// Throws Error(InvalidArgument) unless all ranks were started with equivalent requests.
 void compare_requests(const StartTraining& mine, RankGroup& ranks) {
   const std::string text = to_json(mine);
   const auto all = ranks.all_gather(std::as_bytes(std::span(text)), {});
@@ -41,7 +41,7 @@ class TrainingExperiment final : public Experiment {
     try {
       train(ctx);
     } catch (const AgreedStop&) {
-      throw;  // nobody waits for us
+      throw;  // all ranks have agreed to stop: no rank is waiting
     } catch (const Error& e) {
       ctx.ranks().fail(e.code(), e.what());
       throw;

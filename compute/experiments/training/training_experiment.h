@@ -1,5 +1,5 @@
 #pragma once
-// `device-lab train` and the Training page.
+// Experiment behind `device-lab train` and the Training page.
 #include <memory>
 
 #include "compute/core/events/command.h"

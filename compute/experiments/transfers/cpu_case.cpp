@@ -16,12 +16,12 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kLine = 8;                 // doubles in a cache line
-constexpr std::int64_t kPiece_doubles = 1 << 18;  // doubles between two looks at the stop token
-constexpr double kFactor = 3;                     // of triad; exact with whole numbers
-constexpr double kSpoiled = -1;                   // no operation yields it
+constexpr std::int64_t kLine = 8;                 // doubles per cache line
+constexpr std::int64_t kPiece_doubles = 1 << 18;  // doubles between polls of the stop token
+constexpr double kFactor = 3;                     // of triad; exact with integers
+constexpr double kSpoiled = -1;                   // produced by no operation
 
-// Random whole numbers below 2^32, a function of the position alone.
+// Random integers below 2^32 that depend only on the position and the array.
 double random_value(std::int64_t i, std::uint32_t array) {
   return static_cast<double>(pattern_word(i, array));
 }
@@ -40,7 +40,7 @@ class CpuCase final : public TransferCase {
           const StreamKernels& kernels);
   void operate() override;
   void spoil() override;
-  // Does not use the sources.
+  // Does not read the sources.
   std::string check() override;
   Timing time(const RunContext& ctx, const SampleSettings& settings) override;
   Conditions conditions() const override;
@@ -49,7 +49,7 @@ class CpuCase final : public TransferCase {
   struct alignas(64) Sum {
     std::uint64_t value = 0;
   };
-  // body(thread, begin, end) on each thread's part, in pieces short enough to stop between.
+  // Calls body(thread, begin, end) on each thread's part, in blocks short enough to stop between.
   template <typename Body>
   void for_parts(DeviceContext& device, int threads, const Body& body);
   double* result() { return reinterpret_cast<double*>(result_.data()); }
@@ -67,9 +67,9 @@ class CpuCase final : public TransferCase {
   const Stores stores_;
   std::vector<Buffer> sources_;
   Buffer result_;
-  std::vector<Sum> sums_;           // of read, one a thread
+  std::vector<Sum> sums_;           // of read, one per thread
   std::uint64_t expected_sum_ = 0;  // of read
-  double value_ = 0;                // of write; another one each time
+  double value_ = 0;                // of write; differs in each operation
   const ThreadPool::Guard bound_;
 };
 
@@ -106,7 +106,7 @@ CpuCase::CpuCase(Machine& machine, const TransferSeries& series, std::int64_t by
 }
 
 void CpuCase::allocate(std::int64_t bytes) {
-  // No dtype is a double; the live list shows the bytes.
+  // DType has no double; the list of live tensors shows bytes.
   const auto info = [&](const char* what) {
     TensorInfo tensor;
     tensor.name = fmt::format("transfer {}", what);
@@ -128,7 +128,8 @@ void CpuCase::allocate(std::int64_t bytes) {
 }
 
 void CpuCase::fill_sources() {
-  // On one device the threads that will use the memory touch it first; across two, the owner's do.
+  // Within one device, the threads that will use the memory touch it first; across two devices, the
+  // owner's threads do.
   const int threads = &from_ == &to_ ? series_.threads : from_.threads().size();
   const auto bound = from_.threads().bind_caller();
   std::mutex mutex;
@@ -179,7 +180,7 @@ void CpuCase::operate() {
                        stores_);
       });
       break;
-    default: break;  // a GPU's; no plan gives them to threads
+    default: break;  // operations of GPUs; plans never assign them to threads
   }
 }
 
@@ -231,8 +232,8 @@ Conditions CpuCase::conditions() const {
 
 }  // namespace
 
-// Where the arrays leave the caches, streaming stores win; measured on AVX-512 and AVX2 machines.
-// Writing alone keeps its lines in the cache for longer than mixed traffic does.
+// Streaming stores win once the arrays exceed the caches, as measured on AVX-512 and AVX2 machines.
+// Write-only traffic keeps its lines in the cache for longer than mixed traffic does.
 Stores choose_stores(TransferOp op, std::int64_t bytes, std::int64_t cache_bytes) {
   const std::int64_t footprint = arrays_of(op) * bytes;
   const std::int64_t limit = op == TransferOp::Write ? 2 * cache_bytes : cache_bytes;

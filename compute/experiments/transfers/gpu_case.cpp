@@ -20,28 +20,28 @@ namespace lab {
 namespace {
 
 constexpr int kWarmup = 4;
-constexpr int kOperations = 16;  // of one sample
-// Beyond it a sample has fewer. Behind a gate 16 copies of 512 MiB stay below it on every link of
-// 22 GB/s and more.
+constexpr int kOperations = 16;  // per sample
+// Samples that would take longer have fewer operations. Behind a gate, 16 copies of 512 MiB stay
+// below this on every link of at least 22 GB/s.
 constexpr double kLongGated_s = 0.4;
 constexpr double kLongByHost_s = 0.05;
 constexpr std::size_t kLeastSamples = 3;
 constexpr std::size_t kMostSamples = 1000;
 constexpr double kMaxSpread = 0.02;
 
-// Between two looks at the stop token, where the host takes part in the copy.
+// Bytes between polls of the stop token, if the host takes part in the copy.
 constexpr std::int64_t kPageablePiece = 256 * kMiB;
 
-constexpr std::int64_t kHops = 1024;  // of one operation's turn; its time is that of one hop
+constexpr std::int64_t kHops = 1024;  // per operation, whose time is that of one hop
 constexpr std::int64_t kNode_bytes = kChaseStride * 4;
 constexpr std::int64_t kPosition_bytes = 16;
-constexpr std::int64_t kLook = 1 << 16;  // nodes between two looks at the stop token
+constexpr std::int64_t kLook = 1 << 16;  // nodes between polls of the stop token
 
 bool through_host(PeerWay way) {
   return way == PeerWay::WriteThroughHost || way == PeerWay::ReadThroughHost;
 }
 
-// The driver works on the host for these, so they cannot wait behind a gate.
+// The driver works on the host for these series, so they cannot wait behind a gate.
 bool needs_host(const TransferSeries& series) {
   return series.memory == MemoryKind::Pageable || through_host(series.peer);
 }
@@ -55,9 +55,9 @@ std::vector<GpuDevice*> working_gpus(Machine& machine, const TransferSeries& ser
   return gpus;
 }
 
-// Direct access of the GPUs that work on a series to each other's memory, while it lives: of both
-// where the copies go both ways, since each direction has a GPU of its own. None where the series
-// asks for none.
+// Grants the GPUs that work on a series direct access to each other's memory for the guard's
+// lifetime: both GPUs if the copies go both ways, since each direction has its own GPU. Does
+// nothing unless the series asks for peer access.
 class PeerGuard {
  public:
   PeerGuard(Machine& machine, const TransferSeries& series);
@@ -65,7 +65,7 @@ class PeerGuard {
  private:
   class Access {
    public:
-    // From `worker` to the memory of `other`.
+    // Grants `worker` access to the memory of `other`.
     Access(GpuDevice& worker, GpuDevice& other) : worker_(worker), other_(other) {
       worker_.set_peer_access(other_, true);
     }
@@ -73,7 +73,7 @@ class PeerGuard {
       try {
         worker_.set_peer_access(other_, false);
       } catch (const Error&) {
-        // A lost GPU has no access any more.
+        // A lost GPU has no access left to revoke.
       }
     }
     Access(const Access&) = delete;
@@ -95,8 +95,8 @@ PeerGuard::PeerGuard(Machine& machine, const TransferSeries& series) {
   if (series.op == TransferOp::Both) back_.emplace(other, working);
 }
 
-// Copies between the host and a GPU, on a GPU, and between two GPUs: by the copy engine or a
-// kernel, whole or in pieces, one way or both.
+// Copies between the host and a GPU, within a GPU, or between two GPUs: by copy engine or kernel,
+// whole or in pieces, one way or both ways.
 class GpuCopyCase final : public GpuCase {
  public:
   GpuCopyCase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
@@ -122,11 +122,11 @@ class GpuCopyCase final : public GpuCase {
   const TransferSeries series_;
   const std::int64_t bytes_;
   const std::stop_token stop_;
-  const std::vector<GpuDevice*> workers_;  // of each direction
-  const int kernels_at_once_;              // on one GPU
+  const std::vector<GpuDevice*> workers_;  // one per direction
+  const int kernels_at_once_;              // per GPU
   std::vector<Way> ways_;
   const PeerGuard access_;
-  GatedClock clock_;  // last: its end waits for what uses the memory
+  GatedClock clock_;  // declared last: its destructor waits for work that uses the memory
 };
 
 GpuCopyCase::GpuCopyCase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
@@ -155,7 +155,7 @@ GpuCopyCase::GpuCopyCase(Machine& machine, const TransferSeries& series, std::in
   spoil();
 }
 
-// A stream's first copy may wait for the GPU, which must not be behind a gate.
+// A stream's first copy may wait for the GPU, so it must not be queued behind a gate.
 void GpuCopyCase::run_ungated() {
   for (std::size_t i = 0; i < ways_.size(); ++i) {
     GpuStream& stream = clock_.stream(static_cast<int>(i));
@@ -223,8 +223,8 @@ std::string GpuCopyCase::check() {
   return "";
 }
 
-// The latency of memory as a GPU sees it: one thread follows a random cycle, each read told by the
-// one before.
+// Memory latency as seen by a GPU: one thread follows a random cycle, in which each read yields the
+// address of the next.
 class GpuChase final : public GpuCase {
  public:
   GpuChase(Machine& machine, const TransferSeries& series, std::int64_t bytes,

@@ -43,10 +43,10 @@ class Pipeline {
     for (Piece& piece : pieces_) piece = {gpu_.make_event(), gpu_.make_event()};
   }
 
-  // The rounds of work that take as long as one copy in.
+  // Chooses the rounds of work so that it takes as long as one copy in.
   void match_work_to_copy() {
     rounds_ = kTrialRounds;
-    // A stream's first work may wait for the GPU, which must not be behind a gate.
+    // A stream's first work may wait for the GPU, so it must not be queued behind a gate.
     for (int stage = 0; stage < kStages; ++stage) {
       queue(stage, 0, clock_.stream(stage));
       clock_.stream(stage).synchronise();
@@ -91,7 +91,7 @@ class Pipeline {
     return rows;
   }
 
-  // Makes wrong what the last run brought, so that wrong_words() tells of the runs since.
+  // Invalidates the results of earlier runs, so that wrong_words() covers only the runs since.
   void spoil() {
     data_.spoil();
     out_.spoil();
@@ -130,7 +130,7 @@ class Pipeline {
   TransferMemory in_, out_, data_, sink_;
   std::array<Piece, kStages * kParts> pieces_;
   std::int64_t rounds_ = 0;
-  GatedClock clock_;  // last: its end waits for what uses the memory
+  GatedClock clock_;  // declared last: its destructor waits for work that uses the memory
 };
 
 struct OverlapRun {
@@ -138,10 +138,10 @@ struct OverlapRun {
   std::vector<TransferSpan> spans;
 };
 
-// The run of median time out of kRuns; run_one() makes one of them.
+// The run of median time out of kRuns; run_one() performs one run.
 template <typename RunOne>
 OverlapRun median_run(RunContext& ctx, const RunOne& run_one) {
-  run_one();  // warms up
+  run_one();  // warm-up
   std::array<OverlapRun, kRuns> runs;
   for (OverlapRun& run : runs) {
     ctx.throw_if_cancelled();

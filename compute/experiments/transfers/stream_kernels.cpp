@@ -19,7 +19,7 @@ std::int64_t lanes() {
   return static_cast<std::int64_t>(hn::Lanes(D()));
 }
 
-// Elements of `a` before its first address on a vector boundary, where streaming may begin.
+// Number of elements before the first vector-aligned address of `a`, where streaming may start.
 std::int64_t unaligned_head(const double* a, std::int64_t n) {
   const auto vector_bytes = static_cast<std::uintptr_t>(lanes()) * sizeof(double);
   const auto over = reinterpret_cast<std::uintptr_t>(a) % vector_bytes;
@@ -28,7 +28,7 @@ std::int64_t unaligned_head(const double* a, std::int64_t n) {
   return head < n ? head : n;
 }
 
-// a[i] = vector(i) a vector at a time, and scalar(i) for what does not fill one.
+// Writes vector(i) to whole vectors of `a` and scalar(i) to the remaining elements.
 template <typename Vector, typename Scalar>
 HWY_INLINE void store_all(double* HWY_RESTRICT a, std::int64_t n, Stores stores,
                           const Vector& vector, const Scalar& scalar) {

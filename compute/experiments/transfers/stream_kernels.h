@@ -1,10 +1,10 @@
 #pragma once
-// What STREAM calls its operations, on arrays of doubles. SIMD, chosen at run time.
-//   bytes moved per element of 8: read 8, write 8, copy 16, triad 24
-// Arrays need no alignment beyond that of a double; they must not overlap. n >= 0.
-// Streaming stores bypass the caches: a cached store first reads the line it will overwrite, so
-// writing past the caches costs one transfer more than STREAM counts. They pay once the arrays
-// no longer fit in the last-level cache, and lose below.
+// The operations of STREAM on arrays of doubles, in SIMD dispatched at run time.
+//   bytes moved per element of 8 bytes: read 8, write 8, copy 16, triad 24
+// Arrays need only the alignment of a double and must not overlap. n >= 0.
+// Streaming stores bypass the caches. A cached store first reads the line it overwrites, so writing
+// past the caches costs one transfer more than STREAM counts. Streaming stores therefore pay off
+// once the arrays exceed the last-level cache, and lose below that.
 // Source  J. D. McCalpin, "STREAM: Sustainable Memory Bandwidth in High Performance Computers"
 #include <cstdint>
 
@@ -13,8 +13,8 @@ namespace lab {
 enum class Stores { Cached, Streaming };
 
 struct StreamKernels {
-  // The sum of all bit patterns, modulo 2^64: exact in any order, and it uses every value, so that
-  // no load can be left out.
+  // Sum of all bit patterns modulo 2^64: exact in any order, and dependent on every value, so that
+  // no load can be optimised away.
   std::uint64_t (*read)(const double* a, std::int64_t n);
   // a[i] = value
   void (*write)(double* a, double value, std::int64_t n, Stores stores);

@@ -1,5 +1,5 @@
 #pragma once
-// One series at one size, on CPU devices or with a GPU: proven right, timed, and verified again.
+// One series at one size, on CPU devices or with a GPU: verified, timed, and verified again.
 #include <cstdint>
 #include <memory>
 #include <stop_token>
@@ -14,17 +14,17 @@
 
 namespace lab {
 
-// A live run shows about four samples per second.
+// Length of a sample in a live run, which shows about four per second.
 inline constexpr double kLiveSample_s = 0.25;
 
 struct SampleSettings {
   double budget_s = 0.5;            // warm-up included
-  bool live = false;                // about kLiveSample_s instead
-  CacheFlusher* flusher = nullptr;  // set: empties a CPU device's caches before each repetition
+  bool live = false;                // samples take about kLiveSample_s instead
+  CacheFlusher* flusher = nullptr;  // if set, flushes a CPU device's caches before each repetition
 };
 
-// The memory of a case, the operation on it, and the proof that the operation did what it should.
-// Once a stop is requested, operations and checks return early and their results are undefined.
+// The memory of a case, its operation, and the verification of the result. Once a stop is
+// requested, operations and checks return early and their results are undefined.
 class TransferCase {
  public:
   TransferCase() = default;
@@ -32,42 +32,43 @@ class TransferCase {
   TransferCase(const TransferCase&) = delete;
   TransferCase& operator=(const TransferCase&) = delete;
 
-  // The operation, once.
+  // Performs the operation once.
   virtual void operate() = 0;
-  // Makes the result wrong, so that check() shows whether operate() wrote all of it since.
+  // Invalidates the result, so that check() detects any part that operate() has not rewritten
+  // since.
   virtual void spoil() = 0;
-  // Compares the whole result. "" or what is wrong, in words.
+  // Compares the whole result. Returns "" or a description of the error.
   virtual std::string check() = 0;
-  // Seconds of one operation. Throws Error(Cancelled).
+  // Returns the seconds per operation. Throws Error(Cancelled).
   virtual Timing time(const RunContext& ctx, const SampleSettings& settings) = 0;
   virtual Conditions conditions() const = 0;
 };
 
-// Between CPU devices or within one.
-// Memory   sources belong to `from` and are first touched by its threads, the result to `to`;
-//          filled with random whole numbers, so that every operation is exact in double
+// A transfer between CPU devices or within one.
+// Memory   sources are allocated on `from` and first touched by its threads, the result on `to`;
+//          filled with random integers, so that every operation is exact in double
 // Threads  the operation runs on the first series.threads threads of `to`, each on one contiguous
-//          part; a single thread is the caller, which is bound to `to` while the case lives
-// Limits   `bytes` of one array, a multiple of 8, not negative
-// Errors   OutOfMemory with both numbers when the arrays do not fit
+//          part; a single thread is the caller, which is bound to `to` for the case's lifetime
+// Limits   `bytes` per array, a multiple of 8, not negative
+// Errors   OutOfMemory with both sizes if the arrays do not fit
 std::unique_ptr<TransferCase> make_cpu_case(Machine& machine, const TransferSeries& series,
                                             std::int64_t bytes, std::stop_token stop,
                                             const StreamKernels& kernels = stream_kernels());
 
-// How an operation on arrays of `bytes` stores, beside a last-level cache of `cache_bytes`.
+// Chooses the stores of an operation on arrays of `bytes`, for a last-level cache of `cache_bytes`.
 Stores choose_stores(TransferOp op, std::int64_t bytes, std::int64_t cache_bytes);
 
-// With a GPU at one end or at both.
-// Limits   `bytes` of one array, as takes_size() allows
+// A transfer with a GPU at one end or both.
+// Limits   `bytes` per array, as takes_size() allows
 // Errors   OutOfMemory
 std::unique_ptr<TransferCase> make_gpu_case(Machine& machine, const TransferSeries& series,
                                             std::int64_t bytes, std::stop_token stop);
 
-// A case whose result was right: no other is timed.
+// A case whose result was correct; only such cases are timed.
 class ProvenCase {
  public:
-  // Throws Error(OutOfMemory) where the case does not fit, Error(Internal) for a wrong result,
-  // which is a bug and never a figure, Error(Cancelled).
+  // Throws Error(OutOfMemory) if the case does not fit, Error(Internal) for a wrong result, which
+  // is a bug and is never reported as a measurement, Error(Cancelled).
   ProvenCase(RunContext& ctx, const TransferSeries& series, std::int64_t bytes);
   // Times the case and verifies the result again. Throws Error(Cancelled).
   TransferSample sample(const SampleSettings& settings);
@@ -79,11 +80,12 @@ class ProvenCase {
   const std::unique_ptr<TransferCase> case_;
 };
 
-// Overlaps copies with a kernel: four parts of at most `bytes` each go in, are worked on for about
-// as long as a copy takes, and come out, on three streams with an event before and after every
-// piece of work; then the same on one stream. After one run to warm up, each is done five times
-// and the median run is reported. Emits the timeline, or a skip where the memory is not to be had.
-// `bytes` > 0. Throws Error(Internal) for a wrong result, Error(Cancelled).
+// Overlaps copies with a kernel: four parts of at most `bytes` each are copied in, processed for
+// about as long as a copy takes, and copied out, on three streams with an event before and after
+// every operation; for comparison, the same work runs on one stream. After one warm-up run, each
+// variant runs five times and the median run is reported. Emits the timeline, or a Skipped if the
+// memory cannot be allocated. `bytes` > 0. Throws Error(Internal) for a wrong result,
+// Error(Cancelled).
 void emit_overlap(RunContext& ctx, Device gpu, std::int64_t bytes);
 
 }  // namespace lab

@@ -51,7 +51,7 @@ class TransferSweep final : public Experiment {
     std::vector<TransferPoint> points;
     for (const std::int64_t bytes : plan_.sizes_bytes) {
       ctx.checkpoint();
-      if (!takes_size(series, bytes)) continue;  // the plan said why
+      if (!takes_size(series, bytes)) continue;  // the plan has reported the reason
       const auto cases = plan_.series.size() * plan_.sizes_bytes.size();
       ctx.progress(static_cast<double>(cases_done_++) / static_cast<double>(cases),
                    describe(series, bytes));
@@ -65,7 +65,7 @@ class TransferSweep final : public Experiment {
     return points;
   }
 
-  // Nothing when the case does not fit; the reason was reported then.
+  // Returns nullopt if the case does not fit, after emitting the reason.
   std::optional<TransferSample> run_case(RunContext& ctx, const TransferSeries& series,
                                          std::int64_t bytes) {
     try {

@@ -1,5 +1,5 @@
 #pragma once
-// `device-lab transfer` and the Transfers page.
+// Experiment behind `device-lab transfer` and the Transfers page.
 #include <memory>
 
 #include "compute/core/events/command.h"

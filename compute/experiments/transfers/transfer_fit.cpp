@@ -10,7 +10,7 @@
 namespace lab {
 namespace {
 
-// log(t_quick / t_slow) at each size that both have.
+// log(t_quick / t_slow) at each common size.
 struct Ratio {
   double bytes, log_ratio;
 };
@@ -40,7 +40,7 @@ double r2_of_log_time(const LatencyModel& model, std::span<const TransferPoint> 
   return total > 0 ? 1 - residual / total : 1;
 }
 
-// The one time with the smallest sum of squared relative errors.
+// The constant time with the smallest sum of squared relative errors.
 double constant_time(std::span<const TransferPoint> points) {
   double u1 = 0, uu = 0;
   for (const TransferPoint& p : points) {
@@ -57,15 +57,15 @@ std::size_t count_sizes(std::span<const TransferPoint> points) {
   return static_cast<std::size_t>(std::unique(sizes.begin(), sizes.end()) - sizes.begin());
 }
 
-// Copies within a GPU up to here cost a launch and little more; twice the L2 cache holds nothing
-// between two copies.
+// Copies within a GPU up to this size cost little more than a launch; at twice the L2 cache,
+// nothing is retained between two copies.
 constexpr double kSmallCopy_bytes = 64.0 * kKiB;
 constexpr double kPastCache = 2;
 
-// Nothing where no cache takes part: between a GPU and another device.
+// Returns nullopt if no cache takes part: between a GPU and another device.
 std::optional<CachedSizes> cached_sizes(Machine& machine, const TransferSeries& series) {
   if (series.mover == TransferMover::Threads) {
-    // One thread's first cache and all of the device's last one.
+    // The first-level cache of one thread and the last-level caches of the whole device.
     const DeviceInfo& info = machine.at(series.to).info();
     const auto first = std::find_if(info.caches.begin(), info.caches.end(),
                                     [](const CacheInfo& cache) { return cache.level == 1; });
@@ -139,7 +139,7 @@ std::optional<LatencyModel> fit_latency_model(std::span<const TransferPoint> poi
   model.latency_s = (u1 * vv - v1 * uv) / determinant;
   model.s_per_byte = (uu * v1 - uv * u1) / determinant;
   if (!(model.latency_s >= 0)) {
-    // The best model without a latency, since one below zero means nothing.
+    // Refit without a latency: a negative one has no meaning.
     model.latency_s = 0;
     model.s_per_byte = v1 / vv;
   }
@@ -160,7 +160,7 @@ std::optional<LatencyModel> fit_memory_model(std::span<const TransferPoint> poin
   if (const auto line = fit_latency_model(small)) {
     model.latency_s = line->latency_s;
   } else {
-    model.latency_s = constant_time(small);  // what little the size adds drowns in the noise
+    model.latency_s = constant_time(small);  // the time that the bytes add is below the noise
   }
   double v1 = 0, vv = 0;
   for (const TransferPoint& p : large) {
@@ -183,7 +183,7 @@ std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& me
   if (!model) return std::nullopt;
   auto fit = reported_of<TransferFit>(series);
   fit.latency_s = model->latency_s;
-  // Sizes are those of one array, the bandwidth counts all that is moved, as the samples do.
+  // Sizes are per array; the bandwidth counts all bytes moved, as in the samples.
   fit.gb_per_s = static_cast<double>(moved_bytes(series, 1)) / model->s_per_byte * 1e-9;
   fit.half_bandwidth_bytes = std::llround(model->latency_s / model->s_per_byte);
   fit.r2 = model->r2;

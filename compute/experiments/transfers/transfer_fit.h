@@ -1,6 +1,6 @@
 #pragma once
-// The latency and bandwidth model of a sweep, where two sweeps cross, and from which size on moving
-// work to a GPU pays.
+// Latency and bandwidth model of a sweep, crossover of two sweeps, and the size from which moving
+// work to a GPU pays off.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,43 +25,44 @@ struct MeasuredSeries {
 struct LatencyModel {
   double latency_s = 0;   // not negative
   double s_per_byte = 0;  // positive
-  double r2 = 0;          // share of the variance of log time that the model explains
+  double r2 = 0;          // fraction of the variance of log time explained by the model
 };
 
-// t = latency + bytes * s_per_byte with the smallest sum of squared relative errors, so that a
-// microsecond counts as much at 1 KiB as a millisecond at 1 MiB. Nothing for fewer than three
-// sizes, or when time does not grow with size.
+// Fits t = latency + bytes * s_per_byte by least squares of relative errors, so that a microsecond
+// weighs as much at 1 KiB as a millisecond at 1 MiB. Returns nullopt for fewer than three sizes, or
+// if time does not grow with size.
 std::optional<LatencyModel> fit_latency_model(std::span<const TransferPoint> points);
 
-// Sizes of one array between which caches, not memory, set the pace.
+// Array sizes that bound the range in which caches, not memory, determine the time.
 struct CachedSizes {
-  double first_cache = 0;  // up to this size all arrays fit the first cache
-  double memory = 0;       // from this size on they are far larger than the last one
+  double first_cache = 0;  // up to this size all arrays fit in the first-level cache
+  double memory = 0;       // from this size on they far exceed the last-level cache
 };
 
-// The same model of main memory: the latency from the sizes within the first cache, where moving
-// the bytes costs next to nothing, and the bandwidth from those past the last cache, where nothing
-// is kept. One line through all sizes would be a compromise between the bandwidths of caches and
-// memory, which no size has, and would often lose the latency altogether. r2 is over all sizes, so
-// it falls where caches make the ones in between quicker. A sweep that lacks three sizes below or
-// one above gets fit_latency_model().
+// The same model for main memory: the latency is fitted to the sizes within the first-level cache,
+// where moving the bytes costs almost nothing, and the bandwidth to those past the last-level
+// cache, where nothing is retained. One line through all sizes would be a compromise between the
+// bandwidths of caches and memory, which no size has, and would often lose the latency entirely. r2
+// covers all sizes, so it drops where caches speed up the sizes in between. Falls back to
+// fit_latency_model() if fewer than three sizes are below or none is above.
 std::optional<LatencyModel> fit_memory_model(std::span<const TransferPoint> points,
                                              const CachedSizes& cached);
 
-// What is reported of a series, without where it breaks even: the model of main memory within one
-// device, one line otherwise. Empty for a chase, which moves nothing, and for too few sizes.
+// The reported fit of a series, without its break-even size: the model of main memory between CPU
+// devices or within one device, one line otherwise. Returns nullopt for a chase, which moves
+// nothing, and for too few sizes.
 std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& measured);
 
-// The size from which on `quick` stays below `slow`, read off between the two measured sizes where
-// they cross last (straight lines in log size and log time); the first measured size when `quick`
-// is quicker everywhere. Nothing when it is not quicker at the largest size both have, or they have
-// none in common. Both ascend in size.
+// The size from which `quick` stays below `slow`, interpolated between the two measured sizes of
+// the last crossing (linear in log size and log time), or the first measured size if `quick` is
+// faster everywhere. Returns nullopt if `quick` is not faster at the largest common size, or if
+// there is no common size. Both must ascend in size.
 std::optional<double> break_even_bytes(std::span<const TransferPoint> quick,
                                        std::span<const TransferPoint> slow);
 
-// For each GPU, kind of host memory and 1, 10 and 100 passes over the data, where all that is
-// needed was measured: copies of the copy engine in, within and out, and the CPU device's own copy
-// with most threads. A pass costs what a copy costs, on the GPU as on the CPU.
+// One payoff per GPU, kind of host memory, and 1, 10 or 100 passes over the data, if all inputs
+// were measured: the copy engine's copies in, within and out, and the CPU device's own copy with
+// the most threads. A pass costs as much as a copy, on the GPU as on the CPU.
 std::vector<TransferPayoff> payoffs(std::span<const MeasuredSeries> measured);
 
 }  // namespace lab

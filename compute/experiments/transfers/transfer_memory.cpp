@@ -9,7 +9,7 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kPiece_words = 1 << 18;  // words between two looks at the stop token
+constexpr std::int64_t kPiece_words = 1 << 18;  // words between polls of the stop token
 
 TensorInfo named(const char* name, std::int64_t bytes) {
   TensorInfo info;
@@ -31,7 +31,7 @@ TransferMemory::TransferMemory(DeviceContext& owner, MemoryKind kind, GpuDevice&
   }
   buffer_ = Buffer(owner, bytes, named("transfer", bytes));
   data_ = buffer_.data();
-  // Other streams may use it from now on.
+  // From here on, other streams may use the memory.
   if (owner.gpu() != nullptr) owner.gpu()->main_stream().synchronise();
 }
 

@@ -10,13 +10,13 @@
 
 namespace lab {
 
-// Words of pattern_word(), in the GPU's memory or in the host's. Work on the GPU runs on its main
-// stream and is waited for. Once `stop` is requested, filling and comparing return early and mean
-// nothing.
+// Words of pattern_word() in GPU or host memory. Work on the GPU runs on its main stream and
+// completes before the function returns. Once `stop` is requested, fill() and count_wrong() return
+// early with undefined results.
 class TransferMemory {
  public:
-  // Memory of `owner`; that of a CPU device is of `kind`, pinned by `GPU`. `bytes` > 0, a multiple
-  // of 4. Throws Error(OutOfMemory).
+  // Allocates memory of `owner`. That of a CPU device is of `kind`; `gpu` allocates pinned memory.
+  // `bytes` > 0, a multiple of 4. Throws Error(OutOfMemory).
   TransferMemory(DeviceContext& owner, MemoryKind kind, GpuDevice& gpu, std::int64_t bytes,
                  std::stop_token stop);
 
@@ -25,15 +25,15 @@ class TransferMemory {
   std::int64_t bytes() const { return bytes_; }
 
   void fill(std::uint32_t seed);
-  // Fills with what no transfer brings.
+  // Fills with a pattern that no transfer produces.
   void spoil() { fill(kSpoiled); }
-  // How many words differ from those that fill(seed) writes.
+  // Number of words that differ from those that fill(seed) writes.
   std::int64_t count_wrong(std::uint32_t seed);
 
  private:
-  static constexpr std::uint32_t kSpoiled = 99;  // the seed of no source
+  static constexpr std::uint32_t kSpoiled = 99;  // not the seed of any source
 
-  // body(begin, end) over pieces of the words, by all threads of the CPU device.
+  // Calls body(begin, end) on blocks of the words, on all threads of the CPU device.
   template <typename Body>
   void for_pieces(const Body& body);
   std::int64_t count_on_gpu(std::uint32_t seed);
@@ -41,7 +41,7 @@ class TransferMemory {
   DeviceContext& owner_;
   const std::int64_t bytes_;
   const std::stop_token stop_;
-  Buffer buffer_;  // all but pinned
+  Buffer buffer_;  // unused for pinned memory
   std::unique_ptr<PinnedMemory> pinned_;
   std::byte* data_ = nullptr;
 };

@@ -21,7 +21,7 @@ bool contains(const std::vector<T>& items, const T& item) {
   return std::find(items.begin(), items.end(), item) != items.end();
 }
 
-// In their order, each once.
+// Keeps the order and removes duplicates.
 template <typename T>
 std::vector<T> distinct(const std::vector<T>& items) {
   std::vector<T> kept;
@@ -51,16 +51,16 @@ std::vector<std::int64_t> sizes_of(const StartTransfers& request) {
 
 std::vector<Device> devices_of(const std::vector<Device>& asked, Machine& machine) {
   if (asked.empty()) return machine.devices();
-  for (const Device device : asked) machine.at(device);  // throws for what is not there
+  for (const Device device : asked) machine.at(device);  // throws for unknown devices
   return distinct(asked);
 }
 
-// "cpu:0 -> cuda:0".
+// For example "cpu:0 -> cuda:0".
 std::string pair_name(Device from, Device to) {
   return to_string(from) + " -> " + to_string(to);
 }
 
-// "read, triad".
+// For example "read, triad".
 std::string names_of(const std::vector<TransferOp>& ops) {
   std::string text;
   for (const TransferOp op : ops) text += std::string(text.empty() ? "" : ", ") + to_string(op);
@@ -72,7 +72,7 @@ bool for_gpus_alone(TransferOp op) {
          op == TransferOp::Overlap;
 }
 
-// One pair of devices and what is asked of it.
+// Plans the requested operations of one pair of devices.
 class PairPlan {
  public:
   PairPlan(TransferPlan& plan, const StartTransfers& request, DeviceContext& from,
@@ -129,7 +129,7 @@ class PairPlan {
     plan_.skipped.push_back({describe(series), std::move(reason)});
   }
 
-  // Several cases of the pair at once.
+  // Skips several cases of the pair for the same reason.
   void skip_pair(const std::string& cases, std::string reason) {
     plan_.skipped.push_back(
         {pair_name(from_.device(), to_.device()) + ", " + cases, std::move(reason)});
@@ -152,7 +152,8 @@ class PairPlan {
   void add_by_threads(MemoryKind memory) {
     const Device from = from_.device(), to = to_.device();
     const int all_threads = static_cast<int>(to_.info().cores.size());
-    // The operations of GPUs are left to their own pairs, unless nothing else is wanted.
+    // Operations of GPUs are left to pairs with a GPU, and reported here only if nothing else is
+    // requested.
     std::vector<TransferOp> ops = distinct(request_.ops);
     std::erase_if(ops, for_gpus_alone);
     if (ops.empty()) {
@@ -165,7 +166,7 @@ class PairPlan {
         continue;
       }
       if (request_.one_thread) plan_.series.push_back({from, to, memory, op, 1});
-      // With a single thread "all" is the same series again.
+      // On a single thread, "all threads" would repeat the same series.
       if (request_.all_threads && (all_threads > 1 || !request_.one_thread)) {
         plan_.series.push_back({from, to, memory, op, all_threads});
       }
@@ -198,7 +199,7 @@ class PairPlan {
     add_pinned(TransferOp::Copy, TransferMover::Kernel, kKernelNeedsPinned);
     add_if_wanted(TransferOp::Pieces, memory, TransferMover::CopyEngine);
     add_pinned(TransferOp::Pieces, TransferMover::Kernel, kKernelNeedsPinned);
-    if (!from_host) return;  // the cases that follow are the same from either end
+    if (!from_host) return;  // the remaining cases are the same in both directions
     add_pinned(TransferOp::Both, TransferMover::CopyEngine,
                "the driver moves pageable memory one way at a time; choose pinned memory");
     add_pinned(TransferOp::Both, TransferMover::Kernel, kKernelNeedsPinned);
@@ -224,7 +225,7 @@ class PairPlan {
     DeviceContext& worker = way == PeerWay::Read ? to_ : from_;
     DeviceContext& other = way == PeerWay::Read ? from_ : to_;
     std::string reason = why_out_of_reach(worker, other);
-    // Of copies both ways each direction has its own worker.
+    // In copies both ways, each direction has its own worker.
     if (reason.empty() && op == TransferOp::Both) reason = why_out_of_reach(other, worker);
     reason.empty() ? add(one) : skip(one, std::move(reason));
   }
@@ -258,7 +259,7 @@ class PairPlan {
   DeviceContext& to_;
 };
 
-// "chase, both": those of `ops` that the request asks for.
+// Names those of `ops` that the request contains, for example "chase, both".
 std::string wanted_names(const StartTransfers& request, std::vector<TransferOp> ops) {
   std::erase_if(ops, [&](TransferOp op) { return !contains(request.ops, op); });
   return names_of(ops);
@@ -269,7 +270,7 @@ bool takes_gpus(const std::vector<Device>& asked) {
                                       [](Device device) { return device.kind != DeviceKind::Cpu; });
 }
 
-// Why the machine has no GPU, each reason once.
+// The reasons why the machine has no GPU, without duplicates.
 std::string why_no_gpu(const MachineInfo& machine) {
   std::string reasons;
   for (const AbsentDevice& absent : machine.absent) {
@@ -279,8 +280,8 @@ std::string why_no_gpu(const MachineInfo& machine) {
   return reasons.empty() ? "the machine has none" : reasons;
 }
 
-// One reason for what the request leaves open to GPUs that the machine does not have: any GPU, or
-// a second one.
+// Adds one reason for all requested cases that an open request (no `from` or no `to`) would run on
+// a GPU, or on a second GPU, that the machine does not have.
 void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machine& machine) {
   if (!request.from.empty() && !request.to.empty()) return;
   const auto skip = [&](const char* where, std::vector<TransferOp> ops, std::string reason) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a sweep of transfers measures between CPU devices and GPUs, and why the rest cannot be
+// Plan of a transfer sweep between CPU devices and GPUs, with a reason for each case that cannot be
 // measured.
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace lab {
 
-// One line of the chart: everything but the size is fixed.
+// One curve of the chart: everything but the size is fixed.
 struct TransferSeries {
   Device from, to;
   MemoryKind memory = MemoryKind::Pageable;
@@ -22,37 +22,39 @@ struct TransferSeries {
 };
 
 struct TransferPlan {
-  std::vector<TransferSeries> series;     // one-thread series before its all-threads twin
-  std::vector<std::int64_t> sizes_bytes;  // of one array, ascending, each once
+  std::vector<TransferSeries> series;     // one-thread series before their all-threads counterparts
+  std::vector<std::int64_t> sizes_bytes;  // per array, ascending, unique
   std::vector<Device> overlaps;           // GPUs whose copies are overlapped with a kernel
-  std::vector<Skipped> skipped;           // what was asked for and cannot be done
+  std::vector<Skipped> skipped;           // requested cases that are impossible
 };
 
 // Fills in the defaults and lists the series of each pair of devices, with a reason for each
 // requested case that is impossible. Throws Error(Usage) for sizes that are not positive multiples
-// of 8 or when neither one thread nor all are asked for, Error(NotFound) for devices that are not
-// there.
+// of 8 or if neither one thread nor all threads are requested, Error(NotFound) for devices that do
+// not exist.
 TransferPlan plan_transfers(const StartTransfers& request, Machine& machine);
 
-// Arrays an operation of a CPU device touches: copy two, triad three. It moves each of them once.
+// Number of arrays that an operation of a CPU device touches: two for copy, three for triad,
+// otherwise one. Each array is moved once.
 int arrays_of(TransferOp op);
 
-// Bytes that one operation on arrays of `bytes` moves, as TransferOp counts them; of a chase those
-// of one read.
+// Bytes that one operation on arrays of `bytes` moves, as TransferOp counts them; for a chase,
+// those of one read.
 std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes);
 
-// Whether the operation can be done on arrays of so many bytes.
+// True if the operation supports arrays of `bytes`.
 bool takes_size(const TransferSeries& series, std::int64_t bytes);
 
-// The GPU that does the work of a series: of two, the one that writes or reads.
+// The GPU that does the work of a series; of two GPUs, the one that writes or reads.
 Device working_gpu(const TransferSeries& series);
 
-// "copy cpu:0 -> cpu:1, pageable, 2 threads", "copy cuda:0 -> cuda:1, kernel, peer write".
+// For example "copy cpu:0 -> cpu:1, pageable, 2 threads", "copy cuda:0 -> cuda:1, kernel, peer
+// write".
 std::string describe(const TransferSeries& series);
-// The same with ", 64.0 KiB".
+// The same followed by the size, for example ", 64.0 KiB".
 std::string describe(const TransferSeries& series, std::int64_t bytes);
 
-// A TransferSample or TransferFit with the fields of the series.
+// Returns a TransferSample or TransferFit with the fields of the series set.
 template <typename Reported>
 Reported reported_of(const TransferSeries& series) {
   Reported reported;

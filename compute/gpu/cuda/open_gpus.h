@@ -1,10 +1,11 @@
 #pragma once
-// The GPUs of this machine. Both builds, with and without CUDA, answer.
+// Opens the GPUs of this machine. Builds without CUDA implement it too (stand_in).
 #include "compute/gpu/gpu_backend.h"
 
 namespace lab {
 
-// The back end, or why there is none. Starts the driver, which may take seconds; throws nothing.
+// Returns the backend, or the reason why there is none. Starts the driver, which may take seconds.
+// Throws nothing.
 GpuOffer open_gpus();
 
 }  // namespace lab

@@ -1,7 +1,8 @@
-# nvcc and what it compiles for. Included by the project's own list, as enable_language asks.
+# Enables nvcc and selects its target architectures. Included from the top-level list file, because
+# enable_language must be called there.
 
-# The compute capabilities of the GPUs in this machine as architectures, "90a;120a"; empty where
-# there is none. From 9.0 on each has instructions of its own, under the letter a.
+# Sets `result` to the architectures of the local GPUs, "90a-real;120a-real"; empty if there are
+# none. From 9.0 on, each has architecture-specific instructions, selected by the suffix a.
 function(lab_local_cuda_architectures result)
   set(${result} "" PARENT_SCOPE)
   find_program(LAB_NVIDIA_SMI nvidia-smi)
@@ -18,7 +19,7 @@ function(lab_local_cuda_architectures result)
   set(found "")
   foreach(capability IN LISTS capabilities)
     string(REPLACE "." "" number ${capability})
-    if(number LESS 80)  # the kernels have instructions that came with 8.0
+    if(number LESS 80)  # the kernels use instructions introduced with 8.0
       continue()
     endif()
     if(number GREATER_EQUAL 90)
@@ -47,7 +48,7 @@ if(LAB_CCACHE_NVCC AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
 endif()
 enable_language(CUDA)
 
-# CMake before 3.26 does not know that nvcc takes C++20.
+# CMake before 3.26 does not know the C++20 flag of nvcc.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
@@ -56,8 +57,9 @@ set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 
-# For every target with .cu files: constexpr functions serve the device too, and what nvcc hands to
-# the host compiler is checked as the rest, but for -Wpedantic, which its own code fails.
+# Flags of every target with .cu files: constexpr functions are callable on the device, and the code
+# that nvcc passes to the host compiler is compiled with the project's warnings except -Wpedantic,
+# which nvcc's own code does not satisfy.
 add_library(lab_cuda_flags INTERFACE)
 target_include_directories(lab_cuda_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(lab_cuda_flags INTERFACE

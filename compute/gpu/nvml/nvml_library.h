@@ -1,7 +1,7 @@
 #pragma once
-// NVML, NVIDIA's management library, opened when it is first needed: the lab must start where there
-// is none. The part of its binary interface that the lab uses is declared here since nvml.h need
-// not be installed. Layouts and values are those of the NVML API reference; the driver keeps them.
+// NVML, NVIDIA's management library, loaded on first use because the lab must start without it. The
+// part of its binary interface that the lab uses is declared here, because nvml.h may not be
+// installed. Layouts and values follow the NVML API reference; the driver keeps them stable.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -55,10 +55,10 @@ inline constexpr unsigned kSinceDriverLoad = 0;                        // volati
 inline constexpr unsigned kPeerRead = 0, kPeerWrite = 1, kPeerNvLink = 2;  // nvmlGpuP2PCapsIndex_t
 inline constexpr unsigned kMostNvLinks = 18;
 inline constexpr unsigned kPerformanceStateUnknown = 32;
-inline constexpr unsigned kNoInstance = ~0U;  // of a process, outside MIG
+inline constexpr unsigned kNoInstance = ~0U;  // a process outside MIG
 inline constexpr unsigned long long kValueNotAvailable = ~0ULL;
 
-struct PciInfo {  // nvmlPciInfo_t, of nvmlDeviceGetPciInfo_v3
+struct PciInfo {  // nvmlPciInfo_t of nvmlDeviceGetPciInfo_v3
   char bus_id_legacy[16];
   unsigned domain, bus, device;
   unsigned device_id, subsystem_id;
@@ -71,7 +71,7 @@ struct Utilization {  // percent
 };
 static_assert(sizeof(Utilization) == 8);
 
-struct MemoryV1 {  // `used` includes what the driver keeps for itself
+struct MemoryV1 {  // `used` includes memory reserved by the driver
   unsigned long long total, free, used;
 };
 static_assert(sizeof(MemoryV1) == 24);
@@ -116,16 +116,16 @@ struct TemperatureV1 {
 };
 static_assert(sizeof(TemperatureV1) == 12);
 
-// What the first member of a versioned structure must hold.
+// The value of the first member of a versioned structure.
 template <typename Struct>
 constexpr unsigned version_of(unsigned number) {
   return static_cast<unsigned>(sizeof(Struct)) | number << 24U;
 }
 
-// Why a call of `function` returned no value: "this GPU or its driver does not report it".
+// Why a call to `function` returned no value: "this GPU or its driver does not report it".
 std::string reason_of(const char* function, int code);
 
-// A function of NVML, or an older one with the same signature.
+// An NVML function and, optionally, an older one with the same signature as its fallback.
 struct Name {
   Name(const char* name, const char* older_name = nullptr)  // NOLINT(google-explicit-constructor)
       : newest(name), older(older_name) {}
@@ -133,19 +133,19 @@ struct Name {
   const char* older;
 };
 
-// The library between nvmlInit and nvmlShutdown. Starting it initialises no GPU.
+// NVML between nvmlInit and nvmlShutdown. Starting a session initialises no GPU.
 class Session {
  public:
-  // Never throws: failure() says why the library cannot be used.
+  // Does not throw; failure() reports why the library cannot be used.
   explicit Session(const std::string& library);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  const std::string& failure() const { return failure_; }  // empty: it runs
+  const std::string& failure() const { return failure_; }  // empty on success
 
-  // For a session without failure. The arguments must have the types of the function's parameters.
-  // Returns kFunctionNotFound where the library lacks the function.
+  // Requires an empty failure(). The argument types must match the function's parameters. Returns
+  // kFunctionNotFound if the library lacks the function.
   template <typename... Args>
   int call(const Name& name, Args... args) const {
     const auto function = find<int (*)(Args...)>(name);
@@ -153,7 +153,7 @@ class Session {
   }
   bool has(const Name& name) const { return find<void (*)()>(name) != nullptr; }
 
-  // The last argument of the function, which it fills, or why it does not.
+  // Returns the function's output, which is its last argument, or the reason why there is none.
   template <typename Value, typename... In>
   Maybe<Value> value(const Name& name, In... in) const {
     Value value{};

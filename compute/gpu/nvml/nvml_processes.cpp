@@ -1,4 +1,4 @@
-// The processes that use a GPU.
+// Lists the processes that use a GPU.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -8,8 +8,9 @@
 namespace lab::nvml {
 namespace {
 
-// What `call(count, elements)` fills. The list may grow between the call that tells its length and
-// the one that fills it, so there is `room` for some more, and a few tries.
+// Fills `list` by call(count, elements). The list may grow between the call that returns its length
+// and the one that fills it, so the buffer has `room` for additional elements and the call is
+// retried.
 template <typename Element, typename Call>
 int fill_list(std::vector<Element>& list, unsigned room, const Call& call) {
   constexpr int kTries = 4;
@@ -66,7 +67,7 @@ Maybe<std::vector<GpuProcess>> list_processes(const Session& nvml, const Name& n
   return processes;
 }
 
-// Adds what one of the driver's lists has; a process may stand in several.
+// Merges one of the driver's lists into `all`; a process may appear in several lists.
 void merge(std::vector<GpuProcess>& all, const Maybe<std::vector<GpuProcess>>& list,
            bool GpuProcess::*kind) {
   for (GpuProcess one : list.value_or({})) {
@@ -89,8 +90,8 @@ void set_loads(GpuProcess& to, const Maybe<double>& kernels, const Maybe<double>
   to.decoder_utilisation = decoder;
 }
 
-// The driver keeps samples of those processes alone that did something; their times are those of
-// the system's clock. Some drivers also hand out older samples than asked for.
+// The driver keeps samples only of processes that were active; sample times are those of the system
+// clock. Some drivers also return samples older than requested.
 void read_loads(const Session& nvml, Handle gpu, std::vector<GpuProcess>& processes) {
   constexpr unsigned kRoom = 128;
   constexpr const char* kLoads = "nvmlDeviceGetProcessUtilization";
@@ -124,12 +125,12 @@ void read_loads(const Session& nvml, Handle gpu, std::vector<GpuProcess>& proces
 }  // namespace
 
 Maybe<std::vector<GpuProcess>> read_processes(const Session& nvml, Handle gpu) {
-  // _v2 first: some drivers of the 535 series answer _v3 with a longer structure.
+  // _v2 first: some drivers of the 535 series fill a longer structure in _v3.
   const Name compute_v2{"nvmlDeviceGetComputeRunningProcesses_v2",
                         "nvmlDeviceGetComputeRunningProcesses_v3"};
   const Name graphics_v2{"nvmlDeviceGetGraphicsRunningProcesses_v2",
                          "nvmlDeviceGetGraphicsRunningProcesses_v3"};
-  // Clients of MPS, the service through which processes compute at the same time.
+  // Clients of MPS, NVIDIA's service that lets processes share a GPU concurrently.
   const Name shared_v2{"nvmlDeviceGetMPSComputeRunningProcesses_v2",
                        "nvmlDeviceGetMPSComputeRunningProcesses_v3"};
   const auto list = [&](const Name& v2, const char* v1) {

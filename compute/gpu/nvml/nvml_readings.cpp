@@ -10,7 +10,7 @@
 namespace lab::nvml {
 namespace {
 
-// NVML's answer as the lab stores it, or the reason of a missing one.
+// Converts NVML's value to the lab's representation, or propagates the reason why it is missing.
 template <typename Answer, typename Convert>
 auto converted(const Maybe<Answer>& answer, const Convert& convert) {
   using Result = Maybe<decltype(convert(*answer))>;
@@ -37,14 +37,14 @@ Maybe<PcieLink> pcie_link(const Maybe<unsigned>& generation, const Maybe<unsigne
 }
 
 Maybe<std::string> text(const Session& nvml, const Name& name, auto... in) {
-  std::array<char, 96> buffer{};  // NVML's names have at most 96 bytes
+  std::array<char, 96> buffer{};  // NVML strings are at most 96 bytes
   const int code = nvml.call(name, in..., buffer.data(), static_cast<unsigned>(buffer.size()));
   if (code != kSuccess) return Maybe<std::string>::missing(reason_of(name.newest, code));
   buffer.back() = '\0';
   return std::string(buffer.data());
 }
 
-// Of a function that fills two numbers.
+// The result of a function that fills two numbers.
 Maybe<std::pair<unsigned, unsigned>> two_values(const Session& nvml, const Name& name, Handle gpu) {
   using Two = std::pair<unsigned, unsigned>;
   Two two;
@@ -52,12 +52,12 @@ Maybe<std::pair<unsigned, unsigned>> two_values(const Session& nvml, const Name&
   return code == kSuccess ? Maybe<Two>(two) : Maybe<Two>::missing(reason_of(name.newest, code));
 }
 
-// The mode in force; the one after a restart follows it.
+// The current mode. The function's second output, the pending mode, is ignored.
 Maybe<bool> mode(const Session& nvml, const Name& name, Handle gpu) {
   return converted(two_values(nvml, name, gpu), [](const auto& modes) { return modes.first != 0; });
 }
 
-// The load of a video engine in percent; the length of the sample follows it.
+// The utilisation of a video engine. The function's second output, the sampling period, is ignored.
 Maybe<double> engine(const Session& nvml, const Name& name, Handle gpu) {
   return converted(two_values(nvml, name, gpu), [](const auto& two) { return two.first / 100.0; });
 }
@@ -78,7 +78,7 @@ void add_processors(const Session& nvml, Handle gpu, GpuFacts& facts) {
   facts.compute_capability = capability ? Maybe<std::string>(fmt::format("{}.{}", major, minor))
                                         : Maybe<std::string>::missing(reason_of(kCapability, code));
   facts.cuda_cores = whole(nvml.value<unsigned>("nvmlDeviceGetNumGpuCores", gpu));
-  // NVML reports attributes of slices of a GPU (MIG) only; for a whole GPU the number is derived.
+  // NVML reports attributes only for MIG slices; for a whole GPU the number is derived.
   const auto attributes = nvml.value<Attributes>("nvmlDeviceGetAttributes_v2", gpu);
   const int per_sm = capability ? cores_per_sm(major, minor) : 0;
   if (attributes && attributes->multiprocessors > 0) {
@@ -132,8 +132,8 @@ void set_memory(GpuTelemetry& to, unsigned long long used, unsigned long long fr
   to.memory_free_bytes = static_cast<std::int64_t>(free);
 }
 
-// The second version reports separately what the driver holds for itself; the first counts it as
-// used.
+// The second version reports memory reserved by the driver separately; the first includes it in
+// `used`.
 void read_memory(const Session& nvml, Handle gpu, GpuTelemetry& to) {
   MemoryV2 v2{};
   v2.version = version_of<MemoryV2>(2);

@@ -1,5 +1,5 @@
 #pragma once
-// What NVML reports about a GPU.
+// Reads facts and measurements of GPUs through NVML.
 #include <string>
 #include <vector>
 
@@ -8,27 +8,28 @@
 
 namespace lab::nvml {
 
-// All GPUs that NVML offers. Looking initialises each of them, which wakes it.
+// All GPUs that NVML offers. The query initialises each GPU, which wakes it.
 std::vector<Handle> open_all(const Session& nvml);
-// One GPU, which wakes it, or why it cannot be had.
+// The GPU at this PCI address, or the reason why it is unavailable. Wakes the GPU.
 Maybe<Handle> open_at(const Session& nvml, const std::string& pci_bus_id);
 
-// The GPU's address as /sys names it, or why it is not known.
+// The GPU's PCI address in the notation of /sys, or the reason why it is unknown.
 Maybe<std::string> read_bus_id(const Session& nvml, Handle gpu);
 
-// All facts, apart from those that only files hold (NUMA node, near cores) and the peers.
+// All facts except the peers and those available only from files (NUMA node, near cores).
 GpuFacts read_facts(const Session& nvml, Handle gpu);
 GpuPeer read_peer(const Session& nvml, Handle gpu, Handle other, std::string other_bus_id);
 
-// Readings that change all the time: utilisation, clocks, memory, power, temperature.
+// Readings that change continuously: utilisation, clocks, memory, power, temperature.
 void read_fast(const Session& nvml, Handle gpu, GpuTelemetry& to);
-// Readings that change within seconds: limits, links, fan, modes, errors, processes. Processes get
-// no name.
+// Readings that change within seconds: limits, links, fan, modes, errors, processes. Process names
+// are left empty.
 void read_slow(const Session& nvml, Handle gpu, GpuTelemetry& to);
-// Traffic over PCIe: the driver counts 20 ms for each of two values, in the caller's time.
+// PCIe throughput. Blocks the caller while the driver counts for 20 ms for each of the two values.
 void read_throughput(const Session& nvml, Handle gpu, GpuTelemetry& to);
 
-// Each process once, those with the most memory first, without names; or why there is no list.
+// The processes that use the GPU, each listed once, by decreasing memory use, without names; or the
+// reason why there is no list.
 Maybe<std::vector<GpuProcess>> read_processes(const Session& nvml, Handle gpu);
 
 }  // namespace lab::nvml

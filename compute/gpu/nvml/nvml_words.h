@@ -1,5 +1,5 @@
 #pragma once
-// NVML's numbers in words.
+// Converts NVML's numeric codes to text.
 #include <string>
 #include <vector>
 
@@ -7,25 +7,25 @@
 
 namespace lab::nvml {
 
-// "Hopper" for nvmlDeviceArchitecture_t 9; empty for one the lab does not know.
+// "Hopper" for nvmlDeviceArchitecture_t 9; empty for an unknown number.
 std::string architecture_name(unsigned number);
 
-// "exclusive process" for nvmlComputeMode_t 3; empty for one the lab does not know.
+// "exclusive process" for nvmlComputeMode_t 3; empty for an unknown number.
 std::string compute_mode_name(unsigned number);
 
-// `name` of a number of NVML's, or that the lab does not know the number.
+// Applies `name`; missing if it returns an empty string.
 Maybe<std::string> named(const Maybe<unsigned>& number, std::string (*name)(unsigned));
 
-// CUDA cores in a streaming multiprocessor of that compute capability; 0 for one not known.
+// CUDA cores per SM for this compute capability; 0 if unknown.
 int cores_per_sm(int major, int minor);
 
 // "4.0" for nvmlNvlinkVersion_t 6.
 std::string nvlink_version(unsigned number);
 
-// What the bits of nvmlDeviceGetCurrentClocksEventReasons say, the gravest first.
+// Describes the bits of nvmlDeviceGetCurrentClocksEventReasons, the most severe first.
 std::vector<std::string> clock_limits(unsigned long long bits);
 
-// The answer of nvmlDeviceGetP2PStatus.
+// Interprets the result of nvmlDeviceGetP2PStatus.
 PeerAccess peer_access(unsigned status);
 
 // "13.0" for 13000.

@@ -1,4 +1,4 @@
-// Takes the place of the CUDA half in builds without CUDA.
+// Replaces the CUDA backend in builds without CUDA.
 #include "compute/gpu/cuda/open_gpus.h"
 
 namespace lab {

@@ -31,10 +31,10 @@ ConvolutionCase case_of(const simd::ConvShape& shape, ConvolutionStage stage,
           .products = context.products};
 }
 
-// Every rounding error of forward flips some activations at their kinks, and those of the first
-// layers reach all behind them: from the book's initial weights ResNet-18's first update is twice
-// as far from float64 when it computes them, and as near as ever when it computes only the layers
-// of many channels. Gradients pass their errors on as they are.
+// Rounding errors in forward flip some activations at their kinks, and those of the first layers
+// reach all later layers. From the book's initial weights, ResNet-18's first update is twice as far
+// from float64 if F(4x4, 3x3) computes the first layers, and no farther than otherwise if it
+// computes only layers with many channels. Gradients propagate errors unchanged.
 bool winograd4_is_exact_enough(const ConvolutionCase& c) {
   constexpr std::int64_t kManyChannels = 256;
   return c.stage != ConvolutionStage::Forward || c.shape.in_c >= kManyChannels;

@@ -1,5 +1,6 @@
 #pragma once
-// A way to compute a 2-D convolution and its gradients. Each stage of a layer may use another one.
+// Interface of the algorithms that compute a 2-D convolution and its gradients. Each stage of a
+// layer may use a different algorithm.
 #include <cstdint>
 #include <span>
 #include <stop_token>
@@ -16,39 +17,39 @@ namespace lab {
 enum class ConvolutionStage { Forward, InputGradient, WeightGradient };
 const char* to_string(ConvolutionStage stage);  // "forward", "input gradient", "weight gradient"
 
-// What is to be computed, without the data.
+// The problem to solve, without its data.
 struct ConvolutionCase {
   simd::ConvShape shape;
   ConvolutionStage stage = ConvolutionStage::Forward;
-  std::int64_t batch = 1;  // images, at most
+  std::int64_t batch = 1;  // maximum number of images
   int threads = 1;
-  // BF16: factors of products are rounded to it; sums stay FP32.
+  // BF16: operands are rounded to bf16; accumulation is FP32.
   Precision products = Precision::F32;
   bool operator==(const ConvolutionCase&) const = default;
 };
 // "64 images of 28x28x64 to 14x14x128, kernel 3, stride 2, padding 1, f32 products, 2 threads"
 std::string describe(const ConvolutionCase& c);
 
-// What a call works with beside its arrays.
+// Resources and options of a call, apart from its arrays.
 struct ConvolutionContext {
   ThreadPool& pool;
   std::int64_t batch = 0;     // images in the arrays
-  Scratch scratch;            // scratch_bytes() of the case at least; its content is lost
-  std::stop_token stop = {};  // long calls look at it and return early, results half done
+  Scratch scratch;            // at least scratch_bytes() of the case; overwritten
+  std::stop_token stop = {};  // polled by long calls, which then return early with partial results
   Precision products = Precision::F32;
 };
 
-// What a call of a stage computes.
+// Returns the case that a call with these arguments computes.
 ConvolutionCase case_of(const simd::ConvShape& shape, ConvolutionStage stage,
                         const ConvolutionContext& context);
 
 // Arrays are FP32:
 //   x, dx  [N, in_h, in_w, in_c]     y, dy  [N, out_h, out_w, out_c]     images NHWC
 //   weight, d_weight  [out_c, kernel, kernel, in_c]     bias  [out_c] or null
-// x and dy have kSlackFloats floats after them that may be read.
-// Work     2*N*out_h*out_w*out_c*kernel*kernel*in_c FLOP a stage, when computed by definition
-// Numerics FP32 sums; on one machine a result depends on the case and the batch alone
-// Threads  one caller at a time for each context; algorithms themselves may be shared
+// x and dy are followed by kSlackFloats readable floats.
+// Work     2*N*out_h*out_w*out_c*kernel*kernel*in_c FLOP per stage, when computed by definition
+// Numerics FP32 accumulation; on a given machine, results depend only on the case and the batch
+// Threads  one caller at a time per context; algorithm objects may be shared between threads
 class ConvolutionAlgorithm {
  public:
   static constexpr std::int64_t kSlackFloats = 16;
@@ -70,23 +71,24 @@ class ConvolutionAlgorithm {
                                const float* x, const float* dy, float* d_weight) const = 0;
 };
 
-// Each is one object for the whole process.
-const ConvolutionAlgorithm& gemm_convolution();       // im2col and our GEMM: any shape
-const ConvolutionAlgorithm& direct_convolution();     // few channels, blocks of images
+// Each function returns an object that exists once per process.
+const ConvolutionAlgorithm& gemm_convolution();       // im2col and the lab's GEMM: any shape
+const ConvolutionAlgorithm& direct_convolution();     // definition: few channels, blocks of images
 const ConvolutionAlgorithm& winograd2_convolution();  // F(2x2, 3x3)
 const ConvolutionAlgorithm& winograd4_convolution();  // F(4x4, 3x3)
-const ConvolutionAlgorithm& library_convolution();    // the library's kernels: any shape
+const ConvolutionAlgorithm& library_convolution();    // oneDNN: any shape
 
-// All of our own, gemm first, the library's not among them.
+// The lab's own algorithms, gemm first; excludes library_convolution().
 std::span<const ConvolutionAlgorithm* const> lab_convolutions();
 
-// Those of them that may compute the case; gemm, which always can, comes first.
+// Returns the lab's algorithms that may compute the case. gemm, which supports every case, is
+// first.
 std::vector<const ConvolutionAlgorithm*> candidates(const ConvolutionCase& c);
 
-// Whether Winograd's F(4x4, 3x3), the least exact, may compute the case.
+// Returns true if Winograd F(4x4, 3x3), the least accurate algorithm, may compute the case.
 bool winograd4_is_exact_enough(const ConvolutionCase& c);
 
-// Names of lab_convolutions().
+// Returns the names of lab_convolutions().
 std::vector<std::string> convolution_names();
 
 }  // namespace lab

@@ -1,6 +1,6 @@
 #pragma once
-// Which algorithm computes a stage of a layer: by rule or by name; by measurement in
-// measured_chooser.h.
+// Selects the algorithm for a stage of a layer, by rule or by name. measured_chooser.h selects by
+// measurement.
 #include <string_view>
 
 #include "compute/kernels/convolution/algorithm.h"
@@ -10,22 +10,22 @@ namespace lab {
 class ConvolutionChooser {
  public:
   virtual ~ConvolutionChooser() = default;
-  // The same answer for the same case as long as the chooser lives.
-  // `pool` has the case's threads, for who measures.
+  // Returns the same algorithm for the same case throughout the chooser's lifetime. `pool` has the
+  // case's number of threads; choosers that measure run on it.
   virtual const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& pool) = 0;
 };
 
-// Chooses by the shape alone, the same on every machine.
+// Chooses from the case without measuring: the last of candidates().
 class RuleChooser final : public ConvolutionChooser {
  public:
   const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& pool) override;
 };
-ConvolutionChooser& rule_chooser();  // one for the whole process
+ConvolutionChooser& rule_chooser();  // one per process
 
-// One algorithm wherever it can compute, gemm elsewhere: to compare algorithms with each other.
+// Chooses one algorithm wherever it supports the case and gemm elsewhere, to compare algorithms.
 class NamedChooser final : public ConvolutionChooser {
  public:
-  // Throws Error(NotFound) naming the choices.
+  // Throws Error(Errc::NotFound) listing the valid names.
   explicit NamedChooser(std::string_view name);
   const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& pool) override;
 

@@ -1,7 +1,6 @@
-// Convolution by its definition on blocks of images that lie side by side in vectors.
-// Each thread takes its images block by block: it interleaves the block's pixels, computes rows of
-// output pixels, and takes them apart again. The weights' gradient is summed over the threads in
-// their order.
+// Convolution by definition, on blocks of images in lane layout. Each thread processes its images
+// block by block: it interleaves the block's pixels, computes rows of output pixels, and
+// de-interleaves them. The weight gradient is summed over the threads in thread order.
 #include <algorithm>
 
 #include "compute/kernels/convolution/algorithm.h"
@@ -14,8 +13,8 @@ namespace {
 
 using simd::ConvShape;
 
-// Rows of the output that are held as vectors at once: about `floats`, and where that is possible
-// a multiple of whole vectors for each image.
+// Rows of the output held as vectors at once: about `floats` floats, and if possible a whole number
+// of vectors per image.
 std::int64_t rows_at_once(const ConvShape& s, std::int64_t floats) {
   const std::int64_t row = s.out_w * s.out_c;
   std::int64_t rows = std::clamp<std::int64_t>(floats / (row * simd::image_lanes()), 1, s.out_h);
@@ -25,15 +24,15 @@ std::int64_t rows_at_once(const ConvShape& s, std::int64_t floats) {
   return rows;
 }
 
-constexpr std::int64_t kOutputFloats = 6 * 1024;     // with the input's rows in the first cache
-constexpr std::int64_t kGradientFloats = 28 * 1024;  // with the sums in the second cache
+constexpr std::int64_t kOutputFloats = 6 * 1024;     // fits in L1 with the input rows
+constexpr std::int64_t kGradientFloats = 28 * 1024;  // fits in L2 with the sums
 
-// One thread's work memory.
+// Work memory of one thread.
 struct Memory {
-  float* plane = nullptr;    // the input of a block
-  float* rows = nullptr;     // rows of its output or of the output's gradient
-  float* weights = nullptr;  // packed weights, or this thread's part of the weights' gradient
-  float* sums = nullptr;     // a vector for each weight
+  float* plane = nullptr;    // input of a block
+  float* rows = nullptr;     // rows of its output or output gradient
+  float* weights = nullptr;  // packed weights, or the thread's part of the weight gradient
+  float* sums = nullptr;     // one vector per weight
   std::int64_t bytes = 0;
 };
 
@@ -41,7 +40,7 @@ std::int64_t row_floats(const ConvShape& s, std::int64_t rows) {
   return rows * s.out_w * s.out_c * simd::image_lanes();
 }
 
-// For forward, or with the turned shape for the input gradient.
+// For forward; for the input gradient, `s` is the turned shape.
 Memory carve_correlation(Scratch scratch, const ConvShape& s) {
   ScratchCursor cursor(scratch);
   Memory m;
@@ -76,7 +75,7 @@ Scratch part_of(Scratch all, std::int64_t bytes, int thread) {
   return {all.data + thread * bytes, bytes};
 }
 
-// Calls body(first image, images) for each block of a thread's images until a stop.
+// Calls body(first image, images) for each block of a thread's images until a stop is requested.
 template <class Body>
 void for_image_blocks(const ConvolutionContext& context, int thread, const Body& body) {
   const Slice images = slice_of(context.batch, context.pool.size(), thread);
@@ -93,7 +92,7 @@ struct CorrelationArgs {
   bool accumulate;
 };
 
-// One block of images: all rows of its output.
+// Computes all output rows of one block of images.
 void correlate_block(const ConvShape& s, const Memory& memory, const CorrelationArgs& args,
                      std::int64_t first, std::int64_t images) {
   fill_plane(plane_of(s), args.in + first * s.in_size(), images, memory.plane);
@@ -109,7 +108,7 @@ void correlate_block(const ConvShape& s, const Memory& memory, const Correlation
   }
 }
 
-// `s` is the correlation's shape; `weights` are in its terms.
+// `s` is the shape of the correlation, and `weights` match it.
 void correlate(const ConvShape& s, const ConvolutionContext& context,
                const simd::DirectWeights& weights, const CorrelationArgs& args) {
   const std::int64_t bytes = carve_correlation({}, s).bytes;
@@ -140,8 +139,8 @@ class DirectConvolution final : public ConvolutionAlgorithm {
  public:
   const char* name() const override { return "direct"; }
 
-  // Work memory must stay in the second cache; a stride would scatter gradients; half a block of
-  // images wastes half of every vector.
+  // Work memory must fit in L2; a stride would scatter gradients; a block less than half full
+  // wastes more than half of every vector.
   bool supports(const ConvolutionCase& c) const override {
     constexpr std::int64_t kMostBytes = 640 * 1024;
     const bool scatters = c.stage == ConvolutionStage::InputGradient && c.shape.stride != 1;

@@ -1,9 +1,9 @@
-// Convolution as a matrix product of patches and weights.
-// The weights are packed once; then each thread works on blocks of output pixels: it copies their
-// patches (im2col) and multiplies while they are in the second cache.
+// Convolution as a matrix product of patches and weights. The weights are packed once; each thread
+// then processes blocks of output pixels: it copies their patches (im2col) and multiplies them
+// while they are in L2.
 //   forward          Y = patches * W^T
 //   input gradient   patches' gradient = dY * W, added back to the pixels (col2im)
-//   weight gradient  dW = dY^T * patches, one partial sum a thread, added in the threads' order
+//   weight gradient  dW = dY^T * patches, one partial sum per thread, added in thread order
 #include <algorithm>
 
 #include "compute/kernels/convolution/algorithm.h"
@@ -20,13 +20,13 @@ namespace {
 
 using simd::ConvShape;
 
-// Of forward and input gradient.
+// Memory of forward and input gradient.
 struct ProductMemory {
   PackedFactor weights;
   std::int64_t rows = 0;  // output pixels in a block
   float* parts = nullptr;
-  std::int64_t part_stride = 0;  // floats of each thread
-  std::int64_t col_floats = 0;   // of those, patches; the rest is the product's
+  std::int64_t part_stride = 0;  // floats per thread
+  std::int64_t col_floats = 0;   // patches; the rest of a part is the product's work memory
   std::int64_t used_bytes = 0;
 };
 
@@ -38,8 +38,8 @@ ProductMemory product_memory(Scratch scratch, const ConvolutionCase& c) {
   m.weights.products = c.products;
   m.weights.k = forward ? s.patch() : s.out_c;
   m.weights.n = forward ? s.out_c : s.patch();
-  // Patches take most of the second cache, unless the weights, which are read once a block, are so
-  // large that more rows are needed.
+  // Patches take most of L2. More rows are used if the weights, which are read once per block, are
+  // large.
   constexpr std::int64_t kFewestTiles = 4;
   const std::int64_t fit = cache_sizes().l2_bytes * 3 / 4 / (s.patch() * 4) / tile.rows;
   m.rows = std::max(fit, kFewestTiles) * tile.rows;
@@ -53,8 +53,8 @@ ProductMemory product_memory(Scratch scratch, const ConvolutionCase& c) {
   return m;
 }
 
-// Of the weight gradient, floats of each thread: patches by rows, the same in strips, the sums and
-// what the product needs.
+// Memory of the weight gradient. Each thread's part holds patches by rows, the same in strips, the
+// sums, and the product's work memory; the offsets are in floats.
 struct GradientMemory {
   std::int64_t rows = 0;  // output pixels in a block
   float* parts = nullptr;
@@ -73,7 +73,7 @@ TransposedProduct gradient_product(const ConvShape& s, Precision products) {
 }
 
 GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
-  // The sums are read and written once a block: fewer rows would not pay.
+  // The sums are read and written once per block, so fewer rows would not pay.
   constexpr std::int64_t kFewestRows = 256;
   const ConvShape& s = c.shape;
   const std::int64_t width = tile_size(c.products).cols;
@@ -91,7 +91,7 @@ GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
   return m;
 }
 
-// All strips, shared out among the threads.
+// Packs all strips, divided among the threads.
 void pack_weights(const PackedFactor& factor, ThreadPool& pool, const float* weight,
                   std::int64_t k_stride, std::int64_t column_stride) {
   constexpr std::int64_t kTerms = 128;
@@ -107,7 +107,7 @@ void pack_weights(const PackedFactor& factor, ThreadPool& pool, const float* wei
   });
 }
 
-// Calls body(block) for one block of rows after the other until the end or a stop.
+// Calls body(block) for consecutive blocks of rows until the end or a stop request.
 template <class Body>
 void for_row_blocks(Slice rows, std::int64_t block, const std::stop_token& stop, const Body& body) {
   for (std::int64_t r = rows.begin; r < rows.end && !stop.stop_requested(); r += block) {
@@ -191,7 +191,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
   }
 
  private:
-  // Sums of one thread's block: its patches are at the beginning of `part`.
+  // Adds the products of one block to a thread's sums; the patches are at the beginning of `part`.
   static void add_products(const ConvShape& s, Precision products, const GradientMemory& m,
                            const float* dy, std::int64_t count, bool first, float* part) {
     const int width = tile_size(products).cols;

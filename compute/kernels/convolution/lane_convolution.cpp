@@ -97,18 +97,18 @@ void correlate_lanes(const ConvShape& s, const float* plane, const float* packed
 
 namespace {
 
-// Output rows [first, last) whose row of the input for `ky` lies inside of the image.
+// Output rows of `rows` whose input row for `ky` is inside the image.
 Slice rows_inside(const ConvShape& s, std::int64_t ky, Slice rows) {
   const std::int64_t above = std::max<std::int64_t>(0, s.padding - ky);
-  const std::int64_t below = s.in_h + s.padding - ky;  // input rows that may be reached
+  const std::int64_t below = s.in_h + s.padding - ky;  // input rows within reach
   return {std::max(rows.begin, ceil_div(above, s.stride)),
           std::min(rows.end, below <= 0 ? 0 : ceil_div(below, s.stride))};
 }
 
 }  // namespace
 
-// The rows of x and dy and the sums of a few output channels and one row of the kernel stay in the
-// first cache; tiles of the sums stay in registers for all of the rows.
+// The rows of x and dy and the sums of a few output channels and one kernel row stay in L1; tiles
+// of the sums stay in registers over all rows.
 void add_weight_gradient(const ConvShape& s, const float* plane, const float* dy, Slice rows,
                          float* sums) {
   constexpr std::int64_t kPixels = 48;

@@ -1,10 +1,10 @@
 #pragma once
-// A convolution on one block of images that lie side by side (compute/kernels/ops/image_lanes.h),
-// on the calling thread:
+// Convolution of one block of images in lane layout (compute/kernels/ops/image_lanes.h), on the
+// calling thread:
 //   forward          products of input vectors with weights
-//   input gradient   the same with the output's gradient and the kernel turned by 180 degrees
-//   weight gradient  products of input and output gradient, summed over pixels and blocks; at the
-//                    end over the lanes
+//   input gradient   the same on the output gradient, with the kernel rotated by 180 degrees
+//   weight gradient  products of input and output gradient, summed over pixels and blocks, finally
+//                    over lanes
 // Work     2 * image_lanes() * out_pixels * out_c * patch FLOP each
 // Limits   any sizes >= 1; padding < kernel; input gradient: stride 1
 #include <cstdint>
@@ -25,29 +25,29 @@ struct LanePlane {
   std::int64_t floats() const { return height * row_stride(); }
 };
 
-// What forward of `s`, or the sums of its weights' gradient, read of the input.
+// Returns the input plane that forward and the weight gradient of `s` read.
 LanePlane plane_of(const simd::ConvShape& s);
 
-// Writes a block of up to image_lanes() images [height, width, channels], which lie one after the
-// other, or vectors [height, width, channels]. Columns of zeros are left as they are.
+// Write a block to `plane`: up to image_lanes() consecutive images [height, width, channels], or
+// vectors [height, width, channels]. The columns of zeros are not written.
 void fill_plane(const LanePlane& p, const float* images, std::int64_t count, float* plane);
 void fill_plane(const LanePlane& p, const float* vectors, float* plane);
 
-// The convolution of dy, with turned_weights(), that gives dx.
+// Returns the shape of the convolution that computes dx from dy with turned_weights().
 simd::ConvShape turned(const simd::ConvShape& s);
 
-// Weights [out_c, kernel, kernel, in_c] of `s` for either direction, to be packed by
-// pack_direct_weights() into s.weights() floats.
+// Return the weights [out_c, kernel, kernel, in_c] of `s` for the forward convolution and for
+// turned(s). pack_direct_weights() packs them into s.weights() floats.
 simd::DirectWeights forward_weights(const simd::ConvShape& s, const float* weight);
 simd::DirectWeights turned_weights(const simd::ConvShape& s, const float* weight);
 
-// Rows `rows` of the output, as vectors [rows, out_w, out_c]; `packed` and `bias` (or null) are in
-// the terms of `s`.
+// Computes rows `rows` of the output as vectors [rows, out_w, out_c]. `packed` and `bias` (or null)
+// match the shape `s`, which is turned(...) for the input gradient.
 void correlate_lanes(const simd::ConvShape& s, const float* plane, const float* packed,
                      const float* bias, Slice rows, float* out);
 
-// sums [weights, image_lanes()] += products with `dy`: rows `rows` of the output's gradient, as
-// vectors [rows, out_w, out_c].
+// sums [weights, image_lanes()] += products of `plane` with `dy`, which holds rows `rows` of the
+// output gradient as vectors [rows, out_w, out_c].
 void add_weight_gradient(const simd::ConvShape& s, const float* plane, const float* dy, Slice rows,
                          float* sums);
 

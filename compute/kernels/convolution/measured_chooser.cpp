@@ -19,9 +19,9 @@ namespace lab {
 namespace {
 
 constexpr int kRounds = 3;
-constexpr int kQuickRounds = 10;  // where they are
+constexpr int kQuickRounds = 10;  // if the fastest takes less than kQuick_s
 constexpr double kQuick_s = 1e-3;
-// Noise does not make up for so much.
+// Noise cannot make up for this factor.
 constexpr double kFarBehind = 1.5;
 
 template <typename T>
@@ -31,7 +31,7 @@ hwy::AlignedFreeUniquePtr<T[]> allocate(std::int64_t n) {
   return memory;
 }
 
-// Values in [-1, 1) behind which some more may be read. Zeros would be faster than any real data.
+// Values in [-1, 1), followed by readable slack. Zeros would be faster than real data.
 class Array {
  public:
   Array(std::int64_t n, ThreadPool& pool)
@@ -51,7 +51,7 @@ class Array {
   hwy::AlignedFreeUniquePtr<float[]> floats_;
 };
 
-// Seconds that each thread of a pool has computed.
+// CPU seconds that each thread of a pool has computed.
 class ComputeClock {
  public:
   explicit ComputeClock(ThreadPool& pool)
@@ -59,7 +59,7 @@ class ComputeClock {
   void start() {
     pool_.run([this](int t) { spent_s_[static_cast<std::size_t>(t)] = thread_cpu_s(); });
   }
-  // Of the busiest thread since start().
+  // CPU seconds of the busiest thread since start().
   double busiest_s() {
     pool_.run([this](int t) {
       double& spent = spent_s_[static_cast<std::size_t>(t)];
@@ -88,7 +88,7 @@ class Track {
                  .stop = stop,
                  .products = c.products} {}
 
-  // The output takes the place of what is an input in other stages.
+  // The output overwrites an array that is an input in other stages.
   void run(const ConvolutionAlgorithm& algorithm) const {
     const simd::ConvShape& s = case_.shape;
     switch (case_.stage) {
@@ -140,7 +140,7 @@ using Algorithms = std::vector<const ConvolutionAlgorithm*>;
 
 constexpr std::uint64_t kLargestClass = 64;
 
-// With the batch that stands for all of its class.
+// Returns the case with the batch size that represents its class.
 ConvolutionCase class_of(ConvolutionCase c) {
   const auto images = static_cast<std::uint64_t>(std::max<std::int64_t>(1, c.batch));
   c.batch = static_cast<std::int64_t>(std::bit_floor(std::min(images, kLargestClass)));

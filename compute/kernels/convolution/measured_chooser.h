@@ -1,5 +1,5 @@
 #pragma once
-// The algorithm that is fastest on this machine, measured once and remembered.
+// Chooses the fastest algorithm on this machine; each choice is measured once and remembered.
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -11,29 +11,30 @@
 
 namespace lab {
 
-// Seconds of each algorithm for the case, on random data: the best of a few runs in turns, after
-// one untimed; one that is far behind is not run again. A run counts what its busiest thread
-// computed, not what other programs took meanwhile. All must support the case. Ends early, with
-// numbers that mean nothing, once `stop` is requested. Throws std::bad_alloc.
+// Returns the seconds that each algorithm takes for the case, on random data: the minimum over a
+// few interleaved runs after one untimed warm-up. An algorithm far behind the fastest is not run
+// again. A run's time is the CPU time of its busiest thread, which excludes time taken by other
+// programs. All algorithms must support the case. Once `stop` is requested, returns early with
+// meaningless values. Throws std::bad_alloc.
 std::vector<double> race(const std::vector<const ConvolutionAlgorithm*>& algorithms,
                          const ConvolutionCase& c, ThreadPool& pool, const std::stop_token& stop);
 
 struct MeasuredChooserOptions {
-  std::string processor;      // its name: other processors have other choices
-  std::stop_token stop = {};  // choose() then throws Error(Cancelled)
-  // Told before a measurement, on the thread that asked for the choice.
+  std::string processor;      // name of the processor; choices are stored per processor
+  std::stop_token stop = {};  // if requested, choose() throws Error(Errc::Cancelled)
+  // Called before a measurement, on the thread that called choose().
   std::function<void(const ConvolutionCase&)> measuring = {};
-  // Replaced in tests.
+  // Replaceable in tests.
   std::function<std::vector<const ConvolutionAlgorithm*>(const ConvolutionCase&)> able = candidates;
   std::function<std::vector<double>(const std::vector<const ConvolutionAlgorithm*>&,
                                     const ConvolutionCase&, ThreadPool&, const std::stop_token&)>
       race = lab::race;
 };
 
-// Batches of 64 images and more share a choice, and so do smaller ones between the same powers of
-// two. What was chosen stays so in this process, and as long as `choices` has a file that can be
-// used in all that follow: results are the same from run to run.
-// Threads   may be used from several; one measures, the others wait and take its choice over
+// Batches of 64 or more images share a choice, as do smaller batches between the same powers of
+// two. A choice is final for this process and, if `choices` has a usable file, for all later ones,
+// so results are the same from run to run.
+// Threads   may be called from several threads; one measures, the others wait and use its choice
 class MeasuredChooser final : public ConvolutionChooser {
  public:
   // `choices` must outlive the chooser.

@@ -1,10 +1,11 @@
 // Convolution by oneDNN: by Winograd's F(4x4,3x3) where oneDNN has it, it pays and is exact enough,
-// else directly, on channels-last images where that is faster than converting them.
-//   f32     sums are f32; Winograd's rounding errors are larger than a direct sum's, as ours are
-//   bf16    images and weights are converted each time; sums and results are f32
-// Limits    what oneDNN has kernels for on this processor
-// Threads   each calling thread has primitives of its own, so callers need not wait for each other
-// Errors    Unsupported with the case and oneDNN's words and status
+// otherwise directly, on channels-last images where that is faster than converting them.
+//   f32     sums are f32; Winograd's rounding errors exceed those of a direct sum, as in the lab's
+//           own algorithms
+//   bf16    images and weights are converted on each call; sums and results are f32
+// Limits    cases for which oneDNN has kernels on this processor
+// Threads   each calling thread has its own primitives, so callers do not wait for each other
+// Errors    Unsupported with the case and oneDNN's message and status
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,10 +22,10 @@ namespace {
 
 using simd::ConvShape;
 
-// The primitives of the calling thread.
+// The primitives and spare memory of the calling thread.
 class StageCache {
  public:
-  // The case's threads must be those that OpenMP gives the caller.
+  // `c.threads` must be the number of threads that OpenMP gives the caller.
   OnednnStage& stage(const ConvolutionCase& c, bool with_bias) {
     for (Entry& entry : entries_) {
       if (entry.c == c && entry.with_bias == with_bias) return entry.stage;
@@ -34,7 +35,8 @@ class StageCache {
   }
   dnnl::stream& stream() { return stream_; }
 
-  // For a batch that needs more than the largest one, whose memory the caller has.
+  // Memory for a batch that needs more than the caller's scratch, which is sized for the largest
+  // one.
   std::byte* spare(std::int64_t bytes) {
     if (bytes > spare_bytes_) {
       spare_ = hwy::AllocateAligned<std::byte>(static_cast<std::size_t>(bytes));
@@ -63,7 +65,7 @@ StageCache& cache() {
   return own;
 }
 
-// Runs body(), with oneDNN's errors in our words.
+// Runs body() and rethrows oneDNN's errors as Error(Errc::Unsupported).
 template <typename Body>
 auto in_our_words(const ConvolutionCase& c, const Body& body) {
   try {
@@ -89,7 +91,7 @@ void run(const ConvolutionCase& c, const ConvolutionContext& context, const Stag
   });
 }
 
-// oneDNN takes pointers to what it will not change.
+// oneDNN takes non-const pointers even to arrays that it does not modify.
 float* unchanged(const float* data) {
   return const_cast<float*>(data);
 }

@@ -12,12 +12,12 @@ using Type = memory::data_type;
 
 enum Which : std::size_t { kImage, kWeight, kResult };
 
-// Below this many tiles of 4x4 pixels, transforming the weights costs more than Winograd saves.
+// With fewer tiles of 4x4 pixels, transforming the weights costs more than Winograd saves.
 constexpr std::int64_t kFewestTiles = 64;
-// Rows of so few pixels keep only a part of the kernels for channels-last images busy.
+// Rows of at most this many pixels use only a part of the kernels for channels-last images.
 constexpr std::int64_t kShortRow = 4;
 
-// The sizes of a convolution in oneDNN's terms.
+// The dimensions of a convolution in oneDNN's terms.
 struct Sizes {
   explicit Sizes(const ConvolutionCase& c)
       : image{c.batch, c.shape.in_c, c.shape.in_h, c.shape.in_w},
@@ -29,7 +29,7 @@ struct Sizes {
   memory::dims image, weight, result, bias, strides, padding;
 };
 
-// What the primitive is asked for: an algorithm, and a format for images. It chooses the weights'.
+// The requested algorithm and image format. oneDNN chooses the format of the weights.
 struct Plan {
   dnnl::algorithm algorithm = dnnl::algorithm::convolution_direct;
   Tag images = Tag::nhwc;
@@ -50,7 +50,7 @@ Plan direct_plan(const ConvolutionCase& c) {
   return plan;
 }
 
-// The arrays of the stage as the primitive is to see them.
+// Descriptors of the stage's arrays, as requested from oneDNN.
 struct Wanted {
   Wanted(const ConvolutionCase& c, const Plan& plan) : sizes(c) {
     const Type factor = c.products == Precision::BF16 ? Type::bf16 : Type::f32;
@@ -72,7 +72,8 @@ dnnl::primitive_attr attributes() {
   return attr;
 }
 
-// Each is empty where oneDNN has no such kernel and `allow_empty`.
+// If `allow_empty`, the following functions return an empty descriptor if oneDNN has no such
+// kernel.
 
 dnnl::convolution_forward::primitive_desc forward_desc(const ConvolutionCase& c, const Plan& plan,
                                                        bool with_bias, const dnnl::engine& engine,
@@ -88,7 +89,7 @@ dnnl::convolution_forward::primitive_desc forward_desc(const ConvolutionCase& c,
                                           w.result, s.strides, s.padding, s.padding);
 }
 
-// What a gradient's description refers to: a forward stage with the same factors.
+// The forward descriptor that a gradient's descriptor refers to, with the same operand types.
 dnnl::convolution_forward::primitive_desc forward_hint(ConvolutionCase c, const Plan& plan,
                                                        const dnnl::engine& engine,
                                                        bool allow_empty) {
@@ -122,7 +123,8 @@ dnnl::convolution_backward_weights::primitive_desc weight_gradient_desc(const Co
       s.strides, s.padding, s.padding);
 }
 
-// make(plan, allow_empty), by Winograd where that pays and oneDNN can, else directly.
+// Returns make(plan, allow_empty) for Winograd where that pays and oneDNN supports it, otherwise
+// for a direct convolution.
 template <typename Make>
 auto best_desc(const ConvolutionCase& c, const Make& make) {
   if (winograd_pays(c)) {

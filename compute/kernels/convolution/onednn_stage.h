@@ -1,6 +1,6 @@
 #pragma once
-// A stage of a convolution as a oneDNN primitive, with the conversions between our arrays and the
-// formats that it computes in.
+// A stage of a convolution as a oneDNN primitive, with the conversions between the lab's arrays and
+// the formats that the primitive uses.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,37 +11,37 @@
 
 namespace lab {
 
-// The arrays of a stage by what they are, whoever reads or writes them: in the weight gradient
-// `weight` is what is computed. Inputs are only read.
+// The arrays of a stage, named by role rather than direction: in the weight gradient, `weight` is
+// the output. Inputs are not modified.
 struct StageArrays {
   float* image = nullptr;   // x or dx
   float* weight = nullptr;  // weight or d_weight
   float* result = nullptr;  // y or dy
-  float* bias = nullptr;    // of a forward stage that was made with one
+  float* bias = nullptr;    // only for a forward stage constructed with a bias
 };
 
-// For one thread at a time: it keeps the addresses of its latest call.
+// Not thread-safe: the memory objects hold the addresses of the latest call.
 class OnednnStage {
  public:
-  // Divides its work by the threads that OpenMP gives the caller now. Throws dnnl::error.
+  // Divides the work among the threads that OpenMP currently gives the caller. Throws dnnl::error.
   OnednnStage(const ConvolutionCase& c, bool with_bias, const dnnl::engine& engine);
 
-  // Work memory of run(), on 64 bytes.
+  // Scratch memory that run() needs, 64-byte aligned.
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
 
-  // Adds to the output's old content when `accumulate`, which is for input gradients alone. Throws
-  // dnnl::error.
+  // Adds to the output instead of overwriting it if `accumulate`, which only input gradients
+  // support. Throws dnnl::error.
   void run(const StageArrays& arrays, bool accumulate, std::byte* scratch, dnnl::stream& stream);
 
  private:
-  // One of the three arrays.
+  // One of the three arrays, with its conversion.
   struct Operand {
-    dnnl::memory ours, theirs;  // the array, and what the primitive sees
-    bool converts = false;      // they differ in format or type
+    dnnl::memory ours, theirs;  // the array, and the primitive's view of it
+    bool converts = false;      // `ours` and `theirs` differ in format or type
     bool output = false;
-    dnnl::primitive convert;  // from one to the other
-    dnnl::primitive add;      // of an input gradient: their content added to ours
-    std::int64_t offset = 0;  // of theirs in scratch memory
+    dnnl::primitive convert;  // between the two
+    dnnl::primitive add;      // input gradient: adds `theirs` to `ours`
+    std::int64_t offset = 0;  // of `theirs` in scratch, in bytes
   };
 
   template <typename PrimitiveDesc>

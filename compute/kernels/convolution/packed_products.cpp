@@ -9,7 +9,7 @@
 namespace lab {
 namespace {
 
-// Terms after which the next strip's block of B replaces this one in the first cache.
+// Terms per pass; afterwards the next strip's block of B replaces this one in L1.
 constexpr std::int64_t kTermsAtOnce = 512;
 
 void multiply_f32(const PackedFactor& b, const float* a, std::int64_t lda, float* c,
@@ -32,7 +32,7 @@ void multiply_f32(const PackedFactor& b, const float* a, std::int64_t lda, float
   }
 }
 
-// `rounded` holds A's rows as pairs, `pairs` words each.
+// `rounded` holds the rows of A as pairs, `pairs` words per row.
 void multiply_bf16(const PackedFactor& b, const std::uint32_t* rounded, std::int64_t pairs,
                    float* c, std::int64_t ldc, std::int64_t rows, bool accumulate) {
   const Bf16Kernels& gemm = bf16_kernels();
@@ -53,7 +53,7 @@ void multiply_bf16(const PackedFactor& b, const std::uint32_t* rounded, std::int
   }
 }
 
-// Rows of A side by side, each filled up with a zero to whole pairs.
+// Rounds rows of A into contiguous rows, each padded with a zero to whole pairs.
 void round_rows(const float* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
                 std::uint16_t* rounded) {
   const Bf16Kernels& gemm = bf16_kernels();
@@ -139,7 +139,7 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
   }
 }
 
-// Packs all of A's rows first, then one strip of B after the other.
+// Packs all of A's rows first, then one strip of B at a time.
 void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate,
                    std::uint32_t* work) {
   const Bf16Kernels& gemm = bf16_kernels();

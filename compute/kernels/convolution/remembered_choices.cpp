@@ -20,21 +20,22 @@
 namespace lab {
 namespace {
 
-using Json = nlohmann::json;  // not the ordered one, which looks through all keys for each key
+using Json = nlohmann::json;  // not ordered_json, whose key lookup is linear
 namespace fs = std::filesystem;
 
-// Where keys mean something else or measuring is done in another way, older choices are dropped.
+// Increment when the meaning of keys or the way of measuring changes; older choices are then
+// dropped.
 constexpr int kVersion = 1;
 
-// Far more than all convolutions of all processors take.
+// Far more than the choices of all convolutions and processors take.
 constexpr std::int64_t kLargestFile = 4 << 20;
 
-// Longer than anybody measures.
+// Longer than any measurement takes.
 constexpr std::chrono::seconds kPatience{20};
 constexpr std::chrono::milliseconds kLook{5};
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): never modified
   return value == nullptr ? "" : value;
 }
 
@@ -52,8 +53,8 @@ void throw_if(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
 }
 
-// Keeps out the other processes that lock the same file. Where the system has no locks, or somebody
-// holds one for too long, it keeps nobody out.
+// Excludes the other processes that lock the same file. If the system has no locks, or another
+// process holds one for longer than kPatience, it excludes none.
 class ProcessLock {
  public:
   ProcessLock(const fs::path& file, const std::stop_token& stop)
@@ -65,7 +66,7 @@ class ProcessLock {
     }
   }
   ~ProcessLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);  // and with it the lock
+    if (descriptor_ >= 0) ::close(descriptor_);  // also releases the lock
   }
   ProcessLock(const ProcessLock&) = delete;
   ProcessLock& operator=(const ProcessLock&) = delete;
@@ -92,7 +93,7 @@ std::string RememberedChoices::choose(const std::string& key,
   if (!file_.empty()) {
     std::error_code told_when_written;
     fs::create_directories(file_.parent_path(), told_when_written);
-    // Beside it, since the file itself is replaced whenever it is written.
+    // A separate lock file, since the file itself is replaced by every write.
     lock.emplace(file_.string() + ".lock", stop);
     throw_if(stop);
     if (auto known = find(key, valid)) return *known;
@@ -117,7 +118,7 @@ std::optional<std::string> RememberedChoices::find(const std::string& key,
   return made_[key] = found->second;
 }
 
-// Parses the file once, and again only when another process has replaced it.
+// Parses the file once, and again only after another process has replaced it.
 const RememberedChoices::Choices& RememberedChoices::read() {
   struct stat status {};
   if (file_.empty() || ::stat(file_.c_str(), &status) != 0) {
@@ -168,7 +169,7 @@ void RememberedChoices::write(const std::string& key, const std::string& choice)
   if (file_.empty()) return;
   std::error_code unknown;
   const fs::file_status there = fs::status(file_, unknown);
-  if (fs::exists(there) && !fs::is_regular_file(there)) return;  // read() has said so
+  if (fs::exists(there) && !fs::is_regular_file(there)) return;  // read() has set problem_
   Choices choices = read();
   choices[key] = choice;
   const Json json = {{"version", kVersion}, {"choices", choices}};

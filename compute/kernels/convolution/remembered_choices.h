@@ -1,5 +1,5 @@
 #pragma once
-// Choices that were measured, for this process and, in a file, for those after it.
+// Measured choices, kept for this process and, in a file, for later ones.
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -12,24 +12,26 @@
 
 namespace lab {
 
-// Several threads and several processes may share a file. What is wrong with it never stops
-// anybody: then choices live in this process alone, and problem() says why.
+// Several threads and several processes may share a file. A problem with the file is never fatal:
+// choices are then kept for this process only, and problem() describes the cause.
 class RememberedChoices {
  public:
-  explicit RememberedChoices(std::filesystem::path file);  // empty: no file
+  explicit RememberedChoices(std::filesystem::path file);  // an empty path means no file
 
-  // The choice of the key, by make() where nobody has made one that is valid(). It is made by one
-  // at a time, over all threads and processes; the others wait for it and take it over, until
-  // `stop` is requested: then Error(Cancelled) is thrown. Throws what make() throws.
+  // Returns the choice stored for `key` if it is valid(), otherwise the result of make(), which is
+  // stored. Across all threads and processes, one caller at a time runs make(); the others wait for
+  // its choice and use it. Throws Error(Errc::Cancelled) once `stop` is requested, and whatever
+  // make() throws.
   std::string choose(const std::string& key, FunctionRef<bool(const std::string&)> valid,
                      FunctionRef<std::string()> make, const std::stop_token& stop);
 
-  // One sentence; empty where there is none. `file` may have had it for a while.
+  // The latest problem with the file, in one sentence; empty if there has been none. It may predate
+  // this process's use of the file.
   std::string problem() const;
 
  private:
   using Choices = std::map<std::string, std::string>;
-  // Tells one content of the file from the next: it is replaced whenever it is written.
+  // Identifies a version of the file: every write replaces the file.
   struct Version {
     std::uint64_t inode = 0;
     std::int64_t bytes = 0, modified_s = 0, modified_ns = 0;
@@ -45,13 +47,13 @@ class RememberedChoices {
   const std::filesystem::path file_;
   mutable std::mutex mutex_;
   Choices made_;
-  Choices read_;                         // the file's, of this version
-  std::optional<Version> read_version_;  // none: nothing was read
+  Choices read_;                         // the choices in the file at read_version_
+  std::optional<Version> read_version_;  // empty: nothing has been read
   std::string problem_;
 };
 
-// Those of this process, kept in $XDG_CACHE_HOME/device-lab/convolutions.json, by default in
-// ~/.cache; in no file where neither XDG_CACHE_HOME nor HOME is set.
+// The choices of this process, stored in $XDG_CACHE_HOME/device-lab/convolutions.json, by default
+// in ~/.cache. Without XDG_CACHE_HOME and HOME there is no file.
 RememberedChoices& convolution_choices();
 
 }  // namespace lab

@@ -1,10 +1,10 @@
 // Convolution by Winograd's F(m x m, 3 x 3): tiles of m x m outputs, (m+2)^2 matrix products whose
 // terms are the input channels.
-//   forward          a block of tiles at a time: V = B^T d B, M[p] = V[p] * U[p], y = A^T M A
-//   input gradient   the same on dy with the kernels turned and channels exchanged
+//   forward          per block of tiles: V = B^T d B, M[p] = V[p] * U[p], y = A^T M A
+//   input gradient   the same on dy, with the kernels rotated by 180 degrees and channels exchanged
 //   weight gradient  dU[p] += (A dY A^T)[p]^T * V[p] over blocks of tiles, dW = G^T dU G
-// Work     (m+2)^2 / m^2 instead of 9 multiply-adds a pixel and pair of channels: 4 for m = 2,
-//          2.25 for m = 4, and more where tiles stick out of the image
+// Work     (m+2)^2 / m^2 instead of 9 multiply-adds per pixel and pair of channels: 4 for m = 2,
+//          2.25 for m = 4, and more where tiles extend beyond the image
 // Limits   3x3 kernels, stride 1, padding 0 to 2, channels a multiple of 16
 // Numerics FP32; see compute/kernels/ops/winograd.h
 #include <algorithm>
@@ -29,25 +29,26 @@ using winograd::kGapFloats;
 using winograd::kKernelRows;
 using winograd::Tiles;
 
-// Of forward and input gradient.
+// Memory of forward and input gradient.
 struct FilterMemory {
   winograd::Kernels kernels;
   float* parts = nullptr;
-  std::int64_t part_stride = 0;             // floats of each thread
-  std::int64_t tiles = 0;                   // in a block of a thread
-  std::int64_t v_stride = 0, m_stride = 0;  // floats from point to point
+  std::int64_t part_stride = 0;             // floats per thread
+  std::int64_t tiles = 0;                   // per block of a thread
+  std::int64_t v_stride = 0, m_stride = 0;  // floats between points
   std::int64_t used_bytes = 0;
 };
 
-// Of the weight gradient. Each thread sums over its own tiles while the sums are small enough to
-// have one copy a thread; else all work on one block after the other, each on its rows of the sums.
+// Memory of the weight gradient. If the sums are small enough for one copy per thread, each thread
+// sums over its own tiles; otherwise all threads process one block at a time, each on its rows of
+// the sums.
 struct WinogradGradientMemory {
-  winograd::Gradients products;  // of the first thread, or of all
+  winograd::Gradients products;  // of the first thread, or shared by all
   bool separate = false;
-  std::int64_t separate_floats = 0;  // from one thread's sums and tiles to the next one's
+  std::int64_t separate_floats = 0;  // between the sums and tiles of consecutive threads
   float* parts = nullptr;
-  std::int64_t part_stride = 0;  // floats of each thread
-  std::int64_t tiles = 0;        // in a block
+  std::int64_t part_stride = 0;  // floats per thread
+  std::int64_t tiles = 0;        // per block
   std::int64_t used_bytes = 0;
 
   winograd::Gradients of_thread(int t) const {
@@ -93,8 +94,8 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   const TileSize tile = tile_size(c.products);
   FilterMemory m;
   m.kernels = {points(), {c.products, f.from.channels, f.to.channels}};
-  // A block of tiles stays in the second cache; with large kernels, which are read once a block,
-  // it is larger.
+  // A block of tiles fits in L2; it is larger if the kernels, which are read once per block, are
+  // large.
   const std::int64_t tile_bytes = points() * (f.from.channels + f.to.channels) * 4;
   const std::int64_t l2 = cache_sizes().l2_bytes;
   const std::int64_t target = std::clamp(m.kernels.words() * 4 / 2, l2 / 2, 8 * l2);
@@ -103,7 +104,7 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   m.tiles = std::min(m.tiles, ceil_div(most, tile.rows) * tile.rows);
   m.v_stride = m.tiles * f.from.channels + kGapFloats;
   m.m_stride = m.tiles * f.to.channels + kGapFloats;
-  // Transposed taps and a block of kernels first, then tiles in the same memory.
+  // Holds transposed taps and a block of kernels first, then tiles.
   const std::int64_t for_kernels = 9 * kKernelRows * tile.cols + m.kernels.block_floats();
   const std::int64_t for_tiles =
       points() * (m.v_stride + m.m_stride) + m.kernels.first.work_floats(m.tiles);
@@ -128,8 +129,8 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   g.sums_stride = s.out_c * s.in_c + kGapFloats;
   const std::int64_t sum_bytes = points() * g.sums_stride * 4;
   m.separate = sum_bytes <= kSeparate;
-  // A block stays in the second cache. The sums are read and written once a block: the larger they
-  // are, the larger the blocks.
+  // A block fits in L2. The sums are read and written once per block: the larger they are, the
+  // larger the blocks.
   const std::int64_t target = std::clamp(sum_bytes, cache_sizes().l2_bytes * 3 / 4, kLargest);
   const std::int64_t all = c.batch * Tiles({s.out_h, s.out_w, s.out_c}, outputs_).in_image();
   const std::int64_t most = m.separate ? ceil_div(all, c.threads) : all;
@@ -202,8 +203,8 @@ void for_kernel_blocks(const ConvolutionContext& context, const winograd::Kernel
   });
 }
 
-// Forward multiplies by [input, output] channels while the weights lie [output, input]: the block
-// is transposed first, tap by tap.
+// Forward multiplies by [input, output] channels, but the weights are stored [output, input]: each
+// block is transposed first, tap by tap.
 void WinogradConvolution::transform_kernels(const ConvShape& s, const ConvolutionContext& context,
                                             const float* weight, const FilterMemory& memory) const {
   const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
@@ -229,7 +230,8 @@ void WinogradConvolution::transform_kernels(const ConvShape& s, const Convolutio
   });
 }
 
-// The gradient multiplies by [output, input] channels, as the weights lie.
+// The input gradient multiplies by [output, input] channels, the order in which the weights are
+// stored.
 void WinogradConvolution::transform_turned_kernels(const ConvShape& s,
                                                    const ConvolutionContext& context,
                                                    const float* weight,
@@ -276,7 +278,7 @@ void WinogradConvolution::filter(const Filtering& f, const ConvolutionContext& c
   });
 }
 
-// The sums over tiles of a weight gradient.
+// The sums over tiles in a weight gradient.
 struct WinogradConvolution::GradientRun {
   const WinogradConvolution& algorithm;
   const ConvShape& s;
@@ -289,7 +291,7 @@ struct WinogradConvolution::GradientRun {
   const std::int64_t all = context.batch * tiles.in_image();
   const int threads = context.pool.size();
 
-  // Transforms tiles [first + begin, first + end) to the rows from `begin`.
+  // Transforms tiles [first + begin, first + end) to rows [begin, end).
   void transform(const winograd::Gradients& g, std::int64_t first, std::int64_t begin,
                  std::int64_t end) const {
     const WinogradTransforms& transforms = simd::winograd_transforms(algorithm.outputs_);

@@ -1,5 +1,6 @@
 #pragma once
-// The parts of Winograd's algorithm between its transforms. Internal to convolution.
+// Tiling and matrix products of Winograd convolution, used between its transforms. Internal to the
+// convolution module.
 #include <cstdint>
 
 #include "compute/kernels/convolution/packed_products.h"
@@ -10,14 +11,14 @@
 
 namespace lab::winograd {
 
-// ---- How images are cut into tiles
+// ---- Tiling of images
 
 struct Image {
   std::int64_t height = 0, width = 0, channels = 0;
   std::int64_t size() const { return height * width * channels; }
 };
 
-// `to` is computed in tiles from `from`, which has `padding` zeros around it.
+// `to` is computed in tiles from `from`, which is surrounded by `padding` zeros.
 struct Filtering {
   Image from, to;
   std::int64_t padding = 0;
@@ -27,12 +28,12 @@ inline Filtering forward_filtering(const simd::ConvShape& s) {
   return {{s.in_h, s.in_w, s.in_c}, {s.out_h, s.out_w, s.out_c}, s.padding};
 }
 
-// The input's gradient is a convolution of the output's gradient.
+// The input gradient is a convolution of the output gradient.
 inline Filtering backward_filtering(const simd::ConvShape& s) {
   return {{s.out_h, s.out_w, s.out_c}, {s.in_h, s.in_w, s.in_c}, 2 - s.padding};
 }
 
-// The tiles of outputs x outputs pixels of a batch, row by row and image by image.
+// Tiles of outputs x outputs pixels of a batch, row by row and image by image.
 class Tiles {
  public:
   Tiles(const Image& image, int outputs)
@@ -41,7 +42,7 @@ class Tiles {
         in_image_(in_row_ * ceil_div(image.height, outputs)) {}
   std::int64_t in_image() const { return in_image_; }
   std::int64_t image(std::int64_t tile) const { return tile / in_image_; }
-  // Where the tile begins in its image `of`, less `margin` pixels.
+  // Position of the tile in its image `of`, moved up and left by `margin` pixels.
   simd::TilePlace place(std::int64_t tile, const Image& of, std::int64_t margin) const {
     const std::int64_t t = tile % in_image_;
     return {of.height, of.width, of.channels, t / in_row_ * outputs_ - margin,
@@ -52,33 +53,34 @@ class Tiles {
   const std::int64_t outputs_, in_row_, in_image_;
 };
 
-// ---- The matrix products between the transforms, one for each point
+// ---- Matrix products between the transforms, one per point
 
-// Points lie this much further apart than they need to: with a power of two between them all would
-// fall into the same few lines of the caches.
+// Padding between points. At power-of-two distances all points would map to the same few cache
+// sets.
 constexpr std::int64_t kGapFloats = 48;
 
-// Kernels are transformed in blocks of a strip of the channels that a product computes by this many
-// of those that it sums over.
+// Kernels are transformed in blocks of one strip of computed channels by this many summed channels.
 constexpr std::int64_t kKernelRows = simd::kWinogradChannels;
 
-// Transformed kernels U: one packed factor [summed channels, computed channels] a point.
+// Transformed kernels U: one packed operand [summed channels, computed channels] per point.
 struct Kernels {
   int points = 0;
-  PackedFactor first;  // point 0's; the others follow, point_words() apart
+  PackedFactor first;  // of point 0; the others follow at intervals of point_words()
 
   std::int64_t point_words() const { return first.words() + kGapFloats; }
   std::int64_t words() const { return points * point_words(); }
   PackedFactor at(int point) const;
 
-  // Floats that transforming a block needs: none for FP32, which goes straight to its place.
+  // Floats of memory needed to transform a block; 0 for FP32, which is written in place.
   std::int64_t block_floats() const;
-  // Where the transforms of the block's rows are to be written, its first row as row 0, and what
-  // brings them to their place afterwards. `channel` begins a strip; `memory` has block_floats().
+  // block() returns the destination for the transforms of a block, whose first row is row 0;
+  // store_block() then packs them into place. `channel` is the first of a strip; `memory` has
+  // block_floats() floats.
   simd::PointArray block(std::int64_t channel, std::int64_t row, float* memory) const;
   void store_block(std::int64_t channel, std::int64_t row, const simd::PointArray& block) const;
 
-  // M[p] = V[p] * U[p] for every point, V and M row by row; `work` has first.work_floats(tiles).
+  // M[p] = V[p] * U[p] for every point; V and M are row-major. `work` has first.work_floats(tiles)
+  // floats.
   void multiply(const simd::PointArray& v, const simd::PointArray& m, std::int64_t tiles,
                 float* work) const;
 };
@@ -87,14 +89,14 @@ struct Kernels {
 struct Gradients {
   int points = 0;
   std::int64_t inputs = 0;  // channels of V
-  simd::PointArray d;       // gradients of outputs, row by row
-  simd::PointArray v;       // inputs in strips
+  simd::PointArray d;       // output gradients, row-major
+  simd::PointArray v;       // inputs, in strips
   float* sums = nullptr;
-  std::int64_t sums_stride = 0;  // floats from point to point
+  std::int64_t sums_stride = 0;  // floats between points
   Precision products = Precision::F32;
 
   TransposedProduct at(std::int64_t point) const;
-  // Rows of tiles of all points: what can be shared out among threads.
+  // Rows of tiles of all points: the unit of work that threads divide.
   std::int64_t row_tiles() const { return points * at(0).row_tiles(); }
   void multiply(Slice row_tiles, std::int64_t tiles, bool accumulate, float* work) const;
 };

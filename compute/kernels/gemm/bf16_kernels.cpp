@@ -1,4 +1,4 @@
-// The portable bf16 kernels: each pair is widened to two FP32 numbers where it is used.
+// The portable bf16 kernels, which widen each pair to two FP32 numbers where it is used.
 #include "compute/kernels/gemm/bf16_kernels.h"
 
 #include <array>
@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace lab {
 namespace HWY_NAMESPACE {
-namespace {  // other files have functions of these names for the same instruction set
+namespace {  // other files define the same names for this target
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<float, 16>;
@@ -24,7 +24,7 @@ using DU = hn::RebindToUnsigned<D>;
 using V = hn::Vec<D>;
 using VU = hn::Vec<DU>;
 
-// Registers: MR*NV accumulators, NV of B and two of A must fit the 32 (AVX-512) or 16 there are.
+// MR*NV accumulators, NV vectors of B and two of A must fit in the 32 (AVX-512) or 16 registers.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kMr = 12;
 #else
@@ -42,7 +42,7 @@ HWY_INLINE V OddTerms(VU pairs) {
   return hn::BitCast(D(), hn::And(pairs, hn::Set(DU(), 0xffff0000U)));
 }
 
-// Columns of the last vector that are inside the tile.
+// Stores the columns of the last vector that are inside the tile.
 HWY_INLINE void AddPartial(const V value, int cols, bool accumulate, float* c) {
   HWY_ALIGN float lanes[kLanes];
   hn::Store(value, D(), lanes);
@@ -102,7 +102,7 @@ void Tile(const Bf16TileArgs& t) {
 
 using TileFunction = void (*)(const Bf16TileArgs&);
 
-// Every smaller tile has a kernel of its own: index (rows - 1) * kNv + vectors - 1.
+// Every smaller tile has its own kernel, at index (rows - 1) * kNv + vectors - 1.
 template <int... kIndex>
 constexpr std::array<TileFunction, sizeof...(kIndex)> MakeTiles(
     std::integer_sequence<int, kIndex...>) {
@@ -115,7 +115,7 @@ void AnyTile(const Bf16TileArgs& t) {
   kTiles[static_cast<std::size_t>((t.rows - 1) * kNv + vectors - 1)](t);
 }
 
-// Bits of bf16 in the low half of each lane.
+// Returns bf16 bits in the low half of each lane.
 HWY_INLINE VU RoundBits(V value) {
   const DU du;
   const VU bits = hn::BitCast(du, value);
@@ -149,7 +149,7 @@ HWY_INLINE VU LoadBits(const std::uint16_t* x) {
   return hn::PromoteTo(DU(), hn::LoadU(hn::Rebind<std::uint16_t, DU>(), x));
 }
 
-// The strip lies side by side in memory: two rows at a time become one of pairs.
+// The strip is contiguous in memory: two rows at a time become one row of pairs.
 template <typename T>
 void PackAlongStrip(const PairPackArgs<T>& p) {
   for (std::int64_t q = 0; q < p.terms; q += 2) {
@@ -166,7 +166,7 @@ void PackAlongStrip(const PairPackArgs<T>& p) {
   }
 }
 
-// The strip is strided and the terms are side by side.
+// The strip is strided; its terms are contiguous.
 template <typename T>
 void PackAcrossStrip(const PairPackArgs<T>& p) {
   const std::int64_t pairs = (p.terms + 1) / 2;
@@ -226,7 +226,7 @@ const Bf16Kernels& portable_bf16_kernels() {
 const Bf16Kernels& bf16_kernels() {
   static const Bf16Kernels* const kNative = native_bf16_kernels();
   const Bf16Kernels& portable = portable_bf16_kernels();
-  // Whoever caps the instruction set below AVX-512, as tests do, gets the portable ones.
+  // Callers that cap the instruction set below AVX-512, such as tests, get the portable kernels.
   const bool uncapped = kNative != nullptr && portable.lanes == kNative->lanes;
   return uncapped ? *kNative : portable;
 }

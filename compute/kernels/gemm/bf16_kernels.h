@@ -1,13 +1,13 @@
 #pragma once
-// The inner parts of matrix products whose factors are bf16 and whose sums are FP32: a
-// register-blocked micro-kernel, the packing that feeds it, and rounding.
+// Inner parts of matrix products with bf16 operands and FP32 accumulation: a register-blocked
+// micro-kernel, the packing that feeds it, and rounding.
 //
-// Terms go in pairs: two neighbouring terms of a row of A, or of a column of B, are one 32-bit
-// word, the even term in the low half. An odd last term has a zero beside it.
+// Terms are stored in pairs: two adjacent terms of a row of A, or of a column of B, form one 32-bit
+// word with the even term in the low half. An odd last term is paired with zero.
 //
-// Numerics  Rounding is to nearest, ties to even; NaN stays NaN, what is beyond the largest bf16
-//           becomes infinity. Products are exact, sums are rounded to FP32. The native kernels
-//           treat subnormal numbers as zero, in rounding, factors and sums; the portable ones keep
+// Numerics  Rounds to nearest, ties to even; NaN stays NaN, values beyond the largest bf16 become
+//           infinity. Products are exact; sums are rounded to FP32. The native kernels treat
+//           subnormal numbers as zero in rounding, operands and sums; the portable kernels keep
 //           them.
 // Source    Intel, "BFLOAT16 - Hardware Numerics Definition", 2018
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace lab {
 //   b  pair (p, j) at b[p * b_k_stride + j]; each row readable up to the next multiple of `lanes`
 //      past cols
 //   c  element (i, j) at c[i * ldc + j]; only rows x cols are read or written
-// Quickest where A is packed (a_row_stride 1, a_k_stride mr) or lies by rows (a_k_stride 1).
+// Fastest if A is packed (a_row_stride 1, a_k_stride mr) or stored by rows (a_k_stride 1).
 struct Bf16TileArgs {
   std::int64_t k_pairs = 0;
   const std::uint32_t* a = nullptr;
@@ -34,11 +34,12 @@ struct Bf16TileArgs {
   bool accumulate = false;
 };
 
-// A strip of `width` rows of A or columns of B, brought to the order in which the micro-kernel
-// reads it: out[p * width + i] = the pair of terms 2p and 2p+1 of source's row or column i, zero
-// for i in [valid, width) and for a term past the last. Term q of row or column i is
+// Packing of a strip of `width` rows of A or columns of B into the order in which the micro-kernel
+// reads it:
+//   out[p * width + i] = the pair of terms 2p and 2p+1 of row or column i
+// which is zero for i in [valid, width) and for a term past the last. Term q of row or column i is
 // source[i * strip_stride + q * k_stride]; one of the strides is 1.
-// T is float, rounded on the way, or std::uint16_t, the bits of a bf16 number.
+// T is float, rounded while packed, or std::uint16_t, the bits of a bf16 number.
 template <typename T>
 struct PairPackArgs {
   const T* source = nullptr;
@@ -52,28 +53,30 @@ struct PairPackArgs {
 
 struct Bf16Kernels {
   const char* name;  // "AVX512-BF16" or "portable"
-  bool native;       // one instruction multiplies and adds a vector of pairs
+  bool native;       // one instruction multiplies and accumulates a vector of pairs
   int mr;            // rows of a full tile
   int nr;            // columns of a full tile, a multiple of lanes
-  int lanes;         // words in a vector
+  int lanes;         // 32-bit words per vector
   void (*tile)(const Bf16TileArgs&);
   void (*pack_f32)(const PairPackArgs<float>&);
   void (*pack_bf16)(const PairPackArgs<std::uint16_t>&);
   void (*round)(const float* in, std::uint16_t* out, std::int64_t n);
-  // Its multiply-adds in registers alone, for measuring the peak: as fma_loop() in peak.h.
+  // Multiply-adds in registers only, to measure the peak; same contract as fma_loop() in peak.h.
   double (*peak_loop)(std::int64_t iterations, float seed, float* result);
 };
 
-// The best here: native where the processor has AVX512-BF16 and LAB_SIMD allows it, else portable.
+// Returns the native kernels if the processor has AVX512-BF16 and LAB_SIMD allows it, otherwise the
+// portable ones.
 const Bf16Kernels& bf16_kernels();
 
-// Those that widen the pairs and use FP32 multiply-adds, for the best instruction set there is.
+// Returns the kernels that widen the pairs and use FP32 multiply-adds, for the best available
+// instruction set.
 const Bf16Kernels& portable_bf16_kernels();
 
-// Null where this processor or this build cannot run them, or LAB_SIMD excludes them.
+// Returns null if this processor or this build cannot run them, or if LAB_SIMD excludes them.
 const Bf16Kernels* native_bf16_kernels();
 
-// Rounds n numbers to bf16; `out` may not overlap `in`.
+// Rounds n numbers to bf16; `out` must not overlap `in`.
 void to_bf16(const float* in, std::uint16_t* out, std::int64_t n);
 
 }  // namespace lab

@@ -1,5 +1,5 @@
-// The AVX512-BF16 kernels. Only functions marked LAB_BF16_TARGET use those instructions, so that
-// the program runs on processors without them.
+// The AVX512-BF16 kernels. Only functions marked LAB_BF16_TARGET use these instructions, so the
+// program also runs on processors without them.
 #include "compute/kernels/gemm/bf16_kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -12,7 +12,7 @@
 
 #include "compute/machine/simd_level.h"
 
-// GCC 12 takes the undefined vectors inside its own intrinsics for a mistake of theirs.
+// GCC 12 warns about the undefined vectors inside its own intrinsics.
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -24,14 +24,14 @@
 namespace lab {
 namespace {
 
-// 24 accumulators: two multiply-adds a cycle with a latency of six need at least 12. With two words
-// of B and the broadcast of A, which is a memory operand, they leave registers free.
+// 24 accumulators: two multiply-adds per cycle with a latency of six cycles need at least 12. Two
+// vectors of B and the broadcast of A, a memory operand, still leave registers free.
 constexpr int kMr = 12;
 constexpr int kNv = 2;
 constexpr int kLanes = 16;
 constexpr int kNr = kNv * kLanes;
 
-// Where the micro-kernel finds the pairs of A: packed, or row by row, or anyhow.
+// Storage of the pairs of A: packed, row by row, or with any strides.
 enum class Layout { Packed, Rows, Strided };
 
 template <Layout kLayout>
@@ -40,7 +40,7 @@ struct PairsOfA {
   std::int64_t row_stride, k_stride;
   explicit PairsOfA(const Bf16TileArgs& t)
       : a(t.a), row_stride(t.a_row_stride), k_stride(t.a_k_stride) {}
-  // Four rows share a base, so that few registers are needed for addresses.
+  // Four rows share a base address to save address registers.
   const std::uint32_t* at(int i) const {
     if constexpr (kLayout == Layout::Packed) return a + i;
     return a + i / 4 * 4 * row_stride + i % 4 * row_stride;
@@ -102,7 +102,7 @@ LAB_BF16_TARGET void tile(const Bf16TileArgs& t) {
 
 using TileFunction = void (*)(const Bf16TileArgs&);
 
-// Every smaller tile has a kernel of its own: index (rows - 1) * kNv + vectors - 1.
+// Every smaller tile has its own kernel, at index (rows - 1) * kNv + vectors - 1.
 template <Layout kLayout, int... kIndex>
 constexpr std::array<TileFunction, sizeof...(kIndex)> make_tiles(
     std::integer_sequence<int, kIndex...>) {
@@ -126,7 +126,7 @@ void any_tile(const Bf16TileArgs& t) {
   }
 }
 
-// The first n of 32 numbers as bf16, zero after them.
+// Returns the first n of 32 numbers as bf16, the rest zero.
 LAB_BF16_TARGET inline __m512i load_pairs(const float* x, std::int64_t n) {
   const __mmask32 mask = n >= 32 ? ~0U : (1U << n) - 1U;
   const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x);
@@ -138,7 +138,7 @@ LAB_BF16_TARGET inline __m512i load_pairs(const std::uint16_t* x, std::int64_t n
   return _mm512_maskz_loadu_epi16(n >= 32 ? ~0U : (1U << n) - 1U, x);
 }
 
-// Positions 0, 16, 1, 17, ..., 15, 31.
+// Permutation 0, 16, 1, 17, ..., 15, 31.
 alignas(64) constexpr auto kZipped = [] {
   std::array<std::uint16_t, 2 * kLanes> order{};
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -147,7 +147,7 @@ alignas(64) constexpr auto kZipped = [] {
   return order;
 }();
 
-// 16 pairs, each of one number of `even` and one of `odd`, zero where a mask is.
+// Returns 16 pairs of one number of `even` and one of `odd`, zero where the mask bit is 0.
 LAB_BF16_TARGET inline __m512i zip(const float* even, const float* odd, __mmask16 even_mask,
                                    __mmask16 odd_mask) {
   const __m512 low = _mm512_maskz_loadu_ps(even_mask, even);
@@ -163,12 +163,12 @@ LAB_BF16_TARGET inline __m512i zip(const std::uint16_t* even, const std::uint16_
   return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
 }
 
-// The first n of 16 lanes.
+// Returns a mask of the first n of 16 lanes.
 __mmask16 lanes_below(int n) {
   return static_cast<__mmask16>((1U << std::clamp(n, 0, kLanes)) - 1U);
 }
 
-// The strip lies side by side in memory: two rows at a time become one of pairs.
+// The strip is contiguous in memory: two rows at a time become one row of pairs.
 template <int kVecs, typename T>
 LAB_BF16_TARGET void pack_along_strip(const PairPackArgs<T>& p) {
   __mmask16 valid[kVecs], inside[kVecs];
@@ -202,7 +202,8 @@ LAB_BF16_TARGET inline void transpose_quarters(const __m512i (&row)[4], __m512i 
   column[3] = _mm512_unpackhi_epi64(high01, high23);
 }
 
-// Pairs 4*kQuarter and on, as many as `pairs` has; each is `width` words behind the last.
+// Stores pairs 4*kQuarter to 4*kQuarter + 3, those below `pairs`; consecutive pairs are `width`
+// words apart.
 template <int kQuarter>
 LAB_BF16_TARGET inline void store_quarter(const __m512i (&column)[4], std::int64_t pairs, int width,
                                           std::uint32_t* out) {
@@ -214,7 +215,7 @@ LAB_BF16_TARGET inline void store_quarter(const __m512i (&column)[4], std::int64
   }
 }
 
-// The strip is strided and the terms are side by side: four rows by 16 pairs are transposed in
+// The strip is strided and its terms are contiguous: four rows by 16 pairs are transposed in
 // registers.
 template <typename T>
 LAB_BF16_TARGET void pack_across_strip(const PairPackArgs<T>& p) {
@@ -261,10 +262,10 @@ LAB_BF16_TARGET double peak_loop(std::int64_t iterations, float seed, float* res
   constexpr int kChains = 16;  // more than latency times units, which is 12
   __m512 chain[kChains];
 #pragma GCC unroll 16
-  for (int c = 0; c < kChains; ++c) {  // unlike, or the compiler makes one of them; the mean is 2
+  for (int c = 0; c < kChains; ++c) {  // distinct, so the compiler keeps all; mean 2 * seed
     chain[c] = _mm512_set1_ps(seed * static_cast<float>(2 * c + 1) * (2.0F / kChains));
   }
-  // 1 * 1 + 1 * -1, so that the sums stay what they are.
+  // 1 * 1 + 1 * -1, so that the sums do not change.
   const auto ones = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f803f80));
   const auto signs = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f80bf80));
   for (std::int64_t i = 0; i < iterations; ++i) {

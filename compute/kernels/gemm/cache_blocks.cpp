@@ -10,7 +10,7 @@
 namespace lab {
 namespace {
 
-// Size of one data or unified cache of `level`; 0 when the kernel does not show it.
+// Returns the size of a data or unified cache of `level`; 0 if sysfs does not report it.
 std::int64_t cache_bytes(int level) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
@@ -47,12 +47,12 @@ const CacheSizes& cache_sizes() {
 CacheBlocks cache_blocks(const CacheSizes& caches, int mr, int nr) {
   constexpr std::int64_t kFloat = sizeof(float);
   CacheBlocks blocks;
-  // A strip of B twice as large as the first cache: strips are read in order, so that they come
-  // from the second in time, and more terms mean fewer passes over C, which costs more.
+  // A strip of B is twice as large as L1: strips are read in order, so they arrive from L2 in time,
+  // and more terms mean fewer passes over C, which cost more.
   blocks.kc =
       std::clamp<std::int64_t>(round_down(2 * caches.l1_bytes / (nr * kFloat), 32), 128, 512);
   blocks.mc = round_down(caches.l2_bytes / 4 / (blocks.kc * kFloat), mr);
-  // The third cache is shared with other cores and holds two blocks of B in turn.
+  // L3 is shared with other cores and holds two blocks of B alternately.
   const std::int64_t nc = caches.l3_bytes / 8 / (blocks.kc * kFloat);
   blocks.nc = round_down(std::clamp<std::int64_t>(nc, 512, 4096), nr);
   return blocks;

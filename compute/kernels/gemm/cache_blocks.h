@@ -1,5 +1,5 @@
 #pragma once
-// Block sizes of the packed GEMM, from the caches of this processor.
+// Block sizes of the packed GEMM, derived from the caches of this processor.
 #include <cstdint>
 
 namespace lab {
@@ -10,11 +10,12 @@ struct CacheSizes {
   std::int64_t l3_bytes = 8 << 20;
 };
 
-// Those of core 0 as the kernel shows them; the defaults above where it does not. Read once.
+// Returns the cache sizes of core 0 as reported in sysfs; read once. If L1 or L2 is not reported,
+// the default above applies; if L3 is not, the L2 size.
 const CacheSizes& cache_sizes();
 
-// Sizes in words of 32 bits: mc * kc of A and strips of kc * nr of B are used from the second
-// cache, kc * nc of B from the third.
+// Sizes in 32-bit words: mc * kc of A and strips of kc * nr of B are used from L2, kc * nc of B
+// from L3.
 struct CacheBlocks {
   std::int64_t kc = 0;
   std::int64_t mc = 0;  // a multiple of mr
@@ -27,8 +28,8 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// `total` cut into as few pieces as `limit` allows, equal but for rounding up to `multiple`: the
-// length of a piece (0 when total is 0).
+// Cuts `total` into the fewest pieces of at most `limit`, of equal length except for rounding up to
+// `multiple`. Returns the length of a piece (0 if total is 0).
 std::int64_t even_piece(std::int64_t total, std::int64_t limit, std::int64_t multiple);
 
 }  // namespace lab

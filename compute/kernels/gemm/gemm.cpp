@@ -11,17 +11,17 @@
 namespace lab {
 namespace {
 
-// Below this much work, waking the threads costs more than they save.
+// With less work, waking the threads costs more than they save.
 constexpr double kParallelFlop = 4e5;
-// Threads share the terms instead of C where its tiles would leave them idle for more than a tenth
-// of the time, when each has so many terms, and C is so small, that adding the parts is little
-// work.
+// Threads divide the terms instead of C if C's tiles would keep them busy for less than this share
+// of the time, each thread has at least kFewestTerms terms, and C is small enough that adding the
+// partial sums is cheap.
 constexpr double kLeastBusy = 0.9;
 constexpr std::int64_t kFewestTerms = 1024;
-// With so few terms, writing C takes longest.
+// Up to this many terms, writing C dominates.
 constexpr std::int64_t kFewTerms = 32;
 
-// Share of the time in which the threads of `grid` have work.
+// Returns the share of the time in which the threads of `grid` have work.
 double busy_share(ThreadGrid grid, std::int64_t row_tiles, std::int64_t col_tiles) {
   const std::int64_t most = ceil_div(row_tiles, grid.rows) * ceil_div(col_tiles, grid.cols);
   return static_cast<double>(row_tiles * col_tiles) / static_cast<double>(most * grid.size());
@@ -30,17 +30,17 @@ double busy_share(ThreadGrid grid, std::int64_t row_tiles, std::int64_t col_tile
 ThreadGrid grid_for(const GemmOperands& op, int threads, const GemmKernels& kernels) {
   const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
   const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
-  // Threads side by side write to the same cache lines where C's rows are not aligned.
+  // Thread columns would write to the same cache lines where C's rows are not aligned.
   if (op.k <= kFewTerms && row_tiles >= threads) return {threads, 1};
-  // Side by side, each reads or packs its own part of B; one below the other, each reads its own
-  // part of A and all of B, which costs little where B is small.
+  // With thread columns, each thread reads or packs its own part of B. With thread rows, each reads
+  // its own part of A and all of B, which is cheap if B is small.
   const std::int64_t b_bytes = op.k * op.n * static_cast<std::int64_t>(sizeof(float));
   const bool small_b = op.m > op.n || b_bytes <= cache_sizes().l2_bytes / 8;
   const bool prefer_rows = small_b && !packs_b(op, op.m, op.n, kernels);
   return choose_grid(threads, row_tiles, col_tiles, prefer_rows);
 }
 
-// The packed GEMM's product of FP32 matrices: a step is a term.
+// The packed GEMM's product of FP32 matrices; a step is one term.
 class F32Product {
  public:
   using Word = float;

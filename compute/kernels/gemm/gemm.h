@@ -1,5 +1,5 @@
 #pragma once
-// The one GEMM that everything else calls: the ladder's best rung, or a library's.
+// The GEMM that all other code calls: the best rung of the ladder, or the library's.
 #include <cstdint>
 
 #include "compute/core/dtype.h"
@@ -24,13 +24,13 @@ struct GemmArgs {
   bool a_transposed = false;
   bool b_transposed = false;
   bool accumulate = false;
-  // BF16: factors are rounded to it, products and sums stay FP32.
+  // BF16: operands are rounded to bf16; products and sums stay FP32.
   Precision products = Precision::F32;
 };
 
-// Runs on all of `pool`'s threads. No heap allocation after the first call of a size class. The
-// result depends on the shapes and the pool's size alone: bit-identical from run to run.
-// Throws Error(InvalidArgument) naming the operation and the shapes.
+// Runs on all threads of `pool`. No heap allocation after the first call of a size class. The
+// result depends only on the shapes and the pool's size: it is bit-identical from run to run.
+// Throws Error(Errc::InvalidArgument) naming the operation and the shapes.
 void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels = Kernels::Lab);
 
 }  // namespace lab

@@ -8,10 +8,10 @@
 namespace lab {
 namespace {
 
-// Below this much work, waking the threads costs more than they save.
+// With less work, waking the threads costs more than they save.
 constexpr double kParallelBf16Flop = 3e6;
 
-// The packed GEMM's product of bf16 factors: a step is a pair of terms. T as in PairPackArgs.
+// The packed GEMM's product of bf16 operands; a step is a pair of terms. T as in PairPackArgs.
 template <typename T>
 class Bf16Product {
  public:

@@ -1,5 +1,5 @@
-// GEMM without shared blocks: no thread waits for another.
-//   for each block of terms, for each panel of columns that stays in the second cache:
+// GEMM without shared blocks: threads do not wait for each other.
+//   for each block of terms, for each panel of columns that stays in L2:
 //     for each strip of mr rows, for each strip of nr columns: the micro-kernel
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/gemm/gemm_parts.h"
@@ -8,9 +8,9 @@ namespace lab {
 namespace {
 
 constexpr std::int64_t kTermsAtOnce = 512;
-// A strip that serves so many tiles is worth packing where it is slow to read as it lies.
+// A strip that is slow to read in place is worth packing if it serves this many tiles.
 constexpr std::int64_t kTilesToPack = 16;
-// Rows of B so far apart fall into few sets of the caches and each into a page of its own.
+// Rows of B at this distance map to few cache sets, and each is on a page of its own.
 constexpr std::int64_t kFarRow_bytes = 4096;
 
 class DirectGemm {
@@ -20,7 +20,7 @@ class DirectGemm {
 
  private:
   void multiply_panel(Range terms, Range cols) const;
-  // Row strip `i` of A.
+  // Sets `tile` to the strip of A that starts at row `i`.
   void read_a(Range terms, std::int64_t i, TileArgs& tile) const;
 
   const GemmOperands& op_;

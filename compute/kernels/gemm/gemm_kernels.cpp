@@ -19,10 +19,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
-// From so many terms on, a C that is only written is asked for while they are summed.
+// From this many terms on, C is prefetched during the summation even if it is only written.
 constexpr std::int64_t kTermsToPrefetch = 64;
 
-// Registers: MR*NV accumulators, NV of B and one of A must fit the 32 (AVX-512) or 16 there are.
+// MR*NV accumulators, NV vectors of B and one of A must fit in the 32 (AVX-512) or 16 registers.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kMr = 12;
 constexpr int kNv = 2;
@@ -33,14 +33,14 @@ constexpr int kNv = 2;
 constexpr int kLanes = hn::MaxLanes(D());
 constexpr int kNr = kNv * kLanes;
 
-// Loads of a part of a vector that do not touch the rest of its memory.
+// True if partial vector loads do not access the rest of the vector's memory.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 constexpr bool kLoadsParts = true;
 #else
 constexpr bool kLoadsParts = false;
 #endif
 
-// A whose rows lie side by side for each term, as packed A and A stored transposed do.
+// A whose rows are contiguous for each term: packed A, or A stored transposed.
 struct ColumnsOfA {
   const float* p;
   std::int64_t k_stride;
@@ -58,7 +58,7 @@ struct RowsOfA {
   void next() { p += k_stride; }
 };
 
-// One term more for all rows; the last vector of B has `partial` columns where it is `kPartial`.
+// Accumulates all terms for all rows. If `kPartial`, the last vector of B has `partial` columns.
 template <int kRows, int kVecs, bool kPartial, class A>
 HWY_INLINE void AddTerms(const TileArgs& t, V (&acc)[kRows][kVecs], int partial) {
   const D d;
@@ -83,7 +83,7 @@ HWY_INLINE void AddTerms(const TileArgs& t, V (&acc)[kRows][kVecs], int partial)
   }
 }
 
-// c[0, cols) for the columns of the last vector that are inside the tile.
+// Stores to c[0, cols) the columns of the last vector that are inside the tile.
 HWY_INLINE void StorePartial(const V value, int cols, bool accumulate, float* c) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   const D d;
@@ -140,7 +140,7 @@ void Tile(const TileArgs& t) {
 
 using TileFunction = void (*)(const TileArgs&);
 
-// Every smaller tile has a kernel of its own: index (rows - 1) * kNv + vectors - 1.
+// Every smaller tile has its own kernel, at index (rows - 1) * kNv + vectors - 1.
 template <class A, int... kIndex>
 constexpr std::array<TileFunction, sizeof...(kIndex)> MakeTiles(
     std::integer_sequence<int, kIndex...>) {
@@ -154,13 +154,13 @@ void AnyTile(const TileArgs& t) {
   kTiles[static_cast<std::size_t>((t.rows - 1) * kNv + vectors - 1)](t);
 }
 
-// Any strides of A.
+// Supports any strides of A.
 void AnyTileOfRows(const TileArgs& t) {
   if (t.a_row_stride == 1) return AnyTile<ColumnsOfA>(t);
   AnyTile<RowsOfA>(t);
 }
 
-// Copies kWidth floats, vectors first.
+// Copies kWidth floats, whole vectors first.
 template <int kWidth>
 HWY_INLINE void CopyRow(const float* from, float* to) {
   const D d;
@@ -177,8 +177,8 @@ HWY_INLINE void CopyRow(const float* from, float* to) {
   for (int i = kQuads; i < kWidth; ++i) to[i] = from[i];
 }
 
-// Whole strips whose rows lie side by side in memory: copied row after row through all of them,
-// since rows may be pages apart, where no hardware prefetcher follows.
+// Packs whole strips with contiguous rows. Each row is copied for all strips before the next row,
+// since rows may be pages apart, where hardware prefetchers do not follow.
 template <int kWidth>
 void PackWholeStrips(const PackArgs& p, int strips) {
   constexpr std::int64_t kAhead = 8;
@@ -213,7 +213,7 @@ void PackAlongStrip(const PackArgs& p) {
   }
 }
 
-// One number after the other: rows [i, i_end) of the strip, terms [k, k_end).
+// Packs rows [i, i_end) of the strip, terms [k, k_end), one number at a time.
 void PackScalars(const PackArgs& p, int i, int i_end, std::int64_t k, std::int64_t k_end) {
   for (; i < i_end; ++i) {
     const float* from = p.source + i * p.strip_stride;
@@ -232,8 +232,8 @@ constexpr int kRowsAtOnce = 4;
 using Block = hn::CappedTag<float, 8>;
 constexpr int kTermsAtOnce = hn::MaxLanes(Block());
 
-// Four rows by as many terms as a vector of at most eight has, transposed in registers: each
-// quarter of 128 bits on its own.
+// Transposes four rows by one vector of at most eight terms in registers, each 128-bit part
+// separately.
 HWY_INLINE void PackBlock(const PackArgs& p, int i, std::int64_t k) {
   const Block d;
   const hn::Repartition<double, Block> pairs;
@@ -264,7 +264,7 @@ HWY_INLINE void PackBlock(const PackArgs& p, int i, std::int64_t k) {
 }
 #endif
 
-// The strip is strided and k is side by side: transpose in small blocks.
+// The strip is strided and its terms are contiguous: transposes in small blocks.
 void PackAcrossStrip(const PackArgs& p) {
   const int whole_rows = p.valid / kRowsAtOnce * kRowsAtOnce;
   const std::int64_t whole_terms = p.k / kTermsAtOnce * kTermsAtOnce;

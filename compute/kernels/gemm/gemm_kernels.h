@@ -1,14 +1,14 @@
 #pragma once
-// The inner parts of the GEMM, compiled for each SIMD instruction set and chosen at run time:
-// a register-blocked micro-kernel and the packing that feeds it.
+// Inner parts of the GEMM, compiled per SIMD instruction set and selected at run time: a
+// register-blocked micro-kernel and the packing that feeds it.
 #include <cstdint>
 
 namespace lab {
 
 // One tile: C[rows,cols] = A*B (+ C when accumulate) over `k` terms, summed in order.
 //   a  element (i, p) at a[i * a_row_stride + p * a_k_stride]
-//   b  element (p, j) at b[p * b_k_stride + j]; unless the kernels load parts of vectors, each row
-//      must be readable up to the next multiple of `lanes` past cols
+//   b  element (p, j) at b[p * b_k_stride + j]; unless the kernels have loads_parts, each row must
+//      be readable up to the next multiple of `lanes` past cols
 //   c  element (i, j) at c[i * ldc + j]; only rows x cols are read or written
 struct TileArgs {
   std::int64_t k = 0;
@@ -24,16 +24,17 @@ struct TileArgs {
   bool accumulate = false;
 };
 
-// Rows of A or columns of B, brought to the order in which the micro-kernel reads them: in strips
-// of `width`, one after the other, the last one filled up with zeros. In the first strip out[p *
-// width + i] = source[i * strip_stride + p * k_stride]. One of the strides is 1.
+// Packing of rows of A or columns of B into the order in which the micro-kernel reads them:
+// consecutive strips of `width`, the last one padded with zeros. In the first strip
+//   out[p * width + i] = source[i * strip_stride + p * k_stride]
+// One of the strides is 1.
 struct PackArgs {
   const float* source = nullptr;
   std::int64_t strip_stride = 0;
   std::int64_t k_stride = 0;
   std::int64_t k = 0;
-  int valid = 0;         // rows or columns, of one strip or several
-  int width = 0;         // of a strip
+  int valid = 0;         // rows or columns, in one or more strips
+  int width = 0;         // rows or columns per strip
   float* out = nullptr;  // ceil(valid / width) * width * k floats
 };
 
@@ -48,7 +49,7 @@ struct GemmKernels {
   void (*pack)(const PackArgs&);
 };
 
-// Those for the best instruction set of this processor.
+// Returns the kernels for the best instruction set of this processor.
 const GemmKernels& gemm_kernels();
 
 }  // namespace lab

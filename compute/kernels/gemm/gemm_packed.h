@@ -1,9 +1,9 @@
 #pragma once
-// GEMM on packed blocks, whatever the factors are. Internal to matmul.
+// GEMM on packed blocks, for any type of operands. Internal to the gemm module.
 //   for each block of nc columns and kc steps:  B's block is packed by all threads of a grid column
 //     for each block of mc rows of the thread:  A's block is packed by the thread
 //       for each strip of nr columns, for each strip of mr rows: the micro-kernel
-// Each element of C sums its terms in the same order whatever the grid.
+// Each element of C sums its terms in the same order for any grid.
 // Source  Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008;
 //         Van Zee and van de Geijn, "BLIS", TOMS 2015
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace lab {
 
-// One tile of C from packed strips, over `steps` steps: words of 32 bits a row and column.
+// One tile of C from packed strips, over `steps` steps of one 32-bit word per row and column.
 template <typename Word>
 struct PackedTile {
   std::int64_t steps = 0;
@@ -25,19 +25,19 @@ struct PackedTile {
   const Word* b = nullptr;
   std::int64_t row = 0, col = 0;  // in C
   int rows = 0, cols = 0;
-  bool first = true;  // no step before these
+  bool first = true;  // there are no earlier steps
 };
 
-// Packed blocks, shared by the threads of a grid. run(t) is called once by each thread t at the
-// same time; all of them return early once `stop` is requested, and throw std::bad_alloc when one
-// of them gets no memory.
+// The packed blocks, shared by the threads of a grid. Every thread t calls run(t) once,
+// concurrently. All return early once `stop` is requested, and all throw std::bad_alloc if an
+// allocation of any thread fails.
 //
-// `Product` holds the operands and the kernels for them. What it takes of a row of A and a column
-// of B in one step is a word of 32 bits: a float, or a pair of bf16. It has
+// `Product` holds the operands and their kernels. A step takes one 32-bit word of a row of A and of
+// a column of B: a float, or a pair of bf16. Members:
 //   Word                                     the word's type
 //   m(), n(), steps(), mr(), nr()            sizes of C and of a full tile
-//   pack_a(row, valid, steps, Word* out)     a strip of mr rows, of which `valid` are there
-//   pack_b(col, valid, steps, Word* out)     strips of nr columns, up to kStripsOfB of them
+//   pack_a(row, valid, steps, Word* out)     packs a strip of mr rows, `valid` of which exist
+//   pack_b(col, valid, steps, Word* out)     packs up to kStripsOfB strips of nr columns
 //   tile(const PackedTile<Word>&)            the micro-kernel
 template <class Product>
 class PackedGemm {
@@ -50,7 +50,7 @@ class PackedGemm {
   static_assert(sizeof(Word) == sizeof(float), "block sizes are in words of 32 bits");
 
   void pack_b(Range steps, Range cols, int thread_row, Word* out) const;
-  // `mc` rows of A at a time through `packed_a`.
+  // Packs `mc` rows of A at a time into `packed_a`.
   void multiply(Range steps, Range rows, Range cols, std::int64_t mc, Word* packed_a,
                 const Word* packed_b) const;
   void multiply_block(Range steps, Range rows, Range cols, const Word* packed_a,
@@ -60,13 +60,13 @@ class PackedGemm {
   const ThreadGrid grid_;
   const std::stop_token& stop_;
   const CacheBlocks blocks_;
-  std::int64_t kc_ = 0;            // steps in a block, all blocks but the last
-  std::int64_t nc_ = 0;            // columns in a block
-  std::int64_t column_steps_ = 0;  // blocks of columns that the widest thread column has
-  Word* shared_b_ = nullptr;       // two blocks for each thread column, used in turn
+  std::int64_t kc_ = 0;            // steps per block, except the last
+  std::int64_t nc_ = 0;            // columns per block
+  std::int64_t column_steps_ = 0;  // column blocks of the widest thread column
+  Word* shared_b_ = nullptr;       // two blocks per thread column, used alternately
   Barrier barrier_;
   std::atomic<bool> out_of_memory_ = false;
-  std::atomic<bool> stopping_[2] = {false, false};  // as thread 0 saw it, for odd and even turns
+  std::atomic<bool> stopping_[2] = {false, false};  // as read by thread 0, for even and odd turns
 };
 
 template <class Product>
@@ -94,8 +94,8 @@ void PackedGemm<Product>::run(int thread) {
   const int thread_col = thread % grid_.cols;
   const Range rows = piece(product_.m(), product_.mr(), grid_.rows, thread_row);
   const Range cols = piece(product_.n(), product_.nr(), grid_.cols, thread_col);
-  // Memory is asked for before the first barrier: a thread that gets none tells the others there,
-  // so that nobody waits for it at the second.
+  // Allocates before the first barrier: a thread whose allocation fails reports it there, so that
+  // the others do not wait for it at the second.
   const std::int64_t mc = even_piece(rows.size(), blocks_.mc, product_.mr());
   Word* packed_a = nullptr;
   try {
@@ -109,8 +109,8 @@ void PackedGemm<Product>::run(int thread) {
     const Range columns{first, std::min(first + nc_, cols.end)};
     for (std::int64_t p = 0; p < product_.steps(); p += kc_, ++turn) {
       const Range steps{p, std::min(p + kc_, product_.steps())};
-      // Two blocks in turn: whoever packs the next one has left the barrier behind the last use
-      // of that memory.
+      // Double buffering: a thread that packs the next block has passed the barrier that follows
+      // the last use of that memory.
       Word* packed_b = shared_b_ + (2 * thread_col + turn % 2) * kc_ * nc_;
       pack_b(steps, columns, thread_row, packed_b);
       if (thread == 0) stopping_[turn % 2] = stop_.stop_requested();
@@ -122,7 +122,7 @@ void PackedGemm<Product>::run(int thread) {
   }
 }
 
-// This thread's share of the strips of B's block.
+// Packs this thread's share of the strips of B's block.
 template <class Product>
 void PackedGemm<Product>::pack_b(Range steps, Range cols, int thread_row, Word* out) const {
   const std::int64_t nr = product_.nr();

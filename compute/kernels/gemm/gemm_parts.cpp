@@ -11,7 +11,7 @@
 namespace lab {
 namespace {
 
-constexpr int kSpins = 4000;  // 40 to 200 us, as long as the processor makes a pause
+constexpr int kSpins = 4000;  // 40 to 200 us, depending on the processor's pause instruction
 
 void spin_once() {
 #if defined(__x86_64__)

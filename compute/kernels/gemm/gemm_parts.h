@@ -1,5 +1,5 @@
 #pragma once
-// What the ways to run a GEMM have in common, and how threads share one. Internal to matmul.
+// Parts shared by the implementations of GEMM, and the division of work among threads.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -21,7 +21,8 @@ struct Range {
   std::int64_t size() const { return end - begin; }
 };
 
-// op(A) and op(B) by strides: A(i, p) = a[i * a_row + p * a_k], B(p, j) = b[p * b_k + j * b_col].
+// op(A) and op(B) as strided arrays:
+//   A(i, p) = a[i * a_row + p * a_k]     B(p, j) = b[p * b_k + j * b_col]
 template <typename T>
 struct Operands {
   template <class Args>  // GemmArgs, or Bf16GemmArgs
@@ -49,23 +50,24 @@ struct Operands {
 };
 using GemmOperands = Operands<float>;
 
-// Threads as a grid over C: rows x columns.
+// The threads as a grid over C: rows x columns.
 struct ThreadGrid {
   int rows = 1;
   int cols = 1;
   int size() const { return rows * cols; }
 };
-// On all threads of the pool, or as the only one on the caller for nullptr.
+// Runs `task` on all threads of the pool, or as thread 0 on the caller if `pool` is null.
 void run_on(ThreadPool* pool, FunctionRef<void(int thread)> task);
-// The grid of exactly `threads` whose largest part of C, in whole tiles, is smallest; among equals
-// the one with more rows when `prefer_rows`, else with more columns.
+// Returns the grid of exactly `threads` threads with the smallest maximum part of C, in whole
+// tiles. Ties go to the grid with more rows if `prefer_rows`, otherwise to the one with more
+// columns.
 ThreadGrid choose_grid(int threads, std::int64_t row_tiles, std::int64_t col_tiles,
                        bool prefer_rows);
 
-// Piece `index` of `pieces` of [0, total), cut at multiples of `multiple`.
+// Returns piece `index` of [0, total) divided into `pieces`, with cuts at multiples of `multiple`.
 Range piece(std::int64_t total, std::int64_t multiple, int pieces, int index);
 
-// Memory for packing that a thread keeps from call to call; grows, never shrinks.
+// Packing memory that a thread keeps between calls; grows, never shrinks.
 class PackingBuffer {
  public:
   template <typename Word = float>
@@ -78,17 +80,16 @@ class PackingBuffer {
   hwy::AlignedFreeUniquePtr<std::byte[]> data_;
   std::int64_t bytes_ = 0;
 };
-// The calling thread's own.
+// Scratch memory of the calling thread.
 struct GemmScratch {
   PackingBuffer a;         // block of A of this thread
   PackingBuffer b;         // panel of B of this thread
   PackingBuffer shared_b;  // blocks of B for all threads, owned by the caller of gemm()
-  PackingBuffer sums;      // what the threads sum apart, owned by the caller of gemm()
+  PackingBuffer sums;      // partial sums of the threads, owned by the caller of gemm()
 };
 GemmScratch& gemm_scratch();
 
-// All `threads` arrive before any leaves. Spins for a fraction of a millisecond,
-// then sleeps.
+// A barrier for `threads` threads. Waiting spins for a fraction of a millisecond, then sleeps.
 class Barrier {
  public:
   explicit Barrier(int threads) : threads_(threads), waiting_for_(threads) {}
@@ -100,36 +101,36 @@ class Barrier {
   std::atomic<unsigned> phase_ = 0;
 };
 
-// C[rows, cols] on the calling thread alone. A is read as it lies, B is packed in panels that stay
-// in the second cache, where packing pays. Returns early once `stop` is requested.
+// Computes C[rows, cols] on the calling thread. A is read in place; where it pays, B is packed in
+// panels that stay in L2. Returns early once `stop` is requested.
 void gemm_direct(const GemmOperands& op, Range rows, Range cols, const GemmKernels& kernels,
                  const std::stop_token& stop = {});
 
-// Whether gemm_direct() packs B for a part of C of so many rows and columns: where the kernels
-// cannot read it as it lies, or only slowly.
+// Returns true if gemm_direct() packs B for a part of C of `rows` x `cols`: if the kernels cannot
+// read it in place, or only slowly.
 bool packs_b(const GemmOperands& op, std::int64_t rows, std::int64_t cols,
              const GemmKernels& kernels);
 
-// For a small C with many terms: each thread sums a range of the terms for all of C, then the sums
-// are added in the order of the threads.
+// For a small C with many terms: each thread sums a range of the terms for all of C, then the
+// partial sums are added in thread order.
 void gemm_split_terms(const GemmOperands& op, ThreadPool& pool, const GemmKernels& kernels,
                       const std::stop_token& stop);
 
-// Throws Error(InvalidArgument) naming the operation and the shapes.
-// Args: GemmArgs or Bf16GemmArgs.
+// Throws Error(Errc::InvalidArgument) naming the operation and the shapes. Args is GemmArgs or
+// Bf16GemmArgs.
 template <class Args>
 void check_gemm(const Args& args);
 
-// gemm() on our own kernels; leaves C half done once `stop` is requested. Packs always when
-// `always_pack`.
+// gemm() on the lab's kernels; leaves C incomplete once `stop` is requested. Always packs A and B
+// if `always_pack`.
 void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
               const std::stop_token& stop);
 
-// True when there is nothing to multiply: C is then what it must be.
+// Returns true if there is nothing to multiply; C then holds the result.
 template <class Args>
 bool finish_if_empty(const Args& args);
 
-// gemm() by oneDNN on as many threads as `pool` has, on its cores; on the caller for nullptr.
+// gemm() by oneDNN, on as many threads as `pool` has and on its cores; on the caller if null.
 void onednn_gemm(const GemmArgs& args, const ThreadPool* pool);
 
 }  // namespace lab

@@ -1,18 +1,18 @@
 #pragma once
-// Descriptors of oneDNN's primitives under its releases 2 and 3: the one place that knows both.
+// Descriptors of oneDNN's primitives. The only file that distinguishes oneDNN 2 from oneDNN 3.
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace lab {
 
-// How a primitive is to be made, apart from the operation itself.
+// Options for creating a primitive, apart from the operation itself.
 struct OnednnMaking {
   const dnnl::engine& engine;
   dnnl::primitive_attr attributes = {};
-  bool allow_empty = false;  // an empty descriptor, not dnnl::error, where there is no kernel
+  bool allow_empty = false;  // if there is no kernel: an empty descriptor, not dnnl::error
 };
 
-// The descriptor of a Primitive that is no gradient. `operation` is what oneDNN documents for it:
-// kind, algorithm, arrays and sizes, in that order.
+// Returns the descriptor of a Primitive other than a gradient. `operation` is the argument list in
+// oneDNN's documentation: kind, algorithm, arrays and sizes, in that order.
 template <typename Primitive, typename... Operation>
 typename Primitive::primitive_desc onednn_desc(const OnednnMaking& making,
                                                const Operation&... operation) {
@@ -24,7 +24,7 @@ typename Primitive::primitive_desc onednn_desc(const OnednnMaking& making,
 #endif
 }
 
-// The same for a gradient; `hint` is the descriptor of its forward primitive.
+// As onednn_desc(), for a gradient; `hint` is the descriptor of its forward primitive.
 template <typename Primitive, typename Hint, typename... Operation>
 typename Primitive::primitive_desc onednn_gradient_desc(const OnednnMaking& making,
                                                         const Hint& hint,

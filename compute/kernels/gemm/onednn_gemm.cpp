@@ -1,8 +1,8 @@
-// C = A*B by oneDNN on as many threads as the device has: FP32 by dnnl_sgemm; bf16 matrices by its
-// matmul primitive with FP32 sums, FP32 matrices rounded to dense bf16 copies by its reorder first.
+// C = A*B by oneDNN, on as many threads as the device has. FP32 uses dnnl_sgemm; bf16 uses the
+// matmul primitive with FP32 sums, after reorder has rounded FP32 matrices to dense bf16 copies.
 // Limits   any M,N,K >= 0
 // Numerics FP32: |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u); bf16 as bf16_gemm()
-// Errors   Unsupported with oneDNN's words
+// Errors   Unsupported with oneDNN's message or status
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kPlans = 64;
 
-// What a primitive is made for.
+// The parameters for which a primitive is created.
 struct PlanKey {
   std::int64_t m, n, k, lda, ldb, ldc;
   bool a_transposed, b_transposed, accumulate;
@@ -58,7 +58,7 @@ memory without_data(const memory::desc& desc, const dnnl::engine& engine) {
   return memory(desc, engine, nullptr);
 }
 
-// A factor as the primitive sees it, and where it comes from if that is FP32.
+// An operand as the primitive reads it, and its source if that is FP32.
 struct Factor {
   memory rounded;
   std::optional<memory> source;
@@ -79,7 +79,7 @@ struct Factor {
   }
 };
 
-// A primitive with its memory objects, for one thread at a time.
+// A primitive with its memory objects; used by one thread at a time.
 class Plan {
  public:
   explicit Plan(const PlanKey& key)
@@ -98,7 +98,7 @@ class Plan {
                                                       c_.get_desc()));
   }
 
-  // oneDNN takes arrays that it only reads as void* too.
+  // oneDNN takes non-const pointers even to arrays that it only reads.
   void run(const std::uint16_t* a, const std::uint16_t* b, float* c) {
     a_.rounded.set_data_handle(const_cast<std::uint16_t*>(a));
     b_.rounded.set_data_handle(const_cast<std::uint16_t*>(b));
@@ -135,7 +135,7 @@ struct KeptPlan {
   std::unique_ptr<Plan> plan;
 };
 
-// Making a primitive takes milliseconds: each thread keeps those it used.
+// Creating a primitive takes milliseconds, so each thread keeps those it has used.
 Plan& plan_for(const PlanKey& key) {
   thread_local std::vector<KeptPlan> kept;
   for (const KeptPlan& known : kept) {

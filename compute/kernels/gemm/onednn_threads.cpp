@@ -15,8 +15,8 @@
 namespace lab {
 namespace {
 
-// They would inherit the affinity of a caller that is pinned to one core, so each is put on its own
-// core of the device, once.
+// Pins each OpenMP thread to its own core of the device, once. Otherwise the threads would inherit
+// the affinity of a caller that is pinned to one core.
 void place_openmp_threads(const std::vector<int>& cores) {
 #pragma omp parallel num_threads(static_cast <int>(cores.size()))
   if (const int t = omp_get_thread_num(); t > 0) {
@@ -43,15 +43,15 @@ void set_onednn_threads(int threads) {
   omp_set_num_threads(threads);
 }
 
-// libgomp's threads wait awake only as long as there are no more of them than processors, so one
-// more team for all processors, asleep, is enough. The caller may be pinned to one of them, so they
-// are counted without asking OpenMP.
+// libgomp's threads spin only while there are no more of them than processors, so one more team for
+// all processors, asleep, is enough. The caller may be pinned to one processor, so processors are
+// counted without OpenMP.
 struct QuietOnednnThreads::Crowd {
   std::mutex mutex;
   std::condition_variable_any changed;
   bool ready = false;
   std::jthread leader{[this](const std::stop_token& stop) {
-    std::atomic<int> met = 0;  // a region without effect would be left out
+    std::atomic<int> met = 0;  // a region without effect would be optimised away
 #pragma omp parallel num_threads(static_cast <int>(sysconf(_SC_NPROCESSORS_ONLN)))
     ++met;
     std::unique_lock lock(mutex);

@@ -1,25 +1,25 @@
 #pragma once
-// Where oneDNN computes: on the OpenMP threads of whoever calls it.
+// Controls the OpenMP threads of the caller, on which oneDNN computes.
 #include <memory>
 
 #include "compute/machine/thread_pool.h"
 
 namespace lab {
 
-// OpenMP ends threads that a call has no work for, and starts others later: after calls of several
-// sizes the team has to be looked at again, which costs microseconds.
+// OpenMP ends threads for which a call has no work and starts others later. After calls of several
+// sizes the team must be checked again (MayHaveChanged), which costs microseconds.
 enum class OnednnTeam { Known, MayHaveChanged };
 
-// Prepares the calling thread's OpenMP threads for calls of oneDNN: as many as `pool` has, each on
-// its core; the caller alone for nullptr. To be called before a primitive is made, which divides
-// its work by them, and before it is executed.
+// Prepares the calling thread's OpenMP threads for oneDNN calls: as many as `pool` has, each on its
+// core; the caller only if `pool` is null. Call it before creating a primitive, which divides its
+// work among them, and before executing one.
 void use_onednn_threads(const ThreadPool* pool, OnednnTeam team = OnednnTeam::Known);
-// The number alone, wherever they run: enough to make a primitive.
+// Sets the number of threads only, not their cores; sufficient to create a primitive.
 void set_onednn_threads(int threads);
 
-// Behind each call OpenMP's threads stay awake for milliseconds, in the way of the pool's on the
-// same cores. While one of these lives they go to sleep at once: for work that takes turns with the
-// pool, not for calls in a row, which they answer later then.
+// After each call, OpenMP's threads spin for milliseconds and compete with the pool's threads for
+// the same cores. While an object of this class exists, they sleep immediately. For oneDNN calls
+// that alternate with the pool's work; consecutive oneDNN calls start more slowly.
 class QuietOnednnThreads {
  public:
   QuietOnednnThreads();

@@ -14,7 +14,8 @@ namespace lab {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Latency times units is 8 to 10 on today's processors; 12 chains leave room in 16 registers.
+// Latency times units is 8 to 10 on current processors; 12 chains leave some of the 16 registers
+// free.
 constexpr int kChains = 12;
 
 double FmaLoop(std::int64_t iterations, float seed, float* result) {
@@ -66,7 +67,7 @@ PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& o
   const auto loop = products == Precision::BF16 ? bf16_kernels().peak_loop : &fma_loop;
   const auto work = [&](int t) {
     Slot& slot = slots[static_cast<std::size_t>(t)];
-    // Each call goes on from the last one's result; the values stay near 1/2.
+    // Each call continues from the previous result; the values stay near 1/2.
     slot.flop = loop(kIterations, slot.result * 0.25F + 0.25F, &slot.result);
   };
   sample.time = measure(

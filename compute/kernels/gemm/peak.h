@@ -1,5 +1,5 @@
 #pragma once
-// The ceiling: how many operations a second the multiply-add units can do at all.
+// Peak throughput of the multiply-add units, the upper limit for every kernel.
 #include <cstdint>
 
 #include "compute/core/events/event.h"
@@ -8,14 +8,15 @@
 
 namespace lab {
 
-// Independent chains of fused multiply-adds in registers, on the calling thread, with the widest
-// vectors there are; enough chains to hide the latency. Returns the floating-point operations done;
-// `seed` and `*result`, a mean near 2 * seed, keep the compiler from leaving the work out.
+// Runs independent chains of fused multiply-adds in registers on the calling thread, with the
+// widest vectors available and enough chains to hide the latency. Returns the number of
+// floating-point operations. `seed` and `*result`, a mean near 2 * seed, keep the compiler from
+// removing the work.
 double fma_loop(std::int64_t iterations, float seed, float* result);
 
-// Measures it on all threads of `pool` at once, or on the calling thread for nullptr. `gflops` is
-// that of the fastest repetition, because it is a ceiling; the times are those of one repetition.
-// For BF16 the multiply-adds are those of bf16_kernels(): two FP32 ones at a time where native.
+// Measures the peak on all threads of `pool` at once, or on the calling thread if null. `gflops` is
+// that of the fastest repetition, since it is an upper limit; times are per repetition. For BF16,
+// uses the multiply-adds of bf16_kernels(): where native, two per FP32 lane and instruction.
 PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
                         Precision products = Precision::F32);
 

@@ -28,14 +28,14 @@ void ReluBackward(const float* y, float* dy, std::int64_t n) {
 template <class D, class V>
 HWY_INLINE V Exp(D d, V v) {
   const hn::RebindToSigned<D> integers;
-  // Added and taken away again, it rounds to a whole number; its own bits are zero where those of
-  // a float's exponent will be, and hold the exponent's bias.
+  // Adding and subtracting this constant rounds to an integer. Its bits are zero where those of a
+  // float's exponent will be, and it includes the exponent's bias.
   const V round = hn::Set(d, 0x1.8p23F + 127.0F);
   const V rounded = hn::MulAdd(v, hn::Set(d, 1.44269504F), round);
   const V n = hn::Sub(rounded, round);
   const V near = hn::NegMulAdd(n, hn::Set(d, 0x1.62e4p-1F), v);
   const V r = hn::NegMulAdd(n, hn::Set(d, 0x1.7f7d1cp-20F), near);
-  V p = hn::Set(d, 0x1.6d7544p-10F);  // interpolates e^r at Chebyshev's points
+  V p = hn::Set(d, 0x1.6d7544p-10F);  // interpolates e^r at the Chebyshev points
   p = hn::MulAdd(p, r, hn::Set(d, 0x1.126fb8p-7F));
   p = hn::MulAdd(p, r, hn::Set(d, 0x1.5554acp-5F));
   p = hn::MulAdd(p, r, hn::Set(d, 0x1.555404p-3F));
@@ -50,7 +50,7 @@ template <class D, class V>
 HWY_INLINE V Reciprocal(D d, V v) {
   const V one = hn::Set(d, 1.0F);
   if constexpr (hn::MaxLanes(d) == 16) {
-    // 14 exact bits and one step of Newton's method: half the time of a division.
+    // 14 accurate bits and one Newton step take half the time of a division.
     const V guess = hn::ApproximateReciprocal(v);
     return hn::MulAdd(guess, hn::NegMulAdd(v, guess, one), guess);
   } else {

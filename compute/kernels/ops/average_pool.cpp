@@ -12,9 +12,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
 
-// How the channels of one pixel are gone through: exactly, or as a single vector that is wider than
-// they are. What a wide store writes behind the pixel belongs to the next ones, which are written
-// later, so pixels must come in the order of their addresses and `end` keeps it inside the array.
+// Ways to iterate over the channels of a pixel: exactly, or as a single vector that is at least as
+// wide. Elements that a wide store writes past the pixel belong to later pixels, which are written
+// afterwards. Pixels must therefore be processed in address order, and no wide store may cross the
+// end of the array.
 struct Exactly {
   template <class Body>
   HWY_INLINE void operator()(std::int64_t channels, const Body& body) const {
@@ -29,7 +30,7 @@ struct AsOneVector {
   }
 };
 
-// kWindow: height and width where they are known, else 0.
+// kWindow: height and width if known at compile time, otherwise 0.
 template <int kWindow, class Channels>
 HWY_INLINE void PoolWindow(const Channels& channels, const float* x, float* y, const PoolShape& s) {
   const std::int64_t height = kWindow > 0 ? kWindow : s.kernel_h;
@@ -72,7 +73,7 @@ void SpreadWindow(const float* dy, float* dx, const PoolShape& s) {
   });
 }
 
-// Windows that tile the image: every pixel is written, in the order of the addresses.
+// For windows that tile the image: writes every pixel, in address order.
 template <int kWindow, class Channels>
 HWY_INLINE void FillImage(const Channels& channels, const float* dy, float* dx,
                           const PoolShape& s) {
@@ -92,14 +93,14 @@ HWY_INLINE void FillImage(const Channels& channels, const float* dy, float* dx,
   }
 }
 
-// Whether this target has vectors of just so many floats.
+// True if this target has vectors of exactly kLanes floats.
 template <std::size_t kLanes>
 constexpr bool has_vectors() {
   return hn::MaxLanes(hn::CappedTag<float, kLanes>()) == kLanes;
 }
 
-// Calls image(channels, n) for each image: wide vectors for all but the last, behind which memory
-// may belong to somebody else.
+// Calls image(channels, n) for each image: with wide vectors for all but the last, since the memory
+// past the last image may belong to another owner.
 template <class Image>
 HWY_INLINE void for_images(const PoolShape& s, std::int64_t images, const Image& image) {
   constexpr std::int64_t kWidest = 16;

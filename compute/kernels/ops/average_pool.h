@@ -4,7 +4,7 @@
 
 namespace lab::simd {
 
-// Output size: floor((in - kernel) / stride) + 1. A kernel of the image's size pools it whole.
+// Output size: floor((in - kernel) / stride) + 1. A kernel as large as the image pools all of it.
 struct PoolShape {
   std::int64_t in_h = 0, in_w = 0, channels = 0;
   std::int64_t kernel_h = 1, kernel_w = 1, stride = 1;
@@ -13,7 +13,7 @@ struct PoolShape {
   std::int64_t out_w() const { return (in_w - kernel_w) / stride + 1; }
   std::int64_t in_size() const { return in_h * in_w * channels; }
   std::int64_t out_size() const { return out_h() * out_w() * channels; }
-  // Every pixel lies in exactly one window.
+  // True if every pixel is in exactly one window.
   bool tiles_the_image() const {
     return kernel_h == stride && kernel_w == stride && in_h % stride == 0 && in_w % stride == 0;
   }
@@ -22,7 +22,7 @@ struct PoolShape {
 // y [images, out_h, out_w, channels] = mean of each window of x [images, in_h, in_w, channels].
 void average_pool(const float* x, float* y, const PoolShape& shape, std::int64_t images);
 
-// dx = dy / window, spread over each window; or dx += that.
+// dx = dy / window size, spread over each window; dx += that if `accumulate`.
 void average_pool_backward(const float* dy, float* dx, const PoolShape& shape, std::int64_t images,
                            bool accumulate = true);
 

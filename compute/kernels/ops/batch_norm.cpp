@@ -36,7 +36,7 @@ void Normalise(const float* x, const float* residual, float* y, const NormArgs& 
   }
 }
 
-// dy, or dy where y > 0 under relu.
+// dy; under relu, 0 where y <= 0.
 template <class D>
 HWY_INLINE hn::Vec<D> Gradient(D d, const float* y, const float* dy, bool relu) {
   const auto g = hn::LoadU(d, dy);

@@ -1,11 +1,11 @@
 #pragma once
-// The passes of batch normalisation over a row-major matrix: a row is a pixel, a column a channel.
-// Source  Ioffe and Szegedy, "Batch Normalization", 2015; gradient as in its section 3
+// The passes of batch normalisation over a row-major matrix: rows are pixels, columns channels.
+// Source  Ioffe and Szegedy, "Batch Normalization", 2015; gradient as in section 3
 #include <cstdint>
 
 namespace lab::simd {
 
-// sums[c] += sum over the rows of (x[r, c] - mean[c])^2, summed in FP64.
+// sums[c] += sum over rows of (x[r, c] - mean[c])^2, in FP64.
 void centred_square_sums(const float* x, const float* mean, std::int64_t rows, std::int64_t cols,
                          double* sums);
 
@@ -16,17 +16,17 @@ struct NormArgs {
   bool relu = false;             // y = relu(...)
 };
 
-// y = (x - mean) * scale + shift, plus the residual unless null, then relu when asked; y may be x.
+// y = (x - mean) * scale + shift, plus `residual` unless null, then relu if args.relu. y may be x.
 void normalise(const float* x, const float* residual, float* y, const NormArgs& args,
                std::int64_t rows, std::int64_t cols);
 
-// With g = dy, or dy where y > 0 under relu: sum_g += g, sum_gx += g * (x - mean), by column,
-// summed in FP64.
+// With g = dy (under args.relu, 0 where y <= 0), per column in FP64:
+//   sum_g += g;  sum_gx += g * (x - mean)
 void norm_backward_sums(const float* x, const float* y, const float* dy, const NormArgs& args,
                         std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx);
 
-// dx = scale * (g - mean_g - (x - mean) * slope), by column; d_residual = g unless null. Either may
-// be dy.
+// dx = scale * (g - mean_g - (x - mean) * slope) per column; d_residual = g unless null. Either
+// output may be dy.
 void norm_backward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
                    const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
                    std::int64_t cols);

@@ -1,5 +1,5 @@
 #pragma once
-// Sizes of a 2-D convolution.
+// Dimensions of a 2-D convolution.
 #include <cstdint>
 
 namespace lab::simd {
@@ -18,7 +18,7 @@ struct ConvShape {
   bool operator==(const ConvShape&) const = default;
 };
 
-// Sizes the output: floor((in + 2 * padding - kernel) / stride) + 1.
+// Returns the shape with its output size: floor((in + 2 * padding - kernel) / stride) + 1.
 constexpr ConvShape conv_shape(std::int64_t in_h, std::int64_t in_w, std::int64_t in_c,
                                std::int64_t out_c, std::int64_t kernel, std::int64_t stride,
                                std::int64_t padding) {

@@ -17,8 +17,8 @@ using D = hn::CappedTag<float, kMostImageLanes>;
 using V = hn::Vec<D>;
 constexpr int kLanes = hn::MaxLanes(D());
 
-// A tile of accumulators, the vectors of one of its sides and one of the other must fit the 32
-// (AVX-512) or 16 registers there are.
+// A tile of accumulators, the vectors of one side and one vector of the other must fit in the 32
+// (AVX-512) or 16 available registers.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kMostPixels = 5;
 constexpr int kMostTaps = 6;
@@ -28,10 +28,10 @@ constexpr int kMostPixels = 2;
 constexpr int kMostTaps = 2;
 constexpr int kRegisters = 16;
 #endif
-constexpr int kMostOut = 6;                      // output channels of a tile of pixels
-constexpr int kMostSumOut = kWeightSumChannels;  // of a tile of weights
+constexpr int kMostOut = 6;                      // output channels per tile of pixels
+constexpr int kMostSumOut = kWeightSumChannels;  // output channels per tile of weights
 
-// Part `index` when n things are dealt out as evenly as possible to the fewest groups of at most
+// Part `index` of n items that are divided as evenly as possible into the fewest groups of at most
 // `most`.
 struct Group {
   std::int64_t begin, size;
@@ -108,12 +108,12 @@ constexpr std::array<PixelTileFunction, sizeof...(kIndex)> CorrelateTiles(
   return {CorrelateTileOrNone<kIndex / kMostPixels + 1, kIndex % kMostPixels + 1>()...};
 }
 
-// The widest tile that fits.
+// Returns the width of the widest tile that fits in the registers.
 constexpr std::int64_t pixels_with(std::int64_t out_channels) {
   return std::min<std::int64_t>(kMostPixels, (kRegisters - 1) / (out_channels + 1));
 }
 
-// Kernel columns that meet a column of the image from at least one of the pixels [first, last].
+// Returns the kernel columns that cover an image column for at least one of pixels [first, last].
 HWY_INLINE Group columns_met(const CorrelateRow& row, std::int64_t first, std::int64_t last) {
   const std::int64_t begin = std::max<std::int64_t>(0, row.left - last * row.stride);
   const std::int64_t end = std::min(row.kernel, row.left + row.in_width - first * row.stride);
@@ -252,7 +252,7 @@ void AddWeightSums(const WeightSumsRows& rows) {
 }
 
 void AddPixelSums(const float* block, std::int64_t pixels, std::int64_t channels, double* sums) {
-  constexpr std::int64_t kPixels = 32;  // summed in FP32
+  constexpr std::int64_t kPixels = 32;  // pixels summed in FP32
   const D d;
   const auto at = [&](std::int64_t pixel, std::int64_t c)
                       HWY_ATTR { return hn::Load(d, block + (pixel * channels + c) * kLanes); };

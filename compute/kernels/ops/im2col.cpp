@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
 
-// One row of one patch: `kernel` pixels from (iy, ix), of which [first, last) lie in the image.
+// One row of one patch: `kernel` pixels from (iy, ix), of which [first, last) are inside the image.
 struct Run {
   std::int64_t first, last;
   const float* source;
@@ -25,7 +25,7 @@ HWY_INLINE Run run_at(const float* image, const ConvShape& s, std::int64_t iy, s
   return {first, last, image + (iy * s.in_w + ix + first) * s.in_c};
 }
 
-// Whole vectors, also past the end: what is overwritten there is written again afterwards.
+// Copies whole vectors, even past the end: the elements overwritten there are written again later.
 HWY_INLINE void CopyPast(const float* from, float* to, std::int64_t n) {
   const Wide d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));

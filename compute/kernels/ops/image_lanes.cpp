@@ -18,7 +18,7 @@ constexpr int kLanes = hn::MaxLanes(D());
 #if HWY_TARGET == HWY_SCALAR
 HWY_INLINE void Transpose(V* /*rows*/) {}
 #else
-// Four rows, each 4 x 4 block of them on its own: row r gets column r of its block.
+// Transposes each 4 x 4 block of four rows: row r receives column r of its block.
 HWY_INLINE void TransposeBlocks(V* rows) {
   const D d;
   const auto zip = [&](V a, V b, V& low, V& high) HWY_ATTR {
@@ -32,7 +32,7 @@ HWY_INLINE void TransposeBlocks(V* rows) {
   zip(high02, high13, rows[2], rows[3]);
 }
 
-// Row r of `kLanes` rows gets column r.
+// Transposes kLanes rows: row r receives column r.
 HWY_INLINE void Transpose(V* rows) {
   const D d;
 #pragma GCC unroll 4
@@ -68,7 +68,7 @@ std::int64_t Lanes() {
   return kLanes;
 }
 
-// Values [e, e + kLanes) of all images; `n` of them are wanted.
+// Converts values [e, e + kLanes) of all images; `n` of them are needed.
 template <bool kWhole>
 HWY_INLINE void ToLanes(const ImageRuns<const float>& runs, std::int64_t e, std::int64_t n,
                         float* block) {

@@ -1,5 +1,5 @@
 // Loops over float arrays of any length and alignment: whole vectors first, then four lanes, then
-// single ones. Compiled once for each SIMD target; include it after <hwy/highway.h>.
+// single lanes. Compiled once per SIMD target; include after <hwy/highway.h>.
 #if defined(LAB_CPU_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAB_CPU_LANES_INL_H_
 #undef LAB_CPU_LANES_INL_H_
@@ -20,7 +20,7 @@ using Wide = hn::ScalableTag<float>;
 using Quad = hn::CappedTag<float, 4>;
 using Single = hn::CappedTag<float, 1>;
 
-// body(tag, i) handles the lanes of `tag` that start at i; together they cover [0, n) once.
+// Calls body(tag, i) for the lanes of `tag` that start at i; together the calls cover [0, n) once.
 template <class Body>
 HWY_INLINE void for_lanes(std::int64_t n, const Body& body) {
   const Wide wide;
@@ -34,7 +34,8 @@ HWY_INLINE void for_lanes(std::int64_t n, const Body& body) {
   for (; i < n; ++i) body(single, i);
 }
 
-// The same for sums in FP64: body(float tag, double tag, i), both with equally many lanes.
+// As for_lanes(), for sums in FP64: body(float tag, double tag, i), both with the same number of
+// lanes.
 template <class Body>
 HWY_INLINE void for_double_lanes(std::int64_t n, const Body& body) {
   const hn::ScalableTag<double> wide;

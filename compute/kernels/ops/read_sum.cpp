@@ -9,8 +9,8 @@ HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// More sums than the loads of a cycle times the latency of an addition, and so many that the loop's
-// own instructions are few for each load.
+// More sums than loads per cycle times the latency of an addition, and enough to make the loop
+// overhead per load small.
 constexpr int kSums = 8;
 
 std::uint64_t ReadSum(const std::uint64_t* HWY_RESTRICT words, std::int64_t n,
@@ -31,8 +31,8 @@ std::uint64_t ReadSum(const std::uint64_t* HWY_RESTRICT words, std::int64_t n,
   }
 #pragma GCC unroll 8
   for (int s = 1; s < kSums; ++s) sums[0] = hn::Add(sums[0], sums[s]);
-  // Added up as scalars: Highway's SumOfLanes is signed inside on AVX-512, where overflow counts as
-  // an error.
+  // Added as scalars: on AVX-512, Highway's SumOfLanes uses signed arithmetic internally, where
+  // overflow is an error.
   HWY_ALIGN std::uint64_t parts[hn::MaxLanes(u)];
   hn::Store(sums[0], u, parts);
   std::uint64_t sum = 0;

@@ -14,8 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
 
-// Rows shorter than a vector are handled `lanes` rows at a time: lanes * cols floats are exactly
-// cols vectors, in which column c repeats at every cols-th float.
+// Rows shorter than a vector are processed `lanes` at a time: lanes * cols floats are exactly cols
+// vectors, in which column c repeats every cols floats.
 void AddBias(float* x, const float* bias, std::int64_t rows, std::int64_t cols) {
   const Wide d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -45,7 +45,7 @@ void AddTo(double* sum, const float* x, std::int64_t n) {
   });
 }
 
-constexpr std::int64_t kMostSums = 8;  // vectors of sums in registers
+constexpr std::int64_t kMostSums = 8;  // vectors of sums kept in registers
 
 // Adds `rows` rows of kVecs vectors, `stride` floats apart, to the sums, which stay in registers.
 template <int kVecs>
@@ -74,8 +74,8 @@ void AddRowsOf(std::int64_t vecs, double* sums, const float* x, std::int64_t row
   kFunctions[vecs - 1](sums, x, rows, stride);
 }
 
-// Groups of rows that together are whole vectors, at most 8 of them, summed as one long row.
-// Returns the rows that are done.
+// Sums groups of rows, each treated as one long row of at most kMostSums whole vectors. Returns the
+// number of rows processed.
 std::int64_t AddGroups(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t group,
                        double* sums) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<double>()));
@@ -91,7 +91,7 @@ void ColumnSums(const float* x, std::int64_t rows, std::int64_t cols, double* su
   std::int64_t group = 8;
   while (group > 1 && (group * cols > kMostSums * lanes || group * cols % lanes != 0)) group /= 2;
   std::int64_t r = group > 1 ? AddGroups(x, rows, cols, group, sums) : 0;
-  std::int64_t c = 0;  // columns done in all rows
+  std::int64_t c = 0;  // columns finished in all rows
   while (group == 1 && c + lanes <= cols) {
     const std::int64_t vecs = std::min<std::int64_t>(kMostSums, (cols - c) / lanes);
     AddRowsOf(vecs, sums + c, x + c, rows, cols);
@@ -117,7 +117,7 @@ void column_sums(const float* x, std::int64_t rows, std::int64_t cols, double* s
   HWY_DYNAMIC_DISPATCH(ColumnSums)(x, rows, cols, sums);
 }
 
-// Ten classes are a negligible share of a step's work, so this stays scalar and FP64.
+// Scalar FP64: with ten classes this is a negligible share of a step's work.
 void softmax_cross_entropy(const CrossEntropyArgs& args) {
   std::array<double, 256> e;
   for (std::int64_t r = 0; r < args.rows; ++r) {

@@ -1,5 +1,5 @@
 #pragma once
-// Operations on a row-major matrix, on the calling thread: bias, sums over the rows, and softmax
+// Operations on a row-major matrix, on the calling thread: bias, column sums, and softmax
 // cross-entropy of each row.
 #include <cstdint>
 
@@ -8,8 +8,8 @@ namespace lab::simd {
 // x[r, c] += bias[c].
 void add_bias(float* x, const float* bias, std::int64_t rows, std::int64_t cols);
 
-// sums[c] += sum over the rows of x[r, c], in FP64: many equal values, such as a background, would
-// round the same way each time in FP32.
+// sums[c] += sum over rows of x[r, c], in FP64. In FP32, many equal values, such as a background,
+// would round the same way each time.
 void column_sums(const float* x, std::int64_t rows, std::int64_t cols, double* sums);
 
 struct CrossEntropyArgs {
@@ -18,10 +18,10 @@ struct CrossEntropyArgs {
   std::int64_t rows = 0;
   std::int64_t classes = 0;
   float* losses = nullptr;            // [rows], -log softmax(logits)[label]
-  std::uint8_t* predicted = nullptr;  // [rows], the largest logit's class, the first of equals
-  float* confidence = nullptr;        // [rows], softmax of `predicted`; may be null
+  std::uint8_t* predicted = nullptr;  // [rows], class of the largest logit, the first if tied
+  float* confidence = nullptr;        // [rows], softmax probability of `predicted`; may be null
   float* d_logits = nullptr;          // [rows, classes], (softmax - onehot) / divisor; may be null
-  double divisor = 1;                 // images of the whole batch, over all replicas
+  double divisor = 1;                 // images in the whole batch, over all replicas
 };
 
 // Numerics  the row's maximum is subtracted first, exponentials and sums in FP64: no overflow

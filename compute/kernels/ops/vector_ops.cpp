@@ -19,7 +19,7 @@ void PixelsToFloats(const std::uint8_t* pixels, float* out, std::int64_t n) {
   });
 }
 
-// Two arrays are the usual case: no loop inside of the loop.
+// Two arrays are the usual case; this version has no inner loop.
 void SumPair(const float* a, const float* b, float* x, float* y, std::int64_t n) {
   for_lanes(n, [&](auto d, std::int64_t i) HWY_ATTR {
     const auto sum = hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i));

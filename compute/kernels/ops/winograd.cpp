@@ -21,7 +21,7 @@ HWY_INLINE V TimesPlus(float factor, V v, V w) {
   return hn::MulAdd(hn::Set(D(), factor), v, w);
 }
 
-// The one-dimensional transforms. Each reads all of `v` before it writes.
+// One-dimensional transforms. Each reads all of its input before it writes.
 template <int kOutputs>
 struct Filter;
 
@@ -118,7 +118,7 @@ struct Filter<4> {
   }
 };
 
-// The transform of columns, then of rows: load(i, j) for kIn x kIn, store(i, j, v) for kOut x kOut.
+// Transforms the columns, then the rows: load(i, j) of kIn x kIn, store(i, j, v) of kOut x kOut.
 template <int kIn, int kOut, class Transform, class Load, class Store>
 HWY_INLINE void BothWays(const Transform& transform, const Load& load, const Store& store) {
   V half[kOut][kIn];
@@ -140,7 +140,7 @@ HWY_INLINE void BothWays(const Transform& transform, const Load& load, const Sto
   }
 }
 
-// Calls body(c, offset) for each vector of channels; `offset` is its place in a row of points.
+// Calls body(c, offset) for each vector of channels; `offset` is its position within a point.
 template <class Body>
 HWY_INLINE void ForChannels(std::int64_t channels, const PointArray& points, std::int64_t row,
                             const Body& body) {
@@ -151,7 +151,7 @@ HWY_INLINE void ForChannels(std::int64_t channels, const PointArray& points, std
   }
 }
 
-// Which pixels of a kSize x kSize tile are inside of the image, and where.
+// The pixels of a kSize x kSize tile that are inside the image, and their offsets.
 template <int kSize>
 struct Window {
   std::int64_t offset[kSize][kSize];
@@ -170,7 +170,7 @@ struct Window {
   }
 };
 
-// A transform of kIn x kIn pixels to kOut x kOut points.
+// Transforms kIn x kIn pixels to kOut x kOut points.
 template <int kIn, int kOut, class Transform>
 HWY_INLINE void FromPixels(const Transform& transform, const float* image, const TilePlace& at,
                            const PointArray& to, std::int64_t row) {

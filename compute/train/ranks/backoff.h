@@ -1,14 +1,14 @@
 #pragma once
-// Pauses between two looks at something that another process will do.
+// Pauses between polls of another process.
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
 namespace lab {
 
-// At first the looks follow each other closely, with a yield between them because ranks may share
-// cores. Then come sleeps of half a percent of the time waited so far: cheap however long it
-// takes, and late by no more than that.
+// Early polls follow each other closely, with a yield in between because ranks may share cores.
+// Later pauses sleep for half a percent of the time waited so far: cheap for long waits, and late
+// by no more than that.
 class Backoff {
  public:
   void pause() {

@@ -55,7 +55,7 @@ void take_own_cores(RankSession& session, const RankWait& wait) {
     allowed.push_back(numbers_in(all[static_cast<std::size_t>(rank)]));
   }
   if (allowed.size() < 2 || disjoint(allowed)) return;
-  // The topology shows what this thread may use: for a moment, all of it.
+  // read_topology() covers the processors that this thread may use: for a moment, all of them.
   if (!set_thread_affinity(together(allowed))) return;
   if (!set_thread_affinity(processors_of(index, allowed, read_topology().cores))) {
     set_thread_affinity(before);

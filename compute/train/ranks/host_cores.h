@@ -1,5 +1,5 @@
 #pragma once
-// Which cores of a host belong to which of its ranks.
+// Division of a host's cores among its ranks.
 #include <vector>
 
 #include "compute/machine/cpu_topology.h"
@@ -7,14 +7,15 @@
 
 namespace lab {
 
-// The processors of rank `index` where the ranks of one host may run on `allowed`, each sorted.
-// Disjoint sets stay as they are: the launcher has bound the ranks. Otherwise `cores`, those of all
-// of them together, are divided into contiguous parts, which ranks share where there are too few.
+// Returns the processors of rank `index`; `allowed` holds the processors of each rank of one host,
+// sorted. Disjoint sets are returned unchanged: the launcher has bound the ranks. Otherwise
+// `cores`, those of all ranks together, are divided into contiguous parts; ranks share cores if
+// there are too few.
 std::vector<int> processors_of(int index, const std::vector<std::vector<int>>& allowed,
                                const std::vector<CpuCore>& cores);
 
-// Keeps this process on its part of the host's cores. Every rank at once, before any thread of a
-// device starts.
+// Binds this process to its part of the host's cores. Collective; must be called before any thread
+// of a device starts.
 void take_own_cores(RankSession& session, const RankWait& wait);
 
 }  // namespace lab

@@ -31,7 +31,7 @@ void ProcessWatch::dismiss(int rank) {
   std::erase_if(processes_, [rank](const WatchedProcess& p) { return p.rank == rank; });
 }
 
-// /proc/PID/stat is "PID (name) STATE ...", and the name may hold anything.
+// /proc/PID/stat is "PID (name) STATE ..."; the name may contain any character.
 bool ProcessWatch::alive(const WatchedProcess& process) const {
   const auto stat = read_text(root_ + "proc/" + std::to_string(process.pid) + "/stat");
   if (!stat) return false;

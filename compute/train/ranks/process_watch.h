@@ -1,6 +1,6 @@
 #pragma once
-// Notices that another process of this host has died. Launchers notice it too and end the others,
-// but do not tell them why.
+// Detects the death of other processes on this host. Launchers detect it as well and end the
+// remaining processes, but do not report the reason to them.
 #include <chrono>
 #include <optional>
 #include <string>
@@ -15,13 +15,13 @@ struct WatchedProcess {
 
 class ProcessWatch {
  public:
-  // Those that cannot be seen from here (another container) are left out. `root` stands for "/".
+  // Processes that are not visible from here (another container) are ignored. `root` replaces "/".
   explicit ProcessWatch(std::vector<WatchedProcess> processes, std::string root = "/");
 
-  // The first that is gone or a zombie; looks ten times a second at most, and from then on gives
-  // the same answer.
+  // Returns the first process that is gone or a zombie. Polls at most ten times per second; after
+  // the first death the result stays the same.
   std::optional<WatchedProcess> dead();
-  // It is about to end, as it should.
+  // Stops watching a rank that is about to exit normally.
   void dismiss(int rank);
 
  private:

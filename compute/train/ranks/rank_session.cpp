@@ -29,8 +29,8 @@ std::unique_ptr<RankSession> single_session() {
 
 namespace {
 
-// Open MPI, MPICH and Intel MPI, MVAPICH2, srun. SLURM_NTASKS is not among them: a batch script
-// has it too, before srun starts anything.
+// Open MPI, MPICH and Intel MPI, MVAPICH2, srun. SLURM_NTASKS is excluded: it is also set in a
+// batch script, before srun starts anything.
 constexpr const char* kSizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
                                   "SLURM_STEP_NUM_TASKS"};
 

@@ -1,6 +1,7 @@
 #pragma once
-// Belonging to the processes that a launcher such as mpirun has started together: joined first
-// thing in main, left last. A process by itself is alone, and MPI stays unused.
+// Membership in the group of processes started by a launcher such as mpirun: joined at the start of
+// main, left at its end. A process started without a launcher is a group of one and does not use
+// MPI.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -19,41 +20,40 @@ class RankSession {
 
   virtual RankGroup& ranks() = 0;
 
-  // The ranks of this host, this one among them, ascending.
+  // The ranks of this host, including this one, ascending.
   virtual const std::vector<int>& host_ranks() const = 0;
 
-  // Rank 0, before a job of which the others learn through follow(): sends them `request` and
-  // begins a new round, in which failures of earlier jobs are forgotten. Throws Error(Network)
-  // when a rank has died.
+  // Rank 0: sends `request` to the ranks waiting in follow() before a job and begins a new round,
+  // in which failures of earlier jobs are forgotten. Throws Error(Network) if a rank has died.
   virtual void lead(std::string_view request) = 0;
-  // The other ranks: waits for the next request, at almost no cost; empty once a rank leaves.
-  // Throws Error(Network) when a rank has died, Error(Cancelled) as `wait` says.
+  // Other ranks: waits for the next request at almost no cost; returns empty once a rank leaves.
+  // Throws Error(Network) if a rank has died, Error(Cancelled) as `wait` requests.
   virtual std::optional<std::string> follow(const RankWait& wait) = 0;
 
-  // The failure that another rank announced in this round and this rank has seen.
+  // The failure that another rank announced in this round, if this rank has seen it.
   virtual std::optional<Error> failure_elsewhere() const = 0;
 
-  // Says goodbye to the other ranks, waits for theirs and leaves MPI. After a `status` of 0 the
-  // wait ends with the others, with a failure of one of them, which is returned, or with `wait`;
-  // after another status, or a failure, a few seconds are the most. Ranks that do not answer are
-  // ended through MPI_Abort, this one with them. To be called last, by main.
+  // Exchanges goodbyes with the other ranks and finalizes MPI. After a `status` of 0, the wait ends
+  // when all have answered, when one fails (its failure is returned), or as `wait` requests; after
+  // another status or a failure it lasts a few seconds at most. If ranks do not answer, MPI_Abort
+  // ends them and this process. Must be the last call, from main.
   virtual std::optional<Error> close(int status, const RankWait& wait) = 0;
 };
 
-// Joins them. Throws Error(Unsupported) where a launcher started several processes and this build,
-// or this launcher's kind of MPI, cannot connect them: each would do the whole work by itself.
+// Joins the group. Throws Error(Unsupported) if a launcher started several processes that this
+// build, or this launcher's kind of MPI, cannot connect: each would do the whole work by itself.
 std::unique_ptr<RankSession> open_rank_session();
 
-// The session of a process by itself.
+// The session of a single process.
 std::unique_ptr<RankSession> single_session();
 
 // ---- The launcher
 
-// How many processes the launcher started together; 1 where there is none.
+// Number of processes that the launcher started together; 1 without a launcher.
 int launched_processes();
 
-// How long after SIGCONT Open MPI's mpirun sends SIGTERM when it ends its processes, and how long
-// after that SIGKILL.
+// Time from SIGCONT to SIGTERM, and from SIGTERM to SIGKILL, when Open MPI's mpirun ends its
+// processes.
 std::chrono::seconds launcher_notice();
 
 }  // namespace lab

@@ -52,7 +52,7 @@ TEST(Roofline, TheLowerOfComputeAndMemoryIsTheRoof) {
   EXPECT_FALSE(large.by_memory);
   EXPECT_EQ(large.gflops, 500);
   EXPECT_EQ(large.compute->threads, 2);
-  // 2/3 FLOP a byte from memory.
+  // 2/3 FLOP per byte of memory traffic.
   const Roof small = roof_over(c, product(4, 4, 4), CacheState::Cold);
   EXPECT_TRUE(small.by_memory);
   EXPECT_NEAR(small.gflops, 40 * 2.0 / 3, 1e-9);

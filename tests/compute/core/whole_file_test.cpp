@@ -138,7 +138,7 @@ TEST(ReadFile, ReadsFilesLongerThanOneBlock) {
     write_file(file, text);
     EXPECT_EQ(read_text_file(file), text);
   }
-  EXPECT_FALSE(read_file("/proc/self/stat").empty());  // says it has no bytes
+  EXPECT_FALSE(read_file("/proc/self/stat").empty());  // its size is reported as 0
 }
 
 TEST(ReadFile, NamesWhatIsMissing) {
@@ -148,7 +148,7 @@ TEST(ReadFile, NamesWhatIsMissing) {
                                   "the path")));
 }
 
-// Nobody writes to the pipe: opening it to read would block.
+// The pipe has no writer, so opening it for reading would block.
 TEST(ReadFile, RefusesWhatIsNotARegularFile) {
   const test::TempDir dir;
   const fs::path pipe = dir.path() / "pipe";

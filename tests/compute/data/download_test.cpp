@@ -31,7 +31,7 @@ std::string some_bytes(std::size_t size) {
 
 class Download : public ::testing::Test {
  protected:
-  // What went wrong, as code and sentence.
+  // Returns the code and message of the error.
   std::pair<Errc, std::string> failure(const std::string& url) {
     try {
       get(url);

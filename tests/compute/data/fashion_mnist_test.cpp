@@ -121,7 +121,7 @@ TEST(DataDirs, StartWithTheChosenOne) {
   EXPECT_EQ(data_dirs(), want);
 }
 
-// The mean and deviation of the published set, of the training pixels / 255.
+// Mean and standard deviation of the published training pixels / 255.
 TEST(RealFashionMnist, HasThePublishedMean) {
   const char* chosen = std::getenv("LAB_DATA_DIR");
   const fs::path dir = chosen != nullptr ? fs::path(chosen) : test::source_dir() / "../shared/data";

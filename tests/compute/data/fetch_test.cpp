@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the real files are, empty when there are none.
+// Returns the directory of the real files; empty if there is none.
 fs::path real_files() {
   const char* chosen = std::getenv("LAB_DATA_DIR");
   const fs::path dir = chosen != nullptr ? fs::path(chosen) : test::source_dir() / "../shared/data";
@@ -47,7 +47,7 @@ TEST(Fetch, GetsResumesRepairsAndVerifies) {
   if (source.empty()) GTEST_SKIP() << "no Fashion-MNIST; set LAB_DATA_DIR";
   const test::TempDir dir;
   const fs::path target = dir.path() / "made" / "here";
-  // The last file has a broken copy, another one a good beginning, a third a beginning of nothing.
+  // One file is corrupt, one has a valid partial download, and one has an invalid one.
   fs::create_directories(target);
   std::ofstream(target / "t10k-labels-idx1-ubyte.gz") << "broken";
   const std::string images = content_of(source / "t10k-images-idx3-ubyte.gz");
@@ -68,7 +68,7 @@ TEST(Fetch, GetsResumesRepairsAndVerifies) {
   for (const auto& entry : fs::directory_iterator(target)) {
     EXPECT_EQ(entry.path().extension(), ".gz") << "left behind: " << entry.path();
   }
-  // What is there and right is not fetched again.
+  // Valid files are not fetched again.
   EXPECT_NO_THROW(fetch_fashion_mnist(target, "file:///nonexistent", {}));
 }
 

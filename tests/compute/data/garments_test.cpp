@@ -83,12 +83,12 @@ TEST(SyntheticGarments, HoldEveryClassEquallyOften) {
   std::array<int, 10> seen{};
   for (const std::uint8_t label : data.train.labels) ++seen.at(label);
   for (const int n : seen) EXPECT_EQ(n, 100);
-  // Not always in the same order.
+  // The order of the classes varies.
   EXPECT_FALSE(std::equal(data.train.labels.begin(), data.train.labels.begin() + 10,
                           data.train.labels.begin() + 10));
 }
 
-// A picture that is empty or full would teach nothing.
+// An empty or saturated image would teach nothing.
 TEST(SyntheticGarments, CoverAPartOfEachPicture) {
   const Dataset data = make_synthetic_garments(2000, 0, 5);
   for (std::int64_t i = 0; i < data.train.count; ++i) {
@@ -103,8 +103,8 @@ TEST(SyntheticGarments, CoverAPartOfEachPicture) {
   EXPECT_LT(mean, 0.4);
 }
 
-// A class must look like itself: the mean picture of its class is the nearest one for far more
-// images than the one in ten that chance gives, but the classes overlap.
+// Images must resemble their class: the nearest class mean is the correct one far more often than
+// by chance (one in ten), but classes overlap.
 TEST(SyntheticGarments, AreTellableButNotTrivial) {
   const Dataset data = make_synthetic_garments(4000, 1000, 1);
   std::array<std::array<double, 784>, 10> means{};

@@ -1,5 +1,5 @@
 #pragma once
-// A web server on 127.0.0.1 for tests: serves bytes, resumes, breaks off, redirects.
+// HTTP server on 127.0.0.1 for tests: serves bytes, resumes, drops connections, redirects.
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -15,9 +15,9 @@ class HttpServer {
     std::string body;
     int status = 200;
     std::string location;                 // for status 302
-    bool ranges = true;                   // answers Range requests
-    std::int64_t break_after_bytes = -1;  // closes the connection then, once
-    bool stall = false;                   // sends nothing behind the headers
+    bool ranges = true;                   // supports Range requests
+    std::int64_t break_after_bytes = -1;  // closes the connection there, once; -1: never
+    bool stall = false;                   // sends nothing after the headers
   };
 
   HttpServer();
@@ -27,7 +27,7 @@ class HttpServer {
 
   void put(const std::string& path, Page page);
   std::string url(const std::string& path = "/") const;
-  // The Range headers seen, "" where a request had none, oldest first.
+  // Range headers received, oldest first; "" for a request without one.
   std::vector<std::string> ranges() const;
 
  private:

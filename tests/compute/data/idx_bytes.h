@@ -1,5 +1,5 @@
 #pragma once
-// Makes IDX files in memory, and packs them.
+// Creates IDX files in memory and compresses them.
 #include <zlib.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline Bytes idx_header(std::initializer_list<std::uint32_t> sizes) {
   return bytes;
 }
 
-// `count` images of `side` x `side` whose values follow their position.
+// `count` images of `side` x `side` whose values are derived from their positions.
 inline Bytes idx_images(std::uint32_t count, std::uint32_t side = 28) {
   Bytes bytes = idx_header({count, side, side});
   for (std::uint32_t i = 0; i < count * side * side; ++i) {

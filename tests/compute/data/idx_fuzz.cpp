@@ -1,5 +1,5 @@
-// libFuzzer's entry: any bytes either decode or throw Error(Corrupt); nothing else may happen, and
-// memory stays in proportion to the input.
+// libFuzzer entry point. Any input either decodes or throws Error(Errc::Corrupt), and memory use
+// stays proportional to the size of the input.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Runs the fuzz target over damaged copies of good files, without libFuzzer.
+// Runs the fuzz target on mutated copies of valid files, without libFuzzer.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -16,7 +16,7 @@ Bytes mutate(Bytes bytes, std::mt19937& random) {
   const auto below = [&](std::size_t n) { return n == 0 ? 0 : random() % n; };
   const int edits = 1 + static_cast<int>(below(4));
   for (int i = 0; i < edits; ++i) {
-    // Half of the edits hit the header, where they matter most.
+    // Half of the edits hit the header, where they have the most effect.
     const std::size_t reach =
         below(2) == 0 ? std::min<std::size_t>(bytes.size(), 24) : bytes.size();
     const std::size_t at = below(reach);

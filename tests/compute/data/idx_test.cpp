@@ -13,7 +13,7 @@ namespace {
 
 using test::Bytes;
 
-// What Error(Corrupt) says, "" when nothing was thrown.
+// The message of Error(Errc::Corrupt), or "" if nothing was thrown.
 std::string complaint(const std::function<void()>& decode) {
   try {
     decode();
@@ -112,7 +112,7 @@ TEST(Idx, RefusesOversizedHeadersWithoutAllocating) {
   const Bytes huge = test::idx_header({0xffffffff, 0xffffffff, 0xffffffff});
   EXPECT_EQ(images_complaint(huge), over);
   EXPECT_EQ(images_complaint(test::gzip(huge)), over);
-  // 2^32 * 2^32 would wrap to 0 in 64 bits.
+  // 2^31 * 2^31 * 4 would wrap to 0 in 64 bits.
   EXPECT_NE(images_complaint(test::idx_header({0x80000000, 0x80000000, 4})), "");
   const Bytes claims = test::idx_header({1000000, 28, 28});
   EXPECT_EQ(images_complaint(claims),

@@ -91,7 +91,7 @@ TEST(CpuTopology, FallsBackToTheAffinityMask) {
   EXPECT_FALSE(read_topology("not a topology").cores.empty());
 }
 
-// On threads of their own, because the mask belongs to the thread.
+// Runs on separate threads, because the mask is per thread.
 TEST(Affinity, KeepsAThreadWhereItIsPut) {
   std::thread([] {
     const std::vector<int> all = thread_affinity();

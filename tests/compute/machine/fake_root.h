@@ -1,5 +1,5 @@
 #pragma once
-// A made-up "/" for tests of what the lab reads from /proc, /sys and /dev.
+// A fake "/" for tests of code that reads /proc, /sys and /dev.
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -34,7 +34,7 @@ void add_gpu(FakeRoot& root, const std::string& address, const std::string& stat
   set_power(root, address, status);
 }
 
-// A monitor whose clock goes on only when told.
+// A monitor whose clock advances only in after().
 struct Watch {
   Watch(const FakeRoot& root, const FakeNvml& fake)
       : monitor({.root = root.path(), .library = fake.path(), .now_s = [this] { return now_s; }}) {}
@@ -267,8 +267,8 @@ double thread_cpu_s() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// What looking at the GPUs costs: under 0.5 % of a core, however slow the driver is. A monitor of
-// two GPUs on a clock that goes on only between its readings.
+// Measures the cost of polling the GPUs, which stays under 0.5 % of a core even if the driver is
+// slow. Monitors two GPUs with a clock that advances only between readings.
 struct Polling {
   FakeRoot root;
   FakeNvml fake{"pair"};
@@ -276,7 +276,7 @@ struct Polling {
   GpuMonitor monitor{
       {.root = root.path(), .library = fake.path(), .now_s = [this] { return now_s; }}};
   double share_of_core = 0;
-  double longest_gap_s = 0;  // between two readings
+  double longest_gap_s = 0;  // between consecutive readings
   int readings = 0;
 
   ~Polling() { fake.slow(0, false); }
@@ -286,7 +286,8 @@ struct Polling {
     return monitor.read(now_s).at(0).t_s;
   }
 
-  // From 0 to `seconds`, every `every_s`; the first reading, which opens the library, is left out.
+  // Polls from 0 to `seconds`, every `every_s`. The first reading, which opens the library, is
+  // excluded.
   void poll(double seconds, double every_s) {
     double last_s = read_at(0);
     const double begin_cpu_s = thread_cpu_s();
@@ -311,7 +312,7 @@ TEST(GpuPolling, TwoGpusTenTimesASecondCostLittle) {
   EXPECT_GT(two.readings, 100) << "a quick driver is asked often";
 }
 
-// 5 ms of processor time per call: 60 ms for a quick reading of two GPUs.
+// 5 ms of CPU time per call: 60 ms per quick reading of two GPUs.
 TEST(GpuPolling, ADriverThatComputesLongIsAskedRarely) {
   Polling two;
   two.fake.slow(5000, true);
@@ -324,7 +325,8 @@ TEST(GpuPolling, ADriverThatWaitsIsAskedForATwentiethOfTheTime) {
   Polling two;
   two.read_at(0);
   two.fake.slow(2000, false);
-  // Long after each look: what looking takes here is unknown but for the calls' 2 ms.
+  // The readings are far apart, because only the calls' 2 ms of a reading's duration are known
+  // here.
   EXPECT_EQ(two.read_at(10'000), 10'000);
   EXPECT_EQ(two.read_at(10'000.4), 10'000) << "12 calls of 2 ms are a twentieth of 0.48 s";
   two.fake.slow(0, false);

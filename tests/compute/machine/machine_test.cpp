@@ -119,7 +119,7 @@ TEST(Machine, WithoutABackEndTheRefusedGpusAreTheReason) {
             "cuda:0 cannot be used: Old GPU: it has no code for it; use cpu:0");
 }
 
-// A GPU behind a driver that is loaded; `status` is the kernel's word for its power.
+// Adds a GPU with a loaded driver. `status` is the kernel's runtime power status.
 void add_gpu_with_driver(test::FakeRoot& root, const std::string& address,
                          const std::string& status) {
   const std::string gpu = "sys/bus/pci/devices/" + address + "/";
@@ -253,7 +253,7 @@ TEST(Machine, DividesMemoryBetweenTheProcessesOfAHost) {
   const auto limit = [](const Machine& m) {
     return static_cast<double>(m.info().devices[0].memory_limit_bytes);
   };
-  EXPECT_NEAR(limit(one_of_four) / limit(alone), 0.25, 0.1);  // free memory comes and goes
+  EXPECT_NEAR(limit(one_of_four) / limit(alone), 0.25, 0.1);  // free memory fluctuates
 }
 
 TEST(Machine, MakesManyDevices) {
@@ -263,7 +263,7 @@ TEST(Machine, MakesManyDevices) {
 }
 
 TEST(Machine, KeepsToTheAffinityMask) {
-  // On a thread of its own, because the mask belongs to the thread.
+  // Runs on a separate thread, because the mask is per thread.
   std::thread([] {
     const std::vector<int> last = {thread_affinity().back()};
     ASSERT_TRUE(set_thread_affinity(last));

@@ -14,7 +14,7 @@ TEST(MemoryAccount, BooksAndReleasesExactly) {
   const TensorId b = account.book(600, {});
   EXPECT_EQ(account.used_bytes(), 1000);
   account.release(a);
-  account.release(a);  // a second time changes nothing
+  account.release(a);  // a second release has no effect
   EXPECT_EQ(account.used_bytes(), 600);
   EXPECT_EQ(account.peak_bytes(), 1000);
   account.reset_peak();

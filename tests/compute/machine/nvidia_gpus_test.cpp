@@ -14,7 +14,7 @@ namespace {
 
 using test::FakeRoot;
 
-// A machine with one GPU, its driver and its device nodes.
+// These functions add one GPU, its driver and its device nodes.
 void add_pci_gpu(FakeRoot& root) {
   root.file("sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n")
       .file("sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n")
@@ -46,7 +46,7 @@ TEST(NvidiaProbe, NoGpu) {
   FakeRoot root;
   root.file("sys/bus/pci/devices/0000:00:01.0/vendor", "0x8086\n")
       .file("sys/bus/pci/devices/0000:01:00.1/vendor", "0x10de\n")
-      .file("sys/bus/pci/devices/0000:01:00.1/class", "0x040300\n");  // its sound function
+      .file("sys/bus/pci/devices/0000:01:00.1/class", "0x040300\n");  // its audio function
   const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].what, "NVIDIA GPU");
@@ -142,7 +142,7 @@ TEST(NvidiaProbe, EveryUsableGpuIsNamed) {
   EXPECT_EQ(absent[1].reason, "the lab's CUDA half is missing");
 }
 
-// The driver's own word counts more than files, which a container may hide.
+// The driver's reason takes precedence over files, which a container may hide.
 TEST(NvidiaProbe, WhatTheDriverSaysIsTheReason) {
   const std::string too_old = "the NVIDIA driver is too old";
   FakeRoot root;

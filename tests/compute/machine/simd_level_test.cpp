@@ -69,7 +69,7 @@ TEST(SimdLevel, ShowsACapAtTheProcessorsOwnLevel) {
   EXPECT_EQ(level.detail, "AVX2 with FMA (LAB_SIMD=avx2)");
 }
 
-// Run with LAB_SIMD set, this shows that Highway dispatches within the cap.
+// With LAB_SIMD set, this verifies that Highway dispatches within the cap.
 TEST(SimdLevel, OfThisProcessFollowsItsCap) {
   const auto cap = simd_cap();
   const SimdLevel level = simd_level();

@@ -15,7 +15,7 @@
 namespace lab {
 namespace {
 
-// `n` threads on the machine's cores, shared where there are fewer.
+// Cores for `n` threads; they repeat if the machine has fewer.
 std::vector<int> some_cores(int n) {
   const auto usable = thread_affinity();
   std::vector<int> cores;
@@ -49,7 +49,7 @@ TEST(ThreadPool, ManySmallForks) {
   constexpr int kForks = 1000;
   for (int i = 0; i < kForks; ++i) {
     pool.run([&](int t) { sums[static_cast<std::size_t>(t)] += t + 1; });
-    // Now and then long enough for the threads to fall asleep.
+    // Occasionally waits long enough for the threads to fall asleep.
     if (i % 200 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(sums, (std::vector<std::int64_t>{kForks, 2 * kForks, 3 * kForks}));
@@ -93,7 +93,7 @@ TEST(ThreadPool, RethrowsAfterAllHaveEnded) {
     EXPECT_EQ(ended, 3);
   }
   std::atomic<int> calls = 0;
-  pool.run([&](int) { ++calls; });  // still works
+  pool.run([&](int) { ++calls; });  // the pool remains usable
   EXPECT_EQ(calls, 4);
 }
 
@@ -128,7 +128,7 @@ TEST(ThreadPool, PinsItsThreads) {
       EXPECT_EQ(where, pool.cores());
     }
   }
-  EXPECT_EQ(thread_affinity(), cores);  // the guard gave the caller its cores back
+  EXPECT_EQ(thread_affinity(), cores);  // the guard restored the caller's affinity
 }
 
 TEST(ThreadPool, UnknownCoresAreLeftUnpinned) {

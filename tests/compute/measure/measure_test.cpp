@@ -13,7 +13,7 @@
 namespace lab {
 namespace {
 
-// Time passes only when a body says so.
+// Time advances only when a body advances it.
 struct FakeClock {
   double t_s = 0;
   std::function<double()> reader() {
@@ -45,7 +45,7 @@ TEST(Measure, IsUnstableWhenTheBudgetEndsFirst) {
 TEST(Measure, LosesTheNoiseWithMoreRepetitions) {
   FakeClock clock;
   int calls = 0;
-  // 1 % steps in a fixed order: the median is sure after some tens of repetitions, not after ten.
+  // 1 % steps in a fixed order: the median settles after some tens of repetitions, not after ten.
   const auto body = [&] { clock.t_s += 0.01 * (1 + 0.01 * ((7 * ++calls) % 5)); };
   const Timing t = measure(body, {.budget_s = 100, .now_s = clock.reader()});
   EXPECT_FALSE(t.unstable);
@@ -136,7 +136,7 @@ TEST(Measure, TurnsKeepTheirOwnBudgets) {
   EXPECT_NEAR(static_cast<double>(a.timing().n), 2.0 * static_cast<double>(b.timing().n), 4);
 }
 
-// What a GPU measures by its own events, while the host's time passes too.
+// A GPU times calls with its own events, while host time passes as well.
 TEST(Measurement, CallsMayHaveAClockOfTheirOwn) {
   FakeClock clock;
   std::int64_t most = 0;
@@ -161,7 +161,7 @@ TEST(Measurement, CallsMayHaveAClockOfTheirOwn) {
 TEST(CacheFlusher, RunsBeforeEachRepetitionAndOutsideTheTiming) {
   ThreadPool pool({0, 0});
   CacheFlusher flusher(pool, 1 * kMiB);
-  EXPECT_EQ(flusher.bytes(), 16 * kMiB);  // at least 8 MiB a thread
+  EXPECT_EQ(flusher.bytes(), 16 * kMiB);  // at least 8 MiB per thread
   FakeClock clock;
   int calls = 0;
   const auto body = [&] {
@@ -170,7 +170,7 @@ TEST(CacheFlusher, RunsBeforeEachRepetitionAndOutsideTheTiming) {
   };
   const Timing t =
       measure(body, {.budget_s = 2e-5, .flush = [&] { flusher.flush(); }, .now_s = clock.reader()});
-  EXPECT_EQ(calls, t.n + t.warmup);  // one call a repetition, however short
+  EXPECT_EQ(calls, t.n + t.warmup);  // one call per repetition, however short
   EXPECT_NEAR(t.median_s, 1e-6, 1e-12);
 }
 

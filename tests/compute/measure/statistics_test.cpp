@@ -16,7 +16,7 @@ TEST(Quantile, InterpolatesBetweenNeighbours) {
   EXPECT_DOUBLE_EQ(quantile(std::vector<double>{5}, 0.9), 5);
 }
 
-// From the tables of the sign test: ranks (here from 0) of the 95 % interval of the median.
+// From tables of the sign test: ranks, here 0-based, of the median's 95 % confidence interval.
 TEST(MedianInterval, MatchesTheTable) {
   using Ranks = std::pair<std::int64_t, std::int64_t>;
   EXPECT_EQ(median_interval(1), Ranks(0, 0));
@@ -29,7 +29,7 @@ TEST(MedianInterval, MatchesTheTable) {
   EXPECT_EQ(median_interval(50), Ranks(17, 32));
 }
 
-// The probability that the median lies between the order statistics, summed term by term.
+// Probability that the median lies between the order statistics, summed term by term.
 double coverage(std::int64_t n) {
   const auto [low, high] = median_interval(n);
   double inside = 0;

@@ -23,7 +23,8 @@ double norm(const Doubles& values) {
   return std::sqrt(sum);
 }
 
-// Weights of a useful size, whatever the initialisation: every term of a gradient then matters.
+// Sets weights of significant magnitude regardless of initialisation, so that every term of a
+// gradient contributes.
 void randomise(nn::Network& network) {
   std::uint32_t seed = 100;
   for (nn::Parameter& p : network.parameters()) {
@@ -32,14 +33,14 @@ void randomise(nn::Network& network) {
   }
 }
 
-// What float64 makes of a batch.
+// Float64 results for one batch.
 struct Expected {
   Images logits;
   double loss = 0;
   Weights gradients;
 };
 
-// The batch's pixels and labels, the same for every network of the plan.
+// Fills the batch with the same pixels and labels for every network of the plan.
 void fill_batch(nn::Network& network, std::int64_t batch) {
   const std::vector<float> pixels = uniform_values(batch * network.input_shape().size(), 7);
   std::copy(pixels.begin(), pixels.end(), network.input());
@@ -70,7 +71,7 @@ void compare_gradients(nn::Network& network, const Weights& expected) {
     Doubles difference = torch_order(p, p.grad);
     const Doubles& want = expected.at(p.name);
     for (std::size_t i = 0; i < want.size(); ++i) difference[i] -= want[i];
-    // A bias in front of a batch norm has a gradient of 0, hence the second term.
+    // A bias before a batch norm has a gradient of 0, hence the absolute term.
     EXPECT_LE(norm(difference), 2e-5 * norm(want) + 1e-6 * largest) << p.name;
   }
 }
@@ -97,7 +98,7 @@ Weights weights_of(nn::Network& network) {
 
 void expect_matches_reference(const std::function<nn::NetworkPlan()>& plan,
                               const ReferenceNet& reference, std::int64_t max_batch) {
-  std::map<std::int64_t, Expected> expected;  // by batch, whatever the number of threads
+  std::map<std::int64_t, Expected> expected;  // by batch size; independent of the number of threads
   for (const int devices : {1, 64}) {
     Machine machine({.cpu_devices = devices});
     nn::Network network(plan(), machine.at(cpu()), max_batch);

@@ -49,7 +49,7 @@ TEST(LaneChain, LeavesOtherNetworksAlone) {
   EXPECT_TRUE(chains_of(plan_model("resnet18"), 64).empty()) << "statistics of the whole batch";
 }
 
-// A value that two operations read ends a chain.
+// A value read by two operations ends a chain.
 TEST(LaneChain, EndsWhereAValueIsReadTwice) {
   NetworkPlan plan("test", {1, 9, 9}, WeightInit::FanInUniform);
   const auto conv = [&](std::size_t x, const char* name) {
@@ -60,12 +60,12 @@ TEST(LaneChain, EndsWhereAValueIsReadTwice) {
   const auto b = plan.average_pool(a, 2, 2);
   const auto c = conv(b, "c");
   const auto d = plan.average_pool(c, 2, 2);
-  plan.average_pool(b, 2, 2);  // reads b too
+  plan.average_pool(b, 2, 2);  // second reader of b
   plan.flatten(d);
   EXPECT_EQ(chains_of(std::move(plan), 16), (std::vector<Range>{{0, 2}, {2, 4}}));
 }
 
-// Padding and none, windows that overlap and that leave pixels out.
+// With and without padding; windows that overlap and windows that skip pixels.
 TEST(LaneChain, MatchesFloat64) {
   using namespace lab::test;
   const auto chain = [] {
@@ -94,7 +94,7 @@ TEST(LaneChain, MatchesFloat64) {
       17);
 }
 
-// Behind a layer that is right only if the chain passes its input's gradient on.
+// The layer before the chain is correct only if the chain propagates its input's gradient.
 TEST(LaneChain, PassesItsInputsGradientOn) {
   using namespace lab::test;
   const auto plan = [] {
@@ -135,7 +135,7 @@ Result train_once(Network& network, std::int64_t batch, const PassOptions& optio
   return result;
 }
 
-// On every instruction set and number of threads, for whole and broken blocks.
+// On every instruction set and number of threads, for whole and partial blocks.
 TEST(LaneChain, ComputesWhatOperationsComputeOneByOne) {
   NamedChooser gemm("gemm");
   for (const int devices : {1, 64}) {
@@ -161,7 +161,7 @@ TEST(LaneChain, RepeatsBitForBit) {
   EXPECT_EQ(first.gradients, second.gradients);
 }
 
-// The library's kernels go operation by operation through the same memory.
+// The library's kernels run operation by operation in the same memory.
 TEST(LaneChain, LeavesTheLibraryItsOrder) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 20, 0, {.library = true});
@@ -205,7 +205,7 @@ TEST(LaneChain, GradientsAreReadyLastLayersFirst) {
   EXPECT_TRUE(std::is_sorted(ready.rbegin(), ready.rend()));
 }
 
-// In forward or in backward; the step after it is as if nothing had happened.
+// Stopped in forward or backward; the next step must be unaffected.
 TEST(LaneChain, StopsAndGoesOn) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 40);

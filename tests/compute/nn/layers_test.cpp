@@ -11,8 +11,9 @@ using nn::NetworkPlan;
 using nn::WeightInit;
 using ValueId = NetworkPlan::ValueId;
 
-// Every network ends in a linear layer "end" of three classes. Most begin with a 1x1 convolution
-// "begin", whose gradients are right only if the layer under test passes its input's gradient on.
+// Every network ends in a linear layer "end" with three classes. Most begin with a 1x1 convolution
+// "begin", whose gradients are correct only if the layer under test propagates its input's
+// gradient.
 NetworkPlan start(nn::ImageShape shape) {
   return {"test", shape, WeightInit::FanInUniform};
 }

@@ -74,7 +74,8 @@ TEST(Network, ReportsGradientsInReverseParameterOrder) {
   EXPECT_EQ(ready, (std::vector<std::size_t>{3, 2, 1, 0}));
 }
 
-// Two replicas with a slice each, both dividing by the whole batch: the gradients add up.
+// Two replicas process one slice each and divide by the size of the whole batch: their gradients
+// sum to the batch's.
 TEST(Network, GradientsOfSlicesAddUpToTheBatchs) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 6);
@@ -108,7 +109,7 @@ TEST(Network, StopsBetweenOperationsWhenAsked) {
   }
 }
 
-// One channel, one pixel: mean and unbiased variance of the four images can be written down.
+// One channel, one pixel: the mean and unbiased variance of the four images are computed by hand.
 TEST(BatchNorm, KeepsRunningStatisticsAsPyTorchDoes) {
   Machine machine;
   NetworkPlan plan("test", {1, 1, 1}, WeightInit::FanInUniform);
@@ -130,7 +131,7 @@ TEST(BatchNorm, KeepsRunningStatisticsAsPyTorchDoes) {
   std::copy(std::begin(images), std::end(images), network.input());
   network.forward(4, false, {});
   EXPECT_EQ(running.batches, 1);
-  const double normal = (12 - 1.6) / std::sqrt(0.9 + 5.6 / 3 + 1e-5);  // of the first image
+  const double normal = (12 - 1.6) / std::sqrt(0.9 + 5.6 / 3 + 1e-5);  // first image
   const Parameter& w = network.parameters()[4];
   const Parameter& b = network.parameters()[5];
   EXPECT_NEAR(network.logits().data[0], normal * w.value[0] + b.value[0], 1e-5);
@@ -196,7 +197,7 @@ TEST(Network, AllocatesNothingInAStep) {
   PassOptions options;
   options.observer = &sum;
   for (const std::string model : {"mlp", "lenet", "resnet18"}) {
-    // Enough images for LeNet's chain of operations.
+    // Enough images to enable LeNet's lane chain.
     const std::int64_t batch = model == "lenet" ? 40 : 6;
     Machine machine;
     Network network(plan_model(model), machine.at(cpu()), batch);

@@ -1,4 +1,5 @@
-// What a profile says of operations: names, work, algorithms; and that every one is observed.
+// Names, work and algorithms of operations as profiles report them, and that every operation is
+// observed.
 #include "compute/nn/op_work.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ std::size_t op_named(const std::vector<OpName>& names, const std::string& layer)
   return static_cast<std::size_t>(found - names.begin());
 }
 
-// The operation of that name in a network, which knows whose gradients are added to.
+// The operation of this name in a network, which determines whose gradients accumulate.
 struct Found {
   Found(const char* model, const char* layer)
       : network(plan_model(model), machine.at(cpu()), 4),
@@ -85,7 +86,7 @@ TEST(OpWork, OfElementwiseOperationsIsTrafficAlone) {
   EXPECT_EQ(relu.work(Direction::Backward, 2).bytes, 4 * 3 * 2 * 256);
 }
 
-// A training image of the chapters' ResNet-18 costs about 2.73 GFLOP.
+// A training image costs about 2.73 GFLOP in the chapters' ResNet-18.
 TEST(OpWork, AddsUpToTheModels) {
   Machine machine;
   const Network network(plan_model("resnet18"), machine.at(cpu()), 1);

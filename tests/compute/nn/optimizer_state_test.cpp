@@ -11,8 +11,8 @@
 namespace lab::nn {
 namespace {
 
-// After one step the velocity is the gradient, which is made to be the weights: then the
-// optimizer's state must look as the weights' does.
+// After one step the velocity equals the gradient, which is set to the weights; the optimizer state
+// must then have the layout of the weights.
 struct Stepped {
   Stepped() {
     std::copy(network.flat_parameters().begin(), network.flat_parameters().end(),

@@ -1,4 +1,4 @@
-// Feeds any bytes to the safetensors reader: it must return or throw Error(Corrupt), nothing else.
+// Passes arbitrary bytes to the safetensors reader, which must return or throw Error(Corrupt).
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Runs the fuzz target over mutated files, so that every build exercises it.
+// Runs the fuzz target on mutated files, so that every build exercises it.
 #include <gtest/gtest.h>
 
 #include <cstdint>

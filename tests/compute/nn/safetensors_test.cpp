@@ -28,7 +28,7 @@ std::vector<std::byte> file_with(const std::string& header, std::size_t data_byt
   return bytes_of(file + header + std::string(data_bytes, '\0'));
 }
 
-// The message, which must come with Error(Corrupt).
+// Returns the message; the error must be Error(Corrupt).
 std::string refusal(const std::vector<std::byte>& file) {
   try {
     parse_safetensors(file);
@@ -135,7 +135,7 @@ std::string entries(int count) {
   return header + "}";
 }
 
-// A quadratic parse of either would take minutes.
+// Quadratic parsing of either would take minutes.
 TEST(Safetensors, ReadsAndRefusesManyEntries) {
   const std::vector<TensorView> tensors = parse_safetensors(file_with(entries(100'000), 0));
   ASSERT_EQ(tensors.size(), 100'000U);

@@ -7,8 +7,8 @@
 namespace lab {
 namespace {
 
-// Reports "half" at one half, wherever it stands in the job; each in a job of its own, because
-// progress in quick succession is left out.
+// Reports "half" at a progress of one half, at any nesting level. Each runs in a separate job
+// because progress events in quick succession are dropped.
 class Nested final : public Experiment {
  public:
   explicit Nested(int depth) : depth_(depth) {}

@@ -11,7 +11,7 @@
 namespace lab {
 namespace {
 
-// Drains the channel until an event is `wanted`.
+// Drains the channel until an event satisfies `wanted`.
 testing::AssertionResult receives(Channel& channel,
                                   const std::function<bool(const Event&)>& wanted) {
   return test::eventually([&] {
@@ -45,7 +45,7 @@ TEST(TelemetrySampler, ReportsTheMachineAndItsTensorsAsJobZero) {
   ASSERT_TRUE(receives(channel, [](const Event& e) { return has_tensors(e, 0); }));
 }
 
-// The destructor must not wait for the interval; if it did, this test would hang.
+// The destructor must not wait for the interval; otherwise this test would hang.
 TEST(TelemetrySampler, StopsWithinALongInterval) {
   Machine machine;
   Channel channel;

@@ -26,7 +26,7 @@ class Lambda final : public Experiment {
   const std::function<void(RunContext&)> body_;
 };
 
-// A worker whose every job runs `body`.
+// A worker that runs `body` for every job.
 struct Bench {
   explicit Bench(std::function<void(RunContext&)> body)
       : worker(
@@ -41,7 +41,7 @@ struct Bench {
     }
   }
 
-  // Reads until so many jobs have started in all.
+  // Reads until `n` jobs have started in total.
   void wait_for_starts(int n) {
     while (started < n) read();
   }

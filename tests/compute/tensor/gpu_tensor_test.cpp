@@ -26,7 +26,7 @@ struct TensorOnGpu : ::testing::Test {
   DeviceContext& first = machine.at(gpu(0));
   DeviceContext& second = machine.at(gpu(1));
 
-  // Bit by bit, NaN too.
+  // Bitwise comparison, including NaN.
   void expect_equal(const Tensor& on_gpu, const Tensor& on_cpu) {
     const Tensor back = on_gpu.to(host);
     ASSERT_EQ(back.bytes(), on_cpu.bytes());
@@ -54,7 +54,7 @@ TEST_F(TensorOnGpu, MakersGiveTheValuesOfTheCpu) {
 }
 
 TEST_F(TensorOnGpu, CopiesTakeEveryWay) {
-  // More than two pieces of staging and a ragged end.
+  // More than two staging chunks, with a ragged end.
   const Tensor x = randn(host, {3 * kMiB + 5}, 3);
   const Tensor there = x.to(first);
   EXPECT_EQ(there.device(), gpu(0));
@@ -123,7 +123,8 @@ TEST_F(TensorOnGpu, OutOfMemoryTellsTheNumbersAndHarmsNothing) {
   EXPECT_EQ(message_of([&] { zeros(first, {16 * kMiB}); }, Errc::OutOfMemory),
             "cuda:0: 64.0 MiB asked for, 48.0 MiB free of 64.0 MiB; free some tensors, choose a "
             "smaller size or another device");
-  // What others hold on the GPU is not in this process's account: the GPU itself refuses.
+  // Memory held by other processes is not in this process's accounting, so the GPU itself rejects
+  // the allocation.
   GpuStream& stream = fake->gpu(0).main_stream();
   std::byte* others = fake->gpu(0).allocate(40 * kMiB, stream);
   EXPECT_EQ(

@@ -1,4 +1,4 @@
-// A GPU whose context ended, seen through the worker as the window and the command line see it.
+// A GPU whose context is lost, observed through the worker as the window and the command line do.
 #include <gtest/gtest.h>
 
 #include "compute/core/units.h"

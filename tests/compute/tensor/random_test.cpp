@@ -56,10 +56,11 @@ TEST(RandomStream, BelowIsEvenAndInRange) {
   for (std::uint64_t i = 0; i < 100; ++i) EXPECT_EQ(s.below(i, 1), 0U);
 }
 
-// Every value of a range equals the value made alone, to the bit, wherever the range begins.
+// Every value of a range is bitwise equal to the value generated alone, wherever the range begins.
 TEST(RandomStream, RangesHaveTheBitsOfSingleValues) {
   const RandomStream s{0x123456789abcdef0, 5};
-  const std::uint64_t near_carry = 4 * 0xffffffffULL - 37;  // the block counter's lower half wraps
+  const std::uint64_t near_carry = 4 * 0xffffffffULL - 37;  // the low half of the block counter
+                                                            // wraps
   for (const std::uint64_t first :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{7}, near_carry}) {
     for (const std::size_t n : {0, 1, 3, 4, 5, 63, 64, 65, 1000}) {
@@ -75,13 +76,13 @@ TEST(RandomStream, RangesHaveTheBitsOfSingleValues) {
                   std::bit_cast<std::uint32_t>(s.normal(first + i)))
             << i;
       }
-      EXPECT_EQ(uniform[n], -9);  // nothing written past the end
+      EXPECT_EQ(uniform[n], -9);  // no write past the end
       EXPECT_EQ(normal[n], -9);
     }
   }
 }
 
-// The polynomials against the library's functions in double precision.
+// Compares the polynomials with the library functions in double precision.
 TEST(RandomStream, NormalIsBoxMuller) {
   const RandomStream s{11};
   double worst = 0;
@@ -138,7 +139,7 @@ TEST(RandomStream, NeighboursAreNotCorrelated) {
   }
 }
 
-// A device of one thread and a device of many make the same tensor.
+// A device with one thread and a device with many generate the same tensor.
 TEST(RandomTensors, DoNotDependOnTheNumberOfThreads) {
   Machine machine;
   DeviceInfo info = machine.info().devices[0];

@@ -188,11 +188,11 @@ TEST_F(TensorTest, FromChecksTheNumberOfValues) {
 
 TEST(Bf16, RoundsToNearestEven) {
   EXPECT_EQ(to_bf16(1.0F).bits, 0x3F80);
-  EXPECT_EQ(to_bf16(1.0F + 0x1p-8F).bits, 0x3F80);      // half way, to the even one below
-  EXPECT_EQ(to_bf16(1.0F + 3 * 0x1p-8F).bits, 0x3F82);  // half way, to the even one above
+  EXPECT_EQ(to_bf16(1.0F + 0x1p-8F).bits, 0x3F80);      // tie, rounds down to even
+  EXPECT_EQ(to_bf16(1.0F + 3 * 0x1p-8F).bits, 0x3F82);  // tie, rounds up to even
   EXPECT_EQ(to_bf16(1.0F + 0x1.02p-8F).bits, 0x3F81);
   EXPECT_EQ(to_bf16(-0.0F).bits, 0x8000);
-  EXPECT_EQ(to_bf16(std::numeric_limits<float>::max()).bits, 0x7F80);  // past the largest
+  EXPECT_EQ(to_bf16(std::numeric_limits<float>::max()).bits, 0x7F80);  // overflows to infinity
   EXPECT_EQ(to_bf16(std::numeric_limits<float>::infinity()).bits, 0x7F80);
   EXPECT_TRUE(std::isnan(to_float(to_bf16(std::bit_cast<float>(0x7F800001U)))));
   EXPECT_EQ(to_float({0x4049}), 3.140625F);

@@ -14,7 +14,8 @@ namespace {
 
 using test::numbered_images;
 
-// The labels of an epoch, batch by batch; each batch's pixels must belong to its labels.
+// Returns the labels of an epoch in order of batches, and checks that each batch's pixels match its
+// labels.
 std::vector<int> epoch_order(BatchLoader& loader, std::int64_t epoch) {
   ThreadPool pool({0});
   std::vector<float> pixels(4 * 28 * 28);
@@ -23,7 +24,7 @@ std::vector<int> epoch_order(BatchLoader& loader, std::int64_t epoch) {
   loader.start_epoch(epoch);
   for (std::int64_t step = 0; step < loader.steps_per_epoch(); ++step) {
     const std::int64_t n = loader.batch_size(step);
-    // In two slices, as two devices load it.
+    // Loads the batch in two slices, as two devices do.
     loader.load(step, {0, n / 2}, pool, pixels.data(), labels.data());
     loader.load(step, {n / 2, n}, pool, pixels.data() + n / 2 * 28 * 28, labels.data() + n / 2);
     for (std::int64_t i = 0; i < n; ++i) {

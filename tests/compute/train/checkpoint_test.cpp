@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Convolution in our own layout, batch norm with running statistics, a linear layer.
+// A convolution in the lab's own layout, a batch norm with running statistics, a linear layer.
 nn::NetworkPlan small_plan() {
   nn::NetworkPlan plan("small", {1, 6, 6}, nn::WeightInit::FanInUniform);
   const auto conv = plan.declare_convolution("conv", 1, 3, 3);
@@ -33,7 +33,7 @@ nn::NetworkPlan small_plan() {
   return plan;
 }
 
-// A small training without data sets: the same numbers every time.
+// A small training without data sets, with deterministic values.
 struct Training {
   explicit Training(double momentum = 0.9, std::uint64_t seed = 0)
       : network(small_plan(), machine.at(cpu()), 4, seed), sgd(network, {.momentum = momentum}) {
@@ -64,7 +64,7 @@ struct Training {
   }
   void load(const fs::path& folder) { position = load_checkpoint(folder, request, network, sgd); }
 
-  // Everything that decides how it goes on.
+  // Serialises all state that determines how the training continues.
   std::string state() {
     std::string bytes;
     const auto add = [&](const void* data, std::size_t n) {
@@ -156,7 +156,7 @@ TEST(Checkpoint, TheModelIsWhatSaveWrites) {
 TEST(Checkpoint, KeepsTheNewestTwoAndLeavesTheRestAlone) {
   const test::TempDir dir;
   files::write_file(dir.path() / "step-notes.txt", "mine");
-  fs::create_directory(dir.path() / "step-00000000");  // not a whole one
+  fs::create_directory(dir.path() / "step-00000000");  // an incomplete checkpoint
   Training later;
   later.position.steps = 100'000'000;
   later.save(dir.path());
@@ -298,7 +298,7 @@ std::string altered(std::string text, std::mt19937& random) {
   return text;
 }
 
-// Any alteration of any file is refused, with everything as it was, or changes nothing.
+// Any alteration of any file is either rejected without side effects or has no effect.
 TEST(Checkpoint, SurvivesAlteredFiles) {
   const test::TempDir dir;
   Training saved;

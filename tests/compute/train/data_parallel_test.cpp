@@ -37,7 +37,7 @@ StartTraining request_for(const std::string& model, int devices) {
   return request;
 }
 
-// What the training reported.
+// Runs the training and returns its events.
 std::unique_ptr<test::Probe> trained(const StartTraining& request, int cpu_devices) {
   auto probe = std::make_unique<test::Probe>(cpu_devices);
   probe->run(*make_training_experiment(request));
@@ -75,7 +75,7 @@ TEST(DataParallel, IsTheSameFromRunToRun) {
   request.batch = 4;
   request.steps = 2;
   request.evaluate = false;
-  request.convolution = "rule";  // nothing to measure
+  request.convolution = "rule";  // no measurement
   EXPECT_EQ(losses(request, 2), losses(request, 2));
 }
 
@@ -85,7 +85,7 @@ TEST(DataParallel, EvaluatesOnAllDevicesAsOnOne) {
   const auto accuracy = [](StartTraining r, int devices) {
     r.devices = cpus(devices);
     r.steps = 1;
-    r.lr = 1e-20;  // the weights stay what they are
+    r.lr = 1e-20;  // the weights do not change
     return trained(r, devices)->all<TrainingDone>().at(0).test_acc;
   };
   const auto one = accuracy(request, 1);
@@ -139,8 +139,8 @@ TEST(DataParallel, AutoSharesTrainTheSameNetwork) {
 
 TEST(DataParallel, KeepsTheRunningStatisticsOfTheFirstDeviceWithAShare) {
   const test::TempDir dir;
-  // A device for each core, so that all have one thread: an odd number of cores makes unequal
-  // halves, and partial sums of more threads round differently.
+  // One thread per device: an odd number of cores would give the devices unequal thread counts, and
+  // partial sums over different numbers of threads round differently.
   const int cpu_devices = std::max(2, Machine().info().devices.at(0).threads);
   StartTraining request = request_for("resnet18", 2);
   request.synthetic_train = 4;
@@ -157,9 +157,9 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfTheFirstDeviceWithAShare) {
   };
   const auto first = saved({1, 0});
   const auto second = saved({0, 1});
-  // So small a share that it comes to no image.
+  // The share is too small for a single image.
   EXPECT_EQ(saved({0.1, 0.9}), second);
-  // The other device has nothing to add, so it is as if there were one: on either of them.
+  // The other device contributes nothing, so either device alone gives the same result.
   EXPECT_EQ(first, second);
   EXPECT_NE(first, saved({0.5, 0.5}));
 }
@@ -182,7 +182,7 @@ TEST(DataParallel, ContinuesFromACheckpointBitForBit) {
   request.devices = cpus(3);
   request.checkpoint_dir.clear();
   request.checkpoint_every = 0;
-  // The newest checkpoint is now the one at the end.
+  // The newest checkpoint is now the one at the end of the run.
   request.steps = 14;
   EXPECT_EQ(losses(request, 3).size(), 2U);
 }
@@ -192,14 +192,14 @@ TEST(DataParallel, StopsInTheMiddleOfAStep) {
   request.synthetic_train = 64;
   request.batch = 64;
   request.steps.reset();
-  request.epochs = 100'000;      // it ends when it is stopped, or hangs
-  request.convolution = "rule";  // nothing to measure before it starts
+  request.epochs = 100'000;      // ends only when stopped
+  request.convolution = "rule";  // no measurement before the start
   test::Probe probe(2);
   test::message_of([&] { probe.run_until<TrainingStarted>(*make_training_experiment(request), 1); },
                    Errc::Cancelled);
 }
 
-// Forward has changed the running statistics by then.
+// Forward has already changed the running statistics when the step ends.
 TEST(DataParallel, AStepThatEndsEarlyLeavesTheStateBehindTheOneBefore) {
   const Dataset data = make_synthetic_garments(8, 1, 0);
   const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
@@ -215,7 +215,7 @@ TEST(DataParallel, AStepThatEndsEarlyLeavesTheStateBehindTheOneBefore) {
     Trainer trainer(devices, setup);
     const auto state = [&] {
       EXPECT_TRUE(trainer.take_own_statistics());
-      // One string: millions of bytes are compared in one call.
+      // A single string, so that millions of bytes are compared in one call.
       std::string all;
       const auto append = [&](const std::vector<std::byte>& bytes) {
         all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());

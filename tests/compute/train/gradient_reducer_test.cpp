@@ -7,7 +7,7 @@
 namespace lab {
 namespace {
 
-// Parameters of so many floats each, one behind the other.
+// Plans buckets for consecutive parameters of these sizes in floats.
 std::vector<GradientBucket> plan(const std::vector<std::int64_t>& sizes, std::int64_t bucket_bytes,
                                  std::int64_t last_bytes) {
   std::vector<std::int64_t> offsets = {0};
@@ -15,7 +15,7 @@ std::vector<GradientBucket> plan(const std::vector<std::int64_t>& sizes, std::in
   return plan_buckets(offsets, bucket_bytes, last_bytes);
 }
 
-using Range = std::pair<std::size_t, std::size_t>;  // first parameter, how many
+using Range = std::pair<std::size_t, std::size_t>;  // first parameter, count
 
 std::vector<Range> ranges(const std::vector<GradientBucket>& buckets) {
   std::vector<Range> all;

@@ -13,7 +13,7 @@
 namespace lab {
 namespace {
 
-// No field has its default.
+// A request in which no field has its default.
 StartTraining unusual() {
   StartTraining r;
   r.model = "mlp";
@@ -154,7 +154,7 @@ TEST(RequestJson, NamesTheFieldThatIsWrong) {
   }
 }
 
-// With a quadratic parse this alone would outlast the test's time limit.
+// Quadratic parsing would exceed the test's time limit here.
 TEST(RequestJson, RefusesMoreFieldsThanAnyRequestHas) {
   std::string fields = "{\"a\":0", objects = "{\"a\":[{}";
   for (int i = 0; i < 500'000; ++i) {

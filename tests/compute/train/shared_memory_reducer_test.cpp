@@ -11,13 +11,13 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kFloats = 100'003;  // some chunks, the last one ragged
+constexpr std::int64_t kFloats = 100'003;  // several chunks, the last one ragged
 
 std::vector<GradientBucket> three_buckets() {
   return plan_buckets(std::vector<std::int64_t>{0, 5, 40'000, kFloats}, 300'000, 100);
 }
 
-// The gradients of some replicas before and after a step.
+// The gradients of several replicas before and after a step.
 struct Step {
   explicit Step(std::size_t replicas, std::uint64_t seed = 1) : gradients(replicas) {
     for (std::size_t r = 0; r < replicas; ++r) {
@@ -26,7 +26,7 @@ struct Step {
     }
   }
 
-  // Every replica on a thread of its own, `late` of them some time behind the others.
+  // Runs every replica on its own thread; replica `late` lags behind the others at every bucket.
   void run(GradientReducer& reducer, const std::vector<std::int64_t>& images,
            std::size_t late = 99) {
     reducer.begin_step(images);
@@ -53,7 +53,7 @@ struct Step {
   std::vector<std::vector<float>> gradients;
 };
 
-// Added in the order of the replicas, those without images left out.
+// Sums in replica order, skipping replicas without images.
 std::vector<float> reference(const Step& step, const std::vector<std::int64_t>& images) {
   std::vector<float> sum;
   for (std::size_t r = 0; r < images.size(); ++r) {
@@ -119,7 +119,7 @@ TEST(SharedMemoryReducer, LetsAWaitingReplicaGo) {
   EXPECT_THROW(reducer.finish(0, stop.get_token()), Error);
 }
 
-// Sums over processes that end after some tests, as a network's would.
+// Cross-process sums that complete after several polls, as on a network.
 class SlowRanks final : public RankGroup {
  public:
   int rank() const override { return 0; }
@@ -140,7 +140,7 @@ class SlowRanks final : public RankGroup {
   std::vector<std::int64_t> begun;
 
  private:
-  // The other process has the same gradients.
+  // The other process contributes the same gradients.
   struct Doubling final : PendingSum {
     explicit Doubling(std::span<float> v) : values(v) {}
     bool test() override {

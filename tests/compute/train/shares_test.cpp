@@ -49,7 +49,8 @@ TEST(SplitImages, RefusesWeightsThatSumToNothing) {
   EXPECT_THROW(split(4, {}), Error);
 }
 
-// Observes `steps` steps of devices that need so many seconds an image, and `fixed_s` a step.
+// Simulates `steps` steps on devices that take `image_s` seconds per image plus `fixed_s` seconds
+// per step.
 Parts divided(AutoShares& shares, std::int64_t batch, const std::vector<double>& image_s,
               double fixed_s, int steps) {
   for (int step = 0; step < steps; ++step) {
@@ -66,7 +67,7 @@ Parts divided(AutoShares& shares, std::int64_t batch, const std::vector<double>&
 TEST(AutoShares, LetsAllDevicesFinishTogether) {
   AutoShares shares(2);
   EXPECT_EQ(divided(shares, 96, {0.001, 0.002}, 0, 40), (Parts{64, 32}));
-  // One device gets slower while it runs.
+  // One device slows down during the run.
   EXPECT_EQ(divided(shares, 96, {0.002, 0.001}, 0, 40), (Parts{32, 64}));
 }
 

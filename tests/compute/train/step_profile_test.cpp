@@ -13,14 +13,14 @@
 namespace lab {
 namespace {
 
-// A profile of mlp (linear, relu, linear) that is fed by hand.
+// A profile of mlp (linear, relu, linear) with hand-written timings.
 class StepProfileTest : public ::testing::Test {
  protected:
   explicit StepProfileTest(std::vector<Kernels> kernels = {Kernels::Lab})
       : network(nn::plan_model("mlp"), machine.at(cpu()), 8),
         profile(network, {.device = cpu(), .kernels = std::move(kernels), .peak_gflops = 100}) {}
 
-  // Every part takes `part_s`, the step half a second more than all of them.
+  // Every part takes `part_s`; the step takes half a second more than their sum.
   void step(double part_s, std::int64_t images = 8, bool whole = true,
             Kernels kernels = Kernels::Lab) {
     profile.begin_step(kernels);
@@ -73,7 +73,7 @@ TEST_F(StepProfileTest, LeavesWarmUpAndShortBatchesOut) {
   EXPECT_DOUBLE_EQ(p.totals.at(0).rows.median_s, 18);
   EXPECT_DOUBLE_EQ(p.totals.at(0).step.median_s, 18.5);
   EXPECT_DOUBLE_EQ(p.totals.at(0).unaccounted_s, 0.5);
-  constexpr double kParts = 6, kSteps = 9 * 6 + 3 * 0.5;  // one, two and three seconds a part
+  constexpr double kParts = 6, kSteps = 9 * 6 + 3 * 0.5;  // one, two and three seconds per part
   EXPECT_DOUBLE_EQ(p.totals.at(0).share(StepPhase::Forward), 3 * kParts / kSteps);
   EXPECT_DOUBLE_EQ(p.totals.at(0).share(StepPhase::Update), kParts / kSteps);
   EXPECT_EQ(p.totals.at(0).share(StepPhase::AllReduce), 0);

@@ -21,7 +21,7 @@ StartTraining completed(const StartTraining& request, int cpu_devices = 1) {
   return complete_request(request, machine);
 }
 
-// The message of the error that the default request with this change ends with.
+// Applies `change` to the default request and returns the message of the error that it causes.
 std::string refusal(const std::function<void(StartTraining&)>& change,
                     Errc code = Errc::InvalidArgument, int cpu_devices = 2) {
   StartTraining request;

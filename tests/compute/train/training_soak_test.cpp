@@ -1,4 +1,4 @@
-// Many short trainings in a row, some of which are cancelled or fail: nothing may stay behind.
+// Many short trainings in succession, some of which are cancelled or fail; no resource may leak.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,7 +23,7 @@ std::ptrdiff_t entries(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-// A little training with something random about it; some of them cannot succeed.
+// Returns a small random training request; some cannot succeed.
 StartTraining draw(std::mt19937& random, const fs::path& folder) {
   const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
   StartTraining request;
@@ -34,7 +34,7 @@ StartTraining draw(std::mt19937& random, const fs::path& folder) {
   request.batch = 1 + below(40);
   request.steps = 1 + below(8);
   request.momentum = below(2) * 0.5;
-  // To measure convolutions for each new batch takes longer than the training.
+  // Measuring the convolutions for each new batch size takes longer than the training.
   if (below(8) != 0) request.convolution = "rule";
   for (int i = 0; i < kDevices; ++i) {
     if (below(2) == 0) request.devices.push_back(cpu(i));
@@ -56,7 +56,7 @@ struct Outcomes {
   int done = 0, cancelled = 0, failed = 0;
 };
 
-// Cancels after so many events, before the training where it is none.
+// Cancels after `cancel_after` events; 0 cancels before the training starts, nullopt never.
 void run_one(test::Probe& probe, const StartTraining& request, std::optional<int> cancel_after,
              Outcomes& outcomes) {
   probe.stop = std::stop_source();
@@ -94,7 +94,7 @@ TEST(TrainingSoak, LeavesNoThreadMemoryOrFileBehind) {
   EXPECT_GT(outcomes.cancelled, 0);
   EXPECT_GT(outcomes.failed, 0);
   EXPECT_EQ(outcomes.done + outcomes.cancelled + outcomes.failed, kRuns);
-  // A thread stays listed for a moment after it was joined.
+  // A thread remains listed for a moment after it is joined.
   EXPECT_TRUE(test::eventually([&] { return entries("/proc/self/task") <= threads; }));
   EXPECT_EQ(entries("/proc/self/fd"), files);
   for (const auto& entry : fs::directory_iterator(dir.path())) {

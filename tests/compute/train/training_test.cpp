@@ -26,7 +26,7 @@ StartTraining small_request() {
   return request;
 }
 
-// The code and message of the error that the request ends with; Internal when it runs.
+// Returns the code and message of the request's error; Internal if it runs.
 std::pair<Errc, std::string> failure(const StartTraining& request) {
   test::Probe probe;
   try {
@@ -55,7 +55,7 @@ TEST(Training, SaysWhichConvolutionsItUses) {
   EXPECT_TRUE(log_of(request).empty());
 }
 
-// The first run measures, the second one takes what the first one chose.
+// The first run measures; the second uses the choices of the first.
 TEST(Training, ChoosesTheSameConvolutionsAgain) {
   StartTraining request = small_request();
   request.epochs = 1;
@@ -150,20 +150,20 @@ TEST(Training, CancelsBetweenOperations) {
   request.model = "resnet18";
   request.synthetic_train = 64;
   request.batch = 32;
-  request.epochs = 100'000;      // it ends when it is stopped, or hangs
-  request.convolution = "rule";  // nothing to measure before it starts
+  request.epochs = 100'000;      // ends only when stopped
+  request.convolution = "rule";  // no measurement before the start
   test::Probe probe;
   test::message_of([&] { probe.run_until<TrainingStarted>(*make_training_experiment(request), 1); },
                    Errc::Cancelled);
 }
 
-// What the training computes before it reaches the pause takes an unknown time, so pauses grow
-// until that is less than half of one; were they part of its time, no pause would do.
+// The computation before the pause takes an unknown time, so pauses grow until that time is less
+// than half a pause. If the reported time included the pauses, no length would satisfy this.
 TEST(Training, LeavesPausesOutOfItsTime) {
   using Clock = std::chrono::steady_clock;
   using Seconds = std::chrono::duration<double>;
   StartTraining request = small_request();
-  request.epochs = 100'000;  // it cannot end before it pauses
+  request.epochs = 100'000;  // cannot end before it pauses
   request.evaluate = false;
   for (double pause_s = 0.1;; pause_s *= 2) {
     test::Probe probe;
@@ -202,7 +202,7 @@ TEST(Training, SaysWhenItDiverges) {
   EXPECT_NE(message.find("try a smaller one"), std::string::npos);
 }
 
-// At this rate the weights leave the numbers in an early update, and the loss in the step after it.
+// At these rates the weights overflow in an early update, and the loss in the following step.
 TEST(Training, KeepsNoCheckpointThatCannotBeResumed) {
   const test::TempDir dir;
   StartTraining request = small_request();
@@ -237,7 +237,7 @@ TEST(Training, KeepsNoCheckpointThatCannotBeResumed) {
   EXPECT_TRUE(std::filesystem::is_empty(request.checkpoint_dir)) << "the first update overflows";
 }
 
-// Cancelled at any moment, also within a step that has changed the running statistics already.
+// Cancelled at any moment, including within a step that has already changed the running statistics.
 TEST(Training, ResumesACancelledRunBitForBit) {
   const test::TempDir dir;
   StartTraining request = small_request();

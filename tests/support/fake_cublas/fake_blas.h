@@ -1,12 +1,12 @@
 #pragma once
-// What tests can tell and ask a fake of cuBLAS or cublasLt: fake_blas(), found by dlsym.
+// Controls and records of a fake cuBLAS or cublasLt: fake_blas(), looked up with dlsym.
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace lab::test {
 
-// A product that reached the library.
+// A product that the library executed.
 struct FakeProduct {
   int compute = 0, factors = 0;  // cublasComputeType_t, cudaDataType
   void* stream = nullptr;
@@ -15,23 +15,23 @@ struct FakeProduct {
 };
 
 struct FakeBlas {
-  // For the test to set. The function of this name answers `status`; null: none fails.
+  // Set by the test. The function of this name returns `status`; null: no function fails.
   const char* failing = nullptr;
   int status = 0;
-  int algorithms = 1;       // that the heuristics find
-  int algorithm_state = 0;  // the status that they give for each
+  int algorithms = 1;       // number the heuristic returns
+  int algorithm_state = 0;  // status of each of them
 
-  // For the test to read.
-  int handles = 0, descriptors = 0;              // made and not destroyed
-  int questions = 0, products = 0;               // that came
-  std::array<std::uint32_t, 4> alignments = {};  // of A, B, C, D in the last question
-  std::uint64_t workspace_limit = 0;             // in the last question
+  // Read by the test.
+  int handles = 0, descriptors = 0;              // created and not destroyed
+  int questions = 0, products = 0;               // heuristic and product calls
+  std::array<std::uint32_t, 4> alignments = {};  // of A, B, C, D in the last heuristic call
+  std::uint64_t workspace_limit = 0;             // in the last heuristic call
   FakeProduct last;
 };
 
 using FakeBlasFunction = FakeBlas* (*)();
 inline constexpr const char* kFakeBlasName = "fake_blas";
-// What the fake says of every status.
+// The fake's description of every status.
 inline constexpr const char* kFakeWords = "as the test asked";
 
 }  // namespace lab::test

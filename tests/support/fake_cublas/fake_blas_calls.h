@@ -1,5 +1,5 @@
 #pragma once
-// What the fakes of cuBLAS and cublasLt do alike.
+// Code shared by the fakes of cuBLAS and cublasLt.
 #include <cublas_api.h>
 
 #include <cstdint>
@@ -11,17 +11,18 @@ namespace lab::test {
 
 FakeBlas& fake();
 
-// What the test has asked of this function, else success.
+// Returns the status that the test requested for this function, otherwise success.
 cublasStatus_t answer(const char* function);
 
-// What was made and has not ended: no leak where the GPU is lost and no one may end it.
+// Live objects. Keeping them here avoids leak reports when the GPU is lost and they cannot be
+// destroyed.
 template <class T>
 std::list<T>& all_of() {
   static std::list<T> made;
   return made;
 }
 
-// An object that the library hands out, by `function`; `count` counts it until it ends.
+// Creates an object on behalf of `function`; `count` includes it until it is destroyed.
 template <class T>
 cublasStatus_t make(T** made, int FakeBlas::*count, const char* function) {
   const cublasStatus_t status = answer(function);
@@ -38,7 +39,7 @@ cublasStatus_t end(T* made, int FakeBlas::*count) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// Column-major, as BLAS has it: C [m,n] = A [m,k] * B [k,n].
+// Column-major, as in BLAS: C [m,n] = A [m,k] * B [k,n].
 struct ColumnProduct {
   std::int64_t m, n, k;
   const void* a;
@@ -49,9 +50,10 @@ struct ColumnProduct {
   std::int64_t ldc;
 };
 
-// By loops in order of the terms, A and B of record.factors; writes into the workspace, and notes
-// the record. InvalidValue for what the libraries do not take: other scalars than 1 and 0, leading
-// dimensions below a column's length, an unknown type, nothing to multiply.
+// Multiplies with plain loops, terms in order, A and B of type record.factors; writes into the
+// workspace and stores the record. Returns InvalidValue for arguments that the libraries reject:
+// scalars other than 1 and 0, leading dimensions below a column's length, an unknown type, an empty
+// product.
 cublasStatus_t multiply(const FakeProduct& record, const ColumnProduct& product, float alpha,
                         float beta);
 

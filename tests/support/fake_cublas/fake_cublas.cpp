@@ -26,7 +26,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   return end(handle, &FakeBlas::handles);
 }
 
-// As the real one, it forgets the workspace.
+// Like the real library, resets the workspace.
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   *handle = {.stream = stream};
   return answer("cublasSetStream");

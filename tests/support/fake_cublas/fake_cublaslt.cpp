@@ -16,10 +16,10 @@ using lab::test::fake;
 using lab::test::FakeBlas;
 using lab::test::make;
 
-// Where descriptors keep what they are told.
+// Indices of descriptor attributes.
 enum OfOperation { kCompute, kScale };
 enum OfLayout { kType, kRows, kColumns, kLd };
-enum OfPreference { kWorkspace, kAlignments };  // four of the latter
+enum OfPreference { kWorkspace, kAlignments };  // kAlignments has four entries
 
 bool fit(cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
          cublasLtMatrixLayout_t d) {
@@ -28,7 +28,7 @@ bool fit(cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b, cublasLtMatrixLayou
          c->data[kType] == CUDA_R_32F && std::equal(c->data, c->data + kLd + 1, d->data);
 }
 
-// An algorithm is for this operation, this shape and these alignments.
+// Encodes the operation, the shape and the alignments that the algorithm is valid for.
 cublasLtMatmulAlgo_t algorithm_for(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a,
                                    cublasLtMatrixLayout_t c) {
   const auto& alignments = fake().alignments;

@@ -1,5 +1,5 @@
-/* The version that a fake of cuBLAS or cublasLt claims: FAKE_MAJOR. The functions have the types of
-   cublas_api.h and cublasLt.h, where 0 asks for the major version and answers success. */
+/* The version that a fake of cuBLAS or cublasLt reports: FAKE_MAJOR. Signatures match cublas_api.h
+   and cublasLt.h, where property 0 is the major version and result 0 is success. */
 
 int cublasGetProperty(int property, int* value) {
   *value = property == 0 ? FAKE_MAJOR : 0;

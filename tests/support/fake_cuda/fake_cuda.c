@@ -1,5 +1,5 @@
-// Stands in for the driver's library libcuda.so.1: it tells a version and offers no GPU. Built
-// with FAKE_VERSION (12020 is CUDA 12.2) and FAKE_INIT, what cuInit answers (0: success, 100: no
+// Fake of the driver library libcuda.so.1 that reports a version and no GPU. Compile definitions:
+// FAKE_VERSION (12020 is CUDA 12.2) and FAKE_INIT, the result of cuInit (0: success, 100: no
 // device).
 
 int cuInit(unsigned flags) {

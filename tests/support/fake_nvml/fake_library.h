@@ -1,5 +1,5 @@
 #pragma once
-// One of the fakes of NVML in a test, with its knobs.
+// Loads one of the NVML fakes and exposes its controls to tests.
 #include <dlfcn.h>
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace lab::test {
 
 // Kinds are the folders that tests/support/fake_nvml builds: "h200", "pair", "laptop", "old",
-// "mismatch". A library stays loaded, so its counters go on from test to test.
+// "mismatch". A library stays loaded, so its counters persist across tests.
 class FakeNvml {
  public:
   explicit FakeNvml(const std::string& kind);

@@ -1,10 +1,9 @@
-/* A fake of NVIDIA's management library, libnvidia-ml.so.1, for machines without a GPU. What it is
-   a fake of is chosen when it is compiled:
-     FAKE_GPUS   how many GPUs (1)
-     FAKE_LAPTOP  a laptop's GPU, which reports little; else an H200
-     FAKE_OLD     an old driver, which lacks most of the functions
-     FAKE_INIT    what nvmlInit_v2 answers (0)
-   Structures and numbers are those of the NVML API reference. */
+/* A fake of NVML (libnvidia-ml.so.1) for machines without a GPU, configured by compile definitions:
+     FAKE_GPUS    number of GPUs (1)
+     FAKE_LAPTOP  a laptop GPU, which reports little; otherwise an H200
+     FAKE_OLD     an old driver, which lacks most functions
+     FAKE_INIT    the result of nvmlInit_v2 (0)
+   Structures and constants are those of the NVML API reference. */
 #define _GNU_SOURCE /* usleep, CLOCK_THREAD_CPUTIME_ID */
 #include "tests/support/fake_nvml/fake_nvml.h"
 
@@ -117,21 +116,21 @@ static int touch(Gpu* gpu) {
   return gpu->fails;
 }
 
-/* Begins a function that fails as its GPU does. */
+/* Counts the call and returns the GPU's injected error, if any. */
 #define TOUCH(gpu)                  \
   do {                               \
     const int failed = touch(gpu);  \
     if (failed != OK) return failed; \
   } while (0)
 
-/* Ends a call of a list of processes with too little room for `all` of them. */
+/* Result of a process list call whose buffer is too small for `all` processes. */
 static int refuse_room(unsigned* count, unsigned all) {
   *count = all;
   processes += growth;
   return TOO_SMALL;
 }
 
-/* The second process does not say how much memory it holds. */
+/* The second process does not report its memory. */
 static unsigned long long memory_of_process(unsigned i) {
   return i == 1 ? ~0ULL : (20ULL - i) << 30;
 }
@@ -140,7 +139,7 @@ static unsigned long long memory_of_process(unsigned i) {
 enum { CLOCKS = 4 };
 static const unsigned clocks_now[CLOCKS] = {1740, 1755, 3201, 1545};
 
-/* Most functions fill one value of a GPU. */
+/* Defines a function that returns one value of a GPU. */
 #define VALUE(function, type, present, number) \
   int function(Gpu* gpu, type* value) {      \
     TOUCH(gpu);                               \
@@ -262,7 +261,7 @@ int nvmlDeviceGetGraphicsRunningProcesses_v2(Gpu* gpu, unsigned* count, ProcessV
   list[1] = both;
   return OK;
 }
-/* One client of MPS, where the fake is told to have one. */
+/* One MPS client if fake_nvml_share is set. */
 int nvmlDeviceGetMPSComputeRunningProcesses_v2(Gpu* gpu, unsigned* count, ProcessV2* list) {
   TOUCH(gpu);
   if (!shared) {
@@ -275,8 +274,8 @@ int nvmlDeviceGetMPSComputeRunningProcesses_v2(Gpu* gpu, unsigned* count, Proces
   list[0] = client;
   return OK;
 }
-/* The first process worked until now, the second one's sample is an old one, the one that draws
-   reports what cannot be. */
+/* The first process has current samples, the second an outdated one, and the graphics process an
+   impossible value. */
 int nvmlDeviceGetProcessUtilization(Gpu* gpu, ProcessLoad* list, unsigned* count,
                                     unsigned long long since_us) {
   enum { SAMPLES = 4 };
@@ -321,7 +320,7 @@ VALUE(nvmlDeviceGetPersistenceMode, unsigned, 1, LAPTOP ? 0U : 1U)
 VALUE(nvmlDeviceGetComputeMode, unsigned, 1, LAPTOP ? 0U : 3U)
 VALUE(nvmlDeviceGetDisplayActive, unsigned, 1, LAPTOP ? 1U : 0U)
 
-/* Most texts of a GPU have its number in them. */
+/* Defines a function that returns one string of a GPU, most with its index. */
 #define TEXT(function, present, ...)                      \
   int function(Gpu* gpu, char* text, unsigned size) {   \
     TOUCH(gpu);                                          \
@@ -334,7 +333,7 @@ TEXT(nvmlDeviceGetUUID, 1, "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f%d", gpu->ind
 TEXT(nvmlDeviceGetSerial, !LAPTOP, "165312400%d", gpu->index)
 TEXT(nvmlDeviceGetVbiosVersion, 1, LAPTOP ? "95.07.0E.00.A1" : "96.00.99.00.01")
 
-/* Kilobytes a second that the GPU sent (0) and received (1). */
+/* KB/s that the GPU sent (counter 0) and received (counter 1). */
 int nvmlDeviceGetPcieThroughput(Gpu* gpu, unsigned counter, unsigned* value) {
   TOUCH(gpu);
   if (counter > 1) return INVALID;

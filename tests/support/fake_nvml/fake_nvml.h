@@ -1,29 +1,30 @@
 #pragma once
-/* What tests can tell and ask a fake of NVIDIA's management library, by dlsym. */
+/* Controls and counters of the fake of NVML, looked up with dlsym. */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Calls that reached a GPU since the library was loaded; its handle's calls count, nvmlInit does
-   not. */
+/* Returns the calls on a GPU since the library was loaded, handle lookups included, nvmlInit
+   excluded. */
 int fake_nvml_calls(int gpu);
-/* nvmlInit calls less nvmlShutdown calls. */
+/* Returns nvmlInit calls minus nvmlShutdown calls. */
 int fake_nvml_open(void);
-/* The processes on every GPU; `growth` more appear at every call that had too little room. */
+/* Sets the number of processes on every GPU; `growth` more appear at every call whose buffer was
+   too small. */
 void fake_nvml_set_processes(int count, int growth);
-/* Whether every GPU is divided (MIG) from now on; its processes then have instances, and its load
-   is not told. */
+/* Sets whether every GPU is in MIG mode: processes then have instances, and utilisation is not
+   reported. */
 void fake_nvml_divide(int divided);
-/* Whether a client of MPS computes on every GPU from now on. */
+/* Sets whether an MPS client computes on every GPU. */
 void fake_nvml_share(int shared);
-/* Whether the driver has no sample of any process's load from now on. */
+/* Sets whether the driver lacks utilisation samples for all processes. */
 void fake_nvml_rest(int idle);
-/* From now on every call of that GPU answers `code`; 0: as usual. */
+/* Makes every call on this GPU return `code`; 0 restores normal results. */
 void fake_nvml_fail(int gpu, int code);
 
-/* From now on every call of a GPU takes so many microseconds, of processor time with `busy`, else
-   waiting; 0: as usual. */
+/* Makes every call on a GPU take this time, as CPU time if `busy`, otherwise asleep; 0 restores the
+   normal speed. */
 void fake_nvml_slow(int microseconds, int busy);
 
 #ifdef __cplusplus

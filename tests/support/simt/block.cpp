@@ -6,7 +6,7 @@
 namespace lab::simt {
 namespace {
 
-// Kernel code reaches its block through free functions, as CUDA's does.
+// Kernel code accesses its block through free functions, as in CUDA.
 thread_local Block* block_of_this_thread = nullptr;
 
 class CurrentBlock {
@@ -21,7 +21,7 @@ std::string name_of(const SimtThread& thread) {
   return "thread " + std::to_string(thread.time.thread) + " " + to_string(thread.index);
 }
 
-// Where a thread is, for the report of a deadlock.
+// Describes where a thread waits, for the deadlock report.
 std::string state_of(const SimtThread& thread) {
   switch (thread.state) {
     case SimtThread::State::Ready: return "runs";
@@ -75,7 +75,7 @@ void Block::run(const std::function<void()>& body) {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-// A fiber's whole life; nothing may escape from it.
+// Entry function of a fiber; exceptions must not escape from it.
 void Block::thread_main(SimtThread& thread, const std::function<void()>& body) {
   try {
     if (!cancelled_) body();
@@ -94,7 +94,8 @@ void Block::enter(SimtThread& thread) {
   running_ = nullptr;
 }
 
-// One turn of every thread that can run. Opens the barrier when none can; false when all have left.
+// Runs every ready thread once. Opens the barrier if none is ready; returns false after all have
+// left.
 bool Block::run_ready_threads() {
   bool ran = false;
   const std::size_t n = threads_.size();
@@ -114,7 +115,7 @@ bool Block::run_ready_threads() {
   return true;
 }
 
-// No thread can run: either all are at one barrier, or something is wrong.
+// Called when no thread can run: either all are at one barrier, or this is a fault.
 void Block::open_barrier() {
   const SimtThread& first = threads_.front();
   const bool all_there = std::all_of(threads_.begin(), threads_.end(), [](const SimtThread& t) {
@@ -133,7 +134,7 @@ void Block::open_barrier() {
   }
 }
 
-// Unwinds every fiber that is under way.
+// Unwinds every fiber that has not ended.
 void Block::cancel() {
   cancelled_ = true;
   for (SimtThread& t : threads_) {
@@ -186,7 +187,8 @@ const WarpRequest& Block::meet(const WarpRequest& request) {
   return me.request;
 }
 
-// Carries out what `leader` waits in, if all lanes of its mask that still are in the kernel do so.
+// Executes the operation that `leader` waits in once all lanes of its mask that are still in the
+// kernel have reached it.
 void Block::try_operation(const SimtThread& leader) {
   const std::span<SimtThread> warp = warp_of(leader);
   std::uint32_t active = 0;
@@ -203,7 +205,7 @@ void Block::try_operation(const SimtThread& leader) {
   group.each([&](int lane) { group.thread(lane).state = SimtThread::State::Ready; });
 }
 
-// Lanes may have waited only for the one that left.
+// Lanes may have been waiting only for the one that left.
 void Block::after_leaving(const SimtThread& left) {
   for (const SimtThread& t : warp_of(left)) {
     if (t.state != SimtThread::State::InWarpOperation) continue;
@@ -215,7 +217,8 @@ void Block::after_leaving(const SimtThread& left) {
   }
 }
 
-// "threads 0-31 at sync_threads, k.cuh:7; thread 32 left the kernel", up to eight such parts.
+// Returns, for example, "threads 0-31 at sync_threads, k.cuh:7; thread 32 left the kernel", with up
+// to eight such parts.
 std::string Block::waiting() const {
   constexpr int kMaxParts = 8;
   std::string text;

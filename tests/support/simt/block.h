@@ -1,5 +1,5 @@
 #pragma once
-// One block while it runs: its threads as fibers, its barriers, its warps.
+// Execution of one block: its threads as fibers, its barriers and its warps.
 #include <array>
 #include <cstdint>
 #include <exception>
@@ -21,8 +21,8 @@ namespace lab::simt {
 
 class WarpGroup;
 
-// What a lane brings to an operation of its warp and takes away. Lanes meet when operation and mask
-// are the same; the last to arrive carries it out for all.
+// One lane's arguments and results of a warp operation. Lanes with the same operation and mask
+// execute it together; the last lane to arrive executes it for all of them.
 struct WarpRequest {
   void (*operation)(WarpGroup&) = nullptr;
   const char* name = "";
@@ -30,7 +30,7 @@ struct WarpRequest {
   Where where;
   std::array<std::uint32_t, 10> in{};
   std::array<std::uint32_t, 4> out{};
-  SharedArray* array = nullptr;  // of a row address
+  SharedArray* array = nullptr;  // array of a row address
   std::ptrdiff_t offset = 0;
 };
 
@@ -47,7 +47,7 @@ struct SimtThread {
   std::function<void()> entry;
 };
 
-// The lanes of one warp that carry out one operation together.
+// The lanes of one warp that execute an operation together.
 class WarpGroup {
  public:
   WarpGroup(std::span<SimtThread> warp, std::uint32_t active) : warp_(warp), active_(active) {}
@@ -60,7 +60,7 @@ class WarpGroup {
     for (int lane = 0; lane < kWarpLanes; ++lane)
       if (is_active(lane)) visit(lane);
   }
-  // Throws unless all 32 lanes are here.
+  // Throws Fault unless all 32 lanes participate.
   void require_all(const char* name) const;
 
  private:
@@ -75,19 +75,19 @@ class Block {
   Block(const LaunchOptions& options, Index3 index, SharedMemory& shared, GlobalMemory& global,
         FiberPool& fibers);
 
-  // Until every thread has left. Throws the first fault, once no fiber is under way any more.
+  // Runs until every thread has returned. Throws the first fault after all fibers have ended.
   void run(const std::function<void()>& body);
 
-  // The rest is for the thread that runs.
+  // The remaining functions are called by the running thread.
   SimtThread& self() { return *running_; }
   Index3 index() const { return index_; }
   const LaunchOptions& options() const { return options_; }
-  // The thread that runs, among all of the launch.
+  // Index of the running thread within the launch.
   std::uint32_t thread_of_launch() const;
   SharedMemory& shared() { return shared_; }
   GlobalMemory& global() { return global_; }
   void sync_threads(const Where& where);
-  // Waits for the other lanes; then request.out of self() holds the answer.
+  // Waits for the other lanes; returns self()'s request with `out` filled in.
   const WarpRequest& meet(const WarpRequest& request);
 
  private:
@@ -115,7 +115,7 @@ class Block {
   bool cancelled_ = false;
 };
 
-// The block whose thread calls; throws std::logic_error outside launch().
+// Returns the block of the calling thread; throws std::logic_error outside launch().
 Block& current_block();
 
 }  // namespace lab::simt

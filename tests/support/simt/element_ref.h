@@ -1,11 +1,11 @@
 #pragma once
-// p[i] of an array whose accesses are watched.
+// p[i] for arrays with checked accesses.
 #include <utility>
 
 namespace lab::simt {
 
-// Stands for one element until the end of the expression: `auto x = p[i]` cannot be used.
-// `Pointer` has get() and set(T).
+// Proxy for one element, valid until the end of the full expression: `auto x = p[i]` cannot be
+// used. `Pointer` has get() and set(T).
 template <typename Pointer, typename T>
 class ElementRef {
  public:
@@ -24,7 +24,7 @@ class ElementRef {
   Pointer to_;
 };
 
-// What pointers to shared and to global memory have in common: places counted in elements.
+// Arithmetic shared by pointers to shared and to global memory; positions are in elements.
 template <typename Self, typename T>
 class PointerArithmetic {
  public:

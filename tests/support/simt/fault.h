@@ -1,22 +1,22 @@
 #pragma once
-// What a kernel does wrong, found while it runs on the CPU.
+// Kernel errors that the CPU emulator detects.
 #include <stdexcept>
 #include <string>
 
 namespace lab::simt {
 
 enum class FaultKind {
-  Launch,            // the launch itself: sizes, arrays
+  Launch,            // invalid launch: sizes, arrays
   OutOfBounds,       // an index outside its array, shared or global
-  Misaligned,        // an address that its access width does not divide
+  Misaligned,        // an address that is not a multiple of the access width
   Unwritten,         // a read of shared memory that no thread has written
-  Race,              // two threads, shared memory, no barrier between
-  CopyNotWaited,     // shared memory used while a copy_async to it is under way
-  Deadlock,          // a barrier or a warp operation that some threads never reach
+  Race,              // unordered accesses by two threads to shared memory
+  CopyNotWaited,     // shared memory used while a copy_async to it is pending
+  Deadlock,          // a barrier or warp operation that some threads never reach
   DivergentBarrier,  // threads of one block at different sync_threads
-  InactiveLane,      // a warp operation that needs a lane which takes no part
-  TwoWriters,        // two threads of one launch write one global element
-  ReadOnly,          // a write to an input, or a load_readonly of what the launch writes
+  InactiveLane,      // a warp operation that reads from a non-participating lane
+  TwoWriters,        // two threads of one launch write the same global element
+  ReadOnly,          // a write to an input, or a load_readonly of data the launch writes
 };
 
 // The message names the array and index, the block and the threads.

@@ -38,9 +38,9 @@ void begin_switch(void** /*fake_stack*/, const void* /*stack*/, std::size_t /*by
 void end_switch(void* /*fake_stack*/, const void** /*old_stack*/, std::size_t* /*old_bytes*/) {}
 #endif
 
-// Switches by GCC's and Clang's own setjmp: swapcontext asks the kernel for the signal mask each
-// time, and the address sanitizer's longjmp and swapcontext forget what is off limits on a stack.
-// For the last reason these are not instrumented either.
+// Switches with __builtin_setjmp of GCC and Clang: swapcontext makes a system call for the signal
+// mask on every switch, and AddressSanitizer's longjmp and swapcontext clear the poisoned regions
+// of a stack. These functions are not instrumented for the latter reason.
 #define LAB_OWN_FRAME [[gnu::noinline, gnu::no_sanitize_address]]
 
 LAB_OWN_FRAME void jump(void** to) {
@@ -54,7 +54,7 @@ LAB_OWN_FRAME void swap_stacks(void** from, void** to) {
 LAB_OWN_FRAME void enter_stack(void** from, const ucontext_t& to) {
   if (__builtin_setjmp(from) != 0) return;
   setcontext(&to);
-  // What follows also keeps this frame: a call at the end might replace it.
+  // The statement after the call also keeps this frame; a tail call could replace it.
   throw std::system_error(errno, std::generic_category(), "first entry to a fiber");
 }
 

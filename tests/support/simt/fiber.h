@@ -1,5 +1,5 @@
 #pragma once
-// A stack of its own for each thread of a block, to be left and entered again at its barriers.
+// A coroutine with its own stack, one per thread of a block, suspended and resumed at barriers.
 #include <ucontext.h>
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace lab::simt {
 
-// All calls come from one OS thread. The entry function must not throw, and must have returned
-// before the fiber is destroyed or started again.
+// All calls must come from one OS thread. The entry function must not throw, and must have returned
+// before the fiber is destroyed or restarted.
 class Fiber {
  public:
   Fiber();
@@ -16,11 +16,11 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // Prepares `entry`; it begins with the first resume(). Keeps a reference to it.
+  // Prepares `entry`, which begins at the first resume(). Keeps a reference to it.
   void start(const std::function<void()>& entry);
-  // Runs the fiber until it leaves or its entry returns. Not from inside a fiber.
+  // Runs the fiber until it leaves or its entry returns. Must not be called from inside a fiber.
   void resume();
-  // From inside the fiber: back to whoever resumed it.
+  // Called inside the fiber: returns to the caller of resume().
   void leave();
 
  private:
@@ -29,14 +29,14 @@ class Fiber {
 
   void* stack() const;
 
-  static constexpr int kJumpWords = 5;  // what __builtin_setjmp fills
+  static constexpr int kJumpWords = 5;  // size of the __builtin_setjmp buffer
   void* memory_ = nullptr;              // a guard page, then the stack
   ucontext_t beginning_{};
   void* inside_[kJumpWords] = {};
   void* outside_[kJumpWords] = {};
   bool entered_ = false;
   const std::function<void()>* entry_ = nullptr;
-  void* inside_fake_stack_ = nullptr;  // for the address sanitizer, as are the next two
+  void* inside_fake_stack_ = nullptr;  // for AddressSanitizer, as are the next two
   const void* outside_stack_ = nullptr;
   std::size_t outside_stack_bytes_ = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays that stand for device memory while a kernel runs on the CPU.
+// Arrays that stand in for device memory while a kernel runs on the CPU.
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace lab::simt {
 
-// What launch() needs to know of one array.
+// Description of one array for launch().
 struct ArrayRef {
   std::string name;
   void* begin = nullptr;
@@ -21,8 +21,8 @@ struct ArrayRef {
   bool read_only = false;
 };
 
-// Exactly `count` elements on the heap, aligned as cudaMalloc aligns; so the address sanitizer
-// finds what runs over the end. Begins with all bits set: floating-point numbers are NaN.
+// Exactly `count` elements on the heap, aligned as cudaMalloc aligns, so that AddressSanitizer
+// detects overruns. All bits are set initially: floating-point elements are NaN.
 template <typename T>
 class GlobalArray {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -72,7 +72,7 @@ GlobalRegion* GlobalMemory::region(const void* pointer) {
   GlobalRegion* found = nullptr;
   for (GlobalRegion& r : regions_) {
     if (!r.holds(pointer)) continue;
-    // One past the end of an array may be the beginning of the next.
+    // The end of one array may be the start of the next.
     const bool past = static_cast<const std::byte*>(pointer) ==
                       static_cast<const std::byte*>(r.array().begin) + r.array().bytes;
     if (!past || found == nullptr) found = &r;

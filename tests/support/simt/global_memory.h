@@ -1,5 +1,5 @@
 #pragma once
-// The global memory of one launch: bounds, and who wrote what.
+// The global memory of one launch: bounds checks and the writer of each element.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lab::simt {
 
-// One array of a launch. Offsets are in bytes from its beginning.
+// One array of a launch. Offsets are in bytes from its start.
 class GlobalRegion {
  public:
   GlobalRegion(const ArrayRef& array, bool one_writer);
@@ -20,10 +20,10 @@ class GlobalRegion {
   struct Access {
     std::ptrdiff_t offset;
     std::size_t size;
-    std::size_t element;  // what messages count in
+    std::size_t element;  // bytes per element, the unit of messages
   };
   void check_read(const Access& at) const;
-  // Also: no thread of the launch has written there.
+  // Also checks that no thread of the launch has written there.
   void check_readonly(const Access& at) const;
   void check_write(const Access& at, std::uint32_t thread, bool atomic);
 
@@ -36,15 +36,15 @@ class GlobalRegion {
 
   ArrayRef array_;
   bool one_writer_;
-  std::vector<std::uint32_t> writers_;  // of each element: thread + 1
+  std::vector<std::uint32_t> writers_;  // per element: thread + 1
 };
 
 class GlobalMemory {
  public:
   GlobalMemory(const std::vector<ArrayRef>& arrays, bool one_writer);
 
-  // The array that `pointer` points into or one past; nullptr for a null pointer and where the
-  // launch names no arrays. Throws Fault for a pointer outside all of them.
+  // Returns the array that contains `pointer` or ends at it; nullptr for a null pointer, or if the
+  // launch has no arrays. Throws Fault for a pointer outside all of them.
   GlobalRegion* region(const void* pointer);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Indices of threads and blocks.
+// Thread and block indices.
 #include <string>
 
 namespace lab::simt {
@@ -8,12 +8,12 @@ struct Index3 {
   int x = 0, y = 0, z = 0;
 };
 
-// Of a grid or a block: {256}, {16, 16}.
+// Size of a grid or a block: {256}, {16, 16}.
 struct Extent {
   int x = 1, y = 1, z = 1;
 
   long long count() const { return 1LL * x * y * z; }
-  // The index with this place in the order x fastest, z slowest.
+  // Returns the index at this position in the order x fastest, z slowest.
   Index3 at(long long place) const {
     return {static_cast<int>(place % x), static_cast<int>(place / x % y),
             static_cast<int>(place / x / y)};

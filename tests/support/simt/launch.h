@@ -1,5 +1,5 @@
 #pragma once
-// Launching a kernel's body on the CPU.
+// Runs a kernel body on the CPU.
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -15,17 +15,18 @@ struct LaunchOptions {
   Extent grid;
   Extent block;
   std::size_t dynamic_shared_bytes = 0;
-  // The global memory the kernel may touch, through global(). With none given, global() checks
-  // nothing, and what is wrong there is left to the address sanitizer.
+  // Global memory that the kernel may access through global(). If empty, global() checks nothing,
+  // and only AddressSanitizer detects errors there.
   std::vector<ArrayRef> arrays = {};
-  // Two threads that write one element of `arrays` (not by atomics) are a fault.
+  // Reports a fault if two threads write one element of `arrays` without atomics.
   bool one_writer = true;
-  // The order in which threads of a block run between barriers; results must not depend on it.
+  // Reverses the order in which threads of a block run between barriers; results must not depend on
+  // it.
   bool last_thread_first = false;
 };
 
-// Runs `body` once for each thread of each block, block after block. Throws Fault for the first
-// thing that is wrong, and whatever else `body` throws. Not from inside a kernel.
+// Runs `body` once per thread of each block, block by block. Throws Fault for the first error
+// detected and passes on any other exception of `body`. Must not be called inside a kernel.
 void launch(const LaunchOptions& options, const std::function<void()>& body);
 
 }  // namespace lab::simt

@@ -1,5 +1,5 @@
 #pragma once
-// Loads, stores, copies and atomics of the vocabulary, for the host.
+// Loads, stores, copies and atomics of the kernel vocabulary, for the host.
 #include <cstddef>
 #include <type_traits>
 
@@ -62,7 +62,7 @@ void store(T* to, const V& value) {
   store(global(to), value);
 }
 
-// With nothing valid, the GPU does not look at `from`.
+// If `valid_bytes` is 0, the GPU does not read `from`.
 template <int kBytes, typename D, typename S>
 void copy_async(const SharedPtr<D>& to, const GlobalPtr<S>& from, int valid_bytes = kBytes) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
@@ -96,7 +96,7 @@ T change_atomically(T* at, const Change& change) {
 
 }  // namespace access
 
-// Pointer: SharedPtr<T>, GlobalPtr<T>; plain pointers below.
+// Pointer: SharedPtr<T>, GlobalPtr<T>; overloads for plain pointers follow.
 template <typename Pointer, typename T = typename Pointer::Value>
 T atomic_add(const Pointer& at, std::type_identity_t<T> value) {
   return access::change_atomically(at.atomic(), [&](T old) { return static_cast<T>(old + value); });

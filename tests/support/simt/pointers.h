@@ -1,5 +1,5 @@
 #pragma once
-// SharedPtr and GlobalPtr of the vocabulary: pointers whose every access is checked.
+// SharedPtr and GlobalPtr of the kernel vocabulary: pointers that check every access.
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -10,7 +10,7 @@
 
 namespace lab::simt {
 
-// Accesses of the running thread. The pointers below are what calls them.
+// Accesses by the running thread, called by the pointers below.
 namespace access {
 void shared_read(SharedArray& array, const SharedArray::Access& at, void* to);
 void shared_write(SharedArray& array, const SharedArray::Access& at, const void* from);
@@ -20,11 +20,11 @@ void shared_copy(SharedArray& array, const SharedArray::Access& at, const void* 
 [[noreturn]] void no_array();
 
 enum class GlobalUse { Read, ReadOnly, Write, Atomic };
-// Throws Fault unless the running thread may. `region` may be null: then only the pointer and its
-// alignment are looked at.
+// Throws Fault unless the running thread may make this access. If `region` is null, only the
+// pointer and its alignment are checked.
 void global(GlobalRegion* region, const void* pointer, std::ptrdiff_t byte_offset, std::size_t size,
             std::size_t element, GlobalUse use);
-// The source of a copy_async of `size` bytes, of which `valid` are read.
+// Checks the source of a copy_async of `size` bytes, of which `valid` are read.
 void check_copy(GlobalRegion* region, const void* pointer, std::ptrdiff_t byte_offset, int size,
                 int valid, std::size_t element);
 GlobalRegion* region_of(const void* pointer);
@@ -106,7 +106,7 @@ class GlobalPtr : public PointerArithmetic<GlobalPtr<T>, T> {
   Value* atomic() const { return checked(sizeof(T), access::GlobalUse::Atomic); }
   Value get() const { return read<Value>(); }
   void set(Value value) const { write(value); }
-  // The plain address, once `size` bytes there may be used so.
+  // Returns the plain address after checking an access of `size` bytes there.
   T* checked(std::size_t size, access::GlobalUse use) const {
     access::global(region_, pointer_, index_ * static_cast<std::ptrdiff_t>(sizeof(T)), size,
                    sizeof(T), use);

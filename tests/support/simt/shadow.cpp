@@ -5,7 +5,7 @@
 
 namespace lab::simt {
 
-// Each is now after whatever one of them was after; then each starts a new instant.
+// Each thread is ordered after everything that any of them was; then each starts a new instant.
 void sync_in_warp(std::span<ThreadTime* const> threads) {
   std::array<std::uint32_t, kWarpLanes> joined{};
   for (const ThreadTime* t : threads) {
@@ -20,7 +20,8 @@ void sync_in_warp(std::span<ThreadTime* const> threads) {
 
 void AccessSet::add(const ThreadTime& me) {
   const std::uint32_t lane = std::uint32_t{1} << me.lane();
-  // Whoever is after me is after all that I am after: they need not be remembered.
+  // Threads ordered after `me` are also ordered after everything `me` is; the earlier accesses can
+  // be dropped.
   if (epoch_ != me.epoch || unordered(me) < 0) {
     epoch_ = me.epoch;
     instant_ = me.now();
@@ -37,7 +38,7 @@ void AccessSet::add(const ThreadTime& me) {
 
 int AccessSet::unordered(const ThreadTime& me) const {
   if (epoch_ != me.epoch) return -1;
-  // With two warps among them, one is not mine.
+  // If two warps are in the set, at least one is not the caller's.
   if (of_another_warp_ >= 0 && of_another_warp_ / kWarpLanes != me.warp()) return of_another_warp_;
   for (std::uint32_t lanes = lanes_; lanes != 0; lanes &= lanes - 1) {
     const int other = warp_ * kWarpLanes + std::countr_zero(lanes);
@@ -52,7 +53,7 @@ Conflict ShadowCell::not_readable() const {
   return {};
 }
 
-// With the last plain write. Epoch 0 has no threads in it.
+// Returns the conflict with the last plain write. No thread is ever in epoch 0.
 Conflict ShadowCell::unordered_write(const ThreadTime& me) const {
   if (write_epoch_ != me.epoch || me.is_after(writer_, write_instant_)) return {};
   return {ConflictKind::AfterWrite, writer_};

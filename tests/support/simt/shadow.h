@@ -1,9 +1,10 @@
 #pragma once
-// Who last wrote and read a few bytes of shared memory, and whether the next access is ordered
-// after them.
+// Records the last accesses to a few bytes of shared memory and determines whether the next access
+// is ordered after them.
 //
-// Two accesses are ordered if one thread makes both, if a sync_threads lies between them, or if a
-// sync_warp of both threads does. Threads of a warp know of each other by vector clocks.
+// Two accesses are ordered if they are made by the same thread, separated by a sync_threads, or
+// separated by a sync_warp that both threads take part in. Ordering within a warp is tracked with
+// vector clocks.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -12,11 +13,12 @@ namespace lab::simt {
 
 constexpr int kWarpLanes = 32;
 
-// A thread's place in time.
+// Logical time of a thread.
 struct ThreadTime {
   int thread = 0;
   std::uint32_t epoch = 1;  // sync_threads passed, plus one
-  // Of each lane of its warp, the latest instant this thread is ordered after; of itself, now.
+  // Per lane of the warp: the latest instant this thread is ordered after; for itself, the current
+  // instant.
   std::array<std::uint32_t, kWarpLanes> seen{};
 
   int warp() const { return thread / kWarpLanes; }
@@ -28,32 +30,32 @@ struct ThreadTime {
   }
 };
 
-// A sync_warp of these threads, all of one warp.
+// Synchronises these threads, all of one warp, as sync_warp does.
 void sync_in_warp(std::span<ThreadTime* const> threads);
 
 enum class ConflictKind { None, Unwritten, CopyUnderWay, AfterWrite, AfterRead };
 
 struct Conflict {
   ConflictKind kind = ConflictKind::None;
-  int other = 0;  // the thread it is with
+  int other = 0;  // the conflicting thread
 
   explicit operator bool() const { return kind != ConflictKind::None; }
 };
 
-// Threads that made accesses of one kind in one epoch, and did not wait for each other.
+// Threads that made accesses of one kind in one epoch, unordered among themselves.
 class AccessSet {
  public:
   void add(const ThreadTime& me);
   void clear() { epoch_ = 0; }
-  // One of them that `me` is not after, or -1.
+  // Returns a thread of the set that `me` is not ordered after, or -1.
   int unordered(const ThreadTime& me) const;
 
  private:
   std::uint32_t epoch_ = 0;
   std::uint32_t instant_ = 0;  // the earliest of lanes_
-  std::uint32_t lanes_ = 0;    // of warp_
+  std::uint32_t lanes_ = 0;    // lanes of warp_
   std::int16_t warp_ = 0;
-  std::int16_t of_another_warp_ = -1;  // a thread, where there is one
+  std::int16_t of_another_warp_ = -1;  // a thread of another warp, or -1
 };
 
 class ShadowCell {
@@ -61,7 +63,7 @@ class ShadowCell {
   Conflict read(const ThreadTime& me);
   Conflict write(const ThreadTime& me);
   Conflict atomic(const ThreadTime& me);
-  // copy_async: a write whose bytes are off limits until `me` has waited.
+  // copy_async: a write whose bytes must not be accessed until `me` has waited.
   Conflict begin_copy(const ThreadTime& me);
   void end_copy(const ThreadTime& me);
 
@@ -74,7 +76,7 @@ class ShadowCell {
   std::uint32_t write_epoch_ = 0;
   std::uint32_t write_instant_ = 0;
   std::int16_t writer_ = -1;  // of the last plain write
-  std::int16_t copier_ = -1;  // whose copy is under way
+  std::int16_t copier_ = -1;  // whose copy is pending
 };
 
 }  // namespace lab::simt

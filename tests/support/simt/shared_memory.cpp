@@ -9,8 +9,8 @@ namespace lab::simt {
 namespace {
 
 constexpr std::size_t kArrayAlignment = 128;
-constexpr std::size_t kMaxStaticBytes = std::size_t{48} << 10;  // what ptxas takes
-constexpr std::size_t kMaxBytes = std::size_t{227} << 10;       // what a block can have on sm_90
+constexpr std::size_t kMaxStaticBytes = std::size_t{48} << 10;  // limit of ptxas
+constexpr std::size_t kMaxBytes = std::size_t{227} << 10;       // limit per block on sm_90
 constexpr std::size_t kMaxGranule = 4;
 
 std::size_t rounded_up(std::size_t n, std::size_t step) {

@@ -1,5 +1,5 @@
 #pragma once
-// The shared memory of one block: its arrays, what may be read of them, and copies under way.
+// The shared memory of one block: its arrays, their readable bytes, and pending copies.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace lab::simt {
 
-// A name for LAB_SHARED: its address tells one declaration from another.
+// Identity of a LAB_SHARED declaration: the tag's address distinguishes declarations.
 struct SharedTag {
   const char* name;
 };
@@ -24,11 +24,11 @@ class SharedArray {
   const std::string& name() const { return name_; }
   std::size_t bytes() const { return bytes_; }
   std::size_t granule() const { return granule_; }
-  // All bits set, and nothing counts as written.
+  // Sets all bits and marks every byte as unwritten.
   void poison();
 
-  // An access of `size` bytes at `offset` bytes, by the thread of `me`. The address is to be a
-  // multiple of `alignment`; messages count in elements of `element` bytes.
+  // An access of `size` bytes at `offset` bytes. The address must be a multiple of `alignment`;
+  // messages count in elements of `element` bytes.
   struct Access {
     std::ptrdiff_t offset;
     std::size_t size;
@@ -37,7 +37,7 @@ class SharedArray {
   };
   void read(const Access& at, void* to, const ThreadTime& me);
   void write(const Access& at, const void* from, const ThreadTime& me);
-  // The memory itself, for an atomic operation on it; nothing else runs meanwhile.
+  // Returns the memory for an atomic operation on it; no other thread runs meanwhile.
   void* atomic(const Access& at, const ThreadTime& me);
   void begin_copy(const Access& at, const ThreadTime& me);
   void end_copy(const Access& at, const void* from, const ThreadTime& me);
@@ -63,7 +63,7 @@ class SharedMemory {
  public:
   explicit SharedMemory(std::size_t dynamic_bytes) : dynamic_bytes_(dynamic_bytes) {}
 
-  // For the next block: every array is poisoned and must be declared again.
+  // Prepares the next block: every array is poisoned and must be declared again.
   void begin_block();
   SharedArray& array(const SharedTag& tag, std::size_t bytes, std::size_t element_bytes);
   SharedArray& dynamic_array(const char* name, std::size_t element_bytes);
@@ -81,14 +81,14 @@ class SharedMemory {
   std::unique_ptr<SharedArray> dynamic_;
 };
 
-// The copies that one thread has begun.
+// The asynchronous copies of one thread.
 class AsyncCopies {
  public:
-  // `valid` bytes of `from`, then zeros, to `at`. Reads `from` now.
+  // Copies `valid` bytes of `from`, then zeros, to `at`. Reads `from` immediately.
   void begin(SharedArray& array, const SharedArray::Access& at, const void* from, std::size_t valid,
              const ThreadTime& me);
   void commit();
-  // Until at most the `pending` newest groups are under way.
+  // Waits until at most the `pending` newest groups are incomplete.
   void wait(std::size_t pending, const ThreadTime& me);
 
  private:
@@ -98,7 +98,7 @@ class AsyncCopies {
     std::byte bytes[16];
   };
   std::vector<Copy> open_;
-  std::vector<std::vector<Copy>> groups_;  // the oldest first
+  std::vector<std::vector<Copy>> groups_;  // oldest first
 };
 
 }  // namespace lab::simt

@@ -7,12 +7,12 @@
 namespace lab::simt {
 namespace {
 
-constexpr int kRows = 8;  // of an 8x8 matrix, as many columns
+constexpr int kRows = 8;  // rows and columns of an 8x8 matrix
 constexpr std::size_t kRowBytes = 16;
 
 using Matrix8 = std::array<std::array<std::uint16_t, kRows>, kRows>;
 
-// The 8x8 matrix whose rows the lanes from `first_lane` on point to.
+// Reads the 8x8 matrix whose row addresses are given by the lanes from `first_lane` on.
 Matrix8 read_matrix(WarpGroup& group, int first_lane) {
   Matrix8 matrix{};
   for (int row = 0; row < kRows; ++row) {
@@ -52,7 +52,7 @@ Operation load_operation(int count, bool transposed) {
   return transposed ? load_for_all<4, true> : load_for_all<4, false>;
 }
 
-// What the lanes bring to an mma is in `in`: four registers of A, two of B, four of C.
+// Layout of an mma's `in`: four registers of A, two of B, four of C.
 constexpr std::size_t kB = 4;
 constexpr std::size_t kC = 6;
 

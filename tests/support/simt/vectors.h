@@ -1,5 +1,5 @@
 #pragma once
-// CUDA's vector types and conversions of numbers, for the host.
+// CUDA's vector types and numeric conversions, for the host.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -27,7 +27,7 @@ inline float fma(float a, float b, float c) {
 }
 
 inline std::uint16_t to_bf16(float x) {
-  if (std::isnan(x)) return 0x7fff;  // what cvt.rn.bf16.f32 makes of every NaN
+  if (std::isnan(x)) return 0x7fff;  // result of cvt.rn.bf16.f32 for every NaN
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t half_to_even = 0x7fff + (bits >> 16 & 1);
   return static_cast<std::uint16_t>((bits + half_to_even) >> 16);
@@ -39,7 +39,7 @@ inline std::uint32_t pack_bf16(float low, float high) {
   return static_cast<std::uint32_t>(to_bf16(high)) << 16 | to_bf16(low);
 }
 
-// The 13 low bits of a tf32 number are zeros.
+// The low 13 bits of a tf32 value are zero.
 constexpr std::uint32_t kTf32Bits = ~std::uint32_t{0x1fff};
 inline std::uint32_t to_tf32(float x) {
   if (std::isnan(x)) return 0x7fffffff;

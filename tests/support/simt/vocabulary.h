@@ -1,34 +1,35 @@
 #pragma once
-// Kernels that run on the CPU too
-// -------------------------------
-// The vocabulary of compute/gpu/cuda/kernel/simt.h, for the host: what a kernel's .cuh is written
-// in, so that a test can run its body where no GPU is. A test target links lab_simt, includes the
-// .cuh and calls launch() (launch.h):
+// Kernels that also run on the CPU
+// --------------------------------
+// The vocabulary of compute/gpu/cuda/kernel/simt.h for the host. A kernel's .cuh is written in it,
+// so that a test can run the kernel's body without a GPU. A test target links lab_simt, includes
+// the .cuh and calls launch() (launch.h):
 //
 //   simt::GlobalArray<float> in("in", values), out("out", values.size());
 //   const TransposeArgs args{in.data(), out.data(), rows, cols};
 //   simt::launch({.grid = {2, 3}, .block = {32, 32}, .arrays = {in.input(), out}},
 //                [&] { transpose_body<32>(args); });
 //
-// Blocks run one after another. Each thread of a block is a fiber that runs until it comes to a
-// barrier or to an operation of its warp; the order is fixed, and `last_thread_first` turns it
-// around. The first thing that is wrong ends the launch as a Fault that names block and thread:
-//   - shared memory: an index out of its array, a read of what nobody wrote, an access that its
-//     width does not divide; two threads, one of them writing, without a barrier between, whatever
-//     order the fibers happened to run in; atomics do not race with each other
-//   - copy_async: bytes used before copy_wait by anyone, or after it by another thread without a
-//     barrier
-//   - barriers: threads at different sync_threads, a thread that has left while others wait, lanes
-//     that wait for different operations. Stricter than the GPU, which lets leavers go
-//   - warps: a value from a lane that takes no part; tensor core operations without all lanes
-//   - global memory given as `arrays`: bounds, alignment, writes to inputs, two writers of one
-//     element, load_readonly of what the launch wrote. Plain pointers are checked by the address
-//     sanitizer alone
-// It does not find: races between blocks or through global memory beyond two writers, bank
-// conflicts, uncoalesced loads, registers spilled, the GPU's own rounding inside mma.
+// Blocks run one after another. Each thread of a block is a fiber that runs until it reaches a
+// barrier or a warp operation. The order is fixed; `last_thread_first` reverses it. The first error
+// detected ends the launch with a Fault that names the block and the thread:
+//   - Shared memory: an index out of bounds, a read of unwritten memory, a misaligned access;
+//     accesses by two threads, at least one a write, without a barrier between them, regardless of
+//     the order in which the fibers ran. Atomics do not race with each other.
+//   - copy_async: bytes used by any thread before copy_wait, or by another thread after it without
+//     a barrier.
+//   - Barriers: threads at different sync_threads, a thread that returns while others wait, lanes
+//     that wait for different operations. This is stricter than the GPU, which ignores threads that
+//     have returned.
+//   - Warps: a value from a non-participating lane; tensor core operations without all lanes.
+//   - Global memory given as `arrays`: bounds, alignment, writes to inputs, two writers of one
+//     element, load_readonly of data written by the launch. Plain pointers are checked by
+//     AddressSanitizer only.
+// Not detected: races between blocks or through global memory beyond two writers, bank conflicts,
+// uncoalesced loads, register spills, the GPU's own rounding inside mma.
 //
-// Under the address sanitizer each fiber's stack is known to it, so that arrays in a kernel's
-// registers are checked as well.
+// Each fiber's stack is registered with AddressSanitizer, so that arrays in a kernel's registers
+// are checked as well.
 #include "tests/support/simt/memory_operations.h"
 #include "tests/support/simt/vectors.h"
 #include "tests/support/simt/warp.h"

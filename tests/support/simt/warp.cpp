@@ -44,7 +44,8 @@ const WarpRequest& vote(bool p, const char* name, std::uint32_t mask, const Wher
   return current_block().meet(request);
 }
 
-// lane() and warp() count along x on the device; that is the place in the warp only so.
+// On the device, lane() and warp() count along x, which matches the warp only if rows are whole
+// warps.
 const SimtThread& thread_in_rows_of_warps() {
   Block& block = current_block();
   const Extent& extent = block.options().block;

@@ -1,5 +1,5 @@
 #pragma once
-// Operations of a warp, for the host. The masks name the lanes that take part.
+// Warp operations for the host. The masks name the participating lanes.
 #include <bit>
 #include <cstdint>
 
@@ -24,9 +24,10 @@ bool vote_all(bool p, std::uint32_t mask = kFullWarp, const Where& where = Where
 bool vote_any(bool p, std::uint32_t mask = kFullWarp, const Where& where = Where::here());
 std::uint32_t ballot(bool p, std::uint32_t mask = kFullWarp, const Where& where = Where::here());
 
-// The lane's place in its warp, which for blocks of rows shorter than a warp is not lane().
+// Returns the lane's index in its warp. Unlike lane(), it is valid for blocks with rows shorter
+// than a warp.
 int lane_of_warp();
-// The bits that lane `source` brings.
+// Returns the bits that lane `source` contributes.
 std::uint32_t exchange(std::uint32_t bits, int source, const char* name, std::uint32_t mask,
                        const Where& where);
 
@@ -61,8 +62,8 @@ T shuffle_xor(T value, int bits, std::uint32_t mask = kFullWarp,
                                    mask, where));
 }
 
-// Tensor cores; layouts in compute/gpu/cuda/kernel/simt_common.cuh. Products are exact and summed
-// in double, then rounded to float once; the GPU's own order and rounding differ.
+// Tensor cores; the layouts are in compute/gpu/cuda/kernel/simt_common.cuh. Products are exact and
+// summed in double, then rounded to float once; the GPU's order and rounding differ.
 void load_matrices(std::uint32_t* r, int count, bool transposed, SharedArray& array,
                    std::ptrdiff_t row_offset, const Where& where);
 template <int kMatrices, typename T>

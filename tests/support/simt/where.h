@@ -1,12 +1,12 @@
 #pragma once
-// Where in the source a kernel's call stands.
+// Source location of a call in a kernel.
 #include <string>
 #include <string_view>
 
 namespace lab::simt {
 
-// As a default argument, `const Where& where = Where::here()`, the place of the call. (Clang 14 has
-// no std::source_location with GCC's library.)
+// As a default argument, `const Where& where = Where::here()` yields the location of the call.
+// (Clang 14 has no std::source_location with GCC's library.)
 struct Where {
   const char* file = "";
   int line = 0;
@@ -19,7 +19,7 @@ struct Where {
   }
 };
 
-// "k.cuh:7"
+// Returns, for example, "k.cuh:7".
 inline std::string to_string(const Where& where) {
   const std::string_view file = where.file;
   return std::string(file.substr(file.rfind('/') + 1)) + ":" + std::to_string(where.line);

@@ -1,4 +1,4 @@
-// Faults planted in barriers, in operations of a warp and in global memory.
+// Faults planted in barriers, warp operations and global memory accesses.
 #include <gtest/gtest.h>
 
 #include "compute/gpu/cuda/kernel/simt.h"

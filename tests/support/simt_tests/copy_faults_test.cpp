@@ -1,4 +1,4 @@
-// Faults planted in the use of copy_async.
+// Faults planted in uses of copy_async.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -34,7 +34,7 @@ TEST(CopyFaults, ReadBeforeTheWaitAndBeforeTheBarrier) {
   EXPECT_TRUE(has(
       fault_of(FaultKind::CopyNotWaited, options, [&] { copy_and_read(in.data(), false, true); }),
       "read of s[127] while the copy_async of thread 31"));
-  // Without a barrier the first thread finds the others' part unwritten or under way.
+  // Without a barrier, the first thread finds the others' part unwritten or still being copied.
   LaunchOptions last_first = options;
   last_first.last_thread_first = true;
   EXPECT_THROW(launch(last_first, [&] { copy_and_read(in.data(), true, false); }), Fault);

@@ -1,5 +1,5 @@
 #pragma once
-// Small kernels that use every part of the vocabulary: run by the tests, compiled by nvcc.
+// Small kernels that cover the whole vocabulary: run by the tests, compiled by nvcc.
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/simt.h"
@@ -28,7 +28,7 @@ LAB_DEVICE void transpose_body(TransposeArgs args) {
     out[(x + ty) * args.rows + y + tx] = tile[tx * (kTile + 1) + ty];
 }
 
-// sum += the sum of in[0, n), max = the largest; any grid of blocks [kThreads].
+// sum += in[0] + ... + in[n-1], max = the largest element; any grid of blocks [kThreads].
 struct ReduceArgs {
   const int* in = nullptr;
   int n = 0;
@@ -84,7 +84,7 @@ LAB_DEVICE void scan_body(ScanArgs args) {
   simt::global(args.out)[i] = sum;
 }
 
-// counts[v] += how often v stands in values; any grid and block.
+// counts[v] += occurrences of v in `values`; any grid and block.
 struct HistogramArgs {
   const std::uint8_t* values = nullptr;
   int n = 0;
@@ -106,7 +106,7 @@ LAB_DEVICE void histogram_body(HistogramArgs args) {
     simt::atomic_add(simt::global(args.counts) + b, std::uint32_t(bins[b]));
 }
 
-// C = A * B of one m16n8k16 with everything in global memory as bits of bf16: copy_async to shared
+// C = A * B for one m16n8k16 tile; A and B are in global memory as bf16 bits: copy_async to shared
 // memory, ldmatrix, mma. One warp.
 struct TensorTileArgs {
   const std::uint16_t* a = nullptr;  // [16, 16]

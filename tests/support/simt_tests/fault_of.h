@@ -1,5 +1,5 @@
 #pragma once
-// Runs a kernel with a planted fault and answers what was found.
+// Runs a kernel with a planted fault and returns the message of the Fault.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace lab::simt {
 
-// The message of the Fault that the launch ends with, which must be of this kind.
+// Returns the message of the Fault that ends the launch. Fails the test unless it is of this kind.
 inline std::string fault_of(FaultKind kind, const LaunchOptions& options,
                             const std::function<void()>& body) {
   try {

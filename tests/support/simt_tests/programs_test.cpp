@@ -1,4 +1,4 @@
-// Programs without a fault, and what they compute.
+// Programs without a fault, and their results.
 #include <gtest/gtest.h>
 
 #include <algorithm>

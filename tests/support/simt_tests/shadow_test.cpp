@@ -1,4 +1,4 @@
-// The race detector against a plain account of all accesses, over random histories.
+// Compares the race detector with a complete log of all accesses, over random histories.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,10 +12,10 @@ namespace {
 
 enum class Act { Read, Write, Atomic, SyncLanes, SyncThreads };
 
-// Remembers every access and orders them by vector clocks over all threads.
+// Stores every access and orders them by vector clocks over all threads.
 class Account {
  public:
-  static constexpr std::size_t kThreads = 6;  // three of each of two warps
+  static constexpr std::size_t kThreads = 6;  // three in each of two warps
   static std::size_t warp_begin(std::size_t thread) { return thread / 3 * 3; }
 
   Account() {
@@ -30,7 +30,7 @@ class Account {
       ++clocks_[t][t];
     }
   }
-  // Whether the access races with an earlier one.
+  // Returns true if the access races with an earlier one.
   bool races(std::size_t thread, Act act) {
     bool race = false;
     for (const Access& a : accesses_) {
@@ -84,12 +84,12 @@ class Detector {
 };
 
 struct Verdict {
-  bool race = false;   // there was one
-  bool found = false;  // and the detector says so
+  bool race = false;   // a race exists
+  bool found = false;  // the detector reports a race
 };
 
-// One history up to its first race, or to what the detector holds for one. With `parts`, some
-// sync_warp are of two lanes only.
+// Runs one history up to its first race or first report. With `parts`, some sync_warp cover only
+// two lanes.
 Verdict run_history(std::uint32_t seed, bool parts) {
   std::mt19937 random(seed);
   const std::array<Act, 8> acts{Act::Read,      Act::Read,      Act::Write,     Act::Atomic,
@@ -127,7 +127,7 @@ TEST(RaceDetector, AgreesWithAnAccountOfAllAccesses) {
   EXPECT_GT(races, kHistories / 2);
 }
 
-// Lanes that go separate ways can hide a race from it; it invents none.
+// Diverging lanes can hide a race from the detector, but it must not report a false one.
 TEST(RaceDetector, InventsNoRaceWherePartsOfAWarpSynchronise) {
   std::uint32_t races = 0;
   std::uint32_t missed = 0;

@@ -1,4 +1,4 @@
-// Faults planted in the use of shared memory and of copies to it, each beside a correct neighbour.
+// Faults planted in uses of shared memory and copies to it, each beside a correct variant.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -93,7 +93,8 @@ TEST(SharedFaults, MissingBarrierInBothOrders) {
     const LaunchOptions options{.grid = {1}, .block = {64}, .last_thread_first = reversed};
     launch(options, [] { neighbours(true, false); });
     launch(options, [] { neighbours(false, true); });
-    // The first to run finds nothing written; with a value there already it is a race.
+    // The first thread to run reads unwritten memory; if a value is already there, the access is a
+    // race.
     fault_of(FaultKind::Unwritten, options, [] { neighbours(false, false); });
     const std::string what = fault_of(FaultKind::Race, options, [] {
       LAB_SHARED(int, s, 64);

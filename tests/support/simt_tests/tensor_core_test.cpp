@@ -17,7 +17,7 @@ bool operator==(const FragmentIndex& at, const std::pair<int, int>& want) {
   return at.row == want.first && at.col == want.second;
 }
 
-// The formulas of "Matrix Fragments for mma.m16n8k16" and "... mma.m16n8k8", one element each.
+// The formulas of "Matrix Fragments for mma.m16n8k16" and "... mma.m16n8k8", element by element.
 TEST(TensorCore, FragmentsAreThoseOfThePtxIsa) {
   for (int lane_id = 0; lane_id < 32; ++lane_id) {
     const int group = lane_id >> 2;
@@ -44,7 +44,7 @@ TEST(TensorCore, FragmentsAreThoseOfThePtxIsa) {
   }
 }
 
-// A number of A, B or C in its matrix of `cols` columns.
+// Returns the position of an element of A, B or C in its row-major matrix of `cols` columns.
 std::size_t place(FragmentIndex at, std::size_t cols) {
   return static_cast<std::size_t>(at.row) * cols + static_cast<std::size_t>(at.col);
 }
@@ -103,7 +103,7 @@ TEST(TensorCore, Tf32ProductOfRandomFragments) {
   EXPECT_TRUE(test::all_close(c, want, 1e-6, 1e-7));
 }
 
-// Four 8x8 matrices, one after another, element = its place.
+// Four consecutive 8x8 matrices, each element equal to its position.
 template <int kMatrices>
 void check_ldmatrix() {
   launch({.grid = {1}, .block = {64}}, [] {

@@ -1,4 +1,4 @@
-// What the devices did lately, over time.
+// Charts of the devices' recent telemetry.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace lab::ui {
 namespace {
 
-// What one device did lately, and in which unit people read it.
+// A telemetry quantity and the unit in which it is displayed.
 struct Reading {
   const char* path;
   const char* title;
@@ -27,7 +27,7 @@ std::vector<double> scaled(const Column64& values, double factor) {
   return out;
 }
 
-// The newest ten minutes, growing from the start.
+// The newest ten minutes; shorter at first, but at least one minute.
 plot::Axis recent_time(const Panel& p) {
   constexpr double kShown = 600, kLeast = 60;
   const double now = p.model.now_s();
@@ -41,7 +41,7 @@ bool has_number(const Column64& readings) {
   return std::any_of(readings.begin(), readings.end(), [](double v) { return std::isfinite(v); });
 }
 
-// The lines of a chart, with the values that they show.
+// The lines of a chart and the values they refer to.
 struct Lines {
   static constexpr std::size_t kMost = 8;
   std::vector<std::vector<double>> values;

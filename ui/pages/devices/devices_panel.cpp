@@ -1,4 +1,5 @@
-// One card a device: what it is, what it does now, what it did in the last two minutes.
+// The Devices page: one card per device with its properties, current readings, and the last two
+// minutes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ void big_figure(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& l
                                    info.simd.empty() ? "no SIMD" : info.simd));
 }
 
-// A small bar for each core, wrapped into lines where there are many.
+// Draws a small bar per core, wrapped into several lines if necessary.
 void core_bars(const Panel& p, const std::string& path, const DeviceTelemetry& last, ImU32 color) {
   Ui& ui = p.ui;
   const auto cores = static_cast<int>(last.core_utilisation.size());
@@ -162,7 +163,7 @@ int cpu_devices_now(const Panel& p) {
       std::count_if(all.begin(), all.end(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
 }
 
-// How the cores are split; the devices themselves are made once, at the start.
+// Sets how the cores are split into devices. The devices are created once, at start.
 void split_field(const Panel& p) {
   std::int64_t& wanted = p.view.forms.devices.cpu_devices;
   input_number(p.ui, "devices/cpu_devices", "CPU devices to make of the cores", wanted,
@@ -192,7 +193,7 @@ void machine_card(const Panel& p) {
   split_field(p);
 }
 
-// What to draw for each card of the page, in order.
+// Draws one card of the page.
 using Draw = std::function<void()>;
 
 std::optional<std::size_t> place_of_gpu(const Model& model, const DeviceInfo& info) {
@@ -229,7 +230,7 @@ std::vector<Draw> overview(const Panel& p) {
   return cards;
 }
 
-// Rows of about as many cards each, which fill the width.
+// Draws rows with about the same number of cards each, filling the width.
 void overview_cards(const Panel& p) {
   const std::vector<Draw> cards = overview(p);
   const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kCardUnits));

@@ -1,5 +1,5 @@
-// NVIDIA GPUs on the Devices page: what each does now, what it is, who uses it, and which GPU
-// reaches which other's memory directly.
+// NVIDIA GPUs on the Devices page: activity, properties, processes, and which GPUs can access each
+// other's memory directly.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ void heading(const Panel& p, const std::string& words) {
   caption(p.ui, words);
 }
 
-// Under their headings.
+// Draws the lines under their group headings.
 void grouped_lines(const Panel& p, const std::vector<GpuLine>& all) {
   std::string group;
   for (const GpuLine& line : all) {
@@ -103,7 +103,7 @@ bool unfolded(const Panel& p, const std::string& key, const std::string& label) 
   return open;
 }
 
-// What only CUDA tells.
+// Draws the properties that only CUDA reports.
 void lines_of_device(const Panel& p, const DeviceInfo& device, const GpuFacts& facts) {
   const std::vector<GpuLine> told = describe_facts(facts);
   for (const auto& [label, value] : device.details) {
@@ -118,7 +118,7 @@ void lines_of_device(const Panel& p, const DeviceInfo& device, const GpuFacts& f
        "What would not fit is refused before it is tried.");
 }
 
-// Readings that come late: the lab looks the rarer, the longer looking takes.
+// Notes the age of old readings: the longer a reading takes, the less often it is taken.
 void age_note(const Panel& p, const GpuTelemetry& last) {
   const double age_s = p.model.now_s() - last.t_s;
   if (age_s < kOldReading_s) return;
@@ -143,7 +143,7 @@ std::string hint_of(const GpuProcess& one) {
       part ? "Part of the GPU: " + *part : "Part of the GPU (MIG): N/A, " + part.reason() + ".");
 }
 
-// "83 %, 20.0 GiB", or what of it is known.
+// "83 %, 20.0 GiB", or the part that is known.
 Maybe<std::string> load_and_memory(const GpuProcess& one) {
   if (!one.utilisation && !one.memory_bytes) {
     return Maybe<std::string>::missing(one.memory_bytes.reason());
@@ -175,7 +175,7 @@ void processes(const Panel& p, const GpuRecord& gpu) {
   }
 }
 
-// Facts that files and CUDA tell, and why there are no more.
+// Draws the facts available from files and CUDA, and the reasons for the missing ones.
 void little_known(const Panel& p, const GpuRecord& gpu) {
   const bool asleep = gpu.history.last.asleep;
   if (!asleep) muted(p.ui, "No readings: " + gpu.facts.unread + ".");
@@ -195,7 +195,7 @@ bool waits_for_wish(const MachineInfo& machine, const std::string& pci_bus_id) {
   });
 }
 
-// Why the lab does not compute on the GPU, and how it would where only sleep is in the way.
+// Explains why the lab does not compute on the GPU and, if it only sleeps, how to use it.
 void unused_note(const Panel& p, const std::string& path, const GpuRecord& gpu) {
   if (waits_for_wish(p.model.machine(), gpu.facts.pci_bus_id)) {
     muted(p.ui, gpu.history.last.asleep ? "Looking does not wake it, using it does."

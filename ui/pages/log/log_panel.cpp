@@ -1,4 +1,4 @@
-// What happened, line by line.
+// The Log page: events, one per line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ void draw_line(const Panel& p, const LogEntry& entry) {
                                                             : ui.theme->muted;
   draw_icon(list, icon, pos, ui.px(16), styled(color));
   ImFont* mono = ui.fonts.mono;
-  const float rise = font->Ascent - mono->Ascent;  // both on one baseline
+  const float rise = font->Ascent - mono->Ascent;  // aligns both on one baseline
   draw_text(list, mono, {pos.x + ui.px(26), pos.y + rise}, ui.theme->muted,
             time_of_day_text(entry.t_s));
   list->AddText(font, font->FontSize, {pos.x + left, pos.y}, styled(ui.theme->text),

@@ -10,7 +10,7 @@
 namespace lab::ui {
 namespace {
 
-// The sample at the size of the bars or, until that is measured, at the kernel's largest.
+// Returns the sample at `size` or, until that is measured, at the kernel's largest size.
 const MatmulSample* sample_of(const KernelResults* k, std::int64_t size) {
   if (k == nullptr || k->samples.empty()) return nullptr;
   const MatmulSample* wanted = k->at(size);
@@ -22,7 +22,7 @@ struct Line {
   std::string name, title, sentence;
   bool library = false;
   const MatmulSample* sample = nullptr;
-  const MatmulSample* reference = nullptr;  // another machine's, at the size shown
+  const MatmulSample* reference = nullptr;  // of another machine, at the size shown
 };
 
 const KernelResults* results_of(const MatmulResults& results, Device device,
@@ -41,7 +41,7 @@ void find_reference(Line& line, const ReferenceResults& reference, const StartMa
                        s != nullptr ? s->n : size, request.cache);
 }
 
-// Rungs as announced; kernels that were measured without an announcement follow.
+// Returns the announced rungs, followed by kernels that were measured without an announcement.
 std::vector<Line> lines_of(const Panel& p, const MatmulResults& results, Device device,
                            std::int64_t size) {
   std::vector<Line> lines;
@@ -82,14 +82,14 @@ double share_of(const MatmulSample& s, const PeakSample* peak, double best) {
 
 struct Bars {
   float left, right;     // pixels
-  bool below;            // the texts stand above the bar, not beside it
+  bool below;            // texts are above the bar, not beside it
   double library_share;  // 0: none measured
-  std::int64_t size;     // most bars are of
+  std::int64_t size;     // size of most bars' samples
   bool several_devices;  // on the page
-  bool of_peak = false;  // their shares; else of the fastest
+  bool of_peak = false;  // shares are of the peak, otherwise of the fastest
 };
 
-// Shares of two machines' peaks can be compared, shares of the fastest kernel cannot.
+// Shares of two machines' peaks are comparable; shares of the fastest kernel are not.
 bool marked(const Line& line, bool of_peak) {
   return of_peak && line.reference != nullptr && line.reference->share_of_peak.has_value();
 }
@@ -100,7 +100,7 @@ std::string value_text(const Line& line, double share, std::int64_t size) {
   return fmt::format("{}  {}", percent(share), gflops_text(line.sample->gflops));
 }
 
-// Name and value, beside the bar or above it.
+// Draws name and value, beside the bar or above it.
 void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& bars,
                 double share) {
   const Ui& ui = p.ui;
@@ -123,7 +123,7 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
                    value);
 }
 
-// Where the reference stands: a diamond at its share of its own peak.
+// Marks the reference by a diamond at its share of its own peak.
 void draw_reference(const Panel& p, const MatmulSample& s, const Bars& bars, float middle) {
   const Ui& ui = p.ui;
   const auto share = static_cast<float>(std::clamp(*s.share_of_peak, 0.0, 1.0));
@@ -158,7 +158,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   if (marked(line, bars.of_peak)) draw_reference(p, *line.reference, bars, (top + bottom) / 2);
 }
 
-// What the texts beside the bars want, in pixels.
+// Widths required by the texts beside the bars, in pixels.
 struct TextColumns {
   float name = 0, value = 0;
 };
@@ -176,7 +176,7 @@ TextColumns columns_of(const Panel& p, const std::vector<Line>& lines, const Pea
   return columns;
 }
 
-// Where the bars of one device lie, in pixels from the left edge of their lines.
+// Returns the extent of one device's bars, in pixels from the left edge of their lines.
 Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool below) {
   const Ui& ui = p.ui;
   if (below) return {ui.px(4), width - ui.px(4), true, 0, 0, false};
@@ -184,9 +184,10 @@ Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool be
   return {std::min(columns.name, width - value - ui.px(48)), width - value, false, 0, 0, false};
 }
 
-constexpr float kBeside = 26, kBelow = 44, kMostBelow = 88;  // units a line
+constexpr float kBeside = 26, kBelow = 44, kMostBelow = 88;  // units per line
 
-// The height of a line: with room for it, texts stand above their bars. `captions` follow below.
+// Returns the height of a line. If there is enough space, texts are placed above their bars.
+// `captions` is the number of caption lines below.
 float line_height(const Panel& p, std::size_t lines, bool only_device, int captions) {
   const float room =
       ImGui::GetContentRegionAvail().y / p.ui.scale - 26 * static_cast<float>(captions);

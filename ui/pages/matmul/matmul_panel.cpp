@@ -1,4 +1,4 @@
-// The matmul ladder: each kernel's share of what the device can do, and its curve over size.
+// The matmul ladder: each kernel's share of the device's peak, and its curve over size.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ const std::vector<std::string>& which_names() {
   return kNames;
 }
 
-// The rungs known so far, each name once, in ladder order.
+// Returns the known rungs, each name once, in ladder order.
 std::vector<const RungInfo*> distinct_rungs(const Model& model) {
   std::vector<const RungInfo*> found;
   for (const RungInfo& rung : model.rungs()) {
@@ -28,7 +28,7 @@ std::vector<const RungInfo*> distinct_rungs(const Model& model) {
   return found;
 }
 
-// What the rung adds, and whether none of that name multiplies as the form asks.
+// Returns what the rung adds, and a note if no rung of that name supports the chosen precision.
 std::string box_hint(const Panel& p, const RungInfo& rung, Precision precision) {
   const auto& rungs = p.model.rungs();
   const bool fits = std::any_of(rungs.begin(), rungs.end(), [&](const RungInfo& other) {
@@ -75,7 +75,7 @@ void fields_of(const Panel& p, MatmulForm& form) {
   segmented(p.ui, "matmul/which", "Kernels", which_names(), form.which,
             "All rungs of the ladder, only the fastest of ours, or a choice.");
   fields.next();
-  // A saved choice that this machine does not offer stays until another is made.
+  // A saved choice that this machine does not offer is kept until the user makes another.
   const MachineInfo& machine = p.model.machine();
   const RequestField dtype = field_of(&StartMatmul::dtype);
   int position = static_cast<int>(matmul_precision(form, machine));

@@ -17,7 +17,7 @@ constexpr std::array<plot::Marker, 6> kMarkers = {plot::Marker::Circle,   plot::
 constexpr float kOldAlpha = 0.2F;
 constexpr float kUnlitAlpha = 0.25F;
 
-// Its place among the names of rungs, on one device or on all.
+// Returns the kernel's index among the distinct rung names, of one device or of all.
 int place_of(const Model& model, std::string_view kernel, std::optional<Device> device = {}) {
   std::vector<std::string_view> before;
   for (const RungInfo& rung : model.rungs()) {
@@ -52,7 +52,7 @@ void add_curves(const Panel& p, const MatmulResults& results, bool old,
   }
 }
 
-// The reference's kernels, each in the colour of the one it is drawn beside.
+// Adds the reference's kernels, each in the colour of the matching kernel measured here.
 void add_reference(const Panel& p, const ReferenceMachine& machine, const MatmulResults& results,
                    const Overlay<KernelResults>& fitting, std::vector<plot::Series>& out) {
   const bool several = results.devices().size() > 1;
@@ -65,7 +65,7 @@ void add_reference(const Panel& p, const ReferenceMachine& machine, const Matmul
   }
 }
 
-// "measured peak", and of which threads and device where there are several.
+// "measured peak", with device and threads where there are several.
 std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
   bool devices = false, threads = false;
   for (const PeakSample& other : results.peaks) {
@@ -92,7 +92,7 @@ std::vector<plot::Reference> peak_lines(const Panel& p, const MatmulResults& res
 plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_devices) {
   plot::Series s;
   s.label = several_devices ? kernel_key(k.device, k.name) : k.name;
-  s.group = k.name;  // on every device
+  s.group = k.name;  // across devices
   s.color = kernel_color(p, k.device, k.name, several_devices);
   if (several_devices) s.family = lab::to_string(k.device);
   s.hollow = several_devices && k.device.index % 2 == 1;

@@ -1,4 +1,4 @@
-// The measured ceilings of one device, and where each kernel stands under them.
+// The measured ceilings of one device and the position of each kernel under them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,16 +14,16 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kWideRoofline = 480;  // units from which table and plot show every number
+constexpr float kWideRoofline = 480;  // units; at least this wide, table and plot show every number
 constexpr float kTrailAlpha = 0.35F;  // of a kernel's other sizes
-constexpr float kChosenAlpha = 0.9F;  // of those of the kernel chosen
+constexpr float kChosenAlpha = 0.9F;  // of the other sizes of the chosen kernel
 
-// What the card shows: the person's choice where it was measured, else what tells most.
+// What the card shows: the user's choice if it was measured, otherwise the most informative one.
 struct Choice {
   Device device;
   std::int64_t size = 0;
   const MatmulSample* sample = nullptr;            // of the chosen kernel at that size
-  std::vector<const KernelResults*> at_size = {};  // kernels of the device measured there
+  std::vector<const KernelResults*> at_size = {};  // kernels of the device measured at that size
   const CeilingsMeasured* ceilings = nullptr;      // of the device
 };
 
@@ -59,7 +59,7 @@ Choice choose(const Panel& p, const MatmulResults& results) {
   for (const KernelResults* k : by_rung(p, results)) {
     if (k->device == choice.device && k->at(choice.size) != nullptr) choice.at_size.push_back(k);
   }
-  // The kernel under the mouse on the ladder shows itself here too.
+  // The kernel hovered on the ladder is selected here as well.
   std::string wanted = form.roofline_kernel;
   for (const KernelResults* k : choice.at_size) {
     if (form.lit == kernel_key(k->device, k->name)) wanted = k->name;
@@ -138,7 +138,7 @@ std::string how_measured(const BandwidthCeiling& b, int threads) {
                      gb_per_s_text(b.p90_gb_per_s), how, timing_text(b.time));
 }
 
-// On the line itself; the table beside has the numbers where there is no room for them.
+// Returns the label on the line itself. In a narrow card the numbers are only in the table.
 std::string text_on_line(const Panel& p, const CeilingLine& line) {
   if (line.compute != nullptr || width_left(p) < kWideRoofline) return line.label;
   return fmt::format("{} {}", line.label, gb_per_s_text(line.bandwidth->gb_per_s));
@@ -173,7 +173,7 @@ std::string point_text(const MatmulSample& s, const Choice& choice, CacheState c
   return text + describe(s, cache);
 }
 
-// Everything a series borrows while the plot is drawn.
+// Owns everything that the series reference while the plot is drawn.
 struct PlotData {
   std::vector<CeilingLine> lines;
   std::deque<KernelPoints> trails, points;  // all sizes, the chosen size
@@ -211,7 +211,7 @@ void add_kernel(const Panel& p, const KernelResults& k, const Choice& choice, Ca
   data.series.push_back(std::move(s));
 }
 
-// Above the highest ceiling, so that its label has room.
+// Leaves space above the highest ceiling for its label.
 std::optional<double> y_end(const PlotData& data) {
   double end = 0;
   for (const CeilingLine& line : data.lines) end = std::max(end, 2 * line.y.back());
@@ -266,7 +266,7 @@ void roofline_card(const Panel& p, const MatmulResults& results, const Choice& c
   draw_plot(p, results, choice, old);
 }
 
-// With all its columns where there is room; else hovering tells the rest.
+// Returns all columns if `wide`; otherwise the remaining values are in tooltips.
 std::vector<Column> columns_of(bool wide) {
   constexpr std::string_view kRidge =
       "Ridge: the intensity from which on compute is the limit, not this level.";
@@ -307,7 +307,7 @@ void ceilings_table(const Panel& p, const Choice& choice) {
   end_table(p.ui);
 }
 
-// Names of the ceilings that the machine gave no peace to measure.
+// Returns the names of the ceilings whose measurement was unstable.
 std::string unstable_names(const CeilingsMeasured& ceilings) {
   std::vector<std::string> names;
   for (const ComputeCeiling& c : ceilings.compute) {

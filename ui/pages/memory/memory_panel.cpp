@@ -1,4 +1,4 @@
-// Tensors are made, listed, copied, added and freed, and the memory plot follows.
+// The Memory page: create, list, copy, add and free tensors, with a plot of memory in use.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,8 +53,8 @@ void gpu_line(const Panel& p, const DeviceInfo& device) {
   reported_cell(p, device);
 }
 
-// What the lab has taken because of each GPU, beside what the GPU reports; nothing where it
-// computes on none.
+// Shows the memory the lab holds because of each GPU, beside what the GPU reports; draws nothing if
+// the lab computes on no GPU.
 void holdings_card(const Panel& p) {
   const std::vector<DeviceInfo>& devices = p.model.machine().devices;
   if (std::none_of(devices.begin(), devices.end(), is_gpu)) return;
@@ -144,7 +144,7 @@ void memory_form(const Panel& p) {
   });
 }
 
-// The tensors ticked in the table that are still alive.
+// Returns the tensors selected in the table that still exist.
 std::vector<TensorId> selected(const Panel& p) {
   std::vector<TensorId> ids;
   for (const TensorInfo& t : p.model.tensors()) {
@@ -176,11 +176,11 @@ void table_tools(const Panel& p) {
   }
 }
 
-constexpr float kToolRow = 40;  // units: a button and the padding of its cell
+constexpr float kToolRow = 40;  // units: a button and its cell padding
 
-// Moves the cursor so that a control of this height in units stands in the middle of the row.
+// Moves the cursor so that a control of `height` units is vertically centred in the row.
 void centre_in_row(const Panel& p, float height) {
-  constexpr float kPadding = 8;  // above and below
+  constexpr float kPadding = 8;  // above and below together
   ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px((kToolRow - kPadding - height) / 2));
 }
 
@@ -269,7 +269,7 @@ void plot_card(const Panel& p) {
     s.label = lab::to_string(device);
     s.color = color;
     s.line = i % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
-    s.steps = true;  // tensors come and go at once
+    s.steps = true;  // tensors are created and freed at once
     s.x = memory.t_s;
     s.y = memory.used_bytes;
     s.describe = [&memory, device](std::size_t at) {

@@ -1,4 +1,4 @@
-// What is trained on how many devices, and what is to be predicted.
+// The Scaling form: the training, the device counts, and the prediction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool scaling_field(const Panel& p, ScalingForm& form, Value StartScaling::*membe
   return field_control(p, "scaling", form.request, member);
 }
 
-// A field of what is trained, with a hint for this page.
+// Draws a field of the training with a hint for this page.
 template <typename Value>
 bool trained_field(const Panel& p, ScalingForm& form, Value StartTraining::*member,
                    const char* hint) {
@@ -30,7 +30,7 @@ bool trained_field(const Panel& p, ScalingForm& form, Value StartTraining::*memb
                        form.request.training.*member);
 }
 
-// What one device's step took when this model and batch were measured last.
+// Returns the last measured step time of one device with this model and batch.
 std::optional<double> measured_step_s(const Panel& p, const ScalingForm& form) {
   StartTraining training = form.request.training;
   training.devices = scaling_devices(form, p.model.machine());
@@ -148,7 +148,7 @@ void measure_button(const Panel& p, const ScalingForm& form, std::string_view er
   }
 }
 
-// Calculates without measuring anything.
+// Computes a prediction without measuring.
 void predict_button(const Panel& p, const ScalingForm& form) {
   const MachineInfo& machine = p.model.machine();
   const std::optional<double> known = measured_step_s(p, form);

@@ -1,4 +1,4 @@
-// Scaling: one to many devices measured one after the other, and what more of them would do.
+// The Scaling page: measures increasing device counts one after the other and predicts larger ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace lab::ui {
 
 namespace {
 
-constexpr float kWideTable = 900;  // units from which the split has columns of its own
+constexpr float kWideTable = 900;  // units; at least this wide, the split has columns
 
 std::string step_time_text(double seconds) {
   return seconds > 0 ? format_seconds(seconds) : "0 s";
@@ -146,7 +146,7 @@ void nothing_card(const Panel& p) {
   send(p, to_command(fits ? form : ScalingForm{}, machine, true));
 }
 
-// The mode on show: the chosen one where it has results.
+// Returns the displayed mode: the chosen one if it has results.
 ScalingMode mode_of(const Panel& p, const ScalingResults& results) {
   ScalingForm& form = p.view.forms.scaling;
   const bool strong = results.has(ScalingMode::Strong), weak = results.has(ScalingMode::Weak);
@@ -165,7 +165,7 @@ struct ScalingFigure {
   const char* hint;
 };
 
-// Of one device there is no speed-up yet.
+// A single device has no speed-up.
 std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
   return {{"scaling/figure/step", "step, 1 device", format_seconds(one.step.median_s),
            "Median time of a step."},
@@ -219,7 +219,7 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
   }
 }
 
-// Accuracy is measured with the batch of strong scaling, where that was asked for.
+// Accuracy is measured with the batch of strong scaling, if it was requested.
 bool has_accuracy(const ScalingResults& results, ScalingMode mode) {
   return mode == ScalingMode::Strong && results.measured_with.accuracy &&
          !results.measured(mode).points.empty();

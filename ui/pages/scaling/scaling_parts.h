@@ -1,5 +1,5 @@
 #pragma once
-// The cards of the Scaling page and the words they use. For use inside ui/pages only.
+// The cards of the Scaling page and their texts. For use inside ui/pages only.
 #include <string>
 #include <vector>
 
@@ -9,37 +9,37 @@
 namespace lab::ui {
 
 void draw_scaling_form(const Panel& p);
-// What was found, in four figures and in words.
+// The results as four key numbers and in sentences.
 void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode);
 void draw_speedup_plots(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode);
-// One bar a number of devices: where a step's time goes. `extra` units higher than it needs.
+// One bar per device count, showing where a step's time goes. The card grows by `extra` units.
 void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                         float extra = 0);
 void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept);
 
-// The point with most devices that has cores of its own for each, else the one with most; null when
-// none was measured.
+// Returns the point with the most devices among those with separate cores per device; if there is
+// none, the point with the most devices; null if nothing was measured.
 const ScalingPoint* best_point(const ScalingCurve& curve);
 
-// --- words ----------------------------------------------------------------------------------
+// --- texts ----------------------------------------------------------------------------------
 std::string devices_text(int devices);  // "1 device", "2 devices"
 std::string times_text(double times);   // "1.94", "15.1"
 
-// What the measured points say; empty without any.
+// Describes the measured points; empty if there are none.
 std::vector<std::string> measured_sentences(const ScalingResults& results, ScalingMode mode);
-// What the prediction for the most devices says and rests on; empty without one.
+// Describes the prediction for the most devices and its basis; empty if there is none.
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode);
-// How far the model is off where a number of devices was measured too; empty where none was.
+// Reports the model's error at device counts that were also measured; empty if there are none.
 std::string model_error_sentence(const ScalingResults& results, ScalingMode mode);
-// Where the prediction's compute time comes from: "the step measured on cpu:0".
+// Returns the origin of the prediction's compute time: "the step measured on cpu:0".
 std::string basis_text(const ScalingResults& results, const ScalingPrediction& prediction);
 
-// Provenance of one point, line by line, for tooltips.
+// Describes the provenance of one point, line by line, for tooltips.
 std::string describe(const ScalingResults& results, const ScalingPoint& point);
 std::string describe(const ScalingResults& results, const ScalingPrediction& prediction);
 
-// The split of a step that took `step_s`, so that the parts add up to at most that: of the hidden
-// all-reduce what took its turn on a device's cores, not what ran beside the computing.
+// Splits a step of `step_s` seconds into parts that sum to at most that. Hidden all-reduce counts
+// only as far as it occupied a device's cores, not where it ran alongside the computation.
 StepParts parts_of(const StepSplit& split, double step_s);
 
 }  // namespace lab::ui

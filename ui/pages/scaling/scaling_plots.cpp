@@ -11,7 +11,7 @@ namespace lab::ui {
 namespace {
 
 constexpr float kOldAlpha = 0.25F;
-constexpr int kPredictionHue = 0;  // warm: what is predicted is mostly GPUs
+constexpr int kPredictionHue = 0;  // warm, because predicted devices are mostly GPUs
 
 ImU32 measured_color(const Panel& p, const ScalingResults& results) {
   const std::vector<Device>& devices = results.measured_with.training.devices;
@@ -20,14 +20,14 @@ ImU32 measured_color(const Panel& p, const ScalingResults& results) {
 
 enum class Quantity { Speedup, Efficiency };
 
-// Columns that a plot reads must outlive the drawing, so those made for it are kept here.
+// Owns the computed columns, which must outlive the drawing of a plot.
 struct Drawn {
   Column64 ideal_x, ideal_y;
   Column64 fast_y, shared_y;
 };
 
-// y where points share cores, or do not; NaN breaks the line in between. The line to the first
-// point that shares cores begins at the last one that does not.
+// Splits y into points with separate and with shared cores; NaN interrupts the line between them.
+// The line to the first point with shared cores starts at the last point without.
 void split_by_cores(const ScalingCurve& curve, const Column64& y, Drawn& drawn) {
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const bool shares = curve.points[i].shares_cores;
@@ -93,7 +93,7 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
   }
 }
 
-// The curve of the experiment before, pale, while and after the new one comes in.
+// Adds the previous experiment's curve, pale, during and after the new experiment.
 void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                   Quantity figure, std::vector<plot::Series>& out) {
   if (!kept.previous || is_old(kept) || !kept.current.request.measure) return;
@@ -138,7 +138,7 @@ plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMo
   return s;
 }
 
-// Half the scale where everything is in its upper half: a few percent are to be told apart.
+// Starts the axis at 0.5 if all values are above 0.6, to resolve differences of a few percent.
 double efficiency_floor(const ScalingResults& results, ScalingMode mode) {
   double least = 1;
   for (const double e : results.measured(mode).efficiency) least = std::min(least, e);
@@ -151,7 +151,7 @@ plot::Axis devices_axis() {
   return {.label = "devices", .scale = plot::Scale::Log2, .whole = true};
 }
 
-// One figure over the number of devices: ideal, predicted, measured.
+// One quantity over the number of devices: ideal, predicted, measured.
 struct FigureCard {
   Quantity figure;
   const char* card;
@@ -230,7 +230,7 @@ void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
   s.x = curve.devices;
   s.y = curve.test_acc;
   s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
-  // The whole scale: a narrow one would make noise look like a slope.
+  // Full scale, because a narrow one would make noise look like a slope.
   const plot::Axes axes{.x = devices_axis(), .y = {.label = "accuracy", .min = 0, .max = 1}};
   plot::draw(p.ui, "scaling/plot/accuracy", axes, std::span(&s, 1),
              {.height = 200,

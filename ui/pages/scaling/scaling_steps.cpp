@@ -1,4 +1,4 @@
-// Where a step's time goes, one bar a number of devices.
+// Shows where a step's time goes, one bar per device count.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,14 +20,14 @@ const std::vector<std::string>& by_names() {
 struct Line {
   int devices = 0;
   double step_s = 0;
-  double ideal_s = 0;  // one device's step divided evenly; 0: not known
+  double ideal_s = 0;  // one device's step divided evenly; 0: unknown
   StepParts parts;
-  double beside_s = 0;  // hidden all-reduce of a prediction, which runs beside the computing
+  double beside_s = 0;  // predicted hidden all-reduce, overlapped with computation
   bool predicted = false;
-  std::string text;  // on hover
+  std::string text;  // tooltip
 };
 
-// Every number of devices once, ascending: as measured, else as predicted.
+// Returns each device count once, ascending; measurements take precedence over predictions.
 std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
   std::vector<Line> lines;
   const ScalingCurve& measured = results.measured(mode);
@@ -75,13 +75,13 @@ std::string part_text(const Line& line, StepPart part) {
                      percent(sum > 0 ? seconds / sum : 0));
 }
 
-// Where the bars lie, pixels.
+// Extent of the bars, in pixels.
 struct Bars {
   float left, right;
-  double full_s;  // what the whole width stands for
+  double full_s;  // seconds represented by the full width
 };
 
-// A bar that is predicted is pale between lines of dots.
+// Draws predicted bars pale and between dotted lines.
 void draw_bar(const Ui& ui, const Line& line, const Bars& bars, float top, float bottom) {
   const PartsBar bar{.left = bars.left,
                      .right = bars.right,
@@ -132,7 +132,7 @@ void by_choice(const Panel& p) {
   }
 }
 
-// Legend and choice, side by side where there is room.
+// Draws legend and choice, side by side if they fit.
 void head(const Panel& p) {
   if (width_left(p) < 420) {
     by_choice(p);
@@ -146,9 +146,9 @@ void head(const Panel& p) {
   by_choice(p);
 }
 
-constexpr float kLine = 28, kMostLine = 48;  // units a line
+constexpr float kLine = 28, kMostLine = 48;  // units per line
 
-// Lines are higher where their card has room to spare.
+// Lines are taller if their card has spare height.
 float line_height(const Panel& p, std::size_t lines) {
   const float foot = 22;
   const float room = ImGui::GetContentRegionAvail().y / p.ui.scale - foot;

@@ -1,4 +1,4 @@
-// What a scaling experiment found, in sentences.
+// The results of a scaling experiment in sentences.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,8 +42,8 @@ std::string result_sentence(const ScalingPoint& point) {
                      percent(point.efficiency), hidden_text(point));
 }
 
-// What keeps the step from the ideal one: the even share of one device's step where they share a
-// batch, one device's whole step where each has a batch of its own.
+// Explains the difference between the step and the ideal step: an even share of one device's step
+// when devices share a batch, one device's whole step when each has its own batch.
 std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point) {
   const bool weak = point.mode == ScalingMode::Weak;
   const double ideal_s = weak ? one.step.median_s : one.step.median_s / point.devices;
@@ -52,7 +52,7 @@ std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point)
     return weak ? "Nothing is lost against one device's step."
                 : "Nothing is lost against an even division of the work.";
   }
-  constexpr double kWorthAWord = 0.03;  // of what is lost
+  constexpr double kWorthAWord = 0.03;  // of the lost time
   std::vector<std::string> parts;
   const auto add = [&](double seconds, const char* what) {
     if (seconds > kWorthAWord * lost_s) {
@@ -102,14 +102,14 @@ std::string accuracy_sentence(const ScalingCurve& curve) {
     counts.push_back(std::to_string(p.devices));
   }
   if (counts.size() < 2) return "";
-  constexpr double kGuessing = 0.12;  // ten classes
+  constexpr double kGuessing = 0.12;  // the classes number ten
   if (high < kGuessing) {
     return fmt::format(
         "After {} steps the accuracy on {} devices is still that of guessing, so it "
         "compares nothing; train for more steps.",
         steps, join_numbers(counts));
   }
-  constexpr double kSame = 0.5e-4;  // not to be seen in two decimals
+  constexpr double kSame = 0.5e-4;  // invisible in two decimals
   if (high - low < kSame) {
     return fmt::format("After {} steps the test accuracy is the same on {} devices: {:.2f} %.",
                        steps, join_numbers(counts), low * 100);
@@ -159,7 +159,7 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
 }
 
 std::string basis_text(const ScalingResults& results, const ScalingPrediction& prediction) {
-  // A prediction asked for alone can rest on the step that the points beside it measured.
+  // A prediction without measurement can use the step measured for the points beside it.
   if (!results.request.measure && results.request.compute_s &&
       results.one_device_step_s(results.request.training) == results.request.compute_s) {
     const StartTraining& training = results.request.training;

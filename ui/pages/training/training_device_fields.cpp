@@ -1,5 +1,5 @@
-// The part of the form that matters with several devices: which ones, how a batch is divided, how
-// the learning rate follows.
+// The form fields for several devices: device choice, division of a batch, and scaling of the
+// learning rate.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace lab::ui {
 namespace {
 
 constexpr std::size_t kMostBoxes = 8;
-constexpr float kBoxWidth = 74;  // units, enough for cuda:0
+constexpr float kBoxWidth = 74;  // units, wide enough for cuda:0
 constexpr float kBoxGap = 12;
-constexpr double kChapterBatch = 256;  // the chapters' learning rates belong to it
+constexpr double kChapterBatch = 256;  // the chapters' learning rates are for this batch
 
-// Many boxes fold into a line.
+// Returns whether the check boxes are shown; many boxes are folded into one line.
 bool boxes_shown(const Panel& p, TrainingForm& form) {
   const std::size_t all = form.devices.size();
   if (all <= kMostBoxes) {
@@ -73,7 +73,7 @@ std::string scaled_rate_text(const TrainingForm& form) {
                      rate * static_cast<double>(batch) / kChapterBatch);
 }
 
-// What is set there, else the question that it answers.
+// Returns the current settings or, if there are none, the question that they answer.
 std::string larger_batch_text(const TrainingForm& form) {
   std::string text = scaled(form) ? "Linear" : "";
   if (const double epochs = form.request.warmup_epochs; epochs > 0) {
@@ -83,7 +83,7 @@ std::string larger_batch_text(const TrainingForm& form) {
   return text.empty() ? "Twice the batch, twice the rate?" : text;
 }
 
-// The chapter's accident with a larger batch, and the two ways around it.
+// Explains why a larger batch failed in the chapter, and two ways to avoid it.
 void pitfall(const Panel& p) {
   muted(p.ui,
         "On two GPUs the chapter doubled batch and rate (512, 0.2). After the same number of "
@@ -95,7 +95,7 @@ void pitfall(const Panel& p) {
         "and warm it up over a few epochs.");
 }
 
-// Where the cores of a lone CPU device could be several devices.
+// Explains how to split the cores if a single CPU device has all of them.
 void how_to_split(const Panel& p) {
   const auto& devices = p.model.machine().devices;
   if (devices.size() != 1 || devices.front().cores.size() < 2) return;

@@ -1,4 +1,4 @@
-// What each device of a training does: its part of the batch, and where its time of a step goes.
+// Shows each training device: its part of the batch and how its step time divides.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace lab::ui {
 namespace {
 
 constexpr std::size_t kMostRows = 16;  // unless unfolded
-constexpr std::size_t kTallRows = 8;   // more of them stand closer together
+constexpr std::size_t kTallRows = 8;   // beyond this number, rows are closer together
 constexpr float kGap = 12;             // units between columns
-constexpr float kWide = 640;           // units from which the numbers have columns of their own
-constexpr double kWorthAWord = 0.05;   // of a step spent waiting
+constexpr float kWide = 640;           // units; at least this wide, the numbers have columns
+constexpr double kWorthAWord = 0.05;   // share of a step spent waiting
 
 std::string device_text(const DeviceTracks& tracks, const DeviceTrack& track) {
   const std::string name = lab::to_string(track.device);
@@ -26,11 +26,11 @@ std::string device_text(const DeviceTracks& tracks, const DeviceTrack& track) {
 }
 
 std::string time_text(double seconds) {
-  constexpr double kNothing = 1e-7;  // an average forgets slowly
+  constexpr double kNothing = 1e-7;  // averages decay slowly
   return seconds > kNothing ? format_seconds(seconds) : "0 s";
 }
 
-// Left edges and widths of the columns, pixels.
+// Left edges and widths of the columns, in pixels.
 struct Columns {
   struct Span {
     float left = 0, width = 0;
@@ -79,7 +79,7 @@ void swatch(const Ui& ui, ImVec2 pos, ImU32 color) {
                                             styled(color), ui.px(2));
 }
 
-// Labels of the columns; the numbers carry the colours of the bar's parts.
+// Draws the column labels; the number columns use the colours of the bar's parts.
 void header(const Panel& p, const Columns& c) {
   const Ui& ui = p.ui;
   ImFont* font = ui.fonts.caption;
@@ -97,7 +97,7 @@ void header(const Panel& p, const Columns& c) {
   ImGui::Dummy({1, font->FontSize});
 }
 
-// The shares over the run against twice the equal share.
+// Draws the shares over the run; full height is twice the equal share.
 void draw_course(const Panel& p, const Columns::Span& span, float top, float height,
                  const DeviceTrack& track, std::size_t devices) {
   constexpr std::size_t kPoints = 48;
@@ -134,7 +134,7 @@ std::string row_hint(const std::string& name, const DeviceTrack& track) {
   return text;
 }
 
-// The numbers in words, where they have no columns.
+// Returns the numbers as text, for a layout without number columns.
 std::string numbers_text(const DeviceTrack& track) {
   const StepParts& s = track.parts;
   return fmt::format("{:.0f} images: compute {}, hidden {}, waiting {}, exposed {}", track.images,
@@ -188,7 +188,7 @@ void device_row(const Panel& p, const Columns& c, const DeviceTracks& tracks, st
               "device", name, fmt::format("{:.0f} images, {}", track.images, percent(track.share)));
 }
 
-// Whether two of the training's devices have a core in common. Known for this process only.
+// Returns true if two of the training's devices share a core. Covers this process only.
 bool share_cores(const DeviceTracks& tracks, const MachineInfo& machine) {
   std::set<int> taken;
   for (const DeviceInfo& info : machine.devices) {
@@ -203,15 +203,15 @@ bool share_cores(const DeviceTracks& tracks, const MachineInfo& machine) {
   return false;
 }
 
-// Whether the slowest device could hand images to others: it has some to give, and the others have
-// cores that it does not use itself.
+// Returns true if automatic shares would shift images away from the slowest device: it has more
+// than one image, and the other devices have cores of their own.
 bool auto_would_help(const DeviceTracks& tracks, const DeviceTrack& slowest,
                      const MachineInfo& machine) {
-  constexpr double kMoreThanOne = 1.5;  // the mean of whole numbers
+  constexpr double kMoreThanOne = 1.5;  // threshold for a mean of integers
   return slowest.images > kMoreThanOne && !share_cores(tracks, machine);
 }
 
-// Who waits, where that is worth a word.
+// Names the waiting device if its wait is significant.
 std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
                              const MachineInfo& machine) {
   const auto share = [](const DeviceTrack& track) {
@@ -228,7 +228,7 @@ std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
                      advise ? " Auto shares would even that out." : "");
 }
 
-// "96 % of the all-reduce is hidden behind backward."; empty where there was none.
+// "96 % of the all-reduce is hidden behind backward."; empty if there was no all-reduce.
 std::string hidden_sentence(const TrainingRun& run) {
   const double hidden = run.hidden_share();
   if (!std::isfinite(hidden)) return {};

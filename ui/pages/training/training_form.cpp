@@ -1,4 +1,4 @@
-// What to train, on what, and how; the defaults are the chapters'.
+// The training form: model, data, devices and settings; the defaults are the chapters'.
 #include <fmt/format.h>
 
 #include "compute/core/fields/request_fields.h"
@@ -9,7 +9,7 @@
 namespace lab::ui {
 namespace {
 
-// Two short fields in one line of the left form, where height is dear.
+// Two short fields on one line of the left form, to save height.
 template <typename First, typename Second>
 void side_by_side(const Panel& p, Fields& fields, const First& first, const Second& second) {
   if (p.folded()) {
@@ -26,7 +26,7 @@ void side_by_side(const Panel& p, Fields& fields, const First& first, const Seco
   second();
 }
 
-// A field of the request under its declared label.
+// Draws a field of the request under its declared label.
 template <typename Value>
 bool request_field(const Panel& p, TrainingForm& form, Value StartTraining::*member) {
   return field_control(p, "training", form.request, member);
@@ -95,7 +95,7 @@ void kernels_field(const Panel& p, Fields& fields, TrainingForm& form) {
   }
 }
 
-// Both kinds of kernels are compared layer by layer, so that always makes a profile.
+// Comparing both kinds of kernels works layer by layer and therefore implies a profile.
 void profile_field(const Panel& p, Fields& fields, TrainingForm& form) {
   fields.next();
   const RequestField field = field_of(&StartTraining::profile);
@@ -148,7 +148,7 @@ void stop_after_epoch_button(const Panel& p) {
   }
 }
 
-// While it trains: pause, and two ways to stop. In one line where they stand beside the title.
+// While a training runs: pause and two ways to stop, on one line if beside the title.
 void running_buttons(const Panel& p) {
   {
     const std::vector<float> weights =
@@ -166,7 +166,7 @@ void running_buttons(const Panel& p) {
   if (!p.folded()) stop_after_epoch_button(p);
 }
 
-// "resnet18, Fashion-MNIST, batch 256, lr 0.1, 10 epochs, 2 devices": the form in a line.
+// "resnet18, Fashion-MNIST, batch 256, lr 0.1, 10 epochs, 2 devices": the form on one line.
 std::string settings_text(const Panel& p, const TrainingForm& form) {
   const std::vector<Device> devices = training_devices(form, p.model.machine());
   const StartTraining& r = form.request;
@@ -177,8 +177,8 @@ std::string settings_text(const Panel& p, const TrainingForm& form) {
   return text;
 }
 
-// Above the results the settings fold into a line once something was trained: the first screen
-// belongs to the results.
+// In the folded layout the settings collapse to one line after the first training, so that the
+// results are visible without scrolling.
 bool settings_shown(const Panel& p, TrainingForm& form) {
   if (!p.folded()) return true;
   bool open = form.settings_open.value_or(p.model.runs().empty());
@@ -205,7 +205,7 @@ void draw_training_form(const Panel& p) {
   if (shown) fields_of_form(p, form);
   const MachineInfo& machine = p.model.machine();
   const std::string error = complaint([&] { return to_command(form, machine); });
-  // Wrong shares are explained where they are typed.
+  // Invalid shares are explained at their input field.
   const bool explained = shown && error == shares_complaint(form, machine);
   if (!error.empty() && !explained) error_box(p.ui, "training/form_error", error);
   if (runs(p, Page::Training)) {

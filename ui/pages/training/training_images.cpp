@@ -1,4 +1,4 @@
-// Test images with what the network takes them for, and the confusion matrix.
+// Test images with the network's predictions, and the confusion matrix.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr int kSide = 28;
 constexpr int kLevels = 16;
 constexpr std::size_t kMostImages = 24;
 
-// Position in an array of lines of `width`.
+// Returns the index in a row-major array of row length `width`.
 std::size_t at(int line, int column, int width) {
   return static_cast<std::size_t>(line) * static_cast<std::size_t>(width) +
          static_cast<std::size_t>(column);
@@ -24,7 +24,8 @@ int level(std::uint8_t pixel) {
   return pixel * kLevels / 256;
 }
 
-// Sixteen grey levels; neighbours of one level in a line become one rectangle, black none.
+// Draws sixteen grey levels. Adjacent pixels of one level in a line become one rectangle; black
+// pixels become none.
 void draw_pixels(ImDrawList* list, const PredictedImage& image, ImVec2 pos, float side) {
   list->AddRectFilled(pos, {pos.x + side, pos.y + side}, styled(IM_COL32(0, 0, 0, 255)));
   const float step = side / kSide;
@@ -74,7 +75,7 @@ void confusion_cell(const Panel& p, const TrainingRun& run, const Confusion& c, 
   Ui& ui = p.ui;
   const std::int64_t count = c.counts[at(label, predicted, c.classes)];
   const double share = row_total > 0 ? static_cast<double>(count) / row_total : 0;
-  // The square root lets rare confusions be seen beside the diagonal.
+  // The square root keeps rare confusions visible beside the diagonal.
   const ImU32 ink = label == predicted ? ui.theme->good : ui.theme->bad;
   const ImU32 fill = mix(ui.theme->raised, ink, static_cast<float>(std::sqrt(share)));
   ImGui::GetWindowDrawList()->AddRectFilled(min, max, styled(fill), ui.px(2));

@@ -1,4 +1,4 @@
-// Where a step's time goes, layer by layer, with each kind of kernels that was profiled.
+// Shows where a step's time goes, layer by layer, for each profiled kind of kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace lab::ui {
 namespace {
 
 constexpr std::size_t kMostLayers = 14;  // unless unfolded
-constexpr float kMethods = 640;          // units from which the algorithms have a column
+constexpr float kMethods = 640;          // units; at least this wide, the algorithms have a column
 
 const std::vector<std::string>& layer_order_names() {
   static const std::vector<std::string> kNames = {"Longest first", "As in the network"};
@@ -25,7 +25,7 @@ const std::vector<std::string>& layer_order_names() {
 
 enum class PassTone { Forward, Backward, Once };
 
-// One hue a kind of kernels, pale for forward; what happens once a step is grey.
+// One hue per kind of kernels, pale for forward. Work done once per step is grey.
 ImU32 tone_color(const Theme& theme, Kernels kernels, PassTone tone) {
   constexpr int kLabHue = 4, kLibraryHue = 0;  // blue and orange
   if (tone == PassTone::Once) return mix(theme.card, theme.muted, 0.6F);
@@ -47,14 +47,14 @@ std::vector<Swatch> legend_of(const Theme& theme, const TrainingProfile& profile
 
 // --- bars -----------------------------------------------------------------------------------
 
-// Left edges and widths of a line's columns, pixels from the line's left edge.
+// Left edges and widths of a line's columns, in pixels from the line's left edge.
 struct LayerColumns {
-  float name = 0, bar = 0, value = 0, method = 0;  // widths; no method column: 0
-  float line = 0, side = 0;                        // heights of a line and of each of its sides
-  double full_s = 0;                               // what a whole bar stands for
+  float name = 0, bar = 0, value = 0, method = 0;  // widths; method is 0 without that column
+  float line = 0, side = 0;                        // height of a line and of each of its sides
+  double full_s = 0;                               // duration that a full bar represents
 };
 
-// "winograd4", or "winograd4 · gemm" where the passes differ.
+// "winograd4", or "winograd4 · gemm" if the passes differ.
 std::string methods_text(const LayerSide& side) {
   const std::string forward = side.forward == nullptr ? "" : side.forward->method;
   const std::string backward = side.backward == nullptr ? "" : side.backward->method;
@@ -95,7 +95,7 @@ LayerColumns columns_of(const Panel& p, const TrainingProfile& profile,
   return c;
 }
 
-// Of all layers, whichever are shown: bars keep their length when more are unfolded.
+// Includes folded layers, so that bars keep their length when more layers are unfolded.
 double longest_side(const std::vector<ProfileLayer>& layers) {
   double longest_s = 0;
   for (const ProfileLayer& layer : layers) {
@@ -121,7 +121,7 @@ void draw_labels(const Panel& p, const LayerColumns& c) {
   ImGui::Dummy({width, font->FontSize + ui.px(6)});
 }
 
-// Forward, then backward, from the left edge of the bars.
+// Draws forward, then backward, from the left edge of the bars.
 void draw_bar(const Ui& ui, const LayerColumns& c, Kernels kernels, const LayerSide& side,
               ImVec2 at) {
   if (c.full_s <= 0) return;
@@ -209,7 +209,7 @@ void draw_bars(const Panel& p, const TrainingProfile& profile) {
   }
 }
 
-// --- words ----------------------------------------------------------------------------------
+// --- texts ----------------------------------------------------------------------------------
 
 // "A step takes 612 ms: 31 % forward, 62 % backward, 4.1 % update, 2.9 % the rest."
 std::string step_sentence(const ProfileTotal& total) {
@@ -274,7 +274,7 @@ void head(const Panel& p, const TrainingProfile& profile) {
   segmented(p.ui, "training/layer_order", "", layer_order_names(), order);
 }
 
-// Nothing to show yet: what to wait for, or how to get it.
+// Shown without a profile: what is pending, or how to obtain one.
 void draw_nothing(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
   if (profile_asked(run)) {

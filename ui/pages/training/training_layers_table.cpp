@@ -1,4 +1,4 @@
-// All numbers of a training's profile.
+// The table of all numbers in a training's profile.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,9 +9,9 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kWideLayers = 820;  // units from which the spread has columns of its own
+constexpr float kWideLayers = 820;  // units; at least this wide, the spread has columns
 
-// A column and what its rows show.
+// A column and the quantity its rows show.
 struct Shown {
   Column column;
   ProfileKey key;
@@ -95,7 +95,7 @@ std::string line_hint(const TrainingProfile& profile, const ProfileLine& line) {
   return text;
 }
 
-// Rows that add up: what all layers took, what no row accounts for, and the step.
+// Draws a summary row: the total of all layers, the unattributed time, or the whole step.
 void total_row(const Panel& p, const TrainingProfile& profile, const std::vector<Shown>& columns,
                const char* name, double (*seconds)(const ProfileTotal&), const char* hint) {
   table_row(p.ui);

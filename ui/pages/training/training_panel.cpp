@@ -1,4 +1,4 @@
-// Training: the form, live curves, what the network sees, and kept runs to compare with.
+// The Training page: form, live curves, predictions, and kept runs for comparison.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
-// --- kept runs: which are on show, and their names ------------------------------------------
+// --- kept runs: visibility and names --------------------------------------------------------
 
 namespace {
 
@@ -74,7 +74,7 @@ void run_line(const Panel& p, const TrainingRun& run, bool newest) {
 
 }  // namespace
 
-// Runs of equal settings are told apart by a number.
+// A number distinguishes runs with equal settings.
 std::string run_name(const Panel& p, const TrainingRun& run) {
   const RunChoice* choice = choice_of(p, run.id());
   if (choice != nullptr && !choice->name.empty()) return choice->name;
@@ -171,7 +171,7 @@ struct TrainingFigure {
   const char* hint;
 };
 
-// The run in four figures.
+// Shows four key numbers of the run.
 void summary_card(const Panel& p, const TrainingRun& run) {
   Card card(p, "training/summary", "");
   if (!card) return;
@@ -224,7 +224,7 @@ void axis_choice(const Panel& p) {
 }
 
 void plots(const Panel& p) {
-  // Many devices, or a low window, would push the loss out of sight.
+  // With many devices or in a low window, the device card would push the loss plot out of sight.
   const TrainingRun& newest = p.model.runs().back();
   const bool first = !p.folded() && newest.devices().all().size() <= kFewDevices;
   if (first) draw_training_devices(p, newest);

@@ -47,7 +47,8 @@ const Column64& x_column(const Panel& p, const Columns& columns) {
   return columns.t_s;
 }
 
-// Where PyTorch ends with the chapters' settings on the real set; nothing to compare with else.
+// Returns PyTorch's final accuracy with the chapters' settings on the real data set; empty for
+// synthetic data and other models.
 std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRun& run) {
   if (run.synthetic()) return {};
   const std::string& model = run.request().model;
@@ -84,12 +85,12 @@ std::string epoch_text(const TrainingRun& run, std::size_t i) {
       format_seconds(e.seconds[i]), format_si(e.images_per_s[i], ""));
 }
 
-// A line of one run over steps or epochs.
+// Draws one run over steps or epochs.
 template <typename Columns>
 plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns, const Column64& y,
                   std::string label) {
   plot::Series s;
-  // A run's columns lie where they lie as long as the run is kept, and only grow.
+  // A run's columns keep their addresses while the run is kept, and only grow.
   s.append_key = fmt::format("{}/{}", shown.run->id(), static_cast<const void*>(&y));
   s.label = std::move(label);
   s.color = shown.color;
@@ -107,7 +108,7 @@ plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns,
   return s;
 }
 
-// Raw values behind: thin, pale, out of the legend.
+// Makes the series of raw values thin, pale, and absent from the legend.
 plot::Series pale(plot::Series s) {
   s.alpha = 0.3F;
   s.width = 1;
@@ -116,7 +117,7 @@ plot::Series pale(plot::Series s) {
   return s;
 }
 
-// What a series is called: the run, where several are on show, and which of its curves.
+// Returns the name of a series: the run, if several are shown, and the curve.
 std::string label_of(const ShownRun& shown, std::size_t runs, std::string_view curve) {
   const std::string run = runs > 1 ? shown.name + ", " : std::string();
   return run + std::string(curve) + (runs > 1 || !shown.run->synthetic() ? "" : ", synthetic");
@@ -135,14 +136,14 @@ std::string stacked_text(const TrainingRun& run, std::size_t device, std::size_t
                      format_si(all[device].stacked[i] - below, ""), percent(all[device].shares[i]));
 }
 
-// The devices' parts of the speed, one on top of the other.
+// Adds the devices' contributions to the speed as a stack.
 void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Series>& series) {
   constexpr std::size_t kMostNames = 8;
   const DeviceTracks& tracks = run.devices();
   const std::vector<DeviceTrack>& all = tracks.all();
   for (std::size_t i = 0; i < all.size(); ++i) {
     plot::Series s;
-    // Halving the resolution rewrites the columns.
+    // Halving the resolution rewrites the columns, so the key includes it.
     s.append_key = fmt::format("{}/device/{}/{}", run.id(), i, tracks.steps_per_point());
     s.label = lab::to_string(all[i].device);
     if (tracks.ranks() > 1) s.label = fmt::format("rank {}, {}", all[i].rank, s.label);
@@ -157,7 +158,7 @@ void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Ser
   }
 }
 
-// A new run that has no step yet leaves the older curves dimmed.
+// A new run without a step leaves the older curves dimmed.
 bool waiting(const Panel& p) {
   return runs(p, Page::Training) && p.model.runs().back().steps().size() == 0;
 }

@@ -6,9 +6,9 @@ namespace lab::ui {
 
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept);
 void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept);
-// Device pairs coloured by the best copy bandwidth; nothing where there is one device only.
+// Device pairs coloured by their best copy bandwidth; draws nothing for a single device.
 void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept);
-// What ran when on the streams of each card; nothing without one.
+// Timeline of the streams of each GPU; draws nothing without a GPU.
 void draw_transfer_timelines(const Panel& p, const Kept<TransferResults>& kept);
 void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept);
 void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept);

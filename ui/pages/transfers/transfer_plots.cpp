@@ -23,7 +23,7 @@ bool several_pairs(const TransferResults& results) {
   });
 }
 
-// Of what moves within a device the device's own; of what leaves it a shade of that.
+// Copies within a device have the device's colour; copies out of it a shade of that.
 ImU32 pair_color(const Theme& theme, Device from, Device to) {
   const ImU32 own = device_color(theme, from);
   return from == to ? own : mix(own, theme.text, 0.5F);
@@ -41,13 +41,13 @@ bool pageable_with_gpu(const TransferCase& c) {
   return c.mover != TransferMover::Threads && c.memory == MemoryKind::Pageable;
 }
 
-// More threads draw a solid line, one thread a dashed one, and so does pageable memory with a card.
-// An operation has its marker, and its colour too unless colours tell devices apart; a kernel's are
-// hollow.
+// Line: solid for several threads; dashed for one thread and for pageable memory with a GPU. The
+// marker identifies the operation, and so does the colour unless colours identify devices. Markers
+// of kernels are hollow.
 plot::Series case_series(const Panel& p, const TransferCase& c, bool several, bool old) {
   plot::Series s;
   s.label = c.label();
-  s.group = to_string(c.op);  // between whatever devices, with whatever threads
+  s.group = to_string(c.op);  // across devices and thread counts
   s.color = series_color(*p.ui.theme, static_cast<int>(c.op));
   s.line = one_thread(c) || pageable_with_gpu(c) ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(c.op) % kMarkers.size()];
@@ -69,7 +69,8 @@ plot::Series case_series(const Panel& p, const TransferCase& c, bool several, bo
 
 enum class TransferQuantity { Bandwidth, Time };
 
-// Those with samples, most threads first: the legend shows the solid line of each operation.
+// Returns the cases with samples, most threads first, so that the legend shows the solid line of
+// each operation.
 std::vector<const TransferCase*> by_threads(const TransferResults& results) {
   std::vector<const TransferCase*> cases;
   for (const TransferCase& c : results.cases) {
@@ -98,7 +99,7 @@ void add_curves(const Panel& p, const TransferResults& results, TransferQuantity
   }
 }
 
-// The reference's cases, each in the colour of the one it is drawn beside.
+// Adds the reference's cases, each in the colour of the matching case measured here.
 void add_reference(const Panel& p, const ReferenceMachine& machine, const TransferResults& results,
                    const Overlay<TransferCase>& fitting, TransferQuantity figure,
                    std::vector<plot::Series>& out) {
@@ -110,7 +111,7 @@ void add_reference(const Panel& p, const ReferenceMachine& machine, const Transf
   }
 }
 
-// `reference` may be null: nothing fits then.
+// `reference` may be null; `fitting` is then empty.
 std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept,
                                  TransferQuantity figure, const ReferenceResults* reference,
                                  const Overlay<TransferCase>& fitting) {
@@ -125,7 +126,7 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
   return series;
 }
 
-// What a dashed line means, where there is one.
+// Appends the meaning of dashed lines to `text` if there are any.
 std::string title_with(std::string_view text, const TransferResults& results) {
   const auto& cases = results.cases;
   const bool one = std::any_of(cases.begin(), cases.end(), one_thread);

@@ -1,4 +1,4 @@
-// Results of transfers in numbers and over time: matrix, sentences, table and timelines.
+// Transfer results as a matrix, sentences, a table and timelines.
 #include <fmt/format.h>
 
 #include <algorithm>

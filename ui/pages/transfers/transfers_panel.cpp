@@ -1,4 +1,4 @@
-// What moving bytes costs: a sweep over size, or one case repeated over time.
+// The Transfers page: a sweep over sizes, or one case repeated over time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void device_fields(const Panel& p, Fields& fields, TransferForm& form) {
   devices.insert(devices.begin(), "every device");
   clamp_choice(form.from, devices.size());
   clamp_choice(form.to, devices.size());
-  if (devices.size() <= 2) return;  // one device: nothing to choose
+  if (devices.size() <= 2) return;  // a single device: nothing to choose
   fields.next();
   combo(p.ui, "transfers/from", "From", devices, form.from, "Where the bytes are read.");
   fields.next();

@@ -1,4 +1,4 @@
-// The shared object's one entry: looks for the driver and its GPUs.
+// The entry point of the shared object: detects the driver and its GPUs.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 namespace lab::cuda {
 namespace {
 
-// "13.0" of 13000.
+// "13.0" for 13000.
 std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
@@ -25,7 +25,7 @@ class CudaBackend final : public GpuBackend {
   CudaBackend(int driver, int runtime)
       : driver_(version_text(driver)), runtime_(version_text(runtime)) {}
 
-  // Becomes the next of devices().
+  // Appends a GPU to devices().
   void add(GpuProperties facts, int ordinal) {
     facts.device = gpu(static_cast<int>(devices_.size()));
     devices_.push_back(std::make_unique<CudaDevice>(facts, ordinal));
@@ -61,8 +61,8 @@ std::string pci_bus_id(int ordinal) {
   return id;
 }
 
-// But for the device's number, which the back end gives. Throws where the runtime tells nothing of
-// the GPU.
+// All properties except `device`, which the backend assigns. Throws Error(Cuda) if the runtime
+// cannot query the GPU.
 GpuProperties facts_of(int ordinal) {
   cudaDeviceProp told{};
   const cudaError_t status = cudaGetDeviceProperties(&told, ordinal);
@@ -86,10 +86,10 @@ GpuProperties facts_of(int ordinal) {
 
 constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
 
-// What libcuda.so.1 says.
+// Versions and status reported by libcuda.so.1.
 struct DriverAnswer {
-  int version = 0;  // of CUDA, the newest it supports
-  int init = 0;     // of cuInit
+  int version = 0;  // newest CUDA version that it supports
+  int init = 0;     // result of cuInit
   std::string init_error;
 };
 
@@ -137,9 +137,9 @@ std::string reason_of(cudaError_t status, const DriverAnswer& driver, int runtim
   return fmt::format("the CUDA driver does not start: {}", describe(status));
 }
 
-// Fills reason and driver_answered where the runtime offers no GPU. `status` is what
-// cudaGetDeviceCount returned; the driver's library is asked itself, because the runtime has one
-// status for a driver that is missing and one that is too old.
+// Sets reason and driver_answered when the runtime offers no GPU. `status` is the result of
+// cudaGetDeviceCount. The driver's library is queried directly, because the runtime returns the
+// same status for a missing driver and for one that is too old.
 void explain_refusal(cudaError_t status, GpuOffer& offer) {
   const Maybe<DriverAnswer> driver = ask_driver();
   offer.driver_answered = static_cast<bool>(driver);
@@ -165,7 +165,7 @@ void open_backend(GpuOffer& offer) {
   std::vector<RefusedGpu> refused;
   for (int i = 0; i < gpus; ++i) {
     const GpuProperties facts = facts_of(i);
-    // Asking the runtime for a kernel would make a context on the GPU.
+    // Querying the runtime for a kernel would create a context on the GPU.
     if (has_gpu_code(LAB_CUDA_CODE, facts.compute_major, facts.compute_minor)) {
       backend->add(facts, i);
     } else {

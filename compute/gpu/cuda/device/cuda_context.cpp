@@ -45,7 +45,7 @@ void CudaContext::use() const {
 
 void CudaContext::check(cudaError_t status, const char* call) const {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // a later launch must not report this one again
+  cudaGetLastError();  // clears the error, which a later launch would report again
   if (ends_context(status)) throw health_.lose(call, describe(status));
   if (status == cudaErrorMemoryAllocation) {
     throw Error(Errc::OutOfMemory,
@@ -67,7 +67,7 @@ void CudaContext::note(cudaError_t status, const char* call) const noexcept {
   try {
     health_.lose(call, describe(status));
   } catch (const std::exception&) {
-    // The next call that can throw reports the same.
+    // The next call that can throw reports the loss.
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// One GPU as the runtime knows it, and the check that every call goes through.
+// A GPU of the CUDA runtime, with the error check applied to every runtime call.
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -12,30 +12,31 @@ namespace lab::cuda {
 // "cudaErrorInvalidValue (invalid argument)".
 std::string describe(cudaError_t status);
 
-// Errors after which every later call on the context fails too.
+// Whether every later call on the context fails after this error.
 bool ends_context(cudaError_t status);
 
 class CudaContext {
  public:
-  // `ordinal`: CUDA's own number, which counts the GPUs that the lab refuses too.
+  // `ordinal`: the CUDA device ordinal, which also counts the GPUs that the lab refuses.
   CudaContext(const GpuProperties& facts, int ordinal);
 
   Device device() const { return device_; }
   int ordinal() const { return ordinal_; }
   const GpuHealth& health() const { return health_; }
 
-  // Makes this GPU the calling thread's, throws Error(DeviceLost) for a lost one.
+  // Makes this GPU the calling thread's current device. Throws Error(DeviceLost) if the GPU is
+  // lost.
   void use() const;
 
-  // Throws for anything but success, naming `call`: Error(DeviceLost) for errors that end the
-  // context, Error(OutOfMemory), Error(Unsupported) where the build has no code for the GPU, else
+  // Throws for any status except success, naming `call`: Error(DeviceLost) for errors that end the
+  // context, Error(OutOfMemory), Error(Unsupported) if the build has no code for the GPU, otherwise
   // Error(Cuda).
   void check(cudaError_t status, const char* call) const;
 
-  // For destructors: notes a loss and throws nothing.
+  // For destructors: records a loss and throws nothing.
   void note(cudaError_t status, const char* call) const noexcept;
 
-  // Page-locked main memory that the GPU has handed out, in bytes. From any thread.
+  // Page-locked host memory allocated through this GPU, in bytes. Callable from any thread.
   std::int64_t pinned_bytes() const noexcept { return pinned_bytes_; }
   void count_pinned(std::int64_t more_bytes) const noexcept { pinned_bytes_ += more_bytes; }
 

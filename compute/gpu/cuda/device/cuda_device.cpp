@@ -10,7 +10,7 @@
 namespace lab::cuda {
 namespace {
 
-// All devices of this back end are made by it.
+// Valid because the CUDA backend creates all of its devices as CudaDevice.
 const CudaDevice& cuda_device(const GpuDevice& device) {
   return static_cast<const CudaDevice&>(device);
 }
@@ -54,7 +54,7 @@ std::byte* CudaDevice::allocate(std::int64_t bytes, GpuStream& stream) {
 }
 
 void CudaDevice::release(std::byte* memory, GpuStream& stream) noexcept {
-  parts_->pool.release(memory, raw(stream));  // the memory came from it, so it exists
+  parts_->pool.release(memory, raw(stream));  // allocate() has created parts_
 }
 
 void CudaDevice::trim_pool() {

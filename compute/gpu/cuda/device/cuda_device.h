@@ -1,5 +1,5 @@
 #pragma once
-// A GPU behind the seam.
+// GpuDevice for a CUDA GPU.
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -14,7 +14,7 @@ namespace lab::cuda {
 
 class CudaDevice final : public GpuDevice {
  public:
-  // `ordinal`: CUDA's own number of the GPU.
+  // `ordinal`: the CUDA device ordinal.
   CudaDevice(const GpuProperties& facts, int ordinal);
 
   const GpuProperties& facts() const override { return facts_; }
@@ -46,7 +46,7 @@ class CudaDevice final : public GpuDevice {
   GpuTransfers& transfers() override { return transfers_; }
 
  private:
-  // What exists once something is done on the GPU; until then it has no context.
+  // Created on the first use of the GPU, which has no context before.
   struct Parts {
     Parts(const CudaContext& gpu, bool has_pools) : main(gpu), pool(gpu, has_pools) {}
     CudaStream main;
@@ -60,7 +60,7 @@ class CudaDevice final : public GpuDevice {
   CudaTransfers transfers_;
   std::once_flag parts_once_;
   std::unique_ptr<Parts> parts_;
-  std::atomic<const MemoryPool*> pool_ = nullptr;  // of parts_, once they exist
+  std::atomic<const MemoryPool*> pool_ = nullptr;  // the pool of *parts_; null until they exist
 };
 
 }  // namespace lab::cuda

@@ -7,8 +7,8 @@
 namespace lab::cuda {
 namespace {
 
-// So much unused memory survives a synchronisation: the next step of a job finds it again, other
-// programs miss no more than this.
+// The pool's release threshold. Unused memory up to this size is kept across synchronisations for
+// the next step of a job; it is also the most that other programs lose to it.
 constexpr std::uint64_t kKeptBytes = 2 * static_cast<std::uint64_t>(kGiB);
 
 }  // namespace
@@ -116,7 +116,7 @@ std::byte* MemoryPool::allocate(std::int64_t bytes, cudaStream_t stream) {
   cudaError_t status = try_allocate(&memory, bytes, stream);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    // What was released on the stream comes back once the stream has passed it.
+    // Memory released on the stream becomes free once the stream has passed the release.
     gpu_.check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     trim();
     status = try_allocate(&memory, bytes, stream);
@@ -133,7 +133,7 @@ void MemoryPool::release(std::byte* memory, cudaStream_t stream) noexcept {
   if (pool_ != nullptr) {
     gpu_.note(cudaFreeAsync(memory, stream), "cudaFreeAsync");
   } else {
-    gpu_.note(cudaFree(memory), "cudaFree");  // waits for the GPU, so for the stream too
+    gpu_.note(cudaFree(memory), "cudaFree");  // waits for the GPU and therefore for the stream
   }
 }
 
@@ -169,7 +169,7 @@ std::int64_t MemoryPool::reserved_bytes() const noexcept {
     gpu_.use();
     reserved_bytes_ = attribute(cudaMemPoolAttrReservedMemCurrent);
   } catch (const std::exception&) {
-    // Of a lost GPU the last number stays.
+    // For a lost GPU the last value is kept.
   }
   return reserved_bytes_;
 }

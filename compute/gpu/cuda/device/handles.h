@@ -1,5 +1,6 @@
 #pragma once
-// CUDA's streams, events, page-locked memory and memory pools behind the seam's classes.
+// CUDA streams, events, page-locked memory and memory pools as implementations of the interface in
+// gpu_backend.h.
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -13,7 +14,7 @@ namespace lab::cuda {
 
 class CudaStream final : public GpuStream {
  public:
-  // Does not wait for the default stream. `GPU` must outlive it.
+  // The stream does not synchronise with the default stream. `gpu` must outlive it.
   explicit CudaStream(const CudaContext& gpu);
   ~CudaStream() override;
   void synchronise() override;
@@ -53,7 +54,7 @@ class CudaPinned final : public PinnedMemory {
   std::int64_t bytes_ = 0;
 };
 
-// Streams and events of this back end are all made by it.
+// Valid because the CUDA backend creates all of its streams and events.
 inline cudaStream_t raw(GpuStream& stream) {
   return static_cast<CudaStream&>(stream).get();
 }
@@ -61,24 +62,25 @@ inline cudaEvent_t raw(const GpuEvent& event) {
   return static_cast<const CudaEvent&>(event).get();
 }
 
-// A GPU's memory for this process: stream-ordered from a pool of our own, or by cudaMalloc where
-// the GPU has no pools.
+// Allocates GPU memory: stream-ordered from a pool of its own, or by cudaMalloc if the GPU has no
+// memory pools.
 class MemoryPool {
  public:
-  // `GPU` must outlive it.
+  // `gpu` must outlive it.
   MemoryPool(const CudaContext& gpu, bool has_pools);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  // Gives back what the pool keeps unused and tries again before it throws Error(OutOfMemory).
+  // On failure, returns the pool's unused memory to the GPU and retries once before throwing
+  // Error(OutOfMemory).
   std::byte* allocate(std::int64_t bytes, cudaStream_t stream);
   void release(std::byte* memory, cudaStream_t stream) noexcept;
   void trim();
   GpuMemory read() const;
-  // What the pool holds of the GPU, as GpuDevice::holdings() has it.
+  // Bytes reserved by the pool, with the guarantees of GpuDevice::holdings().
   std::int64_t reserved_bytes() const noexcept;
-  // Whether the GPU of that number may read and write what comes from the pool.
+  // Sets whether the GPU with this CUDA ordinal can read and write memory from the pool.
   void set_access(int ordinal, bool on);
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
-// The part of simt.h that is the same on the device and under the emulator: reductions of a warp,
-// and where the elements of tensor core fragments stand. Include simt.h.
+// The part of simt.h shared by the device and the emulator: warp reductions and the element layouts
+// of tensor core fragments. Include simt.h, not this header.
 //
-// Layouts of mma.sync (row.col), with g = lane / 4 and t = lane % 4, of element i of a lane; with
+// Layouts of mma.sync (row.col), with g = lane / 4 and t = lane % 4, for element i of a lane. With
 // bf16, elements 2r and 2r + 1 are the low and the high half of register r:
 //   bf16 m16n8k16   A [16,16], i < 8   row g (+8: i = 2,3,6,7), column 2t + i % 2 (+8: i >= 4)
 //                   B [16,8],  i < 4   row 2t + i % 2 (+8: i >= 2), column g
@@ -10,12 +10,12 @@
 //                   B [8,8],   i < 2   row t (+4: i = 1), column g
 //   both            C [16,8],  i < 4   row g (+8: i >= 2), column 2t + i % 2
 //
-// Layouts of ldmatrix: lane 8m + r gives the address of row r of matrix m (of [1] and [2] only the
-// first 8 and 16 lanes count). Register m of a lane holds the elements 2t and 2t + 1 of row g of
-// matrix m; transposed, those of column g. So the bf16 fragment
-//   of A [16,16] is ldmatrix of its parts top left, bottom left, top right, bottom right;
-//   of B [16,8] is ldmatrix_transposed of its parts top, bottom; where memory holds B transposed,
-//   [8,16], it is ldmatrix of the parts left, right.
+// Layouts of ldmatrix: lane 8m + r supplies the address of row r of matrix m; for [1] and [2] only
+// the first 8 or 16 lanes count. Register m of a lane receives elements 2t and 2t + 1 of row g of
+// matrix m; transposed, those of column g. The bf16 fragment
+//   of A [16,16] is ldmatrix of its quadrants top left, bottom left, top right, bottom right;
+//   of B [16,8] is ldmatrix_transposed of its halves top, bottom; if B is stored transposed,
+//   [8,16], it is ldmatrix of the halves left, right.
 //
 // Source   PTX ISA 9, "Matrix Fragments for mma.m16n8k16 with floating point type", "Matrix
 //          Fragments for mma.m16n8k8", "Warp-level matrix load instruction: ldmatrix"

@@ -1,5 +1,5 @@
 #pragma once
-// What the vocabulary of simt.h is under nvcc. Include simt.h.
+// The definitions of simt.h for nvcc. Include simt.h, not this header.
 #include <cstdint>
 #include <type_traits>
 
@@ -114,8 +114,8 @@ LAB_DEVICE std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-// No memory clobber: the compiler may move other memory traffic across a copy, as copy_wait and the
-// barriers around it are what orders it.
+// No memory clobber: the compiler may move other memory accesses across a copy, because copy_wait
+// and the barriers around it establish the order.
 template <int kBytes, typename D, typename S>
 LAB_DEVICE void copy_async(D* to, const S* from, int valid_bytes) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
@@ -145,7 +145,8 @@ LAB_DEVICE void copy_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-// unsigned long and unsigned long long are both 64 bits here; CUDA's atomics know one of them.
+// unsigned long and unsigned long long both have 64 bits here, but CUDA's atomics accept only the
+// latter.
 template <typename T>
 struct AtomicTypeOf {
   using Type = T;

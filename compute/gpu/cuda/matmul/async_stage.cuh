@@ -1,12 +1,12 @@
 #pragma once
-// Tiles of A and B on their way to shared memory by cp.async, several stages ahead of their use,
-// and the fragments that the tensor core rungs load from them.
+// Copies tiles of A and B to shared memory by cp.async, several stages ahead of their use, and
+// loads the fragments of the tensor core rungs.
 #include "compute/gpu/cuda/matmul/tiles.cuh"
 
 namespace lab::cuda_matmul {
 
-// A row of A's tile is 64 bytes, four pieces of 16: piece p of row r lies at p ^ swizzle_a(r). Then
-// 8 rows read at the same piece, as fragments are, come from all 32 banks.
+// A row of A's tile is 64 bytes, four 16-byte pieces. Piece p of row r is stored at index
+// p ^ swizzle_a(r), so that 8 rows read at the same piece, as fragments are, cover all 32 banks.
 constexpr int kPieceBytes = 16;
 constexpr int kPiecesOfA = 4;
 LAB_DEVICE constexpr int swizzle_a(int row) {
@@ -17,7 +17,8 @@ LAB_DEVICE constexpr int clamp(int x, int low, int high) {
   return x < low ? low : x > high ? high : x;
 }
 
-// 16 bytes: the first `valid` elements, then zeros. kAligned: both ends are 16-byte aligned.
+// Copies 16 bytes: the first `valid` elements, then zeros. kAligned: both addresses are 16-byte
+// aligned.
 template <bool kAligned, class T>
 LAB_DEVICE void copy_piece(simt::SharedPtr<T> to, simt::GlobalPtr<const T> from, int valid) {
   if constexpr (kAligned) {
@@ -25,7 +26,7 @@ LAB_DEVICE void copy_piece(simt::SharedPtr<T> to, simt::GlobalPtr<const T> from,
   } else if constexpr (sizeof(T) == 4) {
     LAB_UNROLL
     for (int e = 0; e < 4; ++e) simt::copy_async<4>(to + e, from + e, e < valid ? 4 : 0);
-  } else {  // cp.async moves no 2 bytes
+  } else {  // cp.async cannot move 2 bytes
     std::uint32_t pairs[4];
     LAB_UNROLL
     for (int e = 0; e < 4; ++e) {
@@ -37,12 +38,12 @@ LAB_DEVICE void copy_piece(simt::SharedPtr<T> to, simt::GlobalPtr<const T> from,
   }
 }
 
-// The copies of one thread. Tiles come in order of their terms; each next() copies one and closes a
-// group; past the last tile it writes zeros, which the pipeline loads but never multiplies.
+// One thread's copies. Each next() copies one tile, in order of the terms, and closes a group. Past
+// the last tile it writes zeros, which the pipeline loads but never multiplies.
 //   a stage: A's tile [kTile.m, kTile.k], pieces swizzled by swizzle_a(row), then
 //            B's tile [kTile.k, kTile.n], pieces swizzled by Swizzle::b(term)
-// Rows past M and columns past N repeat the last ones: what they add is never stored. Terms past K
-// are zeros in both.
+// Rows past M and columns past N repeat the last ones; their results are never stored. Terms past K
+// are zero in both.
 template <Tiling kTile, class T, class Swizzle, bool kAligned>
 class TileStream {
  public:
@@ -72,7 +73,7 @@ class TileStream {
     b_to_ = kTile.m * kTile.k + b_row_ * kTile.n + (b_piece ^ Swizzle::b(b_row_)) * kPiece;
   }
 
-  // Starts the copies of the next tile into the next stage.
+  // Starts copying the next tile into the next stage.
   LAB_DEVICE void next() {
     if (kAligned && left_ >= kTile.k) {
       copy<true>();
@@ -87,14 +88,14 @@ class TileStream {
     write_ = write_ + 1 == kTile.stages ? 0 : write_ + 1;
   }
 
-  // Waits until all threads' copies of the tile `kTile.stages - 1` back are there. After it no
-  // thread reads the stage before that one any more.
+  // Waits until all threads' copies of the tile `kTile.stages - 1` back have arrived. Afterwards no
+  // thread reads the stage before that one.
   LAB_DEVICE void wait() {
     simt::copy_wait<kTile.stages - 2>();
     simt::sync_threads();
   }
 
-  // The stage of the tile after the one that this gave last.
+  // Returns the stage of the tile that follows the one returned last.
   LAB_DEVICE simt::SharedPtr<const T> read() {
     const auto stage = shared_ + read_ * kStage;
     read_ = read_ + 1 == kTile.stages ? 0 : read_ + 1;
@@ -103,7 +104,7 @@ class TileStream {
 
  private:
   static constexpr int kPiecesOfB = kTile.n / kPiece;
-  static constexpr int kRowsOfA = kThreads<kTile> / kPiecesOfA;  // with one copy a thread
+  static constexpr int kRowsOfA = kThreads<kTile> / kPiecesOfA;  // with one copy per thread
   static constexpr int kRowsOfB = kThreads<kTile> / kPiecesOfB;
   static constexpr int kCopiesOfA = kTile.m / kRowsOfA;
   static constexpr int kCopiesOfB = kTile.k / kRowsOfB;
@@ -111,7 +112,7 @@ class TileStream {
                 kTile.k % kRowsOfB == 0 && kRowsOfA % (2 * kPiecesOfA) == 0);
   static_assert(kRowsOfB % Swizzle::kPeriod == 0 && kPiecesOfB >= Swizzle::kPieces);
 
-  // kWhole: all kTile.k terms are there.
+  // kWhole: the tile has all kTile.k terms.
   template <bool kWhole>
   LAB_DEVICE void copy() {
     const auto stage = shared_ + write_ * kStage;
@@ -132,18 +133,17 @@ class TileStream {
   simt::GlobalPtr<const T> a_[kCopiesOfA];
   simt::GlobalPtr<const T> b_;
   int a_term_, b_row_, b_columns_;
-  int a_to_, b_to_;  // where the thread's first pieces go in a stage
+  int a_to_, b_to_;  // positions of the thread's first pieces in a stage
   std::int64_t ldb_;
-  int left_;  // terms not copied yet
+  int left_;  // terms that remain to be copied
   int write_ = 0, read_ = 0;
 };
 
-// sums of `Warp` += A*B, kTile.stages - 1 tiles ahead. A tile has Warp::kTileSteps steps, in runs
-// of Warp::kSteps: a run is one piece of straight code, which must fit the instruction cache.
+// Accumulates A*B in `warp`, with kTile.stages - 1 tiles in flight. A tile has Warp::kTileSteps
+// steps, in runs of Warp::kSteps; a run is straight-line code that must fit the instruction cache.
 //   first(stage)            loads the fragments of a tile's step 0
 //   step(s, next, stage)    multiplies the fragments of step s of a run and loads those of step
-//                           `next` of `stage`: the tile itself or, of the tile's last step, the
-//                           next one
+//                           `next` of `stage`: the same tile or, for its last step, the next
 template <Tiling kTile, class Stream, class Warp>
 LAB_DEVICE void pipelined_sums(Stream& stream, Warp& warp, int tiles) {
   LAB_UNROLL
@@ -166,8 +166,8 @@ LAB_DEVICE void pipelined_sums(Stream& stream, Warp& warp, int tiles) {
   }
 }
 
-// A whole product by blocks of kThreads threads, kTile.shared_bytes() of dynamic shared memory
-// each.
+// Computes a whole product by blocks of kThreads threads with kTile.shared_bytes() of dynamic
+// shared memory.
 //   warp.write<kAligned>(args, tile)   stores the sums
 template <Tiling kTile, bool kAligned, class Swizzle, class Warp, class T>
 LAB_DEVICE void pipelined_product(const MatmulOf<T>& args) {
@@ -179,10 +179,10 @@ LAB_DEVICE void pipelined_product(const MatmulOf<T>& args) {
   warp.template write<kAligned>(args, tile);
 }
 
-constexpr int kMmaM = 16;  // rows of C that one instruction computes
-constexpr int kMmaN = 8;   // columns
+constexpr int kMmaM = 16;  // rows of C per instruction
+constexpr int kMmaN = 8;   // columns of C per instruction
 
-// A warp's tile of C in fragments of mma.sync.
+// A warp's tile of C, divided into fragments of mma.sync.
 template <Tiling kTile>
 struct MmaWarpTile : WarpTile<kTile> {
   static constexpr int kDown = WarpTile<kTile>::kM / kMmaM;
@@ -196,8 +196,8 @@ struct MmaWarpTile : WarpTile<kTile> {
   }
 };
 
-// Calls multiply(i, j) for each fragment of C: there and back again, so that neighbours in time
-// share an operand's registers.
+// Calls multiply(i, j) for each fragment of C, in alternating direction, so that consecutive
+// multiplies share an operand's registers.
 template <class Tile, class Multiply>
 LAB_DEVICE void for_fragments(const Multiply& multiply) {
   LAB_UNROLL
@@ -209,9 +209,9 @@ LAB_DEVICE void for_fragments(const Multiply& multiply) {
   }
 }
 
-// The fragment of A for rows `row`..row+15 of its tile and the 32 bytes of terms of step s.
-// ldmatrix moves 16-byte pieces of rows, be they 8 numbers of bf16 or 4 of tf32: a lane gets the
-// 4 bytes that mma.sync wants of it for either.
+// Loads the fragment of A for rows `row`..row+15 of its tile and the 32 bytes of terms of step s.
+// ldmatrix moves 16-byte pieces of rows, 8 bf16 or 4 tf32 elements: in both cases a lane receives
+// the 4 bytes that mma.sync expects from it.
 template <Tiling kTile, class T>
 LAB_DEVICE void load_fragment_a(std::uint32_t (&to)[4], simt::SharedPtr<const T> stage, int row,
                                 int s) {

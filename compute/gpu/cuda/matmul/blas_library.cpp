@@ -9,10 +9,10 @@
 namespace lab::cuda {
 namespace {
 
-// Functions that the lab calls are the same in both.
+// Supported major versions: the functions that the lab calls are identical in both.
 constexpr int kOldest = 12, kNewest = 13;
 
-// Null where it is not set.
+// Null if the variable is not set.
 const char* environment(const char* name) {
   return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
 }
@@ -121,7 +121,7 @@ void* StreamWorkspaces::of(cudaStream_t stream) {
     held_bytes_ += kWorkspaceBytes;
     return pieces_.back().memory;
   }
-  gpu_.wait();  // the stream that had this piece may still work in it
+  gpu_.wait();  // the piece's previous stream may still use it
   Piece& piece = pieces_[oldest_];
   oldest_ = (oldest_ + 1) % kMostStreams;
   piece.stream = id;

@@ -1,6 +1,6 @@
 #pragma once
-// What cuBLAS and cublasLt have in common: how they are opened, how a product is put to them, and
-// what becomes of their answers.
+// Shared by cuBLAS and cublasLt: loading the library, mapping a product to its conventions, and
+// converting its status codes to errors.
 #include <cublas_v2.h>
 
 #include <atomic>
@@ -19,31 +19,31 @@
 namespace lab::cuda {
 
 struct BlasName {
-  const char* title;     // for people
-  const char* property;  // its function of cublasGetProperty's type
-  const char* words;     // its function of cublasGetStatusString's type
+  const char* title;     // for display
+  const char* property;  // name of its cublasGetProperty
+  const char* words;     // name of its cublasGetStatusString
 };
 
-// One of the libraries, opened by name when it is first needed and never linked: where it is
-// missing nothing else must break.
+// One of the libraries, loaded by name on first use and never linked, so that a missing library
+// disables only its own rungs.
 class BlasLibrary {
  public:
   // `files`: names or paths, tried in this order.
   BlasLibrary(const BlasName& name, std::vector<std::string> files, LibraryGpu& gpu);
 
-  // Does nothing where it is open. Throws Error(Unsupported) with the loader's reason, or where the
-  // library is of a major version whose functions may differ from those of the headers.
+  // Loads the library unless it is loaded already. Throws Error(Unsupported) with the loader's
+  // reason, or if the library's major version may have functions that differ from the headers'.
   void open();
 
-  // Throws Error(Unsupported) where the open library has no such function.
+  // Throws Error(Unsupported) if the loaded library lacks the function.
   template <class F>
   void find(const char* symbol, F*& function) const {
     function = library_->function<F*>(symbol);
     if (function == nullptr) throw lacks(symbol);
   }
 
-  // Throws for anything but success: Error(DeviceLost) or Error(Cuda) naming `call` and the
-  // library's words.
+  // Throws for any status except success: Error(DeviceLost), or Error(Cuda) naming `call` and the
+  // library's status text.
   void check(cublasStatus_t status, const char* call) const;
 
  private:
@@ -57,7 +57,8 @@ class BlasLibrary {
   decltype(&cublasGetStatusString) words_ = nullptr;
 };
 
-// A library's handle, which ends with the object; a lost GPU took what it held with it.
+// Deleter of a library handle. The handle of a lost GPU is not destroyed, because its resources
+// were lost with the GPU.
 template <class Context>
 struct EndHandle {
   LibraryGpu* gpu = nullptr;
@@ -69,11 +70,11 @@ struct EndHandle {
 template <class Context>
 using BlasHandle = std::unique_ptr<Context, EndHandle<Context>>;
 
-// Source  cuBLAS documentation, cublasSetWorkspace: what it advises for Hopper, the most of any.
+// Source  cuBLAS documentation, cublasSetWorkspace: the size recommended for Hopper, the largest.
 inline constexpr std::int64_t kWorkspaceBytes = 32LL << 20;
 
-// Memory in which a library keeps partial sums, one piece for each stream, since what two streams
-// run at once must not share it.
+// Workspaces in which a library stores partial results, one per stream, because streams that run
+// concurrently must not share one.
 class StreamWorkspaces {
  public:
   explicit StreamWorkspaces(LibraryGpu& gpu) : gpu_(gpu) {}
@@ -81,12 +82,13 @@ class StreamWorkspaces {
   StreamWorkspaces(const StreamWorkspaces&) = delete;
   StreamWorkspaces& operator=(const StreamWorkspaces&) = delete;
 
-  // kWorkspaceBytes of the GPU, for `stream` alone until kMostStreams others have come. A stream
-  // that has none yet may wait for the GPU. Throws Error(OutOfMemory) naming the size.
+  // Returns kWorkspaceBytes of GPU memory, reserved for `stream` until kMostStreams other streams
+  // have requested one. The first call for a stream may wait for the GPU. Throws Error(OutOfMemory)
+  // naming the size.
   void* of(cudaStream_t stream);
   static constexpr std::size_t kMostStreams = 4;
 
-  // Of the GPU, held now. From any thread.
+  // GPU memory currently held. Callable from any thread.
   std::int64_t held_bytes() const noexcept { return held_bytes_; }
 
  private:
@@ -100,12 +102,12 @@ class StreamWorkspaces {
   std::atomic<std::int64_t> held_bytes_ = 0;
 };
 
-// Why the library would compute in another precision than asked for, or nothing: it reads
-// NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_SINGLE_PRECISION from the environment, which count more
-// than a call's arguments.
+// Returns why the library would compute in a different precision, or nothing: NVIDIA_TF32_OVERRIDE
+// and CUBLAS_EMULATE_SINGLE_PRECISION in the environment take precedence over a call's arguments.
 std::optional<std::string> overridden(Precision precision);
 
-// The sentence of an Error(Unsupported) or Error(Cuda) that `start` throws, or nothing.
+// Returns the message of an Error(Unsupported) or Error(Cuda) thrown by `start`, or nothing if it
+// succeeds. Other errors propagate.
 template <class Start>
 std::optional<std::string> reason_of(const Start& start) {
   try {
@@ -117,18 +119,19 @@ std::optional<std::string> reason_of(const Start& start) {
   return std::nullopt;
 }
 
-// How the libraries are told of a precision; C is CUDA_R_32F.
+// The libraries' types for a precision: operand type and compute type; C is CUDA_R_32F.
 struct BlasTypes {
   cudaDataType_t factors;
   cublasComputeType_t compute;
 };
 BlasTypes types_of(Precision precision);
 
-// The same memory with columns for rows, as the libraries see it: transpose(C) = transpose(B) *
-// transpose(A), so M is the product's N and A its B.
+// The product in the libraries' column-major convention on the same memory: transpose(C) =
+// transpose(B) * transpose(A), so the result's M is the product's N and its A is the product's B.
 GpuProduct in_columns(const GpuProduct& product);
 
-// Does what takes no library: nothing for an empty C, zeros for K = 0. Whether that was all.
+// Handles products that need no library: nothing for an empty C, zeros for K = 0. Returns whether
+// the product is done.
 bool done_without_factors(LibraryGpu& gpu, const GpuProduct& product, cudaStream_t stream);
 inline bool needs_factors(const GpuProduct& product) {
   return product.m > 0 && product.n > 0 && product.k > 0;

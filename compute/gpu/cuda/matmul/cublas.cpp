@@ -9,7 +9,7 @@ Cublas::Cublas(std::unique_ptr<LibraryGpu> gpu, std::vector<std::string> files)
       library_({"cuBLAS", "cublasGetProperty", "cublasGetStatusString"}, std::move(files), *gpu_),
       workspaces_(*gpu_) {}
 
-// The stream that the handle had last may have ended already.
+// Detaches the handle from its last stream, which may have been destroyed already.
 Cublas::~Cublas() {
   if (handle_ != nullptr && gpu_->use_quietly()) call_.set_stream(handle_.get(), nullptr);
 }
@@ -45,7 +45,7 @@ void Cublas::multiply(Precision precision, const GpuProduct& product, cudaStream
   if (done_without_factors(*gpu_, product, stream)) return;
   void* const workspace = workspaces_.of(stream);
   library_.check(call_.set_stream(handle_.get(), stream), "cublasSetStream");
-  // Each time: a new stream brings back the library's own workspace.
+  // Set for every product, because setting a stream restores the library's own workspace.
   library_.check(call_.set_workspace(handle_.get(), workspace, kWorkspaceBytes),
                  "cublasSetWorkspace");
   const auto [factors, compute] = types_of(precision);

@@ -1,5 +1,5 @@
 #pragma once
-// Products by cuBLAS, NVIDIA's library of linear algebra, in each precision.
+// Matrix products by cuBLAS, NVIDIA's linear algebra library, in each precision.
 #include <cublas_v2.h>
 
 #include <memory>
@@ -14,18 +14,19 @@ namespace lab::cuda {
 
 class CudaContext;
 
-// C = A*B, as GpuProduct has it, for one GPU. May be used from several threads.
+// C = A*B with the layout of GpuProduct, for one GPU. Thread-safe.
 //
-// Limits   any M,N,K >= 0; K == 0 writes zeros, an empty C nothing; factors aligned to their
-//          elements
-// Numerics sums are f32; F32 neither rounds nor splits its factors, TF32 rounds them as the GPU's
-//          tensor cores do
-// Errors   Error(Unsupported) where unsupported() names a reason, Error(Cuda) naming the call and
-//          the library's words, Error(OutOfMemory) naming the workspace's size, Error(DeviceLost)
+// Limits   any M,N,K >= 0; K == 0 writes zeros, an empty C writes nothing; operands aligned to
+//          their elements
+// Numerics FP32 accumulation; F32 neither rounds nor splits its operands, TF32 rounds them as the
+//          GPU's tensor cores do
+// Errors   Error(Unsupported) if unsupported() returns a reason, Error(Cuda) naming the call and
+//          the library's status text, Error(OutOfMemory) naming the workspace's size,
+//          Error(DeviceLost)
 class Cublas {
  public:
   explicit Cublas(const CudaContext& gpu);
-  // `files`: names or paths of the library, the first that opens counts.
+  // `files`: names or paths of the library; the first that loads is used.
   explicit Cublas(std::unique_ptr<LibraryGpu> gpu,
                   std::vector<std::string> files = {"libcublas.so.13", "libcublas.so.12",
                                                     "libcublas.so"});
@@ -33,17 +34,18 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  // Why the library cannot be used on this GPU, or nothing. The first question opens it, which
-  // takes memory on the GPU and up to seconds; one that it fails is asked anew.
+  // Returns why the library cannot be used on this GPU, or nothing. The first query loads it, which
+  // allocates GPU memory and takes up to several seconds. A failed load is retried by the next
+  // query.
   std::optional<std::string> unavailable();
-  // The same, and why it would not compute in this precision.
+  // As unavailable(), or why the library would not compute in this precision.
   std::optional<std::string> unsupported(Precision precision, const GpuProduct& product);
 
-  // Asynchronous on `stream`: one or two kernels, or one fill. The first product on a stream takes
-  // a workspace for it and may wait for the GPU.
+  // Asynchronous on `stream`: one or two kernels, or one fill. The first product on a stream
+  // allocates its workspace and may wait for the GPU.
   void multiply(Precision precision, const GpuProduct& product, cudaStream_t stream);
 
-  // Workspaces held now. From any thread.
+  // Workspace memory currently held. Callable from any thread.
   std::int64_t workspace_bytes() const noexcept { return workspaces_.held_bytes(); }
 
  private:
@@ -56,7 +58,7 @@ class Cublas {
   };
   void start();
 
-  std::mutex mutex_;  // a handle's stream and workspace belong to one call at a time
+  std::mutex mutex_;  // a handle's stream and workspace serve one call at a time
   const std::unique_ptr<LibraryGpu> gpu_;
   BlasLibrary library_;
   Functions call_;

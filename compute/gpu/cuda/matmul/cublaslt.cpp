@@ -9,7 +9,8 @@
 namespace lab::cuda {
 namespace {
 
-// Bytes: the greatest power of two that the address is a multiple of, as far as the library asks.
+// The largest power of two that divides the address, in bytes, at most the 256 that the library
+// uses.
 std::uint32_t alignment_of(const void* address) {
   constexpr int kMost = 256;
   const int zeros = std::countr_zero(reinterpret_cast<std::uintptr_t>(address));

@@ -1,6 +1,6 @@
 #pragma once
-// Products by cublasLt, cuBLAS's lightweight half: its heuristics are asked beforehand, so that a
-// product is a launch and nothing else.
+// Matrix products by cublasLt, the lightweight API of cuBLAS. Its heuristics are queried in
+// advance, so that a product costs only its launch.
 #include <cublasLt.h>
 
 #include <cstdint>
@@ -16,29 +16,30 @@ namespace lab::cuda {
 
 class CudaContext;
 
-// C = A*B, as Cublas has it in limits, numerics and errors, for what the heuristics have an
-// algorithm for.
+// C = A*B with the limits, numerics and errors of Cublas, restricted to products for which the
+// heuristics offer an algorithm.
 class CublasLt {
  public:
   explicit CublasLt(const CudaContext& gpu);
-  // `files`: names or paths of the library, the first that opens counts.
+  // `files`: names or paths of the library; the first that loads is used.
   explicit CublasLt(std::unique_ptr<LibraryGpu> gpu,
                     std::vector<std::string> files = {"libcublasLt.so.13", "libcublasLt.so.12",
                                                       "libcublasLt.so"});
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;
 
-  // As of Cublas.
+  // As Cublas::unavailable().
   std::optional<std::string> unavailable();
-  // The same, why it would not compute in this precision, and that the heuristics have no algorithm
-  // for the product. Their first choice is kept for the product last asked of.
+  // As unavailable(), or why the library would not compute in this precision, or that the
+  // heuristics have no algorithm for the product. Caches the first choice of the heuristics for the
+  // last product.
   std::optional<std::string> unsupported(Precision precision, const GpuProduct& product);
 
-  // Asynchronous on `stream`, as of Cublas. Asks the heuristics, on the host, where the product
-  // last asked of was of another precision, shape or alignment.
+  // Asynchronous on `stream`, like Cublas::multiply(). Queries the heuristics, on the host, if
+  // precision, shape or alignment differ from those of the cached product.
   void multiply(Precision precision, const GpuProduct& product, cudaStream_t stream);
 
-  // Workspaces held now. From any thread.
+  // Workspace memory currently held. Callable from any thread.
   std::int64_t workspace_bytes() const noexcept { return workspaces_.held_bytes(); }
 
  private:
@@ -61,7 +62,7 @@ class CublasLt {
   using Layout = Descriptor<cublasLtMatrixLayoutOpaque_t>;
   using Preference = Descriptor<cublasLtMatmulPreferenceOpaque_t>;
 
-  // What the heuristics' choice depends on, as the library sees the matrices.
+  // The inputs of the heuristics' choice, in the library's column-major convention.
   struct Question {
     Precision precision = Precision::F32;
     std::int64_t m = 0, n = 0, k = 0;
@@ -73,18 +74,18 @@ class CublasLt {
     Question question;
     Operation operation;
     Layout a, b, c;
-    std::optional<cublasLtMatmulAlgo_t> algorithm;  // nothing: the heuristics have none
+    std::optional<cublasLtMatmulAlgo_t> algorithm;  // empty if the heuristics have none
   };
   static Question question_of(Precision precision, const GpuProduct& columns);
 
   void start();
-  // Keeps the plan of the last question. `columns`: as in_columns() gives it.
+  // Caches the plan of the last question. `columns` is a result of in_columns().
   const Plan& plan_for(Precision precision, const GpuProduct& columns);
   Operation make_operation(Precision precision) const;
   Layout make_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
                      std::int64_t ld) const;
   Preference make_preference(const Question& question) const;
-  // The heuristics' first choice; nothing where they have none.
+  // The heuristics' first choice, or nothing if they have none.
   std::optional<cublasLtMatmulAlgo_t> choose(const Plan& plan) const;
 
   std::mutex mutex_;

@@ -13,7 +13,7 @@
 namespace lab::cuda {
 namespace {
 
-// By the CUDA runtime.
+// LibraryGpu implemented with the CUDA runtime.
 class RuntimeGpu final : public LibraryGpu {
  public:
   explicit RuntimeGpu(const CudaContext& gpu) : gpu_(gpu) {}
@@ -58,7 +58,7 @@ class RuntimeGpu final : public LibraryGpu {
   void wait() override { gpu_.check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
 
   [[noreturn]] void fail(const std::string& call, const std::string& why) override {
-    // The library's answer does not tell whether the context has ended; any question does.
+    // The library's status does not reveal whether the context has ended; any runtime query does.
     const cudaError_t status = cudaStreamQuery(nullptr);
     if (ends_context(status)) gpu_.check(status, call.c_str());
     cudaGetLastError();
@@ -81,7 +81,8 @@ class RuntimeGpu final : public LibraryGpu {
   const CudaContext& gpu_;
 };
 
-// Of the two libraries; throws Error(NotFound) for a name that neither has.
+// Calls `call` with the library that `rung` names. Throws Error(NotFound) if neither library has
+// the name.
 template <class Call>
 auto with_library(const GpuRung& rung, Cublas& cublas, CublasLt& cublaslt, const Call& call) {
   const std::string_view name = rung.name;
@@ -92,7 +93,7 @@ auto with_library(const GpuRung& rung, Cublas& cublas, CublasLt& cublaslt, const
 
 }  // namespace
 
-// Here, so that the libraries' own files know the seam alone.
+// Defined here so that cublas.cpp and cublaslt.cpp depend on LibraryGpu only.
 Cublas::Cublas(const CudaContext& gpu) : Cublas(std::make_unique<RuntimeGpu>(gpu)) {}
 CublasLt::CublasLt(const CudaContext& gpu) : CublasLt(std::make_unique<RuntimeGpu>(gpu)) {}
 

@@ -1,5 +1,5 @@
 #pragma once
-// Matrix products behind the seam: the ladder's own rungs and the libraries.
+// GpuMatmul for a CUDA GPU: the lab's own rungs and the libraries.
 #include <array>
 #include <mutex>
 #include <vector>
@@ -13,7 +13,7 @@ namespace lab::cuda {
 
 class CudaMatmul final : public GpuMatmul {
  public:
-  // Both must outlive it.
+  // Both arguments must outlive this object.
   CudaMatmul(const CudaContext& gpu, const GpuProperties& facts);
 
   std::span<const GpuRung> rungs() const override { return cuda_rungs(); }
@@ -22,7 +22,7 @@ class CudaMatmul final : public GpuMatmul {
   std::optional<double> run_peak(Precision precision, std::int64_t rounds,
                                  GpuStream& stream) override;
 
-  // Of the GPU, that the libraries work in. From any thread.
+  // GPU memory held as workspaces of the libraries. Callable from any thread.
   std::int64_t workspace_bytes() const noexcept {
     return cublas_.workspace_bytes() + cublaslt_.workspace_bytes();
   }
@@ -34,7 +34,7 @@ class CudaMatmul final : public GpuMatmul {
   const GpuProperties& facts_;
   Cublas cublas_;
   CublasLt cublaslt_;
-  // Kernels are loaded for each GPU once, by whichever thread comes first.
+  // Kernels are loaded once per GPU, by the first thread that needs them.
   std::vector<std::once_flag> loaded_ = std::vector<std::once_flag>(cuda_ladder().size());
   std::array<std::once_flag, 3> peak_loaded_;  // by Precision
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What an entry of the CUDA ladder is, and what its kernels take. Host and device code.
+// The entry type of the CUDA ladder and the kernels' argument types. Host and device code.
 #include <array>
 #include <cstdint>
 
@@ -8,28 +8,28 @@
 
 namespace lab {
 
-// How a rung cuts a product. A block computes a tile m x n of C; every thread has
-// thread_m x thread_n elements of it in registers. A and B pass through shared memory in tiles of k
-// terms, `stages` of them at once (0: no shared memory).
+// How a rung partitions a product. A block computes an m x n tile of C, of which each thread holds
+// thread_m x thread_n elements in registers. A and B pass through shared memory in tiles of k
+// terms, of which `stages` are resident at once (0: no shared memory).
 struct Tiling {
   int m = 1, n = 1, k = 1;
   int thread_m = 1, thread_n = 1;
   int stages = 0;
   int element_bytes = 4;
-  int pad = 0;               // numbers added to each column of A's tile where it lies transposed
-  int straight_steps = 8;    // terms that the async rung multiplies in one piece of straight code
-  int blocks_per_sm = 0;     // that registers must leave room for; 0: the compiler decides
-  int producer_threads = 0;  // that order copies and compute nothing
-  int cluster = 1;           // blocks, one below the other in C, that share what they copy
-  int extra_bytes = 0;       // of shared memory beside the stages
+  int pad = 0;               // padding elements per column of A's tile if it is stored transposed
+  int straight_steps = 8;    // terms per run of straight-line code in the async rung
+  int blocks_per_sm = 0;     // resident blocks that registers must allow; 0: compiler's choice
+  int producer_threads = 0;  // threads that issue copies and compute nothing
+  int cluster = 1;           // blocks, one below the other in C, that share their copies
+  int extra_bytes = 0;       // shared memory in addition to the stages
 
   constexpr int threads() const { return (m / thread_m) * (n / thread_n) + producer_threads; }
   constexpr int stage_bytes() const { return ((m + pad) * k + k * n) * element_bytes; }
   constexpr int shared_bytes() const { return stages * stage_bytes() + extra_bytes; }
-  // Shared memory that a launch must request: several stages are one array of dynamic size, a
+  // Shared memory that a launch must request: several stages form one array of dynamic size, a
   // single stage is declared in the kernel.
   constexpr int dynamic_bytes() const { return stages > 1 ? shared_bytes() : 0; }
-  // The tile that a cluster computes.
+  // The tiling with a cluster's tile in place of a block's.
   constexpr Tiling of_cluster() const {
     Tiling tiling = *this;
     tiling.m *= cluster;
@@ -37,57 +37,57 @@ struct Tiling {
   }
 };
 
-// Tiles that cover C.
+// The number of tiles that cover C.
 constexpr std::int64_t tiles_of(const Tiling& tiling, std::int64_t m, std::int64_t n) {
   return ((m + tiling.m - 1) / tiling.m) * ((n + tiling.n - 1) / tiling.n);
 }
 
-// Blocks of a launch with one for each tile: whole clusters.
+// The number of blocks of a launch with one block per tile, rounded up to whole clusters.
 constexpr std::int64_t blocks_of(const Tiling& tiling, std::int64_t m, std::int64_t n) {
   return tiles_of(tiling.of_cluster(), m, n) * tiling.cluster;
 }
 
-// As a constant, which device code can use without calling a host function.
+// A constant, because device code cannot call the host function.
 template <Tiling kTile>
 inline constexpr int kThreads = kTile.threads();
 
-// Stages of the Hopper rungs begin at multiples of this, wherever shared memory itself begins.
+// Alignment in bytes of the Hopper rungs' stages, independent of where shared memory begins.
 inline constexpr int kHopperAlignment = 1024;
 
-// Operands that a rung has kernels for; see in_whole_pieces().
+// The operands that a rung's kernels accept; see in_whole_pieces().
 enum class Operands {
-  Any,               // one kernel for all
-  WholePiecesOrAny,  // a kernel that moves whole pieces, and one for all other operands
-  WholePieces,       // no others
+  Any,               // one kernel for all operands
+  WholePiecesOrAny,  // a kernel for whole 16-byte pieces and one for all other operands
+  WholePieces,       // whole 16-byte pieces only
 };
 
-// An entry of the CUDA ladder. Each r*.cuh defines a type with a member of this type, kRung, and a
-// function for device code, which is what one block does:
+// An entry of the CUDA ladder. Each r*.cuh defines a type with a member kRung of this type and a
+// device function that computes one block's work:
 //
 //   template <Tiling kTile, bool kAligned>                       // kAligned: in whole pieces
 //   void multiply(Type, MatmulArgs args);                        // or Bf16MatmulArgs
-//   template <Tiling kTile>                                      // where no_later is set
+//   template <Tiling kTile>                                      // if no_later is set
 //   void multiply(Type, const CUtensorMap& a, const CUtensorMap& b, const Bf16MatmulArgs& args);
 //
-// rungs.h lists the types. Only nvcc compiles the functions, and the tests' emulator those without
-// no_later; other host code sees the entry only.
+// rungs.h lists the types. The functions are compiled by nvcc and, except those with no_later, by
+// the tests' emulator; other host code sees only the entry.
 struct CudaRung {
-  GpuRung shown;      // as the seam describes it
-  Tiling tiling;      // of the launch
-  Tiling small = {};  // for tests in the emulator: a tiling with the same loops but fewer threads
+  GpuRung shown;      // its description in GpuMatmul::rungs()
+  Tiling tiling;      // tiling of the launch
+  Tiling small = {};  // for emulator tests: the same loops with fewer threads
   int compute_major;  // lowest compute capability
   int compute_minor = 0;
-  bool no_later = false;  // runs on that compute capability only
+  bool no_later = false;  // runs only on that compute capability
   Operands operands = Operands::Any;
-  bool persistent = false;  // blocks take tile after tile: as many are launched as the GPU holds
+  bool persistent = false;  // each block computes several tiles; the grid fills the GPU
 };
 
-// The types of several rungs, in ladder order.
+// A list of rung types, in ladder order.
 template <class... Types>
 struct RungTypes {
   static constexpr std::array kRungs = {Types::kRung...};
 
-  // Calls use(Type{}) for each.
+  // Calls use(Type{}) for each type.
   template <class Use>
   static constexpr void for_each(const Use& use) {
     (use(Types{}), ...);
@@ -111,7 +111,7 @@ struct MatmulOf {
 using MatmulArgs = MatmulOf<float>;
 using Bf16MatmulArgs = MatmulOf<std::uint16_t>;  // A and B are bits of bf16
 
-// What the kernels of a rung of this precision take.
+// The kernel argument type of rungs of this precision.
 template <Precision kPrecision>
 struct KernelArgs {
   using Type = MatmulArgs;
@@ -123,7 +123,7 @@ struct KernelArgs<Precision::BF16> {
 template <class RungType>
 using ArgsOf = typename KernelArgs<RungType::kRung.shown.precision>::Type;
 
-// The product as kernels take it. Args: MatmulArgs or Bf16MatmulArgs.
+// Converts a product to kernel arguments. Args: MatmulArgs or Bf16MatmulArgs.
 template <class Args>
 Args args_of(const GpuProduct& product) {
   return {.m = product.m,
@@ -137,8 +137,8 @@ Args args_of(const GpuProduct& product) {
           .ldc = product.ldc};
 }
 
-// Whether rows of A, B and C can be moved in pieces of 16 bytes: pointers aligned to them, ld* and
-// N whole numbers of them. K may be anything.
+// Whether rows of A, B and C can be moved in 16-byte pieces: pointers are 16-byte aligned, and each
+// ld* and N spans a multiple of 16 bytes. K is unrestricted.
 inline bool in_whole_pieces(const GpuProduct& product, int factor_bytes) {
   constexpr int kBytes = 16;
   const std::int64_t factors = kBytes / factor_bytes, sums = kBytes / int{sizeof(float)};

@@ -1,8 +1,8 @@
 #pragma once
-// What Hopper adds and the vocabulary of simt.h does not have: mbarriers, the copy engine for
-// tensor boxes (TMA), clusters, and wgmma. Plain CUDA for sm_90a; no emulator runs it.
+// Hopper features beyond the vocabulary of simt.h: mbarriers, the copy engine for tensor boxes
+// (TMA), clusters and wgmma. Plain CUDA for sm_90a, not supported by the emulator.
 //
-// wgmma    a warpgroup of 128 threads multiplies 64x16 by 16x256 of bf16 straight from shared
+// wgmma    a warpgroup of 128 threads multiplies 64x16 by 16x256 of bf16 directly from shared
 //          memory. Sums of thread t: with w = t / 32 % 4, g = t % 32 / 4 and q = t % 4, sums[j][i]
 //          is row 16w + g (+8: i >= 2), column 8j + 2q + i % 2
 // Source   PTX ISA, "mbarrier", "cp.async.bulk.tensor", "mapa", "wgmma.mma_async", "Matrix
@@ -22,14 +22,14 @@ LAB_DEVICE void init(Barrier* barrier, int arrivals) {
                "r"(arrivals)
                : "memory");
 }
-// What generic stores wrote into shared memory is seen by the copy engine and by wgmma. Before the
-// barrier that says so.
+// Makes preceding generic stores to shared memory visible to the copy engine and to wgmma. Call
+// before the barrier that orders them.
 LAB_DEVICE void publish_stores() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// After init() and before the barrier of the block or cluster: the copy engine and the cluster's
-// other blocks see the barriers too.
+// Makes initialised barriers visible to the copy engine and to the cluster's other blocks. Call
+// between init() and the barrier of the block or cluster.
 LAB_DEVICE void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   publish_stores();
@@ -38,14 +38,15 @@ LAB_DEVICE void arrive(Barrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(simt::shared_address(barrier))
                : "memory");
 }
-// Arrives, and lets the phase end only after so many bytes of copies.
+// Arrives, and keeps the phase open until `bytes` bytes have been copied.
 LAB_DEVICE void arrive_expecting(Barrier* barrier, int bytes) {
   asm volatile(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(simt::shared_address(barrier)),
       "r"(bytes)
       : "memory");
 }
-// Returns once the phase of this parity has ended: 0 for the first, 1 for the second, 0 ...
+// Waits for the end of the phase with this parity: 0 for the first phase, 1 for the second, then
+// alternating.
 LAB_DEVICE void wait(Barrier* barrier, int parity) {
   std::uint32_t done = 0;
   while (done == 0) {
@@ -61,8 +62,8 @@ LAB_DEVICE void wait(Barrier* barrier, int parity) {
   }
 }
 
-// Copies the map's box with its first element at (col, row); what lies outside of the matrix
-// becomes zeros, and counts as copied bytes all the same.
+// Copies the map's box whose first element is at (col, row). Elements outside the matrix become
+// zeros and count as copied bytes.
 LAB_DEVICE void copy_box(void* to, const CUtensorMap& map, int col, int row, Barrier* done) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
@@ -71,7 +72,8 @@ LAB_DEVICE void copy_box(void* to, const CUtensorMap& map, int col, int row, Bar
       : "memory");
 }
 
-// Registers of every thread of the warpgroup from now on.
+// Sets the register count of every thread of the warpgroup: give_registers() lowers it,
+// take_registers() raises it.
 template <int kRegisters>
 LAB_DEVICE void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
@@ -87,15 +89,15 @@ LAB_DEVICE int cluster_rank() {
   return int(rank);
 }
 
-// All threads of all blocks: what they did in shared memory before it is done.
+// Barrier for all threads of the cluster: their preceding shared memory accesses are complete.
 LAB_DEVICE void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-// Arrives at the barrier that lies at the same place in the block of this rank. It says that wgmma
-// has read a stage and shows no one any store: a wider scope than the default would put a fence of
-// the whole GPU into each stage.
+// Arrives at the barrier at the same offset in the block of this rank. The arrival signals that
+// wgmma has read a stage and publishes no stores, so the default scope suffices: a wider one would
+// add a GPU-wide fence to every stage.
 LAB_DEVICE void arrive_at(Barrier* barrier, int rank) {
   asm volatile(
       "{\n"
@@ -107,8 +109,8 @@ LAB_DEVICE void arrive_at(Barrier* barrier, int rank) {
       : "memory");
 }
 
-// As copy_box(), into the same place of each block whose rank's bit is set in `blocks`, and counted
-// at its barrier.
+// As copy_box(), to the same offset in each block whose rank's bit is set in `blocks`; completion
+// is counted at that block's barrier.
 LAB_DEVICE void copy_box_to(int blocks, void* to, const CUtensorMap& map, int col, int row,
                             Barrier* done) {
   asm volatile(
@@ -122,38 +124,40 @@ LAB_DEVICE void copy_box_to(int blocks, void* to, const CUtensorMap& map, int co
 constexpr int kWgmmaM = 64;
 constexpr int kWgmmaN = 256;
 constexpr int kWgmmaK = 16;
-constexpr int kStepBytes = 2 * kWgmmaK;  // of a row's terms for one instruction; of tf32 it is 8
-constexpr int kRowBytes = 128;           // of a box in shared memory: 64 numbers, swizzled
+constexpr int kStepBytes = 2 * kWgmmaK;  // row bytes per instruction: 16 bf16 or 8 tf32 terms
+constexpr int kRowBytes = 128;           // row of a box in shared memory: 64 bf16, swizzled
 constexpr int kBoxColumns = kRowBytes / 2;
-constexpr int kAtomBytes = 8 * kRowBytes;  // the swizzle's period: boxes begin at multiples
+constexpr int kAtomBytes = 8 * kRowBytes;  // period of the swizzle, alignment of boxes
 
 using WgmmaSums = float[kWgmmaN / 8][4];
 
-// Where an operand lies, for boxes of rows of 128 bytes that the copy engine has swizzled.
+// Matrix descriptor of an operand in boxes with 128-byte rows that the copy engine has swizzled.
 LAB_DEVICE std::uint64_t descriptor(std::uint32_t address, int leading_bytes, int stride_bytes) {
   constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
   return (address & 0x3ffffU) >> 4 | std::uint64_t(leading_bytes >> 4) << 16 |
          std::uint64_t(stride_bytes >> 4) << 32 | kSwizzle128;
 }
-// A row of the box is terms of a row of A, or of a column of B, from byte `past` of it on.
+// For boxes whose rows hold terms of a row of A or of a column of B, from byte `past` on.
 LAB_DEVICE std::uint64_t descriptor_rows(std::uint32_t box, int past) {
   constexpr int kUnused = 16;
   return descriptor(box + past, kUnused, kAtomBytes);
 }
-// A row of a box is 64 columns of one term of B; boxes of the next columns lie `box_bytes` on.
+// For boxes whose rows hold 64 columns of one term of B; the box of the next columns is `box_bytes`
+// further on.
 LAB_DEVICE std::uint64_t descriptor_columns(std::uint32_t box, int term, int box_bytes) {
   return descriptor(box + term * kRowBytes, box_bytes, kAtomBytes);
 }
 
-// Before the first multiply_async of a group: its registers are no longer written otherwise.
+// Call before a group's first multiply_async; the group's registers may not be written otherwise
+// until finish().
 LAB_DEVICE void begin_group() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 LAB_DEVICE void commit_group() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-// Until at most the kPending newest groups are under way. The sums of the others may not be used
-// yet: that takes finish().
+// Waits until at most the kPending newest groups are in flight. Sums may be read only after
+// finish().
 template <int kPending>
 LAB_DEVICE void wait_group() {
   static_assert(kPending > 0);
@@ -167,13 +171,13 @@ LAB_DEVICE void wait_group() {
   LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), LAB_SUMS_OF_4(12), LAB_SUMS_OF_4(16), \
       LAB_SUMS_OF_4(20), LAB_SUMS_OF_4(24), LAB_SUMS_OF_4(28)
 
-// Until no group is under way; the compiler reads the sums after it, not before.
+// Waits for all groups. The operands keep the compiler from reading the sums earlier.
 LAB_DEVICE void finish(WgmmaSums& d) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" : LAB_SUMS::"memory");
 }
 
-// d += A * B by `shape_and_types`, asynchronously; all 128 threads of the warpgroup. `modifiers`:
-// signs of A and B, then, of 16-bit factors alone, whether each lies transposed.
+// d += A * B by `shape_and_types`, asynchronous; executed by all 128 threads of the warpgroup.
+// `modifiers`: signs of A and B, then, for 16-bit operands only, whether each is transposed.
 #define LAB_WGMMA(shape_and_types, modifiers, ...)                                                 \
   asm volatile(                                                                                    \
       "{\n"                                                                                        \
@@ -193,13 +197,13 @@ LAB_DEVICE void finish(WgmmaSums& d) {
       : LAB_SUMS                                                                                   \
       : "l"(a), "l"(b)__VA_OPT__(, ) __VA_ARGS__)
 
-// B's rows are terms, as they lie in memory.
+// B has one row per term, as in global memory.
 LAB_DEVICE void multiply_async(WgmmaSums& d, std::uint64_t a, std::uint64_t b) {
   LAB_WGMMA("m64n256k16.f32.bf16.bf16", "1, 1, 0, 1");
 }
 
-// B's rows are columns, each with its terms one after the other: d += kSign * A * B. tf32 knows no
-// other way; its factors are f32 of which 10 bits after the first count, 8 terms at a time.
+// B has one row per column, with its terms in sequence: d += kSign * A * B. tf32 supports only this
+// layout; its operands are f32 of which 10 mantissa bits count, 8 terms per instruction.
 template <int kSign>
 LAB_DEVICE void multiply_rows_bf16(WgmmaSums& d, std::uint64_t a, std::uint64_t b) {
   LAB_WGMMA("m64n256k16.f32.bf16.bf16", "1, %130, 0, 0", "n"(kSign));

@@ -1,5 +1,5 @@
-// The kernels of the rungs that need sm_90a as they are launched, with the tensor maps by which the
-// copy engine finds their operands.
+// The kernels of the rungs that require sm_90a, their launches, and the tensor maps through which
+// the copy engine locates their operands.
 #include <cudaTypedefs.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ __global__ void __launch_bounds__(kThreads<Type::kRung.tiling>, Type::kRung.tili
   multiply<Type::kRung.tiling>(Type{}, a, b, args);
 }
 
-constexpr unsigned kEncoderVersion = 12000;  // of CUDA, whose signature this is
+constexpr unsigned kEncoderVersion = 12000;  // CUDA version of this signature
 
-// Null where the driver has none. The driver is not linked: a machine may have none.
+// Null if the driver lacks the function. The driver is not linked, because a machine may have none.
 PFN_cuTensorMapEncodeTiled_v12000 encoder() {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
@@ -35,8 +35,8 @@ struct Bf16Matrix {
   std::int64_t ld = 0;                  // a multiple of 8
 };
 
-// To be copied in boxes of box_rows rows and 64 columns (128 bytes, swizzled); numbers outside of
-// the matrix count as zeros. Asks the driver, so a GPU's context must be current.
+// Describes a matrix for copies in boxes of box_rows rows and 64 columns (128 bytes, swizzled);
+// elements outside the matrix read as zeros. Calls the driver, so a GPU context must be current.
 cudaError_t make_tensor_map(CUtensorMap& map, const Bf16Matrix& matrix, int box_rows) {
   static const auto kEncode = encoder();
   if (kEncode == nullptr) return cudaErrorNotSupported;
@@ -45,7 +45,7 @@ cudaError_t make_tensor_map(CUtensorMap& map, const Bf16Matrix& matrix, int box_
   const cuuint64_t row_bytes[] = {static_cast<cuuint64_t>(matrix.ld) * sizeof(std::uint16_t)};
   const cuuint32_t box[] = {hopper::kBoxColumns, static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t every[] = {1, 1};
-  // The driver takes the address as mutable; the kernels only read through the map.
+  // The driver's parameter is a mutable pointer, but the kernels only read through the map.
   void* const data = const_cast<std::uint16_t*>(matrix.data);
   const CUresult result =
       kEncode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, sizes, row_bytes, box, every,
@@ -54,7 +54,7 @@ cudaError_t make_tensor_map(CUtensorMap& map, const Bf16Matrix& matrix, int box_
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Blocks that stay, one on each multiprocessor, in whole clusters.
+// The number of persistent blocks: one per SM, in whole clusters.
 cudaError_t count_resident(const Tiling& tiling, std::int64_t& blocks) {
   int gpu = 0, multiprocessors = 0;
   auto status = cudaGetDevice(&gpu);
@@ -65,7 +65,7 @@ cudaError_t count_resident(const Tiling& tiling, std::int64_t& blocks) {
   return status;
 }
 
-// Without terms there is nothing to describe to the copy engine: C is set to zeros.
+// Handles K = 0: a tensor map cannot describe an empty operand, so C is set to zeros directly.
 cudaError_t clear(const Bf16MatmulArgs& args, cudaStream_t stream) {
   constexpr std::size_t kBytes = sizeof(float);
   return cudaMemset2DAsync(args.c, static_cast<std::size_t>(args.ldc) * kBytes, 0,

@@ -1,6 +1,6 @@
 #pragma once
-// What the Hopper rungs share: a stage filled by the copy engine and multiplied by a warpgroup, and
-// a ring of stages between one warpgroup that orders copies and the warpgroups that multiply.
+// Shared by the Hopper rungs: a stage filled by the copy engine and multiplied by a warpgroup, and
+// a ring of stages between a producer warpgroup that issues copies and the consumers that multiply.
 #include "compute/gpu/cuda/matmul/hopper.cuh"
 #include "compute/gpu/cuda/matmul/tiles.cuh"
 
@@ -9,7 +9,8 @@ namespace lab::cuda_matmul::hopper {
 constexpr int kWarpgroup = 128;  // threads
 static_assert(kHopperAlignment == kAtomBytes);
 
-// A stage: A's box [kTile.m, 64 terms], then boxes of B [kTile.k terms, 64 columns], side by side.
+// Layout of a stage: A's box [kTile.m, 64 terms], then boxes of B [kTile.k terms, 64 columns] in
+// order of their columns.
 template <Tiling kTile>
 struct Stage {
   static constexpr int kBytesOfA = kTile.m * kRowBytes;
@@ -19,13 +20,15 @@ struct Stage {
   static_assert(kBytesOfA + kBoxes * kBoxBytes == kTile.stage_bytes());
 };
 
-// The dynamic shared memory from where boxes may begin; Tiling::extra_bytes leaves room for it.
+// The first aligned address for boxes in dynamic shared memory; Tiling::extra_bytes includes the
+// padding.
 LAB_DEVICE unsigned char* first_stage(unsigned char* shared) {
   const std::uint32_t past = simt::shared_address(shared) % kAtomBytes;
   return past == 0 ? shared : shared + (kAtomBytes - past);
 }
 
-// One thread: starts the copies of the terms from `term` on, which end the phase of `full`.
+// Called by one thread: starts copying the terms from `term` on; completion ends the phase of
+// `full`.
 template <Tiling kTile>
 LAB_DEVICE void fill_stage(unsigned char* stage, const CUtensorMap& a, const CUtensorMap& b,
                            const TileOrigin& tile, int term, Barrier* full) {
@@ -38,7 +41,7 @@ LAB_DEVICE void fill_stage(unsigned char* stage, const CUtensorMap& a, const CUt
   }
 }
 
-// Queues sums += rows 64*group.. of the stage's A times its B, as one group.
+// Queues sums += A*B of a stage, with rows 64*group to 64*group + 63 of A, as one group.
 template <Tiling kTile>
 LAB_DEVICE void multiply_stage(WgmmaSums& sums, unsigned char* stage, int group) {
   const std::uint32_t a = simt::shared_address(stage) + group * kWgmmaM * kRowBytes;
@@ -52,7 +55,8 @@ LAB_DEVICE void multiply_stage(WgmmaSums& sums, unsigned char* stage, int group)
   commit_group();
 }
 
-// C's columns are whole pieces (in_whole_pieces), so pairs are inside or outside.
+// N is a multiple of a whole piece (in_whole_pieces), so a pair of columns is never split by the
+// edge.
 LAB_DEVICE void write_sums(const WgmmaSums& sums, const Bf16MatmulArgs& args,
                            const TileOrigin& tile, int group) {
   const int lane = simt::lane();
@@ -75,7 +79,8 @@ LAB_DEVICE void write_sums(const WgmmaSums& sums, const Bf16MatmulArgs& args,
 
 namespace lab::cuda_matmul {
 
-// `full` once a stage's boxes are there, `empty` once all who read it have done so.
+// A ring of stages. `full` completes a phase when a stage's boxes have arrived, `empty` when all
+// its readers are done.
 template <Tiling kTile>
 struct HopperRing {
   static constexpr int kConsumerWarps = (kTile.threads() - kTile.producer_threads) / 32;
@@ -92,21 +97,21 @@ struct HopperRing {
       parity ^= 1;
     }
   }
-  // The one before `slot`.
+  // The `empty` barrier of the slot before `slot`.
   LAB_DEVICE hopper::Barrier* last_empty() const {
     return &empty[slot == 0 ? kTile.stages - 1 : slot - 1];
   }
 };
 
-// block [kTile.threads()]: the producer, then a warpgroup for each 64 rows; grid: a block for each
-// tile, or fewer that take several each; kTile.shared_bytes() of dynamic shared memory. What blocks
-// do together:
-//   Team::kReaders           blocks whose consumers read a stage that this one fills
-//   Team::rank()             of this block in its cluster
-//   Team::meet()             waits for all threads of all of them
-//   Team::fill<kTile>(stage, a, b, tile, term, full)   by one thread: the stage of the terms from
-//                            `term` on, of which others may copy a part
-//   Team::release(empty)     by a warp of a consumer: it has read the stage
+// block [kTile.threads()]: the producer, then one warpgroup per 64 rows; grid: one block per tile,
+// or fewer blocks that compute several tiles each; kTile.shared_bytes() of dynamic shared memory.
+// Team defines the cooperation of blocks:
+//   Team::kReaders           number of blocks whose consumers read a stage that this block fills
+//   Team::rank()             rank of this block in its cluster
+//   Team::meet()             barrier for all threads of these blocks
+//   Team::fill<kTile>(stage, a, b, tile, term, full)   called by one thread: fills the stage of
+//                            the terms from `term` on, of which other blocks may copy a part
+//   Team::release(empty)     called by a consumer warp that has read the stage
 template <Tiling kTile, class Team>
 LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
                              const Bf16MatmulArgs& args) {
@@ -130,7 +135,7 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
     if (simt::thread_idx().x == 0) {
       for_my_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
         for (int t = 0; t < tiles; ++t) {
-          hopper::wait(&empty[ring.slot], ring.parity ^ 1);  // free at first
+          hopper::wait(&empty[ring.slot], ring.parity ^ 1);  // initially free
           Team::template fill<kTile>(ring.stage(), a, b, tile, t * kTile.k, &full[ring.slot]);
           ring.advance();
         }
@@ -145,7 +150,7 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
       for (int t = 0; t < tiles; ++t) {
         hopper::wait(&full[ring.slot], ring.parity);
         hopper::multiply_stage<kTile>(sums, ring.stage(), group);
-        hopper::wait_group<1>();  // so the stage of tile t - 1 has been read
+        hopper::wait_group<1>();  // the stage of tile t - 1 has been read
         if (t > 0) Team::release(ring.last_empty());
         ring.advance();
       }
@@ -154,7 +159,7 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
       hopper::write_sums(sums, args, tile, group);
     });
   }
-  if constexpr (Team::kReaders > 1) Team::meet();  // till then others arrive at its barriers
+  if constexpr (Team::kReaders > 1) Team::meet();  // other blocks may still use its barriers
 }
 
 }  // namespace lab::cuda_matmul

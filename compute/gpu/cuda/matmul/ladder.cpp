@@ -12,8 +12,8 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 2147483647;  // of one launch
-// Kernels count rows, columns and terms in 32 bits, rounded up to whole tiles.
+constexpr std::int64_t kMostBlocks = 2147483647;  // per launch
+// Kernels index rows, columns and terms with 32 bits, rounded up to whole tiles.
 constexpr std::int64_t kLongestSide = 2147483647 - 1024;
 
 constexpr const auto& kLadder = cuda_matmul::Ladder::kRungs;
@@ -118,7 +118,7 @@ std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& pr
                                        const GpuProperties& gpu) {
   check_shapes(product);
   if (const CudaRung* own = own_rung(rung)) return refusal(*own, product, gpu);
-  // Tensor cores for tf32 and bf16 came with 8.0.
+  // tf32 and bf16 tensor cores require compute capability 8.0.
   if (rung.precision == Precision::F32) return std::nullopt;
   return missing_capability(gpu, 8, 0, false);
 }

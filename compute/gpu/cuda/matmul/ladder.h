@@ -1,6 +1,6 @@
 #pragma once
-// The CUDA ladder as host code sees it, in builds without CUDA too: its entries, and which products
-// a rung cannot compute.
+// The host-side view of the CUDA ladder, part of every build: its entries, and the products that a
+// rung cannot compute.
 #include <optional>
 #include <span>
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace lab {
 
-// The lab's own in ladder order.
+// The lab's own rungs, in ladder order.
 std::span<const CudaRung> cuda_ladder();
 
-// The same as the seam shows them, then cuBLAS and cublasLt in each precision.
+// All rungs as GpuMatmul presents them: the lab's own, then cuBLAS and cublasLt in each precision.
 std::span<const GpuRung> cuda_rungs();
 
-// The lab's own rung of that name; null for a library.
+// The lab's own rung with the name of `rung`; null for a library.
 const CudaRung* own_rung(const GpuRung& rung);
 
-// Why `rung` cannot compute this product on this GPU, or nothing. Of a library, what the GPU
-// lacks alone: whether it can be opened is asked elsewhere. Throws Error(InvalidArgument) naming
-// the shapes where no rung could.
+// Returns why `rung` cannot compute this product on this GPU, or nothing if it can. For a library,
+// only the GPU's capabilities are checked, not whether the library loads. Throws
+// Error(InvalidArgument) naming the shapes if no rung can compute the product.
 std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product,
                                        const GpuProperties& gpu);
 

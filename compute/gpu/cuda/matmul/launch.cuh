@@ -1,5 +1,5 @@
 #pragma once
-// Loading kernels and finding a rung's type, for the .cu files that launch them.
+// Loads kernels and maps a rung to its type, for the .cu files that launch them.
 #include <cuda_runtime.h>
 
 #include <string_view>
@@ -8,8 +8,9 @@
 
 namespace lab::cuda_matmul {
 
-// Loads kernels onto the current GPU, which a first launch would else do, and lets each have so
-// much dynamic shared memory: more than 48 KiB comes only on request, which holds for one GPU.
+// Loads kernels onto the current GPU, which would otherwise happen at the first launch, and allows
+// each `dynamic_bytes` of dynamic shared memory. More than 48 KiB requires this opt-in, once per
+// GPU.
 template <class... Kernels>
 cudaError_t load_kernels(int dynamic_bytes, Kernels*... kernels) {
   cudaError_t status = cudaSuccess;
@@ -25,8 +26,8 @@ cudaError_t load_kernels(int dynamic_bytes, Kernels*... kernels) {
   return status;
 }
 
-// What use(Type{}) returns for the type of `rung` among those of `Types` whose no_later is kHopper;
-// cudaErrorInvalidValue where none has its name.
+// Returns use(Type{}) for the type of `rung` among those of `Types` whose no_later equals kHopper;
+// cudaErrorInvalidValue if none has its name.
 template <class Types, bool kHopper, class Use>
 cudaError_t with_type(const CudaRung& rung, const Use& use) {
   cudaError_t status = cudaErrorInvalidValue;
@@ -39,10 +40,11 @@ cudaError_t with_type(const CudaRung& rung, const Use& use) {
   return status;
 }
 
-// Room for the sums of all warps of 512 multiprocessors; each file of peak kernels has its own.
+// Capacity for the sums of all warps of 512 SMs; each file of peak kernels has its own array.
 constexpr int kPeakSums = 16384;
 
-// A peak kernel with so many blocks of kBlockThreads threads on each multiprocessor.
+// A peak kernel with kBlocks blocks of kBlockThreads threads per SM. `thread_flop` is per thread
+// and round.
 template <void (*kKernel)(std::int64_t), int kBlockThreads, int kBlocks, int kDynamicBytes = 0>
 PeakCode peak_code(double thread_flop) {
   constexpr int kSums = kBlockThreads / 32 * kBlocks;

@@ -1,6 +1,6 @@
 #pragma once
-// Launches of the ladder's kernels, and of those that measure a GPU's ceiling. All functions return
-// CUDA's status and require the GPU to be the thread's current one.
+// Launches the ladder's kernels and the peak kernels. All functions return CUDA's status and
+// require the GPU to be the calling thread's current device.
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -10,30 +10,32 @@
 
 namespace lab::cuda_matmul {
 
-// Loads the rung's kernels onto the GPU and lets them have their shared memory: once for each GPU,
+// Loads the rung's kernels onto the GPU and sets their shared memory limit. Call once per GPU
 // before the first launch. May wait for the GPU.
 cudaError_t load(const CudaRung& rung);
-// C = A*B on `stream`. Operands must outlive it; unsupported() has said nothing against it. An
-// empty C launches nothing. Work, limits and numerics are described in the rung's r*.cuh.
+// C = A*B on `stream`. Operands must outlive the work, and unsupported() must return nothing for
+// the product. An empty C launches nothing. Work, limits and numerics are described in the rung's
+// r*.cuh.
 cudaError_t launch(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream);
 
-// The same for rungs with no_later: their kernels are compiled for sm_90a only.
+// The same for rungs with no_later, whose kernels are compiled for sm_90a only.
 cudaError_t load_hopper(const CudaRung& rung);
 cudaError_t launch_hopper(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream);
 
-// A kernel of peak.cuh or peak_wgmma.cu, where its work, rates and limits are described.
+// A kernel of peak.cuh or peak_wgmma.cu, which describe its work, rates and limits.
 struct PeakCode {
-  // Loads the kernel: once for each GPU, before the first launch. May wait for the GPU.
+  // Loads the kernel. Call once per GPU before the first launch. May wait for the GPU.
   cudaError_t (*load)() = nullptr;
   // `rounds` > 0, each about 2048 clocks at the full rate. Asynchronous on `stream`.
   cudaError_t (*launch)(std::int64_t rounds, int multiprocessors, cudaStream_t stream) = nullptr;
-  double round_flop = 0;  // of a multiprocessor
+  double round_flop = 0;  // FLOP per SM and round
 };
 
 PeakCode wgmma_tf32_peak();
 PeakCode wgmma_bf16_peak();
 
-// By the fastest instructions that the GPU has for the precision, if it has any.
+// The kernel with the fastest instructions that the GPU has for the precision, or nothing if it has
+// none.
 std::optional<PeakCode> peak_of(Precision precision, const GpuProperties& gpu);
 
 }  // namespace lab::cuda_matmul

@@ -6,9 +6,9 @@ namespace lab::cuda_matmul {
 namespace {
 
 constexpr int kPeakThreads = 256;
-constexpr int kFmaBlocks = 4, kMmaBlocks = 2;                     // on a multiprocessor
-constexpr int kFmaChains = 8, kMultipliers = 4, kFmaRepeats = 8;  // 256 multiply-adds
-constexpr int kMmaChains = 8, kMmaRepeats = 8;                    // 128 instructions
+constexpr int kFmaBlocks = 4, kMmaBlocks = 2;                     // blocks per SM
+constexpr int kFmaChains = 8, kMultipliers = 4, kFmaRepeats = 8;  // 256 multiply-adds per thread
+constexpr int kMmaChains = 8, kMmaRepeats = 8;                    // 128 instructions per warp
 
 __device__ float peak_sums[kPeakSums];
 
@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(kPeakThreads, kMmaBlocks) bf16_peak_kernel(std
   mma_peak_body<PeakBf16, kMmaChains, kMmaRepeats>({peak_sums, rounds});
 }
 
-constexpr double kFmaFlop = 2.0 * kFmaChains * kMultipliers * kFmaRepeats;  // of a thread
-constexpr double kMmas = 2.0 * kMmaChains * kMmaRepeats / 32;               // for each thread
+constexpr double kFmaFlop = 2.0 * kFmaChains * kMultipliers * kFmaRepeats;  // FLOP per thread
+constexpr double kMmas = 2.0 * kMmaChains * kMmaRepeats / 32;               // per thread
 
 }  // namespace
 

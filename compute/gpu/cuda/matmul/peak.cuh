@@ -1,19 +1,21 @@
 #pragma once
-// The rate of a GPU's multiply-adds from registers: nothing is loaded, so no product is faster.
+// Measures the rate of a GPU's multiply-adds from registers: nothing is loaded, so no product is
+// faster.
 //   sums [blocks * warps of a block] FP32, device
-// Work     fp32_peak_body: 2*kChains*kMultipliers*kRepeats FLOP a thread and round;
-//          mma_peak_body: 2*kChains*kRepeats instructions a warp and round, of 4096 (bf16) or 2048
-//          (tf32) FLOP each
-// Rates    FLOP a clock and multiprocessor, in dense matrices:
+// Work     fp32_peak_body: 2*kChains*kMultipliers*kRepeats FLOP per thread and round;
+//          mma_peak_body: 2*kChains*kRepeats instructions per warp and round, of 4096 (bf16) or
+//          2048 (tf32) FLOP each
+// Rates    dense FLOP per clock and SM:
 //            FP32 on 8.0   128: 64 lanes          on 8.6 and later   256: 128 lanes
 //            bf16 on 8.0  2048: 312 TFLOPS / (108 * 1.41 GHz); tf32 half of it
 //            bf16 on 9.0  4096: 989 TFLOPS / (132 * 1.83 GHz); tf32 half of it
-//          An H200 is an H100 in this. Its mma.sync reaches about 0.62 of that (Luo et al.), the
-//          rest takes wgmma: peak_wgmma.cuh
+//          H200 has the rates of H100. mma.sync reaches about 0.62 of them (Luo et al.); the full
+//          rate requires wgmma: peak_wgmma.cu
 // Limits   rounds >= 0; blocks of whole warps; tensor cores from compute capability 8.0 on
-// Numerics fp32: x = a*x + b with |a| < 0.75, so |x| < 4 for ever, within 32*u of exact. mma: the
-//          sums of a round are those of the round before with the sign turned, so they return to
-//          zero but for their rounding; after an odd count they are one round's
+// Numerics fp32: x = a*x + b with |a| < 0.75, so |x| < 4 in every round, within 32*u of exact. mma:
+//          each round repeats the previous one's products with the opposite sign, so the sums
+//          return to zero except for rounding; after an odd number of rounds they are the sums of
+//          one round
 // Source   NVIDIA A100 and H100 whitepapers, tables of peak rates; Luo et al., "Benchmarking and
 //          Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", IPDPS 2024
 #include <cstdint>
@@ -22,16 +24,16 @@
 
 namespace lab::cuda_matmul {
 
-// sums: a number for each warp, so that no multiply-add is for nothing.
+// sums: one element per warp; storing a result keeps the multiply-adds from being optimised away.
 struct PeakArgs {
   float* sums = nullptr;
   std::int64_t rounds = 0;
 };
 
-// A factor: a number of magnitude 0.5 .. 1, the same for the same index. Signs are mixed and bits
-// have no pattern, because the power that a multiplier draws, and so the clock, depends on them.
+// An operand of magnitude 0.5 to 1, a function of its index. Signs are mixed and bits have no
+// pattern, because a multiplier's power draw, and thus the clock, depends on them.
 LAB_DEVICE float peak_factor(std::uint32_t index) {
-  std::uint32_t bits = (index + 1) * 2654435761U;  // 2^32 over the golden ratio, a prime
+  std::uint32_t bits = (index + 1) * 2654435761U;  // 2^32 / golden ratio; prime
   bits ^= bits >> 16;
   bits *= 2246822519U;
   bits ^= bits >> 13;
@@ -39,7 +41,7 @@ LAB_DEVICE float peak_factor(std::uint32_t index) {
   return __builtin_bit_cast(float, kHalf | (bits & kSignAndMantissa));
 }
 
-// The factors in 32 bits of an operand; kSigns: the signs of all of them.
+// The values in one 32-bit operand register; kSigns: the sign bits of all of them.
 struct PeakBf16 {
   static constexpr std::uint32_t kSigns = 0x80008000U;
   LAB_DEVICE static std::uint32_t word(std::uint32_t index) {
@@ -61,14 +63,14 @@ LAB_DEVICE void write_peak_sum(const PeakArgs& args, float sum) {
 }
 
 constexpr float kPeakDamping = 0.75F;
-constexpr int kPeakWords = 64;  // indices of factors for each thread
+constexpr int kPeakWords = 64;  // operand indices per thread
 
 LAB_DEVICE std::uint32_t first_peak_index() {
   const int thread = simt::block_idx().x * simt::block_dim().x + simt::thread_idx().x;
   return std::uint32_t(thread) * kPeakWords;
 }
 
-// Each thread: kChains numbers, each of which goes from one multiply-add into the next.
+// Each thread has kChains chains of dependent multiply-adds.
 template <int kChains, int kMultipliers, int kRepeats>
 LAB_DEVICE void fp32_peak_body(const PeakArgs& args) {
   static_assert(2 * kChains + kMultipliers <= kPeakWords);
@@ -104,7 +106,7 @@ LAB_DEVICE void multiply_peak(PeakTf32, float (&d)[4], const std::uint32_t (&a)[
   simt::mma_m16n8k8_tf32(d, a, b);
 }
 
-// Each warp: kChains sums, each of its own B times two A in turn.
+// Each warp has kChains accumulators; each adds its own B times two alternating A.
 template <class Kind, int kChains, int kRepeats>
 LAB_DEVICE void mma_peak_body(const PeakArgs& args) {
   static_assert(8 + 2 * kChains <= kPeakWords);

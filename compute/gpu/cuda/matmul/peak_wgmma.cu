@@ -1,12 +1,13 @@
-// The rate of Hopper's tensor cores from shared memory, by wgmma.
+// Measures the rate of Hopper's tensor cores with wgmma, operands in shared memory.
 //   sums [blocks * warps of a block] FP32, device
-// Work     of a warpgroup and round: kSteps products 64x256x16 (bf16) or 64x256x8 (tf32), then the
-//          same with the sign turned; 2*2*kSteps*64*256*16 or *8 FLOP
-// Rates    FLOP a clock and multiprocessor: bf16 4096, tf32 2048: 128 clocks an instruction. It
-//          reads 8 KiB of B and 2 KiB of A, 80 bytes a clock of the 128 that shared memory has
+// Work     per warpgroup and round: kSteps products 64x256x16 (bf16) or 64x256x8 (tf32), then the
+//          same with the opposite sign; 2*2*kSteps*64*256*16 or *8 FLOP
+// Rates    FLOP per clock and SM: bf16 4096, tf32 2048, which is 128 clocks per instruction. An
+//          instruction reads 8 KiB of B and 2 KiB of A: 80 of the 128 bytes per clock of shared
+//          memory
 // Limits   rounds >= 0; blocks of kGroups warpgroups; kShared bytes of dynamic shared memory;
-//          compute capability 9.0 alone (sm_90a). Compiled; no GPU and no emulator has run it
-// Numerics sums return to zero with each round but for their rounding
+//          compute capability 9.0 only (sm_90a). Compiled, but not run on a GPU or in the emulator
+// Numerics the sums return to zero in each round except for rounding
 // Source   PTX ISA, "wgmma.mma_async"; NVIDIA H100 whitepaper: 989 TFLOPS dense bf16
 #include "compute/gpu/cuda/matmul/hopper_stage.cuh"
 #include "compute/gpu/cuda/matmul/launch.cuh"
@@ -15,13 +16,13 @@
 namespace lab::cuda_matmul {
 namespace {
 
-// Rows of 128 bytes of terms: 64 of A for each warpgroup, then the 256 columns of B. Factors have
-// no pattern, so it does not matter where the swizzle puts them.
+// 128-byte rows of terms: 64 rows of A per warpgroup, then the 256 columns of B. Operands have no
+// pattern, so the swizzle's placement does not matter.
 template <int kGroups>
 struct WgmmaPeakOperands {
   static constexpr int kBytesOfA = hopper::kWgmmaM * hopper::kRowBytes;
   static constexpr int kBytes = kGroups * kBytesOfA + hopper::kWgmmaN * hopper::kRowBytes;
-  static constexpr int kShared = kBytes + hopper::kAtomBytes;  // wherever shared memory begins
+  static constexpr int kShared = kBytes + hopper::kAtomBytes;  // with space for alignment
   static constexpr int kSteps = hopper::kRowBytes / hopper::kStepBytes;
 };
 
@@ -89,7 +90,7 @@ __global__ void __launch_bounds__(kPeakThreads, 1) wgmma_bf16_peak_kernel(std::i
   wgmma_peak_body<PeakBf16, kGroups>({peak_sums, rounds});
 }
 
-// Of a thread, in one round of instructions with so many terms.
+// FLOP per thread and round for instructions with `terms` terms.
 constexpr double thread_flop(int terms) {
   return 2.0 * Operands::kSteps * 2 * hopper::kWgmmaM * hopper::kWgmmaN * terms /
          hopper::kWarpgroup;

@@ -1,9 +1,10 @@
 #pragma once
-// C = A*B, FP32, by the definition: one thread an element of C, everything read from global memory.
+// C = A*B, FP32, by the definition: one thread per element of C, all operands read from global
+// memory.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
-// Adds     the definition. Lanes of a warp stand in 32 different rows, so each load of A and each
+// Adds     the baseline. The lanes of a warp compute 32 different rows, so each load of A and each
 //          store to C touches 32 separate sectors of memory.
-// Work     2*M*N*K FLOP; 8 bytes loaded for each multiply-add (0.25 FLOP/byte)
+// Work     2*M*N*K FLOP; 8 bytes loaded per multiply-add (0.25 FLOP per byte)
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
 // Numerics FP32 fused multiply-add in order of k; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u),
 //          u = 2^-24
@@ -33,7 +34,7 @@ struct NaiveRung {
 
 namespace lab::cuda_matmul {
 
-// One element of C, its terms in order.
+// Computes one element of C, its terms in order.
 LAB_DEVICE void dot_product(const MatmulArgs& args, int row, int col) {
   if (row >= args.m || col >= args.n) return;
   const auto a = simt::global(args.a) + row * args.lda;

@@ -1,9 +1,10 @@
 #pragma once
-// C = A*B, FP32: the naive product with the lanes of a warp along a row of C.
+// C = A*B, FP32: the naive rung with the lanes of a warp along a row of C.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
-// Adds     coalescing: 32 lanes read 32 neighbouring elements of B (one line of memory) and one
-//          element of A (a broadcast), and store 32 neighbours of C.
-// Work     2*M*N*K FLOP; 132 bytes loaded by a warp for 64 FLOP (0.48 FLOP/byte, mostly from cache)
+// Adds     coalescing: 32 lanes read 32 consecutive elements of B (one 128-byte line) and one
+//          element of A (a broadcast), and store 32 consecutive elements of C.
+// Work     2*M*N*K FLOP; 132 bytes loaded per warp for 64 FLOP (0.48 FLOP per byte, mostly from
+//          cache)
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
 // Numerics as the naive rung
 // Source   CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"

@@ -1,10 +1,10 @@
 #pragma once
-// C = A*B, FP32: a block stages tiles of A and B in shared memory and every thread reads them
-// there.
+// C = A*B, FP32: each block stages tiles of A and B in shared memory, from which its threads read.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
-// Adds     reuse: a number loaded once from global memory serves a whole row or column of the tile,
-//          32 times fewer global loads. Still two shared loads for each multiply-add.
-// Work     2*M*N*K FLOP; 8 FLOP a byte of global memory, 0.25 FLOP a byte of shared memory
+// Adds     reuse: an element loaded once from global memory serves a whole row or column of the
+//          tile, so there are 32 times fewer global loads, but still two shared loads per
+//          multiply-add.
+// Work     2*M*N*K FLOP; 8 FLOP per byte of global memory, 0.25 FLOP per byte of shared memory
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
 // Numerics as the naive rung
 // Source   CUDA C++ Programming Guide, "Shared Memory"

@@ -1,10 +1,10 @@
 #pragma once
-// C = A*B, FP32: shared-memory tiles, and each thread computes a piece of a column of C.
+// C = A*B, FP32: shared-memory tiles; each thread computes several elements of a column of C.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
-// Adds     reuse in registers: one number of B, loaded once from shared memory, is multiplied with
-//          8 of A, so a multiply-add costs 1.1 shared loads instead of 2, and 8 independent sums
+// Adds     register reuse: an element of B, loaded once from shared memory, is multiplied with 8 of
+//          A, so a multiply-add costs 1.1 shared loads instead of 2, and 8 independent accumulators
 //          hide the latency of the arithmetic.
-// Work     2*M*N*K FLOP; 16 FLOP a byte of global memory
+// Work     2*M*N*K FLOP; 16 FLOP per byte of global memory
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
 // Numerics as the naive rung
 // Source   Volkov, "Better Performance at Lower Occupancy", GTC 2010

@@ -1,9 +1,9 @@
 #pragma once
-// C = A*B, FP32: shared-memory tiles, and each thread computes a small square of C in registers.
+// C = A*B, FP32: shared-memory tiles; each thread computes a small square of C in registers.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
-// Adds     reuse in both directions: 8 numbers of A and 8 of B, loaded once, give 64 multiply-adds,
-//          so shared memory is read a quarter of a time for each instead of once.
-// Work     2*M*N*K FLOP; 32 FLOP a byte of global memory, 2 FLOP a byte of shared memory
+// Adds     register reuse in both directions: 8 elements of A and 8 of B, loaded once, give 64
+//          multiply-adds, so a multiply-add costs a quarter of a shared load instead of about one.
+// Work     2*M*N*K FLOP; 32 FLOP per byte of global memory, 2 FLOP per byte of shared memory
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros
 // Numerics as the naive rung
 // Source   Volkov and Demmel, "Benchmarking GPUs to Tune Dense Linear Algebra", SC 2008
@@ -32,7 +32,7 @@ struct SquareRung {
 
 namespace lab::cuda_matmul {
 
-// sums += a column of A's tile times a row of B's, for each of the tile's terms.
+// sums += the outer product of a column of A's tile and a row of B's, for each of the tile's terms.
 template <Tiling kTile>
 LAB_DEVICE void multiply_square(float (&sums)[kTile.thread_m][kTile.thread_n],
                                 simt::SharedPtr<const float> a, simt::SharedPtr<const float> b) {

@@ -1,13 +1,13 @@
 #pragma once
 // C = A*B, FP32: the square rung with 16-byte loads; A is transposed on its way to shared memory.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
-// Adds     width: one instruction moves 4 numbers, from global memory and, as A lies transposed,
-//          from shared memory along rows of A as along columns of B. Threads take pieces of 4
-//          beside their neighbours', so that the lanes of a warp never want different rows of one
-//          bank.
-// Work     2*M*N*K FLOP; 32 FLOP a byte of global memory; shared loads without bank conflicts
+// Adds     vector accesses: one instruction moves 4 elements from global memory and, because A is
+//          stored transposed, from shared memory, along rows of A and columns of B. Neighbouring
+//          threads take neighbouring chunks of 4, so the lanes of a warp never access different
+//          rows of one bank.
+// Work     2*M*N*K FLOP; 32 FLOP per byte of global memory; shared loads without bank conflicts
 // Limits   any M,N,K >= 0 (edges masked); K == 0 writes zeros; kAligned: pointers 16-byte aligned,
-//          ld* and N multiples of 4; without it global memory is read number by number
+//          ld* and N multiples of 4; without it global memory is read element by element
 // Numerics as the naive rung
 // Source   CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"
 #include "compute/gpu/cuda/matmul/cuda_rung.h"

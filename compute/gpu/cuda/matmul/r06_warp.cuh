@@ -1,10 +1,10 @@
 #pragma once
-// C = A*B, FP32: each warp has a square tile of its own, 8 x 4 lanes of 8 x 16 numbers.
+// C = A*B, FP32: each warp computes a square tile, with 8 x 4 lanes of 8 x 16 elements each.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
-// Adds     a tile of 64x64 a warp: its 32 lanes together read 64 + 64 different numbers a term (the
-//          vector rung: 16 + 128 for half the work), so shared memory serves twice the arithmetic,
-//          and 128 sums a thread keep the multipliers busy without many warps.
-// Work     2*M*N*K FLOP; 32 FLOP a byte of global memory; 6 shared loads for 128 multiply-adds
+// Adds     a 64x64 tile per warp: its 32 lanes read 64 + 64 distinct elements per term (the vector
+//          rung: 16 + 128 for half the work), so a byte of shared memory serves twice the
+//          arithmetic, and 128 accumulators per thread keep the FMA units busy with few warps.
+// Work     2*M*N*K FLOP; 32 FLOP per byte of global memory; 6 shared loads per 128 multiply-adds
 // Limits   as the vector rung
 // Numerics as the naive rung
 // Source   CUTLASS, "Efficient GEMM in CUDA": thread block, warp and thread tiles

@@ -1,14 +1,13 @@
 #pragma once
 // C = A*B, FP32: the warp rung with tiles copied by cp.async while earlier ones are multiplied.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
-// Adds     overlap: the copy engine of each multiprocessor fills the stages to come, past
-//          registers, so a tile is there before it is needed; fragments of the next term are loaded
-//          during the multiplies of this one. A is not transposed: a load takes 4 terms of a row,
-//          and swizzled pieces keep the banks apart. Blocks go down bands of C that share the
-//          second cache.
-// Work     2*M*N*K FLOP; 32 FLOP a byte of global memory; 6 shared loads for 128 multiply-adds
+// Adds     overlap: asynchronous copies bypass the registers and fill later stages, so a tile is
+//          present before it is needed, and fragments of the next term are loaded during the
+//          multiplies of this one. A is not transposed: a load takes 4 terms of a row, and swizzled
+//          pieces avoid bank conflicts. Blocks are numbered down bands of C, which share L2.
+// Work     2*M*N*K FLOP; 32 FLOP per byte of global memory; 6 shared loads per 128 multiply-adds
 // Limits   any M,N,K >= 0; K == 0 writes zeros; kAligned: pointers 16-byte aligned, ld* and N
-//          multiples of 4; without it the copies move 4 bytes each. Compute capability 8.0
+//          multiples of 4; without it each copy moves 4 bytes. Compute capability 8.0 or later
 // Numerics as the naive rung
 // Source   CUTLASS, "Efficient GEMM in CUDA"; PTX ISA, "cp.async"; register order after Lai and
 //          Seznec, "Performance Upper Bound Analysis and Optimization of SGEMM", CGO 2013
@@ -44,17 +43,17 @@ struct AsyncRung {
 
 namespace lab::cuda_matmul {
 
-struct PlainRows {  // lanes read neighbouring columns of one row of B
+struct PlainRows {  // the lanes read neighbouring columns of one row of B
   static constexpr int kPeriod = 1, kPieces = 1;
   LAB_DEVICE static constexpr int b(int /*term*/) { return 0; }
 };
 
-// A thread's part of its warp's tile: rows 8 apart, pieces of 4 columns 16 apart.
+// A thread's part of its warp's tile: rows 8 apart, and chunks of 4 columns 16 apart.
 template <Tiling kTile>
 class SimtWarp {
  public:
   static constexpr int kTileSteps = kTile.k;
-  // 8 terms take 19 KB of code; all 16 would save 3 % of the instructions at 36 KB.
+  // 8 terms take 19 KB of code; 16 would save 3 % of the instructions but take 36 KB.
   static constexpr int kSteps = kTile.straight_steps;
 
   LAB_DEVICE SimtWarp() {
@@ -72,14 +71,14 @@ class SimtWarp {
     load_b(stage, 0, 0);
   }
 
-  // A's registers hold 4 terms: those of row i are loaded again as soon as the fourth is used.
+  // A's registers hold 4 terms: those of row i are reloaded as soon as the fourth is used.
   LAB_DEVICE void step(int s, int next, simt::SharedPtr<const float> stage) {
     load_b(stage, next, (s + 1) % 2);
     LAB_UNROLL
     for (int i = 0; i < kTile.thread_m; ++i) {
       LAB_UNROLL
       for (int jj = 0; jj < kTile.thread_n; ++jj) {
-        // There and back again, so that neighbours in time share an operand's register.
+        // Alternating direction, so that consecutive multiplies share an operand register.
         const int j = i % 2 == 0 ? jj : kTile.thread_n - 1 - jj;
         sums_[i][j] = simt::fma(a_[i][s % kChunk], b_[s % 2][j], sums_[i][j]);
       }
@@ -106,7 +105,7 @@ class SimtWarp {
   static_assert(kTile.k % kSteps == 0 && kSteps % kChunk == 0 && kSteps % 2 == 0);
 
   LAB_DEVICE void load_a(simt::SharedPtr<const float> stage, int i, int piece) {
-    // Rows of a thread are 8 apart and share their swizzle.
+    // A thread's rows are 8 apart and therefore share their swizzle.
     const int at = a_from_ + (piece ^ swizzle_a(row_)) * kChunk;
     unpack(a_[i], simt::load<simt::Float4>(stage + (at + i * kLanesDown * kTile.k)));
   }

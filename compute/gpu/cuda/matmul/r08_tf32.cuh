@@ -1,14 +1,15 @@
 #pragma once
-// C = A*B, FP32 factors rounded to tf32, FP32 sums, on tensor cores by mma.sync.
+// C = A*B, FP32 operands rounded to tf32, FP32 accumulation, on tensor cores by mma.sync.
 //   A [M,K]  B [K,N]  C [M,N]   row-major, device; ld* in elements; C aliases neither
-// Adds     tensor cores: an instruction of a warp multiplies 16x8 by 8x8, 1024 multiply-adds
-//          instead of 32. Factors keep 11 bits of 24. A thread's columns are chosen so that 16
-//          bytes of B are its part of four fragments, and its numbers of C lie in eights.
-// Work     2*M*N*K FLOP; 32 FLOP a byte of global memory; 16 FLOP a byte of shared memory
+// Adds     tensor cores: one warp instruction multiplies 16x8 by 8x8, 1024 multiply-adds instead of
+//          32. Operands keep 11 of 24 significant bits. Columns are assigned so that 16 bytes of B
+//          are a thread's part of four fragments and its elements of C form runs of eight.
+// Work     2*M*N*K FLOP; 32 FLOP per byte of global memory; 16 FLOP per byte of shared memory
 // Limits   any M,N,K >= 0; K == 0 writes zeros; kAligned as the async rung. Compute capability 8.0
-// Numerics |err| <= (2*v + v*v + 2*gamma_K)*(|A||B|), v = 2^-11 for the rounding of the factors,
+//          or later
+// Numerics |err| <= (2*v + v*v + 2*gamma_K)*(|A||B|), v = 2^-11 for the rounding of the operands,
 //          gamma_K = K*u/(1-K*u), u = 2^-24 for sums that may be truncated
-// Source   PTX ISA, "mma.m16n8k8", "cvt.rna.tf32.f32"; errors as the bf16 rung
+// Source   PTX ISA, "mma.m16n8k8", "cvt.rna.tf32.f32"; error of tensor cores: as the bf16 rung
 #include "compute/gpu/cuda/matmul/cuda_rung.h"
 
 namespace lab::cuda_matmul {
@@ -41,13 +42,13 @@ struct Tf32Rung {
 
 namespace lab::cuda_matmul {
 
-struct PairedRows {  // 4 rows of B read at two neighbouring pieces come from all 32 banks
+struct PairedRows {  // 4 rows of B, read at two neighbouring pieces, cover all 32 banks
   static constexpr int kPeriod = 4, kPieces = 8;
   LAB_DEVICE static constexpr int b(int term) { return term % kPeriod * 2; }
 };
 
-// Columns are taken in groups of 32. Of a group, column 4g + j is column g of fragment j, for g in
-// 0..7 and j in 0..3: the product does not mind in which fragment a column is computed.
+// Columns are processed in groups of 32. Within a group, column 4g + j is column g of fragment j,
+// for g in 0..7 and j in 0..3: the assignment of columns to fragments does not affect the product.
 template <Tiling kTile>
 class Tf32Warp {
  public:
@@ -86,7 +87,7 @@ class Tf32Warp {
 
  private:
   using Tile = MmaWarpTile<kTile>;
-  static constexpr int kFragments = kChunk;  // of B in 16 bytes
+  static constexpr int kFragments = kChunk;  // fragments of B per 16 bytes
   static_assert(Tile::kAcross % kFragments == 0 && kSteps % 2 == 0);
 
   LAB_DEVICE void load(simt::SharedPtr<const float> stage, int s, int buffer) {

@@ -1,15 +1,16 @@
 #pragma once
-// C = A*B, bf16 factors, FP32 sums, on tensor cores by mma.sync.
-//   A [M,K]  B [K,N] bits of bf16  C [M,N] FP32   row-major, device; ld* in elements; C aliases
+// C = A*B, bf16 operands, FP32 accumulation, on tensor cores by mma.sync.
+//   A [M,K]  B [K,N] bf16 bits  C [M,N] FP32   row-major, device; ld* in elements; C aliases
 //   neither
-// Adds     half the bytes and twice the rate of tf32: an instruction of a warp multiplies 16x16 by
-//          16x8. ldmatrix brings fragments of A, and transposed ones of B, without a bank conflict.
-// Work     2*M*N*K FLOP; 85 FLOP a byte of global memory; 32 FLOP a byte of shared memory
+// Adds     half the bytes and twice the rate of tf32: one warp instruction multiplies 16x16 by
+//          16x8. ldmatrix loads the fragments of A, and the transposed fragments of B, without bank
+//          conflicts.
+// Work     2*M*N*K FLOP; 85 FLOP per byte of global memory; 32 FLOP per byte of shared memory
 // Limits   any M,N,K >= 0; K == 0 writes zeros; kAligned: pointers 16-byte aligned, lda, ldb and N
-//          multiples of 8, ldc of 4; without it numbers are copied one by one, not by cp.async.
-//          Compute capability 8.0
-// Numerics exact products; FP32 sums that the tensor core may round by truncation, so the bound is
-//          |err| <= 2*gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24
+//          multiples of 8, ldc of 4; without it elements are copied one by one, not by cp.async.
+//          Compute capability 8.0 or later
+// Numerics exact products; the tensor core may truncate its FP32 sums, so the bound is |err| <=
+//          2*gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24
 // Source   PTX ISA, "mma.m16n8k16", "ldmatrix"; error of tensor cores: Fasi, Higham, Mikaitis and
 //          Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ CS 2021
 #include "compute/gpu/cuda/matmul/cuda_rung.h"
@@ -49,7 +50,7 @@ struct Bf16Rung {
 
 namespace lab::cuda_matmul {
 
-struct SwizzledRows {  // 8 rows of B read at the same piece come from all 32 banks
+struct SwizzledRows {  // 8 rows of B, read at the same piece, cover all 32 banks
   static constexpr int kPeriod = 8, kPieces = 8;
   LAB_DEVICE static constexpr int b(int term) { return term % kPeriod; }
 };

@@ -1,13 +1,14 @@
 #pragma once
-// C = A*B, bf16 factors, FP32 sums: boxes by the copy engine (TMA), products by wgmma.
-//   A [M,K]  B [K,N] bits of bf16  C [M,N] FP32   row-major, device; ld* in elements; C aliases
+// C = A*B, bf16 operands, FP32 accumulation: boxes copied by the copy engine (TMA), multiplied by
+// wgmma.
+//   A [M,K]  B [K,N] bf16 bits  C [M,N] FP32   row-major, device; ld* in elements; C aliases
 //   neither
-// Adds     a warpgroup's instruction reads its operands from shared memory itself, so no register
-//          and no ldmatrix stands between, and one thread orders whole boxes from the copy engine,
-//          which swizzles them. Only this reaches the full rate of Hopper's tensor cores.
-// Work     2*M*N*K FLOP; 85 FLOP a byte of global memory
+// Adds     wgmma reads its operands directly from shared memory, without registers or ldmatrix, and
+//          one thread requests whole boxes from the copy engine, which swizzles them. Only wgmma
+//          reaches the full rate of Hopper's tensor cores.
+// Work     2*M*N*K FLOP; 85 FLOP per byte of global memory
 // Limits   M,N >= 0, K > 0; pointers 16-byte aligned, lda, ldb and N multiples of 8, ldc of 4;
-//          compute capability 9.0 alone (sm_90a). Compiled; no GPU and no emulator has run it
+//          compute capability 9.0 only (sm_90a). Compiled, but not run on a GPU or in the emulator
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier"
 #include "compute/gpu/cuda/matmul/cuda_rung.h"
@@ -42,7 +43,7 @@ struct WgmmaRung {
 
 namespace lab::cuda_matmul {
 
-// block [kTile.threads()]: a warpgroup for each 64 rows; grid: tiles of C; kTile.shared_bytes() of
+// block [kTile.threads()]: one warpgroup per 64 rows; grid: tiles of C; kTile.shared_bytes() of
 // dynamic shared memory
 template <Tiling kTile>
 LAB_DEVICE void multiply(WgmmaRung, const CUtensorMap& a, const CUtensorMap& b,
@@ -73,7 +74,7 @@ LAB_DEVICE void multiply(WgmmaRung, const CUtensorMap& a, const CUtensorMap& b,
     hopper::wait(&full[slot], t / kTile.stages % 2);
     hopper::multiply_stage<kTile>(sums, stages + slot * kTile.stage_bytes(), group);
     hopper::wait_group<1>();
-    simt::sync_threads();  // no warpgroup reads the stage of tile t - 1 any more
+    simt::sync_threads();  // all warpgroups have read the stage of tile t - 1
     if (orders && t + kTile.stages - 1 < tiles) fill(t + kTile.stages - 1);
   }
   hopper::finish(sums);

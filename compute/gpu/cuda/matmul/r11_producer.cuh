@@ -1,17 +1,19 @@
 #pragma once
-// C = A*B, bf16 factors, FP32 sums: the wgmma rung with a warpgroup that only orders copies.
-//   A [M,K]  B [K,N] bits of bf16  C [M,N] FP32   row-major, device; ld* in elements; C aliases
+// C = A*B, bf16 operands, FP32 accumulation: the wgmma rung with a warpgroup that only issues
+// copies.
+//   A [M,K]  B [K,N] bf16 bits  C [M,N] FP32   row-major, device; ld* in elements; C aliases
 //   neither
-// Adds     producer and consumers: one warpgroup orders boxes as soon as their stage is free, two
-//          multiply and never meet at a block's barrier; it gives its registers to them
-// Work     2*M*N*K FLOP. A stage is 4.2 MFLOP, 1024 clocks of the tensor cores, and brings 48 KiB
-//          from the second cache: 85 FLOP a byte, 48 bytes a clock and multiprocessor. That is what
-//          limits it: A100's cache gives 5120 bytes a clock in all, which for 132 would be 39 each;
-//          H100's is not told
-// Limits   as the wgmma rung. Compiled; no GPU and no emulator has run it
+// Adds     warp specialisation: one producer warpgroup requests boxes as soon as their stage is
+//          free; two consumer warpgroups multiply without a block-wide barrier and receive most of
+//          the producer's registers
+// Work     2*M*N*K FLOP. A stage is 4.2 MFLOP, 1024 tensor core clocks, and reads 48 KiB from L2:
+//          85 FLOP per byte, 48 bytes per clock and SM. This is the limit: A100's L2 delivers 5120
+//          bytes per clock in total, which would be 39 per SM for 132 SMs; the H100's is not
+//          published
+// Limits   as the wgmma rung. Compiled, but not run on a GPU or in the emulator
 // Numerics as the mma.sync rung for bf16
 // Source   CUTLASS, "Efficient GEMM in CUDA": warp specialisation; PTX ISA, "setmaxnreg"; NVIDIA
-//          A100 whitepaper: bytes a clock of the second cache
+//          A100 whitepaper: L2 bytes per clock
 #include "compute/gpu/cuda/matmul/cuda_rung.h"
 
 namespace lab::cuda_matmul {
@@ -45,7 +47,7 @@ struct ProducerRung {
 
 namespace lab::cuda_matmul {
 
-// A block that shares nothing.
+// The Team of a block that shares nothing with other blocks.
 struct LoneBlock {
   static constexpr int kReaders = 1;
   LAB_DEVICE static int rank() { return 0; }
@@ -60,7 +62,7 @@ struct LoneBlock {
   }
 };
 
-// As ring_product().
+// Launch geometry as for ring_product().
 template <Tiling kTile>
 LAB_DEVICE void multiply(ProducerRung, const CUtensorMap& a, const CUtensorMap& b,
                          const Bf16MatmulArgs& args) {

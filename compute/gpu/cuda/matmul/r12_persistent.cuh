@@ -1,14 +1,13 @@
 #pragma once
-// C = A*B, bf16 factors, FP32 sums: the producer rung in blocks that stay for many tiles.
-//   A [M,K]  B [K,N] bits of bf16  C [M,N] FP32   row-major, device; ld* in elements; C aliases
+// C = A*B, bf16 operands, FP32 accumulation: the producer rung with persistent blocks.
+//   A [M,K]  B [K,N] bf16 bits  C [M,N] FP32   row-major, device; ld* in elements; C aliases
 //   neither
-// Adds     a persistent grid: one block on each multiprocessor takes tile after tile. While a
-//          tile's sums are written, boxes of the next are on their way, and barriers and tensor
-//          maps are set up once. The body is the producer rung's: its loop over tiles has one turn
-//          there
+// Adds     a persistent grid: one block per SM computes several tiles in turn. While a tile's sums
+//          are written, boxes of the next are in flight; barriers and tensor maps are set up once.
+//          The body is that of the producer rung, whose loop over tiles runs once per block
 // Work     as the producer rung
-// Limits   as the wgmma rung. Compiled; no GPU and no emulator has run it, but for the order of
-//          its tiles
+// Limits   as the wgmma rung. Compiled, but not run on a GPU or in the emulator, except for its
+//          tile order
 // Numerics as the mma.sync rung for bf16
 // Source   CUTLASS, "Efficient GEMM in CUDA": persistent kernels
 #include "compute/gpu/cuda/matmul/r11_producer.cuh"
@@ -35,7 +34,7 @@ struct PersistentRung {
 #ifdef __CUDACC__
 namespace lab::cuda_matmul {
 
-// As ring_product().
+// Launch geometry as for ring_product().
 template <Tiling kTile>
 LAB_DEVICE void multiply(PersistentRung, const CUtensorMap& a, const CUtensorMap& b,
                          const Bf16MatmulArgs& args) {

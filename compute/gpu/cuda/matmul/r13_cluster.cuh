@@ -1,18 +1,20 @@
 #pragma once
-// C = A*B, bf16 factors, FP32 sums: the persistent rung with clusters of blocks that share B.
-//   A [M,K]  B [K,N] bits of bf16  C [M,N] FP32   row-major, device; ld* in elements; C aliases
+// C = A*B, bf16 operands, FP32 accumulation: the persistent rung with clusters of blocks that share
+// B.
+//   A [M,K]  B [K,N] bf16 bits  C [M,N] FP32   row-major, device; ld* in elements; C aliases
 //   neither
-// Adds     two blocks, one tile below the other, want the same boxes of B: each copies half of them
-//          into the shared memory of both (TMA multicast). A stage is free once the consumers of
-//          both have read it, and full once the halves of both and the block's own A are there.
-// Work     2*M*N*K FLOP. A stage is 4.2 MFLOP, 1024 clocks of the tensor cores, and brings 16 KiB
-//          of A and half of 32 KiB of B from the second cache: 128 FLOP a byte, 32 bytes a clock
-//          and multiprocessor instead of the 48 that limit the persistent rung. What is left: C's
-//          4*M*N bytes, 128 KiB a tile after its K/64 stages, written while the tensor cores wait
-//          but for the stages that one warpgroup is behind the other; the last wave of tiles, at
-//          4096 and 8192 full to 97 % with 132 multiprocessors; and power
-// Limits   as the wgmma rung; two multiprocessors of one cluster. Compiled; no GPU and no emulator
-//          has run it, but for the order of its tiles
+// Adds     TMA multicast: two blocks, one tile below the other, need the same boxes of B; each
+//          copies half of them into the shared memory of both. A stage is free once the consumers
+//          of both blocks have read it, and full once both halves of B and the block's own A have
+//          arrived.
+// Work     2*M*N*K FLOP. A stage is 4.2 MFLOP, 1024 tensor core clocks, and reads 16 KiB of A and
+//          half of 32 KiB of B from L2: 128 FLOP per byte, 32 bytes per clock and SM instead of the
+//          48 that limit the persistent rung. Remaining limits: writing C's 4*M*N bytes, 128 KiB
+//          per tile after its K/64 stages, during which the tensor cores idle except for the stages
+//          by which one warpgroup lags the other; the last wave of tiles, 97 % full at 4096 and
+//          8192 with 132 SMs; and power
+// Limits   as the wgmma rung; a cluster of two SMs. Compiled, but not run on a GPU or in the
+//          emulator, except for its tile order
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "cp.async.bulk.tensor": multicast::cluster, "mbarrier.arrive": shared::cluster,
 //          "mapa", "barrier.cluster"; CUDA C++ Programming Guide, "Thread Block Clusters"
@@ -52,12 +54,12 @@ struct ClusterRung {
 
 namespace lab::cuda_matmul {
 
-// kBlocks blocks that have B in common.
+// The Team of kBlocks blocks that share B.
 //
-// A block's boxes may come before its own producer has said how many bytes it expects: the phase
-// waits for that, and the count of bytes may be below zero until then. They do not come before the
-// phase: who sends them has waited for this block's consumers to read what lay there, and they had
-// waited for the phase before.
+// A block's boxes may arrive before its own producer has set the expected byte count: the phase
+// cannot end before that, and the pending count may be negative until then. Boxes never arrive
+// before the phase begins: the sender has waited until this block's consumers have read the stage's
+// previous contents, which they did after the previous phase ended.
 template <int kBlocks>
 struct SharersOfB {
   static constexpr int kReaders = kBlocks;
@@ -84,7 +86,7 @@ struct SharersOfB {
   }
 };
 
-// As ring_product(), in clusters of kTile.cluster blocks.
+// Launch geometry as for ring_product(), in clusters of kTile.cluster blocks.
 template <Tiling kTile>
 LAB_DEVICE void multiply(ClusterRung, const CUtensorMap& a, const CUtensorMap& b,
                          const Bf16MatmulArgs& args) {

@@ -1,12 +1,12 @@
-// The kernels of the portable rungs as they are launched. One translation unit: most of its compile
-// time is the headers that all rungs share.
+// The kernels of the portable rungs and their launches. A single translation unit, because most of
+// its compile time is spent in the headers that all rungs share.
 #include "compute/gpu/cuda/matmul/launch.cuh"
 #include "compute/gpu/cuda/matmul/rungs.h"
 
 namespace lab::cuda_matmul {
 namespace {
 
-// kAny: of two kernels, the one for operands that are not in whole pieces.
+// kAny: the kernel for operands that are not in whole pieces, where a rung has two.
 template <class Type, bool kAny>
 __global__ void __launch_bounds__(kThreads<Type::kRung.tiling>, Type::kRung.tiling.blocks_per_sm)
     rung_kernel(ArgsOf<Type> args) {
@@ -23,7 +23,7 @@ cudaError_t load_portable(Type) {
   }
 }
 
-// One block for each tile of C.
+// One block per tile of C.
 template <class Type>
 cudaError_t launch_portable(Type, const GpuProduct& product, cudaStream_t stream) {
   constexpr Tiling kTile = Type::kRung.tiling;

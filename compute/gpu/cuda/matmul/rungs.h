@@ -1,5 +1,5 @@
 #pragma once
-// The CUDA ladder: a rung is its file and its two lines here.
+// The CUDA ladder. A new rung needs its own file and two lines here: the include and the type.
 #include "compute/gpu/cuda/matmul/r00_naive.cuh"
 #include "compute/gpu/cuda/matmul/r01_coalesced.cuh"
 #include "compute/gpu/cuda/matmul/r02_shared.cuh"

@@ -1,6 +1,6 @@
 #pragma once
-// Tiles: which one a block computes, where warps and lanes are in it, and how operands are read and
-// written, element by element or in chunks of 16 bytes.
+// Tiles: which tile a block computes, the positions of warps and lanes in it, and access to
+// operands by element or by 16-byte chunk.
 #include "compute/gpu/cuda/matmul/cuda_rung.h"
 
 namespace lab::cuda_matmul {
@@ -9,9 +9,8 @@ struct TileOrigin {
   int row, col;
 };
 
-// Tiles are numbered down bands of `kBand`: blocks that run at the same time then share rows of A
-// and columns of B in the second cache, whatever the width of C. Bands of one tile are plain
-// row-major order.
+// Tiles are numbered down bands of `kBand` tiles, so that concurrent blocks share rows of A and
+// columns of B in L2, whatever the width of C. With kBand = 1 the order is row-major.
 template <Tiling kTile, int kBand>
 LAB_DEVICE TileOrigin tile_at(int index, int m, int n) {
   const int tiles_m = (m + kTile.m - 1) / kTile.m;
@@ -23,15 +22,15 @@ LAB_DEVICE TileOrigin tile_at(int index, int m, int n) {
   return {(band * kBand + in_band % rows) * kTile.m, in_band / rows * kTile.n};
 }
 
-// Of this block.
+// The tile of this block.
 template <Tiling kTile, int kBand = 1>
 LAB_DEVICE TileOrigin tile_origin(int m, int n) {
   return tile_at<kTile, kBand>(simt::block_idx().x, m, n);
 }
 
-// For blocks that stay: calls work(tile) for the tiles of this one, which has this rank in its
-// cluster. A cluster takes kTile.cluster tiles at a time, one below the other. The lower of them
-// may lie outside of C: all blocks of a cluster get as many.
+// For persistent blocks: calls work(tile) for each tile of this block, which has rank `rank` in its
+// cluster. A cluster takes kTile.cluster tiles at a time, one below the other. The lower ones may
+// be outside C, so that all blocks of a cluster get the same number of tiles.
 template <Tiling kTile, int kBand, class Work>
 LAB_DEVICE void for_my_tiles(int m, int n, int rank, const Work& work) {
   constexpr Tiling kWhole = kTile.of_cluster();
@@ -59,8 +58,8 @@ struct LanePlace {
   int down, across;  // 0..7, 0..3
 };
 
-// Lanes i and i^1 share a row of lanes, i and i^2 a column: the pairs for which a 16-byte load of
-// equal addresses by half a warp takes one pass over the banks, for A as for B.
+// Lanes i and i^1 share a row of lanes, i and i^2 a column. For such pairs, a 16-byte load with
+// equal addresses in each half-warp takes one pass over the banks, for both A and B.
 LAB_DEVICE LanePlace lane_place() {
   const int lane = simt::lane();
   return {lane / 2 % kLanesDown, lane % 2 + lane / 16 * 2};
@@ -75,7 +74,7 @@ LAB_DEVICE void unpack(float* to, const simt::Float4& from) {
   to[3] = from.w;
 }
 
-// to[0..3] = row[col..col+3], 0 from column `end` on. kAligned: row + col is 16-byte aligned.
+// to[0..3] = row[col..col+3], with 0 from column `end` on. kAligned: row + col is 16-byte aligned.
 template <bool kAligned>
 LAB_DEVICE void read_chunk(float (&to)[kChunk], simt::GlobalPtr<const float> row, int col,
                            int end) {
@@ -87,10 +86,10 @@ LAB_DEVICE void read_chunk(float (&to)[kChunk], simt::GlobalPtr<const float> row
   for (int e = 0; e < kChunk; ++e) to[e] = col + e < end ? row[col + e] : 0.0F;
 }
 
-// row[col..col+3] = from[0..3], nothing from column `end` on.
+// row[col..col+3] = from[0..3]; columns from `end` on are not written.
 template <bool kAligned>
 LAB_DEVICE void write_chunk(simt::GlobalPtr<float> row, int col, int end, const float* from) {
-  if constexpr (kAligned) {  // then `end` is a multiple of kChunk too
+  if constexpr (kAligned) {  // `end` is a multiple of kChunk
     if (col < end) simt::store(row + col, simt::Float4{from[0], from[1], from[2], from[3]});
   } else {
     LAB_UNROLL
@@ -100,7 +99,7 @@ LAB_DEVICE void write_chunk(simt::GlobalPtr<float> row, int col, int end, const 
   }
 }
 
-// 0 outside of A or B, so that a tile past the edge adds nothing.
+// Returns 0 outside A or B, so that terms past the edge add nothing.
 LAB_DEVICE float element_of_a(const MatmulArgs& args, int row, int p) {
   return row < args.m && p < args.k ? simt::global(args.a)[row * args.lda + p] : 0.0F;
 }
@@ -108,7 +107,8 @@ LAB_DEVICE float element_of_b(const MatmulArgs& args, int p, int col) {
   return p < args.k && col < args.n ? simt::global(args.b)[p * args.ldb + col] : 0.0F;
 }
 
-// to [kTile.m, kTile.k]: rows from `row`, terms from `p`. Neighbouring threads read neighbours.
+// to [kTile.m, kTile.k]: rows from `row`, terms from `p`. Neighbouring threads read neighbouring
+// elements.
 template <Tiling kTile>
 LAB_DEVICE void stage_a(simt::SharedPtr<float> to, const MatmulArgs& args, int row, int p) {
   static_assert(kTile.m * kTile.k % kThreads<kTile> == 0);

@@ -1,24 +1,24 @@
 #pragma once
-// Products from shared tiles in which A lies transposed, so that a thread reads 4 rows of A, like 4
-// columns of B, with one 16-byte load.
+// Products from shared-memory tiles in which A is stored transposed, so that one 16-byte load reads
+// 4 rows of A or 4 columns of B.
 #include "compute/gpu/cuda/matmul/tiles.cuh"
 
 namespace lab::cuda_matmul {
 
-// Where a thread's part of the block's tile stands: rows row + i*row_step + 0..3 and columns
-// col + j*col_step + 0..3. Steps spread the lanes of a warp over neighbouring chunks, which is what
-// keeps their 16-byte loads free of bank conflicts.
+// The position of a thread's part of the block's tile: rows row + i*row_step + 0..3 and columns col
+// + j*col_step + 0..3. The steps spread the lanes of a warp over neighbouring chunks, which keeps
+// their 16-byte loads free of bank conflicts.
 struct ThreadPlace {
   int row, col, row_step, col_step;
 };
 
 // to [kTile.k, kTile.m + kTile.pad]: the tile's rows from `row` and terms from `p`, transposed. The
-// padding moves neighbouring terms of a row to other banks.
+// padding places neighbouring terms of a row in different banks.
 template <Tiling kTile, bool kAligned>
 LAB_DEVICE void stage_a_transposed(simt::SharedPtr<float> to, const MatmulArgs& args, int row,
                                    int p) {
   constexpr int kChunks = kTile.k / kChunk;
-  constexpr int kRows = kThreads<kTile> / kChunks;  // with one chunk a thread
+  constexpr int kRows = kThreads<kTile> / kChunks;  // with one chunk per thread
   static_assert(kTile.m % kRows == 0);
   const int chunk = simt::thread_idx().x % kChunks * kChunk;
   LAB_UNROLL
@@ -53,7 +53,7 @@ LAB_DEVICE void stage_b_chunks(simt::SharedPtr<float> to, const MatmulArgs& args
   }
 }
 
-// to[0..kCount) = chunks of a tile's row, `step` apart.
+// to[0..kCount) = 16-byte chunks of a tile's row, `step` elements apart.
 template <int kCount>
 LAB_DEVICE void load_fragment(float (&to)[kCount], simt::SharedPtr<const float> row, int step) {
   static_assert(kCount % kChunk == 0);
@@ -81,7 +81,7 @@ LAB_DEVICE void multiply_transposed(float (&sums)[kTile.thread_m][kTile.thread_n
   }
 }
 
-// A whole product by blocks of kThreads threads, each at its `place`.
+// Computes a whole product by blocks of kThreads threads, each thread at its `place`.
 template <Tiling kTile, bool kAligned>
 LAB_DEVICE void transposed_product(const MatmulArgs& args, const ThreadPlace& place) {
   LAB_SHARED(float, a_tile, kTile.k*(kTile.m + kTile.pad));

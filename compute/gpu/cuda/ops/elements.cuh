@@ -1,5 +1,5 @@
 #pragma once
-// The element types of tensors as kernels see them.
+// The element types of tensors in kernels.
 #include <cstdint>
 #include <type_traits>
 
@@ -8,7 +8,7 @@
 
 namespace lab::cuda {
 
-// bf16 in memory; arithmetic happens in float.
+// Storage type of bf16; arithmetic is in float.
 struct Bf16Bits {
   std::uint16_t bits;
 };
@@ -26,7 +26,7 @@ auto with_element(DType dtype, Body body) {
   return body(static_cast<float*>(nullptr));
 }
 
-// As the CPU converts: floats by way of double, integers wrap.
+// The CPU's conversions: floats by way of double, integers wrap.
 template <typename T>
 LAB_DEVICE T element_of_float(float x) {
   if constexpr (std::is_same_v<T, Bf16Bits>) {

@@ -1,4 +1,5 @@
-// Compiled without fused multiply-adds, which round once where the CPU rounds twice.
+// Launches the fill kernels. Compiled with -fmad=false: a fused multiply-add rounds once where the
+// CPU rounds twice.
 #include "compute/gpu/cuda/ops/fill.cuh"
 #include "compute/gpu/cuda/ops/ops.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The bodies of fill.cu. Blocks have kFillThreads threads in x.
+// The kernel bodies of fill.cu. Blocks have kFillThreads threads in x.
 #include <array>
 #include <cmath>
 
@@ -12,7 +12,7 @@ inline constexpr int kFillThreads = 256;
 inline constexpr int kFillPerThread = 4;
 inline constexpr std::int64_t kFillPerBlock = std::int64_t{kFillThreads} * kFillPerThread;
 
-// T: an unsigned integer of the element's size.
+// T: the unsigned integer with the element's size.
 template <typename T>
 struct ConstantArgs {
   T value{};
@@ -20,7 +20,7 @@ struct ConstantArgs {
   std::int64_t count = 0;
 };
 
-// One block writes kFillPerBlock elements, neighbours by neighbouring threads.
+// One block writes kFillPerBlock elements; neighbouring threads write neighbouring elements.
 template <typename T>
 LAB_DEVICE void constant_body(ConstantArgs<T> args) {
   const auto to = simt::global(args.to);
@@ -32,7 +32,7 @@ LAB_DEVICE void constant_body(ConstantArgs<T> args) {
   }
 }
 
-// T: the element's type; bf16 as Bf16Bits.
+// T: the element type; Bf16Bits for bf16.
 template <typename T>
 struct ArangeArgs {
   T* to = nullptr;  // [count]
@@ -58,10 +58,10 @@ struct RandomArgs {
   std::uint64_t seed = 0;
   std::int64_t first = 0;
   std::int64_t count = 0;
-  bool whole_stores = false;  // a Philox block's four values can be stored at once
+  bool whole_stores = false;  // the four values of a Philox block may be stored at once
 };
 
-// The random numbers of compute/tensor/random.h, four at a time, with the CPU's bits.
+// The random numbers of compute/tensor/random.h, four at a time, bit-identical to the CPU's.
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
 // Block `index` of stream 0.
@@ -98,13 +98,13 @@ LAB_DEVICE void store_four(simt::GlobalPtr<T> to, const FourValues& four) {
   }
 }
 
-// A thread makes the four values of one Philox block, as far as they belong to the range.
+// Each thread computes the four values of one Philox block and stores those inside the range.
 template <typename T, bool kNormal>
 LAB_DEVICE void random_body(RandomArgs<T> args) {
   const auto to = simt::global(args.to);
   const std::int64_t block =
       args.first / 4 + simt::block_idx().x * std::int64_t{kFillThreads} + simt::thread_idx().x;
-  const std::int64_t at = block * 4 - args.first;  // of the block's first value, may be negative
+  const std::int64_t at = block * 4 - args.first;  // of the block's first value; may be negative
   if (at >= args.count) return;
   const PhiloxBlock bits = philox(args.seed, static_cast<std::uint64_t>(block));
   const FourValues four = kNormal ? four_normal(bits) : four_uniform(bits);
@@ -115,7 +115,7 @@ LAB_DEVICE void random_body(RandomArgs<T> args) {
   }
 }
 
-// Blocks for `count` elements from `first` on.
+// Grid sizes for `count` elements from `first` on.
 inline std::int64_t fill_blocks(std::int64_t count) {
   return (count + kFillPerBlock - 1) / kFillPerBlock;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The bodies of sums.cu: z = x + y in blocks of kAddThreads threads in x, and the sum of squares in
-// blocks of kNormThreads.
+// The kernel bodies of sums.cu: z = x + y in blocks of kAddThreads threads in x, and the sum of
+// squares in blocks of kNormThreads.
 #include <cstdint>
 
 #include "compute/gpu/cuda/ops/elements.cuh"
@@ -19,8 +19,8 @@ struct AddArgs {
   std::int64_t count = 0;
 };
 
-// One block adds kAddPerBlock elements, neighbours by neighbouring threads; four of each thread are
-// under way at once.
+// One block adds kAddPerBlock elements; neighbouring threads add neighbouring elements. Each thread
+// has kAddPerThread elements in flight.
 template <typename T>
 LAB_DEVICE void add_body(AddArgs<T> args) {
   const auto x = simt::global(args.x);
@@ -44,11 +44,11 @@ inline std::int64_t add_blocks(std::int64_t count) {
   return (count + kAddPerBlock - 1) / kAddPerBlock;
 }
 
-// How the sum of squares is divided.
+// Launch geometry of the sum of squares.
 inline constexpr int kNormThreads = 256;
-inline constexpr int kNormBlocks = 1024;  // at most; a power of two, as is kNormThreads
+inline constexpr int kNormBlocks = 1024;  // upper limit; a power of two, like kNormThreads
 
-// The sum over the block, in thread 0 alone.
+// The sum over the block; valid in thread 0 only.
 LAB_DEVICE double block_sum(double mine) {
   LAB_SHARED(double, sums, kNormThreads);
   const int t = simt::thread_idx().x;
@@ -68,7 +68,8 @@ struct SquaresArgs {
   std::int64_t count = 0;
 };
 
-// sums[block] = the squares of every (grid * kNormThreads)-th element, from the thread's own on.
+// sums[block] = sum of squares over the block's threads, each of which takes every (grid *
+// kNormThreads)-th element from its own index on.
 template <typename T>
 LAB_DEVICE void squares_body(SquaresArgs<T> args) {
   const auto x = simt::global(args.x);
@@ -88,7 +89,7 @@ struct TotalArgs {
   int count = 0;           // at most kNormBlocks
 };
 
-// One block.
+// Launched as one block.
 LAB_DEVICE void total_body(TotalArgs args) {
   const auto sums = simt::global(args.sums);
   double sum = 0;
@@ -97,7 +98,7 @@ LAB_DEVICE void total_body(TotalArgs args) {
   if (simt::thread_idx().x == 0) sums[0] = total;
 }
 
-// Blocks for so many elements: each thread gets one before any gets two.
+// Grid size for `count` elements: every thread gets one element before any gets two.
 inline int norm_blocks(std::int64_t count) {
   const std::int64_t needed = (count + kNormThreads - 1) / kNormThreads;
   return needed < kNormBlocks ? static_cast<int>(needed) : kNormBlocks;

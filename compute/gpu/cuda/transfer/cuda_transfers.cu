@@ -9,17 +9,17 @@
 namespace lab::cuda {
 namespace {
 
-// 2048 threads, the most that a multiprocessor holds, in blocks of kTransferThreads.
+// 2048 threads, the maximum per SM, in blocks of kTransferThreads.
 constexpr int kBlocksAMultiprocessor = 2048 / kTransferThreads;
-// Of the kernel that copies, whose threads have 40 registers of a multiprocessor's 65536.
+// For the copy kernel, whose threads use 40 of an SM's 65536 registers each.
 constexpr int kCopyBlocksAMultiprocessor = 6;
-// About two seconds of looks through the link, a microsecond or two each and one asleep.
+// About two seconds of polls over the link: each takes a microsecond or two, plus one of sleep.
 constexpr std::int64_t kMostLooks = 1'000'000;
 
 constexpr unsigned kGateSleep_ns = 1000;
 
-// The host writes the word at any time: it is read anew at each look, and between them the thread
-// sleeps, so that looking does not load the link.
+// The host may write the word at any time: each poll reads it again, and the thread sleeps between
+// polls so that polling does not load the link.
 struct LookAtHost {
   const volatile std::uint32_t* open;
   __device__ bool operator()() const {
@@ -59,8 +59,8 @@ cudaError_t load(Kernels*... kernels) {
   return status;
 }
 
-// Loads all of them: a kernel loaded when it is first launched waits for the GPU, which behind a
-// closed gate would be for ever.
+// Loads all kernels in advance: a kernel loaded at its first launch waits for the GPU, which
+// deadlocks behind a closed gate.
 cudaError_t load_transfer_kernels() {
   return load(gate_kernel, copy_kernel, fill_kernel, mismatches_kernel, chase_kernel, work_kernel);
 }
@@ -86,7 +86,7 @@ class CudaGate final : public GpuGate {
   bool gave_up() const override { return std::atomic_ref(word(1)).load() != 0; }
 
  private:
-  // 0: open, written by the host; 1: gave up, written by the GPU.
+  // Word 0: open, written by the host. Word 1: timed out, written by the GPU.
   std::uint32_t& word(int i) const { return reinterpret_cast<std::uint32_t*>(at_)[i]; }
 
   const CudaContext& gpu_;
@@ -99,7 +99,7 @@ class CudaGate final : public GpuGate {
 CudaTransfers::CudaTransfers(const CudaContext& gpu, int multiprocessors)
     : gpu_(gpu), multiprocessors_(std::max(1, multiprocessors)) {}
 
-// As many threads as there are pieces to do, or as `on_each` blocks on every multiprocessor have.
+// Blocks with one thread per piece, at most `on_each` per SM.
 int CudaTransfers::blocks_for(std::int64_t pieces, int on_each) const {
   const std::int64_t needed = (pieces + kTransferThreads - 1) / kTransferThreads;
   return static_cast<int>(std::clamp<std::int64_t>(needed, 1, multiprocessors_ * on_each));

@@ -1,5 +1,5 @@
 #pragma once
-// The kernels that measure transfers, behind the seam.
+// GpuTransfers for a CUDA GPU.
 #include "compute/gpu/cuda/device/cuda_context.h"
 #include "compute/gpu/gpu_backend.h"
 #include "compute/gpu/gpu_transfers.h"
@@ -8,7 +8,7 @@ namespace lab::cuda {
 
 class CudaTransfers final : public GpuTransfers {
  public:
-  // `GPU` must outlive it.
+  // `gpu` must outlive it.
   CudaTransfers(const CudaContext& gpu, int multiprocessors);
 
   std::unique_ptr<GpuGate> make_gate() override;

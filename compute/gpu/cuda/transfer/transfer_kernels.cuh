@@ -1,11 +1,10 @@
 #pragma once
-// The kernels that measure transfers: what they are given, and their bodies. Words are of four
-// bytes. Blocks have kTransferThreads threads in x, those of gate and chase one thread and one
-// block.
+// Arguments and bodies of the kernels for transfer measurements. A word is 4 bytes. Blocks have
+// kTransferThreads threads in x; gate and chase run as one block of one thread.
 //
-// Work     copy: one read and one write of each word; fill: one write; mismatches: one read;
-//          chase: `hops` dependent reads by one thread; work: 64 FLOP per thread and round;
-//          gate: reads a word of the host until it is set, sleeping in between
+// Work     copy: one read and one write per word; fill: one write; mismatches: one read; chase:
+//          `hops` dependent reads by one thread; work: 64 FLOP per thread and round; gate: polls a
+//          word in host memory until it is set, sleeping in between
 // Limits   words, hops, rounds >= 0; at least one block
 // Numerics words are moved and compared bit by bit
 // Source   method: NVIDIA nvbandwidth
@@ -17,7 +16,7 @@
 namespace lab::cuda {
 
 struct GateArgs {
-  std::uint32_t* gave_up = nullptr;  // pinned; set to 1 when nobody opened in time
+  std::uint32_t* gave_up = nullptr;  // pinned; set to 1 on timeout
   std::int64_t most_looks = 0;
 };
 struct WordCopyArgs {
@@ -48,9 +47,9 @@ struct WorkArgs {
 
 inline constexpr int kTransferThreads = 256;
 
-// Loads of 16 bytes that one thread has under way at once.
+// 16-byte loads in flight per thread.
 inline constexpr int kCopyInFlight = 4;
-// Dependent multiply-adds a thread and round.
+// Dependent multiply-adds per thread and round.
 inline constexpr int kWorkSteps = 32;
 
 LAB_DEVICE std::int64_t grid_thread() {
@@ -60,7 +59,7 @@ LAB_DEVICE std::int64_t grid_threads() {
   return std::int64_t{kTransferThreads} * simt::grid_dim().x;
 }
 
-// Returns once `is_open()`, or after so many looks, with a note that it gave up.
+// Returns once `is_open()` is true. After most_looks polls, sets gave_up and returns.
 template <typename Look>
 LAB_DEVICE void gate_body(GateArgs args, Look is_open) {
   for (std::int64_t looks = 0; looks < args.most_looks; ++looks) {
@@ -69,7 +68,8 @@ LAB_DEVICE void gate_body(GateArgs args, Look is_open) {
   simt::global(args.gave_up)[0] = 1U;
 }
 
-// Neighbouring threads move neighbouring pieces of 16 bytes; what is left, one word a thread.
+// Neighbouring threads move neighbouring 16-byte pieces; the remaining words are moved one per
+// thread.
 LAB_DEVICE void copy_body(WordCopyArgs args) {
   const auto from = simt::global(args.from);
   const auto to = simt::global(args.to);
@@ -101,7 +101,7 @@ LAB_DEVICE void fill_body(PatternArgs args) {
   }
 }
 
-// One atomic addition a warp that found something.
+// One atomic addition per warp that found mismatches.
 LAB_DEVICE void mismatches_body(MismatchArgs args) {
   const auto at = simt::global(args.at);
   std::uint32_t wrong = 0;
@@ -115,7 +115,7 @@ LAB_DEVICE void mismatches_body(MismatchArgs args) {
   }
 }
 
-// Each read waits for the one before, which tells it where to read.
+// Each read depends on the one before, which supplies its address.
 LAB_DEVICE void chase_body(ChaseArgs args) {
   const auto next = simt::global(args.next);
   const auto position = simt::global(args.position);
@@ -127,7 +127,7 @@ LAB_DEVICE void chase_body(ChaseArgs args) {
   position[0] = at;
 }
 
-// x -> x/2 + 1 settles at 2; every thread computes the same from its own start.
+// x -> x/2 + 1 converges to 2. Every thread runs the same iteration from its own start value.
 LAB_DEVICE void work_body(WorkArgs args) {
   float x = static_cast<float>(simt::thread_idx().x);
   LAB_NO_UNROLL

@@ -8,7 +8,7 @@
 namespace lab::mpi {
 namespace {
 
-// Header and text stay below what every MPI sends at once, without asking the receiver.
+// Header and text stay below the size that every MPI sends eagerly, without asking the receiver.
 struct Header {
   std::uint32_t round;
   std::int32_t code;

@@ -1,5 +1,5 @@
 #pragma once
-// Announced failures: sent to every other rank, looked for by each.
+// Failure announcements: sent to every other rank and polled by each.
 #include <mpi.h>
 
 #include <cstdint>
@@ -24,9 +24,9 @@ class FailureNews {
  public:
   FailureNews(MPI_Comm comm, int rank, int size, DrainBudget& budget);
 
-  // Small enough to be buffered: nobody needs to listen.
+  // The message is small enough to be buffered, so no rank needs to be receiving.
   void announce(std::uint32_t round, Errc code, const std::string& message);
-  // The first one of this round that has arrived; never waits.
+  // Returns the first failure of this round that has arrived, or null; never waits.
   const AnnouncedFailure* look(std::uint32_t round);
 
  private:

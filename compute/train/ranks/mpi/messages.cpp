@@ -84,7 +84,7 @@ void RequestSet::abandon() noexcept {
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     }
   } catch (...) {
-    return;  // the connection itself is broken: nothing is left to wait for
+    return;  // the connection itself is broken: there is nothing left to wait for
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Point-to-point messages of MPI: its return values as exceptions, tags, and requests that are
-// owned and can be given up.
+// MPI point-to-point messages: return codes as exceptions, tags, and owned requests that can be
+// abandoned.
 #include <mpi.h>
 
 #include <chrono>
@@ -12,25 +12,25 @@
 
 namespace lab::mpi {
 
-// Throws Error(Network) that names `what` and says what MPI says.
+// Throws Error(Network) with `what` and MPI's error text if `code` is an error.
 void check(int code, const char* what);
 
-// ---- Tags. A round is one job: messages that an earlier job left are never mistaken for its own.
+// ---- Tags. A round is one job; messages left by an earlier job never match its tags.
 
 enum class Traffic { ReduceScatter, AllGather, Broadcast, Exchange };
 
-// 22 bits, which every MPI allows: 6 of the round, 14 of the sequence number, 2 of the traffic.
+// 22 bits, which every MPI allows: 6 for the round, 14 for the sequence number, 2 for the traffic.
 inline int data_tag(std::uint32_t round, std::uint32_t sequence, Traffic traffic) {
   return static_cast<int>((round & 0x3f) << 16 | (sequence & 0x3fff) << 2 |
                           static_cast<std::uint32_t>(traffic));
 }
 
-// On a communicator of their own.
+// Tags on the control communicator.
 enum ControlTag { kFailureTag = 1, kRequestTag = 2, kGoodbyeTag = 3 };
 
 // ---- Requests
 
-// How long giving up may take, all abandoned messages of a group together.
+// Time limit for abandoning messages, shared by all messages of a group.
 class DrainBudget {
  public:
   bool left();
@@ -39,24 +39,25 @@ class DrainBudget {
   std::optional<std::chrono::steady_clock::time_point> end_;
 };
 
-// Messages on their way, owned: the buffers are not let go while MPI may still touch them.
+// Messages in flight. Their buffers must not be freed while MPI may still access them.
 class RequestSet {
  public:
   explicit RequestSet(DrainBudget& budget) : budget_(&budget) {}
-  // Messages that are not through are given up: what was not matched is cancelled, what is being
-  // transferred gets the time that the budget has left.
+  // Abandons incomplete messages: unmatched ones are cancelled; those being transferred get the
+  // remaining time of the budget.
   ~RequestSet() { abandon(); }
   RequestSet(RequestSet&& other) noexcept;
   RequestSet(const RequestSet&) = delete;
   RequestSet& operator=(const RequestSet&) = delete;
   RequestSet& operator=(RequestSet&&) = delete;
 
-  // The bytes must stay until test() says true, or until this object is gone. At most 2^31 - 1.
+  // The bytes, at most 2^31 - 1 per message, must stay valid until test() returns true or this
+  // object is destroyed.
   void send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm);
   void receive(std::span<std::byte> bytes, int from, int tag, MPI_Comm comm);
   void receive(std::span<std::byte> bytes, MPI_Message message);
 
-  // True once all are through; never waits.
+  // Returns true once all messages are complete; never waits.
   bool test();
 
  private:

@@ -14,7 +14,7 @@
 namespace lab::mpi {
 namespace {
 
-// Of a broadcast: large ones are passed on while they still arrive.
+// Piece of a broadcast: large broadcasts are forwarded while they are still arriving.
 constexpr std::size_t kBroadcastPiece = std::size_t{1} << 20;
 
 int rank_in(MPI_Comm comm) {
@@ -34,7 +34,7 @@ std::string own_host() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown host";
 }
 
-// A binomial tree: rank r, counted from the root, hears from r without its lowest bit.
+// Binomial tree: rank r, counted from the root, receives from r with its lowest set bit cleared.
 struct TreePlace {
   int parent = -1;
   std::vector<int> children;
@@ -57,7 +57,7 @@ TreePlace tree_place(int rank, int root, int size) {
 class MpiGroup::Sum final : public PendingSum {
  public:
   Sum(MpiGroup& group, std::shared_ptr<SumState> state) : group_(group), state_(std::move(state)) {}
-  // The values may go with it.
+  // The values may be freed after this object.
   ~Sum() override {
     if (state_->pieces_left > 0) group_.sums_.forget();
   }
@@ -168,14 +168,14 @@ void MpiGroup::check_alive() {
   }
 }
 
-// A failure that came from elsewhere has reached everybody from there.
+// A failure announced elsewhere has already been sent to every rank.
 void MpiGroup::fail(Errc code, const std::string& message) noexcept {
   if (announced_ || failure_elsewhere_) return;
   announced_ = true;
   try {
     news_.announce(round_, code, message);
   } catch (...) {
-    return;  // MPI itself is broken: the launcher ends the others
+    return;  // MPI itself is broken: the launcher ends the other ranks
   }
 }
 

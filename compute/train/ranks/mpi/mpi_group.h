@@ -1,6 +1,6 @@
 #pragma once
-// The ranks of one launch, over MPI's point-to-point messages: unlike MPI's own collectives, these
-// can be given up when a rank fails.
+// The ranks of one launch, over MPI's point-to-point messages, which unlike MPI's collectives can
+// be abandoned when a rank fails.
 #include <mpi.h>
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Communicators {
 
 class MpiGroup final : public RankGroup {
  public:
-  // Every rank at once. `host_mates`: the other ranks of this host.
+  // Collective. `host_mates`: the other ranks of this host.
   MpiGroup(const Communicators& comms, std::vector<WatchedProcess> host_mates);
 
   int rank() const override { return rank_; }
@@ -36,13 +36,13 @@ class MpiGroup final : public RankGroup {
   void check() override;
   void fail(Errc code, const std::string& message) noexcept override;
 
-  // A new job: what is left of the last one, its failures too, is never looked at again.
+  // Begins a new job: leftover messages and failures of the previous one are ignored from now on.
   void begin_round(std::uint32_t round);
   std::uint32_t round() const { return round_; }
   std::optional<Error> failure_elsewhere() const;
-  // Throws Error(Network) when a rank of this host has died.
+  // Throws Error(Network) if a rank of this host has died.
   void check_alive();
-  // Throws what a wait ends with: an announced failure, a dead rank, a request to stop.
+  // Throws if a wait must end: on an announced failure, a dead rank, or a stop request.
   void throw_if_over(const RankWait& wait);
   static void throw_if_stopped(const RankWait& wait);
   ProcessWatch& watch() { return watch_; }

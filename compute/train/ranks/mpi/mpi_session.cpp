@@ -16,10 +16,10 @@ namespace lab {
 namespace mpi {
 namespace {
 
-// After a failure every rank is at its end soon, or never.
+// After a failure, every rank finishes soon or never.
 constexpr std::chrono::seconds kGoodbyeTime{5};
 constexpr unsigned kFinalizeSeconds = 5;
-constexpr std::uint32_t kLeaving = 0xffffffff;  // in place of a round: rank 0 leaves
+constexpr std::uint32_t kLeaving = 0xffffffff;  // instead of a round: rank 0 leaves
 
 MPI_Comm duplicate(MPI_Comm comm) {
   MPI_Comm copy = MPI_COMM_NULL;
@@ -55,7 +55,7 @@ MpiSession::MpiSession(int expected) {
   group_.emplace(comms, std::move(mates));
 }
 
-// Fills in host_ranks_.
+// Also fills in host_ranks_.
 std::vector<WatchedProcess> MpiSession::find_host_mates(MPI_Comm world) {
   MPI_Comm host = MPI_COMM_NULL;
   check(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "joining");
@@ -175,8 +175,8 @@ std::optional<Error> MpiSession::close(int status, const RankWait& wait) {
   }
   if (!all_answered) MPI_Abort(MPI_COMM_WORLD, status != 0 ? status : 1);
   sending_.clear();
-  group_.reset();  // nothing may be on its way any more
-  // Everybody is on the way into MPI_Finalize; the alarm is for one that is stopped there.
+  group_.reset();  // no message may be in flight any more
+  // All ranks are about to enter MPI_Finalize; the alarm ends a process that hangs there.
   alarm(kFinalizeSeconds);
   MPI_Finalize();
   alarm(0);

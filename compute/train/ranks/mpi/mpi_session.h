@@ -1,6 +1,6 @@
 #pragma once
-// MPI from its start to its end, and what the ranks tell each other outside of jobs. MPI is used
-// by one thread at a time: main's before and after jobs, the job's in between.
+// Lifetime of MPI, and messages between ranks outside jobs. MPI is used by one thread at a time:
+// the main thread before and after jobs, the job's thread in between.
 #include <cstdint>
 #include <list>
 #include <optional>
@@ -13,8 +13,8 @@ namespace lab::mpi {
 
 class MpiSession final : public RankSession {
  public:
-  // `expected`: how many processes the launcher says it has started. Throws Error(Unsupported)
-  // where MPI has joined another number.
+  // `expected`: number of processes that the launcher reports. Throws Error(Unsupported) if MPI has
+  // joined a different number.
   explicit MpiSession(int expected);
 
   RankGroup& ranks() override { return *group_; }
@@ -33,7 +33,7 @@ class MpiSession final : public RankSession {
   std::vector<int> host_ranks_;
   std::optional<MpiGroup> group_;
   std::vector<std::byte> request_;
-  std::list<RequestSet> sending_;  // at most one: the request on its way
+  std::list<RequestSet> sending_;  // at most one: the request in flight
 };
 
 }  // namespace lab::mpi

@@ -9,11 +9,11 @@
 namespace lab::mpi {
 namespace {
 
-// What is added is still in the second-level cache, and there are enough pieces on their way that
-// no rank waits for the next message.
+// A piece is still in L2 when it is added, and enough pieces are in flight that no rank waits for
+// the next message.
 constexpr std::size_t kPieceFloats = std::size_t{256} << 10;
 constexpr std::size_t kActivePieces = 16;
-// Of one rank in one piece, where there are many: well above the cost of a message.
+// Minimum slice of one rank with many ranks, for which the cost of a message is negligible.
 constexpr std::size_t kLeastSliceFloats = std::size_t{16} << 10;
 
 std::span<const std::byte> bytes_of(std::span<float> values) {
@@ -65,7 +65,7 @@ void SumEngine::begin_round(std::uint32_t round) {
   sequence_ = 0;
 }
 
-// Contiguous, of sizes that differ by one float at most.
+// Slices are contiguous, and their sizes differ by at most one float.
 std::span<float> SumEngine::slice(std::span<float> values, int rank) const {
   const auto n = static_cast<std::size_t>(size_);
   const auto r = static_cast<std::size_t>(rank);

@@ -1,11 +1,11 @@
 #pragma once
 // Sums over ranks in the background of other work: a reduce-scatter and an all-gather, in pieces
-// that stay in the caches. In each piece every rank owns one slice, gets that slice of all others,
-// adds them in the order of the ranks, and gives the result to everybody.
+// that fit in cache. In each piece every rank owns one slice: it receives that slice from all other
+// ranks, adds them in rank order, and sends the result to all.
 //
 // Work     each rank sends and receives 2 (n-1)/n of the values, and adds (n-1)/n of them
-// Numerics FP32, added from rank 0 on: the same bits on every rank, and in every run
-// Moves    in progress() alone; a few pieces are under way at a time, so that one is added while
+// Numerics FP32, added from rank 0 on: the same bits on every rank and in every run
+// Progress in progress() only; a few pieces are in flight at a time, so that one is added while
 //          the next is transferred
 #include <mpi.h>
 
@@ -28,13 +28,13 @@ class SumEngine {
  public:
   SumEngine(MPI_Comm comm, int rank, int size, DrainBudget& budget);
 
-  // Queues values[i] = sum over ranks. They must stay until pieces_left is 0, or until forget().
+  // Queues values[i] = sum over ranks. `values` must stay valid until pieces_left is 0 or forget().
   std::shared_ptr<SumState> start(std::span<float> values);
-  // Moves on what can be moved on; never waits.
+  // Advances all pieces that can advance; never waits.
   void progress();
-  // Gives up all sums that are under way: their values are no longer touched.
+  // Abandons all sums in progress; their values are no longer accessed.
   void forget();
-  // Forgets them, and counts from the beginning again.
+  // Calls forget() and restarts the sequence numbers.
   void begin_round(std::uint32_t round);
 
  private:
@@ -45,9 +45,9 @@ class SumEngine {
   };
   struct Active {
     Piece piece;
-    std::vector<float> staging;  // the own slice, as the other ranks have it
+    std::vector<float> staging;  // this rank's slice, as received from the other ranks
     bool gathering;
-    RequestSet requests;  // last: what it transfers stands above
+    RequestSet requests;  // last, because it accesses the members above
   };
 
   std::span<float> slice(std::span<float> values, int rank) const;

@@ -53,7 +53,7 @@ TEST(WorkingSets, AreHalfOfAThreadsShareAndFourTimesTheCachesForMemory) {
 }
 
 TEST(WorkingSets, PassByABigLevelBelow) {
-  // A share of 1.5 MiB of L3 beside 1.25 MiB of L2: half of it alone would be read from L2.
+  // Half of a thread's 3 MiB share of L3 would be read mostly from 1.25 MiB of L2.
   const std::vector<CacheInfo> caches = {
       {1, 48 * kKiB, 4, 64}, {2, 5 * kMiB / 4, 4, 64}, {3, 12 * kMiB, 1, 64}};
   const auto sets = choose_working_sets(caches, 4, kGiB);

@@ -1,5 +1,5 @@
-// The ladder and products of tensors on a GPU made of host memory, whose own clock says what each
-// product takes.
+// The ladder and tensor products on a fake GPU backed by host memory. Its simulated clock
+// determines the duration of each product.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -71,7 +71,7 @@ TEST_F(MatmulOnGpu, MeasuresEachRungOfThePrecision) {
     EXPECT_LE(s.max_error, 1);
     const auto n = static_cast<double>(s.n);
     const double flop = 2 * n * n * n;
-    // The fake's clock, not the host's.
+    // Timed by the fake's clock, not the host's.
     EXPECT_NEAR(s.time.median_s, 2e-6 + flop / 4e13, 1e-12);
     EXPECT_NEAR(s.gflops * 1e9 * s.time.median_s / flop, 1, 1e-9);
     EXPECT_NEAR(s.share_of_library.value_or(0), 1, 1e-6);
@@ -122,7 +122,7 @@ TEST_F(MatmulOnGpu, MeasuresTheBandwidthsOnce) {
   EXPECT_TRUE(probe.machine.at(gpu(0)).bandwidths().has_value());
   expect_all_given_back();
   for (BandwidthCeiling& level : probe.machine.at(gpu(0)).bandwidths()->levels) {
-    level.time.unstable = false;  // however busy this machine is
+    level.time.unstable = false;  // independent of the machine's load
   }
   fake->gpu(0).faults.fails = "copy_by_kernel";
   run(request({"async"}));
@@ -131,7 +131,7 @@ TEST_F(MatmulOnGpu, MeasuresTheBandwidthsOnce) {
 
 TEST_F(MatmulOnGpu, SaysWhyABandwidthIsNotMeasured) {
   probe.machine.at(gpu(0)).bandwidths().reset();
-  run(request({"async"}));  // the caches of 50 MiB make it 400 MiB
+  run(request({"async"}));  // 50 MiB of cache require a working set of 400 MiB
   EXPECT_NE(reason("bandwidth of memory on cuda:0").find("64.0 MiB are free"), std::string::npos)
       << reason("bandwidth of memory on cuda:0");
   fake->gpu(0).set_l2_bytes(0);
@@ -173,7 +173,7 @@ TEST_F(MatmulOnGpu, NoBestIsSaid) {
 }
 
 TEST_F(MatmulOnGpu, ALibraryThatFailsIsLeftOut) {
-  fake->gpu(0).faults.fails = "matmul";  // once: the library comes first
+  fake->gpu(0).faults.fails = "matmul";  // fails once; the library is called first
   run(request({"cublas", "async"}));
   EXPECT_NE(reason("cublas at 9").find("matmul"), std::string::npos);
   EXPECT_TRUE(kernels().contains("async"));

@@ -22,7 +22,7 @@ struct Mnk {
   std::int64_t m, n, k;
 };
 
-// Compares all of C with float64 after run(). The columns past C hold 77.
+// Compares all of C with float64 after run(). The columns beyond C hold 77.
 template <typename Args, typename Run>
 void expect_right_and_inside(const Args& g, bool integers, const Run& run) {
   const MatmulReference reference(g, {});
@@ -65,7 +65,7 @@ TEST(Ladder, EveryRungStaysWithinTheBound) {
   ThreadPool pool({0, 0});
   for (const Rung& rung : cpu_ladder()) {
     expect_right(rung, {65, 70, 300}, false, pool);
-    expect_right(rung, {150, 150, 200}, false, pool);  // past the size that is checked in full
+    expect_right(rung, {150, 150, 200}, false, pool);  // larger than the sizes checked in full
   }
 }
 
@@ -105,7 +105,7 @@ TEST(Ladder, NamesAreUniqueAndExplained) {
   EXPECT_TRUE(rungs[6].library && rungs[7].library);
 }
 
-// As expect_right(), on bf16 factors.
+// The same as expect_right(), with bf16 operands.
 void expect_right_bf16(const Rung& rung, Mnk s, bool integers, ThreadPool& pool) {
   SCOPED_TRACE(std::string(rung.name) + " " + std::to_string(s.m) + "x" + std::to_string(s.n) +
                "x" + std::to_string(s.k));

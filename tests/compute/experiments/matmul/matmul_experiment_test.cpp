@@ -12,7 +12,7 @@
 namespace lab {
 namespace {
 
-// A machine whose bandwidths need not be measured.
+// A machine with preset bandwidths, which need not be measured.
 struct QuickProbe : test::Probe {
   explicit QuickProbe(int cpu_devices = 1) : Probe(cpu_devices) {
     for (const Device device : machine.devices()) machine.at(device).bandwidths().emplace();
@@ -93,7 +93,7 @@ TEST(MatmulExperiment, CeilingsComeOnceBeforeTheSamplesOfEachDevice) {
   const auto measured = probe.all<CeilingsMeasured>();
   ASSERT_EQ(measured.size(), 2U);
   EXPECT_EQ(measured[1].device, cpu(1));
-  // One thread first, then all threads of the device, where it has more than one.
+  // One thread first, then all threads of the device if it has more than one.
   std::vector<double> peaks, compute;
   for (const PeakSample& peak : probe.all<PeakSample>()) {
     if (peak.device == cpu(0)) peaks.push_back(peak.gflops);
@@ -204,8 +204,8 @@ TEST(MatmulExperiment, LiveRunsUntilCancelled) {
 TEST(MatmulExperiment, CancelInTheMiddleOfALongRun) {
   QuickProbe probe;
   StartMatmul request = quick({"naive"}, {1500});
-  request.budget_s = 1e6;  // it ends when it is stopped, or hangs
-  // The last event before the products.
+  request.budget_s = 1e6;  // ends only when it is stopped
+  // CeilingsMeasured is the last event before the products.
   test::message_of([&] { probe.run_until<CeilingsMeasured>(*make_matmul_experiment(request), 1); },
                    Errc::Cancelled);
   EXPECT_TRUE(probe.all<MatmulSample>().empty());

@@ -25,7 +25,7 @@ TEST(Links, EachHasAUniqueNameFiguresAndASource) {
   EXPECT_EQ(link_names().size(), links().size());
 }
 
-// --link and the page take the names from there.
+// --link and the page take their names from kLinkNames.
 TEST(Links, AreDeclaredInTheirOrder) {
   std::vector<std::string> declared;
   for (const ValueName& link : kLinkNames) declared.emplace_back(link.name);

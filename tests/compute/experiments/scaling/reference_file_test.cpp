@@ -22,7 +22,7 @@ class ReferenceFile : public ::testing::Test {
     files::write_file(file_, text);
     return read_reference(file_);
   }
-  // The message for a file with this text; it must begin with the file's name.
+  // Returns the error message for a file with this text. It must begin with the file's name.
   std::string complaint(const std::string& text) {
     std::string message = test::message_of([&] { read(text); }, Errc::Corrupt);
     EXPECT_EQ(message.rfind(file_.string() + ": ", 0), 0U) << message;
@@ -48,7 +48,7 @@ TEST_F(ReferenceFile, EveryFileOfTheAssetsIsGood) {
   for (const auto& entry : std::filesystem::directory_iterator(kAssets)) {
     SCOPED_TRACE(entry.path());
     const std::string text = files::read_text_file(entry.path());
-    if (contains(text, R"("type": "machine")")) continue;  // of app/reference
+    if (contains(text, R"("type": "machine")")) continue;  // belongs to app/reference
     EXPECT_GT(read_reference(entry.path()).step_s, 0);
   }
 }

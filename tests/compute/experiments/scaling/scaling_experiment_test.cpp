@@ -29,7 +29,7 @@ StartScaling small_request() {
   return request;
 }
 
-// The last word on each mode and number of devices.
+// The last point of each mode and number of devices.
 std::map<std::pair<ScalingMode, int>, ScalingPoint> final_points(const test::Probe& probe) {
   std::map<std::pair<ScalingMode, int>, ScalingPoint> found;
   for (const ScalingPoint& p : probe.all<ScalingPoint>()) found[{p.mode, p.devices}] = p;
@@ -69,7 +69,8 @@ TEST(ScalingExperiment, MeasuresOneToAllDevicesInBothModes) {
   EXPECT_EQ(points.at({ScalingMode::Strong, 2}).accuracy_steps, 6);
 }
 
-// The same images make the same sums, so the accuracy cannot depend on how they were divided.
+// The same images produce the same gradient sums, so the accuracy cannot depend on how the images
+// are divided.
 TEST(ScalingExperiment, KeepsTheAccuracy) {
   test::Probe probe(2);
   StartScaling request = small_request();
@@ -173,7 +174,7 @@ TEST(ScalingExperiment, PredictsFromAReferenceFile) {
   request.reference_file = (dir.path() / "one.json").string();
   files::write_file(request.reference_file,
                     R"({"device":"a GPU","model":"mlp","batch":100,"step_s":0.5,"source":"x"})");
-  request.training.model.clear();  // the file's
+  request.training.model.clear();  // the model of the file
   request.training.batch = 200;
   test::Probe probe;
   probe.run(*make_scaling_experiment(request));

@@ -70,12 +70,13 @@ TEST(ScalingModel, AnInfinitelyFastLinkScalesIdeally) {
 }
 
 TEST(ScalingModel, BucketsPassOneAfterTheOther) {
-  // Forward 1 s, backward 2 s; sums of two devices take their bytes over the rate: 1.2, 0.5, 0.1 s.
+  // Forward takes 1 s and backward 2 s. An all-reduce over two devices takes bytes / rate: 1.2, 0.5
+  // and 0.1 s.
   const Workload work{.compute = {3, 0},
                       .backward_share = 2.0 / 3,
                       .buckets = {{1.2e9, 0.25}, {0.5e9, 0.5}, {0.1e9, 1}}};
   const PredictedStep step = predict_step(work, link_of(0, 1), SumStyle::Overlapped, 2, 2);
-  // Ready at 1.5, 2 and 3; through at 2.7, 3.2 (it had to wait) and 3.3.
+  // Buckets are ready at 1.5, 2 and 3 s, and reduced at 2.7, 3.2 (after waiting) and 3.3 s.
   EXPECT_NEAR(step.split.all_reduce_s, 1.8, 1e-12);
   EXPECT_NEAR(step.split.exposed_s, 0.3, 1e-12);
   EXPECT_NEAR(step.step_s, 3.3, 1e-12);
@@ -145,11 +146,11 @@ TEST(ScalingModel, EfficiencyFallsWithMoreDevices) {
 TEST(ScalingModel, ABatchThatDoesNotDivideLeavesDevicesWaiting) {
   const Workload work{.compute = {0, 1}, .backward_share = 0.5, .buckets = {}};
   const PredictedStep ten = predict_step(work, link_of(0, 1), SumStyle::Overlapped, 4, 10);
-  EXPECT_DOUBLE_EQ(ten.step_s, 3);  // 3, 3, 2, 2
+  EXPECT_DOUBLE_EQ(ten.step_s, 3);  // images per device: 3, 3, 2, 2
   EXPECT_DOUBLE_EQ(ten.split.compute_s, 2.5);
   EXPECT_DOUBLE_EQ(ten.split.imbalance_s, 0.5);
   const PredictedStep two = predict_step(work, link_of(0, 1), SumStyle::Overlapped, 4, 2);
-  EXPECT_DOUBLE_EQ(two.step_s, 1);  // 1, 1, 0, 0
+  EXPECT_DOUBLE_EQ(two.step_s, 1);  // images per device: 1, 1, 0, 0
   EXPECT_DOUBLE_EQ(two.split.compute_s, 0.5);
 }
 
@@ -161,7 +162,7 @@ TEST(ScalingModel, FindsTheLineOfComputeTimes) {
   const ComputePoint one[] = {{256, 0.5}};
   EXPECT_EQ(fit_compute(one).fixed_s, 0);
   EXPECT_DOUBLE_EQ(fit_compute(one).at(128), 0.25);
-  const ComputePoint cached[] = {{10, 1}, {20, 2.5}};  // small batches fit into caches
+  const ComputePoint cached[] = {{10, 1}, {20, 2.5}};  // small batches fit in cache
   EXPECT_NEAR(fit_compute(cached).at(20), 2.5, 1e-12);
   EXPECT_NEAR(fit_compute(cached).at(10), 1, 1e-12);
   EXPECT_NEAR(fit_compute(cached).at(5), 0.5, 1e-12) << "never at or below 0";
@@ -189,11 +190,11 @@ TEST(ScalingModel, FindsTheLinkOfMeasuredSums) {
   test::message_of([&] { fit_link("memory", "", work, {}); }, Errc::InvalidArgument);
 }
 
-// The chapter: one GPU needs 12.2 s for an epoch of 60,000 images in 235 steps of 256. Two GPUs
-// with 512 images a step need 7.5 s for 118 steps, with nn.DataParallel.
-// The model says 7.1 s over PCIe 3.0. The remaining 5 % are what it leaves out: the scatter of
-// images and the gather of outputs, and above all Python, which replicates the module and starts
-// every layer of both replicas from threads that take turns on one interpreter lock.
+// The chapter's times: one GPU needs 12.2 s per epoch of 60,000 images in 235 steps of 256. Two
+// GPUs with 512 images per step need 7.5 s for 118 steps, with nn.DataParallel.
+// The model predicts 7.1 s over PCIe 3.0. The remaining 5 % are costs that it omits: scattering the
+// images, gathering the outputs, and above all Python, which replicates the module and starts every
+// layer of both replicas from threads that share one interpreter lock.
 TEST(ScalingModel, MeetsTheChaptersTwoGpus) {
   const double step_s = 12.2 / 235;
   const Workload work = resnet18(step_s, 256);
@@ -201,11 +202,11 @@ TEST(ScalingModel, MeetsTheChaptersTwoGpus) {
   const double epoch_s = 118 * two.step_s;
   EXPECT_NEAR(epoch_s, 7.5, 0.1 * 7.5);
   EXPECT_LT(epoch_s, 7.5) << "the model leaves costs out, it invents none";
-  // The chapter's speed-up of 1.63 in time for an epoch.
+  // The chapter's speed-up of 1.63 in epoch time.
   EXPECT_NEAR(12.2 / epoch_s, 12.2 / 7.5, 0.1 * 12.2 / 7.5);
 }
 
-// What the chapter's machine would have gained with gradients summed during backward.
+// What the chapter's machine would have gained by all-reducing gradients during backward.
 TEST(ScalingModel, OverlapBeatsDataParallel) {
   const Workload work = resnet18(12.2 / 235, 256);
   for (const int n : {2, 4, 8, 16}) {
@@ -250,8 +251,8 @@ TEST(BucketLoads, BecomeReadyInTheirOrderAndTheLastWithBackward) {
   }
 }
 
-// The last block has three quarters of the parameters at under a third of the work: its gradients
-// are ready early, which is what overlap lives from.
+// The last block has three quarters of the parameters but less than a third of the work. Its
+// gradients are ready early, which makes overlap effective.
 TEST(BucketLoads, ResNetsLargeGradientsAreReadyEarly) {
   const auto loads = bucket_loads("resnet18", kBucket);
   ASSERT_GE(loads.size(), 2U);
@@ -324,7 +325,8 @@ TEST(Explain, IsExactWhereTheWorldIsAsTheModelSays) {
     EXPECT_NEAR(found[i].step_s, found[i].measured_step_s.value(), 1e-12);
   }
   EXPECT_NEAR(found[1].speedup, 0.0256 / 0.0168, 1e-9);
-  // Four devices on one core compute as long as one; sums that waited for the core do not count.
+  // Four devices that share one core take as long to compute as one. All-reduces that waited for
+  // the core are ignored.
   EXPECT_NEAR(found[2].split.compute_s, 0.0256, 1e-12);
   EXPECT_NEAR(found[2].split.all_reduce_s, 1.5 * 0.004, 1e-9);
   EXPECT_LT(found[2].speedup, 1);

@@ -80,10 +80,10 @@ TEST(CpuCase, StopsOnRequest) {
   std::stop_source stop;
   stop.request_stop();
   const auto copy = make_cpu_case(machine, series_of(TransferOp::Copy, 1), kMiB, stop.get_token());
-  copy->operate();  // does nothing and returns
+  copy->operate();  // returns without copying
 }
 
-// Kernels that are almost right: each fault is of the smallest kind.
+// Nearly correct kernels: each has the smallest possible fault.
 StreamKernels faulty() {
   StreamKernels kernels = stream_kernels();
   kernels.read = [](const double* a, std::int64_t n) {

@@ -1,4 +1,4 @@
-// How many operations a sample of a GPU's case has.
+// Number of operations per sample of a GPU transfer case.
 #include "compute/experiments/transfers/gpu_case.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace lab {
 namespace {
 
-// Each operation takes `once_s`.
+// A case whose operations take `once_s` seconds each.
 class SteadyCase final : public GpuCase {
  public:
   SteadyCase(double once_s, bool gated) : once_s_(once_s), gated_(gated) {}
@@ -34,7 +34,7 @@ struct GpuCaseTiming : ::testing::Test {
   RunContext ctx{
       1, probe.machine, probe.tensors, probe.channel, probe.control, probe.stop.get_token()};
 
-  // Of a sample, once warm.
+  // Operations per sample after warm-up.
   int operations(double once_s, bool gated) {
     SteadyCase one(once_s, gated);
     const Timing timing = one.time(ctx, {.budget_s = 1});

@@ -1,4 +1,4 @@
-// Transfers between two GPUs, and what is said where there is no second one.
+// Transfers between two GPUs, and the reason reported if there is no second GPU.
 #include <gtest/gtest.h>
 
 #include "compute/core/units.h"
@@ -49,7 +49,7 @@ TEST_F(GpuPeers, BothBetweenGpusTakesAsLongAsTheSlowerWay) {
       EXPECT_NEAR(s.time.median_s,
                   slow.call_s + static_cast<double>(s.bytes) / slow.link_bytes_per_s, 1e-9);
     }
-    // Each GPU has a kernel of its own, with all of its threads.
+    // Each GPU runs its own kernel, with all of its threads.
     for (const TransferSample& s : samples(TransferOp::Both, kKernel, MemoryKind::OnGpu, way)) {
       EXPECT_NEAR(s.time.median_s,
                   slow.call_s + 2 * static_cast<double>(s.bytes) / slow.memory_bytes_per_s, 1e-9);
@@ -68,7 +68,7 @@ TEST_F(GpuPeers, WithoutPeerAccessOnlyTheHostIsLeft) {
   for (const char* what :
        {"copy cuda:0 -> cuda:1, copy engine, peer write",
         "both cuda:0 -> cuda:1, kernel, peer write",
-        "both cuda:0 -> cuda:1, kernel, peer read"}) {  // each direction has a GPU that reads
+        "both cuda:0 -> cuda:1, kernel, peer read"}) {  // one GPU reads in each direction
     EXPECT_EQ(reason(what), "cuda:0 cannot reach the memory of cuda:1 directly");
   }
   EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerWay::Read).size(), 1U);

@@ -1,5 +1,6 @@
 #pragma once
-// A machine with two GPUs made of host memory, and what a sweep of transfers reports there.
+// Test fixture: a machine with two fake GPUs backed by host memory, and the results of a transfer
+// sweep.
 #include <gtest/gtest.h>
 
 #include <memory>

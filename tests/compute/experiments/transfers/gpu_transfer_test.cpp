@@ -1,4 +1,5 @@
-// Transfers with GPUs, on GPUs made of host memory whose own clock says what each copy takes.
+// Transfers with fake GPUs backed by host memory. Their simulated clocks determine the duration of
+// each copy.
 #include <gtest/gtest.h>
 
 #include "compute/core/error.h"
@@ -65,7 +66,7 @@ TEST_F(TransferOnGpu, HostToGpuCoversEveryCase) {
 
 TEST_F(TransferOnGpu, TimesAreThoseOfTheGpu) {
   StartTransfers r = request({cpu()}, {gpu(0)});
-  r.memory = {MemoryKind::Pinned};  // timed by the GPU's own clock, which never varies
+  r.memory = {MemoryKind::Pinned};  // timed by the GPU's clock, which never varies
   r.budget_s = 10;
   run(r);
   const test::FakeCosts costs = fake->gpu(0).costs;
@@ -81,7 +82,7 @@ TEST_F(TransferOnGpu, TimesAreThoseOfTheGpu) {
     EXPECT_NEAR(s.time.median_s, kTransferPieces * copy_s(s.bytes / kTransferPieces), 1e-8);
   }
   for (const TransferSample& s : samples(TransferOp::Both, kEngine, MemoryKind::Pinned)) {
-    EXPECT_NEAR(s.time.median_s, copy_s(s.bytes), 1e-9);  // two streams, each its own way
+    EXPECT_NEAR(s.time.median_s, copy_s(s.bytes), 1e-9);  // two streams, one per direction
     EXPECT_NEAR(s.gb_per_s, 2e-9 * static_cast<double>(s.bytes) / copy_s(s.bytes), 2e-2);
   }
   for (const TransferSample& s : samples(TransferOp::Chase, kKernel, MemoryKind::Pinned)) {
@@ -192,7 +193,7 @@ TEST_F(TransferOnGpu, SaysFromWhichSizeOnTheGpuPays) {
   StartTransfers r = request({cpu(), gpu(0)}, {cpu(), gpu(0)});
   r.ops = {TransferOp::Copy};
   r.memory = {MemoryKind::Pageable, MemoryKind::Pinned};
-  // A GPU that takes no time to speak of by its own clock, which times pinned memory alone.
+  // Copies take negligible time on the GPU's clock, which times pinned memory only.
   fake->gpu(0).costs = {.call_s = 1e-15, .link_bytes_per_s = 1e20, .memory_bytes_per_s = 1e20};
   run(r);
   const auto found = probe.all<TransferPayoff>();
@@ -209,7 +210,7 @@ TEST_F(TransferOnGpu, SaysFromWhichSizeOnTheGpuPays) {
 TEST_F(TransferOnGpu, SaysThatTheGpuNeverPays) {
   StartTransfers r = request({cpu(), gpu(0)}, {cpu(), gpu(0)});
   r.ops = {TransferOp::Copy};
-  fake->gpu(0).costs.call_s = 10;  // more than the CPU needs for any of these copies
+  fake->gpu(0).costs.call_s = 10;  // longer than the CPU needs for any of these copies
   run(r);
   const auto found = probe.all<TransferPayoff>();
   ASSERT_EQ(found.size(), 6U);
@@ -275,7 +276,7 @@ TEST_F(TransferOnGpu, AGateThatGaveUpIsAnError) {
 TEST_F(TransferOnGpu, StopsInTheMiddleOfASample) {
   fake->gpu(0).faults.copies_take_s = 0.02;
   StartTransfers r = request({cpu()}, {gpu(0)});
-  r.budget_s = 1e6;  // it ends when it is stopped, or hangs
+  r.budget_s = 1e6;  // ends only when it is stopped
   message_of([&] { probe.run_until<Progress>(*make_transfer_experiment(r), 1); }, Errc::Cancelled);
   expect_all_given_back();
 }

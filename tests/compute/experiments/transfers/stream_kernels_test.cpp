@@ -8,7 +8,7 @@
 namespace lab {
 namespace {
 
-// Lengths around the vector widths and the unrolled steps, and a start off every vector boundary.
+// Lengths around the vector widths and the unrolled steps, and starts on and off vector boundaries.
 constexpr std::int64_t kSizes[] = {0,  1,  2,  3,  7,  8,   9,    15,  16,
                                    31, 32, 33, 63, 65, 127, 1000, 4099};
 constexpr std::size_t kOffsets[] = {0, 1, 3, 7};
@@ -34,7 +34,7 @@ void for_every_shape(const Test& test) {
   }
 }
 
-// The values [offset, offset + n) follow `expected(i)`, all others are still the guard.
+// Expects `expected(i)` in [offset, offset + n) and the guard everywhere else.
 template <typename Expected>
 void expect_only(const std::vector<double>& got, std::size_t offset, std::int64_t n,
                  const Expected& expected) {

@@ -54,7 +54,7 @@ TEST(TransferExperiment, MeasuresEveryCaseOnce) {
   }
   EXPECT_TRUE(probe.all<Skipped>().empty());
   EXPECT_EQ(probe.machine.at(cpu()).memory().used_bytes(), 0);
-  // The last word about progress is that it is done.
+  // The last progress event reports completion.
   ASSERT_FALSE(probe.all<Progress>().empty());
 }
 
@@ -73,7 +73,7 @@ TEST(TransferExperiment, FitsEachSweep) {
     if (fit.threads == 1) {
       EXPECT_FALSE(fit.break_even_bytes);
     }
-    const double half = fit.latency_s * fit.gb_per_s * 1e9 / 2;  // copy moves two bytes for one
+    const double half = fit.latency_s * fit.gb_per_s * 1e9 / 2;  // two bytes per byte copied
     EXPECT_NEAR(static_cast<double>(fit.half_bandwidth_bytes), half, 1 + 1e-6 * half);
   }
 }
@@ -197,7 +197,7 @@ TEST(TransferExperiment, StopsInTheMiddleOfALargeCase) {
   Probe probe;
   StartTransfers request = quick_request();
   request.sizes_bytes = {256 * kMiB};
-  request.budget_s = 1e6;  // it ends when it is stopped, or hangs
+  request.budget_s = 1e6;  // ends only when it is stopped
   test::message_of([&] { probe.run_until<Progress>(*make_transfer_experiment(request), 1); },
                    Errc::Cancelled);
   EXPECT_EQ(probe.machine.at(cpu()).memory().used_bytes(), 0);

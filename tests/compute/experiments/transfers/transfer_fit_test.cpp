@@ -40,7 +40,7 @@ TEST(LatencyModel, RecoversThemThroughNoise) {
 }
 
 TEST(LatencyModel, NeverHasANegativeLatency) {
-  // Small sizes that are quicker a byte than large ones, as caches make them.
+  // Small sizes take less time per byte than large ones, as they do in caches.
   const std::vector<TransferPoint> points = {{1e3, 1e-9}, {1e6, 1e-5}, {1e9, 1e-1}};
   const auto model = fit_latency_model(points);
   ASSERT_TRUE(model);
@@ -73,7 +73,7 @@ TEST(MemoryModel, SeesThroughTheCaches) {
   EXPECT_NEAR(model->s_per_byte, 1e-10, 1e-14);
   EXPECT_GT(model->r2, 0.8);
   EXPECT_LT(model->r2, 1);
-  // One line through everything finds neither.
+  // A single line through all points matches neither range.
   const auto line = fit_latency_model(cached_line());
   ASSERT_TRUE(line);
   EXPECT_LT(line->s_per_byte, 0.9e-10);
@@ -100,7 +100,7 @@ TEST(MemoryModel, AShortSweepGetsOneLine) {
 }
 
 TEST(BreakEven, LiesWhereTheLinesCross) {
-  // 5 us + b * 0.5e-10 against 1 us + b * 1e-10: equal at 80,000 bytes.
+  // 5 us + b * 0.5e-10 s/byte and 1 us + b * 1e-10 s/byte are equal at 80,000 bytes.
   const auto bytes = break_even_bytes(line(5e-6, 0.5e-10), line(1e-6, 1e-10));
   ASSERT_TRUE(bytes);
   EXPECT_NEAR(*bytes, 80'000, 2'000);
@@ -122,10 +122,10 @@ TEST(BreakEven, MayBeTheFirstSizeOrNever) {
   EXPECT_FALSE(break_even_bytes(line(1e-6, 1e-10), other));
 }
 
-// The size from which on moving work to a GPU pays, from times made up for the purpose.
-constexpr double kStart_s = 1e-5;  // of a copy through the link
+// Break-even size for moving work to a GPU, from synthetic times.
+constexpr double kStart_s = 1e-5;  // per copy over the link
 constexpr double kLaunch_s = 5e-6;
-constexpr double kLink = 2e-11, kGpu = 5e-13, kHost = 1e-10;  // seconds a byte
+constexpr double kLink = 2e-11, kGpu = 5e-13, kHost = 1e-10;  // seconds per byte
 
 MeasuredSeries measured(Device from, Device to, MemoryKind memory, TransferMover mover,
                         const std::function<double(double)>& seconds, int threads = 1) {
@@ -172,7 +172,7 @@ TEST(GpuPayoff, LiesWhereTheTimesCross) {
     EXPECT_EQ(found[i].gpu, gpu());
     EXPECT_EQ(found[i].memory, MemoryKind::Pinned);
     EXPECT_EQ(found[i].passes, passes);
-    // Both lines cost the same where 2 starts and the launches equal what a byte saves.
+    // At break-even, the time saved per byte pays for two copy latencies and the launches.
     const double cost_s = 2 * kStart_s + passes * kLaunch_s;
     const double saved = passes * (kHost - kGpu) - 2 * kLink;
     ASSERT_TRUE(found[i].from_bytes);
@@ -181,7 +181,7 @@ TEST(GpuPayoff, LiesWhereTheTimesCross) {
 }
 
 TEST(GpuPayoff, IsReadOffBetweenTwoSizes) {
-  // Moved: 2 s, then 0.5 s; at home 1 s: halfway in log size.
+  // On the GPU with copies 2 s, then 0.5 s; on the host 1 s. They cross halfway in log size.
   const auto two = [](MeasuredSeries series, double first_s, double second_s) {
     series.points = {{1 << 20, first_s}, {1 << 22, second_s}};
     return series;
@@ -199,7 +199,7 @@ TEST(GpuPayoff, IsTheFirstSizeWhereTheGpuAlwaysWins) {
 }
 
 TEST(GpuPayoff, IsEmptyWhereTheGpuNeverWins) {
-  // Quicker at home than on the GPU itself.
+  // The host is faster than the GPU even without copies.
   const std::vector<MeasuredSeries> all = {in(), out(), within(), host(kGpu / 2)};
   const auto found = payoffs(all);
   ASSERT_EQ(found.size(), 3U);

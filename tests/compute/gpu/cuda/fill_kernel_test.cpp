@@ -18,7 +18,7 @@ using simt::GlobalArray;
 struct Range {
   std::int64_t first, count;
 };
-// Whole Philox blocks, ragged ends on either side, inside one block, and indices past 32 bits.
+// Whole Philox blocks, ragged ends on either side, part of one block, and indices beyond 32 bits.
 constexpr Range kRanges[] = {{0, 2048}, {0, 1},    {3, 1},
                              {1, 2},    {5, 1030}, {(std::int64_t{1} << 34) - 2, 9}};
 

@@ -69,8 +69,8 @@ TEST(AddKernel, Bf16IsRoundedOnceAsOnTheCpu) {
   }
 }
 
-// Both launches of the norm; `blocks` at most what it would choose, so that threads take several
-// turns.
+// Runs both launches of the norm. `blocks` is at most the number that the norm would choose, so
+// that threads loop several times.
 template <typename T>
 double run_sum(const std::vector<T>& x, int blocks) {
   const auto n = static_cast<std::int64_t>(x.size());

@@ -222,7 +222,7 @@ TEST(NvmlReadings, AListThatGrowsWhileItIsRead) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
   const Handle gpu = first_gpu(session);
-  fake.set_processes(10, 9);  // more than there is room for, and nine more meanwhile
+  fake.set_processes(10, 9);  // more than the buffer holds, and nine more during each call
   GpuTelemetry t;
   read_slow(session, gpu, t);
   EXPECT_FALSE(t.processes) << "it never stands still";

@@ -46,7 +46,7 @@ TEST(DirectConvolution, LeavesOtherCasesToOthers) {
   EXPECT_FALSE(direct_convolution().supports(c)) << "a stride scatters";
 }
 
-// Interleaving and back, and sums over the images, for every number of images and odd lengths.
+// Interleaves, de-interleaves and sums images, for every number of images and odd lengths.
 TEST(ImageLanes, ComeBackAsTheyWere) {
   test::for_each_simd_target([] {
     const std::int64_t lanes = simd::image_lanes();

@@ -20,8 +20,8 @@ using simd::ConvShape;
 constexpr float kGuard = 12345;
 constexpr std::size_t kGuards = 32;
 
-// Calls visit(x index, weight index, y index) for each pixel, tap and output channel: the start of
-// in_c products, whose factors of x and of the weights are contiguous.
+// Calls visit(x index, weight index, y index) for each pixel, tap and output channel. The indices
+// are those of the first of in_c products, whose operands in x and in the weights are contiguous.
 template <typename Visit>
 void each_run(const ConvShape& s, std::int64_t batch, const Visit& visit) {
   for (std::int64_t p = 0; p < batch * s.out_pixels(); ++p) {
@@ -41,7 +41,7 @@ void each_run(const ConvShape& s, std::int64_t batch, const Visit& visit) {
   }
 }
 
-// Sums of products, and of their magnitudes.
+// Sums of products, and sums of their magnitudes.
 class Sums {
  public:
   explicit Sums(std::int64_t n)
@@ -69,14 +69,14 @@ class Sums {
   std::vector<double> values_, magnitudes_;
 };
 
-// Values followed by NaN, where reading is allowed and has no meaning.
+// Appends NaN as slack, which may be read but must not affect results.
 std::vector<float> with_slack(std::vector<float> values) {
   values.insert(values.end(), ConvolutionAlgorithm::kSlackFloats,
                 std::numeric_limits<float>::quiet_NaN());
   return values;
 }
 
-// Room for a result between guard values.
+// Memory for a result, between guard values.
 class Result {
  public:
   Result(std::int64_t n, float initial)
@@ -95,7 +95,7 @@ class Result {
   std::vector<float> memory_;
 };
 
-// Exactly the bytes asked for, on 64 bytes, all NaN.
+// Scratch of exactly the requested size, 64-byte aligned and filled with NaN.
 class ScratchMemory {
  public:
   explicit ScratchMemory(std::int64_t bytes)
@@ -132,7 +132,7 @@ void expect_near(const std::vector<float>& got, const ConvolutionReference& want
   EXPECT_LE(std::sqrt(error), options.norm_tolerance * std::sqrt(size)) << "of the whole result";
 }
 
-// One shape with its data.
+// Checks one shape and holds its data.
 class ShapeCheck {
  public:
   ShapeCheck(const ConvolutionAlgorithm& algorithm, const CheckOptions& options,
@@ -166,7 +166,7 @@ class ShapeCheck {
   }
 
  private:
-  // The reference is the same for every number of threads.
+  // All numbers of threads share one reference.
   void check_batch(ConvolutionCase c, std::int64_t batch, const std::vector<int>& able) {
     const ConvolutionReference want = reference(c.stage, batch);
     for (const int threads : able) {
@@ -238,7 +238,7 @@ class ShapeCheck {
     EXPECT_EQ(d_weight, run()) << "repeated";
   }
 
-  // The batch alone, so that more than the slack behind it is out of bounds.
+  // Copies only the batch, so that reads beyond its slack are out of bounds.
   static std::vector<float> first_images(const std::vector<float>& all, std::int64_t batch,
                                          std::int64_t image_size) {
     return with_slack({all.begin(), all.begin() + batch * image_size});
@@ -306,7 +306,7 @@ ConvolutionReference reference_weight_gradient(const ConvShape& s, std::int64_t 
 std::vector<ConvShape> ragged_shapes() {
   using simd::conv_shape;
   return {
-      // height, width, channels in and out, kernel, stride, padding
+      // height, width, input channels, output channels, kernel, stride, padding
       conv_shape(1, 1, 1, 1, 1, 1, 0),    conv_shape(28, 28, 1, 6, 5, 1, 2),
       conv_shape(14, 14, 6, 16, 5, 1, 0), conv_shape(5, 9, 1, 7, 5, 2, 1),
       conv_shape(7, 6, 3, 5, 3, 1, 1),    conv_shape(9, 4, 2, 17, 3, 2, 1),

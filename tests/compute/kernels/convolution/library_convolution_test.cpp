@@ -24,7 +24,7 @@ int cases(const test::CheckOptions& options) {
 
 class LibraryConvolution : public ::testing::Test {
  private:
-  // The cases take turns with a pool's threads, and tests with each other.
+  // Cases alternate with a pool's threads, and tests with each other.
   const QuietOnednnThreads quiet_;
 };
 
@@ -41,8 +41,8 @@ TEST_F(LibraryConvolution, MatchesFloat64OnSeveralThreads) {
   EXPECT_EQ(test::check_algorithm(library_convolution(), options), cases(options));
 }
 
-// From some batch on Winograd computes, where the library can: gradients, and forward where there
-// are many channels.
+// For large batches, the library uses Winograd where it can: for gradients, and for forward with
+// many channels.
 TEST_F(LibraryConvolution, MatchesFloat64WhereWinogradPays) {
   const test::CheckOptions options{
       .tolerance = 1e-5,
@@ -63,7 +63,7 @@ TEST_F(LibraryConvolution, RoundsFactorsToBf16) {
   EXPECT_EQ(test::check_algorithm(library_convolution(), options), cases(options));
 }
 
-// bf16 holds small whole numbers exactly, and FP32 their sums.
+// bf16 represents small integers exactly, and FP32 their sums.
 TEST_F(LibraryConvolution, SumsBf16ProductsInF32) {
   if (!test::onednn_takes_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
   const ConvShape s = conv_shape(6, 5, 19, 16, 3, 1, 1);
@@ -84,7 +84,7 @@ TEST_F(LibraryConvolution, SumsBf16ProductsInF32) {
   EXPECT_TRUE(test::all_close(y, want.values, 0, 0));
 }
 
-// Two devices' threads call it at the same moment, each on its own arrays.
+// The threads of two devices call it concurrently, each with its own arrays.
 TEST_F(LibraryConvolution, ServesSeveralCallersAtOnce) {
   const ConvShape s = conv_shape(8, 8, 16, 16, 3, 1, 1);
   const ConvolutionCase c{.shape = s, .batch = 8, .threads = 1};

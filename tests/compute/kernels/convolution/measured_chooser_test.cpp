@@ -23,7 +23,7 @@ namespace {
 
 using simd::ConvShape;
 
-// Has a name, and computes nothing.
+// An algorithm with a name that computes nothing.
 class Named final : public ConvolutionAlgorithm {
  public:
   explicit Named(const char* name) : name_(name) {}
@@ -50,7 +50,7 @@ ConvolutionCase some_case() {
   return {.shape = simd::conv_shape(8, 8, 4, 4, 3, 1, 1), .batch = 16, .threads = 1};
 }
 
-// Races whose winner is known beforehand.
+// Races with predetermined times.
 struct Course {
   std::vector<const ConvolutionAlgorithm*> able = {&kSlow, &kFast};
   std::vector<double> seconds = {2, 1};
@@ -73,7 +73,7 @@ struct Course {
 
 class MeasuredChoice : public ::testing::Test {
  protected:
-  // As another run of the program would choose: nothing is known but the file.
+  // Chooses as a new process would, for which only the file persists.
   std::string choose_anew(const ConvolutionCase& c = some_case()) {
     RememberedChoices choices(file_);
     MeasuredChooser chooser(choices, course_.options());
@@ -175,7 +175,7 @@ TEST_F(MeasuredChoice, IsMadeAnewForAnotherVersionAndForUnknownNames) {
   EXPECT_EQ(course_.races, 3);
 }
 
-// With a quadratic parse this alone would outlast the test's time limit.
+// With a quadratic parse, this test would exceed its time limit.
 TEST_F(MeasuredChoice, ReadsAFileOfManyChoicesOnce) {
   choose_anew();
   std::string text = files::read_text_file(file_);
@@ -215,7 +215,7 @@ TEST_F(MeasuredChoice, IsMadeAnewForAFileTooLarge) {
   EXPECT_EQ(course_.races, 1);
 }
 
-// Opening a pipe that nobody uses would block, to read and to write.
+// Opening a pipe without a peer would block, for reading and for writing.
 TEST_F(MeasuredChoice, LeavesAPipeAlone) {
   std::filesystem::create_directories(file_.parent_path());
   ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
@@ -224,7 +224,7 @@ TEST_F(MeasuredChoice, LeavesAPipeAlone) {
   EXPECT_TRUE(std::filesystem::is_fifo(file_));
 }
 
-// Where the folder should be is a file: no user can write there.
+// A file occupies the folder's path, so no user can write there.
 TEST_F(MeasuredChoice, LivesInTheProcessAloneWhereNothingCanBeWritten) {
   files::write_file(folder_.path() / "below", std::string_view("no folder"));
   RememberedChoices choices(file_);
@@ -265,7 +265,8 @@ TEST_F(MeasuredChoice, IsMadeByOneOfSeveralThreads) {
   EXPECT_EQ(course_.races, 1);
 }
 
-// The second process would find the other one fastest, but takes over what the first one chose.
+// The second process would measure the other algorithm as faster, but adopts the first one's
+// choice.
 TEST_F(MeasuredChoice, IsMadeByOneOfSeveralProcesses) {
   int started[2];
   ASSERT_EQ(::pipe(started), 0);

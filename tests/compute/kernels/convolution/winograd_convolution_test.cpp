@@ -11,8 +11,8 @@ namespace {
 
 using simd::conv_shape;
 
-// Images that tiles of 2 and of 4 cover exactly and that they do not, channels around the widths of
-// the micro-kernels' tiles, every padding.
+// Image sizes that are and are not multiples of tiles of 2 and 4, channels around the widths of the
+// micro-kernels' tiles, and every padding.
 std::vector<simd::ConvShape> shapes() {
   return {conv_shape(4, 4, 16, 16, 3, 1, 1), conv_shape(7, 7, 16, 48, 3, 1, 1),
           conv_shape(6, 9, 48, 16, 3, 1, 1), conv_shape(8, 5, 32, 32, 3, 1, 0),
@@ -20,7 +20,7 @@ std::vector<simd::ConvShape> shapes() {
           conv_shape(3, 13, 80, 64, 3, 1, 1)};
 }
 
-// Both as CheckOptions has them.
+// Tolerances, as in CheckOptions.
 struct Bounds {
   double tolerance, norm_tolerance;
 };
@@ -37,7 +37,7 @@ int check(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, Precision
                                            .products = products});
 }
 
-// Stages, threads and shapes: none is left out.
+// All combinations of stages, threads and shapes.
 int all_cases() {
   return 3 * 2 * static_cast<int>(shapes().size());
 }
@@ -52,7 +52,7 @@ TEST(Winograd, ErrorsOfBf16FactorsAreBounded) {
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16), all_cases());
 }
 
-// More terms than a product takes at once, and sums too large for a copy a thread.
+// More terms than one product handles, and sums too large for one copy per thread.
 TEST(Convolution, ManyChannelsMatchFloat64) {
   struct Case {
     const ConvolutionAlgorithm& algorithm;
@@ -104,7 +104,7 @@ TEST(Winograd, TakesOnlyWhatItCanCompute) {
   }
 }
 
-// A network gives the memory that its largest batch needs; smaller ones must not need more.
+// A network allocates the memory that its largest batch needs; smaller batches must not need more.
 TEST(Winograd, SmallerBatchesNeedNoMoreMemory) {
   for (const auto* algorithm : {&winograd2_convolution(), &winograd4_convolution()}) {
     for (const auto stage : {ConvolutionStage::Forward, ConvolutionStage::InputGradient,

@@ -19,8 +19,8 @@ namespace {
 
 constexpr float kMark = -12345;
 
-// Runs `body` with the native kernels, where they are, and the portable ones of each instruction
-// set that this processor has.
+// Runs `body` with the native kernels, if available, and with the portable kernels of each
+// instruction set that this processor supports.
 template <typename Body>
 void for_each_kernels(Body body) {
   if (const Bf16Kernels* native = native_bf16_kernels()) {
@@ -50,7 +50,7 @@ std::vector<std::uint32_t> packed(const Bf16Kernels& kernels, const PairPackArgs
 struct Strip {
   int valid, width;
   std::int64_t terms;
-  bool along;  // the strip is side by side in memory
+  bool along;  // the strip is contiguous in memory
 };
 
 std::vector<Strip> strips(const Bf16Kernels& kernels) {
@@ -110,13 +110,13 @@ TEST(Bf16Kernels, RoundToNearestEven) {
   std::vector<float> values = {0.0F,
                                -0.0F,
                                1.0F,
-                               1.0F + 0x1p-8F,             // half way, down to even
-                               1.0F + 0x1p-7F + 0x1p-8F,   // half way, up to even
-                               1.0F + 0x1p-8F + 0x1p-23F,  // just above half way
+                               1.0F + 0x1p-8F,             // halfway, down to even
+                               1.0F + 0x1p-7F + 0x1p-8F,   // halfway, up to even
+                               1.0F + 0x1p-8F + 0x1p-23F,  // just above halfway
                                -1.0F - 0x1.8p-8F,
                                infinity,
                                -infinity,
-                               std::numeric_limits<float>::max(),  // to infinity
+                               std::numeric_limits<float>::max(),  // rounds to infinity
                                std::numeric_limits<float>::min(),
                                0x1.fep127F};  // the largest bf16
   for (const float x : test::uniform_values(300, 5)) values.push_back(x * 1e3F);
@@ -148,7 +148,7 @@ struct TileCase {
   bool accumulate;
 };
 
-// A tile against float64, exactly, as all numbers are small integers.
+// Expects a tile to equal float64 exactly, since all values are small integers.
 void expect_exact(const Bf16Kernels& kernels, const TileCase& s) {
   const std::int64_t terms = 2 * s.pairs;
   const auto a = test::small_integers(s.rows * terms, 1);
@@ -224,7 +224,7 @@ TEST(Bf16Kernels, LetNaNAndInfinityThrough) {
     const std::uint32_t nan_and_one = 0x3f807fc0U;
     const std::vector<std::uint32_t> b(static_cast<std::size_t>(kernels.nr), 0x3f803f80U);
     std::vector<float> c(static_cast<std::size_t>(2 * kernels.nr), 0);
-    const std::uint32_t a[2] = {nan_and_one, 0x3f80ff80U};  // the second: 1 and minus infinity
+    const std::uint32_t a[2] = {nan_and_one, 0x3f80ff80U};  // the second word: 1 and -infinity
     kernels.tile({.k_pairs = 1,
                   .a = a,
                   .a_row_stride = 1,

@@ -24,7 +24,7 @@ constexpr float kUntouched = -12345;
 struct Bf16Case {
   std::int64_t m, n, k;
   bool a_transposed = false, b_transposed = false, accumulate = false;
-  std::int64_t pad = 0;  // leading dimensions are so much longer than the rows
+  std::int64_t pad = 0;  // elements by which leading dimensions exceed the rows
 };
 
 std::string to_string(const Bf16Case& s) {
@@ -33,8 +33,8 @@ std::string to_string(const Bf16Case& s) {
          (s.accumulate ? " +=" : "") + " pad " + std::to_string(s.pad);
 }
 
-// The same product of FP32 matrices that are rounded on the way, and of bf16 ones. What surrounds
-// C is filled with a mark that must survive.
+// The same product from FP32 matrices, rounded on the fly, and from bf16 matrices. Elements around
+// C hold a mark that must survive.
 class Bf16Product {
  public:
   Bf16Product(const Bf16Case& s, bool integers) : s_(s) {
@@ -80,8 +80,8 @@ class Bf16Product {
   }
   const std::vector<float>& c() const { return c_; }
 
-  // Within gamma_{K+1} of float64 with the rounded factors, exactly for integers; C is as before
-  // afterwards.
+  // Expects C within gamma_{K+1} of float64 with the rounded operands, or exact for integers.
+  // Restores C afterwards.
   void expect_right_bf16(bool exact) {
     const double ku = static_cast<double>(s_.k + 1) * 0x1p-24;
     const double gamma = exact ? 0 : ku / (1 - ku);
@@ -101,7 +101,7 @@ class Bf16Product {
   }
 
  private:
-  // In float64, with the rounded factors; computed once for all ways and targets.
+  // Computes in float64 with the rounded operands, once for all code paths and targets.
   void compute_reference() {
     want_.resize(c_.size());
     magnitude_.resize(c_.size());
@@ -188,7 +188,7 @@ TEST(Bf16Gemm, StaysWithinTheRoundingBound) {
   }
 }
 
-// Large enough for several blocks of terms and for a grid of threads; K is odd.
+// Large enough for several blocks of terms and a grid of threads; K is odd.
 TEST(Bf16Gemm, SplitsIntoBlocksAndThreads) {
   Bf16Product p({100, 150, 1501, false, true, true, 1}, /*integers=*/true);
   for (const int threads : {1, 2, 3, 4}) {

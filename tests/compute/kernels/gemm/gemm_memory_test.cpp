@@ -1,4 +1,4 @@
-// Counts every operator new of the program: a GEMM must not allocate once its buffers exist.
+// Counts all calls of operator new in the program: a GEMM must not allocate once its buffers exist.
 #include <gtest/gtest.h>
 
 #include <vector>

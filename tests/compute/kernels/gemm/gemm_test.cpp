@@ -26,8 +26,8 @@ namespace {
 struct Case {
   std::int64_t m, n, k;
   bool a_transposed = false, b_transposed = false, accumulate = false;
-  std::int64_t pad = 0;     // leading dimensions are so much longer than the rows
-  std::int64_t offset = 0;  // matrices start so many floats past an aligned address
+  std::int64_t pad = 0;     // elements by which leading dimensions exceed the rows
+  std::int64_t offset = 0;  // floats by which matrices start past an aligned address
 };
 
 std::string to_string(const Case& s) {
@@ -37,7 +37,7 @@ std::string to_string(const Case& s) {
          std::to_string(s.offset);
 }
 
-// A product with its memory; what surrounds C is filled with a mark that must survive.
+// A product and its memory. Elements around C hold a mark that must survive.
 class Product {
  public:
   explicit Product(const Case& s, bool integers = true) : s_(s) {
@@ -68,7 +68,7 @@ class Product {
 
   void reset() { c_ = before_; }
 
-  // Within gamma_{K+1} of float64, exactly for integers; marks untouched.
+  // Expects C within gamma_{K+1} of float64, or exact for integers, and intact marks.
   void expect_right(bool exact) {
     if (want_.empty()) compute_wanted();
     const double ku = static_cast<double>(s_.k + 1) * 0x1p-24;
@@ -118,7 +118,7 @@ class Product {
   std::vector<float> a_, b_, before_, c_;
 };
 
-// Ones that end where readable memory ends.
+// An array of ones that ends at the end of readable memory.
 class GuardedFloats {
  public:
   explicit GuardedFloats(std::int64_t n) {
@@ -182,7 +182,7 @@ TEST_P(GemmTargets, IsExactOnSmallIntegers) {
   }
 }
 
-// Few rows and columns, so many terms that the threads share them.
+// Few rows and columns, but enough terms for the threads to share.
 TEST_P(GemmTargets, SharesTheTermsOfASmallC) {
   for (const int threads : {2, 3}) {
     ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
@@ -196,8 +196,8 @@ TEST_P(GemmTargets, SharesTheTermsOfASmallC) {
   }
 }
 
-// Rows of B a page apart are packed in panels; the second case has more terms and columns than
-// one panel, and columns that are no whole tile.
+// Rows of B a page apart are packed in panels. The second case has more terms and columns than one
+// panel, and a number of columns that is not a multiple of the tile.
 TEST_P(GemmTargets, PacksPanelsOfB) {
   for (const Case& s : {Case{200, 70, 30, false, false, false, 1024, 1},
                         Case{7, 601, 515, false, true, true, 3, 2}}) {
@@ -208,7 +208,6 @@ TEST_P(GemmTargets, PacksPanelsOfB) {
   }
 }
 
-// Matrices that end where the readable memory ends.
 TEST_P(GemmTargets, ReadsNothingPastTheMatrices) {
   for (const std::int64_t n : {1, 5, 17, 31, 33, 47}) {
     const std::int64_t m = 5, k = 3;
@@ -236,8 +235,9 @@ TEST_P(GemmTargets, ReadsNothingPastTheMatrices) {
 INSTANTIATE_TEST_SUITE_P(Targets, GemmTargets, testing::ValuesIn(test::simd_targets()),
                          test::simd_target_name);
 
-// What Highway really dispatches to, after it was asked for its targets. Run with LAB_SIMD set, as
-// simd_cap.* in CTest, this shows that the cap holds in a program that does nothing for it.
+// Checks the target that Highway dispatches to, also after its targets were queried. With LAB_SIMD
+// set, as in CTest's simd_cap.*, this verifies that the cap holds without any action by the
+// program.
 TEST(SimdCap, HoldsForWhatIsDispatched) {
   const std::optional<SimdTier> cap = simd_cap();
   for (int i = 0; i < 2; ++i) {
@@ -276,7 +276,7 @@ TEST(Gemm, SplitsIntoBlocksAndThreads) {
   }
 }
 
-// Few terms: threads take whole rows of C.
+// With few terms, each thread computes whole rows of C.
 TEST(Gemm, SplitsFewTermsByRows) {
   for (const int threads : {2, 3, 5}) {
     ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));

@@ -1,4 +1,4 @@
-// Kernels that have ways of their own for few channels or columns, on every instruction set.
+// Kernels with special paths for few channels or columns, on every instruction set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kRowGuard = 12345;
 
-// Values with guards behind them.
+// Values followed by guards.
 struct Guarded {
   explicit Guarded(std::vector<float> values) : memory(std::move(values)), size(memory.size()) {
     memory.insert(memory.end(), 16, kRowGuard);
@@ -35,7 +35,7 @@ struct Guarded {
   std::size_t size;
 };
 
-// Calls visit(element of x, element of y) for every pair of which the second is the mean.
+// Calls visit(x index, y index) for every output element and each input element of its window.
 template <typename Visit>
 void each_pair(const PoolShape& s, std::int64_t images, const Visit& visit) {
   for (std::int64_t i = 0; i < images * s.out_size(); ++i) {
@@ -75,8 +75,8 @@ TEST(SimdAveragePool, MatchesItsDefinitionOnEveryTarget) {
       for (const std::int64_t images : {1, 2, 5}) {
         check_pool({4, 6, channels, 2, 2, 2}, images);
         check_pool({6, 9, channels, 3, 3, 3}, images);
-        check_pool({5, 7, channels, 2, 2, 2}, images);  // a row and a column in no window
-        check_pool({7, 5, channels, 3, 3, 2}, images);  // windows that overlap
+        check_pool({5, 7, channels, 2, 2, 2}, images);  // one row and one column are in no window
+        check_pool({7, 5, channels, 3, 3, 2}, images);  // windows overlap
         check_pool({3, 5, channels, 3, 5, 1}, images);
       }
     }

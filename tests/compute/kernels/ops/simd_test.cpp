@@ -1,5 +1,5 @@
-// The vector loops of compute/cpu on lengths around vector sizes and at misaligned addresses, for
-// each SIMD instruction set.
+// The vector loops of compute/kernels/ops on lengths around vector sizes and at misaligned
+// addresses, for each SIMD instruction set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using test::uniform_values;
 constexpr std::int64_t kLengths[] = {0, 1, 3, 4, 7, 15, 16, 17, 31, 64, 101};
 constexpr float kGuard = 12345;
 
-// `values` at an address one float past a vector boundary, a guard value on either side.
+// `values` at an address one float past a vector boundary, between guard values.
 struct Misaligned {
   explicit Misaligned(const std::vector<float>& values) : memory(values.size() + 2, kGuard) {
     std::copy(values.begin(), values.end(), data());
@@ -37,7 +37,7 @@ struct Misaligned {
   std::vector<float> memory;
 };
 
-// Every case runs with the kernels of each instruction set.
+// Each test runs with the kernels of every instruction set.
 class SimdRelu : public test::SimdTargetTest {};
 class SimdSigmoid : public test::SimdTargetTest {};
 class SimdRows : public test::SimdTargetTest {};

@@ -1,4 +1,4 @@
-// Collective calls: every rank runs every case, in the same order.
+// Calls are collective: every rank runs every case in the same order.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ void finish(PendingSum& sum) {
   while (!sum.test()) backoff.pause();
 }
 
-// Values whose sum depends on the order in which they are added.
+// Values whose sum depends on the order of addition.
 float contribution(int rank, std::size_t i) {
   return std::sin(static_cast<float>(i % 1000) * 0.37f + static_cast<float>(rank)) *
          (rank % 2 == 0 ? 1.0f : 1e-3f);
@@ -84,7 +84,7 @@ TEST(MpiGroup, SeveralSumsAreUnderWayAtOnce) {
     values.push_back(contributions(ranks().rank(), n));
     sums.push_back(ranks().start_sum(values.back()));
   }
-  finish(*sums[2]);  // the last first: all of them move
+  finish(*sums[2]);  // completing the last sum advances all of them
   finish(*sums[0]);
   finish(*sums[1]);
   for (const auto& sum : values) {

@@ -1,4 +1,4 @@
-// Rounds of jobs, and what becomes of failed ones. Every rank runs every case.
+// Rounds of jobs, and the handling of failed ones. Every rank runs every case.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace lab::test {
 namespace {
 
-// All ranks enter the job `text`.
+// Enters the job `text` on all ranks.
 void begin_job(const std::string& text) {
   if (ranks().rank() == 0) {
     session().lead(text);
@@ -55,7 +55,7 @@ TEST(MpiSession, AFailureReachesEveryRankAndEndsWithItsRound) {
       EXPECT_EQ(text, "rank " + std::to_string(failing) + " (" + ranks().hosts()[r] +
                           "): model.safetensors cannot be read");
       ASSERT_TRUE(session().failure_elsewhere());
-      ranks().fail(Errc::Io, text);  // on the way out; nobody hears it twice
+      ranks().fail(Errc::Io, text);  // while unwinding; must not be reported twice
     }
     begin_job("that works");
     EXPECT_FALSE(session().failure_elsewhere());

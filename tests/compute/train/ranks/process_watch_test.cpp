@@ -12,7 +12,7 @@
 namespace lab {
 namespace {
 
-// A child that waits to be killed.
+// Starts a child process that waits to be killed.
 pid_t start_sleeper() {
   const pid_t child = fork();
   if (child == 0) {

@@ -5,7 +5,7 @@
 namespace lab::test {
 namespace {
 
-// Joined before the first case and left after the last: MPI can be started once only.
+// Joined before the first case and left after the last, because MPI can be initialised only once.
 class World final : public testing::Environment {
  public:
   void SetUp() override { session_ = open_rank_session(); }

@@ -1,5 +1,5 @@
 #pragma once
-// The session that all cases of a program started by mpirun share.
+// The session shared by all cases of a program started by mpirun.
 #include "compute/train/ranks/rank_session.h"
 
 namespace lab::test {

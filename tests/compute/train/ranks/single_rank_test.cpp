@@ -45,7 +45,7 @@ TEST(Launcher, SaysHowManyProcessesItStarted) {
     const Variable size("PMI_SIZE", odd);
     EXPECT_EQ(launched_processes(), 1) << odd;
   }
-  const Variable tasks("SLURM_NTASKS", "8");  // a batch script before srun
+  const Variable tasks("SLURM_NTASKS", "8");  // as in a batch script before srun
   EXPECT_EQ(launched_processes(), 1);
 }
 

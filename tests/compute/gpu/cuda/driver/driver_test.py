@@ -1,11 +1,13 @@
-"""Starts device-lab with a stand-in for the driver's library: it must work on the CPU, and say why no
-GPU can be used. usage: driver_test.py KIND PROGRAM FOLDER_OF_STAND_INS"""
+"""Runs device-lab with a fake driver library: it must work on the CPU and report why no GPU can be used.
+
+Usage: driver_test.py KIND PROGRAM FOLDER_OF_FAKES
+"""
 import json
 import os
 import subprocess
 import sys
 
-# What the reason must contain; None: this machine's own story, as without the CUDA half.
+# Text that the reason must contain. None: it depends on this machine, as without the CUDA half.
 EXPECTED = {
     "none": None,
     "too_old": "the NVIDIA driver is too old: it supports CUDA 12.2 and this program needs CUDA ",

@@ -1,6 +1,6 @@
 #pragma once
-// What tests of the libraries use in their place: the fakes of cuBLAS and cublasLt with their
-// knobs, and a GPU whose memory is the host's.
+// Replaces the CUDA libraries in tests: configurable fakes of cuBLAS and cublasLt, and a GPU backed
+// by host memory.
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace lab::test {
 
-// How the tests name the parts of a library. Library: Cublas or CublasLt.
+// Names that the tests expect of a library. Library: Cublas or CublasLt.
 template <class Library>
 struct Names {
   static constexpr bool kLt = std::is_same_v<Library, cuda::CublasLt>;
@@ -26,10 +26,10 @@ struct Names {
   static constexpr const char* kWords = kLt ? "cublasLtGetStatusString" : "cublasGetStatusString";
 };
 
-// Of all fakes, with a slash at its end.
+// Folder of all fakes, with a trailing slash.
 const char* fake_folder();
 
-// Kinds are the folders that tests/support/fake_cublas builds: "new", "twelve", "old", "future",
+// `kind` is a folder built by tests/support/fake_cublas: "new", "twelve", "old", "future" or
 // "partial".
 template <class Library>
 std::string fake_path(const std::string& kind) {
@@ -40,10 +40,10 @@ std::string fake_path(const std::string& kind) {
   return path;
 }
 
-// The state of the fake at `path`, as new: a library stays loaded from test to test.
+// Returns the reset state of the fake at `path`. A library stays loaded between tests.
 FakeBlas& fresh_fake(const std::string& path);
 
-// What the GPU does, and what was asked of it; outlives it.
+// Behavior of a HostGpu, and a record of its calls. Must outlive the HostGpu.
 struct HostGpuState {
   bool full = false;  // allocations fail
   bool lost = false;

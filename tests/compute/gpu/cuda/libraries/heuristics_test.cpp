@@ -1,4 +1,4 @@
-// What cublasLt asks its heuristics, and what becomes of the answers.
+// The queries that the lab sends to cublasLt's heuristics, and its use of the answers.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace {
 
 class Heuristics : public ::testing::Test {
  protected:
-  // [2,3] times [3,4], at addresses that are multiples of 256 bytes and no more.
+  // A [2,3] matrix times a [3,4] matrix, at addresses aligned to exactly 256 bytes.
   GpuProduct product() {
     return {.m = 2,
             .n = 4,
@@ -97,7 +97,7 @@ TEST_F(Heuristics, KnowAlignmentsAndTheWorkspace) {
   moved.b = memory_ + 194;
   moved.c = memory_ + 324;
   multiply(moved);
-  EXPECT_EQ(fake_.alignments, (Alignments{8, 4, 16, 16}));  // the library's A is B
+  EXPECT_EQ(fake_.alignments, (Alignments{8, 4, 16, 16}));  // the library's A is the lab's B
   moved.a = reinterpret_cast<const std::uint16_t*>(memory_) + 1;
   multiply(moved, Precision::BF16);
   EXPECT_EQ(fake_.alignments, (Alignments{8, 2, 16, 16}));
@@ -116,7 +116,7 @@ TEST_F(Heuristics, HaveNoAlgorithm) {
     fake_.failing = nullptr;
     fake_.algorithms = 1;
     fake_.algorithm_state = CUBLAS_STATUS_SUCCESS;
-    EXPECT_TRUE(supports(product()));  // forgets the last question
+    EXPECT_TRUE(supports(product()));  // replaces the cached query
   };
   fake_.algorithms = 0;
   refuses("an empty answer");

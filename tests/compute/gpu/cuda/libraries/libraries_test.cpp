@@ -1,4 +1,4 @@
-// What holds for cuBLAS and cublasLt alike.
+// Behavior common to cuBLAS and cublasLt.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -30,7 +30,7 @@ GpuProduct product_of(const Factors<T>& in, float* c) {
           .ldc = in.ldc};
 }
 
-// C with its rows ldc apart. Fails the test where an element around C has changed.
+// Returns C, whose leading dimension is ldc. Fails the test if an element around C has changed.
 template <class T, class Library>
 std::vector<float> multiply(Library& library, Precision precision, const Factors<T>& in,
                             cudaStream_t stream = nullptr) {
@@ -41,7 +41,7 @@ std::vector<float> multiply(Library& library, Precision precision, const Factors
   return c.take();
 }
 
-// A stream that no one looks into.
+// An opaque stream handle that is never dereferenced.
 cudaStream_t stream_of(std::uintptr_t number) {
   return reinterpret_cast<cudaStream_t>(number);
 }
@@ -57,7 +57,7 @@ class Libraries : public ::testing::Test {
     return open(fake_path<Library>(kind));
   }
 
-  // A product of ones: C[0] is `terms`.
+  // Returns C[0] of a product of ones, which is `terms`.
   float sum(Library& library, std::int64_t terms, cudaStream_t stream = nullptr) {
     const std::vector<float> ones(static_cast<std::size_t>(terms), 1.0F);
     float c = -1;
@@ -241,7 +241,8 @@ TYPED_TEST(Libraries, WorkInMemoryOfTheirOwnForEachStream) {
   workspace_of(4);
   EXPECT_EQ(this->gpu_.memory.size(), 4U);
   EXPECT_EQ(this->gpu_.waits, 0);
-  // No more: the oldest stream's memory goes to the new one once the GPU has done its work.
+  // The maximum is reached: the new stream takes the oldest stream's memory after the GPU has
+  // finished.
   EXPECT_EQ(workspace_of(5), first);
   EXPECT_EQ(this->gpu_.waits, 1);
   EXPECT_EQ(workspace_of(1), second);

@@ -1,6 +1,6 @@
-// The bodies of the ladder's kernels on the CPU, under the emulator: every barrier, every index and
-// every edge. Small tilings of the same bodies cover the shapes; the launched ones run once. The
-// rungs come from the ladder, except those with no_later, which run on a GPU only.
+// Runs the bodies of the ladder's kernels on the CPU, in the emulator: every barrier, index and
+// edge. Small tilings of the same bodies cover the shapes; the launched tilings run once. Covers
+// all rungs of the ladder except those with no_later, which run only on a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,15 +23,15 @@ namespace {
 
 using namespace cuda_matmul;
 
-// One kernel of a rung as the emulator launches it.
+// One kernel of a rung, as launched by the emulator.
 struct Kernel {
   std::string name;
   Precision precision;
   Tiling tiling;
-  bool aligned;  // takes only what in_whole_pieces() accepts
+  bool aligned;  // accepts only operands that satisfy in_whole_pieces()
   void (*block)(const GpuProduct&);
 
-  std::int64_t piece() const { return 16 / tiling.element_bytes; }  // factors in 16 bytes
+  std::int64_t piece() const { return 16 / tiling.element_bytes; }  // elements in 16 bytes
 };
 void PrintTo(const Kernel& kernel, std::ostream* out) {
   *out << kernel.name;
@@ -62,7 +62,7 @@ std::vector<Kernel> small_kernels() {
   return kernels;
 }
 
-// Without shared memory the small tiling is the launched one.
+// Excludes rungs without shared memory, whose small tiling is the launched one.
 std::vector<Kernel> launched_kernels() {
   std::vector<Kernel> kernels;
   Ladder::for_each([&](auto type) {
@@ -78,7 +78,7 @@ std::string name_of(const ::testing::TestParamInfo<Kernel>& info) {
   return info.param.name;
 }
 
-// Whether `kernel` can take these factors, laid out as run() does.
+// Whether `kernel` accepts these operands in the layout used by run().
 template <class T>
 bool takes(const Kernel& kernel, const Factors<T>& in) {
   const std::int64_t piece = kernel.piece();
@@ -86,8 +86,8 @@ bool takes(const Kernel& kernel, const Factors<T>& in) {
          (in.lda % piece == 0 && in.ldb % piece == 0 && in.ldc % 4 == 0 && in.shape.n % piece == 0);
 }
 
-// C with its rows `ldc` apart. Fails the test where the emulator finds a fault or an element around
-// C has changed.
+// Returns C, whose leading dimension is `ldc`. Fails the test if the emulator finds a fault or an
+// element around C has changed.
 template <class T>
 std::vector<float> run(const Kernel& kernel, const Factors<T>& in, bool last_thread_first = false) {
   GuardedC guarded(in.shape, in.ldc);
@@ -112,7 +112,7 @@ std::vector<float> run(const Kernel& kernel, const Factors<T>& in, bool last_thr
   return guarded.take();
 }
 
-// Calls check(factors) with factors of the type that the kernel multiplies.
+// Calls check(operands) with operands of the kernel's type.
 template <class Check>
 void with_factors(const Kernel& kernel, const Mnk& shape, std::int64_t gap, Values values,
                   const Check& check) {
@@ -177,7 +177,8 @@ INSTANTIATE_TEST_SUITE_P(Ladder, LaunchedKernel, ::testing::ValuesIn(launched_ke
 constexpr Tiling kAlone{.m = 8, .n = 16, .k = 8};
 constexpr Tiling kPaired{.m = 8, .n = 16, .k = 8, .cluster = 2};
 
-// The tiles of C by all of the grid's blocks, in order; fails for one outside of a cluster's tiles.
+// Returns the tiles of C visited by all blocks of the grid, sorted. Fails the test if the first
+// tile of a cluster is outside C.
 template <Tiling kTile>
 std::vector<std::pair<int, int>> tiles_of_grid(int blocks, int m, int n) {
   std::vector<std::pair<int, int>> tiles;
@@ -190,7 +191,7 @@ std::vector<std::pair<int, int>> tiles_of_grid(int blocks, int m, int n) {
       if (tile.row < m) tiles.emplace_back(tile.row, tile.col);
     });
   });
-  for (std::size_t i = 0; i < counts.size(); ++i) {  // else one would wait for ever for the other
+  for (std::size_t i = 0; i < counts.size(); ++i) {  // unequal counts would deadlock a cluster
     EXPECT_EQ(counts[i], counts[i / kTile.cluster * kTile.cluster]);
   }
   std::sort(tiles.begin(), tiles.end());

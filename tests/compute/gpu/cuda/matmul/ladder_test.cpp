@@ -1,4 +1,4 @@
-// What the lab says of the CUDA ladder where no GPU is.
+// The description of the CUDA ladder, on machines without a GPU.
 #include "compute/gpu/cuda/matmul/ladder.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ const CudaRung& own(std::string_view name) {
   throw Error(Errc::NotFound, "no such rung");
 }
 
-// Why the lab's own rung cannot compute the product.
+// Returns the reason why the lab's own rung cannot compute the product.
 std::optional<std::string> refused(std::string_view name, const GpuProduct& product,
                                    const GpuProperties& gpu) {
   return unsupported(own(name).shown, product, gpu);
@@ -173,7 +173,7 @@ TEST(CudaLadder, MovesWholePiecesOnlyWhereAllIsAligned) {
                   .c = numbers,
                   .ldc = 4};
   EXPECT_TRUE(in_whole_pieces(args, 4));
-  EXPECT_FALSE(in_whole_pieces(args, 2));  // 4 numbers of bf16 are half a piece
+  EXPECT_FALSE(in_whole_pieces(args, 2));  // 4 bf16 elements are half a piece
   for (auto* ld : {&args.lda, &args.ldb, &args.ldc, &args.n}) {
     ++*ld;
     EXPECT_FALSE(in_whole_pieces(args, 4));

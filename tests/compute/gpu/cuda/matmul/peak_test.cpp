@@ -1,5 +1,5 @@
-// The portable peak kernels under the emulator: what they sum up is what float64 says, so that each
-// multiply-add counts.
+// Runs the portable peak kernels in the emulator and compares their sums with float64, which
+// verifies that every multiply-add contributes.
 #include "compute/gpu/cuda/matmul/peak.cuh"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using namespace cuda_matmul;
 
 constexpr int kBlocks = 2, kThreads = 64, kWarps = kBlocks * kThreads / 32;
 
-// The number of each warp; NaN where none was written.
+// Returns the result of each warp; NaN if it was not written.
 std::vector<float> sums_of(void (*body)(const PeakArgs&), std::int64_t rounds) {
   const std::vector<float> none(kWarps, std::nanf(""));
   simt::GlobalArray<float> sums("sums", std::span<const float>(none));
@@ -29,7 +29,7 @@ std::vector<float> sums_of(void (*body)(const PeakArgs&), std::int64_t rounds) {
   return {sums.values().begin(), sums.values().end()};
 }
 
-// What a warp's number is, and the magnitude of what was added up for it.
+// Expected result of a warp, and the sum of its terms' magnitudes.
 struct Sum {
   double value = 0, magnitude = 0;
   void add(double term) {
@@ -62,7 +62,7 @@ Sum fp32_sum(int warp, std::int64_t rounds) {
   return sum;
 }
 
-// Numbers of a fragment in its matrix of `cols` columns.
+// Elements of a fragment, arranged as a matrix with `cols` columns.
 struct Matrix {
   int cols;
   std::vector<double> values = std::vector<double>(256);
@@ -71,7 +71,8 @@ struct Matrix {
   }
 };
 
-// Where element i of a lane stands in A and in B, and its value; kTerms of a product.
+// Positions of a lane's element i in A and in B, and its value. A product sums kTerms terms; each
+// lane holds kOfA elements of A and kOfB of B.
 struct Bf16Layout {
   using Kind = PeakBf16;
   static constexpr int kTerms = 16, kOfA = 8, kOfB = 4;
@@ -93,7 +94,7 @@ struct Tf32Layout {
   }
 };
 
-// Of one round.
+// Expected result of a warp for one round.
 template <class Layout>
 Sum mma_sum(int warp) {
   Sum sum;
@@ -138,7 +139,7 @@ TEST(PeakKernel, Fp32SumsAreThoseOfFloat64AfterAnyCountOfRounds) {
     const auto sums = sums_of(fp32_peak_body<kChains, kMultipliers, kRepeats>, rounds);
     for (int warp = 0; warp < kWarps; ++warp) {
       const Sum want = fp32_sum(warp, rounds);
-      // 32*u for each chain, and the sum over the warp's 32*kChains of them.
+      // 32*u per chain, plus the rounding error of the warp's sum over 32*kChains of them.
       const double bound = 32 * kChains * 32 * 0x1p-24 + gamma(32 * kChains) * want.magnitude;
       EXPECT_NEAR(sums[static_cast<std::size_t>(warp)], want.value, bound);
     }
@@ -158,7 +159,7 @@ void expect_mma_sums() {
       const double bound = 2 * gamma(terms) * static_cast<double>(rounds) * round.magnitude;
       EXPECT_NEAR(sums[static_cast<std::size_t>(warp)], want, bound);
       if (rounds % 2 == 1) {
-        EXPECT_GT(std::abs(want), bound);  // so that zeros would fail
+        EXPECT_GT(std::abs(want), bound);  // zeros would fail
       }
     }
   }

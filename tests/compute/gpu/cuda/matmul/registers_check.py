@@ -1,7 +1,8 @@
-"""What the compiler makes of the CUDA ladder: registers, shared memory and spills of each kernel.
+"""Reports the registers, shared memory and spills of each kernel of the CUDA ladder.
 
-registers_check.py ROOT [NVCC]: fails when a kernel whose loads are 16 bytes wide spills on any
-of the architectures. Without a compiler it is skipped (status 77) and says so.
+Usage: registers_check.py ROOT [NVCC]
+Fails if a kernel with 16-byte loads spills on any of the architectures. Without a compiler, prints
+that it is skipped and exits with status 77.
 """
 import pathlib
 import re
@@ -11,13 +12,13 @@ import sys
 ARCHITECTURES = ["80", "90a"]
 HOPPER_ALONE = {"hopper_rungs.cu", "peak_wgmma.cu"}
 SKIPPED = 77
-# "_ZN..11rung_kernelINS0_9AsyncRungELb1EEE..": the rung's type, and whether it is the rung's kernel for
-# any alignment; other kernels are named like "_ZN..16fp32_peak_kernelEl".
+# "_ZN..11rung_kernelINS0_9AsyncRungELb1EEE..": the rung's type, and whether the kernel accepts any
+# alignment. Other kernels have names such as "_ZN..16fp32_peak_kernelEl".
 KERNEL = re.compile(r"Compiling entry function '\w*\d(?:"
                     r"rung_kernelINS\w*?_\d+([A-Z]\w*?)Rung(?:ELb([01]))?EEE|([a-z]\w*?)_kernel)"
                     r"\w*' for")
 SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
-# What costs a Hopper kernel its speed and leaves its results right.
+# Compiler messages about Hopper kernels that will be slower, though correct.
 SLOWED = re.compile(r"serialized|setmaxnreg.*ignored")
 USED = re.compile(r"Used (\d+) registers")
 STATIC = re.compile(r"(\d+) bytes smem")

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 #include "compute/core/fields/enum_names.h"
 
@@ -21,11 +22,11 @@ struct ModelFacts {
 inline constexpr std::array<ModelFacts, 4> kModelFacts = {
     {{"softmax", 0.1, 235}, {"mlp", 0.1, 235}, {"lenet", 0.9, 940}, {"resnet18", 0.1, 60}}};
 
-inline constexpr auto kModelNames = [] {
-  std::array<ValueName, kModelFacts.size()> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = ValueName{kModelFacts[i].name};
-  return names;
-}();
+inline constexpr auto kModelNames = std::apply(
+    [](const auto&... facts) {
+      return std::array{ValueName{facts.name, facts.name}...};
+    },
+    kModelFacts);
 
 // Returns null if there is no model of this name.
 constexpr const ModelFacts* find_model(std::string_view name) {

@@ -57,8 +57,8 @@ void MatmulCase::prove(std::size_t rung) {
                             "rounding explains; it was not timed",
                             proven.name, settings_.n, check.row, check.col, check.max_error));
   }
-  verified_.push_back({proven, check.max_error,
-                       [this, rung](std::int64_t times) { return site_.time(rung, times); }});
+  verified_.emplace_back(proven, check.max_error,
+                         [this, rung](std::int64_t times) { return site_.time(rung, times); });
 }
 
 MeasureOptions MatmulCase::measure_options(double budget_s) const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/core/events/event.h"
@@ -76,6 +77,9 @@ class MatmulCase {
  private:
   // A rung whose product was correct.
   struct Verified {
+    Verified(const RungInfo& shown, double error, std::function<double(std::int64_t times)> timed)
+        : rung(shown), max_error(error), calls(std::move(timed)) {}
+
     const RungInfo& rung;
     double max_error;
     std::function<double(std::int64_t times)> calls;

@@ -137,7 +137,7 @@ Maybe<std::vector<GpuProcess>> read_processes(const Session& nvml, Handle gpu) {
     return nvml.has(v2) ? list_processes<ProcessV2>(nvml, v2, gpu)
                         : list_processes<ProcessV1>(nvml, v1, gpu);
   };
-  const auto compute = list(compute_v2, "nvmlDeviceGetComputeRunningProcesses");
+  auto compute = list(compute_v2, "nvmlDeviceGetComputeRunningProcesses");
   if (!compute) return compute;
   std::vector<GpuProcess> all;
   merge(all, compute, &GpuProcess::computes);

@@ -42,7 +42,7 @@ void add_gpu(DeviceTelemetry& to, const std::vector<GpuTelemetry>& gpus,
                                 [&](const auto& c) { return c.pci_bus_id == pci_bus_id; });
   if (gpu == gpus.end()) {
     to.utilisation = to.clock_mhz = to.temperature_c =
-        Maybe<double>::missing("NVML tells nothing of this GPU");
+        Maybe<double>::missing("NVML reports no data for this GPU");
     return;
   }
   to.utilisation = gpu->utilisation;

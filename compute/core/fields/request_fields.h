@@ -22,11 +22,10 @@ inline constexpr ValueName kLinkNames[] = {{"pcie3", "PCIe 3.0"},
                                            {"infiniband-ndr", "InfiniBand NDR"}};
 
 // Declarations shared by several requests.
-inline constexpr RequestField kCacheField = {
-    .key = "cache",
-    .option = "--cache",
-    .help = "Whether the data lies in the caches when timing starts",
-    .label = "Cache before each repetition"};
+inline constexpr RequestField kCacheField = {.key = "cache",
+                                             .option = "--cache",
+                                             .help = "State of the caches when timing starts",
+                                             .label = "Cache before each repetition"};
 inline constexpr RequestField kBudgetField = {
     .key = "budget_s",
     .option = "--budget",
@@ -404,16 +403,15 @@ struct FieldsOf<StartScaling> {
                        .reported = true},
           &R::warmup);
     visit(
-        RequestField{.key = "rounds",
-                     .option = "--rounds",
-                     .placeholder = "N",
-                     .help = "How often every number of devices takes its turn",
-                     .range = {1, kMost},
-                     .label = "Rounds",
-                     .hint =
-                         "Every number of devices takes its turn so often, so that a machine that "
-                         "changes speed treats all alike.",
-                     .reported = true},
+        RequestField{
+            .key = "rounds",
+            .option = "--rounds",
+            .placeholder = "N",
+            .help = "Rounds over all device counts; 3 when left out",
+            .range = {1, kMost},
+            .label = "Rounds",
+            .hint = "Device counts are interleaved, so that clock drift affects all equally.",
+            .reported = true},
         &R::rounds);
     visit(RequestField{.key = "accuracy_steps",
                        .option = "--accuracy-steps",

@@ -34,7 +34,7 @@ void bytes_cell(const Panel& p, std::int64_t bytes) {
 void reported_cell(const Panel& p, const DeviceInfo& device) {
   const GpuRecord* gpu = p.model.gpu(device.pci_bus_id);
   if (gpu == nullptr) {
-    cell(p.ui, "N/A", "NVML tells nothing of this GPU.");
+    cell(p.ui, "N/A", "NVML reports no data for this GPU.");
   } else if (const auto& used = gpu->history.last.memory_used_bytes) {
     bytes_cell(p, *used);
   } else {

@@ -1,9 +1,7 @@
 #include "compute/kernels/gemm/onednn_threads.h"
 
-#include <omp.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
@@ -12,19 +10,35 @@
 
 #include "compute/machine/cpu_topology.h"
 
+// libgomp's own entry points: with `#pragma omp`, Clang would bring its own OpenMP runtime, whose
+// threads are not those that Debian's oneDNN computes on.
+extern "C" {
+void GOMP_parallel(void (*part)(void*), void* data, unsigned threads, unsigned flags);
+int omp_get_thread_num();
+void omp_set_num_threads(int threads);
+}
+
 namespace lab {
 namespace {
+
+// Calls `part` on `threads` OpenMP threads of the caller, itself included, and waits for all.
+template <typename Part>
+void run_team(int threads, Part part) {
+  GOMP_parallel([](void* data) { (*static_cast<Part*>(data))(); }, &part,
+                static_cast<unsigned>(threads), 0);
+}
 
 // Pins each OpenMP thread to its own core of the device, once. Otherwise the threads would inherit
 // the affinity of a caller that is pinned to one core.
 void place_openmp_threads(const std::vector<int>& cores) {
-#pragma omp parallel num_threads(static_cast <int>(cores.size()))
-  if (const int t = omp_get_thread_num(); t > 0) {
+  run_team(static_cast<int>(cores.size()), [&] {
+    const int t = omp_get_thread_num();
+    if (t == 0) return;
     thread_local int placed = -1;
     const int& core = cores[static_cast<std::size_t>(t)];
     if (placed != core) set_thread_affinity({&core, 1});
     placed = core;
-  }
+  });
 }
 
 }  // namespace
@@ -51,9 +65,7 @@ struct QuietOnednnThreads::Crowd {
   std::condition_variable_any changed;
   bool ready = false;
   std::jthread leader{[this](const std::stop_token& stop) {
-    std::atomic<int> met = 0;  // a region without effect would be optimised away
-#pragma omp parallel num_threads(static_cast <int>(sysconf(_SC_NPROCESSORS_ONLN)))
-    ++met;
+    run_team(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), [] {});
     std::unique_lock lock(mutex);
     ready = true;
     changed.notify_all();

@@ -160,8 +160,8 @@ TEST(ReadFile, RefusesWhatIsNotARegularFile) {
         std::pair(fs::path("/dev/zero"), "a device")}) {
     const std::string sentence = "cannot read " + path.string() + ": it is " + kind +
                                  ", not a regular file: choose another path";
-    EXPECT_EQ(failure([&] { read_file(path); }), std::pair(Errc::Io, sentence));
-    EXPECT_EQ(failure([&] { require_regular(path); }), std::pair(Errc::Io, sentence));
+    EXPECT_EQ(failure([&file = path] { read_file(file); }), std::pair(Errc::Io, sentence));
+    EXPECT_EQ(failure([&file = path] { require_regular(file); }), std::pair(Errc::Io, sentence));
   }
   require_regular(dir.path() / "nothing");
 }

@@ -88,7 +88,7 @@ class FieldOptions {
 
   // Adds every option of the request, in declaration order.
   void add_all() {
-    for_each_field<Request>([this](const RequestField& field, auto member) {
+    for_each_field<Request>([&](const RequestField& field, auto member) {
       if (field.own_option && *field.option != '\0') add(field, member);
     });
   }

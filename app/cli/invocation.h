@@ -32,7 +32,7 @@ struct DevicesOptions {
 };
 
 // One CPU device per core, at least two, and at least as many as the command names.
-inline constexpr int kOneDeviceACore = 0;
+inline constexpr int kOneDevicePerCore = 0;
 
 // Options of transfer, matmul, train and scaling.
 struct JobOptions {

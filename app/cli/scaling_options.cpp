@@ -65,7 +65,7 @@ void add_scaling_options(CLI::App& app, JobOptions& out, StartScaling& request, 
   app.footer(
       "With --compute-ms or --reference nothing is measured unless --devices, --cpu-devices or "
       "--counts ask for it. --reference also names the model.");
-  out.cpu_devices = kOneDeviceACore;
+  out.cpu_devices = kOneDevicePerCore;
   request.training.model.clear();  // set once all options are known
   add_json(app, out.json);
   Readers readers = training_readers(request.training, text.training);

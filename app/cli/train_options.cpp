@@ -22,7 +22,7 @@ void read_shares(const TrainText& extra, StartTraining& request) {
   read_text(field_of(&StartTraining::shares), text, request.shares);
   if (request.devices.empty() && extra.all_devices) return;  // checked by the experiment
   const std::size_t devices = std::max<std::size_t>(1, request.devices.size());
-  const std::string fault = fault_in_shares(request.shares, devices);
+  const std::string fault = validate_shares(request.shares, devices);
   if (!fault.empty()) throw Error(Errc::Usage, fault);
 }
 

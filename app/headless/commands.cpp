@@ -30,7 +30,7 @@ int run_version(Console& console) {
 namespace {
 
 int cpu_devices_for(const JobOptions& options) {
-  if (options.cpu_devices != kOneDeviceACore) return options.cpu_devices;
+  if (options.cpu_devices != kOneDevicePerCore) return options.cpu_devices;
   int devices = std::max(2, static_cast<int>(Machine().at(cpu()).info().cores.size()));
   if (const auto* scaling = std::get_if<StartScaling>(&options.command)) {
     for (const Device d : scaling->training.devices) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compute/core/events/gpu_readings.h"
-#include "compute/core/events/gpu_words.h"
+#include "compute/core/events/gpu_text.h"
 #include "compute/core/units.h"
 
 namespace lab::app {

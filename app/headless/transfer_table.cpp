@@ -71,7 +71,7 @@ class TransferTable final : public Printer {
 
   void show_payoffs() {
     if (!payoffs_.empty()) console_.line("");
-    for (const TransferPayoff& payoff : payoffs_) console_.line(in_words(payoff));
+    for (const TransferPayoff& payoff : payoffs_) console_.line(describe(payoff));
   }
 
   Console& console_;

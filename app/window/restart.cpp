@@ -28,21 +28,22 @@ Error refusal(Errc code, const std::string& why) {
 }
 
 // Reads a file of zero-terminated strings.
-std::vector<std::string> read_words(const fs::path& file) {
+std::vector<std::string> read_args(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  std::vector<std::string> words;
-  for (std::string word; std::getline(stream, word, '\0');) words.push_back(word);
-  return words;
+  std::vector<std::string> args;
+  for (std::string word; std::getline(stream, word, '\0');) args.push_back(word);
+  return args;
 }
 
 }  // namespace
 
 RestartPlan plan_restart(bool wake_gpus, const fs::path& self) {
   RestartPlan plan;
-  plan.words = read_words(self / "cmdline");
-  if (plan.words.empty()) {
-    throw refusal(Errc::Unsupported, fmt::format("{} does not tell the words of the start",
-                                                 (self / "cmdline").string()));
+  plan.args = read_args(self / "cmdline");
+  if (plan.args.empty()) {
+    throw refusal(Errc::Unsupported,
+                  fmt::format("{} is empty or unreadable, so the command line is unknown",
+                              (self / "cmdline").string()));
   }
   // If the program's file has been replaced, the link still leads to the running one.
   const fs::path link = self / "exe";
@@ -54,18 +55,18 @@ RestartPlan plan_restart(bool wake_gpus, const fs::path& self) {
                   fmt::format("{} cannot be run ({})", plan.file,
                               std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
   }
-  const auto& words = plan.words;
-  if (wake_gpus && std::find(words.begin(), words.end(), kWakeGpus) == words.end()) {
-    plan.words.emplace_back(kWakeGpus);
+  const auto& args = plan.args;
+  if (wake_gpus && std::find(args.begin(), args.end(), kWakeGpus) == args.end()) {
+    plan.args.emplace_back(kWakeGpus);
   }
   return plan;
 }
 
 void restart(const RestartPlan& plan, const Execute& execute) {
-  std::vector<std::string> words = plan.words;
+  std::vector<std::string> args = plan.args;
   std::vector<char*> ends;
-  ends.reserve(words.size() + 1);
-  for (std::string& word : words) ends.push_back(word.data());
+  ends.reserve(args.size() + 1);
+  for (std::string& word : args) ends.push_back(word.data());
   ends.push_back(nullptr);
   std::fflush(nullptr);
   // Drivers leave files open. Kernels before 5.11 reject this flag; the files then stay open,

@@ -8,8 +8,8 @@
 namespace lab::app {
 
 struct RestartPlan {
-  std::string file;                // the program
-  std::vector<std::string> words;  // its arguments, argv[0] first
+  std::string file;               // the program
+  std::vector<std::string> args;  // its arguments, argv[0] first
 };
 
 // Returns the running program and its arguments, with --wake-cards added if `wake_gpus`. `self`
@@ -18,7 +18,7 @@ struct RestartPlan {
 RestartPlan plan_restart(bool wake_gpus, const std::filesystem::path& self = "/proc/self");
 
 // Signature of execv(2), which is the default.
-using Execute = std::function<int(const char* file, char* const* words)>;
+using Execute = std::function<int(const char* file, char* const* args)>;
 
 // Replaces this process and closes all files other than the standard streams. All other threads end
 // abruptly, so stop them first. Throws Error(Io) if the system call fails.

@@ -143,7 +143,7 @@ ConvolutionLanes::Memory ConvolutionLanes::carve(Scratch mine, Direction directi
     m.packed = cursor.take<float>(shape_.weights());
   } else {
     if (input_gradient_) {
-      m.dy_plane = cursor.take<float>(plane_of(turned(shape_)).floats());
+      m.dy_plane = cursor.take<float>(plane_of(rotated(shape_)).floats());
       m.packed = cursor.take<float>(shape_.weights());
     }
     m.sums = cursor.take<float>(shape_.weights() * simd::image_lanes());
@@ -162,8 +162,8 @@ void ConvolutionLanes::begin(Direction direction, Scratch mine) const {
     return;
   }
   if (input_gradient_) {
-    std::fill_n(m.dy_plane, plane_of(turned(shape_)).floats(), 0.0F);
-    simd::pack_direct_weights(turned_weights(shape_, weight_.value), m.packed);
+    std::fill_n(m.dy_plane, plane_of(rotated(shape_)).floats(), 0.0F);
+    simd::pack_direct_weights(rotated_weights(shape_, weight_.value), m.packed);
   }
   std::fill_n(m.sums, shape_.weights() * simd::image_lanes(), 0.0F);
   std::fill_n(m.pixel_sums, shape_.out_c * simd::image_lanes(), 0.0);
@@ -186,7 +186,7 @@ void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scra
   add_weight_gradient(shape_, plane(x, m), dy, {0, shape_.out_h}, m.sums);
   simd::add_pixel_sums(dy, shape_.out_pixels(), shape_.out_c, m.pixel_sums);
   if (dx == nullptr) return;
-  const simd::ConvShape back = turned(shape_);
+  const simd::ConvShape back = rotated(shape_);
   fill_plane(plane_of(back), dy, m.dy_plane);
   correlate_lanes(back, m.dy_plane, m.packed, nullptr, {0, back.out_h}, dx);
 }

@@ -32,7 +32,7 @@ class ConvolutionLanes final : public LaneOp {
   struct Memory {
     float* plane = nullptr;        // the block's input with zero columns; null if none are needed
     float* dy_plane = nullptr;     // the same for the output's gradient
-    float* packed = nullptr;       // weights; turned by 180 degrees in backward
+    float* packed = nullptr;       // weights; rotated by 180 degrees in backward
     float* sums = nullptr;         // [weights, lanes]
     double* pixel_sums = nullptr;  // [out_c, lanes]
     float* weight_grad = nullptr;  // this thread's partial sum

@@ -171,10 +171,10 @@ void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observe
       part.lanes->finish(memory.of(part), thread_bytes_, pass.pool.size());
     }
   }
-  if (observer != nullptr) tell(*observer, direction, seconds_since(start));
+  if (observer != nullptr) report(*observer, direction, seconds_since(start));
 }
 
-void LaneChain::tell(StepObserver& observer, Direction direction, double seconds) const {
+void LaneChain::report(StepObserver& observer, Direction direction, double seconds) const {
   double own = 0;
   for (const Part& part : parts_) own += part.seconds;
   const double factor = own > 0 ? seconds / own : 0;
@@ -212,7 +212,7 @@ bool is_read_once(const NetworkPlan& plan, const Value* value) {
 }
 
 // Returns whether operation `i` can extend a chain that ends with the one before it.
-bool goes_on(const NetworkPlan& plan, std::size_t i) {
+bool extends_chain(const NetworkPlan& plan, std::size_t i) {
   const Op& op = *plan.ops[i];
   const Value* between = plan.ops[i - 1]->output;
   return op.lanes() != nullptr && op.inputs.size() == 1 && op.inputs[0].value == between &&
@@ -230,7 +230,7 @@ std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan, std::int64_t ma
     const auto* start = dynamic_cast<const Convolution*>(plan.ops[first].get());
     std::size_t last = first + 1;
     if (start != nullptr && start->lanes() != nullptr) {
-      while (last < plan.ops.size() && goes_on(plan, last)) ++last;
+      while (last < plan.ops.size() && extends_chain(plan, last)) ++last;
     }
     if (last - first > 1) {
       LaneChain chain(plan, first, last);

@@ -47,7 +47,7 @@ class LaneChain {
   void timed_if(bool timed, std::size_t part, const Work& work);
   template <typename Block>
   void run(const Pass& pass, Direction direction, StepObserver* observer, const Block& block);
-  void tell(StepObserver& observer, Direction direction, double seconds) const;
+  void report(StepObserver& observer, Direction direction, double seconds) const;
 
   std::size_t first_;
   std::vector<Part> parts_;

@@ -42,7 +42,7 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
                  std::stop_token stop, RankGroup& ranks)
     : ranks_(ranks), stop_(std::move(stop)) {
   canceller_ = std::jthread([this](const std::stop_token& over) { cancel_when_stopped(over); });
-  meet(devices, options);
+  exchange_devices(devices, options);
   divide(options.batch);
   choose_reference();
   crew_ = std::make_unique<ThreadPool>(first_cores(devices));
@@ -72,7 +72,7 @@ Trainer::~Trainer() = default;
 const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, double lr,
                                 const nn::PassOptions& options, bool stop_after_epoch) {
   divide(loader.batch_size(step));
-  make_room();
+  grow_replicas();
   if (reducer_) {
     reducer_->begin_step(std::span(images_).subspan(first_local_, replicas_.size()));
   }
@@ -105,7 +105,7 @@ void Trainer::divide(std::int64_t images) {
   divided_ = images;
 }
 
-void Trainer::make_room() {
+void Trainer::grow_replicas() {
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     const std::int64_t images = images_[first_local_ + i];
     nn::Network& network = replicas_[i]->network();

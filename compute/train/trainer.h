@@ -126,9 +126,9 @@ class Trainer {
   RankWait rank_wait() const { return {.stop = fault_.get_token(), .interrupted = {}}; }
   void choose_reference();
   void take_measured_shares(std::int64_t batch);
-  void meet(const std::vector<DeviceContext*>& devices, const TrainerOptions& options);
+  void exchange_devices(const std::vector<DeviceContext*>& devices, const TrainerOptions& options);
   void divide(std::int64_t images);
-  void make_room();
+  void grow_replicas();
   void run_replicas(FunctionRef<void(std::size_t)> task);
   nn::PassOptions options_for(std::size_t replica);
   void compute(std::size_t replica, const BatchLoader& loader, std::int64_t step);

@@ -43,7 +43,8 @@ struct Introduction {
 
 // Exchanges devices and shares with all processes. Devices are numbered by rank, then in the order
 // given.
-void Trainer::meet(const std::vector<DeviceContext*>& devices, const TrainerOptions& options) {
+void Trainer::exchange_devices(const std::vector<DeviceContext*>& devices,
+                               const TrainerOptions& options) {
   std::vector<std::byte> mine;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const bool listed = options.share_policy == SharePolicy::Listed;

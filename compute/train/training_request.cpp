@@ -73,12 +73,12 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
   check_convolution(request);
   if (request.dtype != Precision::F32 && request.dtype != Precision::BF16) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("training: products of {} factors; choose f32 or bf16",
+                fmt::format("training: products of {} operands; choose f32 or bf16",
                             to_string(request.dtype)));
   }
   check_devices(request, machine);
   if (request.share_policy == SharePolicy::Listed) {
-    const std::string fault = fault_in_shares(request.shares, request.devices.size());
+    const std::string fault = validate_shares(request.shares, request.devices.size());
     if (!fault.empty()) throw Error(Errc::InvalidArgument, "training: shares: " + fault);
   } else {
     request.shares.clear();

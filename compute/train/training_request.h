@@ -11,7 +11,7 @@ namespace lab {
 // InvalidArgument otherwise.
 //
 // Devices are those of this process, each listed once; under mpirun every process has its own.
-// `shares` are checked by fault_in_shares() if Listed and cleared otherwise. `steps` and `epochs`
+// `shares` are checked by validate_shares() if Listed and cleared otherwise. `steps` and `epochs`
 // of a resumed training count from its very beginning. A resumed training starts from its
 // checkpoint, so an initial file is an error; so is a checkpoint interval without a folder. A
 // resumed training without a checkpoint folder writes no checkpoints.

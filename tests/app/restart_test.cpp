@@ -33,21 +33,20 @@ TEST(Restart, TakesTheWordsOfTheStart) {
   const Self self("/bin/sh", kWords);
   const RestartPlan plan = plan_restart(false, self.dir.path());
   EXPECT_EQ(plan.file, "/bin/sh");
-  EXPECT_EQ(plan.words,
-            (std::vector<std::string>{"device-lab", "--page", "memory", "--theme", ""}));
+  EXPECT_EQ(plan.args, (std::vector<std::string>{"device-lab", "--page", "memory", "--theme", ""}));
 }
 
 TEST(Restart, AsksForTheGpusOnce) {
   const Self self("/bin/sh", kWords);
-  EXPECT_EQ(plan_restart(true, self.dir.path()).words.back(), "--wake-cards");
+  EXPECT_EQ(plan_restart(true, self.dir.path()).args.back(), "--wake-cards");
   const Self again("/bin/sh", std::string("device-lab\0--wake-cards\0", 24));
-  EXPECT_EQ(plan_restart(true, again.dir.path()).words.size(), 2U);
+  EXPECT_EQ(plan_restart(true, again.dir.path()).args.size(), 2U);
 }
 
 TEST(Restart, OfThisVeryProgramIsPossible) {
   const RestartPlan plan = plan_restart(false);
   EXPECT_EQ(fs::path(plan.file).filename().string().rfind("test_", 0), 0U) << plan.file;
-  EXPECT_FALSE(plan.words.empty());
+  EXPECT_FALSE(plan.args.empty());
 }
 
 TEST(Restart, SaysWhyItCannotBegin) {

@@ -31,7 +31,7 @@ std::string scaling_complaint(const Words& words) {
 using test::contains;
 
 TEST(ScalingOptions, WithoutWordsEveryCoreIsADevice) {
-  EXPECT_EQ(options({}).cpu_devices, kOneDeviceACore);
+  EXPECT_EQ(options({}).cpu_devices, kOneDevicePerCore);
   const StartScaling r = parse_scaling({});
   EXPECT_EQ(r.training.model, "lenet");
   EXPECT_TRUE(r.training.devices.empty());

@@ -143,7 +143,7 @@ class Bench {
 
  private:
   lab::Tensor random(std::int64_t size, std::uint64_t stream) const {
-    lab::Tensor tensor(device_, {size}, lab::DType::F32, "factor");
+    lab::Tensor tensor(device_, {size}, lab::DType::F32, "operand");
     const std::span<float> values = tensor.values<float>();
     lab::RandomStream{7, stream}.fill_uniform(values);
     for (float& value : values) value = 2 * value - 1;

@@ -40,8 +40,8 @@ class OnGpu {
 };
 
 template <class T>
-std::optional<std::string> try_factors(const Factors<T>& in, double bound,
-                                       const Multiply& multiply) {
+std::optional<std::string> try_operands(const MatmulOperands<T>& in, double bound,
+                                        const Multiply& multiply) {
   const auto stream = first_gpu().make_stream();
   const OnGpu<T> a(in.a, *stream), b(in.b, *stream);
   GuardedC guarded(in.shape, in.ldc);
@@ -63,9 +63,9 @@ std::optional<std::string> try_product(Precision precision, const Mnk& shape, st
   SCOPED_TRACE(to_string(shape) + " gap " + std::to_string(gap));
   const double bound = values == Values::SmallIntegers ? 0 : bound_of(precision, shape.k);
   if (storage_of(precision) == DType::BF16) {
-    return try_factors(make_factors<std::uint16_t>(shape, gap, values), bound, multiply);
+    return try_operands(make_operands<std::uint16_t>(shape, gap, values), bound, multiply);
   }
-  return try_factors(make_factors<float>(shape, gap, values), bound, multiply);
+  return try_operands(make_operands<float>(shape, gap, values), bound, multiply);
 }
 
 std::optional<std::string> try_ragged_products(Precision precision, const Multiply& multiply) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compute/gpu/gpu_backend.h"
-#include "tests/support/matmul_factors.h"
+#include "tests/support/matmul_operands.h"
 
 namespace lab::test {
 

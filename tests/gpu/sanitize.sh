@@ -31,7 +31,7 @@ for tool in memcheck racecheck; do
       ${options[$tool]} "$here/gpu_test_$test" >"$report" 2>&1 </dev/null
     status=$?
     summary=$(grep -E 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$report" | tail -1)
-    # A tool that did not start, or tests that all skip, prove nothing.
+    # A tool that did not start, or tests that all skip, verify nothing.
     [[ $status == 0 && -n $summary ]] && grep -q '  OK ' "$report" || worst=1
     echo "$tool $test: status $status; ${summary:-not clean, see $report}"
   done

@@ -12,11 +12,11 @@ namespace {
 constexpr double kFlopARound = 1e6;
 
 // Returns element i of an operand in the given precision; tf32 keeps 10 mantissa bits.
-double factor(const void* factors, std::int64_t i, Precision precision) {
+double operand(const void* operands, std::int64_t i, Precision precision) {
   if (precision == Precision::BF16) {
-    return to_float(Bf16{static_cast<const std::uint16_t*>(factors)[i]});
+    return to_float(Bf16{static_cast<const std::uint16_t*>(operands)[i]});
   }
-  const float x = static_cast<const float*>(factors)[i];
+  const float x = static_cast<const float*>(operands)[i];
   if (precision == Precision::F32) return x;
   std::uint32_t bits = 0;
   std::memcpy(&bits, &x, sizeof bits);
@@ -31,7 +31,7 @@ void multiply(const GpuProduct& p, Precision precision) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       double sum = 0;
       for (std::int64_t t = 0; t < p.k; ++t) {
-        sum += factor(p.a, i * p.lda + t, precision) * factor(p.b, t * p.ldb + j, precision);
+        sum += operand(p.a, i * p.lda + t, precision) * operand(p.b, t * p.ldb + j, precision);
       }
       p.c[i * p.ldc + j] = static_cast<float>(sum);
     }
@@ -52,9 +52,9 @@ std::optional<std::string> FakeMatmul::unsupported(const GpuRung& rung,
 
 void FakeMatmul::run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) {
   gpu_.enter("matmul");
-  const std::int64_t factor_bytes = size_of(storage_of(rung.precision));
-  gpu_.require_mine(product.a, factor_bytes * product.m * product.lda);
-  gpu_.require_mine(product.b, factor_bytes * product.k * product.ldb);
+  const std::int64_t operand_bytes = size_of(storage_of(rung.precision));
+  gpu_.require_mine(product.a, operand_bytes * product.m * product.lda);
+  gpu_.require_mine(product.b, operand_bytes * product.k * product.ldb);
   gpu_.require_mine(product.c, 4 * product.m * product.ldc);
   multiply(product, rung.precision);
   if (wrong == rung.name) product.c[0] += 1;

@@ -58,7 +58,7 @@ TEST(GpuTransferCases, EachMoverIsACaseOfItsOwn) {
   EXPECT_EQ(results.cases[0].samples.size(), 2U);
   ASSERT_EQ(results.timelines.size(), 1U);
   ASSERT_EQ(results.payoffs.size(), 1U);
-  EXPECT_EQ(in_words(results.payoffs[0]),
+  EXPECT_EQ(describe(results.payoffs[0]),
             "Work of 10 passes over pinned data: below 180 KiB it is quicker to stay on cpu:0 than "
             "to move to cuda:0.");
 }

@@ -57,7 +57,7 @@ std::vector<double> parse_shares(std::string_view text, std::size_t devices) {
     shares.push_back(share);
     p = parsed.ptr;
   }
-  const std::string fault = fault_in_shares(shares, devices);
+  const std::string fault = validate_shares(shares, devices);
   if (!fault.empty()) throw Error(Errc::Usage, fault);
   return shares;
 }

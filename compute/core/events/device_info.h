@@ -62,7 +62,7 @@ struct AbsentDevice {
   std::string pci_bus_id = {};  // GPUs only; empty if unknown
   // True if the only known obstacle is a sleeping GPU, this one or another: an explicit request for
   // a GPU removes it.
-  bool waits_for_wish = false;
+  bool needs_request = false;
 };
 
 struct MachineInfo {

@@ -48,7 +48,7 @@ std::string moved_by(TransferMover mover, PeerWay way, int threads) {
   return words;
 }
 
-std::string in_words(const TransferPayoff& payoff) {
+std::string describe(const TransferPayoff& payoff) {
   const std::string work = fmt::format("Work of {} pass{} over {} data: ", payoff.passes,
                                        payoff.passes == 1 ? "" : "es", to_string(payoff.memory));
   const std::string host = to_string(payoff.host), gpu = to_string(payoff.gpu);

@@ -170,7 +170,7 @@ struct TransferPayoff {
 
 // "Work of 10 passes over pinned data: below 180 KiB it is quicker to stay on cpu:0 than to move to
 // cuda:0."
-std::string in_words(const TransferPayoff& payoff);
+std::string describe(const TransferPayoff& payoff);
 
 struct TrainingStarted {
   StartTraining request;  // with all defaults resolved

@@ -11,7 +11,7 @@ constexpr double kShareSumTolerance = 1e-3;
 
 }  // namespace
 
-std::string fault_in_shares(const std::vector<double>& shares, std::size_t devices) {
+std::string validate_shares(const std::vector<double>& shares, std::size_t devices) {
   const std::string list = fmt::format("{}", fmt::join(shares, ","));
   if (shares.empty() || shares.size() != devices) {
     return fmt::format("{} share{} ({}) for {} device{}; give one for each device", shares.size(),

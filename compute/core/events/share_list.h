@@ -11,6 +11,6 @@ namespace lab {
 // one above 0. Shares may be in any unit (images, GFLOP/s, 2,1). Fractions, that is shares up to 1
 // of which at least one is not a whole number, are parts of the batch and must sum to 1 within
 // 0.001. The share of a single device may have any value: other processes may have the rest.
-std::string fault_in_shares(const std::vector<double>& shares, std::size_t devices);
+std::string validate_shares(const std::vector<double>& shares, std::size_t devices);
 
 }  // namespace lab

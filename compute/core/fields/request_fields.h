@@ -294,7 +294,7 @@ struct FieldsOf<StartTraining> {
                      .placeholder = "f32|bf16|tf32",
                      .help = "Element type",
                      .choices = kTrainingPrecisions,
-                     .label = "Factors of products",
+                     .label = "MatmulOperands of products",
                      .hint =
                          "bf16: the factors of convolutions and matrix products are rounded to it; "
                          "sums, weights and gradients stay FP32. Quicker where the processor "

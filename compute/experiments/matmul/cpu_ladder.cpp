@@ -46,7 +46,7 @@ class CpuSite final : public MatmulSite {
 
   // Refuses a rung that would take too long or whose library does not support this processor.
   std::optional<std::string> refusal(std::size_t rung) override;
-  MatmulCheck prove(std::size_t rung) override;
+  MatmulCheck verify(std::size_t rung) override;
   double time(std::size_t rung, std::int64_t times) override;
   void rest() override;
   MeasureOptions options() override;
@@ -133,7 +133,7 @@ std::optional<std::string> CpuSite::refusal(std::size_t rung) {
   return too_slow(asked);
 }
 
-MatmulCheck CpuSite::prove(std::size_t rung) {
+MatmulCheck CpuSite::verify(std::size_t rung) {
   matrices_.poison();
   run(*rungs_.at(rung), settings_.n);
   ctx_.throw_if_cancelled();
@@ -216,9 +216,9 @@ class CpuLadder final : public DeviceLadder {
 template <class Args>
 void for_row_blocks(const Args& args, const std::stop_token& stop,
                     FunctionRef<void(const std::type_identity_t<Args>&)> product) {
-  const double flop_a_row = 2.0 * static_cast<double>(args.n) * static_cast<double>(args.k);
-  if (flop_a_row * static_cast<double>(args.m) <= kLargeFlop) return product(args);
-  const auto limit = std::max(static_cast<std::int64_t>(kBlockFlop / flop_a_row), kFewestRows);
+  const double flop_per_row = 2.0 * static_cast<double>(args.n) * static_cast<double>(args.k);
+  if (flop_per_row * static_cast<double>(args.m) <= kLargeFlop) return product(args);
+  const auto limit = std::max(static_cast<std::int64_t>(kBlockFlop / flop_per_row), kFewestRows);
   const std::int64_t rows = even_piece(args.m, limit, 1);
   for (std::int64_t i = 0; i < args.m && !stop.stop_requested(); i += rows) {
     Args block = args;

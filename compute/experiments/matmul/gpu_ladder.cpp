@@ -47,7 +47,7 @@ class GpuSite final : public MatmulSite {
 
   // Refuses a rung that does not support this product, is not installed, or would take too long.
   std::optional<std::string> refusal(std::size_t rung) override;
-  MatmulCheck prove(std::size_t rung) override;
+  MatmulCheck verify(std::size_t rung) override;
   double time(std::size_t rung, std::int64_t times) override;
   void rest() override {}
   MeasureOptions options() override;
@@ -159,7 +159,7 @@ void GpuSite::poison() {
             clock_.stream(0));
 }
 
-MatmulCheck GpuSite::prove(std::size_t rung) {
+MatmulCheck GpuSite::verify(std::size_t rung) {
   host_.poison();
   poison();
   run(*rungs_.at(rung), settings_.n, clock_.stream(0));

@@ -51,8 +51,8 @@ void fill_symmetric(std::span<T> values, std::uint64_t seed, std::uint64_t strea
 
 double matmul_bytes(std::int64_t n, Precision precision) {
   const auto elements = static_cast<double>(n) * static_cast<double>(n);
-  const auto factor_bytes = static_cast<double>(size_of(storage_of(precision)));
-  return elements * (2.0 * factor_bytes + sizeof(float));
+  const auto operand_bytes = static_cast<double>(size_of(storage_of(precision)));
+  return elements * (2.0 * operand_bytes + sizeof(float));
 }
 
 HostMatrices::HostMatrices(RunContext& ctx, DeviceContext& host, std::int64_t n,

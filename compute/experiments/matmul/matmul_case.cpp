@@ -43,13 +43,13 @@ void MatmulCase::verify() {
       ctx_.emit(Skipped{fmt::format("{} at {}", rungs_[rung].name, settings_.n), *reason});
       continue;
     }
-    prove(rung);
+    verify(rung);
   }
 }
 
-void MatmulCase::prove(std::size_t rung) {
+void MatmulCase::verify(std::size_t rung) {
   const RungInfo& proven = rungs_[rung];
-  const MatmulCheck check = site_.prove(rung);
+  const MatmulCheck check = site_.verify(rung);
   ctx_.throw_if_cancelled();
   if (!check.ok) {
     throw Error(Errc::Internal,

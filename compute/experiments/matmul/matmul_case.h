@@ -36,10 +36,10 @@ class MatmulSite {
   MatmulSite(const MatmulSite&) = delete;
   MatmulSite& operator=(const MatmulSite&) = delete;
 
-  // Reason for skipping the rung, or nullopt. Must be called before prove() and time().
+  // Reason for skipping the rung, or nullopt. Must be called before verify() and time().
   virtual std::optional<std::string> refusal(std::size_t rung) = 0;
   // Invalidates C, multiplies, and compares C with float64. The result is undefined after a cancel.
-  virtual MatmulCheck prove(std::size_t rung) = 0;
+  virtual MatmulCheck verify(std::size_t rung) = 0;
   // Returns the total seconds of `times` products.
   virtual double time(std::size_t rung, std::int64_t times) = 0;
   // Called after a slice of a library rung: waits until the library's threads are idle.
@@ -87,7 +87,7 @@ class MatmulCase {
     bool emitted = false;
   };
 
-  void prove(std::size_t rung);
+  void verify(std::size_t rung);
   void time_slice(Verified& one, double seconds, const std::function<void()>& tick);
   void settle_after_library();
   void emit_ready();

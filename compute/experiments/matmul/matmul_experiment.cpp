@@ -60,7 +60,7 @@ std::unique_ptr<DeviceLadder> make_ladder(Machine& machine, Device device, Preci
 }
 
 // Reason why a rung that lacks the precision cannot multiply in it.
-std::string why_unfit(const RungInfo& rung, Precision precision) {
+std::string why_unsupported(const RungInfo& rung, Precision precision) {
   if (rung.device.kind != DeviceKind::Cpu) {
     return fmt::format("this rung multiplies in {}", to_string(rung.takes.front()));
   }
@@ -156,7 +156,7 @@ class MatmulLadder final : public Experiment {
       } else {
         ctx.emit(Skipped{
             fmt::format("{} in {} on {}", rung.name, to_string(request_.dtype), to_string(device)),
-            why_unfit(rung, request_.dtype)});
+            why_unsupported(rung, request_.dtype)});
       }
     }
     if (asked("best") && best.empty()) {

@@ -76,9 +76,9 @@ void MatmulReference::expect(const Args& args, std::int64_t row, std::int64_t co
     value += term;
     magnitude += std::abs(term);
   }
-  const double factors = rounding_.factor * (2 + rounding_.factor);  // of a product of two operands
+  const double rounded = rounding_.factor * (2 + rounding_.factor);  // of a product of two operands
   const double terms = rounding_.sums * gamma(args.k);
-  expected_.push_back({row, col, value, (factors + terms + factors * terms) * magnitude});
+  expected_.push_back({row, col, value, (rounded + terms + rounded * terms) * magnitude});
 }
 
 template <class Args>

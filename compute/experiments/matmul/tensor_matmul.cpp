@@ -12,17 +12,17 @@
 namespace lab {
 namespace {
 
-void check_factors(const Tensor& a, const Tensor& b) {
+void check_operands(const Tensor& a, const Tensor& b) {
   check_same_device("matmul", a, b, "A", "B");
   const bool known = a.dtype() == DType::F32 || a.dtype() == DType::BF16;
   if (!known || a.dtype() != b.dtype()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("matmul: factors of {} and {}; both must be f32 or both bf16",
+                fmt::format("matmul: operands of {} and {}; both must be f32 or both bf16",
                             to_string(a.dtype()), to_string(b.dtype())));
   }
   if (a.shape().size() == 2 && b.shape().size() == 2 && a.shape()[1] == b.shape()[0]) return;
   throw Error(Errc::InvalidArgument,
-              fmt::format("matmul: [{}] times [{}]; the factors must be [M,K] and [K,N]",
+              fmt::format("matmul: [{}] times [{}]; the operands must be [M,K] and [K,N]",
                           fmt::join(a.shape(), ","), fmt::join(b.shape(), ",")));
 }
 
@@ -83,7 +83,7 @@ const GpuRung* gpu_rung_for(GpuDevice& gpu, Precision precision, const GpuProduc
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  check_factors(a, b);
+  check_operands(a, b);
   Tensor c(a.context(), {a.shape()[0], b.shape()[1]}, DType::F32, "product");
   if (c.context().gpu() != nullptr) {
     multiply_on_gpu(a, b, c);

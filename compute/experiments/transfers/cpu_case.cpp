@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kLine = 8;                 // doubles per cache line
 constexpr std::int64_t kPiece_doubles = 1 << 18;  // doubles between polls of the stop token
 constexpr double kFactor = 3;                     // of triad; exact with integers
-constexpr double kSpoiled = -1;                   // produced by no operation
+constexpr double kPoisoned = -1;                  // produced by no operation
 
 // Random integers below 2^32 that depend only on the position and the array.
 double random_value(std::int64_t i, std::uint32_t array) {
@@ -39,7 +39,7 @@ class CpuCase final : public TransferCase {
   CpuCase(Machine& machine, const TransferSeries& series, std::int64_t bytes, std::stop_token stop,
           const StreamKernels& kernels);
   void operate() override;
-  void spoil() override;
+  void poison() override;
   // Does not read the sources.
   std::string check() override;
   Timing time(const RunContext& ctx, const SampleSettings& settings) override;
@@ -102,7 +102,7 @@ CpuCase::CpuCase(Machine& machine, const TransferSeries& series, std::int64_t by
       bound_(to_.threads()) {
   allocate(bytes);
   fill_sources();
-  spoil();
+  poison();
 }
 
 void CpuCase::allocate(std::int64_t bytes) {
@@ -147,11 +147,11 @@ void CpuCase::fill_sources() {
   }
 }
 
-void CpuCase::spoil() {
+void CpuCase::poison() {
   for (Sum& sum : sums_) sum.value = ~expected_sum_;
   if (series_.op == TransferOp::Read) return;
   for_parts(to_, series_.threads, [&](int, std::int64_t begin, std::int64_t end) {
-    std::fill(result() + begin, result() + end, kSpoiled);
+    std::fill(result() + begin, result() + end, kPoisoned);
   });
 }
 

@@ -102,7 +102,7 @@ class GpuCopyCase final : public GpuCase {
   GpuCopyCase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
               std::stop_token stop);
   double repeat(int times) override;
-  void spoil() override;
+  void poison() override;
   std::string check() override;
   bool gated() const override;
 
@@ -152,7 +152,7 @@ GpuCopyCase::GpuCopyCase(Machine& machine, const TransferSeries& series, std::in
   add(from, to, 1);
   if (series.op == TransferOp::Both) add(to, from, 2);
   if (gated()) run_ungated();
-  spoil();
+  poison();
 }
 
 // A stream's first copy may wait for the GPU, so it must not be queued behind a gate.
@@ -164,8 +164,8 @@ void GpuCopyCase::run_ungated() {
   }
 }
 
-void GpuCopyCase::spoil() {
-  for (Way& way : ways_) way.result.spoil();
+void GpuCopyCase::poison() {
+  for (Way& way : ways_) way.result.poison();
 }
 
 void GpuCopyCase::queue_copy(Way& way, std::int64_t begin, std::int64_t bytes, GpuStream& stream) {
@@ -230,7 +230,7 @@ class GpuChase final : public GpuCase {
   GpuChase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
            std::stop_token stop);
   double repeat(int times) override;
-  void spoil() override;
+  void poison() override;
   std::string check() override;
 
  private:
@@ -240,7 +240,7 @@ class GpuChase final : public GpuCase {
   const PeerGuard access_;
   const std::vector<std::uint32_t> cycle_;
   TransferMemory nodes_, position_;
-  std::int64_t hops_ = 0;  // since spoil()
+  std::int64_t hops_ = 0;  // since poison()
   GatedClock clock_;
 };
 
@@ -260,7 +260,7 @@ GpuChase::GpuChase(Machine& machine, const TransferSeries& series, std::int64_t 
     holder->copy(GpuCopy::HostToDevice, nodes_.data(), cycle_.data(), size, holder->main_stream());
     holder->main_stream().synchronise();
   }
-  spoil();
+  poison();
 }
 
 void GpuChase::write_position(std::uint32_t value) {
@@ -268,7 +268,7 @@ void GpuChase::write_position(std::uint32_t value) {
   gpu_.main_stream().synchronise();
 }
 
-void GpuChase::spoil() {
+void GpuChase::poison() {
   write_position(0);
   hops_ = 0;
 }

@@ -39,7 +39,7 @@ class Pipeline {
         sink_(context_, MemoryKind::OnGpu, gpu_, 4 * gpu_.transfers().work_words(), stop_),
         clock_(gpu_, kStages) {
     in_.fill(kSeed);
-    out_.spoil();
+    out_.poison();
     for (Piece& piece : pieces_) piece = {gpu_.make_event(), gpu_.make_event()};
   }
 
@@ -92,9 +92,9 @@ class Pipeline {
   }
 
   // Invalidates the results of earlier runs, so that wrong_words() covers only the runs since.
-  void spoil() {
-    data_.spoil();
-    out_.spoil();
+  void poison() {
+    data_.poison();
+    out_.poison();
   }
   std::int64_t wrong_words() { return out_.count_wrong(kSeed); }
 
@@ -158,7 +158,7 @@ TransferTimeline measure_overlap(RunContext& ctx, Device gpu, std::int64_t bytes
   ctx.throw_if_cancelled();
   pipeline.match_work_to_copy();
   const OverlapRun serial = median_run(ctx, [&] { return OverlapRun{pipeline.serial(), {}}; });
-  pipeline.spoil();
+  pipeline.poison();
   OverlapRun overlapped = median_run(ctx, [&] {
     const double seconds = pipeline.overlapped();
     return OverlapRun{seconds, pipeline.spans()};

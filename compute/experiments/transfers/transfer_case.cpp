@@ -29,7 +29,7 @@ ProvenCase::ProvenCase(RunContext& ctx, const TransferSeries& series, std::int64
 }
 
 TransferSample ProvenCase::sample(const SampleSettings& settings) {
-  case_->spoil();
+  case_->poison();
   auto sample = reported_of<TransferSample>(series_);
   sample.bytes = bytes_;
   sample.time = case_->time(ctx_, settings);

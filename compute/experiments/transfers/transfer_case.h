@@ -36,7 +36,7 @@ class TransferCase {
   virtual void operate() = 0;
   // Invalidates the result, so that check() detects any part that operate() has not rewritten
   // since.
-  virtual void spoil() = 0;
+  virtual void poison() = 0;
   // Compares the whole result. Returns "" or a description of the error.
   virtual std::string check() = 0;
   // Returns the seconds per operation. Throws Error(Cancelled).

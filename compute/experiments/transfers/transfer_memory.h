@@ -26,12 +26,12 @@ class TransferMemory {
 
   void fill(std::uint32_t seed);
   // Fills with a pattern that no transfer produces.
-  void spoil() { fill(kSpoiled); }
+  void poison() { fill(kPoisoned); }
   // Number of words that differ from those that fill(seed) writes.
   std::int64_t count_wrong(std::uint32_t seed);
 
  private:
-  static constexpr std::uint32_t kSpoiled = 99;  // not the seed of any source
+  static constexpr std::uint32_t kPoisoned = 99;  // not the seed of any source
 
   // Calls body(begin, end) on blocks of the words, on all threads of the CPU device.
   template <typename Body>

@@ -67,7 +67,7 @@ std::string names_of(const std::vector<TransferOp>& ops) {
   return text;
 }
 
-bool for_gpus_alone(TransferOp op) {
+bool is_gpu_only(TransferOp op) {
   return op == TransferOp::Both || op == TransferOp::Pieces || op == TransferOp::Chase ||
          op == TransferOp::Overlap;
 }
@@ -155,7 +155,7 @@ class PairPlan {
     // Operations of GPUs are left to pairs with a GPU, and reported here only if nothing else is
     // requested.
     std::vector<TransferOp> ops = distinct(request_.ops);
-    std::erase_if(ops, for_gpus_alone);
+    std::erase_if(ops, is_gpu_only);
     if (ops.empty()) {
       skip_pair(names_of(distinct(request_.ops)), "these need a GPU; choose one on one side");
     }

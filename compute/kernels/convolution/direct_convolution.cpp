@@ -40,7 +40,7 @@ std::int64_t row_floats(const ConvShape& s, std::int64_t rows) {
   return rows * s.out_w * s.out_c * simd::image_lanes();
 }
 
-// For forward; for the input gradient, `s` is the turned shape.
+// For forward; for the input gradient, `s` is the rotated shape.
 Memory carve_correlation(Scratch scratch, const ConvShape& s) {
   ScratchCursor cursor(scratch);
   Memory m;
@@ -65,7 +65,7 @@ Memory carve_weight_gradient(Scratch scratch, const ConvShape& s) {
 std::int64_t bytes_of_thread(const ConvolutionCase& c) {
   switch (c.stage) {
     case ConvolutionStage::Forward: return carve_correlation({}, c.shape).bytes;
-    case ConvolutionStage::InputGradient: return carve_correlation({}, turned(c.shape)).bytes;
+    case ConvolutionStage::InputGradient: return carve_correlation({}, rotated(c.shape)).bytes;
     case ConvolutionStage::WeightGradient: break;
   }
   return carve_weight_gradient({}, c.shape).bytes;
@@ -158,7 +158,7 @@ class DirectConvolution final : public ConvolutionAlgorithm {
 
   void input_gradient(const ConvShape& s, const ConvolutionContext& context, const float* dy,
                       const float* weight, float* dx, bool accumulate) const override {
-    correlate(turned(s), context, turned_weights(s, weight), {dy, nullptr, dx, accumulate});
+    correlate(rotated(s), context, rotated_weights(s, weight), {dy, nullptr, dx, accumulate});
   }
 
   void weight_gradient(const ConvShape& s, const ConvolutionContext& context, const float* x,

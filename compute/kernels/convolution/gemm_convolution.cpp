@@ -22,7 +22,7 @@ using simd::ConvShape;
 
 // Memory of forward and input gradient.
 struct ProductMemory {
-  PackedFactor weights;
+  PackedOperand weights;
   std::int64_t rows = 0;  // output pixels in a block
   float* parts = nullptr;
   std::int64_t part_stride = 0;  // floats per thread
@@ -92,17 +92,17 @@ GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
 }
 
 // Packs all strips, divided among the threads.
-void pack_weights(const PackedFactor& factor, ThreadPool& pool, const float* weight,
+void pack_weights(const PackedOperand& operand, ThreadPool& pool, const float* weight,
                   std::int64_t k_stride, std::int64_t column_stride) {
   constexpr std::int64_t kTerms = 128;
-  const std::int64_t pieces = ceil_div(factor.k, kTerms);
-  const std::int64_t width = tile_size(factor.products).cols;
-  pool.parallel_for(factor.strips() * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t pieces = ceil_div(operand.k, kTerms);
+  const std::int64_t width = tile_size(operand.products).cols;
+  pool.parallel_for(operand.strips() * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t strip = i / pieces, term = i % pieces * kTerms;
-      factor.pack(strip, term, std::min(kTerms, factor.k - term),
-                  weight + term * k_stride + strip * width * column_stride, k_stride,
-                  column_stride);
+      operand.pack(strip, term, std::min(kTerms, operand.k - term),
+                   weight + term * k_stride + strip * width * column_stride, k_stride,
+                   column_stride);
     }
   });
 }

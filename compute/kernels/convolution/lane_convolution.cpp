@@ -38,7 +38,7 @@ void fill_plane(const LanePlane& p, const float* vectors, float* plane) {
   }
 }
 
-ConvShape turned(const ConvShape& s) {
+ConvShape rotated(const ConvShape& s) {
   return {.in_h = s.out_h,
           .in_w = s.out_w,
           .in_c = s.out_c,
@@ -60,7 +60,7 @@ simd::DirectWeights forward_weights(const ConvShape& s, const float* weight) {
           .in_stride = 1};
 }
 
-simd::DirectWeights turned_weights(const ConvShape& s, const float* weight) {
+simd::DirectWeights rotated_weights(const ConvShape& s, const float* weight) {
   return {.weights = weight,
           .kernel = s.kernel,
           .in_channels = s.out_c,
@@ -68,7 +68,7 @@ simd::DirectWeights turned_weights(const ConvShape& s, const float* weight) {
           .out_stride = 1,
           .tap_stride = s.in_c,
           .in_stride = s.patch(),
-          .turned = true};
+          .rotated = true};
 }
 
 void correlate_lanes(const ConvShape& s, const float* plane, const float* packed, const float* bias,

@@ -33,16 +33,16 @@ LanePlane plane_of(const simd::ConvShape& s);
 void fill_plane(const LanePlane& p, const float* images, std::int64_t count, float* plane);
 void fill_plane(const LanePlane& p, const float* vectors, float* plane);
 
-// Returns the shape of the convolution that computes dx from dy with turned_weights().
-simd::ConvShape turned(const simd::ConvShape& s);
+// Returns the shape of the convolution that computes dx from dy with rotated_weights().
+simd::ConvShape rotated(const simd::ConvShape& s);
 
 // Return the weights [out_c, kernel, kernel, in_c] of `s` for the forward convolution and for
-// turned(s). pack_direct_weights() packs them into s.weights() floats.
+// rotated(s). pack_direct_weights() packs them into s.weights() floats.
 simd::DirectWeights forward_weights(const simd::ConvShape& s, const float* weight);
-simd::DirectWeights turned_weights(const simd::ConvShape& s, const float* weight);
+simd::DirectWeights rotated_weights(const simd::ConvShape& s, const float* weight);
 
 // Computes rows `rows` of the output as vectors [rows, out_w, out_c]. `packed` and `bias` (or null)
-// match the shape `s`, which is turned(...) for the input gradient.
+// match the shape `s`, which is rotated(...) for the input gradient.
 void correlate_lanes(const simd::ConvShape& s, const float* plane, const float* packed,
                      const float* bias, Slice rows, float* out);
 

@@ -53,9 +53,9 @@ Plan direct_plan(const ConvolutionCase& c) {
 // Descriptors of the stage's arrays, as requested from oneDNN.
 struct Wanted {
   Wanted(const ConvolutionCase& c, const Plan& plan) : sizes(c) {
-    const Type factor = c.products == Precision::BF16 ? Type::bf16 : Type::f32;
+    const Type operand = c.products == Precision::BF16 ? Type::bf16 : Type::f32;
     const auto type = [&](ConvolutionStage writes) {
-      return c.stage == writes ? Type::f32 : factor;
+      return c.stage == writes ? Type::f32 : operand;
     };
     image = {sizes.image, type(ConvolutionStage::InputGradient), plan.images};
     weight = {sizes.weight, type(ConvolutionStage::WeightGradient), Tag::any};
@@ -82,7 +82,7 @@ dnnl::convolution_forward::primitive_desc forward_desc(const ConvolutionCase& c,
   constexpr auto kKind = dnnl::prop_kind::forward_training;
   const Wanted w(c, plan);
   const Sizes& s = w.sizes;
-  const OnednnMaking making{engine, attributes(), allow_empty};
+  const OnednnOptions making{engine, attributes(), allow_empty};
   return with_bias ? onednn_desc<Forward>(making, kKind, plan.algorithm, w.image, w.weight, w.bias,
                                           w.result, s.strides, s.padding, s.padding)
                    : onednn_desc<Forward>(making, kKind, plan.algorithm, w.image, w.weight,

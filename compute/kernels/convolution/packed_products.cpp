@@ -12,7 +12,7 @@ namespace {
 // Terms per pass; afterwards the next strip's block of B replaces this one in L1.
 constexpr std::int64_t kTermsAtOnce = 512;
 
-void multiply_f32(const PackedFactor& b, const float* a, std::int64_t lda, float* c,
+void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, float* c,
                   std::int64_t ldc, std::int64_t rows, bool accumulate) {
   const GemmKernels& gemm = gemm_kernels();
   TileArgs t{.a_row_stride = lda, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
@@ -33,7 +33,7 @@ void multiply_f32(const PackedFactor& b, const float* a, std::int64_t lda, float
 }
 
 // `rounded` holds the rows of A as pairs, `pairs` words per row.
-void multiply_bf16(const PackedFactor& b, const std::uint32_t* rounded, std::int64_t pairs,
+void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, std::int64_t pairs,
                    float* c, std::int64_t ldc, std::int64_t rows, bool accumulate) {
   const Bf16Kernels& gemm = bf16_kernels();
   Bf16TileArgs t{.a_row_stride = pairs, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
@@ -72,17 +72,17 @@ TileSize tile_size(Precision products) {
   return {gemm_kernels().mr, gemm_kernels().nr};
 }
 
-std::int64_t PackedFactor::strips() const {
+std::int64_t PackedOperand::strips() const {
   return ceil_div(n, tile_size(products).cols);
 }
 
-std::int64_t PackedFactor::strip_words() const {
+std::int64_t PackedOperand::strip_words() const {
   return (products == Precision::BF16 ? ceil_div(k, 2) : k) * tile_size(products).cols;
 }
 
-void PackedFactor::pack(std::int64_t strip, std::int64_t term, std::int64_t terms,
-                        const float* source, std::int64_t k_stride,
-                        std::int64_t column_stride) const {
+void PackedOperand::pack(std::int64_t strip, std::int64_t term, std::int64_t terms,
+                         const float* source, std::int64_t k_stride,
+                         std::int64_t column_stride) const {
   const int width = tile_size(products).cols;
   const int valid = tile_part(n, strip * width, width);
   if (products == Precision::BF16) {
@@ -105,12 +105,12 @@ void PackedFactor::pack(std::int64_t strip, std::int64_t term, std::int64_t term
   }
 }
 
-std::int64_t PackedFactor::work_floats(std::int64_t rows) const {
+std::int64_t PackedOperand::work_floats(std::int64_t rows) const {
   return products == Precision::BF16 ? rows * ceil_div(k, 2) : 0;
 }
 
-void PackedFactor::multiply(const float* a, std::int64_t lda, float* c, std::int64_t ldc,
-                            std::int64_t rows, bool accumulate, float* work) const {
+void PackedOperand::multiply(const float* a, std::int64_t lda, float* c, std::int64_t ldc,
+                             std::int64_t rows, bool accumulate, float* work) const {
   if (products != Precision::BF16) return multiply_f32(*this, a, lda, c, ldc, rows, accumulate);
   round_rows(a, lda, rows, k, reinterpret_cast<std::uint16_t*>(work));
   multiply_bf16(*this, reinterpret_cast<const std::uint32_t*>(work), ceil_div(k, 2), c, ldc, rows,

@@ -24,7 +24,7 @@ inline int tile_part(std::int64_t whole, std::int64_t at, int most) {
 // The right operand B [k, n] of several products, packed once, in FP32 or rounded to bf16. It is
 // stored in strips of tile_size().cols columns: [strip][k][column], or for bf16 [strip][pair of
 // terms][column], where an odd last term is paired with zero.
-struct PackedFactor {
+struct PackedOperand {
   Precision products = Precision::F32;
   std::int64_t k = 0, n = 0;
   void* data = nullptr;

@@ -224,7 +224,7 @@ void WinogradConvolution::transform_kernels(const ConvShape& s, const Convolutio
     }
     const PointArray block = u.block(o, i, taps + 9 * tap_floats);
     for (std::int64_t r = 0; r < kKernelRows; ++r) {
-      transforms.kernel(taps + r * width, tap_floats, width, /*turned=*/false, block, r);
+      transforms.kernel(taps + r * width, tap_floats, width, /*rotated=*/false, block, r);
     }
     u.store_block(o, i, block);
   });
@@ -243,7 +243,7 @@ void WinogradConvolution::transform_turned_kernels(const ConvShape& s,
     const PointArray block = u.block(i, o, memory.parts + t * memory.part_stride);
     for (std::int64_t r = 0; r < kKernelRows; ++r) {
       transforms.kernel(weight + (o + r) * s.patch() + i, s.in_c, std::min(width, s.in_c - i),
-                        /*turned=*/true, block, r);
+                        /*rotated=*/true, block, r);
     }
     u.store_block(i, o, block);
   });

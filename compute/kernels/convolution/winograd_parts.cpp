@@ -6,10 +6,10 @@ namespace lab::winograd {
 
 using simd::PointArray;
 
-PackedFactor Kernels::at(int point) const {
-  PackedFactor factor = first;
-  factor.data = static_cast<float*>(first.data) + point * point_words();
-  return factor;
+PackedOperand Kernels::at(int point) const {
+  PackedOperand operand = first;
+  operand.data = static_cast<float*>(first.data) + point * point_words();
+  return operand;
 }
 
 std::int64_t Kernels::block_floats() const {

@@ -65,11 +65,11 @@ constexpr std::int64_t kKernelRows = simd::kWinogradChannels;
 // Transformed kernels U: one packed operand [summed channels, computed channels] per point.
 struct Kernels {
   int points = 0;
-  PackedFactor first;  // of point 0; the others follow at intervals of point_words()
+  PackedOperand first;  // of point 0; the others follow at intervals of point_words()
 
   std::int64_t point_words() const { return first.words() + kGapFloats; }
   std::int64_t words() const { return points * point_words(); }
-  PackedFactor at(int point) const;
+  PackedOperand at(int point) const;
 
   // Floats of memory needed to transform a block; 0 for FP32, which is written in place.
   std::int64_t block_floats() const;

@@ -59,13 +59,13 @@ memory without_data(const memory::desc& desc, const dnnl::engine& engine) {
 }
 
 // An operand as the primitive reads it, and its source if that is FP32.
-struct Factor {
+struct Operand {
   memory rounded;
   std::optional<memory> source;
   std::optional<dnnl::reorder> round;
 
-  Factor(std::int64_t rows, std::int64_t cols, std::int64_t ld, bool transposed, bool rounds,
-         const dnnl::engine& engine)
+  Operand(std::int64_t rows, std::int64_t cols, std::int64_t ld, bool transposed, bool rounds,
+          const dnnl::engine& engine)
       : rounded(without_data(rounds ? matrix(rows, cols, cols, false, memory::data_type::bf16)
                                     : matrix(rows, cols, ld, transposed, memory::data_type::bf16),
                              engine)) {
@@ -111,10 +111,10 @@ class Plan {
   }
 
  private:
-  void round(Factor& factor, const float* source, PackingBuffer& buffer) {
-    factor.rounded.set_data_handle(buffer.at_least<std::uint16_t>(factor.elements()));
-    factor.source->set_data_handle(const_cast<float*>(source));
-    factor.round->execute(stream_, *factor.source, factor.rounded);
+  void round(Operand& operand, const float* source, PackingBuffer& buffer) {
+    operand.rounded.set_data_handle(buffer.at_least<std::uint16_t>(operand.elements()));
+    operand.source->set_data_handle(const_cast<float*>(source));
+    operand.round->execute(stream_, *operand.source, operand.rounded);
   }
   void multiply(float* c) {
     c_.set_data_handle(c);
@@ -125,7 +125,7 @@ class Plan {
 
   const dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_;
-  Factor a_, b_;
+  Operand a_, b_;
   memory c_;
   dnnl::matmul product_;
 };

@@ -60,7 +60,7 @@ void set_onednn_threads(int threads) {
 // libgomp's threads spin only while there are no more of them than processors, so one more team for
 // all processors, asleep, is enough. The caller may be pinned to one processor, so processors are
 // counted without OpenMP.
-struct QuietOnednnThreads::Crowd {
+struct QuietOnednnThreads::IdleTeam {
   std::mutex mutex;
   std::condition_variable_any changed;
   bool ready = false;
@@ -73,9 +73,9 @@ struct QuietOnednnThreads::Crowd {
   }};
 };
 
-QuietOnednnThreads::QuietOnednnThreads() : crowd_(std::make_unique<Crowd>()) {
-  std::unique_lock lock(crowd_->mutex);
-  crowd_->changed.wait(lock, [&] { return crowd_->ready; });
+QuietOnednnThreads::QuietOnednnThreads() : idle_team_(std::make_unique<IdleTeam>()) {
+  std::unique_lock lock(idle_team_->mutex);
+  idle_team_->changed.wait(lock, [&] { return idle_team_->ready; });
 }
 
 QuietOnednnThreads::~QuietOnednnThreads() = default;

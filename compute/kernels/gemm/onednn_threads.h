@@ -28,8 +28,8 @@ class QuietOnednnThreads {
   QuietOnednnThreads& operator=(const QuietOnednnThreads&) = delete;
 
  private:
-  struct Crowd;
-  std::unique_ptr<Crowd> crowd_;
+  struct IdleTeam;
+  std::unique_ptr<IdleTeam> idle_team_;
 };
 
 }  // namespace lab

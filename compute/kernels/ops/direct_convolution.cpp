@@ -160,7 +160,7 @@ void PackWeights(const DirectWeights& from, float* to) {
   for (std::int64_t g = 0; g < groups; ++g) {
     const Group channels = group_of(from.out_channels, groups, g);
     for (std::int64_t k = 0; k < window; ++k) {
-      const std::int64_t source = from.turned ? window - 1 - k : k;
+      const std::int64_t source = from.rotated ? window - 1 - k : k;
       const float* w = from.weights + source * from.tap_stride;
       for (std::int64_t i = 0; i < from.in_channels; ++i) {
         for (std::int64_t o = 0; o < channels.size; ++o) {

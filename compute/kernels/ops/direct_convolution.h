@@ -49,7 +49,7 @@ struct DirectWeights {
   const float* weights = nullptr;
   std::int64_t kernel = 1, in_channels = 1, out_channels = 1;
   std::int64_t out_stride = 0, tap_stride = 0, in_stride = 0;
-  bool turned = false;  // rotated by 180 degrees: ky and kx count from the end
+  bool rotated = false;  // rotated by 180 degrees: ky and kx count from the end
 };
 void pack_direct_weights(const DirectWeights& from, float* to);
 

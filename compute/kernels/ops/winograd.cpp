@@ -235,13 +235,13 @@ struct Transforms {
   }
 
   static void Kernel(const float* kernel, std::int64_t tap_stride, std::int64_t channels,
-                     bool turned, const PointArray& to, std::int64_t row) {
+                     bool rotated, const PointArray& to, std::int64_t row) {
     const D d;
     ForChannels(channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
       float* out = to.data + offset;
       BothWays<3, kSize>([](const V* in, V* t) HWY_ATTR { F::Kernel(in, t); },
                          [&](int i, int j) HWY_ATTR {
-                           const int tap = turned ? 8 - (i * 3 + j) : i * 3 + j;
+                           const int tap = rotated ? 8 - (i * 3 + j) : i * 3 + j;
                            return hn::LoadU(d, kernel + tap * tap_stride + c);
                          },
                          [&](int i, int j, V v) HWY_ATTR {

@@ -45,8 +45,8 @@ struct WinogradTransforms {
   void (*output)(const PointArray& from, std::int64_t row, const float* bias, bool accumulate,
                  const TilePlace& at, float* image);
   // Writes G g G^T of a kernel [3, 3, tap_stride], of which the first `channels` channels are used,
-  // to row `row`. The kernel is rotated by 180 degrees if `turned`.
-  void (*kernel)(const float* kernel, std::int64_t tap_stride, std::int64_t channels, bool turned,
+  // to row `row`. The kernel is rotated by 180 degrees if `rotated`.
+  void (*kernel)(const float* kernel, std::int64_t tap_stride, std::int64_t channels, bool rotated,
                  const PointArray& to, std::int64_t row);
   // Writes G^T dU G to a kernel gradient [3, 3, channels]; points are `point_stride` floats apart.
   void (*kernel_gradient)(const float* points, std::int64_t point_stride, std::int64_t channels,

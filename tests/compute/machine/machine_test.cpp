@@ -104,7 +104,7 @@ TEST(Machine, GpusThatTheBackEndRefusesAreAbsent) {
   EXPECT_EQ(machine.info().absent[0].what, "Old GPU");
   EXPECT_EQ(machine.info().absent[0].reason, "it has no code for it");
   EXPECT_EQ(machine.info().absent[0].pci_bus_id, "0000:81:00.0");
-  EXPECT_FALSE(machine.info().absent[0].waits_for_wish);
+  EXPECT_FALSE(machine.info().absent[0].needs_request);
   EXPECT_EQ(message_of(machine, gpu(1)),
             "cuda:1 cannot be used: this machine has 1 usable NVIDIA GPU (Old GPU is not: it has "
             "no code for it); use cuda:0");
@@ -144,7 +144,7 @@ TEST(Machine, LookingLeavesASleepingGpuAlone) {
   Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 1U);
-  EXPECT_TRUE(machine.info().absent[0].waits_for_wish);
+  EXPECT_TRUE(machine.info().absent[0].needs_request);
   EXPECT_NE(message_of(machine, gpu()).find("asleep"), std::string::npos);
 }
 
@@ -156,7 +156,7 @@ TEST(Machine, OneSleepingGpuKeepsLookingFromAll) {
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 2U);
   const AbsentDevice& awake = machine.info().absent[1];
-  EXPECT_TRUE(awake.waits_for_wish);
+  EXPECT_TRUE(awake.needs_request);
   EXPECT_EQ(awake.reason.rfind("it is awake, but another GPU is asleep", 0), 0U) << awake.reason;
 }
 
@@ -198,7 +198,7 @@ TEST(Machine, AGpuThatWokeInVainIsNotCalledAsleep) {
                    .wake_gpus = true,
                    .root = root.path()});
   ASSERT_EQ(machine.info().absent.size(), 1U);
-  EXPECT_FALSE(machine.info().absent[0].waits_for_wish);
+  EXPECT_FALSE(machine.info().absent[0].needs_request);
   EXPECT_EQ(machine.info().absent[0].reason, "the driver is too old");
 }
 

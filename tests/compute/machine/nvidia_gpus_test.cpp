@@ -181,7 +181,7 @@ TEST(NvidiaProbe, AGpuThatIsAsleepIsNotWoken) {
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].what, "NVIDIA H200");
   EXPECT_NE(absent[0].reason.find("asleep"), std::string::npos);
-  EXPECT_TRUE(absent[0].waits_for_wish);
+  EXPECT_TRUE(absent[0].needs_request);
 }
 
 TEST(NvidiaProbe, AGpuThatIsAwakeWaitsForOneThatSleeps) {
@@ -201,7 +201,7 @@ TEST(NvidiaProbe, AGpuThatIsAwakeWaitsForOneThatSleeps) {
             "the Devices page");
   EXPECT_EQ(absent[1].what, "NVIDIA L4");
   EXPECT_EQ(absent[1].reason.rfind("it is asleep to save power", 0), 0U) << absent[1].reason;
-  EXPECT_TRUE(absent[0].waits_for_wish && absent[1].waits_for_wish);
+  EXPECT_TRUE(absent[0].needs_request && absent[1].needs_request);
 }
 
 TEST(NvidiaProbe, AskingTheRealLibraryNeverThrows) {

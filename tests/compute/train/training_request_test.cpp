@@ -101,10 +101,10 @@ TEST(TrainingRequest, SharesAreOneForEachDevice) {
 TEST(TrainingRequest, SharesAreInAnyUnit) {
   using List = std::vector<double>;
   for (const List& shares : {List{0.7, 0.3}, {0.7, 0.3005}, {70, 30}, {1, 1}, {1, 0}, {1.5, 0.5}}) {
-    EXPECT_EQ(fault_in_shares(shares, 2), "");
+    EXPECT_EQ(validate_shares(shares, 2), "");
   }
-  EXPECT_EQ(fault_in_shares({0.3333, 0.3333, 0.3333}, 3), "");
-  EXPECT_EQ(fault_in_shares({0.7}, 1), "") << "another process may have the rest";
+  EXPECT_EQ(validate_shares({0.3333, 0.3333, 0.3333}, 3), "");
+  EXPECT_EQ(validate_shares({0.7}, 1), "") << "another process may have the rest";
 }
 
 TEST(TrainingRequest, RefusesNumbersOutOfRange) {

@@ -8,7 +8,7 @@ namespace lab::test {
 
 // A product that the library executed.
 struct FakeProduct {
-  int compute = 0, factors = 0;  // cublasComputeType_t, cudaDataType
+  int compute = 0, operands = 0;  // cublasComputeType_t, cudaDataType
   void* stream = nullptr;
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;

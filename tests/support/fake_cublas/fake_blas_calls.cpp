@@ -49,9 +49,9 @@ cublasStatus_t multiply(const FakeProduct& record, const ColumnProduct& p, float
   if (alpha != 1 || beta != 0 || p.m <= 0 || p.n <= 0 || p.k <= 0 || p.lda < p.m || p.ldb < p.k ||
       p.ldc < p.m)
     return CUBLAS_STATUS_INVALID_VALUE;
-  if (record.factors == CUDA_R_32F) {
+  if (record.operands == CUDA_R_32F) {
     multiply_as<float>(p);
-  } else if (record.factors == CUDA_R_16BF) {
+  } else if (record.operands == CUDA_R_16BF) {
     multiply_as<std::uint16_t>(p);
   } else {
     return CUBLAS_STATUS_INVALID_VALUE;

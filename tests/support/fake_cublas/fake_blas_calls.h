@@ -50,7 +50,7 @@ struct ColumnProduct {
   std::int64_t ldc;
 };
 
-// Multiplies with plain loops, terms in order, A and B of type record.factors; writes into the
+// Multiplies with plain loops, terms in order, A and B of type record.operands; writes into the
 // workspace and stores the record. Returns InvalidValue for arguments that the libraries reject:
 // scalars other than 1 and 0, leading dimensions below a column's length, an unknown type, an empty
 // product.

@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "compute/core/events/gpu_words.h"
+#include "compute/core/events/gpu_text.h"
 #include "compute/core/units.h"
 #include "ui/pages/devices/devices_parts.h"
 #include "ui/widgets/item.h"

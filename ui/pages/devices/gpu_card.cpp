@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compute/core/events/gpu_words.h"
+#include "compute/core/events/gpu_text.h"
 #include "compute/core/units.h"
 #include "ui/pages/devices/devices_parts.h"
 
@@ -189,15 +189,15 @@ void little_known(const Panel& p, const GpuRecord& gpu) {
   }
 }
 
-bool waits_for_wish(const MachineInfo& machine, const std::string& pci_bus_id) {
+bool needs_request(const MachineInfo& machine, const std::string& pci_bus_id) {
   return std::any_of(machine.absent.begin(), machine.absent.end(), [&](const AbsentDevice& a) {
-    return a.waits_for_wish && a.pci_bus_id == pci_bus_id;
+    return a.needs_request && a.pci_bus_id == pci_bus_id;
   });
 }
 
 // Explains why the lab does not compute on the GPU and, if it only sleeps, how to use it.
 void unused_note(const Panel& p, const std::string& path, const GpuRecord& gpu) {
-  if (waits_for_wish(p.model.machine(), gpu.facts.pci_bus_id)) {
+  if (needs_request(p.model.machine(), gpu.facts.pci_bus_id)) {
     muted(p.ui, gpu.history.last.asleep ? "Looking does not wake it, using it does."
                                         : "Not used: a GPU slept when the lab started, and "
                                           "starting CUDA wakes every GPU.");

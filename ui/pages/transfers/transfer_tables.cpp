@@ -122,7 +122,7 @@ void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept) 
          fmt::format("Fit over {} sizes; r² of log time {:.3f}.", c.samples.size(), c.fit->r2));
   }
   for (const TransferPayoff& payoff : results.payoffs) {
-    body(p.ui, in_words(payoff));
+    body(p.ui, describe(payoff));
     hint(p.ui, "Copied there and back, and a pass costs what a copy costs on each side.");
   }
 }

@@ -100,8 +100,8 @@ GpuProduct in_columns(const GpuProduct& product) {
           .ldc = product.ldc};
 }
 
-bool done_without_factors(LibraryGpu& gpu, const GpuProduct& product, cudaStream_t stream) {
-  if (needs_factors(product)) return false;
+bool done_without_operands(LibraryGpu& gpu, const GpuProduct& product, cudaStream_t stream) {
+  if (needs_operands(product)) return false;
   if (product.m > 0 && product.n > 0) gpu.clear(product, stream);
   return true;
 }

@@ -121,7 +121,7 @@ std::optional<std::string> reason_of(const Start& start) {
 
 // The libraries' types for a precision: operand type and compute type; C is CUDA_R_32F.
 struct BlasTypes {
-  cudaDataType_t factors;
+  cudaDataType_t operands;
   cublasComputeType_t compute;
 };
 BlasTypes types_of(Precision precision);
@@ -132,8 +132,8 @@ GpuProduct in_columns(const GpuProduct& product);
 
 // Handles products that need no library: nothing for an empty C, zeros for K = 0. Returns whether
 // the product is done.
-bool done_without_factors(LibraryGpu& gpu, const GpuProduct& product, cudaStream_t stream);
-inline bool needs_factors(const GpuProduct& product) {
+bool done_without_operands(LibraryGpu& gpu, const GpuProduct& product, cudaStream_t stream);
+inline bool needs_operands(const GpuProduct& product) {
   return product.m > 0 && product.n > 0 && product.k > 0;
 }
 

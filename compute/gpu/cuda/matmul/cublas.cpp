@@ -42,19 +42,19 @@ void Cublas::multiply(Precision precision, const GpuProduct& product, cudaStream
   const std::lock_guard lock(mutex_);
   start();
   if (const auto why = overridden(precision)) throw Error(Errc::Unsupported, *why);
-  if (done_without_factors(*gpu_, product, stream)) return;
+  if (done_without_operands(*gpu_, product, stream)) return;
   void* const workspace = workspaces_.of(stream);
   library_.check(call_.set_stream(handle_.get(), stream), "cublasSetStream");
   // Set for every product, because setting a stream restores the library's own workspace.
   library_.check(call_.set_workspace(handle_.get(), workspace, kWorkspaceBytes),
                  "cublasSetWorkspace");
-  const auto [factors, compute] = types_of(precision);
+  const auto [operands, compute] = types_of(precision);
   const GpuProduct columns = in_columns(product);
   const float one = 1, zero = 0;
   library_.check(
       call_.gemm(handle_.get(), CUBLAS_OP_N, CUBLAS_OP_N, columns.m, columns.n, columns.k, &one,
-                 columns.a, factors, columns.lda, columns.b, factors, columns.ldb, &zero, columns.c,
-                 CUDA_R_32F, columns.ldc, compute, CUBLAS_GEMM_DEFAULT),
+                 columns.a, operands, columns.lda, columns.b, operands, columns.ldb, &zero,
+                 columns.c, CUDA_R_32F, columns.ldc, compute, CUBLAS_GEMM_DEFAULT),
       "cublasGemmEx");
 }
 

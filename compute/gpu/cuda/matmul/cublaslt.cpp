@@ -64,7 +64,7 @@ std::optional<std::string> CublasLt::unsupported(Precision precision, const GpuP
   return reason_of([&] {
     start();
     if (auto why = overridden(precision)) throw Error(Errc::Unsupported, *why);
-    if (!needs_factors(product)) return;
+    if (!needs_operands(product)) return;
     if (!plan_for(precision, in_columns(product)).algorithm) throw no_algorithm(precision, product);
   });
 }
@@ -73,7 +73,7 @@ void CublasLt::multiply(Precision precision, const GpuProduct& product, cudaStre
   const std::lock_guard lock(mutex_);
   start();
   if (const auto why = overridden(precision)) throw Error(Errc::Unsupported, *why);
-  if (done_without_factors(*gpu_, product, stream)) return;
+  if (done_without_operands(*gpu_, product, stream)) return;
   const GpuProduct columns = in_columns(product);
   const Plan& plan = plan_for(precision, columns);
   if (!plan.algorithm) throw no_algorithm(precision, product);
@@ -101,11 +101,11 @@ CublasLt::Question CublasLt::question_of(Precision precision, const GpuProduct& 
 const CublasLt::Plan& CublasLt::plan_for(Precision precision, const GpuProduct& columns) {
   const Question asked = question_of(precision, columns);
   if (plan_ && plan_->question == asked) return *plan_;
-  const cudaDataType_t factors = types_of(precision).factors;
+  const cudaDataType_t operands = types_of(precision).operands;
   Plan plan{asked,
             make_operation(precision),
-            make_layout(factors, asked.m, asked.k, asked.lda),
-            make_layout(factors, asked.k, asked.n, asked.ldb),
+            make_layout(operands, asked.m, asked.k, asked.lda),
+            make_layout(operands, asked.k, asked.n, asked.ldb),
             make_layout(CUDA_R_32F, asked.m, asked.n, asked.ldc),
             std::nullopt};
   plan.algorithm = choose(plan);

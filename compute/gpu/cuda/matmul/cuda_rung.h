@@ -66,18 +66,18 @@ enum class Operands {
 //
 //   template <Tiling kTile, bool kAligned>                       // kAligned: in whole pieces
 //   void multiply(Type, MatmulArgs args);                        // or Bf16MatmulArgs
-//   template <Tiling kTile>                                      // if no_later is set
+//   template <Tiling kTile>                                      // if exact_capability is set
 //   void multiply(Type, const CUtensorMap& a, const CUtensorMap& b, const Bf16MatmulArgs& args);
 //
-// rungs.h lists the types. The functions are compiled by nvcc and, except those with no_later, by
-// the tests' emulator; other host code sees only the entry.
+// rungs.h lists the types. The functions are compiled by nvcc and, except those with
+// exact_capability, by the tests' emulator; other host code sees only the entry.
 struct CudaRung {
   GpuRung shown;      // its description in GpuMatmul::rungs()
   Tiling tiling;      // tiling of the launch
   Tiling small = {};  // for emulator tests: the same loops with fewer threads
   int compute_major;  // lowest compute capability
   int compute_minor = 0;
-  bool no_later = false;  // runs only on that compute capability
+  bool exact_capability = false;  // runs only on that compute capability
   Operands operands = Operands::Any;
   bool persistent = false;  // each block computes several tiles; the grid fills the GPU
 };
@@ -139,14 +139,14 @@ Args args_of(const GpuProduct& product) {
 
 // Whether rows of A, B and C can be moved in 16-byte pieces: pointers are 16-byte aligned, and each
 // ld* and N spans a multiple of 16 bytes. K is unrestricted.
-inline bool in_whole_pieces(const GpuProduct& product, int factor_bytes) {
+inline bool in_whole_pieces(const GpuProduct& product, int operand_bytes) {
   constexpr int kBytes = 16;
-  const std::int64_t factors = kBytes / factor_bytes, sums = kBytes / int{sizeof(float)};
+  const std::int64_t operands = kBytes / operand_bytes, sums = kBytes / int{sizeof(float)};
   const auto aligned = [](const void* p) {
     return reinterpret_cast<std::uintptr_t>(p) % kBytes == 0;
   };
   return aligned(product.a) && aligned(product.b) && aligned(product.c) &&
-         product.lda % factors == 0 && product.ldb % factors == 0 && product.n % factors == 0 &&
+         product.lda % operands == 0 && product.ldb % operands == 0 && product.n % operands == 0 &&
          product.ldc % sums == 0;
 }
 

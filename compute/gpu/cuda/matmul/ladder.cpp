@@ -24,10 +24,10 @@ constexpr std::array kLibraries = {
             "measured against.",
             Precision::F32, true},
     GpuRung{"cublas", "cuBLAS, tf32",
-            "The library rounds f32 factors to tf32 for the tensor cores, as mma_tf32 does.",
+            "The library rounds f32 operands to tf32 for the tensor cores, as mma_tf32 does.",
             Precision::TF32, true},
     GpuRung{"cublas", "cuBLAS, bf16",
-            "The library's kernels for bf16 factors: what the rungs from mma_bf16 on are measured "
+            "The library's kernels for bf16 operands: what the rungs from mma_bf16 on are measured "
             "against.",
             Precision::BF16, true},
     GpuRung{"cublaslt", "cublasLt, f32",
@@ -35,7 +35,7 @@ constexpr std::array kLibraries = {
             "product then is its launch alone.",
             Precision::F32, true},
     GpuRung{"cublaslt", "cublasLt, tf32",
-            "The heuristics choose among kernels that round f32 factors to tf32.", Precision::TF32,
+            "The heuristics choose among kernels that round f32 operands to tf32.", Precision::TF32,
             true},
     GpuRung{"cublaslt", "cublasLt, bf16",
             "The heuristics choose among bf16 kernels, those with clusters and TMA included.",
@@ -61,17 +61,19 @@ void check_shapes(const GpuProduct& product) {
 }
 
 std::optional<std::string> missing_capability(const GpuProperties& gpu, int major, int minor,
-                                              bool no_later) {
+                                              bool exact_capability) {
   const int needs = major * 10 + minor;
   const int has = gpu.compute_major * 10 + gpu.compute_minor;
-  if (has == needs || (has > needs && !no_later)) return std::nullopt;
+  if (has == needs || (has > needs && !exact_capability)) return std::nullopt;
   return fmt::format("needs compute capability {}.{}{}; {} has {}.{}", major, minor,
-                     no_later ? " itself" : "", gpu.name, gpu.compute_major, gpu.compute_minor);
+                     exact_capability ? " itself" : "", gpu.name, gpu.compute_major,
+                     gpu.compute_minor);
 }
 
 std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& product,
                                    const GpuProperties& gpu) {
-  if (auto why = missing_capability(gpu, rung.compute_major, rung.compute_minor, rung.no_later)) {
+  if (auto why =
+          missing_capability(gpu, rung.compute_major, rung.compute_minor, rung.exact_capability)) {
     return why;
   }
   if (rung.operands == Operands::WholePieces &&

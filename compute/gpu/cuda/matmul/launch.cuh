@@ -26,14 +26,14 @@ cudaError_t load_kernels(int dynamic_bytes, Kernels*... kernels) {
   return status;
 }
 
-// Returns use(Type{}) for the type of `rung` among those of `Types` whose no_later equals kHopper;
-// cudaErrorInvalidValue if none has its name.
+// Returns use(Type{}) for the type of `rung` among those of `Types` whose exact_capability equals
+// kHopper; cudaErrorInvalidValue if none has its name.
 template <class Types, bool kHopper, class Use>
 cudaError_t with_type(const CudaRung& rung, const Use& use) {
   cudaError_t status = cudaErrorInvalidValue;
   Types::for_each([&](auto type) {
     using Type = decltype(type);
-    if constexpr (Type::kRung.no_later == kHopper) {
+    if constexpr (Type::kRung.exact_capability == kHopper) {
       if (std::string_view(Type::kRung.shown.name) == rung.shown.name) status = use(type);
     }
   });

@@ -18,7 +18,7 @@ cudaError_t load(const CudaRung& rung);
 // r*.cuh.
 cudaError_t launch(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream);
 
-// The same for rungs with no_later, whose kernels are compiled for sm_90a only.
+// The same for rungs with exact_capability, whose kernels are compiled for sm_90a only.
 cudaError_t load_hopper(const CudaRung& rung);
 cudaError_t launch_hopper(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream);
 

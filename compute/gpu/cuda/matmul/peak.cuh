@@ -32,7 +32,7 @@ struct PeakArgs {
 
 // An operand of magnitude 0.5 to 1, a function of its index. Signs are mixed and bits have no
 // pattern, because a multiplier's power draw, and thus the clock, depends on them.
-LAB_DEVICE float peak_factor(std::uint32_t index) {
+LAB_DEVICE float peak_operand(std::uint32_t index) {
   std::uint32_t bits = (index + 1) * 2654435761U;  // 2^32 / golden ratio; prime
   bits ^= bits >> 16;
   bits *= 2246822519U;
@@ -45,13 +45,13 @@ LAB_DEVICE float peak_factor(std::uint32_t index) {
 struct PeakBf16 {
   static constexpr std::uint32_t kSigns = 0x80008000U;
   LAB_DEVICE static std::uint32_t word(std::uint32_t index) {
-    return simt::pack_bf16(peak_factor(2 * index), peak_factor(2 * index + 1));
+    return simt::pack_bf16(peak_operand(2 * index), peak_operand(2 * index + 1));
   }
 };
 struct PeakTf32 {
   static constexpr std::uint32_t kSigns = 0x80000000U;
   LAB_DEVICE static std::uint32_t word(std::uint32_t index) {
-    return simt::to_tf32(peak_factor(index));
+    return simt::to_tf32(peak_operand(index));
   }
 };
 
@@ -78,11 +78,12 @@ LAB_DEVICE void fp32_peak_body(const PeakArgs& args) {
   float x[kChains], b[kChains], a[kMultipliers];
   LAB_UNROLL
   for (int j = 0; j < kChains; ++j) {
-    x[j] = peak_factor(first + j);
-    b[j] = peak_factor(first + kChains + j);
+    x[j] = peak_operand(first + j);
+    b[j] = peak_operand(first + kChains + j);
   }
   LAB_UNROLL
-  for (int s = 0; s < kMultipliers; ++s) a[s] = kPeakDamping * peak_factor(first + 2 * kChains + s);
+  for (int s = 0; s < kMultipliers; ++s)
+    a[s] = kPeakDamping * peak_operand(first + 2 * kChains + s);
   LAB_NO_UNROLL
   for (std::int64_t round = 0; round < args.rounds; ++round) {
     LAB_UNROLL

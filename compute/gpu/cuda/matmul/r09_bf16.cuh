@@ -20,7 +20,8 @@ namespace lab::cuda_matmul {
 struct Bf16Rung {
   static constexpr CudaRung kRung{
       .shown = {"mma_bf16", "Tensor cores, bf16",
-                "Factors are bf16: half the bytes through every memory, and an mma.sync does 2048 "
+                "MatmulOperands are bf16: half the bytes through every memory, and an mma.sync "
+                "does 2048 "
                 "multiply-adds; ldmatrix brings its operands without a bank conflict.",
                 Precision::BF16},
       .tiling = {.m = 128,

@@ -31,7 +31,7 @@ struct WgmmaRung {
                  .blocks_per_sm = 1,
                  .extra_bytes = kHopperAlignment},
       .compute_major = 9,
-      .no_later = true,
+      .exact_capability = true,
       .operands = Operands::WholePieces,
   };
 };

@@ -35,7 +35,7 @@ struct ProducerRung {
                  .producer_threads = 128,
                  .extra_bytes = kHopperAlignment},
       .compute_major = 9,
-      .no_later = true,
+      .exact_capability = true,
       .operands = Operands::WholePieces,
   };
 };

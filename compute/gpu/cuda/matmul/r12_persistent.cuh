@@ -23,7 +23,7 @@ struct PersistentRung {
            Precision::BF16},
       .tiling = ProducerRung::kRung.tiling,
       .compute_major = 9,
-      .no_later = true,
+      .exact_capability = true,
       .operands = Operands::WholePieces,
       .persistent = true,
   };

@@ -41,7 +41,7 @@ struct ClusterRung {
                  .cluster = 2,
                  .extra_bytes = kHopperAlignment},
       .compute_major = 9,
-      .no_later = true,
+      .exact_capability = true,
       .operands = Operands::WholePieces,
       .persistent = true,
   };

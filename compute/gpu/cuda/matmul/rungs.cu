@@ -41,12 +41,12 @@ cudaError_t launch_portable(Type, const GpuProduct& product, cudaStream_t stream
 }  // namespace
 
 cudaError_t load(const CudaRung& rung) {
-  if (rung.no_later) return load_hopper(rung);
+  if (rung.exact_capability) return load_hopper(rung);
   return with_type<Ladder, false>(rung, [](auto type) { return load_portable(type); });
 }
 
 cudaError_t launch(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream) {
-  if (rung.no_later) return launch_hopper(rung, product, stream);
+  if (rung.exact_capability) return launch_hopper(rung, product, stream);
   return with_type<Ladder, false>(
       rung, [&](auto type) { return launch_portable(type, product, stream); });
 }

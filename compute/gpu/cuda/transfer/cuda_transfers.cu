@@ -10,7 +10,7 @@ namespace lab::cuda {
 namespace {
 
 // 2048 threads, the maximum per SM, in blocks of kTransferThreads.
-constexpr int kBlocksAMultiprocessor = 2048 / kTransferThreads;
+constexpr int kBlocksPerSm = 2048 / kTransferThreads;
 // For the copy kernel, whose threads use 40 of an SM's 65536 registers each.
 constexpr int kCopyBlocksAMultiprocessor = 6;
 // About two seconds of polls over the link: each takes a microsecond or two, plus one of sleep.
@@ -125,7 +125,7 @@ void CudaTransfers::fill_pattern(std::uint32_t* to, std::int64_t words, std::uin
                                  GpuStream& stream) {
   gpu_.use();
   if (words == 0) return;
-  fill_kernel<<<blocks_for(words, kBlocksAMultiprocessor), kTransferThreads, 0, raw(stream)>>>(
+  fill_kernel<<<blocks_for(words, kBlocksPerSm), kTransferThreads, 0, raw(stream)>>>(
       {.to = to, .words = words, .seed = seed});
   gpu_.check(cudaGetLastError(), "fill with a pattern");
 }
@@ -134,8 +134,8 @@ void CudaTransfers::count_mismatches(const std::uint32_t* at, std::int64_t words
                                      std::uint32_t seed, std::uint64_t* count, GpuStream& stream) {
   gpu_.use();
   if (words == 0) return;
-  mismatches_kernel<<<blocks_for(words, kBlocksAMultiprocessor), kTransferThreads, 0,
-                      raw(stream)>>>({.at = at, .words = words, .seed = seed, .count = count});
+  mismatches_kernel<<<blocks_for(words, kBlocksPerSm), kTransferThreads, 0, raw(stream)>>>(
+      {.at = at, .words = words, .seed = seed, .count = count});
   gpu_.check(cudaGetLastError(), "count mismatches");
 }
 
@@ -148,13 +148,13 @@ void CudaTransfers::chase(const std::uint32_t* next, std::uint32_t* position, st
 
 void CudaTransfers::work(std::int64_t rounds, float* sink, GpuStream& stream) {
   gpu_.use();
-  work_kernel<<<multiprocessors_ * kBlocksAMultiprocessor, kTransferThreads, 0, raw(stream)>>>(
+  work_kernel<<<multiprocessors_ * kBlocksPerSm, kTransferThreads, 0, raw(stream)>>>(
       {.sink = sink, .rounds = rounds});
   gpu_.check(cudaGetLastError(), "work");
 }
 
 std::int64_t CudaTransfers::work_words() const {
-  return std::int64_t{multiprocessors_} * kBlocksAMultiprocessor * kTransferThreads;
+  return std::int64_t{multiprocessors_} * kBlocksPerSm * kTransferThreads;
 }
 
 }  // namespace lab::cuda

@@ -92,7 +92,7 @@ void MpiSession::send_request(std::uint32_t round, std::string_view request) {
   }
 }
 
-bool MpiSession::somebody_leaves() const {
+bool MpiSession::any_rank_leaving() const {
   int arrived = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, kGoodbyeTag, group_->control(), &arrived, MPI_STATUS_IGNORE),
         "following rank 0");
@@ -108,7 +108,7 @@ std::optional<std::string> MpiSession::follow(const RankWait& wait) {
     check(MPI_Improbe(0, kRequestTag, group_->control(), &arrived, &message, &status),
           "following rank 0");
     if (arrived != 0) break;
-    if (somebody_leaves()) return {};
+    if (any_rank_leaving()) return {};
     group_->check_alive();
     MpiGroup::throw_if_stopped(wait);
     backoff.pause();

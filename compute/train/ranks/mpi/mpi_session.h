@@ -26,7 +26,7 @@ class MpiSession final : public RankSession {
 
  private:
   std::vector<WatchedProcess> find_host_mates(MPI_Comm world);
-  bool somebody_leaves() const;
+  bool any_rank_leaving() const;
   void send_request(std::uint32_t round, std::string_view request);
   std::optional<Error> say_goodbye(int status, const RankWait& wait, bool& all_answered);
 

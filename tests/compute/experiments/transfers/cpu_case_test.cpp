@@ -27,7 +27,7 @@ TEST(CpuCase, IsRightForEveryOperationSizeAndThreadCount) {
         EXPECT_EQ(one->check(), "");
         one->operate();
         EXPECT_EQ(one->check(), "");
-        one->spoil();
+        one->poison();
         if (bytes > 0) {
           EXPECT_NE(one->check(), "");
         }

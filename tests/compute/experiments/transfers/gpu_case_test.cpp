@@ -18,7 +18,7 @@ class SteadyCase final : public GpuCase {
     times_.push_back(times);
     return once_s_;
   }
-  void spoil() override {}
+  void poison() override {}
   std::string check() override { return ""; }
   bool gated() const override { return gated_; }
   const std::vector<int>& times() const { return times_; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compute/core/events/gpu_readings.h"
-#include "compute/core/events/gpu_words.h"
+#include "compute/core/events/gpu_text.h"
 #include "compute/core/units.h"
 #include "compute/gpu/nvml/nvml_readings.h"
 #include "tests/support/fake_nvml/fake_library.h"

@@ -77,9 +77,9 @@ TEST_F(Heuristics, AreAskedAgainForAnyOtherProduct) {
     other.*ld += 1;
     asks(other);
   }
-  for (const auto factor : {&GpuProduct::a, &GpuProduct::b}) {
+  for (const auto operand : {&GpuProduct::a, &GpuProduct::b}) {
     GpuProduct other = product();
-    other.*factor = static_cast<const float*>(other.*factor) + 1;
+    other.*operand = static_cast<const float*>(other.*operand) + 1;
     asks(other);
   }
   GpuProduct other = product();

@@ -11,14 +11,14 @@
 
 #include "tests/compute/gpu/cuda/libraries/fake_library.h"
 #include "tests/support/errors.h"
-#include "tests/support/matmul_factors.h"
+#include "tests/support/matmul_operands.h"
 #include "tests/support/variable.h"
 
 namespace lab::test {
 namespace {
 
 template <class T>
-GpuProduct product_of(const Factors<T>& in, float* c) {
+GpuProduct product_of(const MatmulOperands<T>& in, float* c) {
   return {.m = in.shape.m,
           .n = in.shape.n,
           .k = in.shape.k,
@@ -32,7 +32,7 @@ GpuProduct product_of(const Factors<T>& in, float* c) {
 
 // Returns C, whose leading dimension is ldc. Fails the test if an element around C has changed.
 template <class T, class Library>
-std::vector<float> multiply(Library& library, Precision precision, const Factors<T>& in,
+std::vector<float> multiply(Library& library, Precision precision, const MatmulOperands<T>& in,
                             cudaStream_t stream = nullptr) {
   GuardedC c(in.shape, in.ldc);
   const GpuProduct product = product_of(in, c.memory().data() + GuardedC::kGuard);
@@ -95,10 +95,10 @@ TYPED_TEST(Libraries, AreExactOnSmallIntegers) {
   for (const std::int64_t gap : {0, 3}) {
     for (const Mnk& shape : kRaggedShapes) {
       SCOPED_TRACE(to_string(shape) + ", gap " + std::to_string(gap));
-      const auto in = make_factors<float>(shape, gap, Values::SmallIntegers);
+      const auto in = make_operands<float>(shape, gap, Values::SmallIntegers);
       for (const auto precision : {Precision::F32, Precision::TF32})
         EXPECT_TRUE(within(in, multiply(*library, precision, in), 0));
-      const auto half = make_factors<std::uint16_t>(shape, gap, Values::SmallIntegers);
+      const auto half = make_operands<std::uint16_t>(shape, gap, Values::SmallIntegers);
       EXPECT_TRUE(within(half, multiply(*library, Precision::BF16, half), 0));
     }
   }
@@ -107,24 +107,24 @@ TYPED_TEST(Libraries, AreExactOnSmallIntegers) {
 TYPED_TEST(Libraries, NameThePrecisionToTheLibrary) {
   const auto library = this->open_kind("new");
   const Mnk shape{4, 8, 12};
-  const auto in = make_factors<float>(shape, 0, Values::SmallIntegers);
+  const auto in = make_operands<float>(shape, 0, Values::SmallIntegers);
   multiply(*library, Precision::F32, in);
   EXPECT_EQ(this->fake_.last.compute, CUBLAS_COMPUTE_32F);
-  EXPECT_EQ(this->fake_.last.factors, CUDA_R_32F);
+  EXPECT_EQ(this->fake_.last.operands, CUDA_R_32F);
   multiply(*library, Precision::TF32, in);
   EXPECT_EQ(this->fake_.last.compute, CUBLAS_COMPUTE_32F_FAST_TF32);
-  EXPECT_EQ(this->fake_.last.factors, CUDA_R_32F);
-  multiply(*library, Precision::BF16, make_factors<std::uint16_t>(shape, 0, Values::Uniform));
+  EXPECT_EQ(this->fake_.last.operands, CUDA_R_32F);
+  multiply(*library, Precision::BF16, make_operands<std::uint16_t>(shape, 0, Values::Uniform));
   EXPECT_EQ(this->fake_.last.compute, CUBLAS_COMPUTE_32F);
-  EXPECT_EQ(this->fake_.last.factors, CUDA_R_16BF);
+  EXPECT_EQ(this->fake_.last.operands, CUDA_R_16BF);
 }
 
 TYPED_TEST(Libraries, AreNotAskedWhereNothingIsMultiplied) {
   const auto library = this->open_kind("new");
   for (const Mnk& shape : {Mnk{0, 3, 5}, Mnk{3, 0, 5}, Mnk{0, 0, 0}})
-    multiply(*library, Precision::F32, make_factors<float>(shape, 2, Values::SmallIntegers));
+    multiply(*library, Precision::F32, make_operands<float>(shape, 2, Values::SmallIntegers));
   EXPECT_EQ(this->gpu_.clears, 0);
-  const auto in = make_factors<float>({5, 4, 0}, 2, Values::SmallIntegers);
+  const auto in = make_operands<float>({5, 4, 0}, 2, Values::SmallIntegers);
   EXPECT_TRUE(within(in, multiply(*library, Precision::F32, in), 0));
   EXPECT_EQ(this->gpu_.clears, 1);
   EXPECT_EQ(this->fake_.products, 0);

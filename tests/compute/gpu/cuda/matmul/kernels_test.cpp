@@ -1,6 +1,6 @@
 // Runs the bodies of the ladder's kernels on the CPU, in the emulator: every barrier, index and
 // edge. Small tilings of the same bodies cover the shapes; the launched tilings run once. Covers
-// all rungs of the ladder except those with no_later, which run only on a GPU.
+// all rungs of the ladder except those with exact_capability, which run only on a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compute/gpu/cuda/matmul/rungs.h"
-#include "tests/support/matmul_factors.h"
+#include "tests/support/matmul_operands.h"
 #include "tests/support/simt/global_array.h"
 #include "tests/support/simt/launch.h"
 
@@ -50,7 +50,7 @@ std::vector<Kernel> small_kernels() {
   std::vector<Kernel> kernels;
   Ladder::for_each([&](auto type) {
     using Type = decltype(type);
-    if constexpr (!Type::kRung.no_later) {
+    if constexpr (!Type::kRung.exact_capability) {
       constexpr Tiling kTile = Type::kRung.small;
       static_assert(kTile.m > 1 && kTile.n > 1, "the rung needs a small tiling for the emulator");
       kernels.push_back(kernel_of<Type, kTile, true>());
@@ -67,7 +67,7 @@ std::vector<Kernel> launched_kernels() {
   std::vector<Kernel> kernels;
   Ladder::for_each([&](auto type) {
     using Type = decltype(type);
-    if constexpr (!Type::kRung.no_later && Type::kRung.tiling.stages > 0) {
+    if constexpr (!Type::kRung.exact_capability && Type::kRung.tiling.stages > 0) {
       kernels.push_back(kernel_of<Type, Type::kRung.tiling, true>());
     }
   });
@@ -80,7 +80,7 @@ std::string name_of(const ::testing::TestParamInfo<Kernel>& info) {
 
 // Whether `kernel` accepts these operands in the layout used by run().
 template <class T>
-bool takes(const Kernel& kernel, const Factors<T>& in) {
+bool takes(const Kernel& kernel, const MatmulOperands<T>& in) {
   const std::int64_t piece = kernel.piece();
   return !kernel.aligned ||
          (in.lda % piece == 0 && in.ldb % piece == 0 && in.ldc % 4 == 0 && in.shape.n % piece == 0);
@@ -89,7 +89,8 @@ bool takes(const Kernel& kernel, const Factors<T>& in) {
 // Returns C, whose leading dimension is `ldc`. Fails the test if the emulator finds a fault or an
 // element around C has changed.
 template <class T>
-std::vector<float> run(const Kernel& kernel, const Factors<T>& in, bool last_thread_first = false) {
+std::vector<float> run(const Kernel& kernel, const MatmulOperands<T>& in,
+                       bool last_thread_first = false) {
   GuardedC guarded(in.shape, in.ldc);
   simt::GlobalArray<T> a("a", std::span<const T>(in.a)), b("b", std::span<const T>(in.b));
   simt::GlobalArray<float> c("c", std::span<const float>(guarded.memory()));
@@ -118,9 +119,9 @@ void with_factors(const Kernel& kernel, const Mnk& shape, std::int64_t gap, Valu
                   const Check& check) {
   SCOPED_TRACE(to_string(shape));
   if (kernel.precision == Precision::BF16) {
-    check(make_factors<std::uint16_t>(shape, gap, values));
+    check(make_operands<std::uint16_t>(shape, gap, values));
   } else {
-    check(make_factors<float>(shape, gap, values));
+    check(make_operands<float>(shape, gap, values));
   }
 }
 

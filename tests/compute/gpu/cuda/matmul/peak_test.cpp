@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "tests/support/matmul_factors.h"
+#include "tests/support/matmul_operands.h"
 #include "tests/support/simt/global_array.h"
 #include "tests/support/simt/launch.h"
 
@@ -49,11 +49,11 @@ Sum fp32_sum(int warp, std::int64_t rounds) {
   for (int lane = 0; lane < 32; ++lane) {
     const std::uint32_t first = first_index(warp, lane);
     for (std::uint32_t j = 0; j < kChains; ++j) {
-      double x = peak_factor(first + j);
-      const double b = peak_factor(first + kChains + j);
+      double x = peak_operand(first + j);
+      const double b = peak_operand(first + kChains + j);
       for (std::int64_t i = 0; i < rounds * kRepeats * kMultipliers; ++i) {
         const auto s = static_cast<std::uint32_t>(i % kMultipliers);
-        x = double{kPeakDamping * peak_factor(first + 2 * kChains + s)} * x + b;
+        x = double{kPeakDamping * peak_operand(first + 2 * kChains + s)} * x + b;
       }
       EXPECT_LT(std::abs(x), 4);
       sum.add(x);
@@ -125,7 +125,7 @@ Sum mma_sum(int warp) {
 TEST(PeakFactors, AreOfMixedSignAndNeverSmall) {
   int negative = 0;
   for (std::uint32_t i = 0; i < 10'000; ++i) {
-    const float x = peak_factor(i);
+    const float x = peak_operand(i);
     EXPECT_GE(std::abs(x), 0.5F);
     EXPECT_LT(std::abs(x), 1.0F);
     negative += x < 0;

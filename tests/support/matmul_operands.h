@@ -28,13 +28,13 @@ enum class Values { SmallIntegers, Uniform };
 // A and B of one shape, with `gap` unused NaN elements after each row. T: float, or uint16_t for
 // the bits of bf16.
 template <class T>
-struct Factors {
+struct MatmulOperands {
   Mnk shape;
   std::int64_t lda = 0, ldb = 0, ldc = 0;
   std::vector<T> a, b;  // end at the last element of the last row
 };
 template <class T>
-Factors<T> make_factors(const Mnk& shape, std::int64_t gap, Values values);
+MatmulOperands<T> make_operands(const Mnk& shape, std::int64_t gap, Values values);
 
 // C in memory: rows ldc apart, with guard elements in whole 16-byte vectors before and after them.
 // Elements that the product must write start as NaN, all others as a value that no product yields.
@@ -56,7 +56,7 @@ class GuardedC {
 // Describes the product of `in` with its operands at addresses `a` and `b`, stored into the memory
 // of a GuardedC.
 template <class T>
-GpuProduct product_of(const Factors<T>& in, const T* a, const T* b, float* guarded) {
+GpuProduct product_of(const MatmulOperands<T>& in, const T* a, const T* b, float* guarded) {
   return {.m = in.shape.m,
           .n = in.shape.n,
           .k = in.shape.k,
@@ -70,7 +70,7 @@ GpuProduct product_of(const Factors<T>& in, const T* a, const T* b, float* guard
 
 // Compares each element of C with float64: |error| <= bound_of_terms * (|A||B|); NaN fails.
 template <class T>
-::testing::AssertionResult within(const Factors<T>& in, const std::vector<float>& c,
+::testing::AssertionResult within(const MatmulOperands<T>& in, const std::vector<float>& c,
                                   double bound_of_terms);
 
 // gamma_k = k*u/(1-k*u), u = 2^-24: the bound for FP32 sums rounded to nearest.

@@ -1,4 +1,4 @@
-#include "tests/support/matmul_factors.h"
+#include "tests/support/matmul_operands.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +21,7 @@ double value_of(std::uint16_t bits) {
 
 // Truncates instead of rounding; the exact operand values do not matter.
 template <class T>
-T factor(float x) {
+T operand(float x) {
   if constexpr (std::is_same_v<T, float>) {
     return x;
   } else {
@@ -36,9 +36,9 @@ std::vector<T> matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, Val
   const auto drawn =
       values == Values::SmallIntegers ? small_integers(count, seed) : uniform_values(count, seed);
   std::vector<T> made(drawn.size());
-  std::transform(drawn.begin(), drawn.end(), made.begin(), factor<T>);
+  std::transform(drawn.begin(), drawn.end(), made.begin(), operand<T>);
   for (std::int64_t i = 0; i < count; ++i) {  // elements that must not be used are NaN
-    if (i % ld >= cols) made[static_cast<std::size_t>(i)] = factor<T>(std::nanf(""));
+    if (i % ld >= cols) made[static_cast<std::size_t>(i)] = operand<T>(std::nanf(""));
   }
   return made;
 }
@@ -51,13 +51,13 @@ std::string to_string(const Mnk& shape) {
 }
 
 template <class T>
-Factors<T> make_factors(const Mnk& shape, std::int64_t gap, Values values) {
-  Factors<T> in{.shape = shape,
-                .lda = shape.k + gap,
-                .ldb = shape.n + gap,
-                .ldc = shape.n + gap,
-                .a = {},
-                .b = {}};
+MatmulOperands<T> make_operands(const Mnk& shape, std::int64_t gap, Values values) {
+  MatmulOperands<T> in{.shape = shape,
+                       .lda = shape.k + gap,
+                       .ldb = shape.n + gap,
+                       .ldc = shape.n + gap,
+                       .a = {},
+                       .b = {}};
   in.a = matrix<T>(shape.m, shape.k, in.lda, values, 7);
   in.b = matrix<T>(shape.k, shape.n, in.ldb, values, 8);
   return in;
@@ -85,7 +85,7 @@ std::vector<float> GuardedC::take() const {
 }
 
 template <class T>
-::testing::AssertionResult within(const Factors<T>& in, const std::vector<float>& c,
+::testing::AssertionResult within(const MatmulOperands<T>& in, const std::vector<float>& c,
                                   double bound_of_terms) {
   for (std::int64_t i = 0; i < in.shape.m; ++i) {
     for (std::int64_t j = 0; j < in.shape.n; ++j) {
@@ -125,11 +125,11 @@ double bound_of(Precision precision, std::int64_t terms) {
   return 0;
 }
 
-template Factors<float> make_factors(const Mnk&, std::int64_t, Values);
-template Factors<std::uint16_t> make_factors(const Mnk&, std::int64_t, Values);
-template ::testing::AssertionResult within(const Factors<float>&, const std::vector<float>&,
+template MatmulOperands<float> make_operands(const Mnk&, std::int64_t, Values);
+template MatmulOperands<std::uint16_t> make_operands(const Mnk&, std::int64_t, Values);
+template ::testing::AssertionResult within(const MatmulOperands<float>&, const std::vector<float>&,
                                            double);
-template ::testing::AssertionResult within(const Factors<std::uint16_t>&, const std::vector<float>&,
-                                           double);
+template ::testing::AssertionResult within(const MatmulOperands<std::uint16_t>&,
+                                           const std::vector<float>&, double);
 
 }  // namespace lab::test

@@ -1,4 +1,4 @@
-#include "compute/core/events/gpu_words.h"
+#include "compute/core/events/gpu_text.h"
 
 #include <gtest/gtest.h>
 

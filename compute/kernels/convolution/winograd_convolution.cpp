@@ -145,8 +145,10 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   const int copies = m.separate ? c.threads : 1;
   m.separate_floats = points() * (g.sums_stride + g.v.point_stride + g.d.point_stride);
   g.sums = cursor.take<float>(m.separate_floats * copies);
-  g.v.data = g.sums + points() * g.sums_stride;
-  g.d.data = g.v.data + points() * g.v.point_stride;
+  if (g.sums != nullptr) {
+    g.v.data = g.sums + points() * g.sums_stride;
+    g.d.data = g.v.data + points() * g.v.point_stride;
+  }
   m.parts = cursor.take<float>(m.part_stride * c.threads);
   m.used_bytes = cursor.used_bytes();
   return m;

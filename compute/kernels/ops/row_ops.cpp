@@ -87,6 +87,7 @@ std::int64_t AddGroups(const float* x, std::int64_t rows, std::int64_t cols, std
 }
 
 void ColumnSums(const float* x, std::int64_t rows, std::int64_t cols, double* sums) {
+  if (rows == 0) return;  // x may be null
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<double>()));
   std::int64_t group = 8;
   while (group > 1 && (group * cols > kMostSums * lanes || group * cols % lanes != 0)) group /= 2;

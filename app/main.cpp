@@ -72,8 +72,8 @@ void require_address_space() {
     rlimit limit{};
     ::getrlimit(RLIMIT_AS, &limit);
     throw Error(Errc::OutOfMemory,
-                fmt::format("the address space is limited to {} (ulimit -v), of which less than {} "
-                            "are left for the libraries; raise the limit",
+                fmt::format("the address space is limited to {} (ulimit -v), too little for the {} "
+                            "that the libraries need; raise the limit",
                             format_bytes(static_cast<std::int64_t>(limit.rlim_cur)),
                             format_bytes(static_cast<std::int64_t>(least_bytes))));
   }
@@ -127,7 +127,7 @@ class Process {
     } catch (const Error& e) {
       return report(e.code(), e.what());
     } catch (const std::bad_alloc&) {
-      return report(Errc::OutOfMemory, "out of memory: the machine refused it");
+      return report(Errc::OutOfMemory, "out of memory: host allocation failed");
     } catch (const std::exception& e) {
       return report(Errc::Internal, fmt::format("internal error: {}", e.what()));
     }

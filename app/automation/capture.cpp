@@ -63,7 +63,7 @@ void write_png(const Picture& picture, const std::filesystem::path& file) {
                                                      picture.rgb.data(), picture.width * 3) != 0;
   if (!encoded) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("cannot write {}: a picture of {}x{} pixels is no picture",
+                fmt::format("cannot write {}: image of {}x{} pixels is empty; enlarge the window",
                             file.string(), picture.width, picture.height));
   }
   files::write_file(file, png);

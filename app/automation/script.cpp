@@ -60,7 +60,7 @@ std::optional<std::string> take_argument(const Json& argument, ScriptStep& step)
     step.amount = argument.get<double>();
     return {};
   }
-  if (!argument.is_string()) return "its value must be a text";
+  if (!argument.is_string()) return "its value must be a string";
   step.target = argument.get<std::string>();
   return {};
 }
@@ -73,7 +73,7 @@ ScriptStep parse_step(std::string_view text, std::string_view name, int line) {
     std::vector<std::string_view> names;
     names.reserve(std::size(kVerbs));
     for (const Verb& v : kVerbs) names.emplace_back(v.name);
-    refuse(name, line, fmt::format("no known step; one of {}", fmt::join(names, ", ")));
+    refuse(name, line, fmt::format("unknown step; use one of {}", fmt::join(names, ", ")));
   }
   ScriptStep step;
   step.line = line;
@@ -89,7 +89,7 @@ ScriptStep parse_step(std::string_view text, std::string_view name, int line) {
   if (json.contains("timeout") && json["timeout"].is_number()) {
     step.timeout_s = json["timeout"].get<double>();
   }
-  if (step.act == Act::Set && !step.has_value) refuse(name, line, "set needs a \"value\" text");
+  if (step.act == Act::Set && !step.has_value) refuse(name, line, "set needs a \"value\" string");
   return step;
 }
 
@@ -126,7 +126,7 @@ std::string nearest_path(const ui::WidgetMap& widgets, const std::string& path) 
   std::vector<std::string> paths;
   for (const ui::WidgetRect& w : widgets.all()) paths.push_back(w.path);
   const auto near = nearest(path, paths);
-  return near ? fmt::format("; the nearest is '{}'", *near) : "; --describe-ui lists what is there";
+  return near ? fmt::format("; the nearest is '{}'", *near) : "; --describe-ui lists the widgets";
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ ScriptPlayer::Progress ScriptPlayer::play_set(const ScriptStep& step, const Worl
 ScriptPlayer::Progress ScriptPlayer::play_click(const ScriptStep& step, const World& world) {
   const auto* w = look_for(step.target, step, world);
   if (w == nullptr) return Progress::Waiting;
-  if (!w->enabled) fail(step, fmt::format("'{}' is switched off", step.target));
+  if (!w->enabled) fail(step, fmt::format("'{}' is disabled", step.target));
   input_.click(middle(*w), step.act == Act::RightClick ? kRight : kLeft,
                step.act == Act::DoubleClick ? 2 : 1);
   return Progress::Done;
@@ -217,7 +217,7 @@ ScriptPlayer::Progress ScriptPlayer::play(const ScriptStep& step, const World& w
     case Act::WaitIdle:
       if (world.idle) return Progress::Done;
       if (waited < step.timeout_s) return Progress::Waiting;
-      fail(step, fmt::format("a job still ran after {} s", step.timeout_s));
+      fail(step, fmt::format("a job was still running after {} s", step.timeout_s));
     case Act::WaitFor:
       return look_for(step.target, step, world) != nullptr ? Progress::Done : Progress::Waiting;
     case Act::Expect: {

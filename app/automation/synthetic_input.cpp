@@ -67,7 +67,7 @@ KeyChord parse_chord(std::string_view text) {
   }
   if (find_key(rest, chord)) return chord;
   throw Error(Errc::Usage,
-              fmt::format("'{}' is no key; write it as ctrl+2, esc, shift+tab, f1", text));
+              fmt::format("'{}' is not a key; write it like ctrl+2, esc, shift+tab or f1", text));
 }
 
 void SyntheticInput::move(ImVec2 to) {

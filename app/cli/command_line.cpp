@@ -34,26 +34,24 @@ void declare(CLI::App& app, Targets& t) {
       "Without a command the window opens. 'device-lab COMMAND --help' lists its options.\n\n"
       "Environment:\n"
       "  LAB_SIMD=scalar|sse4|avx2|avx512\n"
-      "      Most that the lab's own kernels use of the processor's vector instructions; default:\n"
-      "      all. oneDNN and OpenBLAS have caps of their own: ONEDNN_MAX_CPU_ISA and\n"
-      "      OPENBLAS_CORETYPE.");
+      "      Highest SIMD level of the lab's own kernels; default: the best of the processor.\n"
+      "      oneDNN and OpenBLAS have their own caps: ONEDNN_MAX_CPU_ISA and OPENBLAS_CORETYPE.");
   add_window_options(app, t.window);
-  add_devices_options(*app.add_subcommand("devices", "What computes here, and how busy it is"),
-                      t.devices);
-  add_transfer_options(*app.add_subcommand("transfer", "What moving memory costs"), t.transfer,
+  add_devices_options(*app.add_subcommand("devices", "List the devices and their load"), t.devices);
+  add_transfer_options(*app.add_subcommand("transfer", "Measure memory transfers"), t.transfer,
                        t.transfer_request);
-  add_matmul_options(*app.add_subcommand("matmul", "How fast each matrix multiplication is"),
+  add_matmul_options(*app.add_subcommand("matmul", "Measure matrix multiplication kernels"),
                      t.matmul, t.matmul_request);
   add_train_options(*app.add_subcommand("train", "Train a network"), t.train, t.train_request,
                     t.train_text);
-  add_scaling_options(*app.add_subcommand("scaling", "Train on 1, 2, ... devices and predict more"),
+  add_scaling_options(*app.add_subcommand("scaling", "Train on 1, 2, ... devices; predict more"),
                       t.scaling, t.scaling_request, t.scaling_text);
-  CLI::App* data = app.add_subcommand("data", "Download or check Fashion-MNIST");
+  CLI::App* data = app.add_subcommand("data", "Download or verify Fashion-MNIST");
   data->require_subcommand(0, 1);
   add_data_commands(*data, t.data);
-  add_cpu_devices(*app.add_subcommand("tour", "A short walk through everything in the terminal"),
+  add_cpu_devices(*app.add_subcommand("tour", "A short tour of everything in the terminal"),
                   t.tour.cpu_devices);
-  app.add_subcommand("version", "Which build this is");
+  app.add_subcommand("version", "Print the version and the build options");
 }
 
 void allow_extras_everywhere(CLI::App& app) {
@@ -93,14 +91,14 @@ std::vector<const CLI::App*> chosen_path(const CLI::App& app) {
   const std::string name = word.substr(0, word.find('='));
   if (word.size() > 1 && word[0] == '-') {
     const auto near = nearest(name, option_names(app));
-    throw Error(Errc::Usage, fmt::format("unknown option {} of {}; {}", name, where,
+    throw Error(Errc::Usage, fmt::format("unknown option {} for {}; {}", name, where,
                                          near ? fmt::format("did you mean {}?", *near)
                                               : fmt::format("'{} --help' lists them", where)));
   }
   const std::vector<std::string> commands = command_names(app);
   if (commands.empty()) {
     throw Error(Errc::Usage,
-                fmt::format("{} takes no '{}'; '{} --help' lists its options", where, word, where));
+                fmt::format("{}: unexpected argument '{}'; see '{} --help'", where, word, where));
   }
   throw Error(Errc::Usage, fmt::format("unknown command '{}'{}", word, way_out(word, commands)));
 }
@@ -121,7 +119,7 @@ void refuse_window_options_with_command(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
     throw Error(Errc::Usage,
-                fmt::format("{} before '{}' belongs to the window; leave it out or "
+                fmt::format("{} before '{}' is a window option; omit it or "
                             "put it after '{}'",
                             option->get_name(), path[1]->get_name(), path[1]->get_name()));
   }
@@ -157,7 +155,7 @@ Invocation choose_invocation(const CLI::App& app, Targets& t) {
   }
   if (command == "data") {
     if (path.size() < 3) {
-      throw Error(Errc::Usage, "device-lab data needs 'fetch' or 'verify' after it");
+      throw Error(Errc::Usage, "device-lab data: missing action; add 'fetch' or 'verify'");
     }
     t.data.action = path[2]->get_name() == "fetch" ? DataAction::Fetch : DataAction::Verify;
     return t.data;
@@ -170,8 +168,8 @@ Invocation choose_invocation(const CLI::App& app, Targets& t) {
 
 Invocation parse_command_line(std::span<const char* const> args) {
   CLI::App app(
-      "Device Lab: see what computes here, what moving data costs, how fast it "
-      "multiplies and learns",
+      "Device Lab: measures devices, memory transfers and matrix multiplication, and "
+      "trains networks",
       "device-lab");
   Targets targets;
   declare(app, targets);

@@ -28,7 +28,7 @@ void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& reques
   options.add(&StartTransfers::from);
   options.add(&StartTransfers::to);
   add_value(app, "--devices", "LIST",
-            "Every pair among these and cpu:0, such as cuda:0,cuda:1; not with --from or --to",
+            "All pairs of these devices and cpu:0, such as cuda:0,cuda:1; not with --from or --to",
             [&request](const std::string& text) {
               std::vector<Device> devices = parse_devices(text);
               if (std::find(devices.begin(), devices.end(), cpu()) == devices.end()) {
@@ -69,12 +69,12 @@ void check_kernels(const StartMatmul& request) {
   for (const std::string& name : request.kernels) {
     if (name == "all") {
       throw Error(Errc::Usage,
-                  "--kernels: 'all' cannot be combined with other kernels; give 'all' alone or "
-                  "leave it out");
+                  "--kernels: 'all' cannot be combined with other kernels; give only 'all' or "
+                  "omit the option");
     }
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw Error(Errc::Usage,
-                  fmt::format("--kernels: '{}' is no kernel{}", name, way_out(name, known)));
+                  fmt::format("--kernels: '{}' is not a kernel{}", name, way_out(name, known)));
     }
   }
 }

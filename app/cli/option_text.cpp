@@ -74,7 +74,7 @@ std::vector<std::string> comma_list(std::string_view text) {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     if (end == begin) {
-      throw Error(Errc::Usage, fmt::format("'{}' has an empty item between its commas", text));
+      throw Error(Errc::Usage, fmt::format("'{}' has an empty list item; remove a comma", text));
     }
     parts.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;

@@ -40,7 +40,7 @@ void add_cpu_devices(CLI::App& app, int& cpu_devices) {
 }
 
 void add_json(CLI::App& app, bool& json) {
-  app.add_flag("--json", json, "One JSON object a line on standard output");
+  app.add_flag("--json", json, "One JSON object per line on standard output");
 }
 
 void add_window_options(CLI::App& app, WindowOptions& out) {
@@ -56,36 +56,36 @@ void add_window_options(CLI::App& app, WindowOptions& out) {
   std::vector<std::string> pages;
   pages.reserve(ui::kPageEntries.size());
   for (const ui::PageEntry& page : ui::kPageEntries) pages.emplace_back(page.key);
-  add_value(app, "--page", "NAME", fmt::format("One of {}", fmt::join(pages, ", ")),
+  add_value(app, "--page", "NAME", fmt::format("First page: {}", fmt::join(pages, ", ")),
             [&out, pages](const std::string& text) {
               choice_index(text, pages);
               out.page = text;
             });
-  add_value(app, "--reference", "FILE.json", "Draw another machine's results beside the present",
+  add_value(app, "--reference", "FILE.json", "Results of another machine, drawn in the plots",
             [&out](const std::string& text) { out.reference = text; });
-  add_value(app, "--size", "WxH", "Size of the window in pixels", [&out](const std::string& text) {
+  add_value(app, "--size", "WxH", "Window size in pixels", [&out](const std::string& text) {
     const auto [width, height] = window_size(text);
     out.width = width;
     out.height = height;
   });
-  add_value(app, "--screenshot", "FILE.png", "Save the window as a picture, then end",
+  add_value(app, "--screenshot", "FILE.png", "Save the window as an image, then exit",
             [&out](const std::string& text) { out.screenshot = text; });
   add_value(app, "--frames", "N", "Frames to draw before --screenshot and --describe-ui",
             [&out](const std::string& text) {
               out.frames = static_cast<int>(whole_number(text, 1, 1000000));
             });
-  add_value(app, "--script", "FILE", "Play clicks and keys from JSON lines, then end",
+  add_value(app, "--script", "FILE", "Play clicks and keys from JSON Lines, then exit",
             [&out](const std::string& text) { out.script = text; });
-  add_value(app, "--describe-ui", "FILE", "List what is visible as JSON, then end",
+  add_value(app, "--describe-ui", "FILE", "Write the visible widgets as JSON, then exit",
             [&out](const std::string& text) { out.describe = text; });
-  app.add_flag("--wake-cards", out.wake_gpus, "Start CUDA even where a GPU sleeps to save power");
+  app.add_flag("--wake-cards", out.wake_gpus, "Start CUDA even if that wakes a sleeping GPU");
   app.add_flag("--frame-stats", out.frame_stats)->group("");
 }
 
 void add_devices_options(CLI::App& app, DevicesOptions& out) {
   add_cpu_devices(app, out.cpu_devices);
   add_json(app, out.json);
-  add_value(app, "--watch", "SECONDS", "Read again after so many seconds until Ctrl-C",
+  add_value(app, "--watch", "SECONDS", "Reading interval in seconds, until Ctrl-C",
             [&out](const std::string& text) {
               out.watch_s = real_number(text, {0.1, 86400});
             });
@@ -93,14 +93,14 @@ void add_devices_options(CLI::App& app, DevicesOptions& out) {
 
 void add_data_commands(CLI::App& app, DataOptions& out) {
   const auto add_dir = [&out](CLI::App& command) {
-    add_value(command, "--dir", "DIR", "Where the four files are",
+    add_value(command, "--dir", "DIR", "Folder of the four files",
               [&out](const std::string& text) { out.dir = text; });
   };
-  CLI::App* fetch = app.add_subcommand("fetch", "Download Fashion-MNIST and check it");
+  CLI::App* fetch = app.add_subcommand("fetch", "Download and verify Fashion-MNIST");
   add_dir(*fetch);
-  add_value(*fetch, "--url", "BASE", "Where to download from",
+  add_value(*fetch, "--url", "BASE", "URL of the folder to download from",
             [&out](const std::string& text) { out.url = text; });
-  CLI::App* verify = app.add_subcommand("verify", "Check the files that are there");
+  CLI::App* verify = app.add_subcommand("verify", "Verify the downloaded files");
   add_dir(*verify);
 }
 
@@ -108,7 +108,7 @@ void check_devices(const std::vector<Device>& devices, int cpu_devices) {
   for (const Device d : devices) {
     if (d.kind == DeviceKind::Cpu && d.index >= cpu_devices) {
       throw Error(Errc::Usage,
-                  fmt::format("{} does not exist: the cores make {} CPU device{}; add "
+                  fmt::format("{} does not exist: the cores form {} CPU device{}; add "
                               "--cpu-devices {}",
                               to_string(d), cpu_devices, cpu_devices == 1 ? "" : "s", d.index + 1));
     }

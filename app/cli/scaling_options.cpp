@@ -15,14 +15,14 @@ void add_training_options(FieldOptions<StartTraining>& training) {
   training.add(&StartTraining::synthetic_test);
   training.add(&StartTraining::order);
   RequestField batch = field_of(&StartTraining::batch);
-  batch.help = "Images of a step: of all devices (strong) or of each (weak)";
+  batch.help = "Images per step: of all devices (strong) or per device (weak)";
   batch.range.most = 1e6;
   training.add(batch, &StartTraining::batch);
   training.add(&StartTraining::lr);
   training.add(&StartTraining::seed);
   RequestField kernels = field_of(&StartTraining::kernels);
   kernels.placeholder = "";
-  kernels.help = "Whose matrix multiplication";
+  kernels.help = "Matrix multiplication kernels";
   training.add(kernels, &StartTraining::kernels);
 }
 
@@ -30,17 +30,16 @@ void add_training_options(FieldOptions<StartTraining>& training) {
 void add_device_options(CLI::App& app, FieldOptions<StartTraining>& training, JobOptions& out,
                         ScalingText& text) {
   add_value(app, "--cpu-devices", "N",
-            "Split the cores into N devices cpu:0 ... cpu:N-1; one a core when left out, two at "
-            "least",
+            "Split the cores into N devices cpu:0 ... cpu:N-1; default: one per core, at least two",
             [&](const std::string& value) {
               out.cpu_devices = static_cast<int>(whole_number(value, 1, 4096));
               text.cpu_devices_asked = true;
             });
   RequestField devices = field_of(&StartTraining::devices);
-  devices.help = "The largest set of devices; all CPU devices when left out";
+  devices.help = "Largest set of devices; default: all CPU devices";
   training.add(devices, &StartTraining::devices);
   RequestField shares = field_of(&StartTraining::shares);
-  shares.help = "Parts of the batch for the devices";
+  shares.help = "Share of the batch per device";
   training.add(shares, &StartTraining::shares);
 }
 
@@ -64,7 +63,7 @@ Readers scaling_readers(StartScaling& request, ScalingText& text) {
 void add_scaling_options(CLI::App& app, JobOptions& out, StartScaling& request, ScalingText& text) {
   app.footer(
       "With --compute-ms or --reference nothing is measured unless --devices, --cpu-devices or "
-      "--counts ask for it. --reference also names the model.");
+      "--counts is given. --reference also sets the model.");
   out.cpu_devices = kOneDevicePerCore;
   request.training.model.clear();  // set once all options are known
   add_json(app, out.json);
@@ -74,7 +73,7 @@ void add_scaling_options(CLI::App& app, JobOptions& out, StartScaling& request, 
   add_training_options(training);
   add_device_options(app, training, out, text);
   FieldOptions<StartScaling>(app, request, scaling_readers(request, text)).add_all();
-  app.add_flag("--predict-only", text.predict_only, "Measure nothing");
+  app.add_flag("--predict-only", text.predict_only, "Predict without measuring");
 }
 
 void finish_scaling(JobOptions& out, StartScaling& request, const ScalingText& text) {
@@ -84,13 +83,14 @@ void finish_scaling(JobOptions& out, StartScaling& request, const ScalingText& t
   }
   if (text.predict_only && !basis) {
     throw Error(Errc::Usage,
-                "--predict-only needs one device's time: add --compute-ms X or --reference FILE");
+                "--predict-only needs a step time: add --compute-ms X or --reference FILE");
   }
   const bool named =
       !request.training.devices.empty() || text.cpu_devices_asked || !request.counts.empty();
   request.measure = !text.predict_only && (named || !basis);
   if (!request.measure && request.predict_devices == 0) {
-    throw Error(Errc::Usage, "--predict 0 leaves nothing to do without measuring; give a number");
+    throw Error(Errc::Usage,
+                "--predict 0 leaves nothing to do without measuring; give a device count");
   }
   if (request.training.model.empty() && request.reference_file.empty()) {
     request.training.model = StartTraining{}.model;

@@ -60,14 +60,14 @@ void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, T
 void finish_training(StartTraining& request, const TrainText& extra) {
   if (!extra.data_asked && !request.data_dir.empty()) request.data = DataSource::FashionMnist;
   if (request.checkpoint_every > 0 && request.checkpoint_dir.empty()) {
-    throw Error(Errc::Usage, fmt::format("--every {} needs a folder to write to; add "
+    throw Error(Errc::Usage, fmt::format("--every {} needs a checkpoint folder; add "
                                          "--checkpoint DIR",
                                          request.checkpoint_every));
   }
   if (!request.resume_dir.empty() && !request.init_file.empty()) {
     throw Error(Errc::Usage,
                 "--resume and --init contradict each other: a checkpoint has its own weights; give "
-                "one");
+                "only one");
   }
   request.profile = request.profile || request.compare_kernels;
   try {

@@ -67,13 +67,13 @@ int fetch(const DataOptions& options, Console& console, Interrupt& interrupt) {
   console.line(fmt::format("Fashion-MNIST from {} into {}", url, dir.string()));
   fetch_fashion_mnist(dir, url, [&](const FetchProgress& p) {
     if (interrupt.requested()) {
-      throw Error(Errc::Cancelled, "interrupted; run the same command again to go on from here");
+      throw Error(Errc::Cancelled, "interrupted; run the same command again to resume");
     }
     const double total = static_cast<double>(p.total_bytes);
     const double share = p.total_bytes > 0 ? static_cast<double>(p.bytes) / total : 0;
     console.progress(share, fmt::format("{}  {}", p.file, format_bytes(p.bytes)), {});
   });
-  console.line("all four files are there and right");
+  console.line("all four files verified");
   return kExitDone;
 }
 

@@ -82,7 +82,7 @@ void Console::line(std::string_view text) {
                        std::fputc('\n', stdout) != EOF && std::fflush(stdout) == 0;
   if (written) return;
   if (errno == EPIPE) throw OutputClosed{};
-  throw Error(Errc::Io, fmt::format("standard output cannot be written: {}; send it elsewhere",
+  throw Error(Errc::Io, fmt::format("cannot write standard output: {}; redirect it elsewhere",
                                     std::generic_category().message(errno)));
 }
 

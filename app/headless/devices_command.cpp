@@ -54,7 +54,7 @@ class DeviceReport {
       console_.line(fmt::format("{}  {}", to_string(d.device), d.name));
       const bool is_cpu = d.device.kind == DeviceKind::Cpu;
       if (is_cpu) {
-        fact("cores", fmt::format("{} cores, {} threads of the lab, {} package{}", d.cores.size(),
+        fact("cores", fmt::format("{} cores, {} lab threads, {} package{}", d.cores.size(),
                                   d.threads, d.packages, d.packages == 1 ? "" : "s"));
       }
       if (!d.simd.empty()) fact("SIMD", d.simd_detail.empty() ? d.simd : d.simd_detail);

@@ -160,7 +160,7 @@ void GpuReport::lines_of(const GpuFacts& facts, const GpuTelemetry* reading) con
     console_.line(fmt::format("  {:<26}{}", label, value));
   };
   if (reading != nullptr && reading->asleep) {
-    print("State", "asleep to save power; the lab does not wake a GPU by looking at it");
+    print("State", "asleep to save power; the lab does not wake a GPU to read it");
   } else if (!facts.unread.empty()) {
     print("Readings", "N/A (" + facts.unread + ")");
   }

@@ -32,7 +32,7 @@ void HeadlessLab::run(const JobCommand& command, Printer& printer) {
       if (const auto* finished = std::get_if<JobFinished>(&event.payload)) {
         if (finished->outcome == Outcome::Failed) throw Error(finished->code, finished->error);
         if (finished->outcome == Outcome::Cancelled) {
-          throw Error(Errc::Cancelled, "interrupted; what was printed stays");
+          throw Error(Errc::Cancelled, "interrupted; the printed results are valid");
         }
         return;
       }

@@ -45,7 +45,7 @@ class MatmulTable final : public Printer {
           spread_text(level.time), level.time.n, level.time.unstable ? ", unstable" : "",
           workers_text(ceilings.threads), format_bytes(level.working_set_bytes));
       if (!ceilings.compute.empty()) {
-        text += fmt::format(", feeds the peak from {:.3g} FLOP/B",
+        text += fmt::format(", ridge at {:.3g} FLOP/B",
                             ridge(ceilings, level, ceilings.compute.back().dtype));
       }
       console_.line(text);

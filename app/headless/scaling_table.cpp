@@ -82,7 +82,7 @@ class ScalingTable final : public Printer {
   void show_prediction(const ScalingPrediction& p) {
     const std::string heading = fmt::format(
         "PREDICTION, not measured: {} scaling over {}; compute time {}", to_string(p.mode),
-        p.measured_step_s ? "this memory, against what was measured" : p.link, p.basis);
+        p.measured_step_s ? "this memory, compared with the measurement" : p.link, p.basis);
     if (heading != heading_) {
       console_.line("");
       console_.line(heading);

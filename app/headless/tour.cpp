@@ -39,7 +39,7 @@ class Tour {
   }
 
   void devices() {
-    heading("1 of 4: what computes here");
+    heading("1 of 4: devices");
     for (const DeviceInfo& d : lab_.machine().info().devices) {
       console_.line(fmt::format("{} is {}: {} cores{}{}, {} of memory.", to_string(d.device),
                                 d.name, d.cores.size(), d.simd.empty() ? "" : " with ", d.simd,
@@ -48,11 +48,11 @@ class Tour {
     for (const AbsentDevice& a : lab_.machine().info().absent) {
       console_.line(fmt::format("No {}: {}.", a.what, a.reason));
     }
-    console_.line("A device is where numbers live and where work on them runs.");
+    console_.line("A device stores tensors and runs the operations on them.");
   }
 
   void transfers() {
-    heading("2 of 4: what moving memory costs");
+    heading("2 of 4: memory transfers");
     console_.line("Small blocks stay in the caches and move fast; large ones come from memory.");
     StartTransfers request;
     request.from = {cpu()};
@@ -64,8 +64,8 @@ class Tour {
   }
 
   void matmul() {
-    heading("3 of 4: one product, many speeds");
-    console_.line("Each kernel computes the same matrix product; each does one thing better:");
+    heading("3 of 4: matrix multiplication");
+    console_.line("All kernels compute the same matrix product; each adds one optimisation:");
     for (const RungInfo& rung : matmul_rungs(lab_.machine().at(cpu()))) {
       console_.line(fmt::format("  {:<12}{}", rung.name, rung.title));
     }
@@ -77,9 +77,9 @@ class Tour {
   }
 
   void training() {
-    heading("4 of 4: learning");
-    console_.line("A small network learns to tell ten kinds of drawn garments apart (synthetic");
-    console_.line("images, made here). The loss falls and the accuracy on unseen images rises.");
+    heading("4 of 4: training");
+    console_.line("A small network learns to classify ten kinds of drawn garments (synthetic");
+    console_.line("images). The loss falls and the accuracy on unseen images rises.");
     StartTraining request;
     request.model = "mlp";
     request.synthetic_train = 60000;
@@ -89,11 +89,11 @@ class Tour {
   }
 
   void goodbye() {
-    heading("How to go on");
+    heading("Next steps");
     const auto advice = [this](const char* command, const char* what) {
       console_.line(fmt::format("{:<54}{}", command, what));
     };
-    advice("device-lab", "the window: the same, with curves that move");
+    advice("device-lab", "the window: the same, with live curves");
     advice("device-lab matmul --sizes 64..2048", "the ladder over sizes");
     advice("device-lab data fetch", "the real Fashion-MNIST set");
     advice("device-lab train --data fashion-mnist --model lenet", "train on it");

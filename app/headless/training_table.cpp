@@ -126,7 +126,7 @@ std::string phases(const ProfileTotal& total) {
 }
 
 void print_total(Console& console, const ProfileTotal& total) {
-  console.line(fmt::format("{} kernels: step {} {}, rows together {}, unaccounted {}; {}",
+  console.line(fmt::format("{} kernels: step {} {}, sum of rows {}, unaccounted {}; {}",
                            to_string(total.kernels), format_seconds(total.step.median_s),
                            spread_text(total.step), format_seconds(total.rows.median_s),
                            format_seconds(total.unaccounted_s), phases(total)));
@@ -140,15 +140,15 @@ void print_profile(Console& console, const TrainingProfile& profile) {
   if (std::any_of(profile.totals.begin(), profile.totals.end(),
                   [](const ProfileTotal& t) { return t.step.n == 0; })) {
     console.line(
-        fmt::format("No profile: the first {} steps are warm-up; train for more of them", warmup));
+        fmt::format("No profile: the first {} steps are warm-up; train for more steps", warmup));
     return;
   }
   console.line(fmt::format(
-      "Layers on {}{}, {} images a step, {} thread{}: medians of {} steps{} after {} of warm-up",
+      "Layers on {}{}, {} images per step, {} thread{}: medians of {} steps{} after {} of warm-up",
       to_string(profile.device),
       profile.devices > 1 ? fmt::format(" (the first of {} devices)", profile.devices) : "",
       profile.images, profile.threads, profile.threads == 1 ? "" : "s", total.step.n,
-      profile.totals.size() > 1 ? " with each kind of kernels" : "", warmup));
+      profile.totals.size() > 1 ? " with each kind of kernel" : "", warmup));
   const std::vector<ProfileLine> lines = lines_of(profile);
   if (profile.totals.size() > 1) {
     print_both(console, profile, lines);
@@ -157,9 +157,9 @@ void print_profile(Console& console, const TrainingProfile& profile) {
   }
   for (const ProfileTotal& t : profile.totals) print_total(console, t);
   console.line(
-      fmt::format("Peak {} ({}), measured before the training. GFLOP/s count what the direct "
-                  "algorithm computes: "
-                  "Winograd computes less and can pass the peak. Traffic counts each array once.",
+      fmt::format("Peak {} ({}), measured before training. GFLOP/s count the operations of the "
+                  "direct algorithm: "
+                  "Winograd needs fewer and can exceed the peak. Traffic counts each array once.",
                   format_si(profile.peak_gflops * 1e9, "FLOP/s"), to_string(profile.dtype)));
 }
 
@@ -201,7 +201,7 @@ std::string split(const TrainingDone& d) {
   const StepSplit& s = d.split;
   const double step_s = s.compute_s + s.all_reduce_s + s.imbalance_s;
   return fmt::format(
-      "{} devices: {} a step = compute {} + all-reduce {} ({} of it exposed) + waiting {}; {} of "
+      "{} devices: {} per step = compute {} + all-reduce {} ({} of it exposed) + waiting {}; {} of "
       "the all-reduce hidden behind backward",
       d.devices.size(), format_seconds(step_s), format_seconds(s.compute_s),
       format_seconds(s.all_reduce_s), format_seconds(s.exposed_s), format_seconds(s.imbalance_s),
@@ -230,13 +230,13 @@ class TrainingTable final : public Printer {
  private:
   void show_start(const TrainingStarted& s) {
     console_.line(fmt::format(
-        "{} with {} parameters on {}, {} data: {} images to train on, {} to "
-        "test on",
+        "{} with {} parameters on {}, {} data: {} training images, {} test "
+        "images",
         s.request.model, s.parameters, names(s.request.devices),
         s.synthetic ? "synthetic" : to_string(s.request.data), s.train_images, s.test_images));
     console_.line(
         fmt::format("batch {}, learning rate {}, momentum {}, weight decay {}, {} steps "
-                    "of {} an epoch, seed {}, {} kernels, {} factors",
+                    "of {} per epoch, seed {}, {} kernels, {} operands",
                     s.request.batch, rate(s), s.request.momentum, s.request.weight_decay,
                     s.total_steps, s.steps_per_epoch, s.request.seed,
                     s.request.compare_kernels ? "both" : to_string(s.request.kernels),

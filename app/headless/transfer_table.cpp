@@ -59,7 +59,7 @@ class TransferTable final : public Printer {
   void show_timeline(const TransferTimeline& timeline) {
     console_.line("");
     console_.line(fmt::format(
-        "{}: parts of {} on three streams, {} against {} on one stream, each the median of {}:",
+        "{}: chunks of {}; three streams take {}, one stream {} (medians of {} runs):",
         to_string(timeline.device), format_bytes(timeline.bytes),
         format_seconds(timeline.overlapped_s), format_seconds(timeline.serial_s), timeline.runs));
     console_.line(span_layout_.header());

@@ -95,12 +95,12 @@ void Controller::perform(const RestartLab& wish) {
   try {
     if (!one_process_) {
       throw Error(Errc::Unsupported,
-                  "restart: mpirun started several processes together; close the window and call "
-                  "mpirun again");
+                  "restart: mpirun started several processes; close the window and run mpirun "
+                  "again");
     }
     if (scripted_) {
       throw Error(Errc::Unsupported,
-                  "restart: a script plays, and would begin again; start without --script");
+                  "restart: a script is playing and would start over; start without --script");
     }
     restart_ = plan_restart(wish.wake_gpus);
   } catch (const Error& e) {

@@ -21,8 +21,8 @@ namespace lab::app {
 namespace {
 
 constexpr const char* kTerminalWayOut =
-    "'device-lab tour' shows the lab in the terminal, 'xvfb-run -a device-lab ...' draws it into "
-    "memory";
+    "run 'device-lab tour' in the terminal, or 'xvfb-run -a device-lab ...' for a virtual "
+    "display";
 
 std::string glfw_reason() {
   const char* text = nullptr;

@@ -221,7 +221,7 @@ void LabWindow::remember() {
   try {
     save_settings({window_.size(), ui::save_view(view_)}, file);
   } catch (const Error& e) {
-    write_message(fmt::format("device-lab: {}; nothing else is lost", e.what()));
+    write_message(fmt::format("device-lab: {}; only the settings are lost", e.what()));
   }
 }
 

@@ -52,7 +52,7 @@ Timing timing_in(const JsonFields& fields) {
   time.p10_s = fields.positive("p10_s");
   time.p90_s = fields.positive("p90_s");
   if (time.p10_s > time.median_s || time.median_s > time.p90_s) {
-    fields.refuse("\"p10_s\", \"median_s\" and \"p90_s\" do not ascend");
+    fields.refuse("\"p10_s\", \"median_s\" and \"p90_s\" must ascend");
   }
   time.n = fields.count("samples");
   time.warmup = fields.count("warmup", 0);
@@ -129,7 +129,7 @@ std::vector<Value> read_list(const files::JsonFields& of, const char* field,
   const nlohmann::json& list = of.list(field);
   if (list.size() > kMostEntries) {
     of.refuse(
-        fmt::format("\"{}\" has {} entries; {} are the most", field, list.size(), kMostEntries));
+        fmt::format("\"{}\" has {} entries; the limit is {}", field, list.size(), kMostEntries));
   }
   std::vector<Value> values;
   for (const nlohmann::json& one : list) {
@@ -147,14 +147,14 @@ Json parse(const fs::path& file) {
   std::error_code unknown;
   const fs::file_status status = fs::status(file, unknown);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw Error(Errc::Io, fmt::format("cannot read {}: it is no regular file; choose another",
-                                      file.string()));
+    throw Error(Errc::Io,
+                fmt::format("cannot read {}: not a regular file; choose another", file.string()));
   }
   const std::uintmax_t bytes = fs::file_size(file, unknown);
   const Json none;
   const JsonFields whole(none, file.string());
   if (!unknown && bytes > kLargestFile) {
-    whole.refuse(fmt::format("{} are too many for the results of a machine, which take {} at most",
+    whole.refuse(fmt::format("the file has {}; the limit for the results of a machine is {}",
                              format_bytes(static_cast<std::int64_t>(bytes)),
                              format_bytes(static_cast<std::int64_t>(kLargestFile))));
   }
@@ -170,7 +170,7 @@ void check_format(const JsonFields& fields) {
   const std::int64_t format = fields.count("format");
   if (format > kMachineFormat) {
     fields.refuse(
-        fmt::format("it has format {}, which a newer Device Lab wrote; this one reads "
+        fmt::format("format {} was written by a newer Device Lab; this one reads "
                     "format {}",
                     format, kMachineFormat));
   }
@@ -188,11 +188,11 @@ class OwnDevice {
   void add(Device device, bool with_host) {
     if (with_host && kind_ == DeviceKind::Cuda && device == cpu()) return;
     if (device.kind != kind_) {
-      fields_.refuse(fmt::format("\"kind\" is {}, but there are results of {}",
+      fields_.refuse(fmt::format("\"kind\" is {}, but the file has results of {}",
                                  kind_ == DeviceKind::Cpu ? "cpu" : "cuda", to_string(device)));
     }
     if (found_ && *found_ != device) {
-      fields_.refuse(fmt::format("there are results of {} and {}; a file is about one device",
+      fields_.refuse(fmt::format("the file has results of {} and {}; it must describe one device",
                                  to_string(*found_), to_string(device)));
     }
     found_ = device;
@@ -212,7 +212,7 @@ void check_devices(const JsonFields& fields, const ReferenceMachine& machine) {
     own.add(s.from, true);
     own.add(s.to, true);
   }
-  if (!own.any()) fields.refuse("it holds no samples");
+  if (!own.any()) fields.refuse("the file has no samples");
 }
 
 ReferenceMachine machine_of(const JsonFields& fields) {
@@ -267,7 +267,7 @@ class Collector {
     return true;
   }
   void complain(const std::string& what) {
-    found_.complaints.push_back(fmt::format("Reference left out: {}", what));
+    found_.complaints.push_back(fmt::format("Reference ignored: {}", what));
   }
   FoundMachines take() { return std::move(found_); }
 
@@ -296,8 +296,8 @@ FoundMachines find_machines(const fs::path& chosen, const std::vector<fs::path>&
     const fs::path file = files::find_asset(chosen, folders);
     if (!collector.read(file)) {
       collector.complain(fmt::format(
-          "{} holds the time of a training step, not the results of a machine; the Scaling page "
-          "takes it",
+          "{} holds the time of a training step, not the results of a machine; open it on the "
+          "Scaling page",
           file.string()));
     }
   }

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kWakeGpus = "--wake-cards";
-constexpr const char* kWayOut = "end Device Lab and start it again by hand";
+constexpr const char* kWayOut = "close Device Lab and start it manually";
 
 Error refusal(Errc code, const std::string& why) {
   return {code, fmt::format("restart: {}; {}", why, kWayOut)};

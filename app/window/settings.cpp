@@ -45,7 +45,7 @@ Settings load_settings(const fs::path& file) {
   const auto json = nlohmann::json::parse(files::read_file(file), nullptr, false);
   if (!json.is_object()) {
     throw Error(Errc::Corrupt, fmt::format("settings: {} is not a JSON object; the defaults are "
-                                           "used and it is replaced at the end",
+                                           "used and the file is replaced on exit",
                                            file.string()));
   }
   if (json.contains("window") && json["window"].is_object()) {
@@ -64,12 +64,12 @@ void save_settings(const Settings& settings, const fs::path& file) {
   std::error_code failed;
   fs::create_directories(file.parent_path(), failed);
   if (failed) {
-    throw Error(Errc::Io, fmt::format("settings: the folder {} cannot be made: {}",
+    throw Error(Errc::Io, fmt::format("settings: the folder {} cannot be created: {}",
                                       file.parent_path().string(), failed.message()));
   }
   const fs::file_status there = fs::status(file, failed);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
-    throw Error(Errc::Io, fmt::format("settings: {} is not a regular file and stays as it is; "
+    throw Error(Errc::Io, fmt::format("settings: {} is not a regular file and is not replaced; "
                                       "remove it",
                                       file.string()));
   }

@@ -16,7 +16,7 @@ std::string to_string(Device device) {
 Device parse_device(std::string_view text) {
   const auto fail = [text]() -> Device {
     throw Error(Errc::Usage,
-                fmt::format("device '{}' is not known; write cpu:0, cpu:1, cuda:0, ...", text));
+                fmt::format("unknown device '{}'; use cpu:0, cpu:1, cuda:0, ...", text));
   };
   const auto colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);

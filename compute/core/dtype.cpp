@@ -36,7 +36,7 @@ Precision parse_precision(std::string_view text) {
   for (const Precision p : enum_values<Precision>()) {
     if (text == to_string(p)) return p;
   }
-  throw Error(Errc::Usage, fmt::format("dtype '{}' is not known; choose f32, bf16 or tf32", text));
+  throw Error(Errc::Usage, fmt::format("unknown dtype '{}'; choose f32, bf16 or tf32", text));
 }
 
 }  // namespace lab

@@ -24,7 +24,7 @@ class Maybe {
   const T* operator->() const { return &*value_; }
   T value_or(T other) const { return value_.value_or(std::move(other)); }
 
-  // Why there is no value, as a clause that a message can quote: "the kernel shows no sensor".
+  // Why there is no value, as a clause that a message can quote: "the kernel reports no sensor".
   const std::string& reason() const { return reason_; }
 
  private:

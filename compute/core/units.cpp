@@ -51,7 +51,7 @@ std::vector<std::int64_t> parse_list(std::string_view text,
     const std::int64_t last = parse(text.substr(dots + 2));
     if (first > last) {
       throw Error(Errc::Usage,
-                  fmt::format("range '{}' runs backwards; write the smaller end first", text));
+                  fmt::format("range '{}' is descending; write the smaller bound first", text));
     }
     for (std::int64_t v = first; v < last; v *= 2) {
       values.push_back(v);

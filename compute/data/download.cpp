@@ -43,7 +43,9 @@ void PartFile::take() {
     const bool ours = locked && ::fstat(fd_, &opened) == 0 && ::stat(path_.c_str(), &named) == 0 &&
                       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
     if (!ours) {
-      throw Error(Errc::Io, path_.string() + " is being written by another download; let it end");
+      throw Error(Errc::Io, path_.string() +
+                                " is being written by another download; wait for it "
+                                "to finish");
     }
   }
   size_ = opened.st_size;
@@ -104,7 +106,7 @@ class Transfer {
         progress_(progress),
         start_(part.size()),
         curl_(curl_easy_init(), curl_easy_cleanup) {
-    if (!curl_) throw Error(Errc::Internal, "libcurl could not be started");
+    if (!curl_) throw Error(Errc::Internal, "libcurl initialization failed");
     set(CURLOPT_URL, url.c_str());
     set(CURLOPT_FOLLOWLOCATION, 1L);
     set(CURLOPT_MAXREDIRS, 10L);
@@ -144,7 +146,7 @@ class Transfer {
   template <typename Value>
   void set(CURLoption option, Value value) {
     if (curl_easy_setopt(curl_.get(), option, value) != CURLE_OK) {
-      throw Error(Errc::Internal, "libcurl refused an option");
+      throw Error(Errc::Internal, "libcurl rejected an option");
     }
   }
 
@@ -163,7 +165,7 @@ class Transfer {
     try {
       if (self.part_.size() + static_cast<std::int64_t>(size) > self.options_.max_bytes) {
         throw Error(Errc::Network, fmt::format("the server sends more than {}, so this is not the "
-                                               "file looked for; name another source with --url",
+                                               "requested file; name another source with --url",
                                                format_bytes(self.options_.max_bytes)));
       }
       self.part_.append({data, size});
@@ -211,12 +213,12 @@ void download(const std::string& url, PartFile& part, const DownloadOptions& opt
     return;
   }
   if (code == CURLE_HTTP_RETURNED_ERROR) {
-    throw Error(Errc::Network, fmt::format("{}: the server answers {}; {}", url, status, kWayOut));
+    throw Error(Errc::Network, fmt::format("{}: the server returned {}; {}", url, status, kWayOut));
   }
-  const std::string kept = part.size() > 0
-                               ? fmt::format(" ({} are kept; the next fetch goes on from there)",
-                                             format_bytes(part.size()))
-                               : "";
+  const std::string kept =
+      part.size() > 0
+          ? fmt::format(" ({} kept; the next fetch resumes from there)", format_bytes(part.size()))
+          : "";
   throw Error(Errc::Network,
               fmt::format("{}: {}{}; {}", url, transfer.reason(code), kept, kWayOut));
 }

@@ -199,7 +199,8 @@ std::array<std::uint8_t, kClasses> shuffled_classes(Draws draws) {
 void check_count(const char* what, std::int64_t count) {
   if (count < 0 || count > kMaxImages) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("synthetic garments: {} {} images were asked for; 0 to {} can be made",
+                fmt::format("synthetic garments: {} {} images requested; the number must be from 0 "
+                            "to {}",
                             count, what, kMaxImages));
   }
 }

@@ -18,7 +18,7 @@ class Inflater {
       : input_(input), name_(name) {
     // Adding 16 to the window size selects the gzip wrapper.
     if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) {
-      throw Error(Errc::Internal, name + ": zlib could not be started");
+      throw Error(Errc::Internal, name + ": zlib initialization failed");
     }
   }
   ~Inflater() { inflateEnd(&stream_); }
@@ -73,7 +73,7 @@ class Inflater {
       return;
     }
     if (!is_gzip(input_.subspan(input_.size() - rest))) {
-      fail("has " + std::to_string(rest) + " bytes behind its gzip data; fetch it again");
+      fail("has " + std::to_string(rest) + " bytes after its gzip data; fetch it again");
     }
     inflateReset(&stream_);
   }

@@ -47,11 +47,11 @@ std::string sizes_text(const Header& header) {
 
 void check_magic(std::span<const std::uint8_t> head, int rank, const std::string& name) {
   if (head.size() < 4) {
-    corrupt(name, fmt::format("is no IDX file: it ends after {} bytes", head.size()));
+    corrupt(name, fmt::format("is not an IDX file: it ends after {} bytes", head.size()));
   }
   if (head[0] != 0 || head[1] != 0) {
     corrupt(name,
-            fmt::format("is no IDX file: it starts with {:02x} {:02x} {:02x} {:02x}, not 00 00",
+            fmt::format("is not an IDX file: it starts with {:02x} {:02x} {:02x} {:02x}, not 00 00",
                         head[0], head[1], head[2], head[3]));
   }
   if (head[2] != kUnsignedByte) {
@@ -97,9 +97,9 @@ void check_length(const Header& header, std::int64_t have, bool at_least, const 
                               kind_of(header.rank), want, have));
   }
   if (have > want) {
-    corrupt(name, fmt::format("has {}{} byte{} behind its {} {}", at_least ? "at least " : "",
-                              have - want, have - want == 1 ? "" : "s", sizes_text(header),
-                              kind_of(header.rank)));
+    corrupt(name,
+            fmt::format("has {}{} byte{} after its {} {}", at_least ? "at least " : "", have - want,
+                        have - want == 1 ? "" : "s", sizes_text(header), kind_of(header.rank)));
   }
 }
 

@@ -42,7 +42,7 @@ struct MakeExperiment {
 
 struct Title {
   std::string operator()(const StartTransfers& c) const {
-    return c.live ? "Live transfers" : "Transfers over size, from " + names(c.from);
+    return c.live ? "Live transfers" : "Transfers by size, from " + names(c.from);
   }
   std::string operator()(const StartMatmul& c) const {
     return (c.live ? "Live matmul on " : "Matmul ladder on ") + names(c.devices);

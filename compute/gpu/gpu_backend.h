@@ -179,7 +179,7 @@ struct RefusedGpu {
 // The backend, or the reason why there is none.
 struct GpuOffer {
   std::shared_ptr<GpuBackend> backend;
-  std::string reason = "no one asked for the GPUs";
+  std::string reason = "the GPUs have not been queried";
   // A driver is present and reported the failure itself: its report takes precedence over
   // conclusions from files.
   bool driver_answered = false;

@@ -28,7 +28,7 @@ bool runs(std::string_view architecture, int major, int minor) {
 
 Error gpu_out_of_memory(Device device, std::int64_t asked_bytes, const GpuMemory& memory) {
   return {Errc::OutOfMemory,
-          fmt::format("{}: {} asked for, but the GPU has {} free of {}; this process's pool holds "
+          fmt::format("{}: {} requested, but the GPU has {} free of {}; this process's pool holds "
                       "{}, {} of it in use; free some tensors, choose a smaller size or another "
                       "device",
                       to_string(device), format_bytes(asked_bytes), format_bytes(memory.free_bytes),
@@ -38,8 +38,8 @@ Error gpu_out_of_memory(Device device, std::int64_t asked_bytes, const GpuMemory
 
 Error pinned_out_of_memory(std::int64_t asked_bytes, const std::string& why) {
   return {Errc::OutOfMemory,
-          fmt::format("pinned memory: the system refused {} ({}); choose a smaller size, or raise "
-                      "the limit on locked memory",
+          fmt::format("pinned memory: allocation of {} failed ({}); choose a smaller size, or "
+                      "raise the limit on locked memory",
                       format_bytes(asked_bytes), why)};
 }
 
@@ -56,8 +56,7 @@ Error GpuHealth::lose(const std::string& operation, const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (lost_.empty()) {
     lost_ = fmt::format(
-        "{} is lost: {} failed with {}; what was on the GPU is gone, and it can be used again "
-        "after device-lab is started anew",
+        "{} is lost: {} failed with {}; its data is gone; restart device-lab to use it again",
         to_string(device_), operation, why);
   }
   return {Errc::DeviceLost, lost_};

@@ -49,7 +49,7 @@ Maybe<double> max_clock_mhz(const std::vector<int>& cores) {
   }
   if (best_khz > 0) return static_cast<double>(best_khz) / 1000;
   return Maybe<double>::missing(
-      "the kernel shows no highest clock (no cpufreq; usual in virtual machines)");
+      "the kernel reports no maximum clock (no cpufreq; usual in virtual machines)");
 }
 
 bool is_virtual_machine() {
@@ -62,14 +62,13 @@ std::string hardware_threads(const std::vector<CpuCore>& cores) {
   std::size_t threads = 0;
   for (const CpuCore& core : cores) threads += core.hardware_threads.size();
   return threads == cores.size()
-             ? fmt::format("{}, one a core", threads)
-             : fmt::format("{}; the lab uses one a core, {}", threads, cores.size());
+             ? fmt::format("{}, one per core", threads)
+             : fmt::format("{}; the lab uses one per core, {}", threads, cores.size());
 }
 
 std::string processor_quota(double quota, std::size_t used, std::size_t all) {
-  return fmt::format(
-      "{:.3g} processors' worth of time, set by the cgroup; the lab uses {} of {} core{}", quota,
-      used, all, all == 1 ? "" : "s");
+  return fmt::format("{:.3g} CPUs, set by the cgroup; the lab uses {} of {} core{}", quota, used,
+                     all, all == 1 ? "" : "s");
 }
 
 std::string memory_limit(const MemoryInfo& memory, int processes) {
@@ -144,8 +143,8 @@ DeviceContext::DeviceContext(DeviceInfo info, GpuDevice& gpu)
 
 GpuStaging& DeviceContext::staging() {
   if (!staging_) {
-    throw Error(Errc::Unsupported,
-                fmt::format("{} is no GPU: it needs no staging memory", to_string(info_.device)));
+    throw Error(Errc::Unsupported, fmt::format("{} is not a GPU and needs no staging memory",
+                                               to_string(info_.device)));
   }
   return *staging_;
 }
@@ -217,9 +216,9 @@ DeviceContext& Machine::at(Device device) {
 }
 
 std::string Machine::why_no_cpu(int index) const {
-  return fmt::format(
-      "the cores make {} CPU device{} here; use cpu:0, or start with --cpu-devices {}", num_cpus(),
-      num_cpus() == 1 ? "" : "s", std::clamp(index, 0, kMaxCpuDevices - 1) + 1);
+  return fmt::format("the cores form {} CPU device{}; use cpu:0, or start with --cpu-devices {}",
+                     num_cpus(), num_cpus() == 1 ? "" : "s",
+                     std::clamp(index, 0, kMaxCpuDevices - 1) + 1);
 }
 
 std::string Machine::why_no_gpu(int index) const {

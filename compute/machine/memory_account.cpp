@@ -34,7 +34,7 @@ MemoryAccount::MemoryAccount(Device device, std::int64_t limit_bytes,
 TensorId MemoryAccount::book(std::int64_t bytes, TensorInfo info) {
   if (bytes < 0) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: {} bytes asked for; a size cannot be negative", to_string(device_),
+                fmt::format("{}: {} bytes requested; a size cannot be negative", to_string(device_),
                             bytes));
   }
   const std::int64_t machine_bytes =
@@ -42,11 +42,11 @@ TensorId MemoryAccount::book(std::int64_t bytes, TensorInfo info) {
   const std::lock_guard lock(mutex_);
   const std::int64_t free_bytes = limit_bytes_ - used_bytes_;
   if (bytes > free_bytes) {
-    refuse(fmt::format("{}: {} asked for, {} free of {}", to_string(device_), format_bytes(bytes),
+    refuse(fmt::format("{}: {} requested, {} free of {}", to_string(device_), format_bytes(bytes),
                        format_bytes(free_bytes), format_bytes(limit_bytes_)));
   }
   if (bytes > machine_bytes && bytes >= kAskMachineFrom) {
-    refuse(fmt::format("{}: {} asked for, but other programs leave only {} of the machine's memory",
+    refuse(fmt::format("{}: {} requested, but other programs leave only {} of the machine's memory",
                        to_string(device_), format_bytes(bytes), format_bytes(machine_bytes)));
   }
   const TensorId id = next_id();

@@ -70,8 +70,10 @@ std::optional<std::string> obstacle_in_files(const NvidiaProbe& probe) {
     }
     for (const std::string& node : nodes) {
       if (::access(node.c_str(), R_OK | W_OK) == 0) continue;
-      return fmt::format("{} cannot be opened ({}); ask for permission, often group 'video'",
-                         shown(root, node), std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
+      return fmt::format(
+          "{} cannot be opened ({}); request access, usually through the group "
+          "'video'",
+          shown(root, node), std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
     }
   }
   if (probe.visible_devices && (probe.visible_devices->empty() || *probe.visible_devices == "-1")) {
@@ -95,7 +97,7 @@ std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
     return fmt::format("the CUDA driver does not start: cuInit returned {}{}", driver->init_code,
                        driver->init_error.empty() ? "" : " (" + driver->init_error + ")");
   }
-  if (driver->names.empty()) return "the CUDA driver starts but offers no device";
+  if (driver->names.empty()) return "the CUDA driver starts but reports no device";
   gpus.clear();
   for (std::size_t i = 0; i < driver->names.size(); ++i) {
     const bool placed = i < driver->pci_bus_ids.size();
@@ -107,8 +109,8 @@ std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
 // Message for an unused GPU that is itself asleep, or awake beside a sleeping one.
 std::string waiting(bool asleep) {
   return fmt::format(
-      "{}; ask for a GPU by name (--devices cuda:0), or with 'Use this GPU' on the Devices page",
-      asleep ? "it is asleep to save power, and the lab does not wake a GPU by looking"
+      "{}; select a GPU by name (--devices cuda:0) or with 'Use this GPU' on the Devices page",
+      asleep ? "it is asleep to save power, and the lab does not wake a GPU to query it"
              : "it is awake, but another GPU is asleep to save power, and starting CUDA would wake "
                "that one too");
 }
@@ -121,7 +123,7 @@ void fill_in(Maybe<T>& field, T value) {
 Maybe<PeerAccess> ask_access(const GpuDevice& from, const GpuDevice& to) {
   try {
     return from.can_access(to) ? PeerAccess{true, ""}
-                               : PeerAccess{false, "the CUDA runtime says that it cannot"};
+                               : PeerAccess{false, "the CUDA runtime reports no peer access"};
   } catch (const Error& error) {
     return Maybe<PeerAccess>::missing(error.what());
   }
@@ -136,8 +138,7 @@ void fill_in_peers(GpuFacts& to, const GpuDevice& gpu, const std::vector<GpuDevi
     GpuPeer& peer = to.peers.emplace_back();
     peer.pci_bus_id = address;
     peer.read = peer.write = ask_access(gpu, *other);
-    peer.nvlink =
-        Maybe<PeerAccess>::missing("the CUDA runtime does not tell it, and NVML was silent");
+    peer.nvlink = Maybe<PeerAccess>::missing("neither the CUDA runtime nor NVML reports it");
   }
 }
 
@@ -183,14 +184,14 @@ bool a_gpu_sleeps(const std::string& root) {
 
 Maybe<int> read_numa_node(const std::string& root, const std::string& pci_bus_id) {
   const auto node = read_number(folder_of(root, pci_bus_id) + "/numa_node");
-  if (!node) return Maybe<int>::missing("the kernel does not show it");
-  if (*node < 0) return Maybe<int>::missing("the machine's firmware does not tell it");
+  if (!node) return Maybe<int>::missing("the kernel does not report it");
+  if (*node < 0) return Maybe<int>::missing("the machine's firmware does not report it");
   return static_cast<int>(*node);
 }
 
 Maybe<std::string> read_near_cpus(const std::string& root, const std::string& pci_bus_id) {
   auto list = read_text(folder_of(root, pci_bus_id) + "/local_cpulist");
-  if (!list || list->empty()) return Maybe<std::string>::missing("the kernel does not show them");
+  if (!list || list->empty()) return Maybe<std::string>::missing("the kernel does not report them");
   return *std::move(list);
 }
 
@@ -284,15 +285,16 @@ DeviceInfo describe_gpu(const GpuProperties& facts, const GpuBackend& backend) {
   info.memory_total_bytes = facts.memory_bytes;
   info.memory_limit_bytes = facts.memory_bytes;
   if (facts.l2_bytes > 0) info.caches.push_back({2, facts.l2_bytes, 1, 128});
-  info.clock_max_mhz = facts.clock_max_mhz > 0
-                           ? Maybe<double>(facts.clock_max_mhz)
-                           : Maybe<double>::missing("the CUDA runtime tells no clock of this GPU");
+  info.clock_max_mhz = facts.clock_max_mhz > 0 ? Maybe<double>(facts.clock_max_mhz)
+                                               : Maybe<double>::missing(
+                                                     "the CUDA runtime reports no clock for this "
+                                                     "GPU");
   auto& details = info.details;
   details.emplace_back("Compute capability",
                        fmt::format("{}.{}", facts.compute_major, facts.compute_minor));
   details.emplace_back("Multiprocessors", fmt::format("{}", facts.multiprocessors));
   details.emplace_back("Shared memory",
-                       fmt::format("{} a block", format_bytes(facts.shared_bytes_per_block)));
+                       fmt::format("{} per block", format_bytes(facts.shared_bytes_per_block)));
   details.emplace_back("Copy engines", fmt::format("{}", facts.copy_engines));
   details.emplace_back("PCI address", facts.pci_bus_id);
   details.emplace_back("CUDA of the driver", backend.driver_version());

@@ -88,7 +88,7 @@ std::vector<std::string> find_cpu_temperature_files(const std::string& root) {
 Maybe<double> read_temperature_c(const std::vector<std::string>& files) {
   if (files.empty()) {
     return Maybe<double>::missing(
-        "the kernel shows no temperature sensor of the processor (usual in virtual machines)");
+        "the kernel exposes no processor temperature sensor (usual in virtual machines)");
   }
   std::optional<std::int64_t> hottest;
   for (const std::string& file : files) {

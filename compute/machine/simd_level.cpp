@@ -139,8 +139,8 @@ std::optional<SimdTier> parse_simd_cap(const char* text) {
   const auto found = std::find(kTiers.begin(), kTiers.end(), std::string_view(text));
   if (found != kTiers.end()) return static_cast<SimdTier>(found - kTiers.begin());
   throw Error(Errc::Usage,
-              fmt::format("LAB_SIMD is '{}', which is no SIMD level; set it to scalar, sse4, avx2 "
-                          "or avx512, or unset it",
+              fmt::format("LAB_SIMD is '{}', which is not a SIMD level; set it to scalar, sse4, "
+                          "avx2 or avx512, or unset it",
                           text));
 }
 
@@ -166,8 +166,8 @@ SimdLevel describe_simd(SimdTier used, SimdTier best, const SimdLevel& processor
   }
   if (*cap > best) {
     return {processor.name,
-            fmt::format("{} (LAB_SIMD={} changes nothing: the processor has no {})",
-                        processor.detail, value, name_of(*cap)),
+            fmt::format("{} (LAB_SIMD={} has no effect: the processor has no {})", processor.detail,
+                        value, name_of(*cap)),
             value};
   }
   return {processor.name, fmt::format("{} (LAB_SIMD={})", processor.detail, value), value};
@@ -187,11 +187,12 @@ SimdLevel simd_level() {
 #if defined(__aarch64__)
   SimdLevel level{"NEON", "NEON", {}};
 #else
-  SimdLevel level{"none", "none that the lab knows of", {}};
+  SimdLevel level{"none", "none known to the lab", {}};
 #endif
   if (const std::optional<SimdTier> cap = simd_cap()) {
     level.cap = to_string(*cap);
-    level.detail += fmt::format(" (LAB_SIMD={} changes nothing: it caps x86-64 alone)", level.cap);
+    level.detail +=
+        fmt::format(" (LAB_SIMD={} has no effect: it applies to x86-64 only)", level.cap);
   }
   return level;
 }

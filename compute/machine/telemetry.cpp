@@ -139,7 +139,7 @@ void TelemetryReader::Impl::add_clock(DeviceTelemetry& to, const std::vector<int
   if (n > 0) {
     to.clock_mhz = sum / n;
   } else {
-    to.clock_mhz = Maybe<double>::missing("the kernel shows no clock of these cores");
+    to.clock_mhz = Maybe<double>::missing("the kernel reports no clock for these cores");
   }
 }
 

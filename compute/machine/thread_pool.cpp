@@ -116,7 +116,7 @@ bool ThreadPool::Impl::own_thread(std::thread::id id) const {
 
 ThreadPool::ThreadPool(std::vector<int> cores) {
   if (cores.empty()) {
-    throw Error(Errc::InvalidArgument, "thread pool: no cores given; name at least one");
+    throw Error(Errc::InvalidArgument, "thread pool: no cores given; pass at least one");
   }
   impl_ = std::make_unique<Impl>(std::move(cores));
   impl_->workers.reserve(impl_->cores.size() - 1);
@@ -140,7 +140,8 @@ void ThreadPool::run(FunctionRef<void(int thread)> task) {
   const std::thread::id self = std::this_thread::get_id();
   if (pool.caller.load() != std::thread::id{} && pool.own_thread(self)) {
     throw Error(Errc::Internal,
-                "thread pool: run() was called from inside one of its own tasks; fork once, above");
+                "thread pool: run() was called from one of the pool's own tasks; call it outside "
+                "them");
   }
   const std::lock_guard lock(pool.callers);
   pool.caller = self;

@@ -77,8 +77,8 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
   }
   if (gate_->gave_up()) {
     throw Error(Errc::Cuda,
-                fmt::format("{} waited too long for the host to queue its work, so the time means "
-                            "nothing; end other programs and measure again",
+                fmt::format("{} waited too long for the host to queue work, so the measured time "
+                            "is invalid; end other programs and measure again",
                             to_string(gpus_[0]->facts().device)));
   }
   return seconds;

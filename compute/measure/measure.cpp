@@ -152,14 +152,14 @@ Conditions current_conditions(int core, const std::string& root) {
   const auto clock = clocks.find(core);
   now.clock_mhz = clock != clocks.end()
                       ? Maybe<double>(clock->second)
-                      : Maybe<double>::missing("the kernel shows no clock for this core");
+                      : Maybe<double>::missing("the kernel reports no clock for this core");
   return now;
 }
 
 Conditions conditions_of_gpu() {
   Conditions now;
   now.unix_time_s = static_cast<std::int64_t>(std::time(nullptr));
-  now.clock_mhz = Maybe<double>::missing("the GPU's clocks stand on the Devices page");
+  now.clock_mhz = Maybe<double>::missing("GPU clocks are shown on the Devices page");
   return now;
 }
 

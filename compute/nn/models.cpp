@@ -86,7 +86,7 @@ constexpr Model kModels[] = {
     {"softmax", softmax}, {"mlp", mlp}, {"lenet", lenet}, {"resnet18", resnet18}};
 
 [[noreturn]] void refuse_model(std::string_view name) {
-  throw Error(Errc::NotFound, fmt::format("there is no model '{}'; choose one of {}", name,
+  throw Error(Errc::NotFound, fmt::format("unknown model '{}'; choose one of {}", name,
                                           fmt::join(model_names(), ", ")));
 }
 

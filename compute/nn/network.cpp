@@ -112,7 +112,7 @@ BatchResult Network::loss(std::int64_t batch, std::optional<double> divisor) {
 void Network::backward(std::int64_t batch, const PassOptions& options) {
   if (options.kernels != forward_kernels_) {
     throw Error(Errc::InvalidArgument,
-                name() + ": backward with other kernels than forward; a step has one kind");
+                name() + ": backward uses other kernels than forward; use the same for both");
   }
   const Pass pass = make_pass(batch, true, options);
   for (std::size_t end = plan_.ops.size(); end > 0;) {

@@ -106,7 +106,7 @@ NetworkPlan::ValueId NetworkPlan::add(std::unique_ptr<Op> op, std::vector<ValueI
 NetworkPlan::ValueId NetworkPlan::add_in_place(std::unique_ptr<Op> op, ValueId x) {
   if (x == input()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: an operation in place cannot stand first", op->kind()));
+                fmt::format("{}: an in-place operation cannot come first", op->kind()));
   }
   op->output = &values[x];
   op->inputs.push_back({.value = &values[x]});
@@ -202,7 +202,7 @@ NetworkPlan::ValueId NetworkPlan::sigmoid_average_pool(ValueId x, std::int64_t k
                                                        std::int64_t stride) {
   if (x == input()) {
     throw Error(Errc::InvalidArgument,
-                "sigmoid_average_pool: an operation in place cannot stand first");
+                "sigmoid_average_pool: an in-place operation cannot come first");
   }
   return add_pool(x, kernel, stride, /*sigmoid=*/true);
 }

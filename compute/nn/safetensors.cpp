@@ -46,7 +46,7 @@ std::string shown(std::string_view name) {
 
 std::uint64_t header_length(std::span<const std::byte> file) {
   if (file.size() < kLengthBytes) {
-    corrupt(fmt::format("{} bytes; the header's length alone takes 8", file.size()));
+    corrupt(fmt::format("{} bytes; the header length takes 8", file.size()));
   }
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kLengthBytes; ++i) {
@@ -78,7 +78,7 @@ struct HeaderEntry {
 class HeaderReader final : public Json::json_sax_t {
  public:
   std::vector<HeaderEntry> take_entries() {
-    if (bad_metadata_) corrupt("__metadata__ must hold strings only");
+    if (bad_metadata_) corrupt("__metadata__ must contain strings only");
     return std::move(entries_);
   }
 
@@ -102,7 +102,7 @@ class HeaderReader final : public Json::json_sax_t {
   }
 
   bool key(string_t& name) override {
-    if (!keys_.back().insert(name).second) corrupt("the header names " + shown(name) + " twice");
+    if (!keys_.back().insert(name).second) corrupt("the header contains " + shown(name) + " twice");
     if (depth() == 1) begin_entry(name);
     if (depth() == 2) field_ = name;
     return true;
@@ -137,7 +137,7 @@ class HeaderReader final : public Json::json_sax_t {
   bool in_list() const { return depth() == 3; }       // inside list_, if there is one
 
   bool open() {
-    if (depth() == kMaxDepth) corrupt("the header nests too deeply");
+    if (depth() == kMaxDepth) corrupt("the header is nested too deeply");
     keys_.emplace_back();
     return true;
   }
@@ -189,15 +189,14 @@ DType parse_file_dtype(const HeaderEntry& entry) {
   for (const Name& known : kDTypes) {
     if (*entry.dtype == known.file) return known.dtype;
   }
-  corrupt(fmt::format("tensor {} has dtype {}; F32, BF16, I32, I64 and U8 can be read",
+  corrupt(fmt::format("tensor {} has dtype {}; supported are F32, BF16, I32, I64 and U8",
                       shown(entry.name), shown(*entry.dtype)));
 }
 
 std::uint64_t whole_number(const HeaderEntry& entry, std::optional<std::uint64_t> value,
                            const char* what) {
   if (!value) {
-    corrupt(
-        fmt::format("tensor {}: a {} that is not a whole number from 0", shown(entry.name), what));
+    corrupt(fmt::format("tensor {}: {} is not a non-negative integer", shown(entry.name), what));
   }
   return *value;
 }
@@ -215,7 +214,7 @@ std::uint64_t parse_shape(const HeaderEntry& entry, TensorView& tensor) {
   for (const std::optional<std::uint64_t>& item : *entry.shape) {
     const std::uint64_t size = whole_number(entry, item, "size");
     if (size > kLimit || (size > 0 && bytes > kLimit / size)) {
-      corrupt("tensor " + shown(entry.name) + " has a shape beyond all memory");
+      corrupt("tensor " + shown(entry.name) + " has a shape of more than 2^62 bytes");
     }
     empty = empty || size == 0;
     bytes *= std::max<std::uint64_t>(size, 1);
@@ -230,12 +229,12 @@ TensorView parse_entry(HeaderEntry& entry, std::span<const std::byte> data) {
   tensor.dtype = parse_file_dtype(entry);
   const std::uint64_t bytes = parse_shape(entry, tensor);
   if (!entry.offsets || entry.offsets->size() != 2) {
-    corrupt("tensor " + shown(entry.name) + " has no data_offsets of two numbers");
+    corrupt("tensor " + shown(entry.name) + " needs data_offsets with two numbers");
   }
   const std::uint64_t begin = whole_number(entry, (*entry.offsets)[0], "offset");
   const std::uint64_t end = whole_number(entry, (*entry.offsets)[1], "offset");
   if (begin > end || end > data.size()) {
-    corrupt(fmt::format("tensor {} lies at {} to {} of {} bytes of data", shown(entry.name), begin,
+    corrupt(fmt::format("tensor {} has data_offsets {} to {} of {} bytes", shown(entry.name), begin,
                         end, data.size()));
   }
   if (end - begin != bytes) {
@@ -259,12 +258,11 @@ void check_coverage(const std::vector<TensorView>& tensors, std::span<const std:
   const std::byte* at = data.data();
   for (const TensorView* tensor : sorted) {
     if (tensor->data.data() < at) corrupt("tensor " + shown(tensor->name) + " overlaps another");
-    if (tensor->data.data() > at)
-      corrupt("there is a hole in front of tensor " + shown(tensor->name));
+    if (tensor->data.data() > at) corrupt("there is a gap before tensor " + shown(tensor->name));
     at += tensor->data.size();
   }
   const auto rest = data.data() + data.size() - at;
-  if (rest != 0) corrupt(fmt::format("{} bytes behind the last tensor belong to none", rest));
+  if (rest != 0) corrupt(fmt::format("{} bytes after the last tensor belong to no tensor", rest));
 }
 
 const char* file_dtype(DType dtype) {

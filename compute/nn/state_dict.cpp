@@ -109,7 +109,7 @@ void check_names(const std::vector<NamedState>& wanted, const Given& given,
     if (!known.contains(name)) unexpected.emplace_back(name);
   }
   if (missing.empty() && unexpected.empty()) return;
-  std::string message = source + " does not hold a " + what + ":";
+  std::string message = source + " does not contain a " + what + ":";
   if (!missing.empty()) message += " missing " + listed(missing) + ";";
   if (!unexpected.empty()) message += " unexpected " + listed(unexpected) + ";";
   throw Error(Errc::Corrupt, message + " was it saved from another model?");
@@ -123,7 +123,7 @@ void check_finite(const TensorView& tensor, const std::string& source) {
     std::memcpy(&value, tensor.data.data() + i * sizeof value, sizeof value);
     if (!std::isfinite(value)) {
       throw Error(Errc::Corrupt,
-                  fmt::format("{}: element {} of {} is {}; a model cannot start from it", source, i,
+                  fmt::format("{}: element {} of {} is {}; all values must be finite", source, i,
                               tensor.name, printable(value)));
     }
   }
@@ -208,7 +208,7 @@ std::string fault_in_state(Network& network, Sgd& sgd) {
     if (!fault.empty()) return;
     const auto found =
         std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
-    if (found != values.end()) fault = fmt::format("{} holds {}", name, printable(*found));
+    if (found != values.end()) fault = fmt::format("{} contains {}", name, printable(*found));
   };
   for (const Parameter& p : network.parameters()) {
     check(p.name, {p.value, static_cast<std::size_t>(p.size)});

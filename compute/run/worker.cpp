@@ -87,12 +87,11 @@ void Worker::run_job(const Job& job, std::stop_token stop) {
     if (finished.outcome == Outcome::Failed) finished.error = e.what();
     finished.code = e.code();
   } catch (const std::bad_alloc&) {
-    finished = {Outcome::Failed, 0, "out of memory: the machine refused an allocation",
-                Errc::OutOfMemory};
+    finished = {Outcome::Failed, 0, "out of memory: host allocation failed", Errc::OutOfMemory};
   } catch (const std::exception& e) {
     finished = {Outcome::Failed, 0, std::string("internal error: ") + e.what()};
   } catch (...) {
-    finished = {Outcome::Failed, 0, "internal error: something unknown was thrown"};
+    finished = {Outcome::Failed, 0, "internal error: unknown exception"};
   }
   finished.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   {

@@ -23,9 +23,10 @@ std::byte* allocate(Device device, std::int64_t bytes) {
   void* memory = nullptr;
   if (::posix_memalign(&memory, static_cast<std::size_t>(alignment),
                        static_cast<std::size_t>(rounded)) != 0) {
-    throw Error(Errc::OutOfMemory,
-                fmt::format("{}: the system refused {}; free some tensors or choose a smaller size",
-                            to_string(device), format_bytes(bytes)));
+    throw Error(
+        Errc::OutOfMemory,
+        fmt::format("{}: host allocation of {} failed; free some tensors or choose a smaller size",
+                    to_string(device), format_bytes(bytes)));
   }
   if (bytes >= kHugeFrom) {
     // Advisory: the memory is usable without huge pages.

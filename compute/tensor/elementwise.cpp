@@ -120,16 +120,16 @@ void check_fill(const FillWith& with, DType dtype) {
   const bool random = with.fill == Fill::Rand || with.fill == Fill::Randn;
   if (random && dtype != DType::F32 && dtype != DType::BF16) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: dtype is {} but random values are real; choose f32 or bf16",
+                fmt::format("{}: dtype is {} but random values are floating-point; choose f32 or "
+                            "bf16",
                             to_string(with.fill), to_string(dtype)));
   }
   if (with.fill != Fill::Full) return;
   with_type(dtype, [&]<typename T>(T*) {
     if (in_range<T>(with.value)) return;
-    throw Error(
-        Errc::InvalidArgument,
-        fmt::format("full: {} does not fit into {}; choose a smaller value or another dtype",
-                    with.value, to_string(dtype)));
+    throw Error(Errc::InvalidArgument,
+                fmt::format("full: {} does not fit in {}; choose a smaller value or another dtype",
+                            with.value, to_string(dtype)));
   });
 }
 

@@ -91,7 +91,9 @@ DeviceContext& Tensor::context() const {
 
 Buffer& Tensor::storage() const {
   if (!defined()) {
-    throw Error(Errc::InvalidArgument, "tensor: it is undefined and has no storage; make it first");
+    throw Error(Errc::InvalidArgument,
+                "tensor: it is undefined and has no storage; create it "
+                "first");
   }
   return *buffer_;
 }
@@ -112,7 +114,7 @@ std::span<const T> Tensor::values() const {
   if (buffer.context().gpu() != nullptr) {
     throw Error(
         Errc::DeviceMismatch,
-        fmt::format("values: the tensor is on {}, where the CPU cannot read; copy it first: "
+        fmt::format("values: the tensor is on {}, which the CPU cannot read; copy it first: "
                     "x.to(cpu)",
                     to_string(device())));
   }

@@ -16,7 +16,7 @@ namespace {
 
 TensorId TensorStore::add(Tensor tensor, std::string name) {
   if (!tensor.defined()) {
-    throw Error(Errc::InvalidArgument, "tensor store: the tensor is undefined; make it first");
+    throw Error(Errc::InvalidArgument, "tensor store: the tensor is undefined; create it first");
   }
   if (name.empty()) name = fmt::format("X{}", next_name_++);
   const TensorId id = tensor.id();

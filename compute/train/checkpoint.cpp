@@ -124,7 +124,7 @@ std::string checksum(const Json& json) {
 
 const Json& member(const Json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
-  if (found == object.end()) corrupt(fmt::format("it has no {}", name));
+  if (found == object.end()) corrupt(fmt::format("{} is missing", name));
   return *found;
 }
 
@@ -133,20 +133,20 @@ std::int64_t whole(const Json& object, const char* name, std::int64_t least) {
   const bool fits = value.is_number_integer() &&
                     (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX);
   if (!fits || value.get<std::int64_t>() < least) {
-    corrupt(fmt::format("{} is no whole number from {}", name, least));
+    corrupt(fmt::format("{} is not a whole number from {}", name, least));
   }
   return value.get<std::int64_t>();
 }
 
 double real(const Json& object, const char* name) {
   const Json& value = member(object, name);
-  if (!value.is_number()) corrupt(fmt::format("{} is no number", name));
+  if (!value.is_number()) corrupt(fmt::format("{} is not a number", name));
   return value.get<double>();
 }
 
 std::string text(const Json& object, const char* name) {
   const Json& value = member(object, name);
-  if (!value.is_string()) corrupt(fmt::format("{} is no text", name));
+  if (!value.is_string()) corrupt(fmt::format("{} is not a string", name));
   return value.get<std::string>();
 }
 
@@ -169,7 +169,7 @@ TrainingPosition read_position(const Json& json) {
                      .images = whole(json, "images", 0),
                      .correct = whole(json, "correct", 0)};
   if (p.step_in_epoch > p.steps || p.epoch - 1 > p.steps || p.correct > p.images) {
-    corrupt(fmt::format("step {} of epoch {} after {} steps, {} of {} images right: this cannot be",
+    corrupt(fmt::format("inconsistent: step {} of epoch {} after {} steps, {} of {} images correct",
                         p.step_in_epoch, p.epoch, p.steps, p.correct, p.images));
   }
   return p;
@@ -199,15 +199,15 @@ RunFile parse_run_file(std::string_view content) {
   const std::int64_t format = whole(json, "format", 1);
   if (format != kFormat) {
     throw Error(Errc::Unsupported,
-                fmt::format("it has format {} and this version reads format {}", format, kFormat));
+                fmt::format("it has format {}, but this version reads format {}", format, kFormat));
   }
   const Json& body = member(json, "run");
-  if (text(json, "sha256") != checksum(body)) corrupt("it was altered: its checksum does not fit");
+  if (text(json, "sha256") != checksum(body)) corrupt("it was altered: checksum mismatch");
   RunFile run;
   run.position = read_position(member(body, "position"));
   run.request = training_from_json(member(body, "request").dump());
   const Json& files = member(body, "files");
-  if (!files.is_array()) corrupt("files is no list");
+  if (!files.is_array()) corrupt("files is not a list");
   for (const Json& file : files) {
     run.files.push_back({text(file, "name"), whole(file, "bytes", 0), text(file, "sha256")});
   }
@@ -229,28 +229,28 @@ fs::path newest_in(const fs::path& folder) {
   if (!found.empty()) return found.front().folder;
   std::error_code ignored;
   throw Error(Errc::NotFound,
-              fmt::format("{} {}; check the path, or begin anew without --resume", folder.string(),
-                          fs::is_directory(folder, ignored) ? "holds no whole checkpoint"
-                                                            : "is no folder with checkpoints"));
+              fmt::format("{} {}; check the path, or start over without --resume", folder.string(),
+                          fs::is_directory(folder, ignored) ? "contains no complete checkpoint"
+                                                            : "is not a folder of checkpoints"));
 }
 
 // Calls `body`; appends a fix to the message of Error(Corrupt).
 template <typename Body>
-auto with_way_out(const Body& body) {
+auto with_fix(const Body& body) {
   try {
     return body();
   } catch (const Error& error) {
     if (error.code() != Errc::Corrupt) throw;
     throw Error(
         Errc::Corrupt,
-        fmt::format("{}; remove its folder to go on from an earlier checkpoint", error.what()));
+        fmt::format("{}; remove its folder to continue from an earlier checkpoint", error.what()));
   }
 }
 
 // Calls `body`; prefixes its errors with the file and appends a fix if the file is damaged.
 template <typename Body>
 auto naming(const fs::path& file, const Body& body) {
-  return with_way_out([&] {
+  return with_fix([&] {
     try {
       return body();
     } catch (const Error& error) {
@@ -270,8 +270,8 @@ void check_same_training(const fs::path& folder, const StartTraining& saved,
   const std::string difference = first_difference(saved, request);
   if (difference.empty()) return;
   throw Error(Errc::InvalidArgument,
-              fmt::format("{} cannot go on with these settings: {} (there / here); give the "
-                          "checkpoint's, or begin anew without --resume",
+              fmt::format("{} cannot continue with these settings: {} (checkpoint / request); use "
+                          "the checkpoint's, or start over without --resume",
                           folder.string(), difference));
 }
 
@@ -284,7 +284,7 @@ struct State {
 void check_size(const fs::path& file, std::int64_t wanted) {
   std::error_code failed;
   const std::uintmax_t bytes = fs::file_size(file, failed);
-  if (failed) throw Error(Errc::Corrupt, "it cannot be read: " + failed.message());
+  if (failed) throw Error(Errc::Corrupt, "cannot read it: " + failed.message());
   if (bytes != static_cast<std::uintmax_t>(wanted)) {
     throw Error(Errc::Corrupt, fmt::format("it has {} bytes, not {}", bytes, wanted));
   }
@@ -292,7 +292,7 @@ void check_size(const fs::path& file, std::int64_t wanted) {
 
 std::vector<nn::TensorView> parse_state(std::span<const std::byte> bytes, const StateFile& known) {
   if (describe_file(known.name, bytes).sha256 != known.sha256) {
-    throw Error(Errc::Corrupt, "it was altered: its checksum does not fit");
+    throw Error(Errc::Corrupt, "it was altered: checksum mismatch");
   }
   return nn::parse_safetensors(bytes);
 }
@@ -350,9 +350,9 @@ TrainingPosition load_checkpoint(const fs::path& folder, const StartTraining& re
   if (momentum && !optimizer) {
     throw Error(Errc::Corrupt, optimizer_file +
                                    " is not part of the checkpoint, but the request "
-                                   "has momentum");
+                                   "uses momentum");
   }
-  with_way_out([&] {
+  with_fix([&] {
     if (momentum) nn::check_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);
     nn::load_state_dict(network, model->tensors, model_file);
     if (momentum) nn::load_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);

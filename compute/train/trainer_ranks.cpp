@@ -22,7 +22,7 @@ class Reader {
   T take() {
     T value;
     if (rest_.size() < sizeof value) {
-      throw Error(Errc::Internal, "training: another process sent less than it should have");
+      throw Error(Errc::Internal, "training: another process sent too few bytes");
     }
     std::memcpy(&value, rest_.data(), sizeof value);
     rest_ = rest_.subspan(sizeof value);

@@ -81,8 +81,8 @@ void compare_data(const Dataset& data, RankGroup& ranks) {
       return std::string_view(reinterpret_cast<const char*>(all[r].data()), all[r].size());
     };
     throw Error(Errc::InvalidArgument,
-                fmt::format("training: rank 0 ({}) has {}, but rank {} ({}) has {}; give all of "
-                            "them the same data",
+                fmt::format("training: rank 0 ({}) has {}, but rank {} ({}) has {}; give all "
+                            "ranks the same data",
                             ranks.hosts()[0], text(0), rank, ranks.hosts()[rank], text(rank)));
   }
 }

@@ -20,13 +20,13 @@ namespace {
 void check_files(const StartTraining& r) {
   if (r.checkpoint_every > 0 && r.checkpoint_dir.empty()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("training: a checkpoint every {} steps needs a folder to be written "
-                            "to; name one, or set the number to 0",
+                fmt::format("training: a checkpoint every {} steps needs a folder; give one, "
+                            "or set the interval to 0",
                             r.checkpoint_every));
   }
   if (!r.resume_dir.empty() && !r.init_file.empty()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("training: it cannot both resume from {} and start from {}; choose one",
+                fmt::format("training: cannot both resume from {} and start from {}; choose one",
                             r.resume_dir, r.init_file));
   }
 }
@@ -35,7 +35,7 @@ void check_convolution(const StartTraining& r) {
   const std::vector<std::string> names = convolution_choice_names();
   if (std::find(names.begin(), names.end(), r.convolution) != names.end()) return;
   throw Error(Errc::NotFound,
-              fmt::format("training: there is no way '{}' to choose convolutions; choose one of {}",
+              fmt::format("training: unknown convolution choice '{}'; choose one of {}",
                           r.convolution, fmt::join(names, ", ")));
 }
 
@@ -50,8 +50,7 @@ void check_devices(const StartTraining& r, Machine& machine) {
     }
     if (device.kind == DeviceKind::Cuda) {
       throw Error(Errc::Unsupported,
-                  fmt::format("training on {} is not possible in this version; choose cpu:0",
-                              to_string(device)));
+                  fmt::format("training on {} is not supported; choose cpu:0", to_string(device)));
     }
   }
 }
@@ -73,7 +72,7 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
   check_convolution(request);
   if (request.dtype != Precision::F32 && request.dtype != Precision::BF16) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("training: products of {} operands; choose f32 or bf16",
+                fmt::format("training: operand type {} is not supported; choose f32 or bf16",
                             to_string(request.dtype)));
   }
   check_devices(request, machine);

@@ -84,7 +84,7 @@ void TrainingRun::train() {
 // Measures the peak first, while nothing else runs on the device.
 void TrainingRun::start_profile() {
   if (!request_.profile || !reports() || at_.steps >= total_steps_) return;
-  ctx_.progress(0, "measuring the peak");
+  ctx_.progress(0, "measuring peak performance");
   DeviceContext& device = trainer_.network().device();
   const PeakSample peak =
       measure_peak(device.device(), &device.threads(),
@@ -163,7 +163,7 @@ StepResult TrainingRun::train_step() {
 // A run cannot be resumed at another learning rate, but a new run can start from its weights.
 Error TrainingRun::diverged(const std::string& what, double lr) const {
   std::string text = fmt::format(
-      "training {} diverged: {} at a learning rate of {}; try a smaller one, the usual one is {}",
+      "training {} diverged: {} at a learning rate of {}; try a smaller one; the default is {}",
       request_.model, what, lr, nn::default_learning_rate(request_.model));
   if (!checkpoint_.empty()) {
     text += fmt::format(
@@ -273,14 +273,14 @@ void TrainingRun::save_last_checkpoint() {
   try {
     if (saved_at_ != at_.steps) {
       if (!trainer_.take_own_statistics()) {
-        throw Error(Errc::Unsupported, "its running statistics belong to another process");
+        throw Error(Errc::Unsupported, "its running statistics are on another process");
       }
       write_checkpoint();
       saved_at_ = at_.steps;
     }
     ctx_.emit_after_stop(
         LogLine{Severity::Info,
-                fmt::format("training stopped after step {}; go on from its checkpoint with "
+                fmt::format("training stopped after step {}; continue from its checkpoint with "
                             "--resume {}",
                             at_.steps, checkpoint_)});
   } catch (const std::exception& e) {

@@ -34,9 +34,9 @@ std::string command_line_error(const std::vector<const char*>& args, Errc code =
 
 using test::contains;
 
-TEST(CommandLine, OpensTheWindowWithoutWords) {
+TEST(CommandLine, OpensTheWindowWithoutArguments) {
   const auto window = std::get<WindowOptions>(parse({}));
-  EXPECT_FALSE(window.cpu_devices) << "as remembered";
+  EXPECT_FALSE(window.cpu_devices) << "the saved value applies";
   EXPECT_FALSE(window.scale);
   EXPECT_TRUE(window.screenshot.empty());
 }
@@ -89,7 +89,7 @@ TEST(CommandLine, ReadsTransfer) {
   EXPECT_EQ(r.sizes_bytes, (std::vector<std::int64_t>{kKiB, 2 * kKiB, 4 * kKiB}));
 }
 
-TEST(CommandLine, TrainingDefaultsAreTheChapters) {
+TEST(CommandLine, TrainingDefaultsMatchTheBook) {
   const auto r = job<StartTraining>({"train"});
   EXPECT_EQ(r.model, "lenet");
   EXPECT_EQ(r.data, DataSource::Synthetic);
@@ -149,12 +149,12 @@ TEST(CommandLine, ReadsTrain) {
   EXPECT_EQ(r.synthetic_test, 50);
 }
 
-TEST(CommandLine, TakesAWayToChooseConvolutions) {
+TEST(CommandLine, ReadsConvolution) {
   EXPECT_EQ(job<StartTraining>({"train"}).convolution, "auto");
   EXPECT_EQ(job<StartTraining>({"train", "--convolution", "winograd2"}).convolution, "winograd2");
 }
 
-TEST(CommandLine, ComparingBothKindsOfKernelsMakesAProfile) {
+TEST(CommandLine, BothKernelsImplyAProfile) {
   const auto plain = job<StartTraining>({"train"});
   EXPECT_FALSE(plain.profile);
   EXPECT_FALSE(plain.compare_kernels);
@@ -167,7 +167,7 @@ TEST(CommandLine, ComparingBothKindsOfKernelsMakesAProfile) {
   EXPECT_TRUE(both.compare_kernels);
   EXPECT_EQ(both.kernels, Kernels::Lab);
   const auto last = job<StartTraining>({"train", "--kernels", "both", "--kernels", "lab"});
-  EXPECT_FALSE(last.compare_kernels) << "given twice, the last one counts";
+  EXPECT_FALSE(last.compare_kernels) << "the last one wins";
   EXPECT_TRUE(contains(command_line_error({"train", "--kernels", "neither"}), "both"));
 }
 
@@ -187,7 +187,7 @@ TEST(CommandLine, ReadsTrainOnSeveralDevices) {
   EXPECT_EQ(r.resume_dir, "d");
 }
 
-TEST(CommandLine, DividesTheBatchEquallyUnlessAsked) {
+TEST(CommandLine, DefaultsToEqualShares) {
   const auto plain = job<StartTraining>({"train"});
   EXPECT_EQ(plain.share_policy, SharePolicy::Equal);
   EXPECT_EQ(plain.bucket_bytes, 25 * 1024 * kKiB);
@@ -198,7 +198,7 @@ TEST(CommandLine, DividesTheBatchEquallyUnlessAsked) {
   EXPECT_EQ(job<StartTraining>({"train", "--shares", "equal"}).share_policy, SharePolicy::Equal);
 }
 
-TEST(CommandLine, SaysWhatIsWrongWithShares) {
+TEST(CommandLine, RejectsInvalidShares) {
   const auto two = [](const char* shares) {
     return command_line_error(
         {"train", "--cpu-devices", "2", "--devices", "cpu:0,cpu:1", "--shares", shares});
@@ -212,7 +212,7 @@ TEST(CommandLine, SaysWhatIsWrongWithShares) {
   EXPECT_EQ(two("0.7,0.3"), "no error");
 }
 
-TEST(CommandLine, RefusesFilesThatContradictEachOther) {
+TEST(CommandLine, RejectsContradictingFiles) {
   EXPECT_TRUE(contains(command_line_error({"train", "--every", "10"}), "add --checkpoint DIR"));
   EXPECT_TRUE(contains(command_line_error({"train", "--resume", "a", "--init", "b"}),
                        "--resume and --init"));
@@ -220,13 +220,13 @@ TEST(CommandLine, RefusesFilesThatContradictEachOther) {
       contains(command_line_error({"train", "--checkpiont", "a"}), "did you mean --checkpoint?"));
 }
 
-TEST(CommandLine, ADataDirectoryMeansFashionMnist) {
+TEST(CommandLine, DataDirectoryImpliesFashionMnist) {
   EXPECT_EQ(job<StartTraining>({"train", "--data-dir", "x"}).data, DataSource::FashionMnist);
   EXPECT_EQ(job<StartTraining>({"train", "--data-dir", "x", "--data", "synthetic"}).data,
             DataSource::Synthetic);
 }
 
-TEST(CommandLine, TheLastOfARepeatedOptionCounts) {
+TEST(CommandLine, LastOfARepeatedOptionWins) {
   EXPECT_EQ(job<StartTraining>({"train", "--batch", "1", "--batch", "2"}).batch, 2);
 }
 
@@ -242,7 +242,7 @@ TEST(CommandLine, ReadsDataTourVersionHelp) {
   EXPECT_TRUE(contains(std::get<HelpOptions>(parse({"train", "--help"})).text, "--weight-decay"));
 }
 
-TEST(CommandLine, NamesWhatIsUnknownAndTheNearest) {
+TEST(CommandLine, SuggestsTheNearestName) {
   EXPECT_TRUE(contains(command_line_error({"matmull"}), "did you mean 'matmul'?"));
   EXPECT_TRUE(contains(command_line_error({"train", "--epoch", "3"}), "did you mean --epochs?"));
   EXPECT_TRUE(contains(command_line_error({"train", "--frobnicate"}), "--frobnicate"));
@@ -257,7 +257,7 @@ TEST(CommandLine, NamesWhatIsUnknownAndTheNearest) {
   EXPECT_TRUE(contains(command_line_error({"data", "check"}), "fetch, verify"));
 }
 
-TEST(CommandLine, RefusesValuesOutOfRange) {
+TEST(CommandLine, RejectsValuesOutOfRange) {
   for (const auto& args :
        std::vector<std::vector<const char*>>{{"train", "--batch", "0"},
                                              {"train", "--batch", "12x"},
@@ -298,7 +298,7 @@ TEST(CommandLine, RefusesValuesOutOfRange) {
   }
 }
 
-TEST(CommandLine, RefusesEmptyValues) {
+TEST(CommandLine, RejectsEmptyValues) {
   for (const char* option : {"--save", "--init", "--resume", "--checkpoint", "--data-dir",
                              "--devices", "--shares", "--model", "--kernels", "--convolution"}) {
     const std::string message = command_line_error({"train", option, ""});
@@ -320,7 +320,7 @@ TEST(CommandLine, RefusesEmptyValues) {
   }
 }
 
-TEST(CommandLine, RangesAreThoseOfTheRequest) {
+TEST(CommandLine, ChecksTheRangesOfTheRequest) {
   EXPECT_TRUE(contains(command_line_error({"train", "--lr", "0"}), "'0' is not a number above 0"));
   EXPECT_TRUE(
       contains(command_line_error({"scaling", "--lr", "0"}), "'0' is not a number above 0"));
@@ -335,7 +335,7 @@ TEST(CommandLine, RangesAreThoseOfTheRequest) {
   EXPECT_TRUE(contains(help, "from 0 to below 1")) << help;
 }
 
-TEST(CommandLine, AllKernelsAreNotCombinedWithOthers) {
+TEST(CommandLine, RejectsAllCombinedWithOtherKernels) {
   for (const char* kernels : {"all,best", "best,all", "all,all"}) {
     const std::string message = command_line_error({"matmul", "--kernels", kernels});
     EXPECT_TRUE(contains(message, "'all' cannot be combined with other kernels")) << message;
@@ -343,16 +343,16 @@ TEST(CommandLine, AllKernelsAreNotCombinedWithOthers) {
   EXPECT_TRUE(job<StartMatmul>({"matmul", "--kernels", "all"}).kernels.empty());
 }
 
-TEST(CommandLine, AFaultNamesItsOption) {
+TEST(CommandLine, ErrorsNameTheOption) {
   EXPECT_TRUE(contains(command_line_error({"train", "--lr", "fast"}), "--lr: 'fast'"));
   EXPECT_TRUE(contains(command_line_error({"train", "--batch"}), "--batch needs a value"));
 }
 
-TEST(CommandLine, AnUnknownTypeIsToldTheOthers) {
+TEST(CommandLine, UnknownDtypeListsTheKnownOnes) {
   EXPECT_TRUE(contains(command_line_error({"matmul", "--dtype", "fp8"}), "f32, bf16 or tf32"));
 }
 
-TEST(CommandLine, FindsTheWishForJsonInBrokenLines) {
+TEST(CommandLine, DetectsJsonInInvalidCommandLines) {
   const std::vector<const char*> yes = {"matmul", "--bad", "--json"};
   const std::vector<const char*> no = {"matmul", "--bad"};
   EXPECT_TRUE(asks_for_json(yes));

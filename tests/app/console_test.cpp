@@ -5,7 +5,7 @@
 namespace lab::app {
 namespace {
 
-TEST(ProgressText, ShowsShareWhatAndTimeLeft) {
+TEST(ProgressText, ShowsShareTextAndTimeLeft) {
   const std::string text = progress_text(0.5, "packed at 1024", 12.0, 100);
   EXPECT_NE(text.find("[############............]"), std::string::npos) << text;
   EXPECT_NE(text.find("50 %"), std::string::npos);
@@ -13,12 +13,12 @@ TEST(ProgressText, ShowsShareWhatAndTimeLeft) {
   EXPECT_NE(text.find("left"), std::string::npos);
 }
 
-TEST(ProgressText, StaysInsideTheTerminal) {
+TEST(ProgressText, FitsTheTerminalWidth) {
   EXPECT_EQ(progress_text(0.5, "a very long description", 12.0, 30).size(), 30U);
   EXPECT_EQ(progress_text(0.5, "a very long description", 12.0, -1).size(), 0U);
 }
 
-TEST(ProgressText, KeepsToTheEnds) {
+TEST(ProgressText, ClampsTheShare) {
   EXPECT_NE(progress_text(-1, "", {}, 100).find("[........................]   0 %"),
             std::string::npos);
   EXPECT_NE(progress_text(2, "", {}, 100).find("[########################] 100 %"),

@@ -14,7 +14,7 @@ FramePacer settled(double frame_cpu_s = 0.001) {
   return pacer;
 }
 
-TEST(FramePacer, DrawsAtOnceAtStartAndForAPerson) {
+TEST(FramePacer, DrawsImmediatelyAtStartAndOnInput) {
   EXPECT_EQ(FramePacer(PacerLimits{}).wait_s(0, Activity::Idle, false), 0);
   FramePacer pacer = settled();
   EXPECT_EQ(pacer.wait_s(10, Activity::Idle, false), kForever);
@@ -22,7 +22,7 @@ TEST(FramePacer, DrawsAtOnceAtStartAndForAPerson) {
   EXPECT_EQ(pacer.wait_s(10.001, Activity::Idle, false), 0);
 }
 
-TEST(FramePacer, SettlesAfterAPerson) {
+TEST(FramePacer, SettlesAfterInput) {
   FramePacer pacer = settled();
   pacer.attention(11);
   int frames = 0;
@@ -33,14 +33,14 @@ TEST(FramePacer, SettlesAfterAPerson) {
   EXPECT_EQ(frames, 3);
 }
 
-TEST(FramePacer, NeverDrawsWhatIsHidden) {
+TEST(FramePacer, NeverDrawsWhileHidden) {
   FramePacer pacer = settled();
   pacer.attention(11);
   pacer.results();
   EXPECT_EQ(pacer.wait_s(100, Activity::Timing, true), kForever);
 }
 
-TEST(FramePacer, ATimingJobGetsFiveFramesASecondAtMost) {
+TEST(FramePacer, LimitsTimingJobsToFiveFramesPerSecond) {
   FramePacer pacer = settled();
   pacer.attention(10);
   pacer.results();
@@ -48,26 +48,26 @@ TEST(FramePacer, ATimingJobGetsFiveFramesASecondAtMost) {
   EXPECT_EQ(pacer.wait_s(10.2, Activity::Timing, false), 0);
 }
 
-TEST(FramePacer, GaugesAreCheapInProportionToTheirCost) {
+TEST(FramePacer, GaugeIntervalGrowsWithFrameCost) {
   FramePacer cheap = settled(0.001);
   cheap.gauges();
   EXPECT_NEAR(cheap.wait_s(10, Activity::Idle, false), 1, 1e-9);
-  FramePacer dear = settled(0.018);
-  dear.gauges();
-  EXPECT_NEAR(dear.wait_s(10, Activity::Idle, false), 3, 0.01);
-  FramePacer very_dear = settled(1);
-  very_dear.gauges();
-  EXPECT_NEAR(very_dear.wait_s(10, Activity::Idle, false), 5, 1e-9);
+  FramePacer expensive = settled(0.018);
+  expensive.gauges();
+  EXPECT_NEAR(expensive.wait_s(10, Activity::Idle, false), 3, 0.01);
+  FramePacer very_expensive = settled(1);
+  very_expensive.gauges();
+  EXPECT_NEAR(very_expensive.wait_s(10, Activity::Idle, false), 5, 1e-9);
 }
 
-TEST(FramePacer, ResultsComeSoonerThanGauges) {
+TEST(FramePacer, DrawsResultsSoonerThanGauges) {
   FramePacer pacer = settled(0.018);
   pacer.gauges();
   pacer.results();
   EXPECT_LT(pacer.wait_s(10, Activity::Idle, false), 0.1);
 }
 
-TEST(FramePacer, AnimatesOnlyForAPersonWhileIdle) {
+TEST(FramePacer, AnimatesOnlyAfterInputWhileIdle) {
   FramePacer pacer = settled();
   pacer.animate();
   EXPECT_EQ(pacer.wait_s(10, Activity::Idle, false), kForever);

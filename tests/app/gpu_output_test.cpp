@@ -40,7 +40,7 @@ MachineInfo without_cuda() {
   return machine;
 }
 
-TEST(GpuJson, AGpuWithoutUseIsASkipWithAllThatIsKnown) {
+TEST(GpuJson, UnusedGpuIsASkipWithItsFacts) {
   const Json json = Json::parse(printed_gpus(one_gpu(), without_cuda(), true));
   EXPECT_EQ(json["type"], "skip");
   EXPECT_EQ(json["what"], "NVIDIA H200");
@@ -86,10 +86,10 @@ TEST(GpuJson, AGpuWithoutUseIsASkipWithAllThatIsKnown) {
   EXPECT_EQ(gpu["processes"][1]["missing"]["gpu_instance"], "the GPU is not divided");
   EXPECT_TRUE(gpu["processes"][1]["memory_bytes"].is_null());
   EXPECT_EQ(gpu["processes"][1]["missing"]["utilisation"], "the driver is too old for it");
-  EXPECT_EQ(gpu["processes"][1]["missing"]["memory_bytes"], "the driver does not tell it");
+  EXPECT_EQ(gpu["processes"][1]["missing"]["memory_bytes"], "the driver does not report it");
 }
 
-TEST(GpuJson, ADeviceCarriesItsGpu) {
+TEST(GpuJson, DeviceContainsItsGpu) {
   DeviceInfo info;
   info.device = gpu();
   const GpuFacts facts = gpu_facts();
@@ -100,7 +100,7 @@ TEST(GpuJson, ADeviceCarriesItsGpu) {
   EXPECT_FALSE(Json::parse(json_device(info, nullptr)).contains("gpu"));
 }
 
-TEST(GpuJson, PeersSayWhyNot) {
+TEST(GpuJson, PeersGiveTheReason) {
   GpuFacts facts = gpu_facts();
   facts.peers = {test::gpu_peer("0000:41:00.0", "the chipset")};
   const Json json = Json::parse(json_skip("NVIDIA H200", "", {&facts, nullptr}));
@@ -116,14 +116,14 @@ TEST(GpuText, HasEveryLineAndReason) {
   for (const char* part :
        {"0000:01:00.0", "412 W of 650 W", "NVIDIA H200: not used, built without CUDA", "Hopper",
         "17 of 18 links active", "N/A (this GPU or its driver does not report it)", "python3",
-        "20.0 GiB", "N/A (the driver does not tell it)", "23.0 GB/s", "exclusive process",
+        "20.0 GiB", "N/A (the driver does not report it)", "23.0 GB/s", "exclusive process",
         "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "C+G   83.0 %",
         ", GPU instance 1, compute instance 0"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
 }
 
-TEST(GpuText, ASleepingGpuIsSaidToSleep) {
+TEST(GpuText, ReportsASleepingGpu) {
   Telemetry telemetry;
   GpuFacts facts;
   facts.pci_bus_id = kGpuAddress;
@@ -133,10 +133,10 @@ TEST(GpuText, ASleepingGpuIsSaidToSleep) {
   telemetry.gpus = {test::sleeping_gpu(0)};
   const std::string text = printed_gpus(telemetry, {}, false);
   EXPECT_NE(text.find("asleep to save power"), std::string::npos) << text;
-  EXPECT_EQ(text.find("Fan"), std::string::npos) << "no list of what is not known";
+  EXPECT_EQ(text.find("Fan"), std::string::npos) << "no list of missing values";
 }
 
-TEST(GpuReport, KeepsFactsUntilNewOnesCome) {
+TEST(GpuReport, KeepsFactsUntilNewOnesArrive) {
   Console console;
   GpuReport report(console, false);
   report.learn(one_gpu());

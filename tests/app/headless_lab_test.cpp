@@ -24,7 +24,7 @@ Errc job_failure(HeadlessLab& lab, const JobCommand& command) {
   return Errc::Internal;
 }
 
-TEST(HeadlessLab, AJobsErrorKeepsItsCode) {
+TEST(HeadlessLab, KeepsTheErrorCodeOfAJob) {
   Interrupt interrupt;
   HeadlessLab lab(1, interrupt);
   StartMatmul request;
@@ -33,7 +33,7 @@ TEST(HeadlessLab, AJobsErrorKeepsItsCode) {
   EXPECT_EQ(job_failure(lab, FreeTensor{}), Errc::NotFound);
 }
 
-TEST(HeadlessLab, AnInterruptFromBeforeTheJobCancelsIt) {
+TEST(HeadlessLab, EarlierInterruptCancelsTheJob) {
   Interrupt interrupt;
   ::raise(SIGINT);
   HeadlessLab lab(1, interrupt);

@@ -50,7 +50,7 @@ TEST(JsonLines, TransferSampleFollowsTheContract) {
   EXPECT_EQ(json["memory"], "pageable");
 }
 
-TEST(JsonLines, TransferSampleSaysHowItMoved) {
+TEST(JsonLines, TransferSampleNamesMoverAndPeer) {
   TransferSample s;
   s.memory = MemoryKind::OnGpu;
   s.mover = TransferMover::Kernel;
@@ -62,7 +62,7 @@ TEST(JsonLines, TransferSampleSaysHowItMoved) {
   EXPECT_FALSE(parsed(TransferSample{}).contains("peer"));
 }
 
-TEST(JsonLines, TimelinesAndPayoffsStandInTheLastObject) {
+TEST(JsonLines, LastObjectHasTimelinesAndPayoffs) {
   TransferTimeline timeline;
   timeline.device = gpu();
   timeline.bytes = 1024;
@@ -101,7 +101,7 @@ TEST(JsonLines, TrainingFollowsTheContract) {
   EXPECT_EQ(json["devices"], nlohmann::json::array({"cpu:0"}));
 }
 
-TEST(JsonLines, AStepOfSeveralDevicesTellsWhereItsTimeWent) {
+TEST(JsonLines, StepHasTheTimesOfEachDevice) {
   StepDone step;
   step.lr = 0.25;
   EXPECT_EQ(parsed(step)["lr"], 0.25);
@@ -119,7 +119,7 @@ TEST(JsonLines, AStepOfSeveralDevicesTellsWhereItsTimeWent) {
   EXPECT_EQ(devices[1]["wait_s"], 0.125);
 }
 
-TEST(JsonLines, ATrainingOnSeveralDevicesEndsWithItsSplit) {
+TEST(JsonLines, TrainingOnSeveralDevicesHasASplit) {
   TrainingStarted started;
   started.request.share_policy = SharePolicy::Listed;
   started.request.shares = {0.75, 0.25};
@@ -145,7 +145,7 @@ TEST(JsonLines, ATrainingOnSeveralDevicesEndsWithItsSplit) {
   EXPECT_EQ(json["hidden_share"], 0.75);
 }
 
-TEST(JsonLines, ATrainingOnOneDeviceHasNoSplit) {
+TEST(JsonLines, TrainingOnOneDeviceHasNoSplit) {
   TrainingDone done;
   done.devices = {cpu()};
   JobSummary summary;
@@ -159,7 +159,7 @@ TEST(JsonLines, ATrainingOnOneDeviceHasNoSplit) {
   EXPECT_FALSE(json.contains("checkpoint"));
 }
 
-TEST(JsonLines, ANumberThatIsNoneIsNull) {
+TEST(JsonLines, NonFiniteNumbersAreNull) {
   StepDone step;
   step.loss = std::nan("");
   step.images_per_s = INFINITY;
@@ -168,14 +168,14 @@ TEST(JsonLines, ANumberThatIsNoneIsNull) {
   EXPECT_TRUE(json["images_per_s"].is_null());
 }
 
-TEST(JsonLines, SkipsAndErrorsSayWhy) {
+TEST(JsonLines, SkipsAndErrorsGiveTheReason) {
   EXPECT_EQ(parsed(Skipped{"cuda", "no driver"})["reason"], "no driver");
   const auto error = nlohmann::json::parse(json_error("usage", "say \"x\"\n\xff"));
   EXPECT_EQ(error["type"], "error");
   EXPECT_EQ(error["code"], "usage");
 }
 
-TEST(JsonLines, TheLastObjectTellsPeaksAndFits) {
+TEST(JsonLines, LastObjectHasPeaksAndFits) {
   JobSummary summary;
   PeakSample peak;
   peak.threads = 2;
@@ -187,13 +187,13 @@ TEST(JsonLines, TheLastObjectTellsPeaksAndFits) {
   EXPECT_EQ(json["type"], "done");
   ASSERT_EQ(json["peaks"].size(), 2U);
   expect_keys(json["peaks"][0], {"device", "threads", "gflops", "samples"});
-  EXPECT_FALSE(json["peaks"][1].contains("threads")) << "of a whole GPU";
+  EXPECT_FALSE(json["peaks"][1].contains("threads")) << "GPU peaks have no thread count";
   ASSERT_EQ(json["fits"].size(), 1U);
   expect_keys(json["fits"][0], {"op", "threads", "latency_s", "gb_per_s", "break_even_bytes"});
   EXPECT_EQ(nlohmann::json::parse(json_done(1)).size(), 2U);
 }
 
-TEST(JsonLines, TheLastObjectTellsTheCeilings) {
+TEST(JsonLines, LastObjectHasCeilings) {
   CeilingsMeasured ceilings;
   ceilings.device = cpu(1);
   ceilings.threads = 2;
@@ -204,7 +204,7 @@ TEST(JsonLines, TheLastObjectTellsTheCeilings) {
       {.name = "memory", .working_set_bytes = 1 << 27, .gb_per_s = 40}};
   JobSummary summary;
   summary.add(ceilings);
-  EXPECT_FALSE(json_line(ceilings)) << "they ride on the last object";
+  EXPECT_FALSE(json_line(ceilings)) << "they are part of the last object";
   const auto json = nlohmann::json::parse(json_done(1, summary));
   ASSERT_EQ(json["ceilings"].size(), 1U);
   const auto& device = json["ceilings"][0];
@@ -220,13 +220,13 @@ TEST(JsonLines, TheLastObjectTellsTheCeilings) {
   EXPECT_EQ(device["bandwidth"][1]["name"], "memory");
 }
 
-TEST(JsonLines, AMatmulSampleHasItsIntensity) {
+TEST(JsonLines, MatmulSampleHasIntensity) {
   MatmulSample sample;
   sample.m = sample.n = sample.k = 96;
   EXPECT_DOUBLE_EQ(parsed(sample)["intensity"].get<double>(), 16);
 }
 
-TEST(JsonLines, WhatIsForTheWindowAloneIsLeftOut) {
+TEST(JsonLines, OmitsWindowOnlyEvents) {
   EXPECT_FALSE(json_line(Predictions{}));
   EXPECT_FALSE(json_line(TensorList{}));
   EXPECT_FALSE(json_line(JobFinished{}));
@@ -245,7 +245,7 @@ TEST(JsonLines, DeviceHasFactsAndReadings) {
   EXPECT_TRUE(json["temperature_c"].is_null());
   EXPECT_EQ(json["missing"]["temperature_c"], "no sensor");
   EXPECT_TRUE(json["clock_max_mhz"].is_null());
-  EXPECT_FALSE(json.contains("lab_pool_bytes")) << "of GPUs alone";
+  EXPECT_FALSE(json.contains("lab_pool_bytes")) << "GPUs only";
 }
 
 TEST(JsonLines, DeviceNamesTheSimdLevelAndItsCap) {
@@ -260,7 +260,7 @@ TEST(JsonLines, DeviceNamesTheSimdLevelAndItsCap) {
   EXPECT_EQ(json["simd_cap"], "avx2");
 }
 
-TEST(JsonLines, AGpuTellsWhatIsTakenBesideItsTensors) {
+TEST(JsonLines, GpuReportsMemoryBesidesTensors) {
   DeviceInfo info;
   info.device = gpu();
   DeviceTelemetry reading;

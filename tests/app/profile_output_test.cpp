@@ -69,11 +69,11 @@ std::vector<std::string> printed_profile(bool json, const std::vector<Payload>& 
   return lines;
 }
 
-TEST(ProfileOutput, RowsAreSamplesAndWholeStepsStandAtTheEnd) {
+TEST(ProfileOutput, RowsAreSamplesAndLastObjectHasSteps) {
   TrainingProfile early = profile({Kernels::Lab});
   early.rows.resize(1);
   const auto lines = printed_profile(true, {early, profile({Kernels::Lab}), JobFinished{}});
-  ASSERT_EQ(lines.size(), 5U) << "the latest profile, once";
+  ASSERT_EQ(lines.size(), 5U) << "only the latest profile";
   const Json batch = Json::parse(lines[0]), conv = Json::parse(lines[3]);
   for (const char* key :
        {"type", "device", "layer", "kind", "pass", "kernels", "method", "median_s", "p10_s",
@@ -91,8 +91,8 @@ TEST(ProfileOutput, RowsAreSamplesAndWholeStepsStandAtTheEnd) {
   EXPECT_EQ(conv["share_of_peak"], 0.1);
   EXPECT_EQ(conv["intensity"], 40.0);
   EXPECT_EQ(batch["pass"], "batch");
-  EXPECT_TRUE(batch["gflops"].is_null()) << "moves data alone";
-  EXPECT_TRUE(batch["bytes"].is_null()) << "not known here";
+  EXPECT_TRUE(batch["gflops"].is_null()) << "moves data only";
+  EXPECT_TRUE(batch["bytes"].is_null()) << "unknown for this row";
   const Json done = Json::parse(lines[4]);
   EXPECT_EQ(done["type"], "done");
   EXPECT_EQ(done["profile"]["peak_gflops"], 500.0);
@@ -103,21 +103,21 @@ TEST(ProfileOutput, RowsAreSamplesAndWholeStepsStandAtTheEnd) {
   EXPECT_EQ(done["profile"]["steps"][0]["shares"]["backward"], 0.6);
 }
 
-TEST(ProfileOutput, WithoutAProfileNothingIsSaidOfIt) {
+TEST(ProfileOutput, PrintsNothingWithoutAProfile) {
   EXPECT_FALSE(Json::parse(json_done(1)).contains("profile"));
 }
 
-TEST(ProfileOutput, ARowThatWasNeverTimedIsLeftOut) {
+TEST(ProfileOutput, OmitsUntimedRows) {
   TrainingProfile p = profile({Kernels::Lab});
   for (ProfileRow& r : p.rows) r.time = {};
   EXPECT_TRUE(json_profile(p).empty());
 }
 
-TEST(ProfileOutput, TheTableHasTheLongestFirstAndAddsUp) {
+TEST(ProfileOutput, TableIsSortedByTimeAndAddsUp) {
   const auto lines = printed_profile(false, {profile({Kernels::Lab}), JobFinished{}});
   ASSERT_EQ(lines.size(), 9U);
   EXPECT_EQ(lines[1],
-            "Layers on cpu:0, 256 images a step, 2 threads: medians of 18 steps after 2 of "
+            "Layers on cpu:0, 256 images per step, 2 threads: medians of 18 steps after 2 of "
             "warm-up");
   EXPECT_EQ(lines[3],
             "net.0 convolution  backward   4.00 ms   3.60 ms   4.80 ms   33.3 %     50.0   10.0 %  "
@@ -125,18 +125,18 @@ TEST(ProfileOutput, TheTableHasTheLongestFirstAndAddsUp) {
   EXPECT_NE(lines[4].find("forward"), std::string::npos);
   EXPECT_EQ(lines[5].substr(0, 5), "batch");
   EXPECT_EQ(lines[7],
-            "lab kernels: step 12.0 ms +-0.0 %, rows together 11.0 ms, unaccounted 1.00 ms; batch "
+            "lab kernels: step 12.0 ms +-0.0 %, sum of rows 11.0 ms, unaccounted 1.00 ms; batch "
             "8.0 %, forward 30.0 %, backward 60.0 %");
   EXPECT_EQ(lines[8].substr(0, 14), "Peak 500 GFLOP");
 }
 
-TEST(ProfileOutput, BothKindsOfKernelsStandSideBySide) {
+TEST(ProfileOutput, ShowsBothKernelsSideBySide) {
   TrainingProfile both = profile({Kernels::Lab, Kernels::Library});
   both.devices = 2;
   const auto lines = printed_profile(false, {both, JobFinished{}});
   ASSERT_EQ(lines.size(), 10U);
   EXPECT_NE(lines[1].find("(the first of 2 devices)"), std::string::npos);
-  EXPECT_NE(lines[1].find("18 steps with each kind of kernels after 4 of warm-up"),
+  EXPECT_NE(lines[1].find("18 steps with each kind of kernel after 4 of warm-up"),
             std::string::npos);
   EXPECT_NE(lines[3].find("4.00 ms"), std::string::npos);
   EXPECT_NE(lines[3].find("8.00 ms"), std::string::npos);
@@ -147,12 +147,12 @@ TEST(ProfileOutput, BothKindsOfKernelsStandSideBySide) {
   EXPECT_EQ(lines[8].substr(0, 15), "library kernels");
 }
 
-TEST(ProfileOutput, WarmUpAloneSaysWhatToDo) {
+TEST(ProfileOutput, WarmUpOnlyExplainsTheFix) {
   TrainingProfile p = profile({Kernels::Lab, Kernels::Library});
   p.totals[1].step.n = 0;
   const auto lines = printed_profile(false, {p, JobFinished{}});
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_EQ(lines[1], "No profile: the first 4 steps are warm-up; train for more of them");
+  EXPECT_EQ(lines[1], "No profile: the first 4 steps are warm-up; train for more steps");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::string difference_between(const std::vector<RankSummary>& gpus,
   return test::message_of([&] { require_alike(gpus, kHosts); }, code);
 }
 
-TEST(RankSummary, ReadsBackWhatItSays) {
+TEST(RankSummary, RoundTripsThroughText) {
   RankSummary gpu = training_gpu(64);
   gpu.problem = "unknown option \"--x\"\xff";
   const RankSummary back = rank_summary_from(to_text(gpu));
@@ -37,12 +37,12 @@ TEST(RankSummary, ReadsBackWhatItSays) {
   test::message_of([] { rank_summary_from("{"); }, Errc::Corrupt);
 }
 
-TEST(RankSummary, AlikeRanksPass) {
+TEST(RankSummary, AcceptsEqualRanks) {
   EXPECT_NO_THROW(
       require_alike(std::vector{training_gpu(64), training_gpu(64), training_gpu(64)}, kHosts));
 }
 
-TEST(RankSummary, WhatDecidesWhereMayDiffer) {
+TEST(RankSummary, AllowsDifferentDevicesAndFolders) {
   StartTraining request;
   request.batch = 64;
   request.devices = {cpu(0), cpu(1)};
@@ -54,27 +54,28 @@ TEST(RankSummary, WhatDecidesWhereMayDiffer) {
       require_alike(std::vector{training_gpu(64), rank_summary(Invocation(job), {})}, kHosts));
 }
 
-TEST(RankSummary, TheFirstDifferentSettingIsNamed) {
+TEST(RankSummary, NamesTheFirstDifferentSetting) {
   EXPECT_EQ(difference_between({training_gpu(256), training_gpu(256), training_gpu(128)}),
             "rank 2 (node3) was started with --batch 128, rank 0 (node1) with --batch 256; start "
             "all ranks alike");
 }
 
-TEST(RankSummary, ADifferentCommandIsNamed) {
+TEST(RankSummary, NamesADifferentCommand) {
   EXPECT_EQ(difference_between({training_gpu(256), rank_summary(Invocation(WindowOptions{}), {})}),
             "rank 1 (node2) was started as 'device-lab', rank 0 (node1) as 'device-lab train'; "
             "start all ranks alike");
 }
 
-TEST(RankSummary, ADifferentProgramComesFirst) {
+TEST(RankSummary, ReportsADifferentProgramFirst) {
   RankSummary other = training_gpu(128);
   other.program_sha256[0] = other.program_sha256[0] == '0' ? '1' : '0';
   const std::string text = difference_between({training_gpu(256), other});
-  EXPECT_NE(text.find("rank 1 (node2) runs another program than rank 0 (node1)"), std::string::npos)
+  EXPECT_NE(text.find("rank 1 (node2) runs a different program than rank 0 (node1)"),
+            std::string::npos)
       << text;
 }
 
-TEST(RankSummary, AWrongCommandLineOfOneRankIsToldForIt) {
+TEST(RankSummary, NamesTheRankWithAnInvalidCommandLine) {
   const RankSummary good = training_gpu(64);
   const RankSummary wrong = rank_summary({}, Error(Errc::Usage, "unknown option --x"));
   EXPECT_EQ(difference_between({good, wrong}, Errc::Usage),

@@ -49,7 +49,7 @@ class MachineFile : public ::testing::Test {
 
 using test::contains;
 
-TEST_F(MachineFile, IsReadWhole) {
+TEST_F(MachineFile, ReadsEveryField) {
   const auto m = read(test::machine_document().dump());
   ASSERT_TRUE(m);
   EXPECT_EQ(m->key, "model.json");
@@ -71,7 +71,7 @@ TEST_F(MachineFile, IsReadWhole) {
   EXPECT_FALSE(m->transfers[0].conditions.clock_mhz);
 }
 
-TEST_F(MachineFile, WhatIsForPeopleIsNotLookedAt) {
+TEST_F(MachineFile, IgnoresInformationalFields) {
   Json json = test::machine_document();
   json["peaks"] = Json::array({{{"device", "cuda:0"}, {"gflops", -1}}});
   json["ceilings"] = 3;
@@ -80,7 +80,7 @@ TEST_F(MachineFile, WhatIsForPeopleIsNotLookedAt) {
   EXPECT_EQ(read(json.dump())->transfers.size(), 2U);
 }
 
-TEST_F(MachineFile, ListsAndUnknownFieldsMayBeMissingOrMore) {
+TEST_F(MachineFile, AcceptsMissingListsAndUnknownFields) {
   Json json = test::machine_document();
   for (const char* field : {"peaks", "transfers", "device"}) json.erase(field);
   json["later"] = {1, 2};
@@ -88,18 +88,18 @@ TEST_F(MachineFile, ListsAndUnknownFieldsMayBeMissingOrMore) {
   EXPECT_EQ(read(json.dump())->matmul.size(), 2U);
 }
 
-TEST_F(MachineFile, TheTimeOfATrainingStepIsAnotherKind) {
+TEST_F(MachineFile, IgnoresTrainingStepFiles) {
   EXPECT_FALSE(read(R"({"device":"d","model":"lenet","batch":64,"step_s":0.25,"source":"me"})"));
 }
 
-TEST_F(MachineFile, EveryCutIsACorruptFile) {
+TEST_F(MachineFile, RejectsEveryTruncation) {
   const std::string whole = test::machine_document().dump();
   for (std::size_t length = 0; length < whole.size(); length += 37) {
     EXPECT_TRUE(contains(complaint(whole.substr(0, length)), "not a JSON object")) << length;
   }
 }
 
-TEST_F(MachineFile, WhatIsNoJsonObjectIsNamed) {
+TEST_F(MachineFile, RejectsNonObjects) {
   const std::string nul("\0\0\0", 3);
   for (const std::string& text : {std::string("no json"), std::string("[1, 2]"), std::string("3"),
                                   std::string("\xff\xfe{}"), nul, std::string("null")}) {
@@ -109,13 +109,13 @@ TEST_F(MachineFile, WhatIsNoJsonObjectIsNamed) {
   EXPECT_TRUE(contains(complaint(R"({"type":"sample"})"), "it must be machine"));
 }
 
-TEST_F(MachineFile, ANewerFormatIsNamed) {
-  EXPECT_TRUE(contains(complaint_with("/format", 2), "format 2, which a newer Device Lab wrote"));
+TEST_F(MachineFile, RejectsNewerFormats) {
+  EXPECT_TRUE(contains(complaint_with("/format", 2), "format 2 was written by a newer Device Lab"));
   EXPECT_TRUE(contains(complaint_with("/format", 0), "\"format\" is 0"));
   EXPECT_TRUE(contains(complaint_with("/format", "1"), "\"format\" is \"1\""));
 }
 
-TEST_F(MachineFile, NumbersMustBeNumbers) {
+TEST_F(MachineFile, RejectsInvalidNumbers) {
   std::string text = test::machine_document().dump();
   const std::string number = "\"gflops\":25.0";
   ASSERT_NE(text.find(number), std::string::npos);
@@ -135,7 +135,7 @@ TEST_F(MachineFile, NumbersMustBeNumbers) {
   EXPECT_TRUE(contains(complaint_with("/transfers/0/threads", 1e11), "\"threads\" is too large"));
 }
 
-TEST_F(MachineFile, EachFieldThatIsMissingIsNamed) {
+TEST_F(MachineFile, NamesMissingFields) {
   const Json whole = test::machine_document();
   for (const char* field : {"name", "kind", "date"}) {
     EXPECT_TRUE(contains(complaint_without("", field), std::string(field) + "\" is missing"));
@@ -153,7 +153,7 @@ TEST_F(MachineFile, EachFieldThatIsMissingIsNamed) {
   }
 }
 
-TEST_F(MachineFile, ValuesOfTheWrongKindAreNamed) {
+TEST_F(MachineFile, RejectsValuesOfTheWrongType) {
   EXPECT_TRUE(contains(complaint_with("/matmul", 3), "\"matmul\" is 3; it must be a list"));
   EXPECT_TRUE(contains(complaint_with("/matmul/0", 3), "matmul[0]: this is not a JSON object"));
   EXPECT_TRUE(contains(complaint_with("/settings", Json::array({1})), "it must be an object"));
@@ -168,7 +168,7 @@ TEST_F(MachineFile, ValuesOfTheWrongKindAreNamed) {
   EXPECT_TRUE(contains(complaint_with("/transfers/0/peer", "none"), "one of write, read"));
 }
 
-TEST_F(MachineFile, TextsAreShortLinesAndListsHaveAnEnd) {
+TEST_F(MachineFile, LimitsTextsAndLists) {
   for (const char* at : {"/name", "/date", "/made_with/device_lab", "/made_with/driver",
                          "/settings/commands/0", "/matmul/0/kernel"}) {
     for (const std::string& bad : {std::string("two\nlines"), std::string("\x1b[2J"),
@@ -177,28 +177,28 @@ TEST_F(MachineFile, TextsAreShortLinesAndListsHaveAnEnd) {
     }
   }
   EXPECT_TRUE(
-      contains(complaint_with("/settings/commands", Json(51, "x")), "a list of up to 50 texts"));
+      contains(complaint_with("/settings/commands", Json(51, "x")), "a list of up to 50 strings"));
   EXPECT_TRUE(contains(complaint_with("/matmul", Json(4097, 1)),
-                       "\"matmul\" has 4097 entries; 4096 are the most"));
+                       "\"matmul\" has 4097 entries; the limit is 4096"));
   Json json = test::machine_document();
   json["name"] = std::string(200, 'x');
   json["settings"]["commands"] = Json(50, "x");
   EXPECT_EQ(read(json.dump())->commands.size(), 50U);
 }
 
-TEST_F(MachineFile, ResultsThatContradictThemselvesAreRefused) {
+TEST_F(MachineFile, RejectsContradictingResults) {
   EXPECT_TRUE(contains(complaint_with("/matmul/0/verified", false), "not verified"));
   EXPECT_TRUE(contains(complaint_with("/transfers/0/verified", false), "not verified"));
-  EXPECT_TRUE(contains(complaint_with("/matmul/0/p10_s", 1e6), "do not ascend"));
-  EXPECT_TRUE(contains(complaint_with("/matmul/0/device", "cpu:1"), "about one device"));
+  EXPECT_TRUE(contains(complaint_with("/matmul/0/p10_s", 1e6), "must ascend"));
+  EXPECT_TRUE(contains(complaint_with("/matmul/0/device", "cpu:1"), "describe one device"));
   EXPECT_TRUE(contains(complaint_with("/matmul/0/device", "cuda:0"), "\"kind\" is cpu"));
-  EXPECT_TRUE(contains(complaint_with("/transfers/0/to", "cpu:1"), "about one device"));
+  EXPECT_TRUE(contains(complaint_with("/transfers/0/to", "cpu:1"), "describe one device"));
   Json nothing = test::machine_document();
   for (const char* list : {"matmul", "transfers"}) nothing.erase(list);
   EXPECT_TRUE(contains(complaint(nothing.dump()), "no samples"));
 }
 
-TEST_F(MachineFile, AGpusTransfersHaveAHost) {
+TEST_F(MachineFile, AcceptsTransfersBetweenGpuAndHost) {
   Json json = test::machine_document();
   json["kind"] = "cuda";
   for (Json& one : json["matmul"]) one["device"] = "cuda:0";
@@ -214,29 +214,29 @@ TEST_F(MachineFile, AGpusTransfersHaveAHost) {
   EXPECT_TRUE(contains(complaint(json.dump()), "results of cuda:0 and cuda:1"));
 }
 
-TEST_F(MachineFile, DeepAndLargeFilesAreRefused) {
+TEST_F(MachineFile, RejectsDeepAndLargeFiles) {
   const std::string deep(200'000, '[');
   const std::string close(200'000, ']');
   EXPECT_TRUE(contains(complaint(deep), "not a JSON object"));
   EXPECT_TRUE(contains(complaint(R"({"type":"machine","format":)" + deep + close + "}"),
                        "\"format\" is an array"));
-  EXPECT_TRUE(contains(complaint(std::string(5 << 20, ' ')), "5.00 MiB are too many"));
+  EXPECT_TRUE(contains(complaint(std::string(5 << 20, ' ')), "the file has 5.00 MiB"));
 }
 
-TEST_F(MachineFile, AMissingFileIsNamed) {
+TEST_F(MachineFile, NamesAMissingFile) {
   const auto none = dir_.path() / "none.json";
   EXPECT_TRUE(contains(test::message_of([&] { read_machine(none); }, Errc::NotFound), "none.json"));
   EXPECT_TRUE(contains(test::message_of([&] { read_machine(dir_.path()); }, Errc::Io),
                        dir_.path().string()));
 }
 
-TEST_F(MachineFile, APipeIsRefusedUnread) {
+TEST_F(MachineFile, RejectsAPipeWithoutReadingIt) {
   ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
   EXPECT_TRUE(contains(test::message_of([&] { read_machine(file_); }, Errc::Io),
-                       "no regular file; choose another"));
+                       "not a regular file; choose another"));
 }
 
-TEST(MachineAssets, AreAllGood) {
+TEST(MachineAssets, AreAllValid) {
   for (const auto& entry :
        std::filesystem::directory_iterator(test::source_dir() / "assets/reference")) {
     SCOPED_TRACE(entry.path());
@@ -260,7 +260,7 @@ void write_machine(const fs::path& file, const std::string& name) {
   files::write_file(file, json.dump());
 }
 
-TEST(FindMachines, ReadsEveryFolderInOrderAndTheFirstOfANameCounts) {
+TEST(FindMachines, KeepsTheFirstFileOfEachName) {
   const test::TempDir own, shared;
   write_machine(own.path() / "b.json", "mine");
   write_machine(own.path() / "a.json", "other");
@@ -275,7 +275,7 @@ TEST(FindMachines, ReadsEveryFolderInOrderAndTheFirstOfANameCounts) {
   EXPECT_TRUE(found.complaints.empty());
 }
 
-TEST(FindMachines, TheChosenFileComesFirst) {
+TEST(FindMachines, PutsTheChosenFileFirst) {
   const test::TempDir chosen, folder;
   write_machine(chosen.path() / "x.json", "chosen");
   write_machine(folder.path() / "x.json", "shadowed");
@@ -285,7 +285,7 @@ TEST(FindMachines, TheChosenFileComesFirst) {
   EXPECT_EQ(found.machines[0].key, "x.json");
 }
 
-TEST(FindMachines, ABareNameIsLookedForInTheFolders) {
+TEST(FindMachines, SearchesTheFoldersForABareName) {
   const test::TempDir folder;
   write_machine(folder.path() / "bare-name.json", "found");
   const FoundMachines found = find_machines("bare-name.json", {"/nowhere", folder.path()});
@@ -294,7 +294,7 @@ TEST(FindMachines, ABareNameIsLookedForInTheFolders) {
   EXPECT_EQ(found.machines[0].name, "found");
 }
 
-TEST(FindMachines, ComplainsOnceAboutEachBrokenFile) {
+TEST(FindMachines, ReportsEachBrokenFileOnce) {
   const test::TempDir folder;
   files::write_file(folder.path() / "broken.json", "{");
   files::write_file(folder.path() / "foreign.json", R"({"name":"package","version":"1.0"})");
@@ -305,18 +305,18 @@ TEST(FindMachines, ComplainsOnceAboutEachBrokenFile) {
   ASSERT_EQ(found.complaints.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     const char* name[] = {"none.json", "broken.json", "folder.json", "foreign.json"};
-    EXPECT_EQ(found.complaints[i].find("Reference left out: "), 0U) << found.complaints[i];
+    EXPECT_EQ(found.complaints[i].find("Reference ignored: "), 0U) << found.complaints[i];
     EXPECT_NE(found.complaints[i].find(name[i]), std::string::npos) << found.complaints[i];
   }
 }
 
-TEST(FindMachines, AStepsTimeThatWasChosenIsExplained) {
+TEST(FindMachines, RejectsAChosenTrainingStepFile) {
   const test::TempDir folder;
   files::write_file(folder.path() / "step.json", kStepTime);
   const FoundMachines found = find_machines(folder.path() / "step.json", {folder.path()});
   EXPECT_TRUE(found.machines.empty());
   ASSERT_EQ(found.complaints.size(), 1U);
-  EXPECT_NE(found.complaints[0].find("the Scaling page takes it"), std::string::npos);
+  EXPECT_NE(found.complaints[0].find("open it on the Scaling page"), std::string::npos);
 }
 
 }  // namespace

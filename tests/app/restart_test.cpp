@@ -20,47 +20,47 @@ using test::message_of;
 
 // Stand-in for /proc/self of a process that runs `program`.
 struct Self {
-  explicit Self(const std::string& program, const std::string& words) {
+  explicit Self(const std::string& program, const std::string& arguments) {
     fs::create_symlink(program, dir.path() / "exe");
-    std::ofstream(dir.path() / "cmdline", std::ios::binary) << words;
+    std::ofstream(dir.path() / "cmdline", std::ios::binary) << arguments;
   }
   test::TempDir dir;
 };
 
-const std::string kWords("device-lab\0--page\0memory\0--theme\0\0", 34);
+const std::string kArguments("device-lab\0--page\0memory\0--theme\0\0", 34);
 
-TEST(Restart, TakesTheWordsOfTheStart) {
-  const Self self("/bin/sh", kWords);
+TEST(Restart, KeepsTheArguments) {
+  const Self self("/bin/sh", kArguments);
   const RestartPlan plan = plan_restart(false, self.dir.path());
   EXPECT_EQ(plan.file, "/bin/sh");
   EXPECT_EQ(plan.args, (std::vector<std::string>{"device-lab", "--page", "memory", "--theme", ""}));
 }
 
-TEST(Restart, AsksForTheGpusOnce) {
-  const Self self("/bin/sh", kWords);
+TEST(Restart, AddsTheWakeOptionOnce) {
+  const Self self("/bin/sh", kArguments);
   EXPECT_EQ(plan_restart(true, self.dir.path()).args.back(), "--wake-cards");
   const Self again("/bin/sh", std::string("device-lab\0--wake-cards\0", 24));
   EXPECT_EQ(plan_restart(true, again.dir.path()).args.size(), 2U);
 }
 
-TEST(Restart, OfThisVeryProgramIsPossible) {
+TEST(Restart, PlansForThisProgram) {
   const RestartPlan plan = plan_restart(false);
   EXPECT_EQ(fs::path(plan.file).filename().string().rfind("test_", 0), 0U) << plan.file;
   EXPECT_FALSE(plan.args.empty());
 }
 
-TEST(Restart, SaysWhyItCannotBegin) {
+TEST(Restart, ReportsWhyItIsImpossible) {
   const Self silent("/bin/sh", "");
   EXPECT_NE(message_of([&] { plan_restart(false, silent.dir.path()); }, Errc::Unsupported)
-                .find("does not tell the words"),
+                .find("the command line is unknown"),
             std::string::npos);
-  const Self locked("/etc/passwd", kWords);
+  const Self locked("/etc/passwd", kArguments);
   EXPECT_NE(message_of([&] { plan_restart(false, locked.dir.path()); }, Errc::Unsupported)
                 .find("/etc/passwd cannot be run"),
             std::string::npos);
 }
 
-TEST(Restart, HandsOverFileAndWords) {
+TEST(Restart, PassesFileAndArguments) {
   std::vector<std::string> seen;
   const std::string sentence = message_of(
       [&] {

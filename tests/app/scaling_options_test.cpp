@@ -11,26 +11,26 @@
 namespace lab::app {
 namespace {
 
-using Words = std::vector<const char*>;
+using Arguments = std::vector<const char*>;
 
-JobOptions options(Words words) {
-  words.insert(words.begin(), "scaling");
-  return std::get<JobOptions>(parse_command_line(words));
+JobOptions options(Arguments arguments) {
+  arguments.insert(arguments.begin(), "scaling");
+  return std::get<JobOptions>(parse_command_line(arguments));
 }
 
-StartScaling parse_scaling(const Words& words) {
-  return std::get<StartScaling>(options(words).command);
+StartScaling parse_scaling(const Arguments& arguments) {
+  return std::get<StartScaling>(options(arguments).command);
 }
 
-std::string scaling_complaint(const Words& words) {
-  std::string message = test::message_of([&] { options(words); }, Errc::Usage);
+std::string scaling_complaint(const Arguments& arguments) {
+  std::string message = test::message_of([&] { options(arguments); }, Errc::Usage);
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   return message;
 }
 
 using test::contains;
 
-TEST(ScalingOptions, WithoutWordsEveryCoreIsADevice) {
+TEST(ScalingOptions, DefaultsToOneDevicePerCore) {
   EXPECT_EQ(options({}).cpu_devices, kOneDevicePerCore);
   const StartScaling r = parse_scaling({});
   EXPECT_EQ(r.training.model, "lenet");
@@ -42,42 +42,42 @@ TEST(ScalingOptions, WithoutWordsEveryCoreIsADevice) {
   EXPECT_EQ(r.link, "nvlink");
 }
 
-TEST(ScalingOptions, ReadsWhatToMeasure) {
-  const Words words = {"--model",
-                       "mlp",
-                       "--batch",
-                       "64",
-                       "--devices",
-                       "cpu:0,cpu:1",
-                       "--counts",
-                       "2,1",
-                       "--cpu-devices",
-                       "2",
-                       "--mode",
-                       "both",
-                       "--steps",
-                       "5",
-                       "--rounds",
-                       "2",
-                       "--lr",
-                       "0.5",
-                       "--seed",
-                       "9",
-                       "--kernels",
-                       "library",
-                       "--shares",
-                       "auto",
-                       "--json",
-                       "--no-accuracy",
-                       "--accuracy-steps",
-                       "7",
-                       "--synthetic-train",
-                       "512",
-                       "--synthetic-test",
-                       "128"};
-  EXPECT_EQ(options(words).cpu_devices, 2);
-  EXPECT_TRUE(options(words).json);
-  const StartScaling r = parse_scaling(words);
+TEST(ScalingOptions, ReadsMeasurementOptions) {
+  const Arguments arguments = {"--model",
+                               "mlp",
+                               "--batch",
+                               "64",
+                               "--devices",
+                               "cpu:0,cpu:1",
+                               "--counts",
+                               "2,1",
+                               "--cpu-devices",
+                               "2",
+                               "--mode",
+                               "both",
+                               "--steps",
+                               "5",
+                               "--rounds",
+                               "2",
+                               "--lr",
+                               "0.5",
+                               "--seed",
+                               "9",
+                               "--kernels",
+                               "library",
+                               "--shares",
+                               "auto",
+                               "--json",
+                               "--no-accuracy",
+                               "--accuracy-steps",
+                               "7",
+                               "--synthetic-train",
+                               "512",
+                               "--synthetic-test",
+                               "128"};
+  EXPECT_EQ(options(arguments).cpu_devices, 2);
+  EXPECT_TRUE(options(arguments).json);
+  const StartScaling r = parse_scaling(arguments);
   EXPECT_EQ(r.training.model, "mlp");
   EXPECT_EQ(r.training.batch, 64);
   EXPECT_EQ(r.training.devices, (std::vector<Device>{cpu(0), cpu(1)}));
@@ -94,11 +94,11 @@ TEST(ScalingOptions, ReadsWhatToMeasure) {
   EXPECT_EQ(r.training.synthetic_train, 512);
 }
 
-TEST(ScalingOptions, ADataDirectoryMeansFashionMnist) {
+TEST(ScalingOptions, DataDirectoryImpliesFashionMnist) {
   EXPECT_EQ(parse_scaling({"--data-dir", "x"}).training.data, DataSource::FashionMnist);
 }
 
-TEST(ScalingOptions, AKnownTimeIsPredictedFromAlone) {
+TEST(ScalingOptions, KnownTimeSkipsTheMeasurement) {
   const StartScaling typed =
       parse_scaling({"--compute-ms", "52", "--predict", "32", "--link", "pcie3", "--mode", "weak"});
   EXPECT_FALSE(typed.measure);
@@ -112,7 +112,7 @@ TEST(ScalingOptions, AKnownTimeIsPredictedFromAlone) {
       parse_scaling({"--compute-ms", "52", "--devices", "cpu:0", "--predict-only"}).measure);
 }
 
-TEST(ScalingOptions, AReferenceNamesTheModelUnlessItIsTyped) {
+TEST(ScalingOptions, ReferenceSetsTheModelUnlessGiven) {
   const StartScaling r = parse_scaling({"--reference", "a.json"});
   EXPECT_FALSE(r.measure);
   EXPECT_EQ(r.reference_file, "a.json");
@@ -120,18 +120,18 @@ TEST(ScalingOptions, AReferenceNamesTheModelUnlessItIsTyped) {
   EXPECT_EQ(parse_scaling({"--reference", "a.json", "--model", "mlp"}).training.model, "mlp");
 }
 
-TEST(ScalingOptions, LenetGetsTheStepsItNeedsToLearn) {
+TEST(ScalingOptions, LenetDefaultsToMoreAccuracySteps) {
   EXPECT_EQ(parse_scaling({}).accuracy_steps, 3 * 235);
   EXPECT_EQ(parse_scaling({"--accuracy-steps", "100"}).accuracy_steps, 100);
   EXPECT_EQ(parse_scaling({"--model", "resnet18"}).accuracy_steps, 235);
 }
 
-TEST(ScalingOptions, SharesMayBeForDevicesThatAreNotNamed) {
+TEST(ScalingOptions, AcceptsSharesWithoutDevices) {
   EXPECT_EQ(parse_scaling({"--shares", "0.6,0.4"}).training.shares,
             (std::vector<double>{0.6, 0.4}));
 }
 
-TEST(ScalingOptions, FaultsNameTheOptionAndTheWayOut) {
+TEST(ScalingOptions, ErrorsNameTheOptionAndTheFix) {
   EXPECT_TRUE(contains(scaling_complaint({"--link", "nvlinc"}), "did you mean 'nvlink'?"));
   EXPECT_TRUE(contains(scaling_complaint({"--counts", "1,,2"}), "--counts: "));
   EXPECT_TRUE(contains(scaling_complaint({"--counts", "0"}), "'0' is not a whole number from 1"));

@@ -69,7 +69,7 @@ std::size_t lines_with(const std::vector<std::string>& lines, const std::string&
   return count;
 }
 
-TEST(ScalingJson, ASampleSaysWhetherItIsPredicted) {
+TEST(ScalingJson, MarksPredictedSamples) {
   const Json measured = Json::parse(json_line(point(2)).value());
   EXPECT_EQ(measured["type"], "sample");
   EXPECT_EQ(measured["predicted"], false);
@@ -102,7 +102,7 @@ TEST(ScalingJson, SamplesHaveEveryField) {
   EXPECT_TRUE(predicted["measured_step_s"].is_null());
 }
 
-TEST(ScalingJson, EachPointIsPrintedOnceWhenItIsFinal) {
+TEST(ScalingJson, PrintsEachPointOnceWhenFinal) {
   ScalingPoint better = point(1);
   better.test_acc = 0.5;
   const auto lines = printed_scaling(
@@ -119,13 +119,13 @@ TEST(ScalingJson, EachPointIsPrintedOnceWhenItIsFinal) {
   EXPECT_EQ(done["link"], "nvlink");
 }
 
-TEST(ScalingJson, WhatWasMeasuredSurvivesAnInterrupt) {
+TEST(ScalingJson, KeepsMeasurementsAfterAnInterrupt) {
   const auto lines =
       printed_scaling(true, {point(1), JobFinished{.outcome = Outcome::Cancelled, .error = {}}});
   EXPECT_EQ(lines_with(lines, "\"predicted\":false"), 1U);
 }
 
-TEST(ScalingTable, KeepsPredictionsApart) {
+TEST(ScalingTable, SeparatesPredictions) {
   ScalingPoint shared = point(4);
   shared.shares_cores = true;
   const auto lines = printed_scaling(
@@ -140,13 +140,13 @@ TEST(ScalingTable, KeepsPredictionsApart) {
   EXPECT_EQ(lines_with(lines, "16.00x"), 1U);
 }
 
-TEST(ScalingTable, ComparesTheModelWithWhatWasMeasured) {
+TEST(ScalingTable, ComparesTheModelWithMeasurements) {
   ScalingPrediction p = prediction(2);
   p.link = "memory";
   p.measured_step_s = 0.0125;
   const auto lines =
       printed_scaling(false, {point(2), p, JobFinished{.outcome = Outcome::Done, .error = {}}});
-  EXPECT_EQ(lines_with(lines, "against what was measured"), 1U);
+  EXPECT_EQ(lines_with(lines, "compared with the measurement"), 1U);
   EXPECT_EQ(lines_with(lines, "-20.0 %"), 1U);
 }
 

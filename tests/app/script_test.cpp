@@ -47,7 +47,7 @@ TEST(Script, ReadsEveryStep) {
   EXPECT_EQ(steps[6].act, Act::Screenshot);
 }
 
-TEST(Script, AFaultNamesTheLine) {
+TEST(Script, ErrorsNameTheLine) {
   EXPECT_NE(script_error("\n{\"click\": 3}").find("demo.jsonl line 2"), std::string::npos);
   EXPECT_NE(script_error("click").find("not a JSON object"), std::string::npos);
   EXPECT_NE(script_error("{\"klick\": \"a\"}").find("double_click"), std::string::npos);
@@ -109,7 +109,7 @@ TEST(ScriptPlayer, ClicksInTheMiddleOfTheWidget) {
   EXPECT_FALSE(io.MouseDown[0]);
 }
 
-TEST(ScriptPlayer, AWidgetThatNeverComesEndsTheScript) {
+TEST(ScriptPlayer, FailsIfAWidgetNeverAppears) {
   const std::string text = failure("{\"click\": \"page/stop\", \"timeout\": 0.2}");
   EXPECT_NE(text.find("s line 1"), std::string::npos) << text;
   EXPECT_NE(text.find("page/stop"), std::string::npos) << text;
@@ -126,13 +126,13 @@ TEST(ScriptPlayer, ExpectComparesTheValue) {
 }
 
 TEST(ScriptPlayer, WaitsForIdleAndForTime) {
-  EXPECT_NE(failure("{\"wait\": \"idle\", \"timeout\": 0.1}", false).find("still ran"),
+  EXPECT_NE(failure("{\"wait\": \"idle\", \"timeout\": 0.1}", false).find("still running"),
             std::string::npos);
   ScriptPlayer player = player_of("{\"wait\": 1}");
   EXPECT_GE(play(player, one_button(), true), 100);
 }
 
-TEST(ScriptPlayer, AsksForFiles) {
+TEST(ScriptPlayer, RequestsFiles) {
   ScriptPlayer player = player_of("{\"screenshot\": \"a.png\"}");
   const auto widgets = one_button();
   std::optional<ScriptPlayer::FileWish> wish;
@@ -142,7 +142,7 @@ TEST(ScriptPlayer, AsksForFiles) {
   EXPECT_EQ(wish->file, "a.png");
 }
 
-TEST(ParseChord, ReadsKeysWithWhatIsHeld) {
+TEST(ParseChord, ReadsKeysWithModifiers) {
   const KeyChord chord = parse_chord("ctrl+shift+2");
   EXPECT_TRUE(chord.held.ctrl);
   EXPECT_TRUE(chord.held.shift);

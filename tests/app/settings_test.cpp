@@ -24,13 +24,13 @@ TEST(Settings, RoundTrip) {
   EXPECT_EQ(loaded.view, settings.view);
 }
 
-TEST(Settings, AMissingFileGivesDefaults) {
+TEST(Settings, MissingFileGivesDefaults) {
   const test::TempDir dir;
   EXPECT_TRUE(load_settings(dir.path() / "none.json").view.empty());
   EXPECT_TRUE(load_settings({}).view.empty());
 }
 
-TEST(Settings, ABrokenFileIsNamed) {
+TEST(Settings, NamesABrokenFile) {
   const test::TempDir dir;
   const auto file = dir.path() / "settings.json";
   for (const char* content : {"", "{", "[1]", "\xff\xfe"}) {
@@ -45,7 +45,7 @@ TEST(Settings, ABrokenFileIsNamed) {
 }
 
 // Opening a FIFO blocks until its other end is open, for reading and for writing.
-TEST(Settings, APipeIsRefusedAndLeftAlone) {
+TEST(Settings, RejectsAPipeAndKeepsIt) {
   const test::TempDir dir;
   const auto file = dir.path() / "settings.json";
   ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
@@ -54,7 +54,7 @@ TEST(Settings, APipeIsRefusedAndLeftAlone) {
   EXPECT_TRUE(std::filesystem::is_fifo(file));
 }
 
-TEST(Settings, ValuesOfTheWrongKindAreIgnored) {
+TEST(Settings, IgnoresValuesOfTheWrongType) {
   const test::TempDir dir;
   const auto file = dir.path() / "settings.json";
   files::write_file(
@@ -65,7 +65,7 @@ TEST(Settings, ValuesOfTheWrongKindAreIgnored) {
   EXPECT_EQ(loaded.view, (std::map<std::string, std::string>{{"b", "c"}}));
 }
 
-TEST(Settings, LieWhereXdgSays) {
+TEST(Settings, FollowsTheXdgFolders) {
   ::setenv("XDG_CONFIG_HOME", "/x/config", 1);
   EXPECT_EQ(settings_file(), "/x/config/device-lab/settings.json");
   ::unsetenv("XDG_CONFIG_HOME");

@@ -16,14 +16,14 @@ TEST(EditDistance, CountsInsertionsDeletionsAndReplacements) {
   EXPECT_EQ(edit_distance("sitting", "kitten"), 3);
 }
 
-TEST(Nearest, FindsWhatIsMeantAndOnlyThat) {
+TEST(Nearest, FindsTheNearestOrNothing) {
   EXPECT_EQ(nearest("lennet", kModels), "lenet");
   EXPECT_EQ(nearest("resnet", kModels), "resnet18");
   EXPECT_EQ(nearest("transformer", kModels), std::nullopt);
   EXPECT_EQ(nearest("x", {}), std::nullopt);
 }
 
-TEST(WayOut, NamesTheNearestOrAll) {
+TEST(WayOut, SuggestsTheNearestOrListsAll) {
   EXPECT_EQ(way_out("lenet5", kModels), "; did you mean 'lenet'?");
   EXPECT_EQ(way_out("transformer", kModels), "; choose from softmax, mlp, lenet, resnet18");
 }

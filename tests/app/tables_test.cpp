@@ -18,7 +18,7 @@ TEST(TableLayout, AlignsNumbersRight) {
   EXPECT_EQ(layout.row({"toolongname", "1"}), "toolongname     1");
 }
 
-TEST(TableLayout, CountsLettersNotBytes) {
+TEST(TableLayout, CountsCharactersNotBytes) {
   EXPECT_EQ(display_width("µs"), 2);
   const TableLayout layout({{"t", 4, true}, {"x", 1}});
   EXPECT_EQ(layout.row({"3 µs", "y"}), "3 µs  y");
@@ -56,7 +56,7 @@ TEST(MatmulTable, ShowsTheCeilingsBeforeTheKernels) {
   EXPECT_EQ(matmul_output({peak, ceilings}),
             "cpu:0: measured peak 500 GFLOP/s (f32, 2 threads)\n"
             "cpu:0: measured L1 bandwidth 1.00 TB/s at best, median 980 GB/s +-2.0 %, n 31 "
-            "(2 threads, 48.0 KiB), feeds the peak from 0.5 FLOP/B\n");
+            "(2 threads, 48.0 KiB), ridge at 0.5 FLOP/B\n");
   ceilings.threads = 1;
   ceilings.bandwidth[0].time.unstable = true;
   EXPECT_NE(matmul_output({ceilings}).find("n 31, unstable (1 thread, 48.0 KiB)"),
@@ -64,7 +64,7 @@ TEST(MatmulTable, ShowsTheCeilingsBeforeTheKernels) {
       << matmul_output({ceilings});
 }
 
-TEST(MatmulTable, EachKernelHasItsIntensity) {
+TEST(MatmulTable, ShowsTheIntensityOfEachKernel) {
   MatmulSample sample;
   sample.kernel = "packed";
   sample.m = sample.n = sample.k = 96;
@@ -83,7 +83,7 @@ std::string training_output(const Payload& payload) {
   return testing::internal::GetCapturedStdout();
 }
 
-TEST(TrainingTable, SaysWhereTheTimeOfSeveralDevicesWent) {
+TEST(TrainingTable, ShowsTheTimeSplitOfSeveralDevices) {
   TrainingDone done;
   done.steps = 10;
   done.seconds = 2;
@@ -94,7 +94,7 @@ TEST(TrainingTable, SaysWhereTheTimeOfSeveralDevicesWent) {
   done.checkpoint = "c/step-00000010";
   EXPECT_EQ(training_output(done),
             "10 steps in 2.00 s, 100 images/s on cpu:0, cpu:1\n"
-            "2 devices: 260 ms a step = compute 200 ms + all-reduce 50.0 ms (2.00 ms of it "
+            "2 devices: 260 ms per step = compute 200 ms + all-reduce 50.0 ms (2.00 ms of it "
             "exposed) + waiting 10.0 ms; 96.0 % of the all-reduce hidden behind backward\n"
             "checkpoint in c/step-00000010\n");
 }
@@ -107,7 +107,7 @@ TEST(TrainingTable, CountsTheDevicesOfSeveralProcesses) {
       << training_output(done);
 }
 
-TEST(TrainingTable, SaysHowTheLearningRateCameAbout) {
+TEST(TrainingTable, ExplainsTheLearningRate) {
   TrainingStarted started;
   started.lr = 0.2;
   EXPECT_NE(training_output(started).find("learning rate 0.2, "), std::string::npos);

@@ -90,7 +90,7 @@ def busy():
     load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
     if load < BUSY_LOAD * cores:
         return []
-    return [f"THE MACHINE IS BUSY (load {load:.1f} on {cores} cores): these figures mean little."]
+    return [f"THE MACHINE IS BUSY (load {load:.1f} on {cores} cores): the figures are unreliable."]
 
 
 def table(outcomes):
@@ -105,7 +105,7 @@ def names(text):
     chosen = text.split(",")
     unknown = [name for name in chosen if name not in ROWS]
     if unknown:
-        raise argparse.ArgumentTypeError(f"no row {', '.join(unknown)}; there are "
+        raise argparse.ArgumentTypeError(f"unknown row {', '.join(unknown)}; use "
                                          f"{', '.join(ROWS)}")
     return chosen
 
@@ -126,18 +126,18 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release",
-                        help="build folder, configured before")
-    parser.add_argument("--no-build", action="store_true", help="take what is built already")
+                        help="configured build folder (build/release)")
+    parser.add_argument("--no-build", action="store_true", help="use the existing build")
     parser.add_argument("--torch", action="append", metavar="PYTHON", default=[])
     parser.add_argument("--only", type=names, default=list(ROWS), metavar="NAME,...",
                         help=", ".join(ROWS))
-    parser.add_argument("--quick", action="store_true", help="two rounds, for a first look")
-    parser.add_argument("--rounds", type=at_least_one, help="5 when left out")
+    parser.add_argument("--quick", action="store_true", help="two rounds, for a quick check")
+    parser.add_argument("--rounds", type=at_least_one, help="number of rounds (5, with --quick 2)")
     parser.add_argument("--fastest", action="store_true",
-                        help="a round's figure is its fastest step or call, not the median: for a "
-                             "machine with other work on it; the table says so")
+                        help="report the fastest step or call of a round instead of the median, for "
+                             "a busy machine; the table says so")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE",
-                        help="write machine and table there too")
+                        help="also write machine and table to this file")
     return parser.parse_args()
 
 
@@ -158,7 +158,7 @@ def main():
         args.markdown.write_text(text + "\n")
     proven = setup.rounds >= FEWEST_ROUNDS and not setup.fastest
     if not proven:
-        print(f"\nA first look, no proof: that takes medians of {FEWEST_ROUNDS} rounds or more.")
+        print(f"\nNot conclusive: that requires medians of at least {FEWEST_ROUNDS} rounds.")
     return 0 if proven and all(outcome.met() for outcome in outcomes) else 1
 
 

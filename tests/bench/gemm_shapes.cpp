@@ -178,11 +178,11 @@ class Bench {
     if (error == 0) {
       throw lab::Error(
           lab::Errc::Unsupported,
-          "gemm with bf16 products gives the bits of FP32: it has no bf16 kernel here");
+          "gemm with bf16 operands is bit-identical to FP32: no bf16 kernel on this machine");
     }
     if (!(error < kBf16Error)) {
       throw lab::Error(lab::Errc::Internal,
-                       fmt::format("gemm with bf16 products is {:.3g} from FP32, limit {:.3g}",
+                       fmt::format("gemm with bf16 operands is {:.3g} from FP32, limit {:.3g}",
                                    error, kBf16Error));
     }
   }

@@ -38,7 +38,7 @@ def run(command, env=None):
         err.seek(0)
         text = out.read()
         if process.returncode != 0:
-            raise NotRun(f"`{shlex.join(command)}` ended with {process.returncode}: "
+            raise NotRun(f"`{shlex.join(command)}` exited with {process.returncode}: "
                          f"{reason(err.read() + text)}")
         return text, usage.ru_maxrss * 1024
 
@@ -78,7 +78,7 @@ class Lab:
                           "--kernels", self.kernels, *options])
         ends = [event["t_s"] for event in objects(text) if event["type"] == "step"]
         if len(ends) != work.steps:
-            raise NotRun(f"{self.name} made {len(ends)} of {work.steps} steps")
+            raise NotRun(f"{self.name} ran {len(ends)} of {work.steps} steps")
         return Turn([b - a for a, b in zip([0.0, *ends], ends)], peak, work)
 
 

@@ -90,7 +90,7 @@ def measure_speedups(bench, rows, mpi):
     hidden = statistics.median(last["hidden_share"] for last in done["two"])
     split = done["two"][-1]["split"]
     rows["hidden"].at_least(
-        hidden, 0.8, "a step: " + ", ".join(f"{name[:-2]} {1e3 * value:.2f} ms"
+        hidden, 0.8, "per step: " + ", ".join(f"{name[:-2]} {1e3 * value:.2f} ms"
                                             for name, value in split.items()))
     if mpi:
         rows["ranks"].at_least(speed["ranks"] / speed["one"], 1.75,
@@ -214,9 +214,9 @@ def machine(program):
 
 def make_rows():
     return {
-        "devices": Row("ResNet-18, batch 64, 1 -> 2 CPU devices of a core each, images/s",
+        "devices": Row("ResNet-18, batch 64, 1 -> 2 CPU devices of one core each, images/s",
                        ">= 1.85", "1.97"),
-        "ranks": Row("the same with 2 MPI ranks of a core each", ">= 1.75", "1.9"),
+        "ranks": Row("the same with 2 MPI ranks of one core each", ">= 1.75", "1.9"),
         "all-reduce": Row("all-reduce of 11.2 M floats, 2 devices / OpenMPI's 2 ranks, time",
                           "<= 0.6", "0.3"),
         "hidden": Row("all-reduce time hidden behind backward, ResNet-18", ">= 0.8", "0.95"),
@@ -225,7 +225,7 @@ def make_rows():
                         ""),
         "first 20": Row("LeNet's losses against one device's, 20 steps, worst", "<= 1e-5", ""),
         "epoch": Row("the same over an epoch", "<= 1e-3", ""),
-        "repeats": Row("configurations that repeat bit for bit, share", ">= 1", ""),
+        "repeats": Row("share of configurations that repeat bit for bit", ">= 1", ""),
     }
 
 
@@ -242,7 +242,7 @@ def main():
     bench = Bench(program, rounds=1 if args.quick else 3, steps=6 if args.quick else 12)
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
-        sys.exit("scaling.py: one core here; give it two")
+        sys.exit("scaling.py: needs two cores, found one")
     os.sched_setaffinity(0, cores[:2])  # one core per device and per rank
     if not mpi:
         rows["ranks"].skip("built without MPI, or no mpirun")

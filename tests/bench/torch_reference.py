@@ -154,7 +154,7 @@ class Lab:
                    ",".join(f"cpu:{i}" for i in range(self.devices)), *map(str, options)]
         result = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
         if result.returncode != 0:
-            sys.exit(f"`{' '.join(map(str, command))}` ended with {result.returncode}")
+            sys.exit(f"`{' '.join(map(str, command))}` exited with {result.returncode}")
         return [json.loads(line) for line in result.stdout.splitlines()]
 
 
@@ -258,13 +258,13 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--data-dir", required=True)
-    parser.add_argument("--model", choices=BOOK_LR, help="only this one")
+    parser.add_argument("--model", choices=BOOK_LR, help="compare only this model (all)")
     parser.add_argument("--batch", type=int,
-                        help="default: 256, for resnet18 32, on several devices 64")
+                        help="batch size (256; resnet18 32, on several devices 64)")
     parser.add_argument("--kernels", choices=["lab", "library"], default="lab")
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32",
-                        help="what device-lab computes with; PyTorch stays FP32")
-    parser.add_argument("--devices", type=int, default=1, help="CPU devices to split over")
+                        help="device-lab's operand type (f32); PyTorch stays FP32")
+    parser.add_argument("--devices", type=int, default=1, help="number of CPU devices (1)")
     parser.add_argument("--accuracy", action="store_true", help="compare accuracies, not losses")
     args = parser.parse_args()
     lab = Lab(args)

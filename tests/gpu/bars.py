@@ -20,7 +20,7 @@ def objects(results, name):
         try:
             found.append(json.loads(line))
         except ValueError:
-            print(f"{path}: a line is cut off; the step was ended before its time")
+            print(f"{path}: a line is truncated; the step was ended early")
     return [one for one in found if isinstance(one, dict)]
 
 
@@ -54,7 +54,7 @@ def link_rows(results):
     for title, file, what in (("H2D", "transfer_up.jsonl", "host to device"),
                               ("D2H", "transfer_down.jsonl", "device to host")):
         theirs = best(p["gb_per_s"] for p in peers if p["what"] == what)
-        yield f"pinned {title} / the best of other tools", share(rate(results, file, "pinned"), theirs), 0.98, 1.0
+        yield f"pinned {title} / best of other tools", share(rate(results, file, "pinned"), theirs), 0.98, 1.0
     yield "copy on the GPU / an H200's 4.3 TB/s", share(
         rate(results, "transfer.jsonl", "device", PAST_CACHE_BYTES), MEMORY_GB_PER_S), 0.97, 1.0
 
@@ -64,7 +64,7 @@ def main():
         sys.exit("usage: bars.py RESULTS, a folder that run_all.sh wrote")
     results = pathlib.Path(sys.argv[1])
     missed = False
-    print(f"{'on this GPU':44} {'reached':>8} {'bar':>6} {'aim':>6}")
+    print(f"{'on this GPU':44} {'reached':>8} {'target':>6} {'goal':>6}")
     for title, reached, bar, aim in (*product_rows(results), *link_rows(results)):
         missed = missed or reached is None or reached < bar
         text = "N/A" if reached is None else f"{reached:.3f}"

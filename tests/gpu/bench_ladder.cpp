@@ -115,8 +115,8 @@ class Bench {
     // A library may truncate to tf32 where the lab's rung rounds; norms then differ by 7e-4.
     const double tolerance = precision_ == Precision::TF32 ? 2e-3 : 1e-3;
     if (std::abs(found - norm_) <= tolerance * norm_) return true;
-    fmt::print(stderr, "{} at {}x{}x{}: the norm of C is {}, of the first rung's {}\n", rung.name,
-               shape_.m, shape_.n, shape_.k, found, norm_);
+    fmt::print(stderr, "{} at {}x{}x{}: the norm of C is {}, expected {} as for the first rung\n",
+               rung.name, shape_.m, shape_.n, shape_.k, found, norm_);
     return false;
   }
 

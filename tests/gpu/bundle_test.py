@@ -30,7 +30,7 @@ class Bundle(unittest.TestCase):
                               text=True, timeout=240, check=False)
         return done.returncode, done.stdout + done.stderr
 
-    def test_what_it_packs(self):
+    def test_contents(self):
         out = self.folder / "bundle"
         status, text = self.bundle(out, BUILD)
         self.assertEqual(status, 0, text)
@@ -50,7 +50,7 @@ class Bundle(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("is not empty", text)
 
-    def test_its_limit(self):
+    def test_size_limit(self):
         build = self.folder / "build"
         build.mkdir()
         (build / "device-lab").symlink_to(pathlib.Path(sys.executable).resolve())  # several MiB

@@ -26,7 +26,7 @@ Tensor numbered(std::int64_t bytes) {
   return arange(gpu_machine().at(cpu()), bytes, DType::U8);
 }
 
-TEST(GpuCopy, ThereAndBack) {
+TEST(GpuCopy, RoundTrips) {
   LAB_REQUIRE_GPU();
   for (const std::int64_t bytes : kCopyBytes) {
     SCOPED_TRACE(bytes);
@@ -36,7 +36,7 @@ TEST(GpuCopy, ThereAndBack) {
   }
 }
 
-TEST(GpuCopy, OnOneGpu) {
+TEST(GpuCopy, CopiesOnOneGpu) {
   LAB_REQUIRE_GPU();
   for (const std::int64_t bytes : kCopyBytes) {
     SCOPED_TRACE(bytes);
@@ -46,7 +46,7 @@ TEST(GpuCopy, OnOneGpu) {
   }
 }
 
-TEST(GpuCopy, BetweenGpusWithAndWithoutPeerAccess) {
+TEST(GpuCopy, CopiesBetweenGpusWithAndWithoutPeerAccess) {
   LAB_REQUIRE_GPUS(2);
   DeviceContext& first = gpu_machine().at(gpu(0));
   DeviceContext& second = gpu_machine().at(gpu(1));
@@ -58,7 +58,7 @@ TEST(GpuCopy, BetweenGpusWithAndWithoutPeerAccess) {
   first.gpu()->set_peer_access(*second.gpu(), false);
 }
 
-TEST(GpuCopy, PinnedMemoryStreamsAndEvents) {
+TEST(GpuCopy, UsesPinnedMemoryStreamsAndEvents) {
   LAB_REQUIRE_GPU();
   GpuDevice& gpu = *gpu_machine().at(lab::gpu()).gpu();
   constexpr std::int64_t kBytes = 16 * kMiB;

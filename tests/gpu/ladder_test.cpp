@@ -52,13 +52,13 @@ TEST_P(CudaRungOnGpu, IsExactOnSmallIntegers) {
 }
 
 // A few tiles in each dimension, an odd number of them along M, the last ones partial.
-TEST_P(CudaRungOnGpu, KeepsTheBoundOnRandomNumbers) {
+TEST_P(CudaRungOnGpu, StaysWithinErrorBound) {
   LAB_REQUIRE_GPU();
   expect_product({519, 776, 1000}, Values::Uniform);
 }
 
 // More tiles than the GPU has SMs, so that persistent blocks process several.
-TEST_P(CudaRungOnGpu, GoesThroughManyTiles) {
+TEST_P(CudaRungOnGpu, LoopsOverManyTiles) {
   LAB_REQUIRE_GPU();
   expect_product({2889, 3080, 72}, Values::SmallIntegers);
 }

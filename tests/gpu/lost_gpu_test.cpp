@@ -30,7 +30,7 @@ int lose_the_gpu() {
   return ::testing::Test::HasFailure() ? 1 : 0;
 }
 
-TEST(LostGpuDeathTest, IsReportedAndTheProgramGoesOn) {
+TEST(LostGpuDeathTest, IsReportedAndTheProgramContinues) {
   LAB_REQUIRE_GPU();
   // The fault occurs in a freshly started process, because a context does not survive a fork.
   GTEST_FLAG_SET(death_test_style, "threadsafe");

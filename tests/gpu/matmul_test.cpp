@@ -41,14 +41,14 @@ TEST(GpuMatmul, EveryRungIsExactOnSmallIntegers) {
   for_each_rung([](const GpuRung& rung) { return try_ragged_products(rung.precision, by(rung)); });
 }
 
-TEST(GpuMatmul, EveryRungKeepsTheBoundOnRandomNumbers) {
+TEST(GpuMatmul, EveryRungStaysWithinErrorBound) {
   LAB_REQUIRE_GPU();
   for_each_rung([](const GpuRung& rung) {
     return try_product(rung.precision, {300, 520, 264}, 0, Values::Uniform, by(rung));
   });
 }
 
-TEST(GpuMatmul, SeveralThreadsMayMultiplyAtOnce) {
+TEST(GpuMatmul, SupportsConcurrentThreads) {
   LAB_REQUIRE_GPU();
   std::vector<std::jthread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -64,7 +64,7 @@ TEST(GpuMatmul, SeveralThreadsMayMultiplyAtOnce) {
   }
 }
 
-TEST(GpuMatmul, RefusesRowsLongerThanTheirDistance) {
+TEST(GpuMatmul, RejectsRowsLongerThanLeadingDimension) {
   LAB_REQUIRE_GPU();
   const GpuProduct wrong{.m = 8, .n = 8, .k = 8, .lda = 7, .ldb = 8, .ldc = 8};
   GpuMatmul& matmul = first_gpu().matmul();
@@ -97,10 +97,10 @@ double most_of_9_0(Precision precision) {
   return 0;
 }
 
-TEST(GpuMatmul, ThePeakIsARateThatTheGpuCanHave) {
+TEST(GpuMatmul, PeakIsPlausible) {
   LAB_REQUIRE_GPU();
   const GpuProperties& facts = first_gpu().facts();
-  if (facts.clock_max_mhz <= 0) GTEST_SKIP() << facts.name << " does not tell its clock";
+  if (facts.clock_max_mhz <= 0) GTEST_SKIP() << facts.name << " reports no clock";
   const double clocks = facts.clock_max_mhz * 1e6 * facts.multiprocessors;
   for (const Precision precision : kPrecisions) {
     SCOPED_TRACE(to_string(precision));
@@ -116,7 +116,7 @@ TEST(GpuMatmul, ThePeakIsARateThatTheGpuCanHave) {
   }
 }
 
-TEST(GpuMatmul, NoRoundsOfThePeakAreNoWork) {
+TEST(GpuMatmul, PeakOfZeroRoundsDoesNothing) {
   LAB_REQUIRE_GPU();
   EXPECT_EQ(first_gpu().matmul().run_peak(Precision::F32, 0, first_gpu().main_stream()), 0);
 }

@@ -11,7 +11,7 @@ namespace {
 
 using test::gpu_machine;
 
-TEST(GpuMemory, WhatIsHeldIsCountedExactly) {
+TEST(GpuMemory, CountsTensorsExactly) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
   const std::int64_t before = context.memory().used_bytes();
@@ -30,7 +30,7 @@ TEST(GpuMemory, WhatIsHeldIsCountedExactly) {
   EXPECT_EQ(context.gpu()->memory().pool_used_bytes, pool_before);
 }
 
-TEST(GpuMemory, WhatIsTakenBesideTensorsIsCounted) {
+TEST(GpuMemory, CountsMemoryBesideTensors) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
   GpuDevice& gpu = *context.gpu();
@@ -45,7 +45,7 @@ TEST(GpuMemory, WhatIsTakenBesideTensorsIsCounted) {
   EXPECT_EQ(gpu.holdings().pool_reserved_bytes, gpu.memory().pool_reserved_bytes);
 }
 
-TEST(GpuMemory, ThePoolGivesBackWhatItKeeps) {
+TEST(GpuMemory, PoolReleasesCachedMemory) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
   { const Tensor x = zeros(context, {64 << 20}); }
@@ -55,7 +55,7 @@ TEST(GpuMemory, ThePoolGivesBackWhatItKeeps) {
   EXPECT_LT(memory.pool_reserved_bytes - memory.pool_used_bytes, 64 * kMiB);
 }
 
-TEST(GpuMemory, AskingForMoreThanTheGpuHasIsRefused) {
+TEST(GpuMemory, RejectsMoreThanTheGpuHas) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
   const std::int64_t total = context.info().memory_total_bytes;
@@ -66,17 +66,17 @@ TEST(GpuMemory, AskingForMoreThanTheGpuHasIsRefused) {
 }
 
 // Less than the GPU's capacity but more than is free: the GPU itself must reject it.
-TEST(GpuMemory, TheGpusOwnRefusalTellsTheNumbersAndHarmsNothing) {
+TEST(GpuMemory, DriverOutOfMemoryReportsSizesAndIsRecoverable) {
   LAB_REQUIRE_GPU();
   DeviceContext& context = gpu_machine().at(gpu());
   const GpuMemory memory = context.gpu()->memory();
   const std::int64_t held = context.memory().used_bytes();
   const std::int64_t others = memory.total_bytes - memory.free_bytes - memory.pool_reserved_bytes;
-  if (others < 64 * kMiB) GTEST_SKIP() << "everything the GPU has is free";
+  if (others < 64 * kMiB) GTEST_SKIP() << "no other process uses GPU memory";
   const std::int64_t asked = context.info().memory_limit_bytes - held - 16 * kMiB;
   const std::string refused =
       test::message_of([&] { Tensor(context, {asked}, DType::U8); }, Errc::OutOfMemory);
-  EXPECT_NE(refused.find(format_bytes(asked) + " asked for, but the GPU has"), std::string::npos)
+  EXPECT_NE(refused.find(format_bytes(asked) + " requested, but the GPU has"), std::string::npos)
       << refused;
   EXPECT_EQ(context.memory().used_bytes(), held);
   EXPECT_EQ(preview(ones(context, {2}) + ones(context, {2})), "2, 2");

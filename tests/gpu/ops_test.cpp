@@ -34,7 +34,7 @@ void expect_same_bits(const Tensor& on_gpu, const Tensor& on_cpu) {
   EXPECT_EQ(std::memcmp(back.data(), on_cpu.data(), static_cast<std::size_t>(back.bytes())), 0);
 }
 
-TEST(GpuFill, ConstantsAndIndicesAreTheCpusBits) {
+TEST(GpuFill, ConstantsAndIndicesMatchCpuBitForBit) {
   LAB_REQUIRE_GPU();
   for (const DType dtype : kAll) {
     for (const std::int64_t n : kSizes) {
@@ -46,7 +46,7 @@ TEST(GpuFill, ConstantsAndIndicesAreTheCpusBits) {
   }
 }
 
-TEST(GpuFill, RandomNumbersAreTheCpusBits) {
+TEST(GpuFill, RandomNumbersMatchCpuBitForBit) {
   LAB_REQUIRE_GPU();
   for (const DType dtype : {DType::F32, DType::BF16}) {
     for (const std::int64_t n : kSizes) {
@@ -59,7 +59,7 @@ TEST(GpuFill, RandomNumbersAreTheCpusBits) {
   }
 }
 
-TEST(GpuFill, APartIsThePartOfTheWhole) {
+TEST(GpuFill, PartialFillMatchesTheWhole) {
   LAB_REQUIRE_GPU();
   const FillWith with{Fill::Randn, 0, 7};
   Tensor parts = zeros(remote(), {10'001});
@@ -80,7 +80,7 @@ TEST(GpuAdd, AgreesWithTheCpu) {
   }
 }
 
-TEST(GpuAdd, NanAndInfinityStay) {
+TEST(GpuAdd, PropagatesNanAndInfinity) {
   LAB_REQUIRE_GPU();
   const double infinity = std::numeric_limits<double>::infinity();
   for (const DType dtype : {DType::F32, DType::BF16}) {
@@ -103,7 +103,7 @@ TEST(GpuNorm, AgreesWithLongDouble) {
   EXPECT_EQ(norm(full(remote(), {4}, 2, DType::I64)), 4);
 }
 
-TEST(GpuMatmul, OfTensorsIsTheCpusWithinRounding) {
+TEST(GpuMatmul, MatchesCpuWithinRounding) {
   LAB_REQUIRE_GPU();
   for (const DType dtype : {DType::F32, DType::BF16}) {
     SCOPED_TRACE(to_string(dtype));

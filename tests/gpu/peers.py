@@ -31,14 +31,14 @@ def report(tool, what, **figures):
 def nvbandwidth():
     program = shutil.which("nvbandwidth")
     if not program:
-        return skip("nvbandwidth", "it is not on the path")
+        return skip("nvbandwidth", "it is not on PATH")
     try:
         done = subprocess.run([program, "--json", "--testcase", *CASES], capture_output=True, text=True,
                               timeout=NVBANDWIDTH_S, check=True)
-        told = json.loads(done.stdout)["nvbandwidth"]
-        for case in told["testcases"]:
+        parsed = json.loads(done.stdout)["nvbandwidth"]
+        for case in parsed["testcases"]:
             if case["status"] == "Passed":  # one row for the host, one column per GPU
-                report(f"nvbandwidth {told['version']}", CASES[case["name"]],
+                report(f"nvbandwidth {parsed['version']}", CASES[case["name"]],
                        gb_per_s=float(case["bandwidth_matrix"][0][0]))
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as fault:
         skip("nvbandwidth", f"{type(fault).__name__}: {fault}")

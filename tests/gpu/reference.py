@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Makes the reference of a machine, which the window draws beside other results, from what was measured.
+"""Creates the reference file of a machine, which the window draws beside other results, from measured results.
 
-  tests/gpu/reference.py RESULTS OUT.json                      of what run_all.sh wrote into RESULTS
+  tests/gpu/reference.py RESULTS OUT.json                      from the output of run_all.sh in RESULTS
   tests/gpu/reference.py --measure PROGRAM RESULTS OUT.json    measures cpu:0 into RESULTS first
 
 RESULTS holds devices.jsonl, transfer*.jsonl and matmul*.jsonl, as `device-lab ... --json` prints them, and
-summary.json, which says when and with what; without it give --date, --lab and --cache. --measure wants an
-idle machine for some minutes; the repository's own reference of a CPU is made by
+summary.json with the date and the version; without it, give --date, --lab and --cache. --measure needs an
+idle machine for several minutes; the CPU reference of the repository is created with
   tests/gpu/reference.py --measure build/release/device-lab /tmp/results assets/reference/NAME.json
 
-Refused with a sentence and exit status 1: runs that failed or were cut off, samples that are not verified,
-results of several devices. The format is described in app/window/reference_machines.h.
+Rejected with a message and exit status 1: runs that failed or are truncated, unverified samples, results of
+several devices. The format is described in app/window/reference_machines.h.
 """
 import argparse
 import json
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 def no_number(text):
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def read_lines(file):
@@ -86,7 +86,7 @@ def own_device(samples):
     gpus = {name for name in names if name.startswith("cuda:")}
     own = gpus or names
     if len(own) != 1 or (gpus and names - gpus - {"cpu:0"}):
-        raise Refused(f"results of {', '.join(sorted(names)) or 'no device'}; a reference is about one device")
+        raise Refused(f"results of {', '.join(sorted(names)) or 'no device'}; a reference covers one device")
     return own.pop()
 
 
@@ -100,7 +100,7 @@ def device_facts(folder, own):
     for one in read_lines(folder / "devices.jsonl"):
         if one["type"] == "device" and one.get("device") == own:
             return one
-    raise Refused(f"{folder / 'devices.jsonl'} does not list {own}, which was measured")
+    raise Refused(f"{folder / 'devices.jsonl'} does not list {own}, which was measured; measure again")
 
 
 def shown_name(device):
@@ -130,7 +130,7 @@ class Made:
         self.cache = options.cache or (caches.pop() if caches else None)
         for field, option in (("date", "--date"), ("lab", "--lab"), ("cache", "--cache")):
             if not getattr(self, field):
-                raise Refused(f"{summary} does not say when, with which version and how it was measured; "
+                raise Refused(f"{summary} lacks the date, the version or the settings of the measurement; "
                               f"give {option}")
         if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", self.date):
             raise Refused(f"the date is {self.date!r}; write it as 2026-01-31")
@@ -142,7 +142,7 @@ class Made:
                 self.date = self.date or one.get("date")
                 self.lab = self.lab or one.get("device_lab")
             elif one["type"] == "skip" and MEASURES.fullmatch(f"{step}.jsonl"):
-                raise Refused(f"{summary}: {step} was left out: {one.get('reason')}")
+                raise Refused(f"{summary}: {step} was skipped: {one.get('reason')}")
             elif one["type"] == "step" and MEASURES.fullmatch(f"{step}.jsonl"):
                 if one.get("status") != 0:
                     raise Refused(f"{summary}: {step} ended with status {one.get('status')}")
@@ -220,10 +220,12 @@ def arguments(words):
     parser.add_argument("results", type=pathlib.Path, metavar="RESULTS")
     parser.add_argument("out", type=pathlib.Path, metavar="OUT.json")
     parser.add_argument("--measure", type=pathlib.Path, metavar="PROGRAM")
-    parser.add_argument("--name", help="what the window calls the machine; the device's name when left out")
-    parser.add_argument("--date", help="of the measurement, 2026-01-31; left out: as summary.json says")
-    parser.add_argument("--lab", metavar="VERSION", help="of the Device Lab that measured; likewise")
-    parser.add_argument("--cache", choices=["warm", "cold"], help="before each repetition; likewise")
+    parser.add_argument("--name", help="name of the machine in the window; default: the name of the device")
+    parser.add_argument("--date", help="date of the measurement, as 2026-01-31; default: from summary.json")
+    parser.add_argument("--lab", metavar="VERSION",
+                        help="version of Device Lab that measured; default: from summary.json")
+    parser.add_argument("--cache", choices=["warm", "cold"],
+                        help="caches before each repetition; default: from summary.json")
     return parser.parse_args(words)
 
 

@@ -47,24 +47,24 @@ class Reference(unittest.TestCase):
         (self.folder / name).write_text("".join(json.dumps(one) + "\n" for one in objects))
 
     def run_script(self, *options):
-        said = io.StringIO()
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+        output = io.StringIO()
+        with contextlib.redirect_stderr(output), contextlib.redirect_stdout(output):
             status = reference.main([*options, str(self.folder), str(self.out)])
-        return status, said.getvalue()
+        return status, output.getvalue()
 
     def made(self, *options):
-        status, said = self.run_script(*options)
-        self.assertEqual(status, 0, said)
+        status, output = self.run_script(*options)
+        self.assertEqual(status, 0, output)
         return json.loads(self.out.read_text())
 
     def refused(self, part, *options):
-        status, said = self.run_script(*options)
-        self.assertEqual(status, 1, said)
-        self.assertIn(part, said)
-        self.assertEqual(said.count("\n"), 1, said)
+        status, output = self.run_script(*options)
+        self.assertEqual(status, 1, output)
+        self.assertIn(part, output)
+        self.assertEqual(output.count("\n"), 1, output)
         self.assertFalse(self.out.exists())
 
-    def test_a_card(self):
+    def test_gpu(self):
         made = self.made()
         self.assertEqual((made["type"], made["format"], made["kind"]), ("machine", 1, "cuda"))
         self.assertEqual(made["name"], "Model GPU")
@@ -76,7 +76,7 @@ class Reference(unittest.TestCase):
         self.assertEqual(made["transfers"], [transfer()])
         self.assertEqual((len(made["peaks"]), len(made["ceilings"]), len(made["fits"])), (1, 1, 2))
 
-    def test_a_cpu(self):
+    def test_cpu(self):
         self.write("matmul_f32.jsonl", matmul("cpu:0"), DONE)
         self.write("transfer_up.jsonl", transfer("cpu:0", "cpu:0"), DONE)
         made = self.made()
@@ -94,7 +94,7 @@ class Reference(unittest.TestCase):
         self.out.unlink()
         self.refused("write it as", "--date", "yesterday", "--lab", "0.2", "--cache", "cold")
 
-    def test_results_that_failed(self):
+    def test_failed_results(self):
         self.write("matmul_f32.jsonl", matmul(), {"type": "error", "code": "cuda", "message": "it fell off"})
         self.refused("failed: it fell off")
         self.write("matmul_f32.jsonl", matmul())
@@ -105,16 +105,16 @@ class Reference(unittest.TestCase):
         self.write("summary.json", RUN, step("matmul_f32", 124))
         self.refused("ended with status 124")
         self.write("summary.json", RUN, {"type": "skip", "what": "matmul_f32", "reason": "no time"})
-        self.refused("was left out: no time")
+        self.refused("was skipped: no time")
 
-    def test_results_that_are_not_verified(self):
+    def test_unverified_results(self):
         for changes in ({"verified": False}, {"verified": None}):
             self.write("matmul_f32.jsonl", matmul(**changes), DONE)
             self.refused("not verified")
 
     def test_several_devices(self):
         self.write("matmul_f32.jsonl", matmul(), matmul("cuda:1"), DONE)
-        self.refused("about one device")
+        self.refused("covers one device")
         self.write("matmul_f32.jsonl", matmul("cpu:0"), DONE)
         self.refused("the ladder ran on cpu:0")
         self.write("matmul_f32.jsonl", matmul("cpu:0"), matmul("cpu:1"), DONE)
@@ -132,7 +132,7 @@ class Reference(unittest.TestCase):
             self.write("summary.json", RUN, step("matmul_f32", 0, command))
             self.assertEqual(self.made()["settings"], {"cache": "cold", "commands": [command]})
 
-    def test_the_labs_own_cuda_counts(self):
+    def test_uses_cuda_version_of_the_lab(self):
         gpu = DEVICES[1] | {"gpu": DEVICES[1]["gpu"] | {"runtime_version": "12.9"}}
         self.write("devices.jsonl", DEVICES[0], gpu, DONE)
         self.assertEqual(self.made()["made_with"]["cuda"], "12.9")
@@ -144,7 +144,7 @@ class Reference(unittest.TestCase):
         self.write("matmul_f32.jsonl", {"type": "sample", "kernel": "x", "verified": True}, DONE)
         self.refused("lacks 'device'")
 
-    def test_nothing_there(self):
+    def test_missing_files(self):
         (self.folder / "devices.jsonl").unlink()
         self.refused("devices.jsonl cannot be read")
         for file in self.folder.glob("*.jsonl"):

@@ -39,7 +39,7 @@ step() {
   planned_s=$((planned_s - expected_s))
   left_s=$((whole_s - SECONDS - planned_s))
   if ((left_s < 1)); then
-    printf '{"type":"skip","what":"%s","reason":"the time for the whole run is over"}\n' "$name" |
+    printf '{"type":"skip","what":"%s","reason":"the time limit of the run is reached"}\n' "$name" |
       tee -a "$summary"
     worst=1
     return

@@ -54,7 +54,7 @@ TransferMemory on_gpu(std::int64_t bytes) {
   return {gpu, MemoryKind::OnGpu, *gpu.gpu(), bytes, {}};
 }
 
-TEST(GpuTransfer, PatternsAreFilledAndCompared) {
+TEST(GpuTransfer, FillsAndComparesPatterns) {
   LAB_REQUIRE_GPU();
   for (const std::int64_t words : test::counts_with({1 << 20, (1 << 24) + 3})) {
     SCOPED_TRACE(words);
@@ -65,7 +65,7 @@ TEST(GpuTransfer, PatternsAreFilledAndCompared) {
   }
 }
 
-TEST(GpuTransfer, TheKernelCopiesEveryWord) {
+TEST(GpuTransfer, KernelCopiesEveryWord) {
   LAB_REQUIRE_GPU();
   GpuDevice& gpu = *gpu_machine().at(lab::gpu()).gpu();
   for (const std::int64_t words : test::counts_with({1 << 20, (1 << 24) + 3})) {
@@ -83,7 +83,7 @@ TEST(GpuTransfer, TheKernelCopiesEveryWord) {
   }
 }
 
-TEST(GpuTransfer, TheGateHoldsUntilItIsOpened) {
+TEST(GpuTransfer, GateHoldsUntilOpened) {
   LAB_REQUIRE_GPU();
   GpuDevice& gpu = *gpu_machine().at(lab::gpu()).gpu();
   const auto gate = gpu.transfers().make_gate();
@@ -98,7 +98,7 @@ TEST(GpuTransfer, TheGateHoldsUntilItIsOpened) {
   EXPECT_FALSE(gate->gave_up());
 }
 
-TEST(GpuTransfer, TheGateGivesUpInTheEnd) {
+TEST(GpuTransfer, GateTimesOut) {
   LAB_REQUIRE_GPU();
   GpuDevice& gpu = *gpu_machine().at(lab::gpu()).gpu();
   const auto gate = gpu.transfers().make_gate();
@@ -108,7 +108,7 @@ TEST(GpuTransfer, TheGateGivesUpInTheEnd) {
   EXPECT_TRUE(gate->gave_up());
 }
 
-TEST(GpuTransfer, EveryCaseOfOneGpu) {
+TEST(GpuTransfer, RunsEveryCaseOnOneGpu) {
   LAB_REQUIRE_GPU();
   const std::vector<Event> events = events_of(request({cpu(), gpu()}));
   const double total_gb =
@@ -141,7 +141,7 @@ TEST(GpuTransfer, CopiesOverlapWithTheKernel) {
   EXPECT_LT(timelines[0].overlapped_s, timelines[0].serial_s);
 }
 
-TEST(GpuTransfer, EveryWayBetweenTwoGpus) {
+TEST(GpuTransfer, RunsEveryPathBetweenTwoGpus) {
   LAB_REQUIRE_GPUS(2);
   StartTransfers r = request({gpu(0)});
   r.to = {gpu(1)};

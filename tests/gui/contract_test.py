@@ -30,7 +30,7 @@ def keys(*names, **inner):
     for some in names:
         for name in some.split() if isinstance(some, str) else some:
             found[name.rstrip("?")] = (not name.endswith("?"), inner.get(name.rstrip("?")))
-    assert set(inner) <= set(found), f"keys of what is not there: {sorted(set(inner) - set(found))}"
+    assert set(inner) <= set(found), f"nested keys without a parent: {sorted(set(inner) - set(found))}"
     return found
 
 
@@ -177,11 +177,11 @@ def follow(value, listed, path, parent, shown):
         for key in value:
             check(parent.get(key, 0) is None, f"{path}.{key}: {key!r} beside it must be null")
     elif isinstance(listed, list):
-        check(isinstance(value, list), f"{path} is no array: {value}")
+        check(isinstance(value, list), f"{path} is not an array: {value}")
         for item in value:
             follow(item, listed[0], path + "[]", parent, shown)
     else:
-        check(isinstance(value, dict), f"{path} is no object: {value}")
+        check(isinstance(value, dict), f"{path} is not an object: {value}")
         for key, (required, _) in listed.items():
             check(key in value or not required, f"{path} lacks the required key {key!r}: {value}")
         for key, inner in value.items():

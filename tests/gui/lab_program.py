@@ -36,7 +36,7 @@ def own_display():
     try:
         with os.fdopen(ready) as number:
             os.environ["DISPLAY"] = ":" + number.readline().strip()
-        check(os.environ["DISPLAY"] != ":", "Xvfb does not start")
+        check(os.environ["DISPLAY"] != ":", "Xvfb did not start")
         os.environ.pop("WAYLAND_DISPLAY", None)
         yield
     finally:
@@ -106,7 +106,7 @@ def run_script(program, home, steps, *args, timeout=100):
     script = home.file("script.jsonl")
     script.write_text("".join(json.dumps(step) + "\n" for step in steps))
     result = run(program, home, "--script", script, *args, timeout=timeout)
-    check(result.returncode == 0, f"the script ended with {result.returncode}: {result.stderr}")
+    check(result.returncode == 0, f"the script exited with {result.returncode}: {result.stderr}")
     return result
 
 

@@ -73,11 +73,11 @@ class Launch:
             for pid in [*self.pids.values(), self.mpirun.pid]:
                 os.kill(pid, signal.SIGKILL)
             out, err = self.mpirun.communicate(timeout=10)
-            check(False, f"not at its end within {within_s} s: {out[-2000:]} {err}")
+            check(False, f"still running after {within_s} s: {out[-2000:]} {err}")
         deadline = time.monotonic() + within_s
         for rank, pid in self.pids.items():
             while alive(pid):
-                check(time.monotonic() < deadline, f"rank {rank} is still there: {out} {err}")
+                check(time.monotonic() < deadline, f"rank {rank} is still running: {out} {err}")
                 time.sleep(0.05)
         return self.mpirun.returncode, out, err
 
@@ -129,7 +129,7 @@ def case_alike(program, home):
     with copy.open("ab") as file:
         file.write(b"another program")
     result = launch(home, one, ["-n", 1, copy, *SMALL], within_s=ENDED_WITHIN_S)
-    check_all_say(result, 2, "rank 1 (", "another program", "SHA-256")
+    check_all_say(result, 2, "rank 1 (", "different program", "SHA-256")
 
 
 def case_same(program, home):
@@ -189,7 +189,7 @@ def case_interrupted(program, home):
     pids = started.ranks(2)
     started.mpirun.stdout.readline()
     os.kill(pids[1], signal.SIGTERM)
-    check(started.end(ENDED_WITHIN_S)[0] != 0, "devices --watch went on")
+    check(started.end(ENDED_WITHIN_S)[0] != 0, "devices --watch kept running")
 
 
 def case_failed(program, home):
@@ -207,7 +207,7 @@ def case_failed(program, home):
     check(last["type"] == "error" and last["message"].startswith("rank 1 ("), f"{last} {err}")
     check("set" in last["message"], f"{last}")
     lines = [line for line in err.splitlines() if "rank 1 (" in line]
-    check(len(lines) == 2, f"told {len(lines)} times: {err!r}")
+    check(len(lines) == 2, f"reported {len(lines)} times: {err!r}")
 
 
 def make_set(folder):
@@ -249,8 +249,8 @@ def case_window(program, home):
         home.env["DISPLAY"] = os.environ["DISPLAY"]
         status, _, err = launch(home, ["-n", 1, *window], ["-n", 1, program], within_s=100)
     check(status == 0, f"status {status}: {err}")
-    check("training/error" in home.file("failed.json").read_text(), "nothing was said")
-    check("training/devices/1/cpu:0" in home.file("trained.json").read_text(), "rank 1 did not")
+    check("training/error" in home.file("failed.json").read_text(), "no error is shown")
+    check("training/devices/1/cpu:0" in home.file("trained.json").read_text(), "rank 1 did not train")
 
 
 CASES = {name[5:]: case for name, case in globals().copy().items() if name.startswith("case_")}

@@ -43,7 +43,7 @@ CONTRACT = {
         "exposed_s": NUMBER, "imbalance_s": NUMBER, "test_acc": NUMBER, "accuracy_steps": int,
         "shares_cores": FLAG,
     },
-    "foreseen": {
+    "prediction": {
         "predicted": FLAG, "mode": TEXT, "devices": int, "batch": int, "link": TEXT,
         "basis": TEXT, "step_s": NUMBER, "images_per_s": NUMBER, "speedup": NUMBER,
         "efficiency": NUMBER, "compute_s": NUMBER, "all_reduce_s": NUMBER, "exposed_s": NUMBER,
@@ -59,7 +59,7 @@ SMALL = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]
 
 
 def not_json(word):
-    raise Failure(f"{word} is no JSON")
+    raise Failure(f"{word} is not valid JSON")
 
 
 def objects(text):
@@ -145,12 +145,12 @@ def case_scaling(program, home):
     for one in measured:
         follow(one, "scaled")
     check(measured[1]["all_reduce_s"] > 0, f"no gradients were summed: {measured[1]}")
-    foreseen = [one for one in samples if one["predicted"]]
-    for one in foreseen:
-        follow(one, "foreseen")
-    far = [f["devices"] for f in foreseen if f["link"] == "pcie4"]
+    predictions = [one for one in samples if one["predicted"]]
+    for one in predictions:
+        follow(one, "prediction")
+    far = [f["devices"] for f in predictions if f["link"] == "pcie4"]
     check(far == [1, 2, 4, 8], f"predicted {far}")
-    near = [f for f in foreseen if f["measured_step_s"] is not None]
+    near = [f for f in predictions if f["measured_step_s"] is not None]
     check([f["devices"] for f in near] == [1, 2], f"compared with measurements: {near}")
     alone = json_of(program, home, "scaling", "--compute-ms", "52", "--model", "resnet18")
     check(all(one.get("predicted", True) for one in alone), "something was measured")
@@ -273,7 +273,7 @@ def case_output(program, home):
     check(result.returncode == 1, f"full disk: status {result.returncode}: {result.stderr}")
     check("weights.safetensors" in result.stderr, f"full disk: {result.stderr!r}")
     check(weights.read_text() == "what was there before", "the older file is lost")
-    check(sorted(home.path.iterdir()) == [weights], "something half-written was left")
+    check(sorted(home.path.iterdir()) == [weights], "a partial file was left")
     reader, writer = os.pipe()
     os.close(reader)
     result = run(program, home, *args, stdout=writer)
@@ -286,7 +286,7 @@ def case_messages(program, home):
     """If standard error is full, closed or has no reader, only the messages are lost."""
     weights = home.file("weights.safetensors")
     train = ["train", "--model", "lenet", "--steps", "2", "--no-eval", *SMALL, "--save", weights]
-    check(run(program, home, *train).stderr != "", "no message is written, so nothing is tested")
+    check(run(program, home, *train).stderr != "", "no message is written, so the test is void")
     reader, no_reader = os.pipe()
     os.close(reader)
     with open("/dev/full", "w", encoding="utf-8") as full:
@@ -299,7 +299,7 @@ def case_messages(program, home):
             result = run(program, home, *train, "--json", **unwritable)
             check(result.returncode == 0, f"{what}: status {result.returncode}")
             check(objects(result.stdout)[-1]["type"] == "done", f"{what}: {result.stdout}")
-            check(weights.stat().st_size > 100_000, f"{what}: the weights are cut off")
+            check(weights.stat().st_size > 100_000, f"{what}: the weights are truncated")
             result = run(program, home, "train", "--frobnicate", "--json", **unwritable)
             check(result.returncode == 2, f"{what}: usage: status {result.returncode}")
             check(objects(result.stdout)[-1]["type"] == "error", f"{what}: {result.stdout}")
@@ -324,7 +324,7 @@ def case_limits(program, home):
         check("ulimit -v" in result.stderr, f"{mib} MiB: {result.stderr!r}")
         told += 1
     check(result.returncode == 0, f"{mib} MiB are not enough: {result.stderr!r}")
-    check(told > 0, "no limit was told")
+    check(told > 0, "no limit was reported")
 
 
 def case_data(program, home):

@@ -14,7 +14,7 @@ MAX_SOURCE_LINES = 800
 # Patterns are split in halves so that this file passes its own rules.
 LEFTOVERS = [
     (re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), "unfinished work"),
-    (re.compile(r"^\s*#\s*if\s+0\b", re.MULTILINE), "code switched off by the preprocessor"),
+    (re.compile(r"^\s*#\s*if\s+0\b", re.MULTILINE), "code disabled by the preprocessor"),
     (re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE), "a merge conflict"),
 ]
 TEXT_SUFFIXES = source_tree.SOURCE_SUFFIXES | {".py", ".txt", ".cmake", ".md", ".json", ".sh", ""}
@@ -26,7 +26,7 @@ def violations(root):
     found = []
     for path in source_tree.files(root):
         if path.parts[0] not in TOP_LEVEL:
-            found.append(f"{path}:1: {path.parts[0]} does not belong at the top of the project")
+            found.append(f"{path}:1: {path.parts[0]} does not belong in the project root")
             continue
         size = (root / path).stat().st_size
         if size > MAX_BYTES:

@@ -50,7 +50,7 @@ class Launcher(unittest.TestCase):
         (device / "vendor").write_text(vendor + "\n")
         (device / "class").write_text(pci_class + "\n")
 
-    def test_without_a_gpu_the_cuda_half_is_left_out(self):
+    def test_cuda_is_off_without_a_gpu(self):
         self.plug_in("0000:00:02.0", "0x8086", "0x030000")  # Intel graphics
         self.plug_in("0000:01:00.1", "0x10de", "0x040300")  # NVIDIA audio
         self.assertEqual(self.configured(), [options("OFF")])
@@ -58,7 +58,7 @@ class Launcher(unittest.TestCase):
         self.assertEqual(self.configured(LAB_CUDA="ON"), [options("ON")])
         self.assertEqual(self.configured(), [options("OFF")])
 
-    def test_with_a_gpu_it_is_built_for_it(self):
+    def test_cuda_is_on_with_a_gpu(self):
         self.plug_in("0000:01:00.0", "0x10de", "0x030200")
         self.assertEqual(self.configured(), [options("ON")])
         self.assertEqual(self.configured(), [])
@@ -68,7 +68,7 @@ class Launcher(unittest.TestCase):
         self.assertEqual(self.configured(LAB_CUDA="OFF"), [options("OFF")])
         self.assertEqual(self.configured(), [options("ON")])
 
-    def test_ci_makes_warnings_errors(self):
+    def test_ci_treats_warnings_as_errors(self):
         self.assertEqual(self.configured(CI="true"), [options("OFF", werror="ON")])
         self.assertEqual(self.configured(CI="true"), [])
         self.assertEqual(self.configured(), [options("OFF")])

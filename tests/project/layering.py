@@ -84,10 +84,10 @@ def violations(root):
     for path in source_tree.sources(root):
         module = module_of(path)
         if module is None:
-            found.append(f"{path}:1: belongs to no module")
+            found.append(f"{path}:1: is in no module")
             continue
         if module.startswith("compute/") and module not in COMPUTE_ORDER:
-            found.append(f"{path}:1: {module} has no place in COMPUTE_ORDER (layering.py)")
+            found.append(f"{path}:1: {module} is missing from COMPUTE_ORDER (layering.py)")
             continue
         for line, quoted, name in source_tree.includes(root, path):
             problem = library_violation(path, name)
@@ -104,5 +104,5 @@ def project_violation(root, path, module, name):
         if included is None or not allowed(module, included):
             return f"{module} must not include {name}"
     elif (root / path.parent / name).is_file():
-        return f'"{name}" is beside the file: write its path from the top of the project'
+        return f'"{name}" is relative to the file; write the path from the project root'
     return None

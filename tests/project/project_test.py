@@ -43,10 +43,10 @@ class PlantedTree(unittest.TestCase):
 
 
 class LayeringRules(PlantedTree):
-    def test_a_clean_tree_passes(self):
+    def test_clean_tree_passes(self):
         self.assertEqual(layering.violations(self.root), [])
 
-    def test_what_may_be_included(self):
+    def test_allowed_includes(self):
         for path, name in (("app/main.cpp", "ui/theme.h"), ("app/main.cpp", "compute/nn/layer.h"),
                            ("ui/pages/a.cpp", "compute/core/device.h"),
                            ("ui/pages/a.cpp", "ui/theme.h"),
@@ -55,7 +55,7 @@ class LayeringRules(PlantedTree):
                            ("tests/compute/a.cpp", "app/window.h")):
             self.assert_layering(path, f'"{name}"', accepted=True)
 
-    def test_what_must_not_be_included(self):
+    def test_forbidden_includes(self):
         for path, name in (("ui/pages/a.cpp", "compute/machine/machine.h"),
                            ("ui/pages/a.cpp", "compute/run/worker.h"),
                            ("ui/pages/a.cpp", "app/window.h"),
@@ -79,9 +79,9 @@ class LayeringRules(PlantedTree):
         self.assert_layering("compute/core/a.h", "<cuda_runtime.h>", accepted=False)
         self.assert_layering("ui/a.cpp", "<CLI/CLI.hpp>", accepted=False)
 
-    def test_a_folder_without_a_place_is_reported(self):
+    def test_unlisted_folders_are_reported(self):
         self.write("compute/sound/beep.cpp", "int beep();\n")
-        self.assertIn("compute/sound has no place", layering.violations(self.root)[0])
+        self.assertIn("compute/sound is missing from COMPUTE_ORDER", layering.violations(self.root)[0])
 
 
 class HygieneRules(PlantedTree):
@@ -95,15 +95,15 @@ class HygieneRules(PlantedTree):
 
     def test_each_rule_catches_its_case(self):
         self.assert_caught("app/a.cpp", "// TO" "DO: later\n", "unfinished")
-        self.assert_caught("app/a.cpp", "int x;\n# if 0\n#endif\n", "app/a.cpp:2: code switched off")
+        self.assert_caught("app/a.cpp", "int x;\n# if 0\n#endif\n", "app/a.cpp:2: code disabled")
         self.assert_caught("app/a.cpp", "<<<<<<< ours\n", "merge conflict")
         self.assert_caught("app/a.cpp", "int x;", "no newline")
         self.assert_caught("app/a.h", "int x;\n", "pragma once")
         self.assert_caught("app/a.cpp", "\n" * 801, "801 lines")
         self.assert_caught("assets/big.bin", "x" * 1_000_001, "the limit is 1000000")
-        self.assert_caught("notes.txt", "hello\n", "does not belong at the top")
+        self.assert_caught("notes.txt", "hello\n", "does not belong in the project root")
 
-    def test_what_is_near_a_limit_passes(self):
+    def test_files_at_the_limit_pass(self):
         self.write("app/a.cpp", "\n" * 800)
         self.write("assets/big.bin", "x" * 1_000_000)
         self.write("app/b.cpp", "#if 01\n#endif\n")
@@ -128,13 +128,13 @@ TEST(Row, Prints) {}
         found = local_names.violations(self.root)
         self.assertEqual([line.split(" ")[1] for line in found], [f"lab::{name}" for name in names], found)
 
-    def test_a_definition_that_another_source_has_too(self):
+    def test_repeated_definitions_are_reported(self):
         self.assert_repeated("constexpr double kSizes = 1.5;", "kSizes")
         self.assert_repeated("// struct Row {};\n\nclass Row {\n};", "Row")
         self.assert_repeated("template <class T>\nint print(const T& x, int) { return 0; }", "print(const")
         self.assert_repeated("}\nTEST(Row, Prints) {}\nnamespace {", "Row.Prints")
 
-    def test_what_may_be_repeated(self):
+    def test_allowed_repetitions(self):
         self.assert_repeated("using Json = int;\nstruct Row;\nvoid print(int n) { int kSizes; }")
         self.assert_repeated("int Table::print(const T& value, int n) { return 0; }")
         self.assert_repeated("}\nnamespace ui {\nnamespace {\nstruct Row {};\n}\n}\nnamespace {")
@@ -153,7 +153,7 @@ class WindowPackageRules(PlantedTree):
             self.assertIn(f"{path}:{part}", line)
         (self.root / path).unlink()
 
-    def test_packages_stay_in_the_windows_folders(self):
+    def test_packages_stay_in_window_folders(self):
         self.assert_found("app/CMakeLists.txt", "find_package(fmt)\nfind_package(glfw3 REQUIRED)\n",
                           "2: glfw belongs in ui, app/window")
         self.assert_found("compute/a.cmake", "target_link_libraries(a Freetype::Freetype)\n",
@@ -162,7 +162,7 @@ class WindowPackageRules(PlantedTree):
             self.assert_found(path, "find_package(glfw3 REQUIRED)\n")
         self.assert_found("app/CMakeLists.txt", "# No imgui here.\nadd(-I${LAB_IMGUI_INCLUDE})\n")
 
-    def test_the_windows_folders_need_the_option(self):
+    def test_window_folders_require_the_option(self):
         self.assert_found("CMakeLists.txt", "if(LAB_GUI)\n  add_subdirectory(ui)\nendif()\n")
         self.assert_found("CMakeLists.txt", "add_subdirectory(ui)\n", "1: ui belongs under")
         self.assert_found("app/CMakeLists.txt",
@@ -175,13 +175,13 @@ class WindowPackageRules(PlantedTree):
 
 
 class HeaderRules(PlantedTree):
-    def test_a_header_that_needs_another_is_caught(self):
+    def test_incomplete_headers_are_reported(self):
         self.write("app/a.h", "#pragma once\nstd::string name();\n")
         found = headers.violations(self.root, COMPILER, [])
         self.assertEqual(len(found), 1)
         self.assertIn("app/a.h:1: does not compile alone", found[0])
 
-    def test_its_source_may_prove_it(self):
+    def test_headers_included_first_are_skipped(self):
         self.write("app/a.h", "#pragma once\n")
         self.write("app/a.cpp", '// Text.\n#include "app/a.h"\n\n#include <string>\n')
         self.assertNotIn("app/a.h", map(str, headers.to_compile(self.root)))

@@ -18,7 +18,7 @@ std::string message_of(const Body& body, Errc code) {
     EXPECT_EQ(to_string(e.code()), std::string(to_string(code))) << e.what();
     return e.what();
   }
-  ADD_FAILURE() << "nothing was thrown";
+  ADD_FAILURE() << "no exception was thrown";
   return {};
 }
 

@@ -107,7 +107,7 @@ FakeGpu::FakeGpu(int index, std::int64_t memory_bytes) : health_(gpu(index)) {
 }
 
 FakeGpu::~FakeGpu() {
-  EXPECT_TRUE(live_.empty()) << to_string(facts_.device) << " ends with memory handed out";
+  EXPECT_TRUE(live_.empty()) << to_string(facts_.device) << " ends with memory still allocated";
 }
 
 void FakeGpu::enter(const std::string& operation) {
@@ -168,7 +168,7 @@ void FakeGpu::release(std::byte* memory, GpuStream& /*stream*/) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = live_.find(memory);
   if (found == live_.end()) {
-    ADD_FAILURE() << "released what was not allocated";
+    ADD_FAILURE() << "released memory that was not allocated";
     return;
   }
   used_bytes_ -= static_cast<std::int64_t>(found->second.size());
@@ -196,7 +196,7 @@ bool FakeGpu::is_mine(const void* memory, std::int64_t bytes) const {
 }
 
 void FakeGpu::require_mine(const void* memory, std::int64_t bytes) const {
-  EXPECT_TRUE(is_mine(memory, bytes)) << "not memory of " << to_string(facts_.device);
+  EXPECT_TRUE(is_mine(memory, bytes)) << "memory not owned by " << to_string(facts_.device);
 }
 
 void FakeGpu::add_pinned(const std::byte* memory, std::int64_t bytes) {
@@ -231,7 +231,7 @@ void FakeGpu::copy(GpuCopy direction, void* to, const void* from, std::int64_t b
   const bool on_gpu = direction == GpuCopy::DeviceToDevice;
   if (static_cast<FakeStream&>(stream).gated() && !on_gpu) {
     EXPECT_TRUE(is_pinned(direction == GpuCopy::HostToDevice ? from : to))
-        << "pageable memory behind a closed gate: the driver would wait";
+        << "pageable memory behind a closed gate: the driver would block";
   }
   const double passes = on_gpu ? 2 / costs.memory_bytes_per_s : 1 / costs.link_bytes_per_s;
   spend(stream, costs.call_s + static_cast<double>(bytes) * passes);

@@ -16,7 +16,7 @@ class FakeStream final : public GpuStream {
   explicit FakeStream(FakeGpu& gpu) : gpu_(gpu) {}
   void synchronise() override {
     gpu_.enter("synchronise");
-    EXPECT_FALSE(gated()) << "waits behind a gate that nobody has opened";
+    EXPECT_FALSE(gated()) << "waits behind a gate that was never opened";
   }
   void wait(const GpuEvent& event) override;
 
@@ -24,7 +24,7 @@ class FakeStream final : public GpuStream {
   void spend(double seconds) {
     now_s_ += seconds;
     if (gated()) {
-      EXPECT_LE(++queued_, kMostBehindGate) << "the driver would wait for the closed gate";
+      EXPECT_LE(++queued_, kMostBehindGate) << "the driver would block on the closed gate";
     }
   }
   double now_s() const { return now_s_; }

@@ -1,6 +1,6 @@
-"""Small valid files for a fuzz target to start from.
+"""Writes small valid seed files for a fuzz target.
 
-usage: fuzz_seeds.py NAME FOLDER    writes the seeds of fuzz_NAME into FOLDER (created)
+usage: fuzz_seeds.py NAME FOLDER    writes the seeds of fuzz_NAME to FOLDER, which is created
 """
 import gzip
 import json

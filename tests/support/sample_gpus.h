@@ -30,7 +30,7 @@ inline GpuFacts gpu_facts(const std::string& pci_bus_id = kGpuAddress) {
   f.nvlinks = NvLinks{18, 17, "4.0"};
   f.ecc = true;
   f.mig = false;
-  f.numa_node = Maybe<int>::missing("the machine's firmware does not tell it");
+  f.numa_node = Maybe<int>::missing("the machine's firmware does not report it");
   f.near_cpus = std::string("0-15");
   f.uuid = std::string("GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
   f.serial = std::string("1653124000");
@@ -84,7 +84,7 @@ inline GpuTelemetry gpu_reading(double t_s, const std::string& pci_bus_id = kGpu
   hidden.utilisation = hidden.encoder_utilisation = hidden.decoder_utilisation =
       Maybe<double>::missing("the driver is too old for it");
   hidden.gpu_instance = hidden.compute_instance = Maybe<int>::missing("the GPU is not divided");
-  hidden.memory_bytes = Maybe<std::int64_t>::missing("the driver does not tell it");
+  hidden.memory_bytes = Maybe<std::int64_t>::missing("the driver does not report it");
   t.processes = std::vector<GpuProcess>{known, hidden};
   return t;
 }

@@ -19,7 +19,7 @@ StepDone step_on(int devices, std::int64_t step) {
   return done;
 }
 
-TEST(DeviceTracks, OneDeviceHasNone) {
+TEST(DeviceTracks, IsEmptyForOneDevice) {
   DeviceTracks tracks;
   tracks.add(step_done(1), 0);
   EXPECT_TRUE(tracks.empty());
@@ -48,7 +48,7 @@ TEST(DeviceTracks, PartsAddUpToTheStep) {
   EXPECT_EQ(tracks.epoch().back(), 0.5);
 }
 
-TEST(DeviceTracks, OneOddStepHardlyMovesTheAverage) {
+TEST(DeviceTracks, SmoothsOutliers) {
   DeviceTracks tracks;
   for (int i = 1; i <= 50; ++i) tracks.add(step_on(2, i), 0);
   const double before = tracks.all()[0].parts.compute_s;
@@ -59,7 +59,7 @@ TEST(DeviceTracks, OneOddStepHardlyMovesTheAverage) {
   EXPECT_LT(tracks.all()[0].parts.compute_s, 1.1 * before);
 }
 
-TEST(DeviceTracks, LongRunsStayBoundedAndWhole) {
+TEST(DeviceTracks, LongRunsStayBoundedAndComplete) {
   DeviceTracks tracks;
   const auto steps = static_cast<std::int64_t>(5 * kDevicePoints);
   for (std::int64_t i = 1; i <= steps; ++i) tracks.add(step_on(3, i), 0);
@@ -77,7 +77,7 @@ TEST(DeviceTracks, LongRunsStayBoundedAndWhole) {
   EXPECT_NEAR(tracks.all().back().stacked.back(), 1000, 1e-6);
 }
 
-TEST(DeviceTracks, RanksAreToldApart) {
+TEST(DeviceTracks, DistinguishesRanks) {
   DeviceTracks tracks;
   tracks.add(step_on(4, 1), 0);
   EXPECT_EQ(tracks.ranks(), 1);
@@ -89,7 +89,7 @@ TEST(DeviceTracks, RanksAreToldApart) {
   EXPECT_EQ(tracks.step().size(), 1u) << "another set of devices starts over";
 }
 
-TEST(DeviceTracks, AStepWithoutImagesOrTimesIsHarmless) {
+TEST(DeviceTracks, AcceptsStepsWithoutImagesOrTimes) {
   DeviceTracks tracks;
   StepDone step = step_on(2, 1);
   for (DeviceStep& d : step.devices) d = {d.rank, d.device, 0, 0, 0, 0, 0};
@@ -107,7 +107,7 @@ TEST(TrainingRun, CountsTheDevicesOfAllRanks) {
   EXPECT_EQ(run.name(), "lenet, batch 256, lr 0.9, 4 devices of 2 ranks");
 }
 
-TEST(TrainingRun, SaysHowManyDevicesAndTakesTheRunsOwnHiddenShare) {
+TEST(TrainingRun, NamesDevicesAndUsesTheReportedHiddenShare) {
   StartTraining request;
   request.devices = {cpu(0), cpu(1)};
   request.share_policy = SharePolicy::Auto;

@@ -50,7 +50,7 @@ inline Telemetry telemetry(const std::vector<Device>& devices, double t_s, doubl
     one.utilisation = busy;
     one.core_utilisation = {busy, busy / 2};
     one.clock_mhz = 2900.0;
-    one.temperature_c = Maybe<double>::missing("the kernel shows no sensor");
+    one.temperature_c = Maybe<double>::missing("the kernel reports no sensor");
     one.memory_available_bytes = 5 * kGiB;
     one.lab_used_bytes = 12 * kMiB;
     one.lab_peak_bytes = 96 * kMiB;

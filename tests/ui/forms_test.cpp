@@ -11,7 +11,7 @@ namespace {
 
 using namespace lab::test;
 
-TEST(Forms, ShapesAreReadAsPeopleWriteThem) {
+TEST(Forms, ParsesShapes) {
   EXPECT_EQ(parse_shape("1024,1024"), (std::vector<std::int64_t>{1024, 1024}));
   EXPECT_EQ(parse_shape("[2, 3]"), (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(parse_shape("2 x 3x4"), (std::vector<std::int64_t>{2, 3, 4}));
@@ -21,7 +21,7 @@ TEST(Forms, ShapesAreReadAsPeopleWriteThem) {
   }
 }
 
-TEST(Forms, CommandsSayWhatWasFilledIn) {
+TEST(Forms, CommandsMatchTheForms) {
   const MachineInfo machine = machine_of(2);
   TransferForm transfers;
   transfers.from = 2;
@@ -56,7 +56,7 @@ TEST(Forms, CommandsSayWhatWasFilledIn) {
   EXPECT_EQ(s.devices, std::vector<Device>{cpu(0)});
 }
 
-TEST(Forms, SharesAreReadInAnyUnit) {
+TEST(Forms, ParsesSharesInAnyUnit) {
   EXPECT_EQ(parse_shares("0.7, 0.3", 2), (std::vector<double>{0.7, 0.3}));
   EXPECT_EQ(parse_shares("70% 30%", 2), (std::vector<double>{70, 30}));
   EXPECT_EQ(parse_shares(" 1;0 ; 2", 3), (std::vector<double>{1, 0, 2}));
@@ -67,11 +67,11 @@ TEST(Forms, SharesAreReadInAnyUnit) {
   try {
     parse_shares("0.7", 2);
   } catch (const Error& e) {
-    EXPECT_STREQ(e.what(), "1 share (0.7) for 2 devices; give one for each device");
+    EXPECT_STREQ(e.what(), "1 share (0.7) for 2 devices; give one per device");
   }
 }
 
-TEST(Forms, PartsOfTheBatchThatDoNotSumToOneAreRefusedAsByTheJob) {
+TEST(Forms, RejectsFractionsThatDoNotSumToOne) {
   for (const char* bad : {"0.5, 0.4", "0.7 0.4", "0.5, 1"}) {
     EXPECT_THROW(parse_shares(bad, 2), Error) << bad;
   }
@@ -107,7 +107,7 @@ TEST(Forms, TrainingOnSeveralDevices) {
   EXPECT_TRUE(to_command(form, machine).shares.empty());
 }
 
-TEST(Forms, ChapterRunsTakeTheDevicesThatAreThere) {
+TEST(Forms, ChapterRunsUseTheAvailableDevices) {
   TrainingForm form;
   form.request.momentum = 0.9;
   form.request.lr_scale = LrScale::Linear;
@@ -141,7 +141,7 @@ TEST(Forms, ChapterRunsTakeTheDevicesThatAreThere) {
   EXPECT_EQ(chapter_stand_in(2, mixed), "");
 }
 
-TEST(Forms, WhatCannotBeMeantIsRefusedWithASentence) {
+TEST(Forms, RejectsInvalidForms) {
   const MachineInfo machine = machine_of(1);
   TransferForm transfers;
   transfers.request.ops = {};
@@ -255,7 +255,7 @@ TEST(Forms, SettingsKeepTheirKeys) {
   for (const auto& [key, text] : saved) EXPECT_EQ(again[key], text) << key;
 }
 
-TEST(Forms, LoadingIgnoresWhatDoesNotFit) {
+TEST(Forms, LoadingIgnoresInvalidValues) {
   Forms forms;
   load_forms(forms, {{"training.model", "9"},
                      {"training.batch", "-3"},

@@ -51,14 +51,14 @@ TEST(GpuModel, KeepsFactsAndAHistoryOfEachGpu) {
   EXPECT_EQ(model.gpu(kSecond), nullptr);
 }
 
-TEST(GpuModel, ARepeatedReadingIsOnePoint) {
+TEST(GpuModel, RepeatedReadingIsOnePoint) {
   Model model(machine_with_absent_gpu());
   model.apply(event(0, 1, gpu_telemetry(1, {gpu_facts()}, {gpu_reading(1)})));
   model.apply(event(0, 2, gpu_telemetry(2, {}, {gpu_reading(1)})));
   EXPECT_EQ(model.gpus()[0].history.t_s.size(), 1U);
 }
 
-TEST(GpuModel, AGpuThatWokeGetsItsFacts) {
+TEST(GpuModel, UpdatesTheFactsOfAnAwakenedGpu) {
   Model model(machine_with_absent_gpu());
   GpuFacts little;
   little.pci_bus_id = kGpuAddress;
@@ -71,7 +71,7 @@ TEST(GpuModel, AGpuThatWokeGetsItsFacts) {
   EXPECT_EQ(model.gpus()[0].facts.name, "NVIDIA H200");
 }
 
-TEST(GpuPage, AGpuThatIsNotUsedStillShowsWhatItIs) {
+TEST(GpuPage, ShowsAnUnusedGpu) {
   Lab lab(with_gpu(), 1, {1280, 1400});
   lab.open(Page::Devices);
   const WidgetRect* card = lab.backend.find(kCard);
@@ -104,7 +104,7 @@ TEST(GpuPage, DetailsAndProcessesUnfold) {
   EXPECT_NEAR(height(), folded, 2);
 }
 
-TEST(GpuPage, ASleepingGpuHasNoMeters) {
+TEST(GpuPage, SleepingGpuHasNoMeters) {
   Model model(machine_with_absent_gpu());
   GpuFacts little;
   little.pci_bus_id = kGpuAddress;
@@ -118,7 +118,7 @@ TEST(GpuPage, ASleepingGpuHasNoMeters) {
   EXPECT_FALSE(lab.visible(kCard + "/details"));
 }
 
-TEST(GpuPage, AGpuTheLabComputesOnIsOneGpu) {
+TEST(GpuPage, ShowsAUsedGpuOnce) {
   MachineInfo machine = machine_of(1);
   machine.absent.clear();
   DeviceInfo info;
@@ -136,14 +136,14 @@ TEST(GpuPage, AGpuTheLabComputesOnIsOneGpu) {
   EXPECT_FALSE(lab.visible("devices/cuda:0"));
 }
 
-TEST(GpuPage, OneGpuHasNoOtherToReach) {
+TEST(GpuPage, OneGpuHasNoPeers) {
   Lab lab(with_gpu(), 1, {1280, 2000});
   lab.open(Page::Devices);
   EXPECT_TRUE(lab.visible("devices/peers"));
   EXPECT_FALSE(lab.visible("devices/peers/table/0"));
 }
 
-TEST(GpuPage, TwoGpusHaveAMatrixOfAccess) {
+TEST(GpuPage, TwoGpusHaveAPeerAccessMatrix) {
   Model model(machine_with_absent_gpu());
   GpuFacts a = gpu_facts(), b = gpu_facts(kSecond);
   a.peers = {gpu_peer(kSecond)};

@@ -28,7 +28,7 @@ TransferSample gpu_sample(TransferMover mover, PeerWay peer, std::int64_t bytes)
 }
 
 void feed_transfers(Model& model) {
-  model.apply(event(1, 0, JobStarted{"Transfers over size", StartTransfers{}}));
+  model.apply(event(1, 0, JobStarted{"Transfers by size", StartTransfers{}}));
   for (const std::int64_t bytes : {kKiB, kMiB}) {
     model.apply(event(1, 1, gpu_sample(TransferMover::CopyEngine, PeerWay::None, bytes)));
     model.apply(event(1, 1, gpu_sample(TransferMover::Kernel, PeerWay::None, bytes)));
@@ -48,7 +48,7 @@ void feed_transfers(Model& model) {
   model.apply(event(1, 3, JobFinished{}));
 }
 
-TEST(GpuTransferCases, EachMoverIsACaseOfItsOwn) {
+TEST(GpuTransferCases, EachMoverIsASeparateCase) {
   Model model(machine_with_gpu());
   feed_transfers(model);
   const ui::TransferResults& results = model.transfers().current;
@@ -63,13 +63,13 @@ TEST(GpuTransferCases, EachMoverIsACaseOfItsOwn) {
             "to move to cuda:0.");
 }
 
-TEST(GpuTransferCases, TheFormOffersTheCasesOfGpusWhereThereIsOne) {
+TEST(GpuTransferCases, FormOffersGpuCasesIfThereIsAGpu) {
   const ui::TransferForm form;
   EXPECT_EQ(to_command(form, machine_of(1), false).ops.size(), 4U);
   EXPECT_EQ(to_command(form, machine_with_gpu(), false).ops.size(), 8U);
 }
 
-TEST(GpuTransferCases, ThePageShowsThemAndTheTimeline) {
+TEST(GpuTransferCases, PageShowsCasesAndTimeline) {
   Lab lab(Model(machine_with_gpu()), 1, {1280, 1600});
   lab.open(Page::Transfers);
   EXPECT_TRUE(lab.visible("transfers/op/overlap"));

@@ -11,8 +11,8 @@ using ui::Model;
 using ui::Page;
 
 const std::string kLost =
-    "cuda:0 is lost: add failed with cudaErrorIllegalAddress; what was on the GPU is gone, and it "
-    "can be used again after device-lab is started anew";
+    "cuda:0 is lost: add failed with cudaErrorIllegalAddress; its data is gone; restart device-lab "
+    "to use it again";
 const std::string kLostGpu = "devices/gpu/" + kGpuAddress;
 
 MachineInfo machine_with_used_gpu() {
@@ -60,7 +60,7 @@ Model with_sleeping_gpu(bool only_asleep) {
   return model;
 }
 
-TEST(LostGpuPage, TheGpuSaysSoAndOffersARestart) {
+TEST(LostGpuPage, ShowsTheErrorAndOffersARestart) {
   Lab lab(with_lost_gpu(true), 1, {1280, 1400});
   lab.open(Page::Devices);
   ASSERT_TRUE(lab.visible(kLostGpu + "/lost"));
@@ -69,19 +69,19 @@ TEST(LostGpuPage, TheGpuSaysSoAndOffersARestart) {
   EXPECT_TRUE(lab.sent<RestartLab>().empty()) << "it asks first";
   lab.click("restart/yes");
   ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
-  EXPECT_TRUE(lab.sent<RestartLab>()[0].wake_gpus) << "or a GPU that fell asleep is absent";
+  EXPECT_TRUE(lab.sent<RestartLab>()[0].wake_gpus) << "a sleeping GPU would be absent";
   lab.frames(3);
   EXPECT_FALSE(lab.visible("restart/yes"));
 }
 
-TEST(LostGpuPage, WithoutNvmlTheDeviceSaysSo) {
+TEST(LostGpuPage, WithoutNvmlTheDeviceShowsTheError) {
   Lab lab(with_lost_gpu(false), 1, {1280, 1400});
   lab.open(Page::Devices);
   EXPECT_TRUE(lab.visible("devices/cuda:0/lost/restart"));
   EXPECT_FALSE(lab.visible("devices/cpu:0/lost"));
 }
 
-TEST(LostGpuPage, TheQuestionCanBeDeclined) {
+TEST(LostGpuPage, RestartCanBeDeclined) {
   Lab lab(with_lost_gpu(true), 1, {1280, 1400});
   lab.open(Page::Devices);
   lab.click(kLostGpu + "/lost/restart");
@@ -95,7 +95,7 @@ TEST(LostGpuPage, TheQuestionCanBeDeclined) {
   EXPECT_TRUE(lab.sent<RestartLab>().empty());
 }
 
-TEST(LostGpuPage, EveryPageWhoseJobFailedOffersIt) {
+TEST(LostGpuPage, EveryPageWithAFailedJobOffersARestart) {
   struct Case {
     Page page;
     const char* name;
@@ -112,14 +112,14 @@ TEST(LostGpuPage, EveryPageWhoseJobFailedOffersIt) {
     lab.open(page);
     ASSERT_TRUE(lab.visible(error));
     EXPECT_EQ(lab.backend.find(error)->label, kLost);
-    EXPECT_FALSE(lab.visible(std::string(name) + "/retry")) << "it would fail in the same way";
+    EXPECT_FALSE(lab.visible(std::string(name) + "/retry")) << "it would fail again";
     lab.click(error + "/restart");
     lab.click("restart/yes");
     EXPECT_EQ(lab.sent<RestartLab>().size(), 1U);
   }
 }
 
-TEST(LostGpuPage, OtherFailuresAreTriedAgain) {
+TEST(LostGpuPage, OtherFailuresOfferARetry) {
   Model model = with_lost_gpu(true);
   model.apply(event(1, 2, JobStarted{"A job", StartTransfers{}}));
   model.apply(event(1, 3, JobFinished{Outcome::Failed, 1, "no room", Errc::OutOfMemory}));
@@ -129,7 +129,7 @@ TEST(LostGpuPage, OtherFailuresAreTriedAgain) {
   EXPECT_FALSE(lab.visible("transfers/error/restart"));
 }
 
-TEST(LostGpuPage, ARestartThatCannotBeginSaysWhy) {
+TEST(LostGpuPage, FailedRestartGivesTheReason) {
   Model model = with_lost_gpu(true);
   model.refuse_restart("restart: the program's file cannot be run");
   Lab lab(std::move(model), 1, {1280, 1400});
@@ -139,7 +139,7 @@ TEST(LostGpuPage, ARestartThatCannotBeginSaysWhy) {
   EXPECT_EQ(why->label, "restart: the program's file cannot be run");
 }
 
-TEST(SleepingGpuPage, UsingItStartsTheLabAnew) {
+TEST(SleepingGpuPage, UsingItRestartsTheLab) {
   Lab lab(with_sleeping_gpu(true));
   lab.open(Page::Devices);
   lab.click(kLostGpu + "/use");
@@ -148,7 +148,7 @@ TEST(SleepingGpuPage, UsingItStartsTheLabAnew) {
   EXPECT_TRUE(lab.sent<RestartLab>()[0].wake_gpus);
 }
 
-TEST(SleepingGpuPage, AGpuThatWokeMeanwhileIsStillOffered) {
+TEST(SleepingGpuPage, AwakenedGpuIsStillOffered) {
   Model model = with_sleeping_gpu(true);
   Telemetry awake = telemetry({cpu()}, 2, 0.3);
   awake.gpus = {gpu_reading(2)};
@@ -158,7 +158,7 @@ TEST(SleepingGpuPage, AGpuThatWokeMeanwhileIsStillOffered) {
   EXPECT_TRUE(lab.visible(kLostGpu + "/use"));
 }
 
-TEST(SleepingGpuPage, NothingIsOfferedWhereMoreIsInTheWay) {
+TEST(SleepingGpuPage, OffersNothingIfSleepIsNotTheOnlyReason) {
   Lab lab(with_sleeping_gpu(false));
   lab.open(Page::Devices);
   EXPECT_TRUE(lab.visible(kLostGpu));

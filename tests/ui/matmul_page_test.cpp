@@ -25,13 +25,13 @@ std::string tooltip_at(Lab& lab, ImVec2 at, const char* path) {
   return tip == nullptr ? "" : tip->value;
 }
 
-TEST(MatmulRoofline, AnEmptyPageHasNone) {
+TEST(MatmulRoofline, IsHiddenOnAnEmptyPage) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
   lab.open(Page::Matmul);
   EXPECT_FALSE(lab.visible("matmul/roofline_card"));
 }
 
-TEST(MatmulRoofline, ComesWithTheCeilingsAndThenTheKernels) {
+TEST(MatmulRoofline, ShowsCeilingsThenKernels) {
   PeakSample peak;
   peak.gflops = 500;
   Lab lab(matmul_job({peak}), 1, kLarge);
@@ -41,20 +41,20 @@ TEST(MatmulRoofline, ComesWithTheCeilingsAndThenTheKernels) {
   lab.show(matmul_job({peak, ceilings_measured(cpu())}));
   EXPECT_TRUE(lab.visible("matmul/plot/roofline"));
   EXPECT_TRUE(lab.visible("matmul/ceilings/5")) << "two peaks and four levels";
-  EXPECT_FALSE(lab.visible("matmul/roofline/size")) << "nothing to choose among yet";
+  EXPECT_FALSE(lab.visible("matmul/roofline/size")) << "nothing to choose yet";
   lab.show(matmul_job({peak, ceilings_measured(cpu()), matmul_sample(cpu(), "simd", 64, 100)}));
   EXPECT_TRUE(lab.visible("matmul/roofline/size"));
   EXPECT_TRUE(lab.visible("matmul/plot/roofline/legend/simd"));
 }
 
-TEST(MatmulRoofline, SamplesWithoutCeilingsAreNoError) {
+TEST(MatmulRoofline, AcceptsSamplesWithoutCeilings) {
   Lab lab(matmul_job({matmul_sample(cpu(), "simd", 64, 100)}), 1, kLarge);
   lab.open(Page::Matmul);
   EXPECT_TRUE(lab.visible("matmul/roofline_card"));
   EXPECT_FALSE(lab.visible("matmul/plot/roofline"));
 }
 
-TEST(MatmulRoofline, ALiveRunHasNone) {
+TEST(MatmulRoofline, IsHiddenInALiveRun) {
   Model model = make_scene(Page::Matmul, Scene::Empty);
   StartMatmul request;
   request.live = true;
@@ -66,7 +66,7 @@ TEST(MatmulRoofline, ALiveRunHasNone) {
   EXPECT_FALSE(lab.visible("matmul/roofline_card"));
 }
 
-TEST(MatmulRoofline, ShowsTheLargestSizeAndTheFastestOfOursUntilChosen) {
+TEST(MatmulRoofline, DefaultsToLargestSizeAndFastestKernel) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.open(Page::Matmul);
   const auto value = [&](const char* path) { return lab.backend.find(path)->value; };
@@ -82,16 +82,16 @@ TEST(MatmulRoofline, ShowsTheLargestSizeAndTheFastestOfOursUntilChosen) {
   EXPECT_FALSE(lab.visible("matmul/roofline/device")) << "one device has ceilings";
 }
 
-TEST(MatmulRoofline, TheKernelUnderThePointerOnTheLadderIsTheChosenOne) {
+TEST(MatmulRoofline, HighlightsTheHoveredKernel) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.open(Page::Matmul);
   lab.backend.move_to(NullBackend::centre(*lab.backend.find("matmul/ladder/cpu:0/naive")));
   lab.frames(3);
   EXPECT_EQ(lab.backend.find("matmul/roofline/kernel")->value, "naive");
-  EXPECT_EQ(lab.view.forms.matmul.roofline_kernel, "") << "only while it is there";
+  EXPECT_EQ(lab.view.forms.matmul.roofline_kernel, "") << "hovering changes no setting";
 }
 
-TEST(MatmulRoofline, EachDeviceHasItsOwn) {
+TEST(MatmulRoofline, EachDeviceHasOne) {
   CeilingsMeasured second = ceilings_measured(cpu(1));
   second.bandwidth.pop_back();
   Lab lab(matmul_job({ceilings_measured(cpu(0)), second, matmul_sample(cpu(0), "simd", 64, 100),
@@ -106,7 +106,7 @@ TEST(MatmulRoofline, EachDeviceHasItsOwn) {
   EXPECT_FALSE(lab.visible("matmul/ceilings/5"));
 }
 
-TEST(MatmulRoofline, HoveringSaysHowACeilingWasMeasured) {
+TEST(MatmulRoofline, TooltipExplainsACeiling) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.open(Page::Matmul);
   const ui::WidgetRect* row = lab.backend.find("matmul/ceilings/2");
@@ -114,7 +114,7 @@ TEST(MatmulRoofline, HoveringSaysHowACeilingWasMeasured) {
   EXPECT_EQ(row->value, "L1 read\t1.00 TB/s\t15 %\t31\t0.5");
   const std::string in_table =
       tooltip_at(lab, {row->min.x + 30, NullBackend::centre(*row).y}, "tooltip");
-  EXPECT_NE(in_table.find("2 threads sum 48.0 KiB again and again"), std::string::npos) << in_table;
+  EXPECT_NE(in_table.find("2 threads sum 48.0 KiB repeatedly"), std::string::npos) << in_table;
   EXPECT_NE(in_table.find("31 repetitions after 3 warm-up"), std::string::npos) << in_table;
   // Searches upwards for the left end of the lowest line.
   const ui::WidgetRect* plot = lab.backend.find("matmul/plot/roofline");
@@ -122,12 +122,12 @@ TEST(MatmulRoofline, HoveringSaysHowACeilingWasMeasured) {
   std::string on_line;
   const auto lacks = [&](const char* part) { return on_line.find(part) == std::string::npos; };
   for (float y = plot->max.y - 60;
-       y > plot->min.y + 60 && (lacks("memory: 40.0 GB/s") || lacks("the sums are checked"));
+       y > plot->min.y + 60 && (lacks("memory: 40.0 GB/s") || lacks("the sums are verified"));
        y -= 6) {
     on_line += tooltip_at(lab, {plot->min.x + 60, y}, "matmul/plot/roofline/tooltip");
   }
   EXPECT_FALSE(lacks("memory: 40.0 GB/s in the fastest repetition")) << on_line;
-  EXPECT_FALSE(lacks("the sums are checked")) << on_line;
+  EXPECT_FALSE(lacks("the sums are verified")) << on_line;
 }
 
 // A job on a GPU that multiplies f32 and bf16, with results of the kernels in `measured`.
@@ -153,24 +153,24 @@ Model gpu_job(Precision dtype, std::initializer_list<const char*> measured) {
   return model;
 }
 
-TEST(MatmulLadder, ShowsTheRungsThatTakeThePrecision) {
+TEST(MatmulLadder, ShowsTheRungsThatSupportThePrecision) {
   Lab lab(gpu_job(Precision::BF16, {"cublas"}), 1, kLarge);
   lab.open(Page::Matmul);
   EXPECT_TRUE(lab.visible("matmul/ladder/cuda:0/cublas"));
-  EXPECT_TRUE(lab.visible("matmul/ladder/cuda:0/mma_bf16")) << "still to come";
+  EXPECT_TRUE(lab.visible("matmul/ladder/cuda:0/mma_bf16")) << "not measured yet";
   EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/async"));
   lab.show(gpu_job(Precision::F32, {"async"}));
   EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/mma_bf16"));
 }
 
-TEST(MatmulForm, OnlyGpusMultiplyInTf32) {
+TEST(MatmulForm, OffersTf32OnlyWithAGpu) {
   Lab lab(gpu_job(Precision::F32, {}), 1, kLarge);
   lab.open(Page::Matmul);
   EXPECT_TRUE(lab.visible("matmul/dtype/bf16"));
   EXPECT_FALSE(lab.visible("matmul/dtype/tf32")) << "the machine has no GPU";
 }
 
-TEST(MatmulForm, AChoiceOfTf32OutlivesTheGpusAbsence) {
+TEST(MatmulForm, KeepsTf32WhileTheGpuIsAbsent) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.view.forms.matmul.request.dtype = Precision::TF32;
   lab.open(Page::Matmul);
@@ -179,7 +179,7 @@ TEST(MatmulForm, AChoiceOfTf32OutlivesTheGpusAbsence) {
   EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::BF16);
 }
 
-TEST(MatmulForm, EveryRungHasItsBoxAndSaysWhatItDoesNotMultiply) {
+TEST(MatmulForm, EveryRungHasABoxAndListsUnsupportedTypes) {
   Lab lab(gpu_job(Precision::F32, {"async"}), 1, kLarge);
   lab.view.forms.matmul.which = 2;
   lab.view.forms.matmul.request.dtype = Precision::BF16;
@@ -187,7 +187,7 @@ TEST(MatmulForm, EveryRungHasItsBoxAndSaysWhatItDoesNotMultiply) {
   const auto hint_of = [&](const char* box) {
     return tooltip_at(lab, NullBackend::centre(*lab.backend.find(box)), "tooltip");
   };
-  EXPECT_EQ(hint_of("matmul/kernel/async"), "What it adds.\nDoes not multiply in bf16.");
+  EXPECT_EQ(hint_of("matmul/kernel/async"), "What it adds.\nDoes not support bf16.");
   EXPECT_EQ(hint_of("matmul/kernel/mma_bf16"), "What it adds.");
 }
 

@@ -20,7 +20,7 @@ const CeilingLine& line_named(const std::vector<CeilingLine>& lines, const std::
   return found == lines.end() ? lines.front() : *found;
 }
 
-TEST(CeilingLines, BandwidthsRiseToTheHighestPeakAndPeaksBeginAtTheHighestBandwidth) {
+TEST(CeilingLines, BandwidthsEndAtTheHighestPeak) {
   const CeilingsMeasured ceilings = ceilings_measured(cpu());
   const auto lines = ceiling_lines(ceilings, {10, 1000});
   ASSERT_EQ(lines.size(), 6u);
@@ -40,7 +40,7 @@ TEST(CeilingLines, BandwidthsRiseToTheHighestPeakAndPeaksBeginAtTheHighestBandwi
   EXPECT_TRUE(std::is_sorted(one.x.begin(), one.x.end()));
 }
 
-TEST(CeilingLines, PartsCanBeMissing) {
+TEST(CeilingLines, AcceptsMissingParts) {
   EXPECT_TRUE(ceiling_lines({}, {}).empty());
   CeilingsMeasured compute = ceilings_measured(cpu());
   compute.bandwidth.clear();
@@ -54,7 +54,7 @@ TEST(CeilingLines, PartsCanBeMissing) {
   EXPECT_LT(slanted[0].x.front(), slanted[0].x.back());
 }
 
-TEST(KernelPoints, LieAtTheIntensityOfTheirSize) {
+TEST(KernelPoints, UseTheIntensityOfTheirSize) {
   MatmulResults results;
   for (const int n : {96, 48}) results.add(matmul_sample(cpu(), "simd", n, n), 0);
   const KernelPoints points = kernel_points(results.kernels[0]);
@@ -76,28 +76,29 @@ TEST(LimitSentence, NamesMemoryBelowTheRidge) {
             "500 GFLOP/s, but memory feeds only 160 GFLOP/s, and it reaches 75 % of that.");
 }
 
-TEST(LimitSentence, SaysWhyAKernelIsFarBelowItsRoof) {
+TEST(LimitSentence, ExplainsAKernelFarBelowItsRoof) {
   const CeilingsMeasured ceilings = ceilings_measured(cpu());
   const std::string slow =
       limit_sentence(matmul_sample(cpu(), "naive", 960, 2), ceilings, CacheState::Warm);
-  EXPECT_NE(slow.find("it reaches 0.4 % of that; so far below a roof"), std::string::npos) << slow;
+  EXPECT_NE(slow.find("it reaches 0.4 % of that; a kernel this far below"), std::string::npos)
+      << slow;
   const std::string one_thread =
       limit_sentence(matmul_sample(cpu(), "packed", 960, 240), ceilings, CacheState::Warm);
-  EXPECT_NE(one_thread.find("of what one thread can do, 250 GFLOP/s, it reaches 96 %"),
+  EXPECT_NE(one_thread.find("of the peak of one thread, 250 GFLOP/s, it reaches 96 %"),
             std::string::npos)
       << one_thread;
 }
 
-TEST(LimitSentence, SaysThatACeilingWasMeasuredTooLow) {
+TEST(LimitSentence, ReportsACeilingMeasuredTooLow) {
   EXPECT_EQ(
       limit_sentence(matmul_sample(cpu(), "parallel", 960, 600), ceilings_measured(cpu()),
                      CacheState::Warm),
       "parallel at N = 960 reaches 600 GFLOP/s, above the 500 GFLOP/s of its roof: the "
       "machine was busy while the ceilings were measured, or the kernel uses units that they do "
-      "not.");
+      "not cover.");
 }
 
-TEST(LimitSentence, GoesOnWithHalfOfTheCeilings) {
+TEST(LimitSentence, WorksWithPartOfTheCeilings) {
   CeilingsMeasured compute = ceilings_measured(cpu());
   compute.bandwidth.clear();
   const MatmulSample sample = matmul_sample(cpu(), "parallel", 960, 450);

@@ -43,12 +43,12 @@ std::string line(Model model) {
   return first == nullptr ? "none" : first->value;
 }
 
-TEST(MemoryPage, CountsWhatIsHeldForAGpuBesideItsReport) {
+TEST(MemoryPage, ListsTheMemoryOfAGpu) {
   EXPECT_EQ(line(with_holdings(true)), "cuda:0\t12.0 MiB\t32.0 MiB\t64.0 MiB\t8.00 MiB\t39.0 GiB");
   EXPECT_EQ(line(with_holdings(false)), "cuda:0\t12.0 MiB\t32.0 MiB\t64.0 MiB\t8.00 MiB\tN/A");
 }
 
-TEST(MemoryPage, WithoutAGpuThereIsNothingOfTheKind) {
+TEST(MemoryPage, HidesGpuMemoryWithoutAGpu) {
   Lab lab(Model(machine_of(2)));
   lab.open(Page::Memory);
   EXPECT_FALSE(lab.visible(kHoldings));

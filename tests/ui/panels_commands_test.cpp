@@ -23,7 +23,7 @@ TEST_F(PanelCommands, RailOpensEachPage) {
   EXPECT_TRUE(lab.out.empty());
 }
 
-TEST_F(PanelCommands, LadderIsSentOnceHoweverOftenItIsClicked) {
+TEST_F(PanelCommands, RepeatedClicksSendOneLadder) {
   lab.open(Page::Matmul);
   lab.view.forms.matmul.sizes = "64..256";
   lab.view.forms.matmul.request.seed = 7;
@@ -37,7 +37,7 @@ TEST_F(PanelCommands, LadderIsSentOnceHoweverOftenItIsClicked) {
   EXPECT_TRUE(sent[0].devices.empty());
 }
 
-TEST_F(PanelCommands, LiveRunsSaySo) {
+TEST_F(PanelCommands, LiveRunIsMarkedInTheRequest) {
   lab.open(Page::Matmul);
   lab.click("matmul/live");
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 1u);
@@ -54,7 +54,7 @@ TEST_F(PanelCommands, TickedKernelsAreSent) {
   EXPECT_EQ(lab.sent<StartMatmul>()[0].kernels, std::vector<std::string>{"simd"});
 }
 
-TEST_F(PanelCommands, SweepOfTransfers) {
+TEST_F(PanelCommands, TransferSweepIsSent) {
   lab.open(Page::Transfers);
   lab.click("transfers/op/read");
   lab.click("transfers/run");
@@ -65,7 +65,7 @@ TEST_F(PanelCommands, SweepOfTransfers) {
   EXPECT_EQ(sent[0].sizes_bytes.back(), kGiB);
 }
 
-TEST_F(PanelCommands, WrongSizesAreExplainedAndNotSent) {
+TEST_F(PanelCommands, InvalidSizesAreExplainedAndNotSent) {
   lab.open(Page::Transfers);
   lab.view.forms.transfers.sizes = "many";
   lab.frames(3);
@@ -75,13 +75,13 @@ TEST_F(PanelCommands, WrongSizesAreExplainedAndNotSent) {
   EXPECT_TRUE(lab.out.empty());
 }
 
-TEST_F(PanelCommands, EmptyPageFillsItself) {
+TEST_F(PanelCommands, EmptyPageOffersAJob) {
   lab.open(Page::Training);
   lab.click("training/empty");
   EXPECT_EQ(lab.sent<StartTraining>().size(), 1u);
 }
 
-TEST_F(PanelCommands, TensorsAreMadeCopiedAddedAndFreed) {
+TEST_F(PanelCommands, TensorCommandsAreSent) {
   lab.open(Page::Memory);
   lab.click("memory/make");
   ASSERT_EQ(lab.sent<MakeTensor>().size(), 1u);
@@ -104,7 +104,7 @@ TEST_F(PanelCommands, TensorsAreMadeCopiedAddedAndFreed) {
   EXPECT_FALSE(lab.visible("memory/free/4")) << "held by a job";
 }
 
-TEST_F(PanelCommands, TrainingStartsWithTheChaptersDefaults) {
+TEST_F(PanelCommands, TrainingStartsWithTheBooksDefaults) {
   lab.open(Page::Training);
   lab.click("training/start");
   const auto sent = lab.sent<StartTraining>();
@@ -115,7 +115,7 @@ TEST_F(PanelCommands, TrainingStartsWithTheChaptersDefaults) {
   EXPECT_EQ(sent[0].epochs, 10);
 }
 
-TEST_F(PanelCommands, TrainingTakesTheTickedDevices) {
+TEST_F(PanelCommands, TrainingUsesTheTickedDevices) {
   lab.open(Page::Training);
   EXPECT_FALSE(lab.visible("training/division/Auto")) << "one device has nothing to divide";
   lab.click("training/device/cpu:0");
@@ -128,7 +128,7 @@ TEST_F(PanelCommands, TrainingTakesTheTickedDevices) {
   EXPECT_EQ(sent.share_policy, SharePolicy::Auto);
 }
 
-TEST_F(PanelCommands, SharesThatDoNotFitAreExplainedWhereTheyAreTyped) {
+TEST_F(PanelCommands, InvalidSharesAreExplainedAtTheField) {
   lab.open(Page::Training);
   lab.view.forms.training.devices = {true, true};
   lab.frames(2);
@@ -137,8 +137,8 @@ TEST_F(PanelCommands, SharesThatDoNotFitAreExplainedWhereTheyAreTyped) {
   lab.frames(3);
   ASSERT_TRUE(lab.visible("training/shares_error"));
   EXPECT_EQ(lab.backend.find("training/shares_error")->label,
-            "1 share (0.7) for 2 devices; give one for each device");
-  EXPECT_FALSE(lab.visible("training/form_error")) << "said once";
+            "1 share (0.7) for 2 devices; give one per device");
+  EXPECT_FALSE(lab.visible("training/form_error")) << "shown once";
   lab.click("training/start");
   EXPECT_TRUE(lab.out.empty());
   lab.view.forms.training.shares = "0.7, 0.3";
@@ -148,7 +148,7 @@ TEST_F(PanelCommands, SharesThatDoNotFitAreExplainedWhereTheyAreTyped) {
   EXPECT_EQ(lab.sent<StartTraining>()[0].shares, (std::vector<double>{0.7, 0.3}));
 }
 
-TEST_F(PanelCommands, ALargerBatchIsExplainedAndItsRateScaled) {
+TEST_F(PanelCommands, LargerBatchOffersAScaledRate) {
   lab.open(Page::Training);
   EXPECT_EQ(lab.backend.find("training/larger_batch")->label, "Twice the batch, twice the rate?");
   lab.click("training/larger_batch");
@@ -163,7 +163,7 @@ TEST_F(PanelCommands, ALargerBatchIsExplainedAndItsRateScaled) {
   EXPECT_EQ(lab.sent<StartTraining>()[0].warmup_epochs, 2);
 }
 
-TEST_F(PanelCommands, AChaptersRunFillsTheForm) {
+TEST_F(PanelCommands, ChapterRunFillsTheForm) {
   lab.open(Page::Training);
   lab.click("training/chapter");
   lab.click("training/chapter/Two GPUs: batch 512, lr 0.2");
@@ -177,7 +177,7 @@ TEST_F(PanelCommands, AChaptersRunFillsTheForm) {
   EXPECT_EQ(sent.devices, (std::vector<Device>{cpu(0), cpu(1)}));
 }
 
-TEST_F(PanelCommands, CheckpointsAreAskedForUnderMoreSettings) {
+TEST_F(PanelCommands, CheckpointsAreUnderMoreSettings) {
   lab.open(Page::Training);
   lab.scroll_to_and_click("training/more");
   lab.scroll_to_and_click("training/checkpoint_dir");
@@ -196,7 +196,7 @@ TEST_F(PanelCommands, CheckpointsAreAskedForUnderMoreSettings) {
   EXPECT_EQ(lab.sent<StartTraining>()[0].resume_dir, "before");
 }
 
-TEST(SmallWindow, TrainingFoldsItsSettingsOnceThereIsARun) {
+TEST(SmallWindow, TrainingFoldsItsSettingsAfterARun) {
   Lab lab(make_scene(Page::Training, Scene::Empty), 2, {1280, 720});
   lab.open(Page::Training);
   EXPECT_TRUE(lab.visible("training/model"));
@@ -212,7 +212,7 @@ TEST(SmallWindow, TrainingFoldsItsSettingsOnceThereIsARun) {
   EXPECT_FALSE(lab.visible("training/model"));
 }
 
-TEST_F(PanelCommands, TheModelBringsItsLearningRate) {
+TEST_F(PanelCommands, ModelSetsItsLearningRate) {
   lab.open(Page::Training);
   lab.click("training/model");
   lab.click("training/model/mlp");
@@ -254,7 +254,7 @@ TEST_F(PanelCommands, RetrySendsTheSameRequest) {
   EXPECT_EQ(lab.sent<StartMatmul>()[0].sizes, std::vector<std::int64_t>{96});
 }
 
-TEST_F(PanelCommands, EscapeAsksOnceBeforeItCancels) {
+TEST_F(PanelCommands, EscapeConfirmsBeforeCancelling) {
   lab.show(make_scene(Page::Matmul, Scene::Running));
   lab.press(GLFW_KEY_ESCAPE);
   lab.frames(3);
@@ -271,7 +271,7 @@ TEST_F(PanelCommands, EscapeAsksOnceBeforeItCancels) {
   EXPECT_FALSE(lab.visible("confirm/stop"));
 }
 
-TEST_F(PanelCommands, EscapeWithoutAJobAsksNothing) {
+TEST_F(PanelCommands, EscapeWithoutAJobDoesNothing) {
   lab.frames(3);
   lab.press(GLFW_KEY_ESCAPE);
   EXPECT_FALSE(lab.view.confirm_cancel);
@@ -290,7 +290,7 @@ TEST_F(PanelCommands, SpacePausesTheTraining) {
   EXPECT_EQ(lab.sent<PauseJob>().size(), 1u);
 }
 
-TEST_F(PanelCommands, KeysOpenPagesAndChangeTheLook) {
+TEST_F(PanelCommands, KeysOpenPagesAndChangeThemeAndScale) {
   lab.frames(3);
   lab.press('4', true);
   EXPECT_EQ(lab.view.page, Page::Matmul);
@@ -313,7 +313,7 @@ TEST_F(PanelCommands, HelpOpensAndCloses) {
   EXPECT_TRUE(lab.visible("help/close"));
 }
 
-TEST_F(PanelCommands, PointingAtARungLightsItsCurve) {
+TEST_F(PanelCommands, HoveringARungHighlightsItsCurve) {
   lab.open(Page::Matmul);
   lab.show(make_scene(Page::Matmul, Scene::Done));
   const ui::WidgetRect* rung = lab.backend.find("matmul/ladder/cpu:0/simd");
@@ -323,7 +323,7 @@ TEST_F(PanelCommands, PointingAtARungLightsItsCurve) {
   EXPECT_EQ(lab.view.forms.matmul.lit, "cpu:0 simd");
 }
 
-TEST_F(PanelCommands, RunsAreHiddenRenamedAndRemoved) {
+TEST_F(PanelCommands, RunsCanBeHiddenRenamedAndRemoved) {
   ui::Model model(machine_of(1));
   for (JobId job = 1; job <= 2; ++job) {
     model.apply(event(job, 1, JobStarted{"Training", StartTraining{}}));
@@ -344,7 +344,7 @@ TEST_F(PanelCommands, RunsAreHiddenRenamedAndRemoved) {
   EXPECT_TRUE(lab.visible("training/runs/2/rename"));
 }
 
-TEST_F(PanelCommands, LogGoesToTheClipboard) {
+TEST_F(PanelCommands, LogIsCopiedToTheClipboard) {
   lab.open(Page::Log);
   lab.show(make_scene(Page::Log, Scene::Done));
   lab.view.forms.log.filter = "NUMBER 59";

@@ -72,7 +72,7 @@ struct Window {
 
 class Layout : public ::testing::TestWithParam<Window> {};
 
-TEST_P(Layout, NothingIsCutOffOrOverlaps) {
+TEST_P(Layout, NothingIsClippedOrOverlaps) {
   const Window& window = GetParam();
   Lab lab(make_scene(Page::Devices, Scene::Empty), window.scale, window.size, window.mode);
   lab.view.forms.devices.open = {0};
@@ -156,7 +156,7 @@ TEST(Pages, EveryStateHasItsWidgets) {
   EXPECT_FALSE(lab.visible("status/cancel"));
 }
 
-TEST(Pages, SyntheticResultsSaySo) {
+TEST(Pages, SyntheticResultsAreMarked) {
   Lab lab(make_scene(Page::Training, Scene::Done));
   lab.open(Page::Training);
   EXPECT_TRUE(lab.visible("title/synthetic"));
@@ -165,26 +165,27 @@ TEST(Pages, SyntheticResultsSaySo) {
   EXPECT_NE(card->label.find("synthetic"), std::string::npos);
 }
 
-TEST(Pages, SeveralDevicesShowWhereTheirTimeGoes) {
+TEST(Pages, SeveralDevicesShowTheirTimeSplit) {
   Lab lab(make_many_devices({2, 1, SharePolicy::Equal}, Scene::Running), 1, {1280, 1600});
   lab.open(Page::Training);
   const WidgetRect* sentence = lab.backend.find("training/devices/sentence");
   ASSERT_NE(sentence, nullptr);
-  EXPECT_EQ(sentence->label,
-            "95 % of the all-reduce is hidden behind backward. cpu:1 waits 30 % of a step, cpu:0 "
-            "is the slowest. Auto shares would even that out.");
+  EXPECT_EQ(
+      sentence->label,
+      "95 % of the all-reduce is hidden behind backward. cpu:1 waits for 30 % of a step; cpu:0 "
+      "is the slowest. Auto shares would balance this.");
   const WidgetRect* row = lab.backend.find("training/devices/0/cpu:1");
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->value, "128 images, 50 %");
   EXPECT_TRUE(lab.visible("training/plot/speed/legend/cpu:1"));
   lab.show(make_many_devices({2, 1, SharePolicy::Equal}, Scene::Done));
   EXPECT_EQ(lab.backend.find("training/devices/sentence")->label.substr(0, 4), "96 %")
-      << "the run's own figure";
+      << "as the run reports it";
   lab.show(make_scene(Page::Training, Scene::Running));
   EXPECT_FALSE(lab.visible("training/devices")) << "one device has nothing to share";
 }
 
-TEST(Pages, AutoSharesAreAdvisedOnlyWhereTheyCanHelp) {
+TEST(Pages, AutoSharesAreSuggestedOnlyIfTheyHelp) {
   const auto advises = [](ui::Model model, std::int64_t images) {
     model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
     model.apply(event(1, 1, training_started(true)));
@@ -198,7 +199,7 @@ TEST(Pages, AutoSharesAreAdvisedOnlyWhereTheyCanHelp) {
     return sentence != nullptr && sentence->label.find("Auto shares") != std::string::npos;
   };
   EXPECT_TRUE(advises(ui::Model(machine_of(2)), 128));
-  EXPECT_FALSE(advises(ui::Model(machine_of(2)), 1)) << "no image to hand over";
+  EXPECT_FALSE(advises(ui::Model(machine_of(2)), 1)) << "no image to move";
   MachineInfo one_core = machine_of(2);
   for (DeviceInfo& info : one_core.devices) info.cores = {0};
   EXPECT_FALSE(advises(ui::Model(one_core), 128)) << "the devices share a core";
@@ -215,7 +216,7 @@ TEST(Pages, RanksAreNamedAndManyDevicesUnfold) {
   EXPECT_TRUE(lab.visible("training/devices/3/cpu:0"));
 }
 
-TEST(Pages, ALoneCpuDeviceSaysHowToBecomeSeveral) {
+TEST(Pages, OneCpuDeviceExplainsHowToSplitIt) {
   Lab lab(ui::Model(machine_of(1)));
   lab.open(Page::Training);
   const WidgetRect* text = lab.backend.find("training/split_cores");
@@ -232,7 +233,7 @@ TEST(Pages, AbsentDevicesHaveACard) {
 }
 
 // The results extend to the bottom of a window that is taller than their content.
-TEST(Pages, ResultsFillTheHeightOfTheWindow) {
+TEST(Pages, ResultsFillTheWindowHeight) {
   constexpr float kWidth = 1920, kHeight = 1080;
   Lab lab(make_scene(Page::Devices, Scene::Done), 1, {kWidth, kHeight});
   for (const auto& [page, card] :
@@ -247,7 +248,7 @@ TEST(Pages, ResultsFillTheHeightOfTheWindow) {
   }
 }
 
-TEST(Pages, TheMainButtonIsInSightInASmallWindow) {
+TEST(Pages, MainButtonIsVisibleInASmallWindow) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 2, {1280, 720});
   for (const auto& [page, button] :
        {std::pair{Page::Memory, "memory/make"}, std::pair{Page::Transfers, "transfers/run"},

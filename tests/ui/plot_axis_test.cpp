@@ -39,13 +39,13 @@ TEST(Zoomed, KeepsTheAnchorInPlace) {
   }
 }
 
-TEST(Zoomed, InAndOutAgainIsTheSame) {
+TEST(Zoomed, InAndOutIsTheIdentity) {
   const Range r = zoomed(Scale::Linear, zoomed(Scale::Linear, {-3, 9}, 1, 0.8), 1, 1 / 0.8);
   EXPECT_NEAR(r.min, -3, 1e-9);
   EXPECT_NEAR(r.max, 9, 1e-9);
 }
 
-TEST(Zoomed, StopsBeforeNumbersRunOut) {
+TEST(Zoomed, StopsAtTheLimitsOfPrecision) {
   for (const Scale scale : {Scale::Linear, Scale::Log10}) {
     Range r{1, 2};
     for (int i = 0; i < 500; ++i) r = zoomed(scale, r, 1.5, 0.5);
@@ -57,7 +57,7 @@ TEST(Zoomed, StopsBeforeNumbersRunOut) {
   }
 }
 
-TEST(Panned, MovesByAShare) {
+TEST(Panned, MovesByAFraction) {
   const Range r = panned(Scale::Linear, {0, 10}, 0.25);
   EXPECT_DOUBLE_EQ(r.min, 2.5);
   EXPECT_DOUBLE_EQ(r.max, 12.5);
@@ -66,7 +66,7 @@ TEST(Panned, MovesByAShare) {
   EXPECT_NEAR(l.max, 1000, 1e-6);
 }
 
-TEST(Sane, RepairsWhatCannotBeShown) {
+TEST(Sane, RepairsInvalidRanges) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const Range r : {Range{5, 5}, Range{9, 1}, Range{nan, 1}, Range{-INFINITY, INFINITY},
                         Range{0, 0}, Range{-2, -1}}) {
@@ -78,20 +78,20 @@ TEST(Sane, RepairsWhatCannotBeShown) {
   }
 }
 
-TEST(Extent, FollowsTheDataWithRoom) {
+TEST(Extent, PadsTheDataRange) {
   Extent e(Scale::Linear);
   EXPECT_EQ(e.padded(0.1, true), (Range{0, 1}));
   e.add(std::numeric_limits<double>::quiet_NaN());
   EXPECT_TRUE(e.empty());
   e.add(10);
-  EXPECT_EQ(e.padded(0.1, true), (Range{5, 15})) << "a constant stands in the middle";
+  EXPECT_EQ(e.padded(0.1, true), (Range{5, 15})) << "a constant is centred";
   e.add(2);
   const Range r = e.padded(0.1, true);
   EXPECT_DOUBLE_EQ(r.min, 0);
   EXPECT_DOUBLE_EQ(r.max, 10.8);
 }
 
-TEST(Extent, ALogAxisIgnoresZero) {
+TEST(Extent, LogAxisIgnoresZero) {
   Extent e(Scale::Log10);
   e.add(0);
   e.add(-4);
@@ -114,7 +114,7 @@ std::vector<std::string> labels(const Ticks& t) {
 
 using Labels = std::vector<std::string>;
 
-TEST(Ticks, LinearStepsAreRoundAndShareOnePrefix) {
+TEST(Ticks, LinearStepsAreRoundWithOnePrefix) {
   const Ticks t = make_ticks({.range = {0, 500e9}, .max_labels = 6, .unit = "FLOP/s"});
   EXPECT_EQ(labels(t), (Labels{"0", "100", "200", "300", "400", "500"}));
   EXPECT_EQ(t.unit, "GFLOP/s");
@@ -138,7 +138,7 @@ TEST(Ticks, WholeAxesHaveNoFractions) {
   for (const Tick& tick : t.ticks) EXPECT_EQ(tick.value, std::round(tick.value));
 }
 
-TEST(Ticks, SecondsTakeNoLargePrefixAndPercentNone) {
+TEST(Ticks, SecondsHaveNoLargePrefixAndPercentNone) {
   EXPECT_EQ(make_ticks({.range = {0, 5000}, .unit = "s"}).unit, "s");
   EXPECT_EQ(make_ticks({.range = {0, 0.05}, .unit = "%"}).unit, "%");
 }

@@ -99,7 +99,7 @@ TEST(Thin, NeverLosesASpike) {
   }
 }
 
-TEST(Thin, KeepsFewPointsAsTheyAre) {
+TEST(Thin, KeepsShortSeriesUnchanged) {
   const std::vector<double> x{0, 1, 2, 3}, y{5, kNaN, 7, 8};
   const Thinned t = thin(x, y, {.range = {0, 3}, .from = 0, .to = 100}, Scale::Linear);
   ASSERT_EQ(t.points.size(), 4U);
@@ -107,7 +107,7 @@ TEST(Thin, KeepsFewPointsAsTheyAre) {
   EXPECT_TRUE(std::isnan(t.points[1].y));
 }
 
-TEST(Thin, ALogAxisBreaksTheLineAtZeroAndBelow) {
+TEST(Thin, LogAxisBreaksTheLineAtZeroAndBelow) {
   const std::vector<double> x{0, 1, 2}, y{1, 0, -3};
   const Thinned t = thin(x, y, {.range = {0, 2}, .from = 0, .to = 100}, Scale::Log10);
   EXPECT_EQ(t.points[0].y, 1);
@@ -115,7 +115,7 @@ TEST(Thin, ALogAxisBreaksTheLineAtZeroAndBelow) {
   EXPECT_TRUE(std::isnan(t.points[2].y));
 }
 
-TEST(Thin, AColumnOfNothingBreaksTheLine) {
+TEST(Thin, EmptyColumnBreaksTheLine) {
   Data d = noise(10000, 4);
   for (std::size_t i = 4000; i < 6000; ++i) d.y[i] = i % 2 == 0 ? kNaN : INFINITY;
   const Thinned t = thin(d.x, d.y, {.range = {0, d.x.back()}, .from = 0, .to = 100}, Scale::Linear);
@@ -125,7 +125,7 @@ TEST(Thin, AColumnOfNothingBreaksTheLine) {
   for (const Point& p : t.points) EXPECT_FALSE(std::isinf(p.y));
 }
 
-TEST(Thin, EmptyAndUnevenSpansAreFine) {
+TEST(Thin, AcceptsEmptyAndUnequalSpans) {
   const std::vector<double> x{1, 2, 3}, y{1};
   EXPECT_TRUE(thin({}, {}, {.range = {0, 1}, .from = 0, .to = 9}, Scale::Linear).points.empty());
   EXPECT_EQ(thin(x, y, {.range = {0, 9}, .from = 0, .to = 9}, Scale::Linear).points.size(), 1U);
@@ -158,7 +158,7 @@ TEST(ThinBand, KeepsTheWidestPart) {
 }
 
 // `extremes` is extended as the series grows, without reading it from the start again.
-TEST(Extremes, GiveTheSamePointsAsReadingEveryValue) {
+TEST(Extremes, MatchAFullScan) {
   Data d = noise(20'000, 5);
   d.y[7'000] = kNaN;
   std::fill(d.y.begin() + 9'000, d.y.begin() + 12'000, kNaN);
@@ -180,7 +180,7 @@ TEST(Extremes, GiveTheSamePointsAsReadingEveryValue) {
   }
 }
 
-TEST(Extremes, AShorterSeriesStartsOver) {
+TEST(Extremes, ResetForAShorterSeries) {
   const Data d = noise(4'000, 6);
   Extremes extremes;
   extremes.follow(d.y);

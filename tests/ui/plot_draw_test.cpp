@@ -28,7 +28,7 @@ float middle_x(const Box& box) {
   return (box.min.x + box.max.x) / 2;
 }
 
-TEST(Crosses, SegmentsThatTouchTheBox) {
+TEST(Crosses, DetectsSegmentsThatTouchTheBox) {
   const Box box{{10, 10}, {20, 20}};
   EXPECT_TRUE(crosses(box, {0, 15}, {30, 15})) << "through";
   EXPECT_TRUE(crosses(box, {12, 12}, {13, 13})) << "inside";
@@ -48,12 +48,12 @@ TEST(PlaceLineLabels, TakesTheFirstFreePlaceOnItsLine) {
   const auto placed = place_line_labels(labels, lines, kArea);
   ASSERT_EQ(placed.size(), 1u);
   ASSERT_TRUE(placed[0]);
-  EXPECT_EQ(placed[0]->min.x, 5) << "inside the area, as far left as that allows";
+  EXPECT_EQ(placed[0]->min.x, 5) << "inside the area, leftmost";
   EXPECT_EQ(placed[0]->min.y, 45);
   EXPECT_EQ(placed[0]->max.y, 55);
 }
 
-TEST(PlaceLineLabels, KeepsOffOtherLinesAndLabels) {
+TEST(PlaceLineLabels, AvoidsOtherLinesAndLabels) {
   const std::vector<ImVec2> line = level_line(50), near = level_line(53);
   const std::vector<ImVec2> steep = {{20, 0}, {20, 100}};
   const std::vector<std::span<const ImVec2>> crossed = {line, steep};
@@ -68,7 +68,7 @@ TEST(PlaceLineLabels, KeepsOffOtherLinesAndLabels) {
   EXPECT_GE(middle_x(*placed[1]) - middle_x(*placed[0]), 30);
 }
 
-TEST(PlaceLineLabels, LeavesOutWhatHasNoRoom) {
+TEST(PlaceLineLabels, OmitsLabelsWithoutRoom) {
   const std::vector<ImVec2> line = level_line(50), edge = level_line(2);
   const std::vector<std::span<const ImVec2>> lines = {line, edge};
   const std::array labels = {LineLabel{line, {300, 10}}, LineLabel{edge, {30, 10}},
@@ -97,7 +97,7 @@ TEST(Csv, QuotesLabelsAndLeavesMissingValuesEmpty) {
   EXPECT_EQ(to_csv({}, series), "x,series,y,low,high\n1,\"a, \"\"b\"\"\",,,\n");
 }
 
-TEST(Csv, DigitsReadBackAsTheSameNumber) {
+TEST(Csv, RoundTripsNumbers) {
   const std::vector<double> x{0.1 + 0.2}, y{1.0 / 3};
   const std::array<Series, 1> series{Series{.label = "s", .x = x, .y = y}};
   EXPECT_EQ(to_csv({}, series),
@@ -138,7 +138,7 @@ class PlotTest : public ::testing::TestWithParam<float> {
   Commands commands;
 };
 
-TEST_P(PlotTest, RecordsItselfAndItsRanges) {
+TEST_P(PlotTest, RecordsItsWidgetAndRanges) {
   b.frame(drawing());
   const WidgetRect* w = b.find("page/loss");
   ASSERT_NE(w, nullptr);
@@ -147,7 +147,7 @@ TEST_P(PlotTest, RecordsItselfAndItsRanges) {
   EXPECT_FLOAT_EQ(w->max.y - w->min.y, 300 * GetParam());
 }
 
-TEST_P(PlotTest, TheLegendHidesAndShows) {
+TEST_P(PlotTest, LegendHidesAndShowsSeries) {
   b.frame(drawing());
   EXPECT_EQ(b.find("page/loss/legend/test")->value, "shown");
   b.click("page/loss/legend/test", drawing());
@@ -158,13 +158,13 @@ TEST_P(PlotTest, TheLegendHidesAndShows) {
   EXPECT_TRUE(state().hidden.empty());
 }
 
-TEST_P(PlotTest, TheWheelWithControlZoomsAroundThePointer) {
+TEST_P(PlotTest, ControlWheelZoomsAroundThePointer) {
   b.frame(drawing());
   b.move_to(at(0.5F, 0.5F));
   b.frame(drawing());
   b.wheel(3);
   b.frame(drawing());
-  EXPECT_FALSE(state().x || state().y) << "the wheel alone is the page's";
+  EXPECT_FALSE(state().x || state().y) << "without Ctrl the page scrolls";
   b.control(true);
   b.frame(drawing());
   b.wheel(3);
@@ -196,7 +196,7 @@ TEST_P(PlotTest, DraggingPansAndDoubleClickResets) {
   EXPECT_EQ(b.find("page/loss")->value, "x 0..100 y 0..106");
 }
 
-TEST_P(PlotTest, ARightDragZoomsIntoTheBox) {
+TEST_P(PlotTest, RightDragZoomsIntoTheBox) {
   b.frame(drawing());
   b.drag(at(0.3F, 0.3F), at(0.6F, 0.7F), drawing(), 1);
   ASSERT_TRUE(state().x && state().y);
@@ -205,7 +205,7 @@ TEST_P(PlotTest, ARightDragZoomsIntoTheBox) {
   EXPECT_EQ(b.ui.widgets.find("page/loss/menu/reset"), nullptr) << "a drag opens no menu";
 }
 
-TEST_P(PlotTest, TheNearestPointTellsItsStatistics) {
+TEST_P(PlotTest, TooltipDescribesTheNearestPoint) {
   series[0].describe = [](std::size_t i) { return "point " + std::to_string(i); };
   b.frame(drawing());
   b.move_to(at(0.98F, 0.5F));  // near x = 100, where y is about 50
@@ -219,7 +219,7 @@ TEST_P(PlotTest, TheNearestPointTellsItsStatistics) {
   EXPECT_NE(b.find("page/loss/tooltip")->value.find("at step"), std::string::npos);
 }
 
-TEST_P(PlotTest, TheMenuSavesAndCopies) {
+TEST_P(PlotTest, MenuSavesAndCopies) {
   b.frame(drawing());
   b.click_at(at(0.5F, 0.5F), drawing(), 1);
   b.click("page/loss/menu/save-csv", drawing());
@@ -238,7 +238,7 @@ TEST_P(PlotTest, TheMenuSavesAndCopies) {
   EXPECT_EQ(b.ui.widgets.find("page/loss/menu/reset"), nullptr) << "the menu closes";
 }
 
-TEST_P(PlotTest, TheMenuSwitchesScalesAndShowsData) {
+TEST_P(PlotTest, MenuSwitchesScalesAndShowsData) {
   b.frame(drawing());
   b.click_at(at(0.5F, 0.5F), drawing(), 1);
   b.click("page/loss/menu/log-y", drawing());
@@ -257,7 +257,7 @@ TEST_P(PlotTest, TheMenuSwitchesScalesAndShowsData) {
   EXPECT_EQ(b.ui.widgets.find("page/loss/data/rows"), nullptr);
 }
 
-TEST_P(PlotTest, TheCursorIsShared) {
+TEST_P(PlotTest, CursorIsShared) {
   LinkedCursor cursor;
   options.cursor = &cursor;
   const auto both = [&] {
@@ -277,7 +277,7 @@ TEST_P(PlotTest, TheCursorIsShared) {
 }
 
 // Smoke test: drawing accepts empty, non-finite, constant and extreme data.
-TEST_P(PlotTest, OddDataIsDrawn) {
+TEST_P(PlotTest, DrawsUnusualData) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = INFINITY;
   const std::vector<std::vector<double>> odd{{},
                                              {5},
@@ -312,7 +312,7 @@ TEST_P(PlotTest, OddDataIsDrawn) {
   EXPECT_NE(b.find("page/loss"), nullptr);
 }
 
-TEST_P(PlotTest, AMillionPointsBecomeFewVertices) {
+TEST_P(PlotTest, ThinsAMillionPoints) {
   std::vector<double> many(1000000), wave(many.size());
   for (std::size_t i = 0; i < many.size(); ++i) {
     many[i] = static_cast<double>(i);
@@ -323,10 +323,10 @@ TEST_P(PlotTest, AMillionPointsBecomeFewVertices) {
   b.frames(2, drawing());
   EXPECT_LT(ImGui::GetDrawData()->TotalVtxCount, 60000);
   EXPECT_EQ(b.find("page/loss")->value.substr(0, 12), "x 0..999999 ");
-  EXPECT_NE(b.find("page/loss")->value.find("..105"), std::string::npos) << "the spike is seen";
+  EXPECT_NE(b.find("page/loss")->value.find("..105"), std::string::npos) << "the spike is kept";
 }
 
-TEST_P(PlotTest, SeriesOfAGroupShareAnEntryOfTheLegend) {
+TEST_P(PlotTest, SeriesOfAGroupShareALegendEntry) {
   series[0].group = series[1].group = "both";
   b.frames(2, drawing());
   EXPECT_EQ(b.ui.widgets.find("page/loss/legend/train"), nullptr);
@@ -334,7 +334,7 @@ TEST_P(PlotTest, SeriesOfAGroupShareAnEntryOfTheLegend) {
   EXPECT_EQ(b.find("page/loss/legend/both")->value, "hidden");
 }
 
-TEST_P(PlotTest, FamiliesAndGroupsEachHaveTheirEntries) {
+TEST_P(PlotTest, FamiliesAndGroupsHaveLegendEntries) {
   series.resize(1);
   series[0].family = "cpu:0";
   series[0].group = "copy";
@@ -348,7 +348,7 @@ TEST_P(PlotTest, FamiliesAndGroupsEachHaveTheirEntries) {
   b.click("page/loss/legend/cpu:0", drawing());
   EXPECT_EQ(b.find("page/loss/legend/cpu:0")->value, "hidden");
   EXPECT_EQ(b.find("page/loss/legend/copy")->value, "shown");
-  EXPECT_NE(b.find("page/loss")->value.find("x 0..100"), std::string::npos) << "the other is left";
+  EXPECT_NE(b.find("page/loss")->value.find("x 0..100"), std::string::npos) << "cpu:1 is shown";
   b.click("page/loss/legend/copy", drawing());
   EXPECT_EQ(b.find("page/loss/legend/copy")->value, "hidden");
 }

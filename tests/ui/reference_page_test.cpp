@@ -40,7 +40,7 @@ std::string tooltips_of(Lab& lab, const std::string& path) {
   return all;
 }
 
-TEST(ReferencePage, WithoutReferencesThereIsNothingToChoose) {
+TEST(ReferencePage, WithoutReferencesThereIsNoChoice) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLargePage);
   lab.open(Page::Matmul);
   EXPECT_FALSE(lab.visible("matmul/reference"));
@@ -63,7 +63,7 @@ TEST(ReferencePage, IsNotDrawnUntilChosen) {
   EXPECT_FALSE(lab.visible(kMatmulLegend));
 }
 
-TEST(ReferencePage, IsOneChoiceForBothPages) {
+TEST(ReferencePage, SharesOneChoiceBetweenPages) {
   Model model = with_references(Page::Transfers, Scene::Done, {reference_machine()});
   Lab lab(std::move(model), 1, kLargePage);
   lab.open(Page::Transfers);
@@ -75,7 +75,7 @@ TEST(ReferencePage, IsOneChoiceForBothPages) {
   EXPECT_EQ(lab.backend.find("matmul/reference")->value, "Model machine");
 }
 
-TEST(ReferencePage, ACurveSaysWhereItComesFrom) {
+TEST(ReferencePage, CurveNamesItsSource) {
   Lab lab = matmul_lab();
   lab.view.forms.reference = "model.json";
   lab.open(Page::Matmul);
@@ -85,7 +85,7 @@ TEST(ReferencePage, ACurveSaysWhereItComesFrom) {
   EXPECT_TRUE(contains(said, "31 repetitions after 3 warm-up"));
 }
 
-TEST(ReferencePage, ARungSaysWhatTheReferenceReached) {
+TEST(ReferencePage, RungShowsTheReferenceResult) {
   Lab lab = matmul_lab();
   lab.view.forms.reference = "model.json";
   lab.open(Page::Matmul);
@@ -97,10 +97,10 @@ TEST(ReferencePage, ARungSaysWhatTheReferenceReached) {
   };
   EXPECT_TRUE(contains(hint_of("matmul/ladder/cpu:0/naive"), "Reference: Model machine"));
   EXPECT_TRUE(contains(hint_of("matmul/ladder/cpu:0/naive"), "30.0 GFLOP/s"));
-  EXPECT_FALSE(contains(hint_of("matmul/ladder/cpu:0/simd"), "Reference")) << "it has bf16 alone";
+  EXPECT_FALSE(contains(hint_of("matmul/ladder/cpu:0/simd"), "Reference")) << "it has bf16 only";
 }
 
-TEST(ReferencePage, SaysWhenNothingFits) {
+TEST(ReferencePage, ReportsWhenNothingMatches) {
   ReferenceMachine machine = reference_machine();
   machine.cache = CacheState::Cold;
   Lab lab = matmul_lab(machine);
@@ -110,7 +110,7 @@ TEST(ReferencePage, SaysWhenNothingFits) {
   EXPECT_TRUE(lab.visible("matmul/reference_note"));
 }
 
-TEST(ReferencePage, AFarFasterMachineGetsALogAxis) {
+TEST(ReferencePage, MuchFasterMachineGetsALogAxis) {
   const auto ends_at_zero = [](Lab& lab) {
     return contains(lab.backend.find("matmul/plot/gflops")->value, " y 0..");
   };
@@ -126,7 +126,7 @@ TEST(ReferencePage, AFarFasterMachineGetsALogAxis) {
   EXPECT_TRUE(near.visible(kMatmulLegend));
 }
 
-TEST(ReferencePage, TransfersOfAFarFasterMachineGetOneToo) {
+TEST(ReferencePage, MuchFasterTransfersGetALogAxis) {
   ReferenceMachine machine = reference_machine();
   for (TransferSample& s : machine.transfers) s.gb_per_s *= 1000;
   Lab lab(with_references(Page::Transfers, Scene::Done, {machine}), 1, kLargePage);
@@ -136,7 +136,7 @@ TEST(ReferencePage, TransfersOfAFarFasterMachineGetOneToo) {
   EXPECT_FALSE(contains(lab.backend.find("transfers/plot/bandwidth")->value, " y 0.."));
 }
 
-TEST(ReferencePage, AChoiceThatIsNotThereThisTimeIsKept) {
+TEST(ReferencePage, KeepsAnUnavailableChoice) {
   Lab lab = matmul_lab();
   lab.view.forms.reference = "another.json";
   lab.open(Page::Matmul);
@@ -149,7 +149,7 @@ TEST(ReferencePage, AChoiceThatIsNotThereThisTimeIsKept) {
   EXPECT_EQ(again.forms.reference, "another.json");
 }
 
-TEST(ReferencePage, MachinesOfOneNameAreToldApartByTheirFiles) {
+TEST(ReferencePage, EqualNamesAreDistinguishedByFile) {
   ReferenceMachine second = reference_machine();
   second.key = "second.json";
   Lab lab(with_references(Page::Matmul, Scene::Done, {reference_machine(), second}), 1, kLargePage);

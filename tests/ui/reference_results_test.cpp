@@ -33,7 +33,7 @@ TransferResults sweep_here(TransferOp op, int threads) {
   return here;
 }
 
-TEST(ReferenceResults, AreSortedByElementType) {
+TEST(ReferenceResults, AreGroupedByElementType) {
   const ReferenceResults r(reference_machine());
   EXPECT_EQ(r.matmul_of(Precision::F32).kernels.size(), 2U);
   EXPECT_EQ(r.matmul_of(Precision::BF16).kernels.size(), 1U);
@@ -41,7 +41,7 @@ TEST(ReferenceResults, AreSortedByElementType) {
   EXPECT_EQ(r.transfers.cases.size(), 2U);
 }
 
-TEST(ReferenceResults, EachKernelStandsBesideItsNamesake) {
+TEST(ReferenceResults, MatchKernelsByName) {
   const ReferenceResults r(reference_machine());
   const MatmulResults here = ladder_here();
   const auto found = ui::overlay(r, here);
@@ -55,7 +55,7 @@ TEST(ReferenceResults, EachKernelStandsBesideItsNamesake) {
   EXPECT_EQ(found.curves[0].count, 3U);
 }
 
-TEST(ReferenceResults, TheElementTypeMustMatch) {
+TEST(ReferenceResults, ElementTypeMustMatch) {
   const ReferenceResults r(reference_machine());
   const MatmulResults bf16 = ladder_here(cpu(), Precision::BF16);
   const auto found = ui::overlay(r, bf16);
@@ -66,7 +66,7 @@ TEST(ReferenceResults, TheElementTypeMustMatch) {
   EXPECT_EQ(none.note, "Model machine has no tf32 results at these sizes.");
 }
 
-TEST(ReferenceResults, AnotherKindOfDeviceShowsItsFastest) {
+TEST(ReferenceResults, OtherDeviceKindsShowTheFastest) {
   const ReferenceResults r(reference_machine());
   const auto found = ui::overlay(r, ladder_here(gpu()));
   ASSERT_EQ(found.curves.size(), 2U);
@@ -77,7 +77,7 @@ TEST(ReferenceResults, AnotherKindOfDeviceShowsItsFastest) {
   EXPECT_EQ(ui::reference_sample(r, gpu(), "naive", Precision::F32, 64, CacheState::Warm), nullptr);
 }
 
-TEST(ReferenceResults, TheSizeMustMatch) {
+TEST(ReferenceResults, SizeMustMatch) {
   const ReferenceResults r(reference_machine());
   MatmulResults small;
   small.add(matmul_sample(cpu(), "naive", 16, 10), 0);
@@ -92,7 +92,7 @@ TEST(ReferenceResults, TheSizeMustMatch) {
   EXPECT_EQ(at(100), nullptr);
 }
 
-TEST(ReferenceResults, OtherCachesDoNotCompare) {
+TEST(ReferenceResults, CacheStateMustMatch) {
   const ReferenceResults r(reference_machine());
   MatmulResults cold = ladder_here();
   cold.request.cache = CacheState::Cold;
@@ -106,7 +106,7 @@ TEST(ReferenceResults, OtherCachesDoNotCompare) {
   EXPECT_EQ(ui::overlay(r, sweep).note, found.note);
 }
 
-TEST(ReferenceResults, NothingMeasuredHereSaysNothing) {
+TEST(ReferenceResults, NoLocalResultsGiveNoNote) {
   const ReferenceResults r(reference_machine());
   EXPECT_EQ(ui::overlay(r, MatmulResults{}).note, "");
   EXPECT_EQ(ui::overlay(r, TransferResults{}).note, "");
@@ -142,7 +142,7 @@ TEST(ReferenceResults, TransfersMatchByDevicesAndMemory) {
   EXPECT_TRUE(ui::overlay(r, pinned).curves.empty());
 }
 
-TEST(ReferenceResults, StandOnceBesideSeveralDevices) {
+TEST(ReferenceResults, AreShownOnceForSeveralDevices) {
   const ReferenceResults r(reference_machine());
   MatmulResults kernels = ladder_here(cpu(0));
   for (const int n : {64, 128}) kernels.add(matmul_sample(cpu(1), "naive", n, 10), 0);
@@ -154,7 +154,7 @@ TEST(ReferenceResults, StandOnceBesideSeveralDevices) {
   EXPECT_EQ(ui::overlay(r, sweep).curves.size(), 1U);
 }
 
-TEST(ReferenceResults, SayWithWhatTheyWereMeasured) {
+TEST(ReferenceResults, NameTheVersionsUsed) {
   ReferenceMachine m = reference_machine();
   EXPECT_EQ(ui::measured_with(m), "2026-01-31 with Device Lab 0.1.0");
   m.driver = "580.82";

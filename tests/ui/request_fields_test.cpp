@@ -135,7 +135,7 @@ std::string brew_complaint(const std::vector<std::string>& words) {
   return message_of([&] { parse_brew(words); }, Errc::Usage);
 }
 
-TEST(RequestFields, MakeTheOptions) {
+TEST(RequestFields, DefineTheOptions) {
   const BrewCoffee brew = parse_brew(
       {"--beans", "x", "--method",   "pot",       "--roast",    "light", "--grams",     "70",
        "--cups",  "7", "--strength", "0.25",      "--sugar",    "2.5",   "--water-mib", "1.5",
@@ -154,7 +154,7 @@ TEST(RequestFields, MakeTheOptions) {
   EXPECT_EQ(brew.machines, std::vector<Device>{cpu(1)});
 }
 
-TEST(RequestFields, MakeTheHelpText) {
+TEST(RequestFields, DefineTheHelpText) {
   BrewCoffee brew;
   CLI::App app;
   app::FieldOptions<BrewCoffee>(app, brew).add_all();
@@ -165,7 +165,7 @@ TEST(RequestFields, MakeTheHelpText) {
   EXPECT_TRUE(contains(help, "filter, press, pot or espresso")) << help;
 }
 
-TEST(RequestFields, CheckRangesWhereverTheValueComesFrom) {
+TEST(RequestFields, CheckRangesFromEverySource) {
   EXPECT_EQ(brew_complaint({"--grams", "0"}), "--grams: '0' is not a whole number from 1 to 1000");
   EXPECT_EQ(brew_complaint({"--strength", "1"}),
             "--strength: '1' is not a number from 0 to below 1");
@@ -185,7 +185,7 @@ TEST(RequestFields, CheckRangesWhereverTheValueComesFrom) {
   EXPECT_EQ(fault_in_ranges(brew), "amount of water is 1; it must be from 524288 to 4194304");
 }
 
-TEST(RequestFields, ReadBackFromJson) {
+TEST(RequestFields, RoundTripThroughJson) {
   const BrewCoffee brew = unusual_brew();
   const FieldJson json = request_to_json(brew);
   const auto back = request_from_json<BrewCoffee>(FieldJson::parse(json.dump()), "a brew");
@@ -199,10 +199,10 @@ TEST(RequestFields, ReadBackFromJson) {
                   request_from_json<BrewCoffee>({{"roast", "green"}}, "a brew");
                 },
                 Errc::Corrupt),
-            "the roast of a brew is \"green\", which it cannot be");
+            "the roast of a brew is \"green\", which is not a valid value");
 }
 
-TEST(RequestFields, AreRememberedByTheForm) {
+TEST(RequestFields, AreSavedWithTheForm) {
   const BrewCoffee brew = unusual_brew();
   ui::SavedSettings saved;
   ui::Save(saved).fields("brew", brew);
@@ -223,10 +223,10 @@ TEST(RequestFields, AreRememberedByTheForm) {
   saved.erase("brew.beans");
   BrewCoffee kept = brew;
   ui::Load(saved).fields("brew", kept);
-  EXPECT_EQ(request_to_json(kept), request_to_json(brew)) << "what does not fit is ignored";
+  EXPECT_EQ(request_to_json(kept), request_to_json(brew)) << "invalid values are ignored";
 }
 
-TEST(RequestFields, HaveTheirControls) {
+TEST(RequestFields, HaveControls) {
   NullBackend backend(1);
   const ui::Model model(machine_of(1));
   ui::ViewState view;

@@ -38,7 +38,7 @@ class ScalingModel : public ::testing::Test {
   double t = 0;
 };
 
-TEST_F(ScalingModel, PointsAreSortedAndTheLastOfANumberCounts) {
+TEST_F(ScalingModel, PointsAreSortedAndTheLastOneWins) {
   feed(1, JobStarted{"Scaling", request_of(256)});
   EXPECT_EQ(model.job()->page, Page::Scaling);
   for (const int devices : {4, 1, 2}) feed(1, scaling_point(kStrong, devices));
@@ -64,13 +64,13 @@ TEST_F(ScalingModel, SlowAndFastStepsBoundTheSpeedUp) {
   EXPECT_NEAR(curve.efficiency_low[0], p.efficiency / 1.1, 1e-9);
 }
 
-TEST_F(ScalingModel, AccuracyThatWasNotAskedForIsNoNumber) {
+TEST_F(ScalingModel, UnmeasuredAccuracyIsNan) {
   feed(1, JobStarted{"Scaling", request_of(256)});
   feed(1, scaling_point(kWeak, 1));
   EXPECT_NE(now().measured(kWeak).test_acc[0], now().measured(kWeak).test_acc[0]);
 }
 
-TEST_F(ScalingModel, TheModelOfThisMachineIsNoPredictionOfAnother) {
+TEST_F(ScalingModel, ChecksOfTheModelAreNotPredictions) {
   measure(1, 256);
   feed(1, scaling_prediction(kStrong, 2));  // the job has ended but is still shown
   EXPECT_EQ(now().predicted(kStrong).devices, (Column64{2, 16}));
@@ -78,7 +78,7 @@ TEST_F(ScalingModel, TheModelOfThisMachineIsNoPredictionOfAnother) {
   EXPECT_TRUE(now().checked(kStrong).at(2)->measured_step_s.has_value());
 }
 
-TEST_F(ScalingModel, OldResultsStayUntilNewOnesComeAndThroughAFailure) {
+TEST_F(ScalingModel, KeepsOldResultsUntilNewOnesArriveOrFail) {
   measure(1, 256);
   feed(2, JobStarted{"Scaling", request_of(64)});
   EXPECT_TRUE(now().empty());
@@ -89,7 +89,7 @@ TEST_F(ScalingModel, OldResultsStayUntilNewOnesComeAndThroughAFailure) {
   EXPECT_EQ(model.state(Page::Scaling).phase, Phase::Failed);
 }
 
-TEST_F(ScalingModel, APredictionAloneKeepsThePointsOfTheSameWork) {
+TEST_F(ScalingModel, PredictionKeepsMatchingMeasurements) {
   measure(1, 256);
   StartScaling predict = request_of(256);
   predict.measure = false;
@@ -99,16 +99,16 @@ TEST_F(ScalingModel, APredictionAloneKeepsThePointsOfTheSameWork) {
   feed(2, scaling_prediction(kStrong, 8));
   feed(2, JobFinished{Outcome::Done, 0.1, ""});
   EXPECT_EQ(now().measured(kStrong).devices, (Column64{1, 2}));
-  EXPECT_EQ(now().predicted(kStrong).devices, Column64{8}) << "not those over the other link";
+  EXPECT_EQ(now().predicted(kStrong).devices, Column64{8}) << "not those for the other link";
   EXPECT_TRUE(now().measured_with.measure);
 
   predict.training.batch = 64;
   feed(3, JobStarted{"Prediction", predict});
   feed(3, scaling_prediction(kStrong, 8));
-  EXPECT_TRUE(now().measured(kStrong).points.empty()) << "of another batch";
+  EXPECT_TRUE(now().measured(kStrong).points.empty()) << "the batch differs";
 }
 
-TEST_F(ScalingModel, APredictionThatFailsLeavesTheOneBefore) {
+TEST_F(ScalingModel, FailedPredictionKeepsThePreviousOne) {
   measure(1, 256);
   StartScaling predict = request_of(256);
   predict.measure = false;
@@ -118,12 +118,12 @@ TEST_F(ScalingModel, APredictionThatFailsLeavesTheOneBefore) {
     feed(2, JobFinished{outcome, 0.1, ""});
     EXPECT_EQ(now().predicted(kStrong).devices, Column64{16});
     EXPECT_EQ(now().measured(kStrong).devices, (Column64{1, 2}));
-    EXPECT_TRUE(now().request.measure) << "the results are those of the request before";
+    EXPECT_TRUE(now().request.measure) << "the results belong to the previous request";
     EXPECT_FALSE(model.scaling().previous.has_value());
   }
 }
 
-TEST_F(ScalingModel, TheStepOfOneDeviceIsKnownForItsWorkOnly) {
+TEST_F(ScalingModel, OneDeviceStepAppliesToTheSameWorkOnly) {
   measure(1, 256);
   StartTraining work = request_of(256).training;
   EXPECT_EQ(now().one_device_step_s(work), scaling_point(kStrong, 1).step.median_s);
@@ -138,7 +138,7 @@ TEST_F(ScalingModel, TheStepOfOneDeviceIsKnownForItsWorkOnly) {
   EXPECT_FALSE(now().one_device_step_s(work).has_value());
 }
 
-TEST_F(ScalingModel, ResultsOfAnotherJobAreIgnored) {
+TEST_F(ScalingModel, IgnoresResultsOfOtherJobs) {
   feed(1, JobStarted{"Scaling", request_of(256)});
   feed(7, scaling_point(kStrong, 1));
   feed(7, scaling_prediction(kStrong, 2));
@@ -147,7 +147,7 @@ TEST_F(ScalingModel, ResultsOfAnotherJobAreIgnored) {
   EXPECT_EQ(now().skipped.size(), 1u);
 }
 
-TEST(ScalingForm, SaysWhatWasFilledIn) {
+TEST(ScalingForm, CommandMatchesTheForm) {
   const MachineInfo machine = machine_of(4);
   ScalingForm form;
   form.request.training.model = "resnet18";
@@ -185,7 +185,7 @@ TEST(ScalingForm, DefaultsMeasureAllDevicesAndPredictSixteen) {
   EXPECT_EQ(command.link, StartScaling{}.link);
 }
 
-TEST(ScalingForm, APredictionAloneNeedsATime) {
+TEST(ScalingForm, PredictionWithoutMeasurementNeedsATime) {
   const MachineInfo machine = machine_of(2);
   ScalingForm form;
   EXPECT_THROW(to_command(form, machine, false), Error);
@@ -193,7 +193,7 @@ TEST(ScalingForm, APredictionAloneNeedsATime) {
   form.compute_time = static_cast<int>(ComputeTime::Typed);
   form.compute_ms = 52;
   EXPECT_DOUBLE_EQ(*to_command(form, machine, false).compute_s, 0.052);
-  EXPECT_DOUBLE_EQ(*to_command(form, machine, true).compute_s, 0.052) << "measured beside it";
+  EXPECT_DOUBLE_EQ(*to_command(form, machine, true).compute_s, 0.052) << "measured as well";
   form.compute_ms = 0;
   EXPECT_THROW(to_command(form, machine, false), Error);
   form.compute_time = static_cast<int>(ComputeTime::File);
@@ -202,7 +202,7 @@ TEST(ScalingForm, APredictionAloneNeedsATime) {
   EXPECT_EQ(to_command(form, machine, false).reference_file, "v100.json");
 }
 
-TEST(ScalingForm, RefusesMoreDevicesThanThereAre) {
+TEST(ScalingForm, RejectsTooManyDevices) {
   ScalingForm form;
   form.counts = "1,2,4";
   try {
@@ -213,7 +213,7 @@ TEST(ScalingForm, RefusesMoreDevicesThanThereAre) {
   }
 }
 
-TEST(ScalingForm, RefusesWhatIsNoList) {
+TEST(ScalingForm, RejectsInvalidLists) {
   ScalingForm form;
   for (const char* bad : {"two", "1,,2", "0", "1;2", "-1"}) {
     form.counts = bad;
@@ -242,7 +242,7 @@ TEST(ScalingForm, SurvivesSavingAndLoading) {
   EXPECT_EQ(loaded.scaling.request.predict_devices, 16);
 }
 
-TEST(ScalingLinks, HaveTitlesAndUnknownOnesKeepTheirName) {
+TEST(ScalingLinks, HaveTitlesOrTheirName) {
   EXPECT_EQ(link_title("infiniband-ndr"), "InfiniBand NDR");
   EXPECT_EQ(link_title("string"), "string");
 }

@@ -24,7 +24,7 @@ bool holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(ScalingWords, TheResultInASentence) {
+TEST(ScalingWords, SummarisesTheResult) {
   const auto said = measured_sentences(
       results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2)}), kStrong);
   ASSERT_GE(said.size(), 3u);
@@ -32,59 +32,59 @@ TEST(ScalingWords, TheResultInASentence) {
             "2 devices are 1.94 times as fast as one: 97 % efficiency; 67 % of the all-reduce is "
             "hidden behind backward.");
   EXPECT_TRUE(holds(said[1], "divided evenly it would take 40.0 ms")) << said[1];
-  EXPECT_TRUE(holds(said[1], "412 µs of all-reduce that nothing hides")) << said[1];
-  EXPECT_TRUE(holds(said[1], "824 µs in sums hidden behind backward")) << said[1];
-  EXPECT_TRUE(holds(said[1], "Quicker work on smaller parts gives 860 µs back")) << said[1];
+  EXPECT_TRUE(holds(said[1], "412 µs of exposed all-reduce")) << said[1];
+  EXPECT_TRUE(holds(said[1], "824 µs of all-reduce hidden behind backward")) << said[1];
+  EXPECT_TRUE(holds(said[1], "Faster work on smaller parts recovers 860 µs")) << said[1];
   EXPECT_TRUE(holds(said[2], "81.27 % to 81.31 %")) << said[2];
 }
 
-TEST(ScalingWords, WeakScalingIsHeldAgainstOneWholeStep) {
+TEST(ScalingWords, WeakScalingIsComparedWithOneStep) {
   ScalingPoint two = scaling_point(kWeak, 2);
   two.split = {.compute_s = 0.0812, .all_reduce_s = 0.001, .exposed_s = 0.0005};
   const auto said = measured_sentences(results_of({scaling_point(kWeak, 1), two}), kWeak);
   ASSERT_EQ(said.size(), 2u);
-  EXPECT_EQ(said[1],
-            "A step takes 82.4 ms; one device alone takes 80.0 ms for its images. What is "
-            "missing: 500 µs of all-reduce that nothing hides, 500 µs in sums hidden behind "
-            "backward and 1.40 ms of slower work side by side.");
+  EXPECT_EQ(
+      said[1],
+      "A step takes 82.4 ms; one device takes 80.0 ms for its images. The difference: 500 µs of "
+      "exposed all-reduce, 500 µs of all-reduce hidden behind backward and 1.40 ms of slower "
+      "parallel work.");
 }
 
 TEST(ScalingWords, OneDeviceHasNoSpeedUp) {
   const auto said = measured_sentences(results_of({scaling_point(kStrong, 1)}), kStrong);
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_TRUE(holds(said[0], "Only a second device")) << said[0];
+  EXPECT_TRUE(holds(said[0], "requires a second device")) << said[0];
   const auto shared = measured_sentences(
       results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2, true)}), kStrong);
-  EXPECT_FALSE(holds(shared[0], "Only a second device")) << "one was measured: " << shared[0];
+  EXPECT_FALSE(holds(shared[0], "requires a second device")) << "one was measured: " << shared[0];
 }
 
-TEST(ScalingWords, DevicesThatShareCoresAreNamedAndNotTheResult) {
+TEST(ScalingWords, ExcludesDevicesThatShareCores) {
   const auto said = measured_sentences(
       results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2),
                   scaling_point(kStrong, 4, true), scaling_point(kStrong, 16, true)}),
       kStrong);
   EXPECT_TRUE(holds(said[0], "2 devices are")) << said[0];
-  EXPECT_TRUE(holds(said[2],
-                    "4 and 16 devices are more than there are cores: they bring no "
-                    "speed-up beyond the number of cores"))
+  EXPECT_TRUE(
+      holds(said[2], "4 and 16 devices exceed the number of cores: they cannot add speed-up"))
       << said[2];
 }
 
-TEST(ScalingWords, EqualAccuracyIsCalledTheSame) {
+TEST(ScalingWords, EqualAccuracyIsReportedAsTheSame) {
   ScalingPoint one = scaling_point(kStrong, 1), two = scaling_point(kStrong, 2);
   one.test_acc = two.test_acc = 0.5;
   const auto said = measured_sentences(results_of({one, two}), kStrong);
   EXPECT_TRUE(holds(said.back(), "the same on 1 and 2 devices: 50.00 %")) << said.back();
 }
 
-TEST(ScalingWords, GuessingComparesNothing) {
+TEST(ScalingWords, ChanceAccuracyIsNotCompared) {
   ScalingPoint one = scaling_point(kStrong, 1), two = scaling_point(kStrong, 2);
   one.test_acc = two.test_acc = 0.1;
   const auto said = measured_sentences(results_of({one, two}), kStrong);
   EXPECT_TRUE(holds(said.back(), "train for more steps")) << said.back();
 }
 
-TEST(ScalingWords, APredictionSaysThatItIsOne) {
+TEST(ScalingWords, PredictionsAreMarked) {
   ScalingResults results;
   results.add(scaling_prediction(kStrong, 16));
   const std::string said = prediction_sentence(results, kStrong);
@@ -95,7 +95,7 @@ TEST(ScalingWords, APredictionSaysThatItIsOne) {
   EXPECT_TRUE(measured_sentences(results, kStrong).empty());
 }
 
-TEST(ScalingWords, AStepMeasuredBeforeNamesItsDevice) {
+TEST(ScalingWords, EarlierStepNamesItsDevice) {
   ScalingResults earlier = results_of({scaling_point(kStrong, 1)});
   earlier.measured_with.training.devices = {cpu(1)};
   ScalingResults results;
@@ -104,7 +104,7 @@ TEST(ScalingWords, AStepMeasuredBeforeNamesItsDevice) {
   results.request.compute_s = earlier.measured(kStrong).at(1)->step.median_s;
   results.keep_measured(earlier);
   EXPECT_EQ(basis_text(results, scaling_prediction(kStrong, 16)),
-            "measured before on cpu:1: 80.0 ms for 256 images");
+            "measured earlier on cpu:1: 80.0 ms for 256 images");
 }
 
 TEST(ScalingWords, TheModelsErrorHasASign) {
@@ -120,8 +120,8 @@ TEST(ScalingWords, TheModelsErrorHasASign) {
 
 TEST(ScalingWords, PartsOfAStepNeverExceedIt) {
   StepSplit split{.compute_s = 8, .all_reduce_s = 5, .exposed_s = 1, .imbalance_s = 0.5};
-  EXPECT_EQ(parts_of(split, 9.5).hidden_s, 0) << "ran beside the computing";
-  EXPECT_EQ(parts_of(split, 13.5).hidden_s, 4) << "took its turn";
+  EXPECT_EQ(parts_of(split, 9.5).hidden_s, 0) << "overlapped with compute";
+  EXPECT_EQ(parts_of(split, 13.5).hidden_s, 4) << "not overlapped";
   EXPECT_EQ(parts_of(split, 20).sum(), 13.5);
 }
 
@@ -146,7 +146,7 @@ TEST(ScalingPage, EveryStateHasItsWidgets) {
   EXPECT_TRUE(lab.visible("scaling/retry"));
 }
 
-TEST(ScalingPage, TheModelBringsItsStepsBeforeTheAccuracy) {
+TEST(ScalingPage, ModelSetsItsAccuracySteps) {
   Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
   lab.open(Page::Scaling);
   lab.click("scaling/model");
@@ -154,7 +154,7 @@ TEST(ScalingPage, TheModelBringsItsStepsBeforeTheAccuracy) {
   EXPECT_EQ(lab.view.forms.scaling.request.accuracy_steps, 235);
 }
 
-TEST(ScalingPage, WeakScalingHasItsOwnTab) {
+TEST(ScalingPage, WeakScalingHasATab) {
   Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1000});
   lab.open(Page::Scaling);
   EXPECT_TRUE(lab.backend.find("scaling/sentence/0")->label.starts_with("2 devices are"));
@@ -162,7 +162,7 @@ TEST(ScalingPage, WeakScalingHasItsOwnTab) {
   EXPECT_TRUE(lab.backend.find("scaling/sentence/0")->label.starts_with("2 devices with 256"));
 }
 
-TEST(ScalingPage, PredictionsAloneShowNoMeasurement) {
+TEST(ScalingPage, PredictionsShowNoMeasurement) {
   ui::Model model(machine_of(1));
   StartScaling request;
   request.measure = false;
@@ -181,7 +181,7 @@ TEST(ScalingPage, PredictionsAloneShowNoMeasurement) {
   EXPECT_FALSE(lab.visible("scaling/plot/speedup/legend/measured"));
 }
 
-TEST(ScalingPage, MeasuresWithOneClickAndPredictsFromWhatWasMeasured) {
+TEST(ScalingPage, MeasuresThenPredictsFromTheMeasurement) {
   Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
   lab.open(Page::Scaling);
   EXPECT_FALSE(lab.backend.find("scaling/predict")->enabled) << "no time is known yet";
@@ -201,7 +201,7 @@ TEST(ScalingPage, MeasuresWithOneClickAndPredictsFromWhatWasMeasured) {
   EXPECT_EQ(sent.compute_s, scaling_point(kStrong, 1).step.median_s);
 }
 
-TEST(ScalingPage, OneCpuDeviceIsToldHowToBecomeTwo) {
+TEST(ScalingPage, OneCpuDeviceExplainsHowToGetTwo) {
   Lab lab(ui::Model(machine_of(1)), 1, {1280, 1000});
   lab.open(Page::Scaling);
   EXPECT_TRUE(lab.visible("scaling/one_device"));
@@ -209,7 +209,7 @@ TEST(ScalingPage, OneCpuDeviceIsToldHowToBecomeTwo) {
   EXPECT_EQ(lab.view.page, Page::Devices);
 }
 
-TEST(ScalingPage, TheBarsTellTheirSplitOnHover) {
+TEST(ScalingPage, BarTooltipShowsTheSplit) {
   Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1000});
   lab.open(Page::Scaling);
   const ui::WidgetRect* bar = lab.backend.find("scaling/steps/2");
@@ -223,7 +223,7 @@ TEST(ScalingPage, TheBarsTellTheirSplitOnHover) {
   EXPECT_TRUE(holds(tip->value, "31 repetitions")) << tip->value;
 }
 
-TEST(ScalingPage, APredictedBarTellsWhatRunsBesideTheCompute) {
+TEST(ScalingPage, PredictedBarTooltipShowsTheOverlap) {
   Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1600});
   lab.open(Page::Scaling);
   const ui::WidgetRect* bar = lab.backend.find("scaling/steps/16/prediction");
@@ -232,11 +232,12 @@ TEST(ScalingPage, APredictedBarTellsWhatRunsBesideTheCompute) {
   lab.frames(40);
   const ui::WidgetRect* tip = lab.backend.find("tooltip");
   ASSERT_NE(tip, nullptr);
-  EXPECT_TRUE(holds(tip->value, "all-reduce, hidden: 200 µs, beside the compute")) << tip->value;
+  EXPECT_TRUE(holds(tip->value, "all-reduce, hidden: 200 µs, overlapped with compute"))
+      << tip->value;
 }
 
 // Over a plot, the wheel scrolls the page; with Ctrl it zooms the plot.
-TEST(ScalingPage, TheWheelScrollsThePageEvenOverAPlot) {
+TEST(ScalingPage, WheelScrollsThePageOverAPlot) {
   Lab lab(make_scene(Page::Scaling, Scene::Done));
   lab.open(Page::Scaling);
   const ui::WidgetRect* plot = lab.backend.find("scaling/plot/speedup");

@@ -52,7 +52,7 @@ void feed_memory(Feed& feed, Scene scene) {
 }
 
 void feed_transfers(Feed& feed, Scene scene) {
-  feed(1, JobStarted{"Transfers over size", StartTransfers{}});
+  feed(1, JobStarted{"Transfers by size", StartTransfers{}});
   for (int op = 0; op < 4 && scene != Scene::Failed; ++op) {
     for (int bits = 10; bits <= 30; bits += 2) {
       feed(1, transfer_sample(cpu(), cpu(), static_cast<TransferOp>(op), 1 + op % 2,
@@ -67,7 +67,7 @@ void feed_transfers(Feed& feed, Scene scene) {
     fit.half_bandwidth_bytes = 40'000;
     feed(1, fit);
   }
-  feed(1, Skipped{"triad at 1 GiB", "it needs 3 GiB but 2.1 GiB are free"});
+  feed(1, Skipped{"triad at 1 GiB", "needs 3 GiB but 2.1 GiB are free"});
   feed.end(scene);
 }
 
@@ -116,7 +116,7 @@ void feed_scaling(Feed& feed, Scene scene) {
     for (const int devices : {1, 2, 4, 8, 16}) feed(1, scaling_prediction(mode, devices));
     for (const int devices : {1, 2, 4}) feed(1, scaling_check(mode, devices));
   }
-  if (scene == Scene::Done) feed(1, Skipped{"8 devices", "the machine makes 4 of its cores"});
+  if (scene == Scene::Done) feed(1, Skipped{"8 devices", "the machine has 4 devices"});
   feed.end(scene);
 }
 

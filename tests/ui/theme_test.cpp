@@ -24,7 +24,7 @@ TEST_P(ThemeTest, TextIsReadableOnEverySurface) {
   EXPECT_GE(contrast(t.accent_text, t.accent), 4.5);
 }
 
-TEST_P(ThemeTest, StatesAreReadableAsTextOnACard) {
+TEST_P(ThemeTest, StatesAreReadableOnACard) {
   for (const ImU32 color : {t.good, t.warning, t.bad, t.accent}) {
     EXPECT_GE(contrast(color, t.card), 4.5);
   }
@@ -50,7 +50,7 @@ TEST_P(ThemeTest, DevicesKeepTheirColourAndCpuAndGpuDiffer) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, ThemeTest, ::testing::Values(ThemeMode::Dark, ThemeMode::Light));
 
-TEST(Contrast, MatchesWcagsEnds) {
+TEST(Contrast, MatchesTheWcagExtremes) {
   EXPECT_NEAR(contrast(IM_COL32_BLACK, IM_COL32_WHITE), 21.0, 1e-9);
   EXPECT_NEAR(contrast(IM_COL32_WHITE, IM_COL32_WHITE), 1.0, 1e-9);
   EXPECT_NEAR(contrast(IM_COL32(0x77, 0x77, 0x77, 255), IM_COL32_WHITE), 4.48, 0.01);
@@ -62,7 +62,7 @@ TEST(WithAlpha, KeepsTheHueAndClamps) {
   EXPECT_EQ(with_alpha(IM_COL32(1, 2, 3, 9), -1), IM_COL32(1, 2, 3, 0));
 }
 
-TEST(Fonts, HaveTheSignsOfTheLabsTextsAtBothScales) {
+TEST(Fonts, HaveAllGlyphsAtBothScales) {
   for (const float scale : {1.0F, 2.0F}) {
     const test::NullBackend backend(scale);
     const Fonts& f = backend.ui.fonts;

@@ -24,24 +24,24 @@ class TrainingLayers : public ::testing::Test {
   Lab lab{make_scene(Page::Training, Scene::Empty), 1, {1280, 3600}};
 };
 
-TEST_F(TrainingLayers, SayWhereTheStepGoes) {
+TEST_F(TrainingLayers, SummariseTheStep) {
   open({});
   EXPECT_EQ(text_of("training/layers_sentence"),
-            "A step takes 63.8 ms: 32 % forward, 63 % backward, 4.7 % update, 0.5 % the rest.");
+            "A step takes 63.8 ms: 32 % forward, 63 % backward, 4.7 % update, 0.5 % other.");
   EXPECT_EQ(lab.backend.find("training/layers/resnet_block1.0.conv1")->value, "30.0 ms");
   EXPECT_TRUE(lab.visible("training/layers/batch"));
   EXPECT_LT(lab.backend.find("training/layers/resnet_block1.0.conv1")->max.y,
             lab.backend.find("training/layers/resnet_block2.0.conv1")->max.y);
 }
 
-TEST_F(TrainingLayers, StandInTheOrderOfTheNetworkOnRequest) {
+TEST_F(TrainingLayers, CanFollowTheNetworkOrder) {
   open({});
   lab.click("training/layer_order/As in the network");
   EXPECT_LT(lab.backend.find("training/layers/batch")->min.y,
             lab.backend.find("training/layers/resnet_block1.0.conv1")->min.y);
 }
 
-TEST_F(TrainingLayers, CompareTheKindsOfKernels) {
+TEST_F(TrainingLayers, CompareKernels) {
   open({.both = true});
   EXPECT_EQ(text_of("training/layers_sentence").substr(0, 40),
             "A step takes 63.8 ms with the lab's kern");
@@ -53,7 +53,7 @@ TEST_F(TrainingLayers, CompareTheKindsOfKernels) {
             "resnet_block1.0.conv1\tbackward\t20.0 ms\t25.0 ms");
 }
 
-TEST_F(TrainingLayers, PointingAtABarTellsAllOfIt) {
+TEST_F(TrainingLayers, BarTooltipHasAllFields) {
   open({.both = true});
   lab.backend.move_to(
       NullBackend::centre(*lab.backend.find("training/layers/resnet_block1.0.conv1")));
@@ -61,12 +61,12 @@ TEST_F(TrainingLayers, PointingAtABarTellsAllOfIt) {
   const WidgetRect* tip = lab.backend.find("tooltip");
   ASSERT_NE(tip, nullptr);
   for (const char* part : {"lab forward, winograd4", "library backward, onednn", "p10", "31 steps",
-                           "100 GFLOP/s, 20 % of peak", "20.0 MB", "FLOP a byte"}) {
+                           "100 GFLOP/s, 20 % of peak", "20.0 MB", "FLOP per byte"}) {
     EXPECT_NE(tip->value.find(part), std::string::npos) << part << " in\n" << tip->value;
   }
 }
 
-TEST_F(TrainingLayers, ManyUnfold) {
+TEST_F(TrainingLayers, ManyLayersUnfold) {
   open({.both = false, .layers = 20});
   EXPECT_FALSE(lab.visible("training/layers/loss"));
   EXPECT_EQ(lab.backend.find("training/layers_all")->label, "All 43 parts");
@@ -74,7 +74,7 @@ TEST_F(TrainingLayers, ManyUnfold) {
   EXPECT_TRUE(lab.visible("training/layers/loss"));
 }
 
-TEST_F(TrainingLayers, TheTableIsSortedByItsLabelsAndAddsUp) {
+TEST_F(TrainingLayers, TableIsSortableAndAddsUp) {
   open({});
   lab.click("training/layer_numbers");
   EXPECT_EQ(lab.backend.find("training/layer_table")->value, "18 rows");
@@ -89,14 +89,14 @@ TEST_F(TrainingLayers, TheTableIsSortedByItsLabelsAndAddsUp) {
   EXPECT_EQ(lab.backend.find("training/layer_table/0")->value.substr(0, 4), "loss");
 }
 
-TEST_F(TrainingLayers, SayThatTheFirstStepsAreWarmUp) {
+TEST_F(TrainingLayers, MarkTheFirstStepsAsWarmUp) {
   open({.both = false, .layers = 3, .profile = false}, Scene::Running);
   ASSERT_TRUE(lab.visible("training/layers"));
   EXPECT_FALSE(lab.visible("training/layers_sentence"));
   EXPECT_FALSE(lab.visible("training/layers_on"));
 }
 
-TEST_F(TrainingLayers, ARunWithoutOneSaysHowToGetOne) {
+TEST_F(TrainingLayers, RunWithoutAProfileOffersOne) {
   lab.open(Page::Training);
   lab.show(make_scene(Page::Training, Scene::Done));
   lab.click("training/layers_on");
@@ -104,7 +104,7 @@ TEST_F(TrainingLayers, ARunWithoutOneSaysHowToGetOne) {
   EXPECT_FALSE(lab.visible("training/layers_on"));
 }
 
-TEST_F(TrainingLayers, AreAskedForUnderMoreSettings) {
+TEST_F(TrainingLayers, AreEnabledUnderMoreSettings) {
   lab.open(Page::Training);
   lab.click("training/more");
   lab.click("training/profile");
@@ -113,7 +113,7 @@ TEST_F(TrainingLayers, AreAskedForUnderMoreSettings) {
   EXPECT_TRUE(lab.sent<StartTraining>()[0].profile);
   lab.view.sent_after = -1;
   lab.click("training/kernels/Both");
-  EXPECT_FALSE(lab.backend.find("training/profile")->enabled) << "comparing makes one anyway";
+  EXPECT_FALSE(lab.backend.find("training/profile")->enabled) << "comparing implies a profile";
   lab.click("training/start");
   ASSERT_EQ(lab.sent<StartTraining>().size(), 2U);
   EXPECT_TRUE(lab.sent<StartTraining>()[1].compare_kernels);

@@ -21,7 +21,7 @@ std::vector<std::string> names(const std::vector<ProfileLayer>& layers) {
   return all;
 }
 
-TEST(ProfileLayers, StandInTheOrderOfTheNetworkOrOfTheirTime) {
+TEST(ProfileLayers, AreSortedByNetworkOrTime) {
   const TrainingProfile p = training_profile(false, 2);
   EXPECT_EQ(names(layers_of(p, LayerOrder::Network)),
             (std::vector<std::string>{"batch", "resnet_block1.0.conv1",
@@ -31,7 +31,7 @@ TEST(ProfileLayers, StandInTheOrderOfTheNetworkOrOfTheirTime) {
   EXPECT_EQ(names(layers_of(p, LayerOrder::Longest)).back(), "loss");
 }
 
-TEST(ProfileLayers, HoldBothPassesOfEachKindOfKernels) {
+TEST(ProfileLayers, HoldBothPassesPerKernels) {
   const TrainingProfile p = training_profile(true);
   const std::vector<ProfileLayer> layers = layers_of(p, LayerOrder::Network);
   const ProfileLayer& conv = layers.at(1);
@@ -45,11 +45,11 @@ TEST(ProfileLayers, HoldBothPassesOfEachKindOfKernels) {
   EXPECT_EQ(conv.sides[1].forward->kernels, Kernels::Library);
   EXPECT_DOUBLE_EQ(conv.seconds(), 0.03);
   EXPECT_DOUBLE_EQ(conv.sides[1].seconds(), 0.03 * 1.25);
-  EXPECT_NE(layers.front().sides[0].once, nullptr) << "the batch is loaded once a step";
+  EXPECT_NE(layers.front().sides[0].once, nullptr) << "the batch is loaded once per step";
 }
 
 // Layers without timings count as 0 s.
-TEST(ProfileLayers, CanBeWithoutTimes) {
+TEST(ProfileLayers, AcceptLayersWithoutTimes) {
   TrainingProfile p = training_profile(true);
   for (ProfileRow& row : p.rows) row.time = {};
   for (const ProfileLayer& layer : layers_of(p, LayerOrder::Longest)) {
@@ -58,7 +58,7 @@ TEST(ProfileLayers, CanBeWithoutTimes) {
   EXPECT_TRUE(layers_of(TrainingProfile{}, LayerOrder::Longest).empty());
 }
 
-TEST(ProfileLines, AreSortedByAnyColumnAndEmptyCellsComeLast) {
+TEST(ProfileLines, SortByAnyColumnWithEmptyCellsLast) {
   const TrainingProfile p = training_profile(true);
   for (const ProfileKey key :
        {ProfileKey::Time, ProfileKey::P10, ProfileKey::P90, ProfileKey::Ratio, ProfileKey::Gflops,
@@ -83,7 +83,7 @@ TEST(ProfileLines, AreSortedByAnyColumnAndEmptyCellsComeLast) {
   EXPECT_EQ(lines_of(p, ProfileKey::Layer, 0, true).front()[0]->layer, "update");
 }
 
-TEST(ProfileLines, CompareTheKindsOfKernels) {
+TEST(ProfileLines, CompareKernels) {
   const TrainingProfile p = training_profile(true);
   const ProfileLine line = lines_of(p, ProfileKey::Time, 0, true).front();
   EXPECT_EQ(line[0]->layer, "resnet_block1.0.conv1");
@@ -91,7 +91,7 @@ TEST(ProfileLines, CompareTheKindsOfKernels) {
   EXPECT_DOUBLE_EQ(value_of(p, line, ProfileKey::Share), 100.0 / 500);
 }
 
-TEST(ProfileTitles, ALayerThatIsButANumberGetsItsKind) {
+TEST(ProfileTitles, NumberedLayersShowTheirKind) {
   ProfileRow row{.layer = "net.11", .kind = "linear"};
   EXPECT_EQ(row.title(), "net.11 linear");
   row.layer = "0";
@@ -102,7 +102,7 @@ TEST(ProfileTitles, ALayerThatIsButANumberGetsItsKind) {
   EXPECT_EQ(row.title(), "relu after net.1");
 }
 
-TEST(ProfileForm, BothKindsOfKernelsAskForAProfile) {
+TEST(ProfileForm, BothKernelsImplyAProfile) {
   TrainingForm form;
   const MachineInfo machine = machine_of(1);
   EXPECT_FALSE(to_command(form, machine).profile);

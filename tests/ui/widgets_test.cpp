@@ -19,7 +19,7 @@ class WidgetsTest : public ::testing::TestWithParam<float> {
   NullBackend b{GetParam()};
 };
 
-TEST_P(WidgetsTest, AButtonIsClickedByItsPath) {
+TEST_P(WidgetsTest, ButtonIsClickedByPath) {
   int clicks = 0;
   const auto draw = [&] { clicks += button(b.ui, "page/run", "Run ladder") ? 1 : 0; };
   b.frame(draw);
@@ -31,7 +31,7 @@ TEST_P(WidgetsTest, AButtonIsClickedByItsPath) {
   EXPECT_FLOAT_EQ(w->max.y - w->min.y, 32 * GetParam());
 }
 
-TEST_P(WidgetsTest, ADisabledButtonIgnoresClicksAndSaysWhy) {
+TEST_P(WidgetsTest, DisabledButtonIgnoresClicksAndExplains) {
   int clicks = 0;
   const auto draw = [&] {
     clicks +=
@@ -46,14 +46,14 @@ TEST_P(WidgetsTest, ADisabledButtonIgnoresClicksAndSaysWhy) {
   EXPECT_EQ(b.find("tooltip")->value, "No device is chosen.");
 }
 
-TEST_P(WidgetsTest, ATooltipWaitsWrapsAndGoesAway) {
+TEST_P(WidgetsTest, TooltipWaitsWrapsAndDisappears) {
   const std::string text(300, 'w');
   const auto draw = [&] { button(b.ui, "run", "Run", {.hint = text}); };
   b.frame(draw);
   b.move_to(NullBackend::centre(*b.find("run")));
   b.frames(3, draw);
   EXPECT_EQ(b.ui.widgets.find("tooltip"), nullptr);
-  EXPECT_TRUE(b.ui.wants_animation) << "a sleeping window would never show it";
+  EXPECT_TRUE(b.ui.wants_animation) << "an idle window would never show it";
   b.rest(draw);
   const WidgetRect* tip = b.find("tooltip");
   ASSERT_NE(tip, nullptr);
@@ -63,7 +63,7 @@ TEST_P(WidgetsTest, ATooltipWaitsWrapsAndGoesAway) {
   EXPECT_EQ(b.ui.widgets.find("tooltip"), nullptr);
 }
 
-TEST_P(WidgetsTest, ANumberTakesWhatFitsAndRefusesTheRest) {
+TEST_P(WidgetsTest, NumberInputRejectsValuesOutOfRange) {
   std::int64_t value = 256;
   const auto draw = [&] {
     input_number(b.ui, "batch", "Batch", value, {.min = 64, .max = 4096, .step = 32});
@@ -90,7 +90,7 @@ TEST_P(WidgetsTest, ANumberTakesWhatFitsAndRefusesTheRest) {
   EXPECT_EQ(b.find("batch")->value, "4096");
 }
 
-TEST_P(WidgetsTest, ANumberRefusesWords) {
+TEST_P(WidgetsTest, NumberInputRejectsText) {
   double value = 0.1;
   const auto draw = [&] {
     input_number(b.ui, "lr", "Learning rate", value, {.min = 0, .max = 10, .step = 0.05});
@@ -118,7 +118,7 @@ TEST_P(WidgetsTest, StepsStayInRange) {
   EXPECT_EQ(value, 56);
 }
 
-TEST_P(WidgetsTest, ATextIsTyped) {
+TEST_P(WidgetsTest, TextInputTakesTypedText) {
   std::string value;
   const auto draw = [&] { input_text(b.ui, "name", "Name", value, {}, "made up when empty"); };
   b.frame(draw);
@@ -129,7 +129,7 @@ TEST_P(WidgetsTest, ATextIsTyped) {
   EXPECT_EQ(b.find("name")->value, "X1");
 }
 
-TEST_P(WidgetsTest, AComboOpensAndChooses) {
+TEST_P(WidgetsTest, ComboOpensAndSelects) {
   const std::vector<std::string> models{"softmax", "mlp", "lenet"};
   int index = 0, changes = 0;
   const auto draw = [&] { changes += combo(b.ui, "model", "Model", models, index) ? 1 : 0; };
@@ -169,7 +169,7 @@ TEST_P(WidgetsTest, SegmentsCheckboxFoldoutAndRowsToggle) {
   EXPECT_EQ(b.find("more")->value, "open");
 }
 
-TEST_P(WidgetsTest, TheKeyboardReachesAndPressesEveryControl) {
+TEST_P(WidgetsTest, KeyboardReachesEveryControl) {
   const std::vector<std::string> choices{"a", "b"};
   int index = 0, pressed = 0;
   bool on = false, open = false;
@@ -215,7 +215,7 @@ TEST_P(WidgetsTest, RectanglesAreClippedAndHiddenOnesAreNotRecorded) {
   EXPECT_EQ(b.ui.widgets.find("below"), nullptr);
 }
 
-TEST_P(WidgetsTest, ACardIsAsHighAsItsContent) {
+TEST_P(WidgetsTest, CardFitsItsContent) {
   const auto draw = [&] {
     if (begin_card(b.ui, "card", "Title")) {
       for (int i = 0; i < 4; ++i) button(b.ui, "card/" + std::to_string(i), "Press");
@@ -232,7 +232,7 @@ TEST_P(WidgetsTest, ACardIsAsHighAsItsContent) {
   EXPECT_FALSE(b.ui.wants_animation) << "the height has settled";
 }
 
-TEST_P(WidgetsTest, ARowSplitsTheWidthAndRestoresIt) {
+TEST_P(WidgetsTest, RowSplitsTheWidthAndRestoresIt) {
   float inside = 0, before = 0, after = 0;
   const auto draw = [&] {
     before = ImGui::GetContentRegionAvail().x;
@@ -263,7 +263,7 @@ TEST_P(WidgetsTest, ARowSplitsTheWidthAndRestoresIt) {
   EXPECT_FLOAT_EQ(b.find("under")->min.x, x.min.x);
 }
 
-TEST_P(WidgetsTest, ATableRecordsItsRows) {
+TEST_P(WidgetsTest, TableRecordsItsRows) {
   const std::array<Column, 2> columns{Column{.label = "kernel"},
                                       Column{.label = "GFLOP/s", .number = true}};
   const auto draw = [&] {
@@ -281,7 +281,7 @@ TEST_P(WidgetsTest, ATableRecordsItsRows) {
   EXPECT_GT(b.find("t/1")->min.y, b.find("t/0")->min.y);
 }
 
-TEST_P(WidgetsTest, AGaugeEasesThenRests) {
+TEST_P(WidgetsTest, GaugeEasesThenRests) {
   double share = 0.2;
   const auto draw = [&] { bar(b.ui, "bar", share, b.ui.theme->accent); };
   b.frames(2, draw);
@@ -296,7 +296,7 @@ TEST_P(WidgetsTest, AGaugeEasesThenRests) {
   EXPECT_EQ(b.find("bar")->value, "90.0 %");
 }
 
-TEST_P(WidgetsTest, OneFrameAfterALongPauseMovesAGaugeAllTheWay) {
+TEST_P(WidgetsTest, GaugeJumpsAfterALongPause) {
   double share = 0.2;
   const auto draw = [&] { bar(b.ui, "bar", share, b.ui.theme->accent); };
   b.frames(2, draw);
@@ -307,7 +307,7 @@ TEST_P(WidgetsTest, OneFrameAfterALongPauseMovesAGaugeAllTheWay) {
   EXPECT_FLOAT_EQ(b.ui.eased["bar"], 0.9F);
 }
 
-TEST_P(WidgetsTest, CardsOfAnEqualRowAreAsHighAsTheHighest) {
+TEST_P(WidgetsTest, EqualRowCardsShareTheLargestHeight) {
   const auto draw = [&] {
     Row row(b.ui, {1, 1}, {.equal = true, .extra = 50});
     for (const int buttons : {1, 4}) {
@@ -327,7 +327,7 @@ TEST_P(WidgetsTest, CardsOfAnEqualRowAreAsHighAsTheHighest) {
   EXPECT_FALSE(b.ui.wants_layout) << "the height has settled";
 }
 
-TEST_P(WidgetsTest, AValueTooLongForItsLineStandsBelowItsLabel) {
+TEST_P(WidgetsTest, LongValueIsBelowItsLabel) {
   const std::string text(200, 'w');
   float top = 0, bottom = 0;
   const auto draw = [&] {
@@ -339,18 +339,18 @@ TEST_P(WidgetsTest, AValueTooLongForItsLineStandsBelowItsLabel) {
   EXPECT_GT(bottom - top, 30 * GetParam());
 }
 
-TEST_P(WidgetsTest, AMissingValueIsNotANumberAndSaysWhy) {
+TEST_P(WidgetsTest, MissingValueGivesTheReason) {
   const auto draw = [&] {
-    fact(b.ui, "Temperature", Maybe<std::string>::missing("the kernel shows no sensor"));
+    fact(b.ui, "Temperature", Maybe<std::string>::missing("the kernel reports no sensor"));
     record_item(b.ui, "fact", "text");
   };
   b.frame(draw);
   b.move_to(NullBackend::centre(*b.find("fact")));
   b.rest(draw);
-  EXPECT_EQ(b.find("tooltip")->value, "Not available: the kernel shows no sensor");
+  EXPECT_EQ(b.find("tooltip")->value, "Not available: the kernel reports no sensor");
 }
 
-TEST_P(WidgetsTest, TheEmptyStateOffersItsButton) {
+TEST_P(WidgetsTest, EmptyStateOffersAButton) {
   bool clicked = false;
   const auto draw = [&] {
     clicked = empty_state(b.ui, "memory/make", "No tensors yet.", "Make a tensor") || clicked;
@@ -360,7 +360,7 @@ TEST_P(WidgetsTest, TheEmptyStateOffersItsButton) {
   EXPECT_TRUE(clicked);
 }
 
-TEST_P(WidgetsTest, EmptyTextsAreFine) {
+TEST_P(WidgetsTest, AcceptsEmptyTexts) {
   std::string text;
   std::vector<std::string> none;
   int index = 0;
@@ -392,7 +392,7 @@ class TableSortTest : public ::testing::TestWithParam<float> {
   test::NullBackend b{GetParam()};
 };
 
-TEST_P(TableSortTest, LabelsOrderTheRows) {
+TEST_P(TableSortTest, HeaderClicksSortTheRows) {
   const std::array<Column, 2> columns{Column{.label = "kernel"},
                                       Column{.label = "GFLOP/s", .number = true}};
   TableSort sort;

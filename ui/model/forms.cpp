@@ -52,7 +52,7 @@ std::vector<std::int64_t> parse_shape(std::string_view text) {
 MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
   const auto i = static_cast<std::size_t>(form.device);
   if (form.device < 0 || i >= machine.devices.size()) {
-    throw Error(Errc::Usage, "the device chosen is not there; choose one of the list");
+    throw Error(Errc::Usage, "the selected device is not available; choose one from the list");
   }
   MakeTensor command;
   command.device = machine.devices[i].device;

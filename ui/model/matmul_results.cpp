@@ -194,10 +194,11 @@ std::string far_below(const MatmulSample& s, const CeilingsMeasured& ceilings, d
     if (c.dtype != s.dtype || c.threads != 1 || ceilings.threads == 1) continue;
     const double of_one = s.gflops / c.gflops;
     if (of_one < kNearRoof || of_one > 1.05) continue;
-    return fmt::format("; of what one thread can do, {}, it reaches {}", rate_text(c.gflops),
+    return fmt::format("; of the peak of one thread, {}, it reaches {}", rate_text(c.gflops),
                        share_text(of_one));
   }
-  return "; so far below a roof, a kernel moves more bytes than it must or lets the units wait";
+  return "; a kernel this far below its roof moves more bytes than necessary or leaves the units "
+         "idle";
 }
 
 }  // namespace
@@ -248,7 +249,7 @@ std::string limit_sentence(const MatmulSample& s, const CeilingsMeasured& ceilin
   if (share > kAboveRoof) {
     return fmt::format(
         "{} reaches {}, above the {} of its roof: the machine was busy while the ceilings were "
-        "measured, or the kernel uses units that they do not.",
+        "measured, or the kernel uses units that they do not cover.",
         what, rate_text(s.gflops), rate_text(roof.gflops));
   }
   const std::string end =

@@ -19,7 +19,7 @@ std::vector<std::int64_t> parse_device_counts(std::string text) {
   try {
     return parse_counts(text);
   } catch (const Error&) {
-    throw Error(Errc::Usage, fmt::format("numbers of devices '{}' is no list; write 1,2,4", typed));
+    throw Error(Errc::Usage, fmt::format("device counts '{}' is not a list; write 1,2,4", typed));
   }
 }
 
@@ -30,8 +30,8 @@ std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
   for (const std::int64_t count : parse_device_counts(form.counts)) {
     if (static_cast<std::size_t>(count) > devices) {
       throw Error(Errc::Usage,
-                  fmt::format("number of devices is {} but {} can be used; ask for fewer, or split "
-                              "the cores on the Devices page",
+                  fmt::format("number of devices is {} but {} are available; request fewer, or "
+                              "split the cores on the Devices page",
                               count, devices));
     }
     counts.push_back(static_cast<int>(count));
@@ -52,7 +52,7 @@ void set_prediction(const ScalingForm& form, std::optional<double> measured_s,
       if (!measured_s) {
         throw Error(Errc::Usage,
                     "the time of the first device with this model and batch has not been measured "
-                    "yet; measure first, or type the time in");
+                    "yet; measure it first, or type it in");
       }
       command.compute_s = measured_s;
       return;
@@ -60,8 +60,8 @@ void set_prediction(const ScalingForm& form, std::optional<double> measured_s,
     case ComputeTime::File:
       if (form.request.reference_file.empty()) {
         throw Error(Errc::Usage,
-                    "no reference file is named; name a JSON file with the time of "
-                    "one device, or choose another source");
+                    "no reference file is given; enter a JSON file with the time of one device, or "
+                    "choose another source");
       }
       command.reference_file = form.request.reference_file;
       return;
@@ -89,7 +89,7 @@ RequestField predicted_devices_field() {
   RequestField field = field_of(&StartScaling::predict_devices);
   field.range = {2, 4096};
   field.label = "Predict up to";
-  field.hint = "What this machine does not have is calculated, never measured.";
+  field.hint = "Device counts beyond this machine are calculated, not measured.";
   field.unit = "devices";
   field.name = "largest prediction";
   return field;

@@ -112,14 +112,14 @@ std::string sentence(const TransferFit& fit) {
       fit.latency_s > 0
           ? fmt::format("A call costs {} before the first byte, then data flows at {}.",
                         format_seconds(fit.latency_s), flow)
-          : fmt::format("Data flows at {}; the fixed cost of a call is too small to tell.", flow);
+          : fmt::format("Data flows at {}; the fixed cost of a call is too small to measure.",
+                        flow);
   if (fit.latency_s > 0 && fit.half_bandwidth_bytes > 0) {
-    text += fmt::format(" Below {} the fixed cost rules; above it the bandwidth does.",
+    text += fmt::format(" Below {} the fixed cost dominates; above it the bandwidth does.",
                         format_bytes(fit.half_bandwidth_bytes));
   }
   if (fit.break_even_bytes) {
-    text += fmt::format(" Below {} it is quicker to stay with one thread.",
-                        format_bytes(*fit.break_even_bytes));
+    text += fmt::format(" Below {} one thread is faster.", format_bytes(*fit.break_even_bytes));
   }
   return text;
 }

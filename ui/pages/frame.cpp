@@ -117,11 +117,11 @@ Chip device_chip(const Panel& p, Device device) {
   const std::int64_t used = p.model.memory(device).used;
   if (used > 0) chip.value += "  " + format_bytes(used);
   chip.text = last.utilisation
-                  ? fmt::format("{}: its cores were busy {} of the time since the reading before",
+                  ? fmt::format("{}: its cores were busy {} of the time since the previous reading",
                                 chip.name, percent(*last.utilisation))
                   : fmt::format("{}: utilisation is not available: {}", chip.name,
                                 last.utilisation.reason());
-  chip.text += fmt::format("\nthe lab's tensors hold {} there", format_bytes(used));
+  chip.text += fmt::format("\nthe lab's tensors hold {}", format_bytes(used));
   return chip;
 }
 
@@ -199,7 +199,7 @@ void draw_title_bar(const Panel& p) {
     ImGui::SetCursorScreenPos({end + ui.px(12), middle - ui.px(10)});
     badge(ui, "synthetic", Tone::Warning);
     record_item(ui, "title/synthetic", "badge", "synthetic");
-    hint(ui, "The training on this page uses made-up images, not a real data set.");
+    hint(ui, "The training on this page uses synthetic images, not a real data set.");
     end = ImGui::GetItemRectMax().x;
   }
   draw_chips(p, end, corner.x + size.x - ui.px(8), middle);
@@ -242,7 +242,7 @@ void job_buttons(RightToLeft& at) {
   if (button(p.ui, "status/cancel", "Stop",
              {.kind = ButtonKind::Danger,
               .enabled = true,
-              .hint = "Stops the running job; what was measured stays. Esc asks first.",
+              .hint = "Stops the running job; results are kept. Esc asks first.",
               .width = 60})) {
     cancel(p);
   }
@@ -251,7 +251,7 @@ void job_buttons(RightToLeft& at) {
   ImGui::SetCursorScreenPos({at.x, at.middle - p.ui.px(16)});
   const bool held = paused(p);
   if (icon_button(p.ui, "status/pause", held ? kIconPlay : kIconPause,
-                  held ? "Goes on with the training, Space" : "Pauses the training, Space")) {
+                  held ? "Resumes the training, Space" : "Pauses the training, Space")) {
     toggle_pause(p);
   }
 }

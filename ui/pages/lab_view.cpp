@@ -106,11 +106,11 @@ const std::vector<std::pair<std::string, const char*>>& shortcuts() {
   static const std::vector<std::pair<std::string, const char*>> kAll = {
       {fmt::format("Ctrl+1 ... Ctrl+{}", kPages), "Open a page"},
       {"Ctrl+Enter", "Start the page's job"},
-      {"Space", "Pause or go on with the training"},
-      {"Esc", "Stop the running job, after asking"},
+      {"Space", "Pause or resume the training"},
+      {"Esc", "Stop the running job (asks first)"},
       {"Ctrl+T", "Dark or light"},
       {"Ctrl++  Ctrl+-", "Larger or smaller text"},
-      {"Arrows, Enter", "Move between controls, press one"},
+      {"Arrows, Enter", "Move between controls, activate one"},
       {"Drag, Ctrl+wheel", "Pan and zoom a plot"},
       {"Right drag, double click", "Zoom into a box, show all of a plot"},
       {"F1  ?", "This list"},
@@ -125,7 +125,7 @@ void draw_help_overlay(const Panel& p) {
   ImGui::Dummy({1, ui.px(4)});
   for (const auto& [keys, meaning] : shortcuts()) fact(ui, meaning, std::string_view(keys));
   ImGui::Dummy({1, ui.px(4)});
-  muted(ui, "Point at any figure to read what was measured, how often, and how it spread.");
+  muted(ui, "Hover over any value to see what was measured, how often, and its spread.");
   if (button(ui, "help/close", "Close", {.kind = ButtonKind::Primary, .hint = "Esc"})) {
     p.view.help_open = false;
   }
@@ -138,7 +138,7 @@ void draw_cancel_question(const Panel& p) {
   if (!begin_modal(p, "##cancel", p.view.confirm_cancel, 420)) return;
   Ui& ui = p.ui;
   title(ui, "Stop this job?");
-  body(ui, p.model.job()->title + " is running. What it measured so far stays.");
+  body(ui, p.model.job()->title + " is running. Results measured so far are kept.");
   ImGui::Dummy({1, ui.px(4)});
   if (button(ui, "confirm/stop", "Stop the job", {.kind = ButtonKind::Danger})) {
     cancel(p);
@@ -155,8 +155,8 @@ void draw_restart_question(const Panel& p) {
   Ui& ui = p.ui;
   const RestartLab wish = *p.view.confirm_restart;
   title(ui, "Restart Device Lab?");
-  if (wish.wake_gpus) body(ui, "CUDA is started with the lab, and wakes the GPUs.");
-  body(ui, "Settings stay. Results and tensors on screen are gone.");
+  if (wish.wake_gpus) body(ui, "The lab restarts with CUDA, which wakes the GPUs.");
+  body(ui, "Settings are kept. Results and tensors on screen are lost.");
   if (p.model.job()) body(ui, p.model.job()->title + " is running and will be stopped.");
   ImGui::Dummy({1, ui.px(4)});
   if (button(ui, "restart/yes", "Restart", {.kind = ButtonKind::Primary})) {

@@ -39,7 +39,7 @@ std::string busy_reason(const Panel& p) {
   if (p.model.job()) {
     return p.model.job()->title + " is running: wait until it ends, or stop it below";
   }
-  return just_sent(p) ? "The job sent a moment ago is about to start" : "";
+  return just_sent(p) ? "The job just requested is about to start" : "";
 }
 
 void send(const Panel& p, Command command) {
@@ -102,8 +102,7 @@ void lost_box(const Panel& p, std::string_view path, std::string_view sentence) 
   if (sentence.empty()) return;
   error_box(p.ui, path, sentence);
   restart_button(p, fmt::format("{}/restart", path), "Restart Device Lab",
-                 "Ends the program and starts it again with the same arguments",
-                 {.wake_gpus = true});
+                 "Restarts the program with the same arguments", {.wake_gpus = true});
 }
 
 void outcome_box(const Panel& p, Page page) {
@@ -125,7 +124,7 @@ void outcome_box(const Panel& p, Page page) {
   }
   if (state.phase == Phase::Done && state.cancelled) {
     note_box(p.ui, key + "/stopped",
-             fmt::format("Stopped on request after {}; what was measured until then stays.",
+             fmt::format("Stopped on request after {}; results up to then are kept.",
                          format_seconds(state.seconds)));
   }
 }
@@ -252,7 +251,7 @@ void Pair::next() {
 void synthetic_badge(const Panel& p) {
   ImGui::SameLine();
   badge(p.ui, "synthetic", Tone::Warning);
-  hint(p.ui, "These figures come from made-up images, not from a real data set.");
+  hint(p.ui, "These results come from synthetic images, not from a real data set.");
 }
 
 // --- texts ----------------------------------------------------------------------------------
@@ -277,7 +276,7 @@ std::string timing_text(const Timing& t) {
   std::string text = fmt::format("median {}, p10 {}, p90 {}\n{} repetitions after {} warm-up",
                                  format_seconds(t.median_s), format_seconds(t.p10_s),
                                  format_seconds(t.p90_s), t.n, t.warmup);
-  if (t.unstable) text += "\nunstable: the time ended before the spread fell under 2 %";
+  if (t.unstable) text += "\nunstable: the time limit was reached before the spread fell below 2 %";
   return text;
 }
 

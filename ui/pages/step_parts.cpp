@@ -39,11 +39,11 @@ const char* meaning_of(StepPart part) {
   switch (part) {
     case StepPart::Compute: return "Data, forward, loss, backward and update.";
     case StepPart::Hidden:
-      return "Summing gradients while a device still computed: no waiting; on a CPU it still uses "
+      return "Gradient summation overlapped with compute: no waiting, but on a CPU it still uses "
              "the cores.";
-    case StepPart::Waiting: return "Idle until the slowest device has finished its backward.";
+    case StepPart::Waiting: return "Idle until the slowest device has finished its backward pass.";
     case StepPart::Exposed:
-      return "Summing gradients after the last backward: every device waits for it.";
+      return "Gradient summation after the last backward pass: every device waits for it.";
   }
   return "";
 }

@@ -67,8 +67,8 @@ std::unique_ptr<Printer> make_rank_printer(Console& console, const RankGroup& ra
 
 Error scaling_of_one_process() {
   return {Errc::Unsupported,
-          "scaling compares numbers of devices of one process; start it without mpirun, and give "
-          "it more devices with --cpu-devices N"};
+          "scaling compares device counts within one process; start it without mpirun and add "
+          "devices with --cpu-devices N"};
 }
 
 Worker::Factory leading_factory(RankSession& session) {

@@ -56,8 +56,8 @@ std::string difference(const RankSummary& gpu, const RankSummary& zero, const st
                        const std::string& first) {
   if (gpu.program_sha256 != zero.program_sha256 || gpu.version != zero.version) {
     return fmt::format(
-        "{} runs another program than {}: device-lab {} (SHA-256 {:.12}...) and {} ({:.12}...); "
-        "copy one of them to all hosts",
+        "{} runs a different program than {}: device-lab {} (SHA-256 {:.12}...) and {} "
+        "({:.12}...); copy one of them to all hosts",
         other, first, gpu.version, gpu.program_sha256, zero.version, zero.program_sha256);
   }
   if (gpu.command != zero.command) {
@@ -108,8 +108,8 @@ RankSummary rank_summary_from(std::string_view text) {
     return {field("version"), field("program"), field("command"), field("training"),
             field("problem")};
   } catch (const nlohmann::json::exception& e) {
-    throw Error(Errc::Corrupt, fmt::format("what a rank says about itself cannot be read ({}); "
-                                           "start the same program on all hosts",
+    throw Error(Errc::Corrupt, fmt::format("the summary of a rank cannot be parsed ({}); start "
+                                           "the same program on all hosts",
                                            e.what()));
   }
 }

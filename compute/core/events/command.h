@@ -100,7 +100,7 @@ struct EnumNames<SharePolicy> {
 enum class LrScale { None, Linear };
 template <>
 struct EnumNames<LrScale> {
-  static constexpr ValueName kAll[] = {{"none", "As it is"}, {"linear", "Linear"}};
+  static constexpr ValueName kAll[] = {{"none", "None"}, {"linear", "Linear"}};
 };
 
 // Defaults follow Dive into Deep Learning.

@@ -66,60 +66,60 @@ template <typename Visit>
 void for_each_gpu_fact(const Visit& visit) {
   using F = GpuFacts;
   namespace text = gpu_text;
-  constexpr const char *kGpu = "The GPU", *kLimits = "Its limits", *kPlace = "Its place",
-                       *kVersions = "Numbers and versions";
+  constexpr const char *kGpu = "GPU", *kLimits = "Limits", *kPlace = "Placement",
+                       *kVersions = "IDs and versions";
   visit(&F::memory_total_bytes, "memory_total_bytes", NoGpuLine{});
   visit(&F::cuda_cores, "cuda_cores", NoGpuLine{});
   visit(&F::architecture, "architecture", gpu_line(kGpu, "Architecture", text::same));
-  visit(
-      &F::compute_capability, "compute_capability",
-      gpu_line(kGpu, "Compute capability", text::same, "Which instructions its kernels may use."));
+  visit(&F::compute_capability, "compute_capability",
+        gpu_line(kGpu, "Compute capability", text::same,
+                 "Determines the instructions that kernels may use."));
   visit(&F::sms, "sms",
         gpu_line(kGpu, "Multiprocessors", text::multiprocessors,
-                 "SMs: each runs blocks of threads on its own."));
+                 "SMs: each runs thread blocks independently."));
   visit(&F::ecc, "ecc",
-        gpu_line(kGpu, "ECC", text::on_off, "Memory that notices and mends flipped bits."));
+        gpu_line(kGpu, "ECC", text::on_off, "Memory that detects and corrects bit errors."));
   visit(&F::mig, "mig",
         gpu_line(kGpu, "MIG", text::on_off,
-                 "Multi-instance GPU: the GPU is divided into several small ones."));
+                 "Multi-Instance GPU: the GPU is partitioned into several smaller ones."));
   visit(&F::sm_clock_max_mhz, "sm_clock_max_mhz",
-        gpu_line(kLimits, "SM clock at most", text::megahertz));
+        gpu_line(kLimits, "Max SM clock", text::megahertz));
   visit(&F::graphics_clock_max_mhz, "graphics_clock_max_mhz",
-        gpu_line(kLimits, "Graphics clock at most", text::megahertz));
+        gpu_line(kLimits, "Max graphics clock", text::megahertz));
   visit(&F::memory_clock_max_mhz, "memory_clock_max_mhz",
-        gpu_line(kLimits, "Memory clock at most", text::megahertz));
+        gpu_line(kLimits, "Max memory clock", text::megahertz));
   visit(&F::video_clock_max_mhz, "video_clock_max_mhz",
-        gpu_line(kLimits, "Video clock at most", text::megahertz));
+        gpu_line(kLimits, "Max video clock", text::megahertz));
   visit(&F::memory_bus_bits, "memory_bus_bits",
-        gpu_line(kLimits, "Memory bandwidth at most", text::memory_bandwidth,
-                 "Calculated: bus width x twice the greatest memory clock. Copies reach about "
-                 "90 % of it."));
+        gpu_line(kLimits, "Max memory bandwidth", text::memory_bandwidth,
+                 "Calculated: bus width x twice the maximum memory clock. Copies reach about 90 % "
+                 "of it."));
   visit(&F::power_limits, "power_limits",
         gpu_line(kLimits, "Power limit", text::power_limits,
-                 "Within which an administrator may set it (nvidia-smi -pl)."));
-  visit(&F::slowdown_c, "slowdown_c", gpu_line(kLimits, "Slows down at", text::celsius));
+                 "Range that an administrator may set (nvidia-smi -pl)."));
+  visit(&F::slowdown_c, "slowdown_c", gpu_line(kLimits, "Slowdown temperature", text::celsius));
   visit(&F::pcie_best, "pcie_best",
-        gpu_line(kPlace, "PCIe at best", text::pcie_link, "What GPU and slot can do together."));
+        gpu_line(kPlace, "Max PCIe link", text::pcie_link,
+                 "Fastest link that both GPU and slot support."));
   visit(&F::nvlinks, "nvlink",
         gpu_line(kPlace, "NVLink", text::nvlinks, "Direct links to other GPUs or to a switch."));
   visit(&F::numa_node, "numa_node",
-        gpu_line(kPlace, "NUMA node", text::number,
-                 "The node of main memory that is nearest to the GPU."));
+        gpu_line(kPlace, "NUMA node", text::number, "NUMA node nearest to the GPU."));
   visit(&F::near_cpus, "near_cpus",
-        gpu_line(kPlace, "Nearest cores", text::same, "Numbers of the operating system."));
+        gpu_line(kPlace, "Nearest cores", text::same, "Core numbers of the operating system."));
   visit(&F::uuid, "uuid",
         gpu_line(kVersions, "UUID", text::same,
-                 "Of this GPU alone; CUDA_VISIBLE_DEVICES takes it too."));
-  visit(&F::serial, "serial", gpu_line(kVersions, "Serial number", text::same, "Of the board."));
+                 "Unique to this GPU; CUDA_VISIBLE_DEVICES accepts it."));
+  visit(&F::serial, "serial",
+        gpu_line(kVersions, "Serial number", text::same, "Serial number of the board."));
   visit(&F::vbios_version, "vbios_version",
         gpu_line(kVersions, "VBIOS", text::same, "The firmware that starts the GPU."));
   visit(&F::driver_version, "driver_version", gpu_line(kVersions, "Driver", text::same));
   visit(&F::cuda_version, "cuda_version",
-        gpu_line(kVersions, "CUDA of the driver", text::same,
-                 "The newest version that the driver runs."));
+        gpu_line(kVersions, "CUDA (driver)", text::same,
+                 "Newest CUDA version that the driver supports."));
   visit(&F::runtime_version, "runtime_version",
-        gpu_line(kVersions, "CUDA of the lab", text::same,
-                 "The runtime that the lab's kernels were built with."));
+        gpu_line(kVersions, "CUDA (lab)", text::same, "CUDA runtime that the lab was built with."));
 }
 
 // Calls visit(member, JSON key, line) for every reading, in the order of the page.
@@ -128,8 +128,7 @@ void for_each_gpu_reading(const Visit& visit) {
   using F = GpuFacts;
   using T = GpuTelemetry;
   namespace text = gpu_text;
-  constexpr const char *kFirst = "", *kClocks = "Clocks now", *kLoad = "Load now",
-                       *kState = "State now";
+  constexpr const char *kFirst = "", *kClocks = "Clocks", *kLoad = "Load", *kState = "State";
   visit(&T::utilisation, "utilisation", NoGpuLine{});
   visit(&T::memory_used_bytes, "memory_used_bytes", NoGpuLine{});
   visit(&T::memory_free_bytes, "memory_free_bytes", NoGpuLine{});
@@ -137,37 +136,37 @@ void for_each_gpu_reading(const Visit& visit) {
   visit(&T::power_limit_w, "power_limit_w", NoGpuLine{});
   visit(&T::sm_clock_mhz, "sm_clock_mhz",
         gpu_line(kFirst, "SM clock", text::clock<&F::sm_clock_max_mhz>,
-                 "Of the multiprocessors, now and at most."));
+                 "Clock of the multiprocessors, current and maximum."));
   visit(&T::temperature_c, "temperature_c", gpu_line(kFirst, "Temperature", text::celsius));
   visit(&T::clock_limits, "clock_limits",
-        gpu_line(kFirst, "Clocks held back by", text::clock_limits,
-                 "Why the clocks are not higher, as the driver tells it."));
+        gpu_line(kFirst, "Clocks limited by", text::clock_limits,
+                 "Why the clocks are not higher, as reported by the driver."));
   visit(&T::graphics_clock_mhz, "graphics_clock_mhz",
         gpu_line(kClocks, "Graphics clock", text::clock<&F::graphics_clock_max_mhz>,
-                 "Of the units that draw, now and at most."));
+                 "Clock of the graphics units, current and maximum."));
   visit(&T::memory_clock_mhz, "memory_clock_mhz",
         gpu_line(kClocks, "Memory clock", text::clock<&F::memory_clock_max_mhz>));
   visit(&T::video_clock_mhz, "video_clock_mhz",
         gpu_line(kClocks, "Video clock", text::clock<&F::video_clock_max_mhz>,
-                 "Of the video encoder and decoder, now and at most."));
+                 "Clock of the video encoder and decoder, current and maximum."));
   visit(&T::memory_utilisation, "memory_utilisation",
         gpu_line(kLoad, "Memory controller", text::share,
-                 "Share of the driver's last sample in which the GPU's memory was read or written. "
-                 "It says nothing of how much moved."));
+                 "Share of the driver's last sample in which GPU memory was read or written. It "
+                 "does not measure bandwidth."));
   visit(&T::encoder_utilisation, "encoder_utilisation",
-        gpu_line(kLoad, "Video encoder", text::share, "Share of the time in which it encoded."));
+        gpu_line(kLoad, "Video encoder", text::share, "Share of time spent encoding."));
   visit(&T::decoder_utilisation, "decoder_utilisation",
-        gpu_line(kLoad, "Video decoder", text::share, "Share of the time in which it decoded."));
+        gpu_line(kLoad, "Video decoder", text::share, "Share of time spent decoding."));
   visit(&T::pcie, "pcie",
-        gpu_line(kLoad, "PCIe now", text::pcie_link,
-                 "An idle GPU slows its link down to save power."));
+        gpu_line(kLoad, "Current PCIe link", text::pcie_link,
+                 "An idle GPU lowers its link speed to save power."));
   visit(&T::pcie_received_bytes_per_s, "pcie_received_bytes_per_s",
         gpu_line(kLoad, "PCIe received", text::bytes_per_second,
-                 "By the GPU, over 20 ms. The driver counts them in the lab's time, so it is asked "
-                 "once in 5 s at most."));
+                 "Received by the GPU, averaged over 20 ms. The driver call takes that long, so it "
+                 "is made at most once every 5 s."));
   visit(&T::pcie_sent_bytes_per_s, "pcie_sent_bytes_per_s",
         gpu_line(kLoad, "PCIe sent", text::bytes_per_second,
-                 "By the GPU, over 20 ms, once in 5 s at most."));
+                 "Sent by the GPU, averaged over 20 ms, read at most once every 5 s."));
   visit(&T::performance_state, "performance_state",
         gpu_line(kState, "Performance state", text::performance_state,
                  "P0 is the fastest, P15 the slowest."));
@@ -177,15 +176,14 @@ void for_each_gpu_reading(const Visit& visit) {
   visit(&T::persistence_mode, "persistence_mode",
         gpu_line(kState, "Persistence mode", text::on_off,
                  "On: the driver stays loaded while no program uses the GPU, so that the next one "
-                 "starts sooner."));
+                 "starts faster."));
   visit(&T::compute_mode, "compute_mode",
         gpu_line(kState, "Compute mode", text::same,
-                 "How many programs may compute on it: by default any number; exclusive process: "
-                 "one; prohibited: none."));
+                 "Number of processes that may compute on the GPU. Default: any number; exclusive "
+                 "process: one; prohibited: none."));
   visit(&T::display_active, "display_active",
         gpu_line(kState, "Display", text::active,
-                 "Active: the GPU keeps a screen in its memory, even where no monitor is plugged "
-                 "in."));
+                 "Active: the GPU holds a framebuffer, even if no monitor is connected."));
   visit(&T::processes, "processes", NoGpuLine{});
 }
 

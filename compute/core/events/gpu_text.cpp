@@ -71,7 +71,7 @@ Text clock_limits(const Maybe<std::vector<std::string>>& value, const GpuFacts&)
 }
 Text ecc_errors(const Maybe<EccErrors>& value, const GpuFacts&) {
   return text(value, [](const EccErrors& e) {
-    return fmt::format("{} corrected, {} not", e.corrected, e.uncorrected);
+    return fmt::format("{} corrected, {} uncorrected", e.corrected, e.uncorrected);
   });
 }
 
@@ -173,7 +173,7 @@ std::string why_unused(const MachineInfo& machine, const std::string& pci_bus_id
       if (absent.pci_bus_id == address) return absent.reason;
     }
   }
-  return "the CUDA driver does not offer this GPU to the lab (CUDA_VISIBLE_DEVICES?)";
+  return "the CUDA driver does not report this GPU; check CUDA_VISIBLE_DEVICES";
 }
 
 bool is_one_of(const AbsentDevice& absent, const std::vector<std::string>& pci_bus_ids) {

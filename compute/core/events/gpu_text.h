@@ -19,7 +19,7 @@ struct GpuLine {
 inline constexpr const char* kGpuUtilisationHint =
     "Share of the driver's last sample (1/6 to 1 second) in which at least one kernel ran. One "
     "small kernel on one multiprocessor counts as much as a full GPU, so 100 % does not mean that "
-    "nothing is left.";
+    "the GPU is fully used.";
 
 // Returns the lines declared in gpu_readings.h, and the PCI address.
 std::vector<GpuLine> describe_facts(const GpuFacts& facts);

@@ -14,7 +14,7 @@ constexpr double kShareSumTolerance = 1e-3;
 std::string validate_shares(const std::vector<double>& shares, std::size_t devices) {
   const std::string list = fmt::format("{}", fmt::join(shares, ","));
   if (shares.empty() || shares.size() != devices) {
-    return fmt::format("{} share{} ({}) for {} device{}; give one for each device", shares.size(),
+    return fmt::format("{} share{} ({}) for {} device{}; give one per device", shares.size(),
                        shares.size() == 1 ? "" : "s", list, devices, devices == 1 ? "" : "s");
   }
   double sum = 0;
@@ -31,8 +31,8 @@ std::string validate_shares(const std::vector<double>& shares, std::size_t devic
   if (devices == 1 || !up_to_one || !fractions || std::abs(sum - 1) <= kShareSumTolerance)
     return {};
   return fmt::format(
-      "{} sum to {:.4g}; parts of the batch must sum to 1, as in 0.7,0.3; "
-      "proportions in another unit go above 1, as in 70,30",
+      "{} sum to {:.4g}; fractions must sum to 1, as in 0.7,0.3; proportions in any other unit "
+      "must sum to more than 1, as in 70,30",
       list, sum);
 }
 

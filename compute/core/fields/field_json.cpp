@@ -95,8 +95,8 @@ bool read_json(const FieldJson& json, Device& value) {
 
 void refuse_field(const char* key, std::string_view request, const FieldJson& value) {
   const std::string text = value.dump(-1, ' ', false, FieldJson::error_handler_t::replace);
-  throw Error(Errc::Corrupt,
-              fmt::format("the {} of {} is {}, which it cannot be", key, request, printable(text)));
+  throw Error(Errc::Corrupt, fmt::format("the {} of {} is {}, which is not a valid value", key,
+                                         request, printable(text)));
 }
 
 std::string setting_text(const RequestField& field, const FieldJson& value) {

@@ -83,7 +83,7 @@ bool read_json(const FieldJson& json, std::vector<T>& values) {
 
 // ---- Requests
 
-// Throws Error(Corrupt) "the batch of a training request is "x", which it cannot be".
+// Throws Error(Corrupt) "the batch of a training request is "x", which is not a valid value".
 [[noreturn]] void refuse_field(const char* key, std::string_view request, const FieldJson& value);
 
 template <typename Request>

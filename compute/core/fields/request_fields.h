@@ -30,10 +30,10 @@ inline constexpr RequestField kBudgetField = {
     .key = "budget_s",
     .option = "--budget",
     .placeholder = "SECONDS",
-    .help = "Longest time for one case",
+    .help = "Time limit per case in seconds",
     .range = {0.001, 3600},
-    .label = "Time for one case",
-    .hint = "Repeats until the median's spread is under 2 % or this time is over.",
+    .label = "Time per case",
+    .hint = "Repeats until the spread is below 2 % or the time limit is reached.",
     .unit = "s",
     .step = 0.1};
 
@@ -70,9 +70,8 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "devices",
                        .option = "--devices",
                        .placeholder = "LIST",
-                       .help =
-                           "Devices that train together, each rank's own under mpirun; cpu:0 when "
-                           "left out"},
+                       .help = "Devices that train together (under mpirun, those of each rank); "
+                               "default cpu:0"},
           &R::devices);
     visit(RequestField{.key = "share_policy",
                        .option = "--shares",
@@ -82,14 +81,14 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "shares",
                        .option = "--shares",
                        .placeholder = "auto|equal|X,Y,...",
-                       .help = "Parts of the batch for the devices: equal when left out; auto: by "
-                               "measured speed; a list: in proportion, fractions sum to 1",
+                       .help = "Split of the batch over the devices: equal (default), auto (by "
+                               "measured speed) or a list of proportions; fractions sum to 1",
                        .range = {0, 1e9}},
           &R::shares);
     visit(RequestField{.key = "bucket_bytes",
                        .option = "--bucket-mib",
                        .placeholder = "X",
-                       .help = "Gradients are summed in pieces of X MiB; 25 when left out",
+                       .help = "Size of gradient buckets in MiB; default 25",
                        .range = {1.0 / 256, 1024},
                        .scale = 1 << 20,
                        .unit = "bytes",
@@ -103,26 +102,25 @@ struct FieldsOf<StartTraining> {
     visit(
         RequestField{.key = "data",
                      .option = "--data",
-                     .help = "Training set; synthetic when left out",
+                     .help = "Training set; default synthetic",
                      .label = "Data",
-                     .hint =
-                         "Synthetic garments need no download. Fashion-MNIST is the chapters' set: "
-                         "`device-lab data fetch` downloads it.",
+                     .hint = "Synthetic garments need no download. Fashion-MNIST is the set of the "
+                             "chapters: `device-lab data fetch` downloads it.",
                      .decides = Decides::Numbers,
                      .reported = true},
         &R::data);
     visit(RequestField{.key = "data_dir",
                        .option = "--data-dir",
                        .placeholder = "DIR",
-                       .help = "Where Fashion-MNIST lies; implies --data fashion-mnist",
-                       .label = "Folder of the data",
-                       .hint = "Holds the four IDX files. Empty: the usual places.",
-                       .empty = "the usual places"},
+                       .help = "Folder with Fashion-MNIST; implies --data fashion-mnist",
+                       .label = "Data folder",
+                       .hint = "Holds the four IDX files. Empty: the default folders.",
+                       .empty = "default folders"},
           &R::data_dir);
     visit(RequestField{.key = "synthetic_train",
                        .option = "--synthetic-train",
                        .placeholder = "N",
-                       .help = "Synthetic images to train on",
+                       .help = "Number of synthetic training images",
                        .range = {1, kMostImages},
                        .label = "Training images",
                        .step = 1000,
@@ -132,7 +130,7 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "synthetic_test",
                        .option = "--synthetic-test",
                        .placeholder = "N",
-                       .help = "Synthetic images to test on",
+                       .help = "Number of synthetic test images",
                        .range = {1, kMostImages},
                        .label = "Test images",
                        .step = 1000,
@@ -141,9 +139,10 @@ struct FieldsOf<StartTraining> {
           &R::synthetic_test);
     visit(RequestField{.key = "order",
                        .option = "--order",
-                       .help = "Sequential: file order, the last small batch kept",
-                       .label = "Order of images",
-                       .hint = "Shuffled anew in each epoch, or as they stand in the file.",
+                       .help =
+                           "Image order; sequential: file order, including the last partial batch",
+                       .label = "Image order",
+                       .hint = "Reshuffled in each epoch, or in file order.",
                        .decides = Decides::Numbers,
                        .reported = true},
           &R::order);
@@ -154,10 +153,10 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "batch",
                        .option = "--batch",
                        .placeholder = "N",
-                       .help = "Images of one step",
+                       .help = "Images per step",
                        .range = {1, kMostImages},
                        .label = "Batch",
-                       .hint = "Images in one step, over all devices; the loss is their mean.",
+                       .hint = "Images per step, over all devices; the loss is their mean.",
                        .unit = "images",
                        .step = 32,
                        .decides = Decides::Numbers,
@@ -166,11 +165,11 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "lr",
                        .option = "--lr",
                        .placeholder = "X",
-                       .help = "Learning rate, above 0; the chapters' for the model when left out",
+                       .help = "Learning rate, above 0; default: the chapters' value for the model",
                        .range = {0, kNoMost, Ends::NotMin},
                        .label = "Learning rate",
-                       .hint =
-                           "Follows the model: 0.9 for lenet, 0.1 for the others, as the chapters.",
+                       .hint = "Default by model: 0.9 for lenet, 0.1 for the others, as in the "
+                               "chapters.",
                        .step = 0.1,
                        .decides = Decides::Numbers,
                        .reported = true},
@@ -178,7 +177,7 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "momentum",
                        .option = "--momentum",
                        .placeholder = "X",
-                       .help = "Momentum of SGD, from 0 to below 1; 0 when left out",
+                       .help = "SGD momentum, from 0 to below 1; default 0",
                        .range = {0, 1, Ends::NotMax},
                        .label = "Momentum",
                        .hint = "The chapters use none.",
@@ -190,7 +189,7 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "weight_decay",
                        .option = "--weight-decay",
                        .placeholder = "X",
-                       .help = "Weight decay of SGD",
+                       .help = "SGD weight decay",
                        .range = {0, 1e6},
                        .label = "Weight decay",
                        .hint = "The chapters use none.",
@@ -213,7 +212,7 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "steps",
                        .option = "--steps",
                        .placeholder = "N",
-                       .help = "End after so many steps",
+                       .help = "Stop after N steps",
                        .range = {0, kMostSteps},
                        .name = "number of steps",
                        .decides = Decides::Course},
@@ -221,7 +220,7 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "seed",
                        .option = "--seed",
                        .placeholder = "N",
-                       .help = "Seed of weights, order and synthetic images",
+                       .help = "Seed for weights, order and synthetic images",
                        .label = "Seed",
                        .hint = "The same seed gives the same weights, order and images.",
                        .more = true,
@@ -231,25 +230,24 @@ struct FieldsOf<StartTraining> {
     visit(
         RequestField{.key = "lr_scale",
                      .option = "--lr-scale",
-                     .help = "Linear: the learning rate grows with the batch, lr * batch / 256",
-                     .label = "Rate for this batch",
-                     .hint = "Linear: the rate above times batch / 256, so that an image moves the "
-                             "weights as far as with the chapters' batch.",
+                     .help = "Linear: scales the learning rate with the batch, lr * batch / 256",
+                     .label = "Rate scaling",
+                     .hint = "Linear: the rate above times batch / 256, so that each image changes "
+                             "the weights as much as with the chapters' batch.",
                      .decides = Decides::Numbers,
                      .reported = true},
         &R::lr_scale);
-    visit(
-        RequestField{.key = "warmup_epochs",
-                     .option = "--warmup-epochs",
-                     .placeholder = "X",
-                     .help = "The learning rate rises to its value over so many epochs",
-                     .range = {0, 1e6},
-                     .label = "Warm-up",
-                     .hint = "The rate rises to its value over so many epochs; 0: it starts there.",
-                     .unit = "epochs",
-                     .decides = Decides::Numbers,
-                     .reported = true},
-        &R::warmup_epochs);
+    visit(RequestField{.key = "warmup_epochs",
+                       .option = "--warmup-epochs",
+                       .placeholder = "X",
+                       .help = "Epochs over which the learning rate rises to its value",
+                       .range = {0, 1e6},
+                       .label = "Warm-up",
+                       .hint = "Epochs over which the rate rises to its value; 0: no warm-up.",
+                       .unit = "epochs",
+                       .decides = Decides::Numbers,
+                       .reported = true},
+          &R::warmup_epochs);
   }
 
   template <typename Visit>
@@ -257,9 +255,8 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "kernels",
                        .option = "--kernels",
                        .placeholder = "lab|library|both",
-                       .help =
-                           "Whose kernels compute; both: steps take turns with them, and a profile "
-                           "of each layer compares them",
+                       .help = "Kernels that compute; both: steps alternate between them, and a "
+                               "profile compares each layer",
                        .decides = Decides::Course,
                        .reported = true},
           &R::kernels);
@@ -273,8 +270,8 @@ struct FieldsOf<StartTraining> {
                      .option = "--convolution",
                      .placeholder = "auto|rule|NAME",
                      .help =
-                         "Algorithm of our convolutions: the fastest by measurement, by shape, or "
-                         "gemm, direct, winograd2, winograd4 wherever it can",
+                         "Algorithm of the lab's convolutions: auto (fastest by measurement), rule "
+                         "(by shape), or gemm, direct, winograd2, winograd4 where supported",
                      .decides = Decides::Course,
                      .reported = true},
         &R::convolution);
@@ -286,19 +283,19 @@ struct FieldsOf<StartTraining> {
                     "device",
             .label = "Profile layers",
             .hint = "Measures each layer's time, GFLOP/s and share of the peak, on the first "
-                    "device. It costs next to nothing."},
+                    "device. The overhead is negligible."},
         &R::profile);
     visit(
         RequestField{.key = "dtype",
                      .option = "--dtype",
                      .placeholder = "f32|bf16|tf32",
-                     .help = "Element type",
+                     .help = "Operand type of convolutions and matrix products",
                      .choices = kTrainingPrecisions,
-                     .label = "MatmulOperands of products",
+                     .label = "Operand type",
                      .hint =
-                         "bf16: the factors of convolutions and matrix products are rounded to it; "
-                         "sums, weights and gradients stay FP32. Quicker where the processor "
-                         "multiplies bf16.",
+                         "bf16: operands of convolutions and matrix products are rounded to bf16; "
+                         "sums, weights and gradients stay FP32. Faster on processors with bf16 "
+                         "instructions.",
                      .decides = Decides::Numbers,
                      .reported = true},
         &R::dtype);
@@ -309,31 +306,31 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "init_file",
                        .option = "--init",
                        .placeholder = "FILE.safetensors",
-                       .help = "Weights to start from"},
+                       .help = "Initial weights"},
           &R::init_file);
     visit(RequestField{.key = "save_file",
                        .option = "--save",
                        .placeholder = "FILE.safetensors",
-                       .help = "Where to write the trained weights"},
+                       .help = "File for the trained weights"},
           &R::save_file);
     visit(
         RequestField{.key = "checkpoint_dir",
                      .option = "--checkpoint",
                      .placeholder = "DIR",
-                     .help = "Where to write checkpoints; the newest two are kept",
-                     .label = "Folder for checkpoints",
+                     .help = "Checkpoint folder; the newest two are kept",
+                     .label = "Checkpoint folder",
                      .hint =
                          "The model, the optimizer, the random state and the position in the data, "
-                         "written whole or not at all. Empty: none.",
+                         "written atomically. Empty: none.",
                      .empty = "none"},
         &R::checkpoint_dir);
     visit(RequestField{.key = "checkpoint_every",
                        .option = "--every",
                        .placeholder = "N",
-                       .help = "Steps between checkpoints; at the end alone when left out",
+                       .help = "Steps between checkpoints; default: only at the end",
                        .range = {0, kMostSteps},
                        .label = "Checkpoint every",
-                       .hint = "0: at the end alone.",
+                       .hint = "0: only at the end.",
                        .unit = "steps",
                        .step = 100,
                        .name = "interval between checkpoints",
@@ -344,16 +341,16 @@ struct FieldsOf<StartTraining> {
             .key = "resume_dir",
             .option = "--resume",
             .placeholder = "DIR",
-            .help = "Go on from the newest checkpoint there; --epochs and --steps count from "
-                    "the beginning",
-            .label = "Go on from the checkpoint in",
-            .hint = "Goes on where the newest checkpoint of this folder stands. Empty: from "
-                    "the start.",
-            .empty = "the start"},
+            .help = "Resume from the newest checkpoint in DIR; --epochs and --steps count from the "
+                    "beginning",
+            .label = "Resume from",
+            .hint = "Resumes from the newest checkpoint in this folder. Empty: starts from the "
+                    "beginning.",
+            .empty = "none"},
         &R::resume_dir);
     visit(RequestField{.key = "evaluate",
                        .option = "--no-eval",
-                       .help = "Leave out the test accuracy after each epoch",
+                       .help = "Skip the test accuracy after each epoch",
                        .decides = Decides::Course},
           &R::evaluate);
   }
@@ -378,28 +375,28 @@ struct FieldsOf<StartScaling> {
     visit(RequestField{.key = "counts",
                        .option = "--counts",
                        .placeholder = "N,N,...",
-                       .help = "Numbers of devices to measure; 1, 2, 4, ... and all when left out",
+                       .help = "Device counts to measure; default 1, 2, 4, ... and all",
                        .range = {1, 65536}},
           &R::counts);
     visit(RequestField{.key = "modes",
                        .option = "--mode",
                        .placeholder = "strong|weak|both",
-                       .help = "Strong: one batch for all devices; weak: one for each"},
+                       .help = "Strong: one batch for all devices; weak: one per device"},
           &R::modes);
     visit(RequestField{.key = "steps",
                        .option = "--steps",
                        .placeholder = "N",
-                       .help = "Timed steps of each run, after three untimed ones",
+                       .help = "Timed steps per run, after three untimed ones",
                        .range = {1, kMost},
                        .label = "Timed steps",
-                       .hint = "In each round.",
+                       .hint = "Per round.",
                        .step = 5,
                        .reported = true},
           &R::steps);
     visit(RequestField{.key = "warmup",
                        .range = {0, kMost},
-                       .label = "Steps before them",
-                       .hint = "Not timed.",
+                       .label = "Untimed steps",
+                       .hint = "Before the timed ones.",
                        .reported = true},
           &R::warmup);
     visit(
@@ -407,7 +404,7 @@ struct FieldsOf<StartScaling> {
             .key = "rounds",
             .option = "--rounds",
             .placeholder = "N",
-            .help = "Rounds over all device counts; 3 when left out",
+            .help = "Rounds over all device counts; default 3",
             .range = {1, kMost},
             .label = "Rounds",
             .hint = "Device counts are interleaved, so that clock drift affects all equally.",
@@ -416,21 +413,19 @@ struct FieldsOf<StartScaling> {
     visit(RequestField{.key = "accuracy_steps",
                        .option = "--accuracy-steps",
                        .placeholder = "N",
-                       .help =
-                           "Steps before the test accuracy (strong scaling); an epoch of 235 when "
-                           "left out, for lenet three: it learns nothing before",
+                       .help = "Steps before the test accuracy (strong scaling); default: 235 (one "
+                               "epoch); lenet 940, resnet18 60",
                        .range = {1, kMost},
-                       .label = "Steps before the accuracy",
-                       .hint = "Follows the model; 235 are an epoch at batch 256.",
+                       .label = "Steps before evaluation",
+                       .hint = "Default by model; one epoch at batch 256 has 235 steps.",
                        .step = 50},
           &R::accuracy_steps);
     visit(RequestField{.key = "accuracy",
                        .option = "--no-accuracy",
-                       .help = "Leave out the test accuracy",
-                       .label = "Test accuracy too",
-                       .hint =
-                           "Trains each number of devices from the same seed with the same batch: "
-                           "the accuracy must not depend on how many devices share the work."},
+                       .help = "Skip the test accuracy",
+                       .label = "Test accuracy",
+                       .hint = "Trains with each device count from the same seed and batch: the "
+                               "accuracy must not depend on the number of devices."},
           &R::accuracy);
   }
 
@@ -439,34 +434,34 @@ struct FieldsOf<StartScaling> {
     visit(RequestField{.key = "predict_devices",
                        .option = "--predict",
                        .placeholder = "N",
-                       .help = "Predict up to N devices; 0 for no prediction",
+                       .help = "Largest device count to predict; 0: no prediction",
                        .range = {0, 65536},
                        .reported = true},
           &R::predict_devices);
     visit(RequestField{.key = "link",
                        .option = "--link",
                        .placeholder = "NAME",
-                       .help = "Between predicted devices:",
+                       .help = "Link between predicted devices:",
                        .choices = kLinkNames,
-                       .label = "Connected by",
-                       .hint = "Its latency and rate give the time of an all-reduce.",
+                       .label = "Link",
+                       .hint = "Its latency and bandwidth determine the all-reduce time.",
                        .reported = true},
           &R::link);
     visit(
-        RequestField{
-            .key = "compute_s",
-            .option = "--compute-ms",
-            .placeholder = "X",
-            .help = "Predict from this time of one device for --batch images, in milliseconds",
-            .range = {1e-6, 1e9},
-            .scale = 1e-3,
-            .unit = "s",
-            .name = "time of one device"},
+        RequestField{.key = "compute_s",
+                     .option = "--compute-ms",
+                     .placeholder = "X",
+                     .help = "Step time of one device for --batch images in milliseconds, for the "
+                             "prediction",
+                     .range = {1e-6, 1e9},
+                     .scale = 1e-3,
+                     .unit = "s",
+                     .name = "step time of one device"},
         &R::compute_s);
     visit(RequestField{.key = "reference_file",
                        .option = "--reference",
                        .placeholder = "FILE.json",
-                       .help = "Predict from one device's time in a file"},
+                       .help = "File with the step time of one device, for the prediction"},
           &R::reference_file);
   }
 };
@@ -479,7 +474,7 @@ struct FieldsOf<StartMatmul> {
     visit(RequestField{.key = "devices",
                        .option = "--devices",
                        .placeholder = "LIST",
-                       .help = "Devices, such as cpu:0,cuda:0; all when left out"},
+                       .help = "Devices, such as cpu:0,cuda:0; default: all"},
           &R::devices);
     visit(RequestField{.key = "kernels",
                        .option = "--kernels",
@@ -489,29 +484,28 @@ struct FieldsOf<StartMatmul> {
     visit(RequestField{.key = "sizes",
                        .option = "--sizes",
                        .placeholder = "64..4096",
-                       .help = "Square sizes: a range of powers of two or a list"},
+                       .help = "Matrix sizes (square): a range of powers of two or a list"},
           &R::sizes);
-    visit(
-        RequestField{.key = "dtype",
-                     .option = "--dtype",
-                     .help = "What factors are when they are multiplied",
-                     .label = "Element type",
-                     .hint =
-                         "Of A and B when they are multiplied; sums and C stay f32. A kernel is "
-                         "skipped where it does not have the type. tf32 is f32 in memory, rounded "
-                         "for a GPU's tensor cores."},
-        &R::dtype);
+    visit(RequestField{.key = "dtype",
+                       .option = "--dtype",
+                       .help = "Operand type; accumulation is f32",
+                       .label = "Operand type",
+                       .hint =
+                           "Type of A and B; accumulation and C are f32. Kernels without this type "
+                           "are skipped. tf32 is stored as f32 and rounded for a GPU's tensor "
+                           "cores."},
+          &R::dtype);
     RequestField cache = kCacheField;
     cache.hint = "Warm: the matrices may still be in the cache. Cold: they were flushed.";
     visit(cache, &R::cache);
     RequestField budget = kBudgetField;
-    budget.label = "Time for one kernel and size";
+    budget.label = "Time per kernel and size";
     visit(budget, &R::budget_s);
     visit(RequestField{.key = "seed",
                        .option = "--seed",
                        .placeholder = "N",
-                       .help = "Seed of the random inputs",
-                       .label = "Seed of the matrices",
+                       .help = "Seed for the random inputs",
+                       .label = "Matrix seed",
                        .hint = "Inputs are random: zeros would run faster on some chips."},
           &R::seed);
   }
@@ -525,43 +519,41 @@ struct FieldsOf<StartTransfers> {
     visit(RequestField{.key = "from",
                        .option = "--from",
                        .placeholder = "DEV,...",
-                       .help = "Source devices; all when left out"},
+                       .help = "Source devices; default: all"},
           &R::from);
     visit(RequestField{.key = "to",
                        .option = "--to",
                        .placeholder = "DEV,...",
-                       .help = "Target devices; all when left out"},
+                       .help = "Destination devices; default: all"},
           &R::to);
     visit(RequestField{.key = "memory",
                        .option = "--memory",
                        .placeholder = "pageable|pinned|both",
-                       .help = "Kind of host memory"},
+                       .help = "Host memory type"},
           &R::memory);
     visit(
         RequestField{.key = "ops",
                      .option = "--ops",
                      .placeholder = "OP,...",
-                     .help =
-                         "read, write, copy, triad as STREAM defines them; with a GPU copy, both, "
-                         "pieces, chase, overlap"},
+                     .help = "Operations: read, write, copy, triad as in STREAM; with a GPU: copy, "
+                             "both, pieces, chase, overlap"},
         &R::ops);
     visit(RequestField{.key = "one_thread",
                        .option = "--threads",
                        .own_option = false,
                        .label = "One thread",
-                       .hint = "Measures with a single thread: what one core can move."},
+                       .hint = "Measures the bandwidth of a single thread."},
           &R::one_thread);
-    visit(
-        RequestField{.key = "all_threads",
-                     .option = "--threads",
-                     .own_option = false,
-                     .label = "All threads",
-                     .hint = "Measures with all threads of the device: what the memory can move."},
-        &R::all_threads);
+    visit(RequestField{.key = "all_threads",
+                       .option = "--threads",
+                       .own_option = false,
+                       .label = "All threads",
+                       .hint = "Measures the bandwidth of all threads of the device."},
+          &R::all_threads);
     visit(RequestField{.key = "sizes",
                        .option = "--sizes",
                        .placeholder = "1KiB..1GiB",
-                       .help = "Sizes of one array: a range of powers of two or a list"},
+                       .help = "Array sizes: a range of powers of two or a list"},
           &R::sizes_bytes);
     RequestField cache = kCacheField;
     cache.hint = "Warm: the data may still be in the cache. Cold: it was flushed.";

@@ -45,7 +45,7 @@ nlohmann::ordered_json parse_object(std::string_view text, const std::string& wh
   };
   Ordered json = Ordered::parse(text, limit, /*allow_exceptions=*/false);
   if (shallow && json.is_object()) return json;
-  throw Error(Errc::Corrupt, what + " is no JSON object");
+  throw Error(Errc::Corrupt, what + " is not a JSON object");
 }
 
 JsonFields::JsonFields(const Json& json, std::string where)
@@ -63,7 +63,7 @@ bool JsonFields::has(const char* field) const {
 std::string JsonFields::text(const char* field) const {
   const Json* found = find(field);
   if (found == nullptr || !found->is_string() || found->get_ref<const std::string&>().empty()) {
-    refuse(field, "a text");
+    refuse(field, "a string");
   }
   return found->get<std::string>();
 }
@@ -142,7 +142,7 @@ std::vector<std::string> JsonFields::lines(const char* field) const {
   for (const Json& one : list(field)) {
     if (!one.is_string() || !is_line(one.get_ref<const std::string&>()) ||
         lines.size() == kMostLines) {
-      refuse(field, fmt::format("a list of up to {} texts, each {}", kMostLines, kLine));
+      refuse(field, fmt::format("a list of up to {} strings, each {}", kMostLines, kLine));
     }
     lines.push_back(one.get<std::string>());
   }

@@ -33,7 +33,7 @@ const char* way_out(int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT: return "free some space or choose another path";
-    case ENOENT: return "make the folder first or choose another path";
+    case ENOENT: return "create the folder first or choose another path";
     case EACCES:
     case EPERM:
     case EROFS: return "choose a path you may write to";

@@ -51,7 +51,7 @@ WorkingSet cache_set(const std::string& name, const CacheLevel& level, std::int6
     return set;
   }
   set.skip_reason = fmt::format(
-      "a thread's share of {} is {}, too little beside the {} of {} below it to read from {} alone",
+      "a thread's share of {} is {}, too small relative to the {} of {} below it to isolate {}",
       name, format_bytes(share), format_bytes(below), below_name, name);
   return set;
 }
@@ -64,7 +64,7 @@ WorkingSet memory_set(std::int64_t last_level, int threads, std::int64_t free_by
     return set;
   }
   set.skip_reason =
-      fmt::format("{} would have to be read to pass by the caches, but {} can be allocated",
+      fmt::format("a working set beyond the caches needs {}, but only {} can be allocated",
                   format_bytes(2 * last_level), format_bytes(std::max<std::int64_t>(bytes, 0)));
   return set;
 }
@@ -91,7 +91,7 @@ class ReadArray {
         stop_(stop),
         stride_((words_per_thread + kPageWords - 1) / kPageWords * kPageWords),
         slots_(static_cast<std::size_t>(pool_.size())) {
-    storage_ = Tensor(device, {stride_ * pool_.size()}, DType::I64, "array for bandwidths");
+    storage_ = Tensor(device, {stride_ * pool_.size()}, DType::I64, "bandwidth array");
     words_ = reinterpret_cast<std::uint64_t*>(storage_.values<std::int64_t>().data());
     pool_.run([&](int t) {
       const std::int64_t begin = stride_ * t;
@@ -162,8 +162,8 @@ std::int64_t find_passes(ReadArray& array, const WorkingSet& set, std::int64_t w
     throw_if_stopped(stop);
     if (!array.right(words, passes)) {
       throw Error(Errc::Internal,
-                  fmt::format("bandwidth of {}: the sum of {} words a thread read {} times is "
-                              "wrong; it was not timed",
+                  fmt::format("bandwidth of {}: wrong sum after each thread read {} words {} "
+                              "times; not timed",
                               set.name, words, passes));
     }
     if (took_s >= kPassesRepetition_s) return passes;
@@ -201,7 +201,7 @@ std::vector<WorkingSet> choose_working_sets(std::span<const CacheInfo> caches, i
     const CacheLevel level = level_of(caches, l);
     if (level.all_bytes == 0) {
       sets.push_back(
-          {.name = name, .skip_reason = fmt::format("the machine shows no {} cache", name)});
+          {.name = name, .skip_reason = fmt::format("the machine reports no {} cache", name)});
       continue;
     }
     const std::int64_t share = std::min(level.all_bytes / threads, level.smallest_bytes);

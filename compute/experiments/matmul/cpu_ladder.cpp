@@ -170,7 +170,7 @@ class CpuLadder final : public DeviceLadder {
   std::string remark() const override {
     if (precision_ != Precision::BF16 || bf16_kernels().native) return {};
     return fmt::format(
-        "no AVX512-BF16 instructions on {}: {}; our rungs widen bf16 to f32 where they multiply, "
+        "no AVX512-BF16 instructions on {}: {}; the lab's kernels widen bf16 to f32 to multiply, "
         "which saves memory but no arithmetic",
         to_string(device_.device()), why_no_avx512_bf16());
   }

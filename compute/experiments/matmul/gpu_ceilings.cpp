@@ -38,8 +38,8 @@ BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
                              const std::stop_token& stop) {
   GpuDevice& gpu = *device.gpu();
   const std::int64_t words = bytes / 2 / 16 * 4;
-  Tensor from(device, {words}, DType::I32, "array for bandwidths");
-  Tensor to(device, {words}, DType::I32, "array for bandwidths");
+  Tensor from(device, {words}, DType::I32, "bandwidth array");
+  Tensor to(device, {words}, DType::I32, "bandwidth array");
   auto* const source = reinterpret_cast<std::uint32_t*>(from.data());
   auto* const target = reinterpret_cast<std::uint32_t*>(to.data());
   gpu.transfers().fill_pattern(source, words, 1, gpu.main_stream());
@@ -73,7 +73,7 @@ void add_level(MeasuredBandwidths& to, DeviceContext& device, const MemoryLevel&
   const std::int64_t free_bytes = device.gpu()->memory().free_bytes;
   if (level.bytes > free_bytes / 2) {
     to.missing.push_back(
-        {level.name, fmt::format("this takes {}, and {} are free on the GPU",
+        {level.name, fmt::format("needs {}, but only {} are free on the GPU",
                                  format_bytes(level.bytes), format_bytes(free_bytes))});
     return;
   }
@@ -118,7 +118,7 @@ const MeasuredBandwidths& gpu_bandwidths_of(DeviceContext& device, const std::st
   if (cache > 0) {
     add_level(now, device, {"L2", cache / kCacheParts, cache}, stop);
   } else {
-    now.missing.push_back({"L2", "the driver does not tell how large this cache is"});
+    now.missing.push_back({"L2", "the driver does not report the size of this cache"});
   }
   const std::int64_t full = kCachesFull * (cache > 0 ? cache : kAssumedCache_bytes);
   add_level(now, device, {"memory", full, 0}, stop);

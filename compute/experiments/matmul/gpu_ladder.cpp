@@ -85,7 +85,7 @@ GpuSite::GpuSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, Ga
   if (settings.cold) {
     const std::int64_t cache = gpu_.facts().l2_bytes;
     const std::int64_t bytes = kFlushedCaches * (cache > 0 ? cache : kUnknownCache_bytes);
-    flushed_ = Tensor(device, {bytes / 4}, DType::I32, "written to empty the caches");
+    flushed_ = Tensor(device, {bytes / 4}, DType::I32, "cache flush buffer");
   }
   gpu_.main_stream().synchronise();  // the clock's stream does not wait for the main stream
 }

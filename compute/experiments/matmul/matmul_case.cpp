@@ -22,7 +22,7 @@ double flop(std::int64_t n) {
 }  // namespace
 
 std::string would_take(double seconds, const CaseSettings& settings) {
-  return fmt::format("would take about {} a run; the time budget is {}", format_seconds(seconds),
+  return fmt::format("would take about {} per run; the time budget is {}", format_seconds(seconds),
                      format_seconds(settings.budget_s));
 }
 
@@ -53,8 +53,8 @@ void MatmulCase::verify(std::size_t rung) {
   ctx_.throw_if_cancelled();
   if (!check.ok) {
     throw Error(Errc::Internal,
-                fmt::format("matmul: {} at {} is wrong: the error of C[{},{}] is {:.3g} times what "
-                            "rounding explains; it was not timed",
+                fmt::format("matmul: {} at {} is wrong: the error of C[{},{}] is {:.3g} times the "
+                            "rounding bound; not timed",
                             proven.name, settings_.n, check.row, check.col, check.max_error));
   }
   verified_.emplace_back(proven, check.max_error,

@@ -36,7 +36,7 @@ void check_names(const std::vector<std::string>& kernels) {
   choices.insert(choices.begin(), {"all", "best"});
   for (const std::string& name : kernels) {
     if (std::find(choices.begin(), choices.end(), name) != choices.end()) continue;
-    throw Error(Errc::Usage, fmt::format("matmul: there is no kernel \"{}\"; choose from {}", name,
+    throw Error(Errc::Usage, fmt::format("matmul: unknown kernel \"{}\"; choose one of {}", name,
                                          fmt::join(choices, ", ")));
   }
 }
@@ -64,7 +64,7 @@ std::string why_unsupported(const RungInfo& rung, Precision precision) {
   if (rung.device.kind != DeviceKind::Cpu) {
     return fmt::format("this rung multiplies in {}", to_string(rung.takes.front()));
   }
-  if (precision == Precision::TF32) return "only GPUs multiply in tf32; choose f32 or bf16 here";
+  if (precision == Precision::TF32) return "tf32 is available on GPUs only; choose f32 or bf16";
   return fmt::format("this rung computes in f32; {} is not available on it", to_string(precision));
 }
 
@@ -91,8 +91,8 @@ class MatmulLadder final : public Experiment {
   void check_sizes() const {
     for (const std::int64_t n : request_.sizes) {
       if (n >= 1 && n <= kLargestSize) continue;
-      throw Error(Errc::Usage, fmt::format("matmul: size {} is out of range; sizes go from 1 to {}",
-                                           n, kLargestSize));
+      throw Error(Errc::Usage,
+                  fmt::format("matmul: size {} is out of range; choose 1 to {}", n, kLargestSize));
     }
   }
 
@@ -162,12 +162,12 @@ class MatmulLadder final : public Experiment {
     if (asked("best") && best.empty()) {
       ctx.emit(
           Skipped{fmt::format("best in {} on {}", to_string(request_.dtype), to_string(device)),
-                  "no kernel of the lab multiplies these on this device"});
+                  "the lab has no kernel for these operands on this device"});
     }
     for (const std::string& name : unknown) {
       if (name == "all" || name == "best") continue;
       ctx.emit(Skipped{fmt::format("{} on {}", name, to_string(device)),
-                       cpu ? "this is a kernel of GPUs" : "this is a kernel of CPU devices"});
+                       cpu ? "this kernel runs on GPUs only" : "this kernel runs on CPUs only"});
     }
     return chosen;
   }

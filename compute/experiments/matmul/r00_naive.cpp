@@ -26,8 +26,8 @@ void naive(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop)
 
 Rung naive_rung() {
   return {"naive", "Three loops",
-          "The definition, one dot product an element of C: it walks down a column of B, so nearly "
-          "every multiply waits for another cache line.",
+          "The definition, one dot product per element of C: it walks down a column of B, so "
+          "nearly every multiply waits for another cache line.",
           false, &naive};
 }
 

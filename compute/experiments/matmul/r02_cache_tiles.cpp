@@ -51,8 +51,8 @@ void tiles(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop)
 
 Rung tiles_rung() {
   return {"tiles", "Cache tiles",
-          "The matrices are worked on in tiles that fit the second cache: a tile of B is loaded "
-          "from memory once and then used by every row of A.",
+          "The matrices are processed in tiles that fit in L2: a tile of B is loaded from memory "
+          "once and then used by every row of A.",
           false, &tiles};
 }
 

@@ -33,8 +33,8 @@ void simd(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) 
 
 Rung simd_rung() {
   return {"simd", "SIMD micro-kernel",
-          "A tile of C is kept in vector registers while all its terms are added: each number "
-          "loaded is used many times, and one instruction multiplies 4, 8 or 16 of them.",
+          "A tile of C stays in vector registers while all its terms are added: each loaded value "
+          "is used many times, and one instruction multiplies 4, 8 or 16 of them.",
           false, &simd};
 }
 

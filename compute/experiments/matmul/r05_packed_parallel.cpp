@@ -24,16 +24,15 @@ void parallel_bf16(const Bf16GemmArgs& g, ThreadPool& pool, const std::stop_toke
 }  // namespace
 
 Rung parallel_rung() {
-  return {
-      "parallel",
-      "Packed and parallel",
-      "Every core works on its own part of C, on panels of B that its own second cache holds, so "
-      "that no core waits for another; B is packed only where that pays.",
-      false,
-      &parallel,
-      &parallel_bf16,
-      "Every core works on its own part of C; the pairs of B are packed together and shared in "
-      "the last cache, which holds twice as many as in f32."};
+  return {"parallel",
+          "Packed and parallel",
+          "Every core computes its own part of C from panels of B in its own L2, so that no core "
+          "waits for another; B is packed only where that pays off.",
+          false,
+          &parallel,
+          &parallel_bf16,
+          "Every core computes its own part of C; the cores pack the pairs of B together and share "
+          "them in the last-level cache, which holds twice as many values as in f32."};
 }
 
 }  // namespace lab

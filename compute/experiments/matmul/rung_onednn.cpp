@@ -22,12 +22,12 @@ void onednn_bf16(const Bf16GemmArgs& args, ThreadPool& pool, const std::stop_tok
 Rung onednn_rung() {
   return {"onednn",
           "oneDNN",
-          "Intel's library writes machine code for this processor at run time: the ceiling that "
-          "good engineering reaches here.",
+          "Intel's library generates machine code for this processor at run time: a strong "
+          "baseline.",
           true,
           &onednn,
           &onednn_bf16,
-          "Intel's library writes machine code for bf16 too: its matmul with sums in FP32."};
+          "Intel's library generates machine code for bf16 too: its matmul with FP32 sums."};
 }
 
 }  // namespace lab

@@ -58,7 +58,7 @@ void openblas(const GemmArgs& g, ThreadPool& pool, const std::stop_token& stop) 
 Rung openblas_rung() {
   return {"openblas", "OpenBLAS",
           "The BLAS that most Linux programs use, with kernels in assembly: what a program gets "
-          "without effort.",
+          "without tuning.",
           true, &openblas};
 }
 

@@ -17,7 +17,7 @@ void check_operands(const Tensor& a, const Tensor& b) {
   const bool known = a.dtype() == DType::F32 || a.dtype() == DType::BF16;
   if (!known || a.dtype() != b.dtype()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("matmul: operands of {} and {}; both must be f32 or both bf16",
+                fmt::format("matmul: operands are {} and {}; both must be f32 or both bf16",
                             to_string(a.dtype()), to_string(b.dtype())));
   }
   if (a.shape().size() == 2 && b.shape().size() == 2 && a.shape()[1] == b.shape()[0]) return;

@@ -18,7 +18,7 @@ const std::vector<Link>& links() {
        3e-6, 11},
       {"pcie4",
        "PCIe 4.0 x16: 31.5 GB/s on the wire; NCCL's tests on A100s without NVLink between them "
-       "reach 20 GB/s (NVIDIA/nccl-tests issue 178), tiny sums over eight GPUs take 40 us "
+       "reach 20 GB/s (NVIDIA/nccl-tests issue 178), tiny all-reduces over eight GPUs take 40 us "
        "(NVIDIA/nccl issue 1530)",
        3e-6, 20},
       {"pcie5",
@@ -26,18 +26,17 @@ const std::vector<Link>& links() {
        "28 (NVIDIA/nccl issue 1639)",
        3e-6, 35},
       {"nvlink",
-       "NVLink 4 of H100 and H200: 450 GB/s on the wires; NCCL's rings reach 365 to 370 GB/s on 2 "
+       "NVLink 4 of H100 and H200: 450 GB/s on the wire; NCCL's rings reach 365 to 370 GB/s on 2 "
        "to 8 GPUs (NVIDIA/nccl issue 1455)",
        2e-6, 365},
       {"nvlink2",
-       "NVLink 2 of V100: six links of 25 GB/s; an estimate of 20 GB/s from each, as NCCL's "
-       "topology "
-       "search counts them (graph/topo.h in its source)",
+       "NVLink 2 of V100: six links of 25 GB/s; estimated at 20 GB/s each, as in NCCL's topology "
+       "search (graph/topo.h in its source)",
        2.5e-6, 120},
       {"ethernet10",
-       "10 Gbit/s Ethernet with TCP: 1.25 GB/s on the wire less headers; 10 us is the best "
+       "10 Gbit/s Ethernet with TCP: 1.25 GB/s on the wire minus headers; 10 us is the best "
        "end-to-end latency (Larsen et al. 2007, Architectural Breakdown of End-to-End Latency in "
-       "a TCP/IP Network), busy machines need two to three times as long",
+       "a TCP/IP Network); busy machines need two to three times as long",
        25e-6, 1.1},
       {"ethernet100",
        "100 Gbit/s Ethernet with TCP: 12.5 GB/s on the wire; NCCL's tests over TCP reach 4 to "
@@ -61,7 +60,7 @@ const Link& find_link(std::string_view name) {
   for (const Link& link : links()) {
     if (link.name == name) return link;
   }
-  throw Error(Errc::NotFound, fmt::format("there is no link '{}'; choose one of {}", name,
+  throw Error(Errc::NotFound, fmt::format("unknown link '{}'; choose one of {}", name,
                                           fmt::join(link_names(), ", ")));
 }
 

@@ -17,7 +17,7 @@ ReferenceTime read_reference(const std::filesystem::path& named) {
   const Json json = Json::parse(files::read_text_file(file), nullptr, /*allow_exceptions=*/false);
   const files::JsonFields fields(json, file.string());
   if (!json.is_object()) {
-    fields.refuse("this is not a JSON object; see assets/reference for how a reference looks");
+    fields.refuse("not a JSON object; see assets/reference for examples");
   }
   const auto shown = [&](const char* field) {
     return printable(fields.text(field), files::JsonFields::kLongestLine);

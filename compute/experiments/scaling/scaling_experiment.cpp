@@ -38,7 +38,7 @@ void check_numbers(const StartScaling& r) {
   check_count("the number of timed steps", r.steps, 1, kMostSteps);
   check_count("the number of untimed steps", r.warmup, 0, kMostSteps);
   check_count("the number of rounds", r.rounds, 1, kMostSteps);
-  check_count("the number of steps before the accuracy", r.accuracy_steps, 1, kMostSteps);
+  check_count("the number of steps before evaluation", r.accuracy_steps, 1, kMostSteps);
   check_count("the number of devices to predict", r.predict_devices, 0, kMostPredicted);
   if (r.compute_s && (!(*r.compute_s > 0) || !std::isfinite(*r.compute_s))) {
     throw Error(
@@ -48,11 +48,11 @@ void check_numbers(const StartScaling& r) {
   if (r.compute_s && !r.reference_file.empty()) {
     throw Error(Errc::InvalidArgument,
                 "scaling: a typed-in compute time and a reference file contradict each other; "
-                "give one of them");
+                "give only one of them");
   }
   if (!r.measure && !r.compute_s && r.reference_file.empty()) {
     throw Error(Errc::InvalidArgument,
-                "scaling: a prediction without measuring needs one device's compute time; type "
+                "scaling: a prediction without measurement needs one device's compute time; type "
                 "it in or give a reference file");
   }
   if (!r.measure)
@@ -66,7 +66,7 @@ class ScalingExperiment final : public Experiment {
   void run(RunContext& ctx) override {
     if (!ctx.ranks().single()) {
       throw Error(Errc::Unsupported,
-                  fmt::format("scaling compares numbers of devices within one process, but {} "
+                  fmt::format("scaling compares device counts within one process, but {} "
                               "processes were started; run it without mpirun",
                               ctx.ranks().size()));
     }
@@ -92,7 +92,7 @@ class ScalingExperiment final : public Experiment {
     if (reference_ && reference_->model != model) {
       throw Error(
           Errc::InvalidArgument,
-          fmt::format("scaling: {} is about {}, not {}; choose {} as the model",
+          fmt::format("scaling: {} describes {}, not {}; choose {} as the model",
                       request_.reference_file, reference_->model, model, reference_->model));
     }
     work_.buckets = bucket_loads(model, request_.training.bucket_bytes);
@@ -128,8 +128,8 @@ class ScalingExperiment final : public Experiment {
         continue;
       }
       throw Error(Errc::InvalidArgument,
-                  fmt::format("scaling: the first {} devices have no share; name devices with a "
-                              "share first, or measure other numbers of them with --counts",
+                  fmt::format("scaling: the first {} devices have no share; list devices with a "
+                              "share first, or choose other device counts with --counts",
                               n));
     }
   }
@@ -181,7 +181,7 @@ class ScalingExperiment final : public Experiment {
     if (!one.unstable) return;
     ctx.emit(LogLine{Severity::Warning,
                      fmt::format("one device's steps took {} to {}, so speed-ups and predictions "
-                                 "are rough; let nothing else compute, or take more steps",
+                                 "are rough; stop other programs, or measure more steps",
                                  format_seconds(one.p10_s), format_seconds(one.p90_s))});
   }
 

@@ -121,9 +121,8 @@ void CpuCase::allocate(std::int64_t bytes) {
     if (series_.op != TransferOp::Read) result_ = Buffer(to_, bytes, info("result"));
   } catch (const Error& error) {
     if (error.code() != Errc::OutOfMemory) throw;
-    throw Error(Errc::OutOfMemory,
-                fmt::format("it needs {} arrays of {}: {}", arrays_of(series_.op),
-                            format_bytes(bytes), error.what()));
+    throw Error(Errc::OutOfMemory, fmt::format("needs {} arrays of {}: {}", arrays_of(series_.op),
+                                               format_bytes(bytes), error.what()));
   }
 }
 

@@ -218,7 +218,7 @@ std::string GpuCopyCase::check() {
     const std::int64_t wrong = way.result.count_wrong(way.seed);
     if (wrong == 0) continue;
     return fmt::format("{} of {} words are wrong{}", wrong, bytes_ / 4,
-                       way.seed == 1 ? "" : " on the way back");
+                       way.seed == 1 ? "" : " in the reverse direction");
   }
   return "";
 }

@@ -167,8 +167,7 @@ TransferTimeline measure_overlap(RunContext& ctx, Device gpu, std::int64_t bytes
   ctx.throw_if_cancelled();
   if (wrong != 0) {
     throw Error(Errc::Internal,
-                fmt::format("overlap on {}, {} a part: {} words came back wrong, so "
-                            "it was not timed",
+                fmt::format("overlap on {}, {} per part: {} words are wrong; not timed",
                             to_string(gpu), format_bytes(bytes), wrong));
   }
   return {.device = gpu,
@@ -190,7 +189,7 @@ void emit_overlap(RunContext& ctx, Device gpu, std::int64_t bytes) {
     ctx.emit(measure_overlap(ctx, gpu, part));
   } catch (const Error& error) {
     if (error.code() != Errc::OutOfMemory) throw;
-    ctx.emit(Skipped{fmt::format("overlap on {}, {} a part", to_string(gpu), format_bytes(part)),
+    ctx.emit(Skipped{fmt::format("overlap on {}, {} per part", to_string(gpu), format_bytes(part)),
                      error.what()});
   }
 }

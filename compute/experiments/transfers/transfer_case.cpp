@@ -24,8 +24,8 @@ ProvenCase::ProvenCase(RunContext& ctx, const TransferSeries& series, std::int64
   const std::string wrong = case_->check();
   ctx_.throw_if_cancelled();
   if (wrong.empty()) return;
-  throw Error(Errc::Internal, fmt::format("{}: its result is wrong, so it was not timed: {}",
-                                          describe(series, bytes), wrong));
+  throw Error(Errc::Internal,
+              fmt::format("{}: wrong result, not timed: {}", describe(series, bytes), wrong));
 }
 
 TransferSample ProvenCase::sample(const SampleSettings& settings) {

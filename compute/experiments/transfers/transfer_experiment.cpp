@@ -24,8 +24,8 @@ class TransferSweep final : public Experiment {
   void run(RunContext& ctx) override {
     plan_ = plan_transfers(request_, ctx.machine());
     if (!(request_.budget_s > 0)) {
-      throw Error(Errc::Usage, fmt::format("transfer: a time of {} s a case is too short; name a "
-                                           "positive one",
+      throw Error(Errc::Usage, fmt::format("transfer: a time of {} s per case is too short; give "
+                                           "a time above 0",
                                            request_.budget_s));
     }
     for (const Skipped& skipped : plan_.skipped) ctx.emit(skipped);

@@ -115,11 +115,11 @@ class PairPlan {
                       [&](std::int64_t bytes) { return !takes_size(series, bytes); });
     if (unfit == 0) return;
     skip(series, series.op == TransferOp::Chase
-                     ? fmt::format("left out at {} of {} sizes: a chase takes {} to {}", unfit,
+                     ? fmt::format("skipped at {} of {} sizes: a chase needs {} to {}", unfit,
                                    plan_.sizes_bytes.size(), format_bytes(kLeastChase_bytes),
                                    format_bytes(kMostChase_bytes))
-                     : fmt::format("left out at {} of {} sizes: they do not divide into {} pieces "
-                                   "of whole 16 bytes",
+                     : fmt::format("skipped at {} of {} sizes: they do not divide into {} pieces "
+                                   "that are multiples of 16 bytes",
                                    unfit, plan_.sizes_bytes.size(), kTransferPieces));
   }
   void add_if_wanted(TransferOp op, MemoryKind memory, TransferMover mover) {
@@ -142,8 +142,8 @@ class PairPlan {
     for (const MemoryKind kind : memory) {
       if (kind == MemoryKind::Pinned) {
         skip_pair(to_string(kind),
-                  "pinned memory only changes transfers to and from a GPU; between CPU devices "
-                  "every copy is an ordinary one");
+                  "pinned memory affects only transfers to and from a GPU, not copies between "
+                  "CPU devices");
       } else {
         add_by_threads(kind);
       }
@@ -157,7 +157,7 @@ class PairPlan {
     std::vector<TransferOp> ops = distinct(request_.ops);
     std::erase_if(ops, is_gpu_only);
     if (ops.empty()) {
-      skip_pair(names_of(distinct(request_.ops)), "these need a GPU; choose one on one side");
+      skip_pair(names_of(distinct(request_.ops)), "these need a GPU; choose one on either side");
     }
     std::vector<TransferOp> left_out;
     for (const TransferOp op : ops) {
@@ -173,7 +173,7 @@ class PairPlan {
     }
     if (left_out.empty()) return;
     skip_pair(names_of(left_out),
-              "these touch the memory of one device; choose the same device on both sides");
+              "these access the memory of one device; choose the same source and target");
   }
 
   void skip_processor_ops() {
@@ -182,7 +182,7 @@ class PairPlan {
       if (wants(op)) ops.push_back(op);
     }
     if (ops.empty()) return;
-    skip_pair(names_of(ops), "these are done by the threads of one CPU device");
+    skip_pair(names_of(ops), "these run on the threads of one CPU device");
   }
 
   // Between the host and a GPU.
@@ -194,14 +194,14 @@ class PairPlan {
       pinned ? add(one) : skip(one, reason);
     };
     constexpr const char* kKernelNeedsPinned =
-        "a kernel reaches host memory only where it is pinned; choose pinned memory";
+        "a kernel can access host memory only if it is pinned; choose pinned memory";
     add_if_wanted(TransferOp::Copy, memory, TransferMover::CopyEngine);
     add_pinned(TransferOp::Copy, TransferMover::Kernel, kKernelNeedsPinned);
     add_if_wanted(TransferOp::Pieces, memory, TransferMover::CopyEngine);
     add_pinned(TransferOp::Pieces, TransferMover::Kernel, kKernelNeedsPinned);
     if (!from_host) return;  // the remaining cases are the same in both directions
     add_pinned(TransferOp::Both, TransferMover::CopyEngine,
-               "the driver moves pageable memory one way at a time; choose pinned memory");
+               "the driver copies pageable memory one direction at a time; choose pinned memory");
     add_pinned(TransferOp::Both, TransferMover::Kernel, kKernelNeedsPinned);
     add_pinned(TransferOp::Chase, TransferMover::Kernel, kKernelNeedsPinned);
   }
@@ -215,7 +215,7 @@ class PairPlan {
     add_if_wanted(TransferOp::Chase, kMemory, TransferMover::Kernel);
     if (wants(TransferOp::Both)) {
       skip(series(TransferOp::Both, kMemory, TransferMover::CopyEngine),
-           "a copy within one GPU has no other direction");
+           "a copy within one GPU has no reverse direction");
     }
   }
 
@@ -232,7 +232,7 @@ class PairPlan {
 
   static std::string why_out_of_reach(DeviceContext& worker, DeviceContext& other) {
     if (worker.gpu()->can_access(*other.gpu())) return "";
-    return fmt::format("{} cannot reach the memory of {} directly", to_string(worker.device()),
+    return fmt::format("{} cannot access the memory of {} directly", to_string(worker.device()),
                        to_string(other.device()));
   }
 
@@ -248,7 +248,7 @@ class PairPlan {
       if (!wants(TransferOp::Copy)) continue;
       add(series(TransferOp::Copy, MemoryKind::OnGpu, TransferMover::CopyEngine, way));
       skip(series(TransferOp::Copy, MemoryKind::OnGpu, TransferMover::Kernel, way),
-           "a kernel needs peer access to reach another GPU's memory");
+           "a kernel needs peer access for another GPU's memory");
     }
     add_direct(TransferOp::Chase, TransferMover::Kernel, PeerWay::Read);
   }
@@ -293,7 +293,7 @@ void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machin
     skip("with a GPU", {Copy, Both, Pieces, Chase, Overlap},
          "no GPU: " + why_no_gpu(machine.info()));
   } else if (machine.num_gpus() == 1 && takes_gpus(request.from) && takes_gpus(request.to)) {
-    skip("between two GPUs", {Copy, Both, Pieces, Chase}, "the lab computes on one GPU");
+    skip("between two GPUs", {Copy, Both, Pieces, Chase}, "the lab uses only one GPU");
   }
 }
 
@@ -302,8 +302,8 @@ void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machin
 TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
   if (!request.one_thread && !request.all_threads) {
     throw Error(Errc::Usage,
-                "transfer: neither one thread nor all threads are asked for; choose "
-                "at least one of them");
+                "transfer: neither one thread nor all threads is selected; select "
+                "at least one");
   }
   TransferPlan plan;
   plan.sizes_bytes = sizes_of(request);

@@ -32,7 +32,7 @@ function(lab_local_cuda_architectures result)
 endfunction()
 
 set(LAB_CUDA_ARCHITECTURES "" CACHE STRING
-    "Architectures as CMAKE_CUDA_ARCHITECTURES takes them; empty: this machine's GPUs, else 80, 90a and PTX")
+    "Architectures in the format of CMAKE_CUDA_ARCHITECTURES; empty: this machine's GPUs, else 80, 90a and PTX")
 set(LAB_CUDA_ARCHITECTURES_USED "${LAB_CUDA_ARCHITECTURES}")
 if(NOT LAB_CUDA_ARCHITECTURES_USED)
   lab_local_cuda_architectures(LAB_CUDA_ARCHITECTURES_USED)

@@ -27,7 +27,7 @@ int fill_list(std::vector<Element>& list, unsigned room, const Call& call) {
 
 Maybe<int> instance(unsigned number) {
   if (number != kNoInstance) return static_cast<int>(number);
-  return Maybe<int>::missing("only a process in a part of a divided GPU (MIG) has one");
+  return Maybe<int>::missing("only a process on a MIG instance has one");
 }
 
 void set_instances(GpuProcess& to, const ProcessV2& from) {
@@ -37,7 +37,7 @@ void set_instances(GpuProcess& to, const ProcessV2& from) {
 
 void set_instances(GpuProcess& to, const ProcessV1&) {
   to.gpu_instance = to.compute_instance =
-      Maybe<int>::missing("the driver is too old: its list of processes has no instances");
+      Maybe<int>::missing("the driver is too old: its process list has no instances");
 }
 
 template <typename Process>
@@ -59,7 +59,7 @@ Maybe<std::vector<GpuProcess>> list_processes(const Session& nvml, const Name& n
     process.pid = one.pid;
     process.memory_bytes =
         one.used_memory == kValueNotAvailable
-            ? Maybe<std::int64_t>::missing("the driver does not tell it of this process")
+            ? Maybe<std::int64_t>::missing("the driver does not report it for this process")
             : Maybe<std::int64_t>(static_cast<std::int64_t>(one.used_memory));
     set_instances(process, one);
     processes.push_back(std::move(process));
@@ -80,7 +80,7 @@ void merge(std::vector<GpuProcess>& all, const Maybe<std::vector<GpuProcess>>& l
 
 Maybe<double> load(unsigned percent) {
   if (percent <= 100) return percent / 100.0;
-  return Maybe<double>::missing("the driver tells an impossible value");
+  return Maybe<double>::missing("the driver reports an impossible value");
 }
 
 void set_loads(GpuProcess& to, const Maybe<double>& kernels, const Maybe<double>& encoder,

@@ -88,7 +88,7 @@ void add_processors(const Session& nvml, Handle gpu, GpuFacts& facts) {
   } else if (!facts.cuda_cores) {
     facts.sms = Maybe<int>::missing(facts.cuda_cores.reason());
   } else {
-    facts.sms = Maybe<int>::missing("NVML tells the cores, but how many make one is not known");
+    facts.sms = Maybe<int>::missing("NVML reports the cores, but not how many an SM has");
   }
 }
 
@@ -158,7 +158,7 @@ Maybe<double> temperature(const Session& nvml, Handle gpu) {
 Maybe<int> performance_state(const Session& nvml, Handle gpu) {
   const auto state = nvml.value<unsigned>("nvmlDeviceGetPerformanceState", gpu);
   if (state && *state >= kPerformanceStateUnknown) {
-    return Maybe<int>::missing("the driver does not know");
+    return Maybe<int>::missing("the driver reports no state");
   }
   return whole(state);
 }
@@ -193,7 +193,8 @@ Maybe<Handle> open_at(const Session& nvml, const std::string& pci_bus_id) {
   const int code = nvml.call(kByAddress, pci_bus_id.c_str(), &gpu);
   if (code == kSuccess) return gpu;
   return Maybe<Handle>::missing(
-      code == kNotFound ? "NVML does not offer this GPU to this process (a container's limits?)"
+      code == kNotFound ? "NVML does not report this GPU to this process; check the container's "
+                          "limits"
                         : reason_of(kByAddress, code));
 }
 

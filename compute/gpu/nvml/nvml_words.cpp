@@ -19,9 +19,9 @@ constexpr std::array<ClockLimit, 9> kClockLimits = {{
     {0x20, "heat, slowed by the driver"},
     {0x04, "power limit"},
     {0x10, "sync boost: it keeps pace with other GPUs"},
-    {0x02, "clocks that somebody set"},
-    {0x100, "clocks of the display"},
-    {0x01, "idle: there is nothing to do"},
+    {0x02, "clock limit set by a user"},
+    {0x100, "display clock setting"},
+    {0x01, "idle: no work"},
 }};
 
 }  // namespace
@@ -51,7 +51,7 @@ Maybe<std::string> named(const Maybe<unsigned>& number, std::string (*name)(unsi
   if (!number) return Maybe<std::string>::missing(number.reason());
   std::string known = name(*number);
   if (known.empty()) {
-    return Maybe<std::string>::missing(fmt::format("the lab does not know number {}", *number));
+    return Maybe<std::string>::missing(fmt::format("unknown value {}", *number));
   }
   return known;
 }
@@ -83,7 +83,7 @@ std::vector<std::string> clock_limits(unsigned long long bits) {
     if ((bits & limit.bit) != 0) words.emplace_back(limit.text);
     bits &= ~limit.bit;
   }
-  if (bits != 0) words.push_back(fmt::format("reason {:#x} of a newer driver", bits));
+  if (bits != 0) words.push_back(fmt::format("unknown reason {:#x}", bits));
   return words;
 }
 
@@ -92,10 +92,10 @@ PeerAccess peer_access(unsigned status) {
     case 0: return {true, {}};
     case 1: return {false, "the machine's chipset does not support it"};
     case 2: return {false, "one of the GPUs does not support it"};
-    case 3: return {false, "the GPUs hang on different I/O hubs that do not pass it on"};
-    case 4: return {false, "it is switched off by a setting of the driver"};
+    case 3: return {false, "the GPUs are on different I/O hubs that do not forward it"};
+    case 4: return {false, "it is disabled by a driver setting"};
     case 5: return {false, "this pair of GPUs does not support it"};
-    default: return {false, "the driver does not know"};
+    default: return {false, "the driver reports no reason"};
   }
 }
 

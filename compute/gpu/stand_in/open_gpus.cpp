@@ -6,7 +6,7 @@ namespace lab {
 GpuOffer open_gpus() {
   GpuOffer offer;
   offer.reason =
-      "this build left CUDA out (LAB_CUDA=OFF, or nvcc was not found when it was configured)";
+      "this build omits CUDA (LAB_CUDA=OFF, or nvcc was not found when it was configured)";
   return offer;
 }
 

@@ -12,9 +12,8 @@ const ConvolutionAlgorithm& find(std::string_view name) {
   for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
     if (name == algorithm->name()) return *algorithm;
   }
-  throw Error(Errc::NotFound,
-              fmt::format("there is no convolution algorithm '{}'; choose one of {}", name,
-                          fmt::join(convolution_names(), ", ")));
+  throw Error(Errc::NotFound, fmt::format("unknown convolution algorithm '{}'; choose one of {}",
+                                          name, fmt::join(convolution_names(), ", ")));
 }
 
 }  // namespace

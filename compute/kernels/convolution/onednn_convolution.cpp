@@ -67,7 +67,7 @@ StageCache& cache() {
 
 // Runs body() and rethrows oneDNN's errors as Error(Errc::Unsupported).
 template <typename Body>
-auto in_our_words(const ConvolutionCase& c, const Body& body) {
+auto translate_errors(const ConvolutionCase& c, const Body& body) {
   try {
     return body();
   } catch (const dnnl::error& e) {
@@ -82,7 +82,7 @@ void run(const ConvolutionCase& c, const ConvolutionContext& context, const Stag
          bool accumulate = false) {
   if (c.batch == 0 || context.stop.stop_requested()) return;
   use_onednn_threads(&context.pool, OnednnTeam::MayHaveChanged);
-  in_our_words(c, [&] {
+  translate_errors(c, [&] {
     OnednnStage& stage = cache().stage(c, arrays.bias != nullptr);
     const std::int64_t bytes = stage.scratch_bytes();
     std::byte* const scratch =
@@ -104,7 +104,7 @@ class OnednnConvolution final : public ConvolutionAlgorithm {
   }
   std::int64_t scratch_bytes(const ConvolutionCase& c) const override {
     set_onednn_threads(c.threads);
-    return in_our_words(c, [&] {
+    return translate_errors(c, [&] {
       std::int64_t bytes = cache().stage(c, false).scratch_bytes();
       if (c.stage == ConvolutionStage::Forward) {
         bytes = std::max(bytes, cache().stage(c, true).scratch_bytes());

@@ -141,20 +141,20 @@ RememberedChoices::Choices RememberedChoices::parse() {
   const std::uintmax_t bytes = fs::file_size(file_, unknown);
   if (!unknown && bytes > kLargestFile) {
     problem_ = fmt::format(
-        "convolutions: {} has {} and was damaged: {} are the most; the choices are measured anew "
-        "and it is replaced",
+        "convolutions: {} is damaged: it has {}, the limit is {}; the choices are measured again "
+        "and the file is replaced",
         file_.string(), format_bytes(static_cast<std::int64_t>(bytes)), format_bytes(kLargestFile));
     return choices;
   }
   try {
     json = Json::parse(files::read_file(file_), nullptr, /*allow_exceptions=*/false);
   } catch (const Error& e) {
-    problem_ = fmt::format("convolutions: the choices of earlier runs are not used: {}", e.what());
+    problem_ = fmt::format("convolutions: the choices of earlier runs are ignored: {}", e.what());
     return choices;
   }
   if (!json.is_object() || !json.contains("choices") || !json["choices"].is_object()) {
     problem_ = fmt::format(
-        "convolutions: {} was damaged; the choices are measured anew and it is replaced",
+        "convolutions: {} is damaged; the choices are measured again and the file is replaced",
         file_.string());
     return choices;
   }
@@ -176,8 +176,8 @@ void RememberedChoices::write(const std::string& key, const std::string& choice)
   try {
     files::write_file(file_, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   } catch (const Error& e) {
-    problem_ =
-        fmt::format("convolutions: the next run must choose anew, perhaps otherwise: {}", e.what());
+    problem_ = fmt::format(
+        "convolutions: the next run must measure again and may choose differently: {}", e.what());
   }
 }
 

@@ -93,7 +93,7 @@ class F32Product {
 
 void check_products(const GemmArgs& args) {
   if (args.products == Precision::F32 || args.products == Precision::BF16) return;
-  throw Error(Errc::InvalidArgument, fmt::format("gemm: products in {} are not available; choose "
+  throw Error(Errc::InvalidArgument, fmt::format("gemm: operand type {} is not available; choose "
                                                  "f32 or bf16",
                                                  to_string(args.products)));
 }
@@ -122,7 +122,7 @@ void check_gemm(const Args& args) {
   const bool reads = args.m > 0 && args.n > 0 && args.k > 0;
   if ((reads && (args.a == nullptr || args.b == nullptr)) ||
       (args.m > 0 && args.n > 0 && args.c == nullptr)) {
-    throw Error(Errc::InvalidArgument, shapes() + "; a matrix that is not empty has no memory");
+    throw Error(Errc::InvalidArgument, shapes() + "; a non-empty matrix has no memory");
   }
 }
 

@@ -47,7 +47,7 @@ class PackedGemm {
 
  private:
   using Word = typename Product::Word;
-  static_assert(sizeof(Word) == sizeof(float), "block sizes are in words of 32 bits");
+  static_assert(sizeof(Word) == sizeof(float), "block sizes are in 32-bit words");
 
   void pack_b(Range steps, Range cols, int thread_row, Word* out) const;
   // Packs `mc` rows of A at a time into `packed_a`.

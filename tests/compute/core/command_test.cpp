@@ -21,7 +21,7 @@ MakeTensor tensor_on(Device device) {
   return request;
 }
 
-TEST(NamesGpu, LooksAtEveryListOfDevices) {
+TEST(NamesGpu, ChecksEveryDeviceList) {
   EXPECT_TRUE(names_gpu(transfers({cpu()}, {gpu(1)})));
   EXPECT_TRUE(names_gpu(transfers({gpu()}, {cpu()})));
   StartMatmul matmul;
@@ -37,7 +37,7 @@ TEST(NamesGpu, LooksAtEveryListOfDevices) {
   EXPECT_TRUE(names_gpu(CopyTensor{1, gpu()}));
 }
 
-TEST(NamesGpu, AllDevicesAreNoWishForAGpu) {
+TEST(NamesGpu, AllDevicesDoNotRequestAGpu) {
   EXPECT_FALSE(names_gpu(StartTransfers{}));
   EXPECT_FALSE(names_gpu(StartMatmul{}));
   EXPECT_FALSE(names_gpu(StartTraining{}));

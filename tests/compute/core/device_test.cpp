@@ -15,13 +15,13 @@ TEST(Device, ParsesEverySpelling) {
   EXPECT_EQ(parse_device("gpu:2"), gpu(2));
 }
 
-TEST(Device, PrintsWhatItParses) {
+TEST(Device, RoundTrips) {
   for (const char* text : {"cpu:0", "cpu:15", "cuda:0", "cuda:7"}) {
     EXPECT_EQ(to_string(parse_device(text)), text);
   }
 }
 
-TEST(Device, RefusesNonsenseNamingIt) {
+TEST(Device, RejectsUnknownDevices) {
   for (const char* text : {"", "tpu:0", "cpu:", "cpu:-1", "cpu:1x", "cpu:99999999999", "cuda 0"}) {
     SCOPED_TRACE(text);
     try {
@@ -34,7 +34,7 @@ TEST(Device, RefusesNonsenseNamingIt) {
   }
 }
 
-TEST(Device, RefusesADeviceNamedTwice) {
+TEST(Device, RejectsDuplicateDevices) {
   EXPECT_EQ(parse_devices("cpu:0,cuda:1").size(), 2U);
   EXPECT_THROW(parse_devices("cuda:0,gpu:0"), Error);
   EXPECT_THROW(parse_devices("cpu:0,,cpu:1"), Error);

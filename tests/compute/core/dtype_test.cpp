@@ -9,12 +9,12 @@
 namespace lab {
 namespace {
 
-TEST(Precision, NamesAreReadBack) {
+TEST(Precision, RoundTripsNames) {
   for (const Precision p : {Precision::F32, Precision::BF16, Precision::TF32}) {
     EXPECT_EQ(parse_precision(to_string(p)), p);
   }
   EXPECT_EQ(test::message_of([] { parse_precision("fp8"); }, Errc::Usage),
-            "dtype 'fp8' is not known; choose f32, bf16 or tf32");
+            "unknown dtype 'fp8'; choose f32, bf16 or tf32");
 }
 
 TEST(Precision, Tf32IsStoredAsF32) {
@@ -23,7 +23,7 @@ TEST(Precision, Tf32IsStoredAsF32) {
   EXPECT_EQ(storage_of(Precision::BF16), DType::BF16);
 }
 
-TEST(RungInfo, TakesWhatItSaysOrAnything) {
+TEST(RungInfo, SupportsListedTypesOrAll) {
   RungInfo rung;
   EXPECT_TRUE(takes(rung, Precision::TF32));
   rung.takes = {Precision::F32, Precision::BF16};

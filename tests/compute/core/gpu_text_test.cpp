@@ -21,39 +21,39 @@ std::string value_of(const std::vector<GpuLine>& lines, const std::string& label
   return line->value ? *line->value : "N/A: " + line->value.reason();
 }
 
-TEST(GpuWords, FactsOfAGpu) {
+TEST(GpuWords, FormatsFacts) {
   const auto lines = describe_facts(gpu_facts());
   EXPECT_EQ(value_of(lines, "Multiprocessors"), "132 with 16896 cores");
-  EXPECT_EQ(value_of(lines, "Memory bandwidth at most"), "4.92 TB/s over 6144 bits");
+  EXPECT_EQ(value_of(lines, "Max memory bandwidth"), "4.92 TB/s over 6144 bits");
   EXPECT_EQ(value_of(lines, "Power limit"), "200 to 700 W, default 700 W");
-  EXPECT_EQ(value_of(lines, "PCIe at best"), "gen 5 x16");
+  EXPECT_EQ(value_of(lines, "Max PCIe link"), "gen 5 x16");
   EXPECT_EQ(value_of(lines, "NVLink"), "17 of 18 links active, version 4.0");
   EXPECT_EQ(value_of(lines, "ECC"), "on");
   EXPECT_EQ(value_of(lines, "MIG"), "off");
-  EXPECT_EQ(value_of(lines, "Graphics clock at most"), "1965 MHz");
-  EXPECT_EQ(value_of(lines, "Video clock at most"), "1830 MHz");
+  EXPECT_EQ(value_of(lines, "Max graphics clock"), "1965 MHz");
+  EXPECT_EQ(value_of(lines, "Max video clock"), "1830 MHz");
   EXPECT_EQ(value_of(lines, "UUID"), "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
   EXPECT_EQ(value_of(lines, "Serial number"), "1653124000");
   EXPECT_EQ(value_of(lines, "VBIOS"), "96.00.99.00.01");
-  EXPECT_EQ(value_of(lines, "NUMA node"), "N/A: the machine's firmware does not tell it");
+  EXPECT_EQ(value_of(lines, "NUMA node"), "N/A: the machine's firmware does not report it");
 }
 
-TEST(GpuWords, AReasonGoesThroughToTheLine) {
+TEST(GpuWords, ShowsReasonsForMissingValues) {
   GpuFacts facts = gpu_facts();
   facts.memory_bus_bits = Maybe<int>::missing("too old");
   facts.cuda_cores = Maybe<int>::missing("too old");
   const auto lines = describe_facts(facts);
-  EXPECT_EQ(value_of(lines, "Memory bandwidth at most"), "N/A: too old");
+  EXPECT_EQ(value_of(lines, "Max memory bandwidth"), "N/A: too old");
   EXPECT_EQ(value_of(lines, "Multiprocessors"), "132");
 }
 
-TEST(GpuWords, AReading) {
+TEST(GpuWords, FormatsReadings) {
   GpuTelemetry reading = gpu_reading(0);
   auto lines = describe_reading(reading, gpu_facts());
   EXPECT_EQ(value_of(lines, "SM clock"), "1755 MHz of 1980 MHz");
   EXPECT_EQ(value_of(lines, "Temperature"), "54 °C");
-  EXPECT_EQ(value_of(lines, "Clocks held back by"), "power limit");
-  EXPECT_EQ(value_of(lines, "ECC errors"), "3 corrected, 0 not");
+  EXPECT_EQ(value_of(lines, "Clocks limited by"), "power limit");
+  EXPECT_EQ(value_of(lines, "ECC errors"), "3 corrected, 0 uncorrected");
   EXPECT_EQ(value_of(lines, "Fan"), "N/A: this GPU or its driver does not report it");
   EXPECT_EQ(value_of(lines, "Graphics clock"), "1740 MHz of 1965 MHz");
   EXPECT_EQ(value_of(lines, "Memory clock"), "3201 MHz of 3201 MHz");
@@ -67,14 +67,14 @@ TEST(GpuWords, AReading) {
   EXPECT_EQ(value_of(lines, "Display"), "off");
   EXPECT_EQ(power_text(reading).value_or(""), "412 W of 650 W");
   reading.clock_limits = std::vector<std::string>{};
-  reading.power_limit_w = Maybe<double>::missing("not told");
+  reading.power_limit_w = Maybe<double>::missing("not reported");
   lines = describe_reading(reading, gpu_facts());
-  EXPECT_EQ(value_of(lines, "Clocks held back by"), "nothing");
+  EXPECT_EQ(value_of(lines, "Clocks limited by"), "nothing");
   EXPECT_EQ(power_text(reading).value_or(""), "412 W");
   EXPECT_TRUE(describe_reading(test::sleeping_gpu(0), gpu_facts()).empty());
 }
 
-TEST(GpuWords, LinesOfAGroupAreNeighbours) {
+TEST(GpuWords, LinesOfAGroupAreAdjacent) {
   const auto reading = describe_reading(gpu_reading(0), gpu_facts());
   for (const auto& lines : {describe_facts(gpu_facts()), reading}) {
     std::vector<std::string> headings;
@@ -102,14 +102,14 @@ void expect_distinct_names(const Lines& lists) {
   EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
 }
 
-TEST(GpuReadings, EveryKeyIsUsedOnce) {
+TEST(GpuReadings, KeysAreUnique) {
   expect_distinct_names([](const auto& visit) {
     for_each_gpu_fact(visit);
     for_each_gpu_reading(visit);
   });
 }
 
-TEST(GpuWords, AProcessHasATypeAndAnInstance) {
+TEST(GpuWords, FormatsProcessTypeAndInstance) {
   const GpuTelemetry reading = gpu_reading(0);
   const GpuProcess &both = reading.processes->at(0), &drawing = reading.processes->at(1);
   EXPECT_EQ(process_type(both), "C+G");
@@ -125,9 +125,9 @@ TEST(GpuWords, AProcessHasATypeAndAnInstance) {
   EXPECT_EQ(process_type(undivided), "M+C");
 }
 
-TEST(GpuWords, WhyAGpuIsNotUsed) {
+TEST(GpuWords, ReportsWhyAGpuIsUnused) {
   MachineInfo machine;
-  EXPECT_NE(why_unused(machine, kGpuAddress).find("does not offer this GPU"), std::string::npos);
+  EXPECT_NE(why_unused(machine, kGpuAddress).find("does not report this GPU"), std::string::npos);
   machine.absent.push_back({"NVIDIA GPU", "of all GPUs"});
   EXPECT_EQ(why_unused(machine, kGpuAddress), "of all GPUs");
   machine.absent.push_back({"NVIDIA H200", "of this GPU", kGpuAddress});
@@ -139,7 +139,7 @@ TEST(GpuWords, WhyAGpuIsNotUsed) {
   EXPECT_EQ(why_unused(machine, kGpuAddress), "");
 }
 
-TEST(GpuWords, AnAbsenceIsShownWithItsGpu) {
+TEST(GpuWords, ReportsAbsencesWithTheirGpu) {
   const AbsentDevice all{"NVIDIA GPU", "no driver"}, one{"NVIDIA H200", "old", kGpuAddress};
   EXPECT_FALSE(is_one_of(all, {}));
   EXPECT_TRUE(is_one_of(all, {kGpuAddress}));

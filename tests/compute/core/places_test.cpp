@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(Places, AssetsLieInThreeFolders) {
+TEST(Places, SearchesThreeAssetFolders) {
   const std::vector<fs::path> folders = asset_folders("reference");
   ASSERT_EQ(folders.size(), 3U);
   EXPECT_EQ(folders[0], user_data_folder() / "reference");
@@ -19,7 +19,7 @@ TEST(Places, AssetsLieInThreeFolders) {
   EXPECT_EQ(folders[2].parent_path().filename(), "assets");
 }
 
-TEST(Places, ABareNameIsLookedFor) {
+TEST(Places, ResolvesBareNames) {
   const test::TempDir first, second;
   write_file(first.path() / "a.json", "1");
   write_file(second.path() / "a.json", "2");

@@ -25,7 +25,7 @@ TEST(Printable, ReplacesControlCharacters) {
             "a?b?c?d");
 }
 
-TEST(Printable, ReplacesWhatIsNotUtf8) {
+TEST(Printable, ReplacesInvalidUtf8) {
   EXPECT_EQ(printable("a\xff\xfe"), "a??");
   EXPECT_EQ(printable("\xC3"), "?") << "cut off";
   EXPECT_EQ(printable("\xE2\x82z"), "??z") << "cut off in the middle";
@@ -34,7 +34,7 @@ TEST(Printable, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(printable("\xF4\x90\x80\x80"), "????") << "beyond Unicode";
 }
 
-TEST(Printable, CutsBetweenCharacters) {
+TEST(Printable, TruncatesBetweenCharacters) {
   EXPECT_EQ(printable("abc", 3), "abc");
   EXPECT_EQ(printable("abcd", 3), "abc...");
   EXPECT_EQ(printable("ab\xC3\xA4", 3), "ab...");
@@ -42,7 +42,7 @@ TEST(Printable, CutsBetweenCharacters) {
   EXPECT_EQ(printable(std::string(1000, 'x')), std::string(60, 'x') + "...");
 }
 
-TEST(Printable, NamesNumbersThatAreNotFinite) {
+TEST(Printable, FormatsNonFiniteNumbers) {
   EXPECT_EQ(printable(std::copysign(std::nan(""), -1.0)), "NaN");
   EXPECT_EQ(printable(std::copysign(std::nanf(""), -1.0F)), "NaN");
   EXPECT_EQ(printable(-HUGE_VAL), "-inf");

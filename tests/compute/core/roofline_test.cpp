@@ -38,7 +38,7 @@ TEST(Roofline, CountsEachMatrixOnce) {
   EXPECT_EQ(arithmetic_intensity(product(0, 0, 0)), 0);
 }
 
-TEST(Roofline, TheNearestLevelThatHoldsTheMatricesFeedsThem) {
+TEST(Roofline, UsesTheNearestLevelThatHoldsTheMatrices) {
   const CeilingsMeasured c = ceilings();
   EXPECT_EQ(roof_over(c, product(64, 64, 64), CacheState::Warm).level->name, "L1");
   EXPECT_EQ(roof_over(c, product(256, 256, 256), CacheState::Warm).level->name, "L2");
@@ -46,7 +46,7 @@ TEST(Roofline, TheNearestLevelThatHoldsTheMatricesFeedsThem) {
   EXPECT_EQ(roof_over(c, product(64, 64, 64), CacheState::Cold).level->name, "memory");
 }
 
-TEST(Roofline, TheLowerOfComputeAndMemoryIsTheRoof) {
+TEST(Roofline, RoofIsTheLowerOfComputeAndMemory) {
   const CeilingsMeasured c = ceilings();
   const Roof large = roof_over(c, product(1024, 1024, 1024), CacheState::Warm);
   EXPECT_FALSE(large.by_memory);
@@ -58,22 +58,23 @@ TEST(Roofline, TheLowerOfComputeAndMemoryIsTheRoof) {
   EXPECT_NEAR(small.gflops, 40 * 2.0 / 3, 1e-9);
 }
 
-TEST(Roofline, ATypeHasItsOwnPeak) {
+TEST(Roofline, PeakDependsOnTheType) {
   const CeilingsMeasured c = ceilings();
   EXPECT_EQ(highest_compute(c, Precision::F32)->gflops, 500);
   EXPECT_EQ(highest_compute(c, Precision::BF16)->gflops, 1000);
-  EXPECT_EQ(highest_compute(c, Precision::TF32)->gflops, 1000) << "no peak of its own: the highest";
+  EXPECT_EQ(highest_compute(c, Precision::TF32)->gflops, 1000) << "no separate peak: the highest "
+                                                                  "counts";
   EXPECT_EQ(roof_over(c, product(512, 512, 512, Precision::BF16), CacheState::Warm).gflops, 1000);
 }
 
-TEST(Roofline, TheRidgeIsWhereBothMeet) {
+TEST(Roofline, RidgeIsWhereBothLimitsMeet) {
   const CeilingsMeasured c = ceilings();
   EXPECT_DOUBLE_EQ(ridge(c, c.bandwidth[2], Precision::F32), 12.5);
   EXPECT_DOUBLE_EQ(ridge(c, c.bandwidth[2], Precision::BF16), 25);
   EXPECT_EQ(ridge({}, c.bandwidth[2], Precision::F32), 0);
 }
 
-TEST(Roofline, WhatWasNotMeasuredIsNoRoof) {
+TEST(Roofline, IgnoresUnmeasuredLimits) {
   const Roof none = roof_over({}, product(64, 64, 64), CacheState::Warm);
   EXPECT_EQ(none.gflops, 0);
   EXPECT_EQ(none.compute, nullptr);
@@ -88,7 +89,7 @@ TEST(Roofline, WhatWasNotMeasuredIsNoRoof) {
   EXPECT_EQ(memory.compute, nullptr);
 }
 
-TEST(Ceilings, SayWhoWorks) {
+TEST(Ceilings, NameTheThreads) {
   EXPECT_EQ(workers_text(0), "the whole GPU");
   EXPECT_EQ(workers_text(1), "1 thread");
   EXPECT_EQ(workers_text(2), "2 threads");

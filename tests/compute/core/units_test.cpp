@@ -16,13 +16,13 @@ TEST(Units, ParsesBytes) {
   EXPECT_EQ(parse_bytes("2MB"), 2000000);
 }
 
-TEST(Units, RefusesBadBytes) {
+TEST(Units, RejectsInvalidSizes) {
   for (const char* text : {"", "KiB", "-1", "0", "1 KiB", "4096q", "1e30", "nan", "inf"}) {
     EXPECT_THROW(parse_bytes(text), Error) << text;
   }
 }
 
-TEST(Units, RangesDoubleAndKeepBothEnds) {
+TEST(Units, RangesDoubleAndIncludeBothEnds) {
   EXPECT_EQ(parse_counts("64..512"), (Sizes{64, 128, 256, 512}));
   EXPECT_EQ(parse_counts("64..300"), (Sizes{64, 128, 256, 300}));
   EXPECT_EQ(parse_counts("7..7"), (Sizes{7}));
@@ -31,7 +31,7 @@ TEST(Units, RangesDoubleAndKeepBothEnds) {
   EXPECT_EQ(parse_counts("100,200"), (Sizes{100, 200}));
 }
 
-TEST(Units, RefusesBadRanges) {
+TEST(Units, RejectsInvalidRanges) {
   for (const char* text : {"", "64..", "512..64", "1,,2", "0", "-4", "1.5", "64...128"}) {
     EXPECT_THROW(parse_counts(text), Error) << text;
   }

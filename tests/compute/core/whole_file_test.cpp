@@ -39,7 +39,7 @@ mode_t mode_of(const fs::path& file) {
   return status.st_mode & 07777;
 }
 
-TEST(WriteFile, ReplacesAndLeavesNothingBeside) {
+TEST(WriteFile, ReplacesWithoutLeftovers) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "a.csv";
   write_file(file, "old");
@@ -52,7 +52,7 @@ TEST(WriteFile, ReplacesAndLeavesNothingBeside) {
   EXPECT_EQ(files_in(dir.path()), 1);
 }
 
-TEST(WriteFile, OneThatFailsKeepsTheOldContent) {
+TEST(WriteFile, FailureKeepsOldContent) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "a.bin";
   write_file(file, "old");
@@ -64,7 +64,7 @@ TEST(WriteFile, OneThatFailsKeepsTheOldContent) {
   EXPECT_EQ(files_in(dir.path()), 1);
 }
 
-TEST(WriteFile, APipeStaysAPipe) {
+TEST(WriteFile, PreservesPipes) {
   const test::TempDir dir;
   const fs::path pipe = dir.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -79,7 +79,7 @@ TEST(WriteFile, APipeStaysAPipe) {
   EXPECT_EQ(files_in(dir.path()), 1);
 }
 
-TEST(WriteFile, ALinkStaysALink) {
+TEST(WriteFile, PreservesSymlinks) {
   const test::TempDir dir;
   const fs::path target = dir.path() / "deep" / "a.csv";
   const fs::path link = dir.path() / "link.csv";
@@ -95,7 +95,7 @@ TEST(WriteFile, ALinkStaysALink) {
   EXPECT_EQ(failure([&] { write_file(loop, "x"); }).first, Errc::Io);
 }
 
-TEST(WriteFile, KeepsTheModeAndRespectsTheUmask) {
+TEST(WriteFile, KeepsModeAndRespectsUmask) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "a.csv";
   const mode_t before = ::umask(0027);
@@ -107,11 +107,11 @@ TEST(WriteFile, KeepsTheModeAndRespectsTheUmask) {
   EXPECT_EQ(mode_of(file), 0604U);
 }
 
-TEST(WriteFile, NamesThePathTheReasonAndTheWayOut) {
+TEST(WriteFile, ErrorNamesPathReasonAndFix) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "no" / "a.csv";
   const std::string sentence = "cannot write " + file.string() +
-                               ": No such file or directory: make the folder first or choose "
+                               ": No such file or directory: create the folder first or choose "
                                "another path";
   EXPECT_EQ(failure([&] { write_file(file, "x"); }), std::pair(Errc::Io, sentence));
   EXPECT_EQ(failure([&] { check_writable(file); }), std::pair(Errc::Io, sentence));
@@ -119,7 +119,7 @@ TEST(WriteFile, NamesThePathTheReasonAndTheWayOut) {
   EXPECT_NE(folder.second.find("Is a directory"), std::string::npos) << folder.second;
 }
 
-TEST(WriteFile, AFileThatIsNotToBeWrittenIsRefused) {
+TEST(WriteFile, RejectsReadOnlyFiles) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write everything";
   const test::TempDir dir;
   const fs::path file = dir.path() / "a.csv";
@@ -141,7 +141,7 @@ TEST(ReadFile, ReadsFilesLongerThanOneBlock) {
   EXPECT_FALSE(read_file("/proc/self/stat").empty());  // its size is reported as 0
 }
 
-TEST(ReadFile, NamesWhatIsMissing) {
+TEST(ReadFile, ReportsMissingFiles) {
   EXPECT_EQ(failure([] { read_file("/nowhere/a.csv"); }),
             std::pair(Errc::NotFound,
                       std::string("cannot read /nowhere/a.csv: No such file or directory: check "
@@ -149,7 +149,7 @@ TEST(ReadFile, NamesWhatIsMissing) {
 }
 
 // The pipe has no writer, so opening it for reading would block.
-TEST(ReadFile, RefusesWhatIsNotARegularFile) {
+TEST(ReadFile, RejectsNonRegularFiles) {
   const test::TempDir dir;
   const fs::path pipe = dir.path() / "pipe";
   const fs::path link = dir.path() / "link";
@@ -166,7 +166,7 @@ TEST(ReadFile, RefusesWhatIsNotARegularFile) {
   require_regular(dir.path() / "nothing");
 }
 
-TEST(PartFolder, IsThereOnceItTakesItsName) {
+TEST(PartFolder, AppearsWhenRenamed) {
   const test::TempDir dir;
   const fs::path target = dir.path() / "whole";
   {
@@ -180,7 +180,7 @@ TEST(PartFolder, IsThereOnceItTakesItsName) {
   EXPECT_EQ(files_in(dir.path()), 1);
 }
 
-TEST(PartFolder, LeavesNothingWhenItIsGivenUp) {
+TEST(PartFolder, LeavesNothingWhenAbandoned) {
   const test::TempDir dir;
   {
     const PartFolder part(dir.path() / "whole");
@@ -189,7 +189,7 @@ TEST(PartFolder, LeavesNothingWhenItIsGivenUp) {
   EXPECT_EQ(files_in(dir.path()), 0);
 }
 
-TEST(PartFolder, TakesThePlaceOfAnOlderOne) {
+TEST(PartFolder, ReplacesAnExistingFolder) {
   const test::TempDir dir;
   const fs::path target = dir.path() / "whole";
   for (const char* name : {"old", "new"}) {
@@ -202,12 +202,12 @@ TEST(PartFolder, TakesThePlaceOfAnOlderOne) {
   EXPECT_EQ(files_in(dir.path()), 1);
 }
 
-TEST(PartFolder, SaysWhyItCannotBe) {
+TEST(PartFolder, ReportsWhyItCannotBeCreated) {
   const test::TempDir dir;
   const std::string missing = (dir.path() / "none" / "whole").string();
   EXPECT_EQ(test::message_of([&] { PartFolder part(missing); }, Errc::Io),
             "cannot write " + missing +
-                ": No such file or directory: make the folder first or choose another path");
+                ": No such file or directory: create the folder first or choose another path");
   const fs::path file = dir.path() / "file";
   write_file(file, "kept");
   PartFolder part(file);
@@ -215,7 +215,7 @@ TEST(PartFolder, SaysWhyItCannotBe) {
   EXPECT_EQ(read_text_file(file), "kept");
 }
 
-TEST(MakeFolder, MakesAllAboveAndRefusesFiles) {
+TEST(MakeFolder, CreatesParentsAndRejectsFiles) {
   const test::TempDir dir;
   make_folder(dir.path() / "a" / "b");
   make_folder(dir.path() / "a" / "b");
@@ -228,7 +228,7 @@ TEST(MakeFolder, MakesAllAboveAndRefusesFiles) {
   }
 }
 
-TEST(MakeFolder, AFolderThatIsNotToBeWrittenIsRefused) {
+TEST(MakeFolder, RejectsReadOnlyParents) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write everything";
   const test::TempDir dir;
   fs::permissions(dir.path(), fs::perms::owner_read | fs::perms::owner_exec);
@@ -237,7 +237,7 @@ TEST(MakeFolder, AFolderThatIsNotToBeWrittenIsRefused) {
   fs::permissions(dir.path(), fs::perms::owner_all);
 }
 
-TEST(RemoveFolder, RemovesAllAndIsQuietAboutNothing) {
+TEST(RemoveFolder, RemovesRecursivelyAndAcceptsMissing) {
   const test::TempDir dir;
   make_folder(dir.path() / "a" / "b");
   remove_folder(dir.path() / "a");
@@ -245,7 +245,7 @@ TEST(RemoveFolder, RemovesAllAndIsQuietAboutNothing) {
   EXPECT_EQ(files_in(dir.path()), 0);
 }
 
-TEST(PartTarget, KnowsItsOwnNamesOnly) {
+TEST(PartTarget, MatchesOnlyPartNames) {
   EXPECT_EQ(part_target("x/step-00000010.123-0.part"), "step-00000010");
   for (const char* name :
        {"step-00000010", "a.part", ".part", "a..part", "a.b.part", "a.1.parts"}) {

@@ -38,7 +38,7 @@ class Download : public ::testing::Test {
     } catch (const Error& error) {
       return {error.code(), error.what()};
     }
-    return {Errc::Internal, "nothing was thrown"};
+    return {Errc::Internal, "no exception was thrown"};
   }
   void get(const std::string& url) {
     PartFile part(path);
@@ -53,7 +53,7 @@ class Download : public ::testing::Test {
   std::string body = some_bytes(100'000);
 };
 
-TEST_F(Download, GetsAFile) {
+TEST_F(Download, DownloadsAFile) {
   server.put("/f", {.body = body, .location = {}});
   std::int64_t last = 0, total = 0;
   progress = [&](std::int64_t bytes, std::int64_t all) { last = bytes, total = all; };
@@ -70,11 +70,11 @@ TEST_F(Download, FollowsRedirects) {
   EXPECT_EQ(content(path), body);
 }
 
-TEST_F(Download, KeepsWhatArrivedAndGoesOnFromThere) {
+TEST_F(Download, ResumesAnInterruptedDownload) {
   server.put("/f", {.body = body, .location = {}, .break_after_bytes = 30'000});
   const auto [code, text] = failure(server.url("/f"));
   EXPECT_EQ(code, Errc::Network);
-  EXPECT_NE(text.find("the next fetch goes on from there"), std::string::npos) << text;
+  EXPECT_NE(text.find("the next fetch resumes from there"), std::string::npos) << text;
   EXPECT_EQ(fs::file_size(path), 30'000U);
   std::int64_t first = -1, total = 0;
   progress = [&](std::int64_t bytes, std::int64_t all) {
@@ -88,30 +88,30 @@ TEST_F(Download, KeepsWhatArrivedAndGoesOnFromThere) {
   EXPECT_EQ(server.ranges(), (std::vector<std::string>{"", "bytes=30000-"}));
 }
 
-TEST_F(Download, BeginsAnewWhereTheServerCannotResume) {
+TEST_F(Download, RestartsIfTheServerCannotResume) {
   server.put("/f", {.body = body, .location = {}, .ranges = false});
   std::ofstream(path) << "old";
   get(server.url("/f"));
   EXPECT_EQ(content(path), body);
 }
 
-TEST_F(Download, LeavesACompletePartAlone) {
+TEST_F(Download, KeepsACompletePart) {
   server.put("/f", {.body = body, .location = {}});
   std::ofstream(path, std::ios::binary) << body;
   get(server.url("/f"));
   EXPECT_EQ(content(path), body);
 }
 
-TEST_F(Download, NamesTheServersAnswer) {
+TEST_F(Download, ReportsHttpStatus) {
   const auto [code, text] = failure(server.url("/missing"));
   EXPECT_EQ(code, Errc::Network);
-  EXPECT_NE(text.find(server.url("/missing") + ": the server answers 404"), std::string::npos)
+  EXPECT_NE(text.find(server.url("/missing") + ": the server returned 404"), std::string::npos)
       << text;
   EXPECT_NE(text.find("--url"), std::string::npos) << text;
   EXPECT_EQ(fs::file_size(path), 0U);
 }
 
-TEST_F(Download, NamesAServerThatIsNotThere) {
+TEST_F(Download, ReportsUnreachableServer) {
   const auto [code, text] = failure("http://127.0.0.1:1/f");
   EXPECT_EQ(code, Errc::Network);
   EXPECT_NE(text.find("--data synthetic"), std::string::npos) << text;
@@ -119,13 +119,13 @@ TEST_F(Download, NamesAServerThatIsNotThere) {
   EXPECT_EQ(failure("gopher://127.0.0.1/f").first, Errc::Network);
 }
 
-TEST_F(Download, GivesUpOnAStalledServer) {
+TEST_F(Download, TimesOutOnAStalledServer) {
   server.put("/f", {.body = body, .location = {}, .stall = true});
   options.stall_timeout_s = 1;
   EXPECT_EQ(failure(server.url("/f")).first, Errc::Network);
 }
 
-TEST_F(Download, RefusesAFileThatIsTooLong) {
+TEST_F(Download, RejectsOversizedFiles) {
   server.put("/f", {.body = body, .location = {}});
   options.max_bytes = 50'000;
   const auto [code, text] = failure(server.url("/f"));
@@ -134,13 +134,13 @@ TEST_F(Download, RefusesAFileThatIsTooLong) {
   EXPECT_LE(fs::file_size(path), 50'000U);
 }
 
-TEST_F(Download, PassesOnWhatProgressThrows) {
+TEST_F(Download, ForwardsExceptionsOfProgress) {
   server.put("/f", {.body = body, .location = {}});
   progress = [](std::int64_t, std::int64_t) { throw Error(Errc::Cancelled, "stop"); };
   EXPECT_EQ(failure(server.url("/f")), std::pair(Errc::Cancelled, std::string("stop")));
 }
 
-TEST_F(Download, SaysThatTheDiskIsFull) {
+TEST_F(Download, ReportsFullDisk) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
   fs::create_symlink("/dev/full", path);
   server.put("/f", {.body = body, .location = {}});
@@ -149,17 +149,17 @@ TEST_F(Download, SaysThatTheDiskIsFull) {
   EXPECT_NE(text.find("No space left on device; free some space"), std::string::npos) << text;
 }
 
-TEST_F(Download, RefusesAPartThatAnotherOneWrites) {
+TEST_F(Download, RejectsAPartInUse) {
   const PartFile other(path);
   const auto [code, text] = failure(server.url("/f"));
   EXPECT_EQ(code, Errc::Io);
   EXPECT_NE(text.find("another download"), std::string::npos) << text;
 }
 
-TEST(PartFile, NamesAPathThatCannotBeWritten) {
+TEST(PartFile, ReportsUnwritablePath) {
   try {
     const PartFile part("/nonexistent/file.part");
-    FAIL() << "nothing was thrown";
+    FAIL() << "no exception was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::Io);
     EXPECT_STREQ(error.what(),
@@ -168,7 +168,7 @@ TEST(PartFile, NamesAPathThatCannotBeWritten) {
   }
 }
 
-TEST(Sha256, GivesThePublishedVectors) {
+TEST(Sha256, MatchesPublishedVectors) {
   // Source  FIPS 180-2, appendix B
   EXPECT_EQ(sha256_hex({}), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   const std::uint8_t abc[] = {'a', 'b', 'c'};

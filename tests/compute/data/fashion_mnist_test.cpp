@@ -34,7 +34,7 @@ std::pair<Errc, std::string> load_error(const fs::path& dir) {
   } catch (const Error& error) {
     return {error.code(), error.what()};
   }
-  return {Errc::Internal, "nothing was thrown"};
+  return {Errc::Internal, "no exception was thrown"};
 }
 
 TEST(FashionMnist, LoadsPackedAndPlainFiles) {
@@ -52,14 +52,14 @@ TEST(FashionMnist, LoadsPackedAndPlainFiles) {
   }
 }
 
-TEST(FashionMnist, FindsTheSetInASubdirectory) {
+TEST(FashionMnist, FindsTheDatasetInASubdirectory) {
   const test::TempDir dir;
   fs::create_directory(dir.path() / "fashion-mnist");
   write_small_set(dir.path() / "fashion-mnist", true);
   EXPECT_EQ(load_fashion_mnist(dir.path()).train.count, 6);
 }
 
-TEST(FashionMnist, SaysWhereItLookedAndWhatToDo) {
+TEST(FashionMnist, ReportsSearchedFoldersAndFix) {
   const test::TempDir dir;
   auto [code, text] = load_error(dir.path());
   EXPECT_EQ(code, Errc::NotFound);
@@ -73,7 +73,7 @@ TEST(FashionMnist, SaysWhereItLookedAndWhatToDo) {
   EXPECT_NE(text.find("(without t10k-labels-idx1-ubyte)"), std::string::npos) << text;
 }
 
-TEST(FashionMnist, NamesTheFileThatIsWrong) {
+TEST(FashionMnist, NamesTheInvalidFile) {
   const test::TempDir dir;
   write_small_set(dir.path(), false);
   const fs::path images = dir.path() / kFashionFiles[0].name;
@@ -99,7 +99,7 @@ TEST(FashionMnist, NamesTheFileThatIsWrong) {
                                                             "file: choose another path"));
 }
 
-TEST(DataDirs, FollowTheXdgRules) {
+TEST(DataDirs, FollowXdgConventions) {
   const test::Variable data("LAB_DATA_DIR", nullptr);
   const test::Variable home("HOME", "/home/somebody");
   {
@@ -112,7 +112,7 @@ TEST(DataDirs, FollowTheXdgRules) {
   }
 }
 
-TEST(DataDirs, StartWithTheChosenOne) {
+TEST(DataDirs, StartWithTheChosenFolder) {
   const test::Variable data("LAB_DATA_DIR", "/chosen");
   const test::Variable xdg("XDG_DATA_HOME", "/data");
   const std::vector<fs::path> want = {"/chosen", "/chosen/fashion-mnist",

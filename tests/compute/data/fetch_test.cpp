@@ -34,7 +34,7 @@ std::pair<Errc, std::string> failure(const fs::path& dir, const std::string& url
   } catch (const Error& error) {
     return {error.code(), error.what()};
   }
-  return {Errc::Internal, "nothing was thrown"};
+  return {Errc::Internal, "no exception was thrown"};
 }
 
 std::string content_of(const fs::path& path) {
@@ -42,7 +42,7 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(Fetch, GetsResumesRepairsAndVerifies) {
+TEST(Fetch, DownloadsResumesRepairsAndVerifies) {
   const fs::path source = real_files();
   if (source.empty()) GTEST_SKIP() << "no Fashion-MNIST; set LAB_DATA_DIR";
   const test::TempDir dir;
@@ -72,7 +72,7 @@ TEST(Fetch, GetsResumesRepairsAndVerifies) {
   EXPECT_NO_THROW(fetch_fashion_mnist(target, "file:///nonexistent", {}));
 }
 
-TEST(Fetch, KeepsNothingOfAFileThatIsNotTheOne) {
+TEST(Fetch, DiscardsUnexpectedFiles) {
   const test::TempDir dir;
   test::HttpServer server;
   const test::Bytes packed = test::gzip(test::idx_images(3));
@@ -85,7 +85,7 @@ TEST(Fetch, KeepsNothingOfAFileThatIsNotTheOne) {
   EXPECT_FALSE(fs::exists(dir.path() / "train-images-idx3-ubyte.gz"));
 }
 
-TEST(Fetch, NamesADirectoryThatCannotBeMade) {
+TEST(Fetch, ReportsUncreatableDirectory) {
   const test::TempDir dir;
   std::ofstream(dir.path() / "file") << "x";
   const auto [code, text] = failure(dir.path() / "file" / "below", "file:///nonexistent");
@@ -95,17 +95,17 @@ TEST(Fetch, NamesADirectoryThatCannotBeMade) {
       << text;
 }
 
-TEST(Fetch, NamesAFileTheServerDoesNotHave) {
+TEST(Fetch, ReportsFileMissingOnServer) {
   const test::TempDir dir;
   const test::HttpServer server;
   const auto [code, text] = failure(dir.path(), server.url("/base"));
   EXPECT_EQ(code, Errc::Network);
-  EXPECT_NE(text.find("/base/train-images-idx3-ubyte.gz: the server answers 404"),
+  EXPECT_NE(text.find("/base/train-images-idx3-ubyte.gz: the server returned 404"),
             std::string::npos)
       << text;
 }
 
-TEST(Verify, SaysWhatIsWrongWithEachFile) {
+TEST(Verify, ReportsTheStateOfEachFile) {
   const test::TempDir dir;
   test::write_bytes(dir.path() / "train-labels-idx1-ubyte", test::idx_labels(60000));
   test::write_bytes(dir.path() / "t10k-labels-idx1-ubyte.gz", test::gzip(test::idx_labels(10001)));

@@ -20,7 +20,7 @@ float area(const Coverage& cover) {
   return sum;
 }
 
-TEST(Coverage, IsTheExactAreaOfEachPixel) {
+TEST(Coverage, CoversTheExactAreaOfEachPixel) {
   Coverage cover;
   const std::array<Point, 4> box = {{{2.25F, 3.5F}, {5, 3.5F}, {5, 6}, {2.25F, 6}}};
   cover.fill(box);
@@ -32,7 +32,7 @@ TEST(Coverage, IsTheExactAreaOfEachPixel) {
   EXPECT_NEAR(area(cover), 2.75 * 2.5, 1e-4);
 }
 
-TEST(Coverage, DoesNotDependOnTheDirection) {
+TEST(Coverage, IsIndependentOfDirection) {
   Coverage forward, backward;
   std::array<Point, 3> triangle = {{{3.3F, 2.1F}, {20.7F, 9.4F}, {8.2F, 25.6F}}};
   forward.fill(triangle);
@@ -56,7 +56,7 @@ TEST(Coverage, ClipsAtTheBorders) {
   EXPECT_EQ(area(cover), 0);
 }
 
-TEST(SyntheticGarments, DependOnTheSeedAndTheIndexAlone) {
+TEST(SyntheticGarments, DependOnlyOnSeedAndIndex) {
   const Dataset a = make_synthetic_garments(200, 50, 7), b = make_synthetic_garments(120, 30, 7);
   EXPECT_TRUE(std::equal(b.train.pixels.begin(), b.train.pixels.end(), a.train.pixels.begin()));
   EXPECT_TRUE(std::equal(b.train.labels.begin(), b.train.labels.end(), a.train.labels.begin()));
@@ -67,7 +67,7 @@ TEST(SyntheticGarments, DependOnTheSeedAndTheIndexAlone) {
   EXPECT_FALSE(std::equal(a.test.pixels.begin(), a.test.pixels.end(), a.train.pixels.begin()));
 }
 
-TEST(SyntheticGarments, SayWhatTheyAre) {
+TEST(SyntheticGarments, ReportNameAndClasses) {
   const Dataset data = make_synthetic_garments(30, 20, 0);
   EXPECT_EQ(data.name, "synthetic garments");
   EXPECT_TRUE(data.synthetic && data.train.synthetic && data.test.synthetic);
@@ -78,7 +78,7 @@ TEST(SyntheticGarments, SayWhatTheyAre) {
   EXPECT_EQ(data.test.labels.size(), 20U);
 }
 
-TEST(SyntheticGarments, HoldEveryClassEquallyOften) {
+TEST(SyntheticGarments, ContainEachClassEquallyOften) {
   const Dataset data = make_synthetic_garments(1000, 0, 3);
   std::array<int, 10> seen{};
   for (const std::uint8_t label : data.train.labels) ++seen.at(label);
@@ -89,7 +89,7 @@ TEST(SyntheticGarments, HoldEveryClassEquallyOften) {
 }
 
 // An empty or saturated image would teach nothing.
-TEST(SyntheticGarments, CoverAPartOfEachPicture) {
+TEST(SyntheticGarments, CoverPartOfEachImage) {
   const Dataset data = make_synthetic_garments(2000, 0, 5);
   for (std::int64_t i = 0; i < data.train.count; ++i) {
     const auto* first = data.train.pixels.data() + i * 784;
@@ -105,7 +105,7 @@ TEST(SyntheticGarments, CoverAPartOfEachPicture) {
 
 // Images must resemble their class: the nearest class mean is the correct one far more often than
 // by chance (one in ten), but classes overlap.
-TEST(SyntheticGarments, AreTellableButNotTrivial) {
+TEST(SyntheticGarments, AreSeparableButNotTrivial) {
   const Dataset data = make_synthetic_garments(4000, 1000, 1);
   std::array<std::array<double, 784>, 10> means{};
   for (std::int64_t i = 0; i < data.train.count; ++i) {
@@ -133,7 +133,7 @@ TEST(SyntheticGarments, AreTellableButNotTrivial) {
   EXPECT_LT(right, 900);
 }
 
-TEST(SyntheticGarments, ReportProgressAndStopOnRequest) {
+TEST(SyntheticGarments, ReportProgressAndSupportCancel) {
   std::vector<double> seen;
   make_synthetic_garments(3000, 1000, 0, [&](double done) { seen.push_back(done); });
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
@@ -147,7 +147,7 @@ TEST(SyntheticGarments, ReportProgressAndStopOnRequest) {
                Error);
 }
 
-TEST(SyntheticGarments, RefuseImpossibleSizes) {
+TEST(SyntheticGarments, RejectInvalidSizes) {
   EXPECT_EQ(make_synthetic_garments(0, 0, 0).train.count, 0);
   EXPECT_THROW(make_synthetic_garments(-1, 0, 0), Error);
   EXPECT_THROW(make_synthetic_garments(0, 1'000'000'000'000, 0), Error);

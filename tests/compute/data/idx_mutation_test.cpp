@@ -37,7 +37,7 @@ Bytes mutate(Bytes bytes, std::mt19937& random) {
   return bytes;
 }
 
-TEST(IdxMutations, NeverDoMoreThanThrowCorrupt) {
+TEST(IdxMutations, OnlyThrowCorrupt) {
   const Bytes seeds[] = {test::idx_images(3, 5),
                          test::idx_labels(40),
                          test::gzip(test::idx_images(4, 28)),

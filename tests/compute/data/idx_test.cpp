@@ -47,7 +47,7 @@ TEST(Idx, ReadsPlainAndPackedLabelsAlike) {
   EXPECT_EQ(decode_idx_labels(test::gzip(plain), "f"), Bytes(plain.begin() + 8, plain.end()));
 }
 
-TEST(Idx, ReadsSeveralGzipMembersInARow) {
+TEST(Idx, ReadsConcatenatedGzipMembers) {
   const Bytes plain = test::idx_labels(30);
   Bytes file = test::gzip(std::span(plain).first(20));
   const Bytes rest = test::gzip(std::span(plain).subspan(20));
@@ -55,15 +55,15 @@ TEST(Idx, ReadsSeveralGzipMembersInARow) {
   EXPECT_EQ(decode_idx_labels(file, "f").size(), 30U);
 }
 
-TEST(Idx, NamesAWrongMagic) {
-  EXPECT_EQ(images_complaint({}), "f is no IDX file: it ends after 0 bytes");
+TEST(Idx, RejectsWrongMagic) {
+  EXPECT_EQ(images_complaint({}), "f is not an IDX file: it ends after 0 bytes");
   EXPECT_EQ(images_complaint({0x89, 'P', 'N', 'G', 0}),
-            "f is no IDX file: it starts with 89 50 4e 47, not 00 00");
+            "f is not an IDX file: it starts with 89 50 4e 47, not 00 00");
   EXPECT_EQ(images_complaint({0, 0, 0x0d, 3}),
             "f holds values of IDX type 0x0d; only unsigned bytes (0x08) are read");
 }
 
-TEST(Idx, NamesImagesAndLabelsMixedUp) {
+TEST(Idx, RejectsSwappedImagesAndLabels) {
   EXPECT_EQ(images_complaint(test::idx_labels(4)),
             "f is mislabelled: images have 3 dimensions, but it has 1 (labels)");
   EXPECT_EQ(labels_complaint(test::gzip(test::idx_images(2))),
@@ -74,7 +74,7 @@ TEST(Idx, NamesImagesAndLabelsMixedUp) {
             "f is mislabelled: label 10 of image 7 is past the last class 9");
 }
 
-TEST(Idx, NamesATruncatedFile) {
+TEST(Idx, RejectsTruncatedFiles) {
   Bytes file = test::idx_images(2);
   EXPECT_EQ(images_complaint(Bytes(file.begin(), file.begin() + 9)),
             "f is truncated: its header needs 16 bytes, there are 9");
@@ -88,24 +88,24 @@ TEST(Idx, NamesATruncatedFile) {
   EXPECT_EQ(images_complaint(packed), "f ends in the middle of its gzip data; fetch it again");
 }
 
-TEST(Idx, NamesDamagedGzipData) {
+TEST(Idx, RejectsDamagedGzipData) {
   Bytes packed = test::gzip(test::idx_images(2));
   packed[packed.size() - 6] ^= 0x40;  // in the checksum
   EXPECT_EQ(images_complaint(packed),
             "f holds damaged gzip data (incorrect data check); fetch it again");
   packed = test::gzip(test::idx_images(2));
   packed.push_back('x');
-  EXPECT_EQ(images_complaint(packed), "f has 1 bytes behind its gzip data; fetch it again");
+  EXPECT_EQ(images_complaint(packed), "f has 1 bytes after its gzip data; fetch it again");
 }
 
-TEST(Idx, NamesTrailingBytes) {
+TEST(Idx, RejectsTrailingBytes) {
   Bytes file = test::idx_labels(5);
   file.insert(file.end(), {1, 2});
-  EXPECT_EQ(labels_complaint(file), "f has 2 bytes behind its 5 labels");
-  EXPECT_EQ(labels_complaint(test::gzip(file)), "f has at least 1 byte behind its 5 labels");
+  EXPECT_EQ(labels_complaint(file), "f has 2 bytes after its 5 labels");
+  EXPECT_EQ(labels_complaint(test::gzip(file)), "f has at least 1 byte after its 5 labels");
 }
 
-TEST(Idx, RefusesOversizedHeadersWithoutAllocating) {
+TEST(Idx, RejectsOversizedHeadersWithoutAllocating) {
   const char* over =
       "f is oversized: its header claims 4294967295x4294967295x4294967295 values, "
       "more than 1.00 GiB";
@@ -122,12 +122,12 @@ TEST(Idx, RefusesOversizedHeadersWithoutAllocating) {
   EXPECT_EQ(images_complaint(test::idx_header({3, 0, 28})), "f is empty: dimension 2 is 0");
 }
 
-TEST(Idx, UnpacksNoMoreOfABombThanTheHeaderAllows) {
+TEST(Idx, LimitsDecompressionToTheHeaderSize) {
   Bytes content = test::idx_labels(10);
   content.resize(64 << 20);
   const Bytes bomb = test::gzip(content);
   ASSERT_LT(bomb.size(), 200U << 10);
-  EXPECT_EQ(labels_complaint(bomb), "f has at least 1 byte behind its 10 labels");
+  EXPECT_EQ(labels_complaint(bomb), "f has at least 1 byte after its 10 labels");
 }
 
 TEST(Gunzip, StopsAtTheLimit) {

@@ -20,13 +20,13 @@ TEST(DynamicLibrary, FindsFunctions) {
   EXPECT_EQ(math->function<void (*)()>("no_such_function"), nullptr);
 }
 
-TEST(DynamicLibrary, TriesEachName) {
+TEST(DynamicLibrary, TriesEveryName) {
   const auto math = DynamicLibrary::open({"libm.so.999", "libm.so.6"});
   ASSERT_TRUE(math);
   EXPECT_EQ(math->name(), "libm.so.6");
 }
 
-TEST(DynamicLibrary, NamesWhatItTriedAndWhy) {
+TEST(DynamicLibrary, ReportsEveryAttemptAndReason) {
   const auto none = DynamicLibrary::open({"libnone.so.2", "libnone.so"});
   ASSERT_FALSE(none);
   const std::string why = "cannot open shared object file: No such file or directory";
@@ -38,14 +38,14 @@ GpuOffer load(const std::vector<std::string>& places) {
   return load_gpu_backend(places);
 }
 
-TEST(GpuLoader, LooksBesideTheProgramAndWhereItIsInstalled) {
+TEST(GpuLoader, SearchesProgramAndInstallFolders) {
   const auto places = gpu_library_places();
   ASSERT_EQ(places.size(), 2U);
   EXPECT_TRUE(places[0].ends_with(kGpuLibrary)) << places[0];
   EXPECT_TRUE(places[1].ends_with("/lib/device-lab/libdevice-lab-cuda.so")) << places[1];
 }
 
-TEST(GpuLoader, MissingFile) {
+TEST(GpuLoader, ReportsMissingFile) {
   const GpuOffer offer = load({"/nowhere/a.so", "/nowhere/b.so"});
   EXPECT_FALSE(offer.backend);
   EXPECT_FALSE(offer.driver_answered);
@@ -54,7 +54,7 @@ TEST(GpuLoader, MissingFile) {
             "/nowhere/b.so; install it there");
 }
 
-TEST(GpuLoader, FileThatIsNoLibrary) {
+TEST(GpuLoader, RejectsNonLibraryFile) {
   const test::TempDir dir;
   const std::string file = (dir.path() / "text.so").string();
   std::ofstream(file) << "not a library";
@@ -63,14 +63,14 @@ TEST(GpuLoader, FileThatIsNoLibrary) {
       << offer.reason;
 }
 
-TEST(GpuLoader, LibraryWithoutTheEntry) {
+TEST(GpuLoader, RejectsLibraryWithoutEntry) {
   // Any system library works. libm exists under this name because this program is linked to it.
   const GpuOffer offer = load({"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6"});
   if (offer.reason.find("is missing") != std::string::npos) GTEST_SKIP() << offer.reason;
   EXPECT_NE(offer.reason.find("it lacks lab_gpu_entry"), std::string::npos) << offer.reason;
 }
 
-TEST(GpuLoader, LibraryOfAnotherBuild) {
+TEST(GpuLoader, RejectsLibraryOfAnotherBuild) {
   const GpuOffer offer = load({LAB_FAKE_OTHER});
   EXPECT_FALSE(offer.backend);
   EXPECT_NE(offer.reason.find("belongs to another version of the lab (its interface is 0,"),
@@ -78,7 +78,7 @@ TEST(GpuLoader, LibraryOfAnotherBuild) {
       << offer.reason;
 }
 
-TEST(GpuLoader, WhatTheLibrarySays) {
+TEST(GpuLoader, ForwardsTheReasonOfTheLibrary) {
   const GpuOffer offer = load({"/nowhere/a.so", LAB_FAKE_SAME});
   EXPECT_FALSE(offer.backend);
   EXPECT_TRUE(offer.driver_answered);

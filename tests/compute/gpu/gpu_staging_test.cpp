@@ -35,7 +35,7 @@ void round_trip(GpuDevice& gpu, GpuStaging& staging, std::int64_t bytes, int fir
   gpu.release(there, gpu.main_stream());
 }
 
-TEST(GpuStaging, AnySizeArrives) {
+TEST(GpuStaging, CopiesAnySize) {
   test::FakeGpu gpu(0, 64 * kMiB);
   GpuStaging staging(gpu);
   for (const std::int64_t bytes :
@@ -45,7 +45,7 @@ TEST(GpuStaging, AnySizeArrives) {
   }
 }
 
-TEST(GpuStaging, SeveralThreadsTakeTurns) {
+TEST(GpuStaging, SerializesConcurrentThreads) {
   test::FakeGpu gpu(0, 64 * kMiB);
   GpuStaging staging(gpu);
   std::vector<std::jthread> threads;
@@ -55,7 +55,7 @@ TEST(GpuStaging, SeveralThreadsTakeTurns) {
   }
 }
 
-TEST(GpuStaging, ALostGpuIsNoLackOfPinnedMemory) {
+TEST(GpuStaging, LostGpuIsNotReportedAsOutOfMemory) {
   test::FakeGpu gpu(0, kMiB);
   GpuStaging staging(gpu);
   gpu.faults.loses = "allocate_pinned";

@@ -30,7 +30,7 @@ TEST(CpuTopology, CountsAMachineWithTwoPackages) {
   EXPECT_EQ(all.caches[2].instances, 2);
 }
 
-TEST(CpuTopology, UsesOneHardwareThreadOfACore) {
+TEST(CpuTopology, UsesOneHardwareThreadPerCore) {
   const CpuTopology t = read_topology(kTwoPackages);
   for (const CpuCore& core : t.cores) EXPECT_EQ(core.hardware_threads.size(), 2U);
   const DeviceInfo all = describe_cores(t, t.cores);
@@ -40,7 +40,7 @@ TEST(CpuTopology, UsesOneHardwareThreadOfACore) {
   EXPECT_EQ(all.hardware_threads[7].front(), all.cores[7]);
 }
 
-TEST(CpuTopology, AQuotaKeepsAsManyCoresAsItCanFeed) {
+TEST(CpuTopology, QuotaLimitsTheNumberOfCores) {
   const CpuTopology t = read_topology(kTwoPackages);
   EXPECT_EQ(cores_within(t.cores, 0.2).size(), 1U);
   EXPECT_EQ(cores_within(t.cores, 2).size(), 2U);
@@ -49,7 +49,7 @@ TEST(CpuTopology, AQuotaKeepsAsManyCoresAsItCanFeed) {
   EXPECT_EQ(cores_within(t.cores, 1e30).size(), 8U);
 }
 
-TEST(CpuTopology, APartSeesItsOwnCachesAndNodes) {
+TEST(CpuTopology, PartsReportTheirOwnCachesAndNodes) {
   const CpuTopology t = read_topology(kTwoPackages);
   const DeviceInfo half = describe_cores(t, split_cores(t.cores, 1, 2));
   EXPECT_EQ(half.threads, 4);
@@ -92,7 +92,7 @@ TEST(CpuTopology, FallsBackToTheAffinityMask) {
 }
 
 // Runs on separate threads, because the mask is per thread.
-TEST(Affinity, KeepsAThreadWhereItIsPut) {
+TEST(Affinity, PinsAThread) {
   std::thread([] {
     const std::vector<int> all = thread_affinity();
     ASSERT_FALSE(all.empty());
@@ -104,7 +104,7 @@ TEST(Affinity, KeepsAThreadWhereItIsPut) {
   }).join();
 }
 
-TEST(Affinity, RefusesProcessorsThatAreNotThere) {
+TEST(Affinity, RejectsMissingProcessors) {
   std::thread([] {
     const std::vector<int> before = thread_affinity();
     EXPECT_FALSE(set_thread_affinity({}));
@@ -115,7 +115,7 @@ TEST(Affinity, RefusesProcessorsThatAreNotThere) {
   }).join();
 }
 
-TEST(Affinity, TakesWhatIsThereOfAList) {
+TEST(Affinity, UsesTheAvailableProcessorsOfAList) {
   std::thread([] {
     const std::vector<int> first = {thread_affinity().front()};
     const std::vector<int> with_unknown = {first.front(), 5000};

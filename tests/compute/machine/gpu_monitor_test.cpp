@@ -46,7 +46,7 @@ struct Watch {
   GpuMonitor monitor;
 };
 
-TEST(PollBudget, KeepsToItsShareOfACore) {
+TEST(PollBudget, StaysWithinItsShareOfACore) {
   PollBudget budget(1, 0.002);
   EXPECT_TRUE(budget.due(0));
   budget.spent(0, {.cpu_s = 0.0001});
@@ -57,7 +57,7 @@ TEST(PollBudget, KeepsToItsShareOfACore) {
   EXPECT_TRUE(budget.due(6));
 }
 
-TEST(GpuMonitor, JoinsWhatFilesAndNvmlTell) {
+TEST(GpuMonitor, MergesFilesAndNvml) {
   FakeRoot root;
   add_gpu(root, kFirst, "active");
   root.file("proc/4242/comm", "pyth\x1bon3\n");
@@ -80,7 +80,7 @@ TEST(GpuMonitor, JoinsWhatFilesAndNvmlTell) {
   EXPECT_EQ(watch.monitor.facts_version(), 1);
 }
 
-TEST(GpuMonitor, AGpuThatFilesDoNotShowIsFoundByNvml) {
+TEST(GpuMonitor, FindsGpusThatOnlyNvmlReports) {
   const FakeRoot root;
   const FakeNvml fake("pair");
   Watch watch(root, fake);
@@ -92,7 +92,7 @@ TEST(GpuMonitor, AGpuThatFilesDoNotShowIsFoundByNvml) {
   EXPECT_EQ(watch.monitor.facts()[0].peers[0].pci_bus_id, kSecond);
 }
 
-TEST(GpuMonitor, ASleepingGpuIsLeftInPeace) {
+TEST(GpuMonitor, DoesNotReadASleepingGpu) {
   FakeRoot root;
   add_gpu(root, kFirst, "suspended");
   const FakeNvml fake("h200");
@@ -105,13 +105,13 @@ TEST(GpuMonitor, ASleepingGpuIsLeftInPeace) {
     EXPECT_NE(readings[0].utilisation.reason().find("asleep"), std::string::npos);
   }
   EXPECT_EQ(fake.calls(), calls);
-  EXPECT_EQ(fake.open(), opened) << "NVML is not even started";
+  EXPECT_EQ(fake.open(), opened) << "NVML is not started";
   EXPECT_EQ(watch.monitor.facts_version(), 1);
   EXPECT_NE(watch.monitor.facts()[0].unread.find("asleep"), std::string::npos);
   EXPECT_EQ(watch.monitor.facts()[0].name, "NVIDIA GPU (PCI 10de:2335 at 0000:01:00.0)");
 }
 
-TEST(GpuMonitor, AGpuThatWakesIsReadAndOneThatFallsAsleepIsNot) {
+TEST(GpuMonitor, FollowsGpusThatWakeOrSleep) {
   FakeRoot root;
   add_gpu(root, kFirst, "suspended");
   const FakeNvml fake("h200");
@@ -129,7 +129,7 @@ TEST(GpuMonitor, AGpuThatWakesIsReadAndOneThatFallsAsleepIsNot) {
   EXPECT_TRUE(readings[0].asleep);
   EXPECT_FALSE(readings[0].utilisation || readings[0].processes);
   EXPECT_EQ(fake.calls(), calls);
-  EXPECT_EQ(watch.monitor.facts()[0].name, "NVIDIA H200") << "what is known stays";
+  EXPECT_EQ(watch.monitor.facts()[0].name, "NVIDIA H200") << "known facts are kept";
   set_power(root, kFirst, "active");
   readings = watch.after(0.5);
   EXPECT_TRUE(readings[0].utilisation && readings[0].processes &&
@@ -137,7 +137,7 @@ TEST(GpuMonitor, AGpuThatWakesIsReadAndOneThatFallsAsleepIsNot) {
       << "all at once when it wakes";
 }
 
-TEST(GpuMonitor, OneSleepsWhileTheOtherIsRead) {
+TEST(GpuMonitor, ReadsOneGpuWhileTheOtherSleeps) {
   FakeRoot root;
   add_gpu(root, kFirst, "active");
   add_gpu(root, kSecond, "suspended");
@@ -157,7 +157,7 @@ TEST(GpuMonitor, OneSleepsWhileTheOtherIsRead) {
   EXPECT_EQ(watch.monitor.facts()[1].peers.size(), 1U);
 }
 
-TEST(GpuMonitor, WithoutNvmlEveryFieldHasTheReason) {
+TEST(GpuMonitor, GivesReasonsWithoutNvml) {
   FakeRoot root;
   add_gpu(root, kFirst, "active");
   root.file("proc/driver/nvidia/gpus/" + kFirst + "/information", "Model: NVIDIA H200\n");
@@ -174,7 +174,7 @@ TEST(GpuMonitor, WithoutNvmlEveryFieldHasTheReason) {
     EXPECT_NE(reason.find("NVML does not start"), std::string::npos) << reason;
   }
   const GpuFacts& facts = watch.monitor.facts()[0];
-  EXPECT_EQ(facts.name, "NVIDIA H200") << "files tell it";
+  EXPECT_EQ(facts.name, "NVIDIA H200") << "read from files";
   EXPECT_EQ(facts.unread, readings[0].power_w.reason());
   EXPECT_EQ(facts.numa_node.value_or(-1), 1);
 
@@ -183,7 +183,7 @@ TEST(GpuMonitor, WithoutNvmlEveryFieldHasTheReason) {
   EXPECT_TRUE(nothing.facts().empty());
 }
 
-TEST(GpuMonitor, AGpuThatNvmlKeepsBackSaysSo) {
+TEST(GpuMonitor, ReportsGpusThatNvmlHides) {
   FakeRoot root;
   add_gpu(root, kFirst, "active");
   add_gpu(root, "0000:c1:00.0", "active");
@@ -192,10 +192,10 @@ TEST(GpuMonitor, AGpuThatNvmlKeepsBackSaysSo) {
   const auto readings = watch.after(1);
   ASSERT_EQ(readings.size(), 2U);
   EXPECT_TRUE(readings[0].utilisation);
-  EXPECT_NE(readings[1].utilisation.reason().find("does not offer this GPU"), std::string::npos);
+  EXPECT_NE(readings[1].utilisation.reason().find("does not report this GPU"), std::string::npos);
 }
 
-TEST(GpuMonitor, SlowFieldsAreReadOnceASecondAndFastOnesAtMostTenTimes) {
+TEST(GpuMonitor, LimitsTheRateOfSlowAndFastFields) {
   FakeRoot root;
   add_gpu(root, kFirst, "active");
   const FakeNvml fake("h200");
@@ -212,7 +212,7 @@ TEST(GpuMonitor, SlowFieldsAreReadOnceASecondAndFastOnesAtMostTenTimes) {
   EXPECT_GT(both, fast);
 }
 
-TEST(GpuMonitor, ThroughputIsReadOfEachGpuFirstThenOfOneEachFiveSeconds) {
+TEST(GpuMonitor, ReadsThroughputOfOneGpuPerFiveSeconds) {
   const FakeRoot root;
   const FakeNvml fake("pair");
   Watch watch(root, fake);
@@ -233,7 +233,7 @@ TEST(GpuMonitor, ThroughputIsReadOfEachGpuFirstThenOfOneEachFiveSeconds) {
   EXPECT_EQ(fake.calls(1) - second, fake.calls(0) - first + 2) << "the other GPU's turn";
 }
 
-TEST(GpuMonitor, SeveralMayReadOneLibraryAtOnce) {
+TEST(GpuMonitor, SupportsConcurrentReaders) {
   FakeRoot root;
   add_gpu(root, kFirst, "active");
   const FakeNvml fake("h200");
@@ -246,7 +246,7 @@ TEST(GpuMonitor, SeveralMayReadOneLibraryAtOnce) {
   EXPECT_EQ(fake.open(), opened);
 }
 
-TEST(Telemetry, CarriesTheGpusAndTheirFactsOnce) {
+TEST(Telemetry, ReportsGpuFactsOnce) {
   FakeRoot root;
   add_gpu(root, kFirst, "active");
   const FakeNvml fake("h200");
@@ -305,15 +305,15 @@ struct Polling {
   }
 };
 
-TEST(GpuPolling, TwoGpusTenTimesASecondCostLittle) {
+TEST(GpuPolling, PollingTwoGpusAtTenHertzIsCheap) {
   Polling two;
   two.poll(60, 0.1);
   EXPECT_LT(two.share_of_core, 0.005);
-  EXPECT_GT(two.readings, 100) << "a quick driver is asked often";
+  EXPECT_GT(two.readings, 100) << "a fast driver is polled often";
 }
 
 // 5 ms of CPU time per call: 60 ms per quick reading of two GPUs.
-TEST(GpuPolling, ADriverThatComputesLongIsAskedRarely) {
+TEST(GpuPolling, PollsCpuBoundDriversRarely) {
   Polling two;
   two.fake.slow(5000, true);
   two.poll(300, 1);
@@ -321,7 +321,7 @@ TEST(GpuPolling, ADriverThatComputesLongIsAskedRarely) {
   EXPECT_GT(two.longest_gap_s, 15) << "12 calls of 5 ms are 0.2 % of 30 s";
 }
 
-TEST(GpuPolling, ADriverThatWaitsIsAskedForATwentiethOfTheTime) {
+TEST(GpuPolling, PollsBlockingDriversAtFivePercent) {
   Polling two;
   two.read_at(0);
   two.fake.slow(2000, false);
@@ -333,7 +333,7 @@ TEST(GpuPolling, ADriverThatWaitsIsAskedForATwentiethOfTheTime) {
   EXPECT_EQ(two.read_at(20'000), 20'000);
 }
 
-TEST(PollBudget, CountsWaitingApartFromComputing) {
+TEST(PollBudget, CountsWaitingSeparately) {
   PollBudget budget(1, 0.002);
   budget.spent(0, {.cpu_s = 0, .elapsed_s = 0.02});
   EXPECT_TRUE(budget.due(1)) << "20 ms are a twentieth of 0.4 s";
@@ -342,7 +342,7 @@ TEST(PollBudget, CountsWaitingApartFromComputing) {
   EXPECT_TRUE(budget.due(4));
 }
 
-TEST(PollBudget, OneLongWaitDoesNotEndTheLooking) {
+TEST(PollBudget, RecoversFromOneLongWait) {
   PollBudget budget(1, 0.002);
   budget.spent(0, {.cpu_s = 0, .elapsed_s = 60});
   EXPECT_FALSE(budget.due(29.9));

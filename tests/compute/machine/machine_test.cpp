@@ -47,7 +47,7 @@ TEST(Machine, DescribesItself) {
   }
 }
 
-TEST(Machine, SaysWhyThereIsNoGpu) {
+TEST(Machine, ReportsWhyThereIsNoGpu) {
   Machine machine;
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_FALSE(machine.info().absent.empty());
@@ -57,7 +57,7 @@ TEST(Machine, SaysWhyThereIsNoGpu) {
   EXPECT_NE(message.find("; use cpu:0"), std::string::npos) << message;
 }
 
-TEST(Machine, TheChaptersFunctions) {
+TEST(Machine, SupportsTheFunctionsOfTheChapters) {
   const Machine machine({.cpu_devices = 2});
   EXPECT_EQ(machine.num_cpus(), 2);
   EXPECT_EQ(machine.try_gpu(), cpu(0));
@@ -70,7 +70,7 @@ TEST(Machine, TheChaptersFunctions) {
   EXPECT_FALSE(machine.has(gpu(0)));
 }
 
-TEST(Machine, GpusOfTheBackEndAreDevices) {
+TEST(Machine, ListsGpusOfTheBackend) {
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
   Machine machine({.cpu_devices = 2, .open_gpus = test::offer_of(fake)});
   EXPECT_EQ(machine.num_cpus(), 2);
@@ -95,7 +95,7 @@ TEST(Machine, GpusOfTheBackEndAreDevices) {
             "cuda:2 cannot be used: this machine has 2 usable NVIDIA GPUs; use cuda:0 to cuda:1");
 }
 
-TEST(Machine, GpusThatTheBackEndRefusesAreAbsent) {
+TEST(Machine, ListsRejectedGpusAsAbsent) {
   const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
   const RefusedGpu refused = test::refused_gpu("0000:81:00.0", "it has no code for it");
   Machine machine({.open_gpus = [&] { return GpuOffer{fake, "", true, {refused}}; }});
@@ -110,7 +110,7 @@ TEST(Machine, GpusThatTheBackEndRefusesAreAbsent) {
             "no code for it); use cuda:0");
 }
 
-TEST(Machine, WithoutABackEndTheRefusedGpusAreTheReason) {
+TEST(Machine, RejectedGpusExplainAMissingBackend) {
   const RefusedGpu refused = test::refused_gpu("0000:81:00.0", "it has no code for it");
   Machine machine({.open_gpus = [&] { return GpuOffer{nullptr, "", true, {refused}}; }});
   EXPECT_EQ(machine.num_gpus(), 0);
@@ -138,7 +138,7 @@ GpuOffer must_not_be_opened() {
   return {};
 }
 
-TEST(Machine, LookingLeavesASleepingGpuAlone) {
+TEST(Machine, DiscoveryDoesNotWakeASleepingGpu) {
   test::FakeRoot root;
   add_sleeping_gpu(root);
   Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
@@ -148,7 +148,7 @@ TEST(Machine, LookingLeavesASleepingGpuAlone) {
   EXPECT_NE(message_of(machine, gpu()).find("asleep"), std::string::npos);
 }
 
-TEST(Machine, OneSleepingGpuKeepsLookingFromAll) {
+TEST(Machine, OneSleepingGpuPreventsOpeningAny) {
   test::FakeRoot root;
   add_sleeping_gpu(root);
   add_gpu_with_driver(root, "0000:02:00.0", "active");
@@ -160,7 +160,7 @@ TEST(Machine, OneSleepingGpuKeepsLookingFromAll) {
   EXPECT_EQ(awake.reason.rfind("it is awake, but another GPU is asleep", 0), 0U) << awake.reason;
 }
 
-TEST(Machine, AWishOpensTheGpusThatAreAwakeToo) {
+TEST(Machine, RequestOpensAwakeGpus) {
   test::FakeRoot root;
   add_sleeping_gpu(root);
   add_gpu_with_driver(root, "0000:02:00.0", "active");
@@ -170,7 +170,7 @@ TEST(Machine, AWishOpensTheGpusThatAreAwakeToo) {
   EXPECT_TRUE(machine.info().absent.empty());
 }
 
-TEST(Machine, GpusThatAreAllAwakeAreOpenedUnasked) {
+TEST(Machine, OpensAwakeGpusWithoutRequest) {
   test::FakeRoot root;
   add_gpu_with_driver(root, "0000:01:00.0", "active");
   add_gpu_with_driver(root, "0000:02:00.0", "active");
@@ -179,7 +179,7 @@ TEST(Machine, GpusThatAreAllAwakeAreOpenedUnasked) {
   EXPECT_EQ(machine.num_gpus(), 2);
 }
 
-TEST(Machine, AWishWakesASleepingGpu) {
+TEST(Machine, RequestWakesASleepingGpu) {
   test::FakeRoot root;
   add_sleeping_gpu(root);
   const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
@@ -188,7 +188,7 @@ TEST(Machine, AWishWakesASleepingGpu) {
   EXPECT_TRUE(machine.info().absent.empty());
 }
 
-TEST(Machine, AGpuThatWokeInVainIsNotCalledAsleep) {
+TEST(Machine, UnusableWokenGpuIsNotReportedAsleep) {
   test::FakeRoot root;
   add_sleeping_gpu(root);
   Machine machine({.open_gpus =
@@ -202,7 +202,7 @@ TEST(Machine, AGpuThatWokeInVainIsNotCalledAsleep) {
   EXPECT_EQ(machine.info().absent[0].reason, "the driver is too old");
 }
 
-TEST(Machine, TellsWhyTheBackEndHasNoGpus) {
+TEST(Machine, ReportsWhyTheBackendHasNoGpus) {
   Machine machine({.open_gpus = [] {
     return GpuOffer{nullptr, "the NVIDIA driver is too old", true};
   }});
@@ -213,14 +213,14 @@ TEST(Machine, TellsWhyTheBackEndHasNoGpus) {
             "cuda:0 cannot be used: the NVIDIA driver is too old; use cpu:0");
 }
 
-TEST(Machine, NamesTheWayToMoreDevices) {
+TEST(Machine, ErrorNamesTheOptionForMoreDevices) {
   Machine machine({.cpu_devices = 2});
   EXPECT_EQ(message_of(machine, cpu(5)),
-            "cpu:5 cannot be used: the cores make 2 CPU devices here; use cpu:0, or start with "
+            "cpu:5 cannot be used: the cores form 2 CPU devices; use cpu:0, or start with "
             "--cpu-devices 6");
 }
 
-TEST(Machine, RefusesImpossibleNumbersOfDevices) {
+TEST(Machine, RejectsInvalidDeviceCounts) {
   for (const int n : {0, -1, 4097}) {
     try {
       Machine machine({.cpu_devices = n});
@@ -231,7 +231,7 @@ TEST(Machine, RefusesImpossibleNumbersOfDevices) {
   }
 }
 
-TEST(Machine, SplitsMemoryAndKeepsAccountsApart) {
+TEST(Machine, SplitsMemoryIntoSeparateAccounts) {
   Machine machine({.cpu_devices = 4});
   MemoryAccount& first = machine.at(cpu(0)).memory();
   MemoryAccount& last = machine.at(cpu(3)).memory();
@@ -247,7 +247,7 @@ TEST(Machine, SplitsMemoryAndKeepsAccountsApart) {
   EXPECT_EQ(list.tensors[1].device, cpu(0));
 }
 
-TEST(Machine, DividesMemoryBetweenTheProcessesOfAHost) {
+TEST(Machine, DividesMemoryAmongProcesses) {
   const Machine alone;
   const Machine one_of_four({.processes = 4});
   const auto limit = [](const Machine& m) {
@@ -256,13 +256,13 @@ TEST(Machine, DividesMemoryBetweenTheProcessesOfAHost) {
   EXPECT_NEAR(limit(one_of_four) / limit(alone), 0.25, 0.1);  // free memory fluctuates
 }
 
-TEST(Machine, MakesManyDevices) {
+TEST(Machine, CreatesManyDevices) {
   Machine machine({.cpu_devices = 4096});
   EXPECT_EQ(machine.num_cpus(), 4096);
   EXPECT_EQ(machine.at(cpu(4095)).threads().size(), 1);
 }
 
-TEST(Machine, KeepsToTheAffinityMask) {
+TEST(Machine, RespectsTheAffinityMask) {
   // Runs on a separate thread, because the mask is per thread.
   std::thread([] {
     const std::vector<int> last = {thread_affinity().back()};

@@ -8,7 +8,7 @@
 namespace lab {
 namespace {
 
-TEST(MemoryAccount, BooksAndReleasesExactly) {
+TEST(MemoryAccount, ChargesAndReleasesExactly) {
   MemoryAccount account(cpu(0), 1000);
   const TensorId a = account.book(400, {});
   const TensorId b = account.book(600, {});
@@ -23,51 +23,51 @@ TEST(MemoryAccount, BooksAndReleasesExactly) {
   EXPECT_EQ(account.used_bytes(), 0);
 }
 
-TEST(MemoryAccount, RefusesWithBothNumbers) {
+TEST(MemoryAccount, RejectsWithRequestedAndFreeBytes) {
   MemoryAccount account(cpu(1), 22 * kGiB);
   account.book(2 * kGiB, {});
   try {
     account.book(40 * kGiB, {});
-    FAIL() << "nothing was thrown";
+    FAIL() << "no exception was thrown";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Errc::OutOfMemory);
     EXPECT_STREQ(
         e.what(),
-        "cpu:1: 40.0 GiB asked for, 20.0 GiB free of 22.0 GiB; free some tensors, choose a "
-        "smaller size or another device");
+        "cpu:1: 40.0 GiB requested, 20.0 GiB free of 22.0 GiB; free some tensors, choose a smaller "
+        "size or another device");
   }
   EXPECT_EQ(account.used_bytes(), 2 * kGiB);
   EXPECT_EQ(account.list().size(), 1U);
 }
 
-TEST(MemoryAccount, RefusesWhatTheMachineNoLongerHas) {
+TEST(MemoryAccount, RejectsMoreThanTheMachineHasLeft) {
   MemoryAccount account(cpu(0), 8 * kGiB, [] { return 100 * kMiB; });
   EXPECT_NO_THROW(account.book(100 * kMiB, {}));
   try {
     account.book(101 * kMiB, {});
-    FAIL() << "nothing was thrown";
+    FAIL() << "no exception was thrown";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Errc::OutOfMemory);
-    EXPECT_NE(std::string(e.what()).find("101 MiB asked for"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("101 MiB requested"), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find("only 100 MiB"), std::string::npos) << e.what();
   }
 }
 
-TEST(MemoryAccount, RefusesNegativeSizesAndTakesNone) {
+TEST(MemoryAccount, RejectsNegativeSizes) {
   MemoryAccount account(cpu(0), 0);
   EXPECT_THROW(account.book(-1, {}), Error);
   EXPECT_NO_THROW(account.book(0, {}));
   EXPECT_THROW(account.book(1, {}), Error);
 }
 
-TEST(MemoryAccount, IdsAreUniqueOverDevices) {
+TEST(MemoryAccount, IdsAreUniqueAcrossDevices) {
   MemoryAccount a(cpu(0), 10), b(cpu(1), 10);
   const TensorId first = a.book(1, {}), second = b.book(1, {}), third = a.book(1, {});
   EXPECT_LT(first, second);
   EXPECT_LT(second, third);
 }
 
-TEST(MemoryAccount, DescribesWhatIsBooked) {
+TEST(MemoryAccount, DescribesAllocations) {
   MemoryAccount account(cpu(2), 100);
   const TensorId id = account.book(8, {});
   TensorInfo info;

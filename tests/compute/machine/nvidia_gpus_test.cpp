@@ -38,11 +38,11 @@ std::vector<AbsentDevice> probe(const FakeRoot& root, Maybe<CudaDriverAnswer> an
 }
 
 Maybe<CudaDriverAnswer> never_asked() {
-  ADD_FAILURE() << "libcuda was asked although no GPU can be used";
+  ADD_FAILURE() << "libcuda was queried although no GPU is usable";
   return {};
 }
 
-TEST(NvidiaProbe, NoGpu) {
+TEST(NvidiaProbe, ReportsNoGpu) {
   FakeRoot root;
   root.file("sys/bus/pci/devices/0000:00:01.0/vendor", "0x8086\n")
       .file("sys/bus/pci/devices/0000:01:00.1/vendor", "0x10de\n")
@@ -53,14 +53,14 @@ TEST(NvidiaProbe, NoGpu) {
   EXPECT_EQ(absent[0].reason, "no NVIDIA device on the PCI bus");
 }
 
-TEST(NvidiaProbe, NoBusToLookAt) {
+TEST(NvidiaProbe, ReportsMissingPciBus) {
   FakeRoot root;
   const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_NE(absent[0].reason.find("/sys/bus/pci is missing"), std::string::npos);
 }
 
-TEST(NvidiaProbe, GpuWithoutDriver) {
+TEST(NvidiaProbe, ReportsMissingDriver) {
   FakeRoot root;
   add_pci_gpu(root);
   const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
@@ -69,7 +69,7 @@ TEST(NvidiaProbe, GpuWithoutDriver) {
   EXPECT_NE(absent[0].reason.find("no NVIDIA driver is loaded"), std::string::npos);
 }
 
-TEST(NvidiaProbe, DriverWithoutDeviceNodes) {
+TEST(NvidiaProbe, ReportsMissingDeviceNodes) {
   FakeRoot root;
   add_pci_gpu(root);
   add_driver(root);
@@ -79,7 +79,7 @@ TEST(NvidiaProbe, DriverWithoutDeviceNodes) {
   EXPECT_NE(absent[0].reason.find("/dev/nvidia0 or /dev/nvidiactl is missing"), std::string::npos);
 }
 
-TEST(NvidiaProbe, DeviceNodeWithoutPermission) {
+TEST(NvidiaProbe, ReportsMissingPermission) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may open everything";
   FakeRoot root;
   add_pci_gpu(root);
@@ -88,11 +88,11 @@ TEST(NvidiaProbe, DeviceNodeWithoutPermission) {
   std::filesystem::permissions(root.path() + "/dev/nvidia0", std::filesystem::perms::none);
   const auto absent = find_unusable_gpus({.root = root.path(), .ask = never_asked});
   EXPECT_EQ(absent[0].reason,
-            "/dev/nvidia0 cannot be opened (Permission denied); ask for permission, often group "
-            "'video'");
+            "/dev/nvidia0 cannot be opened (Permission denied); request access, usually through "
+            "the group 'video'");
 }
 
-TEST(NvidiaProbe, HiddenByTheEnvironment) {
+TEST(NvidiaProbe, ReportsGpusHiddenByTheEnvironment) {
   FakeRoot root;
   add_pci_gpu(root);
   add_driver(root);
@@ -106,7 +106,7 @@ TEST(NvidiaProbe, HiddenByTheEnvironment) {
   }
 }
 
-TEST(NvidiaProbe, LibraryMissing) {
+TEST(NvidiaProbe, ReportsMissingLibrary) {
   FakeRoot root;
   add_driver(root);
   add_nodes(root);
@@ -115,7 +115,7 @@ TEST(NvidiaProbe, LibraryMissing) {
             std::string::npos);
 }
 
-TEST(NvidiaProbe, DriverDoesNotStart) {
+TEST(NvidiaProbe, ReportsDriverInitFailure) {
   FakeRoot root;
   add_driver(root);
   add_nodes(root);
@@ -124,15 +124,15 @@ TEST(NvidiaProbe, DriverDoesNotStart) {
             "the CUDA driver does not start: cuInit returned 802 (CUDA_ERROR_SYSTEM_NOT_READY)");
 }
 
-TEST(NvidiaProbe, DriverOffersNothing) {
+TEST(NvidiaProbe, ReportsDriverWithoutDevices) {
   FakeRoot root;
   add_driver(root);
   add_nodes(root);
   EXPECT_EQ(probe(root, CudaDriverAnswer{}).at(0).reason,
-            "the CUDA driver starts but offers no device");
+            "the CUDA driver starts but reports no device");
 }
 
-TEST(NvidiaProbe, EveryUsableGpuIsNamed) {
+TEST(NvidiaProbe, NamesEveryUsableGpu) {
   FakeRoot root;
   add_driver(root);
   add_nodes(root);
@@ -143,7 +143,7 @@ TEST(NvidiaProbe, EveryUsableGpuIsNamed) {
 }
 
 // The driver's reason takes precedence over files, which a container may hide.
-TEST(NvidiaProbe, WhatTheDriverSaysIsTheReason) {
+TEST(NvidiaProbe, ReportsTheReasonOfTheDriver) {
   const std::string too_old = "the NVIDIA driver is too old";
   FakeRoot root;
   const auto nothing_seen = find_unusable_gpus(
@@ -160,7 +160,7 @@ TEST(NvidiaProbe, WhatTheDriverSaysIsTheReason) {
   EXPECT_EQ(seen[0].reason, too_old);
 }
 
-TEST(NvidiaProbe, GpusAreKnownByTheirAddress) {
+TEST(NvidiaProbe, IdentifiesGpusByAddress) {
   FakeRoot root;
   add_pci_gpu(root);
   EXPECT_EQ(find_unusable_gpus({.root = root.path(), .ask = never_asked}).at(0).pci_bus_id,
@@ -171,7 +171,7 @@ TEST(NvidiaProbe, GpusAreKnownByTheirAddress) {
   EXPECT_EQ(probe(root, answer).at(0).pci_bus_id, "0000:3b:00.0");
 }
 
-TEST(NvidiaProbe, AGpuThatIsAsleepIsNotWoken) {
+TEST(NvidiaProbe, DoesNotWakeASleepingGpu) {
   FakeRoot root;
   add_pci_gpu(root);
   add_driver(root);
@@ -184,7 +184,7 @@ TEST(NvidiaProbe, AGpuThatIsAsleepIsNotWoken) {
   EXPECT_TRUE(absent[0].needs_request);
 }
 
-TEST(NvidiaProbe, AGpuThatIsAwakeWaitsForOneThatSleeps) {
+TEST(NvidiaProbe, AwakeGpuWaitsForASleepingOne) {
   FakeRoot root;
   add_pci_gpu(root);
   add_driver(root);
@@ -197,21 +197,21 @@ TEST(NvidiaProbe, AGpuThatIsAwakeWaitsForOneThatSleeps) {
   EXPECT_EQ(absent[0].what, "NVIDIA H200");
   EXPECT_EQ(absent[0].reason,
             "it is awake, but another GPU is asleep to save power, and starting CUDA would wake "
-            "that one too; ask for a GPU by name (--devices cuda:0), or with 'Use this GPU' on "
-            "the Devices page");
+            "that one too; select a GPU by name (--devices cuda:0) or with 'Use this GPU' on the "
+            "Devices page");
   EXPECT_EQ(absent[1].what, "NVIDIA L4");
   EXPECT_EQ(absent[1].reason.rfind("it is asleep to save power", 0), 0U) << absent[1].reason;
   EXPECT_TRUE(absent[0].needs_request && absent[1].needs_request);
 }
 
-TEST(NvidiaProbe, AskingTheRealLibraryNeverThrows) {
+TEST(NvidiaProbe, RealLibraryQueryNeverThrows) {
   const auto answer = ask_cuda_driver();
   if (!answer) {
     EXPECT_FALSE(answer.reason().empty());
   }
 }
 
-TEST(NvidiaGpus, AddressesAreSpeltAsInSys) {
+TEST(NvidiaGpus, FormatsAddressesAsInSysfs) {
   EXPECT_EQ(pci_address("00000000:3B:00.0"), "0000:3b:00.0");
   EXPECT_EQ(pci_address("0000:3b:00.0"), "0000:3b:00.0");
   EXPECT_EQ(pci_address("00010000:01:00.0"), "10000:01:00.0");
@@ -228,7 +228,7 @@ GpuFacts unread_gpu(const std::string& pci_bus_id) {
   return facts;
 }
 
-TEST(CompleteFacts, CudaTellsWhatNvmlDidNot) {
+TEST(CompleteFacts, CudaFillsMissingNvmlFacts) {
   test::FakeBackend backend(2, kGiB);
   std::vector<GpuFacts> gpus = {unread_gpu(backend.gpu(0).facts().pci_bus_id)};
   complete_facts(gpus, &backend);
@@ -241,14 +241,14 @@ TEST(CompleteFacts, CudaTellsWhatNvmlDidNot) {
   EXPECT_EQ(facts.sm_clock_max_mhz.value_or(0), told.clock_max_mhz);
   EXPECT_EQ(facts.cuda_version.value_or(""), "13.1");
   EXPECT_EQ(facts.runtime_version.value_or(""), "13.0");
-  EXPECT_EQ(facts.ecc.reason(), "NVML is not installed") << "what neither tells keeps its reason";
+  EXPECT_EQ(facts.ecc.reason(), "NVML is not installed") << "missing from both: keeps its reason";
   ASSERT_EQ(facts.peers.size(), 1U);
   EXPECT_EQ(facts.peers[0].pci_bus_id, kSecondGpu);
   EXPECT_TRUE(facts.peers[0].read && facts.peers[0].read->possible);
   EXPECT_FALSE(facts.peers[0].nvlink.reason().empty());
 }
 
-TEST(CompleteFacts, WhatNvmlToldStays) {
+TEST(CompleteFacts, KeepsNvmlFacts) {
   test::FakeBackend backend(2, kGiB);
   std::vector<GpuFacts> gpus = {unread_gpu(backend.gpu(0).facts().pci_bus_id)};
   gpus[0].sms = 7;
@@ -260,7 +260,7 @@ TEST(CompleteFacts, WhatNvmlToldStays) {
   EXPECT_FALSE(gpus[0].peers[0].read->possible);
 }
 
-TEST(CompleteFacts, NoAccessIsSaidWithItsReason) {
+TEST(CompleteFacts, ReportsWhyAccessIsMissing) {
   test::FakeBackend backend(2, kGiB);
   backend.gpu(0).faults.no_peer_access = true;
   std::vector<GpuFacts> gpus = {unread_gpu(backend.gpu(0).facts().pci_bus_id)};
@@ -271,7 +271,7 @@ TEST(CompleteFacts, NoAccessIsSaidWithItsReason) {
   EXPECT_FALSE(gpus[0].peers[0].read->why_not.empty());
 }
 
-TEST(CompleteFacts, AGpuTheLabDoesNotUseHasNoRuntime) {
+TEST(CompleteFacts, UnusedGpuHasNoRuntimeVersion) {
   std::vector<GpuFacts> gpus = {unread_gpu(kSecondGpu)};
   complete_facts(gpus, nullptr);
   EXPECT_EQ(gpus[0].runtime_version.reason(), "the lab does not compute on this GPU");

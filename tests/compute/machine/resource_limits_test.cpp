@@ -22,7 +22,7 @@ TEST(MemoryInfo, ReadsMeminfo) {
   EXPECT_TRUE(info.limited_by.empty());
 }
 
-TEST(MemoryInfo, TheTightestGroupOnTheWayUpCounts) {
+TEST(MemoryInfo, UsesTheTightestAncestorGroup) {
   FakeRoot root;
   root.file("proc/meminfo", kMeminfo)
       .file("proc/self/cgroup", "0::/user/app\n")
@@ -36,7 +36,7 @@ TEST(MemoryInfo, TheTightestGroupOnTheWayUpCounts) {
   EXPECT_EQ(info.limited_by, "cgroup limit of 4.00 GiB");
 }
 
-TEST(MemoryInfo, ReadsVersionOneGroups) {
+TEST(MemoryInfo, ReadsCgroupV1) {
   FakeRoot root;
   root.file("proc/meminfo", kMeminfo)
       .file("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/job\n0::/\n")
@@ -45,7 +45,7 @@ TEST(MemoryInfo, ReadsVersionOneGroups) {
   EXPECT_EQ(read_memory(root.path()).available_bytes, kGiB);
 }
 
-TEST(MemoryInfo, AGroupAboveTheMachineDoesNotCount) {
+TEST(MemoryInfo, IgnoresLimitsAboveTheMachine) {
   FakeRoot root;
   root.file("proc/meminfo", kMeminfo)
       .file("proc/self/cgroup", "4:memory:/\n")
@@ -53,7 +53,7 @@ TEST(MemoryInfo, AGroupAboveTheMachineDoesNotCount) {
   EXPECT_EQ(read_memory(root.path()).available_bytes, 8 * kGiB);
 }
 
-TEST(MemoryInfo, AsksTheKernelWhereProcIsMissing) {
+TEST(MemoryInfo, FallsBackToTheKernelWithoutProc) {
   FakeRoot root;
   const MemoryInfo info = read_memory(root.path());
   EXPECT_GT(info.total_bytes, 0);
@@ -68,7 +68,7 @@ TEST(CpuQuota, IsAbsentWithoutGroupsOrLimits) {
   EXPECT_FALSE(read_cpu_quota(root.path()));
 }
 
-TEST(CpuQuota, IsThatOfTheTightestGroupOnTheWayUp) {
+TEST(CpuQuota, UsesTheTightestAncestorGroup) {
   FakeRoot root;
   root.file("proc/self/cgroup", "0::/user/app\n")
       .file("sys/fs/cgroup/user/app/cpu.max", "400000 100000\n")
@@ -76,7 +76,7 @@ TEST(CpuQuota, IsThatOfTheTightestGroupOnTheWayUp) {
   EXPECT_DOUBLE_EQ(read_cpu_quota(root.path()).value_or(0), 1.5);
 }
 
-TEST(CpuQuota, ReadsVersionOne) {
+TEST(CpuQuota, ReadsCgroupV1) {
   FakeRoot root;
   root.file("proc/self/cgroup", "5:cpuset:/job\n4:cpu,cpuacct:/job\n0::/\n")
       .file("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n")

@@ -21,12 +21,12 @@ TEST(SimdLevel, ParsesEachAcceptedValue) {
   EXPECT_STREQ(to_string(SimdTier::Sse4), "sse4");
 }
 
-TEST(SimdLevel, HasNoCapWhereTheVariableIsUnsetOrEmpty) {
+TEST(SimdLevel, UnsetOrEmptyMeansNoCap) {
   EXPECT_FALSE(parse_simd_cap(nullptr).has_value());
   EXPECT_FALSE(parse_simd_cap("").has_value());
 }
 
-TEST(SimdLevel, RejectsUnknownValuesAndNamesTheAcceptedOnes) {
+TEST(SimdLevel, RejectsUnknownValuesAndListsValidOnes) {
   for (const char* text : {"axv2", "AVX2", "avx2 ", "avx", "1"}) {
     const std::string what = test::message_of([&] { parse_simd_cap(text); }, Errc::Usage);
     EXPECT_NE(what.find("'" + std::string(text) + "'"), std::string::npos) << what;
@@ -41,7 +41,7 @@ TEST(SimdLevel, DescribesTheProcessorWithoutACap) {
   EXPECT_EQ(level.cap, "");
 }
 
-TEST(SimdLevel, NamesTheCapAndWhatTheProcessorHas) {
+TEST(SimdLevel, ReportsCapAndProcessor) {
   const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx512, kAvx512, SimdTier::Avx2);
   EXPECT_EQ(level.name, "AVX2");
   EXPECT_EQ(level.detail,
@@ -49,28 +49,28 @@ TEST(SimdLevel, NamesTheCapAndWhatTheProcessorHas) {
   EXPECT_EQ(level.cap, "avx2");
 }
 
-TEST(SimdLevel, SaysThatALevelWhichTheProcessorLacksChangesNothing) {
+TEST(SimdLevel, ReportsUnsupportedCapAsIneffective) {
   const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx2, kAvx2, SimdTier::Avx512);
   EXPECT_EQ(level.name, "AVX2");
   EXPECT_EQ(level.detail,
-            "AVX2 with FMA (LAB_SIMD=avx512 changes nothing: the processor has no AVX-512)");
+            "AVX2 with FMA (LAB_SIMD=avx512 has no effect: the processor has no AVX-512)");
   EXPECT_EQ(level.cap, "avx512");
 }
 
-TEST(SimdLevel, NamesWhatIsUsedWhereTheProcessorLacksPartOfALevel) {
+TEST(SimdLevel, ReportsPartiallySupportedLevel) {
   const SimdLevel level = describe_simd(SimdTier::Sse4, SimdTier::Avx2, kAvx2, {});
   EXPECT_EQ(level.name, "SSE4.2");
   EXPECT_EQ(level.detail,
             "SSE4.2 (the processor has AVX2 with FMA, but not all that its kernels need)");
 }
 
-TEST(SimdLevel, ShowsACapAtTheProcessorsOwnLevel) {
+TEST(SimdLevel, ReportsCapEqualToProcessor) {
   const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx2, kAvx2, SimdTier::Avx2);
   EXPECT_EQ(level.detail, "AVX2 with FMA (LAB_SIMD=avx2)");
 }
 
 // With LAB_SIMD set, this verifies that Highway dispatches within the cap.
-TEST(SimdLevel, OfThisProcessFollowsItsCap) {
+TEST(SimdLevel, FollowsCapOfThisProcess) {
   const auto cap = simd_cap();
   const SimdLevel level = simd_level();
   EXPECT_EQ(level.cap, cap ? to_string(*cap) : "");

@@ -12,7 +12,7 @@ namespace {
 
 using test::FakeRoot;
 
-TEST(Sensors, ReadsTicksOfEachCore) {
+TEST(Sensors, ReadsTicksPerCore) {
   FakeRoot root;
   root.file("proc/stat",
             "cpu  30 0 30 240 60 0 0 0 0 0\ncpu0 10 0 10 60 20 0 0 0 0 0\n"
@@ -34,11 +34,11 @@ TEST(Sensors, PrefersCpufreqForTheClock) {
   EXPECT_DOUBLE_EQ(clocks.at(0), 3100);
 }
 
-TEST(Sensors, FindsTheProcessorsTemperature) {
+TEST(Sensors, FindsTheProcessorTemperature) {
   FakeRoot root;
   const auto none = read_temperature_c(find_cpu_temperature_files(root.path()));
   EXPECT_FALSE(none);
-  EXPECT_NE(none.reason().find("no temperature sensor"), std::string::npos);
+  EXPECT_NE(none.reason().find("no processor temperature sensor"), std::string::npos);
   root.file("sys/class/thermal/thermal_zone3/type", "x86_pkg_temp\n")
       .file("sys/class/thermal/thermal_zone3/temp", "41000\n");
   EXPECT_DOUBLE_EQ(*read_temperature_c(find_cpu_temperature_files(root.path())), 41);
@@ -51,7 +51,7 @@ TEST(Sensors, FindsTheProcessorsTemperature) {
   EXPECT_DOUBLE_EQ(*read_temperature_c(find_cpu_temperature_files(root.path())), 55.125);
 }
 
-TEST(Telemetry, RatesComeFromTheSecondReadingOn) {
+TEST(Telemetry, RatesStartWithTheSecondReading) {
   Machine machine;
   const std::string core = std::to_string(machine.info().devices[0].cores[0]);
   FakeRoot root;
@@ -67,7 +67,7 @@ TEST(Telemetry, RatesComeFromTheSecondReadingOn) {
   EXPECT_DOUBLE_EQ(second.devices[0].core_utilisation[0], 0.6);
 }
 
-TEST(Telemetry, AReadingWithoutNewTicksKeepsTheLastRate) {
+TEST(Telemetry, KeepsTheLastRateWithoutNewTicks) {
   Machine machine;
   const std::string core = std::to_string(machine.info().devices[0].cores[0]);
   FakeRoot root;
@@ -79,7 +79,7 @@ TEST(Telemetry, AReadingWithoutNewTicksKeepsTheLastRate) {
   EXPECT_DOUBLE_EQ(reader.read().devices[0].core_utilisation[0], 0.5);
 }
 
-TEST(Telemetry, GivesAReasonForEverythingMissing) {
+TEST(Telemetry, GivesReasonsForMissingValues) {
   Machine machine;
   FakeRoot root;
   TelemetryReader reader(machine, root.path());
@@ -107,7 +107,7 @@ TEST(Telemetry, ReadsThisProcess) {
   EXPECT_GE(t.lab_cpu, 0);
 }
 
-TEST(Telemetry, CountsWhatIsTakenBecauseOfAGpu) {
+TEST(Telemetry, CountsPinnedWorkspaceAndPoolBytes) {
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
   Machine machine({.open_gpus = test::offer_of(fake)});
   test::FakeGpu& gpu = fake->gpu(0);
@@ -136,7 +136,7 @@ TEST(Telemetry, CountsWhatIsTakenBecauseOfAGpu) {
   expect(0, 64 * kMiB, 5 * kMiB);
 }
 
-TEST(Telemetry, ALostGpuSaysSo) {
+TEST(Telemetry, ReportsALostGpu) {
   const auto fake = std::make_shared<test::FakeBackend>(1, 1 << 20);
   Machine machine({.open_gpus = test::offer_of(fake)});
   TelemetryReader reader(machine);

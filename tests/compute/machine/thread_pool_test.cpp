@@ -43,7 +43,7 @@ TEST(ThreadPool, TheCallerIsThreadZero) {
   EXPECT_NE(ids[1], std::this_thread::get_id());
 }
 
-TEST(ThreadPool, ManySmallForks) {
+TEST(ThreadPool, RunsManySmallForks) {
   ThreadPool pool(some_cores(3));
   std::vector<std::int64_t> sums(3);
   constexpr int kForks = 1000;
@@ -55,7 +55,7 @@ TEST(ThreadPool, ManySmallForks) {
   EXPECT_EQ(sums, (std::vector<std::int64_t>{kForks, 2 * kForks, 3 * kForks}));
 }
 
-TEST(ThreadPool, SeveralCallersTakeTurns) {
+TEST(ThreadPool, SerializesConcurrentCallers) {
   ThreadPool pool(some_cores(2));
   std::atomic<int> inside = 0;
   std::atomic<int> calls = 0;
@@ -76,7 +76,7 @@ TEST(ThreadPool, SeveralCallersTakeTurns) {
   EXPECT_FALSE(overlapped);
 }
 
-TEST(ThreadPool, RethrowsAfterAllHaveEnded) {
+TEST(ThreadPool, RethrowsAfterAllThreadsEnd) {
   ThreadPool pool(some_cores(4));
   for (int thrower = 0; thrower < 4; ++thrower) {
     std::atomic<int> ended = 0;
@@ -86,7 +86,7 @@ TEST(ThreadPool, RethrowsAfterAllHaveEnded) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         ++ended;
       });
-      FAIL() << "nothing was thrown";
+      FAIL() << "no exception was thrown";
     } catch (const std::runtime_error& e) {
       EXPECT_EQ(e.what(), "thread " + std::to_string(thrower));
     }
@@ -97,14 +97,14 @@ TEST(ThreadPool, RethrowsAfterAllHaveEnded) {
   EXPECT_EQ(calls, 4);
 }
 
-TEST(ThreadPool, OneOfManyExceptionsArrives) {
+TEST(ThreadPool, RethrowsOneOfManyExceptions) {
   ThreadPool pool(some_cores(4));
   for (int i = 0; i < 50; ++i) {
     EXPECT_THROW(pool.run([](int) { throw std::logic_error("all of them"); }), std::logic_error);
   }
 }
 
-TEST(ThreadPool, NestedForksAreAnErrorNotADeadlock) {
+TEST(ThreadPool, RejectsNestedForks) {
   for (const int n : {1, 3}) {
     ThreadPool pool(some_cores(n));
     EXPECT_THROW(pool.run([&](int) { pool.run([](int) {}); }), Error);
@@ -112,13 +112,13 @@ TEST(ThreadPool, NestedForksAreAnErrorNotADeadlock) {
   }
 }
 
-TEST(ThreadPool, NeedsACore) {
+TEST(ThreadPool, RequiresACore) {
   EXPECT_THROW(ThreadPool({}), Error);
 }
 
 TEST(ThreadPool, PinsItsThreads) {
   const auto cores = thread_affinity();
-  if (cores.size() < 2) GTEST_SKIP() << "one core only: nothing to tell apart";
+  if (cores.size() < 2) GTEST_SKIP() << "needs at least two cores";
   ThreadPool pool({cores[1], cores[0]});
   std::vector<int> where(2, -1);
   {
@@ -131,14 +131,14 @@ TEST(ThreadPool, PinsItsThreads) {
   EXPECT_EQ(thread_affinity(), cores);  // the guard restored the caller's affinity
 }
 
-TEST(ThreadPool, UnknownCoresAreLeftUnpinned) {
+TEST(ThreadPool, DoesNotPinToUnknownCores) {
   ThreadPool pool({0, 1000000, -1});
   std::atomic<int> calls = 0;
   pool.run([&](int) { ++calls; });
   EXPECT_EQ(calls, 3);
 }
 
-TEST(ParallelFor, PiecesCoverTheRangeOnce) {
+TEST(ParallelFor, ChunksCoverTheRangeOnce) {
   for (const int threads : {1, 2, 3, 7}) {
     ThreadPool pool(some_cores(threads));
     for (const std::int64_t n : {0, 1, 2, 15, 16, 17, 64, 1000}) {
@@ -158,7 +158,7 @@ TEST(ParallelFor, PiecesCoverTheRangeOnce) {
   }
 }
 
-TEST(ParallelFor, LittleWorkStaysOnTheCaller) {
+TEST(ParallelFor, SmallWorkRunsOnTheCaller) {
   ThreadPool pool(some_cores(4));
   int calls = 0;
   pool.parallel_for(31, 16, [&](std::int64_t begin, std::int64_t end) {
@@ -169,7 +169,7 @@ TEST(ParallelFor, LittleWorkStaysOnTheCaller) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(ParallelFor, NegativeCountsDoNothing) {
+TEST(ParallelFor, IgnoresNegativeCounts) {
   ThreadPool pool(some_cores(2));
   pool.parallel_for(-5, 1, [](std::int64_t, std::int64_t) { FAIL(); });
 }

@@ -21,7 +21,7 @@ struct FakeClock {
   }
 };
 
-TEST(Measure, StopsAtTheFewestRepetitionsWhenSteady) {
+TEST(Measure, StopsAtMinimumRepetitionsWhenSteady) {
   FakeClock clock;
   const auto body = [&] { clock.t_s += 0.01; };
   const Timing t = measure(body, {.budget_s = 10, .now_s = clock.reader()});
@@ -42,7 +42,7 @@ TEST(Measure, IsUnstableWhenTheBudgetEndsFirst) {
   EXPECT_LE(clock.t_s, 1.05);
 }
 
-TEST(Measure, LosesTheNoiseWithMoreRepetitions) {
+TEST(Measure, MoreRepetitionsReduceNoise) {
   FakeClock clock;
   int calls = 0;
   // 1 % steps in a fixed order: the median settles after some tens of repetitions, not after ten.
@@ -54,7 +54,7 @@ TEST(Measure, LosesTheNoiseWithMoreRepetitions) {
   EXPECT_NEAR(t.median_s, 0.0102, 1e-6);
 }
 
-TEST(Measure, ASmallSpreadAtTheEndOfTheBudgetCounts) {
+TEST(Measure, AcceptsSmallSpreadAtBudgetEnd) {
   FakeClock clock;
   const Timing t = measure([&] { clock.t_s += 0.1; }, {.budget_s = 0.75, .now_s = clock.reader()});
   EXPECT_GE(t.n, 6);
@@ -62,7 +62,7 @@ TEST(Measure, ASmallSpreadAtTheEndOfTheBudgetCounts) {
   EXPECT_FALSE(t.unstable);
 }
 
-TEST(Measure, ALongBodyIsTimedOnce) {
+TEST(Measure, TimesALongBodyOnce) {
   FakeClock clock;
   const Timing t = measure([&] { clock.t_s += 3; }, {.budget_s = 0.5, .now_s = clock.reader()});
   EXPECT_EQ(t.n, 1);
@@ -71,7 +71,7 @@ TEST(Measure, ALongBodyIsTimedOnce) {
   EXPECT_DOUBLE_EQ(t.median_s, 3);
 }
 
-TEST(Measure, ShortBodiesShareARepetition) {
+TEST(Measure, BatchesShortBodies) {
   FakeClock clock;
   std::int64_t calls = 0;
   const auto body = [&] {
@@ -84,7 +84,7 @@ TEST(Measure, ShortBodiesShareARepetition) {
   EXPECT_GE(calls, t.n * 1000);  // 1e-4 s in steps of 1e-7 s
 }
 
-TEST(Measure, CancelEndsItBetweenRepetitions) {
+TEST(Measure, CancelStopsBetweenRepetitions) {
   FakeClock clock;
   int calls = 0;
   const auto body = [&] {
@@ -104,7 +104,7 @@ TEST(Measure, CancelEndsItBetweenRepetitions) {
   EXPECT_EQ(calls, 7);
 }
 
-TEST(Measure, PassesOnWhatTheBodyThrows) {
+TEST(Measure, ForwardsExceptionsOfTheBody) {
   EXPECT_THROW(measure([] { throw Error(Errc::Internal, "broken"); }), Error);
 }
 
@@ -118,7 +118,7 @@ TEST(Measure, WorksWithTheRealClock) {
   EXPECT_LE(t.p90_s, t.max_s);
 }
 
-TEST(Measure, TurnsKeepTheirOwnBudgets) {
+TEST(Measure, TurnsHaveSeparateBudgets) {
   FakeClock clock;
   const auto one = [&] { clock.t_s += 0.02; };
   const auto two = [&] { clock.t_s += 0.04; };
@@ -137,7 +137,7 @@ TEST(Measure, TurnsKeepTheirOwnBudgets) {
 }
 
 // A GPU times calls with its own events, while host time passes as well.
-TEST(Measurement, CallsMayHaveAClockOfTheirOwn) {
+TEST(Measurement, SupportsCustomClocks) {
   FakeClock clock;
   std::int64_t most = 0;
   const auto calls = [&](std::int64_t times) {
@@ -158,7 +158,7 @@ TEST(Measurement, CallsMayHaveAClockOfTheirOwn) {
   EXPECT_NEAR(m.spent_s(), 0.1, 0.01);
 }
 
-TEST(CacheFlusher, RunsBeforeEachRepetitionAndOutsideTheTiming) {
+TEST(CacheFlusher, RunsUntimedBeforeEachRepetition) {
   ThreadPool pool({0, 0});
   CacheFlusher flusher(pool, 1 * kMiB);
   EXPECT_EQ(flusher.bytes(), 16 * kMiB);  // at least 8 MiB per thread
@@ -174,7 +174,7 @@ TEST(CacheFlusher, RunsBeforeEachRepetitionAndOutsideTheTiming) {
   EXPECT_NEAR(t.median_s, 1e-6, 1e-12);
 }
 
-TEST(CacheFlusher, KnowsTheLastLevel) {
+TEST(CacheFlusher, FindsTheLastLevel) {
   DeviceInfo info;
   EXPECT_EQ(last_level_cache_bytes(info), 32 * kMiB);
   info.caches = {{1, 48 * kKiB, 2, 64}, {3, 16 * kMiB, 2, 64}, {2, kMiB, 2, 64}};
@@ -184,7 +184,7 @@ TEST(CacheFlusher, KnowsTheLastLevel) {
   EXPECT_EQ(last_level_cache_bytes(info), 96 * kKiB);
 }
 
-TEST(Conditions, ReadsTheClockFromSysThenProc) {
+TEST(Conditions, ReadsTheClockFromSysfsThenProc) {
   const test::TempDir dir;
   const std::string root = dir.path().string() + "/";
   EXPECT_FALSE(current_conditions(1, root).clock_mhz);

@@ -50,14 +50,14 @@ TEST(MedianInterval, Covers95PercentAndIsSymmetric) {
   }
 }
 
-TEST(MedianSpread, IsTheIntervalsWidthOverTheMedian) {
+TEST(MedianSpread, IsIntervalWidthOverMedian) {
   EXPECT_TRUE(std::isinf(median_spread(std::vector<double>{1, 1, 1, 1, 1})));
   EXPECT_DOUBLE_EQ(median_spread(std::vector<double>(6, 3.0)), 0);
   const std::vector<double> ten = {1, 9, 10, 10, 10, 10, 10, 10, 11, 50};
   EXPECT_DOUBLE_EQ(median_spread(ten), 0.2);  // ranks 1 and 8: (11 - 9) / 10
 }
 
-TEST(Summarise, KnownSequence) {
+TEST(Summarise, MatchesAKnownSequence) {
   std::vector<double> x;
   for (int i = 11; i >= 1; --i) x.push_back(i);
   const Timing t = summarise(x);

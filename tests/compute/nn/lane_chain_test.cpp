@@ -36,11 +36,11 @@ std::vector<Range> chains_of(NetworkPlan plan, std::int64_t batch,
   return ranges;
 }
 
-TEST(LaneChain, TakesLeNetUpToItsLinearLayers) {
+TEST(LaneChain, CoversLeNetUpToItsLinearLayers) {
   EXPECT_EQ(chains_of(plan_model("lenet"), 256), (std::vector<Range>{{0, 5}}));
 }
 
-TEST(LaneChain, LeavesOtherNetworksAlone) {
+TEST(LaneChain, IsNotUsedForOtherNetworks) {
   NamedChooser gemm("gemm");
   EXPECT_TRUE(chains_of(plan_model("lenet"), 256, gemm).empty()) << "other algorithms";
   EXPECT_EQ(chains_of(plan_model("lenet"), 1).empty(), simd::image_lanes() > 2) << "empty lanes";
@@ -95,7 +95,7 @@ TEST(LaneChain, MatchesFloat64) {
 }
 
 // The layer before the chain is correct only if the chain propagates its input's gradient.
-TEST(LaneChain, PassesItsInputsGradientOn) {
+TEST(LaneChain, PropagatesTheInputGradient) {
   using namespace lab::test;
   const auto plan = [] {
     NetworkPlan p("test", {1, 4, 4}, WeightInit::FanInUniform);
@@ -136,7 +136,7 @@ Result train_once(Network& network, std::int64_t batch, const PassOptions& optio
 }
 
 // On every instruction set and number of threads, for whole and partial blocks.
-TEST(LaneChain, ComputesWhatOperationsComputeOneByOne) {
+TEST(LaneChain, MatchesTheSeparateOperations) {
   NamedChooser gemm("gemm");
   for (const int devices : {1, 64}) {
     Machine machine({.cpu_devices = devices});
@@ -162,7 +162,7 @@ TEST(LaneChain, RepeatsBitForBit) {
 }
 
 // The library's kernels run operation by operation in the same memory.
-TEST(LaneChain, LeavesTheLibraryItsOrder) {
+TEST(LaneChain, KeepsTheLibrarysLayout) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 20, 0, {.library = true});
   const Result own = train_once(network, 20);
@@ -180,7 +180,7 @@ struct Times final : StepObserver {
   std::vector<std::size_t> forward, backward;
 };
 
-TEST(LaneChain, TellsWhatEachOperationTook) {
+TEST(LaneChain, ReportsTheTimeOfEachOperation) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 64);
   Times times;
@@ -206,7 +206,7 @@ TEST(LaneChain, GradientsAreReadyLastLayersFirst) {
 }
 
 // Stopped in forward or backward; the next step must be unaffected.
-TEST(LaneChain, StopsAndGoesOn) {
+TEST(LaneChain, StopsAndContinues) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 40);
   const Result want = train_once(network, 40);
@@ -223,7 +223,7 @@ TEST(LaneChain, StopsAndGoesOn) {
   }
 }
 
-TEST(LaneChain, RefusesOtherKernelsInBackward) {
+TEST(LaneChain, RejectsOtherKernelsInBackward) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 16, 0, {.library = true});
   network.forward(16, true, {});

@@ -139,7 +139,7 @@ TEST(BatchNorm, WithReluMatchesFloat64) {
       });
 }
 
-TEST(BatchNorm, TakesTheConvolutionsBias) {
+TEST(BatchNorm, AbsorbsTheConvolutionsBias) {
   expect_matches_reference(
       [] {
         NetworkPlan plan = start({2, 5, 4});

@@ -26,14 +26,14 @@ std::int64_t parameters(const std::string& model) {
   return Network(plan_model(model), machine.at(cpu()), 1).parameter_count();
 }
 
-TEST(Models, HaveTheBooksParameterCounts) {
+TEST(Models, MatchTheBooksParameterCounts) {
   EXPECT_EQ(parameters("softmax"), 7850);
   EXPECT_EQ(parameters("mlp"), 203530);
   EXPECT_EQ(parameters("lenet"), 61706);
   EXPECT_EQ(parameters("resnet18"), 11175818);
 }
 
-TEST(Models, LenetIsNamedAsInPyTorch) {
+TEST(Models, LenetUsesPyTorchNames) {
   const std::vector<std::string> want = {
       "net.0.weight [6,1,5,5]", "net.0.bias [6]",   "net.3.weight [16,6,5,5]", "net.3.bias [16]",
       "net.7.weight [120,400]", "net.7.bias [120]", "net.9.weight [84,120]",   "net.9.bias [84]",
@@ -41,7 +41,7 @@ TEST(Models, LenetIsNamedAsInPyTorch) {
   EXPECT_EQ(names_and_shapes("lenet"), want);
 }
 
-TEST(Models, ResnetIsNamedAndOrderedAsInPyTorch) {
+TEST(Models, ResnetUsesPyTorchNamesAndOrder) {
   const std::vector<std::string> names = names_and_shapes("resnet18");
   ASSERT_EQ(names.size(), 127U);
   const std::vector<std::string> start = {"0.weight [64,1,3,3]",
@@ -74,7 +74,7 @@ TEST(Models, ResnetIsNamedAndOrderedAsInPyTorch) {
   EXPECT_EQ(names[125], "fc.1.weight [10,512]");
 }
 
-TEST(Models, StartFromTheBooksDistributions) {
+TEST(Models, UseTheBooksInitialDistributions) {
   Machine machine;
   Network lenet(plan_model("lenet"), machine.at(cpu()), 1, /*seed=*/3);
   const Parameter& conv = lenet.parameters()[2];  // Xavier: sqrt(6 / (6*25 + 16*25))
@@ -93,8 +93,7 @@ TEST(Models, UnknownNameListsTheChoices) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::NotFound);
-    EXPECT_STREQ(error.what(),
-                 "there is no model 'vgg'; choose one of softmax, mlp, lenet, resnet18");
+    EXPECT_STREQ(error.what(), "unknown model 'vgg'; choose one of softmax, mlp, lenet, resnet18");
   }
 }
 

@@ -46,7 +46,7 @@ TEST(Network, IsBitIdenticalFromRunToRun) {
   EXPECT_EQ(trained_parameters(), trained_parameters());
 }
 
-TEST(Network, BooksItsMemoryUnderItsName) {
+TEST(Network, NamesItsMemory) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 4);
   std::vector<std::string> names;
@@ -55,7 +55,7 @@ TEST(Network, BooksItsMemoryUnderItsName) {
             (std::vector<std::string>{"lenet parameters", "lenet gradients", "lenet activations"}));
 }
 
-TEST(Network, RefusesABatchBeyondItsMemory) {
+TEST(Network, RejectsABatchBeyondItsMemory) {
   Machine machine;
   Network network(plan_model("softmax"), machine.at(cpu()), 4);
   EXPECT_THROW(network.forward(5, true, {}), Error);
@@ -76,7 +76,7 @@ TEST(Network, ReportsGradientsInReverseParameterOrder) {
 
 // Two replicas process one slice each and divide by the size of the whole batch: their gradients
 // sum to the batch's.
-TEST(Network, GradientsOfSlicesAddUpToTheBatchs) {
+TEST(Network, GradientsOfSlicesAddUpToTheBatchGradient) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 6);
   const auto pixels = test::uniform_values(6 * 784, 3);
@@ -96,7 +96,7 @@ TEST(Network, GradientsOfSlicesAddUpToTheBatchs) {
   EXPECT_LE(test::relative_error(network.flat_gradients(), sum), 1e-5);
 }
 
-TEST(Network, StopsBetweenOperationsWhenAsked) {
+TEST(Network, StopsBetweenOperationsOnRequest) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 2);
   std::stop_source stop;
@@ -110,7 +110,7 @@ TEST(Network, StopsBetweenOperationsWhenAsked) {
 }
 
 // One channel, one pixel: the mean and unbiased variance of the four images are computed by hand.
-TEST(BatchNorm, KeepsRunningStatisticsAsPyTorchDoes) {
+TEST(BatchNorm, RunningStatisticsMatchPyTorch) {
   Machine machine;
   NetworkPlan plan("test", {1, 1, 1}, WeightInit::FanInUniform);
   const auto conv = plan.declare_convolution("conv", 1, 1, 1);
@@ -137,7 +137,7 @@ TEST(BatchNorm, KeepsRunningStatisticsAsPyTorchDoes) {
   EXPECT_NEAR(network.logits().data[0], normal * w.value[0] + b.value[0], 1e-5);
 }
 
-TEST(Loss, StaysFiniteForLargeLogitsAndShowsNaN) {
+TEST(Loss, StaysFiniteForLargeLogitsAndPropagatesNaN) {
   Machine machine;
   Network network(plan_model("softmax"), machine.at(cpu()), 2);
   std::fill_n(network.input(), 2 * 784, 100.0F);
@@ -150,7 +150,7 @@ TEST(Loss, StaysFiniteForLargeLogitsAndShowsNaN) {
   EXPECT_TRUE(std::isnan(network.loss(2, 2.0).loss_sum));
 }
 
-TEST(Sgd, FollowsPyTorchWithMomentumAndWeightDecay) {
+TEST(Sgd, MatchesPyTorchWithMomentumAndWeightDecay) {
   Machine machine;
   Network network(plan_model("softmax"), machine.at(cpu()), 1);
   Sgd sgd(network, {.momentum = 0.9, .weight_decay = 0.01});
@@ -168,7 +168,7 @@ TEST(Sgd, FollowsPyTorchWithMomentumAndWeightDecay) {
   }
 }
 
-TEST(ArenaPlan, SharesMemoryOnlyBetweenLifetimesThatDoNotMeet) {
+TEST(ArenaPlan, SharesMemoryOnlyBetweenDisjointLifetimes) {
   std::vector<ArenaRequest> requests = {{.bytes = 100, .first = 0, .last = 1},
                                         {.bytes = 100, .first = 2, .last = 3},
                                         {.bytes = 64, .first = 1, .last = 2},

@@ -34,7 +34,7 @@ struct Found {
   const Op& op;
 };
 
-TEST(OpNames, LayersAreCalledByTheirWeightsOthersByWhatTheyFollow) {
+TEST(OpNames, UseTheWeightsOrThePrecedingLayer) {
   const std::vector<OpName> names = name_ops(plan_model("lenet"));
   ASSERT_GE(names.size(), 3U);
   EXPECT_EQ(names[0].layer, "net.0");
@@ -45,7 +45,7 @@ TEST(OpNames, LayersAreCalledByTheirWeightsOthersByWhatTheyFollow) {
   for (const OpName& name : names) EXPECT_EQ(name.kind.find('_'), std::string::npos) << name.kind;
 }
 
-TEST(OpNames, TellTheOperationsOfAModelApart) {
+TEST(OpNames, AreUniqueWithinAModel) {
   for (const std::string& model : model_names()) {
     std::vector<std::string> layers;
     for (const OpName& name : name_ops(plan_model(model))) layers.push_back(name.layer);
@@ -66,7 +66,7 @@ TEST(OpWork, OfAConvolutionFollowsTheFormula) {
             4 * (3 * kOut + 3 * kIn + 3 * dx + 2 * kWeights));
 }
 
-TEST(OpWork, OfAFirstLayerLeavesTheImagesGradientOut) {
+TEST(OpWork, OfAFirstLayerExcludesTheImageGradient) {
   const Found linear("softmax", "net.1");
   EXPECT_EQ(linear.work(Direction::Forward, 5).flop, 2 * 5 * 784 * 10);
   EXPECT_EQ(linear.work(Direction::Backward, 5).flop, 2 * 5 * 784 * 10);
@@ -79,7 +79,7 @@ TEST(OpWork, OfAHiddenLayerIsTwiceAsMuchBackward) {
   EXPECT_EQ(linear.work(Direction::Backward, 7).flop, 4 * 7 * 256 * 10);
 }
 
-TEST(OpWork, OfElementwiseOperationsIsTrafficAlone) {
+TEST(OpWork, OfElementwiseOperationsIsTrafficOnly) {
   const Found relu("mlp", "relu after net.1");
   EXPECT_EQ(relu.work(Direction::Forward, 2).flop, 0);
   EXPECT_EQ(relu.work(Direction::Forward, 2).bytes, 4 * 2 * 2 * 256) << "in place: read, written";
@@ -87,7 +87,7 @@ TEST(OpWork, OfElementwiseOperationsIsTrafficAlone) {
 }
 
 // A training image costs about 2.73 GFLOP in the chapters' ResNet-18.
-TEST(OpWork, AddsUpToTheModels) {
+TEST(OpWork, AddsUpToTheModelsWork) {
   Machine machine;
   const Network network(plan_model("resnet18"), machine.at(cpu()), 1);
   std::int64_t flop = 0;
@@ -117,7 +117,7 @@ struct Calls final : StepObserver {
   std::vector<std::size_t> forward, backward;
 };
 
-TEST(StepObserver, HearsOfEveryOperationOnceInEachPass) {
+TEST(StepObserver, SeesEveryOperationOncePerPass) {
   for (const std::string& model : model_names()) {
     SCOPED_TRACE(model);
     Machine machine;

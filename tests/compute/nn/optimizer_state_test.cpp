@@ -45,7 +45,7 @@ TEST(OptimizerState, HasTheParametersNamesShapesAndLayout) {
   }
 }
 
-TEST(OptimizerState, ComesBackAndGoesOn) {
+TEST(OptimizerState, RoundTripsAndContinues) {
   Stepped s;
   const std::vector<StateTensor> state = optimizer_state(s.network, s.sgd);
   Sgd other(s.network, {.momentum = 0.5});
@@ -64,7 +64,7 @@ TEST(OptimizerState, IsEmptyWithoutMomentumAndBeforeTheFirstStep) {
   EXPECT_TRUE(optimizer_state(s.network, plain).empty());
 }
 
-TEST(OptimizerState, ChecksAllBeforeItLoads) {
+TEST(OptimizerState, ChecksEverythingBeforeLoading) {
   Stepped s;
   const std::vector<float> velocity(s.sgd.velocity().begin(), s.sgd.velocity().end());
   std::vector<StateTensor> state = optimizer_state(s.network, s.sgd);

@@ -13,7 +13,7 @@ Event log_event(int i) {
   return {1, 0, LogLine{Severity::Info, std::to_string(i)}};
 }
 
-TEST(Channel, KeepsOrderAndEverything) {
+TEST(Channel, PreservesOrderAndAllEvents) {
   Channel channel;
   for (int i = 0; i < 100; ++i) channel.push(log_event(i));
   const auto events = channel.drain();
@@ -25,7 +25,7 @@ TEST(Channel, KeepsOrderAndEverything) {
   EXPECT_TRUE(channel.drain().empty());
 }
 
-TEST(Channel, ANewStateReplacesTheWaitingOne) {
+TEST(Channel, NewStateReplacesThePendingOne) {
   Channel channel;
   channel.push({1, 0, Progress{0.1, "a", {}}});
   channel.push(log_event(0));
@@ -37,7 +37,7 @@ TEST(Channel, ANewStateReplacesTheWaitingOne) {
   EXPECT_EQ(std::get<Progress>(events[2].payload).what, "c");
 }
 
-TEST(Channel, AFullChannelWaitsForTheReaderAndLosesNothing) {
+TEST(Channel, FullChannelBlocksWithoutLoss) {
   Channel channel({}, 8);
   std::jthread writer([&](std::stop_token stop) {
     for (int i = 0; i < 1000; ++i) channel.push(log_event(i), stop);
@@ -50,7 +50,7 @@ TEST(Channel, AFullChannelWaitsForTheReaderAndLosesNothing) {
   }
 }
 
-TEST(Channel, StopAndCloseFreeAWaitingWriter) {
+TEST(Channel, StopAndCloseUnblockWriters) {
   Channel channel({}, 1);
   channel.push(log_event(0));
   {
@@ -62,7 +62,7 @@ TEST(Channel, StopAndCloseFreeAWaitingWriter) {
   EXPECT_EQ(channel.drain().size(), 1U);
 }
 
-TEST(Channel, WakesTheReaderOnceForEachPush) {
+TEST(Channel, WakesTheReaderOncePerPush) {
   std::atomic<int> wakes = 0;
   Channel channel([&] { ++wakes; });
   channel.push(log_event(0));

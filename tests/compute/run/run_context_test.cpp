@@ -33,21 +33,21 @@ Progress progress_at(int depth) {
   return probe.all<Progress>().at(0);
 }
 
-TEST(RunContext, PartsMapProgressOntoTheirStretch) {
+TEST(RunContext, PartsMapProgressToTheirRange) {
   EXPECT_DOUBLE_EQ(progress_at(0).done, 0.5);
   EXPECT_DOUBLE_EQ(progress_at(1).done, 0.75);
   EXPECT_DOUBLE_EQ(progress_at(2).done, 0.875);
   EXPECT_DOUBLE_EQ(progress_at(3).done, 0.9375);
 }
 
-TEST(RunContext, PartsSayWhatTheyAre) {
+TEST(RunContext, PartsReportTheirTitle) {
   EXPECT_EQ(progress_at(0).what, "half");
   EXPECT_EQ(progress_at(1).what, "part 1, half");
-  EXPECT_EQ(progress_at(2).what, "part 1, half") << "a part may be nameless";
+  EXPECT_EQ(progress_at(2).what, "part 1, half") << "a part may have no name";
   EXPECT_EQ(progress_at(3).what, "part 3, part 1, half");
 }
 
-TEST(RunContext, APartEndsWithItsLife) {
+TEST(RunContext, PartsEndWithTheirScope) {
   class Leaves final : public Experiment {
     void run(RunContext& ctx) override {
       { const RunContext::Part part(ctx, 0.9, 1, "gone"); }

@@ -29,7 +29,7 @@ bool has_tensors(const Event& e, std::size_t n) {
   return list != nullptr && list->tensors.size() == n;
 }
 
-TEST(TelemetrySampler, ReportsTheMachineAndItsTensorsAsJobZero) {
+TEST(TelemetrySampler, ReportsMachineAndTensorsAsJobZero) {
   Machine machine({.cpu_devices = 2});
   Channel channel;
   const TelemetrySampler sampler(machine, channel, 0.02);
@@ -46,14 +46,14 @@ TEST(TelemetrySampler, ReportsTheMachineAndItsTensorsAsJobZero) {
 }
 
 // The destructor must not wait for the interval; otherwise this test would hang.
-TEST(TelemetrySampler, StopsWithinALongInterval) {
+TEST(TelemetrySampler, StopsDuringALongInterval) {
   Machine machine;
   Channel channel;
   const TelemetrySampler sampler(machine, channel, 1e6);
   ASSERT_TRUE(receives(channel, is_telemetry));
 }
 
-TEST(TelemetrySampler, AShorterIntervalCountsAtOnce) {
+TEST(TelemetrySampler, AppliesAShorterIntervalImmediately) {
   Machine machine;
   Channel channel;
   TelemetrySampler sampler(machine, channel, 3600);

@@ -75,7 +75,7 @@ TEST(Worker, RunsJobsInOrder) {
   for (const JobFinished& f : finished) EXPECT_EQ(f.outcome, Outcome::Done);
 }
 
-TEST(Worker, AThrowingJobFailsWithItsSentenceAndTheNextOneRuns) {
+TEST(Worker, ReportsFailureAndRunsTheNextJob) {
   int calls = 0;
   Bench bench([&calls](RunContext&) {
     switch (calls++) {
@@ -95,7 +95,7 @@ TEST(Worker, AThrowingJobFailsWithItsSentenceAndTheNextOneRuns) {
   EXPECT_EQ(finished[3].outcome, Outcome::Done);
 }
 
-TEST(Worker, CancelStopsTheRunningJobOnly) {
+TEST(Worker, CancelStopsOnlyTheRunningJob) {
   Bench bench(spin_until_cancelled);
   bench.worker.submit(FreeTensor{});
   bench.worker.submit(FreeTensor{});
@@ -123,7 +123,7 @@ TEST(Worker, CancelEndsAPausedJob) {
   EXPECT_EQ(bench.wait_for(1)[0].outcome, Outcome::Cancelled);
 }
 
-TEST(Worker, DestructionEndsARunningJobEvenWhenNobodyReads) {
+TEST(Worker, DestructionEndsAJobWithoutAReader) {
   std::atomic<bool> running = false;
   Bench bench([&running](RunContext& ctx) {
     running = true;

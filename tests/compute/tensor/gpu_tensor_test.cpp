@@ -35,7 +35,7 @@ struct TensorOnGpu : ::testing::Test {
   }
 };
 
-TEST_F(TensorOnGpu, MakersGiveTheValuesOfTheCpu) {
+TEST_F(TensorOnGpu, FillsMatchTheCpu) {
   for (const DType dtype : kEveryDType) {
     SCOPED_TRACE(to_string(dtype));
     expect_equal(zeros(first, {3, 5}, dtype), zeros(host, {3, 5}, dtype));
@@ -53,7 +53,7 @@ TEST_F(TensorOnGpu, MakersGiveTheValuesOfTheCpu) {
   EXPECT_EQ(preview(from(first, {2, 2}, values)), "1, 2, 3, 4");
 }
 
-TEST_F(TensorOnGpu, CopiesTakeEveryWay) {
+TEST_F(TensorOnGpu, CopiesInEveryDirection) {
   // More than two staging chunks, with a ragged end.
   const Tensor x = randn(host, {3 * kMiB + 5}, 3);
   const Tensor there = x.to(first);
@@ -77,7 +77,7 @@ TEST_F(TensorOnGpu, CopiesWorkWithoutPinnedMemory) {
   EXPECT_EQ(fake->gpu(0).pinned_pieces(), 0);
 }
 
-TEST_F(TensorOnGpu, SumsAndNorms) {
+TEST_F(TensorOnGpu, ComputesSumsAndNorms) {
   for (const DType dtype : kEveryDType) {
     SCOPED_TRACE(to_string(dtype));
     const Tensor x = arange(host, 300, dtype);
@@ -88,7 +88,7 @@ TEST_F(TensorOnGpu, SumsAndNorms) {
   EXPECT_EQ(norm(zeros(first, {0})), 0);
 }
 
-TEST_F(TensorOnGpu, NothingIsCopiedSilently) {
+TEST_F(TensorOnGpu, RejectsImplicitCopies) {
   const Tensor x = ones(first, {2});
   const Tensor y = ones(host, {2});
   EXPECT_EQ(message_of([&] { add(x, y); }, Errc::DeviceMismatch),
@@ -96,7 +96,7 @@ TEST_F(TensorOnGpu, NothingIsCopiedSilently) {
   EXPECT_EQ(message_of([&] { add(x, ones(second, {2})); }, Errc::DeviceMismatch),
             "add: X is on cuda:0 and Y on cuda:1; copy one first: X.to(Y.device())");
   EXPECT_EQ(message_of([&] { x.values<float>(); }, Errc::DeviceMismatch),
-            "values: the tensor is on cuda:0, where the CPU cannot read; copy it first: x.to(cpu)");
+            "values: the tensor is on cuda:0, which the CPU cannot read; copy it first: x.to(cpu)");
   EXPECT_EQ(message_of([&] { first.threads(); }, Errc::Unsupported),
             "cuda:0 is a GPU and has no CPU threads; choose cpu:0 for this");
 }
@@ -118,10 +118,10 @@ TEST_F(TensorOnGpu, AccountsAreExact) {
   EXPECT_EQ(fake->gpu(0).used_bytes(), 0);
 }
 
-TEST_F(TensorOnGpu, OutOfMemoryTellsTheNumbersAndHarmsNothing) {
+TEST_F(TensorOnGpu, OutOfMemoryReportsSizesAndIsRecoverable) {
   const Tensor kept = ones(first, {4 * kMiB});  // 16 MiB
   EXPECT_EQ(message_of([&] { zeros(first, {16 * kMiB}); }, Errc::OutOfMemory),
-            "cuda:0: 64.0 MiB asked for, 48.0 MiB free of 64.0 MiB; free some tensors, choose a "
+            "cuda:0: 64.0 MiB requested, 48.0 MiB free of 64.0 MiB; free some tensors, choose a "
             "smaller size or another device");
   // Memory held by other processes is not in this process's accounting, so the GPU itself rejects
   // the allocation.
@@ -129,16 +129,16 @@ TEST_F(TensorOnGpu, OutOfMemoryTellsTheNumbersAndHarmsNothing) {
   std::byte* others = fake->gpu(0).allocate(40 * kMiB, stream);
   EXPECT_EQ(
       message_of([&] { zeros(first, {4 * kMiB}); }, Errc::OutOfMemory),
-      "cuda:0: 16.0 MiB asked for, but the GPU has 8.00 MiB free of 64.0 MiB; this process's "
-      "pool holds 56.0 MiB, 56.0 MiB of it in use; free some tensors, choose a smaller size or "
-      "another device");
+      "cuda:0: 16.0 MiB requested, but the GPU has 8.00 MiB free of 64.0 MiB; this process's pool "
+      "holds 56.0 MiB, 56.0 MiB of it in use; free some tensors, choose a smaller size or another "
+      "device");
   EXPECT_EQ(first.memory().used_bytes(), 16 * kMiB);
   EXPECT_EQ(preview(ones(first, {2}) + ones(first, {2})), "2, 2");
   EXPECT_EQ(preview(kept, 1), "1, ...");
   fake->gpu(0).release(others, stream);
 }
 
-TEST_F(TensorOnGpu, AFailedCallLeavesTheGpuUsable) {
+TEST_F(TensorOnGpu, FailedCallLeavesTheGpuUsable) {
   fake->gpu(0).faults.fails = "fill";
   EXPECT_EQ(message_of([&] { zeros(first, {2}); }, Errc::Cuda),
             "cuda:0: fill failed: cudaErrorInvalidValue (invalid argument)");
@@ -146,15 +146,14 @@ TEST_F(TensorOnGpu, AFailedCallLeavesTheGpuUsable) {
   EXPECT_EQ(preview(zeros(first, {2})), "0, 0");
 }
 
-TEST_F(TensorOnGpu, ALostGpuSaysSoAndTheOthersWork) {
+TEST_F(TensorOnGpu, LostGpuIsReportedAndOthersWork) {
   {
     const Tensor x = ones(first, {2});
     fake->gpu(0).faults.loses = "add";
     const std::string sentence = message_of([&] { add(x, x); }, Errc::DeviceLost);
     EXPECT_EQ(sentence,
               "cuda:0 is lost: add failed with cudaErrorIllegalAddress (an illegal memory access); "
-              "what was on the GPU is gone, and it can be used again after device-lab is started "
-              "anew");
+              "its data is gone; restart device-lab to use it again");
     fake->gpu(0).faults = {};
     EXPECT_EQ(message_of([&] { zeros(first, {2}); }, Errc::DeviceLost), sentence);
     EXPECT_EQ(message_of([&] { x.to(host); }, Errc::DeviceLost), sentence);
@@ -166,7 +165,7 @@ TEST_F(TensorOnGpu, ALostGpuSaysSoAndTheOthersWork) {
   EXPECT_TRUE(second.gpu()->lost().empty());
 }
 
-TEST_F(TensorOnGpu, TheStoreShowsTheFirstValues) {
+TEST_F(TensorOnGpu, StorePreviewsTheFirstValues) {
   TensorStore store;
   const TensorId id = store.add(arange(first, 10), "X");
   EXPECT_EQ(first.memory().list().at(0).preview, "0, 1, 2, 3, 4, 5, ...");
@@ -174,7 +173,7 @@ TEST_F(TensorOnGpu, TheStoreShowsTheFirstValues) {
   EXPECT_EQ(first.memory().used_bytes(), 0);
 }
 
-TEST(Norm, AgreesWithItsDefinition) {
+TEST(Norm, MatchesItsDefinition) {
   Machine machine;
   DeviceContext& host = machine.at(cpu());
   EXPECT_EQ(norm(zeros(host, {0})), 0);

@@ -36,7 +36,7 @@ struct LostGpu : ::testing::Test {
   }
 };
 
-TEST_F(LostGpu, EndsItsJobAndLeavesTheOtherDevicesUsable) {
+TEST_F(LostGpu, FailsTheJobAndKeepsOtherDevicesUsable) {
   ASSERT_EQ(make(gpu(0)).outcome, Outcome::Done);
   fake->gpu(0).faults.loses = "fill";
   const JobFinished first = make(gpu(0));
@@ -45,7 +45,7 @@ TEST_F(LostGpu, EndsItsJobAndLeavesTheOtherDevicesUsable) {
   EXPECT_NE(first.error.find("cuda:0 is lost"), std::string::npos) << first.error;
   const JobFinished again = make(gpu(0));
   EXPECT_EQ(again.code, Errc::DeviceLost);
-  EXPECT_EQ(again.error, first.error) << "the first loss is the one to be told";
+  EXPECT_EQ(again.error, first.error) << "the first loss is the one reported";
   EXPECT_EQ(make(gpu(1)).outcome, Outcome::Done);
   EXPECT_EQ(make(cpu()).outcome, Outcome::Done);
   TelemetryReader reader(machine);
@@ -55,7 +55,7 @@ TEST_F(LostGpu, EndsItsJobAndLeavesTheOtherDevicesUsable) {
   EXPECT_EQ(telemetry.devices.at(2).lost, "");
 }
 
-TEST_F(LostGpu, FailsTransfersInTheSameWay) {
+TEST_F(LostGpu, FailsTransfersLikewise) {
   fake->gpu(0).faults.loses = "copy";
   StartTransfers request;
   request.from = {cpu()};

@@ -15,7 +15,7 @@ namespace lab {
 namespace {
 
 // The known-answer vectors published with the generator.
-TEST(Philox, MatchesThePublishedVectors) {
+TEST(Philox, MatchesPublishedVectors) {
   EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
             (PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr std::uint32_t kOnes = 0xffffffff;
@@ -25,7 +25,7 @@ TEST(Philox, MatchesThePublishedVectors) {
             (PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(RandomStream, UsesSeedStreamAndIndex) {
+TEST(RandomStream, DependsOnSeedStreamAndIndex) {
   const RandomStream s{0x299f31d0a4093822, 0x0370734413198a2e};
   const PhiloxCounter block =
       philox4x32({0x89abcdef, 0x01234567, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0});
@@ -48,7 +48,7 @@ TEST(RandomStream, UniformStaysInItsRange) {
   EXPECT_NEAR(sum / 100000, 0.5, 0.004);
 }
 
-TEST(RandomStream, BelowIsEvenAndInRange) {
+TEST(RandomStream, BelowIsUniformAndInRange) {
   const RandomStream s{3};
   std::vector<int> counts(10);
   for (std::uint64_t i = 0; i < 100000; ++i) ++counts[s.below(i, 10)];
@@ -57,7 +57,7 @@ TEST(RandomStream, BelowIsEvenAndInRange) {
 }
 
 // Every value of a range is bitwise equal to the value generated alone, wherever the range begins.
-TEST(RandomStream, RangesHaveTheBitsOfSingleValues) {
+TEST(RandomStream, RangesMatchSingleValues) {
   const RandomStream s{0x123456789abcdef0, 5};
   const std::uint64_t near_carry = 4 * 0xffffffffULL - 37;  // the low half of the block counter
                                                             // wraps
@@ -83,7 +83,7 @@ TEST(RandomStream, RangesHaveTheBitsOfSingleValues) {
 }
 
 // Compares the polynomials with the library functions in double precision.
-TEST(RandomStream, NormalIsBoxMuller) {
+TEST(RandomStream, NormalMatchesBoxMuller) {
   const RandomStream s{11};
   double worst = 0;
   for (std::uint64_t i = 0; i < 40000; i += 2) {
@@ -128,7 +128,7 @@ TEST(RandomStream, NormalHasTheRightMomentsAndTails) {
   EXPECT_LT(largest, 7.0F);
 }
 
-TEST(RandomStream, NeighboursAreNotCorrelated) {
+TEST(RandomStream, AdjacentValuesAreUncorrelated) {
   constexpr std::size_t kN = 400'000;
   std::vector<float> x(kN + 4);
   RandomStream{9}.fill_normal(x);
@@ -140,7 +140,7 @@ TEST(RandomStream, NeighboursAreNotCorrelated) {
 }
 
 // A device with one thread and a device with many generate the same tensor.
-TEST(RandomTensors, DoNotDependOnTheNumberOfThreads) {
+TEST(RandomTensors, AreIndependentOfTheThreadCount) {
   Machine machine;
   DeviceInfo info = machine.info().devices[0];
   const int core = info.cores[0];
@@ -166,7 +166,7 @@ TEST(RandomTensors, DoNotDependOnTheNumberOfThreads) {
   }
 }
 
-TEST(RandomTensors, Bf16IsTheRoundedF32) {
+TEST(RandomTensors, Bf16IsRoundedF32) {
   Machine machine;
   DeviceContext& context = machine.at(cpu());
   const Tensor wide = randn(context, {5000}, 3), narrow = randn(context, {5000}, 3, DType::BF16);

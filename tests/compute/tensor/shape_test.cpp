@@ -14,17 +14,17 @@ TEST(Shape, CountsElements) {
   EXPECT_EQ(count({std::int64_t{1} << 31, std::int64_t{1} << 31}), std::int64_t{1} << 62);
 }
 
-TEST(Shape, NothingIsNothingHoweverWide) {
+TEST(Shape, ZeroSizesGiveZeroElements) {
   const std::int64_t wide = std::int64_t{1} << 40;
   EXPECT_EQ(count({wide, wide, 0, wide}), 0);
 }
 
-TEST(Shape, RefusesNegativeAndHugeOnes) {
+TEST(Shape, RejectsNegativeAndHugeSizes) {
   EXPECT_THROW(count({2, -1}), Error);
   EXPECT_THROW(count({0, -1}), Error);
   try {
     count({std::int64_t{1} << 62, 2});
-    FAIL() << "nothing was thrown";
+    FAIL() << "no exception was thrown";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Errc::InvalidArgument);
     EXPECT_STREQ(e.what(),
@@ -32,7 +32,7 @@ TEST(Shape, RefusesNegativeAndHugeOnes) {
   }
 }
 
-TEST(Shape, ReadsLikeAList) {
+TEST(Shape, FormatsAsAList) {
   EXPECT_EQ(to_string(Shape{}), "[]");
   EXPECT_EQ(to_string(Shape{2, 3}), "[2,3]");
 }

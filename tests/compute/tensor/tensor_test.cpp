@@ -24,7 +24,7 @@ struct TensorTest : ::testing::Test {
 
 constexpr DType kAll[] = {DType::F32, DType::BF16, DType::I32, DType::I64, DType::U8};
 
-TEST_F(TensorTest, MakersWorkForEveryDtype) {
+TEST_F(TensorTest, CreatesEveryDtype) {
   for (const DType dtype : kAll) {
     SCOPED_TRACE(to_string(dtype));
     const Shape shape{2, 3};
@@ -41,7 +41,7 @@ TEST_F(TensorTest, MakersWorkForEveryDtype) {
   }
 }
 
-TEST_F(TensorTest, EmptyAndScalarShapes) {
+TEST_F(TensorTest, SupportsEmptyAndScalarShapes) {
   for (const DType dtype : kAll) {
     const Tensor empty = ones(first, {3, 0}, dtype);
     EXPECT_TRUE(empty.defined());
@@ -70,14 +70,14 @@ TEST_F(TensorTest, StorageIsAlignedAndAccounted) {
   EXPECT_EQ(first.memory().peak_bytes(), before + 12 + 5 * kMiB);
 }
 
-TEST_F(TensorTest, HugeShapesAreRefusedBeforeAnythingIsTried) {
+TEST_F(TensorTest, RejectsHugeShapesBeforeAllocating) {
   const std::int64_t most = std::int64_t{1} << 62;
   EXPECT_THROW(Tensor(first, {most, 4}, DType::U8), Error);
   EXPECT_NE(message_of([&] { Tensor(first, {most}, DType::I64); }, Errc::InvalidArgument)
                 .find("2^62 bytes"),
             std::string::npos);
   const std::string refused = message_of([&] { zeros(first, {most / 4}); }, Errc::OutOfMemory);
-  EXPECT_EQ(refused.rfind("cpu:0: 4194304 TiB asked for, ", 0), 0U) << refused;
+  EXPECT_EQ(refused.rfind("cpu:0: 4194304 TiB requested, ", 0), 0U) << refused;
   EXPECT_EQ(first.memory().list().size(), 0U);
 }
 
@@ -90,7 +90,7 @@ TEST_F(TensorTest, TypedAccessChecksTheType) {
   EXPECT_THROW(Tensor().values<float>(), Error);
 }
 
-TEST_F(TensorTest, ToKeepsStorageAndCopyToNeverDoes) {
+TEST_F(TensorTest, ToSharesStorageAndCopyToCopies) {
   const Tensor x = arange(first, 1000, DType::I64);
   EXPECT_TRUE(x.to(first).shares_storage_with(x));
   const Tensor there = x.to(second);
@@ -115,14 +115,14 @@ TEST_F(TensorTest, AddsEveryDtype) {
   }
 }
 
-TEST_F(TensorTest, IntegersWrapAround) {
+TEST_F(TensorTest, IntegerSumsWrapAround) {
   const Tensor bytes = full(first, {2}, 250, DType::U8);
   EXPECT_EQ(preview(bytes + bytes), "244, 244");
   const Tensor ints = full(first, {1}, std::numeric_limits<std::int32_t>::max(), DType::I32);
   EXPECT_EQ(preview(ints + ones(first, {1}, DType::I32)), "-2147483648");
 }
 
-TEST_F(TensorTest, MismatchesNameBothSides) {
+TEST_F(TensorTest, MismatchErrorsNameBothOperands) {
   const Tensor x = ones(first, {2, 3});
   EXPECT_EQ(message_of(
                 [&] {
@@ -144,12 +144,12 @@ TEST_F(TensorTest, MismatchesNameBothSides) {
             "add: X is f32 but Y is i32; the dtypes must be equal");
 }
 
-TEST_F(TensorTest, AnUndefinedTensorSaysSo) {
+TEST_F(TensorTest, ReportsUndefinedTensors) {
   const Tensor none;
   EXPECT_FALSE(none.defined());
   const Tensor x = ones(first, {2});
   EXPECT_EQ(message_of([&] { add(none, x); }, Errc::InvalidArgument),
-            "tensor: it is undefined and has no storage; make it first");
+            "tensor: it is undefined and has no storage; create it first");
   EXPECT_THROW(add(x, none), Error);
   EXPECT_THROW(none.copy_to(second), Error);
   EXPECT_THROW(none.to(second), Error);
@@ -157,7 +157,7 @@ TEST_F(TensorTest, AnUndefinedTensorSaysSo) {
   EXPECT_THROW(none.id(), Error);
 }
 
-TEST_F(TensorTest, FullKeepsToTheRangeOfRealTypes) {
+TEST_F(TensorTest, FullRejectsValuesOutOfRange) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_THROW(full(first, {1}, 1e39, DType::F32), Error);
   EXPECT_THROW(full(first, {1}, -3.4e38, DType::BF16), Error);
@@ -166,11 +166,11 @@ TEST_F(TensorTest, FullKeepsToTheRangeOfRealTypes) {
   EXPECT_EQ(preview(full(first, {2}, -kInfinity, DType::BF16)), "-inf, -inf");
 }
 
-TEST_F(TensorTest, RefusesFillsThatMakeNoSense) {
+TEST_F(TensorTest, RejectsInvalidFills) {
   EXPECT_THROW(rand(first, {2}, 1, DType::I32), Error);
   EXPECT_THROW(randn(first, {2}, 1, DType::U8), Error);
   EXPECT_EQ(message_of([&] { full(first, {2}, 256, DType::U8); }, Errc::InvalidArgument),
-            "full: 256 does not fit into u8; choose a smaller value or another dtype");
+            "full: 256 does not fit in u8; choose a smaller value or another dtype");
   EXPECT_THROW(full(first, {2}, -1, DType::U8), Error);
   EXPECT_THROW(full(first, {2}, std::nan(""), DType::I64), Error);
   EXPECT_THROW(full(first, {2}, 0x1p63, DType::I64), Error);

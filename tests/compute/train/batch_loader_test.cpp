@@ -37,7 +37,7 @@ std::vector<int> epoch_order(BatchLoader& loader, std::int64_t epoch) {
   return order;
 }
 
-TEST(BatchLoader, SequentialKeepsTheFilesOrderAndTheShortBatch) {
+TEST(BatchLoader, SequentialKeepsTheFileOrderAndThePartialBatch) {
   const ImageSet images = numbered_images(10);
   BatchLoader loader(images, 4, BatchOrder::Sequential, 1);
   EXPECT_EQ(loader.steps_per_epoch(), 3);
@@ -45,7 +45,7 @@ TEST(BatchLoader, SequentialKeepsTheFilesOrderAndTheShortBatch) {
   EXPECT_EQ(epoch_order(loader, 2), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
-TEST(BatchLoader, ShuffledHasEveryImageOnceInAnOrderOfSeedAndEpoch) {
+TEST(BatchLoader, ShuffledOrderDependsOnSeedAndEpoch) {
   const ImageSet images = numbered_images(50);
   BatchLoader loader(images, 4, BatchOrder::Shuffled, 1);
   const std::vector<int> first = epoch_order(loader, 1), second = epoch_order(loader, 2);
@@ -63,7 +63,7 @@ struct Loaded {
   std::array<std::uint8_t, 8> labels{};
 };
 
-TEST(StagedBatch, HoldsTheBytesThatLoadingTakes) {
+TEST(StagedBatch, MatchesADirectLoad) {
   ThreadPool pool({0});
   const ImageSet images = numbered_images(50);
   BatchLoader loader(images, 8, BatchOrder::Shuffled, 1);
@@ -87,12 +87,12 @@ TEST(StagedBatch, HoldsTheBytesThatLoadingTakes) {
   }
 }
 
-TEST(StagedBatch, HasNothingForOtherQuestions) {
+TEST(StagedBatch, IsEmptyForOtherBatches) {
   const ImageSet images = numbered_images(50), others = numbered_images(50);
   BatchLoader loader(images, 8, BatchOrder::Shuffled, 1);
   const BatchLoader same_again(others, 8, BatchOrder::Shuffled, 1);
   StagedBatch staged({0});
-  EXPECT_EQ(staged.find(loader, 0, {0, 0}).pixels, nullptr) << "nothing was prepared";
+  EXPECT_EQ(staged.find(loader, 0, {0, 0}).pixels, nullptr) << "no batch prepared";
   staged.prepare(loader, 3, {2, 6});
   staged.wait();
   EXPECT_NE(staged.find(loader, 3, {2, 6}).pixels, nullptr);
@@ -103,7 +103,7 @@ TEST(StagedBatch, HasNothingForOtherQuestions) {
   EXPECT_EQ(staged.find(loader, 3, {2, 6}).pixels, nullptr) << "another order";
 }
 
-TEST(StagedBatch, EndsWhileItCopiesAndAllocatesOnlyAtFirst) {
+TEST(StagedBatch, CanEndWhileCopyingAndAllocatesOnlyOnce) {
   const ImageSet images = numbered_images(50);
   const BatchLoader loader(images, 8, BatchOrder::Sequential, 1);
   for (int i = 0; i < 20; ++i) {

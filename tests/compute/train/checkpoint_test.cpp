@@ -99,7 +99,7 @@ std::set<std::string> names_in(const fs::path& folder) {
 
 using test::contains;
 
-TEST(Checkpoint, BringsEverythingBackBitForBit) {
+TEST(Checkpoint, RestoresEverythingBitForBit) {
   const test::TempDir dir;
   Training first;
   for (int i = 0; i < 3; ++i) first.step();
@@ -119,7 +119,7 @@ TEST(Checkpoint, BringsEverythingBackBitForBit) {
   EXPECT_EQ(second.state(), first.state());
 }
 
-TEST(Checkpoint, WithoutMomentumThereIsNoOptimizerFile) {
+TEST(Checkpoint, HasNoOptimizerFileWithoutMomentum) {
   const test::TempDir dir;
   Training first(0);
   first.step();
@@ -130,7 +130,7 @@ TEST(Checkpoint, WithoutMomentumThereIsNoOptimizerFile) {
   EXPECT_EQ(second.state(), first.state());
 }
 
-TEST(Checkpoint, OneBeforeTheFirstStepHasNoVelocity) {
+TEST(Checkpoint, HasNoVelocityBeforeTheFirstStep) {
   const test::TempDir dir;
   Training first;
   first.save(dir.path());
@@ -142,7 +142,7 @@ TEST(Checkpoint, OneBeforeTheFirstStepHasNoVelocity) {
   EXPECT_EQ(second.state(), first.state());
 }
 
-TEST(Checkpoint, TheModelIsWhatSaveWrites) {
+TEST(Checkpoint, ModelFileMatchesSave) {
   const test::TempDir dir;
   Training training;
   training.step();
@@ -153,7 +153,7 @@ TEST(Checkpoint, TheModelIsWhatSaveWrites) {
   nn::load_network(other.network, folder / "model.safetensors");
 }
 
-TEST(Checkpoint, KeepsTheNewestTwoAndLeavesTheRestAlone) {
+TEST(Checkpoint, KeepsTheNewestTwoAndOtherFiles) {
   const test::TempDir dir;
   files::write_file(dir.path() / "step-notes.txt", "mine");
   fs::create_directory(dir.path() / "step-00000000");  // an incomplete checkpoint
@@ -170,7 +170,7 @@ TEST(Checkpoint, KeepsTheNewestTwoAndLeavesTheRestAlone) {
                                    "step-00000004", "step-100000000"}));
 }
 
-TEST(Checkpoint, RemovesWhatAKilledRunLeft) {
+TEST(Checkpoint, RemovesLeftoversOfAKilledRun) {
   const test::TempDir dir;
   fs::create_directories(dir.path() / "step-00000007.12345-0.part" / "x");
   fs::create_directories(dir.path() / "other.12345-0.part");
@@ -179,7 +179,7 @@ TEST(Checkpoint, RemovesWhatAKilledRunLeft) {
   EXPECT_EQ(names_in(dir.path()), (std::set<std::string>{"step-00000000", "other.12345-0.part"}));
 }
 
-TEST(Checkpoint, OneOfTheSameStepGivesWay) {
+TEST(Checkpoint, ReplacesOneOfTheSameStep) {
   const test::TempDir dir;
   Training first, second(0.9, 5);
   first.step(), second.step();
@@ -191,7 +191,7 @@ TEST(Checkpoint, OneOfTheSameStepGivesWay) {
   EXPECT_EQ(third.state(), second.state());
 }
 
-TEST(Checkpoint, LoadsTheNewestWholeOneOrTheOneNamed) {
+TEST(Checkpoint, LoadsTheNewestCompleteOneOrTheNamedOne) {
   const test::TempDir dir;
   Training training;
   training.step();
@@ -208,19 +208,19 @@ TEST(Checkpoint, LoadsTheNewestWholeOneOrTheOneNamed) {
   EXPECT_EQ(other.position.steps, 1);
 }
 
-TEST(Checkpoint, SaysWhereThereIsNone) {
+TEST(Checkpoint, ReportsAMissingCheckpoint) {
   const test::TempDir dir;
   Training training;
   const std::string empty = test::message_of([&] { training.load(dir.path()); }, Errc::NotFound);
   EXPECT_EQ(empty, dir.path().string() +
-                       " holds no whole checkpoint; check the path, or begin anew without "
+                       " contains no complete checkpoint; check the path, or start over without "
                        "--resume");
   const std::string missing =
       test::message_of([&] { training.load(dir.path() / "none"); }, Errc::NotFound);
-  EXPECT_TRUE(contains(missing, "none is no folder with checkpoints")) << missing;
+  EXPECT_TRUE(contains(missing, "none is not a folder of checkpoints")) << missing;
 }
 
-TEST(Checkpoint, RefusesToTrainSomethingElse) {
+TEST(Checkpoint, RejectsDifferentSettings) {
   const test::TempDir dir;
   Training first;
   first.step();
@@ -235,7 +235,7 @@ TEST(Checkpoint, RefusesToTrainSomethingElse) {
   EXPECT_EQ(second.state(), before);
 }
 
-TEST(Checkpoint, WhereAndHowLongMayDiffer) {
+TEST(Checkpoint, AllowsOtherDevicesAndLengths) {
   const test::TempDir dir;
   Training first;
   first.step();
@@ -250,7 +250,7 @@ TEST(Checkpoint, WhereAndHowLongMayDiffer) {
   EXPECT_EQ(second.state(), first.state());
 }
 
-TEST(Checkpoint, NamesTheFileThatIsMissingOrDamaged) {
+TEST(Checkpoint, NamesAMissingOrDamagedFile) {
   const test::TempDir dir;
   Training training;
   training.step();
@@ -274,7 +274,7 @@ TEST(Checkpoint, NamesTheFileThatIsMissingOrDamaged) {
   }
 }
 
-TEST(Checkpoint, ALaterFormatIsNotGuessedAt) {
+TEST(Checkpoint, RejectsALaterFormat) {
   const test::TempDir dir;
   Training training;
   const fs::path file = training.save(dir.path()) / "run.json";
@@ -284,7 +284,7 @@ TEST(Checkpoint, ALaterFormatIsNotGuessedAt) {
   files::write_file(file, text);
   const std::string message =
       test::message_of([&] { training.load(dir.path()); }, Errc::Unsupported);
-  EXPECT_EQ(message, file.string() + ": it has format 2 and this version reads format 1");
+  EXPECT_EQ(message, file.string() + ": it has format 2, but this version reads format 1");
 }
 
 std::string altered(std::string text, std::mt19937& random) {
@@ -325,7 +325,7 @@ TEST(Checkpoint, SurvivesAlteredFiles) {
   }
 }
 
-TEST(Checkpoint, AFullDiskKeepsTheOlderOnes) {
+TEST(Checkpoint, FullDiskKeepsTheOlderOnes) {
   const test::TempDir dir;
   Training training;
   training.step();
@@ -344,7 +344,7 @@ TEST(Checkpoint, AFullDiskKeepsTheOlderOnes) {
   EXPECT_EQ(names_in(dir.path()), (std::set<std::string>{"step-00000001", "step-00000002"}));
 }
 
-TEST(Checkpoint, SaysWhereItCannotWriteBeforeAnyStep) {
+TEST(Checkpoint, ReportsAnInvalidFolderBeforeTraining) {
   const test::TempDir dir;
   const fs::path made = dir.path() / "a" / "b";
   check_checkpoint_folder(made);
@@ -356,8 +356,8 @@ TEST(Checkpoint, SaysWhereItCannotWriteBeforeAnyStep) {
             "cannot write " + file.string() + ": Not a directory: choose another path");
 }
 
-TEST(Checkpoint, AFolderThatIsNotToBeWrittenIsRefused) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may write everything";
+TEST(Checkpoint, RejectsAReadOnlyFolder) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root can write to any folder";
   const test::TempDir dir;
   fs::permissions(dir.path(), fs::perms::owner_read | fs::perms::owner_exec);
   test::message_of([&] { check_checkpoint_folder(dir.path()); }, Errc::Io);

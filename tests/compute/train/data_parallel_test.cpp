@@ -52,7 +52,7 @@ std::vector<double> losses(const StartTraining& request, int cpu_devices) {
   return all;
 }
 
-TEST(DataParallel, FollowsOneDeviceWhereNoLayerMixesImages) {
+TEST(DataParallel, MatchesOneDeviceIfNoLayerMixesImages) {
   for (const char* model : {"softmax", "mlp", "lenet"}) {
     StartTraining request = request_for(model, 1);
     request.batch = 32;
@@ -69,7 +69,7 @@ TEST(DataParallel, FollowsOneDeviceWhereNoLayerMixesImages) {
   }
 }
 
-TEST(DataParallel, IsTheSameFromRunToRun) {
+TEST(DataParallel, IsReproducible) {
   StartTraining request = request_for("resnet18", 2);
   request.synthetic_train = 6;
   request.batch = 4;
@@ -79,7 +79,7 @@ TEST(DataParallel, IsTheSameFromRunToRun) {
   EXPECT_EQ(losses(request, 2), losses(request, 2));
 }
 
-TEST(DataParallel, EvaluatesOnAllDevicesAsOnOne) {
+TEST(DataParallel, EvaluationMatchesOneDevice) {
   StartTraining request = request_for("mlp", 1);
   request.steps = 0;
   const auto accuracy = [](StartTraining r, int devices) {
@@ -112,7 +112,7 @@ TEST(DataParallel, ReportsEachDevicesShareAndTime) {
   EXPECT_LE(done.hidden_share, 1);
 }
 
-TEST(DataParallel, TakesAnyDivisionOfTheBatch) {
+TEST(DataParallel, SupportsAnyDivisionOfTheBatch) {
   StartTraining request = request_for("lenet", 3);
   const std::vector<double> equal = losses(request, 3);
   request.share_policy = SharePolicy::Listed;
@@ -187,7 +187,7 @@ TEST(DataParallel, ContinuesFromACheckpointBitForBit) {
   EXPECT_EQ(losses(request, 3).size(), 2U);
 }
 
-TEST(DataParallel, StopsInTheMiddleOfAStep) {
+TEST(DataParallel, StopsDuringAStep) {
   StartTraining request = request_for("resnet18", 2);
   request.synthetic_train = 64;
   request.batch = 64;
@@ -200,7 +200,7 @@ TEST(DataParallel, StopsInTheMiddleOfAStep) {
 }
 
 // Forward has already changed the running statistics when the step ends.
-TEST(DataParallel, AStepThatEndsEarlyLeavesTheStateBehindTheOneBefore) {
+TEST(DataParallel, InterruptedStepKeepsThePreviousState) {
   const Dataset data = make_synthetic_garments(8, 1, 0);
   const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
   for (const int count : {1, 2}) {
@@ -237,7 +237,7 @@ TEST(DataParallel, AStepThatEndsEarlyLeavesTheStateBehindTheOneBefore) {
   }
 }
 
-TEST(DataParallel, EndsWithTheErrorOfTheDeviceThatFailed) {
+TEST(DataParallel, ReportsTheErrorOfTheFailedDevice) {
   Machine machine({.cpu_devices = 12});
   std::vector<DeviceContext*> devices;
   devices.reserve(12);
@@ -258,7 +258,7 @@ TEST(DataParallel, EndsWithTheErrorOfTheDeviceThatFailed) {
     };
     try {
       trainer.step(loader, 0, 0.1, options);
-      FAIL() << "the step went on";
+      FAIL() << "the step continued";
     } catch (const Error& error) {
       EXPECT_STREQ(error.what(), "the device is on fire");
     }

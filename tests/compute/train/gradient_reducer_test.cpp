@@ -24,16 +24,16 @@ std::vector<Range> ranges(const std::vector<GradientBucket>& buckets) {
   return all;
 }
 
-TEST(GradientBuckets, BeginWithTheLastParametersAndEndWithASmallBucket) {
+TEST(GradientBuckets, StartWithTheLastParametersAndEndWithASmallBucket) {
   EXPECT_EQ(ranges(plan({1, 1, 4, 4, 4, 4}, 32, 8)), (std::vector<Range>{{4, 2}, {2, 2}, {0, 2}}));
 }
 
-TEST(GradientBuckets, GiveALargeParameterOneOfItsOwn) {
+TEST(GradientBuckets, GiveALargeParameterItsOwnBucket) {
   EXPECT_EQ(ranges(plan({1, 100, 1, 1}, 16, 4)), (std::vector<Range>{{2, 2}, {1, 1}, {0, 1}}));
   EXPECT_EQ(ranges(plan({100}, 16, 4)), (std::vector<Range>{{0, 1}}));
 }
 
-TEST(GradientBuckets, AreOneForASmallNetwork) {
+TEST(GradientBuckets, UseOneBucketForASmallNetwork) {
   EXPECT_EQ(ranges(plan({3, 4, 5}, 1000, 1000)), (std::vector<Range>{{0, 3}}));
 }
 

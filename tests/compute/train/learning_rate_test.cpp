@@ -14,13 +14,13 @@ StartTraining request(double lr, std::int64_t batch, LrScale scale, double warmu
   return r;
 }
 
-TEST(LearningRate, IsConstantUnlessAsked) {
+TEST(LearningRate, IsConstantByDefault) {
   const LearningRate rate(request(0.9, 512, LrScale::None, 0), 100);
   EXPECT_EQ(rate.peak(), 0.9);
   for (const std::int64_t step : {0, 1, 99, 100, 5000}) EXPECT_EQ(rate.at(step), 0.9);
 }
 
-TEST(LearningRate, GrowsAndShrinksWithTheBatch) {
+TEST(LearningRate, ScalesWithTheBatch) {
   EXPECT_EQ(LearningRate(request(0.1, 512, LrScale::Linear, 0), 100).at(0), 0.2);
   EXPECT_EQ(LearningRate(request(0.1, 256, LrScale::Linear, 0), 100).at(0), 0.1);
   EXPECT_EQ(LearningRate(request(0.1, 64, LrScale::Linear, 0), 100).at(0), 0.025);
@@ -35,17 +35,17 @@ TEST(LearningRate, WarmsUpFromTheUnscaledRate) {
   EXPECT_EQ(rate.at(6), 2);
 }
 
-TEST(LearningRate, WarmsUpFromZeroWhereNothingRaisesIt) {
+TEST(LearningRate, WarmsUpFromZeroWithoutScaling) {
   for (const LrScale scale : {LrScale::None, LrScale::Linear}) {
     const LearningRate rate(request(1, 256, scale, 0.5), 8);  // four steps
-    EXPECT_EQ(rate.at(0), 0.25) << "never a step with a rate of 0";
+    EXPECT_EQ(rate.at(0), 0.25) << "no step has a rate of 0";
     EXPECT_EQ(rate.at(3), 1);
     EXPECT_EQ(rate.at(4), 1);
   }
   EXPECT_EQ(LearningRate(request(1, 128, LrScale::Linear, 0.5), 8).at(0), 0.125);
 }
 
-TEST(LearningRate, AWarmUpShorterThanAStepIsNone) {
+TEST(LearningRate, IgnoresAWarmUpShorterThanAStep) {
   EXPECT_EQ(LearningRate(request(1, 256, LrScale::None, 0.01), 10).at(0), 1);
   EXPECT_EQ(LearningRate(request(1, 256, LrScale::None, 3), 0).at(0), 1);
 }

@@ -23,7 +23,7 @@ constexpr double kTorchLosses[] = {2.49666834, 2.68864679, 2.45551085, 2.6755430
                                    2.42884254, 2.39547944, 2.35438561, 2.3285656,  2.33286119,
                                    2.36214352, 2.37529445, 2.30742288, 2.33263111, 2.30409241};
 
-TEST(ReferenceLosses, LenetFollowsPyTorch) {
+TEST(ReferenceLosses, LenetMatchesPyTorch) {
   const std::filesystem::path dir = real_data();
   if (!std::filesystem::exists(dir / "train-images-idx3-ubyte.gz") &&
       !std::filesystem::exists(dir / "train-images-idx3-ubyte")) {

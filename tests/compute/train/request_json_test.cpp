@@ -53,7 +53,7 @@ StartTraining read_back(const StartTraining& request) {
   return training_from_json(to_json(request));
 }
 
-TEST(RequestJson, ReadsEveryFieldBack) {
+TEST(RequestJson, RoundTripsEveryField) {
   const StartTraining r = unusual();
   const StartTraining back = read_back(r);
   EXPECT_EQ(back.model, r.model);
@@ -97,7 +97,7 @@ TEST(RequestJson, EmptyOptionsStayEmpty) {
   EXPECT_EQ(to_json(back), to_json(StartTraining{}));
 }
 
-TEST(RequestJson, DoublesComeBackBitForBit) {
+TEST(RequestJson, RoundTripsDoublesBitForBit) {
   std::mt19937_64 random(1);
   StartTraining r;
   r.shares = {0.0, -0.0, std::numeric_limits<double>::infinity(),
@@ -116,7 +116,7 @@ TEST(RequestJson, DoublesComeBackBitForBit) {
   EXPECT_TRUE(std::isnan(read_back(r).lr.value()));
 }
 
-TEST(RequestJson, KeepsPathsThatAreNotUtf8) {
+TEST(RequestJson, KeepsNonUtf8Paths) {
   StartTraining r;
   r.data_dir = std::string("/d\xff\x80\0x", 6);
   EXPECT_EQ(read_back(r).data_dir, r.data_dir);
@@ -128,7 +128,7 @@ TEST(RequestJson, MissingFieldsKeepTheirDefaults) {
   EXPECT_EQ(to_json(training_from_json("{}")), to_json(StartTraining{}));
 }
 
-TEST(RequestJson, NamesTheFieldThatIsWrong) {
+TEST(RequestJson, NamesTheInvalidField) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"batch":"x"})", "batch"},
       {R"({"batch":1.5})", "batch"},
@@ -155,7 +155,7 @@ TEST(RequestJson, NamesTheFieldThatIsWrong) {
 }
 
 // Quadratic parsing would exceed the test's time limit here.
-TEST(RequestJson, RefusesMoreFieldsThanAnyRequestHas) {
+TEST(RequestJson, RejectsTooManyFields) {
   std::string fields = "{\"a\":0", objects = "{\"a\":[{}";
   for (int i = 0; i < 500'000; ++i) {
     fields += ",\"" + std::to_string(i) + "\":0";
@@ -167,7 +167,7 @@ TEST(RequestJson, RefusesMoreFieldsThanAnyRequestHas) {
   }
 }
 
-TEST(RequestJson, MutatedTextIsReadOrRefused) {
+TEST(RequestJson, MutatedTextIsReadOrRejected) {
   const std::string whole = to_json(unusual());
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {
@@ -209,7 +209,7 @@ TEST(FirstDifference, NamesTheOptionAndBothValues) {
   EXPECT_EQ(first_difference(a, b), "--synthetic-train 60000 / --synthetic-train 5");
 }
 
-TEST(FirstDifference, PassesOverPlaceAndLength) {
+TEST(FirstDifference, IgnoresDevicesPathsAndLength) {
   const StartTraining a;
   StartTraining b = unusual();
   b.model = a.model;
@@ -228,14 +228,14 @@ TEST(FirstDifference, PassesOverPlaceAndLength) {
   EXPECT_EQ(first_difference(a, b), "");
 }
 
-TEST(FirstDifference, SyntheticImagesCountOnlyWhereTheyAreUsed) {
+TEST(FirstDifference, IgnoresUnusedSyntheticImages) {
   StartTraining a, b;
   a.data = b.data = DataSource::FashionMnist;
   b.synthetic_train = 5;
   EXPECT_EQ(first_difference(a, b), "");
 }
 
-TEST(FirstDifference, RanksAlsoAgreeOnTheCourse) {
+TEST(FirstDifference, RanksMustAgreeOnTheLength) {
   const StartTraining a;
   StartTraining b = a;
   b.devices = {cpu(1)};
@@ -249,7 +249,7 @@ TEST(FirstDifference, RanksAlsoAgreeOnTheCourse) {
   EXPECT_EQ(first_difference_between_ranks(a, b), "no --no-eval / --no-eval");
   b.evaluate = a.evaluate;
   b.profile = true;
-  EXPECT_EQ(first_difference_between_ranks(a, b), "") << "the first rank's affair";
+  EXPECT_EQ(first_difference_between_ranks(a, b), "") << "only rank 0 reports";
   b.compare_kernels = true;
   EXPECT_EQ(first_difference_between_ranks(a, b), "no --kernels both / --kernels both");
   b.compare_kernels = false;

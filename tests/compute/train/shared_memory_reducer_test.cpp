@@ -67,7 +67,7 @@ std::vector<float> reference(const Step& step, const std::vector<std::int64_t>& 
   return sum;
 }
 
-TEST(SharedMemoryReducer, GivesEveryReplicaTheSumInTheOrderOfTheReplicas) {
+TEST(SharedMemoryReducer, SumsInReplicaOrderForEveryReplica) {
   for (const std::size_t replicas : {2U, 3U, 7U}) {
     for (const std::size_t late : {99U, 0U, 1U}) {
       Step step(replicas);
@@ -82,7 +82,7 @@ TEST(SharedMemoryReducer, GivesEveryReplicaTheSumInTheOrderOfTheReplicas) {
   }
 }
 
-TEST(SharedMemoryReducer, LeavesOutReplicasWithoutImages) {
+TEST(SharedMemoryReducer, SkipsReplicasWithoutImages) {
   Step step(3);
   step.gradients[1].assign(kFloats, std::numeric_limits<float>::quiet_NaN());
   SharedMemoryReducer reducer(step.pointers(), step.buckets, single_rank(), true);
@@ -92,7 +92,7 @@ TEST(SharedMemoryReducer, LeavesOutReplicasWithoutImages) {
   for (const auto& gradients : step.gradients) EXPECT_EQ(gradients, sum);
 }
 
-TEST(SharedMemoryReducer, CanBeUsedAgainAndAgain) {
+TEST(SharedMemoryReducer, CanBeReused) {
   Step step(4);
   SharedMemoryReducer reducer(step.pointers(), step.buckets, single_rank(), false);
   for (std::int64_t n = 0; n < 50; ++n) {
@@ -106,7 +106,7 @@ TEST(SharedMemoryReducer, CanBeUsedAgainAndAgain) {
   }
 }
 
-TEST(SharedMemoryReducer, LetsAWaitingReplicaGo) {
+TEST(SharedMemoryReducer, StopEndsTheWaitOfAReplica) {
   Step step(2);
   SharedMemoryReducer reducer(step.pointers(), step.buckets, single_rank(), true);
   reducer.begin_step(std::vector<std::int64_t>{1, 1});
@@ -154,7 +154,7 @@ class SlowRanks final : public RankGroup {
   const std::vector<std::string> hosts_ = {"a", "b"};
 };
 
-TEST(SharedMemoryReducer, SumsOverProcessesBetweenItsOwnReplicas) {
+TEST(SharedMemoryReducer, SumsReplicasAndProcesses) {
   for (const std::size_t replicas : {1U, 2U, 5U}) {
     Step step(replicas);
     SlowRanks ranks;

@@ -16,7 +16,7 @@ Parts split(std::int64_t images, const std::vector<double>& weights) {
   return split_images(images, weights);
 }
 
-TEST(SplitImages, GivesEqualWeightsSizesThatDifferByOneAtMost) {
+TEST(SplitImages, EqualWeightsDifferByAtMostOne) {
   EXPECT_EQ(split(64, {1, 1}), (Parts{32, 32}));
   EXPECT_EQ(split(65, {1, 1}), (Parts{33, 32}));
   EXPECT_EQ(split(10, {1, 1, 1, 1}), (Parts{3, 3, 2, 2}));
@@ -31,7 +31,7 @@ TEST(SplitImages, FollowsTheWeightsInAnyUnit) {
   EXPECT_EQ(split(1, {0, 0.5, 0.5}), (Parts{0, 1, 0}));
 }
 
-TEST(SplitImages, AlwaysSumsToAllImagesAndNeverPassesTheNextWholeNumber) {
+TEST(SplitImages, SumsToAllImagesWithinOneOfTheIdeal) {
   for (std::int64_t images = 0; images < 300; ++images) {
     const std::vector<double> weights = {0.31, 1.7, 0.09, 2, 1e-9, 0.4};
     const Parts parts = split(images, weights);
@@ -44,7 +44,7 @@ TEST(SplitImages, AlwaysSumsToAllImagesAndNeverPassesTheNextWholeNumber) {
   }
 }
 
-TEST(SplitImages, RefusesWeightsThatSumToNothing) {
+TEST(SplitImages, RejectsWeightsThatSumToZero) {
   EXPECT_THROW(split(4, {0, 0}), Error);
   EXPECT_THROW(split(4, {}), Error);
 }
@@ -71,7 +71,7 @@ TEST(AutoShares, LetsAllDevicesFinishTogether) {
   EXPECT_EQ(divided(shares, 96, {0.002, 0.001}, 0, 40), (Parts{32, 64}));
 }
 
-TEST(AutoShares, FindsTheBalanceDespiteAConstantPart) {
+TEST(AutoShares, FindsTheBalanceDespiteAConstantTime) {
   AutoShares shares(2);
   const Parts images = divided(shares, 1000, {0.001, 0.003}, 0.05, 200);
   const double first = static_cast<double>(images[0]) * 0.001 + 0.05;
@@ -79,19 +79,19 @@ TEST(AutoShares, FindsTheBalanceDespiteAConstantPart) {
   EXPECT_NEAR(first / second, 1, 0.05);
 }
 
-TEST(AutoShares, LeavesEqualDevicesAlone) {
+TEST(AutoShares, KeepsEqualDevicesEqual) {
   AutoShares shares(4);
   EXPECT_EQ(divided(shares, 64, {0.001, 0.00101, 0.00099, 0.001}, 0, 50), (Parts{16, 16, 16, 16}));
 }
 
-TEST(AutoShares, IsNotBlindedByAShortLastBatch) {
+TEST(AutoShares, IgnoresAShortLastBatch) {
   AutoShares shares(2);
   divided(shares, 96, {0.001, 0.001}, 0, 7);
   divided(shares, 10, {0.001, 0.001}, 0, 1);
   EXPECT_EQ(divided(shares, 96, {0.001, 0.002}, 0, 20), (Parts{64, 32}));
 }
 
-TEST(AutoShares, KeepsADeviceThatGotNothing) {
+TEST(AutoShares, KeepsADeviceWithoutImages) {
   AutoShares shares(3);
   EXPECT_EQ(divided(shares, 2, {0.001, 0.001, 0.001}, 0, 50), (Parts{1, 1, 0}));
 }

@@ -37,7 +37,7 @@ class StepProfileTest : public ::testing::Test {
   StepProfile profile;
 };
 
-TEST_F(StepProfileTest, HasARowForEachPartInTheOrderOfTheStep) {
+TEST_F(StepProfileTest, HasARowForEachPartInStepOrder) {
   const TrainingProfile p = profile.result();
   std::vector<std::pair<std::string, StepPhase>> rows;
   for (const ProfileRow& row : p.rows) rows.emplace_back(row.layer, row.phase);
@@ -53,7 +53,7 @@ TEST_F(StepProfileTest, HasARowForEachPartInTheOrderOfTheStep) {
                       {"update", StepPhase::Update}}));
 }
 
-TEST_F(StepProfileTest, LeavesWarmUpAndShortBatchesOut) {
+TEST_F(StepProfileTest, ExcludesWarmUpAndPartialBatches) {
   step(100);
   step(100);
   EXPECT_EQ(profile.counted(), 0);
@@ -79,7 +79,7 @@ TEST_F(StepProfileTest, LeavesWarmUpAndShortBatchesOut) {
   EXPECT_EQ(p.totals.at(0).share(StepPhase::AllReduce), 0);
 }
 
-TEST_F(StepProfileTest, CountsAnewWhenTheDevicesPartOfTheBatchChanges) {
+TEST_F(StepProfileTest, RestartsWhenTheDevicesSliceChanges) {
   for (int i = 0; i < 5; ++i) step(1);
   for (int i = 0; i < 3; ++i) step(7, 6);
   EXPECT_EQ(profile.counted(), 1);
@@ -95,7 +95,7 @@ TEST_F(StepProfileTest, KeepsTheLatestSteps) {
   EXPECT_DOUBLE_EQ(row.time.min_s, 2);
 }
 
-TEST_F(StepProfileTest, AddsUpWhatIsDoneInPieces) {
+TEST_F(StepProfileTest, AddsUpRepeatedParts) {
   for (int i = 0; i < 3; ++i) {
     profile.begin_step(Kernels::Lab);
     profile.done(StepPhase::Update, 0, 1);
@@ -130,7 +130,7 @@ class TwoKindsTest : public StepProfileTest {
   TwoKindsTest() : StepProfileTest({Kernels::Lab, Kernels::Library}) {}
 };
 
-TEST_F(TwoKindsTest, EachKindOfKernelsHasItsOwnRowsAndWarmUp) {
+TEST_F(TwoKindsTest, EachKindHasItsOwnRowsAndWarmUp) {
   for (int i = 0; i < 4; ++i) step(1);
   for (int i = 0; i < 3; ++i) step(2, 8, true, Kernels::Library);
   const TrainingProfile p = profile.result();
@@ -161,7 +161,7 @@ std::vector<double> losses(const test::Probe& probe) {
   return all;
 }
 
-TEST(TrainingProfiles, ComeWithTheEndAndChangeNoNumber) {
+TEST(TrainingProfiles, AreReportedAtTheEndAndDoNotChangeTheLosses) {
   StartTraining request = profiled_request();
   test::Probe plain, profiled;
   plain.run(*make_training_experiment(request));
@@ -191,7 +191,7 @@ TEST(TrainingProfiles, ComeWithTheEndAndChangeNoNumber) {
   EXPECT_LE(p.totals[0].rows.min_s, p.totals[0].step.min_s);
 }
 
-TEST(TrainingProfiles, BothKindsOfKernelsTakeTurns) {
+TEST(TrainingProfiles, KernelKindsAlternate) {
   StartTraining request = profiled_request();
   request.compare_kernels = true;
   test::Probe probe;
@@ -212,7 +212,7 @@ TEST(TrainingProfiles, BothKindsOfKernelsTakeTurns) {
   }
 }
 
-TEST(TrainingProfiles, AreOfTheFirstOfSeveralDevices) {
+TEST(TrainingProfiles, CoverTheFirstOfSeveralDevices) {
   StartTraining request = profiled_request();
   request.devices = {cpu(0), cpu(1)};
   request.profile = true;
@@ -227,7 +227,7 @@ TEST(TrainingProfiles, AreOfTheFirstOfSeveralDevices) {
   EXPECT_EQ(phases.size(), 6U) << "summing gradients has a row";
 }
 
-TEST(TrainingProfiles, OfTooFewStepsSayThatNoneCounted) {
+TEST(TrainingProfiles, ReportNoCountedStepForAShortRun) {
   StartTraining request = profiled_request();
   request.steps = 2;
   request.profile = true;

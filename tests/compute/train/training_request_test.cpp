@@ -37,10 +37,10 @@ TEST(TrainingRequest, FillsInTheDefaults) {
   const StartTraining r = completed(request);
   EXPECT_EQ(r.lr, 0.9);
   EXPECT_EQ(r.devices, std::vector<Device>{cpu()});
-  EXPECT_TRUE(r.shares.empty()) << "they count only when the policy is to take them";
+  EXPECT_TRUE(r.shares.empty()) << "used only with SharePolicy::Listed";
 }
 
-TEST(TrainingRequest, TakesSeveralDevices) {
+TEST(TrainingRequest, AcceptsSeveralDevices) {
   StartTraining request;
   request.devices = {cpu(1), cpu(0), cpu(2)};
   EXPECT_EQ(completed(request, 3).devices, request.devices);
@@ -49,7 +49,7 @@ TEST(TrainingRequest, TakesSeveralDevices) {
   EXPECT_EQ(completed(request, 3).shares, request.shares);
 }
 
-TEST(TrainingRequest, NamesTheWaysToChooseConvolutions) {
+TEST(TrainingRequest, AcceptsOnlyKnownConvolutionChoices) {
   for (const std::string& name : convolution_choice_names()) {
     StartTraining request;
     request.convolution = name;
@@ -60,7 +60,7 @@ TEST(TrainingRequest, NamesTheWaysToChooseConvolutions) {
   EXPECT_TRUE(contains(unknown, "auto, rule, gemm, ")) << unknown;
 }
 
-TEST(TrainingRequest, NamesTheDeviceThatCannotBe) {
+TEST(TrainingRequest, NamesAnInvalidDevice) {
   EXPECT_EQ(refusal([](auto& r) {
               r.devices = {cpu(0), cpu(1), cpu(0)};
             }),
@@ -75,7 +75,7 @@ TEST(TrainingRequest, NamesTheDeviceThatCannotBe) {
   EXPECT_TRUE(contains(absent, "use cpu:0")) << absent;
 }
 
-TEST(TrainingRequest, SharesAreOneForEachDevice) {
+TEST(TrainingRequest, NeedsOneShareForEachDevice) {
   const auto two = [](std::vector<double> shares) {
     return [shares = std::move(shares)](StartTraining& r) {
       r.devices = {cpu(0), cpu(1)};
@@ -84,7 +84,7 @@ TEST(TrainingRequest, SharesAreOneForEachDevice) {
     };
   };
   EXPECT_EQ(refusal(two({0.7})),
-            "training: shares: 1 share (0.7) for 2 devices; give one for each device");
+            "training: shares: 1 share (0.7) for 2 devices; give one per device");
   EXPECT_TRUE(contains(refusal(two({})), "0 shares () for 2 devices"));
   EXPECT_EQ(refusal(two({1, -2})),
             "training: shares: -2 among 1,-2; a share must be a number from 0");
@@ -93,21 +93,21 @@ TEST(TrainingRequest, SharesAreOneForEachDevice) {
   EXPECT_EQ(refusal(two({0, 0})),
             "training: shares: 0,0 leave every device without images; one must be above 0");
   EXPECT_EQ(refusal(two({0.7, 0.4})),
-            "training: shares: 0.7,0.4 sum to 1.1; parts of the batch must sum to 1, as in "
-            "0.7,0.3; proportions in another unit go above 1, as in 70,30");
+            "training: shares: 0.7,0.4 sum to 1.1; fractions must sum to 1, as in 0.7,0.3; "
+            "proportions in any other unit must sum to more than 1, as in 70,30");
   EXPECT_TRUE(contains(refusal(two({0.5, 1})), "sum to 1.5"));
 }
 
-TEST(TrainingRequest, SharesAreInAnyUnit) {
+TEST(TrainingRequest, AcceptsSharesInAnyUnit) {
   using List = std::vector<double>;
   for (const List& shares : {List{0.7, 0.3}, {0.7, 0.3005}, {70, 30}, {1, 1}, {1, 0}, {1.5, 0.5}}) {
     EXPECT_EQ(validate_shares(shares, 2), "");
   }
   EXPECT_EQ(validate_shares({0.3333, 0.3333, 0.3333}, 3), "");
-  EXPECT_EQ(validate_shares({0.7}, 1), "") << "another process may have the rest";
+  EXPECT_EQ(validate_shares({0.7}, 1), "") << "the rest may belong to another process";
 }
 
-TEST(TrainingRequest, RefusesNumbersOutOfRange) {
+TEST(TrainingRequest, RejectsNumbersOutOfRange) {
   const std::pair<const char*, std::function<void(StartTraining&)>> cases[] = {
       {"4096 to 1073741824", [](auto& r) { r.bucket_bytes = 4095; }},
       {"4096 to 1073741824", [](auto& r) { r.bucket_bytes = (std::int64_t{1} << 30) + 1; }},
@@ -125,15 +125,15 @@ TEST(TrainingRequest, RefusesNumbersOutOfRange) {
   }
 }
 
-TEST(TrainingRequest, RefusesFilesThatContradictEachOther) {
+TEST(TrainingRequest, RejectsContradictoryFiles) {
   EXPECT_EQ(refusal([](auto& r) { r.checkpoint_every = 5; }),
-            "training: a checkpoint every 5 steps needs a folder to be written to; name one, "
-            "or set the number to 0");
+            "training: a checkpoint every 5 steps needs a folder; give one, or set the interval to "
+            "0");
   EXPECT_EQ(refusal([](auto& r) {
               r.resume_dir = "a";
               r.init_file = "b";
             }),
-            "training: it cannot both resume from a and start from b; choose one");
+            "training: cannot both resume from a and start from b; choose one");
   StartTraining request;
   request.checkpoint_dir = request.resume_dir = "a";
   EXPECT_EQ(completed(request).checkpoint_every, 0);

@@ -71,7 +71,7 @@ void run_one(test::Probe& probe, const StartTraining& request, std::optional<int
   }
 }
 
-TEST(TrainingSoak, LeavesNoThreadMemoryOrFileBehind) {
+TEST(TrainingSoak, LeaksNoThreadMemoryOrFile) {
   const test::TempDir dir;
   const std::ptrdiff_t threads = entries("/proc/self/task");
   const std::ptrdiff_t files = entries("/proc/self/fd");

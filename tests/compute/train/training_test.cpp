@@ -45,7 +45,7 @@ std::vector<std::string> log_of(const StartTraining& request) {
   return lines;
 }
 
-TEST(Training, SaysWhichConvolutionsItUses) {
+TEST(Training, ReportsTheChosenConvolutions) {
   StartTraining request = small_request();
   request.epochs = 1;
   request.convolution = "gemm";
@@ -103,7 +103,7 @@ TEST(Training, ReportsEachStepEachEpochAndTheEnd) {
   EXPECT_EQ(counted, 60);
 }
 
-TEST(Training, IsTheSameFromRunToRun) {
+TEST(Training, IsReproducible) {
   StartTraining request = small_request();
   request.steps = 4;
   request.evaluate = false;
@@ -116,7 +116,7 @@ TEST(Training, IsTheSameFromRunToRun) {
   EXPECT_FALSE(first.all<EpochDone>().at(0).test_acc.has_value());
 }
 
-TEST(Training, StepsEndTheRunWhateverTheEpochs) {
+TEST(Training, StepsOverrideTheEpochs) {
   StartTraining request = small_request();
   request.epochs = 1;
   request.steps = 5;
@@ -159,7 +159,7 @@ TEST(Training, CancelsBetweenOperations) {
 
 // The computation before the pause takes an unknown time, so pauses grow until that time is less
 // than half a pause. If the reported time included the pauses, no length would satisfy this.
-TEST(Training, LeavesPausesOutOfItsTime) {
+TEST(Training, ExcludesPausesFromItsTime) {
   using Clock = std::chrono::steady_clock;
   using Seconds = std::chrono::duration<double>;
   StartTraining request = small_request();
@@ -184,7 +184,7 @@ TEST(Training, LeavesPausesOutOfItsTime) {
   }
 }
 
-TEST(Training, StopsAfterTheEpochWhenAsked) {
+TEST(Training, StopsAfterTheEpochOnRequest) {
   test::Probe probe;
   probe.control.stop_after_epoch();
   probe.run(*make_training_experiment(small_request()));
@@ -192,7 +192,7 @@ TEST(Training, StopsAfterTheEpochWhenAsked) {
   EXPECT_EQ(probe.all<TrainingDone>().at(0).steps, 3);
 }
 
-TEST(Training, SaysWhenItDiverges) {
+TEST(Training, ReportsDivergence) {
   StartTraining request = small_request();
   request.model = "mlp";
   request.lr = 1e30;
@@ -203,7 +203,7 @@ TEST(Training, SaysWhenItDiverges) {
 }
 
 // At these rates the weights overflow in an early update, and the loss in the following step.
-TEST(Training, KeepsNoCheckpointThatCannotBeResumed) {
+TEST(Training, KeepsOnlyResumableCheckpoints) {
   const test::TempDir dir;
   StartTraining request = small_request();
   request.model = "mlp";
@@ -264,7 +264,7 @@ TEST(Training, ResumesACancelledRunBitForBit) {
   const std::string folder = fmt::format("{}/step-{:08}", part.checkpoint_dir, steps);
   EXPECT_EQ(
       cancelled.all<LogLine>().back().text,
-      fmt::format("training stopped after step {}; go on from its checkpoint with --resume {}",
+      fmt::format("training stopped after step {}; continue from its checkpoint with --resume {}",
                   steps, folder));
 
   part.resume_dir = part.checkpoint_dir;
@@ -274,7 +274,7 @@ TEST(Training, ResumesACancelledRunBitForBit) {
   EXPECT_EQ(files::read_file(part.save_file), files::read_file(request.save_file));
 }
 
-TEST(Training, RefusesWhatItCannotDo) {
+TEST(Training, RejectsInvalidRequests) {
   StartTraining request = small_request();
   request.model = "vgg";
   EXPECT_EQ(failure(request).first, Errc::NotFound);
@@ -298,7 +298,7 @@ TEST(Training, RefusesWhatItCannotDo) {
   EXPECT_EQ(failure(request).first, Errc::NotFound);
 }
 
-TEST(Training, ChecksFilesBeforeItTrains) {
+TEST(Training, ChecksFilesBeforeTraining) {
   const test::TempDir dir;
   StartTraining request = small_request();
   request.save_file = (dir.path() / "none" / "a.safetensors").string();

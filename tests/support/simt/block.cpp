@@ -37,14 +37,14 @@ std::string state_of(const SimtThread& thread) {
 
 Block& current_block() {
   if (block_of_this_thread == nullptr)
-    throw std::logic_error("simt: a kernel's function was called outside launch()");
+    throw std::logic_error("simt: a device function was called outside launch()");
   return *block_of_this_thread;
 }
 
 void WarpGroup::require_all(const char* name) const {
   if (active_ == ~std::uint32_t{0}) return;
   throw Fault(FaultKind::InactiveLane,
-              std::string(name) + " needs all 32 lanes of the warp; some are not there");
+              std::string(name) + " needs all 32 lanes of the warp; some are missing");
 }
 
 Block::Block(const LaunchOptions& options, Index3 index, SharedMemory& shared, GlobalMemory& global,
@@ -122,7 +122,7 @@ void Block::open_barrier() {
     return t.state == SimtThread::State::AtBarrier;
   });
   if (!all_there)
-    return fail(nullptr, FaultKind::Deadlock, "threads wait for each other: " + waiting());
+    return fail(nullptr, FaultKind::Deadlock, "threads wait for one another: " + waiting());
   for (const SimtThread& t : threads_) {
     if (t.barrier == first.barrier) continue;
     return fail(nullptr, FaultKind::DivergentBarrier,
@@ -177,7 +177,7 @@ const WarpRequest& Block::meet(const WarpRequest& request) {
   SimtThread& me = self();
   if ((request.mask >> me.time.lane() & 1) == 0) {
     throw Fault(FaultKind::InactiveLane, std::string(request.name) +
-                                             ": the mask lacks the lane that calls, " +
+                                             ": the mask lacks the calling lane, " +
                                              std::to_string(me.time.lane()));
   }
   me.request = request;

@@ -55,7 +55,7 @@ void GlobalRegion::check_write(const Access& at, std::uint32_t thread, bool atom
     if (one_writer_ && before != kNobody && before != me) {
       throw Fault(FaultKind::TwoWriters,
                   std::string(atomic ? "atomic operation on " : "write to ") + place(at) +
-                      (before == kAtomics ? ", which was the target of an atomic one"
+                      (before == kAtomics ? ", the target of an earlier atomic operation"
                                           : ", already written by thread " +
                                                 std::to_string(before - 1) + " of the launch"));
     }
@@ -78,7 +78,7 @@ GlobalRegion* GlobalMemory::region(const void* pointer) {
     if (!past || found == nullptr) found = &r;
   }
   if (found == nullptr)
-    throw Fault(FaultKind::Launch, "global() of a pointer into none of the launch's arrays");
+    throw Fault(FaultKind::Launch, "global() of a pointer outside the launch's arrays");
   return found;
 }
 

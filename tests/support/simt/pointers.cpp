@@ -36,8 +36,8 @@ void check_alignment(const GlobalRegion* region, const void* pointer, std::ptrdi
   const std::string name = region != nullptr ? region->array().name : "global memory";
   throw Fault(FaultKind::Misaligned, "access of " + std::to_string(size) + " bytes to " + name +
                                          ", " + std::to_string(address % size) +
-                                         " bytes after an address that " + std::to_string(size) +
-                                         " divides");
+                                         " bytes past an address aligned to " +
+                                         std::to_string(size) + " bytes");
 }
 
 void check_bounds(GlobalRegion* region, const void* pointer, std::ptrdiff_t byte_offset,

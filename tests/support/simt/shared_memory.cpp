@@ -57,8 +57,8 @@ void SharedArray::check(const Access& at, const char* what) const {
   if (at.size % granule_ != 0) {
     throw Fault(FaultKind::Launch, name_ + " was declared with elements of " +
                                        std::to_string(granule_) +
-                                       " bytes and is used with smaller ones; declare it with the "
-                                       "smallest");
+                                       " bytes and is accessed with smaller ones; declare it with "
+                                       "the smallest");
   }
 }
 
@@ -79,15 +79,15 @@ void SharedArray::report(const Conflict& conflict, std::size_t cell, const Acces
       std::string(what) + " of " + name_ + "[" + std::to_string(cell * granule_ / at.element) + "]";
   const std::string other = "thread " + std::to_string(conflict.other);
   const char* barrier = conflict.other / kWarpLanes == me.warp()
-                            ? " with neither sync_threads nor sync_warp between"
-                            : " with no sync_threads between";
+                            ? " without sync_threads or sync_warp in between"
+                            : " without sync_threads in between";
   switch (conflict.kind) {
     case ConflictKind::None: break;
     case ConflictKind::Unwritten:
       throw Fault(FaultKind::Unwritten, access + ", which no thread has written");
     case ConflictKind::CopyUnderWay:
-      throw Fault(FaultKind::CopyNotWaited, access + " while the copy_async of " + other +
-                                                " to it is under way: no copy_wait");
+      throw Fault(FaultKind::CopyNotWaited,
+                  access + " while the copy_async of " + other + " to it is pending: no copy_wait");
     case ConflictKind::AfterWrite:
       throw Fault(FaultKind::Race, access + " after a write by " + other + barrier);
     case ConflictKind::AfterRead:

@@ -23,7 +23,9 @@ void exchange_bits(WarpGroup& group) {
     if (!group.is_active(source)) {
       throw Fault(FaultKind::InactiveLane, std::string(request.name) + ": lane " +
                                                std::to_string(lane) + " reads lane " +
-                                               std::to_string(source) + ", which takes no part");
+                                               std::to_string(source) +
+                                               ", which does not "
+                                               "participate");
     }
     request.out[0] = group.request(source).in[0];
   });
@@ -51,7 +53,8 @@ const SimtThread& thread_in_rows_of_warps() {
   const Extent& extent = block.options().block;
   if (extent.x % kWarpLanes != 0 && (extent.y > 1 || extent.z > 1)) {
     throw Fault(FaultKind::Launch,
-                "lane() and warp() need a block with x only, or with x a multiple of 32");
+                "lane() and warp() need a one-dimensional block or a block whose x is a multiple "
+                "of 32");
   }
   return block.self();
 }

@@ -7,7 +7,7 @@
 namespace lab::simt {
 namespace {
 
-TEST(BarrierFaults, AThreadLeavesWhileOthersWait) {
+TEST(BarrierFaults, DetectsExitWhileOthersWait) {
   const std::string what = fault_of(FaultKind::Deadlock, {.grid = {1, 2}, .block = {64}}, [] {
     if (block_idx().y == 1 && thread_idx().x == 40) return;
     sync_threads();
@@ -17,7 +17,7 @@ TEST(BarrierFaults, AThreadLeavesWhileOthersWait) {
   EXPECT_TRUE(has(what, "in block (0,1,0)"));
 }
 
-TEST(BarrierFaults, DifferentBarriersInTheTwoBranches) {
+TEST(BarrierFaults, DetectsDivergentBarriers) {
   const std::string what = fault_of(FaultKind::DivergentBarrier, {.grid = {1}, .block = {64}}, [] {
     int side = 0;
     if (thread_idx().x < 32) {
@@ -32,7 +32,7 @@ TEST(BarrierFaults, DifferentBarriersInTheTwoBranches) {
   EXPECT_TRUE(has(what, "threads 32-63 at sync_threads"));
 }
 
-TEST(BarrierFaults, LanesInDifferentOperations) {
+TEST(BarrierFaults, DetectsLanesInDifferentOperations) {
   const std::string what = fault_of(FaultKind::Deadlock, {.grid = {1}, .block = {32}}, [] {
     if (lane() < 16) {
       (void)shuffle_xor(1, 1);
@@ -44,7 +44,7 @@ TEST(BarrierFaults, LanesInDifferentOperations) {
   EXPECT_TRUE(has(what, "threads 16-31 in ballot"));
 }
 
-TEST(BarrierFaults, ALaneOfTheMaskWaitsElsewhere) {
+TEST(BarrierFaults, DetectsMaskedLaneWaitingElsewhere) {
   EXPECT_TRUE(has(fault_of(FaultKind::Deadlock, {.grid = {1}, .block = {32}},
                            [] {
                              if (lane() != 3) (void)vote_all(true);
@@ -53,21 +53,21 @@ TEST(BarrierFaults, ALaneOfTheMaskWaitsElsewhere) {
                   "thread 3 at sync_threads"));
 }
 
-TEST(WarpFaults, ShuffleFromALaneThatTakesNoPart) {
+TEST(WarpFaults, DetectsShuffleFromInactiveLane) {
   const std::string what = fault_of(FaultKind::InactiveLane, {.grid = {1}, .block = {32}}, [] {
     if (lane() < 16) (void)shuffle_down(lane(), 1, 0x0000ffffU);
   });
   EXPECT_TRUE(has(what, "shuffle_down: lane 15 reads lane 16"));
 }
 
-TEST(WarpFaults, ShuffleFromALaneThatLeft) {
+TEST(WarpFaults, DetectsShuffleFromExitedLane) {
   fault_of(FaultKind::InactiveLane, {.grid = {1}, .block = {32}}, [] {
     if (lane() == 7) return;
     (void)shuffle(1, 7);
   });
 }
 
-TEST(WarpFaults, PartialWarpsMeetWithWhoIsThere) {
+TEST(WarpFaults, PartialWarpsSynchronizePresentLanes) {
   launch({.grid = {1}, .block = {40}}, [] {
     const int in_warp = thread_idx().x < 32 ? 32 : 8;
     EXPECT_EQ(std::popcount(ballot(true)), in_warp);
@@ -80,7 +80,7 @@ TEST(WarpFaults, PartialWarpsMeetWithWhoIsThere) {
   fault_of(FaultKind::InactiveLane, {.grid = {1}, .block = {40}}, [] { (void)warp_sum(1); });
 }
 
-TEST(WarpFaults, HalvesOfAWarpWithTheirOwnMasks) {
+TEST(WarpFaults, HalfWarpsSynchronizeSeparately) {
   launch({.grid = {1}, .block = {32}}, [] {
     const int me = lane();
     const std::uint32_t mask = me < 16 ? 0x0000ffffU : 0xffff0000U;
@@ -94,16 +94,16 @@ TEST(WarpFaults, HalvesOfAWarpWithTheirOwnMasks) {
   });
 }
 
-TEST(WarpFaults, MaskWithoutTheCaller) {
+TEST(WarpFaults, DetectsMaskWithoutCaller) {
   fault_of(FaultKind::InactiveLane, {.grid = {1}, .block = {32}}, [] { sync_warp(0xfffffffeU); });
 }
 
-TEST(WarpFaults, LaneNeedsRowsOfWholeWarps) {
+TEST(WarpFaults, LaneRequiresRowsOfWholeWarps) {
   launch({.grid = {1}, .block = {64, 2}}, [] { EXPECT_EQ(lane(), thread_idx().x % 32); });
   fault_of(FaultKind::Launch, {.grid = {1}, .block = {16, 4}}, [] { (void)lane(); });
 }
 
-TEST(GlobalFaults, BoundsWithTheNameOfTheArray) {
+TEST(GlobalFaults, OutOfBoundsNamesTheArray) {
   GlobalArray<float> out("C", 100);
   const LaunchOptions options{.grid = {2}, .block = {64}, .arrays = {out}};
   const std::string what = fault_of(FaultKind::OutOfBounds, options, [&] {
@@ -115,7 +115,7 @@ TEST(GlobalFaults, BoundsWithTheNameOfTheArray) {
   fault_of(FaultKind::OutOfBounds, options, [&] { (void)load<float>(global<float>(nullptr)); });
 }
 
-TEST(GlobalFaults, PointersOutsideTheLaunchsArrays) {
+TEST(GlobalFaults, DetectsPointersOutsideLaunchArrays) {
   GlobalArray<float> given("given", 8);
   GlobalArray<float> other("other", 8);
   fault_of(FaultKind::Launch, {.grid = {1}, .block = {1}, .arrays = {given}},
@@ -124,7 +124,7 @@ TEST(GlobalFaults, PointersOutsideTheLaunchsArrays) {
   EXPECT_EQ(other[7], 2.0F);
 }
 
-TEST(GlobalFaults, TwoWritersOfOneElement) {
+TEST(GlobalFaults, DetectsTwoWritersOfOneElement) {
   GlobalArray<int> out("out", 64);
   const auto body = [&](int modulus) {
     const int i = block_idx().x * 32 + thread_idx().x;
@@ -138,7 +138,7 @@ TEST(GlobalFaults, TwoWritersOfOneElement) {
   launch(options, [&] { body(63); });
 }
 
-TEST(GlobalFaults, AtomicsShareAnElement) {
+TEST(GlobalFaults, AllowsAtomicsOnOneElement) {
   GlobalArray<std::uint64_t> out("out", 1);
   out[0] = 0;
   const LaunchOptions options{.grid = {2}, .block = {32}, .arrays = {out}};
@@ -154,7 +154,7 @@ TEST(GlobalFaults, AtomicsShareAnElement) {
   });
 }
 
-TEST(GlobalFaults, WritesToInputsAndReadonlyLoadsOfOutputs) {
+TEST(GlobalFaults, DetectsInputWritesAndReadonlyOutputLoads) {
   GlobalArray<float> in("in", 4);
   GlobalArray<float> out("out", 4);
   const LaunchOptions options{.grid = {1}, .block = {1}, .arrays = {in.input(), out}};
@@ -166,7 +166,7 @@ TEST(GlobalFaults, WritesToInputsAndReadonlyLoadsOfOutputs) {
   });
 }
 
-TEST(GlobalFaults, MisalignedVector) {
+TEST(GlobalFaults, DetectsMisalignedVector) {
   GlobalArray<float> in("in", 9);
   const LaunchOptions options{.grid = {1}, .block = {1}, .arrays = {in}};
   launch(options, [&] { store(global(in.data()) + 4, Float4{1, 2, 3, 4}); });
@@ -177,7 +177,7 @@ TEST(GlobalFaults, MisalignedVector) {
   });
 }
 
-TEST(LaunchFaults, Sizes) {
+TEST(LaunchFaults, RejectsInvalidSizes) {
   fault_of(FaultKind::Launch, {.grid = {0}, .block = {1}}, [] {});
   fault_of(FaultKind::Launch, {.grid = {1}, .block = {32, 33}}, [] {});
   EXPECT_THROW((void)thread_idx(), std::logic_error);

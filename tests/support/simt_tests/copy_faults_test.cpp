@@ -27,7 +27,7 @@ GlobalArray<float> numbers(std::size_t n) {
   return in;
 }
 
-TEST(CopyFaults, ReadBeforeTheWaitAndBeforeTheBarrier) {
+TEST(CopyFaults, DetectsReadBeforeWaitOrBarrier) {
   GlobalArray<float> in = numbers(128);
   const LaunchOptions options{.grid = {1}, .block = {32}, .arrays = {in.input()}};
   launch(options, [&] { copy_and_read(in.data(), true, true); });
@@ -40,7 +40,7 @@ TEST(CopyFaults, ReadBeforeTheWaitAndBeforeTheBarrier) {
   EXPECT_THROW(launch(last_first, [&] { copy_and_read(in.data(), true, false); }), Fault);
 }
 
-TEST(CopyFaults, MissingBarrierAfterTheWait) {
+TEST(CopyFaults, DetectsMissingBarrierAfterWait) {
   GlobalArray<float> in = numbers(4);
   fault_of(FaultKind::Race, {.grid = {1}, .block = {64}, .arrays = {in.input()}}, [&] {
     LAB_SHARED(float, s, 4);
@@ -54,7 +54,7 @@ TEST(CopyFaults, MissingBarrierAfterTheWait) {
   });
 }
 
-TEST(CopyFaults, OwnDataBeforeTheWait) {
+TEST(CopyFaults, DetectsReadOfOwnDataBeforeWait) {
   GlobalArray<float> in = numbers(8);
   const auto body = [&](bool newest_too) {
     LAB_SHARED(float, s, 8);
@@ -73,7 +73,7 @@ TEST(CopyFaults, OwnDataBeforeTheWait) {
   fault_of(FaultKind::CopyNotWaited, options, [&] { body(true); });
 }
 
-TEST(CopyFaults, WaitDoesNotSeeWhatWasNotCommitted) {
+TEST(CopyFaults, WaitIgnoresUncommittedCopies) {
   GlobalArray<float> in = numbers(4);
   fault_of(FaultKind::CopyNotWaited, {.grid = {1}, .block = {1}, .arrays = {in.input()}}, [&] {
     LAB_SHARED(float, s, 4);
@@ -84,7 +84,7 @@ TEST(CopyFaults, WaitDoesNotSeeWhatWasNotCommitted) {
   });
 }
 
-TEST(CopyFaults, OverwritesWhatOthersStillRead) {
+TEST(CopyFaults, DetectsOverwriteOfDataStillRead) {
   GlobalArray<float> in = numbers(256);
   const auto body = [&](bool barrier) {
     LAB_SHARED(float, s, 128);
@@ -104,7 +104,7 @@ TEST(CopyFaults, OverwritesWhatOthersStillRead) {
                   "copy_async of s[103] after a read by thread 24"));
 }
 
-TEST(CopyFaults, ZerosAfterTheValidBytes) {
+TEST(CopyFaults, FillsZerosAfterValidBytes) {
   GlobalArray<float> in = numbers(6);
   launch({.grid = {1}, .block = {1}, .arrays = {in.input()}}, [&] {
     LAB_SHARED(float, s, 12);
@@ -125,7 +125,7 @@ TEST(CopyFaults, ZerosAfterTheValidBytes) {
                   "in[4] of 6"));
 }
 
-TEST(CopyFaults, MisalignedOnEitherSide) {
+TEST(CopyFaults, DetectsMisalignedSourceOrTarget) {
   GlobalArray<float> in = numbers(16);
   const LaunchOptions options{.grid = {1}, .block = {1}, .arrays = {in.input()}};
   fault_of(FaultKind::Misaligned, options, [&] {
@@ -137,7 +137,7 @@ TEST(CopyFaults, MisalignedOnEitherSide) {
                              LAB_SHARED(float, s, 8);
                              copy_async<16>(s + 0, global(in.data()) + 2);
                            }),
-                  "access of 16 bytes to in, 8 bytes after"));
+                  "access of 16 bytes to in, 8 bytes past"));
 }
 
 }  // namespace

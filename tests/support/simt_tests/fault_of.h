@@ -20,7 +20,7 @@ inline std::string fault_of(FaultKind kind, const LaunchOptions& options,
     EXPECT_EQ(static_cast<int>(fault.kind()), static_cast<int>(kind)) << fault.what();
     return fault.what();
   }
-  ADD_FAILURE() << "no fault was found";
+  ADD_FAILURE() << "no fault was detected";
   return {};
 }
 

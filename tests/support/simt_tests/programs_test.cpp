@@ -54,7 +54,7 @@ TEST(SimtPrograms, ReducesABlock) {
   EXPECT_EQ(max[0], *std::max_element(values.begin(), values.end()));
 }
 
-TEST(SimtPrograms, ScansByShuffles) {
+TEST(SimtPrograms, ScansWithShuffles) {
   std::vector<float> values(256);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 31 % 17);
   GlobalArray<float> in("in", values);
@@ -69,7 +69,7 @@ TEST(SimtPrograms, ScansByShuffles) {
   }
 }
 
-TEST(SimtPrograms, CountsByAtomics) {
+TEST(SimtPrograms, CountsWithAtomics) {
   std::vector<std::uint8_t> values(777);
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<std::uint8_t>(i * i % HistogramArgs::kBins);

@@ -117,7 +117,7 @@ Verdict run_history(std::uint32_t seed, bool parts) {
 
 constexpr std::uint32_t kHistories = 20000;
 
-TEST(RaceDetector, AgreesWithAnAccountOfAllAccesses) {
+TEST(RaceDetector, MatchesAFullAccessHistory) {
   std::uint32_t races = 0;
   for (std::uint32_t seed = 0; seed < kHistories; ++seed) {
     const Verdict verdict = run_history(seed, false);
@@ -128,7 +128,7 @@ TEST(RaceDetector, AgreesWithAnAccountOfAllAccesses) {
 }
 
 // Diverging lanes can hide a race from the detector, but it must not report a false one.
-TEST(RaceDetector, InventsNoRaceWherePartsOfAWarpSynchronise) {
+TEST(RaceDetector, ReportsNoFalseRaceForPartialWarps) {
   std::uint32_t races = 0;
   std::uint32_t missed = 0;
   for (std::uint32_t seed = 0; seed < kHistories; ++seed) {

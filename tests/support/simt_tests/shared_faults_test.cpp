@@ -9,7 +9,7 @@
 namespace lab::simt {
 namespace {
 
-TEST(SharedFaults, IndexOutOfBoundsIsNamedWithBlockAndThread) {
+TEST(SharedFaults, OutOfBoundsNamesBlockAndThread) {
   const std::string what = fault_of(FaultKind::OutOfBounds, {.grid = {2}, .block = {64}}, [] {
     LAB_SHARED(float, tile, 64);
     const int i = thread_idx().x;
@@ -19,7 +19,7 @@ TEST(SharedFaults, IndexOutOfBoundsIsNamedWithBlockAndThread) {
   EXPECT_TRUE(has(what, "in block (1,0,0), thread 37 (37,0,0)"));
 }
 
-TEST(SharedFaults, NegativeIndexAndVectorOverTheEnd) {
+TEST(SharedFaults, DetectsNegativeIndexAndVectorPastEnd) {
   EXPECT_TRUE(has(fault_of(FaultKind::OutOfBounds, {.grid = {1}, .block = {1}},
                            [] {
                              LAB_SHARED(int, s, 8);
@@ -34,7 +34,7 @@ TEST(SharedFaults, NegativeIndexAndVectorOverTheEnd) {
                   "write of 16 bytes at s[8] of 10"));
 }
 
-TEST(SharedFaults, DynamicMemoryHasTheSizeOfTheLaunch) {
+TEST(SharedFaults, DynamicMemoryHasTheLaunchSize) {
   const auto body = [] {
     LAB_DYNAMIC_SHARED(float, s);
     s[thread_idx().x] = 1.0F;
@@ -45,7 +45,7 @@ TEST(SharedFaults, DynamicMemoryHasTheSizeOfTheLaunch) {
                   "s[16] of 16"));
 }
 
-TEST(SharedFaults, MoreSharedMemoryThanABlockHas) {
+TEST(SharedFaults, RejectsMoreSharedMemoryThanABlockHas) {
   fault_of(FaultKind::Launch, {.grid = {1}, .block = {1}}, [] {
     LAB_SHARED(float, s, 12289);
     (void)s;
@@ -56,7 +56,7 @@ TEST(SharedFaults, MoreSharedMemoryThanABlockHas) {
   });
 }
 
-TEST(SharedFaults, ReadOfWhatNobodyWrote) {
+TEST(SharedFaults, DetectsUninitializedRead) {
   const std::string what = fault_of(FaultKind::Unwritten, {.grid = {1}, .block = {32}}, [] {
     LAB_SHARED(float, s, 33);
     const int i = thread_idx().x;
@@ -69,7 +69,7 @@ TEST(SharedFaults, ReadOfWhatNobodyWrote) {
   EXPECT_TRUE(has(what, "thread 31"));
 }
 
-TEST(SharedFaults, NothingIsLeftFromTheBlockBefore) {
+TEST(SharedFaults, SharedMemoryDoesNotPersistAcrossBlocks) {
   fault_of(FaultKind::Unwritten, {.grid = {2}, .block = {1}}, [] {
     LAB_SHARED(int, s, 1);
     if (block_idx().x == 0) s[0] = 1;
@@ -88,7 +88,7 @@ void neighbours(bool with_barrier, bool one_warp_barrier) {
   (void)other;
 }
 
-TEST(SharedFaults, MissingBarrierInBothOrders) {
+TEST(SharedFaults, DetectsMissingBarrierInBothOrders) {
   for (const bool reversed : {false, true}) {
     const LaunchOptions options{.grid = {1}, .block = {64}, .last_thread_first = reversed};
     launch(options, [] { neighbours(true, false); });
@@ -105,11 +105,11 @@ TEST(SharedFaults, MissingBarrierInBothOrders) {
       const int other = s[i ^ 1];
       (void)other;
     });
-    EXPECT_TRUE(has(what, "with neither sync_threads nor sync_warp between"));
+    EXPECT_TRUE(has(what, "without sync_threads or sync_warp in between"));
   }
 }
 
-TEST(SharedFaults, WriteAfterReadWithoutBarrier) {
+TEST(SharedFaults, DetectsWriteAfterReadWithoutBarrier) {
   const auto body = [](bool second_barrier) {
     LAB_SHARED(int, s, 64);
     const int i = thread_idx().x;
@@ -124,10 +124,12 @@ TEST(SharedFaults, WriteAfterReadWithoutBarrier) {
   launch({.grid = {1}, .block = {64}}, [&] { body(true); });
   const std::string what =
       fault_of(FaultKind::Race, {.grid = {1}, .block = {64}}, [&] { body(false); });
-  EXPECT_TRUE(has(what, "read of s[31] after a write by thread 31 with no sync_threads between"));
+  EXPECT_TRUE(has(what,
+                  "read of s[31] after a write by thread 31 without sync_threads in "
+                  "between"));
 }
 
-TEST(SharedFaults, TwoWritersOfOneElement) {
+TEST(SharedFaults, DetectsTwoWritersOfOneElement) {
   const std::string what = fault_of(FaultKind::Race, {.grid = {1}, .block = {40}}, [] {
     LAB_SHARED(int, s, 32);
     s[thread_idx().x % 32] = 7;
@@ -136,7 +138,7 @@ TEST(SharedFaults, TwoWritersOfOneElement) {
   EXPECT_TRUE(has(what, "thread 32"));
 }
 
-TEST(SharedFaults, MissingSyncWarp) {
+TEST(SharedFaults, DetectsMissingSyncWarp) {
   const auto body = [](bool synced) {
     LAB_SHARED(int, s, 32);
     const int i = thread_idx().x;
@@ -155,7 +157,7 @@ TEST(SharedFaults, MissingSyncWarp) {
                   "sync_warp"));
 }
 
-TEST(SharedFaults, SyncWarpOrdersNoOtherWarp) {
+TEST(SharedFaults, SyncWarpDoesNotOrderOtherWarps) {
   fault_of(FaultKind::Race, {.grid = {1}, .block = {64}}, [] {
     LAB_SHARED(int, s, 64);
     const int i = thread_idx().x;
@@ -168,7 +170,7 @@ TEST(SharedFaults, SyncWarpOrdersNoOtherWarp) {
   });
 }
 
-TEST(SharedFaults, SyncWarpOrdersTheLanesOfItsMaskOnly) {
+TEST(SharedFaults, SyncWarpOrdersOnlyMaskedLanes) {
   const auto body = [](std::uint32_t other_lane) {
     LAB_SHARED(int, s, 32);
     const std::uint32_t lane_bit = 1U << thread_idx().x;
@@ -186,7 +188,7 @@ TEST(SharedFaults, SyncWarpOrdersTheLanesOfItsMaskOnly) {
            [&] { body(20); });
 }
 
-TEST(SharedFaults, ShufflesOrderNoMemory) {
+TEST(SharedFaults, ShufflesDoNotOrderMemory) {
   fault_of(FaultKind::Race, {.grid = {1}, .block = {32}}, [] {
     LAB_SHARED(int, s, 32);
     s[lane()] = lane();
@@ -196,7 +198,7 @@ TEST(SharedFaults, ShufflesOrderNoMemory) {
   });
 }
 
-TEST(SharedFaults, AtomicsRaceWithPlainAccessesOnly) {
+TEST(SharedFaults, AtomicsRaceOnlyWithPlainAccesses) {
   const auto body = [](bool barrier) {
     LAB_SHARED(int, count, 1);
     if (thread_idx().x == 0) count[0] = 0;
@@ -216,7 +218,7 @@ TEST(SharedFaults, AtomicsRaceWithPlainAccessesOnly) {
   });
 }
 
-TEST(SharedFaults, MisalignedVector) {
+TEST(SharedFaults, DetectsMisalignedVector) {
   const std::string what = fault_of(FaultKind::Misaligned, {.grid = {1}, .block = {1}}, [] {
     LAB_SHARED(float, s, 16);
     store(s + 2, Float4{1, 2, 3, 4});
@@ -229,7 +231,7 @@ TEST(SharedFaults, MisalignedVector) {
   });
 }
 
-TEST(SharedFaults, ElementsSmallerThanDeclared) {
+TEST(SharedFaults, DetectsElementsSmallerThanDeclared) {
   fault_of(FaultKind::Launch, {.grid = {1}, .block = {1}}, [] {
     LAB_SHARED(float, s, 4);
     shared_cast<std::uint16_t>(s)[0] = 1;
@@ -241,7 +243,7 @@ TEST(SharedFaults, ElementsSmallerThanDeclared) {
   });
 }
 
-TEST(SharedFaults, WhatTheBodyThrowsComesOutAndTheRestIsUnwound) {
+TEST(SharedFaults, ForwardsExceptionsAndUnwinds) {
   int unwound = 0;
   struct Counter {
     int& n;

@@ -18,7 +18,7 @@ bool operator==(const FragmentIndex& at, const std::pair<int, int>& want) {
 }
 
 // The formulas of "Matrix Fragments for mma.m16n8k16" and "... mma.m16n8k8", element by element.
-TEST(TensorCore, FragmentsAreThoseOfThePtxIsa) {
+TEST(TensorCore, FragmentsMatchThePtxIsa) {
   for (int lane_id = 0; lane_id < 32; ++lane_id) {
     const int group = lane_id >> 2;
     const int in_group = lane_id % 4;
@@ -59,7 +59,7 @@ std::vector<double> product(const std::vector<float>& a, const std::vector<float
   return want;
 }
 
-TEST(TensorCore, Bf16ProductOfRandomFragments) {
+TEST(TensorCore, MultipliesRandomBf16Fragments) {
   std::vector<float> a = test::uniform_values(256, 3);
   std::vector<float> b = test::uniform_values(128, 4);
   std::vector<float> c = test::uniform_values(128, 5);
@@ -82,7 +82,7 @@ TEST(TensorCore, Bf16ProductOfRandomFragments) {
   EXPECT_TRUE(test::all_close(c, want, 1e-6, 1e-7));
 }
 
-TEST(TensorCore, Tf32ProductOfRandomFragments) {
+TEST(TensorCore, MultipliesRandomTf32Fragments) {
   std::vector<float> a = test::uniform_values(128, 6);
   std::vector<float> b = test::uniform_values(64, 7);
   std::vector<float> c = test::uniform_values(128, 8);
@@ -126,13 +126,13 @@ void check_ldmatrix() {
   });
 }
 
-TEST(TensorCore, LdmatrixOfOneTwoAndFour) {
+TEST(TensorCore, LdmatrixLoadsOneTwoAndFour) {
   check_ldmatrix<1>();
   check_ldmatrix<2>();
   check_ldmatrix<4>();
 }
 
-TEST(TensorCore, LdmatrixSeesFaultsOfItsRows) {
+TEST(TensorCore, LdmatrixDetectsRowFaults) {
   const auto body = [](int offset, bool barrier) {
     LAB_SHARED(std::uint16_t, s, 264);
     for (int i = lane() * 8; i < (lane() == 31 ? 264 : lane() * 8 + 8); ++i) s[i] = 1;
@@ -148,7 +148,7 @@ TEST(TensorCore, LdmatrixSeesFaultsOfItsRows) {
   fault_of(FaultKind::Race, options, [&] { body(0, false); });
 }
 
-TEST(TensorCore, NeedsAllLanes) {
+TEST(TensorCore, RequiresAllLanes) {
   fault_of(FaultKind::InactiveLane, {.grid = {1}, .block = {24}}, [] {
     float d[4] = {};
     const std::uint32_t a[4] = {};
@@ -157,7 +157,7 @@ TEST(TensorCore, NeedsAllLanes) {
   });
 }
 
-TEST(Conversions, Bf16GoesToTheNearestAndTiesToEven) {
+TEST(Conversions, Bf16RoundsToNearestTiesToEven) {
   EXPECT_EQ(to_bf16(1.0F), 0x3f80);
   EXPECT_EQ(to_bf16(std::bit_cast<float>(0x3f808000U)), 0x3f80);
   EXPECT_EQ(to_bf16(std::bit_cast<float>(0x3f818000U)), 0x3f82);
@@ -168,7 +168,7 @@ TEST(Conversions, Bf16GoesToTheNearestAndTiesToEven) {
   EXPECT_EQ(pack_bf16(1.0F, -2.0F), 0xc0003f80U);
 }
 
-TEST(Conversions, Tf32GoesToTheNearestAndTiesAway) {
+TEST(Conversions, Tf32RoundsToNearestTiesAway) {
   EXPECT_EQ(to_tf32(1.0F), 0x3f800000U);
   EXPECT_EQ(to_tf32(std::bit_cast<float>(0x3f800fffU)), 0x3f800000U);
   EXPECT_EQ(to_tf32(std::bit_cast<float>(0x3f801000U)), 0x3f802000U);

@@ -99,8 +99,8 @@ void device_charts(const Panel& p) {
   pair.next();
   history_card(p, {"utilisation",
                    "Utilisation",
-                   "Share of time each device was busy, with anything. The newest ten minutes; "
-                   "drag to see half an hour.",
+                   "Share of time each device was busy with any program. Shows the last ten "
+                   "minutes; drag to see up to half an hour.",
                    &Curves::utilisation,
                    100,
                    {.label = "busy", .unit = "%", .min = 0, .max = 100}});

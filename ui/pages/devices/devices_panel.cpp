@@ -34,8 +34,8 @@ void big_figure(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& l
   if (last.utilisation) {
     number(ui, percent(*last.utilisation), ui.fonts.figure);
     hint(ui, is_gpu ? kGpuUtilisationHint
-                    : "Share of time the device's cores were busy, with anything, since the "
-                      "reading before.");
+                    : "Share of time the device's cores were busy with any program since the "
+                      "previous reading.");
   } else {
     ImGui::PushFont(ui.fonts.figure);
     ImGui::TextUnformatted("N/A");
@@ -72,7 +72,7 @@ void core_bars(const Panel& p, const std::string& path, const DeviceTelemetry& l
     list->AddRectFilled({x, y + height - full}, {x + step - gap, y + height}, styled(color),
                         ui.px(2));
   }
-  hint(ui, "One bar a core: the share of time it was busy since the reading before.");
+  hint(ui, "One bar per core: the share of time it was busy since the previous reading.");
   record(ui, item, path, "meter", "cores");
 }
 
@@ -80,7 +80,7 @@ void memory_bar(const Panel& p, const std::string& path, const DeviceInfo& info,
                 const DeviceTelemetry& last, ImU32 color) {
   const std::int64_t total = info.memory_total_bytes;
   if (!p.model.history(info.device).seen || total <= 0) {
-    fact(p.ui, "Memory", Maybe<std::string>::missing("no reading has arrived yet"));
+    fact(p.ui, "Memory", Maybe<std::string>::missing("no reading yet"));
     return;
   }
   if (info.device.kind == DeviceKind::Cuda && !last.utilisation) {
@@ -91,9 +91,9 @@ void memory_bar(const Panel& p, const std::string& path, const DeviceInfo& info,
   const std::int64_t used = std::max<std::int64_t>(0, total - last.memory_available_bytes);
   const bool is_cpu = info.device.kind == DeviceKind::Cpu;
   fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
-       is_cpu ? "Of the whole machine, by every program." : "Of the GPU, by every program.");
+       is_cpu ? "Of the whole machine, by all programs." : "Of the GPU, by all programs.");
   bar(p.ui, path, static_cast<double>(used) / static_cast<double>(total), color,
-      fmt::format("The lab's tensors hold {}; they may hold {} here.",
+      fmt::format("The lab's tensors hold {} of at most {} here.",
                   format_bytes(last.lab_used_bytes), format_bytes(info.memory_limit_bytes)));
 }
 
@@ -104,8 +104,9 @@ std::string cache_text(const CacheInfo& c) {
 
 void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
   Ui& ui = p.ui;
-  fact(ui, "Clock now", with_unit(last.clock_mhz, "{:.0f} MHz"), "Mean over the device's cores.");
-  fact(ui, "Clock at most", with_unit(info.clock_max_mhz, "{:.0f} MHz"));
+  fact(ui, "Current clock", with_unit(last.clock_mhz, "{:.0f} MHz"),
+       "Mean over the device's cores.");
+  fact(ui, "Max clock", with_unit(info.clock_max_mhz, "{:.0f} MHz"));
   fact(ui, "Temperature", with_unit(last.temperature_c, "{:.0f} °C"));
   if (!info.simd.empty()) {
     fact(ui, "SIMD", info.simd_detail.empty() ? info.simd : info.simd_detail,
@@ -119,11 +120,11 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
     fact(ui, "Packages", std::to_string(info.packages));
     fact(ui, "NUMA nodes", numbers(info.numa_nodes),
          "Memory close to some cores, far from others.");
-    fact(ui, "Cores", numbers(info.cores), "Numbers of the operating system.");
+    fact(ui, "Cores", numbers(info.cores), "As numbered by the operating system.");
     fact(ui, "Worker threads", std::to_string(info.threads));
   }
-  fact(ui, "Limit for tensors", format_bytes(info.memory_limit_bytes),
-       "What would not fit is refused before it is tried.");
+  fact(ui, "Tensor memory limit", format_bytes(info.memory_limit_bytes),
+       "Larger allocations are rejected without being attempted.");
   for (const auto& [label, value] : info.details) fact(ui, label, value);
 }
 
@@ -166,19 +167,19 @@ int cpu_devices_now(const Panel& p) {
 // Sets how the cores are split into devices. The devices are created once, at start.
 void split_field(const Panel& p) {
   std::int64_t& wanted = p.view.forms.devices.cpu_devices;
-  input_number(p.ui, "devices/cpu_devices", "CPU devices to make of the cores", wanted,
+  input_number(p.ui, "devices/cpu_devices", "CPU devices", wanted,
                {.min = 1,
                 .max = static_cast<double>(kMostCpuDevices),
                 .step = 1,
                 .unit = wanted == 1 ? "device" : "devices",
-                .hint = "Each gets its own threads and its own memory account, so that experiments "
-                        "between devices work without a GPU."});
+                .hint = "Each device gets its own share of the cores and its own memory account, "
+                        "so that experiments between devices work without a GPU."});
   const int now = cpu_devices_now(p);
   if (wanted == now) {
     if (now == 1) muted(p.ui, "Experiments between devices need two or more.");
   } else {
     note_box(p.ui, "devices/restart",
-             fmt::format("Now {}; takes effect when the lab is started again.", now));
+             fmt::format("Currently {}; takes effect when the lab is restarted.", now));
   }
 }
 
@@ -189,7 +190,7 @@ void machine_card(const Panel& p) {
   fact(p.ui, "Name", machine.host.empty() ? "N/A" : machine.host);
   fact(p.ui, "System", machine.system.empty() ? "N/A" : machine.system);
   fact(p.ui, "Memory held by the lab", format_bytes(p.model.lab_rss_bytes()),
-       "Everything in this process, the window included.");
+       "Everything in this process, including the window.");
   split_field(p);
 }
 

@@ -53,11 +53,11 @@ void memory_bar(const Panel& p, const std::string& path, const GpuRecord& gpu,
   }
   const std::int64_t used = *last.memory_used_bytes, total = *gpu.facts.memory_total_bytes;
   fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
-       "Of the GPU, by every program; without what the driver keeps for itself.");
+       "Of the GPU, by all programs; excludes memory reserved by the driver.");
   const std::string text =
       device == nullptr
           ? std::string("The lab holds nothing here.")
-          : fmt::format("The lab's tensors hold {}; they may hold {} here.",
+          : fmt::format("The lab's tensors hold {} of at most {} here.",
                         format_bytes(p.model.history(device->device).last.lab_used_bytes),
                         format_bytes(device->memory_limit_bytes)) +
                 pinned_text(p.model.history(device->device).last);
@@ -66,10 +66,10 @@ void memory_bar(const Panel& p, const std::string& path, const GpuRecord& gpu,
 }
 
 void power_bar(const Panel& p, const std::string& path, const GpuTelemetry& last, ImU32 color) {
-  fact(p.ui, "Power", power_text(last), "Now, and the limit in force.");
+  fact(p.ui, "Power", power_text(last), "Current draw and enforced limit.");
   if (!last.power_w || !last.power_limit_w || *last.power_limit_w <= 0) return;
   bar(p.ui, path, *last.power_w / *last.power_limit_w, color,
-      "At its limit a GPU lowers its clocks.");
+      "At its power limit, a GPU lowers its clocks.");
 }
 
 void important_lines(const Panel& p, const std::vector<GpuLine>& all) {
@@ -114,8 +114,8 @@ void lines_of_device(const Panel& p, const DeviceInfo& device, const GpuFacts& f
   for (const CacheInfo& cache : device.caches) {
     fact(p.ui, fmt::format("L{} cache", cache.level), format_bytes(cache.size_bytes));
   }
-  fact(p.ui, "Limit for tensors", format_bytes(device.memory_limit_bytes),
-       "What would not fit is refused before it is tried.");
+  fact(p.ui, "Tensor memory limit", format_bytes(device.memory_limit_bytes),
+       "Larger allocations are rejected without being attempted.");
 }
 
 // Notes the age of old readings: the longer a reading takes, the less often it is taken.
@@ -123,7 +123,7 @@ void age_note(const Panel& p, const GpuTelemetry& last) {
   const double age_s = p.model.now_s() - last.t_s;
   if (age_s < kOldReading_s) return;
   caption(p.ui, fmt::format("Read {} ago", format_seconds(age_s)));
-  hint(p.ui, "Looking took long, so it is done rarely.");
+  hint(p.ui, "Readings are slow, so they are taken less often.");
 }
 
 std::string hint_of(const GpuProcess& one) {
@@ -137,8 +137,8 @@ std::string hint_of(const GpuProcess& one) {
                 percent(one.decoder_utilisation))
           : "Load: N/A, " + one.utilisation.reason() + ".\n";
   return fmt::format(
-      "Number of the process, its type (C computes, G draws, M+C computes through MPS), its name, "
-      "its load and its memory on the GPU.\n{}{}{}",
+      "Process ID, type (C: compute, G: graphics, M+C: compute through MPS), name, load and GPU "
+      "memory.\n{}{}{}",
       one.name ? "" : "Name: N/A, " + one.name.reason() + ".\n", loads,
       part ? "Part of the GPU: " + *part : "Part of the GPU (MIG): N/A, " + part.reason() + ".");
 }
@@ -183,7 +183,7 @@ void little_known(const Panel& p, const GpuRecord& gpu) {
   for (const GpuLine& line : all) {
     if (line.value) fact(p.ui, line.label, line.value, line.hint);
   }
-  if (asleep || !unfolded(p, gpu.facts.pci_bus_id + "/unknown", "Not known")) return;
+  if (asleep || !unfolded(p, gpu.facts.pci_bus_id + "/unknown", "Not available")) return;
   for (const GpuLine& line : all) {
     if (!line.value) fact(p.ui, line.label, line.value, line.hint);
   }
@@ -198,11 +198,11 @@ bool needs_request(const MachineInfo& machine, const std::string& pci_bus_id) {
 // Explains why the lab does not compute on the GPU and, if it only sleeps, how to use it.
 void unused_note(const Panel& p, const std::string& path, const GpuRecord& gpu) {
   if (needs_request(p.model.machine(), gpu.facts.pci_bus_id)) {
-    muted(p.ui, gpu.history.last.asleep ? "Looking does not wake it, using it does."
-                                        : "Not used: a GPU slept when the lab started, and "
+    muted(p.ui, gpu.history.last.asleep ? "Queries do not wake it; using it does."
+                                        : "Not used: a GPU was asleep when the lab started, and "
                                           "starting CUDA wakes every GPU.");
     restart_button(p, path + "/use", "Use this GPU",
-                   "Device Lab starts anew, with CUDA, which wakes every GPU", {.wake_gpus = true});
+                   "Restarts Device Lab with CUDA, which wakes every GPU", {.wake_gpus = true});
     return;
   }
   const std::string why = why_unused(p.model.machine(), gpu.facts.pci_bus_id);
@@ -251,7 +251,7 @@ void peer_cell(const Panel& p, const GpuFacts& from, const GpuFacts& to) {
     return one.pci_bus_id == to.pci_bus_id;
   });
   if (peer == from.peers.end()) {
-    cell(p.ui, "N/A", "One of the two GPUs could not be asked, or was asleep.");
+    cell(p.ui, "N/A", "One of the two GPUs could not be queried or was asleep.");
     return;
   }
   cell(p.ui, summary(*peer),
@@ -298,7 +298,7 @@ void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
     grouped_lines(p, describe_reading(last, gpu.facts));
     grouped_lines(p, describe_facts(gpu.facts));
     if (device != nullptr) {
-      heading(p, "To the lab");
+      heading(p, "As used by the lab");
       lines_of_device(p, *device, gpu.facts);
     }
   }
@@ -314,11 +314,11 @@ void peers_card(const Panel& p) {
   const std::vector<GpuRecord>& all = p.model.gpus();
   if (all.empty()) return;
   const Card box(p, "devices/peers", "Peer access",
-                 {.hint = "Whether the GPU of a row reaches the memory of the GPU of a column "
+                 {.hint = "Whether the GPU of a row can access the memory of the GPU of a column "
                           "directly, without a copy through main memory."});
   if (!box) return;
   if (all.size() == 1) {
-    muted(p.ui, "With one GPU there is no other whose memory it could reach.");
+    muted(p.ui, "Peer access requires at least two GPUs.");
     return;
   }
   std::vector<std::string> names;

@@ -71,7 +71,7 @@ void tools(const Panel& p) {
     checkbox(p.ui, "log/error", "Error", form.error);
   }
   if (button(p.ui, "log/copy", "Copy these lines",
-             {.enabled = !p.model.log().empty(), .hint = "Puts them on the clipboard."})) {
+             {.enabled = !p.model.log().empty(), .hint = "Copies them to the clipboard."})) {
     ImGui::SetClipboardText(as_text(p).c_str());
   }
 }
@@ -116,8 +116,8 @@ void draw_log_page(const Panel& p) {
     ++shown;
   }
   if (shown > 0) return;
-  muted(p.ui, p.model.log().empty() ? "Nothing has happened yet. Jobs write here what they do."
-                                    : "No line passes the filter.");
+  muted(p.ui, p.model.log().empty() ? "No entries yet. Jobs report their progress here."
+                                    : "No line matches the filter.");
 }
 
 }  // namespace lab::ui

@@ -251,7 +251,7 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
            line.sample == nullptr ? "" : gflops_text(line.sample->gflops));
   }
   ImGui::PopStyleVar();
-  if (library > 0) caption(ui, "The upright line is the fastest library.");
+  if (library > 0) caption(ui, "The vertical line marks the fastest library.");
   if (any_marked) {
     caption(ui, "Diamonds: the reference's share of its own peak.");
   }
@@ -263,13 +263,13 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
   const MatmulResults& results = shown(kept);
   p.view.forms.matmul.lit.clear();
   Card card(p, "matmul/ladder_card", "Ladder",
-            {.hint = "Each rung adds one idea to the one above. Point at one to read it.",
+            {.hint = "Each rung adds one idea to the one above. Hover over one for details.",
              .dimmed = is_old(kept)});
   if (!card) return;
   const std::vector<Device> devices = results.devices();
   if (devices.empty()) {
     muted(p.ui, results.peaks.empty() ? "Nothing could be measured."
-                                      : "The peak is known; the first kernel is on its way.");
+                                      : "The peak is known; measuring the first kernel.");
   }
   for (const Device device : devices) ladder_of(p, results, device, devices.size() == 1);
 }

@@ -35,7 +35,7 @@ std::string box_hint(const Panel& p, const RungInfo& rung, Precision precision) 
     return other.name == rung.name && takes(other, precision);
   });
   if (fits) return rung.sentence;
-  return fmt::format("{}\nDoes not multiply in {}.", rung.sentence, to_string(precision));
+  return fmt::format("{}\nDoes not support {}.", rung.sentence, to_string(precision));
 }
 
 void kernel_boxes(const Panel& p, MatmulForm& form) {
@@ -44,7 +44,7 @@ void kernel_boxes(const Panel& p, MatmulForm& form) {
   const Precision precision = matmul_precision(form, p.model.machine());
   const std::vector<const RungInfo*> rungs = distinct_rungs(p.model);
   if (rungs.empty()) {
-    note_box(p.ui, "matmul/no_rungs", "The kernels' names are known after the first run.");
+    note_box(p.ui, "matmul/no_rungs", "Kernel names are available after the first run.");
     return;
   }
   for (const RungInfo* rung : rungs) {
@@ -70,10 +70,10 @@ void fields_of(const Panel& p, MatmulForm& form) {
   }
   fields.next();
   input_text(p.ui, "matmul/sizes", "Sizes N of N x N matrices", form.sizes,
-             "Powers of two from..to, or a list with commas: 100,500.", "64..4096");
+             "Powers of two (from..to) or a comma-separated list (100,500).", "64..4096");
   fields.next();
   segmented(p.ui, "matmul/which", "Kernels", which_names(), form.which,
-            "All rungs of the ladder, only the fastest of ours, or a choice.");
+            "All rungs of the ladder, only the lab's fastest, or a selection.");
   fields.next();
   // A saved choice that this machine does not offer is kept until the user makes another.
   const MachineInfo& machine = p.model.machine();
@@ -123,8 +123,8 @@ void nothing_card(const Panel& p) {
     return;
   }
   if (empty_page(p, "matmul/empty",
-                 "No kernel has been measured yet. The ladder goes from three plain loops to what "
-                 "the machine can do.",
+                 "No kernel has been measured yet. The ladder goes from three plain loops to the "
+                 "machine's limit.",
                  "Run ladder")) {
     const MatmulForm& form = p.view.forms.matmul;
     const MachineInfo& machine = p.model.machine();
@@ -136,7 +136,7 @@ void nothing_card(const Panel& p) {
 void skipped_card(const Panel& p, const MatmulResults& results) {
   if (results.skipped.empty()) return;
   Card card(p, "matmul/skipped", "Skipped",
-            {.hint = "Cases that cannot run here, and why. Not failures."});
+            {.hint = "Cases that cannot run here, with the reason. These are not failures."});
   if (!card) return;
   for (const Skipped& s : results.skipped) {
     muted(p.ui, fmt::format("{}: {}", s.what, s.reason));

@@ -129,8 +129,8 @@ std::string kernel_key(Device device, std::string_view kernel) {
 void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
   const bool old = is_old(kept);
   Card card(p, "matmul/curves", "GFLOP/s over size",
-            {.hint = "2 N^3 operations over the median time. The band spans p10 to p90; the axis "
-                     "ends at the measured peak.",
+            {.hint = "2 N^3 operations divided by the median time. The band spans p10 to p90; the "
+                     "axis ends at the measured peak.",
              .dimmed = old});
   if (!card) return;
   const MatmulResults& results = shown(kept);
@@ -168,7 +168,7 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
   p.view.forms.matmul.lit.clear();
   Card card(p, "matmul/live_card", "GFLOP/s over time",
             {.extra = spare_height(p),
-             .hint = "The kernels at the first size, again and again until stopped.",
+             .hint = "The kernels at the first size, measured repeatedly until stopped.",
              .dimmed = old});
   if (!card) return;
   std::vector<plot::Series> series;

@@ -102,11 +102,11 @@ void choices(const Panel& p, const MatmulResults& results, const Choice& choice)
   pick(
       p, "matmul/roofline/size", "Size N", results.sizes(choice.device), choice.size,
       form.roofline_size, [](std::int64_t n) { return std::to_string(n); },
-      "The size whose kernels have markers; their other sizes are the pale lines.");
+      "The size marked on the plot; pale lines show the other sizes.");
   row.next();
   pick(
       p, "matmul/roofline/kernel", "Kernel", kernels, choice.sample->kernel, form.roofline_kernel,
-      [](const std::string& name) { return name; }, "The kernel the sentence below is about.");
+      [](const std::string& name) { return name; }, "The kernel described below.");
 }
 
 std::string spread_text(const Timing& t) {
@@ -122,16 +122,16 @@ std::string how_measured(const ComputeCeiling& c) {
 }
 
 std::string how_measured(const BandwidthCeiling& b, int threads) {
-  const std::string where =
-      b.cache_bytes > 0 ? fmt::format("where the caches hold {}", format_bytes(b.cache_bytes))
-                        : "far more than the caches hold";
+  const std::string where = b.cache_bytes > 0
+                                ? fmt::format("with caches of {}", format_bytes(b.cache_bytes))
+                                : "far more than the caches can hold";
   const std::string size = format_bytes(b.working_set_bytes);
   const std::string how =
       b.copied ? fmt::format(
-                     "A kernel copies half of {} to the other half, {}; read and written "
-                     "bytes both count",
+                     "A kernel copies half of {} to the other half, {}; bytes read and written "
+                     "both count",
                      size, where)
-               : fmt::format("{} sum {} again and again, {}; the sums are checked",
+               : fmt::format("{} sum {} repeatedly, {}; the sums are verified",
                              workers_text(threads), size, where);
   return fmt::format("{}: {} in the fastest repetition, p10 {}, p90 {}\n{}\n{}", b.name,
                      gb_per_s_text(b.gb_per_s), gb_per_s_text(b.p10_gb_per_s),
@@ -167,7 +167,7 @@ std::string point_text(const MatmulSample& s, const Choice& choice, CacheState c
   std::string text = fmt::format("{:.3g} FLOP/byte\n", arithmetic_intensity(s));
   const Roof roof = roof_over(*choice.ceilings, s, cache);
   if (roof.gflops > 0) {
-    text += fmt::format("{} of its roof, which {} sets\n", percent(s.gflops / roof.gflops),
+    text += fmt::format("{} of its roof, set by {}\n", percent(s.gflops / roof.gflops),
                         roof.by_memory ? roof.level->name : "compute");
   }
   return text + describe(s, cache);
@@ -247,9 +247,9 @@ void draw_plot(const Panel& p, const MatmulResults& results, const Choice& choic
 
 void roofline_card(const Panel& p, const MatmulResults& results, const Choice& choice, bool old) {
   Card card(p, "matmul/roofline_card", "Roofline",
-            {.hint = "What the machine allows at each arithmetic intensity: operations over the "
-                     "compulsory bytes, which are 4 (M K + K N + M N) in f32, A and B read once "
-                     "and C written once. The lines are the most that this machine was seen to do.",
+            {.hint = "Attainable performance at each arithmetic intensity: operations divided by "
+                     "the compulsory bytes, 4 (M K + K N + M N) in f32, with A and B read once and "
+                     "C written once. The lines are the highest rates measured on this machine.",
              .dimmed = old});
   if (!card) return;
   if (choice.ceilings == nullptr) {
@@ -261,7 +261,7 @@ void roofline_card(const Panel& p, const MatmulResults& results, const Choice& c
   if (choice.sample != nullptr) {
     body(p.ui, limit_sentence(*choice.sample, *choice.ceilings, results.request.cache));
   } else {
-    muted(p.ui, "The ceilings are known; no kernel has been measured under them yet.");
+    muted(p.ui, "The ceilings are known; no kernel has been measured yet.");
   }
   draw_plot(p, results, choice, old);
 }
@@ -269,15 +269,15 @@ void roofline_card(const Panel& p, const MatmulResults& results, const Choice& c
 // Returns all columns if `wide`; otherwise the remaining values are in tooltips.
 std::vector<Column> columns_of(bool wide) {
   constexpr std::string_view kRidge =
-      "Ridge: the intensity from which on compute is the limit, not this level.";
+      "Ridge point: above this intensity, compute is the limit, not this level.";
   if (!wide) {
     return {
         {"Ceiling", 1.95F, false, {}}, {"Limit", 1.3F, true, {}}, {"FLOP/B", 0.75F, true, kRidge}};
   }
   return {{"Ceiling", 1.5F, false, {}},
           {"Limit", 1.1F, true, {}},
-          {"p10 to p90", 0.9F, true, "Spread of the repetitions, in share of the median."},
-          {"n", 0.5F, true, "Timed repetitions, warm-up not counted."},
+          {"p10 to p90", 0.9F, true, "Spread of the repetitions, as a share of the median."},
+          {"n", 0.5F, true, "Timed repetitions, excluding warm-up."},
           {"Ridge, FLOP/byte", 1.1F, true, kRidge}};
 }
 
@@ -321,7 +321,7 @@ std::string unstable_names(const CeilingsMeasured& ceilings) {
 
 void ceilings_card(const Panel& p, const Choice& choice, bool old) {
   Card card(p, "matmul/ceilings_card", "Measured ceilings",
-            {.hint = "The most that the device reaches as a whole. Point at one to read how it was "
+            {.hint = "Highest rates of the whole device. Hover over one to see how it was "
                      "measured.",
              .dimmed = old});
   if (!card) return;
@@ -332,15 +332,15 @@ void ceilings_card(const Panel& p, const Choice& choice, bool old) {
   caption(p.ui, lab::to_string(choice.device) + ", " + workers_text(choice.ceilings->threads));
   ceilings_table(p, choice);
   if (const std::string names = unstable_names(*choice.ceilings); !names.empty()) {
-    muted(p.ui, fmt::format("Unstable, because the machine was busy: {}. The next run measures "
+    muted(p.ui, fmt::format("Unstable because the machine was busy: {}. The next run measures them "
                             "again.",
                             names));
   }
   muted(p.ui,
-        "A kernel's intensity is its operations over the bytes it must move at least, A and B read "
-        "once and C written once. Left of a level's ridge, that level's bandwidth limits it; right "
-        "of it, the multiply-add units do. A kernel below the roof moves more bytes than it must "
-        "or leaves the units waiting.");
+        "A kernel's intensity is its operations divided by the minimum bytes it moves: A and B "
+        "read once, C written once. Left of a level's ridge point, that level's bandwidth is the "
+        "limit; right of it, the multiply-add units are. A kernel below the roof moves more bytes "
+        "than necessary or leaves the units idle.");
 }
 
 }  // namespace

@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::array kColumns = {
     Column{"GPU", 0.8F, false, {}},
-    Column{"Tensors", 1, true, "And the buffers of a running job."},
-    Column{"Pool", 1, true, "What the pool of tensors has taken from the GPU, they included."},
-    Column{"Workspaces", 1, true, "What cuBLAS and cublasLt work in on the GPU."},
+    Column{"Tensors", 1, true, "Including the buffers of a running job."},
+    Column{"Pool", 1, true, "GPU memory reserved by the tensor pool, tensors included."},
+    Column{"Workspaces", 1, true, "Workspaces of cuBLAS and cuBLASLt on the GPU."},
     Column{"Page-locked", 1, true, "Main memory for copies to and from the GPU."},
-    Column{"GPU reports", 1, true, "In use on the GPU, by every program."}};
+    Column{"GPU reports", 1, true, "In use on the GPU, by all programs."}};
 
 bool is_gpu(const DeviceInfo& device) {
   return device.device.kind == DeviceKind::Cuda;
@@ -59,15 +59,15 @@ void holdings_card(const Panel& p) {
   const std::vector<DeviceInfo>& devices = p.model.machine().devices;
   if (std::none_of(devices.begin(), devices.end(), is_gpu)) return;
   const Card box(p, "memory/holdings", "Held for the GPUs",
-                 {.hint = "Read with every reading of the devices."});
+                 {.hint = "Updated with every device reading."});
   if (!box || !begin_table(p.ui, "memory/holdings/table", kColumns)) return;
   for (const DeviceInfo& device : devices) {
     if (is_gpu(device)) gpu_line(p, device);
   }
   end_table(p.ui);
   caption(p.ui,
-          "CUDA's own context, loaded kernels and what its libraries keep for themselves cannot be "
-          "counted; the GPU's report includes them.");
+          "The CUDA context, loaded kernels and internal allocations of its libraries cannot be "
+          "counted; the value the GPU reports includes them.");
 }
 
 // --- the page -------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
   const auto fill = static_cast<Fill>(form.fill);
   if (fill == Fill::Full) {
     fields.next();
-    input_number(p.ui, "memory/value", "Value", form.value, {.hint = "Every element gets it."});
+    input_number(p.ui, "memory/value", "Value", form.value, {.hint = "Assigned to every element."});
   }
   if (fill == Fill::Rand || fill == Fill::Randn) {
     fields.next();
@@ -120,16 +120,16 @@ void memory_form(const Panel& p) {
   {
     Fields fields(p);
     fields.next();
-    combo(p.ui, "memory/device", "Device", devices, form.device, "Where the tensor will live.");
+    combo(p.ui, "memory/device", "Device", devices, form.device, "Device that stores the tensor.");
     fields.next();
     input_text(p.ui, "memory/shape", "Shape", form.shape,
-               "Sizes from the outermost to the innermost, with commas.", "1024,1024");
+               "Sizes from outermost to innermost, separated by commas.", "1024,1024");
     fields.next();
     combo(p.ui, "memory/dtype", "Element type", dtype_names(), form.dtype,
-          "f32 takes 4 bytes an element, bf16 2, i32 4, i64 8, u8 1.");
+          "f32 takes 4 bytes per element, bf16 2, i32 4, i64 8, u8 1.");
     fill_fields(p, fields, form);
     fields.next();
-    input_text(p.ui, "memory/name", "Name", form.name, "Empty: X1, X2 and so on.", "made up");
+    input_text(p.ui, "memory/name", "Name", form.name, "Empty: X1, X2 and so on.", "automatic");
   }
   const std::string error = complaint([&] { return to_command(form, p.model.machine()); });
   if (error.empty()) {
@@ -165,13 +165,14 @@ void table_tools(const Panel& p) {
   Pair pair(p, 420);
   pair.next();
   combo(p.ui, "memory/copy_to", "Copies go to", devices, form.copy_to,
-        "Where the copy button of each line puts its copy.");
+        "Destination of the copy button in each row.");
   pair.next();
-  control_label(p.ui, "Z = X + Y works on one device only");
-  if (button(p.ui, "memory/add", "Add the two ticked",
-             {.enabled = why.empty(),
-              .hint = why.empty() ? "Fails with DeviceMismatch when they live on two devices" : why,
-              .width = -1})) {
+  control_label(p.ui, "Z = X + Y requires a single device");
+  if (button(
+          p.ui, "memory/add", "Add the two ticked",
+          {.enabled = why.empty(),
+           .hint = why.empty() ? "Fails with DeviceMismatch if they are on different devices" : why,
+           .width = -1})) {
     send(p, AddTensors{ids[0], ids[1]});
   }
 }
@@ -229,13 +230,12 @@ void table_line(const Panel& p, const TensorInfo& t, bool wide) {
 }
 
 void tensors_card(const Panel& p) {
-  Card card(
-      p, "memory/tensors", "Live tensors",
-      {.hint = "Every tensor, and every buffer of a running job, on any device's account now."});
+  Card card(p, "memory/tensors", "Live tensors",
+            {.hint = "All tensors and all buffers of running jobs, on all devices."});
   if (!card) return;
   if (p.model.tensors().empty()) {
-    if (empty_page(p, "memory/empty", "No tensor is alive. Make one and watch the memory.",
-                   "Make a tensor of 4 MiB")) {
+    if (empty_page(p, "memory/empty", "No live tensors. Make one and watch the memory.",
+                   "Make a 4 MiB tensor")) {
       send(p, to_command(MemoryForm{}, p.model.machine()));
     }
     return;
@@ -257,7 +257,7 @@ void tensors_card(const Panel& p) {
 void plot_card(const Panel& p) {
   Card card(p, "memory/history", "Memory held by the lab's tensors",
             {.extra = spare_height(p),
-             .hint = "Read after each change and with every reading of the devices."});
+             .hint = "Updated after each change and with every device reading."});
   if (!card) return;
   std::vector<plot::Series> series;
   std::vector<plot::Reference> peaks;

@@ -43,8 +43,7 @@ void work_fields(const Panel& p, ScalingForm& form) {
   Fields fields(p);
   fields.next();
   if (trained_field(p, form, &StartTraining::model,
-                    "The more a model computes for each of its parameters, the better it "
-                    "scales.")) {
+                    "The more computation a model does per parameter, the better it scales.")) {
     form.request.accuracy_steps = find_model(form.request.training.model)->accuracy_steps;
   }
   fields.next();
@@ -54,15 +53,14 @@ void work_fields(const Panel& p, ScalingForm& form) {
     field_control(p, "scaling", form.request.training, &StartTraining::data_dir);
   }
   fields.next();
-  trained_field(p, form, &StartTraining::batch,
-                "Strong: of all devices together. Weak: of each device.");
+  trained_field(p, form, &StartTraining::batch, "Strong: total of all devices. Weak: per device.");
   fields.next();
   std::vector<std::string> modes = labels_of(enum_names<ScalingMode>());
   modes.emplace_back("Both");
   int mode = mode_choice(form.request);
   if (segmented(p.ui, "scaling/modes", "Scaling mode", modes, mode,
                 "Strong: the same batch divided over the devices. Weak: the same batch for each "
-                "device, so that the work grows with them.")) {
+                "device, so that the work grows with the device count.")) {
     set_mode_choice(form.request, mode);
   }
 }
@@ -99,12 +97,12 @@ void device_boxes(const Panel& p, ScalingForm& form) {
 }
 
 void more_fields(const Panel& p, ScalingForm& form) {
-  foldout(p.ui, "scaling/more", "How it is measured", form.more);
+  foldout(p.ui, "scaling/more", "Measurement settings", form.more);
   if (!form.more) return;
   Fields fields(p);
   fields.next();
-  input_text(p.ui, "scaling/counts", "Numbers of devices", form.counts,
-             "A list: 1,2,4. Empty: 1, 2, 4, ... and all of them.", "1, 2, 4, ... all");
+  input_text(p.ui, "scaling/counts", "Device counts", form.counts,
+             "A list: 1,2,4. Empty: 1, 2, 4, ... and all devices.", "1, 2, 4, ... all");
   fields.next();
   scaling_field(p, form, &StartScaling::steps);
   fields.next();
@@ -126,14 +124,14 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
   fields.next();
   scaling_field(p, form, &StartScaling::link);
   fields.next();
-  segmented(p.ui, "scaling/compute_time", "Time of one device", compute_time_names(),
+  segmented(p.ui, "scaling/compute_time", "Step time of one device", compute_time_names(),
             form.compute_time,
-            "One device's step of this batch: as measured here, typed in for a device that is not "
-            "here, or from a reference file.");
+            "Step time of one device for this batch: as measured here, typed in for another "
+            "device, or from a reference file.");
   const auto source = static_cast<ComputeTime>(form.compute_time);
   if (source == ComputeTime::Typed) {
     fields.next();
-    input_number(p.ui, "scaling/compute_ms", "Step of one device", form.compute_ms,
+    input_number(p.ui, "scaling/compute_ms", "Step time", form.compute_ms,
                  {.min = 0, .step = 10, .unit = "ms", .hint = "Forward, backward and update."});
   } else if (source == ComputeTime::File) {
     fields.next();

@@ -26,14 +26,14 @@ std::vector<Column> columns_of(bool wide) {
   std::vector<Column> columns = {{"Devices", 0.8F, true, {}},
                                  {"Step", 1, true, "Median time of a step."},
                                  {"Images/s", 1, true, {}},
-                                 {"Speed-up", 0.9F, true, "Over one device."},
-                                 {"Efficiency", 1, true, "Speed-up over devices."}};
+                                 {"Speed-up", 0.9F, true, "Relative to one device."},
+                                 {"Efficiency", 1, true, "Speed-up divided by the device count."}};
   if (wide) {
     columns.push_back({"Compute", 1, true, "Mean over the devices."});
-    columns.push_back({"Exposed", 1, true, "All-reduce that backward does not hide."});
+    columns.push_back({"Exposed", 1, true, "All-reduce time not hidden behind backward."});
     columns.push_back({"Waiting", 1, true, "For the slowest device."});
-    columns.push_back({"n", 0.6F, true, "Timed steps, warm-up not counted."});
-    columns.push_back({"p10 to p90", 1, true, "Spread of the steps, in share of the median."});
+    columns.push_back({"n", 0.6F, true, "Timed steps, excluding warm-up."});
+    columns.push_back({"p10 to p90", 1, true, "Spread of the steps, as a share of the median."});
   }
   columns.push_back({"Accuracy", 1, true, "On the test images."});
   columns.push_back({"State", 1.2F, false, {}});
@@ -62,12 +62,12 @@ void measured_row(const Panel& p, const ScalingResults& results, const ScalingPo
   if (point.test_acc) {
     cell(p.ui, fmt::format("{:.2f} %", *point.test_acc * 100));
   } else {
-    cell(p.ui, "N/A", "Not asked for, or not known yet.");
+    cell(p.ui, "N/A", "Not requested, or not available yet.");
   }
   if (point.shares_cores) {
     cell(p.ui, "shares cores", "More devices than cores: no speed-up beyond the number of cores.");
   } else if (point.step.unstable) {
-    cell(p.ui, "unstable", "The steps spread more than a steady machine lets them.");
+    cell(p.ui, "unstable", "The step times vary more than on an idle machine.");
   } else {
     cell(p.ui, "measured");
   }
@@ -86,9 +86,9 @@ void predicted_row(const Panel& p, const ScalingResults& results, const ScalingP
     cell(p.ui, "N/A", "Calculated, not measured.");
     cell(p.ui, "N/A", "Calculated, not measured.");
   }
-  cell(p.ui, "N/A", "A prediction knows times alone.");
+  cell(p.ui, "N/A", "Predictions cover time only.");
   if (point.measured_step_s) {
-    cell(p.ui, "model", "What the model says of this machine, to be held against the measurement.");
+    cell(p.ui, "model", "The model's result for this machine, to compare with the measurement.");
   } else {
     cell(p.ui, "prediction", "Calculated, not measured.");
   }
@@ -99,7 +99,7 @@ void draw_scaling_table(const Panel& p, const Kept<ScalingResults>& kept, Scalin
   Card card(p, "scaling/table_card", "", {.dimmed = is_old(kept)});
   if (!card) return;
   bool& open = p.view.forms.scaling.show_table;
-  foldout(p.ui, "scaling/show_table", "All numbers, and what was skipped", open);
+  foldout(p.ui, "scaling/show_table", "All numbers and skipped cases", open);
   if (!open) return;
   const bool wide = width_left(p) > kWideTable;
   if (begin_table(p.ui, "scaling/table", columns_of(wide))) {
@@ -131,12 +131,12 @@ void nothing_card(const Panel& p) {
   Card card(p, "scaling/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, Page::Scaling)) {
-    muted(p.ui, "The first number of devices is training; its step appears here at once.");
+    muted(p.ui, "Training with the first device count; its step appears here immediately.");
     return;
   }
   if (!empty_page(p, "scaling/empty",
                   "Nothing has been measured yet. The same training runs on one device, then on "
-                  "more of them; what each adds and what it costs is drawn here.",
+                  "more; the plots show what each one adds and costs.",
                   "Measure scaling")) {
     return;
   }
@@ -152,7 +152,7 @@ ScalingMode mode_of(const Panel& p, const ScalingResults& results) {
   const bool strong = results.has(ScalingMode::Strong), weak = results.has(ScalingMode::Weak);
   if (strong && weak) {
     segmented(p.ui, "scaling/shown_mode", "", shown_mode_names(), form.shown_mode,
-              "Strong: all devices share one batch. Weak: every device gets as much as one.");
+              "Strong: all devices share one batch. Weak: each device gets a full batch.");
     return static_cast<ScalingMode>(form.shown_mode);
   }
   return weak ? ScalingMode::Weak : ScalingMode::Strong;
@@ -170,7 +170,7 @@ std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
   return {{"scaling/figure/step", "step, 1 device", format_seconds(one.step.median_s),
            "Median time of a step."},
           {"scaling/figure/images", "images/s, 1 device", format_si(one.images_per_s, ""),
-           "Images of a step over its median time."}};
+           "Images per step divided by its median time."}};
 }
 
 std::vector<ScalingFigure> figures_of_several(const ScalingPoint& best) {
@@ -178,11 +178,11 @@ std::vector<ScalingFigure> figures_of_several(const ScalingPoint& best) {
   const bool reduces = best.split.all_reduce_s > 0;
   return {
       {"scaling/figure/speedup", "speed-up" + on, times_text(best.speedup) + " times",
-       "Images per second over those of one device."},
+       "Images per second relative to one device."},
       {"scaling/figure/efficiency", "efficiency" + on, percent(best.efficiency),
-       "Speed-up over the number of devices."},
+       "Speed-up divided by the number of devices."},
       {"scaling/figure/hidden", "all-reduce hidden", reduces ? percent(best.hidden_share) : "N/A",
-       "Of the time in summing gradients, the part that backward hides."}};
+       "Share of the all-reduce time hidden behind backward."}};
 }
 
 std::vector<ScalingFigure> figures_of(const ScalingResults& results, ScalingMode mode) {

@@ -186,8 +186,8 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
               {.figure = Quantity::Speedup,
                .card = "scaling/speedup",
                .title = "Speed-up over devices",
-               .hint = "Images per second over those of one device. The band spans p10 to p90 of "
-                       "the steps. Dotted: calculated, not measured.",
+               .hint = "Images per second relative to one device. The band spans p10 to p90 of the "
+                       "steps. Dotted: calculated, not measured.",
                .plot = "scaling/plot/speedup"},
               {.label = "times", .scale = plot::Scale::Log2});
 }
@@ -197,7 +197,7 @@ void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMo
               {.figure = Quantity::Efficiency,
                .card = "scaling/efficiency",
                .title = "Efficiency over devices",
-               .hint = "Speed-up over the number of devices: 1 is ideal.",
+               .hint = "Speed-up divided by the number of devices: 1 is ideal.",
                .plot = "scaling/plot/efficiency"},
               {.label = "efficiency", .min = efficiency_floor(shown(kept), mode)});
 }
@@ -218,8 +218,8 @@ void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
   const bool synthetic = results.measured_with.training.data == DataSource::Synthetic;
   Card card(p, "scaling/accuracy_card",
             synthetic ? "Accuracy over devices   (synthetic data)" : "Accuracy over devices",
-            {.hint = "Same batch, same seed: it should be flat. More devices share the work; they "
-                     "must not change what is learned.",
+            {.hint = "Same batch, same seed: the curve should be flat. The number of devices must "
+                     "not change the result.",
              .dimmed = old});
   if (!card) return;
   const ScalingCurve& curve = results.measured(ScalingMode::Strong);

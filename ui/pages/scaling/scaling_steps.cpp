@@ -67,7 +67,8 @@ std::string name_text(const Line& line) {
 
 std::string part_text(const Line& line, StepPart part) {
   if (part == StepPart::Hidden && line.beside_s > 0) {
-    return fmt::format("{}: {}, beside the compute", name_of(part), format_seconds(line.beside_s));
+    return fmt::format("{}: {}, overlapped with compute", name_of(part),
+                       format_seconds(line.beside_s));
   }
   const double seconds = seconds_of(line.parts, part);
   const double sum = line.parts.sum();
@@ -127,7 +128,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
 void by_choice(const Panel& p) {
   int by = p.view.forms.scaling.bars_by_share ? 1 : 0;
   if (segmented(p.ui, "scaling/bars_by", "", by_names(), by,
-                "Bars as long as the step takes, or all of one length.")) {
+                "Bar length: the step time, or equal for all.")) {
     p.view.forms.scaling.bars_by_share = by == 1;
   }
 }
@@ -193,15 +194,15 @@ void draw_lines(const Panel& p, const std::vector<Line>& lines) {
 void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                         float extra) {
   const ScalingResults& results = shown(kept);
-  Card card(p, "scaling/steps_card", "Where a step goes",
+  Card card(p, "scaling/steps_card", "Step time breakdown",
             {.extra = extra,
-             .hint = "The median step of each number of devices, split into computing, all-reduce "
-                     "and waiting for the slowest device. Pale and dotted: predicted.",
+             .hint = "The median step for each device count, split into compute, all-reduce and "
+                     "waiting for the slowest device. Pale and dotted: predicted.",
              .dimmed = is_old(kept)});
   if (!card) return;
   const std::vector<Line> lines = lines_of(results, mode);
   if (lines.empty()) {
-    muted(p.ui, "The first number of devices is being measured.");
+    muted(p.ui, "Measuring the first device count.");
     return;
   }
   head(p);
@@ -209,8 +210,8 @@ void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, Scalin
   const bool marked = !p.view.forms.scaling.bars_by_share && lines.back().devices > 1;
   if (marked) {
     caption(p.ui, mode == ScalingMode::Strong
-                      ? "The upright line is one device's step divided evenly."
-                      : "The upright line is one device's step.");
+                      ? "The vertical line marks one device's step divided evenly."
+                      : "The vertical line marks one device's step.");
   }
 }
 

@@ -26,14 +26,15 @@ std::string alone_sentence(const ScalingCurve& curve, const ScalingPoint& one) {
   std::string text =
       fmt::format("One device takes {} for a step of {} images, {} images/s.",
                   format_seconds(one.step.median_s), one.batch, format_si(one.images_per_s, ""));
-  if (curve.points.size() == 1) text += " Only a second device can show a speed-up.";
+  if (curve.points.size() == 1) text += " A speed-up requires a second device.";
   return text;
 }
 
 std::string result_sentence(const ScalingPoint& point) {
   if (point.mode == ScalingMode::Weak) {
     return fmt::format(
-        "{} with {} images each process {} times as many images a second as one: {} efficiency{}.",
+        "{} with {} images each process {} times as many images per second as one: {} "
+        "efficiency{}.",
         devices_text(point.devices), point.batch / std::max(1, point.devices),
         times_text(point.speedup), percent(point.efficiency), hidden_text(point));
   }
@@ -49,8 +50,8 @@ std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point)
   const double ideal_s = weak ? one.step.median_s : one.step.median_s / point.devices;
   const double lost_s = point.step.median_s - ideal_s;
   if (lost_s <= 0) {
-    return weak ? "Nothing is lost against one device's step."
-                : "Nothing is lost against an even division of the work.";
+    return weak ? "No time is lost compared with one device's step."
+                : "No time is lost compared with an even division of the work.";
   }
   constexpr double kWorthAWord = 0.03;  // of the lost time
   std::vector<std::string> parts;
@@ -61,19 +62,19 @@ std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point)
   };
   const StepParts taken = parts_of(point.split, point.step.median_s);
   const double rest_s = lost_s - taken.exposed_s - taken.wait_s - taken.hidden_s;
-  add(taken.exposed_s, "of all-reduce that nothing hides");
+  add(taken.exposed_s, "of exposed all-reduce");
   add(taken.wait_s, "of waiting for the slowest device");
-  add(taken.hidden_s, "in sums hidden behind backward");
-  add(rest_s, weak ? "of slower work side by side" : "of slower work on smaller parts");
+  add(taken.hidden_s, "of all-reduce hidden behind backward");
+  add(rest_s, weak ? "of slower parallel work" : "of slower work on smaller parts");
   const std::string ideal =
-      weak ? fmt::format("one device alone takes {} for its images", format_seconds(ideal_s))
+      weak ? fmt::format("one device takes {} for its images", format_seconds(ideal_s))
            : fmt::format("divided evenly it would take {}", format_seconds(ideal_s));
   std::string text =
       fmt::format("A step takes {}; {}.", format_seconds(point.step.median_s), ideal);
-  if (!parts.empty()) text += fmt::format(" What is missing: {}.", join_numbers(parts));
+  if (!parts.empty()) text += fmt::format(" The difference: {}.", join_numbers(parts));
   if (rest_s < -kWorthAWord * lost_s) {
-    text += fmt::format(" Quicker work {} gives {} back.",
-                        weak ? "side by side" : "on smaller parts", format_seconds(-rest_s));
+    text += fmt::format(" Faster work {} recovers {}.", weak ? "in parallel" : "on smaller parts",
+                        format_seconds(-rest_s));
   }
   return text;
 }
@@ -85,8 +86,8 @@ std::string shared_sentence(const ScalingCurve& curve) {
   }
   if (counts.empty()) return "";
   return fmt::format(
-      "{} devices are more than there are cores: they bring no speed-up beyond the number of "
-      "cores, but they show that the mathematics stays the same.",
+      "{} devices exceed the number of cores: they cannot add speed-up, but they verify that the "
+      "result stays the same.",
       join_numbers(counts));
 }
 
@@ -105,8 +106,8 @@ std::string accuracy_sentence(const ScalingCurve& curve) {
   constexpr double kGuessing = 0.12;  // the classes number ten
   if (high < kGuessing) {
     return fmt::format(
-        "After {} steps the accuracy on {} devices is still that of guessing, so it "
-        "compares nothing; train for more steps.",
+        "After {} steps the accuracy on {} devices is still at chance level, so the comparison is "
+        "meaningless; train for more steps.",
         steps, join_numbers(counts));
   }
   constexpr double kSame = 0.5e-4;  // invisible in two decimals
@@ -115,7 +116,7 @@ std::string accuracy_sentence(const ScalingCurve& curve) {
                        steps, join_numbers(counts), low * 100);
   }
   return fmt::format(
-      "After {} steps the test accuracy on {} devices differs by {:.2f} points at most: {:.2f} % "
+      "After {} steps the test accuracy on {} devices differs by at most {:.2f} points: {:.2f} % "
       "to {:.2f} %.",
       steps, join_numbers(counts), (high - low) * 100, low * 100, high * 100);
 }
@@ -163,7 +164,7 @@ std::string basis_text(const ScalingResults& results, const ScalingPrediction& p
   if (!results.request.measure && results.request.compute_s &&
       results.one_device_step_s(results.request.training) == results.request.compute_s) {
     const StartTraining& training = results.request.training;
-    return fmt::format("measured before on {}: {} for {} images",
+    return fmt::format("measured earlier on {}: {} for {} images",
                        lab::to_string(first_device(training)),
                        format_seconds(*results.request.compute_s), training.batch);
   }
@@ -184,10 +185,10 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode)
           : fmt::format("all of the {} all-reduce is hidden behind {} of compute",
                         format_seconds(p.split.all_reduce_s), format_seconds(p.split.compute_s));
   if (p.split.imbalance_s > 0) {
-    why += fmt::format(" and {} go to waiting", format_seconds(p.split.imbalance_s));
+    why += fmt::format(" and {} are spent waiting", format_seconds(p.split.imbalance_s));
   }
   constexpr double kBeyond = 1.01;
-  if (p.efficiency > kBeyond) why += ", and small parts were measured to be quicker for each image";
+  if (p.efficiency > kBeyond) why += ", and smaller parts were measured to be faster per image";
   return fmt::format(
       "Prediction: {} over {} are {} times as fast as one, because {}. Calculated from the time of "
       "one device ({}), not measured.",
@@ -221,8 +222,8 @@ StepParts parts_of(const StepSplit& split, double step_s) {
 std::string describe(const ScalingResults& results, const ScalingPoint& p) {
   const StartScaling& asked = results.measured_with;
   std::string text = fmt::format(
-      "{}, measured, {} scaling\n{}, {} images a step\n{} times as fast as one, {} efficiency\n{} "
-      "images/s\nstep: {}",
+      "{}, measured, {} scaling\n{}, {} images per step\n{} times as fast as one, {} "
+      "efficiency\n{} images/s\nstep: {}",
       devices_text(p.devices), to_string(p.mode), asked.training.model, p.batch,
       times_text(p.speedup), percent(p.efficiency), format_si(p.images_per_s, ""),
       timing_text(p.step));
@@ -242,8 +243,8 @@ std::string describe(const ScalingResults& results, const ScalingPoint& p) {
 std::string describe(const ScalingResults& results, const ScalingPrediction& p) {
   const bool checked = p.measured_step_s.has_value();
   std::string text = fmt::format(
-      "{}, {}, {} scaling: not measured\n{} images a step over {}\n{} times as fast as "
-      "one, {} efficiency\nstep {}: compute {}, all-reduce {}, exposed {}\ncompute time: {}",
+      "{}, {}, {} scaling: not measured\n{} images per step over {}\n{} times as fast as one, {} "
+      "efficiency\nstep {}: compute {}, all-reduce {}, exposed {}\ncompute time: {}",
       devices_text(p.devices), checked ? "model of this machine" : "prediction", to_string(p.mode),
       p.batch, checked ? "memory" : link_title(p.link), times_text(p.speedup),
       percent(p.efficiency), format_seconds(p.step_s), format_seconds(p.split.compute_s),

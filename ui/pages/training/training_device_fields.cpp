@@ -86,13 +86,13 @@ std::string larger_batch_text(const TrainingForm& form) {
 // Explains why a larger batch failed in the chapter, and two ways to avoid it.
 void pitfall(const Panel& p) {
   muted(p.ui,
-        "On two GPUs the chapter doubled batch and rate (512, 0.2). After the same number of "
-        "epochs its accuracy was 0.73, not 0.91: an epoch had half as many updates, and large "
-        "steps early on threw the weights off before they had settled.");
+        "On two GPUs the chapter doubles batch and rate (512, 0.2). After the same number of "
+        "epochs the accuracy is 0.73 instead of 0.91: an epoch has half as many updates, and large "
+        "early steps destabilize the weights.");
   record_item(p.ui, "training/pitfall", "text");
   muted(p.ui,
-        "Keep the whole batch at 256 and let the devices divide it; or scale the rate linearly "
-        "and warm it up over a few epochs.");
+        "Keep the total batch at 256 and divide it over the devices, or scale the rate linearly "
+        "with a warm-up of a few epochs.");
 }
 
 // Explains how to split the cores if a single CPU device has all of them.
@@ -128,16 +128,16 @@ void device_fields(const Panel& p, TrainingForm& form) {
     Fields fields(p);
     fields.next();
     int division = static_cast<int>(form.request.share_policy);
-    if (segmented(p.ui, "training/division", "Division of the batch",
-                  labels_of(enum_names<SharePolicy>()), division,
+    if (segmented(p.ui, "training/division", "Batch division", labels_of(enum_names<SharePolicy>()),
+                  division,
                   "Equal: the same number of images for each device. Auto: measures the devices "
-                  "and divides so that all finish together, again and again while it runs. By "
-                  "list: in proportions of your own.")) {
+                  "and keeps adjusting the shares so that all finish together. By list: in the "
+                  "given proportions.")) {
       form.request.share_policy = static_cast<SharePolicy>(division);
     }
     if (form.request.share_policy == SharePolicy::Listed) {
       fields.next();
-      input_text(p.ui, "training/shares", "Shares, one for each device", form.shares,
+      input_text(p.ui, "training/shares", "Shares, one per device", form.shares,
                  "In any unit: 0.7, 0.3 and 70, 30 mean the same.", "0.7, 0.3");
     }
   }

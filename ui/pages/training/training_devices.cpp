@@ -89,7 +89,7 @@ void header(const Panel& p, const Columns& c) {
   if (c.wide) right_aligned(font, c.images, pos.y, ui.theme->muted, "images");
   right_aligned(font, c.share, pos.y, ui.theme->muted, "share");
   if (c.has_course) draw_text(list, font, {c.course.left, pos.y}, ui.theme->muted, "over the run");
-  draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted, "time of a step");
+  draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted, "step time");
   constexpr std::array kShort = {"compute", "hidden", "waiting", "exposed"};
   for (std::size_t i = 0; i < kShort.size() && c.wide; ++i) {
     right_aligned(font, c.parts[i], pos.y, ui.theme->muted, kShort[i]);
@@ -223,9 +223,9 @@ std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
       [&](const DeviceTrack& a, const DeviceTrack& b) { return share(a) < share(b); });
   if (share(*most) < kWorthAWord) return "No device waits long for another.";
   const bool advise = policy != SharePolicy::Auto && auto_would_help(tracks, *least, machine);
-  return fmt::format("{} waits {} of a step, {} is the slowest.{}", device_text(tracks, *most),
+  return fmt::format("{} waits for {} of a step; {} is the slowest.{}", device_text(tracks, *most),
                      percent(share(*most)), device_text(tracks, *least),
-                     advise ? " Auto shares would even that out." : "");
+                     advise ? " Auto shares would balance this." : "");
 }
 
 // "96 % of the all-reduce is hidden behind backward."; empty if there was no all-reduce.
@@ -243,8 +243,8 @@ void draw_training_devices(const Panel& p, const TrainingRun& run) {
   const DeviceTracks& tracks = run.devices();
   if (tracks.all().size() < 2) return;
   Card card(p, "training/devices", "Devices",
-            {.hint = "Each device's part of the batch and where its time of a step goes, averaged "
-                     "over about 20 steps. All bars have the length of the step."});
+            {.hint = "Each device's share of the batch and how its step time is spent, averaged "
+                     "over about 20 steps. All bars are as long as the step."});
   if (!card) return;
   const StartTraining& request = run.started() ? run.started()->request : run.request();
   const std::string hidden = hidden_sentence(run);

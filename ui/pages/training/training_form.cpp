@@ -50,7 +50,7 @@ void chapter_field(const Panel& p, Fields& fields, TrainingForm& form) {
   fields.next();
   int which = chapter_run_of(form, machine);
   if (combo(p.ui, "training/chapter", "Chapter", chapter_runs(), which,
-            "Fills the form with a training of the chapter on several GPUs.")) {
+            "Fills the form with a training run from the chapter on several GPUs.")) {
     fill_chapter_run(which, machine, form);
   }
   const std::string stand_in = chapter_stand_in(which, machine);
@@ -89,8 +89,8 @@ void kernels_field(const Panel& p, Fields& fields, TrainingForm& form) {
   int choice = kernel_choice(form.request);
   fields.next();
   if (segmented(p.ui, "training/kernels", "Kernels", names, choice,
-                "Whose kernels compute: the lab's own or oneDNN's. Both: steps take turns with "
-                "them, and the layers are compared side by side.")) {
+                "The lab's own kernels or oneDNN's. Both: steps alternate between them, and the "
+                "layers are compared side by side.")) {
     set_kernel_choice(form.request, choice);
   }
 }
@@ -101,9 +101,9 @@ void profile_field(const Panel& p, Fields& fields, TrainingForm& form) {
   const RequestField field = field_of(&StartTraining::profile);
   const bool both = form.request.compare_kernels;
   bool on = form.request.profile || both;
-  const bool changed = checkbox(
-      p.ui, "training/profile", field.label, on,
-      both ? "Comparing both kinds of kernels makes a profile of each layer." : field.hint, !both);
+  const bool changed =
+      checkbox(p.ui, "training/profile", field.label, on,
+               both ? "Comparing both kernels always profiles each layer." : field.hint, !both);
   if (changed) form.request.profile = on;
 }
 
@@ -132,17 +132,19 @@ void pause_button(const Panel& p) {
 }
 
 void stop_button(const Panel& p) {
-  if (button(p.ui, "training/stop", "Stop",
-             {.kind = ButtonKind::Danger, .hint = "Stops now; the curves stay.", .width = -1})) {
+  if (button(
+          p.ui, "training/stop", "Stop",
+          {.kind = ButtonKind::Danger, .hint = "Stops now; the curves are kept.", .width = -1})) {
     cancel(p);
   }
 }
 
 void stop_after_epoch_button(const Panel& p) {
   const bool asked = p.view.stopping_job == p.model.job()->id;
-  if (button(p.ui, "training/stop_after_epoch",
-             asked ? "Stops after this epoch" : "Stop after this epoch",
-             {.enabled = !asked, .hint = "Finishes the epoch, tests, and ends.", .width = -1})) {
+  if (button(
+          p.ui, "training/stop_after_epoch",
+          asked ? "Stops after this epoch" : "Stop after this epoch",
+          {.enabled = !asked, .hint = "Finishes the epoch, evaluates, then stops.", .width = -1})) {
     p.out.push_back(StopAfterEpoch{});
     p.view.stopping_job = p.model.job()->id;
   }

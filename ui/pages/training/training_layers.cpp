@@ -41,7 +41,7 @@ std::vector<Swatch> legend_of(const Theme& theme, const TrainingProfile& profile
     entries.push_back({whose + "forward", tone_color(theme, total.kernels, PassTone::Forward)});
     entries.push_back({whose + "backward", tone_color(theme, total.kernels, PassTone::Backward)});
   }
-  entries.push_back({"once a step", tone_color(theme, Kernels::Lab, PassTone::Once)});
+  entries.push_back({"once per step", tone_color(theme, Kernels::Lab, PassTone::Once)});
   return entries;
 }
 
@@ -219,7 +219,7 @@ std::string step_sentence(const ProfileTotal& total) {
     text += fmt::format("{} {}, ", percent(total.share(phase)), to_string(phase));
     rest -= total.share(phase);
   }
-  return text + fmt::format("{} the rest.", percent(std::max(0.0, rest)));
+  return text + fmt::format("{} other.", percent(std::max(0.0, rest)));
 }
 
 std::string comparison_sentence(const TrainingProfile& profile) {
@@ -237,7 +237,7 @@ std::string settings_text(const TrainingProfile& profile) {
   const Timing& step = profile.totals.front().step;
   const std::size_t kinds = profile.totals.size();
   return fmt::format(
-      "{}{}, {} images a step, medians of {} step{}{} after {} of warm-up, {} peak {}",
+      "{}{}, {} images per step, medians of {} step{}{} after {} of warm-up, {} peak {}",
       lab::to_string(profile.device),
       profile.devices > 1 ? fmt::format(", the first of {} devices", profile.devices) : "",
       profile.images, step.n, step.n == 1 ? "" : "s", kinds > 1 ? " each" : "",
@@ -258,9 +258,10 @@ void head(const Panel& p, const TrainingProfile& profile) {
   record_item(p.ui, "training/layers_sentence", "text", sentence);
   caption(p.ui, settings_text(profile));
   hint(p.ui,
-       "Times are taken on the thread that drives the device, the latest 500 steps count. The peak "
-       "is that of fused multiply-adds on the same threads, measured before the training. GFLOP/s "
-       "count what the direct algorithm computes: Winograd computes less and can pass the peak.");
+       "Times are measured on the thread that drives the device, over the latest 500 steps. The "
+       "peak is the fused multiply-add rate of the same threads, measured before training. GFLOP/s "
+       "count the operations of the direct algorithm: Winograd needs fewer and can exceed the "
+       "peak.");
   int& order = p.view.forms.training.layer_order;
   if (width_left(p) < 560) {
     segmented(p.ui, "training/layer_order", "", layer_order_names(), order);
@@ -280,19 +281,19 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
   if (profile_asked(run)) {
     muted(p.ui,
           runs(p, Page::Training)
-              ? "The first steps are warm-up; the layers follow within a second."
+              ? "The first steps are warm-up; layer times appear within a second."
               : "The training ended before any layer was timed; the first steps are warm-up.");
     return;
   }
   if (form.request.profile || form.request.compare_kernels) {
-    muted(p.ui, "The next training measures each layer.");
+    muted(p.ui, "The next training run measures each layer.");
     return;
   }
   muted(p.ui,
-        "How long each layer takes, how near the peak it comes and which algorithm it runs: "
-        "tick Profile layers and train.");
+        "To see each layer's time, share of the peak and algorithm, tick Profile layers and "
+        "train.");
   if (button(p.ui, "training/layers_on", "Profile layers",
-             {.hint = "Ticks the box under More settings; the next training measures."})) {
+             {.hint = "Ticks the box under More settings; applies to the next training run."})) {
     form.request.profile = true;
   }
 }
@@ -316,8 +317,8 @@ std::string describe(const TrainingProfile& profile, const ProfileRow& row) {
     if (profile.peak_gflops > 0) text += ", " + percent(profile.share_of_peak(row)) + " of peak";
   }
   if (row.bytes > 0) {
-    text += "\n" + format_si(static_cast<double>(row.bytes), "B") + " of traffic at least";
-    if (row.flop > 0) text += fmt::format(", {:.3g} FLOP a byte", row.intensity());
+    text += "\nat least " + format_si(static_cast<double>(row.bytes), "B") + " of traffic";
+    if (row.flop > 0) text += fmt::format(", {:.3g} FLOP per byte", row.intensity());
   }
   return text;
 }
@@ -325,8 +326,8 @@ std::string describe(const TrainingProfile& profile, const ProfileRow& row) {
 void draw_training_layers(const Panel& p, const TrainingRun& run) {
   Card card(
       p, "training/layers", "Layers",
-      {.hint = "The time of each layer in a step, of its forward and its backward pass, and of "
-               "what happens once a step. Point at a bar for all its numbers."});
+      {.hint = "Forward and backward time of each layer in a step, and of the work done once per "
+               "step. Hover over a bar for details."});
   if (!card) return;
   if (!run.profile() || !complete(*run.profile())) {
     draw_nothing(p, run);

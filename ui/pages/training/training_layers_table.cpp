@@ -19,36 +19,34 @@ struct Shown {
 };
 
 std::vector<Shown> one_kind(bool wide) {
-  std::vector<Shown> columns = {
-      {{"Layer", 1.9F, false, "In the order of the step."}, ProfileKey::Layer},
-      {{"Pass", 1.05F, false, {}}, ProfileKey::Pass},
-      {{"Time", 1, true, "Median over the steps."}, ProfileKey::Time}};
+  std::vector<Shown> columns = {{{"Layer", 1.9F, false, "In execution order."}, ProfileKey::Layer},
+                                {{"Pass", 1.05F, false, {}}, ProfileKey::Pass},
+                                {{"Time", 1, true, "Median over the steps."}, ProfileKey::Time}};
   if (wide) {
     columns.push_back({{"p10", 1, true, "A tenth of the steps took less."}, ProfileKey::P10});
     columns.push_back({{"p90", 1, true, "A tenth of the steps took longer."}, ProfileKey::P90});
   }
   columns.push_back(
-      {{"FLOP/s", 1.1F, true, "As the direct algorithm counts them."}, ProfileKey::Gflops});
+      {{"FLOP/s", 1.1F, true, "Operations of the direct algorithm."}, ProfileKey::Gflops});
   columns.push_back(
-      {{"Of peak", 0.8F, true, "Of the measured peak of fused multiply-adds."}, ProfileKey::Share});
+      {{"Of peak", 0.8F, true, "Of the measured fused multiply-add peak."}, ProfileKey::Share});
   return columns;
 }
 
 std::vector<Shown> two_kinds(bool wide) {
   std::vector<Shown> columns = {
-      {{"Layer", 1.9F, false, "In the order of the step."}, ProfileKey::Layer},
+      {{"Layer", 1.9F, false, "In execution order."}, ProfileKey::Layer},
       {{"Pass", 1.05F, false, {}}, ProfileKey::Pass},
       {{"Lab", 1, true, "Median time with the lab's kernels."}, ProfileKey::Time, 0},
       {{"Library", 1, true, "Median time with the library's kernels."}, ProfileKey::Time, 1},
       {{"Library / lab", 0.9F, true, "The library's time over the lab's."}, ProfileKey::Ratio}};
   if (wide) {
-    columns.push_back({{"Lab of peak", 0.9F, true, "Of the measured peak of fused multiply-adds."},
+    columns.push_back({{"Lab of peak", 0.9F, true, "Of the measured fused multiply-add peak."},
                        ProfileKey::Share,
                        0});
-    columns.push_back(
-        {{"Library of peak", 0.9F, true, "Of the measured peak of fused multiply-adds."},
-         ProfileKey::Share,
-         1});
+    columns.push_back({{"Library of peak", 0.9F, true, "Of the measured fused multiply-add peak."},
+                       ProfileKey::Share,
+                       1});
   }
   return columns;
 }
@@ -57,12 +55,12 @@ std::vector<Shown> columns_of(const TrainingProfile& profile, bool wide) {
   const bool both = profile.totals.size() > 1;
   std::vector<Shown> columns = both ? two_kinds(wide) : one_kind(wide);
   columns.push_back(
-      {{"Traffic", 1, true, "Each array that is read or written, once."}, ProfileKey::Bytes});
+      {{"Traffic", 1, true, "Each array read or written, counted once."}, ProfileKey::Bytes});
   columns.push_back(
       {{"FLOP/B", 0.8F, true, "Arithmetic intensity: FLOP over traffic."}, ProfileKey::Intensity});
   columns.push_back({{"Algorithm", 1.35F, false,
-                      both ? "The lab's. Backward: of the input's gradient / of the weights'."
-                           : "Backward: of the input's gradient / of the weights'."},
+                      both ? "The lab's. Backward: input gradient / weight gradient."
+                           : "Backward: input gradient / weight gradient."},
                      ProfileKey::Method,
                      0});
   return columns;
@@ -137,10 +135,10 @@ void draw_layer_table(const Panel& p, const TrainingProfile& profile) {
   }
   total_row(
       p, profile, columns, "All parts", [](const ProfileTotal& t) { return t.rows.median_s; },
-      "The parts of a step together, median over the steps.");
+      "Sum of the parts of a step, median over the steps.");
   total_row(
       p, profile, columns, "Unaccounted", [](const ProfileTotal& t) { return t.unaccounted_s; },
-      "What lies between the parts: waking threads, reporting.");
+      "Time between the parts: waking threads, reporting.");
   total_row(
       p, profile, columns, "Step", [](const ProfileTotal& t) { return t.step.median_s; },
       "From one batch to the next, median over the steps.");

@@ -118,8 +118,8 @@ namespace {
 
 void draw_training_runs(const Panel& p) {
   Card card(p, "training/runs", "Runs",
-            {.hint = "Trainings since the lab started; ticked ones are in the plots. The oldest "
-                     "are forgotten when there are many."});
+            {.hint = "Training runs since the lab started; ticked ones are plotted. The oldest are "
+                     "removed when the list is full."});
   if (!card) return;
   const auto& runs = p.model.runs();
   for (std::size_t i = runs.size(); i > 0; --i) {
@@ -142,12 +142,12 @@ void nothing_card(const Panel& p) {
   Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, Page::Training)) {
-    muted(p.ui, "The data is being read; the first step appears here at once.");
+    muted(p.ui, "Reading the data; the first step appears here immediately.");
     return;
   }
   if (!empty_page(p, "training/empty",
-                  "Nothing has been trained yet. Watch the loss of each step, the accuracy of "
-                  "each epoch, and what the network takes for what.",
+                  "Nothing has been trained yet. Watch the loss of each step, the accuracy of each "
+                  "epoch, and which classes the network confuses.",
                   "Train")) {
     return;
   }
@@ -184,12 +184,13 @@ void summary_card(const Panel& p, const TrainingRun& run) {
        steps.size() == 0 ? "N/A" : fmt::format("{:.3f}", steps.loss_smooth.back()),
        "Mean cross-entropy of the batch; exponential average over about 20 steps."},
       {"training/figure/train_acc", "train accuracy", latest(run.epochs().train_acc),
-       "Share of the training images named right during the last epoch."},
+       "Share of the training images classified correctly during the last epoch."},
       {"training/figure/test_acc", "test accuracy", latest(run.epochs().test_acc),
-       "Share of the test images named right after the last epoch; they were never trained on."},
+       "Share of the test images classified correctly after the last epoch; none is used for "
+       "training."},
       {"training/figure/speed", "images/s, smoothed",
        steps.size() == 0 ? "N/A" : format_si(steps.images_per_s_smooth.back(), ""),
-       "Training images per second of step time; data and evaluation left out."},
+       "Training images per second of step time, excluding data loading and evaluation."},
   }};
   const std::size_t columns = width_left(p) > 520 ? 4 : 2;
   for (std::size_t first = 0; first < figures.size(); first += columns) {
@@ -218,7 +219,7 @@ void axis_choice(const Panel& p) {
   segmented(p.ui, "training/x_axis", "Horizontal axis", axis_names(), form.x_axis,
             "Of the loss, accuracy and speed plots.");
   pair.next();
-  control_label(p.ui, "Right click a plot for more");
+  control_label(p.ui, "Right-click a plot for more");
   checkbox(p.ui, "training/log_loss", "Logarithmic loss", form.log_loss,
            "Shows small changes of a small loss.");
 }

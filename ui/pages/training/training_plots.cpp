@@ -167,8 +167,8 @@ bool waiting(const Panel& p) {
 
 void draw_loss_plot(const Panel& p) {
   Card card(p, "training/loss", title_with(p, "Loss"),
-            {.hint = "Every step, raw and pale; on top the exponential average over about 20 "
-                     "steps, computed from every step."});
+            {.hint = "Pale: every step. Solid: exponential average over about 20 steps, computed "
+                     "from every step."});
   if (!card) return;
   std::vector<plot::Series> series;
   for (const ShownRun& shown : shown_runs(p)) {
@@ -188,8 +188,8 @@ void draw_loss_plot(const Panel& p) {
 
 void draw_accuracy_plot(const Panel& p) {
   Card card(p, "training/accuracy", title_with(p, "Accuracy"),
-            {.hint = "Training: over the epoch while it learned. Test: after each epoch, on "
-                     "images never trained on. Pale: batches, smoothed."});
+            {.hint = "Training: average over the epoch. Test: after each epoch, on images not used "
+                     "for training. Pale: batches, smoothed."});
   if (!card) return;
   std::vector<plot::Series> series;
   const std::vector<ShownRun> runs = shown_runs(p);
@@ -220,16 +220,16 @@ void draw_accuracy_plot(const Panel& p) {
 
 void draw_speed_plot(const Panel& p) {
   Card card(p, "training/speed", title_with(p, "Images per second"),
-            {.hint = "Images of a step over its time; data reading and evaluation left out. Pale: "
-                     "each step; on top the average over about 20. With several devices their "
-                     "parts are stacked, the last one's edge is the whole."});
+            {.hint = "Images per step divided by its time, excluding data loading and evaluation. "
+                     "Pale: each step. Solid: average over about 20 steps. Several devices are "
+                     "stacked; the top edge is the total."});
   if (!card) return;
   std::vector<plot::Series> series;
   const std::vector<ShownRun> runs = shown_runs(p);
   for (const ShownRun& shown : runs) {
     const StepColumns& s = shown.run->steps();
     const bool stacked = shown.newest && !shown.run->devices().empty();
-    const std::string name = stacked && runs.size() == 1 ? "together" : shown.name;
+    const std::string name = stacked && runs.size() == 1 ? "total" : shown.name;
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, name)));
     if (stacked) stack_devices(p, *shown.run, series);
     series.push_back(line(p, shown, s, s.images_per_s_smooth, name));
@@ -243,7 +243,7 @@ void draw_speed_plot(const Panel& p) {
 
 void draw_seconds_plot(const Panel& p) {
   Card card(p, "training/seconds", title_with(p, "Seconds per epoch"),
-            {.hint = "Training time of each epoch; evaluation and pauses left out."});
+            {.hint = "Training time of each epoch, excluding evaluation and pauses."});
   if (!card) return;
   std::vector<plot::Series> series;
   for (const ShownRun& shown : shown_runs(p)) {

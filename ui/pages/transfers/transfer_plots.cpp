@@ -153,8 +153,8 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   Pair pair(p, 680, spare_height(p));
   pair.next();
   if (Card card(p, "transfers/bandwidth", title_with("Bandwidth over size", shown(kept)),
-                {.hint = "Bytes moved as STREAM counts them, over the median time. The band spans "
-                         "p10 to p90.",
+                {.hint = "Bytes moved, as counted by STREAM, divided by the median time. The band "
+                         "spans p10 to p90.",
                  .dimmed = old});
       card) {
     reference_note(p, "transfers/reference_note", fitting.note);
@@ -182,7 +182,7 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   Card card(p, "transfers/live_card", "Bandwidth over time",
             {.extra = spare_height(p),
-             .hint = "The first case, measured again and again until it is stopped.",
+             .hint = "The first case, measured repeatedly until stopped.",
              .dimmed = old});
   if (!card) return;
   std::vector<plot::Series> series;

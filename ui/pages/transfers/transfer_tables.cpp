@@ -63,8 +63,8 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
          s.time.unstable ? "unstable"
          : s.verified    ? "verified"
                          : "not verified",
-         s.time.unstable ? "The time ended before the spread fell under 2 %."
-                         : "The result was compared with what it must be.");
+         s.time.unstable ? "The time limit was reached before the spread fell below 2 %."
+                         : "The result was compared with the expected one.");
   }
 }
 
@@ -75,7 +75,7 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   constexpr std::size_t kMost = 32;
   if (devices.size() < 2 || devices.size() > kMost) return;
   Card card(p, "transfers/matrix_card", "Copies between devices, GB/s",
-            {.hint = "Rows: read from; columns: written to. The fastest size and thread count.",
+            {.hint = "Rows: source; columns: destination. The fastest size and thread count.",
              .dimmed = is_old(kept)});
   if (!card) return;
   Ui& ui = p.ui;
@@ -111,8 +111,8 @@ void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept) 
   const bool any = std::any_of(results.cases.begin(), results.cases.end(),
                                [](const TransferCase& c) { return c.fit.has_value(); });
   if (!any && results.payoffs.empty()) return;
-  Card card(p, "transfers/fits", "What a transfer costs",
-            {.hint = "time = fixed cost + bytes / bandwidth, fitted over the sizes measured.",
+  Card card(p, "transfers/fits", "Transfer cost",
+            {.hint = "time = fixed cost + bytes / bandwidth, fitted over the measured sizes.",
              .dimmed = is_old(kept)});
   if (!card) return;
   for (const TransferCase& c : results.cases) {
@@ -123,7 +123,7 @@ void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept) 
   }
   for (const TransferPayoff& payoff : results.payoffs) {
     body(p.ui, describe(payoff));
-    hint(p.ui, "Copied there and back, and a pass costs what a copy costs on each side.");
+    hint(p.ui, "Assumes one copy each way and passes that cost as much as a copy on each side.");
   }
 }
 
@@ -131,17 +131,18 @@ void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept) {
   const TransferResults& results = shown(kept);
   Card card(p, "transfers/table_card", "", {.dimmed = is_old(kept)});
   if (!card) return;
-  foldout(p.ui, "transfers/show_table", "All samples, and what was skipped",
+  foldout(p.ui, "transfers/show_table", "All samples and skipped cases",
           p.view.forms.transfers.show_table);
   if (!p.view.forms.transfers.show_table) return;
   const bool wide = width_left(p) > 640;
-  std::vector<Column> columns = {{"Case", 2, false, {}},
-                                 {"Size", 1, true, "Of one array."},
-                                 {"Bandwidth", 1.2F, true, "Bytes moved over the median time."}};
+  std::vector<Column> columns = {
+      {"Case", 2, false, {}},
+      {"Size", 1, true, "Of one array."},
+      {"Bandwidth", 1.2F, true, "Bytes moved divided by the median time."}};
   if (wide) {
-    columns.push_back({"Median", 1, true, "Of the repetitions' times."});
-    columns.push_back({"n", 0.6F, true, "Timed repetitions, warm-up not counted."});
-    columns.push_back({"p10 to p90", 1, true, "Spread of the times, in share of the median."});
+    columns.push_back({"Median", 1, true, "Median of the repetition times."});
+    columns.push_back({"n", 0.6F, true, "Timed repetitions, excluding warm-up."});
+    columns.push_back({"p10 to p90", 1, true, "Spread of the times, as a share of the median."});
   }
   columns.push_back({"State", 1, false, {}});
   if (begin_table(p.ui, "transfers/table", columns)) {
@@ -212,7 +213,8 @@ void draw_transfer_timelines(const Panel& p, const Kept<TransferResults>& kept) 
   const TransferResults& results = shown(kept);
   if (results.timelines.empty()) return;
   Card card(p, "transfers/timelines", "Copies overlapped with a kernel",
-            {.hint = "Events before and after each piece of work, on three streams of the GPU.",
+            {.hint = "Timed with events before and after each operation, on three streams of the "
+                     "GPU.",
              .dimmed = is_old(kept)});
   if (!card) return;
   for (const TransferTimeline& timeline : results.timelines) {

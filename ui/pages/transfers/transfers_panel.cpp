@@ -15,13 +15,13 @@ namespace lab::ui {
 namespace {
 
 constexpr std::array<const char*, 8> kOpHints = {
-    "Sums an array: 1 read an element.",
-    "Fills an array: 1 write an element.",
-    "c = a: 1 read and 1 write an element.",
-    "a = b + s * c: 2 reads and 1 write an element.",
+    "Sums an array: 1 read per element.",
+    "Fills an array: 1 write per element.",
+    "c = a: 1 read and 1 write per element.",
+    "a = b + s * c: 2 reads and 1 write per element.",
     "Copies to and from a GPU at the same time.",
     "The same bytes in 32 copies instead of one: what many small copies cost.",
-    "A kernel follows a random cycle: the time of one read that waits for the one before.",
+    "A kernel follows a random cycle: the latency of one dependent read.",
     "Copies in and out while a kernel runs, as a timeline of streams."};
 void clamp_choice(int& choice, std::size_t choices) {
   choice = std::clamp(choice, 0, static_cast<int>(choices) - 1);
@@ -67,7 +67,7 @@ void transfers_form(const Panel& p) {
     device_fields(p, fields, form);
     fields.next();
     input_text(p.ui, "transfers/sizes", "Sizes of one array", form.sizes,
-               "Powers of two from..to, or a list with commas: 4KiB,1MiB.", "1KiB..1GiB");
+               "Powers of two (from..to) or a comma-separated list (4KiB,1MiB).", "1KiB..1GiB");
     fields.next();
     field_control(p, "transfers", form.request, &StartTransfers::cache);
     fields.next();
@@ -99,10 +99,10 @@ void transfer_results(const Panel& p) {
     Card card(p, "transfers/nothing", "", {.extra = spare_height(p)});
     if (!card) return;
     if (runs(p, Page::Transfers)) {
-      muted(p.ui, "The first case is being verified and measured; it appears here at once.");
+      muted(p.ui, "Verifying and measuring the first case; it appears here immediately.");
     } else if (empty_page(p, "transfers/empty",
-                          "Nothing has been moved yet. A sweep measures each size, verifies it, "
-                          "and fits what a transfer costs.",
+                          "Nothing has been measured yet. A sweep measures each size, verifies it, "
+                          "and fits the cost of a transfer.",
                           "Run sweep")) {
       const TransferForm& form = p.view.forms.transfers;
       const MachineInfo& machine = p.model.machine();

@@ -101,7 +101,7 @@ Maybe<DriverAnswer> ask_driver() {
   const auto error_name = library->function<int (*)(int, const char**)>("cuGetErrorName");
   DriverAnswer answer;
   if (version == nullptr || init == nullptr || version(&answer.version) != 0) {
-    return Maybe<DriverAnswer>::missing("libcuda.so.1 does not tell its version");
+    return Maybe<DriverAnswer>::missing("libcuda.so.1 reports no version");
   }
   answer.init = init(0);
   const char* name = nullptr;
@@ -114,10 +114,9 @@ Maybe<DriverAnswer> ask_driver() {
 std::string no_device() {
   // Read at start-up, where no thread writes to the environment.
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
-  if (visible == nullptr) return "the CUDA driver starts but offers no device";
+  if (visible == nullptr) return "the CUDA driver starts but reports no device";
   return fmt::format(
-      "CUDA_VISIBLE_DEVICES=\"{}\" hides every GPU; unset it, or name GPUs that are there",
-      visible);
+      "CUDA_VISIBLE_DEVICES=\"{}\" hides every GPU; unset it, or list GPUs that exist", visible);
 }
 
 std::string reason_of(cudaError_t status, const DriverAnswer& driver, int runtime) {

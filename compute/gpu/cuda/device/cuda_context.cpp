@@ -49,7 +49,7 @@ void CudaContext::check(cudaError_t status, const char* call) const {
   if (ends_context(status)) throw health_.lose(call, describe(status));
   if (status == cudaErrorMemoryAllocation) {
     throw Error(Errc::OutOfMemory,
-                fmt::format("{}: {} found no memory on the GPU; free some tensors, or end other "
+                fmt::format("{}: {} ran out of GPU memory; free some tensors, or end other "
                             "programs that use it",
                             to_string(device_), call));
   }

@@ -71,7 +71,7 @@ class RuntimeGpu final : public LibraryGpu {
     std::size_t free_bytes = 0, total_bytes = 0;
     gpu_.check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
     return {Errc::OutOfMemory,
-            fmt::format("{}: the matrix library's workspace of {} found no memory: the GPU has {} "
+            fmt::format("{}: the matrix library's workspace of {} does not fit: the GPU has {} "
                         "free of {}; free some tensors, or end other programs that use it",
                         to_string(gpu_.device()), format_bytes(bytes),
                         format_bytes(static_cast<std::int64_t>(free_bytes)),
@@ -119,7 +119,7 @@ void CudaMatmul::run(const GpuRung& rung, const GpuProduct& product, GpuStream& 
 void CudaMatmul::run_own(const CudaRung& rung, const GpuProduct& product, GpuStream& stream) {
   gpu_.use();
   std::call_once(loaded_.at(static_cast<std::size_t>(&rung - cuda_ladder().data())),
-                 [&] { gpu_.check(cuda_matmul::load(rung), "load a kernel of matmul"); });
+                 [&] { gpu_.check(cuda_matmul::load(rung), "loading a matmul kernel"); });
   const cudaError_t status = cuda_matmul::launch(rung, product, raw(stream));
   if (status != cudaSuccess) {
     gpu_.check(status, ("matmul by " + std::string(rung.shown.name)).c_str());
@@ -133,8 +133,8 @@ std::optional<double> CudaMatmul::run_peak(Precision precision, std::int64_t rou
   if (rounds <= 0) return 0;
   gpu_.use();
   std::call_once(peak_loaded_.at(static_cast<std::size_t>(precision)),
-                 [&] { gpu_.check(code->load(), "load the kernel of the peak"); });
-  gpu_.check(code->launch(rounds, facts_.multiprocessors, raw(stream)), "matmul's peak");
+                 [&] { gpu_.check(code->load(), "loading the peak kernel"); });
+  gpu_.check(code->launch(rounds, facts_.multiprocessors, raw(stream)), "peak kernel");
   return code->round_flop * facts_.multiprocessors * static_cast<double>(rounds);
 }
 

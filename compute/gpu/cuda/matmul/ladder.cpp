@@ -20,25 +20,25 @@ constexpr const auto& kLadder = cuda_matmul::Ladder::kRungs;
 
 constexpr std::array kLibraries = {
     GpuRung{"cublas", "cuBLAS, f32",
-            "NVIDIA's library without tensor cores: what the rungs from naive to async are "
-            "measured against.",
+            "NVIDIA's library without tensor cores: the reference for the rungs from naive to "
+            "async.",
             Precision::F32, true},
     GpuRung{"cublas", "cuBLAS, tf32",
             "The library rounds f32 operands to tf32 for the tensor cores, as mma_tf32 does.",
             Precision::TF32, true},
     GpuRung{"cublas", "cuBLAS, bf16",
-            "The library's kernels for bf16 operands: what the rungs from mma_bf16 on are measured "
-            "against.",
+            "The library's kernels for bf16 operands: the reference for the rungs from mma_bf16 "
+            "on.",
             Precision::BF16, true},
     GpuRung{"cublaslt", "cublasLt, f32",
-            "The kernel is chosen by the library's heuristics before the product is timed; a "
-            "product then is its launch alone.",
+            "The library's heuristics choose the kernel before timing starts, so only its launch "
+            "is timed.",
             Precision::F32, true},
     GpuRung{"cublaslt", "cublasLt, tf32",
             "The heuristics choose among kernels that round f32 operands to tf32.", Precision::TF32,
             true},
     GpuRung{"cublaslt", "cublasLt, bf16",
-            "The heuristics choose among bf16 kernels, those with clusters and TMA included.",
+            "The heuristics choose among bf16 kernels, including those with clusters and TMA.",
             Precision::BF16, true},
 };
 
@@ -55,8 +55,8 @@ void check_shapes(const GpuProduct& product) {
   if (m >= 0 && n >= 0 && k >= 0 && lda >= k && ldb >= n && ldc >= n) return;
   throw Error(
       Errc::InvalidArgument,
-      fmt::format("matmul: [{},{}] times [{},{}] with lda {}, ldb {}, ldc {}: sizes must not "
-                  "be negative, and a leading dimension not below its row's length",
+      fmt::format("matmul: [{},{}] times [{},{}] with lda {}, ldb {}, ldc {}: sizes must not be "
+                  "negative, and a leading dimension must not be smaller than its row",
                   m, k, k, n, lda, ldb, ldc));
 }
 
@@ -66,7 +66,7 @@ std::optional<std::string> missing_capability(const GpuProperties& gpu, int majo
   const int has = gpu.compute_major * 10 + gpu.compute_minor;
   if (has == needs || (has > needs && !exact_capability)) return std::nullopt;
   return fmt::format("needs compute capability {}.{}{}; {} has {}.{}", major, minor,
-                     exact_capability ? " itself" : "", gpu.name, gpu.compute_major,
+                     exact_capability ? " exactly" : "", gpu.name, gpu.compute_major,
                      gpu.compute_minor);
 }
 
@@ -79,18 +79,18 @@ std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& produ
   if (rung.operands == Operands::WholePieces &&
       !in_whole_pieces(product, rung.tiling.element_bytes)) {
     return fmt::format(
-        "copies 16 bytes at a time: lda {}, ldb {} and N {} must be multiples of {}, "
-        "ldc {} of 4, and A, B and C begin at multiples of 16 bytes",
+        "copies 16 bytes at a time: lda {}, ldb {} and N {} must be multiples of {}, ldc {} of 4, "
+        "and A, B and C must be aligned to 16 bytes",
         product.lda, product.ldb, product.n, 16 / rung.tiling.element_bytes, product.ldc);
   }
   for (const std::int64_t side : {product.m, product.n, product.k}) {
     if (side > kLongestSide)
-      return fmt::format("counts up to {} a side, not {}", kLongestSide, side);
+      return fmt::format("supports up to {} per side, not {}", kLongestSide, side);
   }
   const int shared_bytes = rung.tiling.shared_bytes();
   if (shared_bytes > gpu.shared_bytes_per_block) {
-    return fmt::format("needs {} bytes of shared memory a block; {} has {}", shared_bytes, gpu.name,
-                       gpu.shared_bytes_per_block);
+    return fmt::format("needs {} bytes of shared memory per block; {} has {}", shared_bytes,
+                       gpu.name, gpu.shared_bytes_per_block);
   }
   const std::int64_t blocks = blocks_of(rung.tiling, product.m, product.n);
   if (blocks > kMostBlocks) {

@@ -17,8 +17,8 @@ struct CoalescedRung {
   static constexpr CudaRung kRung{
       .shown =
           {"coalesced", "Coalesced",
-           "The lanes of a warp go along a row of C instead: they read 32 neighbours of B in one "
-           "piece and share one number of A, so memory moves what is used.",
+           "The lanes of a warp are mapped along a row of C: they read 32 adjacent elements of B "
+           "in one transaction and share one of A, so all bytes loaded are used.",
            Precision::F32},
       .tiling = {.m = 8, .n = 32},
       .small = {.m = 8, .n = 32},

@@ -18,9 +18,9 @@ struct VectorRung {
   static constexpr CudaRung kRung{
       .shown =
           {"vector", "Vectorised, A transposed",
-           "Loads are 16 bytes wide, from global memory and, as A's tile lies transposed, from "
-           "shared memory too; neighbouring lanes take neighbouring pieces, so no two of them "
-           "want the same bank.",
+           "Loads are 16 bytes wide, from global memory and, because A's tile is stored "
+           "transposed, from shared memory too; adjacent lanes load adjacent vectors, so there are "
+           "no bank conflicts.",
            Precision::F32},
       .tiling = {.m = 128,
                  .n = 128,

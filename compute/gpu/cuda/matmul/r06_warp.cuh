@@ -16,9 +16,8 @@ struct WarpRung {
   static constexpr CudaRung kRung{
       .shown =
           {"warp", "Warp tile",
-           "Each warp has a square tile of 64x64, each thread 8x16 of it: its lanes share what "
-           "they "
-           "read from shared memory, 128 numbers for 4096 multiply-adds instead of 144 for 2048.",
+           "Each warp computes a tile of 64x64, each thread 8x16 of it: lanes share what they read "
+           "from shared memory, 128 elements for 4096 multiply-adds instead of 144 for 2048.",
            Precision::F32},
       .tiling = {.m = 128,
                  .n = 128,

@@ -19,8 +19,8 @@ struct AsyncRung {
   static constexpr CudaRung kRung{
       .shown =
           {"async", "Double-buffered, cp.async",
-           "Tiles are copied into shared memory by cp.async while earlier ones are multiplied, "
-           "and fragments are loaded one term ahead: the multipliers no longer wait for memory.",
+           "Tiles are copied into shared memory by cp.async while earlier ones are multiplied, and "
+           "fragments are loaded one term ahead, which hides the memory latency.",
            Precision::F32},
       .tiling = {.m = 128,
                  .n = 128,

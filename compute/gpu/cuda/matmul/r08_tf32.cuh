@@ -17,9 +17,8 @@ namespace lab::cuda_matmul {
 struct Tf32Rung {
   static constexpr CudaRung kRung{
       .shown = {"mma_tf32", "Tensor cores, tf32",
-                "MatmulOperands are rounded to tf32 (11 bits) and multiplied by tensor cores with "
-                "mma.sync: "
-                "one instruction of a warp does 1024 multiply-adds instead of 32.",
+                "Operands are rounded to tf32 (11 bits) and multiplied by tensor cores with "
+                "mma.sync: one warp instruction does 1024 multiply-adds instead of 32.",
                 Precision::TF32},
       .tiling = {.m = 128,
                  .n = 128,

@@ -20,9 +20,8 @@ namespace lab::cuda_matmul {
 struct Bf16Rung {
   static constexpr CudaRung kRung{
       .shown = {"mma_bf16", "Tensor cores, bf16",
-                "MatmulOperands are bf16: half the bytes through every memory, and an mma.sync "
-                "does 2048 "
-                "multiply-adds; ldmatrix brings its operands without a bank conflict.",
+                "Operands are bf16: half the bytes at every level of memory, and one mma.sync does "
+                "2048 multiply-adds; ldmatrix loads its operands without bank conflicts.",
                 Precision::BF16},
       .tiling = {.m = 128,
                  .n = 256,

@@ -18,8 +18,8 @@ namespace lab::cuda_matmul {
 struct WgmmaRung {
   static constexpr CudaRung kRung{
       .shown = {"wgmma", "Hopper: TMA and wgmma",
-                "The copy engine fills stages with whole boxes for one thread that asks, and a "
-                "warpgroup multiplies straight from shared memory: the tensor cores' full rate.",
+                "One thread issues TMA copies that fill whole stages, and a warpgroup multiplies "
+                "directly from shared memory: the full rate of the tensor cores.",
                 Precision::BF16},
       .tiling = {.m = 128,
                  .n = 256,

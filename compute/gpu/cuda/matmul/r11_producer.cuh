@@ -21,8 +21,8 @@ namespace lab::cuda_matmul {
 struct ProducerRung {
   static constexpr CudaRung kRung{
       .shown = {"wgmma_producer", "Hopper: producer and consumers",
-                "One warpgroup only orders copies and two multiply, each waiting for no more than "
-                "the stage it needs, so no barrier of the block stops them all.",
+                "One warpgroup only issues copies and two multiply, each waiting only for the "
+                "stage it needs, so no block-wide barrier stalls all of them.",
                 Precision::BF16},
       .tiling = {.m = 128,
                  .n = 256,

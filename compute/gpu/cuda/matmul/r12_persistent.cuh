@@ -18,8 +18,8 @@ struct PersistentRung {
   static constexpr CudaRung kRung{
       .shown =
           {"wgmma_persistent", "Hopper: persistent grid",
-           "As many blocks as the GPU holds stay and take tile after tile: the next tile's stages "
-           "are filled while this one's sums are written.",
+           "As many blocks as fit on the GPU stay resident and loop over tiles: the stages of the "
+           "next tile are filled while the results of this one are written.",
            Precision::BF16},
       .tiling = ProducerRung::kRung.tiling,
       .compute_major = 9,

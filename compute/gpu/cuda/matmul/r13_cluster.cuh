@@ -26,8 +26,8 @@ struct ClusterRung {
   static constexpr CudaRung kRung{
       .shown =
           {"wgmma_cluster", "Hopper: clusters share B",
-           "Two blocks, one above the other in C, run as a cluster: each copies half of the B "
-           "that both need into the shared memory of both, a third fewer bytes from the cache.",
+           "Two blocks, one above the other in C, run as a cluster: each multicasts half of the "
+           "shared tile of B to both, which loads a third fewer bytes from L2.",
            Precision::BF16},
       .tiling = {.m = 128,
                  .n = 256,

@@ -107,7 +107,7 @@ int CudaTransfers::blocks_for(std::int64_t pieces, int on_each) const {
 
 std::unique_ptr<GpuGate> CudaTransfers::make_gate() {
   gpu_.use();
-  gpu_.check(load_transfer_kernels(), "load the kernels of transfers");
+  gpu_.check(load_transfer_kernels(), "loading the transfer kernels");
   return std::make_unique<CudaGate>(gpu_);
 }
 
@@ -127,7 +127,7 @@ void CudaTransfers::fill_pattern(std::uint32_t* to, std::int64_t words, std::uin
   if (words == 0) return;
   fill_kernel<<<blocks_for(words, kBlocksPerSm), kTransferThreads, 0, raw(stream)>>>(
       {.to = to, .words = words, .seed = seed});
-  gpu_.check(cudaGetLastError(), "fill with a pattern");
+  gpu_.check(cudaGetLastError(), "pattern fill");
 }
 
 void CudaTransfers::count_mismatches(const std::uint32_t* at, std::int64_t words,
@@ -136,7 +136,7 @@ void CudaTransfers::count_mismatches(const std::uint32_t* at, std::int64_t words
   if (words == 0) return;
   mismatches_kernel<<<blocks_for(words, kBlocksPerSm), kTransferThreads, 0, raw(stream)>>>(
       {.at = at, .words = words, .seed = seed, .count = count});
-  gpu_.check(cudaGetLastError(), "count mismatches");
+  gpu_.check(cudaGetLastError(), "mismatch count");
 }
 
 void CudaTransfers::chase(const std::uint32_t* next, std::uint32_t* position, std::int64_t hops,

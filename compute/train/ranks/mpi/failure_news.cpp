@@ -58,10 +58,10 @@ void FailureNews::receive_all() {
     MPI_Message message{};
     MPI_Status status{};
     check(MPI_Improbe(MPI_ANY_SOURCE, kFailureTag, comm_, &arrived, &message, &status),
-          "looking for failures");
+          "probing for failures");
     if (arrived == 0) return;
     int size = 0;
-    check(MPI_Get_count(&status, MPI_BYTE, &size), "looking for failures");
+    check(MPI_Get_count(&status, MPI_BYTE, &size), "probing for failures");
     std::vector<std::byte> bytes(static_cast<std::size_t>(size));
     check(MPI_Mrecv(bytes.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE),
           "receiving a failure");

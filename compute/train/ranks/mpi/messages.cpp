@@ -17,7 +17,7 @@ void check(int code, const char* what) {
   int length = 0;
   if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
   throw Error(Errc::Network,
-              fmt::format("{} between ranks failed: {}", what,
+              fmt::format("MPI: {} failed: {}", what,
                           std::string_view(text.data(), static_cast<std::size_t>(length))));
 }
 
@@ -30,7 +30,7 @@ bool all_through(std::vector<MPI_Request>& requests) {
   int through = 0;
   check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &through,
                     MPI_STATUSES_IGNORE),
-        "a transfer");
+        "transfer");
   if (through != 0) requests.clear();
   return through != 0;
 }
@@ -51,20 +51,20 @@ RequestSet::RequestSet(RequestSet&& other) noexcept
 void RequestSet::send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm comm) {
   MPI_Request& request = sends_.emplace_back(MPI_REQUEST_NULL);
   check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, comm, &request),
-        "a send");
+        "send");
 }
 
 void RequestSet::receive(std::span<std::byte> bytes, int from, int tag, MPI_Comm comm) {
   MPI_Request& request = receives_.emplace_back(MPI_REQUEST_NULL);
   check(
       MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, tag, comm, &request),
-      "a receive");
+      "receive");
 }
 
 void RequestSet::receive(std::span<std::byte> bytes, MPI_Message message) {
   MPI_Request& request = receives_.emplace_back(MPI_REQUEST_NULL);
   check(MPI_Imrecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, &message, &request),
-        "a receive");
+        "receive");
 }
 
 bool RequestSet::test() {

@@ -19,13 +19,13 @@ constexpr std::size_t kBroadcastPiece = std::size_t{1} << 20;
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
-  check(MPI_Comm_rank(comm, &rank), "counting ranks");
+  check(MPI_Comm_rank(comm, &rank), "querying the rank");
   return rank;
 }
 
 int size_of(MPI_Comm comm) {
   int size = 0;
-  check(MPI_Comm_size(comm, &size), "counting ranks");
+  check(MPI_Comm_size(comm, &size), "counting the ranks");
   return size;
 }
 
@@ -112,7 +112,7 @@ std::vector<std::vector<std::byte>> MpiGroup::all_gather(std::span<const std::by
   if (bytes.size() > INT_MAX) {
     throw Error(
         Errc::InvalidArgument,
-        fmt::format("all_gather: {} bytes of one rank; the most is {}", bytes.size(), INT_MAX));
+        fmt::format("all_gather: {} bytes from one rank; the limit is {}", bytes.size(), INT_MAX));
   }
   const int tag = next_tag(Traffic::Exchange);
   std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(size_));
@@ -128,10 +128,10 @@ std::vector<std::vector<std::byte>> MpiGroup::all_gather(std::span<const std::by
     int arrived = 0;
     MPI_Message message{};
     MPI_Status status{};
-    mpi::check(MPI_Improbe(r, tag, data_, &arrived, &message, &status), "an exchange");
+    mpi::check(MPI_Improbe(r, tag, data_, &arrived, &message, &status), "exchange");
     if (arrived == 0) return false;
     int size = 0;
-    mpi::check(MPI_Get_count(&status, MPI_BYTE, &size), "an exchange");
+    mpi::check(MPI_Get_count(&status, MPI_BYTE, &size), "exchange");
     std::vector<std::byte>& theirs = all[static_cast<std::size_t>(r)];
     theirs.resize(static_cast<std::size_t>(size));
     requests.receive(theirs, message);

@@ -30,19 +30,19 @@ MPI_Comm duplicate(MPI_Comm comm) {
 
 void initialize(int expected) {
   int provided = MPI_THREAD_SINGLE;
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "starting MPI");
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "initialization");
   int size = 0;
-  check(MPI_Comm_size(MPI_COMM_WORLD, &size), "starting MPI");
+  check(MPI_Comm_size(MPI_COMM_WORLD, &size), "initialization");
   if (size == expected && provided >= MPI_THREAD_SERIALIZED) return;
   MPI_Finalize();
   if (size == expected) {
     throw Error(Errc::Unsupported,
-                "this MPI cannot be used from more than one thread of a process; use one that "
-                "offers MPI_THREAD_SERIALIZED");
+                "this MPI does not support calls from several threads; use one that provides "
+                "MPI_THREAD_SERIALIZED");
   }
   throw Error(Errc::Unsupported,
-              fmt::format("the launcher started {} processes, but MPI joined {}: use the mpirun of "
-                          "the MPI this program was built with, or srun --mpi=pmix",
+              fmt::format("the launcher started {} processes, but MPI connected {}: use the mpirun "
+                          "of the MPI this program was built with, or srun --mpi=pmix",
                           expected, size));
 }
 

@@ -7,9 +7,9 @@ namespace lab {
 std::unique_ptr<RankSession> open_rank_session() {
   if (const int processes = launched_processes(); processes > 1) {
     throw Error(Errc::Unsupported,
-                fmt::format("started as one of {} processes, but this build left MPI out "
+                fmt::format("started as one of {} processes, but this build has no MPI support "
                             "(LAB_MPI=OFF, or MPI was not found when it was configured); start it "
-                            "without mpirun, or build it with the package libopenmpi-dev",
+                            "without mpirun, or install libopenmpi-dev and rebuild",
                             processes));
   }
   return single_session();

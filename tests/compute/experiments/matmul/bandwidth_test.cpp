@@ -37,7 +37,7 @@ TEST(ReadSum, AddsEveryWordOncePerPass) {
   }
 }
 
-TEST(WorkingSets, AreHalfOfAThreadsShareAndFourTimesTheCachesForMemory) {
+TEST(WorkingSets, UseHalfOfAThreadsShareAndFourTimesTheCachesForMemory) {
   const std::vector<CacheInfo> caches = {
       {1, 48 * kKiB, 2, 64}, {2, kMiB, 2, 64}, {3, 32 * kMiB, 1, 64}};
   const auto sets = choose_working_sets(caches, 2, kGiB);
@@ -52,7 +52,7 @@ TEST(WorkingSets, AreHalfOfAThreadsShareAndFourTimesTheCachesForMemory) {
   EXPECT_EQ(sets[3].cache_bytes, 0);
 }
 
-TEST(WorkingSets, PassByABigLevelBelow) {
+TEST(WorkingSets, ExceedALargeLowerLevel) {
   // Half of a thread's 3 MiB share of L3 would be read mostly from 1.25 MiB of L2.
   const std::vector<CacheInfo> caches = {
       {1, 48 * kKiB, 4, 64}, {2, 5 * kMiB / 4, 4, 64}, {3, 12 * kMiB, 1, 64}};
@@ -61,7 +61,7 @@ TEST(WorkingSets, PassByABigLevelBelow) {
   EXPECT_EQ(sets[2].skip_reason, "");
 }
 
-TEST(WorkingSets, SkipALevelThatHoldsNoMoreThanTheOneBelow) {
+TEST(WorkingSets, SkipALevelNoLargerThanTheLowerOne) {
   const std::vector<CacheInfo> caches = {
       {1, 32 * kKiB, 4, 64}, {2, 2 * kMiB, 4, 64}, {3, 4 * kMiB, 1, 64}};
   const auto sets = choose_working_sets(caches, 4, kGiB);
@@ -83,15 +83,15 @@ TEST(WorkingSets, SkipMissingLevelsWithAReason) {
   ASSERT_EQ(names_of(sets), (std::vector<std::string>{"L1", "L2", "L3", "memory"}));
   EXPECT_EQ(sets[1].bytes_per_thread, 256 * kKiB);
   EXPECT_EQ(sets[2].bytes_per_thread, 0);
-  EXPECT_EQ(sets[2].skip_reason, "the machine shows no L3 cache");
+  EXPECT_EQ(sets[2].skip_reason, "the machine reports no L3 cache");
   EXPECT_EQ(sets[3].bytes_per_thread, 64 * kMiB);
   const auto none = choose_working_sets({}, 2, kGiB);
   ASSERT_EQ(none.size(), 4U);
-  EXPECT_EQ(none[0].skip_reason, "the machine shows no L1 cache");
+  EXPECT_EQ(none[0].skip_reason, "the machine reports no L1 cache");
   EXPECT_EQ(none[3].bytes_per_thread, 64 * kMiB);
 }
 
-TEST(WorkingSets, SkipMemoryWhereTooLittleIsFree) {
+TEST(WorkingSets, SkipMemoryIfTooLittleIsFree) {
   const std::vector<CacheInfo> caches = {{3, 32 * kMiB, 1, 64}};
   EXPECT_EQ(choose_working_sets(caches, 1, 64 * kMiB)[3].bytes_per_thread, 64 * kMiB);
   const WorkingSet memory = choose_working_sets(caches, 1, 63 * kMiB)[3];
@@ -102,11 +102,11 @@ TEST(WorkingSets, SkipMemoryWhereTooLittleIsFree) {
 
 std::vector<WorkingSet> small_sets() {
   return {{.name = "L1", .cache_bytes = 64 * kKiB, .bytes_per_thread = 16 * kKiB},
-          {.name = "L3", .skip_reason = "the machine shows no L3 cache"},
+          {.name = "L3", .skip_reason = "the machine reports no L3 cache"},
           {.name = "memory", .bytes_per_thread = kMiB + kKiB}};
 }
 
-TEST(Bandwidths, ComeWithSpreadAndReasons) {
+TEST(Bandwidths, ReportSpreadAndSkipReasons) {
   Machine machine;
   DeviceContext& device = machine.at(cpu());
   const MeasuredBandwidths measured = measure_bandwidths(device, small_sets(), 0.02, {});
@@ -127,13 +127,13 @@ TEST(Bandwidths, ComeWithSpreadAndReasons) {
   }
   ASSERT_EQ(measured.missing.size(), 1U);
   EXPECT_EQ(measured.missing[0].name, "L3");
-  EXPECT_EQ(measured.missing[0].reason, "the machine shows no L3 cache");
+  EXPECT_EQ(measured.missing[0].reason, "the machine reports no L3 cache");
   EXPECT_EQ(device.memory().used_bytes(), 0);
 }
 
-TEST(Bandwidths, NothingToMeasureIsNoError) {
+TEST(Bandwidths, AcceptAnEmptySelection) {
   Machine machine;
-  const std::vector<WorkingSet> sets = {{.name = "L1", .skip_reason = "the machine shows none"}};
+  const std::vector<WorkingSet> sets = {{.name = "L1", .skip_reason = "the machine reports none"}};
   const MeasuredBandwidths measured = measure_bandwidths(machine.at(cpu()), sets, 0.02, {});
   EXPECT_TRUE(measured.levels.empty());
   EXPECT_EQ(measured.missing.size(), 1U);
@@ -160,7 +160,7 @@ TEST(Bandwidths, StopOnRequest) {
   EXPECT_EQ(device.memory().used_bytes(), 0);
 }
 
-TEST(Bandwidths, AreRememberedOnceTheyAreSettled) {
+TEST(Bandwidths, AreReusedOnceStable) {
   Machine machine;
   DeviceContext& device = machine.at(cpu());
   device.bandwidths() = MeasuredBandwidths{.levels = {{.name = "L1", .gb_per_s = 7}}};

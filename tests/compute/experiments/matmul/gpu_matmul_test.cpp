@@ -81,7 +81,7 @@ TEST_F(MatmulOnGpu, MeasuresEachRungOfThePrecision) {
   expect_all_given_back();
 }
 
-TEST_F(MatmulOnGpu, TensorCoresHaveOtherFactors) {
+TEST_F(MatmulOnGpu, MeasuresTensorCoreRungs) {
   run(request({}, Precision::TF32));
   EXPECT_EQ(kernels(), (std::set<std::string>{"mma_tf32", "cublas", "cublaslt"}));
   run(request({}, Precision::BF16));
@@ -91,7 +91,7 @@ TEST_F(MatmulOnGpu, TensorCoresHaveOtherFactors) {
   expect_all_given_back();
 }
 
-TEST_F(MatmulOnGpu, ThePeakIsTheWholeGpus) {
+TEST_F(MatmulOnGpu, PeakCoversTheWholeGpu) {
   run(request({"async"}));
   const auto peaks = probe.all<PeakSample>();
   ASSERT_EQ(peaks.size(), 1U);
@@ -100,7 +100,7 @@ TEST_F(MatmulOnGpu, ThePeakIsTheWholeGpus) {
   EXPECT_NEAR(peaks[0].gflops, 5e4, 50);
 }
 
-TEST_F(MatmulOnGpu, WithoutSuchInstructionsThereIsNoPeak) {
+TEST_F(MatmulOnGpu, ReportsNoPeakWithoutTheInstructions) {
   fake->gpu(0).matmul().no_peak = true;
   run(request({"async"}));
   EXPECT_TRUE(probe.all<PeakSample>().empty());
@@ -126,10 +126,10 @@ TEST_F(MatmulOnGpu, MeasuresTheBandwidthsOnce) {
   }
   fake->gpu(0).faults.fails = "copy_by_kernel";
   run(request({"async"}));
-  EXPECT_EQ(fake->gpu(0).faults.fails, "copy_by_kernel") << "remembered, not copied again";
+  EXPECT_EQ(fake->gpu(0).faults.fails, "copy_by_kernel") << "reused, not copied again";
 }
 
-TEST_F(MatmulOnGpu, SaysWhyABandwidthIsNotMeasured) {
+TEST_F(MatmulOnGpu, GivesTheReasonForASkippedBandwidth) {
   probe.machine.at(gpu(0)).bandwidths().reset();
   run(request({"async"}));  // 50 MiB of cache require a working set of 400 MiB
   EXPECT_NE(reason("bandwidth of memory on cuda:0").find("64.0 MiB are free"), std::string::npos)
@@ -140,7 +140,7 @@ TEST_F(MatmulOnGpu, SaysWhyABandwidthIsNotMeasured) {
   EXPECT_NE(reason("bandwidth of L2 on cuda:0"), "");
 }
 
-TEST_F(MatmulOnGpu, SkipsWhatDoesNotRunHere) {
+TEST_F(MatmulOnGpu, SkipsUnavailableRungs) {
   fake->gpu(0).matmul().refusals["cublas"] = "libcublas.so.13 is not installed";
   run(request({"cublas", "mma_bf16", "parallel", "async"}));
   EXPECT_EQ(reason("cublas at 9"), "libcublas.so.13 is not installed");
@@ -149,14 +149,14 @@ TEST_F(MatmulOnGpu, SkipsWhatDoesNotRunHere) {
   EXPECT_EQ(kernels(), std::set<std::string>{"async"});
 }
 
-TEST_F(MatmulOnGpu, SkipsWhatWouldTakeTooLong) {
+TEST_F(MatmulOnGpu, SkipsRungsOverTheTimeBudget) {
   fake->gpu(0).costs.flop_per_s = 1e3;
   run(request({"naive"}));
   EXPECT_NE(reason("naive at 17").find("would take about"), std::string::npos);
   EXPECT_TRUE(probe.all<MatmulSample>().empty());
 }
 
-TEST_F(MatmulOnGpu, BestIsTheLastThatTakesIt) {
+TEST_F(MatmulOnGpu, BestIsTheLastSupportedRung) {
   run(request({"best"}));
   EXPECT_EQ(kernels(), std::set<std::string>{"async"});
   fake->gpu(0).matmul().refusals["async"] = "not on this GPU";
@@ -164,7 +164,7 @@ TEST_F(MatmulOnGpu, BestIsTheLastThatTakesIt) {
   EXPECT_TRUE(kernels().contains("warp"));
 }
 
-TEST_F(MatmulOnGpu, NoBestIsSaid) {
+TEST_F(MatmulOnGpu, SkipsBestWithoutASupportedRung) {
   for (const GpuRung& rung : fake->gpu(0).matmul().rungs()) {
     fake->gpu(0).matmul().refusals[rung.name] = "not on this GPU";
   }
@@ -172,24 +172,24 @@ TEST_F(MatmulOnGpu, NoBestIsSaid) {
   EXPECT_NE(reason("best in bf16 on cuda:0"), "");
 }
 
-TEST_F(MatmulOnGpu, ALibraryThatFailsIsLeftOut) {
+TEST_F(MatmulOnGpu, SkipsAFailingLibrary) {
   fake->gpu(0).faults.fails = "matmul";  // fails once; the library is called first
   run(request({"cublas", "async"}));
   EXPECT_NE(reason("cublas at 9").find("matmul"), std::string::npos);
   EXPECT_TRUE(kernels().contains("async"));
   fake->gpu(0).faults.fails = "matmul";
-  EXPECT_NE(message_of([&] { run(request({"async"})); }, Errc::Cuda), "") << "ours must not";
+  EXPECT_NE(message_of([&] { run(request({"async"})); }, Errc::Cuda), "") << "not skipped";
   expect_all_given_back();
 }
 
-TEST_F(MatmulOnGpu, AWrongProductIsNeverTimed) {
+TEST_F(MatmulOnGpu, DoesNotTimeAWrongProduct) {
   fake->gpu(0).matmul().wrong = "vector";
   EXPECT_NE(message_of([&] { run(request({"vector"})); }, Errc::Internal).find("vector at 9"),
             std::string::npos);
   expect_all_given_back();
 }
 
-TEST_F(MatmulOnGpu, ColdCachesAreWrittenOver) {
+TEST_F(MatmulOnGpu, FlushesTheCachesForColdRuns) {
   fake->gpu(0).set_l2_bytes(kMiB);
   StartMatmul r = request({"async"});
   r.cache = CacheState::Cold;
@@ -198,21 +198,21 @@ TEST_F(MatmulOnGpu, ColdCachesAreWrittenOver) {
   expect_all_given_back();
 }
 
-TEST_F(MatmulOnGpu, ALostGpuGivesEverythingBack) {
+TEST_F(MatmulOnGpu, ReleasesAllMemoryAfterGpuLoss) {
   fake->gpu(0).faults.loses = "matmul";
   fake->gpu(0).faults.loses_after = 3;
   EXPECT_NE(message_of([&] { run(request({"async"})); }, Errc::DeviceLost), "");
   expect_all_given_back();
 }
 
-TEST_F(MatmulOnGpu, NeedsMemoryOnBothSides) {
+TEST_F(MatmulOnGpu, NeedsHostAndDeviceMemory) {
   StartMatmul r = request({"async"});
   r.sizes = {4096};
   EXPECT_NE(message_of([&] { run(r); }, Errc::OutOfMemory).find("free on cuda:0"),
             std::string::npos);
 }
 
-TEST_F(MatmulOnGpu, LiveUntilStopped) {
+TEST_F(MatmulOnGpu, RunsLiveUntilStopped) {
   StartMatmul r = request({"async", "cublas"});
   r.live = true;
   const auto two_rounds = [&] { probe.run_until<MatmulSample>(*make_matmul_experiment(r), 4); };
@@ -221,7 +221,7 @@ TEST_F(MatmulOnGpu, LiveUntilStopped) {
   expect_all_given_back();
 }
 
-TEST_F(MatmulOnGpu, TensorsMultiplyWhereTheyLive) {
+TEST_F(MatmulOnGpu, MultipliesTensorsOnTheirDevice) {
   DeviceContext& host = probe.machine.at(cpu());
   DeviceContext& gpu = probe.machine.at(lab::gpu(0));
   for (const DType dtype : {DType::F32, DType::BF16}) {
@@ -239,7 +239,7 @@ TEST_F(MatmulOnGpu, TensorsMultiplyWhereTheyLive) {
   expect_all_given_back();
 }
 
-TEST_F(MatmulOnGpu, TensorsThatDoNotFitAreNamed) {
+TEST_F(MatmulOnGpu, RejectsIncompatibleTensors) {
   DeviceContext& host = probe.machine.at(cpu());
   DeviceContext& gpu = probe.machine.at(lab::gpu(0));
   const Tensor a = ones(host, {2, 3}), b = ones(host, {4, 2});

@@ -69,7 +69,7 @@ TEST(Ladder, EveryRungStaysWithinTheBound) {
   }
 }
 
-TEST(Ladder, OurRungsStopWhenAsked) {
+TEST(Ladder, LabRungsStopOnRequest) {
   ThreadPool pool({0, 0});
   std::stop_source stop;
   stop.request_stop();
@@ -121,7 +121,7 @@ void expect_right_bf16(const Rung& rung, Mnk s, bool integers, ThreadPool& pool)
   expect_right_and_inside(g, integers, [&] { rung.run_bf16(g, pool, {}); });
 }
 
-TEST(Ladder, EveryBf16RungIsRight) {
+TEST(Ladder, EveryBf16RungIsCorrect) {
   ThreadPool pool({0, 0});
   for (const Rung& rung : cpu_ladder()) {
     if (rung.run_bf16 == nullptr || (rung.library && !test::onednn_takes_bf16())) continue;
@@ -134,7 +134,7 @@ TEST(Ladder, EveryBf16RungIsRight) {
   }
 }
 
-TEST(Ladder, SaysWhichRungsTakeBf16) {
+TEST(Ladder, ReportsWhichRungsSupportBf16) {
   Machine machine;
   std::set<std::string> names;
   for (const RungInfo& r : matmul_rungs(machine.at(cpu()))) {
@@ -174,7 +174,7 @@ TEST(GemmLibraries, OneDnnRoundsToBf16) {
   }
 }
 
-TEST(GemmLibraries, OneDnnTakesTransposesAndAccumulates) {
+TEST(GemmLibraries, OneDnnSupportsTransposesAndAccumulates) {
   ThreadPool pool({0, 0}), one_thread({0});
   const std::vector<float> a = {1, 2, 3, 4, 5, 6};  // 3x2, or 2x3 transposed
   const std::vector<float> b = {1, 0, 2, 1, 1, 1};  // 2x3 transposed to 3x2

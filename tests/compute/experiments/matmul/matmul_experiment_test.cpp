@@ -37,7 +37,7 @@ Error error_of(const StartMatmul& request) {
   return {Errc::Internal, "no error"};
 }
 
-TEST(MatmulExperiment, SendsOneSampleForEachRungAndSize) {
+TEST(MatmulExperiment, EmitsOneSamplePerRungAndSize) {
   QuickProbe probe;
   probe.run(*make_matmul_experiment(quick({}, {8, 33})));
   EXPECT_EQ(probe.all<RungInfo>().size(), 8U);
@@ -66,7 +66,7 @@ TEST(MatmulExperiment, SendsOneSampleForEachRungAndSize) {
   for (const auto& tensor : probe.machine.at(cpu()).memory().list()) ADD_FAILURE() << tensor.name;
 }
 
-TEST(MatmulExperiment, BestIsOursAndALibraryComesAlone) {
+TEST(MatmulExperiment, BestRunsTheLabsRungOnly) {
   QuickProbe best;
   best.run(*make_matmul_experiment(quick({"best"}, {16})));
   ASSERT_EQ(best.all<MatmulSample>().size(), 1U);
@@ -87,7 +87,7 @@ TEST(MatmulExperiment, RunsOnEachDevice) {
   EXPECT_EQ(samples[3].device, cpu(1));
 }
 
-TEST(MatmulExperiment, CeilingsComeOnceBeforeTheSamplesOfEachDevice) {
+TEST(MatmulExperiment, EmitsCeilingsOncePerDeviceBeforeItsSamples) {
   test::Probe probe(2);
   probe.run(*make_matmul_experiment(quick({"parallel"}, {16})));
   const auto measured = probe.all<CeilingsMeasured>();
@@ -113,7 +113,7 @@ TEST(MatmulExperiment, CeilingsComeOnceBeforeTheSamplesOfEachDevice) {
   EXPECT_TRUE(probe.machine.at(cpu(0)).bandwidths().has_value()) << "remembered";
 }
 
-TEST(MatmulExperiment, ColdCachesToo) {
+TEST(MatmulExperiment, RunsWithColdCaches) {
   QuickProbe probe;
   StartMatmul request = quick({"packed"}, {16});
   request.cache = CacheState::Cold;
@@ -121,7 +121,7 @@ TEST(MatmulExperiment, ColdCachesToo) {
   EXPECT_EQ(probe.all<MatmulSample>().size(), 1U);
 }
 
-TEST(MatmulExperiment, SkipsWhatWouldTakeTooLong) {
+TEST(MatmulExperiment, SkipsRungsOverTheTimeBudget) {
   QuickProbe probe;
   StartMatmul request = quick({"naive"}, {700});
   request.budget_s = 0.001;
@@ -133,7 +133,7 @@ TEST(MatmulExperiment, SkipsWhatWouldTakeTooLong) {
   EXPECT_NE(skips[0].reason.find("would take about"), std::string::npos);
 }
 
-TEST(MatmulExperiment, RunsBf16WhereARungHasItAndSkipsTheOthersWithAReason) {
+TEST(MatmulExperiment, RunsBf16RungsAndSkipsTheOthersWithAReason) {
   QuickProbe probe;
   StartMatmul request = quick({}, {16, 33});
   request.dtype = Precision::BF16;
@@ -159,7 +159,7 @@ TEST(MatmulExperiment, RunsBf16WhereARungHasItAndSkipsTheOthersWithAReason) {
   for (const RungInfo& info : probe.all<RungInfo>()) EXPECT_EQ(info.sentence.back(), '.');
 }
 
-TEST(MatmulExperiment, SkipsOtherTypesWithAReason) {
+TEST(MatmulExperiment, SkipsUnsupportedTypesWithAReason) {
   QuickProbe probe;
   StartMatmul request = quick({}, {16});
   request.dtype = Precision::TF32;
@@ -169,14 +169,14 @@ TEST(MatmulExperiment, SkipsOtherTypesWithAReason) {
   EXPECT_NE(probe.all<Skipped>()[0].reason.find("tf32"), std::string::npos);
 }
 
-TEST(MatmulExperiment, NamesAnUnknownKernelAndTheChoices) {
+TEST(MatmulExperiment, RejectsAnUnknownKernelAndListsTheChoices) {
   const Error e = error_of(quick({"fastest"}, {16}));
   EXPECT_EQ(e.code(), Errc::Usage);
   EXPECT_NE(std::string(e.what()).find("\"fastest\""), std::string::npos);
   EXPECT_NE(std::string(e.what()).find("loop_order"), std::string::npos);
 }
 
-TEST(MatmulExperiment, RefusesSizesThatCannotBe) {
+TEST(MatmulExperiment, RejectsInvalidSizes) {
   EXPECT_EQ(error_of(quick({}, {0})).code(), Errc::Usage);
   EXPECT_EQ(error_of(quick({}, {-5})).code(), Errc::Usage);
   const Error e = error_of(quick({"best"}, {16, 1 << 20}));
@@ -184,13 +184,13 @@ TEST(MatmulExperiment, RefusesSizesThatCannotBe) {
   EXPECT_NE(std::string(e.what()).find("12.0 TiB"), std::string::npos) << e.what();
 }
 
-TEST(MatmulExperiment, NamesAnUnknownDevice) {
+TEST(MatmulExperiment, RejectsAnUnknownDevice) {
   StartMatmul request = quick({"best"}, {16});
   request.devices = {cpu(7)};
   EXPECT_EQ(error_of(request).code(), Errc::NotFound);
 }
 
-TEST(MatmulExperiment, LiveRunsUntilCancelled) {
+TEST(MatmulExperiment, RunsLiveUntilCancelled) {
   QuickProbe probe;
   StartMatmul request = quick({"simd", "onednn"}, {48});
   request.live = true;
@@ -201,7 +201,7 @@ TEST(MatmulExperiment, LiveRunsUntilCancelled) {
   EXPECT_GE(probe.all<MatmulSample>().size(), 4U);
 }
 
-TEST(MatmulExperiment, CancelInTheMiddleOfALongRun) {
+TEST(MatmulExperiment, StopsDuringALongRun) {
   QuickProbe probe;
   StartMatmul request = quick({"naive"}, {1500});
   request.budget_s = 1e6;  // ends only when it is stopped

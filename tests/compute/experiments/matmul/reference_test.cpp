@@ -43,7 +43,7 @@ TEST(MatmulReference, ChecksSmallProductsInFull) {
   EXPECT_EQ(check.col, 5);
 }
 
-TEST(MatmulReference, SamplesLargeProductsAndSeesTheirCorners) {
+TEST(MatmulReference, SamplesLargeProductsIncludingCorners) {
   Square s(200);
   const MatmulReference reference(s.args, {});
   EXPECT_GT(reference.elements(), 1000);
@@ -53,7 +53,7 @@ TEST(MatmulReference, SamplesLargeProductsAndSeesTheirCorners) {
   EXPECT_FALSE(reference.check(s.args).ok);
 }
 
-TEST(MatmulReference, FindsAnElementThatWasNeverWritten) {
+TEST(MatmulReference, DetectsAnUnwrittenElement) {
   Square s(200);
   const MatmulReference reference(s.args, {});
   const std::vector<float> right = s.c;

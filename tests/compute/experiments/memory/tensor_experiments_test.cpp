@@ -41,7 +41,7 @@ TEST(TensorExperiments, MakeEndsWithTheListOfAllDevices) {
   EXPECT_EQ(list[1].bytes, 16);
 }
 
-TEST(TensorExperiments, TheSeedFixesTheValues) {
+TEST(TensorExperiments, SeedDeterminesTheValues) {
   Probe probe(2);
   MakeTensor request;
   request.shape = {100};
@@ -55,7 +55,7 @@ TEST(TensorExperiments, TheSeedFixesTheValues) {
   EXPECT_EQ(list[0].preview, list[1].preview);
 }
 
-TEST(TensorExperiments, CopyMakesNewStorageAlsoOnTheSameDevice) {
+TEST(TensorExperiments, CopyAllocatesNewStorageOnTheSameDeviceToo) {
   Probe probe(2);
   const TensorId id = make(probe, cpu(0), Fill::Arange, {3});
   for (const Device to : {cpu(1), cpu(0)}) {
@@ -87,7 +87,7 @@ TEST(TensorExperiments, AddNeedsOneDevice) {
   EXPECT_EQ(sum.preview, "2, 2, 2, 2, 2, 2");
 }
 
-TEST(TensorExperiments, FreeGivesTheMemoryBack) {
+TEST(TensorExperiments, FreeReleasesTheMemory) {
   Probe probe;
   const TensorId id = make(probe, cpu(0));
   EXPECT_GT(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
@@ -97,7 +97,7 @@ TEST(TensorExperiments, FreeGivesTheMemoryBack) {
   message_of([&] { run(probe, FreeTensor{id}); }, Errc::NotFound);
 }
 
-TEST(TensorExperiments, BadRequestsSayWhatIsWrong) {
+TEST(TensorExperiments, RejectsInvalidRequests) {
   Probe probe;
   MakeTensor request;
   request.shape = {2};
@@ -108,18 +108,18 @@ TEST(TensorExperiments, BadRequestsSayWhatIsWrong) {
   request.device = cpu(0);
   request.shape = {std::int64_t{1} << 40};
   const std::string refused = message_of([&] { run(probe, request); }, Errc::OutOfMemory);
-  EXPECT_EQ(refused.rfind("cpu:0: 4.00 TiB asked for, ", 0), 0U) << refused;
+  EXPECT_EQ(refused.rfind("cpu:0: 4.00 TiB requested, ", 0), 0U) << refused;
   request.shape = {-1};
   message_of([&] { run(probe, request); }, Errc::InvalidArgument);
   request.shape = {2};
   request.fill = Fill::Rand;
   request.dtype = DType::I32;
   EXPECT_EQ(message_of([&] { run(probe, request); }, Errc::InvalidArgument),
-            "rand: dtype is i32 but random values are real; choose f32 or bf16");
+            "rand: dtype is i32 but random values are floating-point; choose f32 or bf16");
   EXPECT_EQ(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
 }
 
-TEST(TensorExperiments, CancelLeavesNothingBehind) {
+TEST(TensorExperiments, CancelReleasesTheMemory) {
   Probe probe;
   probe.stop.request_stop();
   message_of([&] { make(probe, cpu(0), Fill::Randn, {1 << 20}); }, Errc::Cancelled);

@@ -11,7 +11,7 @@
 namespace lab {
 namespace {
 
-TEST(Links, EachHasAUniqueNameFiguresAndASource) {
+TEST(Links, HaveUniqueNamesPlausibleFiguresAndSources) {
   std::set<std::string> names;
   for (const Link& link : links()) {
     SCOPED_TRACE(link.name);
@@ -26,7 +26,7 @@ TEST(Links, EachHasAUniqueNameFiguresAndASource) {
 }
 
 // --link and the page take their names from kLinkNames.
-TEST(Links, AreDeclaredInTheirOrder) {
+TEST(Links, MatchTheDeclaredNamesInOrder) {
   std::vector<std::string> declared;
   for (const ValueName& link : kLinkNames) declared.emplace_back(link.name);
   EXPECT_EQ(declared, link_names());
@@ -39,7 +39,7 @@ TEST(Links, FasterGenerationsAreFaster) {
   EXPECT_LT(find_link("ethernet10").gb_per_s, find_link("ethernet100").gb_per_s);
 }
 
-TEST(Links, AnUnknownNameGetsTheChoices) {
+TEST(Links, UnknownNameListsTheChoices) {
   const std::string message = test::message_of([] { find_link("token-ring"); }, Errc::NotFound);
   EXPECT_NE(message.find("'token-ring'"), std::string::npos) << message;
   for (const std::string& name : link_names()) {

@@ -36,7 +36,7 @@ class ReferenceFile : public ::testing::Test {
 
 using test::contains;
 
-TEST_F(ReferenceFile, TheChaptersIsThere) {
+TEST_F(ReferenceFile, ReadsTheChaptersReference) {
   const ReferenceTime r = read_reference(kAssets / "d2l-resnet18-1gpu.json");
   EXPECT_EQ(r.model, "resnet18");
   EXPECT_EQ(r.batch, 256);
@@ -44,7 +44,7 @@ TEST_F(ReferenceFile, TheChaptersIsThere) {
   EXPECT_TRUE(contains(r.source, "Dive into Deep Learning"));
 }
 
-TEST_F(ReferenceFile, EveryFileOfTheAssetsIsGood) {
+TEST_F(ReferenceFile, EveryAssetIsValid) {
   for (const auto& entry : std::filesystem::directory_iterator(kAssets)) {
     SCOPED_TRACE(entry.path());
     const std::string text = files::read_text_file(entry.path());
@@ -53,7 +53,7 @@ TEST_F(ReferenceFile, EveryFileOfTheAssetsIsGood) {
   }
 }
 
-TEST_F(ReferenceFile, AStepsTimeCanBeGivenToo) {
+TEST_F(ReferenceFile, AcceptsATimePerStep) {
   const ReferenceTime r =
       read(R"({"device":"d","model":"lenet","batch":64,"step_s":0.25,"source":"me","more":[1]})");
   EXPECT_EQ(r.step_s, 0.25);
@@ -76,7 +76,7 @@ TEST_F(ReferenceFile, ErrorsNameFileAndField) {
   EXPECT_TRUE(contains(complaint(head + R"("batch":4,"epoch_s":1})"), "\"images\" is missing"));
 }
 
-TEST_F(ReferenceFile, AMissingFileIsNamed) {
+TEST_F(ReferenceFile, NamesAMissingFile) {
   const std::string message =
       test::message_of([&] { read_reference(dir_.path() / "none.json"); }, Errc::NotFound);
   EXPECT_TRUE(contains(message, "none.json")) << message;

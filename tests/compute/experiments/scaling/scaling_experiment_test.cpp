@@ -71,7 +71,7 @@ TEST(ScalingExperiment, MeasuresOneToAllDevicesInBothModes) {
 
 // The same images produce the same gradient sums, so the accuracy cannot depend on how the images
 // are divided.
-TEST(ScalingExperiment, KeepsTheAccuracy) {
+TEST(ScalingExperiment, AccuracyIsIndependentOfTheDeviceCount) {
   test::Probe probe(2);
   StartScaling request = small_request();
   request.rounds = 1;
@@ -82,7 +82,7 @@ TEST(ScalingExperiment, KeepsTheAccuracy) {
               points.at({ScalingMode::Strong, 2}).test_acc.value(), 0.05);
 }
 
-TEST(ScalingExperiment, PredictsFromWhatItMeasured) {
+TEST(ScalingExperiment, PredictsFromMeasurements) {
   test::Probe probe(2);
   StartScaling request = small_request();
   request.accuracy = false;
@@ -107,7 +107,7 @@ TEST(ScalingExperiment, PredictsFromWhatItMeasured) {
   EXPECT_NEAR(here[0].step_s / here[0].measured_step_s.value(), 1, 1e-6) << "where the line begins";
 }
 
-TEST(ScalingExperiment, MeasuresTheNumbersAskedForAndOne) {
+TEST(ScalingExperiment, MeasuresRequestedCountsAndOneDevice) {
   test::Probe probe(4);
   StartScaling request = small_request();
   request.accuracy = false;
@@ -119,10 +119,10 @@ TEST(ScalingExperiment, MeasuresTheNumbersAskedForAndOne) {
   ASSERT_EQ(points.size(), 3U);
   EXPECT_TRUE(points.contains({ScalingMode::Strong, 1}));
   EXPECT_TRUE(points.contains({ScalingMode::Strong, 4}));
-  EXPECT_TRUE(probe.all<ScalingPrediction>().empty()) << "none was wanted";
+  EXPECT_TRUE(probe.all<ScalingPrediction>().empty()) << "none requested";
 }
 
-TEST(ScalingExperiment, SaysWhenDevicesShareCores) {
+TEST(ScalingExperiment, ReportsSharedCores) {
   const int cores = static_cast<int>(test::Probe(1).machine.at(cpu()).info().cores.size());
   test::Probe probe(2 * cores);
   StartScaling request = small_request();
@@ -136,7 +136,7 @@ TEST(ScalingExperiment, SaysWhenDevicesShareCores) {
   EXPECT_TRUE(points.at({ScalingMode::Strong, 2 * cores}).shares_cores);
 }
 
-TEST(ScalingExperiment, ProgressNeverGoesBack) {
+TEST(ScalingExperiment, ProgressNeverDecreases) {
   test::Probe probe(2);
   probe.run(*make_scaling_experiment(small_request()));
   double before = 0;
@@ -145,7 +145,7 @@ TEST(ScalingExperiment, ProgressNeverGoesBack) {
     before = p.done;
   }
   EXPECT_EQ(before, 1);
-  EXPECT_TRUE(probe.all<StepDone>().empty()) << "the runs' own results stay inside";
+  EXPECT_TRUE(probe.all<StepDone>().empty()) << "the results of single runs are not emitted";
 }
 
 TEST(ScalingExperiment, PredictsWithoutMeasuring) {
@@ -186,7 +186,7 @@ TEST(ScalingExperiment, PredictsFromAReferenceFile) {
   EXPECT_TRUE(contains(complaint(request, Errc::InvalidArgument), "choose mlp as the model"));
 }
 
-TEST(ScalingExperiment, RefusesWhatCannotBe) {
+TEST(ScalingExperiment, RejectsInvalidRequests) {
   const auto refused = [](auto change, Errc code = Errc::InvalidArgument) {
     StartScaling request = small_request();
     change(request);
@@ -216,7 +216,7 @@ TEST(ScalingExperiment, RefusesWhatCannotBe) {
   refused([](auto& r) { r.reference_file = "/nowhere/x.json"; }, Errc::NotFound);
 }
 
-TEST(ScalingExperiment, CancelsInTheMiddle) {
+TEST(ScalingExperiment, CancelsDuringARun) {
   test::Probe probe(2);
   StartScaling request = small_request();
   request.steps = 100000;

@@ -43,14 +43,14 @@ TEST(ScalingModel, OneDeviceSendsNothing) {
   }
 }
 
-TEST(ScalingModel, ARingHasTwiceNMinusOneMessages) {
+TEST(ScalingModel, RingSendsTwiceNMinusOneMessages) {
   for (const int n : {2, 3, 4, 8, 16}) {
     EXPECT_DOUBLE_EQ(ring_all_reduce_s(1e9, link_of(1e-5, kInfinite), n), 2 * (n - 1) * 1e-5);
     EXPECT_DOUBLE_EQ(pipeline_s(1e9, link_of(1e-5, kInfinite), n), (n - 1) * 1e-5);
   }
 }
 
-TEST(ScalingModel, ARingMovesTwiceNMinusOneOverNBytes) {
+TEST(ScalingModel, RingMovesTwiceNMinusOneOverNBytes) {
   for (const int n : {2, 3, 4, 8, 16}) {
     EXPECT_DOUBLE_EQ(ring_all_reduce_s(3e9, link_of(0, 10), n), 2.0 * (n - 1) / n * 0.3);
     EXPECT_DOUBLE_EQ(pipeline_s(3e9, link_of(0, 10), n), 0.3);
@@ -69,7 +69,7 @@ TEST(ScalingModel, AnInfinitelyFastLinkScalesIdeally) {
   }
 }
 
-TEST(ScalingModel, BucketsPassOneAfterTheOther) {
+TEST(ScalingModel, BucketsAreReducedOneAfterAnother) {
   // Forward takes 1 s and backward 2 s. An all-reduce over two devices takes bytes / rate: 1.2, 0.5
   // and 0.1 s.
   const Workload work{.compute = {3, 0},
@@ -82,7 +82,7 @@ TEST(ScalingModel, BucketsPassOneAfterTheOther) {
   EXPECT_NEAR(step.step_s, 3.3, 1e-12);
 }
 
-TEST(ScalingModel, SumsOnTheCoresCostTheirTimeHoweverWellTheyHide) {
+TEST(ScalingModel, SumsOnCoresCostTimeEvenIfHidden) {
   const Workload work{.compute = {3, 0},
                       .backward_share = 2.0 / 3,
                       .buckets = {{1.2e9, 0.25}, {0.5e9, 0.5}, {0.1e9, 1}}};
@@ -92,7 +92,7 @@ TEST(ScalingModel, SumsOnTheCoresCostTheirTimeHoweverWellTheyHide) {
   EXPECT_NEAR(step.step_s, 4.8, 1e-12);
 }
 
-TEST(ScalingModel, ExposedIsNeverMoreThanAll) {
+TEST(ScalingModel, ExposedTimeNeverExceedsTheTotal) {
   for (const double gb_per_s : {0.01, 1.0, 30.0, 1000.0}) {
     for (const double latency_s : {0.0, 1e-5, 1e-2}) {
       for (const int n : {2, 3, 7, 16}) {
@@ -107,7 +107,7 @@ TEST(ScalingModel, ExposedIsNeverMoreThanAll) {
   }
 }
 
-TEST(ScalingModel, GradientsThatAreReadyEarlierAreNeverSlower) {
+TEST(ScalingModel, EarlierGradientsAreNeverSlower) {
   for (const double gb_per_s : {0.5, 2.0, 5.0, 50.0}) {
     double before_s = kInfinite;
     for (const double earlier : {0.0, 0.1, 0.2, 0.3}) {
@@ -143,7 +143,7 @@ TEST(ScalingModel, EfficiencyFallsWithMoreDevices) {
   }
 }
 
-TEST(ScalingModel, ABatchThatDoesNotDivideLeavesDevicesWaiting) {
+TEST(ScalingModel, IndivisibleBatchCausesImbalance) {
   const Workload work{.compute = {0, 1}, .backward_share = 0.5, .buckets = {}};
   const PredictedStep ten = predict_step(work, link_of(0, 1), SumStyle::Overlapped, 4, 10);
   EXPECT_DOUBLE_EQ(ten.step_s, 3);  // images per device: 3, 3, 2, 2
@@ -154,7 +154,7 @@ TEST(ScalingModel, ABatchThatDoesNotDivideLeavesDevicesWaiting) {
   EXPECT_DOUBLE_EQ(two.split.compute_s, 0.5);
 }
 
-TEST(ScalingModel, FindsTheLineOfComputeTimes) {
+TEST(ScalingModel, FitsTheLineOfComputeTimes) {
   const ComputePoint line[] = {{16, 0.5 + 16 * 0.01}, {64, 0.5 + 64 * 0.01}, {256, 0.5 + 2.56}};
   const ComputeTime fitted = fit_compute(line);
   EXPECT_NEAR(fitted.fixed_s, 0.5, 1e-9);
@@ -172,7 +172,7 @@ TEST(ScalingModel, FindsTheLineOfComputeTimes) {
   test::message_of([] { fit_compute({}); }, Errc::InvalidArgument);
 }
 
-TEST(ScalingModel, FindsTheLinkOfMeasuredSums) {
+TEST(ScalingModel, FitsTheLinkOfMeasuredSums) {
   const Workload work = three_buckets();
   const Link truth = link_of(2e-4, 3);
   std::vector<SumPoint> points;
@@ -195,13 +195,13 @@ TEST(ScalingModel, FindsTheLinkOfMeasuredSums) {
 // The model predicts 7.1 s over PCIe 3.0. The remaining 5 % are costs that it omits: scattering the
 // images, gathering the outputs, and above all Python, which replicates the module and starts every
 // layer of both replicas from threads that share one interpreter lock.
-TEST(ScalingModel, MeetsTheChaptersTwoGpus) {
+TEST(ScalingModel, MatchesTheChaptersTwoGpus) {
   const double step_s = 12.2 / 235;
   const Workload work = resnet18(step_s, 256);
   const PredictedStep two = predict_step(work, find_link("pcie3"), SumStyle::DataParallel, 2, 512);
   const double epoch_s = 118 * two.step_s;
   EXPECT_NEAR(epoch_s, 7.5, 0.1 * 7.5);
-  EXPECT_LT(epoch_s, 7.5) << "the model leaves costs out, it invents none";
+  EXPECT_LT(epoch_s, 7.5) << "the model may omit costs but not add any";
   // The chapter's speed-up of 1.63 in epoch time.
   EXPECT_NEAR(12.2 / epoch_s, 12.2 / 7.5, 0.1 * 12.2 / 7.5);
 }
@@ -236,7 +236,7 @@ TEST(BucketLoads, HoldEveryGradientOnce) {
   }
 }
 
-TEST(BucketLoads, BecomeReadyInTheirOrderAndTheLastWithBackward) {
+TEST(BucketLoads, BecomeReadyInOrderTheLastAtTheEndOfBackward) {
   for (const char* model : {"softmax", "mlp", "lenet", "resnet18"}) {
     SCOPED_TRACE(model);
     const auto loads = bucket_loads(model, 64 << 10);
@@ -261,7 +261,7 @@ TEST(BucketLoads, ResNetsLargeGradientsAreReadyEarly) {
   EXPECT_LT(loads.back().bytes, 0.05 * total(loads));
 }
 
-TEST(BucketLoads, AnUnknownModelIsRefused) {
+TEST(BucketLoads, RejectAnUnknownModel) {
   EXPECT_THROW(bucket_loads("vgg", kBucket), Error);
 }
 
@@ -276,7 +276,7 @@ TEST(DoublingCounts, EndWithTheLargest) {
   EXPECT_EQ(doubling_counts(8), (std::vector<int>{1, 2, 4, 8}));
 }
 
-TEST(Predict, OneDeviceIsTheMeasure) {
+TEST(Predict, OneDeviceEqualsTheMeasurement) {
   for (const ScalingMode mode : {ScalingMode::Strong, ScalingMode::Weak}) {
     const ScalingPrediction p =
         predict(kWork, kLink, SumStyle::Overlapped, {mode, 256, "typed in"}, 1);
@@ -313,7 +313,7 @@ ScalingPoint point(int devices, double step_s, double all_reduce_s, bool shares_
   return p;
 }
 
-TEST(Explain, IsExactWhereTheWorldIsAsTheModelSays) {
+TEST(Explain, IsExactForTimesThatFollowTheModel) {
   const PredictionCase strong{ScalingMode::Strong, 256, "measured on cpu:0"};
   const auto found = explain(kWork, strong,
                              {point(1, 0.0256, 0), point(2, 0.0128 + 0.004, 0.004),

@@ -15,7 +15,7 @@ constexpr TransferOp kOps[] = {TransferOp::Read, TransferOp::Write, TransferOp::
                                TransferOp::Triad};
 constexpr std::int64_t kBytes[] = {0, 8, 64, 72, 1000, 65544, 9 * kMiB + 8};
 
-TEST(CpuCase, IsRightForEveryOperationSizeAndThreadCount) {
+TEST(CpuCase, IsCorrectForEveryOperationSizeAndThreadCount) {
   Machine machine;
   const int all = machine.at(cpu()).threads().size();
   for (const TransferOp op : kOps) {
@@ -47,14 +47,14 @@ TEST(CpuCase, CopiesBetweenDevices) {
   EXPECT_EQ(copy->check(), "");
 }
 
-TEST(CpuCase, GivesItsMemoryBack) {
+TEST(CpuCase, ReleasesItsMemory) {
   Machine machine;
   { const auto triad = make_cpu_case(machine, series_of(TransferOp::Triad, 1), kMiB, {}); }
   EXPECT_EQ(machine.at(cpu()).memory().used_bytes(), 0);
   EXPECT_EQ(machine.at(cpu()).memory().peak_bytes(), 3 * kMiB);
 }
 
-TEST(CpuCase, StreamsOnlyPastTheCaches) {
+TEST(CpuCase, StreamsOnlyBeyondTheCaches) {
   constexpr std::int64_t kCache = kMiB;
   EXPECT_EQ(choose_stores(TransferOp::Copy, kCache / 2 - 8, kCache), Stores::Cached);
   EXPECT_EQ(choose_stores(TransferOp::Copy, kCache / 2, kCache), Stores::Streaming);
@@ -62,14 +62,14 @@ TEST(CpuCase, StreamsOnlyPastTheCaches) {
   EXPECT_EQ(choose_stores(TransferOp::Write, 2 * kCache, kCache), Stores::Streaming);
 }
 
-TEST(CpuCase, RefusesWhatDoesNotFit) {
+TEST(CpuCase, RejectsSizesThatDoNotFit) {
   Machine machine;
   try {
     make_cpu_case(machine, series_of(TransferOp::Copy, 1), std::int64_t{1} << 46, {});
-    FAIL() << "nothing was thrown";
+    FAIL() << "no exception";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::OutOfMemory);
-    EXPECT_EQ(std::string(error.what()).rfind("it needs 2 arrays of 64.0 TiB: ", 0), 0U)
+    EXPECT_EQ(std::string(error.what()).rfind("needs 2 arrays of 64.0 TiB: ", 0), 0U)
         << error.what();
   }
   EXPECT_EQ(machine.at(cpu()).memory().used_bytes(), 0);
@@ -101,7 +101,7 @@ StreamKernels faulty() {
   return kernels;
 }
 
-TEST(CpuCase, CatchesPlantedFaults) {
+TEST(CpuCase, DetectsInjectedFaults) {
   Machine machine;
   const StreamKernels kernels = faulty();
   for (const TransferOp op : kOps) {

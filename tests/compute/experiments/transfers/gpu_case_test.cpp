@@ -45,13 +45,13 @@ struct GpuCaseTiming : ::testing::Test {
   }
 };
 
-TEST_F(GpuCaseTiming, SixteenOf512MiBBehindAGate) {
+TEST_F(GpuCaseTiming, RunsSixteenOf512MiBBehindAGate) {
   EXPECT_EQ(operations(1e-6, true), 16);
   EXPECT_EQ(operations(0.5 * 1.073741824e9 / 55e9, true), 16);
   EXPECT_EQ(operations(0.5 * 1.073741824e9 / 22e9, true), 16);
 }
 
-TEST_F(GpuCaseTiming, FewerWhereTheyWouldKeepAPersonWaiting) {
+TEST_F(GpuCaseTiming, RunsFewerIfTheyTakeLong) {
   EXPECT_EQ(operations(0.1, true), 4);
   EXPECT_EQ(operations(2, true), 1);
   EXPECT_EQ(operations(1e-3, false), 16);

@@ -13,7 +13,7 @@ using test::kKernel;
 using test::Probe;
 using GpuPeers = test::TransferOnGpu;
 
-TEST_F(GpuPeers, BetweenGpusEveryWay) {
+TEST_F(GpuPeers, CopiesBetweenGpusEveryWay) {
   StartTransfers r = request({gpu(0)}, {gpu(1)});
   r.sizes_bytes = {64 * kKiB};
   run(r);
@@ -36,7 +36,7 @@ TEST_F(GpuPeers, BetweenGpusEveryWay) {
   expect_all_given_back();
 }
 
-TEST_F(GpuPeers, BothBetweenGpusTakesAsLongAsTheSlowerWay) {
+TEST_F(GpuPeers, BothDirectionsTakeAsLongAsTheSlowerOne) {
   fake->gpu(1).costs.link_bytes_per_s = 10e9;
   fake->gpu(1).costs.memory_bytes_per_s = 1e12;
   StartTransfers r = request({gpu(0)}, {gpu(1)});
@@ -59,7 +59,7 @@ TEST_F(GpuPeers, BothBetweenGpusTakesAsLongAsTheSlowerWay) {
   expect_all_given_back();
 }
 
-TEST_F(GpuPeers, WithoutPeerAccessOnlyTheHostIsLeft) {
+TEST_F(GpuPeers, CopiesThroughTheHostWithoutPeerAccess) {
   fake->gpu(0).faults.no_peer_access = true;
   StartTransfers r = request({gpu(0)}, {gpu(1)});
   r.sizes_bytes = {64 * kKiB};
@@ -69,14 +69,14 @@ TEST_F(GpuPeers, WithoutPeerAccessOnlyTheHostIsLeft) {
        {"copy cuda:0 -> cuda:1, copy engine, peer write",
         "both cuda:0 -> cuda:1, kernel, peer write",
         "both cuda:0 -> cuda:1, kernel, peer read"}) {  // one GPU reads in each direction
-    EXPECT_EQ(reason(what), "cuda:0 cannot reach the memory of cuda:1 directly");
+    EXPECT_EQ(reason(what), "cuda:0 cannot access the memory of cuda:1 directly");
   }
   EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerWay::Read).size(), 1U);
   EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerWay::WriteThroughHost).size(),
             1U);
 }
 
-TEST_F(GpuPeers, OneGpuHasNoOtherToCopyTo) {
+TEST_F(GpuPeers, ReportsAMissingSecondGpu) {
   Probe one{MachineOptions{.open_gpus = test::offer_of(std::make_shared<FakeBackend>(1, kMiB))}};
   const auto skipped = [&](std::vector<Device> from, std::vector<Device> to,
                            std::vector<TransferOp> ops) {
@@ -85,20 +85,19 @@ TEST_F(GpuPeers, OneGpuHasNoOtherToCopyTo) {
     r.ops = std::move(ops);
     one.run(*make_transfer_experiment(r));
     std::vector<Skipped> found = one.all<Skipped>();
-    std::erase_if(found,
-                  [](const Skipped& s) { return s.reason != "the lab computes on one GPU"; });
+    std::erase_if(found, [](const Skipped& s) { return s.reason != "the lab uses only one GPU"; });
     return found;
   };
   const auto found = skipped({}, {}, {TransferOp::Chase, TransferOp::Copy, TransferOp::Overlap});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].what, "between two GPUs, copy, chase");
   EXPECT_EQ(skipped({gpu(0)}, {}, {TransferOp::Copy}).size(), 1U);
-  EXPECT_TRUE(skipped({gpu(0)}, {cpu(), gpu(0)}, {TransferOp::Copy}).empty()) << "none left open";
+  EXPECT_TRUE(skipped({gpu(0)}, {cpu(), gpu(0)}, {TransferOp::Copy}).empty()) << "both given";
   EXPECT_TRUE(skipped({}, {cpu()}, {TransferOp::Copy}).empty()) << "never between GPUs";
   EXPECT_TRUE(skipped({}, {}, {TransferOp::Triad, TransferOp::Overlap}).empty());
 }
 
-TEST_F(GpuPeers, TwoGpusLackNothing) {
+TEST_F(GpuPeers, ReportsNoMissingGpuWithTwoGpus) {
   StartTransfers r = request({}, {});
   r.sizes_bytes = {kKiB};
   r.ops = {TransferOp::Chase};

@@ -27,7 +27,7 @@ TEST_F(TransferOnGpu, PinnedMemoryIsCountedWhileItIsHeld) {
     EXPECT_EQ(pinned(), 64 * kKiB);
     const TransferMemory b(probe.machine.at(cpu()), MemoryKind::Pageable, fake->gpu(0), 64 * kKiB,
                            {});
-    EXPECT_EQ(pinned(), 64 * kKiB) << "that is on the account of the CPU device";
+    EXPECT_EQ(pinned(), 64 * kKiB) << "counted for the CPU device";
     EXPECT_EQ(probe.machine.at(cpu()).memory().used_bytes(), 64 * kKiB);
   }
   EXPECT_EQ(pinned(), 0);
@@ -64,7 +64,7 @@ TEST_F(TransferOnGpu, HostToGpuCoversEveryCase) {
   expect_all_given_back();
 }
 
-TEST_F(TransferOnGpu, TimesAreThoseOfTheGpu) {
+TEST_F(TransferOnGpu, UsesTheGpusClock) {
   StartTransfers r = request({cpu()}, {gpu(0)});
   r.memory = {MemoryKind::Pinned};  // timed by the GPU's clock, which never varies
   r.budget_s = 10;
@@ -131,7 +131,7 @@ TEST_F(TransferOnGpu, FitsLatencyAndBandwidth) {
   EXPECT_EQ(found, 1);
 }
 
-TEST_F(TransferOnGpu, OnOneGpuBothMoversAndTheChase) {
+TEST_F(TransferOnGpu, MeasuresBothMoversAndTheChaseWithinOneGpu) {
   run(request({gpu(0)}, {gpu(0)}));
   const test::FakeCosts costs = fake->gpu(0).costs;
   EXPECT_EQ(samples(TransferOp::Copy, kEngine).size(), 3U);
@@ -150,7 +150,7 @@ TEST_F(TransferOnGpu, OnOneGpuBothMoversAndTheChase) {
   expect_all_given_back();
 }
 
-TEST_F(TransferOnGpu, LeavesOutSizesWithAReason) {
+TEST_F(TransferOnGpu, SkipsSizesWithAReason) {
   StartTransfers r = request({cpu()}, {gpu(0)});
   r.memory = {MemoryKind::Pinned};
   r.ops = {TransferOp::Pieces, TransferOp::Chase};
@@ -164,7 +164,7 @@ TEST_F(TransferOnGpu, LeavesOutSizesWithAReason) {
             std::string::npos);
 }
 
-TEST_F(TransferOnGpu, DrawsATimelineOfStreams) {
+TEST_F(TransferOnGpu, RecordsATimelineOfStreams) {
   StartTransfers r = request({cpu()}, {gpu(0)});
   r.ops = {TransferOp::Overlap};
   run(r);
@@ -189,7 +189,7 @@ TEST_F(TransferOnGpu, DrawsATimelineOfStreams) {
   expect_all_given_back();
 }
 
-TEST_F(TransferOnGpu, SaysFromWhichSizeOnTheGpuPays) {
+TEST_F(TransferOnGpu, ReportsFromWhichSizeTheGpuPaysOff) {
   StartTransfers r = request({cpu(), gpu(0)}, {cpu(), gpu(0)});
   r.ops = {TransferOp::Copy};
   r.memory = {MemoryKind::Pageable, MemoryKind::Pinned};
@@ -207,7 +207,7 @@ TEST_F(TransferOnGpu, SaysFromWhichSizeOnTheGpuPays) {
   }
 }
 
-TEST_F(TransferOnGpu, SaysThatTheGpuNeverPays) {
+TEST_F(TransferOnGpu, ReportsThatTheGpuNeverPaysOff) {
   StartTransfers r = request({cpu(), gpu(0)}, {cpu(), gpu(0)});
   r.ops = {TransferOp::Copy};
   fake->gpu(0).costs.call_s = 10;  // longer than the CPU needs for any of these copies
@@ -217,7 +217,7 @@ TEST_F(TransferOnGpu, SaysThatTheGpuNeverPays) {
   for (const TransferPayoff& p : found) EXPECT_FALSE(p.from_bytes);
 }
 
-TEST_F(TransferOnGpu, WhatDoesNotFitIsSkippedAndTheRestGoesOn) {
+TEST_F(TransferOnGpu, SkipsSizesThatDoNotFitAndContinues) {
   StartTransfers r = request({gpu(0)}, {gpu(0)});
   r.ops = {TransferOp::Copy};
   r.sizes_bytes = {kKiB, 48 * kMiB};
@@ -228,7 +228,7 @@ TEST_F(TransferOnGpu, WhatDoesNotFitIsSkippedAndTheRestGoesOn) {
   expect_all_given_back();
 }
 
-TEST_F(TransferOnGpu, WithoutPinnedMemoryThoseCasesAreSkipped) {
+TEST_F(TransferOnGpu, SkipsPinnedCasesWithoutPinnedMemory) {
   fake->gpu(0).faults.no_pinned_memory = true;
   StartTransfers r = request({cpu()}, {gpu(0)});
   r.sizes_bytes = {kKiB};
@@ -239,7 +239,7 @@ TEST_F(TransferOnGpu, WithoutPinnedMemoryThoseCasesAreSkipped) {
   expect_all_given_back();
 }
 
-TEST_F(TransferOnGpu, ALostGpuEndsTheJobInOneSentence) {
+TEST_F(TransferOnGpu, GpuLossEndsTheJobWithOneError) {
   for (const char* operation : {"copy", "copy_by_kernel", "count_mismatches", "synchronise",
                                 "close_gate", "record", "chase", "work"}) {
     SCOPED_TRACE(operation);
@@ -257,7 +257,7 @@ TEST_F(TransferOnGpu, ALostGpuEndsTheJobInOneSentence) {
   }
 }
 
-TEST_F(TransferOnGpu, AWrongResultIsNeverTimed) {
+TEST_F(TransferOnGpu, DoesNotTimeAWrongResult) {
   fake->gpu(0).faults.short_copies = true;
   StartTransfers r = request({gpu(0)}, {gpu(0)});
   r.ops = {TransferOp::Copy};
@@ -266,14 +266,14 @@ TEST_F(TransferOnGpu, AWrongResultIsNeverTimed) {
   EXPECT_TRUE(probe.all<TransferSample>().empty());
 }
 
-TEST_F(TransferOnGpu, AGateThatGaveUpIsAnError) {
+TEST_F(TransferOnGpu, GateTimeoutIsAnError) {
   fake->gpu(0).faults.gates_give_up = true;
   StartTransfers r = request({gpu(0)}, {gpu(0)});
   EXPECT_NE(message_of([&] { run(r); }, Errc::Cuda).find("waited too long"), std::string::npos);
   expect_all_given_back();
 }
 
-TEST_F(TransferOnGpu, StopsInTheMiddleOfASample) {
+TEST_F(TransferOnGpu, StopsDuringASample) {
   fake->gpu(0).faults.copies_take_s = 0.02;
   StartTransfers r = request({cpu()}, {gpu(0)});
   r.budget_s = 1e6;  // ends only when it is stopped
@@ -291,7 +291,7 @@ TEST_F(TransferOnGpu, RunsLiveUntilCancelled) {
   expect_all_given_back();
 }
 
-TEST_F(TransferOnGpu, CpuPairsLeaveTheCasesOfGpusAlone) {
+TEST_F(TransferOnGpu, CpuPairsSkipGpuCases) {
   StartTransfers r = request({cpu()}, {cpu()});
   r.sizes_bytes = {kKiB};
   run(r);

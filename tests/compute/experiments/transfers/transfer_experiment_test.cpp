@@ -104,7 +104,7 @@ TEST(TransferExperiment, CoversEveryPairOfDevices) {
   EXPECT_EQ(skipped[0].what, "cpu:0 -> cpu:1, read, write, triad");
 }
 
-TEST(TransferExperiment, WithoutAGpuSaysWhyOnce) {
+TEST(TransferExperiment, ReportsAMissingGpuOnce) {
   StartTransfers request = quick_request();
   request.sizes_bytes = {kKiB};
   request.ops = {TransferOp::Copy};
@@ -133,7 +133,7 @@ TEST(TransferExperiment, WithoutAGpuSaysWhyOnce) {
   }
   request.ops = {TransferOp::Triad};
   const auto of_threads = skipped({}, {cpu()});
-  ASSERT_EQ(of_threads.size(), 1U) << "a GPU would do no triad";
+  ASSERT_EQ(of_threads.size(), 1U) << "GPUs do not run triads";
   EXPECT_EQ(of_threads[0].what, "cpu:1 -> cpu:0, triad");
 }
 
@@ -149,7 +149,7 @@ TEST(TransferExperiment, SkipsPinnedMemoryWithAReason) {
   EXPECT_NE(skipped[0].reason.find("GPU"), std::string::npos);
 }
 
-TEST(TransferExperiment, SkipsWhatDoesNotFitAndGoesOn) {
+TEST(TransferExperiment, SkipsSizesThatDoNotFitAndContinues) {
   Probe probe;
   StartTransfers request = quick_request();
   request.ops = {TransferOp::Copy};
@@ -159,7 +159,7 @@ TEST(TransferExperiment, SkipsWhatDoesNotFitAndGoesOn) {
   EXPECT_EQ(probe.all<TransferSample>().size(), 1U);
   const auto skipped = probe.all<Skipped>();
   ASSERT_EQ(skipped.size(), 1U);
-  EXPECT_NE(skipped[0].reason.find("it needs 2 arrays of "), std::string::npos);
+  EXPECT_NE(skipped[0].reason.find("needs 2 arrays of "), std::string::npos);
   EXPECT_NE(skipped[0].reason.find("free"), std::string::npos) << skipped[0].reason;
 }
 
@@ -175,7 +175,7 @@ TEST(TransferExperiment, MeasuresWithColdCaches) {
   EXPECT_TRUE(probe.all<TransferSample>()[0].verified);
 }
 
-TEST(TransferExperiment, NamesWrongRequests) {
+TEST(TransferExperiment, RejectsInvalidRequests) {
   StartTransfers request = quick_request();
   for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{-8}, std::int64_t{1001}}) {
     request.sizes_bytes = {kKiB, bytes};
@@ -193,7 +193,7 @@ TEST(TransferExperiment, NamesWrongRequests) {
   EXPECT_THROW(run(probe, request), Error);
 }
 
-TEST(TransferExperiment, StopsInTheMiddleOfALargeCase) {
+TEST(TransferExperiment, StopsDuringALargeCase) {
   Probe probe;
   StartTransfers request = quick_request();
   request.sizes_bytes = {256 * kMiB};

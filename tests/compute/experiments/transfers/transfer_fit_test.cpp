@@ -30,7 +30,7 @@ TEST(LatencyModel, RecoversKnownParameters) {
   EXPECT_NEAR(model->r2, 1, 1e-9);
 }
 
-TEST(LatencyModel, RecoversThemThroughNoise) {
+TEST(LatencyModel, RecoversParametersDespiteNoise) {
   const auto model = fit_latency_model(line(2e-6, 1e-10, 0.05));
   ASSERT_TRUE(model);
   EXPECT_NEAR(model->latency_s, 2e-6, 2e-7);
@@ -65,7 +65,7 @@ std::vector<TransferPoint> cached_line() {
   return points;
 }
 
-TEST(MemoryModel, SeesThroughTheCaches) {
+TEST(MemoryModel, IgnoresTheCaches) {
   const CachedSizes cached{32.0 * 1024, 64.0 * (1 << 20)};
   const auto model = fit_memory_model(cached_line(), cached);
   ASSERT_TRUE(model);
@@ -79,7 +79,7 @@ TEST(MemoryModel, SeesThroughTheCaches) {
   EXPECT_LT(line->s_per_byte, 0.9e-10);
 }
 
-TEST(MemoryModel, TakesTheMeanTimeWhereSmallSizesCostTheSame) {
+TEST(MemoryModel, UsesTheMeanTimeIfSmallSizesTakeTheSame) {
   std::vector<TransferPoint> points = {{1e3, 3e-7}, {2e3, 2e-7}, {4e3, 1e-7}, {1e9, 1e-1}};
   const auto model = fit_memory_model(points, {1e4, 1e8});
   ASSERT_TRUE(model);
@@ -88,7 +88,7 @@ TEST(MemoryModel, TakesTheMeanTimeWhereSmallSizesCostTheSame) {
   EXPECT_NEAR(model->s_per_byte, 1e-10, 1e-15);
 }
 
-TEST(MemoryModel, AShortSweepGetsOneLine) {
+TEST(MemoryModel, FitsOneLineToAShortSweep) {
   const std::vector<TransferPoint> points = line(2e-6, 1e-10);
   for (const CachedSizes& cached : {CachedSizes{2048, 1 << 20}, CachedSizes{1 << 15, 1e12}}) {
     const auto model = fit_memory_model(points, cached);
@@ -99,7 +99,7 @@ TEST(MemoryModel, AShortSweepGetsOneLine) {
   EXPECT_FALSE(fit_memory_model({}, {1, 2}));
 }
 
-TEST(BreakEven, LiesWhereTheLinesCross) {
+TEST(BreakEven, IsWhereTheLinesCross) {
   // 5 us + b * 0.5e-10 s/byte and 1 us + b * 1e-10 s/byte are equal at 80,000 bytes.
   const auto bytes = break_even_bytes(line(5e-6, 0.5e-10), line(1e-6, 1e-10));
   ASSERT_TRUE(bytes);
@@ -161,7 +161,7 @@ std::vector<MeasuredSeries> everything() {
   return {in(), out(), within(), host()};
 }
 
-TEST(GpuPayoff, LiesWhereTheTimesCross) {
+TEST(GpuPayoff, IsWhereTheTimesCross) {
   const auto found = payoffs(everything());
   ASSERT_EQ(found.size(), 3U);
   constexpr int kPasses[] = {1, 10, 100};
@@ -180,7 +180,7 @@ TEST(GpuPayoff, LiesWhereTheTimesCross) {
   }
 }
 
-TEST(GpuPayoff, IsReadOffBetweenTwoSizes) {
+TEST(GpuPayoff, IsInterpolatedBetweenTwoSizes) {
   // On the GPU with copies 2 s, then 0.5 s; on the host 1 s. They cross halfway in log size.
   const auto two = [](MeasuredSeries series, double first_s, double second_s) {
     series.points = {{1 << 20, first_s}, {1 << 22, second_s}};
@@ -227,7 +227,7 @@ TEST(GpuPayoff, NeedsAllFourSeries) {
   EXPECT_TRUE(payoffs(other_op).empty());
 }
 
-TEST(GpuPayoff, LooksAtSizesThatAllHave) {
+TEST(GpuPayoff, UsesOnlyCommonSizes) {
   std::vector<MeasuredSeries> all = everything();
   for (MeasuredSeries& one : all) one.points.clear();
   for (const TransferPayoff& one : payoffs(all)) EXPECT_FALSE(one.from_bytes);
@@ -237,7 +237,7 @@ TEST(GpuPayoff, LooksAtSizesThatAllHave) {
   for (const TransferPayoff& one : payoffs(all)) EXPECT_EQ(one.from_bytes, 2 * kKiB);
 }
 
-TEST(GpuPayoff, TakesTheCpuAtItsBest) {
+TEST(GpuPayoff, UsesTheBestCpuTime) {
   const std::vector<MeasuredSeries> all = {host(1, 1), in(),           out(),
                                            within(),   host(kHost, 8), host(1, 2)};
   const auto found = payoffs(all), best = payoffs(everything());
@@ -247,7 +247,7 @@ TEST(GpuPayoff, TakesTheCpuAtItsBest) {
   }
 }
 
-TEST(GpuPayoff, IsToldForEachGpuAndMemory) {
+TEST(GpuPayoff, IsReportedForEachGpuAndMemory) {
   std::vector<MeasuredSeries> all = {host()};
   for (const int gpu : {0, 1}) {
     all.push_back(within(gpu));

@@ -53,12 +53,12 @@ void expect_the_cpus_bits(std::uint64_t seed) {
   }
 }
 
-TEST(FillKernel, UniformNumbersAreTheCpusBits) {
+TEST(FillKernel, UniformMatchesCpuBitForBit) {
   expect_the_cpus_bits<false>(0);
   expect_the_cpus_bits<false>(0x123456789abcdefULL);
 }
 
-TEST(FillKernel, NormalNumbersAreTheCpusBits) {
+TEST(FillKernel, NormalMatchesCpuBitForBit) {
   expect_the_cpus_bits<true>(0);
   expect_the_cpus_bits<true>(0x123456789abcdefULL);
 }
@@ -76,7 +76,7 @@ void expect_constant(T value) {
   }
 }
 
-TEST(FillKernel, ConstantsOfEverySize) {
+TEST(FillKernel, FillsConstantsOfEverySize) {
   expect_constant<std::uint8_t>(0xa5);
   expect_constant<std::uint16_t>(0xa55a);
   expect_constant<std::uint32_t>(0x12345678);
@@ -98,7 +98,7 @@ void expect_indices(Expected expected) {
   }
 }
 
-TEST(FillKernel, IndicesOfEveryType) {
+TEST(FillKernel, FillsIndicesOfEveryType) {
   expect_indices<float>([](float x, std::int64_t i) { return x == static_cast<float>(i); });
   expect_indices<Bf16Bits>(
       [](Bf16Bits x, std::int64_t i) { return x.bits == to_bf16(static_cast<float>(i)).bits; });
@@ -107,7 +107,7 @@ TEST(FillKernel, IndicesOfEveryType) {
   expect_indices<std::uint8_t>([](std::uint8_t x, std::int64_t i) { return x == i % 256; });
 }
 
-TEST(FillKernel, AnIndexOutOfBoundsIsSeen) {
+TEST(FillKernel, DetectsIndexOutOfBounds) {
   GlobalArray<std::uint32_t> to("to", 10);
   const cuda::ConstantArgs<std::uint32_t> args{1, to.data(), 11};
   EXPECT_ANY_THROW(simt::launch({.grid = {1}, .block = {cuda::kFillThreads}, .arrays = {to}},

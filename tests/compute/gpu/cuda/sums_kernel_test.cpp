@@ -49,14 +49,14 @@ void expect_sums() {
   }
 }
 
-TEST(AddKernel, AnyLengthOfAnyType) {
+TEST(AddKernel, AddsAnyLengthAndType) {
   expect_sums<float>();
   expect_sums<std::int32_t>();
   expect_sums<std::int64_t>();
   expect_sums<std::uint8_t>();  // wraps
 }
 
-TEST(AddKernel, Bf16IsRoundedOnceAsOnTheCpu) {
+TEST(AddKernel, RoundsBf16OnceAsOnTheCpu) {
   std::vector<cuda::Bf16Bits> x, y;
   for (int i = 0; i < 1500; ++i) {
     x.push_back({to_bf16(static_cast<float>(i) * 1.37F).bits});
@@ -108,18 +108,18 @@ TEST(NormKernel, LargeValuesDoNotOverflow) {
   EXPECT_DOUBLE_EQ(std::sqrt(run_sum(std::vector<float>{3e38F, 0}, 1)), double{3e38F});
 }
 
-TEST(NormKernel, NanStaysNan) {
+TEST(NormKernel, PropagatesNan) {
   EXPECT_TRUE(std::isnan(run_sum(std::vector<float>{1, std::nanf(""), 2}, 1)));
 }
 
-TEST(NormKernel, OtherTypes) {
+TEST(NormKernel, SupportsOtherTypes) {
   EXPECT_EQ(run_sum(std::vector<std::uint8_t>(300, 255), 2), 300.0 * 255 * 255);
   EXPECT_EQ(run_sum(std::vector<std::int32_t>{-3, 4}, 1), 25);
   EXPECT_EQ(run_sum(std::vector<std::int64_t>{-3, 4}, 1), 25);
   EXPECT_EQ(run_sum(std::vector<cuda::Bf16Bits>(5, {to_bf16(1.5F).bits}), 1), 11.25);
 }
 
-TEST(NormKernel, EnoughBlocksAndNotTooMany) {
+TEST(NormKernel, ChoosesEnoughBlocksButNotTooMany) {
   EXPECT_EQ(cuda::norm_blocks(1), 1);
   EXPECT_EQ(cuda::norm_blocks(257), 2);
   EXPECT_EQ(cuda::norm_blocks(std::int64_t{1} << 40), cuda::kNormBlocks);

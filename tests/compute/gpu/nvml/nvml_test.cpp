@@ -27,7 +27,7 @@ GpuTelemetry everything(const Session& nvml, Handle gpu) {
   return reading;
 }
 
-TEST(NvmlSession, IsShutDownAsOftenAsStarted) {
+TEST(NvmlSession, ShutsDownOncePerStart) {
   const FakeNvml fake("h200");
   const int before = fake.open();
   {
@@ -38,7 +38,7 @@ TEST(NvmlSession, IsShutDownAsOftenAsStarted) {
   EXPECT_EQ(fake.open(), before);
 }
 
-TEST(NvmlSession, SaysWhyTheLibraryCannotBeUsed) {
+TEST(NvmlSession, ReportsWhyTheLibraryIsUnusable) {
   const Session none("/nowhere/libnvidia-ml.so.1");
   EXPECT_NE(none.failure().find("cannot be loaded"), std::string::npos);
   EXPECT_NE(none.failure().find("/nowhere/libnvidia-ml.so.1"), std::string::npos);
@@ -61,7 +61,7 @@ TEST(NvmlFacts, OfAHealthyH200) {
   EXPECT_EQ(f.architecture.value_or(""), "Hopper");
   EXPECT_EQ(f.compute_capability.value_or(""), "9.0");
   EXPECT_EQ(f.cuda_cores.value_or(0), 16896);
-  EXPECT_EQ(f.sms.value_or(0), 132) << "from the cores, as the attributes are of slices only";
+  EXPECT_EQ(f.sms.value_or(0), 132) << "from the cores: the attributes describe slices only";
   EXPECT_EQ(f.memory_total_bytes.value_or(0), 141 * kGiB);
   EXPECT_EQ(f.memory_bus_bits.value_or(0), 6144);
   EXPECT_DOUBLE_EQ(f.sm_clock_max_mhz.value_or(0), 1980);
@@ -100,7 +100,7 @@ TEST(NvmlReadings, OfAHealthyH200) {
   EXPECT_DOUBLE_EQ(t.video_clock_mhz.value_or(0), 1545);
   EXPECT_DOUBLE_EQ(t.encoder_utilisation.value_or(0), 0.07);
   EXPECT_DOUBLE_EQ(t.decoder_utilisation.value_or(0), 0.23);
-  EXPECT_EQ(t.memory_used_bytes.value_or(0), 39 * kGiB) << "without what the driver keeps";
+  EXPECT_EQ(t.memory_used_bytes.value_or(0), 39 * kGiB) << "without memory reserved by the driver";
   EXPECT_EQ(t.memory_free_bytes.value_or(0), 101 * kGiB);
   EXPECT_NEAR(t.power_w.value_or(0), 412.345, 1e-9);
   EXPECT_DOUBLE_EQ(t.power_limit_w.value_or(0), 650);
@@ -122,7 +122,7 @@ TEST(NvmlReadings, OfAHealthyH200) {
   EXPECT_EQ(t.ecc_errors->uncorrected, 0);
 }
 
-TEST(NvmlReadings, AskForEveryFactAndReadingOfTheLists) {
+TEST(NvmlReadings, QueryEveryListedFactAndReading) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
   const Handle gpu = first_gpu(session);
@@ -141,7 +141,7 @@ TEST(NvmlReadings, AskForEveryFactAndReadingOfTheLists) {
   });
 }
 
-TEST(NvmlReadings, ProcessesByMemoryAndOneWithoutAFigure) {
+TEST(NvmlReadings, SortsProcessesByMemoryUnknownLast) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
   const GpuTelemetry t = everything(session, first_gpu(session));
@@ -149,12 +149,14 @@ TEST(NvmlReadings, ProcessesByMemoryAndOneWithoutAFigure) {
   ASSERT_EQ(t.processes->size(), 3U);
   EXPECT_EQ((*t.processes)[0].pid, 4242);
   EXPECT_EQ((*t.processes)[0].memory_bytes.value_or(0), 20 * kGiB);
-  EXPECT_EQ((*t.processes)[1].pid, 77) << "one that draws";
+  EXPECT_EQ((*t.processes)[1].pid, 77) << "a graphics process";
   EXPECT_EQ((*t.processes)[2].pid, 4243);
-  EXPECT_EQ((*t.processes)[2].memory_bytes.reason(), "the driver does not tell it of this process");
+  EXPECT_EQ((*t.processes)[2].memory_bytes.reason(),
+            "the driver does not report it for this "
+            "process");
 }
 
-TEST(NvmlReadings, EachProcessHasItsType) {
+TEST(NvmlReadings, ReportsProcessTypes) {
   for (const auto& [kind, first] : {std::pair{"h200", "C"}, std::pair{"laptop", "C+G"}}) {
     const FakeNvml fake(kind);
     const Session session(fake.path());
@@ -168,7 +170,7 @@ TEST(NvmlReadings, EachProcessHasItsType) {
   }
 }
 
-TEST(NvmlReadings, AClientOfMpsIsToldApart) {
+TEST(NvmlReadings, DistinguishesMpsClients) {
   const FakeNvml fake("h200");
   fake.share(true);
   const Session session(fake.path());
@@ -180,7 +182,7 @@ TEST(NvmlReadings, AClientOfMpsIsToldApart) {
   EXPECT_EQ(process_type((*t.processes)[0]), "C");
 }
 
-TEST(NvmlReadings, EachProcessHasItsLoad) {
+TEST(NvmlReadings, ReportsProcessLoads) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
   const Handle gpu = first_gpu(session);
@@ -191,7 +193,7 @@ TEST(NvmlReadings, EachProcessHasItsLoad) {
   EXPECT_EQ(works.utilisation.value_or(-1), 0.83) << "the newest of its samples";
   EXPECT_EQ(works.encoder_utilisation.value_or(-1), 0.07);
   EXPECT_EQ(works.decoder_utilisation.value_or(-1), 0.09);
-  EXPECT_EQ(draws.utilisation.reason(), "the driver tells an impossible value");
+  EXPECT_EQ(draws.utilisation.reason(), "the driver reports an impossible value");
   EXPECT_EQ(draws.decoder_utilisation.value_or(-1), 0.02);
   EXPECT_EQ(rests.utilisation.value_or(-1), 0) << "its sample is older than a second";
   fake.rest(true);
@@ -200,7 +202,7 @@ TEST(NvmlReadings, EachProcessHasItsLoad) {
   for (const GpuProcess& one : *t.processes) EXPECT_EQ(one.utilisation.value_or(-1), 0);
 }
 
-TEST(NvmlReadings, ProcessesOfADividedGpuHaveTheirInstances) {
+TEST(NvmlReadings, ReportsMigInstancesOfProcesses) {
   const FakeNvml fake("h200");
   fake.divide(true);
   const Session session(fake.path());
@@ -210,7 +212,7 @@ TEST(NvmlReadings, ProcessesOfADividedGpuHaveTheirInstances) {
   ASSERT_TRUE(t.processes);
   EXPECT_EQ((*t.processes)[0].gpu_instance.value_or(-1), 1);
   EXPECT_EQ((*t.processes)[0].compute_instance.value_or(-1), 0);
-  EXPECT_FALSE((*t.processes)[1].gpu_instance) << "one that draws";
+  EXPECT_FALSE((*t.processes)[1].gpu_instance) << "a graphics process";
   EXPECT_EQ((*t.processes)[2].gpu_instance.value_or(-1), 2);
   for (const auto& load : {t.utilisation, t.encoder_utilisation, t.decoder_utilisation,
                            t.processes->at(0).utilisation}) {
@@ -218,22 +220,22 @@ TEST(NvmlReadings, ProcessesOfADividedGpuHaveTheirInstances) {
   }
 }
 
-TEST(NvmlReadings, AListThatGrowsWhileItIsRead) {
+TEST(NvmlReadings, RetriesAGrowingProcessList) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
   const Handle gpu = first_gpu(session);
   fake.set_processes(10, 9);  // more than the buffer holds, and nine more during each call
   GpuTelemetry t;
   read_slow(session, gpu, t);
-  EXPECT_FALSE(t.processes) << "it never stands still";
+  EXPECT_FALSE(t.processes) << "the list keeps growing";
   EXPECT_EQ(t.processes.reason(), "the list of processes grows faster than it can be read");
   fake.set_processes(10, 3);
   read_slow(session, gpu, t);
   ASSERT_TRUE(t.processes);
-  EXPECT_EQ(t.processes->size(), 14U) << "thirteen and the one that draws";
+  EXPECT_EQ(t.processes->size(), 14U) << "thirteen and the graphics process";
 }
 
-TEST(NvmlFacts, OfALaptopWhereMostIsNotReported) {
+TEST(NvmlFacts, HandleUnsupportedReadingsOfALaptop) {
   const FakeNvml fake("laptop");
   const Session session(fake.path());
   const Handle gpu = first_gpu(session);
@@ -255,10 +257,10 @@ TEST(NvmlFacts, OfALaptopWhereMostIsNotReported) {
   EXPECT_EQ(t.compute_mode.value_or(""), "default");
   EXPECT_TRUE(t.display_active.value_or(false));
   ASSERT_TRUE(t.clock_limits);
-  EXPECT_EQ(t.clock_limits->at(0), "idle: there is nothing to do");
+  EXPECT_EQ(t.clock_limits->at(0), "idle: no work");
 }
 
-TEST(NvmlFacts, AnOldDriverLacksFunctionsAndSaysWhich) {
+TEST(NvmlFacts, ReportsFunctionsMissingInOldDrivers) {
   const FakeNvml fake("old");
   const Session session(fake.path());
   const Handle gpu = first_gpu(session);
@@ -274,7 +276,7 @@ TEST(NvmlFacts, AnOldDriverLacksFunctionsAndSaysWhich) {
   EXPECT_EQ(t.processes->size(), 2U);
   EXPECT_EQ(t.processes->at(0).memory_bytes.value_or(0), 20 * kGiB);
   EXPECT_EQ(t.processes->at(0).gpu_instance.reason(),
-            "the driver is too old: its list of processes has no instances");
+            "the driver is too old: its process list has no instances");
   for (const std::string& reason :
        {f.uuid.reason(), f.serial.reason(), f.vbios_version.reason(), t.pcie.reason(),
         t.encoder_utilisation.reason(), t.decoder_utilisation.reason(),
@@ -285,7 +287,7 @@ TEST(NvmlFacts, AnOldDriverLacksFunctionsAndSaysWhich) {
   }
 }
 
-TEST(NvmlReadings, OfALostGpuAllSayHowToGetItBack) {
+TEST(NvmlReadings, LostGpuReportsHowToRecover) {
   const FakeNvml fake("h200");
   const Session session(fake.path());
   const Handle gpu = first_gpu(session);
@@ -299,7 +301,7 @@ TEST(NvmlReadings, OfALostGpuAllSayHowToGetItBack) {
   fake.fail(0, 0);
 }
 
-TEST(NvmlFacts, PeersOfTwoGpus) {
+TEST(NvmlFacts, ReportsPeersOfTwoGpus) {
   const FakeNvml fake("pair");
   const Session nvml(fake.path());
   const std::vector<Handle> gpus = open_all(nvml);

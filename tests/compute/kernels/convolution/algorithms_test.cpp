@@ -31,7 +31,7 @@ TEST(DirectConvolution, MatchesFloat64OnEveryTarget) {
       [&] { EXPECT_GT(test::check_algorithm(direct_convolution(), options), 0); });
 }
 
-TEST(DirectConvolution, LeavesOtherCasesToOthers) {
+TEST(DirectConvolution, RejectsUnsupportedCases) {
   ConvolutionCase c{.shape = simd::conv_shape(14, 14, 6, 16, 5, 1, 0), .batch = 256};
   EXPECT_TRUE(direct_convolution().supports(c));
   c.products = Precision::BF16;
@@ -47,7 +47,7 @@ TEST(DirectConvolution, LeavesOtherCasesToOthers) {
 }
 
 // Interleaves, de-interleaves and sums images, for every number of images and odd lengths.
-TEST(ImageLanes, ComeBackAsTheyWere) {
+TEST(ImageLanes, RoundTripIsExact) {
   test::for_each_simd_target([] {
     const std::int64_t lanes = simd::image_lanes();
     for (std::int64_t images = 1; images <= lanes; ++images) {

@@ -87,7 +87,7 @@ class Result {
   std::vector<float> values() const {
     const auto guard = [](float v) { return v == kGuard; };
     EXPECT_TRUE(std::all_of(memory_.begin(), memory_.begin() + kGuards, guard)) << "written before";
-    EXPECT_TRUE(std::all_of(memory_.end() - kGuards, memory_.end(), guard)) << "written behind";
+    EXPECT_TRUE(std::all_of(memory_.end() - kGuards, memory_.end(), guard)) << "written past end";
     return {memory_.begin() + kGuards, memory_.end() - kGuards};
   }
 
@@ -103,7 +103,7 @@ class ScratchMemory {
   ~ScratchMemory() {
     EXPECT_TRUE(std::all_of(data() + bytes_, memory_.data() + memory_.size(), [](std::byte b) {
       return b == std::byte{0xff};
-    })) << "more scratch used than asked for";
+    })) << "more scratch used than requested";
   }
   ScratchMemory(const ScratchMemory&) = delete;
   ScratchMemory& operator=(const ScratchMemory&) = delete;
@@ -129,7 +129,7 @@ void expect_near(const std::vector<float>& got, const ConvolutionReference& want
     error += (got[i] - values[i]) * (got[i] - values[i]);
     size += values[i] * values[i];
   }
-  EXPECT_LE(std::sqrt(error), options.norm_tolerance * std::sqrt(size)) << "of the whole result";
+  EXPECT_LE(std::sqrt(error), options.norm_tolerance * std::sqrt(size)) << "norm of the result";
 }
 
 // Checks one shape and holds its data.

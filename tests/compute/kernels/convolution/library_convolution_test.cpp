@@ -43,7 +43,7 @@ TEST_F(LibraryConvolution, MatchesFloat64OnSeveralThreads) {
 
 // For large batches, the library uses Winograd where it can: for gradients, and for forward with
 // many channels.
-TEST_F(LibraryConvolution, MatchesFloat64WhereWinogradPays) {
+TEST_F(LibraryConvolution, MatchesFloat64ForWinogradShapes) {
   const test::CheckOptions options{
       .tolerance = 1e-5,
       .shapes = {conv_shape(9, 7, 16, 32, 3, 1, 1), conv_shape(4, 4, 32, 16, 3, 1, 1),
@@ -53,8 +53,8 @@ TEST_F(LibraryConvolution, MatchesFloat64WhereWinogradPays) {
   EXPECT_EQ(test::check_algorithm(library_convolution(), options), cases(options));
 }
 
-TEST_F(LibraryConvolution, RoundsFactorsToBf16) {
-  if (!test::onednn_takes_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
+TEST_F(LibraryConvolution, RoundsOperandsToBf16) {
+  if (!test::onednn_takes_bf16()) GTEST_SKIP() << "oneDNN supports bf16 only with AVX-512";
   const test::CheckOptions options{.tolerance = 0.01,
                                    .norm_tolerance = 0.01,
                                    .batches = {1, 5},
@@ -65,7 +65,7 @@ TEST_F(LibraryConvolution, RoundsFactorsToBf16) {
 
 // bf16 represents small integers exactly, and FP32 their sums.
 TEST_F(LibraryConvolution, SumsBf16ProductsInF32) {
-  if (!test::onednn_takes_bf16()) GTEST_SKIP() << "oneDNN multiplies bf16 with AVX-512 alone";
+  if (!test::onednn_takes_bf16()) GTEST_SKIP() << "oneDNN supports bf16 only with AVX-512";
   const ConvShape s = conv_shape(6, 5, 19, 16, 3, 1, 1);
   const ConvolutionCase c{.shape = s, .batch = 4, .threads = 1, .products = Precision::BF16};
   const auto x = test::small_integers(c.batch * s.in_size() + 16, 1);
@@ -85,7 +85,7 @@ TEST_F(LibraryConvolution, SumsBf16ProductsInF32) {
 }
 
 // The threads of two devices call it concurrently, each with its own arrays.
-TEST_F(LibraryConvolution, ServesSeveralCallersAtOnce) {
+TEST_F(LibraryConvolution, SupportsConcurrentCallers) {
   const ConvShape s = conv_shape(8, 8, 16, 16, 3, 1, 1);
   const ConvolutionCase c{.shape = s, .batch = 8, .threads = 1};
   const auto x = test::uniform_values(c.batch * s.in_size() + 16, 1);
@@ -116,7 +116,7 @@ TEST_F(LibraryConvolution, ServesSeveralCallersAtOnce) {
   }
 }
 
-TEST_F(LibraryConvolution, SaysWhatTheLibraryRefuses) {
+TEST_F(LibraryConvolution, ReportsUnsupportedCases) {
   ConvolutionCase c{.shape = conv_shape(8, 8, 3, 4, 3, 1, 1), .batch = 2};
   c.shape.out_h = 99;
   const std::string what = test::message_of(

@@ -74,7 +74,7 @@ struct Course {
 class MeasuredChoice : public ::testing::Test {
  protected:
   // Chooses as a new process would, for which only the file persists.
-  std::string choose_anew(const ConvolutionCase& c = some_case()) {
+  std::string choose_again(const ConvolutionCase& c = some_case()) {
     RememberedChoices choices(file_);
     MeasuredChooser chooser(choices, course_.options());
     std::string name = chooser.choose(c, pool_).name();
@@ -89,7 +89,7 @@ class MeasuredChoice : public ::testing::Test {
   std::string problem_;
 };
 
-TEST_F(MeasuredChoice, IsTheFastestAndMadeOnce) {
+TEST_F(MeasuredChoice, IsTheFastestAndMeasuredOnce) {
   RememberedChoices choices(file_);
   MeasuredChooser chooser(choices, course_.options());
   EXPECT_STREQ(chooser.choose(some_case(), pool_).name(), "fast");
@@ -100,26 +100,26 @@ TEST_F(MeasuredChoice, IsTheFastestAndMadeOnce) {
 }
 
 TEST_F(MeasuredChoice, IsTheSameInTheNextRun) {
-  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_EQ(choose_again(), "fast");
   course_.seconds = {1, 2};
-  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_EQ(choose_again(), "fast");
   EXPECT_EQ(course_.races, 1);
 }
 
-TEST_F(MeasuredChoice, IsMadeAnewWithANewCandidate) {
-  EXPECT_EQ(choose_anew(), "fast");
+TEST_F(MeasuredChoice, IsMeasuredAgainWithANewCandidate) {
+  EXPECT_EQ(choose_again(), "fast");
   course_.able.push_back(&kNew);
   course_.seconds = {3, 2, 1};
-  EXPECT_EQ(choose_anew(), "new");
+  EXPECT_EQ(choose_again(), "new");
   course_.able.pop_back();
   course_.seconds = {1, 2};
-  EXPECT_EQ(choose_anew(), "fast") << "the older one is still known";
+  EXPECT_EQ(choose_again(), "fast") << "the older choice is still stored";
   EXPECT_EQ(course_.races, 2);
 }
 
-TEST_F(MeasuredChoice, NeedsNoRaceForOneCandidate) {
+TEST_F(MeasuredChoice, NeedsNoMeasurementForOneCandidate) {
   course_.able = {&kSlow};
-  EXPECT_EQ(choose_anew(), "slow");
+  EXPECT_EQ(choose_again(), "slow");
   EXPECT_EQ(course_.races, 0);
 }
 
@@ -134,50 +134,50 @@ TEST_F(MeasuredChoice, IsSharedByNeighbouringBatches) {
   EXPECT_EQ(course_.batches, (std::vector<std::int64_t>{1, 2, 32, 64}));
 }
 
-TEST_F(MeasuredChoice, DependsOnStageThreadsProductsAndShape) {
+TEST_F(MeasuredChoice, DependsOnStageThreadsOperandTypeAndShape) {
   ConvolutionCase c = some_case();
-  choose_anew(c);
+  choose_again(c);
   c.stage = ConvolutionStage::WeightGradient;
-  choose_anew(c);
+  choose_again(c);
   c.threads = 2;
-  choose_anew(c);
+  choose_again(c);
   c.products = Precision::BF16;
-  choose_anew(c);
+  choose_again(c);
   c.shape.stride = 2;
-  choose_anew(c);
+  choose_again(c);
   EXPECT_EQ(course_.races, 5);
 }
 
-TEST_F(MeasuredChoice, IsMadeAnewForADamagedFile) {
+TEST_F(MeasuredChoice, IsMeasuredAgainForADamagedFile) {
   for (const char* text : {"", "{", "[1, 2]", "{\"version\": 1, \"choices\": 7}"}) {
     SCOPED_TRACE(text);
     std::filesystem::create_directories(file_.parent_path());
     files::write_file(file_, std::string_view(text));
     const int before = course_.races;
-    EXPECT_EQ(choose_anew(), "fast");
+    EXPECT_EQ(choose_again(), "fast");
     EXPECT_NE(problem_.find("damaged"), std::string::npos) << problem_;
-    EXPECT_EQ(choose_anew(), "fast");
+    EXPECT_EQ(choose_again(), "fast");
     EXPECT_EQ(problem_, "");
     EXPECT_EQ(course_.races, before + 1);
   }
 }
 
-TEST_F(MeasuredChoice, IsMadeAnewForAnotherVersionAndForUnknownNames) {
-  choose_anew();
+TEST_F(MeasuredChoice, IsMeasuredAgainForAnotherVersionAndUnknownNames) {
+  choose_again();
   std::string text = files::read_text_file(file_);
   text.replace(text.find("\"fast\""), 6, "\"gone\"");
   files::write_file(file_, text);
-  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_EQ(choose_again(), "fast");
   text = files::read_text_file(file_);
   text.replace(text.find("\"version\": "), 11, "\"version\": 9");
   files::write_file(file_, text);
-  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_EQ(choose_again(), "fast");
   EXPECT_EQ(course_.races, 3);
 }
 
 // With a quadratic parse, this test would exceed its time limit.
 TEST_F(MeasuredChoice, ReadsAFileOfManyChoicesOnce) {
-  choose_anew();
+  choose_again();
   std::string text = files::read_text_file(file_);
   std::string more;
   for (int i = 0; i < 100'000; ++i) more += fmt::format("\"{:06}\": \"fast\",", i);
@@ -194,7 +194,7 @@ TEST_F(MeasuredChoice, ReadsAFileOfManyChoicesOnce) {
   EXPECT_EQ(choices.problem(), "");
 }
 
-TEST_F(MeasuredChoice, SeesWhatAnotherProcessAdds) {
+TEST_F(MeasuredChoice, SeesChoicesOfAnotherProcess) {
   RememberedChoices first(file_), second(file_);
   const auto known = [](const std::string& name) { return name == "fast"; };
   const auto fast = []() -> std::string { return "fast"; };
@@ -205,28 +205,28 @@ TEST_F(MeasuredChoice, SeesWhatAnotherProcessAdds) {
   EXPECT_EQ(second.choose("a", known, never, {}), "fast");
 }
 
-TEST_F(MeasuredChoice, IsMadeAnewForAFileTooLarge) {
+TEST_F(MeasuredChoice, IsMeasuredAgainForAnOversizedFile) {
   std::filesystem::create_directories(file_.parent_path());
   files::write_file(file_, std::string(5 << 20, ' '));
-  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_EQ(choose_again(), "fast");
   EXPECT_NE(problem_.find("5.00 MiB"), std::string::npos) << problem_;
-  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_EQ(choose_again(), "fast");
   EXPECT_EQ(problem_, "");
   EXPECT_EQ(course_.races, 1);
 }
 
 // Opening a pipe without a peer would block, for reading and for writing.
-TEST_F(MeasuredChoice, LeavesAPipeAlone) {
+TEST_F(MeasuredChoice, DoesNotReadAPipe) {
   std::filesystem::create_directories(file_.parent_path());
   ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
-  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_EQ(choose_again(), "fast");
   EXPECT_NE(problem_.find("it is a pipe, not a regular file"), std::string::npos) << problem_;
   EXPECT_TRUE(std::filesystem::is_fifo(file_));
 }
 
 // A file occupies the folder's path, so no user can write there.
-TEST_F(MeasuredChoice, LivesInTheProcessAloneWhereNothingCanBeWritten) {
-  files::write_file(folder_.path() / "below", std::string_view("no folder"));
+TEST_F(MeasuredChoice, IsKeptInTheProcessIfTheFileCannotBeWritten) {
+  files::write_file(folder_.path() / "below", std::string_view("not a folder"));
   RememberedChoices choices(file_);
   MeasuredChooser chooser(choices, course_.options());
   EXPECT_STREQ(chooser.choose(some_case(), pool_).name(), "fast");
@@ -243,7 +243,7 @@ TEST_F(MeasuredChoice, WorksWithoutAFile) {
   EXPECT_EQ(choices.problem(), "");
 }
 
-TEST_F(MeasuredChoice, IsMadeByOneOfSeveralThreads) {
+TEST_F(MeasuredChoice, IsMeasuredByOneOfSeveralThreads) {
   RememberedChoices choices(file_);
   MeasuredChooserOptions options = course_.options();
   options.measuring = [](const ConvolutionCase&) {
@@ -267,7 +267,7 @@ TEST_F(MeasuredChoice, IsMadeByOneOfSeveralThreads) {
 
 // The second process would measure the other algorithm as faster, but adopts the first one's
 // choice.
-TEST_F(MeasuredChoice, IsMadeByOneOfSeveralProcesses) {
+TEST_F(MeasuredChoice, IsMeasuredByOneOfSeveralProcesses) {
   int started[2];
   ASSERT_EQ(::pipe(started), 0);
   const pid_t first = ::fork();
@@ -285,7 +285,7 @@ TEST_F(MeasuredChoice, IsMadeByOneOfSeveralProcesses) {
   char byte = 0;
   ASSERT_EQ(::read(started[0], &byte, 1), 1);
   course_.seconds = {1, 2};
-  EXPECT_EQ(choose_anew(), "fast");
+  EXPECT_EQ(choose_again(), "fast");
   EXPECT_EQ(course_.races, 0);
   int status = 0;
   ASSERT_EQ(::waitpid(first, &status, 0), first);
@@ -304,7 +304,7 @@ TEST_F(MeasuredChoice, CanBeCancelled) {
   test::message_of([&] { chooser.choose(some_case(), pool_); }, Errc::Cancelled);
   test::message_of([&] { chooser.choose(some_case(), pool_); }, Errc::Cancelled);
   EXPECT_EQ(course_.races, 1);
-  EXPECT_EQ(choose_anew(), "fast") << "what was cut off is not remembered";
+  EXPECT_EQ(choose_again(), "fast") << "a cancelled measurement is not stored";
   EXPECT_EQ(course_.races, 2);
 }
 
@@ -323,7 +323,7 @@ TEST(Race, TimesEachAlgorithm) {
   }
 }
 
-TEST(NamedChooser, TakesTheNamedOneWhereItCan) {
+TEST(NamedChooser, UsesTheNamedAlgorithmIfSupported) {
   ThreadPool pool({0});
   ConvolutionCase c{.shape = simd::conv_shape(8, 8, 16, 16, 3, 1, 1), .batch = 4, .threads = 1};
   for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
@@ -335,7 +335,7 @@ TEST(NamedChooser, TakesTheNamedOneWhereItCan) {
   EXPECT_STREQ(NamedChooser("winograd2").choose(c, pool).name(), "gemm");
 }
 
-TEST(NamedChooser, SaysWhichNamesThereAre) {
+TEST(NamedChooser, UnknownNameListsTheChoices) {
   const std::string what = test::message_of([] { NamedChooser("fft"); }, Errc::NotFound);
   EXPECT_NE(what.find("'fft'; choose one of gemm, "), std::string::npos) << what;
 }

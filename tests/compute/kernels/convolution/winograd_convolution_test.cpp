@@ -47,7 +47,7 @@ TEST(Winograd, ErrorsInFp32AreBounded) {
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4, Precision::F32), all_cases());
 }
 
-TEST(Winograd, ErrorsOfBf16FactorsAreBounded) {
+TEST(Winograd, ErrorsOfBf16OperandsAreBounded) {
   EXPECT_EQ(check(winograd2_convolution(), kWinograd2Bf16, Precision::BF16), all_cases());
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16), all_cases());
 }
@@ -76,7 +76,7 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
 
 class WinogradTargets : public test::SimdTargetTest {};
 
-TEST_P(WinogradTargets, ComputeTheSame) {
+TEST_P(WinogradTargets, StayWithinTheBounds) {
   EXPECT_EQ(check(winograd2_convolution(), kWinograd2, Precision::F32, {3}), all_cases());
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4, Precision::F32, {3}), all_cases());
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16, {3}), all_cases());
@@ -92,7 +92,7 @@ TEST_P(WinogradTargets, ComputeTheSame) {
 INSTANTIATE_TEST_SUITE_P(Targets, WinogradTargets, testing::ValuesIn(test::simd_targets()),
                          test::simd_target_name);
 
-TEST(Winograd, TakesOnlyWhatItCanCompute) {
+TEST(Winograd, SupportsOnlyItsShapes) {
   ConvolutionCase c{.shape = conv_shape(8, 8, 16, 16, 3, 1, 1)};
   EXPECT_TRUE(winograd4_convolution().supports(c));
   for (const simd::ConvShape& shape :

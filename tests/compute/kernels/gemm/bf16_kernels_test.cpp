@@ -219,7 +219,7 @@ TEST(Bf16Kernels, TilesOfEverySizeAreExactOnSmallIntegers) {
   });
 }
 
-TEST(Bf16Kernels, LetNaNAndInfinityThrough) {
+TEST(Bf16Kernels, PropagateNaNAndInfinity) {
   for_each_kernels([](const Bf16Kernels& kernels) {
     const std::uint32_t nan_and_one = 0x3f807fc0U;
     const std::vector<std::uint32_t> b(static_cast<std::size_t>(kernels.nr), 0x3f803f80U);
@@ -243,7 +243,7 @@ TEST(Bf16Kernels, LetNaNAndInfinityThrough) {
   });
 }
 
-TEST(Bf16Kernels, ThePeakLoopCountsItsWork) {
+TEST(Bf16Kernels, PeakLoopCountsItsWork) {
   for_each_kernels([](const Bf16Kernels& kernels) {
     float result = 0;
     const double once = kernels.peak_loop(1000, 0.25F, &result);
@@ -253,7 +253,7 @@ TEST(Bf16Kernels, ThePeakLoopCountsItsWork) {
   });
 }
 
-TEST(MeasurePeak, OfBf16SaysSo) {
+TEST(MeasurePeak, ReportsTheBf16Type) {
   const PeakSample peak =
       measure_peak(cpu(), nullptr, {.budget_s = 0.01, .min_time_s = 0.001}, Precision::BF16);
   EXPECT_EQ(peak.dtype, Precision::BF16);

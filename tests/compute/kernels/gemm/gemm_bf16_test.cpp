@@ -199,7 +199,7 @@ TEST(Bf16Gemm, SplitsIntoBlocksAndThreads) {
   }
 }
 
-TEST(Bf16Gemm, HasTheSameBitsFromRunToRunAndWhateverTheThreadsAndTheSource) {
+TEST(Bf16Gemm, IsBitIdenticalAcrossRunsThreadsAndSources) {
   const Bf16Case s{150, 270, 701};
   Bf16Product first(s, /*integers=*/false);
   ThreadPool two({0, 0});
@@ -212,7 +212,7 @@ TEST(Bf16Gemm, HasTheSameBitsFromRunToRunAndWhateverTheThreadsAndTheSource) {
   }
 }
 
-TEST(Bf16Gemm, LetsNaNThrough) {
+TEST(Bf16Gemm, PropagatesNaN) {
   std::vector<float> a(6, 0), b(6, 1), c(4, 0);
   a[0] = std::numeric_limits<float>::quiet_NaN();
   lab_gemm({.m = 2,
@@ -230,7 +230,7 @@ TEST(Bf16Gemm, LetsNaNThrough) {
   EXPECT_EQ(c[2], 0);
 }
 
-TEST(Bf16Gemm, StopsWhenAsked) {
+TEST(Bf16Gemm, StopsOnRequest) {
   std::stop_source stop;
   stop.request_stop();
   ThreadPool pool({0, 0, 0});
@@ -251,7 +251,7 @@ TEST(Bf16Gemm, AllocatesNothingAfterTheFirstCall) {
   EXPECT_EQ(test::allocation_count() - before, 0);
 }
 
-TEST(Bf16Gemm, NamesTheShapesOfABadCall) {
+TEST(Bf16Gemm, ReportsTheShapesOfAnInvalidCall) {
   const auto message = [](auto call) {
     try {
       call();

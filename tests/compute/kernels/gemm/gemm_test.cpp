@@ -183,7 +183,7 @@ TEST_P(GemmTargets, IsExactOnSmallIntegers) {
 }
 
 // Few rows and columns, but enough terms for the threads to share.
-TEST_P(GemmTargets, SharesTheTermsOfASmallC) {
+TEST_P(GemmTargets, SplitsTheTermsOfASmallC) {
   for (const int threads : {2, 3}) {
     ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
     for (const Case& s : {Case{6, 25, 4099, true, false, true, 1, 1}, Case{1, 1, 7001},
@@ -238,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, GemmTargets, testing::ValuesIn(test::simd_targ
 // Checks the target that Highway dispatches to, also after its targets were queried. With LAB_SIMD
 // set, as in CTest's simd_cap.*, this verifies that the cap holds without any action by the
 // program.
-TEST(SimdCap, HoldsForWhatIsDispatched) {
+TEST(SimdCap, LimitsTheDispatchedTarget) {
   const std::optional<SimdTier> cap = simd_cap();
   for (int i = 0; i < 2; ++i) {
 #if defined(__x86_64__)
@@ -289,7 +289,7 @@ TEST(Gemm, SplitsFewTermsByRows) {
   }
 }
 
-TEST(Gemm, HasTheSameBitsFromRunToRunAndWhateverTheThreads) {
+TEST(Gemm, IsBitIdenticalAcrossRunsAndThreads) {
   const Case s{150, 270, 700};
   Product first(s, /*integers=*/false);
   ThreadPool two({0, 0});
@@ -302,7 +302,7 @@ TEST(Gemm, HasTheSameBitsFromRunToRunAndWhateverTheThreads) {
   }
 }
 
-TEST(Gemm, HasTheSameBitsFromRunToRunWhereThreadsShareTheTerms) {
+TEST(Gemm, IsBitIdenticalAcrossRunsIfThreadsSplitTheTerms) {
   ThreadPool pool({0, 0, 0});
   const Case s{6, 25, 9000, true};
   Product first(s, /*integers=*/false);
@@ -315,7 +315,7 @@ TEST(Gemm, HasTheSameBitsFromRunToRunWhereThreadsShareTheTerms) {
   }
 }
 
-TEST(Gemm, LetsNaNThrough) {
+TEST(Gemm, PropagatesNaN) {
   ThreadPool pool({0});
   std::vector<float> a(4, 0), b(4, 1), c(4, 0);
   a[0] = std::numeric_limits<float>::quiet_NaN();
@@ -333,7 +333,7 @@ TEST(Gemm, LetsNaNThrough) {
   EXPECT_EQ(c[2], 0);
 }
 
-TEST(Gemm, StopsWhenAsked) {
+TEST(Gemm, StopsOnRequest) {
   std::stop_source stop;
   stop.request_stop();
   ThreadPool pool({0, 0, 0});
@@ -345,7 +345,7 @@ TEST(Gemm, StopsWhenAsked) {
   EXPECT_EQ(p.c()[0], Product({150, 270, 700}).c()[0]);
 }
 
-TEST(Gemm, NamesTheShapesOfABadCall) {
+TEST(Gemm, ReportsTheShapesOfAnInvalidCall) {
   ThreadPool pool({0});
   const auto message = [&](const GemmArgs& args) {
     try {

@@ -60,7 +60,7 @@ TEST_P(SimdRelu, ClampsAndKeepsNaN) {
   for (const float v : nan) EXPECT_TRUE(std::isnan(v));
 }
 
-TEST_P(SimdSigmoid, MatchesFloat64AlsoFarOut) {
+TEST_P(SimdSigmoid, MatchesFloat64ForLargeInputs) {
   for (const std::int64_t n : kLengths) {
     auto x = uniform_values(n, 3);
     for (float& v : x) v *= 80;
@@ -98,7 +98,7 @@ TEST_P(SimdRows, BiasAndSumsCoverEveryColumn) {
   }
 }
 
-TEST_P(SimdRows, SumOfArraysKeepsItsOrder) {
+TEST_P(SimdRows, SumOfArraysKeepsTheOrder) {
   const auto parts = test::small_integers(3 * 50, 6);
   for (const std::int64_t n : kLengths) {
     if (n > 50) continue;

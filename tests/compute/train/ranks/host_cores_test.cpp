@@ -10,7 +10,7 @@ using Sets = std::vector<std::vector<int>>;
 const std::vector<CpuCore> kFourCores = {
     {0, {0, 4}, 0, 0}, {1, {1, 5}, 0, 0}, {2, {2, 6}, 0, 0}, {3, {3, 7}, 0, 0}};
 
-TEST(HostCores, WhatTheLauncherBoundStays) {
+TEST(HostCores, KeepsTheLaunchersBinding) {
   const Sets bound = {{0, 4}, {3, 7}};
   EXPECT_EQ(processors_of(0, bound, kFourCores), bound[0]);
   EXPECT_EQ(processors_of(1, bound, kFourCores), bound[1]);
@@ -23,11 +23,11 @@ TEST(HostCores, UnboundRanksDivideTheCores) {
   EXPECT_EQ(processors_of(2, {all, all, all}, kFourCores), (std::vector<int>{2, 3, 6, 7}));
 }
 
-TEST(HostCores, OverlappingSetsAreDividedToo) {
+TEST(HostCores, OverlappingSetsAreDivided) {
   EXPECT_EQ(processors_of(1, {{0, 1, 2}, {2, 3}}, kFourCores), (std::vector<int>{2, 3, 6, 7}));
 }
 
-TEST(HostCores, MoreRanksThanCoresShareThem) {
+TEST(HostCores, MoreRanksThanCoresShareCores) {
   const Sets all(8, {0, 1, 2, 3});
   std::vector<int> uses(8);
   for (int r = 0; r < 8; ++r) {

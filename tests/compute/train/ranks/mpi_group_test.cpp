@@ -34,7 +34,7 @@ float ordered_sum(std::size_t i) {
   return sum;
 }
 
-TEST(MpiGroup, KnowsItself) {
+TEST(MpiGroup, ReportsRanksAndHosts) {
   EXPECT_GT(ranks().size(), 1);
   EXPECT_LT(ranks().rank(), ranks().size());
   ASSERT_EQ(ranks().hosts().size(), static_cast<std::size_t>(ranks().size()));
@@ -68,7 +68,7 @@ TEST(MpiGroup, GathersDifferentSizes) {
   }
 }
 
-TEST(MpiGroup, SumsInTheOrderOfTheRanksWhateverTheSize) {
+TEST(MpiGroup, SumsInRankOrderForEverySize) {
   for (const std::size_t n : {0u, 1u, 2u, 7u, 1023u, 262'145u, 1'500'003u}) {
     SCOPED_TRACE(n);
     std::vector<float> values = contributions(ranks().rank(), n);
@@ -77,7 +77,7 @@ TEST(MpiGroup, SumsInTheOrderOfTheRanksWhateverTheSize) {
   }
 }
 
-TEST(MpiGroup, SeveralSumsAreUnderWayAtOnce) {
+TEST(MpiGroup, RunsSeveralSumsAtOnce) {
   std::vector<std::vector<float>> values;
   std::vector<std::unique_ptr<PendingSum>> sums;
   for (const std::size_t n : {900'000u, 3u, 400'000u}) {

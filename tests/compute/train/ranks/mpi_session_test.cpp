@@ -36,14 +36,14 @@ void wait_for_failure() {
   }
 }
 
-TEST(MpiSession, FollowersGetTheJobsOfRankZero) {
+TEST(MpiSession, FollowersReceiveTheJobsOfRankZero) {
   for (const std::string& text : {std::string("first"), std::string(), std::string(20'000, 'x')}) {
     begin_job(text);
     EXPECT_EQ(sum_of_ones(), static_cast<float>(ranks().size()));
   }
 }
 
-TEST(MpiSession, AFailureReachesEveryRankAndEndsWithItsRound) {
+TEST(MpiSession, FailureReachesEveryRankAndEndsWithItsRound) {
   for (int failing = 0; failing < ranks().size(); ++failing) {
     begin_job("that fails");
     if (ranks().rank() == failing) {
@@ -63,12 +63,12 @@ TEST(MpiSession, AFailureReachesEveryRankAndEndsWithItsRound) {
   }
 }
 
-TEST(MpiSession, AFailureEndsEveryKindOfWaiting) {
+TEST(MpiSession, FailureEndsEveryWait) {
   const int failing = ranks().size() - 1;
   std::vector<float> values(3'000'000);
   for (const int kind : {0, 1, 2}) {
     SCOPED_TRACE(kind);
-    begin_job("with a rank that does not come");
+    begin_job("with a missing rank");
     if (ranks().rank() == failing) {
       ranks().fail(Errc::NotFound, "no data");
       continue;

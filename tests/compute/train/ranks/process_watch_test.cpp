@@ -21,7 +21,7 @@ pid_t start_sleeper() {
   return child;
 }
 
-TEST(ProcessWatch, SeesAProcessDieBeforeItsParentHasTakenNotice) {
+TEST(ProcessWatch, DetectsAZombieProcess) {
   const pid_t child = start_sleeper();
   ProcessWatch watch({{0, getpid()}, {3, child}});
   EXPECT_FALSE(watch.dead());
@@ -35,7 +35,7 @@ TEST(ProcessWatch, SeesAProcessDieBeforeItsParentHasTakenNotice) {
   EXPECT_TRUE(watch.dead());
 }
 
-TEST(ProcessWatch, WhatCannotBeSeenOrIsDismissedIsNotWatched) {
+TEST(ProcessWatch, IgnoresInvisibleAndDismissedProcesses) {
   const pid_t child = start_sleeper();
   ProcessWatch watch({{1, 0x7ffffff0}, {2, child}});
   watch.dismiss(2);

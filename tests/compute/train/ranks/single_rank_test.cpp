@@ -22,11 +22,11 @@ TEST(SingleRank, EveryCallIsTrivial) {
   const auto all = ranks.all_gather(std::as_bytes(std::span(values)), {});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].size(), sizeof(float) * 3);
-  ranks.fail(Errc::Io, "nobody listens");
+  ranks.fail(Errc::Io, "ignored");
   EXPECT_NO_THROW(ranks.check());
 }
 
-TEST(SingleRank, ItsSessionHasNobodyToFollow) {
+TEST(SingleRank, SessionHasNoLeaderToFollow) {
   const auto session = single_session();
   EXPECT_EQ(&session->ranks(), &single_rank());
   EXPECT_EQ(session->host_ranks(), std::vector<int>{0});
@@ -35,7 +35,7 @@ TEST(SingleRank, ItsSessionHasNobodyToFollow) {
   EXPECT_FALSE(session->close(0, {}));
 }
 
-TEST(Launcher, SaysHowManyProcessesItStarted) {
+TEST(Launcher, ReportsTheProcessCount) {
   EXPECT_EQ(launched_processes(), 1);
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const Variable size(name, "3");

@@ -11,7 +11,7 @@ import sys
 EXPECTED = {
     "none": None,
     "too_old": "the NVIDIA driver is too old: it supports CUDA 12.2 and this program needs CUDA ",
-    "no_device": "the CUDA driver starts but offers no device",
+    "no_device": "the CUDA driver starts but reports no device",
     "hidden": 'CUDA_VISIBLE_DEVICES="" hides every GPU',
     "broken": "the CUDA driver does not start: cuInit returned 999 (CUDA_ERROR_UNKNOWN)",
 }
@@ -33,12 +33,12 @@ def objects(done):
 
 
 def check_work_on_the_cpu(program, folder, visible):
-    told = objects(run(program, folder, visible, "matmul", "--devices", "cpu:0", "--sizes", "64",
-                       "--budget", "0.05", "--json"))
-    samples = [one for one in told if one["type"] == "sample"]
-    assert samples and all(one["verified"] for one in samples), told
+    lines = objects(run(program, folder, visible, "matmul", "--devices", "cpu:0", "--sizes", "64",
+                        "--budget", "0.05", "--json"))
+    samples = [one for one in lines if one["type"] == "sample"]
+    assert samples and all(one["verified"] for one in samples), lines
     assert {one["device"] for one in samples} == {"cpu:0"}, samples
-    assert told[-1]["type"] == "done", told[-1]
+    assert lines[-1]["type"] == "done", lines[-1]
 
 
 def check(kind, program, folder, visible=None):
@@ -46,7 +46,7 @@ def check(kind, program, folder, visible=None):
     devices = [line["device"] for line in lines if line["type"] == "device"]
     reasons = [line["reason"] for line in lines if line["type"] == "skip"]
     if kind == "none" and "cuda:0" in devices:
-        print("this machine has a driver and a GPU; the case without is not to be had here")
+        print("this machine has a driver and a GPU; the case without one cannot be tested")
         return
     assert devices == ["cpu:0"], devices
     assert reasons, "no reason given"

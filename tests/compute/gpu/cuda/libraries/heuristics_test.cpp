@@ -45,7 +45,7 @@ class Heuristics : public ::testing::Test {
 
 constexpr const char* kAsk = "cublasLtMatmulAlgoGetHeuristic";
 
-TEST_F(Heuristics, AreAskedOnceForAProduct) {
+TEST_F(Heuristics, RunOncePerProduct) {
   EXPECT_TRUE(supports(product()));
   EXPECT_EQ(fake_.questions, 1);
   EXPECT_EQ(fake_.descriptors, 4);  // the operation, A, B and C
@@ -55,7 +55,7 @@ TEST_F(Heuristics, AreAskedOnceForAProduct) {
   EXPECT_EQ(fake_.products, 2);
 }
 
-TEST_F(Heuristics, AreAskedAgainForAnyOtherProduct) {
+TEST_F(Heuristics, RunAgainForOtherProducts) {
   multiply(product());
   int questions = 1;
   const auto asks = [&](const GpuProduct& other, Precision precision = Precision::F32) {
@@ -87,7 +87,7 @@ TEST_F(Heuristics, AreAskedAgainForAnyOtherProduct) {
   asks(other);
 }
 
-TEST_F(Heuristics, KnowAlignmentsAndTheWorkspace) {
+TEST_F(Heuristics, ReceiveAlignmentsAndWorkspace) {
   using Alignments = decltype(fake_.alignments);
   multiply(product());
   EXPECT_EQ(fake_.alignments, (Alignments{256, 256, 256, 256}));
@@ -103,7 +103,7 @@ TEST_F(Heuristics, KnowAlignmentsAndTheWorkspace) {
   EXPECT_EQ(fake_.alignments, (Alignments{8, 2, 16, 16}));
 }
 
-TEST_F(Heuristics, HaveNoAlgorithm) {
+TEST_F(Heuristics, ReportMissingAlgorithm) {
   const std::string sentence =
       "cublasLt's heuristics have no algorithm for bf16 [2,3] times [3,4] with lda 3, ldb 4, ldc "
       "4, addresses aligned to 256, 256 and 256 bytes";
@@ -121,19 +121,19 @@ TEST_F(Heuristics, HaveNoAlgorithm) {
   fake_.algorithms = 0;
   refuses("an empty answer");
   fake_.algorithm_state = CUBLAS_STATUS_NOT_SUPPORTED;
-  refuses("an answer of no use");
+  refuses("an unusable answer");
   fake_.failing = kAsk;
   fake_.status = CUBLAS_STATUS_NOT_SUPPORTED;
   refuses("a status");
 }
 
-TEST_F(Heuristics, Fail) {
+TEST_F(Heuristics, ReportFailures) {
   for (const char* call :
        {kAsk, "cublasLtMatmulDescCreate", "cublasLtMatrixLayoutCreate",
         "cublasLtMatmulPreferenceCreate", "cublasLtMatmulPreferenceSetAttribute"}) {
     fake_.failing = call;
     fake_.status = CUBLAS_STATUS_INTERNAL_ERROR;
-    const std::string sentence = std::string(call) + " failed: as the test asked (status 14)";
+    const std::string sentence = std::string(call) + " failed: set by the test (status 14)";
     EXPECT_EQ(library_.unsupported(Precision::F32, product()), sentence);
     EXPECT_EQ(message_of([&] { multiply(product()); }, Errc::Cuda), sentence);
     EXPECT_EQ(fake_.descriptors, 0);

@@ -104,7 +104,7 @@ TYPED_TEST(Libraries, AreExactOnSmallIntegers) {
   }
 }
 
-TYPED_TEST(Libraries, NameThePrecisionToTheLibrary) {
+TYPED_TEST(Libraries, PassThePrecisionToTheLibrary) {
   const auto library = this->open_kind("new");
   const Mnk shape{4, 8, 12};
   const auto in = make_operands<float>(shape, 0, Values::SmallIntegers);
@@ -119,7 +119,7 @@ TYPED_TEST(Libraries, NameThePrecisionToTheLibrary) {
   EXPECT_EQ(this->fake_.last.operands, CUDA_R_16BF);
 }
 
-TYPED_TEST(Libraries, AreNotAskedWhereNothingIsMultiplied) {
+TYPED_TEST(Libraries, AreNotCalledForEmptyProducts) {
   const auto library = this->open_kind("new");
   for (const Mnk& shape : {Mnk{0, 3, 5}, Mnk{3, 0, 5}, Mnk{0, 0, 0}})
     multiply(*library, Precision::F32, make_operands<float>(shape, 2, Values::SmallIntegers));
@@ -131,7 +131,7 @@ TYPED_TEST(Libraries, AreNotAskedWhereNothingIsMultiplied) {
   EXPECT_EQ(this->fake_.questions, 0);
 }
 
-TYPED_TEST(Libraries, EndWithAllThatTheyMade) {
+TYPED_TEST(Libraries, DestroyEverythingTheyCreate) {
   {
     const auto library = this->open_kind("new");
     EXPECT_EQ(this->fake_.handles, 0);
@@ -146,14 +146,14 @@ TYPED_TEST(Libraries, EndWithAllThatTheyMade) {
   EXPECT_TRUE(this->gpu_.memory.empty());
 }
 
-TYPED_TEST(Libraries, TakeTheMajorVersionBefore) {
+TYPED_TEST(Libraries, AcceptThePreviousMajorVersion) {
   fresh_fake(fake_path<TypeParam>("twelve"));
   const auto library = this->open_kind("twelve");
   EXPECT_EQ(library->unavailable(), std::nullopt);
   EXPECT_EQ(this->sum(*library, 5), 5);
 }
 
-TYPED_TEST(Libraries, SayWhereTheyAreMissing) {
+TYPED_TEST(Libraries, ReportMissingFiles) {
   const auto library = this->open("/none/libblas.so");
   const std::string sentence =
       std::string(Names<TypeParam>::kTitle) +
@@ -164,7 +164,7 @@ TYPED_TEST(Libraries, SayWhereTheyAreMissing) {
   EXPECT_EQ(message_of([&] { this->sum(*library, 1); }, Errc::Unsupported), sentence);
 }
 
-TYPED_TEST(Libraries, RefuseOtherVersions) {
+TYPED_TEST(Libraries, RejectOtherVersions) {
   for (const auto& [kind, major] : {std::pair{"old", "11"}, std::pair{"future", "14"}}) {
     EXPECT_EQ(this->open_kind(kind)->unavailable(), fake_path<TypeParam>(kind) + " is " +
                                                         Names<TypeParam>::kTitle + " " + major +
@@ -172,7 +172,7 @@ TYPED_TEST(Libraries, RefuseOtherVersions) {
   }
 }
 
-TYPED_TEST(Libraries, NameAFunctionThatIsMissing) {
+TYPED_TEST(Libraries, ReportMissingFunctions) {
   EXPECT_EQ(this->open_kind("partial")->unavailable(),
             fake_path<TypeParam>("partial") + " has no function " + Names<TypeParam>::kWords +
                 "; device-lab works with " + Names<TypeParam>::kTitle + " 12 to 13");
@@ -183,7 +183,7 @@ TYPED_TEST(Libraries, AreUnavailableUntilTheyStart) {
   this->fake_.failing = Names<TypeParam>::kCreate;
   this->fake_.status = CUBLAS_STATUS_NOT_INITIALIZED;
   const std::string sentence =
-      std::string(Names<TypeParam>::kCreate) + " failed: as the test asked (status 1)";
+      std::string(Names<TypeParam>::kCreate) + " failed: set by the test (status 1)";
   EXPECT_EQ(library->unavailable(), sentence);
   EXPECT_EQ(message_of([&] { this->sum(*library, 1); }, Errc::Cuda), sentence);
   this->fake_.failing = nullptr;
@@ -191,17 +191,17 @@ TYPED_TEST(Libraries, AreUnavailableUntilTheyStart) {
   EXPECT_EQ(this->sum(*library, 2), 2);
 }
 
-TYPED_TEST(Libraries, PassAFailedProductOn) {
+TYPED_TEST(Libraries, ForwardFailedProducts) {
   const auto library = this->open_kind("new");
   this->fake_.failing = Names<TypeParam>::kMultiply;
   this->fake_.status = CUBLAS_STATUS_EXECUTION_FAILED;
   EXPECT_EQ(message_of([&] { this->sum(*library, 1); }, Errc::Cuda),
-            std::string(Names<TypeParam>::kMultiply) + " failed: as the test asked (status 13)");
+            std::string(Names<TypeParam>::kMultiply) + " failed: set by the test (status 13)");
   this->fake_.failing = nullptr;
   EXPECT_EQ(this->sum(*library, 2), 2);
 }
 
-TYPED_TEST(Libraries, LeaveALostGpuAlone) {
+TYPED_TEST(Libraries, DoNotCallALostGpu) {
   {
     const auto library = this->open_kind("new");
     EXPECT_EQ(this->sum(*library, 1), 1);
@@ -212,7 +212,7 @@ TYPED_TEST(Libraries, LeaveALostGpuAlone) {
   EXPECT_EQ(this->fake_.handles, 1);  // destroying it would call the GPU
 }
 
-TYPED_TEST(Libraries, GoOnAfterTheGpuWasFull) {
+TYPED_TEST(Libraries, RecoverAfterOutOfMemory) {
   const auto library = this->open_kind("new");
   this->gpu_.full = true;
   EXPECT_EQ(library->unavailable(), std::nullopt);
@@ -222,7 +222,7 @@ TYPED_TEST(Libraries, GoOnAfterTheGpuWasFull) {
   EXPECT_EQ(this->sum(*library, 4), 4);
 }
 
-TYPED_TEST(Libraries, WorkInMemoryOfTheirOwnForEachStream) {
+TYPED_TEST(Libraries, UseOneWorkspacePerStream) {
   const auto library = this->open_kind("new");
   EXPECT_EQ(library->workspace_bytes(), 0);
   const auto workspace_of = [&](std::uintptr_t stream) {
@@ -251,7 +251,7 @@ TYPED_TEST(Libraries, WorkInMemoryOfTheirOwnForEachStream) {
   EXPECT_EQ(library->workspace_bytes(), 128LL << 20);
 }
 
-TYPED_TEST(Libraries, RefuseWhatTheEnvironmentWouldChange) {
+TYPED_TEST(Libraries, RejectEnvironmentOverrides) {
   const auto library = this->open_kind("new");
   const GpuProduct empty;
   const auto starts = [&](Precision precision, const std::string& beginning) {
@@ -286,7 +286,7 @@ TYPED_TEST(Libraries, RefuseWhatTheEnvironmentWouldChange) {
   takes(Precision::F32);
 }
 
-TYPED_TEST(Libraries, MayBeUsedFromSeveralThreads) {
+TYPED_TEST(Libraries, SupportConcurrentThreads) {
   const auto library = this->open_kind("new");
   constexpr int kThreads = 4, kProducts = 50;
   std::vector<std::jthread> threads;

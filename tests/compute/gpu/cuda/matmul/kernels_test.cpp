@@ -147,16 +147,16 @@ TEST_P(SmallKernel, IsExactOnSmallIntegers) {
   expect_exact(GetParam(), 0);
 }
 
-TEST_P(SmallKernel, StaysWithinItsRows) {
+TEST_P(SmallKernel, WritesOnlyWithinRows) {
   expect_exact(GetParam(), 8);
 }
 
-TEST_P(SmallKernel, KeepsTheBoundOnRandomNumbers) {
+TEST_P(SmallKernel, StaysWithinErrorBound) {
   const std::int64_t piece = GetParam().piece();
   expect_within_bound(GetParam(), piece == 8 ? Mnk{35, 72, 136} : Mnk{35, 44, 132});
 }
 
-TEST_P(SmallKernel, DoesNotDependOnTheOrderOfThreads) {
+TEST_P(SmallKernel, IsIndependentOfThreadOrder) {
   with_factors(GetParam(), {37, 40, 80}, 0, Values::Uniform, [&](const auto& in) {
     ASSERT_TRUE(takes(GetParam(), in));
     EXPECT_EQ(run(GetParam(), in), run(GetParam(), in, /*last_thread_first=*/true));
@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(Ladder, SmallKernel, ::testing::ValuesIn(small_kernels(
 
 class LaunchedKernel : public ::testing::TestWithParam<Kernel> {};
 
-TEST_P(LaunchedKernel, KeepsTheBoundPastATileEachWay) {
+TEST_P(LaunchedKernel, StaysWithinErrorBoundAcrossTiles) {
   const Tiling& tiling = GetParam().tiling;
   const std::int64_t piece = GetParam().piece();
   expect_within_bound(GetParam(), {tiling.m + 1, tiling.n + piece, tiling.k + piece});
@@ -199,7 +199,7 @@ std::vector<std::pair<int, int>> tiles_of_grid(int blocks, int m, int n) {
   return tiles;
 }
 
-TEST(Raster, BlocksThatStayTakeEachTileOnceAloneAndInClusters) {
+TEST(Raster, PersistentBlocksVisitEachTileOnce) {
   for (const auto& [m, n] : {std::pair{1, 1}, {8, 16}, {9, 17}, {40, 48}, {73, 33}, {104, 160}}) {
     SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
     std::vector<std::pair<int, int>> want;

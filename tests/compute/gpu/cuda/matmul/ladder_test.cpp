@@ -40,7 +40,7 @@ std::optional<std::string> refused(std::string_view name, const GpuProduct& prod
   return unsupported(own(name).shown, product, gpu);
 }
 
-TEST(CudaLadder, NamesEachRungOnceAndSaysWhatItAdds) {
+TEST(CudaLadder, NamesAndDescribesEachRungUniquely) {
   std::set<std::pair<std::string, Precision>> names;
   std::set<std::string> own_names, titles, sentences;
   for (const GpuRung& rung : cuda_rungs()) {
@@ -69,7 +69,7 @@ TEST(CudaLadder, EndsWithEachLibraryInEachPrecision) {
   }
 }
 
-TEST(CudaLadder, FitsBlocksOfTheGpusItIsFor) {
+TEST(CudaLadder, BlocksFitTheTargetGpus) {
   for (const CudaRung& rung : cuda_ladder()) {
     SCOPED_TRACE(rung.shown.name);
     EXPECT_EQ(rung.tiling.threads() % 32, 0);
@@ -79,7 +79,7 @@ TEST(CudaLadder, FitsBlocksOfTheGpusItIsFor) {
   }
 }
 
-TEST(CudaLadder, LaunchesABlockForEachTile) {
+TEST(CudaLadder, LaunchesOneBlockPerTile) {
   const Tiling& tiling = own("async").tiling;
   EXPECT_EQ(tiling.threads(), 128);
   EXPECT_EQ(tiling.dynamic_bytes(), 64 * 1024);
@@ -96,13 +96,13 @@ TEST(CudaLadder, LaunchesWholeClusters) {
   EXPECT_EQ(blocks_of(tiling, 0, 1), 0);
 }
 
-TEST(CudaLadder, TakesAllOfASquareOnAnH200) {
+TEST(CudaLadder, SupportsSquaresOnH200) {
   for (const GpuRung& rung : cuda_rungs()) {
     EXPECT_EQ(unsupported(rung, square(8192), h200()), std::nullopt) << rung.title;
   }
 }
 
-TEST(CudaLadder, SaysWhichComputeCapabilityIsMissing) {
+TEST(CudaLadder, ReportsRequiredComputeCapability) {
   GpuProperties gpu = h200();
   gpu.name = "Quadro RTX 4000";
   gpu.compute_major = 7;
@@ -116,17 +116,17 @@ TEST(CudaLadder, SaysWhichComputeCapabilityIsMissing) {
   }
 }
 
-TEST(CudaLadder, KeepsHoppersOwnInstructionsToHopper) {
+TEST(CudaLadder, RestrictsHopperInstructionsToHopper) {
   GpuProperties gpu = h200();
   gpu.name = "NVIDIA B200";
   gpu.compute_major = 10;
   const GpuProduct args{.m = 8, .n = 8, .k = 8, .lda = 8, .ldb = 8, .ldc = 8};
   EXPECT_EQ(refused("wgmma", args, gpu),
-            "needs compute capability 9.0 itself; NVIDIA B200 has 10.0");
+            "needs compute capability 9.0 exactly; NVIDIA B200 has 10.0");
   EXPECT_EQ(refused("mma_bf16", args, gpu), std::nullopt);
 }
 
-TEST(CudaLadder, SaysWhichRowsTheCopyEngineCannotTake) {
+TEST(CudaLadder, ReportsRowsThatTmaCannotCopy) {
   const GpuProduct args{.m = 8, .n = 8, .k = 7, .lda = 7, .ldb = 8, .ldc = 8};
   const auto why = refused("wgmma", args, h200());
   ASSERT_TRUE(why.has_value());
@@ -134,20 +134,20 @@ TEST(CudaLadder, SaysWhichRowsTheCopyEngineCannotTake) {
   EXPECT_EQ(refused("mma_bf16", args, h200()), std::nullopt);
 }
 
-TEST(CudaLadder, SaysHowMuchSharedMemoryIsMissing) {
+TEST(CudaLadder, ReportsRequiredSharedMemory) {
   GpuProperties gpu = h200();
   gpu.shared_bytes_per_block = 49152;
   EXPECT_EQ(refused("async", square(64), gpu),
-            "needs 65536 bytes of shared memory a block; NVIDIA H200 has 49152");
+            "needs 65536 bytes of shared memory per block; NVIDIA H200 has 49152");
 }
 
-TEST(CudaLadder, SaysThatASideIsTooLong) {
+TEST(CudaLadder, ReportsSidesThatAreTooLong) {
   GpuProduct args = square(64);
   args.k = args.lda = std::int64_t{1} << 31;
   EXPECT_TRUE(refused("naive", args, h200()).has_value());
 }
 
-TEST(CudaLadder, RefusesRowsLongerThanTheirDistance) {
+TEST(CudaLadder, RejectsRowsLongerThanLeadingDimension) {
   GpuProduct args = square(64);
   args.ldb = 63;
   for (const GpuRung& rung : cuda_rungs()) {
@@ -155,13 +155,13 @@ TEST(CudaLadder, RefusesRowsLongerThanTheirDistance) {
   }
 }
 
-TEST(CudaLadder, RefusesNegativeSizes) {
+TEST(CudaLadder, RejectsNegativeSizes) {
   GpuProduct args = square(64);
   args.k = -1;
   EXPECT_THROW((void)refused("naive", args, h200()), Error);
 }
 
-TEST(CudaLadder, MovesWholePiecesOnlyWhereAllIsAligned) {
+TEST(CudaLadder, VectorizesOnlyAlignedCopies) {
   alignas(16) float numbers[32] = {};
   GpuProduct args{.m = 1,
                   .n = 4,

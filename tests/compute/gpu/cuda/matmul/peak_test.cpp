@@ -122,7 +122,7 @@ Sum mma_sum(int warp) {
   return sum;
 }
 
-TEST(PeakFactors, AreOfMixedSignAndNeverSmall) {
+TEST(PeakFactors, HaveMixedSignsAndAreNeverSmall) {
   int negative = 0;
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     const float x = peak_operand(i);
@@ -133,7 +133,7 @@ TEST(PeakFactors, AreOfMixedSignAndNeverSmall) {
   EXPECT_NEAR(negative, 5000, 200);
 }
 
-TEST(PeakKernel, Fp32SumsAreThoseOfFloat64AfterAnyCountOfRounds) {
+TEST(PeakKernel, Fp32SumsMatchFloat64AfterAnyRounds) {
   for (const std::int64_t rounds : {0, 1, 7, 40}) {
     SCOPED_TRACE(rounds);
     const auto sums = sums_of(fp32_peak_body<kChains, kMultipliers, kRepeats>, rounds);
@@ -165,11 +165,11 @@ void expect_mma_sums() {
   }
 }
 
-TEST(PeakKernel, Bf16SumsAreThoseOfFloat64AndReturnToZero) {
+TEST(PeakKernel, Bf16SumsMatchFloat64AndReturnToZero) {
   expect_mma_sums<Bf16Layout>();
 }
 
-TEST(PeakKernel, Tf32SumsAreThoseOfFloat64AndReturnToZero) {
+TEST(PeakKernel, Tf32SumsMatchFloat64AndReturnToZero) {
   expect_mma_sums<Tf32Layout>();
 }
 

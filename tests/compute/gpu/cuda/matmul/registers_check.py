@@ -62,14 +62,14 @@ def main(root, nvcc=None):
         for architecture in ["90a"] if source.name in HOPPER_ALONE else ARCHITECTURES:
             found = kernels(report(root, source, nvcc, architecture))
             if not found:
-                sys.exit(f"{source}: the compiler's report names no kernel")
+                sys.exit(f"{source}: the compiler's report contains no kernel")
             for name, wide, registers, static, spilled in found:
                 title = f"{name}{'' if wide else ', any alignment'}, sm_{architecture}"
                 print(f"{registers:>9}  {static:>21}  {spilled:>13}  {title}")
                 if wide and spilled:
                     spilling.append(title)
     for title in spilling:
-        print(f"error: {title} keeps registers in local memory")
+        print(f"error: {title} spills registers to local memory")
     return 1 if spilling else 0
 
 

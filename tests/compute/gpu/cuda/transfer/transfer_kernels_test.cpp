@@ -35,7 +35,7 @@ void for_every_shape(const Test& test) {
   }
 }
 
-TEST(TransferGate, PassesWhenItIsOpen) {
+TEST(TransferGate, PassesWhenOpen) {
   GlobalArray<std::uint32_t> gave_up("gave up", 1);
   gave_up.fill(0);
   int looks = 0;
@@ -46,7 +46,7 @@ TEST(TransferGate, PassesWhenItIsOpen) {
   EXPECT_EQ(gave_up[0], 0U);
 }
 
-TEST(TransferGate, GivesUpAndSaysSo) {
+TEST(TransferGate, ReportsTimeout) {
   GlobalArray<std::uint32_t> gave_up("gave up", 1);
   gave_up.fill(0);
   int looks = 0;
@@ -57,7 +57,7 @@ TEST(TransferGate, GivesUpAndSaysSo) {
   EXPECT_EQ(gave_up[0], 1U);
 }
 
-TEST(TransferCopy, MovesEveryWordOnce) {
+TEST(TransferCopy, CopiesEveryWordOnce) {
   for_every_shape([](std::int64_t words, int blocks) {
     const auto n = static_cast<std::size_t>(words);
     const std::vector<std::uint32_t> values = pattern(words, kSeed);
@@ -69,7 +69,7 @@ TEST(TransferCopy, MovesEveryWordOnce) {
   });
 }
 
-TEST(TransferFill, WritesThePatternOfTheHost) {
+TEST(TransferFill, MatchesTheHostPattern) {
   for_every_shape([](std::int64_t words, int blocks) {
     GlobalArray<std::uint32_t> to("to", static_cast<std::size_t>(words));
     const PatternArgs args{to.data(), words, kSeed};
@@ -79,7 +79,7 @@ TEST(TransferFill, WritesThePatternOfTheHost) {
   });
 }
 
-TEST(TransferMismatches, CountsWhatDiffersAndAddsIt) {
+TEST(TransferMismatches, AccumulatesMismatches) {
   for_every_shape([](std::int64_t words, int blocks) {
     const std::vector<std::uint32_t> values = pattern(words, kSeed);
     GlobalArray<std::uint32_t> at("at", values);
@@ -97,7 +97,7 @@ TEST(TransferMismatches, CountsWhatDiffersAndAddsIt) {
   });
 }
 
-TEST(TransferMismatches, TheSeedIsPartOfThePattern) {
+TEST(TransferMismatches, PatternDependsOnSeed) {
   constexpr std::int64_t kWords = 1000;
   const std::vector<std::uint32_t> values = pattern(kWords, kSeed + 1);
   GlobalArray<std::uint32_t> at("at", values);
@@ -109,7 +109,7 @@ TEST(TransferMismatches, TheSeedIsPartOfThePattern) {
   EXPECT_GT(count[0], 990U);
 }
 
-TEST(TransferChase, GoesOnWhereItEnded) {
+TEST(TransferChase, ContinuesFromItsLastNode) {
   constexpr std::int64_t kNodes = 17;
   const std::vector<std::uint32_t> cycle = random_cycle(kNodes, {});
   GlobalArray<std::uint32_t> next("next", cycle), position("position", 1);
@@ -124,7 +124,7 @@ TEST(TransferChase, GoesOnWhereItEnded) {
   }
 }
 
-TEST(TransferChase, TheCycleVisitsEveryNodeInRandomOrder) {
+TEST(TransferChase, CycleVisitsEveryNodeInRandomOrder) {
   for (const std::int64_t nodes : {2, 3, 1000}) {
     const std::vector<std::uint32_t> cycle = random_cycle(nodes, {});
     ASSERT_EQ(cycle.size(), static_cast<std::size_t>(nodes * kChaseStride));
@@ -142,7 +142,7 @@ TEST(TransferChase, TheCycleVisitsEveryNodeInRandomOrder) {
   }
 }
 
-TEST(TransferWork, ComputesItsSeries) {
+TEST(TransferWork, ComputesTheSeries) {
   GlobalArray<float> sink("sink", 2 * kTransferThreads);
   for (const std::int64_t rounds : {0, 1, 2}) {
     const WorkArgs args{sink.data(), rounds};

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "compute/gpu/nvml/nvml_words.h"
+#include "compute/gpu/nvml/nvml_text.h"
 
 namespace lab::nvml {
 namespace {

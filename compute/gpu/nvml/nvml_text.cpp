@@ -1,4 +1,4 @@
-#include "compute/gpu/nvml/nvml_words.h"
+#include "compute/gpu/nvml/nvml_text.h"
 
 #include <fmt/format.h>
 

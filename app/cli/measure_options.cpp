@@ -1,4 +1,4 @@
-// Options of the measuring commands, transfer and matmul.
+// Options of the measurement commands, transfer and matmul.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -82,7 +82,7 @@ void Console::line(std::string_view text) {
                        std::fputc('\n', stdout) != EOF && std::fflush(stdout) == 0;
   if (written) return;
   if (errno == EPIPE) throw OutputClosed{};
-  throw Error(Errc::Io, fmt::format("cannot write standard output: {}; redirect it elsewhere",
+  throw Error(Errc::Io, fmt::format("cannot write to standard output: {}; redirect it",
                                     std::generic_category().message(errno)));
 }
 

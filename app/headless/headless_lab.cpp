@@ -16,7 +16,7 @@ HeadlessLab::HeadlessLab(const MachineOptions& options, Interrupt& interrupt, Ra
 
 // mpirun sends SIGCONT some time before SIGTERM and stops reading. A job that kept printing would
 // fill the pipe, and the end of the job could not be reported. The job therefore pauses until it is
-// clear whether only a SIGCONT was sent.
+// clear whether a SIGTERM follows.
 void HeadlessLab::run(const JobCommand& command, Printer& printer) {
   using Clock = std::chrono::steady_clock;
   constexpr double kInterruptPollS = 0.05;

@@ -8,7 +8,7 @@
 
 namespace lab::app {
 
-// Returns the object of an event without a line end; empty for events that only the window shows.
+// Returns an event's object without trailing newline; empty for events that only the window shows.
 // Non-finite numbers become null.
 std::optional<std::string> json_line(const Payload& payload);
 

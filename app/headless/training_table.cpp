@@ -148,7 +148,7 @@ void print_profile(Console& console, const TrainingProfile& profile) {
       to_string(profile.device),
       profile.devices > 1 ? fmt::format(" (the first of {} devices)", profile.devices) : "",
       profile.images, profile.threads, profile.threads == 1 ? "" : "s", total.step.n,
-      profile.totals.size() > 1 ? " with each kind of kernel" : "", warmup));
+      profile.totals.size() > 1 ? " per kernel set" : "", warmup));
   const std::vector<ProfileLine> lines = lines_of(profile);
   if (profile.totals.size() > 1) {
     print_both(console, profile, lines);
@@ -196,7 +196,7 @@ std::string places(const TrainingDone& d) {
   return fmt::format("{} devices of {} processes", d.devices.size(), d.ranks);
 }
 
-// Describes how a step on several devices splits. Each part is a median over steps.
+// Describes how the time of a step on several devices is divided. Each part is a median over steps.
 std::string split(const TrainingDone& d) {
   const StepSplit& s = d.split;
   const double step_s = s.compute_s + s.all_reduce_s + s.imbalance_s;
@@ -256,7 +256,7 @@ class TrainingTable final : public Printer {
     console_.line(fmt::format("{}{} steps in {}, {} on {}", result, d.steps,
                               format_seconds(d.seconds), speed_text(d.images_per_s), places(d)));
     if (d.devices.size() > 1) console_.line(split(d));
-    if (!d.saved_file.empty()) console_.line("weights saved in " + d.saved_file);
+    if (!d.saved_file.empty()) console_.line("weights saved to " + d.saved_file);
     if (!d.checkpoint.empty()) console_.line("checkpoint in " + d.checkpoint);
   }
 

@@ -60,7 +60,7 @@ void check_authority_file() {
   try {
     files::require_regular(file);
   } catch (const Error& e) {
-    throw Error(e.code(), fmt::format("no display to open a window on (XAUTHORITY: {}); {}",
+    throw Error(e.code(), fmt::format("cannot open a display (XAUTHORITY: {}); {}",
                                       e.what(), kTerminalWayOut));
   }
 }
@@ -70,7 +70,7 @@ void check_authority_file() {
 GlfwSession::GlfwSession() {
   check_authority_file();
   if (glfwInit() == GLFW_TRUE) return;
-  throw Error(Errc::Unsupported, fmt::format("no display to open a window on ({}); {}",
+  throw Error(Errc::Unsupported, fmt::format("cannot open a display ({}); {}",
                                              glfw_reason(), kTerminalWayOut));
 }
 
@@ -93,7 +93,7 @@ GlfwWindow::GlfwWindow(WindowSize size) {
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "device-lab");
   window_.reset(glfwCreateWindow(size.width, size.height, "Device Lab", nullptr, nullptr));
   if (!window_) {
-    throw Error(Errc::Unsupported, fmt::format("no OpenGL 3.3 for the window ({}); {}",
+    throw Error(Errc::Unsupported, fmt::format("cannot create an OpenGL 3.3 window ({}); {}",
                                                glfw_reason(), kTerminalWayOut));
   }
   glfwMakeContextCurrent(handle());

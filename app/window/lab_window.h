@@ -1,5 +1,5 @@
 #pragma once
-// The window with the lab behind it, and its main loop.
+// The lab's main window and its event loop.
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -25,7 +25,7 @@ class LabWindow {
   LabWindow& operator=(const LabWindow&) = delete;
 
   // Runs until the window is closed, interrupted, or has done what the options requested. Returns
-  // the plan if it ended for a restart.
+  // a plan if it ended in order to restart.
   std::optional<RestartPlan> run();
 
  private:

@@ -41,7 +41,7 @@ void Coverage::add_edge(Point a, Point b) {
   }
 }
 
-// Adds the part of an edge within one row, from x0 to x1. The height that the edge spends in each
+// Adds the part of an edge within one row, from x0 to x1. The height that the edge covers in each
 // cell is split between that cell and the next by the edge's midpoint in the cell.
 void Coverage::add_row(int y, float height, float x0, float x1) {
   auto& area = area_[static_cast<std::size_t>(y)];

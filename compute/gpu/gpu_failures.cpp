@@ -29,7 +29,7 @@ bool runs(std::string_view architecture, int major, int minor) {
 Error gpu_out_of_memory(Device device, std::int64_t asked_bytes, const GpuMemory& memory) {
   return {Errc::OutOfMemory,
           fmt::format("{}: {} requested, but the GPU has {} free of {}; this process's pool holds "
-                      "{}, {} of it in use; free some tensors, choose a smaller size or another "
+                      "{}, {} of it in use; free some tensors, or choose a smaller size or another "
                       "device",
                       to_string(device), format_bytes(asked_bytes), format_bytes(memory.free_bytes),
                       format_bytes(memory.total_bytes), format_bytes(memory.pool_reserved_bytes),

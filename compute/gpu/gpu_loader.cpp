@@ -36,17 +36,17 @@ GpuOffer load_gpu_backend(std::span<const std::string> places) {
   };
   const auto found = std::find_if(places.begin(), places.end(), there);
   if (found == places.end()) {
-    return none(fmt::format("the lab's CUDA half is missing: {} is not in {}; install it there",
-                            kGpuLibrary, fmt::join(places, " nor ")));
+    return none(fmt::format("the lab's CUDA backend ({}) was not found at {}; install it there",
+                            kGpuLibrary, fmt::join(places, " or ")));
   }
   const Maybe<DynamicLibrary> library = DynamicLibrary::open({*found});
   if (!library) {
-    return none(fmt::format("the lab's CUDA half cannot be loaded: {}", library.reason()));
+    return none(fmt::format("the lab's CUDA backend cannot be loaded: {}", library.reason()));
   }
   const auto entry = library->function<GpuEntryFunction>(kGpuEntryName);
   if (entry == nullptr) {
     return none(
-        fmt::format("{} is not the lab's CUDA half: it lacks {}; install the file of this "
+        fmt::format("{} is not the lab's CUDA backend: it lacks {}; install the file of this "
                     "version",
                     *found, kGpuEntryName));
   }
@@ -57,7 +57,7 @@ GpuOffer load_gpu_backend(std::span<const std::string> places) {
                     "program's is {}); install both from the same build",
                     *found, answer.seam_version, kGpuSeamVersion));
   }
-  GpuOffer offer = none("the lab's CUDA half gave no reason");
+  GpuOffer offer = none("the lab's CUDA backend reported no reason");
   answer.open(offer);
   return offer;
 }

@@ -22,7 +22,7 @@ TensorId next_id() {
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(Errc::OutOfMemory,
-              text + "; free some tensors, choose a smaller size or another device");
+              text + "; free some tensors, or choose a smaller size or another device");
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ TensorId MemoryAccount::book(std::int64_t bytes, TensorInfo info) {
                        format_bytes(free_bytes), format_bytes(limit_bytes_)));
   }
   if (bytes > machine_bytes && bytes >= kAskMachineFrom) {
-    refuse(fmt::format("{}: {} requested, but other programs leave only {} of the machine's memory",
+    refuse(fmt::format("{}: {} requested, but only {} of the machine's memory is free",
                        to_string(device_), format_bytes(bytes), format_bytes(machine_bytes)));
   }
   const TensorId id = next_id();

@@ -65,8 +65,8 @@ std::optional<std::string> obstacle_in_files(const NvidiaProbe& probe) {
     }
     const auto nodes = device_nodes(root);
     if (nodes.empty() || !fs::exists(root + "/dev/nvidiactl", failed)) {
-      return "the driver is loaded but /dev/nvidia0 or /dev/nvidiactl is missing; give the "
-             "container the GPU (--gpus all) or run nvidia-modprobe";
+      return "the driver is loaded but /dev/nvidia0 or /dev/nvidiactl is missing; pass the "
+             "GPU to the container (--gpus all) or run nvidia-modprobe";
     }
     for (const std::string& node : nodes) {
       if (::access(node.c_str(), R_OK | W_OK) == 0) continue;
@@ -90,11 +90,11 @@ std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
   const Maybe<CudaDriverAnswer> driver = probe.ask();
   if (!driver) {
     return fmt::format(
-        "the CUDA driver library cannot be loaded ({}); install libcuda1 of the driver's version",
+        "the CUDA driver library cannot be loaded ({}); install the libcuda1 matching the driver",
         driver.reason());
   }
   if (driver->init_code != 0) {
-    return fmt::format("the CUDA driver does not start: cuInit returned {}{}", driver->init_code,
+    return fmt::format("the CUDA driver failed to start: cuInit returned {}{}", driver->init_code,
                        driver->init_error.empty() ? "" : " (" + driver->init_error + ")");
   }
   if (driver->names.empty()) return "the CUDA driver starts but reports no device";
@@ -106,7 +106,7 @@ std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
   return std::nullopt;
 }
 
-// Message for an unused GPU that is itself asleep, or awake beside a sleeping one.
+// Message for an unused GPU that is asleep, or awake while another GPU is asleep.
 std::string waiting(bool asleep) {
   return fmt::format(
       "{}; select a GPU by name (--devices cuda:0) or with 'Use this GPU' on the Devices page",
@@ -246,7 +246,7 @@ std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
       !fs::exists(root + "/dev/dxg", failed) && !fs::exists(root + "/proc/driver/nvidia", failed)) {
     const bool bus = fs::exists(root + "/sys/bus/pci/devices", failed);
     return {{"NVIDIA GPU", bus ? "no NVIDIA device on the PCI bus"
-                               : "/sys/bus/pci is missing, so no PCI device can be seen here"}};
+                               : "/sys/bus/pci is missing, so PCI devices cannot be listed"}};
   }
   std::optional<std::string> reason;
   bool waits = false;
@@ -300,7 +300,7 @@ DeviceInfo describe_gpu(const GpuProperties& facts, const GpuBackend& backend) {
   details.emplace_back("CUDA of the driver", backend.driver_version());
   details.emplace_back("CUDA of the lab", backend.runtime_version());
   if (!facts.memory_pools) {
-    details.emplace_back("Memory pools", "none: each allocation waits for the GPU");
+    details.emplace_back("Memory pools", "none: each allocation synchronises with the GPU");
   }
   return info;
 }

@@ -45,7 +45,7 @@ class TelemetrySampler {
   TelemetrySampler(const TelemetrySampler&) = delete;
   TelemetrySampler& operator=(const TelemetrySampler&) = delete;
 
-  // Takes effect from the last reading; at least 20 ms.
+  // The new interval counts from the last reading; at least 20 ms.
   void set_interval(double interval_s);
 
  private:

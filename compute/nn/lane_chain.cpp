@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point begin) {
 
 }  // namespace
 
-// One thread's work memory.
+// One thread's scratch memory.
 struct LaneChain::Memory {
   float* in = nullptr;
   float* out = nullptr;              // the chain's output in forward, its gradient in backward

@@ -32,7 +32,7 @@ void load_state_dict(Network& network, std::span<const TensorView> tensors,
 // without momentum and before the first step.
 std::vector<StateTensor> optimizer_state(Network& network, Sgd& sgd);
 
-// Checks and throws like load_state_dict(). `sgd` must have momentum; it continues as after a step.
+// Checks and throws like load_state_dict(). `sgd` must have momentum; it continues as if stepped.
 void load_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
                           const std::string& source);
 
@@ -40,8 +40,8 @@ void load_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView
 void check_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
                            const std::string& source);
 
-// Returns "net.0.bias holds NaN" for the first non-finite value of parameters, running statistics
-// and momentum, from which training cannot continue; empty if all are finite.
+// Returns "net.0.bias contains NaN" for the first non-finite value of the parameters, running
+// statistics and momentum, from which training cannot continue; empty if all are finite.
 std::string fault_in_state(Network& network, Sgd& sgd);
 
 // Returns the bytes of a safetensors file.

@@ -1,5 +1,5 @@
 #pragma once
-// Fills, copies and sums on a range of elements, so that a job can report progress and stop between
+// Fill, copy and add over a range of elements, so that a job can report progress and stop between
 // ranges.
 #include <cstdint>
 #include <string_view>
@@ -41,7 +41,7 @@ void copy_range(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t
 // `left` and `right`.
 void check_same_device(std::string_view operation, const Tensor& x, const Tensor& y,
                        std::string_view left = "X", std::string_view right = "Y");
-// As check_same_device(); also throws Error(Errc::InvalidArgument) naming both shapes or dtypes.
+// Like check_same_device(); also throws Error(Errc::InvalidArgument) naming both shapes or dtypes.
 void check_same(std::string_view operation, const Tensor& x, const Tensor& y,
                 std::string_view left = "X", std::string_view right = "Y");
 

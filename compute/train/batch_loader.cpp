@@ -11,7 +11,7 @@
 namespace lab {
 namespace {
 
-// Lower streams belong to the parameters' initial values.
+// Lower stream numbers are used for the parameters' initial values.
 constexpr std::uint64_t kFirstShuffleStream = std::uint64_t{1} << 32;
 
 std::vector<std::uint32_t> file_order(const ImageSet& images) {

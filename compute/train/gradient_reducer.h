@@ -20,7 +20,7 @@ struct GradientBucket {
 inline constexpr std::int64_t kLastBucketBytes = std::int64_t{1} << 20;
 
 // Returns buckets in the order in which backward fills them: last parameters first, each of at most
-// `bucket_bytes` (a larger parameter has a bucket of its own), the last of at most `last_bytes`.
+// `bucket_bytes` (a larger parameter gets its own bucket), the last of at most `last_bytes`.
 // `offsets` holds the start of each parameter in the flat array, ascending from 0, followed by its
 // end.
 // Source  Li et al., "PyTorch Distributed", VLDB 2020 (buckets in reverse order)
@@ -37,8 +37,8 @@ class GradientReducer {
  public:
   virtual ~GradientReducer() = default;
 
-  // Called before any replica starts. A replica without images takes part, but counts as zeros
-  // whatever its gradients hold.
+  // Called before any replica starts. A replica without images takes part, but contributes
+  // zeros regardless of its gradients.
   virtual void begin_step(std::span<const std::int64_t> images) = 0;
   // The replica's gradients of this bucket are final. Buckets become ready in order.
   virtual void ready(std::size_t replica, std::size_t bucket) = 0;

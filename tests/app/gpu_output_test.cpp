@@ -40,7 +40,7 @@ MachineInfo without_cuda() {
   return machine;
 }
 
-TEST(GpuJson, UnusedGpuIsASkipWithItsFacts) {
+TEST(GpuJson, ReportsUnusedGpuAsSkipWithFacts) {
   const Json json = Json::parse(printed_gpus(one_gpu(), without_cuda(), true));
   EXPECT_EQ(json["type"], "skip");
   EXPECT_EQ(json["what"], "NVIDIA H200");
@@ -100,7 +100,7 @@ TEST(GpuJson, DeviceContainsItsGpu) {
   EXPECT_FALSE(Json::parse(json_device(info, nullptr)).contains("gpu"));
 }
 
-TEST(GpuJson, PeersGiveTheReason) {
+TEST(GpuJson, PeersIncludeTheReason) {
   GpuFacts facts = gpu_facts();
   facts.peers = {test::gpu_peer("0000:41:00.0", "the chipset")};
   const Json json = Json::parse(json_skip("NVIDIA H200", "", {&facts, nullptr}));

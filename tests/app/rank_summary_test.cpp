@@ -57,13 +57,13 @@ TEST(RankSummary, AllowsDifferentDevicesAndFolders) {
 TEST(RankSummary, NamesTheFirstDifferentSetting) {
   EXPECT_EQ(difference_between({training_gpu(256), training_gpu(256), training_gpu(128)}),
             "rank 2 (node3) was started with --batch 128, rank 0 (node1) with --batch 256; start "
-            "all ranks alike");
+            "all ranks identically");
 }
 
 TEST(RankSummary, NamesADifferentCommand) {
   EXPECT_EQ(difference_between({training_gpu(256), rank_summary(Invocation(WindowOptions{}), {})}),
             "rank 1 (node2) was started as 'device-lab', rank 0 (node1) as 'device-lab train'; "
-            "start all ranks alike");
+            "start all ranks identically");
 }
 
 TEST(RankSummary, ReportsADifferentProgramFirst) {
@@ -79,9 +79,9 @@ TEST(RankSummary, NamesTheRankWithAnInvalidCommandLine) {
   const RankSummary good = training_gpu(64);
   const RankSummary wrong = rank_summary({}, Error(Errc::Usage, "unknown option --x"));
   EXPECT_EQ(difference_between({good, wrong}, Errc::Usage),
-            "rank 1 (node2): unknown option --x; start all ranks alike");
+            "rank 1 (node2): unknown option --x; start all ranks identically");
   EXPECT_EQ(difference_between({wrong, good}, Errc::Usage),
-            "rank 0 (node1): unknown option --x; start all ranks alike");
+            "rank 0 (node1): unknown option --x; start all ranks identically");
   EXPECT_NO_THROW(require_alike(std::vector{wrong, wrong}, kHosts));  // rank 0 reports for all
 }
 

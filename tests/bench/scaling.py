@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how training scales over CPU devices and over processes, and checks the bars.
+"""Measures how training scales over CPU devices and processes, and checks the results against bars.
 
   tests/bench/scaling.py [--program build/release/device-lab] [--quick]
 
@@ -108,7 +108,7 @@ def measure_all_reduce(bench, row, programs):
 
 
 def measure_auto_shares(bench, row):
-    """Automatic against equal shares while a busy process occupies the second device's core."""
+    """Compares auto with equal shares while a busy process occupies the second device's core."""
     devices = json.loads(subprocess.run([bench.program, "devices", "--json", "--cpu-devices", "2"],
                                         check=True, stdout=subprocess.PIPE,
                                         text=True).stdout.splitlines()[1])
@@ -128,7 +128,7 @@ def measure_auto_shares(bench, row):
 
 
 def adapted(bench, options):
-    """Like resnet(), without the first steps, in which automatic shares converge."""
+    """Like resnet(), but drops the first steps, during which automatic shares converge."""
     seconds, last = bench.resnet(*options, steps=bench.steps + 15)
     return seconds[15:], last
 
@@ -144,7 +144,7 @@ def measure_accuracy(bench, row, rows, epochs):
     folder = fashion_mnist()
     if folder is None:
         for name in ("accuracy", "first 20", "epoch"):
-            rows[name].skip("no Fashion-MNIST; set LAB_DATA_DIR")
+            rows[name].skip("Fashion-MNIST not found; set LAB_DATA_DIR")
         return
     accuracy, losses = {}, {}
     for n in (1, 2, 4, 16):
@@ -223,7 +223,7 @@ def make_rows():
         "auto": Row("auto / equal shares, a busy process on one of two cores", ">= 1.2", "1.5"),
         "accuracy": Row("test accuracy, LeNet on 1, 2, 4, 16 devices, spread in points", "<= 0.5",
                         ""),
-        "first 20": Row("LeNet's losses against one device's, 20 steps, worst", "<= 1e-5", ""),
+        "first 20": Row("LeNet's loss against one device's, worst of 20 steps", "<= 1e-5", ""),
         "epoch": Row("the same over an epoch", "<= 1e-3", ""),
         "repeats": Row("share of configurations that repeat bit for bit", ">= 1", ""),
     }

@@ -1,5 +1,5 @@
-// Every rung of a GPU, including the libraries, through the backend interface against float64, and
-// the GPU's peak rate in each precision.
+// Compares every rung of a GPU, libraries included, with float64 through the backend interface, and
+// measures the GPU's peak rate in each precision.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -73,7 +73,7 @@ TEST(GpuMatmul, RejectsRowsLongerThanLeadingDimension) {
   }
 }
 
-// Returns FLOP/s after the clock has risen; 0 if the GPU has no instructions for this precision.
+// Returns FLOP/s once the clock has ramped up; 0 if the GPU lacks instructions for this precision.
 double peak_rate(Precision precision) {
   constexpr std::int64_t kRounds = 20'000;
   GpuMatmul& matmul = first_gpu().matmul();
@@ -111,8 +111,8 @@ TEST(GpuMatmul, PeakIsPlausible) {
       continue;
     }
     EXPECT_LT(rate, 1.02 * most_of_9_0(precision) * clocks);
-    EXPECT_GT(rate, 0.5 * most_of_9_0(precision) * clocks);  // at the clock that the power limit
-                                                             // allows
+    EXPECT_GT(rate, 0.5 * most_of_9_0(precision) * clocks);  // at the clock to which the power
+                                                             // limit may reduce it
   }
 }
 

@@ -132,7 +132,7 @@ class Reference(unittest.TestCase):
             self.write("summary.json", RUN, step("matmul_f32", 0, command))
             self.assertEqual(self.made()["settings"], {"cache": "cold", "commands": [command]})
 
-    def test_uses_cuda_version_of_the_lab(self):
+    def test_uses_the_labs_cuda_version(self):
         gpu = DEVICES[1] | {"gpu": DEVICES[1]["gpu"] | {"runtime_version": "12.9"}}
         self.write("devices.jsonl", DEVICES[0], gpu, DONE)
         self.assertEqual(self.made()["made_with"]["cuda"], "12.9")

@@ -114,12 +114,12 @@ def check_all_say(result, count, *parts):
         check(any(line.startswith(f"rank {rank} (") for line in lines), f"rank {rank}: {lines}")
 
 
-def case_alike(program, home):
+def case_different(program, home):
     """If arguments or programs differ between ranks, every rank reports it."""
     one = ["-n", 1, program, *SMALL]
     other = [*one[:-4], "--batch", "128", "--epochs", "2"]
     result = launch(home, one, one, other, within_s=ENDED_WITHIN_S)
-    check_all_say(result, 3, "rank 2 (", "--batch 128", "--batch 64", "alike")
+    check_all_say(result, 3, "rank 2 (", "--batch 128", "--batch 64", "identically")
     result = launch(home, one, ["-n", 1, program, "devices"], within_s=ENDED_WITHIN_S)
     check_all_say(result, 2, "rank 1 (", "'device-lab devices'", "'device-lab train'")
     result = launch(home, one, [*one, "--frobnicate"], within_s=ENDED_WITHIN_S)

@@ -91,7 +91,7 @@ TEST(MatmulRoofline, HighlightsTheHoveredKernel) {
   EXPECT_EQ(lab.view.forms.matmul.roofline_kernel, "") << "hovering changes no setting";
 }
 
-TEST(MatmulRoofline, EachDeviceHasOne) {
+TEST(MatmulRoofline, ShowsOneRooflinePerDevice) {
   CeilingsMeasured second = ceilings_measured(cpu(1));
   second.bandwidth.pop_back();
   Lab lab(matmul_job({ceilings_measured(cpu(0)), second, matmul_sample(cpu(0), "simd", 64, 100),
@@ -179,7 +179,7 @@ TEST(MatmulForm, KeepsTf32WhileTheGpuIsAbsent) {
   EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::BF16);
 }
 
-TEST(MatmulForm, EveryRungHasABoxAndListsUnsupportedTypes) {
+TEST(MatmulForm, EveryRungHasACheckboxAndListsUnsupportedTypes) {
   Lab lab(gpu_job(Precision::F32, {"async"}), 1, kLarge);
   lab.view.forms.matmul.which = 2;
   lab.view.forms.matmul.request.dtype = Precision::BF16;

@@ -40,7 +40,7 @@ std::string tooltips_of(Lab& lab, const std::string& path) {
   return all;
 }
 
-TEST(ReferencePage, WithoutReferencesThereIsNoChoice) {
+TEST(ReferencePage, HasNoSelectorWithoutReferences) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLargePage);
   lab.open(Page::Matmul);
   EXPECT_FALSE(lab.visible("matmul/reference"));
@@ -159,7 +159,7 @@ TEST(ReferencePage, EqualNamesAreDistinguishedByFile) {
   EXPECT_EQ(lab.view.forms.reference, "second.json");
 }
 
-TEST(ReferencePage, EveryStateAndSizeIsDrawn) {
+TEST(ReferencePage, DrawsEveryStateAtEverySize) {
   for (const ImVec2 size : {ImVec2{700, 500}, ImVec2{1280, 800}, kLargePage}) {
     for (const Scene scene : {Scene::Empty, Scene::Running, Scene::Done, Scene::Failed}) {
       for (const Page page : {Page::Matmul, Page::Transfers}) {

@@ -1,5 +1,5 @@
 #pragma once
-// Recent activity of the devices: readings kept for half an hour, bounded in number at any rate.
+// Recent readings of the devices: the last half hour, bounded in number at any sampling interval.
 #include <cstdint>
 #include <vector>
 

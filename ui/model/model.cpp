@@ -8,7 +8,7 @@
 namespace lab::ui {
 namespace {
 
-// Prepares for a new job's results and keeps the previous ones on display until it has some.
+// Prepares for a new job's results; the previous ones stay on display until the new job has some.
 template <typename Results, typename Request>
 void start(Kept<Results>& kept, const Request& request, double t_s) {
   if (!kept.current.empty()) kept.previous = std::move(kept.current);

@@ -30,7 +30,7 @@ std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
   for (const std::int64_t count : parse_device_counts(form.counts)) {
     if (static_cast<std::size_t>(count) > devices) {
       throw Error(Errc::Usage,
-                  fmt::format("number of devices is {} but {} are available; request fewer, or "
+                  fmt::format("{} devices requested, {} available; request fewer, or "
                               "split the cores on the Devices page",
                               count, devices));
     }
@@ -51,8 +51,8 @@ void set_prediction(const ScalingForm& form, std::optional<double> measured_s,
       if (command.measure) return;
       if (!measured_s) {
         throw Error(Errc::Usage,
-                    "the time of the first device with this model and batch has not been measured "
-                    "yet; measure it first, or type it in");
+                    "the first device has not been measured with this model and batch "
+                    "yet; measure it first, or enter it");
       }
       command.compute_s = measured_s;
       return;

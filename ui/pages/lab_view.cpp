@@ -58,7 +58,7 @@ bool control_shortcuts(const Panel& p) {
   return key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER);
 }
 
-// Handles the keys of this frame; returns true if Ctrl+Enter was pressed to start the page's job.
+// Handles this frame's key presses; returns true if Ctrl+Enter was pressed to start the page's job.
 bool handle_shortcuts(const Panel& p) {
   const ImGuiIO& io = ImGui::GetIO();
   if (key_pressed(GLFW_KEY_ESCAPE)) escape(p);
@@ -106,13 +106,13 @@ const std::vector<std::pair<std::string, const char*>>& shortcuts() {
   static const std::vector<std::pair<std::string, const char*>> kAll = {
       {fmt::format("Ctrl+1 ... Ctrl+{}", kPages), "Open a page"},
       {"Ctrl+Enter", "Start the page's job"},
-      {"Space", "Pause or resume the training"},
+      {"Space", "Pause or resume training"},
       {"Esc", "Stop the running job (asks first)"},
       {"Ctrl+T", "Dark or light"},
       {"Ctrl++  Ctrl+-", "Larger or smaller text"},
       {"Arrows, Enter", "Move between controls, activate one"},
       {"Drag, Ctrl+wheel", "Pan and zoom a plot"},
-      {"Right drag, double click", "Zoom into a box, show all of a plot"},
+      {"Right drag, double click", "Zoom to a box, reset the view"},
       {"F1  ?", "This list"},
   };
   return kAll;
@@ -202,7 +202,7 @@ void scrollbar_in_padding() {
   ImGui::PushClipRect(clip.Min, {clip.Max.x + window->ScrollbarSizes.x, clip.Max.y}, false);
 }
 
-// The page scrolls if it is higher than the window; each page keeps its own scroll position.
+// The page scrolls if it is taller than the window; each page keeps its own scroll position.
 void page_part(const Panel& p, ImVec2 pos, ImVec2 size) {
   const Ui& ui = p.ui;
   ImGui::SetCursorScreenPos(pos);

@@ -82,7 +82,7 @@ struct Ticks {
 };
 
 // Linear: steps of 1, 2, 5 x 10^n (1, 2, 4 ... if binary), one SI prefix for the whole axis. Log10:
-// decades with minor ticks at 2..9, fewer decades if they crowd, linear steps below about one
+// decades with minor ticks at 2..9, fewer if labels overlap, linear steps below about one
 // decade. Log2: powers of two, every k-th if they crowd.
 Ticks make_ticks(const TickRequest& request);
 

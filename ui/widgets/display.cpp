@@ -26,7 +26,7 @@ void wrapped(ImFont* font, ImU32 color, std::string_view text) {
   ImGui::PopFont();
 }
 
-// An item without behaviour, to which hint() can refer.
+// A non-interactive item that hint() can attach to.
 bool text_item(ImVec2 size) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   ImGui::ItemSize(size);
@@ -191,7 +191,7 @@ float unit_share(double share) {
   return std::isfinite(share) ? static_cast<float>(std::clamp(share, 0.0, 1.0)) : 0.0F;
 }
 
-// Lays out an item without behaviour; returns false if it is scrolled out of sight.
+// Lays out a non-interactive item; returns false if it is scrolled out of view.
 bool place(ImVec2 size, ImVec2& min, ImVec2& max) {
   min = ImGui::GetCursorScreenPos();
   max = {min.x + size.x, min.y + size.y};
@@ -284,7 +284,7 @@ bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
                                           sentence.data() + sentence.size());
   const bool with_button = !button_label.empty();
   const float content = text.y + (with_button ? ui.px(16 + kControlHeight) : 0);
-  // Placed a little above the middle of the available height; only `least` is claimed.
+  // Placed a little above the middle of the available height; only `min_top` is reserved.
   const float least = ui.px(24);
   const float top = std::max(least, std::round((avail.y - content) * 0.42F));
   grown_in_card(ui, top - least);

@@ -138,8 +138,8 @@ float ease(Ui& ui, std::string_view path, float target) {
   const auto [it, fresh] = ui.eased.try_emplace(std::string(path), target);
   float& value = it->second;
   if (fresh || !std::isfinite(value)) value = target;
-  constexpr float kTimeConstant = 0.05F;  // three of them are 150 ms
-  // Not clamped: if frames are a second apart, a single frame completes the move.
+  constexpr float kTimeConstant = 0.05F;  // seconds; 95 % of the way after 150 ms
+  // Not clamped: if frames are a second apart, a single frame completes the animation.
   value += (target - value) * (1 - std::exp(-ImGui::GetIO().DeltaTime / kTimeConstant));
   if (std::abs(target - value) < 0.002F) {
     value = target;
@@ -179,7 +179,7 @@ bool keyboard_is_here() {
          g.NavDisableMouseHover;
 }
 
-// Returns true once the pointer has rested on `key` for the delay.
+// Returns true once `key` has been hovered for the delay.
 bool rested(Ui& ui, ImGuiID key) {
   WidgetMemory& memory = ui.memory;
   const int frame = ImGui::GetFrameCount();
@@ -189,7 +189,7 @@ bool rested(Ui& ui, ImGuiID key) {
   }
   memory.hovered_frame = frame;
   // Pressing a control suppresses its tooltip until the pointer returns. Disabled controls are
-  // exempt, because their tooltip states the reason.
+  // exempt, because their tooltip states why they are disabled.
   const bool disabled = (GImGui->LastItemData.InFlags & ImGuiItemFlags_Disabled) != 0;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !disabled) memory.hovered_since_s = kNever;
   if (memory.hovered_since_s == kNever) return false;

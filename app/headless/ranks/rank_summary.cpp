@@ -14,7 +14,7 @@
 namespace lab::app {
 namespace {
 
-// Cached, because the program may be hundreds of megabytes large.
+// Cached, because the program file may be hundreds of megabytes in size.
 const std::string& program_digest() {
   static const std::string digest = sha256_hex(files::read_file("/proc/self/exe"));
   return digest;
@@ -50,7 +50,7 @@ std::string called(const std::string& command) {
   return command.empty() ? "'device-lab'" : fmt::format("'device-lab {}'", command);
 }
 
-// Describes how `gpu` differs from rank 0 (`zero`); empty if it does not. `other` and `first` are
+// Describes how `summary` differs from rank 0 (`zero`), or returns "". `other` and `first` are
 // the names of the two ranks.
 std::string difference(const RankSummary& gpu, const RankSummary& zero, const std::string& other,
                        const std::string& first) {
@@ -61,7 +61,7 @@ std::string difference(const RankSummary& gpu, const RankSummary& zero, const st
         other, first, gpu.version, gpu.program_sha256, zero.version, zero.program_sha256);
   }
   if (gpu.command != zero.command) {
-    return fmt::format("{} was started as {}, {} as {}; start all ranks alike", other,
+    return fmt::format("{} was started as {}, {} as {}; start all ranks identically", other,
                        called(gpu.command), first, called(zero.command));
   }
   if (gpu.training == zero.training) return {};
@@ -70,10 +70,10 @@ std::string difference(const RankSummary& gpu, const RankSummary& zero, const st
   if (settings.empty()) return {};
   const std::size_t slash = settings.find(" / ");
   if (slash == std::string::npos) {
-    return fmt::format("{} and {} were started differently: {}; start all ranks alike", other,
+    return fmt::format("{} and {} were started differently: {}; start all ranks identically", other,
                        first, settings);
   }
-  return fmt::format("{} was started with {}, {} with {}; start all ranks alike", other,
+  return fmt::format("{} was started with {}, {} with {}; start all ranks identically", other,
                      settings.substr(slash + 3), first, settings.substr(0, slash));
 }
 
@@ -125,7 +125,7 @@ void require_alike(std::span<const RankSummary> gpus, const std::vector<std::str
     if (same_problem) continue;
     const std::size_t wrong = gpus[rank].problem.empty() ? 0 : rank;
     throw Error(Errc::Usage,
-                fmt::format("{}: {}; start all ranks alike", name(wrong), gpus[wrong].problem));
+                fmt::format("{}: {}; start all ranks identically", name(wrong), gpus[wrong].problem));
   }
 }
 

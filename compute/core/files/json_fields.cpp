@@ -96,13 +96,13 @@ double JsonFields::positive(const char* field) const {
 }
 
 double JsonFields::not_negative(const char* field) const {
-  return number(field, "a number from 0", true);
+  return number(field, "a non-negative number", true);
 }
 
 std::optional<double> JsonFields::number_or_null(const char* field) const {
   const Json* found = find(field);
   if (found != nullptr && found->is_null()) return {};
-  return number(field, "a number from 0, or null", true);
+  return number(field, "a non-negative number or null", true);
 }
 
 std::int64_t JsonFields::count(const char* field, std::int64_t least) const {

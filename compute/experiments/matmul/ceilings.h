@@ -52,7 +52,7 @@ bool settled(const MeasuredBandwidths& measured);
 // Keeps the faster measurement of each level in `now`: a ceiling is the best rate ever reached.
 void keep_faster(MeasuredBandwidths& now, const MeasuredBandwidths& before);
 
-// Bandwidths of a CPU device, measured by the first job that needs them in well under two seconds,
+// Bandwidths of a CPU device, measured in well under two seconds by the first job that needs them,
 // then cached. If a level did not settle because the machine was busy, the next job measures again
 // and the faster result of each level is kept.
 const MeasuredBandwidths& bandwidths_of(DeviceContext& device, const std::stop_token& stop);

@@ -30,7 +30,7 @@ void fill_part(std::span<Bf16> values, const RandomStream& random, std::size_t f
   }
 }
 
-// Fills in blocks, so that a large matrix does not delay a cancel.
+// Fills in blocks, so that a large matrix does not delay cancellation.
 template <typename T>
 void fill_symmetric(std::span<T> values, std::uint64_t seed, std::uint64_t stream, ThreadPool& pool,
                     const RunContext& ctx) {

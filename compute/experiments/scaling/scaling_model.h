@@ -53,7 +53,7 @@ struct Workload {
   double bytes() const;
 };
 
-// Returns the buckets that the trainer forms of the model's gradients, and when each is complete.
+// Returns the buckets that the trainer forms from the model's gradients, and when each is complete.
 // Completion is proportional to the multiplications done so far, which assumes equal throughput for
 // all operations of backward. Throws Error(NotFound) for an unknown model.
 std::vector<BucketLoad> bucket_loads(std::string_view model, std::int64_t bucket_bytes);
@@ -61,7 +61,7 @@ std::vector<BucketLoad> bucket_loads(std::string_view model, std::int64_t bucket
 enum class SumStyle {
   // The link transfers while the device computes: NCCL, network adapters.
   Overlapped,
-  // Compute cores sum between the operations of backward: nothing waits, but the cores spend time.
+  // Compute cores sum between the operations of backward: no stalls, but it costs core time.
   OnCores,
   // PyTorch's nn.DataParallel, as in the chapter: parameters are sent from device 0 to all devices
   // before each step and gradients are summed back after it, pipelined along all devices. No

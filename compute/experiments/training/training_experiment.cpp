@@ -28,7 +28,7 @@ void compare_requests(const StartTraining& mine, RankGroup& ranks) {
     if (difference.empty()) continue;
     throw Error(Errc::InvalidArgument,
                 fmt::format("training: rank 0 ({}) and rank {} ({}) were started differently: {}; "
-                            "start all ranks alike",
+                            "start all ranks identically",
                             ranks.hosts()[0], rank, ranks.hosts()[rank], difference));
   }
 }

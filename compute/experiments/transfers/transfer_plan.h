@@ -38,8 +38,8 @@ TransferPlan plan_transfers(const StartTransfers& request, Machine& machine);
 // otherwise one. Each array is moved once.
 int arrays_of(TransferOp op);
 
-// Bytes that one operation on arrays of `bytes` moves, as TransferOp counts them; for a chase,
-// those of one read.
+// Bytes that one operation on arrays of `bytes` moves, as defined by TransferOp; for a pointer
+// chase, those of one read.
 std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes);
 
 // True if the operation supports arrays of `bytes`.

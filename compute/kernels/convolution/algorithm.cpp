@@ -31,9 +31,9 @@ ConvolutionCase case_of(const simd::ConvShape& shape, ConvolutionStage stage,
           .products = context.products};
 }
 
-// Rounding errors in forward flip some activations at their kinks, and those of the first layers
+// Rounding errors in forward can move ReLU inputs across zero, and errors in the first layers
 // reach all later layers. From the book's initial weights, ResNet-18's first update is twice as far
-// from float64 if F(4x4, 3x3) computes the first layers, and no farther than otherwise if it
+// from float64 if F(4x4, 3x3) computes the first layers, but no farther than without it if it
 // computes only layers with many channels. Gradients propagate errors unchanged.
 bool winograd4_is_exact_enough(const ConvolutionCase& c) {
   constexpr std::int64_t kManyChannels = 256;

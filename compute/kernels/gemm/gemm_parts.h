@@ -101,7 +101,7 @@ class Barrier {
   std::atomic<unsigned> phase_ = 0;
 };
 
-// Computes C[rows, cols] on the calling thread. A is read in place; where it pays, B is packed in
+// Computes C[rows, cols] on the calling thread. A is read in place; if faster, B is packed in
 // panels that stay in L2. Returns early once `stop` is requested.
 void gemm_direct(const GemmOperands& op, Range rows, Range cols, const GemmKernels& kernels,
                  const std::stop_token& stop = {});
@@ -121,7 +121,7 @@ void gemm_split_terms(const GemmOperands& op, ThreadPool& pool, const GemmKernel
 template <class Args>
 void check_gemm(const Args& args);
 
-// gemm() on the lab's kernels; leaves C incomplete once `stop` is requested. Always packs A and B
+// gemm() with the lab's kernels; leaves C incomplete once `stop` is requested. Always packs A and B
 // if `always_pack`.
 void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
               const std::stop_token& stop);
@@ -130,7 +130,7 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
 template <class Args>
 bool finish_if_empty(const Args& args);
 
-// gemm() by oneDNN, on as many threads as `pool` has and on its cores; on the caller if null.
+// gemm() through oneDNN, with the thread count and cores of `pool`; on the caller if null.
 void onednn_gemm(const GemmArgs& args, const ThreadPool* pool);
 
 }  // namespace lab

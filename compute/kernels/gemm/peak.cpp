@@ -14,8 +14,8 @@ namespace lab {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Latency times units is 8 to 10 on current processors; 12 chains leave some of the 16 registers
-// free.
+// FMA latency times FMA units is 8 to 10 on current processors; 12 chains leave some of the 16
+// registers free.
 constexpr int kChains = 12;
 
 double FmaLoop(std::int64_t iterations, float seed, float* result) {

@@ -50,7 +50,7 @@ TEST(GpuLoader, ReportsMissingFile) {
   EXPECT_FALSE(offer.backend);
   EXPECT_FALSE(offer.driver_answered);
   EXPECT_EQ(offer.reason,
-            "the lab's CUDA half is missing: libdevice-lab-cuda.so is not in /nowhere/a.so nor "
+            "the lab's CUDA backend (libdevice-lab-cuda.so) was not found at /nowhere/a.so or "
             "/nowhere/b.so; install it there");
 }
 
@@ -59,7 +59,7 @@ TEST(GpuLoader, RejectsNonLibraryFile) {
   const std::string file = (dir.path() / "text.so").string();
   std::ofstream(file) << "not a library";
   const GpuOffer offer = load({file});
-  EXPECT_EQ(offer.reason.rfind("the lab's CUDA half cannot be loaded: " + file, 0), 0U)
+  EXPECT_EQ(offer.reason.rfind("the lab's CUDA backend cannot be loaded: " + file, 0), 0U)
       << offer.reason;
 }
 

@@ -57,7 +57,7 @@ TEST(Machine, ReportsWhyThereIsNoGpu) {
   EXPECT_NE(message.find("; use cpu:0"), std::string::npos) << message;
 }
 
-TEST(Machine, SupportsTheFunctionsOfTheChapters) {
+TEST(Machine, ProvidesTheD2lDeviceFunctions) {
   const Machine machine({.cpu_devices = 2});
   EXPECT_EQ(machine.num_cpus(), 2);
   EXPECT_EQ(machine.try_gpu(), cpu(0));

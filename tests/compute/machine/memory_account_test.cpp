@@ -33,7 +33,7 @@ TEST(MemoryAccount, RejectsWithRequestedAndFreeBytes) {
     EXPECT_EQ(e.code(), Errc::OutOfMemory);
     EXPECT_STREQ(
         e.what(),
-        "cpu:1: 40.0 GiB requested, 20.0 GiB free of 22.0 GiB; free some tensors, choose a smaller "
+        "cpu:1: 40.0 GiB requested, 20.0 GiB free of 22.0 GiB; free some tensors, or choose a smaller "
         "size or another device");
   }
   EXPECT_EQ(account.used_bytes(), 2 * kGiB);

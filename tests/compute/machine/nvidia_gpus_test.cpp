@@ -33,7 +33,7 @@ std::vector<AbsentDevice> probe(const FakeRoot& root, Maybe<CudaDriverAnswer> an
                                 Maybe<std::string> visible = {}) {
   return find_unusable_gpus({.root = root.path(),
                              .visible_devices = visible,
-                             .refusal = "the lab's CUDA half is missing",
+                             .refusal = "the lab's CUDA backend is missing",
                              .ask = [answer] { return answer; }});
 }
 
@@ -121,7 +121,7 @@ TEST(NvidiaProbe, ReportsDriverInitFailure) {
   add_nodes(root);
   const auto absent = probe(root, CudaDriverAnswer{802, "CUDA_ERROR_SYSTEM_NOT_READY", {}});
   EXPECT_EQ(absent.at(0).reason,
-            "the CUDA driver does not start: cuInit returned 802 (CUDA_ERROR_SYSTEM_NOT_READY)");
+            "the CUDA driver failed to start: cuInit returned 802 (CUDA_ERROR_SYSTEM_NOT_READY)");
 }
 
 TEST(NvidiaProbe, ReportsDriverWithoutDevices) {
@@ -139,7 +139,7 @@ TEST(NvidiaProbe, NamesEveryUsableGpu) {
   const auto absent = probe(root, CudaDriverAnswer{0, "", {"NVIDIA H200", "NVIDIA L4"}}, {"0,1"});
   ASSERT_EQ(absent.size(), 2U);
   EXPECT_EQ(absent[1].what, "NVIDIA L4");
-  EXPECT_EQ(absent[1].reason, "the lab's CUDA half is missing");
+  EXPECT_EQ(absent[1].reason, "the lab's CUDA backend is missing");
 }
 
 // The driver's reason takes precedence over files, which a container may hide.

@@ -121,7 +121,7 @@ TEST_F(TensorOnGpu, AccountsAreExact) {
 TEST_F(TensorOnGpu, OutOfMemoryReportsSizesAndIsRecoverable) {
   const Tensor kept = ones(first, {4 * kMiB});  // 16 MiB
   EXPECT_EQ(message_of([&] { zeros(first, {16 * kMiB}); }, Errc::OutOfMemory),
-            "cuda:0: 64.0 MiB requested, 48.0 MiB free of 64.0 MiB; free some tensors, choose a "
+            "cuda:0: 64.0 MiB requested, 48.0 MiB free of 64.0 MiB; free some tensors, or choose a "
             "smaller size or another device");
   // Memory held by other processes is not in this process's accounting, so the GPU itself rejects
   // the allocation.
@@ -130,7 +130,7 @@ TEST_F(TensorOnGpu, OutOfMemoryReportsSizesAndIsRecoverable) {
   EXPECT_EQ(
       message_of([&] { zeros(first, {4 * kMiB}); }, Errc::OutOfMemory),
       "cuda:0: 16.0 MiB requested, but the GPU has 8.00 MiB free of 64.0 MiB; this process's pool "
-      "holds 56.0 MiB, 56.0 MiB of it in use; free some tensors, choose a smaller size or another "
+      "holds 56.0 MiB, 56.0 MiB of it in use; free some tensors, or choose a smaller size or another "
       "device");
   EXPECT_EQ(first.memory().used_bytes(), 16 * kMiB);
   EXPECT_EQ(preview(ones(first, {2}) + ones(first, {2})), "2, 2");

@@ -56,7 +56,7 @@ TEST(Training, ReportsTheChosenConvolutions) {
 }
 
 // The first run measures; the second uses the choices of the first.
-TEST(Training, ChoosesTheSameConvolutionsAgain) {
+TEST(Training, ReusesTheChosenConvolutions) {
   StartTraining request = small_request();
   request.epochs = 1;
   const auto losses = [&] {
@@ -69,7 +69,7 @@ TEST(Training, ChoosesTheSameConvolutionsAgain) {
   EXPECT_EQ(losses(), losses());
 }
 
-TEST(Training, ReportsEachStepEachEpochAndTheEnd) {
+TEST(Training, ReportsStepsEpochsAndCompletion) {
   test::Probe probe;
   probe.run(*make_training_experiment(small_request()));
   const auto started = probe.all<TrainingStarted>();
@@ -159,7 +159,7 @@ TEST(Training, CancelsBetweenOperations) {
 
 // The computation before the pause takes an unknown time, so pauses grow until that time is less
 // than half a pause. If the reported time included the pauses, no length would satisfy this.
-TEST(Training, ExcludesPausesFromItsTime) {
+TEST(Training, ExcludesPausesFromReportedTime) {
   using Clock = std::chrono::steady_clock;
   using Seconds = std::chrono::duration<double>;
   StartTraining request = small_request();
@@ -237,7 +237,7 @@ TEST(Training, KeepsOnlyResumableCheckpoints) {
   EXPECT_TRUE(std::filesystem::is_empty(request.checkpoint_dir)) << "the first update overflows";
 }
 
-// Cancelled at any moment, including within a step that has already changed the running statistics.
+// Cancels at any moment, including within a step that has already changed the running statistics.
 TEST(Training, ResumesACancelledRunBitForBit) {
   const test::TempDir dir;
   StartTraining request = small_request();

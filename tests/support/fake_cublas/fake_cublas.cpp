@@ -1,4 +1,4 @@
-// A fake of cuBLAS that multiplies on the CPU.
+// A fake cuBLAS that multiplies on the CPU.
 #include "tests/support/fake_cublas/fake_blas_calls.h"
 
 struct cublasContext {

@@ -54,8 +54,8 @@ LAB_OWN_FRAME void swap_stacks(void** from, void** to) {
 LAB_OWN_FRAME void enter_stack(void** from, const ucontext_t& to) {
   if (__builtin_setjmp(from) != 0) return;
   setcontext(&to);
-  // The statement after the call also keeps this frame; a tail call could replace it.
-  throw std::system_error(errno, std::generic_category(), "first entry to a fiber");
+  // The throw also keeps setcontext from being a tail call, which could discard this frame.
+  throw std::system_error(errno, std::generic_category(), "entering a new fiber");
 }
 
 #undef LAB_OWN_FRAME

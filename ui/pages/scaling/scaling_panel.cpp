@@ -131,7 +131,7 @@ void nothing_card(const Panel& p) {
   Card card(p, "scaling/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, Page::Scaling)) {
-    muted(p.ui, "Training with the first device count; its step appears here immediately.");
+    muted(p.ui, "Training on the first device count; its step time appears here once measured.");
     return;
   }
   if (!empty_page(p, "scaling/empty",

@@ -12,12 +12,12 @@ void draw_training_form(const Panel& p);
 
 // A part of the form: the devices and how they share a batch. Shows no choice for a single device.
 void device_fields(const Panel& p, TrainingForm& form);
-// Folded: why doubling batch and rate reduced the chapter's accuracy, and what helps.
+// Collapsed: why doubling batch and rate reduced the chapter's accuracy, and what helps.
 void draw_larger_batch(const Panel& p, TrainingForm& form);
 // Returns why the shares are invalid; empty if they are valid or not needed.
 std::string shares_complaint(const TrainingForm& form, const MachineInfo& machine);
 
-// Plots of the newest training, with the kept runs overlaid.
+// Plots of the newest training run, with the kept runs overlaid.
 void draw_loss_plot(const Panel& p);
 void draw_accuracy_plot(const Panel& p);
 void draw_speed_plot(const Panel& p);
@@ -29,7 +29,7 @@ void draw_training_devices(const Panel& p, const TrainingRun& run);
 // Shows where a step's time goes, layer by layer; without a profile, how to obtain one.
 void draw_training_layers(const Panel& p, const TrainingRun& run);
 bool profile_asked(const TrainingRun& run);
-// All numbers of the profile, folded; clicking a column label sorts by it.
+// All numbers of the profile, collapsed; clicking a column label sorts by it.
 void draw_layer_table(const Panel& p, const TrainingProfile& profile);
 // Describes one row in full, line by line.
 std::string describe(const TrainingProfile& profile, const ProfileRow& row);

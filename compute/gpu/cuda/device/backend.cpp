@@ -130,7 +130,7 @@ std::string reason_of(cudaError_t status, const DriverAnswer& driver, int runtim
     return no_device();
   }
   if (driver.init != 0) {
-    return fmt::format("the CUDA driver does not start: cuInit returned {}{}", driver.init,
+    return fmt::format("the CUDA driver failed to start: cuInit returned {}{}", driver.init,
                        driver.init_error);
   }
   return fmt::format("the CUDA driver does not start: {}", describe(status));

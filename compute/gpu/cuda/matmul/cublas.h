@@ -34,11 +34,11 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  // Returns why the library cannot be used on this GPU, or nothing. The first query loads it, which
+  // Returns why the library cannot be used on this GPU, or nullopt. The first query loads it, which
   // allocates GPU memory and takes up to several seconds. A failed load is retried by the next
   // query.
   std::optional<std::string> unavailable();
-  // As unavailable(), or why the library would not compute in this precision.
+  // Like unavailable(); also returns why the library would not compute in this precision.
   std::optional<std::string> unsupported(Precision precision, const GpuProduct& product);
 
   // Asynchronous on `stream`: one or two kernels, or one fill. The first product on a stream

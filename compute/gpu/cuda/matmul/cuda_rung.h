@@ -20,7 +20,7 @@ struct Tiling {
   int straight_steps = 8;    // terms per run of straight-line code in the async rung
   int blocks_per_sm = 0;     // resident blocks that registers must allow; 0: compiler's choice
   int producer_threads = 0;  // threads that issue copies and compute nothing
-  int cluster = 1;           // blocks, one below the other in C, that share their copies
+  int cluster = 1;           // vertically adjacent blocks of C that share their copies
   int extra_bytes = 0;       // shared memory in addition to the stages
 
   constexpr int threads() const { return (m / thread_m) * (n / thread_n) + producer_threads; }
@@ -57,7 +57,7 @@ inline constexpr int kHopperAlignment = 1024;
 // The operands that a rung's kernels accept; see in_whole_pieces().
 enum class Operands {
   Any,               // one kernel for all operands
-  WholePiecesOrAny,  // a kernel for whole 16-byte pieces and one for all other operands
+  WholePiecesOrAny,  // one kernel for whole 16-byte pieces, another for the rest
   WholePieces,       // whole 16-byte pieces only
 };
 
@@ -109,7 +109,7 @@ struct MatmulOf {
 };
 
 using MatmulArgs = MatmulOf<float>;
-using Bf16MatmulArgs = MatmulOf<std::uint16_t>;  // A and B are bits of bf16
+using Bf16MatmulArgs = MatmulOf<std::uint16_t>;  // A and B hold bf16 bit patterns
 
 // The kernel argument type of rungs of this precision.
 template <Precision kPrecision>

@@ -27,7 +27,7 @@ LAB_DEVICE unsigned char* first_stage(unsigned char* shared) {
   return past == 0 ? shared : shared + (kAtomBytes - past);
 }
 
-// Called by one thread: starts copying the terms from `term` on; completion ends the phase of
+// Called by one thread: starts copying the terms beginning at `term`; completion ends the phase of
 // `full`.
 template <Tiling kTile>
 LAB_DEVICE void fill_stage(unsigned char* stage, const CUtensorMap& a, const CUtensorMap& b,
@@ -110,7 +110,7 @@ struct HopperRing {
 //   Team::rank()             rank of this block in its cluster
 //   Team::meet()             barrier for all threads of these blocks
 //   Team::fill<kTile>(stage, a, b, tile, term, full)   called by one thread: fills the stage of
-//                            the terms from `term` on, of which other blocks may copy a part
+//                            the terms beginning at `term`; other blocks may copy parts of it
 //   Team::release(empty)     called by a consumer warp that has read the stage
 template <Tiling kTile, class Team>
 LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,

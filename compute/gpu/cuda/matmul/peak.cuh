@@ -1,5 +1,5 @@
 #pragma once
-// Measures the rate of a GPU's multiply-adds from registers: nothing is loaded, so no product is
+// Measures a GPU's multiply-add rate on register operands: nothing is loaded, so no product can be
 // faster.
 //   sums [blocks * warps of a block] FP32, device
 // Work     fp32_peak_body: 2*kChains*kMultipliers*kRepeats FLOP per thread and round;
@@ -11,7 +11,7 @@
 //            bf16 on 9.0  4096: 989 TFLOPS / (132 * 1.83 GHz); tf32 half of it
 //          H200 has the rates of H100. mma.sync reaches about 0.62 of them (Luo et al.); the full
 //          rate requires wgmma: peak_wgmma.cu
-// Limits   rounds >= 0; blocks of whole warps; tensor cores from compute capability 8.0 on
+// Limits   rounds >= 0; blocks of whole warps; tensor cores: compute capability 8.0 or later
 // Numerics fp32: x = a*x + b with |a| < 0.75, so |x| < 4 in every round, within 32*u of exact. mma:
 //          each round repeats the previous one's products with the opposite sign, so the sums
 //          return to zero except for rounding; after an odd number of rounds they are the sums of
@@ -107,7 +107,7 @@ LAB_DEVICE void multiply_peak(PeakTf32, float (&d)[4], const std::uint32_t (&a)[
   simt::mma_m16n8k8_tf32(d, a, b);
 }
 
-// Each warp has kChains accumulators; each adds its own B times two alternating A.
+// Each warp has kChains accumulators; each accumulates its own B times two alternating A operands.
 template <class Kind, int kChains, int kRepeats>
 LAB_DEVICE void mma_peak_body(const PeakArgs& args) {
   static_assert(8 + 2 * kChains <= kPeakWords);

@@ -5,11 +5,11 @@
 //          32. Operands keep 11 of 24 significant bits. Columns are assigned so that 16 bytes of B
 //          are a thread's part of four fragments and its elements of C form runs of eight.
 // Work     2*M*N*K FLOP; 32 FLOP per byte of global memory; 16 FLOP per byte of shared memory
-// Limits   any M,N,K >= 0; K == 0 writes zeros; kAligned as the async rung. Compute capability 8.0
-//          or later
+// Limits   any M,N,K >= 0; K == 0 writes zeros; kAligned as in the async rung. Compute capability
+//          8.0 or later
 // Numerics |err| <= (2*v + v*v + 2*gamma_K)*(|A||B|), v = 2^-11 for the rounding of the operands,
 //          gamma_K = K*u/(1-K*u), u = 2^-24 for sums that may be truncated
-// Source   PTX ISA, "mma.m16n8k8", "cvt.rna.tf32.f32"; error of tensor cores: as the bf16 rung
+// Source   PTX ISA, "mma.m16n8k8", "cvt.rna.tf32.f32"; tensor-core error: as for the bf16 rung
 #include "compute/gpu/cuda/matmul/cuda_rung.h"
 
 namespace lab::cuda_matmul {

@@ -33,7 +33,7 @@ struct MismatchArgs {
   const std::uint32_t* at = nullptr;  // [words]
   std::int64_t words = 0;
   std::uint32_t seed = 0;
-  std::uint64_t* count = nullptr;  // [1], added to
+  std::uint64_t* count = nullptr;  // [1], incremented
 };
 struct ChaseArgs {
   const std::uint32_t* next = nullptr;  // a cycle of indices

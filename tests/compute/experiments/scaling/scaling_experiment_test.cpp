@@ -104,7 +104,7 @@ TEST(ScalingExperiment, PredictsFromMeasurements) {
   for (const ScalingPrediction& p : here) {
     EXPECT_EQ(p.measured_step_s, points.at({p.mode, p.devices}).step.median_s);
   }
-  EXPECT_NEAR(here[0].step_s / here[0].measured_step_s.value(), 1, 1e-6) << "where the line begins";
+  EXPECT_NEAR(here[0].step_s / here[0].measured_step_s.value(), 1, 1e-6) << "the one-device point";
 }
 
 TEST(ScalingExperiment, MeasuresRequestedCountsAndOneDevice) {
@@ -198,7 +198,7 @@ TEST(ScalingExperiment, RejectsInvalidRequests) {
   EXPECT_TRUE(contains(refused([](auto& r) { r.steps = 0; }), "timed steps is 0"));
   EXPECT_TRUE(contains(refused([](auto& r) { r.rounds = 0; }), "rounds is 0"));
   EXPECT_TRUE(contains(refused([](auto& r) { r.compute_s = -1.0; }), "above 0"));
-  EXPECT_TRUE(contains(refused([](auto& r) { r.measure = false; }), "type it in"));
+  EXPECT_TRUE(contains(refused([](auto& r) { r.measure = false; }), "enter it"));
   EXPECT_TRUE(contains(refused([](auto& r) { r.training.batch = 400; }), "but there are 300"));
   EXPECT_TRUE(contains(refused([](auto& r) {
                          r.modes = {ScalingMode::Weak};

@@ -23,7 +23,7 @@ namespace {
 
 using simd::ConvShape;
 
-// An algorithm with a name that computes nothing.
+// An algorithm that has a name but computes nothing.
 class Named final : public ConvolutionAlgorithm {
  public:
   explicit Named(const char* name) : name_(name) {}
@@ -73,7 +73,7 @@ struct Course {
 
 class MeasuredChoice : public ::testing::Test {
  protected:
-  // Chooses as a new process would, for which only the file persists.
+  // Chooses as a new process would, with only the file carried over.
   std::string choose_again(const ConvolutionCase& c = some_case()) {
     RememberedChoices choices(file_);
     MeasuredChooser chooser(choices, course_.options());
@@ -148,7 +148,7 @@ TEST_F(MeasuredChoice, DependsOnStageThreadsOperandTypeAndShape) {
   EXPECT_EQ(course_.races, 5);
 }
 
-TEST_F(MeasuredChoice, IsMeasuredAgainForADamagedFile) {
+TEST_F(MeasuredChoice, IsMeasuredAgainIfTheFileIsDamaged) {
   for (const char* text : {"", "{", "[1, 2]", "{\"version\": 1, \"choices\": 7}"}) {
     SCOPED_TRACE(text);
     std::filesystem::create_directories(file_.parent_path());
@@ -162,7 +162,7 @@ TEST_F(MeasuredChoice, IsMeasuredAgainForADamagedFile) {
   }
 }
 
-TEST_F(MeasuredChoice, IsMeasuredAgainForAnotherVersionAndUnknownNames) {
+TEST_F(MeasuredChoice, IsMeasuredAgainOnVersionMismatchOrUnknownName) {
   choose_again();
   std::string text = files::read_text_file(file_);
   text.replace(text.find("\"fast\""), 6, "\"gone\"");
@@ -176,7 +176,7 @@ TEST_F(MeasuredChoice, IsMeasuredAgainForAnotherVersionAndUnknownNames) {
 }
 
 // With a quadratic parse, this test would exceed its time limit.
-TEST_F(MeasuredChoice, ReadsAFileOfManyChoicesOnce) {
+TEST_F(MeasuredChoice, ParsesALargeFileOnlyOnce) {
   choose_again();
   std::string text = files::read_text_file(file_);
   std::string more;
@@ -205,7 +205,7 @@ TEST_F(MeasuredChoice, SeesChoicesOfAnotherProcess) {
   EXPECT_EQ(second.choose("a", known, never, {}), "fast");
 }
 
-TEST_F(MeasuredChoice, IsMeasuredAgainForAnOversizedFile) {
+TEST_F(MeasuredChoice, IsMeasuredAgainIfTheFileIsOversized) {
   std::filesystem::create_directories(file_.parent_path());
   files::write_file(file_, std::string(5 << 20, ' '));
   EXPECT_EQ(choose_again(), "fast");

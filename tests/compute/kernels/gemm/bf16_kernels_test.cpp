@@ -148,7 +148,7 @@ struct TileCase {
   bool accumulate;
 };
 
-// Expects a tile to equal float64 exactly, since all values are small integers.
+// Expects a tile to equal the float64 result exactly, since all values are small integers.
 void expect_exact(const Bf16Kernels& kernels, const TileCase& s) {
   const std::int64_t terms = 2 * s.pairs;
   const auto a = test::small_integers(s.rows * terms, 1);
@@ -243,7 +243,7 @@ TEST(Bf16Kernels, PropagateNaNAndInfinity) {
   });
 }
 
-TEST(Bf16Kernels, PeakLoopCountsItsWork) {
+TEST(Bf16Kernels, PeakLoopReportsItsFlop) {
   for_each_kernels([](const Bf16Kernels& kernels) {
     float result = 0;
     const double once = kernels.peak_loop(1000, 0.25F, &result);

@@ -7,13 +7,13 @@ import os
 import subprocess
 import sys
 
-# Text that the reason must contain. None: it depends on this machine, as without the CUDA half.
+# Text that the reason must contain. None: it depends on this machine, as without the CUDA backend.
 EXPECTED = {
     "none": None,
     "too_old": "the NVIDIA driver is too old: it supports CUDA 12.2 and this program needs CUDA ",
     "no_device": "the CUDA driver starts but reports no device",
     "hidden": 'CUDA_VISIBLE_DEVICES="" hides every GPU',
-    "broken": "the CUDA driver does not start: cuInit returned 999 (CUDA_ERROR_UNKNOWN)",
+    "broken": "the CUDA driver failed to start: cuInit returned 999 (CUDA_ERROR_UNKNOWN)",
 }
 
 

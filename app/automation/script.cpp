@@ -137,9 +137,9 @@ ScriptPlayer::ScriptPlayer(std::vector<ScriptStep> steps, std::string name)
 }
 
 void ScriptPlayer::fail(const ScriptStep& step, const std::string& why) const {
-  constexpr std::size_t kMostBytes = 1000;
+  constexpr std::size_t kMaxBytes = 1000;
   throw Error(Errc::NotFound,
-              fmt::format("script {} line {}: {}", name_, step.line, printable(why, kMostBytes)));
+              fmt::format("script {} line {}: {}", name_, step.line, printable(why, kMaxBytes)));
 }
 
 const ui::WidgetRect* ScriptPlayer::look_for(const std::string& path, const ScriptStep& step,

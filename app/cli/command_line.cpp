@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/field_options.h"
 #include "app/cli/options.h"
 #include "app/cli/suggest.h"
 #include "compute/core/error.h"

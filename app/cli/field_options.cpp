@@ -19,11 +19,43 @@ std::vector<std::string> names_of(std::span<const ValueName> choices) {
 
 // Clamps the infinite limits of a field without a range.
 std::int64_t whole(double end) {
-  constexpr double kMost = 9e18;
-  return static_cast<std::int64_t>(std::clamp(end, -kMost, kMost));
+  constexpr double kMax = 9e18;
+  return static_cast<std::int64_t>(std::clamp(end, -kMax, kMax));
 }
 
 }  // namespace
+
+CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& what,
+                       const std::string& help, std::function<void(const std::string&)> take) {
+  const auto named = [name, what, take = std::move(take)](const std::string& text) {
+    try {
+      if (text.empty()) {
+        throw Error(Errc::Usage,
+                    fmt::format("the value is empty; give {} or leave out the option", what));
+      }
+      take(text);
+    } catch (const Error& e) {
+      throw Error(e.code(), fmt::format("{}: {}", name, e.what()));
+    }
+  };
+  return app.add_option_function<std::string>(name, named, help)
+      ->type_name(what)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void add_json(CLI::App& app, bool& json) {
+  app.add_flag("--json", json, "One JSON object per line on standard output");
+}
+
+void add_cpu_devices(CLI::App& app, const std::function<void(int)>& take) {
+  add_value(
+      app, "--cpu-devices", "N", "Split the cores into N devices cpu:0 ... cpu:N-1",
+      [take](const std::string& text) { take(static_cast<int>(whole_number(text, 1, 4096))); });
+}
+
+void add_cpu_devices(CLI::App& app, int& cpu_devices) {
+  add_cpu_devices(app, [&cpu_devices](int n) { cpu_devices = n; });
+}
 
 std::size_t read_choice(std::span<const ValueName> choices, const std::string& text) {
   return choice_index(text, names_of(choices));

@@ -1,5 +1,6 @@
 #pragma once
-// Creates command-line options from the declarations of a request's fields.
+// Creates the options that commands share, and options from the declarations of a request's fields.
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
 #include <string>
@@ -12,6 +13,16 @@
 #include "compute/core/fields/field.h"
 
 namespace lab::app {
+
+// Adds an option with one value, which is passed to `take`; an Error thrown by `take` is prefixed
+// with the option's name. An empty value is a usage error, because it would look as if the option
+// were absent. If the option is given twice, the last value counts.
+CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& what,
+                       const std::string& help, std::function<void(const std::string&)> take);
+
+void add_json(CLI::App& app, bool& json);
+void add_cpu_devices(CLI::App& app, const std::function<void(int)>& take);
+void add_cpu_devices(CLI::App& app, int& cpu_devices);
 
 // Each parses the text of an option as the field declares it; throws Error(Usage).
 void read_text(const RequestField& field, const std::string& text, int& value);

@@ -2,49 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/field_options.h"
 #include "app/cli/option_text.h"
 #include "ui/page.h"
 
 namespace lab::app {
 
-CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& what,
-                       const std::string& help, std::function<void(const std::string&)> take) {
-  const auto named = [name, what, take = std::move(take)](const std::string& text) {
-    try {
-      if (text.empty()) {
-        throw Error(Errc::Usage,
-                    fmt::format("the value is empty; give {} or leave out the option", what));
-      }
-      take(text);
-    } catch (const Error& e) {
-      throw Error(e.code(), fmt::format("{}: {}", name, e.what()));
-    }
-  };
-  return app.add_option_function<std::string>(name, named, help)
-      ->type_name(what)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-}
-
-namespace {
-
-void add_cpu_devices_option(CLI::App& app, const std::function<void(int)>& take) {
-  add_value(
-      app, "--cpu-devices", "N", "Split the cores into N devices cpu:0 ... cpu:N-1",
-      [take](const std::string& text) { take(static_cast<int>(whole_number(text, 1, 4096))); });
-}
-
-}  // namespace
-
-void add_cpu_devices(CLI::App& app, int& cpu_devices) {
-  add_cpu_devices_option(app, [&cpu_devices](int n) { cpu_devices = n; });
-}
-
-void add_json(CLI::App& app, bool& json) {
-  app.add_flag("--json", json, "One JSON object per line on standard output");
-}
-
 void add_window_options(CLI::App& app, WindowOptions& out) {
-  add_cpu_devices_option(app, [&out](int n) { out.cpu_devices = n; });
+  add_cpu_devices(app, [&out](int n) { out.cpu_devices = n; });
   add_value(app, "--scale", "X", "Size of text and controls, 1 to 2 (remembered)",
             [&out](const std::string& text) {
               out.scale = static_cast<float>(real_number(text, {1, 2}));

@@ -1,21 +1,11 @@
 #pragma once
-// Option definitions shared by the subcommand parsers. Every error names the option.
+// The options of the window and of each subcommand. Every error names the option.
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 
 #include "app/cli/invocation.h"
 
 namespace lab::app {
-
-// Adds an option with one value, which is passed to `take`; an Error thrown by `take` is prefixed
-// with the option's name. An empty value is a usage error, because it would look as if the option
-// were absent. If the option is given twice, the last value counts.
-CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& what,
-                       const std::string& help, std::function<void(const std::string&)> take);
-
-void add_cpu_devices(CLI::App& app, int& cpu_devices);
-void add_json(CLI::App& app, bool& json);
 
 // Each adds its options to `app`; `out` must outlive the parse.
 void add_window_options(CLI::App& app, WindowOptions& out);

@@ -44,7 +44,7 @@ class DeviceReport {
   DeviceReport(Console& console, bool json)
       : console_(console), json_(json), gpus_(console, json) {}
 
-  void learn(const Telemetry& telemetry) { gpus_.learn(telemetry); }
+  void update(const Telemetry& telemetry) { gpus_.update(telemetry); }
 
   void facts(const MachineInfo& machine) {
     if (json_) return;
@@ -90,7 +90,7 @@ class DeviceReport {
     gpus_.details(machine);
     if (!json_ && !machine.absent.empty()) console_.line("");
     for (const AbsentDevice& a : machine.absent) {
-      if (gpus_.stands_for(a)) continue;
+      if (gpus_.covers(a)) continue;
       console_.line(json_ ? json_skip(a.what, a.reason)
                           : fmt::format("{}: not usable, {}", a.what, a.reason));
     }
@@ -126,11 +126,11 @@ int run_devices(const DevicesOptions& options, Console& console, Interrupt& inte
   Machine machine({.cpu_devices = options.cpu_devices, .open_gpus = open_gpus});
   TelemetryReader reader(machine);
   DeviceReport report(console, options.json);
-  report.learn(reader.read());
+  report.update(reader.read());
   report.facts(machine.info());
   const auto read = [&] {
     const Telemetry telemetry = reader.read(lab_time_s());
-    report.learn(telemetry);
+    report.update(telemetry);
     report.readings(machine.info(), telemetry);
   };
   bool stopped = interrupt.wait(kFirstIntervalS);

@@ -125,7 +125,7 @@ Json gpu_json(const GpuFacts& facts, const GpuTelemetry* reading) {
   return fields.take();
 }
 
-void GpuReport::learn(const Telemetry& telemetry) {
+void GpuReport::update(const Telemetry& telemetry) {
   readings_ = telemetry.gpus;
   for (const GpuFacts& facts : telemetry.gpu_facts) {
     const auto known = find_gpu(facts_, facts.pci_bus_id);
@@ -137,7 +137,7 @@ void GpuReport::learn(const Telemetry& telemetry) {
   }
 }
 
-GpuOf GpuReport::at(const std::string& pci_bus_id) const {
+GpuRefs GpuReport::at(const std::string& pci_bus_id) const {
   const auto facts = find_gpu(facts_, pci_bus_id);
   const auto reading = find_gpu(readings_, pci_bus_id);
   return {facts == facts_.end() ? nullptr : &*facts,
@@ -232,7 +232,7 @@ void GpuReport::skipped(const MachineInfo& machine) const {
   }
 }
 
-bool GpuReport::stands_for(const AbsentDevice& absent) const {
+bool GpuReport::covers(const AbsentDevice& absent) const {
   std::vector<std::string> addresses;
   for (const GpuFacts& facts : facts_) addresses.push_back(facts.pci_bus_id);
   return is_one_of(absent, addresses);

@@ -20,10 +20,10 @@ class GpuReport {
   GpuReport(Console& console, bool json) : console_(console), json_(json) {}
 
   // Stores the GPU facts and readings of `telemetry`.
-  void learn(const Telemetry& telemetry);
+  void update(const Telemetry& telemetry);
 
   // Returns the GPU at that address; null pointers if it has not been reported.
-  GpuOf at(const std::string& pci_bus_id) const;
+  GpuRefs at(const std::string& pci_bus_id) const;
 
   // Prints all lines of every GPU after a blank line; nothing in JSON mode.
   void details(const MachineInfo& machine) const;
@@ -32,7 +32,7 @@ class GpuReport {
   // Prints the GPUs that the lab does not compute on, in JSON mode.
   void skipped(const MachineInfo& machine) const;
   // Returns true if `absent` refers to one of the reported GPUs.
-  bool stands_for(const AbsentDevice& absent) const;
+  bool covers(const AbsentDevice& absent) const;
 
  private:
   void lines_of(const GpuFacts& facts, const GpuTelemetry* reading) const;

@@ -39,7 +39,7 @@ void HeadlessLab::run(const JobCommand& command, Printer& printer) {
     }
     if (launched_ && started && interrupt_.take_continued()) {
       worker_.pause();
-      resume_at = Clock::now() + launcher_notice() + std::chrono::seconds(1);
+      resume_at = Clock::now() + launcher_grace_period() + std::chrono::seconds(1);
     }
     if (Clock::now() >= resume_at) {
       worker_.resume();

@@ -333,7 +333,7 @@ std::vector<std::string> json_profile(const TrainingProfile& profile) {
 }
 
 std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry,
-                        const GpuOf& gpu) {
+                        const GpuRefs& gpu) {
   Json json{{"type", "device"},
             {"device", to_string(info.device)},
             {"name", info.name},
@@ -356,7 +356,7 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
   return dump(json);
 }
 
-std::string json_skip(const std::string& what, const std::string& reason, const GpuOf& gpu) {
+std::string json_skip(const std::string& what, const std::string& reason, const GpuRefs& gpu) {
   Json json{{"type", "skip"}, {"what", what}, {"reason", reason}};
   if (gpu.facts != nullptr) json["gpu"] = gpu_json(*gpu.facts, gpu.reading);
   return dump(json);

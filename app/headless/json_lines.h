@@ -16,18 +16,18 @@ std::optional<std::string> json_line(const Payload& payload);
 std::vector<std::string> json_profile(const TrainingProfile& profile);
 
 // An NVIDIA GPU and its reading; either may be null.
-struct GpuOf {
+struct GpuRefs {
   const GpuFacts* facts = nullptr;
   const GpuTelemetry* reading = nullptr;
 };
 
 // {"type":"device", ...}. `telemetry` may be null. A GPU adds "gpu": {...}.
 std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry,
-                        const GpuOf& gpu = {});
+                        const GpuRefs& gpu = {});
 
 // {"type":"skip","what":"NVIDIA GPU","reason":"..."}. A GPU that the driver reports but the lab
 // cannot compute on adds "gpu": {...}.
-std::string json_skip(const std::string& what, const std::string& reason, const GpuOf& gpu = {});
+std::string json_skip(const std::string& what, const std::string& reason, const GpuRefs& gpu = {});
 
 // Results of a job beyond its samples, reported in its last object.
 struct JobSummary {

@@ -61,8 +61,8 @@ int layer_width(const std::vector<ProfileLine>& lines) {
   return width;
 }
 
-void print_one(Console& console, const TrainingProfile& profile,
-               const std::vector<ProfileLine>& lines) {
+void print_layers(Console& console, const TrainingProfile& profile,
+                  const std::vector<ProfileLine>& lines) {
   const TableLayout layout({{"layer", layer_width(lines)},
                             {"pass", 8},
                             {"time", 8, true},
@@ -90,8 +90,8 @@ std::string ratio(const ProfileRow& first, const ProfileRow& second) {
   return fmt::format("{:.2f}x", second.time.median_s / first.time.median_s);
 }
 
-void print_both(Console& console, const TrainingProfile& profile,
-                const std::vector<ProfileLine>& lines) {
+void print_comparison(Console& console, const TrainingProfile& profile,
+                      const std::vector<ProfileLine>& lines) {
   const TableLayout layout({{"layer", layer_width(lines)},
                             {"pass", 8},
                             {"lab", 8, true},
@@ -115,7 +115,7 @@ void print_both(Console& console, const TrainingProfile& profile,
 }
 
 // "batch 1.2 %, forward 31.0 %, ...": shares of the total time of all steps.
-std::string phases(const ProfileTotal& total) {
+std::string phase_shares(const ProfileTotal& total) {
   std::string text;
   for (const StepPhase phase : kStepPhases) {
     if (total.share(phase) <= 0) continue;
@@ -129,7 +129,7 @@ void print_total(Console& console, const ProfileTotal& total) {
   console.line(fmt::format("{} kernels: step {} {}, sum of rows {}, unaccounted {}; {}",
                            to_string(total.kernels), format_seconds(total.step.median_s),
                            spread_text(total.step), format_seconds(total.rows.median_s),
-                           format_seconds(total.unaccounted_s), phases(total)));
+                           format_seconds(total.unaccounted_s), phase_shares(total)));
 }
 
 // Prints the time of each layer, longest first, and the totals.
@@ -151,9 +151,9 @@ void print_profile(Console& console, const TrainingProfile& profile) {
       profile.totals.size() > 1 ? " per kernel set" : "", warmup));
   const std::vector<ProfileLine> lines = lines_of(profile);
   if (profile.totals.size() > 1) {
-    print_both(console, profile, lines);
+    print_comparison(console, profile, lines);
   } else {
-    print_one(console, profile, lines);
+    print_layers(console, profile, lines);
   }
   for (const ProfileTotal& t : profile.totals) print_total(console, t);
   console.line(
@@ -191,13 +191,13 @@ std::string rate(const TrainingStarted& s) {
   return text;
 }
 
-std::string places(const TrainingDone& d) {
+std::string device_summary(const TrainingDone& d) {
   if (d.ranks == 1) return names(d.devices);
   return fmt::format("{} devices of {} processes", d.devices.size(), d.ranks);
 }
 
 // Describes how the time of a step on several devices is divided. Each part is a median over steps.
-std::string split(const TrainingDone& d) {
+std::string split_text(const TrainingDone& d) {
   const StepSplit& s = d.split;
   const double step_s = s.compute_s + s.all_reduce_s + s.imbalance_s;
   return fmt::format(
@@ -254,8 +254,9 @@ class TrainingTable final : public Printer {
   void show_done(const TrainingDone& d) {
     const std::string result = d.test_acc ? "test accuracy " + accuracy(d.test_acc) + ", " : "";
     console_.line(fmt::format("{}{} steps in {}, {} on {}", result, d.steps,
-                              format_seconds(d.seconds), speed_text(d.images_per_s), places(d)));
-    if (d.devices.size() > 1) console_.line(split(d));
+                              format_seconds(d.seconds), speed_text(d.images_per_s),
+                              device_summary(d)));
+    if (d.devices.size() > 1) console_.line(split_text(d));
     if (!d.saved_file.empty()) console_.line("weights saved to " + d.saved_file);
     if (!d.checkpoint.empty()) console_.line("checkpoint in " + d.checkpoint);
   }

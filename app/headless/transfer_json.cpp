@@ -4,9 +4,9 @@ namespace lab::app {
 
 using Json = nlohmann::ordered_json;
 
-void add_way(Json& json, TransferMover mover, PeerWay peer) {
+void add_way(Json& json, TransferMover mover, PeerMode peer) {
   json["mover"] = to_string(mover);
-  if (peer != PeerWay::None) json["peer"] = to_string(peer);
+  if (peer != PeerMode::None) json["peer"] = to_string(peer);
 }
 
 Json fit_json(const TransferFit& e) {

@@ -7,7 +7,7 @@
 namespace lab::app {
 
 // Adds "mover" and, between two GPUs, "peer".
-void add_way(nlohmann::ordered_json& json, TransferMover mover, PeerWay peer);
+void add_way(nlohmann::ordered_json& json, TransferMover mover, PeerMode peer);
 nlohmann::ordered_json fit_json(const TransferFit& fit);
 // "spans": the operations of each stream over time.
 nlohmann::ordered_json timeline_json(const TransferTimeline& timeline);

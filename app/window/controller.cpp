@@ -140,7 +140,7 @@ void Controller::log(Severity severity, std::string text) {
 
 void Controller::offer_references(FoundMachines found) {
   model_.set_references(std::move(found.machines));
-  for (std::string& complaint : found.complaints) log(Severity::Warning, std::move(complaint));
+  for (std::string& problem : found.problems) log(Severity::Warning, std::move(problem));
 }
 
 Activity Controller::activity() const {

@@ -4,12 +4,12 @@
 
 namespace lab::app {
 
-void FramePacer::attention(double now_s) {
+void FramePacer::request_redraw(double now_s) {
   settle_frames_ = kSettleFrames;
   last_input_s_ = now_s;
 }
 
-void FramePacer::drawn(double now_s, double cpu_s) {
+void FramePacer::frame_drawn(double now_s, double cpu_s) {
   last_frame_s_ = now_s;
   frame_cpu_s_ = frame_cpu_s_ == 0 ? cpu_s : 0.8 * frame_cpu_s_ + 0.2 * cpu_s;
   settle_frames_ = std::max(0, settle_frames_ - 1);

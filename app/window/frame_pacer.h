@@ -27,11 +27,11 @@ class FramePacer {
   explicit FramePacer(PacerLimits limits) : limits_(limits) {}
 
   // There was user input or the window contents were lost. ImGui needs a few frames to settle.
-  void attention(double now_s);
-  void results() { results_ = true; }  // a job has news
-  void gauges() { gauges_ = true; }    // telemetry has news
-  void animate() { animate_ = true; }  // a widget is moving
-  void drawn(double now_s, double cpu_s);
+  void request_redraw(double now_s);
+  void results_changed() { results_ = true; }  // a job has news
+  void gauges_changed() { gauges_ = true; }    // telemetry has news
+  void animate() { animate_ = true; }          // a widget is moving
+  void frame_drawn(double now_s, double cpu_s);
 
   // Returns the seconds until the next frame is due: 0 means now, kForever that none is pending.
   double wait_s(double now_s, Activity activity, bool hidden) const;

@@ -20,7 +20,7 @@
 namespace lab::app {
 namespace {
 
-constexpr const char* kTerminalWayOut =
+constexpr const char* kNoDisplayAdvice =
     "run 'device-lab tour' in the terminal, or 'xvfb-run -a device-lab ...' for a virtual "
     "display";
 
@@ -60,8 +60,8 @@ void check_authority_file() {
   try {
     files::require_regular(file);
   } catch (const Error& e) {
-    throw Error(e.code(), fmt::format("cannot open a display (XAUTHORITY: {}); {}",
-                                      e.what(), kTerminalWayOut));
+    throw Error(e.code(), fmt::format("cannot open a display (XAUTHORITY: {}); {}", e.what(),
+                                      kNoDisplayAdvice));
   }
 }
 
@@ -70,8 +70,8 @@ void check_authority_file() {
 GlfwSession::GlfwSession() {
   check_authority_file();
   if (glfwInit() == GLFW_TRUE) return;
-  throw Error(Errc::Unsupported, fmt::format("cannot open a display ({}); {}",
-                                             glfw_reason(), kTerminalWayOut));
+  throw Error(Errc::Unsupported,
+              fmt::format("cannot open a display ({}); {}", glfw_reason(), kNoDisplayAdvice));
 }
 
 GlfwSession::~GlfwSession() {
@@ -94,12 +94,12 @@ GlfwWindow::GlfwWindow(WindowSize size) {
   window_.reset(glfwCreateWindow(size.width, size.height, "Device Lab", nullptr, nullptr));
   if (!window_) {
     throw Error(Errc::Unsupported, fmt::format("cannot create an OpenGL 3.3 window ({}); {}",
-                                               glfw_reason(), kTerminalWayOut));
+                                               glfw_reason(), kNoDisplayAdvice));
   }
   glfwMakeContextCurrent(handle());
   if (gladLoadGL(glfwGetProcAddress) == 0) {
     throw Error(Errc::Unsupported,
-                fmt::format("OpenGL 3.3 could not be loaded; {}", kTerminalWayOut));
+                fmt::format("OpenGL 3.3 could not be loaded; {}", kNoDisplayAdvice));
   }
   glfwSwapInterval(1);
   glfwSetWindowSizeLimits(handle(), 480, 360, GLFW_DONT_CARE, GLFW_DONT_CARE);
@@ -116,7 +116,7 @@ void GlfwWindow::watch_events() {
   glfwSetWindowUserPointer(handle(), this);
   struct Note {
     void operator()(GLFWwindow* window) const {
-      static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window))->attention_ = true;
+      static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window))->redraw_requested_ = true;
     }
   };
   glfwSetCursorPosCallback(handle(), [](GLFWwindow* w, double, double) { Note{}(w); });
@@ -164,8 +164,8 @@ float GlfwWindow::content_scale() const {
   return std::max({x, y, 1.0F});
 }
 
-bool GlfwWindow::take_attention() {
-  return std::exchange(attention_, false);
+bool GlfwWindow::take_redraw_request() {
+  return std::exchange(redraw_requested_, false);
 }
 
 void GlfwWindow::swap() {

@@ -42,7 +42,7 @@ class GlfwWindow {
   bool software_rendering() const { return software_rendering_; }
 
   // Returns true if there was user input or the window contents were lost since the last call.
-  bool take_attention();
+  bool take_redraw_request();
   void swap();
 
  private:
@@ -51,7 +51,7 @@ class GlfwWindow {
   };
   void watch_events();
   std::unique_ptr<GLFWwindow, Destroy> window_;
-  bool attention_ = true;
+  bool redraw_requested_ = true;
   bool software_rendering_ = false;
 };
 

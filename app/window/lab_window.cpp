@@ -36,11 +36,11 @@ double process_cpu_s() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-Settings settings_or_defaults(std::string& complaint) {
+Settings settings_or_defaults(std::string& problem) {
   try {
     return load_settings(settings_file());
   } catch (const Error& e) {
-    complaint = e.what();
+    problem = e.what();
     return {};
   }
 }
@@ -77,28 +77,28 @@ PacerLimits limits_for(const GlfwWindow& window) {
 LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSession& session)
     : options_(options),
       interrupt_(interrupt),
-      settings_(settings_or_defaults(settings_complaint_)),
+      settings_(settings_or_defaults(settings_problem_)),
       view_(remembered_view(settings_)),
-      machine_found_(std::async(
+      machine_future_(std::async(
           std::launch::async,
           [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
            p = static_cast<int>(session.host_ranks().size()), wake = options.wake_gpus] {
             return std::make_unique<Machine>(MachineOptions{
                 .cpu_devices = n, .processes = p, .open_gpus = open_gpus, .wake_gpus = wake});
           })),
-      references_found_(std::async(std::launch::async,
-                                   [file = options.reference] {
-                                     return find_machines(file, files::asset_folders("reference"));
-                                   })),
+      references_future_(std::async(std::launch::async,
+                                    [file = options.reference] {
+                                      return find_machines(file, files::asset_folders("reference"));
+                                    })),
       player_(player_for(options)),
       window_(first_size(options, settings_)),
       interface_(window_, options.script.empty()),
-      machine_(machine_found_.get()),
+      machine_(machine_future_.get()),
       controller_(*machine_, session, player_.has_value()),
       pacer_(limits_for(window_)) {
   apply_options();
-  if (!settings_complaint_.empty()) controller_.log(Severity::Warning, settings_complaint_);
-  controller_.offer_references(references_found_.get());
+  if (!settings_problem_.empty()) controller_.log(Severity::Warning, settings_problem_);
+  controller_.offer_references(references_future_.get());
 }
 
 void LabWindow::apply_options() {
@@ -125,33 +125,33 @@ std::optional<RestartPlan> LabWindow::run() {
   window_.show();
   bool stop = false;
   while (!stop) {
-    wait_for_something();
+    wait_for_events();
     const double now_s = lab_time_s();
-    if (window_.take_attention()) {
-      pacer_.attention(now_s);
+    if (window_.take_redraw_request()) {
+      pacer_.request_redraw(now_s);
       last_attention_s_ = now_s;
     }
     // Enabled before draining, so that events which arrive later wake the loop.
     controller_.wake_on_events(controller_.activity() == Activity::Idle);
     const Controller::News news = controller_.drain();
-    if (news.results) pacer_.results();
-    if (news.gauges) pacer_.gauges();
+    if (news.results) pacer_.results_changed();
+    if (news.gauges) pacer_.gauges_changed();
     const bool attentive = now_s - last_attention_s_ < kAttentiveS;
     controller_.set_telemetry_interval(attentive || controller_.activity() == Activity::Busy
                                            ? kActiveTelemetryS
                                            : kIdleTelemetryS);
     const bool forced = player_ ? player_->wants_frame(now_s) : unattended();
-    if (forced) pacer_.attention(now_s);
+    if (forced) pacer_.request_redraw(now_s);
     if (pacer_.wait_s(now_s, controller_.activity(), window_.hidden()) <= 0) draw_frame();
     stop = window_.should_close() || interrupt_.requested() || finished() ||
            controller_.restart_wanted();
   }
-  if (!unattended()) remember();
+  if (!unattended()) store_settings();
   if (options_.frame_stats) print_frame_stats();
   return interrupt_.requested() ? std::nullopt : controller_.restart_wanted();
 }
 
-void LabWindow::wait_for_something() {
+void LabWindow::wait_for_events() {
   const Activity activity = controller_.activity();
   const double now_s = lab_time_s();
   double wait_s = std::min(kLongestWaitS, pacer_.wait_s(now_s, activity, window_.hidden()));
@@ -178,18 +178,18 @@ void LabWindow::draw_frame() {
   ui::draw_lab(interface_.ui(), controller_.model(), view_, commands);
   interface_.end_frame();
   ++frames_;
-  serve_files();
+  write_captures();
   window_.swap();
   if (frames_ == 1) first_frame_s_ = lab_time_s();
-  pacer_.drawn(lab_time_s(), process_cpu_s() - cpu_before_s);
+  pacer_.frame_drawn(lab_time_s(), process_cpu_s() - cpu_before_s);
   if (interface_.ui().wants_animation) pacer_.animate();
-  if (interface_.ui().wants_layout) pacer_.results();
+  if (interface_.ui().wants_layout) pacer_.results_changed();
   controller_.execute(commands);
-  if (controller_.saving()) pacer_.attention(lab_time_s());
+  if (controller_.saving()) pacer_.request_redraw(lab_time_s());
 }
 
 // Handles everything that reads the frame before it is swapped.
-void LabWindow::serve_files() {
+void LabWindow::write_captures() {
   const WindowSize frame = window_.framebuffer_size();
   const float pixels =
       static_cast<float>(frame.width) / static_cast<float>(std::max(1, window_.size().width));
@@ -215,7 +215,7 @@ void LabWindow::write_description(const std::filesystem::path& file) {
   files::write_file(file, describe_ui(interface_.ui(), size.width, size.height));
 }
 
-void LabWindow::remember() {
+void LabWindow::store_settings() {
   const auto file = settings_file();
   if (file.empty()) return;
   try {

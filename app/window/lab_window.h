@@ -33,21 +33,21 @@ class LabWindow {
   bool unattended() const;
   bool finished() const;
   void apply_options();
-  void wait_for_something();
+  void wait_for_events();
   void draw_frame();
-  void serve_files();
+  void write_captures();
   void write_screenshot(const std::filesystem::path& file);
   void write_description(const std::filesystem::path& file);
-  void remember();
+  void store_settings();
   void print_frame_stats() const;
 
   const WindowOptions options_;
   Interrupt& interrupt_;
-  std::string settings_complaint_;
+  std::string settings_problem_;
   Settings settings_;
   ui::ViewState view_;
-  std::future<std::unique_ptr<Machine>> machine_found_;  // probed while the window opens
-  std::future<FoundMachines> references_found_;          // read while the window opens
+  std::future<std::unique_ptr<Machine>> machine_future_;  // probed while the window opens
+  std::future<FoundMachines> references_future_;          // read while the window opens
   std::optional<ScriptPlayer> player_;
   GlfwSession session_;
   GlfwWindow window_;

@@ -28,8 +28,8 @@ using files::JsonFields;
 
 constexpr std::array kMovers = {TransferMover::Threads, TransferMover::CopyEngine,
                                 TransferMover::Kernel};
-constexpr std::array kPeerWays = {PeerWay::Write, PeerWay::Read, PeerWay::WriteThroughHost,
-                                  PeerWay::ReadThroughHost};
+constexpr std::array kPeerWays = {PeerMode::Write, PeerMode::Read, PeerMode::WriteThroughHost,
+                                  PeerMode::ReadThroughHost};
 
 Device device_in(const JsonFields& fields, const char* field) {
   const std::string name = fields.line(field);
@@ -87,7 +87,7 @@ MatmulSample matmul_sample(const JsonFields& fields) {
   s.verified = verified_in(fields);
   s.share_of_library = fields.number_or_null("share_of_library");
   s.share_of_peak = fields.number_or_null("share_of_peak");
-  s.max_error = fields.not_negative("max_error");
+  s.max_error = fields.non_negative("max_error");
   s.conditions = conditions_in(fields);
   return s;
 }
@@ -118,18 +118,18 @@ using Json = nlohmann::json;
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostEntries = 4096;
+constexpr std::size_t kMaxEntries = 4096;
 
 // Reads a list of JSON objects. Throws Error(Corrupt) naming the list if it has more than
-// kMostEntries elements, or the element ("x.json: matmul[3]") if it is not an object or `read`
+// kMaxEntries elements, or the element ("x.json: matmul[3]") if it is not an object or `read`
 // rejects it.
 template <typename Value>
 std::vector<Value> read_list(const files::JsonFields& of, const char* field,
                              Value (*read)(const files::JsonFields&)) {
   const nlohmann::json& list = of.list(field);
-  if (list.size() > kMostEntries) {
+  if (list.size() > kMaxEntries) {
     of.refuse(
-        fmt::format("\"{}\" has {} entries; the limit is {}", field, list.size(), kMostEntries));
+        fmt::format("\"{}\" has {} entries; the limit is {}", field, list.size(), kMaxEntries));
   }
   std::vector<Value> values;
   for (const nlohmann::json& one : list) {
@@ -267,7 +267,7 @@ class Collector {
     return true;
   }
   void complain(const std::string& what) {
-    found_.complaints.push_back(fmt::format("Reference ignored: {}", what));
+    found_.problems.push_back(fmt::format("Reference ignored: {}", what));
   }
   FoundMachines take() { return std::move(found_); }
 

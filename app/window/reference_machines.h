@@ -40,12 +40,12 @@ std::optional<ReferenceMachine> read_machine(const std::filesystem::path& file);
 // --- all available machines -----------------------------------------------------------------
 struct FoundMachines {
   std::vector<ReferenceMachine> machines;
-  std::vector<std::string> complaints;  // one sentence per unusable file
+  std::vector<std::string> problems;  // one sentence per unusable file
 };
 
 // Reads `chosen`, unless empty, and every *.json in `folders`. A bare name in `chosen` is also
 // looked up in `folders` (find_asset). Of files with the same name the first one counts. Never
-// throws: unusable files are skipped and reported in `complaints`.
+// throws: unusable files are skipped and reported in `problems`.
 FoundMachines find_machines(const std::filesystem::path& chosen,
                             const std::vector<std::filesystem::path>& folders);
 

@@ -23,7 +23,7 @@
 namespace lab {
 
 // Incremented with every change to a class or struct of this interface.
-inline constexpr int kGpuSeamVersion = 4;
+inline constexpr int kGpuInterfaceVersion = 4;
 
 // Constant properties of a GPU. Reading them creates no context and wakes no GPU that listing the
 // GPUs does not wake.
@@ -171,25 +171,25 @@ class GpuBackend {
 };
 
 // A GPU that the driver offers but the backend cannot use. facts.device is meaningless.
-struct RefusedGpu {
+struct RejectedGpu {
   GpuProperties facts;
   std::string reason;
 };
 
 // The backend, or the reason why there is none.
-struct GpuOffer {
+struct GpuBackendResult {
   std::shared_ptr<GpuBackend> backend;
   std::string reason = "the GPUs have not been queried";
   // A driver is present and reported the failure itself: its report takes precedence over
   // conclusions from files.
   bool driver_answered = false;
-  std::vector<RefusedGpu> refused = {};  // in addition to the backend's GPUs, or instead of them
+  std::vector<RejectedGpu> refused = {};  // in addition to the backend's GPUs, or instead of them
 };
 
 // Returned by the shared object's function kGpuEntryName, which has C linkage.
 struct GpuEntry {
-  int seam_version = 0;               // checked before `open` is called
-  void (*open)(GpuOffer&) = nullptr;  // throws nothing
+  int interface_version = 0;                  // checked before `open` is called
+  void (*open)(GpuBackendResult&) = nullptr;  // throws nothing
 };
 using GpuEntryFunction = GpuEntry (*)();
 inline constexpr const char* kGpuEntryName = "lab_gpu_entry";

@@ -13,15 +13,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-GpuOffer none(std::string reason) {
-  GpuOffer offer;
-  offer.reason = std::move(reason);
-  return offer;
+GpuBackendResult unavailable(std::string reason) {
+  GpuBackendResult result;
+  result.reason = std::move(reason);
+  return result;
 }
 
 }  // namespace
 
-std::vector<std::string> gpu_library_places() {
+std::vector<std::string> gpu_library_paths() {
   std::error_code failed;
   const fs::path folder = fs::read_symlink("/proc/self/exe", failed).parent_path();
   if (failed) return {};
@@ -29,37 +29,39 @@ std::vector<std::string> gpu_library_places() {
           (folder.parent_path() / "lib" / "device-lab" / kGpuLibrary).string()};
 }
 
-GpuOffer load_gpu_backend(std::span<const std::string> places) {
-  const auto there = [](const std::string& place) {
+GpuBackendResult load_gpu_backend(std::span<const std::string> places) {
+  const auto file_exists = [](const std::string& place) {
     std::error_code failed;
     return fs::exists(place, failed);
   };
-  const auto found = std::find_if(places.begin(), places.end(), there);
+  const auto found = std::find_if(places.begin(), places.end(), file_exists);
   if (found == places.end()) {
-    return none(fmt::format("the lab's CUDA backend ({}) was not found at {}; install it there",
-                            kGpuLibrary, fmt::join(places, " or ")));
+    return unavailable(
+        fmt::format("the lab's CUDA backend ({}) was not found at {}; install it there",
+                    kGpuLibrary, fmt::join(places, " or ")));
   }
   const Maybe<DynamicLibrary> library = DynamicLibrary::open({*found});
   if (!library) {
-    return none(fmt::format("the lab's CUDA backend cannot be loaded: {}", library.reason()));
+    return unavailable(
+        fmt::format("the lab's CUDA backend cannot be loaded: {}", library.reason()));
   }
   const auto entry = library->function<GpuEntryFunction>(kGpuEntryName);
   if (entry == nullptr) {
-    return none(
+    return unavailable(
         fmt::format("{} is not the lab's CUDA backend: it lacks {}; install the file of this "
                     "version",
                     *found, kGpuEntryName));
   }
-  const GpuEntry answer = entry();
-  if (answer.seam_version != kGpuSeamVersion || answer.open == nullptr) {
-    return none(
+  const GpuEntry info = entry();
+  if (info.interface_version != kGpuInterfaceVersion || info.open == nullptr) {
+    return unavailable(
         fmt::format("{} belongs to another version of the lab (its interface is {}, this "
                     "program's is {}); install both from the same build",
-                    *found, answer.seam_version, kGpuSeamVersion));
+                    *found, info.interface_version, kGpuInterfaceVersion));
   }
-  GpuOffer offer = none("the lab's CUDA backend reported no reason");
-  answer.open(offer);
-  return offer;
+  GpuBackendResult result = unavailable("the lab's CUDA backend reported no reason");
+  info.open(result);
+  return result;
 }
 
 }  // namespace lab

@@ -11,11 +11,11 @@ namespace lab {
 inline constexpr const char* kGpuLibrary = "libdevice-lab-cuda.so";
 
 // Candidate paths: beside the program, and in ../lib/device-lab where it is installed.
-std::vector<std::string> gpu_library_places();
+std::vector<std::string> gpu_library_paths();
 
-// Loads the backend from the first of `places` that exists. Otherwise GpuOffer::reason states why
-// there is none: the file is missing, cannot be loaded or belongs to another build, or the failure
-// that the driver reports. Throws nothing.
-GpuOffer load_gpu_backend(std::span<const std::string> places);
+// Loads the backend from the first of `places` that exists. Otherwise GpuBackendResult::reason
+// states why there is none: the file is missing, cannot be loaded or belongs to another build, or
+// the failure that the driver reports. Throws nothing.
+GpuBackendResult load_gpu_backend(std::span<const std::string> places);
 
 }  // namespace lab

@@ -57,9 +57,9 @@ class GpuMatmul {
   // Asynchronous on `stream`. Requires that unsupported() returns nothing for the product. The
   // first run of a rung on a stream may wait for the GPU (kernels are loaded, a library allocates
   // its workspace) and must not be queued behind a closed gate. Later runs never wait, provided
-  // that no other thread uses a library on this GPU. Queues at most kMostLaunches operations.
+  // that no other thread uses a library on this GPU. Queues at most kMaxLaunches operations.
   virtual void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) = 0;
-  static constexpr int kMostLaunches = 4;
+  static constexpr int kMaxLaunches = 4;
 
   // Runs multiply-adds from registers or shared memory only, on every SM, with the fastest
   // instructions that the GPU has for the precision and with random operands. The run time is

@@ -22,7 +22,7 @@ constexpr std::uint32_t pattern_word(std::int64_t position, std::uint32_t seed) 
 
 // Blocks a stream until the host opens the gate, so that the work queued meanwhile runs without the
 // overhead of queueing. Behind a closed gate, queue only operations that never wait for the GPU (no
-// pageable memory), and at most kMostBehindGate of them: beyond about a thousand the driver itself
+// pageable memory), and at most kMaxBehindGate of them: beyond about a thousand the driver itself
 // blocks.
 class GpuGate {
  public:
@@ -35,9 +35,9 @@ class GpuGate {
   virtual void open() noexcept = 0;
   // Whether the gate has timed out, after about two seconds, since it was last closed; the
   // measurement is then invalid. Meaningful once the stream has passed the gate.
-  virtual bool gave_up() const = 0;
+  virtual bool timed_out() const = 0;
 };
-inline constexpr int kMostBehindGate = 512;
+inline constexpr int kMaxBehindGate = 512;
 
 // Distance of two nodes of a pointer chase in words: no two nodes share a cache line.
 inline constexpr std::int64_t kChaseStride = 32;

@@ -88,9 +88,9 @@ std::string read_name(hwloc_topology_t topology) {
   return name ? name : "";
 }
 
-// The kernel rejects a set with fewer bits than its own; no kernel has more than kMostPlaces.
+// The kernel rejects a set with fewer bits than its own; no kernel has more than kMaxPlaces.
 constexpr int kFewestPlaces = 1024;
-constexpr int kMostPlaces = 1 << 20;
+constexpr int kMaxPlaces = 1 << 20;
 
 struct SetEnd {
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }
@@ -165,7 +165,7 @@ std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, i
 
 std::vector<int> thread_affinity() {
   std::vector<int> processors;
-  for (int places = kFewestPlaces; places <= kMostPlaces; places *= 2) {
+  for (int places = kFewestPlaces; places <= kMaxPlaces; places *= 2) {
     const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(places));
     const CpuSet set = empty_set(places, bytes);
     if (!set) return processors;
@@ -183,7 +183,7 @@ std::vector<int> thread_affinity() {
 bool set_thread_affinity(std::span<const int> processors) {
   if (processors.empty()) return false;
   const int places = std::max(*std::max_element(processors.begin(), processors.end()) + 1, 1);
-  if (places > kMostPlaces) return false;
+  if (places > kMaxPlaces) return false;
   const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(places));
   const CpuSet set = empty_set(places, bytes);
   if (!set) return false;

@@ -183,7 +183,7 @@ void GpuMonitor::Impl::describe() {
       leave_out(known, gpu.failure.empty() ? kAsleep : gpu.failure);
     }
     known.numa_node = read_numa_node(options.root, gpu.pci_bus_id);
-    known.near_cpus = read_near_cpus(options.root, gpu.pci_bus_id);
+    known.near_cpus = read_local_cpus(options.root, gpu.pci_bus_id);
     for (const Gpu& other : gpus) {
       if (&other == &gpu || gpu.handle == nullptr || other.handle == nullptr) continue;
       if (gpu.last.asleep || other.last.asleep) continue;

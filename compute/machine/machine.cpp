@@ -116,7 +116,7 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
   return infos;
 }
 
-NvidiaProbe nvidia_probe(const MachineOptions& options, const GpuOffer& offer) {
+NvidiaProbe nvidia_probe(const MachineOptions& options, const GpuBackendResult& offer) {
   NvidiaProbe probe;
   probe.root = options.root;
   probe.may_wake = options.wake_gpus;
@@ -175,10 +175,10 @@ Machine::Machine(const MachineOptions& options) {
 }
 
 void Machine::add_gpus(const MachineOptions& options) {
-  GpuOffer offer;
-  const bool may_start_driver = options.wake_gpus || !a_gpu_sleeps(options.root);
+  GpuBackendResult offer;
+  const bool may_start_driver = options.wake_gpus || !any_gpu_asleep(options.root);
   if (options.open_gpus && may_start_driver) offer = options.open_gpus();
-  for (const RefusedGpu& gpu : offer.refused) {
+  for (const RejectedGpu& gpu : offer.refused) {
     info_.absent.push_back({gpu.facts.name, gpu.reason, gpu.facts.pci_bus_id});
   }
   if (!offer.backend) {

@@ -55,7 +55,7 @@ struct MachineOptions {
   // Number of lab processes on this host, among which memory and CPU quota are divided evenly.
   int processes = 1;
   // Opens the GPUs; called at most once. Empty: CPU devices only.
-  std::function<GpuOffer()> open_gpus = nullptr;
+  std::function<GpuBackendResult()> open_gpus = nullptr;
   // The user requested a GPU: `open_gpus` is called even if a GPU sleeps, and starting the driver
   // wakes it.
   bool wake_gpus = false;

@@ -13,7 +13,7 @@ namespace lab {
 namespace {
 
 // Smaller requests do not query the machine's free memory: the query would not be worth its cost.
-constexpr std::int64_t kAskMachineFrom = 16 * kMiB;
+constexpr std::int64_t kMinQueryBytes = 16 * kMiB;
 
 TensorId next_id() {
   static std::atomic<TensorId> last = 0;
@@ -31,21 +31,21 @@ MemoryAccount::MemoryAccount(Device device, std::int64_t limit_bytes,
                              std::function<std::int64_t()> available)
     : device_(device), limit_bytes_(limit_bytes), available_(std::move(available)) {}
 
-TensorId MemoryAccount::book(std::int64_t bytes, TensorInfo info) {
+TensorId MemoryAccount::reserve(std::int64_t bytes, TensorInfo info) {
   if (bytes < 0) {
     throw Error(Errc::InvalidArgument,
                 fmt::format("{}: {} bytes requested; a size cannot be negative", to_string(device_),
                             bytes));
   }
   const std::int64_t machine_bytes =
-      bytes >= kAskMachineFrom && available_ ? available_() : limit_bytes_;
+      bytes >= kMinQueryBytes && available_ ? available_() : limit_bytes_;
   const std::lock_guard lock(mutex_);
   const std::int64_t free_bytes = limit_bytes_ - used_bytes_;
   if (bytes > free_bytes) {
     refuse(fmt::format("{}: {} requested, {} free of {}", to_string(device_), format_bytes(bytes),
                        format_bytes(free_bytes), format_bytes(limit_bytes_)));
   }
-  if (bytes > machine_bytes && bytes >= kAskMachineFrom) {
+  if (bytes > machine_bytes && bytes >= kMinQueryBytes) {
     refuse(fmt::format("{}: {} requested, but only {} of the machine's memory is free",
                        to_string(device_), format_bytes(bytes), format_bytes(machine_bytes)));
   }

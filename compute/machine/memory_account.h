@@ -22,7 +22,7 @@ class MemoryAccount {
   // Books `bytes` under a new id, before anything is allocated. Throws Error(OutOfMemory) naming
   // the requested and the free bytes, and Error(InvalidArgument) for a negative size. `info`
   // describes the tensor for the live list; its id, device and bytes are set here.
-  TensorId book(std::int64_t bytes, TensorInfo info);
+  TensorId reserve(std::int64_t bytes, TensorInfo info);
   void release(TensorId id) noexcept;
 
   // Updates a booked tensor's name, shape, type, owner and preview in the list; unknown ids are

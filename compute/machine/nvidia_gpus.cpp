@@ -48,12 +48,12 @@ std::vector<std::string> device_nodes(const std::string& root) {
   return nodes;
 }
 
-std::string shown(const std::string& root, const std::string& path) {
+std::string display_path(const std::string& root, const std::string& path) {
   return root == "/" ? path.substr(1) : path.substr(root.size());
 }
 
 // Returns the first obstacle that files reveal, without loading libcuda.
-std::optional<std::string> obstacle_in_files(const NvidiaProbe& probe) {
+std::optional<std::string> check_system_files(const NvidiaProbe& probe) {
   const std::string& root = probe.root;
   std::error_code failed;
   const bool windows_bridge = fs::exists(root + "/dev/dxg", failed);
@@ -73,7 +73,7 @@ std::optional<std::string> obstacle_in_files(const NvidiaProbe& probe) {
       return fmt::format(
           "{} cannot be opened ({}); request access, usually through the group "
           "'video'",
-          shown(root, node), std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
+          display_path(root, node), std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
     }
   }
   if (probe.visible_devices && (probe.visible_devices->empty() || *probe.visible_devices == "-1")) {
@@ -85,9 +85,8 @@ std::optional<std::string> obstacle_in_files(const NvidiaProbe& probe) {
 
 // Returns why the driver cannot run kernels; if it can, returns nothing and replaces `gpus` with
 // the GPUs it offers.
-std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
-                                              std::vector<NvidiaGpu>& gpus) {
-  const Maybe<CudaDriverAnswer> driver = probe.ask();
+std::optional<std::string> check_driver(const NvidiaProbe& probe, std::vector<NvidiaGpu>& gpus) {
+  const Maybe<CudaDriverInfo> driver = probe.ask();
   if (!driver) {
     return fmt::format(
         "the CUDA driver library cannot be loaded ({}); install the libcuda1 matching the driver",
@@ -100,14 +99,14 @@ std::optional<std::string> obstacle_in_driver(const NvidiaProbe& probe,
   if (driver->names.empty()) return "the CUDA driver starts but reports no device";
   gpus.clear();
   for (std::size_t i = 0; i < driver->names.size(); ++i) {
-    const bool placed = i < driver->pci_bus_ids.size();
-    gpus.push_back({placed ? driver->pci_bus_ids[i] : "", driver->names[i]});
+    const bool has_address = i < driver->pci_bus_ids.size();
+    gpus.push_back({has_address ? driver->pci_bus_ids[i] : "", driver->names[i]});
   }
   return std::nullopt;
 }
 
 // Message for an unused GPU that is asleep, or awake while another GPU is asleep.
-std::string waiting(bool asleep) {
+std::string sleep_message(bool asleep) {
   return fmt::format(
       "{}; select a GPU by name (--devices cuda:0) or with 'Use this GPU' on the Devices page",
       asleep ? "it is asleep to save power, and the lab does not wake a GPU to query it"
@@ -120,7 +119,7 @@ void fill_in(Maybe<T>& field, T value) {
   if (!field) field = std::move(value);
 }
 
-Maybe<PeerAccess> ask_access(const GpuDevice& from, const GpuDevice& to) {
+Maybe<PeerAccess> query_access(const GpuDevice& from, const GpuDevice& to) {
   try {
     return from.can_access(to) ? PeerAccess{true, ""}
                                : PeerAccess{false, "the CUDA runtime reports no peer access"};
@@ -137,17 +136,18 @@ void fill_in_peers(GpuFacts& to, const GpuDevice& gpu, const std::vector<GpuDevi
     if (known || other == &gpu) continue;
     GpuPeer& peer = to.peers.emplace_back();
     peer.pci_bus_id = address;
-    peer.read = peer.write = ask_access(gpu, *other);
+    peer.read = peer.write = query_access(gpu, *other);
     peer.nvlink = Maybe<PeerAccess>::missing("neither the CUDA runtime nor NVML reports it");
   }
 }
 
 void complete(GpuFacts& to, const GpuDevice& gpu, GpuBackend& backend) {
-  const GpuProperties& told = gpu.facts();
-  fill_in(to.compute_capability, fmt::format("{}.{}", told.compute_major, told.compute_minor));
-  fill_in(to.sms, told.multiprocessors);
-  fill_in(to.memory_total_bytes, told.memory_bytes);
-  if (told.clock_max_mhz > 0) fill_in(to.sm_clock_max_mhz, told.clock_max_mhz);
+  const GpuProperties& properties = gpu.facts();
+  fill_in(to.compute_capability,
+          fmt::format("{}.{}", properties.compute_major, properties.compute_minor));
+  fill_in(to.sms, properties.multiprocessors);
+  fill_in(to.memory_total_bytes, properties.memory_bytes);
+  if (properties.clock_max_mhz > 0) fill_in(to.sm_clock_max_mhz, properties.clock_max_mhz);
   fill_in(to.cuda_version, backend.driver_version());
   to.runtime_version = backend.runtime_version();
   fill_in_peers(to, gpu, backend.devices());
@@ -176,7 +176,7 @@ bool is_asleep(const std::string& root, const std::string& pci_bus_id) {
   return status == "suspended" || status == "suspending";
 }
 
-bool a_gpu_sleeps(const std::string& root) {
+bool any_gpu_asleep(const std::string& root) {
   const std::vector<NvidiaGpu> gpus = find_nvidia_gpus(root);
   return std::any_of(gpus.begin(), gpus.end(),
                      [&](const NvidiaGpu& gpu) { return is_asleep(root, gpu.pci_bus_id); });
@@ -189,7 +189,7 @@ Maybe<int> read_numa_node(const std::string& root, const std::string& pci_bus_id
   return static_cast<int>(*node);
 }
 
-Maybe<std::string> read_near_cpus(const std::string& root, const std::string& pci_bus_id) {
+Maybe<std::string> read_local_cpus(const std::string& root, const std::string& pci_bus_id) {
   auto list = read_text(folder_of(root, pci_bus_id) + "/local_cpulist");
   if (!list || list->empty()) return Maybe<std::string>::missing("the kernel does not report them");
   return *std::move(list);
@@ -205,11 +205,11 @@ std::string pci_address(std::string_view bus_id) {
   return address;
 }
 
-Maybe<CudaDriverAnswer> ask_cuda_driver() {
+Maybe<CudaDriverInfo> query_cuda_driver() {
   // cuda.h is not included here, so that the lab starts and reports the reason on any machine.
   using Text = int (*)(char*, int, int);
   const Maybe<DynamicLibrary> library = DynamicLibrary::open({"libcuda.so.1"});
-  if (!library) return Maybe<CudaDriverAnswer>::missing(library.reason());
+  if (!library) return Maybe<CudaDriverInfo>::missing(library.reason());
   const auto init = library->function<int (*)(unsigned)>("cuInit");
   const auto count = library->function<int (*)(int*)>("cuDeviceGetCount");
   const auto get = library->function<int (*)(int*, int)>("cuDeviceGet");
@@ -217,9 +217,9 @@ Maybe<CudaDriverAnswer> ask_cuda_driver() {
   const auto bus_id = library->function<Text>("cuDeviceGetPCIBusId");
   const auto error_name = library->function<int (*)(int, const char**)>("cuGetErrorName");
   if (!init || !count || !get || !name) {
-    return Maybe<CudaDriverAnswer>::missing("libcuda.so.1 lacks cuInit or cuDeviceGetName");
+    return Maybe<CudaDriverInfo>::missing("libcuda.so.1 lacks cuInit or cuDeviceGetName");
   }
-  CudaDriverAnswer answer;
+  CudaDriverInfo answer;
   answer.init_code = init(0);
   const char* text = nullptr;
   if (answer.init_code != 0 && error_name && error_name(answer.init_code, &text) == 0 && text) {
@@ -232,8 +232,8 @@ Maybe<CudaDriverAnswer> ask_cuda_driver() {
     char buffer[256] = {};
     const bool named = get(&handle, i) == 0 && name(buffer, sizeof buffer, handle) == 0;
     answer.names.emplace_back(named ? buffer : "NVIDIA GPU");
-    const bool placed = named && bus_id && bus_id(buffer, sizeof buffer, handle) == 0;
-    answer.pci_bus_ids.push_back(placed ? pci_address(buffer) : std::string());
+    const bool has_address = named && bus_id && bus_id(buffer, sizeof buffer, handle) == 0;
+    answer.pci_bus_ids.push_back(has_address ? pci_address(buffer) : std::string());
   }
   return answer;
 }
@@ -249,20 +249,20 @@ std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
                                : "/sys/bus/pci is missing, so PCI devices cannot be listed"}};
   }
   std::optional<std::string> reason;
-  bool waits = false;
+  bool blocked_by_sleep = false;
   if (!probe.driver_refused) {
-    reason = obstacle_in_files(probe);
-    waits = !reason && !probe.may_wake && a_gpu_sleeps(root);
-    if (!reason && !waits) reason = obstacle_in_driver(probe, gpus);
+    reason = check_system_files(probe);
+    blocked_by_sleep = !reason && !probe.may_wake && any_gpu_asleep(root);
+    if (!reason && !blocked_by_sleep) reason = check_driver(probe, gpus);
   }
   if (gpus.empty()) gpus.push_back({"", "NVIDIA GPU"});
   std::vector<AbsentDevice> absent;
   absent.reserve(gpus.size());
   for (const NvidiaGpu& gpu : gpus) {
-    absent.push_back(
-        {gpu.name,
-         waits ? waiting(is_asleep(root, gpu.pci_bus_id)) : reason.value_or(probe.refusal),
-         gpu.pci_bus_id, waits});
+    absent.push_back({gpu.name,
+                      blocked_by_sleep ? sleep_message(is_asleep(root, gpu.pci_bus_id))
+                                       : reason.value_or(probe.refusal),
+                      gpu.pci_bus_id, blocked_by_sleep});
   }
   return absent;
 }

@@ -24,18 +24,18 @@ std::vector<NvidiaGpu> find_nvidia_gpus(const std::string& root);
 bool is_asleep(const std::string& root, const std::string& pci_bus_id);
 
 // Returns whether any GPU is asleep. The CUDA driver accesses all of them when it starts.
-bool a_gpu_sleeps(const std::string& root);
+bool any_gpu_asleep(const std::string& root);
 
 // Return the NUMA node nearest to the GPU and the OS numbers of its cores, "0-15".
 Maybe<int> read_numa_node(const std::string& root, const std::string& pci_bus_id);
-Maybe<std::string> read_near_cpus(const std::string& root, const std::string& pci_bus_id);
+Maybe<std::string> read_local_cpus(const std::string& root, const std::string& pci_bus_id);
 
 // Converts a CUDA or NVML bus id to the spelling of /sys: "00000000:3B:00.0" to "0000:3b:00.0".
 std::string pci_address(std::string_view bus_id);
 
 // Result of querying libcuda.so.1. The query loads the library, so it comes last and only if a GPU
 // is visible.
-struct CudaDriverAnswer {
+struct CudaDriverInfo {
   int init_code = 0;                          // from cuInit; 0 is success
   std::string init_error;                     // name of init_code, "CUDA_ERROR_NO_DEVICE"
   std::vector<std::string> names;             // of the GPUs CUDA offers, in CUDA's order
@@ -43,7 +43,7 @@ struct CudaDriverAnswer {
 };
 
 // Missing, with the loader's reason, if the library cannot be used.
-Maybe<CudaDriverAnswer> ask_cuda_driver();
+Maybe<CudaDriverInfo> query_cuda_driver();
 
 // Inputs of find_unusable_gpus().
 struct NvidiaProbe {
@@ -54,7 +54,7 @@ struct NvidiaProbe {
   std::string refusal = {};
   bool driver_refused = false;
   bool may_wake = false;  // query the driver even if a GPU is asleep
-  std::function<Maybe<CudaDriverAnswer>()> ask = ask_cuda_driver;
+  std::function<Maybe<CudaDriverInfo>()> ask = query_cuda_driver;
 };
 
 // Returns why no NVIDIA GPU can be used: the first obstacle between the GPU and running a kernel.

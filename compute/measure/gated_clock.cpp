@@ -75,7 +75,7 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
     if (gpus_[i] != gpus_[0]) continue;
     seconds = std::max(seconds, ends_[i]->seconds_since(*begin_));
   }
-  if (gate_->gave_up()) {
+  if (gate_->timed_out()) {
     throw Error(Errc::Cuda,
                 fmt::format("{} waited too long for the host to queue work, so the measured time "
                             "is invalid; end other programs and measure again",

@@ -7,7 +7,7 @@ namespace lab::nn {
 class Relu final : public Op {
  public:
   const char* kind() const override { return "relu"; }
-  Keeps keeps() const override { return {.output = true}; }
+  SavedValues saved_values() const override { return {.output = true}; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
 };
@@ -15,7 +15,7 @@ class Relu final : public Op {
 class Sigmoid final : public Op {
  public:
   const char* kind() const override { return "sigmoid"; }
-  Keeps keeps() const override { return {.output = true}; }
+  SavedValues saved_values() const override { return {.output = true}; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
 };

@@ -111,12 +111,12 @@ void Convolution::bias_gradient(const Pass& pass) const {
   ScratchCursor cursor(pass.scratch);
   double* sums = cursor.take<double>(shape_.out_c * threads);
   pass.pool.run([&](int t) {
-    double* mine = sums + t * shape_.out_c;
-    std::fill(mine, mine + shape_.out_c, 0.0);
+    double* scratch = sums + t * shape_.out_c;
+    std::fill(scratch, scratch + shape_.out_c, 0.0);
     const Slice rows = slice_of(pass.batch * shape_.out_pixels(), threads, t);
     if (rows.empty()) return;
     simd::column_sums(output->grad + rows.begin * shape_.out_c, rows.end - rows.begin, shape_.out_c,
-                      mine);
+                      scratch);
   });
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
     double sum = 0;
@@ -135,8 +135,8 @@ bool needs_zeros(const LanePlane& p) {
 
 }  // namespace
 
-ConvolutionLanes::Memory ConvolutionLanes::carve(Scratch mine, Direction direction) const {
-  ScratchCursor cursor(mine);
+ConvolutionLanes::Memory ConvolutionLanes::carve(Scratch scratch, Direction direction) const {
+  ScratchCursor cursor(scratch);
   Memory m;
   if (needs_zeros(plane_of(shape_))) m.plane = cursor.take<float>(plane_of(shape_).floats());
   if (direction == Direction::Forward) {
@@ -154,8 +154,8 @@ ConvolutionLanes::Memory ConvolutionLanes::carve(Scratch mine, Direction directi
   return m;
 }
 
-void ConvolutionLanes::begin(Direction direction, Scratch mine) const {
-  const Memory m = carve(mine, direction);
+void ConvolutionLanes::begin(Direction direction, Scratch scratch) const {
+  const Memory m = carve(scratch, direction);
   if (m.plane != nullptr) std::fill_n(m.plane, plane_of(shape_).floats(), 0.0F);
   if (direction == Direction::Forward) {
     simd::pack_direct_weights(forward_weights(shape_, weight_.value), m.packed);
@@ -176,13 +176,13 @@ const float* ConvolutionLanes::plane(const float* x, const Memory& memory) const
   return memory.plane;
 }
 
-void ConvolutionLanes::forward(float* x, float* y, Scratch mine) const {
-  const Memory m = carve(mine, Direction::Forward);
+void ConvolutionLanes::forward(float* x, float* y, Scratch scratch) const {
+  const Memory m = carve(scratch, Direction::Forward);
   correlate_lanes(shape_, plane(x, m), m.packed, bias_.value, {0, shape_.out_h}, y);
 }
 
-void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scratch mine) const {
-  const Memory m = carve(mine, Direction::Backward);
+void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scratch scratch) const {
+  const Memory m = carve(scratch, Direction::Backward);
   add_weight_gradient(shape_, plane(x, m), dy, {0, shape_.out_h}, m.sums);
   simd::add_pixel_sums(dy, shape_.out_pixels(), shape_.out_c, m.pixel_sums);
   if (dx == nullptr) return;
@@ -191,8 +191,8 @@ void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scra
   correlate_lanes(back, m.dy_plane, m.packed, nullptr, {0, back.out_h}, dx);
 }
 
-void ConvolutionLanes::end(Scratch mine) const {
-  const Memory m = carve(mine, Direction::Backward);
+void ConvolutionLanes::end(Scratch scratch) const {
+  const Memory m = carve(scratch, Direction::Backward);
   simd::sum_lanes(m.sums, m.weight_grad, shape_.weights());
 }
 

@@ -22,10 +22,10 @@ class ConvolutionLanes final : public LaneOp {
       : shape_(shape), weight_(weight), bias_(bias), input_gradient_(input_gradient) {}
 
   std::int64_t bytes(Direction direction) const override { return carve({}, direction).bytes; }
-  void begin(Direction direction, Scratch mine) const override;
-  void forward(float* x, float* y, Scratch mine) const override;
-  void backward(const float* x, const float* dy, float* dx, Scratch mine) const override;
-  void end(Scratch mine) const override;
+  void begin(Direction direction, Scratch scratch) const override;
+  void forward(float* x, float* y, Scratch scratch) const override;
+  void backward(const float* x, const float* dy, float* dx, Scratch scratch) const override;
+  void end(Scratch scratch) const override;
   void finish(Scratch first, std::int64_t stride_bytes, int threads) const override;
 
  private:
@@ -38,7 +38,7 @@ class ConvolutionLanes final : public LaneOp {
     float* weight_grad = nullptr;  // this thread's partial sum
     std::int64_t bytes = 0;
   };
-  Memory carve(Scratch mine, Direction direction) const;
+  Memory carve(Scratch scratch, Direction direction) const;
   const float* plane(const float* x, const Memory& memory) const;
 
   const simd::ConvShape shape_;
@@ -55,7 +55,7 @@ class Convolution final : public Op {
               bool add_bias = true);
 
   const char* kind() const override { return "convolution"; }
-  Keeps keeps() const override { return {.inputs = 1}; }
+  SavedValues saved_values() const override { return {.inputs = 1}; }
   void prepare(const Preparation& preparation) override;
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
   // Null unless every stage uses the direct algorithm and the bias is added.

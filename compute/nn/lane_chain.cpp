@@ -67,9 +67,9 @@ LaneChain::LaneChain(const NetworkPlan& plan, std::size_t first, std::size_t las
 }
 
 LaneChain::Memory LaneChain::memory_of(const Pass& pass, int thread) const {
-  const Scratch mine{pass.scratch.data + thread * thread_bytes_, thread_bytes_};
+  const Scratch scratch{pass.scratch.data + thread * thread_bytes_, thread_bytes_};
   const Part& last = parts_.back();
-  return Memory::carve(mine, in_floats_, out_floats_, grad_floats_, last.offset + last.bytes);
+  return Memory::carve(scratch, in_floats_, out_floats_, grad_floats_, last.offset + last.bytes);
 }
 
 void LaneChain::begin(Direction direction, const Memory& memory) const {
@@ -158,8 +158,8 @@ void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observe
   pass.pool.run([&](int t) {
     const Memory memory = memory_of(pass, t);
     begin(direction, memory);
-    const Slice mine = slice_of(blocks, pass.pool.size(), t);
-    for (std::int64_t b = mine.begin; b < mine.end && !pass.stop.stop_requested(); ++b) {
+    const Slice scratch = slice_of(blocks, pass.pool.size(), t);
+    for (std::int64_t b = scratch.begin; b < scratch.end && !pass.stop.stop_requested(); ++b) {
       block(memory, b, observer != nullptr && t == 0);
     }
     if (direction == Direction::Forward) return;
@@ -223,7 +223,7 @@ bool extends_chain(const NetworkPlan& plan, std::size_t i) {
 
 std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan, std::int64_t max_batch,
                                         int threads) {
-  constexpr std::int64_t kMostThreadBytes = std::int64_t{2} * 1024 * 1024;
+  constexpr std::int64_t kMaxThreadBytes = std::int64_t{2} * 1024 * 1024;
   std::vector<LaneChain> chains;
   if (ceil_div(max_batch, simd::image_lanes()) < threads) return chains;
   for (std::size_t first = 0; first < plan.ops.size();) {
@@ -234,7 +234,7 @@ std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan, std::int64_t ma
     }
     if (last - first > 1) {
       LaneChain chain(plan, first, last);
-      if (chain.scratch_bytes(1) <= kMostThreadBytes) chains.push_back(std::move(chain));
+      if (chain.scratch_bytes(1) <= kMaxThreadBytes) chains.push_back(std::move(chain));
     }
     first = last;
   }

@@ -15,7 +15,7 @@ class Linear final : public Op {
       : in_size_(in_size), out_size_(out_size), weight_(weight), bias_(bias) {}
 
   const char* kind() const override { return "linear"; }
-  Keeps keeps() const override { return {.inputs = 1}; }
+  SavedValues saved_values() const override { return {.inputs = 1}; }
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;

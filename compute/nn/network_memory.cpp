@@ -157,12 +157,12 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan, const std::vector<LaneChain>&
     Lifetime& out = lives[index[op.output]];
     forward(out.data);
     backward(out.grad);
-    if (op.keeps().output) backward(out.data);
+    if (op.saved_values().output) backward(out.data);
     for (std::size_t k = 0; k < op.inputs.size(); ++k) {
       const Input& input = op.inputs[k];
       Lifetime& from = lives[index[input.value]];
       forward(from.data);
-      if (k < op.keeps().inputs) backward(from.data);
+      if (k < op.saved_values().inputs) backward(from.data);
       if (input.needs_grad) backward(from.grad);
     }
   }

@@ -65,9 +65,9 @@ void BatchNorm::batch_statistics(const Pass& pass) {
     pass.pool.run([&](int t) {
       double* sums = m.sums + t * m.sums_stride;
       std::fill(sums, sums + channels_, 0.0);
-      const Slice mine = slice_of(n, threads, t);
-      if (!mine.empty()) {
-        add(in().data + mine.begin * channels_, mine.end - mine.begin, sums);
+      const Slice scratch = slice_of(n, threads, t);
+      if (!scratch.empty()) {
+        add(in().data + scratch.begin * channels_, scratch.end - scratch.begin, sums);
       }
     });
     combine(m.sums, channels_, m.sums_stride, threads);
@@ -130,11 +130,11 @@ void BatchNorm::backward(const Pass& pass) {
   pass.pool.run([&](int t) {
     double* sums = m.sums + t * m.sums_stride;
     std::fill(sums, sums + 2 * channels_, 0.0);
-    const Slice mine = slice_of(n, threads, t);
-    if (mine.empty()) return;
-    const std::int64_t at = mine.begin * channels_;
+    const Slice scratch = slice_of(n, threads, t);
+    if (scratch.empty()) return;
+    const std::int64_t at = scratch.begin * channels_;
     simd::norm_backward_sums(in().data + at, output->data + at, output->grad + at, args,
-                             mine.end - mine.begin, channels_, sums, sums + channels_);
+                             scratch.end - scratch.begin, channels_, sums, sums + channels_);
   });
   combine(m.sums, 2 * channels_, m.sums_stride, threads);
   const double share = 1.0 / static_cast<double>(n);

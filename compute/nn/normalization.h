@@ -23,7 +23,7 @@ class BatchNorm final : public Op {
 
   const char* kind() const override { return "batch_norm"; }
   bool can_accumulate() const override { return false; }
-  Keeps keeps() const override { return {.inputs = 1, .output = relu_}; }
+  SavedValues saved_values() const override { return {.inputs = 1, .output = relu_}; }
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;

@@ -105,16 +105,16 @@ class LaneOp {
     return 0;
   }
   // Called before a thread's first block of a pass.
-  virtual void begin(Direction direction, Scratch mine) const {
-    static_cast<void>(direction), static_cast<void>(mine);
+  virtual void begin(Direction direction, Scratch scratch) const {
+    static_cast<void>(direction), static_cast<void>(scratch);
   }
   // Writes y. In-place operations also modify x.
-  virtual void forward(float* x, float* y, Scratch mine) const = 0;
+  virtual void forward(float* x, float* y, Scratch scratch) const = 0;
   // `x` is as forward() left it. Writes dx, which is null for the first operation of a chain whose
   // input needs no gradient, and accumulates the parameters' gradients in the thread's memory.
-  virtual void backward(const float* x, const float* dy, float* dx, Scratch mine) const = 0;
+  virtual void backward(const float* x, const float* dy, float* dx, Scratch scratch) const = 0;
   // Called after a thread's last block of backward.
-  virtual void end(Scratch mine) const { static_cast<void>(mine); }
+  virtual void end(Scratch scratch) const { static_cast<void>(scratch); }
   // Called once all threads have returned from end(): writes the parameters' gradients. Thread t's
   // memory starts t * stride_bytes after `first`.
   virtual void finish(Scratch first, std::int64_t stride_bytes, int threads) const {
@@ -128,13 +128,13 @@ class Op {
   virtual ~Op() = default;
 
   // Values that backward() reads, which the planner keeps until then.
-  struct Keeps {
+  struct SavedValues {
     std::size_t inputs = 0;  // number of inputs, counted from the first
     bool output = false;
   };
 
   virtual const char* kind() const = 0;
-  virtual Keeps keeps() const = 0;
+  virtual SavedValues saved_values() const = 0;
   // Called once the network's largest batch is known, before scratch_bytes().
   virtual void prepare(const Preparation& preparation) { static_cast<void>(preparation); }
   // Bytes of work memory for `threads` threads and up to `max_batch` images.

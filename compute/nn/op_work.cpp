@@ -39,14 +39,14 @@ std::int64_t forward_floats(const NetworkPlan& plan, const Op& op, std::int64_t 
 }
 
 std::int64_t backward_floats(const NetworkPlan& plan, const Op& op, std::int64_t batch) {
-  const Op::Keeps keeps = op.keeps();
+  const Op::SavedValues saved_values = op.saved_values();
   const std::int64_t out = floats(*op.output, batch), parameters = parameter_floats(plan, op);
-  std::int64_t total = out + (keeps.output ? out : 0) + parameters;
+  std::int64_t total = out + (saved_values.output ? out : 0) + parameters;
   bool any_gradient = false;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const Input& input = op.inputs[i];
     const std::int64_t in = floats(*input.value, batch);
-    if (i < keeps.inputs) total += in;
+    if (i < saved_values.inputs) total += in;
     if (!input.needs_grad) continue;
     any_gradient = true;
     total += input.accumulate ? 2 * in : in;

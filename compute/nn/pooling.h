@@ -10,8 +10,8 @@ namespace lab::nn {
 class AveragePoolLanes final : public LaneOp {
  public:
   AveragePoolLanes(const simd::PoolShape& shape, bool sigmoid) : shape_(shape), sigmoid_(sigmoid) {}
-  void forward(float* x, float* y, Scratch mine) const override;
-  void backward(const float* x, const float* dy, float* dx, Scratch mine) const override;
+  void forward(float* x, float* y, Scratch scratch) const override;
+  void backward(const float* x, const float* dy, float* dx, Scratch scratch) const override;
 
  private:
   simd::PoolShape shape_;
@@ -23,8 +23,8 @@ class AveragePoolLanes final : public LaneOp {
 class FlattenLanes final : public LaneOp {
  public:
   explicit FlattenLanes(const ImageShape& shape) : shape_(shape) {}
-  void forward(float* x, float* y, Scratch mine) const override;
-  void backward(const float* x, const float* dy, float* dx, Scratch mine) const override;
+  void forward(float* x, float* y, Scratch scratch) const override;
+  void backward(const float* x, const float* dy, float* dx, Scratch scratch) const override;
 
  private:
   const ImageShape shape_;
@@ -38,7 +38,7 @@ class AveragePool final : public Op {
       : shape_(shape), sigmoid_(sigmoid), lanes_(shape, sigmoid) {}
   const char* kind() const override { return sigmoid_ ? "sigmoid_average_pool" : "average_pool"; }
   bool can_accumulate() const override { return !sigmoid_; }
-  Keeps keeps() const override { return {.inputs = sigmoid_ ? std::size_t{1} : 0}; }
+  SavedValues saved_values() const override { return {.inputs = sigmoid_ ? std::size_t{1} : 0}; }
   const LaneOp* lanes() const override { return &lanes_; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
@@ -57,7 +57,7 @@ class Flatten final : public Op {
  public:
   explicit Flatten(const ImageShape& from) : lanes_(from) {}
   const char* kind() const override { return "flatten"; }
-  Keeps keeps() const override { return {}; }
+  SavedValues saved_values() const override { return {}; }
   const LaneOp* lanes() const override { return &lanes_; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;

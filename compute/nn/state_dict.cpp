@@ -27,16 +27,16 @@ struct NamedState {
 };
 
 // `ours` holds the parameter's elements in the lab's order.
-NamedState parameter_entry(const Parameter& p, float* ours) {
-  const auto save = [&p, ours](std::byte* to) {
+NamedState parameter_entry(const Parameter& p, float* lab_values) {
+  const auto save = [&p, lab_values](std::byte* to) {
     std::vector<float> torch(static_cast<std::size_t>(p.size));
-    to_torch(p, ours, torch);
+    to_torch(p, lab_values, torch);
     std::memcpy(to, torch.data(), torch.size() * sizeof(float));
   };
-  const auto load = [&p, ours](const std::byte* from) {
+  const auto load = [&p, lab_values](const std::byte* from) {
     std::vector<float> torch(static_cast<std::size_t>(p.size));
     std::memcpy(torch.data(), from, torch.size() * sizeof(float));
-    from_torch(p, torch, ours);
+    from_torch(p, torch, lab_values);
   };
   return {p.name, DType::F32, p.shape, save, load};
 }
@@ -51,7 +51,7 @@ NamedState floats_entry(std::string name, std::span<float> floats) {
       [floats](const std::byte* from) { std::memcpy(floats.data(), from, floats.size_bytes()); }};
 }
 
-NamedState number_entry(std::string name, std::int64_t& number) {
+NamedState scalar_entry(std::string name, std::int64_t& number) {
   return {std::move(name),
           DType::I64,
           {},
@@ -68,7 +68,7 @@ std::vector<NamedState> state_entries(Network& network) {
       if (running.after_parameter != i) continue;
       all.push_back(floats_entry(running.name + ".running_mean", running.mean));
       all.push_back(floats_entry(running.name + ".running_var", running.variance));
-      all.push_back(number_entry(running.name + ".num_batches_tracked", running.batches));
+      all.push_back(scalar_entry(running.name + ".num_batches_tracked", running.batches));
     }
   }
   return all;
@@ -85,7 +85,7 @@ std::vector<NamedState> velocity_entries(Network& network, Sgd& sgd) {
 }
 
 // "a, b, c and 4 more".
-std::string listed(const std::vector<std::string>& names) {
+std::string join_names(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 5;
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {
@@ -95,13 +95,13 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-using Given = std::map<std::string_view, const TensorView*>;
+using TensorsByName = std::map<std::string_view, const TensorView*>;
 
-void check_names(const std::vector<NamedState>& wanted, const Given& given,
+void check_names(const std::vector<NamedState>& expected, const TensorsByName& given,
                  const std::string& source, const std::string& what) {
   std::map<std::string_view, bool> known;
   std::vector<std::string> missing, unexpected;
-  for (const NamedState& entry : wanted) {
+  for (const NamedState& entry : expected) {
     known[entry.name] = true;
     if (!given.contains(entry.name)) missing.push_back(entry.name);
   }
@@ -110,8 +110,8 @@ void check_names(const std::vector<NamedState>& wanted, const Given& given,
   }
   if (missing.empty() && unexpected.empty()) return;
   std::string message = source + " does not contain a " + what + ":";
-  if (!missing.empty()) message += " missing " + listed(missing) + ";";
-  if (!unexpected.empty()) message += " unexpected " + listed(unexpected) + ";";
+  if (!missing.empty()) message += " missing " + join_names(missing) + ";";
+  if (!unexpected.empty()) message += " unexpected " + join_names(unexpected) + ";";
   throw Error(Errc::Corrupt, message + " was it saved from another model?");
 }
 
@@ -143,16 +143,16 @@ void check_tensor(const NamedState& entry, const TensorView& tensor, const std::
   check_finite(tensor, source);
 }
 
-Given by_name(std::span<const TensorView> tensors) {
-  Given given;
+TensorsByName by_name(std::span<const TensorView> tensors) {
+  TensorsByName given;
   for (const TensorView& tensor : tensors) given[tensor.name] = &tensor;
   return given;
 }
 
-void check_all(const std::vector<NamedState>& wanted, const Given& given, const std::string& source,
-               const std::string& what) {
-  check_names(wanted, given, source, what);
-  for (const NamedState& entry : wanted) check_tensor(entry, *given.at(entry.name), source);
+void check_all(const std::vector<NamedState>& expected, const TensorsByName& given,
+               const std::string& source, const std::string& what) {
+  check_names(expected, given, source, what);
+  for (const NamedState& entry : expected) check_tensor(entry, *given.at(entry.name), source);
 }
 
 std::vector<StateTensor> save_all(const std::vector<NamedState>& entries) {
@@ -166,8 +166,8 @@ std::vector<StateTensor> save_all(const std::vector<NamedState>& entries) {
   return tensors;
 }
 
-void load_all(const std::vector<NamedState>& wanted, const Given& given) {
-  for (const NamedState& entry : wanted) entry.load(given.at(entry.name)->data.data());
+void load_all(const std::vector<NamedState>& expected, const TensorsByName& given) {
+  for (const NamedState& entry : expected) entry.load(given.at(entry.name)->data.data());
 }
 
 }  // namespace
@@ -178,10 +178,10 @@ std::vector<StateTensor> state_dict(Network& network) {
 
 void load_state_dict(Network& network, std::span<const TensorView> tensors,
                      const std::string& source) {
-  const std::vector<NamedState> wanted = state_entries(network);
-  const Given given = by_name(tensors);
-  check_all(wanted, given, source, network.name());
-  load_all(wanted, given);
+  const std::vector<NamedState> expected = state_entries(network);
+  const TensorsByName given = by_name(tensors);
+  check_all(expected, given, source, network.name());
+  load_all(expected, given);
 }
 
 std::vector<StateTensor> optimizer_state(Network& network, Sgd& sgd) {
@@ -202,7 +202,7 @@ void load_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView
   sgd.set_started(true);
 }
 
-std::string fault_in_state(Network& network, Sgd& sgd) {
+std::string find_non_finite_state(Network& network, Sgd& sgd) {
   std::string fault;
   const auto check = [&](const std::string& name, std::span<const float> values) {
     if (!fault.empty()) return;

@@ -42,7 +42,7 @@ void check_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorVie
 
 // Returns "net.0.bias contains NaN" for the first non-finite value of the parameters, running
 // statistics and momentum, from which training cannot continue; empty if all are finite.
-std::string fault_in_state(Network& network, Sgd& sgd);
+std::string find_non_finite_state(Network& network, Sgd& sgd);
 
 // Returns the bytes of a safetensors file.
 std::vector<std::byte> format_state(std::span<const StateTensor> tensors);

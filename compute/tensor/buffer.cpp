@@ -42,7 +42,7 @@ std::byte* allocate_on(GpuDevice& gpu, std::int64_t bytes) {
 }  // namespace
 
 Buffer::Buffer(DeviceContext& context, std::int64_t bytes, TensorInfo info)
-    : context_(&context), bytes_(bytes), id_(context.memory().book(bytes, std::move(info))) {
+    : context_(&context), bytes_(bytes), id_(context.memory().reserve(bytes, std::move(info))) {
   if (bytes == 0) return;
   try {
     data_ = context.gpu() != nullptr ? allocate_on(*context.gpu(), bytes)

@@ -9,7 +9,7 @@
 namespace lab {
 
 std::int64_t count(const Shape& shape) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  constexpr std::int64_t kMax = std::int64_t{1} << 62;
   const auto negative = [](std::int64_t n) { return n < 0; };
   if (std::any_of(shape.begin(), shape.end(), negative)) {
     throw Error(Errc::InvalidArgument,
@@ -18,7 +18,7 @@ std::int64_t count(const Shape& shape) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   std::int64_t product = 1;
   for (const std::int64_t n : shape) {
-    if (n > kMost / product) {
+    if (n > kMax / product) {
       throw Error(
           Errc::InvalidArgument,
           fmt::format("shape {}: more than 2^62 elements; choose smaller sizes", to_string(shape)));

@@ -27,9 +27,9 @@ constexpr DType dtype_of() {
 }
 
 std::int64_t checked_bytes(const Shape& shape, DType dtype) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  constexpr std::int64_t kMax = std::int64_t{1} << 62;
   const std::int64_t n = count(shape);
-  if (n > kMost / size_of(dtype)) {
+  if (n > kMax / size_of(dtype)) {
     throw Error(Errc::InvalidArgument,
                 fmt::format("tensor {} of {}: more than 2^62 bytes; choose smaller sizes",
                             to_string(shape), to_string(dtype)));
@@ -147,8 +147,8 @@ Bf16 to_bf16(float value) {
   if ((bits & 0x7fffffffU) > 0x7f800000U) {
     return {static_cast<std::uint16_t>((bits >> 16) | 0x40U)};  // quiet, so that it stays NaN
   }
-  const std::uint32_t to_even = 0x7fffU + ((bits >> 16) & 1U);
-  return {static_cast<std::uint16_t>((bits + to_even) >> 16)};
+  const std::uint32_t to_linear = 0x7fffU + ((bits >> 16) & 1U);
+  return {static_cast<std::uint16_t>((bits + to_linear) >> 16)};
 }
 
 float to_float(Bf16 value) {

@@ -28,7 +28,7 @@ BatchLoader::BatchLoader(const ImageSet& images, std::int64_t batch, BatchOrder 
       batch_(batch),
       order_(order),
       seed_(seed),
-      order_of_images_(std::make_shared<std::vector<std::uint32_t>>(file_order(images))) {}
+      image_order_(std::make_shared<std::vector<std::uint32_t>>(file_order(images))) {}
 
 std::int64_t BatchLoader::steps_per_epoch() const {
   return (images_.count + batch_ - 1) / batch_;
@@ -46,7 +46,7 @@ void BatchLoader::start_epoch(std::int64_t epoch) {
   for (std::size_t i = index.size(); i > 1; --i) {
     std::swap(index[i - 1], index[random.below(i, static_cast<std::uint32_t>(i))]);
   }
-  order_of_images_ = std::make_shared<std::vector<std::uint32_t>>(std::move(index));
+  image_order_ = std::make_shared<std::vector<std::uint32_t>>(std::move(index));
 }
 
 void BatchLoader::load(std::int64_t step, BatchSlice slice, ThreadPool& pool, float* pixels,
@@ -87,7 +87,7 @@ StagedBatch::~StagedBatch() {
 void StagedBatch::prepare(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
   wait();
   if (!thread_.joinable()) {
-    thread_ = std::jthread([this](const std::stop_token& stop) { copy_when_asked(stop); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { copy_on_request(stop); });
   }
   const auto images = static_cast<std::size_t>(slice.end - slice.begin);
   labels_.resize(std::max(labels_.size(), images));
@@ -112,7 +112,7 @@ BatchBytes StagedBatch::find(const BatchLoader& loader, std::int64_t step, Batch
   return {.pixels = pixels_.data(), .labels = labels_.data()};
 }
 
-void StagedBatch::copy_when_asked(const std::stop_token& stop) {
+void StagedBatch::copy_on_request(const std::stop_token& stop) {
   set_thread_affinity(cores_);  // not inherited from the thread that called prepare() first
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return asked_ != nullptr; })) {

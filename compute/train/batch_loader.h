@@ -56,18 +56,18 @@ class BatchLoader {
 
   std::int64_t image_size() const { return std::int64_t{images_.height} * images_.width; }
   // Order of the current epoch; a new object whenever the order changes.
-  ImageOrder order() const { return order_of_images_; }
+  ImageOrder order() const { return image_order_; }
 
  private:
   const std::uint32_t* chosen(std::int64_t step, BatchSlice slice) const {
-    return order_of_images_->data() + step * batch_ + slice.begin;
+    return image_order_->data() + step * batch_ + slice.begin;
   }
 
   const ImageSet& images_;
   const std::int64_t batch_;
   const BatchOrder order_;
   const std::uint64_t seed_;
-  ImageOrder order_of_images_;
+  ImageOrder image_order_;
 };
 
 // Copies the images of the next step on its own thread while the current step computes.
@@ -92,7 +92,7 @@ class StagedBatch {
   BatchBytes find(const BatchLoader& loader, std::int64_t step, BatchSlice slice) const;
 
  private:
-  void copy_when_asked(const std::stop_token& stop);
+  void copy_on_request(const std::stop_token& stop);
 
   const std::vector<int> cores_;
   std::vector<std::uint8_t> pixels_, labels_;

@@ -41,10 +41,10 @@ std::string folder_name(std::int64_t steps) {
 std::optional<std::int64_t> steps_of(std::string_view name) {
   if (!name.starts_with(kBeginning)) return {};
   name.remove_prefix(kBeginning.size());
-  constexpr std::size_t kMostDigits = 18;  // fits into 64 bits
+  constexpr std::size_t kMaxDigits = 18;  // fits into 64 bits
   const bool digits =
       std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!digits || name.size() < kDigits || name.size() > kMostDigits) return {};
+  if (!digits || name.size() < kDigits || name.size() > kMaxDigits) return {};
   std::int64_t steps = 0;
   for (const char c : name) steps = 10 * steps + (c - '0');
   return steps;

@@ -179,7 +179,7 @@ Error TrainingRun::diverged(const std::string& what, double lr) const {
 
 // The effect of an update on the loss is visible only in the next step, so the state is checked.
 void TrainingRun::require_finite_state() {
-  const std::string fault = nn::fault_in_state(trainer_.network(), trainer_.sgd());
+  const std::string fault = nn::find_non_finite_state(trainer_.network(), trainer_.sgd());
   if (fault.empty()) return;
   const std::int64_t last = std::max<std::int64_t>(at_.steps - 1, 0);
   throw diverged(fmt::format("after step {} {}", at_.steps, fault), learning_rate_.at(last));

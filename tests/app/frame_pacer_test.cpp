@@ -10,7 +10,7 @@ constexpr double kForever = FramePacer::kForever;
 // A pacer that has drawn its initial frames and is idle at time 10 s.
 FramePacer settled(double frame_cpu_s = 0.001) {
   FramePacer pacer(PacerLimits{});
-  for (int i = 0; i < 10; ++i) pacer.drawn(10, frame_cpu_s);
+  for (int i = 0; i < 10; ++i) pacer.frame_drawn(10, frame_cpu_s);
   return pacer;
 }
 
@@ -18,16 +18,16 @@ TEST(FramePacer, DrawsImmediatelyAtStartAndOnInput) {
   EXPECT_EQ(FramePacer(PacerLimits{}).wait_s(0, Activity::Idle, false), 0);
   FramePacer pacer = settled();
   EXPECT_EQ(pacer.wait_s(10, Activity::Idle, false), kForever);
-  pacer.attention(10.001);
+  pacer.request_redraw(10.001);
   EXPECT_EQ(pacer.wait_s(10.001, Activity::Idle, false), 0);
 }
 
 TEST(FramePacer, SettlesAfterInput) {
   FramePacer pacer = settled();
-  pacer.attention(11);
+  pacer.request_redraw(11);
   int frames = 0;
   while (pacer.wait_s(11, Activity::Idle, false) == 0 && frames < 100) {
-    pacer.drawn(11, 0.001);
+    pacer.frame_drawn(11, 0.001);
     ++frames;
   }
   EXPECT_EQ(frames, 3);
@@ -35,35 +35,35 @@ TEST(FramePacer, SettlesAfterInput) {
 
 TEST(FramePacer, NeverDrawsWhileHidden) {
   FramePacer pacer = settled();
-  pacer.attention(11);
-  pacer.results();
+  pacer.request_redraw(11);
+  pacer.results_changed();
   EXPECT_EQ(pacer.wait_s(100, Activity::Timing, true), kForever);
 }
 
 TEST(FramePacer, LimitsTimingJobsToFiveFramesPerSecond) {
   FramePacer pacer = settled();
-  pacer.attention(10);
-  pacer.results();
+  pacer.request_redraw(10);
+  pacer.results_changed();
   EXPECT_NEAR(pacer.wait_s(10.05, Activity::Timing, false), 0.15, 1e-9);
   EXPECT_EQ(pacer.wait_s(10.2, Activity::Timing, false), 0);
 }
 
 TEST(FramePacer, GaugeIntervalGrowsWithFrameCost) {
   FramePacer cheap = settled(0.001);
-  cheap.gauges();
+  cheap.gauges_changed();
   EXPECT_NEAR(cheap.wait_s(10, Activity::Idle, false), 1, 1e-9);
   FramePacer expensive = settled(0.018);
-  expensive.gauges();
+  expensive.gauges_changed();
   EXPECT_NEAR(expensive.wait_s(10, Activity::Idle, false), 3, 0.01);
   FramePacer very_expensive = settled(1);
-  very_expensive.gauges();
+  very_expensive.gauges_changed();
   EXPECT_NEAR(very_expensive.wait_s(10, Activity::Idle, false), 5, 1e-9);
 }
 
 TEST(FramePacer, DrawsResultsSoonerThanGauges) {
   FramePacer pacer = settled(0.018);
-  pacer.gauges();
-  pacer.results();
+  pacer.gauges_changed();
+  pacer.results_changed();
   EXPECT_LT(pacer.wait_s(10, Activity::Idle, false), 0.1);
 }
 
@@ -71,8 +71,8 @@ TEST(FramePacer, AnimatesOnlyAfterInputWhileIdle) {
   FramePacer pacer = settled();
   pacer.animate();
   EXPECT_EQ(pacer.wait_s(10, Activity::Idle, false), kForever);
-  pacer.attention(10);
-  for (int i = 0; i < 3; ++i) pacer.drawn(10, 0.001);
+  pacer.request_redraw(10);
+  for (int i = 0; i < 3; ++i) pacer.frame_drawn(10, 0.001);
   pacer.animate();
   EXPECT_EQ(pacer.wait_s(10.5, Activity::Idle, false), 0);
   EXPECT_EQ(pacer.wait_s(13, Activity::Idle, false), kForever);

@@ -27,7 +27,7 @@ std::string printed_gpus(const Telemetry& telemetry, const MachineInfo& machine,
   testing::internal::CaptureStdout();
   Console console;
   GpuReport report(console, json);
-  report.learn(telemetry);
+  report.update(telemetry);
   report.readings();
   report.skipped(machine);
   report.details(machine);
@@ -139,14 +139,14 @@ TEST(GpuText, ReportsASleepingGpu) {
 TEST(GpuReport, KeepsFactsUntilNewOnesArrive) {
   Console console;
   GpuReport report(console, false);
-  report.learn(one_gpu());
+  report.update(one_gpu());
   Telemetry later;
   later.gpus = {gpu_reading(5)};
-  report.learn(later);
+  report.update(later);
   ASSERT_NE(report.at(kGpuAddress).facts, nullptr);
   EXPECT_DOUBLE_EQ(report.at(kGpuAddress).reading->t_s, 5);
   EXPECT_EQ(report.at("0000:41:00.0").facts, nullptr);
-  EXPECT_TRUE(report.stands_for({"NVIDIA H200", "", kGpuAddress}));
+  EXPECT_TRUE(report.covers({"NVIDIA H200", "", kGpuAddress}));
 }
 
 }  // namespace

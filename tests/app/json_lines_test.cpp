@@ -54,7 +54,7 @@ TEST(JsonLines, TransferSampleNamesMoverAndPeer) {
   TransferSample s;
   s.memory = MemoryKind::OnGpu;
   s.mover = TransferMover::Kernel;
-  s.peer = PeerWay::Read;
+  s.peer = PeerMode::Read;
   EXPECT_EQ(parsed(s)["memory"], "device");
   EXPECT_EQ(parsed(s)["mover"], "kernel");
   EXPECT_EQ(parsed(s)["peer"], "read");

@@ -72,7 +72,7 @@ TEST(JsonRoundTrip, TransferSample) {
   s.memory = MemoryKind::OnGpu;
   s.op = TransferOp::Both;
   s.mover = TransferMover::Kernel;
-  s.peer = PeerWay::ReadThroughHost;
+  s.peer = PeerMode::ReadThroughHost;
   s.bytes = 1 << 20;
   s.time = some_timing();
   s.gb_per_s = 350;

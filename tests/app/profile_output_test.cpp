@@ -136,8 +136,7 @@ TEST(ProfileOutput, ShowsBothKernelsSideBySide) {
   const auto lines = printed_profile(false, {both, JobFinished{}});
   ASSERT_EQ(lines.size(), 10U);
   EXPECT_NE(lines[1].find("(the first of 2 devices)"), std::string::npos);
-  EXPECT_NE(lines[1].find("18 steps per kernel set after 4 of warm-up"),
-            std::string::npos);
+  EXPECT_NE(lines[1].find("18 steps per kernel set after 4 of warm-up"), std::string::npos);
   EXPECT_NE(lines[3].find("4.00 ms"), std::string::npos);
   EXPECT_NE(lines[3].find("8.00 ms"), std::string::npos);
   EXPECT_NE(lines[3].find("2.00x"), std::string::npos);

@@ -24,7 +24,7 @@ class MachineFile : public ::testing::Test {
     return read_machine(file_);
   }
   // Error message for a file with this text; checks that it is one line that starts with the path.
-  std::string complaint(const std::string& text) {
+  std::string problem(const std::string& text) {
     const std::string message = test::message_of([&] { read(text); }, Errc::Corrupt);
     EXPECT_EQ(message.rfind(file_.string() + ": ", 0), 0U) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
@@ -32,15 +32,15 @@ class MachineFile : public ::testing::Test {
   }
   // Error message for the model document with one value changed; `at` is a JSON pointer such as
   // "/matmul/0/n".
-  std::string complaint_with(const char* at, const Json& value) {
+  std::string problem_with(const char* at, const Json& value) {
     Json json = test::machine_document();
     json[Json::json_pointer(at)] = value;
-    return complaint(json.dump());
+    return problem(json.dump());
   }
-  std::string complaint_without(const char* parent, const char* field) {
+  std::string problem_without(const char* parent, const char* field) {
     Json json = test::machine_document();
     json[Json::json_pointer(parent)].erase(field);
-    return complaint(json.dump());
+    return problem(json.dump());
   }
 
   const test::TempDir dir_;
@@ -95,7 +95,7 @@ TEST_F(MachineFile, IgnoresTrainingStepFiles) {
 TEST_F(MachineFile, RejectsEveryTruncation) {
   const std::string whole = test::machine_document().dump();
   for (std::size_t length = 0; length < whole.size(); length += 37) {
-    EXPECT_TRUE(contains(complaint(whole.substr(0, length)), "not a JSON object")) << length;
+    EXPECT_TRUE(contains(problem(whole.substr(0, length)), "not a JSON object")) << length;
   }
 }
 
@@ -103,16 +103,16 @@ TEST_F(MachineFile, RejectsNonObjects) {
   const std::string nul("\0\0\0", 3);
   for (const std::string& text : {std::string("no json"), std::string("[1, 2]"), std::string("3"),
                                   std::string("\xff\xfe{}"), nul, std::string("null")}) {
-    EXPECT_TRUE(contains(complaint(text), "not a JSON object"));
+    EXPECT_TRUE(contains(problem(text), "not a JSON object"));
   }
-  EXPECT_TRUE(contains(complaint("{}"), "\"type\" is missing"));
-  EXPECT_TRUE(contains(complaint(R"({"type":"sample"})"), "it must be machine"));
+  EXPECT_TRUE(contains(problem("{}"), "\"type\" is missing"));
+  EXPECT_TRUE(contains(problem(R"({"type":"sample"})"), "it must be machine"));
 }
 
 TEST_F(MachineFile, RejectsNewerFormats) {
-  EXPECT_TRUE(contains(complaint_with("/format", 2), "format 2 was written by a newer Device Lab"));
-  EXPECT_TRUE(contains(complaint_with("/format", 0), "\"format\" is 0"));
-  EXPECT_TRUE(contains(complaint_with("/format", "1"), "\"format\" is \"1\""));
+  EXPECT_TRUE(contains(problem_with("/format", 2), "format 2 was written by a newer Device Lab"));
+  EXPECT_TRUE(contains(problem_with("/format", 0), "\"format\" is 0"));
+  EXPECT_TRUE(contains(problem_with("/format", "1"), "\"format\" is \"1\""));
 }
 
 TEST_F(MachineFile, RejectsInvalidNumbers) {
@@ -122,50 +122,50 @@ TEST_F(MachineFile, RejectsInvalidNumbers) {
   for (const char* bad : {"NaN", "Infinity", "1e999", "-1e999", "0x10"}) {
     std::string broken = text;
     broken.replace(text.find(number), number.size(), std::string("\"gflops\":") + bad);
-    EXPECT_TRUE(contains(complaint(broken), "not a JSON object")) << bad;
+    EXPECT_TRUE(contains(problem(broken), "not a JSON object")) << bad;
   }
   for (const Json& bad :
        {Json(nullptr), Json("25"), Json(0), Json(-3), Json::array({25}), Json(true)}) {
-    const std::string message = complaint_with("/matmul/1/gflops", bad);
+    const std::string message = problem_with("/matmul/1/gflops", bad);
     EXPECT_TRUE(contains(message, "matmul[1]: the field \"gflops\" is ")) << message;
   }
   for (const Json& bad : {Json(1e300), Json(0.5), Json(-64), Json("64"), Json(nullptr)}) {
-    EXPECT_TRUE(contains(complaint_with("/matmul/0/n", bad), "a whole number from 1"));
+    EXPECT_TRUE(contains(problem_with("/matmul/0/n", bad), "a whole number from 1"));
   }
-  EXPECT_TRUE(contains(complaint_with("/transfers/0/threads", 1e11), "\"threads\" is too large"));
+  EXPECT_TRUE(contains(problem_with("/transfers/0/threads", 1e11), "\"threads\" is too large"));
 }
 
 TEST_F(MachineFile, NamesMissingFields) {
   const Json whole = test::machine_document();
   for (const char* field : {"name", "kind", "date"}) {
-    EXPECT_TRUE(contains(complaint_without("", field), std::string(field) + "\" is missing"));
+    EXPECT_TRUE(contains(problem_without("", field), std::string(field) + "\" is missing"));
   }
-  EXPECT_TRUE(contains(complaint_without("/made_with", "device_lab"), "made_with: the field"));
-  EXPECT_TRUE(contains(complaint_without("/settings", "cache"), "settings: the field"));
+  EXPECT_TRUE(contains(problem_without("/made_with", "device_lab"), "made_with: the field"));
+  EXPECT_TRUE(contains(problem_without("/settings", "cache"), "settings: the field"));
   for (const char* list : {"matmul", "transfers"}) {
     const std::string parent = std::string("/") + list + "/0";
     for (const auto& [field, value] : whole[list][0].items()) {
       if (field == "type" || field == "intensity") continue;
       if (std::string(list) == "transfers" && field == "n") continue;  // stored as "samples"
-      const std::string message = complaint_without(parent.c_str(), field.c_str());
+      const std::string message = problem_without(parent.c_str(), field.c_str());
       EXPECT_TRUE(contains(message, std::string(list) + "[0]: the field \"" + field)) << message;
     }
   }
 }
 
 TEST_F(MachineFile, RejectsValuesOfTheWrongType) {
-  EXPECT_TRUE(contains(complaint_with("/matmul", 3), "\"matmul\" is 3; it must be a list"));
-  EXPECT_TRUE(contains(complaint_with("/matmul/0", 3), "matmul[0]: this is not a JSON object"));
-  EXPECT_TRUE(contains(complaint_with("/settings", Json::array({1})), "it must be an object"));
-  EXPECT_TRUE(contains(complaint_with("/settings/commands", Json::array({1})), "a list of up to"));
-  EXPECT_TRUE(contains(complaint_with("/settings/cache", "hot"), "one of warm, cold"));
-  EXPECT_TRUE(contains(complaint_with("/kind", "tpu"), "one of cpu, cuda"));
-  EXPECT_TRUE(contains(complaint_with("/name", ""), "\"name\" is \"\""));
-  EXPECT_TRUE(contains(complaint_with("/matmul/0/dtype", "f64"), "one of f32, bf16, tf32"));
-  EXPECT_TRUE(contains(complaint_with("/matmul/0/device", "moon"), "moon"));
-  EXPECT_TRUE(contains(complaint_with("/matmul/0/library", 1), "true or false"));
-  EXPECT_TRUE(contains(complaint_with("/transfers/0/op", "move"), "one of read, write"));
-  EXPECT_TRUE(contains(complaint_with("/transfers/0/peer", "none"), "one of write, read"));
+  EXPECT_TRUE(contains(problem_with("/matmul", 3), "\"matmul\" is 3; it must be a list"));
+  EXPECT_TRUE(contains(problem_with("/matmul/0", 3), "matmul[0]: this is not a JSON object"));
+  EXPECT_TRUE(contains(problem_with("/settings", Json::array({1})), "it must be an object"));
+  EXPECT_TRUE(contains(problem_with("/settings/commands", Json::array({1})), "a list of up to"));
+  EXPECT_TRUE(contains(problem_with("/settings/cache", "hot"), "one of warm, cold"));
+  EXPECT_TRUE(contains(problem_with("/kind", "tpu"), "one of cpu, cuda"));
+  EXPECT_TRUE(contains(problem_with("/name", ""), "\"name\" is \"\""));
+  EXPECT_TRUE(contains(problem_with("/matmul/0/dtype", "f64"), "one of f32, bf16, tf32"));
+  EXPECT_TRUE(contains(problem_with("/matmul/0/device", "moon"), "moon"));
+  EXPECT_TRUE(contains(problem_with("/matmul/0/library", 1), "true or false"));
+  EXPECT_TRUE(contains(problem_with("/transfers/0/op", "move"), "one of read, write"));
+  EXPECT_TRUE(contains(problem_with("/transfers/0/peer", "none"), "one of write, read"));
 }
 
 TEST_F(MachineFile, LimitsTextsAndLists) {
@@ -173,12 +173,12 @@ TEST_F(MachineFile, LimitsTextsAndLists) {
                          "/settings/commands/0", "/matmul/0/kernel"}) {
     for (const std::string& bad : {std::string("two\nlines"), std::string("\x1b[2J"),
                                    std::string("\x7f"), std::string(201, 'x')}) {
-      EXPECT_TRUE(contains(complaint_with(at, bad), "one line of up to 200 bytes")) << at;
+      EXPECT_TRUE(contains(problem_with(at, bad), "one line of up to 200 bytes")) << at;
     }
   }
   EXPECT_TRUE(
-      contains(complaint_with("/settings/commands", Json(51, "x")), "a list of up to 50 strings"));
-  EXPECT_TRUE(contains(complaint_with("/matmul", Json(4097, 1)),
+      contains(problem_with("/settings/commands", Json(51, "x")), "a list of up to 50 strings"));
+  EXPECT_TRUE(contains(problem_with("/matmul", Json(4097, 1)),
                        "\"matmul\" has 4097 entries; the limit is 4096"));
   Json json = test::machine_document();
   json["name"] = std::string(200, 'x');
@@ -187,15 +187,15 @@ TEST_F(MachineFile, LimitsTextsAndLists) {
 }
 
 TEST_F(MachineFile, RejectsContradictingResults) {
-  EXPECT_TRUE(contains(complaint_with("/matmul/0/verified", false), "not verified"));
-  EXPECT_TRUE(contains(complaint_with("/transfers/0/verified", false), "not verified"));
-  EXPECT_TRUE(contains(complaint_with("/matmul/0/p10_s", 1e6), "must ascend"));
-  EXPECT_TRUE(contains(complaint_with("/matmul/0/device", "cpu:1"), "describe one device"));
-  EXPECT_TRUE(contains(complaint_with("/matmul/0/device", "cuda:0"), "\"kind\" is cpu"));
-  EXPECT_TRUE(contains(complaint_with("/transfers/0/to", "cpu:1"), "describe one device"));
+  EXPECT_TRUE(contains(problem_with("/matmul/0/verified", false), "not verified"));
+  EXPECT_TRUE(contains(problem_with("/transfers/0/verified", false), "not verified"));
+  EXPECT_TRUE(contains(problem_with("/matmul/0/p10_s", 1e6), "must ascend"));
+  EXPECT_TRUE(contains(problem_with("/matmul/0/device", "cpu:1"), "describe one device"));
+  EXPECT_TRUE(contains(problem_with("/matmul/0/device", "cuda:0"), "\"kind\" is cpu"));
+  EXPECT_TRUE(contains(problem_with("/transfers/0/to", "cpu:1"), "describe one device"));
   Json nothing = test::machine_document();
   for (const char* list : {"matmul", "transfers"}) nothing.erase(list);
-  EXPECT_TRUE(contains(complaint(nothing.dump()), "no samples"));
+  EXPECT_TRUE(contains(problem(nothing.dump()), "no samples"));
 }
 
 TEST_F(MachineFile, AcceptsTransfersBetweenGpuAndHost) {
@@ -211,16 +211,16 @@ TEST_F(MachineFile, AcceptsTransfersBetweenGpuAndHost) {
   EXPECT_EQ(m->transfers[0].memory, MemoryKind::Pinned);
   EXPECT_EQ(m->transfers[0].mover, TransferMover::CopyEngine);
   json["transfers"][1]["from"] = "cuda:1";
-  EXPECT_TRUE(contains(complaint(json.dump()), "results of cuda:0 and cuda:1"));
+  EXPECT_TRUE(contains(problem(json.dump()), "results of cuda:0 and cuda:1"));
 }
 
 TEST_F(MachineFile, RejectsDeepAndLargeFiles) {
   const std::string deep(200'000, '[');
   const std::string close(200'000, ']');
-  EXPECT_TRUE(contains(complaint(deep), "not a JSON object"));
-  EXPECT_TRUE(contains(complaint(R"({"type":"machine","format":)" + deep + close + "}"),
+  EXPECT_TRUE(contains(problem(deep), "not a JSON object"));
+  EXPECT_TRUE(contains(problem(R"({"type":"machine","format":)" + deep + close + "}"),
                        "\"format\" is an array"));
-  EXPECT_TRUE(contains(complaint(std::string(5 << 20, ' ')), "the file has 5.00 MiB"));
+  EXPECT_TRUE(contains(problem(std::string(5 << 20, ' ')), "the file has 5.00 MiB"));
 }
 
 TEST_F(MachineFile, NamesAMissingFile) {
@@ -272,7 +272,7 @@ TEST(FindMachines, KeepsTheFirstFileOfEachName) {
   std::vector<std::string> names;
   for (const ReferenceMachine& m : found.machines) names.push_back(m.name);
   EXPECT_EQ(names, (std::vector<std::string>{"other", "mine", "shared"}));
-  EXPECT_TRUE(found.complaints.empty());
+  EXPECT_TRUE(found.problems.empty());
 }
 
 TEST(FindMachines, PutsTheChosenFileFirst) {
@@ -289,7 +289,7 @@ TEST(FindMachines, SearchesTheFoldersForABareName) {
   const test::TempDir folder;
   write_machine(folder.path() / "bare-name.json", "found");
   const FoundMachines found = find_machines("bare-name.json", {"/nowhere", folder.path()});
-  EXPECT_TRUE(found.complaints.empty());
+  EXPECT_TRUE(found.problems.empty());
   ASSERT_EQ(found.machines.size(), 1U);
   EXPECT_EQ(found.machines[0].name, "found");
 }
@@ -302,11 +302,11 @@ TEST(FindMachines, ReportsEachBrokenFileOnce) {
   write_machine(folder.path() / "good.json", "good");
   const FoundMachines found = find_machines(folder.path() / "none.json", {folder.path()});
   ASSERT_EQ(found.machines.size(), 1U);
-  ASSERT_EQ(found.complaints.size(), 4U);
+  ASSERT_EQ(found.problems.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     const char* name[] = {"none.json", "broken.json", "folder.json", "foreign.json"};
-    EXPECT_EQ(found.complaints[i].find("Reference ignored: "), 0U) << found.complaints[i];
-    EXPECT_NE(found.complaints[i].find(name[i]), std::string::npos) << found.complaints[i];
+    EXPECT_EQ(found.problems[i].find("Reference ignored: "), 0U) << found.problems[i];
+    EXPECT_NE(found.problems[i].find(name[i]), std::string::npos) << found.problems[i];
   }
 }
 
@@ -315,8 +315,8 @@ TEST(FindMachines, RejectsAChosenTrainingStepFile) {
   files::write_file(folder.path() / "step.json", kStepTime);
   const FoundMachines found = find_machines(folder.path() / "step.json", {folder.path()});
   EXPECT_TRUE(found.machines.empty());
-  ASSERT_EQ(found.complaints.size(), 1U);
-  EXPECT_NE(found.complaints[0].find("open it on the Scaling page"), std::string::npos);
+  ASSERT_EQ(found.problems.size(), 1U);
+  EXPECT_NE(found.problems[0].find("open it on the Scaling page"), std::string::npos);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ StartScaling parse_scaling(const Arguments& arguments) {
   return std::get<StartScaling>(options(arguments).command);
 }
 
-std::string scaling_complaint(const Arguments& arguments) {
+std::string scaling_problem(const Arguments& arguments) {
   std::string message = test::message_of([&] { options(arguments); }, Errc::Usage);
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   return message;
@@ -132,20 +132,18 @@ TEST(ScalingOptions, AcceptsSharesWithoutDevices) {
 }
 
 TEST(ScalingOptions, ErrorsNameTheOptionAndTheFix) {
-  EXPECT_TRUE(contains(scaling_complaint({"--link", "nvlinc"}), "did you mean 'nvlink'?"));
-  EXPECT_TRUE(contains(scaling_complaint({"--counts", "1,,2"}), "--counts: "));
-  EXPECT_TRUE(contains(scaling_complaint({"--counts", "0"}), "'0' is not a whole number from 1"));
-  EXPECT_TRUE(contains(scaling_complaint({"--mode", "week"}), "did you mean 'weak'?"));
-  EXPECT_TRUE(contains(scaling_complaint({"--steps", "0"}), "--steps"));
-  EXPECT_TRUE(contains(scaling_complaint({"--compute-ms", "0"}), "--compute-ms"));
-  EXPECT_TRUE(
-      contains(scaling_complaint({"--predict-only"}), "--compute-ms X or --reference FILE"));
-  EXPECT_TRUE(contains(scaling_complaint({"--compute-ms", "1", "--reference", "f"}), "contradict"));
-  EXPECT_TRUE(
-      contains(scaling_complaint({"--compute-ms", "1", "--predict", "0"}), "nothing to do"));
-  EXPECT_TRUE(contains(scaling_complaint({"--devices", "cpu:3", "--cpu-devices", "2"}), "cpu:3"));
-  EXPECT_TRUE(contains(scaling_complaint({"--devices", "cpu:0", "--shares", "1,2"}), "--shares"));
-  EXPECT_TRUE(contains(scaling_complaint({"--model", "lennet"}), "did you mean 'lenet'?"));
+  EXPECT_TRUE(contains(scaling_problem({"--link", "nvlinc"}), "did you mean 'nvlink'?"));
+  EXPECT_TRUE(contains(scaling_problem({"--counts", "1,,2"}), "--counts: "));
+  EXPECT_TRUE(contains(scaling_problem({"--counts", "0"}), "'0' is not a whole number from 1"));
+  EXPECT_TRUE(contains(scaling_problem({"--mode", "week"}), "did you mean 'weak'?"));
+  EXPECT_TRUE(contains(scaling_problem({"--steps", "0"}), "--steps"));
+  EXPECT_TRUE(contains(scaling_problem({"--compute-ms", "0"}), "--compute-ms"));
+  EXPECT_TRUE(contains(scaling_problem({"--predict-only"}), "--compute-ms X or --reference FILE"));
+  EXPECT_TRUE(contains(scaling_problem({"--compute-ms", "1", "--reference", "f"}), "contradict"));
+  EXPECT_TRUE(contains(scaling_problem({"--compute-ms", "1", "--predict", "0"}), "nothing to do"));
+  EXPECT_TRUE(contains(scaling_problem({"--devices", "cpu:3", "--cpu-devices", "2"}), "cpu:3"));
+  EXPECT_TRUE(contains(scaling_problem({"--devices", "cpu:0", "--shares", "1,2"}), "--shares"));
+  EXPECT_TRUE(contains(scaling_problem({"--model", "lennet"}), "did you mean 'lenet'?"));
 }
 
 }  // namespace

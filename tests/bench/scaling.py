@@ -65,7 +65,7 @@ class Bench:
         seconds = [e["images"] / e["images_per_s"] for e in events if e["type"] == "step"]
         return seconds[WARM_UP:], events[-1]
 
-    def in_turns(self, variants):
+    def run_interleaved(self, variants):
         """Median images/s and final JSON objects of each variant, by name; rounds are interleaved."""
         seconds = {name: [] for name in variants}
         done = {name: [] for name in variants}
@@ -84,7 +84,7 @@ def measure_speedups(bench, rows, mpi):
     }
     if mpi:
         variants["ranks"] = lambda: bench.resnet(launcher=[*MPIRUN, "-n", "2"])
-    speed, done = bench.in_turns(variants)
+    speed, done = bench.run_interleaved(variants)
     detail = f"{speed['one']:.1f} -> {speed['two']:.1f} images/s"
     rows["devices"].at_least(speed["two"] / speed["one"], 1.85, detail)
     hidden = statistics.median(last["hidden_share"] for last in done["two"])
@@ -119,7 +119,7 @@ def measure_auto_shares(bench, row):
         common = ["--cpu-devices", 2, "--devices", cpus(2), "--shares"]
         variants = {name: lambda name=name: adapted(bench, common + [name])
                     for name in ("equal", "auto")}
-        speed, _ = bench.in_turns(variants)
+        speed, _ = bench.run_interleaved(variants)
     finally:
         busy.kill()
         busy.wait()

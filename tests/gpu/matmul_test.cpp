@@ -88,7 +88,7 @@ double peak_rate(Precision precision) {
 }
 
 // Dense FLOP per clock and SM for compute capability 9.0.
-double most_of_9_0(Precision precision) {
+double peak_flop_per_clock_sm90(Precision precision) {
   switch (precision) {
     case Precision::F32: return 256;
     case Precision::TF32: return 2048;
@@ -110,9 +110,10 @@ TEST(GpuMatmul, PeakIsPlausible) {
       EXPECT_EQ(rate == 0, facts.compute_major < 8 && precision != Precision::F32);
       continue;
     }
-    EXPECT_LT(rate, 1.02 * most_of_9_0(precision) * clocks);
-    EXPECT_GT(rate, 0.5 * most_of_9_0(precision) * clocks);  // at the clock to which the power
-                                                             // limit may reduce it
+    EXPECT_LT(rate, 1.02 * peak_flop_per_clock_sm90(precision) * clocks);
+    EXPECT_GT(rate,
+              0.5 * peak_flop_per_clock_sm90(precision) * clocks);  // at the clock to which the
+                                                                    // power limit may reduce it
   }
 }
 

@@ -60,8 +60,8 @@ TEST(GpuTransfer, FillsAndComparesPatterns) {
     SCOPED_TRACE(words);
     TransferMemory memory = on_gpu(4 * words);
     memory.fill(7);
-    EXPECT_EQ(memory.count_wrong(7), 0);
-    EXPECT_GE(memory.count_wrong(8), words - 1 - words / 1000);
+    EXPECT_EQ(memory.count_mismatches(7), 0);
+    EXPECT_GE(memory.count_mismatches(8), words - 1 - words / 1000);
   }
 }
 
@@ -75,11 +75,11 @@ TEST(GpuTransfer, KernelCopiesEveryWord) {
     to.fill(2);
     gpu.transfers().copy_by_kernel(to.words(), from.words(), words, 1, gpu.main_stream());
     gpu.main_stream().synchronise();
-    EXPECT_EQ(to.count_wrong(1), 0);
+    EXPECT_EQ(to.count_mismatches(1), 0);
     to.fill(2);
     gpu.transfers().copy_by_kernel(to.words(), from.words(), words, 2, gpu.main_stream());
     gpu.main_stream().synchronise();
-    EXPECT_EQ(to.count_wrong(1), 0) << "with half of the GPU";
+    EXPECT_EQ(to.count_mismatches(1), 0) << "with half of the GPU";
   }
 }
 
@@ -95,7 +95,7 @@ TEST(GpuTransfer, GateHoldsUntilOpened) {
   gate->open();
   stream->synchronise();
   EXPECT_TRUE(event->done());
-  EXPECT_FALSE(gate->gave_up());
+  EXPECT_FALSE(gate->timed_out());
 }
 
 TEST(GpuTransfer, GateTimesOut) {
@@ -105,7 +105,7 @@ TEST(GpuTransfer, GateTimesOut) {
   const auto stream = gpu.make_stream();
   gate->close(*stream);
   stream->synchronise();
-  EXPECT_TRUE(gate->gave_up());
+  EXPECT_TRUE(gate->timed_out());
 }
 
 TEST(GpuTransfer, RunsEveryCaseOnOneGpu) {

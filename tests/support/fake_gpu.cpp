@@ -306,16 +306,16 @@ std::vector<GpuDevice*> FakeBackend::devices() {
   return all;
 }
 
-RefusedGpu refused_gpu(const std::string& pci_bus_id, const std::string& reason) {
-  RefusedGpu gpu;
+RejectedGpu rejected_gpu(const std::string& pci_bus_id, const std::string& reason) {
+  RejectedGpu gpu;
   gpu.facts.name = "Old GPU";
   gpu.facts.pci_bus_id = pci_bus_id;
   gpu.reason = reason;
   return gpu;
 }
 
-std::function<GpuOffer()> offer_of(std::shared_ptr<FakeBackend> backend) {
-  return [backend = std::move(backend)] { return GpuOffer{backend, "", true}; };
+std::function<GpuBackendResult()> backend_opener(std::shared_ptr<FakeBackend> backend) {
+  return [backend = std::move(backend)] { return GpuBackendResult{backend, "", true}; };
 }
 
 }  // namespace lab::test

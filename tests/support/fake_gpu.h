@@ -116,9 +116,9 @@ class FakeBackend final : public GpuBackend {
 };
 
 // Describes "Old GPU" at this PCI address, which the backend rejects for `reason`.
-RefusedGpu refused_gpu(const std::string& pci_bus_id, const std::string& reason);
+RejectedGpu rejected_gpu(const std::string& pci_bus_id, const std::string& reason);
 
 // Returns a factory for MachineOptions::open_gpus.
-std::function<GpuOffer()> offer_of(std::shared_ptr<FakeBackend> backend);
+std::function<GpuBackendResult()> backend_opener(std::shared_ptr<FakeBackend> backend);
 
 }  // namespace lab::test

@@ -4,7 +4,7 @@
 
 namespace {
 
-void refuse(lab::GpuOffer& offer) {
+void refuse(lab::GpuBackendResult& offer) {
   offer.reason = "this stand-in has no GPUs";
   offer.driver_answered = true;
 }

@@ -8,16 +8,16 @@
 
 namespace {
 
-void open_fakes(lab::GpuOffer& offer) {
+void open_fakes(lab::GpuBackendResult& offer) {
   const auto backend = std::make_shared<lab::test::FakeBackend>(2, 2 * lab::kGiB);
   const char* loses = std::getenv("LAB_FAKE_LOSES");  // NOLINT(concurrency-mt-unsafe)
   if (loses != nullptr) backend->gpu(0).faults.loses = loses;
   unsetenv("LAB_FAKE_LOSES");  // NOLINT(concurrency-mt-unsafe)
-  offer = lab::test::offer_of(backend)();
+  offer = lab::test::backend_opener(backend)();
 }
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) lab::GpuEntry lab_gpu_entry() {
-  return {lab::kGpuSeamVersion, open_fakes};
+  return {lab::kGpuInterfaceVersion, open_fakes};
 }

@@ -24,7 +24,7 @@ class FakeStream final : public GpuStream {
   void spend(double seconds) {
     now_s_ += seconds;
     if (gated()) {
-      EXPECT_LE(++queued_, kMostBehindGate) << "the driver would block on the closed gate";
+      EXPECT_LE(++queued_, kMaxBehindGate) << "the driver would block on the closed gate";
     }
   }
   double now_s() const { return now_s_; }

@@ -21,7 +21,7 @@ class FakeGate final : public GpuGate {
     static_cast<FakeStream&>(stream).hold(closed_);
   }
   void open() noexcept override { *closed_ = false; }
-  bool gave_up() const override { return gpu_.faults.gates_give_up; }
+  bool timed_out() const override { return gpu_.faults.gates_give_up; }
 
  private:
   FakeGpu& gpu_;

@@ -19,7 +19,7 @@ MachineInfo machine_with_gpu() {
   return machine;
 }
 
-TransferSample gpu_sample(TransferMover mover, PeerWay peer, std::int64_t bytes) {
+TransferSample gpu_sample(TransferMover mover, PeerMode peer, std::int64_t bytes) {
   TransferSample s = transfer_sample(cpu(), gpu(), TransferOp::Copy, 1, bytes, 50);
   s.memory = MemoryKind::Pinned;
   s.mover = mover;
@@ -30,8 +30,8 @@ TransferSample gpu_sample(TransferMover mover, PeerWay peer, std::int64_t bytes)
 void feed_transfers(Model& model) {
   model.apply(event(1, 0, JobStarted{"Transfers by size", StartTransfers{}}));
   for (const std::int64_t bytes : {kKiB, kMiB}) {
-    model.apply(event(1, 1, gpu_sample(TransferMover::CopyEngine, PeerWay::None, bytes)));
-    model.apply(event(1, 1, gpu_sample(TransferMover::Kernel, PeerWay::None, bytes)));
+    model.apply(event(1, 1, gpu_sample(TransferMover::CopyEngine, PeerMode::None, bytes)));
+    model.apply(event(1, 1, gpu_sample(TransferMover::Kernel, PeerMode::None, bytes)));
   }
   TransferTimeline timeline;
   timeline.device = gpu();

@@ -320,7 +320,7 @@ TEST_F(PanelCommands, HoveringARungHighlightsItsCurve) {
   ASSERT_NE(rung, nullptr);
   lab.backend.move_to(NullBackend::centre(*rung));
   lab.frames(2);
-  EXPECT_EQ(lab.view.forms.matmul.lit, "cpu:0 simd");
+  EXPECT_EQ(lab.view.forms.matmul.hovered_kernel, "cpu:0 simd");
 }
 
 TEST_F(PanelCommands, RunsCanBeHiddenRenamedAndRemoved) {

@@ -131,7 +131,7 @@ BrewCoffee parse_brew(std::vector<std::string> words) {
   return brew;
 }
 
-std::string brew_complaint(const std::vector<std::string>& words) {
+std::string brew_problem(const std::vector<std::string>& words) {
   return message_of([&] { parse_brew(words); }, Errc::Usage);
 }
 
@@ -166,13 +166,11 @@ TEST(RequestFields, DefineTheHelpText) {
 }
 
 TEST(RequestFields, CheckRangesFromEverySource) {
-  EXPECT_EQ(brew_complaint({"--grams", "0"}), "--grams: '0' is not a whole number from 1 to 1000");
-  EXPECT_EQ(brew_complaint({"--strength", "1"}),
-            "--strength: '1' is not a number from 0 to below 1");
-  EXPECT_EQ(brew_complaint({"--water-mib", "5"}), "--water-mib: '5' is not a number from 0.5 to 4");
-  EXPECT_EQ(brew_complaint({"--roast", "drak"}),
-            "--roast: 'drak' is unknown; did you mean 'dark'?");
-  EXPECT_TRUE(contains(brew_complaint({"--method", "pott"}), "did you mean 'pot'?"));
+  EXPECT_EQ(brew_problem({"--grams", "0"}), "--grams: '0' is not a whole number from 1 to 1000");
+  EXPECT_EQ(brew_problem({"--strength", "1"}), "--strength: '1' is not a number from 0 to below 1");
+  EXPECT_EQ(brew_problem({"--water-mib", "5"}), "--water-mib: '5' is not a number from 0.5 to 4");
+  EXPECT_EQ(brew_problem({"--roast", "drak"}), "--roast: 'drak' is unknown; did you mean 'dark'?");
+  EXPECT_TRUE(contains(brew_problem({"--method", "pott"}), "did you mean 'pot'?"));
   BrewCoffee brew;
   EXPECT_EQ(fault_in_ranges(brew), "");
   brew.grams = 1001;

@@ -209,7 +209,8 @@ TEST(ScalingForm, RejectsTooManyDevices) {
     to_command(form, machine_of(2), true);
     FAIL() << "4 of 2 devices";
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("4 but 2"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("4 devices requested, 2 available"), std::string::npos)
+        << e.what();
   }
 }
 

@@ -49,7 +49,7 @@ struct MatmulForm {
   std::string sizes = "64..4096";
   int which = 0;                 // 0 all, 1 best, 2 chosen
   std::set<std::string> chosen;  // kernels, when which == 2
-  std::string lit;               // hovered kernel, whose curve is highlighted; not saved
+  std::string hovered_kernel;    // its curve is highlighted; not saved
   // Selection of the roofline; not saved.
   Device roofline_device;          // without results: the first device with results
   std::int64_t roofline_size = 0;  // if not measured: the largest

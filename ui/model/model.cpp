@@ -98,7 +98,7 @@ void Model::on(const Event& e, const JobStarted& p) {
   if (const auto* c = std::get_if<StartScaling>(&p.command)) start_scaling(*c, e.t_s);
   if (const auto* c = std::get_if<StartTraining>(&p.command)) {
     runs_.emplace_back(e.job, *c);
-    forget_old_runs();
+    evict_old_runs();
   }
   add_log(e.t_s, e.job, Severity::Info, p.title + " started");
 }
@@ -262,7 +262,7 @@ void Model::add_log(double t_s, JobId job, Severity severity, std::string text) 
   if (log_.size() > kLogLines) log_.pop_front();
 }
 
-void Model::forget_old_runs() {
+void Model::evict_old_runs() {
   std::size_t steps = 0;
   for (const TrainingRun& run : runs_) steps += run.steps().size();
   while (runs_.size() > 1 && (runs_.size() > kTrainingRuns || steps > kTrainingSteps)) {

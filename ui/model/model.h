@@ -143,7 +143,7 @@ class Model {
   void start_scaling(const StartScaling& request, double t_s);
   void finish_scaling(Outcome outcome);
   void add_log(double t_s, JobId job, Severity severity, std::string text);
-  void forget_old_runs();
+  void evict_old_runs();
 
   std::string restart_refusal_;
   MachineInfo machine_;

@@ -29,10 +29,9 @@ std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
   if (form.counts.find_first_not_of(' ') == std::string::npos) return counts;
   for (const std::int64_t count : parse_device_counts(form.counts)) {
     if (static_cast<std::size_t>(count) > devices) {
-      throw Error(Errc::Usage,
-                  fmt::format("{} devices requested, {} available; request fewer, or "
-                              "split the cores on the Devices page",
-                              count, devices));
+      throw Error(Errc::Usage, fmt::format("{} devices requested, {} available; request fewer, or "
+                                           "split the cores on the Devices page",
+                                           count, devices));
     }
     counts.push_back(static_cast<int>(count));
   }
@@ -43,7 +42,7 @@ std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
 
 void set_prediction(const ScalingForm& form, std::optional<double> measured_s,
                     StartScaling& command) {
-  const std::string fault = fault_in_value(predicted_devices_field(), command.predict_devices);
+  const std::string fault = value_error(predicted_devices_field(), command.predict_devices);
   if (!fault.empty()) throw Error(Errc::Usage, fault);
   command.reference_file.clear();
   switch (static_cast<ComputeTime>(form.compute_time)) {

@@ -15,7 +15,7 @@ struct TransferCase {
   TransferOp op = TransferOp::Copy;
   int threads = 1;
   TransferMover mover = TransferMover::Threads;
-  PeerWay peer = PeerWay::None;
+  PeerMode peer = PeerMode::None;
 
   std::vector<TransferSample> samples;  // ascending in size; the last sample per size
   Column64 bytes, gb_per_s, gb_low, gb_high;

@@ -61,9 +61,9 @@ bool field_control(Ui& ui, const std::string& path, const RequestField& field, s
 
 bool choice_control(Ui& ui, const std::string& path, const RequestField& field,
                     std::span<const ValueName> choices, int& position) {
-  constexpr std::size_t kMostSegments = 3;
+  constexpr std::size_t kMaxSegments = 3;
   const std::vector<std::string> labels = labels_of(choices);
-  if (choices.size() > kMostSegments) {
+  if (choices.size() > kMaxSegments) {
     return combo(ui, path, field.label, labels, position, field.hint);
   }
   return segmented(ui, path, field.label, labels, position, field.hint);

@@ -133,7 +133,7 @@ void draw_help_overlay(const Panel& p) {
 }
 
 // Asks for confirmation when Esc would stop the running job.
-void draw_cancel_question(const Panel& p) {
+void draw_cancel_dialog(const Panel& p) {
   if (p.view.confirm_cancel && !p.model.job()) p.view.confirm_cancel = false;  // the job has ended
   if (!begin_modal(p, "##cancel", p.view.confirm_cancel, 420)) return;
   Ui& ui = p.ui;
@@ -150,7 +150,7 @@ void draw_cancel_question(const Panel& p) {
 }
 
 // Asks for confirmation before the program restarts.
-void draw_restart_question(const Panel& p) {
+void draw_restart_dialog(const Panel& p) {
   if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
   Ui& ui = p.ui;
   const RestartLab wish = *p.view.confirm_restart;
@@ -255,8 +255,8 @@ void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out) {
   panel.start_pressed = handle_shortcuts(panel);
   draw_parts(panel);
   draw_help_overlay(panel);
-  draw_cancel_question(panel);
-  draw_restart_question(panel);
+  draw_cancel_dialog(panel);
+  draw_restart_dialog(panel);
   ImGui::End();
 }
 

@@ -164,7 +164,7 @@ std::string gb_per_s_text(double gb_per_s);
 
 // Returns the message of the lab::Error that `make` throws; empty if it does not throw.
 template <typename Make>
-std::string complaint(const Make& make) {
+std::string problem(const Make& make) {
   try {
     make();
     return {};

@@ -44,11 +44,11 @@ plot::Series reference_series(const plot::Series& like, const ReferenceMachine& 
   return s;
 }
 
-// Returns true if the largest `y` of the reference's curves exceeds kMost times the largest
+// Returns true if the largest `y` of the reference's curves exceeds kMax times the largest
 // measured here, in which case a linear axis would flatten the latter.
 template <typename Curve>
 bool towers(const Overlay<Curve>& fitting, const std::vector<Curve>& here, Column64 Curve::*y) {
-  constexpr double kMost = 8;
+  constexpr double kMax = 8;
   const auto highest = [y](double top, const Curve& curve) {
     for (const double value : curve.*y) top = std::max(top, value);
     return top;
@@ -56,7 +56,7 @@ bool towers(const Overlay<Curve>& fitting, const std::vector<Curve>& here, Colum
   double most_here = 0, most_there = 0;
   for (const Curve& curve : here) most_here = highest(most_here, curve);
   for (const auto& curve : fitting.curves) most_there = highest(most_there, *curve.there);
-  return most_there > kMost * most_here;
+  return most_there > kMax * most_here;
 }
 
 // Draws `note`, the reason why part of the reference is not drawn, as one muted line; nothing if

@@ -25,12 +25,12 @@ double narrowest(Scale scale, double at) {
 }
 
 Range from_even_range(Scale scale, double lo, double hi) {
-  return sane(scale, {from_even(scale, lo), from_even(scale, hi)});
+  return showable_range(scale, {from_linear(scale, lo), from_linear(scale, hi)});
 }
 
 }  // namespace
 
-double to_even(Scale scale, double value) {
+double to_linear(Scale scale, double value) {
   switch (scale) {
     case Scale::Log10: return std::log10(value);
     case Scale::Log2: return std::log2(value);
@@ -39,7 +39,7 @@ double to_even(Scale scale, double value) {
   return value;
 }
 
-double from_even(Scale scale, double even) {
+double from_linear(Scale scale, double even) {
   switch (scale) {
     case Scale::Log10: return std::pow(10.0, even);
     case Scale::Log2: return std::exp2(even);
@@ -53,33 +53,33 @@ bool can_show(Scale scale, double value) {
 }
 
 float AxisMap::pixel(double value) const {
-  const double lo = to_even(scale, range.min), hi = to_even(scale, range.max);
-  const double share = (to_even(scale, value) - lo) / (hi - lo);
+  const double lo = to_linear(scale, range.min), hi = to_linear(scale, range.max);
+  const double share = (to_linear(scale, value) - lo) / (hi - lo);
   // Clamping far off screen keeps float arithmetic in the renderer exact.
   const double at = from + std::clamp(share, -50.0, 50.0) * (to - from);
   return static_cast<float>(at);
 }
 
 double AxisMap::value(float pixel) const {
-  const double lo = to_even(scale, range.min), hi = to_even(scale, range.max);
+  const double lo = to_linear(scale, range.min), hi = to_linear(scale, range.max);
   const double share = (pixel - from) / static_cast<double>(to - from);
-  return from_even(scale, lo + share * (hi - lo));
+  return from_linear(scale, lo + share * (hi - lo));
 }
 
-Range sane(Scale scale, Range range) {
+Range showable_range(Scale scale, Range range) {
   range.min = clamped(scale, range.min);
   range.max = clamped(scale, range.max);
   if (range.min > range.max) std::swap(range.min, range.max);
-  const double lo = to_even(scale, range.min), hi = to_even(scale, range.max);
+  const double lo = to_linear(scale, range.min), hi = to_linear(scale, range.max);
   const double middle = lo + (hi - lo) / 2;
   if (hi - lo >= narrowest(scale, middle)) return range;
   const double half = narrowest(scale, middle);
-  return {from_even(scale, middle - half), from_even(scale, middle + half)};
+  return {from_linear(scale, middle - half), from_linear(scale, middle + half)};
 }
 
 Range zoomed(Scale scale, Range range, double anchor, double factor) {
-  const double lo = to_even(scale, range.min), hi = to_even(scale, range.max);
-  const double at = to_even(scale, clamped(scale, anchor));
+  const double lo = to_linear(scale, range.min), hi = to_linear(scale, range.max);
+  const double at = to_linear(scale, clamped(scale, anchor));
   const double next_lo = at + (lo - at) * factor, next_hi = at + (hi - at) * factor;
   if (factor < 1 && next_hi - next_lo < 4 * narrowest(scale, at)) return range;
   if (!std::isfinite(next_hi - next_lo)) return range;
@@ -87,7 +87,7 @@ Range zoomed(Scale scale, Range range, double anchor, double factor) {
 }
 
 Range panned(Scale scale, Range range, double share) {
-  const double lo = to_even(scale, range.min), hi = to_even(scale, range.max);
+  const double lo = to_linear(scale, range.min), hi = to_linear(scale, range.max);
   const double by = (hi - lo) * share;
   return from_even_range(scale, lo + by, hi + by);
 }
@@ -101,14 +101,14 @@ void Extent::add(double value) {
 
 Range Extent::padded(double margin, bool anchor_zero) const {
   if (!seen_) return scale_ == Scale::Linear ? Range{0, 1} : Range{1, 10};
-  const double lo = to_even(scale_, clamped(scale_, min_));
-  const double hi = to_even(scale_, clamped(scale_, max_));
+  const double lo = to_linear(scale_, clamped(scale_, min_));
+  const double hi = to_linear(scale_, clamped(scale_, max_));
   const double width = hi - lo;
   if (width <= narrowest(scale_, std::max(std::abs(lo), std::abs(hi)))) {
     if (scale_ != Scale::Linear) return from_even_range(scale_, lo - 0.5, hi + 0.5);
     if (lo == 0) return {0, 1};
     const double room = std::abs(lo) / 2;
-    return sane(scale_, {lo - room, hi + room});
+    return showable_range(scale_, {lo - room, hi + room});
   }
   double low = lo - width * margin, high = hi + width * margin;
   if (scale_ == Scale::Linear && anchor_zero) {
@@ -209,14 +209,14 @@ double minor_step(double step, bool binary) {
   return lead > 1.5 && lead < 3 ? step / 4 : step / 5;
 }
 
-constexpr int kMostTicks = 400;
-constexpr double kMostMinorPowers = 60;  // decades or doublings above which minor ticks crowd
+constexpr int kMaxTicks = 400;
+constexpr double kMaxMinorPowers = 60;  // decades or doublings above which minor ticks crowd
 
 void add_linear(std::vector<Tick>& out, const Range& range, double step, double minor) {
   const double slack = (range.max - range.min) * 1e-9;
   const double first = std::ceil((range.min - slack) / minor);
   const double last = std::floor((range.max + slack) / minor);
-  if (!(last - first < kMostTicks)) return;
+  if (!(last - first < kMaxTicks)) return;
   const double per = std::round(step / minor);
   const int count = static_cast<int>(last - first);
   for (int k = 0; k <= count; ++k) {
@@ -282,7 +282,7 @@ Ticks log10_ticks(const TickRequest& r) {
     const int last = static_cast<int>(std::ceil(hi));
     for (int e = static_cast<int>(std::floor(lo)); e <= last; ++e) {
       const bool major = std::abs(std::remainder(e, every)) < 0.5;
-      if (!major && hi - lo > kMostMinorPowers) continue;
+      if (!major && hi - lo > kMaxMinorPowers) continue;
       const double decade = std::pow(10.0, e);
       for (int m = 1; m <= (every == 1 ? 9 : 1); ++m) {
         out.ticks.push_back({.value = m * decade, .label = {}, .major = major && m == 1});
@@ -307,7 +307,7 @@ Ticks log2_ticks(const TickRequest& r) {
     const int last = static_cast<int>(std::floor(hi + 1e-9));
     for (int e = static_cast<int>(std::ceil(lo - 1e-9)); e <= last; ++e) {
       const bool major = std::abs(std::remainder(e, every)) < 0.5;
-      if (!major && hi - lo > kMostMinorPowers) continue;
+      if (!major && hi - lo > kMaxMinorPowers) continue;
       out.ticks.push_back({.value = std::exp2(e), .label = {}, .major = major});
     }
   }
@@ -321,7 +321,7 @@ Ticks log2_ticks(const TickRequest& r) {
 
 Ticks make_ticks(const TickRequest& request) {
   TickRequest r = request;
-  r.range = sane(r.scale, r.range);
+  r.range = showable_range(r.scale, r.range);
   Ticks out = r.scale == Scale::Linear  ? linear(r)
               : r.scale == Scale::Log10 ? log10_ticks(r)
                                         : log2_ticks(r);

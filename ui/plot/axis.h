@@ -17,8 +17,8 @@ struct Range {
 
 // Maps a value to the space in which the axis is linear: the value itself, or its logarithm. The
 // result is not finite for values that a log axis cannot show.
-double to_even(Scale scale, double value);
-double from_even(Scale scale, double even);
+double to_linear(Scale scale, double value);
+double from_linear(Scale scale, double even);
 
 // True if the value is drawable: finite, and positive on a log axis.
 bool can_show(Scale scale, double value);
@@ -34,7 +34,7 @@ struct AxisMap {
 
 // Returns the nearest range that can be shown: not empty, not reversed, finite, and positive on a
 // log axis.
-Range sane(Scale scale, Range range);
+Range showable_range(Scale scale, Range range);
 
 // Zooms by `factor` (< 1 zooms in) around `anchor`, which stays at its pixel. The width is limited
 // to what double can resolve and represent.

@@ -60,10 +60,12 @@ void apply_box(Frame& f, ImVec2 a, ImVec2 b) {
   if (!wide && !tall) return;
   keep_view(f);
   if (wide) {
-    f.state.x = sane(f.x.scale, {f.x.value(std::min(a.x, b.x)), f.x.value(std::max(a.x, b.x))});
+    f.state.x =
+        showable_range(f.x.scale, {f.x.value(std::min(a.x, b.x)), f.x.value(std::max(a.x, b.x))});
   }
   if (tall) {
-    f.state.y = sane(f.y.scale, {f.y.value(std::max(a.y, b.y)), f.y.value(std::min(a.y, b.y))});
+    f.state.y =
+        showable_range(f.y.scale, {f.y.value(std::max(a.y, b.y)), f.y.value(std::min(a.y, b.y))});
   }
 }
 

@@ -110,7 +110,7 @@ void separator(const Ui& ui) {
 }
 
 // Hint on the mouse controls for new users.
-void how_to(const Ui& ui) {
+void draw_usage_hint(const Ui& ui) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float line = std::ceil(ui.fonts.caption->FontSize) + ui.px(2);
   constexpr std::array<const char*, 2> kLines = {"Ctrl+wheel zooms,", "drag pans"};
@@ -204,7 +204,7 @@ void menu(Frame& f, Commands& out) {
   if (ImGui::BeginPopup(name.c_str(), ImGuiWindowFlags_NoMove)) {
     entries(f, out);
     separator(f.ui);
-    how_to(f.ui);
+    draw_usage_hint(f.ui);
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar(3);

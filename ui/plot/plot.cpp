@@ -123,7 +123,7 @@ float legend(Frame& f) {
 Range with_ends(Range range, const Axis& axis, Scale scale) {
   if (axis.min && can_show(scale, *axis.min)) range.min = *axis.min;
   if (axis.max && can_show(scale, *axis.max)) range.max = *axis.max;
-  return sane(scale, range);
+  return showable_range(scale, range);
 }
 
 // Bars and markers need space at the ends; a plain line may touch them.
@@ -226,7 +226,7 @@ void arrange(Frame& f, float legend_bottom) {
   const Ui& ui = f.ui;
   f.x.scale = f.state.x_scale.value_or(f.axes.x.scale);
   f.y.scale = f.state.y_scale.value_or(f.axes.y.scale);
-  f.x.range = sane(f.x.scale, f.state.x.value_or(follow_x(f)));
+  f.x.range = showable_range(f.x.scale, f.state.x.value_or(follow_x(f)));
 
   const float line = std::ceil(f.small_font()->FontSize);
   const bool x_title = !f.axes.x.label.empty() || !f.axes.x.unit.empty();
@@ -239,7 +239,7 @@ void arrange(Frame& f, float legend_bottom) {
   f.x.from = f.min.x;
   f.x.to = f.area_max.x;
   thin_all(f);
-  f.y.range = sane(f.y.scale, f.state.y.value_or(follow_y(f)));
+  f.y.range = showable_range(f.y.scale, f.state.y.value_or(follow_y(f)));
   f.y.from = f.area_max.y;
   f.y.to = f.area_min.y;
   const float height = f.area_max.y - f.area_min.y;

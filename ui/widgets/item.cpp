@@ -12,7 +12,7 @@
 namespace lab::ui {
 namespace {
 
-Item behave(ImGuiID id, const ImRect& box, bool enabled, bool nav) {
+Item add_button_item(ImGuiID id, const ImRect& box, bool enabled, bool nav) {
   Item item{.min = box.Min, .max = box.Max, .id = id};
   ImGuiItemFlags flags = ImGuiItemFlags_None;
   if (!nav) flags |= ImGuiItemFlags_NoNav | ImGuiItemFlags_NoTabStop;
@@ -34,14 +34,14 @@ Item control(std::string_view path, ImVec2 size, bool enabled) {
   const ImGuiID id = window->GetID(path.data(), path.data() + path.size());
   const ImRect box(pos, {pos.x + size.x, pos.y + size.y});
   ImGui::ItemSize(size);
-  return behave(id, box, enabled, true);
+  return add_button_item(id, box, enabled, true);
 }
 
 Item control_at(std::string_view path, ImVec2 min, ImVec2 max, bool enabled, bool nav) {
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   if (window->SkipItems) return {};
   const ImGuiID id = window->GetID(path.data(), path.data() + path.size());
-  return behave(id, ImRect(min, max), enabled, nav);
+  return add_button_item(id, ImRect(min, max), enabled, nav);
 }
 
 void focus_ring(const Ui& ui, const Item& item, float radius) {
@@ -173,14 +173,14 @@ ImGuiID last_item_key() {
   return ImHashData(&item.Rect, sizeof item.Rect, ImGui::GetCurrentWindowRead()->ID);
 }
 
-bool keyboard_is_here() {
+bool has_keyboard_focus() {
   const ImGuiContext& g = *GImGui;
   return g.LastItemData.ID != 0 && g.NavId == g.LastItemData.ID && !g.NavDisableHighlight &&
          g.NavDisableMouseHover;
 }
 
 // Returns true once `key` has been hovered for the delay.
-bool rested(Ui& ui, ImGuiID key) {
+bool tooltip_delay_elapsed(Ui& ui, ImGuiID key) {
   WidgetMemory& memory = ui.memory;
   const int frame = ImGui::GetFrameCount();
   if (memory.hovered_id != key || memory.hovered_frame < frame - 1) {
@@ -224,8 +224,9 @@ void show_tooltip(Ui& ui, std::string_view text) {
 
 void hint(Ui& ui, std::string_view text) {
   if (text.empty() || ImGui::GetCurrentWindowRead()->SkipItems) return;
-  const bool here = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || keyboard_is_here();
-  if (here && rested(ui, last_item_key())) show_tooltip(ui, text);
+  const bool here =
+      ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || has_keyboard_focus();
+  if (here && tooltip_delay_elapsed(ui, last_item_key())) show_tooltip(ui, text);
 }
 
 void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text) {
@@ -233,7 +234,7 @@ void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text) {
   if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(min, max)) return;
   const ImRect box(min, max);
   const ImGuiID key = ImHashData(&box, sizeof box, ImGui::GetCurrentWindowRead()->ID);
-  if (rested(ui, key)) show_tooltip(ui, text);
+  if (tooltip_delay_elapsed(ui, key)) show_tooltip(ui, text);
 }
 
 }  // namespace lab::ui

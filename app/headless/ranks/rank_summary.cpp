@@ -46,27 +46,27 @@ const StartTraining* training_of(const Invocation& invocation) {
   return job ? std::get_if<StartTraining>(&job->command) : nullptr;
 }
 
-std::string called(const std::string& command) {
+std::string quoted_command(const std::string& command) {
   return command.empty() ? "'device-lab'" : fmt::format("'device-lab {}'", command);
 }
 
 // Describes how `summary` differs from rank 0 (`zero`), or returns "". `other` and `first` are
 // the names of the two ranks.
-std::string difference(const RankSummary& gpu, const RankSummary& zero, const std::string& other,
-                       const std::string& first) {
-  if (gpu.program_sha256 != zero.program_sha256 || gpu.version != zero.version) {
+std::string difference(const RankSummary& summary, const RankSummary& zero,
+                       const std::string& other, const std::string& first) {
+  if (summary.program_sha256 != zero.program_sha256 || summary.version != zero.version) {
     return fmt::format(
         "{} runs a different program than {}: device-lab {} (SHA-256 {:.12}...) and {} "
         "({:.12}...); copy one of them to all hosts",
-        other, first, gpu.version, gpu.program_sha256, zero.version, zero.program_sha256);
+        other, first, summary.version, summary.program_sha256, zero.version, zero.program_sha256);
   }
-  if (gpu.command != zero.command) {
+  if (summary.command != zero.command) {
     return fmt::format("{} was started as {}, {} as {}; start all ranks identically", other,
-                       called(gpu.command), first, called(zero.command));
+                       quoted_command(summary.command), first, quoted_command(zero.command));
   }
-  if (gpu.training == zero.training) return {};
+  if (summary.training == zero.training) return {};
   const std::string settings = first_difference_between_ranks(training_from_json(zero.training),
-                                                              training_from_json(gpu.training));
+                                                              training_from_json(summary.training));
   if (settings.empty()) return {};
   const std::size_t slash = settings.find(" / ");
   if (slash == std::string::npos) {
@@ -81,23 +81,24 @@ std::string difference(const RankSummary& gpu, const RankSummary& zero, const st
 
 RankSummary rank_summary(const std::optional<Invocation>& invocation,
                          const std::optional<Error>& problem) {
-  RankSummary gpu;
-  gpu.version = kVersion;
-  gpu.program_sha256 = program_digest();
-  if (problem) gpu.problem = problem->what();
+  RankSummary summary;
+  summary.version = kVersion;
+  summary.program_sha256 = program_digest();
+  if (problem) summary.problem = problem->what();
   if (invocation) {
-    gpu.command = std::visit(CommandName{}, *invocation);
-    if (const StartTraining* request = training_of(*invocation)) gpu.training = to_json(*request);
+    summary.command = std::visit(CommandName{}, *invocation);
+    if (const StartTraining* request = training_of(*invocation))
+      summary.training = to_json(*request);
   }
-  return gpu;
+  return summary;
 }
 
-std::string to_text(const RankSummary& gpu) {
-  const nlohmann::json json = {{"version", gpu.version},
-                               {"program", gpu.program_sha256},
-                               {"command", gpu.command},
-                               {"training", gpu.training},
-                               {"problem", gpu.problem}};
+std::string to_text(const RankSummary& summary) {
+  const nlohmann::json json = {{"version", summary.version},
+                               {"program", summary.program_sha256},
+                               {"command", summary.command},
+                               {"training", summary.training},
+                               {"problem", summary.problem}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -114,18 +115,19 @@ RankSummary rank_summary_from(std::string_view text) {
   }
 }
 
-void require_alike(std::span<const RankSummary> gpus, const std::vector<std::string>& hosts) {
+void require_same_start(std::span<const RankSummary> summaries,
+                        const std::vector<std::string>& hosts) {
   const auto name = [&](std::size_t rank) {
     return fmt::format("rank {} ({})", rank, hosts[rank]);
   };
-  for (std::size_t rank = 1; rank < gpus.size(); ++rank) {
-    const std::string text = difference(gpus[rank], gpus[0], name(rank), name(0));
-    const bool same_problem = gpus[rank].problem == gpus[0].problem;
+  for (std::size_t rank = 1; rank < summaries.size(); ++rank) {
+    const std::string text = difference(summaries[rank], summaries[0], name(rank), name(0));
+    const bool same_problem = summaries[rank].problem == summaries[0].problem;
     if (same_problem && !text.empty()) throw Error(Errc::InvalidArgument, text);
     if (same_problem) continue;
-    const std::size_t wrong = gpus[rank].problem.empty() ? 0 : rank;
-    throw Error(Errc::Usage,
-                fmt::format("{}: {}; start all ranks identically", name(wrong), gpus[wrong].problem));
+    const std::size_t wrong = summaries[rank].problem.empty() ? 0 : rank;
+    throw Error(Errc::Usage, fmt::format("{}: {}; start all ranks identically", name(wrong),
+                                         summaries[wrong].problem));
   }
 }
 

@@ -24,12 +24,13 @@ struct RankSummary {
 RankSummary rank_summary(const std::optional<Invocation>& invocation,
                          const std::optional<Error>& problem);
 
-std::string to_text(const RankSummary& gpu);
+std::string to_text(const RankSummary& summary);
 // Throws Error(Corrupt).
 RankSummary rank_summary_from(std::string_view text);
 
 // Throws Error(InvalidArgument) naming the first rank that differs from rank 0 and the difference,
 // or Error(Usage) if only its command line is wrong. Devices and file locations may differ.
-void require_alike(std::span<const RankSummary> gpus, const std::vector<std::string>& hosts);
+void require_same_start(std::span<const RankSummary> summaries,
+                        const std::vector<std::string>& hosts);
 
 }  // namespace lab::app

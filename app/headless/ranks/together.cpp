@@ -56,14 +56,15 @@ void Together::compare(const std::optional<Invocation>& invocation,
                        const std::optional<Error>& problem) {
   RankGroup& ranks = session_.ranks();
   const std::string mine = to_text(rank_summary(invocation, problem));
-  std::vector<RankSummary> gpus;
+  std::vector<RankSummary> summaries;
   for (const auto& bytes : ranks.all_gather(std::as_bytes(std::span(mine)), {.interrupted = [this] {
                                               return interrupt_.requested();
                                             }})) {
-    gpus.push_back(rank_summary_from({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    summaries.push_back(
+        rank_summary_from({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   }
   try {
-    require_alike(gpus, ranks.hosts());
+    require_same_start(summaries, ranks.hosts());
   } catch (const Error&) {
     all_know_ = true;
     differ_ = true;

@@ -22,28 +22,28 @@ const char* to_string(TransferMover mover) {
   return "?";
 }
 
-const char* to_string(PeerWay way) {
+const char* to_string(PeerMode way) {
   switch (way) {
-    case PeerWay::None: return "none";
-    case PeerWay::Write: return "write";
-    case PeerWay::Read: return "read";
-    case PeerWay::WriteThroughHost: return "write_through_host";
-    case PeerWay::ReadThroughHost: return "read_through_host";
+    case PeerMode::None: return "none";
+    case PeerMode::Write: return "write";
+    case PeerMode::Read: return "read";
+    case PeerMode::WriteThroughHost: return "write_through_host";
+    case PeerMode::ReadThroughHost: return "read_through_host";
   }
   return "?";
 }
 
-std::string moved_by(TransferMover mover, PeerWay way, int threads) {
+std::string moved_by(TransferMover mover, PeerMode way, int threads) {
   if (mover == TransferMover::Threads) {
     return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   }
   std::string words = mover == TransferMover::Kernel ? "kernel" : "copy engine";
   switch (way) {
-    case PeerWay::None: break;
-    case PeerWay::Write: words += ", peer write"; break;
-    case PeerWay::Read: words += ", peer read"; break;
-    case PeerWay::WriteThroughHost: words += ", write without peer access"; break;
-    case PeerWay::ReadThroughHost: words += ", read without peer access"; break;
+    case PeerMode::None: break;
+    case PeerMode::Write: words += ", peer write"; break;
+    case PeerMode::Read: words += ", peer read"; break;
+    case PeerMode::WriteThroughHost: words += ", write without peer access"; break;
+    case PeerMode::ReadThroughHost: words += ", read without peer access"; break;
   }
   return words;
 }

@@ -98,20 +98,20 @@ enum class TransferMover {
 
 // For transfers between two GPUs: which one issues the accesses, and whether it reaches the other's
 // memory directly (P2P) or the driver stages the bytes through the host.
-enum class PeerWay { None, Write, Read, WriteThroughHost, ReadThroughHost };
+enum class PeerMode { None, Write, Read, WriteThroughHost, ReadThroughHost };
 
 const char* to_string(TransferMover mover);  // "threads", "copy_engine", "kernel"
-const char* to_string(PeerWay way);          // "none", "write", "read", "write_through_host", ...
+const char* to_string(PeerMode way);         // "none", "write", "read", "write_through_host", ...
 
 // Readable description: "2 threads", "copy engine", "kernel, peer write".
-std::string moved_by(TransferMover mover, PeerWay way, int threads);
+std::string moved_by(TransferMover mover, PeerMode way, int threads);
 
 struct TransferSample {
   Device from, to;
   MemoryKind memory = MemoryKind::Pageable;
   TransferOp op = TransferOp::Copy;
   TransferMover mover = TransferMover::Threads;
-  PeerWay peer = PeerWay::None;
+  PeerMode peer = PeerMode::None;
   int threads = 1;         // threads of a CPU device; 1 for a GPU
   std::int64_t bytes = 0;  // size of one array
   Timing time;             // per operation; per read for Chase
@@ -129,7 +129,7 @@ struct TransferFit {
   MemoryKind memory = MemoryKind::Pageable;
   TransferOp op = TransferOp::Copy;
   TransferMover mover = TransferMover::Threads;
-  PeerWay peer = PeerWay::None;
+  PeerMode peer = PeerMode::None;
   int threads = 1;
   double latency_s = 0;
   double gb_per_s = 0;

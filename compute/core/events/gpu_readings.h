@@ -51,11 +51,11 @@ Text ecc_errors(const Maybe<EccErrors>& value, const GpuFacts& facts);
 Text multiprocessors(const Maybe<int>& sms, const GpuFacts& facts);
 // "4.92 TB/s over 6144 bits".
 Text memory_bandwidth(const Maybe<int>& bus_bits, const GpuFacts& facts);
-// "1755 MHz of 1980 MHz"; `kMost` is the fact that holds the maximum clock.
+// "1755 MHz of 1980 MHz"; `kMax` is the fact that holds the maximum clock.
 Text clock_of(const Maybe<double>& now, const Maybe<double>& most);
-template <Maybe<double> GpuFacts::*kMost>
+template <Maybe<double> GpuFacts::*kMax>
 Text clock(const Maybe<double>& now, const GpuFacts& facts) {
-  return clock_of(now, facts.*kMost);
+  return clock_of(now, facts.*kMax);
 }
 
 }  // namespace gpu_text

@@ -105,7 +105,7 @@ std::string range_fault(const RequestField& field, double value);
 std::string range_fault(const RequestField& field, std::int64_t value);
 
 template <typename Value>
-std::string fault_in_value(const RequestField& field, const Value& value) {
+std::string value_error(const RequestField& field, const Value& value) {
   if constexpr (std::is_same_v<Value, double>) {
     return range_fault(field, value);
   } else if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, int>) {
@@ -116,8 +116,8 @@ std::string fault_in_value(const RequestField& field, const Value& value) {
 }
 
 template <typename Value>
-std::string fault_in_value(const RequestField& field, const std::optional<Value>& value) {
-  return value ? fault_in_value(field, *value) : std::string();
+std::string value_error(const RequestField& field, const std::optional<Value>& value) {
+  return value ? value_error(field, *value) : std::string();
 }
 
 // Checks the request's numbers in order and returns range_fault() of the first one out of range;
@@ -126,7 +126,7 @@ template <typename Request>
 std::string fault_in_ranges(const Request& request) {
   std::string fault;
   for_each_field<Request>([&](const RequestField& field, auto member) {
-    if (fault.empty()) fault = fault_in_value(field, request.*member);
+    if (fault.empty()) fault = value_error(field, request.*member);
   });
   return fault;
 }

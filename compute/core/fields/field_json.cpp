@@ -47,9 +47,9 @@ bool read_json(const FieldJson& json, std::uint64_t& value) {
 }
 
 bool read_json(const FieldJson& json, std::int64_t& value) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
   if (!json.is_number_integer()) return false;
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > kMost) return false;
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > kMax) return false;
   value = json.get<std::int64_t>();
   return true;
 }
@@ -93,7 +93,7 @@ bool read_json(const FieldJson& json, Device& value) {
   }
 }
 
-void refuse_field(const char* key, std::string_view request, const FieldJson& value) {
+void throw_invalid_field(const char* key, std::string_view request, const FieldJson& value) {
   const std::string text = value.dump(-1, ' ', false, FieldJson::error_handler_t::replace);
   throw Error(Errc::Corrupt, fmt::format("the {} of {} is {}, which is not a valid value", key,
                                          request, printable(text)));

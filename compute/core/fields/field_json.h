@@ -84,7 +84,8 @@ bool read_json(const FieldJson& json, std::vector<T>& values) {
 // ---- Requests
 
 // Throws Error(Corrupt) "the batch of a training request is "x", which is not a valid value".
-[[noreturn]] void refuse_field(const char* key, std::string_view request, const FieldJson& value);
+[[noreturn]] void throw_invalid_field(const char* key, std::string_view request,
+                                      const FieldJson& value);
 
 template <typename Request>
 FieldJson request_to_json(const Request& request) {
@@ -94,15 +95,15 @@ FieldJson request_to_json(const Request& request) {
   return json;
 }
 
-// Missing fields keep their defaults; unknown fields are ignored. Throws as refuse_field() does;
-// `what` names the request in the message.
+// Missing fields keep their defaults; unknown fields are ignored. Throws as throw_invalid_field()
+// does; `what` names the request in the message.
 template <typename Request>
 Request request_from_json(const FieldJson& json, std::string_view what) {
   Request request;
   for_each_field<Request>([&](const RequestField& field, auto member) {
     const auto found = json.find(field.key);
     if (found == json.end() || read_json(*found, request.*member)) return;
-    refuse_field(field.key, what, *found);
+    throw_invalid_field(field.key, what, *found);
   });
   return request;
 }

@@ -41,8 +41,8 @@ inline constexpr RequestField kBudgetField = {
 template <>
 struct FieldsOf<StartTraining> {
   using R = StartTraining;
-  static constexpr double kMostImages = 1 << 24;  // per batch and per synthetic data set
-  static constexpr double kMostSteps = 1e9;
+  static constexpr double kMaxImages = 1 << 24;  // per batch and per synthetic data set
+  static constexpr double kMaxSteps = 1e9;
 
   template <typename Visit>
   static void each(const Visit& visit) {
@@ -121,7 +121,7 @@ struct FieldsOf<StartTraining> {
                        .option = "--synthetic-train",
                        .placeholder = "N",
                        .help = "Number of synthetic training images",
-                       .range = {1, kMostImages},
+                       .range = {1, kMaxImages},
                        .label = "Training images",
                        .step = 1000,
                        .name = "number of synthetic training images",
@@ -131,7 +131,7 @@ struct FieldsOf<StartTraining> {
                        .option = "--synthetic-test",
                        .placeholder = "N",
                        .help = "Number of synthetic test images",
-                       .range = {1, kMostImages},
+                       .range = {1, kMaxImages},
                        .label = "Test images",
                        .step = 1000,
                        .name = "number of synthetic test images",
@@ -154,7 +154,7 @@ struct FieldsOf<StartTraining> {
                        .option = "--batch",
                        .placeholder = "N",
                        .help = "Images per step",
-                       .range = {1, kMostImages},
+                       .range = {1, kMaxImages},
                        .label = "Batch",
                        .hint = "Images per step, over all devices; the loss is their mean.",
                        .unit = "images",
@@ -213,7 +213,7 @@ struct FieldsOf<StartTraining> {
                        .option = "--steps",
                        .placeholder = "N",
                        .help = "Stop after N steps",
-                       .range = {0, kMostSteps},
+                       .range = {0, kMaxSteps},
                        .name = "number of steps",
                        .decides = Decides::Course},
           &R::steps);
@@ -328,7 +328,7 @@ struct FieldsOf<StartTraining> {
                        .option = "--every",
                        .placeholder = "N",
                        .help = "Steps between checkpoints; default: only at the end",
-                       .range = {0, kMostSteps},
+                       .range = {0, kMaxSteps},
                        .label = "Checkpoint every",
                        .hint = "0: only at the end.",
                        .unit = "steps",
@@ -361,7 +361,7 @@ struct FieldsOf<StartTraining> {
 template <>
 struct FieldsOf<StartScaling> {
   using R = StartScaling;
-  static constexpr double kMost = 1e6;
+  static constexpr double kMax = 1e6;
 
   template <typename Visit>
   static void each(const Visit& visit) {
@@ -387,14 +387,14 @@ struct FieldsOf<StartScaling> {
                        .option = "--steps",
                        .placeholder = "N",
                        .help = "Timed steps per run, after three untimed ones",
-                       .range = {1, kMost},
+                       .range = {1, kMax},
                        .label = "Timed steps",
                        .hint = "Per round.",
                        .step = 5,
                        .reported = true},
           &R::steps);
     visit(RequestField{.key = "warmup",
-                       .range = {0, kMost},
+                       .range = {0, kMax},
                        .label = "Untimed steps",
                        .hint = "Before the timed ones.",
                        .reported = true},
@@ -405,7 +405,7 @@ struct FieldsOf<StartScaling> {
             .option = "--rounds",
             .placeholder = "N",
             .help = "Rounds over all device counts; default 3",
-            .range = {1, kMost},
+            .range = {1, kMax},
             .label = "Rounds",
             .hint = "Device counts are interleaved, so that clock drift affects all equally.",
             .reported = true},
@@ -415,7 +415,7 @@ struct FieldsOf<StartScaling> {
                        .placeholder = "N",
                        .help = "Steps before the test accuracy (strong scaling); default: 235 (one "
                                "epoch); lenet 940, resnet18 60",
-                       .range = {1, kMost},
+                       .range = {1, kMax},
                        .label = "Steps before evaluation",
                        .hint = "Default by model; one epoch at batch 256 has 235 steps.",
                        .step = 50},

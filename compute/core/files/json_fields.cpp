@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kLargestCount = 1e12;
-constexpr std::size_t kMostQuoted = 60;  // bytes of a value quoted in an error message
+constexpr std::size_t kMaxQuotedBytes = 60;  // bytes of a value quoted in an error message
 constexpr const char* kLine = "one line of up to 200 bytes";
 static_assert(JsonFields::kLongestLine == 200);
 
@@ -30,15 +30,15 @@ bool is_line(const std::string& text) {
 nlohmann::ordered_json parse_object(std::string_view text, const std::string& what) {
   using Ordered = nlohmann::ordered_json;
   constexpr int kMaxDepth = 8;
-  constexpr int kMostKeys = 1000;  // bounds the linear search for duplicates on each insertion
+  constexpr int kMaxKeys = 1000;  // bounds the linear search for duplicates on each insertion
   bool shallow = true;
   int keys = 0;
   // Returning false makes the parser discard values that nest deeper.
   const auto limit = [&](int depth, Ordered::parse_event_t event, Ordered&) {
     using Parse = Ordered::parse_event_t;
     keys += event == Parse::key || event == Parse::object_start ? 1 : 0;
-    if (keys > kMostKeys) {
-      throw Error(Errc::Corrupt, fmt::format("{} has more than {} fields", what, kMostKeys));
+    if (keys > kMaxKeys) {
+      throw Error(Errc::Corrupt, fmt::format("{} has more than {} fields", what, kMaxKeys));
     }
     shallow = shallow && depth <= kMaxDepth;
     return shallow;
@@ -84,10 +84,10 @@ bool JsonFields::flag(const char* field) const {
   return found->get<bool>();
 }
 
-double JsonFields::number(const char* field, const char* expected, bool zero_too) const {
+double JsonFields::number(const char* field, const char* expected, bool allow_zero) const {
   const Json* found = find(field);
   const double value = found != nullptr && found->is_number() ? found->get<double>() : -1;
-  if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_too)) refuse(field, expected);
+  if (!std::isfinite(value) || value < 0 || (value == 0 && !allow_zero)) refuse(field, expected);
   return value;
 }
 
@@ -95,7 +95,7 @@ double JsonFields::positive(const char* field) const {
   return number(field, "a number above 0", false);
 }
 
-double JsonFields::not_negative(const char* field) const {
+double JsonFields::non_negative(const char* field) const {
   return number(field, "a non-negative number", true);
 }
 
@@ -141,8 +141,8 @@ std::vector<std::string> JsonFields::lines(const char* field) const {
   std::vector<std::string> lines;
   for (const Json& one : list(field)) {
     if (!one.is_string() || !is_line(one.get_ref<const std::string&>()) ||
-        lines.size() == kMostLines) {
-      refuse(field, fmt::format("a list of up to {} strings, each {}", kMostLines, kLine));
+        lines.size() == kMaxLines) {
+      refuse(field, fmt::format("a list of up to {} strings, each {}", kMaxLines, kLine));
     }
     lines.push_back(one.get<std::string>());
   }
@@ -151,12 +151,12 @@ std::vector<std::string> JsonFields::lines(const char* field) const {
 
 std::string JsonFields::word(const char* field, const std::vector<std::string>& choices) const {
   const Json* found = find(field);
-  std::string is = found != nullptr && found->is_string() ? found->get<std::string>() : "";
-  if (std::find(choices.begin(), choices.end(), is) == choices.end()) {
+  std::string value = found != nullptr && found->is_string() ? found->get<std::string>() : "";
+  if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
     refuse(field,
            fmt::format("{}{}", choices.size() > 1 ? "one of " : "", fmt::join(choices, ", ")));
   }
-  return is;
+  return value;
 }
 
 void JsonFields::refuse(const std::string& reason) const {
@@ -169,11 +169,11 @@ void JsonFields::refuse(const char* field, const std::string& expected) const {
     refuse(fmt::format("the field \"{}\" is missing; it must be {}", field, expected));
   }
   // A list or an object may nest arbitrarily deep, so only its type is printed.
-  const std::string is = found->is_structured()
-                             ? std::string("an ") + found->type_name()
-                             : found->dump(-1, ' ', false, Json::error_handler_t::replace);
-  refuse(fmt::format("the field \"{}\" is {}; it must be {}", field, printable(is, kMostQuoted),
-                     expected));
+  const std::string value = found->is_structured()
+                                ? std::string("an ") + found->type_name()
+                                : found->dump(-1, ' ', false, Json::error_handler_t::replace);
+  refuse(fmt::format("the field \"{}\" is {}; it must be {}", field,
+                     printable(value, kMaxQuotedBytes), expected));
 }
 
 }  // namespace lab::files

@@ -19,7 +19,7 @@ nlohmann::ordered_json parse_object(std::string_view text, const std::string& wh
 // ... is ...; it must be ...".
 class JsonFields {
  public:
-  static constexpr std::size_t kLongestLine = 200, kMostLines = 50;
+  static constexpr std::size_t kLongestLine = 200, kMaxLines = 50;
 
   // `where` prefixes error messages: "x.json", "x.json: matmul[3]". `json` must outlive this
   // object.
@@ -32,14 +32,14 @@ class JsonFields {
   std::string line_or_empty(const char* field) const;  // "" if the field is missing
   bool flag(const char* field) const;
   double positive(const char* field) const;
-  double not_negative(const char* field) const;
+  double non_negative(const char* field) const;
   std::optional<double> number_or_null(const char* field) const;        // null, or not negative
   std::int64_t count(const char* field, std::int64_t least = 1) const;  // least..1e12
   std::optional<std::int64_t> count_or_null(const char* field) const;
   // Returns the field itself; [] or {} if it is missing.
   const nlohmann::json& list(const char* field) const;
   const nlohmann::json& object(const char* field) const;
-  std::vector<std::string> lines(const char* field) const;  // at most kMostLines
+  std::vector<std::string> lines(const char* field) const;  // at most kMaxLines
   std::string word(const char* field, const std::vector<std::string>& choices) const;
 
   // Returns the element of `values` whose to_string equals the field.
@@ -59,7 +59,7 @@ class JsonFields {
 
  private:
   const nlohmann::json* find(const char* field) const;  // null if missing
-  double number(const char* field, const char* expected, bool zero_too) const;
+  double number(const char* field, const char* expected, bool allow_zero) const;
   [[noreturn]] void refuse(const char* field, const std::string& expected) const;
 
   const nlohmann::json& json_;

@@ -15,14 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_in(const char* variable) {
+fs::path folder_from_env(const char* variable) {
   const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): setenv not called
   const fs::path folder = value != nullptr ? value : "";
   return folder.is_absolute() ? folder : fs::path();
 }
 
 fs::path home_folder() {
-  if (fs::path home = folder_in("HOME"); !home.empty()) return home;
+  if (fs::path home = folder_from_env("HOME"); !home.empty()) return home;
   constexpr std::size_t kEntryBytes = 16384;
   std::array<char, kEntryBytes> texts{};
   passwd user{};
@@ -34,7 +34,7 @@ fs::path home_folder() {
 }  // namespace
 
 fs::path user_data_folder() {
-  fs::path base = folder_in("XDG_DATA_HOME");
+  fs::path base = folder_from_env("XDG_DATA_HOME");
   if (base.empty()) base = home_folder() / ".local" / "share";
   return base / "device-lab";
 }

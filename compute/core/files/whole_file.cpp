@@ -111,10 +111,10 @@ struct Target {
 
 // Resolves symbolic links in `file`; the result need not exist.
 fs::path follow_links(fs::path file, const fs::path& path) {
-  constexpr int kMostLinks = 40;  // the kernel's limit
+  constexpr int kMaxLinks = 40;  // the kernel's limit
   std::error_code none;
   for (int i = 0; fs::is_symlink(fs::symlink_status(file, none)); ++i) {
-    if (i == kMostLinks) fail_write(path, ELOOP);
+    if (i == kMaxLinks) fail_write(path, ELOOP);
     std::error_code failed;
     const fs::path link = fs::read_symlink(file, failed);
     if (failed) fail_write(path, failed.value());
@@ -166,8 +166,8 @@ class FileBeside {
   // Tries several names: another writer may be using the first ones, or a killed process may have
   // left them.
   FileHandle create() {
-    constexpr int kMostNames = 100;
-    for (int i = 0; i < kMostNames; ++i) {
+    constexpr int kMaxNames = 100;
+    for (int i = 0; i < kMaxNames; ++i) {
       name_ = fmt::format("{}.{}-{}.part", target_.file.string(), ::getpid(), i);
       const int fd = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kNewFileMode);
       if (fd >= 0) return FileHandle(fd);

@@ -12,10 +12,10 @@ namespace lab {
 namespace {
 
 constexpr double kPeakRepetition_s = 5e-3;
-constexpr std::int64_t kMostRounds = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxRounds = std::int64_t{1} << 40;
 constexpr double kCeilingBudget_s = 0.3;
 constexpr double kCopyRepetition_s = 500e-6;
-constexpr std::int64_t kMostCopies = kMostBehindGate - 1;
+constexpr std::int64_t kMaxCopies = kMaxBehindGate - 1;
 // A quarter of the L2 cache reliably stays resident; of eight times its capacity, nothing does.
 constexpr std::int64_t kCacheParts = 4;
 constexpr std::int64_t kCachesFull = 8;
@@ -24,7 +24,7 @@ constexpr std::int64_t kAssumedCache_bytes = 128 * kMiB;
 // Number of rounds that makes one repetition take at least `seconds`.
 std::int64_t rounds_for(double seconds, GpuMatmul& matmul, Precision precision, GatedClock& clock) {
   std::int64_t rounds = 256;
-  while (rounds < kMostRounds) {
+  while (rounds < kMaxRounds) {
     const double took_s =
         clock.gated_runs(1, [&](GpuStream& stream) { matmul.run_peak(precision, rounds, stream); });
     if (took_s >= seconds) break;
@@ -56,7 +56,7 @@ BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
   level.working_set_bytes = 8 * words;
   level.time = measure(TimedCalls{copies}, {.budget_s = kCeilingBudget_s,
                                             .min_repetition_s = kCopyRepetition_s,
-                                            .max_calls = kMostCopies,
+                                            .max_calls = kMaxCopies,
                                             .cancelled = [&] { return stop.stop_requested(); }});
   set_rates(level);
   return level;

@@ -37,6 +37,12 @@ template <class Args>
 void for_row_blocks(const Args& args, const std::stop_token& stop,
                     FunctionRef<void(const std::type_identity_t<Args>&)> product);
 
+// A RungFunction or Bf16RungFunction that calls `kGemm`, a library's product, for blocks of rows.
+template <auto kGemm, class Args>
+void in_row_blocks(const Args& args, ThreadPool& pool, const std::stop_token& stop) {
+  for_row_blocks(args, stop, [&](const Args& block) { kGemm(block, &pool); });
+}
+
 Rung naive_rung();
 Rung loop_order_rung();
 Rung tiles_rung();

@@ -7,26 +7,14 @@
 #include "compute/kernels/gemm/gemm_parts.h"
 
 namespace lab {
-namespace {
-
-void onednn(const GemmArgs& args, ThreadPool& pool, const std::stop_token& stop) {
-  for_row_blocks(args, stop, [&](const GemmArgs& block) { onednn_gemm(block, &pool); });
-}
-
-void onednn_bf16(const Bf16GemmArgs& args, ThreadPool& pool, const std::stop_token& stop) {
-  for_row_blocks(args, stop, [&](const Bf16GemmArgs& block) { onednn_bf16_gemm(block, &pool); });
-}
-
-}  // namespace
-
 Rung onednn_rung() {
   return {"onednn",
           "oneDNN",
           "Intel's library generates machine code for this processor at run time: a strong "
           "baseline.",
           true,
-          &onednn,
-          &onednn_bf16,
+          &in_row_blocks<&onednn_gemm, GemmArgs>,
+          &in_row_blocks<&onednn_bf16_gemm, Bf16GemmArgs>,
           "Intel's library generates machine code for bf16 too: its matmul with FP32 sums."};
 }
 

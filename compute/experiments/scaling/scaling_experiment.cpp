@@ -21,25 +21,25 @@
 namespace lab {
 namespace {
 
-constexpr int kMostPredicted = 65536;
-constexpr std::int64_t kMostSteps = 1'000'000;
+constexpr int kMaxPredicted = 65536;
+constexpr std::int64_t kMaxSteps = 1'000'000;
 constexpr double kDataShare = 0.05;  // of the progress bar, for loading the data
 
-void check_count(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
+void check_count(const char* scenario, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
   throw Error(Errc::InvalidArgument,
-              fmt::format("scaling: {} is {}; it must be {} to {}", what, value, least, most));
+              fmt::format("scaling: {} is {}; it must be {} to {}", scenario, value, least, most));
 }
 
 void check_numbers(const StartScaling& r) {
   if (r.modes.empty()) {
     throw Error(Errc::InvalidArgument, "scaling: no mode is chosen; choose strong, weak or both");
   }
-  check_count("the number of timed steps", r.steps, 1, kMostSteps);
-  check_count("the number of untimed steps", r.warmup, 0, kMostSteps);
-  check_count("the number of rounds", r.rounds, 1, kMostSteps);
-  check_count("the number of steps before evaluation", r.accuracy_steps, 1, kMostSteps);
-  check_count("the number of devices to predict", r.predict_devices, 0, kMostPredicted);
+  check_count("the number of timed steps", r.steps, 1, kMaxSteps);
+  check_count("the number of untimed steps", r.warmup, 0, kMaxSteps);
+  check_count("the number of rounds", r.rounds, 1, kMaxSteps);
+  check_count("the number of steps before evaluation", r.accuracy_steps, 1, kMaxSteps);
+  check_count("the number of devices to predict", r.predict_devices, 0, kMaxPredicted);
   if (r.compute_s && (!(*r.compute_s > 0) || !std::isfinite(*r.compute_s))) {
     throw Error(
         Errc::InvalidArgument,
@@ -52,11 +52,11 @@ void check_numbers(const StartScaling& r) {
   }
   if (!r.measure && !r.compute_s && r.reference_file.empty()) {
     throw Error(Errc::InvalidArgument,
-                "scaling: a prediction without measurement needs one device's compute time; type "
+                "scaling: a prediction without measurement needs one device's compute time; enter "
                 "it in or give a reference file");
   }
   if (!r.measure)
-    check_count("the number of devices to predict", r.predict_devices, 1, kMostPredicted);
+    check_count("the number of devices to predict", r.predict_devices, 1, kMaxPredicted);
 }
 
 class ScalingExperiment final : public Experiment {
@@ -78,7 +78,7 @@ class ScalingExperiment final : public Experiment {
       complete(ctx.machine());
       measure(ctx);
     } else {
-      check_count("the batch", request_.training.batch, 1, kMostSteps);
+      check_count("the batch", request_.training.batch, 1, kMaxSteps);
     }
     emit_predictions(ctx);
     ctx.progress(1, "done");
@@ -218,30 +218,30 @@ class ScalingExperiment final : public Experiment {
     if (request_.predict_devices == 0) return;
     const Link& link = find_link(request_.link);
     for (const ScalingMode mode : request_.modes) {
-      PredictionCase what{mode, request_.training.batch, {}};
+      PredictionCase scenario{mode, request_.training.batch, {}};
       Workload work = work_;
-      std::tie(work.compute, what.basis) = basis();
+      std::tie(work.compute, scenario.basis) = basis();
       for (const int n : doubling_counts(request_.predict_devices)) {
-        ctx.emit(predict(work, link, SumStyle::Overlapped, what, n));
+        ctx.emit(predict(work, link, AllReduceStyle::Overlapped, scenario, n));
       }
       // The model divides batches equally, so it cannot explain listed shares.
       if (measured_.empty() || request_.training.share_policy == SharePolicy::Listed) continue;
       work.compute = fit_compute(measured_);
-      what.basis = own_basis();
-      for (auto& p : explain_mode(work, what)) ctx.emit(std::move(p));
+      scenario.basis = own_basis();
+      for (auto& p : explain_mode(work, scenario)) ctx.emit(std::move(p));
     }
   }
 
   std::vector<ScalingPrediction> explain_mode(const Workload& work,
-                                              const PredictionCase& what) const {
+                                              const PredictionCase& scenario) const {
     std::vector<ScalingPoint> points;
     std::vector<double> loads;
     for (std::size_t i = 0; i < points_.size(); ++i) {
-      if (points_[i].mode != what.mode) continue;
+      if (points_[i].mode != scenario.mode) continue;
       points.push_back(points_[i]);
       loads.push_back(core_loads_[i]);
     }
-    return explain(work, what, points, loads);
+    return model_measurements(work, scenario, points, loads);
   }
 
   StartScaling request_;

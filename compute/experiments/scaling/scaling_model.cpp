@@ -108,8 +108,8 @@ std::vector<double> ready_times(const nn::NetworkPlan& plan) {
 
 // Sums on shared cores wait for time slices and reveal little about memory: they are used only if
 // there are no others.
-std::vector<SumPoint> sum_points(const std::vector<ScalingPoint>& points) {
-  std::vector<SumPoint> own_cores, all;
+std::vector<AllReducePoint> sum_points(const std::vector<ScalingPoint>& points) {
+  std::vector<AllReducePoint> own_cores, all;
   for (const ScalingPoint& p : points) {
     if (p.devices < 2 || !(p.split.all_reduce_s > 0)) continue;
     all.push_back({p.devices, p.split.all_reduce_s});
@@ -122,8 +122,8 @@ std::vector<SumPoint> sum_points(const std::vector<ScalingPoint>& points) {
 
 double ComputeTime::at(double images) const {
   if (!(images > 0)) return 0;
-  if (fixed_s < 0 && images < least_images) {
-    return (fixed_s + per_image_s * least_images) * images / least_images;
+  if (fixed_s < 0 && images < min_images) {
+    return (fixed_s + per_image_s * min_images) * images / min_images;
   }
   return fixed_s + per_image_s * images;
 }
@@ -177,20 +177,20 @@ double pipeline_s(double bytes, const Link& link, int devices) {
   return (devices - 1) * link.latency_s + bytes / (link.gb_per_s * kBytesPerGb);
 }
 
-PredictedStep predict_step(const Workload& work, const Link& link, SumStyle style, int devices,
-                           std::int64_t batch) {
+PredictedStep predict_step(const Workload& work, const Link& link, AllReduceStyle style,
+                           int devices, std::int64_t batch) {
   const Division division = divide(batch, devices);
   const double busiest_s = work.compute.at(division.most);
   const double part = static_cast<double>(division.with_most) / devices;
   PredictedStep step;
   step.split.compute_s = part * busiest_s + (1 - part) * work.compute.at(division.fewer);
   step.split.imbalance_s = busiest_s - step.split.compute_s;
-  if (style == SumStyle::Overlapped) {
+  if (style == AllReduceStyle::Overlapped) {
     const Sums sums = overlap(work, link, devices, busiest_s);
     step.split.all_reduce_s = sums.all_s;
     step.split.exposed_s = sums.exposed_s;
     step.step_s = busiest_s + sums.exposed_s;
-  } else if (style == SumStyle::OnCores) {
+  } else if (style == AllReduceStyle::OnCores) {
     const Sums sums = on_cores(work, link, devices);
     step.split.all_reduce_s = sums.all_s;
     step.split.exposed_s = sums.exposed_s;
@@ -205,10 +205,10 @@ PredictedStep predict_step(const Workload& work, const Link& link, SumStyle styl
 }
 
 Link fit_link(std::string name, std::string sentence, const Workload& work,
-              std::span<const SumPoint> points) {
+              std::span<const AllReducePoint> points) {
   const double messages = static_cast<double>(work.buckets.size());
   std::vector<Row> rows;
-  for (const SumPoint& p : points) {
+  for (const AllReducePoint& p : points) {
     if (p.devices < 2 || !(p.seconds > 0)) continue;
     const double n = p.devices;
     rows.push_back({2 * (n - 1) * messages, 2 * (n - 1) / n * work.bytes(), p.seconds});
@@ -233,29 +233,31 @@ std::vector<int> doubling_counts(int largest) {
   return counts;
 }
 
-ScalingPrediction predict(const Workload& work, const Link& link, SumStyle style,
-                          const PredictionCase& what, int devices) {
-  const std::int64_t batch = what.mode == ScalingMode::Strong ? what.batch : what.batch * devices;
-  const PredictedStep one = predict_step(work, link, style, 1, what.batch);
+ScalingPrediction predict(const Workload& work, const Link& link, AllReduceStyle style,
+                          const PredictionCase& scenario, int devices) {
+  const std::int64_t batch =
+      scenario.mode == ScalingMode::Strong ? scenario.batch : scenario.batch * devices;
+  const PredictedStep one = predict_step(work, link, style, 1, scenario.batch);
   const PredictedStep step = predict_step(work, link, style, devices, batch);
   ScalingPrediction p;
-  p.mode = what.mode;
+  p.mode = scenario.mode;
   p.devices = devices;
   p.link = link.name;
-  p.basis = what.basis;
+  p.basis = scenario.basis;
   p.batch = batch;
   p.step_s = step.step_s;
   p.images_per_s = static_cast<double>(batch) / step.step_s;
-  p.speedup = p.images_per_s * one.step_s / static_cast<double>(what.batch);
+  p.speedup = p.images_per_s * one.step_s / static_cast<double>(scenario.batch);
   p.efficiency = p.speedup / devices;
   p.split = step.split;
   return p;
 }
 
-std::vector<ScalingPrediction> explain(const Workload& work, const PredictionCase& what,
-                                       const std::vector<ScalingPoint>& points,
-                                       const std::vector<double>& core_loads) {
-  const std::vector<SumPoint> sums = sum_points(points);
+std::vector<ScalingPrediction> model_measurements(const Workload& work,
+                                                  const PredictionCase& scenario,
+                                                  const std::vector<ScalingPoint>& points,
+                                                  const std::vector<double>& core_loads) {
+  const std::vector<AllReducePoint> sums = sum_points(points);
   if (sums.empty()) return {};
   const Link memory = fit_link("memory", "measured here", work, sums);
   std::vector<ScalingPrediction> predictions;
@@ -263,7 +265,8 @@ std::vector<ScalingPrediction> explain(const Workload& work, const PredictionCas
     Workload shared = work;
     shared.compute.fixed_s *= core_loads[i];
     shared.compute.per_image_s *= core_loads[i];
-    ScalingPrediction p = predict(shared, memory, SumStyle::OnCores, what, points[i].devices);
+    ScalingPrediction p =
+        predict(shared, memory, AllReduceStyle::OnCores, scenario, points[i].devices);
     p.speedup /= core_loads[i];  // the single device has its core to itself
     p.efficiency /= core_loads[i];
     p.measured_step_s = points[i].step.median_s;

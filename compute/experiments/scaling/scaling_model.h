@@ -26,7 +26,7 @@ struct ComputeTime {
   double fixed_s = 0, per_image_s = 0;
   // If `fixed_s` is negative, because small batches take less time per image (they fit in caches),
   // times below this number of images follow a line through the origin.
-  double least_images = 0;
+  double min_images = 0;
   // Returns 0 for 0 images: a device without a share is idle.
   double at(double images) const;
 };
@@ -58,7 +58,7 @@ struct Workload {
 // all operations of backward. Throws Error(NotFound) for an unknown model.
 std::vector<BucketLoad> bucket_loads(std::string_view model, std::int64_t bucket_bytes);
 
-enum class SumStyle {
+enum class AllReduceStyle {
   // The link transfers while the device computes: NCCL, network adapters.
   Overlapped,
   // Compute cores sum between the operations of backward: no stalls, but it costs core time.
@@ -79,11 +79,11 @@ struct PredictedStep {
 };
 
 // Predicts a step of `batch` images divided over `devices`; shares differ by at most one image.
-PredictedStep predict_step(const Workload& work, const Link& link, SumStyle style, int devices,
-                           std::int64_t batch);
+PredictedStep predict_step(const Workload& work, const Link& link, AllReduceStyle style,
+                           int devices, std::int64_t batch);
 
 // Total all-reduce time of a step on a number of devices.
-struct SumPoint {
+struct AllReducePoint {
   int devices = 2;
   double seconds = 0;
 };
@@ -92,7 +92,7 @@ struct SumPoint {
 // determines the rate and leaves the latency at 0. Throws Error(InvalidArgument) if no point has at
 // least two devices and a time above 0.
 Link fit_link(std::string name, std::string sentence, const Workload& work,
-              std::span<const SumPoint> points);
+              std::span<const AllReducePoint> points);
 
 // 1, 2, 4, ... and `largest` itself; empty for 0.
 std::vector<int> doubling_counts(int largest);
@@ -104,14 +104,15 @@ struct PredictionCase {
 };
 
 // Prediction for `devices` devices over the link, relative to one device with the same workload.
-ScalingPrediction predict(const Workload& work, const Link& link, SumStyle style,
-                          const PredictionCase& what, int devices);
+ScalingPrediction predict(const Workload& work, const Link& link, AllReduceStyle style,
+                          const PredictionCase& scenario, int devices);
 
 // Applies the model to measured device counts: compute time as measured on a single device, sums
 // over a link fitted to the measured ones. `core_loads` holds, per point, the number of its devices
 // that share a core. Empty if no point has two or more devices.
-std::vector<ScalingPrediction> explain(const Workload& work, const PredictionCase& what,
-                                       const std::vector<ScalingPoint>& points,
-                                       const std::vector<double>& core_loads);
+std::vector<ScalingPrediction> model_measurements(const Workload& work,
+                                                  const PredictionCase& scenario,
+                                                  const std::vector<ScalingPoint>& points,
+                                                  const std::vector<double>& core_loads);
 
 }  // namespace lab

@@ -121,7 +121,7 @@ void CpuCase::allocate(std::int64_t bytes) {
     if (series_.op != TransferOp::Read) result_ = Buffer(to_, bytes, info("result"));
   } catch (const Error& error) {
     if (error.code() != Errc::OutOfMemory) throw;
-    throw Error(Errc::OutOfMemory, fmt::format("needs {} arrays of {}: {}", arrays_of(series_.op),
+    throw Error(Errc::OutOfMemory, fmt::format("needs {} arrays of {}: {}", array_count(series_.op),
                                                format_bytes(bytes), error.what()));
   }
 }
@@ -234,7 +234,7 @@ Conditions CpuCase::conditions() const {
 // Streaming stores win once the arrays exceed the caches, as measured on AVX-512 and AVX2 machines.
 // Write-only traffic keeps its lines in the cache for longer than mixed traffic does.
 Stores choose_stores(TransferOp op, std::int64_t bytes, std::int64_t cache_bytes) {
-  const std::int64_t footprint = arrays_of(op) * bytes;
+  const std::int64_t footprint = array_count(op) * bytes;
   const std::int64_t limit = op == TransferOp::Write ? 2 * cache_bytes : cache_bytes;
   return footprint >= limit ? Stores::Streaming : Stores::Cached;
 }

@@ -26,7 +26,7 @@ constexpr int kOperations = 16;  // per sample
 constexpr double kLongGated_s = 0.4;
 constexpr double kLongByHost_s = 0.05;
 constexpr std::size_t kLeastSamples = 3;
-constexpr std::size_t kMostSamples = 1000;
+constexpr std::size_t kMaxSamples = 1000;
 constexpr double kMaxSpread = 0.02;
 
 // Bytes between polls of the stop token, if the host takes part in the copy.
@@ -37,8 +37,8 @@ constexpr std::int64_t kNode_bytes = kChaseStride * 4;
 constexpr std::int64_t kPosition_bytes = 16;
 constexpr std::int64_t kLook = 1 << 16;  // nodes between polls of the stop token
 
-bool through_host(PeerWay way) {
-  return way == PeerWay::WriteThroughHost || way == PeerWay::ReadThroughHost;
+bool through_host(PeerMode way) {
+  return way == PeerMode::WriteThroughHost || way == PeerMode::ReadThroughHost;
 }
 
 // The driver works on the host for these series, so they cannot wait behind a gate.
@@ -87,7 +87,7 @@ class PeerGuard {
 };
 
 PeerGuard::PeerGuard(Machine& machine, const TransferSeries& series) {
-  if (series.peer != PeerWay::Write && series.peer != PeerWay::Read) return;
+  if (series.peer != PeerMode::Write && series.peer != PeerMode::Read) return;
   const Device worker = working_gpu(series);
   GpuDevice& working = *machine.at(worker).gpu();
   GpuDevice& other = *machine.at(worker == series.from ? series.to : series.from).gpu();
@@ -215,7 +215,7 @@ double GpuCopyCase::repeat(int times) {
 
 std::string GpuCopyCase::check() {
   for (Way& way : ways_) {
-    const std::int64_t wrong = way.result.count_wrong(way.seed);
+    const std::int64_t wrong = way.result.count_mismatches(way.seed);
     if (wrong == 0) continue;
     return fmt::format("{} of {} words are wrong{}", wrong, bytes_ / 4,
                        way.seed == 1 ? "" : " in the reverse direction");
@@ -306,7 +306,7 @@ Timing GpuCase::time(const RunContext& ctx, const SampleSettings& settings) {
       static_cast<int>(std::clamp(long_s / std::max(once_s, 1e-9), 1.0, double{kOperations}));
   std::vector<double> samples_s;
   double spread = 1;
-  while (samples_s.size() < kMostSamples) {
+  while (samples_s.size() < kMaxSamples) {
     samples_s.push_back(repeat(times));
     ctx.throw_if_cancelled();
     std::sort(samples_s.begin(), samples_s.end());

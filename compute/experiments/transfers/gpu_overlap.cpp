@@ -16,7 +16,7 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kMostPart_bytes = 64 * kMiB;
+constexpr std::int64_t kMaxPart_bytes = 64 * kMiB;
 constexpr std::int64_t kPartAlignment_bytes = 16;
 constexpr int kParts = 4;
 constexpr int kRuns = 5;
@@ -96,7 +96,7 @@ class Pipeline {
     data_.poison();
     out_.poison();
   }
-  std::int64_t wrong_words() { return out_.count_wrong(kSeed); }
+  std::int64_t wrong_words() { return out_.count_mismatches(kSeed); }
 
  private:
   struct Piece {
@@ -183,7 +183,7 @@ TransferTimeline measure_overlap(RunContext& ctx, Device gpu, std::int64_t bytes
 void emit_overlap(RunContext& ctx, Device gpu, std::int64_t bytes) {
   const std::int64_t part =
       std::max(kPartAlignment_bytes,
-               std::min(bytes, kMostPart_bytes) / kPartAlignment_bytes * kPartAlignment_bytes);
+               std::min(bytes, kMaxPart_bytes) / kPartAlignment_bytes * kPartAlignment_bytes);
   ctx.checkpoint();
   try {
     ctx.emit(measure_overlap(ctx, gpu, part));

@@ -30,7 +30,7 @@ ProvenCase::ProvenCase(RunContext& ctx, const TransferSeries& series, std::int64
 
 TransferSample ProvenCase::sample(const SampleSettings& settings) {
   case_->poison();
-  auto sample = reported_of<TransferSample>(series_);
+  auto sample = make_report<TransferSample>(series_);
   sample.bytes = bytes_;
   sample.time = case_->time(ctx_, settings);
   sample.gb_per_s = static_cast<double>(moved_bytes(series_, bytes_)) / sample.time.median_s * 1e-9;

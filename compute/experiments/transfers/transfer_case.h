@@ -59,7 +59,7 @@ std::unique_ptr<TransferCase> make_cpu_case(Machine& machine, const TransferSeri
 Stores choose_stores(TransferOp op, std::int64_t bytes, std::int64_t cache_bytes);
 
 // A transfer with a GPU at one end or both.
-// Limits   `bytes` per array, as takes_size() allows
+// Limits   `bytes` per array, as supports_size() allows
 // Errors   OutOfMemory
 std::unique_ptr<TransferCase> make_gpu_case(Machine& machine, const TransferSeries& series,
                                             std::int64_t bytes, std::stop_token stop);

@@ -51,7 +51,7 @@ class TransferSweep final : public Experiment {
     std::vector<TransferPoint> points;
     for (const std::int64_t bytes : plan_.sizes_bytes) {
       ctx.checkpoint();
-      if (!takes_size(series, bytes)) continue;  // the plan has reported the reason
+      if (!supports_size(series, bytes)) continue;  // the plan has reported the reason
       const auto cases = plan_.series.size() * plan_.sizes_bytes.size();
       ctx.progress(static_cast<double>(cases_done_++) / static_cast<double>(cases),
                    describe(series, bytes));

@@ -70,7 +70,7 @@ std::optional<CachedSizes> cached_sizes(Machine& machine, const TransferSeries& 
     const auto first = std::find_if(info.caches.begin(), info.caches.end(),
                                     [](const CacheInfo& cache) { return cache.level == 1; });
     const std::int64_t first_bytes = first == info.caches.end() ? 32 * kKiB : first->size_bytes;
-    const auto arrays = static_cast<double>(arrays_of(series.op));
+    const auto arrays = static_cast<double>(array_count(series.op));
     return CachedSizes{static_cast<double>(first_bytes) / arrays,
                        kPastCache * static_cast<double>(last_level_cache_bytes(info)) / arrays};
   }
@@ -181,7 +181,7 @@ std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& me
   const auto model =
       cached ? fit_memory_model(measured.points, *cached) : fit_latency_model(measured.points);
   if (!model) return std::nullopt;
-  auto fit = reported_of<TransferFit>(series);
+  auto fit = make_report<TransferFit>(series);
   fit.latency_s = model->latency_s;
   // Sizes are per array; the bandwidth counts all bytes moved, as in the samples.
   fit.gb_per_s = static_cast<double>(moved_bytes(series, 1)) / model->s_per_byte * 1e-9;

@@ -57,7 +57,7 @@ void TransferMemory::fill(std::uint32_t seed) {
   });
 }
 
-std::int64_t TransferMemory::count_wrong(std::uint32_t seed) {
+std::int64_t TransferMemory::count_mismatches(std::uint32_t seed) {
   if (owner_.gpu() != nullptr) return count_on_gpu(seed);
   std::atomic<std::int64_t> wrong = 0;
   for_pieces([&](std::int64_t begin, std::int64_t end) {

@@ -11,8 +11,8 @@
 namespace lab {
 
 // Words of pattern_word() in GPU or host memory. Work on the GPU runs on its main stream and
-// completes before the function returns. Once `stop` is requested, fill() and count_wrong() return
-// early with undefined results.
+// completes before the function returns. Once `stop` is requested, fill() and count_mismatches()
+// return early with undefined results.
 class TransferMemory {
  public:
   // Allocates memory of `owner`. That of a CPU device is of `kind`; `gpu` allocates pinned memory.
@@ -28,7 +28,7 @@ class TransferMemory {
   // Fills with a pattern that no transfer produces.
   void poison() { fill(kPoisoned); }
   // Number of words that differ from those that fill(seed) writes.
-  std::int64_t count_wrong(std::uint32_t seed);
+  std::int64_t count_mismatches(std::uint32_t seed);
 
  private:
   static constexpr std::uint32_t kPoisoned = 99;  // not the seed of any source

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kElement = sizeof(double);
 constexpr std::int64_t kPieceAlignment_bytes = 16;
 constexpr std::int64_t kLeastChase_bytes = 256;  // two nodes
-constexpr std::int64_t kMostChase_bytes = 256 * kMiB;
+constexpr std::int64_t kMaxChase_bytes = 256 * kMiB;
 
 template <typename T>
 bool contains(const std::vector<T>& items, const T& item) {
@@ -105,19 +105,19 @@ class PairPlan {
   }
 
   TransferSeries series(TransferOp op, MemoryKind memory, TransferMover mover,
-                        PeerWay peer = PeerWay::None) const {
+                        PeerMode peer = PeerMode::None) const {
     return {from_.device(), to_.device(), memory, op, 1, mover, peer};
   }
   void add(const TransferSeries& series) {
     plan_.series.push_back(series);
     const auto unfit =
         std::count_if(plan_.sizes_bytes.begin(), plan_.sizes_bytes.end(),
-                      [&](std::int64_t bytes) { return !takes_size(series, bytes); });
+                      [&](std::int64_t bytes) { return !supports_size(series, bytes); });
     if (unfit == 0) return;
     skip(series, series.op == TransferOp::Chase
                      ? fmt::format("skipped at {} of {} sizes: a chase needs {} to {}", unfit,
                                    plan_.sizes_bytes.size(), format_bytes(kLeastChase_bytes),
-                                   format_bytes(kMostChase_bytes))
+                                   format_bytes(kMaxChase_bytes))
                      : fmt::format("skipped at {} of {} sizes: they do not divide into {} pieces "
                                    "that are multiples of 16 bytes",
                                    unfit, plan_.sizes_bytes.size(), kTransferPieces));
@@ -219,11 +219,11 @@ class PairPlan {
     }
   }
 
-  void add_direct(TransferOp op, TransferMover mover, PeerWay way) {
+  void add_direct(TransferOp op, TransferMover mover, PeerMode way) {
     if (!wants(op)) return;
     const TransferSeries one = series(op, MemoryKind::OnGpu, mover, way);
-    DeviceContext& worker = way == PeerWay::Read ? to_ : from_;
-    DeviceContext& other = way == PeerWay::Read ? from_ : to_;
+    DeviceContext& worker = way == PeerMode::Read ? to_ : from_;
+    DeviceContext& other = way == PeerMode::Read ? from_ : to_;
     std::string reason = why_out_of_reach(worker, other);
     // In copies both ways, each direction has its own worker.
     if (reason.empty() && op == TransferOp::Both) reason = why_out_of_reach(other, worker);
@@ -239,18 +239,18 @@ class PairPlan {
   void add_peers() {
     for (const TransferMover mover : {TransferMover::CopyEngine, TransferMover::Kernel}) {
       for (const TransferOp op : {TransferOp::Copy, TransferOp::Both}) {
-        add_direct(op, mover, PeerWay::Write);
-        add_direct(op, mover, PeerWay::Read);
+        add_direct(op, mover, PeerMode::Write);
+        add_direct(op, mover, PeerMode::Read);
       }
-      add_direct(TransferOp::Pieces, mover, PeerWay::Write);
+      add_direct(TransferOp::Pieces, mover, PeerMode::Write);
     }
-    for (const PeerWay way : {PeerWay::WriteThroughHost, PeerWay::ReadThroughHost}) {
+    for (const PeerMode way : {PeerMode::WriteThroughHost, PeerMode::ReadThroughHost}) {
       if (!wants(TransferOp::Copy)) continue;
       add(series(TransferOp::Copy, MemoryKind::OnGpu, TransferMover::CopyEngine, way));
       skip(series(TransferOp::Copy, MemoryKind::OnGpu, TransferMover::Kernel, way),
            "a kernel needs peer access for another GPU's memory");
     }
-    add_direct(TransferOp::Chase, TransferMover::Kernel, PeerWay::Read);
+    add_direct(TransferOp::Chase, TransferMover::Kernel, PeerMode::Read);
   }
 
   TransferPlan& plan_;
@@ -317,7 +317,7 @@ TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
   return plan;
 }
 
-int arrays_of(TransferOp op) {
+int array_count(TransferOp op) {
   switch (op) {
     case TransferOp::Copy: return 2;
     case TransferOp::Triad: return 3;
@@ -326,21 +326,21 @@ int arrays_of(TransferOp op) {
 }
 
 std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes) {
-  if (series.mover == TransferMover::Threads) return arrays_of(series.op) * bytes;
+  if (series.mover == TransferMover::Threads) return array_count(series.op) * bytes;
   if (series.op == TransferOp::Chase) return sizeof(std::uint32_t);
   const bool read_and_written = series.from == series.to || series.op == TransferOp::Both;
   return read_and_written ? 2 * bytes : bytes;
 }
 
-bool takes_size(const TransferSeries& series, std::int64_t bytes) {
+bool supports_size(const TransferSeries& series, std::int64_t bytes) {
   if (series.op == TransferOp::Pieces)
     return bytes % (kTransferPieces * kPieceAlignment_bytes) == 0;
   if (series.op != TransferOp::Chase) return true;
-  return bytes >= kLeastChase_bytes && bytes <= kMostChase_bytes;
+  return bytes >= kLeastChase_bytes && bytes <= kMaxChase_bytes;
 }
 
 Device working_gpu(const TransferSeries& series) {
-  const bool reads = series.peer == PeerWay::Read || series.peer == PeerWay::ReadThroughHost;
+  const bool reads = series.peer == PeerMode::Read || series.peer == PeerMode::ReadThroughHost;
   if (series.from.kind == DeviceKind::Cpu || reads) return series.to;
   return series.from;
 }

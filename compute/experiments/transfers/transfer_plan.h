@@ -18,7 +18,7 @@ struct TransferSeries {
   TransferOp op = TransferOp::Copy;
   int threads = 1;  // of `to`, which does the work
   TransferMover mover = TransferMover::Threads;
-  PeerWay peer = PeerWay::None;
+  PeerMode peer = PeerMode::None;
 };
 
 struct TransferPlan {
@@ -36,14 +36,14 @@ TransferPlan plan_transfers(const StartTransfers& request, Machine& machine);
 
 // Number of arrays that an operation of a CPU device touches: two for copy, three for triad,
 // otherwise one. Each array is moved once.
-int arrays_of(TransferOp op);
+int array_count(TransferOp op);
 
 // Bytes that one operation on arrays of `bytes` moves, as defined by TransferOp; for a pointer
 // chase, those of one read.
 std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes);
 
 // True if the operation supports arrays of `bytes`.
-bool takes_size(const TransferSeries& series, std::int64_t bytes);
+bool supports_size(const TransferSeries& series, std::int64_t bytes);
 
 // The GPU that does the work of a series; of two GPUs, the one that writes or reads.
 Device working_gpu(const TransferSeries& series);
@@ -56,7 +56,7 @@ std::string describe(const TransferSeries& series, std::int64_t bytes);
 
 // Returns a TransferSample or TransferFit with the fields of the series set.
 template <typename Reported>
-Reported reported_of(const TransferSeries& series) {
+Reported make_report(const TransferSeries& series) {
   Reported reported;
   reported.from = series.from;
   reported.to = series.to;

@@ -4,8 +4,8 @@
 
 namespace lab {
 
-GpuOffer open_gpus() {
-  return load_gpu_backend(gpu_library_places());
+GpuBackendResult open_gpus() {
+  return load_gpu_backend(gpu_library_paths());
 }
 
 }  // namespace lab

@@ -6,6 +6,6 @@ namespace lab {
 
 // Returns the backend, or the reason why there is none. Starts the driver, which may take seconds.
 // Throws nothing.
-GpuOffer open_gpus();
+GpuBackendResult open_gpus();
 
 }  // namespace lab

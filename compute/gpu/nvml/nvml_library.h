@@ -53,7 +53,7 @@ inline constexpr unsigned kThresholdSlowdown = 1;                      // ...Thr
 inline constexpr unsigned kErrorCorrected = 0, kErrorUncorrected = 1;  // nvmlMemoryErrorType_t
 inline constexpr unsigned kSinceDriverLoad = 0;                        // volatile counters
 inline constexpr unsigned kPeerRead = 0, kPeerWrite = 1, kPeerNvLink = 2;  // nvmlGpuP2PCapsIndex_t
-inline constexpr unsigned kMostNvLinks = 18;
+inline constexpr unsigned kMaxNvLinks = 18;
 inline constexpr unsigned kPerformanceStateUnknown = 32;
 inline constexpr unsigned kNoInstance = ~0U;  // a process outside MIG
 inline constexpr unsigned long long kValueNotAvailable = ~0ULL;

@@ -104,7 +104,7 @@ Maybe<PowerLimits> power_limits(const Session& nvml, Handle gpu) {
 Maybe<NvLinks> nvlinks(const Session& nvml, Handle gpu) {
   constexpr const char* kState = "nvmlDeviceGetNvLinkState";
   NvLinks all;
-  for (unsigned link = 0; link < kMostNvLinks; ++link) {
+  for (unsigned link = 0; link < kMaxNvLinks; ++link) {
     unsigned active = 0, version = 0;
     const int code = nvml.call(kState, gpu, link, &active);
     if (code != kSuccess && link == 0) {

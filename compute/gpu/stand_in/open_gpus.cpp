@@ -3,8 +3,8 @@
 
 namespace lab {
 
-GpuOffer open_gpus() {
-  GpuOffer offer;
+GpuBackendResult open_gpus() {
+  GpuBackendResult offer;
   offer.reason =
       "this build omits CUDA (LAB_CUDA=OFF, or nvcc was not found when it was configured)";
   return offer;

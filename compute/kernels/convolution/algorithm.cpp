@@ -35,7 +35,7 @@ ConvolutionCase case_of(const simd::ConvShape& shape, ConvolutionStage stage,
 // reach all later layers. From the book's initial weights, ResNet-18's first update is twice as far
 // from float64 if F(4x4, 3x3) computes the first layers, but no farther than without it if it
 // computes only layers with many channels. Gradients propagate errors unchanged.
-bool winograd4_is_exact_enough(const ConvolutionCase& c) {
+bool winograd4_is_accurate_enough(const ConvolutionCase& c) {
   constexpr std::int64_t kManyChannels = 256;
   return c.stage != ConvolutionStage::Forward || c.shape.in_c >= kManyChannels;
 }
@@ -48,14 +48,14 @@ std::span<const ConvolutionAlgorithm* const> lab_convolutions() {
 }
 
 std::vector<const ConvolutionAlgorithm*> candidates(const ConvolutionCase& c) {
-  std::vector<const ConvolutionAlgorithm*> able;
+  std::vector<const ConvolutionAlgorithm*> eligible;
   for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
     if (algorithm->supports(c) &&
-        (algorithm != &winograd4_convolution() || winograd4_is_exact_enough(c))) {
-      able.push_back(algorithm);
+        (algorithm != &winograd4_convolution() || winograd4_is_accurate_enough(c))) {
+      eligible.push_back(algorithm);
     }
   }
-  return able;
+  return eligible;
 }
 
 std::vector<std::string> convolution_names() {

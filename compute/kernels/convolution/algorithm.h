@@ -86,7 +86,7 @@ std::span<const ConvolutionAlgorithm* const> lab_convolutions();
 std::vector<const ConvolutionAlgorithm*> candidates(const ConvolutionCase& c);
 
 // Returns true if Winograd F(4x4, 3x3), the least accurate algorithm, may compute the case.
-bool winograd4_is_exact_enough(const ConvolutionCase& c);
+bool winograd4_is_accurate_enough(const ConvolutionCase& c);
 
 // Returns the names of lab_convolutions().
 std::vector<std::string> convolution_names();

@@ -142,10 +142,10 @@ class DirectConvolution final : public ConvolutionAlgorithm {
   // Work memory must fit in L2; a stride would scatter gradients; a block less than half full
   // wastes more than half of every vector.
   bool supports(const ConvolutionCase& c) const override {
-    constexpr std::int64_t kMostBytes = 640 * 1024;
+    constexpr std::int64_t kMaxBytes = 640 * 1024;
     const bool scatters = c.stage == ConvolutionStage::InputGradient && c.shape.stride != 1;
     return c.products == Precision::F32 && !scatters && c.shape.padding < c.shape.kernel &&
-           c.batch >= simd::image_lanes() / 2 && bytes_of_thread(c) <= kMostBytes;
+           c.batch >= simd::image_lanes() / 2 && bytes_of_thread(c) <= kMaxBytes;
   }
   std::int64_t scratch_bytes(const ConvolutionCase& c) const override {
     return bytes_of_thread(c) * c.threads;

@@ -110,8 +110,9 @@ class Track {
 
 }  // namespace
 
-std::vector<double> race(const std::vector<const ConvolutionAlgorithm*>& algorithms,
-                         const ConvolutionCase& c, ThreadPool& pool, const std::stop_token& stop) {
+std::vector<double> time_algorithms(const std::vector<const ConvolutionAlgorithm*>& algorithms,
+                                    const ConvolutionCase& c, ThreadPool& pool,
+                                    const std::stop_token& stop) {
   std::int64_t scratch_bytes = 0;
   for (const ConvolutionAlgorithm* algorithm : algorithms) {
     scratch_bytes = std::max(scratch_bytes, algorithm->scratch_bytes(c));
@@ -147,17 +148,18 @@ ConvolutionCase class_of(ConvolutionCase c) {
   return c;
 }
 
-std::string key_of(const std::string& processor, const ConvolutionCase& c, const Algorithms& able) {
+std::string key_of(const std::string& processor, const ConvolutionCase& c,
+                   const Algorithms& eligible) {
   std::vector<std::string_view> names;
-  for (const ConvolutionAlgorithm* algorithm : able) names.emplace_back(algorithm->name());
+  for (const ConvolutionAlgorithm* algorithm : eligible) names.emplace_back(algorithm->name());
   return fmt::format("{}, {}: {} of {}: {}", processor, simd_target(), to_string(c.stage),
                      describe(c), fmt::join(names, "/"));
 }
 
-const ConvolutionAlgorithm* named(std::string_view name, const Algorithms& able) {
-  const auto found = std::find_if(able.begin(), able.end(),
+const ConvolutionAlgorithm* named(std::string_view name, const Algorithms& eligible) {
+  const auto found = std::find_if(eligible.begin(), eligible.end(),
                                   [&](const auto* algorithm) { return name == algorithm->name(); });
-  return found == able.end() ? nullptr : *found;
+  return found == eligible.end() ? nullptr : *found;
 }
 
 }  // namespace
@@ -166,19 +168,20 @@ MeasuredChooser::MeasuredChooser(RememberedChoices& choices, MeasuredChooserOpti
     : choices_(choices), options_(std::move(options)) {}
 
 const ConvolutionAlgorithm& MeasuredChooser::choose(const ConvolutionCase& c, ThreadPool& pool) {
-  const Algorithms able = options_.able(c);
-  if (able.size() == 1) return *able.front();
+  const Algorithms eligible = options_.eligible(c);
+  if (eligible.size() == 1) return *eligible.front();
   const ConvolutionCase measured = class_of(c);
-  const auto valid = [&](const std::string& name) { return named(name, able) != nullptr; };
+  const auto valid = [&](const std::string& name) { return named(name, eligible) != nullptr; };
   const auto measure = [&]() -> std::string {
     if (options_.measuring) options_.measuring(measured);
-    const std::vector<double> seconds = options_.race(able, measured, pool, options_.stop);
+    const std::vector<double> seconds =
+        options_.time_algorithms(eligible, measured, pool, options_.stop);
     if (options_.stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
     const auto fastest = std::min_element(seconds.begin(), seconds.end()) - seconds.begin();
-    return able[static_cast<std::size_t>(fastest)]->name();
+    return eligible[static_cast<std::size_t>(fastest)]->name();
   };
-  const std::string key = key_of(options_.processor, measured, able);
-  return *named(choices_.choose(key, valid, measure, options_.stop), able);
+  const std::string key = key_of(options_.processor, measured, eligible);
+  return *named(choices_.choose(key, valid, measure, options_.stop), eligible);
 }
 
 }  // namespace lab

@@ -16,8 +16,9 @@ namespace lab {
 // again. A run's time is the CPU time of its busiest thread, which excludes time taken by other
 // programs. All algorithms must support the case. Once `stop` is requested, returns early with
 // meaningless values. Throws std::bad_alloc.
-std::vector<double> race(const std::vector<const ConvolutionAlgorithm*>& algorithms,
-                         const ConvolutionCase& c, ThreadPool& pool, const std::stop_token& stop);
+std::vector<double> time_algorithms(const std::vector<const ConvolutionAlgorithm*>& algorithms,
+                                    const ConvolutionCase& c, ThreadPool& pool,
+                                    const std::stop_token& stop);
 
 struct MeasuredChooserOptions {
   std::string processor;      // name of the processor; choices are stored per processor
@@ -25,10 +26,11 @@ struct MeasuredChooserOptions {
   // Called before a measurement, on the thread that called choose().
   std::function<void(const ConvolutionCase&)> measuring = {};
   // Replaceable in tests.
-  std::function<std::vector<const ConvolutionAlgorithm*>(const ConvolutionCase&)> able = candidates;
+  std::function<std::vector<const ConvolutionAlgorithm*>(const ConvolutionCase&)> eligible =
+      candidates;
   std::function<std::vector<double>(const std::vector<const ConvolutionAlgorithm*>&,
                                     const ConvolutionCase&, ThreadPool&, const std::stop_token&)>
-      race = lab::race;
+      time_algorithms = lab::time_algorithms;
 };
 
 // Batches of 64 or more images share a choice, as do smaller batches between the same powers of

@@ -30,7 +30,7 @@ class StageCache {
     for (Entry& entry : entries_) {
       if (entry.c == c && entry.with_bias == with_bias) return entry.stage;
     }
-    if (entries_.size() >= kMost) entries_.clear();
+    if (entries_.size() >= kMax) entries_.clear();
     return entries_.emplace_back(Entry{c, with_bias, OnednnStage(c, with_bias, engine_)}).stage;
   }
   dnnl::stream& stream() { return stream_; }
@@ -47,7 +47,7 @@ class StageCache {
   }
 
  private:
-  static constexpr std::size_t kMost = 512;  // several networks with several batch sizes
+  static constexpr std::size_t kMax = 512;  // several networks with several batch sizes
   struct Entry {
     ConvolutionCase c;
     bool with_bias;

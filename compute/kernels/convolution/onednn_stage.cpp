@@ -39,7 +39,7 @@ bool winograd_pays(const ConvolutionCase& c) {
   const simd::ConvShape& s = c.shape;
   const std::int64_t tiles = c.batch * ((s.out_h + 3) / 4) * ((s.out_w + 3) / 4);
   return c.products == Precision::F32 && s.kernel == 3 && s.stride == 1 && s.in_c % 16 == 0 &&
-         s.out_c % 16 == 0 && tiles >= kFewestTiles && winograd4_is_exact_enough(c);
+         s.out_c % 16 == 0 && tiles >= kFewestTiles && winograd4_is_accurate_enough(c);
 }
 
 Plan direct_plan(const ConvolutionCase& c) {

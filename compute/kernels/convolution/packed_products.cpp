@@ -10,14 +10,14 @@ namespace lab {
 namespace {
 
 // Terms per pass; afterwards the next strip's block of B replaces this one in L1.
-constexpr std::int64_t kTermsAtOnce = 512;
+constexpr std::int64_t kTermsPerPass = 512;
 
 void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, float* c,
                   std::int64_t ldc, std::int64_t rows, bool accumulate) {
   const GemmKernels& gemm = gemm_kernels();
   TileArgs t{.a_row_stride = lda, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
-  for (std::int64_t p = 0; p < b.k; p += kTermsAtOnce) {
-    t.k = std::min(kTermsAtOnce, b.k - p);
+  for (std::int64_t p = 0; p < b.k; p += kTermsPerPass) {
+    t.k = std::min(kTermsPerPass, b.k - p);
     t.accumulate = accumulate || p > 0;
     for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
       t.b = static_cast<const float*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;
@@ -37,8 +37,8 @@ void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, std::in
                    float* c, std::int64_t ldc, std::int64_t rows, bool accumulate) {
   const Bf16Kernels& gemm = bf16_kernels();
   Bf16TileArgs t{.a_row_stride = pairs, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
-  for (std::int64_t p = 0; p < pairs; p += kTermsAtOnce) {
-    t.k_pairs = std::min(kTermsAtOnce, pairs - p);
+  for (std::int64_t p = 0; p < pairs; p += kTermsPerPass) {
+    t.k_pairs = std::min(kTermsPerPass, pairs - p);
     t.accumulate = accumulate || p > 0;
     for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
       t.b = static_cast<const std::uint32_t*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;

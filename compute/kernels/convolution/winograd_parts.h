@@ -43,7 +43,7 @@ class Tiles {
   std::int64_t in_image() const { return in_image_; }
   std::int64_t image(std::int64_t tile) const { return tile / in_image_; }
   // Position of the tile in its image `of`, moved up and left by `margin` pixels.
-  simd::TilePlace place(std::int64_t tile, const Image& of, std::int64_t margin) const {
+  simd::TilePosition place(std::int64_t tile, const Image& of, std::int64_t margin) const {
     const std::int64_t t = tile % in_image_;
     return {of.height, of.width, of.channels, t / in_row_ * outputs_ - margin,
             t % in_row_ * outputs_ - margin};

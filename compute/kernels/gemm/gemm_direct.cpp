@@ -7,7 +7,7 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kTermsAtOnce = 512;
+constexpr std::int64_t kTermsPerPass = 512;
 // A strip that is slow to read in place is worth packing if it serves this many tiles.
 constexpr std::int64_t kTilesToPack = 16;
 // Rows of B at this distance map to few cache sets, and each is on a page of its own.
@@ -37,7 +37,7 @@ DirectGemm::DirectGemm(const GemmOperands& op, Range rows, Range cols, const Gem
       packs_b_(packs_b(op, rows.size(), cols.size(), kernels)) {}
 
 void DirectGemm::run(const std::stop_token& stop) const {
-  const std::int64_t kc = even_piece(op_.k, kTermsAtOnce, 1);
+  const std::int64_t kc = even_piece(op_.k, kTermsPerPass, 1);
   const std::int64_t fit =
       cache_sizes().l2_bytes / 2 / (kc * static_cast<std::int64_t>(sizeof(float)));
   const std::int64_t nc =

@@ -223,14 +223,14 @@ void PackScalars(const PackArgs& p, int i, int i_end, std::int64_t k, std::int64
 
 #if HWY_TARGET == HWY_SCALAR
 constexpr int kRowsAtOnce = 1;
-constexpr int kTermsAtOnce = 1;
+constexpr int kTermsPerPass = 1;
 void PackBlock(const PackArgs& p, int i, std::int64_t k) {
   PackScalars(p, i, i + 1, k, k + 1);
 }
 #else
 constexpr int kRowsAtOnce = 4;
 using Block = hn::CappedTag<float, 8>;
-constexpr int kTermsAtOnce = hn::MaxLanes(Block());
+constexpr int kTermsPerPass = hn::MaxLanes(Block());
 
 // Transposes four rows by one vector of at most eight terms in registers, each 128-bit part
 // separately.
@@ -267,8 +267,8 @@ HWY_INLINE void PackBlock(const PackArgs& p, int i, std::int64_t k) {
 // The strip is strided and its terms are contiguous: transposes in small blocks.
 void PackAcrossStrip(const PackArgs& p) {
   const int whole_rows = p.valid / kRowsAtOnce * kRowsAtOnce;
-  const std::int64_t whole_terms = p.k / kTermsAtOnce * kTermsAtOnce;
-  for (std::int64_t k = 0; k < whole_terms; k += kTermsAtOnce) {
+  const std::int64_t whole_terms = p.k / kTermsPerPass * kTermsPerPass;
+  for (std::int64_t k = 0; k < whole_terms; k += kTermsPerPass) {
     for (int i = 0; i < whole_rows; i += kRowsAtOnce) PackBlock(p, i, k);
   }
   PackScalars(p, 0, whole_rows, whole_terms, p.k);

@@ -53,7 +53,7 @@ double fma_loop(std::int64_t iterations, float seed, float* result) {
 }
 
 PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
-                        Precision products) {
+                        Precision precision) {
   constexpr std::int64_t kIterations = 200'000;  // about a millisecond
   struct alignas(64) Slot {
     float result = 0;
@@ -61,10 +61,10 @@ PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& o
   };
   PeakSample sample;
   sample.device = device;
-  sample.dtype = products;
+  sample.dtype = precision;
   sample.threads = pool == nullptr ? 1 : pool->size();
   std::vector<Slot> slots(static_cast<std::size_t>(sample.threads));
-  const auto loop = products == Precision::BF16 ? bf16_kernels().peak_loop : &fma_loop;
+  const auto loop = precision == Precision::BF16 ? bf16_kernels().peak_loop : &fma_loop;
   const auto work = [&](int t) {
     Slot& slot = slots[static_cast<std::size_t>(t)];
     // Each call continues from the previous result; the values stay near 1/2.

@@ -13,23 +13,23 @@ HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<float, kMostImageLanes>;
+using D = hn::CappedTag<float, kMaxImageLanes>;
 using V = hn::Vec<D>;
 constexpr int kLanes = hn::MaxLanes(D());
 
 // A tile of accumulators, the vectors of one side and one vector of the other must fit in the 32
 // (AVX-512) or 16 available registers.
 #if HWY_TARGET <= HWY_AVX3
-constexpr int kMostPixels = 5;
-constexpr int kMostTaps = 6;
+constexpr int kMaxPixels = 5;
+constexpr int kMaxTaps = 6;
 constexpr int kRegisters = 32;
 #else
-constexpr int kMostPixels = 2;
-constexpr int kMostTaps = 2;
+constexpr int kMaxPixels = 2;
+constexpr int kMaxTaps = 2;
 constexpr int kRegisters = 16;
 #endif
-constexpr int kMostOut = 6;                      // output channels per tile of pixels
-constexpr int kMostSumOut = kWeightSumChannels;  // output channels per tile of weights
+constexpr int kMaxOut = 6;                      // output channels per tile of pixels
+constexpr int kMaxSumOut = kWeightSumChannels;  // output channels per tile of weights
 
 // Part `index` of n items that are divided as evenly as possible into the fewest groups of at most
 // `most`.
@@ -105,12 +105,12 @@ constexpr PixelTileFunction CorrelateTileOrNone() {
 template <int... kIndex>
 constexpr std::array<PixelTileFunction, sizeof...(kIndex)> CorrelateTiles(
     std::integer_sequence<int, kIndex...>) {
-  return {CorrelateTileOrNone<kIndex / kMostPixels + 1, kIndex % kMostPixels + 1>()...};
+  return {CorrelateTileOrNone<kIndex / kMaxPixels + 1, kIndex % kMaxPixels + 1>()...};
 }
 
 // Returns the width of the widest tile that fits in the registers.
 constexpr std::int64_t pixels_with(std::int64_t out_channels) {
-  return std::min<std::int64_t>(kMostPixels, (kRegisters - 1) / (out_channels + 1));
+  return std::min<std::int64_t>(kMaxPixels, (kRegisters - 1) / (out_channels + 1));
 }
 
 // Returns the kernel columns that cover an image column for at least one of pixels [first, last].
@@ -122,7 +122,7 @@ HWY_INLINE Group columns_met(const CorrelateRow& row, std::int64_t first, std::i
 
 void CorrelateChannels(const CorrelateRow& row, Group channels) {
   static constexpr auto kTiles =
-      CorrelateTiles(std::make_integer_sequence<int, kMostOut * kMostPixels>());
+      CorrelateTiles(std::make_integer_sequence<int, kMaxOut * kMaxPixels>());
   const std::int64_t row_taps = row.kernel * row.in_channels;
   const std::int64_t step = row.stride * row.in_channels * kLanes;
   const float* weights =
@@ -143,19 +143,19 @@ void CorrelateChannels(const CorrelateRow& row, Group channels) {
         .bias = row.bias == nullptr ? nullptr : row.bias + channels.begin,
         .out = row.out + (pixels.begin * row.out_channels + channels.begin) * kLanes,
         .out_pixel = row.out_channels * kLanes};
-    kTiles[static_cast<std::size_t>((channels.size - 1) * kMostPixels + pixels.size - 1)](tile);
+    kTiles[static_cast<std::size_t>((channels.size - 1) * kMaxPixels + pixels.size - 1)](tile);
   }
 }
 
 void CorrelateRowOf(const CorrelateRow& row) {
-  const std::int64_t groups = group_count(row.out_channels, kMostOut);
+  const std::int64_t groups = group_count(row.out_channels, kMaxOut);
   for (std::int64_t g = 0; g < groups; ++g) {
     CorrelateChannels(row, group_of(row.out_channels, groups, g));
   }
 }
 
 void PackWeights(const DirectWeights& from, float* to) {
-  const std::int64_t groups = group_count(from.out_channels, kMostOut);
+  const std::int64_t groups = group_count(from.out_channels, kMaxOut);
   const std::int64_t window = from.kernel * from.kernel;
   for (std::int64_t g = 0; g < groups; ++g) {
     const Group channels = group_of(from.out_channels, groups, g);
@@ -222,16 +222,16 @@ using WeightTileFunction = void (*)(const WeightTile&);
 template <int... kIndex>
 constexpr std::array<WeightTileFunction, sizeof...(kIndex)> WeightTiles(
     std::integer_sequence<int, kIndex...>) {
-  return {&AddWeightTile<kIndex / kMostTaps + 1, kIndex % kMostTaps + 1>...};
+  return {&AddWeightTile<kIndex / kMaxTaps + 1, kIndex % kMaxTaps + 1>...};
 }
-static_assert(kMostSumOut * kMostTaps + kMostTaps + 1 <= kRegisters);
+static_assert(kMaxSumOut * kMaxTaps + kMaxTaps + 1 <= kRegisters);
 
 void AddWeightSums(const WeightSumsRows& rows) {
   static constexpr auto kTiles =
-      WeightTiles(std::make_integer_sequence<int, kMostSumOut * kMostTaps>());
+      WeightTiles(std::make_integer_sequence<int, kMaxSumOut * kMaxTaps>());
   const std::int64_t channels = rows.last_out - rows.first_out;
-  const std::int64_t out_groups = group_count(channels, kMostSumOut);
-  const std::int64_t tap_groups = group_count(rows.taps, kMostTaps);
+  const std::int64_t out_groups = group_count(channels, kMaxSumOut);
+  const std::int64_t tap_groups = group_count(rows.taps, kMaxTaps);
   for (std::int64_t g = 0; g < out_groups; ++g) {
     const Group out = group_of(channels, out_groups, g);
     for (std::int64_t k = 0; k < tap_groups; ++k) {
@@ -246,7 +246,7 @@ void AddWeightSums(const WeightSumsRows& rows) {
                             .pixels = rows.out_width,
                             .sums = rows.sums + (out.begin * rows.sum_stride + taps.begin) * kLanes,
                             .sums_out = rows.sum_stride * kLanes};
-      kTiles[static_cast<std::size_t>((out.size - 1) * kMostTaps + taps.size - 1)](tile);
+      kTiles[static_cast<std::size_t>((out.size - 1) * kMaxTaps + taps.size - 1)](tile);
     }
   }
 }

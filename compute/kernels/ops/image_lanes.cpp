@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<float, kMostImageLanes>;
+using D = hn::CappedTag<float, kMaxImageLanes>;
 using V = hn::Vec<D>;
 constexpr int kLanes = hn::MaxLanes(D());
 

@@ -6,8 +6,8 @@
 
 namespace lab::simd {
 
-// Images per block: the lanes of a float vector, at most kMostImageLanes.
-inline constexpr std::int64_t kMostImageLanes = 16;
+// Images per block: the lanes of a float vector, at most kMaxImageLanes.
+inline constexpr std::int64_t kMaxImageLanes = 16;
 std::int64_t image_lanes();
 
 // A run of values of each image of a block, in ordinary layout:

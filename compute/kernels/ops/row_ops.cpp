@@ -45,7 +45,7 @@ void AddTo(double* sum, const float* x, std::int64_t n) {
   });
 }
 
-constexpr std::int64_t kMostSums = 8;  // vectors of sums kept in registers
+constexpr std::int64_t kMaxSums = 8;  // vectors of sums kept in registers
 
 // Adds `rows` rows of kVecs vectors, `stride` floats apart, to the sums, which stay in registers.
 template <int kVecs>
@@ -74,13 +74,13 @@ void AddRowsOf(std::int64_t vecs, double* sums, const float* x, std::int64_t row
   kFunctions[vecs - 1](sums, x, rows, stride);
 }
 
-// Sums groups of rows, each treated as one long row of at most kMostSums whole vectors. Returns the
+// Sums groups of rows, each treated as one long row of at most kMaxSums whole vectors. Returns the
 // number of rows processed.
 std::int64_t AddGroups(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t group,
                        double* sums) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<double>()));
   const std::int64_t size = group * cols;
-  std::array<double, kMostSums * HWY_MAX_BYTES / sizeof(double)> row{};
+  std::array<double, kMaxSums * HWY_MAX_BYTES / sizeof(double)> row{};
   AddRowsOf(size / lanes, row.data(), x, rows / group, size);
   for (std::int64_t i = 0; i < size; ++i) sums[i % cols] += row[i];
   return rows / group * group;
@@ -90,11 +90,11 @@ void ColumnSums(const float* x, std::int64_t rows, std::int64_t cols, double* su
   if (rows == 0) return;  // x may be null
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<double>()));
   std::int64_t group = 8;
-  while (group > 1 && (group * cols > kMostSums * lanes || group * cols % lanes != 0)) group /= 2;
+  while (group > 1 && (group * cols > kMaxSums * lanes || group * cols % lanes != 0)) group /= 2;
   std::int64_t r = group > 1 ? AddGroups(x, rows, cols, group, sums) : 0;
   std::int64_t c = 0;  // columns finished in all rows
   while (group == 1 && c + lanes <= cols) {
-    const std::int64_t vecs = std::min<std::int64_t>(kMostSums, (cols - c) / lanes);
+    const std::int64_t vecs = std::min<std::int64_t>(kMaxSums, (cols - c) / lanes);
     AddRowsOf(vecs, sums + c, x + c, rows, cols);
     c += vecs * lanes;
   }

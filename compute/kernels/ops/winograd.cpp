@@ -120,7 +120,7 @@ struct Filter<4> {
 
 // Transforms the columns, then the rows: load(i, j) of kIn x kIn, store(i, j, v) of kOut x kOut.
 template <int kIn, int kOut, class Transform, class Load, class Store>
-HWY_INLINE void BothWays(const Transform& transform, const Load& load, const Store& store) {
+HWY_INLINE void Transform2D(const Transform& transform, const Load& load, const Store& store) {
   V half[kOut][kIn];
 #pragma GCC unroll 8
   for (int j = 0; j < kIn; ++j) {
@@ -158,7 +158,7 @@ struct Window {
   bool inside[kSize][kSize];
   bool all = true;
 
-  explicit Window(const TilePlace& at) {
+  explicit Window(const TilePosition& at) {
     for (int i = 0; i < kSize; ++i) {
       for (int j = 0; j < kSize; ++j) {
         const std::int64_t y = at.y + i, x = at.x + j;
@@ -172,14 +172,14 @@ struct Window {
 
 // Transforms kIn x kIn pixels to kOut x kOut points.
 template <int kIn, int kOut, class Transform>
-HWY_INLINE void FromPixels(const Transform& transform, const float* image, const TilePlace& at,
+HWY_INLINE void FromPixels(const Transform& transform, const float* image, const TilePosition& at,
                            const PointArray& to, std::int64_t row) {
   const D d;
   const Window<kIn> window(at);
   const auto run = [&](const auto& load_at) HWY_ATTR {
     ForChannels(at.channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
       float* out = to.data + offset;
-      BothWays<kIn, kOut>(
+      Transform2D<kIn, kOut>(
           transform, [&](int i, int j) HWY_ATTR { return load_at(i, j, c); },
           [&](int i, int j, V v)
               HWY_ATTR { hn::StoreU(v, d, out + (i * kOut + j) * to.point_stride); });
@@ -202,26 +202,26 @@ struct Transforms {
   using F = Filter<kOutputs>;
   static constexpr int kSize = kOutputs + 2;
 
-  static void Input(const float* image, const TilePlace& at, const PointArray& to,
+  static void Input(const float* image, const TilePosition& at, const PointArray& to,
                     std::int64_t row) {
     FromPixels<kSize, kSize>([](const V* in, V* out) HWY_ATTR { F::Input(in, out); }, image, at, to,
                              row);
   }
 
-  static void OutputGradient(const float* image, const TilePlace& at, const PointArray& to,
+  static void OutputGradient(const float* image, const TilePosition& at, const PointArray& to,
                              std::int64_t row) {
     FromPixels<kOutputs, kSize>([](const V* in, V* out) HWY_ATTR { F::OutputGradient(in, out); },
                                 image, at, to, row);
   }
 
   static void Output(const PointArray& from, std::int64_t row, const float* bias, bool accumulate,
-                     const TilePlace& at, float* image) {
+                     const TilePosition& at, float* image) {
     const D d;
     const Window<kOutputs> window(at);
     ForChannels(at.channels, from, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
       const float* points = from.data + offset;
       const V shift = bias == nullptr ? hn::Zero(d) : hn::LoadU(d, bias + c);
-      BothWays<kSize, kOutputs>(
+      Transform2D<kSize, kOutputs>(
           [](const V* in, V* out) HWY_ATTR { F::Output(in, out); },
           [&](int i, int j)
               HWY_ATTR { return hn::LoadU(d, points + (i * kSize + j) * from.point_stride); },
@@ -239,14 +239,14 @@ struct Transforms {
     const D d;
     ForChannels(channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
       float* out = to.data + offset;
-      BothWays<3, kSize>([](const V* in, V* t) HWY_ATTR { F::Kernel(in, t); },
-                         [&](int i, int j) HWY_ATTR {
-                           const int tap = rotated ? 8 - (i * 3 + j) : i * 3 + j;
-                           return hn::LoadU(d, kernel + tap * tap_stride + c);
-                         },
-                         [&](int i, int j, V v) HWY_ATTR {
-                           hn::StoreU(v, d, out + (i * kSize + j) * to.point_stride);
-                         });
+      Transform2D<3, kSize>([](const V* in, V* t) HWY_ATTR { F::Kernel(in, t); },
+                            [&](int i, int j) HWY_ATTR {
+                              const int tap = rotated ? 8 - (i * 3 + j) : i * 3 + j;
+                              return hn::LoadU(d, kernel + tap * tap_stride + c);
+                            },
+                            [&](int i, int j, V v) HWY_ATTR {
+                              hn::StoreU(v, d, out + (i * kSize + j) * to.point_stride);
+                            });
     });
   }
 
@@ -254,12 +254,12 @@ struct Transforms {
                              float* d_kernel) {
     const D d;
     for (std::int64_t c = 0; c < channels; c += kLanes) {
-      BothWays<kSize, 3>([](const V* in, V* out) HWY_ATTR { F::KernelGradient(in, out); },
-                         [&](int i, int j) HWY_ATTR {
-                           return hn::LoadU(d, points + (i * kSize + j) * point_stride + c);
-                         },
-                         [&](int i, int j, V v)
-                             HWY_ATTR { hn::StoreU(v, d, d_kernel + (i * 3 + j) * channels + c); });
+      Transform2D<kSize, 3>(
+          [](const V* in, V* out) HWY_ATTR { F::KernelGradient(in, out); },
+          [&](int i, int j)
+              HWY_ATTR { return hn::LoadU(d, points + (i * kSize + j) * point_stride + c); },
+          [&](int i, int j, V v)
+              HWY_ATTR { hn::StoreU(v, d, d_kernel + (i * 3 + j) * channels + c); });
     }
   }
 

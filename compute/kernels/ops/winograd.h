@@ -20,7 +20,7 @@ namespace lab::simd {
 inline constexpr std::int64_t kWinogradChannels = 16;
 
 // An image or its gradient, and the position of a tile in it. Parts of the tile may be outside.
-struct TilePlace {
+struct TilePosition {
   std::int64_t height = 0, width = 0, channels = 0;
   std::int64_t y = 0, x = 0;
 };
@@ -36,14 +36,14 @@ struct PointArray {
 
 struct WinogradTransforms {
   // Writes B^T d B of (m+2) x (m+2) pixels, 0 outside the image, to row `row`.
-  void (*input)(const float* image, const TilePlace& at, const PointArray& to, std::int64_t row);
+  void (*input)(const float* image, const TilePosition& at, const PointArray& to, std::int64_t row);
   // Writes A dY A^T of m x m pixels, 0 outside the image, to row `row`.
-  void (*output_gradient)(const float* image, const TilePlace& at, const PointArray& to,
+  void (*output_gradient)(const float* image, const TilePosition& at, const PointArray& to,
                           std::int64_t row);
   // Writes A^T M A of row `row`, plus `bias` unless null, to those of m x m pixels that are inside
   // the image; adds to them if `accumulate`.
   void (*output)(const PointArray& from, std::int64_t row, const float* bias, bool accumulate,
-                 const TilePlace& at, float* image);
+                 const TilePosition& at, float* image);
   // Writes G g G^T of a kernel [3, 3, tap_stride], of which the first `channels` channels are used,
   // to row `row`. The kernel is rotated by 180 degrees if `rotated`.
   void (*kernel)(const float* kernel, std::int64_t tap_stride, std::int64_t channels, bool rotated,

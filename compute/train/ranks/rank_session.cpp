@@ -51,7 +51,7 @@ int launched_processes() {
   return 1;
 }
 
-std::chrono::seconds launcher_notice() {
+std::chrono::seconds launcher_grace_period() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
   const int seconds = number(std::getenv("OMPI_MCA_odls_base_sigkill_timeout"));
   return std::chrono::seconds(std::max(seconds, 1));

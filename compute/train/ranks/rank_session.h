@@ -54,6 +54,6 @@ int launched_processes();
 
 // Time from SIGCONT to SIGTERM, and from SIGTERM to SIGKILL, when Open MPI's mpirun ends its
 // processes.
-std::chrono::seconds launcher_notice();
+std::chrono::seconds launcher_grace_period();
 
 }  // namespace lab

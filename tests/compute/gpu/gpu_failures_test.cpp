@@ -5,14 +5,14 @@
 namespace lab {
 namespace {
 
-constexpr const char* kUsual = "80-real,90a-real,90-virtual";
+constexpr const char* kDefaultArchitectures = "80-real,90a-real,90-virtual";
 
 TEST(GpuCode, DefaultBuildSupportsAmpereAndLater) {
   for (const auto& [major, minor] : {std::pair{8, 0}, {8, 6}, {8, 9}, {9, 0}, {10, 0}, {12, 1}}) {
-    EXPECT_TRUE(has_gpu_code(kUsual, major, minor)) << major << '.' << minor;
+    EXPECT_TRUE(has_gpu_code(kDefaultArchitectures, major, minor)) << major << '.' << minor;
   }
-  EXPECT_FALSE(has_gpu_code(kUsual, 7, 5));
-  EXPECT_FALSE(has_gpu_code(kUsual, 7, 0));
+  EXPECT_FALSE(has_gpu_code(kDefaultArchitectures, 7, 5));
+  EXPECT_FALSE(has_gpu_code(kDefaultArchitectures, 7, 0));
 }
 
 TEST(GpuCode, MachineCodeRunsWithinAMajorVersion) {

@@ -34,19 +34,19 @@ TEST(DynamicLibrary, ReportsEveryAttemptAndReason) {
   EXPECT_EQ(DynamicLibrary::open({}).reason(), "no name was given");
 }
 
-GpuOffer load(const std::vector<std::string>& places) {
+GpuBackendResult load(const std::vector<std::string>& places) {
   return load_gpu_backend(places);
 }
 
 TEST(GpuLoader, SearchesProgramAndInstallFolders) {
-  const auto places = gpu_library_places();
+  const auto places = gpu_library_paths();
   ASSERT_EQ(places.size(), 2U);
   EXPECT_TRUE(places[0].ends_with(kGpuLibrary)) << places[0];
   EXPECT_TRUE(places[1].ends_with("/lib/device-lab/libdevice-lab-cuda.so")) << places[1];
 }
 
 TEST(GpuLoader, ReportsMissingFile) {
-  const GpuOffer offer = load({"/nowhere/a.so", "/nowhere/b.so"});
+  const GpuBackendResult offer = load({"/nowhere/a.so", "/nowhere/b.so"});
   EXPECT_FALSE(offer.backend);
   EXPECT_FALSE(offer.driver_answered);
   EXPECT_EQ(offer.reason,
@@ -58,20 +58,20 @@ TEST(GpuLoader, RejectsNonLibraryFile) {
   const test::TempDir dir;
   const std::string file = (dir.path() / "text.so").string();
   std::ofstream(file) << "not a library";
-  const GpuOffer offer = load({file});
+  const GpuBackendResult offer = load({file});
   EXPECT_EQ(offer.reason.rfind("the lab's CUDA backend cannot be loaded: " + file, 0), 0U)
       << offer.reason;
 }
 
 TEST(GpuLoader, RejectsLibraryWithoutEntry) {
   // Any system library works. libm exists under this name because this program is linked to it.
-  const GpuOffer offer = load({"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6"});
+  const GpuBackendResult offer = load({"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6"});
   if (offer.reason.find("is missing") != std::string::npos) GTEST_SKIP() << offer.reason;
   EXPECT_NE(offer.reason.find("it lacks lab_gpu_entry"), std::string::npos) << offer.reason;
 }
 
 TEST(GpuLoader, RejectsLibraryOfAnotherBuild) {
-  const GpuOffer offer = load({LAB_FAKE_OTHER});
+  const GpuBackendResult offer = load({LAB_FAKE_OTHER});
   EXPECT_FALSE(offer.backend);
   EXPECT_NE(offer.reason.find("belongs to another version of the lab (its interface is 0,"),
             std::string::npos)
@@ -79,7 +79,7 @@ TEST(GpuLoader, RejectsLibraryOfAnotherBuild) {
 }
 
 TEST(GpuLoader, ForwardsTheReasonOfTheLibrary) {
-  const GpuOffer offer = load({"/nowhere/a.so", LAB_FAKE_SAME});
+  const GpuBackendResult offer = load({"/nowhere/a.so", LAB_FAKE_SAME});
   EXPECT_FALSE(offer.backend);
   EXPECT_TRUE(offer.driver_answered);
   EXPECT_EQ(offer.reason, "this stand-in has no GPUs");

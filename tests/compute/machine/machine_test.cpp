@@ -72,7 +72,7 @@ TEST(Machine, ProvidesTheD2lDeviceFunctions) {
 
 TEST(Machine, ListsGpusOfTheBackend) {
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
-  Machine machine({.cpu_devices = 2, .open_gpus = test::offer_of(fake)});
+  Machine machine({.cpu_devices = 2, .open_gpus = test::backend_opener(fake)});
   EXPECT_EQ(machine.num_cpus(), 2);
   EXPECT_EQ(machine.num_gpus(), 2);
   EXPECT_EQ(machine.devices(), (std::vector<Device>{cpu(0), cpu(1), gpu(0), gpu(1)}));
@@ -97,8 +97,8 @@ TEST(Machine, ListsGpusOfTheBackend) {
 
 TEST(Machine, ListsRejectedGpusAsAbsent) {
   const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
-  const RefusedGpu refused = test::refused_gpu("0000:81:00.0", "it has no code for it");
-  Machine machine({.open_gpus = [&] { return GpuOffer{fake, "", true, {refused}}; }});
+  const RejectedGpu refused = test::rejected_gpu("0000:81:00.0", "it has no code for it");
+  Machine machine({.open_gpus = [&] { return GpuBackendResult{fake, "", true, {refused}}; }});
   EXPECT_EQ(machine.num_gpus(), 1);
   ASSERT_EQ(machine.info().absent.size(), 1U);
   EXPECT_EQ(machine.info().absent[0].what, "Old GPU");
@@ -111,8 +111,8 @@ TEST(Machine, ListsRejectedGpusAsAbsent) {
 }
 
 TEST(Machine, RejectedGpusExplainAMissingBackend) {
-  const RefusedGpu refused = test::refused_gpu("0000:81:00.0", "it has no code for it");
-  Machine machine({.open_gpus = [&] { return GpuOffer{nullptr, "", true, {refused}}; }});
+  const RejectedGpu refused = test::rejected_gpu("0000:81:00.0", "it has no code for it");
+  Machine machine({.open_gpus = [&] { return GpuBackendResult{nullptr, "", true, {refused}}; }});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 1U);
   EXPECT_EQ(message_of(machine, gpu()),
@@ -133,7 +133,7 @@ void add_sleeping_gpu(test::FakeRoot& root) {
   add_gpu_with_driver(root, "0000:01:00.0", "suspended");
 }
 
-GpuOffer must_not_be_opened() {
+GpuBackendResult fail_if_opened() {
   ADD_FAILURE() << "starting the driver wakes the GPU";
   return {};
 }
@@ -141,7 +141,7 @@ GpuOffer must_not_be_opened() {
 TEST(Machine, DiscoveryDoesNotWakeASleepingGpu) {
   test::FakeRoot root;
   add_sleeping_gpu(root);
-  Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
+  Machine machine({.open_gpus = fail_if_opened, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 1U);
   EXPECT_TRUE(machine.info().absent[0].needs_request);
@@ -152,7 +152,7 @@ TEST(Machine, OneSleepingGpuPreventsOpeningAny) {
   test::FakeRoot root;
   add_sleeping_gpu(root);
   add_gpu_with_driver(root, "0000:02:00.0", "active");
-  Machine machine({.open_gpus = must_not_be_opened, .root = root.path()});
+  Machine machine({.open_gpus = fail_if_opened, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 2U);
   const AbsentDevice& awake = machine.info().absent[1];
@@ -165,7 +165,8 @@ TEST(Machine, RequestOpensAwakeGpus) {
   add_sleeping_gpu(root);
   add_gpu_with_driver(root, "0000:02:00.0", "active");
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
-  Machine machine({.open_gpus = test::offer_of(fake), .wake_gpus = true, .root = root.path()});
+  Machine machine(
+      {.open_gpus = test::backend_opener(fake), .wake_gpus = true, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 2);
   EXPECT_TRUE(machine.info().absent.empty());
 }
@@ -175,7 +176,7 @@ TEST(Machine, OpensAwakeGpusWithoutRequest) {
   add_gpu_with_driver(root, "0000:01:00.0", "active");
   add_gpu_with_driver(root, "0000:02:00.0", "active");
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
-  const Machine machine({.open_gpus = test::offer_of(fake), .root = root.path()});
+  const Machine machine({.open_gpus = test::backend_opener(fake), .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 2);
 }
 
@@ -183,7 +184,8 @@ TEST(Machine, RequestWakesASleepingGpu) {
   test::FakeRoot root;
   add_sleeping_gpu(root);
   const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
-  Machine machine({.open_gpus = test::offer_of(fake), .wake_gpus = true, .root = root.path()});
+  Machine machine(
+      {.open_gpus = test::backend_opener(fake), .wake_gpus = true, .root = root.path()});
   EXPECT_EQ(machine.num_gpus(), 1);
   EXPECT_TRUE(machine.info().absent.empty());
 }
@@ -193,7 +195,7 @@ TEST(Machine, UnusableWokenGpuIsNotReportedAsleep) {
   add_sleeping_gpu(root);
   Machine machine({.open_gpus =
                        [] {
-                         return GpuOffer{nullptr, "the driver is too old", true};
+                         return GpuBackendResult{nullptr, "the driver is too old", true};
                        },
                    .wake_gpus = true,
                    .root = root.path()});
@@ -204,7 +206,7 @@ TEST(Machine, UnusableWokenGpuIsNotReportedAsleep) {
 
 TEST(Machine, ReportsWhyTheBackendHasNoGpus) {
   Machine machine({.open_gpus = [] {
-    return GpuOffer{nullptr, "the NVIDIA driver is too old", true};
+    return GpuBackendResult{nullptr, "the NVIDIA driver is too old", true};
   }});
   EXPECT_EQ(machine.num_gpus(), 0);
   ASSERT_EQ(machine.info().absent.size(), 1U);
@@ -236,8 +238,8 @@ TEST(Machine, SplitsMemoryIntoSeparateAccounts) {
   MemoryAccount& first = machine.at(cpu(0)).memory();
   MemoryAccount& last = machine.at(cpu(3)).memory();
   EXPECT_EQ(first.limit_bytes(), last.limit_bytes());
-  const TensorId a = last.book(10, {});
-  const TensorId b = first.book(20, {});
+  const TensorId a = last.reserve(10, {});
+  const TensorId b = first.reserve(20, {});
   EXPECT_EQ(first.used_bytes(), 20);
   EXPECT_EQ(last.used_bytes(), 10);
   const TensorList list = list_tensors(machine);

@@ -10,8 +10,8 @@ namespace {
 
 TEST(MemoryAccount, ChargesAndReleasesExactly) {
   MemoryAccount account(cpu(0), 1000);
-  const TensorId a = account.book(400, {});
-  const TensorId b = account.book(600, {});
+  const TensorId a = account.reserve(400, {});
+  const TensorId b = account.reserve(600, {});
   EXPECT_EQ(account.used_bytes(), 1000);
   account.release(a);
   account.release(a);  // a second release has no effect
@@ -25,16 +25,16 @@ TEST(MemoryAccount, ChargesAndReleasesExactly) {
 
 TEST(MemoryAccount, RejectsWithRequestedAndFreeBytes) {
   MemoryAccount account(cpu(1), 22 * kGiB);
-  account.book(2 * kGiB, {});
+  account.reserve(2 * kGiB, {});
   try {
-    account.book(40 * kGiB, {});
+    account.reserve(40 * kGiB, {});
     FAIL() << "no exception was thrown";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Errc::OutOfMemory);
-    EXPECT_STREQ(
-        e.what(),
-        "cpu:1: 40.0 GiB requested, 20.0 GiB free of 22.0 GiB; free some tensors, or choose a smaller "
-        "size or another device");
+    EXPECT_STREQ(e.what(),
+                 "cpu:1: 40.0 GiB requested, 20.0 GiB free of 22.0 GiB; free some tensors, or "
+                 "choose a smaller "
+                 "size or another device");
   }
   EXPECT_EQ(account.used_bytes(), 2 * kGiB);
   EXPECT_EQ(account.list().size(), 1U);
@@ -42,9 +42,9 @@ TEST(MemoryAccount, RejectsWithRequestedAndFreeBytes) {
 
 TEST(MemoryAccount, RejectsMoreThanTheMachineHasLeft) {
   MemoryAccount account(cpu(0), 8 * kGiB, [] { return 100 * kMiB; });
-  EXPECT_NO_THROW(account.book(100 * kMiB, {}));
+  EXPECT_NO_THROW(account.reserve(100 * kMiB, {}));
   try {
-    account.book(101 * kMiB, {});
+    account.reserve(101 * kMiB, {});
     FAIL() << "no exception was thrown";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Errc::OutOfMemory);
@@ -55,21 +55,21 @@ TEST(MemoryAccount, RejectsMoreThanTheMachineHasLeft) {
 
 TEST(MemoryAccount, RejectsNegativeSizes) {
   MemoryAccount account(cpu(0), 0);
-  EXPECT_THROW(account.book(-1, {}), Error);
-  EXPECT_NO_THROW(account.book(0, {}));
-  EXPECT_THROW(account.book(1, {}), Error);
+  EXPECT_THROW(account.reserve(-1, {}), Error);
+  EXPECT_NO_THROW(account.reserve(0, {}));
+  EXPECT_THROW(account.reserve(1, {}), Error);
 }
 
 TEST(MemoryAccount, IdsAreUniqueAcrossDevices) {
   MemoryAccount a(cpu(0), 10), b(cpu(1), 10);
-  const TensorId first = a.book(1, {}), second = b.book(1, {}), third = a.book(1, {});
+  const TensorId first = a.reserve(1, {}), second = b.reserve(1, {}), third = a.reserve(1, {});
   EXPECT_LT(first, second);
   EXPECT_LT(second, third);
 }
 
 TEST(MemoryAccount, DescribesAllocations) {
   MemoryAccount account(cpu(2), 100);
-  const TensorId id = account.book(8, {});
+  const TensorId id = account.reserve(8, {});
   TensorInfo info;
   info.id = 99;
   info.device = cpu(0);

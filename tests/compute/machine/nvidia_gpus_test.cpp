@@ -29,7 +29,7 @@ void add_nodes(FakeRoot& root) {
   root.file("dev/nvidia0", "").file("dev/nvidiactl", "").file("dev/nvidia-uvm", "");
 }
 
-std::vector<AbsentDevice> probe(const FakeRoot& root, Maybe<CudaDriverAnswer> answer,
+std::vector<AbsentDevice> probe(const FakeRoot& root, Maybe<CudaDriverInfo> answer,
                                 Maybe<std::string> visible = {}) {
   return find_unusable_gpus({.root = root.path(),
                              .visible_devices = visible,
@@ -37,7 +37,7 @@ std::vector<AbsentDevice> probe(const FakeRoot& root, Maybe<CudaDriverAnswer> an
                              .ask = [answer] { return answer; }});
 }
 
-Maybe<CudaDriverAnswer> never_asked() {
+Maybe<CudaDriverInfo> never_asked() {
   ADD_FAILURE() << "libcuda was queried although no GPU is usable";
   return {};
 }
@@ -110,7 +110,7 @@ TEST(NvidiaProbe, ReportsMissingLibrary) {
   FakeRoot root;
   add_driver(root);
   add_nodes(root);
-  const auto absent = probe(root, Maybe<CudaDriverAnswer>::missing("libcuda.so.1: not found"));
+  const auto absent = probe(root, Maybe<CudaDriverInfo>::missing("libcuda.so.1: not found"));
   EXPECT_NE(absent.at(0).reason.find("cannot be loaded (libcuda.so.1: not found)"),
             std::string::npos);
 }
@@ -119,7 +119,7 @@ TEST(NvidiaProbe, ReportsDriverInitFailure) {
   FakeRoot root;
   add_driver(root);
   add_nodes(root);
-  const auto absent = probe(root, CudaDriverAnswer{802, "CUDA_ERROR_SYSTEM_NOT_READY", {}});
+  const auto absent = probe(root, CudaDriverInfo{802, "CUDA_ERROR_SYSTEM_NOT_READY", {}});
   EXPECT_EQ(absent.at(0).reason,
             "the CUDA driver failed to start: cuInit returned 802 (CUDA_ERROR_SYSTEM_NOT_READY)");
 }
@@ -128,7 +128,7 @@ TEST(NvidiaProbe, ReportsDriverWithoutDevices) {
   FakeRoot root;
   add_driver(root);
   add_nodes(root);
-  EXPECT_EQ(probe(root, CudaDriverAnswer{}).at(0).reason,
+  EXPECT_EQ(probe(root, CudaDriverInfo{}).at(0).reason,
             "the CUDA driver starts but reports no device");
 }
 
@@ -136,7 +136,7 @@ TEST(NvidiaProbe, NamesEveryUsableGpu) {
   FakeRoot root;
   add_driver(root);
   add_nodes(root);
-  const auto absent = probe(root, CudaDriverAnswer{0, "", {"NVIDIA H200", "NVIDIA L4"}}, {"0,1"});
+  const auto absent = probe(root, CudaDriverInfo{0, "", {"NVIDIA H200", "NVIDIA L4"}}, {"0,1"});
   ASSERT_EQ(absent.size(), 2U);
   EXPECT_EQ(absent[1].what, "NVIDIA L4");
   EXPECT_EQ(absent[1].reason, "the lab's CUDA backend is missing");
@@ -167,7 +167,7 @@ TEST(NvidiaProbe, IdentifiesGpusByAddress) {
             "0000:01:00.0");
   add_driver(root);
   add_nodes(root);
-  const CudaDriverAnswer answer{0, "", {"NVIDIA L4"}, {"0000:3b:00.0"}};
+  const CudaDriverInfo answer{0, "", {"NVIDIA L4"}, {"0000:3b:00.0"}};
   EXPECT_EQ(probe(root, answer).at(0).pci_bus_id, "0000:3b:00.0");
 }
 
@@ -205,7 +205,7 @@ TEST(NvidiaProbe, AwakeGpuWaitsForASleepingOne) {
 }
 
 TEST(NvidiaProbe, RealLibraryQueryNeverThrows) {
-  const auto answer = ask_cuda_driver();
+  const auto answer = query_cuda_driver();
   if (!answer) {
     EXPECT_FALSE(answer.reason().empty());
   }

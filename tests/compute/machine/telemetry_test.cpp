@@ -94,7 +94,7 @@ TEST(Telemetry, GivesReasonsForMissingValues) {
 
 TEST(Telemetry, ReadsThisProcess) {
   Machine machine({.cpu_devices = 2});
-  const TensorId id = machine.at(cpu(1)).memory().book(4096, {});
+  const TensorId id = machine.at(cpu(1)).memory().reserve(4096, {});
   machine.at(cpu(1)).memory().release(id);
   TelemetryReader reader(machine);
   reader.read();
@@ -109,7 +109,7 @@ TEST(Telemetry, ReadsThisProcess) {
 
 TEST(Telemetry, CountsPinnedWorkspaceAndPoolBytes) {
   const auto fake = std::make_shared<test::FakeBackend>(2, kGiB);
-  Machine machine({.open_gpus = test::offer_of(fake)});
+  Machine machine({.open_gpus = test::backend_opener(fake)});
   test::FakeGpu& gpu = fake->gpu(0);
   TelemetryReader reader(machine);
   const auto expect = [&](std::int64_t pinned, std::int64_t workspaces, std::int64_t pool) {
@@ -138,7 +138,7 @@ TEST(Telemetry, CountsPinnedWorkspaceAndPoolBytes) {
 
 TEST(Telemetry, ReportsALostGpu) {
   const auto fake = std::make_shared<test::FakeBackend>(1, 1 << 20);
-  Machine machine({.open_gpus = test::offer_of(fake)});
+  Machine machine({.open_gpus = test::backend_opener(fake)});
   TelemetryReader reader(machine);
   EXPECT_TRUE(reader.read().devices.at(1).lost.empty());
   fake->gpu(0).faults.loses = "trim_pool";

@@ -34,7 +34,7 @@ TEST(TelemetrySampler, ReportsMachineAndTensorsAsJobZero) {
   Channel channel;
   const TelemetrySampler sampler(machine, channel, 0.02);
   ASSERT_TRUE(receives(channel, [](const Event& e) { return e.job == 0 && has_tensors(e, 0); }));
-  const TensorId id = machine.at(cpu(1)).memory().book(64, {});
+  const TensorId id = machine.at(cpu(1)).memory().reserve(64, {});
   ASSERT_TRUE(receives(channel, [](const Event& e) { return has_tensors(e, 1); }));
   ASSERT_TRUE(receives(channel, [](const Event& e) {
     const auto* t = std::get_if<Telemetry>(&e.payload);

@@ -21,7 +21,7 @@ constexpr DType kEveryDType[] = {DType::F32, DType::BF16, DType::I32, DType::I64
 
 struct TensorOnGpu : ::testing::Test {
   std::shared_ptr<FakeBackend> fake = std::make_shared<FakeBackend>(2, 64 * kMiB);
-  Machine machine{{.open_gpus = test::offer_of(fake)}};
+  Machine machine{{.open_gpus = test::backend_opener(fake)}};
   DeviceContext& host = machine.at(cpu());
   DeviceContext& first = machine.at(gpu(0));
   DeviceContext& second = machine.at(gpu(1));
@@ -130,7 +130,8 @@ TEST_F(TensorOnGpu, OutOfMemoryReportsSizesAndIsRecoverable) {
   EXPECT_EQ(
       message_of([&] { zeros(first, {4 * kMiB}); }, Errc::OutOfMemory),
       "cuda:0: 16.0 MiB requested, but the GPU has 8.00 MiB free of 64.0 MiB; this process's pool "
-      "holds 56.0 MiB, 56.0 MiB of it in use; free some tensors, or choose a smaller size or another "
+      "holds 56.0 MiB, 56.0 MiB of it in use; free some tensors, or choose a smaller size or "
+      "another "
       "device");
   EXPECT_EQ(first.memory().used_bytes(), 16 * kMiB);
   EXPECT_EQ(preview(ones(first, {2}) + ones(first, {2})), "2, 2");

@@ -13,7 +13,7 @@ namespace {
 
 struct LostGpu : ::testing::Test {
   std::shared_ptr<test::FakeBackend> fake = std::make_shared<test::FakeBackend>(2, 64 * kMiB);
-  Machine machine{{.open_gpus = test::offer_of(fake)}};
+  Machine machine{{.open_gpus = test::backend_opener(fake)}};
   TensorStore tensors;
   Channel channel;
   Worker worker{machine, tensors, channel, make_experiment, job_title};

@@ -32,6 +32,6 @@ struct FakeBlas {
 using FakeBlasFunction = FakeBlas* (*)();
 inline constexpr const char* kFakeBlasName = "fake_blas";
 // The fake's description of every status.
-inline constexpr const char* kFakeWords = "set by the test";
+inline constexpr const char* kFakeStatusText = "set by the test";
 
 }  // namespace lab::test

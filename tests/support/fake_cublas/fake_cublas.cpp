@@ -15,7 +15,7 @@ using lab::test::make;
 extern "C" {
 
 const char* cublasGetStatusString(cublasStatus_t) {
-  return lab::test::kFakeWords;
+  return lab::test::kFakeStatusText;
 }
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {

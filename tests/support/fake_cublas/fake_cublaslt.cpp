@@ -45,7 +45,7 @@ bool aligned(const void* address, std::uint64_t bytes) {
 extern "C" {
 
 const char* cublasLtGetStatusString(cublasStatus_t) {
-  return lab::test::kFakeWords;
+  return lab::test::kFakeStatusText;
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {

@@ -145,7 +145,7 @@ void Block::cancel() {
 void Block::wait(SimtThread::State state) {
   SimtThread& me = self();
   me.state = state;
-  me.fiber->leave();
+  me.fiber->yield();
   if (cancelled_) throw Cancelled();
 }
 

@@ -41,24 +41,24 @@ void end_switch(void* /*fake_stack*/, const void** /*old_stack*/, std::size_t* /
 // Switches with __builtin_setjmp of GCC and Clang: swapcontext makes a system call for the signal
 // mask on every switch, and AddressSanitizer's longjmp and swapcontext clear the poisoned regions
 // of a stack. These functions are not instrumented for the latter reason.
-#define LAB_OWN_FRAME [[gnu::noinline, gnu::no_sanitize_address]]
+#define LAB_UNINSTRUMENTED [[gnu::noinline, gnu::no_sanitize_address]]
 
-LAB_OWN_FRAME void jump(void** to) {
+LAB_UNINSTRUMENTED void jump(void** to) {
   __builtin_longjmp(to, 1);
 }
 
-LAB_OWN_FRAME void swap_stacks(void** from, void** to) {
+LAB_UNINSTRUMENTED void swap_stacks(void** from, void** to) {
   if (__builtin_setjmp(from) == 0) jump(to);
 }
 
-LAB_OWN_FRAME void enter_stack(void** from, const ucontext_t& to) {
+LAB_UNINSTRUMENTED void enter_stack(void** from, const ucontext_t& to) {
   if (__builtin_setjmp(from) != 0) return;
   setcontext(&to);
   // The throw also keeps setcontext from being a tail call, which could discard this frame.
   throw std::system_error(errno, std::generic_category(), "entering a new fiber");
 }
 
-#undef LAB_OWN_FRAME
+#undef LAB_UNINSTRUMENTED
 
 }  // namespace
 
@@ -80,12 +80,12 @@ Fiber::~Fiber() {
 void Fiber::start(const std::function<void()>& entry) {
   entry_ = &entry;
   entered_ = false;
-  getcontext(&beginning_);
-  beginning_.uc_stack.ss_sp = stack();
-  beginning_.uc_stack.ss_size = kStackBytes;
-  beginning_.uc_link = nullptr;
+  getcontext(&initial_context_);
+  initial_context_.uc_stack.ss_sp = stack();
+  initial_context_.uc_stack.ss_size = kStackBytes;
+  initial_context_.uc_link = nullptr;
   const auto self = std::bit_cast<std::uint64_t>(this);
-  makecontext(&beginning_, reinterpret_cast<void (*)()>(&Fiber::trampoline), 2,
+  makecontext(&initial_context_, reinterpret_cast<void (*)()>(&Fiber::trampoline), 2,
               static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
 }
 
@@ -100,12 +100,12 @@ void Fiber::resume() {
     swap_stacks(outside_, inside_);
   } else {
     entered_ = true;
-    enter_stack(outside_, beginning_);
+    enter_stack(outside_, initial_context_);
   }
   end_switch(fake_stack, nullptr, nullptr);
 }
 
-void Fiber::leave() {
+void Fiber::yield() {
   begin_switch(&inside_fake_stack_, outside_stack_, outside_stack_bytes_);
   swap_stacks(inside_, outside_);
   end_switch(inside_fake_stack_, &outside_stack_, &outside_stack_bytes_);

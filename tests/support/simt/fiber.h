@@ -21,7 +21,7 @@ class Fiber {
   // Runs the fiber until it leaves or its entry returns. Must not be called from inside a fiber.
   void resume();
   // Called inside the fiber: returns to the caller of resume().
-  void leave();
+  void yield();
 
  private:
   static void trampoline(unsigned high, unsigned low);
@@ -31,7 +31,7 @@ class Fiber {
 
   static constexpr int kJumpWords = 5;  // size of the __builtin_setjmp buffer
   void* memory_ = nullptr;              // a guard page, then the stack
-  ucontext_t beginning_{};
+  ucontext_t initial_context_{};
   void* inside_[kJumpWords] = {};
   void* outside_[kJumpWords] = {};
   bool entered_ = false;

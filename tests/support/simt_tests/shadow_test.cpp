@@ -10,15 +10,15 @@
 namespace lab::simt {
 namespace {
 
-enum class Act { Read, Write, Atomic, SyncLanes, SyncThreads };
+enum class Operation { Read, Write, Atomic, SyncLanes, SyncThreads };
 
 // Stores every access and orders them by vector clocks over all threads.
-class Account {
+class AccessLog {
  public:
   static constexpr std::size_t kThreads = 6;  // three in each of two warps
   static std::size_t warp_begin(std::size_t thread) { return thread / 3 * 3; }
 
-  Account() {
+  AccessLog() {
     for (std::size_t t = 0; t < kThreads; ++t) clocks_[t][t] = 1;
   }
   void sync(std::size_t begin, std::size_t end) {
@@ -31,11 +31,11 @@ class Account {
     }
   }
   // Returns true if the access races with an earlier one.
-  bool races(std::size_t thread, Act act) {
+  bool races(std::size_t thread, Operation act) {
     bool race = false;
     for (const Access& a : accesses_) {
-      const bool harmless = a.act == act && act != Act::Write;
-      race = race || (!harmless && a.thread != thread && clocks_[thread][a.thread] < a.instant);
+      const bool harmless = a.act == act && act != Operation::Write;
+      race = race || (!harmless && a.thread != thread && clocks_[thread][a.thread] < a.time);
     }
     accesses_.push_back({thread, act, clocks_[thread][thread]});
     return race;
@@ -45,8 +45,8 @@ class Account {
   using Clock = std::array<int, kThreads>;
   struct Access {
     std::size_t thread;
-    Act act;
-    int instant;
+    Operation act;
+    int time;
   };
   std::array<Clock, kThreads> clocks_{};
   std::vector<Access> accesses_;
@@ -55,7 +55,7 @@ class Account {
 class Detector {
  public:
   Detector() {
-    for (std::size_t t = 0; t < Account::kThreads; ++t) {
+    for (std::size_t t = 0; t < AccessLog::kThreads; ++t) {
       times_[t].thread = static_cast<int>(t / 3 * kWarpLanes + t % 3);
       times_[t].seen[static_cast<std::size_t>(times_[t].lane())] = 1;
     }
@@ -70,16 +70,16 @@ class Detector {
     for (std::size_t t = begin; t < end; ++t) lanes.push_back(&times_[t]);
     sync_in_warp(lanes);
   }
-  bool races(std::size_t thread, Act act) {
+  bool races(std::size_t thread, Operation act) {
     const ThreadTime& me = times_[thread];
-    const Conflict c = act == Act::Read    ? cell_.read(me)
-                       : act == Act::Write ? cell_.write(me)
-                                           : cell_.atomic(me);
+    const Conflict c = act == Operation::Read    ? cell_.read(me)
+                       : act == Operation::Write ? cell_.write(me)
+                                                 : cell_.atomic(me);
     return static_cast<bool>(c);
   }
 
  private:
-  std::array<ThreadTime, Account::kThreads> times_;
+  std::array<ThreadTime, AccessLog::kThreads> times_;
   ShadowCell cell_;
 };
 
@@ -90,22 +90,23 @@ struct Verdict {
 
 // Runs one history up to its first race or first report. With `parts`, some sync_warp calls cover
 // only two lanes.
-Verdict run_history(std::uint32_t seed, bool parts) {
+Verdict run_history(std::uint32_t seed, bool partial_warps) {
   std::mt19937 random(seed);
-  const std::array<Act, 8> acts{Act::Read,      Act::Read,      Act::Write,     Act::Atomic,
-                                Act::SyncLanes, Act::SyncLanes, Act::SyncLanes, Act::SyncThreads};
-  Account account;
+  const std::array<Operation, 8> acts{
+      Operation::Read,      Operation::Read,      Operation::Write,     Operation::Atomic,
+      Operation::SyncLanes, Operation::SyncLanes, Operation::SyncLanes, Operation::SyncThreads};
+  AccessLog account;
   Detector detector;
   Verdict verdict;
   for (int step = 0; step < 40 && !verdict.race && !verdict.found; ++step) {
-    const std::size_t thread = random() % Account::kThreads;
-    const Act act = acts[random() % acts.size()];
-    if (act == Act::SyncThreads) {
-      account.sync(0, Account::kThreads);
+    const std::size_t thread = random() % AccessLog::kThreads;
+    const Operation act = acts[random() % acts.size()];
+    if (act == Operation::SyncThreads) {
+      account.sync(0, AccessLog::kThreads);
       detector.sync_threads();
-    } else if (act == Act::SyncLanes) {
-      const std::size_t begin = Account::warp_begin(thread) + (parts ? random() % 2 : 0);
-      const std::size_t end = begin + (parts ? 2 : 3);
+    } else if (act == Operation::SyncLanes) {
+      const std::size_t begin = AccessLog::warp_begin(thread) + (partial_warps ? random() % 2 : 0);
+      const std::size_t end = begin + (partial_warps ? 2 : 3);
       account.sync(begin, end);
       detector.sync_lanes(begin, end);
     } else {

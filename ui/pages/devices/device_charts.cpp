@@ -43,13 +43,13 @@ bool has_number(const Column64& readings) {
 
 // The lines of a chart and the values they refer to.
 struct Lines {
-  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMax = 8;
   std::vector<std::vector<double>> values;
   std::vector<plot::Series> series;
 
-  Lines() { values.reserve(kMost); }
+  Lines() { values.reserve(kMax); }
   void add(std::string label, ImU32 color, const Curves& curves, const Reading& reading) {
-    if (series.size() == kMost || !has_number(curves.*reading.column)) return;
+    if (series.size() == kMax || !has_number(curves.*reading.column)) return;
     values.push_back(scaled(curves.*reading.column, reading.factor));
     plot::Series s;
     s.label = std::move(label);

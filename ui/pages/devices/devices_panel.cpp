@@ -17,7 +17,7 @@ namespace {
 constexpr double kSparkSeconds = 120;
 constexpr std::size_t kSparkPoints = 120;
 constexpr float kCardUnits = 270;  // the narrowest useful card
-constexpr std::int64_t kMostCpuDevices = 4096;
+constexpr std::int64_t kMaxCpuDevices = 4096;
 
 Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
   if (!value) return Maybe<std::string>::missing(value.reason());
@@ -169,7 +169,7 @@ void split_field(const Panel& p) {
   std::int64_t& wanted = p.view.forms.devices.cpu_devices;
   input_number(p.ui, "devices/cpu_devices", "CPU devices", wanted,
                {.min = 1,
-                .max = static_cast<double>(kMostCpuDevices),
+                .max = static_cast<double>(kMaxCpuDevices),
                 .step = 1,
                 .unit = wanted == 1 ? "device" : "devices",
                 .hint = "Each device gets its own share of the cores and its own memory account, "

@@ -11,7 +11,7 @@
 namespace lab::ui {
 namespace {
 
-constexpr std::size_t kMostProcesses = 12;
+constexpr std::size_t kMaxProcesses = 12;
 constexpr double kOldReading_s = 10;
 
 void big_words(const Panel& p, const char* words, const std::string& why) {
@@ -154,14 +154,14 @@ Maybe<std::string> load_and_memory(const GpuProcess& one) {
 
 void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
   if (all.empty()) muted(p.ui, "No process uses the GPU.");
-  for (std::size_t i = 0; i < std::min(all.size(), kMostProcesses); ++i) {
+  for (std::size_t i = 0; i < std::min(all.size(), kMaxProcesses); ++i) {
     const GpuProcess& one = all[i];
     fact(p.ui,
          fmt::format("{}  {}  {}", one.pid, process_type(one), one.name.value_or("(not visible)")),
          load_and_memory(one), hint_of(one));
   }
-  if (all.size() > kMostProcesses) {
-    caption(p.ui, fmt::format("and {} more", all.size() - kMostProcesses));
+  if (all.size() > kMaxProcesses) {
+    caption(p.ui, fmt::format("and {} more", all.size() - kMaxProcesses));
   }
 }
 

@@ -184,7 +184,7 @@ Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool be
   return {std::min(columns.name, width - value - ui.px(48)), width - value, false, 0, 0, false};
 }
 
-constexpr float kBeside = 26, kBelow = 44, kMostBelow = 88;  // units per line
+constexpr float kBeside = 26, kBelow = 44, kMaxBelow = 88;  // units per line
 
 // Returns the height of a line. If there is enough space, texts are placed above their bars.
 // `captions` is the number of caption lines below.
@@ -192,7 +192,7 @@ float line_height(const Panel& p, std::size_t lines, bool only_device, int capti
   const float room =
       ImGui::GetContentRegionAvail().y / p.ui.scale - 26 * static_cast<float>(captions);
   const float each = room / static_cast<float>(std::max<std::size_t>(1, lines)) - 2;
-  return only_device && each >= kBelow ? std::floor(std::min(each, kMostBelow)) : kBeside;
+  return only_device && each >= kBelow ? std::floor(std::min(each, kMaxBelow)) : kBeside;
 }
 
 std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
@@ -245,7 +245,7 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
     bars.of_peak = peak != nullptr;
     const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
     draw_line(p, item, line, bars, share);
-    if (item.hovered) p.view.forms.matmul.lit = kernel_key(device, line.name);
+    if (item.hovered) p.view.forms.matmul.hovered_kernel = kernel_key(device, line.name);
     hint(ui, line_hint(p, line, results.request.cache));
     record(ui, item, path, "bar", line.title,
            line.sample == nullptr ? "" : gflops_text(line.sample->gflops));
@@ -261,7 +261,7 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
 
 void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
   const MatmulResults& results = shown(kept);
-  p.view.forms.matmul.lit.clear();
+  p.view.forms.matmul.hovered_kernel.clear();
   Card card(p, "matmul/ladder_card", "Ladder",
             {.hint = "Each rung adds one idea to the one above. Hover over one for details.",
              .dimmed = is_old(kept)});

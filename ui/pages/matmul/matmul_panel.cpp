@@ -100,7 +100,7 @@ void matmul_form(const Panel& p) {
   fields_of(p, form);
   kernel_boxes(p, form);
   const MachineInfo& machine = p.model.machine();
-  const std::string error = complaint([&] { return to_command(form, machine, false); });
+  const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
@@ -115,7 +115,7 @@ void matmul_form(const Panel& p) {
   });
 }
 
-void nothing_card(const Panel& p) {
+void empty_card(const Panel& p) {
   Card card(p, "matmul/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, Page::Matmul)) {
@@ -128,7 +128,7 @@ void nothing_card(const Panel& p) {
                  "Run ladder")) {
     const MatmulForm& form = p.view.forms.matmul;
     const MachineInfo& machine = p.model.machine();
-    const bool fits = complaint([&] { return to_command(form, machine, false); }).empty();
+    const bool fits = problem([&] { return to_command(form, machine, false); }).empty();
     send(p, to_command(fits ? form : MatmulForm{}, machine, false));
   }
 }
@@ -147,7 +147,7 @@ void matmul_results(const Panel& p) {
   outcome_box(p, Page::Matmul);
   const Kept<MatmulResults>& kept = p.model.matmul();
   if (shown(kept).empty()) {
-    nothing_card(p);
+    empty_card(p);
     return;
   }
   if (shown(kept).request.live) {

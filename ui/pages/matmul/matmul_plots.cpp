@@ -98,10 +98,10 @@ plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_
   s.hollow = several_devices && k.device.index % 2 == 1;
   s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
-  const std::string& lit = p.view.forms.matmul.lit;
-  if (lit == kernel_key(k.device, k.name)) {
+  const std::string& hovered = p.view.forms.matmul.hovered_kernel;
+  if (hovered == kernel_key(k.device, k.name)) {
     s.width = 3;
-  } else if (!lit.empty()) {
+  } else if (!hovered.empty()) {
     s.alpha = kUnlitAlpha;
   }
   return s;
@@ -165,7 +165,7 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
 void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
   const bool old = is_old(kept);
   const MatmulResults& results = shown(kept);
-  p.view.forms.matmul.lit.clear();
+  p.view.forms.matmul.hovered_kernel.clear();
   Card card(p, "matmul/live_card", "GFLOP/s over time",
             {.extra = spare_height(p),
              .hint = "The kernels at the first size, measured repeatedly until stopped.",

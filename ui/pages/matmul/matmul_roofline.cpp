@@ -62,7 +62,7 @@ Choice choose(const Panel& p, const MatmulResults& results) {
   // The kernel hovered on the ladder is selected here as well.
   std::string wanted = form.roofline_kernel;
   for (const KernelResults* k : choice.at_size) {
-    if (form.lit == kernel_key(k->device, k->name)) wanted = k->name;
+    if (form.hovered_kernel == kernel_key(k->device, k->name)) wanted = k->name;
   }
   const KernelResults* kernel = choose_kernel(choice.at_size, wanted, choice.size);
   if (kernel != nullptr) choice.sample = kernel->at(choice.size);
@@ -83,7 +83,7 @@ void pick(const Panel& p, std::string_view path, std::string_view label,
   }
 }
 
-void choices(const Panel& p, const MatmulResults& results, const Choice& choice) {
+void draw_selectors(const Panel& p, const MatmulResults& results, const Choice& choice) {
   if (choice.sample == nullptr) return;
   MatmulForm& form = p.view.forms.matmul;
   std::vector<Device> devices;
@@ -257,7 +257,7 @@ void roofline_card(const Panel& p, const MatmulResults& results, const Choice& c
                                               : "No ceilings were measured in this run.");
     return;
   }
-  choices(p, results, choice);
+  draw_selectors(p, results, choice);
   if (choice.sample != nullptr) {
     body(p.ui, limit_sentence(*choice.sample, *choice.ceilings, results.request.cache));
   } else {

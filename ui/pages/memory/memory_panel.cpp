@@ -131,7 +131,7 @@ void memory_form(const Panel& p) {
     fields.next();
     input_text(p.ui, "memory/name", "Name", form.name, "Empty: X1, X2 and so on.", "automatic");
   }
-  const std::string error = complaint([&] { return to_command(form, p.model.machine()); });
+  const std::string error = problem([&] { return to_command(form, p.model.machine()); });
   if (error.empty()) {
     caption(p.ui, size_caption(form));
   } else {

@@ -150,7 +150,7 @@ void measure_button(const Panel& p, const ScalingForm& form, std::string_view er
 void predict_button(const Panel& p, const ScalingForm& form) {
   const MachineInfo& machine = p.model.machine();
   const std::optional<double> known = measured_step_s(p, form);
-  const std::string error = complaint([&] { return to_command(form, machine, false, known); });
+  const std::string error = problem([&] { return to_command(form, machine, false, known); });
   if (start_button(p, "scaling/predict", "Predict only", error, false)) {
     send(p, to_command(form, machine, false, known));
   }
@@ -163,7 +163,7 @@ void draw_scaling_form(const Panel& p) {
   Card card(p, "scaling/form", "Scaling", {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
-  const std::string error = complaint([&] { return to_command(form, p.model.machine(), true); });
+  const std::string error = problem([&] { return to_command(form, p.model.machine(), true); });
   work_fields(p, form);
   device_boxes(p, form);
   if (!error.empty()) error_box(p.ui, "scaling/form_error", error);

@@ -127,7 +127,7 @@ const std::vector<std::string>& shown_mode_names() {
   return kNames;
 }
 
-void nothing_card(const Panel& p) {
+void empty_card(const Panel& p) {
   Card card(p, "scaling/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, Page::Scaling)) {
@@ -142,7 +142,7 @@ void nothing_card(const Panel& p) {
   }
   const ScalingForm& form = p.view.forms.scaling;
   const MachineInfo& machine = p.model.machine();
-  const bool fits = complaint([&] { return to_command(form, machine, true); }).empty();
+  const bool fits = problem([&] { return to_command(form, machine, true); }).empty();
   send(p, to_command(fits ? form : ScalingForm{}, machine, true));
 }
 
@@ -229,7 +229,7 @@ void scaling_results(const Panel& p) {
   outcome_box(p, Page::Scaling);
   const Kept<ScalingResults>& kept = p.model.scaling();
   if (shown(kept).empty()) {
-    nothing_card(p);
+    empty_card(p);
     return;
   }
   const ScalingMode mode = mode_of(p, shown(kept));

@@ -147,14 +147,14 @@ void head(const Panel& p) {
   by_choice(p);
 }
 
-constexpr float kLine = 28, kMostLine = 48;  // units per line
+constexpr float kLine = 28, kMaxLine = 48;  // units per line
 
 // Lines are taller if their card has spare height.
 float line_height(const Panel& p, std::size_t lines) {
   const float foot = 22;
   const float room = ImGui::GetContentRegionAvail().y / p.ui.scale - foot;
   const float each = std::floor(room / static_cast<float>(std::max<std::size_t>(1, lines))) - 2;
-  return std::clamp(each, kLine, kMostLine);
+  return std::clamp(each, kLine, kMaxLine);
 }
 
 void draw_lines(const Panel& p, const std::vector<Line>& lines) {

@@ -12,7 +12,7 @@
 namespace lab::ui {
 namespace {
 
-constexpr std::size_t kMostBoxes = 8;
+constexpr std::size_t kMaxBoxes = 8;
 constexpr float kBoxWidth = 74;  // units, wide enough for cuda:0
 constexpr float kBoxGap = 12;
 constexpr double kChapterBatch = 256;  // the chapters' learning rates are for this batch
@@ -20,7 +20,7 @@ constexpr double kChapterBatch = 256;  // the chapters' learning rates are for t
 // Returns whether the check boxes are shown; many boxes are folded into one line.
 bool boxes_shown(const Panel& p, TrainingForm& form) {
   const std::size_t all = form.devices.size();
-  if (all <= kMostBoxes) {
+  if (all <= kMaxBoxes) {
     control_label(p.ui, "Devices (none ticked: the first)");
     return true;
   }
@@ -111,10 +111,10 @@ void how_to_split(const Panel& p) {
 
 }  // namespace
 
-std::string shares_complaint(const TrainingForm& form, const MachineInfo& machine) {
+std::string shares_problem(const TrainingForm& form, const MachineInfo& machine) {
   const std::size_t devices = training_devices(form, machine).size();
   if (devices < 2 || form.request.share_policy != SharePolicy::Listed) return {};
-  return complaint([&] { parse_shares(form.shares, devices); });
+  return problem([&] { parse_shares(form.shares, devices); });
 }
 
 void device_fields(const Panel& p, TrainingForm& form) {
@@ -141,7 +141,7 @@ void device_fields(const Panel& p, TrainingForm& form) {
                  "In any unit: 0.7, 0.3 and 70, 30 mean the same.", "0.7, 0.3");
     }
   }
-  error_box(p.ui, "training/shares_error", shares_complaint(form, p.model.machine()));
+  error_box(p.ui, "training/shares_error", shares_problem(form, p.model.machine()));
 }
 
 void draw_larger_batch(const Panel& p, TrainingForm& form) {

@@ -14,11 +14,11 @@
 namespace lab::ui {
 namespace {
 
-constexpr std::size_t kMostRows = 16;  // unless unfolded
-constexpr std::size_t kTallRows = 8;   // beyond this number, rows are closer together
-constexpr float kGap = 12;             // units between columns
-constexpr float kWide = 640;           // units; at least this wide, the numbers have columns
-constexpr double kWorthAWord = 0.05;   // share of a step spent waiting
+constexpr std::size_t kMaxRows = 16;  // unless unfolded
+constexpr std::size_t kTallRows = 8;  // beyond this number, rows are closer together
+constexpr float kGap = 12;            // units between columns
+constexpr float kWide = 640;          // units; at least this wide, the numbers have columns
+constexpr double kWorthAWord = 0.05;  // share of a step spent waiting
 
 std::string device_text(const DeviceTracks& tracks, const DeviceTrack& track) {
   const std::string name = lab::to_string(track.device);
@@ -258,11 +258,11 @@ void draw_training_devices(const Panel& p, const TrainingRun& run) {
   header(p, columns);
   const std::size_t all = tracks.all().size();
   TrainingForm& form = p.view.forms.training;
-  const std::size_t rows = form.all_devices ? all : std::min(all, kMostRows);
+  const std::size_t rows = form.all_devices ? all : std::min(all, kMaxRows);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, p.ui.px(2)});
   for (std::size_t i = 0; i < rows; ++i) device_row(p, columns, tracks, i);
   ImGui::PopStyleVar();
-  if (all > kMostRows) {
+  if (all > kMaxRows) {
     foldout(p.ui, "training/devices/all", fmt::format("All {} devices", all), form.all_devices);
   }
 }

@@ -206,9 +206,9 @@ void draw_training_form(const Panel& p) {
   const bool shown = settings_shown(p, form);
   if (shown) fields_of_form(p, form);
   const MachineInfo& machine = p.model.machine();
-  const std::string error = complaint([&] { return to_command(form, machine); });
+  const std::string error = problem([&] { return to_command(form, machine); });
   // Invalid shares are explained at their input field.
-  const bool explained = shown && error == shares_complaint(form, machine);
+  const bool explained = shown && error == shares_problem(form, machine);
   if (!error.empty() && !explained) error_box(p.ui, "training/form_error", error);
   if (runs(p, Page::Training)) {
     form_actions(p, 420, [&] { running_buttons(p); });

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSide = 28;
 constexpr int kLevels = 16;
-constexpr std::size_t kMostImages = 24;
+constexpr std::size_t kMaxImages = 24;
 
 // Returns the index in a row-major array of row length `width`.
 std::size_t at(int line, int column, int width) {
@@ -119,7 +119,7 @@ void draw_predictions(const Panel& p, const TrainingRun& run) {
   caption(p.ui, fmt::format("After epoch {}, errors first", run.predictions()->epoch));
   const auto columns = static_cast<std::size_t>(std::max(1.0F, width_left(p) / (84 + 12)));
   const std::vector<float> weights(columns, 1.0F);
-  const std::size_t count = std::min({images.size(), kMostImages, columns * 2});
+  const std::size_t count = std::min({images.size(), kMaxImages, columns * 2});
   for (std::size_t first = 0; first < count; first += columns) {
     Row row(p.ui, weights);
     for (std::size_t i = first; i < std::min(first + columns, count); ++i) {

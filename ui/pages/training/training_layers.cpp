@@ -13,8 +13,8 @@
 namespace lab::ui {
 namespace {
 
-constexpr std::size_t kMostLayers = 14;  // unless unfolded
-constexpr float kMethods = 640;          // units; at least this wide, the algorithms have a column
+constexpr std::size_t kMaxLayers = 14;  // unless unfolded
+constexpr float kMethods = 640;         // units; at least this wide, the algorithms have a column
 
 const std::vector<std::string>& layer_order_names() {
   static const std::vector<std::string> kNames = {"Longest first", "As in the network"};
@@ -197,14 +197,14 @@ void draw_bars(const Panel& p, const TrainingProfile& profile) {
   std::vector<ProfileLayer> layers = layers_of(profile, static_cast<LayerOrder>(form.layer_order));
   const std::size_t all = layers.size();
   const double full_s = longest_side(layers);
-  if (!form.all_layers && all > kMostLayers) layers.resize(kMostLayers);
+  if (!form.all_layers && all > kMaxLayers) layers.resize(kMaxLayers);
   LayerColumns columns = columns_of(p, profile, layers, ImGui::GetContentRegionAvail().x);
   columns.full_s = full_s;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   draw_labels(p, columns);
   for (const ProfileLayer& layer : layers) draw_layer(p, profile, columns, layer);
   ImGui::PopStyleVar();
-  if (all > kMostLayers) {
+  if (all > kMaxLayers) {
     foldout(p.ui, "training/layers_all", fmt::format("All {} parts", all), form.all_layers);
   }
 }
@@ -278,7 +278,7 @@ void head(const Panel& p, const TrainingProfile& profile) {
 // Shown without a profile: what is pending, or how to obtain one.
 void draw_nothing(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
-  if (profile_asked(run)) {
+  if (profile_requested(run)) {
     muted(p.ui,
           runs(p, Page::Training)
               ? "The first steps are warm-up; layer times appear within a second."
@@ -300,7 +300,7 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
 
 }  // namespace
 
-bool profile_asked(const TrainingRun& run) {
+bool profile_requested(const TrainingRun& run) {
   return run.request().profile || run.request().compare_kernels;
 }
 

@@ -138,7 +138,7 @@ const std::vector<std::string>& axis_names() {
   return kNames;
 }
 
-void nothing_card(const Panel& p) {
+void empty_card(const Panel& p) {
   Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, Page::Training)) {
@@ -153,7 +153,7 @@ void nothing_card(const Panel& p) {
   }
   const TrainingForm& form = p.view.forms.training;
   const MachineInfo& machine = p.model.machine();
-  const bool fits = complaint([&] { return to_command(form, machine); }).empty();
+  const bool fits = problem([&] { return to_command(form, machine); }).empty();
   send(p, to_command(fits ? form : TrainingForm{}, machine));
 }
 
@@ -232,7 +232,7 @@ void plots(const Panel& p) {
   axis_choice(p);
   draw_loss_plot(p);
   if (!first) draw_training_devices(p, newest);
-  if (profile_asked(newest)) draw_training_layers(p, newest);
+  if (profile_requested(newest)) draw_training_layers(p, newest);
   {
     Pair pair(p);
     pair.next();
@@ -248,13 +248,13 @@ void plots(const Panel& p) {
     draw_confusion(p, newest);
   }
   draw_predictions(p, newest);
-  if (!profile_asked(newest)) draw_training_layers(p, newest);
+  if (!profile_requested(newest)) draw_training_layers(p, newest);
 }
 
 void training_results(const Panel& p) {
   outcome_box(p, Page::Training);
   if (p.model.runs().empty()) {
-    nothing_card(p);
+    empty_card(p);
     return;
   }
   summary_card(p, p.model.runs().back());

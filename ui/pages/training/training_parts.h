@@ -15,7 +15,7 @@ void device_fields(const Panel& p, TrainingForm& form);
 // Collapsed: why doubling batch and rate reduced the chapter's accuracy, and what helps.
 void draw_larger_batch(const Panel& p, TrainingForm& form);
 // Returns why the shares are invalid; empty if they are valid or not needed.
-std::string shares_complaint(const TrainingForm& form, const MachineInfo& machine);
+std::string shares_problem(const TrainingForm& form, const MachineInfo& machine);
 
 // Plots of the newest training run, with the kept runs overlaid.
 void draw_loss_plot(const Panel& p);
@@ -28,7 +28,7 @@ void draw_training_devices(const Panel& p, const TrainingRun& run);
 
 // Shows where a step's time goes, layer by layer; without a profile, how to obtain one.
 void draw_training_layers(const Panel& p, const TrainingRun& run);
-bool profile_asked(const TrainingRun& run);
+bool profile_requested(const TrainingRun& run);
 // All numbers of the profile, collapsed; clicking a column label sorts by it.
 void draw_layer_table(const Panel& p, const TrainingProfile& profile);
 // Describes one row in full, line by line.

@@ -138,7 +138,7 @@ std::string stacked_text(const TrainingRun& run, std::size_t device, std::size_t
 
 // Adds the devices' contributions to the speed as a stack.
 void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Series>& series) {
-  constexpr std::size_t kMostNames = 8;
+  constexpr std::size_t kMaxNames = 8;
   const DeviceTracks& tracks = run.devices();
   const std::vector<DeviceTrack>& all = tracks.all();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -147,7 +147,7 @@ void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Ser
     s.append_key = fmt::format("{}/device/{}/{}", run.id(), i, tracks.steps_per_point());
     s.label = lab::to_string(all[i].device);
     if (tracks.ranks() > 1) s.label = fmt::format("rank {}, {}", all[i].rank, s.label);
-    if (all.size() > kMostNames) s.group = "devices";
+    if (all.size() > kMaxNames) s.group = "devices";
     s.color = device_color(*p.ui.theme, all[i].device);
     s.width = 1;
     s.x = x_column(p, tracks);

@@ -72,8 +72,8 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
 
 void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const std::vector<Device>& devices = p.model.devices();
-  constexpr std::size_t kMost = 32;
-  if (devices.size() < 2 || devices.size() > kMost) return;
+  constexpr std::size_t kMax = 32;
+  if (devices.size() < 2 || devices.size() > kMax) return;
   Card card(p, "transfers/matrix_card", "Copies between devices, GB/s",
             {.hint = "Rows: source; columns: destination. The fastest size and thread count.",
              .dimmed = is_old(kept)});

@@ -77,7 +77,7 @@ void transfers_form(const Panel& p) {
   }
   tick_boxes(p, form);
   const MachineInfo& machine = p.model.machine();
-  const std::string error = complaint([&] { return to_command(form, machine, false); });
+  const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
@@ -106,7 +106,7 @@ void transfer_results(const Panel& p) {
                           "Run sweep")) {
       const TransferForm& form = p.view.forms.transfers;
       const MachineInfo& machine = p.model.machine();
-      const bool fits = complaint([&] { return to_command(form, machine, false); }).empty();
+      const bool fits = problem([&] { return to_command(form, machine, false); }).empty();
       send(p, to_command(fits ? form : TransferForm{}, machine, false));
     }
     return;

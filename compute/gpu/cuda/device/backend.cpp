@@ -139,7 +139,7 @@ std::string reason_of(cudaError_t status, const DriverAnswer& driver, int runtim
 // Sets reason and driver_answered when the runtime offers no GPU. `status` is the result of
 // cudaGetDeviceCount. The driver's library is queried directly, because the runtime returns the
 // same status for a missing driver and for one that is too old.
-void explain_refusal(cudaError_t status, GpuOffer& offer) {
+void explain_refusal(cudaError_t status, GpuBackendResult& offer) {
   const Maybe<DriverAnswer> driver = ask_driver();
   offer.driver_answered = static_cast<bool>(driver);
   if (!driver) {
@@ -152,7 +152,7 @@ void explain_refusal(cudaError_t status, GpuOffer& offer) {
   offer.reason = reason_of(status, *driver, runtime);
 }
 
-void open_backend(GpuOffer& offer) {
+void open_backend(GpuBackendResult& offer) {
   int gpus = 0;
   const cudaError_t status = cudaGetDeviceCount(&gpus);
   cudaGetLastError();
@@ -161,7 +161,7 @@ void open_backend(GpuOffer& offer) {
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
   const auto backend = std::make_shared<CudaBackend>(driver, runtime);
-  std::vector<RefusedGpu> refused;
+  std::vector<RejectedGpu> refused;
   for (int i = 0; i < gpus; ++i) {
     const GpuProperties facts = facts_of(i);
     // Querying the runtime for a kernel would create a context on the GPU.
@@ -177,7 +177,7 @@ void open_backend(GpuOffer& offer) {
   if (!backend->devices().empty()) offer.backend = backend;
 }
 
-void open_quietly(GpuOffer& offer) {
+void open_quietly(GpuBackendResult& offer) {
   try {
     open_backend(offer);
   } catch (const std::exception& failure) {
@@ -191,5 +191,5 @@ void open_quietly(GpuOffer& offer) {
 }  // namespace lab::cuda
 
 extern "C" __attribute__((visibility("default"))) lab::GpuEntry lab_gpu_entry() {
-  return {lab::kGpuSeamVersion, lab::cuda::open_quietly};
+  return {lab::kGpuInterfaceVersion, lab::cuda::open_quietly};
 }

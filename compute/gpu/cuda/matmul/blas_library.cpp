@@ -115,15 +115,15 @@ void* StreamWorkspaces::of(cudaStream_t stream) {
   for (const Piece& piece : pieces_) {
     if (piece.stream == id) return piece.memory;
   }
-  if (pieces_.size() < kMostStreams) {
-    pieces_.reserve(kMostStreams);
+  if (pieces_.size() < kMaxStreams) {
+    pieces_.reserve(kMaxStreams);
     pieces_.push_back({id, gpu_.allocate(kWorkspaceBytes)});
     held_bytes_ += kWorkspaceBytes;
     return pieces_.back().memory;
   }
   gpu_.wait();  // the piece's previous stream may still use it
   Piece& piece = pieces_[oldest_];
-  oldest_ = (oldest_ + 1) % kMostStreams;
+  oldest_ = (oldest_ + 1) % kMaxStreams;
   piece.stream = id;
   return piece.memory;
 }

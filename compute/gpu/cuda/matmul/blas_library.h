@@ -82,11 +82,11 @@ class StreamWorkspaces {
   StreamWorkspaces(const StreamWorkspaces&) = delete;
   StreamWorkspaces& operator=(const StreamWorkspaces&) = delete;
 
-  // Returns kWorkspaceBytes of GPU memory, reserved for `stream` until kMostStreams other streams
+  // Returns kWorkspaceBytes of GPU memory, reserved for `stream` until kMaxStreams other streams
   // have requested one. The first call for a stream may wait for the GPU. Throws Error(OutOfMemory)
   // naming the size.
   void* of(cudaStream_t stream);
-  static constexpr std::size_t kMostStreams = 4;
+  static constexpr std::size_t kMaxStreams = 4;
 
   // GPU memory currently held. Callable from any thread.
   std::int64_t held_bytes() const noexcept { return held_bytes_; }

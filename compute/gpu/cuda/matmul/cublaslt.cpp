@@ -12,9 +12,9 @@ namespace {
 // The largest power of two that divides the address, in bytes, at most the 256 that the library
 // uses.
 std::uint32_t alignment_of(const void* address) {
-  constexpr int kMost = 256;
+  constexpr int kMax = 256;
   const int zeros = std::countr_zero(reinterpret_cast<std::uintptr_t>(address));
-  return 1U << std::min(zeros, std::countr_zero(static_cast<unsigned>(kMost)));
+  return 1U << std::min(zeros, std::countr_zero(static_cast<unsigned>(kMax)));
 }
 
 Error no_algorithm(Precision precision, const GpuProduct& product) {

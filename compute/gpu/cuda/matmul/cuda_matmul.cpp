@@ -122,7 +122,7 @@ void CudaMatmul::run_own(const CudaRung& rung, const GpuProduct& product, GpuStr
                  [&] { gpu_.check(cuda_matmul::load(rung), "loading a matmul kernel"); });
   const cudaError_t status = cuda_matmul::launch(rung, product, raw(stream));
   if (status != cudaSuccess) {
-    gpu_.check(status, ("matmul by " + std::string(rung.shown.name)).c_str());
+    gpu_.check(status, ("matmul by " + std::string(rung.info.name)).c_str());
   }
 }
 

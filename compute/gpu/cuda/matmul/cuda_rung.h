@@ -17,7 +17,7 @@ struct Tiling {
   int stages = 0;
   int element_bytes = 4;
   int pad = 0;               // padding elements per column of A's tile if it is stored transposed
-  int straight_steps = 8;    // terms per run of straight-line code in the async rung
+  int unrolled_steps = 8;    // terms per run of straight-line code in the async rung
   int blocks_per_sm = 0;     // resident blocks that registers must allow; 0: compiler's choice
   int producer_threads = 0;  // threads that issue copies and compute nothing
   int cluster = 1;           // vertically adjacent blocks of C that share their copies
@@ -54,11 +54,11 @@ inline constexpr int kThreads = kTile.threads();
 // Alignment in bytes of the Hopper rungs' stages, independent of where shared memory begins.
 inline constexpr int kHopperAlignment = 1024;
 
-// The operands that a rung's kernels accept; see in_whole_pieces().
+// The operands that a rung's kernels accept; see is_vector_aligned().
 enum class Operands {
-  Any,               // one kernel for all operands
-  WholePiecesOrAny,  // one kernel for whole 16-byte pieces, another for the rest
-  WholePieces,       // whole 16-byte pieces only
+  Any,                 // one kernel for all operands
+  VectorAlignedOrAny,  // one kernel for whole 16-byte pieces, another for the rest
+  VectorAligned,       // whole 16-byte pieces only
 };
 
 // An entry of the CUDA ladder. Each r*.cuh defines a type with a member kRung of this type and a
@@ -72,7 +72,7 @@ enum class Operands {
 // rungs.h lists the types. The functions are compiled by nvcc and, except those with
 // exact_capability, by the tests' emulator; other host code sees only the entry.
 struct CudaRung {
-  GpuRung shown;      // its description in GpuMatmul::rungs()
+  GpuRung info;       // its description in GpuMatmul::rungs()
   Tiling tiling;      // tiling of the launch
   Tiling small = {};  // for emulator tests: the same loops with fewer threads
   int compute_major;  // lowest compute capability
@@ -121,7 +121,7 @@ struct KernelArgs<Precision::BF16> {
   using Type = Bf16MatmulArgs;
 };
 template <class RungType>
-using ArgsOf = typename KernelArgs<RungType::kRung.shown.precision>::Type;
+using ArgsOf = typename KernelArgs<RungType::kRung.info.precision>::Type;
 
 // Converts a product to kernel arguments. Args: MatmulArgs or Bf16MatmulArgs.
 template <class Args>
@@ -139,7 +139,7 @@ Args args_of(const GpuProduct& product) {
 
 // Whether rows of A, B and C can be moved in 16-byte pieces: pointers are 16-byte aligned, and each
 // ld* and N spans a multiple of 16 bytes. K is unrestricted.
-inline bool in_whole_pieces(const GpuProduct& product, int operand_bytes) {
+inline bool is_vector_aligned(const GpuProduct& product, int operand_bytes) {
   constexpr int kBytes = 16;
   const std::int64_t operands = kBytes / operand_bytes, sums = kBytes / int{sizeof(float)};
   const auto aligned = [](const void* p) {

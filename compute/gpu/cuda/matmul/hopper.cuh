@@ -72,14 +72,14 @@ LAB_DEVICE void copy_box(void* to, const CUtensorMap& map, int col, int row, Bar
       : "memory");
 }
 
-// Sets the register count of every thread of the warpgroup: give_registers() lowers it,
-// take_registers() raises it.
+// Sets the register count of every thread of the warpgroup: dealloc_registers() lowers it,
+// alloc_registers() raises it.
 template <int kRegisters>
-LAB_DEVICE void give_registers() {
+LAB_DEVICE void dealloc_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 template <int kRegisters>
-LAB_DEVICE void take_registers() {
+LAB_DEVICE void alloc_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 

@@ -55,7 +55,7 @@ LAB_DEVICE void multiply_stage(WgmmaSums& sums, unsigned char* stage, int group)
   commit_group();
 }
 
-// N is a multiple of a whole piece (in_whole_pieces), so a pair of columns is never split by the
+// N is a multiple of a whole piece (is_vector_aligned), so a pair of columns is never split by the
 // edge.
 LAB_DEVICE void write_sums(const WgmmaSums& sums, const Bf16MatmulArgs& args,
                            const TileOrigin& tile, int group) {
@@ -108,7 +108,7 @@ struct HopperRing {
 // Team defines the cooperation of blocks:
 //   Team::kReaders           number of blocks whose consumers read a stage that this block fills
 //   Team::rank()             rank of this block in its cluster
-//   Team::meet()             barrier for all threads of these blocks
+//   Team::sync()             barrier for all threads of these blocks
 //   Team::fill<kTile>(stage, a, b, tile, term, full)   called by one thread: fills the stage of
 //                            the terms beginning at `term`; other blocks may copy parts of it
 //   Team::release(empty)     called by a consumer warp that has read the stage
@@ -129,11 +129,11 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
     }
     hopper::publish_barriers();
   }
-  Team::meet();
+  Team::sync();
   if (simt::thread_idx().x < kTile.producer_threads) {
-    hopper::give_registers<40>();
+    hopper::dealloc_registers<40>();
     if (simt::thread_idx().x == 0) {
-      for_my_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
+      for_assigned_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
         for (int t = 0; t < tiles; ++t) {
           hopper::wait(&empty[ring.slot], ring.parity ^ 1);  // initially free
           Team::template fill<kTile>(ring.stage(), a, b, tile, t * kTile.k, &full[ring.slot]);
@@ -143,9 +143,9 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
     }
     simt::sync_warp();
   } else {
-    hopper::take_registers<232>();
+    hopper::alloc_registers<232>();
     const int group = (simt::thread_idx().x - kTile.producer_threads) / hopper::kWarpgroup;
-    for_my_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
+    for_assigned_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
       hopper::WgmmaSums sums = {};
       for (int t = 0; t < tiles; ++t) {
         hopper::wait(&full[ring.slot], ring.parity);
@@ -159,7 +159,7 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
       hopper::write_sums(sums, args, tile, group);
     });
   }
-  if constexpr (Team::kReaders > 1) Team::meet();  // other blocks may still use its barriers
+  if constexpr (Team::kReaders > 1) Team::sync();  // other blocks may still use its barriers
 }
 
 }  // namespace lab::cuda_matmul

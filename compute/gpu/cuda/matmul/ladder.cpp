@@ -12,7 +12,7 @@
 namespace lab {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 2147483647;  // per launch
+constexpr std::int64_t kMaxBlocks = 2147483647;  // per launch
 // Kernels index rows, columns and terms with 32 bits, rounded up to whole tiles.
 constexpr std::int64_t kLongestSide = 2147483647 - 1024;
 
@@ -45,7 +45,7 @@ constexpr std::array kLibraries = {
 constexpr auto kRungs = [] {
   std::array<GpuRung, kLadder.size() + kLibraries.size()> all{};
   std::transform(kLadder.begin(), kLadder.end(), all.begin(),
-                 [](const CudaRung& rung) { return rung.shown; });
+                 [](const CudaRung& rung) { return rung.info; });
   std::copy(kLibraries.begin(), kLibraries.end(), all.begin() + kLadder.size());
   return all;
 }();
@@ -76,8 +76,8 @@ std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& produ
           missing_capability(gpu, rung.compute_major, rung.compute_minor, rung.exact_capability)) {
     return why;
   }
-  if (rung.operands == Operands::WholePieces &&
-      !in_whole_pieces(product, rung.tiling.element_bytes)) {
+  if (rung.operands == Operands::VectorAligned &&
+      !is_vector_aligned(product, rung.tiling.element_bytes)) {
     return fmt::format(
         "copies 16 bytes at a time: lda {}, ldb {} and N {} must be multiples of {}, ldc {} of 4, "
         "and A, B and C must be aligned to 16 bytes",
@@ -93,8 +93,8 @@ std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& produ
                        gpu.name, gpu.shared_bytes_per_block);
   }
   const std::int64_t blocks = blocks_of(rung.tiling, product.m, product.n);
-  if (blocks > kMostBlocks) {
-    return fmt::format("would need {} blocks; one launch has at most {}", blocks, kMostBlocks);
+  if (blocks > kMaxBlocks) {
+    return fmt::format("would need {} blocks; one launch has at most {}", blocks, kMaxBlocks);
   }
   return std::nullopt;
 }
@@ -111,7 +111,7 @@ std::span<const GpuRung> cuda_rungs() {
 
 const CudaRung* own_rung(const GpuRung& rung) {
   const auto found = std::find_if(kLadder.begin(), kLadder.end(), [&](const CudaRung& own) {
-    return std::string_view(own.shown.name) == rung.name;
+    return std::string_view(own.info.name) == rung.name;
   });
   return found == kLadder.end() ? nullptr : &*found;
 }

@@ -15,7 +15,7 @@ namespace lab::cuda_matmul {
 
 struct CoalescedRung {
   static constexpr CudaRung kRung{
-      .shown =
+      .info =
           {"coalesced", "Coalesced",
            "The lanes of a warp are mapped along a row of C: they read 32 adjacent elements of B "
            "in one transaction and share one of A, so all bytes loaded are used.",

@@ -16,7 +16,7 @@ namespace lab::cuda_matmul {
 
 struct VectorRung {
   static constexpr CudaRung kRung{
-      .shown =
+      .info =
           {"vector", "Vectorised, A transposed",
            "Loads are 16 bytes wide, from global memory and, because A's tile is stored "
            "transposed, from shared memory too; adjacent lanes load adjacent vectors, so there are "
@@ -33,7 +33,7 @@ struct VectorRung {
       .small = {.m = 16, .n = 16, .k = 4, .thread_m = 4, .thread_n = 4, .stages = 1, .pad = 4},
       .compute_major = 7,
       .compute_minor = 5,
-      .operands = Operands::WholePiecesOrAny,
+      .operands = Operands::VectorAlignedOrAny,
   };
 };
 

@@ -14,7 +14,7 @@ namespace lab::cuda_matmul {
 
 struct WarpRung {
   static constexpr CudaRung kRung{
-      .shown =
+      .info =
           {"warp", "Warp tile",
            "Each warp computes a tile of 64x64, each thread 8x16 of it: lanes share what they read "
            "from shared memory, 128 elements for 4096 multiply-adds instead of 144 for 2048.",
@@ -30,7 +30,7 @@ struct WarpRung {
       .small = {.m = 32, .n = 32, .k = 8, .thread_m = 4, .thread_n = 4, .stages = 1, .pad = 4},
       .compute_major = 7,
       .compute_minor = 5,
-      .operands = Operands::WholePiecesOrAny,
+      .operands = Operands::VectorAlignedOrAny,
   };
 };
 

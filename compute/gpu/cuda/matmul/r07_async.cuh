@@ -17,7 +17,7 @@ namespace lab::cuda_matmul {
 
 struct AsyncRung {
   static constexpr CudaRung kRung{
-      .shown =
+      .info =
           {"async", "Double-buffered, cp.async",
            "Tiles are copied into shared memory by cp.async while earlier ones are multiplied, and "
            "fragments are loaded one term ahead, which hides the memory latency.",
@@ -31,7 +31,7 @@ struct AsyncRung {
                  .blocks_per_sm = 2},
       .small = {.m = 32, .n = 32, .k = 16, .thread_m = 4, .thread_n = 4, .stages = 3},
       .compute_major = 8,
-      .operands = Operands::WholePiecesOrAny,
+      .operands = Operands::VectorAlignedOrAny,
   };
 };
 
@@ -54,7 +54,7 @@ class SimtWarp {
  public:
   static constexpr int kTileSteps = kTile.k;
   // 8 terms take 19 KB of code; 16 would save 3 % of the instructions but take 36 KB.
-  static constexpr int kSteps = kTile.straight_steps;
+  static constexpr int kSteps = kTile.unrolled_steps;
 
   LAB_DEVICE SimtWarp() {
     using Warp = WarpTile<kTile>;

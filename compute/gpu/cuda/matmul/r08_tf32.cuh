@@ -16,10 +16,10 @@ namespace lab::cuda_matmul {
 
 struct Tf32Rung {
   static constexpr CudaRung kRung{
-      .shown = {"mma_tf32", "Tensor cores, tf32",
-                "Operands are rounded to tf32 (11 bits) and multiplied by tensor cores with "
-                "mma.sync: one warp instruction does 1024 multiply-adds instead of 32.",
-                Precision::TF32},
+      .info = {"mma_tf32", "Tensor cores, tf32",
+               "Operands are rounded to tf32 (11 bits) and multiplied by tensor cores with "
+               "mma.sync: one warp instruction does 1024 multiply-adds instead of 32.",
+               Precision::TF32},
       .tiling = {.m = 128,
                  .n = 128,
                  .k = 16,
@@ -29,7 +29,7 @@ struct Tf32Rung {
                  .blocks_per_sm = 2},
       .small = {.m = 32, .n = 32, .k = 16, .thread_m = 2, .thread_n = 8, .stages = 3},
       .compute_major = 8,
-      .operands = Operands::WholePiecesOrAny,
+      .operands = Operands::VectorAlignedOrAny,
   };
 };
 

@@ -19,10 +19,10 @@ namespace lab::cuda_matmul {
 
 struct Bf16Rung {
   static constexpr CudaRung kRung{
-      .shown = {"mma_bf16", "Tensor cores, bf16",
-                "Operands are bf16: half the bytes at every level of memory, and one mma.sync does "
-                "2048 multiply-adds; ldmatrix loads its operands without bank conflicts.",
-                Precision::BF16},
+      .info = {"mma_bf16", "Tensor cores, bf16",
+               "Operands are bf16: half the bytes at every level of memory, and one mma.sync does "
+               "2048 multiply-adds; ldmatrix loads its operands without bank conflicts.",
+               Precision::BF16},
       .tiling = {.m = 128,
                  .n = 256,
                  .k = 32,
@@ -39,7 +39,7 @@ struct Bf16Rung {
                 .stages = 3,
                 .element_bytes = 2},
       .compute_major = 8,
-      .operands = Operands::WholePiecesOrAny,
+      .operands = Operands::VectorAlignedOrAny,
   };
 };
 

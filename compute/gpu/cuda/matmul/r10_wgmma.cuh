@@ -17,10 +17,10 @@ namespace lab::cuda_matmul {
 
 struct WgmmaRung {
   static constexpr CudaRung kRung{
-      .shown = {"wgmma", "Hopper: TMA and wgmma",
-                "One thread issues TMA copies that fill whole stages, and a warpgroup multiplies "
-                "directly from shared memory: the full rate of the tensor cores.",
-                Precision::BF16},
+      .info = {"wgmma", "Hopper: TMA and wgmma",
+               "One thread issues TMA copies that fill whole stages, and a warpgroup multiplies "
+               "directly from shared memory: the full rate of the tensor cores.",
+               Precision::BF16},
       .tiling = {.m = 128,
                  .n = 256,
                  .k = 64,
@@ -32,7 +32,7 @@ struct WgmmaRung {
                  .extra_bytes = kHopperAlignment},
       .compute_major = 9,
       .exact_capability = true,
-      .operands = Operands::WholePieces,
+      .operands = Operands::VectorAligned,
   };
 };
 

@@ -20,10 +20,10 @@ namespace lab::cuda_matmul {
 
 struct ProducerRung {
   static constexpr CudaRung kRung{
-      .shown = {"wgmma_producer", "Hopper: producer and consumers",
-                "One warpgroup only issues copies and two multiply, each waiting only for the "
-                "stage it needs, so no block-wide barrier stalls all of them.",
-                Precision::BF16},
+      .info = {"wgmma_producer", "Hopper: producer and consumers",
+               "One warpgroup only issues copies and two multiply, each waiting only for the "
+               "stage it needs, so no block-wide barrier stalls all of them.",
+               Precision::BF16},
       .tiling = {.m = 128,
                  .n = 256,
                  .k = 64,
@@ -36,7 +36,7 @@ struct ProducerRung {
                  .extra_bytes = kHopperAlignment},
       .compute_major = 9,
       .exact_capability = true,
-      .operands = Operands::WholePieces,
+      .operands = Operands::VectorAligned,
   };
 };
 
@@ -51,7 +51,7 @@ namespace lab::cuda_matmul {
 struct LoneBlock {
   static constexpr int kReaders = 1;
   LAB_DEVICE static int rank() { return 0; }
-  LAB_DEVICE static void meet() { simt::sync_threads(); }
+  LAB_DEVICE static void sync() { simt::sync_threads(); }
   template <Tiling kTile>
   LAB_DEVICE static void fill(unsigned char* stage, const CUtensorMap& a, const CUtensorMap& b,
                               const TileOrigin& tile, int term, hopper::Barrier* full) {

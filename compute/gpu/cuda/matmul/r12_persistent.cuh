@@ -16,7 +16,7 @@ namespace lab::cuda_matmul {
 
 struct PersistentRung {
   static constexpr CudaRung kRung{
-      .shown =
+      .info =
           {"wgmma_persistent", "Hopper: persistent grid",
            "As many blocks as fit on the GPU stay resident and loop over tiles: the stages of the "
            "next tile are filled while the results of this one are written.",
@@ -24,7 +24,7 @@ struct PersistentRung {
       .tiling = ProducerRung::kRung.tiling,
       .compute_major = 9,
       .exact_capability = true,
-      .operands = Operands::WholePieces,
+      .operands = Operands::VectorAligned,
       .persistent = true,
   };
 };

@@ -24,7 +24,7 @@ namespace lab::cuda_matmul {
 
 struct ClusterRung {
   static constexpr CudaRung kRung{
-      .shown =
+      .info =
           {"wgmma_cluster", "Hopper: clusters share B",
            "Two blocks, one above the other in C, run as a cluster: each multicasts half of the "
            "shared tile of B to both, which loads a third fewer bytes from L2.",
@@ -42,7 +42,7 @@ struct ClusterRung {
                  .extra_bytes = kHopperAlignment},
       .compute_major = 9,
       .exact_capability = true,
-      .operands = Operands::WholePieces,
+      .operands = Operands::VectorAligned,
       .persistent = true,
   };
 };
@@ -65,7 +65,7 @@ struct SharersOfB {
   static constexpr int kReaders = kBlocks;
   static constexpr int kAll = (1 << kBlocks) - 1;
   LAB_DEVICE static int rank() { return hopper::cluster_rank(); }
-  LAB_DEVICE static void meet() { hopper::sync_cluster(); }
+  LAB_DEVICE static void sync() { hopper::sync_cluster(); }
   template <Tiling kTile>
   LAB_DEVICE static void fill(unsigned char* stage, const CUtensorMap& a, const CUtensorMap& b,
                               const TileOrigin& tile, int term, hopper::Barrier* full) {

@@ -30,8 +30,8 @@ cudaError_t launch_portable(Type, const GpuProduct& product, cudaStream_t stream
   const std::int64_t blocks = blocks_of(kTile, product.m, product.n);
   if (blocks == 0) return cudaSuccess;
   auto kernel = rung_kernel<Type, false>;
-  if constexpr (Type::kRung.operands == Operands::WholePiecesOrAny) {
-    if (!in_whole_pieces(product, kTile.element_bytes)) kernel = rung_kernel<Type, true>;
+  if constexpr (Type::kRung.operands == Operands::VectorAlignedOrAny) {
+    if (!is_vector_aligned(product, kTile.element_bytes)) kernel = rung_kernel<Type, true>;
   }
   kernel<<<static_cast<unsigned>(blocks), kThreads<kTile>, kTile.dynamic_bytes(), stream>>>(
       args_of<ArgsOf<Type>>(product));

@@ -32,7 +32,7 @@ LAB_DEVICE TileOrigin tile_origin(int m, int n) {
 // cluster. A cluster takes kTile.cluster tiles at a time, one below the other. The lower ones may
 // be outside C, so that all blocks of a cluster get the same number of tiles.
 template <Tiling kTile, int kBand, class Work>
-LAB_DEVICE void for_my_tiles(int m, int n, int rank, const Work& work) {
+LAB_DEVICE void for_assigned_tiles(int m, int n, int rank, const Work& work) {
   constexpr Tiling kWhole = kTile.of_cluster();
   const int count = ((m + kWhole.m - 1) / kWhole.m) * ((n + kWhole.n - 1) / kWhole.n);
   const int step = simt::grid_dim().x / kTile.cluster;

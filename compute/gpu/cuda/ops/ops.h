@@ -11,8 +11,8 @@ namespace lab::cuda {
 
 // A one-dimensional grid; empty if the number of blocks exceeds a grid's limit.
 inline std::optional<dim3> grid_of(std::int64_t blocks) {
-  constexpr std::int64_t kMost = 2147483647;
-  if (blocks > kMost) return std::nullopt;
+  constexpr std::int64_t kMax = 2147483647;
+  if (blocks > kMax) return std::nullopt;
   return dim3(static_cast<unsigned>(blocks));
 }
 

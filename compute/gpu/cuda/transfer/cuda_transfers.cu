@@ -14,7 +14,7 @@ constexpr int kBlocksPerSm = 2048 / kTransferThreads;
 // For the copy kernel, whose threads use 40 of an SM's 65536 registers each.
 constexpr int kCopyBlocksAMultiprocessor = 6;
 // About two seconds of polls over the link: each takes a microsecond or two, plus one of sleep.
-constexpr std::int64_t kMostLooks = 1'000'000;
+constexpr std::int64_t kMaxLooks = 1'000'000;
 
 constexpr unsigned kGateSleep_ns = 1000;
 
@@ -77,13 +77,13 @@ class CudaGate final : public GpuGate {
     std::atomic_ref(word(0)).store(0);
     std::atomic_ref(word(1)).store(0);
     gate_kernel<<<1, 1, 0, raw(stream)>>>(&word(0),
-                                          {.gave_up = &word(1), .most_looks = kMostLooks});
+                                          {.timed_out = &word(1), .max_polls = kMaxLooks});
     const cudaError_t status = cudaGetLastError();
     if (status != cudaSuccess) open();
     gpu_.check(status, "gate");
   }
   void open() noexcept override { std::atomic_ref(word(0)).store(1); }
-  bool gave_up() const override { return std::atomic_ref(word(1)).load() != 0; }
+  bool timed_out() const override { return std::atomic_ref(word(1)).load() != 0; }
 
  private:
   // Word 0: open, written by the host. Word 1: timed out, written by the GPU.

@@ -16,8 +16,8 @@
 namespace lab::cuda {
 
 struct GateArgs {
-  std::uint32_t* gave_up = nullptr;  // pinned; set to 1 on timeout
-  std::int64_t most_looks = 0;
+  std::uint32_t* timed_out = nullptr;  // pinned; set to 1 on timeout
+  std::int64_t max_polls = 0;
 };
 struct WordCopyArgs {
   const std::uint32_t* from = nullptr;  // [words], 16-byte aligned
@@ -59,13 +59,13 @@ LAB_DEVICE std::int64_t grid_threads() {
   return std::int64_t{kTransferThreads} * simt::grid_dim().x;
 }
 
-// Returns once `is_open()` is true. After most_looks polls, sets gave_up and returns.
-template <typename Look>
-LAB_DEVICE void gate_body(GateArgs args, Look is_open) {
-  for (std::int64_t looks = 0; looks < args.most_looks; ++looks) {
+// Returns once `is_open()` is true. After max_polls polls, sets timed_out and returns.
+template <typename IsOpen>
+LAB_DEVICE void gate_body(GateArgs args, IsOpen is_open) {
+  for (std::int64_t polls = 0; polls < args.max_polls; ++polls) {
     if (is_open()) return;
   }
-  simt::global(args.gave_up)[0] = 1U;
+  simt::global(args.timed_out)[0] = 1U;
 }
 
 // Neighbouring threads move neighbouring 16-byte pieces; the remaining words are moved one per
@@ -109,9 +109,9 @@ LAB_DEVICE void mismatches_body(MismatchArgs args) {
     const std::uint32_t word = at[i];
     if (word != pattern_word(i, args.seed)) ++wrong;
   }
-  const std::uint32_t of_warp = simt::warp_sum(wrong);
-  if (simt::lane() == 0 && of_warp != 0) {
-    simt::atomic_add(simt::global(args.count), std::uint64_t{of_warp});
+  const std::uint32_t warp_total = simt::warp_sum(wrong);
+  if (simt::lane() == 0 && warp_total != 0) {
+    simt::atomic_add(simt::global(args.count), std::uint64_t{warp_total});
   }
 }
 

@@ -13,11 +13,11 @@ struct Header {
   std::uint32_t round;
   std::int32_t code;
 };
-constexpr std::size_t kMostText = 2000;
+constexpr std::size_t kMaxText = 2000;
 
 std::vector<std::byte> pack(std::uint32_t round, Errc code, const std::string& message) {
   const Header header{round, static_cast<std::int32_t>(code)};
-  const std::size_t text = std::min(message.size(), kMostText);
+  const std::size_t text = std::min(message.size(), kMaxText);
   std::vector<std::byte> bytes(sizeof header + text);
   std::memcpy(bytes.data(), &header, sizeof header);
   std::memcpy(bytes.data() + sizeof header, message.data(), text);

@@ -21,7 +21,7 @@ using test::Probe;
 
 struct MatmulOnGpu : ::testing::Test {
   std::shared_ptr<FakeBackend> fake = std::make_shared<FakeBackend>(2, 64 * kMiB);
-  Probe probe{MachineOptions{.open_gpus = test::offer_of(fake)}};
+  Probe probe{MachineOptions{.open_gpus = test::backend_opener(fake)}};
 
   MatmulOnGpu() {
     for (const Device device : probe.machine.devices()) {

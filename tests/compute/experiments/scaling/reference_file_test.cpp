@@ -23,7 +23,7 @@ class ReferenceFile : public ::testing::Test {
     return read_reference(file_);
   }
   // Returns the error message for a file with this text. It must begin with the file's name.
-  std::string complaint(const std::string& text) {
+  std::string problem(const std::string& text) {
     std::string message = test::message_of([&] { read(text); }, Errc::Corrupt);
     EXPECT_EQ(message.rfind(file_.string() + ": ", 0), 0U) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
@@ -61,19 +61,19 @@ TEST_F(ReferenceFile, AcceptsATimePerStep) {
 }
 
 TEST_F(ReferenceFile, ErrorsNameFileAndField) {
-  EXPECT_TRUE(contains(complaint("no json"), "JSON object"));
-  EXPECT_TRUE(contains(complaint("[1, 2]"), "JSON object"));
-  EXPECT_TRUE(contains(complaint(R"({"model":"lenet"})"), "\"device\" is missing"));
-  EXPECT_TRUE(contains(complaint(R"({"device":"d","model":"vgg"})"), "\"vgg\"; it must be one of"));
-  EXPECT_TRUE(contains(complaint(R"({"device":"d","model":"mlp","source":""})"), "\"source\" is"));
+  EXPECT_TRUE(contains(problem("no json"), "JSON object"));
+  EXPECT_TRUE(contains(problem("[1, 2]"), "JSON object"));
+  EXPECT_TRUE(contains(problem(R"({"model":"lenet"})"), "\"device\" is missing"));
+  EXPECT_TRUE(contains(problem(R"({"device":"d","model":"vgg"})"), "\"vgg\"; it must be one of"));
+  EXPECT_TRUE(contains(problem(R"({"device":"d","model":"mlp","source":""})"), "\"source\" is"));
   const std::string head = R"({"device":"d","model":"mlp","source":"s",)";
-  EXPECT_TRUE(contains(complaint(head + R"("batch":0.5,"step_s":1})"), "\"batch\" is 0.5"));
-  EXPECT_TRUE(contains(complaint(head + R"("batch":-4,"step_s":1})"), "\"batch\" is -4"));
-  EXPECT_TRUE(contains(complaint(head + R"("batch":4,"step_s":"1"})"), "\"step_s\" is \"1\""));
-  EXPECT_TRUE(contains(complaint(head + R"("batch":4,"step_s":0})"), "\"step_s\" is 0"));
-  EXPECT_TRUE(contains(complaint(head + R"("batch":4})"), "either \"step_s\" or \"epoch_s\""));
-  EXPECT_TRUE(contains(complaint(head + R"("batch":4,"step_s":1,"epoch_s":1})"), "either"));
-  EXPECT_TRUE(contains(complaint(head + R"("batch":4,"epoch_s":1})"), "\"images\" is missing"));
+  EXPECT_TRUE(contains(problem(head + R"("batch":0.5,"step_s":1})"), "\"batch\" is 0.5"));
+  EXPECT_TRUE(contains(problem(head + R"("batch":-4,"step_s":1})"), "\"batch\" is -4"));
+  EXPECT_TRUE(contains(problem(head + R"("batch":4,"step_s":"1"})"), "\"step_s\" is \"1\""));
+  EXPECT_TRUE(contains(problem(head + R"("batch":4,"step_s":0})"), "\"step_s\" is 0"));
+  EXPECT_TRUE(contains(problem(head + R"("batch":4})"), "either \"step_s\" or \"epoch_s\""));
+  EXPECT_TRUE(contains(problem(head + R"("batch":4,"step_s":1,"epoch_s":1})"), "either"));
+  EXPECT_TRUE(contains(problem(head + R"("batch":4,"epoch_s":1})"), "\"images\" is missing"));
 }
 
 TEST_F(ReferenceFile, NamesAMissingFile) {

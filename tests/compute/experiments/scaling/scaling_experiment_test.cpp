@@ -36,7 +36,7 @@ std::map<std::pair<ScalingMode, int>, ScalingPoint> final_points(const test::Pro
   return found;
 }
 
-std::string complaint(const StartScaling& request, Errc code, int cpu_devices = 2) {
+std::string problem(const StartScaling& request, Errc code, int cpu_devices = 2) {
   test::Probe probe(cpu_devices);
   return test::message_of([&] { probe.run(*make_scaling_experiment(request)); }, code);
 }
@@ -183,14 +183,14 @@ TEST(ScalingExperiment, PredictsFromAReferenceFile) {
   EXPECT_DOUBLE_EQ(predictions[0].step_s, 1.0) << "twice the images";
   EXPECT_TRUE(contains(predictions[0].basis, "a GPU")) << predictions[0].basis;
   request.training.model = "lenet";
-  EXPECT_TRUE(contains(complaint(request, Errc::InvalidArgument), "choose mlp as the model"));
+  EXPECT_TRUE(contains(problem(request, Errc::InvalidArgument), "choose mlp as the model"));
 }
 
 TEST(ScalingExperiment, RejectsInvalidRequests) {
   const auto refused = [](auto change, Errc code = Errc::InvalidArgument) {
     StartScaling request = small_request();
     change(request);
-    return complaint(request, code);
+    return problem(request, code);
   };
   EXPECT_TRUE(contains(refused([](auto& r) { r.counts = {3}; }), "3; it must be 1 to 2"));
   EXPECT_TRUE(contains(refused([](auto& r) { r.counts = {0}; }), "0; it must be 1 to 2"));

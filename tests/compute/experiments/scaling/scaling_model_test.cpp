@@ -30,11 +30,12 @@ Workload resnet18(double step_s, std::int64_t images) {
           .buckets = bucket_loads("resnet18", kBucket)};
 }
 
-constexpr SumStyle kStyles[] = {SumStyle::Overlapped, SumStyle::OnCores, SumStyle::DataParallel};
+constexpr AllReduceStyle kStyles[] = {AllReduceStyle::Overlapped, AllReduceStyle::OnCores,
+                                      AllReduceStyle::DataParallel};
 
 TEST(ScalingModel, OneDeviceSendsNothing) {
   const Workload work = three_buckets();
-  for (const SumStyle style : kStyles) {
+  for (const AllReduceStyle style : kStyles) {
     const PredictedStep step = predict_step(work, link_of(1, 1e-3), style, 1, 256);
     EXPECT_DOUBLE_EQ(step.step_s, work.compute.at(256));
     EXPECT_EQ(step.split.all_reduce_s, 0);
@@ -60,7 +61,7 @@ TEST(ScalingModel, RingMovesTwiceNMinusOneOverNBytes) {
 TEST(ScalingModel, AnInfinitelyFastLinkScalesIdeally) {
   Workload work = three_buckets();
   work.compute.fixed_s = 0;
-  for (const SumStyle style : kStyles) {
+  for (const AllReduceStyle style : kStyles) {
     const double one_s = predict_step(work, link_of(0, kInfinite), style, 1, 64).step_s;
     for (const int n : {2, 4, 16, 64}) {
       const PredictedStep step = predict_step(work, link_of(0, kInfinite), style, n, 64);
@@ -75,7 +76,7 @@ TEST(ScalingModel, BucketsAreReducedOneAfterAnother) {
   const Workload work{.compute = {3, 0},
                       .backward_share = 2.0 / 3,
                       .buckets = {{1.2e9, 0.25}, {0.5e9, 0.5}, {0.1e9, 1}}};
-  const PredictedStep step = predict_step(work, link_of(0, 1), SumStyle::Overlapped, 2, 2);
+  const PredictedStep step = predict_step(work, link_of(0, 1), AllReduceStyle::Overlapped, 2, 2);
   // Buckets are ready at 1.5, 2 and 3 s, and reduced at 2.7, 3.2 (after waiting) and 3.3 s.
   EXPECT_NEAR(step.split.all_reduce_s, 1.8, 1e-12);
   EXPECT_NEAR(step.split.exposed_s, 0.3, 1e-12);
@@ -86,7 +87,7 @@ TEST(ScalingModel, SumsOnCoresCostTimeEvenIfHidden) {
   const Workload work{.compute = {3, 0},
                       .backward_share = 2.0 / 3,
                       .buckets = {{1.2e9, 0.25}, {0.5e9, 0.5}, {0.1e9, 1}}};
-  const PredictedStep step = predict_step(work, link_of(0, 1), SumStyle::OnCores, 2, 2);
+  const PredictedStep step = predict_step(work, link_of(0, 1), AllReduceStyle::OnCores, 2, 2);
   EXPECT_NEAR(step.split.all_reduce_s, 1.8, 1e-12);
   EXPECT_NEAR(step.split.exposed_s, 0.1, 1e-12);
   EXPECT_NEAR(step.step_s, 4.8, 1e-12);
@@ -96,7 +97,7 @@ TEST(ScalingModel, ExposedTimeNeverExceedsTheTotal) {
   for (const double gb_per_s : {0.01, 1.0, 30.0, 1000.0}) {
     for (const double latency_s : {0.0, 1e-5, 1e-2}) {
       for (const int n : {2, 3, 7, 16}) {
-        for (const SumStyle style : kStyles) {
+        for (const AllReduceStyle style : kStyles) {
           const PredictedStep step =
               predict_step(three_buckets(), link_of(latency_s, gb_per_s), style, n, 256);
           EXPECT_GE(step.split.exposed_s, 0);
@@ -114,16 +115,18 @@ TEST(ScalingModel, EarlierGradientsAreNeverSlower) {
       Workload work = three_buckets();
       for (BucketLoad& bucket : work.buckets) bucket.ready -= earlier;
       const double step_s =
-          predict_step(work, link_of(1e-5, gb_per_s), SumStyle::Overlapped, 4, 256).step_s;
+          predict_step(work, link_of(1e-5, gb_per_s), AllReduceStyle::Overlapped, 4, 256).step_s;
       EXPECT_LE(step_s, before_s);
       before_s = step_s;
     }
     const double hidden_s =
-        predict_step(three_buckets(), link_of(1e-5, gb_per_s), SumStyle::Overlapped, 4, 256).step_s;
+        predict_step(three_buckets(), link_of(1e-5, gb_per_s), AllReduceStyle::Overlapped, 4, 256)
+            .step_s;
     Workload exposed = three_buckets();
     for (BucketLoad& bucket : exposed.buckets) bucket.ready = 1;
-    EXPECT_LE(hidden_s,
-              predict_step(exposed, link_of(1e-5, gb_per_s), SumStyle::Overlapped, 4, 256).step_s);
+    EXPECT_LE(
+        hidden_s,
+        predict_step(exposed, link_of(1e-5, gb_per_s), AllReduceStyle::Overlapped, 4, 256).step_s);
   }
 }
 
@@ -131,11 +134,12 @@ TEST(ScalingModel, EfficiencyFallsWithMoreDevices) {
   for (const char* name : {"pcie3", "nvlink", "ethernet10"}) {
     SCOPED_TRACE(name);
     const Workload work = resnet18(0.05, 256);
-    const double one_s = predict_step(work, find_link(name), SumStyle::Overlapped, 1, 1024).step_s;
+    const double one_s =
+        predict_step(work, find_link(name), AllReduceStyle::Overlapped, 1, 1024).step_s;
     double before = 1 + 1e-12;
     for (const int n : {1, 2, 4, 8, 16, 32}) {
       const double step_s =
-          predict_step(work, find_link(name), SumStyle::Overlapped, n, 1024).step_s;
+          predict_step(work, find_link(name), AllReduceStyle::Overlapped, n, 1024).step_s;
       const double efficiency = one_s / step_s / n;
       EXPECT_LE(efficiency, before);
       before = efficiency;
@@ -145,11 +149,11 @@ TEST(ScalingModel, EfficiencyFallsWithMoreDevices) {
 
 TEST(ScalingModel, IndivisibleBatchCausesImbalance) {
   const Workload work{.compute = {0, 1}, .backward_share = 0.5, .buckets = {}};
-  const PredictedStep ten = predict_step(work, link_of(0, 1), SumStyle::Overlapped, 4, 10);
+  const PredictedStep ten = predict_step(work, link_of(0, 1), AllReduceStyle::Overlapped, 4, 10);
   EXPECT_DOUBLE_EQ(ten.step_s, 3);  // images per device: 3, 3, 2, 2
   EXPECT_DOUBLE_EQ(ten.split.compute_s, 2.5);
   EXPECT_DOUBLE_EQ(ten.split.imbalance_s, 0.5);
-  const PredictedStep two = predict_step(work, link_of(0, 1), SumStyle::Overlapped, 4, 2);
+  const PredictedStep two = predict_step(work, link_of(0, 1), AllReduceStyle::Overlapped, 4, 2);
   EXPECT_DOUBLE_EQ(two.step_s, 1);  // images per device: 1, 1, 0, 0
   EXPECT_DOUBLE_EQ(two.split.compute_s, 0.5);
 }
@@ -175,9 +179,10 @@ TEST(ScalingModel, FitsTheLineOfComputeTimes) {
 TEST(ScalingModel, FitsTheLinkOfMeasuredSums) {
   const Workload work = three_buckets();
   const Link truth = link_of(2e-4, 3);
-  std::vector<SumPoint> points;
+  std::vector<AllReducePoint> points;
   for (const int n : {2, 4, 8}) {
-    points.push_back({n, predict_step(work, truth, SumStyle::OnCores, n, 256).split.all_reduce_s});
+    points.push_back(
+        {n, predict_step(work, truth, AllReduceStyle::OnCores, n, 256).split.all_reduce_s});
   }
   const Link fitted = fit_link("memory", "", work, points);
   EXPECT_NEAR(fitted.latency_s, truth.latency_s, 1e-9);
@@ -185,7 +190,7 @@ TEST(ScalingModel, FitsTheLinkOfMeasuredSums) {
   points.resize(1);
   const Link alone = fit_link("memory", "", work, points);
   EXPECT_EQ(alone.latency_s, 0);
-  EXPECT_NEAR(predict_step(work, alone, SumStyle::OnCores, 2, 256).split.all_reduce_s,
+  EXPECT_NEAR(predict_step(work, alone, AllReduceStyle::OnCores, 2, 256).split.all_reduce_s,
               points[0].seconds, 1e-12);
   test::message_of([&] { fit_link("memory", "", work, {}); }, Errc::InvalidArgument);
 }
@@ -198,7 +203,8 @@ TEST(ScalingModel, FitsTheLinkOfMeasuredSums) {
 TEST(ScalingModel, MatchesTheChaptersTwoGpus) {
   const double step_s = 12.2 / 235;
   const Workload work = resnet18(step_s, 256);
-  const PredictedStep two = predict_step(work, find_link("pcie3"), SumStyle::DataParallel, 2, 512);
+  const PredictedStep two =
+      predict_step(work, find_link("pcie3"), AllReduceStyle::DataParallel, 2, 512);
   const double epoch_s = 118 * two.step_s;
   EXPECT_NEAR(epoch_s, 7.5, 0.1 * 7.5);
   EXPECT_LT(epoch_s, 7.5) << "the model may omit costs but not add any";
@@ -210,11 +216,11 @@ TEST(ScalingModel, MatchesTheChaptersTwoGpus) {
 TEST(ScalingModel, OverlapBeatsDataParallel) {
   const Workload work = resnet18(12.2 / 235, 256);
   for (const int n : {2, 4, 8, 16}) {
-    const auto at = [&](SumStyle style) {
+    const auto at = [&](AllReduceStyle style) {
       return predict_step(work, find_link("pcie3"), style, n, std::int64_t{256} * n);
     };
-    EXPECT_LT(at(SumStyle::Overlapped).step_s, at(SumStyle::DataParallel).step_s);
-    const StepSplit split = at(SumStyle::Overlapped).split;
+    EXPECT_LT(at(AllReduceStyle::Overlapped).step_s, at(AllReduceStyle::DataParallel).step_s);
+    const StepSplit split = at(AllReduceStyle::Overlapped).split;
     EXPECT_GT(1 - split.exposed_s / split.all_reduce_s, 0.9) << "nearly all is hidden";
   }
 }
@@ -279,7 +285,7 @@ TEST(DoublingCounts, EndWithTheLargest) {
 TEST(Predict, OneDeviceEqualsTheMeasurement) {
   for (const ScalingMode mode : {ScalingMode::Strong, ScalingMode::Weak}) {
     const ScalingPrediction p =
-        predict(kWork, kLink, SumStyle::Overlapped, {mode, 256, "typed in"}, 1);
+        predict(kWork, kLink, AllReduceStyle::Overlapped, {mode, 256, "typed in"}, 1);
     EXPECT_EQ(p.batch, 256);
     EXPECT_DOUBLE_EQ(p.step_s, 0.0256);
     EXPECT_DOUBLE_EQ(p.speedup, 1);
@@ -292,12 +298,12 @@ TEST(Predict, OneDeviceEqualsTheMeasurement) {
 
 TEST(Predict, WeakScalingKeepsEachDevicesImages) {
   const PredictionCase weak{ScalingMode::Weak, 256, ""}, strong{ScalingMode::Strong, 256, ""};
-  const ScalingPrediction w = predict(kWork, kLink, SumStyle::Overlapped, weak, 4);
+  const ScalingPrediction w = predict(kWork, kLink, AllReduceStyle::Overlapped, weak, 4);
   EXPECT_EQ(w.batch, 1024);
   EXPECT_DOUBLE_EQ(w.split.compute_s, 0.0256);
   EXPECT_NEAR(w.images_per_s, 1024 / w.step_s, 1e-6);
   EXPECT_NEAR(w.efficiency, 0.0256 / w.step_s, 1e-12);
-  const ScalingPrediction s = predict(kWork, kLink, SumStyle::Overlapped, strong, 4);
+  const ScalingPrediction s = predict(kWork, kLink, AllReduceStyle::Overlapped, strong, 4);
   EXPECT_EQ(s.batch, 256);
   EXPECT_DOUBLE_EQ(s.split.compute_s, 0.0064);
   EXPECT_GT(w.efficiency, s.efficiency) << "more work hides the same sums better";
@@ -315,10 +321,10 @@ ScalingPoint point(int devices, double step_s, double all_reduce_s, bool shares_
 
 TEST(Explain, IsExactForTimesThatFollowTheModel) {
   const PredictionCase strong{ScalingMode::Strong, 256, "measured on cpu:0"};
-  const auto found = explain(kWork, strong,
-                             {point(1, 0.0256, 0), point(2, 0.0128 + 0.004, 0.004),
-                              point(4, 0.0256 + 0.9, 0.9, /*shares_cores=*/true)},
-                             {1, 1, 4});
+  const auto found = model_measurements(kWork, strong,
+                                        {point(1, 0.0256, 0), point(2, 0.0128 + 0.004, 0.004),
+                                         point(4, 0.0256 + 0.9, 0.9, /*shares_cores=*/true)},
+                                        {1, 1, 4});
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[1].link, "memory");
   for (std::size_t i = 0; i < 2; ++i) {
@@ -333,7 +339,8 @@ TEST(Explain, IsExactForTimesThatFollowTheModel) {
 }
 
 TEST(Explain, NeedsTwoDevices) {
-  EXPECT_TRUE(explain(kWork, {ScalingMode::Strong, 256, ""}, {point(1, 0.0256, 0)}, {1}).empty());
+  EXPECT_TRUE(model_measurements(kWork, {ScalingMode::Strong, 256, ""}, {point(1, 0.0256, 0)}, {1})
+                  .empty());
 }
 
 }  // namespace

@@ -18,17 +18,17 @@ TEST_F(GpuPeers, CopiesBetweenGpusEveryWay) {
   r.sizes_bytes = {64 * kKiB};
   run(r);
   for (const TransferMover mover : {kEngine, kKernel}) {
-    for (const PeerWay way : {PeerWay::Write, PeerWay::Read}) {
+    for (const PeerMode way : {PeerMode::Write, PeerMode::Read}) {
       EXPECT_EQ(samples(TransferOp::Copy, mover, MemoryKind::OnGpu, way).size(), 1U);
       EXPECT_EQ(samples(TransferOp::Both, mover, MemoryKind::OnGpu, way).size(), 1U);
     }
-    EXPECT_EQ(samples(TransferOp::Pieces, mover, MemoryKind::OnGpu, PeerWay::Write).size(), 1U);
+    EXPECT_EQ(samples(TransferOp::Pieces, mover, MemoryKind::OnGpu, PeerMode::Write).size(), 1U);
   }
-  for (const PeerWay way : {PeerWay::WriteThroughHost, PeerWay::ReadThroughHost}) {
+  for (const PeerMode way : {PeerMode::WriteThroughHost, PeerMode::ReadThroughHost}) {
     EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, way).size(), 1U);
     EXPECT_TRUE(samples(TransferOp::Copy, kKernel, MemoryKind::OnGpu, way).empty());
   }
-  EXPECT_EQ(samples(TransferOp::Chase, kKernel, MemoryKind::OnGpu, PeerWay::Read).size(), 1U);
+  EXPECT_EQ(samples(TransferOp::Chase, kKernel, MemoryKind::OnGpu, PeerMode::Read).size(), 1U);
   EXPECT_EQ(probe.all<TransferSample>().size(), 13U);
   for (const TransferSample& s : probe.all<TransferSample>()) EXPECT_TRUE(s.verified);
   EXPECT_NE(reason("copy cuda:0 -> cuda:1, kernel, write without peer access").find("peer access"),
@@ -44,7 +44,7 @@ TEST_F(GpuPeers, BothDirectionsTakeAsLongAsTheSlowerOne) {
   r.budget_s = 10;
   run(r);
   const test::FakeCosts slow = fake->gpu(1).costs;
-  for (const PeerWay way : {PeerWay::Write, PeerWay::Read}) {
+  for (const PeerMode way : {PeerMode::Write, PeerMode::Read}) {
     for (const TransferSample& s : samples(TransferOp::Both, kEngine, MemoryKind::OnGpu, way)) {
       EXPECT_NEAR(s.time.median_s,
                   slow.call_s + static_cast<double>(s.bytes) / slow.link_bytes_per_s, 1e-9);
@@ -71,13 +71,14 @@ TEST_F(GpuPeers, CopiesThroughTheHostWithoutPeerAccess) {
         "both cuda:0 -> cuda:1, kernel, peer read"}) {  // one GPU reads in each direction
     EXPECT_EQ(reason(what), "cuda:0 cannot access the memory of cuda:1 directly");
   }
-  EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerWay::Read).size(), 1U);
-  EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerWay::WriteThroughHost).size(),
-            1U);
+  EXPECT_EQ(samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerMode::Read).size(), 1U);
+  EXPECT_EQ(
+      samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerMode::WriteThroughHost).size(), 1U);
 }
 
 TEST_F(GpuPeers, ReportsAMissingSecondGpu) {
-  Probe one{MachineOptions{.open_gpus = test::offer_of(std::make_shared<FakeBackend>(1, kMiB))}};
+  Probe one{
+      MachineOptions{.open_gpus = test::backend_opener(std::make_shared<FakeBackend>(1, kMiB))}};
   const auto skipped = [&](std::vector<Device> from, std::vector<Device> to,
                            std::vector<TransferOp> ops) {
     StartTransfers r = request(std::move(from), std::move(to));

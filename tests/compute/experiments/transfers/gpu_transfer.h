@@ -20,7 +20,7 @@ inline constexpr auto kKernel = TransferMover::Kernel;
 
 struct TransferOnGpu : ::testing::Test {
   std::shared_ptr<FakeBackend> fake = std::make_shared<FakeBackend>(2, 64 * kMiB);
-  Probe probe{MachineOptions{.open_gpus = test::offer_of(fake)}};
+  Probe probe{MachineOptions{.open_gpus = test::backend_opener(fake)}};
 
   StartTransfers request(std::vector<Device> from, std::vector<Device> to) const {
     StartTransfers r;
@@ -34,7 +34,7 @@ struct TransferOnGpu : ::testing::Test {
 
   std::vector<TransferSample> samples(TransferOp op, TransferMover mover,
                                       MemoryKind memory = MemoryKind::OnGpu,
-                                      PeerWay peer = PeerWay::None) const {
+                                      PeerMode peer = PeerMode::None) const {
     std::vector<TransferSample> found;
     for (const TransferSample& s : probe.all<TransferSample>()) {
       if (s.op == op && s.mover == mover && s.memory == memory && s.peer == peer) {

@@ -244,7 +244,7 @@ TEST_F(TransferOnGpu, GpuLossEndsTheJobWithOneError) {
                                 "close_gate", "record", "chase", "work"}) {
     SCOPED_TRACE(operation);
     const auto backend = std::make_shared<FakeBackend>(1, 64 * kMiB);
-    Probe one{MachineOptions{.open_gpus = test::offer_of(backend)}};
+    Probe one{MachineOptions{.open_gpus = test::backend_opener(backend)}};
     backend->gpu(0).faults.loses = operation;
     backend->gpu(0).faults.loses_after = 3;
     const std::string sentence = message_of(

@@ -36,7 +36,7 @@ std::vector<T> run_random(const Range& range, std::uint64_t seed, bool whole_sto
 }
 
 template <bool kNormal>
-void expect_the_cpus_bits(std::uint64_t seed) {
+void expect_cpu_bits(std::uint64_t seed) {
   for (const Range& range : kRanges) {
     SCOPED_TRACE(std::to_string(range.first) + " + " + std::to_string(range.count));
     const bool whole = range.first % 4 == 0;
@@ -54,13 +54,13 @@ void expect_the_cpus_bits(std::uint64_t seed) {
 }
 
 TEST(FillKernel, UniformMatchesCpuBitForBit) {
-  expect_the_cpus_bits<false>(0);
-  expect_the_cpus_bits<false>(0x123456789abcdefULL);
+  expect_cpu_bits<false>(0);
+  expect_cpu_bits<false>(0x123456789abcdefULL);
 }
 
 TEST(FillKernel, NormalMatchesCpuBitForBit) {
-  expect_the_cpus_bits<true>(0);
-  expect_the_cpus_bits<true>(0x123456789abcdefULL);
+  expect_cpu_bits<true>(0);
+  expect_cpu_bits<true>(0x123456789abcdefULL);
 }
 
 template <typename T>

@@ -51,19 +51,19 @@ ConvolutionCase some_case() {
 }
 
 // Races with predetermined times.
-struct Course {
-  std::vector<const ConvolutionAlgorithm*> able = {&kSlow, &kFast};
+struct FakeTimings {
+  std::vector<const ConvolutionAlgorithm*> eligible = {&kSlow, &kFast};
   std::vector<double> seconds = {2, 1};
-  std::atomic<int> races = 0;
+  std::atomic<int> measurements = 0;
   std::vector<std::int64_t> batches;
 
   MeasuredChooserOptions options() {
     return {.processor = "processor",
-            .able = [this](const ConvolutionCase&) { return able; },
-            .race =
+            .eligible = [this](const ConvolutionCase&) { return eligible; },
+            .time_algorithms =
                 [this](const auto& algorithms, const ConvolutionCase& c, ThreadPool&,
                        const std::stop_token&) {
-                  ++races;
+                  ++measurements;
                   batches.push_back(c.batch);
                   return std::vector<double>(seconds.begin(),
                                              seconds.begin() + std::ssize(algorithms));
@@ -76,7 +76,7 @@ class MeasuredChoice : public ::testing::Test {
   // Chooses as a new process would, with only the file carried over.
   std::string choose_again(const ConvolutionCase& c = some_case()) {
     RememberedChoices choices(file_);
-    MeasuredChooser chooser(choices, course_.options());
+    MeasuredChooser chooser(choices, timings_.options());
     std::string name = chooser.choose(c, pool_).name();
     problem_ = choices.problem();
     return name;
@@ -85,53 +85,53 @@ class MeasuredChoice : public ::testing::Test {
   const test::TempDir folder_;
   const std::filesystem::path file_ = folder_.path() / "below" / "convolutions.json";
   ThreadPool pool_{{0}};
-  Course course_;
+  FakeTimings timings_;
   std::string problem_;
 };
 
 TEST_F(MeasuredChoice, IsTheFastestAndMeasuredOnce) {
   RememberedChoices choices(file_);
-  MeasuredChooser chooser(choices, course_.options());
+  MeasuredChooser chooser(choices, timings_.options());
   EXPECT_STREQ(chooser.choose(some_case(), pool_).name(), "fast");
-  course_.seconds = {1, 2};
+  timings_.seconds = {1, 2};
   EXPECT_STREQ(chooser.choose(some_case(), pool_).name(), "fast");
-  EXPECT_EQ(course_.races, 1);
+  EXPECT_EQ(timings_.measurements, 1);
   EXPECT_EQ(choices.problem(), "");
 }
 
 TEST_F(MeasuredChoice, IsTheSameInTheNextRun) {
   EXPECT_EQ(choose_again(), "fast");
-  course_.seconds = {1, 2};
+  timings_.seconds = {1, 2};
   EXPECT_EQ(choose_again(), "fast");
-  EXPECT_EQ(course_.races, 1);
+  EXPECT_EQ(timings_.measurements, 1);
 }
 
 TEST_F(MeasuredChoice, IsMeasuredAgainWithANewCandidate) {
   EXPECT_EQ(choose_again(), "fast");
-  course_.able.push_back(&kNew);
-  course_.seconds = {3, 2, 1};
+  timings_.eligible.push_back(&kNew);
+  timings_.seconds = {3, 2, 1};
   EXPECT_EQ(choose_again(), "new");
-  course_.able.pop_back();
-  course_.seconds = {1, 2};
+  timings_.eligible.pop_back();
+  timings_.seconds = {1, 2};
   EXPECT_EQ(choose_again(), "fast") << "the older choice is still stored";
-  EXPECT_EQ(course_.races, 2);
+  EXPECT_EQ(timings_.measurements, 2);
 }
 
 TEST_F(MeasuredChoice, NeedsNoMeasurementForOneCandidate) {
-  course_.able = {&kSlow};
+  timings_.eligible = {&kSlow};
   EXPECT_EQ(choose_again(), "slow");
-  EXPECT_EQ(course_.races, 0);
+  EXPECT_EQ(timings_.measurements, 0);
 }
 
 TEST_F(MeasuredChoice, IsSharedByNeighbouringBatches) {
   RememberedChoices choices(file_);
-  MeasuredChooser chooser(choices, course_.options());
+  MeasuredChooser chooser(choices, timings_.options());
   ConvolutionCase c = some_case();
   for (const std::int64_t batch : {1, 2, 3, 32, 50, 63, 64, 100, 256}) {
     c.batch = batch;
     chooser.choose(c, pool_);
   }
-  EXPECT_EQ(course_.batches, (std::vector<std::int64_t>{1, 2, 32, 64}));
+  EXPECT_EQ(timings_.batches, (std::vector<std::int64_t>{1, 2, 32, 64}));
 }
 
 TEST_F(MeasuredChoice, DependsOnStageThreadsOperandTypeAndShape) {
@@ -145,7 +145,7 @@ TEST_F(MeasuredChoice, DependsOnStageThreadsOperandTypeAndShape) {
   choose_again(c);
   c.shape.stride = 2;
   choose_again(c);
-  EXPECT_EQ(course_.races, 5);
+  EXPECT_EQ(timings_.measurements, 5);
 }
 
 TEST_F(MeasuredChoice, IsMeasuredAgainIfTheFileIsDamaged) {
@@ -153,12 +153,12 @@ TEST_F(MeasuredChoice, IsMeasuredAgainIfTheFileIsDamaged) {
     SCOPED_TRACE(text);
     std::filesystem::create_directories(file_.parent_path());
     files::write_file(file_, std::string_view(text));
-    const int before = course_.races;
+    const int before = timings_.measurements;
     EXPECT_EQ(choose_again(), "fast");
     EXPECT_NE(problem_.find("damaged"), std::string::npos) << problem_;
     EXPECT_EQ(choose_again(), "fast");
     EXPECT_EQ(problem_, "");
-    EXPECT_EQ(course_.races, before + 1);
+    EXPECT_EQ(timings_.measurements, before + 1);
   }
 }
 
@@ -172,7 +172,7 @@ TEST_F(MeasuredChoice, IsMeasuredAgainOnVersionMismatchOrUnknownName) {
   text.replace(text.find("\"version\": "), 11, "\"version\": 9");
   files::write_file(file_, text);
   EXPECT_EQ(choose_again(), "fast");
-  EXPECT_EQ(course_.races, 3);
+  EXPECT_EQ(timings_.measurements, 3);
 }
 
 // With a quadratic parse, this test would exceed its time limit.
@@ -212,7 +212,7 @@ TEST_F(MeasuredChoice, IsMeasuredAgainIfTheFileIsOversized) {
   EXPECT_NE(problem_.find("5.00 MiB"), std::string::npos) << problem_;
   EXPECT_EQ(choose_again(), "fast");
   EXPECT_EQ(problem_, "");
-  EXPECT_EQ(course_.races, 1);
+  EXPECT_EQ(timings_.measurements, 1);
 }
 
 // Opening a pipe without a peer would block, for reading and for writing.
@@ -228,24 +228,24 @@ TEST_F(MeasuredChoice, DoesNotReadAPipe) {
 TEST_F(MeasuredChoice, IsKeptInTheProcessIfTheFileCannotBeWritten) {
   files::write_file(folder_.path() / "below", std::string_view("not a folder"));
   RememberedChoices choices(file_);
-  MeasuredChooser chooser(choices, course_.options());
+  MeasuredChooser chooser(choices, timings_.options());
   EXPECT_STREQ(chooser.choose(some_case(), pool_).name(), "fast");
-  EXPECT_STREQ(MeasuredChooser(choices, course_.options()).choose(some_case(), pool_).name(),
+  EXPECT_STREQ(MeasuredChooser(choices, timings_.options()).choose(some_case(), pool_).name(),
                "fast");
-  EXPECT_EQ(course_.races, 1);
+  EXPECT_EQ(timings_.measurements, 1);
   EXPECT_NE(choices.problem().find("below"), std::string::npos) << choices.problem();
 }
 
 TEST_F(MeasuredChoice, WorksWithoutAFile) {
   RememberedChoices choices({});
-  EXPECT_STREQ(MeasuredChooser(choices, course_.options()).choose(some_case(), pool_).name(),
+  EXPECT_STREQ(MeasuredChooser(choices, timings_.options()).choose(some_case(), pool_).name(),
                "fast");
   EXPECT_EQ(choices.problem(), "");
 }
 
 TEST_F(MeasuredChoice, IsMeasuredByOneOfSeveralThreads) {
   RememberedChoices choices(file_);
-  MeasuredChooserOptions options = course_.options();
+  MeasuredChooserOptions options = timings_.options();
   options.measuring = [](const ConvolutionCase&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   };
@@ -262,7 +262,7 @@ TEST_F(MeasuredChoice, IsMeasuredByOneOfSeveralThreads) {
     }
   }
   for (const char* name : names) EXPECT_STREQ(name, "fast");
-  EXPECT_EQ(course_.races, 1);
+  EXPECT_EQ(timings_.measurements, 1);
 }
 
 // The second process would measure the other algorithm as faster, but adopts the first one's
@@ -274,7 +274,7 @@ TEST_F(MeasuredChoice, IsMeasuredByOneOfSeveralProcesses) {
   ASSERT_GE(first, 0);
   if (first == 0) {
     RememberedChoices choices(file_);
-    MeasuredChooserOptions options = course_.options();
+    MeasuredChooserOptions options = timings_.options();
     options.measuring = [&](const ConvolutionCase&) {
       static_cast<void>(!::write(started[1], "x", 1));
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -284,9 +284,9 @@ TEST_F(MeasuredChoice, IsMeasuredByOneOfSeveralProcesses) {
   }
   char byte = 0;
   ASSERT_EQ(::read(started[0], &byte, 1), 1);
-  course_.seconds = {1, 2};
+  timings_.seconds = {1, 2};
   EXPECT_EQ(choose_again(), "fast");
-  EXPECT_EQ(course_.races, 0);
+  EXPECT_EQ(timings_.measurements, 0);
   int status = 0;
   ASSERT_EQ(::waitpid(first, &status, 0), first);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -297,15 +297,15 @@ TEST_F(MeasuredChoice, IsMeasuredByOneOfSeveralProcesses) {
 TEST_F(MeasuredChoice, CanBeCancelled) {
   RememberedChoices choices(file_);
   std::stop_source source;
-  MeasuredChooserOptions options = course_.options();
+  MeasuredChooserOptions options = timings_.options();
   options.stop = source.get_token();
   options.measuring = [&](const ConvolutionCase&) { source.request_stop(); };
   MeasuredChooser chooser(choices, options);
   test::message_of([&] { chooser.choose(some_case(), pool_); }, Errc::Cancelled);
   test::message_of([&] { chooser.choose(some_case(), pool_); }, Errc::Cancelled);
-  EXPECT_EQ(course_.races, 1);
+  EXPECT_EQ(timings_.measurements, 1);
   EXPECT_EQ(choose_again(), "fast") << "a cancelled measurement is not stored";
-  EXPECT_EQ(course_.races, 2);
+  EXPECT_EQ(timings_.measurements, 2);
 }
 
 TEST(Race, TimesEachAlgorithm) {
@@ -314,9 +314,9 @@ TEST(Race, TimesEachAlgorithm) {
                            ConvolutionStage::WeightGradient}) {
     const ConvolutionCase c{
         .shape = simd::conv_shape(6, 6, 16, 16, 3, 1, 1), .stage = stage, .batch = 4, .threads = 2};
-    const auto able = candidates(c);
-    ASSERT_GE(able.size(), 2U);
-    for (const double seconds : race(able, c, pool, {})) {
+    const auto eligible = candidates(c);
+    ASSERT_GE(eligible.size(), 2U);
+    for (const double seconds : time_algorithms(eligible, c, pool, {})) {
       EXPECT_GT(seconds, 0);
       EXPECT_TRUE(std::isfinite(seconds));
     }

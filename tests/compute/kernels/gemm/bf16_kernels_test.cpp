@@ -17,12 +17,12 @@
 namespace lab {
 namespace {
 
-constexpr float kMark = -12345;
+constexpr float kSentinel = -12345;
 
 // Runs `body` with the native kernels, if available, and with the portable kernels of each
 // instruction set that this processor supports.
 template <typename Body>
-void for_each_kernels(Body body) {
+void for_each_kernel_set(Body body) {
   if (const Bf16Kernels* native = native_bf16_kernels()) {
     SCOPED_TRACE(native->name);
     body(*native);
@@ -68,7 +68,7 @@ std::vector<Strip> strips(const Bf16Kernels& kernels) {
 }
 
 TEST(Bf16Kernels, PackRowsAndColumnsInPairs) {
-  for_each_kernels([](const Bf16Kernels& kernels) {
+  for_each_kernel_set([](const Bf16Kernels& kernels) {
     for (const Strip& s : strips(kernels)) {
       SCOPED_TRACE(std::to_string(s.valid) + " of " + std::to_string(s.width) + ", " +
                    std::to_string(s.terms) + " terms" + (s.along ? " along" : ""));
@@ -125,7 +125,7 @@ TEST(Bf16Kernels, RoundToNearestEven) {
   EXPECT_EQ(want[4], 0x3f82);
   EXPECT_EQ(want[5], 0x3f81);
   EXPECT_EQ(want[9], 0x7f80);
-  for_each_kernels([&](const Bf16Kernels& kernels) {
+  for_each_kernel_set([&](const Bf16Kernels& kernels) {
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{31}, values.size()}) {
       std::vector<std::uint16_t> got(n + 1, 0xabcd);
       kernels.round(values.data(), got.data(), static_cast<std::int64_t>(n));
@@ -185,7 +185,7 @@ void expect_exact(const Bf16Kernels& kernels, const TileCase& s) {
   }
   tile.a = a_words.data();
   tile.ldc = s.cols + 1;
-  std::vector<float> c(static_cast<std::size_t>(s.rows * tile.ldc), kMark);
+  std::vector<float> c(static_cast<std::size_t>(s.rows * tile.ldc), kSentinel);
   for (int i = 0; i < s.rows; ++i) std::fill_n(c.begin() + i * tile.ldc, s.cols, 3.0F);
   tile.c = c.data();
   kernels.tile(tile);
@@ -198,12 +198,13 @@ void expect_exact(const Bf16Kernels& kernels, const TileCase& s) {
       }
       ASSERT_EQ(c[static_cast<std::size_t>(i * tile.ldc + j)], want) << i << "," << j;
     }
-    ASSERT_EQ(c[static_cast<std::size_t>(i * tile.ldc + s.cols)], kMark) << "wrote past row " << i;
+    ASSERT_EQ(c[static_cast<std::size_t>(i * tile.ldc + s.cols)], kSentinel)
+        << "wrote past row " << i;
   }
 }
 
 TEST(Bf16Kernels, TilesOfEverySizeAreExactOnSmallIntegers) {
-  for_each_kernels([](const Bf16Kernels& kernels) {
+  for_each_kernel_set([](const Bf16Kernels& kernels) {
     for (int rows = 1; rows <= kernels.mr; ++rows) {
       for (int cols = 1; cols <= kernels.nr; ++cols) {
         const int mix = rows + cols;
@@ -220,7 +221,7 @@ TEST(Bf16Kernels, TilesOfEverySizeAreExactOnSmallIntegers) {
 }
 
 TEST(Bf16Kernels, PropagateNaNAndInfinity) {
-  for_each_kernels([](const Bf16Kernels& kernels) {
+  for_each_kernel_set([](const Bf16Kernels& kernels) {
     const std::uint32_t nan_and_one = 0x3f807fc0U;
     const std::vector<std::uint32_t> b(static_cast<std::size_t>(kernels.nr), 0x3f803f80U);
     std::vector<float> c(static_cast<std::size_t>(2 * kernels.nr), 0);
@@ -244,7 +245,7 @@ TEST(Bf16Kernels, PropagateNaNAndInfinity) {
 }
 
 TEST(Bf16Kernels, PeakLoopReportsItsFlop) {
-  for_each_kernels([](const Bf16Kernels& kernels) {
+  for_each_kernel_set([](const Bf16Kernels& kernels) {
     float result = 0;
     const double once = kernels.peak_loop(1000, 0.25F, &result);
     EXPECT_GT(once, 0);

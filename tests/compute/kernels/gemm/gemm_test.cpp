@@ -52,7 +52,7 @@ class Product {
     b_ = make(b_rows * args_.ldb + s.offset, 2);
     before_ = make(s.m * args_.ldc + s.offset, 3);
     for (std::int64_t i = 0; i < s.m; ++i) {
-      for (std::int64_t j = s.n; j < args_.ldc; ++j) at(before_, i * args_.ldc + j) = kMark;
+      for (std::int64_t j = s.n; j < args_.ldc; ++j) at(before_, i * args_.ldc + j) = kSentinel;
     }
     args_.a = a_.data() + s.offset;
     args_.b = b_.data() + s.offset;
@@ -77,7 +77,7 @@ class Product {
       for (std::int64_t j = 0; j < args_.ldc; ++j) {
         const float got = args_.c[i * args_.ldc + j];
         if (j >= s_.n) {
-          ASSERT_EQ(got, kMark) << "padding at " << i << "," << j;
+          ASSERT_EQ(got, kSentinel) << "padding at " << i << "," << j;
           continue;
         }
         const Wanted& want = want_[static_cast<std::size_t>(i * s_.n + j)];
@@ -88,7 +88,7 @@ class Product {
   }
 
  private:
-  static constexpr float kMark = -12345;
+  static constexpr float kSentinel = -12345;
   float& at(std::vector<float>& x, std::int64_t i) const {
     return x[static_cast<std::size_t>(s_.offset + i)];
   }

@@ -28,7 +28,7 @@ struct Kernel {
   std::string name;
   Precision precision;
   Tiling tiling;
-  bool aligned;  // accepts only operands that satisfy in_whole_pieces()
+  bool aligned;  // accepts only operands that satisfy is_vector_aligned()
   void (*block)(const GpuProduct&);
 
   std::int64_t piece() const { return 16 / tiling.element_bytes; }  // elements in 16 bytes
@@ -40,7 +40,7 @@ void PrintTo(const Kernel& kernel, std::ostream* out) {
 template <class Type, Tiling kTile, bool kAligned>
 Kernel kernel_of(const char* variant = "") {
   constexpr const CudaRung& kRung = Type::kRung;
-  return {std::string(kRung.shown.name) + variant, kRung.shown.precision, kTile,
+  return {std::string(kRung.info.name) + variant, kRung.info.precision, kTile,
           kAligned && kRung.operands != Operands::Any, [](const GpuProduct& product) {
             multiply<kTile, kAligned>(Type{}, args_of<ArgsOf<Type>>(product));
           }};
@@ -54,7 +54,7 @@ std::vector<Kernel> small_kernels() {
       constexpr Tiling kTile = Type::kRung.small;
       static_assert(kTile.m > 1 && kTile.n > 1, "the rung needs a small tiling for the emulator");
       kernels.push_back(kernel_of<Type, kTile, true>());
-      if constexpr (Type::kRung.operands == Operands::WholePiecesOrAny) {
+      if constexpr (Type::kRung.operands == Operands::VectorAlignedOrAny) {
         kernels.push_back(kernel_of<Type, kTile, false>("_any"));
       }
     }
@@ -186,7 +186,7 @@ std::vector<std::pair<int, int>> tiles_of_grid(int blocks, int m, int n) {
   std::vector<int> counts(static_cast<std::size_t>(blocks));
   simt::launch({.grid = {blocks}, .block = {1}}, [&] {
     const int block = simt::block_idx().x;
-    for_my_tiles<kTile, 4>(m, n, block % kTile.cluster, [&](const TileOrigin& tile) {
+    for_assigned_tiles<kTile, 4>(m, n, block % kTile.cluster, [&](const TileOrigin& tile) {
       ++counts[static_cast<std::size_t>(block)];
       EXPECT_LT(tile.row - block % kTile.cluster * kTile.m, m);
       if (tile.row < m) tiles.emplace_back(tile.row, tile.col);

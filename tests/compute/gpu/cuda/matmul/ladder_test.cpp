@@ -29,7 +29,7 @@ GpuProduct square(std::int64_t n) {
 
 const CudaRung& own(std::string_view name) {
   for (const CudaRung& rung : cuda_ladder()) {
-    if (rung.shown.name == name) return rung;
+    if (rung.info.name == name) return rung;
   }
   throw Error(Errc::NotFound, "no such rung");
 }
@@ -37,7 +37,7 @@ const CudaRung& own(std::string_view name) {
 // Returns the reason why the lab's own rung cannot compute the product.
 std::optional<std::string> refused(std::string_view name, const GpuProduct& product,
                                    const GpuProperties& gpu) {
-  return unsupported(own(name).shown, product, gpu);
+  return unsupported(own(name).info, product, gpu);
 }
 
 TEST(CudaLadder, NamesAndDescribesEachRungUniquely) {
@@ -71,7 +71,7 @@ TEST(CudaLadder, EndsWithEachLibraryInEachPrecision) {
 
 TEST(CudaLadder, BlocksFitTheTargetGpus) {
   for (const CudaRung& rung : cuda_ladder()) {
-    SCOPED_TRACE(rung.shown.name);
+    SCOPED_TRACE(rung.info.name);
     EXPECT_EQ(rung.tiling.threads() % 32, 0);
     EXPECT_LE(rung.tiling.threads(), 1024);
     const int kib = rung.compute_major < 8 ? 48 : rung.compute_major < 9 ? 99 : 226;
@@ -172,15 +172,15 @@ TEST(CudaLadder, VectorizesOnlyAlignedCopies) {
                   .ldb = 8,
                   .c = numbers,
                   .ldc = 4};
-  EXPECT_TRUE(in_whole_pieces(args, 4));
-  EXPECT_FALSE(in_whole_pieces(args, 2));  // 4 bf16 elements are half a piece
+  EXPECT_TRUE(is_vector_aligned(args, 4));
+  EXPECT_FALSE(is_vector_aligned(args, 2));  // 4 bf16 elements are half a piece
   for (auto* ld : {&args.lda, &args.ldb, &args.ldc, &args.n}) {
     ++*ld;
-    EXPECT_FALSE(in_whole_pieces(args, 4));
+    EXPECT_FALSE(is_vector_aligned(args, 4));
     --*ld;
   }
   args.a = numbers + 1;
-  EXPECT_FALSE(in_whole_pieces(args, 4));
+  EXPECT_FALSE(is_vector_aligned(args, 4));
 }
 
 }  // namespace

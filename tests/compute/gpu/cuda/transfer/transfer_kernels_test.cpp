@@ -36,25 +36,25 @@ void for_every_shape(const Test& test) {
 }
 
 TEST(TransferGate, PassesWhenOpen) {
-  GlobalArray<std::uint32_t> gave_up("gave up", 1);
-  gave_up.fill(0);
+  GlobalArray<std::uint32_t> timed_out("gave up", 1);
+  timed_out.fill(0);
   int looks = 0;
-  simt::launch({.grid = {1}, .block = {1}, .arrays = {gave_up}}, [&] {
-    gate_body({.gave_up = gave_up.data(), .most_looks = 10}, [&] { return ++looks == 3; });
+  simt::launch({.grid = {1}, .block = {1}, .arrays = {timed_out}}, [&] {
+    gate_body({.timed_out = timed_out.data(), .max_polls = 10}, [&] { return ++looks == 3; });
   });
   EXPECT_EQ(looks, 3);
-  EXPECT_EQ(gave_up[0], 0U);
+  EXPECT_EQ(timed_out[0], 0U);
 }
 
 TEST(TransferGate, ReportsTimeout) {
-  GlobalArray<std::uint32_t> gave_up("gave up", 1);
-  gave_up.fill(0);
+  GlobalArray<std::uint32_t> timed_out("gave up", 1);
+  timed_out.fill(0);
   int looks = 0;
-  simt::launch({.grid = {1}, .block = {1}, .arrays = {gave_up}}, [&] {
-    gate_body({.gave_up = gave_up.data(), .most_looks = 10}, [&] { return ++looks < 0; });
+  simt::launch({.grid = {1}, .block = {1}, .arrays = {timed_out}}, [&] {
+    gate_body({.timed_out = timed_out.data(), .max_polls = 10}, [&] { return ++looks < 0; });
   });
   EXPECT_EQ(looks, 10);
-  EXPECT_EQ(gave_up[0], 1U);
+  EXPECT_EQ(timed_out[0], 1U);
 }
 
 TEST(TransferCopy, CopiesEveryWordOnce) {

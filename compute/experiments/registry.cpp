@@ -56,7 +56,7 @@ struct Title {
            (model.empty() ? "the model of " + c.reference_file : model);
   }
   std::string operator()(const MakeTensor& c) const {
-    return std::string("Make a tensor on ") + to_string(c.device);
+    return std::string("Create a tensor on ") + to_string(c.device);
   }
   std::string operator()(const CopyTensor& c) const {
     return "Copy a tensor to " + to_string(c.to);

@@ -41,7 +41,7 @@ void feed_devices(Feed& feed) {
 }
 
 void feed_memory(Feed& feed, Scene scene) {
-  feed(1, JobStarted{"Make a tensor on cpu:0", MakeTensor{}});
+  feed(1, JobStarted{"Create a tensor on cpu:0", MakeTensor{}});
   TensorList list;
   for (int i = 1; i <= 5; ++i) {
     list.tensors.push_back(tensor(i, cpu(i % 2), i * 3 * kMiB));

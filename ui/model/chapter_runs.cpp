@@ -54,7 +54,7 @@ bool holds(const TrainingForm& form, const ChapterRun& run, const MachineInfo& m
 }  // namespace
 
 const std::vector<std::string>& chapter_runs() {
-  static const std::vector<std::string> kNames = {"Own settings", "One GPU: batch 256, lr 0.1",
+  static const std::vector<std::string> kNames = {"Custom settings", "One GPU: batch 256, lr 0.1",
                                                   "Two GPUs: batch 512, lr 0.2"};
   return kNames;
 }

@@ -7,7 +7,7 @@
 
 namespace lab::ui {
 
-// Names of the presets: "Own settings", "One GPU: batch 256, lr 0.1", "Two GPUs: batch 512, lr
+// Names of the presets: "Custom settings", "One GPU: batch 256, lr 0.1", "Two GPUs: batch 512, lr
 // 0.2".
 const std::vector<std::string>& chapter_runs();
 

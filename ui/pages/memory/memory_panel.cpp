@@ -138,7 +138,7 @@ void memory_form(const Panel& p) {
     error_box(p.ui, "memory/form_error", error);
   }
   form_actions(p, 150, [&] {
-    if (start_button(p, "memory/make", "Make tensor", error, true)) {
+    if (start_button(p, "memory/make", "Create tensor", error, true)) {
       send(p, to_command(form, p.model.machine()));
     }
   });
@@ -234,8 +234,8 @@ void tensors_card(const Panel& p) {
             {.hint = "All tensors and all buffers of running jobs, on all devices."});
   if (!card) return;
   if (p.model.tensors().empty()) {
-    if (empty_page(p, "memory/empty", "No live tensors. Make one and watch the memory.",
-                   "Make a 4 MiB tensor")) {
+    if (empty_page(p, "memory/empty", "No live tensors. Create one and watch the memory.",
+                   "Create a 4 MiB tensor")) {
       send(p, to_command(MemoryForm{}, p.model.machine()));
     }
     return;

@@ -167,7 +167,8 @@ TEST(Bandwidths, AreReusedOnceStable) {
   EXPECT_EQ(bandwidths_of(device, {}).levels[0].gb_per_s, 7);
   device.bandwidths()->levels[0].time.unstable = true;
   device.bandwidths()->levels[0].gb_per_s = 1e9;
-  const MeasuredBandwidths& again = bandwidths_of(device, {});
+  const std::stop_token never;
+  const MeasuredBandwidths& again = bandwidths_of(device, never);
   for (const BandwidthCeiling& level : again.levels) {
     if (level.name == "L1") {
       EXPECT_EQ(level.gb_per_s, 1e9) << "the faster one is kept";

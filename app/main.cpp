@@ -71,11 +71,12 @@ void require_address_space() {
   if (probe == MAP_FAILED) {
     rlimit limit{};
     ::getrlimit(RLIMIT_AS, &limit);
-    throw Error(Errc::OutOfMemory,
-                fmt::format("the address space is limited to {} (ulimit -v), too little for the {} "
-                            "that the libraries need; raise the limit",
-                            format_bytes(static_cast<std::int64_t>(limit.rlim_cur)),
-                            format_bytes(static_cast<std::int64_t>(least_bytes))));
+    throw Error(
+        Errc::OutOfMemory,
+        fmt::format("the address space is limited to {} (ulimit -v), of which less than the {} "
+                    "that the libraries need are free; raise the limit",
+                    format_bytes(static_cast<std::int64_t>(limit.rlim_cur)),
+                    format_bytes(static_cast<std::int64_t>(least_bytes))));
   }
   ::munmap(probe, least_bytes);
 }

@@ -42,7 +42,7 @@ class Controller {
   // True while a plot waits to be saved; the next frame must not show the pointer.
   bool saving() const { return !pictures_.empty(); }
 
-  // Passes reference machines to the model and logs the problems about unusable files.
+  // Passes reference machines to the model and logs the problems of unusable files.
   void offer_references(FoundMachines found);
 
   // Adds a line from the window itself to the Log page.

@@ -28,8 +28,8 @@ using files::JsonFields;
 
 constexpr std::array kMovers = {TransferMover::Threads, TransferMover::CopyEngine,
                                 TransferMover::Kernel};
-constexpr std::array kPeerWays = {PeerMode::Write, PeerMode::Read, PeerMode::WriteThroughHost,
-                                  PeerMode::ReadThroughHost};
+constexpr std::array kPeerModes = {PeerMode::Write, PeerMode::Read, PeerMode::WriteThroughHost,
+                                   PeerMode::ReadThroughHost};
 
 Device device_in(const JsonFields& fields, const char* field) {
   const std::string name = fields.line(field);
@@ -99,7 +99,7 @@ TransferSample transfer_sample(const JsonFields& fields) {
   s.memory = fields.one_of("memory", enum_values<MemoryKind>());
   s.op = fields.one_of("op", enum_values<TransferOp>());
   s.mover = fields.one_of("mover", kMovers);
-  if (fields.has("peer")) s.peer = fields.one_of("peer", kPeerWays);
+  if (fields.has("peer")) s.peer = fields.one_of("peer", kPeerModes);
   s.threads = threads_in(fields);
   s.bytes = fields.count("bytes");
   s.time = timing_in(fields);

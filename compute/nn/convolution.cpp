@@ -111,12 +111,12 @@ void Convolution::bias_gradient(const Pass& pass) const {
   ScratchCursor cursor(pass.scratch);
   double* sums = cursor.take<double>(shape_.out_c * threads);
   pass.pool.run([&](int t) {
-    double* scratch = sums + t * shape_.out_c;
-    std::fill(scratch, scratch + shape_.out_c, 0.0);
+    double* own_sums = sums + t * shape_.out_c;
+    std::fill(own_sums, own_sums + shape_.out_c, 0.0);
     const Slice rows = slice_of(pass.batch * shape_.out_pixels(), threads, t);
     if (rows.empty()) return;
     simd::column_sums(output->grad + rows.begin * shape_.out_c, rows.end - rows.begin, shape_.out_c,
-                      scratch);
+                      own_sums);
   });
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
     double sum = 0;

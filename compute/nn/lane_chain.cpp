@@ -158,8 +158,8 @@ void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observe
   pass.pool.run([&](int t) {
     const Memory memory = memory_of(pass, t);
     begin(direction, memory);
-    const Slice scratch = slice_of(blocks, pass.pool.size(), t);
-    for (std::int64_t b = scratch.begin; b < scratch.end && !pass.stop.stop_requested(); ++b) {
+    const Slice slice = slice_of(blocks, pass.pool.size(), t);
+    for (std::int64_t b = slice.begin; b < slice.end && !pass.stop.stop_requested(); ++b) {
       block(memory, b, observer != nullptr && t == 0);
     }
     if (direction == Direction::Forward) return;

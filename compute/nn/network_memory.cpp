@@ -145,12 +145,12 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan, const std::vector<LaneChain>&
   lives.front().data.cover(0);
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = *plan.ops[i];
-    const auto [first, last] = together[i];
-    const auto forward = [first = first, last = last](Span& span) {
+    const int first = together[i].first, last = together[i].second;
+    const auto forward = [first, last](Span& span) {
       span.cover(first);
       span.cover(last);
     };
-    const auto backward = [n, first = first, last = last](Span& span) {
+    const auto backward = [n, first, last](Span& span) {
       span.cover(2 * n - last);
       span.cover(2 * n - first);
     };

@@ -26,7 +26,7 @@ struct NamedState {
   std::function<void(const std::byte*)> load;
 };
 
-// `ours` holds the parameter's elements in the lab's order.
+// `lab_values` holds the parameter's elements in the lab's order.
 NamedState parameter_entry(const Parameter& p, float* lab_values) {
   const auto save = [&p, lab_values](std::byte* to) {
     std::vector<float> torch(static_cast<std::size_t>(p.size));

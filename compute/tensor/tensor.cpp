@@ -147,8 +147,8 @@ Bf16 to_bf16(float value) {
   if ((bits & 0x7fffffffU) > 0x7f800000U) {
     return {static_cast<std::uint16_t>((bits >> 16) | 0x40U)};  // quiet, so that it stays NaN
   }
-  const std::uint32_t to_linear = 0x7fffU + ((bits >> 16) & 1U);
-  return {static_cast<std::uint16_t>((bits + to_linear) >> 16)};
+  const std::uint32_t to_even = 0x7fffU + ((bits >> 16) & 1U);
+  return {static_cast<std::uint16_t>((bits + to_even) >> 16)};
 }
 
 float to_float(Bf16 value) {

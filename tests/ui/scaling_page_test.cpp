@@ -66,7 +66,7 @@ TEST(ScalingWords, ExcludesDevicesThatShareCores) {
       kStrong);
   EXPECT_TRUE(holds(said[0], "2 devices are")) << said[0];
   EXPECT_TRUE(
-      holds(said[2], "4 and 16 devices exceed the number of cores: they cannot add speed-up"))
+      holds(said[2], "4 and 16 devices exceed the number of cores: they cannot be faster"))
       << said[2];
 }
 

@@ -154,8 +154,8 @@ TrainingRun::TrainingRun(JobId id, StartTraining request)
       synthetic_(request_.data == DataSource::Synthetic) {}
 
 const std::vector<std::string>& TrainingRun::class_names() const {
-  static const std::vector<std::string> kNone;
-  return started_ ? started_->class_names : kNone;
+  static const std::vector<std::string> kNoNames;
+  return started_ ? started_->class_names : kNoNames;
 }
 
 double TrainingRun::hidden_share() const {

@@ -285,9 +285,9 @@ bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
   const bool with_button = !button_label.empty();
   const float content = text.y + (with_button ? ui.px(16 + kControlHeight) : 0);
   // Placed a little above the middle of the available height; only `min_top` is reserved.
-  const float least = ui.px(24);
-  const float top = std::max(least, std::round((avail.y - content) * 0.42F));
-  grown_in_card(ui, top - least);
+  const float min_top = ui.px(24);
+  const float top = std::max(min_top, std::round((avail.y - content) * 0.42F));
+  grown_in_card(ui, top - min_top);
   const float x = pos.x + std::max(0.0F, (avail.x - text.x) / 2);
   ImGui::SetCursorScreenPos({x, pos.y + top});
   draw_text_centred(ImGui::GetWindowDrawList(), font, {pos.x + avail.x / 2, pos.y + top}, wrap,

@@ -116,10 +116,11 @@ void for_each_gpu_fact(const Visit& visit) {
         gpu_line(kVersions, "VBIOS", text::same, "The firmware that starts the GPU."));
   visit(&F::driver_version, "driver_version", gpu_line(kVersions, "Driver", text::same));
   visit(&F::cuda_version, "cuda_version",
-        gpu_line(kVersions, "CUDA (driver)", text::same,
+        gpu_line(kVersions, "CUDA of the driver", text::same,
                  "Newest CUDA version that the driver supports."));
   visit(&F::runtime_version, "runtime_version",
-        gpu_line(kVersions, "CUDA (lab)", text::same, "CUDA runtime that the lab was built with."));
+        gpu_line(kVersions, "CUDA of the lab", text::same,
+                 "CUDA runtime that the lab was built with."));
 }
 
 // Calls visit(member, JSON key, line) for every reading, in the order of the page.

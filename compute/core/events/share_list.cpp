@@ -31,8 +31,8 @@ std::string validate_shares(const std::vector<double>& shares, std::size_t devic
   if (devices == 1 || !up_to_one || !fractions || std::abs(sum - 1) <= kShareSumTolerance)
     return {};
   return fmt::format(
-      "{} sum to {:.4g}; fractions must sum to 1, as in 0.7,0.3; proportions in any other unit "
-      "must sum to more than 1, as in 70,30",
+      "{} sum to {:.4g}; fractions must sum to 1, as in 0.7,0.3; proportions in another unit "
+      "need a value above 1, as in 70,30",
       list, sum);
 }
 

@@ -414,7 +414,7 @@ struct FieldsOf<StartScaling> {
                        .option = "--accuracy-steps",
                        .placeholder = "N",
                        .help = "Steps before the test accuracy (strong scaling); default: 235 (one "
-                               "epoch); lenet 940, resnet18 60",
+                               "epoch); lenet 705",
                        .range = {1, kMax},
                        .label = "Steps before evaluation",
                        .hint = "Default by model; one epoch at batch 256 has 235 steps.",

@@ -25,10 +25,10 @@ constexpr int kMaxPredicted = 65536;
 constexpr std::int64_t kMaxSteps = 1'000'000;
 constexpr double kDataShare = 0.05;  // of the progress bar, for loading the data
 
-void check_count(const char* scenario, std::int64_t value, std::int64_t least, std::int64_t most) {
+void check_count(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
   throw Error(Errc::InvalidArgument,
-              fmt::format("scaling: {} is {}; it must be {} to {}", scenario, value, least, most));
+              fmt::format("scaling: {} is {}; it must be {} to {}", what, value, least, most));
 }
 
 void check_numbers(const StartScaling& r) {

@@ -112,10 +112,10 @@ double ScalingRuns::work(const Key& key, std::int64_t steps) const {
   return static_cast<double>(steps) * static_cast<double>(key.batch) * load / key.devices;
 }
 
-RunContext::Part ScalingRuns::next_part(double work, const std::string& scenario) {
+RunContext::Part ScalingRuns::next_part(double work, const std::string& what) {
   const double begin = done_work_ / total_work_;
   done_work_ += work;
-  return {ctx_, begin, done_work_ / total_work_, scenario};
+  return {ctx_, begin, done_work_ / total_work_, what};
 }
 
 StartTraining ScalingRuns::part_of_request(const Key& key) const {

@@ -63,7 +63,7 @@ class ScalingRuns {
   std::optional<ScalingPoint> point(ScalingMode mode, int devices) const;
   StartTraining part_of_request(const Key& key) const;
   // The part of the progress bar for `work`; `what` prefixes its text.
-  RunContext::Part next_part(double work, const std::string& scenario);
+  RunContext::Part next_part(double work, const std::string& what);
 
   const StartScaling& request_;
   const Dataset& data_;

@@ -120,8 +120,8 @@ HWY_INLINE VU RoundBits(V value) {
   const DU du;
   const VU bits = hn::BitCast(du, value);
   const VU high = hn::ShiftRight<16>(bits);
-  const VU to_linear = hn::Add(hn::And(high, hn::Set(du, 1U)), hn::Set(du, 0x7fffU));
-  const VU rounded = hn::ShiftRight<16>(hn::Add(bits, to_linear));
+  const VU to_even = hn::Add(hn::And(high, hn::Set(du, 1U)), hn::Set(du, 0x7fffU));
+  const VU rounded = hn::ShiftRight<16>(hn::Add(bits, to_even));
   const VU quiet_nan = hn::Or(high, hn::Set(du, 0x40U));
   const auto is_number = hn::RebindMask(du, hn::Eq(value, value));
   return hn::IfThenElse(is_number, rounded, quiet_nan);

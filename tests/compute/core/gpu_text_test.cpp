@@ -21,7 +21,7 @@ std::string value_of(const std::vector<GpuLine>& lines, const std::string& label
   return line->value ? *line->value : "N/A: " + line->value.reason();
 }
 
-TEST(GpuWords, FormatsFacts) {
+TEST(GpuText, FormatsFacts) {
   const auto lines = describe_facts(gpu_facts());
   EXPECT_EQ(value_of(lines, "Multiprocessors"), "132 with 16896 cores");
   EXPECT_EQ(value_of(lines, "Max memory bandwidth"), "4.92 TB/s over 6144 bits");
@@ -38,7 +38,7 @@ TEST(GpuWords, FormatsFacts) {
   EXPECT_EQ(value_of(lines, "NUMA node"), "N/A: the machine's firmware does not report it");
 }
 
-TEST(GpuWords, ShowsReasonsForMissingValues) {
+TEST(GpuText, ShowsReasonsForMissingValues) {
   GpuFacts facts = gpu_facts();
   facts.memory_bus_bits = Maybe<int>::missing("too old");
   facts.cuda_cores = Maybe<int>::missing("too old");
@@ -47,7 +47,7 @@ TEST(GpuWords, ShowsReasonsForMissingValues) {
   EXPECT_EQ(value_of(lines, "Multiprocessors"), "132");
 }
 
-TEST(GpuWords, FormatsReadings) {
+TEST(GpuText, FormatsReadings) {
   GpuTelemetry reading = gpu_reading(0);
   auto lines = describe_reading(reading, gpu_facts());
   EXPECT_EQ(value_of(lines, "SM clock"), "1755 MHz of 1980 MHz");
@@ -74,7 +74,7 @@ TEST(GpuWords, FormatsReadings) {
   EXPECT_TRUE(describe_reading(test::sleeping_gpu(0), gpu_facts()).empty());
 }
 
-TEST(GpuWords, LinesOfAGroupAreAdjacent) {
+TEST(GpuText, LinesOfAGroupAreAdjacent) {
   const auto reading = describe_reading(gpu_reading(0), gpu_facts());
   for (const auto& lines : {describe_facts(gpu_facts()), reading}) {
     std::vector<std::string> headings;
@@ -109,7 +109,7 @@ TEST(GpuReadings, KeysAreUnique) {
   });
 }
 
-TEST(GpuWords, FormatsProcessTypeAndInstance) {
+TEST(GpuText, FormatsProcessTypeAndInstance) {
   const GpuTelemetry reading = gpu_reading(0);
   const GpuProcess &both = reading.processes->at(0), &drawing = reading.processes->at(1);
   EXPECT_EQ(process_type(both), "C+G");
@@ -125,7 +125,7 @@ TEST(GpuWords, FormatsProcessTypeAndInstance) {
   EXPECT_EQ(process_type(undivided), "M+C");
 }
 
-TEST(GpuWords, ReportsWhyAGpuIsUnused) {
+TEST(GpuText, ReportsWhyAGpuIsUnused) {
   MachineInfo machine;
   EXPECT_NE(why_unused(machine, kGpuAddress).find("does not report this GPU"), std::string::npos);
   machine.absent.push_back({"NVIDIA GPU", "of all GPUs"});
@@ -139,7 +139,7 @@ TEST(GpuWords, ReportsWhyAGpuIsUnused) {
   EXPECT_EQ(why_unused(machine, kGpuAddress), "");
 }
 
-TEST(GpuWords, ReportsAbsencesWithTheirGpu) {
+TEST(GpuText, ReportsAbsencesWithTheirGpu) {
   const AbsentDevice all{"NVIDIA GPU", "no driver"}, one{"NVIDIA H200", "old", kGpuAddress};
   EXPECT_FALSE(is_one_of(all, {}));
   EXPECT_TRUE(is_one_of(all, {kGpuAddress}));

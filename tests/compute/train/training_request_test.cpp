@@ -94,7 +94,7 @@ TEST(TrainingRequest, NeedsOneShareForEachDevice) {
             "training: shares: 0,0 leave every device without images; one must be above 0");
   EXPECT_EQ(refusal(two({0.7, 0.4})),
             "training: shares: 0.7,0.4 sum to 1.1; fractions must sum to 1, as in 0.7,0.3; "
-            "proportions in any other unit must sum to more than 1, as in 70,30");
+            "proportions in another unit need a value above 1, as in 70,30");
   EXPECT_TRUE(contains(refusal(two({0.5, 1})), "sum to 1.5"));
 }
 

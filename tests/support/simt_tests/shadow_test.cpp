@@ -88,8 +88,8 @@ struct Verdict {
   bool found = false;  // the detector reports a race
 };
 
-// Runs one history up to its first race or first report. With `parts`, some sync_warp calls cover
-// only two lanes.
+// Runs one history up to its first race or first report. With `partial_warps`, some sync_warp calls
+// cover only two lanes.
 Verdict run_history(std::uint32_t seed, bool partial_warps) {
   std::mt19937 random(seed);
   const std::array<Operation, 8> acts{

@@ -86,8 +86,8 @@ std::string shared_sentence(const ScalingCurve& curve) {
   }
   if (counts.empty()) return "";
   return fmt::format(
-      "{} devices exceed the number of cores: they cannot add speed-up, but they verify that the "
-      "result stays the same.",
+      "{} devices exceed the number of cores: they cannot be faster than one device per core, but "
+      "they verify that the result stays the same.",
       join_numbers(counts));
 }
 

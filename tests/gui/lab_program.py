@@ -54,6 +54,7 @@ class Home:
             HOME=str(self.path),
             XDG_CONFIG_HOME=str(self.path / "config"),
             XDG_DATA_HOME=str(self.path / "data"),
+            XDG_RUNTIME_DIR=str(self.path),  # Wayland's library complains without it
             LIBGL_ALWAYS_SOFTWARE="1",
         )
         self.env.pop("LAB_DATA_DIR", None)

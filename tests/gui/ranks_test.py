@@ -26,6 +26,13 @@ SMALL = ["train", "--model", "mlp", "--synthetic-train", "512", "--synthetic-tes
 ENDLESS = [*SMALL[:-1], "100000", "--no-eval", "--json"]
 
 
+def forwards_to_the_end():
+    """Whether mpirun forwards what ranks print after it was signalled or a rank died; Open MPI 5
+    does not."""
+    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True)
+    return int(version.stdout.split("(Open MPI) ")[1].split(".")[0]) < 5
+
+
 def alive(pid):
     """Whether the process exists and is not a zombie."""
     try:
@@ -175,6 +182,9 @@ def case_killed(program, home):
     os.kill(pids[1], signal.SIGKILL)
     status, out, err = started.end(ENDED_WITHIN_S)
     check(status not in (0, 130), f"status {status}")
+    if not forwards_to_the_end():
+        check("rank 1" in err, f"mpirun does not name the rank: {err}")
+        return
     last = objects(seen + out)[-1]
     check(last["type"] == "error" and "rank 1 (" in last["message"], f"{last} {err}")
     check("has died" in last["message"] and "has died" in err, f"{last} {err}")
@@ -198,6 +208,8 @@ def case_interrupted(program, home):
         status, out, err = started.end(ENDED_WITHIN_S)
         # mpirun returns its own status.
         check(status == 130 or (to == "mpirun" and status != 0), f"{to}: status {status}: {err}")
+        if to == "mpirun" and not forwards_to_the_end():
+            continue
         last = objects(seen + out)[-1]
         check(last["type"] == "error" and last["code"] == "cancelled", f"{to}: {last} {err}")
     del home.env["OMPI_MCA_odls_base_sigkill_timeout"]

@@ -47,7 +47,7 @@ std::int64_t targets_above(SimdTier tier) {
 void cap_dispatch(SimdTier tier) {
   const std::int64_t above = targets_above(tier);
   if (above == 0) return;
-  const std::int64_t left = hwy::SupportedTargets() & ~above;
+  const std::int64_t left = hwy::SupportedTargets() & ~above & HWY_TARGETS;
   hwy::DisableTargets(above);
   hwy::SetSupportedTargetsForTest(left == 0 ? HWY_STATIC_TARGET : left);
 }

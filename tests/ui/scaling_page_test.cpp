@@ -65,8 +65,7 @@ TEST(ScalingWords, ExcludesDevicesThatShareCores) {
                   scaling_point(kStrong, 4, true), scaling_point(kStrong, 16, true)}),
       kStrong);
   EXPECT_TRUE(holds(said[0], "2 devices are")) << said[0];
-  EXPECT_TRUE(
-      holds(said[2], "4 and 16 devices exceed the number of cores: they cannot be faster"))
+  EXPECT_TRUE(holds(said[2], "4 and 16 devices exceed the number of cores: they cannot be faster"))
       << said[2];
 }
 

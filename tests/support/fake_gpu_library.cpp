@@ -1,5 +1,5 @@
-// Shared object that replaces the lab's CUDA library in tests of the loader. FAKE_SEAM is the
-// interface version it reports.
+// Shared object that replaces the lab's CUDA library in tests of the loader. It reports the
+// interface version FAKE_INTERFACE_VERSION.
 #include "compute/gpu/gpu_backend.h"
 
 namespace {
@@ -12,5 +12,5 @@ void refuse(lab::GpuBackendResult& offer) {
 }  // namespace
 
 extern "C" lab::GpuEntry lab_gpu_entry() {
-  return {FAKE_SEAM, refuse};
+  return {FAKE_INTERFACE_VERSION, refuse};
 }

@@ -1,19 +1,8 @@
-#include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <csignal>
-#include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <variant>
 #include <vector>
 
@@ -24,7 +13,6 @@
 #include "app/headless/ranks/together.h"
 #include "app/run_window.h"
 #include "compute/core/error.h"
-#include "compute/core/units.h"
 #include "compute/machine/simd_level.h"
 #include "compute/run/lab_clock.h"
 #include "compute/train/ranks/rank_session.h"
@@ -54,33 +42,6 @@ int exit_status(Errc code) {
   return code == Errc::Cancelled ? kExitInterrupted : kExitFailed;
 }
 
-bool address_space_is_limited() {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
-// OpenBLAS retries forever to allocate its buffers, 128 MiB per thread, and its threads start
-// before main. Without enough address space the program would hang, at the latest when it exits.
-void require_address_space() {
-  if (!address_space_is_limited()) return;
-  // Counts a buffer for every thread, because some may be allocating theirs right now.
-  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t least_bytes = (std::size_t{512} << 20) + threads * (std::size_t{136} << 20);
-  void* const probe =
-      ::mmap(nullptr, least_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (probe == MAP_FAILED) {
-    rlimit limit{};
-    ::getrlimit(RLIMIT_AS, &limit);
-    throw Error(
-        Errc::OutOfMemory,
-        fmt::format("the address space is limited to {} (ulimit -v), of which less than the {} "
-                    "that the libraries need are free; raise the limit",
-                    format_bytes(static_cast<std::int64_t>(limit.rlim_cur)),
-                    format_bytes(static_cast<std::int64_t>(least_bytes))));
-  }
-  ::munmap(probe, least_bytes);
-}
-
 // Runs one process, from its arguments to its exit status.
 class Process {
  public:
@@ -88,7 +49,6 @@ class Process {
 
   int run() {
     const int joined = guarded([this] {
-      require_address_space();
       session_ = open_rank_session();
       return kExitDone;
     });
@@ -125,12 +85,9 @@ class Process {
       return work();
     } catch (const OutputClosed&) {
       return kExitOutputClosed;
-    } catch (const Error& e) {
+    } catch (...) {
+      const Error e = current_error();
       return report(e.code(), e.what());
-    } catch (const std::bad_alloc&) {
-      return report(Errc::OutOfMemory, "out of memory: host allocation failed");
-    } catch (const std::exception& e) {
-      return report(Errc::Internal, fmt::format("internal error: {}", e.what()));
     }
   }
 
@@ -171,9 +128,5 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // and so a file that reached its size limit
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   const std::vector<const char*> args(words.begin() + (words.empty() ? 0 : 1), words.end());
-  const int status = lab::app::Process(args).run();
-  if (!lab::app::address_space_is_limited()) return status;
-  // At exit OpenBLAS waits for its threads, which may still be trying to allocate their buffers.
-  std::fflush(nullptr);
-  ::_exit(status);
+  return lab::app::Process(args).run();
 }

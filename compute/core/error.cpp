@@ -1,5 +1,8 @@
 #include "compute/core/error.h"
 
+#include <new>
+#include <system_error>
+
 namespace lab {
 
 const char* to_string(Errc code) {
@@ -19,6 +22,27 @@ const char* to_string(Errc code) {
     case Errc::Internal: return "internal";
   }
   return "unknown";
+}
+
+Error current_error() {
+  try {
+    throw;
+  } catch (const Error& e) {
+    return e;
+  } catch (const std::bad_alloc&) {
+    return {Errc::OutOfMemory, "out of memory: host allocation failed"};
+  } catch (const std::system_error& e) {
+    if (e.code() == std::errc::resource_unavailable_try_again) {  // thrown by std::thread
+      return {Errc::OutOfMemory,
+              "out of memory: a thread could not be started; raise the limits on the address space "
+              "(ulimit -v) and on processes (ulimit -u)"};
+    }
+    return {Errc::Internal, std::string("internal error: ") + e.what()};
+  } catch (const std::exception& e) {
+    return {Errc::Internal, std::string("internal error: ") + e.what()};
+  } catch (...) {
+    return {Errc::Internal, "internal error: unknown exception"};
+  }
 }
 
 }  // namespace lab

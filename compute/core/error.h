@@ -33,4 +33,7 @@ class Error : public std::runtime_error {
   Errc code_;
 };
 
+// The exception being handled, as an Error that can be shown. To be called in a catch block.
+Error current_error();
+
 }  // namespace lab

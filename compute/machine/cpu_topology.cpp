@@ -2,6 +2,7 @@
 
 #include <hwloc.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -103,6 +104,24 @@ CpuSet empty_set(int places, std::size_t bytes) {
   return set;
 }
 
+// `thread`: a thread id of this process; 0 for the calling thread.
+std::vector<int> affinity_of(pid_t thread) {
+  std::vector<int> processors;
+  for (int places = kFewestPlaces; places <= kMaxPlaces; places *= 2) {
+    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(places));
+    const CpuSet set = empty_set(places, bytes);
+    if (!set) return processors;
+    if (sched_getaffinity(thread, bytes, set.get()) == 0) {
+      for (int i = 0; i < places; ++i) {
+        if (CPU_ISSET_S(static_cast<std::size_t>(i), bytes, set.get())) processors.push_back(i);
+      }
+      return processors;
+    }
+    if (errno != EINVAL) return processors;
+  }
+  return processors;
+}
+
 }  // namespace
 
 CpuTopology read_topology(const std::string& synthetic) {
@@ -164,20 +183,11 @@ std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, i
 }
 
 std::vector<int> thread_affinity() {
-  std::vector<int> processors;
-  for (int places = kFewestPlaces; places <= kMaxPlaces; places *= 2) {
-    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(places));
-    const CpuSet set = empty_set(places, bytes);
-    if (!set) return processors;
-    if (sched_getaffinity(0, bytes, set.get()) == 0) {
-      for (int i = 0; i < places; ++i) {
-        if (CPU_ISSET_S(static_cast<std::size_t>(i), bytes, set.get())) processors.push_back(i);
-      }
-      return processors;
-    }
-    if (errno != EINVAL) return processors;
-  }
-  return processors;
+  return affinity_of(0);
+}
+
+std::vector<int> process_affinity() {
+  return affinity_of(getpid());
 }
 
 bool set_thread_affinity(std::span<const int> processors) {

@@ -49,6 +49,8 @@ std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, i
 // Returns the OS numbers of the processors on which the calling thread may run, ascending; empty if
 // the kernel does not report them.
 std::vector<int> thread_affinity();
+// Same for the process's main thread.
+std::vector<int> process_affinity();
 
 // Restricts the calling thread to these processors. Returns false, changing nothing, if none of
 // them exists or is allowed.

@@ -1,8 +1,6 @@
 #include "compute/run/worker.h"
 
 #include <chrono>
-#include <exception>
-#include <new>
 
 #include "compute/core/error.h"
 #include "compute/run/lab_clock.h"
@@ -82,16 +80,11 @@ void Worker::run_job(const Job& job, std::stop_token stop) {
     RunContext ctx(job.id, machine_, tensors_, channel_, control_, stop, ranks_);
     ctx.throw_if_cancelled();
     factory_(job.command)->run(ctx);
-  } catch (const Error& e) {
+  } catch (...) {
+    const Error e = current_error();
     finished.outcome = e.code() == Errc::Cancelled ? Outcome::Cancelled : Outcome::Failed;
     if (finished.outcome == Outcome::Failed) finished.error = e.what();
     finished.code = e.code();
-  } catch (const std::bad_alloc&) {
-    finished = {Outcome::Failed, 0, "out of memory: host allocation failed", Errc::OutOfMemory};
-  } catch (const std::exception& e) {
-    finished = {Outcome::Failed, 0, std::string("internal error: ") + e.what()};
-  } catch (...) {
-    finished = {Outcome::Failed, 0, "internal error: unknown exception"};
   }
   finished.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   {

@@ -44,7 +44,7 @@ class CpuSite final : public MatmulSite {
   CpuSite(RunContext& ctx, DeviceContext& device, std::vector<const Rung*> rungs,
           const CaseSettings& settings, CacheFlusher* flusher);
 
-  // Refuses a rung that would take too long or whose library does not support this processor.
+  // Refuses a rung that would take too long or whose library is missing or lacks this processor.
   std::optional<std::string> refusal(std::size_t rung) override;
   MatmulCheck verify(std::size_t rung) override;
   double time(std::size_t rung, std::int64_t times) override;
@@ -115,9 +115,9 @@ std::optional<std::string> CpuSite::too_slow(const Rung& rung) {
   return std::nullopt;
 }
 
-// A library reports only when called whether it has kernels for this processor.
+// A library reports only when called whether it is installed and has kernels for this processor.
 std::optional<std::string> CpuSite::unsupported(const Rung& rung) {
-  if (!rung.library || settings_.precision == Precision::F32) return std::nullopt;
+  if (!rung.library) return std::nullopt;
   try {
     run(rung, 1);
     return std::nullopt;

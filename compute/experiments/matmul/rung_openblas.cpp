@@ -1,56 +1,116 @@
 // C = A*B, FP32, by OpenBLAS: cblas_sgemm with one thread per thread of the device.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
-// Limits   sizes and leading dimensions below 2^31; OpenBLAS owns its threads and keeps them
-//          between calls, on the cores of the device that started them
+// Limits   sizes and leading dimensions below 2^31; OpenBLAS owns its threads, which run on any
+// core
+//          of the process
 // Numerics FP32; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
-// Errors   Unsupported for sizes that its interface cannot express
+// Errors   Unsupported if OpenBLAS cannot be opened or a size does not fit its interface
 #include <cblas.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <limits>
-#include <span>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/maybe.h"
+#include "compute/core/units.h"
 #include "compute/experiments/matmul/rung.h"
+#include "compute/gpu/dynamic_library.h"
 #include "compute/kernels/gemm/gemm_parts.h"
 #include "compute/machine/cpu_topology.h"
 
 namespace lab {
 namespace {
 
-// OpenBLAS starts its threads here, and they inherit the caller's affinity: all cores of the device
-// except the first, on which the caller itself computes.
-void start_threads(const ThreadPool& pool) {
+struct OpenBlas {
+  decltype(&cblas_sgemm) sgemm;
+  decltype(&openblas_get_num_threads) get_num_threads;
+  decltype(&openblas_set_num_threads) set_num_threads;
+};
+
+// Why the address space has no room for OpenBLAS's buffers, 128 MiB per thread; empty if it has.
+// Without them, OpenBLAS retries forever.
+std::string address_space_too_small() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t bytes = (std::size_t{256} << 20) + threads * (std::size_t{136} << 20);
+  void* const room =
+      ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room != MAP_FAILED) {
+    ::munmap(room, bytes);
+    return {};
+  }
+  return fmt::format(
+      "the address space is limited to {} (ulimit -v), and less than the {} that "
+      "OpenBLAS needs are free; raise the limit",
+      format_bytes(static_cast<std::int64_t>(limit.rlim_cur)),
+      format_bytes(static_cast<std::int64_t>(bytes)));
+}
+
+Maybe<OpenBlas> open_openblas() {
+  using Found = Maybe<OpenBlas>;
+  if (std::string reason = address_space_too_small(); !reason.empty()) {
+    return Found::missing(std::move(reason));
+  }
+  const auto library = DynamicLibrary::open({"libopenblas.so.0"});
+  if (!library) {
+    return Found::missing(fmt::format("OpenBLAS cannot be opened: {}; install libopenblas0-pthread",
+                                      library.reason()));
+  }
+  const OpenBlas found{
+      library->function<decltype(OpenBlas::sgemm)>("cblas_sgemm"),
+      library->function<decltype(OpenBlas::get_num_threads)>("openblas_get_num_threads"),
+      library->function<decltype(OpenBlas::set_num_threads)>("openblas_set_num_threads")};
+  if (found.sgemm == nullptr || found.get_num_threads == nullptr ||
+      found.set_num_threads == nullptr) {
+    return Found::missing(
+        "libopenblas.so.0 lacks the functions of OpenBLAS; install "
+        "libopenblas0-pthread");
+  }
+  return found;
+}
+
+// Calls `start`, which starts threads of OpenBLAS. They inherit the caller's affinity and serve all
+// devices, so meanwhile the caller, which is pinned to one core, gets all cores of the process.
+template <typename Start>
+auto on_all_cores(const ThreadPool& pool, const Start& start) {
   const std::vector<int> before = thread_affinity();
-  const std::span cores(pool.cores());
-  const bool widened = set_thread_affinity(cores.subspan(cores.size() > 1 ? 1 : 0));
-  openblas_set_num_threads(pool.size());
+  std::vector<int> all = process_affinity();
+  all.insert(all.end(), pool.cores().begin(), pool.cores().end());
+  const bool widened = set_thread_affinity(all);
+  auto result = start();
   if (widened) set_thread_affinity(before);
+  return result;
 }
 
-void use_threads(const ThreadPool& pool) {
-  thread_local std::vector<int> started_for;  // cores of this thread's last request
-  if (started_for == pool.cores() && openblas_get_num_threads() == pool.size()) return;
-  start_threads(pool);
-  started_for = pool.cores();
+// OpenBLAS with as many threads as `pool`. It is opened at its first product rather than linked,
+// because it starts its threads as it loads. Throws Error(Unsupported).
+const OpenBlas& openblas_for(const ThreadPool& pool) {
+  static const Maybe<OpenBlas> opened = on_all_cores(pool, open_openblas);
+  if (!opened) throw Error(Errc::Unsupported, opened.reason());
+  if (opened->get_num_threads() != pool.size()) {
+    on_all_cores(pool, [&] { return opened->set_num_threads(pool.size()), 0; });
+  }
+  return *opened;
 }
 
-void openblas(const GemmArgs& g, ThreadPool& pool, const std::stop_token& stop) {
+void openblas_gemm(const GemmArgs& g, ThreadPool* pool) {
   if (finish_if_empty(g)) return;
   const std::int64_t largest = std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc});
   if (largest > std::numeric_limits<blasint>::max()) {
     throw Error(Errc::Unsupported,
                 fmt::format("OpenBLAS: a size of {} does not fit its 32-bit interface", largest));
   }
-  use_threads(pool);
   const auto narrow = [](std::int64_t x) { return static_cast<blasint>(x); };
-  for_row_blocks(g, stop, [&](const GemmArgs& block) {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, narrow(block.m), narrow(block.n),
-                narrow(block.k), 1.0F, block.a, narrow(block.lda), block.b, narrow(block.ldb), 0.0F,
-                block.c, narrow(block.ldc));
-  });
+  openblas_for(*pool).sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, narrow(g.m), narrow(g.n),
+                            narrow(g.k), 1.0F, g.a, narrow(g.lda), g.b, narrow(g.ldb), 0.0F, g.c,
+                            narrow(g.ldc));
 }
 
 }  // namespace
@@ -59,7 +119,7 @@ Rung openblas_rung() {
   return {"openblas", "OpenBLAS",
           "The BLAS that most Linux programs use, with kernels in assembly: what a program gets "
           "without tuning.",
-          true, &openblas};
+          true, &in_row_blocks<&openblas_gemm, GemmArgs>};
 }
 
 }  // namespace lab

@@ -124,5 +124,15 @@ TEST(Affinity, UsesTheAvailableProcessorsOfAList) {
   }).join();
 }
 
+TEST(Affinity, OfTheProcessIsThatOfItsMainThread) {
+  const std::vector<int> all = process_affinity();
+  ASSERT_FALSE(all.empty());
+  std::jthread([&] {
+    set_thread_affinity({&all.back(), 1});
+    EXPECT_EQ(thread_affinity(), std::vector{all.back()});
+    EXPECT_EQ(process_affinity(), all);
+  });
+}
+
 }  // namespace
 }  // namespace lab

@@ -4,6 +4,7 @@
     ranks_test.py PROGRAM CASE
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -20,12 +21,14 @@ SKIPPED = 77
 ENDED_WITHIN_S = 60  # ends a hang
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 # On one host, ranks share memory; Open MPI 5 prints warnings about TCP where it finds no network.
-QUIET = {"OMPI_MCA_btl": "^tcp"}
+QUIET = {"OMPI_MCA_btl": "^tcp",
+         "HWLOC_COMPONENTS": "-gl"}  # no connection to the X displays that other tests close
 SMALL = ["train", "--model", "mlp", "--synthetic-train", "512", "--synthetic-test", "256",
          "--batch", "64", "--epochs", "2"]  # fmt: skip
 ENDLESS = [*SMALL[:-1], "100000", "--no-eval", "--json"]
 
 
+@functools.cache
 def forwards_to_the_end():
     """Whether mpirun forwards what ranks print after it was signalled or a rank died; Open MPI 5
     does not."""

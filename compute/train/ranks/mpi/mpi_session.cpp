@@ -29,6 +29,9 @@ MPI_Comm duplicate(MPI_Comm comm) {
 }
 
 void initialize(int expected) {
+  // Otherwise MPI's hwloc connects to the X displays :0 to :9, and Xlib ends the process if one of
+  // them closes meanwhile. No other thread runs yet.
+  setenv("HWLOC_COMPONENTS", "-gl", 0);  // NOLINT(concurrency-mt-unsafe)
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "initialization");
   int size = 0;

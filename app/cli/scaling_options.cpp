@@ -1,10 +1,9 @@
 #include "app/cli/field_options.h"
+#include "compute/core/events/models.h"
 #include "compute/core/fields/request_fields.h"
 
 namespace lab::app {
 namespace {
-
-constexpr std::int64_t kLenetEpochs = 3;
 
 // Options of the training to scale.
 void add_training_options(FieldOptions<StartTraining>& training) {
@@ -95,8 +94,9 @@ void finish_scaling(JobOptions& out, StartScaling& request, const ScalingText& t
   if (request.training.model.empty() && request.reference_file.empty()) {
     request.training.model = StartTraining{}.model;
   }
-  if (request.training.model == "lenet" && !text.accuracy_steps_asked) {
-    request.accuracy_steps *= kLenetEpochs;
+  const ModelFacts* const model = find_model(request.training.model);
+  if (model != nullptr && !text.accuracy_steps_asked) {
+    request.accuracy_steps = model->accuracy_steps;
   }
   if (text.cpu_devices_asked) check_devices(request.training.devices, out.cpu_devices);
   TrainText training = text.training;

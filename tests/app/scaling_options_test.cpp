@@ -5,6 +5,7 @@
 
 #include "app/cli/command_line.h"
 #include "compute/core/error.h"
+#include "compute/core/events/models.h"
 #include "tests/support/errors.h"
 #include "tests/support/text.h"
 
@@ -120,10 +121,11 @@ TEST(ScalingOptions, ReferenceSetsTheModelUnlessGiven) {
   EXPECT_EQ(parse_scaling({"--reference", "a.json", "--model", "mlp"}).training.model, "mlp");
 }
 
-TEST(ScalingOptions, LenetDefaultsToMoreAccuracySteps) {
-  EXPECT_EQ(parse_scaling({}).accuracy_steps, 3 * 235);
+TEST(ScalingOptions, AccuracyStepsDefaultToThoseOfTheModel) {
+  EXPECT_EQ(parse_scaling({}).accuracy_steps, find_model("lenet")->accuracy_steps);
   EXPECT_EQ(parse_scaling({"--accuracy-steps", "100"}).accuracy_steps, 100);
-  EXPECT_EQ(parse_scaling({"--model", "resnet18"}).accuracy_steps, 235);
+  EXPECT_EQ(parse_scaling({"--model", "resnet18"}).accuracy_steps,
+            find_model("resnet18")->accuracy_steps);
 }
 
 TEST(ScalingOptions, AcceptsSharesWithoutDevices) {

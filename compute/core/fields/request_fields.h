@@ -413,8 +413,8 @@ struct FieldsOf<StartScaling> {
     visit(RequestField{.key = "accuracy_steps",
                        .option = "--accuracy-steps",
                        .placeholder = "N",
-                       .help = "Steps before the test accuracy (strong scaling); default: 235 (one "
-                               "epoch); lenet 705",
+                       .help = "Steps before the test accuracy (strong scaling); default by model: "
+                               "235 (one epoch), lenet 940, resnet18 60",
                        .range = {1, kMax},
                        .label = "Steps before evaluation",
                        .hint = "Default by model; one epoch at batch 256 has 235 steps.",

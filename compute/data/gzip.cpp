@@ -73,7 +73,7 @@ class Inflater {
       return;
     }
     if (!is_gzip(input_.subspan(input_.size() - rest))) {
-      fail("has " + std::to_string(rest) + " bytes after its gzip data; fetch it again");
+      fail("has data after the end of its gzip stream; fetch it again");
     }
     inflateReset(&stream_);
   }

@@ -94,7 +94,7 @@ TEST(Idx, RejectsDamagedGzipData) {
             "f holds damaged gzip data (incorrect data check); fetch it again");
   packed = test::gzip(test::idx_images(2));
   packed.push_back('x');
-  EXPECT_EQ(images_problem(packed), "f has 1 bytes after its gzip data; fetch it again");
+  EXPECT_EQ(images_problem(packed), "f has data after the end of its gzip stream; fetch it again");
 }
 
 TEST(Idx, RejectsTrailingBytes) {

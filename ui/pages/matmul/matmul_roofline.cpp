@@ -131,8 +131,8 @@ std::string how_measured(const BandwidthCeiling& b, int threads) {
                      "A kernel copies half of {} to the other half, {}; bytes read and written "
                      "both count",
                      size, where)
-               : fmt::format("{} sum {} repeatedly, {}; the sums are verified",
-                             workers_text(threads), size, where);
+               : fmt::format("{} {} {} repeatedly, {}; the sums are verified",
+                             workers_text(threads), threads == 1 ? "sums" : "sum", size, where);
   return fmt::format("{}: {} in the fastest repetition, p10 {}, p90 {}\n{}\n{}", b.name,
                      gb_per_s_text(b.gb_per_s), gb_per_s_text(b.p10_gb_per_s),
                      gb_per_s_text(b.p90_gb_per_s), how, timing_text(b.time));

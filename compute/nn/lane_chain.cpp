@@ -10,7 +10,7 @@
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/machine/slice.h"
-#include "compute/nn/convolution.h"
+#include "compute/nn/layers/convolution.h"
 
 namespace lab::nn {
 namespace {

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/nn/activation.h"
-#include "compute/nn/convolution.h"
-#include "compute/nn/linear.h"
-#include "compute/nn/normalization.h"
-#include "compute/nn/pooling.h"
+#include "compute/nn/layers/activation.h"
+#include "compute/nn/layers/convolution.h"
+#include "compute/nn/layers/linear.h"
+#include "compute/nn/layers/normalization.h"
+#include "compute/nn/layers/pooling.h"
 
 namespace lab::nn {
 namespace {

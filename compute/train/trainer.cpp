@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "compute/measure/measure.h"
-#include "compute/train/shared_memory_reducer.h"
+#include "compute/train/data_parallel/shared_memory_reducer.h"
 
 namespace lab {
 namespace {

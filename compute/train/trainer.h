@@ -17,8 +17,8 @@
 
 #include "compute/core/events/event.h"
 #include "compute/run/rank_group.h"
-#include "compute/train/replica.h"
-#include "compute/train/shares.h"
+#include "compute/train/data_parallel/replica.h"
+#include "compute/train/data_parallel/shares.h"
 
 namespace lab {
 

@@ -14,7 +14,7 @@
 #include "compute/measure/measure.h"
 #include "compute/measure/statistics.h"
 #include "compute/tensor/random.h"
-#include "compute/train/shared_memory_reducer.h"
+#include "compute/train/data_parallel/shared_memory_reducer.h"
 
 namespace {
 

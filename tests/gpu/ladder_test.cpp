@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "compute/gpu/cuda/matmul/launch.h"
+#include "compute/gpu/cuda/matmul/rungs/launch.h"
 #include "tests/gpu/gpu_machine.h"
 #include "tests/gpu/gpu_product.h"
 

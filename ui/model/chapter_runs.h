@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "ui/model/forms.h"
+#include "ui/model/forms/forms.h"
 
 namespace lab::ui {
 

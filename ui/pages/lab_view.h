@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compute/core/events/command.h"
-#include "ui/model/forms.h"
+#include "ui/model/forms/forms.h"
 #include "ui/model/model.h"
 #include "ui/page.h"
 #include "ui/plot/plot_state.h"

@@ -6,7 +6,7 @@
 
 #include "compute/core/error.h"
 #include "compute/nn/models.h"
-#include "compute/train/gradient_reducer.h"
+#include "compute/train/data_parallel/gradient_reducer.h"
 
 namespace lab {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "compute/core/units.h"
 #include "tests/support/errors.h"
-#include "tests/support/fake_gpu.h"
+#include "tests/support/fake_gpu/fake_gpu.h"
 
 namespace lab {
 namespace {

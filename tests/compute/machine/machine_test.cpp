@@ -11,7 +11,7 @@
 #include "compute/machine/simd_level.h"
 #include "compute/machine/telemetry.h"
 #include "tests/compute/machine/fake_root.h"
-#include "tests/support/fake_gpu.h"
+#include "tests/support/fake_gpu/fake_gpu.h"
 
 namespace lab {
 namespace {

@@ -5,7 +5,7 @@
 #include "compute/core/units.h"
 #include "compute/machine/sensors.h"
 #include "tests/compute/machine/fake_root.h"
-#include "tests/support/fake_gpu.h"
+#include "tests/support/fake_gpu/fake_gpu.h"
 
 namespace lab {
 namespace {

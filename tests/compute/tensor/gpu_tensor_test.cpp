@@ -9,7 +9,7 @@
 #include "compute/tensor/tensor.h"
 #include "compute/tensor/tensor_store.h"
 #include "tests/support/errors.h"
-#include "tests/support/fake_gpu.h"
+#include "tests/support/fake_gpu/fake_gpu.h"
 
 namespace lab {
 namespace {

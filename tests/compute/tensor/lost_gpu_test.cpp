@@ -6,7 +6,7 @@
 #include "compute/machine/telemetry.h"
 #include "compute/run/worker.h"
 #include "compute/tensor/tensor_store.h"
-#include "tests/support/fake_gpu.h"
+#include "tests/support/fake_gpu/fake_gpu.h"
 
 namespace lab {
 namespace {

@@ -1,4 +1,4 @@
-#include "compute/train/gradient_reducer.h"
+#include "compute/train/data_parallel/gradient_reducer.h"
 
 #include <gtest/gtest.h>
 

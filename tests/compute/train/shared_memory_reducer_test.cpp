@@ -1,4 +1,4 @@
-#include "compute/train/shared_memory_reducer.h"
+#include "compute/train/data_parallel/shared_memory_reducer.h"
 
 #include <gtest/gtest.h>
 

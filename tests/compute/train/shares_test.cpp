@@ -1,4 +1,4 @@
-#include "compute/train/shares.h"
+#include "compute/train/data_parallel/shares.h"
 
 #include <gtest/gtest.h>
 

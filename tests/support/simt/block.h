@@ -11,10 +11,10 @@
 
 #include "tests/support/simt/fault.h"
 #include "tests/support/simt/fiber.h"
-#include "tests/support/simt/global_memory.h"
 #include "tests/support/simt/launch.h"
-#include "tests/support/simt/shadow.h"
-#include "tests/support/simt/shared_memory.h"
+#include "tests/support/simt/memory/global_memory.h"
+#include "tests/support/simt/memory/shadow.h"
+#include "tests/support/simt/memory/shared_memory.h"
 #include "tests/support/simt/where.h"
 
 namespace lab::simt {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/simt/global_array.h"
 #include "tests/support/simt/index.h"
+#include "tests/support/simt/memory/global_array.h"
 
 namespace lab::simt {
 

@@ -30,7 +30,7 @@
 //
 // Each fiber's stack is registered with AddressSanitizer, so that arrays in a kernel's registers
 // are checked as well.
-#include "tests/support/simt/memory_operations.h"
+#include "tests/support/simt/memory/memory_operations.h"
 #include "tests/support/simt/vectors.h"
 #include "tests/support/simt/warp.h"
 

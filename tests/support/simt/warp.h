@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "tests/support/simt/index.h"
-#include "tests/support/simt/pointers.h"
+#include "tests/support/simt/memory/pointers.h"
 #include "tests/support/simt/where.h"
 
 namespace lab::simt {

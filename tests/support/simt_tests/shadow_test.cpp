@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/support/simt/shadow.h"
+#include "tests/support/simt/memory/shadow.h"
 
 namespace lab::simt {
 namespace {

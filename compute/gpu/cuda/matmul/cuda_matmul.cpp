@@ -8,7 +8,7 @@
 
 #include "compute/core/units.h"
 #include "compute/gpu/cuda/device/handles.h"
-#include "compute/gpu/cuda/matmul/launch.h"
+#include "compute/gpu/cuda/matmul/rungs/launch.h"
 
 namespace lab::cuda {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "compute/gpu/cuda/device/cuda_context.h"
-#include "compute/gpu/cuda/matmul/cublas.h"
-#include "compute/gpu/cuda/matmul/cublaslt.h"
 #include "compute/gpu/cuda/matmul/ladder.h"
+#include "compute/gpu/cuda/matmul/libraries/cublas.h"
+#include "compute/gpu/cuda/matmul/libraries/cublaslt.h"
 
 namespace lab::cuda {
 

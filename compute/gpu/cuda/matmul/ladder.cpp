@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "compute/core/error.h"
-#include "compute/gpu/cuda/matmul/rungs.h"
+#include "compute/gpu/cuda/matmul/rungs/rungs.h"
 
 namespace lab {
 namespace {

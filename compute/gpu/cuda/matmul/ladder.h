@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "compute/gpu/cuda/matmul/cuda_rung.h"
+#include "compute/gpu/cuda/matmul/rungs/cuda_rung.h"
 #include "compute/gpu/gpu_backend.h"
 
 namespace lab {

@@ -1,6 +1,6 @@
 #include "compute/gpu/cuda/matmul/peak.cuh"
 
-#include "compute/gpu/cuda/matmul/launch.cuh"
+#include "compute/gpu/cuda/matmul/rungs/launch.cuh"
 
 namespace lab::cuda_matmul {
 namespace {

@@ -9,9 +9,9 @@
 //          compute capability 9.0 only (sm_90a). Compiled, but not run on a GPU or in the emulator
 // Numerics the sums return to zero in each round except for rounding
 // Source   PTX ISA, "wgmma.mma_async"; NVIDIA H100 whitepaper: 989 TFLOPS dense bf16
-#include "compute/gpu/cuda/matmul/hopper_stage.cuh"
-#include "compute/gpu/cuda/matmul/launch.cuh"
 #include "compute/gpu/cuda/matmul/peak.cuh"
+#include "compute/gpu/cuda/matmul/rungs/hopper_stage.cuh"
+#include "compute/gpu/cuda/matmul/rungs/launch.cuh"
 
 namespace lab::cuda_matmul {
 namespace {

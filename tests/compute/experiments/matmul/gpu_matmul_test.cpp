@@ -9,7 +9,7 @@
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/matmul/tensor_matmul.h"
 #include "tests/support/errors.h"
-#include "tests/support/fake_gpu.h"
+#include "tests/support/fake_gpu/fake_gpu.h"
 #include "tests/support/probe.h"
 
 namespace lab {

@@ -10,7 +10,7 @@
 
 #include "compute/core/units.h"
 #include "compute/experiments/transfers/transfer_experiment.h"
-#include "tests/support/fake_gpu.h"
+#include "tests/support/fake_gpu/fake_gpu.h"
 #include "tests/support/probe.h"
 
 namespace lab::test {

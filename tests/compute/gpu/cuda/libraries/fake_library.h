@@ -8,9 +8,9 @@
 #include <string>
 #include <type_traits>
 
-#include "compute/gpu/cuda/matmul/cublas.h"
-#include "compute/gpu/cuda/matmul/cublaslt.h"
-#include "compute/gpu/cuda/matmul/library_gpu.h"
+#include "compute/gpu/cuda/matmul/libraries/cublas.h"
+#include "compute/gpu/cuda/matmul/libraries/cublaslt.h"
+#include "compute/gpu/cuda/matmul/libraries/library_gpu.h"
 #include "tests/support/fake_cublas/fake_blas.h"
 
 namespace lab::test {

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "compute/gpu/cuda/matmul/rungs.h"
+#include "compute/gpu/cuda/matmul/rungs/rungs.h"
 #include "tests/support/matmul_operands.h"
-#include "tests/support/simt/global_array.h"
 #include "tests/support/simt/launch.h"
+#include "tests/support/simt/memory/global_array.h"
 
 namespace lab::test {
 namespace {

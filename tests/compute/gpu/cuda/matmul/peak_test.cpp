@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tests/support/matmul_operands.h"
-#include "tests/support/simt/global_array.h"
 #include "tests/support/simt/launch.h"
+#include "tests/support/simt/memory/global_array.h"
 
 namespace lab::test {
 namespace {

@@ -58,7 +58,7 @@ def main(root, nvcc=None):
     print("registers  declared shared bytes  spilled bytes  kernel")
     spilling = []
     folder = pathlib.Path(root) / "compute/gpu/cuda/matmul"
-    for source in sorted(folder.glob("*.cu")):
+    for source in sorted(folder.rglob("*.cu")):
         for architecture in ["90a"] if source.name in HOPPER_ALONE else ARCHITECTURES:
             found = kernels(report(root, source, nvcc, architecture))
             if not found:

@@ -1,0 +1,124 @@
+// The kernels of the rungs that require sm_90a, their launches, and the tensor maps through which
+// the copy engine locates their operands.
+#include <cudaTypedefs.h>
+
+#include <algorithm>
+
+#include "compute/gpu/cuda/matmul/rungs/launch.cuh"
+#include "compute/gpu/cuda/matmul/rungs/rungs.h"
+
+namespace lab::cuda_matmul {
+namespace {
+
+template <class Type>
+__global__ void __launch_bounds__(kThreads<Type::kRung.tiling>, Type::kRung.tiling.blocks_per_sm)
+    rung_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                Bf16MatmulArgs args) {
+  multiply<Type::kRung.tiling>(Type{}, a, b, args);
+}
+
+constexpr unsigned kEncoderVersion = 12000;  // CUDA version of this signature
+
+// Null if the driver lacks the function. The driver is not linked, because a machine may have none.
+PFN_cuTensorMapEncodeTiled_v12000 encoder() {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+  const auto status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found,
+                                                       kEncoderVersion, cudaEnableDefault, &result);
+  if (status != cudaSuccess || result != cudaDriverEntryPointSuccess) return nullptr;
+  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
+}
+
+struct Bf16Matrix {
+  const std::uint16_t* data = nullptr;  // 16-byte aligned
+  std::int64_t rows = 0, cols = 0;      // both > 0
+  std::int64_t ld = 0;                  // a multiple of 8
+};
+
+// Describes a matrix for copies in boxes of box_rows rows and 64 columns (128 bytes, swizzled);
+// elements outside the matrix read as zeros. Calls the driver, so a GPU context must be current.
+cudaError_t make_tensor_map(CUtensorMap& map, const Bf16Matrix& matrix, int box_rows) {
+  static const auto kEncode = encoder();
+  if (kEncode == nullptr) return cudaErrorNotSupported;
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(matrix.cols),
+                              static_cast<cuuint64_t>(matrix.rows)};
+  const cuuint64_t row_bytes[] = {static_cast<cuuint64_t>(matrix.ld) * sizeof(std::uint16_t)};
+  const cuuint32_t box[] = {hopper::kBoxColumns, static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t every[] = {1, 1};
+  // The driver's parameter is a mutable pointer, but the kernels only read through the map.
+  void* const data = const_cast<std::uint16_t*>(matrix.data);
+  const CUresult result =
+      kEncode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, sizes, row_bytes, box, every,
+              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+              CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// The number of persistent blocks: one per SM, in whole clusters.
+cudaError_t count_resident(const Tiling& tiling, std::int64_t& blocks) {
+  int gpu = 0, multiprocessors = 0;
+  auto status = cudaGetDevice(&gpu);
+  if (status == cudaSuccess) {
+    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, gpu);
+  }
+  blocks = std::max(1, multiprocessors / tiling.cluster) * tiling.cluster;
+  return status;
+}
+
+// Handles K = 0: a tensor map cannot describe an empty operand, so C is set to zeros directly.
+cudaError_t clear(const Bf16MatmulArgs& args, cudaStream_t stream) {
+  constexpr std::size_t kBytes = sizeof(float);
+  return cudaMemset2DAsync(args.c, static_cast<std::size_t>(args.ldc) * kBytes, 0,
+                           static_cast<std::size_t>(args.n) * kBytes,
+                           static_cast<std::size_t>(args.m), stream);
+}
+
+using HopperKernel = void (*)(CUtensorMap, CUtensorMap, Bf16MatmulArgs);
+
+cudaError_t start(const Tiling& tiling, HopperKernel kernel, const Bf16MatmulArgs& args,
+                  std::int64_t blocks, cudaStream_t stream) {
+  CUtensorMap a{}, b{};
+  auto status = make_tensor_map(a, {args.a, args.m, args.k, args.lda}, tiling.m);
+  if (status == cudaSuccess) {
+    status = make_tensor_map(b, {args.b, args.k, args.n, args.ldb}, tiling.k);
+  }
+  if (status != cudaSuccess) return status;
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {static_cast<unsigned>(tiling.cluster), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = static_cast<unsigned>(blocks);
+  config.blockDim = static_cast<unsigned>(tiling.threads());
+  config.dynamicSmemBytes = static_cast<std::size_t>(tiling.dynamic_bytes());
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = tiling.cluster > 1 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, a, b, args);
+}
+
+}  // namespace
+
+cudaError_t load_hopper(const CudaRung& rung) {
+  return with_type<Ladder, true>(rung, [](auto type) {
+    using Type = decltype(type);
+    return load_kernels(Type::kRung.tiling.dynamic_bytes(), rung_kernel<Type>);
+  });
+}
+
+cudaError_t launch_hopper(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream) {
+  const auto args = args_of<Bf16MatmulArgs>(product);
+  std::int64_t blocks = blocks_of(rung.tiling, args.m, args.n);
+  if (blocks == 0) return cudaSuccess;
+  if (args.k == 0) return clear(args, stream);
+  if (rung.persistent) {
+    std::int64_t most = 0;
+    const auto status = count_resident(rung.tiling, most);
+    if (status != cudaSuccess) return status;
+    blocks = std::min(blocks, most);
+  }
+  return with_type<Ladder, true>(rung, [&](auto type) {
+    return start(rung.tiling, rung_kernel<decltype(type)>, args, blocks, stream);
+  });
+}
+
+}  // namespace lab::cuda_matmul

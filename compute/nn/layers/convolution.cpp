@@ -1,0 +1,213 @@
+#include "compute/nn/layers/convolution.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compute/kernels/ops/image_lanes.h"
+#include "compute/kernels/ops/row_ops.h"
+#include "compute/kernels/ops/vector_ops.h"
+
+namespace lab::nn {
+
+Convolution::Convolution(const simd::ConvShape& shape, const Parameter& weight,
+                         const Parameter& bias, bool add_bias)
+    : shape_(shape), weight_(weight), bias_(bias), add_bias_(add_bias) {
+  const ConvolutionAlgorithm* any = &gemm_convolution();
+  lab_ = {any, any, any};
+  any = &library_convolution();
+  library_ = {any, any, any};
+}
+
+void Convolution::prepare(const Preparation& preparation) {
+  ConvolutionCase c{.shape = shape_,
+                    .batch = preparation.max_batch,
+                    .threads = preparation.pool.size(),
+                    .products = preparation.products};
+  const auto choose = [&](ConvolutionStage stage) {
+    c.stage = stage;
+    return &preparation.chooser.choose(c, preparation.pool);
+  };
+  products_ = preparation.products;
+  for_library_ = preparation.library;
+  lab_.forward = choose(ConvolutionStage::Forward);
+  lab_.weight_gradient = choose(ConvolutionStage::WeightGradient);
+  if (inputs[0].needs_grad) lab_.input_gradient = choose(ConvolutionStage::InputGradient);
+  const ConvolutionAlgorithm* direct = &direct_convolution();
+  const bool all_direct = lab_.forward == direct && lab_.weight_gradient == direct &&
+                          (!inputs[0].needs_grad || lab_.input_gradient == direct);
+  lanes_.reset();
+  if (all_direct && add_bias_) lanes_.emplace(shape_, weight_, bias_, inputs[0].needs_grad);
+}
+
+std::int64_t Convolution::scratch_bytes(int threads, std::int64_t max_batch) const {
+  ConvolutionCase c{.shape = shape_, .batch = max_batch, .threads = threads, .products = products_};
+  std::int64_t most = 0;
+  const auto ask = [&](ConvolutionStage stage, const ConvolutionAlgorithm* algorithm) {
+    c.stage = stage;
+    most = std::max(most, algorithm->scratch_bytes(c));
+  };
+  for (const Algorithms* a : {&lab_, &library_}) {
+    if (a == &library_ && !for_library_) continue;
+    ask(ConvolutionStage::Forward, a->forward);
+    if (inputs[0].needs_grad) ask(ConvolutionStage::InputGradient, a->input_gradient);
+    ask(ConvolutionStage::WeightGradient, a->weight_gradient);
+  }
+  ScratchCursor bias({});
+  bias.take<double>(shape_.out_c * threads);
+  return std::max(most, bias.used_bytes());
+}
+
+const Convolution::Algorithms& Convolution::algorithms(Kernels kernels) const {
+  return kernels == Kernels::Library ? library_ : lab_;
+}
+
+std::int64_t Convolution::flop(Direction direction, std::int64_t batch) const {
+  const bool both = direction == Direction::Backward && inputs[0].needs_grad;
+  return (both ? 4 : 2) * batch * shape_.out_pixels() * shape_.out_c * shape_.patch();
+}
+
+std::string Convolution::method(Direction direction, Kernels kernels) const {
+  const Algorithms& use = algorithms(kernels);
+  if (direction == Direction::Forward) return use.forward->name();
+  std::string weights = use.weight_gradient->name();
+  if (!inputs[0].needs_grad || use.input_gradient->name() == weights) return weights;
+  return use.input_gradient->name() + ("/" + weights);
+}
+
+namespace {
+
+ConvolutionContext context_of(const Pass& pass) {
+  return {.pool = pass.pool,
+          .batch = pass.batch,
+          .scratch = pass.scratch,
+          .stop = pass.stop,
+          .products = pass.products};
+}
+
+}  // namespace
+
+void Convolution::forward(const Pass& pass) {
+  algorithms(pass.kernels)
+      .forward->forward(shape_, context_of(pass), in().data, weight_.value,
+                        add_bias_ ? bias_.value : nullptr, output->data);
+}
+
+void Convolution::backward(const Pass& pass) {
+  const Algorithms& use = algorithms(pass.kernels);
+  const ConvolutionContext context = context_of(pass);
+  use.weight_gradient->weight_gradient(shape_, context, in().data, output->grad, weight_.grad);
+  if (add_bias_) {
+    bias_gradient(pass);
+  } else {
+    std::fill(bias_.grad, bias_.grad + shape_.out_c, 0.0F);
+  }
+  if (!inputs[0].needs_grad || pass.stop.stop_requested()) return;
+  use.input_gradient->input_gradient(shape_, context, output->grad, weight_.value, in().grad,
+                                     inputs[0].accumulate);
+}
+
+void Convolution::bias_gradient(const Pass& pass) const {
+  const int threads = pass.pool.size();
+  ScratchCursor cursor(pass.scratch);
+  double* sums = cursor.take<double>(shape_.out_c * threads);
+  pass.pool.run([&](int t) {
+    double* own_sums = sums + t * shape_.out_c;
+    std::fill(own_sums, own_sums + shape_.out_c, 0.0);
+    const Slice rows = slice_of(pass.batch * shape_.out_pixels(), threads, t);
+    if (rows.empty()) return;
+    simd::column_sums(output->grad + rows.begin * shape_.out_c, rows.end - rows.begin, shape_.out_c,
+                      own_sums);
+  });
+  for (std::int64_t c = 0; c < shape_.out_c; ++c) {
+    double sum = 0;
+    for (int t = 0; t < threads; ++t) sum += sums[t * shape_.out_c + c];
+    bias_.grad[c] = static_cast<float>(sum);
+  }
+}
+
+// ---- Blocks of interleaved images
+
+namespace {
+
+bool needs_zeros(const LanePlane& p) {
+  return p.padded_width != p.width;
+}
+
+}  // namespace
+
+ConvolutionLanes::Memory ConvolutionLanes::carve(Scratch scratch, Direction direction) const {
+  ScratchCursor cursor(scratch);
+  Memory m;
+  if (needs_zeros(plane_of(shape_))) m.plane = cursor.take<float>(plane_of(shape_).floats());
+  if (direction == Direction::Forward) {
+    m.packed = cursor.take<float>(shape_.weights());
+  } else {
+    if (input_gradient_) {
+      m.dy_plane = cursor.take<float>(plane_of(rotated(shape_)).floats());
+      m.packed = cursor.take<float>(shape_.weights());
+    }
+    m.sums = cursor.take<float>(shape_.weights() * simd::image_lanes());
+    m.pixel_sums = cursor.take<double>(shape_.out_c * simd::image_lanes());
+    m.weight_grad = cursor.take<float>(shape_.weights());
+  }
+  m.bytes = cursor.used_bytes();
+  return m;
+}
+
+void ConvolutionLanes::begin(Direction direction, Scratch scratch) const {
+  const Memory m = carve(scratch, direction);
+  if (m.plane != nullptr) std::fill_n(m.plane, plane_of(shape_).floats(), 0.0F);
+  if (direction == Direction::Forward) {
+    simd::pack_direct_weights(forward_weights(shape_, weight_.value), m.packed);
+    return;
+  }
+  if (input_gradient_) {
+    std::fill_n(m.dy_plane, plane_of(rotated(shape_)).floats(), 0.0F);
+    simd::pack_direct_weights(rotated_weights(shape_, weight_.value), m.packed);
+  }
+  std::fill_n(m.sums, shape_.weights() * simd::image_lanes(), 0.0F);
+  std::fill_n(m.pixel_sums, shape_.out_c * simd::image_lanes(), 0.0);
+}
+
+// The input as the kernels read it, with columns of zeros if needed.
+const float* ConvolutionLanes::plane(const float* x, const Memory& memory) const {
+  if (memory.plane == nullptr) return x;
+  fill_plane(plane_of(shape_), x, memory.plane);
+  return memory.plane;
+}
+
+void ConvolutionLanes::forward(float* x, float* y, Scratch scratch) const {
+  const Memory m = carve(scratch, Direction::Forward);
+  correlate_lanes(shape_, plane(x, m), m.packed, bias_.value, {0, shape_.out_h}, y);
+}
+
+void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scratch scratch) const {
+  const Memory m = carve(scratch, Direction::Backward);
+  add_weight_gradient(shape_, plane(x, m), dy, {0, shape_.out_h}, m.sums);
+  simd::add_pixel_sums(dy, shape_.out_pixels(), shape_.out_c, m.pixel_sums);
+  if (dx == nullptr) return;
+  const simd::ConvShape back = rotated(shape_);
+  fill_plane(plane_of(back), dy, m.dy_plane);
+  correlate_lanes(back, m.dy_plane, m.packed, nullptr, {0, back.out_h}, dx);
+}
+
+void ConvolutionLanes::end(Scratch scratch) const {
+  const Memory m = carve(scratch, Direction::Backward);
+  simd::sum_lanes(m.sums, m.weight_grad, shape_.weights());
+}
+
+void ConvolutionLanes::finish(Scratch first, std::int64_t stride_bytes, int threads) const {
+  const Memory m = carve(first, Direction::Backward);
+  simd::sum_arrays(m.weight_grad, threads, stride_bytes / 4, weight_.grad, shape_.weights());
+  const std::int64_t lanes = simd::image_lanes();
+  for (std::int64_t c = 0; c < shape_.out_c; ++c) {
+    double sum = 0;
+    for (int t = 0; t < threads; ++t) {
+      const double* of_thread = m.pixel_sums + t * (stride_bytes / 8) + c * lanes;
+      sum = std::accumulate(of_thread, of_thread + lanes, sum);
+    }
+    bias_.grad[c] = static_cast<float>(sum);
+  }
+}
+
+}  // namespace lab::nn

@@ -1,0 +1,69 @@
+#include "compute/nn/layers/linear.h"
+
+#include <algorithm>
+
+#include "compute/kernels/gemm/gemm.h"
+#include "compute/kernels/ops/row_ops.h"
+
+namespace lab::nn {
+
+std::int64_t Linear::scratch_bytes(int /*threads*/, std::int64_t /*max_batch*/) const {
+  ScratchCursor cursor({});
+  cursor.take<double>(out_size_);
+  return cursor.used_bytes();
+}
+
+void Linear::forward(const Pass& pass) {
+  gemm({.m = pass.batch,
+        .n = out_size_,
+        .k = in_size_,
+        .a = in().data,
+        .lda = in_size_,
+        .b = weight_.value,
+        .ldb = in_size_,
+        .c = output->data,
+        .ldc = out_size_,
+        .b_transposed = true,
+        .products = pass.products},
+       pass.pool, pass.kernels);
+  pass.pool.parallel_for(pass.batch, 64, [&](std::int64_t begin, std::int64_t end) {
+    simd::add_bias(output->data + begin * out_size_, bias_.value, end - begin, out_size_);
+  });
+}
+
+void Linear::backward(const Pass& pass) {
+  const float* dy = output->grad;
+  gemm({.m = out_size_,
+        .n = in_size_,
+        .k = pass.batch,
+        .a = dy,
+        .lda = out_size_,
+        .b = in().data,
+        .ldb = in_size_,
+        .c = weight_.grad,
+        .ldc = in_size_,
+        .a_transposed = true,
+        .products = pass.products},
+       pass.pool, pass.kernels);
+  ScratchCursor cursor(pass.scratch);
+  double* sums = cursor.take<double>(out_size_);
+  std::fill(sums, sums + out_size_, 0.0);
+  simd::column_sums(dy, pass.batch, out_size_, sums);
+  std::transform(sums, sums + out_size_, bias_.grad,
+                 [](double sum) { return static_cast<float>(sum); });
+  if (!inputs[0].needs_grad) return;
+  gemm({.m = pass.batch,
+        .n = in_size_,
+        .k = out_size_,
+        .a = dy,
+        .lda = out_size_,
+        .b = weight_.value,
+        .ldb = in_size_,
+        .c = in().grad,
+        .ldc = in_size_,
+        .accumulate = inputs[0].accumulate,
+        .products = pass.products},
+       pass.pool, pass.kernels);
+}
+
+}  // namespace lab::nn

@@ -1,0 +1,158 @@
+#include "compute/nn/layers/normalization.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/kernels/ops/batch_norm.h"
+#include "compute/kernels/ops/row_ops.h"
+
+namespace lab::nn {
+
+struct BatchNorm::Memory {
+  double* sums = nullptr;  // [threads][sums_stride]: two sums per channel
+  std::int64_t sums_stride = 0;
+};
+
+BatchNorm::BatchNorm(std::int64_t channels, const Parameter& weight, const Parameter& bias,
+                     RunningStatistics& running, bool relu, const Parameter* left_bias)
+    : channels_(channels),
+      weight_(weight),
+      bias_(bias),
+      running_(running),
+      relu_(relu),
+      left_bias_(left_bias),
+      mean_(static_cast<std::size_t>(channels)),
+      scale_(mean_.size()),
+      inverse_deviation_(mean_.size()),
+      mean_gradient_(mean_.size()),
+      slope_(mean_.size()) {}
+
+BatchNorm::Memory BatchNorm::carve(Scratch scratch, int threads, std::int64_t* used) const {
+  Memory m;
+  m.sums_stride = (2 * channels_ + 7) / 8 * 8;
+  ScratchCursor cursor(scratch);
+  m.sums = cursor.take<double>(m.sums_stride * threads);
+  if (used != nullptr) *used = cursor.used_bytes();
+  return m;
+}
+
+std::int64_t BatchNorm::scratch_bytes(int threads, std::int64_t /*max_batch*/) const {
+  std::int64_t used = 0;
+  carve({}, threads, &used);
+  return used;
+}
+
+std::int64_t BatchNorm::rows(const Pass& pass) const {
+  return pass.batch * output->shape.height * output->shape.width;
+}
+
+namespace {
+
+// Adds the other threads' sums to the first thread's, in order.
+void combine(double* sums, std::int64_t n, std::int64_t stride, int threads) {
+  for (int t = 1; t < threads; ++t) {
+    for (std::int64_t i = 0; i < n; ++i) sums[i] += sums[t * stride + i];
+  }
+}
+
+}  // namespace
+
+void BatchNorm::batch_statistics(const Pass& pass) {
+  const int threads = pass.pool.size();
+  const Memory m = carve(pass.scratch, threads);
+  const std::int64_t n = rows(pass);
+  const auto reduce = [&](auto&& add) {
+    pass.pool.run([&](int t) {
+      double* sums = m.sums + t * m.sums_stride;
+      std::fill(sums, sums + channels_, 0.0);
+      const Slice scratch = slice_of(n, threads, t);
+      if (!scratch.empty()) {
+        add(in().data + scratch.begin * channels_, scratch.end - scratch.begin, sums);
+      }
+    });
+    combine(m.sums, channels_, m.sums_stride, threads);
+  };
+  reduce([&](const float* x, std::int64_t count, double* sums) {
+    simd::column_sums(x, count, channels_, sums);
+  });
+  const double share = 1.0 / static_cast<double>(n);
+  for (std::size_t c = 0; c < mean_.size(); ++c) mean_[c] = static_cast<float>(m.sums[c] * share);
+  reduce([&](const float* x, std::int64_t count, double* sums) {
+    simd::centred_square_sums(x, mean_.data(), count, channels_, sums);
+  });
+  const double unbiased =
+      static_cast<double>(n) / static_cast<double>(std::max<std::int64_t>(1, n - 1));
+  for (std::size_t c = 0; c < mean_.size(); ++c) {
+    const double variance = m.sums[c] * share;
+    inverse_deviation_[c] = 1.0 / std::sqrt(variance + kEps);
+    running_.mean[c] = static_cast<float>((1 - kMomentum) * running_.mean[c] +
+                                          kMomentum * (mean_[c] + left_bias(c)));
+    running_.variance[c] = static_cast<float>((1 - kMomentum) * running_.variance[c] +
+                                              kMomentum * variance * unbiased);
+  }
+  ++running_.batches;
+}
+
+double BatchNorm::left_bias(std::size_t channel) const {
+  return left_bias_ == nullptr ? 0 : left_bias_->value[channel];
+}
+
+void BatchNorm::running_statistics() {
+  for (std::size_t c = 0; c < mean_.size(); ++c) {
+    mean_[c] = static_cast<float>(running_.mean[c] - left_bias(c));
+    inverse_deviation_[c] = 1.0 / std::sqrt(double{running_.variance[c]} + kEps);
+  }
+}
+
+void BatchNorm::forward(const Pass& pass) {
+  if (pass.training) {
+    batch_statistics(pass);
+  } else {
+    running_statistics();
+  }
+  for (std::size_t c = 0; c < mean_.size(); ++c) {
+    scale_[c] = static_cast<float>(weight_.value[c] * inverse_deviation_[c]);
+  }
+  const simd::NormArgs args{mean_.data(), scale_.data(), bias_.value, relu_};
+  const float* residual = inputs.size() > 1 ? in(1).data : nullptr;
+  pass.pool.parallel_for(rows(pass), 64, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t at = begin * channels_;
+    simd::normalise(in().data + at, residual == nullptr ? nullptr : residual + at,
+                    output->data + at, args, end - begin, channels_);
+  });
+}
+
+void BatchNorm::backward(const Pass& pass) {
+  const int threads = pass.pool.size();
+  const Memory m = carve(pass.scratch, threads);
+  const std::int64_t n = rows(pass);
+  const simd::NormArgs args{mean_.data(), scale_.data(), bias_.value, relu_};
+  pass.pool.run([&](int t) {
+    double* sums = m.sums + t * m.sums_stride;
+    std::fill(sums, sums + 2 * channels_, 0.0);
+    const Slice scratch = slice_of(n, threads, t);
+    if (scratch.empty()) return;
+    const std::int64_t at = scratch.begin * channels_;
+    simd::norm_backward_sums(in().data + at, output->data + at, output->grad + at, args,
+                             scratch.end - scratch.begin, channels_, sums, sums + channels_);
+  });
+  combine(m.sums, 2 * channels_, m.sums_stride, threads);
+  const double share = 1.0 / static_cast<double>(n);
+  for (std::size_t c = 0; c < mean_.size(); ++c) {
+    const double sum_g = m.sums[c], sum_gx = m.sums[static_cast<std::size_t>(channels_) + c];
+    bias_.grad[c] = static_cast<float>(sum_g);
+    weight_.grad[c] = static_cast<float>(sum_gx * inverse_deviation_[c]);
+    mean_gradient_[c] = static_cast<float>(sum_g * share);
+    slope_[c] = static_cast<float>(sum_gx * share * inverse_deviation_[c] * inverse_deviation_[c]);
+  }
+  if (!inputs[0].needs_grad) return;
+  float* d_residual = inputs.size() > 1 && inputs[1].needs_grad ? in(1).grad : nullptr;
+  pass.pool.parallel_for(n, 64, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t at = begin * channels_;
+    simd::norm_backward(in().data + at, output->data + at, output->grad + at, in().grad + at,
+                        d_residual == nullptr ? nullptr : d_residual + at, args,
+                        mean_gradient_.data(), slope_.data(), end - begin, channels_);
+  });
+}
+
+}  // namespace lab::nn

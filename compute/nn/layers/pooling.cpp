@@ -1,0 +1,132 @@
+#include "compute/nn/layers/pooling.h"
+
+#include <algorithm>
+
+#include "compute/kernels/ops/activations.h"
+#include "compute/kernels/ops/image_lanes.h"
+
+namespace lab::nn {
+
+// Calls body(first image, number of images) for the whole batch, on all threads.
+template <class Body>
+void AveragePool::for_blocks(const Pass& pass, const Body& body) const {
+  constexpr std::int64_t kBlockFloats = 64 * 1024;  // fits L2 together with its gradients
+  const std::int64_t block =
+      sigmoid_ ? std::max<std::int64_t>(1, kBlockFloats / shape_.in_size()) : pass.batch;
+  pass.pool.parallel_for(pass.batch, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t n = begin; n < end; n += block) body(n, std::min(block, end - n));
+  });
+}
+
+void AveragePool::forward(const Pass& pass) {
+  for_blocks(pass, [&](std::int64_t first, std::int64_t images) {
+    float* x = in().data + first * shape_.in_size();
+    if (sigmoid_) simd::sigmoid(x, images * shape_.in_size());
+    simd::average_pool(x, output->data + first * shape_.out_size(), shape_, images);
+  });
+}
+
+void AveragePool::backward(const Pass& pass) {
+  if (!inputs[0].needs_grad) return;
+  for_blocks(pass, [&](std::int64_t first, std::int64_t images) {
+    float* dx = in().grad + first * shape_.in_size();
+    simd::average_pool_backward(output->grad + first * shape_.out_size(), dx, shape_, images,
+                                inputs[0].accumulate);
+    if (!sigmoid_) return;
+    simd::sigmoid_backward(in().data + first * shape_.in_size(), dx, images * shape_.in_size());
+  });
+}
+
+void Flatten::forward(const Pass& pass) {
+  const ImageShape s = in().shape;
+  const std::int64_t pixels = s.height * s.width;
+  pass.pool.parallel_for(pass.batch, 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      const float* x = in().data + n * s.size();
+      float* y = output->data + n * s.size();
+      for (std::int64_t c = 0; c < s.channels; ++c) {
+        for (std::int64_t p = 0; p < pixels; ++p) y[c * pixels + p] = x[p * s.channels + c];
+      }
+    }
+  });
+}
+
+void Flatten::backward(const Pass& pass) {
+  const ImageShape s = in().shape;
+  const std::int64_t pixels = s.height * s.width;
+  const bool accumulate = inputs[0].accumulate;
+  pass.pool.parallel_for(pass.batch, 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      const float* dy = output->grad + n * s.size();
+      float* dx = in().grad + n * s.size();
+      for (std::int64_t p = 0; p < pixels; ++p) {
+        for (std::int64_t c = 0; c < s.channels; ++c) {
+          float& to = dx[p * s.channels + c];
+          to = (accumulate ? to : 0.0F) + dy[c * pixels + p];
+        }
+      }
+    }
+  });
+}
+
+// ---- Blocks of interleaved images
+
+namespace {
+
+// A block as one image, with image_lanes() channels for each channel.
+simd::PoolShape shape_of_block(simd::PoolShape s) {
+  s.channels *= simd::image_lanes();
+  return s;
+}
+
+// If windows share no pixels, calls body(shape, first input, first output) for one row of windows
+// at a time, so that data is still in L1 when it is reused; otherwise once for the whole block.
+template <class Body>
+void for_rows(const simd::PoolShape& s, const Body& body) {
+  simd::PoolShape row = shape_of_block(s);
+  if (!s.tiles_the_image()) {
+    body(row, std::int64_t{0}, std::int64_t{0});
+    return;
+  }
+  const std::int64_t rows = s.out_h();
+  row.in_h = s.stride;
+  for (std::int64_t y = 0; y < rows; ++y) body(row, y * row.in_size(), y * row.out_size());
+}
+
+}  // namespace
+
+void AveragePoolLanes::forward(float* x, float* y, Scratch /*mine*/) const {
+  for_rows(shape_, [&](const simd::PoolShape& s, std::int64_t in, std::int64_t out) {
+    if (sigmoid_) simd::sigmoid(x + in, s.in_size());
+    simd::average_pool(x + in, y + out, s, 1);
+  });
+}
+
+void AveragePoolLanes::backward(const float* x, const float* dy, float* dx,
+                                Scratch /*mine*/) const {
+  for_rows(shape_, [&](const simd::PoolShape& s, std::int64_t in, std::int64_t out) {
+    simd::average_pool_backward(dy + out, dx + in, s, 1, /*accumulate=*/false);
+    if (sigmoid_) simd::sigmoid_backward(x + in, dx + in, s.in_size());
+  });
+}
+
+void FlattenLanes::forward(float* x, float* y, Scratch /*mine*/) const {
+  const std::int64_t lanes = simd::image_lanes(), pixels = shape_.height * shape_.width;
+  for (std::int64_t c = 0; c < shape_.channels; ++c) {
+    for (std::int64_t p = 0; p < pixels; ++p, y += lanes) {
+      std::copy_n(x + (p * shape_.channels + c) * lanes, lanes, y);
+    }
+  }
+}
+
+void FlattenLanes::backward(const float* /*x*/, const float* dy, float* dx,
+                            Scratch /*mine*/) const {
+  const std::int64_t lanes = simd::image_lanes(), pixels = shape_.height * shape_.width;
+  for (std::int64_t c = 0; c < shape_.channels; ++c) {
+    for (std::int64_t p = 0; p < pixels; ++p, dy += lanes) {
+      std::copy_n(dy, lanes, dx + (p * shape_.channels + c) * lanes);
+    }
+  }
+}
+
+}  // namespace lab::nn

@@ -1,0 +1,104 @@
+#include "compute/train/data_parallel/replica.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compute/measure/measure.h"
+#include "compute/nn/models.h"
+
+namespace lab {
+namespace {
+
+// If every hardware thread computes, handing over the copy costs as much as it saves in steps of a
+// few milliseconds, and more in shorter ones.
+constexpr double kWorthHandingOver_s = 5e-3;
+
+std::vector<int> hardware_threads(const DeviceContext& device) {
+  std::vector<int> all;
+  for (const std::vector<int>& of_core : device.info().hardware_threads) {
+    all.insert(all.end(), of_core.begin(), of_core.end());
+  }
+  return all;
+}
+
+// Waits at the end of the scope, so that the loader does not change while it is read.
+class WaitAtEnd {
+ public:
+  explicit WaitAtEnd(StagedBatch& staged) : staged_(staged) {}
+  ~WaitAtEnd() { staged_.wait(); }
+  WaitAtEnd(const WaitAtEnd&) = delete;
+  WaitAtEnd& operator=(const WaitAtEnd&) = delete;
+
+ private:
+  StagedBatch& staged_;
+};
+
+}  // namespace
+
+Replica::Replica(DeviceContext& device, const std::string& model, const nn::SgdOptions& sgd,
+                 std::int64_t capacity, std::uint64_t seed, const nn::KernelOptions& kernels)
+    : network_(nn::plan_model(model), device, capacity, seed, kernels),
+      sgd_(network_, sgd),
+      spare_threads_(hardware_threads(device).size() > device.info().cores.size()),
+      staged_(hardware_threads(device)) {}
+
+void Replica::load(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
+  ThreadPool& pool = device().threads();
+  const BatchBytes staged = staged_.find(loader, step, slice);
+  if (staged.pixels == nullptr) {
+    loader.load(step, slice, pool, network_.input(), network_.labels());
+  } else {
+    loader.convert(staged, slice.end - slice.begin, pool, network_.input(), network_.labels());
+  }
+}
+
+// Assumes that this device's slice of the next step is the same.
+void Replica::prepare_next(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
+  if (!spare_threads_ && last_compute_s_ < kWorthHandingOver_s) return;
+  if (step + 1 >= loader.steps_per_epoch()) return;
+  slice.end = std::min(slice.end, loader.batch_size(step + 1));
+  if (slice.begin < slice.end) staged_.prepare(loader, step + 1, slice);
+}
+
+nn::BatchResult Replica::compute(const BatchLoader& loader, std::int64_t step, BatchSlice slice,
+                                 double divisor, const nn::PassOptions& options) {
+  const std::int64_t images = slice.end - slice.begin;
+  if (images == 0) return {};
+  nn::observed(options.observer, StepPhase::Batch, 0, [&] { load(loader, step, slice); });
+  const WaitAtEnd end(staged_);
+  prepare_next(loader, step, slice);
+  const double begin_s = monotonic_s();
+  network_.forward(images, /*training=*/true, options);
+  nn::BatchResult result;
+  nn::observed(options.observer, StepPhase::Loss, 0,
+               [&] { result = network_.loss(images, divisor); });
+  network_.backward(images, options);
+  last_compute_s_ = monotonic_s() - begin_s;
+  return result;
+}
+
+void Replica::copy_state(Replica& from) {
+  std::ranges::copy(from.network().flat_parameters(), network_.flat_parameters().begin());
+  std::ranges::copy(from.sgd().velocity(), sgd_.velocity().begin());
+  sgd_.set_started(from.sgd().started());
+  copy_statistics(from.network().running(), network_.running());
+}
+
+void copy_statistics(const std::deque<nn::RunningStatistics>& from,
+                     std::deque<nn::RunningStatistics>& to) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    to[i].mean = from[i].mean;
+    to[i].variance = from[i].variance;
+    to[i].batches = from[i].batches;
+  }
+}
+
+std::vector<GradientBucket> buckets_of(nn::Network& network, std::int64_t bucket_bytes) {
+  std::vector<std::int64_t> offsets;
+  const float* const first = network.flat_gradients().data();
+  for (const nn::Parameter& p : network.parameters()) offsets.push_back(p.grad - first);
+  offsets.push_back(static_cast<std::int64_t>(network.flat_gradients().size()));
+  return plan_buckets(offsets, bucket_bytes);
+}
+
+}  // namespace lab

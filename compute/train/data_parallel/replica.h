@@ -1,0 +1,65 @@
+#pragma once
+// One device's copy of the network and its part of a step. Driven by one thread at a time.
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compute/nn/network.h"
+#include "compute/nn/sgd.h"
+#include "compute/train/batch_loader.h"
+#include "compute/train/data_parallel/gradient_reducer.h"
+
+namespace lab {
+
+// A replica's results of one step. End times are relative to the beginning of the step.
+struct ReplicaStep {
+  double loss_sum = 0;
+  std::int64_t correct = 0, images = 0;
+  double backward_end_s = 0;  // end of its own work on the batch
+  double finish_s = 0;        // its gradients are the sums
+  double hidden_work_s = 0;   // on sums, before backward_end_s
+  double work_s = 0;          // on sums, until finish_s
+  double update_s = 0;        // duration of the update before this step
+};
+
+class Replica {
+ public:
+  // Throws Error(OutOfMemory) with the requested and the available bytes.
+  Replica(DeviceContext& device, const std::string& model, const nn::SgdOptions& sgd,
+          std::int64_t capacity, std::uint64_t seed, const nn::KernelOptions& kernels = {});
+
+  nn::Network& network() { return network_; }
+  nn::Sgd& sgd() { return sgd_; }
+  DeviceContext& device() { return network_.device(); }
+
+  // Runs forward, loss and backward on the images of `slice` in the loader's step; the gradient is
+  // that of sum(loss) / divisor. Does nothing without images. Meanwhile copies the next step's
+  // images if a hardware thread is idle or steps are long.
+  nn::BatchResult compute(const BatchLoader& loader, std::int64_t step, BatchSlice slice,
+                          double divisor, const nn::PassOptions& options);
+
+  // Copies parameters, momentum and running statistics of another replica.
+  void copy_state(Replica& from);
+
+ private:
+  void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
+  void prepare_next(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
+
+  nn::Network network_;
+  nn::Sgd sgd_;
+  const bool spare_threads_;  // some hardware threads do not compute
+  double last_compute_s_ = std::numeric_limits<double>::infinity();
+  StagedBatch staged_;
+};
+
+// Copies values only: operations keep pointing to `to`.
+void copy_statistics(const std::deque<nn::RunningStatistics>& from,
+                     std::deque<nn::RunningStatistics>& to);
+
+// Plans the buckets of a network's flat gradients.
+std::vector<GradientBucket> buckets_of(nn::Network& network, std::int64_t bucket_bytes);
+
+}  // namespace lab

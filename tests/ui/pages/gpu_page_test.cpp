@@ -1,0 +1,162 @@
+// NVIDIA GPUs in the model and on the Devices page.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/sample_gpus.h"
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Model;
+using ui::Page;
+using ui::WidgetRect;
+
+const std::string kSecond = "0000:41:00.0";
+
+MachineInfo machine_with_absent_gpu() {
+  MachineInfo machine = machine_of(1);
+  machine.absent = {{"NVIDIA H200", "the lab was built without CUDA", kGpuAddress}};
+  return machine;
+}
+
+Telemetry gpu_telemetry(double t_s, const std::vector<GpuFacts>& facts,
+                        const std::vector<GpuTelemetry>& readings) {
+  Telemetry all = telemetry({cpu()}, t_s, 0.3);
+  all.gpu_facts = facts;
+  all.gpus = readings;
+  return all;
+}
+
+Model with_gpu() {
+  Model model(machine_with_absent_gpu());
+  for (int i = 0; i < 120; ++i) {
+    const std::vector<GpuFacts> facts = i == 0 ? std::vector{gpu_facts()} : std::vector<GpuFacts>{};
+    model.apply(event(0, i, gpu_telemetry(i, facts, {gpu_reading(i)})));
+  }
+  return model;
+}
+
+const std::string kCard = "devices/gpu/" + kGpuAddress;
+
+TEST(GpuModel, KeepsFactsAndAHistoryOfEachGpu) {
+  const Model model = with_gpu();
+  ASSERT_EQ(model.gpus().size(), 1U);
+  const ui::GpuRecord* card = model.gpu(kGpuAddress);
+  ASSERT_NE(card, nullptr);
+  EXPECT_EQ(card->facts.name, "NVIDIA H200");
+  EXPECT_TRUE(card->history.seen);
+  EXPECT_EQ(card->history.t_s.size(), 120U);
+  EXPECT_EQ(model.gpu(kSecond), nullptr);
+}
+
+TEST(GpuModel, RepeatedReadingIsOnePoint) {
+  Model model(machine_with_absent_gpu());
+  model.apply(event(0, 1, gpu_telemetry(1, {gpu_facts()}, {gpu_reading(1)})));
+  model.apply(event(0, 2, gpu_telemetry(2, {}, {gpu_reading(1)})));
+  EXPECT_EQ(model.gpus()[0].history.t_s.size(), 1U);
+}
+
+TEST(GpuModel, UpdatesTheFactsOfAnAwakenedGpu) {
+  Model model(machine_with_absent_gpu());
+  GpuFacts little;
+  little.pci_bus_id = kGpuAddress;
+  little.name = "NVIDIA GPU";
+  little.unread = "asleep";
+  model.apply(event(0, 1, gpu_telemetry(1, {little}, {sleeping_gpu(1)})));
+  EXPECT_TRUE(model.gpus()[0].history.last.asleep);
+  model.apply(event(0, 2, gpu_telemetry(2, {gpu_facts()}, {gpu_reading(2)})));
+  ASSERT_EQ(model.gpus().size(), 1U);
+  EXPECT_EQ(model.gpus()[0].facts.name, "NVIDIA H200");
+}
+
+TEST(GpuPage, ShowsAnUnusedGpu) {
+  Lab lab(with_gpu(), 1, {1280, 1400});
+  lab.open(Page::Devices);
+  const WidgetRect* card = lab.backend.find(kCard);
+  ASSERT_NE(card, nullptr);
+  EXPECT_EQ(card->label, "NVIDIA H200");
+  EXPECT_FALSE(lab.visible("devices/absent/0")) << "it is the same GPU";
+  EXPECT_TRUE(lab.visible(kCard + "/memory"));
+  EXPECT_TRUE(lab.visible(kCard + "/power"));
+  EXPECT_TRUE(lab.visible(kCard + "/spark"));
+}
+
+TEST(GpuPage, DetailsAndProcessesUnfold) {
+  Lab lab(with_gpu(), 1, {1280, 1600});
+  lab.open(Page::Devices);
+  const auto height = [&] {
+    const WidgetRect* card = lab.backend.find(kCard);
+    return card == nullptr ? 0 : card->max.y - card->min.y;
+  };
+  const float folded = height();
+  lab.click(kCard + "/processes");
+  lab.frames(4);
+  const float processes = height();
+  EXPECT_GT(processes, folded + 20);
+  lab.click(kCard + "/details");
+  lab.frames(4);
+  EXPECT_GT(height(), processes + 200);
+  lab.click(kCard + "/details");
+  lab.click(kCard + "/processes");
+  lab.frames(4);
+  EXPECT_NEAR(height(), folded, 2);
+}
+
+TEST(GpuPage, SleepingGpuHasNoMeters) {
+  Model model(machine_with_absent_gpu());
+  GpuFacts little;
+  little.pci_bus_id = kGpuAddress;
+  little.name = "NVIDIA GPU (PCI 10de:2335 at 0000:01:00.0)";
+  little.unread = "the GPU is asleep";
+  model.apply(event(0, 1, gpu_telemetry(1, {little}, {sleeping_gpu(1)})));
+  Lab lab(std::move(model));
+  lab.open(Page::Devices);
+  EXPECT_TRUE(lab.visible(kCard));
+  EXPECT_FALSE(lab.visible(kCard + "/memory"));
+  EXPECT_FALSE(lab.visible(kCard + "/details"));
+}
+
+TEST(GpuPage, ShowsAUsedGpuOnce) {
+  MachineInfo machine = machine_of(1);
+  machine.absent.clear();
+  DeviceInfo info;
+  info.device = gpu();
+  info.name = "NVIDIA H200";
+  info.pci_bus_id = kGpuAddress;
+  machine.devices.push_back(info);
+  Model model(machine);
+  model.apply(event(0, 1, gpu_telemetry(1, {gpu_facts()}, {gpu_reading(1)})));
+  Lab lab(std::move(model), 1, {1280, 1400});
+  lab.open(Page::Devices);
+  const WidgetRect* card = lab.backend.find(kCard);
+  ASSERT_NE(card, nullptr);
+  EXPECT_EQ(card->label, "cuda:0   NVIDIA H200");
+  EXPECT_FALSE(lab.visible("devices/cuda:0"));
+}
+
+TEST(GpuPage, OneGpuHasNoPeers) {
+  Lab lab(with_gpu(), 1, {1280, 2000});
+  lab.open(Page::Devices);
+  EXPECT_TRUE(lab.visible("devices/peers"));
+  EXPECT_FALSE(lab.visible("devices/peers/table/0"));
+}
+
+TEST(GpuPage, TwoGpusHaveAPeerAccessMatrix) {
+  Model model(machine_with_absent_gpu());
+  GpuFacts a = gpu_facts(), b = gpu_facts(kSecond);
+  a.peers = {gpu_peer(kSecond)};
+  b.peers = {gpu_peer(kGpuAddress, "the chipset does not support it")};
+  model.apply(event(0, 1, gpu_telemetry(1, {a, b}, {gpu_reading(1), gpu_reading(1, kSecond)})));
+  Lab lab(std::move(model), 1, {1280, 2000});
+  lab.open(Page::Devices);
+  const WidgetRect* first = lab.backend.find("devices/peers/table/0");
+  const WidgetRect* second = lab.backend.find("devices/peers/table/1");
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  EXPECT_EQ(first->value, "GPU 0\titself\tNVLink");
+  EXPECT_EQ(second->value, "GPU 1\tread only\titself");
+}
+
+}  // namespace
+}  // namespace lab::test

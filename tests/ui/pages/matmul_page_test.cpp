@@ -1,0 +1,195 @@
+// The roofline of the Matmul page: its states, choices and explanations.
+#include <gtest/gtest.h>
+
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Model;
+using ui::Page;
+
+const ImVec2 kLarge{1920, 1400};  // shows the whole page without scrolling
+
+Model matmul_job(std::initializer_list<Payload> payloads) {
+  Model model = make_scene(Page::Matmul, Scene::Empty);
+  model.apply(event(1, 1, JobStarted{"Matmul ladder on cpu:0", StartMatmul{}}));
+  for (const Payload& payload : payloads) model.apply(event(1, 2, payload));
+  return model;
+}
+
+std::string tooltip_at(Lab& lab, ImVec2 at, const char* path) {
+  lab.backend.move_to(at);
+  lab.frames(60);
+  const ui::WidgetRect* tip = lab.backend.ui.widgets.find(path);
+  return tip == nullptr ? "" : tip->value;
+}
+
+TEST(MatmulRoofline, IsHiddenOnAnEmptyPage) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_FALSE(lab.visible("matmul/roofline_card"));
+}
+
+TEST(MatmulRoofline, ShowsCeilingsThenKernels) {
+  PeakSample peak;
+  peak.gflops = 500;
+  Lab lab(matmul_job({peak}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/roofline_card"));
+  EXPECT_FALSE(lab.visible("matmul/plot/roofline")) << "no ceilings yet";
+  lab.show(matmul_job({peak, ceilings_measured(cpu())}));
+  EXPECT_TRUE(lab.visible("matmul/plot/roofline"));
+  EXPECT_TRUE(lab.visible("matmul/ceilings/5")) << "two peaks and four levels";
+  EXPECT_FALSE(lab.visible("matmul/roofline/size")) << "nothing to choose yet";
+  lab.show(matmul_job({peak, ceilings_measured(cpu()), matmul_sample(cpu(), "simd", 64, 100)}));
+  EXPECT_TRUE(lab.visible("matmul/roofline/size"));
+  EXPECT_TRUE(lab.visible("matmul/plot/roofline/legend/simd"));
+}
+
+TEST(MatmulRoofline, AcceptsSamplesWithoutCeilings) {
+  Lab lab(matmul_job({matmul_sample(cpu(), "simd", 64, 100)}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/roofline_card"));
+  EXPECT_FALSE(lab.visible("matmul/plot/roofline"));
+}
+
+TEST(MatmulRoofline, IsHiddenInALiveRun) {
+  Model model = make_scene(Page::Matmul, Scene::Empty);
+  StartMatmul request;
+  request.live = true;
+  model.apply(event(1, 1, JobStarted{"Live", request}));
+  model.apply(event(1, 2, matmul_sample(cpu(), "simd", 64, 100)));
+  Lab lab(std::move(model), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/live_card"));
+  EXPECT_FALSE(lab.visible("matmul/roofline_card"));
+}
+
+TEST(MatmulRoofline, DefaultsToLargestSizeAndFastestKernel) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  const auto value = [&](const char* path) { return lab.backend.find(path)->value; };
+  EXPECT_EQ(value("matmul/roofline/size"), "1024");
+  EXPECT_EQ(value("matmul/roofline/kernel"), "simd");
+  lab.click("matmul/roofline/size");
+  lab.click("matmul/roofline/size/128");
+  EXPECT_EQ(value("matmul/roofline/size"), "128");
+  EXPECT_EQ(lab.view.forms.matmul.roofline_size, 128);
+  lab.click("matmul/roofline/kernel");
+  lab.click("matmul/roofline/kernel/naive");
+  EXPECT_EQ(value("matmul/roofline/kernel"), "naive");
+  EXPECT_FALSE(lab.visible("matmul/roofline/device")) << "one device has ceilings";
+}
+
+TEST(MatmulRoofline, HighlightsTheHoveredKernel) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  lab.backend.move_to(NullBackend::centre(*lab.backend.find("matmul/ladder/cpu:0/naive")));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("matmul/roofline/kernel")->value, "naive");
+  EXPECT_EQ(lab.view.forms.matmul.roofline_kernel, "") << "hovering changes no setting";
+}
+
+TEST(MatmulRoofline, ShowsOneRooflinePerDevice) {
+  CeilingsMeasured second = ceilings_measured(cpu(1));
+  second.bandwidth.pop_back();
+  Lab lab(matmul_job({ceilings_measured(cpu(0)), second, matmul_sample(cpu(0), "simd", 64, 100),
+                      matmul_sample(cpu(1), "simd", 32, 100)}),
+          1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("matmul/roofline/device")->value, "cpu:0");
+  EXPECT_TRUE(lab.visible("matmul/ceilings/5"));
+  lab.click("matmul/roofline/device");
+  lab.click("matmul/roofline/device/cpu:1");
+  EXPECT_EQ(lab.backend.find("matmul/roofline/size")->value, "32");
+  EXPECT_FALSE(lab.visible("matmul/ceilings/5"));
+}
+
+TEST(MatmulRoofline, TooltipExplainsACeiling) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  const ui::WidgetRect* row = lab.backend.find("matmul/ceilings/2");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->value, "L1 read\t1.00 TB/s\t15 %\t31\t0.5");
+  const std::string in_table =
+      tooltip_at(lab, {row->min.x + 30, NullBackend::centre(*row).y}, "tooltip");
+  EXPECT_NE(in_table.find("2 threads sum 48.0 KiB repeatedly"), std::string::npos) << in_table;
+  EXPECT_NE(in_table.find("31 repetitions after 3 warm-up"), std::string::npos) << in_table;
+  // Searches upwards for the left end of the lowest line.
+  const ui::WidgetRect* plot = lab.backend.find("matmul/plot/roofline");
+  ASSERT_NE(plot, nullptr);
+  std::string on_line;
+  const auto lacks = [&](const char* part) { return on_line.find(part) == std::string::npos; };
+  for (float y = plot->max.y - 60;
+       y > plot->min.y + 60 && (lacks("memory: 40.0 GB/s") || lacks("the sums are verified"));
+       y -= 6) {
+    on_line += tooltip_at(lab, {plot->min.x + 60, y}, "matmul/plot/roofline/tooltip");
+  }
+  EXPECT_FALSE(lacks("memory: 40.0 GB/s in the fastest repetition")) << on_line;
+  EXPECT_FALSE(lacks("the sums are verified")) << on_line;
+}
+
+// A job on a GPU that multiplies f32 and bf16, with results of the kernels in `measured`.
+Model gpu_job(Precision dtype, std::initializer_list<const char*> measured) {
+  Model model = make_scene(Page::Matmul, Scene::Empty);
+  const auto rung = [&](const char* name, std::vector<Precision> takes) {
+    model.apply(event(0, 0, RungInfo{gpu(), name, name, "What it adds.", false, std::move(takes)}));
+  };
+  rung("async", {Precision::F32});
+  rung("mma_bf16", {Precision::BF16});
+  rung("cublas", {Precision::F32, Precision::BF16});
+  StartMatmul request;
+  request.dtype = dtype;
+  model.apply(event(1, 1, JobStarted{"Matmul ladder on cuda:0", request}));
+  PeakSample peak;
+  peak.device = gpu();
+  peak.dtype = dtype;
+  peak.gflops = 50000;
+  model.apply(event(1, 1, peak));
+  for (const char* name : measured) {
+    model.apply(event(1, 2, matmul_sample(gpu(), name, 64, 100)));
+  }
+  return model;
+}
+
+TEST(MatmulLadder, ShowsTheRungsThatSupportThePrecision) {
+  Lab lab(gpu_job(Precision::BF16, {"cublas"}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/ladder/cuda:0/cublas"));
+  EXPECT_TRUE(lab.visible("matmul/ladder/cuda:0/mma_bf16")) << "not measured yet";
+  EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/async"));
+  lab.show(gpu_job(Precision::F32, {"async"}));
+  EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/mma_bf16"));
+}
+
+TEST(MatmulForm, OffersTf32OnlyWithAGpu) {
+  Lab lab(gpu_job(Precision::F32, {}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/dtype/bf16"));
+  EXPECT_FALSE(lab.visible("matmul/dtype/tf32")) << "the machine has no GPU";
+}
+
+TEST(MatmulForm, KeepsTf32WhileTheGpuIsAbsent) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.view.forms.matmul.request.dtype = Precision::TF32;
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::TF32);
+  lab.click("matmul/dtype/bf16");
+  EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::BF16);
+}
+
+TEST(MatmulForm, EveryRungHasACheckboxAndListsUnsupportedTypes) {
+  Lab lab(gpu_job(Precision::F32, {"async"}), 1, kLarge);
+  lab.view.forms.matmul.which = 2;
+  lab.view.forms.matmul.request.dtype = Precision::BF16;
+  lab.open(Page::Matmul);
+  const auto hint_of = [&](const char* box) {
+    return tooltip_at(lab, NullBackend::centre(*lab.backend.find(box)), "tooltip");
+  };
+  EXPECT_EQ(hint_of("matmul/kernel/async"), "What it adds.\nDoes not support bf16.");
+  EXPECT_EQ(hint_of("matmul/kernel/mma_bf16"), "What it adds.");
+}
+
+}  // namespace
+}  // namespace lab::test

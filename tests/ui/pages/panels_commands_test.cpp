@@ -1,0 +1,375 @@
+// Commands that clicks and keys produce.
+#include <gtest/gtest.h>
+
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+
+class PanelCommands : public ::testing::Test {
+ protected:
+  Lab lab{make_scene(Page::Devices, Scene::Empty), 1, {1280, 1000}};
+};
+
+TEST_F(PanelCommands, RailOpensEachPage) {
+  lab.frames(3);
+  for (const char* path : {"rail/log", "rail/training", "rail/matmul", "rail/transfers",
+                           "rail/memory", "rail/devices"}) {
+    lab.click(path);
+    EXPECT_STREQ(path, (std::string("rail/") + save_view(lab.view).at("page")).c_str());
+  }
+  EXPECT_TRUE(lab.out.empty());
+}
+
+TEST_F(PanelCommands, RepeatedClicksSendOneLadder) {
+  lab.open(Page::Matmul);
+  lab.view.forms.matmul.sizes = "64..256";
+  lab.view.forms.matmul.request.seed = 7;
+  lab.click("matmul/run");
+  lab.click("matmul/run");
+  const auto sent = lab.sent<StartMatmul>();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].sizes, (std::vector<std::int64_t>{64, 128, 256}));
+  EXPECT_EQ(sent[0].seed, 7u);
+  EXPECT_FALSE(sent[0].live);
+  EXPECT_TRUE(sent[0].devices.empty());
+}
+
+TEST_F(PanelCommands, LiveRunIsMarkedInTheRequest) {
+  lab.open(Page::Matmul);
+  lab.click("matmul/live");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1u);
+  EXPECT_TRUE(lab.sent<StartMatmul>()[0].live);
+}
+
+TEST_F(PanelCommands, TickedKernelsAreSent) {
+  lab.open(Page::Matmul);
+  lab.click("matmul/which/Choose");
+  EXPECT_TRUE(lab.visible("matmul/form_error"));
+  lab.click("matmul/kernel/simd");
+  lab.click("matmul/run");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1u);
+  EXPECT_EQ(lab.sent<StartMatmul>()[0].kernels, std::vector<std::string>{"simd"});
+}
+
+TEST_F(PanelCommands, TransferSweepIsSent) {
+  lab.open(Page::Transfers);
+  lab.click("transfers/op/read");
+  lab.click("transfers/run");
+  const auto sent = lab.sent<StartTransfers>();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].ops,
+            (std::vector<TransferOp>{TransferOp::Write, TransferOp::Copy, TransferOp::Triad}));
+  EXPECT_EQ(sent[0].sizes_bytes.back(), kGiB);
+}
+
+TEST_F(PanelCommands, InvalidSizesAreExplainedAndNotSent) {
+  lab.open(Page::Transfers);
+  lab.view.forms.transfers.sizes = "many";
+  lab.frames(3);
+  ASSERT_TRUE(lab.visible("transfers/form_error"));
+  EXPECT_NE(lab.backend.find("transfers/form_error")->label.find("many"), std::string::npos);
+  lab.click("transfers/run");
+  EXPECT_TRUE(lab.out.empty());
+}
+
+TEST_F(PanelCommands, EmptyPageOffersAJob) {
+  lab.open(Page::Training);
+  lab.click("training/empty");
+  EXPECT_EQ(lab.sent<StartTraining>().size(), 1u);
+}
+
+TEST_F(PanelCommands, TensorCommandsAreSent) {
+  lab.open(Page::Memory);
+  lab.click("memory/make");
+  ASSERT_EQ(lab.sent<MakeTensor>().size(), 1u);
+  EXPECT_EQ(lab.sent<MakeTensor>()[0].shape, (std::vector<std::int64_t>{1024, 1024}));
+  lab.show(make_scene(Page::Memory, Scene::Done));
+  lab.click("memory/select/1");
+  lab.click("memory/select/2");
+  lab.click("memory/add");
+  ASSERT_EQ(lab.sent<AddTensors>().size(), 1u);
+  EXPECT_EQ(lab.sent<AddTensors>()[0].a, 1);
+  EXPECT_EQ(lab.sent<AddTensors>()[0].b, 2);
+  lab.view.sent_after = -1;
+  lab.click("memory/copy/3");
+  ASSERT_EQ(lab.sent<CopyTensor>().size(), 1u);
+  EXPECT_EQ(lab.sent<CopyTensor>()[0].id, 3);
+  lab.view.sent_after = -1;
+  lab.click("memory/free/5");
+  ASSERT_EQ(lab.sent<FreeTensor>().size(), 1u);
+  EXPECT_EQ(lab.sent<FreeTensor>()[0].id, 5);
+  EXPECT_FALSE(lab.visible("memory/free/4")) << "held by a job";
+}
+
+TEST_F(PanelCommands, TrainingStartsWithTheBooksDefaults) {
+  lab.open(Page::Training);
+  lab.click("training/start");
+  const auto sent = lab.sent<StartTraining>();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].model, "lenet");
+  EXPECT_EQ(*sent[0].lr, 0.9);
+  EXPECT_EQ(sent[0].batch, 256);
+  EXPECT_EQ(sent[0].epochs, 10);
+}
+
+TEST_F(PanelCommands, TrainingUsesTheTickedDevices) {
+  lab.open(Page::Training);
+  EXPECT_FALSE(lab.visible("training/division/Auto")) << "one device has nothing to divide";
+  lab.click("training/device/cpu:0");
+  lab.click("training/device/cpu:1");
+  lab.click("training/division/Auto");
+  lab.click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  const StartTraining sent = lab.sent<StartTraining>()[0];
+  EXPECT_EQ(sent.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(sent.share_policy, SharePolicy::Auto);
+}
+
+TEST_F(PanelCommands, InvalidSharesAreExplainedAtTheField) {
+  lab.open(Page::Training);
+  lab.view.forms.training.devices = {true, true};
+  lab.frames(2);
+  lab.click("training/division/By list");
+  lab.view.forms.training.shares = "0.7";
+  lab.frames(3);
+  ASSERT_TRUE(lab.visible("training/shares_error"));
+  EXPECT_EQ(lab.backend.find("training/shares_error")->label,
+            "1 share (0.7) for 2 devices; give one per device");
+  EXPECT_FALSE(lab.visible("training/form_error")) << "shown once";
+  lab.click("training/start");
+  EXPECT_TRUE(lab.out.empty());
+  lab.view.forms.training.shares = "0.7, 0.3";
+  lab.frames(3);
+  lab.click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].shares, (std::vector<double>{0.7, 0.3}));
+}
+
+TEST_F(PanelCommands, LargerBatchOffersAScaledRate) {
+  lab.open(Page::Training);
+  EXPECT_EQ(lab.backend.find("training/larger_batch")->label, "Twice the batch, twice the rate?");
+  lab.click("training/larger_batch");
+  EXPECT_TRUE(lab.visible("training/pitfall"));
+  lab.click("training/lr_scale/Linear");
+  lab.view.forms.training.request.warmup_epochs = 2;
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("training/larger_batch")->label, "Linear, warm-up 2 epochs");
+  lab.click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].lr_scale, LrScale::Linear);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].warmup_epochs, 2);
+}
+
+TEST_F(PanelCommands, ChapterRunFillsTheForm) {
+  lab.open(Page::Training);
+  lab.click("training/chapter");
+  lab.click("training/chapter/Two GPUs: batch 512, lr 0.2");
+  EXPECT_EQ(lab.backend.find("training/chapter")->value, "Two GPUs: batch 512, lr 0.2");
+  lab.click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  const StartTraining sent = lab.sent<StartTraining>()[0];
+  EXPECT_EQ(sent.model, "resnet18");
+  EXPECT_EQ(sent.batch, 512);
+  EXPECT_EQ(*sent.lr, 0.2);
+  EXPECT_EQ(sent.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+}
+
+TEST_F(PanelCommands, CheckpointsAreUnderMoreSettings) {
+  lab.open(Page::Training);
+  lab.scroll_to_and_click("training/more");
+  lab.scroll_to_and_click("training/checkpoint_dir");
+  lab.type("kept");
+  lab.press(GLFW_KEY_ENTER);
+  EXPECT_EQ(lab.view.forms.training.request.checkpoint_dir, "kept");
+  lab.scroll_to_and_click("training/resume_dir");
+  lab.type("before");
+  lab.press(GLFW_KEY_ENTER);
+  lab.view.forms.training.request.checkpoint_every = 50;
+  lab.scroll(1000);
+  lab.scroll_to_and_click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].checkpoint_dir, "kept");
+  EXPECT_EQ(lab.sent<StartTraining>()[0].checkpoint_every, 50);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].resume_dir, "before");
+}
+
+TEST(SmallWindow, TrainingFoldsItsSettingsAfterARun) {
+  Lab lab(make_scene(Page::Training, Scene::Empty), 2, {1280, 720});
+  lab.open(Page::Training);
+  EXPECT_TRUE(lab.visible("training/model"));
+  lab.click("training/start");
+  lab.show(make_scene(Page::Training, Scene::Running));
+  EXPECT_FALSE(lab.visible("training/model"));
+  EXPECT_TRUE(lab.visible("training/figure/loss"));
+  EXPECT_EQ(lab.backend.find("training/settings")->label,
+            "lenet, Synthetic, batch 256, lr 0.9, 10 epochs, cpu:0");
+  lab.click("training/settings");
+  EXPECT_TRUE(lab.visible("training/model"));
+  lab.click("training/settings");
+  EXPECT_FALSE(lab.visible("training/model"));
+}
+
+TEST_F(PanelCommands, ModelSetsItsLearningRate) {
+  lab.open(Page::Training);
+  lab.click("training/model");
+  lab.click("training/model/mlp");
+  EXPECT_EQ(lab.view.forms.training.request.model, "mlp");
+  EXPECT_EQ(lab.view.forms.training.request.lr, 0.1);
+}
+
+TEST_F(PanelCommands, TrainingIsPausedResumedAndStopped) {
+  lab.open(Page::Training);
+  lab.show(make_scene(Page::Training, Scene::Running));
+  lab.click("training/pause");
+  EXPECT_EQ(lab.sent<PauseJob>().size(), 1u);
+  EXPECT_EQ(lab.backend.find("training/pause")->label, "Resume");
+  lab.click("status/pause");
+  EXPECT_EQ(lab.sent<ResumeJob>().size(), 1u);
+  lab.click("training/stop_after_epoch");
+  lab.click("training/stop_after_epoch");
+  EXPECT_EQ(lab.sent<StopAfterEpoch>().size(), 1u);
+  lab.click("training/stop");
+  EXPECT_EQ(lab.sent<CancelJob>().size(), 1u);
+}
+
+TEST_F(PanelCommands, StopInTheStatusBarCancels) {
+  lab.show(make_scene(Page::Matmul, Scene::Running));
+  lab.click("status/cancel");
+  EXPECT_EQ(lab.sent<CancelJob>().size(), 1u);
+}
+
+TEST_F(PanelCommands, RetrySendsTheSameRequest) {
+  ui::Model model(machine_of(1));
+  StartMatmul request;
+  request.sizes = {96};
+  model.apply(event(1, 1, JobStarted{"Matmul", request}));
+  model.apply(event(1, 2, JobFinished{Outcome::Failed, 1, "it failed"}));
+  lab.open(Page::Matmul);
+  lab.show(std::move(model));
+  lab.click("matmul/retry");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1u);
+  EXPECT_EQ(lab.sent<StartMatmul>()[0].sizes, std::vector<std::int64_t>{96});
+}
+
+TEST_F(PanelCommands, EscapeConfirmsBeforeCancelling) {
+  lab.show(make_scene(Page::Matmul, Scene::Running));
+  lab.press(GLFW_KEY_ESCAPE);
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("confirm/stop"));
+  EXPECT_TRUE(lab.out.empty());
+  lab.press(GLFW_KEY_ESCAPE);
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("confirm/stop"));
+  EXPECT_TRUE(lab.out.empty());
+  lab.press(GLFW_KEY_ESCAPE);
+  lab.frames(3);
+  lab.click("confirm/stop");
+  EXPECT_EQ(lab.sent<CancelJob>().size(), 1u);
+  EXPECT_FALSE(lab.visible("confirm/stop"));
+}
+
+TEST_F(PanelCommands, EscapeWithoutAJobDoesNothing) {
+  lab.frames(3);
+  lab.press(GLFW_KEY_ESCAPE);
+  EXPECT_FALSE(lab.view.confirm_cancel);
+}
+
+TEST_F(PanelCommands, ControlEnterStartsThePagesJob) {
+  lab.open(Page::Matmul);
+  lab.press(GLFW_KEY_ENTER, true);
+  EXPECT_EQ(lab.sent<StartMatmul>().size(), 1u);
+}
+
+TEST_F(PanelCommands, SpacePausesTheTraining) {
+  lab.open(Page::Training);
+  lab.show(make_scene(Page::Training, Scene::Running));
+  lab.press(GLFW_KEY_SPACE);
+  EXPECT_EQ(lab.sent<PauseJob>().size(), 1u);
+}
+
+TEST_F(PanelCommands, KeysOpenPagesAndChangeThemeAndScale) {
+  lab.frames(3);
+  lab.press('4', true);
+  EXPECT_EQ(lab.view.page, Page::Matmul);
+  lab.press('T', true);
+  EXPECT_EQ(lab.view.mode, ui::ThemeMode::Light);
+  for (int i = 0; i < 9; ++i) lab.press('=', true);
+  EXPECT_EQ(lab.view.scale, 2);
+  for (int i = 0; i < 9; ++i) lab.press('-', true);
+  EXPECT_EQ(lab.view.scale, 1);
+}
+
+TEST_F(PanelCommands, HelpOpensAndCloses) {
+  lab.frames(3);
+  lab.click("rail/help");
+  ASSERT_TRUE(lab.visible("help/close"));
+  lab.click("help/close");
+  EXPECT_FALSE(lab.visible("help/close"));
+  lab.type("?");
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("help/close"));
+}
+
+TEST_F(PanelCommands, HoveringARungHighlightsItsCurve) {
+  lab.open(Page::Matmul);
+  lab.show(make_scene(Page::Matmul, Scene::Done));
+  const ui::WidgetRect* rung = lab.backend.find("matmul/ladder/cpu:0/simd");
+  ASSERT_NE(rung, nullptr);
+  lab.backend.move_to(NullBackend::centre(*rung));
+  lab.frames(2);
+  EXPECT_EQ(lab.view.forms.matmul.hovered_kernel, "cpu:0 simd");
+}
+
+TEST_F(PanelCommands, RunsCanBeHiddenRenamedAndRemoved) {
+  ui::Model model(machine_of(1));
+  for (JobId job = 1; job <= 2; ++job) {
+    model.apply(event(job, 1, JobStarted{"Training", StartTraining{}}));
+    model.apply(event(job, 2, training_started(true)));
+    model.apply(event(job, 3, step_done(1)));
+    model.apply(event(job, 4, JobFinished{Outcome::Done, 1, ""}));
+  }
+  lab.open(Page::Training);
+  lab.show(std::move(model));
+  lab.scroll_to_and_click("training/runs/1/show");
+  EXPECT_FALSE(lab.view.forms.training.runs.at(1).shown);
+  lab.click("training/runs/1/rename");
+  EXPECT_EQ(lab.view.forms.training.renaming, 1);
+  EXPECT_TRUE(lab.visible("training/runs/1/name"));
+  lab.click("training/runs/1/rename");
+  lab.click("training/runs/1/delete");
+  EXPECT_FALSE(lab.visible("training/runs/1/rename"));
+  EXPECT_TRUE(lab.visible("training/runs/2/rename"));
+}
+
+TEST_F(PanelCommands, LogIsCopiedToTheClipboard) {
+  lab.open(Page::Log);
+  lab.show(make_scene(Page::Log, Scene::Done));
+  lab.view.forms.log.filter = "NUMBER 59";
+  lab.frames(2);
+  lab.click("log/copy");
+  EXPECT_NE(lab.backend.clipboard.find("number 59"), std::string::npos);
+  EXPECT_EQ(lab.backend.clipboard.find("number 58"), std::string::npos);
+}
+
+TEST(ViewSettings, SurviveSavingAndLoading) {
+  ui::ViewState view;
+  view.page = Page::Training;
+  view.mode = ui::ThemeMode::Light;
+  view.scale = 1.75F;
+  view.forms.matmul.sizes = "100,200";
+  view.forms.devices.cpu_devices = 4;
+  ui::ViewState loaded;
+  load_view(loaded, save_view(view));
+  EXPECT_EQ(loaded.forms.devices.cpu_devices, 4);
+  EXPECT_EQ(save_view(loaded), save_view(view));
+  EXPECT_EQ(loaded.page, Page::Training);
+  EXPECT_EQ(loaded.scale, 1.75F);
+  load_view(loaded, {{"page", "elsewhere"}, {"scale", "9"}, {"theme", "pink"}});
+  EXPECT_EQ(save_view(loaded), save_view(view));
+}
+
+}  // namespace
+}  // namespace lab::test

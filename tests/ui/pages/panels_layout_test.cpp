@@ -1,0 +1,263 @@
+// Every page in every state fits its window: widgets stay inside it and do not overlap.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+using ui::WidgetRect;
+
+bool holds_others(const WidgetRect& w) {
+  return w.kind == "card" || w.kind == "table" || w.kind == "row" || w.kind == "tooltip" ||
+         w.kind == "plot" || w.kind == "segmented" || w.kind == "input";
+}
+
+bool part_of(const WidgetRect& part, const WidgetRect& whole) {
+  return part.path.size() > whole.path.size() && part.path.starts_with(whole.path + "/");
+}
+
+bool overlap(const WidgetRect& a, const WidgetRect& b) {
+  constexpr float kTouch = 1;  // pixels, tolerance for rounding
+  return a.min.x + kTouch < b.max.x && b.min.x + kTouch < a.max.x && a.min.y + kTouch < b.max.y &&
+         b.min.y + kTouch < a.max.y;
+}
+
+std::string text_of(const WidgetRect& w) {
+  return w.path + " [" + std::to_string(w.min.x) + "," + std::to_string(w.min.y) + " " +
+         std::to_string(w.max.x) + "," + std::to_string(w.max.y) + "]";
+}
+
+void expect_sound_layout(const Lab& lab, ImVec2 size) {
+  const std::vector<WidgetRect>& all = lab.backend.ui.widgets.all();
+  ASSERT_GT(all.size(), 8u);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const WidgetRect& a = all[i];
+    EXPECT_TRUE(a.min.x >= 0 && a.min.y >= 0 && a.max.x <= size.x + 1 && a.max.y <= size.y + 1)
+        << text_of(a);
+    for (std::size_t j = i + 1; j < all.size(); ++j) {
+      const WidgetRect& b = all[j];
+      const bool both_cards = a.kind == "card" && b.kind == "card";
+      if ((holds_others(a) || holds_others(b)) && !both_cards) continue;
+      if (part_of(a, b) || part_of(b, a)) continue;
+      EXPECT_FALSE(overlap(a, b)) << text_of(a) << " and " << text_of(b);
+    }
+  }
+}
+
+// Checks the layout at each scroll position, from top to bottom.
+void check_whole_page(Lab& lab, ImVec2 size) {
+  lab.frames(8);
+  expect_sound_layout(lab, size);
+  std::string last_seen;
+  for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
+    lab.scroll(-5);
+    expect_sound_layout(lab, size);
+    std::string seen;
+    for (const WidgetRect& w : lab.backend.ui.widgets.all()) seen += text_of(w);
+    if (seen == last_seen) return;
+    last_seen = std::move(seen);
+  }
+}
+
+struct Window {
+  ImVec2 size;
+  float scale;
+  ui::ThemeMode mode;
+};
+
+class Layout : public ::testing::TestWithParam<Window> {};
+
+TEST_P(Layout, NothingIsClippedOrOverlaps) {
+  const Window& window = GetParam();
+  Lab lab(make_scene(Page::Devices, Scene::Empty), window.scale, window.size, window.mode);
+  lab.view.forms.devices.open = {0};
+  lab.view.forms.training.more = true;
+  lab.view.forms.transfers.show_table = true;
+  lab.view.forms.matmul.which = 2;
+  lab.view.forms.scaling.more = true;
+  lab.view.forms.scaling.show_table = true;
+  lab.view.forms.scaling.compute_time = 2;
+  for (int page = 0; page < ui::kPages; ++page) {
+    for (const Scene scene : {Scene::Empty, Scene::Running, Scene::Done, Scene::Failed}) {
+      SCOPED_TRACE("page " + std::to_string(page) + ", scene " +
+                   std::to_string(static_cast<int>(scene)));
+      lab.view.page = static_cast<Page>(page);
+      lab.show(make_scene(lab.view.page, scene));
+      check_whole_page(lab, window.size);
+      lab.scroll(1000);
+    }
+  }
+}
+
+TEST_P(Layout, ManyDevicesFit) {
+  const Window& window = GetParam();
+  Lab lab(make_scene(Page::Devices, Scene::Empty), window.scale, window.size, window.mode);
+  lab.view.page = Page::Training;
+  ui::TrainingForm& form = lab.view.forms.training;
+  form.larger_batch = form.devices_open = true;
+  form.request.share_policy = SharePolicy::Listed;
+  form.settings_open = true;
+  for (const ManyDevices& many :
+       {ManyDevices{2, 1, SharePolicy::Equal}, ManyDevices{16, 1, SharePolicy::Auto},
+        ManyDevices{4, 2, SharePolicy::Auto}, ManyDevices{48, 4, SharePolicy::Equal}}) {
+    SCOPED_TRACE(std::to_string(many.devices) + " devices, " + std::to_string(many.ranks) +
+                 " ranks");
+    form.devices.assign(static_cast<std::size_t>(many.devices / many.ranks), true);
+    lab.show(make_many_devices(many, Scene::Running));
+    check_whole_page(lab, window.size);
+    lab.scroll(1000);
+  }
+}
+
+TEST_P(Layout, LayersFit) {
+  const Window& window = GetParam();
+  Lab lab(make_scene(Page::Devices, Scene::Empty), window.scale, window.size, window.mode);
+  lab.view.page = Page::Training;
+  lab.view.forms.training.layer_table = true;
+  for (const Layers& what :
+       {Layers{false, 3, true}, Layers{true, 20, true}, Layers{true, 3, false}}) {
+    SCOPED_TRACE(std::to_string(what.layers) + " layers" + (what.both ? ", both kernels" : ""));
+    for (const bool all : {false, true}) {
+      lab.view.forms.training.all_layers = all;
+      lab.show(make_layers(what, Scene::Running));
+      check_whole_page(lab, window.size);
+      lab.scroll(1000);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Layout,
+                         ::testing::Values(Window{{1280, 720}, 1, ui::ThemeMode::Dark},
+                                           Window{{1280, 720}, 2, ui::ThemeMode::Light},
+                                           Window{{1920, 1080}, 1, ui::ThemeMode::Light},
+                                           Window{{1920, 1080}, 2, ui::ThemeMode::Dark}),
+                         [](const auto& window) {
+                           return std::to_string(static_cast<int>(window.param.size.x)) + "Scale" +
+                                  std::to_string(static_cast<int>(window.param.scale));
+                         });
+
+TEST(Pages, EveryStateHasItsWidgets) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty));
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/empty"));
+  lab.show(make_scene(Page::Matmul, Scene::Running));
+  EXPECT_TRUE(lab.visible("matmul/plot/gflops"));
+  EXPECT_TRUE(lab.visible("matmul/ladder/cpu:0/naive"));
+  EXPECT_TRUE(lab.visible("status/cancel"));
+  EXPECT_TRUE(lab.visible("status/progress"));
+  lab.show(make_scene(Page::Matmul, Scene::Failed));
+  EXPECT_TRUE(lab.visible("matmul/error"));
+  EXPECT_TRUE(lab.visible("matmul/retry"));
+  EXPECT_FALSE(lab.visible("status/cancel"));
+}
+
+TEST(Pages, SyntheticResultsAreMarked) {
+  Lab lab(make_scene(Page::Training, Scene::Done));
+  lab.open(Page::Training);
+  EXPECT_TRUE(lab.visible("title/synthetic"));
+  const WidgetRect* card = lab.backend.find("training/loss");
+  ASSERT_NE(card, nullptr);
+  EXPECT_NE(card->label.find("synthetic"), std::string::npos);
+}
+
+TEST(Pages, SeveralDevicesShowTheirTimeSplit) {
+  Lab lab(make_many_devices({2, 1, SharePolicy::Equal}, Scene::Running), 1, {1280, 1600});
+  lab.open(Page::Training);
+  const WidgetRect* sentence = lab.backend.find("training/devices/sentence");
+  ASSERT_NE(sentence, nullptr);
+  EXPECT_EQ(
+      sentence->label,
+      "95 % of the all-reduce is hidden behind backward. cpu:1 waits for 30 % of a step; cpu:0 "
+      "is the slowest. Auto shares would balance this.");
+  const WidgetRect* row = lab.backend.find("training/devices/0/cpu:1");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->value, "128 images, 50 %");
+  EXPECT_TRUE(lab.visible("training/plot/speed/legend/cpu:1"));
+  lab.show(make_many_devices({2, 1, SharePolicy::Equal}, Scene::Done));
+  EXPECT_EQ(lab.backend.find("training/devices/sentence")->label.substr(0, 4), "96 %")
+      << "as the run reports it";
+  lab.show(make_scene(Page::Training, Scene::Running));
+  EXPECT_FALSE(lab.visible("training/devices")) << "one device has nothing to share";
+}
+
+TEST(Pages, AutoSharesAreSuggestedOnlyIfTheyHelp) {
+  const auto advises = [](ui::Model model, std::int64_t images) {
+    model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+    model.apply(event(1, 1, training_started(true)));
+    StepDone step = step_done(1);
+    step.devices = device_steps(2, 1, 1, false);
+    for (DeviceStep& device : step.devices) device.images = images;
+    model.apply(event(1, 2, step));
+    Lab lab(std::move(model), 1, {1280, 1600});
+    lab.open(Page::Training);
+    const WidgetRect* sentence = lab.backend.find("training/devices/sentence");
+    return sentence != nullptr && sentence->label.find("Auto shares") != std::string::npos;
+  };
+  EXPECT_TRUE(advises(ui::Model(machine_of(2)), 128));
+  EXPECT_FALSE(advises(ui::Model(machine_of(2)), 1)) << "no image to move";
+  MachineInfo one_core = machine_of(2);
+  for (DeviceInfo& info : one_core.devices) info.cores = {0};
+  EXPECT_FALSE(advises(ui::Model(one_core), 128)) << "the devices share a core";
+}
+
+TEST(Pages, RanksAreNamedAndManyDevicesUnfold) {
+  Lab lab(make_many_devices({48, 4, SharePolicy::Equal}, Scene::Running), 1, {1280, 2400});
+  lab.open(Page::Training);
+  const WidgetRect* row = lab.backend.find("training/devices/1/cpu:0");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->label, "rank 1 · cpu:0");
+  EXPECT_FALSE(lab.visible("training/devices/3/cpu:0"));
+  lab.click("training/devices/all");
+  EXPECT_TRUE(lab.visible("training/devices/3/cpu:0"));
+}
+
+TEST(Pages, OneCpuDeviceExplainsHowToSplitIt) {
+  Lab lab(ui::Model(machine_of(1)));
+  lab.open(Page::Training);
+  const WidgetRect* text = lab.backend.find("training/split_cores");
+  ASSERT_NE(text, nullptr);
+  EXPECT_NE(text->label.find("--cpu-devices 2"), std::string::npos);
+}
+
+TEST(Pages, AbsentDevicesHaveACard) {
+  Lab lab(make_scene(Page::Devices, Scene::Done));
+  lab.open(Page::Devices);
+  const WidgetRect* card = lab.backend.find("devices/absent/0");
+  ASSERT_NE(card, nullptr);
+  EXPECT_EQ(card->label, "No NVIDIA GPU");
+}
+
+// The results extend to the bottom of a window that is taller than their content.
+TEST(Pages, ResultsFillTheWindowHeight) {
+  constexpr float kWidth = 1920, kHeight = 1080;
+  Lab lab(make_scene(Page::Devices, Scene::Done), 1, {kWidth, kHeight});
+  for (const auto& [page, card] :
+       {std::pair{Page::Devices, "devices/utilisation"}, std::pair{Page::Memory, "memory/history"},
+        std::pair{Page::Matmul, "matmul/skipped"}, std::pair{Page::Matmul, "matmul/form"}}) {
+    lab.open(page);
+    lab.show(make_scene(page, Scene::Done));
+    const WidgetRect* lowest = lab.backend.find(card);
+    ASSERT_NE(lowest, nullptr) << card;
+    EXPECT_NEAR(lowest->max.y, kHeight - 40 - 20, 12) << card;
+    EXPECT_FALSE(lab.backend.ui.wants_layout) << card;
+  }
+}
+
+TEST(Pages, MainButtonIsVisibleInASmallWindow) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 2, {1280, 720});
+  for (const auto& [page, button] :
+       {std::pair{Page::Memory, "memory/make"}, std::pair{Page::Transfers, "transfers/run"},
+        std::pair{Page::Matmul, "matmul/run"}, std::pair{Page::Training, "training/start"},
+        std::pair{Page::Scaling, "scaling/run"}}) {
+    lab.open(page);
+    EXPECT_TRUE(lab.visible(button)) << button;
+  }
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -1,0 +1,265 @@
+// The Scaling page: its texts, commands and states.
+#include <gtest/gtest.h>
+
+#include "tests/ui/pages/scenes.h"
+#include "ui/pages/scaling/scaling_parts.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+using ui::parts_of;
+using ui::ScalingResults;
+
+constexpr auto kStrong = ScalingMode::Strong;
+constexpr auto kWeak = ScalingMode::Weak;
+
+ScalingResults results_of(std::initializer_list<ScalingPoint> points) {
+  ScalingResults results;
+  for (const ScalingPoint& p : points) results.add(p);
+  return results;
+}
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ScalingWords, SummarisesTheResult) {
+  const auto said = measured_sentences(
+      results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2)}), kStrong);
+  ASSERT_GE(said.size(), 3u);
+  EXPECT_EQ(said[0],
+            "2 devices are 1.94 times as fast as one: 97 % efficiency; 67 % of the all-reduce is "
+            "hidden behind backward.");
+  EXPECT_TRUE(holds(said[1], "divided evenly it would take 40.0 ms")) << said[1];
+  EXPECT_TRUE(holds(said[1], "412 µs of exposed all-reduce")) << said[1];
+  EXPECT_TRUE(holds(said[1], "824 µs of all-reduce hidden behind backward")) << said[1];
+  EXPECT_TRUE(holds(said[1], "Faster work on smaller parts recovers 860 µs")) << said[1];
+  EXPECT_TRUE(holds(said[2], "81.27 % to 81.31 %")) << said[2];
+}
+
+TEST(ScalingWords, WeakScalingIsComparedWithOneStep) {
+  ScalingPoint two = scaling_point(kWeak, 2);
+  two.split = {.compute_s = 0.0812, .all_reduce_s = 0.001, .exposed_s = 0.0005};
+  const auto said = measured_sentences(results_of({scaling_point(kWeak, 1), two}), kWeak);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(
+      said[1],
+      "A step takes 82.4 ms; one device takes 80.0 ms for its images. The difference: 500 µs of "
+      "exposed all-reduce, 500 µs of all-reduce hidden behind backward and 1.40 ms of slower "
+      "parallel work.");
+}
+
+TEST(ScalingWords, OneDeviceHasNoSpeedUp) {
+  const auto said = measured_sentences(results_of({scaling_point(kStrong, 1)}), kStrong);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(holds(said[0], "requires a second device")) << said[0];
+  const auto shared = measured_sentences(
+      results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2, true)}), kStrong);
+  EXPECT_FALSE(holds(shared[0], "requires a second device")) << "one was measured: " << shared[0];
+}
+
+TEST(ScalingWords, ExcludesDevicesThatShareCores) {
+  const auto said = measured_sentences(
+      results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2),
+                  scaling_point(kStrong, 4, true), scaling_point(kStrong, 16, true)}),
+      kStrong);
+  EXPECT_TRUE(holds(said[0], "2 devices are")) << said[0];
+  EXPECT_TRUE(holds(said[2], "4 and 16 devices exceed the number of cores: they cannot be faster"))
+      << said[2];
+}
+
+TEST(ScalingWords, EqualAccuracyIsReportedAsTheSame) {
+  ScalingPoint one = scaling_point(kStrong, 1), two = scaling_point(kStrong, 2);
+  one.test_acc = two.test_acc = 0.5;
+  const auto said = measured_sentences(results_of({one, two}), kStrong);
+  EXPECT_TRUE(holds(said.back(), "the same on 1 and 2 devices: 50.00 %")) << said.back();
+}
+
+TEST(ScalingWords, ChanceAccuracyIsNotCompared) {
+  ScalingPoint one = scaling_point(kStrong, 1), two = scaling_point(kStrong, 2);
+  one.test_acc = two.test_acc = 0.1;
+  const auto said = measured_sentences(results_of({one, two}), kStrong);
+  EXPECT_TRUE(holds(said.back(), "train for more steps")) << said.back();
+}
+
+TEST(ScalingWords, PredictionsAreMarked) {
+  ScalingResults results;
+  results.add(scaling_prediction(kStrong, 16));
+  const std::string said = prediction_sentence(results, kStrong);
+  EXPECT_TRUE(said.starts_with("Prediction: 16 devices over NVLink 4 are 15.4 times")) << said;
+  EXPECT_TRUE(holds(said, "measured on cpu:0")) << said;
+  EXPECT_TRUE(said.ends_with("not measured.")) << said;
+  EXPECT_TRUE(model_error_sentence(results, kStrong).empty());
+  EXPECT_TRUE(measured_sentences(results, kStrong).empty());
+}
+
+TEST(ScalingWords, EarlierStepNamesItsDevice) {
+  ScalingResults earlier = results_of({scaling_point(kStrong, 1)});
+  earlier.measured_with.training.devices = {cpu(1)};
+  ScalingResults results;
+  results.request.training.devices = {cpu(1), cpu(0)};
+  results.request.measure = false;
+  results.request.compute_s = earlier.measured(kStrong).at(1)->step.median_s;
+  results.keep_measured(earlier);
+  EXPECT_EQ(basis_text(results, scaling_prediction(kStrong, 16)),
+            "measured earlier on cpu:1: 80.0 ms for 256 images");
+}
+
+TEST(ScalingWords, TheModelsErrorHasASign) {
+  ScalingResults results;
+  for (const int devices : {1, 2, 4}) {
+    ScalingPrediction p = scaling_check(kStrong, devices);
+    p.measured_step_s = p.step_s / (devices == 2 ? 0.97 : 1.05);
+    results.add(p);
+  }
+  const std::string said = model_error_sentence(results, kStrong);
+  EXPECT_TRUE(holds(said, "3.0 % too fast at 2 devices and 5.0 % too slow at 4")) << said;
+}
+
+TEST(ScalingWords, PartsOfAStepNeverExceedIt) {
+  StepSplit split{.compute_s = 8, .all_reduce_s = 5, .exposed_s = 1, .imbalance_s = 0.5};
+  EXPECT_EQ(parts_of(split, 9.5).hidden_s, 0) << "overlapped with compute";
+  EXPECT_EQ(parts_of(split, 13.5).hidden_s, 4) << "not overlapped";
+  EXPECT_EQ(parts_of(split, 20).sum(), 13.5);
+}
+
+TEST(ScalingPage, EveryStateHasItsWidgets) {
+  Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.visible("scaling/empty"));
+  lab.show(make_scene(Page::Scaling, Scene::Running));
+  EXPECT_TRUE(lab.visible("scaling/figure/step"));
+  EXPECT_TRUE(lab.visible("scaling/plot/speedup"));
+  EXPECT_TRUE(lab.visible("status/cancel"));
+  lab.show(make_scene(Page::Scaling, Scene::Done));
+  for (const char* path : {"scaling/figure/speedup", "scaling/figure/prediction",
+                           "scaling/sentence/0", "scaling/prediction", "scaling/model_error",
+                           "scaling/plot/efficiency", "scaling/steps/1"}) {
+    EXPECT_TRUE(lab.visible(path)) << path;
+  }
+  EXPECT_TRUE(lab.visible("scaling/plot/speedup/legend/prediction"));
+  EXPECT_TRUE(lab.visible("scaling/plot/speedup/legend/more devices than cores"));
+  lab.show(make_scene(Page::Scaling, Scene::Failed));
+  EXPECT_TRUE(lab.visible("scaling/error"));
+  EXPECT_TRUE(lab.visible("scaling/retry"));
+}
+
+TEST(ScalingPage, ModelSetsItsAccuracySteps) {
+  Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  lab.click("scaling/model");
+  lab.click("scaling/model/mlp");
+  EXPECT_EQ(lab.view.forms.scaling.request.accuracy_steps, 235);
+}
+
+TEST(ScalingPage, WeakScalingHasATab) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.backend.find("scaling/sentence/0")->label.starts_with("2 devices are"));
+  lab.click("scaling/shown_mode/Weak: a batch for each device");
+  EXPECT_TRUE(lab.backend.find("scaling/sentence/0")->label.starts_with("2 devices with 256"));
+}
+
+TEST(ScalingPage, PredictionsShowNoMeasurement) {
+  ui::Model model(machine_of(1));
+  StartScaling request;
+  request.measure = false;
+  request.compute_s = 0.08;
+  model.apply(event(1, 1, JobStarted{"Prediction", request}));
+  for (const int devices : {1, 2, 4, 8, 16}) {
+    model.apply(event(1, 2, scaling_prediction(kStrong, devices)));
+  }
+  model.apply(event(1, 3, JobFinished{Outcome::Done, 1, ""}));
+  Lab lab(std::move(model), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.visible("scaling/figure/prediction"));
+  EXPECT_TRUE(lab.visible("scaling/steps/16/prediction"));
+  EXPECT_FALSE(lab.visible("scaling/figure/speedup"));
+  EXPECT_FALSE(lab.visible("scaling/plot/accuracy"));
+  EXPECT_FALSE(lab.visible("scaling/plot/speedup/legend/measured"));
+}
+
+TEST(ScalingPage, MeasuresThenPredictsFromTheMeasurement) {
+  Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_FALSE(lab.backend.find("scaling/predict")->enabled) << "no time is known yet";
+  lab.click("scaling/run");
+  ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);
+  EXPECT_TRUE(lab.sent<StartScaling>()[0].measure);
+  lab.out.clear();
+  lab.view.sent_after = -1;
+  lab.show(make_scene(Page::Scaling, Scene::Done));
+  lab.view.forms.scaling.request.link = "pcie3";
+  lab.frames(3);
+  lab.click("scaling/predict");
+  ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);
+  const StartScaling sent = lab.sent<StartScaling>()[0];
+  EXPECT_FALSE(sent.measure);
+  EXPECT_EQ(sent.link, "pcie3");
+  EXPECT_EQ(sent.compute_s, scaling_point(kStrong, 1).step.median_s);
+}
+
+TEST(ScalingPage, OneCpuDeviceExplainsHowToGetTwo) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.visible("scaling/one_device"));
+  lab.click("scaling/open_devices");
+  EXPECT_EQ(lab.view.page, Page::Devices);
+}
+
+TEST(ScalingPage, BarTooltipShowsTheSplit) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  const ui::WidgetRect* bar = lab.backend.find("scaling/steps/2");
+  ASSERT_NE(bar, nullptr);
+  EXPECT_EQ(bar->value, "41.2 ms");
+  lab.backend.move_to(NullBackend::centre(*bar));
+  lab.frames(40);
+  const ui::WidgetRect* tip = lab.backend.find("tooltip");
+  ASSERT_NE(tip, nullptr);
+  EXPECT_TRUE(holds(tip->value, "all-reduce, exposed: 412 µs")) << tip->value;
+  EXPECT_TRUE(holds(tip->value, "31 repetitions")) << tip->value;
+}
+
+TEST(ScalingPage, PredictedBarTooltipShowsTheOverlap) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1600});
+  lab.open(Page::Scaling);
+  const ui::WidgetRect* bar = lab.backend.find("scaling/steps/16/prediction");
+  ASSERT_NE(bar, nullptr);
+  lab.backend.move_to(NullBackend::centre(*bar));
+  lab.frames(40);
+  const ui::WidgetRect* tip = lab.backend.find("tooltip");
+  ASSERT_NE(tip, nullptr);
+  EXPECT_TRUE(holds(tip->value, "all-reduce, hidden: 200 µs, overlapped with compute"))
+      << tip->value;
+}
+
+// Over a plot, the wheel scrolls the page; with Ctrl it zooms the plot.
+TEST(ScalingPage, WheelScrollsThePageOverAPlot) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done));
+  lab.open(Page::Scaling);
+  const ui::WidgetRect* plot = lab.backend.find("scaling/plot/speedup");
+  ASSERT_NE(plot, nullptr);
+  const float before = plot->min.y;
+  const std::string view = plot->value;
+  const ImVec2 middle = NullBackend::centre(*plot);
+  lab.backend.move_to(middle);
+  lab.frames(2);
+  lab.backend.wheel(-1);
+  lab.frames(2);
+  EXPECT_LT(lab.backend.find("scaling/plot/speedup")->min.y, before);
+  EXPECT_EQ(lab.backend.find("scaling/plot/speedup")->value, view);
+  const float scrolled = lab.backend.find("scaling/plot/speedup")->min.y;
+  lab.backend.control(true);
+  lab.frames(2);
+  lab.backend.wheel(2);
+  lab.frames(2);
+  lab.backend.control(false);
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("scaling/plot/speedup")->min.y, scrolled);
+  EXPECT_NE(lab.backend.find("scaling/plot/speedup")->value, view);
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -1,0 +1,223 @@
+#include "tests/ui/pages/scenes.h"
+
+#include <algorithm>
+
+namespace lab::test {
+namespace {
+
+using ui::Model;
+using ui::Page;
+
+struct Feed {
+  Model& model;
+  double t = 0;
+  void operator()(JobId job, Payload payload) {
+    model.apply(event(job, t += 0.1, std::move(payload)));
+  }
+  // Reports progress of job 1 or finishes it, depending on the scene.
+  void end(Scene scene) {
+    if (scene == Scene::Running) {
+      (*this)(1, Progress{0.42, "a case with a name", 42.0});
+    } else if (scene == Scene::Failed) {
+      (*this)(1, JobFinished{Outcome::Failed, 3,
+                             "add: X1 is on cpu:0 and X2 on cpu:1; copy one first: X2.to(cpu:0)"});
+    } else {
+      (*this)(1, JobFinished{Outcome::Done, 12.5, ""});
+    }
+  }
+};
+
+void feed_devices(Feed& feed) {
+  for (int i = 0; i < 240; ++i) {
+    feed.t = i;
+    feed(0, telemetry(feed.model.devices(), i, 0.4 + 0.3 * std::sin(0.1 * i)));
+  }
+  for (const Device device : feed.model.devices()) {
+    for (const char* name : {"naive", "tiled", "simd", "packed", "onednn"}) {
+      feed(0, RungInfo{device, name, std::string("The rung ") + name, "What it adds, and why.",
+                       std::string(name) == "onednn"});
+    }
+  }
+}
+
+void feed_memory(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"Create a tensor on cpu:0", MakeTensor{}});
+  TensorList list;
+  for (int i = 1; i <= 5; ++i) {
+    list.tensors.push_back(tensor(i, cpu(i % 2), i * 3 * kMiB));
+    list.tensors.back().owned_by_page = i != 4;
+  }
+  feed(1, list);
+  feed.end(scene);
+}
+
+void feed_transfers(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"Transfers by size", StartTransfers{}});
+  for (int op = 0; op < 4 && scene != Scene::Failed; ++op) {
+    for (int bits = 10; bits <= 30; bits += 2) {
+      feed(1, transfer_sample(cpu(), cpu(), static_cast<TransferOp>(op), 1 + op % 2,
+                              std::int64_t{1} << bits, 20 + 5 * op));
+    }
+    if (scene != Scene::Done) continue;
+    TransferFit fit;
+    fit.op = static_cast<TransferOp>(op);
+    fit.threads = 1 + op % 2;
+    fit.latency_s = 2e-7;
+    fit.gb_per_s = 20;
+    fit.half_bandwidth_bytes = 40'000;
+    feed(1, fit);
+  }
+  feed(1, Skipped{"triad at 1 GiB", "needs 3 GiB but 2.1 GiB are free"});
+  feed.end(scene);
+}
+
+void feed_matmul(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"Matmul ladder on cpu:0", StartMatmul{}});
+  if (scene != Scene::Failed) {
+    PeakSample peak;
+    peak.gflops = 500;
+    peak.threads = 2;
+    peak.time = timing(0.1);
+    feed(1, peak);
+    feed(1, ceilings_measured(cpu()));
+    double gflops = 5;
+    for (const char* name : {"naive", "tiled", "simd", "onednn"}) {
+      gflops *= 4;
+      for (int n = 64; n <= 1024; n *= 2) feed(1, matmul_sample(cpu(), name, n, gflops));
+    }
+  }
+  feed(1, Skipped{"openblas", "libopenblas.so.0 is not installed"});
+  feed.end(scene);
+}
+
+void feed_training(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"Training lenet on cpu:0", StartTraining{}});
+  feed(1, training_started(true));
+  for (int step = 1; step <= 700 && scene != Scene::Failed; ++step) {
+    feed(1, step_done(step));
+    if (step % 235 != 0) continue;
+    feed(1, epoch_done(step / 235));
+    feed(1, predictions(48));
+    feed(1, confusion());
+  }
+  feed.end(scene);
+}
+
+void feed_scaling(Feed& feed, Scene scene) {
+  StartScaling request;
+  request.modes = {ScalingMode::Strong, ScalingMode::Weak};
+  feed(1, JobStarted{"Scaling lenet over 2 devices", request});
+  for (const ScalingMode mode : request.modes) {
+    if (scene == Scene::Failed) break;
+    feed(1, scaling_point(mode, 1));
+    if (scene == Scene::Running) break;
+    feed(1, scaling_point(mode, 2));
+    feed(1, scaling_point(mode, 4, true));
+    for (const int devices : {1, 2, 4, 8, 16}) feed(1, scaling_prediction(mode, devices));
+    for (const int devices : {1, 2, 4}) feed(1, scaling_check(mode, devices));
+  }
+  if (scene == Scene::Done) feed(1, Skipped{"8 devices", "the machine has 4 devices"});
+  feed.end(scene);
+}
+
+}  // namespace
+
+Model make_scene(Page page, Scene scene) {
+  Model model(machine_of(2));
+  Feed feed{model};
+  feed_devices(feed);
+  if (scene == Scene::Empty) return model;
+  switch (page) {
+    case Page::Devices: break;
+    case Page::Memory: feed_memory(feed, scene); break;
+    case Page::Transfers: feed_transfers(feed, scene); break;
+    case Page::Matmul: feed_matmul(feed, scene); break;
+    case Page::Training: feed_training(feed, scene); break;
+    case Page::Scaling: feed_scaling(feed, scene); break;
+    case Page::Log:
+      for (int i = 0; i < 60; ++i) {
+        feed(0, LogLine{static_cast<Severity>(i % 3),
+                        "A line that is long enough to be wrapped in a narrow window, number " +
+                            std::to_string(i)});
+      }
+      break;
+  }
+  return model;
+}
+
+Model make_many_devices(const ManyDevices& what, Scene scene) {
+  Model model(machine_of(what.devices / what.ranks));
+  Feed feed{model};
+  feed_devices(feed);
+  StartTraining request;
+  request.model = "resnet18";
+  request.data = DataSource::FashionMnist;
+  request.devices = model.devices();
+  request.share_policy = what.policy;
+  feed(1, JobStarted{"Training resnet18", request});
+  TrainingStarted started = training_started(false);
+  started.request = request;
+  started.lr = 0.1;
+  feed(1, started);
+  const bool automatic = what.policy == SharePolicy::Auto;
+  for (int step = 1; step <= 700; ++step) {
+    StepDone done = step_done(step);
+    done.lr = started.lr;
+    done.devices = device_steps(what.devices, what.ranks, step, automatic);
+    feed(1, done);
+    if (step % 235 == 0) feed(1, epoch_done(step / 235));
+  }
+  if (scene == Scene::Done) {
+    TrainingDone done;
+    done.ranks = what.ranks;
+    done.images_per_s = 11'200;
+    done.hidden_share = 0.957;
+    feed(1, done);
+  }
+  feed.end(scene);
+  return model;
+}
+
+Model make_layers(const Layers& what, Scene scene) {
+  Model model(machine_of(1));
+  Feed feed{model};
+  StartTraining request;
+  request.profile = true;
+  request.compare_kernels = what.both;
+  feed(1, JobStarted{"Training lenet on cpu:0", request});
+  TrainingStarted started = training_started(true);
+  started.request = request;
+  feed(1, started);
+  for (int step = 1; step <= 40; ++step) feed(1, step_done(step));
+  if (what.profile) feed(1, training_profile(what.both, what.layers));
+  feed.end(scene);
+  return model;
+}
+
+void Lab::scroll(float notches) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  backend.move_to({screen.x - 20 * view.scale, screen.y / 2});
+  frame();
+  backend.wheel(notches);
+  frames(2);
+}
+
+void Lab::scroll_to_and_click(std::string_view path) {
+  const auto reachable = [&] {
+    const ui::WidgetRect* w = backend.ui.widgets.find(path);
+    return w != nullptr && w->max.y - w->min.y >= backend.ui.px(16);
+  };
+  for (int i = 0; i < 200 && !reachable(); ++i) scroll(-1);
+  click(path);
+}
+
+void Lab::press(int key, bool control) {
+  backend.control(control);
+  backend.key(key, true);
+  frame();
+  backend.key(key, false);
+  backend.control(false);
+  frames(2);
+}
+
+}  // namespace lab::test

@@ -1,0 +1,134 @@
+#include "ui/model/forms/forms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "compute/core/error.h"
+#include "compute/core/fields/request_fields.h"
+#include "compute/core/units.h"
+#include "ui/model/forms/form_checks.h"
+
+namespace lab::ui {
+namespace {
+
+// Position 0 stands for every device, which commands represent as an empty list.
+std::vector<Device> chosen_device(int position, const MachineInfo& machine) {
+  const auto i = static_cast<std::size_t>(position);
+  if (position <= 0 || i > machine.devices.size()) return {};
+  return {machine.devices[i - 1].device};
+}
+
+bool has_gpu(const MachineInfo& machine) {
+  return std::any_of(machine.devices.begin(), machine.devices.end(),
+                     [](const DeviceInfo& info) { return info.device.kind == DeviceKind::Cuda; });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> parse_shape(std::string_view text) {
+  std::vector<std::int64_t> shape;
+  bool separated = true;  // the next number may start here
+  for (const char* p = text.data(); p != text.data() + text.size();) {
+    if (*p == ',' || *p == 'x' || *p == ' ' || *p == '[' || *p == ']' || *p == '(' || *p == ')') {
+      separated = true;
+      ++p;
+      continue;
+    }
+    std::int64_t size = 0;
+    const auto parsed = std::from_chars(p, text.data() + text.size(), size);
+    if (!separated || parsed.ec != std::errc() || size < 0) {
+      throw Error(Errc::Usage,
+                  fmt::format("shape '{}' is not a list of sizes; write 1024,1024", text));
+    }
+    shape.push_back(size);
+    separated = false;
+    p = parsed.ptr;
+  }
+  return shape;
+}
+
+MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
+  const auto i = static_cast<std::size_t>(form.device);
+  if (form.device < 0 || i >= machine.devices.size()) {
+    throw Error(Errc::Usage, "the selected device is not available; choose one from the list");
+  }
+  MakeTensor command;
+  command.device = machine.devices[i].device;
+  command.shape = parse_shape(form.shape);
+  command.dtype = static_cast<DType>(form.dtype);
+  command.fill = static_cast<Fill>(form.fill);
+  command.value = form.value;
+  command.seed = static_cast<std::uint64_t>(form.seed);
+  command.name = form.name;
+  const bool random = command.fill == Fill::Rand || command.fill == Fill::Randn;
+  if (random && command.dtype != DType::F32 && command.dtype != DType::BF16) {
+    throw Error(Errc::Usage, fmt::format("{} needs f32 or bf16, not {}; choose another type",
+                                         to_string(command.fill), to_string(command.dtype)));
+  }
+  return command;
+}
+
+bool has_op(const TransferForm& form, TransferOp op) {
+  const std::vector<TransferOp>& ops = form.request.ops;
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
+void set_op(TransferForm& form, TransferOp op, bool on) {
+  std::erase(form.request.ops, op);
+  if (on) form.request.ops.push_back(op);
+}
+
+std::size_t transfer_ops(const MachineInfo& machine) {
+  return has_gpu(machine) ? enum_names<TransferOp>().size() : kCpuTransferOps;
+}
+
+std::size_t matmul_precisions(const MachineInfo& machine) {
+  return has_gpu(machine) ? 3 : 2;
+}
+
+Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine) {
+  const bool offered = static_cast<std::size_t>(form.request.dtype) < matmul_precisions(machine);
+  return offered ? form.request.dtype : Precision::F32;
+}
+
+StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live) {
+  StartTransfers command = form.request;
+  command.from = chosen_device(form.from, machine);
+  command.to = chosen_device(form.to, machine);
+  command.ops.clear();
+  for (std::size_t i = 0; i < transfer_ops(machine); ++i) {
+    const auto op = static_cast<TransferOp>(i);
+    if (has_op(form, op)) command.ops.push_back(op);
+  }
+  if (command.ops.empty()) throw Error(Errc::Usage, "no operation is ticked; tick at least one");
+  if (!command.one_thread && !command.all_threads) {
+    throw Error(Errc::Usage, "no thread count is ticked; tick one thread or all threads");
+  }
+  command.sizes_bytes = parse_byte_sizes(form.sizes);
+  command.live = live;
+  check_ranges(command);
+  return command;
+}
+
+StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live) {
+  StartMatmul command = form.request;
+  command.devices = chosen_device(form.device, machine);
+  command.sizes = parse_counts(form.sizes);
+  constexpr int kBest = 1;
+  constexpr int kChosen = 2;
+  if (form.which == kBest) command.kernels = {"best"};
+  if (form.which == kChosen) {
+    command.kernels.assign(form.chosen.begin(), form.chosen.end());
+    if (command.kernels.empty()) {
+      throw Error(Errc::Usage, "no kernel is ticked; tick at least one");
+    }
+  }
+  command.dtype = matmul_precision(form, machine);
+  command.live = live;
+  check_ranges(command);
+  return command;
+}
+
+}  // namespace lab::ui

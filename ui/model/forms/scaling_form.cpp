@@ -1,0 +1,124 @@
+// Conversion of the Scaling page's form to a command.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/core/error.h"
+#include "compute/core/fields/request_fields.h"
+#include "compute/core/units.h"
+#include "ui/model/forms/form_checks.h"
+#include "ui/model/forms/forms.h"
+
+namespace lab::ui {
+namespace {
+
+// Parses "1, 2, 4".
+std::vector<std::int64_t> parse_device_counts(std::string text) {
+  const std::string typed = text;
+  std::erase(text, ' ');
+  try {
+    return parse_counts(text);
+  } catch (const Error&) {
+    throw Error(Errc::Usage, fmt::format("device counts '{}' is not a list; write 1,2,4", typed));
+  }
+}
+
+// Ascending, unique, and at most `devices`; empty: the default counts.
+std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
+  std::vector<int> counts;
+  if (form.counts.find_first_not_of(' ') == std::string::npos) return counts;
+  for (const std::int64_t count : parse_device_counts(form.counts)) {
+    if (static_cast<std::size_t>(count) > devices) {
+      throw Error(Errc::Usage, fmt::format("{} devices requested, {} available; request fewer, or "
+                                           "split the cores on the Devices page",
+                                           count, devices));
+    }
+    counts.push_back(static_cast<int>(count));
+  }
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+void set_prediction(const ScalingForm& form, std::optional<double> measured_s,
+                    StartScaling& command) {
+  const std::string fault = value_error(predicted_devices_field(), command.predict_devices);
+  if (!fault.empty()) throw Error(Errc::Usage, fault);
+  command.reference_file.clear();
+  switch (static_cast<ComputeTime>(form.compute_time)) {
+    case ComputeTime::Measured:
+      if (command.measure) return;
+      if (!measured_s) {
+        throw Error(Errc::Usage,
+                    "the first device has not been measured with this model and batch "
+                    "yet; measure it first, or enter it");
+      }
+      command.compute_s = measured_s;
+      return;
+    case ComputeTime::Typed: command.compute_s = form.compute_ms * 1e-3; return;
+    case ComputeTime::File:
+      if (form.request.reference_file.empty()) {
+        throw Error(Errc::Usage,
+                    "no reference file is given; enter a JSON file with the time of one device, or "
+                    "choose another source");
+      }
+      command.reference_file = form.request.reference_file;
+      return;
+  }
+}
+
+}  // namespace
+
+StartScaling default_scaling() {
+  StartScaling request;
+  request.accuracy_steps = find_model(request.training.model)->accuracy_steps;
+  return request;
+}
+
+int mode_choice(const StartScaling& request) {
+  return request.modes.size() > 1 ? kBothModes : static_cast<int>(request.modes.front());
+}
+
+void set_mode_choice(StartScaling& request, int choice) {
+  request.modes = {ScalingMode::Strong, ScalingMode::Weak};
+  if (choice != kBothModes) request.modes = {static_cast<ScalingMode>(choice)};
+}
+
+RequestField predicted_devices_field() {
+  RequestField field = field_of(&StartScaling::predict_devices);
+  field.range = {2, 4096};
+  field.label = "Predict up to";
+  field.hint = "Device counts beyond this machine are calculated, not measured.";
+  field.unit = "devices";
+  field.name = "largest prediction";
+  return field;
+}
+
+std::string link_title(std::string_view name) {
+  const std::span<const ValueName> links = kLinkNames;
+  const std::size_t i = position_of(links, name);
+  return i == links.size() ? std::string(name) : links[i].label;
+}
+
+std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& machine) {
+  std::vector<Device> ticked, all;
+  for (std::size_t i = 0; i < machine.devices.size(); ++i) {
+    all.push_back(machine.devices[i].device);
+    if (i < form.devices.size() && form.devices[i]) ticked.push_back(all.back());
+  }
+  return ticked.empty() ? all : ticked;
+}
+
+StartScaling to_command(const ScalingForm& form, const MachineInfo& machine, bool measure,
+                        std::optional<double> measured_s) {
+  StartScaling command = form.request;
+  command.training.devices = scaling_devices(form, machine);
+  command.measure = measure;
+  command.counts = counts_of(form, command.training.devices.size());
+  set_prediction(form, measured_s, command);
+  check_ranges(command.training);
+  check_ranges(command);
+  return command;
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,86 @@
+// Conversion of the Training page's form to a command.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "compute/core/events/share_list.h"
+#include "compute/core/fields/request_fields.h"
+#include "ui/model/forms/form_checks.h"
+#include "ui/model/forms/forms.h"
+
+namespace lab::ui {
+namespace {
+
+bool separates(char c) {
+  return c == ',' || c == ' ' || c == ';' || c == '%';
+}
+
+void divide_batch(const TrainingForm& form, StartTraining& command) {
+  if (command.devices.size() < 2) command.share_policy = SharePolicy::Equal;
+  if (command.share_policy == SharePolicy::Listed) {
+    command.shares = parse_shares(form.shares, command.devices.size());
+  }
+}
+
+}  // namespace
+
+StartTraining default_training() {
+  StartTraining request;
+  request.lr = find_model(request.model)->learning_rate;
+  return request;
+}
+
+int kernel_choice(const StartTraining& request) {
+  return request.compare_kernels ? kBothKernels : static_cast<int>(request.kernels);
+}
+
+void set_kernel_choice(StartTraining& request, int choice) {
+  request.compare_kernels = choice == kBothKernels;
+  request.kernels = request.compare_kernels ? Kernels::Lab : static_cast<Kernels>(choice);
+}
+
+std::vector<double> parse_shares(std::string_view text, std::size_t devices) {
+  std::vector<double> shares;
+  const char* end = text.data() + text.size();
+  for (const char* p = text.data(); p != end;) {
+    if (separates(*p)) {
+      ++p;
+      continue;
+    }
+    double share = 0;
+    const auto parsed = std::from_chars(p, end, share);
+    const bool whole = parsed.ptr == end || (parsed.ptr != p && separates(*parsed.ptr));
+    if (parsed.ec != std::errc() || !whole) {
+      throw Error(Errc::Usage,
+                  fmt::format("'{}' is not a list of shares; write numbers: 0.7, 0.3", text));
+    }
+    shares.push_back(share);
+    p = parsed.ptr;
+  }
+  const std::string fault = validate_shares(shares, devices);
+  if (!fault.empty()) throw Error(Errc::Usage, fault);
+  return shares;
+}
+
+std::vector<Device> training_devices(const TrainingForm& form, const MachineInfo& machine) {
+  std::vector<Device> devices;
+  for (std::size_t i = 0; i < machine.devices.size() && i < form.devices.size(); ++i) {
+    if (form.devices[i]) devices.push_back(machine.devices[i].device);
+  }
+  if (devices.empty() && !machine.devices.empty()) {
+    devices.push_back(machine.devices.front().device);
+  }
+  return devices;
+}
+
+StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
+  StartTraining command = form.request;
+  command.devices = training_devices(form, machine);
+  divide_batch(form, command);
+  check_ranges(command);
+  command.profile = command.profile || command.compare_kernels;
+  if (command.checkpoint_dir.empty()) command.checkpoint_every = 0;
+  return command;
+}
+
+}  // namespace lab::ui

@@ -22,8 +22,8 @@
 
 namespace lab {
 
-// Incremented with every change to a class or struct of this interface.
-inline constexpr int kGpuInterfaceVersion = 4;
+// Incremented with every change to a class or struct of this interface, RungInfo included.
+inline constexpr int kGpuInterfaceVersion = 5;
 
 // Constant properties of a GPU. Reading them creates no context and wakes no GPU that listing the
 // GPUs does not wake.

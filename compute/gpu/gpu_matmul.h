@@ -13,16 +13,7 @@
 namespace lab {
 
 class GpuStream;
-
-// One implementation of the matrix product. A library that supports several precisions has one rung
-// per precision, all with the same name.
-struct GpuRung {
-  const char* name;      // for --kernels
-  const char* title;     // for display
-  const char* sentence;  // what it adds to the previous rung, and why that helps
-  Precision precision;
-  bool library = false;
-};
+struct RungInfo;  // compute/core/events/event.h
 
 // C = A*B.
 //   A [M,K]  B [K,N]  C [M,N] f32   row-major, device addresses; ld* in elements, at least the
@@ -45,20 +36,21 @@ class GpuMatmul {
   GpuMatmul(const GpuMatmul&) = delete;
   GpuMatmul& operator=(const GpuMatmul&) = delete;
 
-  // In ladder order, libraries last.
-  virtual std::span<const GpuRung> rungs() const = 0;
+  // In ladder order, libraries last. Each takes one precision: a library that supports several has
+  // one rung per precision, all with the same name. They leave the device open.
+  virtual std::span<const RungInfo> rungs() const = 0;
 
   // Returns why the rung cannot compute this product on this GPU, or nothing if it can. The first
   // query about a library loads it, which allocates GPU memory and takes up to several seconds.
   // Throws Error(InvalidArgument) naming the shapes if no rung can compute the product.
-  virtual std::optional<std::string> unsupported(const GpuRung& rung,
+  virtual std::optional<std::string> unsupported(const RungInfo& rung,
                                                  const GpuProduct& product) = 0;
 
   // Asynchronous on `stream`. Requires that unsupported() returns nothing for the product. The
   // first run of a rung on a stream may wait for the GPU (kernels are loaded, a library allocates
   // its workspace) and must not be queued behind a closed gate. Later runs never wait, provided
   // that no other thread uses a library on this GPU. Queues at most kMaxLaunches operations.
-  virtual void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) = 0;
+  virtual void run(const RungInfo& rung, const GpuProduct& product, GpuStream& stream) = 0;
   static constexpr int kMaxLaunches = 4;
 
   // Runs multiply-adds from registers or shared memory only, on every SM, with the fastest

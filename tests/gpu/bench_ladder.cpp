@@ -26,8 +26,8 @@
 
 namespace {
 
-using lab::GpuRung;
 using lab::Precision;
+using lab::RungInfo;
 using lab::test::ProductShape;
 
 struct Options {
@@ -79,8 +79,8 @@ class Bench {
 
   // Returns false if two rungs disagree.
   bool run(const Options& options) {
-    for (const GpuRung& rung : gpu_.matmul().rungs()) {
-      if (rung.precision != precision_) continue;
+    for (const RungInfo& rung : gpu_.matmul().rungs()) {
+      if (rung.takes.front() != precision_) continue;
       if (const auto reason = gpu_.matmul().unsupported(rung, product_)) {
         fmt::print("{{\"type\":\"skip\",\"what\":\"{} in {} at {}x{}x{}\",\"reason\":\"{}\"}}\n",
                    rung.name, lab::to_string(precision_), shape_.m, shape_.n, shape_.k, *reason);
@@ -98,14 +98,14 @@ class Bench {
 
  private:
   struct Timed {
-    const GpuRung* rung;
+    const RungInfo* rung;
     std::vector<double> seconds;
   };
 
   // Compares the norm of C with that of the first rung. This check is coarse; the tests have
   // precise ones. A rung's first product on a stream may wait for the GPU, so it runs on the
   // clock's stream here.
-  bool agrees(const GpuRung& rung) {
+  bool agrees(const RungInfo& rung) {
     c_ = lab::full(c_.context(), {shape_.m, shape_.n}, std::nan(""));
     gpu_.main_stream().synchronise();
     product_.c = reinterpret_cast<float*>(c_.data());
@@ -120,7 +120,7 @@ class Bench {
     return false;
   }
 
-  double median_s(const GpuRung& rung, double seconds) {
+  double median_s(const RungInfo& rung, double seconds) {
     const auto product = [&](lab::GpuStream& stream) { gpu_.matmul().run(rung, product_, stream); };
     const auto products = [&](std::int64_t times) { return clock_.gated_runs(times, product); };
     return lab::measure(lab::TimedCalls{products},

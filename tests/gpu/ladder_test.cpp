@@ -14,7 +14,7 @@
 namespace lab {
 
 void PrintTo(const CudaRung& rung, std::ostream* out) {
-  *out << rung.info.name;
+  *out << rung.name;
 }
 
 namespace test {
@@ -26,7 +26,7 @@ void check(cudaError_t status) {
 
 Multiply by(const CudaRung& rung) {
   return [&rung](const GpuProduct& product, GpuStream&) -> std::optional<std::string> {
-    if (auto why = unsupported(rung.info, product, first_gpu().facts())) return why;
+    if (auto why = unsupported(info_of(rung), product, first_gpu().facts())) return why;
     check(cudaSetDevice(first_gpu().facts().device.index));
     check(cuda_matmul::load(rung));
     check(cuda_matmul::launch(rung, product, nullptr));
@@ -38,7 +38,7 @@ Multiply by(const CudaRung& rung) {
 class CudaRungOnGpu : public ::testing::TestWithParam<CudaRung> {
  protected:
   static void expect_product(const Mnk& shape, Values values) {
-    const GpuRung& rung = GetParam().info;
+    const CudaRung& rung = GetParam();
     const auto why = try_product(rung.precision, shape, 0, values, by(GetParam()));
     if (why) GTEST_SKIP() << rung.name << ": " << *why;
   }
@@ -46,7 +46,7 @@ class CudaRungOnGpu : public ::testing::TestWithParam<CudaRung> {
 
 TEST_P(CudaRungOnGpu, IsExactOnSmallIntegers) {
   LAB_REQUIRE_GPU();
-  const GpuRung& rung = GetParam().info;
+  const CudaRung& rung = GetParam();
   const auto why = try_ragged_products(rung.precision, by(GetParam()));
   if (why) GTEST_SKIP() << rung.name << ": " << *why;
 }
@@ -65,7 +65,7 @@ TEST_P(CudaRungOnGpu, LoopsOverManyTiles) {
 
 INSTANTIATE_TEST_SUITE_P(Ladder, CudaRungOnGpu,
                          ::testing::ValuesIn(cuda_ladder().begin(), cuda_ladder().end()),
-                         [](const auto& rung) { return std::string(rung.param.info.name); });
+                         [](const auto& rung) { return std::string(rung.param.name); });
 
 }  // namespace
 }  // namespace test

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kPrecisions = {Precision::F32, Precision::TF32, Precision::BF16};
 
-Multiply by(const GpuRung& rung) {
+Multiply by(const RungInfo& rung) {
   return [&rung](const GpuProduct& product, GpuStream& stream) {
     GpuMatmul& matmul = first_gpu().matmul();
     auto why = matmul.unsupported(rung, product);
@@ -29,22 +29,23 @@ Multiply by(const GpuRung& rung) {
 template <class Attempt>
 void for_each_rung(const Attempt& attempt) {
   std::string skipped;
-  for (const GpuRung& rung : first_gpu().matmul().rungs()) {
+  for (const RungInfo& rung : first_gpu().matmul().rungs()) {
     SCOPED_TRACE(rung.title);
-    if (const auto why = attempt(rung)) skipped += std::string(rung.title) + ": " + *why + "\n";
+    if (const auto why = attempt(rung)) skipped += rung.title + ": " + *why + "\n";
   }
   if (!skipped.empty()) GTEST_SKIP() << skipped;
 }
 
 TEST(GpuMatmul, EveryRungIsExactOnSmallIntegers) {
   LAB_REQUIRE_GPU();
-  for_each_rung([](const GpuRung& rung) { return try_ragged_products(rung.precision, by(rung)); });
+  for_each_rung(
+      [](const RungInfo& rung) { return try_ragged_products(rung.takes.front(), by(rung)); });
 }
 
 TEST(GpuMatmul, EveryRungStaysWithinErrorBound) {
   LAB_REQUIRE_GPU();
-  for_each_rung([](const GpuRung& rung) {
-    return try_product(rung.precision, {300, 520, 264}, 0, Values::Uniform, by(rung));
+  for_each_rung([](const RungInfo& rung) {
+    return try_product(rung.takes.front(), {300, 520, 264}, 0, Values::Uniform, by(rung));
   });
 }
 
@@ -54,8 +55,8 @@ TEST(GpuMatmul, SupportsConcurrentThreads) {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([i] {
       try {
-        for (const GpuRung& rung : first_gpu().matmul().rungs()) {
-          try_product(rung.precision, {65 + i, 72, 64}, 0, Values::SmallIntegers, by(rung));
+        for (const RungInfo& rung : first_gpu().matmul().rungs()) {
+          try_product(rung.takes.front(), {65 + i, 72, 64}, 0, Values::SmallIntegers, by(rung));
         }
       } catch (const std::exception& error) {
         ADD_FAILURE() << error.what();
@@ -68,7 +69,7 @@ TEST(GpuMatmul, RejectsRowsLongerThanLeadingDimension) {
   LAB_REQUIRE_GPU();
   const GpuProduct wrong{.m = 8, .n = 8, .k = 8, .lda = 7, .ldb = 8, .ldc = 8};
   GpuMatmul& matmul = first_gpu().matmul();
-  for (const GpuRung& rung : matmul.rungs()) {
+  for (const RungInfo& rung : matmul.rungs()) {
     EXPECT_THROW((void)matmul.unsupported(rung, wrong), Error) << rung.title;
   }
 }

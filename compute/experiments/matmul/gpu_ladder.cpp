@@ -42,7 +42,7 @@ class GpuSite final : public MatmulSite {
   // settings' precision. `clock` is the GPU's, with one stream; all sites share it, because
   // libraries keep memory per stream. Throws Error(OutOfMemory), Error(Cancelled).
   GpuSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, GatedClock& clock,
-          std::vector<const GpuRung*> rungs, const CaseSettings& settings);
+          std::vector<const RungInfo*> rungs, const CaseSettings& settings);
   ~GpuSite() override;
 
   // Refuses a rung that does not support this product, is not installed, or would take too long.
@@ -55,15 +55,15 @@ class GpuSite final : public MatmulSite {
 
  private:
   GpuProduct product(std::int64_t rows);
-  std::optional<std::string> too_slow(const GpuRung& rung);
-  void run(const GpuRung& rung, std::int64_t rows, GpuStream& stream);
+  std::optional<std::string> too_slow(const RungInfo& rung);
+  void run(const RungInfo& rung, std::int64_t rows, GpuStream& stream);
   void poison();
   void empty_caches();
 
   RunContext& ctx_;
   GpuDevice& gpu_;
   const CaseSettings settings_;
-  const std::vector<const GpuRung*> rungs_;
+  const std::vector<const RungInfo*> rungs_;
   HostMatrices host_;
   Tensor a_, b_, c_;  // on the GPU
   Tensor flushed_;    // undefined if caches stay warm
@@ -71,7 +71,7 @@ class GpuSite final : public MatmulSite {
 };
 
 GpuSite::GpuSite(RunContext& ctx, DeviceContext& host, DeviceContext& device, GatedClock& clock,
-                 std::vector<const GpuRung*> rungs, const CaseSettings& settings)
+                 std::vector<const RungInfo*> rungs, const CaseSettings& settings)
     : ctx_(ctx),
       gpu_(*device.gpu()),
       settings_(settings),
@@ -112,12 +112,12 @@ GpuProduct GpuSite::product(std::int64_t rows) {
           .ldc = n};
 }
 
-void GpuSite::run(const GpuRung& rung, std::int64_t rows, GpuStream& stream) {
+void GpuSite::run(const RungInfo& rung, std::int64_t rows, GpuStream& stream) {
   gpu_.matmul().run(rung, product(rows), stream);
 }
 
 std::optional<std::string> GpuSite::refusal(std::size_t rung) {
-  const GpuRung& asked = *rungs_.at(rung);
+  const RungInfo& asked = *rungs_.at(rung);
   if (auto reason = gpu_.matmul().unsupported(asked, product(settings_.n))) return reason;
   try {
     return too_slow(asked);
@@ -132,7 +132,7 @@ std::optional<std::string> GpuSite::refusal(std::size_t rung) {
 
 // Extrapolates from a few rows. Retries with more rows before refusing, because few rows do not
 // fill the GPU.
-std::optional<std::string> GpuSite::too_slow(const GpuRung& rung) {
+std::optional<std::string> GpuSite::too_slow(const RungInfo& rung) {
   const std::int64_t n = settings_.n;
   std::int64_t rows = std::min(n, kFewestProbeRows);
   while (true) {
@@ -170,7 +170,7 @@ MatmulCheck GpuSite::verify(std::size_t rung) {
 }
 
 double GpuSite::time(std::size_t rung, std::int64_t times) {
-  const GpuRung& timed = *rungs_.at(rung);
+  const RungInfo& timed = *rungs_.at(rung);
   return clock_.gated_runs(times, [&](GpuStream& stream) { run(timed, settings_.n, stream); });
 }
 
@@ -208,10 +208,10 @@ class GpuLadder final : public DeviceLadder {
 
   std::unique_ptr<MatmulSite> site(RunContext& ctx, const std::vector<RungInfo>& infos,
                                    const CaseSettings& settings) override {
-    std::vector<const GpuRung*> rungs;
+    std::vector<const RungInfo*> rungs;
     for (const RungInfo& info : infos) {
-      for (const GpuRung& rung : device_.gpu()->matmul().rungs()) {
-        if (rung.name == info.name && rung.precision == precision_) rungs.push_back(&rung);
+      for (const RungInfo& rung : device_.gpu()->matmul().rungs()) {
+        if (rung.name == info.name && rung.takes.front() == precision_) rungs.push_back(&rung);
       }
     }
     if (clock_ == nullptr) clock_ = std::make_unique<GatedClock>(*device_.gpu(), 1);
@@ -230,15 +230,15 @@ class GpuLadder final : public DeviceLadder {
 // One entry per name, listing all of its precisions.
 std::vector<RungInfo> gpu_rungs(DeviceContext& device, Precision precision) {
   std::vector<RungInfo> found;
-  for (const GpuRung& rung : device.gpu()->matmul().rungs()) {
+  for (const RungInfo& rung : device.gpu()->matmul().rungs()) {
     auto one = std::find_if(found.begin(), found.end(),
                             [&](const RungInfo& other) { return other.name == rung.name; });
     const bool first = one == found.end();
     if (first) {
       one = found.insert(one, RungInfo{device.device(), rung.name, "", "", rung.library, {}});
     }
-    one->takes.push_back(rung.precision);
-    if (!first && rung.precision != precision) continue;
+    one->takes.push_back(rung.takes.front());
+    if (!first && rung.takes.front() != precision) continue;
     one->title = rung.title;
     one->sentence = rung.sentence;
   }

@@ -128,7 +128,7 @@ class MatmulLadder final : public Experiment {
     std::set<std::string> names;
     for (const std::int64_t n : request_.sizes) {
       const GpuProduct square{.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
-      const GpuRung* best = gpu_rung_for(*device.gpu(), request_.dtype, square);
+      const RungInfo* best = gpu_rung_for(*device.gpu(), request_.dtype, square);
       if (best != nullptr) names.insert(best->name);
     }
     return names;
@@ -255,11 +255,11 @@ std::unique_ptr<Experiment> make_matmul_experiment(const StartMatmul& request) {
 
 std::vector<std::string> matmul_kernel_names() {
   std::vector<std::string> names;
-  const auto add = [&](const char* name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const Rung& rung : cpu_ladder()) add(rung.name);
-  for (const GpuRung& rung : cuda_rungs()) add(rung.name);
+  for (const RungInfo& rung : cuda_rungs()) add(rung.name);
   return names;
 }
 

@@ -60,7 +60,7 @@ void multiply_on_gpu(const Tensor& a, const Tensor& b, Tensor& c) {
   product.a = a.data();
   product.b = b.data();
   product.c = reinterpret_cast<float*>(c.data());
-  const GpuRung* rung = gpu_rung_for(gpu, precision, product);
+  const RungInfo* rung = gpu_rung_for(gpu, precision, product);
   if (rung == nullptr) {
     throw Error(Errc::Unsupported,
                 fmt::format("matmul: no kernel multiplies [{}] by [{}] in {} on {}; copy them to "
@@ -73,10 +73,10 @@ void multiply_on_gpu(const Tensor& a, const Tensor& b, Tensor& c) {
 
 }  // namespace
 
-const GpuRung* gpu_rung_for(GpuDevice& gpu, Precision precision, const GpuProduct& product) {
-  const GpuRung* last = nullptr;
-  for (const GpuRung& rung : gpu.matmul().rungs()) {
-    if (rung.library || rung.precision != precision) continue;
+const RungInfo* gpu_rung_for(GpuDevice& gpu, Precision precision, const GpuProduct& product) {
+  const RungInfo* last = nullptr;
+  for (const RungInfo& rung : gpu.matmul().rungs()) {
+    if (rung.library || rung.takes.front() != precision) continue;
     if (!gpu.matmul().unsupported(rung, product)) last = &rung;
   }
   return last;

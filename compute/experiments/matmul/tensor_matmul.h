@@ -15,6 +15,6 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 // The GPU rung used when the user chooses none: the last of the lab's own rungs that supports the
 // product, because each rung is faster than the previous one on the GPUs it targets. Null if none
 // supports it.
-const GpuRung* gpu_rung_for(GpuDevice& gpu, Precision precision, const GpuProduct& product);
+const RungInfo* gpu_rung_for(GpuDevice& gpu, Precision precision, const GpuProduct& product);
 
 }  // namespace lab

@@ -40,23 +40,23 @@ void multiply(const GpuProduct& p, Precision precision) {
 
 }  // namespace
 
-std::span<const GpuRung> FakeMatmul::rungs() const {
+std::span<const RungInfo> FakeMatmul::rungs() const {
   return cuda_rungs();
 }
 
-std::optional<std::string> FakeMatmul::unsupported(const GpuRung& rung,
+std::optional<std::string> FakeMatmul::unsupported(const RungInfo& rung,
                                                    const GpuProduct& /*product*/) {
   const auto found = refusals.find(rung.name);
   return found == refusals.end() ? std::nullopt : std::optional(found->second);
 }
 
-void FakeMatmul::run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) {
+void FakeMatmul::run(const RungInfo& rung, const GpuProduct& product, GpuStream& stream) {
   gpu_.enter("matmul");
-  const std::int64_t operand_bytes = size_of(storage_of(rung.precision));
+  const std::int64_t operand_bytes = size_of(storage_of(rung.takes.front()));
   gpu_.require_mine(product.a, operand_bytes * product.m * product.lda);
   gpu_.require_mine(product.b, operand_bytes * product.k * product.ldb);
   gpu_.require_mine(product.c, 4 * product.m * product.ldc);
-  multiply(product, rung.precision);
+  multiply(product, rung.takes.front());
   if (wrong == rung.name) product.c[0] += 1;
   const double flop = 2.0 * static_cast<double>(product.m * product.n * product.k);
   spend(stream, gpu_.costs.call_s + flop / gpu_.costs.flop_per_s);

@@ -19,9 +19,9 @@ class FakeMatmul final : public GpuMatmul {
   std::string wrong;
   bool no_peak = false;  // as if the GPU had no instructions for any precision
 
-  std::span<const GpuRung> rungs() const override;
-  std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product) override;
-  void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) override;
+  std::span<const RungInfo> rungs() const override;
+  std::optional<std::string> unsupported(const RungInfo& rung, const GpuProduct& product) override;
+  void run(const RungInfo& rung, const GpuProduct& product, GpuStream& stream) override;
   std::optional<double> run_peak(Precision precision, std::int64_t rounds,
                                  GpuStream& stream) override;
 

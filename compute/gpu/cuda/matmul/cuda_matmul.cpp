@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <memory>
-#include <string_view>
 
 #include "compute/core/units.h"
 #include "compute/gpu/cuda/device/handles.h"
@@ -84,11 +83,10 @@ class RuntimeGpu final : public LibraryGpu {
 // Calls `call` with the library that `rung` names. Throws Error(NotFound) if neither library has
 // the name.
 template <class Call>
-auto with_library(const GpuRung& rung, Cublas& cublas, CublasLt& cublaslt, const Call& call) {
-  const std::string_view name = rung.name;
-  if (name == "cublas") return call(cublas);
-  if (name == "cublaslt") return call(cublaslt);
-  throw Error(Errc::NotFound, "matmul: the CUDA ladder has no rung \"" + std::string(name) + "\"");
+auto with_library(const RungInfo& rung, Cublas& cublas, CublasLt& cublaslt, const Call& call) {
+  if (rung.name == "cublas") return call(cublas);
+  if (rung.name == "cublaslt") return call(cublaslt);
+  throw Error(Errc::NotFound, "matmul: the CUDA ladder has no rung \"" + rung.name + "\"");
 }
 
 }  // namespace
@@ -100,20 +98,22 @@ CublasLt::CublasLt(const CudaContext& gpu) : CublasLt(std::make_unique<RuntimeGp
 CudaMatmul::CudaMatmul(const CudaContext& gpu, const GpuProperties& facts)
     : gpu_(gpu), facts_(facts), cublas_(gpu), cublaslt_(gpu) {}
 
-std::optional<std::string> CudaMatmul::unsupported(const GpuRung& rung, const GpuProduct& product) {
+std::optional<std::string> CudaMatmul::unsupported(const RungInfo& rung,
+                                                   const GpuProduct& product) {
   if (auto why = lab::unsupported(rung, product, facts_)) return why;
   if (own_rung(rung) != nullptr) return std::nullopt;
-  return with_library(rung, cublas_, cublaslt_,
-                      [&](auto& library) { return library.unsupported(rung.precision, product); });
+  return with_library(rung, cublas_, cublaslt_, [&](auto& library) {
+    return library.unsupported(rung.takes.front(), product);
+  });
 }
 
-void CudaMatmul::run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) {
+void CudaMatmul::run(const RungInfo& rung, const GpuProduct& product, GpuStream& stream) {
   if (const CudaRung* own = own_rung(rung)) {
     run_own(*own, product, stream);
     return;
   }
   with_library(rung, cublas_, cublaslt_,
-               [&](auto& library) { library.multiply(rung.precision, product, raw(stream)); });
+               [&](auto& library) { library.multiply(rung.takes.front(), product, raw(stream)); });
 }
 
 void CudaMatmul::run_own(const CudaRung& rung, const GpuProduct& product, GpuStream& stream) {
@@ -122,7 +122,7 @@ void CudaMatmul::run_own(const CudaRung& rung, const GpuProduct& product, GpuStr
                  [&] { gpu_.check(cuda_matmul::load(rung), "loading a matmul kernel"); });
   const cudaError_t status = cuda_matmul::launch(rung, product, raw(stream));
   if (status != cudaSuccess) {
-    gpu_.check(status, ("matmul by " + std::string(rung.info.name)).c_str());
+    gpu_.check(status, ("matmul by " + std::string(rung.name)).c_str());
   }
 }
 

@@ -16,9 +16,9 @@ class CudaMatmul final : public GpuMatmul {
   // Both arguments must outlive this object.
   CudaMatmul(const CudaContext& gpu, const GpuProperties& facts);
 
-  std::span<const GpuRung> rungs() const override { return cuda_rungs(); }
-  std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product) override;
-  void run(const GpuRung& rung, const GpuProduct& product, GpuStream& stream) override;
+  std::span<const RungInfo> rungs() const override { return cuda_rungs(); }
+  std::optional<std::string> unsupported(const RungInfo& rung, const GpuProduct& product) override;
+  void run(const RungInfo& rung, const GpuProduct& product, GpuStream& stream) override;
   std::optional<double> run_peak(Precision precision, std::int64_t rounds,
                                  GpuStream& stream) override;
 

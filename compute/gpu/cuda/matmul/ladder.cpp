@@ -3,8 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <vector>
 
 #include "compute/core/error.h"
 #include "compute/gpu/cuda/matmul/rungs/rungs.h"
@@ -18,37 +17,30 @@ constexpr std::int64_t kLongestSide = 2147483647 - 1024;
 
 constexpr const auto& kLadder = cuda_matmul::Ladder::kRungs;
 
-constexpr std::array kLibraries = {
-    GpuRung{"cublas", "cuBLAS, f32",
-            "NVIDIA's library without tensor cores: the reference for the rungs from naive to "
-            "async.",
-            Precision::F32, true},
-    GpuRung{"cublas", "cuBLAS, tf32",
-            "The library rounds f32 operands to tf32 for the tensor cores, as mma_tf32 does.",
-            Precision::TF32, true},
-    GpuRung{"cublas", "cuBLAS, bf16",
-            "The library's kernels for bf16 operands: the reference for the rungs from mma_bf16 "
-            "on.",
-            Precision::BF16, true},
-    GpuRung{"cublaslt", "cublasLt, f32",
-            "The library's heuristics choose the kernel before timing starts, so only its launch "
-            "is timed.",
-            Precision::F32, true},
-    GpuRung{"cublaslt", "cublasLt, tf32",
-            "The heuristics choose among kernels that round f32 operands to tf32.", Precision::TF32,
-            true},
-    GpuRung{"cublaslt", "cublasLt, bf16",
-            "The heuristics choose among bf16 kernels, including those with clusters and TMA.",
-            Precision::BF16, true},
-};
-
-constexpr auto kRungs = [] {
-  std::array<GpuRung, kLadder.size() + kLibraries.size()> all{};
-  std::transform(kLadder.begin(), kLadder.end(), all.begin(),
-                 [](const CudaRung& rung) { return rung.info; });
-  std::copy(kLibraries.begin(), kLibraries.end(), all.begin() + kLadder.size());
+std::vector<RungInfo> all_rungs() {
+  std::vector<RungInfo> all;
+  for (const CudaRung& rung : kLadder) all.push_back(info_of(rung));
+  const auto add_library = [&](const char* name, const char* title, Precision precision,
+                               const char* sentence) {
+    all.push_back({{}, name, title, sentence, true, {precision}});
+  };
+  add_library("cublas", "cuBLAS, f32", Precision::F32,
+              "NVIDIA's library without tensor cores: the reference for the rungs from naive to "
+              "async.");
+  add_library("cublas", "cuBLAS, tf32", Precision::TF32,
+              "The library rounds f32 operands to tf32 for the tensor cores, as mma_tf32 does.");
+  add_library("cublas", "cuBLAS, bf16", Precision::BF16,
+              "The library's kernels for bf16 operands: the reference for the rungs from mma_bf16 "
+              "on.");
+  add_library("cublaslt", "cublasLt, f32", Precision::F32,
+              "The library's heuristics choose the kernel before timing starts, so only its launch "
+              "is timed.");
+  add_library("cublaslt", "cublasLt, tf32", Precision::TF32,
+              "The heuristics choose among kernels that round f32 operands to tf32.");
+  add_library("cublaslt", "cublasLt, bf16", Precision::BF16,
+              "The heuristics choose among bf16 kernels, including those with clusters and TMA.");
   return all;
-}();
+}
 
 void check_shapes(const GpuProduct& product) {
   const auto& [m, n, k, a, lda, b, ldb, c, ldc] = product;
@@ -105,23 +97,27 @@ std::span<const CudaRung> cuda_ladder() {
   return kLadder;
 }
 
-std::span<const GpuRung> cuda_rungs() {
+RungInfo info_of(const CudaRung& rung) {
+  return {{}, rung.name, rung.title, rung.sentence, false, {rung.precision}};
+}
+
+std::span<const RungInfo> cuda_rungs() {
+  static const std::vector<RungInfo> kRungs = all_rungs();
   return kRungs;
 }
 
-const CudaRung* own_rung(const GpuRung& rung) {
-  const auto found = std::find_if(kLadder.begin(), kLadder.end(), [&](const CudaRung& own) {
-    return std::string_view(own.info.name) == rung.name;
-  });
+const CudaRung* own_rung(const RungInfo& rung) {
+  const auto found = std::find_if(kLadder.begin(), kLadder.end(),
+                                  [&](const CudaRung& own) { return own.name == rung.name; });
   return found == kLadder.end() ? nullptr : &*found;
 }
 
-std::optional<std::string> unsupported(const GpuRung& rung, const GpuProduct& product,
+std::optional<std::string> unsupported(const RungInfo& rung, const GpuProduct& product,
                                        const GpuProperties& gpu) {
   check_shapes(product);
   if (const CudaRung* own = own_rung(rung)) return refusal(*own, product, gpu);
   // tf32 and bf16 tensor cores require compute capability 8.0.
-  if (rung.precision == Precision::F32) return std::nullopt;
+  if (rung.takes.front() == Precision::F32) return std::nullopt;
   return missing_capability(gpu, 8, 0, false);
 }
 

@@ -165,7 +165,7 @@ TEST_F(MatmulOnGpu, BestIsTheLastSupportedRung) {
 }
 
 TEST_F(MatmulOnGpu, SkipsBestWithoutASupportedRung) {
-  for (const GpuRung& rung : fake->gpu(0).matmul().rungs()) {
+  for (const RungInfo& rung : fake->gpu(0).matmul().rungs()) {
     fake->gpu(0).matmul().refusals[rung.name] = "not on this GPU";
   }
   run(request({"best"}, Precision::BF16));
@@ -254,7 +254,7 @@ TEST_F(MatmulOnGpu, RejectsIncompatibleTensors) {
                 Errc::InvalidArgument)
                 .find("i32"),
             std::string::npos);
-  for (const GpuRung& rung : fake->gpu(0).matmul().rungs()) {
+  for (const RungInfo& rung : fake->gpu(0).matmul().rungs()) {
     fake->gpu(0).matmul().refusals[rung.name] = "no";
   }
   const Tensor there = ones(gpu, {3, 3});

@@ -72,7 +72,10 @@ enum class Operands {
 // rungs.h lists the types. The functions are compiled by nvcc and, except those with
 // exact_capability, by the tests' emulator; other host code sees only the entry.
 struct CudaRung {
-  GpuRung info;       // its description in GpuMatmul::rungs()
+  const char* name;      // for --kernels
+  const char* title;     // for display
+  const char* sentence;  // what it adds to the previous rung, and why that helps
+  Precision precision;
   Tiling tiling;      // tiling of the launch
   Tiling small = {};  // for emulator tests: the same loops with fewer threads
   int compute_major;  // lowest compute capability
@@ -121,7 +124,7 @@ struct KernelArgs<Precision::BF16> {
   using Type = Bf16MatmulArgs;
 };
 template <class RungType>
-using ArgsOf = typename KernelArgs<RungType::kRung.info.precision>::Type;
+using ArgsOf = typename KernelArgs<RungType::kRung.precision>::Type;
 
 // Converts a product to kernel arguments. Args: MatmulArgs or Bf16MatmulArgs.
 template <class Args>

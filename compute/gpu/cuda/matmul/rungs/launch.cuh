@@ -34,7 +34,7 @@ cudaError_t with_type(const CudaRung& rung, const Use& use) {
   Types::for_each([&](auto type) {
     using Type = decltype(type);
     if constexpr (Type::kRung.exact_capability == kHopper) {
-      if (std::string_view(Type::kRung.info.name) == rung.info.name) status = use(type);
+      if (std::string_view(Type::kRung.name) == rung.name) status = use(type);
     }
   });
   return status;

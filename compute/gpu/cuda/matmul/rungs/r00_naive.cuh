@@ -15,10 +15,12 @@ namespace lab::cuda_matmul {
 
 struct NaiveRung {
   static constexpr CudaRung kRung{
-      .info = {"naive", "One thread per element",
-               "The definition, one thread per element of C: the lanes of a warp are in different "
-               "rows, so every load of A and every store touches 32 separate memory segments.",
-               Precision::F32},
+      .name = "naive",
+      .title = "One thread per element",
+      .sentence =
+          "The definition, one thread per element of C: the lanes of a warp are in different "
+          "rows, so every load of A and every store touches 32 separate memory segments.",
+      .precision = Precision::F32,
       .tiling = {.m = 32, .n = 8},
       .small = {.m = 32, .n = 8},
       .compute_major = 7,

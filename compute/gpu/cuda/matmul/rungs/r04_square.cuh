@@ -13,10 +13,12 @@ namespace lab::cuda_matmul {
 
 struct SquareRung {
   static constexpr CudaRung kRung{
-      .info = {"square", "2-D block tile",
-               "Each thread computes 8x8 elements: 16 loads feed 64 multiply-adds, four per load "
-               "instead of one.",
-               Precision::F32},
+      .name = "square",
+      .title = "2-D block tile",
+      .sentence =
+          "Each thread computes 8x8 elements: 16 loads feed 64 multiply-adds, four per load "
+          "instead of one.",
+      .precision = Precision::F32,
       .tiling = {.m = 128, .n = 128, .k = 8, .thread_m = 8, .thread_n = 8, .stages = 1},
       .small = {.m = 16, .n = 16, .k = 4, .thread_m = 4, .thread_n = 4, .stages = 1},
       .compute_major = 7,

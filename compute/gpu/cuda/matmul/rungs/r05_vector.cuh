@@ -16,12 +16,13 @@ namespace lab::cuda_matmul {
 
 struct VectorRung {
   static constexpr CudaRung kRung{
-      .info =
-          {"vector", "Vectorised, A transposed",
-           "Loads are 16 bytes wide, from global memory and, because A's tile is stored "
-           "transposed, from shared memory too; adjacent lanes load adjacent vectors, so there are "
-           "no bank conflicts.",
-           Precision::F32},
+      .name = "vector",
+      .title = "Vectorised, A transposed",
+      .sentence =
+          "Loads are 16 bytes wide, from global memory and, because A's tile is stored "
+          "transposed, from shared memory too; adjacent lanes load adjacent vectors, so there are "
+          "no bank conflicts.",
+      .precision = Precision::F32,
       .tiling = {.m = 128,
                  .n = 128,
                  .k = 8,

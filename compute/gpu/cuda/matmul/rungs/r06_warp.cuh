@@ -14,11 +14,12 @@ namespace lab::cuda_matmul {
 
 struct WarpRung {
   static constexpr CudaRung kRung{
-      .info =
-          {"warp", "Warp tile",
-           "Each warp computes a tile of 64x64, each thread 8x16 of it: lanes share what they read "
-           "from shared memory, 128 elements for 4096 multiply-adds instead of 144 for 2048.",
-           Precision::F32},
+      .name = "warp",
+      .title = "Warp tile",
+      .sentence =
+          "Each warp computes a tile of 64x64, each thread 8x16 of it: lanes share what they read "
+          "from shared memory, 128 elements for 4096 multiply-adds instead of 144 for 2048.",
+      .precision = Precision::F32,
       .tiling = {.m = 128,
                  .n = 128,
                  .k = 16,

@@ -17,11 +17,12 @@ namespace lab::cuda_matmul {
 
 struct AsyncRung {
   static constexpr CudaRung kRung{
-      .info =
-          {"async", "Double-buffered, cp.async",
-           "Tiles are copied into shared memory by cp.async while earlier ones are multiplied, and "
-           "fragments are loaded one term ahead, which hides the memory latency.",
-           Precision::F32},
+      .name = "async",
+      .title = "Double-buffered, cp.async",
+      .sentence =
+          "Tiles are copied into shared memory by cp.async while earlier ones are multiplied, and "
+          "fragments are loaded one term ahead, which hides the memory latency.",
+      .precision = Precision::F32,
       .tiling = {.m = 128,
                  .n = 128,
                  .k = 16,

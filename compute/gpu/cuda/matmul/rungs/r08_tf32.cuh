@@ -16,10 +16,12 @@ namespace lab::cuda_matmul {
 
 struct Tf32Rung {
   static constexpr CudaRung kRung{
-      .info = {"mma_tf32", "Tensor cores, tf32",
-               "Operands are rounded to tf32 (11 bits) and multiplied by tensor cores with "
-               "mma.sync: one warp instruction does 1024 multiply-adds instead of 32.",
-               Precision::TF32},
+      .name = "mma_tf32",
+      .title = "Tensor cores, tf32",
+      .sentence =
+          "Operands are rounded to tf32 (11 bits) and multiplied by tensor cores with "
+          "mma.sync: one warp instruction does 1024 multiply-adds instead of 32.",
+      .precision = Precision::TF32,
       .tiling = {.m = 128,
                  .n = 128,
                  .k = 16,

@@ -19,10 +19,12 @@ namespace lab::cuda_matmul {
 
 struct Bf16Rung {
   static constexpr CudaRung kRung{
-      .info = {"mma_bf16", "Tensor cores, bf16",
-               "Operands are bf16: half the bytes at every level of memory, and one mma.sync does "
-               "2048 multiply-adds; ldmatrix loads its operands without bank conflicts.",
-               Precision::BF16},
+      .name = "mma_bf16",
+      .title = "Tensor cores, bf16",
+      .sentence =
+          "Operands are bf16: half the bytes at every level of memory, and one mma.sync does "
+          "2048 multiply-adds; ldmatrix loads its operands without bank conflicts.",
+      .precision = Precision::BF16,
       .tiling = {.m = 128,
                  .n = 256,
                  .k = 32,

@@ -17,10 +17,12 @@ namespace lab::cuda_matmul {
 
 struct WgmmaRung {
   static constexpr CudaRung kRung{
-      .info = {"wgmma", "Hopper: TMA and wgmma",
-               "One thread issues TMA copies that fill whole stages, and a warpgroup multiplies "
-               "directly from shared memory: the full rate of the tensor cores.",
-               Precision::BF16},
+      .name = "wgmma",
+      .title = "Hopper: TMA and wgmma",
+      .sentence =
+          "One thread issues TMA copies that fill whole stages, and a warpgroup multiplies "
+          "directly from shared memory: the full rate of the tensor cores.",
+      .precision = Precision::BF16,
       .tiling = {.m = 128,
                  .n = 256,
                  .k = 64,

@@ -20,10 +20,12 @@ namespace lab::cuda_matmul {
 
 struct ProducerRung {
   static constexpr CudaRung kRung{
-      .info = {"wgmma_producer", "Hopper: producer and consumers",
-               "One warpgroup only issues copies and two multiply, each waiting only for the "
-               "stage it needs, so no block-wide barrier stalls all of them.",
-               Precision::BF16},
+      .name = "wgmma_producer",
+      .title = "Hopper: producer and consumers",
+      .sentence =
+          "One warpgroup only issues copies and two multiply, each waiting only for the "
+          "stage it needs, so no block-wide barrier stalls all of them.",
+      .precision = Precision::BF16,
       .tiling = {.m = 128,
                  .n = 256,
                  .k = 64,

@@ -16,11 +16,12 @@ namespace lab::cuda_matmul {
 
 struct PersistentRung {
   static constexpr CudaRung kRung{
-      .info =
-          {"wgmma_persistent", "Hopper: persistent grid",
-           "As many blocks as fit on the GPU stay resident and loop over tiles: the stages of the "
-           "next tile are filled while the results of this one are written.",
-           Precision::BF16},
+      .name = "wgmma_persistent",
+      .title = "Hopper: persistent grid",
+      .sentence =
+          "As many blocks as fit on the GPU stay resident and loop over tiles: the stages of the "
+          "next tile are filled while the results of this one are written.",
+      .precision = Precision::BF16,
       .tiling = ProducerRung::kRung.tiling,
       .compute_major = 9,
       .exact_capability = true,

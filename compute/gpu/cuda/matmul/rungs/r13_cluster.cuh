@@ -24,11 +24,12 @@ namespace lab::cuda_matmul {
 
 struct ClusterRung {
   static constexpr CudaRung kRung{
-      .info =
-          {"wgmma_cluster", "Hopper: clusters share B",
-           "Two blocks, one above the other in C, run as a cluster: each multicasts half of the "
-           "shared tile of B to both, which loads a third fewer bytes from L2.",
-           Precision::BF16},
+      .name = "wgmma_cluster",
+      .title = "Hopper: clusters share B",
+      .sentence =
+          "Two blocks, one above the other in C, run as a cluster: each multicasts half of the "
+          "shared tile of B to both, which loads a third fewer bytes from L2.",
+      .precision = Precision::BF16,
       .tiling = {.m = 128,
                  .n = 256,
                  .k = 64,

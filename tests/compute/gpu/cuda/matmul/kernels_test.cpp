@@ -40,7 +40,7 @@ void PrintTo(const Kernel& kernel, std::ostream* out) {
 template <class Type, Tiling kTile, bool kAligned>
 Kernel kernel_of(const char* variant = "") {
   constexpr const CudaRung& kRung = Type::kRung;
-  return {std::string(kRung.info.name) + variant, kRung.info.precision, kTile,
+  return {std::string(kRung.name) + variant, kRung.precision, kTile,
           kAligned && kRung.operands != Operands::Any, [](const GpuProduct& product) {
             multiply<kTile, kAligned>(Type{}, args_of<ArgsOf<Type>>(product));
           }};

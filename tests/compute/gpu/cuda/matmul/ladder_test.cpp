@@ -29,7 +29,7 @@ GpuProduct square(std::int64_t n) {
 
 const CudaRung& own(std::string_view name) {
   for (const CudaRung& rung : cuda_ladder()) {
-    if (rung.info.name == name) return rung;
+    if (rung.name == name) return rung;
   }
   throw Error(Errc::NotFound, "no such rung");
 }
@@ -37,19 +37,19 @@ const CudaRung& own(std::string_view name) {
 // Returns the reason why the lab's own rung cannot compute the product.
 std::optional<std::string> refused(std::string_view name, const GpuProduct& product,
                                    const GpuProperties& gpu) {
-  return unsupported(own(name).info, product, gpu);
+  return unsupported(info_of(own(name)), product, gpu);
 }
 
 TEST(CudaLadder, NamesAndDescribesEachRungUniquely) {
   std::set<std::pair<std::string, Precision>> names;
   std::set<std::string> own_names, titles, sentences;
-  for (const GpuRung& rung : cuda_rungs()) {
+  for (const RungInfo& rung : cuda_rungs()) {
     SCOPED_TRACE(rung.name);
-    EXPECT_TRUE(names.insert({rung.name, rung.precision}).second);
+    EXPECT_TRUE(names.insert({rung.name, rung.takes.front()}).second);
     EXPECT_TRUE(rung.library || own_names.insert(rung.name).second);
     EXPECT_TRUE(titles.insert(rung.title).second);
     EXPECT_TRUE(sentences.insert(rung.sentence).second);
-    EXPECT_EQ(std::string(rung.sentence).back(), '.');
+    EXPECT_EQ(rung.sentence.back(), '.');
   }
   EXPECT_EQ(own_names.size(), cuda_ladder().size());
 }
@@ -64,14 +64,14 @@ TEST(CudaLadder, EndsWithEachLibraryInEachPrecision) {
     EXPECT_EQ(rungs[i].library, i >= ours);
     EXPECT_EQ(own_rung(rungs[i]), i < ours ? &cuda_ladder()[i] : nullptr);
     if (i < ours) continue;
-    EXPECT_STREQ(rungs[i].name, i < ours + 3 ? "cublas" : "cublaslt");
-    EXPECT_EQ(rungs[i].precision, kEach[(i - ours) % 3]);
+    EXPECT_EQ(rungs[i].name, i < ours + 3 ? "cublas" : "cublaslt");
+    EXPECT_EQ(rungs[i].takes, std::vector{kEach[(i - ours) % 3]});
   }
 }
 
 TEST(CudaLadder, BlocksFitTheTargetGpus) {
   for (const CudaRung& rung : cuda_ladder()) {
-    SCOPED_TRACE(rung.info.name);
+    SCOPED_TRACE(rung.name);
     EXPECT_EQ(rung.tiling.threads() % 32, 0);
     EXPECT_LE(rung.tiling.threads(), 1024);
     const int kib = rung.compute_major < 8 ? 48 : rung.compute_major < 9 ? 99 : 226;
@@ -97,7 +97,7 @@ TEST(CudaLadder, LaunchesWholeClusters) {
 }
 
 TEST(CudaLadder, SupportsSquaresOnH200) {
-  for (const GpuRung& rung : cuda_rungs()) {
+  for (const RungInfo& rung : cuda_rungs()) {
     EXPECT_EQ(unsupported(rung, square(8192), h200()), std::nullopt) << rung.title;
   }
 }
@@ -110,9 +110,9 @@ TEST(CudaLadder, ReportsRequiredComputeCapability) {
   EXPECT_EQ(refused("async", square(64), gpu),
             "needs compute capability 8.0; Quadro RTX 4000 has 7.5");
   EXPECT_EQ(refused("warp", square(64), gpu), std::nullopt);
-  for (const GpuRung& rung : cuda_rungs()) {
+  for (const RungInfo& rung : cuda_rungs()) {
     if (!rung.library) continue;
-    EXPECT_EQ(unsupported(rung, square(64), gpu).has_value(), rung.precision != Precision::F32);
+    EXPECT_EQ(unsupported(rung, square(64), gpu).has_value(), rung.takes.front() != Precision::F32);
   }
 }
 
@@ -150,7 +150,7 @@ TEST(CudaLadder, ReportsSidesThatAreTooLong) {
 TEST(CudaLadder, RejectsRowsLongerThanLeadingDimension) {
   GpuProduct args = square(64);
   args.ldb = 63;
-  for (const GpuRung& rung : cuda_rungs()) {
+  for (const RungInfo& rung : cuda_rungs()) {
     EXPECT_THROW((void)unsupported(rung, args, h200()), Error) << rung.title;
   }
 }

@@ -142,7 +142,7 @@ void apply_metrics(ImGuiStyle& s, float scale) {
   s.TabBorderSize = 0;
   s.WindowTitleAlign = {0, 0.5F};
   s.WindowMenuButtonPosition = ImGuiDir_None;
-  s.DisplaySafeAreaPadding = {0, 0};
+  s.DisplaySafeAreaPadding = {px(4), px(4)};
   s.DisabledAlpha = 0.5F;
   s.MouseCursorScale = scale;
   s.CurveTessellationTol = 0.6F;

@@ -286,7 +286,7 @@ void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machin
   if (!request.from.empty() && !request.to.empty()) return;
   const auto skip = [&](const char* where, std::vector<TransferOp> ops, std::string reason) {
     const std::string names = wanted_names(request, std::move(ops));
-    if (!names.empty()) plan.skipped.push_back({where + (", " + names), std::move(reason)});
+    if (!names.empty()) plan.skipped.push_back({names + " " + where, std::move(reason)});
   };
   using enum TransferOp;
   if (machine.num_gpus() == 0) {

@@ -91,7 +91,7 @@ TEST_F(GpuPeers, ReportsAMissingSecondGpu) {
   };
   const auto found = skipped({}, {}, {TransferOp::Chase, TransferOp::Copy, TransferOp::Overlap});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].what, "between two GPUs, copy, chase");
+  EXPECT_EQ(found[0].what, "copy, chase between two GPUs");
   EXPECT_EQ(skipped({gpu(0)}, {}, {TransferOp::Copy}).size(), 1U);
   EXPECT_TRUE(skipped({gpu(0)}, {cpu(), gpu(0)}, {TransferOp::Copy}).empty()) << "both given";
   EXPECT_TRUE(skipped({}, {cpu()}, {TransferOp::Copy}).empty()) << "never between GPUs";

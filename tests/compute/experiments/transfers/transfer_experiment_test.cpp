@@ -127,7 +127,7 @@ TEST(TransferExperiment, ReportsAMissingGpuOnce) {
         continue;
       }
       ASSERT_EQ(found.size(), 1U);
-      EXPECT_EQ(found[0].what, "with a GPU, copy");
+      EXPECT_EQ(found[0].what, "copy with a GPU");
       EXPECT_EQ(found[0].reason.substr(0, why.size()), why);
     }
   }

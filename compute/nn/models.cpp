@@ -95,6 +95,7 @@ constexpr Model kModels[] = {
 const std::vector<std::string>& model_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
+    all.reserve(kModelFacts.size());
     for (const ModelFacts& model : kModelFacts) all.emplace_back(model.name);
     return all;
   }();

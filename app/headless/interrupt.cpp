@@ -14,8 +14,8 @@ namespace lab::app {
 namespace {
 
 // A signal handler can reach the rest of the program only through a global. Blocking the signals
-// and reading them from a descriptor would fail: libraries start threads before main, and those
-// threads do not block them.
+// and reading them from a descriptor would fail: libraries such as Open MPI's UCX start threads
+// before main, and those threads do not block them.
 std::atomic<int> signal_target = -1;
 std::atomic<bool> continued = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,

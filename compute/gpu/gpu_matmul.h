@@ -37,7 +37,7 @@ class GpuMatmul {
   GpuMatmul& operator=(const GpuMatmul&) = delete;
 
   // In ladder order, libraries last. Each takes one precision: a library that supports several has
-  // one rung per precision, all with the same name. They leave the device open.
+  // one rung per precision, all with the same name. Their device is not set.
   virtual std::span<const RungInfo> rungs() const = 0;
 
   // Returns why the rung cannot compute this product on this GPU, or nothing if it can. The first

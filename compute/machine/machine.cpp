@@ -32,7 +32,7 @@ std::string system_name() {
     }
   }
   utsname names{};
-  return uname(&names) == 0 ? fmt::format("{}, kernel {}", name, names.release) : name;
+  return uname(&names) == 0 ? fmt::format("{}{}{}", name, kSystemKernel, names.release) : name;
 }
 
 std::string host_name() {

@@ -6,6 +6,7 @@
 #include "app/cli/command_line.h"
 #include "compute/core/error.h"
 #include "compute/core/events/models.h"
+#include "compute/core/fields/request_fields.h"
 #include "tests/support/errors.h"
 #include "tests/support/text.h"
 
@@ -126,6 +127,13 @@ TEST(ScalingOptions, AccuracyStepsDefaultToThoseOfTheModel) {
   EXPECT_EQ(parse_scaling({"--accuracy-steps", "100"}).accuracy_steps, 100);
   EXPECT_EQ(parse_scaling({"--model", "resnet18"}).accuracy_steps,
             find_model("resnet18")->accuracy_steps);
+}
+
+TEST(ScalingOptions, HelpNamesTheStepsOfEachModel) {
+  const std::string help = field_of(&StartScaling::accuracy_steps).help;
+  for (const ModelFacts& model : kModelFacts) {
+    EXPECT_NE(help.find(std::to_string(model.accuracy_steps)), std::string::npos) << model.name;
+  }
 }
 
 TEST(ScalingOptions, AcceptsSharesWithoutDevices) {

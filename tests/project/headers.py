@@ -9,17 +9,16 @@ HEADER_SUFFIXES = {".h"}  # .cuh requires nvcc
 
 
 def proven_by_the_build(root, header):
-    """Whether the build already compiles the header on its own: a source of the same name includes it
-    first. Does not apply to tests, which use a precompiled header."""
+    """Whether `.ci/run alone` compiles the header on its own: a source of the same name includes it first."""
     source = header.with_suffix(".cpp")
-    if header.parts[0] == "tests" or not (root / source).is_file():
+    if not (root / source).is_file():
         return False
     first = source_tree.includes(root, source)[:1]
     return bool(first) and first[0][2] == str(header)
 
 
 def to_compile(root):
-    """The headers that the build does not cover. A Highway "-inl.h" is excluded: it is included once per
+    """The headers that no source covers. A Highway "-inl.h" is excluded: it is included once per
     target in the middle of its source, never on its own."""
     root = pathlib.Path(root)
     return [h for h in source_tree.sources(root)

@@ -44,7 +44,7 @@ class CpuSite final : public MatmulSite {
   CpuSite(RunContext& ctx, DeviceContext& device, std::vector<const Rung*> rungs,
           const CaseSettings& settings, CacheFlusher* flusher);
 
-  // Refuses a rung that would take too long or whose library is missing or lacks this processor.
+  // Refuses a rung that would take too long or whose library cannot run here.
   std::optional<std::string> refusal(std::size_t rung) override;
   MatmulCheck verify(std::size_t rung) override;
   double time(std::size_t rung, std::int64_t times) override;

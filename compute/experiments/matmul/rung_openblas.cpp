@@ -58,7 +58,8 @@ Maybe<OpenBlas> open_openblas() {
   if (std::string reason = address_space_too_small(); !reason.empty()) {
     return Found::missing(std::move(reason));
   }
-  const auto library = DynamicLibrary::open({"libopenblas.so.0"});
+  const auto library =
+      DynamicLibrary::open({"libopenblas.so.0", LAB_OPENBLAS_LIBDIR "/libopenblas.so.0"});
   if (!library) {
     return Found::missing(fmt::format("OpenBLAS cannot be opened: {}; install libopenblas0-pthread",
                                       library.reason()));
@@ -76,26 +77,37 @@ Maybe<OpenBlas> open_openblas() {
   return found;
 }
 
-// Calls `start`, which starts threads of OpenBLAS. They inherit the caller's affinity and serve all
-// devices, so meanwhile the caller, which is pinned to one core, gets all cores of the process.
-template <typename Start>
-auto on_all_cores(const ThreadPool& pool, const Start& start) {
-  const std::vector<int> before = thread_affinity();
-  std::vector<int> all = process_affinity();
-  all.insert(all.end(), pool.cores().begin(), pool.cores().end());
-  const bool widened = set_thread_affinity(all);
-  auto result = start();
-  if (widened) set_thread_affinity(before);
-  return result;
-}
+// Until its end, the calling thread, which is pinned to one core, may run on all cores of the
+// process. Threads that OpenBLAS starts meanwhile inherit that; they serve all devices.
+class OnAllCores {
+ public:
+  explicit OnAllCores(const ThreadPool& pool) : before_(thread_affinity()) {
+    std::vector<int> all = process_affinity();
+    all.insert(all.end(), pool.cores().begin(), pool.cores().end());
+    widened_ = set_thread_affinity(all);
+  }
+  ~OnAllCores() {
+    if (widened_) set_thread_affinity(before_);
+  }
+  OnAllCores(const OnAllCores&) = delete;
+  OnAllCores& operator=(const OnAllCores&) = delete;
+
+ private:
+  const std::vector<int> before_;
+  bool widened_ = false;
+};
 
 // OpenBLAS with as many threads as `pool`. It is opened at its first product rather than linked,
 // because it starts its threads as it loads. Throws Error(Unsupported).
 const OpenBlas& openblas_for(const ThreadPool& pool) {
-  static const Maybe<OpenBlas> opened = on_all_cores(pool, open_openblas);
+  static const Maybe<OpenBlas> opened = [&] {
+    const OnAllCores widened(pool);
+    return open_openblas();
+  }();
   if (!opened) throw Error(Errc::Unsupported, opened.reason());
   if (opened->get_num_threads() != pool.size()) {
-    on_all_cores(pool, [&] { return opened->set_num_threads(pool.size()), 0; });
+    const OnAllCores widened(pool);
+    opened->set_num_threads(pool.size());
   }
   return *opened;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <string_view>
 
 #include "compute/core/events/gpu_text.h"
 #include "compute/core/units.h"
@@ -19,7 +18,6 @@ constexpr double kSparkSeconds = 120;
 constexpr std::size_t kSparkPoints = 120;
 constexpr float kCardUnits = 270;  // the narrowest useful card
 constexpr std::int64_t kMaxCpuDevices = 4096;
-constexpr std::string_view kKernelMark = ", kernel ";  // in MachineInfo::system
 
 Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
   if (!value) return Maybe<std::string>::missing(value.reason());
@@ -191,10 +189,10 @@ void machine_card(const Panel& p) {
   if (!card) return;
   fact(p.ui, "Name", machine.host.empty() ? "N/A" : machine.host);
   // In rows of their own, so that the kernel's version is not broken across lines.
-  const std::size_t kernel = machine.system.find(kKernelMark);
+  const std::size_t kernel = machine.system.find(kSystemKernel);
   fact(p.ui, "System", machine.system.empty() ? "N/A" : machine.system.substr(0, kernel));
   if (kernel != std::string::npos) {
-    fact(p.ui, "Kernel", machine.system.substr(kernel + kKernelMark.size()));
+    fact(p.ui, "Kernel", machine.system.substr(kernel + kSystemKernel.size()));
   }
   fact(p.ui, "Memory held by the lab", format_bytes(p.model.lab_rss_bytes()),
        "Everything in this process, including the window.");

@@ -16,11 +16,10 @@ constexpr std::int64_t kMaxBlocks = 2147483647;  // per launch
 constexpr std::int64_t kLongestSide = 2147483647 - 1024;
 
 constexpr const auto& kLadder = cuda_matmul::Ladder::kRungs;
-constexpr std::size_t kLibraryRungs = 6;
 
 std::vector<RungInfo> all_rungs() {
   std::vector<RungInfo> all;
-  all.reserve(kLadder.size() + kLibraryRungs);
+  all.reserve(kLadder.size());
   for (const CudaRung& rung : kLadder) all.push_back(info_of(rung));
   const auto add_library = [&](const char* name, const char* title, Precision precision,
                                const char* sentence) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -30,7 +31,7 @@ MPI_Comm duplicate(MPI_Comm comm) {
 
 void initialize(int expected) {
   // Otherwise MPI's hwloc connects to the X displays :0 to :9, and Xlib ends the process if one of
-  // them closes meanwhile. No other thread runs yet.
+  // them closes meanwhile. No thread of the lab runs yet.
   setenv("HWLOC_COMPONENTS", "-gl", 0);  // NOLINT(concurrency-mt-unsafe)
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "initialization");

@@ -48,7 +48,8 @@ class DeviceReport {
 
   void facts(const MachineInfo& machine) {
     if (json_) return;
-    console_.line(fmt::format("{}, {}", machine.host, machine.system));
+    console_.line(fmt::format("{}, {}{}{}", machine.host, machine.system,
+                              machine.kernel.empty() ? "" : ", kernel ", machine.kernel));
     for (const DeviceInfo& d : machine.devices) {
       console_.line("");
       console_.line(fmt::format("{}  {}", to_string(d.device), d.name));

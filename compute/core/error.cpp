@@ -2,8 +2,19 @@
 
 #include <new>
 #include <system_error>
+#include <typeinfo>
 
 namespace lab {
+namespace {
+
+// Whether std::thread could not start a thread. A file's error is a subclass of system_error.
+bool is_thread_refused(const std::exception& e) {
+  return typeid(e) == typeid(std::system_error) &&
+         static_cast<const std::system_error&>(e).code() ==
+             std::errc::resource_unavailable_try_again;
+}
+
+}  // namespace
 
 const char* to_string(Errc code) {
   switch (code) {
@@ -31,14 +42,12 @@ Error current_error() {
     return e;
   } catch (const std::bad_alloc&) {
     return {Errc::OutOfMemory, "out of memory: host allocation failed"};
-  } catch (const std::system_error& e) {
-    if (e.code() == std::errc::resource_unavailable_try_again) {  // thrown by std::thread
+  } catch (const std::exception& e) {
+    if (is_thread_refused(e)) {
       return {Errc::OutOfMemory,
               "out of memory: a thread could not be started; raise the limits on the address space "
               "(ulimit -v) and on processes (ulimit -u)"};
     }
-    return {Errc::Internal, std::string("internal error: ") + e.what()};
-  } catch (const std::exception& e) {
     return {Errc::Internal, std::string("internal error: ") + e.what()};
   } catch (...) {
     return {Errc::Internal, "internal error: unknown exception"};

@@ -23,21 +23,14 @@ constexpr int kMaxCpuDevices = 4096;
 constexpr double kUsableShare = 0.9;
 
 std::string system_name() {
-  std::string name = "Linux";
   if (const auto text = read_text("/etc/os-release")) {
     const auto at = text->find("PRETTY_NAME=\"");
     if (at != std::string::npos) {
       const auto begin = at + 13;
-      name = text->substr(begin, text->find('"', begin) - begin);
+      return text->substr(begin, text->find('"', begin) - begin);
     }
   }
-  utsname names{};
-  return uname(&names) == 0 ? fmt::format("{}{}{}", name, kSystemKernel, names.release) : name;
-}
-
-std::string host_name() {
-  utsname names{};
-  return uname(&names) == 0 ? names.nodename : "unknown host";
+  return "Linux";
 }
 
 Maybe<double> max_clock_mhz(const std::vector<int>& cores) {
@@ -164,8 +157,11 @@ Machine::Machine(const MachineOptions& options) {
     throw Error(Errc::Usage, fmt::format("--cpu-devices {}: choose between 1 and {}",
                                          options.cpu_devices, kMaxCpuDevices));
   }
-  info_.host = host_name();
+  utsname names{};
+  const bool named = uname(&names) == 0;
+  info_.host = named ? names.nodename : "unknown host";
   info_.system = system_name();
+  info_.kernel = named ? names.release : "";
   info_.devices = describe_cpus(options.cpu_devices, std::max(1, options.processes));
   for (const DeviceInfo& info : info_.devices) {
     contexts_.push_back(std::make_unique<DeviceContext>(info));

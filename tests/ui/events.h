@@ -15,7 +15,8 @@ namespace lab::test {
 inline MachineInfo machine_of(int cpus) {
   MachineInfo machine;
   machine.host = "bench";
-  machine.system = "Debian GNU/Linux 12, kernel 6.1.0";
+  machine.system = "Debian GNU/Linux 12";
+  machine.kernel = "6.1.0";
   for (int i = 0; i < cpus; ++i) {
     DeviceInfo info;
     info.device = cpu(i);

@@ -2,7 +2,6 @@
 // Describes a device: static facts and live telemetry.
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "compute/core/device.h"
@@ -66,11 +65,10 @@ struct AbsentDevice {
   bool needs_request = false;
 };
 
-inline constexpr std::string_view kSystemKernel = ", kernel ";
-
 struct MachineInfo {
   std::string host;
-  std::string system;  // "Debian GNU/Linux 12, kernel 6.1.0": name, kSystemKernel, version
+  std::string system;  // "Debian GNU/Linux 12 (bookworm)"
+  std::string kernel;  // its version, "6.1.0"; empty if unknown
   std::vector<DeviceInfo> devices;
   std::vector<AbsentDevice> absent;
 };

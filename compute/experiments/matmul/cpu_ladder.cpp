@@ -57,7 +57,6 @@ class CpuSite final : public MatmulSite {
   void run(const Rung& rung, std::int64_t rows);
   double time_rows(const Rung& rung, std::int64_t rows);
   std::optional<std::string> too_slow(const Rung& rung);
-  std::optional<std::string> unsupported(const Rung& rung);
 
   RunContext& ctx_;
   DeviceContext& device_;
@@ -104,33 +103,24 @@ double CpuSite::time_rows(const Rung& rung, std::int64_t rows) {
 std::optional<std::string> CpuSite::too_slow(const Rung& rung) {
   const std::int64_t n = settings_.n;
   const auto n2 = static_cast<double>(n) * static_cast<double>(n);
-  auto rows = std::max<std::int64_t>(static_cast<std::int64_t>(kProbeFlop / (2 * n2)), 1);
-  while (rows < n) {
+  auto rows = std::clamp<std::int64_t>(static_cast<std::int64_t>(kProbeFlop / (2 * n2)), 1, n);
+  for (;; rows *= 8) {
     const double took_s = time_rows(rung, rows);
     const double all_s = took_s * static_cast<double>(n) / static_cast<double>(rows);
     if (all_s <= settings_.longest_run_s) return std::nullopt;
     if (took_s * 8 > kLongestCpuProbe_s || rows * 8 >= n) return would_take(all_s, settings_);
-    rows *= 8;
   }
-  return std::nullopt;
 }
 
 // A library reports only when called whether it is installed and has kernels for this processor.
-std::optional<std::string> CpuSite::unsupported(const Rung& rung) {
-  if (!rung.library) return std::nullopt;
-  try {
-    run(rung, 1);
-    return std::nullopt;
-  } catch (const Error& e) {
-    if (e.code() != Errc::Unsupported) throw;
-    return e.what();
-  }
-}
-
 std::optional<std::string> CpuSite::refusal(std::size_t rung) {
   const Rung& asked = *rungs_.at(rung);
-  if (auto reason = unsupported(asked)) return reason;
-  return too_slow(asked);
+  try {
+    return too_slow(asked);
+  } catch (const Error& e) {
+    if (!asked.library || e.code() != Errc::Unsupported) throw;
+    return e.what();
+  }
 }
 
 MatmulCheck CpuSite::verify(std::size_t rung) {

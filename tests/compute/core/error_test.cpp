@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -35,7 +36,9 @@ TEST(CurrentError, NamesTheResourceThatIsMissing) {
 
 TEST(CurrentError, CallsAnythingElseInternal) {
   for (const Error& e : {caught(std::runtime_error("odd")), caught(7),
-                         caught(std::system_error(ENOENT, std::generic_category()))}) {
+                         caught(std::system_error(ENOENT, std::generic_category())),
+                         caught(std::filesystem::filesystem_error(
+                             "a", std::error_code(EAGAIN, std::generic_category())))}) {
     EXPECT_EQ(e.code(), Errc::Internal);
     EXPECT_EQ(std::string(e.what()).rfind("internal error: ", 0), 0U) << e.what();
   }

@@ -188,12 +188,8 @@ void machine_card(const Panel& p) {
   Card card(p, "devices/machine", "This machine");
   if (!card) return;
   fact(p.ui, "Name", machine.host.empty() ? "N/A" : machine.host);
-  // In rows of their own, so that the kernel's version is not broken across lines.
-  const std::size_t kernel = machine.system.find(kSystemKernel);
-  fact(p.ui, "System", machine.system.empty() ? "N/A" : machine.system.substr(0, kernel));
-  if (kernel != std::string::npos) {
-    fact(p.ui, "Kernel", machine.system.substr(kernel + kSystemKernel.size()));
-  }
+  fact(p.ui, "System", machine.system.empty() ? "N/A" : machine.system);
+  fact(p.ui, "Kernel", machine.kernel.empty() ? "N/A" : machine.kernel);
   fact(p.ui, "Memory held by the lab", format_bytes(p.model.lab_rss_bytes()),
        "Everything in this process, including the window.");
   split_field(p);

@@ -65,9 +65,9 @@ void BatchNorm::batch_statistics(const Pass& pass) {
     pass.pool.run([&](int t) {
       double* sums = m.sums + t * m.sums_stride;
       std::fill(sums, sums + channels_, 0.0);
-      const Slice scratch = slice_of(n, threads, t);
-      if (!scratch.empty()) {
-        add(in().data + scratch.begin * channels_, scratch.end - scratch.begin, sums);
+      const Slice slice = slice_of(n, threads, t);
+      if (!slice.empty()) {
+        add(in().data + slice.begin * channels_, slice.end - slice.begin, sums);
       }
     });
     combine(m.sums, channels_, m.sums_stride, threads);
@@ -130,11 +130,11 @@ void BatchNorm::backward(const Pass& pass) {
   pass.pool.run([&](int t) {
     double* sums = m.sums + t * m.sums_stride;
     std::fill(sums, sums + 2 * channels_, 0.0);
-    const Slice scratch = slice_of(n, threads, t);
-    if (scratch.empty()) return;
-    const std::int64_t at = scratch.begin * channels_;
+    const Slice slice = slice_of(n, threads, t);
+    if (slice.empty()) return;
+    const std::int64_t at = slice.begin * channels_;
     simd::norm_backward_sums(in().data + at, output->data + at, output->grad + at, args,
-                             scratch.end - scratch.begin, channels_, sums, sums + channels_);
+                             slice.end - slice.begin, channels_, sums, sums + channels_);
   });
   combine(m.sums, 2 * channels_, m.sums_stride, threads);
   const double share = 1.0 / static_cast<double>(n);

@@ -1,9 +1,12 @@
 #include "compute/machine/resource_limits.h"
 
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -116,6 +119,21 @@ std::optional<GroupMemory> read_group(const std::string& root) {
   return found;
 }
 
+struct AddressSpace {
+  std::int64_t limit_bytes = 0;
+  std::int64_t free_bytes = 0;
+};
+
+// Empty if the address space of the process is unlimited.
+std::optional<AddressSpace> read_address_space() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  const std::int64_t mapped = read_number("/proc/self/statm").value_or(0) * ::getpagesize();
+  const auto bytes = static_cast<std::int64_t>(
+      std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<std::int64_t>::max()));
+  return AddressSpace{bytes, std::max<std::int64_t>(bytes - mapped, 0)};
+}
+
 }  // namespace
 
 std::optional<double> read_cpu_quota(const std::string& root) {
@@ -143,6 +161,11 @@ MemoryInfo read_memory(const std::string& root) {
   if (group && group->limit_bytes < info.total_bytes) {
     info.limited_by = "cgroup limit of " + format_bytes(group->limit_bytes);
     info.available_bytes = std::min(info.available_bytes, group->available_bytes);
+  }
+  const auto space = read_address_space();
+  if (space && space->free_bytes < info.available_bytes) {
+    info.limited_by = "address space limit of " + format_bytes(space->limit_bytes) + " (ulimit -v)";
+    info.available_bytes = space->free_bytes;
   }
   return info;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Main memory and CPU time available to this process: the machine's, within the limits of its
-// control groups (cgroup v1 or v2). `root` replaces "/" in tests.
+// control groups (cgroup v1 or v2) and of its address space. `root` replaces "/" in tests.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,12 +9,12 @@ namespace lab {
 
 struct MemoryInfo {
   std::int64_t total_bytes = 0;      // of the machine
-  std::int64_t available_bytes = 0;  // without swapping, within the cgroup limit
+  std::int64_t available_bytes = 0;  // without swapping, within all limits
   std::string limited_by;            // "cgroup limit of 4.00 GiB"; empty: the machine only
 };
 
 // Reads <root>/proc/meminfo, or sysinfo(2) if the file is missing (which counts page cache as
-// used), and the process's control groups.
+// used), the process's control groups, and RLIMIT_AS.
 MemoryInfo read_memory(const std::string& root = "/");
 
 // Returns the CPU time granted by the tightest control group, in units of one processor: 1.5 for

@@ -310,9 +310,15 @@ def case_messages(program, home):
 
 
 def case_limits(program, home):
-    """Under a limit on the address space, a product by OpenBLAS, whose threads need much of it, is
-    skipped with the reason or fails with it; nothing hangs. Limits under which the libraries cannot
-    be loaded or initialised, so that main does not start, are passed over."""
+    """A limit on the address space limits the device's memory. A product by OpenBLAS, whose threads
+    need much of it, is skipped with the reason or fails with it; nothing hangs. Limits under which
+    the libraries cannot be loaded or initialised, so that main does not start, are passed over."""
+    two_gib = 2 << 30
+    result = run(program, home, "devices", "--json",
+                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (two_gib, two_gib)))  # fmt: skip
+    cpu = objects(result.stdout)[0]
+    check(0 < cpu["memory_limit_bytes"] < two_gib, f"limit of 2 GiB: {cpu}")
+    check("2.00 GiB (ulimit -v)" in cpu["details"]["Memory limit"], f"limit of 2 GiB: {cpu}")
     skipped, mib = 0, 200
     while True:
         limit = (mib << 20, mib << 20)

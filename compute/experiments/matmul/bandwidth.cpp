@@ -56,6 +56,11 @@ WorkingSet cache_set(const std::string& name, const CacheLevel& level, std::int6
   return set;
 }
 
+std::string too_little_memory(const char* what, std::int64_t needed, std::int64_t free_bytes) {
+  return fmt::format("{} needs {}, but only {} can be allocated", what, format_bytes(needed),
+                     format_bytes(std::max<std::int64_t>(free_bytes, 0)));
+}
+
 WorkingSet memory_set(std::int64_t last_level, int threads, std::int64_t free_bytes) {
   WorkingSet set{.name = "memory"};
   const std::int64_t bytes = std::min(std::max(4 * last_level, kLeastMemory), free_bytes);
@@ -64,8 +69,7 @@ WorkingSet memory_set(std::int64_t last_level, int threads, std::int64_t free_by
     return set;
   }
   set.skip_reason =
-      fmt::format("a working set beyond the caches needs {}, but only {} can be allocated",
-                  format_bytes(2 * last_level), format_bytes(std::max<std::int64_t>(bytes, 0)));
+      too_little_memory("a working set beyond the caches", 2 * last_level, free_bytes);
   return set;
 }
 
@@ -206,6 +210,10 @@ std::vector<WorkingSet> choose_working_sets(std::span<const CacheInfo> caches, i
     }
     const std::int64_t share = std::min(level.all_bytes / threads, level.smallest_bytes);
     sets.push_back(cache_set(name, level, share, below, below_name));
+    if (const std::int64_t needed = sets.back().bytes_per_thread * threads; needed > free_bytes) {
+      sets.back().bytes_per_thread = 0;
+      sets.back().skip_reason = too_little_memory("its working set", needed, free_bytes);
+    }
     below = share;
     below_name = name;
     last_level = level.all_bytes;

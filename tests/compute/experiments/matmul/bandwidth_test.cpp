@@ -100,6 +100,15 @@ TEST(WorkingSets, SkipMemoryIfTooLittleIsFree) {
   EXPECT_EQ(choose_working_sets(caches, 1, -5)[3].bytes_per_thread, 0);
 }
 
+TEST(WorkingSets, SkipACacheThatIsLargerThanTheFreeMemory) {
+  const std::vector<CacheInfo> caches = {{2, 2 * kMiB, 2, 64}, {3, 480 * kMiB, 1, 64}};
+  const auto sets = choose_working_sets(caches, 2, 239 * kMiB);
+  EXPECT_EQ(sets[1].bytes_per_thread, kMiB);
+  EXPECT_EQ(sets[2].bytes_per_thread, 0);
+  EXPECT_NE(sets[2].skip_reason.find("240 MiB"), std::string::npos) << sets[2].skip_reason;
+  EXPECT_EQ(choose_working_sets(caches, 2, 240 * kMiB)[2].bytes_per_thread, 120 * kMiB);
+}
+
 std::vector<WorkingSet> small_sets() {
   return {{.name = "L1", .cache_bytes = 64 * kKiB, .bytes_per_thread = 16 * kKiB},
           {.name = "L3", .skip_reason = "the machine reports no L3 cache"},

@@ -18,7 +18,8 @@ namespace {
 struct Targets {
   WindowOptions window;
   DevicesOptions devices;
-  JobOptions transfer, matmul, train, scaling;
+  JobOptions tensor, transfer, matmul, train, scaling;
+  RunTensorCode tensor_request;
   StartTransfers transfer_request;
   StartMatmul matmul_request;
   StartTraining train_request;
@@ -39,6 +40,8 @@ void declare(CLI::App& app, Targets& t) {
       "      oneDNN and OpenBLAS have their own caps: ONEDNN_MAX_CPU_ISA and OPENBLAS_CORETYPE.");
   add_window_options(app, t.window);
   add_devices_options(*app.add_subcommand("devices", "List the devices and their load"), t.devices);
+  add_tensor_options(*app.add_subcommand("tensor", "Create, copy and add tensors"), t.tensor,
+                     t.tensor_request);
   add_transfer_options(*app.add_subcommand("transfer", "Measure memory transfers"), t.transfer,
                        t.transfer_request);
   add_matmul_options(*app.add_subcommand("matmul", "Measure matrix multiplication kernels"),
@@ -131,6 +134,11 @@ Invocation choose_invocation(const CLI::App& app, Targets& t) {
   if (path.size() < 2) return t.window;
   const std::string& command = path[1]->get_name();
   if (command == "devices") return t.devices;
+  if (command == "tensor") {
+    check_statements(t.tensor_request, t.tensor.cpu_devices);
+    t.tensor.command = t.tensor_request;
+    return t.tensor;
+  }
   if (command == "transfer") {
     check_devices(t.transfer_request.from, t.transfer.cpu_devices);
     check_devices(t.transfer_request.to, t.transfer.cpu_devices);

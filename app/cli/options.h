@@ -13,6 +13,7 @@ void add_devices_options(CLI::App& app, DevicesOptions& out);
 void add_data_commands(CLI::App& app, DataOptions& out);
 void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& request);
 void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request);
+void add_tensor_options(CLI::App& app, JobOptions& out, RunTensorCode& request);
 
 // Input of finish_training, which runs once all options are parsed.
 struct TrainText {
@@ -34,6 +35,7 @@ void add_scaling_options(CLI::App& app, JobOptions& out, StartScaling& request, 
 // Checks that involve several options; each throws Error(Usage).
 void check_devices(const std::vector<Device>& devices, int cpu_devices);
 void check_kernels(const StartMatmul& request);
+void check_statements(const RunTensorCode& request, int cpu_devices);
 void finish_training(StartTraining& request, const TrainText& text);
 void finish_scaling(JobOptions& out, StartScaling& request, const ScalingText& text);
 

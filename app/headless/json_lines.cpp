@@ -58,6 +58,20 @@ Json device_step_json(const DeviceStep& e) {
           {"wait_s", e.wait_s}};
 }
 
+// All values of a tensor, as nested lists of its shape.
+Json nested(const TensorInfo& x, std::size_t dimension = 0, std::size_t first = 0) {
+  if (dimension == x.shape.size()) return x.grid.values[first];
+  std::size_t stride = 1;
+  for (std::size_t d = dimension + 1; d < x.shape.size(); ++d) {
+    stride *= static_cast<std::size_t>(x.shape[d]);
+  }
+  Json list = Json::array();
+  for (std::int64_t i = 0; i < x.shape[dimension]; ++i) {
+    list.push_back(nested(x, dimension + 1, first + static_cast<std::size_t>(i) * stride));
+  }
+  return list;
+}
+
 struct ToJson {
   using Result = std::optional<Json>;
 
@@ -147,6 +161,22 @@ struct ToJson {
               {"speedup", e.speedup}, {"efficiency", e.efficiency}};
     add_split(json, e.split);
     json["measured_step_s"] = number(e.measured_step_s);
+    return json;
+  }
+  Result operator()(const TensorResult& e) const {
+    Json json{{"type", "tensor"}, {"statement", e.statement}};
+    if (!e.tensor) return json;
+    const TensorInfo& x = *e.tensor;
+    json["name"] = x.name.empty() ? Json(nullptr) : Json(x.name);
+    json["device"] = to_string(x.device);
+    json["shape"] = x.shape;
+    json["dtype"] = to_string(x.dtype);
+    json["bytes"] = x.bytes;
+    json["values"] = x.grid.complete() ? nested(x) : Json(nullptr);
+    json["preview"] = x.preview;
+    json["id"] = x.id;
+    json["aliases"] = e.aliases;
+    json["copy_s"] = number(e.copy_s);
     return json;
   }
   template <typename ForTheWindow>

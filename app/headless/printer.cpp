@@ -103,6 +103,7 @@ std::unique_ptr<Printer> make_json_printer(Console& console) {
 }
 
 std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& command) {
+  if (std::holds_alternative<RunTensorCode>(command)) return make_tensor_text(console);
   if (std::holds_alternative<StartMatmul>(command)) return make_matmul_table(console);
   if (std::holds_alternative<StartTransfers>(command)) return make_transfer_table(console);
   if (std::holds_alternative<StartTraining>(command)) return make_training_table(console);

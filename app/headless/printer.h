@@ -28,6 +28,7 @@ std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& 
 // was one of them.
 bool show_common(Console& console, const Payload& payload);
 
+std::unique_ptr<Printer> make_tensor_text(Console& console);
 std::unique_ptr<Printer> make_matmul_table(Console& console);
 std::unique_ptr<Printer> make_transfer_table(Console& console);
 std::unique_ptr<Printer> make_training_table(Console& console);

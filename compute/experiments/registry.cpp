@@ -63,6 +63,9 @@ struct Title {
   }
   std::string operator()(const AddTensors&) const { return "Add two tensors"; }
   std::string operator()(const FreeTensor&) const { return "Free a tensor"; }
+  std::string operator()(const RunTensorCode& c) const {
+    return c.statements.size() == 1 ? c.statements.front().text : "Tensor statements";
+  }
 };
 
 }  // namespace

@@ -96,6 +96,11 @@ void fill_part(std::span<T> out, const FillWith& with, std::int64_t first) {
     case Fill::Rand:
     case Fill::Randn:
       if constexpr (!std::is_integral_v<T>) fill_random(out, with, first);
+      return;
+    case Fill::Values:
+      std::transform(with.values.begin() + first,
+                     with.values.begin() + first + static_cast<std::ptrdiff_t>(out.size()),
+                     out.begin(), [](double value) { return convert<T>(value); });
   }
 }
 
@@ -124,12 +129,15 @@ void check_fill(const FillWith& with, DType dtype) {
                             "bf16",
                             to_string(with.fill), to_string(dtype)));
   }
-  if (with.fill != Fill::Full) return;
+  if (with.fill != Fill::Full && with.fill != Fill::Values) return;
+  const std::span<const double> values =
+      with.fill == Fill::Full ? std::span(&with.value, 1) : with.values;
   with_type(dtype, [&]<typename T>(T*) {
-    if (in_range<T>(with.value)) return;
+    const auto wrong = std::find_if_not(values.begin(), values.end(), in_range<T>);
+    if (wrong == values.end()) return;
     throw Error(Errc::InvalidArgument,
-                fmt::format("full: {} does not fit in {}; choose a smaller value or another dtype",
-                            with.value, to_string(dtype)));
+                fmt::format("{}: {} does not fit in {}; choose a smaller value or another dtype",
+                            to_string(with.fill), *wrong, to_string(dtype)));
   });
 }
 
@@ -143,6 +151,11 @@ std::uint64_t element_bits(double value, DType dtype) {
 }
 
 void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_t end) {
+  if (with.fill == Fill::Values && std::ssize(with.values) != x.size()) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("values: shape {} holds {} values but {} were given",
+                            to_string(x.shape()), x.size(), with.values.size()));
+  }
   if (x.context().gpu() != nullptr) return gpu_ops::fill(x, with, begin, end);
   with_type(x.dtype(), [&]<typename T>(T*) {
     const std::span<T> out = x.values<T>();
@@ -152,12 +165,13 @@ void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_
   });
 }
 
-void copy_to_host(const Tensor& x, void* to, std::int64_t count) {
+void copy_to_host(const Tensor& x, void* to, std::int64_t count, std::int64_t first) {
   const std::int64_t bytes = count * size_of(x.dtype());
+  const std::byte* const from = x.data() + first * size_of(x.dtype());
   if (x.context().gpu() != nullptr) {
-    gpu_ops::copy_to_host(x, static_cast<std::byte*>(to), bytes);
+    gpu_ops::copy_to_host(x.context(), from, static_cast<std::byte*>(to), bytes);
   } else if (bytes > 0) {
-    std::memcpy(to, x.data(), static_cast<std::size_t>(bytes));
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
   }
 }
 

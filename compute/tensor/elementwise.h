@@ -2,6 +2,7 @@
 // Fill, copy and add over a range of elements, so that a job can report progress and stop between
 // ranges.
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "compute/core/events/command.h"
@@ -11,12 +12,13 @@ namespace lab {
 
 struct FillWith {
   Fill fill = Fill::Zeros;
-  double value = 0;        // for Fill::Full
-  std::uint64_t seed = 0;  // for Fill::Rand and Fill::Randn
+  double value = 0;                     // for Fill::Full
+  std::uint64_t seed = 0;               // for Fill::Rand and Fill::Randn
+  std::span<const double> values = {};  // for Fill::Values: one per element
 };
 
 // Throws Error(Errc::InvalidArgument) if `with` is invalid for the dtype: random integers, or a
-// value out of range.
+// value out of range. The number of values is checked by fill_range().
 void check_fill(const FillWith& with, DType dtype);
 
 // Returns the memory representation of `value` in `dtype`, in the low bytes. check_fill() must have
@@ -27,10 +29,10 @@ std::uint64_t element_bits(double value, DType dtype);
 // index.
 void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_t end);
 
-// copy_to_host() copies the first `count` elements of x to host memory without conversion;
-// copy_from_host() copies all elements of x from host memory. Both return when the copy is
-// complete.
-void copy_to_host(const Tensor& x, void* to, std::int64_t count);
+// copy_to_host() copies `count` elements of x, from element `first` on, to host memory without
+// conversion; copy_from_host() copies all elements of x from host memory. Both return when the copy
+// is complete.
+void copy_to_host(const Tensor& x, void* to, std::int64_t count, std::int64_t first = 0);
 void copy_from_host(const void* from, Tensor& x);
 
 // Copies elements [begin, end) of `from` to `to`, between any two devices. Shape and dtype must be

@@ -1,6 +1,9 @@
 #include "compute/tensor/gpu_tensor_ops.h"
 
 #include <cstring>
+#include <iterator>
+#include <span>
+#include <vector>
 
 #include "compute/core/units.h"
 
@@ -31,7 +34,8 @@ GpuFillKind kind_of(Fill fill) {
     case Fill::Randn: return GpuFillKind::Normal;
     case Fill::Zeros:
     case Fill::Ones:
-    case Fill::Full: break;
+    case Fill::Full:
+    case Fill::Values: break;  // Values are copied from the host
   }
   return GpuFillKind::Constant;
 }
@@ -49,10 +53,22 @@ void copy_between_gpus(const Tensor& from, Tensor& to, std::int64_t at, std::int
   stream.synchronise();
 }
 
+void copy_values(Tensor& x, std::span<const double> values, std::int64_t begin, std::int64_t end) {
+  const std::int64_t size = size_of(x.dtype());
+  std::vector<std::byte> host(static_cast<std::size_t>((end - begin) * size));
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::uint64_t bits = element_bits(values[static_cast<std::size_t>(i)], x.dtype());
+    std::memcpy(host.data() + (i - begin) * size, &bits, static_cast<std::size_t>(size));
+  }
+  x.context().staging().to_gpu(x.data() + begin * size, host.data(), std::ssize(host),
+                               with_one_thread);
+}
+
 }  // namespace
 
 void fill(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_t end) {
   if (begin >= end) return;
+  if (with.fill == Fill::Values) return copy_values(x, with.values, begin, end);
   GpuDevice& gpu = gpu_of(x);
   GpuFill fill;
   fill.kind = kind_of(with.fill);
@@ -93,8 +109,9 @@ void copy(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t end) 
   }
 }
 
-void copy_to_host(const Tensor& x, std::byte* to, std::int64_t bytes) {
-  if (bytes > 0) x.context().staging().from_gpu(to, x.data(), bytes, with_one_thread);
+void copy_to_host(DeviceContext& context, const std::byte* from, std::byte* to,
+                  std::int64_t bytes) {
+  if (bytes > 0) context.staging().from_gpu(to, from, bytes, with_one_thread);
 }
 
 void copy_from_host(const std::byte* from, Tensor& x, std::int64_t bytes) {

@@ -15,8 +15,9 @@ double norm(const Tensor& x);
 // Copies elements [begin, end) between two devices, at least one of which is a GPU.
 void copy(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t end);
 
-// Copy the first `bytes` bytes of x to or from host memory.
-void copy_to_host(const Tensor& x, std::byte* to, std::int64_t bytes);
+// Copies from memory of the context's GPU to host memory.
+void copy_to_host(DeviceContext& context, const std::byte* from, std::byte* to, std::int64_t bytes);
+// Copies host memory to the first `bytes` bytes of x.
 void copy_from_host(const std::byte* from, Tensor& x, std::int64_t bytes);
 
 }  // namespace lab::gpu_ops

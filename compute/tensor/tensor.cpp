@@ -255,6 +255,55 @@ double norm_on_cpu(const Tensor& x) {
 
 }  // namespace
 
+namespace {
+
+// The first and last indices of `size`, all of them if there are few.
+std::vector<std::int64_t> edges(std::int64_t size) {
+  constexpr std::int64_t kAll = 16, kEdge = 4;
+  std::vector<std::int64_t> shown;
+  for (std::int64_t i = 0; i < size; ++i) {
+    if (size > kAll && i == kEdge) i = size - kEdge;
+    shown.push_back(i);
+  }
+  return shown;
+}
+
+template <typename T>
+void read_grid(const Tensor& x, ValueGrid& grid) {
+  const std::vector<std::int64_t>& columns = grid.shown_columns;
+  std::vector<T> part(columns.size());
+  for (const std::int64_t row : grid.shown_rows) {
+    // Runs of adjacent columns: one, or one at each edge.
+    for (std::size_t begin = 0; begin < columns.size();) {
+      std::size_t end = begin + 1;
+      while (end < columns.size() && columns[end] == columns[end - 1] + 1) ++end;
+      copy_to_host(x, part.data(), static_cast<std::int64_t>(end - begin),
+                   row * grid.columns + columns[begin]);
+      for (std::size_t i = 0; i < end - begin; ++i) grid.values.push_back(as_double(part[i]));
+      begin = end;
+    }
+  }
+}
+
+}  // namespace
+
+ValueGrid value_grid(const Tensor& x) {
+  ValueGrid grid;
+  if (x.size() == 0) return grid;
+  grid.columns = x.shape().empty() ? 1 : x.shape().back();
+  grid.rows = x.size() / grid.columns;
+  grid.shown_rows = edges(grid.rows);
+  grid.shown_columns = edges(grid.columns);
+  switch (x.dtype()) {
+    case DType::F32: read_grid<float>(x, grid); break;
+    case DType::BF16: read_grid<Bf16>(x, grid); break;
+    case DType::I32: read_grid<std::int32_t>(x, grid); break;
+    case DType::I64: read_grid<std::int64_t>(x, grid); break;
+    case DType::U8: read_grid<std::uint8_t>(x, grid); break;
+  }
+  return grid;
+}
+
 double norm(const Tensor& x) {
   if (x.context().gpu() != nullptr) return gpu_ops::norm(x);
   switch (x.dtype()) {

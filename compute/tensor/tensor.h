@@ -9,6 +9,7 @@
 
 #include "compute/core/dtype.h"
 #include "compute/core/error.h"
+#include "compute/core/events/event.h"
 #include "compute/tensor/buffer.h"
 #include "compute/tensor/shape.h"
 
@@ -93,5 +94,8 @@ double norm(const Tensor& x);
 
 // Formats the first values for the Memory page: "0.1234, -1.5, ...".
 std::string preview(const Tensor& x, int values = 6);
+
+// Returns all values, or those at the edges if there are more than 16 rows or columns.
+ValueGrid value_grid(const Tensor& x);
 
 }  // namespace lab

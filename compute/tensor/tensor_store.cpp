@@ -1,15 +1,21 @@
 #include "compute/tensor/tensor_store.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace lab {
 namespace {
 
-[[noreturn]] void fail_unknown(TensorId id) {
+bool is_in(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+[[noreturn]] void fail_undefined(const std::string& name) {
   throw Error(Errc::NotFound,
-              fmt::format("tensor {} is not in the list; it may have been freed already", id));
+              fmt::format("{0} is not defined; create it first, as in {0} = ones(2, 3)", name));
 }
 
 }  // namespace
@@ -18,33 +24,94 @@ TensorId TensorStore::add(Tensor tensor, std::string name) {
   if (!tensor.defined()) {
     throw Error(Errc::InvalidArgument, "tensor store: the tensor is undefined; create it first");
   }
-  if (name.empty()) name = fmt::format("X{}", next_name_++);
+  while (name.empty()) {
+    name = fmt::format("X{}", next_name_++);
+    if (has(name)) name.clear();
+  }
   const TensorId id = tensor.id();
-  TensorInfo info;
-  info.name = name;
-  info.shape = tensor.shape();
-  info.dtype = tensor.dtype();
-  info.owned_by_page = true;
-  info.preview = preview(tensor);
-  tensor.context().memory().describe(id, info);
-  tensors_.insert_or_assign(id, Named{std::move(name), std::move(tensor)});
+  Named& named = tensors_[id];
+  if (!named.tensor.defined()) named.tensor = std::move(tensor);
+  if (!is_in(named.names, name)) named.names.push_back(std::move(name));
+  describe(named);
   return id;
 }
 
+TensorId TensorStore::assign(const std::string& name, Tensor tensor) {
+  const TensorId id = add(std::move(tensor), name);
+  std::vector<TensorId> others;
+  for (const auto& [other, named] : tensors_) {
+    if (other != id && is_in(named.names, name)) others.push_back(other);
+  }
+  for (const TensorId other : others) remove_name(name, other);
+  return id;
+}
+
+TensorId TensorStore::find(const std::string& name) const {
+  for (auto newest = tensors_.rbegin(); newest != tensors_.rend(); ++newest) {
+    if (is_in(newest->second.names, name)) return newest->first;
+  }
+  fail_undefined(name);
+}
+
+void TensorStore::forget(const std::string& name) {
+  remove_name(name, find(name));
+}
+
 const Tensor& TensorStore::at(TensorId id) const {
-  const auto found = tensors_.find(id);
-  if (found == tensors_.end()) fail_unknown(id);
-  return found->second.tensor;
+  return entry(id).tensor;
 }
 
 const std::string& TensorStore::name(TensorId id) const {
+  return entry(id).names.front();
+}
+
+std::vector<std::string> TensorStore::other_names(TensorId id, const std::string& name) const {
   const auto found = tensors_.find(id);
-  if (found == tensors_.end()) fail_unknown(id);
-  return found->second.name;
+  if (found == tensors_.end()) return {};
+  std::vector<std::string> names = found->second.names;
+  std::erase(names, name);
+  return names;
 }
 
 void TensorStore::free(TensorId id) {
-  if (tensors_.erase(id) == 0) fail_unknown(id);
+  entry(id);
+  tensors_.erase(id);
+}
+
+const TensorStore::Named& TensorStore::entry(TensorId id) const {
+  const auto found = tensors_.find(id);
+  if (found == tensors_.end()) {
+    throw Error(Errc::NotFound,
+                fmt::format("tensor {} is not in the list; it may have been freed already", id));
+  }
+  return found->second;
+}
+
+bool TensorStore::has(const std::string& name) const {
+  return std::any_of(tensors_.begin(), tensors_.end(),
+                     [&](const auto& entry) { return is_in(entry.second.names, name); });
+}
+
+void TensorStore::remove_name(const std::string& name, TensorId id) {
+  Named& named = tensors_.at(id);
+  std::erase(named.names, name);
+  if (named.names.empty()) {
+    tensors_.erase(id);
+  } else {
+    describe(named);
+  }
+}
+
+void TensorStore::describe(const Named& named) {
+  const Tensor& x = named.tensor;
+  TensorInfo info;
+  info.name = fmt::format("{}", fmt::join(named.names, ", "));
+  info.shape = x.shape();
+  info.dtype = x.dtype();
+  info.owned_by_page = true;
+  info.preview = preview(x);
+  info.grid = value_grid(x);
+  x.context().memory().describe(x.id(), info);
 }
 
 }  // namespace lab

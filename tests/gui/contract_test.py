@@ -114,7 +114,10 @@ KEYS = {
         "measured_step_s",
         SPLIT,
     ),
+    "tensor": keys("type statement",
+                   "name? device? shape? dtype? bytes? values? preview? id? aliases? copy_s?"),
     "devices done": keys("type seconds"),
+    "tensor done": keys("type seconds"),
     "matmul done": keys(
         "type seconds peaks? ceilings?",
         peaks=[keys("device dtype threads? gflops", TIMING, REPETITIONS)],
@@ -216,6 +219,19 @@ def case_devices(program, home):
         lines.append(process.communicate(timeout=60)[0])
     check(process.returncode == 130, f"status {process.returncode} after Ctrl-C")
     follow_all("devices", objects("".join(lines)), "devices done.seconds")
+
+
+def case_tensor(program, home):
+    """Statements about tensors: one object per result, with all values of a small tensor."""
+    found = json_of(program, home, "tensor", "--cpu-devices", "2", "X = tensor([[1, 2], [3, 4]])",
+                    "Y = X.to(cpu:1)", "Y + Y", "del X")  # fmt: skip
+    follow_all("tensor", found, "tensor.values", "tensor done.seconds")
+    tensors = [one for one in found if one["type"] == "tensor"]
+    check([t.get("device") for t in tensors] == ["cpu:0", "cpu:1", "cpu:1", None], f"{tensors}")
+    check(tensors[2]["values"] == [[2, 4], [6, 8]], f"{tensors[2]}")
+    check(tensors[1]["copy_s"] > 0, f"{tensors[1]}")
+    large = json_of(program, home, "tensor", "X = ones(100, 100)")[-2]
+    check(large["values"] is None and large["shape"] == [100, 100], f"{large}")
 
 
 def case_transfer(program, home):

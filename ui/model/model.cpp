@@ -42,6 +42,7 @@ struct PageOf {
   Page operator()(const CopyTensor&) const { return Page::Memory; }
   Page operator()(const AddTensors&) const { return Page::Memory; }
   Page operator()(const FreeTensor&) const { return Page::Memory; }
+  Page operator()(const RunTensorCode&) const { return Page::Memory; }
 };
 
 }  // namespace
@@ -189,6 +190,12 @@ void Model::on(const Event& e, const ScalingPoint& p) {
 
 void Model::on(const Event& e, const ScalingPrediction& p) {
   if (is_job(e, Page::Scaling)) scaling_.current.add(p);
+}
+
+void Model::on(const Event& e, const TensorResult& p) {
+  if (!is_job(e, Page::Memory)) return;
+  tensor_results_.push_back(p);
+  if (tensor_results_.size() > kMaxTensorResults) tensor_results_.pop_front();
 }
 
 void Model::on(const Event& e, const TensorList& p) {

@@ -46,6 +46,7 @@ struct PageState {
   double seconds = 0;                 // duration of the job, when Done or Failed
 };
 
+inline constexpr std::size_t kMaxTensorResults = 100;
 inline constexpr std::size_t kLogLines = 2000;
 // The oldest training runs are dropped once either limit is exceeded.
 inline constexpr std::size_t kTrainingRuns = 24;
@@ -97,6 +98,8 @@ class Model {
   std::int64_t lab_rss_bytes() const { return lab_rss_bytes_; }
 
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
+  // Results of statements on the Memory page, oldest first; at most kMaxTensorResults.
+  const std::deque<TensorResult>& tensor_results() const { return tensor_results_; }
   const std::optional<RunningJob>& job() const { return job_; }
   const PageState& state(Page page) const { return states_[static_cast<std::size_t>(page)]; }
   std::int64_t jobs_started() const { return jobs_started_; }
@@ -126,6 +129,7 @@ class Model {
   void on(const Event& e, const ScalingPoint& p);
   void on(const Event& e, const ScalingPrediction& p);
   void on(const Event& e, const TensorList& p);
+  void on(const Event& e, const TensorResult& p);
   void on(const Event& e, const Telemetry& p);
   template <typename Part>
   void on_training(const Event& e, const Part& p);
@@ -155,6 +159,7 @@ class Model {
   double lab_cpu_ = 0;
   std::int64_t lab_rss_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
+  std::deque<TensorResult> tensor_results_;
   std::optional<RunningJob> job_;
   std::array<PageState, kPages> states_;
   std::int64_t jobs_started_ = 0;

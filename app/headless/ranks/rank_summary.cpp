@@ -25,6 +25,7 @@ struct JobName {
   std::string operator()(const StartMatmul&) const { return "matmul"; }
   std::string operator()(const StartTraining&) const { return "train"; }
   std::string operator()(const StartScaling&) const { return "scaling"; }
+  std::string operator()(const RunTensorCode&) const { return "tensor"; }
   template <typename TensorCommand>
   std::string operator()(const TensorCommand&) const {
     return "a tensor command";

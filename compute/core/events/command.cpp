@@ -19,6 +19,13 @@ struct NamesGpu {
   bool operator()(const CopyTensor& c) const { return any_gpu({c.to}); }
   bool operator()(const AddTensors&) const { return false; }
   bool operator()(const FreeTensor&) const { return false; }
+  bool operator()(const RunTensorCode& c) const {
+    return std::any_of(c.statements.begin(), c.statements.end(), [](const TensorStatement& s) {
+      const auto* create = std::get_if<CreateStatement>(&s.action);
+      const auto* move = std::get_if<MoveStatement>(&s.action);
+      return (create && any_gpu({create->device.device})) || (move && any_gpu({move->to.device}));
+    });
+  }
 };
 
 }  // namespace

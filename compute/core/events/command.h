@@ -172,21 +172,23 @@ struct StartScaling {
   std::string reference_file;
 };
 
-enum class Fill { Zeros, Ones, Full, Arange, Rand, Randn };
+enum class Fill { Zeros, Ones, Full, Arange, Rand, Randn, Values };
 template <>
 struct EnumNames<Fill> {
-  static constexpr ValueName kAll[] = {{"zeros"},  {"ones"}, {"full"},
-                                       {"arange"}, {"rand"}, {"randn"}};
+  static constexpr ValueName kAll[] = {{"zeros"}, {"ones"},  {"full"},  {"arange"},
+                                       {"rand"},  {"randn"}, {"values"}};
 };
+inline constexpr std::size_t kMaxTypedValues = 4096;
 
 struct MakeTensor {
   Device device;
   std::vector<std::int64_t> shape;
   DType dtype = DType::F32;
   Fill fill = Fill::Zeros;
-  double value = 0;        // used by Full
-  std::uint64_t seed = 0;  // used by Rand and Randn
-  std::string name;        // empty: generated ("X1")
+  double value = 0;            // used by Full
+  std::uint64_t seed = 0;      // used by Rand and Randn
+  std::vector<double> values;  // used by Values, row-major; at most kMaxTypedValues
+  std::string name;            // empty: generated ("X1")
 };
 struct CopyTensor {
   TensorId id = 0;
@@ -201,9 +203,41 @@ struct FreeTensor {
   TensorId id = 0;
 };
 
+// A device, or with `or_cpu` the GPU of that index if it is usable and cpu:0 otherwise: try_gpu().
+struct DeviceChoice {
+  Device device;
+  bool or_cpu = false;
+};
+struct CreateStatement {
+  MakeTensor tensor;  // `device` and `name` are not used
+  DeviceChoice device;
+};
+struct MoveStatement {
+  std::string from;
+  DeviceChoice to;
+  bool always_copy = false;  // otherwise the result shares storage if `from` is already there
+};
+// The sum of one or more tensors; a single one yields itself.
+struct SumStatement {
+  std::vector<std::string> terms;
+};
+struct DeleteStatement {
+  std::string name;
+};
+struct TensorStatement {
+  std::string text;
+  std::string name;  // assigned to the result; empty: the result is reported and dropped
+  std::variant<CreateStatement, MoveStatement, SumStatement, DeleteStatement> action;
+};
+
+// Runs statements about tensors up to the first that fails. events/tensor_code.h parses them.
+struct RunTensorCode {
+  std::vector<TensorStatement> statements;
+};
+
 // Commands that the worker runs as jobs, in the order of submission.
 using JobCommand = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling,
-                                MakeTensor, CopyTensor, AddTensors, FreeTensor>;
+                                MakeTensor, CopyTensor, AddTensors, FreeTensor, RunTensorCode>;
 
 // Commands that take effect immediately on the running job.
 struct CancelJob {};
@@ -228,8 +262,8 @@ struct RestartLab {
 };
 
 using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor,
-                             CopyTensor, AddTensors, FreeTensor, CancelJob, PauseJob, ResumeJob,
-                             StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
+                             CopyTensor, AddTensors, FreeTensor, RunTensorCode, CancelJob, PauseJob,
+                             ResumeJob, StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
 using Commands = std::vector<Command>;
 
 // Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is

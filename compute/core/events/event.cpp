@@ -1,6 +1,7 @@
 #include "compute/core/events/event.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -11,6 +12,41 @@ namespace lab {
 bool takes(const RungInfo& rung, Precision precision) {
   return rung.takes.empty() ||
          std::find(rung.takes.begin(), rung.takes.end(), precision) != rung.takes.end();
+}
+
+std::vector<std::string> grid_lines(const ValueGrid& grid) {
+  const std::vector<std::int64_t>& columns = grid.shown_columns;
+  std::vector<std::string> texts;
+  std::size_t width = 0;
+  for (const double value : grid.values) {
+    texts.push_back(value == value ? fmt::format("{:.4g}", value) : "NaN");
+    width = std::max(width, texts.back().size());
+  }
+  const auto follows = [](const std::vector<std::int64_t>& shown, std::size_t i) {
+    return i == 0 || shown[i] == shown[i - 1] + 1;
+  };
+  std::vector<std::string> lines;
+  for (std::size_t r = 0; r < grid.shown_rows.size(); ++r) {
+    if (!follows(grid.shown_rows, r)) lines.emplace_back("...");
+    std::string& line = lines.emplace_back();
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (!follows(columns, c)) line += "  ...";
+      line += fmt::format("{}{:>{}}", c > 0 ? "  " : "", texts[r * columns.size() + c], width);
+    }
+  }
+  return lines;
+}
+
+std::string describe(const TensorResult& result) {
+  if (!result.tensor) return {};
+  const TensorInfo& x = *result.tensor;
+  std::string text = fmt::format("{}  {}  [{}]  {}", to_string(x.device), to_string(x.dtype),
+                                 fmt::join(x.shape, ","), format_bytes(x.bytes));
+  if (result.copy_s) text += "  copied in " + format_seconds(*result.copy_s);
+  if (!result.aliases.empty()) {
+    text += fmt::format("  same storage as {}", fmt::join(result.aliases, ", "));
+  }
+  return text;
 }
 
 const char* to_string(TransferMover mover) {

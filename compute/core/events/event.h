@@ -2,6 +2,7 @@
 // Events that a job reports. The window's model and the JSON lines are both built from them.
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <variant>
@@ -279,6 +280,18 @@ struct ScalingPrediction {
   std::optional<double> measured_step_s;  // set if this device count was also measured
 };
 
+// Values of a tensor as a matrix: the last dimension across, all others down. Of a large tensor, it
+// holds the first and last rows and columns.
+struct ValueGrid {
+  std::int64_t rows = 0, columns = 0;                   // of the tensor
+  std::vector<std::int64_t> shown_rows, shown_columns;  // indices, ascending
+  std::vector<double> values;                           // [shown_rows][shown_columns]
+  bool complete() const { return std::ssize(values) == rows * columns; }
+};
+
+// One line per shown row, with aligned columns; "..." stands for values that are left out.
+std::vector<std::string> grid_lines(const ValueGrid& grid);
+
 struct TensorInfo {
   TensorId id = 0;
   std::string name;
@@ -288,7 +301,18 @@ struct TensorInfo {
   std::int64_t bytes = 0;
   bool owned_by_page = false;  // created on the Memory page, where it can be copied and freed
   std::string preview;         // first values, "0.1234, -1.5, ..."
+  ValueGrid grid;              // of tensors created on the Memory page
 };
+
+// Result of one statement about tensors.
+struct TensorResult {
+  std::string statement;
+  std::optional<TensorInfo> tensor;  // empty: none, as for del
+  std::vector<std::string> aliases;  // other names of the same storage
+  std::optional<double> copy_s;      // duration of allocation and copy, if there was one
+};
+// "cpu:1  f32  [2,3]  24 B", and how it came there; empty without a tensor.
+std::string describe(const TensorResult& result);
 
 // All live buffers of the process, sent after each change made on the Memory page and periodically
 // while a job runs.
@@ -308,7 +332,7 @@ using Payload = std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped
                              PeakSample, CeilingsMeasured, RungInfo, TransferSample, TransferFit,
                              TransferTimeline, TransferPayoff, TrainingStarted, StepDone, EpochDone,
                              Predictions, Confusion, TrainingDone, TrainingProfile, ScalingPoint,
-                             ScalingPrediction, TensorList, Telemetry>;
+                             ScalingPrediction, TensorList, TensorResult, Telemetry>;
 
 struct Event {
   JobId job = 0;

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
+#include <variant>
 
 #include "compute/core/units.h"
+#include "compute/measure/measure.h"
 #include "compute/run/run_context.h"
 #include "compute/tensor/elementwise.h"
 #include "compute/tensor/tensor_store.h"
@@ -28,17 +29,39 @@ void in_pieces(RunContext& ctx, const std::string& what, std::int64_t n, Work wo
   }
 }
 
+// Creates a tensor as requested, on any device.
+Tensor created(RunContext& ctx, const MakeTensor& request, DeviceContext& device) {
+  const FillWith with{request.fill, request.value, request.seed, request.values};
+  check_fill(with, request.dtype);
+  Tensor x(device, request.shape, request.dtype, request.name);
+  in_pieces(ctx, std::string("filling with ") + to_string(request.fill), x.size(),
+            [&](std::int64_t begin, std::int64_t end) { fill_range(x, with, begin, end); });
+  return x;
+}
+
+Tensor copied(RunContext& ctx, const Tensor& from, const std::string& name, DeviceContext& to) {
+  Tensor copy(to, from.shape(), from.dtype(), name);
+  in_pieces(ctx, "copying " + name, from.size(),
+            [&](std::int64_t b, std::int64_t e) { copy_range(from, copy, b, e); });
+  return copy;
+}
+
+Tensor sum_of(RunContext& ctx, const Tensor& x, const Tensor& y, const std::string& left,
+              const std::string& right) {
+  check_same("add", x, y, left, right);
+  const std::string name = left + " + " + right;
+  Tensor z(x.context(), x.shape(), x.dtype(), name);
+  in_pieces(ctx, "adding " + name, z.size(),
+            [&](std::int64_t begin, std::int64_t end) { add_range(x, y, z, begin, end); });
+  return z;
+}
+
 class MakeTensorJob final : public Experiment {
  public:
   explicit MakeTensorJob(MakeTensor request) : request_(std::move(request)) {}
 
   void run(RunContext& ctx) override {
-    const FillWith with{request_.fill, request_.value, request_.seed};
-    check_fill(with, request_.dtype);
-    DeviceContext& device = ctx.machine().at(request_.device);
-    Tensor x(device, request_.shape, request_.dtype, request_.name);
-    in_pieces(ctx, std::string("filling with ") + to_string(request_.fill), x.size(),
-              [&](std::int64_t begin, std::int64_t end) { fill_range(x, with, begin, end); });
+    Tensor x = created(ctx, request_, ctx.machine().at(request_.device));
     ctx.tensors().add(std::move(x), request_.name);
     ctx.emit(list_tensors(ctx.machine()));
   }
@@ -55,16 +78,14 @@ class CopyTensorJob final : public Experiment {
     const Tensor from = ctx.tensors().at(request_.id);
     const std::string name = ctx.tensors().name(request_.id);
     DeviceContext& device = ctx.machine().at(request_.to);
-    const auto begin = std::chrono::steady_clock::now();
-    Tensor copy(device, from.shape(), from.dtype(), name);
-    in_pieces(ctx, "copying " + name, from.size(),
-              [&](std::int64_t b, std::int64_t e) { copy_range(from, copy, b, e); });
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    const double begin_s = monotonic_s();
+    Tensor copy = copied(ctx, from, name, device);
+    const double copy_s = monotonic_s() - begin_s;
     ctx.tensors().add(std::move(copy), fmt::format("{} on {}", name, to_string(request_.to)));
-    ctx.emit(LogLine{Severity::Info,
-                     fmt::format("{}: {} copied from {} to {} in {}", name,
-                                 format_bytes(from.bytes()), to_string(from.device()),
-                                 to_string(request_.to), format_seconds(spent.count()))});
+    ctx.emit(LogLine{
+        Severity::Info,
+        fmt::format("{}: {} copied from {} to {} in {}", name, format_bytes(from.bytes()),
+                    to_string(from.device()), to_string(request_.to), format_seconds(copy_s))});
     ctx.emit(list_tensors(ctx.machine()));
   }
 
@@ -77,16 +98,10 @@ class AddTensorsJob final : public Experiment {
   explicit AddTensorsJob(const AddTensors& request) : request_(request) {}
 
   void run(RunContext& ctx) override {
-    const Tensor x = ctx.tensors().at(request_.a);
-    const Tensor y = ctx.tensors().at(request_.b);
-    const std::string left = ctx.tensors().name(request_.a);
-    const std::string right = ctx.tensors().name(request_.b);
-    check_same("add", x, y, left, right);
-    const std::string name = left + " + " + right;
-    Tensor z(x.context(), x.shape(), x.dtype(), name);
-    in_pieces(ctx, "adding " + name, z.size(),
-              [&](std::int64_t begin, std::int64_t end) { add_range(x, y, z, begin, end); });
-    ctx.tensors().add(std::move(z), name);
+    TensorStore& store = ctx.tensors();
+    const std::string left = store.name(request_.a), right = store.name(request_.b);
+    Tensor z = sum_of(ctx, store.at(request_.a), store.at(request_.b), left, right);
+    store.add(std::move(z), left + " + " + right);
     ctx.emit(list_tensors(ctx.machine()));
   }
 
@@ -107,6 +122,85 @@ class FreeTensorJob final : public Experiment {
   const FreeTensor request_;
 };
 
+// --- statements -------------------------------------------------------------------------------
+
+class TensorCodeJob final : public Experiment {
+ public:
+  explicit TensorCodeJob(RunTensorCode request) : request_(std::move(request)) {}
+
+  void run(RunContext& ctx) override {
+    for (const TensorStatement& statement : request_.statements) {
+      ctx.checkpoint();
+      ctx.emit(run_one(ctx, statement));
+      ctx.emit(list_tensors(ctx.machine()));
+    }
+  }
+
+ private:
+  // Evaluates an action; del yields an undefined tensor.
+  struct Evaluate {
+    RunContext& ctx;
+    TensorResult& result;
+
+    Tensor operator()(const CreateStatement& s) const {
+      return created(ctx, s.tensor, device(s.device));
+    }
+    Tensor operator()(const MoveStatement& s) const {
+      const Tensor from = variable(s.from);
+      DeviceContext& to = device(s.to);
+      if (!s.always_copy && from.device() == to.device()) return from;
+      const double begin_s = monotonic_s();
+      Tensor copy = copied(ctx, from, s.from, to);
+      result.copy_s = monotonic_s() - begin_s;
+      return copy;
+    }
+    Tensor operator()(const SumStatement& s) const {
+      Tensor sum = variable(s.terms.front());
+      std::string left = s.terms.front();
+      for (std::size_t i = 1; i < s.terms.size(); ++i) {
+        sum = sum_of(ctx, sum, variable(s.terms[i]), left, s.terms[i]);
+        left += " + " + s.terms[i];
+      }
+      return sum;
+    }
+    Tensor operator()(const DeleteStatement& s) const {
+      ctx.tensors().forget(s.name);
+      return {};
+    }
+
+    Tensor variable(const std::string& name) const {
+      return ctx.tensors().at(ctx.tensors().find(name));
+    }
+    DeviceContext& device(const DeviceChoice& choice) const {
+      Machine& machine = ctx.machine();
+      return machine.at(choice.or_cpu ? machine.try_gpu(choice.device.index) : choice.device);
+    }
+  };
+
+  static TensorResult run_one(RunContext& ctx, const TensorStatement& statement) {
+    TensorResult result;
+    result.statement = statement.text;
+    const Tensor x = std::visit(Evaluate{ctx, result}, statement.action);
+    if (!x.defined()) return result;
+    std::string name = statement.name;
+    const auto* sum = std::get_if<SumStatement>(&statement.action);
+    if (name.empty() && sum && sum->terms.size() == 1) name = sum->terms.front();
+    if (!statement.name.empty()) ctx.tensors().assign(name, x);
+    result.tensor = TensorInfo{.id = x.id(),
+                               .name = name,
+                               .device = x.device(),
+                               .shape = x.shape(),
+                               .dtype = x.dtype(),
+                               .bytes = x.bytes(),
+                               .preview = preview(x),
+                               .grid = value_grid(x)};
+    result.aliases = ctx.tensors().other_names(x.id(), name);
+    return result;
+  }
+
+  const RunTensorCode request_;
+};
+
 }  // namespace
 
 std::unique_ptr<Experiment> make_tensor_experiment(const MakeTensor& request) {
@@ -123,6 +217,10 @@ std::unique_ptr<Experiment> make_tensor_experiment(const AddTensors& request) {
 
 std::unique_ptr<Experiment> make_tensor_experiment(const FreeTensor& request) {
   return std::make_unique<FreeTensorJob>(request);
+}
+
+std::unique_ptr<Experiment> make_tensor_experiment(const RunTensorCode& request) {
+  return std::make_unique<TensorCodeJob>(request);
 }
 
 }  // namespace lab

@@ -6,6 +6,7 @@
 #include "compute/core/units.h"
 #include "compute/machine/machine.h"
 #include "compute/machine/telemetry.h"
+#include "compute/tensor/elementwise.h"
 #include "compute/tensor/tensor.h"
 #include "compute/tensor/tensor_store.h"
 #include "tests/support/errors.h"
@@ -51,6 +52,20 @@ TEST_F(TensorOnGpu, FillsMatchTheCpu) {
   }
   const std::vector<float> values = {1, 2, 3, 4};
   EXPECT_EQ(preview(from(first, {2, 2}, values)), "1, 2, 3, 4");
+}
+
+TEST_F(TensorOnGpu, TypedValuesAndGridsMatchTheCpu) {
+  const std::vector<double> values = {1, 2, 3, 40, 5, 6};
+  for (const DType dtype : kEveryDType) {
+    SCOPED_TRACE(to_string(dtype));
+    Tensor there(first, {2, 3}, dtype), here(host, {2, 3}, dtype);
+    for (Tensor* x : {&there, &here})
+      fill_range(*x, {.fill = Fill::Values, .values = values}, 0, 6);
+    expect_equal(there, here);
+    EXPECT_EQ(value_grid(there).values, values);
+    const Tensor large = arange(first, 100, dtype);
+    EXPECT_EQ(value_grid(large).values, (std::vector<double>{0, 1, 2, 3, 96, 97, 98, 99}));
+  }
 }
 
 TEST_F(TensorOnGpu, CopiesInEveryDirection) {

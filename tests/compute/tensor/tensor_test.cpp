@@ -237,5 +237,36 @@ TEST_F(TensorTest, StoreNamesMarksAndFrees) {
   EXPECT_EQ(second.memory().used_bytes(), 0);
 }
 
+TEST(ValueGrid, HoldsAllValuesOrTheEdges) {
+  Machine machine;
+  DeviceContext& host = machine.at(cpu());
+  const ValueGrid small = value_grid(arange(host, 6));
+  EXPECT_TRUE(small.complete());
+  EXPECT_EQ(small.rows, 1);
+  EXPECT_EQ(small.values, (std::vector<double>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(value_grid(full(host, {}, 7)).values, std::vector<double>{7});
+  EXPECT_TRUE(value_grid(zeros(host, {3, 0})).complete());
+
+  Tensor x(host, {2, 20, 17}, DType::F32);
+  fill_range(x, {.fill = Fill::Arange}, 0, x.size());
+  const ValueGrid large = value_grid(x);
+  EXPECT_FALSE(large.complete());
+  EXPECT_EQ(large.rows, 40);
+  EXPECT_EQ(large.shown_rows, (std::vector<std::int64_t>{0, 1, 2, 3, 36, 37, 38, 39}));
+  EXPECT_EQ(large.shown_columns, (std::vector<std::int64_t>{0, 1, 2, 3, 13, 14, 15, 16}));
+  ASSERT_EQ(large.values.size(), 64U);
+  EXPECT_EQ(large.values[4], 13);
+  EXPECT_EQ(large.values[63], 39 * 17 + 16);
+}
+
+TEST(Fills, TypedValuesMustMatchTheShape) {
+  Machine machine;
+  Tensor x(machine.at(cpu()), {3}, DType::F32);
+  const std::vector<double> two = {1, 2};
+  const std::string message = message_of(
+      [&] { fill_range(x, {.fill = Fill::Values, .values = two}, 0, 3); }, Errc::InvalidArgument);
+  EXPECT_NE(message.find("3 values but 2"), std::string::npos) << message;
+}
+
 }  // namespace
 }  // namespace lab

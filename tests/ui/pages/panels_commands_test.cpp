@@ -104,6 +104,41 @@ TEST_F(PanelCommands, TensorCommandsAreSent) {
   EXPECT_FALSE(lab.visible("memory/free/4")) << "held by a job";
 }
 
+TEST_F(PanelCommands, StatementsAreSentOrExplained) {
+  lab.open(Page::Memory);
+  MemoryForm& form = lab.view.forms.memory;
+  lab.click("memory/run_statement");
+  EXPECT_TRUE(lab.out.empty()) << "there is no statement";
+  form.statement = "X = ones(2";
+  lab.frames(3);
+  ASSERT_TRUE(lab.visible("memory/statement_error"));
+  lab.click("memory/run_statement");
+  EXPECT_TRUE(lab.out.empty());
+  form.statement = "X = ones(2, 3)";
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("memory/statement_error"));
+  lab.click("memory/run_statement");
+  ASSERT_EQ(lab.sent<RunTensorCode>().size(), 1u);
+  EXPECT_EQ(lab.sent<RunTensorCode>()[0].statements.front().text, "X = ones(2, 3)");
+  EXPECT_EQ(form.statement, "");
+}
+
+TEST_F(PanelCommands, TypedValuesReplaceTheShape) {
+  lab.open(Page::Memory);
+  MemoryForm& form = lab.view.forms.memory;
+  form.fill = static_cast<int>(Fill::Values);
+  form.values = "[[1, 2, 3]]";
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("memory/shape"));
+  lab.click("memory/make");
+  ASSERT_EQ(lab.sent<MakeTensor>().size(), 1u);
+  EXPECT_EQ(lab.sent<MakeTensor>()[0].shape, (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(lab.sent<MakeTensor>()[0].values, (std::vector<double>{1, 2, 3}));
+  form.values = "[[1, 2], [3]]";
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("memory/form_error"));
+}
+
 TEST_F(PanelCommands, TrainingStartsWithTheBooksDefaults) {
   lab.open(Page::Training);
   lab.click("training/start");

@@ -48,6 +48,13 @@ void feed_memory(Feed& feed, Scene scene) {
     list.tensors.back().owned_by_page = i != 4;
   }
   feed(1, list);
+  for (const char* statement : {"X = ones(2, 3)", "Y = X.to(cpu:1)"}) {
+    TensorResult result;
+    result.statement = statement;
+    result.tensor = tensor(1, cpu(), 24);
+    result.tensor->grid = {2, 3, {0, 1}, {0, 1, 2}, {1, 1, 1, 1, 1, 1}};
+    feed(1, result);
+  }
   feed.end(scene);
 }
 

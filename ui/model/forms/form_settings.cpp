@@ -138,6 +138,7 @@ void visit_memory(Visitor& v, auto& f) {
   v.choice("memory.dtype", f.dtype, 5);
   v.choice("memory.fill", f.fill, static_cast<int>(enum_names<Fill>().size()));
   v.real("memory.value", f.value, -1e300);
+  v.text("memory.values", f.values);
   v.count("memory.seed", f.seed, 0);
   v.choice("memory.copy_to", f.copy_to, kAnyDevice);
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "compute/core/error.h"
+#include "compute/core/events/tensor_code.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/units.h"
 #include "ui/model/forms/form_checks.h"
@@ -56,9 +57,15 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
   }
   MakeTensor command;
   command.device = machine.devices[i].device;
-  command.shape = parse_shape(form.shape);
   command.dtype = static_cast<DType>(form.dtype);
   command.fill = static_cast<Fill>(form.fill);
+  if (command.fill == Fill::Values) {
+    TypedValues typed = parse_typed_values(form.values);
+    command.shape = std::move(typed.shape);
+    command.values = std::move(typed.values);
+  } else {
+    command.shape = parse_shape(form.shape);
+  }
   command.value = form.value;
   command.seed = static_cast<std::uint64_t>(form.seed);
   command.name = form.name;

@@ -27,8 +27,10 @@ struct MemoryForm {
   int dtype = 0;  // as DType
   int fill = 4;   // as Fill
   double value = 1;
+  std::string values = "[[1, 2], [3, 4]]";  // for Fill::Values, in place of the shape
   std::int64_t seed = 0;
   std::string name;
+  std::string statement;        // not saved
   int copy_to = 0;              // position in MachineInfo::devices
   std::set<TensorId> selected;  // not saved
 };

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 
+#include "compute/core/events/tensor_code.h"
 #include "compute/core/units.h"
 #include "ui/pages/panel.h"
 #include "ui/plot/plot.h"
 #include "ui/widgets/icons.h"
+#include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -78,8 +80,11 @@ const std::vector<std::string>& dtype_names() {
 }
 
 const std::vector<std::string>& fill_names() {
-  static const std::vector<std::string> kNames = {"zeros",  "ones", "full",
-                                                  "arange", "rand", "randn"};
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const ValueName& name : enum_names<Fill>()) names.emplace_back(name.name);
+    return names;
+  }();
   return kNames;
 }
 
@@ -87,9 +92,9 @@ void clamp_choice(int& choice, std::size_t choices) {
   choice = std::clamp(choice, 0, std::max(0, static_cast<int>(choices) - 1));
 }
 
-std::string size_caption(const MemoryForm& form) {
-  double bytes = static_cast<double>(size_of(static_cast<DType>(form.dtype)));
-  for (const std::int64_t size : parse_shape(form.shape)) bytes *= static_cast<double>(size);
+std::string size_caption(const MakeTensor& command) {
+  double bytes = static_cast<double>(size_of(command.dtype));
+  for (const std::int64_t size : command.shape) bytes *= static_cast<double>(size);
   if (bytes > 9e18) return "more than any machine holds";
   return "will hold " + format_bytes(static_cast<std::int64_t>(bytes));
 }
@@ -97,7 +102,8 @@ std::string size_caption(const MemoryForm& form) {
 void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
   fields.next();
   combo(p.ui, "memory/fill", "Fill", fill_names(), form.fill,
-        "rand is uniform in [0, 1), randn is normal; both give the same numbers on every device.");
+        "rand is uniform in [0, 1), randn is normal; both give the same numbers on every device. "
+        "values are typed.");
   const auto fill = static_cast<Fill>(form.fill);
   if (fill == Fill::Full) {
     fields.next();
@@ -122,8 +128,13 @@ void memory_form(const Panel& p) {
     fields.next();
     combo(p.ui, "memory/device", "Device", devices, form.device, "Device that stores the tensor.");
     fields.next();
-    input_text(p.ui, "memory/shape", "Shape", form.shape,
-               "Sizes from outermost to innermost, separated by commas.", "1024,1024");
+    if (static_cast<Fill>(form.fill) == Fill::Values) {
+      input_text(p.ui, "memory/values", "Values", form.values,
+                 "Numbers separated by commas, with brackets for rows.", "[[1, 2], [3, 4]]");
+    } else {
+      input_text(p.ui, "memory/shape", "Shape", form.shape,
+                 "Sizes from outermost to innermost, separated by commas.", "1024,1024");
+    }
     fields.next();
     combo(p.ui, "memory/dtype", "Element type", dtype_names(), form.dtype,
           "f32 takes 4 bytes per element, bf16 2, i32 4, i64 8, u8 1.");
@@ -133,7 +144,7 @@ void memory_form(const Panel& p) {
   }
   const std::string error = problem([&] { return to_command(form, p.model.machine()); });
   if (error.empty()) {
-    caption(p.ui, size_caption(form));
+    caption(p.ui, size_caption(to_command(form, p.model.machine())));
   } else {
     error_box(p.ui, "memory/form_error", error);
   }
@@ -254,6 +265,75 @@ void tensors_card(const Panel& p) {
   }
 }
 
+// --- statements -----------------------------------------------------------------------------
+
+RunTensorCode code_of(const MemoryForm& form) {
+  return {{parse_tensor_statement(form.statement)}};
+}
+
+void statement_field(const Panel& p) {
+  MemoryForm& form = p.view.forms.memory;
+  const std::string error = form.statement.empty() ? "" : problem([&] { return code_of(form); });
+  const std::string waiting = busy_reason(p);
+  const std::string why = !waiting.empty()         ? waiting
+                          : form.statement.empty() ? "Type a statement first"
+                                                   : error;
+  bool run = false, typing = false;
+  {
+    Row row(p.ui, {1, -90});
+    row.next();
+    input_text(p.ui, "memory/statement", "Statement", form.statement,
+               "X = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
+               "Y = X.copy_to(cpu:1), Z = X + Y, Z, del Z",
+               "X = ones(2, 3, device=try_gpu())");
+    typing = ImGui::IsItemActive();
+    run = ImGui::IsItemDeactivated() &&
+          (key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER));
+    if (run) ImGui::SetKeyboardFocusHere(-1);  // for the next statement
+    row.next();
+    control_label(p.ui, " ");
+    run |= button(p.ui, "memory/run_statement", "Run",
+                  {.enabled = why.empty(), .hint = why.empty() ? "Enter" : why, .width = -1});
+  }
+  // A statement is incomplete while it is typed.
+  if (!error.empty() && !typing) error_box(p.ui, "memory/statement_error", error);
+  if (!run || !why.empty()) return;
+  send(p, code_of(form));
+  form.statement.clear();
+}
+
+void mono_line(const Panel& p, const std::string& text) {
+  ImGui::PushFont(p.ui.fonts.mono);
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopFont();
+}
+
+// The newest results first, the newest with its values.
+void statement_results(const Panel& p) {
+  constexpr std::size_t kShown = 4;
+  const auto& results = p.model.tensor_results();
+  for (std::size_t i = 0; i < std::min(kShown, results.size()); ++i) {
+    const TensorResult& result = results[results.size() - 1 - i];
+    ImGui::Dummy({0, p.ui.px(i == 0 ? 4 : 2)});
+    mono_line(p, result.statement);
+    record_item(p.ui, fmt::format("memory/result/{}", i), "text", result.statement,
+                result.tensor ? result.tensor->preview : "");
+    if (i == 0 && result.tensor) {
+      for (const std::string& line : grid_lines(result.tensor->grid)) mono_line(p, "  " + line);
+    }
+    if (result.tensor) caption(p.ui, describe(result));
+  }
+}
+
+void statements_card(const Panel& p) {
+  const Card card(
+      p, "memory/statements", "Statements",
+      {.hint = "As in the chapter: create, copy, add, print and delete tensors by name."});
+  if (!card) return;
+  statement_field(p);
+  statement_results(p);
+}
+
 void plot_card(const Panel& p) {
   Card card(p, "memory/history", "Memory held by the lab's tensors",
             {.extra = spare_height(p),
@@ -292,6 +372,7 @@ void plot_card(const Panel& p) {
 
 void memory_results(const Panel& p) {
   outcome_box(p, Page::Memory);
+  statements_card(p);
   tensors_card(p);
   holdings_card(p);
   plot_card(p);

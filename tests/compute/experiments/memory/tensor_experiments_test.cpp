@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/core/error.h"
+#include "compute/core/events/tensor_code.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 
@@ -124,6 +125,88 @@ TEST(TensorExperiments, CancelReleasesTheMemory) {
   probe.stop.request_stop();
   message_of([&] { make(probe, cpu(0), Fill::Randn, {1 << 20}); }, Errc::Cancelled);
   EXPECT_EQ(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
+}
+
+// Runs statements on two CPU devices; results accumulate.
+struct TensorCode : ::testing::Test {
+  Probe probe{2};
+
+  void code(std::initializer_list<const char*> statements) {
+    RunTensorCode request;
+    for (const char* text : statements) request.statements.push_back(parse_tensor_statement(text));
+    run(probe, request);
+  }
+  TensorResult last() { return probe.all<TensorResult>().back(); }
+  std::vector<TensorInfo> live() { return probe.all<TensorList>().back().tensors; }
+};
+
+TEST_F(TensorCode, ReportsEachResult) {
+  code({"X = tensor([[1, 2], [3, 4]], device=cpu:1)", "X + X"});
+  const auto results = probe.all<TensorResult>();
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0].tensor->name, "X");
+  EXPECT_EQ(results[0].tensor->device, cpu(1));
+  EXPECT_EQ(results[0].tensor->bytes, 16);
+  EXPECT_EQ(results[1].statement, "X + X");
+  EXPECT_EQ(results[1].tensor->grid.values, (std::vector<double>{2, 4, 6, 8}));
+  EXPECT_EQ(results[1].tensor->name, "");
+  ASSERT_EQ(live().size(), 1U) << "a result without a name is dropped";
+  EXPECT_EQ(live()[0].grid.values, (std::vector<double>{1, 2, 3, 4}));
+}
+
+TEST_F(TensorCode, ToKeepsTheStorageAndCopyToDoesNot) {
+  code({"X = ones(3)", "Y = X.to(cpu:0)"});
+  EXPECT_EQ(last().aliases, std::vector<std::string>{"X"});
+  EXPECT_FALSE(last().copy_s);
+  ASSERT_EQ(live().size(), 1U);
+  EXPECT_EQ(live()[0].name, "X, Y");
+  code({"Z = X.copy_to(cpu:0)"});
+  EXPECT_TRUE(last().aliases.empty());
+  EXPECT_TRUE(last().copy_s);
+  EXPECT_EQ(live().size(), 2U);
+  code({"Z = X.to(cpu:1)"});
+  EXPECT_TRUE(last().copy_s);
+  EXPECT_EQ(last().tensor->device, cpu(1));
+  EXPECT_EQ(live().size(), 2U) << "the former Z is freed";
+}
+
+TEST_F(TensorCode, StorageLivesUntilItsLastNameIsDeleted) {
+  code({"X = ones(3)", "Y = X", "del X"});
+  EXPECT_FALSE(last().tensor);
+  ASSERT_EQ(live().size(), 1U);
+  EXPECT_EQ(live()[0].name, "Y");
+  EXPECT_NE(message_of([&] { code({"X"}); }, Errc::NotFound).find("X is not defined"),
+            std::string::npos);
+  code({"del Y"});
+  EXPECT_TRUE(live().empty());
+  code({"X = ones(2)", "X = X + X", "X"});
+  EXPECT_EQ(last().tensor->preview, "2, 2");
+  EXPECT_TRUE(last().aliases.empty());
+  EXPECT_EQ(live().size(), 1U);
+}
+
+TEST_F(TensorCode, NothingIsCopiedSilently) {
+  const std::string message = message_of(
+      [&] {
+        code({"X = ones(3)", "Y = ones(3, device=cpu:1)", "X + Y", "del X"});
+      },
+      Errc::DeviceMismatch);
+  EXPECT_NE(message.find("X is on cpu:0 and Y on cpu:1"), std::string::npos) << message;
+  EXPECT_EQ(probe.all<TensorResult>().size(), 2U) << "statements after the error do not run";
+  EXPECT_EQ(live().size(), 2U);
+}
+
+TEST_F(TensorCode, FallsBackToTheCpuOnlyIfAsked) {
+  code({"X = ones(2, device=try_gpu(9))"});
+  EXPECT_EQ(last().tensor->device, cpu(0));
+  message_of([&] { code({"X = ones(2, device=gpu(9))"}); }, Errc::NotFound);
+  message_of([&] { code({"X.to(cpu:7)"}); }, Errc::NotFound);
+}
+
+TEST_F(TensorCode, RefusesValuesThatDoNotFit) {
+  const std::string message =
+      message_of([&] { code({"tensor([1, 300], dtype=u8)"}); }, Errc::InvalidArgument);
+  EXPECT_NE(message.find("300 does not fit in u8"), std::string::npos) << message;
 }
 
 }  // namespace

@@ -1,0 +1,348 @@
+#include "compute/core/events/tensor_code.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "compute/core/dtype.h"
+#include "compute/core/error.h"
+#include "compute/core/printable.h"
+
+namespace lab {
+namespace {
+
+constexpr int kMaxDimensions = 8;
+
+bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Reads a statement from left to right.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  bool at_end() {
+    skip_space();
+    return at_ == text_.size();
+  }
+
+  bool take(char c) {
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  void expect(char c) {
+    if (!take(c)) fail(fmt::format("expected '{}'", c));
+  }
+
+  // Takes a name if one starts here.
+  std::optional<std::string> take_name() {
+    skip_space();
+    if (at_ == text_.size() || !is_name_start(text_[at_])) return std::nullopt;
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && (is_name_start(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  std::string name(const char* what) {
+    auto found = take_name();
+    if (!found) fail(fmt::format("expected {}", what));
+    return *found;
+  }
+
+  template <typename Number>
+  Number number(const char* what) {
+    skip_space();
+    Number value{};
+    const char* const begin = text_.data() + at_;
+    const auto parsed = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (parsed.ec != std::errc()) fail(fmt::format("expected {}", what));
+    at_ += static_cast<std::size_t>(parsed.ptr - begin);
+    return value;
+  }
+
+  bool next_is(char c) {
+    skip_space();
+    return at_ < text_.size() && text_[at_] == c;
+  }
+
+  std::size_t position() const { return at_; }
+  void go_back_to(std::size_t position) { at_ = position; }
+
+  [[noreturn]] void fail(const std::string& problem) {
+    skip_space();
+    const std::string where = at_ == text_.size()
+                                  ? "at the end"
+                                  : fmt::format("at '{}'", printable(text_.substr(at_, 20)));
+    throw Error(Errc::Usage, fmt::format("'{}': {} {}", printable(text_), problem, where));
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+
+  const std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+// --- typed values -----------------------------------------------------------------------------
+
+class ValueReader {
+ public:
+  explicit ValueReader(Reader& in) : in_(in) {}
+
+  // After the opening bracket, up to and including the closing one.
+  TypedValues list() {
+    rows(0);
+    return std::move(found_);
+  }
+
+  // Numbers separated by commas, without brackets.
+  TypedValues plain() {
+    found_.shape = {0};
+    do {
+      value();
+      ++found_.shape[0];
+    } while (in_.take(','));
+    return std::move(found_);
+  }
+
+ private:
+  void value() {
+    if (found_.values.size() == kMaxTypedValues) {
+      in_.fail(fmt::format("more than {} values", kMaxTypedValues));
+    }
+    found_.values.push_back(in_.number<double>("a number"));
+  }
+
+  void rows(std::size_t depth) {
+    if (depth == kMaxDimensions) in_.fail(fmt::format("more than {} dimensions", kMaxDimensions));
+    const bool first = depth == found_.shape.size();
+    if (first) found_.shape.push_back(0);
+    std::int64_t items = 0;
+    if (!in_.take(']')) {
+      do {
+        item(depth);
+        ++items;
+      } while (in_.take(','));
+      in_.expect(']');
+    }
+    if (first) {
+      found_.shape[depth] = items;
+    } else if (found_.shape[depth] != items) {
+      in_.fail(fmt::format("a row of {} after one of {}", items, found_.shape[depth]));
+    }
+  }
+
+  void item(std::size_t depth) {
+    const bool is_row = in_.take('[');
+    // The first value fixes the number of dimensions.
+    const bool deepest = depth + 1 == found_.shape.size();
+    if (!found_.values.empty() && is_row == deepest) {
+      in_.fail(is_row ? "expected a number instead of a row" : "expected a row in brackets");
+    }
+    if (is_row) {
+      rows(depth + 1);
+    } else {
+      value();
+    }
+  }
+
+  Reader& in_;
+  TypedValues found_;
+};
+
+// --- devices and arguments --------------------------------------------------------------------
+
+DeviceChoice read_device(Reader& in) {
+  const bool quoted = in.take('\'') || in.take('"');
+  const std::size_t begin = in.position();
+  const std::string kind = in.name("a device, such as cpu:1 or gpu(0)");
+  const bool is_gpu = kind == "gpu" || kind == "cuda" || kind == "try_gpu";
+  if (!is_gpu && kind != "cpu") {
+    in.go_back_to(begin);
+    in.fail("expected a device, such as cpu:1 or gpu(0),");
+  }
+  int index = 0;
+  if (in.take(':')) {
+    index = in.number<int>("the device's number");
+  } else if (in.take('(')) {
+    if (!in.next_is(')')) index = in.number<int>("the device's number");
+    in.expect(')');
+  }
+  if (index < 0) in.fail(fmt::format("device number {} is negative", index));
+  if (quoted && !in.take('\'') && !in.take('"')) in.fail("expected the closing quote");
+  return {is_gpu ? gpu(index) : cpu(index), kind == "try_gpu"};
+}
+
+std::optional<Fill> fill_named(const std::string& name) {
+  if (name == "tensor") return Fill::Values;
+  for (const Fill fill :
+       {Fill::Zeros, Fill::Ones, Fill::Full, Fill::Arange, Fill::Rand, Fill::Randn}) {
+    if (name == to_string(fill)) return fill;
+  }
+  return std::nullopt;
+}
+
+DType read_dtype(Reader& in) {
+  const std::size_t begin = in.position();
+  const std::string name = in.name("a dtype: f32, bf16, i32, i64 or u8");
+  for (const DType dtype : {DType::F32, DType::BF16, DType::I32, DType::I64, DType::U8}) {
+    if (name == to_string(dtype)) return dtype;
+  }
+  in.go_back_to(begin);
+  in.fail("expected a dtype (f32, bf16, i32, i64 or u8)");
+}
+
+void read_keyword(Reader& in, const std::string& key, CreateStatement& out) {
+  in.expect('=');
+  if (key == "device" || key == "ctx") {
+    out.device = read_device(in);
+  } else if (key == "dtype") {
+    out.tensor.dtype = read_dtype(in);
+  } else if (key == "seed") {
+    out.tensor.seed = in.number<std::uint64_t>("a seed of at least 0");
+  } else if (key == "value" && out.tensor.fill == Fill::Full) {
+    out.tensor.value = in.number<double>("a number");
+  } else {
+    in.fail(fmt::format("unknown argument {}; use device, dtype{}", key,
+                        out.tensor.fill == Fill::Full ? ", seed or value" : " or seed"));
+  }
+}
+
+void read_size(Reader& in, CreateStatement& out) {
+  if (out.tensor.shape.size() == kMaxDimensions) {
+    in.fail(fmt::format("more than {} dimensions", kMaxDimensions));
+  }
+  const auto size = in.number<std::int64_t>("a size or an argument such as device=cpu:0");
+  if (size < 0) in.fail(fmt::format("size {} is negative", size));
+  out.tensor.shape.push_back(size);
+}
+
+// The sizes (2, 3) or the values [1, 2, 3].
+void read_positional(Reader& in, CreateStatement& out) {
+  if (out.tensor.fill == Fill::Values) {
+    in.expect('[');
+    TypedValues typed = ValueReader(in).list();
+    out.tensor.shape = std::move(typed.shape);
+    out.tensor.values = std::move(typed.values);
+  } else if (in.take('(')) {
+    do {
+      read_size(in, out);
+    } while (in.take(',') && !in.next_is(')'));
+    in.expect(')');
+  } else {
+    read_size(in, out);
+  }
+}
+
+// The arguments of fill(...), after the opening bracket.
+CreateStatement read_create(Reader& in, Fill fill) {
+  CreateStatement out;
+  out.tensor.fill = fill;
+  bool keywords = false;
+  bool values_given = false;
+  if (!in.take(')')) {
+    do {
+      if (const auto key = in.take_name()) {
+        keywords = true;
+        read_keyword(in, *key, out);
+      } else if (keywords || values_given) {
+        in.fail("expected an argument such as device=cpu:0");
+      } else {
+        read_positional(in, out);
+        values_given = fill == Fill::Values;
+      }
+    } while (in.take(','));
+    in.expect(')');
+  }
+  if (fill == Fill::Values && !values_given) in.fail("expected values, such as [1, 2, 3],");
+  return out;
+}
+
+// --- expressions ------------------------------------------------------------------------------
+
+// A method of `from`, after the dot.
+MoveStatement read_method(Reader& in, const std::string& from) {
+  const std::size_t begin = in.position();
+  const std::string method = in.name("a method: to, copy_to, cpu or cuda");
+  MoveStatement move{from, {}, method == "copy_to"};
+  const bool takes_device = method == "to" || method == "copy_to";
+  if (!takes_device && method != "cpu" && method != "cuda") {
+    in.go_back_to(begin);
+    in.fail("expected a method (to, copy_to, cpu or cuda)");
+  }
+  in.expect('(');
+  if (takes_device) {
+    move.to = read_device(in);
+  } else {
+    move.to.device = method == "cpu" ? cpu() : gpu();
+    if (method == "cuda" && !in.next_is(')')) {
+      move.to.device.index = in.number<int>("the GPU's number");
+      if (move.to.device.index < 0) in.fail("the GPU's number is negative");
+    }
+  }
+  in.expect(')');
+  return move;
+}
+
+decltype(TensorStatement::action) read_expression(Reader& in) {
+  const std::string first = in.name("a tensor or a function such as ones(2, 3)");
+  if (in.take('(')) {
+    if (const auto fill = fill_named(first)) return read_create(in, *fill);
+    in.fail(
+        fmt::format("{} is not a function; use tensor, zeros, ones, full, arange, rand or "
+                    "randn",
+                    first));
+  }
+  if (in.take('.')) return read_method(in, first);
+  SumStatement sum{{first}};
+  while (in.take('+')) sum.terms.push_back(in.name("a tensor"));
+  return sum;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+}  // namespace
+
+TensorStatement parse_tensor_statement(std::string_view text) {
+  TensorStatement statement;
+  statement.text = trimmed(text);
+  Reader in(statement.text);
+  const auto first = in.take_name();
+  if (first == "del") {
+    statement.action = DeleteStatement{in.name("the name of a tensor")};
+  } else {
+    if (first && in.take('=')) {
+      statement.name = *first;
+    } else {
+      in.go_back_to(0);
+    }
+    statement.action = read_expression(in);
+  }
+  if (!in.at_end()) in.fail("expected the end of the statement");
+  return statement;
+}
+
+TypedValues parse_typed_values(std::string_view text) {
+  Reader in(trimmed(text));
+  TypedValues typed = in.take('[') ? ValueReader(in).list() : ValueReader(in).plain();
+  if (!in.at_end()) in.fail("expected the end of the values");
+  return typed;
+}
+
+}  // namespace lab

@@ -1,0 +1,151 @@
+#include "compute/core/events/tensor_code.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "compute/core/error.h"
+#include "tests/support/errors.h"
+
+namespace lab {
+namespace {
+
+using test::message_of;
+
+template <typename Action>
+Action action_of(std::string_view text) {
+  return std::get<Action>(parse_tensor_statement(text).action);
+}
+
+TEST(TensorCode, ReadsTheChaptersStatements) {
+  const TensorStatement x = parse_tensor_statement("  X = ones(2, 3, device=gpu(1)) ");
+  EXPECT_EQ(x.text, "X = ones(2, 3, device=gpu(1))");
+  EXPECT_EQ(x.name, "X");
+  const auto ones = std::get<CreateStatement>(x.action);
+  EXPECT_EQ(ones.tensor.fill, Fill::Ones);
+  EXPECT_EQ(ones.tensor.shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(ones.device.device, gpu(1));
+  EXPECT_FALSE(ones.device.or_cpu);
+
+  EXPECT_EQ(action_of<SumStatement>("Y + Z").terms, (std::vector<std::string>{"Y", "Z"}));
+  EXPECT_EQ(action_of<SumStatement>("X").terms, std::vector<std::string>{"X"});
+  EXPECT_EQ(action_of<DeleteStatement>("del X").name, "X");
+  const auto moved = action_of<MoveStatement>("Z = X.to(cpu:1)");
+  EXPECT_EQ(moved.from, "X");
+  EXPECT_EQ(moved.to.device, cpu(1));
+  EXPECT_FALSE(moved.always_copy);
+  EXPECT_TRUE(action_of<MoveStatement>("X.copy_to(cpu)").always_copy);
+  EXPECT_EQ(action_of<MoveStatement>("X.cuda(1)").to.device, gpu(1));
+  EXPECT_EQ(action_of<MoveStatement>("X.cuda()").to.device, gpu(0));
+  EXPECT_EQ(action_of<MoveStatement>("X.cpu()").to.device, cpu(0));
+}
+
+TEST(TensorCode, ReadsEveryNameOfADevice) {
+  for (const char* name : {"gpu:1", "gpu(1)", "cuda:1", "cuda(1)", "'cuda:1'", "\"gpu:1\""}) {
+    const auto moved = action_of<MoveStatement>("X.to(" + std::string(name) + ")");
+    EXPECT_EQ(moved.to.device, gpu(1)) << name;
+    EXPECT_FALSE(moved.to.or_cpu) << name;
+  }
+  for (const char* name : {"cpu", "cpu()", "cpu:0", "'cpu'"}) {
+    EXPECT_EQ(action_of<MoveStatement>("X.to(" + std::string(name) + ")").to.device, cpu()) << name;
+  }
+  const DeviceChoice tried = action_of<MoveStatement>("X.to(try_gpu(10))").to;
+  EXPECT_EQ(tried.device, gpu(10));
+  EXPECT_TRUE(tried.or_cpu);
+}
+
+TEST(TensorCode, ReadsArguments) {
+  const auto random = action_of<CreateStatement>("rand((2, 3), dtype=bf16, seed=7)").tensor;
+  EXPECT_EQ(random.shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(random.dtype, DType::BF16);
+  EXPECT_EQ(random.seed, 7U);
+  EXPECT_EQ(action_of<CreateStatement>("full(2, value=-1.5e3)").tensor.value, -1500);
+  EXPECT_TRUE(action_of<CreateStatement>("zeros()").tensor.shape.empty());
+}
+
+TEST(TensorCode, ReadsTypedValues) {
+  const auto matrix = action_of<CreateStatement>("tensor([[1, 2, 3], [4, 5, -6e-1]])").tensor;
+  EXPECT_EQ(matrix.fill, Fill::Values);
+  EXPECT_EQ(matrix.shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(matrix.values, (std::vector<double>{1, 2, 3, 4, 5, -0.6}));
+  EXPECT_EQ(parse_typed_values("1, 2,3").shape, std::vector<std::int64_t>{3});
+  EXPECT_EQ(parse_typed_values("[]").shape, std::vector<std::int64_t>{0});
+  EXPECT_EQ(parse_typed_values("[[[1]],[[2]]]").shape, (std::vector<std::int64_t>{2, 1, 1}));
+  EXPECT_EQ(parse_typed_values("[[],[]]").shape, (std::vector<std::int64_t>{2, 0}));
+}
+
+TEST(TensorCode, RejectsWhatItCannotReadAndSaysWhere) {
+  struct Case {
+    const char *text, *expected;
+  };
+  const Case cases[] = {
+      {"", "at the end"},
+      {"X =", "at the end"},
+      {"X = ones(2, 3", "expected ')' at the end"},
+      {"X = ones(2, 3))", "at ')'"},
+      {"foo(2)", "foo is not a function; use tensor"},
+      {"ones(2, device=tpu)", "at 'tpu)'"},
+      {"ones(2, device=cpu:-1)", "-1 is negative"},
+      {"ones(-2)", "-2 is negative"},
+      {"ones(2, colour=3)", "unknown argument colour"},
+      {"ones(device=cpu, 2)", "expected an argument"},
+      {"rand(2, dtype=f64)", "at 'f64)'"},
+      {"rand(2, seed=-1)", "seed"},
+      {"ones(1,1,1,1,1,1,1,1,1)", "more than 8 dimensions"},
+      {"X.frob()", "at 'frob()'"},
+      {"X.to()", "expected a device"},
+      {"X.to('cpu)", "closing quote"},
+      {"del", "name of a tensor"},
+      {"X + 1", "at '1'"},
+      {"X == Y", "at '= Y'"},
+      {"tensor()", "expected values"},
+      {"tensor([1, 2)", "expected ']'"},
+      {"tensor([[1, 2], [3]])", "a row of 1 after one of 2"},
+      {"tensor([1, [2]])", "expected a number instead of a row"},
+      {"tensor([[1], 2])", "expected a row in brackets"},
+      {"tensor([1e999])", "a number"},
+      {"X = ones(2)\x1b[31m", "?[31m"},
+  };
+  for (const Case& c : cases) {
+    const std::string message = message_of([&] { parse_tensor_statement(c.text); }, Errc::Usage);
+    EXPECT_NE(message.find(c.expected), std::string::npos) << c.text << ": " << message;
+  }
+  std::string many = "[";
+  for (std::size_t i = 0; i <= kMaxTypedValues; ++i) many += "1,";
+  EXPECT_NE(message_of([&] { parse_typed_values(many); }, Errc::Usage).find("4096"),
+            std::string::npos);
+  message_of([&] { parse_typed_values(std::string(100'000, '[')); }, Errc::Usage);
+}
+
+// Random texts are read or rejected with Error(Usage); nothing else happens.
+TEST(TensorCode, SurvivesRandomText) {
+  const char* const parts[] = {"X", "=",    "ones", "(",  ")",    "[",     "]",      ",",
+                               "2", "-1",   ".to",  "+",  "del ", " ",     "device", "try_gpu",
+                               "'", "cpu:", ":",    "1e", "\xff", "tensor"};
+  std::mt19937 random(5);  // NOLINT(cert-msc51-cpp)
+  int read = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text;
+    for (std::size_t n = random() % 8; n > 0; --n) text += parts[random() % std::size(parts)];
+    try {
+      parse_tensor_statement(text);
+      ++read;
+    } catch (const Error& e) {
+      ASSERT_EQ(e.code(), Errc::Usage) << text << ": " << e.what();
+    }
+  }
+  EXPECT_GT(read, 100);
+}
+
+TEST(TensorCode, NamesAGpuOnlyIfAStatementDoes) {
+  const auto command = [](std::string_view text) {
+    return RunTensorCode{{parse_tensor_statement(text)}};
+  };
+  EXPECT_TRUE(names_gpu(command("ones(2, device=gpu:0)")));
+  EXPECT_TRUE(names_gpu(command("X.to(try_gpu())")));
+  EXPECT_FALSE(names_gpu(command("ones(2)")));
+  EXPECT_FALSE(names_gpu(command("X + Y")));
+}
+
+}  // namespace
+}  // namespace lab

@@ -58,16 +58,20 @@ Json device_step_json(const DeviceStep& e) {
           {"wait_s", e.wait_s}};
 }
 
-// All values of a tensor, as nested lists of its shape.
-Json nested(const TensorInfo& x, std::size_t dimension = 0, std::size_t first = 0) {
-  if (dimension == x.shape.size()) return x.grid.values[first];
+// Values of a complete grid, as nested lists that match the tensor's shape.
+Json nested(const TensorInfo& x, const ValueGrid& grid, std::size_t dimension = 0,
+            std::size_t first = 0) {
+  if (dimension == x.shape.size()) {
+    const double value = grid.values[first];
+    return grid.integral ? Json(static_cast<std::int64_t>(value)) : Json(value);
+  }
   std::size_t stride = 1;
   for (std::size_t d = dimension + 1; d < x.shape.size(); ++d) {
     stride *= static_cast<std::size_t>(x.shape[d]);
   }
   Json list = Json::array();
   for (std::int64_t i = 0; i < x.shape[dimension]; ++i) {
-    list.push_back(nested(x, dimension + 1, first + static_cast<std::size_t>(i) * stride));
+    list.push_back(nested(x, grid, dimension + 1, first + static_cast<std::size_t>(i) * stride));
   }
   return list;
 }
@@ -172,7 +176,9 @@ struct ToJson {
     json["shape"] = x.shape;
     json["dtype"] = to_string(x.dtype);
     json["bytes"] = x.bytes;
-    json["values"] = x.grid.complete() ? nested(x) : Json(nullptr);
+    json["values"] = e.grid.values.empty() ? Json::array()
+                     : e.grid.complete()   ? nested(x, e.grid)
+                                           : Json(nullptr);
     json["preview"] = x.preview;
     json["id"] = x.id;
     json["aliases"] = e.aliases;

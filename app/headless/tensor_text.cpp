@@ -16,7 +16,7 @@ class TensorText final : public Printer {
     }
     console_.line(result->statement);
     if (!result->tensor) return;
-    for (const std::string& line : grid_lines(result->tensor->grid)) console_.line("    " + line);
+    for (const std::string& line : grid_lines(result->grid)) console_.line("    " + line);
     console_.line("    " + describe(*result));
   }
 

@@ -77,7 +77,6 @@ void MemoryAccount::describe(TensorId id, const TensorInfo& info) {
   entry.dtype = info.dtype;
   entry.owned_by_page = info.owned_by_page;
   entry.preview = info.preview;
-  entry.grid = info.grid;
 }
 
 std::int64_t MemoryAccount::used_bytes() const {

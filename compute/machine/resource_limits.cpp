@@ -125,10 +125,10 @@ struct AddressSpace {
 };
 
 // Empty if the address space of the process is unlimited.
-std::optional<AddressSpace> read_address_space() {
+std::optional<AddressSpace> read_address_space(const std::string& root) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  const std::int64_t mapped = read_number("/proc/self/statm").value_or(0) * ::getpagesize();
+  const std::int64_t mapped = read_number(root + "/proc/self/statm").value_or(0) * ::getpagesize();
   const auto bytes = static_cast<std::int64_t>(
       std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<std::int64_t>::max()));
   return AddressSpace{bytes, std::max<std::int64_t>(bytes - mapped, 0)};
@@ -162,7 +162,7 @@ MemoryInfo read_memory(const std::string& root) {
     info.limited_by = "cgroup limit of " + format_bytes(group->limit_bytes);
     info.available_bytes = std::min(info.available_bytes, group->available_bytes);
   }
-  const auto space = read_address_space();
+  const auto space = read_address_space(root);
   if (space && space->free_bytes < info.available_bytes) {
     info.limited_by = "address space limit of " + format_bytes(space->limit_bytes) + " (ulimit -v)";
     info.available_bytes = space->free_bytes;

@@ -10,11 +10,13 @@ namespace lab {
 struct MemoryInfo {
   std::int64_t total_bytes = 0;      // of the machine
   std::int64_t available_bytes = 0;  // without swapping, within all limits
-  std::string limited_by;            // "cgroup limit of 4.00 GiB"; empty: the machine only
+  // "cgroup limit of 4.00 GiB", "address space limit of 2.00 GiB (ulimit -v)"; empty: the machine
+  // only.
+  std::string limited_by;
 };
 
 // Reads <root>/proc/meminfo, or sysinfo(2) if the file is missing (which counts page cache as
-// used), the process's control groups, and RLIMIT_AS.
+// used), the process's control groups, and its own RLIMIT_AS, whatever the root.
 MemoryInfo read_memory(const std::string& root = "/");
 
 // Returns the CPU time granted by the tightest control group, in units of one processor: 1.5 for

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "compute/core/error.h"
+#include "compute/core/printable.h"
 #include "compute/tensor/gpu_tensor_ops.h"
 #include "compute/tensor/random.h"
 
@@ -130,15 +131,26 @@ void check_fill(const FillWith& with, DType dtype) {
                             to_string(with.fill), to_string(dtype)));
   }
   if (with.fill != Fill::Full && with.fill != Fill::Values) return;
+  const char* const name = with.fill == Fill::Full ? "full" : "tensor";
   const std::span<const double> values =
       with.fill == Fill::Full ? std::span(&with.value, 1) : with.values;
   with_type(dtype, [&]<typename T>(T*) {
     const auto wrong = std::find_if_not(values.begin(), values.end(), in_range<T>);
     if (wrong == values.end()) return;
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: {} does not fit in {}; choose a smaller value or another dtype",
-                            to_string(with.fill), *wrong, to_string(dtype)));
+                fmt::format("{}: {} does not fit in {}; choose a value in its range or another "
+                            "dtype",
+                            name, printable(*wrong), to_string(dtype)));
   });
+  constexpr double kExact = 9007199254740992;  // 2^53
+  const auto inexact = std::find_if(with.values.begin(), with.values.end(),
+                                    [](double v) { return std::abs(v) > kExact; });
+  if (dtype == DType::I64 && inexact != with.values.end()) {
+    throw Error(Errc::InvalidArgument,
+                fmt::format("{}: {} is beyond 2^53, where typed integers are not exact; choose "
+                            "smaller values",
+                            name, printable(*inexact)));
+  }
 }
 
 std::uint64_t element_bits(double value, DType dtype) {
@@ -153,7 +165,8 @@ std::uint64_t element_bits(double value, DType dtype) {
 void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_t end) {
   if (with.fill == Fill::Values && std::ssize(with.values) != x.size()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("values: shape {} holds {} values but {} were given",
+                fmt::format("tensor: shape {} holds {} values but {} were given; give one per "
+                            "element",
                             to_string(x.shape()), x.size(), with.values.size()));
   }
   if (x.context().gpu() != nullptr) return gpu_ops::fill(x, with, begin, end);

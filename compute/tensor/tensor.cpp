@@ -253,10 +253,6 @@ double norm_on_cpu(const Tensor& x) {
   return std::sqrt(total);
 }
 
-}  // namespace
-
-namespace {
-
 // The first and last indices of `size`, all of them if there are few.
 std::vector<std::int64_t> edges(std::int64_t size) {
   constexpr std::int64_t kAll = 16, kEdge = 4;
@@ -290,6 +286,7 @@ void read_grid(const Tensor& x, ValueGrid& grid) {
 ValueGrid value_grid(const Tensor& x) {
   ValueGrid grid;
   if (x.size() == 0) return grid;
+  grid.integral = x.dtype() != DType::F32 && x.dtype() != DType::BF16;
   grid.columns = x.shape().empty() ? 1 : x.shape().back();
   grid.rows = x.size() / grid.columns;
   grid.shown_rows = edges(grid.rows);

@@ -95,7 +95,7 @@ double norm(const Tensor& x);
 // Formats the first values for the Memory page: "0.1234, -1.5, ...".
 std::string preview(const Tensor& x, int values = 6);
 
-// Returns all values, or those at the edges if there are more than 16 rows or columns.
+// Returns the values; in each dimension of the matrix that exceeds 16, those at the edges.
 ValueGrid value_grid(const Tensor& x);
 
 }  // namespace lab

@@ -29,10 +29,11 @@ TensorId TensorStore::add(Tensor tensor, std::string name) {
     if (has(name)) name.clear();
   }
   const TensorId id = tensor.id();
-  Named& named = tensors_[id];
-  if (!named.tensor.defined()) named.tensor = std::move(tensor);
+  Named named{{}, std::move(tensor)};
+  if (const auto known = tensors_.find(id); known != tensors_.end()) named = known->second;
   if (!is_in(named.names, name)) named.names.push_back(std::move(name));
   describe(named);
+  tensors_.insert_or_assign(id, std::move(named));
   return id;
 }
 
@@ -110,7 +111,6 @@ void TensorStore::describe(const Named& named) {
   info.dtype = x.dtype();
   info.owned_by_page = true;
   info.preview = preview(x);
-  info.grid = value_grid(x);
   x.context().memory().describe(x.id(), info);
 }
 

@@ -230,8 +230,11 @@ def case_tensor(program, home):
     check([t.get("device") for t in tensors] == ["cpu:0", "cpu:1", "cpu:1", None], f"{tensors}")
     check(tensors[2]["values"] == [[2, 4], [6, 8]], f"{tensors[2]}")
     check(tensors[1]["copy_s"] > 0, f"{tensors[1]}")
-    large = json_of(program, home, "tensor", "X = ones(100, 100)")[-2]
-    check(large["values"] is None and large["shape"] == [100, 100], f"{large}")
+    edge_cases = {"ones(100, 100)": None, "zeros(9000000000000000, 0)": [],
+                  "full((), 7, dtype=i64)": 7, "tensor([[[1], [300]]], dtype=i32)": [[[1], [300]]]}  # fmt: skip
+    found = json_of(program, home, "tensor", *edge_cases)
+    tensors = [one["values"] for one in found if one["type"] == "tensor"]
+    check(tensors == list(edge_cases.values()), f"{tensors}")
 
 
 def case_transfer(program, home):

@@ -68,7 +68,7 @@ struct AbsentDevice {
 struct MachineInfo {
   std::string host;
   std::string system;  // "Debian GNU/Linux 12 (bookworm)"
-  std::string kernel;  // its version, "6.1.0"; empty if unknown
+  std::string kernel;  // release, "6.1.0"; empty if unknown
   std::vector<DeviceInfo> devices;
   std::vector<AbsentDevice> absent;
 };

@@ -19,7 +19,9 @@ std::vector<std::string> grid_lines(const ValueGrid& grid) {
   std::vector<std::string> texts;
   std::size_t width = 0;
   for (const double value : grid.values) {
-    texts.push_back(value == value ? fmt::format("{:.4g}", value) : "NaN");
+    texts.push_back(value != value  ? "NaN"
+                    : grid.integral ? fmt::format("{:.0f}", value)
+                                    : fmt::format("{:.4g}", value));
     width = std::max(width, texts.back().size());
   }
   const auto follows = [](const std::vector<std::int64_t>& shown, std::size_t i) {

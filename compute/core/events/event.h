@@ -280,15 +280,15 @@ struct ScalingPrediction {
   std::optional<double> measured_step_s;  // set if this device count was also measured
 };
 
-// Values of a tensor as a matrix: the last dimension across, all others down. Of a large tensor, it
-// holds the first and last rows and columns.
+// Values of a tensor as a matrix: its last dimension across, all others down; 0 by 0 if it is
+// empty. For a large tensor it holds only the first and last rows and columns.
 struct ValueGrid {
-  std::int64_t rows = 0, columns = 0;                   // of the tensor
+  std::int64_t rows = 0, columns = 0;
   std::vector<std::int64_t> shown_rows, shown_columns;  // indices, ascending
   std::vector<double> values;                           // [shown_rows][shown_columns]
+  bool integral = false;                                // of an integer dtype
   bool complete() const { return std::ssize(values) == rows * columns; }
 };
-
 // One line per shown row, with aligned columns; "..." stands for values that are left out.
 std::vector<std::string> grid_lines(const ValueGrid& grid);
 
@@ -301,17 +301,17 @@ struct TensorInfo {
   std::int64_t bytes = 0;
   bool owned_by_page = false;  // created on the Memory page, where it can be copied and freed
   std::string preview;         // first values, "0.1234, -1.5, ..."
-  ValueGrid grid;              // of tensors created on the Memory page
 };
 
 // Result of one statement about tensors.
 struct TensorResult {
   std::string statement;
   std::optional<TensorInfo> tensor;  // empty: none, as for del
+  ValueGrid grid;
   std::vector<std::string> aliases;  // other names of the same storage
   std::optional<double> copy_s;      // duration of allocation and copy, if there was one
 };
-// "cpu:1  f32  [2,3]  24 B", and how it came there; empty without a tensor.
+// Device, dtype, shape and size, then the time of the copy and the aliases; empty without a tensor.
 std::string describe(const TensorResult& result);
 
 // All live buffers of the process, sent after each change made on the Memory page and periodically

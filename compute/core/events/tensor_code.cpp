@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compute/core/dtype.h"
@@ -125,10 +126,13 @@ class ValueReader {
     found_.values.push_back(in_.number<double>("a number"));
   }
 
+  // Reads the items of a row after its opening bracket. The first row that ends or holds a number
+  // fixes the number of dimensions.
   void rows(std::size_t depth) {
     if (depth == kMaxDimensions) in_.fail(fmt::format("more than {} dimensions", kMaxDimensions));
     const bool first = depth == found_.shape.size();
     if (first) found_.shape.push_back(0);
+    const std::size_t begin = in_.position();
     std::int64_t items = 0;
     if (!in_.take(']')) {
       do {
@@ -137,29 +141,34 @@ class ValueReader {
       } while (in_.take(','));
       in_.expect(']');
     }
+    if (dimensions_ == 0) dimensions_ = depth + 1;
     if (first) {
       found_.shape[depth] = items;
     } else if (found_.shape[depth] != items) {
-      in_.fail(fmt::format("a row of {} after one of {}", items, found_.shape[depth]));
+      in_.go_back_to(begin);
+      in_.fail(fmt::format("a row of {}, but earlier rows have {}; make all rows equally long,",
+                           items, found_.shape[depth]));
     }
   }
 
   void item(std::size_t depth) {
+    const std::size_t begin = in_.position();
     const bool is_row = in_.take('[');
-    // The first value fixes the number of dimensions.
-    const bool deepest = depth + 1 == found_.shape.size();
-    if (!found_.values.empty() && is_row == deepest) {
+    if (dimensions_ != 0 && is_row == (depth + 1 == dimensions_)) {
+      in_.go_back_to(begin);
       in_.fail(is_row ? "expected a number instead of a row" : "expected a row in brackets");
     }
     if (is_row) {
       rows(depth + 1);
     } else {
+      dimensions_ = depth + 1;
       value();
     }
   }
 
   Reader& in_;
   TypedValues found_;
+  std::size_t dimensions_ = 0;  // 0: not known yet
 };
 
 // --- devices and arguments --------------------------------------------------------------------
@@ -204,71 +213,100 @@ DType read_dtype(Reader& in) {
   in.fail("expected a dtype (f32, bf16, i32, i64 or u8)");
 }
 
-void read_keyword(Reader& in, const std::string& key, CreateStatement& out) {
-  in.expect('=');
-  if (key == "device" || key == "ctx") {
-    out.device = read_device(in);
-  } else if (key == "dtype") {
-    out.tensor.dtype = read_dtype(in);
-  } else if (key == "seed") {
-    out.tensor.seed = in.number<std::uint64_t>("a seed of at least 0");
-  } else if (key == "value" && out.tensor.fill == Fill::Full) {
-    out.tensor.value = in.number<double>("a number");
-  } else {
-    in.fail(fmt::format("unknown argument {}; use device, dtype{}", key,
-                        out.tensor.fill == Fill::Full ? ", seed or value" : " or seed"));
-  }
-}
+// Reads the arguments of fill(...), after the opening bracket.
+class ArgumentReader {
+ public:
+  ArgumentReader(Reader& in, Fill fill) : in_(in) { out_.tensor.fill = fill; }
 
-void read_size(Reader& in, CreateStatement& out) {
-  if (out.tensor.shape.size() == kMaxDimensions) {
-    in.fail(fmt::format("more than {} dimensions", kMaxDimensions));
+  CreateStatement read() {
+    if (!in_.take(')')) {
+      do {
+        const std::size_t begin = in_.position();
+        if (const auto key = in_.take_name()) {
+          keyword(*key, begin);
+        } else if (!given_.empty() || complete_) {
+          in_.fail("expected an argument such as device=cpu:0");
+        } else {
+          positional();
+        }
+      } while (in_.take(','));
+      in_.expect(')');
+    }
+    if (fill() == Fill::Values && !complete_) in_.fail("expected values, such as [1, 2, 3],");
+    if (fill() == Fill::Full && !has_value_) in_.fail("expected value=, as in full(2, value=7),");
+    return std::move(out_);
   }
-  const auto size = in.number<std::int64_t>("a size or an argument such as device=cpu:0");
-  if (size < 0) in.fail(fmt::format("size {} is negative", size));
-  out.tensor.shape.push_back(size);
-}
 
-// The sizes (2, 3) or the values [1, 2, 3].
-void read_positional(Reader& in, CreateStatement& out) {
-  if (out.tensor.fill == Fill::Values) {
-    in.expect('[');
-    TypedValues typed = ValueReader(in).list();
-    out.tensor.shape = std::move(typed.shape);
-    out.tensor.values = std::move(typed.values);
-  } else if (in.take('(')) {
-    do {
-      read_size(in, out);
-    } while (in.take(',') && !in.next_is(')'));
-    in.expect(')');
-  } else {
-    read_size(in, out);
+ private:
+  Fill fill() const { return out_.tensor.fill; }
+
+  void keyword(const std::string& key, std::size_t begin) {
+    const bool random = fill() == Fill::Rand || fill() == Fill::Randn;
+    const bool value = key == "value" && fill() == Fill::Full && !has_value_;
+    if (!(key == "device" || key == "dtype" || (key == "seed" && random) || value) ||
+        !given_.insert(key).second) {
+      in_.go_back_to(begin);
+      in_.fail(fmt::format("unknown or repeated argument; use device, dtype{} once each,",
+                           random                 ? ", seed"
+                           : fill() == Fill::Full ? ", value"
+                                                  : ""));
+    }
+    in_.expect('=');
+    if (key == "device") out_.device = read_device(in_);
+    if (key == "dtype") out_.tensor.dtype = read_dtype(in_);
+    if (key == "seed") out_.tensor.seed = in_.number<std::uint64_t>("a seed of at least 0");
+    if (value) read_value();
   }
-}
 
-// The arguments of fill(...), after the opening bracket.
-CreateStatement read_create(Reader& in, Fill fill) {
-  CreateStatement out;
-  out.tensor.fill = fill;
-  bool keywords = false;
-  bool values_given = false;
-  if (!in.take(')')) {
-    do {
-      if (const auto key = in.take_name()) {
-        keywords = true;
-        read_keyword(in, *key, out);
-      } else if (keywords || values_given) {
-        in.fail("expected an argument such as device=cpu:0");
-      } else {
-        read_positional(in, out);
-        values_given = fill == Fill::Values;
+  void read_value() {
+    out_.tensor.value = in_.number<double>("a number");
+    has_value_ = true;
+  }
+
+  // Sizes: 2, 3 or (2, 3); full((2, 3), 7) has its value after them. Values: [1, 2, 3].
+  void positional() {
+    if (fill() == Fill::Values) {
+      in_.expect('[');
+      TypedValues typed = ValueReader(in_).list();
+      out_.tensor.shape = std::move(typed.shape);
+      out_.tensor.values = std::move(typed.values);
+      complete_ = true;
+    } else if (shape_closed_) {
+      read_value();
+      complete_ = true;
+    } else if (out_.tensor.shape.empty() && in_.take('(')) {
+      while (!in_.next_is(')')) {
+        size();
+        if (!in_.take(',')) break;
       }
-    } while (in.take(','));
-    in.expect(')');
+      in_.expect(')');
+      shape_closed_ = true;
+      complete_ = fill() != Fill::Full;
+    } else {
+      size();
+    }
   }
-  if (fill == Fill::Values && !values_given) in.fail("expected values, such as [1, 2, 3],");
-  return out;
-}
+
+  void size() {
+    if (out_.tensor.shape.size() == kMaxDimensions) {
+      in_.fail(fmt::format("more than {} dimensions", kMaxDimensions));
+    }
+    const std::size_t begin = in_.position();
+    const auto size = in_.number<std::int64_t>("a size or an argument such as device=cpu:0");
+    if (size < 0) {
+      in_.go_back_to(begin);
+      in_.fail(fmt::format("size {} is negative; use 0 or more,", size));
+    }
+    out_.tensor.shape.push_back(size);
+  }
+
+  Reader& in_;
+  CreateStatement out_;
+  std::set<std::string> given_;  // keywords
+  bool shape_closed_ = false;    // by its bracket
+  bool complete_ = false;        // only keywords may follow
+  bool has_value_ = false;
+};
 
 // --- expressions ------------------------------------------------------------------------------
 
@@ -297,13 +335,12 @@ MoveStatement read_method(Reader& in, const std::string& from) {
 }
 
 decltype(TensorStatement::action) read_expression(Reader& in) {
+  const std::size_t begin = in.position();
   const std::string first = in.name("a tensor or a function such as ones(2, 3)");
   if (in.take('(')) {
-    if (const auto fill = fill_named(first)) return read_create(in, *fill);
-    in.fail(
-        fmt::format("{} is not a function; use tensor, zeros, ones, full, arange, rand or "
-                    "randn",
-                    first));
+    if (const auto fill = fill_named(first)) return ArgumentReader(in, *fill).read();
+    in.go_back_to(begin);
+    in.fail("expected tensor, zeros, ones, full, arange, rand or randn");
   }
   if (in.take('.')) return read_method(in, first);
   SumStatement sum{{first}};

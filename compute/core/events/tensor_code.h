@@ -1,7 +1,7 @@
 #pragma once
 // Statements about tensors, in the notation of the chapter "GPUs" of Dive into Deep Learning:
 //
-//   X = ones(2, 3, device=gpu(1))       zeros, ones, rand, randn; arange(6); full(2, 3, value=7)
+//   X = ones(2, 3, device=gpu(1))       zeros, ones, rand, randn; arange(6); full((2, 3), 7)
 //   Y = tensor([[1, 2], [3, 4]])        on cpu:0 unless a device is given
 //   Z = X.to(cpu:1)                     the same storage if X is already there
 //   Z = X.copy_to(cpu:1)                always new storage; X.cpu() and X.cuda(1) are as to()
@@ -10,7 +10,7 @@
 //   del Z
 //
 // A device is cpu, cpu:1, cpu(1), gpu:0, gpu(0), cuda:0 or try_gpu(1), with or without quotes.
-// More arguments: dtype=f32|bf16|i32|i64|u8, seed=N.
+// More arguments: dtype=f32|bf16|i32|i64|u8, seed=N of rand and randn, value=X of full.
 #include <cstdint>
 #include <string_view>
 #include <vector>

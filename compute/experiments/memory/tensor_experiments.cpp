@@ -192,8 +192,8 @@ class TensorCodeJob final : public Experiment {
                                .shape = x.shape(),
                                .dtype = x.dtype(),
                                .bytes = x.bytes(),
-                               .preview = preview(x),
-                               .grid = value_grid(x)};
+                               .preview = preview(x)};
+    result.grid = value_grid(x);
     result.aliases = ctx.tensors().other_names(x.id(), name);
     return result;
   }

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "compute/core/error.h"
+#include "compute/core/events/event.h"
 #include "tests/support/errors.h"
 
 namespace lab {
@@ -60,6 +62,9 @@ TEST(TensorCode, ReadsArguments) {
   EXPECT_EQ(random.dtype, DType::BF16);
   EXPECT_EQ(random.seed, 7U);
   EXPECT_EQ(action_of<CreateStatement>("full(2, value=-1.5e3)").tensor.value, -1500);
+  const auto full = action_of<CreateStatement>("full((2, 3,), 7, dtype=i32)").tensor;
+  EXPECT_EQ(full.shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(full.value, 7);
   EXPECT_TRUE(action_of<CreateStatement>("zeros()").tensor.shape.empty());
 }
 
@@ -74,7 +79,7 @@ TEST(TensorCode, ReadsTypedValues) {
   EXPECT_EQ(parse_typed_values("[[],[]]").shape, (std::vector<std::int64_t>{2, 0}));
 }
 
-TEST(TensorCode, RejectsWhatItCannotReadAndSaysWhere) {
+TEST(TensorCode, ReportsPositionOfSyntaxErrors) {
   struct Case {
     const char *text, *expected;
   };
@@ -83,11 +88,17 @@ TEST(TensorCode, RejectsWhatItCannotReadAndSaysWhere) {
       {"X =", "at the end"},
       {"X = ones(2, 3", "expected ')' at the end"},
       {"X = ones(2, 3))", "at ')'"},
-      {"foo(2)", "foo is not a function; use tensor"},
+      {"foo(2)", "expected tensor, zeros, ones, full, arange, rand or randn at 'foo(2)'"},
       {"ones(2, device=tpu)", "at 'tpu)'"},
       {"ones(2, device=cpu:-1)", "-1 is negative"},
-      {"ones(-2)", "-2 is negative"},
-      {"ones(2, colour=3)", "unknown argument colour"},
+      {"ones(-2)", "size -2 is negative; use 0 or more, at '-2)'"},
+      {"ones(2, colour=3)", "once each, at 'colour=3)'"},
+      {"ones(2, seed=3)", "dtype once each"},
+      {"ones(2, device=cpu, device=cpu)", "repeated argument"},
+      {"ones((2, 3), 4)", "expected an argument"},
+      {"full(2, 3)", "expected value="},
+      {"full((2, 3), 4, 5)", "expected an argument"},
+      {"full((2, 3), 4, value=5)", "repeated argument"},
       {"ones(device=cpu, 2)", "expected an argument"},
       {"rand(2, dtype=f64)", "at 'f64)'"},
       {"rand(2, seed=-1)", "seed"},
@@ -100,7 +111,10 @@ TEST(TensorCode, RejectsWhatItCannotReadAndSaysWhere) {
       {"X == Y", "at '= Y'"},
       {"tensor()", "expected values"},
       {"tensor([1, 2)", "expected ']'"},
-      {"tensor([[1, 2], [3]])", "a row of 1 after one of 2"},
+      {"tensor([[1, 2], [3]])", "a row of 1, but earlier rows have 2"},
+      {"tensor([[], 1])", "expected a row in brackets at '1])'"},
+      {"tensor([[], 1, 2])", "expected a row in brackets"},
+      {"tensor([[], [[]]])", "expected a number instead of a row at '[]]])'"},
       {"tensor([1, [2]])", "expected a number instead of a row"},
       {"tensor([[1], 2])", "expected a row in brackets"},
       {"tensor([1e999])", "a number"},
@@ -145,6 +159,19 @@ TEST(TensorCode, NamesAGpuOnlyIfAStatementDoes) {
   EXPECT_TRUE(names_gpu(command("X.to(try_gpu())")));
   EXPECT_FALSE(names_gpu(command("ones(2)")));
   EXPECT_FALSE(names_gpu(command("X + Y")));
+}
+
+TEST(GridLines, AlignColumnsAndMarkGaps) {
+  ValueGrid grid{.rows = 9, .columns = 9, .shown_rows = {0, 8}, .shown_columns = {0, 1, 8}};
+  grid.values = {1, 2.5, 3, -10, std::nan(""), 12345.6};
+  EXPECT_EQ(grid_lines(grid),
+            (std::vector<std::string>{"        1        2.5  ...          3", "...",
+                                      "      -10        NaN  ...  1.235e+04"}));
+  grid = {.rows = 1, .columns = 2, .shown_rows = {0}, .shown_columns = {0, 1}};
+  grid.values = {20000, -3};
+  grid.integral = true;
+  EXPECT_EQ(grid_lines(grid), std::vector<std::string>{"20000     -3"});
+  EXPECT_TRUE(grid_lines({}).empty());
 }
 
 }  // namespace

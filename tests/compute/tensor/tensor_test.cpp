@@ -170,7 +170,7 @@ TEST_F(TensorTest, RejectsInvalidFills) {
   EXPECT_THROW(rand(first, {2}, 1, DType::I32), Error);
   EXPECT_THROW(randn(first, {2}, 1, DType::U8), Error);
   EXPECT_EQ(message_of([&] { full(first, {2}, 256, DType::U8); }, Errc::InvalidArgument),
-            "full: 256 does not fit in u8; choose a smaller value or another dtype");
+            "full: 256 does not fit in u8; choose a value in its range or another dtype");
   EXPECT_THROW(full(first, {2}, -1, DType::U8), Error);
   EXPECT_THROW(full(first, {2}, std::nan(""), DType::I64), Error);
   EXPECT_THROW(full(first, {2}, 0x1p63, DType::I64), Error);

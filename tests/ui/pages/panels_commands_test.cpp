@@ -106,7 +106,7 @@ TEST_F(PanelCommands, TensorCommandsAreSent) {
 
 TEST_F(PanelCommands, StatementsAreSentOrExplained) {
   lab.open(Page::Memory);
-  MemoryForm& form = lab.view.forms.memory;
+  ui::MemoryForm& form = lab.view.forms.memory;
   lab.click("memory/run_statement");
   EXPECT_TRUE(lab.out.empty()) << "there is no statement";
   form.statement = "X = ones(2";
@@ -125,7 +125,7 @@ TEST_F(PanelCommands, StatementsAreSentOrExplained) {
 
 TEST_F(PanelCommands, TypedValuesReplaceTheShape) {
   lab.open(Page::Memory);
-  MemoryForm& form = lab.view.forms.memory;
+  ui::MemoryForm& form = lab.view.forms.memory;
   form.fill = static_cast<int>(Fill::Values);
   form.values = "[[1, 2, 3]]";
   lab.frames(3);

@@ -52,7 +52,7 @@ void feed_memory(Feed& feed, Scene scene) {
     TensorResult result;
     result.statement = statement;
     result.tensor = tensor(1, cpu(), 24);
-    result.tensor->grid = {2, 3, {0, 1}, {0, 1, 2}, {1, 1, 1, 1, 1, 1}};
+    result.grid = {2, 3, {0, 1}, {0, 1, 2}, {1, 1, 1, 1, 1, 1}};
     feed(1, result);
   }
   feed.end(scene);

@@ -103,7 +103,7 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
   fields.next();
   combo(p.ui, "memory/fill", "Fill", fill_names(), form.fill,
         "rand is uniform in [0, 1), randn is normal; both give the same numbers on every device. "
-        "values are typed.");
+        "values uses the numbers entered under Values.");
   const auto fill = static_cast<Fill>(form.fill);
   if (fill == Fill::Full) {
     fields.next();
@@ -142,16 +142,15 @@ void memory_form(const Panel& p) {
     fields.next();
     input_text(p.ui, "memory/name", "Name", form.name, "Empty: X1, X2 and so on.", "automatic");
   }
-  const std::string error = problem([&] { return to_command(form, p.model.machine()); });
+  MakeTensor command;
+  const std::string error = problem([&] { command = to_command(form, p.model.machine()); });
   if (error.empty()) {
-    caption(p.ui, size_caption(to_command(form, p.model.machine())));
+    caption(p.ui, size_caption(command));
   } else {
     error_box(p.ui, "memory/form_error", error);
   }
   form_actions(p, 150, [&] {
-    if (start_button(p, "memory/make", "Create tensor", error, true)) {
-      send(p, to_command(form, p.model.machine()));
-    }
+    if (start_button(p, "memory/make", "Create tensor", error, true)) send(p, command);
   });
 }
 
@@ -289,7 +288,7 @@ void statement_field(const Panel& p) {
     typing = ImGui::IsItemActive();
     run = ImGui::IsItemDeactivated() &&
           (key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER));
-    if (run) ImGui::SetKeyboardFocusHere(-1);  // for the next statement
+    if (run && why.empty()) ImGui::SetKeyboardFocusHere(-1);  // for the next statement
     row.next();
     control_label(p.ui, " ");
     run |= button(p.ui, "memory/run_statement", "Run",
@@ -319,7 +318,7 @@ void statement_results(const Panel& p) {
     record_item(p.ui, fmt::format("memory/result/{}", i), "text", result.statement,
                 result.tensor ? result.tensor->preview : "");
     if (i == 0 && result.tensor) {
-      for (const std::string& line : grid_lines(result.tensor->grid)) mono_line(p, "  " + line);
+      for (const std::string& line : grid_lines(result.grid)) mono_line(p, "  " + line);
     }
     if (result.tensor) caption(p.ui, describe(result));
   }

@@ -88,7 +88,7 @@ void pitfall(const Panel& p) {
   muted(p.ui,
         "On two GPUs the chapter doubles batch and rate (512, 0.2). Its PyTorch runs then end at a "
         "test accuracy of 0.80 ± 0.10 (104 runs) instead of 0.91 ± 0.02 (103 runs). The cause is "
-        "not known: MXNet keeps 0.92 with the same settings.");
+        "unknown; MXNet reaches 0.92 with the same settings.");
   record_item(p.ui, "training/pitfall", "text");
   muted(p.ui,
         "To be safe, keep the total batch at 256 and divide it over the devices, or scale the rate "

@@ -58,7 +58,7 @@ std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRu
   };
   if (model == "resnet18") {
     return {at("chapter, one GPU, mean of 103 runs", 0.905),
-            at("chapter, two GPUs, mean of 104", 0.804)};
+            at("chapter, two GPUs, mean of 104 runs", 0.804)};
   }
   constexpr const char* kPytorch = "PyTorch, chapter's settings";
   if (model == "lenet") return {at(kPytorch, 0.81)};

@@ -148,10 +148,10 @@ TEST_F(TensorCode, ReportsEachResult) {
   EXPECT_EQ(results[0].tensor->device, cpu(1));
   EXPECT_EQ(results[0].tensor->bytes, 16);
   EXPECT_EQ(results[1].statement, "X + X");
-  EXPECT_EQ(results[1].tensor->grid.values, (std::vector<double>{2, 4, 6, 8}));
+  EXPECT_EQ(results[1].grid.values, (std::vector<double>{2, 4, 6, 8}));
   EXPECT_EQ(results[1].tensor->name, "");
   ASSERT_EQ(live().size(), 1U) << "a result without a name is dropped";
-  EXPECT_EQ(live()[0].grid.values, (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(live()[0].preview, "1, 2, 3, 4");
 }
 
 TEST_F(TensorCode, ToKeepsTheStorageAndCopyToDoesNot) {
@@ -206,7 +206,8 @@ TEST_F(TensorCode, FallsBackToTheCpuOnlyIfAsked) {
 TEST_F(TensorCode, RefusesValuesThatDoNotFit) {
   const std::string message =
       message_of([&] { code({"tensor([1, 300], dtype=u8)"}); }, Errc::InvalidArgument);
-  EXPECT_NE(message.find("300 does not fit in u8"), std::string::npos) << message;
+  EXPECT_NE(message.find("tensor: 300 does not fit in u8"), std::string::npos) << message;
+  message_of([&] { code({"tensor([9007199254740993e3], dtype=i64)"}); }, Errc::InvalidArgument);
 }
 
 }  // namespace

@@ -246,7 +246,7 @@ class ArgumentReader {
     if (!(key == "device" || key == "dtype" || (key == "seed" && random) || value) ||
         !given_.insert(key).second) {
       in_.go_back_to(begin);
-      in_.fail(fmt::format("unknown or repeated argument; use device, dtype{} once each,",
+      in_.fail(fmt::format("unknown or repeated argument (known: device, dtype{})",
                            random                 ? ", seed"
                            : fill() == Fill::Full ? ", value"
                                                   : ""));

@@ -68,11 +68,12 @@ struct MatmulSample {
   Conditions conditions;
 };
 
-// The measured FMA peak, relative to which shares of peak are computed.
+// The measured peak of the multiply-add units, relative to which shares of peak are computed.
 struct PeakSample {
   Device device;
   Precision dtype = Precision::F32;
-  int threads = 0;  // 0: a whole GPU
+  int threads = 0;   // 0: a whole GPU
+  bool amx = false;  // of AMX, a CPU's matrix units
   Timing time;
   double gflops = 0;
 };

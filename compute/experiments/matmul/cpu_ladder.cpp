@@ -17,6 +17,7 @@
 #include "compute/experiments/matmul/device_ladder.h"
 #include "compute/experiments/matmul/host_matrices.h"
 #include "compute/experiments/matmul/rung.h"
+#include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/gemm/peak.h"
@@ -158,7 +159,18 @@ class CpuLadder final : public DeviceLadder {
       : device_(device), precision_(precision), bound_(device.threads().bind_caller()) {}
 
   std::string remark() const override {
-    if (precision_ != Precision::BF16 || bf16_kernels().native) return {};
+    if (const std::string cap = simd_level().cap; !cap.empty()) {
+      return fmt::format(
+          "LAB_SIMD={} limits the lab's kernels and the measured peak, but not the libraries", cap);
+    }
+    if (precision_ != Precision::BF16) return {};
+    if (amx_bf16_available()) {
+      return fmt::format(
+          "{} has AMX, which oneDNN uses; the lab's kernels use AVX512-BF16, so they reach a small "
+          "share of this peak",
+          to_string(device_.device()));
+    }
+    if (bf16_kernels().native) return {};
     return fmt::format(
         "no AVX512-BF16 instructions on {}: {}; the lab's kernels widen bf16 to f32 to multiply, "
         "which saves memory but no arithmetic",

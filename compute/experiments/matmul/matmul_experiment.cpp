@@ -41,10 +41,12 @@ void check_names(const std::vector<std::string>& kernels) {
   }
 }
 
-// For example "FMA f32" or "tensor cores bf16".
+// For example "FMA f32", "AMX bf16" or "tensor cores bf16".
 std::string name_of_units(const PeakSample& peak) {
   const bool gpu = peak.threads == 0;
-  const char* units = gpu && peak.dtype != Precision::F32 ? "tensor cores" : "FMA";
+  const char* units = gpu && peak.dtype != Precision::F32 ? "tensor cores"
+                      : peak.amx                          ? "AMX"
+                                                          : "FMA";
   return fmt::format("{} {}", units, to_string(peak.dtype));
 }
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/bf16_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -54,7 +55,8 @@ double fma_loop(std::int64_t iterations, float seed, float* result) {
 
 PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
                         Precision precision) {
-  constexpr std::int64_t kIterations = 200'000;  // about a millisecond
+  // About a millisecond; a tile product is 16 times as long as a vector's multiply-add.
+  constexpr std::int64_t kIterations = 200'000, kAmxIterations = 20'000;
   struct alignas(64) Slot {
     float result = 0;
     double flop = 0;
@@ -64,11 +66,15 @@ PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& o
   sample.dtype = precision;
   sample.threads = pool == nullptr ? 1 : pool->size();
   std::vector<Slot> slots(static_cast<std::size_t>(sample.threads));
-  const auto loop = precision == Precision::BF16 ? bf16_kernels().peak_loop : &fma_loop;
+  sample.amx = precision == Precision::BF16 && amx_bf16_available();
+  const auto loop = sample.amx                     ? &amx_bf16_loop
+                    : precision == Precision::BF16 ? bf16_kernels().peak_loop
+                                                   : &fma_loop;
+  const std::int64_t iterations = sample.amx ? kAmxIterations : kIterations;
   const auto work = [&](int t) {
     Slot& slot = slots[static_cast<std::size_t>(t)];
     // Each call continues from the previous result; the values stay near 1/2.
-    slot.flop = loop(kIterations, slot.result * 0.25F + 0.25F, &slot.result);
+    slot.flop = loop(iterations, slot.result * 0.25F + 0.25F, &slot.result);
   };
   sample.time = measure(
       [&] {

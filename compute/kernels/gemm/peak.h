@@ -16,7 +16,8 @@ double fma_loop(std::int64_t iterations, float seed, float* result);
 
 // Measures the peak on all threads of `pool` at once, or on the calling thread if null. `gflops` is
 // that of the fastest repetition, since it is an upper limit; times are per repetition. For BF16,
-// uses the multiply-adds of bf16_kernels(): where native, two per FP32 lane and instruction.
+// uses AMX if available, otherwise the multiply-adds of bf16_kernels(): where native, two per FP32
+// lane and instruction.
 PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
                         Precision products = Precision::F32);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/peak.h"
 #include "compute/tensor/tensor.h"
 #include "tests/support/compare.h"
@@ -254,10 +255,21 @@ TEST(Bf16Kernels, PeakLoopReportsItsFlop) {
   });
 }
 
+TEST(Amx, PeakLoopReportsItsFlop) {
+  if (!amx_bf16_available()) GTEST_SKIP() << "no AMX with bf16, or the kernel does not grant it";
+  float result = 0;
+  EXPECT_EQ(amx_bf16_loop(1000, 0.25F, &result), 1000 * 4 * 2.0 * 16 * 16 * 32);
+  EXPECT_NEAR(result, 0.5F, 1e-3F);
+  EXPECT_EQ(amx_bf16_loop(2000, 0.375F, &result), 2000 * 4 * 2.0 * 16 * 16 * 32);
+  EXPECT_NEAR(result, 0.75F, 1e-3F);
+  EXPECT_TRUE(native_bf16_kernels()) << "AMX is used only where LAB_SIMD allows AVX-512";
+}
+
 TEST(MeasurePeak, ReportsTheBf16Type) {
   const PeakSample peak =
       measure_peak(cpu(), nullptr, {.budget_s = 0.01, .min_time_s = 0.001}, Precision::BF16);
   EXPECT_EQ(peak.dtype, Precision::BF16);
+  EXPECT_EQ(peak.amx, amx_bf16_available());
   EXPECT_GT(peak.gflops, 0);
 }
 

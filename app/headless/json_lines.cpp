@@ -194,6 +194,7 @@ struct ToJson {
 Json peak_json(const PeakSample& e) {
   Json json{{"device", to_string(e.device)}, {"dtype", to_string(e.dtype)}};
   if (e.threads > 0) json["threads"] = e.threads;
+  if (e.amx) json["amx"] = true;
   add_timing(json, e.time);
   json["gflops"] = e.gflops;
   add_repetitions(json, e.time);

@@ -24,9 +24,9 @@ class MatmulTable final : public Printer {
   void show(const Payload& payload) override {
     if (show_common(console_, payload)) return;
     if (const auto* peak = std::get_if<PeakSample>(&payload)) {
-      console_.line(fmt::format("{}: measured peak {} ({}, {})", to_string(peak->device),
-                                format_si(peak->gflops * 1e9, "FLOP/s"), to_string(peak->dtype),
-                                workers_text(peak->threads)));
+      console_.line(fmt::format("{}: measured peak {} ({}{}, {})", to_string(peak->device),
+                                format_si(peak->gflops * 1e9, "FLOP/s"), peak->amx ? "AMX " : "",
+                                to_string(peak->dtype), workers_text(peak->threads)));
     } else if (const auto* ceilings = std::get_if<CeilingsMeasured>(&payload)) {
       show_bandwidths(*ceilings);
     } else if (const auto* sample = std::get_if<MatmulSample>(&payload)) {

@@ -154,7 +154,7 @@ SimdLevel describe_simd(SimdTier used, SimdTier best, const SimdLevel& processor
     return {name_of(used),
             fmt::format("{} (the processor has {}, but not all that its kernels need)",
                         name_of(used), processor.detail),
-            cap ? to_string(*cap) : ""};
+            cap ? to_string(*cap) : "", cap.value_or(best) < best};
   }
   if (!cap) return processor;
   const char* value = to_string(*cap);
@@ -162,7 +162,7 @@ SimdLevel describe_simd(SimdTier used, SimdTier best, const SimdLevel& processor
     return {name_of(used),
             fmt::format("{} (capped by LAB_SIMD; the processor has {})", name_of(used),
                         processor.detail),
-            value};
+            value, true};
   }
   if (*cap > best) {
     return {processor.name,

@@ -25,9 +25,10 @@ std::optional<SimdTier> parse_simd_cap(const char* text);
 std::optional<SimdTier> simd_cap();
 
 struct SimdLevel {
-  std::string name;    // used by the kernels: "AVX-512", "AVX2", "SSE4.2", "scalar", "NEON"
-  std::string detail;  // "AVX-512 with BF16 and VNNI", and the effect of LAB_SIMD
-  std::string cap;     // value of LAB_SIMD; empty if unset
+  std::string name;     // used by the kernels: "AVX-512", "AVX2", "SSE4.2", "scalar", "NEON"
+  std::string detail;   // "AVX-512 with BF16 and VNNI", and the effect of LAB_SIMD
+  std::string cap;      // value of LAB_SIMD; empty if unset
+  bool capped = false;  // the processor supports more than LAB_SIMD allows
 };
 
 // Returns the level that the kernels use. Throws as simd_cap().

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compute/core/printable.h"
+#include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/peak.h"
 #include "compute/nn/models.h"
 #include "compute/nn/state_dict.h"
@@ -91,6 +92,7 @@ void TrainingRun::start_profile() {
                    {.budget_s = kPeakBudget_s,
                     .cancelled = [this] { return ctx_.stop_token().stop_requested(); }},
                    request_.dtype);
+  if (peak.amx) ctx_.emit(LogLine{Severity::Info, amx_remark(device.device())});
   ProfileSetup setup{.device = device.device(),
                      .devices = static_cast<int>(trainer_.devices().size()),
                      .kernels = {request_.kernels},

@@ -120,7 +120,7 @@ KEYS = {
     "tensor done": keys("type seconds"),
     "matmul done": keys(
         "type seconds peaks? ceilings?",
-        peaks=[keys("device dtype threads? gflops", TIMING, REPETITIONS)],
+        peaks=[keys("device dtype threads? amx? gflops", TIMING, REPETITIONS)],
         ceilings=[keys(
             "device threads? compute bandwidth",
             compute=[keys("name dtype gflops threads?", TIMING, REPETITIONS)],

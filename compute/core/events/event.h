@@ -73,7 +73,7 @@ struct PeakSample {
   Device device;
   Precision dtype = Precision::F32;
   int threads = 0;   // 0: a whole GPU
-  bool amx = false;  // of AMX, a CPU's matrix units
+  bool amx = false;  // measured with AMX, the CPU's matrix units
   Timing time;
   double gflops = 0;
 };

@@ -159,22 +159,14 @@ class CpuLadder final : public DeviceLadder {
       : device_(device), precision_(precision), bound_(device.threads().bind_caller()) {}
 
   std::string remark() const override {
-    if (const std::string cap = simd_level().cap; !cap.empty()) {
-      return fmt::format(
-          "LAB_SIMD={} limits the lab's kernels and the measured peak, but not the libraries", cap);
+    std::string text;
+    if (const SimdLevel level = simd_level(); level.capped) {
+      text = fmt::format(
+          "LAB_SIMD={} limits the lab's kernels and the measured peak, but not the libraries",
+          level.cap);
     }
-    if (precision_ != Precision::BF16) return {};
-    if (amx_bf16_available()) {
-      return fmt::format(
-          "{} has AMX, which oneDNN uses; the lab's kernels use AVX512-BF16, so they reach a small "
-          "share of this peak",
-          to_string(device_.device()));
-    }
-    if (bf16_kernels().native) return {};
-    return fmt::format(
-        "no AVX512-BF16 instructions on {}: {}; the lab's kernels widen bf16 to f32 to multiply, "
-        "which saves memory but no arithmetic",
-        to_string(device_.device()), why_no_avx512_bf16());
+    const std::string bf16 = precision_ == Precision::BF16 ? bf16_remark() : "";
+    return text + (text.empty() || bf16.empty() ? "" : "; ") + bf16;
   }
 
   std::vector<PeakSample> peaks(const MeasureOptions& options) override {
@@ -207,6 +199,14 @@ class CpuLadder final : public DeviceLadder {
   }
 
  private:
+  std::string bf16_remark() const {
+    if (bf16_kernels().native) return amx_remark(device_.device());
+    return fmt::format(
+        "no AVX512-BF16 instructions on {}: {}; the lab's kernels widen bf16 to f32 to multiply, "
+        "which saves memory but no arithmetic",
+        to_string(device_.device()), why_no_avx512_bf16());
+  }
+
   DeviceContext& device_;
   const Precision precision_;
   const ThreadPool::Guard bound_;

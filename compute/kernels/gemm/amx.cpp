@@ -36,7 +36,7 @@ bool processor_has_amx_bf16() {
   return (edx & kAmxBf16) != 0 && (edx & kAmxTile) != 0;
 }
 
-// Linux grants the 8 KiB of tile registers on request only, to the whole process.
+// Linux grants a process the 8 KiB of tile registers only on request.
 bool kernel_grants_tiles() {
   constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
@@ -52,12 +52,13 @@ void publish(const void* object) {
 }  // namespace
 
 bool amx_bf16_available() {
-  static const bool available =
-      bf16_kernels().native && processor_has_amx_bf16() && kernel_grants_tiles();
-  return available;
+  if (!bf16_kernels().native) return false;
+  static const bool granted = processor_has_amx_bf16() && kernel_grants_tiles();
+  return granted;
 }
 
-// Four sums are in flight: a product takes 16 cycles and its result 52.
+// Four independent sums hide the latency: a product can start every 16 cycles and takes 52 to
+// complete.
 LAB_AMX_TARGET double amx_bf16_loop(std::int64_t iterations, float seed, float* result) {
   TileConfig config;
   for (int t = 0; t < kTileRegisters; ++t) {
@@ -119,3 +120,14 @@ double amx_bf16_loop(std::int64_t, float, float*) {
 
 }  // namespace lab
 #endif
+
+namespace lab {
+
+std::string amx_remark(Device device) {
+  if (!amx_bf16_available()) return {};
+  return to_string(device) +
+         " has AMX, which sets the bf16 peak and which oneDNN can use; the lab's kernels use "
+         "AVX512-BF16 and reach only a small share of that peak";
+}
+
+}  // namespace lab

@@ -43,6 +43,7 @@ TEST(SimdLevel, DescribesTheProcessorWithoutACap) {
 
 TEST(SimdLevel, ReportsCapAndProcessor) {
   const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx512, kAvx512, SimdTier::Avx2);
+  EXPECT_TRUE(level.capped);
   EXPECT_EQ(level.name, "AVX2");
   EXPECT_EQ(level.detail,
             "AVX2 (capped by LAB_SIMD; the processor has AVX-512 with BF16 and VNNI)");
@@ -51,6 +52,7 @@ TEST(SimdLevel, ReportsCapAndProcessor) {
 
 TEST(SimdLevel, ReportsUnsupportedCapAsIneffective) {
   const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx2, kAvx2, SimdTier::Avx512);
+  EXPECT_FALSE(level.capped);
   EXPECT_EQ(level.name, "AVX2");
   EXPECT_EQ(level.detail,
             "AVX2 with FMA (LAB_SIMD=avx512 has no effect: the processor has no AVX-512)");

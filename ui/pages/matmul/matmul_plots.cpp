@@ -73,7 +73,9 @@ std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
     threads = threads || (other.device == peak.device && other.threads != peak.threads);
   }
   std::string name = devices ? "peak of " + lab::to_string(peak.device) : "measured peak";
-  if (peak.dtype != Precision::F32) name += fmt::format(", {}", lab::to_string(peak.dtype));
+  if (peak.dtype != Precision::F32) {
+    name += fmt::format(", {}{}", peak.amx ? "AMX " : "", lab::to_string(peak.dtype));
+  }
   if (threads) name += ", " + workers_text(peak.threads);
   return name;
 }

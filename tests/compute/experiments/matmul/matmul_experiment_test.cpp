@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compute/core/error.h"
+#include "compute/kernels/gemm/amx.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 
@@ -152,6 +153,9 @@ TEST(MatmulExperiment, RunsBf16RungsAndSkipsTheOthersWithAReason) {
     seen.insert(s.kernel);
   }
   for (const PeakSample& p : probe.all<PeakSample>()) EXPECT_EQ(p.dtype, Precision::BF16);
+  for (const CeilingsMeasured& ceilings : probe.all<CeilingsMeasured>()) {
+    EXPECT_EQ(ceilings.compute.at(0).name, amx_bf16_available() ? "AMX bf16" : "FMA bf16");
+  }
   EXPECT_TRUE(skipped.contains("naive") && skipped.contains("simd") &&
               skipped.contains("openblas"));
   EXPECT_TRUE(seen.contains("packed") && seen.contains("parallel"));

@@ -11,6 +11,7 @@
 
 #include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/peak.h"
+#include "compute/measure/measure.h"
 #include "compute/tensor/tensor.h"
 #include "tests/support/compare.h"
 #include "tests/support/simd_targets.h"
@@ -262,7 +263,31 @@ TEST(Amx, PeakLoopReportsItsFlop) {
   EXPECT_NEAR(result, 0.5F, 1e-3F);
   EXPECT_EQ(amx_bf16_loop(2000, 0.375F, &result), 2000 * 4 * 2.0 * 16 * 16 * 32);
   EXPECT_NEAR(result, 0.75F, 1e-3F);
-  EXPECT_TRUE(native_bf16_kernels()) << "AMX is used only where LAB_SIMD allows AVX-512";
+}
+
+TEST(Amx, IsUsedOnlyWithTheNativeKernels) {
+  test::for_each_simd_target([] {
+    if (!bf16_kernels().native) {
+      EXPECT_FALSE(amx_bf16_available());
+      EXPECT_EQ(amx_remark(cpu()), "");
+    }
+  });
+}
+
+TEST(Amx, PeakExceedsThatOfVectors) {
+  if (!amx_bf16_available()) GTEST_SKIP() << "no AMX with bf16, or the kernel does not grant it";
+  // The best of several runs, in CPU time: other programs may run.
+  const auto rate = [](double (*loop)(std::int64_t, float, float*), std::int64_t iterations) {
+    double best = 0;
+    for (int run = 0; run < 20; ++run) {
+      float result = 0;
+      const double begin_s = thread_cpu_s();
+      const double flop = loop(iterations, 0.25F, &result);
+      best = std::max(best, flop / (thread_cpu_s() - begin_s));
+    }
+    return best;
+  };
+  EXPECT_GT(rate(&amx_bf16_loop, 20'000), 2 * rate(bf16_kernels().peak_loop, 100'000));
 }
 
 TEST(MeasurePeak, ReportsTheBf16Type) {
@@ -270,6 +295,7 @@ TEST(MeasurePeak, ReportsTheBf16Type) {
       measure_peak(cpu(), nullptr, {.budget_s = 0.01, .min_time_s = 0.001}, Precision::BF16);
   EXPECT_EQ(peak.dtype, Precision::BF16);
   EXPECT_EQ(peak.amx, amx_bf16_available());
+  EXPECT_FALSE(measure_peak(cpu(), nullptr, {.budget_s = 0.01, .min_time_s = 0.001}).amx);
   EXPECT_GT(peak.gflops, 0);
 }
 

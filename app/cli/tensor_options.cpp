@@ -25,10 +25,7 @@ void check_statements(const RunTensorCode& request, int cpu_devices) {
                 "device-lab tensor: missing statement; add one, such as 'X = ones(2, 3)'");
   }
   for (const TensorStatement& statement : request.statements) {
-    const auto* create = std::get_if<CreateStatement>(&statement.action);
-    const auto* move = std::get_if<MoveStatement>(&statement.action);
-    if (create) check_devices({create->device.device}, cpu_devices);
-    if (move) check_devices({move->to.device}, cpu_devices);
+    if (const auto device = device_of(statement)) check_devices({*device}, cpu_devices);
   }
 }
 

@@ -69,4 +69,10 @@ std::string printable(float value) {
   return std::isnan(value) ? "NaN" : fmt::format("{}", value);
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
 }  // namespace lab

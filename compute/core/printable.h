@@ -13,6 +13,9 @@ namespace lab {
 // is appended.
 std::string printable(std::string_view text, std::size_t most_bytes = 60);
 
+// Returns `text` without surrounding white space.
+std::string_view trimmed(std::string_view text);
+
 // Returns the shortest decimal form that parses back to `value`; "NaN" regardless of sign, "inf"
 // and "-inf".
 std::string printable(double value);

@@ -6,16 +6,12 @@
 #include <fstream>
 #include <iterator>
 
+#include "compute/core/printable.h"
+
 namespace lab {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
 
 }  // namespace
 

@@ -46,18 +46,6 @@ T sum(T x, T y) {
   }
 }
 
-// Calls body with a null pointer to the dtype's element type.
-template <typename Body>
-void with_type(DType dtype, Body body) {
-  switch (dtype) {
-    case DType::F32: return body(static_cast<float*>(nullptr));
-    case DType::BF16: return body(static_cast<Bf16*>(nullptr));
-    case DType::I32: return body(static_cast<std::int32_t*>(nullptr));
-    case DType::I64: return body(static_cast<std::int64_t*>(nullptr));
-    case DType::U8: return body(static_cast<std::uint8_t*>(nullptr));
-  }
-}
-
 void fill_random(std::span<float> out, const FillWith& with, std::int64_t first) {
   const RandomStream random{with.seed, 0};
   const auto index = static_cast<std::uint64_t>(first);

@@ -10,6 +10,19 @@
 
 namespace lab {
 
+// Returns body's result for a null pointer to the dtype's element type.
+template <typename Body>
+auto with_type(DType dtype, Body body) {
+  switch (dtype) {
+    case DType::F32: break;
+    case DType::BF16: return body(static_cast<Bf16*>(nullptr));
+    case DType::I32: return body(static_cast<std::int32_t*>(nullptr));
+    case DType::I64: return body(static_cast<std::int64_t*>(nullptr));
+    case DType::U8: return body(static_cast<std::uint8_t*>(nullptr));
+  }
+  return body(static_cast<float*>(nullptr));
+}
+
 struct FillWith {
   Fill fill = Fill::Zeros;
   double value = 0;                     // for Fill::Full

@@ -198,14 +198,17 @@ Tensor add(const Tensor& x, const Tensor& y) {
 }
 
 std::string preview(const Tensor& x, int values) {
-  switch (x.dtype()) {
-    case DType::F32: return first_values<float>(x, values);
-    case DType::BF16: return first_values<Bf16>(x, values);
-    case DType::I32: return first_values<std::int32_t>(x, values);
-    case DType::I64: return first_values<std::int64_t>(x, values);
-    case DType::U8: return first_values<std::uint8_t>(x, values);
-  }
-  return {};
+  return with_type(x.dtype(), [&]<typename T>(T*) { return first_values<T>(x, values); });
+}
+
+TensorInfo tensor_info(const Tensor& x, std::string name) {
+  return {.id = x.id(),
+          .name = std::move(name),
+          .device = x.device(),
+          .shape = x.shape(),
+          .dtype = x.dtype(),
+          .bytes = x.bytes(),
+          .preview = preview(x)};
 }
 
 namespace {
@@ -291,26 +294,13 @@ ValueGrid value_grid(const Tensor& x) {
   grid.rows = x.size() / grid.columns;
   grid.shown_rows = edges(grid.rows);
   grid.shown_columns = edges(grid.columns);
-  switch (x.dtype()) {
-    case DType::F32: read_grid<float>(x, grid); break;
-    case DType::BF16: read_grid<Bf16>(x, grid); break;
-    case DType::I32: read_grid<std::int32_t>(x, grid); break;
-    case DType::I64: read_grid<std::int64_t>(x, grid); break;
-    case DType::U8: read_grid<std::uint8_t>(x, grid); break;
-  }
+  with_type(x.dtype(), [&]<typename T>(T*) { read_grid<T>(x, grid); });
   return grid;
 }
 
 double norm(const Tensor& x) {
   if (x.context().gpu() != nullptr) return gpu_ops::norm(x);
-  switch (x.dtype()) {
-    case DType::BF16: return norm_on_cpu<Bf16>(x);
-    case DType::I32: return norm_on_cpu<std::int32_t>(x);
-    case DType::I64: return norm_on_cpu<std::int64_t>(x);
-    case DType::U8: return norm_on_cpu<std::uint8_t>(x);
-    case DType::F32: break;
-  }
-  return norm_on_cpu<float>(x);
+  return with_type(x.dtype(), [&]<typename T>(T*) { return norm_on_cpu<T>(x); });
 }
 
 }  // namespace lab

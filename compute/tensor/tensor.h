@@ -95,6 +95,9 @@ double norm(const Tensor& x);
 // Formats the first values for the Memory page: "0.1234, -1.5, ...".
 std::string preview(const Tensor& x, int values = 6);
 
+// Describes the tensor under this name, with its preview.
+TensorInfo tensor_info(const Tensor& x, std::string name);
+
 // Returns the values; in each dimension of the matrix that exceeds 16, those at the edges.
 ValueGrid value_grid(const Tensor& x);
 

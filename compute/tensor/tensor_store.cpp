@@ -104,14 +104,9 @@ void TensorStore::remove_name(const std::string& name, TensorId id) {
 }
 
 void TensorStore::describe(const Named& named) {
-  const Tensor& x = named.tensor;
-  TensorInfo info;
-  info.name = fmt::format("{}", fmt::join(named.names, ", "));
-  info.shape = x.shape();
-  info.dtype = x.dtype();
+  TensorInfo info = tensor_info(named.tensor, fmt::format("{}", fmt::join(named.names, ", ")));
   info.owned_by_page = true;
-  info.preview = preview(x);
-  x.context().memory().describe(x.id(), info);
+  named.tensor.context().memory().describe(info.id, info);
 }
 
 }  // namespace lab

@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "compute/core/printable.h"
 #include "ui/widgets/item.h"
 #include "ui/widgets/widgets.h"
 
@@ -77,12 +78,6 @@ bool input_text(Ui& ui, std::string_view path, std::string_view label, std::stri
 namespace {
 
 constexpr float kStepWidth = 24;  // units, for each of "-" and "+"
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 template <typename T>
 std::optional<T> parse(std::string_view text) {

@@ -21,14 +21,21 @@ struct NamesGpu {
   bool operator()(const FreeTensor&) const { return false; }
   bool operator()(const RunTensorCode& c) const {
     return std::any_of(c.statements.begin(), c.statements.end(), [](const TensorStatement& s) {
-      const auto* create = std::get_if<CreateStatement>(&s.action);
-      const auto* move = std::get_if<MoveStatement>(&s.action);
-      return (create && any_gpu({create->device.device})) || (move && any_gpu({move->to.device}));
+      const std::optional<Device> device = device_of(s);
+      return device && any_gpu({*device});
     });
   }
 };
 
 }  // namespace
+
+std::optional<Device> device_of(const TensorStatement& statement) {
+  if (const auto* create = std::get_if<CreateStatement>(&statement.action)) {
+    return create->device.device;
+  }
+  if (const auto* move = std::get_if<MoveStatement>(&statement.action)) return move->to.device;
+  return {};
+}
 
 bool names_gpu(const JobCommand& command) {
   return std::visit(NamesGpu{}, command);

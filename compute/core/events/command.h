@@ -270,4 +270,7 @@ using Commands = std::vector<Command>;
 // asleep.
 bool names_gpu(const JobCommand& command);
 
+// Returns the device that a statement names; empty if it names none.
+std::optional<Device> device_of(const TensorStatement& statement);
+
 }  // namespace lab

@@ -348,12 +348,6 @@ decltype(TensorStatement::action) read_expression(Reader& in) {
   return sum;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 }  // namespace
 
 TensorStatement parse_tensor_statement(std::string_view text) {

@@ -39,11 +39,17 @@ Tensor created(RunContext& ctx, const MakeTensor& request, DeviceContext& device
   return x;
 }
 
-Tensor copied(RunContext& ctx, const Tensor& from, const std::string& name, DeviceContext& to) {
+struct TimedCopy {
+  Tensor tensor;
+  double seconds = 0;  // for allocation and copy
+};
+
+TimedCopy copied(RunContext& ctx, const Tensor& from, const std::string& name, DeviceContext& to) {
+  const double begin_s = monotonic_s();
   Tensor copy(to, from.shape(), from.dtype(), name);
   in_pieces(ctx, "copying " + name, from.size(),
             [&](std::int64_t b, std::int64_t e) { copy_range(from, copy, b, e); });
-  return copy;
+  return {std::move(copy), monotonic_s() - begin_s};
 }
 
 Tensor sum_of(RunContext& ctx, const Tensor& x, const Tensor& y, const std::string& left,
@@ -78,14 +84,13 @@ class CopyTensorJob final : public Experiment {
     const Tensor from = ctx.tensors().at(request_.id);
     const std::string name = ctx.tensors().name(request_.id);
     DeviceContext& device = ctx.machine().at(request_.to);
-    const double begin_s = monotonic_s();
-    Tensor copy = copied(ctx, from, name, device);
-    const double copy_s = monotonic_s() - begin_s;
-    ctx.tensors().add(std::move(copy), fmt::format("{} on {}", name, to_string(request_.to)));
-    ctx.emit(LogLine{
-        Severity::Info,
-        fmt::format("{}: {} copied from {} to {} in {}", name, format_bytes(from.bytes()),
-                    to_string(from.device()), to_string(request_.to), format_seconds(copy_s))});
+    TimedCopy copy = copied(ctx, from, name, device);
+    ctx.tensors().add(std::move(copy.tensor),
+                      fmt::format("{} on {}", name, to_string(request_.to)));
+    ctx.emit(
+        LogLine{Severity::Info, fmt::format("{}: {} copied from {} to {} in {}", name,
+                                            format_bytes(from.bytes()), to_string(from.device()),
+                                            to_string(request_.to), format_seconds(copy.seconds))});
     ctx.emit(list_tensors(ctx.machine()));
   }
 
@@ -149,10 +154,9 @@ class TensorCodeJob final : public Experiment {
       const Tensor from = variable(s.from);
       DeviceContext& to = device(s.to);
       if (!s.always_copy && from.device() == to.device()) return from;
-      const double begin_s = monotonic_s();
-      Tensor copy = copied(ctx, from, s.from, to);
-      result.copy_s = monotonic_s() - begin_s;
-      return copy;
+      TimedCopy copy = copied(ctx, from, s.from, to);
+      result.copy_s = copy.seconds;
+      return std::move(copy.tensor);
     }
     Tensor operator()(const SumStatement& s) const {
       Tensor sum = variable(s.terms.front());
@@ -186,13 +190,7 @@ class TensorCodeJob final : public Experiment {
     const auto* sum = std::get_if<SumStatement>(&statement.action);
     if (name.empty() && sum && sum->terms.size() == 1) name = sum->terms.front();
     if (!statement.name.empty()) ctx.tensors().assign(name, x);
-    result.tensor = TensorInfo{.id = x.id(),
-                               .name = name,
-                               .device = x.device(),
-                               .shape = x.shape(),
-                               .dtype = x.dtype(),
-                               .bytes = x.bytes(),
-                               .preview = preview(x)};
+    result.tensor = tensor_info(x, name);
     result.grid = value_grid(x);
     result.aliases = ctx.tensors().other_names(x.id(), name);
     return result;

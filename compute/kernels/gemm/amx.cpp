@@ -43,8 +43,8 @@ bool kernel_grants_tiles() {
   return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// Makes the compiler write the object to memory: GCC's tile intrinsics do not say that they read
-// it.
+// Makes the compiler write the object to memory: GCC's tile intrinsics do not declare that they
+// read it.
 void publish(const void* object) {
   asm volatile("" : : "r"(object) : "memory");
 }

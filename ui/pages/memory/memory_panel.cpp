@@ -266,13 +266,12 @@ void tensors_card(const Panel& p) {
 
 // --- statements -----------------------------------------------------------------------------
 
-RunTensorCode code_of(const MemoryForm& form) {
-  return {{parse_tensor_statement(form.statement)}};
-}
-
 void statement_field(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
-  const std::string error = form.statement.empty() ? "" : problem([&] { return code_of(form); });
+  RunTensorCode code;
+  const std::string error = form.statement.empty() ? "" : problem([&] {
+    code.statements = {parse_tensor_statement(form.statement)};
+  });
   const std::string waiting = busy_reason(p);
   const std::string why = !waiting.empty()         ? waiting
                           : form.statement.empty() ? "Type a statement first"
@@ -297,7 +296,7 @@ void statement_field(const Panel& p) {
   // A statement is incomplete while it is typed.
   if (!error.empty() && !typing) error_box(p.ui, "memory/statement_error", error);
   if (!run || !why.empty()) return;
-  send(p, code_of(form));
+  send(p, std::move(code));
   form.statement.clear();
 }
 

@@ -8,13 +8,13 @@
 namespace lab::ui {
 
 // One line per page, in the order of the rail and of the keys Ctrl+1, Ctrl+2, ...:
-// One line per page, in the order of the rail and of the keys Ctrl+1, Ctrl+2, ...:
 //   name   enumerator of Page and title on screen
 //   key    value of --page and of the settings, first component of the page's widget paths, name of
 //          its folder, and part of its draw function, draw_<key>_page (ui/pages/panel.h)
 //   icon   shown on the rail (ui/widgets/icons.h)
 //   timed  true if the page's job measures time; the window then draws fewer frames
 #define LAB_PAGES(PAGE)                            \
+  PAGE(Learn, learn, kIconLearn, true)             \
   PAGE(Devices, devices, kIconDevices, false)      \
   PAGE(Memory, memory, kIconMemory, false)         \
   PAGE(Transfers, transfers, kIconTransfers, true) \

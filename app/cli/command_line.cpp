@@ -10,6 +10,7 @@
 #include "app/cli/options.h"
 #include "app/cli/suggest.h"
 #include "compute/core/error.h"
+#include "compute/experiments/lessons/lesson_experiment.h"
 
 namespace lab::app {
 namespace {
@@ -28,6 +29,8 @@ struct Targets {
   ScalingText scaling_text;
   DataOptions data;
   TourOptions tour;
+  LessonOptions lessons;
+  LessonText lesson_text;
 };
 
 void declare(CLI::App& app, Targets& t) {
@@ -50,6 +53,8 @@ void declare(CLI::App& app, Targets& t) {
                     t.train_text);
   add_scaling_options(*app.add_subcommand("scaling", "Train on 1, 2, ... devices; predict more"),
                       t.scaling, t.scaling_request, t.scaling_text);
+  add_lesson_options(*app.add_subcommand("lesson", "The chapters' lessons and exercises"),
+                     t.lessons, t.lesson_text);
   CLI::App* data = app.add_subcommand("data", "Download or verify Fashion-MNIST");
   data->require_subcommand(0, 1);
   add_data_commands(*data, t.data);
@@ -161,6 +166,12 @@ Invocation choose_invocation(const CLI::App& app, Targets& t) {
     finish_scaling(t.scaling, t.scaling_request, t.scaling_text);
     t.scaling.command = t.scaling_request;
     return t.scaling;
+  }
+  if (command == "lesson") {
+    std::vector<std::string> names;
+    for (const LessonInfo& lesson : lesson_list()) names.push_back(lesson.name);
+    finish_lessons(t.lessons, t.lesson_text, names);
+    return t.lessons;
   }
   if (command == "data") {
     if (path.size() < 3) {

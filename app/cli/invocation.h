@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "compute/core/events/command.h"
 
@@ -52,6 +53,14 @@ struct TourOptions {
   int cpu_devices = 1;
 };
 
+// The command lesson. Each lesson runs on a machine with as many CPU devices as it needs.
+struct LessonOptions {
+  std::optional<int> cpu_devices;  // empty: as many as the lesson needs
+  bool json = false;
+  std::vector<StartLesson> lessons;  // empty: list them
+  bool all = false;
+};
+
 struct VersionOptions {};
 
 // --help: print `text` and exit with success.
@@ -60,6 +69,6 @@ struct HelpOptions {
 };
 
 using Invocation = std::variant<WindowOptions, DevicesOptions, JobOptions, DataOptions, TourOptions,
-                                VersionOptions, HelpOptions>;
+                                LessonOptions, VersionOptions, HelpOptions>;
 
 }  // namespace lab::app

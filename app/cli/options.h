@@ -32,11 +32,21 @@ struct ScalingText {
 };
 void add_scaling_options(CLI::App& app, JobOptions& out, StartScaling& request, ScalingText& text);
 
+// Input of finish_lessons, which runs once all options are parsed.
+struct LessonText {
+  std::string name;
+  StartLesson request;
+};
+void add_lesson_options(CLI::App& app, LessonOptions& out, LessonText& text);
+
 // Checks that involve several options; each throws Error(Usage).
 void check_devices(const std::vector<Device>& devices, int cpu_devices);
 void check_kernels(const StartMatmul& request);
 void check_statements(const RunTensorCode& request, int cpu_devices);
 void finish_training(StartTraining& request, const TrainText& text);
+// `names`: those of all lessons.
+void finish_lessons(LessonOptions& out, const LessonText& text,
+                    const std::vector<std::string>& names);
 void finish_scaling(JobOptions& out, StartScaling& request, const ScalingText& text);
 
 }  // namespace lab::app

@@ -20,6 +20,7 @@ int run_job(const JobOptions& options, Console& console, Interrupt& interrupt,
             RankSession& session);
 int run_data(const DataOptions& options, Console& console, Interrupt& interrupt);
 int run_tour(const TourOptions& options, Console& console, Interrupt& interrupt);
+int run_lessons(const LessonOptions& options, Console& console, Interrupt& interrupt);
 int run_version(Console& console);
 
 }  // namespace lab::app

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/headless/gpu_report.h"
+#include "app/headless/lesson_json.h"
 #include "app/headless/transfer_json.h"
 #include "compute/core/events/roofline.h"
 #include "compute/core/fields/field_json.h"
@@ -185,6 +186,7 @@ struct ToJson {
     json["copy_s"] = number(e.copy_s);
     return json;
   }
+  Result operator()(const LessonEvent& e) const { return lesson_json(e); }
   template <typename ForTheWindow>
   Result operator()(const ForTheWindow&) const {
     return {};
@@ -408,6 +410,10 @@ void JobSummary::add(const Payload& payload) {
   if (const auto* started = std::get_if<TrainingStarted>(&payload)) setup = *started;
   if (const auto* done = std::get_if<TrainingDone>(&payload)) training = *done;
   if (const auto* layers = std::get_if<TrainingProfile>(&payload)) profile = *layers;
+  if (const auto* event = std::get_if<LessonEvent>(&payload);
+      event && std::holds_alternative<LessonDone>(event->news)) {
+    lesson = *event;
+  }
   if (const auto* job = std::get_if<JobStarted>(&payload)) {
     if (const auto* request = std::get_if<StartScaling>(&job->command)) scaling = *request;
   }
@@ -419,6 +425,9 @@ std::string json_done(double seconds, const JobSummary& summary) {
   if (summary.setup) add_setup(json, *summary.setup);
   if (summary.profile) json["profile"] = profile_json(*summary.profile);
   if (summary.scaling) add_scaling(json, *summary.scaling);
+  if (summary.lesson) {
+    add_lesson_result(json, summary.lesson->lesson, std::get<LessonDone>(summary.lesson->news));
+  }
   for (const PeakSample& peak : summary.peaks) json["peaks"].push_back(peak_json(peak));
   for (const CeilingsMeasured& e : summary.ceilings) json["ceilings"].push_back(ceilings_json(e));
   for (const TransferFit& fit : summary.fits) json["fits"].push_back(fit_json(fit));

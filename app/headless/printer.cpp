@@ -108,6 +108,9 @@ std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& 
   if (std::holds_alternative<StartTransfers>(command)) return make_transfer_table(console);
   if (std::holds_alternative<StartTraining>(command)) return make_training_table(console);
   if (std::holds_alternative<StartScaling>(command)) return make_scaling_table(console);
+  if (const auto* lesson = std::get_if<StartLesson>(&command)) {
+    return make_lesson_text(console, *lesson);
+  }
   return std::make_unique<PlainPrinter>(console);
 }
 

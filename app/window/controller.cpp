@@ -11,6 +11,7 @@
 #include "app/headless/ranks/rank_jobs.h"
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/experiments/lessons/lesson_experiment.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/registry.h"
 #include "compute/run/lab_clock.h"
@@ -37,6 +38,7 @@ Controller::Controller(Machine& machine, RankSession& session, bool scripted)
       }),
       worker_(machine, tensors_, channel_, leading_factory(session), job_title, session.ranks()),
       sampler_(machine, channel_, telemetry_interval_s_) {
+  for (LessonInfo& lesson : lesson_list()) model_.apply({0, lab_time_s(), std::move(lesson)});
   for (const Device device : machine.devices()) {
     for (RungInfo& rung : matmul_rungs(machine.at(device))) {
       model_.apply({0, lab_time_s(), std::move(rung)});
@@ -102,7 +104,7 @@ void Controller::perform(const RestartLab& wish) {
       throw Error(Errc::Unsupported,
                   "restart: a script is playing and would start over; start without --script");
     }
-    restart_ = plan_restart(wish.wake_gpus);
+    restart_ = plan_restart(wish);
   } catch (const Error& e) {
     model_.refuse_restart(e.what());
     log(Severity::Error, e.what());

@@ -37,7 +37,7 @@ std::vector<std::string> read_args(const fs::path& file) {
 
 }  // namespace
 
-RestartPlan plan_restart(bool wake_gpus, const fs::path& self) {
+RestartPlan plan_restart(const RestartLab& wish, const fs::path& self) {
   RestartPlan plan;
   plan.args = read_args(self / "cmdline");
   if (plan.args.empty()) {
@@ -56,8 +56,11 @@ RestartPlan plan_restart(bool wake_gpus, const fs::path& self) {
                               std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
   }
   const auto& args = plan.args;
-  if (wake_gpus && std::find(args.begin(), args.end(), kWakeGpus) == args.end()) {
+  if (wish.wake_gpus && std::find(args.begin(), args.end(), kWakeGpus) == args.end()) {
     plan.args.emplace_back(kWakeGpus);
+  }
+  if (wish.cpu_devices) {  // the last of several counts
+    plan.args.insert(plan.args.end(), {"--cpu-devices", std::to_string(*wish.cpu_devices)});
   }
   return plan;
 }

@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "compute/experiments/lessons/lesson_experiment.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/memory/tensor_experiments.h"
 #include "compute/experiments/scaling/scaling_experiment.h"
@@ -33,6 +34,9 @@ struct MakeExperiment {
   }
   std::unique_ptr<Experiment> operator()(const StartScaling& c) const {
     return make_scaling_experiment(c);
+  }
+  std::unique_ptr<Experiment> operator()(const StartLesson& c) const {
+    return make_lesson_experiment(c);
   }
   template <typename TensorCommand>
   std::unique_ptr<Experiment> operator()(const TensorCommand& c) const {
@@ -66,6 +70,7 @@ struct Title {
   std::string operator()(const RunTensorCode& c) const {
     return c.statements.size() == 1 ? c.statements.front().text : "Tensor statements";
   }
+  std::string operator()(const StartLesson& c) const { return "Lesson " + c.lesson; }
 };
 
 }  // namespace

@@ -31,31 +31,31 @@ const std::string kArguments("device-lab\0--page\0memory\0--theme\0\0", 34);
 
 TEST(Restart, KeepsTheArguments) {
   const Self self("/bin/sh", kArguments);
-  const RestartPlan plan = plan_restart(false, self.dir.path());
+  const RestartPlan plan = plan_restart({}, self.dir.path());
   EXPECT_EQ(plan.file, "/bin/sh");
   EXPECT_EQ(plan.args, (std::vector<std::string>{"device-lab", "--page", "memory", "--theme", ""}));
 }
 
 TEST(Restart, AddsTheWakeOptionOnce) {
   const Self self("/bin/sh", kArguments);
-  EXPECT_EQ(plan_restart(true, self.dir.path()).args.back(), "--wake-cards");
+  EXPECT_EQ(plan_restart({.wake_gpus = true}, self.dir.path()).args.back(), "--wake-cards");
   const Self again("/bin/sh", std::string("device-lab\0--wake-cards\0", 24));
-  EXPECT_EQ(plan_restart(true, again.dir.path()).args.size(), 2U);
+  EXPECT_EQ(plan_restart({.wake_gpus = true}, again.dir.path()).args.size(), 2U);
 }
 
 TEST(Restart, PlansForThisProgram) {
-  const RestartPlan plan = plan_restart(false);
+  const RestartPlan plan = plan_restart({});
   EXPECT_EQ(fs::path(plan.file).filename().string().rfind("test_", 0), 0U) << plan.file;
   EXPECT_FALSE(plan.args.empty());
 }
 
 TEST(Restart, ReportsWhyItIsImpossible) {
   const Self silent("/bin/sh", "");
-  EXPECT_NE(message_of([&] { plan_restart(false, silent.dir.path()); }, Errc::Unsupported)
+  EXPECT_NE(message_of([&] { plan_restart({}, silent.dir.path()); }, Errc::Unsupported)
                 .find("the command line is unknown"),
             std::string::npos);
   const Self locked("/etc/passwd", kArguments);
-  EXPECT_NE(message_of([&] { plan_restart(false, locked.dir.path()); }, Errc::Unsupported)
+  EXPECT_NE(message_of([&] { plan_restart({}, locked.dir.path()); }, Errc::Unsupported)
                 .find("/etc/passwd cannot be run"),
             std::string::npos);
 }

@@ -43,6 +43,7 @@ struct PageOf {
   Page operator()(const AddTensors&) const { return Page::Memory; }
   Page operator()(const FreeTensor&) const { return Page::Memory; }
   Page operator()(const RunTensorCode&) const { return Page::Memory; }
+  Page operator()(const StartLesson&) const { return Page::Learn; }
 };
 
 }  // namespace
@@ -97,6 +98,9 @@ void Model::on(const Event& e, const JobStarted& p) {
   if (const auto* c = std::get_if<StartTransfers>(&p.command)) start(transfers_, *c, e.t_s);
   if (const auto* c = std::get_if<StartMatmul>(&p.command)) start(matmul_, *c, e.t_s);
   if (const auto* c = std::get_if<StartScaling>(&p.command)) start_scaling(*c, e.t_s);
+  if (const auto* c = std::get_if<StartLesson>(&p.command)) {
+    lesson_runs_[c->lesson] = LessonRun(*c, e.job);
+  }
   if (const auto* c = std::get_if<StartTraining>(&p.command)) {
     runs_.emplace_back(e.job, *c);
     evict_old_runs();
@@ -196,6 +200,19 @@ void Model::on(const Event& e, const TensorResult& p) {
   if (!is_job(e, Page::Memory)) return;
   tensor_results_.push_back(p);
   if (tensor_results_.size() > kMaxTensorResults) tensor_results_.pop_front();
+}
+
+void Model::on(const Event&, const LessonInfo& p) {
+  lessons_.push_back(p);
+}
+
+void Model::on(const Event& e, const LessonEvent& p) {
+  if (is_job(e, Page::Learn)) lesson_runs_[p.lesson].add(p.news);
+}
+
+const LessonRun* Model::lesson_run(const std::string& name) const {
+  const auto found = lesson_runs_.find(name);
+  return found == lesson_runs_.end() ? nullptr : &found->second;
 }
 
 void Model::on(const Event& e, const TensorList& p) {

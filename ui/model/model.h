@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/event.h"
 #include "ui/model/history.h"
+#include "ui/model/lesson_run.h"
 #include "ui/model/matmul_results.h"
 #include "ui/model/reference_results.h"
 #include "ui/model/scaling_results.h"
@@ -70,9 +72,9 @@ class Model {
  public:
   explicit Model(MachineInfo machine);
 
-  // Events of job 0 come from the window itself: Telemetry, TensorList, and a RungInfo per rung,
-  // which lets the Matmul page offer kernels before the first run. Results of a job that never
-  // started are ignored.
+  // Events of job 0 come from the window itself: Telemetry, TensorList, a LessonInfo per lesson,
+  // and a RungInfo per rung, which lets the Matmul page offer kernels before the first run. Results
+  // of a job that never started are ignored.
   void apply(const Event& event);
 
   // Machines whose results can be drawn beside the current ones.
@@ -100,6 +102,10 @@ class Model {
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   // Results of statements on the Memory page, oldest first; at most kMaxTensorResults.
   const std::deque<TensorResult>& tensor_results() const { return tensor_results_; }
+  // The chapters' lessons, in the order of the Learn page.
+  const std::vector<LessonInfo>& lessons() const { return lessons_; }
+  // The lesson's last run; nullptr if it has not been run.
+  const LessonRun* lesson_run(const std::string& name) const;
   const std::optional<RunningJob>& job() const { return job_; }
   const PageState& state(Page page) const { return states_[static_cast<std::size_t>(page)]; }
   std::int64_t jobs_started() const { return jobs_started_; }
@@ -130,6 +136,8 @@ class Model {
   void on(const Event& e, const ScalingPrediction& p);
   void on(const Event& e, const TensorList& p);
   void on(const Event& e, const TensorResult& p);
+  void on(const Event& e, const LessonInfo& p);
+  void on(const Event& e, const LessonEvent& p);
   void on(const Event& e, const Telemetry& p);
   template <typename Part>
   void on_training(const Event& e, const Part& p);
@@ -160,6 +168,8 @@ class Model {
   std::int64_t lab_rss_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
   std::deque<TensorResult> tensor_results_;
+  std::vector<LessonInfo> lessons_;
+  std::map<std::string, LessonRun> lesson_runs_;
   std::optional<RunningJob> job_;
   std::array<PageState, kPages> states_;
   std::int64_t jobs_started_ = 0;

@@ -14,7 +14,7 @@
 namespace lab::ui {
 
 struct ViewState {
-  Page page = Page::Devices;
+  Page page = Page::Learn;
   ThemeMode mode = ThemeMode::Dark;
   float scale = 1;  // chosen by the user, 1..2
   bool help_open = false;

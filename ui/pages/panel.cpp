@@ -191,14 +191,14 @@ void form_actions(const Panel& p, float units, const std::function<void()>& draw
 }
 
 void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
-                           void (*results)(const Panel&)) {
+                           void (*results)(const Panel&), float form_units) {
   if (p.folded()) {
     form(p);
     const StretchedArea area(p);
     results(p);
     return;
   }
-  Row row(p.ui, {-280, 1});
+  Row row(p.ui, {-form_units, 1});
   row.next();
   form(p);
   row.next();

@@ -67,7 +67,7 @@ void outcome_box(const Panel& p, Page page);
 // --- layout ---------------------------------------------------------------------------------
 // Form left and results right; in a narrow window, the form above.
 void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
-                           void (*results)(const Panel&));
+                           void (*results)(const Panel&), float form_units = 280);
 
 // Returns the width left in the current cell, in units.
 float width_left(const Panel& p);

@@ -56,6 +56,13 @@ class Pen {
   float width_;
 };
 
+// An open book.
+void learn(Pen& p) {
+  p.line({{10, 5}, {7, 3.6F}, {2.5F, 3.6F}, {2.5F, 15.2F}, {7, 15.2F}, {10, 16.8F}});
+  p.line({{10, 16.8F}, {13, 15.2F}, {17.5F, 15.2F}, {17.5F, 3.6F}, {13, 3.6F}, {10, 5}});
+  p.line({{10, 5}, {10, 16.8F}});
+}
+
 void devices(Pen& p) {
   p.rect(5.5F, 5.5F, 14.5F, 14.5F, 1.5F);
   p.rect(8.5F, 8.5F, 11.5F, 11.5F, 0.5F);
@@ -152,6 +159,7 @@ void mark(Pen& p) {
 void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color) {
   Pen p(list, pos, size, color);
   switch (icon) {
+    case kIconLearn: learn(p); break;
     case kIconDevices: devices(p); break;
     case kIconMemory: memory(p); break;
     case kIconTransfers: transfers(p); break;

@@ -5,6 +5,7 @@
 namespace lab::ui {
 
 enum Icon {
+  kIconLearn,
   kIconDevices,
   kIconMemory,
   kIconTransfers,

@@ -38,6 +38,7 @@ struct CommandName {
   std::string operator()(const JobOptions& o) const { return std::visit(JobName{}, o.command); }
   std::string operator()(const DataOptions&) const { return "data"; }
   std::string operator()(const TourOptions&) const { return "tour"; }
+  std::string operator()(const LessonOptions&) const { return "lesson"; }
   std::string operator()(const VersionOptions&) const { return "version"; }
   std::string operator()(const HelpOptions&) const { return "--help"; }
 };

@@ -25,6 +25,7 @@ struct NamesGpu {
       return device && any_gpu({*device});
     });
   }
+  bool operator()(const StartLesson& c) const { return any_gpu(c.devices); }
 };
 
 }  // namespace

@@ -235,9 +235,18 @@ struct RunTensorCode {
   std::vector<TensorStatement> statements;
 };
 
+// Runs a lesson of the chapters (events/lesson.h).
+struct StartLesson {
+  std::string lesson;                // "copies"
+  std::optional<std::string> guess;  // the learner's, as typed
+  std::vector<Device> devices;       // empty: the machine's first ones
+  std::optional<double> vary;        // the lesson's one setting; empty: its default
+};
+
 // Commands that the worker runs as jobs, in the order of submission.
-using JobCommand = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling,
-                                MakeTensor, CopyTensor, AddTensors, FreeTensor, RunTensorCode>;
+using JobCommand =
+    std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
+                 AddTensors, FreeTensor, RunTensorCode, StartLesson>;
 
 // Commands that take effect immediately on the running job.
 struct CancelJob {};
@@ -259,11 +268,13 @@ struct SaveText {
 // recovered only in a new process. With `wake_gpus`, sleeping GPUs are woken for use.
 struct RestartLab {
   bool wake_gpus = false;
+  std::optional<int> cpu_devices = {};  // to split the cores into
 };
 
-using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor,
-                             CopyTensor, AddTensors, FreeTensor, RunTensorCode, CancelJob, PauseJob,
-                             ResumeJob, StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
+using Command =
+    std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
+                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CancelJob, PauseJob, ResumeJob,
+                 StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
 using Commands = std::vector<Command>;
 
 // Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is

@@ -14,6 +14,7 @@
 #include "compute/core/events/command.h"
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/gpu_info.h"
+#include "compute/core/events/lesson.h"
 #include "compute/core/events/roofline.h"
 #include "compute/core/events/stats.h"
 #include "compute/core/events/training_profile.h"
@@ -329,11 +330,12 @@ struct Telemetry {
   std::int64_t lab_rss_bytes = 0;
 };
 
-using Payload = std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample,
-                             PeakSample, CeilingsMeasured, RungInfo, TransferSample, TransferFit,
-                             TransferTimeline, TransferPayoff, TrainingStarted, StepDone, EpochDone,
-                             Predictions, Confusion, TrainingDone, TrainingProfile, ScalingPoint,
-                             ScalingPrediction, TensorList, TensorResult, Telemetry>;
+using Payload =
+    std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample, PeakSample,
+                 CeilingsMeasured, RungInfo, TransferSample, TransferFit, TransferTimeline,
+                 TransferPayoff, TrainingStarted, StepDone, EpochDone, Predictions, Confusion,
+                 TrainingDone, TrainingProfile, ScalingPoint, ScalingPrediction, TensorList,
+                 TensorResult, LessonInfo, LessonEvent, Telemetry>;
 
 struct Event {
   JobId job = 0;

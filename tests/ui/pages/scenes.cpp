@@ -135,6 +135,7 @@ Model make_scene(Page page, Scene scene) {
   feed_devices(feed);
   if (scene == Scene::Empty) return model;
   switch (page) {
+    case Page::Learn: feed_learn(feed, scene); break;
     case Page::Devices: break;
     case Page::Memory: feed_memory(feed, scene); break;
     case Page::Transfers: feed_transfers(feed, scene); break;

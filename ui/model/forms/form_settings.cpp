@@ -124,7 +124,16 @@ bool Load::field(const std::string& key, const RequestField& field, std::string&
 
 namespace {
 
-constexpr int kAnyDevice = 4097;  // panels limit positions to the devices present
+const std::string kGuess = "learn.guess.";  // followed by the lesson
+constexpr int kAnyDevice = 4097;            // panels limit positions to the devices present
+
+template <typename Visitor>
+void visit_learn(Visitor& v, auto& f) {
+  v.text("learn.lesson", f.lesson);
+  v.choice("learn.language", f.language, static_cast<int>(kLessonLanguages.size()));
+  v.names("learn.done", f.done);
+  v.flag("learn.resume", f.resume);
+}
 
 template <typename Visitor>
 void visit_devices(Visitor& v, auto& f) {
@@ -208,6 +217,7 @@ void visit_log(Visitor& v, auto& f) {
 template <typename Visitor>
 void visit_all(Visitor& v, auto& forms) {
   v.text("reference", forms.reference);
+  visit_learn(v, forms.learn);
   visit_devices(v, forms.devices);
   visit_memory(v, forms.memory);
   visit_transfers(v, forms.transfers);
@@ -241,6 +251,7 @@ std::string key_of(TransferOp op) {
 void save_forms(const Forms& forms, SavedSettings& out) {
   Save save{out};
   visit_all(save, forms);
+  for (const auto& [lesson, guess] : forms.learn.guesses) out[kGuess + lesson] = guess;
   out["training.devices"] = ticked(forms.training.devices);
   out["scaling.devices"] = ticked(forms.scaling.devices);
   for (const TransferOp op : enum_values<TransferOp>()) {
@@ -253,6 +264,10 @@ void save_forms(const Forms& forms, SavedSettings& out) {
 void load_forms(Forms& forms, const SavedSettings& saved) {
   const Load load{saved};
   visit_all(load, forms);
+  for (auto at = saved.lower_bound(kGuess); at != saved.end() && at->first.starts_with(kGuess);
+       ++at) {
+    load.text(at->first, forms.learn.guesses[at->first.substr(kGuess.size())]);
+  }
   load_ticked(load, "training.devices", forms.training.devices);
   load_ticked(load, "scaling.devices", forms.scaling.devices);
   for (const TransferOp op : enum_values<TransferOp>()) {

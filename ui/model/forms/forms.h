@@ -108,6 +108,17 @@ struct ScalingForm {
   bool show_table = false;
 };
 
+// The learner's place and answers, by lesson.
+struct LearnForm {
+  std::string lesson;                          // shown; empty: the first
+  int language = 0;                            // of the code, as in kLessonLanguages
+  std::map<std::string, std::string> guesses;  // as typed
+  std::set<std::string> done;                  // lessons that were measured
+  bool resume = false;                         // run the lesson after a restart
+  std::map<std::string, double> vary;          // not saved
+  std::string back;                            // lesson left for an experiment's page; not saved
+};
+
 struct LogForm {
   bool info = true, warning = true, error = true;
   std::string filter;
@@ -115,6 +126,7 @@ struct LogForm {
 
 struct Forms {
   std::string reference;  // ReferenceMachine::key of the machine drawn beside results; empty: none
+  LearnForm learn;
   DevicesForm devices;
   MemoryForm memory;
   TransferForm transfers;

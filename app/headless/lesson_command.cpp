@@ -1,0 +1,132 @@
+// `device-lab lesson`: lists the lessons, runs one, or runs all.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "app/headless/commands.h"
+#include "app/headless/headless_lab.h"
+#include "app/headless/json_lines.h"
+#include "app/headless/lesson_json.h"
+#include "compute/core/error.h"
+#include "compute/experiments/lessons/lesson_experiment.h"
+#include "compute/gpu/cuda/open_gpus.h"
+#include "compute/measure/measure.h"
+
+namespace lab::app {
+namespace {
+
+int list_lessons(const LessonOptions& options, Console& console) {
+  std::optional<LessonTrack> track;
+  for (const LessonInfo& lesson : lesson_list()) {
+    if (options.json) {
+      console.line(lesson_json(lesson).dump());
+      continue;
+    }
+    if (track != lesson.track) console.line(label_of(lesson.track));
+    track = lesson.track;
+    console.line(fmt::format("  {:<12}{}", lesson.name, lesson.title));
+  }
+  if (options.json) {
+    console.line(json_done(0));
+  } else {
+    console.line("Run one with 'device-lab lesson NAME', or all with 'device-lab lesson all'.");
+  }
+  return kExitDone;
+}
+
+const LessonInfo& info_of(const std::vector<LessonInfo>& all, const std::string& name) {
+  return *std::find_if(all.begin(), all.end(),
+                       [&](const LessonInfo& lesson) { return lesson.name == name; });
+}
+
+int cpu_devices_of(const LessonOptions& options, const StartLesson& request,
+                   const LessonInfo& lesson) {
+  if (options.cpu_devices) return *options.cpu_devices;
+  int devices = lesson.devices;
+  for (const Device d : request.devices) {
+    if (d.kind == DeviceKind::Cpu) devices = std::max(devices, d.index + 1);
+  }
+  return devices;
+}
+
+// Asks the lesson's question on a terminal; an empty line skips it.
+std::optional<std::string> ask(Console& console, const LessonQuestion& question) {
+  if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return {};
+  for (std::size_t i = 0; i < question.choices.size(); ++i) {
+    console.line(fmt::format("    {}  {}", i + 1, question.choices[i]));
+  }
+  while (true) {
+    console.line(question.unit.empty() || !question.choices.empty()
+                     ? "  Your guess (Enter to skip):"
+                     : fmt::format("  Your guess in {} (Enter to skip):", question.unit));
+    std::string text;
+    if (!std::getline(std::cin, text) || text.empty()) return {};
+    try {
+      parse_answer(question, text);
+      return text;
+    } catch (const Error& e) {
+      console.message(e.what());
+    }
+  }
+}
+
+void introduce(Console& console, const LessonInfo& lesson) {
+  console.line(fmt::format("{} ({})", lesson.title, lesson.name));
+  for (const std::string& sentence : lesson.text) console.line("  " + sentence);
+  console.line("  " + lesson.question.text);
+}
+
+void run_lesson(const LessonOptions& options, StartLesson request, const LessonInfo& lesson,
+                Console& console, Interrupt& interrupt) {
+  if (request.guess) parse_answer(lesson.question, *request.guess);
+  if (!options.json) {
+    introduce(console, lesson);
+    if (!request.guess && !options.all) request.guess = ask(console, lesson.question);
+  }
+  const JobCommand command = request;
+  HeadlessLab lab({.cpu_devices = cpu_devices_of(options, request, lesson),
+                   .open_gpus = open_gpus,
+                   .wake_gpus = names_gpu(command)},
+                  interrupt);
+  const auto printer =
+      options.json ? make_json_printer(console) : make_table_printer(console, command);
+  lab.run(command, *printer);
+}
+
+}  // namespace
+
+int run_lessons(const LessonOptions& options, Console& console, Interrupt& interrupt) {
+  if (options.lessons.empty()) return list_lessons(options, console);
+  const std::vector<LessonInfo> infos = lesson_list();
+  const double begin_s = monotonic_s();
+  std::vector<std::string> failed;
+  for (const StartLesson& request : options.lessons) {
+    try {
+      run_lesson(options, request, info_of(infos, request.lesson), console, interrupt);
+    } catch (const Error& e) {
+      if (!options.all || e.code() == Errc::Cancelled) throw;
+      if (e.code() == Errc::Unsupported) {
+        console.line(options.json ? json_skip("lesson " + request.lesson, e.what())
+                                  : fmt::format("  skipped    {}", e.what()));
+      } else {
+        console.message(e.what());
+        failed.push_back(request.lesson);
+      }
+    }
+    if (options.all && !options.json) console.line("");
+  }
+  if (!failed.empty()) {
+    throw Error(Errc::Internal,
+                fmt::format("{} of {} lessons failed: {}; run 'device-lab lesson {}' to see why",
+                            failed.size(), options.lessons.size(), fmt::join(failed, ", "),
+                            failed.front()));
+  }
+  if (options.all && options.json) console.line(json_done(monotonic_s() - begin_s));
+  return kExitDone;
+}
+
+}  // namespace lab::app

@@ -1,0 +1,143 @@
+#include "compute/core/events/lesson.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "compute/core/error.h"
+#include "compute/core/printable.h"
+#include "compute/core/units.h"
+
+namespace lab {
+namespace {
+
+// SI and binary prefixes that may precede a unit.
+constexpr std::pair<std::string_view, double> kPrefixes[] = {
+    {"", 1},     {"n", 1e-9},  {"u", 1e-6},       {"\u00b5", 1e-6},
+    {"m", 1e-3}, {"k", 1e3},   {"M", 1e6},        {"G", 1e9},
+    {"T", 1e12}, {"Ki", 1024}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}};
+
+// Reads a number that may be followed by a prefix and the unit: "3", "3 ms", "4MiB", "2.5x".
+std::optional<double> read_quantity(std::string_view text, std::string_view unit) {
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || !std::isfinite(value) || value < 0) return {};
+  const auto length = static_cast<std::size_t>(parsed.ptr - text.data());
+  const std::string_view suffix = trimmed(text.substr(length));
+  if (suffix.empty()) return value;
+  for (const auto& [prefix, factor] : kPrefixes) {
+    if (suffix == fmt::format("{}{}", prefix, unit)) return value * factor;
+    if (!prefix.empty() && suffix == prefix) return value * factor;
+  }
+  return {};
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+LessonAnswer parse_choice(const LessonQuestion& question, const std::string& text) {
+  for (std::size_t i = 0; i < question.choices.size(); ++i) {
+    if (text == std::to_string(i + 1)) return {{static_cast<double>(i)}};
+  }
+  std::vector<double> matches;
+  for (std::size_t i = 0; i < question.choices.size(); ++i) {
+    const std::string choice = lower(question.choices[i]);
+    if (choice == lower(text)) return {{static_cast<double>(i)}};
+    if (!text.empty() && choice.find(lower(text)) != std::string::npos)
+      matches.push_back(static_cast<double>(i));
+  }
+  if (matches.size() == 1) return {matches};
+  std::string choices;
+  for (std::size_t i = 0; i < question.choices.size(); ++i) {
+    choices += fmt::format("{}{} ({})", i == 0 ? "" : ", ", i + 1, question.choices[i]);
+  }
+  throw Error(Errc::Usage,
+              fmt::format("guess '{}' is not a choice; choose one of {}", text, choices));
+}
+
+std::vector<std::string> split_answer(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.emplace_back(trimmed(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text) {
+  if (!question.choices.empty()) return parse_choice(question, std::string(trimmed(text)));
+  const std::vector<std::string> parts = split_answer(text);
+  const std::size_t expected = std::max<std::size_t>(1, question.at.size());
+  LessonAnswer answer;
+  for (const std::string& part : parts) {
+    const auto value = read_quantity(part, question.unit);
+    if (!value) {
+      throw Error(Errc::Usage,
+                  fmt::format("guess '{}' is not a number{}", part,
+                              question.unit.empty() ? std::string()
+                                                    : fmt::format(" of {}", question.unit)));
+    }
+    answer.values.push_back(*value);
+  }
+  if (answer.values.size() == expected) return answer;
+  std::vector<std::string> at;
+  for (const double x : question.at) at.push_back(quantity_text(x, question.at_unit));
+  throw Error(Errc::Usage,
+              expected == 1
+                  ? fmt::format("guess '{}' has {} numbers; write one", text, parts.size())
+                  : fmt::format("guess '{}' has {} numbers; write {}, one each for {}", text,
+                                parts.size(), expected, fmt::join(at, ", ")));
+}
+
+std::string answer_text(const LessonQuestion& question, const LessonAnswer& answer) {
+  if (!question.choices.empty()) {
+    const auto choice = answer.values.empty() ? 0 : static_cast<std::size_t>(answer.values.front());
+    return choice < question.choices.size() ? question.choices[choice] : "";
+  }
+  std::vector<std::string> parts;
+  for (const double value : answer.values) parts.push_back(quantity_text(value, question.unit));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
+                    const LessonAnswer& answer) {
+  if (!question.choices.empty()) return guess == answer ? "right" : "wrong";
+  double worst = 1;  // measured over guessed
+  for (std::size_t i = 0; i < std::min(guess.values.size(), answer.values.size()); ++i) {
+    if (guess.values[i] <= 0 || answer.values[i] <= 0) {
+      if (guess.values[i] != answer.values[i]) return "wrong";
+      continue;
+    }
+    const double ratio = answer.values[i] / guess.values[i];
+    if (std::abs(std::log(ratio)) > std::abs(std::log(worst))) worst = ratio;
+  }
+  if (std::abs(std::log(worst)) < std::log(1.1)) return "right within a tenth";
+  return worst > 1 ? fmt::format("{:.3g} times too low", worst)
+                   : fmt::format("{:.3g} times too high", 1 / worst);
+}
+
+std::string quantity_text(double value, std::string_view unit) {
+  if (!std::isfinite(value)) return "N/A";
+  if (unit == "B") return format_bytes(std::llround(value));
+  if (unit == "s") {
+    const std::string text = format_seconds(std::abs(value));
+    return value < 0 ? "-" + text : text;
+  }
+  if (unit == "x") return fmt::format("{:.2f}x", value);
+  if (unit == "%") return fmt::format("{:.1f} %", value);
+  if (!unit.empty()) return format_si(value, unit);
+  if (value == std::round(value) && std::abs(value) < 1e9) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.4g}", value);
+}
+
+}  // namespace lab

@@ -1,0 +1,196 @@
+// Lesson "log": a queued operation returns early, and reading its result waits. Exercise 3.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/core/units.h"
+#include "compute/experiments/lessons/devices/device_lessons.h"
+#include "compute/experiments/matmul/tensor_matmul.h"
+#include "compute/tensor/tensor.h"
+
+namespace lab::lessons {
+namespace {
+
+constexpr int kProducts = 1000;
+constexpr std::int64_t kSide = 100;
+
+struct LoopTimes {
+  double queued_s = 0;    // when the last product was submitted
+  double finished_s = 0;  // when the last value was available
+};
+
+// What a product leaves on its device: its norm in a CPU device's memory; on a GPU, where a norm
+// cannot be kept without reading it, the sum of the products.
+class KeptOnDevice {
+ public:
+  void add_product(const Tensor& c) {
+    if (c.device().kind == DeviceKind::Cpu) {
+      norms_.push_back(norm(c));
+    } else {
+      sum_ = sum_.defined() ? add(sum_, c) : c;
+    }
+  }
+
+ private:
+  std::vector<double> norms_;
+  Tensor sum_;
+};
+
+// Logs the norm of each product on the host, or keeps it on the device; then reads the last norm.
+LoopTimes run_products(LessonStage& stage, const Tensor& a, const Tensor& b, bool log_each,
+                       double* last_norm) {
+  const double begin_s = monotonic_s();
+  LoopTimes times;
+  Tensor c;
+  KeptOnDevice kept;
+  std::string log;
+  for (int i = 0; i < kProducts; ++i) {
+    c = matmul(a, b);
+    if (log_each) {
+      log += fmt::format("{}\n", norm(c));
+    } else {
+      kept.add_product(c);
+    }
+    if (i % 100 == 0) stage.context().throw_if_cancelled();
+  }
+  times.queued_s = monotonic_s() - begin_s;
+  *last_norm = norm(c);
+  times.finished_s = monotonic_s() - begin_s;
+  return times;
+}
+
+// Records the first products of a loop as work on the host's and the device's lanes.
+void record_lanes(LessonStage& stage, const Tensor& a, const Tensor& b, bool log_each) {
+  constexpr int kShown = 12;
+  const std::string host = log_each ? "host, logging each" : "host, keeping";
+  const std::string device =
+      fmt::format("{}, {}", to_string(a.device()), log_each ? "logging each" : "keeping");
+  const bool queues = a.device().kind == DeviceKind::Cuda;
+  const double begin_s = monotonic_s();
+  Tensor c;
+  for (int i = 0; i < kShown; ++i) {
+    const double submit_s = monotonic_s() - begin_s;
+    c = matmul(a, b);
+    const double submitted_s = monotonic_s() - begin_s;
+    stage.span({host, "submit", submit_s, submitted_s, false});
+    if (!queues) stage.span({device, "product", submit_s, submitted_s, false});
+    if (!log_each) continue;
+    norm(c);
+    const double read_s = monotonic_s() - begin_s;
+    stage.span({host, "read the norm", submitted_s, read_s, queues});
+    if (queues)
+      stage.span({device, "product and norm", submit_s, read_s, false});
+    else
+      stage.span({device, "norm", submitted_s, read_s, false});
+  }
+  norm(c);
+  if (queues && !log_each) stage.span({device, "products", 0, monotonic_s() - begin_s, false});
+}
+
+void report_loop(LessonStage& stage, const std::string& name, const LoopTimes& times) {
+  stage.count(name + ": last product submitted", times.queued_s, "s");
+  stage.count(name + ": last value available", times.finished_s, "s");
+}
+
+void run_log_lesson(LessonStage& stage) {
+  DeviceContext& device = stage.at(0);
+  const Tensor a = rand(device, {kSide, kSide}, 1);
+  const Tensor b = rand(device, {kSide, kSide}, 2);
+  Tensor product = matmul(a, b);
+  const double once = norm(product);
+  const Timing products = stage.time(
+      [&] {
+        for (int i = 0; i < 50; ++i) product = matmul(a, b);
+        norm(product);
+      },
+      0.2);
+  const Timing keeping = stage.time(
+      [&] {
+        KeptOnDevice kept;
+        for (int i = 0; i < 50; ++i) kept.add_product(product);
+        norm(product);
+      },
+      0.2);
+  const Timing read = stage.time([&] { norm(product); }, 0.2);
+  const double product_s = std::max(0.0, products.median_s - read.median_s) / 50;
+  const double keeping_s = std::max(0.0, keeping.median_s - read.median_s) / 50;
+  const double keep_s = product_s + keeping_s;
+  const double log_s = product_s + read.median_s;
+  LessonPrediction prediction;
+  prediction.series = "logging each / keeping";
+  prediction.value = log_s / keep_s;
+  prediction.unit = "x";
+  prediction.formula = "(product + reading its norm) / (product + keeping it)";
+  prediction.constants = {
+      {"product", product_s, "s"}, {"reading", read.median_s, "s"}, {"keeping", keeping_s, "s"}};
+  stage.predict(prediction);
+
+  stage.step(0);
+  double logged = 0, kept = 0;
+  std::vector<double> ratios;
+  LoopTimes log_best, keep_best;
+  for (int round = 0; round < 5; ++round) {
+    const LoopTimes keep = run_products(stage, a, b, false, &kept);
+    const LoopTimes log = run_products(stage, a, b, true, &logged);
+    ratios.push_back(log.finished_s / keep.finished_s);
+    if (round == 0 || keep.finished_s < keep_best.finished_s) keep_best = keep;
+    if (round == 0 || log.finished_s < log_best.finished_s) log_best = log;
+  }
+  std::sort(ratios.begin(), ratios.end());
+  report_loop(stage, "logging each norm", log_best);
+  stage.step(1);
+  report_loop(stage, "keeping them on the device", keep_best);
+  record_lanes(stage, a, b, true);
+  record_lanes(stage, a, b, false);
+  Timing spread;
+  spread.n = 5;
+  spread.median_s = ratios[2], spread.min_s = spread.p10_s = ratios.front();
+  spread.max_s = spread.p90_s = ratios.back();
+  stage.sample({.series = prediction.series, .value = ratios[2], .unit = "x", .time = spread});
+  stage.answer({ratios[2]});
+  stage.gap({prediction.series, "x", prediction.value, ratios[2], {}});
+  stage.check("both loops compute the same norm", logged == once && kept == once);
+  const bool gpu = device.device().kind == DeviceKind::Cuda;
+  stage.conclude(fmt::format(
+      "Logging every norm took {:.2f} times as long as keeping them ({} against {}). {}", ratios[2],
+      format_seconds(log_best.finished_s), format_seconds(keep_best.finished_s),
+      gpu ? fmt::format("After {} all products were only queued, not finished.",
+                        format_seconds(keep_best.queued_s))
+          : "On a CPU that is nearly a tie: each product is finished when it returns, so there is "
+            "no "
+            "queue to wait for."));
+}
+
+}  // namespace
+
+Lesson log_lesson() {
+  LessonInfo info;
+  info.name = "log";
+  info.title = "A clock that lies, a log that stalls";
+  info.text = {
+      "A GPU works through a queue: a product returns as soon as it is queued, and a clock stopped "
+      "then measures only the queueing.",
+      "Reading a value waits until the queue is empty. A loop that logs a number in every round "
+      "therefore makes host and device wait for each other.",
+      "Exercise 3 of the chapter: 1000 products of 100 x 100 matrices, with the norm read each "
+      "time, or kept on the device and read once."};
+  info.steps = {{"Log the norm of each product",
+                 {"for _ in range(1000): log.append(torch.norm(A @ B).item())",
+                  "for _ in range(1000): log.append(np.linalg.norm(A.dot(B)).item())",
+                  "for _ in range(1000): log.append(tf.norm(A @ B).numpy())",
+                  "for _ in range(1000): log.append(float(jnp.linalg.norm(A @ B)))",
+                  "for (int i = 0; i < 1000; ++i) log(norm(matmul(A, B)))"}},
+                {"Keep them on the device",
+                 {"for _ in range(1000): kept.append(torch.norm(A @ B))",
+                  "for _ in range(1000): kept.append(np.linalg.norm(A.dot(B)))",
+                  "for _ in range(1000): kept.append(tf.norm(A @ B))",
+                  "for _ in range(1000): kept.append(jnp.linalg.norm(A @ B))",
+                  "for (int i = 0; i < 1000; ++i) C = matmul(A, B)"}}};
+  info.question = {.text = "How many times as long does the loop take that logs every norm?",
+                   .unit = "x",
+                   .low = 1,
+                   .high = 20};
+  return {info, run_log_lesson};
+}
+
+}  // namespace lab::lessons

@@ -1,0 +1,170 @@
+// Lesson "link": a copy costs its latency as well as its bytes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "compute/core/units.h"
+#include "compute/experiments/lessons/devices/device_lessons.h"
+#include "compute/tensor/elementwise.h"
+#include "compute/tensor/tensor.h"
+
+namespace lab::lessons {
+namespace {
+
+constexpr std::int64_t kLargest = 64 * kMiB;
+constexpr double kPieces = 1000;
+
+struct CopyLink {
+  DeviceContext& from;
+  DeviceContext& to;
+  std::string name() const {
+    return fmt::format("{} -> {}", to_string(from.device()), to_string(to.device()));
+  }
+};
+
+struct LinkTimes {
+  Timing empty, whole;  // of 64 B and of 64 MiB
+  double kib_s = 0, mib_s = 0;
+};
+
+// Samples the copies of 1 KiB to 64 MiB.
+LinkTimes measure_link(LessonStage& stage, const CopyLink& link) {
+  const Tensor x = rand(link.from, {kLargest / 4}, 1);
+  Tensor y(link.to, x.shape(), x.dtype(), "copy");
+  const auto copy = [&](std::int64_t bytes) {
+    return stage.time([&] { copy_range(x, y, 0, bytes / 4); }, 0.12);
+  };
+  LinkTimes times;
+  times.empty = copy(64);
+  times.whole = copy(kLargest);
+  const double rate =
+      static_cast<double>(kLargest) / std::max(1e-12, times.whole.median_s - times.empty.median_s);
+  for (std::int64_t bytes = kKiB; bytes <= kLargest; bytes *= 4) {
+    LessonPrediction prediction;
+    prediction.series = link.name();
+    prediction.x = static_cast<double>(bytes);
+    prediction.x_unit = "B";
+    prediction.value = times.empty.median_s + static_cast<double>(bytes) / rate;
+    prediction.unit = "s";
+    prediction.formula = "latency + bytes / bandwidth";
+    prediction.constants = {{"latency", times.empty.median_s, "s"}, {"bandwidth", rate, "B/s"}};
+    stage.predict(prediction);
+    const Timing time = bytes == kLargest ? times.whole : copy(bytes);
+    if (bytes == kKiB) times.kib_s = time.median_s;
+    if (bytes == kMiB) times.mib_s = time.median_s;
+    stage.sample({.series = link.name(),
+                  .x = static_cast<double>(bytes),
+                  .x_unit = "B",
+                  .value = time.median_s,
+                  .unit = "s",
+                  .time = time});
+  }
+  return times;
+}
+
+// What the copy of 64 MiB between CPU devices takes longer on one thread, which copies small
+// pieces.
+double one_thread_excess(LessonStage& stage, const CopyLink& link, double whole_s) {
+  if (link.from.gpu() != nullptr || link.to.gpu() != nullptr) return 0;
+  const Tensor x = rand(link.from, {kLargest / 4}, 1);
+  Tensor y(link.to, x.shape(), x.dtype(), "copy");
+  const Timing one = stage.time([&] { std::memcpy(y.data(), x.data(), kLargest); }, 0.2);
+  return std::max(0.0, one.median_s - whole_s);
+}
+
+// One copy of 64 MiB against a thousand copies of a thousandth each.
+std::string compare_pieces(LessonStage& stage, const CopyLink& link, const LinkTimes& times) {
+  const Tensor x = rand(link.from, {kLargest / 4}, 1);
+  Tensor y(link.to, x.shape(), x.dtype(), "copy");
+  const std::int64_t step = x.size() / static_cast<std::int64_t>(kPieces);
+  const Timing pieces = stage.time(
+      [&] {
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(kPieces); ++i) {
+          copy_range(x, y, i * step, (i + 1) * step);
+        }
+      },
+      0.4);
+  const std::string series = "1000 copies of 64 KiB, " + link.name();
+  LessonPrediction prediction;
+  prediction.series = series;
+  prediction.value = times.whole.median_s + (kPieces - 1) * times.empty.median_s;
+  prediction.unit = "s";
+  prediction.formula = "one copy of 64 MiB + 999 latencies";
+  prediction.constants = {{"one copy", times.whole.median_s, "s"},
+                          {"latency", times.empty.median_s, "s"}};
+  stage.predict(prediction);
+  stage.sample({.series = "one copy of 64 MiB, " + link.name(),
+                .value = times.whole.median_s,
+                .unit = "s",
+                .time = times.whole});
+  stage.sample({.series = series, .value = pieces.median_s, .unit = "s", .time = pieces});
+  stage.gap({series,
+             "s",
+             prediction.value,
+             pieces.median_s,
+             {{"one thread", one_thread_excess(stage, link, times.whole.median_s)}}});
+  return fmt::format("1000 small copies took {}, one large copy of the same bytes {}",
+                     format_seconds(pieces.median_s), format_seconds(times.whole.median_s));
+}
+
+void run_link_lesson(LessonStage& stage) {
+  std::vector<CopyLink> links;
+  const std::size_t used = std::min<std::size_t>(stage.devices().size(), 3);
+  for (std::size_t from = 0; from < used; ++from) {
+    for (std::size_t to = 0; to < used; ++to) {
+      if (from != to || used == 1) links.push_back({stage.at(from), stage.at(to)});
+    }
+  }
+  stage.step(0);
+  std::optional<LinkTimes> first;
+  for (const CopyLink& link : links) {
+    const LinkTimes times = measure_link(stage, link);
+    if (!first) first = times;
+  }
+  stage.answer({first->kib_s, first->mib_s, first->whole.median_s});
+  stage.step(1);
+  const std::string comparison = compare_pieces(stage, links.front(), *first);
+  stage.conclude(fmt::format("On {}, an empty copy takes {}; {}.", links.front().name(),
+                             format_seconds(first->empty.median_s), comparison));
+}
+
+}  // namespace
+
+Lesson link_lesson() {
+  LessonInfo info;
+  info.name = "link";
+  info.title = "What a copy costs";
+  info.devices = 2;
+  info.text = {
+      "A copy costs time before its first byte moves: a call, a wake-up, a request over the link. "
+      "This part, the latency, does not depend on the size.",
+      "The rest grows with the bytes: time = latency + bytes / bandwidth. Small copies pay mostly "
+      "for asking, large ones for moving.",
+      "So one copy of many bytes is cheaper than many copies of few bytes."};
+  info.steps = {
+      {"Copies of 1 KiB to 64 MiB",
+       {"Y.copy_(X)", "X.copyto(Y)", "Y.assign(X)", "jax.device_put(X, device)", "copy(X, Y)"}},
+      {"1000 pieces",
+       {"for i in range(1000): y[i].copy_(x[i])", "for i in range(1000): x[i].copyto(y[i])",
+        "for i in range(1000): y[i].assign(x[i])",
+        "for i in range(1000): jax.device_put(x[i], device)",
+        "for (int i = 0; i < 1000; ++i) copy(x[i], y[i])"}}};
+  info.question = {
+      .text = "How long do copies of 1 KiB, 1 MiB and 64 MiB take?",
+      .unit = "s",
+      .low = 1e-8,
+      .high = 1,
+      .at = {static_cast<double>(kKiB), static_cast<double>(kMiB), static_cast<double>(64 * kMiB)},
+      .at_label = "bytes",
+      .at_unit = "B"};
+  info.figure = LessonFigure::Curves;
+  info.x_label = "bytes";
+  info.y_label = "time per copy";
+  StartTransfers free;
+  free.ops = {TransferOp::Copy, TransferOp::Pieces};
+  info.free = free;
+  return {info, run_link_lesson};
+}
+
+}  // namespace lab::lessons

@@ -1,0 +1,144 @@
+// Lesson "devices": a device's name is free, but the device must exist.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <time.h>
+
+#include "compute/core/error.h"
+#include "compute/core/units.h"
+#include "compute/experiments/lessons/devices/device_lessons.h"
+#include "compute/experiments/matmul/tensor_matmul.h"
+#include "compute/tensor/tensor.h"
+
+namespace lab::lessons {
+namespace {
+
+double process_cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+std::string cores_and_caches(const DeviceInfo& info) {
+  std::vector<std::string> parts = {fmt::format("{} cores", info.cores.size())};
+  for (const CacheInfo& cache : info.caches) {
+    parts.push_back(
+        fmt::format("L{} {} x {}", cache.level, cache.instances, format_bytes(cache.size_bytes)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void describe_machine(LessonStage& stage) {
+  const MachineInfo& info = stage.machine().info();
+  for (const DeviceInfo& device : info.devices) {
+    const std::string name = to_string(device.device);
+    if (!device.name.empty()) stage.observe(name, device.name);
+    if (device.device.kind == DeviceKind::Cpu) {
+      stage.observe(name + " cores and caches", cores_and_caches(device));
+    }
+    stage.observe(name + " memory", format_bytes(device.memory_limit_bytes));
+  }
+  for (const AbsentDevice& absent : info.absent) stage.observe(absent.what, absent.reason);
+}
+
+std::string use_of(Machine& machine, Device device) {
+  try {
+    machine.at(device);
+    return to_string(device) + " can be used";
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+// Multiplies for `seconds` and returns the mean number of busy cores.
+double busy_cores(LessonStage& stage, DeviceContext& device, double seconds) {
+  const Tensor a = rand(device, {1024, 1024}, 1);
+  const Tensor b = rand(device, {1024, 1024}, 2);
+  matmul(a, b);  // starts the threads
+  const double begin_s = monotonic_s();
+  const double begin_cpu_s = process_cpu_seconds();
+  while (monotonic_s() - begin_s < seconds) {
+    stage.context().checkpoint();
+    matmul(a, b);
+  }
+  return (process_cpu_seconds() - begin_cpu_s) / (monotonic_s() - begin_s);
+}
+
+void load_during_product(LessonStage& stage) {
+  DeviceContext& device = stage.machine().at(cpu());
+  const double threads = device.info().threads;
+  LessonPrediction prediction;
+  prediction.series = "busy cores while cpu:0 multiplies";
+  prediction.value = threads;
+  prediction.formula = "threads of cpu:0";
+  prediction.constants = {{"threads", threads, ""}};
+  stage.predict(prediction);
+  const double busy = busy_cores(stage, device, 1);
+  stage.count(prediction.series, busy, "");
+  stage.gap({prediction.series, "", threads, busy, {{"waiting", std::min(0.0, busy - threads)}}});
+}
+
+void run_devices_lesson(LessonStage& stage) {
+  Machine& machine = stage.machine();
+  stage.step(0);
+  stage.observe("cpu()", use_of(machine, cpu()));
+  describe_machine(stage);
+  stage.step(1);
+  stage.observe("gpu(1)", use_of(machine, gpu(1)));
+  stage.check("gpu(1) can be named without a GPU", to_string(gpu(1)) == "cuda:1");
+  stage.step(2);
+  stage.count("num_gpus()", machine.num_gpus(), "");
+  stage.step(3);
+  const Device tenth = machine.try_gpu(10);
+  stage.observe("try_gpu(10)", to_string(tenth));
+  stage.check("try_gpu(10) returns a device that exists", machine.has(tenth));
+  stage.answer({tenth == gpu(10) ? 0.0 : 1.0});
+  stage.step(4);
+  std::vector<std::string> all;
+  for (const Device d : machine.try_all_gpus()) all.push_back(to_string(d));
+  stage.observe("try_all_gpus()", fmt::format("[{}]", fmt::join(all, ", ")));
+  stage.check("try_all_gpus() is never empty", !all.empty());
+  stage.step(5);
+  load_during_product(stage);
+  stage.conclude(fmt::format(
+      "This machine has {} CPU device{} and {} GPU{}: gpu(10) is only a name, and try_gpu(10) "
+      "returned {}.",
+      machine.num_cpus(), machine.num_cpus() == 1 ? "" : "s", machine.num_gpus(),
+      machine.num_gpus() == 1 ? "" : "s", to_string(tenth)));
+}
+
+}  // namespace
+
+Lesson devices_lesson() {
+  LessonInfo info;
+  info.name = "devices";
+  info.title = "What computes here";
+  info.text = {
+      "Every computation runs on a device. cpu:0 stands for all cores of the processor and the "
+      "main memory; each GPU is a device of its own, with its own memory.",
+      "Naming a device costs nothing and always works. Using it requires that it exists.",
+      "The chapter therefore adds two functions: try_gpu(i) falls back to the CPU, and "
+      "try_all_gpus() returns the CPU if there is no GPU."};
+  info.steps = {
+      {"The CPU",
+       {"torch.device('cpu')", "npx.cpu()", "tf.device('/CPU:0')", "jax.devices('cpu')[0]",
+        "cpu()"}},
+      {"A second GPU",
+       {"torch.device('cuda:1')", "npx.gpu(1)", "tf.device('/GPU:1')", "jax.devices('gpu')[1]",
+        "gpu(1)"}},
+      {"The number of GPUs",
+       {"torch.cuda.device_count()", "npx.num_gpus()",
+        "len(tf.config.list_physical_devices('GPU'))", "jax.device_count('gpu')",
+        "machine.num_gpus()"}},
+      {"An eleventh GPU, or else the CPU",
+       {"try_gpu(10)", "try_gpu(10)", "try_gpu(10)", "try_gpu(10)", "machine.try_gpu(10)"}},
+      {"All GPUs, or else the CPU",
+       {"try_all_gpus()", "try_all_gpus()", "try_all_gpus()", "try_all_gpus()",
+        "machine.try_all_gpus()"}},
+      {"The load while a product runs",
+       {"torch.mm(A, B)", "np.dot(A, B)", "tf.matmul(A, B)", "jnp.matmul(A, B)", "matmul(A, B)"}}};
+  info.question = {.text = "What does try_gpu(10) return on this machine?",
+                   .choices = {"cuda:10", "cpu:0", "an error"}};
+  return {info, run_devices_lesson};
+}
+
+}  // namespace lab::lessons

@@ -1,0 +1,80 @@
+#pragma once
+// A lesson: its description and the function that runs it. A new lesson is one file with a function
+// `<name>_lesson()`, and one entry in lessons.cpp.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/core/events/lesson.h"
+#include "compute/machine/machine.h"
+#include "compute/measure/measure.h"
+#include "compute/run/run_context.h"
+
+namespace lab::lessons {
+
+// What a lesson runs on and reports to.
+class LessonStage {
+ public:
+  // Throws Error(NotFound) for devices that do not exist, Error(Unsupported) if the machine has too
+  // few for the lesson, Error(Usage) for a setting out of range.
+  LessonStage(RunContext& ctx, const StartLesson& request, const LessonInfo& info);
+
+  RunContext& context() { return ctx_; }
+  Machine& machine() { return ctx_.machine(); }
+  // The requested devices, or the machine's: GPUs first if there is one, at least as many as the
+  // lesson needs.
+  const std::vector<Device>& devices() const { return devices_; }
+  DeviceContext& at(std::size_t i) { return machine().at(devices_.at(i)); }
+  // The lesson's one setting.
+  double vary() const { return vary_; }
+
+  // Begins step `i` of LessonInfo::steps, which are equal parts of the job's progress.
+  void step(std::size_t i);
+
+  void predict(LessonPrediction prediction) { emit(std::move(prediction)); }
+  void sample(LessonSample sample) { emit(std::move(sample)); }
+  // A result that is not a number.
+  void observe(const std::string& series, const std::string& text);
+  void count(const std::string& series, double value, const std::string& unit);
+  void span(LessonSpan span) { emit(std::move(span)); }
+  void check(std::string what, bool passed, std::string detail = {});
+  // Emits the gap. What `parts` leave of measured - predicted becomes "unexplained".
+  void gap(LessonGap gap);
+  // The answer to the lesson's question: a choice's position, or the measured values.
+  void answer(std::vector<double> values) { done_.answer = LessonAnswer{std::move(values)}; }
+  void conclude(std::string sentence) { done_.sentence = std::move(sentence); }
+
+  // Times `body` for at most `budget_s`, warm-up included. Throws Error(Cancelled).
+  Timing time(FunctionRef<void()> body, double budget_s = 0.2);
+  // Times every body in alternation, so that clock drift affects all equally.
+  std::vector<Timing> time_together(std::span<const std::function<void()>> bodies,
+                                    double budget_s = 0.2);
+
+  // Emits the result. Throws Error(Internal) naming the checks that did not pass.
+  void finish();
+
+ private:
+  void emit(LessonNews news);
+
+  RunContext& ctx_;
+  const LessonInfo& info_;
+  std::vector<Device> devices_;
+  double vary_ = 0;
+  LessonDone done_;
+};
+
+struct Lesson {
+  LessonInfo info;
+  void (*run)(LessonStage& stage) = nullptr;
+};
+
+// All lessons, in the order of the page.
+std::span<const Lesson> all_lessons();
+// Throws Error(NotFound) naming the lesson and the choices.
+const Lesson& find_lesson(std::string_view name);
+
+}  // namespace lab::lessons

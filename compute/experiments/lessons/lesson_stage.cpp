@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <utility>
+
+#include "compute/core/error.h"
+#include "compute/experiments/lessons/lesson.h"
+
+namespace lab::lessons {
+namespace {
+
+std::vector<Device> choose_devices(Machine& machine, const StartLesson& request,
+                                   const LessonInfo& info) {
+  for (const Device device : request.devices) machine.at(device);
+  std::vector<Device> devices = request.devices;
+  if (devices.empty()) {
+    devices = machine.devices();
+    std::stable_partition(devices.begin(), devices.end(),
+                          [](Device d) { return d.kind == DeviceKind::Cuda; });
+    // A copy or a comparison between a GPU and the CPU shows more than one between two GPUs.
+    const auto first_cpu = std::find(devices.begin(), devices.end(), cpu());
+    if (first_cpu != devices.begin() && first_cpu != devices.end() && info.devices == 2) {
+      std::rotate(devices.begin(), first_cpu, first_cpu + 1);
+    }
+  }
+  if (std::ssize(devices) >= info.devices) return devices;
+  throw Error(
+      Errc::Unsupported,
+      fmt::format("lesson {}: needs {} devices, but {} given; split the CPU with "
+                  "--cpu-devices {}",
+                  info.name, info.devices, devices.size() == 1 ? "1 is" : "0 are", info.devices));
+}
+
+double choose_setting(const StartLesson& request, const LessonInfo& info) {
+  if (!info.vary) {
+    if (request.vary) {
+      throw Error(Errc::Usage, fmt::format("lesson {}: it has no setting to vary", info.name));
+    }
+    return 0;
+  }
+  const double value = request.vary.value_or(info.vary->value);
+  if (value >= info.vary->low && value <= info.vary->high) return value;
+  throw Error(Errc::Usage, fmt::format("lesson {}: {} must be between {} and {}", info.name, value,
+                                       info.vary->low, info.vary->high));
+}
+
+}  // namespace
+
+LessonStage::LessonStage(RunContext& ctx, const StartLesson& request, const LessonInfo& info)
+    : ctx_(ctx),
+      info_(info),
+      devices_(choose_devices(ctx.machine(), request, info)),
+      vary_(choose_setting(request, info)) {
+  if (!request.guess) return;
+  const LessonAnswer guess = parse_answer(info.question, *request.guess);
+  emit(LessonGuess{info.question.text, answer_text(info.question, guess), guess});
+}
+
+void LessonStage::emit(LessonNews news) {
+  ctx_.emit(LessonEvent{info_.name, std::move(news)});
+}
+
+void LessonStage::step(std::size_t i) {
+  ctx_.checkpoint();
+  emit(LessonStepBegun{i});
+  ctx_.progress(static_cast<double>(i) / static_cast<double>(info_.steps.size()),
+                info_.steps.at(i).title);
+}
+
+void LessonStage::observe(const std::string& series, const std::string& text) {
+  LessonSample sample;
+  sample.series = series;
+  sample.text = text;
+  emit(std::move(sample));
+}
+
+void LessonStage::count(const std::string& series, double value, const std::string& unit) {
+  LessonSample sample;
+  sample.series = series;
+  sample.value = value;
+  sample.unit = unit;
+  emit(std::move(sample));
+}
+
+void LessonStage::check(std::string what, bool passed, std::string detail) {
+  done_.checks.push_back({std::move(what), passed, std::move(detail)});
+}
+
+void LessonStage::gap(LessonGap gap) {
+  double rest = gap.measured - gap.predicted;
+  for (const GapPart& part : gap.parts) rest -= part.value;
+  gap.parts.push_back({"unexplained", rest});
+  emit(std::move(gap));
+}
+
+Timing LessonStage::time(FunctionRef<void()> body, double budget_s) {
+  const std::function<void()> once = [&] { body(); };
+  return time_together({&once, 1}, budget_s).front();
+}
+
+std::vector<Timing> LessonStage::time_together(std::span<const std::function<void()>> bodies,
+                                               double budget_s) {
+  std::deque<Measurement> measurements;
+  for (const std::function<void()>& body : bodies) {
+    measurements.emplace_back(
+        FunctionRef<void()>(body),
+        MeasureOptions{.budget_s = budget_s, .min_time_s = 0.02, .cancelled = [this] {
+                         return ctx_.stop_token().stop_requested();
+                       }});
+    measurements.back().warm_up();
+  }
+  for (bool open = true; open;) {
+    open = false;
+    for (Measurement& one : measurements) {
+      if (one.done()) continue;
+      ctx_.checkpoint();
+      if (bodies.size() > 1) one.rewarm();
+      one.repeat();
+      open = true;
+    }
+  }
+  std::vector<Timing> timings;
+  for (const Measurement& one : measurements) timings.push_back(one.timing());
+  return timings;
+}
+
+void LessonStage::finish() {
+  emit(done_);
+  std::string broken;
+  for (const LessonCheck& check : done_.checks) {
+    if (check.passed) continue;
+    broken += fmt::format("{}{}{}", broken.empty() ? "" : "; ", check.what,
+                          check.detail.empty() ? "" : " (" + check.detail + ")");
+  }
+  if (broken.empty()) return;
+  throw Error(Errc::Internal, fmt::format("lesson {}: does not hold: {}", info_.name, broken));
+}
+
+}  // namespace lab::lessons

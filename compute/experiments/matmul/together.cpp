@@ -1,0 +1,88 @@
+#include "compute/experiments/matmul/together.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "compute/core/error.h"
+#include "compute/experiments/matmul/tensor_matmul.h"
+#include "compute/measure/measure.h"
+
+namespace lab {
+
+TogetherProducts::TogetherProducts(Machine& machine, const std::vector<Device>& devices,
+                                   std::int64_t n, double seconds, std::stop_token stop)
+    : stop_(std::move(stop)) {
+  for (const Device device : devices) {
+    DeviceContext& context = machine.at(device);
+    Site site{&context, rand(context, {n, n}, 1), rand(context, {n, n}, 2), 0};
+    site.norm = norm(matmul(site.a, site.b));
+    sites_.push_back(std::move(site));
+  }
+  Site& first = sites_.front();
+  double begin_s = monotonic_s();
+  while (monotonic_s() - begin_s < seconds) {  // doubled until a batch takes long enough
+    bool same = true;
+    const DeviceProducts batch = run_batch(first, &same);
+    const double batch_s = batch.end_s - batch.begin_s;
+    if (batch_s >= seconds / 4) {
+      products_ = std::max<std::int64_t>(
+          1, std::llround(static_cast<double>(products_) * seconds / batch_s));
+      break;
+    }
+    products_ *= 2;
+    begin_s = monotonic_s();
+  }
+}
+
+DeviceProducts TogetherProducts::run_batch(Site& site, bool* same) const {
+  DeviceProducts batch{site.device->device(), monotonic_s(), 0};
+  Tensor c;
+  for (std::int64_t i = 0; i < products_ && !stop_.stop_requested(); ++i) {
+    c = matmul(site.a, site.b);
+  }
+  *same = !c.defined() || norm(c) == site.norm;  // on a GPU, waits for the queued products
+  batch.end_s = monotonic_s();
+  return batch;
+}
+
+std::vector<DeviceProducts> TogetherProducts::run_in_sequence() {
+  std::vector<DeviceProducts> done;
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    bool same = true;
+    done.push_back(run_batch(sites_.front(), &same));
+    consistent_ = consistent_ && same;
+  }
+  return done;
+}
+
+std::vector<DeviceProducts> TogetherProducts::run_at_once() {
+  std::vector<DeviceProducts> done(sites_.size());
+  std::vector<std::exception_ptr> failed(sites_.size());
+  std::unique_ptr<bool[]> same(new bool[sites_.size()]());
+  std::atomic<std::size_t> ready = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < sites_.size(); ++i) {
+      threads.emplace_back([&, i] {
+        ++ready;
+        while (ready < sites_.size()) std::this_thread::yield();
+        try {
+          done[i] = run_batch(sites_[i], &same[i]);
+        } catch (...) {
+          failed[i] = std::current_exception();
+        }
+      });
+    }
+  }
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    if (failed[i]) std::rethrow_exception(failed[i]);
+    consistent_ = consistent_ && same[i];
+  }
+  return done;
+}
+
+}  // namespace lab

@@ -1,0 +1,152 @@
+// The Learn page: the chapters' lessons.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ui/pages/learn/learn_parts.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kTextWidth = 360;  // units
+
+std::vector<const LessonInfo*> lessons_of(const Panel& p, LessonTrack track) {
+  std::vector<const LessonInfo*> found;
+  for (const LessonInfo& lesson : p.model.lessons()) {
+    if (lesson.track == track) found.push_back(&lesson);
+  }
+  return found;
+}
+
+// One dot per lesson of the track; filled once it was measured.
+void progress_dots(const Panel& p, const LessonInfo& shown) {
+  Ui& ui = p.ui;
+  const float side = ui.px(24);
+  for (const LessonInfo* lesson : lessons_of(p, shown.track)) {
+    const std::string path = "learn/dot/" + lesson->name;
+    const Item item = control(path, {side, side});
+    const bool done = p.view.forms.learn.done.contains(lesson->name);
+    const bool here = lesson == &shown;
+    if (item.visible) {
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      const ImVec2 centre((item.min.x + item.max.x) / 2, (item.min.y + item.max.y) / 2);
+      const ImU32 color = here || item.hovered ? ui.theme->accent : ui.theme->muted;
+      if (done) {
+        list->AddCircleFilled(centre, ui.px(5), styled(color));
+      } else {
+        list->AddCircle(centre, ui.px(5), styled(color), 0, ui.px(1.5F));
+      }
+      if (here) list->AddCircle(centre, ui.px(9), styled(color), 0, ui.px(1.5F));
+      focus_ring(ui, item, ui.px(6));
+      hint(ui, fmt::format("{}{}", lesson->title, done ? ", measured" : ""));
+    }
+    record(ui, item, path, "dot", lesson->title, here ? "selected" : done ? "done" : "");
+    if (item.pressed) show_lesson(p, *lesson);
+    ImGui::SameLine(0, 0);
+  }
+  ImGui::NewLine();
+}
+
+void step_to(const Panel& p, const LessonInfo& shown, int by) {
+  const auto& all = p.model.lessons();
+  const auto at = static_cast<int>(&shown - all.data()) + by;
+  if (at >= 0 && at < static_cast<int>(all.size())) {
+    show_lesson(p, all[static_cast<std::size_t>(at)]);
+  }
+}
+
+void lesson_chooser(const Panel& p, const LessonInfo& shown) {
+  std::vector<std::string> tracks;
+  for (const LessonTrack track : enum_values<LessonTrack>()) {
+    if (!lessons_of(p, track).empty()) tracks.emplace_back(label_of(track));
+  }
+  int track = static_cast<int>(shown.track);
+  if (tracks.size() > 1 && segmented(p.ui, "learn/track", "", tracks, track)) {
+    show_lesson(p, *lessons_of(p, static_cast<LessonTrack>(track)).front());
+  }
+  progress_dots(p, shown);
+}
+
+void neighbours(const Panel& p, const LessonInfo& shown) {
+  const auto& all = p.model.lessons();
+  Row row(p.ui, {1, 1});
+  row.next();
+  if (button(p.ui, "learn/previous", "Previous",
+             {.enabled = &shown != &all.front(), .hint = "The lesson before", .width = -1})) {
+    step_to(p, shown, -1);
+  }
+  row.next();
+  if (button(p.ui, "learn/next", "Next",
+             {.enabled = &shown != &all.back(), .hint = "The next lesson", .width = -1})) {
+    step_to(p, shown, 1);
+  }
+}
+
+void text_column(const Panel& p) {
+  const LessonInfo& lesson = *shown_lesson(p);
+  const Card card(p, "learn/lesson", lesson.title);
+  if (!card) return;
+  lesson_chooser(p, lesson);
+  draw_lesson_text(p, lesson);
+  neighbours(p, lesson);
+}
+
+void stage_column(const Panel& p) {
+  outcome_box(p, Page::Learn);
+  draw_lesson_stage(p, *shown_lesson(p));
+}
+
+// Continues with the lesson for which the program was restarted.
+void resume(const Panel& p, const LessonInfo& lesson) {
+  bool& wanted = p.view.forms.learn.resume;
+  if (!wanted || busy(p)) return;
+  wanted = false;
+  if (lesson_problem(p, lesson).empty()) start_lesson(p, lesson);
+}
+
+}  // namespace
+
+const LessonInfo* shown_lesson(const Panel& p) {
+  const auto& all = p.model.lessons();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const LessonInfo& lesson) {
+    return lesson.name == p.view.forms.learn.lesson;
+  });
+  if (found != all.end()) return &*found;
+  return all.empty() ? nullptr : &all.front();
+}
+
+void show_lesson(const Panel& p, const LessonInfo& lesson) {
+  p.view.forms.learn.lesson = lesson.name;
+}
+
+std::string lesson_problem(const Panel& p, const LessonInfo& lesson) {
+  if (std::ssize(p.model.devices()) < lesson.devices) {
+    return fmt::format("This lesson needs {} devices", lesson.devices);
+  }
+  const auto guess = p.view.forms.learn.guesses.find(lesson.name);
+  if (guess == p.view.forms.learn.guesses.end() || guess->second.empty()) return {};
+  return problem([&] { parse_answer(lesson.question, guess->second); });
+}
+
+void start_lesson(const Panel& p, const LessonInfo& lesson) {
+  LearnForm& form = p.view.forms.learn;
+  StartLesson request;
+  request.lesson = lesson.name;
+  const auto guess = form.guesses.find(lesson.name);
+  if (guess != form.guesses.end() && !guess->second.empty()) request.guess = guess->second;
+  const auto vary = form.vary.find(lesson.name);
+  if (vary != form.vary.end()) request.vary = vary->second;
+  send(p, request);
+}
+
+void draw_learn_page(const Panel& p) {
+  const LessonInfo* lesson = shown_lesson(p);
+  if (lesson == nullptr) return;
+  resume(p, *lesson);
+  const LessonRun* run = p.model.lesson_run(lesson->name);
+  if (run && run->done) p.view.forms.learn.done.insert(lesson->name);
+  draw_form_and_results(p, text_column, stage_column, kTextWidth);
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,33 @@
+#pragma once
+// Parts of the Learn page. For use inside ui/pages/learn only.
+#include <string>
+#include <vector>
+
+#include "ui/pages/panel.h"
+
+namespace lab::ui {
+
+// The lesson shown; nullptr if there are none.
+const LessonInfo* shown_lesson(const Panel& p);
+void show_lesson(const Panel& p, const LessonInfo& lesson);
+
+// Why the lesson cannot be measured: too few devices, an unreadable guess; empty if it can.
+std::string lesson_problem(const Panel& p, const LessonInfo& lesson);
+// Sends the lesson with the learner's guess and setting.
+void start_lesson(const Panel& p, const LessonInfo& lesson);
+
+// Left: texts, code, question.
+void draw_lesson_text(const Panel& p, const LessonInfo& lesson);
+// Right: what was measured, the gap, the sentence.
+void draw_lesson_stage(const Panel& p, const LessonInfo& lesson);
+
+// A curve drawn with the mouse: one column per position, values on a log axis. Returns true on
+// change; `values` holds one number per position, 0 for one that is not drawn yet.
+bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& question,
+                 std::vector<double>& values);
+// Work over time, one row per lane.
+void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonSpan>& spans);
+// Predicted and measured as one bar, cut into causes.
+void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap);
+
+}  // namespace lab::ui

@@ -2,14 +2,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "app/cli/field_options.h"
 #include "app/cli/suggest.h"
 #include "compute/core/error.h"
 #include "compute/core/events/lesson.h"
-#include "compute/core/units.h"
 
 namespace lab::app {
+namespace {
+
+double read_number(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec == std::errc() && parsed.ptr == end && std::isfinite(value)) return value;
+  throw Error(Errc::Usage, fmt::format("'{}' is not a number", text));
+}
+
+}  // namespace
 
 void add_lesson_options(CLI::App& app, LessonOptions& out, LessonText& text) {
   add_cpu_devices(app, [&out](int n) { out.cpu_devices = n; });
@@ -21,9 +33,7 @@ void add_lesson_options(CLI::App& app, LessonOptions& out, LessonText& text) {
   add_value(app, "--devices", "LIST", "Devices to use; default: the machine's first ones",
             [&text](const std::string& value) { text.request.devices = parse_devices(value); });
   add_value(app, "--vary", "VALUE", "The lesson's one setting, such as a size",
-            [&text](const std::string& value) {
-              text.request.vary = static_cast<double>(parse_bytes(value));
-            });
+            [&text](const std::string& value) { text.request.vary = read_number(value); });
 }
 
 void finish_lessons(LessonOptions& out, const LessonText& text,

@@ -410,10 +410,6 @@ void JobSummary::add(const Payload& payload) {
   if (const auto* started = std::get_if<TrainingStarted>(&payload)) setup = *started;
   if (const auto* done = std::get_if<TrainingDone>(&payload)) training = *done;
   if (const auto* layers = std::get_if<TrainingProfile>(&payload)) profile = *layers;
-  if (const auto* event = std::get_if<LessonEvent>(&payload);
-      event && std::holds_alternative<LessonDone>(event->news)) {
-    lesson = *event;
-  }
   if (const auto* job = std::get_if<JobStarted>(&payload)) {
     if (const auto* request = std::get_if<StartScaling>(&job->command)) scaling = *request;
   }
@@ -425,9 +421,6 @@ std::string json_done(double seconds, const JobSummary& summary) {
   if (summary.setup) add_setup(json, *summary.setup);
   if (summary.profile) json["profile"] = profile_json(*summary.profile);
   if (summary.scaling) add_scaling(json, *summary.scaling);
-  if (summary.lesson) {
-    add_lesson_result(json, summary.lesson->lesson, std::get<LessonDone>(summary.lesson->news));
-  }
   for (const PeakSample& peak : summary.peaks) json["peaks"].push_back(peak_json(peak));
   for (const CeilingsMeasured& e : summary.ceilings) json["ceilings"].push_back(ceilings_json(e));
   for (const TransferFit& fit : summary.fits) json["fits"].push_back(fit_json(fit));

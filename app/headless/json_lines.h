@@ -42,14 +42,13 @@ struct JobSummary {
   std::optional<TrainingDone> training;
   std::optional<TrainingProfile> profile;  // the latest
   std::optional<StartScaling> scaling;
-  std::optional<LessonEvent> lesson;  // its LessonDone
 };
 
 // The last object of every command. Contains, where available: "peaks", "ceilings" (one per device,
 // with "compute" and "bandwidth"), and "fits", "timelines" and "payoffs" of transfers. Training
 // adds "test_acc", "images_per_s", "devices", "ranks", for several devices "split" and
 // "hidden_share", "checkpoint" and "profile" (whole steps) if there is one, and the settings.
-// Scaling adds the settings. A lesson adds "lesson", "sentence", "checks" and "answer".
+// Scaling adds the settings.
 std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 

@@ -80,8 +80,42 @@ void introduce(Console& console, const LessonInfo& lesson) {
   console.line("  " + lesson.question.text);
 }
 
+// Prints events as they arrive and keeps each lesson's result for the closing object.
+class LessonJsonPrinter final : public Printer {
+ public:
+  explicit LessonJsonPrinter(Console& console) : console_(console) {}
+
+  void show(const Payload& payload) override {
+    if (const auto text = json_line(payload)) console_.line(*text);
+    if (std::holds_alternative<LogLine>(payload)) show_common(console_, payload);
+    if (const auto* event = std::get_if<LessonEvent>(&payload)) {
+      if (const auto* done = std::get_if<LessonDone>(&event->news)) {
+        add_lesson_result(results_.emplace_back(), event->lesson, *done);
+      }
+    }
+    if (const auto* end = std::get_if<JobFinished>(&payload); end && !results_.empty()) {
+      results_.back()["seconds"] = end->seconds;
+    }
+  }
+
+  // One lesson: its result; all: a list of results.
+  void close(bool all, double seconds) {
+    nlohmann::ordered_json json{{"type", "done"}, {"seconds", seconds}};
+    if (all) {
+      json["lessons"] = results_;
+    } else if (!results_.empty()) {
+      json.update(results_.front());
+    }
+    console_.line(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  }
+
+ private:
+  Console& console_;
+  std::vector<nlohmann::ordered_json> results_;
+};
+
 void run_lesson(const LessonOptions& options, StartLesson request, const LessonInfo& lesson,
-                Console& console, Interrupt& interrupt) {
+                Console& console, Interrupt& interrupt, LessonJsonPrinter& json) {
   if (request.guess) parse_answer(lesson.question, *request.guess);
   if (!options.json) {
     introduce(console, lesson);
@@ -92,9 +126,11 @@ void run_lesson(const LessonOptions& options, StartLesson request, const LessonI
                    .open_gpus = open_gpus,
                    .wake_gpus = names_gpu(command)},
                   interrupt);
-  const auto printer =
-      options.json ? make_json_printer(console) : make_table_printer(console, command);
-  lab.run(command, *printer);
+  if (options.json) {
+    lab.run(command, json);
+  } else {
+    lab.run(command, *make_table_printer(console, command));
+  }
 }
 
 }  // namespace
@@ -104,9 +140,10 @@ int run_lessons(const LessonOptions& options, Console& console, Interrupt& inter
   const std::vector<LessonInfo> infos = lesson_list();
   const double begin_s = monotonic_s();
   std::vector<std::string> failed;
+  LessonJsonPrinter json(console);
   for (const StartLesson& request : options.lessons) {
     try {
-      run_lesson(options, request, info_of(infos, request.lesson), console, interrupt);
+      run_lesson(options, request, info_of(infos, request.lesson), console, interrupt, json);
     } catch (const Error& e) {
       if (!options.all || e.code() == Errc::Cancelled) throw;
       if (e.code() == Errc::Unsupported) {
@@ -125,7 +162,7 @@ int run_lessons(const LessonOptions& options, Console& console, Interrupt& inter
                             failed.size(), options.lessons.size(), fmt::join(failed, ", "),
                             failed.front()));
   }
-  if (options.all && options.json) console.line(json_done(monotonic_s() - begin_s));
+  if (options.json) json.close(options.all, monotonic_s() - begin_s);
   return kExitDone;
 }
 

@@ -14,7 +14,7 @@ std::optional<nlohmann::ordered_json> lesson_json(const LessonEvent& event);
 // {"type":"lesson", ...}: an entry of the list of lessons.
 nlohmann::ordered_json lesson_json(const LessonInfo& info);
 
-// Adds "lesson", "sentence", "checks" and "answer" to the closing object.
+// Adds "lesson", "sentence", "checks" and "answer" to an object.
 void add_lesson_result(nlohmann::ordered_json& json, const std::string& lesson,
                        const LessonDone& done);
 

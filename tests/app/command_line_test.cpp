@@ -89,6 +89,30 @@ TEST(CommandLine, ReadsTransfer) {
   EXPECT_EQ(r.sizes_bytes, (std::vector<std::int64_t>{kKiB, 2 * kKiB, 4 * kKiB}));
 }
 
+TEST(CommandLine, ReadsLesson) {
+  const auto one = std::get<LessonOptions>(
+      parse({"lesson", "link", "--guess", "1 us, 2 us, 3 us", "--devices", "cpu:0,cpu:1"}));
+  ASSERT_EQ(one.lessons.size(), 1U);
+  EXPECT_EQ(one.lessons[0].lesson, "link");
+  EXPECT_EQ(one.lessons[0].guess, "1 us, 2 us, 3 us");
+  EXPECT_EQ(one.lessons[0].devices, (std::vector<Device>{cpu(0), cpu(1)}));
+  const auto varied = std::get<LessonOptions>(parse({"lesson", "tensors", "--vary", "512"}));
+  EXPECT_EQ(varied.lessons.at(0).vary, 512);
+  EXPECT_TRUE(std::get<LessonOptions>(parse({"lesson"})).lessons.empty()) << "lists them";
+  const auto all = std::get<LessonOptions>(parse({"lesson", "all", "--json"}));
+  EXPECT_TRUE(all.all && all.json);
+  EXPECT_GE(all.lessons.size(), 9U);
+}
+
+TEST(CommandLine, RejectsLessonsThatItDoesNotKnow) {
+  EXPECT_TRUE(contains(command_line_error({"lesson", "lnik"}), "did you mean 'link'?"));
+  EXPECT_TRUE(contains(command_line_error({"lesson", "all", "--guess", "1"}), "a single lesson"));
+  EXPECT_TRUE(contains(command_line_error({"lesson", "link", "--vary", "x"}),
+                       "--vary: 'x' is not a number"));
+  EXPECT_TRUE(
+      contains(command_line_error({"lesson", "link", "--devices", "tpu"}), "unknown device 'tpu'"));
+}
+
 TEST(CommandLine, TrainingDefaultsMatchTheBook) {
   const auto r = job<StartTraining>({"train"});
   EXPECT_EQ(r.model, "lenet");

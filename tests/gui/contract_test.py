@@ -38,6 +38,7 @@ REASONS = "the keys beside it that are null"
 TIMING = "median_s p10_s p90_s"
 REPETITIONS = "samples warmup unstable"
 SPLIT = "compute_s all_reduce_s exposed_s imbalance_s"
+CHECKS = [keys("what passed detail")]
 PCIE = keys("generation width")
 PEER_ACCESS = keys("possible why_not?")
 GPU = keys(
@@ -116,6 +117,16 @@ KEYS = {
     ),
     "tensor": keys("type statement",
                    "name? device? shape? dtype? bytes? values? preview? id? aliases? copy_s?"),
+    "lesson": keys("type name title track devices question choices vary",
+                   vary=keys("label low high value")),
+    "guess": keys("type lesson question text values"),
+    "prediction": keys("type lesson series x? x_unit? value unit formula constants",
+                       constants=[keys("name value unit")]),
+    "lesson sample": keys("type lesson series x? x_unit? text? value? unit? p10? p90? n? unstable?"),
+    "span": keys("type lesson lane what begin_s end_s stall"),
+    "gap": keys("type lesson what unit predicted measured parts", parts=[keys("cause value")]),
+    "lesson done": keys("type seconds lesson? sentence? checks? answer? lessons?", checks=CHECKS,
+                        lessons=[keys("lesson sentence checks answer seconds", checks=CHECKS)]),
     "devices done": keys("type seconds"),
     "tensor done": keys("type seconds"),
     "matmul done": keys(
@@ -164,7 +175,7 @@ SHORT = ["--budget", "0.02"]
 
 def name_of(command, one):
     """The name in KEYS of an object that `command` printed."""
-    if "predicted" in one:
+    if one["type"] == "sample" and "predicted" in one:
         return f"{'predicted' if one['predicted'] else 'measured'} {command} {one['type']}"
     return f"{command} {one['type']}" if one["type"] in ("sample", "done") else one["type"]
 
@@ -235,6 +246,29 @@ def case_tensor(program, home):
     found = json_of(program, home, "tensor", *edge_cases)
     tensors = [one["values"] for one in found if one["type"] == "tensor"]
     check(tensors == list(edge_cases.values()), f"{tensors}")
+
+
+def case_lesson(program, home):
+    """The list of lessons, one lesson with a guess, and all of them within their time."""
+    listed = json_of(program, home, "lesson")
+    follow_all("lesson", listed, "lesson.question")
+    names = [one["name"] for one in listed if one["type"] == "lesson"]
+    check(names[:3] == ["devices", "tensors", "copies"], f"{names}")
+    found = json_of(program, home, "lesson", "copies", "--guess", "error", "--vary", "1")
+    follow_all("lesson", found, "guess.text", "prediction.constants[].name", "lesson sample.n",
+               "gap.parts[].cause", "lesson done.checks[].what")
+    order = [one["type"] for one in found]
+    check(order[0] == "guess" and order[-1] == "done", f"{order}")
+    check(order.index("prediction") < order.index("gap"), f"{order}")
+    found = json_of(program, home, "lesson", "all")
+    follow_all("lesson", found, "span.lane")
+    done = found[-1]
+    skipped = [one for one in found if one["type"] == "skip"]
+    ended = len(done["lessons"]) + len(skipped)
+    check(ended == len(names), f"{ended} of {len(names)} lessons ended")
+    check(done["seconds"] < 300, f"all lessons took {done['seconds']} s")
+    broken = [c for one in done["lessons"] for c in one["checks"] if not c["passed"]]
+    check(not broken, f"{broken}")
 
 
 def case_transfer(program, home):

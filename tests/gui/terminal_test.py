@@ -54,7 +54,8 @@ CONTRACT = {
     "error": {"message": TEXT},
 }  # fmt: skip
 SIMD_LEVELS = ("scalar", "sse4", "avx2", "avx512")
-KNOWN_TYPES = {"device", "tensor", "sample", "skip", "step", "epoch", "progress", "error", "done"}
+KNOWN_TYPES = {"device", "tensor", "sample", "skip", "step", "epoch", "progress", "error", "done",
+               "lesson", "guess", "prediction", "span", "gap"}  # fmt: skip
 SMALL = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]
 
 

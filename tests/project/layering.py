@@ -26,11 +26,14 @@ COMPUTE_ORDER = [
     "compute/experiments/matmul",
     "compute/experiments/training",
     "compute/experiments/scaling",
+    # Lessons combine experiments.
+    "compute/experiments/lessons",
     # The registry of experiments.
     "compute/experiments",
 ]
 
 EXPERIMENT = "compute/experiments/"
+LESSONS = "compute/experiments/lessons"
 
 # Library headers restricted to some folders: (header prefixes, folder prefixes).
 LIBRARY_HEADERS = [
@@ -65,7 +68,8 @@ def allowed(includer, included):
         return included == "compute/core"
     if included not in COMPUTE_ORDER:
         return False
-    if includer.startswith(EXPERIMENT) and included.startswith(EXPERIMENT):
+    if (includer.startswith(EXPERIMENT) and included.startswith(EXPERIMENT)
+            and includer != LESSONS):
         return False
     return COMPUTE_ORDER.index(included) < COMPUTE_ORDER.index(includer)
 

@@ -195,6 +195,16 @@ void draw_title_bar(const Panel& p) {
   title(ui, name_of(p.view.page));
   record_item(ui, "title/page", "text", name_of(p.view.page));
   float end = ImGui::GetItemRectMax().x;
+  if (p.view.page == Page::Learn) p.view.forms.learn.back.clear();
+  if (!p.view.forms.learn.back.empty()) {
+    ImGui::SetCursorScreenPos({end + ui.px(16), middle - ui.px(16)});
+    if (button(ui, "title/back", "Back to the lesson",
+               {.hint = "The lesson from which this page was opened"})) {
+      p.view.forms.learn.lesson = p.view.forms.learn.back;
+      p.view.page = Page::Learn;
+    }
+    end = ImGui::GetItemRectMax().x;
+  }
   if (shows_synthetic(p)) {
     ImGui::SetCursorScreenPos({end + ui.px(12), middle - ui.px(10)});
     badge(ui, "synthetic", Tone::Warning);

@@ -26,11 +26,11 @@ std::vector<Device> choose_devices(Machine& machine, const StartLesson& request,
     }
   }
   if (std::ssize(devices) >= info.devices) return devices;
-  throw Error(
-      Errc::Unsupported,
-      fmt::format("lesson {}: needs {} devices, but {} given; split the CPU with "
-                  "--cpu-devices {}",
-                  info.name, info.devices, devices.size() == 1 ? "1 is" : "0 are", info.devices));
+  throw Error(Errc::Unsupported,
+              fmt::format("lesson {}: needs {} devices, but {} {} given; split the CPU with "
+                          "--cpu-devices {}",
+                          info.name, info.devices, devices.size(),
+                          devices.size() == 1 ? "is" : "are", info.devices));
 }
 
 double choose_setting(const StartLesson& request, const LessonInfo& info) {

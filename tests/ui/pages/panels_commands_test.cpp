@@ -16,7 +16,7 @@ class PanelCommands : public ::testing::Test {
 TEST_F(PanelCommands, RailOpensEachPage) {
   lab.frames(3);
   for (const char* path : {"rail/log", "rail/training", "rail/matmul", "rail/transfers",
-                           "rail/memory", "rail/devices"}) {
+                           "rail/memory", "rail/devices", "rail/learn"}) {
     lab.click(path);
     EXPECT_STREQ(path, (std::string("rail/") + save_view(lab.view).at("page")).c_str());
   }
@@ -327,7 +327,7 @@ TEST_F(PanelCommands, SpacePausesTheTraining) {
 
 TEST_F(PanelCommands, KeysOpenPagesAndChangeThemeAndScale) {
   lab.frames(3);
-  lab.press('4', true);
+  lab.press('5', true);
   EXPECT_EQ(lab.view.page, Page::Matmul);
   lab.press('T', true);
   EXPECT_EQ(lab.view.mode, ui::ThemeMode::Light);

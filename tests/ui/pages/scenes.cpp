@@ -40,6 +40,76 @@ void feed_devices(Feed& feed) {
   }
 }
 
+LessonInfo lesson_info(const char* name, int devices) {
+  LessonInfo info;
+  info.name = name;
+  info.title = std::string("The lesson called ") + name;
+  info.devices = devices;
+  info.text = {"A sentence that explains what the lesson is about, long enough to be wrapped.",
+               "A second sentence.", "A third one, with an exercise."};
+  info.steps = {{"First step", {"torch.mm(A, B)", "np.dot(A, B)", "", "jnp.matmul(A, B)", "mm()"}},
+                {"Second step",
+                 {"for _ in range(1000): log.append(torch.norm(A @ B).item())", "", "", "", ""}}};
+  info.question = {.text = "Which one?", .choices = {"one", "two", "three"}};
+  info.vary = LessonVary{"Size N", "", 64, 4096, 256, true};
+  info.figure = LessonFigure::Curves;
+  info.x_label = "bytes";
+  info.y_label = "time";
+  StartMatmul free;
+  free.sizes = {8, 16};
+  info.free = free;
+  return info;
+}
+
+void feed_lessons(Feed& feed) {
+  feed(0, lesson_info("first", 1));
+  LessonInfo second = lesson_info("second", 2);
+  second.question = {.text = "How long?",
+                     .unit = "s",
+                     .low = 1e-8,
+                     .high = 1,
+                     .at = {1024, 1 << 20, 1 << 26},
+                     .at_label = "bytes",
+                     .at_unit = "B"};
+  feed(0, second);
+  feed(0, lesson_info("third", 3));
+}
+
+void feed_learn(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"Lesson first", StartLesson{"first", "one", {}, {}}});
+  const auto tell = [&](LessonNews news) { feed(1, LessonEvent{"first", std::move(news)}); };
+  tell(LessonGuess{"Which one?", "one", {{0}}});
+  tell(LessonStepBegun{1});
+  if (scene != Scene::Failed) {
+    tell(LessonPrediction{"copy",
+                          {},
+                          "",
+                          1e-3,
+                          "s",
+                          "latency + bytes / bandwidth",
+                          {{"latency", 1e-6, "s"}, {"bandwidth", 1e10, "B/s"}}});
+    for (int bits = 10; bits <= 26; bits += 4) {
+      const double x = std::exp2(bits);
+      tell(LessonPrediction{"copy by size", x, "B", x / 2e10, "s", "bytes / bandwidth", {}});
+      tell(LessonSample{"copy by size", x, "B", x / 1e10, "s", "", timing(x / 1e10)});
+    }
+    tell(LessonSample{"copy", {}, "", 2e-3, "s", "", timing(2e-3)});
+    tell(LessonSample{"gpu(1)", {}, "", 0, "", "cuda:1 cannot be used: no NVIDIA device", {}});
+    for (int i = 0; i < 6; ++i) {
+      tell(LessonSpan{i % 2 == 0 ? "host" : "cpu:0", i % 3 == 0 ? "submit" : "product", 1e-5 * i,
+                      1e-5 * (i + 1), i == 4});
+    }
+    tell(LessonGap{
+        "copy", "s", 1e-3, 2e-3, {{"latency", 4e-4}, {"waiting", 7e-4}, {"unexplained", -1e-4}}});
+  }
+  if (scene == Scene::Done) {
+    tell(LessonDone{"The copy took 2.00 ms, twice as long as predicted.",
+                    {{"the copy is exact", true, ""}, {"nothing is left", true, ""}},
+                    LessonAnswer{{1}}});
+  }
+  feed.end(scene);
+}
+
 void feed_memory(Feed& feed, Scene scene) {
   feed(1, JobStarted{"Create a tensor on cpu:0", MakeTensor{}});
   TensorList list;
@@ -133,6 +203,7 @@ Model make_scene(Page page, Scene scene) {
   Model model(machine_of(2));
   Feed feed{model};
   feed_devices(feed);
+  feed_lessons(feed);
   if (scene == Scene::Empty) return model;
   switch (page) {
     case Page::Learn: feed_learn(feed, scene); break;

@@ -1,11 +1,13 @@
 #include "ui/model/forms/forms.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "compute/core/error.h"
+#include "compute/core/events/models.h"
 #include "compute/core/events/tensor_code.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/units.h"
@@ -136,6 +138,39 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
   command.live = live;
   check_ranges(command);
   return command;
+}
+
+namespace {
+
+struct FillForm {
+  Forms& forms;
+
+  void operator()(const StartTransfers& c) const { forms.transfers.request.ops = c.ops; }
+  void operator()(const StartMatmul& c) const {
+    forms.matmul.which = c.kernels == std::vector<std::string>{"best"} ? 1 : 0;
+    forms.matmul.sizes = fmt::format("{}", fmt::join(c.sizes, ","));
+    forms.matmul.device = 0;
+  }
+  void operator()(const StartTraining& c) const {
+    TrainingForm& form = forms.training;
+    form.request.model = c.model;
+    form.request.data = c.data;
+    form.request.lr = find_model(c.model)->learning_rate;
+  }
+  void operator()(const StartScaling& c) const {
+    forms.scaling.request.training.model = c.training.model;
+  }
+  void operator()(const RunTensorCode& c) const {
+    forms.memory.statement = c.statements.empty() ? "" : c.statements.front().text;
+  }
+  template <typename WithoutForm>
+  void operator()(const WithoutForm&) const {}
+};
+
+}  // namespace
+
+void fill_form(Forms& forms, const JobCommand& command) {
+  std::visit(FillForm{forms}, command);
 }
 
 }  // namespace lab::ui

@@ -136,6 +136,9 @@ struct Forms {
   LogForm log;
 };
 
+// Fills the form of the command's page with the command's settings, for "Try it freely".
+void fill_form(Forms& forms, const JobCommand& command);
+
 // Display name of a link; the name itself if it is not one of kLinkNames.
 std::string link_title(std::string_view name);
 

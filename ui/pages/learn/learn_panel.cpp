@@ -45,7 +45,6 @@ void progress_dots(const Panel& p, const LessonInfo& shown) {
     if (item.pressed) show_lesson(p, *lesson);
     ImGui::SameLine(0, 0);
   }
-  ImGui::NewLine();
 }
 
 void step_to(const Panel& p, const LessonInfo& shown, int by) {
@@ -66,19 +65,14 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
     show_lesson(p, *lessons_of(p, static_cast<LessonTrack>(track)).front());
   }
   progress_dots(p, shown);
-}
-
-void neighbours(const Panel& p, const LessonInfo& shown) {
-  const auto& all = p.model.lessons();
-  Row row(p.ui, {1, 1});
-  row.next();
-  if (button(p.ui, "learn/previous", "Previous",
-             {.enabled = &shown != &all.front(), .hint = "The lesson before", .width = -1})) {
-    step_to(p, shown, -1);
-  }
-  row.next();
+  const bool last = &shown == &p.model.lessons().back();
+  const float width = p.ui.px(64);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
   if (button(p.ui, "learn/next", "Next",
-             {.enabled = &shown != &all.back(), .hint = "The next lesson", .width = -1})) {
+             {.kind = ButtonKind::Quiet,
+              .enabled = !last,
+              .hint = last ? "This is the last lesson" : "The next lesson",
+              .width = 64})) {
     step_to(p, shown, 1);
   }
 }
@@ -89,7 +83,6 @@ void text_column(const Panel& p) {
   if (!card) return;
   lesson_chooser(p, lesson);
   draw_lesson_text(p, lesson);
-  neighbours(p, lesson);
 }
 
 void stage_column(const Panel& p) {
@@ -100,7 +93,7 @@ void stage_column(const Panel& p) {
 // Continues with the lesson for which the program was restarted.
 void resume(const Panel& p, const LessonInfo& lesson) {
   bool& wanted = p.view.forms.learn.resume;
-  if (!wanted || busy(p)) return;
+  if (!wanted || busy(p) || std::ssize(p.model.devices()) < lesson.devices) return;
   wanted = false;
   if (lesson_problem(p, lesson).empty()) start_lesson(p, lesson);
 }
@@ -118,6 +111,7 @@ const LessonInfo* shown_lesson(const Panel& p) {
 
 void show_lesson(const Panel& p, const LessonInfo& lesson) {
   p.view.forms.learn.lesson = lesson.name;
+  p.view.forms.learn.resume = false;
 }
 
 std::string lesson_problem(const Panel& p, const LessonInfo& lesson) {

@@ -109,8 +109,9 @@ void formula(const Panel& p, const LessonPrediction& prediction) {
     constants += fmt::format("{}{} {}", constants.empty() ? "" : ", ", c.name,
                              quantity_text(c.value, c.unit));
   }
-  if (!prediction.formula.empty()) caption(p.ui, "= " + prediction.formula);
-  if (!constants.empty()) caption(p.ui, constants);
+  if (prediction.formula.empty()) return;
+  muted(p.ui,
+        fmt::format("= {}{}{}", prediction.formula, constants.empty() ? "" : "; ", constants));
 }
 
 void prediction_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
@@ -184,9 +185,16 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (!run.done->checks.empty()) {
     std::string all;
     for (const LessonCheck& c : run.done->checks) all += (all.empty() ? "" : "\n") + c.what;
-    caption(p.ui, fmt::format("{} of {} checks hold", passed, run.done->checks.size()));
+    const auto all_checks = std::ssize(run.done->checks);
+    caption(p.ui,
+            passed == all_checks
+                ? fmt::format("Checked: {}",
+                              all_checks == 1 ? "one statement holds"
+                                              : fmt::format("all {} statements hold", all_checks))
+                : fmt::format("{} of {} statements hold", passed, all_checks));
     hint(p.ui, all);
   }
+  if (!lesson.vary && !lesson.free) return;
   Row row(p.ui, {1, 1, 1});
   row.next();
   if (lesson.vary) vary_field(p, lesson);
@@ -202,6 +210,7 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (lesson.free &&
       button(p.ui, "learn/free", "Try it freely",
              {.hint = "Opens the experiment's page; the title leads back here", .width = -1})) {
+    fill_form(p.view.forms, *lesson.free);
     p.view.page = page_of(*lesson.free);
     p.view.forms.learn.back = lesson.name;
   }
@@ -223,6 +232,8 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
     return;
   }
   if (run->done) done_card(p, lesson, *run);
+  const bool drawn = !run->measured.empty() || !run->spans.empty();
+  if (drawn) measured_card(p, lesson, *run);
   {
     Pair pair(p);
     pair.next();
@@ -230,7 +241,7 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
     pair.next();
     gap_card(p, *run);
   }
-  measured_card(p, lesson, *run);
+  if (!drawn) measured_card(p, lesson, *run);
 }
 
 void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonSpan>& spans) {

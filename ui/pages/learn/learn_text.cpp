@@ -46,13 +46,40 @@ void code_card(const Panel& p, const LessonInfo& lesson) {
   ImGui::PopStyleVar();
 }
 
+// A choice with a mark that shows whether it is chosen; returns true when pressed.
+bool choice_row(const Panel& p, const std::string& path, const std::string& text, bool chosen) {
+  Ui& ui = p.ui;
+  const float height = ui.px(30);
+  const Item item = control(path, {ImGui::GetContentRegionAvail().x, height});
+  if (item.visible) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImU32 fill = chosen         ? with_alpha(ui.theme->accent, 0.16F)
+                       : item.hovered ? ui.theme->hover
+                                      : ui.theme->raised;
+    list->AddRectFilled(item.min, item.max, styled(fill), ui.px(6));
+    focus_ring(ui, item, ui.px(6));
+    const float middle = (item.min.y + item.max.y) / 2;
+    const ImVec2 mark(item.min.x + ui.px(16), middle);
+    const ImU32 color = styled(chosen ? ui.theme->accent : ui.theme->muted);
+    list->AddCircle(mark, ui.px(6), color, 0, ui.px(1.5F));
+    if (chosen) list->AddCircleFilled(mark, ui.px(3), color);
+    draw_text_fitted(list, ui.fonts.body,
+                     {item.min.x + ui.px(30), middle - ui.fonts.body->FontSize / 2},
+                     item.max.x - item.min.x - ui.px(36), ui.theme->text, text);
+  }
+  record(ui, item, path, "choice", text, chosen ? "selected" : "");
+  return item.pressed;
+}
+
 void choices(const Panel& p, const LessonInfo& lesson, std::string& guess) {
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(4)});
   for (std::size_t i = 0; i < lesson.question.choices.size(); ++i) {
     const std::string& choice = lesson.question.choices[i];
-    if (selectable_row(p.ui, fmt::format("learn/choice/{}", i + 1), choice, guess == choice)) {
+    if (choice_row(p, fmt::format("learn/choice/{}", i + 1), choice, guess == choice)) {
       guess = guess == choice ? "" : choice;
     }
   }
+  ImGui::PopStyleVar();
 }
 
 // The numbers of a curve that is complete enough to read; zeros where none is drawn.
@@ -123,10 +150,10 @@ void measure_button(const Panel& p, const LessonInfo& lesson) {
 
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson) {
   for (const std::string& sentence : lesson.text) body(p.ui, sentence);
-  code_card(p, lesson);
   ImGui::Dummy({1, p.ui.px(2)});
   question(p, lesson);
   measure_button(p, lesson);
+  code_card(p, lesson);
 }
 
 bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& question,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compute/core/error.h"
+#include "compute/core/events/tensor_code.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/tensor/elementwise.h"
@@ -73,7 +74,7 @@ void run_copies_lesson(LessonStage& stage) {
   const double rate =
       static_cast<double>(64 * kMiB - 4096) / std::max(1e-12, large.median_s - latency_s);
   const std::string series =
-      fmt::format("copy {} -> {}", to_string(first.device()), to_string(second.device()));
+      fmt::format("copy {} to {}", to_string(first.device()), to_string(second.device()));
   LessonPrediction prediction;
   prediction.series = series;
   prediction.value = latency_s + static_cast<double>(bytes) / rate;
@@ -149,6 +150,7 @@ Lesson copies_lesson() {
       .text = "X is on the first device, Y on the second. What does X + Y give?",
       .choices = {"an error", "a sum on the first device", "a sum on the second device"}};
   info.vary = LessonVary{"Size of X", "MiB", 1, 64, 4, true};
+  info.free = RunTensorCode{{parse_tensor_statement("X = ones(2, 3, device=cpu:1)")}};
   return {info, run_copies_lesson};
 }
 

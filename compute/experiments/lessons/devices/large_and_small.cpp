@@ -251,7 +251,10 @@ Lesson crossover_lesson() {
   info.figure = LessonFigure::Curves;
   info.x_label = "N";
   info.y_label = "time per product";
-  info.free = StartMatmul{};
+  StartMatmul free;
+  free.kernels = {"best"};
+  free.sizes = {8, 16, 32, 64, 128, 256, 512};
+  info.free = free;
   return {info, run_crossover_lesson};
 }
 

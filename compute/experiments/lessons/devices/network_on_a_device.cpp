@@ -176,7 +176,9 @@ Lesson network_lesson() {
                    .unit = "B",
                    .low = 1,
                    .high = 1 << 20};
-  info.free = StartTraining{};
+  StartTraining free;
+  free.model = "softmax";
+  info.free = free;
   return {info, run_network_lesson};
 }
 

@@ -131,6 +131,7 @@ Lesson together_lesson() {
                    .high = 3};
   info.vary = LessonVary{"Size N", "", 64, 4096, 512, true};
   StartMatmul free;
+  free.kernels = {"best"};
   free.sizes = {512};
   info.free = free;
   return {info, run_together_lesson};

@@ -19,7 +19,7 @@ struct CopyLink {
   DeviceContext& from;
   DeviceContext& to;
   std::string name() const {
-    return fmt::format("{} -> {}", to_string(from.device()), to_string(to.device()));
+    return fmt::format("{} to {}", to_string(from.device()), to_string(to.device()));
   }
 };
 
@@ -125,7 +125,7 @@ void run_link_lesson(LessonStage& stage) {
   stage.answer({first->kib_s, first->mib_s, first->whole.median_s});
   stage.step(1);
   const std::string comparison = compare_pieces(stage, links.front(), *first);
-  stage.conclude(fmt::format("On {}, an empty copy takes {}; {}.", links.front().name(),
+  stage.conclude(fmt::format("From {}, an empty copy takes {}; {}.", links.front().name(),
                              format_seconds(first->empty.median_s), comparison));
 }
 

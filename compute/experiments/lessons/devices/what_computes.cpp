@@ -3,6 +3,10 @@
 #include <fmt/ranges.h>
 #include <time.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "compute/core/error.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
@@ -19,7 +23,8 @@ double process_cpu_seconds() {
 }
 
 std::string cores_and_caches(const DeviceInfo& info) {
-  std::vector<std::string> parts = {fmt::format("{} cores", info.cores.size())};
+  std::vector<std::string> parts = {
+      fmt::format("{} core{}", info.cores.size(), info.cores.size() == 1 ? "" : "s")};
   for (const CacheInfo& cache : info.caches) {
     parts.push_back(
         fmt::format("L{} {} x {}", cache.level, cache.instances, format_bytes(cache.size_bytes)));
@@ -49,6 +54,17 @@ std::string use_of(Machine& machine, Device device) {
   }
 }
 
+// Mean number of cores that the rest of the program keeps busy: the window, the readings.
+double busy_without_work(LessonStage& stage) {
+  const double begin_s = monotonic_s();
+  const double begin_cpu_s = process_cpu_seconds();
+  while (monotonic_s() - begin_s < 0.4) {
+    stage.context().checkpoint();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return (process_cpu_seconds() - begin_cpu_s) / (monotonic_s() - begin_s);
+}
+
 // Multiplies for `seconds` and returns the mean number of busy cores.
 double busy_cores(LessonStage& stage, DeviceContext& device, double seconds) {
   const Tensor a = rand(device, {1024, 1024}, 1);
@@ -72,9 +88,15 @@ void load_during_product(LessonStage& stage) {
   prediction.formula = "threads of cpu:0";
   prediction.constants = {{"threads", threads, ""}};
   stage.predict(prediction);
+  const double others = busy_without_work(stage);
   const double busy = busy_cores(stage, device, 1);
   stage.count(prediction.series, busy, "");
-  stage.gap({prediction.series, "", threads, busy, {{"waiting", std::min(0.0, busy - threads)}}});
+  stage.gap(
+      {prediction.series,
+       "",
+       threads,
+       busy,
+       {{"window and readings", others}, {"waiting", std::min(0.0, busy - others - threads)}}});
 }
 
 void run_devices_lesson(LessonStage& stage) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compute/core/error.h"
+#include "compute/core/events/tensor_code.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/machine/system_files.h"
@@ -125,7 +126,7 @@ Lesson tensors_lesson() {
                    .low = 1024,
                    .high = 1 << 30};
   info.vary = LessonVary{"Size N", "", 64, 8192, 1024, true};
-  info.free = RunTensorCode{};
+  info.free = RunTensorCode{{parse_tensor_statement("X = tensor([1, 2, 3])")}};
   return {info, run_tensors_lesson};
 }
 

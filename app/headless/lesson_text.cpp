@@ -53,7 +53,8 @@ class LessonTextPrinter final : public Printer {
       constants += fmt::format("{}{} {}", constants.empty() ? "" : ", ", c.name,
                                quantity_text(c.value, c.unit));
     }
-    beat("predicted", fmt::format("  = {}; {}", p.formula, constants));
+    beat("predicted",
+         fmt::format("  = {}{}{}", p.formula, constants.empty() ? "" : "; ", constants));
   }
 
   void add(const LessonSample& s) {

@@ -4,13 +4,15 @@
 #include "compute/core/error.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/experiments/lessons/lesson.h"
+#include "compute/experiments/lessons/several_devices/several_device_lessons.h"
 
 namespace lab::lessons {
 
 std::span<const Lesson> all_lessons() {
   static const std::vector<Lesson> kAll = {
-      devices_lesson(),  tensors_lesson(),   copies_lesson(),   link_lesson(),    log_lesson(),
-      roofline_lesson(), crossover_lesson(), together_lesson(), network_lesson(),
+      devices_lesson(), tensors_lesson(),  copies_lesson(),    link_lesson(),
+      log_lesson(),     roofline_lesson(), crossover_lesson(), together_lesson(),
+      network_lesson(), memory_lesson(),   allreduce_lesson(), equal_lesson(),
   };
   return kAll;
 }

@@ -253,7 +253,7 @@ TEST(Pages, MainButtonIsVisibleInASmallWindow) {
   for (const auto& [page, button] :
        {std::pair{Page::Memory, "memory/make"}, std::pair{Page::Transfers, "transfers/run"},
         std::pair{Page::Matmul, "matmul/run"}, std::pair{Page::Training, "training/start"},
-        std::pair{Page::Scaling, "scaling/run"}}) {
+        std::pair{Page::Scaling, "scaling/run"}, std::pair{Page::Learn, "learn/measure"}}) {
     lab.open(page);
     EXPECT_TRUE(lab.visible(button)) << button;
   }

@@ -81,6 +81,7 @@ void text_column(const Panel& p) {
   const LessonInfo& lesson = *shown_lesson(p);
   const Card card(p, "learn/lesson", lesson.title);
   if (!card) return;
+  room_for_actions(p);
   lesson_chooser(p, lesson);
   draw_lesson_text(p, lesson);
 }

@@ -25,6 +25,9 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson);
 // change; `values` holds one number per position, 0 for one that is not drawn yet.
 bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& question,
                  std::vector<double>& values);
+// Values as colours, one row per series and one column per position.
+void draw_heat(const Panel& p, std::string_view path, const LessonInfo& lesson,
+               const std::vector<LessonSeries>& rows);
 // Work over time, one row per lane.
 void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonSpan>& spans);
 // Predicted and measured as one bar, cut into causes.

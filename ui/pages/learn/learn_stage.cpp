@@ -93,10 +93,14 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
 }
 
 void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  const bool plotted = !run.measured.empty();
+  const bool plotted = !run.measured.empty() && lesson.figure != LessonFigure::Heat;
   Card card(p, "learn/measured", "Measured", {.extra = plotted ? spare_height(p) : 0});
   if (!card) return;
-  curves(p, lesson, run);
+  if (lesson.figure == LessonFigure::Heat) {
+    draw_heat(p, "learn/heat", lesson, run.measured);
+  } else {
+    curves(p, lesson, run);
+  }
   if (!run.spans.empty()) draw_lanes(p, "learn/lanes", run.spans);
   sample_table(p, run);
 }
@@ -122,7 +126,7 @@ void prediction_card(const Panel& p, const LessonInfo& lesson, const LessonRun& 
     fact(p.ui, "Your guess", std::string_view(text));
     if (run.done && run.done->answer) {
       const std::string answer = answer_text(lesson.question, *run.done->answer);
-      fact(p.ui, "Measured", std::string_view(answer));
+      fact(p.ui, "The answer", std::string_view(answer));
       const std::string how = verdict(lesson.question, run.guess->answer, *run.done->answer);
       fact(p.ui, "The guess is", std::string_view(how));
       record_item(p.ui, "learn/verdict", "text", how);
@@ -242,108 +246,6 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
     gap_card(p, *run);
   }
   if (!drawn) measured_card(p, lesson, *run);
-}
-
-void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonSpan>& spans) {
-  Ui& ui = p.ui;
-  std::vector<std::string> lanes, kinds;
-  double end_s = 0;
-  float label = 0;
-  for (const LessonSpan& span : spans) {
-    if (std::find(lanes.begin(), lanes.end(), span.lane) == lanes.end()) {
-      lanes.push_back(span.lane);
-      label = std::max(label, text_size(ui.fonts.caption, span.lane).x + ui.px(12));
-    }
-    if (std::find(kinds.begin(), kinds.end(), span.what) == kinds.end()) kinds.push_back(span.what);
-    end_s = std::max(end_s, span.end_s);
-  }
-  const auto color_of = [&](const LessonSpan& span) {
-    if (span.stall) return ui.theme->bad;
-    const auto kind = std::find(kinds.begin(), kinds.end(), span.what) - kinds.begin();
-    return series_color(*ui.theme, static_cast<int>(kind));
-  };
-  const float height = ui.px(26);
-  const float width = std::max(ui.px(80), ImGui::GetContentRegionAvail().x - label);
-  const Item item = control(path, {label + width, height * static_cast<float>(lanes.size())});
-  record(ui, item, path, "lanes", fmt::format("{} spans", spans.size()));
-  if (item.visible && end_s > 0) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    for (std::size_t row = 0; row < lanes.size(); ++row) {
-      const float y = item.min.y + height * static_cast<float>(row);
-      draw_text(list, ui.fonts.caption, {item.min.x, y + ui.px(6)}, ui.theme->muted, lanes[row]);
-      for (const LessonSpan& span : spans) {
-        if (span.lane != lanes[row]) continue;
-        const auto at = [&](double t_s) {
-          return item.min.x + label + width * static_cast<float>(t_s / end_s);
-        };
-        const ImVec2 min{at(span.begin_s), y + ui.px(3)};
-        const ImVec2 max{std::max(at(span.end_s) - 1, min.x + 1), y + height - ui.px(3)};
-        list->AddRectFilled(min, max, styled(color_of(span)), ui.px(2));
-        hint_at(ui, min, max,
-                fmt::format("{}: {} to {}", span.what, quantity_text(span.begin_s, "s"),
-                            quantity_text(span.end_s, "s")));
-      }
-    }
-  }
-  std::vector<Swatch> swatches;
-  for (const std::string& kind : kinds) {
-    for (const LessonSpan& span : spans) {
-      if (span.what != kind) continue;
-      swatches.push_back({span.stall ? kind + " (waiting)" : kind, color_of(span)});
-      break;
-    }
-  }
-  swatch_legend(p, swatches);
-  caption(ui, fmt::format("0 to {}", quantity_text(end_s, "s")));
-}
-
-void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
-  Ui& ui = p.ui;
-  fact(ui, gap.what,
-       std::string_view(fmt::format("{} predicted, {} measured",
-                                    quantity_text(gap.predicted, gap.unit),
-                                    quantity_text(gap.measured, gap.unit))));
-  const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(22)});
-  record(ui, item, path, "gap", gap.what, fmt::format("{}..{}", gap.predicted, gap.measured));
-  const double full = std::max({gap.predicted, gap.measured, 1e-300});
-  // What prediction and measurement share, then what each cause adds or removes.
-  double shared = std::min(gap.predicted, gap.measured);
-  std::vector<Swatch> swatches = {{"as predicted", ui.theme->muted}};
-  if (item.visible) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const auto at = [&](double v) {
-      return item.min.x + (item.max.x - item.min.x) * static_cast<float>(v / full);
-    };
-    list->AddRectFilled(item.min, item.max, styled(ui.theme->raised), ui.px(4));
-    list->AddRectFilled(item.min, {at(shared), item.max.y}, styled(ui.theme->muted), ui.px(4));
-    // Causes in the direction of the gap share its length.
-    double total = 0;
-    const double sign = gap.measured >= gap.predicted ? 1 : -1;
-    for (const GapPart& part : gap.parts) total += std::max(0.0, sign * part.value);
-    const double scale = total > 0 ? std::abs(gap.measured - gap.predicted) / total : 0;
-    double from = shared;
-    for (std::size_t i = 0; i < gap.parts.size(); ++i) {
-      const double length = std::max(0.0, sign * gap.parts[i].value) * scale;
-      if (length <= 0) continue;
-      const ImVec2 min(at(from), item.min.y), max(at(from + length), item.max.y);
-      const ImU32 color = series_color(*ui.theme, static_cast<int>(i) + 1);
-      list->AddRectFilled(min, max, styled(color));
-      hint_at(
-          ui, min, max,
-          fmt::format("{}: {}", gap.parts[i].cause, quantity_text(gap.parts[i].value, gap.unit)));
-      from += length;
-    }
-    list->AddLine({at(gap.predicted), item.min.y - ui.px(2)},
-                  {at(gap.predicted), item.max.y + ui.px(2)}, styled(ui.theme->text), ui.px(2));
-  }
-  for (std::size_t i = 0; i < gap.parts.size(); ++i) {
-    const GapPart& part = gap.parts[i];
-    if (part.value == 0) continue;
-    swatches.push_back({fmt::format("{} {}{}", part.cause, part.value > 0 ? "+" : "",
-                                    quantity_text(part.value, gap.unit)),
-                        series_color(*ui.theme, static_cast<int>(i) + 1)});
-  }
-  swatch_legend(p, swatches);
 }
 
 }  // namespace lab::ui

@@ -129,21 +129,25 @@ void measure_button(const Panel& p, const LessonInfo& lesson) {
              fmt::format("This lesson needs {} devices; this lab has {}. The CPU's cores can be "
                          "split into several devices.",
                          lesson.devices, p.model.devices().size()));
-    if (button(p.ui, "learn/split", fmt::format("Split the CPU into {}", lesson.devices),
-               {.kind = ButtonKind::Primary,
-                .hint = "Restarts the lab, which takes about a second, and continues here",
-                .width = -1})) {
-      p.view.forms.devices.cpu_devices = lesson.devices;
-      p.view.forms.learn.resume = true;
-      p.view.confirm_restart = RestartLab{.cpu_devices = lesson.devices};
-    }
+    form_actions(p, 180, [&] {
+      if (button(p.ui, "learn/split", fmt::format("Split the CPU into {}", lesson.devices),
+                 {.kind = ButtonKind::Primary,
+                  .hint = "Restarts the lab, which takes about a second, and continues here",
+                  .width = -1})) {
+        p.view.forms.devices.cpu_devices = lesson.devices;
+        p.view.forms.learn.resume = true;
+        p.view.confirm_restart = RestartLab{.cpu_devices = lesson.devices};
+      }
+    });
     return;
   }
   const bool guessed = !p.view.forms.learn.guesses[lesson.name].empty();
-  if (start_button(p, "learn/measure", guessed ? "Measure" : "Measure without a guess",
-                   lesson_problem(p, lesson), true)) {
-    start_lesson(p, lesson);
-  }
+  form_actions(p, 220, [&] {
+    if (start_button(p, "learn/measure", guessed ? "Measure" : "Measure without a guess",
+                     lesson_problem(p, lesson), true)) {
+      start_lesson(p, lesson);
+    }
+  });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The engine of the lessons, and the lessons of the chapter on GPUs.
+// The engine of the lessons, and short runs of the lessons.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,9 +40,9 @@ struct ShortLesson {
   std::optional<double> vary;
 };
 
-class DeviceLessons : public testing::TestWithParam<ShortLesson> {};
+class Lessons : public testing::TestWithParam<ShortLesson> {};
 
-TEST_P(DeviceLessons, HoldsAndExplainsItsGap) {
+TEST_P(Lessons, HoldsAndExplainsItsGap) {
   Probe probe(2);
   run(probe, lesson(GetParam().name, GetParam().vary));
   const auto done = news_of<LessonDone>(probe);
@@ -64,10 +64,12 @@ TEST_P(DeviceLessons, HoldsAndExplainsItsGap) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DeviceLessons,
+INSTANTIATE_TEST_SUITE_P(All, Lessons,
                          testing::Values(ShortLesson{"devices", {}}, ShortLesson{"tensors", 64},
                                          ShortLesson{"copies", 1}, ShortLesson{"log", {}},
-                                         ShortLesson{"together", 64}, ShortLesson{"network", {}}),
+                                         ShortLesson{"together", 64}, ShortLesson{"network", {}},
+                                         ShortLesson{"memory", 32}, ShortLesson{"allreduce", 3},
+                                         ShortLesson{"equal", {}}),
                          [](const auto& param) { return param.param.name; });
 
 TEST(LessonStage, ReportsTheGuessBeforeMeasuring) {

@@ -1,0 +1,330 @@
+// Lesson "equal": a data-parallel step computes what one device computes, on every replica.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <span>
+
+#include "compute/core/error.h"
+#include "compute/experiments/lessons/several_devices/several_device_lessons.h"
+#include "compute/nn/models.h"
+#include "compute/nn/network.h"
+#include "compute/nn/sgd.h"
+#include "compute/tensor/elementwise.h"
+#include "compute/tensor/tensor.h"
+
+namespace lab::lessons {
+namespace {
+
+constexpr int kSteps = 3;
+constexpr std::int64_t kImagePixels = 784;
+// Images per step. The last batch is smaller and cannot be divided evenly.
+constexpr std::array<std::int64_t, kSteps> kBatches = {16, 16, 7};
+constexpr double kRate = 0.1;
+// Half the distance between two float32 numbers at 1.
+constexpr double kFloor = 0x1p-24;
+// Sums in another order may differ by some roundings of the largest value of a layer; a fault is
+// larger by orders of magnitude.
+constexpr double kAgreeFloors = 256;
+
+enum class PlantedFault { None, NotWrittenBack, SumForMean, RaggedMean, StaleBuffer };
+
+struct FaultFacts {
+  PlantedFault fault;
+  const char* name;
+  int shows_at_step;       // first step at which any replica differs
+  int shows_on_replica_0;  // first step at which replica 0 differs
+};
+
+constexpr FaultFacts kFaults[] = {
+    {PlantedFault::NotWrittenBack, "sum not written back to device 1", 1, 2},
+    {PlantedFault::SumForMean, "sum over devices instead of mean", 1, 1},
+    {PlantedFault::RaggedMean, "ragged last batch weighted equally", 3, 3},
+    {PlantedFault::StaleBuffer, "gradients of the step before in the buffer", 2, 2},
+};
+
+// One training step on k replicas, written to be read: split, forward and backward on each replica,
+// sum, update. A fault can be planted.
+class ReplicaTrainer {
+ public:
+  ReplicaTrainer(nn::NetworkPlan (*plan)(), std::span<DeviceContext* const> devices,
+                 PlantedFault fault = PlantedFault::None)
+      : fault_(fault) {
+    for (DeviceContext* device : devices) {
+      nets_.emplace_back(plan(), *device, kBatches[0], /*seed=*/1);
+      optimizers_.emplace_back(nets_.back(), nn::SgdOptions{});
+      own_gradients_.emplace_back();
+    }
+    sum_.assign(nets_.front().flat_gradients().size(), 0.0F);
+  }
+
+  void step(const float* images, const std::uint8_t* labels, std::int64_t batch) {
+    const auto k = static_cast<std::int64_t>(nets_.size());
+    if (fault_ != PlantedFault::StaleBuffer) std::fill(sum_.begin(), sum_.end(), 0.0F);
+    std::int64_t first = 0;
+    for (std::int64_t i = 0; i < k; ++i) {
+      const std::int64_t slice = batch / k + (i < batch % k ? 1 : 0);
+      compute_gradient(static_cast<std::size_t>(i), images + first * kImagePixels, labels + first,
+                       slice, divisor(batch, slice));
+      first += slice;
+    }
+    for (std::size_t i = 0; i < nets_.size(); ++i) {
+      const auto gradients = nets_[i].flat_gradients();
+      if (i == 0 || fault_ != PlantedFault::NotWrittenBack) {
+        std::copy(sum_.begin(), sum_.end(), gradients.begin());
+      }
+      optimizers_[i].step(kRate);
+    }
+  }
+
+  std::deque<nn::Network>& nets() { return nets_; }
+  // The replica's own gradient of the last step, before the sum.
+  const std::vector<float>& own_gradient(std::size_t replica) const {
+    return own_gradients_[replica];
+  }
+  const std::vector<float>& sum() const { return sum_; }
+
+ private:
+  // The loss is the mean over the whole batch, so every replica divides by the whole batch.
+  double divisor(std::int64_t batch, std::int64_t slice) const {
+    if (fault_ == PlantedFault::SumForMean) return static_cast<double>(slice);
+    if (fault_ == PlantedFault::RaggedMean) {
+      return static_cast<double>(slice) * static_cast<double>(nets_.size());
+    }
+    return static_cast<double>(batch);
+  }
+
+  void compute_gradient(std::size_t replica, const float* images, const std::uint8_t* labels,
+                        std::int64_t slice, double divisor) {
+    nn::Network& net = nets_[replica];
+    std::memcpy(net.input(), images, static_cast<std::size_t>(slice * kImagePixels) * 4);
+    std::memcpy(net.labels(), labels, static_cast<std::size_t>(slice));
+    net.forward(slice, /*training=*/true, {});
+    net.loss(slice, divisor);
+    net.backward(slice, {});
+    const auto gradients = net.flat_gradients();
+    own_gradients_[replica].assign(gradients.begin(), gradients.end());
+    for (std::size_t j = 0; j < sum_.size(); ++j) sum_[j] += gradients[j];
+  }
+
+  const PlantedFault fault_;
+  std::deque<nn::Network> nets_;
+  std::deque<nn::Sgd> optimizers_;
+  std::vector<std::vector<float>> own_gradients_;
+  std::vector<float> sum_;
+};
+
+// A convolution with batch norm, which normalises over each replica's own slice.
+nn::NetworkPlan plan_with_batch_norm() {
+  nn::NetworkPlan plan("batch norm", {1, 28, 28}, nn::WeightInit::FanInUniform);
+  const auto weights = plan.declare_convolution("0", 1, 4, 3);
+  const auto norm = plan.declare_batch_norm("1", 4);
+  const auto output = plan.declare_linear("4", 4, 10);
+  const auto x = plan.convolution_norm(plan.input(), weights, {.padding = 1}, norm, true);
+  plan.linear(plan.flatten(plan.global_average_pool(x)), output);
+  return plan;
+}
+
+nn::NetworkPlan plan_mlp() {
+  return nn::plan_model("mlp");
+}
+
+// The data of all steps, the same for every trainer.
+struct StepData {
+  explicit StepData(DeviceContext& host)
+      : images(rand(host, {kSteps * kBatches[0], kImagePixels}, 7)) {
+    for (std::int64_t i = 0; i < kSteps * kBatches[0]; ++i) {
+      labels.push_back(static_cast<std::uint8_t>((i * 7) % 10));
+    }
+  }
+  void step(ReplicaTrainer& trainer, int step) const {
+    const std::int64_t first = step * kBatches[0];
+    trainer.step(images.values<float>().data() + first * kImagePixels, labels.data() + first,
+                 kBatches[static_cast<std::size_t>(step)]);
+  }
+
+  const Tensor images;
+  std::vector<std::uint8_t> labels;
+};
+
+// Largest difference of two parameters, in rounding floors of their largest value.
+double floors_apart(const nn::Parameter& a, const nn::Parameter& b) {
+  double largest = 0, difference = 0;
+  for (std::int64_t i = 0; i < a.size; ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a.value[i])));
+    difference = std::max(difference, std::abs(static_cast<double>(a.value[i]) - b.value[i]));
+  }
+  return largest > 0 ? difference / (largest * kFloor) : 0;
+}
+
+// First step, from 1, at which a replica differs from one device; 0: never.
+struct FirstDifference {
+  int anywhere = 0, on_replica_0 = 0;
+  double most_floors = 0;
+};
+
+using Devices = std::vector<DeviceContext*>;
+
+// Trains on one device and on all, and compares every layer of every replica after each step.
+FirstDifference compare_steps(LessonStage& stage, const StepData& data, nn::NetworkPlan (*plan)(),
+                              const Devices& devices, PlantedFault fault, bool report) {
+  ReplicaTrainer one(plan, std::span(devices).first(1));
+  ReplicaTrainer all(plan, devices, fault);
+  FirstDifference first;
+  for (int step = 0; step < kSteps; ++step) {
+    stage.context().checkpoint();
+    data.step(one, step);
+    data.step(all, step);
+    for (std::size_t replica = 0; replica < all.nets().size(); ++replica) {
+      const auto& mine = one.nets()[0].parameters();
+      const auto& theirs = all.nets()[replica].parameters();
+      for (std::size_t layer = 0; layer < mine.size(); ++layer) {
+        const double floors = floors_apart(mine[layer], theirs[layer]);
+        first.most_floors = std::max(first.most_floors, floors);
+        if (report) {
+          stage.sample({.series = fmt::format("{}, replica {}", mine[layer].name, replica),
+                        .x = step + 1,
+                        .value = floors});
+        }
+        if (floors <= kAgreeFloors) continue;
+        if (first.anywhere == 0) first.anywhere = step + 1;
+        if (replica == 0 && first.on_replica_0 == 0) first.on_replica_0 = step + 1;
+      }
+    }
+  }
+  return first;
+}
+
+std::uint64_t hash_of(nn::Network& net) {
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+  for (const std::byte byte : std::as_bytes(net.flat_parameters())) {
+    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 1099511628211U;
+  }
+  return hash;
+}
+
+std::string four_values(std::span<const float> values) {
+  return fmt::format("{:.5f}", fmt::join(values.first(4), ", "));
+}
+
+// One batch as real numbers: the gradients of the last bias on both devices, and their sum.
+void walk_one_batch(LessonStage& stage, const StepData& data, const Devices& devices) {
+  ReplicaTrainer trainer(plan_mlp, devices);
+  data.step(trainer, 0);
+  const nn::Parameter& bias = trainer.nets()[0].parameters().back();
+  const auto at = static_cast<std::size_t>(bias.grad - trainer.nets()[0].flat_gradients().data());
+  for (std::size_t i = 0; i < 2; ++i) {
+    stage.observe(
+        fmt::format("g{} of {}[0..3], on {}", i, bias.name, to_string(devices[i]->device())),
+        four_values(std::span(trainer.own_gradient(i)).subspan(at)));
+  }
+  stage.observe("g0 + g1, on both", four_values(std::span(trainer.sum()).subspan(at)));
+  const std::uint64_t first = hash_of(trainer.nets()[0]), second = hash_of(trainer.nets()[1]);
+  stage.observe("hash of the replicas after the update",
+                fmt::format("{:016x} and {:016x}", first, second));
+  stage.check("both replicas are equal bit for bit after the update", first == second);
+}
+
+std::string step_text(int step) {
+  return step == 0 ? "never" : fmt::format("after step {}", step);
+}
+
+void find_planted_faults(LessonStage& stage, const StepData& data, const Devices& devices) {
+  for (const FaultFacts& planted : kFaults) {
+    const FirstDifference found =
+        compare_steps(stage, data, plan_mlp, devices, planted.fault, false);
+    stage.observe(fmt::format("planted: {}", planted.name),
+                  fmt::format("shows {}, on replica 0 {}", step_text(found.anywhere),
+                              step_text(found.on_replica_0)));
+    stage.check(
+        fmt::format("the planted fault is found: {}", planted.name),
+        found.anywhere == planted.shows_at_step && found.on_replica_0 == planted.shows_on_replica_0,
+        fmt::format("shows {}, on replica 0 {}", step_text(found.anywhere),
+                    step_text(found.on_replica_0)));
+  }
+}
+
+void run_equal_lesson(LessonStage& stage) {
+  if (stage.machine().num_cpus() < 2) {
+    throw Error(Errc::Unsupported,
+                "lesson equal: needs two CPU devices; split the CPU with --cpu-devices 2");
+  }
+  const Devices devices = {&stage.machine().at(cpu(0)), &stage.machine().at(cpu(1))};
+  const StepData data(*devices[0]);
+  stage.step(0);
+  walk_one_batch(stage, data, devices);
+  stage.step(1);
+  LessonPrediction prediction;
+  prediction.series = "difference after 3 steps, in roundings";
+  prediction.formula = "none: the same sum in another order";
+  stage.predict(prediction);
+  const FirstDifference right =
+      compare_steps(stage, data, plan_mlp, devices, PlantedFault::None, true);
+  stage.count(prediction.series, right.most_floors, "");
+  stage.gap({prediction.series, "", 0, right.most_floors, {{"order of sums", right.most_floors}}});
+  stage.check("two devices make the same step as one, up to rounding", right.anywhere == 0,
+              fmt::format("{:.1f} roundings apart", right.most_floors));
+  stage.step(2);
+  find_planted_faults(stage, data, devices);
+  stage.answer({1});
+  stage.step(3);
+  const FirstDifference norm =
+      compare_steps(stage, data, plan_with_batch_norm, devices, PlantedFault::None, false);
+  stage.observe("batch norm over slices",
+                fmt::format("differs {}: each device normalises its own slice, which is no fault "
+                            "but other mathematics",
+                            step_text(norm.anywhere)));
+  stage.conclude(fmt::format(
+      "Two devices made the same three steps as one, up to {:.0f} roundings; the book's fault left "
+      "replica 0 correct for one step and showed there only after step 2.",
+      std::ceil(right.most_floors)));
+}
+
+}  // namespace
+
+Lesson equal_lesson() {
+  LessonInfo info;
+  info.name = "equal";
+  info.title = "Is it the same step?";
+  info.track = LessonTrack::SeveralDevices;
+  info.devices = 2;
+  info.text = {
+      "Data parallel training splits each batch, computes a gradient per device, sums the "
+      "gradients, and updates every replica with the sum. It should make the step that one device "
+      "would make with the whole batch.",
+      "Up to rounding it does, if every replica receives the sum and every image has the same "
+      "weight. A fault may hide: until December 2021 the book's own code did not write the sum "
+      "back to device 1.",
+      "A test must therefore look at all replicas, or at more than one step."};
+  info.steps = {{"One batch: two gradients, one sum, equal replicas",
+                 {"loss.backward(); allreduce(grads)", "autograd.backward(ls); trainer.step(batch)",
+                  "strategy.reduce('SUM', grads)", "grads = jax.lax.psum(grads, 'devices')",
+                  "trainer.step(images, labels, batch)"}},
+                {"Three steps on one and on two devices",
+                 {"torch.allclose(p1, p2)", "np.allclose(p1, p2)", "np.allclose(p1, p2)",
+                  "jnp.allclose(p1, p2)", "compare_steps(one, two)"}},
+                {"Plant four faults",
+                 {"data[i] = data[0].to(data[i].device)  # the book's fault", "", "", "",
+                  "ReplicaTrainer(plan, devices, fault)"}},
+                {"Batch norm over slices",
+                 {"nn.BatchNorm2d(4)", "nn.BatchNorm()", "keras.layers.BatchNormalization()",
+                  "flax.linen.BatchNorm()", "plan.convolution_norm(...)"}}};
+  info.question = {
+      .text =
+          "The sum of the gradients is not written back to device 1. What shows it after one "
+          "step?",
+      .choices = {"the parameters on device 0", "the parameters on device 1", "the loss"}};
+  info.figure = LessonFigure::Heat;
+  info.x_label = "step";
+  info.y_label = "roundings";
+  StartTraining free;
+  free.model = "mlp";
+  info.free = free;
+  return {info, run_equal_lesson};
+}
+
+}  // namespace lab::lessons

@@ -298,6 +298,29 @@ def case_train(program, home):
     check(len(Picture(home.file("trained.png")).colors()) > 50, "the page looks blank")
 
 
+def case_learn(program, home):
+    """Every lesson is measured from its page and ends with its sentence."""
+    listed = [json.loads(line) for line in run(program, home, "lesson", "--json").stdout.splitlines()]
+    lessons = [one for one in listed if one["type"] == "lesson"]
+    steps, track = [{"click": "rail/learn"}], "devices"
+    for lesson in lessons:
+        if lesson["name"] == "crossover":  # needs a device of several cores
+            continue
+        if lesson["track"] != track:
+            steps.append({"click": "learn/track/Several devices"})
+            track = lesson["track"]
+        steps.append({"click": f"learn/dot/{lesson['name']}"})
+        if lesson["choices"]:
+            steps.append({"click": "learn/choice/1"})
+        steps += [
+            {"click": "learn/measure"},
+            {"wait": "idle", "timeout": 90},
+            {"wait_for": "learn/sentence_text"},
+        ]
+    steps += [{"click": "learn/free"}, {"click": "title/back"}, {"wait_for": "learn/measure"}]
+    run_script(program, home, steps, "--cpu-devices", "2", "--size", "1600x1200")
+
+
 def case_scaling(program, home):
     """Two devices are measured and sixteen predicted, then predicted again for another link."""
     home.write_settings({"scaling.more": "1", "scaling.accuracy_steps": "4"})

@@ -122,6 +122,7 @@ std::vector<Timing> LessonStage::time_together(std::span<const std::function<voi
     }
   }
   std::vector<Timing> timings;
+  timings.reserve(measurements.size());
   for (const Measurement& one : measurements) timings.push_back(one.timing());
   return timings;
 }

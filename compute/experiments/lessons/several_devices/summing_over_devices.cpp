@@ -101,13 +101,12 @@ RingTime sum_by_ring(LessonStage& stage, SumDevices& devices) {
     return kElements * static_cast<std::int64_t>(chunk) / static_cast<std::int64_t>(k);
   };
   RingTime time;
-  for (std::size_t step = 0; step < 2 * (k - 1); ++step) {
-    const bool reduces = step < k - 1;
+  const auto run_step = [&](std::size_t round, bool reduces) {
     double slowest_s = 0, mean_s = 0;
     for (std::size_t i = 0; i < k; ++i) {
       stage.context().checkpoint();
       // The chunk that device i received in the step before; at first its own.
-      const std::size_t chunk = (i + (reduces ? 0 : 1) + k - step % (k - 1)) % k;
+      const std::size_t chunk = (i + (reduces ? 0 : 1) + k - round) % k;
       const double seconds =
           devices.send(i, (i + 1) % k, chunk_begin(chunk), chunk_begin(chunk + 1), reduces);
       stage.span({fmt::format("device {}", i), reduces ? "send a partial sum" : "send a sum",
@@ -117,7 +116,9 @@ RingTime sum_by_ring(LessonStage& stage, SumDevices& devices) {
     }
     time.total_s += slowest_s;
     time.waiting_s += slowest_s - mean_s;
-  }
+  };
+  for (std::size_t round = 0; round + 1 < k; ++round) run_step(round, /*reduces=*/true);
+  for (std::size_t round = 0; round + 1 < k; ++round) run_step(round, /*reduces=*/false);
   return time;
 }
 

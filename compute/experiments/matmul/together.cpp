@@ -66,16 +66,20 @@ std::vector<DeviceProducts> TogetherProducts::run_at_once() {
   std::atomic<std::size_t> ready = 0;
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < sites_.size(); ++i) {
-      threads.emplace_back([&, i] {
-        ++ready;
-        while (ready < sites_.size()) std::this_thread::yield();
-        try {
-          done[i] = run_batch(sites_[i], &same[i]);
-        } catch (...) {
-          failed[i] = std::current_exception();
-        }
-      });
+    const auto run_site = [&](std::size_t i) {
+      ++ready;
+      while (ready < sites_.size()) std::this_thread::yield();
+      try {
+        done[i] = run_batch(sites_[i], &same[i]);
+      } catch (...) {
+        failed[i] = std::current_exception();
+      }
+    };
+    try {
+      for (std::size_t i = 0; i < sites_.size(); ++i) threads.emplace_back(run_site, i);
+    } catch (...) {  // no further thread: lets those that wait go on, so that they can be joined
+      ready = sites_.size();
+      throw;
     }
   }
   for (std::size_t i = 0; i < sites_.size(); ++i) {

@@ -83,10 +83,8 @@ void record_lanes(LessonStage& stage, const Tensor& a, const Tensor& b, bool log
     norm(c);
     const double read_s = monotonic_s() - begin_s;
     stage.span({host, "read the norm", submitted_s, read_s, queues});
-    if (queues)
-      stage.span({device, "product and norm", submit_s, read_s, false});
-    else
-      stage.span({device, "norm", submitted_s, read_s, false});
+    stage.span({device, queues ? "product and norm" : "norm", queues ? submit_s : submitted_s,
+                read_s, false});
   }
   norm(c);
   if (queues && !log_each) stage.span({device, "products", 0, monotonic_s() - begin_s, false});

@@ -16,9 +16,6 @@
 
 #include "compute/core/fields/enum_names.h"
 
-// Marks a text for the catalogs where it cannot be translated yet; its value is the text itself.
-#define LAB_TEXT(text) text
-
 namespace lab {
 
 enum class Language { English, Chinese, Japanese, Vietnamese };
@@ -33,8 +30,9 @@ struct EnumNames<Language> {
 void set_language(Language language);
 Language language();
 
-// The language of the user's locale: the first known one of LANGUAGE, LC_ALL, LC_MESSAGES and LANG;
-// English if there is none.
+// The language of the user's locale, which is the first of LC_ALL, LC_MESSAGES and LANG that is
+// set: English if it is "C" or "POSIX", else the first known one of LANGUAGE (a list) and the
+// locale; English if there is none.
 Language locale_language();
 
 // Returns the text in the current language, or the text itself if the catalog lacks it. Results of

@@ -1,4 +1,4 @@
-"""Tests ./lab with stand-ins for CMake and Ninja: configuration options, and when it reconfigures.
+"""Tests ./lab with stand-ins for CMake and Ninja: configuration options, when it reconfigures, and fonts.
 
 usage: launcher_test.py ROOT
 """
@@ -43,6 +43,41 @@ class Launcher(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "version\n"), done.stderr)
         return [line.split()[2:] for line in asked.read_text().splitlines()] if asked.exists() else []
+
+    def asked_for_a_font(self, *arguments, apt="exit 0", fonts="", **variables):
+        """Whether ./lab with the arguments installs a font, and what it says; the program must run."""
+        write_program(self.folder / "bin/dpkg-query", """for name; do
+  if [[ $name != fonts-noto-cjk ]]; then echo "installed $name"; fi
+done""")
+        write_program(self.folder / "bin/apt-get", f'echo "$@" >>{self.folder}/apt\n{apt}')
+        write_program(self.folder / "bin/sudo", '[[ $1 != -n ]] || shift\nexec "$@"')
+        write_program(self.folder / "bin/fc-list", f'echo -n "{fonts}"')
+        names = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG", "CI", "LAB_PRESET", "LAB_SKIP_PACKAGES")
+        environment = {name: value for name, value in os.environ.items() if name not in names}
+        environment |= {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "DISPLAY": ":0",
+                        "XDG_CONFIG_HOME": str(self.folder),
+                        "LAB_PCI_DEVICES": str(self.folder / "pci")}
+        asked = self.folder / "apt"
+        asked.unlink(missing_ok=True)
+        done = subprocess.run([self.folder / "lab", *arguments], env=environment | variables,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, " ".join(arguments) + "\n"), done.stderr)
+        return asked.exists() and "fonts-noto-cjk" in asked.read_text(), done.stderr
+
+    def test_the_window_gets_a_font_for_its_language(self):
+        for variables, wanted in (({}, False), ({"LANG": "ja_JP.UTF-8"}, True),
+                                  ({"LANG": "vi_VN"}, False),
+                                  ({"LANGUAGE": "de:zh_CN", "LANG": "de_DE"}, True),
+                                  ({"LANGUAGE": "ja", "LC_ALL": "C"}, False)):
+            self.assertEqual(self.asked_for_a_font(**variables)[0], wanted, variables)
+        self.assertTrue(self.asked_for_a_font("--language", "zh")[0])
+        self.assertFalse(self.asked_for_a_font("--language=en", LANG="ja_JP")[0])
+        self.assertFalse(self.asked_for_a_font("devices", LANG="ja_JP")[0])
+        self.assertFalse(self.asked_for_a_font(LANG="ja_JP", fonts="Noto Sans CJK JP")[0])
+
+    def test_a_missing_font_stops_nothing(self):
+        _, said = self.asked_for_a_font(LANG="ja_JP", apt="exit 100")
+        self.assertIn("no CJK font: texts stay English", said)
 
     def plug_in(self, slot, vendor, pci_class):
         device = self.folder / "pci" / slot

@@ -1,0 +1,16 @@
+# Writes the source OUTPUT, which holds the bytes of the compiled catalogs in FOLDER; see
+# language_catalogs.h. Usage: cmake -D OUTPUT=... -D FOLDER=... -P embed_catalogs.cmake
+set(text "// Generated from assets/locale.\n#include \"compute/core/language_catalogs.h\"\n\n// Compilers warn of literals longer than the standard requires them to support.\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\nnamespace lab {\n")
+foreach(pair zh:kChineseCatalog ja:kJapaneseCatalog vi:kVietnameseCatalog)
+  string(REPLACE ":" ";" pair ${pair})
+  list(GET pair 0 language)
+  list(GET pair 1 name)
+  file(READ ${FOLDER}/${language}.mo bytes HEX)
+  string(LENGTH "${bytes}" digits)
+  math(EXPR size "${digits} / 2")
+  string(REGEX REPLACE "(................................................................)" "\\1\"\n\"" bytes "${bytes}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${bytes}")
+  string(APPEND text "const std::string_view ${name}(\"${bytes}\", ${size});\n")
+endforeach()
+string(APPEND text "}  // namespace lab\n")
+file(WRITE ${OUTPUT} "${text}")

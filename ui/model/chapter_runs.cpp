@@ -1,8 +1,8 @@
 #include "ui/model/chapter_runs.h"
 
-#include <fmt/format.h>
-
 #include <array>
+
+#include "compute/core/language.h"
 
 namespace lab::ui {
 namespace {
@@ -54,8 +54,9 @@ bool holds(const TrainingForm& form, const ChapterRun& run, const MachineInfo& m
 }  // namespace
 
 const std::vector<std::string>& chapter_runs() {
-  static const std::vector<std::string> kNames = {"Custom settings", "One GPU: batch 256, lr 0.1",
-                                                  "Two GPUs: batch 512, lr 0.2"};
+  static const std::vector<std::string> kNames = {LAB_TEXT("Custom settings"),
+                                                  LAB_TEXT("One GPU: batch 256, lr 0.1"),
+                                                  LAB_TEXT("Two GPUs: batch 512, lr 0.2")};
   return kNames;
 }
 
@@ -90,12 +91,12 @@ std::string chapter_stand_in(int which, const MachineInfo& machine) {
   if (chosen.empty()) return {};
   const Device first = machine.devices[chosen.front()].device;
   if (chosen.size() < run->gpus) {
-    return fmt::format("{} alone stands in for the {} GPUs", to_string(first), run->gpus);
+    return trf("{} alone stands in for the {} GPUs", to_string(first), run->gpus);
   }
   if (first.kind == DeviceKind::Cuda) return {};
-  if (chosen.size() == 1) return fmt::format("{} stands in for the GPU", to_string(first));
-  return fmt::format("{} and {} stand in for the GPUs", to_string(first),
-                     to_string(machine.devices[chosen.back()].device));
+  if (chosen.size() == 1) return trf("{} stands in for the GPU", to_string(first));
+  return trf("{} and {} stand in for the GPUs", to_string(first),
+             to_string(machine.devices[chosen.back()].device));
 }
 
 }  // namespace lab::ui

@@ -130,4 +130,11 @@ std::optional<double> ScalingResults::one_device_step_s(const StartTraining& tra
   return std::nullopt;
 }
 
+double ScalingResults::fixed_step_s() const {
+  for (const PredictedCurve& curve : checked_) {
+    if (const ScalingPrediction* one = curve.at(1)) return one->fixed_s;
+  }
+  return 0;
+}
+
 }  // namespace lab::ui

@@ -54,6 +54,8 @@ struct ScalingResults {
   void keep_measured(const ScalingResults& earlier);
   // Median step time of that first device with that model, data and batch; empty: not measured.
   std::optional<double> one_device_step_s(const StartTraining& training) const;
+  // The part of it that does not depend on the batch, as fitted; 0 if there is no fit.
+  double fixed_step_s() const;
 
  private:
   std::array<ScalingCurve, 2> measured_;  // indexed by ScalingMode, as are the others

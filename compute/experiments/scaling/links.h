@@ -8,7 +8,7 @@ namespace lab {
 
 struct Link {
   std::string name;      // "nvlink"
-  std::string sentence;  // description, and source of the numbers
+  std::string sentence;  // description, and source of the numbers; LAB_TEXT
   double latency_s = 0;
   double gb_per_s = 0;  // per device and direction, as reached by programs
 };

@@ -5,6 +5,7 @@
 #include "compute/core/files/json_fields.h"
 #include "compute/core/files/places.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "compute/nn/models.h"
 
@@ -17,7 +18,7 @@ ReferenceTime read_reference(const std::filesystem::path& named) {
   const Json json = Json::parse(files::read_text_file(file), nullptr, /*allow_exceptions=*/false);
   const files::JsonFields fields(json, file.string());
   if (!json.is_object()) {
-    fields.refuse("not a JSON object; see assets/reference for examples");
+    fields.refuse(tr("not a JSON object; see assets/reference for examples"));
   }
   const auto shown = [&](const char* field) {
     return printable(fields.text(field), files::JsonFields::kLongestLine);
@@ -28,7 +29,7 @@ ReferenceTime read_reference(const std::filesystem::path& named) {
   reference.source = shown("source");
   reference.batch = fields.count("batch");
   if (fields.has("step_s") == fields.has("epoch_s")) {
-    fields.refuse("give either \"step_s\" or \"epoch_s\" and \"images\"");
+    fields.refuse(tr("give either \"step_s\" or \"epoch_s\" and \"images\""));
   }
   if (fields.has("step_s")) {
     reference.step_s = fields.positive("step_s");

@@ -1,7 +1,5 @@
 #include "compute/experiments/scaling/scaling_experiment.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -9,11 +7,15 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "compute/experiments/scaling/process_cost.h"
+#include "compute/experiments/scaling/published_scaling.h"
 #include "compute/experiments/scaling/reference_file.h"
 #include "compute/experiments/scaling/scaling_model.h"
 #include "compute/experiments/scaling/scaling_runs.h"
 #include "compute/machine/machine.h"
+#include "compute/nn/models.h"
 #include "compute/run/run_context.h"
 #include "compute/train/training_job.h"
 #include "compute/train/training_request.h"
@@ -24,39 +26,96 @@ namespace {
 constexpr int kMaxPredicted = 65536;
 constexpr std::int64_t kMaxSteps = 1'000'000;
 constexpr double kDataShare = 0.05;  // of the progress bar, for loading the data
+// Batch sizes at which one device is timed: enough to separate the fixed cost per step from the
+// cost per image and to see whether a line describes them.
+constexpr int kBatchSizes = 4;
 
-void check_count(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
-  if (value >= least && value <= most) return;
-  throw Error(Errc::InvalidArgument,
-              fmt::format("scaling: {} is {}; it must be {} to {}", what, value, least, most));
+void require(bool holds, const std::string& otherwise) {
+  if (!holds) throw Error(Errc::InvalidArgument, otherwise);
+}
+
+bool within(std::int64_t value, std::int64_t least, std::int64_t most) {
+  return value >= least && value <= most;
+}
+
+bool is_duration(double seconds) {
+  return seconds >= 0 && std::isfinite(seconds);
+}
+
+void check_process_numbers(const StartScaling& r) {
+  require(is_duration(r.fixed_s),
+          trf("scaling: the fixed time per step is {} s; it must be 0 or more", r.fixed_s));
+  const double repeated_s = r.repeated_s.value_or(0);
+  require(is_duration(repeated_s),
+          trf("scaling: the repeated time per device is {} s; it must be 0 or more", repeated_s));
+  require(is_duration(r.reading_s),
+          trf("scaling: the time to read a batch is {} s; it must be 0 or more", r.reading_s));
+  require(!(r.fixed_s > 0) || r.compute_s || !r.reference_file.empty(),
+          tr("scaling: the fixed time per step is part of a step time that was not given; enter "
+             "that as well, or measure, which fits both"));
+  if (!r.compute_s) return;
+  require(
+      r.fixed_s < *r.compute_s,
+      trf("scaling: the fixed time per step is {}, but the whole step takes {}; it must be shorter",
+          format_seconds(r.fixed_s), format_seconds(*r.compute_s)));
+}
+
+void check_predicted(int devices, int least) {
+  require(within(devices, least, kMaxPredicted),
+          trf("scaling: the number of devices to predict is {}; it must be {} to {}", devices,
+              least, kMaxPredicted));
+}
+
+// Batches from `least` to below `most` in equal ratios.
+std::vector<std::int64_t> smaller_batches(std::int64_t least, std::int64_t most) {
+  std::vector<std::int64_t> batches;
+  const double ratio = static_cast<double>(most) / static_cast<double>(least);
+  for (int i = 0; i < kBatchSizes - 1; ++i) {
+    const double batch = static_cast<double>(least) * std::pow(ratio, i / (kBatchSizes - 1.0));
+    const std::int64_t images = std::llround(batch);
+    if (images < most && (batches.empty() || images > batches.back())) batches.push_back(images);
+  }
+  return batches;
+}
+
+// The fitted line, scaled to pass through the last point, to which speed-ups refer.
+ComputeTime fit_through_last(std::span<const ComputePoint> points) {
+  ComputeTime time = fit_compute(points);
+  const double scale = points.back().seconds / time.at(points.back().images);
+  time.fixed_s *= scale;
+  time.per_image_s *= scale;
+  return time;
+}
+
+void check_counts(const StartScaling& r) {
+  require(
+      within(r.steps, 1, kMaxSteps),
+      trf("scaling: the number of timed steps is {}; it must be {} to {}", r.steps, 1, kMaxSteps));
+  require(within(r.warmup, 0, kMaxSteps),
+          trf("scaling: the number of untimed steps is {}; it must be {} to {}", r.warmup, 0,
+              kMaxSteps));
+  require(within(r.rounds, 1, kMaxSteps),
+          trf("scaling: the number of rounds is {}; it must be {} to {}", r.rounds, 1, kMaxSteps));
+  require(within(r.accuracy_steps, 1, kMaxSteps),
+          trf("scaling: the number of steps before evaluation is {}; it must be {} to {}",
+              r.accuracy_steps, 1, kMaxSteps));
+  check_predicted(r.predict_devices, 0);
 }
 
 void check_numbers(const StartScaling& r) {
-  if (r.modes.empty()) {
-    throw Error(Errc::InvalidArgument, "scaling: no mode is chosen; choose strong, weak or both");
-  }
-  check_count("the number of timed steps", r.steps, 1, kMaxSteps);
-  check_count("the number of untimed steps", r.warmup, 0, kMaxSteps);
-  check_count("the number of rounds", r.rounds, 1, kMaxSteps);
-  check_count("the number of steps before evaluation", r.accuracy_steps, 1, kMaxSteps);
-  check_count("the number of devices to predict", r.predict_devices, 0, kMaxPredicted);
-  if (r.compute_s && (!(*r.compute_s > 0) || !std::isfinite(*r.compute_s))) {
-    throw Error(
-        Errc::InvalidArgument,
-        fmt::format("scaling: one device's step takes {} s; it must be above 0", *r.compute_s));
-  }
-  if (r.compute_s && !r.reference_file.empty()) {
-    throw Error(Errc::InvalidArgument,
-                "scaling: a typed-in compute time and a reference file contradict each other; "
-                "give only one of them");
-  }
-  if (!r.measure && !r.compute_s && r.reference_file.empty()) {
-    throw Error(Errc::InvalidArgument,
-                "scaling: a prediction without measurement needs one device's compute time; enter "
-                "it in or give a reference file");
-  }
-  if (!r.measure)
-    check_count("the number of devices to predict", r.predict_devices, 1, kMaxPredicted);
+  require(!r.modes.empty(), tr("scaling: no mode is chosen; choose strong, weak or both"));
+  check_counts(r);
+  const double compute_s = r.compute_s.value_or(1);
+  require(compute_s > 0 && std::isfinite(compute_s),
+          trf("scaling: one device's step takes {} s; it must be above 0", compute_s));
+  require(!r.compute_s || r.reference_file.empty(),
+          tr("scaling: a typed-in compute time and a reference file contradict each other; give "
+             "only one of them"));
+  require(r.measure || r.compute_s || !r.reference_file.empty(),
+          tr("scaling: a prediction without measurement needs one device's compute time; enter it "
+             "in or give a reference file"));
+  check_process_numbers(r);
+  if (!r.measure) check_predicted(r.predict_devices, 1);
 }
 
 class ScalingExperiment final : public Experiment {
@@ -65,10 +124,14 @@ class ScalingExperiment final : public Experiment {
 
   void run(RunContext& ctx) override {
     if (!ctx.ranks().single()) {
-      throw Error(Errc::Unsupported,
-                  fmt::format("scaling compares device counts within one process, but {} "
-                              "processes were started; run it without mpirun",
-                              ctx.ranks().size()));
+      throw Error(Errc::Unsupported, trf("scaling compares device counts within one process, but "
+                                         "{} processes were started; run it without mpirun",
+                                         ctx.ranks().size()));
+    }
+    if (request_.check) {
+      ctx.emit(compare_with_published());
+      ctx.progress(1, tr("done"));
+      return;
     }
     check_numbers(request_);
     find_link(request_.link);
@@ -78,10 +141,12 @@ class ScalingExperiment final : public Experiment {
       complete(ctx.machine());
       measure(ctx);
     } else {
-      check_count("the batch", request_.training.batch, 1, kMaxSteps);
+      const std::int64_t batch = request_.training.batch;
+      require(within(batch, 1, kMaxSteps),
+              trf("scaling: the batch is {}; it must be {} to {}", batch, 1, kMaxSteps));
     }
     emit_predictions(ctx);
-    ctx.progress(1, "done");
+    ctx.progress(1, tr("done"));
   }
 
  private:
@@ -90,12 +155,18 @@ class ScalingExperiment final : public Experiment {
     std::string& model = request_.training.model;
     if (model.empty() && reference_) model = reference_->model;
     if (reference_ && reference_->model != model) {
-      throw Error(
-          Errc::InvalidArgument,
-          fmt::format("scaling: {} describes {}, not {}; choose {} as the model",
+      throw Error(Errc::InvalidArgument,
+                  trf("scaling: {} describes {}, not {}; choose {} as the model",
                       request_.reference_file, reference_->model, model, reference_->model));
     }
     work_.buckets = bucket_loads(model, request_.training.bucket_bytes);
+    if (reference_ && request_.fixed_s >= reference_->step_s) {
+      throw Error(Errc::InvalidArgument,
+                  trf("scaling: the fixed time per step is {}, but a step of {} takes {}; it must "
+                      "be shorter",
+                      format_seconds(request_.fixed_s), request_.reference_file,
+                      format_seconds(reference_->step_s)));
+    }
   }
 
   void complete(Machine& machine) {
@@ -112,10 +183,10 @@ class ScalingExperiment final : public Experiment {
     const auto& modes = request_.modes;
     const bool strong = std::find(modes.begin(), modes.end(), ScalingMode::Strong) != modes.end();
     request_.accuracy = request_.accuracy && strong;
-    // The line through this batch and the full one reaches down to the smallest predicted share.
+    // The line through these batches and the full one reaches down to the smallest predicted share.
     const std::int64_t share = training.batch / std::max(request_.predict_devices, 1);
     if (strong && needs_measured_compute() && share < training.batch) {
-      small_batch_ = std::max<std::int64_t>(share, 1);
+      small_batches_ = smaller_batches(std::max<std::int64_t>(share, 1), training.batch);
     }
   }
 
@@ -128,9 +199,9 @@ class ScalingExperiment final : public Experiment {
         continue;
       }
       throw Error(Errc::InvalidArgument,
-                  fmt::format("scaling: the first {} devices have no share; list devices with a "
-                              "share first, or choose other device counts with --counts",
-                              n));
+                  trf("scaling: the first {} devices have no share; list devices with a share "
+                      "first, or choose other device counts with --counts",
+                      n));
     }
   }
 
@@ -138,7 +209,11 @@ class ScalingExperiment final : public Experiment {
   void complete_counts() {
     std::vector<int>& counts = request_.counts;
     const int most = static_cast<int>(request_.training.devices.size());
-    for (const int n : counts) check_count("a number of devices to measure", n, 1, most);
+    for (const int n : counts) {
+      require(
+          within(n, 1, most),
+          trf("scaling: a number of devices to measure is {}; it must be {} to {}", n, 1, most));
+    }
     if (counts.empty()) counts = doubling_counts(most);
     counts.push_back(1);
     std::sort(counts.begin(), counts.end());
@@ -154,9 +229,13 @@ class ScalingExperiment final : public Experiment {
       const std::int64_t batch = request_.training.batch * (mode == ScalingMode::Weak ? most : 1);
       if (batch <= images) continue;
       throw Error(Errc::InvalidArgument,
-                  fmt::format("scaling: {} scaling up to {} devices has steps of {} images, but "
-                              "there are {} to train on; choose a smaller batch",
-                              to_string(mode), most, batch, images));
+                  mode == ScalingMode::Strong
+                      ? trf("scaling: strong scaling up to {} devices has steps of {} images, but "
+                            "there are {} to train on; choose a smaller batch",
+                            most, batch, images)
+                      : trf("scaling: weak scaling up to {} devices has steps of {} images, but "
+                            "there are {} to train on; choose a smaller batch",
+                            most, batch, images));
     }
   }
 
@@ -166,12 +245,13 @@ class ScalingExperiment final : public Experiment {
     const Dataset data = load(ctx);
     check_batches(data.train.count);
     const RunContext::Part part(ctx, kDataShare, 1, "");
-    ScalingRuns runs(request_, data, small_batch_, ctx);
+    ScalingRuns runs(request_, data, small_batches_, ctx);
     runs.run();
     points_ = runs.points();
     measured_ = runs.one_device();
     for (const ScalingPoint& p : points_) {
-      core_loads_.push_back(core_load(ctx.machine(), training.devices, p.devices));
+      core_loads_.push_back(core_load(
+          ctx.machine(), std::span(training.devices).first(static_cast<std::size_t>(p.devices))));
     }
     warn_of_unsteady(ctx);
   }
@@ -180,9 +260,9 @@ class ScalingExperiment final : public Experiment {
     const Timing& one = points_.front().step;
     if (!one.unstable) return;
     ctx.emit(LogLine{Severity::Warning,
-                     fmt::format("one device's steps took {} to {}, so speed-ups and predictions "
-                                 "are rough; stop other programs, or measure more steps",
-                                 format_seconds(one.p10_s), format_seconds(one.p90_s))});
+                     trf("one device's steps took {} to {}, so speed-ups and predictions are "
+                         "rough; stop other programs, or measure more steps",
+                         format_seconds(one.p10_s), format_seconds(one.p90_s))});
   }
 
   Dataset load(RunContext& ctx) const {
@@ -190,28 +270,61 @@ class ScalingExperiment final : public Experiment {
     return load_training_data(request_.training, ctx);
   }
 
-  std::string own_basis() const {
+  std::string own_basis(const ComputeTime& time) const {
     const Device device = request_.training.devices.front();
-    return fmt::format("measured on {}: {} for {} images", to_string(device),
-                       format_seconds(measured_.back().seconds), measured_.back().images);
+    const ComputePoint& full = measured_.back();
+    if (measured_.size() < 2) {
+      return trf("measured on {}: {} for {} images", to_string(device),
+                 format_seconds(full.seconds), full.images);
+    }
+    return trf("measured on {}: {} for {} images, {} of it fixed (fitted to {} batch sizes)",
+               to_string(device), format_seconds(full.seconds), full.images,
+               time.fixed_s > 0 ? format_seconds(time.fixed_s) : "0 s", measured_.size());
+  }
+
+  // The part of a given step time that grows with the batch.
+  ComputeTime given(double images, double seconds) const {
+    const ComputePoint point{images, seconds - request_.fixed_s};
+    ComputeTime time = fit_compute({&point, 1});
+    time.fixed_s = request_.fixed_s;
+    return time;
   }
 
   // The requested compute time and its origin.
   std::pair<ComputeTime, std::string> basis() const {
     if (request_.compute_s) {
-      const ComputePoint typed{static_cast<double>(request_.training.batch), *request_.compute_s};
-      return {fit_compute({&typed, 1}),
-              fmt::format("typed in: {} for {} images", format_seconds(*request_.compute_s),
-                          request_.training.batch)};
+      const std::int64_t batch = request_.training.batch;
+      const std::string step = format_seconds(*request_.compute_s);
+      return {given(static_cast<double>(batch), *request_.compute_s),
+              request_.fixed_s > 0 ? trf("typed in: {} for {} images, {} of it fixed", step, batch,
+                                         format_seconds(request_.fixed_s))
+                                   : trf("typed in: {} for {} images", step, batch)};
     }
     if (reference_) {
-      const ComputePoint read{static_cast<double>(reference_->batch), reference_->step_s};
-      return {
-          fit_compute({&read, 1}),
-          fmt::format("{}: {} for {} images on {}", request_.reference_file,
-                      format_seconds(reference_->step_s), reference_->batch, reference_->device)};
+      const std::string step = format_seconds(reference_->step_s);
+      return {given(static_cast<double>(reference_->batch), reference_->step_s),
+              request_.fixed_s > 0
+                  ? trf("{}: {} for {} images on {}, {} of it fixed", request_.reference_file, step,
+                        reference_->batch, reference_->device, format_seconds(request_.fixed_s))
+                  : trf("{}: {} for {} images on {}", request_.reference_file, step,
+                        reference_->batch, reference_->device)};
     }
-    return {fit_compute(measured_), own_basis()};
+    const ComputeTime fitted = fit_through_last(measured_);
+    return {fitted, own_basis(fitted)};
+  }
+
+  // The work of the predicted devices, without the compute time.
+  Workload predicted_work() const {
+    Workload work = work_;
+    const StartTraining& training = request_.training;
+    work.reading_s_per_image = request_.reading_s / static_cast<double>(training.batch);
+    if (request_.style != ParallelStyle::DataParallel) return work;
+    const nn::NetworkPlan plan = nn::plan_model(training.model);
+    constexpr double kFloat = sizeof(float);
+    work.input_bytes = kFloat * static_cast<double>(plan.values.front().shape.size());
+    work.output_bytes = kFloat * static_cast<double>(plan.ops.back()->output->shape.size());
+    work.repeated_s = request_.repeated_s ? *request_.repeated_s : repeated_s(training.model);
+    return work;
   }
 
   void emit_predictions(RunContext& ctx) const {
@@ -219,15 +332,16 @@ class ScalingExperiment final : public Experiment {
     const Link& link = find_link(request_.link);
     for (const ScalingMode mode : request_.modes) {
       PredictionCase scenario{mode, request_.training.batch, {}};
-      Workload work = work_;
+      Workload work = predicted_work();
       std::tie(work.compute, scenario.basis) = basis();
       for (const int n : doubling_counts(request_.predict_devices)) {
-        ctx.emit(predict(work, link, AllReduceStyle::Overlapped, scenario, n));
+        ctx.emit(predict(work, link, all_reduce_style(request_.style), scenario, n));
       }
       // The model divides batches equally, so it cannot explain listed shares.
       if (measured_.empty() || request_.training.share_policy == SharePolicy::Listed) continue;
-      work.compute = fit_compute(measured_);
-      scenario.basis = own_basis();
+      work = work_;
+      work.compute = fit_through_last(measured_);
+      scenario.basis = own_basis(work.compute);
       for (auto& p : explain_mode(work, scenario)) ctx.emit(std::move(p));
     }
   }
@@ -246,7 +360,7 @@ class ScalingExperiment final : public Experiment {
 
   StartScaling request_;
   std::optional<ReferenceTime> reference_;
-  std::optional<std::int64_t> small_batch_;
+  std::vector<std::int64_t> small_batches_;
   Workload work_;  // without the compute time
   std::vector<ScalingPoint> points_;
   std::vector<double> core_loads_;      // per point

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/nn/models.h"
 #include "compute/train/data_parallel/gradient_reducer.h"
 
@@ -47,6 +48,10 @@ struct Division {
   double most = 0;             // images per device with the larger share
   std::int64_t with_most = 0;  // number of those devices
   double fewer = 0;            // images per other device
+  double batch(int devices) const {
+    const auto busiest = static_cast<double>(with_most);
+    return most * busiest + fewer * (devices - busiest);
+  }
 };
 
 Division divide(std::int64_t batch, int devices) {
@@ -83,6 +88,36 @@ Sums on_cores(const Workload& work, const Link& link, int devices) {
     if (bucket.ready >= kAtTheEnd) sums.exposed_s += takes_s;
   }
   return sums;
+}
+
+// Parameters to all devices and gradients back, bucket by bucket; images and outputs in one message
+// per device. Device 0 keeps its own share.
+Sums through_device_0(const Workload& work, const Link& link, int devices, double batch) {
+  if (devices < 2) return {};
+  Sums sums;
+  for (const BucketLoad& bucket : work.buckets) {
+    sums.all_s += 2 * pipeline_s(bucket.bytes, link, devices);
+  }
+  const double others = devices - 1;
+  for (const double bytes : {work.input_bytes, work.output_bytes}) {
+    if (bytes <= 0) continue;
+    sums.all_s +=
+        others * link.latency_s + batch * others / devices * bytes / (link.gb_per_s * kBytesPerGb);
+  }
+  sums.exposed_s = sums.all_s;
+  return sums;
+}
+
+Sums sums_of(const Workload& work, const Link& link, AllReduceStyle style, int devices,
+             const Division& division) {
+  switch (style) {
+    case AllReduceStyle::Overlapped:
+      return overlap(work, link, devices, work.compute.at(division.most));
+    case AllReduceStyle::OnCores: return on_cores(work, link, devices);
+    case AllReduceStyle::DataParallel:
+      return through_device_0(work, link, devices, division.batch(devices));
+  }
+  return {};
 }
 
 // Each weight is used once per position of the operation's output.
@@ -135,7 +170,7 @@ ComputeTime fit_compute(std::span<const ComputePoint> points) {
   }
   if (rows.empty()) {
     throw Error(Errc::InvalidArgument,
-                "scaling model: no compute time is known; measure one device or give its time");
+                tr("scaling model: no compute time is known; measure one device or give its time"));
   }
   const NormalEquations equations(rows);
   Coefficients line = equations.regular() ? equations.both() : equations.only_b();
@@ -166,6 +201,10 @@ std::vector<BucketLoad> bucket_loads(std::string_view model, std::int64_t bucket
   return loads;
 }
 
+AllReduceStyle all_reduce_style(ParallelStyle style) {
+  return style == ParallelStyle::Ddp ? AllReduceStyle::Overlapped : AllReduceStyle::DataParallel;
+}
+
 double ring_all_reduce_s(double bytes, const Link& link, int devices) {
   if (devices < 2) return 0;
   const double n = devices;
@@ -185,22 +224,20 @@ PredictedStep predict_step(const Workload& work, const Link& link, AllReduceStyl
   PredictedStep step;
   step.split.compute_s = part * busiest_s + (1 - part) * work.compute.at(division.fewer);
   step.split.imbalance_s = busiest_s - step.split.compute_s;
-  if (style == AllReduceStyle::Overlapped) {
-    const Sums sums = overlap(work, link, devices, busiest_s);
-    step.split.all_reduce_s = sums.all_s;
-    step.split.exposed_s = sums.exposed_s;
-    step.step_s = busiest_s + sums.exposed_s;
-  } else if (style == AllReduceStyle::OnCores) {
-    const Sums sums = on_cores(work, link, devices);
-    step.split.all_reduce_s = sums.all_s;
-    step.split.exposed_s = sums.exposed_s;
-    step.step_s = busiest_s + sums.all_s;
-  } else {
-    const double moved_s = 2 * pipeline_s(work.bytes(), link, devices);
-    step.split.all_reduce_s = moved_s;
-    step.split.exposed_s = moved_s;
-    step.step_s = busiest_s + moved_s;
+  const Sums sums = sums_of(work, link, style, devices, division);
+  step.split.all_reduce_s = sums.all_s;
+  step.split.exposed_s = sums.exposed_s;
+  // Hidden sums on compute cores still take core time.
+  step.step_s = busiest_s + (style == AllReduceStyle::OnCores ? sums.all_s : sums.exposed_s);
+  const bool one_process = style == AllReduceStyle::DataParallel;
+  if (one_process) {
+    const auto used = static_cast<double>(std::min<std::int64_t>(devices, batch));
+    step.process_s = std::max(0.0, used - 1) * work.repeated_s;
   }
+  const double read = one_process ? static_cast<double>(batch) : division.most;
+  const double reading_s = read * work.reading_s_per_image;
+  step.process_s += std::max(0.0, reading_s - step.step_s - step.process_s);
+  step.step_s += step.process_s;
   return step;
 }
 
@@ -215,7 +252,7 @@ Link fit_link(std::string name, std::string sentence, const Workload& work,
   }
   if (rows.empty()) {
     throw Error(Errc::InvalidArgument,
-                "scaling model: no all-reduce time is known; measure at least two devices");
+                tr("scaling model: no all-reduce time is known; measure at least two devices"));
   }
   const NormalEquations equations(rows);
   Coefficients c = equations.regular() ? equations.both() : equations.only_b();
@@ -250,6 +287,8 @@ ScalingPrediction predict(const Workload& work, const Link& link, AllReduceStyle
   p.speedup = p.images_per_s * one.step_s / static_cast<double>(scenario.batch);
   p.efficiency = p.speedup / devices;
   p.split = step.split;
+  p.process_s = step.process_s;
+  p.fixed_s = std::max(0.0, work.compute.fixed_s);
   return p;
 }
 
@@ -259,7 +298,7 @@ std::vector<ScalingPrediction> model_measurements(const Workload& work,
                                                   const std::vector<double>& core_loads) {
   const std::vector<AllReducePoint> sums = sum_points(points);
   if (sums.empty()) return {};
-  const Link memory = fit_link("memory", "measured here", work, sums);
+  const Link memory = fit_link("memory", LAB_TEXT("measured here"), work, sums);
   std::vector<ScalingPrediction> predictions;
   for (std::size_t i = 0; i < points.size(); ++i) {
     Workload shared = work;

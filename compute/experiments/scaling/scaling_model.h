@@ -6,8 +6,11 @@
 //            and backward the rest, unless the workload specifies otherwise.
 // All-reduce alpha-beta model of a ring: reduce-scatter and all-gather send n-1 messages each,
 //            2(n-1) alpha + 2(n-1)/n bytes/beta. No algorithm moves fewer bytes.
+//            Every bucket pays the latency of its messages.
 // Overlap    buckets use the link one at a time; each starts once its gradients are ready and the
 //            previous bucket is done. Time past the end of backward is exposed.
+// Process    what one process does for its devices: reading the images (a lower bound of the step)
+//            and, with several devices, launching the same work again for each.
 // Source     Thakur, Rabenseifner, Gropp 2005, "Optimization of Collective Communication Operations
 //            in MPICH"; Patarasuk, Yuan 2009, "Bandwidth Optimal All-reduce Algorithms for Clusters
 //            of Workstations"; overlap: Li et al. 2020, "PyTorch Distributed".
@@ -50,6 +53,14 @@ struct Workload {
   ComputeTime compute;
   double backward_share = 2.0 / 3;  // of the compute time
   std::vector<BucketLoad> buckets;  // in the order in which backward completes them
+  // What a process repeats for each device beyond its first, one device after another: copying the
+  // module and launching its operations. Only DataParallel has several devices per process.
+  double repeated_s = 0;
+  // Time in which a process reads an image. It reads ahead while the devices compute, so a step
+  // takes at least as long as reading its images.
+  double reading_s_per_image = 0;
+  // Bytes per image that DataParallel scatters from device 0 and gathers on it.
+  double input_bytes = 0, output_bytes = 0;
   double bytes() const;
 };
 
@@ -63,11 +74,13 @@ enum class AllReduceStyle {
   Overlapped,
   // Compute cores sum between the operations of backward: no stalls, but it costs core time.
   OnCores,
-  // PyTorch's nn.DataParallel, as in the chapter: parameters are sent from device 0 to all devices
-  // before each step and gradients are summed back after it, pipelined along all devices. No
-  // overlap.
+  // PyTorch's nn.DataParallel, as in the chapter: one process drives all devices. Device 0 sends
+  // the parameters and each device's images before the step, and receives outputs and gradients
+  // after it, pipelined along all devices. No overlap.
   DataParallel,
 };
+
+AllReduceStyle all_reduce_style(ParallelStyle style);
 
 double ring_all_reduce_s(double bytes, const Link& link, int devices);
 // Broadcast from one device to all, or reduction to one: (n-1) alpha + bytes/beta.
@@ -75,7 +88,8 @@ double pipeline_s(double bytes, const Link& link, int devices);
 
 struct PredictedStep {
   double step_s = 0;
-  StepSplit split;  // compute and imbalance are means over the devices
+  StepSplit split;       // compute and imbalance are means over the devices
+  double process_s = 0;  // repeated launches, and waiting for images to be read
 };
 
 // Predicts a step of `batch` images divided over `devices`; shares differ by at most one image.

@@ -1,11 +1,9 @@
 #include "compute/experiments/scaling/scaling_runs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <string>
 
+#include "compute/core/language.h"
 #include "compute/machine/machine.h"
 #include "compute/measure/measure.h"
 #include "compute/measure/statistics.h"
@@ -22,8 +20,13 @@ std::int64_t steps_with(std::int64_t wanted, std::int64_t images, std::int64_t b
   return wanted + (short_one ? (wanted - 1) / whole : 0);
 }
 
-std::string devices_text(int n) {
-  return fmt::format("{} device{}", n, n == 1 ? "" : "s");
+std::string round_text(std::int64_t round, std::int64_t rounds, int devices) {
+  return devices == 1 ? trf("round {} of {}, 1 device", round, rounds)
+                      : trf("round {} of {}, {} devices", round, rounds, devices);
+}
+
+std::string accuracy_text(int devices) {
+  return devices == 1 ? tr("accuracy with 1 device") : trf("accuracy with {} devices", devices);
 }
 
 }  // namespace
@@ -43,20 +46,9 @@ Timing StepTimes::timing() const {
   return timing;
 }
 
-double core_load(Machine& machine, const std::vector<Device>& devices, int count) {
-  std::map<int, int> users;
-  int most = 1;
-  for (int i = 0; i < count; ++i) {
-    for (const int core : machine.at(devices[static_cast<std::size_t>(i)]).info().cores) {
-      most = std::max(most, ++users[core]);
-    }
-  }
-  return most;
-}
-
 ScalingRuns::ScalingRuns(const StartScaling& request, const Dataset& data,
-                         std::optional<std::int64_t> small_batch, RunContext& ctx)
-    : request_(request), data_(data), small_batch_(small_batch), ctx_(ctx) {
+                         std::vector<std::int64_t> small_batches, RunContext& ctx)
+    : request_(request), data_(data), small_batches_(std::move(small_batches)), ctx_(ctx) {
   const std::int64_t steps = request_.warmup + request_.steps;
   for (const Key& k : all_keys()) {
     total_work_ += static_cast<double>(request_.rounds) * work(k, steps);
@@ -71,9 +63,8 @@ void ScalingRuns::run() {
   const std::vector<Key> keys = all_keys();
   for (std::int64_t round = 1; round <= request_.rounds; ++round) {
     for (const Key& k : keys) {
-      const auto part = next_part(
-          work(k, request_.warmup + request_.steps),
-          fmt::format("round {} of {}, {}", round, request_.rounds, devices_text(k.devices)));
+      const auto part = next_part(work(k, request_.warmup + request_.steps),
+                                  round_text(round, request_.rounds, k.devices));
       time_steps(k);
       emit_points(k);
     }
@@ -81,8 +72,8 @@ void ScalingRuns::run() {
   for (const Key& k : keys) emit_points(k);  // relative to the final time of one device
   if (!request_.accuracy) return;
   for (const int n : request_.counts) {
-    const auto part = next_part(work(key(ScalingMode::Strong, n), request_.accuracy_steps),
-                                "accuracy with " + devices_text(n));
+    const auto part =
+        next_part(work(key(ScalingMode::Strong, n), request_.accuracy_steps), accuracy_text(n));
     measure_accuracy(n);
     ctx_.emit(*point(ScalingMode::Strong, n));
   }
@@ -99,16 +90,20 @@ std::vector<ScalingRuns::Key> ScalingRuns::all_keys() const {
   const auto add = [&keys](const Key& k) {
     if (std::find(keys.begin(), keys.end(), k) == keys.end()) keys.push_back(k);
   };
-  if (small_batch_) add({1, *small_batch_});
+  for (const std::int64_t batch : small_batches_) add({1, batch});
   for (const int n : request_.counts) {
     for (const ScalingMode mode : request_.modes) add(key(mode, n));
   }
   return keys;
 }
 
+std::span<const Device> ScalingRuns::first_devices(int count) const {
+  return std::span(request_.training.devices).first(static_cast<std::size_t>(count));
+}
+
 // Relative cost of a run: steps times images per device, scaled by the core load.
 double ScalingRuns::work(const Key& key, std::int64_t steps) const {
-  const double load = core_load(ctx_.machine(), request_.training.devices, key.devices);
+  const double load = core_load(ctx_.machine(), first_devices(key.devices));
   return static_cast<double>(steps) * static_cast<double>(key.batch) * load / key.devices;
 }
 
@@ -197,7 +192,7 @@ std::optional<ScalingPoint> ScalingRuns::point(ScalingMode mode, int devices) co
     p.test_acc = accuracy->second;
     p.accuracy_steps = request_.accuracy_steps;
   }
-  p.shares_cores = core_load(ctx_.machine(), request_.training.devices, devices) > 1;
+  p.shares_cores = core_load(ctx_.machine(), first_devices(devices)) > 1;
   const auto& cores = ctx_.machine().at(request_.training.devices.front()).info().cores;
   p.conditions = current_conditions(cores.empty() ? 0 : cores.front());
   return p;

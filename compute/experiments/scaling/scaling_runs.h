@@ -29,22 +29,20 @@ class StepTimes {
   std::vector<StepSplit> splits_;
 };
 
-// Number of the first `count` devices that share the busiest core; 1 if each has its own.
-double core_load(Machine& machine, const std::vector<Device>& devices, int count);
-
 class ScalingRuns {
  public:
-  // `request` must be complete: devices and counts are set, and counts ascend from 1. If set,
-  // `small_batch` is also run on one device, for the model. All arguments must outlive the object.
+  // `request` must be complete: devices and counts are set, and counts ascend from 1.
+  // `small_batches` are also run on one device, for the model. All arguments must outlive the
+  // object.
   ScalingRuns(const StartScaling& request, const Dataset& data,
-              std::optional<std::int64_t> small_batch, RunContext& ctx);
+              std::vector<std::int64_t> small_batches, RunContext& ctx);
 
   // Emits each point when it is first known and again when it is refined. Throws as run_training()
   // does.
   void run();
 
   std::vector<ScalingPoint> points() const;
-  // Step times of one device, for the model.
+  // Step times of one device by ascending batch, for the model.
   std::vector<ComputePoint> one_device() const;
 
  private:
@@ -61,13 +59,14 @@ class ScalingRuns {
   void measure_accuracy(int devices);
   void emit_points(const Key& key);
   std::optional<ScalingPoint> point(ScalingMode mode, int devices) const;
+  std::span<const Device> first_devices(int count) const;
   StartTraining part_of_request(const Key& key) const;
   // The part of the progress bar for `work`; `what` prefixes its text.
   RunContext::Part next_part(double work, const std::string& what);
 
   const StartScaling& request_;
   const Dataset& data_;
-  const std::optional<std::int64_t> small_batch_;
+  const std::vector<std::int64_t> small_batches_;
   RunContext& ctx_;
   std::map<Key, StepTimes> times_;
   std::map<int, double> accuracies_;  // by device count, strong scaling

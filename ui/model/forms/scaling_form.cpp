@@ -1,16 +1,17 @@
 // Conversion of the Scaling page's form to a command.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "compute/core/error.h"
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/forms/form_checks.h"
 #include "ui/model/forms/forms.h"
 
 namespace lab::ui {
 namespace {
+
+constexpr double kMostFixed = 0.999;  // of a measured step
 
 // Parses "1, 2, 4".
 std::vector<std::int64_t> parse_device_counts(std::string text) {
@@ -19,7 +20,7 @@ std::vector<std::int64_t> parse_device_counts(std::string text) {
   try {
     return parse_counts(text);
   } catch (const Error&) {
-    throw Error(Errc::Usage, fmt::format("device counts '{}' is not a list; write 1,2,4", typed));
+    throw Error(Errc::Usage, trf("device counts '{}' is not a list; write 1,2,4", typed));
   }
 }
 
@@ -29,9 +30,9 @@ std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
   if (form.counts.find_first_not_of(' ') == std::string::npos) return counts;
   for (const std::int64_t count : parse_device_counts(form.counts)) {
     if (static_cast<std::size_t>(count) > devices) {
-      throw Error(Errc::Usage, fmt::format("{} devices requested, {} available; request fewer, or "
-                                           "split the cores on the Devices page",
-                                           count, devices));
+      throw Error(Errc::Usage, trf("{} devices requested, {} available; request fewer, or split "
+                                   "the cores on the Devices page",
+                                   count, devices));
     }
     counts.push_back(static_cast<int>(count));
   }
@@ -40,27 +41,42 @@ std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
   return counts;
 }
 
-void set_prediction(const ScalingForm& form, std::optional<double> measured_s,
-                    StartScaling& command) {
+// What the process adds, and the fixed part of a time that is not measured.
+void set_costs(const ScalingForm& form, StartScaling& command) {
+  const bool one_process = command.style == ParallelStyle::DataParallel;
+  command.reading_s = one_process ? form.read_ms * 1e-3 : 0;
+  command.repeated_s.reset();
+  if (one_process && !form.estimate_repeat) command.repeated_s = form.repeat_ms * 1e-3;
+  if (static_cast<ComputeTime>(form.compute_time) == ComputeTime::Measured) return;
+  command.fixed_s = form.fixed_ms * 1e-3;
+  if (command.compute_s && command.fixed_s > 0 && command.fixed_s >= *command.compute_s) {
+    throw Error(Errc::Usage,
+                trf("the fixed part is {}, but the whole step takes {}; enter less",
+                    format_seconds(command.fixed_s), format_seconds(*command.compute_s)));
+  }
+}
+
+void set_prediction(const ScalingForm& form, const MeasuredStep& measured, StartScaling& command) {
   const std::string fault = value_error(predicted_devices_field(), command.predict_devices);
   if (!fault.empty()) throw Error(Errc::Usage, fault);
   command.reference_file.clear();
   switch (static_cast<ComputeTime>(form.compute_time)) {
     case ComputeTime::Measured:
       if (command.measure) return;
-      if (!measured_s) {
+      if (!measured.seconds) {
         throw Error(Errc::Usage,
-                    "the first device has not been measured with this model and batch "
-                    "yet; measure it first, or enter it");
+                    tr("the first device has not been measured with this model and batch "
+                       "yet; measure it first, or enter it"));
       }
-      command.compute_s = measured_s;
+      command.compute_s = measured.seconds;
+      command.fixed_s = std::min(measured.fixed_s, kMostFixed * *measured.seconds);
       return;
     case ComputeTime::Typed: command.compute_s = form.compute_ms * 1e-3; return;
     case ComputeTime::File:
       if (form.request.reference_file.empty()) {
         throw Error(Errc::Usage,
-                    "no reference file is given; enter a JSON file with the time of one device, or "
-                    "choose another source");
+                    tr("no reference file is given; enter a JSON file with the time of one device, "
+                       "or choose another source"));
       }
       command.reference_file = form.request.reference_file;
       return;
@@ -87,17 +103,17 @@ void set_mode_choice(StartScaling& request, int choice) {
 RequestField predicted_devices_field() {
   RequestField field = field_of(&StartScaling::predict_devices);
   field.range = {2, 4096};
-  field.label = "Predict up to";
-  field.hint = "Device counts beyond this machine are calculated, not measured.";
-  field.unit = "devices";
-  field.name = "largest prediction";
+  field.label = LAB_TEXT("Predict up to");
+  field.hint = LAB_TEXT("Device counts beyond this machine are calculated, not measured.");
+  field.unit = LAB_TEXT("devices");
+  field.name = LAB_TEXT("largest prediction");
   return field;
 }
 
 std::string link_title(std::string_view name) {
   const std::span<const ValueName> links = kLinkNames;
   const std::size_t i = position_of(links, name);
-  return i == links.size() ? std::string(name) : links[i].label;
+  return i == links.size() ? std::string(name) : tr(links[i].label);
 }
 
 std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& machine) {
@@ -110,12 +126,13 @@ std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& 
 }
 
 StartScaling to_command(const ScalingForm& form, const MachineInfo& machine, bool measure,
-                        std::optional<double> measured_s) {
+                        const MeasuredStep& measured) {
   StartScaling command = form.request;
   command.training.devices = scaling_devices(form, machine);
   command.measure = measure;
   command.counts = counts_of(form, command.training.devices.size());
-  set_prediction(form, measured_s, command);
+  set_prediction(form, measured, command);
+  set_costs(form, command);
   check_ranges(command.training);
   check_ranges(command);
   return command;

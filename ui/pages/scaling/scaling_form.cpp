@@ -4,15 +4,15 @@
 #include <algorithm>
 
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/scaling/scaling_parts.h"
 
 namespace lab::ui {
 namespace {
 
-const std::vector<std::string>& compute_time_names() {
-  static const std::vector<std::string> kNames = {"Measured", "Typed in", "File"};
-  return kNames;
+std::vector<std::string> compute_time_names() {
+  return {LAB_TEXT("Measured"), LAB_TEXT("Typed in"), LAB_TEXT("File")};
 }
 
 template <typename Value>
@@ -30,46 +30,51 @@ bool trained_field(const Panel& p, ScalingForm& form, Value StartTraining::*memb
                        form.request.training.*member);
 }
 
-// Returns the last measured step time of one device with this model and batch.
-std::optional<double> measured_step_s(const Panel& p, const ScalingForm& form) {
+// Returns the last measured step of one device with this model and batch.
+MeasuredStep measured_step(const Panel& p, const ScalingForm& form) {
   StartTraining training = form.request.training;
   training.devices = scaling_devices(form, p.model.machine());
   const Kept<ScalingResults>& kept = p.model.scaling();
-  const auto now = kept.current.one_device_step_s(training);
-  return now || !kept.previous ? now : kept.previous->one_device_step_s(training);
+  if (const auto now = kept.current.one_device_step_s(training)) {
+    return {now, kept.current.fixed_step_s()};
+  }
+  if (!kept.previous) return {};
+  return {kept.previous->one_device_step_s(training), kept.previous->fixed_step_s()};
 }
 
 void work_fields(const Panel& p, ScalingForm& form) {
   Fields fields(p);
   fields.next();
-  if (trained_field(p, form, &StartTraining::model,
-                    "The more computation a model does per parameter, the better it scales.")) {
+  if (trained_field(
+          p, form, &StartTraining::model,
+          LAB_TEXT("The more computation a model does per parameter, the better it scales."))) {
     form.request.accuracy_steps = find_model(form.request.training.model)->accuracy_steps;
   }
   fields.next();
-  trained_field(p, form, &StartTraining::data, "Synthetic garments need no download.");
+  trained_field(p, form, &StartTraining::data, LAB_TEXT("Synthetic garments need no download."));
   if (form.request.training.data == DataSource::FashionMnist) {
     fields.next();
     field_control(p, "scaling", form.request.training, &StartTraining::data_dir);
   }
   fields.next();
-  trained_field(p, form, &StartTraining::batch, "Strong: total of all devices. Weak: per device.");
+  trained_field(p, form, &StartTraining::batch,
+                LAB_TEXT("Strong: total of all devices. Weak: per device."));
   fields.next();
   std::vector<std::string> modes = labels_of(enum_names<ScalingMode>());
-  modes.emplace_back("Both");
+  modes.emplace_back(LAB_TEXT("Both"));
   int mode = mode_choice(form.request);
-  if (segmented(p.ui, "scaling/modes", "Scaling mode", modes, mode,
-                "Strong: the same batch divided over the devices. Weak: the same batch for each "
-                "device, so that the work grows with the device count.")) {
+  if (segmented(p.ui, "scaling/modes", tr("Scaling mode"), modes, mode,
+                tr("Strong: the same batch divided over the devices. Weak: the same batch for each "
+                   "device, so that the work grows with the device count."))) {
     set_mode_choice(form.request, mode);
   }
 }
 
 void open_devices_note(const Panel& p) {
   note_box(p.ui, "scaling/one_device",
-           "One CPU device has all cores here. Split them on the Devices page, or start with "
-           "--cpu-devices 2, to measure more.");
-  if (button(p.ui, "scaling/open_devices", "Open Devices", {.width = -1})) {
+           tr("One CPU device has all cores here. Split them on the Devices page, or start with "
+              "--cpu-devices 2, to measure more."));
+  if (button(p.ui, "scaling/open_devices", tr("Open Devices"), {.width = -1})) {
     p.view.page = Page::Devices;
   }
 }
@@ -82,7 +87,7 @@ void device_boxes(const Panel& p, ScalingForm& form) {
     return;
   }
   const auto ticked = std::count(form.devices.begin(), form.devices.end(), true);
-  caption(p.ui, ticked == 0 ? "Devices (none ticked: all)" : "Devices");
+  caption(p.ui, ticked == 0 ? tr("Devices (none ticked: all)") : tr("Devices"));
   const std::size_t columns = p.folded() ? 4 : 2;
   for (std::size_t first = 0; first < devices.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
@@ -97,12 +102,12 @@ void device_boxes(const Panel& p, ScalingForm& form) {
 }
 
 void more_fields(const Panel& p, ScalingForm& form) {
-  foldout(p.ui, "scaling/more", "Measurement settings", form.more);
+  foldout(p.ui, "scaling/more", tr("Measurement settings"), form.more);
   if (!form.more) return;
   Fields fields(p);
   fields.next();
-  input_text(p.ui, "scaling/counts", "Device counts", form.counts,
-             "A list: 1,2,4. Empty: 1, 2, 4, ... and all devices.", "1, 2, 4, ... all");
+  input_text(p.ui, "scaling/counts", tr("Device counts"), form.counts,
+             tr("A list: 1,2,4. Empty: 1, 2, 4, ... and all devices."), tr("1, 2, 4, ... all"));
   fields.next();
   scaling_field(p, form, &StartScaling::steps);
   fields.next();
@@ -116,6 +121,32 @@ void more_fields(const Panel& p, ScalingForm& form) {
   scaling_field(p, form, &StartScaling::accuracy_steps);
 }
 
+// What the process does for its devices, one after the other.
+void process_fields(const Panel& p, Fields& fields, ScalingForm& form) {
+  if (form.request.style != ParallelStyle::DataParallel) return;
+  fields.next();
+  checkbox(p.ui, "scaling/estimate_repeat", tr("Estimate repeated launches"), form.estimate_repeat,
+           tr("The one process copies the module and launches each operation once per device, one "
+              "device after the other. Estimated from the numbers of operations and parameters."));
+  if (!form.estimate_repeat) {
+    fields.next();
+    input_number(p.ui, "scaling/repeat_ms", tr("Repeated per further device"), form.repeat_ms,
+                 {.min = 0,
+                  .step = 1,
+                  .unit = "ms",
+                  .hint = tr("Time per step that the process spends on each device beyond the "
+                             "first while all devices wait.")});
+  }
+  fields.next();
+  input_number(p.ui, "scaling/read_ms", tr("Reading a batch"), form.read_ms,
+               {.min = 0,
+                .step = 1,
+                .unit = "ms",
+                .hint = tr("Time in which the one process reads the images of a batch. It reads "
+                           "ahead, but no step is shorter than reading its images. 0: not a "
+                           "limit.")});
+}
+
 void prediction_fields(const Panel& p, ScalingForm& form) {
   Fields fields(p);
   fields.next();
@@ -124,24 +155,37 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
   fields.next();
   scaling_field(p, form, &StartScaling::link);
   fields.next();
-  segmented(p.ui, "scaling/compute_time", "Step time of one device", compute_time_names(),
+  segmented(p.ui, "scaling/compute_time", tr("Step time of one device"), compute_time_names(),
             form.compute_time,
-            "Step time of one device for this batch: as measured here, typed in for another "
-            "device, or from a reference file.");
+            tr("Step time of one device for this batch: as measured here, typed in for another "
+               "device, or from a reference file. Measured: timed at four batch sizes, so that the "
+               "fixed part is known."));
   const auto source = static_cast<ComputeTime>(form.compute_time);
   if (source == ComputeTime::Typed) {
     fields.next();
-    input_number(p.ui, "scaling/compute_ms", "Step time", form.compute_ms,
-                 {.min = 0, .step = 10, .unit = "ms", .hint = "Forward, backward and update."});
+    input_number(p.ui, "scaling/compute_ms", tr("Step time"), form.compute_ms,
+                 {.min = 0, .step = 10, .unit = "ms", .hint = tr("Forward, backward and update.")});
   } else if (source == ComputeTime::File) {
     fields.next();
-    input_text(p.ui, "scaling/reference_file", "Reference file", form.request.reference_file,
-               "JSON with the time of one device.", "results.json");
+    input_text(p.ui, "scaling/reference_file", tr("Reference file"), form.request.reference_file,
+               tr("JSON with the time of one device."), "results.json");
   }
+  if (source != ComputeTime::Measured) {
+    fields.next();
+    input_number(p.ui, "scaling/fixed_ms", tr("Fixed part"), form.fixed_ms,
+                 {.min = 0,
+                  .step = 1,
+                  .unit = "ms",
+                  .hint = tr("The part of that time that a smaller batch does not shorten. All "
+                             "devices take it at the same time; only the rest is divided.")});
+  }
+  fields.next();
+  scaling_field(p, form, &StartScaling::style);
+  process_fields(p, fields, form);
 }
 
 void measure_button(const Panel& p, const ScalingForm& form, std::string_view error) {
-  if (start_button(p, "scaling/run", "Measure scaling", error, true)) {
+  if (start_button(p, "scaling/run", tr("Measure scaling"), error, true)) {
     send(p, to_command(form, p.model.machine(), true));
   }
 }
@@ -149,9 +193,9 @@ void measure_button(const Panel& p, const ScalingForm& form, std::string_view er
 // Computes a prediction without measuring.
 void predict_button(const Panel& p, const ScalingForm& form) {
   const MachineInfo& machine = p.model.machine();
-  const std::optional<double> known = measured_step_s(p, form);
+  const MeasuredStep known = measured_step(p, form);
   const std::string error = problem([&] { return to_command(form, machine, false, known); });
-  if (start_button(p, "scaling/predict", "Predict only", error, false)) {
+  if (start_button(p, "scaling/predict", tr("Predict only"), error, false)) {
     send(p, to_command(form, machine, false, known));
   }
 }
@@ -160,7 +204,7 @@ void predict_button(const Panel& p, const ScalingForm& form) {
 
 void draw_scaling_form(const Panel& p) {
   ScalingForm& form = p.view.forms.scaling;
-  Card card(p, "scaling/form", "Scaling", {.least = form_height(p)});
+  Card card(p, "scaling/form", tr("Scaling"), {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
   const std::string error = problem([&] { return to_command(form, p.model.machine(), true); });

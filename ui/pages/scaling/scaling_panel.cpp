@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/scaling/scaling_parts.h"
 
@@ -18,32 +19,36 @@ std::string step_time_text(double seconds) {
 }
 
 std::string spread_text(const Timing& t) {
-  if (t.median_s <= 0) return "N/A";
+  if (t.median_s <= 0) return tr("N/A");
   return fmt::format("{:.1f} %", 100 * (t.p90_s - t.p10_s) / t.median_s);
 }
 
 std::vector<Column> columns_of(bool wide) {
-  std::vector<Column> columns = {{"Devices", 0.8F, true, {}},
-                                 {"Step", 1, true, "Median time of a step."},
-                                 {"Images/s", 1, true, {}},
-                                 {"Speed-up", 0.9F, true, "Relative to one device."},
-                                 {"Efficiency", 1, true, "Speed-up divided by the device count."}};
+  std::vector<Column> columns = {
+      {LAB_TEXT("Devices"), 0.8F, true, {}},
+      {LAB_TEXT("Step"), 1, true, LAB_TEXT("Median time of a step.")},
+      {LAB_TEXT("Images/s"), 1, true, {}},
+      {LAB_TEXT("Speed-up"), 0.9F, true, LAB_TEXT("Relative to one device.")},
+      {LAB_TEXT("Efficiency"), 1, true, LAB_TEXT("Speed-up divided by the device count.")}};
   if (wide) {
-    columns.push_back({"Compute", 1, true, "Mean over the devices."});
-    columns.push_back({"Exposed", 1, true, "All-reduce time not hidden behind backward."});
-    columns.push_back({"Waiting", 1, true, "For the slowest device."});
-    columns.push_back({"n", 0.6F, true, "Timed steps, excluding warm-up."});
-    columns.push_back({"p10 to p90", 1, true, "Spread of the steps, as a share of the median."});
+    columns.push_back({LAB_TEXT("Compute"), 1, true, LAB_TEXT("Mean over the devices.")});
+    columns.push_back(
+        {LAB_TEXT("Exposed"), 1, true, LAB_TEXT("All-reduce time not hidden behind backward.")});
+    columns.push_back(
+        {LAB_TEXT("Waiting"), 1, true, LAB_TEXT("For the slowest device and for the process.")});
+    columns.push_back({"n", 0.6F, true, LAB_TEXT("Timed steps, excluding warm-up.")});
+    columns.push_back({LAB_TEXT("p10 to p90"), 1, true,
+                       LAB_TEXT("Spread of the steps, as a share of the median.")});
   }
-  columns.push_back({"Accuracy", 1, true, "On the test images."});
-  columns.push_back({"State", 1.2F, false, {}});
+  columns.push_back({LAB_TEXT("Accuracy"), 1, true, LAB_TEXT("On the test images.")});
+  columns.push_back({LAB_TEXT("State"), 1.2F, false, {}});
   return columns;
 }
 
-void split_cells(const Panel& p, const StepSplit& split) {
+void split_cells(const Panel& p, const StepSplit& split, double process_s = 0) {
   cell(p.ui, step_time_text(split.compute_s));
   cell(p.ui, step_time_text(split.exposed_s));
-  cell(p.ui, step_time_text(split.imbalance_s));
+  cell(p.ui, step_time_text(split.imbalance_s + process_s));
 }
 
 void measured_row(const Panel& p, const ScalingResults& results, const ScalingPoint& point,
@@ -62,14 +67,15 @@ void measured_row(const Panel& p, const ScalingResults& results, const ScalingPo
   if (point.test_acc) {
     cell(p.ui, fmt::format("{:.2f} %", *point.test_acc * 100));
   } else {
-    cell(p.ui, "N/A", "Not requested, or not available yet.");
+    cell(p.ui, tr("N/A"), tr("Not requested, or not available yet."));
   }
   if (point.shares_cores) {
-    cell(p.ui, "shares cores", "More devices than cores: no speed-up beyond the number of cores.");
+    cell(p.ui, tr("shares cores"),
+         tr("More devices than cores: no speed-up beyond the number of cores."));
   } else if (point.step.unstable) {
-    cell(p.ui, "unstable", "The step times vary more than on an idle machine.");
+    cell(p.ui, tr("unstable"), tr("The step times vary more than on an idle machine."));
   } else {
-    cell(p.ui, "measured");
+    cell(p.ui, tr("measured"));
   }
 }
 
@@ -82,15 +88,16 @@ void predicted_row(const Panel& p, const ScalingResults& results, const ScalingP
   cell(p.ui, times_text(point.speedup));
   cell(p.ui, percent(point.efficiency));
   if (wide) {
-    split_cells(p, point.split);
-    cell(p.ui, "N/A", "Calculated, not measured.");
-    cell(p.ui, "N/A", "Calculated, not measured.");
+    split_cells(p, point.split, point.process_s);
+    cell(p.ui, tr("N/A"), tr("Calculated, not measured."));
+    cell(p.ui, tr("N/A"), tr("Calculated, not measured."));
   }
-  cell(p.ui, "N/A", "Predictions cover time only.");
+  cell(p.ui, tr("N/A"), tr("Predictions cover time only."));
   if (point.measured_step_s) {
-    cell(p.ui, "model", "The model's result for this machine, to compare with the measurement.");
+    cell(p.ui, tr("model"),
+         tr("The model's result for this machine, to compare with the measurement."));
   } else {
-    cell(p.ui, "prediction", "Calculated, not measured.");
+    cell(p.ui, tr("prediction"), tr("Calculated, not measured."));
   }
 }
 
@@ -99,7 +106,7 @@ void draw_scaling_table(const Panel& p, const Kept<ScalingResults>& kept, Scalin
   Card card(p, "scaling/table_card", "", {.dimmed = is_old(kept)});
   if (!card) return;
   bool& open = p.view.forms.scaling.show_table;
-  foldout(p.ui, "scaling/show_table", "All numbers and skipped cases", open);
+  foldout(p.ui, "scaling/show_table", tr("All numbers and skipped cases"), open);
   if (!open) return;
   const bool wide = width_left(p) > kWideTable;
   if (begin_table(p.ui, "scaling/table", columns_of(wide))) {
@@ -115,29 +122,28 @@ void draw_scaling_table(const Panel& p, const Kept<ScalingResults>& kept, Scalin
     end_table(p.ui);
   }
   for (const Skipped& s : results.skipped) {
-    muted(p.ui, fmt::format("Skipped {}: {}", s.what, s.reason));
+    muted(p.ui, trf("Skipped {}: {}", s.what, tr(s.reason)));
   }
 }
 
 // --- the page -------------------------------------------------------------------------------
 
-const std::vector<std::string>& shown_mode_names() {
-  static const std::vector<std::string> kNames = {"Strong: one batch divided",
-                                                  "Weak: a batch for each device"};
-  return kNames;
+std::vector<std::string> shown_mode_names() {
+  return {LAB_TEXT("Strong: one batch divided"), LAB_TEXT("Weak: a batch for each device")};
 }
 
 void empty_card(const Panel& p) {
   Card card(p, "scaling/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, Page::Scaling)) {
-    muted(p.ui, "Training on the first device count; its step time appears here once measured.");
+    muted(p.ui,
+          tr("Training on the first device count; its step time appears here once measured."));
     return;
   }
   if (!empty_page(p, "scaling/empty",
-                  "Nothing has been measured yet. The same training runs on one device, then on "
-                  "more; the plots show what each one adds and costs.",
-                  "Measure scaling")) {
+                  tr("Nothing has been measured yet. The same training runs on one device, then on "
+                     "more; the plots show what each one adds and costs."),
+                  tr("Measure scaling"))) {
     return;
   }
   const ScalingForm& form = p.view.forms.scaling;
@@ -152,7 +158,7 @@ ScalingMode mode_of(const Panel& p, const ScalingResults& results) {
   const bool strong = results.has(ScalingMode::Strong), weak = results.has(ScalingMode::Weak);
   if (strong && weak) {
     segmented(p.ui, "scaling/shown_mode", "", shown_mode_names(), form.shown_mode,
-              "Strong: all devices share one batch. Weak: each device gets a full batch.");
+              tr("Strong: all devices share one batch. Weak: each device gets a full batch."));
     return static_cast<ScalingMode>(form.shown_mode);
   }
   return weak ? ScalingMode::Weak : ScalingMode::Strong;
@@ -167,22 +173,22 @@ struct ScalingFigure {
 
 // A single device has no speed-up.
 std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
-  return {{"scaling/figure/step", "step, 1 device", format_seconds(one.step.median_s),
-           "Median time of a step."},
-          {"scaling/figure/images", "images/s, 1 device", format_si(one.images_per_s, ""),
-           "Images per step divided by its median time."}};
+  return {{"scaling/figure/step", tr("step, 1 device"), format_seconds(one.step.median_s),
+           tr("Median time of a step.")},
+          {"scaling/figure/images", tr("images/s, 1 device"), format_si(one.images_per_s, ""),
+           tr("Images per step divided by its median time.")}};
 }
 
 std::vector<ScalingFigure> figures_of_several(const ScalingPoint& best) {
-  const std::string on = ", " + devices_text(best.devices);
   const bool reduces = best.split.all_reduce_s > 0;
   return {
-      {"scaling/figure/speedup", "speed-up" + on, times_text(best.speedup) + " times",
-       "Images per second relative to one device."},
-      {"scaling/figure/efficiency", "efficiency" + on, percent(best.efficiency),
-       "Speed-up divided by the number of devices."},
-      {"scaling/figure/hidden", "all-reduce hidden", reduces ? percent(best.hidden_share) : "N/A",
-       "Share of the all-reduce time hidden behind backward."}};
+      {"scaling/figure/speedup", trf("speed-up, {} devices", best.devices),
+       trf("{} times", times_text(best.speedup)), tr("Images per second relative to one device.")},
+      {"scaling/figure/efficiency", trf("efficiency, {} devices", best.devices),
+       percent(best.efficiency), tr("Speed-up divided by the number of devices.")},
+      {"scaling/figure/hidden", tr("all-reduce hidden"),
+       reduces ? percent(best.hidden_share) : tr("N/A"),
+       tr("Share of the all-reduce time hidden behind backward.")}};
 }
 
 std::vector<ScalingFigure> figures_of(const ScalingResults& results, ScalingMode mode) {
@@ -193,11 +199,11 @@ std::vector<ScalingFigure> figures_of(const ScalingResults& results, ScalingMode
   const PredictedCurve& predicted = results.predicted(mode);
   if (predicted.points.empty()) return figures;
   const ScalingPrediction& most = predicted.points.back();
-  figures.push_back({"scaling/figure/prediction", "prediction, " + devices_text(most.devices),
-                     times_text(most.speedup) + " times", "Calculated, not measured."});
+  figures.push_back({"scaling/figure/prediction", trf("prediction, {}", devices_text(most.devices)),
+                     trf("{} times", times_text(most.speedup)), tr("Calculated, not measured.")});
   if (figures.size() < 4) {
-    figures.push_back({"scaling/figure/predicted_efficiency", "prediction, efficiency",
-                       percent(most.efficiency), "Calculated, not measured."});
+    figures.push_back({"scaling/figure/predicted_efficiency", tr("prediction, efficiency"),
+                       percent(most.efficiency), tr("Calculated, not measured.")});
   }
   return figures;
 }
@@ -230,6 +236,7 @@ void scaling_results(const Panel& p) {
   const Kept<ScalingResults>& kept = p.model.scaling();
   if (shown(kept).empty()) {
     empty_card(p);
+    draw_model_check(p);
     return;
   }
   const ScalingMode mode = mode_of(p, shown(kept));
@@ -245,6 +252,7 @@ void scaling_results(const Panel& p) {
     draw_scaling_accuracy(p, kept);
   }
   draw_scaling_table(p, kept, mode);
+  draw_model_check(p);
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ void draw_speedup_plots(const Panel& p, const Kept<ScalingResults>& kept, Scalin
 void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                         float extra = 0);
 void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept);
+// The model's predictions of published figures.
+void draw_model_check(const Panel& p);
 
 // Returns the point with the most devices among those with separate cores per device; if there is
 // none, the point with the most devices; null if nothing was measured.
@@ -25,6 +27,8 @@ const ScalingPoint* best_point(const ScalingCurve& curve);
 std::string devices_text(int devices);  // "1 device", "2 devices"
 std::string times_text(double times);   // "1.94", "15.1"
 
+// Reports how far the model is from published figures; empty without a comparison.
+std::string check_sentence(const ScalingComparison& comparison);
 // Describes the measured points; empty if there are none.
 std::vector<std::string> measured_sentences(const ScalingResults& results, ScalingMode mode);
 // Describes the prediction for the most devices and its basis; empty if there is none.
@@ -41,5 +45,7 @@ std::string describe(const ScalingResults& results, const ScalingPrediction& pre
 // Splits a step of `step_s` seconds into parts that sum to at most that. Hidden all-reduce counts
 // only as far as it occupied a device's cores, not where it ran alongside the computation.
 StepParts parts_of(const StepSplit& split, double step_s);
+// Counts the time of the process as waiting.
+StepParts parts_of(const ScalingPrediction& prediction);
 
 }  // namespace lab::ui

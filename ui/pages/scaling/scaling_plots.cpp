@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "compute/core/language.h"
 #include "ui/pages/scaling/scaling_parts.h"
 #include "ui/plot/plot.h"
 
@@ -51,14 +52,14 @@ void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mod
                                       [](const ScalingPoint& one) { return one.shares_cores; });
   if (any_shares) {
     plot::Series shared = s;
-    shared.label = "more devices than cores";
+    shared.label = tr("more devices than cores");
     shared.color = p.ui.theme->muted;
     shared.line = plot::Line::Dashed;
     shared.marker = plot::Marker::Cross;
     shared.y = drawn.shared_y;
     out.push_back(std::move(shared));
   }
-  s.label = "measured";
+  s.label = tr("measured");
   s.marker = plot::Marker::Circle;
   s.y = drawn.fast_y;
   s.low = speed ? curve.speedup_low : curve.efficiency_low;
@@ -81,13 +82,13 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
                     Quantity figure, std::vector<plot::Series>& out) {
   if (const PredictedCurve& curve = results.predicted(mode); !curve.points.empty()) {
     plot::Series s = calculated(p, results, curve, figure);
-    s.label = s.note = "prediction";
+    s.label = s.note = tr("prediction");
     s.marker = plot::Marker::Diamond;
     out.push_back(std::move(s));
   }
   if (const PredictedCurve& curve = results.checked(mode); curve.points.size() > 1) {
     plot::Series s = calculated(p, results, curve, figure);
-    s.label = "model";
+    s.label = tr("model");
     s.marker = plot::Marker::Triangle;
     out.push_back(std::move(s));
   }
@@ -100,14 +101,14 @@ void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
   const ScalingResults& before = *kept.previous;
   const ScalingCurve& curve = before.measured(mode);
   plot::Series s;
-  s.label = "previous";
+  s.label = tr("previous");
   s.in_legend = false;
   s.alpha = kOldAlpha;
   s.color = measured_color(p, before);
   s.x = curve.devices;
   s.y = figure == Quantity::Speedup ? curve.speedup : curve.efficiency;
   s.describe = [&before, &curve](std::size_t i) {
-    return "previous run\n" + describe(before, curve.points[i]);
+    return trf("previous run\n{}", describe(before, curve.points[i]));
   };
   out.push_back(std::move(s));
 }
@@ -126,14 +127,14 @@ plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMo
   drawn.ideal_y = drawn.ideal_x;
   if (figure == Quantity::Efficiency) drawn.ideal_y.assign(drawn.ideal_x.size(), 1.0);
   plot::Series s;
-  s.label = "ideal";
+  s.label = tr("ideal");
   s.color = p.ui.theme->muted;
   s.line = plot::Line::Dashed;
   s.width = 1.2F;
   s.x = drawn.ideal_x;
   s.y = drawn.ideal_y;
   s.describe = [&drawn](std::size_t i) {
-    return fmt::format("ideal: {0:.0f} times as fast with {0:.0f} devices", drawn.ideal_x[i]);
+    return trf("ideal: {0:.0f} times as fast with {0:.0f} devices", drawn.ideal_x[i]);
   };
   return s;
 }
@@ -148,7 +149,7 @@ double efficiency_floor(const ScalingResults& results, ScalingMode mode) {
 }
 
 plot::Axis devices_axis() {
-  return {.label = "devices", .scale = plot::Scale::Log2, .whole = true};
+  return {.label = tr("devices"), .scale = plot::Scale::Log2, .whole = true};
 }
 
 // One quantity over the number of devices: ideal, predicted, measured.
@@ -176,7 +177,7 @@ void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode m
              {.height = 270,
               .grows = true,
               .cursor = &p.view.cursor,
-              .empty_text = "No point yet",
+              .empty_text = tr("No point yet"),
               .dimmed = old},
              p.out);
 }
@@ -185,21 +186,21 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
   figure_card(p, kept, mode,
               {.figure = Quantity::Speedup,
                .card = "scaling/speedup",
-               .title = "Speed-up over devices",
-               .hint = "Images per second relative to one device. The band spans p10 to p90 of the "
-                       "steps. Dotted: calculated, not measured.",
+               .title = tr("Speed-up over devices"),
+               .hint = tr("Images per second relative to one device. The band spans p10 to p90 of "
+                          "the steps. Dotted: calculated, not measured."),
                .plot = "scaling/plot/speedup"},
-              {.label = "times", .scale = plot::Scale::Log2});
+              {.label = tr("times"), .scale = plot::Scale::Log2});
 }
 
 void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
   figure_card(p, kept, mode,
               {.figure = Quantity::Efficiency,
                .card = "scaling/efficiency",
-               .title = "Efficiency over devices",
-               .hint = "Speed-up divided by the number of devices: 1 is ideal.",
+               .title = tr("Efficiency over devices"),
+               .hint = tr("Speed-up divided by the number of devices: 1 is ideal."),
                .plot = "scaling/plot/efficiency"},
-              {.label = "efficiency", .min = efficiency_floor(shown(kept), mode)});
+              {.label = tr("efficiency"), .min = efficiency_floor(shown(kept), mode)});
 }
 
 }  // namespace
@@ -216,27 +217,28 @@ void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
   const bool old = is_old(kept);
   const ScalingResults& results = shown(kept);
   const bool synthetic = results.measured_with.training.data == DataSource::Synthetic;
-  Card card(p, "scaling/accuracy_card",
-            synthetic ? "Accuracy over devices   (synthetic data)" : "Accuracy over devices",
-            {.hint = "Same batch, same seed: the curve should be flat. The number of devices must "
-                     "not change the result.",
-             .dimmed = old});
+  Card card(
+      p, "scaling/accuracy_card",
+      synthetic ? tr("Accuracy over devices   (synthetic data)") : tr("Accuracy over devices"),
+      {.hint = tr("Same batch, same seed: the curve should be flat. The number of devices "
+                  "must not change the result."),
+       .dimmed = old});
   if (!card) return;
   const ScalingCurve& curve = results.measured(ScalingMode::Strong);
   plot::Series s;
-  s.label = "test, same batch and seed";
+  s.label = tr("test, same batch and seed");
   s.color = measured_color(p, results);
   s.marker = plot::Marker::Square;
   s.x = curve.devices;
   s.y = curve.test_acc;
   s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
   // Full scale, because a narrow one would make noise look like a slope.
-  const plot::Axes axes{.x = devices_axis(), .y = {.label = "accuracy", .min = 0, .max = 1}};
+  const plot::Axes axes{.x = devices_axis(), .y = {.label = tr("accuracy"), .min = 0, .max = 1}};
   plot::draw(p.ui, "scaling/plot/accuracy", axes, std::span(&s, 1),
              {.height = 200,
               .grows = true,
               .cursor = &p.view.cursor,
-              .empty_text = "No accuracy yet",
+              .empty_text = tr("No accuracy yet"),
               .dimmed = old},
              p.out);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/scaling/scaling_parts.h"
 #include "ui/pages/step_parts.h"
@@ -12,9 +13,8 @@
 namespace lab::ui {
 namespace {
 
-const std::vector<std::string>& by_names() {
-  static const std::vector<std::string> kNames = {"Time", "Share"};
-  return kNames;
+std::vector<std::string> by_names() {
+  return {LAB_TEXT("Time"), LAB_TEXT("Share")};
 }
 
 struct Line {
@@ -51,7 +51,7 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
     lines.push_back({.devices = point.devices,
                      .step_s = point.step_s,
                      .ideal_s = one == nullptr ? 0 : ideal(one->step_s, point.devices),
-                     .parts = parts_of(point.split, point.step_s),
+                     .parts = parts_of(point),
                      .beside_s = point.split.all_reduce_s - point.split.exposed_s,
                      .predicted = true,
                      .text = describe(results, point)});
@@ -62,13 +62,12 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
 }
 
 std::string name_text(const Line& line) {
-  return line.predicted ? fmt::format("{}, prediction", line.devices) : devices_text(line.devices);
+  return line.predicted ? trf("{}, prediction", line.devices) : devices_text(line.devices);
 }
 
 std::string part_text(const Line& line, StepPart part) {
   if (part == StepPart::Hidden && line.beside_s > 0) {
-    return fmt::format("{}: {}, overlapped with compute", name_of(part),
-                       format_seconds(line.beside_s));
+    return trf("{}: {}, overlapped with compute", name_of(part), format_seconds(line.beside_s));
   }
   const double seconds = seconds_of(line.parts, part);
   const double sum = line.parts.sum();
@@ -128,7 +127,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
 void by_choice(const Panel& p) {
   int by = p.view.forms.scaling.bars_by_share ? 1 : 0;
   if (segmented(p.ui, "scaling/bars_by", "", by_names(), by,
-                "Bar length: the step time, or equal for all.")) {
+                tr("Bar length: the step time, or equal for all."))) {
     p.view.forms.scaling.bars_by_share = by == 1;
   }
 }
@@ -194,15 +193,16 @@ void draw_lines(const Panel& p, const std::vector<Line>& lines) {
 void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                         float extra) {
   const ScalingResults& results = shown(kept);
-  Card card(p, "scaling/steps_card", "Step time breakdown",
+  Card card(p, "scaling/steps_card", tr("Step time breakdown"),
             {.extra = extra,
-             .hint = "The median step for each device count, split into compute, all-reduce and "
-                     "waiting for the slowest device. Pale and dotted: predicted.",
+             .hint = tr("The median step for each device count, split into compute, all-reduce and "
+                        "waiting for the slowest device or the process. Pale and dotted: "
+                        "predicted."),
              .dimmed = is_old(kept)});
   if (!card) return;
   const std::vector<Line> lines = lines_of(results, mode);
   if (lines.empty()) {
-    muted(p.ui, "Measuring the first device count.");
+    muted(p.ui, tr("Measuring the first device count."));
     return;
   }
   head(p);
@@ -210,8 +210,8 @@ void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, Scalin
   const bool marked = !p.view.forms.scaling.bars_by_share && lines.back().devices > 1;
   if (marked) {
     caption(p.ui, mode == ScalingMode::Strong
-                      ? "The vertical line marks one device's step divided evenly."
-                      : "The vertical line marks one device's step.");
+                      ? tr("The vertical line marks one device's step divided evenly.")
+                      : tr("The vertical line marks one device's step."));
   }
 }
 

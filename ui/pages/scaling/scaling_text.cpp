@@ -4,43 +4,73 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/scaling/scaling_parts.h"
 
 namespace lab::ui {
 namespace {
 
-std::string join_numbers(const std::vector<std::string>& items) {
+// "1, 2 and 4"
+std::string list_text(const std::vector<std::string>& items) {
   if (items.size() < 2) return items.empty() ? "" : items.front();
   const std::vector<std::string> head(items.begin(), items.end() - 1);
-  return fmt::format("{} and {}", fmt::join(head, ", "), items.back());
-}
-
-std::string hidden_text(const ScalingPoint& point) {
-  if (point.split.all_reduce_s <= 0) return "";
-  return fmt::format("; {} of the all-reduce is hidden behind backward",
-                     percent(std::clamp(point.hidden_share, 0.0, 1.0)));
+  return trf("{} and {}", fmt::join(head, tr(", ")), items.back());
 }
 
 std::string alone_sentence(const ScalingCurve& curve, const ScalingPoint& one) {
-  std::string text =
-      fmt::format("One device takes {} for a step of {} images, {} images/s.",
-                  format_seconds(one.step.median_s), one.batch, format_si(one.images_per_s, ""));
-  if (curve.points.size() == 1) text += " A speed-up requires a second device.";
-  return text;
+  const std::string step = format_seconds(one.step.median_s);
+  const std::string rate = format_si(one.images_per_s, "");
+  if (curve.points.size() > 1) {
+    return trf("One device takes {} for a step of {} images, {} images/s.", step, one.batch, rate);
+  }
+  return trf(
+      "One device takes {} for a step of {} images, {} images/s. A speed-up requires a "
+      "second device.",
+      step, one.batch, rate);
 }
 
 std::string result_sentence(const ScalingPoint& point) {
+  const std::string times = times_text(point.speedup), efficient = percent(point.efficiency);
+  const std::string hidden = percent(std::clamp(point.hidden_share, 0.0, 1.0));
+  const bool sums = point.split.all_reduce_s > 0;
   if (point.mode == ScalingMode::Weak) {
-    return fmt::format(
-        "{} with {} images each process {} times as many images per second as one: {} "
-        "efficiency{}.",
-        devices_text(point.devices), point.batch / std::max(1, point.devices),
-        times_text(point.speedup), percent(point.efficiency), hidden_text(point));
+    const std::int64_t batch = point.batch / std::max(1, point.devices);
+    return sums ? trf("{} devices with {} images each process {} times as many images per second "
+                      "as one: {} efficiency; {} of the all-reduce is hidden behind backward.",
+                      point.devices, batch, times, efficient, hidden)
+                : trf("{} devices with {} images each process {} times as many images per second "
+                      "as one: {} efficiency.",
+                      point.devices, batch, times, efficient);
   }
-  return fmt::format("{} are {} times as fast as one: {} efficiency{}.",
-                     devices_text(point.devices), times_text(point.speedup),
-                     percent(point.efficiency), hidden_text(point));
+  return sums
+             ? trf("{} devices are {} times as fast as one: {} efficiency; {} of the all-reduce is "
+                   "hidden behind backward.",
+                   point.devices, times, efficient, hidden)
+             : trf("{} devices are {} times as fast as one: {} efficiency.", point.devices, times,
+                   efficient);
+}
+
+constexpr double kWorthAWord = 0.03;  // of the lost time
+
+std::vector<std::string> lost_parts(const StepParts& taken, double rest_s, double lost_s,
+                                    bool weak) {
+  std::vector<std::string> parts;
+  const auto matters = [lost_s](double seconds) { return seconds > kWorthAWord * lost_s; };
+  if (matters(taken.exposed_s)) {
+    parts.push_back(trf("{} of exposed all-reduce", format_seconds(taken.exposed_s)));
+  }
+  if (matters(taken.wait_s)) {
+    parts.push_back(trf("{} of waiting for the slowest device", format_seconds(taken.wait_s)));
+  }
+  if (matters(taken.hidden_s)) {
+    parts.push_back(trf("{} of all-reduce hidden behind backward", format_seconds(taken.hidden_s)));
+  }
+  if (matters(rest_s)) {
+    parts.push_back(weak ? trf("{} of slower parallel work", format_seconds(rest_s))
+                         : trf("{} of slower work on smaller parts", format_seconds(rest_s)));
+  }
+  return parts;
 }
 
 // Explains the difference between the step and the ideal step: an even share of one device's step
@@ -50,33 +80,24 @@ std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point)
   const double ideal_s = weak ? one.step.median_s : one.step.median_s / point.devices;
   const double lost_s = point.step.median_s - ideal_s;
   if (lost_s <= 0) {
-    return weak ? "No time is lost compared with one device's step."
-                : "No time is lost compared with an even division of the work.";
+    return weak ? tr("No time is lost compared with one device's step.")
+                : tr("No time is lost compared with an even division of the work.");
   }
-  constexpr double kWorthAWord = 0.03;  // of the lost time
-  std::vector<std::string> parts;
-  const auto add = [&](double seconds, const char* what) {
-    if (seconds > kWorthAWord * lost_s) {
-      parts.push_back(fmt::format("{} {}", format_seconds(seconds), what));
-    }
-  };
   const StepParts taken = parts_of(point.split, point.step.median_s);
   const double rest_s = lost_s - taken.exposed_s - taken.wait_s - taken.hidden_s;
-  add(taken.exposed_s, "of exposed all-reduce");
-  add(taken.wait_s, "of waiting for the slowest device");
-  add(taken.hidden_s, "of all-reduce hidden behind backward");
-  add(rest_s, weak ? "of slower parallel work" : "of slower work on smaller parts");
-  const std::string ideal =
-      weak ? fmt::format("one device takes {} for its images", format_seconds(ideal_s))
-           : fmt::format("divided evenly it would take {}", format_seconds(ideal_s));
-  std::string text =
-      fmt::format("A step takes {}; {}.", format_seconds(point.step.median_s), ideal);
-  if (!parts.empty()) text += fmt::format(" The difference: {}.", join_numbers(parts));
-  if (rest_s < -kWorthAWord * lost_s) {
-    text += fmt::format(" Faster work {} recovers {}.", weak ? "in parallel" : "on smaller parts",
-                        format_seconds(-rest_s));
+  const std::string step = format_seconds(point.step.median_s), ideal = format_seconds(ideal_s);
+  std::vector<std::string> sentences = {
+      weak ? trf("A step takes {}; one device takes {} for its images.", step, ideal)
+           : trf("A step takes {}; divided evenly it would take {}.", step, ideal)};
+  if (const auto parts = lost_parts(taken, rest_s, lost_s, weak); !parts.empty()) {
+    sentences.push_back(trf("The difference: {}.", list_text(parts)));
   }
-  return text;
+  if (rest_s < -kWorthAWord * lost_s) {
+    const std::string recovered = format_seconds(-rest_s);
+    sentences.push_back(weak ? trf("Faster work in parallel recovers {}.", recovered)
+                             : trf("Faster work on smaller parts recovers {}.", recovered));
+  }
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 std::string shared_sentence(const ScalingCurve& curve) {
@@ -85,10 +106,10 @@ std::string shared_sentence(const ScalingCurve& curve) {
     if (p.shares_cores) counts.push_back(std::to_string(p.devices));
   }
   if (counts.empty()) return "";
-  return fmt::format(
+  return trf(
       "{} devices exceed the number of cores: they cannot be faster than one device per core, but "
       "they verify that the result stays the same.",
-      join_numbers(counts));
+      list_text(counts));
 }
 
 std::string accuracy_sentence(const ScalingCurve& curve) {
@@ -105,26 +126,26 @@ std::string accuracy_sentence(const ScalingCurve& curve) {
   if (counts.size() < 2) return "";
   constexpr double kGuessing = 0.12;  // the classes number ten
   if (high < kGuessing) {
-    return fmt::format(
+    return trf(
         "After {} steps the accuracy on {} devices is still at chance level, so the comparison is "
         "meaningless; train for more steps.",
-        steps, join_numbers(counts));
+        steps, list_text(counts));
   }
   constexpr double kSame = 0.5e-4;  // invisible in two decimals
   if (high - low < kSame) {
-    return fmt::format("After {} steps the test accuracy is the same on {} devices: {:.2f} %.",
-                       steps, join_numbers(counts), low * 100);
+    return trf("After {} steps the test accuracy is the same on {} devices: {:.2f} %.", steps,
+               list_text(counts), low * 100);
   }
-  return fmt::format(
+  return trf(
       "After {} steps the test accuracy on {} devices differs by at most {:.2f} points: {:.2f} % "
       "to {:.2f} %.",
-      steps, join_numbers(counts), (high - low) * 100, low * 100, high * 100);
+      steps, list_text(counts), (high - low) * 100, low * 100, high * 100);
 }
 
 }  // namespace
 
 std::string devices_text(int devices) {
-  return devices == 1 ? "1 device" : fmt::format("{} devices", devices);
+  return devices == 1 ? tr("1 device") : trf("{} devices", devices);
 }
 
 std::string times_text(double times) {
@@ -164,36 +185,63 @@ std::string basis_text(const ScalingResults& results, const ScalingPrediction& p
   if (!results.request.measure && results.request.compute_s &&
       results.one_device_step_s(results.request.training) == results.request.compute_s) {
     const StartTraining& training = results.request.training;
-    return fmt::format("measured earlier on {}: {} for {} images",
-                       lab::to_string(first_device(training)),
-                       format_seconds(*results.request.compute_s), training.batch);
+    return trf("measured earlier on {}: {} for {} images", lab::to_string(first_device(training)),
+               format_seconds(*results.request.compute_s), training.batch);
   }
   return prediction.basis;
 }
+
+namespace {
+
+// What limits the predicted speed-up.
+std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
+  const std::string all = format_seconds(p.split.all_reduce_s);
+  const std::string compute = format_seconds(p.split.compute_s);
+  if (style == ParallelStyle::DataParallel) {
+    return trf("Sending parameters and gradients takes {} in addition to {} of compute.", all,
+               compute);
+  }
+  if (p.split.exposed_s > 0) {
+    return trf("{} of the {} all-reduce cannot be hidden behind {} of compute.",
+               format_seconds(p.split.exposed_s), all, compute);
+  }
+  return trf("All of the {} all-reduce is hidden behind {} of compute.", all, compute);
+}
+
+}  // namespace
 
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode) {
   const PredictedCurve& curve = results.predicted(mode);
   if (curve.points.empty()) return "";
   const ScalingPrediction& p = curve.points.back();
-  std::string why =
-      p.split.exposed_s > 0
-          ? fmt::format(
-                "{} of the {} all-reduce cannot be hidden behind {} of "
-                "compute",
-                format_seconds(p.split.exposed_s), format_seconds(p.split.all_reduce_s),
-                format_seconds(p.split.compute_s))
-          : fmt::format("all of the {} all-reduce is hidden behind {} of compute",
-                        format_seconds(p.split.all_reduce_s), format_seconds(p.split.compute_s));
+  const ParallelStyle style = results.request.style;
+  const std::string on = devices_text(p.devices), times = times_text(p.speedup);
+  std::vector<std::string> said = {
+      style == ParallelStyle::DataParallel
+          ? trf("Prediction: {} over {} with DataParallel are {} times as fast as one.", on,
+                link_title(p.link), times)
+          : trf("Prediction: {} over {} are {} times as fast as one.", on, link_title(p.link),
+                times),
+      limit_sentence(p, style)};
+  if (p.process_s > 0) {
+    said.push_back(trf("The devices wait {} for the process, which launches and reads for them.",
+                       format_seconds(p.process_s)));
+  }
   if (p.split.imbalance_s > 0) {
-    why += fmt::format(" and {} are spent waiting", format_seconds(p.split.imbalance_s));
+    said.push_back(trf("They wait {} for the device with the largest share.",
+                       format_seconds(p.split.imbalance_s)));
+  }
+  if (p.fixed_s > 0 && mode == ScalingMode::Strong) {
+    said.push_back(
+        trf("{} of every step is fixed and cannot be divided.", format_seconds(p.fixed_s)));
   }
   constexpr double kBeyond = 1.01;
-  if (p.efficiency > kBeyond) why += ", and smaller parts were measured to be faster per image";
-  return fmt::format(
-      "Prediction: {} over {} are {} times as fast as one, because {}. Calculated from the time of "
-      "one device ({}), not measured.",
-      devices_text(p.devices), link_title(p.link), times_text(p.speedup), why,
-      basis_text(results, p));
+  if (p.efficiency > kBeyond) {
+    said.emplace_back(tr("Smaller parts were measured to be faster per image."));
+  }
+  said.push_back(
+      trf("Calculated from the time of one device ({}), not measured.", basis_text(results, p)));
+  return fmt::format("{}", fmt::join(said, " "));
 }
 
 std::string model_error_sentence(const ScalingResults& results, ScalingMode mode) {
@@ -201,12 +249,13 @@ std::string model_error_sentence(const ScalingResults& results, ScalingMode mode
   for (const ScalingPrediction& p : results.checked(mode).points) {
     if (p.devices < 2 || !p.measured_step_s || *p.measured_step_s <= 0) continue;
     const double error = p.step_s / *p.measured_step_s - 1;
-    errors.push_back(fmt::format("{} too {} at {}", percent(std::abs(error)),
-                                 error > 0 ? "slow" : "fast", devices_text(p.devices)));
+    const std::string size = percent(std::abs(error));
+    errors.push_back(error > 0 ? trf("{} too slow at {} devices", size, p.devices)
+                               : trf("{} too fast at {} devices", size, p.devices));
   }
   if (errors.empty()) return "";
-  return fmt::format("The same model for this machine, checked against the measurement, is {}.",
-                     join_numbers(errors));
+  return trf("The same model for this machine, checked against the measurement, is {}.",
+             list_text(errors));
 }
 
 StepParts parts_of(const StepSplit& split, double step_s) {
@@ -219,39 +268,69 @@ StepParts parts_of(const StepSplit& split, double step_s) {
   return parts;
 }
 
-std::string describe(const ScalingResults& results, const ScalingPoint& p) {
-  const StartScaling& asked = results.measured_with;
-  std::string text = fmt::format(
-      "{}, measured, {} scaling\n{}, {} images per step\n{} times as fast as one, {} "
-      "efficiency\n{} images/s\nstep: {}",
-      devices_text(p.devices), to_string(p.mode), asked.training.model, p.batch,
-      times_text(p.speedup), percent(p.efficiency), format_si(p.images_per_s, ""),
-      timing_text(p.step));
-  if (p.split.all_reduce_s > 0) {
-    text += fmt::format("\nall-reduce {}, {} of it hidden", format_seconds(p.split.all_reduce_s),
-                        percent(p.hidden_share));
-  }
-  if (p.test_acc) {
-    text +=
-        fmt::format("\ntest accuracy {:.2f} % after {} steps", *p.test_acc * 100, p.accuracy_steps);
-  }
-  if (p.shares_cores) text += "\nmore devices than cores: no speed-up beyond the number of cores";
-  if (const std::string c = conditions_text(p.conditions); !c.empty()) text += "\n" + c;
-  return text;
+StepParts parts_of(const ScalingPrediction& prediction) {
+  StepSplit split = prediction.split;
+  split.imbalance_s += prediction.process_s;
+  return parts_of(split, prediction.step_s);
 }
 
+std::string describe(const ScalingResults& results, const ScalingPoint& p) {
+  const std::string on = devices_text(p.devices);
+  std::vector<std::string> lines = {
+      p.mode == ScalingMode::Strong ? trf("{}, measured, strong scaling", on)
+                                    : trf("{}, measured, weak scaling", on),
+      trf("{}, {} images per step", results.measured_with.training.model, p.batch),
+      trf("{} times as fast as one, {} efficiency", times_text(p.speedup), percent(p.efficiency)),
+      trf("{} images/s", format_si(p.images_per_s, "")), trf("step: {}", timing_text(p.step))};
+  if (p.split.all_reduce_s > 0) {
+    lines.push_back(trf("all-reduce {}, {} of it hidden", format_seconds(p.split.all_reduce_s),
+                        percent(p.hidden_share)));
+  }
+  if (p.test_acc) {
+    lines.push_back(
+        trf("test accuracy {:.2f} % after {} steps", *p.test_acc * 100, p.accuracy_steps));
+  }
+  if (p.shares_cores) {
+    lines.emplace_back(tr("more devices than cores: no speed-up beyond the number of cores"));
+  }
+  if (const std::string c = conditions_text(p.conditions); !c.empty()) lines.push_back(c);
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+namespace {
+
+std::string kind_text(const ScalingPrediction& p) {
+  const std::string on = devices_text(p.devices);
+  if (p.mode == ScalingMode::Strong) {
+    return p.measured_step_s ? trf("{}, model of this machine, strong scaling: not measured", on)
+                             : trf("{}, prediction, strong scaling: not measured", on);
+  }
+  return p.measured_step_s ? trf("{}, model of this machine, weak scaling: not measured", on)
+                           : trf("{}, prediction, weak scaling: not measured", on);
+}
+
+}  // namespace
+
 std::string describe(const ScalingResults& results, const ScalingPrediction& p) {
-  const bool checked = p.measured_step_s.has_value();
-  std::string text = fmt::format(
-      "{}, {}, {} scaling: not measured\n{} images per step over {}\n{} times as fast as one, {} "
-      "efficiency\nstep {}: compute {}, all-reduce {}, exposed {}\ncompute time: {}",
-      devices_text(p.devices), checked ? "model of this machine" : "prediction", to_string(p.mode),
-      p.batch, checked ? "memory" : link_title(p.link), times_text(p.speedup),
-      percent(p.efficiency), format_seconds(p.step_s), format_seconds(p.split.compute_s),
-      format_seconds(p.split.all_reduce_s), format_seconds(p.split.exposed_s),
-      basis_text(results, p));
-  if (checked) text += fmt::format("\nmeasured: {}", format_seconds(*p.measured_step_s));
-  return text;
+  std::vector<std::string> lines = {
+      kind_text(p),
+      p.measured_step_s ? trf("{} images per step over this memory", p.batch)
+                        : trf("{} images per step over {}", p.batch, link_title(p.link)),
+      trf("{} times as fast as one, {} efficiency", times_text(p.speedup), percent(p.efficiency)),
+      trf("step {}: compute {}, all-reduce {}, exposed {}", format_seconds(p.step_s),
+          format_seconds(p.split.compute_s), format_seconds(p.split.all_reduce_s),
+          format_seconds(p.split.exposed_s))};
+  if (p.process_s > 0) {
+    lines.push_back(trf("waiting for the process: {}", format_seconds(p.process_s)));
+  }
+  if (p.fixed_s > 0) {
+    lines.push_back(trf("fixed part of one device's step: {}", format_seconds(p.fixed_s)));
+  }
+  lines.push_back(trf("compute time: {}", basis_text(results, p)));
+  if (p.measured_step_s) {
+    lines.push_back(trf("measured: {}", format_seconds(*p.measured_step_s)));
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 }  // namespace lab::ui

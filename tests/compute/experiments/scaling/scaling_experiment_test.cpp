@@ -186,6 +186,62 @@ TEST(ScalingExperiment, PredictsFromAReferenceFile) {
   EXPECT_TRUE(contains(problem(request, Errc::InvalidArgument), "choose mlp as the model"));
 }
 
+TEST(ScalingExperiment, FixedPartOfAGivenTimeIsNotDivided) {
+  StartScaling request;
+  request.training.model = "mlp";
+  request.measure = false;
+  request.compute_s = 0.05;
+  request.fixed_s = 0.01;
+  request.predict_devices = 4;
+  test::Probe probe;
+  probe.run(*make_scaling_experiment(request));
+  const auto predictions = probe.all<ScalingPrediction>();
+  ASSERT_EQ(predictions.size(), 3U);
+  EXPECT_EQ(predictions[0].basis, "typed in: 50.0 ms for 256 images, 10.0 ms of it fixed");
+  EXPECT_DOUBLE_EQ(predictions[0].step_s, 0.05);
+  EXPECT_NEAR(predictions[2].split.compute_s, 0.02, 1e-12);
+  EXPECT_DOUBLE_EQ(predictions[2].fixed_s, 0.01);
+}
+
+TEST(ScalingExperiment, FitsTheFixedPartToFourBatchSizes) {
+  test::Probe probe(2);
+  StartScaling request = small_request();
+  request.accuracy = false;
+  request.predict_devices = 16;
+  request.rounds = 1;
+  probe.run(*make_scaling_experiment(request));
+  EXPECT_TRUE(contains(probe.all<ScalingPrediction>().front().basis, "fitted to 4 batch sizes"));
+}
+
+TEST(ScalingExperiment, DataParallelAddsWhatTheProcessRepeats) {
+  StartScaling request;
+  request.training.model = "resnet18";
+  request.measure = false;
+  request.compute_s = 0.05;
+  request.predict_devices = 2;
+  request.style = ParallelStyle::DataParallel;
+  const auto second = [&request] {
+    test::Probe probe;
+    probe.run(*make_scaling_experiment(request));
+    return probe.all<ScalingPrediction>().back();
+  };
+  EXPECT_GT(second().process_s, 1e-3) << "estimated";
+  request.repeated_s = 0.002;
+  EXPECT_DOUBLE_EQ(second().process_s, 0.002);
+  request.reading_s = 0.2;
+  EXPECT_DOUBLE_EQ(second().step_s, 0.2) << "limited by reading";
+}
+
+TEST(ScalingExperiment, ChecksTheModelWithoutMeasuring) {
+  StartScaling request;
+  request.check = true;
+  test::Probe probe;
+  probe.run(*make_scaling_experiment(request));
+  ASSERT_EQ(probe.all<ScalingComparison>().size(), 1U);
+  EXPECT_TRUE(probe.all<ScalingPoint>().empty());
+  EXPECT_TRUE(probe.all<ScalingPrediction>().empty());
+}
+
 TEST(ScalingExperiment, RejectsInvalidRequests) {
   const auto refused = [](auto change, Errc code = Errc::InvalidArgument) {
     StartScaling request = small_request();
@@ -199,6 +255,10 @@ TEST(ScalingExperiment, RejectsInvalidRequests) {
   EXPECT_TRUE(contains(refused([](auto& r) { r.rounds = 0; }), "rounds is 0"));
   EXPECT_TRUE(contains(refused([](auto& r) { r.compute_s = -1.0; }), "above 0"));
   EXPECT_TRUE(contains(refused([](auto& r) { r.measure = false; }), "enter it"));
+  EXPECT_TRUE(contains(refused([](auto& r) { r.fixed_s = 0.1; }), "was not given"));
+  EXPECT_TRUE(contains(refused([](auto& r) { r.compute_s = r.fixed_s = 0.1; }), "must be shorter"));
+  EXPECT_TRUE(contains(refused([](auto& r) { r.repeated_s = -1.0; }), "must be 0 or more"));
+  EXPECT_TRUE(contains(refused([](auto& r) { r.reading_s = -1.0; }), "must be 0 or more"));
   EXPECT_TRUE(contains(refused([](auto& r) { r.training.batch = 400; }), "but there are 300"));
   EXPECT_TRUE(contains(refused([](auto& r) {
                          r.modes = {ScalingMode::Weak};

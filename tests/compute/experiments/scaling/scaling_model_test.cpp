@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/core/error.h"
+#include "compute/experiments/scaling/process_cost.h"
 #include "tests/support/errors.h"
 
 namespace lab {
@@ -197,9 +198,8 @@ TEST(ScalingModel, FitsTheLinkOfMeasuredSums) {
 
 // The chapter's times: one GPU needs 12.2 s per epoch of 60,000 images in 235 steps of 256. Two
 // GPUs with 512 images per step need 7.5 s for 118 steps, with nn.DataParallel.
-// The model predicts 7.1 s over PCIe 3.0. The remaining 5 % are costs that it omits: scattering the
-// images, gathering the outputs, and above all Python, which replicates the module and starts every
-// layer of both replicas from threads that share one interpreter lock.
+// Copies alone explain 7.1 s; what the process repeats for the second GPU adds 1.1 s. All of it
+// counts as lost here, although part overlaps with the GPUs' work, so the prediction is above.
 TEST(ScalingModel, MatchesTheChaptersTwoGpus) {
   const double step_s = 12.2 / 235;
   const Workload work = resnet18(step_s, 256);
@@ -207,9 +207,94 @@ TEST(ScalingModel, MatchesTheChaptersTwoGpus) {
       predict_step(work, find_link("pcie3"), AllReduceStyle::DataParallel, 2, 512);
   const double epoch_s = 118 * two.step_s;
   EXPECT_NEAR(epoch_s, 7.5, 0.1 * 7.5);
-  EXPECT_LT(epoch_s, 7.5) << "the model may omit costs but not add any";
-  // The chapter's speed-up of 1.63 in epoch time.
-  EXPECT_NEAR(12.2 / epoch_s, 12.2 / 7.5, 0.1 * 12.2 / 7.5);
+  EXPECT_LT(epoch_s, 7.5) << "without what the process repeats";
+  Workload repeating = work;
+  repeating.repeated_s = repeated_s("resnet18");
+  const double with_launches_s =
+      118 *
+      predict_step(repeating, find_link("pcie3"), AllReduceStyle::DataParallel, 2, 512).step_s;
+  EXPECT_NEAR(with_launches_s, 7.5, 0.15 * 7.5);
+}
+
+TEST(ScalingModel, FixedCostIsNotDivided) {
+  const Workload work{.compute = {0.010, 0.0001}, .backward_share = 2.0 / 3, .buckets = {}};
+  for (const AllReduceStyle style : kStyles) {
+    EXPECT_DOUBLE_EQ(predict_step(work, link_of(0, 1), style, 1, 256).step_s, 0.0356);
+    EXPECT_DOUBLE_EQ(predict_step(work, link_of(0, 1), style, 4, 256).step_s, 0.0164);
+  }
+}
+
+// Each bucket of each device count pays the latency of its messages.
+TEST(ScalingModel, EveryBucketPaysTheLatencyOfItsMessages) {
+  constexpr double kLatency = 1e-3;
+  for (const int n : {2, 3, 8}) {
+    for (const std::size_t buckets : {1U, 2U, 5U}) {
+      const Workload work{.compute = {}, .buckets = std::vector<BucketLoad>(buckets, {1e6, 1})};
+      for (const AllReduceStyle style : kStyles) {
+        const auto sums = [&](double latency_s) {
+          return predict_step(work, link_of(latency_s, 10), style, n, 64).split.all_reduce_s;
+        };
+        const double messages = 2.0 * (n - 1) * static_cast<double>(buckets);
+        EXPECT_NEAR(sums(kLatency) - sums(0), messages * kLatency, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(ScalingModel, OnlyOneProcessRepeatsWork) {
+  Workload work = three_buckets();
+  const auto step = [&work](AllReduceStyle style, int devices, std::int64_t batch = 256) {
+    return predict_step(work, link_of(1e-5, 10), style, devices, batch);
+  };
+  const double before_s = step(AllReduceStyle::DataParallel, 4).step_s;
+  const double ring_s = step(AllReduceStyle::Overlapped, 4).step_s;
+  EXPECT_EQ(step(AllReduceStyle::DataParallel, 4).process_s, 0);
+  work.repeated_s = 0.005;
+  EXPECT_NEAR(step(AllReduceStyle::DataParallel, 4).step_s, before_s + 3 * 0.005, 1e-12);
+  EXPECT_NEAR(step(AllReduceStyle::DataParallel, 4).process_s, 3 * 0.005, 1e-12);
+  EXPECT_EQ(step(AllReduceStyle::DataParallel, 1).process_s, 0);
+  EXPECT_NEAR(step(AllReduceStyle::DataParallel, 4, 2).process_s, 0.005, 1e-12)
+      << "devices without images are not launched";
+  EXPECT_EQ(step(AllReduceStyle::Overlapped, 4).step_s, ring_s) << "a process per device";
+}
+
+TEST(ScalingModel, NoStepIsShorterThanReadingItsImages) {
+  Workload work{.compute = {0, 1e-4}, .backward_share = 2.0 / 3, .buckets = {}};
+  work.reading_s_per_image = 0.5e-4;
+  const Link link = link_of(0, 10);
+  const auto together = [&](int n) {
+    return predict_step(work, link, AllReduceStyle::DataParallel, n, 1000);
+  };
+  EXPECT_DOUBLE_EQ(together(1).step_s, 0.1) << "hidden";
+  EXPECT_EQ(together(1).process_s, 0);
+  EXPECT_DOUBLE_EQ(together(2).step_s, 0.05);
+  EXPECT_DOUBLE_EQ(together(8).step_s, 0.05) << "one process reads for all";
+  EXPECT_NEAR(together(8).process_s, 0.0375, 1e-12);
+  const PredictedStep apart = predict_step(work, link, AllReduceStyle::Overlapped, 8, 1000);
+  EXPECT_DOUBLE_EQ(apart.step_s, 0.0125) << "each process reads its own share";
+}
+
+TEST(ScalingModel, DataParallelSendsImagesAndOutputs) {
+  Workload work{.compute = {}, .backward_share = 2.0 / 3, .buckets = {{1e6, 1}}};
+  double before_s = 0;
+  for (const double bytes : {0.0, 1.0, 1e3, 1e5}) {
+    work.input_bytes = bytes;
+    const double step_s =
+        predict_step(work, link_of(1e-5, 10), AllReduceStyle::DataParallel, 4, 1000).step_s;
+    EXPECT_GT(step_s, before_s);
+    before_s = step_s;
+  }
+  // Three of four shares leave device 0, in three messages.
+  EXPECT_NEAR(before_s - 2 * pipeline_s(1e6, link_of(1e-5, 10), 4), 3e-5 + 750 * 1e5 / 10e9, 1e-12);
+}
+
+TEST(ProcessCost, GrowsWithOperationsAndParameters) {
+  EXPECT_DOUBLE_EQ(repeated_s(0, 0), 0);
+  EXPECT_GT(repeated_s("resnet18"), repeated_s("lenet"));
+  EXPECT_GT(repeated_s("lenet"), repeated_s("softmax"));
+  EXPECT_GT(repeated_s("resnet18"), 5e-3);
+  EXPECT_LT(repeated_s("resnet18"), 15e-3);
+  EXPECT_THROW(repeated_s("vgg"), Error);
 }
 
 // What the chapter's machine would have gained by all-reducing gradients during backward.

@@ -1,0 +1,99 @@
+// How far the model is from published figures that played no part in it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/core/language.h"
+#include "ui/pages/scaling/scaling_parts.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kWideCheck = 640;  // units; at least this wide, style and link have columns
+
+std::string rate_text(double images_per_s) {
+  return images_per_s < 100 ? fmt::format("{:.1f}", images_per_s)
+                            : fmt::format("{:.0f}", images_per_s);
+}
+
+std::string error_size(double share) {
+  return fmt::format("{:.1f} %", share * 100);
+}
+
+std::vector<Column> check_columns(bool wide) {
+  std::vector<Column> columns = {{LAB_TEXT("System"), 2.4F, false, {}}};
+  if (wide) {
+    columns.push_back({LAB_TEXT("Style"), 1.4F, false, {}});
+    columns.push_back({LAB_TEXT("Link"), 1.8F, false, {}});
+  }
+  columns.push_back({LAB_TEXT("Devices"), 0.8F, true, {}});
+  columns.push_back({LAB_TEXT("Published"), 1, true, LAB_TEXT("Images per second.")});
+  columns.push_back(
+      {LAB_TEXT("Predicted"), 1, true, LAB_TEXT("Images per second. Calculated, not measured.")});
+  columns.push_back({LAB_TEXT("Error"), 0.9F, true, LAB_TEXT("Predicted relative to published.")});
+  return columns;
+}
+
+std::string origin_text(const ComparedScaling& row) {
+  return trf("{}\n{} images per step\nInput of the prediction: {} images/s of one device, {}\n{}",
+             tr(row.system), row.batch, rate_text(row.one_device_images_per_s),
+             link_title(row.link), tr(row.source));
+}
+
+void check_row(const Panel& p, const ComparedScaling& row, bool wide) {
+  table_row(p.ui);
+  cell(p.ui, tr(row.system), origin_text(row));
+  if (wide) {
+    cell(p.ui, tr(enum_names<ParallelStyle>()[static_cast<std::size_t>(row.style)].label));
+    cell(p.ui, link_title(row.link));
+  }
+  cell(p.ui, std::to_string(row.devices));
+  cell(p.ui, rate_text(row.published_images_per_s));
+  cell(p.ui, rate_text(row.predicted_images_per_s));
+  cell(p.ui, fmt::format("{:+.1f} %", row.error() * 100));
+}
+
+void check_table(const Panel& p, std::string_view path, bool counted) {
+  const bool wide = width_left(p) > kWideCheck;
+  if (!begin_table(p.ui, path, check_columns(wide))) return;
+  for (const ComparedScaling& row : p.model.scaling_comparison().rows) {
+    if (row.counted == counted) check_row(p, row, wide);
+  }
+  end_table(p.ui);
+}
+
+}  // namespace
+
+std::string check_sentence(const ScalingComparison& comparison) {
+  const auto counted = std::count_if(comparison.rows.begin(), comparison.rows.end(),
+                                     [](const ComparedScaling& row) { return row.counted; });
+  if (counted == 0) return "";
+  return trf(
+      "Over {} published training rates the median error is {}, the worst {}. Only the rate "
+      "of one device, the link and facts of the network went into each prediction.",
+      counted, error_size(comparison.median_error), error_size(comparison.worst_error));
+}
+
+void draw_model_check(const Panel& p) {
+  const ScalingComparison& comparison = p.model.scaling_comparison();
+  const std::string sentence = check_sentence(comparison);
+  if (sentence.empty()) return;
+  Card card(p, "scaling/check", tr("How good are these predictions?"),
+            {.hint = tr("The model applied to systems with published figures. ResNet-50 unless the "
+                        "row says otherwise.")});
+  if (!card) return;
+  body(p.ui, sentence);
+  record_item(p.ui, "scaling/check_sentence", "text", sentence);
+  bool& open = p.view.forms.scaling.show_check;
+  foldout(p.ui, "scaling/show_check", tr("Published and predicted images per second"), open);
+  if (!open) return;
+  check_table(p, "scaling/check_table", true);
+  const std::string others = tr(
+      "Added after the rows above were chosen, so not part of their errors. The rows of PyTorch "
+      "with AMP, mixed precision, show the model's limit: they lose time that no link explains.");
+  muted(p.ui, others);
+  check_table(p, "scaling/check_more", false);
+}
+
+}  // namespace lab::ui

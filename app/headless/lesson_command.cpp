@@ -12,6 +12,7 @@
 #include "app/headless/json_lines.h"
 #include "app/headless/lesson_json.h"
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
 #include "compute/gpu/cuda/open_gpus.h"
 #include "compute/measure/measure.h"
@@ -26,14 +27,14 @@ int list_lessons(const LessonOptions& options, Console& console) {
       console.line(lesson_json(lesson).dump());
       continue;
     }
-    if (track != lesson.track) console.line(label_of(lesson.track));
+    if (track != lesson.track) console.line(tr(label_of(lesson.track)));
     track = lesson.track;
-    console.line(fmt::format("  {:<12}{}", lesson.name, lesson.title));
+    console.line(fmt::format("  {:<12}{}", lesson.name, tr(lesson.title)));
   }
   if (options.json) {
     console.line(json_done(0));
   } else {
-    console.line("Run one with 'device-lab lesson NAME', or all with 'device-lab lesson all'.");
+    console.line(tr("Run one with 'device-lab lesson NAME', or all with 'device-lab lesson all'."));
   }
   return kExitDone;
 }
@@ -57,12 +58,12 @@ int cpu_devices_of(const LessonOptions& options, const StartLesson& request,
 std::optional<std::string> ask(Console& console, const LessonQuestion& question) {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return {};
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
-    console.line(fmt::format("    {}  {}", i + 1, question.choices[i]));
+    console.line(fmt::format("    {}  {}", i + 1, tr(question.choices[i])));
   }
   while (true) {
     console.line(question.unit.empty() || !question.choices.empty()
-                     ? "  Your guess (Enter to skip):"
-                     : fmt::format("  Your guess in {} (Enter to skip):", question.unit));
+                     ? fmt::format("  {}", tr("Your guess (Enter to skip):"))
+                     : "  " + trf("Your guess in {} (Enter to skip):", question.unit));
     std::string text;
     if (!std::getline(std::cin, text) || text.empty()) return {};
     try {
@@ -75,9 +76,9 @@ std::optional<std::string> ask(Console& console, const LessonQuestion& question)
 }
 
 void introduce(Console& console, const LessonInfo& lesson) {
-  console.line(fmt::format("{} ({})", lesson.title, lesson.name));
-  for (const std::string& sentence : lesson.text) console.line("  " + sentence);
-  console.line("  " + lesson.question.text);
+  console.line(fmt::format("{} ({})", tr(lesson.title), lesson.name));
+  for (const std::string& sentence : lesson.text) console.line("  " + tr(sentence));
+  console.line("  " + tr(lesson.question.text));
 }
 
 // Prints events as they arrive and keeps each lesson's result for the closing object.
@@ -133,9 +134,25 @@ void run_lesson(const LessonOptions& options, StartLesson request, const LessonI
   }
 }
 
+// Lists what a class guessed and measured.
+int compare_class(const LessonOptions& options, Console& console, Interrupt& interrupt) {
+  const JobCommand command = *options.compare;
+  const double begin_s = monotonic_s();
+  HeadlessLab lab(MachineOptions{}, interrupt);
+  if (!options.json) {
+    lab.run(command, *make_table_printer(console, command));
+    return kExitDone;
+  }
+  LessonJsonPrinter json(console);
+  lab.run(command, json);
+  json.close(/*all=*/false, monotonic_s() - begin_s);
+  return kExitDone;
+}
+
 }  // namespace
 
 int run_lessons(const LessonOptions& options, Console& console, Interrupt& interrupt) {
+  if (options.compare) return compare_class(options, console, interrupt);
   if (options.lessons.empty()) return list_lessons(options, console);
   const std::vector<LessonInfo> infos = lesson_list();
   const double begin_s = monotonic_s();
@@ -148,7 +165,7 @@ int run_lessons(const LessonOptions& options, Console& console, Interrupt& inter
       if (!options.all || e.code() == Errc::Cancelled) throw;
       if (e.code() == Errc::Unsupported) {
         console.line(options.json ? json_skip("lesson " + request.lesson, e.what())
-                                  : fmt::format("  skipped    {}", e.what()));
+                                  : fmt::format("  {:<10} {}", tr("skipped"), e.what()));
       } else {
         console.message(e.what());
         failed.push_back(request.lesson);
@@ -157,10 +174,10 @@ int run_lessons(const LessonOptions& options, Console& console, Interrupt& inter
     if (options.all && !options.json) console.line("");
   }
   if (!failed.empty()) {
-    throw Error(Errc::Internal,
-                fmt::format("{} of {} lessons failed: {}; run 'device-lab lesson {}' to see why",
-                            failed.size(), options.lessons.size(), fmt::join(failed, ", "),
-                            failed.front()));
+    throw Error(
+        Errc::Internal,
+        trf("{} of {} lessons failed: {}; run 'device-lab lesson {}' to see why", failed.size(),
+            options.lessons.size(), fmt::join(failed, ", "), failed.front()));
   }
   if (options.json) json.close(options.all, monotonic_s() - begin_s);
   return kExitDone;

@@ -35,10 +35,11 @@ struct NewsToJson {
     add_position(json, e.x, e.x_unit);
     if (!e.text.empty()) {
       json["text"] = e.text;
-      return json;
+      if (e.draws.empty()) return json;
     }
     json["value"] = e.value;
     json["unit"] = e.unit;
+    if (!e.draws.empty()) json["draws"] = e.draws;
     if (e.time.n == 0) return json;
     json["p10"] = e.time.p10_s;
     json["p90"] = e.time.p90_s;
@@ -56,6 +57,67 @@ struct NewsToJson {
     json["parts"] = Json::array();
     for (const GapPart& part : e.parts) {
       json["parts"].push_back({{"cause", part.cause}, {"value", part.value}});
+    }
+    return json;
+  }
+
+  Result operator()(const LessonFrame& e) const {
+    Json json{{"type", "frame"}, {"lesson", lesson}, {"sequence", e.sequence},
+              {"step", e.step},  {"title", e.title}, {"rows", Json::array()}};
+    for (const LessonRow& row : e.rows) {
+      Json& one = json["rows"].emplace_back(Json{{"name", row.name}});
+      if (!row.group.empty()) one["group"] = row.group;
+      if (row.text.empty()) {
+        one["values"] = row.values;
+      } else {
+        one["text"] = row.text;
+      }
+    }
+    for (const LessonMove& move : e.moves) {
+      json["moves"].push_back({{"from", move.from},
+                               {"to", move.to},
+                               {"first", move.first},
+                               {"count", move.count},
+                               {"adds", move.adds}});
+    }
+    return json;
+  }
+  Result operator()(const LessonMap& e) const {
+    Json json{{"type", "map"}, {"lesson", lesson}, {"devices", Json::array()}};
+    for (const DeviceInfo& device : e.devices) {
+      Json& one = json["devices"].emplace_back(Json{{"device", to_string(device.device)},
+                                                    {"name", device.name},
+                                                    {"cores", device.cores},
+                                                    {"memory_bytes", device.memory_total_bytes}});
+      one["caches"] = Json::array();
+      for (const CacheInfo& cache : device.caches) {
+        one["caches"].push_back(
+            {{"level", cache.level}, {"size_bytes", cache.size_bytes}, {"cores", cache.cores}});
+      }
+    }
+    json["links"] = Json::array();
+    for (const LessonMap::Link& link : e.links) {
+      json["links"].push_back(
+          {{"from", to_string(link.from)}, {"to", to_string(link.to)}, {"what", link.what}});
+    }
+    return json;
+  }
+  Result operator()(const LessonClass& e) const {
+    const auto values = [](const std::optional<LessonAnswer>& answer) {
+      return answer ? Json(answer->values) : Json(nullptr);
+    };
+    Json json{{"type", "class"}, {"lesson", lesson}, {"people", Json::array()}};
+    for (const ClassEntry& one : e.people) {
+      json["people"].push_back(
+          {{"file", one.file}, {"guess", values(one.guess)}, {"answer", values(one.answer)}});
+    }
+    json["bins"] = Json::array();
+    for (const ClassBin& bin : e.bins) {
+      json["bins"].push_back({{"label", bin.label},
+                              {"low", bin.low},
+                              {"high", bin.high},
+                              {"guesses", bin.guesses},
+                              {"answers", bin.answers}});
     }
     return json;
   }
@@ -98,6 +160,7 @@ void add_lesson_result(Json& json, const std::string& lesson, const LessonDone& 
         {{"what", check.what}, {"passed", check.passed}, {"detail", check.detail}});
   }
   json["answer"] = done.answer ? Json(done.answer->values) : Json(nullptr);
+  json["vary"] = done.vary ? Json(*done.vary) : Json(nullptr);
 }
 
 }  // namespace lab::app

@@ -7,8 +7,8 @@
 
 namespace lab::app {
 
-// "guess", "prediction", "sample", "span" or "gap"; empty for news that only the window shows, and
-// for LessonDone, which is part of the closing object.
+// "guess", "prediction", "sample", "span", "gap", "frame", "map" or "class"; empty for news that
+// only the window shows, and for LessonDone, which is part of the closing object.
 std::optional<nlohmann::ordered_json> lesson_json(const LessonEvent& event);
 
 // {"type":"lesson", ...}: an entry of the list of lessons.

@@ -1,5 +1,6 @@
 // A lesson as text: guess, prediction, measurement, gap, sentence.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +8,8 @@
 #include <set>
 
 #include "app/headless/printer.h"
+#include "compute/core/events/spread.h"
+#include "compute/core/language.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
 
 namespace lab::app {
@@ -27,12 +30,14 @@ class LessonTextPrinter final : public Printer {
 
  private:
   void beat(const std::string& name, const std::string& text) {
-    console_.line(fmt::format("  {:<11}{}", name == last_beat_ ? "" : name, text));
+    console_.line(fmt::format("  {:<10} {}", name == last_beat_ ? "" : name, text));
     last_beat_ = name;
   }
 
-  static std::string at(const std::optional<double>& x, const std::string& unit) {
-    return x ? fmt::format(" at {}", quantity_text(*x, unit)) : "";
+  // "copy" or, for a point of a curve, "copy at 4.00 KiB".
+  static std::string named(const std::string& series, const std::optional<double>& x,
+                           const std::string& unit) {
+    return x ? trf("{} at {}", series, quantity_text(*x, unit)) : series;
   }
 
   void add(const LessonStepBegun&) {}
@@ -40,54 +45,95 @@ class LessonTextPrinter final : public Printer {
 
   void add(const LessonGuess& guess) {
     guess_ = guess;
-    beat("guess", guess.text);
+    beat(tr("guess"), guess.text);
   }
 
   void add(const LessonPrediction& p) {
     // The formula of a curve is the same at every position.
-    beat("predicted",
-         fmt::format("{}{}: {}", p.series, at(p.x, p.x_unit), quantity_text(p.value, p.unit)));
+    beat(tr("predicted"),
+         fmt::format("{}: {}", named(p.series, p.x, p.x_unit), quantity_text(p.value, p.unit)));
     if (!explained_.insert(p.series).second || p.formula.empty()) return;
     std::string constants;
     for (const NamedQuantity& c : p.constants) {
       constants += fmt::format("{}{} {}", constants.empty() ? "" : ", ", c.name,
                                quantity_text(c.value, c.unit));
     }
-    beat("predicted",
+    beat(tr("predicted"),
          fmt::format("  = {}{}{}", p.formula, constants.empty() ? "" : "; ", constants));
   }
 
   void add(const LessonSample& s) {
-    std::string text = fmt::format("{}{}: ", s.series, at(s.x, s.x_unit));
+    if (!s.draws.empty() && s.text.empty()) return add_draws(s);
+    std::string text = fmt::format("{}: ", named(s.series, s.x, s.x_unit));
     text += s.text.empty() ? quantity_text(s.value, s.unit) : s.text;
     if (s.time.n > 0 && s.text.empty()) {
-      text += fmt::format("  (n {}, {}{})", s.time.n, spread_text(s.time),
-                          s.time.unstable ? ", unstable" : "");
+      const std::string spread = fmt::format("n {}, {}", s.time.n, spread_text(s.time));
+      text += fmt::format("  ({})", s.time.unstable ? trf("{}, unstable", spread) : spread);
     }
-    beat("measured", text);
+    beat(tr("measured"), text);
+  }
+
+  // A fan's points are left to JSON and the window.
+  void add_draws(const LessonSample& s) {
+    if (s.x) return;
+    const Spread spread = spread_of(s);
+    beat(tr("measured"),
+         trf("{}: {}  (n {}, {} to {})", s.series, mean_text(spread, s.unit), spread.n,
+             quantity_text(spread.least, s.unit), quantity_text(spread.most, s.unit)));
+  }
+
+  void add(const LessonFrame& frame) {
+    if (frame.step == 0) beat(tr("sequence"), tr(frame.sequence));
+    beat(tr("sequence"), fmt::format("  {}. {}", frame.step + 1, frame.title));
+    for (const LessonRow& row : frame.rows) {
+      beat(tr("sequence"),
+           fmt::format(
+               "     {}{}: {}", row.group.empty() ? "" : row.group + ", ", row.name,
+               row.text.empty() ? fmt::format("{:.6g}", fmt::join(row.values, ", ")) : row.text));
+    }
+  }
+
+  void add(const LessonMap& map) {
+    for (const LessonMap::Link& link : map.links) {
+      beat(tr("measured"),
+           fmt::format("{} - {}: {}", to_string(link.from), to_string(link.to), link.what));
+    }
+  }
+
+  void add(const LessonClass& all) {
+    int most = 1;
+    for (const ClassBin& bin : all.bins) most = std::max(most, bin.guesses);
+    for (const ClassBin& bin : all.bins) {
+      constexpr int kWidth = 40;
+      const auto length = static_cast<std::size_t>(bin.guesses * kWidth / most);
+      beat(tr("class"),
+           fmt::format("{:<24}{:>4}  {}{}", bin.label, bin.guesses, std::string(length, '#'),
+                       bin.answers > 0 ? " " + trf("<- measured: {}", bin.answers) : ""));
+    }
+    beat(tr("class"), trf("files: {}", all.people.size()));
   }
 
   void add(const LessonGap& g) {
-    beat("gap", fmt::format("{}: predicted {}, measured {}", g.what,
-                            quantity_text(g.predicted, g.unit), quantity_text(g.measured, g.unit)));
+    beat(tr("gap"), trf("{}: predicted {}, measured {}", g.what, quantity_text(g.predicted, g.unit),
+                        quantity_text(g.measured, g.unit)));
     for (const GapPart& part : g.parts) {
       if (part.value == 0) continue;
-      beat("gap", fmt::format("  {} {}{}", part.cause, part.value > 0 ? "+" : "",
-                              quantity_text(part.value, g.unit)));
+      beat(tr("gap"), fmt::format("  {} {}{}", part.cause, part.value > 0 ? "+" : "",
+                                  quantity_text(part.value, g.unit)));
     }
   }
 
   void add(const LessonDone& done) {
     if (done.answer && guess_) {
-      beat("guess", fmt::format("{}: {}; the answer is {}", guess_->text,
-                                verdict(info_.question, guess_->answer, *done.answer),
-                                answer_text(info_.question, *done.answer)));
+      beat(tr("guess"), trf("{}: {}; the answer is {}", guess_->text,
+                            verdict(info_.question, guess_->answer, *done.answer),
+                            answer_text(info_.question, *done.answer)));
     }
     for (const LessonCheck& check : done.checks) {
       if (check.passed) continue;
-      beat("broken", check.what + (check.detail.empty() ? "" : ": " + check.detail));
+      beat(tr("broken"), check.what + (check.detail.empty() ? "" : ": " + check.detail));
     }
-    beat("sentence", done.sentence);
+    beat(tr("sentence"), done.sentence);
   }
 
   Console& console_;
@@ -99,9 +145,9 @@ class LessonTextPrinter final : public Printer {
 
 }  // namespace
 
-std::unique_ptr<Printer> make_lesson_text(Console& console, const StartLesson& request) {
+std::unique_ptr<Printer> make_lesson_text(Console& console, const std::string& name) {
   for (LessonInfo& lesson : lesson_list()) {
-    if (lesson.name == request.lesson) {
+    if (lesson.name == name) {
       return std::make_unique<LessonTextPrinter>(console, std::move(lesson));
     }
   }

@@ -1,6 +1,9 @@
 #include "ui/model/lesson_run.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "compute/core/events/spread.h"
 
 namespace lab::ui {
 namespace {
@@ -9,8 +12,24 @@ LessonSeries& series_named(std::vector<LessonSeries>& all, const std::string& na
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const LessonSeries& s) { return s.name == name; });
   if (found != all.end()) return *found;
-  all.push_back({name, {}, {}, {}, {}, {}});
+  all.emplace_back();
+  all.back().name = name;
   return all.back();
+}
+
+// Adds one point to the line of each run.
+void add_draws(LessonSeries& series, const LessonSample& sample, std::ptrdiff_t at) {
+  if (sample.draws.empty()) return;
+  series.lines.resize(std::max(series.lines.size(), sample.draws.size()));
+  for (std::size_t i = 0; i < series.lines.size(); ++i) {
+    std::vector<double>& line = series.lines[i];
+    const double value = i < sample.draws.size() ? sample.draws[i] : std::nan("");
+    line.resize(series.x.size() - 1, std::nan(""));
+    line.insert(line.begin() + at, value);
+  }
+  const Spread spread = spread_of(sample.draws);
+  series.low.insert(series.low.begin() + at, spread.mean - spread.deviation);
+  series.high.insert(series.high.begin() + at, spread.mean + spread.deviation);
 }
 
 // Keeps the positions ascending: a lesson may measure its last point first.
@@ -23,6 +42,7 @@ void add_point(std::vector<LessonSeries>& all, const News& news, const Timing& t
   series.x.insert(series.x.begin() + at, *news.x);
   series.y.insert(series.y.begin() + at, news.value);
   series.times.insert(series.times.begin() + at, time);
+  if constexpr (std::is_same_v<News, LessonSample>) add_draws(series, news, at);
 }
 
 struct AddNews {
@@ -41,6 +61,9 @@ struct AddNews {
   }
   void operator()(const LessonSpan& e) const { run.spans.push_back(e); }
   void operator()(const LessonGap& e) const { run.gaps.push_back(e); }
+  void operator()(const LessonFrame& e) const { run.frames.push_back(e); }
+  void operator()(const LessonMap& e) const { run.map = e; }
+  void operator()(const LessonClass& e) const { run.others = e; }
   void operator()(const LessonDone& e) const {
     run.done = e;
     run.step.reset();

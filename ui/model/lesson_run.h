@@ -14,6 +14,9 @@ struct LessonSeries {
   std::string unit, x_unit;
   std::vector<double> x, y;
   std::vector<Timing> times;  // of measured points
+  // Of repeated runs: one line per run, as long as x, and mean -+ deviation.
+  std::vector<std::vector<double>> lines;
+  std::vector<double> low, high;
 };
 
 struct LessonRun {
@@ -22,7 +25,8 @@ struct LessonRun {
 
   void add(const LessonNews& news);
   bool empty() const {
-    return predictions.empty() && samples.empty() && measured.empty() && spans.empty() && !done;
+    return predictions.empty() && samples.empty() && measured.empty() && spans.empty() &&
+           frames.empty() && !map && !done;
   }
 
   StartLesson request;
@@ -35,6 +39,9 @@ struct LessonRun {
   std::optional<LessonPrediction> curve;  // first prediction with a position, for its formula
   std::vector<LessonSpan> spans;
   std::vector<LessonGap> gaps;
+  std::vector<LessonFrame> frames;  // in the order of their sequences and steps
+  std::optional<LessonMap> map;
+  std::optional<LessonClass> others;  // guesses of a class; kept when the lesson runs again
   std::optional<LessonDone> done;
 };
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "compute/core/units.h"
 
@@ -46,20 +47,24 @@ LessonAnswer parse_choice(const LessonQuestion& question, const std::string& tex
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
     if (text == std::to_string(i + 1)) return {{static_cast<double>(i)}};
   }
+  const std::string wanted = lower(text);
   std::vector<double> matches;
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
-    const std::string choice = lower(question.choices[i]);
-    if (choice == lower(text)) return {{static_cast<double>(i)}};
-    if (!text.empty() && choice.find(lower(text)) != std::string::npos)
+    const std::string in_english = lower(question.choices[i]);
+    const std::string translated = lower(tr(question.choices[i]));
+    if (wanted == in_english || wanted == translated) return {{static_cast<double>(i)}};
+    if (wanted.empty()) continue;
+    if (in_english.find(wanted) != std::string::npos ||
+        translated.find(wanted) != std::string::npos) {
       matches.push_back(static_cast<double>(i));
+    }
   }
   if (matches.size() == 1) return {matches};
   std::string choices;
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
-    choices += fmt::format("{}{} ({})", i == 0 ? "" : ", ", i + 1, question.choices[i]);
+    choices += fmt::format("{}{} ({})", i == 0 ? "" : ", ", i + 1, tr(question.choices[i]));
   }
-  throw Error(Errc::Usage,
-              fmt::format("guess '{}' is not a choice; choose one of {}", text, choices));
+  throw Error(Errc::Usage, trf("guess '{}' is not a choice; choose one of {}", text, choices));
 }
 
 std::vector<std::string> split_answer(std::string_view text) {
@@ -82,48 +87,66 @@ LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text)
   for (const std::string& part : parts) {
     const auto value = read_quantity(part, question.unit);
     if (!value) {
-      throw Error(Errc::Usage,
-                  fmt::format("guess '{}' is not a number{}", part,
-                              question.unit.empty() ? std::string()
-                                                    : fmt::format(" of {}", question.unit)));
+      throw Error(Errc::Usage, question.unit.empty()
+                                   ? trf("guess '{}' is not a number", part)
+                                   : trf("guess '{}' is not a number of {}", part, question.unit));
     }
     answer.values.push_back(*value);
   }
   if (answer.values.size() == expected) return answer;
   std::vector<std::string> at;
   for (const double x : question.at) at.push_back(quantity_text(x, question.at_unit));
-  throw Error(Errc::Usage,
-              expected == 1
-                  ? fmt::format("guess '{}' has {} numbers; write one", text, parts.size())
-                  : fmt::format("guess '{}' has {} numbers; write {}, one each for {}", text,
-                                parts.size(), expected, fmt::join(at, ", ")));
+  throw Error(Errc::Usage, expected == 1
+                               ? trf("guess '{}' has {} numbers; write one", text, parts.size())
+                               : trf("guess '{}' has {} numbers; write {}, one each for {}", text,
+                                     parts.size(), expected, fmt::join(at, ", ")));
 }
 
 std::string answer_text(const LessonQuestion& question, const LessonAnswer& answer) {
   if (!question.choices.empty()) {
     const auto choice = answer.values.empty() ? 0 : static_cast<std::size_t>(answer.values.front());
-    return choice < question.choices.size() ? question.choices[choice] : "";
+    return choice < question.choices.size() ? tr(question.choices[choice]) : "";
   }
   std::vector<std::string> parts;
   for (const double value : answer.values) parts.push_back(quantity_text(value, question.unit));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+Spread spread_of(const LessonSample& sample) {
+  Spread spread = spread_of(sample.draws);
+  spread.mean = sample.value;
+  return spread;
+}
+
+std::vector<double> nearest_settings(const LessonVary& vary, double value) {
+  value = std::clamp(value, vary.low, vary.high);
+  double below = value, above = value;
+  if (vary.whole) {
+    below = std::floor(value);
+    above = std::ceil(value);
+  }
+  if (vary.doubling) {
+    for (above = vary.low; above < value;) above *= 2;
+    below = above > value ? above / 2 : above;
+  }
+  if (below == above) return {below};
+  return {below, above};
+}
+
 std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer) {
-  if (!question.choices.empty()) return guess == answer ? "right" : "wrong";
+  if (!question.choices.empty()) return guess == answer ? tr("right") : tr("wrong");
   double worst = 1;  // measured over guessed
   for (std::size_t i = 0; i < std::min(guess.values.size(), answer.values.size()); ++i) {
     if (guess.values[i] <= 0 || answer.values[i] <= 0) {
-      if (guess.values[i] != answer.values[i]) return "wrong";
+      if (guess.values[i] != answer.values[i]) return tr("wrong");
       continue;
     }
     const double ratio = answer.values[i] / guess.values[i];
     if (std::abs(std::log(ratio)) > std::abs(std::log(worst))) worst = ratio;
   }
-  if (std::abs(std::log(worst)) < std::log(1.1)) return "right within a tenth";
-  return worst > 1 ? fmt::format("{:.3g} times too low", worst)
-                   : fmt::format("{:.3g} times too high", 1 / worst);
+  if (std::abs(std::log(worst)) < std::log(1.1)) return tr("right within a tenth");
+  return worst > 1 ? trf("{:.3g} times too low", worst) : trf("{:.3g} times too high", 1 / worst);
 }
 
 std::string quantity_text(double value, std::string_view unit) {
@@ -134,6 +157,7 @@ std::string quantity_text(double value, std::string_view unit) {
     return value < 0 ? "-" + text : text;
   }
   if (unit == "x") return fmt::format("{:.2f}x", value);
+  if (unit == "images/s") return fmt::format("{:.0f} images/s", value);
   if (unit == "%") return fmt::format("{:.1f} %", value);
   if (!unit.empty()) return format_si(value, unit);
   if (value == std::round(value) && std::abs(value) < 1e9) return fmt::format("{:.0f}", value);

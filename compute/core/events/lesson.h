@@ -11,15 +11,18 @@
 #include <vector>
 
 #include "compute/core/events/command.h"
+#include "compute/core/events/device_info.h"
+#include "compute/core/events/spread.h"
 #include "compute/core/events/stats.h"
+#include "compute/core/fields/enum_names.h"
 
 namespace lab {
 
 enum class LessonTrack { Devices, SeveralDevices };
 template <>
 struct EnumNames<LessonTrack> {
-  static constexpr ValueName kAll[] = {{"devices", "Devices"},
-                                       {"several-devices", "Several devices"}};
+  static constexpr ValueName kAll[] = {{"devices", LAB_TEXT("Devices")},
+                                       {"several-devices", LAB_TEXT("Several devices")}};
 };
 
 inline constexpr std::array<const char*, 5> kLessonLanguages = {"PyTorch", "MXNet", "TensorFlow",
@@ -30,6 +33,9 @@ struct LessonStep {
   std::string title;  // "Copy X to the second device"
   std::array<std::string, kLessonLanguages.size()> code;
 };
+
+// The texts of a lesson are in English and translated where they are shown, except code. What a run
+// reports is in the language of the run.
 
 // What the learner guesses before the measurement: one of `choices`; or a number; or, if `at` is
 // not empty, one number per position, which a learner may also draw as a curve.
@@ -48,6 +54,7 @@ struct LessonVary {
   std::string unit;
   double low = 1, high = 1, value = 1;  // range and default
   bool doubling = false;                // only powers of two times `low`
+  bool whole = false;                   // only whole numbers
 };
 
 enum class LessonFigure {
@@ -62,6 +69,7 @@ struct LessonInfo {
   std::string title;
   LessonTrack track = LessonTrack::Devices;
   int devices = 1;                // needed
+  bool saves = false;             // writes a state file, which StartLesson::save_file keeps
   std::vector<std::string> text;  // sentences
   std::vector<LessonStep> steps;
   LessonQuestion question;
@@ -69,6 +77,8 @@ struct LessonInfo {
   LessonFigure figure = LessonFigure::Table;
   std::string x_label = {}, y_label = {};  // axes of the figure
   std::optional<JobCommand> free = {};     // "Try it freely": settings for an experiment's page
+  // Axes of a second figure, of the series whose units differ from those of the first measured one.
+  std::string second_x_label = {}, second_y_label = {};
 };
 
 // An answer: the position of the choice, or the numbers in the order of LessonQuestion::at.
@@ -77,16 +87,30 @@ struct LessonAnswer {
   bool operator==(const LessonAnswer&) const = default;
 };
 
-// Reads "2", "an error" (a choice, by its number from 1 or a part of it), "4 MiB", "1.5e-6" or
-// "1e-6, 2e-5, 3e-3" (a curve). Throws Error(Usage) naming the text and what is expected.
+struct ClassBin;
+struct ClassEntry;
+
+// Reads "2", "an error" (a choice, by its number from 1 or a part of it, in English or in the
+// current language), "4 MiB", "1.5e-6" or "1e-6, 2e-5, 3e-3" (a curve). Throws Error(Usage) naming
+// the text and what is expected.
 LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text);
-// The inverse, for display: "an error", "4.00 MiB", "1.00 us, 20.0 us, 3.00 ms".
+// The inverse, for display in the current language: "an error", "4.00 MiB", "1.00 us, 20.0 us, 3.00
+// ms".
 std::string answer_text(const LessonQuestion& question, const LessonAnswer& answer);
 
 // "right", "wrong", "2.5 times too low": how a guess compares with the answer; of several numbers,
 // the one furthest off.
 std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer);
+
+// Sorts guesses and measured answers into bins: one per choice, or on a logarithmic axis. Those of
+// a curve are counted by guessed over measured, at every position.
+std::vector<ClassBin> class_histogram(const LessonQuestion& question,
+                                      const std::vector<ClassEntry>& people);
+
+// The values of the setting nearest to `value`, one or two, in ascending order: `value` itself if
+// it is allowed.
+std::vector<double> nearest_settings(const LessonVary& vary, double value);
 
 // Formats a value with its unit: bytes as KiB, MiB, seconds as ms, others with an SI prefix.
 std::string quantity_text(double value, std::string_view unit);
@@ -126,9 +150,16 @@ struct LessonSample {
   std::string x_unit = {};
   double value = 0;
   std::string unit = {};
-  std::string text = {};  // replaces the value where the result is not a number
+  std::string text = {};  // shown instead of the value
   Timing time = {};       // n == 0: counted or observed rather than timed
+  // Single results of repeated runs, such as one accuracy per seed, in the order of the runs;
+  // `value` is their mean or, for ratios of times, the ratio of the median times. Shown as `text`
+  // if there is one, with a position as a fan of lines, and otherwise as a strip of marks.
+  std::vector<double> draws = {};
 };
+
+// The spread of the draws around `value`.
+Spread spread_of(const LessonSample& sample);
 
 // Work on one lane of a timeline.
 struct LessonSpan {
@@ -158,14 +189,65 @@ struct LessonCheck {
   std::string detail = {};
 };
 
+// One stage of a sequence that is looked at step by step: named rows of real numbers.
+struct LessonRow {
+  std::string name = {};  // "device 1", "g0 on cpu:0"
+  std::vector<double> values = {};
+  std::string text = {};   // in place of values
+  std::string group = {};  // only the rows of one group are shown, such as those of one parameter
+};
+// Values that a stage moves from one row to the same place of another.
+struct LessonMove {
+  std::size_t from = 0, to = 0;      // rows
+  std::size_t first = 0, count = 0;  // values
+  bool adds = false;                 // to those that are there; otherwise it replaces them
+};
+struct LessonFrame {
+  std::string sequence = {};  // "Ring", LAB_TEXT; the frames of a sequence follow each other
+  int step = 0;               // from 0
+  std::string title = {};
+  std::vector<LessonRow> rows = {};  // after the stage
+  std::vector<LessonMove> moves = {};
+};
+
+// The machine, to be drawn: its devices with their cores, caches and links.
+struct LessonMap {
+  std::vector<DeviceInfo> devices = {};
+  std::vector<AbsentDevice> absent = {};
+  struct Link {
+    Device from, to;
+    std::string what;  // "PCIe", "main memory", "peer access"
+  };
+  std::vector<Link> links = {};
+};
+
+// Guesses and results of several people for one lesson, and their histogram.
+struct ClassEntry {
+  std::string file = {};
+  std::optional<LessonAnswer> guess = {};
+  std::optional<LessonAnswer> answer = {};  // measured on that person's machine
+  std::optional<double> vary = {};          // the setting of that measurement
+};
+struct ClassBin {
+  std::string label = {};    // "1.00 us to 10.0 us", or a choice
+  double low = 0, high = 0;  // of a number; of a curve: guessed over measured
+  int guesses = 0, answers = 0;
+};
+struct LessonClass {
+  std::vector<ClassEntry> people = {};
+  std::vector<ClassBin> bins = {};
+};
+
 struct LessonDone {
   std::string sentence;  // with the numbers of this run
   std::vector<LessonCheck> checks;
   std::optional<LessonAnswer> answer = {};  // what the guess should have been
+  std::optional<double> vary = {};          // the lesson's setting, if it has one
 };
 
-using LessonNews = std::variant<LessonStepBegun, LessonGuess, LessonPrediction, LessonSample,
-                                LessonSpan, LessonGap, LessonDone>;
+using LessonNews =
+    std::variant<LessonStepBegun, LessonGuess, LessonPrediction, LessonSample, LessonSpan,
+                 LessonGap, LessonFrame, LessonMap, LessonClass, LessonDone>;
 struct LessonEvent {
   std::string lesson;
   LessonNews news;

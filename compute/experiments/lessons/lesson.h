@@ -1,6 +1,7 @@
 #pragma once
 // A lesson: its description and the function that runs it. A new lesson is one file with a function
 // `<name>_lesson()`, and one entry in lessons.cpp.
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -20,7 +21,7 @@ namespace lab::lessons {
 class LessonStage {
  public:
   // Throws Error(NotFound) for devices that do not exist, Error(Unsupported) if the machine has too
-  // few for the lesson, Error(Usage) for a setting out of range.
+  // few for the lesson, Error(Usage) for a setting out of range or a file that it does not write.
   LessonStage(RunContext& ctx, const StartLesson& request, const LessonInfo& info);
 
   RunContext& context() { return ctx_; }
@@ -29,8 +30,14 @@ class LessonStage {
   // lesson needs.
   const std::vector<Device>& devices() const { return devices_; }
   DeviceContext& at(std::size_t i) { return machine().at(devices_.at(i)); }
+  // The first two CPU devices. Throws Error(Unsupported) if there is only one.
+  std::array<DeviceContext*, 2> two_cpus();
+  // True if two of these devices have a core in common, which is then reported once as a result.
+  bool note_shared_cores(std::span<const Device> devices);
   // The lesson's one setting.
   double vary() const { return vary_; }
+  // Where the lesson's state file is kept; empty: nowhere.
+  const std::string& save_file() const { return save_file_; }
 
   // Begins step `i` of LessonInfo::steps, which are equal parts of the job's progress.
   void step(std::size_t i);
@@ -41,6 +48,8 @@ class LessonStage {
   void observe(const std::string& series, const std::string& text);
   void count(const std::string& series, double value, const std::string& unit);
   void span(LessonSpan span) { emit(std::move(span)); }
+  void frame(LessonFrame frame) { emit(std::move(frame)); }
+  void map(LessonMap map) { emit(std::move(map)); }
   void check(std::string what, bool passed, std::string detail = {});
   // Emits the gap. What `parts` leave of measured - predicted becomes "unexplained".
   void gap(LessonGap gap);
@@ -64,6 +73,7 @@ class LessonStage {
   const LessonInfo& info_;
   std::vector<Device> devices_;
   double vary_ = 0;
+  const std::string save_file_;
   LessonDone done_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// Runs a lesson as a job, and lists the lessons for the window and the command line.
+// Runs a lesson as a job, compares a class's results, and lists the lessons for the window and the
+// command line.
 #include <memory>
 #include <vector>
 
@@ -9,6 +10,8 @@
 namespace lab {
 
 std::unique_ptr<Experiment> make_lesson_experiment(const StartLesson& request);
+
+std::unique_ptr<Experiment> make_class_experiment(const CompareClass& request);
 
 // Descriptions of all lessons, in the order of the page.
 std::vector<LessonInfo> lesson_list();

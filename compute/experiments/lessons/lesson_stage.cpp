@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/experiments/lessons/lesson.h"
 
 namespace lab::lessons {
@@ -27,23 +28,27 @@ std::vector<Device> choose_devices(Machine& machine, const StartLesson& request,
   }
   if (std::ssize(devices) >= info.devices) return devices;
   throw Error(Errc::Unsupported,
-              fmt::format("lesson {}: needs {} devices, but {} {} given; split the CPU with "
-                          "--cpu-devices {}",
-                          info.name, info.devices, devices.size(),
-                          devices.size() == 1 ? "is" : "are", info.devices));
+              trf("lesson {}: needs {} devices, found {}; split the CPU with --cpu-devices {}",
+                  info.name, info.devices, devices.size(), info.devices));
 }
 
 double choose_setting(const StartLesson& request, const LessonInfo& info) {
   if (!info.vary) {
     if (request.vary) {
-      throw Error(Errc::Usage, fmt::format("lesson {}: it has no setting to vary", info.name));
+      throw Error(Errc::Usage, trf("lesson {}: it has no setting to vary", info.name));
     }
     return 0;
   }
   const double value = request.vary.value_or(info.vary->value);
-  if (value >= info.vary->low && value <= info.vary->high) return value;
-  throw Error(Errc::Usage, fmt::format("lesson {}: {} must be between {} and {}", info.name, value,
-                                       info.vary->low, info.vary->high));
+  if (value < info.vary->low || value > info.vary->high) {
+    throw Error(Errc::Usage, trf("lesson {}: {} must be between {} and {}", info.name, value,
+                                 info.vary->low, info.vary->high));
+  }
+  const std::vector<double> nearest = nearest_settings(*info.vary, value);
+  if (nearest.size() == 1) return value;
+  throw Error(Errc::Usage, trf("lesson {}: {} is not a step of the setting; the nearest are {} "
+                               "and {}",
+                               info.name, value, nearest[0], nearest[1]));
 }
 
 }  // namespace
@@ -52,10 +57,33 @@ LessonStage::LessonStage(RunContext& ctx, const StartLesson& request, const Less
     : ctx_(ctx),
       info_(info),
       devices_(choose_devices(ctx.machine(), request, info)),
-      vary_(choose_setting(request, info)) {
+      vary_(choose_setting(request, info)),
+      save_file_(request.save_file) {
+  if (!save_file_.empty() && !info.saves) {
+    throw Error(Errc::Usage, trf("lesson {}: it writes no state file; omit --save", info.name));
+  }
+  if (info.vary) done_.vary = vary_;
   if (!request.guess) return;
   const LessonAnswer guess = parse_answer(info.question, *request.guess);
-  emit(LessonGuess{info.question.text, answer_text(info.question, guess), guess});
+  emit(LessonGuess{tr(info.question.text), answer_text(info.question, guess), guess});
+}
+
+std::array<DeviceContext*, 2> LessonStage::two_cpus() {
+  if (machine().num_cpus() < 2) {
+    throw Error(
+        Errc::Unsupported,
+        trf("lesson {}: needs two CPU devices; split the CPU with --cpu-devices 2", info_.name));
+  }
+  return {&machine().at(cpu(0)), &machine().at(cpu(1))};
+}
+
+bool LessonStage::note_shared_cores(std::span<const Device> devices) {
+  const int load = core_load(machine(), devices);
+  if (load == 1) return false;
+  observe(
+      tr("devices share cores"),
+      trf("up to {} devices on one core: they take turns, and no speed-up can be expected", load));
+  return true;
 }
 
 void LessonStage::emit(LessonNews news) {
@@ -66,7 +94,7 @@ void LessonStage::step(std::size_t i) {
   ctx_.checkpoint();
   emit(LessonStepBegun{i});
   ctx_.progress(static_cast<double>(i) / static_cast<double>(info_.steps.size()),
-                info_.steps.at(i).title);
+                tr(info_.steps.at(i).title));
 }
 
 void LessonStage::observe(const std::string& series, const std::string& text) {
@@ -91,7 +119,7 @@ void LessonStage::check(std::string what, bool passed, std::string detail) {
 void LessonStage::gap(LessonGap gap) {
   double rest = gap.measured - gap.predicted;
   for (const GapPart& part : gap.parts) rest -= part.value;
-  gap.parts.push_back({"unexplained", rest});
+  gap.parts.push_back({tr("unexplained"), rest});
   emit(std::move(gap));
 }
 
@@ -136,7 +164,7 @@ void LessonStage::finish() {
                           check.detail.empty() ? "" : " (" + check.detail + ")");
   }
   if (broken.empty()) return;
-  throw Error(Errc::Internal, fmt::format("lesson {}: does not hold: {}", info_.name, broken));
+  throw Error(Errc::Internal, trf("lesson {}: does not hold: {}", info_.name, broken));
 }
 
 }  // namespace lab::lessons

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/experiments/lessons/lesson.h"
 #include "compute/experiments/lessons/several_devices/several_device_lessons.h"
@@ -10,9 +11,23 @@ namespace lab::lessons {
 
 std::span<const Lesson> all_lessons() {
   static const std::vector<Lesson> kAll = {
-      devices_lesson(), tensors_lesson(),  copies_lesson(),    link_lesson(),
-      log_lesson(),     roofline_lesson(), crossover_lesson(), together_lesson(),
-      network_lesson(), memory_lesson(),   allreduce_lesson(), equal_lesson(),
+      devices_lesson(),
+      tensors_lesson(),
+      copies_lesson(),
+      link_lesson(),
+      log_lesson(),
+      roofline_lesson(),
+      crossover_lesson(),
+      together_lesson(),
+      network_lesson(),
+      // Several devices
+      memory_lesson(),
+      feed_lesson(),
+      allreduce_lesson(),
+      equal_lesson(),
+      speedup_lesson(),
+      accuracy_lesson(),
+      sixteen_lesson(),
   };
   return kAll;
 }
@@ -24,7 +39,7 @@ const Lesson& find_lesson(std::string_view name) {
     names.push_back(lesson.info.name);
   }
   throw Error(Errc::NotFound,
-              fmt::format("unknown lesson '{}'; choose one of {}", name, fmt::join(names, ", ")));
+              trf("unknown lesson '{}'; choose one of {}", name, fmt::join(names, ", ")));
 }
 
 }  // namespace lab::lessons

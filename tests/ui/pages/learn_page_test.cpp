@@ -7,10 +7,11 @@
 namespace lab::test {
 namespace {
 
+using ui::Model;
 using ui::Page;
 
 struct LearnLab : Lab {
-  explicit LearnLab(Scene scene) : Lab(make_scene(Page::Learn, scene), 1, {1280, 1000}) {
+  explicit LearnLab(Scene scene) : Lab(make_scene(Page::Learn, scene), 1, {1280, 1600}) {
     open(Page::Learn);
   }
 };
@@ -93,6 +94,31 @@ TEST(LearnPage, ShowsSentenceVerdictAndGap) {
   EXPECT_TRUE(lab.view.forms.learn.done.contains("first"));
 }
 
+TEST(LearnPage, DrawsSeriesOfOtherUnitsInASecondPlot) {
+  LearnLab lab(Scene::Done);
+  EXPECT_FALSE(lab.visible("learn/plot2"));
+  for (const double n : {1.0, 2.0, 4.0}) {
+    LessonPrediction efficiency;
+    efficiency.series = "efficiency";
+    efficiency.x = n;
+    efficiency.value = 100 / n;
+    efficiency.unit = "%";
+    lab.model.apply(event(1, 0, LessonEvent{"first", efficiency}));
+  }
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("learn/plot"));
+  EXPECT_TRUE(lab.visible("learn/plot2"));
+}
+
+TEST(LearnPage, ShowsAStripPerRepeatedMeasurement) {
+  LearnLab lab(Scene::Done);
+  EXPECT_TRUE(lab.visible("learn/strips"));
+  const ui::WidgetRect* many = lab.backend.find("learn/strips/1");
+  ASSERT_NE(many, nullptr);
+  EXPECT_EQ(many->label, "copy, 100 runs");
+  EXPECT_EQ(many->value, "1.50x ± 0.03");
+}
+
 TEST(LearnPage, TryItFreelyLeadsToThePageAndBack) {
   LearnLab lab(Scene::Done);
   lab.click("learn/free");
@@ -126,6 +152,144 @@ TEST(LearnPage, RemembersPlaceAndGuesses) {
   EXPECT_EQ(loaded.forms.learn.guesses, view.forms.learn.guesses);
   EXPECT_EQ(loaded.forms.learn.done, view.forms.learn.done);
   EXPECT_TRUE(loaded.forms.learn.resume);
+}
+
+TEST(LearnPage, ChoosesTheLanguageOfTheCodeByTab) {
+  LearnLab lab(Scene::Empty);
+  EXPECT_EQ(lab.backend.find("learn/code/0")->label, "torch.mm(A, B)");
+  lab.click("learn/language/JAX");
+  EXPECT_EQ(lab.backend.find("learn/code/0")->label, "jnp.matmul(A, B)");
+  EXPECT_EQ(lab.backend.find("learn/language/JAX")->value, "chosen");
+  EXPECT_EQ(lab.view.forms.learn.language, 3);
+}
+
+TEST(LearnPage, FitsTheLanguagesAtEveryScale) {
+  for (const float scale : {1.0F, 1.5F, 2.0F}) {
+    SCOPED_TRACE(scale);
+    Lab lab(make_scene(Page::Learn, Scene::Empty), scale, {1280 * scale, 1000 * scale});
+    lab.open(Page::Learn);
+    float right = 0;
+    for (const char* language : kLessonLanguages) {
+      const ui::WidgetRect* tab = lab.backend.find(std::string("learn/language/") + language);
+      ASSERT_NE(tab, nullptr) << language;
+      EXPECT_GE(tab->min.x, right) << language;
+      EXPECT_GE(tab->max.x - tab->min.x, 28 * scale) << language;
+      right = tab->max.x;
+    }
+    EXPECT_LE(right, lab.backend.find("learn/code/0")->max.x + 1);
+  }
+}
+
+TEST(LearnPage, SetsACurveWithTheArrowKeys) {
+  LearnLab lab(Scene::Empty);
+  lab.click("learn/dot/second");
+  lab.click("learn/curve");
+  const auto values = [&] {
+    return parse_answer(lab.model.lessons()[1].question, lab.view.forms.learn.guesses["second"])
+        .values;
+  };
+  const std::vector<double> before = values();
+  lab.view.forms.learn.curve_column = 1;
+  lab.press(GLFW_KEY_UP);
+  EXPECT_GT(values()[1], before[1]);
+  EXPECT_EQ(values()[2], before[2]);
+  lab.press(GLFW_KEY_RIGHT);
+  EXPECT_EQ(lab.view.forms.learn.curve_column, 2);
+  lab.press(GLFW_KEY_DOWN);
+  EXPECT_LT(values()[2], before[2]);
+  EXPECT_TRUE(lab.visible("learn/curve_value"));
+}
+
+TEST(LearnPage, StepsThroughASequence) {
+  LearnLab lab(Scene::Done);
+  const auto stage = [&] { return lab.backend.find("learn/scrub")->value; };
+  const auto row = [&] { return lab.backend.find("learn/row/1")->value; };
+  EXPECT_EQ(stage(), "1/3");
+  lab.press(GLFW_KEY_SPACE);
+  EXPECT_EQ(stage(), "2/3");
+  EXPECT_EQ(row(), "21, 21.25000, 21.50000");
+  lab.click("learn/step");
+  EXPECT_EQ(stage(), "3/3");
+  lab.press(GLFW_KEY_SPACE);
+  EXPECT_EQ(stage(), "3/3") << "the last stage";
+  lab.press(GLFW_KEY_LEFT);
+  EXPECT_EQ(stage(), "2/3") << "the step button has the keys";
+  lab.click("learn/scrub");
+  EXPECT_EQ(stage(), "2/3") << "the middle of the bar";
+  lab.click("learn/back");
+  EXPECT_EQ(stage(), "1/3");
+}
+
+TEST(LearnPage, ChoosesSequenceAndParameter) {
+  LearnLab lab(Scene::Done);
+  EXPECT_EQ(lab.backend.find("learn/parameter")->value, "net.1.weight");
+  lab.click("learn/parameter/net.1.bias");
+  EXPECT_TRUE(lab.visible("learn/row/2"));
+  EXPECT_FALSE(lab.visible("learn/row/3")) << "the row of the other parameter";
+  lab.click("learn/sequence/star");
+  EXPECT_EQ(lab.backend.find("learn/scrub")->value, "1/1");
+  const ui::WidgetRect* title = lab.backend.find("learn/stage_title");
+  ASSERT_NE(title, nullptr);
+  EXPECT_EQ(title->label, "1. The stage of the star called 0");
+}
+
+// A processor with 64 cores in groups of eight that share a cache.
+Model with_many_cores() {
+  Model model = make_scene(Page::Learn, Scene::Empty);
+  DeviceInfo device;
+  device.device = cpu(0);
+  device.caches = {{2, kMiB, 64, 64}, {3, 32 * kMiB, 8, 64}};
+  for (int core = 0; core < 64; ++core) {
+    device.cores.push_back(core);
+    device.caches[0].cores.push_back({core});
+    if (core % 8 == 0) device.caches[1].cores.emplace_back();
+    device.caches[1].cores.back().push_back(core);
+  }
+  model.apply(event(1, 1, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
+  model.apply(event(1, 2, LessonEvent{"first", LessonMap{{device}, {}, {}}}));
+  return model;
+}
+
+TEST(LearnPage, DrawsManyCoresInGroups) {
+  for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1920, 1080}}) {
+    Lab lab(with_many_cores(), 1, size);
+    lab.open(Page::Learn);
+    const ui::WidgetRect* map = lab.backend.find("learn/map/cpu:0");
+    ASSERT_NE(map, nullptr);
+    EXPECT_EQ(map->value, "64 cores");
+    EXPECT_LT(map->max.y - map->min.y, 0.5F * size.y) << "the map leaves room for the rest";
+    EXPECT_TRUE(lab.visible("learn/map/memory"));
+  }
+}
+
+TEST(LearnPage, ComparesWithAClass) {
+  LearnLab lab(Scene::Empty);
+  lab.view.forms.learn.class_open = true;
+  lab.frames(3);
+  EXPECT_FALSE(lab.backend.find("learn/class_read")->enabled);
+  lab.view.forms.learn.class_folder = "results";
+  lab.frames(3);
+  lab.click("learn/class_read");
+  ASSERT_EQ(lab.sent<CompareClass>().size(), 1U);
+  EXPECT_EQ(lab.sent<CompareClass>()[0].lesson, "first");
+  EXPECT_EQ(lab.sent<CompareClass>()[0].files, std::vector<std::string>{"results"});
+}
+
+TEST(LearnPage, KeepsTheClassWhenTheLessonRunsAgain) {
+  Model model = make_scene(Page::Learn, Scene::Empty);
+  model.apply(event(1, 1, JobStarted{"The class", CompareClass{"first", {"results"}}}));
+  LessonClass all;
+  all.people = {{"a.json", LessonAnswer{{1}}, LessonAnswer{{0}}}};
+  all.bins = class_histogram(model.lessons()[0].question, all.people);
+  model.apply(event(1, 2, LessonEvent{"first", all}));
+  model.apply(event(1, 3, JobFinished{}));
+  model.apply(event(2, 4, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
+  Lab lab(std::move(model), 1, {1280, 1000});
+  lab.open(Page::Learn);
+  const ui::WidgetRect* bar = lab.backend.find("learn/class_bin/1");
+  ASSERT_NE(bar, nullptr);
+  EXPECT_EQ(bar->label, "two");
+  EXPECT_EQ(bar->value, "1 0");
 }
 
 }  // namespace

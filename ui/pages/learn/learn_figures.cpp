@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
 #include "ui/pages/step_parts.h"
 #include "ui/widgets/item.h"
@@ -46,8 +47,8 @@ void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonS
         const ImVec2 max{std::max(at(span.end_s) - 1, min.x + 1), y + height - ui.px(3)};
         list->AddRectFilled(min, max, styled(color_of(span)), ui.px(2));
         hint_at(ui, min, max,
-                fmt::format("{}: {} to {}", span.what, quantity_text(span.begin_s, "s"),
-                            quantity_text(span.end_s, "s")));
+                trf("{}: {} to {}", span.what, quantity_text(span.begin_s, "s"),
+                    quantity_text(span.end_s, "s")));
       }
     }
   }
@@ -55,26 +56,25 @@ void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonS
   for (const std::string& kind : kinds) {
     for (const LessonSpan& span : spans) {
       if (span.what != kind) continue;
-      swatches.push_back({span.stall ? kind + " (waiting)" : kind, color_of(span)});
+      swatches.push_back({span.stall ? trf("{} (waiting)", kind) : kind, color_of(span)});
       break;
     }
   }
   swatch_legend(p, swatches);
-  caption(ui, fmt::format("0 to {}", quantity_text(end_s, "s")));
+  caption(ui, trf("0 to {}", quantity_text(end_s, "s")));
 }
 
 void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
   Ui& ui = p.ui;
   fact(ui, gap.what,
-       std::string_view(fmt::format("{} predicted, {} measured",
-                                    quantity_text(gap.predicted, gap.unit),
-                                    quantity_text(gap.measured, gap.unit))));
+       std::string_view(trf("{} predicted, {} measured", quantity_text(gap.predicted, gap.unit),
+                            quantity_text(gap.measured, gap.unit))));
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(22)});
   record(ui, item, path, "gap", gap.what, fmt::format("{}..{}", gap.predicted, gap.measured));
   const double full = std::max({gap.predicted, gap.measured, 1e-300});
   // What prediction and measurement share, then what each cause adds or removes.
   double shared = std::min(gap.predicted, gap.measured);
-  std::vector<Swatch> swatches = {{"as predicted", ui.theme->muted}};
+  std::vector<Swatch> swatches = {{tr("as predicted"), ui.theme->muted}};
   if (item.visible) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const auto at = [&](double v) {
@@ -147,15 +147,15 @@ void draw_heat(const Panel& p, std::string_view path, const LessonInfo& lesson,
       draw_text_fitted(list, ui.fonts.caption, {min.x + ui.px(6), y + ui.px(5)}, cell - ui.px(8),
                        ui.theme->text, text);
       hint_at(ui, min, max,
-              fmt::format("{}, {} {:g}: {} {}", row.name, lesson.x_label, row.x[i], text,
-                          lesson.y_label));
+              fmt::format("{}, {} {:g}: {} {}", row.name, tr(lesson.x_label), row.x[i], text,
+                          tr(lesson.y_label)));
     }
   }
   const float y = item.min.y + height * static_cast<float>(rows.size());
   for (std::size_t i = 0; i < rows.front().x.size(); ++i) {
     draw_text(list, ui.fonts.caption,
               {item.min.x + label + cell * static_cast<float>(i) + ui.px(6), y + ui.px(3)},
-              ui.theme->muted, fmt::format("{} {:g}", lesson.x_label, rows.front().x[i]));
+              ui.theme->muted, fmt::format("{} {:g}", tr(lesson.x_label), rows.front().x[i]));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
 #include "ui/widgets/item.h"
 
@@ -39,7 +40,7 @@ void progress_dots(const Panel& p, const LessonInfo& shown) {
       }
       if (here) list->AddCircle(centre, ui.px(9), styled(color), 0, ui.px(1.5F));
       focus_ring(ui, item, ui.px(6));
-      hint(ui, fmt::format("{}{}", lesson->title, done ? ", measured" : ""));
+      hint(ui, done ? trf("{}, measured", tr(lesson->title)) : tr(lesson->title));
     }
     record(ui, item, path, "dot", lesson->title, here ? "selected" : done ? "done" : "");
     if (item.pressed) show_lesson(p, *lesson);
@@ -68,10 +69,10 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
   const bool last = &shown == &p.model.lessons().back();
   const float width = p.ui.px(64);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
-  if (button(p.ui, "learn/next", "Next",
+  if (button(p.ui, "learn/next", tr("Next"),
              {.kind = ButtonKind::Quiet,
               .enabled = !last,
-              .hint = last ? "This is the last lesson" : "The next lesson",
+              .hint = last ? tr("This is the last lesson") : tr("The next lesson"),
               .width = 64})) {
     step_to(p, shown, 1);
   }
@@ -79,7 +80,7 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
 
 void text_column(const Panel& p) {
   const LessonInfo& lesson = *shown_lesson(p);
-  const Card card(p, "learn/lesson", lesson.title);
+  const Card card(p, "learn/lesson", tr(lesson.title));
   if (!card) return;
   room_for_actions(p);
   lesson_chooser(p, lesson);
@@ -117,7 +118,7 @@ void show_lesson(const Panel& p, const LessonInfo& lesson) {
 
 std::string lesson_problem(const Panel& p, const LessonInfo& lesson) {
   if (std::ssize(p.model.devices()) < lesson.devices) {
-    return fmt::format("This lesson needs {} devices", lesson.devices);
+    return trf("This lesson needs {} devices", lesson.devices);
   }
   const auto guess = p.view.forms.learn.guesses.find(lesson.name);
   if (guess == p.view.forms.learn.guesses.end() || guess->second.empty()) return {};

@@ -18,18 +18,32 @@ void start_lesson(const Panel& p, const LessonInfo& lesson);
 
 // Left: texts, code, question.
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson);
+// The code of each step in the chosen language, below its tabs.
+void draw_lesson_code(const Panel& p, const LessonInfo& lesson);
 // Right: what was measured, the gap, the sentence.
 void draw_lesson_stage(const Panel& p, const LessonInfo& lesson);
 
-// A curve drawn with the mouse: one column per position, values on a log axis. Returns true on
+// A curve drawn with the mouse or set with the arrow keys: one column per position, values on a
+// log axis. Returns true on
 // change; `values` holds one number per position, 0 for one that is not drawn yet.
 bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& question,
                  std::vector<double>& values);
 // Values as colours, one row per series and one column per position.
 void draw_heat(const Panel& p, std::string_view path, const LessonInfo& lesson,
                const std::vector<LessonSeries>& rows);
+// True for repeated runs without a text.
+bool drawn_as_strip(const LessonSample& sample);
+// Samples of repeated runs: one row per series, one mark per run, the mean as a line, and the
+// prediction of the same series dashed.
+void draw_strips(const Panel& p, std::string_view path, const LessonRun& run);
 // Work over time, one row per lane.
 void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonSpan>& spans);
+// The run's sequences of stages, to be stepped through; draws nothing without one.
+void draw_player(const Panel& p, const LessonInfo& lesson, const LessonRun& run);
+// The machine's cores, caches, memory, GPUs and links.
+void draw_map(const Panel& p, const LessonMap& map);
+// Guesses and results of several people, and the field that names their files. `run` may be null.
+void draw_class(const Panel& p, const LessonInfo& lesson, const LessonRun* run);
 // Predicted and measured as one bar, cut into causes.
 void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap);
 

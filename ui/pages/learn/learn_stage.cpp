@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
 #include "ui/pages/step_parts.h"
 #include "ui/plot/plot.h"
@@ -20,7 +21,8 @@ constexpr std::array kLessonMarkers = {plot::Marker::Circle,   plot::Marker::Squ
 std::string spread(const Timing& t) {
   if (t.n == 0) return {};
   const double half = t.median_s > 0 ? (t.p90_s - t.p10_s) / 2 / t.median_s : 0;
-  return fmt::format("{} runs, ±{}{}", t.n, percent(half), t.unstable ? ", unstable" : "");
+  return t.unstable ? trf("{} runs, ±{}, unstable", t.n, percent(half))
+                    : trf("{} runs, ±{}", t.n, percent(half));
 }
 
 // --- measured -------------------------------------------------------------------------------
@@ -28,6 +30,7 @@ std::string spread(const Timing& t) {
 void sample_table(const Panel& p, const LessonRun& run) {
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     const LessonSample& s = run.samples[i];
+    if (drawn_as_strip(s)) continue;
     const std::string value = s.text.empty() ? quantity_text(s.value, s.unit) : s.text;
     fact(p.ui, s.series, std::string_view(value), spread(s.time));
     record_item(p.ui, fmt::format("learn/sample/{}", i), "text", s.series, value);
@@ -36,7 +39,7 @@ void sample_table(const Panel& p, const LessonRun& run) {
 
 plot::Series curve_of(const Panel& p, const LessonSeries& from, int index, bool predicted) {
   plot::Series s;
-  s.label = predicted ? from.name + ", predicted" : from.name;
+  s.label = predicted ? trf("{}, predicted", from.name) : from.name;
   s.color = series_color(*p.ui.theme, index);
   s.line = predicted ? plot::Line::Dotted : plot::Line::Solid;
   if (!predicted)
@@ -44,32 +47,108 @@ plot::Series curve_of(const Panel& p, const LessonSeries& from, int index, bool 
   s.x = from.x;
   s.y = from.y;
   s.describe = [&from, predicted](std::size_t i) {
-    std::string text =
-        fmt::format("{}{} at {}: {}", from.name, predicted ? ", predicted" : "",
-                    quantity_text(from.x[i], from.x_unit), quantity_text(from.y[i], from.unit));
+    const std::string x = quantity_text(from.x[i], from.x_unit);
+    const std::string y = quantity_text(from.y[i], from.unit);
+    std::string text = predicted ? trf("{}, predicted at {}: {}", from.name, x, y)
+                                 : trf("{} at {}: {}", from.name, x, y);
     if (!predicted && from.times[i].n > 0) text += "\n" + spread(from.times[i]);
     return text;
   };
   return s;
 }
 
+// A thin line for each of several runs.
+void add_fan(const LessonSeries& from, const plot::Series& mean, std::vector<plot::Series>& to) {
+  for (const std::vector<double>& line : from.lines) {
+    plot::Series thin;
+    thin.label = from.name;
+    thin.color = mean.color;
+    thin.width = 1;
+    thin.alpha = from.lines.size() > 20 ? 0.12F : 0.4F;
+    thin.in_legend = false;
+    thin.x = from.x;
+    thin.y = line;
+    to.push_back(std::move(thin));
+  }
+}
+
+bool same_units(const LessonSeries& a, const LessonSeries& b) {
+  return a.unit == b.unit && a.x_unit == b.x_unit;
+}
+
+// All series with the units of `first`. A prediction has the colour of its measurement.
+std::vector<plot::Series> curves_like(const Panel& p, const LessonRun& run,
+                                      const LessonSeries& first) {
+  std::vector<plot::Series> series;
+  std::vector<std::string> names;  // in the order of their colours
+  for (const LessonSeries& measured : run.measured) {
+    if (!same_units(measured, first)) continue;
+    plot::Series mean = curve_of(p, measured, static_cast<int>(names.size()), false);
+    add_fan(measured, mean, series);
+    if (measured.low.size() == mean.x.size()) {
+      mean.low = measured.low;
+      mean.high = measured.high;
+    }
+    series.push_back(std::move(mean));
+    names.push_back(measured.name);
+  }
+  bool named = false;
+  for (const LessonSeries& predicted : run.predicted) {
+    if (predicted.x.size() < 2 || !same_units(predicted, first)) continue;
+    const auto same = std::find(names.begin(), names.end(), predicted.name);
+    const bool alone = same == names.end();
+    series.push_back(curve_of(p, predicted, static_cast<int>(same - names.begin()), true));
+    if (alone) {
+      names.push_back(predicted.name);
+      continue;
+    }
+    series.back().in_legend = !named;
+    if (!named) series.back().label = tr("predicted");
+    named = true;
+  }
+  return series;
+}
+
+struct LessonPlot {
+  const char* path;
+  std::string x_label, y_label;
+  float height;
+  plot::LinkedCursor* cursor;  // of plots over the same positions
+};
+
+void draw_curves(const Panel& p, const LessonInfo& lesson, const LessonSeries& first,
+                 const std::vector<plot::Series>& series, const LessonPlot& shown) {
+  const bool logarithmic = lesson.figure == LessonFigure::Curves;
+  const plot::Scale scale = logarithmic ? plot::Scale::Log2 : plot::Scale::Linear;
+  const plot::Axes axes{.x = {.label = shown.x_label,
+                              .scale = scale,
+                              .unit = first.x_unit,
+                              .binary = first.x_unit == "B"},
+                        .y = {.label = shown.y_label,
+                              .scale = logarithmic ? plot::Scale::Log10 : plot::Scale::Linear,
+                              .unit = first.unit}};
+  plot::draw(p.ui, shown.path, axes, series,
+             {.height = shown.height, .cursor = shown.cursor, .empty_text = tr("No point yet")},
+             p.out);
+}
+
+// The first series whose units differ from those of the first measured one; null if there is none.
+const LessonSeries* other_units(const LessonRun& run) {
+  for (const std::vector<LessonSeries>* all : {&run.measured, &run.predicted}) {
+    for (const LessonSeries& series : *all) {
+      if (!same_units(series, run.measured.front())) return &series;
+    }
+  }
+  return nullptr;
+}
+
 void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (run.measured.empty()) return;
-  std::vector<plot::Series> series;
-  for (std::size_t i = 0; i < run.measured.size(); ++i) {
-    series.push_back(curve_of(p, run.measured[i], static_cast<int>(i), false));
-  }
-  for (const LessonSeries& predicted : run.predicted) {
-    const auto same = std::find_if(run.measured.begin(), run.measured.end(),
-                                   [&](const LessonSeries& m) { return m.name == predicted.name; });
-    if (predicted.x.size() < 2) continue;
-    series.push_back(curve_of(p, predicted, static_cast<int>(same - run.measured.begin()), true));
-    series.back().in_legend = predicted.name == run.predicted.front().name;
-    if (series.back().in_legend) series.back().label = "predicted";
-  }
+  const LessonSeries& first = run.measured.front();
+  std::vector<plot::Series> series = curves_like(p, run, first);
   if (run.guess && !lesson.question.at.empty()) {
     plot::Series guess;
-    guess.label = "your guess";
+    guess.label = tr("your guess");
     guess.color = p.ui.theme->accent;
     guess.line = plot::Line::DashDot;
     guess.marker = plot::Marker::Diamond;
@@ -78,24 +157,22 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
     guess.y = run.guess->answer.values;
     series.push_back(std::move(guess));
   }
-  const bool logarithmic = lesson.figure == LessonFigure::Curves;
-  const plot::Scale scale = logarithmic ? plot::Scale::Log2 : plot::Scale::Linear;
-  const LessonSeries& first = run.measured.front();
-  const plot::Axes axes{.x = {.label = lesson.x_label,
-                              .scale = scale,
-                              .unit = first.x_unit,
-                              .binary = first.x_unit == "B"},
-                        .y = {.label = lesson.y_label,
-                              .scale = logarithmic ? plot::Scale::Log10 : plot::Scale::Linear,
-                              .unit = first.unit}};
-  plot::draw(p.ui, "learn/plot", axes, series,
-             {.height = 300, .grows = true, .empty_text = "No point yet"}, p.out);
+  const LessonSeries* other = other_units(run);
+  plot::LinkedCursor* cursor = other && other->x_unit == first.x_unit ? &p.view.cursor : nullptr;
+  const bool fan = !first.lines.empty();  // below strips
+  const float height = other ? 220.0F : fan ? 250.0F : 300.0F;
+  draw_curves(p, lesson, first, series,
+              {"learn/plot", tr(lesson.x_label), tr(lesson.y_label),
+               height + (fan ? 0 : spare_height(p)), cursor});
+  if (other == nullptr) return;
+  draw_curves(p, lesson, *other, curves_like(p, run, *other),
+              {"learn/plot2", tr(lesson.second_x_label), tr(lesson.second_y_label), 200, cursor});
 }
 
 void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  const bool plotted = !run.measured.empty() && lesson.figure != LessonFigure::Heat;
-  Card card(p, "learn/measured", "Measured", {.extra = plotted ? spare_height(p) : 0});
+  Card card(p, "learn/measured", tr("Measured"));
   if (!card) return;
+  draw_strips(p, "learn/strips", run);
   if (lesson.figure == LessonFigure::Heat) {
     draw_heat(p, "learn/heat", lesson, run.measured);
   } else {
@@ -119,20 +196,19 @@ void formula(const Panel& p, const LessonPrediction& prediction) {
 }
 
 void prediction_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  Card card(p, "learn/predicted", "Guess and prediction");
+  Card card(p, "learn/predicted", tr("Guess and prediction"));
   if (!card) return;
   if (run.guess) {
-    const std::string& text = run.guess->text;
-    fact(p.ui, "Your guess", std::string_view(text));
+    fact(p.ui, tr("Your guess"), std::string_view(run.guess->text));
     if (run.done && run.done->answer) {
       const std::string answer = answer_text(lesson.question, *run.done->answer);
-      fact(p.ui, "The answer", std::string_view(answer));
+      fact(p.ui, tr("The answer"), std::string_view(answer));
       const std::string how = verdict(lesson.question, run.guess->answer, *run.done->answer);
-      fact(p.ui, "The guess is", std::string_view(how));
+      fact(p.ui, tr("The guess is"), std::string_view(how));
       record_item(p.ui, "learn/verdict", "text", how);
     }
   } else {
-    fact(p.ui, "Your guess", std::string_view("none"));
+    fact(p.ui, tr("Your guess"), std::string_view(tr("none")));
   }
   for (const LessonPrediction& prediction : run.predictions) {
     fact(p.ui, prediction.series,
@@ -140,19 +216,19 @@ void prediction_card(const Panel& p, const LessonInfo& lesson, const LessonRun& 
     formula(p, prediction);
   }
   if (run.curve) {
-    body(p.ui, run.curve->series + " and others, dotted in the plot");
+    body(p.ui, trf("{} and others, dotted in the plot", run.curve->series));
     formula(p, *run.curve);
   }
   if (run.predictions.empty() && !run.curve && lesson.question.choices.empty()) {
-    muted(p.ui, "This lesson predicts nothing; it compares what it observes.");
+    muted(p.ui, tr("This lesson predicts nothing; it compares what it observes."));
   }
 }
 
 void gap_card(const Panel& p, const LessonRun& run) {
-  Card card(p, "learn/gap", "Gap",
-            {.hint = "The difference between prediction and measurement, cut into its causes"});
+  Card card(p, "learn/gap", tr("Gap"),
+            {.hint = tr("The difference between prediction and measurement, cut into its causes")});
   if (!card) return;
-  if (run.gaps.empty()) muted(p.ui, "Shown once both are known.");
+  if (run.gaps.empty()) muted(p.ui, tr("Shown once both are known."));
   for (std::size_t i = 0; i < run.gaps.size(); ++i) {
     draw_gap(p, fmt::format("learn/gap/{}", i), run.gaps[i]);
   }
@@ -164,25 +240,27 @@ void vary_field(const Panel& p, const LessonInfo& lesson) {
   const LessonVary& vary = *lesson.vary;
   double& value = p.view.forms.learn.vary.try_emplace(lesson.name, vary.value).first->second;
   double shown = value;
-  if (input_number(p.ui, "learn/vary", vary.label, shown,
+  if (input_number(p.ui, "learn/vary", tr(vary.label), shown,
                    {.min = vary.low,
                     .max = vary.high,
-                    .step = vary.doubling ? value : std::max(1.0, value / 4),
+                    .step = vary.doubling ? value : std::max(1.0, std::floor(value / 4)),
                     .unit = vary.unit,
-                    .hint = "The lesson's one setting"})) {
+                    .hint = tr("The lesson's one setting")})) {
     // The minus button of a doubling setting halves it.
-    value = vary.doubling && shown < value ? std::max(vary.low, value / 2) : shown;
+    const double wanted = vary.doubling && shown < value ? std::max(vary.low, value / 2) : shown;
+    value = nearest_settings(vary, wanted).back();
   }
 }
 
 void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  Card card(p, "learn/sentence", "In one sentence");
+  Card card(p, "learn/sentence", tr("In one sentence"));
   if (!card) return;
   body(p.ui, run.done->sentence);
   record_item(p.ui, "learn/sentence_text", "text", run.done->sentence);
-  for (const LessonCheck& check : run.done->checks) {
+  for (std::size_t i = 0; i < run.done->checks.size(); ++i) {
+    const LessonCheck& check = run.done->checks[i];
     if (check.passed) continue;
-    error_box(p.ui, "learn/broken/" + check.what, "Does not hold: " + check.what);
+    error_box(p.ui, fmt::format("learn/broken/{}", i), trf("Does not hold: {}", check.what));
   }
   const auto passed = std::count_if(run.done->checks.begin(), run.done->checks.end(),
                                     [](const LessonCheck& c) { return c.passed; });
@@ -190,12 +268,9 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
     std::string all;
     for (const LessonCheck& c : run.done->checks) all += (all.empty() ? "" : "\n") + c.what;
     const auto all_checks = std::ssize(run.done->checks);
-    caption(p.ui,
-            passed == all_checks
-                ? fmt::format("Checked: {}",
-                              all_checks == 1 ? "one statement holds"
-                                              : fmt::format("all {} statements hold", all_checks))
-                : fmt::format("{} of {} statements hold", passed, all_checks));
+    caption(p.ui, passed < all_checks ? trf("{} of {} statements hold", passed, all_checks)
+                  : all_checks == 1   ? tr("Checked: one statement holds")
+                                      : trf("Checked: all {} statements hold", all_checks));
     hint(p.ui, all);
   }
   if (!lesson.vary && !lesson.free) return;
@@ -205,19 +280,46 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   row.next();
   control_label(p.ui, " ");
   const std::string why = busy_reason(p);
-  if (lesson.vary && button(p.ui, "learn/again", "Measure again",
+  if (lesson.vary && button(p.ui, "learn/again", tr("Measure again"),
                             {.enabled = why.empty(), .hint = why, .width = -1})) {
     start_lesson(p, lesson);
   }
   row.next();
   control_label(p.ui, " ");
   if (lesson.free &&
-      button(p.ui, "learn/free", "Try it freely",
-             {.hint = "Opens the experiment's page; the title leads back here", .width = -1})) {
+      button(p.ui, "learn/free", tr("Try it freely"),
+             {.hint = tr("Opens the experiment's page; the title leads back here"), .width = -1})) {
     fill_form(p.view.forms, *lesson.free);
     p.view.page = page_of(*lesson.free);
     p.view.forms.learn.back = lesson.name;
   }
+}
+
+void nothing_card(const Panel& p, const LessonInfo& lesson) {
+  Card card(p, "learn/stage", tr("Nothing measured yet"));
+  if (!card) return;
+  body(p.ui, tr("Answer the question, or leave it open, and press Measure. Your guess, the "
+                "prediction and the measurement then appear here side by side."));
+  for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+    muted(p.ui, fmt::format("{}. {}", i + 1, tr(lesson.steps[i].title)));
+  }
+}
+
+void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
+  if (run.done) done_card(p, lesson, run);
+  if (run.map) draw_map(p, *run.map);
+  draw_player(p, lesson, run);
+  const bool strips = std::any_of(run.samples.begin(), run.samples.end(), drawn_as_strip);
+  const bool drawn = !run.measured.empty() || !run.spans.empty() || strips;
+  if (drawn) measured_card(p, lesson, run);
+  {
+    Pair pair(p);
+    pair.next();
+    prediction_card(p, lesson, run);
+    pair.next();
+    gap_card(p, run);
+  }
+  if (!drawn) measured_card(p, lesson, run);
 }
 
 }  // namespace
@@ -225,27 +327,11 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
 void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
   const LessonRun* run = p.model.lesson_run(lesson.name);
   if (run == nullptr || run->empty()) {
-    Card card(p, "learn/stage", "Nothing measured yet");
-    if (!card) return;
-    body(p.ui,
-         "Answer the question, or leave it open, and press Measure. Your guess, the "
-         "prediction and the measurement then appear here side by side.");
-    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
-      muted(p.ui, fmt::format("{}. {}", i + 1, lesson.steps[i].title));
-    }
-    return;
+    nothing_card(p, lesson);
+  } else {
+    result_cards(p, lesson, *run);
   }
-  if (run->done) done_card(p, lesson, *run);
-  const bool drawn = !run->measured.empty() || !run->spans.empty();
-  if (drawn) measured_card(p, lesson, *run);
-  {
-    Pair pair(p);
-    pair.next();
-    prediction_card(p, lesson, *run);
-    pair.next();
-    gap_card(p, *run);
-  }
-  if (!drawn) measured_card(p, lesson, *run);
+  draw_class(p, lesson, run);
 }
 
 }  // namespace lab::ui

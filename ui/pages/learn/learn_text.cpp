@@ -1,50 +1,15 @@
-// The left column of a lesson: sentences, code, question.
+// The left column of a lesson: sentences and question.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
 namespace {
-
-void code_line(const Panel& p, const std::string& path, const LessonStep& step,
-               const std::string& code, bool lit) {
-  Ui& ui = p.ui;
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float pad = ui.px(8);
-  ImFont* font = ui.fonts.mono;
-  const float wrap = width - 2 * pad;
-  const ImVec2 size = font->CalcTextSizeA(ui.fonts.caption->FontSize, FLT_MAX, wrap, code.c_str());
-  const ImVec2 min = ImGui::GetCursorScreenPos();
-  const ImVec2 max(min.x + width, min.y + size.y + ui.px(8));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(
-      min, max, styled(lit ? with_alpha(ui.theme->accent, 0.25F) : ui.theme->raised), ui.px(4));
-  if (lit) list->AddRectFilled(min, {min.x + ui.px(3), max.y}, styled(ui.theme->accent), ui.px(1));
-  list->AddText(font, ui.fonts.caption->FontSize, {min.x + pad, min.y + ui.px(4)},
-                styled(ui.theme->text), code.c_str(), nullptr, wrap);
-  ImGui::Dummy({width, max.y - min.y});
-  record_item(ui, path, "code", code, lit ? "running" : "");
-  hint(ui, step.title);
-}
-
-void code_card(const Panel& p, const LessonInfo& lesson) {
-  LearnForm& form = p.view.forms.learn;
-  const std::vector<std::string> languages(kLessonLanguages.begin(), kLessonLanguages.end());
-  combo(p.ui, "learn/language", "Code in", languages, form.language);
-  const LessonRun* run = p.model.lesson_run(lesson.name);
-  const bool running = run && p.model.job() && p.model.job()->id == run->job;
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(3)});
-  for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
-    const std::string& code = lesson.steps[i].code[static_cast<std::size_t>(form.language)];
-    if (code.empty()) continue;
-    code_line(p, fmt::format("learn/code/{}", i), lesson.steps[i], code, running && run->step == i);
-  }
-  ImGui::PopStyleVar();
-}
 
 // A choice with a mark that shows whether it is chosen; returns true when pressed.
 bool choice_row(const Panel& p, const std::string& path, const std::string& text, bool chosen) {
@@ -75,7 +40,7 @@ void choices(const Panel& p, const LessonInfo& lesson, std::string& guess) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(4)});
   for (std::size_t i = 0; i < lesson.question.choices.size(); ++i) {
     const std::string& choice = lesson.question.choices[i];
-    if (choice_row(p, fmt::format("learn/choice/{}", i + 1), choice, guess == choice)) {
+    if (choice_row(p, fmt::format("learn/choice/{}", i + 1), tr(choice), guess == choice)) {
       guess = guess == choice ? "" : choice;
     }
   }
@@ -111,13 +76,14 @@ void question(const Panel& p, const LessonInfo& lesson) {
   std::string& guess = p.view.forms.learn.guesses[lesson.name];
   const LessonQuestion& asked = lesson.question;
   ImGui::PushFont(p.ui.fonts.strong);
-  body(p.ui, asked.text);
+  body(p.ui, tr(asked.text));
   ImGui::PopFont();
   if (!asked.choices.empty()) return choices(p, lesson, guess);
   if (!asked.at.empty()) curve(p, lesson, guess);
-  input_text(p.ui, "learn/guess", asked.unit.empty() ? "Your guess" : "Your guess, " + asked.unit,
-             guess, "With or without a unit; several numbers separated by commas",
-             asked.at.empty() ? "none" : "draw above, or type");
+  input_text(p.ui, "learn/guess",
+             asked.unit.empty() ? tr("Your guess") : trf("Your guess, {}", asked.unit), guess,
+             tr("With or without a unit; several numbers separated by commas"),
+             asked.at.empty() ? tr("none") : tr("draw above, or type"));
   const std::string wrong = guess.empty() ? "" : problem([&] { parse_answer(asked, guess); });
   if (!wrong.empty() && !ImGui::IsItemActive()) error_box(p.ui, "learn/guess_error", wrong);
 }
@@ -126,13 +92,13 @@ void measure_button(const Panel& p, const LessonInfo& lesson) {
   const bool too_few = std::ssize(p.model.devices()) < lesson.devices;
   if (too_few) {
     note_box(p.ui, "learn/few",
-             fmt::format("This lesson needs {} devices; this lab has {}. The CPU's cores can be "
-                         "split into several devices.",
-                         lesson.devices, p.model.devices().size()));
+             trf("This lesson needs {} devices; this lab has {}. The CPU's cores can be "
+                 "split into several devices.",
+                 lesson.devices, p.model.devices().size()));
     form_actions(p, 180, [&] {
-      if (button(p.ui, "learn/split", fmt::format("Split the CPU into {}", lesson.devices),
+      if (button(p.ui, "learn/split", trf("Split the CPU into {}", lesson.devices),
                  {.kind = ButtonKind::Primary,
-                  .hint = "Restarts the lab, which takes about a second, and continues here",
+                  .hint = tr("Restarts the lab, which takes about a second, and continues here"),
                   .width = -1})) {
         p.view.forms.devices.cpu_devices = lesson.devices;
         p.view.forms.learn.resume = true;
@@ -143,7 +109,7 @@ void measure_button(const Panel& p, const LessonInfo& lesson) {
   }
   const bool guessed = !p.view.forms.learn.guesses[lesson.name].empty();
   form_actions(p, 220, [&] {
-    if (start_button(p, "learn/measure", guessed ? "Measure" : "Measure without a guess",
+    if (start_button(p, "learn/measure", guessed ? tr("Measure") : tr("Measure without a guess"),
                      lesson_problem(p, lesson), true)) {
       start_lesson(p, lesson);
     }
@@ -153,68 +119,11 @@ void measure_button(const Panel& p, const LessonInfo& lesson) {
 }  // namespace
 
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson) {
-  for (const std::string& sentence : lesson.text) body(p.ui, sentence);
+  for (const std::string& sentence : lesson.text) body(p.ui, tr(sentence));
   ImGui::Dummy({1, p.ui.px(2)});
   question(p, lesson);
   measure_button(p, lesson);
-  code_card(p, lesson);
-}
-
-bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& question,
-                 std::vector<double>& values) {
-  Ui& ui = p.ui;
-  const float label = ui.px(18);
-  const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(120)});
-  const auto columns = static_cast<float>(question.at.size());
-  const ImVec2 min = item.min, max{item.max.x, item.max.y - label};
-  const double low = std::log(question.low), high = std::log(question.high);
-  const auto x_of = [&](std::size_t i) {
-    return min.x + (max.x - min.x) * (static_cast<float>(i) + 0.5F) / columns;
-  };
-  const auto y_of = [&](double value) {
-    const double share = (std::log(value) - low) / (high - low);
-    return max.y - (max.y - min.y) * static_cast<float>(std::clamp(share, 0.0, 1.0));
-  };
-  bool changed = false;
-  if (item.held) {
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const float at = (mouse.x - min.x) / (max.x - min.x) * columns;
-    const auto i = static_cast<std::size_t>(std::clamp(at, 0.0F, columns - 1));
-    const double share = std::clamp((max.y - mouse.y) / (max.y - min.y), 0.0F, 1.0F);
-    const double value = std::exp(low + share * (high - low));
-    changed = values[i] != value;
-    values[i] = value;
-  }
-  if (item.visible) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    list->AddRectFilled(min, max, styled(ui.theme->raised), ui.px(6));
-    focus_ring(ui, item, ui.px(6));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::string text = quantity_text(question.at[i], question.at_unit);
-      const float width = text_size(ui.fonts.caption, text).x;
-      draw_text(list, ui.fonts.caption, {x_of(i) - width / 2, max.y + ui.px(3)}, ui.theme->muted,
-                text);
-      list->AddLine({x_of(i), min.y}, {x_of(i), max.y}, styled(ui.theme->plot_grid));
-      if (values[i] <= 0) continue;
-      const ImVec2 point(x_of(i), y_of(values[i]));
-      if (i > 0 && values[i - 1] > 0) {
-        list->AddLine({x_of(i - 1), y_of(values[i - 1])}, point, styled(ui.theme->accent),
-                      ui.px(2));
-      }
-      list->AddCircleFilled(point, ui.px(4), styled(ui.theme->accent));
-    }
-    if (std::all_of(values.begin(), values.end(), [](double v) { return v == 0; })) {
-      draw_text_centred(list, ui.fonts.caption,
-                        {(min.x + max.x) / 2, (min.y + max.y) / 2 - ui.px(8)}, max.x - min.x,
-                        ui.theme->muted, "Draw your guess here");
-    }
-    draw_text(list, ui.fonts.caption, {min.x + ui.px(6), min.y + ui.px(2)}, ui.theme->muted,
-              quantity_text(question.high, question.unit));
-    draw_text(list, ui.fonts.caption, {min.x + ui.px(6), max.y - ui.px(17)}, ui.theme->muted,
-              quantity_text(question.low, question.unit));
-  }
-  record(ui, item, path, "curve", question.text, answer_text(question, {values}));
-  return changed;
+  draw_lesson_code(p, lesson);
 }
 
 }  // namespace lab::ui

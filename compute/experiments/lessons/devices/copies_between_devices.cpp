@@ -6,6 +6,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/events/tensor_code.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/tensor/elementwise.h"
@@ -56,15 +57,15 @@ void run_copies_lesson(LessonStage& stage) {
   const Tensor y = rand(second, {bytes / 4}, 2);
 
   stage.step(0);
-  std::string message = "a sum";
+  std::optional<std::string> refusal;
   try {
     add(x, y);
   } catch (const Error& e) {
-    message = e.what();
-    stage.check("X + Y on two devices is a device mismatch", e.code() == Errc::DeviceMismatch);
+    refusal = e.what();
+    stage.check(tr("X + Y on two devices is a device mismatch"), e.code() == Errc::DeviceMismatch);
   }
-  stage.observe("X + Y", message);
-  stage.check("X + Y on two devices is refused", message != "a sum");
+  stage.observe("X + Y", refusal.value_or(tr("a sum")));
+  stage.check(tr("X + Y on two devices is refused"), refusal.has_value());
   stage.answer({0});
 
   stage.step(1);
@@ -74,15 +75,15 @@ void run_copies_lesson(LessonStage& stage) {
   const double rate =
       static_cast<double>(64 * kMiB - 4096) / std::max(1e-12, large.median_s - latency_s);
   const std::string series =
-      fmt::format("copy {} to {}", to_string(first.device()), to_string(second.device()));
+      trf("copy {} to {}", to_string(first.device()), to_string(second.device()));
   LessonPrediction prediction;
   prediction.series = series;
   prediction.value = latency_s + static_cast<double>(bytes) / rate;
   prediction.unit = "s";
-  prediction.formula = "latency + bytes / bandwidth";
-  prediction.constants = {{"latency", latency_s, "s"},
-                          {"bytes", static_cast<double>(bytes), "B"},
-                          {"bandwidth", rate, "B/s"}};
+  prediction.formula = tr("latency + bytes / bandwidth");
+  prediction.constants = {{tr("latency"), latency_s, "s"},
+                          {tr("bytes"), static_cast<double>(bytes), "B"},
+                          {tr("bandwidth"), rate, "B/s"}};
   stage.predict(prediction);
   Tensor moved(second, x.shape(), x.dtype(), "X on the second device");
   const Timing copy = stage.time([&] { copy_range(x, moved, 0, x.size()); }, 0.3);
@@ -90,35 +91,36 @@ void run_copies_lesson(LessonStage& stage) {
   const double begin_s = monotonic_s();
   const Tensor z_x = x.to(second);
   const double with_allocation_s = monotonic_s() - begin_s;
-  stage.count("X.to(second), memory included", with_allocation_s, "s");
+  stage.count(tr("X.to(second), memory included"), with_allocation_s, "s");
   const Timing cold = time_cold_copy(stage, first, second, bytes);
-  stage.sample(
-      {.series = "the same with empty caches", .value = cold.median_s, .unit = "s", .time = cold});
+  stage.sample({.series = tr("the same with empty caches"),
+                .value = cold.median_s,
+                .unit = "s",
+                .time = cold});
   stage.gap({series,
              "s",
              prediction.value,
              copy.median_s,
-             {{"caches", std::min(0.0, copy.median_s - cold.median_s)}}});
+             {{tr("caches"), std::min(0.0, copy.median_s - cold.median_s)}}});
 
   stage.step(2);
   const Tensor z = add(z_x, x.copy_to(second));
-  stage.observe("Y + Z", fmt::format("[{}] on {}", preview(z, 3), to_string(z.device())));
-  stage.check("the sum of two copies is exact", all_twice(z, x));
-  stage.check("the sum is on the device of its operands", z.device() == second.device());
+  stage.observe("Y + Z", trf("[{}] on {}", preview(z, 3), to_string(z.device())));
+  stage.check(tr("the sum of two copies is exact"), all_twice(z, x));
+  stage.check(tr("the sum is on the device of its operands"), z.device() == second.device());
 
   stage.step(3);
   const bool same = z_x.to(second).shares_storage_with(z_x);
-  stage.observe("Z.to(its own device)", same ? "the same storage" : "other storage");
-  stage.check("to() on the same device shares storage", same);
+  stage.observe("Z.to(its own device)", same ? tr("the same storage") : tr("other storage"));
+  stage.check(tr("to() on the same device shares storage"), same);
   stage.step(4);
   const bool apart = !z_x.copy_to(second).shares_storage_with(z_x);
-  stage.observe("Z.copy_to(its own device)", apart ? "other storage" : "the same storage");
-  stage.check("copy_to() always allocates", apart);
+  stage.observe("Z.copy_to(its own device)", apart ? tr("other storage") : tr("the same storage"));
+  stage.check(tr("copy_to() always allocates"), apart);
   stage.conclude(
-      fmt::format("Nothing moved until it was asked to: the sum failed, and the copy of {} took "
-                  "{}, of which {} "
-                  "would be spent on an empty copy.",
-                  format_bytes(bytes), format_seconds(copy.median_s), format_seconds(latency_s)));
+      trf("Nothing moved until it was asked to: the sum failed, and the copy of {} took "
+          "{}, of which {} would be spent on an empty copy.",
+          format_bytes(bytes), format_seconds(copy.median_s), format_seconds(latency_s)));
 }
 
 }  // namespace
@@ -126,30 +128,34 @@ void run_copies_lesson(LessonStage& stage) {
 Lesson copies_lesson() {
   LessonInfo info;
   info.name = "copies";
-  info.title = "X + Y on two devices";
+  info.title = LAB_TEXT("X + Y on two devices");
   info.devices = 2;
   info.text = {
-      "X is on the first device and Y on the second. No device can read both operands at full "
-      "speed, so one of them must be copied first.",
-      "A library could copy silently, and TensorFlow does. PyTorch, MXNet and this lab refuse, "
-      "because a hidden copy in a loop can cost more than the computation.",
-      "to(device) copies only if it must; copy_to(device) always copies."};
+      LAB_TEXT(
+          "X is on the first device and Y on the second. No device can read both operands at full "
+          "speed, so one of them must be copied first."),
+      LAB_TEXT(
+          "A library could copy silently, and TensorFlow does. PyTorch, MXNet and this lab refuse, "
+          "because a hidden copy in a loop can cost more than the computation."),
+      LAB_TEXT("to(device) copies only if it must; copy_to(device) always copies.")};
   info.steps = {
-      {"Add across devices", {"X + Y", "X + Y", "X + Y  # copies silently", "X + Y", "X + Y"}},
-      {"Copy X to the second device",
+      {LAB_TEXT("Add across devices"),
+       {"X + Y", "X + Y", "X + Y  # copies silently", "X + Y", "X + Y"}},
+      {LAB_TEXT("Copy X to the second device"),
        {"Z = X.cuda(1)", "Z = X.copyto(try_gpu(1))", "with try_gpu(1): Z = tf.identity(X)",
         "Z = jax.device_put(X, try_gpu(1))", "Z = X.to(second)"}},
-      {"Add on one device", {"Y + Z", "Y + Z", "Y + Z", "Y + Z", "Y + Z"}},
-      {"Move to where it already is",
+      {LAB_TEXT("Add on one device"), {"Y + Z", "Y + Z", "Y + Z", "Y + Z", "Y + Z"}},
+      {LAB_TEXT("Move to where it already is"),
        {"Z.cuda(1) is Z", "Z.as_in_ctx(try_gpu(1)) is Z", "tf.identity(Z) is not Z",
         "jax.device_put(Z, try_gpu(1)) is Z", "Z.to(second)"}},
-      {"Copy to where it already is",
+      {LAB_TEXT("Copy to where it already is"),
        {"Z.clone()", "Z.copyto(try_gpu(1))", "tf.identity(Z)", "jnp.copy(Z)",
         "Z.copy_to(second)"}}};
   info.question = {
-      .text = "X is on the first device, Y on the second. What does X + Y give?",
-      .choices = {"an error", "a sum on the first device", "a sum on the second device"}};
-  info.vary = LessonVary{"Size of X", "MiB", 1, 64, 4, true};
+      .text = LAB_TEXT("X is on the first device, Y on the second. What does X + Y give?"),
+      .choices = {LAB_TEXT("an error"), LAB_TEXT("a sum on the first device"),
+                  LAB_TEXT("a sum on the second device")}};
+  info.vary = LessonVary{LAB_TEXT("Size of X"), "MiB", 1, 64, 4, true};
   info.free = RunTensorCode{{parse_tensor_statement("X = ones(2, 3, device=cpu:1)")}};
   return {info, run_copies_lesson};
 }

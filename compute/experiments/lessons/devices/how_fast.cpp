@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/experiments/matmul/ceilings.h"
@@ -40,11 +41,11 @@ Ceilings measure_ceilings(LessonStage& stage, DeviceContext& device) {
     if (level.cache_bytes == 0) ceilings.bytes_per_s = level.gb_per_s * 1e9;
   }
   if (ceilings.flops > 0 && ceilings.bytes_per_s > 0) return ceilings;
-  std::string why = "no peak is known for this device";
+  std::string why = tr("no peak is known for this device");
   for (const MissingCeiling& level : bandwidths.missing) why = level.name + ": " + level.reason;
-  throw Error(Errc::Unsupported, fmt::format("lesson roofline: {} has no ceiling to compare with: "
-                                             "{}; choose another device with --devices",
-                                             to_string(device.device()), why));
+  throw Error(Errc::Unsupported, trf("lesson roofline: {} has no ceiling to compare with: "
+                                     "{}; choose another device with --devices",
+                                     to_string(device.device()), why));
 }
 
 // One kernel: how often it computes per byte that it must move.
@@ -64,11 +65,11 @@ void report_point(LessonStage& stage, const Ceilings& ceilings, const RoofKernel
   prediction.x = static_cast<double>(n);
   prediction.value = roof(ceilings, kernel);
   prediction.unit = "FLOP/s";
-  prediction.formula = "min(peak, bandwidth * FLOP / bytes)";
-  prediction.constants = {{"peak", ceilings.flops, "FLOP/s"},
-                          {"bandwidth", ceilings.bytes_per_s, "B/s"},
+  prediction.formula = tr("min(peak, bandwidth * FLOP / bytes)");
+  prediction.constants = {{tr("peak"), ceilings.flops, "FLOP/s"},
+                          {tr("bandwidth"), ceilings.bytes_per_s, "B/s"},
                           {"FLOP", kernel.flop, ""},
-                          {"bytes", kernel.bytes, "B"}};
+                          {tr("bytes"), kernel.bytes, "B"}};
   stage.predict(prediction);
   stage.sample({.series = kernel.name,
                 .x = static_cast<double>(n),
@@ -137,7 +138,7 @@ Sweep sweep_products(LessonStage& stage, DeviceContext& device, const Ceilings& 
   Sweep sweep;
   for (std::int64_t n = 16; n <= largest; n *= 2) {
     const double side = static_cast<double>(n);
-    const RoofKernel product{"product", 2 * side * side * side, 12 * side * side};
+    const RoofKernel product{tr("product"), 2 * side * side * side, 12 * side * side};
     const Timing time = time_product(stage, device, n);
     report_point(stage, ceilings, product, n, time);
     sweep.n.push_back(side);
@@ -161,12 +162,12 @@ void explain_smallest(LessonStage& stage, const Sweep& sweep, double call_s) {
   const double flop = 2 * std::pow(sweep.n.front(), 3);
   const double measured_s = flop / sweep.flops.front();
   const double predicted_s = flop / sweep.predicted.front();
-  stage.gap({fmt::format("one product of N = {:.0f}", sweep.n.front()),
+  stage.gap({trf("one product of N = {:.0f}", sweep.n.front()),
              "s",
              predicted_s,
              measured_s,
-             {{"latency", std::min(call_s, measured_s)},
-              {"too little work", std::max(0.0, measured_s - predicted_s - call_s)}}});
+             {{tr("latency"), std::min(call_s, measured_s)},
+              {tr("too little work"), std::max(0.0, measured_s - predicted_s - call_s)}}});
 }
 
 void run_roofline_lesson(LessonStage& stage) {
@@ -174,14 +175,14 @@ void run_roofline_lesson(LessonStage& stage) {
   const auto largest = static_cast<std::int64_t>(stage.vary());
   stage.step(0);
   const Ceilings ceilings = measure_ceilings(stage, device);
-  stage.count("peak arithmetic", ceilings.flops, "FLOP/s");
-  stage.count("memory bandwidth", ceilings.bytes_per_s, "B/s");
+  stage.count(tr("peak arithmetic"), ceilings.flops, "FLOP/s");
+  stage.count(tr("memory bandwidth"), ceilings.bytes_per_s, "B/s");
   stage.step(1);
   const Sweep sweep = sweep_products(stage, device, ceilings, largest);
   stage.step(2);
   const std::int64_t elementwise = std::min<std::int64_t>(largest, 4096);
   const double count = static_cast<double>(elementwise) * static_cast<double>(elementwise);
-  report_point(stage, ceilings, {"add", count, 12 * count}, elementwise,
+  report_point(stage, ceilings, {tr("add"), count, 12 * count}, elementwise,
                time_add(stage, device, elementwise));
   if (device.device().kind == DeviceKind::Cpu) {
     report_point(stage, ceilings, {"sin", count, 8 * count}, elementwise,
@@ -189,8 +190,8 @@ void run_roofline_lesson(LessonStage& stage) {
   }
   const double ideal = 6 * ceilings.flops / ceilings.bytes_per_s;
   const double knee = measured_knee(sweep);
-  stage.count("ideal knee, N", ideal, "");
-  stage.count("measured knee, N", knee, "");
+  stage.count(tr("ideal knee, N"), ideal, "");
+  stage.count(tr("measured knee, N"), knee, "");
   explain_smallest(stage, sweep, time_product(stage, device, 1).median_s);
   std::vector<double> asked;
   for (const double n : kAskedSizes) {
@@ -199,11 +200,11 @@ void run_roofline_lesson(LessonStage& stage) {
         sweep.flops[std::min<std::size_t>(static_cast<std::size_t>(at), sweep.flops.size() - 1)]);
   }
   stage.answer(std::move(asked));
-  stage.check("a product with the identity returns its operand", multiplies_exactly(device));
-  stage.conclude(fmt::format(
-      "By memory alone {} could reach its peak of {} from N = {:.0f} on; the measured products "
-      "came within a tenth of their best from N = {:.0f}.",
-      to_string(device.device()), format_si(ceilings.flops, "FLOP/s"), std::ceil(ideal), knee));
+  stage.check(tr("a product with the identity returns its operand"), multiplies_exactly(device));
+  stage.conclude(
+      trf("By memory alone {} could reach its peak of {} from N = {:.0f} on; the measured products "
+          "came within a tenth of their best from N = {:.0f}.",
+          to_string(device.device()), format_si(ceilings.flops, "FLOP/s"), std::ceil(ideal), knee));
 }
 
 }  // namespace
@@ -211,32 +212,36 @@ void run_roofline_lesson(LessonStage& stage) {
 Lesson roofline_lesson() {
   LessonInfo info;
   info.name = "roofline";
-  info.title = "How fast can it be";
+  info.title = LAB_TEXT("How fast can it be");
   info.text = {
-      "Two limits hold for every kernel: the arithmetic units' peak, and the memory's bandwidth "
-      "times the operations per byte.",
-      "An addition computes once per 12 bytes moved, so memory decides. A product of N x N "
-      "matrices "
-      "computes 2 N^3 times on 12 N^2 bytes: the larger N, the more arithmetic per byte.",
-      "Where the two limits meet is the knee. Small products stay below both: starting threads and "
-      "filling pipelines takes longer than computing."};
+      LAB_TEXT("Two limits hold for every kernel: the arithmetic units' peak, and the memory's "
+               "bandwidth "
+               "times the operations per byte."),
+      LAB_TEXT(
+          "An addition computes once per 12 bytes moved, so memory decides. A product of N x N "
+          "matrices "
+          "computes 2 N^3 times on 12 N^2 bytes: the larger N, the more arithmetic per byte."),
+      LAB_TEXT("Where the two limits meet is the knee. Small products stay below both: starting "
+               "threads and "
+               "filling pipelines takes longer than computing.")};
   info.steps = {
-      {"Peak and bandwidth", {"", "", "", "", "measure_peak(), bandwidths_of()"}},
-      {"Products of N = 16, 32, ...",
+      {LAB_TEXT("Peak and bandwidth"), {"", "", "", "", "measure_peak(), bandwidths_of()"}},
+      {LAB_TEXT("Products of N = 16, 32, ..."),
        {"torch.mm(A, B)", "np.dot(A, B)", "tf.matmul(A, B)", "jnp.matmul(A, B)", "matmul(A, B)"}},
-      {"Sums and sines",
+      {LAB_TEXT("Sums and sines"),
        {"X + Y, torch.sin(X)", "X + Y, np.sin(X)", "X + Y, tf.sin(X)", "X + Y, jnp.sin(X)",
         "add(X, Y), sin(X)"}}};
-  info.question = {.text = "How many FLOP/s do products of N = 16, 128, 512 and 2048 reach?",
-                   .unit = "FLOP/s",
-                   .low = 1e8,
-                   .high = 1e14,
-                   .at = {std::begin(kAskedSizes), std::end(kAskedSizes)},
-                   .at_label = "N"};
-  info.vary = LessonVary{"Largest N", "", 2048, 8192, 2048, true};
+  info.question = {
+      .text = LAB_TEXT("How many FLOP/s do products of N = 16, 128, 512 and 2048 reach?"),
+      .unit = "FLOP/s",
+      .low = 1e8,
+      .high = 1e14,
+      .at = {std::begin(kAskedSizes), std::end(kAskedSizes)},
+      .at_label = "N"};
+  info.vary = LessonVary{LAB_TEXT("Largest N"), "", 2048, 8192, 2048, true};
   info.figure = LessonFigure::Curves;
   info.x_label = "N";
-  info.y_label = "speed";
+  info.y_label = LAB_TEXT("speed");
   StartMatmul free;
   free.kernels = {"best"};
   free.sizes = {16, 32, 64, 128, 256, 512, 1024, 2048};

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/experiments/matmul/tensor_matmul.h"
@@ -40,10 +41,8 @@ class CoresPair final : public UnequalPair {
   explicit CoresPair(DeviceContext& device)
       : device_(device), one_({device.threads().cores().front()}) {}
 
-  std::string small_name() const override { return "one core"; }
-  std::string large_name() const override {
-    return fmt::format("{} cores", device_.threads().size());
-  }
+  std::string small_name() const override { return tr("one core"); }
+  std::string large_name() const override { return trf("{} cores", device_.threads().size()); }
 
   double overhead_s(LessonStage& stage) override {
     ThreadPool& pool = device_.threads();
@@ -123,9 +122,9 @@ std::unique_ptr<UnequalPair> choose_pair(LessonStage& stage) {
   }
   if (stage.at(0).threads().size() >= 2) return std::make_unique<CoresPair>(stage.at(0));
   throw Error(Errc::Unsupported,
-              fmt::format("lesson crossover: {} has one core and there is no GPU, so there is no "
-                          "larger device; use --cpu-devices 1",
-                          to_string(stage.at(0).device())));
+              trf("lesson crossover: {} has one core and there is no GPU, so there is no "
+                  "larger device; use --cpu-devices 1",
+                  to_string(stage.at(0).device())));
 }
 
 // The smallest size from which `larger` stays faster; empty if it is not at the last size.
@@ -139,7 +138,7 @@ std::optional<double> crossing(const std::vector<SizeTimes>& sizes, Timing SizeT
 }
 
 std::string crossing_text(const std::optional<double>& n) {
-  return n ? fmt::format("N = {:.0f}", *n) : "never up to the largest size";
+  return n ? fmt::format("N = {:.0f}", *n) : tr("never up to the largest size");
 }
 
 double flop_of(double n) {
@@ -171,7 +170,7 @@ void report_size(LessonStage& stage, const UnequalPair& pair, const SizeTimes& s
   };
   sample(pair.small_name(), s.small);
   sample(pair.large_name(), s.large);
-  sample(pair.large_name() + ", data moved", s.moved);
+  sample(trf("{}, data moved", pair.large_name()), s.moved);
 }
 
 // Part of the gap is that neither device reaches its rate at so small a size.
@@ -183,8 +182,8 @@ void explain_crossing(LessonStage& stage, const std::vector<SizeTimes>& sizes,
   });
   const double there = PairRates(*at, rates.overhead_s).crossing();
   std::vector<GapPart> parts;
-  if (std::isfinite(there)) parts.push_back({"too little work", there - rates.crossing()});
-  stage.gap({"N where the larger device wins", "", rates.crossing(), measured, parts});
+  if (std::isfinite(there)) parts.push_back({tr("too little work"), there - rates.crossing()});
+  stage.gap({tr("N where the larger device wins"), "", rates.crossing(), measured, parts});
 }
 
 void run_crossover_lesson(LessonStage& stage) {
@@ -196,12 +195,12 @@ void run_crossover_lesson(LessonStage& stage) {
   const SizeTimes last = pair->measure(stage, largest);
   const PairRates rates(last, overhead_s);
   LessonPrediction prediction;
-  prediction.series = "N where the larger device wins";
+  prediction.series = tr("N where the larger device wins");
   prediction.value = rates.crossing();
-  prediction.formula = "overhead + 2 N^3 / large rate = 2 N^3 / small rate";
-  prediction.constants = {{"overhead", overhead_s, "s"},
-                          {"small rate", rates.small, "FLOP/s"},
-                          {"large rate", rates.large, "FLOP/s"}};
+  prediction.formula = tr("overhead + 2 N^3 / large rate = 2 N^3 / small rate");
+  prediction.constants = {{tr("overhead"), overhead_s, "s"},
+                          {tr("small rate"), rates.small, "FLOP/s"},
+                          {tr("large rate"), rates.large, "FLOP/s"}};
   stage.predict(prediction);
   std::vector<SizeTimes> sizes = {first};
   report_size(stage, *pair, first);
@@ -214,17 +213,16 @@ void run_crossover_lesson(LessonStage& stage) {
   const std::optional<double> there = crossing(sizes, &SizeTimes::large);
   const std::optional<double> moved = crossing(sizes, &SizeTimes::moved);
   stage.step(1);
-  stage.observe("data on the larger device", crossing_text(there));
-  stage.observe("data to be moved", crossing_text(moved));
+  stage.observe(tr("data on the larger device"), crossing_text(there));
+  stage.observe(tr("data to be moved"), crossing_text(moved));
   if (there) {
     stage.count(prediction.series, *there, "");
     stage.answer({*there});
     explain_crossing(stage, sizes, rates, *there);
   }
-  stage.conclude(fmt::format(
-      "With its data in place, {} beats {} from {}; with data to be moved, "
-      "from {}.",
-      pair->large_name(), pair->small_name(), crossing_text(there), crossing_text(moved)));
+  stage.conclude(
+      trf("Size from which {} beat {}: {} with the data in place, {} with data to be moved.",
+          pair->large_name(), pair->small_name(), crossing_text(there), crossing_text(moved)));
 }
 
 }  // namespace
@@ -232,25 +230,29 @@ void run_crossover_lesson(LessonStage& stage) {
 Lesson crossover_lesson() {
   LessonInfo info;
   info.name = "crossover";
-  info.title = "Large and small on two devices";
+  info.title = LAB_TEXT("Large and small on two devices");
   info.text = {
-      "A larger device computes faster but takes longer to start: threads must be woken, or a "
-      "kernel launched. Below some size the smaller device wins.",
-      "If the operands must be moved first, the larger device also has to earn the copies, so the "
-      "crossing moves to larger sizes.",
-      "Exercise 1 of the chapter, with the CPU and a GPU; without a GPU, with one core and all "
-      "cores."};
-  info.steps = {{"Products on both devices",
+      LAB_TEXT(
+          "A larger device computes faster but takes longer to start: threads must be woken, or a "
+          "kernel launched. Below some size the smaller device wins."),
+      LAB_TEXT("If the operands must be moved first, the larger device also has to earn the "
+               "copies, so the "
+               "crossing moves to larger sizes."),
+      LAB_TEXT(
+          "Exercise 1 of the chapter, with the CPU and a GPU; without a GPU, with one core and all "
+          "cores.")};
+  info.steps = {{LAB_TEXT("Products on both devices"),
                  {"torch.mm(A.to(device), B.to(device))", "np.dot(A, B)", "tf.matmul(A, B)",
                   "jnp.matmul(A, B)", "matmul(A, B)"}},
-                {"The two crossings", {"", "", "", "", ""}}};
-  info.question = {.text = "From which N on is the larger device faster, with its data in place?",
-                   .low = 8,
-                   .high = 8192};
-  info.vary = LessonVary{"Largest N", "", 128, 4096, 512, true};
+                {LAB_TEXT("The two crossings"), {"", "", "", "", ""}}};
+  info.question = {
+      .text = LAB_TEXT("From which N on is the larger device faster, with its data in place?"),
+      .low = 8,
+      .high = 8192};
+  info.vary = LessonVary{LAB_TEXT("Largest N"), "", 128, 4096, 512, true};
   info.figure = LessonFigure::Curves;
   info.x_label = "N";
-  info.y_label = "time per product";
+  info.y_label = LAB_TEXT("time per product");
   StartMatmul free;
   free.kernels = {"best"};
   free.sizes = {8, 16, 32, 64, 128, 256, 512};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/experiments/matmul/tensor_matmul.h"
@@ -62,9 +63,9 @@ LoopTimes run_products(LessonStage& stage, const Tensor& a, const Tensor& b, boo
 // Records the first products of a loop as work on the host's and the device's lanes.
 void record_lanes(LessonStage& stage, const Tensor& a, const Tensor& b, bool log_each) {
   constexpr int kShown = 12;
-  const std::string host = log_each ? "host, logging each" : "host, keeping";
-  const std::string device =
-      fmt::format("{}, {}", to_string(a.device()), log_each ? "logging each" : "keeping");
+  const std::string host = log_each ? tr("host, logging each") : tr("host, keeping");
+  const std::string device = log_each ? trf("{}, logging each", to_string(a.device()))
+                                      : trf("{}, keeping", to_string(a.device()));
   const bool queues = a.device().kind == DeviceKind::Cuda;
   const double begin_s = monotonic_s();
   Tensor c;
@@ -73,26 +74,26 @@ void record_lanes(LessonStage& stage, const Tensor& a, const Tensor& b, bool log
     const double submit_s = monotonic_s() - begin_s;
     c = matmul(a, b);
     const double submitted_s = monotonic_s() - begin_s;
-    stage.span({host, "submit", submit_s, submitted_s, false});
-    if (!queues) stage.span({device, "product", submit_s, submitted_s, false});
+    stage.span({host, tr("submit"), submit_s, submitted_s, false});
+    if (!queues) stage.span({device, tr("product"), submit_s, submitted_s, false});
     if (!log_each) {
       kept.add_product(c);
-      stage.span({queues ? host : device, "keep", submitted_s, monotonic_s() - begin_s, false});
+      stage.span({queues ? host : device, tr("keep"), submitted_s, monotonic_s() - begin_s, false});
       continue;
     }
     norm(c);
     const double read_s = monotonic_s() - begin_s;
-    stage.span({host, "read the norm", submitted_s, read_s, queues});
-    stage.span({device, queues ? "product and norm" : "norm", queues ? submit_s : submitted_s,
-                read_s, false});
+    stage.span({host, tr("read the norm"), submitted_s, read_s, queues});
+    stage.span({device, queues ? tr("product and norm") : tr("norm"),
+                queues ? submit_s : submitted_s, read_s, false});
   }
   norm(c);
-  if (queues && !log_each) stage.span({device, "products", 0, monotonic_s() - begin_s, false});
+  if (queues && !log_each) stage.span({device, tr("products"), 0, monotonic_s() - begin_s, false});
 }
 
 void report_loop(LessonStage& stage, const std::string& name, const LoopTimes& times) {
-  stage.count(name + ": last product submitted", times.queued_s, "s");
-  stage.count(name + ": last value available", times.finished_s, "s");
+  stage.count(trf("{}: last product submitted", name), times.queued_s, "s");
+  stage.count(trf("{}: last value available", name), times.finished_s, "s");
 }
 
 void run_log_lesson(LessonStage& stage) {
@@ -120,12 +121,13 @@ void run_log_lesson(LessonStage& stage) {
   const double keep_s = product_s + keeping_s;
   const double log_s = product_s + read.median_s;
   LessonPrediction prediction;
-  prediction.series = "logging each / keeping";
+  prediction.series = tr("logging each / keeping");
   prediction.value = log_s / keep_s;
   prediction.unit = "x";
-  prediction.formula = "(product + reading its norm) / (product + keeping it)";
-  prediction.constants = {
-      {"product", product_s, "s"}, {"reading", read.median_s, "s"}, {"keeping", keeping_s, "s"}};
+  prediction.formula = tr("(product + reading its norm) / (product + keeping it)");
+  prediction.constants = {{tr("product"), product_s, "s"},
+                          {tr("reading"), read.median_s, "s"},
+                          {tr("keeping"), keeping_s, "s"}};
   stage.predict(prediction);
 
   stage.step(0);
@@ -140,9 +142,9 @@ void run_log_lesson(LessonStage& stage) {
     if (round == 0 || log.finished_s < log_best.finished_s) log_best = log;
   }
   std::sort(ratios.begin(), ratios.end());
-  report_loop(stage, "logging each norm", log_best);
+  report_loop(stage, tr("logging each norm"), log_best);
   stage.step(1);
-  report_loop(stage, "keeping them on the device", keep_best);
+  report_loop(stage, tr("keeping them on the device"), keep_best);
   record_lanes(stage, a, b, true);
   record_lanes(stage, a, b, false);
   Timing spread;
@@ -152,16 +154,16 @@ void run_log_lesson(LessonStage& stage) {
   stage.sample({.series = prediction.series, .value = ratios[2], .unit = "x", .time = spread});
   stage.answer({ratios[2]});
   stage.gap({prediction.series, "x", prediction.value, ratios[2], {}});
-  stage.check("both loops compute the same norm", logged == once && kept == once);
+  stage.check(tr("both loops compute the same norm"), logged == once && kept == once);
   const bool gpu = device.device().kind == DeviceKind::Cuda;
-  stage.conclude(fmt::format(
-      "Logging every norm took {:.2f} times as long as keeping them ({} against {}). {}", ratios[2],
-      format_seconds(log_best.finished_s), format_seconds(keep_best.finished_s),
-      gpu ? fmt::format("After {} all products were only queued, not finished.",
-                        format_seconds(keep_best.queued_s))
-          : "On a CPU that is nearly a tie: each product is finished when it returns, so there is "
-            "no "
-            "queue to wait for."));
+  stage.conclude(
+      trf("Logging every norm took {:.2f} times as long as keeping them ({} against {}). {}",
+          ratios[2], format_seconds(log_best.finished_s), format_seconds(keep_best.finished_s),
+          gpu ? trf("After {} all products were only queued, not finished.",
+                    format_seconds(keep_best.queued_s))
+              : std::string(
+                    tr("On a CPU that is nearly a tie: each product is finished when it returns, "
+                       "so there is no queue to wait for."))));
 }
 
 }  // namespace
@@ -169,30 +171,34 @@ void run_log_lesson(LessonStage& stage) {
 Lesson log_lesson() {
   LessonInfo info;
   info.name = "log";
-  info.title = "A clock that lies, a log that stalls";
+  info.title = LAB_TEXT("A clock that lies, a log that stalls");
   info.text = {
-      "A GPU works through a queue: a product returns as soon as it is queued, and a clock stopped "
-      "then measures only the queueing.",
-      "Reading a value waits until the queue is empty. A loop that logs a number in every round "
-      "therefore makes host and device wait for each other.",
-      "Exercise 3 of the chapter: 1000 products of 100 x 100 matrices, with the norm read each "
-      "time, or kept on the device and read once."};
-  info.steps = {{"Log the norm of each product",
+      LAB_TEXT("A GPU works through a queue: a product returns as soon as it is queued, and a "
+               "clock stopped "
+               "then measures only the queueing."),
+      LAB_TEXT("Reading a value waits until the queue is empty. A loop that logs a number in every "
+               "round "
+               "therefore makes host and device wait for each other."),
+      LAB_TEXT(
+          "Exercise 3 of the chapter: 1000 products of 100 x 100 matrices, with the norm read each "
+          "time, or kept on the device and read once.")};
+  info.steps = {{LAB_TEXT("Log the norm of each product"),
                  {"for _ in range(1000): log.append(torch.norm(A @ B).item())",
                   "for _ in range(1000): log.append(np.linalg.norm(A.dot(B)).item())",
                   "for _ in range(1000): log.append(tf.norm(A @ B).numpy())",
                   "for _ in range(1000): log.append(float(jnp.linalg.norm(A @ B)))",
                   "for (int i = 0; i < 1000; ++i) log(norm(matmul(A, B)))"}},
-                {"Keep them on the device",
+                {LAB_TEXT("Keep them on the device"),
                  {"for _ in range(1000): kept.append(torch.norm(A @ B))",
                   "for _ in range(1000): kept.append(np.linalg.norm(A.dot(B)))",
                   "for _ in range(1000): kept.append(tf.norm(A @ B))",
                   "for _ in range(1000): kept.append(jnp.linalg.norm(A @ B))",
                   "for (int i = 0; i < 1000; ++i) C = matmul(A, B)"}}};
-  info.question = {.text = "How many times as long does the loop take that logs every norm?",
-                   .unit = "x",
-                   .low = 1,
-                   .high = 20};
+  info.question = {
+      .text = LAB_TEXT("How many times as long does the loop take that logs every norm?"),
+      .unit = "x",
+      .low = 1,
+      .high = 20};
   StartMatmul free;
   free.kernels = {"best"};
   free.sizes = {100};

@@ -8,6 +8,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/nn/network.h"
@@ -30,9 +31,9 @@ nn::NetworkPlan linear_plan() {
 std::vector<float> forward(nn::Network& net, const Tensor& x) {
   if (x.device() != net.device().device()) {
     throw Error(Errc::DeviceMismatch,
-                fmt::format("forward: X is on {} and the network on {}; copy X first: X.to({})",
-                            to_string(x.device()), to_string(net.device().device()),
-                            to_string(net.device().device())));
+                trf("forward: X is on {} and the network on {}; copy X first: X.to({})",
+                    to_string(x.device()), to_string(net.device().device()),
+                    to_string(net.device().device())));
   }
   std::memcpy(net.input(), x.data(), static_cast<std::size_t>(x.bytes()));
   net.forward(kBatch, false, {});
@@ -40,20 +41,24 @@ std::vector<float> forward(nn::Network& net, const Tensor& x) {
   return {y, y + kBatch};
 }
 
-class TemporaryFile {
+// The file to save to: the one to keep, or a temporary one that is removed.
+class StateFile {
  public:
-  TemporaryFile()
-      : path_(std::filesystem::temp_directory_path() /
-              fmt::format("device-lab-network-{}.safetensors", ::getpid())) {}
-  ~TemporaryFile() {
+  explicit StateFile(const std::string& kept)
+      : temporary_(kept.empty()),
+        path_(kept.empty() ? std::filesystem::temp_directory_path() /
+                                 fmt::format("device-lab-network-{}.safetensors", ::getpid())
+                           : std::filesystem::path(kept)) {}
+  ~StateFile() {
     std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+    if (temporary_) std::filesystem::remove(path_, ignored);
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  StateFile(const StateFile&) = delete;
+  StateFile& operator=(const StateFile&) = delete;
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  const bool temporary_;
   const std::filesystem::path path_;
 };
 
@@ -66,14 +71,14 @@ std::vector<Device> cpu_devices_of(LessonStage& stage) {
 }
 
 void save_and_load(LessonStage& stage, nn::Network& net, DeviceContext& other) {
-  const TemporaryFile file;
+  const StateFile file(stage.save_file());
   const double values = 4.0 * static_cast<double>(net.parameter_count());
   LessonPrediction prediction;
-  prediction.series = "bytes of the state file";
+  prediction.series = tr("bytes of the state file");
   prediction.value = values;
   prediction.unit = "B";
-  prediction.formula = "4 B per parameter";
-  prediction.constants = {{"parameters", static_cast<double>(net.parameter_count()), ""}};
+  prediction.formula = tr("4 B per parameter");
+  prediction.constants = {{tr("parameters"), static_cast<double>(net.parameter_count()), ""}};
   stage.predict(prediction);
   nn::save_network(net, file.path());
   const std::vector<std::uint8_t> written = files::read_file(file.path());
@@ -83,21 +88,22 @@ void save_and_load(LessonStage& stage, nn::Network& net, DeviceContext& other) {
   const auto parsed = nn::parse_safetensors(std::as_bytes(std::span(written)));
   double stored = 0;
   for (const nn::TensorView& tensor : parsed) stored += static_cast<double>(tensor.data.size());
-  stage.check("the file holds exactly the parameters", stored == values);
-  stage.gap({prediction.series,
-             "B",
-             values,
-             bytes,
-             {{"names, shapes and types", bytes - stored - 8}, {"length of the header", 8}}});
+  stage.check(tr("the file holds exactly the parameters"), stored == values);
+  stage.gap(
+      {prediction.series,
+       "B",
+       values,
+       bytes,
+       {{tr("names, shapes and types"), bytes - stored - 8}, {tr("length of the header"), 8}}});
   stage.step(4);
   nn::Network loaded(linear_plan(), other, kBatch, 99);
   nn::load_network(loaded, file.path());
   const auto mine = net.flat_parameters(), theirs = loaded.flat_parameters();
   const bool equal = mine.size_bytes() == theirs.size_bytes() &&
                      std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) == 0;
-  stage.observe(fmt::format("loaded on {}", to_string(other.device())),
-                equal ? "equal, bit for bit" : "different");
-  stage.check("the loaded network is equal bit for bit", equal);
+  stage.observe(trf("loaded on {}", to_string(other.device())),
+                equal ? tr("equal, bit for bit") : tr("different"));
+  stage.check(tr("the loaded network is equal bit for bit"), equal);
 }
 
 void run_network_lesson(LessonStage& stage) {
@@ -107,38 +113,38 @@ void run_network_lesson(LessonStage& stage) {
   stage.step(0);
   nn::Network net(linear_plan(), home, kBatch, 1);
   for (const nn::Parameter& p : net.parameters()) {
-    stage.observe("net[" + p.name + "]",
-                  fmt::format("{} value{} on {}", p.size, p.size == 1 ? "" : "s",
-                              to_string(net.device().device())));
+    stage.observe(fmt::format("net[{}]", p.name),
+                  trf("values: {}, on {}", p.size, to_string(net.device().device())));
   }
   stage.step(1);
   const Tensor x = rand(home, {kBatch, kInputs}, 5);
   const std::vector<float> y = forward(net, x);
-  stage.observe("net(X)", fmt::format("{:.4f}, {:.4f}, {:.4f}, {:.4f} on {}", y[0], y[1], y[2],
-                                      y[3], to_string(home.device())));
+  stage.observe("net(X)", trf("{:.4f}, {:.4f}, {:.4f}, {:.4f} on {}", y[0], y[1], y[2], y[3],
+                              to_string(home.device())));
   double expected = net.parameters()[1].value[0];
   for (std::int64_t i = 0; i < kInputs; ++i) {
     expected += static_cast<double>(net.parameters()[0].value[i]) * x.values<float>()[i];
   }
-  stage.check("net(X) = X w + b", std::abs(y[0] - expected) < 1e-5);
+  stage.check(tr("net(X) = X w + b"), std::abs(y[0] - expected) < 1e-5);
   stage.step(2);
   if (other.device() == home.device()) {
-    stage.observe("net(X elsewhere)",
-                  "this machine has one device; split the CPU to see the error");
+    stage.observe(tr("net(X elsewhere)"),
+                  tr("this machine has one device; split the CPU to see the error"));
   } else {
-    std::string message = "a result";
+    std::optional<std::string> refusal;
     try {
       forward(net, x.to(other));
     } catch (const Error& e) {
-      message = e.what();
-      stage.check("an operand elsewhere is a device mismatch", e.code() == Errc::DeviceMismatch);
+      refusal = e.what();
+      stage.check(tr("an operand elsewhere is a device mismatch"),
+                  e.code() == Errc::DeviceMismatch);
     }
-    stage.observe("net(X elsewhere)", message);
-    stage.check("an operand elsewhere is refused", message != "a result");
+    stage.observe(tr("net(X elsewhere)"), refusal.value_or(tr("a result")));
+    stage.check(tr("an operand elsewhere is refused"), refusal.has_value());
   }
   stage.step(3);
   save_and_load(stage, net, other);
-  stage.conclude(fmt::format(
+  stage.conclude(trf(
       "The network's {} parameters are on {}; its state file holds names and values but no device, "
       "so it was loaded on {} unchanged.",
       net.parameter_count(), to_string(home.device()), to_string(other.device())));
@@ -149,30 +155,34 @@ void run_network_lesson(LessonStage& stage) {
 Lesson network_lesson() {
   LessonInfo info;
   info.name = "network";
-  info.title = "A network on a device";
+  info.saves = true;
+  info.title = LAB_TEXT("A network on a device");
   info.devices = 2;
   info.text = {
-      "Moving a network to a device moves its parameters. From then on its inputs must be there "
-      "too, and its outputs are.",
-      "The chapter's network is a single linear layer with three inputs and one output: three "
-      "weights and one bias.",
-      "Exercise 2: save the parameters, load them on another device, and compare."};
+      LAB_TEXT("Moving a network to a device moves its parameters. From then on its inputs must be "
+               "there "
+               "too, and its outputs are."),
+      LAB_TEXT(
+          "The chapter's network is a single linear layer with three inputs and one output: three "
+          "weights and one bias."),
+      LAB_TEXT("Exercise 2: save the parameters, load them on another device, and compare.")};
   info.steps = {
-      {"Put the network on a device",
+      {LAB_TEXT("Put the network on a device"),
        {"net = net.to(device=try_gpu())", "net.initialize(ctx=try_gpu())",
         "with strategy.scope(): net = keras.Sequential([Dense(1)])",
         "params = jax.device_put(params, try_gpu())", "Network net(plan, device, batch)"}},
-      {"Forward", {"net(X)", "net(X)", "net(X)", "net.apply(params, X)", "net.forward(batch)"}},
-      {"Forward with X elsewhere",
+      {LAB_TEXT("Forward"),
+       {"net(X)", "net(X)", "net(X)", "net.apply(params, X)", "net.forward(batch)"}},
+      {LAB_TEXT("Forward with X elsewhere"),
        {"net(X.cpu())", "net(X.as_in_ctx(cpu()))", "net(X)  # copies silently",
         "net.apply(params, X)", "net.forward(batch)"}},
-      {"Save",
+      {LAB_TEXT("Save"),
        {"torch.save(net.state_dict(), 'net')", "net.save_parameters('net')",
         "net.save_weights('net')", "jnp.savez('net', **params)", "save_network(net, \"net\")"}},
-      {"Load on another device",
+      {LAB_TEXT("Load on another device"),
        {"net.load_state_dict(torch.load('net'))", "net.load_parameters('net', ctx=gpu(1))",
         "net.load_weights('net')", "jnp.load('net')", "load_network(other, \"net\")"}}};
-  info.question = {.text = "How many bytes does the state file of Linear(3, 1) have?",
+  info.question = {.text = LAB_TEXT("How many bytes does the state file of Linear(3, 1) have?"),
                    .unit = "B",
                    .low = 1,
                    .high = 1 << 20};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/tensor/elementwise.h"
@@ -19,7 +20,7 @@ struct CopyLink {
   DeviceContext& from;
   DeviceContext& to;
   std::string name() const {
-    return fmt::format("{} to {}", to_string(from.device()), to_string(to.device()));
+    return trf("{} to {}", to_string(from.device()), to_string(to.device()));
   }
 };
 
@@ -47,8 +48,9 @@ LinkTimes measure_link(LessonStage& stage, const CopyLink& link) {
     prediction.x_unit = "B";
     prediction.value = times.empty.median_s + static_cast<double>(bytes) / rate;
     prediction.unit = "s";
-    prediction.formula = "latency + bytes / bandwidth";
-    prediction.constants = {{"latency", times.empty.median_s, "s"}, {"bandwidth", rate, "B/s"}};
+    prediction.formula = tr("latency + bytes / bandwidth");
+    prediction.constants = {{tr("latency"), times.empty.median_s, "s"},
+                            {tr("bandwidth"), rate, "B/s"}};
     stage.predict(prediction);
     const Timing time = bytes == kLargest ? times.whole : copy(bytes);
     if (bytes == kKiB) times.kib_s = time.median_s;
@@ -73,8 +75,9 @@ double one_thread_excess(LessonStage& stage, const CopyLink& link, double whole_
   return std::max(0.0, one.median_s - whole_s);
 }
 
-// One copy of 64 MiB against a thousand copies of a thousandth each.
-std::string compare_pieces(LessonStage& stage, const CopyLink& link, const LinkTimes& times) {
+// One copy of 64 MiB against a thousand copies of a thousandth each; returns the time of the
+// latter.
+double compare_pieces(LessonStage& stage, const CopyLink& link, const LinkTimes& times) {
   const Tensor x = rand(link.from, {kLargest / 4}, 1);
   Tensor y(link.to, x.shape(), x.dtype(), "copy");
   const std::int64_t step = x.size() / static_cast<std::int64_t>(kPieces);
@@ -85,16 +88,16 @@ std::string compare_pieces(LessonStage& stage, const CopyLink& link, const LinkT
         }
       },
       0.4);
-  const std::string series = "1000 copies of 64 KiB, " + link.name();
+  const std::string series = trf("1000 copies of 64 KiB, {}", link.name());
   LessonPrediction prediction;
   prediction.series = series;
   prediction.value = times.whole.median_s + (kPieces - 1) * times.empty.median_s;
   prediction.unit = "s";
-  prediction.formula = "one copy of 64 MiB + 999 latencies";
-  prediction.constants = {{"one copy", times.whole.median_s, "s"},
-                          {"latency", times.empty.median_s, "s"}};
+  prediction.formula = tr("one copy of 64 MiB + 999 latencies");
+  prediction.constants = {{tr("one copy"), times.whole.median_s, "s"},
+                          {tr("latency"), times.empty.median_s, "s"}};
   stage.predict(prediction);
-  stage.sample({.series = "one copy of 64 MiB, " + link.name(),
+  stage.sample({.series = trf("one copy of 64 MiB, {}", link.name()),
                 .value = times.whole.median_s,
                 .unit = "s",
                 .time = times.whole});
@@ -103,9 +106,8 @@ std::string compare_pieces(LessonStage& stage, const CopyLink& link, const LinkT
              "s",
              prediction.value,
              pieces.median_s,
-             {{"one thread", one_thread_excess(stage, link, times.whole.median_s)}}});
-  return fmt::format("1000 small copies took {}, one large copy of the same bytes {}",
-                     format_seconds(pieces.median_s), format_seconds(times.whole.median_s));
+             {{tr("one thread"), one_thread_excess(stage, link, times.whole.median_s)}}});
+  return pieces.median_s;
 }
 
 void run_link_lesson(LessonStage& stage) {
@@ -124,9 +126,12 @@ void run_link_lesson(LessonStage& stage) {
   }
   stage.answer({first->kib_s, first->mib_s, first->whole.median_s});
   stage.step(1);
-  const std::string comparison = compare_pieces(stage, links.front(), *first);
-  stage.conclude(fmt::format("From {}, an empty copy takes {}; {}.", links.front().name(),
-                             format_seconds(first->empty.median_s), comparison));
+  const double pieces_s = compare_pieces(stage, links.front(), *first);
+  stage.conclude(
+      trf("From {}, an empty copy takes {}; 1000 small copies took {}, one large copy of the "
+          "same bytes {}.",
+          links.front().name(), format_seconds(first->empty.median_s), format_seconds(pieces_s),
+          format_seconds(first->whole.median_s)));
 }
 
 }  // namespace
@@ -134,33 +139,34 @@ void run_link_lesson(LessonStage& stage) {
 Lesson link_lesson() {
   LessonInfo info;
   info.name = "link";
-  info.title = "What a copy costs";
+  info.title = LAB_TEXT("What a copy costs");
   info.devices = 2;
-  info.text = {
-      "A copy costs time before its first byte moves: a call, a wake-up, a request over the link. "
-      "This part, the latency, does not depend on the size.",
-      "The rest grows with the bytes: time = latency + bytes / bandwidth. Small copies pay mostly "
-      "for asking, large ones for moving.",
-      "So one copy of many bytes is cheaper than many copies of few bytes."};
+  info.text = {LAB_TEXT("A copy costs time before its first byte moves: a call, a wake-up, a "
+                        "request over the link. "
+                        "This part, the latency, does not depend on the size."),
+               LAB_TEXT("The rest grows with the bytes: time = latency + bytes / bandwidth. Small "
+                        "copies pay mostly "
+                        "for asking, large ones for moving."),
+               LAB_TEXT("So one copy of many bytes is cheaper than many copies of few bytes.")};
   info.steps = {
-      {"Copies of 1 KiB to 64 MiB",
+      {LAB_TEXT("Copies of 1 KiB to 64 MiB"),
        {"Y.copy_(X)", "X.copyto(Y)", "Y.assign(X)", "jax.device_put(X, device)", "copy(X, Y)"}},
-      {"1000 pieces",
+      {LAB_TEXT("1000 pieces"),
        {"for i in range(1000): y[i].copy_(x[i])", "for i in range(1000): x[i].copyto(y[i])",
         "for i in range(1000): y[i].assign(x[i])",
         "for i in range(1000): jax.device_put(x[i], device)",
         "for (int i = 0; i < 1000; ++i) copy(x[i], y[i])"}}};
   info.question = {
-      .text = "How long do copies of 1 KiB, 1 MiB and 64 MiB take?",
+      .text = LAB_TEXT("How long do copies of 1 KiB, 1 MiB and 64 MiB take?"),
       .unit = "s",
       .low = 1e-8,
       .high = 1,
       .at = {static_cast<double>(kKiB), static_cast<double>(kMiB), static_cast<double>(64 * kMiB)},
-      .at_label = "bytes",
+      .at_label = LAB_TEXT("bytes"),
       .at_unit = "B"};
   info.figure = LessonFigure::Curves;
-  info.x_label = "bytes";
-  info.y_label = "time per copy";
+  info.x_label = LAB_TEXT("bytes");
+  info.y_label = LAB_TEXT("time per copy");
   StartTransfers free;
   free.ops = {TransferOp::Copy, TransferOp::Pieces};
   info.free = free;

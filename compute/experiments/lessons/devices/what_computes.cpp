@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/experiments/matmul/tensor_matmul.h"
@@ -23,8 +24,7 @@ double process_cpu_seconds() {
 }
 
 std::string cores_and_caches(const DeviceInfo& info) {
-  std::vector<std::string> parts = {
-      fmt::format("{} core{}", info.cores.size(), info.cores.size() == 1 ? "" : "s")};
+  std::vector<std::string> parts = {trf("cores: {}", info.cores.size())};
   for (const CacheInfo& cache : info.caches) {
     parts.push_back(
         fmt::format("L{} {} x {}", cache.level, cache.instances, format_bytes(cache.size_bytes)));
@@ -38,17 +38,36 @@ void describe_machine(LessonStage& stage) {
     const std::string name = to_string(device.device);
     if (!device.name.empty()) stage.observe(name, device.name);
     if (device.device.kind == DeviceKind::Cpu) {
-      stage.observe(name + " cores and caches", cores_and_caches(device));
+      stage.observe(trf("{} cores and caches", name), cores_and_caches(device));
     }
-    stage.observe(name + " memory", format_bytes(device.memory_limit_bytes));
+    stage.observe(trf("{} memory", name), format_bytes(device.memory_limit_bytes));
   }
   for (const AbsentDevice& absent : info.absent) stage.observe(absent.what, absent.reason);
+}
+
+// Links between devices: CPU devices share the main memory, GPUs are reached over PCIe, and GPUs
+// with peer access reach each other's memory directly.
+void draw_map(LessonStage& stage) {
+  Machine& machine = stage.machine();
+  LessonMap map{.devices = machine.info().devices, .absent = machine.info().absent};
+  for (std::size_t i = 0; i < map.devices.size(); ++i) {
+    const Device from = map.devices[i].device;
+    if (from == cpu()) continue;
+    const bool gpu = from.kind == DeviceKind::Cuda;
+    map.links.push_back({cpu(), from, gpu ? "PCIe" : tr("main memory")});
+    for (std::size_t j = i + 1; gpu && j < map.devices.size(); ++j) {
+      const Device to = map.devices[j].device;
+      const bool direct = machine.at(from).gpu()->can_access(*machine.at(to).gpu());
+      if (direct) map.links.push_back({from, to, tr("peer access")});
+    }
+  }
+  stage.map(std::move(map));
 }
 
 std::string use_of(Machine& machine, Device device) {
   try {
     machine.at(device);
-    return to_string(device) + " can be used";
+    return trf("{} can be used", to_string(device));
   } catch (const Error& e) {
     return e.what();
   }
@@ -83,49 +102,49 @@ void load_during_product(LessonStage& stage) {
   DeviceContext& device = stage.machine().at(cpu());
   const double threads = device.info().threads;
   LessonPrediction prediction;
-  prediction.series = "busy cores while cpu:0 multiplies";
+  prediction.series = tr("busy cores while cpu:0 multiplies");
   prediction.value = threads;
-  prediction.formula = "threads of cpu:0";
-  prediction.constants = {{"threads", threads, ""}};
+  prediction.formula = tr("threads of cpu:0");
+  prediction.constants = {{tr("threads"), threads, ""}};
   stage.predict(prediction);
   const double others = busy_without_work(stage);
   const double busy = busy_cores(stage, device, 1);
   stage.count(prediction.series, busy, "");
-  stage.gap(
-      {prediction.series,
-       "",
-       threads,
-       busy,
-       {{"window and readings", others}, {"waiting", std::min(0.0, busy - others - threads)}}});
+  stage.gap({prediction.series,
+             "",
+             threads,
+             busy,
+             {{tr("window and readings"), others},
+              {tr("waiting"), std::min(0.0, busy - others - threads)}}});
 }
 
 void run_devices_lesson(LessonStage& stage) {
   Machine& machine = stage.machine();
   stage.step(0);
   stage.observe("cpu()", use_of(machine, cpu()));
+  draw_map(stage);
   describe_machine(stage);
   stage.step(1);
   stage.observe("gpu(1)", use_of(machine, gpu(1)));
-  stage.check("gpu(1) can be named without a GPU", to_string(gpu(1)) == "cuda:1");
+  stage.check(tr("gpu(1) can be named without a GPU"), to_string(gpu(1)) == "cuda:1");
   stage.step(2);
   stage.count("num_gpus()", machine.num_gpus(), "");
   stage.step(3);
   const Device tenth = machine.try_gpu(10);
   stage.observe("try_gpu(10)", to_string(tenth));
-  stage.check("try_gpu(10) returns a device that exists", machine.has(tenth));
+  stage.check(tr("try_gpu(10) returns a device that exists"), machine.has(tenth));
   stage.answer({tenth == gpu(10) ? 0.0 : 1.0});
   stage.step(4);
   std::vector<std::string> all;
   for (const Device d : machine.try_all_gpus()) all.push_back(to_string(d));
   stage.observe("try_all_gpus()", fmt::format("[{}]", fmt::join(all, ", ")));
-  stage.check("try_all_gpus() is never empty", !all.empty());
+  stage.check(tr("try_all_gpus() is never empty"), !all.empty());
   stage.step(5);
   load_during_product(stage);
-  stage.conclude(fmt::format(
-      "This machine has {} CPU device{} and {} GPU{}: gpu(10) is only a name, and try_gpu(10) "
-      "returned {}.",
-      machine.num_cpus(), machine.num_cpus() == 1 ? "" : "s", machine.num_gpus(),
-      machine.num_gpus() == 1 ? "" : "s", to_string(tenth)));
+  stage.conclude(trf(
+      "CPU devices of this machine: {}, GPUs: {}. gpu(10) is only a name, and try_gpu(10) returned "
+      "{}.",
+      machine.num_cpus(), machine.num_gpus(), to_string(tenth)));
 }
 
 }  // namespace
@@ -133,33 +152,34 @@ void run_devices_lesson(LessonStage& stage) {
 Lesson devices_lesson() {
   LessonInfo info;
   info.name = "devices";
-  info.title = "What computes here";
+  info.title = LAB_TEXT("What computes here");
   info.text = {
-      "Every computation runs on a device. cpu:0 stands for all cores of the processor and the "
-      "main memory; each GPU is a device of its own, with its own memory.",
-      "Naming a device costs nothing and always works. Using it requires that it exists.",
-      "The chapter therefore adds two functions: try_gpu(i) falls back to the CPU, and "
-      "try_all_gpus() returns the CPU if there is no GPU."};
+      LAB_TEXT(
+          "Every computation runs on a device. cpu:0 stands for all cores of the processor and the "
+          "main memory; each GPU is a device of its own, with its own memory."),
+      LAB_TEXT("Naming a device costs nothing and always works. Using it requires that it exists."),
+      LAB_TEXT("The chapter therefore adds two functions: try_gpu(i) falls back to the CPU, and "
+               "try_all_gpus() returns the CPU if there is no GPU.")};
   info.steps = {
-      {"The CPU",
+      {LAB_TEXT("The CPU"),
        {"torch.device('cpu')", "npx.cpu()", "tf.device('/CPU:0')", "jax.devices('cpu')[0]",
         "cpu()"}},
-      {"A second GPU",
+      {LAB_TEXT("A second GPU"),
        {"torch.device('cuda:1')", "npx.gpu(1)", "tf.device('/GPU:1')", "jax.devices('gpu')[1]",
         "gpu(1)"}},
-      {"The number of GPUs",
+      {LAB_TEXT("The number of GPUs"),
        {"torch.cuda.device_count()", "npx.num_gpus()",
         "len(tf.config.list_physical_devices('GPU'))", "jax.device_count('gpu')",
         "machine.num_gpus()"}},
-      {"An eleventh GPU, or else the CPU",
+      {LAB_TEXT("An eleventh GPU, or else the CPU"),
        {"try_gpu(10)", "try_gpu(10)", "try_gpu(10)", "try_gpu(10)", "machine.try_gpu(10)"}},
-      {"All GPUs, or else the CPU",
+      {LAB_TEXT("All GPUs, or else the CPU"),
        {"try_all_gpus()", "try_all_gpus()", "try_all_gpus()", "try_all_gpus()",
         "machine.try_all_gpus()"}},
-      {"The load while a product runs",
+      {LAB_TEXT("The load while a product runs"),
        {"torch.mm(A, B)", "np.dot(A, B)", "tf.matmul(A, B)", "jnp.matmul(A, B)", "matmul(A, B)"}}};
-  info.question = {.text = "What does try_gpu(10) return on this machine?",
-                   .choices = {"cuda:10", "cpu:0", "an error"}};
+  info.question = {.text = LAB_TEXT("What does try_gpu(10) return on this machine?"),
+                   .choices = {LAB_TEXT("cuda:10"), LAB_TEXT("cpu:0"), LAB_TEXT("an error")}};
   return {info, run_devices_lesson};
 }
 

@@ -5,6 +5,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/events/tensor_code.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
 #include "compute/machine/system_files.h"
@@ -31,35 +32,36 @@ MemoryReading read_memory(DeviceContext& device) {
 }
 
 std::string values_text(const Tensor& x) {
-  return fmt::format("[{}] on {}", preview(x, 8), to_string(x.device()));
+  return trf("[{}] on {}", preview(x, 8), to_string(x.device()));
 }
 
 void refuse_too_large(LessonStage& stage, DeviceContext& device) {
   const std::int64_t elements = device.memory().limit_bytes() / 4 + 1024;
-  std::string message = "allocated";
+  std::optional<std::string> refusal;
   const std::int64_t before = device.memory().used_bytes();
   try {
     const Tensor x(device, {elements}, DType::F32, "too large");
   } catch (const Error& e) {
-    message = e.what();
-    stage.check("a tensor above the limit is refused for lack of memory",
-                e.code() == Errc::OutOfMemory, message);
+    refusal = e.what();
+    stage.check(tr("a tensor above the limit is refused for lack of memory"),
+                e.code() == Errc::OutOfMemory, *refusal);
   }
-  stage.observe(fmt::format("rand({})", elements), message);
-  stage.check("a tensor above the limit is not allocated", message != "allocated");
-  stage.check("a refused tensor leaves no memory behind", device.memory().used_bytes() == before);
+  stage.observe(fmt::format("rand({})", elements), refusal.value_or(tr("allocated")));
+  stage.check(tr("a tensor above the limit is not allocated"), refusal.has_value());
+  stage.check(tr("a refused tensor leaves no memory behind"),
+              device.memory().used_bytes() == before);
 }
 
 void run_tensors_lesson(LessonStage& stage) {
   DeviceContext& device = stage.at(0);
   const auto n = static_cast<std::int64_t>(stage.vary());
   const double expected = 4.0 * static_cast<double>(n) * static_cast<double>(n);
-  const std::string series = fmt::format("memory of rand({}, {})", n, n);
+  const std::string series = trf("memory of rand({}, {})", n, n);
   LessonPrediction prediction;
   prediction.series = series;
   prediction.value = expected;
   prediction.unit = "B";
-  prediction.formula = "N * N * 4 B";
+  prediction.formula = tr("N * N * 4 B");
   prediction.constants = {{"N", static_cast<double>(n), ""}};
   stage.predict(prediction);
 
@@ -78,20 +80,20 @@ void run_tensors_lesson(LessonStage& stage) {
   const MemoryReading after = read_memory(device);
   const double grown = during.account - before.account;
   stage.count(series, grown, "B");
-  stage.count("the process's physical memory", during.resident - before.resident, "B");
-  stage.count("left after the tensor is gone", after.account - before.account, "B");
-  stage.check("the account grows by the tensor's bytes", grown == expected,
-              fmt::format("{} of {} bytes", grown, expected));
-  stage.check("the account returns to its start", after.account == before.account);
+  stage.count(tr("the process's physical memory"), during.resident - before.resident, "B");
+  stage.count(tr("left after the tensor is gone"), after.account - before.account, "B");
+  stage.check(tr("the account grows by the tensor's bytes"), grown == expected,
+              trf("{} of {} bytes", grown, expected));
+  stage.check(tr("the account returns to its start"), after.account == before.account);
   stage.answer({grown});
   stage.gap({series, "B", expected, grown, {}});
   stage.step(3);
   refuse_too_large(stage, device);
-  stage.conclude(fmt::format(
-      "rand({}, {}) took {} on {} and nothing elsewhere; {} of {} are free for tensors.", n, n,
-      format_bytes(std::llround(grown)), to_string(device.device()),
-      format_bytes(device.memory().limit_bytes() - device.memory().used_bytes()),
-      format_bytes(device.memory().limit_bytes())));
+  stage.conclude(
+      trf("rand({}, {}) took {} on {} and nothing elsewhere; {} of {} are free for tensors.", n, n,
+          format_bytes(std::llround(grown)), to_string(device.device()),
+          format_bytes(device.memory().limit_bytes() - device.memory().used_bytes()),
+          format_bytes(device.memory().limit_bytes())));
 }
 
 }  // namespace
@@ -99,33 +101,35 @@ void run_tensors_lesson(LessonStage& stage) {
 Lesson tensors_lesson() {
   LessonInfo info;
   info.name = "tensors";
-  info.title = "Where a tensor lives";
-  info.text = {
-      "A tensor's elements are stored in the memory of one device. The device is chosen when the "
-      "tensor is created; without a choice it is the CPU.",
-      "An element of type float32 takes 4 bytes, whatever its value. The lab keeps an account of "
-      "every device, so that the cost of a tensor can be read exactly.",
-      "A tensor that does not fit is refused, and nothing is allocated."};
+  info.title = LAB_TEXT("Where a tensor lives");
+  info.text = {LAB_TEXT("A tensor's elements are stored in the memory of one device. The device is "
+                        "chosen when the "
+                        "tensor is created; without a choice it is the CPU."),
+               LAB_TEXT("An element of type float32 takes 4 bytes, whatever its value. The lab "
+                        "keeps an account of "
+                        "every device, so that the cost of a tensor can be read exactly."),
+               LAB_TEXT("A tensor that does not fit is refused, and nothing is allocated.")};
   info.steps = {
-      {"Three values",
+      {LAB_TEXT("Three values"),
        {"X = torch.tensor([1, 2, 3])", "X = np.array([1, 2, 3])", "X = tf.constant([1, 2, 3])",
         "X = jnp.array([1, 2, 3])", "X = tensor([1, 2, 3])"}},
-      {"Ones, on a chosen device",
+      {LAB_TEXT("Ones, on a chosen device"),
        {"torch.ones(2, 3, device=try_gpu())", "np.ones((2, 3), ctx=try_gpu())",
         "with try_gpu(): tf.ones((2, 3))", "jax.device_put(jnp.ones((2, 3)), try_gpu())",
         "ones(2, 3, device=try_gpu())"}},
-      {"Random values",
+      {LAB_TEXT("Random values"),
        {"torch.rand(N, N, device=try_gpu())", "np.random.uniform(size=(N, N), ctx=try_gpu())",
         "with try_gpu(): tf.random.uniform((N, N))", "jax.random.uniform(key, (N, N))",
         "rand(N, N, device=try_gpu())"}},
-      {"More than the device has",
+      {LAB_TEXT("More than the device has"),
        {"torch.rand(huge)", "np.random.uniform(size=huge)", "tf.random.uniform((huge,))",
         "jax.random.uniform(key, (huge,))", "rand(huge)"}}};
-  info.question = {.text = "By how many bytes does the device's memory grow for rand(N, N)?",
-                   .unit = "B",
-                   .low = 1024,
-                   .high = 1 << 30};
-  info.vary = LessonVary{"Size N", "", 64, 8192, 1024, true};
+  info.question = {
+      .text = LAB_TEXT("By how many bytes does the device's memory grow for rand(N, N)?"),
+      .unit = "B",
+      .low = 1024,
+      .high = 1 << 30};
+  info.vary = LessonVary{LAB_TEXT("Size N"), "", 64, 8192, 1024, true};
   info.free = RunTensorCode{{parse_tensor_statement("X = tensor([1, 2, 3])")}};
   return {info, run_tensors_lesson};
 }

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/experiments/lessons/several_devices/several_device_lessons.h"
 #include "compute/nn/models.h"
 #include "compute/nn/network.h"
@@ -41,10 +42,10 @@ struct FaultFacts {
 };
 
 constexpr FaultFacts kFaults[] = {
-    {PlantedFault::NotWrittenBack, "sum not written back to device 1", 1, 2},
-    {PlantedFault::SumForMean, "sum over devices instead of mean", 1, 1},
-    {PlantedFault::RaggedMean, "ragged last batch weighted equally", 3, 3},
-    {PlantedFault::StaleBuffer, "gradients of the step before in the buffer", 2, 2},
+    {PlantedFault::NotWrittenBack, LAB_TEXT("sum not written back to device 1"), 1, 2},
+    {PlantedFault::SumForMean, LAB_TEXT("sum over devices instead of mean"), 1, 1},
+    {PlantedFault::RaggedMean, LAB_TEXT("ragged last batch weighted equally"), 3, 3},
+    {PlantedFault::StaleBuffer, LAB_TEXT("gradients of the step before in the buffer"), 2, 2},
 };
 
 // One training step on k replicas, written to be read: split, forward and backward on each replica,
@@ -58,6 +59,7 @@ class ReplicaTrainer {
       nets_.emplace_back(plan(), *device, kBatches[0], /*seed=*/1);
       optimizers_.emplace_back(nets_.back(), nn::SgdOptions{});
       own_gradients_.emplace_back();
+      losses_.emplace_back();
     }
     sum_.assign(nets_.front().flat_gradients().size(), 0.0F);
   }
@@ -87,6 +89,8 @@ class ReplicaTrainer {
     return own_gradients_[replica];
   }
   const std::vector<float>& sum() const { return sum_; }
+  // The loss of each of the replica's images in the last step.
+  const std::vector<float>& losses(std::size_t replica) const { return losses_[replica]; }
 
  private:
   // The loss is the mean over the whole batch, so every replica divides by the whole batch.
@@ -105,6 +109,8 @@ class ReplicaTrainer {
     std::memcpy(net.labels(), labels, static_cast<std::size_t>(slice));
     net.forward(slice, /*training=*/true, {});
     net.loss(slice, divisor);
+    const auto losses = net.losses(slice);
+    losses_[replica].assign(losses.begin(), losses.end());
     net.backward(slice, {});
     const auto gradients = net.flat_gradients();
     own_gradients_[replica].assign(gradients.begin(), gradients.end());
@@ -115,6 +121,7 @@ class ReplicaTrainer {
   std::deque<nn::Network> nets_;
   std::deque<nn::Sgd> optimizers_;
   std::vector<std::vector<float>> own_gradients_;
+  std::vector<std::vector<float>> losses_;
   std::vector<float> sum_;
 };
 
@@ -186,7 +193,7 @@ FirstDifference compare_steps(LessonStage& stage, const StepData& data, nn::Netw
         const double floors = floors_apart(mine[layer], theirs[layer]);
         first.most_floors = std::max(first.most_floors, floors);
         if (report) {
-          stage.sample({.series = fmt::format("{}, replica {}", mine[layer].name, replica),
+          stage.sample({.series = trf("{}, replica {}", mine[layer].name, replica),
                         .x = step + 1,
                         .value = floors});
         }
@@ -207,78 +214,178 @@ std::uint64_t hash_of(nn::Network& net) {
   return hash;
 }
 
-std::string four_values(std::span<const float> values) {
-  return fmt::format("{:.5f}", fmt::join(values.first(4), ", "));
+std::vector<double> first_four(std::span<const float> values) {
+  const auto four = values.first(std::min<std::size_t>(4, values.size()));
+  return {four.begin(), four.end()};
 }
 
-// One batch as real numbers: the gradients of the last bias on both devices, and their sum.
+// The stages of one step as real numbers: split, forward, backward, sum, update, compare.
+class StepWalk {
+ public:
+  StepWalk(LessonStage& stage, ReplicaTrainer& trainer) : stage_(stage), trainer_(trainer) {
+    const auto values = trainer.nets()[0].flat_parameters();
+    before_.assign(values.begin(), values.end());
+  }
+
+  // Emits the stages of the step that the trainer has made.
+  void emit(const StepData& data) {
+    split(data);
+    forward(0);
+    forward(1);
+    add(tr("Backward: each device has the gradient of its own images"), [this](const auto& p) {
+      return std::vector<LessonRow>{gradient_row(0, p), gradient_row(1, p)};
+    });
+    add(tr("Sum: both devices receive g0 + g1"), [this](const auto& p) {
+      return std::vector<LessonRow>{gradient_row(0, p), gradient_row(1, p),
+                                    row("g0 + g1", trainer_.sum(), p)};
+    });
+    add(trf("Update: w - {} (g0 + g1) on both devices", kRate), [this](const auto& p) {
+      return std::vector<LessonRow>{row(tr("w before"), before_, p),
+                                    row("g0 + g1", trainer_.sum(), p), parameter_row(0, p),
+                                    parameter_row(1, p)};
+    });
+    compare();
+  }
+
+ private:
+  static constexpr std::size_t kReplicas = 2;
+
+  std::string device(std::size_t i) { return to_string(trainer_.nets()[i].device().device()); }
+
+  // Where the parameter is in an array of all parameters or gradients.
+  std::size_t position(const nn::Parameter& p) {
+    return static_cast<std::size_t>(p.grad - trainer_.nets()[0].flat_gradients().data());
+  }
+
+  LessonRow row(std::string name, std::span<const float> values, const nn::Parameter& p) {
+    return {.name = std::move(name),
+            .values = first_four(values.subspan(position(p), static_cast<std::size_t>(p.size))),
+            .group = p.name};
+  }
+  LessonRow gradient_row(std::size_t i, const nn::Parameter& p) {
+    return row(trf("g{} on {}", i, device(i)), trainer_.own_gradient(i), p);
+  }
+  LessonRow parameter_row(std::size_t i, const nn::Parameter& p) {
+    return row(trf("w on {}", device(i)), trainer_.nets()[i].flat_parameters(), p);
+  }
+
+  void split(const StepData& data) {
+    LessonFrame frame;
+    frame.title = tr("Split: each device gets half of the images; their first labels");
+    const auto half = static_cast<std::size_t>(kBatches[0] / 2);
+    for (std::size_t i = 0; i < kReplicas; ++i) {
+      const auto first = data.labels.begin() + static_cast<std::ptrdiff_t>(i * half);
+      frame.rows.push_back(
+          {.name = trf("images {} to {} on {}", i * half, (i + 1) * half - 1, device(i)),
+           .values = {first, first + 4}});
+    }
+    emit_frame(std::move(frame));
+  }
+
+  void forward(std::size_t i) {
+    LessonFrame frame;
+    frame.title = trf("Forward on {}: the loss of its images", device(i));
+    const std::vector<float>& losses = trainer_.losses(i);
+    double sum = 0;
+    for (const float loss : losses) sum += loss;
+    frame.rows = {{.name = tr("loss of the first four images"), .values = first_four(losses)},
+                  {.name = trf("sum over {} images", losses.size()), .values = {sum}},
+                  {.name = tr("its part of the mean over the batch"),
+                   .values = {sum / static_cast<double>(kBatches[0])}}};
+    emit_frame(std::move(frame));
+  }
+
+  // A stage with the same rows for every parameter.
+  template <typename Rows>
+  void add(std::string title, const Rows& rows) {
+    LessonFrame frame;
+    frame.title = std::move(title);
+    for (const nn::Parameter& p : trainer_.nets()[0].parameters()) {
+      for (LessonRow& one : rows(p)) frame.rows.push_back(std::move(one));
+    }
+    emit_frame(std::move(frame));
+  }
+
+  void compare() {
+    LessonFrame frame;
+    frame.title = tr("Compare: the replicas are equal, bit for bit");
+    for (std::size_t i = 0; i < kReplicas; ++i) {
+      frame.rows.push_back({.name = trf("hash of all parameters on {}", device(i)),
+                            .text = fmt::format("{:016x}", hash_of(trainer_.nets()[i]))});
+    }
+    emit_frame(std::move(frame));
+  }
+
+  void emit_frame(LessonFrame frame) {
+    frame.sequence = LAB_TEXT("One batch");
+    frame.step = step_++;
+    stage_.frame(std::move(frame));
+  }
+
+  LessonStage& stage_;
+  ReplicaTrainer& trainer_;
+  std::vector<float> before_;  // all parameters
+  int step_ = 0;
+};
+
+// One batch as real numbers.
 void walk_one_batch(LessonStage& stage, const StepData& data, const Devices& devices) {
   ReplicaTrainer trainer(plan_mlp, devices);
+  StepWalk walk(stage, trainer);
   data.step(trainer, 0);
-  const nn::Parameter& bias = trainer.nets()[0].parameters().back();
-  const auto at = static_cast<std::size_t>(bias.grad - trainer.nets()[0].flat_gradients().data());
-  for (std::size_t i = 0; i < 2; ++i) {
-    stage.observe(
-        fmt::format("g{} of {}[0..3], on {}", i, bias.name, to_string(devices[i]->device())),
-        four_values(std::span(trainer.own_gradient(i)).subspan(at)));
-  }
-  stage.observe("g0 + g1, on both", four_values(std::span(trainer.sum()).subspan(at)));
+  walk.emit(data);
   const std::uint64_t first = hash_of(trainer.nets()[0]), second = hash_of(trainer.nets()[1]);
-  stage.observe("hash of the replicas after the update",
-                fmt::format("{:016x} and {:016x}", first, second));
-  stage.check("both replicas are equal bit for bit after the update", first == second);
+  stage.check(tr("both replicas are equal bit for bit after the update"), first == second);
 }
 
 std::string step_text(int step) {
-  return step == 0 ? "never" : fmt::format("after step {}", step);
+  return step == 0 ? tr("never") : trf("after step {}", step);
 }
 
 void find_planted_faults(LessonStage& stage, const StepData& data, const Devices& devices) {
   for (const FaultFacts& planted : kFaults) {
     const FirstDifference found =
         compare_steps(stage, data, plan_mlp, devices, planted.fault, false);
-    stage.observe(fmt::format("planted: {}", planted.name),
-                  fmt::format("shows {}, on replica 0 {}", step_text(found.anywhere),
-                              step_text(found.on_replica_0)));
+    stage.observe(trf("planted: {}", tr(planted.name)),
+                  trf("shows: {}; on replica 0: {}", step_text(found.anywhere),
+                      step_text(found.on_replica_0)));
     stage.check(
-        fmt::format("the planted fault is found: {}", planted.name),
+        trf("the planted fault is found: {}", tr(planted.name)),
         found.anywhere == planted.shows_at_step && found.on_replica_0 == planted.shows_on_replica_0,
-        fmt::format("shows {}, on replica 0 {}", step_text(found.anywhere),
-                    step_text(found.on_replica_0)));
+        trf("shows: {}; on replica 0: {}", step_text(found.anywhere),
+            step_text(found.on_replica_0)));
   }
 }
 
 void run_equal_lesson(LessonStage& stage) {
-  if (stage.machine().num_cpus() < 2) {
-    throw Error(Errc::Unsupported,
-                "lesson equal: needs two CPU devices; split the CPU with --cpu-devices 2");
-  }
-  const Devices devices = {&stage.machine().at(cpu(0)), &stage.machine().at(cpu(1))};
+  const auto pair = stage.two_cpus();
+  const Devices devices(pair.begin(), pair.end());
   const StepData data(*devices[0]);
   stage.step(0);
   walk_one_batch(stage, data, devices);
   stage.step(1);
   LessonPrediction prediction;
-  prediction.series = "difference after 3 steps, in roundings";
-  prediction.formula = "none: the same sum in another order";
+  prediction.series = tr("difference after 3 steps, in roundings");
+  prediction.formula = tr("none: the same sum in another order");
   stage.predict(prediction);
   const FirstDifference right =
       compare_steps(stage, data, plan_mlp, devices, PlantedFault::None, true);
   stage.count(prediction.series, right.most_floors, "");
-  stage.gap({prediction.series, "", 0, right.most_floors, {{"order of sums", right.most_floors}}});
-  stage.check("two devices make the same step as one, up to rounding", right.anywhere == 0,
-              fmt::format("{:.1f} roundings apart", right.most_floors));
+  stage.gap(
+      {prediction.series, "", 0, right.most_floors, {{tr("order of sums"), right.most_floors}}});
+  stage.check(tr("two devices make the same step as one, up to rounding"), right.anywhere == 0,
+              trf("{:.1f} roundings apart", right.most_floors));
   stage.step(2);
   find_planted_faults(stage, data, devices);
   stage.answer({1});
   stage.step(3);
   const FirstDifference norm =
       compare_steps(stage, data, plan_with_batch_norm, devices, PlantedFault::None, false);
-  stage.observe("batch norm over slices",
-                fmt::format("differs {}: each device normalises its own slice, which is no fault "
-                            "but other mathematics",
-                            step_text(norm.anywhere)));
-  stage.conclude(fmt::format(
+  stage.observe(tr("batch norm over slices"),
+                trf("differs: {}; each device normalises its own slice, which is no fault "
+                    "but other mathematics",
+                    step_text(norm.anywhere)));
+  stage.conclude(trf(
       "Two devices made the same three steps as one, up to {:.0f} roundings; the book's fault left "
       "replica 0 correct for one step and showed there only after step 2.",
       std::ceil(right.most_floors)));
@@ -289,38 +396,41 @@ void run_equal_lesson(LessonStage& stage) {
 Lesson equal_lesson() {
   LessonInfo info;
   info.name = "equal";
-  info.title = "Is it the same step?";
+  info.title = LAB_TEXT("Is it the same step?");
   info.track = LessonTrack::SeveralDevices;
   info.devices = 2;
   info.text = {
-      "Data parallel training splits each batch, computes a gradient per device, sums the "
-      "gradients, and updates every replica with the sum. It should make the step that one device "
-      "would make with the whole batch.",
-      "Up to rounding it does, if every replica receives the sum and every image has the same "
-      "weight. A fault may hide: until December 2021 the book's own code did not write the sum "
-      "back to device 1.",
-      "A test must therefore look at all replicas, or at more than one step."};
-  info.steps = {{"One batch: two gradients, one sum, equal replicas",
+      LAB_TEXT("Data parallel training splits each batch, computes a gradient per device, sums the "
+               "gradients, and updates every replica with the sum. It should make the step that "
+               "one device "
+               "would make with the whole batch."),
+      LAB_TEXT(
+          "Up to rounding it does, if every replica receives the sum and every image has the same "
+          "weight. A fault may hide: until December 2021 the book's own code did not write the sum "
+          "back to device 1."),
+      LAB_TEXT("A test must therefore look at all replicas, or at more than one step.")};
+  info.steps = {{LAB_TEXT("One batch: two gradients, one sum, equal replicas"),
                  {"loss.backward(); allreduce(grads)", "autograd.backward(ls); trainer.step(batch)",
                   "strategy.reduce('SUM', grads)", "grads = jax.lax.psum(grads, 'devices')",
                   "trainer.step(images, labels, batch)"}},
-                {"Three steps on one and on two devices",
+                {LAB_TEXT("Three steps on one and on two devices"),
                  {"torch.allclose(p1, p2)", "np.allclose(p1, p2)", "np.allclose(p1, p2)",
                   "jnp.allclose(p1, p2)", "compare_steps(one, two)"}},
-                {"Plant four faults",
+                {LAB_TEXT("Plant four faults"),
                  {"data[i] = data[0].to(data[i].device)  # the book's fault", "", "", "",
                   "ReplicaTrainer(plan, devices, fault)"}},
-                {"Batch norm over slices",
+                {LAB_TEXT("Batch norm over slices"),
                  {"nn.BatchNorm2d(4)", "nn.BatchNorm()", "keras.layers.BatchNormalization()",
                   "flax.linen.BatchNorm()", "plan.convolution_norm(...)"}}};
   info.question = {
-      .text =
+      .text = LAB_TEXT(
           "The sum of the gradients is not written back to device 1. What shows it after one "
-          "step?",
-      .choices = {"the parameters on device 0", "the parameters on device 1", "the loss"}};
+          "step?"),
+      .choices = {LAB_TEXT("the parameters on device 0"), LAB_TEXT("the parameters on device 1"),
+                  LAB_TEXT("the loss")}};
   info.figure = LessonFigure::Heat;
-  info.x_label = "step";
-  info.y_label = "roundings";
+  info.x_label = LAB_TEXT("step");
+  info.y_label = LAB_TEXT("roundings");
   StartTraining free;
   free.model = "mlp";
   info.free = free;

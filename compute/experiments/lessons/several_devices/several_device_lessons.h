@@ -5,7 +5,11 @@
 namespace lab::lessons {
 
 Lesson memory_lesson();
+Lesson feed_lesson();
 Lesson allreduce_lesson();
 Lesson equal_lesson();
+Lesson speedup_lesson();
+Lesson accuracy_lesson();
+Lesson sixteen_lesson();
 
 }  // namespace lab::lessons

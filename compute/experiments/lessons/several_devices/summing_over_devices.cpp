@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/several_devices/several_device_lessons.h"
 
@@ -23,11 +24,12 @@ struct Traffic {
 // k devices, each with its own array; small whole numbers, so that every sum is exact.
 class SumDevices {
  public:
-  explicit SumDevices(std::size_t k) : traffic(k), arrays_(k), inbox_(k) {
+  explicit SumDevices(std::size_t k, std::int64_t elements = kElements)
+      : traffic(k), elements_(elements), arrays_(k), inbox_(k) {
     for (std::size_t i = 0; i < k; ++i) {
-      arrays_[i].resize(kElements);
-      inbox_[i].resize(kElements);
-      for (std::int64_t j = 0; j < kElements; ++j) {
+      arrays_[i].resize(static_cast<std::size_t>(elements));
+      inbox_[i].resize(static_cast<std::size_t>(elements));
+      for (std::int64_t j = 0; j < elements; ++j) {
         arrays_[i][static_cast<std::size_t>(j)] =
             static_cast<float>((j + 5 * static_cast<std::int64_t>(i)) % 17);
       }
@@ -35,6 +37,8 @@ class SumDevices {
   }
 
   std::size_t size() const { return arrays_.size(); }
+  std::int64_t elements() const { return elements_; }
+  const std::vector<float>& array(std::size_t device) const { return arrays_[device]; }
 
   // Sends elements [begin, end) of `from` to `to`, which adds them or takes them over. Returns the
   // seconds.
@@ -61,7 +65,7 @@ class SumDevices {
   }
 
   std::vector<float> exact_sum() const {
-    std::vector<float> sum(kElements, 0.0F);
+    std::vector<float> sum(static_cast<std::size_t>(elements_), 0.0F);
     for (const std::vector<float>& array : arrays_) {
       for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += array[j];
     }
@@ -71,22 +75,40 @@ class SumDevices {
   Traffic traffic;
 
  private:
+  const std::int64_t elements_;
   std::vector<std::vector<float>> arrays_, inbox_;
+};
+
+// A message of elements [begin, end).
+struct SumMessage {
+  std::size_t from = 0, to = 0;
+  std::int64_t begin = 0, end = 0;
+  bool adds = false;
+};
+
+// Sees every message; those of one round use different links and are sent at the same time.
+class SumWatch {
+ public:
+  virtual ~SumWatch() = default;
+  virtual void sent(const SumMessage& message, double begin_s, double seconds) = 0;
+  virtual void round_ended() = 0;
 };
 
 // All devices send to device 0, which sends the sum back. Its link is used by one message at a
 // time.
-double sum_by_star(LessonStage& stage, SumDevices& devices) {
-  double seconds = 0;
-  for (std::size_t i = 1; i < devices.size(); ++i) {
+double sum_by_star(LessonStage& stage, SumDevices& devices, SumWatch& watch) {
+  double total_s = 0;
+  const auto message = [&](std::size_t from, std::size_t to, bool adds) {
     stage.context().checkpoint();
-    seconds += devices.send(i, 0, 0, kElements, true);
-  }
-  for (std::size_t i = 1; i < devices.size(); ++i) {
-    stage.context().checkpoint();
-    seconds += devices.send(0, i, 0, kElements, false);
-  }
-  return seconds;
+    const SumMessage whole{from, to, 0, devices.elements(), adds};
+    const double seconds = devices.send(from, to, 0, devices.elements(), adds);
+    watch.sent(whole, total_s, seconds);
+    watch.round_ended();
+    total_s += seconds;
+  };
+  for (std::size_t i = 1; i < devices.size(); ++i) message(i, 0, /*adds=*/true);
+  for (std::size_t i = 1; i < devices.size(); ++i) message(0, i, /*adds=*/false);
+  return total_s;
 }
 
 // Reduce-scatter, then all-gather: in each of 2(k-1) steps every device sends one chunk to its
@@ -95,10 +117,10 @@ struct RingTime {
   double total_s = 0;
   double waiting_s = 0;  // for the slowest message of each step
 };
-RingTime sum_by_ring(LessonStage& stage, SumDevices& devices) {
+RingTime sum_by_ring(LessonStage& stage, SumDevices& devices, SumWatch& watch) {
   const std::size_t k = devices.size();
-  const auto chunk_begin = [k](std::size_t chunk) {
-    return kElements * static_cast<std::int64_t>(chunk) / static_cast<std::int64_t>(k);
+  const auto chunk_begin = [&](std::size_t chunk) {
+    return devices.elements() * static_cast<std::int64_t>(chunk) / static_cast<std::int64_t>(k);
   };
   RingTime time;
   const auto run_step = [&](std::size_t round, bool reduces) {
@@ -107,19 +129,95 @@ RingTime sum_by_ring(LessonStage& stage, SumDevices& devices) {
       stage.context().checkpoint();
       // The chunk that device i received in the step before; at first its own.
       const std::size_t chunk = (i + (reduces ? 0 : 1) + k - round) % k;
+      const SumMessage message{i, (i + 1) % k, chunk_begin(chunk), chunk_begin(chunk + 1), reduces};
       const double seconds =
-          devices.send(i, (i + 1) % k, chunk_begin(chunk), chunk_begin(chunk + 1), reduces);
-      stage.span({fmt::format("device {}", i), reduces ? "send a partial sum" : "send a sum",
-                  time.total_s, time.total_s + seconds, false});
+          devices.send(message.from, message.to, message.begin, message.end, reduces);
+      watch.sent(message, time.total_s, seconds);
       slowest_s = std::max(slowest_s, seconds);
       mean_s += seconds / static_cast<double>(k);
     }
+    watch.round_ended();
     time.total_s += slowest_s;
     time.waiting_s += slowest_s - mean_s;
   };
   for (std::size_t round = 0; round + 1 < k; ++round) run_step(round, /*reduces=*/true);
   for (std::size_t round = 0; round + 1 < k; ++round) run_step(round, /*reduces=*/false);
   return time;
+}
+
+// Nobody looks at the measured star: its messages follow each other.
+class Unwatched final : public SumWatch {
+ public:
+  void sent(const SumMessage&, double, double) override {}
+  void round_ended() override {}
+};
+
+// The measured ring, as work on one lane per device.
+class RingLanes final : public SumWatch {
+ public:
+  explicit RingLanes(LessonStage& stage) : stage_(stage) {}
+  void sent(const SumMessage& message, double begin_s, double seconds) override {
+    stage_.span({trf("device {}", message.from),
+                 message.adds ? tr("send a partial sum") : tr("send a sum"), begin_s,
+                 begin_s + seconds, false});
+  }
+  void round_ended() override {}
+
+ private:
+  LessonStage& stage_;
+};
+
+// One stage per round, with the values of all devices.
+class SumFrames final : public SumWatch {
+ public:
+  SumFrames(LessonStage& stage, const SumDevices& devices, std::string sequence)
+      : stage_(stage), devices_(devices), sequence_(std::move(sequence)) {
+    emit(tr("Every device has its own values; all need the sums"));
+  }
+  void sent(const SumMessage& message, double, double) override { moved_.push_back(message); }
+  void round_ended() override {
+    const SumMessage& first = moved_.front();
+    emit(moved_.size() == 1
+             ? first.adds ? trf("Device {} sends its values to device {}, which adds them",
+                                first.from, first.to)
+                          : trf("Device {} sends the sums to device {}", first.from, first.to)
+         : first.adds
+             ? tr("Every device sends a chunk to its neighbour, which adds it")
+             : tr("Every device sends a finished chunk to its neighbour, which takes it over"));
+  }
+
+ private:
+  void emit(std::string title) {
+    LessonFrame frame{.sequence = sequence_, .step = step_++, .title = std::move(title)};
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const std::vector<float>& values = devices_.array(i);
+      frame.rows.push_back({.name = trf("device {}", i), .values = {values.begin(), values.end()}});
+    }
+    for (const SumMessage& m : moved_) {
+      frame.moves.push_back({m.from, m.to, static_cast<std::size_t>(m.begin),
+                             static_cast<std::size_t>(m.end - m.begin), m.adds});
+    }
+    moved_.clear();
+    stage_.frame(std::move(frame));
+  }
+
+  LessonStage& stage_;
+  const SumDevices& devices_;
+  const std::string sequence_;
+  std::vector<SumMessage> moved_;  // in this round
+  int step_ = 0;
+};
+
+// Both algorithms on one value per chunk, to be looked at.
+void show_sums(LessonStage& stage, std::size_t k) {
+  SumDevices star(k, static_cast<std::int64_t>(k)), ring(k, static_cast<std::int64_t>(k));
+  const std::vector<float> sum = star.exact_sum();
+  SumFrames star_frames(stage, star, LAB_TEXT("Star"));
+  sum_by_star(stage, star, star_frames);
+  SumFrames ring_frames(stage, ring, LAB_TEXT("Ring"));
+  sum_by_ring(stage, ring, ring_frames);
+  stage.check(tr("star and ring end with the exact sums of the values shown"),
+              star.equals(sum) && ring.equals(sum));
 }
 
 struct LinkConstants {
@@ -153,7 +251,8 @@ void predict_time(LessonStage& stage, const std::string& series, const LinkConst
   prediction.value = messages * (link.latency_s + bytes / link.bytes_per_s);
   prediction.unit = "s";
   prediction.formula = formula;
-  prediction.constants = {{"latency", link.latency_s, "s"}, {"bandwidth", link.bytes_per_s, "B/s"}};
+  prediction.constants = {{tr("latency"), link.latency_s, "s"},
+                          {tr("bandwidth"), link.bytes_per_s, "B/s"}};
   stage.predict(prediction);
 }
 
@@ -163,45 +262,48 @@ void run_allreduce_lesson(LessonStage& stage) {
   const double bytes = 4.0 * kElements;
   const LinkConstants link = measure_message(stage);
   LessonPrediction per_device;
-  per_device.series = "sent by each device of the ring";
+  per_device.series = tr("sent by each device of the ring");
   per_device.value = 2 * (devices - 1) / devices * bytes;
   per_device.unit = "B";
   per_device.formula = "2 (k - 1) / k * N";
   per_device.constants = {{"k", devices, ""}, {"N", bytes, "B"}};
   stage.predict(per_device);
-  predict_time(stage, "star", link, 2 * (devices - 1), bytes,
-               "2 (k - 1) * (latency + N / bandwidth)");
-  predict_time(stage, "ring", link, 2 * (devices - 1), bytes / devices,
-               "2 (k - 1) * (latency + N / k / bandwidth)");
+  predict_time(stage, tr("star"), link, 2 * (devices - 1), bytes,
+               tr("2 (k - 1) * (latency + N / bandwidth)"));
+  predict_time(stage, tr("ring"), link, 2 * (devices - 1), bytes / devices,
+               tr("2 (k - 1) * (latency + N / k / bandwidth)"));
 
   stage.step(0);
   SumDevices star(k);
   const std::vector<float> sum = star.exact_sum();
-  const double star_s = sum_by_star(stage, star);
-  stage.count("star", star_s, "s");
-  stage.count("received and sent by the hub of the star",
+  Unwatched unwatched;
+  const double star_s = sum_by_star(stage, star, unwatched);
+  stage.count(tr("star"), star_s, "s");
+  stage.count(tr("received and sent by the hub of the star"),
               star.traffic.received[0] + star.traffic.sent[0], "B");
-  stage.check("every device of the star holds the exact sum", star.equals(sum));
-  stage.check("the hub receives and sends (k - 1) N",
+  stage.check(tr("every device of the star holds the exact sum"), star.equals(sum));
+  stage.check(tr("the hub receives and sends (k - 1) N"),
               star.traffic.received[0] == (devices - 1) * bytes &&
                   star.traffic.sent[0] == (devices - 1) * bytes);
   stage.step(1);
   SumDevices ring(k);
-  const RingTime ring_time = sum_by_ring(stage, ring);
+  RingLanes lanes(stage);
+  const RingTime ring_time = sum_by_ring(stage, ring, lanes);
   const double ring_s = ring_time.total_s;
-  stage.count("ring", ring_s, "s");
+  stage.count(tr("ring"), ring_s, "s");
   const double most = *std::max_element(ring.traffic.sent.begin(), ring.traffic.sent.end());
   stage.count(per_device.series, most, "B");
-  stage.check("every device of the ring holds the exact sum", ring.equals(sum));
+  stage.check(tr("every device of the ring holds the exact sum"), ring.equals(sum));
   // Chunks differ by at most one element.
-  stage.check("each device of the ring sends 2 (k - 1) / k N",
+  stage.check(tr("each device of the ring sends 2 (k - 1) / k N"),
               std::abs(most - per_device.value) <= 8 * devices);
   stage.answer({most});
+  show_sums(stage, k);
   stage.gap({per_device.series, "B", per_device.value, most, {}});
   const double predicted_s =
       2 * (devices - 1) * (link.latency_s + bytes / devices / link.bytes_per_s);
-  stage.gap({"ring", "s", predicted_s, ring_s, {{"waiting", ring_time.waiting_s}}});
-  stage.conclude(fmt::format(
+  stage.gap({tr("ring"), "s", predicted_s, ring_s, {{tr("waiting"), ring_time.waiting_s}}});
+  stage.conclude(trf(
       "For {} devices and {} each, the hub of the star moved {} and any device of the ring {}; the "
       "star took {}, the ring {} if every link carries its own messages.",
       k, format_bytes(std::llround(bytes)),
@@ -214,28 +316,34 @@ void run_allreduce_lesson(LessonStage& stage) {
 Lesson allreduce_lesson() {
   LessonInfo info;
   info.name = "allreduce";
-  info.title = "Summing over k devices";
+  info.title = LAB_TEXT("Summing over k devices");
   info.track = LessonTrack::SeveralDevices;
   info.text = {
-      "After backward, every device holds a gradient of its own, and every device needs the sum. "
-      "The chapter copies all gradients to device 0, adds them there and copies the sum back.",
-      "That hub moves (k - 1) N bytes in and as many out, while all others wait. A ring cuts the "
-      "arrays into k chunks: each device sends a chunk to its neighbour in each of 2 (k - 1) "
-      "steps.",
-      "No device of the ring sends more than 2 N bytes, however many there are, but there are more "
-      "messages to pay for."};
+      LAB_TEXT(
+          "After backward, every device holds a gradient of its own, and every device needs the "
+          "sum. "
+          "The chapter copies all gradients to device 0, adds them there and copies the sum back."),
+      LAB_TEXT(
+          "That hub moves (k - 1) N bytes in and as many out, while all others wait. A ring cuts "
+          "the "
+          "arrays into k chunks: each device sends a chunk to its neighbour in each of 2 (k - 1) "
+          "steps."),
+      LAB_TEXT("No device of the ring sends more than 2 N bytes, however many there are, but there "
+               "are more "
+               "messages to pay for.")};
   info.steps = {
-      {"A star: everything through device 0",
+      {LAB_TEXT("A star: everything through device 0"),
        {"data[0] += data[i].to(data[0].device)", "data[0][:] += data[i].copyto(data[0].ctx)",
         "tf.add_n(grads)", "sum(grads)", "sum_by_star(devices)"}},
-      {"A ring: reduce-scatter, then all-gather",
+      {LAB_TEXT("A ring: reduce-scatter, then all-gather"),
        {"dist.all_reduce(grad)", "kvstore.pushpull('0', grad)", "tf.distribute.NcclAllReduce()",
         "jax.lax.psum(grad, 'devices')", "sum_by_ring(devices)"}}};
-  info.question = {.text = "How many bytes does each device of a ring of 4 send to sum 4 MiB?",
-                   .unit = "B",
-                   .low = 1024,
-                   .high = 1 << 30};
-  info.vary = LessonVary{"Devices k", "", 2, 16, 4, false};
+  info.question = {
+      .text = LAB_TEXT("How many bytes does each device of a ring of 4 send to sum 4 MiB?"),
+      .unit = "B",
+      .low = 1024,
+      .high = 1 << 30};
+  info.vary = LessonVary{LAB_TEXT("Devices k"), "", 2, 16, 4, false, true};
   StartScaling free;
   free.training.model = "lenet";
   info.free = free;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/several_devices/several_device_lessons.h"
 #include "compute/nn/models.h"
@@ -67,49 +68,50 @@ void run_memory_lesson(LessonStage& stage) {
   const MemoryConstants constants = measure_constants(device);
   const double predicted = constants.network(batch) + constants.parameters;
   LessonPrediction prediction;
-  prediction.series = fmt::format("training {} at batch {:.0f}", kModel, batch);
+  prediction.series = trf("training {} at batch {:.0f}", kModel, batch);
   prediction.value = predicted;
   prediction.unit = "B";
-  prediction.formula = "weights + gradients + momentum + batch * activations + work memory";
-  prediction.constants = {{"weights", constants.parameters, "B"},
-                          {"activations per image", constants.per_image, "B"},
-                          {"work memory", constants.fixed, "B"}};
+  prediction.formula = tr("weights + gradients + momentum + batch * activations + work memory");
+  prediction.constants = {{tr("weights"), constants.parameters, "B"},
+                          {tr("activations per image"), constants.per_image, "B"},
+                          {tr("work memory"), constants.fixed, "B"}};
   stage.predict(prediction);
 
   const double before = account(device);
   auto net = std::make_unique<nn::Network>(nn::plan_model(kModel), device,
                                            static_cast<std::int64_t>(batch));
   const double made = account(device) - before;
-  stage.count("weights", constants.parameters, "B");
-  stage.count("gradients", constants.parameters, "B");
+  stage.count(tr("weights"), constants.parameters, "B");
+  stage.count(tr("gradients"), constants.parameters, "B");
   stage.step(1);
   auto optimizer = std::make_unique<nn::Sgd>(*net, nn::SgdOptions{.momentum = 0.9});
   const double with_momentum = account(device) - before;
-  stage.count("momentum", with_momentum - made, "B");
-  stage.count("activations and work memory", made - 2 * constants.parameters, "B");
+  stage.count(tr("momentum"), with_momentum - made, "B");
+  stage.count(tr("activations and work memory"), made - 2 * constants.parameters, "B");
   stage.count(prediction.series, with_momentum, "B");
-  stage.check("momentum takes as much as the weights",
+  stage.check(tr("momentum takes as much as the weights"),
               with_momentum - made == constants.parameters);
   stage.gap({prediction.series, "B", predicted, with_momentum, {}});
   optimizer.reset();
   net.reset();
-  stage.check("everything is returned at the end", account(device) == before);
+  stage.check(tr("everything is returned at the end"), account(device) == before);
 
   stage.step(2);
   const double free_bytes = static_cast<double>(device.memory().limit_bytes()) - before;
   const double largest =
       std::floor((free_bytes - constants.network(0) - constants.parameters) / constants.per_image);
-  stage.count("largest batch, computed", largest, "");
+  stage.count(tr("largest batch, computed"), largest, "");
   const bool too_large = refused(device, std::ceil(1.1 * largest));
-  stage.observe("a batch larger by a tenth", too_large ? "refused: not enough memory" : "fits");
-  stage.check("a batch beyond the limit is refused", too_large);
+  stage.observe(tr("a batch larger by a tenth"),
+                too_large ? tr("refused: not enough memory") : tr("fits"));
+  stage.check(tr("a batch beyond the limit is refused"), too_large);
   stage.answer({largest});
-  stage.conclude(fmt::format(
-      "At batch {:.0f}, {} takes {}: {} for weights, gradients and momentum, the rest for "
-      "activations and work memory; on {} a batch of about {} fills the memory.",
-      batch, kModel, format_bytes(std::llround(with_momentum)),
-      format_bytes(std::llround(3 * constants.parameters)), to_string(device.device()),
-      quantity_text(largest, "")));
+  stage.conclude(
+      trf("At batch {:.0f}, {} takes {}: {} for weights, gradients and momentum, the rest for "
+          "activations and work memory; on {} a batch of about {} fills the memory.",
+          batch, kModel, format_bytes(std::llround(with_momentum)),
+          format_bytes(std::llround(3 * constants.parameters)), to_string(device.device()),
+          quantity_text(largest, "")));
 }
 
 }  // namespace
@@ -117,28 +119,30 @@ void run_memory_lesson(LessonStage& stage) {
 Lesson memory_lesson() {
   LessonInfo info;
   info.name = "memory";
-  info.title = "What fills memory in training";
+  info.title = LAB_TEXT("What fills memory in training");
   info.track = LessonTrack::SeveralDevices;
   info.text = {
-      "Training stores every parameter three times: its weight, its gradient and, with momentum, "
-      "its velocity. This part does not depend on the batch.",
-      "Backward needs the outputs of forward, so the activations of every layer are kept for every "
-      "image of the batch. This part grows with the batch until the device is full.",
-      "Dividing a batch among devices divides the activations, not the parameters."};
+      LAB_TEXT("Training stores every parameter three times: its weight, its gradient and, with "
+               "momentum, "
+               "its velocity. This part does not depend on the batch."),
+      LAB_TEXT("Backward needs the outputs of forward, so the activations of every layer are kept "
+               "for every "
+               "image of the batch. This part grows with the batch until the device is full."),
+      LAB_TEXT("Dividing a batch among devices divides the activations, not the parameters.")};
   info.steps = {
-      {"Make the network",
+      {LAB_TEXT("Make the network"),
        {"net = lenet().cuda()", "net.initialize(ctx=try_gpu())", "net = keras.Sequential(...)",
         "params = net.init(key, X)", "Network net(plan_model(\"lenet\"), device, batch)"}},
-      {"Make the optimizer",
+      {LAB_TEXT("Make the optimizer"),
        {"torch.optim.SGD(net.parameters(), lr, momentum=0.9)",
         "gluon.Trainer(net.collect_params(), 'sgd')", "keras.optimizers.SGD(lr, 0.9)",
         "optax.sgd(lr, momentum=0.9)", "Sgd optimizer(net, {.momentum = 0.9})"}},
-      {"A batch that does not fit",
+      {LAB_TEXT("A batch that does not fit"),
        {"torch.cuda.OutOfMemoryError", "MXNetError: out of memory", "ResourceExhaustedError",
         "RESOURCE_EXHAUSTED", "Error(OutOfMemory)"}}};
   info.question = {
-      .text = "Which batch of LeNet fills the memory of cpu:0?", .low = 1, .high = 1e9};
-  info.vary = LessonVary{"Batch", "images", 16, 4096, 256, true};
+      .text = LAB_TEXT("Which batch of LeNet fills the memory of cpu:0?"), .low = 1, .high = 1e9};
+  info.vary = LessonVary{LAB_TEXT("Batch"), LAB_TEXT("images"), 16, 4096, 256, true};
   StartTraining free;
   free.model = "lenet";
   info.free = free;

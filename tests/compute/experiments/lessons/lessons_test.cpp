@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "compute/core/error.h"
+#include "compute/core/files/whole_file.h"
 #include "compute/experiments/lessons/lesson.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
+#include "tests/support/temp_dir.h"
 
 namespace lab {
 namespace {
@@ -68,8 +71,9 @@ INSTANTIATE_TEST_SUITE_P(All, Lessons,
                          testing::Values(ShortLesson{"devices", {}}, ShortLesson{"tensors", 64},
                                          ShortLesson{"copies", 1}, ShortLesson{"log", {}},
                                          ShortLesson{"together", 64}, ShortLesson{"network", {}},
-                                         ShortLesson{"memory", 32}, ShortLesson{"allreduce", 3},
-                                         ShortLesson{"equal", {}}),
+                                         ShortLesson{"memory", 32}, ShortLesson{"feed", 10},
+                                         ShortLesson{"allreduce", 3}, ShortLesson{"equal", {}},
+                                         ShortLesson{"accuracy", 1}, ShortLesson{"sixteen", 2}),
                          [](const auto& param) { return param.param.name; });
 
 TEST(LessonStage, ReportsTheGuessBeforeMeasuring) {
@@ -81,22 +85,153 @@ TEST(LessonStage, ReportsTheGuessBeforeMeasuring) {
   ASSERT_EQ(guesses.size(), 1U);
   EXPECT_EQ(guesses[0].answer.values, std::vector<double>{65536});
   EXPECT_EQ(news_of<LessonDone>(probe)[0].answer, guesses[0].answer);
+  EXPECT_EQ(news_of<LessonDone>(probe)[0].vary, 128);
 }
 
 TEST(LessonStage, RefusesWhatItCannotRun) {
   Probe one(1);
   EXPECT_EQ(message_of([&] { run(one, lesson("copies")); }, Errc::Unsupported),
-            "lesson copies: needs 2 devices, but 1 is given; split the CPU with --cpu-devices 2");
+            "lesson copies: needs 2 devices, found 1; split the CPU with --cpu-devices 2");
   EXPECT_EQ(message_of([&] { run(one, lesson("tensors", 9000)); }, Errc::Usage),
             "lesson tensors: 9000 must be between 64 and 8192");
   EXPECT_EQ(message_of([&] { run(one, lesson("devices", 2)); }, Errc::Usage),
             "lesson devices: it has no setting to vary");
+  EXPECT_EQ(message_of([&] { run(one, lesson("tensors", 700)); }, Errc::Usage),
+            "lesson tensors: 700 is not a step of the setting; the nearest are 512 and 1024");
+  EXPECT_EQ(message_of([&] { run(one, lesson("accuracy", 2.5)); }, Errc::Usage),
+            "lesson accuracy: 2.5 is not a step of the setting; the nearest are 2 and 3");
   const std::string unknown = message_of([&] { run(one, lesson("elsewhere")); }, Errc::NotFound);
   EXPECT_EQ(unknown.rfind("unknown lesson 'elsewhere'; choose one of devices, tensors", 0), 0U)
       << unknown;
   StartLesson request = lesson("tensors", 64);
   request.devices = {cpu(3)};
   EXPECT_THROW(run(one, request), Error);
+}
+
+const LessonFrame& last_of(const std::vector<LessonFrame>& frames, const std::string& sequence) {
+  const LessonFrame* last = nullptr;
+  for (const LessonFrame& frame : frames) {
+    if (frame.sequence != sequence) continue;
+    EXPECT_EQ(frame.step, last == nullptr ? 0 : last->step + 1);
+    last = &frame;
+  }
+  EXPECT_NE(last, nullptr) << sequence;
+  return *last;
+}
+
+TEST(LessonFrames, MoveChunksToTheSumOnEveryDevice) {
+  Probe probe(1);
+  run(probe, lesson("allreduce", 3));
+  const auto frames = news_of<LessonFrame>(probe);
+  std::vector<double> sums(3, 0);
+  for (const LessonRow& row : frames.front().rows) {
+    for (std::size_t i = 0; i < 3; ++i) sums[i] += row.values.at(i);
+  }
+  for (const char* sequence : {"Star", "Ring"}) {
+    const LessonFrame& last = last_of(frames, sequence);
+    EXPECT_EQ(last.step, 4) << "2 (k - 1) stages after the first";
+    for (const LessonRow& row : last.rows) EXPECT_EQ(row.values, sums) << row.name;
+  }
+  EXPECT_EQ(last_of(frames, "Ring").moves.size(), 3U);
+  EXPECT_EQ(last_of(frames, "Star").moves.size(), 1U);
+}
+
+TEST(LessonFrames, WalkOneBatchThroughSumAndUpdate) {
+  Probe probe(2);
+  run(probe, lesson("equal"));
+  const auto frames = news_of<LessonFrame>(probe);
+  ASSERT_EQ(frames.size(), 7U);
+  const auto& sum = frames[4].rows;
+  const auto& update = frames[5].rows;
+  ASSERT_EQ(sum.size() / 3, update.size() / 4) << "rows per parameter";
+  for (std::size_t p = 0; p < sum.size() / 3; ++p) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double g = sum[3 * p + 2].values.at(i);
+      EXPECT_NEAR(sum[3 * p].values.at(i) + sum[3 * p + 1].values.at(i), g, 1e-6);
+      EXPECT_NEAR(update[4 * p].values.at(i) - 0.1 * g, update[4 * p + 2].values.at(i), 1e-6);
+      EXPECT_EQ(update[4 * p + 2].values.at(i), update[4 * p + 3].values.at(i));
+    }
+  }
+  EXPECT_EQ(frames[6].rows.at(0).text, frames[6].rows.at(1).text) << "hashes";
+}
+
+TEST(LessonMaps, PlaceEveryCoreInItsCaches) {
+  Probe probe(2);
+  run(probe, lesson("devices"));
+  const auto maps = news_of<LessonMap>(probe);
+  ASSERT_EQ(maps.size(), 1U);
+  EXPECT_EQ(maps[0].devices.size(), 2U);
+  ASSERT_EQ(maps[0].links.size(), 1U);
+  EXPECT_EQ(maps[0].links[0].to, cpu(1));
+  for (const DeviceInfo& device : maps[0].devices) {
+    for (const CacheInfo& cache : device.caches) {
+      EXPECT_EQ(std::ssize(cache.cores), cache.instances);
+    }
+  }
+}
+
+TEST(LessonStage, KeepsTheStateFileWhereAsked) {
+  const test::TempDir folder;
+  Probe probe(2);
+  StartLesson request = lesson("network");
+  request.save_file = (folder.path() / "net.safetensors").string();
+  run(probe, request);
+  EXPECT_TRUE(std::filesystem::exists(request.save_file));
+  request.lesson = "devices";
+  EXPECT_EQ(message_of([&] { run(probe, request); }, Errc::Usage),
+            "lesson devices: it writes no state file; omit --save");
+}
+
+class ClassFiles : public testing::Test {
+ protected:
+  void write(const char* name, const std::string& text) {
+    files::write_file(folder_.path() / name, text);
+  }
+  LessonClass compare(const std::string& file = "") {
+    Probe probe;
+    probe.run(*make_class_experiment({"devices", {(folder_.path() / file).string()}}));
+    return news_of<LessonClass>(probe).at(0);
+  }
+  const test::TempDir folder_;
+};
+
+TEST_F(ClassFiles, AreReadFromAFolder) {
+  write("b.json",
+        "{\"type\":\"guess\",\"lesson\":\"devices\",\"values\":[2]}\n"
+        "{\"type\":\"done\",\"lesson\":\"devices\",\"answer\":[1]}\n");
+  write("a.json", "{\"type\":\"done\",\"lesson\":\"devices\",\"answer\":[1]}\n");
+  write("notes.txt", "not read");
+  const LessonClass all = compare();
+  ASSERT_EQ(all.people.size(), 2U);
+  EXPECT_EQ(all.people[0].file, "a.json");
+  EXPECT_FALSE(all.people[0].guess.has_value());
+  EXPECT_EQ(all.bins.at(1).answers, 2);
+  EXPECT_EQ(all.bins.at(2).guesses, 1);
+}
+
+TEST_F(ClassFiles, MustHaveTheSameSetting) {
+  write("a.json", "{\"type\":\"done\",\"lesson\":\"devices\",\"answer\":[1],\"vary\":64}\n");
+  write("b.json", "{\"type\":\"done\",\"lesson\":\"devices\",\"answer\":[1],\"vary\":null}\n");
+  EXPECT_EQ(compare().people.at(0).vary, 64);
+  write("c.json", "{\"type\":\"done\",\"lesson\":\"devices\",\"answer\":[1],\"vary\":128}\n");
+  EXPECT_EQ(message_of([&] { compare(); }, Errc::Usage),
+            "class: a.json was measured with the setting 64, c.json with 128; compare files of the "
+            "same --vary");
+}
+
+TEST_F(ClassFiles, AreNamedWhenTheyCannotBeRead) {
+  const auto refusal = [&](const char* file, Errc code) {
+    return message_of([&] { compare(file); }, code);
+  };
+  write("broken.json", "{");
+  EXPECT_NE(refusal("broken.json", Errc::Corrupt).find("broken.json: a line is not a JSON object"),
+            std::string::npos);
+  write("other.json", "{\"type\":\"done\",\"lesson\":\"link\",\"answer\":[1]}\n");
+  EXPECT_NE(refusal("other.json", Errc::Corrupt).find("neither a guess nor a result"),
+            std::string::npos);
+  write("far.json", "{\"type\":\"guess\",\"lesson\":\"devices\",\"values\":[7]}\n");
+  EXPECT_NE(refusal("far.json", Errc::Corrupt).find("none of the 3 choices"), std::string::npos);
+  EXPECT_NE(refusal("missing.json", Errc::NotFound).find("missing.json"), std::string::npos);
 }
 
 TEST(LessonStage, CanBeCancelled) {

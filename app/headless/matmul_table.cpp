@@ -3,6 +3,7 @@
 #include "app/headless/printer.h"
 #include "app/headless/table.h"
 #include "compute/core/events/roofline.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::app {
@@ -24,29 +25,55 @@ class MatmulTable final : public Printer {
   void show(const Payload& payload) override {
     if (show_common(console_, payload)) return;
     if (const auto* peak = std::get_if<PeakSample>(&payload)) {
-      console_.line(fmt::format("{}: measured peak {} ({}{}, {})", to_string(peak->device),
-                                format_si(peak->gflops * 1e9, "FLOP/s"), peak->amx ? "AMX " : "",
-                                to_string(peak->dtype), workers_text(peak->threads)));
+      console_.line(trf("{}: measured peak {} ({}{}, {})", to_string(peak->device),
+                        format_si(peak->gflops * 1e9, "FLOP/s"), peak->amx ? "AMX " : "",
+                        to_string(peak->dtype), workers_text(peak->threads)));
     } else if (const auto* ceilings = std::get_if<CeilingsMeasured>(&payload)) {
       show_bandwidths(*ceilings);
     } else if (const auto* sample = std::get_if<MatmulSample>(&payload)) {
       show_sample(*sample);
+    } else if (const auto* one = std::get_if<TogetherSample>(&payload)) {
+      show_together(*one);
+    } else if (const auto* speedup = std::get_if<TogetherSpeedup>(&payload)) {
+      show_speedup(*speedup);
     }
   }
 
  private:
+  void show_together(const TogetherSample& s) {
+    console_.line(fmt::format(
+        "{}  {}",
+        trf("{} at N = {}, {} devices at once: {}, median {}, {}, n {}", to_string(s.device), s.n,
+            s.together.size(), format_si(s.gflops * 1e9, "FLOP/s"), format_seconds(s.time.median_s),
+            spread_text(s.time), s.time.n),
+        remark_text(s.verified, s.time)));
+  }
+
+  void show_speedup(const TogetherSpeedup& e) {
+    console_.line(trf(
+        "N = {}: at once {:.2f}x as fast as in sequence on {} ({:.2f}x to {:.2f}x, {} rounds of {} "
+        "products per device: {} in sequence, {} at once)",
+        e.n, e.speedup, to_string(e.devices.front()), e.p10, e.p90, e.rounds, e.products,
+        format_seconds(e.in_sequence_s), format_seconds(e.at_once_s)));
+    if (e.shares_cores) {
+      console_.line(tr("The devices share cores, so that they cannot be faster at once."));
+    }
+  }
+
   // Omits the compute peaks, which are printed when they arrive.
   void show_bandwidths(const CeilingsMeasured& ceilings) {
     for (const BandwidthCeiling& level : ceilings.bandwidth) {
-      std::string text = fmt::format(
-          "{}: measured {} {} {} at best, median {} {}, n {}{} ({}, {})",
-          to_string(ceilings.device), level.name, level.copied ? "copy" : "bandwidth",
-          format_si(level.gb_per_s * 1e9, "B/s"), format_si(level.median_gb_per_s * 1e9, "B/s"),
-          spread_text(level.time), level.time.n, level.time.unstable ? ", unstable" : "",
-          workers_text(ceilings.threads), format_bytes(level.working_set_bytes));
+      const std::string n =
+          level.time.unstable ? trf("{}, unstable", level.time.n) : std::to_string(level.time.n);
+      std::string text =
+          trf("{}: measured {} {} {} at best, median {} {}, n {} ({}, {})",
+              to_string(ceilings.device), level.name, level.copied ? tr("copy") : tr("bandwidth"),
+              format_si(level.gb_per_s * 1e9, "B/s"), format_si(level.median_gb_per_s * 1e9, "B/s"),
+              spread_text(level.time), n, workers_text(ceilings.threads),
+              format_bytes(level.working_set_bytes));
       if (!ceilings.compute.empty()) {
-        text += fmt::format(", ridge at {:.3g} FLOP/B",
-                            ridge(ceilings, level, ceilings.compute.back().dtype));
+        text += ", " + trf("ridge at {:.3g} FLOP/B",
+                           ridge(ceilings, level, ceilings.compute.back().dtype));
       }
       console_.line(text);
     }
@@ -64,16 +91,16 @@ class MatmulTable final : public Printer {
 
   Console& console_;
   bool header_shown_ = false;
-  const TableLayout layout_{{{"device", 7},
-                             {"kernel", 16},
-                             {"type", 4},
-                             {"size N", 6, true},
-                             {"speed", 12, true},
-                             {"of library", 10, true},
-                             {"of peak", 7, true},
+  const TableLayout layout_{{{LAB_TEXT("device"), 7},
+                             {LAB_TEXT("kernel"), 16},
+                             {LAB_TEXT("type"), 4},
+                             {LAB_TEXT("size N"), 6, true},
+                             {LAB_TEXT("speed"), 12, true},
+                             {LAB_TEXT("of library"), 10, true},
+                             {LAB_TEXT("of peak"), 7, true},
                              {"FLOP/B", 6, true},
-                             {"median", 8, true},
-                             {"spread", 8, true},
+                             {LAB_TEXT("median"), 8, true},
+                             {LAB_TEXT("spread"), 8, true},
                              {"n", 5, true},
                              {"", 0}}};
 };

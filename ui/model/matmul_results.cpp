@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::ui {
@@ -187,18 +188,19 @@ void fill_line(CeilingLine& line, double x0, double x1, double rise, double leve
   }
 }
 
-// Explanation for a kernel that stays far below its roof.
+// Explanation for a kernel that stays far below its roof, after "; "; otherwise empty.
 std::string far_below(const MatmulSample& s, const CeilingsMeasured& ceilings, double share) {
   if (share >= kNearRoof) return "";
   for (const ComputeCeiling& c : ceilings.compute) {
     if (c.dtype != s.dtype || c.threads != 1 || ceilings.threads == 1) continue;
     const double of_one = s.gflops / c.gflops;
     if (of_one < kNearRoof || of_one > 1.05) continue;
-    return fmt::format("; of the peak of one thread, {}, it reaches {}", rate_text(c.gflops),
-                       share_text(of_one));
+    return "; " + trf("of the peak of one thread, {}, it reaches {}", rate_text(c.gflops),
+                      share_text(of_one));
   }
-  return "; a kernel this far below its roof moves more bytes than necessary or leaves the units "
-         "idle";
+  return std::string("; ") +
+         tr("a kernel this far below its roof moves more bytes than necessary or leaves the units "
+            "idle");
 }
 
 }  // namespace
@@ -216,7 +218,7 @@ std::vector<CeilingLine> ceiling_lines(const CeilingsMeasured& ceilings,
     if (b.gb_per_s <= 0) continue;
     CeilingLine& line = lines.emplace_back();
     line.bandwidth = &b;
-    line.label = b.name;
+    line.label = tr(b.name);
     fill_line(line, reach.min, top > 0 ? top / b.gb_per_s : reach.max, b.gb_per_s, 0);
   }
   for (const ComputeCeiling& c : ceilings.compute) {
@@ -243,31 +245,37 @@ KernelPoints kernel_points(const KernelResults& kernel) {
 std::string limit_sentence(const MatmulSample& s, const CeilingsMeasured& ceilings,
                            CacheState cache) {
   const Roof roof = roof_over(ceilings, s, cache);
-  const std::string what = fmt::format("{} at N = {}", s.kernel, s.n);
-  if (roof.gflops <= 0) return fmt::format("No ceiling is known for {}.", what);
+  const std::string what = trf("{} at N = {}", s.kernel, s.n);
+  if (roof.gflops <= 0) return trf("No ceiling is known for {}.", what);
   const double share = s.gflops / roof.gflops;
   if (share > kAboveRoof) {
-    return fmt::format(
+    return trf(
         "{} reaches {}, above the {} of its roof: the machine was busy while the ceilings were "
         "measured, or the kernel uses units that they do not cover.",
         what, rate_text(s.gflops), rate_text(roof.gflops));
   }
-  const std::string end =
-      fmt::format("it reaches {} of that{}.", share_text(share), far_below(s, ceilings, share));
-  const std::string units = roof.compute == nullptr ? ""
-                                                    : fmt::format("the multiply-add units do {}",
-                                                                  rate_text(roof.compute->gflops));
-  if (roof.level == nullptr) return fmt::format("{}: {}, and {}", what, units, end);
+  const std::string reached = share_text(share), remark = far_below(s, ceilings, share);
+  const std::string units = roof.compute == nullptr ? "" : rate_text(roof.compute->gflops);
+  if (roof.level == nullptr) {
+    return trf("{}: the multiply-add units do {}, and it reaches {} of that{}.", what, units,
+               reached, remark);
+  }
+  const std::string level = tr(roof.level->name);
   const std::string feeds = rate_text(roof.level->gb_per_s * arithmetic_intensity(s));
   if (roof.compute == nullptr) {
-    return fmt::format("{}: {} can feed {}, and {}", what, roof.level->name, feeds, end);
+    return trf("{}: {} can feed {}, and it reaches {} of that{}.", what, level, feeds, reached,
+               remark);
   }
   if (roof.by_memory) {
-    return fmt::format("{} is limited by memory, not by compute: {}, but {} feeds only {}, and {}",
-                       what, units, roof.level->name, feeds, end);
+    return trf(
+        "{} is limited by memory, not by compute: the multiply-add units do {}, but {} feeds only "
+        "{}, and it reaches {} of that{}.",
+        what, units, level, feeds, reached, remark);
   }
-  return fmt::format("{} is limited by compute, not by memory: {} could feed {}, {}, and {}", what,
-                     roof.level->name, feeds, units, end);
+  return trf(
+      "{} is limited by compute, not by memory: {} could feed {}, the multiply-add units do {}, "
+      "and it reaches {} of that{}.",
+      what, level, feeds, units, reached, remark);
 }
 
 }  // namespace lab::ui

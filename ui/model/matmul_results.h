@@ -28,9 +28,13 @@ struct MatmulResults {
   std::vector<KernelResults> kernels;      // in ladder order, as reported
   std::vector<PeakSample> peaks;           // one per device and dtype
   std::vector<CeilingsMeasured> ceilings;  // one per device
+  std::vector<TogetherSample> together;    // in the order taken
+  std::vector<TogetherSpeedup> speedups;   // one per size
   std::vector<Skipped> skipped;
 
-  bool empty() const { return kernels.empty() && peaks.empty() && skipped.empty(); }
+  bool empty() const {
+    return kernels.empty() && peaks.empty() && together.empty() && skipped.empty();
+  }
   bool has_samples() const { return !kernels.empty(); }
   void add(const MatmulSample& sample, double t_s);
   void add(const PeakSample& peak);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/kernels/ops/read_sum.h"
 #include "compute/measure/measure.h"
@@ -50,26 +51,26 @@ WorkingSet cache_set(const std::string& name, const CacheLevel& level, std::int6
     set.bytes_per_thread = whole_grains(wanted);
     return set;
   }
-  set.skip_reason = fmt::format(
-      "a thread's share of {} is {}, too small relative to the {} of {} below it to isolate {}",
-      name, format_bytes(share), format_bytes(below), below_name, name);
+  set.skip_reason =
+      trf("a thread's share of {} is {}, too small relative to the {} of {} below it to isolate {}",
+          name, format_bytes(share), format_bytes(below), below_name, name);
   return set;
 }
 
 std::string too_little_memory(const char* what, std::int64_t needed, std::int64_t free_bytes) {
-  return fmt::format("{} needs {}, but only {} can be allocated", what, format_bytes(needed),
-                     format_bytes(std::max<std::int64_t>(free_bytes, 0)));
+  return trf("{} needs {}, but only {} can be allocated", what, format_bytes(needed),
+             format_bytes(std::max<std::int64_t>(free_bytes, 0)));
 }
 
 WorkingSet memory_set(std::int64_t last_level, int threads, std::int64_t free_bytes) {
-  WorkingSet set{.name = "memory"};
+  WorkingSet set{.name = LAB_TEXT("memory")};
   const std::int64_t bytes = std::min(std::max(4 * last_level, kLeastMemory), free_bytes);
   if (bytes >= 2 * last_level) {
     set.bytes_per_thread = whole_grains(bytes / threads);
     return set;
   }
   set.skip_reason =
-      too_little_memory("a working set beyond the caches", 2 * last_level, free_bytes);
+      too_little_memory(tr("a working set beyond the caches"), 2 * last_level, free_bytes);
   return set;
 }
 
@@ -155,7 +156,7 @@ class ReadArray {
 };
 
 void throw_if_stopped(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+  if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
 }
 
 // Number of passes that makes one repetition long enough. Every attempt is verified.
@@ -166,9 +167,9 @@ std::int64_t find_passes(ReadArray& array, const WorkingSet& set, std::int64_t w
     throw_if_stopped(stop);
     if (!array.right(words, passes)) {
       throw Error(Errc::Internal,
-                  fmt::format("bandwidth of {}: wrong sum after each thread read {} words {} "
-                              "times; not timed",
-                              set.name, words, passes));
+                  trf("bandwidth of {}: wrong sum after each thread read {} words {} "
+                      "times; not timed",
+                      set.name, words, passes));
     }
     if (took_s >= kPassesRepetition_s) return passes;
   }
@@ -204,15 +205,14 @@ std::vector<WorkingSet> choose_working_sets(std::span<const CacheInfo> caches, i
     const std::string name = fmt::format("L{}", l);
     const CacheLevel level = level_of(caches, l);
     if (level.all_bytes == 0) {
-      sets.push_back(
-          {.name = name, .skip_reason = fmt::format("the machine reports no {} cache", name)});
+      sets.push_back({.name = name, .skip_reason = trf("the machine reports no {} cache", name)});
       continue;
     }
     const std::int64_t share = std::min(level.all_bytes / threads, level.smallest_bytes);
     sets.push_back(cache_set(name, level, share, below, below_name));
     if (const std::int64_t needed = sets.back().bytes_per_thread * threads; needed > free_bytes) {
       sets.back().bytes_per_thread = 0;
-      sets.back().skip_reason = too_little_memory("its working set", needed, free_bytes);
+      sets.back().skip_reason = too_little_memory(tr("its working set"), needed, free_bytes);
     }
     below = share;
     below_name = name;

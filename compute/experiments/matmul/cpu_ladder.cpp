@@ -1,6 +1,4 @@
 // The CPU ladder: its rungs, and their products on the threads of a device.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/matmul/ceilings.h"
 #include "compute/experiments/matmul/device_ladder.h"
@@ -161,9 +160,9 @@ class CpuLadder final : public DeviceLadder {
   std::string remark() const override {
     std::string text;
     if (const SimdLevel level = simd_level(); level.capped) {
-      text = fmt::format(
-          "LAB_SIMD={} limits the lab's kernels and the measured peak, but not the libraries",
-          level.cap);
+      text =
+          trf("LAB_SIMD={} limits the lab's kernels and the measured peak, but not the libraries",
+              level.cap);
     }
     const std::string bf16 = precision_ == Precision::BF16 ? bf16_remark() : "";
     return text + (text.empty() || bf16.empty() ? "" : "; ") + bf16;
@@ -201,7 +200,7 @@ class CpuLadder final : public DeviceLadder {
  private:
   std::string bf16_remark() const {
     if (bf16_kernels().native) return amx_remark(device_.device());
-    return fmt::format(
+    return trf(
         "no AVX512-BF16 instructions on {}: {}; the lab's kernels widen bf16 to f32 to multiply, "
         "which saves memory but no arithmetic",
         to_string(device_.device()), why_no_avx512_bf16());

@@ -1,8 +1,8 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/matmul/ceilings.h"
 #include "compute/measure/gated_clock.h"
@@ -72,9 +72,8 @@ void add_level(MeasuredBandwidths& to, DeviceContext& device, const MemoryLevel&
                const std::stop_token& stop) {
   const std::int64_t free_bytes = device.gpu()->memory().free_bytes;
   if (level.bytes > free_bytes / 2) {
-    to.missing.push_back(
-        {level.name, fmt::format("needs {}, but only {} are free on the GPU",
-                                 format_bytes(level.bytes), format_bytes(free_bytes))});
+    to.missing.push_back({level.name, trf("needs {}, but only {} are free on the GPU",
+                                          format_bytes(level.bytes), format_bytes(free_bytes))});
     return;
   }
   BandwidthCeiling measured = copy_within(device, level.bytes, stop);
@@ -118,10 +117,10 @@ const MeasuredBandwidths& gpu_bandwidths_of(DeviceContext& device, const std::st
   if (cache > 0) {
     add_level(now, device, {"L2", cache / kCacheParts, cache}, stop);
   } else {
-    now.missing.push_back({"L2", "the driver does not report the size of this cache"});
+    now.missing.push_back({"L2", tr("the driver does not report the size of this cache")});
   }
   const std::int64_t full = kCachesFull * (cache > 0 ? cache : kAssumedCache_bytes);
-  add_level(now, device, {"memory", full, 0}, stop);
+  add_level(now, device, {LAB_TEXT("memory"), full, 0}, stop);
   if (known) keep_faster(now, *known);
   return known.emplace(std::move(now));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -22,8 +23,8 @@ double flop(std::int64_t n) {
 }  // namespace
 
 std::string would_take(double seconds, const CaseSettings& settings) {
-  return fmt::format("would take about {} per run; the time budget is {}", format_seconds(seconds),
-                     format_seconds(settings.budget_s));
+  return trf("would take about {} per run; the time budget is {}", format_seconds(seconds),
+             format_seconds(settings.budget_s));
 }
 
 MatmulCase::MatmulCase(RunContext& ctx, MatmulSite& site, const std::vector<RungInfo>& rungs,
@@ -40,7 +41,7 @@ void MatmulCase::verify() {
   for (const std::size_t rung : in_turn) {
     ctx_.checkpoint();
     if (const auto reason = site_.refusal(rung)) {
-      ctx_.emit(Skipped{fmt::format("{} at {}", rungs_[rung].name, settings_.n), *reason});
+      ctx_.emit(Skipped{trf("{} at {}", rungs_[rung].name, settings_.n), *reason});
       continue;
     }
     verify(rung);
@@ -53,9 +54,9 @@ void MatmulCase::verify(std::size_t rung) {
   ctx_.throw_if_cancelled();
   if (!check.ok) {
     throw Error(Errc::Internal,
-                fmt::format("matmul: {} at {} is wrong: the error of C[{},{}] is {:.3g} times the "
-                            "rounding bound; not timed",
-                            proven.name, settings_.n, check.row, check.col, check.max_error));
+                trf("matmul: {} at {} is wrong: the error of C[{},{}] is {:.3g} times the "
+                    "rounding bound; not timed",
+                    proven.name, settings_.n, check.row, check.col, check.max_error));
   }
   verified_.emplace_back(proven, check.max_error,
                          [this, rung](std::int64_t times) { return site_.time(rung, times); });

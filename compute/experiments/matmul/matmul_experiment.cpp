@@ -9,12 +9,14 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/matmul/device_ladder.h"
 #include "compute/experiments/matmul/host_matrices.h"
 #include "compute/experiments/matmul/matmul_case.h"
 #include "compute/experiments/matmul/rung.h"
 #include "compute/experiments/matmul/tensor_matmul.h"
+#include "compute/experiments/matmul/together.h"
 #include "compute/gpu/cuda/matmul/ladder.h"
 #include "compute/machine/machine.h"
 #include "compute/run/run_context.h"
@@ -27,17 +29,13 @@ constexpr double kPeakBudget_s = 0.3;
 constexpr double kRound_s = 0.25;    // per round of a live run
 constexpr double kRunsInBudget = 4;  // limit of a single run, in budgets
 
-std::vector<std::int64_t> default_sizes() {
-  return {64, 128, 256, 512, 1024, 2048, 4096};
-}
-
 void check_names(const std::vector<std::string>& kernels) {
   std::vector<std::string> choices = matmul_kernel_names();
   choices.insert(choices.begin(), {"all", "best"});
   for (const std::string& name : kernels) {
     if (std::find(choices.begin(), choices.end(), name) != choices.end()) continue;
-    throw Error(Errc::Usage, fmt::format("matmul: unknown kernel \"{}\"; choose one of {}", name,
-                                         fmt::join(choices, ", ")));
+    throw Error(Errc::Usage, trf("matmul: unknown kernel \"{}\"; choose one of {}", name,
+                                 fmt::join(choices, ", ")));
   }
 }
 
@@ -64,40 +62,32 @@ std::unique_ptr<DeviceLadder> make_ladder(Machine& machine, Device device, Preci
 // Reason why a rung that lacks the precision cannot multiply in it.
 std::string why_unsupported(const RungInfo& rung, Precision precision) {
   if (rung.device.kind != DeviceKind::Cpu) {
-    return fmt::format("this rung multiplies in {}", to_string(rung.takes.front()));
+    return trf("this rung multiplies in {}", to_string(rung.takes.front()));
   }
-  if (precision == Precision::TF32) return "tf32 is available on GPUs only; choose f32 or bf16";
-  return fmt::format("this rung computes in f32; {} is not available on it", to_string(precision));
+  if (precision == Precision::TF32) return tr("tf32 is available on GPUs only; choose f32 or bf16");
+  return trf("this rung computes in f32; {} is not available on it", to_string(precision));
 }
 
 class MatmulLadder final : public Experiment {
  public:
   explicit MatmulLadder(const StartMatmul& request) : request_(request) {
-    if (request_.sizes.empty()) request_.sizes = default_sizes();
+    if (request_.sizes.empty()) request_.sizes = default_matmul_sizes();
     if (request_.live) request_.sizes.resize(1);
   }
 
   void run(RunContext& ctx) override {
     check_names(request_.kernels);
     devices_ = request_.devices.empty() ? ctx.machine().devices() : request_.devices;
-    check_sizes();
+    check_matmul_sizes(request_.sizes);
     for (const Device device : devices_) check_memory(ctx.machine(), device);
     for (const Device device : devices_) {
       run_device(ctx, device);
       ++devices_done_;
     }
-    ctx.progress(1, "done");
+    ctx.progress(1, tr("done"));
   }
 
  private:
-  void check_sizes() const {
-    for (const std::int64_t n : request_.sizes) {
-      if (n >= 1 && n <= kLargestSize) continue;
-      throw Error(Errc::Usage,
-                  fmt::format("matmul: size {} is out of range; choose 1 to {}", n, kLargestSize));
-    }
-  }
-
   // The operands of a GPU are also kept in main memory, where products are verified.
   void check_memory(Machine& machine, Device device) const {
     check_memory_of(machine.at(device));
@@ -110,9 +100,8 @@ class MatmulLadder final : public Experiment {
         static_cast<double>(context.memory().limit_bytes() - context.memory().used_bytes());
     const double bytes = matmul_bytes(n, request_.dtype);
     if (bytes <= free_bytes) return;
-    throw Error(
-        Errc::OutOfMemory,
-        fmt::format("matmul: A, B and C of size {} need {}, but {} are free on {}; choose a "
+    throw Error(Errc::OutOfMemory,
+                trf("matmul: A, B and C of size {} need {}, but {} are free on {}; choose a "
                     "smaller size",
                     n, format_bytes(static_cast<std::int64_t>(bytes)),
                     format_bytes(static_cast<std::int64_t>(std::max(free_bytes, 0.0))),
@@ -156,20 +145,20 @@ class MatmulLadder final : public Experiment {
         ctx.emit(rung);
         chosen.push_back(std::move(rung));
       } else {
-        ctx.emit(Skipped{
-            fmt::format("{} in {} on {}", rung.name, to_string(request_.dtype), to_string(device)),
-            why_unsupported(rung, request_.dtype)});
+        ctx.emit(
+            Skipped{trf("{} in {} on {}", rung.name, to_string(request_.dtype), to_string(device)),
+                    why_unsupported(rung, request_.dtype)});
       }
     }
     if (asked("best") && best.empty()) {
-      ctx.emit(
-          Skipped{fmt::format("best in {} on {}", to_string(request_.dtype), to_string(device)),
-                  "the lab has no kernel for these operands on this device"});
+      ctx.emit(Skipped{trf("best in {} on {}", to_string(request_.dtype), to_string(device)),
+                       tr("the lab has no kernel for these operands on this device")});
     }
     for (const std::string& name : unknown) {
       if (name == "all" || name == "best") continue;
-      ctx.emit(Skipped{fmt::format("{} on {}", name, to_string(device)),
-                       cpu ? "this kernel runs on GPUs only" : "this kernel runs on CPUs only"});
+      ctx.emit(
+          Skipped{trf("{} on {}", name, to_string(device)),
+                  cpu ? tr("this kernel runs on GPUs only") : tr("this kernel runs on CPUs only")});
     }
     return chosen;
   }
@@ -181,7 +170,7 @@ class MatmulLadder final : public Experiment {
     if (const std::string remark = ladder->remark(); !remark.empty()) {
       ctx.emit(LogLine{Severity::Info, remark});
     }
-    report(ctx, 0, 0, fmt::format("peak of {}", to_string(device)));
+    report(ctx, 0, 0, trf("peak of {}", to_string(device)));
     const std::vector<PeakSample> peaks =
         ladder->peaks({.budget_s = kPeakBudget_s,
                        .cancelled = [stop = ctx.stop_token()] { return stop.stop_requested(); }});
@@ -196,22 +185,20 @@ class MatmulLadder final : public Experiment {
         .cold = request_.cache == CacheState::Cold};
     for (std::size_t i = 0; i < request_.sizes.size(); ++i) {
       settings.n = request_.sizes[i];
-      const std::string where = fmt::format("at {} on {}", settings.n, to_string(device));
-      report(ctx, i, 0, fmt::format("verifying {}", where));
+      report(ctx, i, 0, trf("verifying at {} on {}", settings.n, to_string(device)));
       const auto site = ladder->site(ctx, rungs, settings);
       MatmulCase bench(ctx, *site, rungs, settings, peak_gflops);
       bench.verify();
-      run_size(ctx, bench, i, where);
+      run_size(ctx, device, bench, i);
     }
   }
 
   void emit_ceilings(RunContext& ctx, Device device, DeviceLadder& ladder,
                      const std::vector<PeakSample>& peaks) const {
-    report(ctx, 0, 0, fmt::format("bandwidths of {}", to_string(device)));
+    report(ctx, 0, 0, trf("bandwidths of {}", to_string(device)));
     const MeasuredBandwidths& measured = ladder.bandwidths(ctx.stop_token());
     for (const MissingCeiling& level : measured.missing) {
-      ctx.emit(Skipped{fmt::format("bandwidth of {} on {}", level.name, to_string(device)),
-                       level.reason});
+      ctx.emit(Skipped{trf("bandwidth of {} on {}", level.name, to_string(device)), level.reason});
     }
     CeilingsMeasured ceilings{.device = device};
     for (const PeakSample& peak : peaks) {
@@ -223,16 +210,16 @@ class MatmulLadder final : public Experiment {
     ctx.emit(std::move(ceilings));
   }
 
-  void run_size(RunContext& ctx, MatmulCase& bench, std::size_t index,
-                const std::string& where) const {
+  void run_size(RunContext& ctx, Device device, MatmulCase& bench, std::size_t index) const {
+    const std::int64_t n = request_.sizes[index];
     if (!request_.live) {
       bench.time_all([&](double done, const std::string& rung) {
-        report(ctx, index, done, fmt::format("{} {}", rung, where));
+        report(ctx, index, done, trf("{} at {} on {}", rung, n, to_string(device)));
       });
       return;
     }
     while (bench.verified_rungs() > 0) {
-      report(ctx, 0, 0, fmt::format("live {}", where));
+      report(ctx, 0, 0, trf("live at {} on {}", n, to_string(device)));
       bench.time_round(kRound_s);
     }
   }
@@ -251,7 +238,20 @@ class MatmulLadder final : public Experiment {
 
 }  // namespace
 
+std::vector<std::int64_t> default_matmul_sizes() {
+  return {64, 128, 256, 512, 1024, 2048, 4096};
+}
+
+void check_matmul_sizes(const std::vector<std::int64_t>& sizes) {
+  for (const std::int64_t n : sizes) {
+    if (n >= 1 && n <= kLargestSize) continue;
+    throw Error(Errc::Usage,
+                trf("matmul: size {} is out of range; choose 1 to {}", n, kLargestSize));
+  }
+}
+
 std::unique_ptr<Experiment> make_matmul_experiment(const StartMatmul& request) {
+  if (request.together) return make_together_experiment(request);
   return std::make_unique<MatmulLadder>(request);
 }
 

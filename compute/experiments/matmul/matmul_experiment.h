@@ -1,5 +1,6 @@
 #pragma once
 // Experiment behind `device-lab matmul` and the Matmul page: the peak, then each rung at each size.
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,11 @@
 namespace lab {
 
 class DeviceContext;
+
+// Sizes of a request that names none.
+std::vector<std::int64_t> default_matmul_sizes();
+// Throws Error(Usage) naming the first size that is out of range.
+void check_matmul_sizes(const std::vector<std::int64_t>& sizes);
 
 std::unique_ptr<Experiment> make_matmul_experiment(const StartMatmul& request);
 

@@ -25,9 +25,9 @@ void naive(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop)
 }  // namespace
 
 Rung naive_rung() {
-  return {"naive", "Three loops",
-          "The definition, one dot product per element of C: it walks down a column of B, so "
-          "nearly every multiply waits for another cache line.",
+  return {"naive", LAB_TEXT("Three loops"),
+          LAB_TEXT("The definition, one dot product per element of C: it walks down a column of B, "
+                   "so nearly every multiply waits for another cache line."),
           false, &naive};
 }
 

@@ -27,9 +27,9 @@ void loop_order(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& 
 }  // namespace
 
 Rung loop_order_rung() {
-  return {"loop_order", "Loop order",
-          "The two inner loops are swapped: B and C are now read along their rows, so that every "
-          "byte of a cache line is used and the compiler can vectorise.",
+  return {"loop_order", LAB_TEXT("Loop order"),
+          LAB_TEXT("The two inner loops are swapped: B and C are now read along their rows, so "
+                   "that every byte of a cache line is used and the compiler can vectorise."),
           false, &loop_order};
 }
 

@@ -50,9 +50,9 @@ void tiles(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop)
 }  // namespace
 
 Rung tiles_rung() {
-  return {"tiles", "Cache tiles",
-          "The matrices are processed in tiles that fit in L2: a tile of B is loaded from memory "
-          "once and then used by every row of A.",
+  return {"tiles", LAB_TEXT("Cache tiles"),
+          LAB_TEXT("The matrices are processed in tiles that fit in L2: a tile of B is loaded from "
+                   "memory once and then used by every row of A."),
           false, &tiles};
 }
 

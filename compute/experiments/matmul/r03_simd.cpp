@@ -32,10 +32,11 @@ void simd(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) 
 }  // namespace
 
 Rung simd_rung() {
-  return {"simd", "SIMD micro-kernel",
-          "A tile of C stays in vector registers while all its terms are added: each loaded value "
-          "is used many times, and one instruction multiplies 4, 8 or 16 of them.",
-          false, &simd};
+  return {
+      "simd", LAB_TEXT("SIMD micro-kernel"),
+      LAB_TEXT("A tile of C stays in vector registers while all its terms are added: each loaded "
+               "value is used many times, and one instruction multiplies 4, 8 or 16 of them."),
+      false, &simd};
 }
 
 }  // namespace lab

@@ -23,15 +23,18 @@ void packed_bf16(const Bf16GemmArgs& g, ThreadPool& /*pool*/, const std::stop_to
 }  // namespace
 
 Rung packed_rung() {
-  return {"packed",
-          "Packed panels",
+  return {
+      "packed",
+      LAB_TEXT("Packed panels"),
+      LAB_TEXT(
           "Blocks of A and B are copied into the order in which they are read: no cache line, TLB "
-          "entry or prefetch is wasted, and the next values are always in the nearest cache.",
-          false,
-          &packed,
-          &packed_bf16,
-          "Neighbouring terms are packed in pairs, two 16-bit values per word: half the bytes "
-          "go through the caches, and with AVX512-BF16 one instruction multiplies and adds both."};
+          "entry or prefetch is wasted, and the next values are always in the nearest cache."),
+      false,
+      &packed,
+      &packed_bf16,
+      LAB_TEXT(
+          "Neighbouring terms are packed in pairs, two 16-bit values per word: half the bytes go "
+          "through the caches, and with AVX512-BF16 one instruction multiplies and adds both.")};
 }
 
 }  // namespace lab

@@ -24,15 +24,16 @@ void parallel_bf16(const Bf16GemmArgs& g, ThreadPool& pool, const std::stop_toke
 }  // namespace
 
 Rung parallel_rung() {
-  return {"parallel",
-          "Packed and parallel",
-          "Every core computes its own part of C from panels of B in its own L2, so that no core "
-          "waits for another; B is packed only where that pays off.",
-          false,
-          &parallel,
-          &parallel_bf16,
-          "Every core computes its own part of C; the cores pack the pairs of B together and share "
-          "them in the last-level cache, which holds twice as many values as in f32."};
+  return {
+      "parallel",
+      LAB_TEXT("Packed and parallel"),
+      LAB_TEXT("Every core computes its own part of C from panels of B in its own L2, so that no "
+               "core waits for another; B is packed only where that pays off."),
+      false,
+      &parallel,
+      &parallel_bf16,
+      LAB_TEXT("Every core computes its own part of C; the cores pack the pairs of B together and "
+               "share them in the last-level cache, which holds twice as many values as in f32.")};
 }
 
 }  // namespace lab

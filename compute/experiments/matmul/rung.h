@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <type_traits>
 
+#include "compute/core/fields/enum_names.h"
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
 #include "compute/machine/thread_pool.h"

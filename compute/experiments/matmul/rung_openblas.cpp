@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/maybe.h"
 #include "compute/core/units.h"
 #include "compute/experiments/matmul/rung.h"
@@ -46,9 +47,9 @@ std::string address_space_too_small() {
     ::munmap(room, bytes);
     return {};
   }
-  return fmt::format(
-      "the address space is limited to {} (ulimit -v), and less than the {} that "
-      "OpenBLAS needs are free; raise the limit",
+  return trf(
+      "the address space is limited to {} (ulimit -v), and less than the {} that OpenBLAS needs "
+      "are free; raise the limit",
       format_bytes(static_cast<std::int64_t>(limit.rlim_cur)),
       format_bytes(static_cast<std::int64_t>(bytes)));
 }
@@ -61,8 +62,8 @@ Maybe<OpenBlas> open_openblas() {
   const auto library =
       DynamicLibrary::open({"libopenblas.so.0", LAB_OPENBLAS_LIBDIR "/libopenblas.so.0"});
   if (!library) {
-    return Found::missing(fmt::format("OpenBLAS cannot be opened: {}; install libopenblas0-pthread",
-                                      library.reason()));
+    return Found::missing(
+        trf("OpenBLAS cannot be opened: {}; install libopenblas0-pthread", library.reason()));
   }
   const OpenBlas found{
       library->function<decltype(OpenBlas::sgemm)>("cblas_sgemm"),
@@ -71,8 +72,7 @@ Maybe<OpenBlas> open_openblas() {
   if (found.sgemm == nullptr || found.get_num_threads == nullptr ||
       found.set_num_threads == nullptr) {
     return Found::missing(
-        "libopenblas.so.0 lacks the functions of OpenBLAS; install "
-        "libopenblas0-pthread");
+        tr("libopenblas.so.0 lacks the functions of OpenBLAS; install libopenblas0-pthread"));
   }
   return found;
 }
@@ -117,7 +117,7 @@ void openblas_gemm(const GemmArgs& g, ThreadPool* pool) {
   const std::int64_t largest = std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc});
   if (largest > std::numeric_limits<blasint>::max()) {
     throw Error(Errc::Unsupported,
-                fmt::format("OpenBLAS: a size of {} does not fit its 32-bit interface", largest));
+                trf("OpenBLAS: a size of {} does not fit its 32-bit interface", largest));
   }
   const auto narrow = [](std::int64_t x) { return static_cast<blasint>(x); };
   openblas_for(*pool).sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, narrow(g.m), narrow(g.n),
@@ -129,8 +129,8 @@ void openblas_gemm(const GemmArgs& g, ThreadPool* pool) {
 
 Rung openblas_rung() {
   return {"openblas", "OpenBLAS",
-          "The BLAS that most Linux programs use, with kernels in assembly: what a program gets "
-          "without tuning.",
+          LAB_TEXT("The BLAS that most Linux programs use, with kernels in assembly: what a "
+                   "program gets without tuning."),
           true, &in_row_blocks<&openblas_gemm, GemmArgs>};
 }
 

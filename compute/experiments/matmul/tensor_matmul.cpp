@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
 #include "compute/machine/machine.h"
@@ -17,13 +18,13 @@ void check_operands(const Tensor& a, const Tensor& b) {
   const bool known = a.dtype() == DType::F32 || a.dtype() == DType::BF16;
   if (!known || a.dtype() != b.dtype()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("matmul: operands are {} and {}; both must be f32 or both bf16",
-                            to_string(a.dtype()), to_string(b.dtype())));
+                trf("matmul: operands are {} and {}; both must be f32 or both bf16",
+                    to_string(a.dtype()), to_string(b.dtype())));
   }
   if (a.shape().size() == 2 && b.shape().size() == 2 && a.shape()[1] == b.shape()[0]) return;
   throw Error(Errc::InvalidArgument,
-              fmt::format("matmul: [{}] times [{}]; the operands must be [M,K] and [K,N]",
-                          fmt::join(a.shape(), ","), fmt::join(b.shape(), ",")));
+              trf("matmul: [{}] times [{}]; the operands must be [M,K] and [K,N]",
+                  fmt::join(a.shape(), ","), fmt::join(b.shape(), ",")));
 }
 
 // Args: GemmArgs, Bf16GemmArgs or GpuProduct.
@@ -63,10 +64,10 @@ void multiply_on_gpu(const Tensor& a, const Tensor& b, Tensor& c) {
   const RungInfo* rung = gpu_rung_for(gpu, precision, product);
   if (rung == nullptr) {
     throw Error(Errc::Unsupported,
-                fmt::format("matmul: no kernel multiplies [{}] by [{}] in {} on {}; copy them to "
-                            "cpu:0 with to(device)",
-                            fmt::join(a.shape(), ","), fmt::join(b.shape(), ","),
-                            to_string(precision), to_string(c.device())));
+                trf("matmul: no kernel multiplies [{}] by [{}] in {} on {}; copy them to "
+                    "cpu:0 with to(device)",
+                    fmt::join(a.shape(), ","), fmt::join(b.shape(), ","), to_string(precision),
+                    to_string(c.device())));
   }
   gpu.matmul().run(*rung, product, gpu.main_stream());
 }

@@ -12,15 +12,24 @@
 #include "compute/measure/measure.h"
 
 namespace lab {
+namespace {
+
+constexpr double kSameNorm = 1e-4;  // relative
+
+}  // namespace
 
 TogetherProducts::TogetherProducts(Machine& machine, const std::vector<Device>& devices,
                                    std::int64_t n, double seconds, std::stop_token stop)
     : stop_(std::move(stop)) {
   for (const Device device : devices) {
+    throw_if_stopped();
     DeviceContext& context = machine.at(device);
     Site site{&context, rand(context, {n, n}, 1), rand(context, {n, n}, 2), 0};
     site.norm = norm(matmul(site.a, site.b));
     sites_.push_back(std::move(site));
+    // All sites multiply the same values; their kernels may round differently.
+    const double first = sites_.front().norm;
+    consistent_ = consistent_ && std::abs(sites_.back().norm - first) <= kSameNorm * first;
   }
   Site& first = sites_.front();
   double begin_s = monotonic_s();
@@ -38,13 +47,27 @@ TogetherProducts::TogetherProducts(Machine& machine, const std::vector<Device>& 
   }
 }
 
+double span_s(const std::vector<DeviceProducts>& batches) {
+  double begin_s = batches.front().begin_s, end_s = batches.front().end_s;
+  for (const DeviceProducts& one : batches) {
+    begin_s = std::min(begin_s, one.begin_s);
+    end_s = std::max(end_s, one.end_s);
+  }
+  return end_s - begin_s;
+}
+
+void TogetherProducts::throw_if_stopped() const {
+  if (stop_.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+}
+
 DeviceProducts TogetherProducts::run_batch(Site& site, bool* same) const {
   DeviceProducts batch{site.device->device(), monotonic_s(), 0};
   Tensor c;
-  for (std::int64_t i = 0; i < products_ && !stop_.stop_requested(); ++i) {
+  for (std::int64_t i = 0; i < products_; ++i) {
+    throw_if_stopped();
     c = matmul(site.a, site.b);
   }
-  *same = !c.defined() || norm(c) == site.norm;  // on a GPU, waits for the queued products
+  *same = norm(c) == site.norm;  // on a GPU, waits for the queued products
   batch.end_s = monotonic_s();
   return batch;
 }

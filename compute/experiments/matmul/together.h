@@ -1,10 +1,13 @@
 #pragma once
 // The same products on several devices at once, and in sequence on the first one.
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <vector>
 
+#include "compute/core/events/command.h"
 #include "compute/machine/machine.h"
+#include "compute/run/experiment.h"
 #include "compute/tensor/tensor.h"
 
 namespace lab {
@@ -15,11 +18,15 @@ struct DeviceProducts {
   double begin_s = 0, end_s = 0;
 };
 
+// Seconds from the first begin to the last end.
+double span_s(const std::vector<DeviceProducts>& batches);
+
 class TogetherProducts {
  public:
   // Allocates N x N operands with random values on each device. A batch has as many products as the
   // first device computes in about `seconds`; every batch has the same number. Throws
-  // Error(OutOfMemory), Error(NotFound).
+  // Error(OutOfMemory), Error(NotFound). This and each batch throw Error(Cancelled) once `stop` is
+  // requested.
   TogetherProducts(Machine& machine, const std::vector<Device>& devices, std::int64_t n,
                    double seconds, std::stop_token stop = {});
 
@@ -30,7 +37,8 @@ class TogetherProducts {
   // One batch per device, on a thread each, begun together.
   std::vector<DeviceProducts> run_at_once();
 
-  // True if every batch so far computed the same values as the first product of its device.
+  // True if every batch so far computed the same values as the first product of its device, and the
+  // first products of all devices are equal up to rounding.
   bool consistent() const { return consistent_; }
 
  private:
@@ -39,6 +47,7 @@ class TogetherProducts {
     Tensor a, b;
     double norm = 0;  // of the product
   };
+  void throw_if_stopped() const;
   DeviceProducts run_batch(Site& site, bool* same) const;
 
   const std::stop_token stop_;
@@ -46,5 +55,9 @@ class TogetherProducts {
   std::int64_t products_ = 1;
   bool consistent_ = true;
 };
+
+// Experiment behind StartMatmul::together: a TogetherSample per device and size, and a
+// TogetherSpeedup per size.
+std::unique_ptr<Experiment> make_together_experiment(const StartMatmul& request);
 
 }  // namespace lab

@@ -191,5 +191,41 @@ TEST(MatmulForm, EveryRungHasACheckboxAndListsUnsupportedTypes) {
   EXPECT_EQ(hint_of("matmul/kernel/mma_bf16"), "What it adds.");
 }
 
+TEST(MatmulTogetherForm, AsksForAllDevicesAtOnce) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.open(Page::Matmul);
+  lab.click("matmul/together");
+  EXPECT_FALSE(lab.visible("matmul/which"));
+  EXPECT_FALSE(lab.visible("matmul/live"));
+  lab.click("matmul/run");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
+  EXPECT_TRUE(lab.sent<StartMatmul>()[0].together);
+  EXPECT_TRUE(lab.sent<StartMatmul>()[0].devices.empty());
+  lab.view.forms.matmul.device = 2;
+  lab.frames(3);
+  const ui::WidgetRect* error = lab.backend.find("matmul/form_error");
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(error->label, "Devices at once: only cpu:1 is chosen; choose every device");
+}
+
+TEST(MatmulTogetherForm, ShowsTheSpeedupPerSize) {
+  Model model = make_scene(Page::Matmul, Scene::Empty);
+  StartMatmul request;
+  request.together = true;
+  model.apply(event(1, 1, JobStarted{"At once", request}));
+  const std::vector<Device> both = {cpu(0), cpu(1)};
+  for (const Device device : both) {
+    model.apply(event(1, 2, TogetherSample{device, both, 512, timing(1e-3), 268, true}));
+  }
+  model.apply(event(1, 2, TogetherSpeedup{both, 512, 10, 7, 0.02, 0.0105, 1.9, 1.8, 1.95, true}));
+  Lab lab(std::move(model), 1, kLarge);
+  lab.open(Page::Matmul);
+  const ui::WidgetRect* row = lab.backend.find("matmul/together_rows/0");
+  ASSERT_NE(row, nullptr);
+  EXPECT_NE(row->value.find("1.90x"), std::string::npos) << row->value;
+  EXPECT_TRUE(lab.visible("matmul/shares_cores"));
+  EXPECT_FALSE(lab.visible("matmul/roofline_card"));
+}
+
 }  // namespace
 }  // namespace lab::test

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/reference_parts.h"
 #include "ui/widgets/item.h"
@@ -51,8 +52,8 @@ std::vector<Line> lines_of(const Panel& p, const MatmulResults& results, Device 
     if (k == nullptr && !takes(rung, results.request.dtype)) continue;
     lines.push_back({.device = device,
                      .name = rung.name,
-                     .title = rung.title,
-                     .sentence = rung.sentence,
+                     .title = tr(rung.title),
+                     .sentence = tr(rung.sentence),
                      .library = rung.library,
                      .sample = sample_of(k, size)});
   }
@@ -95,8 +96,8 @@ bool marked(const Line& line, bool of_peak) {
 }
 
 std::string value_text(const Line& line, double share, std::int64_t size) {
-  if (line.sample == nullptr) return "not measured";
-  if (line.sample->n != size) return fmt::format("{} at N = {}", percent(share), line.sample->n);
+  if (line.sample == nullptr) return tr("not measured");
+  if (line.sample->n != size) return trf("{} at N = {}", percent(share), line.sample->n);
   return fmt::format("{}  {}", percent(share), gflops_text(line.sample->gflops));
 }
 
@@ -219,11 +220,13 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
       library = std::max(library, share_of(*l.sample, peak, best));
     }
   }
-  caption(ui, fmt::format("{}, N = {}, share of {}", lab::to_string(device), size,
-                          peak != nullptr ? "peak " + gflops_text(peak->gflops) : "the fastest"));
+  caption(ui, peak != nullptr
+                  ? trf("{}, N = {}, share of peak {}", lab::to_string(device), size,
+                        gflops_text(peak->gflops))
+                  : trf("{}, N = {}, share of the fastest", lab::to_string(device), size));
   if (peak != nullptr) {
-    hint(ui, fmt::format("Peak of a loop of multiply-adds that reads no memory, on {}\n{}",
-                         workers_text(peak->threads), timing_text(peak->time)));
+    hint(ui, trf("Peak of a loop of multiply-adds that reads no memory, on {}\n{}",
+                 workers_text(peak->threads), timing_text(peak->time)));
   }
   const bool any_marked = std::any_of(
       lines.begin(), lines.end(), [&](const Line& line) { return marked(line, peak != nullptr); });
@@ -251,9 +254,9 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
            line.sample == nullptr ? "" : gflops_text(line.sample->gflops));
   }
   ImGui::PopStyleVar();
-  if (library > 0) caption(ui, "The vertical line marks the fastest library.");
+  if (library > 0) caption(ui, tr("The vertical line marks the fastest library."));
   if (any_marked) {
-    caption(ui, "Diamonds: the reference's share of its own peak.");
+    caption(ui, tr("Diamonds: the reference's share of its own peak."));
   }
 }
 
@@ -262,14 +265,14 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
 void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
   const MatmulResults& results = shown(kept);
   p.view.forms.matmul.hovered_kernel.clear();
-  Card card(p, "matmul/ladder_card", "Ladder",
-            {.hint = "Each rung adds one idea to the one above. Hover over one for details.",
+  Card card(p, "matmul/ladder_card", tr("Ladder"),
+            {.hint = tr("Each rung adds one idea to the one above. Hover over one for details."),
              .dimmed = is_old(kept)});
   if (!card) return;
   const std::vector<Device> devices = results.devices();
   if (devices.empty()) {
-    muted(p.ui, results.peaks.empty() ? "Nothing could be measured."
-                                      : "The peak is known; measuring the first kernel.");
+    muted(p.ui, results.peaks.empty() ? tr("Nothing could be measured.")
+                                      : tr("The peak is known; measuring the first kernel."));
   }
   for (const Device device : devices) ladder_of(p, results, device, devices.size() == 1);
 }

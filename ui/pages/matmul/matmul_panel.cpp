@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/panel.h"
@@ -12,9 +13,8 @@
 namespace lab::ui {
 namespace {
 
-const std::vector<std::string>& which_names() {
-  static const std::vector<std::string> kNames = {"All", "Best", "Choose"};
-  return kNames;
+std::vector<std::string> which_names() {
+  return {LAB_TEXT("All"), LAB_TEXT("Best"), LAB_TEXT("Choose")};
 }
 
 // Returns the known rungs, each name once, in ladder order.
@@ -34,23 +34,24 @@ std::string box_hint(const Panel& p, const RungInfo& rung, Precision precision) 
   const bool fits = std::any_of(rungs.begin(), rungs.end(), [&](const RungInfo& other) {
     return other.name == rung.name && takes(other, precision);
   });
-  if (fits) return rung.sentence;
-  return fmt::format("{}\nDoes not support {}.", rung.sentence, to_string(precision));
+  const std::string sentence = tr(rung.sentence);
+  if (fits) return sentence;
+  return sentence + "\n" + trf("Does not support {}.", to_string(precision));
 }
 
 void kernel_boxes(const Panel& p, MatmulForm& form) {
   constexpr int kChosen = 2;
-  if (form.which != kChosen) return;
+  if (form.which != kChosen || form.request.together) return;
   const Precision precision = matmul_precision(form, p.model.machine());
   const std::vector<const RungInfo*> rungs = distinct_rungs(p.model);
   if (rungs.empty()) {
-    note_box(p.ui, "matmul/no_rungs", "Kernel names are available after the first run.");
+    note_box(p.ui, "matmul/no_rungs", tr("Kernel names are available after the first run."));
     return;
   }
   for (const RungInfo* rung : rungs) {
     bool on = form.chosen.contains(rung->name);
     const std::string hint = box_hint(p, *rung, precision);
-    if (!checkbox(p.ui, "matmul/kernel/" + rung->name, rung->title, on, hint)) continue;
+    if (!checkbox(p.ui, "matmul/kernel/" + rung->name, tr(rung->title), on, hint)) continue;
     if (on) {
       form.chosen.insert(rung->name);
     } else {
@@ -61,19 +62,28 @@ void kernel_boxes(const Panel& p, MatmulForm& form) {
 
 void fields_of(const Panel& p, MatmulForm& form) {
   std::vector<std::string> devices = device_names(p.model.machine());
-  devices.insert(devices.begin(), "every device");
+  devices.insert(devices.begin(), tr("every device"));
   form.device = std::clamp(form.device, 0, static_cast<int>(devices.size()) - 1);
   Fields fields(p);
   if (devices.size() > 2) {
     fields.next();
-    combo(p.ui, "matmul/device", "Device", devices, form.device, "Where the kernels run.");
+    combo(p.ui, "matmul/device", tr("Device"), devices, form.device, tr("Where the kernels run."));
   }
   fields.next();
-  input_text(p.ui, "matmul/sizes", "Sizes N of N x N matrices", form.sizes,
-             "Powers of two (from..to) or a comma-separated list (100,500).", "64..4096");
+  input_text(p.ui, "matmul/sizes", tr("Sizes N of N x N matrices"), form.sizes,
+             tr("Powers of two (from..to) or a comma-separated list (100,500)."), "64..4096");
+  if (devices.size() > 2 || form.request.together) {
+    fields.next();
+    field_control(p, "matmul", form.request, &StartMatmul::together);
+  }
+  if (form.request.together) {
+    fields.next();
+    field_control(p.ui, "matmul/budget", field_of(&StartMatmul::budget_s), form.request.budget_s);
+    return;
+  }
   fields.next();
-  segmented(p.ui, "matmul/which", "Kernels", which_names(), form.which,
-            "All rungs of the ladder, only the lab's fastest, or a selection.");
+  segmented(p.ui, "matmul/which", tr("Kernels"), which_names(), form.which,
+            tr("All rungs of the ladder, only the lab's fastest, or a selection."));
   fields.next();
   // A saved choice that this machine does not offer is kept until the user makes another.
   const MachineInfo& machine = p.model.machine();
@@ -94,7 +104,7 @@ void fields_of(const Panel& p, MatmulForm& form) {
 
 void matmul_form(const Panel& p) {
   MatmulForm& form = p.view.forms.matmul;
-  Card card(p, "matmul/form", "Matrix multiplication", {.least = form_height(p)});
+  Card card(p, "matmul/form", tr("Matrix multiplication"), {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
   fields_of(p, form);
@@ -102,14 +112,22 @@ void matmul_form(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
+  if (form.request.together) {
+    form_actions(p, 130, [&] {
+      if (start_button(p, "matmul/run", tr("Run at once"), error, true)) {
+        send(p, to_command(form, machine, false));
+      }
+    });
+    return;
+  }
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
     row.next();
-    if (start_button(p, "matmul/run", "Run ladder", error, true)) {
+    if (start_button(p, "matmul/run", tr("Run ladder"), error, true)) {
       send(p, to_command(form, machine, false));
     }
     row.next();
-    if (start_button(p, "matmul/live", "Run live", error, false)) {
+    if (start_button(p, "matmul/live", tr("Run live"), error, false)) {
       send(p, to_command(form, machine, true));
     }
   });
@@ -119,13 +137,13 @@ void empty_card(const Panel& p) {
   Card card(p, "matmul/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, Page::Matmul)) {
-    muted(p.ui, "The peak is measured first, then each kernel is verified and timed.");
+    muted(p.ui, tr("The peak is measured first, then each kernel is verified and timed."));
     return;
   }
   if (empty_page(p, "matmul/empty",
-                 "No kernel has been measured yet. The ladder goes from three plain loops to the "
-                 "machine's limit.",
-                 "Run ladder")) {
+                 tr("No kernel has been measured yet. The ladder goes from three plain loops to "
+                    "the machine's limit."),
+                 tr("Run ladder"))) {
     const MatmulForm& form = p.view.forms.matmul;
     const MachineInfo& machine = p.model.machine();
     const bool fits = problem([&] { return to_command(form, machine, false); }).empty();
@@ -135,11 +153,11 @@ void empty_card(const Panel& p) {
 
 void skipped_card(const Panel& p, const MatmulResults& results) {
   if (results.skipped.empty()) return;
-  Card card(p, "matmul/skipped", "Skipped",
-            {.hint = "Cases that cannot run here, with the reason. These are not failures."});
+  Card card(p, "matmul/skipped", tr("Skipped"),
+            {.hint = tr("Cases that cannot run here, with the reason. These are not failures.")});
   if (!card) return;
   for (const Skipped& s : results.skipped) {
-    muted(p.ui, fmt::format("{}: {}", s.what, s.reason));
+    muted(p.ui, fmt::format("{}: {}", s.what, tr(s.reason)));
   }
 }
 
@@ -148,6 +166,11 @@ void matmul_results(const Panel& p) {
   const Kept<MatmulResults>& kept = p.model.matmul();
   if (shown(kept).empty()) {
     empty_card(p);
+    return;
+  }
+  if (shown(kept).request.together) {
+    draw_matmul_together(p, kept);
+    skipped_card(p, shown(kept));
     return;
   }
   if (shown(kept).request.live) {

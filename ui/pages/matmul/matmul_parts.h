@@ -16,6 +16,9 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept);
 // the values.
 void draw_matmul_roofline(const Panel& p, const Kept<MatmulResults>& kept);
 
+// Products on several devices at once: each device's speed and the speed-up, by size.
+void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept);
+
 // Returns the results in ladder order, independent of the order of measurement.
 std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& results);
 // Returns a series with the kernel's name, colour, dash and marker; the hovered kernel is

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "compute/core/language.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/reference_parts.h"
 #include "ui/plot/plot.h"
@@ -46,7 +47,7 @@ void add_curves(const Panel& p, const MatmulResults& results, bool old,
     s.low = k.gflops_low;
     s.high = k.gflops_high;
     s.describe = [&k, cache, old](std::size_t i) {
-      return (old ? "previous run\n" : "") + describe(k.samples[i], cache);
+      return (old ? tr("previous run") + std::string("\n") : "") + describe(k.samples[i], cache);
     };
     out.push_back(std::move(s));
   }
@@ -72,7 +73,7 @@ std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
     devices = devices || other.device != peak.device;
     threads = threads || (other.device == peak.device && other.threads != peak.threads);
   }
-  std::string name = devices ? "peak of " + lab::to_string(peak.device) : "measured peak";
+  std::string name = devices ? trf("peak of {}", lab::to_string(peak.device)) : tr("measured peak");
   if (peak.dtype != Precision::F32) {
     name += fmt::format(", {}{}", peak.amx ? "AMX " : "", lab::to_string(peak.dtype));
   }
@@ -130,9 +131,9 @@ std::string kernel_key(Device device, std::string_view kernel) {
 
 void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
   const bool old = is_old(kept);
-  Card card(p, "matmul/curves", "GFLOP/s over size",
-            {.hint = "2 N^3 operations divided by the median time. The band spans p10 to p90; the "
-                     "axis ends at the measured peak.",
+  Card card(p, "matmul/curves", tr("GFLOP/s over size"),
+            {.hint = tr("2 N^3 operations divided by the median time. The band spans p10 to p90; "
+                        "the axis ends at the measured peak."),
              .dimmed = old});
   if (!card) return;
   const MatmulResults& results = shown(kept);
@@ -150,7 +151,7 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
   add_curves(p, results, false, series);
   if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   const std::vector<plot::Reference> peaks = peak_lines(p, results);
-  plot::Axes axes{.x = {.label = "size N", .scale = plot::Scale::Log2, .whole = true},
+  plot::Axes axes{.x = {.label = tr("size N"), .scale = plot::Scale::Log2, .whole = true},
                   .y = {.label = "GFLOP/s", .min = 0}};
   if (towers(fitting, results.kernels, &KernelResults::gflops))
     axes.y = {.label = "GFLOP/s", .scale = plot::Scale::Log10};
@@ -159,7 +160,7 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
               .grows = true,
               .cursor = &p.view.cursor,
               .references = peaks,
-              .empty_text = "No sample yet",
+              .empty_text = tr("No sample yet"),
               .dimmed = old},
              p.out);
 }
@@ -168,9 +169,9 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
   const bool old = is_old(kept);
   const MatmulResults& results = shown(kept);
   p.view.forms.matmul.hovered_kernel.clear();
-  Card card(p, "matmul/live_card", "GFLOP/s over time",
+  Card card(p, "matmul/live_card", tr("GFLOP/s over time"),
             {.extra = spare_height(p),
-             .hint = "The kernels at the first size, measured repeatedly until stopped.",
+             .hint = tr("The kernels at the first size, measured repeatedly until stopped."),
              .dimmed = old});
   if (!card) return;
   std::vector<plot::Series> series;
@@ -183,12 +184,13 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
     series.push_back(std::move(s));
   }
   const std::vector<plot::Reference> peaks = peak_lines(p, results);
-  const plot::Axes axes{.x = {.label = "time", .unit = "s"}, .y = {.label = "GFLOP/s", .min = 0}};
+  const plot::Axes axes{.x = {.label = tr("time"), .unit = "s"},
+                        .y = {.label = "GFLOP/s", .min = 0}};
   plot::draw(p.ui, "matmul/plot/live", axes, series,
              {.height = 320,
               .grows = true,
               .references = peaks,
-              .empty_text = "No sample yet",
+              .empty_text = tr("No sample yet"),
               .dimmed = old},
              p.out);
 }

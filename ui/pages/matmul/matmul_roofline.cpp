@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/matmul_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
@@ -95,18 +96,19 @@ void draw_selectors(const Panel& p, const MatmulResults& results, const Choice& 
   if (devices.size() > 1) {
     row.next();
     pick(
-        p, "matmul/roofline/device", "Device", devices, choice.device, form.roofline_device,
-        [](Device d) { return lab::to_string(d); }, "Each device has its own ceilings.");
+        p, "matmul/roofline/device", tr("Device"), devices, choice.device, form.roofline_device,
+        [](Device d) { return lab::to_string(d); }, tr("Each device has its own ceilings."));
   }
   row.next();
   pick(
-      p, "matmul/roofline/size", "Size N", results.sizes(choice.device), choice.size,
+      p, "matmul/roofline/size", tr("Size N"), results.sizes(choice.device), choice.size,
       form.roofline_size, [](std::int64_t n) { return std::to_string(n); },
-      "The size marked on the plot; pale lines show the other sizes.");
+      tr("The size marked on the plot; pale lines show the other sizes."));
   row.next();
   pick(
-      p, "matmul/roofline/kernel", "Kernel", kernels, choice.sample->kernel, form.roofline_kernel,
-      [](const std::string& name) { return name; }, "The kernel described below.");
+      p, "matmul/roofline/kernel", tr("Kernel"), kernels, choice.sample->kernel,
+      form.roofline_kernel, [](const std::string& name) { return name; },
+      tr("The kernel described below."));
 }
 
 std::string spread_text(const Timing& t) {
@@ -116,26 +118,42 @@ std::string spread_text(const Timing& t) {
 
 std::string how_measured(const ComputeCeiling& c) {
   return fmt::format(
-      "{}: {}\nA loop of independent multiply-adds that reads no memory, the fastest "
-      "repetition\n{}",
-      compute_label(c), gflops_text(c.gflops), timing_text(c.time));
+      "{}: {}\n{}\n{}", compute_label(c), gflops_text(c.gflops),
+      tr("A loop of independent multiply-adds that reads no memory, the fastest repetition"),
+      timing_text(c.time));
+}
+
+// Returns what was read or copied, by whom.
+std::string traffic_text(const BandwidthCeiling& b, int threads) {
+  const std::string size = format_bytes(b.working_set_bytes), caches = format_bytes(b.cache_bytes);
+  const bool cached = b.cache_bytes > 0;
+  if (b.copied) {
+    return cached ? trf("A kernel copies half of {} to the other half, with caches of {}; bytes "
+                        "read and written both count",
+                        size, caches)
+                  : trf("A kernel copies half of {} to the other half, far more than the caches "
+                        "can hold; bytes read and written both count",
+                        size);
+  }
+  if (threads == 1) {
+    return cached ? trf("1 thread sums {} repeatedly, with caches of {}; the sums are verified",
+                        size, caches)
+                  : trf("1 thread sums {} repeatedly, far more than the caches can hold; the sums "
+                        "are verified",
+                        size);
+  }
+  return cached
+             ? trf("{} sum {} repeatedly, with caches of {}; the sums are verified",
+                   workers_text(threads), size, caches)
+             : trf("{} sum {} repeatedly, far more than the caches can hold; the sums are verified",
+                   workers_text(threads), size);
 }
 
 std::string how_measured(const BandwidthCeiling& b, int threads) {
-  const std::string where = b.cache_bytes > 0
-                                ? fmt::format("with caches of {}", format_bytes(b.cache_bytes))
-                                : "far more than the caches can hold";
-  const std::string size = format_bytes(b.working_set_bytes);
-  const std::string how =
-      b.copied ? fmt::format(
-                     "A kernel copies half of {} to the other half, {}; bytes read and written "
-                     "both count",
-                     size, where)
-               : fmt::format("{} {} {} repeatedly, {}; the sums are verified",
-                             workers_text(threads), threads == 1 ? "sums" : "sum", size, where);
-  return fmt::format("{}: {} in the fastest repetition, p10 {}, p90 {}\n{}\n{}", b.name,
-                     gb_per_s_text(b.gb_per_s), gb_per_s_text(b.p10_gb_per_s),
-                     gb_per_s_text(b.p90_gb_per_s), how, timing_text(b.time));
+  const std::string speed =
+      trf("{}: {} in the fastest repetition, p10 {}, p90 {}", tr(b.name), gb_per_s_text(b.gb_per_s),
+          gb_per_s_text(b.p10_gb_per_s), gb_per_s_text(b.p90_gb_per_s));
+  return fmt::format("{}\n{}\n{}", speed, traffic_text(b, threads), timing_text(b.time));
 }
 
 // Returns the label on the line itself. In a narrow card the numbers are only in the table.
@@ -167,8 +185,10 @@ std::string point_text(const MatmulSample& s, const Choice& choice, CacheState c
   std::string text = fmt::format("{:.3g} FLOP/byte\n", arithmetic_intensity(s));
   const Roof roof = roof_over(*choice.ceilings, s, cache);
   if (roof.gflops > 0) {
-    text += fmt::format("{} of its roof, set by {}\n", percent(s.gflops / roof.gflops),
-                        roof.by_memory ? roof.level->name : "compute");
+    const std::string share = percent(s.gflops / roof.gflops);
+    text += roof.by_memory ? trf("{} of its roof, set by {}", share, tr(roof.level->name))
+                           : trf("{} of its roof, set by compute", share);
+    text += "\n";
   }
   return text + describe(s, cache);
 }
@@ -239,46 +259,51 @@ void draw_plot(const Panel& p, const MatmulResults& results, const Choice& choic
     if (k->device == choice.device) add_kernel(p, *k, choice, cache, data);
   }
   const plot::Axes axes{
-      .x = {.label = "arithmetic intensity, FLOP/byte", .scale = plot::Scale::Log10},
+      .x = {.label = tr("arithmetic intensity, FLOP/byte"), .scale = plot::Scale::Log10},
       .y = {.label = "GFLOP/s", .scale = plot::Scale::Log10, .max = y_end(data)}};
   plot::draw(p.ui, "matmul/plot/roofline", axes, data.series,
-             {.height = 320, .grows = true, .empty_text = "No ceiling yet", .dimmed = old}, p.out);
+             {.height = 320, .grows = true, .empty_text = tr("No ceiling yet"), .dimmed = old},
+             p.out);
 }
 
 void roofline_card(const Panel& p, const MatmulResults& results, const Choice& choice, bool old) {
-  Card card(p, "matmul/roofline_card", "Roofline",
-            {.hint = "Attainable performance at each arithmetic intensity: operations divided by "
-                     "the compulsory bytes, 4 (M K + K N + M N) in f32, with A and B read once and "
-                     "C written once. The lines are the highest rates measured on this machine.",
-             .dimmed = old});
+  Card card(
+      p, "matmul/roofline_card", tr("Roofline"),
+      {.hint = tr("Attainable performance at each arithmetic intensity: operations divided by the "
+                  "compulsory bytes, 4 (M K + K N + M N) in f32, with A and B read once and C "
+                  "written once. The lines are the highest rates measured on this machine."),
+       .dimmed = old});
   if (!card) return;
   if (choice.ceilings == nullptr) {
-    muted(p.ui, runs(p, Page::Matmul) && !old ? "The ceilings are measured before the first kernel."
-                                              : "No ceilings were measured in this run.");
+    muted(p.ui, runs(p, Page::Matmul) && !old
+                    ? tr("The ceilings are measured before the first kernel.")
+                    : tr("No ceilings were measured in this run."));
     return;
   }
   draw_selectors(p, results, choice);
   if (choice.sample != nullptr) {
     body(p.ui, limit_sentence(*choice.sample, *choice.ceilings, results.request.cache));
   } else {
-    muted(p.ui, "The ceilings are known; no kernel has been measured yet.");
+    muted(p.ui, tr("The ceilings are known; no kernel has been measured yet."));
   }
   draw_plot(p, results, choice, old);
 }
 
 // Returns all columns if `wide`; otherwise the remaining values are in tooltips.
 std::vector<Column> columns_of(bool wide) {
-  constexpr std::string_view kRidge =
-      "Ridge point: above this intensity, compute is the limit, not this level.";
+  const char* const ridge_hint =
+      tr("Ridge point: above this intensity, compute is the limit, not this level.");
   if (!wide) {
-    return {
-        {"Ceiling", 1.95F, false, {}}, {"Limit", 1.3F, true, {}}, {"FLOP/B", 0.75F, true, kRidge}};
+    return {{LAB_TEXT("Ceiling"), 1.95F, false, {}},
+            {LAB_TEXT("Limit"), 1.3F, true, {}},
+            {"FLOP/B", 0.75F, true, ridge_hint}};
   }
-  return {{"Ceiling", 1.5F, false, {}},
-          {"Limit", 1.1F, true, {}},
-          {"p10 to p90", 0.9F, true, "Spread of the repetitions, as a share of the median."},
-          {"n", 0.5F, true, "Timed repetitions, excluding warm-up."},
-          {"Ridge, FLOP/byte", 1.1F, true, kRidge}};
+  return {{LAB_TEXT("Ceiling"), 1.5F, false, {}},
+          {LAB_TEXT("Limit"), 1.1F, true, {}},
+          {LAB_TEXT("p10 to p90"), 0.9F, true,
+           LAB_TEXT("Spread of the repetitions, as a share of the median.")},
+          {"n", 0.5F, true, LAB_TEXT("Timed repetitions, excluding warm-up.")},
+          {LAB_TEXT("Ridge, FLOP/byte"), 1.1F, true, ridge_hint}};
 }
 
 void ceilings_table(const Panel& p, const Choice& choice) {
@@ -301,7 +326,8 @@ void ceilings_table(const Panel& p, const Choice& choice) {
     row(compute_label(c), gflops_text(c.gflops), c.time, "", how_measured(c));
   }
   for (const BandwidthCeiling& b : ceilings.bandwidth) {
-    row(b.name + (b.copied ? " copy" : " read"), gb_per_s_text(b.gb_per_s), b.time,
+    const std::string name = tr(b.name);
+    row(b.copied ? trf("{} copy", name) : trf("{} read", name), gb_per_s_text(b.gb_per_s), b.time,
         fmt::format("{:.3g}", ridge(ceilings, b, dtype)), how_measured(b, ceilings.threads));
   }
   end_table(p.ui);
@@ -314,33 +340,31 @@ std::string unstable_names(const CeilingsMeasured& ceilings) {
     if (c.time.unstable) names.push_back(compute_label(c));
   }
   for (const BandwidthCeiling& b : ceilings.bandwidth) {
-    if (b.time.unstable) names.push_back(b.name);
+    if (b.time.unstable) names.push_back(tr(b.name));
   }
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
 void ceilings_card(const Panel& p, const Choice& choice, bool old) {
-  Card card(p, "matmul/ceilings_card", "Measured ceilings",
-            {.hint = "Highest rates of the whole device. Hover over one to see how it was "
-                     "measured.",
-             .dimmed = old});
+  Card card(
+      p, "matmul/ceilings_card", tr("Measured ceilings"),
+      {.hint = tr("Highest rates of the whole device. Hover over one to see how it was measured."),
+       .dimmed = old});
   if (!card) return;
   if (choice.ceilings == nullptr) {
-    muted(p.ui, "None yet.");
+    muted(p.ui, tr("None yet."));
     return;
   }
   caption(p.ui, lab::to_string(choice.device) + ", " + workers_text(choice.ceilings->threads));
   ceilings_table(p, choice);
   if (const std::string names = unstable_names(*choice.ceilings); !names.empty()) {
-    muted(p.ui, fmt::format("Unstable because the machine was busy: {}. The next run measures them "
-                            "again.",
-                            names));
+    muted(p.ui, trf("Unstable because the machine was busy: {}. The next run measures them again.",
+                    names));
   }
-  muted(p.ui,
-        "A kernel's intensity is its operations divided by the minimum bytes it moves: A and B "
-        "read once, C written once. Left of a level's ridge point, that level's bandwidth is the "
-        "limit; right of it, the multiply-add units are. A kernel below the roof moves more bytes "
-        "than necessary or leaves the units idle.");
+  muted(p.ui, tr("A kernel's intensity is its operations divided by the minimum bytes it moves: A "
+                 "and B read once, C written once. Left of a level's ridge point, that level's "
+                 "bandwidth is the limit; right of it, the multiply-add units are. A kernel below "
+                 "the roof moves more bytes than necessary or leaves the units idle."));
 }
 
 }  // namespace

@@ -262,5 +262,21 @@ TEST_F(MatmulOnGpu, RejectsIncompatibleTensors) {
             std::string::npos);
 }
 
+TEST_F(MatmulOnGpu, AtOnceTakesDevicesOfOneKind) {
+  StartMatmul r = request({});
+  r.together = true;
+  r.devices = {cpu(0), gpu(0)};
+  const std::string why = message_of([&] { run(r); }, Errc::Usage);
+  EXPECT_NE(why.find("are of different kinds"), std::string::npos) << why;
+  r.devices = {};
+  r.sizes = {9};
+  run(r);
+  const auto speedups = probe.all<TogetherSpeedup>();
+  ASSERT_EQ(speedups.size(), 1U);
+  EXPECT_EQ(speedups[0].devices, (std::vector<Device>{gpu(0), gpu(1)})) << "GPUs come first";
+  EXPECT_FALSE(speedups[0].shares_cores);
+  expect_all_given_back();
+}
+
 }  // namespace
 }  // namespace lab

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <stop_token>
 #include <string>
 
 #include "compute/core/error.h"
+#include "compute/experiments/matmul/together.h"
 #include "compute/kernels/gemm/amx.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
@@ -213,6 +215,76 @@ TEST(MatmulExperiment, StopsDuringALongRun) {
   test::message_of([&] { probe.run_until<CeilingsMeasured>(*make_matmul_experiment(request), 1); },
                    Errc::Cancelled);
   EXPECT_TRUE(probe.all<MatmulSample>().empty());
+}
+
+StartMatmul at_once(std::vector<Device> devices) {
+  StartMatmul request = quick({}, {16, 24});
+  request.devices = std::move(devices);
+  request.together = true;
+  return request;
+}
+
+TEST(MatmulTogether, ReportsEachDeviceAndTheSpeedup) {
+  QuickProbe probe(2);
+  probe.run(*make_matmul_experiment(at_once({})));
+  const auto samples = probe.all<TogetherSample>();
+  ASSERT_EQ(samples.size(), 4U);
+  EXPECT_EQ(samples[1].device, cpu(1));
+  EXPECT_EQ(samples[1].together, (std::vector<Device>{cpu(0), cpu(1)}));
+  EXPECT_EQ(samples[2].n, 24);
+  for (const TogetherSample& s : samples) {
+    EXPECT_TRUE(s.verified);
+    EXPECT_GT(s.gflops, 0);
+  }
+  const auto speedups = probe.all<TogetherSpeedup>();
+  ASSERT_EQ(speedups.size(), 2U);
+  EXPECT_GT(speedups[0].in_sequence_s, 0);
+  EXPECT_GT(speedups[0].at_once_s, 0);
+  EXPECT_LE(speedups[0].p10, speedups[0].speedup);
+  EXPECT_TRUE(probe.all<MatmulSample>().empty());
+}
+
+TEST(MatmulTogether, EndsWhenStopWasRequestedBefore) {
+  QuickProbe probe(2);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(test::message_of(
+                   [&] {
+                     TogetherProducts(probe.machine, {cpu(0), cpu(1)}, 24, 0.01, stop.get_token());
+                   },
+                   Errc::Cancelled)
+                   .empty());
+}
+
+TEST(MatmulTogether, EndsWhenStopIsRequestedBetweenBatches) {
+  QuickProbe probe(2);
+  std::stop_source stop;
+  TogetherProducts work(probe.machine, {cpu(0), cpu(1)}, 24, 0.01, stop.get_token());
+  stop.request_stop();
+  EXPECT_THROW(work.run_in_sequence(), Error);
+  EXPECT_THROW(work.run_at_once(), Error);
+  EXPECT_TRUE(work.consistent());
+}
+
+TEST(MatmulTogether, RefusesWhatItCannotCompare) {
+  const auto refusal = [](int cpus, const StartMatmul& request, Errc code) {
+    QuickProbe probe(cpus);
+    return test::message_of([&] { probe.run(*make_matmul_experiment(request)); }, code);
+  };
+  EXPECT_EQ(refusal(1, at_once({}), Errc::Unsupported),
+            "matmul at once: needs two devices, but cpu:0 is the only one; split the CPU with "
+            "--cpu-devices 2");
+  EXPECT_EQ(refusal(2, at_once({cpu(1), cpu(1)}), Errc::Usage),
+            "matmul at once: cpu:1 is named twice; name each device once");
+  StartMatmul naive = at_once({});
+  naive.kernels = {"naive"};
+  EXPECT_EQ(refusal(2, naive, Errc::Usage),
+            "matmul at once: multiplies with the lab's fastest kernel, not with naive; omit "
+            "--kernels");
+  StartMatmul bf16 = at_once({});
+  bf16.dtype = Precision::BF16;
+  EXPECT_EQ(refusal(2, bf16, Errc::Usage),
+            "matmul at once: multiplies in f32, not in bf16; omit --dtype");
 }
 
 }  // namespace

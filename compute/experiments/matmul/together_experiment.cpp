@@ -1,0 +1,156 @@
+// Products on several devices at once: what each device reaches, and the speed-up over one.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/core/error.h"
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+#include "compute/experiments/matmul/matmul_experiment.h"
+#include "compute/experiments/matmul/together.h"
+#include "compute/measure/statistics.h"
+#include "compute/run/run_context.h"
+
+namespace lab {
+namespace {
+
+constexpr int kTogetherRounds = 7;
+constexpr double kShortestBatch_s = 0.01;
+
+// True if work on one of the devices is a measure for work on the other.
+bool alike(Machine& machine, Device a, Device b) {
+  if (a.kind != b.kind) return false;
+  return a.kind == DeviceKind::Cpu || machine.at(a).info().name == machine.at(b).info().name;
+}
+
+std::vector<Device> devices_like_first(Machine& machine, DeviceKind kind) {
+  std::vector<Device> found;
+  for (const Device device : machine.devices()) {
+    if (device.kind != kind) continue;
+    if (found.empty() || alike(machine, found.front(), device)) found.push_back(device);
+  }
+  return found;
+}
+
+std::vector<Device> choose_together(Machine& machine, const std::vector<Device>& asked) {
+  std::vector<Device> devices = asked;
+  if (devices.empty()) devices = devices_like_first(machine, DeviceKind::Cuda);
+  if (asked.empty() && devices.size() < 2) devices = devices_like_first(machine, DeviceKind::Cpu);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const Device device = devices[i];
+    const DeviceInfo& info = machine.at(device).info();
+    if (std::count(devices.begin(), devices.end(), device) > 1) {
+      throw Error(Errc::Usage, trf("matmul at once: {} is named twice; name each device once",
+                                   to_string(device)));
+    }
+    if (alike(machine, devices.front(), device)) continue;
+    throw Error(Errc::Usage,
+                trf("matmul at once: {} ({}) and {} ({}) are of different kinds, so one is no "
+                    "measure for the other; choose devices of one kind",
+                    to_string(devices.front()), machine.at(devices.front()).info().name,
+                    to_string(device), info.name));
+  }
+  if (devices.size() >= 2) return devices;
+  throw Error(Errc::Unsupported, trf("matmul at once: needs two devices, but {} is the only one; "
+                                     "split the CPU with --cpu-devices 2",
+                                     to_string(devices.front())));
+}
+
+void check_together_settings(const StartMatmul& request) {
+  const bool own_kernels =
+      !request.kernels.empty() && request.kernels != std::vector<std::string>{"best"};
+  if (own_kernels) {
+    throw Error(
+        Errc::Usage,
+        trf("matmul at once: multiplies with the lab's fastest kernel, not with {}; omit --kernels",
+            fmt::join(request.kernels, ", ")));
+  }
+  if (request.dtype != Precision::F32) {
+    throw Error(Errc::Usage, trf("matmul at once: multiplies in f32, not in {}; omit --dtype",
+                                 to_string(request.dtype)));
+  }
+}
+
+// Rounds that alternate between both orders, so that a change of the clock affects both.
+struct TogetherRounds {
+  std::vector<double> in_sequence_s, at_once_s, speedups;
+  std::vector<std::vector<double>> product_s;  // [device][round], at once
+};
+
+class MatmulTogether final : public Experiment {
+ public:
+  explicit MatmulTogether(const StartMatmul& request) : request_(request) {
+    if (request_.sizes.empty()) request_.sizes = default_matmul_sizes();
+  }
+
+  void run(RunContext& ctx) override {
+    check_together_settings(request_);
+    check_matmul_sizes(request_.sizes);
+    const std::vector<Device> devices = choose_together(ctx.machine(), request_.devices);
+    for (std::size_t i = 0; i < request_.sizes.size(); ++i) {
+      ctx.progress(static_cast<double>(i) / static_cast<double>(request_.sizes.size()),
+                   trf("N = {} on {} devices", request_.sizes[i], devices.size()));
+      run_size(ctx, devices, request_.sizes[i]);
+    }
+    ctx.progress(1, tr("done"));
+  }
+
+ private:
+  void run_size(RunContext& ctx, const std::vector<Device>& devices, std::int64_t n) const {
+    ctx.checkpoint();
+    const double batches = kTogetherRounds * (static_cast<double>(devices.size()) + 1);
+    TogetherProducts work(ctx.machine(), devices, n,
+                          std::max(kShortestBatch_s, request_.budget_s / batches),
+                          ctx.stop_token());
+    const auto products = static_cast<double>(work.products_per_batch());
+    TogetherRounds rounds;
+    rounds.product_s.resize(devices.size());
+    for (int round = 0; round < kTogetherRounds; ++round) {
+      ctx.checkpoint();
+      rounds.in_sequence_s.push_back(span_s(work.run_in_sequence()));
+      const std::vector<DeviceProducts> done = work.run_at_once();
+      rounds.at_once_s.push_back(span_s(done));
+      rounds.speedups.push_back(rounds.in_sequence_s.back() / rounds.at_once_s.back());
+      for (std::size_t i = 0; i < devices.size(); ++i) {
+        rounds.product_s[i].push_back((done[i].end_s - done[i].begin_s) / products);
+      }
+    }
+    emit(ctx, devices, n, work, std::move(rounds));
+  }
+
+  static void emit(RunContext& ctx, const std::vector<Device>& devices, std::int64_t n,
+                   const TogetherProducts& work, TogetherRounds rounds) {
+    const auto size = static_cast<double>(n);
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      TogetherSample sample{.device = devices[i], .together = devices, .n = n};
+      sample.time = summarise(rounds.product_s[i]);
+      sample.time.warmup = 1;  // the batch that finds the number of products
+      sample.gflops = 2e-9 * size * size * size / sample.time.median_s;
+      sample.verified = work.consistent();
+      ctx.emit(sample);
+    }
+    const Timing speedup = summarise(rounds.speedups);
+    ctx.emit(TogetherSpeedup{.devices = devices,
+                             .n = n,
+                             .products = work.products_per_batch(),
+                             .rounds = kTogetherRounds,
+                             .in_sequence_s = median(rounds.in_sequence_s),
+                             .at_once_s = median(rounds.at_once_s),
+                             .speedup = speedup.median_s,
+                             .p10 = speedup.p10_s,
+                             .p90 = speedup.p90_s,
+                             .shares_cores = core_load(ctx.machine(), devices) > 1});
+  }
+
+  StartMatmul request_;
+};
+
+}  // namespace
+
+std::unique_ptr<Experiment> make_together_experiment(const StartMatmul& request) {
+  return std::make_unique<MatmulTogether>(request);
+}
+
+}  // namespace lab

@@ -42,9 +42,4 @@ struct Fonts {
   ImFont* mono = nullptr;     // 15 px, for columns of digits
 };
 
-// Finds Inter and JetBrains Mono (fallback: DejaVu) through fontconfig and adds them to the current
-// ImGui context's atlas at `scale`, with the Latin, Greek and symbol ranges that the lab's texts
-// use. The caller must rebuild and upload the atlas.
-Fonts load_fonts(float scale);
-
 }  // namespace lab::ui

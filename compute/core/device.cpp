@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab {
 
@@ -15,8 +16,7 @@ std::string to_string(Device device) {
 
 Device parse_device(std::string_view text) {
   const auto fail = [text]() -> Device {
-    throw Error(Errc::Usage,
-                fmt::format("unknown device '{}'; use cpu:0, cpu:1, cuda:0, ...", text));
+    throw Error(Errc::Usage, trf("unknown device '{}'; use cpu:0, cpu:1, cuda:0, ...", text));
   };
   const auto colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);
@@ -42,8 +42,8 @@ std::vector<Device> parse_devices(std::string_view text) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const Device device = parse_device(text.substr(begin, end - begin));
     if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
-      throw Error(Errc::Usage, fmt::format("device {} is named twice in '{}'; name each one once",
-                                           to_string(device), text));
+      throw Error(Errc::Usage, trf("device {} is named twice in '{}'; name each one once",
+                                   to_string(device), text));
     }
     devices.push_back(device);
     begin = end + 1;

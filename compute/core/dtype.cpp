@@ -1,8 +1,7 @@
 #include "compute/core/dtype.h"
 
-#include <fmt/format.h>
-
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab {
 
@@ -36,7 +35,7 @@ Precision parse_precision(std::string_view text) {
   for (const Precision p : enum_values<Precision>()) {
     if (text == to_string(p)) return p;
   }
-  throw Error(Errc::Usage, fmt::format("unknown dtype '{}'; choose f32, bf16 or tf32", text));
+  throw Error(Errc::Usage, trf("unknown dtype '{}'; choose f32, bf16 or tf32", text));
 }
 
 }  // namespace lab

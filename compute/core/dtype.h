@@ -42,7 +42,7 @@ Precision parse_precision(std::string_view text);
 enum class Kernels { Lab, Library };
 template <>
 struct EnumNames<Kernels> {
-  static constexpr ValueName kAll[] = {{"lab", "Lab"}, {"library", "Library"}};
+  static constexpr ValueName kAll[] = {{"lab", LAB_TEXT("Lab")}, {"library", LAB_TEXT("Library")}};
 };
 
 }  // namespace lab

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <typeinfo>
 
+#include "compute/core/language.h"
+
 namespace lab {
 namespace {
 
@@ -41,16 +43,17 @@ Error current_error() {
   } catch (const Error& e) {
     return e;
   } catch (const std::bad_alloc&) {
-    return {Errc::OutOfMemory, "out of memory: host allocation failed"};
+    return {Errc::OutOfMemory, tr("out of memory: host allocation failed")};
   } catch (const std::exception& e) {
     if (is_thread_refused(e)) {
-      return {Errc::OutOfMemory,
-              "out of memory: a thread could not be started; raise the limits on the address space "
-              "(ulimit -v) and on processes (ulimit -u)"};
+      return {
+          Errc::OutOfMemory,
+          tr("out of memory: a thread could not be started; raise the limits on the address space "
+             "(ulimit -v) and on processes (ulimit -u)")};
     }
-    return {Errc::Internal, std::string("internal error: ") + e.what()};
+    return {Errc::Internal, trf("internal error: {}", e.what())};
   } catch (...) {
-    return {Errc::Internal, "internal error: unknown exception"};
+    return {Errc::Internal, tr("internal error: unknown exception")};
   }
 }
 

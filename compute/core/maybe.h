@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "compute/core/fields/enum_names.h"
+
 namespace lab {
 
 template <typename T>
@@ -29,7 +31,7 @@ class Maybe {
 
  private:
   std::optional<T> value_;
-  std::string reason_ = "not read yet";
+  std::string reason_ = LAB_TEXT("not read yet");
 };
 
 }  // namespace lab

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab {
 namespace {
@@ -38,7 +39,7 @@ std::int64_t parse_count(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, value);
   if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end || value <= 0) {
-    throw Error(Errc::Usage, fmt::format("size '{}' is not a positive whole number", text));
+    throw Error(Errc::Usage, trf("size '{}' is not a positive whole number", text));
   }
   return value;
 }
@@ -51,7 +52,7 @@ std::vector<std::int64_t> parse_list(std::string_view text,
     const std::int64_t last = parse(text.substr(dots + 2));
     if (first > last) {
       throw Error(Errc::Usage,
-                  fmt::format("range '{}' is descending; write the smaller bound first", text));
+                  trf("range '{}' is descending; write the smaller bound first", text));
     }
     for (std::int64_t v = first; v < last; v *= 2) {
       values.push_back(v);
@@ -87,7 +88,7 @@ std::int64_t parse_bytes(std::string_view text) {
     }
   }
   throw Error(Errc::Usage,
-              fmt::format("size '{}' is not a number of bytes; write 4096, 64KiB or 1GiB", text));
+              trf("size '{}' is not a number of bytes; write 4096, 64KiB or 1GiB", text));
 }
 
 std::vector<std::int64_t> parse_byte_sizes(std::string_view text) {

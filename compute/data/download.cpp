@@ -15,13 +15,14 @@
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
 
 PartFile::PartFile(std::filesystem::path path) : path_(std::move(path)) {
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd_ < 0) fail("opened for writing", errno);
+  if (fd_ < 0) fail(tr("cannot be opened for writing"), errno);
   try {
     take();
   } catch (...) {
@@ -34,18 +35,17 @@ PartFile::PartFile(std::filesystem::path path) : path_(std::move(path)) {
 void PartFile::take() {
   struct stat opened {
   }, named{};
-  if (::fstat(fd_, &opened) != 0) fail("opened for writing", errno);
+  if (::fstat(fd_, &opened) != 0) fail(tr("cannot be opened for writing"), errno);
   // A device has no content that concurrent writers could mix up.
   if (S_ISREG(opened.st_mode)) {
     const bool locked = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno != EWOULDBLOCK) fail("locked", errno);
+    if (!locked && errno != EWOULDBLOCK) fail(tr("cannot be locked"), errno);
     // Before the lock was taken, another download may have appended to the file or renamed it.
     const bool ours = locked && ::fstat(fd_, &opened) == 0 && ::stat(path_.c_str(), &named) == 0 &&
                       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
     if (!ours) {
-      throw Error(Errc::Io, path_.string() +
-                                " is being written by another download; wait for it "
-                                "to finish");
+      throw Error(Errc::Io, trf("{} is being written by another download; wait for it to finish",
+                                path_.string()));
     }
   }
   size_ = opened.st_size;
@@ -55,44 +55,44 @@ PartFile::~PartFile() {
   ::close(fd_);
 }
 
-void PartFile::fail(const char* what, int reason) const {
+void PartFile::fail(const std::string& what, int reason) const {
   const char* way_out = reason == ENOSPC || reason == EDQUOT
-                            ? "free some space or choose another directory with --dir"
-                            : "choose a directory you may write to with --dir";
-  throw Error(Errc::Io, fmt::format("{} cannot be {}: {}; {}", path_.string(), what,
-                                    std::generic_category().message(reason), way_out));
+                            ? tr("free some space or choose another directory with --dir")
+                            : tr("choose a directory you may write to with --dir");
+  throw Error(Errc::Io, trf("{}: {}: {}; {}", path_.string(), what,
+                            std::generic_category().message(reason), way_out));
 }
 
 void PartFile::append(std::span<const char> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("written", errno);
+    if (written < 0) fail(tr("cannot be written"), errno);
     size_ += written;
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }
 
 void PartFile::truncate() {
-  if (::ftruncate(fd_, 0) != 0) fail("emptied", errno);
+  if (::ftruncate(fd_, 0) != 0) fail(tr("cannot be emptied"), errno);
   ::lseek(fd_, 0, SEEK_SET);
   size_ = 0;
 }
 
 void PartFile::finish(const std::filesystem::path& final_path) {
-  if (::fsync(fd_) != 0) fail("written", errno);
+  if (::fsync(fd_) != 0) fail(tr("cannot be written"), errno);
   if (::rename(path_.c_str(), final_path.c_str()) != 0) {
     const int reason = errno;
-    fail(fmt::format("renamed to {}", final_path.string()).c_str(), reason);
+    fail(trf("cannot be renamed to {}", final_path.string()), reason);
   }
   files::sync_folder_of(final_path);
 }
 
 namespace {
 
-constexpr const char* kWayOut =
+constexpr const char* kWayOut = LAB_TEXT(
     "check the network, name another source with --url, or use --data synthetic, which needs no "
-    "download";
+    "download");
 constexpr long kRangeNotSatisfiable = 416;
 
 // One request. Exceptions must not propagate through libcurl's C code: callbacks store them and
@@ -106,7 +106,7 @@ class Transfer {
         progress_(progress),
         start_(part.size()),
         curl_(curl_easy_init(), curl_easy_cleanup) {
-    if (!curl_) throw Error(Errc::Internal, "libcurl initialization failed");
+    if (!curl_) throw Error(Errc::Internal, tr("libcurl initialization failed"));
     set(CURLOPT_URL, url.c_str());
     set(CURLOPT_FOLLOWLOCATION, 1L);
     set(CURLOPT_MAXREDIRS, 10L);
@@ -146,7 +146,7 @@ class Transfer {
   template <typename Value>
   void set(CURLoption option, Value value) {
     if (curl_easy_setopt(curl_.get(), option, value) != CURLE_OK) {
-      throw Error(Errc::Internal, "libcurl rejected an option");
+      throw Error(Errc::Internal, tr("libcurl rejected an option"));
     }
   }
 
@@ -164,9 +164,9 @@ class Transfer {
     auto& self = *static_cast<Transfer*>(self_pointer);
     try {
       if (self.part_.size() + static_cast<std::int64_t>(size) > self.options_.max_bytes) {
-        throw Error(Errc::Network, fmt::format("the server sends more than {}, so this is not the "
-                                               "requested file; name another source with --url",
-                                               format_bytes(self.options_.max_bytes)));
+        throw Error(Errc::Network, trf("the server sends more than {}, so this is not the "
+                                       "requested file; name another source with --url",
+                                       format_bytes(self.options_.max_bytes)));
       }
       self.part_.append({data, size});
     } catch (...) {
@@ -213,14 +213,13 @@ void download(const std::string& url, PartFile& part, const DownloadOptions& opt
     return;
   }
   if (code == CURLE_HTTP_RETURNED_ERROR) {
-    throw Error(Errc::Network, fmt::format("{}: the server returned {}; {}", url, status, kWayOut));
+    throw Error(Errc::Network, trf("{}: the server returned {}; {}", url, status, tr(kWayOut)));
   }
-  const std::string kept =
-      part.size() > 0
-          ? fmt::format(" ({} kept; the next fetch resumes from there)", format_bytes(part.size()))
-          : "";
-  throw Error(Errc::Network,
-              fmt::format("{}: {}{}; {}", url, transfer.reason(code), kept, kWayOut));
+  if (part.size() == 0) {
+    throw Error(Errc::Network, fmt::format("{}: {}; {}", url, transfer.reason(code), tr(kWayOut)));
+  }
+  throw Error(Errc::Network, trf("{}: {} ({} kept; the next fetch resumes from there); {}", url,
+                                 transfer.reason(code), format_bytes(part.size()), tr(kWayOut)));
 }
 
 }  // namespace lab

@@ -30,7 +30,7 @@ class PartFile {
  private:
   // Locks out other writers and reads the size.
   void take();
-  [[noreturn]] void fail(const char* what, int reason) const;
+  [[noreturn]] void fail(const std::string& what, int reason) const;
 
   const std::filesystem::path path_;
   int fd_ = -1;

@@ -1,12 +1,11 @@
 #include "compute/data/fashion_mnist.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <system_error>
 
 #include "compute/core/error.h"
 #include "compute/core/files/places.h"
+#include "compute/core/language.h"
 #include "compute/data/dataset.h"
 #include "compute/data/idx.h"
 
@@ -23,13 +22,13 @@ ImageSet load_set(const fs::path& images_file, const fs::path& labels_file) {
   set.labels = decode_idx_labels(read_file(labels_file), labels_file.string(), set.classes);
   if (images.height != kSide || images.width != kSide) {
     throw Error(Errc::Corrupt,
-                fmt::format("{} holds images of {}x{}; Fashion-MNIST has {}x{}",
-                            images_file.string(), images.height, images.width, kSide, kSide));
+                trf("{} holds images of {}x{}; Fashion-MNIST has {}x{}", images_file.string(),
+                    images.height, images.width, kSide, kSide));
   }
   if (images.count != static_cast<std::int64_t>(set.labels.size())) {
     throw Error(Errc::Corrupt,
-                fmt::format("{} holds {} images but {} holds {} labels", images_file.string(),
-                            images.count, labels_file.string(), set.labels.size()));
+                trf("{} holds {} images but {} holds {} labels", images_file.string(), images.count,
+                    labels_file.string(), set.labels.size()));
   }
   set.count = images.count;
   set.pixels = std::move(images.pixels);
@@ -82,11 +81,12 @@ Dataset load_fashion_mnist(const fs::path& dir) {
       return data;
     }
     looked_at += (looked_at.empty() ? "" : ", ") + place.string();
-    if (!files.found.empty()) looked_at += " (without " + files.missing.front() + ")";
+    if (!files.found.empty()) looked_at += ' ' + trf("(without {})", files.missing.front());
   }
-  throw Error(Errc::NotFound, "Fashion-MNIST was not found in " + looked_at +
-                                  "; run `device-lab data fetch` to download it, or use "
-                                  "`--data synthetic`, which needs no download");
+  throw Error(Errc::NotFound,
+              trf("Fashion-MNIST was not found in {}; run `device-lab data fetch` to "
+                  "download it, or use `--data synthetic`, which needs no download",
+                  looked_at));
 }
 
 fs::path default_data_dir() {

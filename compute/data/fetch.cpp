@@ -1,10 +1,9 @@
 #include "compute/data/fetch.h"
 
-#include <fmt/format.h>
-
 #include <system_error>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/data/download.h"
 #include "compute/data/fashion_mnist.h"
 #include "compute/data/gzip.h"
@@ -25,12 +24,12 @@ std::string state_of(const fs::path& path, const FashionFile& file) {
     if (is_gzip(bytes)) bytes = gunzip(bytes, file.bytes + 1, path.string());
     const auto size = static_cast<std::int64_t>(bytes.size());
     if (size != file.bytes) {
-      return fmt::format("wrong: it holds {}{} bytes, not {}", size > file.bytes ? "at least " : "",
-                         size, file.bytes);
+      return size > file.bytes ? trf("wrong: it holds at least {} bytes, not {}", size, file.bytes)
+                               : trf("wrong: it holds {} bytes, not {}", size, file.bytes);
     }
     const std::string hash = sha256_hex(bytes);
     if (hash == file.sha256_hex) return kOk;
-    return fmt::format("wrong: its content has sha256 {}, not {}", hash, file.sha256_hex);
+    return trf("wrong: its content has sha256 {}, not {}", hash, file.sha256_hex);
   } catch (const Error& error) {
     return error.what();
   }
@@ -44,9 +43,9 @@ void create_dir(const fs::path& dir) {
   std::error_code failed;
   fs::create_directories(dir, failed);
   if (failed) {
-    throw Error(Errc::Io, fmt::format("{} cannot be created: {}; choose another directory with "
-                                      "--dir",
-                                      dir.string(), failed.message()));
+    throw Error(Errc::Io, trf("{} cannot be created: {}; choose another directory with "
+                              "--dir",
+                              dir.string(), failed.message()));
   }
 }
 
@@ -65,9 +64,9 @@ void fetch_file(const fs::path& dir, const std::string& base_url, const FashionF
     if (state == kOk) break;
     part.truncate();
     if (!resumed) {
-      throw Error(Errc::Corrupt, fmt::format("{} is not Fashion-MNIST's {} and was not kept ({}); "
-                                             "name another source with --url",
-                                             url, file.name, state));
+      throw Error(Errc::Corrupt, trf("{} is not Fashion-MNIST's {} and was not kept ({}); "
+                                     "name another source with --url",
+                                     url, file.name, state));
     }
   }
   part.finish(dir / name);
@@ -100,7 +99,8 @@ VerifyReport verify_fashion_mnist(const fs::path& dir) {
   report.all_ok = true;
   for (const FashionFile& file : kFashionFiles) {
     const auto path = find_data_file(dir, file.name);
-    const std::string state = path ? state_of(*path, file) : "missing; run `device-lab data fetch`";
+    const std::string state =
+        path ? state_of(*path, file) : tr("missing; run `device-lab data fetch`");
     report.all_ok = report.all_ok && state == kOk;
     report.files.emplace_back(path ? path->filename().string() : file.name, state);
   }

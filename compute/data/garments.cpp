@@ -1,6 +1,5 @@
 // "Synthetic garments": a ten-class set that needs no download. Image i of a set depends only on
 // the seed and i, so a shorter set is a prefix of a longer one.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/data/dataset.h"
 #include "compute/data/fashion_mnist.h"
 #include "compute/data/garment_shapes.h"
@@ -196,13 +196,8 @@ std::array<std::uint8_t, kClasses> shuffled_classes(Draws draws) {
   return order;
 }
 
-void check_count(const char* what, std::int64_t count) {
-  if (count < 0 || count > kMaxImages) {
-    throw Error(Errc::InvalidArgument,
-                fmt::format("synthetic garments: {} {} images requested; the number must be from 0 "
-                            "to {}",
-                            count, what, kMaxImages));
-  }
+bool out_of_range(std::int64_t count) {
+  return count < 0 || count > kMaxImages;
 }
 
 template <typename Report>
@@ -233,14 +228,22 @@ ImageSet make_set(std::int64_t count, std::uint64_t seed, std::uint32_t stream, 
 
 Dataset make_synthetic_garments(std::int64_t train, std::int64_t test, std::uint64_t seed,
                                 const std::function<void(double)>& progress) {
-  check_count("training", train);
-  check_count("test", test);
+  if (out_of_range(train)) {
+    throw Error(Errc::InvalidArgument, trf("synthetic garments: {} training images requested; the "
+                                           "number must be from 0 to {}",
+                                           train, kMaxImages));
+  }
+  if (out_of_range(test)) {
+    throw Error(Errc::InvalidArgument, trf("synthetic garments: {} test images requested; the "
+                                           "number must be from 0 to {}",
+                                           test, kMaxImages));
+  }
   const double total = static_cast<double>(std::max<std::int64_t>(train + test, 1));
   const auto report = [&](std::int64_t done) {
     if (progress) progress(static_cast<double>(done) / total);
   };
   Dataset data;
-  data.name = "synthetic garments";
+  data.name = LAB_TEXT("synthetic garments");
   data.class_names = fashion_class_names();
   data.synthetic = true;
   data.train = make_set(train, seed, kTrainStream, report);

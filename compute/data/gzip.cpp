@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab {
 namespace {
@@ -18,7 +19,7 @@ class Inflater {
       : input_(input), name_(name) {
     // Adding 16 to the window size selects the gzip wrapper.
     if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) {
-      throw Error(Errc::Internal, name + ": zlib initialization failed");
+      throw Error(Errc::Internal, trf("{}: zlib initialization failed", name));
     }
   }
   ~Inflater() { inflateEnd(&stream_); }
@@ -40,10 +41,10 @@ class Inflater {
         next_member();
       } else if (status == Z_BUF_ERROR || (status == Z_OK && room == 0)) {
         if (written == output.size()) return written;
-        if (unread() == 0) fail("ends in the middle of its gzip data; fetch it again");
+        if (unread() == 0) fail(tr("ends in the middle of its gzip data; fetch it again"));
       } else if (status != Z_OK) {
-        fail(std::string("holds damaged gzip data (") +
-             (stream_.msg != nullptr ? stream_.msg : "unknown reason") + "); fetch it again");
+        fail(trf("holds damaged gzip data ({}); fetch it again",
+                 stream_.msg != nullptr ? stream_.msg : tr("unknown reason")));
       }
     }
     return written;
@@ -73,7 +74,7 @@ class Inflater {
       return;
     }
     if (!is_gzip(input_.subspan(input_.size() - rest))) {
-      fail("has data after the end of its gzip stream; fetch it again");
+      fail(tr("has data after the end of its gzip stream; fetch it again"));
     }
     inflateReset(&stream_);
   }

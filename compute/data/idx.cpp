@@ -8,6 +8,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/data/gzip.h"
 
@@ -36,7 +37,7 @@ std::int64_t big_endian(const std::uint8_t* p) {
 }
 
 const char* kind_of(int rank) {
-  return rank == 3 ? "images" : "labels";
+  return rank == 3 ? tr("images") : tr("labels");
 }
 
 std::string sizes_text(const Header& header) {
@@ -47,22 +48,23 @@ std::string sizes_text(const Header& header) {
 
 void check_magic(std::span<const std::uint8_t> head, int rank, const std::string& name) {
   if (head.size() < 4) {
-    corrupt(name, fmt::format("is not an IDX file: it ends after {} bytes", head.size()));
+    corrupt(name, trf("is not an IDX file: it ends after {} bytes", head.size()));
   }
   if (head[0] != 0 || head[1] != 0) {
-    corrupt(name,
-            fmt::format("is not an IDX file: it starts with {:02x} {:02x} {:02x} {:02x}, not 00 00",
-                        head[0], head[1], head[2], head[3]));
+    corrupt(name, trf("is not an IDX file: it starts with {:02x} {:02x} {:02x} {:02x}, not 00 00",
+                      head[0], head[1], head[2], head[3]));
   }
   if (head[2] != kUnsignedByte) {
     corrupt(name,
-            fmt::format("holds values of IDX type 0x{:02x}; only unsigned bytes (0x08) are read",
-                        head[2]));
+            trf("holds values of IDX type 0x{:02x}; only unsigned bytes (0x08) are read", head[2]));
   }
   if (head[3] != rank) {
-    const char* seems = head[3] == 1 ? " (labels)" : head[3] == 3 ? " (images)" : "";
-    corrupt(name, fmt::format("is mislabelled: {} have {} dimension{}, but it has {}{}",
-                              kind_of(rank), rank, rank == 1 ? "" : "s", head[3], seems));
+    const std::string seems =
+        head[3] == 1 || head[3] == 3 ? fmt::format(" ({})", kind_of(head[3])) : "";
+    corrupt(name, rank == 1 ? trf("is mislabelled: {} have 1 dimension, but it has {}{}",
+                                  kind_of(rank), head[3], seems)
+                            : trf("is mislabelled: {} have {} dimensions, but it has {}{}",
+                                  kind_of(rank), rank, head[3], seems));
   }
 }
 
@@ -72,20 +74,20 @@ Header parse_header(std::span<const std::uint8_t> head, int rank, const std::str
   header.rank = rank;
   header.bytes = 4 + 4 * rank;
   if (static_cast<std::int64_t>(head.size()) < header.bytes) {
-    corrupt(name, fmt::format("is truncated: its header needs {} bytes, there are {}", header.bytes,
-                              head.size()));
+    corrupt(name, trf("is truncated: its header needs {} bytes, there are {}", header.bytes,
+                      head.size()));
   }
   bool oversized = false;
   for (int i = 0; i < rank; ++i) {
     header.sizes[i] = big_endian(head.data() + 4 + 4 * i);
-    if (header.sizes[i] == 0) corrupt(name, fmt::format("is empty: dimension {} is 0", i + 1));
+    if (header.sizes[i] == 0) corrupt(name, trf("is empty: dimension {} is 0", i + 1));
     // The size is below 2^32 and the product so far below 2^31, so this cannot overflow.
     if (!oversized) header.values *= header.sizes[i];
     oversized = oversized || header.values > kMaxIdxBytes;
   }
   if (oversized) {
-    corrupt(name, fmt::format("is oversized: its header claims {} values, more than {}",
-                              sizes_text(header), format_bytes(kMaxIdxBytes)));
+    corrupt(name, trf("is oversized: its header claims {} values, more than {}", sizes_text(header),
+                      format_bytes(kMaxIdxBytes)));
   }
   return header;
 }
@@ -93,13 +95,18 @@ Header parse_header(std::span<const std::uint8_t> head, int rank, const std::str
 void check_length(const Header& header, std::int64_t have, bool at_least, const std::string& name) {
   const std::int64_t want = header.bytes + header.values;
   if (have < want) {
-    corrupt(name, fmt::format("is truncated: {} {} need {} bytes, there are {}", sizes_text(header),
-                              kind_of(header.rank), want, have));
+    corrupt(name, trf("is truncated: {} {} need {} bytes, there are {}", sizes_text(header),
+                      kind_of(header.rank), want, have));
   }
   if (have > want) {
-    corrupt(name,
-            fmt::format("has {}{} byte{} after its {} {}", at_least ? "at least " : "", have - want,
-                        have - want == 1 ? "" : "s", sizes_text(header), kind_of(header.rank)));
+    const std::int64_t more = have - want;
+    const std::string sizes = sizes_text(header);
+    const char* kind = kind_of(header.rank);
+    corrupt(name, at_least    ? more == 1
+                                    ? trf("has at least 1 byte after its {} {}", sizes, kind)
+                                    : trf("has at least {} bytes after its {} {}", more, sizes, kind)
+                     : more == 1 ? trf("has 1 byte after its {} {}", sizes, kind)
+                              : trf("has {} bytes after its {} {}", more, sizes, kind));
   }
 }
 
@@ -113,8 +120,8 @@ Decoded decode_gzip(std::span<const std::uint8_t> file, int rank, const std::str
   out.header = parse_header(gunzip(file, kMaxHeader, name), rank, name);
   const std::int64_t want = out.header.bytes + out.header.values;
   if (out.header.values / kMaxDeflateRatio > static_cast<std::int64_t>(file.size())) {
-    corrupt(name, fmt::format("is truncated: {} {} cannot be packed into its {} bytes",
-                              sizes_text(out.header), kind_of(rank), file.size()));
+    corrupt(name, trf("is truncated: {} {} cannot be packed into its {} bytes",
+                      sizes_text(out.header), kind_of(rank), file.size()));
   }
   // One extra byte reveals trailing data, however long it is.
   out.values = gunzip(file, want + 1, name);
@@ -147,8 +154,8 @@ std::vector<std::uint8_t> decode_idx_labels(std::span<const std::uint8_t> file,
   const auto wrong = std::find_if(decoded.values.begin(), decoded.values.end(),
                                   [classes](std::uint8_t label) { return label >= classes; });
   if (wrong != decoded.values.end()) {
-    corrupt(name, fmt::format("is mislabelled: label {} of image {} is past the last class {}",
-                              *wrong, wrong - decoded.values.begin(), classes - 1));
+    corrupt(name, trf("is mislabelled: label {} of image {} is past the last class {}", *wrong,
+                      wrong - decoded.values.begin(), classes - 1));
   }
   return std::move(decoded.values);
 }
@@ -157,8 +164,8 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   std::error_code none;  // a file without a size is read or rejected below
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, none));
   if (!none && size > kMaxIdxBytes) {
-    corrupt(path.string(), fmt::format("is oversized: {}, more than {}", format_bytes(size),
-                                       format_bytes(kMaxIdxBytes)));
+    corrupt(path.string(),
+            trf("is oversized: {}, more than {}", format_bytes(size), format_bytes(kMaxIdxBytes)));
   }
   return files::read_file(path);
 }

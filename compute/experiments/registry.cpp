@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "compute/core/language.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/memory/tensor_experiments.h"
@@ -15,8 +16,8 @@ namespace {
 
 std::string names(const std::vector<Device>& devices) {
   constexpr std::size_t kNamed = 4;
-  if (devices.empty()) return "all devices";
-  if (devices.size() > kNamed) return std::to_string(devices.size()) + " devices";
+  if (devices.empty()) return tr("all devices");
+  if (devices.size() > kNamed) return trf("{} devices", devices.size());
   std::string text;
   for (const Device d : devices) text += (text.empty() ? "" : ", ") + to_string(d);
   return text;
@@ -38,6 +39,9 @@ struct MakeExperiment {
   std::unique_ptr<Experiment> operator()(const StartLesson& c) const {
     return make_lesson_experiment(c);
   }
+  std::unique_ptr<Experiment> operator()(const CompareClass& c) const {
+    return make_class_experiment(c);
+  }
   template <typename TensorCommand>
   std::unique_ptr<Experiment> operator()(const TensorCommand& c) const {
     return make_tensor_experiment(c);
@@ -46,31 +50,39 @@ struct MakeExperiment {
 
 struct Title {
   std::string operator()(const StartTransfers& c) const {
-    return c.live ? "Live transfers" : "Transfers by size, from " + names(c.from);
+    return c.live ? tr("Live transfers") : trf("Transfers by size, from {}", names(c.from));
   }
   std::string operator()(const StartMatmul& c) const {
-    return (c.live ? "Live matmul on " : "Matmul ladder on ") + names(c.devices);
+    if (c.together) {
+      return c.devices.empty() ? tr("Products on several devices at once")
+                               : trf("Products at once on {}", names(c.devices));
+    }
+    return c.live ? trf("Live matmul on {}", names(c.devices))
+                  : trf("Matmul ladder on {}", names(c.devices));
   }
   std::string operator()(const StartTraining& c) const {
-    return "Training " + c.model + " on " + (c.devices.empty() ? "cpu:0" : names(c.devices));
+    return trf("Training {} on {}", c.model, c.devices.empty() ? "cpu:0" : names(c.devices));
   }
   std::string operator()(const StartScaling& c) const {
-    const std::string& model = c.training.model;
-    return (c.measure ? "Scaling of " : "Predicted scaling of ") +
-           (model.empty() ? "the model of " + c.reference_file : model);
+    const std::string model =
+        c.training.model.empty() ? trf("the model of {}", c.reference_file) : c.training.model;
+    return c.measure ? trf("Scaling of {}", model) : trf("Predicted scaling of {}", model);
   }
   std::string operator()(const MakeTensor& c) const {
-    return std::string("Create a tensor on ") + to_string(c.device);
+    return trf("Create a tensor on {}", to_string(c.device));
   }
   std::string operator()(const CopyTensor& c) const {
-    return "Copy a tensor to " + to_string(c.to);
+    return trf("Copy a tensor to {}", to_string(c.to));
   }
-  std::string operator()(const AddTensors&) const { return "Add two tensors"; }
-  std::string operator()(const FreeTensor&) const { return "Free a tensor"; }
+  std::string operator()(const AddTensors&) const { return tr("Add two tensors"); }
+  std::string operator()(const FreeTensor&) const { return tr("Free a tensor"); }
   std::string operator()(const RunTensorCode& c) const {
-    return c.statements.size() == 1 ? c.statements.front().text : "Tensor statements";
+    return c.statements.size() == 1 ? c.statements.front().text : tr("Tensor statements");
   }
-  std::string operator()(const StartLesson& c) const { return "Lesson " + c.lesson; }
+  std::string operator()(const StartLesson& c) const { return trf("Lesson {}", c.lesson); }
+  std::string operator()(const CompareClass& c) const {
+    return trf("Lesson {}, the class", c.lesson);
+  }
 };
 
 }  // namespace

@@ -4,13 +4,15 @@
 
 #include <utility>
 
+#include "compute/core/language.h"
+
 namespace lab {
 namespace {
 
 // dlerror() without the file name at its start, which the caller prints itself.
 std::string last_reason(const std::string& name) {
   const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe)
-  if (text == nullptr) return "no reason given";
+  if (text == nullptr) return tr("no reason given");
   const std::string reason = text;
   return reason.rfind(name + ": ", 0) == 0 ? reason.substr(name.size() + 2) : reason;
 }
@@ -26,7 +28,7 @@ Maybe<DynamicLibrary> DynamicLibrary::open(const std::vector<std::string>& names
     }
     tried += (tried.empty() ? "" : ", ") + name + " (" + last_reason(name) + ")";
   }
-  return Maybe<DynamicLibrary>::missing(tried.empty() ? "no name was given" : tried);
+  return Maybe<DynamicLibrary>::missing(tried.empty() ? tr("no name was given") : tried);
 }
 
 DynamicLibrary::DynamicLibrary(std::shared_ptr<void> handle, std::string name)

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "compute/core/device.h"
+#include "compute/core/mo_catalog.h"
 #include "compute/gpu/gpu_matmul.h"
 #include "compute/gpu/gpu_ops.h"
 #include "compute/gpu/gpu_transfers.h"
@@ -23,7 +24,7 @@
 namespace lab {
 
 // Incremented with every change to a class or struct of this interface, RungInfo included.
-inline constexpr int kGpuInterfaceVersion = 5;
+inline constexpr int kGpuInterfaceVersion = 6;
 
 // Constant properties of a GPU. Reading them creates no context and wakes no GPU that listing the
 // GPUs does not wake.
@@ -179,7 +180,7 @@ struct RejectedGpu {
 // The backend, or the reason why there is none.
 struct GpuBackendResult {
   std::shared_ptr<GpuBackend> backend;
-  std::string reason = "the GPUs have not been queried";
+  std::string reason = LAB_TEXT("the GPUs have not been queried");
   // A driver is present and reported the failure itself: its report takes precedence over
   // conclusions from files.
   bool driver_answered = false;
@@ -188,8 +189,9 @@ struct GpuBackendResult {
 
 // Returned by the shared object's function kGpuEntryName, which has C linkage.
 struct GpuEntry {
-  int interface_version = 0;                  // checked before `open` is called
-  void (*open)(GpuBackendResult&) = nullptr;  // throws nothing
+  int interface_version = 0;  // checked before `open` is called
+  // Texts are translated by the program's catalog. Throws nothing.
+  void (*open)(GpuBackendResult&, CatalogSlot&) = nullptr;
 };
 using GpuEntryFunction = GpuEntry (*)();
 inline constexpr const char* kGpuEntryName = "lab_gpu_entry";

@@ -1,9 +1,8 @@
 #include "compute/gpu/gpu_failures.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -28,23 +27,21 @@ bool runs(std::string_view architecture, int major, int minor) {
 
 Error gpu_out_of_memory(Device device, std::int64_t asked_bytes, const GpuMemory& memory) {
   return {Errc::OutOfMemory,
-          fmt::format("{}: {} requested, but the GPU has {} free of {}; this process's pool holds "
-                      "{}, {} of it in use; free some tensors, or choose a smaller size or another "
-                      "device",
-                      to_string(device), format_bytes(asked_bytes), format_bytes(memory.free_bytes),
-                      format_bytes(memory.total_bytes), format_bytes(memory.pool_reserved_bytes),
-                      format_bytes(memory.pool_used_bytes))};
+          trf("{}: {} requested, but the GPU has {} free of {}; this process's pool holds {}, {} "
+              "of it in use; free some tensors, or choose a smaller size or another device",
+              to_string(device), format_bytes(asked_bytes), format_bytes(memory.free_bytes),
+              format_bytes(memory.total_bytes), format_bytes(memory.pool_reserved_bytes),
+              format_bytes(memory.pool_used_bytes))};
 }
 
 Error pinned_out_of_memory(std::int64_t asked_bytes, const std::string& why) {
-  return {Errc::OutOfMemory,
-          fmt::format("pinned memory: allocation of {} failed ({}); choose a smaller size, or "
-                      "raise the limit on locked memory",
-                      format_bytes(asked_bytes), why)};
+  return {Errc::OutOfMemory, trf("pinned memory: allocation of {} failed ({}); choose a smaller "
+                                 "size, or raise the limit on locked memory",
+                                 format_bytes(asked_bytes), why)};
 }
 
 Error gpu_failure(Device device, const std::string& operation, const std::string& why) {
-  return {Errc::Cuda, fmt::format("{}: {} failed: {}", to_string(device), operation, why)};
+  return {Errc::Cuda, trf("{}: {} failed: {}", to_string(device), operation, why)};
 }
 
 void GpuHealth::require_usable() const {
@@ -55,9 +52,9 @@ void GpuHealth::require_usable() const {
 Error GpuHealth::lose(const std::string& operation, const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (lost_.empty()) {
-    lost_ = fmt::format(
-        "{} is lost: {} failed with {}; its data is gone; restart device-lab to use it again",
-        to_string(device_), operation, why);
+    lost_ =
+        trf("{} is lost: {} failed with {}; its data is gone; restart device-lab to use it again",
+            to_string(device_), operation, why);
   }
   return {Errc::DeviceLost, lost_};
 }
@@ -78,10 +75,10 @@ bool has_gpu_code(std::string_view architectures, int major, int minor) {
 
 std::string no_gpu_code(int major, int minor) {
   if (major < kOldestGpuCode) {
-    return fmt::format("the lab's kernels need compute capability {}.0 or later; the GPU has {}.{}",
-                       kOldestGpuCode, major, minor);
+    return trf("the lab's kernels need compute capability {}.0 or later; the GPU has {}.{}",
+               kOldestGpuCode, major, minor);
   }
-  return fmt::format(
+  return trf(
       "this build has no code for compute capability {0}.{1}; build it with "
       "-DLAB_CUDA_ARCHITECTURES={0}{1}",
       major, minor);

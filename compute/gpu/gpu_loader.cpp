@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "compute/core/language.h"
+#include "compute/core/language_catalogs.h"
 #include "compute/gpu/dynamic_library.h"
 
 namespace lab {
@@ -36,31 +38,28 @@ GpuBackendResult load_gpu_backend(std::span<const std::string> places) {
   };
   const auto found = std::find_if(places.begin(), places.end(), file_exists);
   if (found == places.end()) {
-    return unavailable(
-        fmt::format("the lab's CUDA backend ({}) was not found at {}; install it there",
-                    kGpuLibrary, fmt::join(places, " or ")));
+    return unavailable(trf("the lab's CUDA backend ({}) was not found at {}; install it there",
+                           kGpuLibrary, fmt::join(places, fmt::format(" {} ", tr("or")))));
   }
   const Maybe<DynamicLibrary> library = DynamicLibrary::open({*found});
   if (!library) {
-    return unavailable(
-        fmt::format("the lab's CUDA backend cannot be loaded: {}", library.reason()));
+    return unavailable(trf("the lab's CUDA backend cannot be loaded: {}", library.reason()));
   }
   const auto entry = library->function<GpuEntryFunction>(kGpuEntryName);
   if (entry == nullptr) {
     return unavailable(
-        fmt::format("{} is not the lab's CUDA backend: it lacks {}; install the file of this "
-                    "version",
-                    *found, kGpuEntryName));
+        trf("{} is not the lab's CUDA backend: it lacks {}; install the file of this version",
+            *found, kGpuEntryName));
   }
   const GpuEntry info = entry();
   if (info.interface_version != kGpuInterfaceVersion || info.open == nullptr) {
     return unavailable(
-        fmt::format("{} belongs to another version of the lab (its interface is {}, this "
-                    "program's is {}); install both from the same build",
-                    *found, info.interface_version, kGpuInterfaceVersion));
+        trf("{} belongs to another version of the lab (its interface is {}, this program's is {}); "
+            "install both from the same build",
+            *found, info.interface_version, kGpuInterfaceVersion));
   }
-  GpuBackendResult result = unavailable("the lab's CUDA backend reported no reason");
-  info.open(result);
+  GpuBackendResult result = unavailable(tr("the lab's CUDA backend reported no reason"));
+  info.open(result, catalog_slot());
   return result;
 }
 

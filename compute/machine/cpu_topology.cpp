@@ -10,6 +10,8 @@
 #include <memory>
 #include <set>
 
+#include "compute/core/language.h"
+
 namespace lab {
 namespace {
 
@@ -140,7 +142,7 @@ CpuTopology read_topology(const std::string& synthetic) {
 
 DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore>& cores) {
   DeviceInfo info;
-  info.name = topology.name.empty() ? "unknown processor" : topology.name;
+  info.name = topology.name.empty() ? tr("unknown processor") : topology.name;
   std::set<int> packages, nodes;
   std::vector<int> threads;
   for (const CpuCore& core : cores) {
@@ -159,10 +161,17 @@ DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore
     const auto same = std::find_if(info.caches.begin(), info.caches.end(), [&](const auto& c) {
       return c.level == cache.level && c.size_bytes == cache.size_bytes;
     });
+    std::vector<int> served;
+    for (std::size_t i = 0; i < cores.size(); ++i) {
+      const bool serves = !both(cache.hardware_threads, cores[i].hardware_threads).empty();
+      if (serves) served.push_back(static_cast<int>(i));
+    }
     if (same != info.caches.end()) {
       ++same->instances;
+      same->cores.push_back(std::move(served));
     } else {
-      info.caches.push_back({cache.level, cache.size_bytes, 1, cache.line_bytes});
+      info.caches.push_back(
+          {cache.level, cache.size_bytes, 1, cache.line_bytes, {std::move(served)}});
     }
   }
   return info;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compute/core/events/gpu_readings.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "compute/gpu/nvml/nvml_readings.h"
 #include "compute/machine/nvidia_gpus.h"
@@ -19,7 +20,8 @@ namespace {
 constexpr double kFastInterval_s = 0.1, kSlowInterval_s = 1;
 constexpr double kShareOfCore = 0.002;  // separately for fast and slow readings
 constexpr double kThroughputInterval_s = 5, kThroughputShareOfCore = 0.0005;
-constexpr const char* kAsleep = "the GPU is asleep to save power; reading it would wake it";
+constexpr const char* kAsleep =
+    LAB_TEXT("the GPU is asleep to save power; reading it would wake it");
 
 double steady_s() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -180,7 +182,7 @@ void GpuMonitor::Impl::describe() {
       known = nvml::read_facts(*session, gpu.handle);
       known.pci_bus_id = gpu.pci_bus_id;
     } else if (gpu.handle == nullptr) {
-      leave_out(known, gpu.failure.empty() ? kAsleep : gpu.failure);
+      leave_out(known, gpu.failure.empty() ? tr(kAsleep) : gpu.failure);
     }
     known.numa_node = read_numa_node(options.root, gpu.pci_bus_id);
     known.near_cpus = read_local_cpus(options.root, gpu.pci_bus_id);
@@ -236,7 +238,7 @@ void GpuMonitor::Impl::name_processes(GpuTelemetry& reading) const {
     const auto name = read_text(fmt::format("{}/proc/{}/comm", options.root, process.pid));
     process.name = name ? Maybe<std::string>(printable(*name))
                         : Maybe<std::string>::missing(
-                              "the process cannot be seen from here (another container?)");
+                              tr("the process cannot be seen from here (another container?)"));
   }
   reading.processes = std::move(named);
 }
@@ -269,7 +271,7 @@ std::vector<GpuTelemetry> GpuMonitor::read(double t_s) {
     for (Impl::Gpu& gpu : m.gpus) {
       gpu.last.t_s = t_s;
       if (gpu.last.asleep) {
-        leave_out(gpu.last, kAsleep);
+        leave_out(gpu.last, tr(kAsleep));
       } else if (gpu.handle == nullptr) {
         leave_out(gpu.last, gpu.failure);
       }

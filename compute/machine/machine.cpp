@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/machine/cpu_topology.h"
 #include "compute/machine/nvidia_gpus.h"
 #include "compute/machine/resource_limits.h"
@@ -42,7 +44,7 @@ Maybe<double> max_clock_mhz(const std::vector<int>& cores) {
   }
   if (best_khz > 0) return static_cast<double>(best_khz) / 1000;
   return Maybe<double>::missing(
-      "the kernel reports no maximum clock (no cpufreq; usual in virtual machines)");
+      tr("the kernel reports no maximum clock (no cpufreq; usual in virtual machines)"));
 }
 
 bool is_virtual_machine() {
@@ -54,21 +56,22 @@ bool is_virtual_machine() {
 std::string hardware_threads(const std::vector<CpuCore>& cores) {
   std::size_t threads = 0;
   for (const CpuCore& core : cores) threads += core.hardware_threads.size();
-  return threads == cores.size()
-             ? fmt::format("{}, one per core", threads)
-             : fmt::format("{}; the lab uses one per core, {}", threads, cores.size());
+  return threads == cores.size() ? trf("{}, one per core", threads)
+                                 : trf("{}; the lab uses one per core, {}", threads, cores.size());
 }
 
 std::string processor_quota(double quota, std::size_t used, std::size_t all) {
-  return fmt::format("{:.3g} CPUs, set by the cgroup; the lab uses {} of {} core{}", quota, used,
-                     all, all == 1 ? "" : "s");
+  return all == 1
+             ? trf("{:.3g} CPUs, set by the cgroup; the lab uses {} of 1 core", quota, used)
+             : trf("{:.3g} CPUs, set by the cgroup; the lab uses {} of {} cores", quota, used, all);
 }
 
 std::string memory_limit(const MemoryInfo& memory, int processes) {
-  return (memory.limited_by.empty()
-              ? "90 % of what was available when the lab started"
-              : "90 % of what was available within the " + memory.limited_by) +
-         (processes > 1 ? fmt::format(", divided between {} processes", processes) : "");
+  const std::string limit =
+      memory.limited_by.empty()
+          ? std::string(tr("90 % of what was available when the lab started"))
+          : trf("90 % of what was available within the {}", memory.limited_by);
+  return processes > 1 ? trf("{}, divided between {} processes", limit, processes) : limit;
 }
 
 std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
@@ -95,15 +98,16 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
     info.clock_max_mhz = max_clock_mhz(info.cores);
     info.memory_total_bytes = memory.total_bytes;
     info.memory_limit_bytes = usable / devices;
-    info.details.emplace_back("Hardware threads", hardware_threads(cores));
+    info.details.emplace_back(LAB_TEXT("Hardware threads"), hardware_threads(cores));
     if (virtual_machine) {
-      info.details.emplace_back("Virtual machine", "yes: cores and clocks may be shared");
+      info.details.emplace_back(LAB_TEXT("Virtual machine"),
+                                LAB_TEXT("yes: cores and clocks may be shared"));
     }
     if (quota) {
-      info.details.emplace_back("Processor quota",
+      info.details.emplace_back(LAB_TEXT("Processor quota"),
                                 processor_quota(*quota, topology.cores.size(), all_cores));
     }
-    info.details.emplace_back("Memory limit", memory_limit(memory, processes));
+    info.details.emplace_back(LAB_TEXT("Memory limit"), memory_limit(memory, processes));
     infos.push_back(std::move(info));
   }
   return infos;
@@ -136,17 +140,16 @@ DeviceContext::DeviceContext(DeviceInfo info, GpuDevice& gpu)
 
 GpuStaging& DeviceContext::staging() {
   if (!staging_) {
-    throw Error(Errc::Unsupported, fmt::format("{} is not a GPU and needs no staging memory",
-                                               to_string(info_.device)));
+    throw Error(Errc::Unsupported,
+                trf("{} is not a GPU and needs no staging memory", to_string(info_.device)));
   }
   return *staging_;
 }
 
 ThreadPool& DeviceContext::threads() {
   if (gpu_ != nullptr) {
-    throw Error(Errc::Unsupported,
-                fmt::format("{} is a GPU and has no CPU threads; choose cpu:0 for this",
-                            to_string(device())));
+    throw Error(Errc::Unsupported, trf("{} is a GPU and has no CPU threads; choose cpu:0 for this",
+                                       to_string(device())));
   }
   std::call_once(threads_once_, [this] { threads_ = std::make_unique<ThreadPool>(info_.cores); });
   return *threads_;
@@ -154,12 +157,12 @@ ThreadPool& DeviceContext::threads() {
 
 Machine::Machine(const MachineOptions& options) {
   if (options.cpu_devices < 1 || options.cpu_devices > kMaxCpuDevices) {
-    throw Error(Errc::Usage, fmt::format("--cpu-devices {}: choose between 1 and {}",
-                                         options.cpu_devices, kMaxCpuDevices));
+    throw Error(Errc::Usage, trf("--cpu-devices {}: choose between 1 and {}", options.cpu_devices,
+                                 kMaxCpuDevices));
   }
   utsname names{};
   const bool named = uname(&names) == 0;
-  info_.host = named ? names.nodename : "unknown host";
+  info_.host = named ? names.nodename : tr("unknown host");
   info_.system = system_name();
   info_.kernel = named ? names.release : "";
   info_.devices = describe_cpus(options.cpu_devices, std::max(1, options.processes));
@@ -205,16 +208,17 @@ DeviceContext& Machine::at(Device device) {
     const int before = device.kind == DeviceKind::Cpu ? 0 : num_cpus();
     return *contexts_.at(static_cast<std::size_t>(before) + static_cast<std::size_t>(device.index));
   }
-  throw Error(Errc::NotFound,
-              fmt::format("{} cannot be used: {}", to_string(device),
-                          device.kind == DeviceKind::Cpu ? why_no_cpu(device.index)
-                                                         : why_no_gpu(device.index)));
+  throw Error(Errc::NotFound, trf("{} cannot be used: {}", to_string(device),
+                                  device.kind == DeviceKind::Cpu ? why_no_cpu(device.index)
+                                                                 : why_no_gpu(device.index)));
 }
 
 std::string Machine::why_no_cpu(int index) const {
-  return fmt::format("the cores form {} CPU device{}; use cpu:0, or start with --cpu-devices {}",
-                     num_cpus(), num_cpus() == 1 ? "" : "s",
-                     std::clamp(index, 0, kMaxCpuDevices - 1) + 1);
+  const int wanted = std::clamp(index, 0, kMaxCpuDevices - 1) + 1;
+  return num_cpus() == 1
+             ? trf("the cores form 1 CPU device; use cpu:0, or start with --cpu-devices {}", wanted)
+             : trf("the cores form {} CPU devices; use cpu:0, or start with --cpu-devices {}",
+                   num_cpus(), wanted);
 }
 
 std::string Machine::why_no_gpu(int index) const {
@@ -222,22 +226,24 @@ std::string Machine::why_no_gpu(int index) const {
   if (usable > 0) {
     std::string others;
     for (const AbsentDevice& gpu : info_.absent) {
-      others += fmt::format(" ({} is not: {})", gpu.what, gpu.reason);
+      others += ' ' + trf("({} is not: {})", gpu.what, gpu.reason);
     }
-    return fmt::format("this machine has {} usable NVIDIA GPU{}{}; use {}", usable,
-                       usable == 1 ? "" : "s", others,
-                       usable == 1 ? "cuda:0" : fmt::format("cuda:0 to cuda:{}", usable - 1));
+    return usable == 1 ? trf("this machine has 1 usable NVIDIA GPU{}; use cuda:0", others)
+                       : trf("this machine has {} usable NVIDIA GPUs{}; use cuda:0 to cuda:{}",
+                             usable, others, usable - 1);
   }
   const auto gpus = info_.absent.size();
   const auto at = static_cast<std::size_t>(index);
   if (at < gpus) {
     const AbsentDevice& gpu = info_.absent[at];
-    return (gpu.what == "NVIDIA GPU" ? gpu.reason : gpu.what + ": " + gpu.reason) + "; use cpu:0";
+    return trf("{}; use cpu:0",
+               gpu.what == "NVIDIA GPU" ? gpu.reason : gpu.what + ": " + gpu.reason);
   }
   if (gpus == 1 && info_.absent.front().what == "NVIDIA GPU") {
-    return info_.absent.front().reason + "; use cpu:0";
+    return trf("{}; use cpu:0", info_.absent.front().reason);
   }
-  return fmt::format("this machine has {} NVIDIA GPU{}; use cpu:0", gpus, gpus == 1 ? "" : "s");
+  return gpus == 1 ? std::string(tr("this machine has 1 NVIDIA GPU; use cpu:0"))
+                   : trf("this machine has {} NVIDIA GPUs; use cpu:0", gpus);
 }
 
 bool Machine::has(Device device) const {
@@ -263,6 +269,15 @@ std::vector<Device> Machine::try_all_gpus() const {
   for (int i = 0; i < num_gpus(); ++i) gpus.push_back(gpu(i));
   if (gpus.empty()) gpus.push_back(cpu());
   return gpus;
+}
+
+int core_load(Machine& machine, std::span<const Device> devices) {
+  std::map<int, int> users;
+  int most = 1;
+  for (const Device device : devices) {
+    for (const int core : machine.at(device).info().cores) most = std::max(most, ++users[core]);
+  }
+  return most;
 }
 
 }  // namespace lab

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -101,5 +102,8 @@ class Machine {
   std::vector<std::unique_ptr<DeviceContext>> contexts_;  // CPUs first
   int num_cpus_ = 0;
 };
+
+// Number of these devices that share the busiest core; 1 if each has cores of its own.
+int core_load(Machine& machine, std::span<const Device> devices);
 
 }  // namespace lab

@@ -1,12 +1,11 @@
 #include "compute/machine/memory_account.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -22,7 +21,7 @@ TensorId next_id() {
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(Errc::OutOfMemory,
-              text + "; free some tensors, or choose a smaller size or another device");
+              trf("{}; free some tensors, or choose a smaller size or another device", text));
 }
 
 }  // namespace
@@ -33,21 +32,20 @@ MemoryAccount::MemoryAccount(Device device, std::int64_t limit_bytes,
 
 TensorId MemoryAccount::reserve(std::int64_t bytes, TensorInfo info) {
   if (bytes < 0) {
-    throw Error(Errc::InvalidArgument,
-                fmt::format("{}: {} bytes requested; a size cannot be negative", to_string(device_),
-                            bytes));
+    throw Error(Errc::InvalidArgument, trf("{}: {} bytes requested; a size cannot be negative",
+                                           to_string(device_), bytes));
   }
   const std::int64_t machine_bytes =
       bytes >= kMinQueryBytes && available_ ? available_() : limit_bytes_;
   const std::lock_guard lock(mutex_);
   const std::int64_t free_bytes = limit_bytes_ - used_bytes_;
   if (bytes > free_bytes) {
-    refuse(fmt::format("{}: {} requested, {} free of {}", to_string(device_), format_bytes(bytes),
-                       format_bytes(free_bytes), format_bytes(limit_bytes_)));
+    refuse(trf("{}: {} requested, {} free of {}", to_string(device_), format_bytes(bytes),
+               format_bytes(free_bytes), format_bytes(limit_bytes_)));
   }
   if (bytes > machine_bytes && bytes >= kMinQueryBytes) {
-    refuse(fmt::format("{}: {} requested, but only {} of the machine's memory is free",
-                       to_string(device_), format_bytes(bytes), format_bytes(machine_bytes)));
+    refuse(trf("{}: {} requested, but only {} of the machine's memory is free", to_string(device_),
+               format_bytes(bytes), format_bytes(machine_bytes)));
   }
   const TensorId id = next_id();
   info.id = id;

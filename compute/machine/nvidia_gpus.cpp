@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/gpu/dynamic_library.h"
 #include "compute/machine/system_files.h"
@@ -33,7 +34,7 @@ bool is_nvidia_gpu(const std::string& folder) {
 }
 
 std::string name_without_driver(const std::string& folder, const std::string& address) {
-  const std::string number = read_text(folder + "/device").value_or("unknown model");
+  const std::string number = read_text(folder + "/device").value_or(tr("unknown model"));
   return fmt::format("NVIDIA GPU (PCI 10de:{} at {})",
                      number.rfind("0x", 0) == 0 ? number.substr(2) : number, address);
 }
@@ -59,26 +60,27 @@ std::optional<std::string> check_system_files(const NvidiaProbe& probe) {
   const bool windows_bridge = fs::exists(root + "/dev/dxg", failed);
   if (!windows_bridge) {
     if (!fs::exists(root + "/proc/driver/nvidia", failed)) {
-      return "no NVIDIA driver is loaded (/proc/driver/nvidia is missing); install the driver, "
-             "then "
-             "restart the machine";
+      return tr(
+          "no NVIDIA driver is loaded (/proc/driver/nvidia is missing); install the driver, "
+          "then "
+          "restart the machine");
     }
     const auto nodes = device_nodes(root);
     if (nodes.empty() || !fs::exists(root + "/dev/nvidiactl", failed)) {
-      return "the driver is loaded but /dev/nvidia0 or /dev/nvidiactl is missing; pass the "
-             "GPU to the container (--gpus all) or run nvidia-modprobe";
+      return tr(
+          "the driver is loaded but /dev/nvidia0 or /dev/nvidiactl is missing; pass the "
+          "GPU to the container (--gpus all) or run nvidia-modprobe");
     }
     for (const std::string& node : nodes) {
       if (::access(node.c_str(), R_OK | W_OK) == 0) continue;
-      return fmt::format(
+      return trf(
           "{} cannot be opened ({}); request access, usually through the group "
           "'video'",
           display_path(root, node), std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
     }
   }
   if (probe.visible_devices && (probe.visible_devices->empty() || *probe.visible_devices == "-1")) {
-    return fmt::format("CUDA_VISIBLE_DEVICES=\"{}\" hides every GPU; unset it",
-                       *probe.visible_devices);
+    return trf("CUDA_VISIBLE_DEVICES=\"{}\" hides every GPU; unset it", *probe.visible_devices);
   }
   return std::nullopt;
 }
@@ -88,15 +90,15 @@ std::optional<std::string> check_system_files(const NvidiaProbe& probe) {
 std::optional<std::string> check_driver(const NvidiaProbe& probe, std::vector<NvidiaGpu>& gpus) {
   const Maybe<CudaDriverInfo> driver = probe.ask();
   if (!driver) {
-    return fmt::format(
+    return trf(
         "the CUDA driver library cannot be loaded ({}); install the libcuda1 matching the driver",
         driver.reason());
   }
   if (driver->init_code != 0) {
-    return fmt::format("the CUDA driver failed to start: cuInit returned {}{}", driver->init_code,
-                       driver->init_error.empty() ? "" : " (" + driver->init_error + ")");
+    return trf("the CUDA driver failed to start: cuInit returned {}{}", driver->init_code,
+               driver->init_error.empty() ? "" : " (" + driver->init_error + ")");
   }
-  if (driver->names.empty()) return "the CUDA driver starts but reports no device";
+  if (driver->names.empty()) return tr("the CUDA driver starts but reports no device");
   gpus.clear();
   for (std::size_t i = 0; i < driver->names.size(); ++i) {
     const bool has_address = i < driver->pci_bus_ids.size();
@@ -107,11 +109,12 @@ std::optional<std::string> check_driver(const NvidiaProbe& probe, std::vector<Nv
 
 // Message for an unused GPU that is asleep, or awake while another GPU is asleep.
 std::string sleep_message(bool asleep) {
-  return fmt::format(
+  return trf(
       "{}; select a GPU by name (--devices cuda:0) or with 'Use this GPU' on the Devices page",
-      asleep ? "it is asleep to save power, and the lab does not wake a GPU to query it"
-             : "it is awake, but another GPU is asleep to save power, and starting CUDA would wake "
-               "that one too");
+      asleep
+          ? tr("it is asleep to save power, and the lab does not wake a GPU to query it")
+          : tr("it is awake, but another GPU is asleep to save power, and starting CUDA would wake "
+               "that one too"));
 }
 
 template <typename T>
@@ -122,7 +125,7 @@ void fill_in(Maybe<T>& field, T value) {
 Maybe<PeerAccess> query_access(const GpuDevice& from, const GpuDevice& to) {
   try {
     return from.can_access(to) ? PeerAccess{true, ""}
-                               : PeerAccess{false, "the CUDA runtime reports no peer access"};
+                               : PeerAccess{false, tr("the CUDA runtime reports no peer access")};
   } catch (const Error& error) {
     return Maybe<PeerAccess>::missing(error.what());
   }
@@ -137,7 +140,7 @@ void fill_in_peers(GpuFacts& to, const GpuDevice& gpu, const std::vector<GpuDevi
     GpuPeer& peer = to.peers.emplace_back();
     peer.pci_bus_id = address;
     peer.read = peer.write = query_access(gpu, *other);
-    peer.nvlink = Maybe<PeerAccess>::missing("neither the CUDA runtime nor NVML reports it");
+    peer.nvlink = Maybe<PeerAccess>::missing(tr("neither the CUDA runtime nor NVML reports it"));
   }
 }
 
@@ -184,14 +187,15 @@ bool any_gpu_asleep(const std::string& root) {
 
 Maybe<int> read_numa_node(const std::string& root, const std::string& pci_bus_id) {
   const auto node = read_number(folder_of(root, pci_bus_id) + "/numa_node");
-  if (!node) return Maybe<int>::missing("the kernel does not report it");
-  if (*node < 0) return Maybe<int>::missing("the machine's firmware does not report it");
+  if (!node) return Maybe<int>::missing(tr("the kernel does not report it"));
+  if (*node < 0) return Maybe<int>::missing(tr("the machine's firmware does not report it"));
   return static_cast<int>(*node);
 }
 
 Maybe<std::string> read_local_cpus(const std::string& root, const std::string& pci_bus_id) {
   auto list = read_text(folder_of(root, pci_bus_id) + "/local_cpulist");
-  if (!list || list->empty()) return Maybe<std::string>::missing("the kernel does not report them");
+  if (!list || list->empty())
+    return Maybe<std::string>::missing(tr("the kernel does not report them"));
   return *std::move(list);
 }
 
@@ -217,7 +221,7 @@ Maybe<CudaDriverInfo> query_cuda_driver() {
   const auto bus_id = library->function<Text>("cuDeviceGetPCIBusId");
   const auto error_name = library->function<int (*)(int, const char**)>("cuGetErrorName");
   if (!init || !count || !get || !name) {
-    return Maybe<CudaDriverInfo>::missing("libcuda.so.1 lacks cuInit or cuDeviceGetName");
+    return Maybe<CudaDriverInfo>::missing(tr("libcuda.so.1 lacks cuInit or cuDeviceGetName"));
   }
   CudaDriverInfo answer;
   answer.init_code = init(0);
@@ -245,8 +249,8 @@ std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
   if (!probe.driver_refused && gpus.empty() && device_nodes(root).empty() &&
       !fs::exists(root + "/dev/dxg", failed) && !fs::exists(root + "/proc/driver/nvidia", failed)) {
     const bool bus = fs::exists(root + "/sys/bus/pci/devices", failed);
-    return {{"NVIDIA GPU", bus ? "no NVIDIA device on the PCI bus"
-                               : "/sys/bus/pci is missing, so PCI devices cannot be listed"}};
+    return {{"NVIDIA GPU", bus ? tr("no NVIDIA device on the PCI bus")
+                               : tr("/sys/bus/pci is missing, so PCI devices cannot be listed")}};
   }
   std::optional<std::string> reason;
   bool blocked_by_sleep = false;
@@ -269,7 +273,7 @@ std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
 
 void complete_facts(std::vector<GpuFacts>& gpus, GpuBackend* backend) {
   for (GpuFacts& facts : gpus) {
-    facts.runtime_version = Maybe<std::string>::missing("the lab does not compute on this GPU");
+    facts.runtime_version = Maybe<std::string>::missing(tr("the lab does not compute on this GPU"));
     if (backend == nullptr) continue;
     for (const GpuDevice* gpu : backend->devices()) {
       if (gpu->facts().pci_bus_id == facts.pci_bus_id) complete(facts, *gpu, *backend);
@@ -285,22 +289,23 @@ DeviceInfo describe_gpu(const GpuProperties& facts, const GpuBackend& backend) {
   info.memory_total_bytes = facts.memory_bytes;
   info.memory_limit_bytes = facts.memory_bytes;
   if (facts.l2_bytes > 0) info.caches.push_back({2, facts.l2_bytes, 1, 128});
-  info.clock_max_mhz = facts.clock_max_mhz > 0 ? Maybe<double>(facts.clock_max_mhz)
-                                               : Maybe<double>::missing(
-                                                     "the CUDA runtime reports no clock for this "
-                                                     "GPU");
+  info.clock_max_mhz = facts.clock_max_mhz > 0
+                           ? Maybe<double>(facts.clock_max_mhz)
+                           : Maybe<double>::missing(tr("the CUDA runtime reports no clock for this "
+                                                       "GPU"));
   auto& details = info.details;
-  details.emplace_back("Compute capability",
+  details.emplace_back(LAB_TEXT("Compute capability"),
                        fmt::format("{}.{}", facts.compute_major, facts.compute_minor));
-  details.emplace_back("Multiprocessors", fmt::format("{}", facts.multiprocessors));
-  details.emplace_back("Shared memory",
-                       fmt::format("{} per block", format_bytes(facts.shared_bytes_per_block)));
-  details.emplace_back("Copy engines", fmt::format("{}", facts.copy_engines));
-  details.emplace_back("PCI address", facts.pci_bus_id);
-  details.emplace_back("CUDA of the driver", backend.driver_version());
-  details.emplace_back("CUDA of the lab", backend.runtime_version());
+  details.emplace_back(LAB_TEXT("Multiprocessors"), fmt::format("{}", facts.multiprocessors));
+  details.emplace_back(LAB_TEXT("Shared memory"),
+                       trf("{} per block", format_bytes(facts.shared_bytes_per_block)));
+  details.emplace_back(LAB_TEXT("Copy engines"), fmt::format("{}", facts.copy_engines));
+  details.emplace_back(LAB_TEXT("PCI address"), facts.pci_bus_id);
+  details.emplace_back(LAB_TEXT("CUDA of the driver"), backend.driver_version());
+  details.emplace_back(LAB_TEXT("CUDA of the lab"), backend.runtime_version());
   if (!facts.memory_pools) {
-    details.emplace_back("Memory pools", "none: each allocation synchronises with the GPU");
+    details.emplace_back(LAB_TEXT("Memory pools"),
+                         LAB_TEXT("none: each allocation synchronises with the GPU"));
   }
   return info;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/machine/system_files.h"
 
@@ -159,12 +160,13 @@ MemoryInfo read_memory(const std::string& root) {
   }
   const auto group = read_group(root);
   if (group && group->limit_bytes < info.total_bytes) {
-    info.limited_by = "cgroup limit of " + format_bytes(group->limit_bytes);
+    info.limited_by = trf("cgroup limit of {}", format_bytes(group->limit_bytes));
     info.available_bytes = std::min(info.available_bytes, group->available_bytes);
   }
   const auto space = read_address_space(root);
   if (space && space->free_bytes < info.available_bytes) {
-    info.limited_by = "address space limit of " + format_bytes(space->limit_bytes) + " (ulimit -v)";
+    info.limited_by =
+        trf("address space limit of {} (ulimit -v)", format_bytes(space->limit_bytes));
     info.available_bytes = space->free_bytes;
   }
   return info;

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "compute/core/language.h"
 #include "compute/machine/system_files.h"
 
 namespace lab {
@@ -88,13 +89,13 @@ std::vector<std::string> find_cpu_temperature_files(const std::string& root) {
 Maybe<double> read_temperature_c(const std::vector<std::string>& files) {
   if (files.empty()) {
     return Maybe<double>::missing(
-        "the kernel exposes no processor temperature sensor (usual in virtual machines)");
+        tr("the kernel exposes no processor temperature sensor (usual in virtual machines)"));
   }
   std::optional<std::int64_t> hottest;
   for (const std::string& file : files) {
     if (const auto t = read_number(file)) hottest = std::max(hottest.value_or(*t), *t);
   }
-  if (!hottest) return Maybe<double>::missing("the temperature sensor could not be read");
+  if (!hottest) return Maybe<double>::missing(tr("the temperature sensor could not be read"));
   return static_cast<double>(*hottest) / 1000;
 }
 

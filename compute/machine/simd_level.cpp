@@ -1,6 +1,5 @@
 #include "compute/machine/simd_level.h"
 
-#include <fmt/format.h>
 #include <hwy/targets.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab {
 namespace {
@@ -139,9 +139,9 @@ std::optional<SimdTier> parse_simd_cap(const char* text) {
   const auto found = std::find(kTiers.begin(), kTiers.end(), std::string_view(text));
   if (found != kTiers.end()) return static_cast<SimdTier>(found - kTiers.begin());
   throw Error(Errc::Usage,
-              fmt::format("LAB_SIMD is '{}', which is not a SIMD level; set it to scalar, sse4, "
-                          "avx2 or avx512, or unset it",
-                          text));
+              trf("LAB_SIMD is '{}', which is not a SIMD level; set it to scalar, sse4, "
+                  "avx2 or avx512, or unset it",
+                  text));
 }
 
 std::optional<SimdTier> simd_cap() {
@@ -152,25 +152,24 @@ SimdLevel describe_simd(SimdTier used, SimdTier best, const SimdLevel& processor
                         std::optional<SimdTier> cap) {
   if (used < std::min(best, cap.value_or(best))) {
     return {name_of(used),
-            fmt::format("{} (the processor has {}, but not all that its kernels need)",
-                        name_of(used), processor.detail),
+            trf("{} (the processor has {}, but not all that its kernels need)", name_of(used),
+                processor.detail),
             cap ? to_string(*cap) : "", cap.value_or(best) < best};
   }
   if (!cap) return processor;
   const char* value = to_string(*cap);
   if (*cap < best) {
     return {name_of(used),
-            fmt::format("{} (capped by LAB_SIMD; the processor has {})", name_of(used),
-                        processor.detail),
+            trf("{} (capped by LAB_SIMD; the processor has {})", name_of(used), processor.detail),
             value, true};
   }
   if (*cap > best) {
     return {processor.name,
-            fmt::format("{} (LAB_SIMD={} has no effect: the processor has no {})", processor.detail,
-                        value, name_of(*cap)),
+            trf("{} (LAB_SIMD={} has no effect: the processor has no {})", processor.detail, value,
+                name_of(*cap)),
             value};
   }
-  return {processor.name, fmt::format("{} (LAB_SIMD={})", processor.detail, value), value};
+  return {processor.name, trf("{} (LAB_SIMD={})", processor.detail, value), value};
 }
 
 #if defined(__x86_64__)
@@ -187,12 +186,12 @@ SimdLevel simd_level() {
 #if defined(__aarch64__)
   SimdLevel level{"NEON", "NEON", {}};
 #else
-  SimdLevel level{"none", "none known to the lab", {}};
+  SimdLevel level{"none", LAB_TEXT("none known to the lab"), {}};
 #endif
   if (const std::optional<SimdTier> cap = simd_cap()) {
     level.cap = to_string(*cap);
-    level.detail +=
-        fmt::format(" (LAB_SIMD={} has no effect: it applies to x86-64 only)", level.cap);
+    level.detail =
+        trf("{} (LAB_SIMD={} has no effect: it applies to x86-64 only)", level.detail, level.cap);
   }
   return level;
 }
@@ -205,9 +204,9 @@ const char* simd_target() {
 }
 
 std::string why_no_avx512_bf16() {
-  if (!has_avx512_bf16()) return "the processor has none";
+  if (!has_avx512_bf16()) return tr("the processor has none");
   const SimdTier cap = simd_cap().value_or(SimdTier::Avx512);
-  return cap == SimdTier::Avx512 ? "" : fmt::format("LAB_SIMD={} excludes them", to_string(cap));
+  return cap == SimdTier::Avx512 ? "" : trf("LAB_SIMD={} excludes them", to_string(cap));
 }
 
 }  // namespace lab

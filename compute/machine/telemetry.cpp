@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/machine/nvidia_gpus.h"
 #include "compute/machine/resource_limits.h"
 #include "compute/machine/sensors.h"
@@ -42,7 +43,7 @@ void add_gpu(DeviceTelemetry& to, const std::vector<GpuTelemetry>& gpus,
                                 [&](const auto& c) { return c.pci_bus_id == pci_bus_id; });
   if (gpu == gpus.end()) {
     to.utilisation = to.clock_mhz = to.temperature_c =
-        Maybe<double>::missing("NVML reports no data for this GPU");
+        Maybe<double>::missing(tr("NVML reports no data for this GPU"));
     return;
   }
   to.utilisation = gpu->utilisation;
@@ -117,7 +118,7 @@ void TelemetryReader::Impl::add_utilisation(DeviceTelemetry& to, const DeviceInf
                                             const Ticks& now) {
   if (!has_previous) return;
   if (now.empty()) {
-    to.utilisation = Maybe<double>::missing("/proc/stat cannot be read");
+    to.utilisation = Maybe<double>::missing(tr("/proc/stat cannot be read"));
     return;
   }
   double sum = 0;
@@ -139,7 +140,7 @@ void TelemetryReader::Impl::add_clock(DeviceTelemetry& to, const std::vector<int
   if (n > 0) {
     to.clock_mhz = sum / n;
   } else {
-    to.clock_mhz = Maybe<double>::missing("the kernel reports no clock for these cores");
+    to.clock_mhz = Maybe<double>::missing(tr("the kernel reports no clock for these cores"));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/machine/cpu_topology.h"
 
 namespace lab {
@@ -116,7 +117,7 @@ bool ThreadPool::Impl::own_thread(std::thread::id id) const {
 
 ThreadPool::ThreadPool(std::vector<int> cores) {
   if (cores.empty()) {
-    throw Error(Errc::InvalidArgument, "thread pool: no cores given; pass at least one");
+    throw Error(Errc::InvalidArgument, tr("thread pool: no cores given; pass at least one"));
   }
   impl_ = std::make_unique<Impl>(std::move(cores));
   impl_->workers.reserve(impl_->cores.size() - 1);
@@ -139,9 +140,10 @@ void ThreadPool::run(FunctionRef<void(int thread)> task) {
   Impl& pool = *impl_;
   const std::thread::id self = std::this_thread::get_id();
   if (pool.caller.load() != std::thread::id{} && pool.own_thread(self)) {
-    throw Error(Errc::Internal,
-                "thread pool: run() was called from one of the pool's own tasks; call it outside "
-                "them");
+    throw Error(
+        Errc::Internal,
+        tr("thread pool: run() was called from one of the pool's own tasks; call it outside "
+           "them"));
   }
   const std::lock_guard lock(pool.callers);
   pool.caller = self;

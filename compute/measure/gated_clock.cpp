@@ -1,10 +1,9 @@
 #include "compute/measure/gated_clock.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/measure/measure.h"
 
 namespace lab {
@@ -77,9 +76,9 @@ double GatedClock::gated(FunctionRef<void(int stream)> queue) {
   }
   if (gate_->timed_out()) {
     throw Error(Errc::Cuda,
-                fmt::format("{} waited too long for the host to queue work, so the measured time "
-                            "is invalid; end other programs and measure again",
-                            to_string(gpus_[0]->facts().device)));
+                trf("{} waited too long for the host to queue work, so the measured time "
+                    "is invalid; end other programs and measure again",
+                    to_string(gpus_[0]->facts().device)));
   }
   return seconds;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/machine/sensors.h"
 #include "compute/measure/statistics.h"
 
@@ -52,7 +53,7 @@ void Measurement::prepare() {
 }
 
 void Measurement::throw_if_cancelled() const {
-  if (options_.cancelled && options_.cancelled()) throw Error(Errc::Cancelled, "cancelled");
+  if (options_.cancelled && options_.cancelled()) throw Error(Errc::Cancelled, tr("cancelled"));
 }
 
 // Returns the total seconds of `times` calls. A body that detects cancellation returns early and
@@ -152,14 +153,14 @@ Conditions current_conditions(int core, const std::string& root) {
   const auto clock = clocks.find(core);
   now.clock_mhz = clock != clocks.end()
                       ? Maybe<double>(clock->second)
-                      : Maybe<double>::missing("the kernel reports no clock for this core");
+                      : Maybe<double>::missing(tr("the kernel reports no clock for this core"));
   return now;
 }
 
 Conditions conditions_of_gpu() {
   Conditions now;
   now.unix_time_s = static_cast<std::int64_t>(std::time(nullptr));
-  now.clock_mhz = Maybe<double>::missing("GPU clocks are shown on the Devices page");
+  now.clock_mhz = Maybe<double>::missing(tr("GPU clocks are shown on the Devices page"));
   return now;
 }
 

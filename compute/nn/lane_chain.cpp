@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/machine/slice.h"
@@ -51,7 +52,7 @@ LaneChain::LaneChain(const NetworkPlan& plan, std::size_t first, std::size_t las
   for (std::size_t i = first; i < last; ++i) {
     const Op& op = *plan.ops[i];
     if (op.lanes() == nullptr) {
-      throw Error(Errc::Internal, std::string(op.kind()) + " cannot be part of a chain");
+      throw Error(Errc::Internal, trf("{} cannot be part of a chain", op.kind()));
     }
     Part part{.op = &op, .lanes = op.lanes(), .offset = bytes};
     part.bytes =

@@ -7,6 +7,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/events/models.h"
+#include "compute/core/language.h"
 
 namespace lab::nn {
 namespace {
@@ -86,8 +87,8 @@ constexpr Model kModels[] = {
     {"softmax", softmax}, {"mlp", mlp}, {"lenet", lenet}, {"resnet18", resnet18}};
 
 [[noreturn]] void refuse_model(std::string_view name) {
-  throw Error(Errc::NotFound, fmt::format("unknown model '{}'; choose one of {}", name,
-                                          fmt::join(model_names(), ", ")));
+  throw Error(Errc::NotFound,
+              trf("unknown model '{}'; choose one of {}", name, fmt::join(model_names(), ", ")));
 }
 
 }  // namespace

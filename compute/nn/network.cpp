@@ -1,12 +1,11 @@
 #include "compute/nn/network.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/kernels/ops/row_ops.h"
 #include "compute/tensor/random.h"
 
@@ -24,7 +23,7 @@ Network::Network(NetworkPlan plan, DeviceContext& device, std::int64_t max_batch
 void Network::set_max_batch(std::int64_t max_batch) {
   if (max_batch < 1) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: a batch of {} images; it must be at least 1", name(), max_batch));
+                trf("{}: a batch of {} images; it must be at least 1", name(), max_batch));
   }
   arena_ = {};  // freed first, so that old and new memory need not fit together
   max_batch_ = max_batch;
@@ -40,8 +39,8 @@ void Network::set_max_batch(std::int64_t max_batch) {
 
 Pass Network::make_pass(std::int64_t batch, bool training, const PassOptions& options) {
   if (batch < 1 || batch > max_batch_) {
-    throw Error(Errc::InvalidArgument, fmt::format("{}: a batch of {} images; it must be 1 to {}",
-                                                   name(), batch, max_batch_));
+    throw Error(Errc::InvalidArgument,
+                trf("{}: a batch of {} images; it must be 1 to {}", name(), batch, max_batch_));
   }
   return {.pool = device_.threads(),
           .batch = batch,
@@ -55,7 +54,7 @@ Pass Network::make_pass(std::int64_t batch, bool training, const PassOptions& op
 namespace {
 
 void throw_if_stopped(const PassOptions& options) {
-  if (options.stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+  if (options.stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
 }
 
 void after_op(const PassOptions& options) {
@@ -112,7 +111,7 @@ BatchResult Network::loss(std::int64_t batch, std::optional<double> divisor) {
 void Network::backward(std::int64_t batch, const PassOptions& options) {
   if (options.kernels != forward_kernels_) {
     throw Error(Errc::InvalidArgument,
-                name() + ": backward uses other kernels than forward; use the same for both");
+                trf("{}: backward uses other kernels than forward; use the same for both", name()));
   }
   const Pass pass = make_pass(batch, true, options);
   for (std::size_t end = plan_.ops.size(); end > 0;) {

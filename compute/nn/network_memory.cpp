@@ -1,7 +1,5 @@
 #include "compute/nn/network_memory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/nn/network.h"
@@ -72,8 +71,8 @@ Buffer named_buffer(DeviceContext& device, std::int64_t bytes, std::string name)
 void Network::place_parameters() {
   const std::vector<std::int64_t> offsets = plan_.parameter_offsets();
   const std::int64_t bytes = offsets.back() * 4;
-  parameter_memory_ = named_buffer(device_, bytes, name() + " parameters");
-  gradient_memory_ = named_buffer(device_, bytes, name() + " gradients");
+  parameter_memory_ = named_buffer(device_, bytes, trf("{} parameters", name()));
+  gradient_memory_ = named_buffer(device_, bytes, trf("{} gradients", name()));
   std::memset(parameter_memory_.data(), 0, static_cast<std::size_t>(bytes));
   std::memset(gradient_memory_.data(), 0, static_cast<std::size_t>(bytes));
   for (std::size_t p = 0; p < plan_.parameters.size(); ++p) {
@@ -93,8 +92,8 @@ void Network::mark_accumulating_inputs() {
     }
     for (const Input& input : (*op)->inputs) {
       if (input.accumulate && !(*op)->can_accumulate()) {
-        throw Error(Errc::Internal, fmt::format("{}: {} cannot add to its input's gradient", name(),
-                                                (*op)->kind()));
+        throw Error(Errc::Internal,
+                    trf("{}: {} cannot add to its input's gradient", name(), (*op)->kind()));
       }
     }
   }
@@ -208,7 +207,7 @@ void Network::place_values() {
   const Span always{0, 2 * static_cast<int>(plan_.ops.size())};
   request(scratch_bytes, always);
   for (const std::int64_t bytes : {1, 1, 4, 4}) request(bytes * max_batch_, always);
-  arena_ = named_buffer(device_, plan_arena(requests), name() + " activations");
+  arena_ = named_buffer(device_, plan_arena(requests), trf("{} activations", name()));
 
   std::size_t next = 0;
   const auto place = [&] { return arena_.data() + requests[next++].offset; };

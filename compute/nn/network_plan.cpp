@@ -1,11 +1,10 @@
 #include "compute/nn/network_plan.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/nn/layers/activation.h"
 #include "compute/nn/layers/convolution.h"
 #include "compute/nn/layers/linear.h"
@@ -17,8 +16,8 @@ namespace {
 
 [[noreturn]] void mismatch(const Parameter& weight, const ImageShape& x) {
   throw Error(Errc::InvalidArgument,
-              fmt::format("{} {} does not fit an input of {} channels of {}x{}", weight.name,
-                          to_string(weight.shape), x.channels, x.height, x.width));
+              trf("{} {} does not fit an input of {} channels of {}x{}", weight.name,
+                  to_string(weight.shape), x.channels, x.height, x.width));
 }
 
 }  // namespace
@@ -106,7 +105,7 @@ NetworkPlan::ValueId NetworkPlan::add(std::unique_ptr<Op> op, std::vector<ValueI
 NetworkPlan::ValueId NetworkPlan::add_in_place(std::unique_ptr<Op> op, ValueId x) {
   if (x == input()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: an in-place operation cannot come first", op->kind()));
+                trf("{}: an in-place operation cannot come first", op->kind()));
   }
   op->output = &values[x];
   op->inputs.push_back({.value = &values[x]});
@@ -187,8 +186,8 @@ NetworkPlan::ValueId NetworkPlan::add_pool(ValueId x, std::int64_t kernel, std::
   const simd::PoolShape s{from.height, from.width, from.channels, kernel, kernel, stride};
   if (from.height < kernel || from.width < kernel) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("average_pool: a window of {0}x{0} is larger than the image of {1}x{2}",
-                            kernel, from.height, from.width));
+                trf("average_pool: a window of {0}x{0} is larger than the image of {1}x{2}", kernel,
+                    from.height, from.width));
   }
   return add(std::make_unique<AveragePool>(s, sigmoid), {x}, {from.channels, s.out_h(), s.out_w()});
 }
@@ -202,7 +201,7 @@ NetworkPlan::ValueId NetworkPlan::sigmoid_average_pool(ValueId x, std::int64_t k
                                                        std::int64_t stride) {
   if (x == input()) {
     throw Error(Errc::InvalidArgument,
-                "sigmoid_average_pool: an in-place operation cannot come first");
+                tr("sigmoid_average_pool: an in-place operation cannot come first"));
   }
   return add_pool(x, kernel, stride, /*sigmoid=*/true);
 }

@@ -1,7 +1,5 @@
 #include "compute/nn/safetensors.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 
 namespace lab::nn {
@@ -36,7 +35,7 @@ constexpr Name kDTypes[] = {{"F32", DType::F32},
                             {"U8", DType::U8}};
 
 [[noreturn]] void corrupt(const std::string& what) {
-  throw Error(Errc::Corrupt, "not a valid safetensors file: " + what);
+  throw Error(Errc::Corrupt, trf("not a valid safetensors file: {}", what));
 }
 
 // Quotes a name from an untrusted file.
@@ -46,17 +45,17 @@ std::string shown(std::string_view name) {
 
 std::uint64_t header_length(std::span<const std::byte> file) {
   if (file.size() < kLengthBytes) {
-    corrupt(fmt::format("{} bytes; the header length takes 8", file.size()));
+    corrupt(trf("{} bytes; the header length takes 8", file.size()));
   }
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kLengthBytes; ++i) {
     length |= static_cast<std::uint64_t>(file[i]) << (8 * i);
   }
   if (length > kMaxHeaderBytes) {
-    corrupt(fmt::format("a header of {} bytes; at most {} are allowed", length, kMaxHeaderBytes));
+    corrupt(trf("a header of {} bytes; at most {} are allowed", length, kMaxHeaderBytes));
   }
   if (length > file.size() - kLengthBytes) {
-    corrupt(fmt::format("a header of {} bytes in a file of {}", length, file.size()));
+    corrupt(trf("a header of {} bytes in a file of {}", length, file.size()));
   }
   return length;
 }
@@ -78,7 +77,7 @@ struct HeaderEntry {
 class HeaderReader final : public Json::json_sax_t {
  public:
   std::vector<HeaderEntry> take_entries() {
-    if (bad_metadata_) corrupt("__metadata__ must contain strings only");
+    if (bad_metadata_) corrupt(tr("__metadata__ must contain strings only"));
     return std::move(entries_);
   }
 
@@ -102,7 +101,9 @@ class HeaderReader final : public Json::json_sax_t {
   }
 
   bool key(string_t& name) override {
-    if (!keys_.back().insert(name).second) corrupt("the header contains " + shown(name) + " twice");
+    if (!keys_.back().insert(name).second) {
+      corrupt(trf("the header contains {} twice", shown(name)));
+    }
     if (depth() == 1) begin_entry(name);
     if (depth() == 2) field_ = name;
     return true;
@@ -129,7 +130,7 @@ class HeaderReader final : public Json::json_sax_t {
   }
 
   bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
-    corrupt("the header is not JSON: " + shown(error.what()));
+    corrupt(trf("the header is not JSON: {}", shown(error.what())));
   }
 
  private:
@@ -137,7 +138,7 @@ class HeaderReader final : public Json::json_sax_t {
   bool in_list() const { return depth() == 3; }       // inside list_, if there is one
 
   bool open() {
-    if (depth() == kMaxDepth) corrupt("the header is nested too deeply");
+    if (depth() == kMaxDepth) corrupt(tr("the header is nested too deeply"));
     keys_.emplace_back();
     return true;
   }
@@ -151,7 +152,7 @@ class HeaderReader final : public Json::json_sax_t {
     metadata_ = name == "__metadata__";
     if (metadata_) return;
     if (entries_.size() == kMaxTensors) {
-      corrupt(fmt::format("more than {} tensors in the header", kMaxTensors));
+      corrupt(trf("more than {} tensors in the header", kMaxTensors));
     }
     entries_.emplace_back().name = name;
   }
@@ -178,43 +179,42 @@ class HeaderReader final : public Json::json_sax_t {
 
 std::vector<HeaderEntry> parse_header(std::span<const std::byte> text) {
   const char* begin = reinterpret_cast<const char*>(text.data());
-  if (text.empty() || *begin != '{') corrupt("the header does not begin with '{'");
+  if (text.empty() || *begin != '{') corrupt(tr("the header does not begin with '{'"));
   HeaderReader reader;
   Json::sax_parse(begin, begin + text.size(), &reader);
   return reader.take_entries();
 }
 
 DType parse_file_dtype(const HeaderEntry& entry) {
-  if (!entry.dtype) corrupt("tensor " + shown(entry.name) + " has no dtype");
+  if (!entry.dtype) corrupt(trf("tensor {} has no dtype", shown(entry.name)));
   for (const Name& known : kDTypes) {
     if (*entry.dtype == known.file) return known.dtype;
   }
-  corrupt(fmt::format("tensor {} has dtype {}; supported are F32, BF16, I32, I64 and U8",
-                      shown(entry.name), shown(*entry.dtype)));
+  corrupt(trf("tensor {} has dtype {}; supported are F32, BF16, I32, I64 and U8", shown(entry.name),
+              shown(*entry.dtype)));
 }
 
 std::uint64_t whole_number(const HeaderEntry& entry, std::optional<std::uint64_t> value,
                            const char* what) {
   if (!value) {
-    corrupt(fmt::format("tensor {}: {} is not a non-negative integer", shown(entry.name), what));
+    corrupt(trf("tensor {}: {} is not a non-negative integer", shown(entry.name), what));
   }
   return *value;
 }
 
 // Returns the tensor's size in bytes; rejects shapes beyond 2^62 bytes.
 std::uint64_t parse_shape(const HeaderEntry& entry, TensorView& tensor) {
-  if (!entry.shape) corrupt("tensor " + shown(entry.name) + " has no shape");
+  if (!entry.shape) corrupt(trf("tensor {} has no shape", shown(entry.name)));
   if (entry.shape->size() > kMaxDimensions) {
-    corrupt(
-        fmt::format("tensor {} has more than {} dimensions", shown(entry.name), kMaxDimensions));
+    corrupt(trf("tensor {} has more than {} dimensions", shown(entry.name), kMaxDimensions));
   }
   constexpr std::uint64_t kLimit = std::uint64_t{1} << 62;
   std::uint64_t bytes = static_cast<std::uint64_t>(size_of(tensor.dtype));
   bool empty = false;
   for (const std::optional<std::uint64_t>& item : *entry.shape) {
-    const std::uint64_t size = whole_number(entry, item, "size");
+    const std::uint64_t size = whole_number(entry, item, tr("size"));
     if (size > kLimit || (size > 0 && bytes > kLimit / size)) {
-      corrupt("tensor " + shown(entry.name) + " has a shape of more than 2^62 bytes");
+      corrupt(trf("tensor {} has a shape of more than 2^62 bytes", shown(entry.name)));
     }
     empty = empty || size == 0;
     bytes *= std::max<std::uint64_t>(size, 1);
@@ -224,23 +224,22 @@ std::uint64_t parse_shape(const HeaderEntry& entry, TensorView& tensor) {
 }
 
 TensorView parse_entry(HeaderEntry& entry, std::span<const std::byte> data) {
-  if (!entry.object) corrupt("the entry " + shown(entry.name) + " is not an object");
+  if (!entry.object) corrupt(trf("the entry {} is not an object", shown(entry.name)));
   TensorView tensor;
   tensor.dtype = parse_file_dtype(entry);
   const std::uint64_t bytes = parse_shape(entry, tensor);
   if (!entry.offsets || entry.offsets->size() != 2) {
-    corrupt("tensor " + shown(entry.name) + " needs data_offsets with two numbers");
+    corrupt(trf("tensor {} needs data_offsets with two numbers", shown(entry.name)));
   }
-  const std::uint64_t begin = whole_number(entry, (*entry.offsets)[0], "offset");
-  const std::uint64_t end = whole_number(entry, (*entry.offsets)[1], "offset");
+  const std::uint64_t begin = whole_number(entry, (*entry.offsets)[0], tr("offset"));
+  const std::uint64_t end = whole_number(entry, (*entry.offsets)[1], tr("offset"));
   if (begin > end || end > data.size()) {
-    corrupt(fmt::format("tensor {} has data_offsets {} to {} of {} bytes", shown(entry.name), begin,
-                        end, data.size()));
+    corrupt(trf("tensor {} has data_offsets {} to {} of {} bytes", shown(entry.name), begin, end,
+                data.size()));
   }
   if (end - begin != bytes) {
-    corrupt(fmt::format("tensor {} of shape {} and dtype {} needs {} bytes but has {}",
-                        shown(entry.name), to_string(tensor.shape), to_string(tensor.dtype), bytes,
-                        end - begin));
+    corrupt(trf("tensor {} of shape {} and dtype {} needs {} bytes but has {}", shown(entry.name),
+                to_string(tensor.shape), to_string(tensor.dtype), bytes, end - begin));
   }
   tensor.name = std::move(entry.name);
   tensor.data = data.subspan(begin, bytes);
@@ -257,12 +256,14 @@ void check_coverage(const std::vector<TensorView>& tensors, std::span<const std:
   });
   const std::byte* at = data.data();
   for (const TensorView* tensor : sorted) {
-    if (tensor->data.data() < at) corrupt("tensor " + shown(tensor->name) + " overlaps another");
-    if (tensor->data.data() > at) corrupt("there is a gap before tensor " + shown(tensor->name));
+    if (tensor->data.data() < at) corrupt(trf("tensor {} overlaps another", shown(tensor->name)));
+    if (tensor->data.data() > at) {
+      corrupt(trf("there is a gap before tensor {}", shown(tensor->name)));
+    }
     at += tensor->data.size();
   }
   const auto rest = data.data() + data.size() - at;
-  if (rest != 0) corrupt(fmt::format("{} bytes after the last tensor belong to no tensor", rest));
+  if (rest != 0) corrupt(trf("{} bytes after the last tensor belong to no tensor", rest));
 }
 
 const char* file_dtype(DType dtype) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/kernels/ops/vector_ops.h"
 
 namespace lab::nn {
@@ -11,7 +12,7 @@ Sgd::Sgd(Network& network, const SgdOptions& options) : network_(network), optio
   if (options.momentum == 0) return;
   const auto n = static_cast<std::int64_t>(network.flat_parameters().size());
   TensorInfo info;
-  info.name = network.name() + " momentum";
+  info.name = trf("{} momentum", network.name());
   info.shape = {n};
   velocity_ = Buffer(network.device(), n * 4, std::move(info));
   std::memset(velocity_.data(), 0, static_cast<std::size_t>(n * 4));

@@ -1,7 +1,5 @@
 #include "compute/nn/state_dict.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,6 +9,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "compute/nn/parameter.h"
 
@@ -91,8 +90,7 @@ std::string join_names(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {
     text += (i == 0 ? "" : ", ") + printable(names[i]);
   }
-  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
-  return text;
+  return names.size() > kShown ? trf("{} and {} more", text, names.size() - kShown) : text;
 }
 
 using TensorsByName = std::map<std::string_view, const TensorView*>;
@@ -109,10 +107,17 @@ void check_names(const std::vector<NamedState>& expected, const TensorsByName& g
     if (!known.contains(name)) unexpected.emplace_back(name);
   }
   if (missing.empty() && unexpected.empty()) return;
-  std::string message = source + " does not contain a " + what + ":";
-  if (!missing.empty()) message += " missing " + join_names(missing) + ";";
-  if (!unexpected.empty()) message += " unexpected " + join_names(unexpected) + ";";
-  throw Error(Errc::Corrupt, message + " was it saved from another model?");
+  const std::string lacks = join_names(missing), extra = join_names(unexpected);
+  throw Error(Errc::Corrupt,
+              unexpected.empty()
+                  ? trf("{} does not contain a {}: missing {}; was it saved from another model?",
+                        source, what, lacks)
+              : missing.empty()
+                  ? trf("{} does not contain a {}: unexpected {}; was it saved from another model?",
+                        source, what, extra)
+                  : trf("{} does not contain a {}: missing {}; unexpected {}; was it saved from "
+                        "another model?",
+                        source, what, lacks, extra));
 }
 
 void check_finite(const TensorView& tensor, const std::string& source) {
@@ -122,23 +127,20 @@ void check_finite(const TensorView& tensor, const std::string& source) {
     float value = 0;
     std::memcpy(&value, tensor.data.data() + i * sizeof value, sizeof value);
     if (!std::isfinite(value)) {
-      throw Error(Errc::Corrupt,
-                  fmt::format("{}: element {} of {} is {}; all values must be finite", source, i,
-                              tensor.name, printable(value)));
+      throw Error(Errc::Corrupt, trf("{}: element {} of {} is {}; all values must be finite",
+                                     source, i, tensor.name, printable(value)));
     }
   }
 }
 
 void check_tensor(const NamedState& entry, const TensorView& tensor, const std::string& source) {
   if (tensor.dtype != entry.dtype) {
-    throw Error(Errc::Corrupt,
-                fmt::format("{}: {} has dtype {} but the model needs {}", source, entry.name,
-                            to_string(tensor.dtype), to_string(entry.dtype)));
+    throw Error(Errc::Corrupt, trf("{}: {} has dtype {} but the model needs {}", source, entry.name,
+                                   to_string(tensor.dtype), to_string(entry.dtype)));
   }
   if (tensor.shape != entry.shape) {
-    throw Error(Errc::Corrupt,
-                fmt::format("{}: {} has shape {} but the model needs {}", source, entry.name,
-                            to_string(tensor.shape), to_string(entry.shape)));
+    throw Error(Errc::Corrupt, trf("{}: {} has shape {} but the model needs {}", source, entry.name,
+                                   to_string(tensor.shape), to_string(entry.shape)));
   }
   check_finite(tensor, source);
 }
@@ -192,7 +194,7 @@ std::vector<StateTensor> optimizer_state(Network& network, Sgd& sgd) {
 void check_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
                            const std::string& source) {
   check_all(velocity_entries(network, sgd), by_name(tensors), source,
-            network.name() + "'s momentum");
+            trf("{}'s momentum", network.name()));
 }
 
 void load_optimizer_state(Network& network, Sgd& sgd, std::span<const TensorView> tensors,
@@ -208,7 +210,7 @@ std::string find_non_finite_state(Network& network, Sgd& sgd) {
     if (!fault.empty()) return;
     const auto found =
         std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
-    if (found != values.end()) fault = fmt::format("{} contains {}", name, printable(*found));
+    if (found != values.end()) fault = trf("{} contains {}", name, printable(*found));
   };
   for (const Parameter& p : network.parameters()) {
     check(p.name, {p.value, static_cast<std::size_t>(p.size)});
@@ -217,7 +219,7 @@ std::string find_non_finite_state(Network& network, Sgd& sgd) {
     check(running.name + ".running_mean", running.mean);
     check(running.name + ".running_var", running.variance);
   }
-  if (sgd.started()) check("the momentum", sgd.velocity());
+  if (sgd.started()) check(tr("the momentum"), sgd.velocity());
   return fault;
 }
 

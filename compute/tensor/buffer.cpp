@@ -1,12 +1,12 @@
 #include "compute/tensor/buffer.h"
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -23,9 +23,8 @@ std::byte* allocate(Device device, std::int64_t bytes) {
   void* memory = nullptr;
   if (::posix_memalign(&memory, static_cast<std::size_t>(alignment),
                        static_cast<std::size_t>(rounded)) != 0) {
-    throw Error(
-        Errc::OutOfMemory,
-        fmt::format("{}: host allocation of {} failed; free some tensors or choose a smaller size",
+    throw Error(Errc::OutOfMemory,
+                trf("{}: host allocation of {} failed; free some tensors or choose a smaller size",
                     to_string(device), format_bytes(bytes)));
   }
   if (bytes >= kHugeFrom) {

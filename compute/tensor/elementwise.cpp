@@ -1,7 +1,5 @@
 #include "compute/tensor/elementwise.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <type_traits>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "compute/tensor/gpu_tensor_ops.h"
 #include "compute/tensor/random.h"
@@ -114,9 +113,9 @@ void check_fill(const FillWith& with, DType dtype) {
   const bool random = with.fill == Fill::Rand || with.fill == Fill::Randn;
   if (random && dtype != DType::F32 && dtype != DType::BF16) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: dtype is {} but random values are floating-point; choose f32 or "
-                            "bf16",
-                            to_string(with.fill), to_string(dtype)));
+                trf("{}: dtype is {} but random values are floating-point; choose f32 or "
+                    "bf16",
+                    to_string(with.fill), to_string(dtype)));
   }
   if (with.fill != Fill::Full && with.fill != Fill::Values) return;
   const char* const name = with.fill == Fill::Full ? "full" : "tensor";
@@ -126,18 +125,18 @@ void check_fill(const FillWith& with, DType dtype) {
     const auto wrong = std::find_if_not(values.begin(), values.end(), in_range<T>);
     if (wrong == values.end()) return;
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: {} does not fit in {}; choose a value in its range or another "
-                            "dtype",
-                            name, printable(*wrong), to_string(dtype)));
+                trf("{}: {} does not fit in {}; choose a value in its range or another "
+                    "dtype",
+                    name, printable(*wrong), to_string(dtype)));
   });
   constexpr double kExact = 9007199254740992;  // 2^53
   const auto inexact = std::find_if(with.values.begin(), with.values.end(),
                                     [](double v) { return std::abs(v) > kExact; });
   if (dtype == DType::I64 && inexact != with.values.end()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: {} is beyond 2^53, where typed integers are not exact; choose "
-                            "smaller values",
-                            name, printable(*inexact)));
+                trf("{}: {} is beyond 2^53, where typed integers are not exact; choose "
+                    "smaller values",
+                    name, printable(*inexact)));
   }
 }
 
@@ -153,9 +152,9 @@ std::uint64_t element_bits(double value, DType dtype) {
 void fill_range(Tensor& x, const FillWith& with, std::int64_t begin, std::int64_t end) {
   if (with.fill == Fill::Values && std::ssize(with.values) != x.size()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("tensor: shape {} holds {} values but {} were given; give one per "
-                            "element",
-                            to_string(x.shape()), x.size(), with.values.size()));
+                trf("tensor: shape {} holds {} values but {} were given; give one per "
+                    "element",
+                    to_string(x.shape()), x.size(), with.values.size()));
   }
   if (x.context().gpu() != nullptr) return gpu_ops::fill(x, with, begin, end);
   with_type(x.dtype(), [&]<typename T>(T*) {
@@ -200,9 +199,8 @@ void copy_range(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t
 void check_same_device(std::string_view operation, const Tensor& x, const Tensor& y,
                        std::string_view left, std::string_view right) {
   if (x.device() == y.device()) return;
-  throw Error(
-      Errc::DeviceMismatch,
-      fmt::format("{}: {} is on {} and {} on {}; copy one first: {}.to({}.device())", operation,
+  throw Error(Errc::DeviceMismatch,
+              trf("{}: {} is on {} and {} on {}; copy one first: {}.to({}.device())", operation,
                   left, to_string(x.device()), right, to_string(y.device()), left, right));
 }
 
@@ -211,13 +209,13 @@ void check_same(std::string_view operation, const Tensor& x, const Tensor& y, st
   check_same_device(operation, x, y, left, right);
   if (x.shape() != y.shape()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: {} is {} but {} is {}; the shapes must be equal", operation, left,
-                            to_string(x.shape()), right, to_string(y.shape())));
+                trf("{}: {} is {} but {} is {}; the shapes must be equal", operation, left,
+                    to_string(x.shape()), right, to_string(y.shape())));
   }
   if (x.dtype() != y.dtype()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("{}: {} is {} but {} is {}; the dtypes must be equal", operation, left,
-                            to_string(x.dtype()), right, to_string(y.dtype())));
+                trf("{}: {} is {} but {} is {}; the dtypes must be equal", operation, left,
+                    to_string(x.dtype()), right, to_string(y.dtype())));
   }
 }
 

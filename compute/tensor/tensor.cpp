@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "compute/tensor/elementwise.h"
 #include "compute/tensor/gpu_tensor_ops.h"
 
@@ -31,8 +32,8 @@ std::int64_t checked_bytes(const Shape& shape, DType dtype) {
   const std::int64_t n = count(shape);
   if (n > kMax / size_of(dtype)) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("tensor {} of {}: more than 2^62 bytes; choose smaller sizes",
-                            to_string(shape), to_string(dtype)));
+                trf("tensor {} of {}: more than 2^62 bytes; choose smaller sizes", to_string(shape),
+                    to_string(dtype)));
   }
   return n * size_of(dtype);
 }
@@ -91,9 +92,8 @@ DeviceContext& Tensor::context() const {
 
 Buffer& Tensor::storage() const {
   if (!defined()) {
-    throw Error(Errc::InvalidArgument,
-                "tensor: it is undefined and has no storage; create it "
-                "first");
+    throw Error(Errc::InvalidArgument, tr("tensor: it is undefined and has no storage; create it "
+                                          "first"));
   }
   return *buffer_;
 }
@@ -108,13 +108,12 @@ template <typename T>
 std::span<const T> Tensor::values() const {
   const Buffer& buffer = storage();
   if (dtype_ != dtype_of<T>()) {
-    throw Error(Errc::InvalidArgument, fmt::format("values: the tensor is {} but was read as {}",
-                                                   to_string(dtype_), to_string(dtype_of<T>())));
+    throw Error(Errc::InvalidArgument, trf("values: the tensor is {} but was read as {}",
+                                           to_string(dtype_), to_string(dtype_of<T>())));
   }
   if (buffer.context().gpu() != nullptr) {
-    throw Error(
-        Errc::DeviceMismatch,
-        fmt::format("values: the tensor is on {}, which the CPU cannot read; copy it first: "
+    throw Error(Errc::DeviceMismatch,
+                trf("values: the tensor is on {}, which the CPU cannot read; copy it first: "
                     "x.to(cpu)",
                     to_string(device())));
   }
@@ -181,9 +180,8 @@ Tensor randn(DeviceContext& context, const Shape& shape, std::uint64_t seed, DTy
 
 Tensor from(DeviceContext& context, const Shape& shape, std::span<const float> values) {
   if (count(shape) != static_cast<std::int64_t>(values.size())) {
-    throw Error(Errc::InvalidArgument,
-                fmt::format("from: shape {} holds {} values but {} were given", to_string(shape),
-                            count(shape), values.size()));
+    throw Error(Errc::InvalidArgument, trf("from: shape {} holds {} values but {} were given",
+                                           to_string(shape), count(shape), values.size()));
   }
   Tensor x(context, shape, DType::F32, "from");
   copy_from_host(values.data(), x);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute/core/language.h"
+
 namespace lab {
 namespace {
 
@@ -15,14 +17,15 @@ bool is_in(const std::vector<std::string>& names, const std::string& name) {
 
 [[noreturn]] void fail_undefined(const std::string& name) {
   throw Error(Errc::NotFound,
-              fmt::format("{0} is not defined; create it first, as in {0} = ones(2, 3)", name));
+              trf("{0} is not defined; create it first, as in {0} = ones(2, 3)", name));
 }
 
 }  // namespace
 
 TensorId TensorStore::add(Tensor tensor, std::string name) {
   if (!tensor.defined()) {
-    throw Error(Errc::InvalidArgument, "tensor store: the tensor is undefined; create it first");
+    throw Error(Errc::InvalidArgument,
+                tr("tensor store: the tensor is undefined; create it first"));
   }
   while (name.empty()) {
     name = fmt::format("X{}", next_name_++);
@@ -83,7 +86,7 @@ const TensorStore::Named& TensorStore::entry(TensorId id) const {
   const auto found = tensors_.find(id);
   if (found == tensors_.end()) {
     throw Error(Errc::NotFound,
-                fmt::format("tensor {} is not in the list; it may have been freed already", id));
+                trf("tensor {} is not in the list; it may have been freed already", id));
   }
   return found->second;
 }

@@ -16,6 +16,7 @@
 #include "compute/core/error.h"
 #include "compute/core/files/json_fields.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/data/sha256.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/request_json.h"
@@ -124,7 +125,7 @@ std::string checksum(const Json& json) {
 
 const Json& member(const Json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
-  if (found == object.end()) corrupt(fmt::format("{} is missing", name));
+  if (found == object.end()) corrupt(trf("{} is missing", name));
   return *found;
 }
 
@@ -133,20 +134,20 @@ std::int64_t whole(const Json& object, const char* name, std::int64_t least) {
   const bool fits = value.is_number_integer() &&
                     (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX);
   if (!fits || value.get<std::int64_t>() < least) {
-    corrupt(fmt::format("{} is not a whole number from {}", name, least));
+    corrupt(trf("{} is not a whole number from {}", name, least));
   }
   return value.get<std::int64_t>();
 }
 
 double real(const Json& object, const char* name) {
   const Json& value = member(object, name);
-  if (!value.is_number()) corrupt(fmt::format("{} is not a number", name));
+  if (!value.is_number()) corrupt(trf("{} is not a number", name));
   return value.get<double>();
 }
 
 std::string text(const Json& object, const char* name) {
   const Json& value = member(object, name);
-  if (!value.is_string()) corrupt(fmt::format("{} is not a string", name));
+  if (!value.is_string()) corrupt(trf("{} is not a string", name));
   return value.get<std::string>();
 }
 
@@ -169,8 +170,8 @@ TrainingPosition read_position(const Json& json) {
                      .images = whole(json, "images", 0),
                      .correct = whole(json, "correct", 0)};
   if (p.step_in_epoch > p.steps || p.epoch - 1 > p.steps || p.correct > p.images) {
-    corrupt(fmt::format("inconsistent: step {} of epoch {} after {} steps, {} of {} images correct",
-                        p.step_in_epoch, p.epoch, p.steps, p.correct, p.images));
+    corrupt(trf("inconsistent: step {} of epoch {} after {} steps, {} of {} images correct",
+                p.step_in_epoch, p.epoch, p.steps, p.correct, p.images));
   }
   return p;
 }
@@ -199,15 +200,15 @@ RunFile parse_run_file(std::string_view content) {
   const std::int64_t format = whole(json, "format", 1);
   if (format != kFormat) {
     throw Error(Errc::Unsupported,
-                fmt::format("it has format {}, but this version reads format {}", format, kFormat));
+                trf("it has format {}, but this version reads format {}", format, kFormat));
   }
   const Json& body = member(json, "run");
-  if (text(json, "sha256") != checksum(body)) corrupt("it was altered: checksum mismatch");
+  if (text(json, "sha256") != checksum(body)) corrupt(tr("it was altered: checksum mismatch"));
   RunFile run;
   run.position = read_position(member(body, "position"));
   run.request = training_from_json(member(body, "request").dump());
   const Json& files = member(body, "files");
-  if (!files.is_array()) corrupt("files is not a list");
+  if (!files.is_array()) corrupt(tr("files is not a list"));
   for (const Json& file : files) {
     run.files.push_back({text(file, "name"), whole(file, "bytes", 0), text(file, "sha256")});
   }
@@ -228,10 +229,14 @@ fs::path newest_in(const fs::path& folder) {
   const std::vector<Found> found = find_whole(folder);
   if (!found.empty()) return found.front().folder;
   std::error_code ignored;
-  throw Error(Errc::NotFound,
-              fmt::format("{} {}; check the path, or start over without --resume", folder.string(),
-                          fs::is_directory(folder, ignored) ? "contains no complete checkpoint"
-                                                            : "is not a folder of checkpoints"));
+  throw Error(
+      Errc::NotFound,
+      fs::is_directory(folder, ignored)
+          ? trf("{} contains no complete checkpoint; check the path, or start over without "
+                "--resume",
+                folder.string())
+          : trf("{} is not a folder of checkpoints; check the path, or start over without --resume",
+                folder.string()));
 }
 
 // Calls `body`; appends a fix to the message of Error(Corrupt).
@@ -241,9 +246,8 @@ auto with_fix(const Body& body) {
     return body();
   } catch (const Error& error) {
     if (error.code() != Errc::Corrupt) throw;
-    throw Error(
-        Errc::Corrupt,
-        fmt::format("{}; remove its folder to continue from an earlier checkpoint", error.what()));
+    throw Error(Errc::Corrupt,
+                trf("{}; remove its folder to continue from an earlier checkpoint", error.what()));
   }
 }
 
@@ -270,9 +274,9 @@ void check_same_training(const fs::path& folder, const StartTraining& saved,
   const std::string difference = first_difference(saved, request);
   if (difference.empty()) return;
   throw Error(Errc::InvalidArgument,
-              fmt::format("{} cannot continue with these settings: {} (checkpoint / request); use "
-                          "the checkpoint's, or start over without --resume",
-                          folder.string(), difference));
+              trf("{} cannot continue with these settings: {} (checkpoint / request); use the "
+                  "checkpoint's, or start over without --resume",
+                  folder.string(), difference));
 }
 
 // A state file's bytes and the tensors in them.
@@ -284,15 +288,15 @@ struct State {
 void check_size(const fs::path& file, std::int64_t wanted) {
   std::error_code failed;
   const std::uintmax_t bytes = fs::file_size(file, failed);
-  if (failed) throw Error(Errc::Corrupt, "cannot read it: " + failed.message());
+  if (failed) throw Error(Errc::Corrupt, trf("cannot read it: {}", failed.message()));
   if (bytes != static_cast<std::uintmax_t>(wanted)) {
-    throw Error(Errc::Corrupt, fmt::format("it has {} bytes, not {}", bytes, wanted));
+    throw Error(Errc::Corrupt, trf("it has {} bytes, not {}", bytes, wanted));
   }
 }
 
 std::vector<nn::TensorView> parse_state(std::span<const std::byte> bytes, const StateFile& known) {
   if (describe_file(known.name, bytes).sha256 != known.sha256) {
-    throw Error(Errc::Corrupt, "it was altered: checksum mismatch");
+    throw Error(Errc::Corrupt, tr("it was altered: checksum mismatch"));
   }
   return nn::parse_safetensors(bytes);
 }
@@ -346,11 +350,11 @@ TrainingPosition load_checkpoint(const fs::path& folder, const StartTraining& re
   const std::string model_file = (newest / kModelFile).string();
   const std::string optimizer_file = (newest / kOptimizerFile).string();
   const bool momentum = !sgd.velocity().empty() && run.position.steps > 0;
-  if (!model) throw Error(Errc::Corrupt, model_file + " is not part of the checkpoint");
+  if (!model) throw Error(Errc::Corrupt, trf("{} is not part of the checkpoint", model_file));
   if (momentum && !optimizer) {
-    throw Error(Errc::Corrupt, optimizer_file +
-                                   " is not part of the checkpoint, but the request "
-                                   "uses momentum");
+    throw Error(
+        Errc::Corrupt,
+        trf("{} is not part of the checkpoint, but the request uses momentum", optimizer_file));
   }
   with_fix([&] {
     if (momentum) nn::check_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);

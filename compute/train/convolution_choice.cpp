@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/kernels/convolution/chooser.h"
 #include "compute/kernels/convolution/measured_chooser.h"
 
@@ -22,8 +23,8 @@ std::unique_ptr<ConvolutionChooser> measured_chooser(RunContext& ctx) {
                                  .stop = ctx.stop_token()};
   options.measuring = [&ctx, job](const ConvolutionCase& c) {
     if (std::this_thread::get_id() != job) return;
-    ctx.progress(0, fmt::format("choosing the fastest convolution: {} of {}", to_string(c.stage),
-                                describe(c)));
+    ctx.progress(
+        0, trf("choosing the fastest convolution: {} of {}", tr(to_string(c.stage)), describe(c)));
   };
   return std::make_unique<MeasuredChooser>(convolution_choices(), std::move(options));
 }
@@ -70,8 +71,7 @@ std::unique_ptr<ConvolutionChooser> make_chooser(const StartTraining& request, R
 std::string chosen_convolutions(const nn::NetworkPlan& plan, Kernels kernels) {
   const std::string forward = counted(plan, nn::Direction::Forward, kernels);
   if (forward.empty()) return {};
-  return fmt::format("forward {}; backward {}", forward,
-                     counted(plan, nn::Direction::Backward, kernels));
+  return trf("forward {}; backward {}", forward, counted(plan, nn::Direction::Backward, kernels));
 }
 
 }  // namespace lab

@@ -5,6 +5,7 @@
 #include "compute/core/fields/field_json.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/files/json_fields.h"
+#include "compute/core/language.h"
 
 namespace lab {
 namespace {
@@ -29,8 +30,8 @@ std::string to_json(const StartTraining& request) {
 }
 
 StartTraining training_from_json(std::string_view text) {
-  constexpr const char* kWhat = "a training request";
-  return request_from_json<StartTraining>(files::parse_object(text, kWhat), kWhat);
+  const char* const what = tr("a training request");
+  return request_from_json<StartTraining>(files::parse_object(text, what), what);
 }
 
 std::string first_difference(const StartTraining& a, const StartTraining& b) {

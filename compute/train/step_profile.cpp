@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "compute/measure/statistics.h"
 
 namespace lab {
@@ -45,9 +46,11 @@ Timing timing_of(const std::vector<double>& ring, std::int64_t counted) {
 StepProfile::StepProfile(const nn::Network& network, ProfileSetup setup)
     : network_(network), setup_(std::move(setup)) {
   phases_.fill(kNoRow);
-  add_phase(StepPhase::Batch, "batch", "images to floats");
+  add_phase(StepPhase::Batch, "batch", LAB_TEXT("images to floats"));
   add_operations();
-  if (setup_.devices > 1) add_phase(StepPhase::AllReduce, "all-reduce", "sums and waiting");
+  if (setup_.devices > 1) {
+    add_phase(StepPhase::AllReduce, "all-reduce", LAB_TEXT("sums and waiting"));
+  }
   add_phase(StepPhase::Update, "update", "SGD");
   current_.resize(parts_.size());
   for (const Kernels kernels : setup_.kernels) {
@@ -70,7 +73,7 @@ void StepProfile::add_operations() {
     return parts_.size() - 1;
   };
   for (std::size_t op = 0; op < names.size(); ++op) forward_[op] = add(op, StepPhase::Forward);
-  add_phase(StepPhase::Loss, "loss", "softmax and cross-entropy");
+  add_phase(StepPhase::Loss, "loss", LAB_TEXT("softmax and cross-entropy"));
   for (std::size_t op = names.size(); op-- > 0;) {
     if (plan.ops[op]->has_backward()) backward_[op] = add(op, StepPhase::Backward);
   }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "compute/core/events/event.h"
+#include "compute/core/language.h"
 #include "compute/run/rank_group.h"
 #include "compute/train/data_parallel/replica.h"
 #include "compute/train/data_parallel/shares.h"
@@ -65,7 +66,7 @@ struct RankDevice {
 // All processes have agreed to end the job here; they can begin another one together.
 class AgreedStop : public Error {
  public:
-  AgreedStop() : Error(Errc::Cancelled, "cancelled") {}
+  AgreedStop() : Error(Errc::Cancelled, tr("cancelled")) {}
 };
 
 class Trainer {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "compute/train/trainer.h"
 
 namespace lab {
@@ -110,7 +111,7 @@ void Trainer::gather_tests(std::vector<TestPart>& parts, Evaluation& evaluation)
     if (static_cast<std::size_t>(parts.end() - part) < n ||
         evaluation.predicted.size() - image < predicted[rank].size() ||
         confidence[rank].size() != predicted[rank].size() * sizeof(float)) {
-      throw Error(Errc::Internal, "training: another process evaluated other test images");
+      throw Error(Errc::Internal, tr("training: another process evaluated other test images"));
     }
     std::memcpy(&*part, all_parts[rank].data(), all_parts[rank].size());
     part += static_cast<std::ptrdiff_t>(n);

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "compute/core/language.h"
 #include "compute/train/trainer.h"
 
 namespace lab {
@@ -22,7 +23,7 @@ class Reader {
   T take() {
     T value;
     if (rest_.size() < sizeof value) {
-      throw Error(Errc::Internal, "training: another process sent too few bytes");
+      throw Error(Errc::Internal, tr("training: another process sent too few bytes"));
     }
     std::memcpy(&value, rest_.data(), sizeof value);
     rest_ = rest_.subspan(sizeof value);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/data/sha256.h"
 #include "compute/kernels/convolution/remembered_choices.h"
 #include "compute/kernels/gemm/onednn_threads.h"
@@ -65,7 +66,7 @@ void report_convolutions(const StartTraining& request, Trainer& trainer, RunCont
     ctx.emit(LogLine{Severity::Warning, std::move(problem)});
   }
   const std::string chosen = chosen_convolutions(trainer.network().plan(), request.kernels);
-  if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, "convolutions: " + chosen});
+  if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, trf("convolutions: {}", chosen)});
 }
 
 // All processes must have read the same images; otherwise the sums would be meaningless.
@@ -80,10 +81,10 @@ void compare_data(const Dataset& data, RankGroup& ranks) {
     const auto text = [&](std::size_t r) {
       return std::string_view(reinterpret_cast<const char*>(all[r].data()), all[r].size());
     };
-    throw Error(Errc::InvalidArgument,
-                fmt::format("training: rank 0 ({}) has {}, but rank {} ({}) has {}; give all "
-                            "ranks the same data",
-                            ranks.hosts()[0], text(0), rank, ranks.hosts()[rank], text(rank)));
+    throw Error(
+        Errc::InvalidArgument,
+        trf("training: rank 0 ({}) has {}, but rank {} ({}) has {}; give all ranks the same data",
+            ranks.hosts()[0], text(0), rank, ranks.hosts()[rank], text(rank)));
   }
 }
 
@@ -96,7 +97,7 @@ Dataset load_training_data(const StartTraining& request, RunContext& ctx) {
   return make_synthetic_garments(request.synthetic_train, request.synthetic_test, request.seed,
                                  [&](double done) {
                                    ctx.checkpoint();
-                                   ctx.progress(done, "drawing synthetic garments");
+                                   ctx.progress(done, tr("drawing synthetic garments"));
                                  });
 }
 

@@ -11,6 +11,7 @@
 #include "compute/core/error.h"
 #include "compute/core/events/share_list.h"
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "compute/nn/models.h"
 #include "compute/train/convolution_choice.h"
 
@@ -19,24 +20,22 @@ namespace {
 
 void check_files(const StartTraining& r) {
   if (r.checkpoint_every > 0 && r.checkpoint_dir.empty()) {
-    throw Error(Errc::InvalidArgument,
-                fmt::format("training: a checkpoint every {} steps needs a folder; give one, "
-                            "or set the interval to 0",
-                            r.checkpoint_every));
+    throw Error(Errc::InvalidArgument, trf("training: a checkpoint every {} steps needs a folder; "
+                                           "give one, or set the interval to 0",
+                                           r.checkpoint_every));
   }
   if (!r.resume_dir.empty() && !r.init_file.empty()) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("training: cannot both resume from {} and start from {}; choose one",
-                            r.resume_dir, r.init_file));
+                trf("training: cannot both resume from {} and start from {}; choose one",
+                    r.resume_dir, r.init_file));
   }
 }
 
 void check_convolution(const StartTraining& r) {
   const std::vector<std::string> names = convolution_choice_names();
   if (std::find(names.begin(), names.end(), r.convolution) != names.end()) return;
-  throw Error(Errc::NotFound,
-              fmt::format("training: unknown convolution choice '{}'; choose one of {}",
-                          r.convolution, fmt::join(names, ", ")));
+  throw Error(Errc::NotFound, trf("training: unknown convolution choice '{}'; choose one of {}",
+                                  r.convolution, fmt::join(names, ", ")));
 }
 
 void check_devices(const StartTraining& r, Machine& machine) {
@@ -44,13 +43,12 @@ void check_devices(const StartTraining& r, Machine& machine) {
   for (const Device device : r.devices) {
     machine.at(device);  // throws if it cannot be used
     if (!named.insert(device).second) {
-      throw Error(
-          Errc::InvalidArgument,
-          fmt::format("training: {} is named twice; name each device once", to_string(device)));
+      throw Error(Errc::InvalidArgument,
+                  trf("training: {} is named twice; name each device once", to_string(device)));
     }
     if (device.kind == DeviceKind::Cuda) {
       throw Error(Errc::Unsupported,
-                  fmt::format("training on {} is not supported; choose cpu:0", to_string(device)));
+                  trf("training on {} is not supported; choose cpu:0", to_string(device)));
     }
   }
 }
@@ -66,19 +64,19 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
     request.profile = true;
   }
   if (const std::string fault = fault_in_ranges(request); !fault.empty()) {
-    throw Error(Errc::InvalidArgument, "training: " + fault);
+    throw Error(Errc::InvalidArgument, trf("training: {}", fault));
   }
   check_files(request);
   check_convolution(request);
   if (request.dtype != Precision::F32 && request.dtype != Precision::BF16) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("training: operand type {} is not supported; choose f32 or bf16",
-                            to_string(request.dtype)));
+                trf("training: operand type {} is not supported; choose f32 or bf16",
+                    to_string(request.dtype)));
   }
   check_devices(request, machine);
   if (request.share_policy == SharePolicy::Listed) {
     const std::string fault = validate_shares(request.shares, request.devices.size());
-    if (!fault.empty()) throw Error(Errc::InvalidArgument, "training: shares: " + fault);
+    if (!fault.empty()) throw Error(Errc::InvalidArgument, trf("training: shares: {}", fault));
   } else {
     request.shares.clear();
   }

@@ -1,12 +1,11 @@
 #include "compute/train/training_run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <exception>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/peak.h"
@@ -85,7 +84,7 @@ void TrainingRun::train() {
 // Measures the peak first, while nothing else runs on the device.
 void TrainingRun::start_profile() {
   if (!request_.profile || !reports() || at_.steps >= total_steps_) return;
-  ctx_.progress(0, "measuring peak performance");
+  ctx_.progress(0, tr("measuring peak performance"));
   DeviceContext& device = trainer_.network().device();
   const PeakSample peak =
       measure_peak(device.device(), &device.threads(),
@@ -157,24 +156,23 @@ StepResult TrainingRun::train_step() {
                                     ctx_.stop_after_epoch());
   stop_after_epoch_ = result.stop_after_epoch;
   if (std::isfinite(result.loss)) return result;
-  throw diverged(fmt::format("the loss of step {} (epoch {}) is {}", at_.steps + 1, at_.epoch,
-                             printable(result.loss)),
-                 learning_rate_.at(at_.steps));
+  throw diverged(
+      trf("the loss of step {} (epoch {}) is {}", at_.steps + 1, at_.epoch, printable(result.loss)),
+      learning_rate_.at(at_.steps));
 }
 
 // A run cannot be resumed at another learning rate, but a new run can start from its weights.
 Error TrainingRun::diverged(const std::string& what, double lr) const {
-  std::string text = fmt::format(
-      "training {} diverged: {} at a learning rate of {}; try a smaller one; the default is {}",
-      request_.model, what, lr, nn::default_learning_rate(request_.model));
+  std::string text =
+      trf("training {} diverged: {} at a learning rate of {}; try a smaller one; the default is {}",
+          request_.model, what, lr, nn::default_learning_rate(request_.model));
   if (!checkpoint_.empty()) {
-    text += fmt::format(
-        "; the last good checkpoint is {0}: start from it with --init "
-        "{0}/model.safetensors",
-        checkpoint_);
+    text += "; " +
+            trf("the last good checkpoint is {0}: start from it with --init {0}/model.safetensors",
+                checkpoint_);
   } else if (!request_.resume_dir.empty()) {
-    text += fmt::format("; the last good checkpoint is the one that this run resumed from, in {}",
-                        request_.resume_dir);
+    text += "; " + trf("the last good checkpoint is the one that this run resumed from, in {}",
+                       request_.resume_dir);
   }
   return {Errc::InvalidArgument, text};
 }
@@ -184,7 +182,7 @@ void TrainingRun::require_finite_state() {
   const std::string fault = nn::find_non_finite_state(trainer_.network(), trainer_.sgd());
   if (fault.empty()) return;
   const std::int64_t last = std::max<std::int64_t>(at_.steps - 1, 0);
-  throw diverged(fmt::format("after step {} {}", at_.steps, fault), learning_rate_.at(last));
+  throw diverged(trf("after step {} {}", at_.steps, fault), learning_rate_.at(last));
 }
 
 void TrainingRun::report_step(const StepResult& result, double seconds) {
@@ -219,7 +217,7 @@ void TrainingRun::report_progress() {
   const double done = static_cast<double>(at_.steps) / static_cast<double>(total_steps_);
   // 1 is reported once, at the end: the last evaluation and the saved file still follow.
   ctx_.progress(std::min(done, 0.999),
-                fmt::format("epoch {}, step {} of {}", at_.epoch, at_.steps, total_steps_));
+                trf("epoch {}, step {} of {}", at_.epoch, at_.steps, total_steps_));
 }
 
 void TrainingRun::end_epoch() {
@@ -275,21 +273,19 @@ void TrainingRun::save_last_checkpoint() {
   try {
     if (saved_at_ != at_.steps) {
       if (!trainer_.take_own_statistics()) {
-        throw Error(Errc::Unsupported, "its running statistics are on another process");
+        throw Error(Errc::Unsupported, tr("its running statistics are on another process"));
       }
       write_checkpoint();
       saved_at_ = at_.steps;
     }
     ctx_.emit_after_stop(
         LogLine{Severity::Info,
-                fmt::format("training stopped after step {}; continue from its checkpoint with "
-                            "--resume {}",
-                            at_.steps, checkpoint_)});
+                trf("training stopped after step {}; continue from its checkpoint with --resume {}",
+                    at_.steps, checkpoint_)});
   } catch (const std::exception& e) {
-    ctx_.emit_after_stop(
-        LogLine{Severity::Warning,
-                fmt::format("training stopped after step {}, which has no checkpoint: {}",
-                            at_.steps, e.what())});
+    ctx_.emit_after_stop(LogLine{
+        Severity::Warning,
+        trf("training stopped after step {}, which has no checkpoint: {}", at_.steps, e.what())});
   }
 }
 
@@ -300,7 +296,7 @@ void TrainingRun::finish() {
     nn::save_network(trainer_.network(), request_.save_file);
   }
   if (profile_) report_profile();
-  ctx_.progress(1, fmt::format("{} steps", at_.steps));
+  ctx_.progress(1, trf("{} steps", at_.steps));
   TrainingDone done{
       .test_acc = test_acc_,
       .images_per_s = step_seconds_ > 0 ? static_cast<double>(images_) / step_seconds_ : 0,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
 #include "ui/widgets/widgets.h"
@@ -59,7 +60,7 @@ bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonO
     const Face f = face(*ui.theme, options.kind, item);
     draw_face(ui, item, f);
     const float room = width - 2 * ui.px(8), shown = std::min(text.x, room);
-    draw_text_fitted(
+    draw_control_text(
         ImGui::GetWindowDrawList(), font,
         {item.min.x + (width - shown) / 2, (item.min.y + item.max.y - font->FontSize) / 2}, room,
         f.text, label);
@@ -107,8 +108,8 @@ bool checkbox(Ui& ui, std::string_view path, std::string_view label, bool& value
     list->AddRect(min, max, styled(value ? t.accent : t.plot_axis), ui.px(4), 0,
                   std::max(1.0F, std::floor(ui.scale)));
     if (value) draw_icon(list, kIconCheck, min, side, styled(t.accent_text));
-    draw_text_fitted(list, font, {max.x + gap, (item.min.y + item.max.y - font->FontSize) / 2},
-                     width - side - gap, t.text, label);
+    draw_control_text(list, font, {max.x + gap, (item.min.y + item.max.y - font->FontSize) / 2},
+                      width - side - gap, t.text, label);
     focus_ring(ui, item, ui.px(4));
     ImGui::PopStyleVar();
     hint(ui, text);
@@ -126,9 +127,9 @@ bool foldout(Ui& ui, std::string_view path, std::string_view label, bool& open) 
     const ImU32 color = item.hovered ? ui.theme->text : ui.theme->muted;
     draw_icon(list, open ? kIconChevronDown : kIconChevronRight,
               {item.min.x - ui.px(2), item.min.y + ui.px(6)}, ui.px(16), styled(color));
-    draw_text_fitted(list, font,
-                     {item.min.x + ui.px(20), (item.min.y + item.max.y - font->FontSize) / 2},
-                     item.max.x - item.min.x - ui.px(20), color, label);
+    draw_control_text(list, font,
+                      {item.min.x + ui.px(20), (item.min.y + item.max.y - font->FontSize) / 2},
+                      item.max.x - item.min.x - ui.px(20), color, label);
     focus_ring(ui, item, ui.px(4));
   }
   record(ui, item, path, "foldout", label, open ? "open" : "closed");
@@ -178,7 +179,7 @@ bool option_row(Ui& ui, const std::string& path, std::string_view text, bool cho
   ImFont* font = ui.fonts.body;
   draw_text_fitted(list, font,
                    {item.min.x + ui.px(28), (item.min.y + item.max.y - font->FontSize) / 2},
-                   item.max.x - item.min.x - ui.px(32), ui.theme->text, text);
+                   item.max.x - item.min.x - ui.px(32), ui.theme->text, tr(std::string(text)));
   record(ui, item, path, "option", text, chosen ? "chosen" : "");
   return item.pressed;
 }
@@ -199,11 +200,42 @@ bool choice_list(Ui& ui, std::string_view path, std::span<const std::string> cho
 
 float widest(ImFont* font, std::span<const std::string> choices) {
   float width = 0;
-  for (const std::string& c : choices) width = std::max(width, text_size(font, c).x);
+  for (const std::string& c : choices) width = std::max(width, text_size(font, tr(c)).x);
   return width;
 }
 
 }  // namespace
+
+bool icon_menu(Ui& ui, std::string_view path, int icon, std::string_view text,
+               std::span<const ValueName> choices, int& index) {
+  const std::string popup = std::string(path) + "/list";
+  if (icon_button(ui, path, icon, text)) ImGui::OpenPopup(popup.c_str());
+  if (!ImGui::IsPopupOpen(popup.c_str())) return false;
+  const ImVec2 corner = ImGui::GetItemRectMin();
+  float width = 0;
+  for (const ValueName& choice : choices) {
+    width = std::max(width, text_size(ui.fonts.body, tr(choice.label)).x);
+  }
+  const float height = static_cast<float>(choices.size()) * ui.px(28) + ui.px(8) + 2;
+  ImGui::SetNextWindowPos({corner.x, corner.y - ui.px(4)}, ImGuiCond_Appearing, {0, 1});
+  ImGui::SetNextWindowSize({width + ui.px(28 + 24), height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(4), ui.px(4)});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+  bool changed = false;
+  if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
+    for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
+      const ValueName& choice = choices[static_cast<std::size_t>(i)];
+      const std::string name = std::string(path).append("/").append(choice.name);
+      if (!option_row(ui, name, choice.label, i == index)) continue;
+      changed = changed || i != index;
+      index = i;
+      ImGui::CloseCurrentPopup();
+    }
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar(2);
+  return changed;
+}
 
 bool combo(Ui& ui, std::string_view path, std::string_view label,
            std::span<const std::string> choices, int& index, std::string_view text) {
@@ -220,7 +252,7 @@ bool combo(Ui& ui, std::string_view path, std::string_view label,
     const float y = (item.min.y + item.max.y - font->FontSize) / 2;
     draw_text_fitted(list, font, {item.min.x + ui.px(10), y}, width - ui.px(10 + 30),
                      chosen.empty() ? ui.theme->muted : ui.theme->text,
-                     chosen.empty() ? "none" : chosen);
+                     chosen.empty() ? tr("none") : tr(std::string(chosen)));
     draw_icon(list, kIconChevronDown, {item.max.x - ui.px(26), item.min.y + ui.px(8)}, ui.px(16),
               styled(ui.theme->muted));
     focus_ring(ui, item, ui.px(kControlRadius));
@@ -278,10 +310,11 @@ bool segmented(Ui& ui, std::string_view path, std::string_view label,
       list->AddRectFilled(item.min, item.max, styled(ui.theme->hover), radius);
     }
     const float room = right - left - ui.px(4);
-    const float shown = std::min(room, text_size(font, choice).x);
-    draw_text_fitted(list, font,
-                     {(left + right - shown) / 2, (field.min.y + field.max.y - font->FontSize) / 2},
-                     room, chosen || item.hovered ? ui.theme->text : ui.theme->muted, choice);
+    const std::string shown_text = tr(std::string(choice));
+    const float shown = std::min(room, text_size(font, shown_text).x);
+    draw_control_text(
+        list, font, {(left + right - shown) / 2, (field.min.y + field.max.y - font->FontSize) / 2},
+        room, chosen || item.hovered ? ui.theme->text : ui.theme->muted, shown_text);
     focus_ring(ui, item, radius);
     hint(ui, text);
     record(ui, item, name, "segment", choice, chosen ? "chosen" : "");

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/line_breaks.h"
 #include "ui/widgets/widgets.h"
 
 namespace lab::ui {
@@ -17,10 +19,12 @@ namespace {
 
 void wrapped(ImFont* font, ImU32 color, std::string_view text) {
   if (text.empty()) return;
+  note_text(font, text);
   ImGui::PushFont(font);
   ImGui::PushStyleColor(ImGuiCol_Text, color);
   ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  const std::string lines = break_lines(font, text, ImGui::GetContentRegionAvail().x);
+  ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
   ImGui::PopFont();
@@ -43,8 +47,9 @@ void fact_line(Ui& ui, std::string_view label, std::string_view value, ImU32 col
   const float label_width = std::min(text_size(font, label).x, width);
   const float wanted = text_size(font, value).x;
   const bool beside = label_width + ui.px(12) + wanted <= width;
-  const ImVec2 below = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, value.data(),
-                                           value.data() + value.size());
+  const std::string lines = break_lines(font, value, width);
+  const ImVec2 below = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, lines.data(),
+                                           lines.data() + lines.size());
   if (!text_item({width, beside ? line : line + below.y})) return;
   const float y = pos.y + (line - font->FontSize) / 2;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -53,7 +58,7 @@ void fact_line(Ui& ui, std::string_view label, std::string_view value, ImU32 col
     draw_text(list, font, {pos.x + width - wanted, y}, color, value);
   } else {
     list->AddText(font, font->FontSize, {std::round(pos.x), std::round(pos.y + line)},
-                  styled(color), value.data(), value.data() + value.size(), width);
+                  styled(color), lines.data(), lines.data() + lines.size(), width);
   }
   hint(ui, text);
 }
@@ -114,7 +119,7 @@ void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value, std::
     fact_line(ui, label, *value, ui.theme->text, text);
     return;
   }
-  std::string why = "Not available: " + value.reason();
+  std::string why = trf("Not available: {}", tr(value.reason()));
   if (!text.empty()) why.append("\n").append(text);
   fact_line(ui, label, "N/A", ui.theme->muted, why);
 }
@@ -131,8 +136,10 @@ void box(Ui& ui, std::string_view path, std::string_view kind, std::string_view 
   const float pad = ui.px(12), icon_side = ui.px(20), gap = ui.px(10);
   ImFont* font = ui.fonts.body;
   const float wrap = std::max(ui.px(40), width - 2 * pad - icon_side - gap);
-  const ImVec2 text = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, sentence.data(),
-                                          sentence.data() + sentence.size());
+  note_text(font, sentence);
+  const std::string lines = break_lines(font, sentence, wrap);
+  const ImVec2 text =
+      font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, lines.data(), lines.data() + lines.size());
   const float height = std::ceil(std::max(text.y, icon_side) + 2 * ui.px(10));
   const ImVec2 end(pos.x + width, pos.y + height);
   ImGui::ItemSize(ImVec2(width, height));
@@ -144,7 +151,7 @@ void box(Ui& ui, std::string_view path, std::string_view kind, std::string_view 
   draw_icon(list, icon, {pos.x + pad, pos.y + ui.px(10)}, icon_side, styled(color));
   list->AddText(font, font->FontSize,
                 {std::round(pos.x + pad + icon_side + gap), std::round(pos.y + ui.px(10))},
-                styled(ui.theme->text), sentence.data(), sentence.data() + sentence.size(), wrap);
+                styled(ui.theme->text), lines.data(), lines.data() + lines.size(), wrap);
   record_rect(ui, path, kind, sentence, {}, true, pos, end);
 }
 
@@ -275,13 +282,15 @@ void sparkline(Ui& ui, std::string_view path, std::span<const float> values, flo
 
 bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
                  std::string_view button_label) {
-  if (sentence.empty()) sentence = "Nothing here yet.";
+  if (sentence.empty()) sentence = tr("Nothing here yet.");
   ImFont* font = ui.fonts.body;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const ImVec2 avail = ImGui::GetContentRegionAvail();
   const float wrap = std::max(ui.px(120), std::min(avail.x - ui.px(32), ui.px(420)));
-  const ImVec2 text = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, sentence.data(),
-                                          sentence.data() + sentence.size());
+  note_text(font, sentence);
+  const std::string lines = break_lines(font, sentence, wrap);
+  const ImVec2 text =
+      font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, lines.data(), lines.data() + lines.size());
   const bool with_button = !button_label.empty();
   const float content = text.y + (with_button ? ui.px(16 + kControlHeight) : 0);
   // Placed a little above the middle of the available height; only `min_top` is reserved.

@@ -149,6 +149,14 @@ void moon(Pen& p) {
   p.arc({13.4F, 6.6F}, 5.6F, 0.19F, 0.56F);
 }
 
+void globe(Pen& p) {
+  p.circle({10, 10}, 7.3F);
+  p.line({{2.7F, 10}, {17.3F, 10}});
+  // The meridians are arcs of large circles through both poles.
+  p.arc({4.6F, 10}, 9.1F, -0.148F, 0.148F);
+  p.arc({15.4F, 10}, 9.1F, 0.352F, 0.648F);
+}
+
 void mark(Pen& p) {
   p.line({{10, 6}, {10, 10.6F}});
   p.dot({10, 13.7F}, 1.1F);
@@ -177,6 +185,7 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color)
     case kIconHelp: help(p); break;
     case kIconSun: sun(p); break;
     case kIconMoon: moon(p); break;
+    case kIconLanguage: globe(p); break;
     case kIconWarning:
       p.line({{10, 3}, {17.5F, 16.5F}, {2.5F, 16.5F}}, true);
       p.line({{10, 8}, {10, 11.6F}});

@@ -20,6 +20,7 @@ enum Icon {
   kIconHelp,
   kIconSun,
   kIconMoon,
+  kIconLanguage,
   kIconWarning,
   kIconError,
   kIconInfo,

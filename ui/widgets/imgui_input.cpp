@@ -6,6 +6,10 @@
 
 namespace lab::ui {
 
+void claim_arrows() {
+  ImGui::NavMoveRequestCancel();
+}
+
 #if IMGUI_VERSION_NUM >= 18700
 
 namespace {
@@ -49,8 +53,8 @@ ImGuiKey imgui_key(int key) {
 
 }  // namespace
 
-bool key_pressed(int key) {
-  return ImGui::IsKeyPressed(imgui_key(key), false);
+bool key_pressed(int key, bool repeat) {
+  return ImGui::IsKeyPressed(imgui_key(key), repeat);
 }
 
 bool enter_pressed_on([[maybe_unused]] ImGuiID item) {
@@ -87,8 +91,8 @@ void map_keys([[maybe_unused]] ImGuiIO& io) {}
 
 #else
 
-bool key_pressed(int key) {
-  return ImGui::IsKeyPressed(key, false);
+bool key_pressed(int key, bool repeat) {
+  return ImGui::IsKeyPressed(key, repeat);
 }
 
 bool enter_pressed_on(ImGuiID item) {

@@ -13,8 +13,11 @@ struct Modifiers {
   bool ctrl = false, shift = false, alt = false;
 };
 
-// Returns true if the key went down in this frame; holding it does not repeat.
-bool key_pressed(int key);
+// Returns true if the key went down in this frame, or with `repeat` also while it is held.
+bool key_pressed(int key, bool repeat = false);
+
+// Leaves this frame's arrow keys to the caller: the keyboard focus stays where it is.
+void claim_arrows();
 
 // Returns true if Enter went down on the focused item and ImGui leaves the press to the caller.
 // Newer releases press the item themselves.

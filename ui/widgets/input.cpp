@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "ui/widgets/item.h"
 #include "ui/widgets/widgets.h"
@@ -64,6 +65,8 @@ bool input_text(Ui& ui, std::string_view path, std::string_view label, std::stri
   {
     const FieldText inside(ui, field, 0);
     const std::string ghost(placeholder);
+    note_text(ui.fonts.body, ghost);
+    note_text(ui.fonts.body, value);
     changed = ImGui::InputTextWithHint(name.c_str(), ghost.c_str(), &value);
   }
   focus_ring(ui, {.min = field.min, .max = field.max, .id = id, .visible = true},
@@ -117,12 +120,20 @@ double highest(const NumberOptions& o, bool whole) {
 }
 
 std::string range_text(const NumberOptions& o, bool whole) {
-  const char* what = whole ? "A whole number" : "A number";
   const bool low = o.min > -1e299, high = o.max < 1e299;
-  if (low && high) return fmt::format("{} from {:.15g} to {:.15g}", what, o.min, o.max);
-  if (low) return fmt::format("{}, at least {:.15g}", what, o.min);
-  if (high) return fmt::format("{}, at most {:.15g}", what, o.max);
-  return what;
+  if (low && high) {
+    return whole ? trf("A whole number from {:.15g} to {:.15g}", o.min, o.max)
+                 : trf("A number from {:.15g} to {:.15g}", o.min, o.max);
+  }
+  if (low) {
+    return whole ? trf("A whole number, at least {:.15g}", o.min)
+                 : trf("A number, at least {:.15g}", o.min);
+  }
+  if (high) {
+    return whole ? trf("A whole number, at most {:.15g}", o.max)
+                 : trf("A number, at most {:.15g}", o.max);
+  }
+  return whole ? tr("A whole number") : tr("A number");
 }
 
 // Sets `*step` to -1 or +1 while an arrow key is pressed in the field being edited.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/fonts.h"
 #include "ui/widgets/imgui_input.h"
+#include "ui/widgets/line_breaks.h"
 #include "ui/widgets/widgets.h"
 
 namespace lab::ui {
@@ -42,6 +44,14 @@ Item control_at(std::string_view path, ImVec2 min, ImVec2 max, bool enabled, boo
   if (window->SkipItems) return {};
   const ImGuiID id = window->GetID(path.data(), path.data() + path.size());
   return add_button_item(id, ImRect(min, max), enabled, nav);
+}
+
+bool has_keys(const Item& item) {
+  return item.id != 0 && GImGui->NavId == item.id && !GImGui->IO.WantTextInput;
+}
+
+bool last_item_has_keys() {
+  return has_keys(Item{.min = {}, .max = {}, .id = GImGui->LastItemData.ID});
 }
 
 void focus_ring(const Ui& ui, const Item& item, float radius) {
@@ -80,7 +90,12 @@ void record_item(Ui& ui, std::string_view path, std::string_view kind, std::stri
               ImGui::GetItemRectMax());
 }
 
+void note_text(const ImFont* font, std::string_view text) {
+  if (FontSet* fonts = font_set()) fonts->note(font, text);
+}
+
 ImVec2 text_size(ImFont* font, std::string_view text) {
+  note_text(font, text);
   if (text.empty()) return {0, font->FontSize};  // ImGui treats a null begin as a C string
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size());
 }
@@ -108,9 +123,18 @@ bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, I
   return true;
 }
 
+bool draw_control_text(ImDrawList* list, ImFont* font, ImVec2 pos, float width, ImU32 color,
+                       std::string_view text) {
+  const bool cut = draw_text_fitted(list, font, pos, width, color, text);
+  if (FontSet* fonts = font_set(); cut && fonts != nullptr) fonts->note_cut(text);
+  return cut;
+}
+
 float draw_text_centred(ImDrawList* list, ImFont* font, ImVec2 middle_top, float wrap, ImU32 color,
                         std::string_view text) {
-  const char *at = text.data(), *end = text.data() + text.size();
+  note_text(font, text);
+  const std::string lines = break_lines(font, text, wrap);
+  const char *at = lines.data(), *end = lines.data() + lines.size();
   float y = middle_top.y;
   while (at < end) {
     const char* stop = font->CalcWordWrapPositionA(1.0F, at, end, wrap);
@@ -129,8 +153,8 @@ void control_label(Ui& ui, std::string_view label) {
   const float height = std::round(ui.fonts.caption->FontSize);
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption, pos, width, ui.theme->muted,
-                   label);
+  draw_control_text(ImGui::GetWindowDrawList(), ui.fonts.caption, pos, width, ui.theme->muted,
+                    label);
   ImGui::SetCursorScreenPos({pos.x, pos.y + height + ui.px(4)});
 }
 
@@ -208,7 +232,9 @@ void show_tooltip(Ui& ui, std::string_view text) {
   ImGui::PushFont(ui.fonts.caption);
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(wrap);
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  note_text(ui.fonts.caption, text);
+  const std::string lines = break_lines(ui.fonts.caption, text, wrap - ui.px(12));
+  ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
   ImGui::PopTextWrapPos();
   const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   ui.widgets.add({.path = "tooltip",

@@ -28,6 +28,11 @@ Item control(std::string_view path, ImVec2 size, bool enabled = true);
 Item control_at(std::string_view path, ImVec2 min, ImVec2 max, bool enabled = true,
                 bool nav = true);
 
+// Whether keys go to the item: the keyboard reached it, or it was the last one clicked.
+bool has_keys(const Item& item);
+// The same for the previous control, such as a button.
+bool last_item_has_keys();
+
 // Draws a ring around the item while it has keyboard focus.
 void focus_ring(const Ui& ui, const Item& item, float radius);
 
@@ -37,12 +42,19 @@ void record_rect(Ui& ui, std::string_view path, std::string_view kind, std::stri
 void record(Ui& ui, const Item& item, std::string_view path, std::string_view kind,
             std::string_view label = {}, std::string_view value = {}, bool enabled = true);
 
+// Returns the size of one line. Like all functions that draw text, it notes the text, so that the
+// fonts get its characters (ui/fonts.h).
 ImVec2 text_size(ImFont* font, std::string_view text);
+// For text that is drawn by ImGui itself.
+void note_text(const ImFont* font, std::string_view text);
 // Draws one line; returns its width.
 float draw_text(ImDrawList* list, ImFont* font, ImVec2 pos, ImU32 color, std::string_view text);
 // Draws one line, cut with "…" if wider than `width`; returns true if it was cut.
 bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, ImU32 color,
                       std::string_view text);
+// The same for the text of a control, which should fit in every language: a cut is noted.
+bool draw_control_text(ImDrawList* list, ImFont* font, ImVec2 pos, float width, ImU32 color,
+                       std::string_view text);
 // Draws wrapped lines, each centred on `middle_top.x`; returns the height.
 float draw_text_centred(ImDrawList* list, ImFont* font, ImVec2 middle_top, float wrap, ImU32 color,
                         std::string_view text);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "ui/widgets/item.h"
 #include "ui/widgets/widgets.h"
 
@@ -72,7 +73,8 @@ void sort_label(Ui& ui, WidgetMemory::Table& table, const Column& column, int in
                 TableSort& sort) {
   ImFont* font = ui.fonts.caption;
   const float arrow = ui.px(12), room = std::max(1.0F, ImGui::GetContentRegionAvail().x);
-  const float wanted = text_size(font, column.label).x;
+  const std::string label = tr(std::string(column.label));
+  const float wanted = text_size(font, label).x;
   float& widest = table.wanted[static_cast<std::size_t>(index)];
   widest = std::max(widest, std::ceil(wanted + arrow));
   const std::string path = fmt::format("{}/sort/{}", table.path, column.label);
@@ -83,15 +85,15 @@ void sort_label(Ui& ui, WidgetMemory::Table& table, const Column& column, int in
   if (!item.visible) return;
   const float shown = std::min(room - arrow, wanted), middle = (item.min.y + item.max.y) / 2;
   const float x = column.number ? item.max.x - shown : item.min.x;
-  draw_text_fitted(ImGui::GetWindowDrawList(), font, {x, middle - font->FontSize / 2}, shown,
-                   sorted || item.hovered ? ui.theme->text : ui.theme->muted, column.label);
+  draw_control_text(ImGui::GetWindowDrawList(), font, {x, middle - font->FontSize / 2}, shown,
+                    sorted || item.hovered ? ui.theme->text : ui.theme->muted, label);
   if (sorted) {
     const float at = column.number ? x - arrow / 2 - ui.px(1) : x + shown + arrow / 2 + ui.px(1);
     sort_arrow(ui, {at, middle}, sort.descending);
   }
   focus_ring(ui, item, ui.px(4));
-  hint(ui, column.hint);
-  record(ui, item, path, "header", column.label,
+  hint(ui, tr(std::string(column.hint)));
+  record(ui, item, path, "header", label,
          !sorted           ? ""
          : sort.descending ? "descending"
                            : "ascending");
@@ -105,8 +107,9 @@ void header(Ui& ui, WidgetMemory::Table& table, std::span<const Column> columns,
       sort_label(ui, table, columns[i], static_cast<int>(i), *sort);
       continue;
     }
-    column_text(table, ui.fonts.caption, ui.theme->muted, columns[i].label, ui.px(kRowHeight));
-    hint(ui, columns[i].hint);
+    column_text(table, ui.fonts.caption, ui.theme->muted, tr(std::string(columns[i].label)),
+                ui.px(kRowHeight));
+    hint(ui, tr(std::string(columns[i].hint)));
   }
 }
 

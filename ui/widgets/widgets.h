@@ -1,6 +1,8 @@
 #pragma once
 // The lab's controls. Each draws itself in the theme, is reachable by keyboard, has a tooltip, and
-// records its rectangle under its path, "page/control". Paths are unique within a frame.
+// records its rectangle under its path, "page/control". Paths are unique within a frame. Texts are
+// passed in the current language, by tr(), except where a comment asks for LAB_TEXT: choices and
+// columns, which the control translates.
 #include <imgui.h>
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/core/fields/enum_names.h"
 #include "compute/core/maybe.h"
 #include "ui/ui.h"
 
@@ -112,9 +115,14 @@ bool input_number(Ui& ui, std::string_view path, std::string_view label, double&
 bool input_text(Ui& ui, std::string_view path, std::string_view label, std::string& value,
                 std::string_view hint = {}, std::string_view placeholder = {});
 // An open combo records its choices as "<path>/<choice>", kind "option"; a segmented control
-// records its segments as "<path>/<choice>", kind "segment".
+// records its segments as "<path>/<choice>", kind "segment". Choices are LAB_TEXT or names; the
+// control shows their translation, while paths and recorded values keep the English text.
 bool combo(Ui& ui, std::string_view path, std::string_view label,
            std::span<const std::string> choices, int& index, std::string_view hint = {});
+// An icon button that opens a list above itself; records the choices as "<path>/<name>" and shows
+// the translation of their labels.
+bool icon_menu(Ui& ui, std::string_view path, int icon, std::string_view hint,
+               std::span<const ValueName> choices, int& index);
 bool segmented(Ui& ui, std::string_view path, std::string_view label,
                std::span<const std::string> choices, int& index, std::string_view hint = {});
 bool checkbox(Ui& ui, std::string_view path, std::string_view label, bool& value,
@@ -141,6 +149,7 @@ bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
 // font. Each visible row is recorded as "<path>/<index>", kind "row", with the cells' texts joined
 // by tabs as its value. Call end_table only if begin_table returned true. Height in units: 0 fits
 // the rows, > 0 scrolls below a fixed header, < 0 fills the remaining height and scrolls.
+// Labels and hints are LAB_TEXT; the header shows their translation.
 struct Column {
   std::string_view label = {};
   float weight = 1;  // share of the width

@@ -26,6 +26,7 @@ struct NamesGpu {
     });
   }
   bool operator()(const StartLesson& c) const { return any_gpu(c.devices); }
+  bool operator()(const CompareClass&) const { return false; }
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ using TensorId = std::int64_t;
 enum class CacheState { Warm, Cold };
 template <>
 struct EnumNames<CacheState> {
-  static constexpr ValueName kAll[] = {{"warm", "Warm"}, {"cold", "Cold"}};
+  static constexpr ValueName kAll[] = {{"warm", LAB_TEXT("Warm")}, {"cold", LAB_TEXT("Cold")}};
 };
 // Kind of host memory. Transfers within and between GPUs use no host memory and are OnGpu.
 enum class MemoryKind { Pageable, Pinned, OnGpu };
@@ -42,8 +42,10 @@ enum class TransferOp {
 template <>
 struct EnumNames<TransferOp> {
   static constexpr ValueName kAll[] = {
-      {"read", "Read"},      {"write", "Write"},   {"copy", "Copy"},     {"triad", "Triad"},
-      {"both", "Both ways"}, {"pieces", "Pieces"}, {"chase", "Latency"}, {"overlap", "Overlap"}};
+      {"read", LAB_TEXT("Read")},      {"write", LAB_TEXT("Write")},
+      {"copy", LAB_TEXT("Copy")},      {"triad", LAB_TEXT("Triad")},
+      {"both", LAB_TEXT("Both ways")}, {"pieces", LAB_TEXT("Pieces")},
+      {"chase", LAB_TEXT("Latency")},  {"overlap", LAB_TEXT("Overlap")}};
 };
 inline constexpr int kTransferPieces = 32;
 
@@ -72,18 +74,23 @@ struct StartMatmul {
   double budget_s = 0.5;  // per kernel and size
   std::uint64_t seed = 0;
   bool live = false;  // repeat the kernels at sizes[0] until cancelled
+  // Instead of the ladder: products on all devices at once, against the same products in sequence
+  // on the first one. The devices are of one kind; empty: the GPUs if there are two of one kind,
+  // otherwise the CPU devices.
+  bool together = false;
 };
 
 enum class DataSource { Synthetic, FashionMnist };
 template <>
 struct EnumNames<DataSource> {
-  static constexpr ValueName kAll[] = {{"synthetic", "Synthetic"},
+  static constexpr ValueName kAll[] = {{"synthetic", LAB_TEXT("Synthetic")},
                                        {"fashion-mnist", "Fashion-MNIST"}};
 };
 enum class BatchOrder { Shuffled, Sequential };
 template <>
 struct EnumNames<BatchOrder> {
-  static constexpr ValueName kAll[] = {{"shuffled", "Shuffled"}, {"sequential", "In file order"}};
+  static constexpr ValueName kAll[] = {{"shuffled", LAB_TEXT("Shuffled")},
+                                       {"sequential", LAB_TEXT("In file order")}};
 };
 
 // How the images of a step are divided among the devices.
@@ -94,13 +101,14 @@ enum class SharePolicy {
 };
 template <>
 struct EnumNames<SharePolicy> {
-  static constexpr ValueName kAll[] = {{"equal", "Equal"}, {"auto", "Auto"}, {"listed", "By list"}};
+  static constexpr ValueName kAll[] = {
+      {"equal", LAB_TEXT("Equal")}, {"auto", LAB_TEXT("Auto")}, {"listed", LAB_TEXT("By list")}};
 };
 // Linear: the learning rate scales with the batch size, lr * batch / 256.
 enum class LrScale { None, Linear };
 template <>
 struct EnumNames<LrScale> {
-  static constexpr ValueName kAll[] = {{"none", "None"}, {"linear", "Linear"}};
+  static constexpr ValueName kAll[] = {{"none", LAB_TEXT("None")}, {"linear", LAB_TEXT("Linear")}};
 };
 
 // Defaults follow Dive into Deep Learning.
@@ -147,7 +155,16 @@ struct StartTraining {
 enum class ScalingMode { Strong, Weak };
 template <>
 struct EnumNames<ScalingMode> {
-  static constexpr ValueName kAll[] = {{"strong", "Strong"}, {"weak", "Weak"}};
+  static constexpr ValueName kAll[] = {{"strong", LAB_TEXT("Strong")}, {"weak", LAB_TEXT("Weak")}};
+};
+
+// How the predicted devices work together. Ddp: a process per device, as in PyTorch's
+// DistributedDataParallel; gradients are all-reduced during backward. DataParallel: PyTorch's
+// nn.DataParallel; one process sends the parameters to all devices before each step.
+enum class ParallelStyle { Ddp, DataParallel };
+template <>
+struct EnumNames<ParallelStyle> {
+  static constexpr ValueName kAll[] = {{"ddp", "DDP"}, {"dataparallel", "DataParallel"}};
 };
 
 // Trains on 1, 2, ... devices in turn and predicts the scaling to more.
@@ -167,9 +184,18 @@ struct StartScaling {
   std::string link = "nvlink";  // a name from link_names()
   // User-supplied time of one step with training.batch images on one device.
   std::optional<double> compute_s;
+  // Part of compute_s, or of the file's time, that does not depend on the batch. Measured times
+  // are fitted instead.
+  double fixed_s = 0;
+  ParallelStyle style = ParallelStyle::Ddp;
+  // What one process repeats per step for each device beyond the first, for DataParallel; empty:
+  // estimated from the model.
+  std::optional<double> repeated_s;
+  double reading_s = 0;  // time in which one process reads training.batch images
   // JSON file that supplies the compute time instead; an empty training.model selects the file's
   // model.
   std::string reference_file;
+  bool check = false;  // only compare the model with published figures
 };
 
 enum class Fill { Zeros, Ones, Full, Arange, Rand, Randn, Values };
@@ -241,12 +267,20 @@ struct StartLesson {
   std::optional<std::string> guess;  // the learner's, as typed
   std::vector<Device> devices;       // empty: the machine's first ones
   std::optional<double> vary;        // the lesson's one setting; empty: its default
+  std::string save_file = {};        // keeps the state file of a lesson that writes one
+};
+
+// Compares the guesses and results of several people for one lesson.
+struct CompareClass {
+  std::string lesson;
+  // Outputs of `device-lab lesson NAME --guess X --json`, or folders that contain them.
+  std::vector<std::string> files;
 };
 
 // Commands that the worker runs as jobs, in the order of submission.
 using JobCommand =
     std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
-                 AddTensors, FreeTensor, RunTensorCode, StartLesson>;
+                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass>;
 
 // Commands that take effect immediately on the running job.
 struct CancelJob {};
@@ -273,8 +307,8 @@ struct RestartLab {
 
 using Command =
     std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
-                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CancelJob, PauseJob, ResumeJob,
-                 StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
+                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass, CancelJob,
+                 PauseJob, ResumeJob, StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
 using Commands = std::vector<Command>;
 
 // Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is

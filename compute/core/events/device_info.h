@@ -14,6 +14,8 @@ struct CacheInfo {
   std::int64_t size_bytes = 0;  // bytes per instance
   int instances = 0;            // number of instances on the device
   int line_bytes = 0;
+  // Per instance, the cores of the device that it serves, as positions in DeviceInfo::cores.
+  std::vector<std::vector<int>> cores = {};
   bool operator==(const CacheInfo&) const = default;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -44,9 +45,9 @@ std::string describe(const TensorResult& result) {
   const TensorInfo& x = *result.tensor;
   std::string text = fmt::format("{}  {}  [{}]  {}", to_string(x.device), to_string(x.dtype),
                                  fmt::join(x.shape, ","), format_bytes(x.bytes));
-  if (result.copy_s) text += "  copied in " + format_seconds(*result.copy_s);
+  if (result.copy_s) text += "  " + trf("copied in {}", format_seconds(*result.copy_s));
   if (!result.aliases.empty()) {
-    text += fmt::format("  same storage as {}", fmt::join(result.aliases, ", "));
+    text += "  " + trf("same storage as {}", fmt::join(result.aliases, ", "));
   }
   return text;
 }
@@ -72,32 +73,30 @@ const char* to_string(PeerMode way) {
 }
 
 std::string moved_by(TransferMover mover, PeerMode way, int threads) {
-  if (mover == TransferMover::Threads) {
-    return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-  }
-  std::string words = mover == TransferMover::Kernel ? "kernel" : "copy engine";
+  if (mover == TransferMover::Threads) return workers_text(threads);
+  const char* mechanism = mover == TransferMover::Kernel ? tr("kernel") : tr("copy engine");
   switch (way) {
     case PeerMode::None: break;
-    case PeerMode::Write: words += ", peer write"; break;
-    case PeerMode::Read: words += ", peer read"; break;
-    case PeerMode::WriteThroughHost: words += ", write without peer access"; break;
-    case PeerMode::ReadThroughHost: words += ", read without peer access"; break;
+    case PeerMode::Write: return trf("{}, peer write", mechanism);
+    case PeerMode::Read: return trf("{}, peer read", mechanism);
+    case PeerMode::WriteThroughHost: return trf("{}, write without peer access", mechanism);
+    case PeerMode::ReadThroughHost: return trf("{}, read without peer access", mechanism);
   }
-  return words;
+  return mechanism;
 }
 
 std::string describe(const TransferPayoff& payoff) {
-  const std::string work = fmt::format("Work of {} pass{} over {} data: ", payoff.passes,
-                                       payoff.passes == 1 ? "" : "es", to_string(payoff.memory));
+  const std::string work =
+      payoff.passes == 1
+          ? trf("Work of 1 pass over {} data", to_string(payoff.memory))
+          : trf("Work of {} passes over {} data", payoff.passes, to_string(payoff.memory));
   const std::string host = to_string(payoff.host), gpu = to_string(payoff.gpu);
   if (!payoff.from_bytes) {
-    return work + fmt::format(
-                      "it is quicker to stay on {} than to move to {} at every size "
-                      "measured.",
-                      host, gpu);
+    return trf("{}: it is quicker to stay on {} than to move to {} at every size measured.", work,
+               host, gpu);
   }
-  return work + fmt::format("below {} it is quicker to stay on {} than to move to {}.",
-                            format_bytes(*payoff.from_bytes), host, gpu);
+  return trf("{}: below {} it is quicker to stay on {} than to move to {}.", work,
+             format_bytes(*payoff.from_bytes), host, gpu);
 }
 
 }  // namespace lab

@@ -69,6 +69,27 @@ struct MatmulSample {
   Conditions conditions;
 };
 
+// Products of one device while other devices multiply too.
+struct TogetherSample {
+  Device device;
+  std::vector<Device> together = {};  // all devices that multiply
+  std::int64_t n = 0;
+  Timing time = {};  // of one product
+  double gflops = 0;
+  bool verified = false;  // every product equals the first one
+};
+
+// Products on several devices at once, against all of them in sequence on the first device.
+struct TogetherSpeedup {
+  std::vector<Device> devices;
+  std::int64_t n = 0;
+  std::int64_t products = 0;                // of each device in a round
+  int rounds = 0;                           // both orders alternate
+  double in_sequence_s = 0, at_once_s = 0;  // of a round; medians
+  double speedup = 0, p10 = 0, p90 = 0;     // of the rounds; `speedup` is the median
+  bool shares_cores = false;
+};
+
 // The measured peak of the multiply-add units, relative to which shares of peak are computed.
 struct PeakSample {
   Device device;
@@ -279,7 +300,29 @@ struct ScalingPrediction {
   std::int64_t batch = 0;
   double step_s = 0, images_per_s = 0, speedup = 0, efficiency = 0;
   StepSplit split;
+  double process_s = 0;  // launches repeated by one process, and waiting for images to be read
+  double fixed_s = 0;    // part of one device's compute time that does not depend on the batch
   std::optional<double> measured_step_s;  // set if this device count was also measured
+};
+
+// A published or recorded training rate and the model's prediction of it.
+struct ComparedScaling {
+  std::string system;  // "DGX-2, V100, FP32, ResNet-50"
+  std::string source;  // of the published figures
+  ParallelStyle style = ParallelStyle::Ddp;
+  std::string link;  // a name from link_names()
+  int devices = 0;
+  std::int64_t batch = 0;              // per step, over all devices
+  double one_device_images_per_s = 0;  // published; the model's input
+  double published_images_per_s = 0;
+  double predicted_images_per_s = 0;
+  bool counted = true;  // in the errors of ScalingComparison
+  double error() const { return predicted_images_per_s / published_images_per_s - 1; }
+};
+// The model against published figures that played no part in it.
+struct ScalingComparison {
+  std::vector<ComparedScaling> rows;
+  double median_error = 0, worst_error = 0;  // magnitudes over the counted rows
 };
 
 // Values of a tensor as a matrix: its last dimension across, all others down; 0 by 0 if it is
@@ -332,10 +375,11 @@ struct Telemetry {
 
 using Payload =
     std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample, PeakSample,
-                 CeilingsMeasured, RungInfo, TransferSample, TransferFit, TransferTimeline,
-                 TransferPayoff, TrainingStarted, StepDone, EpochDone, Predictions, Confusion,
-                 TrainingDone, TrainingProfile, ScalingPoint, ScalingPrediction, TensorList,
-                 TensorResult, LessonInfo, LessonEvent, Telemetry>;
+                 CeilingsMeasured, RungInfo, TogetherSample, TogetherSpeedup, TransferSample,
+                 TransferFit, TransferTimeline, TransferPayoff, TrainingStarted, StepDone,
+                 EpochDone, Predictions, Confusion, TrainingDone, TrainingProfile, ScalingPoint,
+                 ScalingPrediction, ScalingComparison, TensorList, TensorResult, LessonInfo,
+                 LessonEvent, Telemetry>;
 
 struct Event {
   JobId job = 0;

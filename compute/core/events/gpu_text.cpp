@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compute/core/events/gpu_readings.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -42,23 +43,24 @@ Text bytes_per_second(const Maybe<double>& value, const GpuFacts&) {
   return text(value, [](double bytes) { return format_si(bytes, "B/s"); });
 }
 Text on_off(const Maybe<bool>& value, const GpuFacts&) {
-  return text(value, [](bool on) { return on ? "on" : "off"; });
+  return text(value, [](bool on) { return on ? tr("on") : tr("off"); });
 }
 Text active(const Maybe<bool>& value, const GpuFacts&) {
-  return text(value, [](bool on) { return on ? "active" : "off"; });
+  return text(value, [](bool on) { return on ? tr("active") : tr("off"); });
 }
 Text pcie_link(const Maybe<PcieLink>& value, const GpuFacts&) {
   return text(value, [](const PcieLink& l) { return to_string(l); });
 }
 Text nvlinks(const Maybe<NvLinks>& value, const GpuFacts&) {
   return text(value, [](const NvLinks& n) {
-    return fmt::format("{} of {} links active{}", n.active, n.links,
-                       n.version.empty() ? "" : ", version " + n.version);
+    return n.version.empty()
+               ? trf("{} of {} links active", n.active, n.links)
+               : trf("{} of {} links active, version {}", n.active, n.links, n.version);
   });
 }
 Text power_limits(const Maybe<PowerLimits>& value, const GpuFacts&) {
   return text(value, [](const PowerLimits& p) {
-    return fmt::format("{:.0f} to {:.0f} W, default {:.0f} W", p.min_w, p.max_w, p.default_w);
+    return trf("{:.0f} to {:.0f} W, default {:.0f} W", p.min_w, p.max_w, p.default_w);
   });
 }
 Text performance_state(const Maybe<int>& value, const GpuFacts&) {
@@ -66,19 +68,18 @@ Text performance_state(const Maybe<int>& value, const GpuFacts&) {
 }
 Text clock_limits(const Maybe<std::vector<std::string>>& value, const GpuFacts&) {
   return text(value, [](const std::vector<std::string>& limits) {
-    return limits.empty() ? "nothing" : fmt::format("{}", fmt::join(limits, "; "));
+    return limits.empty() ? tr("nothing") : fmt::format("{}", fmt::join(limits, "; "));
   });
 }
 Text ecc_errors(const Maybe<EccErrors>& value, const GpuFacts&) {
   return text(value, [](const EccErrors& e) {
-    return fmt::format("{} corrected, {} uncorrected", e.corrected, e.uncorrected);
+    return trf("{} corrected, {} uncorrected", e.corrected, e.uncorrected);
   });
 }
 
 Text multiprocessors(const Maybe<int>& sms, const GpuFacts& facts) {
   return text(sms, [&](int n) {
-    return facts.cuda_cores ? fmt::format("{} with {} cores", n, *facts.cuda_cores)
-                            : std::to_string(n);
+    return facts.cuda_cores ? trf("{} with {} cores", n, *facts.cuda_cores) : std::to_string(n);
   });
 }
 
@@ -87,13 +88,13 @@ Text memory_bandwidth(const Maybe<int>& bus_bits, const GpuFacts& facts) {
   return text(facts.memory_clock_max_mhz, [&](double mhz) {
     // Memory transfers data on both edges of the clock reported by NVML.
     const double bytes_per_s = *bus_bits / 8.0 * 2 * mhz * 1e6;
-    return fmt::format("{} over {} bits", format_si(bytes_per_s, "B/s"), *bus_bits);
+    return trf("{} over {} bits", format_si(bytes_per_s, "B/s"), *bus_bits);
   });
 }
 
 Text clock_of(const Maybe<double>& now, const Maybe<double>& most) {
   const Text text = in_megahertz(now);
-  return text && most ? *text + " of " + *in_megahertz(most) : text;
+  return text && most ? trf("{} of {}", *text, *in_megahertz(most)) : text;
 }
 
 }  // namespace gpu_text
@@ -126,12 +127,13 @@ std::string watts(double w) {
 }  // namespace
 
 std::string to_string(const PcieLink& link) {
-  return fmt::format("gen {} x{}", link.generation, link.width);
+  return trf("gen {} x{}", link.generation, link.width);
 }
 
 Maybe<std::string> power_text(const GpuTelemetry& t) {
   if (!t.power_w) return Maybe<std::string>::missing(t.power_w.reason());
-  return t.power_limit_w ? watts(*t.power_w) + " of " + watts(*t.power_limit_w) : watts(*t.power_w);
+  return t.power_limit_w ? trf("{} of {}", watts(*t.power_w), watts(*t.power_limit_w))
+                         : watts(*t.power_w);
 }
 
 std::string process_type(const GpuProcess& process) {
@@ -144,16 +146,16 @@ Maybe<std::string> process_instance(const GpuProcess& process) {
   if (!process.gpu_instance) {
     return Maybe<std::string>::missing(process.gpu_instance.reason());
   }
-  const std::string instance = fmt::format("GPU instance {}", *process.gpu_instance);
+  const std::string instance = trf("GPU instance {}", *process.gpu_instance);
   return process.compute_instance
-             ? fmt::format("{}, compute instance {}", instance, *process.compute_instance)
+             ? trf("{}, compute instance {}", instance, *process.compute_instance)
              : instance;
 }
 
 std::vector<GpuLine> describe_facts(const GpuFacts& facts) {
   std::vector<GpuLine> lines;
   for_each_gpu_fact(LinesOf(facts, facts, lines));
-  lines.push_back({"PCI address", facts.pci_bus_id, "", lines.back().group});
+  lines.push_back({LAB_TEXT("PCI address"), facts.pci_bus_id, "", lines.back().group});
   return lines;
 }
 
@@ -173,7 +175,7 @@ std::string why_unused(const MachineInfo& machine, const std::string& pci_bus_id
       if (absent.pci_bus_id == address) return absent.reason;
     }
   }
-  return "the CUDA driver does not report this GPU; check CUDA_VISIBLE_DEVICES";
+  return tr("the CUDA driver does not report this GPU; check CUDA_VISIBLE_DEVICES");
 }
 
 bool is_one_of(const AbsentDevice& absent, const std::vector<std::string>& pci_bus_ids) {

@@ -5,6 +5,7 @@
 
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/gpu_info.h"
+#include "compute/core/fields/enum_names.h"
 
 namespace lab {
 
@@ -16,10 +17,10 @@ struct GpuLine {
 };
 
 // Explains NVML's utilisation.
-inline constexpr const char* kGpuUtilisationHint =
+inline constexpr const char* kGpuUtilisationHint = LAB_TEXT(
     "Share of the driver's last sample (1/6 to 1 second) in which at least one kernel ran. One "
     "small kernel on one multiprocessor counts as much as a full GPU, so 100 % does not mean that "
-    "the GPU is fully used.";
+    "the GPU is fully used.");
 
 // Returns the lines declared in gpu_readings.h, and the PCI address.
 std::vector<GpuLine> describe_facts(const GpuFacts& facts);

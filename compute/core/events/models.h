@@ -17,10 +17,14 @@ struct ModelFacts {
   // Steps of 256 images after which test accuracies are comparable. The sigmoids of lenet learn
   // nothing during the first two epochs; a step of resnet18 is slow.
   std::int64_t accuracy_steps;
+  // Operations of a forward pass in PyTorch, each of which is launched on its own.
+  int operations;
 };
 
-inline constexpr std::array<ModelFacts, 4> kModelFacts = {
-    {{"softmax", 0.1, 235}, {"mlp", 0.1, 235}, {"lenet", 0.9, 940}, {"resnet18", 0.1, 60}}};
+inline constexpr std::array<ModelFacts, 4> kModelFacts = {{{"softmax", 0.1, 235, 2},
+                                                           {"mlp", 0.1, 235, 4},
+                                                           {"lenet", 0.9, 940, 12},
+                                                           {"resnet18", 0.1, 60, 65}}};
 
 inline constexpr auto kModelNames = std::apply(
     [](const auto&... facts) {

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "compute/core/events/event.h"
+#include "compute/core/language.h"
 
 namespace lab {
 
 std::string workers_text(int threads) {
-  if (threads == 0) return "the whole GPU";
-  return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  if (threads == 0) return tr("the whole GPU");
+  return threads == 1 ? std::string(tr("1 thread")) : trf("{} threads", threads);
 }
 
 namespace {

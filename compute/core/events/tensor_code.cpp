@@ -9,6 +9,7 @@
 
 #include "compute/core/dtype.h"
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 
 namespace lab {
@@ -42,7 +43,7 @@ class Reader {
   }
 
   void expect(char c) {
-    if (!take(c)) fail(fmt::format("expected '{}'", c));
+    if (!take(c)) fail(trf("expected '{}'", c));
   }
 
   // Takes a name if one starts here.
@@ -54,19 +55,19 @@ class Reader {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  std::string name(const char* what) {
+  std::string name(const char* otherwise) {
     auto found = take_name();
-    if (!found) fail(fmt::format("expected {}", what));
+    if (!found) fail(otherwise);
     return *found;
   }
 
   template <typename Number>
-  Number number(const char* what) {
+  Number number(const char* otherwise) {
     skip_space();
     Number value{};
     const char* const begin = text_.data() + at_;
     const auto parsed = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (parsed.ec != std::errc()) fail(fmt::format("expected {}", what));
+    if (parsed.ec != std::errc()) fail(otherwise);
     at_ += static_cast<std::size_t>(parsed.ptr - begin);
     return value;
   }
@@ -81,10 +82,11 @@ class Reader {
 
   [[noreturn]] void fail(const std::string& problem) {
     skip_space();
-    const std::string where = at_ == text_.size()
-                                  ? "at the end"
-                                  : fmt::format("at '{}'", printable(text_.substr(at_, 20)));
-    throw Error(Errc::Usage, fmt::format("'{}': {} {}", printable(text_), problem, where));
+    const std::string statement = printable(text_);
+    const bool at_end = at_ == text_.size();
+    throw Error(Errc::Usage, at_end ? trf("'{}', at the end: {}", statement, problem)
+                                    : trf("'{}', at '{}': {}", statement,
+                                          printable(text_.substr(at_, 20)), problem));
   }
 
  private:
@@ -121,15 +123,15 @@ class ValueReader {
  private:
   void value() {
     if (found_.values.size() == kMaxTypedValues) {
-      in_.fail(fmt::format("more than {} values", kMaxTypedValues));
+      in_.fail(trf("more than {} values", kMaxTypedValues));
     }
-    found_.values.push_back(in_.number<double>("a number"));
+    found_.values.push_back(in_.number<double>(tr("expected a number")));
   }
 
   // Reads the items of a row after its opening bracket. The first row that ends or holds a number
   // fixes the number of dimensions.
   void rows(std::size_t depth) {
-    if (depth == kMaxDimensions) in_.fail(fmt::format("more than {} dimensions", kMaxDimensions));
+    if (depth == kMaxDimensions) in_.fail(trf("more than {} dimensions", kMaxDimensions));
     const bool first = depth == found_.shape.size();
     if (first) found_.shape.push_back(0);
     const std::size_t begin = in_.position();
@@ -146,8 +148,8 @@ class ValueReader {
       found_.shape[depth] = items;
     } else if (found_.shape[depth] != items) {
       in_.go_back_to(begin);
-      in_.fail(fmt::format("a row of {}, but earlier rows have {}; make all rows equally long,",
-                           items, found_.shape[depth]));
+      in_.fail(trf("a row of {}, but earlier rows have {}; make all rows equally long", items,
+                   found_.shape[depth]));
     }
   }
 
@@ -156,7 +158,8 @@ class ValueReader {
     const bool is_row = in_.take('[');
     if (dimensions_ != 0 && is_row == (depth + 1 == dimensions_)) {
       in_.go_back_to(begin);
-      in_.fail(is_row ? "expected a number instead of a row" : "expected a row in brackets");
+      in_.fail(is_row ? tr("expected a number instead of a row")
+                      : tr("expected a row in brackets"));
     }
     if (is_row) {
       rows(depth + 1);
@@ -176,21 +179,21 @@ class ValueReader {
 DeviceChoice read_device(Reader& in) {
   const bool quoted = in.take('\'') || in.take('"');
   const std::size_t begin = in.position();
-  const std::string kind = in.name("a device, such as cpu:1 or gpu(0)");
+  const std::string kind = in.name(tr("expected a device, such as cpu:1 or gpu(0)"));
   const bool is_gpu = kind == "gpu" || kind == "cuda" || kind == "try_gpu";
   if (!is_gpu && kind != "cpu") {
     in.go_back_to(begin);
-    in.fail("expected a device, such as cpu:1 or gpu(0),");
+    in.fail(tr("expected a device, such as cpu:1 or gpu(0)"));
   }
   int index = 0;
   if (in.take(':')) {
-    index = in.number<int>("the device's number");
+    index = in.number<int>(tr("expected the device's number"));
   } else if (in.take('(')) {
-    if (!in.next_is(')')) index = in.number<int>("the device's number");
+    if (!in.next_is(')')) index = in.number<int>(tr("expected the device's number"));
     in.expect(')');
   }
-  if (index < 0) in.fail(fmt::format("device number {} is negative", index));
-  if (quoted && !in.take('\'') && !in.take('"')) in.fail("expected the closing quote");
+  if (index < 0) in.fail(trf("device number {} is negative", index));
+  if (quoted && !in.take('\'') && !in.take('"')) in.fail(tr("expected the closing quote"));
   return {is_gpu ? gpu(index) : cpu(index), kind == "try_gpu"};
 }
 
@@ -205,12 +208,12 @@ std::optional<Fill> fill_named(const std::string& name) {
 
 DType read_dtype(Reader& in) {
   const std::size_t begin = in.position();
-  const std::string name = in.name("a dtype: f32, bf16, i32, i64 or u8");
+  const std::string name = in.name(tr("expected a dtype: f32, bf16, i32, i64 or u8"));
   for (const DType dtype : {DType::F32, DType::BF16, DType::I32, DType::I64, DType::U8}) {
     if (name == to_string(dtype)) return dtype;
   }
   in.go_back_to(begin);
-  in.fail("expected a dtype (f32, bf16, i32, i64 or u8)");
+  in.fail(tr("expected a dtype (f32, bf16, i32, i64 or u8)"));
 }
 
 // Reads the arguments of fill(...), after the opening bracket.
@@ -225,15 +228,16 @@ class ArgumentReader {
         if (const auto key = in_.take_name()) {
           keyword(*key, begin);
         } else if (!given_.empty() || complete_) {
-          in_.fail("expected an argument such as device=cpu:0");
+          in_.fail(tr("expected an argument such as device=cpu:0"));
         } else {
           positional();
         }
       } while (in_.take(','));
       in_.expect(')');
     }
-    if (fill() == Fill::Values && !complete_) in_.fail("expected values, such as [1, 2, 3],");
-    if (fill() == Fill::Full && !has_value_) in_.fail("expected value=, as in full(2, value=7),");
+    if (fill() == Fill::Values && !complete_) in_.fail(tr("expected values, such as [1, 2, 3]"));
+    if (fill() == Fill::Full && !has_value_)
+      in_.fail(tr("expected value=, as in full(2, value=7)"));
     return std::move(out_);
   }
 
@@ -246,20 +250,21 @@ class ArgumentReader {
     if (!(key == "device" || key == "dtype" || (key == "seed" && random) || value) ||
         !given_.insert(key).second) {
       in_.go_back_to(begin);
-      in_.fail(fmt::format("unknown or repeated argument (known: device, dtype{})",
-                           random                 ? ", seed"
-                           : fill() == Fill::Full ? ", value"
-                                                  : ""));
+      const char* known = random                 ? "device, dtype, seed"
+                          : fill() == Fill::Full ? "device, dtype, value"
+                                                 : "device, dtype";
+      in_.fail(trf("unknown or repeated argument (known: {})", known));
     }
     in_.expect('=');
     if (key == "device") out_.device = read_device(in_);
     if (key == "dtype") out_.tensor.dtype = read_dtype(in_);
-    if (key == "seed") out_.tensor.seed = in_.number<std::uint64_t>("a seed of at least 0");
+    if (key == "seed")
+      out_.tensor.seed = in_.number<std::uint64_t>(tr("expected a seed of at least 0"));
     if (value) read_value();
   }
 
   void read_value() {
-    out_.tensor.value = in_.number<double>("a number");
+    out_.tensor.value = in_.number<double>(tr("expected a number"));
     has_value_ = true;
   }
 
@@ -289,13 +294,14 @@ class ArgumentReader {
 
   void size() {
     if (out_.tensor.shape.size() == kMaxDimensions) {
-      in_.fail(fmt::format("more than {} dimensions", kMaxDimensions));
+      in_.fail(trf("more than {} dimensions", kMaxDimensions));
     }
     const std::size_t begin = in_.position();
-    const auto size = in_.number<std::int64_t>("a size or an argument such as device=cpu:0");
+    const auto size =
+        in_.number<std::int64_t>(tr("expected a size or an argument such as device=cpu:0"));
     if (size < 0) {
       in_.go_back_to(begin);
-      in_.fail(fmt::format("size {} is negative; use 0 or more,", size));
+      in_.fail(trf("size {} is negative; use 0 or more", size));
     }
     out_.tensor.shape.push_back(size);
   }
@@ -313,12 +319,12 @@ class ArgumentReader {
 // A method of `from`, after the dot.
 MoveStatement read_method(Reader& in, const std::string& from) {
   const std::size_t begin = in.position();
-  const std::string method = in.name("a method: to, copy_to, cpu or cuda");
+  const std::string method = in.name(tr("expected a method: to, copy_to, cpu or cuda"));
   MoveStatement move{from, {}, method == "copy_to"};
   const bool takes_device = method == "to" || method == "copy_to";
   if (!takes_device && method != "cpu" && method != "cuda") {
     in.go_back_to(begin);
-    in.fail("expected a method (to, copy_to, cpu or cuda)");
+    in.fail(tr("expected a method (to, copy_to, cpu or cuda)"));
   }
   in.expect('(');
   if (takes_device) {
@@ -326,8 +332,8 @@ MoveStatement read_method(Reader& in, const std::string& from) {
   } else {
     move.to.device = method == "cpu" ? cpu() : gpu();
     if (method == "cuda" && !in.next_is(')')) {
-      move.to.device.index = in.number<int>("the GPU's number");
-      if (move.to.device.index < 0) in.fail("the GPU's number is negative");
+      move.to.device.index = in.number<int>(tr("expected the GPU's number"));
+      if (move.to.device.index < 0) in.fail(tr("the GPU's number is negative"));
     }
   }
   in.expect(')');
@@ -336,15 +342,15 @@ MoveStatement read_method(Reader& in, const std::string& from) {
 
 decltype(TensorStatement::action) read_expression(Reader& in) {
   const std::size_t begin = in.position();
-  const std::string first = in.name("a tensor or a function such as ones(2, 3)");
+  const std::string first = in.name(tr("expected a tensor or a function such as ones(2, 3)"));
   if (in.take('(')) {
     if (const auto fill = fill_named(first)) return ArgumentReader(in, *fill).read();
     in.go_back_to(begin);
-    in.fail("expected tensor, zeros, ones, full, arange, rand or randn");
+    in.fail(tr("expected tensor, zeros, ones, full, arange, rand or randn"));
   }
   if (in.take('.')) return read_method(in, first);
   SumStatement sum{{first}};
-  while (in.take('+')) sum.terms.push_back(in.name("a tensor"));
+  while (in.take('+')) sum.terms.push_back(in.name(tr("expected a tensor")));
   return sum;
 }
 
@@ -356,7 +362,7 @@ TensorStatement parse_tensor_statement(std::string_view text) {
   Reader in(statement.text);
   const auto first = in.take_name();
   if (first == "del") {
-    statement.action = DeleteStatement{in.name("the name of a tensor")};
+    statement.action = DeleteStatement{in.name(tr("expected the name of a tensor"))};
   } else {
     if (first && in.take('=')) {
       statement.name = *first;
@@ -365,14 +371,14 @@ TensorStatement parse_tensor_statement(std::string_view text) {
     }
     statement.action = read_expression(in);
   }
-  if (!in.at_end()) in.fail("expected the end of the statement");
+  if (!in.at_end()) in.fail(tr("expected the end of the statement"));
   return statement;
 }
 
 TypedValues parse_typed_values(std::string_view text) {
   Reader in(trimmed(text));
   TypedValues typed = in.take('[') ? ValueReader(in).list() : ValueReader(in).plain();
-  if (!in.at_end()) in.fail("expected the end of the values");
+  if (!in.at_end()) in.fail(tr("expected the end of the values"));
   return typed;
 }
 

@@ -7,6 +7,10 @@
 #include <string_view>
 #include <type_traits>
 
+// Marks a text for the catalogs of compute/core/language.h where it cannot be translated yet; its
+// value is the text itself. Defined here, since device code includes labels but not fmt.
+#define LAB_TEXT(text) text
+
 namespace lab {
 
 struct ValueName {

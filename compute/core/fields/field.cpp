@@ -4,11 +4,13 @@
 
 #include <cctype>
 
+#include "compute/core/language.h"
+
 namespace lab {
 namespace {
 
 std::string name_of(const RequestField& field) {
-  std::string name = *field.name != '\0' ? field.name : field.label;
+  std::string name = *field.name != '\0' ? tr(field.name) : tr(field.label);
   if (name.empty()) return field.key;
   name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
   return name;
@@ -20,8 +22,9 @@ std::string fault(const RequestField& field, Number value) {
   Range range = field.range;
   range.least *= field.scale;
   range.most *= field.scale;
-  return fmt::format("{} is {}{}{}; it must be {}", name_of(field), value,
-                     *field.unit == '\0' ? "" : " ", field.unit, range.text());
+  const std::string found =
+      *field.unit == '\0' ? fmt::format("{}", value) : fmt::format("{} {}", value, tr(field.unit));
+  return trf("{} is {}; it must be {}", name_of(field), found, range.text());
 }
 
 }  // namespace
@@ -33,9 +36,13 @@ bool Range::holds(double value) const {
 }
 
 std::string Range::text() const {
-  std::string text = fmt::format("{} {}", ends == Ends::NotMin ? "above" : "from", least);
-  if (most < kNoMost) text += fmt::format(" {} {}", ends == Ends::NotMax ? "to below" : "to", most);
-  return text;
+  if (most >= kNoMost) return ends == Ends::NotMin ? trf("above {}", least) : trf("from {}", least);
+  switch (ends) {
+    case Ends::NotMin: return trf("above {} to {}", least, most);
+    case Ends::NotMax: return trf("from {} to below {}", least, most);
+    case Ends::Both: break;
+  }
+  return trf("from {} to {}", least, most);
 }
 
 std::string range_fault(const RequestField& field, double value) {

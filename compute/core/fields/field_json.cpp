@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 
 namespace lab {
@@ -95,15 +96,15 @@ bool read_json(const FieldJson& json, Device& value) {
 
 void throw_invalid_field(const char* key, std::string_view request, const FieldJson& value) {
   const std::string text = value.dump(-1, ' ', false, FieldJson::error_handler_t::replace);
-  throw Error(Errc::Corrupt, fmt::format("the {} of {} is {}, which is not a valid value", key,
-                                         request, printable(text)));
+  throw Error(Errc::Corrupt,
+              trf("the {} of {} is {}, which is not a valid value", key, request, printable(text)));
 }
 
 std::string setting_text(const RequestField& field, const FieldJson& value) {
-  if (value.is_null()) return fmt::format("no {}", field.option);
+  if (value.is_null()) return trf("no {}", field.option);
   if (value.is_boolean()) {
     const bool negative = std::string_view(field.option).starts_with("--no-");
-    return value.get<bool>() == negative ? fmt::format("no {}", field.option) : field.option;
+    return value.get<bool>() == negative ? trf("no {}", field.option) : field.option;
   }
   if (value.is_string()) {
     return fmt::format("{} {}", field.option, printable(value.get<std::string>()));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 
 namespace lab::files {
@@ -18,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr double kLargestCount = 1e12;
 constexpr std::size_t kMaxQuotedBytes = 60;  // bytes of a value quoted in an error message
-constexpr const char* kLine = "one line of up to 200 bytes";
+constexpr const char* kLine = LAB_TEXT("one line of up to 200 bytes");
 static_assert(JsonFields::kLongestLine == 200);
 
 bool is_line(const std::string& text) {
@@ -38,14 +39,14 @@ nlohmann::ordered_json parse_object(std::string_view text, const std::string& wh
     using Parse = Ordered::parse_event_t;
     keys += event == Parse::key || event == Parse::object_start ? 1 : 0;
     if (keys > kMaxKeys) {
-      throw Error(Errc::Corrupt, fmt::format("{} has more than {} fields", what, kMaxKeys));
+      throw Error(Errc::Corrupt, trf("{} has more than {} fields", what, kMaxKeys));
     }
     shallow = shallow && depth <= kMaxDepth;
     return shallow;
   };
   Ordered json = Ordered::parse(text, limit, /*allow_exceptions=*/false);
   if (shallow && json.is_object()) return json;
-  throw Error(Errc::Corrupt, what + " is not a JSON object");
+  throw Error(Errc::Corrupt, trf("{} is not a JSON object", what));
 }
 
 JsonFields::JsonFields(const Json& json, std::string where)
@@ -63,14 +64,14 @@ bool JsonFields::has(const char* field) const {
 std::string JsonFields::text(const char* field) const {
   const Json* found = find(field);
   if (found == nullptr || !found->is_string() || found->get_ref<const std::string&>().empty()) {
-    refuse(field, "a string");
+    refuse(field, tr("a string"));
   }
   return found->get<std::string>();
 }
 
 std::string JsonFields::line(const char* field) const {
   std::string line = text(field);
-  if (!is_line(line)) refuse(field, kLine);
+  if (!is_line(line)) refuse(field, tr(kLine));
   return line;
 }
 
@@ -80,7 +81,7 @@ std::string JsonFields::line_or_empty(const char* field) const {
 
 bool JsonFields::flag(const char* field) const {
   const Json* found = find(field);
-  if (found == nullptr || !found->is_boolean()) refuse(field, "true or false");
+  if (found == nullptr || !found->is_boolean()) refuse(field, tr("true or false"));
   return found->get<bool>();
 }
 
@@ -92,17 +93,17 @@ double JsonFields::number(const char* field, const char* expected, bool allow_ze
 }
 
 double JsonFields::positive(const char* field) const {
-  return number(field, "a number above 0", false);
+  return number(field, tr("a number above 0"), false);
 }
 
 double JsonFields::non_negative(const char* field) const {
-  return number(field, "a non-negative number", true);
+  return number(field, tr("a non-negative number"), true);
 }
 
 std::optional<double> JsonFields::number_or_null(const char* field) const {
   const Json* found = find(field);
   if (found != nullptr && found->is_null()) return {};
-  return number(field, "a non-negative number or null", true);
+  return number(field, tr("a non-negative number or null"), true);
 }
 
 std::int64_t JsonFields::count(const char* field, std::int64_t least) const {
@@ -110,7 +111,7 @@ std::int64_t JsonFields::count(const char* field, std::int64_t least) const {
   const double value = found != nullptr && found->is_number() ? found->get<double>() : -1;
   const bool fits = value >= static_cast<double>(least) && value <= kLargestCount;
   if (!fits || value != std::floor(value)) {
-    refuse(field, fmt::format("a whole number from {}", least));
+    refuse(field, trf("a whole number from {}", least));
   }
   return static_cast<std::int64_t>(value);
 }
@@ -125,7 +126,7 @@ const Json& JsonFields::list(const char* field) const {
   static const Json kNone = Json::array();
   const Json* found = find(field);
   if (found == nullptr) return kNone;
-  if (!found->is_array()) refuse(field, "a list");
+  if (!found->is_array()) refuse(field, tr("a list"));
   return *found;
 }
 
@@ -133,7 +134,7 @@ const Json& JsonFields::object(const char* field) const {
   static const Json kNone = Json::object();
   const Json* found = find(field);
   if (found == nullptr) return kNone;
-  if (!found->is_object()) refuse(field, "an object");
+  if (!found->is_object()) refuse(field, tr("an object"));
   return *found;
 }
 
@@ -142,7 +143,7 @@ std::vector<std::string> JsonFields::lines(const char* field) const {
   for (const Json& one : list(field)) {
     if (!one.is_string() || !is_line(one.get_ref<const std::string&>()) ||
         lines.size() == kMaxLines) {
-      refuse(field, fmt::format("a list of up to {} strings, each {}", kMaxLines, kLine));
+      refuse(field, trf("a list of up to {} strings, each {}", kMaxLines, tr(kLine)));
     }
     lines.push_back(one.get<std::string>());
   }
@@ -153,8 +154,8 @@ std::string JsonFields::word(const char* field, const std::vector<std::string>& 
   const Json* found = find(field);
   std::string value = found != nullptr && found->is_string() ? found->get<std::string>() : "";
   if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
-    refuse(field,
-           fmt::format("{}{}", choices.size() > 1 ? "one of " : "", fmt::join(choices, ", ")));
+    refuse(field, choices.size() > 1 ? trf("one of {}", fmt::join(choices, ", "))
+                                     : fmt::format("{}", fmt::join(choices, ", ")));
   }
   return value;
 }
@@ -166,14 +167,14 @@ void JsonFields::refuse(const std::string& reason) const {
 void JsonFields::refuse(const char* field, const std::string& expected) const {
   const Json* found = find(field);
   if (found == nullptr) {
-    refuse(fmt::format("the field \"{}\" is missing; it must be {}", field, expected));
+    refuse(trf("the field \"{}\" is missing; it must be {}", field, expected));
   }
   // A list or an object may nest arbitrarily deep, so only its type is printed.
   const std::string value = found->is_structured()
                                 ? std::string("an ") + found->type_name()
                                 : found->dump(-1, ' ', false, Json::error_handler_t::replace);
-  refuse(fmt::format("the field \"{}\" is {}; it must be {}", field,
-                     printable(value, kMaxQuotedBytes), expected));
+  refuse(trf("the field \"{}\" is {}; it must be {}", field, printable(value, kMaxQuotedBytes),
+             expected));
 }
 
 }  // namespace lab::files

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab::files {
 namespace {
@@ -23,43 +24,42 @@ namespace fs = std::filesystem;
 constexpr mode_t kNewFileMode = 0644;
 
 [[noreturn]] void fail_read(const fs::path& path, int error) {
-  throw Error(
-      error == ENOENT ? Errc::NotFound : Errc::Io,
-      fmt::format("cannot read {}: {}: {}", path.string(), std::generic_category().message(error),
-                  error == ENOENT ? "check the path" : "choose a file you may read"));
+  throw Error(error == ENOENT ? Errc::NotFound : Errc::Io,
+              trf("cannot read {}: {}: {}", path.string(), std::generic_category().message(error),
+                  error == ENOENT ? tr("check the path") : tr("choose a file you may read")));
 }
 
 const char* way_out(int error) {
   switch (error) {
     case ENOSPC:
-    case EDQUOT: return "free some space or choose another path";
-    case ENOENT: return "create the folder first or choose another path";
+    case EDQUOT: return tr("free some space or choose another path");
+    case ENOENT: return tr("create the folder first or choose another path");
     case EACCES:
     case EPERM:
-    case EROFS: return "choose a path you may write to";
-    case EISDIR: return "name a file in it";
-    default: return "choose another path";
+    case EROFS: return tr("choose a path you may write to");
+    case EISDIR: return tr("name a file in it");
+    default: return tr("choose another path");
   }
 }
 
 // Throws Error(Io) "cannot write PATH: REASON: FIX" for `error`, an errno value.
 [[noreturn]] void fail_write(const fs::path& path, int error) {
-  throw Error(Errc::Io, fmt::format("cannot write {}: {}: {}", path.string(),
-                                    std::generic_category().message(error), way_out(error)));
+  throw Error(Errc::Io, trf("cannot write {}: {}: {}", path.string(),
+                            std::generic_category().message(error), way_out(error)));
 }
 
 const char* kind_of(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
+  if (S_ISDIR(mode)) return tr("a folder");
+  if (S_ISFIFO(mode)) return tr("a pipe");
+  if (S_ISSOCK(mode)) return tr("a socket");
+  return tr("a device");
 }
 
 void require_regular(const struct stat& status, const fs::path& path) {
   if (S_ISREG(status.st_mode)) return;
-  throw Error(Errc::Io, fmt::format("cannot read {}: it is {}, not a regular file: choose another "
-                                    "path",
-                                    path.string(), kind_of(status.st_mode)));
+  throw Error(Errc::Io, trf("cannot read {}: it is {}, not a regular file: choose another "
+                            "path",
+                            path.string(), kind_of(status.st_mode)));
 }
 
 class FileHandle {

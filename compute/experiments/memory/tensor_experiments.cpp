@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/measure/measure.h"
 #include "compute/run/run_context.h"
@@ -34,7 +35,7 @@ Tensor created(RunContext& ctx, const MakeTensor& request, DeviceContext& device
   const FillWith with{request.fill, request.value, request.seed, request.values};
   check_fill(with, request.dtype);
   Tensor x(device, request.shape, request.dtype, request.name);
-  in_pieces(ctx, std::string("filling with ") + to_string(request.fill), x.size(),
+  in_pieces(ctx, trf("filling with {}", to_string(request.fill)), x.size(),
             [&](std::int64_t begin, std::int64_t end) { fill_range(x, with, begin, end); });
   return x;
 }
@@ -47,7 +48,7 @@ struct TimedCopy {
 TimedCopy copied(RunContext& ctx, const Tensor& from, const std::string& name, DeviceContext& to) {
   const double begin_s = monotonic_s();
   Tensor copy(to, from.shape(), from.dtype(), name);
-  in_pieces(ctx, "copying " + name, from.size(),
+  in_pieces(ctx, trf("copying {}", name), from.size(),
             [&](std::int64_t b, std::int64_t e) { copy_range(from, copy, b, e); });
   return {std::move(copy), monotonic_s() - begin_s};
 }
@@ -57,7 +58,7 @@ Tensor sum_of(RunContext& ctx, const Tensor& x, const Tensor& y, const std::stri
   check_same("add", x, y, left, right);
   const std::string name = left + " + " + right;
   Tensor z(x.context(), x.shape(), x.dtype(), name);
-  in_pieces(ctx, "adding " + name, z.size(),
+  in_pieces(ctx, trf("adding {}", name), z.size(),
             [&](std::int64_t begin, std::int64_t end) { add_range(x, y, z, begin, end); });
   return z;
 }
@@ -87,10 +88,9 @@ class CopyTensorJob final : public Experiment {
     TimedCopy copy = copied(ctx, from, name, device);
     ctx.tensors().add(std::move(copy.tensor),
                       fmt::format("{} on {}", name, to_string(request_.to)));
-    ctx.emit(
-        LogLine{Severity::Info, fmt::format("{}: {} copied from {} to {} in {}", name,
-                                            format_bytes(from.bytes()), to_string(from.device()),
-                                            to_string(request_.to), format_seconds(copy.seconds))});
+    ctx.emit(LogLine{Severity::Info, trf("{}: {} copied from {} to {} in {}", name,
+                                         format_bytes(from.bytes()), to_string(from.device()),
+                                         to_string(request_.to), format_seconds(copy.seconds))});
     ctx.emit(list_tensors(ctx.machine()));
   }
 

@@ -1,11 +1,10 @@
 #include "compute/experiments/training/training_experiment.h"
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <span>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/run/run_context.h"
 #include "compute/train/request_json.h"
 #include "compute/train/trainer.h"
@@ -27,9 +26,9 @@ void compare_requests(const StartTraining& mine, RankGroup& ranks) {
     const std::string difference = first_difference_between_ranks(first, request_of(rank));
     if (difference.empty()) continue;
     throw Error(Errc::InvalidArgument,
-                fmt::format("training: rank 0 ({}) and rank {} ({}) were started differently: {}; "
-                            "start all ranks identically",
-                            ranks.hosts()[0], rank, ranks.hosts()[rank], difference));
+                trf("training: rank 0 ({}) and rank {} ({}) were started differently: {}; start "
+                    "all ranks identically",
+                    ranks.hosts()[0], rank, ranks.hosts()[rank], difference));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/transfers/transfer_case.h"
 #include "compute/gpu/gpu_transfers.h"
@@ -121,8 +122,8 @@ void CpuCase::allocate(std::int64_t bytes) {
     if (series_.op != TransferOp::Read) result_ = Buffer(to_, bytes, info("result"));
   } catch (const Error& error) {
     if (error.code() != Errc::OutOfMemory) throw;
-    throw Error(Errc::OutOfMemory, fmt::format("needs {} arrays of {}: {}", array_count(series_.op),
-                                               format_bytes(bytes), error.what()));
+    throw Error(Errc::OutOfMemory, trf("needs {} arrays of {}: {}", array_count(series_.op),
+                                       format_bytes(bytes), error.what()));
   }
 }
 
@@ -196,7 +197,7 @@ std::string CpuCase::check() {
     std::uint64_t sum = 0;
     for (const Sum& part : sums_) sum += part.value;
     if (sum == expected_sum_) return "";
-    return fmt::format("the sum over all values is {:016x}, not {:016x}", sum, expected_sum_);
+    return trf("the sum over all values is {:016x}, not {:016x}", sum, expected_sum_);
   }
   std::int64_t first_wrong = n_;
   std::mutex mutex;
@@ -210,8 +211,8 @@ std::string CpuCase::check() {
     }
   });
   if (first_wrong == n_) return "";
-  return fmt::format("element {} of {} is {}, not {}", first_wrong, n_, result()[first_wrong],
-                     expected(first_wrong));
+  return trf("element {} of {} is {}, not {}", first_wrong, n_, result()[first_wrong],
+             expected(first_wrong));
 }
 
 Timing CpuCase::time(const RunContext& ctx, const SampleSettings& settings) {

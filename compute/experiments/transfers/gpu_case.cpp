@@ -1,7 +1,5 @@
 #include "compute/experiments/transfers/gpu_case.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/transfers/transfer_memory.h"
 #include "compute/gpu/gpu_transfers.h"
@@ -217,8 +216,9 @@ std::string GpuCopyCase::check() {
   for (Way& way : ways_) {
     const std::int64_t wrong = way.result.count_mismatches(way.seed);
     if (wrong == 0) continue;
-    return fmt::format("{} of {} words are wrong{}", wrong, bytes_ / 4,
-                       way.seed == 1 ? "" : " in the reverse direction");
+    return way.seed == 1
+               ? trf("{} of {} words are wrong", wrong, bytes_ / 4)
+               : trf("{} of {} words are wrong in the reverse direction", wrong, bytes_ / 4);
   }
   return "";
 }
@@ -291,7 +291,7 @@ std::string GpuChase::check() {
   const auto nodes = static_cast<std::int64_t>(cycle_.size()) / kChaseStride;
   for (std::int64_t hop = 0; hop < hops_ % nodes; ++hop) expected = cycle_[expected];
   if (reached == expected) return "";
-  return fmt::format("after {} reads the chase is at word {}, not {}", hops_, reached, expected);
+  return trf("after {} reads the chase is at word {}, not {}", hops_, reached, expected);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/transfers/transfer_case.h"
 #include "compute/experiments/transfers/transfer_memory.h"
@@ -21,7 +22,8 @@ constexpr std::int64_t kPartAlignment_bytes = 16;
 constexpr int kParts = 4;
 constexpr int kRuns = 5;
 constexpr int kStages = 3;
-constexpr std::array<const char*, kStages> kStageNames = {"copy in", "compute", "copy out"};
+constexpr std::array<const char*, kStages> kStageNames = {LAB_TEXT("copy in"), LAB_TEXT("compute"),
+                                                          LAB_TEXT("copy out")};
 constexpr std::int64_t kTrialRounds = 20000;
 constexpr std::uint32_t kSeed = 3;
 
@@ -166,9 +168,8 @@ TransferTimeline measure_overlap(RunContext& ctx, Device gpu, std::int64_t bytes
   const std::int64_t wrong = pipeline.wrong_words();
   ctx.throw_if_cancelled();
   if (wrong != 0) {
-    throw Error(Errc::Internal,
-                fmt::format("overlap on {}, {} per part: {} words are wrong; not timed",
-                            to_string(gpu), format_bytes(bytes), wrong));
+    throw Error(Errc::Internal, trf("overlap on {}, {} per part: {} words are wrong; not timed",
+                                    to_string(gpu), format_bytes(bytes), wrong));
   }
   return {.device = gpu,
           .bytes = bytes,
@@ -189,7 +190,7 @@ void emit_overlap(RunContext& ctx, Device gpu, std::int64_t bytes) {
     ctx.emit(measure_overlap(ctx, gpu, part));
   } catch (const Error& error) {
     if (error.code() != Errc::OutOfMemory) throw;
-    ctx.emit(Skipped{fmt::format("overlap on {}, {} per part", to_string(gpu), format_bytes(part)),
+    ctx.emit(Skipped{trf("overlap on {}, {} per part", to_string(gpu), format_bytes(part)),
                      error.what()});
   }
 }

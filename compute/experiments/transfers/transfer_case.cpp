@@ -1,8 +1,7 @@
 #include "compute/experiments/transfers/transfer_case.h"
 
-#include <fmt/format.h>
-
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab {
 namespace {
@@ -25,7 +24,7 @@ ProvenCase::ProvenCase(RunContext& ctx, const TransferSeries& series, std::int64
   ctx_.throw_if_cancelled();
   if (wrong.empty()) return;
   throw Error(Errc::Internal,
-              fmt::format("{}: wrong result, not timed: {}", describe(series, bytes), wrong));
+              trf("{}: wrong result, not timed: {}", describe(series, bytes), wrong));
 }
 
 TransferSample ProvenCase::sample(const SampleSettings& settings) {

@@ -1,13 +1,12 @@
 #include "compute/experiments/transfers/transfer_experiment.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/experiments/transfers/transfer_case.h"
 #include "compute/experiments/transfers/transfer_fit.h"
 #include "compute/experiments/transfers/transfer_plan.h"
@@ -24,9 +23,9 @@ class TransferSweep final : public Experiment {
   void run(RunContext& ctx) override {
     plan_ = plan_transfers(request_, ctx.machine());
     if (!(request_.budget_s > 0)) {
-      throw Error(Errc::Usage, fmt::format("transfer: a time of {} s per case is too short; give "
-                                           "a time above 0",
-                                           request_.budget_s));
+      throw Error(Errc::Usage, trf("transfer: a time of {} s per case is too short; give "
+                                   "a time above 0",
+                                   request_.budget_s));
     }
     for (const Skipped& skipped : plan_.skipped) ctx.emit(skipped);
     if (request_.live) {
@@ -43,7 +42,7 @@ class TransferSweep final : public Experiment {
     }
     for (const Device gpu : plan_.overlaps) emit_overlap(ctx, gpu, plan_.sizes_bytes.back());
     for (const TransferPayoff& payoff : payoffs(measured)) ctx.emit(payoff);
-    ctx.progress(1, "done");
+    ctx.progress(1, tr("done"));
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -39,9 +40,9 @@ std::vector<std::int64_t> sizes_of(const StartTransfers& request) {
   for (const std::int64_t bytes : sizes) {
     if (bytes > 0 && bytes % kElement == 0) continue;
     throw Error(Errc::Usage,
-                fmt::format("transfer: a size of {} bytes cannot be measured; sizes are positive "
-                            "multiples of 8, the size of one double",
-                            bytes));
+                trf("transfer: a size of {} bytes cannot be measured; sizes are positive "
+                    "multiples of 8, the size of one double",
+                    bytes));
   }
   if (request.live) sizes.resize(1);
   std::sort(sizes.begin(), sizes.end());
@@ -115,12 +116,12 @@ class PairPlan {
                       [&](std::int64_t bytes) { return !supports_size(series, bytes); });
     if (unfit == 0) return;
     skip(series, series.op == TransferOp::Chase
-                     ? fmt::format("skipped at {} of {} sizes: a chase needs {} to {}", unfit,
-                                   plan_.sizes_bytes.size(), format_bytes(kLeastChase_bytes),
-                                   format_bytes(kMaxChase_bytes))
-                     : fmt::format("skipped at {} of {} sizes: they do not divide into {} pieces "
-                                   "that are multiples of 16 bytes",
-                                   unfit, plan_.sizes_bytes.size(), kTransferPieces));
+                     ? trf("skipped at {} of {} sizes: a chase needs {} to {}", unfit,
+                           plan_.sizes_bytes.size(), format_bytes(kLeastChase_bytes),
+                           format_bytes(kMaxChase_bytes))
+                     : trf("skipped at {} of {} sizes: they do not divide into {} pieces "
+                           "that are multiples of 16 bytes",
+                           unfit, plan_.sizes_bytes.size(), kTransferPieces));
   }
   void add_if_wanted(TransferOp op, MemoryKind memory, TransferMover mover) {
     if (wants(op)) add(series(op, memory, mover));
@@ -142,8 +143,8 @@ class PairPlan {
     for (const MemoryKind kind : memory) {
       if (kind == MemoryKind::Pinned) {
         skip_pair(to_string(kind),
-                  "pinned memory affects only transfers to and from a GPU, not copies between "
-                  "CPU devices");
+                  tr("pinned memory affects only transfers to and from a GPU, not copies between "
+                     "CPU devices"));
       } else {
         add_by_threads(kind);
       }
@@ -157,7 +158,8 @@ class PairPlan {
     std::vector<TransferOp> ops = distinct(request_.ops);
     std::erase_if(ops, is_gpu_only);
     if (ops.empty()) {
-      skip_pair(names_of(distinct(request_.ops)), "these need a GPU; choose one on either side");
+      skip_pair(names_of(distinct(request_.ops)),
+                tr("these need a GPU; choose one on either side"));
     }
     std::vector<TransferOp> left_out;
     for (const TransferOp op : ops) {
@@ -173,7 +175,7 @@ class PairPlan {
     }
     if (left_out.empty()) return;
     skip_pair(names_of(left_out),
-              "these access the memory of one device; choose the same source and target");
+              tr("these access the memory of one device; choose the same source and target"));
   }
 
   void skip_processor_ops() {
@@ -182,7 +184,7 @@ class PairPlan {
       if (wants(op)) ops.push_back(op);
     }
     if (ops.empty()) return;
-    skip_pair(names_of(ops), "these run on the threads of one CPU device");
+    skip_pair(names_of(ops), tr("these run on the threads of one CPU device"));
   }
 
   // Between the host and a GPU.
@@ -193,17 +195,18 @@ class PairPlan {
       const TransferSeries one = series(op, memory, mover);
       pinned ? add(one) : skip(one, reason);
     };
-    constexpr const char* kKernelNeedsPinned =
-        "a kernel can access host memory only if it is pinned; choose pinned memory";
+    const char* kernel_needs_pinned =
+        tr("a kernel can access host memory only if it is pinned; choose pinned memory");
     add_if_wanted(TransferOp::Copy, memory, TransferMover::CopyEngine);
-    add_pinned(TransferOp::Copy, TransferMover::Kernel, kKernelNeedsPinned);
+    add_pinned(TransferOp::Copy, TransferMover::Kernel, kernel_needs_pinned);
     add_if_wanted(TransferOp::Pieces, memory, TransferMover::CopyEngine);
-    add_pinned(TransferOp::Pieces, TransferMover::Kernel, kKernelNeedsPinned);
+    add_pinned(TransferOp::Pieces, TransferMover::Kernel, kernel_needs_pinned);
     if (!from_host) return;  // the remaining cases are the same in both directions
-    add_pinned(TransferOp::Both, TransferMover::CopyEngine,
-               "the driver copies pageable memory one direction at a time; choose pinned memory");
-    add_pinned(TransferOp::Both, TransferMover::Kernel, kKernelNeedsPinned);
-    add_pinned(TransferOp::Chase, TransferMover::Kernel, kKernelNeedsPinned);
+    add_pinned(
+        TransferOp::Both, TransferMover::CopyEngine,
+        tr("the driver copies pageable memory one direction at a time; choose pinned memory"));
+    add_pinned(TransferOp::Both, TransferMover::Kernel, kernel_needs_pinned);
+    add_pinned(TransferOp::Chase, TransferMover::Kernel, kernel_needs_pinned);
   }
 
   void add_within() {
@@ -215,7 +218,7 @@ class PairPlan {
     add_if_wanted(TransferOp::Chase, kMemory, TransferMover::Kernel);
     if (wants(TransferOp::Both)) {
       skip(series(TransferOp::Both, kMemory, TransferMover::CopyEngine),
-           "a copy within one GPU has no reverse direction");
+           tr("a copy within one GPU has no reverse direction"));
     }
   }
 
@@ -232,8 +235,8 @@ class PairPlan {
 
   static std::string why_out_of_reach(DeviceContext& worker, DeviceContext& other) {
     if (worker.gpu()->can_access(*other.gpu())) return "";
-    return fmt::format("{} cannot access the memory of {} directly", to_string(worker.device()),
-                       to_string(other.device()));
+    return trf("{} cannot access the memory of {} directly", to_string(worker.device()),
+               to_string(other.device()));
   }
 
   void add_peers() {
@@ -248,7 +251,7 @@ class PairPlan {
       if (!wants(TransferOp::Copy)) continue;
       add(series(TransferOp::Copy, MemoryKind::OnGpu, TransferMover::CopyEngine, way));
       skip(series(TransferOp::Copy, MemoryKind::OnGpu, TransferMover::Kernel, way),
-           "a kernel needs peer access for another GPU's memory");
+           tr("a kernel needs peer access for another GPU's memory"));
     }
     add_direct(TransferOp::Chase, TransferMover::Kernel, PeerMode::Read);
   }
@@ -277,7 +280,7 @@ std::string why_no_gpu(const MachineInfo& machine) {
     if (reasons.find(absent.reason) != std::string::npos) continue;
     reasons += (reasons.empty() ? "" : "; ") + absent.reason;
   }
-  return reasons.empty() ? "the machine has none" : reasons;
+  return reasons.empty() ? tr("the machine has none") : reasons;
 }
 
 // Adds one reason for all requested cases that an open request (no `from` or no `to`) would run on
@@ -290,10 +293,10 @@ void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machin
   };
   using enum TransferOp;
   if (machine.num_gpus() == 0) {
-    skip("with a GPU", {Copy, Both, Pieces, Chase, Overlap},
-         "no GPU: " + why_no_gpu(machine.info()));
+    skip(tr("with a GPU"), {Copy, Both, Pieces, Chase, Overlap},
+         trf("no GPU: {}", why_no_gpu(machine.info())));
   } else if (machine.num_gpus() == 1 && takes_gpus(request.from) && takes_gpus(request.to)) {
-    skip("between two GPUs", {Copy, Both, Pieces, Chase}, "the lab uses only one GPU");
+    skip(tr("between two GPUs"), {Copy, Both, Pieces, Chase}, tr("the lab uses only one GPU"));
   }
 }
 
@@ -301,9 +304,8 @@ void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machin
 
 TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
   if (!request.one_thread && !request.all_threads) {
-    throw Error(Errc::Usage,
-                "transfer: neither one thread nor all threads is selected; select "
-                "at least one");
+    throw Error(Errc::Usage, tr("transfer: neither one thread nor all threads is selected; select "
+                                "at least one"));
   }
   TransferPlan plan;
   plan.sizes_bytes = sizes_of(request);

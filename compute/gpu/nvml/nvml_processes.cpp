@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/gpu/nvml/nvml_readings.h"
 
 namespace lab::nvml {
@@ -27,7 +28,7 @@ int fill_list(std::vector<Element>& list, unsigned room, const Call& call) {
 
 Maybe<int> instance(unsigned number) {
   if (number != kNoInstance) return static_cast<int>(number);
-  return Maybe<int>::missing("only a process on a MIG instance has one");
+  return Maybe<int>::missing(tr("only a process on a MIG instance has one"));
 }
 
 void set_instances(GpuProcess& to, const ProcessV2& from) {
@@ -37,7 +38,7 @@ void set_instances(GpuProcess& to, const ProcessV2& from) {
 
 void set_instances(GpuProcess& to, const ProcessV1&) {
   to.gpu_instance = to.compute_instance =
-      Maybe<int>::missing("the driver is too old: its process list has no instances");
+      Maybe<int>::missing(tr("the driver is too old: its process list has no instances"));
 }
 
 template <typename Process>
@@ -49,7 +50,7 @@ Maybe<std::vector<GpuProcess>> list_processes(const Session& nvml, const Name& n
     return nvml.call(name, gpu, count, list);
   });
   if (code == kInsufficientSize) {
-    return Result::missing("the list of processes grows faster than it can be read");
+    return Result::missing(tr("the list of processes grows faster than it can be read"));
   }
   if (code != kSuccess) return Result::missing(reason_of(name.newest, code));
   std::vector<GpuProcess> processes;
@@ -59,7 +60,7 @@ Maybe<std::vector<GpuProcess>> list_processes(const Session& nvml, const Name& n
     process.pid = one.pid;
     process.memory_bytes =
         one.used_memory == kValueNotAvailable
-            ? Maybe<std::int64_t>::missing("the driver does not report it for this process")
+            ? Maybe<std::int64_t>::missing(tr("the driver does not report it for this process"))
             : Maybe<std::int64_t>(static_cast<std::int64_t>(one.used_memory));
     set_instances(process, one);
     processes.push_back(std::move(process));
@@ -80,7 +81,7 @@ void merge(std::vector<GpuProcess>& all, const Maybe<std::vector<GpuProcess>>& l
 
 Maybe<double> load(unsigned percent) {
   if (percent <= 100) return percent / 100.0;
-  return Maybe<double>::missing("the driver reports an impossible value");
+  return Maybe<double>::missing(tr("the driver reports an impossible value"));
 }
 
 void set_loads(GpuProcess& to, const Maybe<double>& kernels, const Maybe<double>& encoder,

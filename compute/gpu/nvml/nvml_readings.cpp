@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/gpu/nvml/nvml_text.h"
 
 namespace lab::nvml {
@@ -88,7 +89,7 @@ void add_processors(const Session& nvml, Handle gpu, GpuFacts& facts) {
   } else if (!facts.cuda_cores) {
     facts.sms = Maybe<int>::missing(facts.cuda_cores.reason());
   } else {
-    facts.sms = Maybe<int>::missing("NVML reports the cores, but not how many an SM has");
+    facts.sms = Maybe<int>::missing(tr("NVML reports the cores, but not how many an SM has"));
   }
 }
 
@@ -109,7 +110,7 @@ Maybe<NvLinks> nvlinks(const Session& nvml, Handle gpu) {
     const int code = nvml.call(kState, gpu, link, &active);
     if (code != kSuccess && link == 0) {
       return Maybe<NvLinks>::missing(code == kInvalidArgument || code == kNotSupported
-                                         ? "the GPU has no NVLink"
+                                         ? tr("the GPU has no NVLink")
                                          : reason_of(kState, code));
     }
     if (code != kSuccess) break;
@@ -158,7 +159,7 @@ Maybe<double> temperature(const Session& nvml, Handle gpu) {
 Maybe<int> performance_state(const Session& nvml, Handle gpu) {
   const auto state = nvml.value<unsigned>("nvmlDeviceGetPerformanceState", gpu);
   if (state && *state >= kPerformanceStateUnknown) {
-    return Maybe<int>::missing("the driver reports no state");
+    return Maybe<int>::missing(tr("the driver reports no state"));
   }
   return whole(state);
 }
@@ -193,9 +194,9 @@ Maybe<Handle> open_at(const Session& nvml, const std::string& pci_bus_id) {
   const int code = nvml.call(kByAddress, pci_bus_id.c_str(), &gpu);
   if (code == kSuccess) return gpu;
   return Maybe<Handle>::missing(
-      code == kNotFound ? "NVML does not report this GPU to this process; check the container's "
-                          "limits"
-                        : reason_of(kByAddress, code));
+      code == kNotFound
+          ? tr("NVML does not report this GPU to this process; check the container's limits")
+          : reason_of(kByAddress, code));
 }
 
 Maybe<std::string> read_bus_id(const Session& nvml, Handle gpu) {

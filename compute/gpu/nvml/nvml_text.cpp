@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "compute/core/language.h"
+
 namespace lab::nvml {
 namespace {
 
@@ -13,15 +15,15 @@ struct ClockLimit {
 };
 
 constexpr std::array<ClockLimit, 9> kClockLimits = {{
-    {0x40, "heat, slowed by the hardware"},
-    {0x80, "power brake, pulled by the machine's power supply"},
-    {0x08, "hardware slowdown for heat or power"},
-    {0x20, "heat, slowed by the driver"},
-    {0x04, "power limit"},
-    {0x10, "sync boost: it keeps pace with other GPUs"},
-    {0x02, "clock limit set by a user"},
-    {0x100, "display clock setting"},
-    {0x01, "idle: no work"},
+    {0x40, LAB_TEXT("heat, slowed by the hardware")},
+    {0x80, LAB_TEXT("power brake, pulled by the machine's power supply")},
+    {0x08, LAB_TEXT("hardware slowdown for heat or power")},
+    {0x20, LAB_TEXT("heat, slowed by the driver")},
+    {0x04, LAB_TEXT("power limit")},
+    {0x10, LAB_TEXT("sync boost: it keeps pace with other GPUs")},
+    {0x02, LAB_TEXT("clock limit set by a user")},
+    {0x100, LAB_TEXT("display clock setting")},
+    {0x01, LAB_TEXT("idle: no work")},
 }};
 
 }  // namespace
@@ -42,8 +44,9 @@ std::string architecture_name(unsigned number) {
 }
 
 std::string compute_mode_name(unsigned number) {
-  constexpr std::array<const char*, 4> kModes = {"default", "exclusive thread", "prohibited",
-                                                 "exclusive process"};
+  constexpr std::array<const char*, 4> kModes = {LAB_TEXT("default"), LAB_TEXT("exclusive thread"),
+                                                 LAB_TEXT("prohibited"),
+                                                 LAB_TEXT("exclusive process")};
   return number < kModes.size() ? kModes[number] : std::string();
 }
 
@@ -51,7 +54,7 @@ Maybe<std::string> named(const Maybe<unsigned>& number, std::string (*name)(unsi
   if (!number) return Maybe<std::string>::missing(number.reason());
   std::string known = name(*number);
   if (known.empty()) {
-    return Maybe<std::string>::missing(fmt::format("unknown value {}", *number));
+    return Maybe<std::string>::missing(trf("unknown value {}", *number));
   }
   return known;
 }
@@ -83,19 +86,19 @@ std::vector<std::string> clock_limits(unsigned long long bits) {
     if ((bits & limit.bit) != 0) words.emplace_back(limit.text);
     bits &= ~limit.bit;
   }
-  if (bits != 0) words.push_back(fmt::format("unknown reason {:#x}", bits));
+  if (bits != 0) words.push_back(trf("unknown reason {:#x}", bits));
   return words;
 }
 
 PeerAccess peer_access(unsigned status) {
   switch (status) {
     case 0: return {true, {}};
-    case 1: return {false, "the machine's chipset does not support it"};
-    case 2: return {false, "one of the GPUs does not support it"};
-    case 3: return {false, "the GPUs are on different I/O hubs that do not forward it"};
-    case 4: return {false, "it is disabled by a driver setting"};
-    case 5: return {false, "this pair of GPUs does not support it"};
-    default: return {false, "the driver reports no reason"};
+    case 1: return {false, tr("the machine's chipset does not support it")};
+    case 2: return {false, tr("one of the GPUs does not support it")};
+    case 3: return {false, tr("the GPUs are on different I/O hubs that do not forward it")};
+    case 4: return {false, tr("it is disabled by a driver setting")};
+    case 5: return {false, tr("this pair of GPUs does not support it")};
+    default: return {false, tr("the driver reports no reason")};
   }
 }
 

@@ -1,12 +1,13 @@
 // Replaces the CUDA backend in builds without CUDA.
 #include "compute/gpu/cuda/open_gpus.h"
+#include "compute/core/language.h"
 
 namespace lab {
 
 GpuBackendResult open_gpus() {
   GpuBackendResult offer;
   offer.reason =
-      "this build omits CUDA (LAB_CUDA=OFF, or nvcc was not found when it was configured)";
+      tr("this build omits CUDA (LAB_CUDA=OFF, or nvcc was not found when it was configured)");
   return offer;
 }
 

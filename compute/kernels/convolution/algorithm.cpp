@@ -2,15 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "compute/core/language.h"
+
 namespace lab {
 
 const char* to_string(ConvolutionStage stage) {
   switch (stage) {
-    case ConvolutionStage::Forward: return "forward";
-    case ConvolutionStage::InputGradient: return "input gradient";
+    case ConvolutionStage::Forward: return LAB_TEXT("forward");
+    case ConvolutionStage::InputGradient: return LAB_TEXT("input gradient");
     case ConvolutionStage::WeightGradient: break;
   }
-  return "weight gradient";
+  return LAB_TEXT("weight gradient");
 }
 
 std::string describe(const ConvolutionCase& c) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab {
 namespace {
@@ -12,8 +13,8 @@ const ConvolutionAlgorithm& find(std::string_view name) {
   for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
     if (name == algorithm->name()) return *algorithm;
   }
-  throw Error(Errc::NotFound, fmt::format("unknown convolution algorithm '{}'; choose one of {}",
-                                          name, fmt::join(convolution_names(), ", ")));
+  throw Error(Errc::NotFound, trf("unknown convolution algorithm '{}'; choose one of {}", name,
+                                  fmt::join(convolution_names(), ", ")));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/machine/simd_level.h"
 #include "compute/measure/measure.h"
 #include "hwy/aligned_allocator.h"
@@ -176,7 +177,7 @@ const ConvolutionAlgorithm& MeasuredChooser::choose(const ConvolutionCase& c, Th
     if (options_.measuring) options_.measuring(measured);
     const std::vector<double> seconds =
         options_.time_algorithms(eligible, measured, pool, options_.stop);
-    if (options_.stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+    if (options_.stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
     const auto fastest = std::min_element(seconds.begin(), seconds.end()) - seconds.begin();
     return eligible[static_cast<std::size_t>(fastest)]->name();
   };

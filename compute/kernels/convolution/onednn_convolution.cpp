@@ -6,12 +6,11 @@
 // Limits    cases for which oneDNN has kernels on this processor
 // Threads   each calling thread has its own primitives, so callers do not wait for each other
 // Errors    Unsupported with the case and oneDNN's message and status
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/onednn_stage.h"
 #include "compute/kernels/gemm/onednn_threads.h"
@@ -72,9 +71,9 @@ auto translate_errors(const ConvolutionCase& c, const Body& body) {
     return body();
   } catch (const dnnl::error& e) {
     throw Error(Errc::Unsupported,
-                fmt::format("convolution: oneDNN cannot compute the {} of {}: {} (status {}); "
-                            "choose the lab's kernels",
-                            to_string(c.stage), describe(c), e.message, int{e.status}));
+                trf("convolution: oneDNN cannot compute the {} of {}: {} (status {}); choose the "
+                    "lab's kernels",
+                    tr(to_string(c.stage)), describe(c), e.message, int{e.status}));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "compute/kernels/convolution/remembered_choices.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -50,7 +50,7 @@ fs::path default_file() {
 }
 
 void throw_if(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+  if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
 }
 
 // Excludes the other processes that lock the same file. If the system has no locks, or another
@@ -140,7 +140,7 @@ RememberedChoices::Choices RememberedChoices::parse() {
   std::error_code unknown;
   const std::uintmax_t bytes = fs::file_size(file_, unknown);
   if (!unknown && bytes > kLargestFile) {
-    problem_ = fmt::format(
+    problem_ = trf(
         "convolutions: {} is damaged: it has {}, the limit is {}; the choices are measured again "
         "and the file is replaced",
         file_.string(), format_bytes(static_cast<std::int64_t>(bytes)), format_bytes(kLargestFile));
@@ -149,13 +149,13 @@ RememberedChoices::Choices RememberedChoices::parse() {
   try {
     json = Json::parse(files::read_file(file_), nullptr, /*allow_exceptions=*/false);
   } catch (const Error& e) {
-    problem_ = fmt::format("convolutions: the choices of earlier runs are ignored: {}", e.what());
+    problem_ = trf("convolutions: the choices of earlier runs are ignored: {}", e.what());
     return choices;
   }
   if (!json.is_object() || !json.contains("choices") || !json["choices"].is_object()) {
-    problem_ = fmt::format(
-        "convolutions: {} is damaged; the choices are measured again and the file is replaced",
-        file_.string());
+    problem_ =
+        trf("convolutions: {} is damaged; the choices are measured again and the file is replaced",
+            file_.string());
     return choices;
   }
   if (json.value("version", Json()) != kVersion) return choices;
@@ -176,8 +176,8 @@ void RememberedChoices::write(const std::string& key, const std::string& choice)
   try {
     files::write_file(file_, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   } catch (const Error& e) {
-    problem_ = fmt::format(
-        "convolutions: the next run must measure again and may choose differently: {}", e.what());
+    problem_ = trf("convolutions: the next run must measure again and may choose differently: {}",
+                   e.what());
   }
 }
 

@@ -1,5 +1,6 @@
 #include "compute/kernels/gemm/amx.h"
 
+#include "compute/core/language.h"
 #include "compute/kernels/gemm/bf16_kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
@@ -125,9 +126,10 @@ namespace lab {
 
 std::string amx_remark(Device device) {
   if (!amx_bf16_available()) return {};
-  return to_string(device) +
-         " has AMX, which sets the bf16 peak and which oneDNN can use; the lab's kernels use "
-         "AVX512-BF16 and reach only a small share of that peak";
+  return trf(
+      "{} has AMX, which sets the bf16 peak and which oneDNN can use; the lab's kernels use "
+      "AVX512-BF16 and reach only a small share of that peak",
+      to_string(device));
 }
 
 }  // namespace lab

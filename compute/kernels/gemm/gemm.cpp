@@ -1,8 +1,7 @@
 #include "compute/kernels/gemm/gemm.h"
 
-#include <fmt/format.h>
-
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
 #include "compute/kernels/gemm/gemm_kernels.h"
 #include "compute/kernels/gemm/gemm_packed.h"
@@ -93,9 +92,9 @@ class F32Product {
 
 void check_products(const GemmArgs& args) {
   if (args.products == Precision::F32 || args.products == Precision::BF16) return;
-  throw Error(Errc::InvalidArgument, fmt::format("gemm: operand type {} is not available; choose "
-                                                 "f32 or bf16",
-                                                 to_string(args.products)));
+  throw Error(
+      Errc::InvalidArgument,
+      trf("gemm: operand type {} is not available; choose f32 or bf16", to_string(args.products)));
 }
 void check_products(const Bf16GemmArgs& /*args*/) {}
 
@@ -104,25 +103,26 @@ void check_products(const Bf16GemmArgs& /*args*/) {}
 template <class Args>
 void check_gemm(const Args& args) {
   const auto shapes = [&] {
+    const std::string transposed = std::string(" ") + tr("(stored transposed)");
     return fmt::format("gemm: A [{},{}] lda {}{}, B [{},{}] ldb {}{}, C [{},{}] ldc {}", args.m,
-                       args.k, args.lda, args.a_transposed ? " (stored transposed)" : "", args.k,
-                       args.n, args.ldb, args.b_transposed ? " (stored transposed)" : "", args.m,
-                       args.n, args.ldc);
+                       args.k, args.lda, args.a_transposed ? transposed : "", args.k, args.n,
+                       args.ldb, args.b_transposed ? transposed : "", args.m, args.n, args.ldc);
   };
   check_products(args);
   if (args.m < 0 || args.n < 0 || args.k < 0) {
-    throw Error(Errc::InvalidArgument, shapes() + "; sizes must not be negative");
+    throw Error(Errc::InvalidArgument, trf("{}; sizes must not be negative", shapes()));
   }
   const std::int64_t a_row = args.a_transposed ? args.m : args.k;
   const std::int64_t b_row = args.b_transposed ? args.k : args.n;
   if (args.lda < a_row || args.ldb < b_row || args.ldc < args.n) {
-    throw Error(Errc::InvalidArgument,
-                shapes() + "; a leading dimension must not be less than the stored row's length");
+    throw Error(
+        Errc::InvalidArgument,
+        trf("{}; a leading dimension must not be less than the stored row's length", shapes()));
   }
   const bool reads = args.m > 0 && args.n > 0 && args.k > 0;
   if ((reads && (args.a == nullptr || args.b == nullptr)) ||
       (args.m > 0 && args.n > 0 && args.c == nullptr)) {
-    throw Error(Errc::InvalidArgument, shapes() + "; a non-empty matrix has no memory");
+    throw Error(Errc::InvalidArgument, trf("{}; a non-empty matrix has no memory", shapes()));
   }
 }
 

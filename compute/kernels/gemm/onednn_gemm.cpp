@@ -3,7 +3,6 @@
 // Limits   any M,N,K >= 0
 // Numerics FP32: |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u); bf16 as bf16_gemm()
 // Errors   Unsupported with oneDNN's message or status
-#include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
 
 #include <memory>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
 #include "compute/kernels/gemm/gemm_parts.h"
 #include "compute/kernels/gemm/onednn_descs.h"
@@ -153,10 +153,10 @@ void multiply_by_plan(const Args& args, bool rounds, const ThreadPool* pool) {
   try {
     plan_for(key_of(args, rounds, pool)).run(args.a, args.b, args.c);
   } catch (const dnnl::error& e) {
-    throw Error(Errc::Unsupported,
-                fmt::format("oneDNN: bf16 matmul of [{},{}] by [{},{}] failed: {}; choose the "
-                            "lab's kernels or f32",
-                            args.m, args.k, args.k, args.n, e.what()));
+    throw Error(
+        Errc::Unsupported,
+        trf("oneDNN: bf16 matmul of [{},{}] by [{},{}] failed: {}; choose the lab's kernels or f32",
+            args.m, args.k, args.k, args.n, e.what()));
   }
 }
 
@@ -179,9 +179,8 @@ void onednn_gemm(const GemmArgs& args, const ThreadPool* pool) {
       args.a_transposed ? 'T' : 'N', args.b_transposed ? 'T' : 'N', args.m, args.n, args.k, 1.0F,
       args.a, args.lda, args.b, args.ldb, args.accumulate ? 1.0F : 0.0F, args.c, args.ldc);
   if (status != dnnl_success) {
-    throw Error(Errc::Unsupported,
-                fmt::format("oneDNN: sgemm of [{},{}] by [{},{}] failed with status {}", args.m,
-                            args.k, args.k, args.n, int{status}));
+    throw Error(Errc::Unsupported, trf("oneDNN: sgemm of [{},{}] by [{},{}] failed with status {}",
+                                       args.m, args.k, args.k, args.n, int{status}));
   }
 }
 

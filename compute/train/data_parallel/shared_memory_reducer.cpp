@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/kernels/ops/vector_ops.h"
 #include "compute/measure/measure.h"
 #include "compute/train/ranks/backoff.h"
@@ -103,7 +104,7 @@ void SharedMemoryReducer::finish(std::size_t replica, std::stop_token stop) {
     const bool worked = advance(replica, /*all=*/true);
     if (worked) self.work_s += monotonic_s() - begin;
     if (self.open == buckets_.size()) return;
-    if (stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+    if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
     if (worked) {
       backoff = Backoff();
     } else if (replica == 0 && !ranks_.single()) {

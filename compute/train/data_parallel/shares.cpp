@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/measure/statistics.h"
 
 namespace lab {
@@ -13,7 +14,7 @@ std::vector<std::int64_t> split_images(std::int64_t images, std::span<const doub
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   if (!(total > 0) || !std::isfinite(total)) {
     throw Error(Errc::InvalidArgument,
-                "shares: the sum is 0; give at least one device a share above 0");
+                tr("shares: the sum is 0; give at least one device a share above 0"));
   }
   std::vector<std::int64_t> parts(weights.size());
   std::vector<double> rest(weights.size());

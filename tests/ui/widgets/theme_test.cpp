@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <string>
 
+#include "tests/support/catalogs.h"
 #include "tests/ui/null_backend.h"
+#include "ui/widgets/widgets.h"
 
 namespace lab::ui {
 namespace {
@@ -75,6 +79,53 @@ TEST(Fonts, HaveAllGlyphsAtBothScales) {
     EXPECT_NEAR(f.body->FontSize, 18 * scale, 1);
     EXPECT_FLOAT_EQ(f.mono->GetCharAdvance('1'), f.mono->GetCharAdvance('8'));
   }
+}
+
+TEST(Fonts, GetTheCharactersOfTheCatalog) {
+  const test::WithCatalog catalog(std::map<std::string, std::string>{{"Memory", "Bộ nhớ"}});
+  const test::NullBackend backend;
+  const Fonts& f = backend.ui.fonts;
+  for (const int c : {0x1ED9, 0x1EDB}) {
+    EXPECT_NE(f.body->FindGlyphNoFallback(static_cast<ImWchar>(c)), nullptr) << c;
+    EXPECT_NE(f.title->FindGlyphNoFallback(static_cast<ImWchar>(c)), nullptr) << "a page's name";
+    EXPECT_EQ(f.figure->FindGlyphNoFallback(static_cast<ImWchar>(c)), nullptr) << c;
+  }
+}
+
+TEST(Fonts, GetTheCharactersOfTextsThatAreDrawn) {
+  test::NullBackend backend;
+  const auto build = [&] {
+    backend.ui.fonts = backend.fonts.load(1);
+    unsigned char* pixels = nullptr;
+    int width = 0, height = 0;
+    ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+  };
+  backend.frame([&] { body(backend.ui, "plain µs"); });
+  EXPECT_FALSE(backend.fonts.stale());
+  backend.frame([&] { body(backend.ui, "thiết bị"); });
+  EXPECT_TRUE(backend.fonts.stale());
+  build();
+  EXPECT_FALSE(backend.fonts.stale());
+  EXPECT_NE(backend.ui.fonts.body->FindGlyphNoFallback(0x1EBF), nullptr);
+  // No font has the character: the fonts are not built again for it.
+  for (int i = 0; i < 2; ++i) {
+    backend.frame([&] { body(backend.ui, "\uE123"); });
+    if (backend.fonts.stale()) build();
+  }
+  backend.frame([&] { body(backend.ui, "\uE123"); });
+  EXPECT_FALSE(backend.fonts.stale());
+}
+
+TEST(Fonts, TellWhichLanguagesTheyShow) {
+  const FontSet fonts;
+  EXPECT_TRUE(fonts.shows(Language::English));
+  EXPECT_TRUE(fonts.shows(Language::Vietnamese));
+  EXPECT_EQ(fonts.why_not_shown(Language::Japanese).find("fonts-noto-cjk") == std::string::npos,
+            fonts.shows(Language::Japanese));
+  if (!fonts.shows(Language::Chinese)) GTEST_SKIP() << "no Chinese font is installed";
+  const test::WithCatalog catalog(std::map<std::string, std::string>{{"Memory", "内存"}});
+  const test::NullBackend backend;
+  EXPECT_NE(backend.ui.fonts.body->FindGlyphNoFallback(0x5185), nullptr);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <exception>
 #include <utility>
 
+#include "compute/core/language.h"
+#include "compute/core/language_catalogs.h"
 #include "compute/gpu/cuda/device/cuda_device.h"
 #include "compute/gpu/dynamic_library.h"
 
@@ -101,7 +103,7 @@ Maybe<DriverAnswer> ask_driver() {
   const auto error_name = library->function<int (*)(int, const char**)>("cuGetErrorName");
   DriverAnswer answer;
   if (version == nullptr || init == nullptr || version(&answer.version) != 0) {
-    return Maybe<DriverAnswer>::missing("libcuda.so.1 reports no version");
+    return Maybe<DriverAnswer>::missing(tr("libcuda.so.1 reports no version"));
   }
   answer.init = init(0);
   const char* name = nullptr;
@@ -114,14 +116,14 @@ Maybe<DriverAnswer> ask_driver() {
 std::string no_device() {
   // Read at start-up, where no thread writes to the environment.
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
-  if (visible == nullptr) return "the CUDA driver starts but reports no device";
-  return fmt::format(
-      "CUDA_VISIBLE_DEVICES=\"{}\" hides every GPU; unset it, or list GPUs that exist", visible);
+  if (visible == nullptr) return tr("the CUDA driver starts but reports no device");
+  return trf("CUDA_VISIBLE_DEVICES=\"{}\" hides every GPU; unset it, or list GPUs that exist",
+             visible);
 }
 
 std::string reason_of(cudaError_t status, const DriverAnswer& driver, int runtime) {
   if (driver.version / 1000 < runtime / 1000) {
-    return fmt::format(
+    return trf(
         "the NVIDIA driver is too old: it supports CUDA {} and this program needs CUDA {}.0; "
         "install a newer driver",
         version_text(driver.version), runtime / 1000);
@@ -130,10 +132,10 @@ std::string reason_of(cudaError_t status, const DriverAnswer& driver, int runtim
     return no_device();
   }
   if (driver.init != 0) {
-    return fmt::format("the CUDA driver failed to start: cuInit returned {}{}", driver.init,
-                       driver.init_error);
+    return trf("the CUDA driver failed to start: cuInit returned {}{}", driver.init,
+               driver.init_error);
   }
-  return fmt::format("the CUDA driver does not start: {}", describe(status));
+  return trf("the CUDA driver does not start: {}", describe(status));
 }
 
 // Sets reason and driver_answered when the runtime offers no GPU. `status` is the result of
@@ -143,8 +145,8 @@ void explain_refusal(cudaError_t status, GpuBackendResult& offer) {
   const Maybe<DriverAnswer> driver = ask_driver();
   offer.driver_answered = static_cast<bool>(driver);
   if (!driver) {
-    offer.reason = fmt::format("the CUDA driver cannot be used: {}; install the NVIDIA driver",
-                               driver.reason());
+    offer.reason =
+        trf("the CUDA driver cannot be used: {}; install the NVIDIA driver", driver.reason());
     return;
   }
   int runtime = 0;
@@ -177,7 +179,8 @@ void open_backend(GpuBackendResult& offer) {
   if (!backend->devices().empty()) offer.backend = backend;
 }
 
-void open_quietly(GpuBackendResult& offer) {
+void open_quietly(GpuBackendResult& offer, CatalogSlot& catalog) {
+  share_catalog_slot(catalog);
   try {
     open_backend(offer);
   } catch (const std::exception& failure) {

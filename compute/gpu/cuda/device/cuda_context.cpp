@@ -4,6 +4,8 @@
 
 #include <exception>
 
+#include "compute/core/language.h"
+
 namespace lab::cuda {
 
 std::string describe(cudaError_t status) {
@@ -48,10 +50,10 @@ void CudaContext::check(cudaError_t status, const char* call) const {
   cudaGetLastError();  // clears the error, which a later launch would report again
   if (ends_context(status)) throw health_.lose(call, describe(status));
   if (status == cudaErrorMemoryAllocation) {
-    throw Error(Errc::OutOfMemory,
-                fmt::format("{}: {} ran out of GPU memory; free some tensors, or end other "
-                            "programs that use it",
-                            to_string(device_), call));
+    throw Error(
+        Errc::OutOfMemory,
+        trf("{}: {} ran out of GPU memory; free some tensors, or end other programs that use it",
+            to_string(device_), call));
   }
   if (status == cudaErrorNoKernelImageForDevice) {
     throw Error(Errc::Unsupported, fmt::format("{}: {}", to_string(device_),

@@ -1,10 +1,9 @@
 #include "compute/gpu/cuda/device/cuda_device.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "compute/gpu/cuda/ops/ops.h"
 
 namespace lab::cuda {
@@ -92,10 +91,10 @@ bool CudaDevice::can_access(const GpuDevice& peer) const {
 
 void CudaDevice::set_peer_access(GpuDevice& peer, bool on) {
   if (!can_access(peer)) {
-    throw Error(Errc::Unsupported,
-                fmt::format("{} cannot reach the memory of {} directly; copies between them go "
-                            "through the host",
-                            to_string(facts_.device), to_string(peer.facts().device)));
+    throw Error(
+        Errc::Unsupported,
+        trf("{} cannot reach the memory of {} directly; copies between them go through the host",
+            to_string(facts_.device), to_string(peer.facts().device)));
   }
   gpu_.use();
   const int other = cuda_device(peer).gpu_.ordinal();

@@ -1,10 +1,9 @@
 #include "compute/gpu/cuda/matmul/cuda_matmul.h"
 
-#include <fmt/format.h>
-
 #include <exception>
 #include <memory>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/gpu/cuda/device/handles.h"
 #include "compute/gpu/cuda/matmul/rungs/launch.h"
@@ -70,11 +69,11 @@ class RuntimeGpu final : public LibraryGpu {
     std::size_t free_bytes = 0, total_bytes = 0;
     gpu_.check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
     return {Errc::OutOfMemory,
-            fmt::format("{}: the matrix library's workspace of {} does not fit: the GPU has {} "
-                        "free of {}; free some tensors, or end other programs that use it",
-                        to_string(gpu_.device()), format_bytes(bytes),
-                        format_bytes(static_cast<std::int64_t>(free_bytes)),
-                        format_bytes(static_cast<std::int64_t>(total_bytes)))};
+            trf("{}: the matrix library's workspace of {} does not fit: the GPU has {} free of {}; "
+                "free some tensors, or end other programs that use it",
+                to_string(gpu_.device()), format_bytes(bytes),
+                format_bytes(static_cast<std::int64_t>(free_bytes)),
+                format_bytes(static_cast<std::int64_t>(total_bytes)))};
   }
 
   const CudaContext& gpu_;
@@ -86,7 +85,7 @@ template <class Call>
 auto with_library(const RungInfo& rung, Cublas& cublas, CublasLt& cublaslt, const Call& call) {
   if (rung.name == "cublas") return call(cublas);
   if (rung.name == "cublaslt") return call(cublaslt);
-  throw Error(Errc::NotFound, "matmul: the CUDA ladder has no rung \"" + rung.name + "\"");
+  throw Error(Errc::NotFound, trf("matmul: the CUDA ladder has no rung \"{}\"", rung.name));
 }
 
 }  // namespace
@@ -119,10 +118,10 @@ void CudaMatmul::run(const RungInfo& rung, const GpuProduct& product, GpuStream&
 void CudaMatmul::run_own(const CudaRung& rung, const GpuProduct& product, GpuStream& stream) {
   gpu_.use();
   std::call_once(loaded_.at(static_cast<std::size_t>(&rung - cuda_ladder().data())),
-                 [&] { gpu_.check(cuda_matmul::load(rung), "loading a matmul kernel"); });
+                 [&] { gpu_.check(cuda_matmul::load(rung), tr("loading a matmul kernel")); });
   const cudaError_t status = cuda_matmul::launch(rung, product, raw(stream));
   if (status != cudaSuccess) {
-    gpu_.check(status, ("matmul by " + std::string(rung.name)).c_str());
+    gpu_.check(status, trf("matmul by {}", rung.name).c_str());
   }
 }
 
@@ -133,8 +132,8 @@ std::optional<double> CudaMatmul::run_peak(Precision precision, std::int64_t rou
   if (rounds <= 0) return 0;
   gpu_.use();
   std::call_once(peak_loaded_.at(static_cast<std::size_t>(precision)),
-                 [&] { gpu_.check(code->load(), "loading the peak kernel"); });
-  gpu_.check(code->launch(rounds, facts_.multiprocessors, raw(stream)), "peak kernel");
+                 [&] { gpu_.check(code->load(), tr("loading the peak kernel")); });
+  gpu_.check(code->launch(rounds, facts_.multiprocessors, raw(stream)), tr("peak kernel"));
   return code->round_flop * facts_.multiprocessors * static_cast<double>(rounds);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/gpu/cuda/matmul/rungs/rungs.h"
 
 namespace lab {
@@ -26,29 +27,30 @@ std::vector<RungInfo> all_rungs() {
     all.push_back({{}, name, title, sentence, true, {precision}});
   };
   add_library("cublas", "cuBLAS, f32", Precision::F32,
-              "NVIDIA's library without tensor cores: the reference for the rungs from naive to "
-              "async.");
-  add_library("cublas", "cuBLAS, tf32", Precision::TF32,
-              "The library rounds f32 operands to tf32 for the tensor cores, as mma_tf32 does.");
+              LAB_TEXT("NVIDIA's library without tensor cores: the reference for the rungs from "
+                       "naive to async."));
+  add_library(
+      "cublas", "cuBLAS, tf32", Precision::TF32,
+      LAB_TEXT("The library rounds f32 operands to tf32 for the tensor cores, as mma_tf32 does."));
   add_library("cublas", "cuBLAS, bf16", Precision::BF16,
-              "The library's kernels for bf16 operands: the reference for the rungs from mma_bf16 "
-              "on.");
+              LAB_TEXT("The library's kernels for bf16 operands: the reference for the rungs from "
+                       "mma_bf16 on."));
   add_library("cublaslt", "cublasLt, f32", Precision::F32,
-              "The library's heuristics choose the kernel before timing starts, so only its launch "
-              "is timed.");
+              LAB_TEXT("The library's heuristics choose the kernel before timing starts, so only "
+                       "its launch is timed."));
   add_library("cublaslt", "cublasLt, tf32", Precision::TF32,
-              "The heuristics choose among kernels that round f32 operands to tf32.");
-  add_library("cublaslt", "cublasLt, bf16", Precision::BF16,
-              "The heuristics choose among bf16 kernels, including those with clusters and TMA.");
+              LAB_TEXT("The heuristics choose among kernels that round f32 operands to tf32."));
+  add_library(
+      "cublaslt", "cublasLt, bf16", Precision::BF16,
+      LAB_TEXT("The heuristics choose among bf16 kernels, including those with clusters and TMA."));
   return all;
 }
 
 void check_shapes(const GpuProduct& product) {
   const auto& [m, n, k, a, lda, b, ldb, c, ldc] = product;
   if (m >= 0 && n >= 0 && k >= 0 && lda >= k && ldb >= n && ldc >= n) return;
-  throw Error(
-      Errc::InvalidArgument,
-      fmt::format("matmul: [{},{}] times [{},{}] with lda {}, ldb {}, ldc {}: sizes must not be "
+  throw Error(Errc::InvalidArgument,
+              trf("matmul: [{},{}] times [{},{}] with lda {}, ldb {}, ldc {}: sizes must not be "
                   "negative, and a leading dimension must not be smaller than its row",
                   m, k, k, n, lda, ldb, ldc));
 }
@@ -58,9 +60,10 @@ std::optional<std::string> missing_capability(const GpuProperties& gpu, int majo
   const int needs = major * 10 + minor;
   const int has = gpu.compute_major * 10 + gpu.compute_minor;
   if (has == needs || (has > needs && !exact_capability)) return std::nullopt;
-  return fmt::format("needs compute capability {}.{}{}; {} has {}.{}", major, minor,
-                     exact_capability ? " exactly" : "", gpu.name, gpu.compute_major,
-                     gpu.compute_minor);
+  return exact_capability ? trf("needs compute capability {}.{} exactly; {} has {}.{}", major,
+                                minor, gpu.name, gpu.compute_major, gpu.compute_minor)
+                          : trf("needs compute capability {}.{}; {} has {}.{}", major, minor,
+                                gpu.name, gpu.compute_major, gpu.compute_minor);
 }
 
 std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& product,
@@ -71,23 +74,22 @@ std::optional<std::string> refusal(const CudaRung& rung, const GpuProduct& produ
   }
   if (rung.operands == Operands::VectorAligned &&
       !is_vector_aligned(product, rung.tiling.element_bytes)) {
-    return fmt::format(
+    return trf(
         "copies 16 bytes at a time: lda {}, ldb {} and N {} must be multiples of {}, ldc {} of 4, "
         "and A, B and C must be aligned to 16 bytes",
         product.lda, product.ldb, product.n, 16 / rung.tiling.element_bytes, product.ldc);
   }
   for (const std::int64_t side : {product.m, product.n, product.k}) {
-    if (side > kLongestSide)
-      return fmt::format("supports up to {} per side, not {}", kLongestSide, side);
+    if (side > kLongestSide) return trf("supports up to {} per side, not {}", kLongestSide, side);
   }
   const int shared_bytes = rung.tiling.shared_bytes();
   if (shared_bytes > gpu.shared_bytes_per_block) {
-    return fmt::format("needs {} bytes of shared memory per block; {} has {}", shared_bytes,
-                       gpu.name, gpu.shared_bytes_per_block);
+    return trf("needs {} bytes of shared memory per block; {} has {}", shared_bytes, gpu.name,
+               gpu.shared_bytes_per_block);
   }
   const std::int64_t blocks = blocks_of(rung.tiling, product.m, product.n);
   if (blocks > kMaxBlocks) {
-    return fmt::format("would need {} blocks; one launch has at most {}", blocks, kMaxBlocks);
+    return trf("would need {} blocks; one launch has at most {}", blocks, kMaxBlocks);
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <climits>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/train/ranks/backoff.h"
 #include "compute/train/ranks/mpi/messages.h"
 
@@ -110,9 +111,8 @@ void MpiGroup::broadcast(std::span<std::byte> bytes, int root, const RankWait& w
 std::vector<std::vector<std::byte>> MpiGroup::all_gather(std::span<const std::byte> bytes,
                                                          const RankWait& wait) {
   if (bytes.size() > INT_MAX) {
-    throw Error(
-        Errc::InvalidArgument,
-        fmt::format("all_gather: {} bytes from one rank; the limit is {}", bytes.size(), INT_MAX));
+    throw Error(Errc::InvalidArgument,
+                trf("all_gather: {} bytes from one rank; the limit is {}", bytes.size(), INT_MAX));
   }
   const int tag = next_tag(Traffic::Exchange);
   std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(size_));
@@ -164,7 +164,7 @@ void MpiGroup::check() {
 void MpiGroup::check_alive() {
   if (const auto dead = watch_.dead()) {
     throw Error(Errc::Network,
-                fmt::format("{} has died: its process {} is gone", name_of(dead->rank), dead->pid));
+                trf("{} has died: its process {} is gone", name_of(dead->rank), dead->pid));
   }
 }
 
@@ -199,7 +199,7 @@ void MpiGroup::throw_if_over(const RankWait& wait) {
 
 void MpiGroup::throw_if_stopped(const RankWait& wait) {
   if (wait.stop.stop_requested() || (wait.interrupted && wait.interrupted())) {
-    throw Error(Errc::Cancelled, "interrupted while waiting for the other ranks");
+    throw Error(Errc::Cancelled, tr("interrupted while waiting for the other ranks"));
   }
 }
 

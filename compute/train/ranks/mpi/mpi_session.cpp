@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "compute/core/language.h"
 #include "compute/train/ranks/backoff.h"
 #include "compute/train/ranks/mpi/messages.h"
 #include "compute/train/ranks/rank_session.h"
@@ -41,13 +42,13 @@ void initialize(int expected) {
   MPI_Finalize();
   if (size == expected) {
     throw Error(Errc::Unsupported,
-                "this MPI does not support calls from several threads; use one that provides "
-                "MPI_THREAD_SERIALIZED");
+                tr("this MPI does not support calls from several threads; use one that provides "
+                   "MPI_THREAD_SERIALIZED"));
   }
   throw Error(Errc::Unsupported,
-              fmt::format("the launcher started {} processes, but MPI connected {}: use the mpirun "
-                          "of the MPI this program was built with, or srun --mpi=pmix",
-                          expected, size));
+              trf("the launcher started {} processes, but MPI connected {}: use the mpirun "
+                  "of the MPI this program was built with, or srun --mpi=pmix",
+                  expected, size));
 }
 
 }  // namespace

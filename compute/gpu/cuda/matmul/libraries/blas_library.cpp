@@ -1,10 +1,10 @@
 #include "compute/gpu/cuda/matmul/libraries/blas_library.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+
+#include "compute/core/language.h"
 
 namespace lab::cuda {
 namespace {
@@ -26,10 +26,9 @@ void BlasLibrary::open() {
   if (words_ != nullptr) return;
   library_ = DynamicLibrary::open(files_);
   if (!library_) {
-    throw Error(Errc::Unsupported,
-                fmt::format("{} cannot be opened: {}; install CUDA's libraries, or add their "
-                            "folder to LD_LIBRARY_PATH",
-                            name_.title, library_.reason()));
+    throw Error(Errc::Unsupported, trf("{} cannot be opened: {}; install CUDA's libraries, or add "
+                                       "their folder to LD_LIBRARY_PATH",
+                                       name_.title, library_.reason()));
   }
   require_known_version();
   find(name_.words, words_);
@@ -41,41 +40,47 @@ void BlasLibrary::require_known_version() const {
   int major = 0;
   check(property(MAJOR_VERSION, &major), name_.property);
   if (major >= kOldest && major <= kNewest) return;
-  throw Error(Errc::Unsupported,
-              fmt::format("{} is {} {}; device-lab works with {} to {}", library_->name(),
-                          name_.title, major, kOldest, kNewest));
+  throw Error(Errc::Unsupported, trf("{} is {} {}; device-lab works with {} to {}",
+                                     library_->name(), name_.title, major, kOldest, kNewest));
 }
 
 Error BlasLibrary::lacks(const char* symbol) const {
-  return {Errc::Unsupported, fmt::format("{} has no function {}; device-lab works with {} {} to {}",
-                                         library_->name(), symbol, name_.title, kOldest, kNewest)};
+  return {Errc::Unsupported, trf("{} has no function {}; device-lab works with {} {} to {}",
+                                 library_->name(), symbol, name_.title, kOldest, kNewest)};
 }
 
 void BlasLibrary::check(cublasStatus_t status, const char* call) const {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   gpu_.fail(call, words_ != nullptr
-                      ? fmt::format("{} (status {})", words_(status), static_cast<int>(status))
-                      : fmt::format("status {}", static_cast<int>(status)));
+                      ? trf("{} (status {})", words_(status), static_cast<int>(status))
+                      : trf("status {}", static_cast<int>(status)));
 }
 
 std::optional<std::string> overridden(Precision precision) {
-  const auto sentence = [](const char* name, const char* value, const char* effect) {
-    return fmt::format("{}={} in the environment {}; start device-lab without it", name, value,
-                       effect);
-  };
   constexpr const char* kTf32 = "NVIDIA_TF32_OVERRIDE";
   constexpr const char* kEmulate = "CUBLAS_EMULATE_SINGLE_PRECISION";
   const char* const tf32 = environment(kTf32);
   const char* const emulate = environment(kEmulate);
   const auto is_off = [](const char* value) { return std::string_view(value) == "0"; };
   if (precision == Precision::F32) {
-    if (tf32 != nullptr && !is_off(tf32))
-      return sentence(kTf32, tf32, "lets the library round f32 to tf32");
-    if (emulate != nullptr && !is_off(emulate))
-      return sentence(kEmulate, emulate, "lets the library compute f32 from bf16");
+    if (tf32 != nullptr && !is_off(tf32)) {
+      return trf(
+          "{}={} in the environment lets the library round f32 to tf32; start device-lab without "
+          "it",
+          kTf32, tf32);
+    }
+    if (emulate != nullptr && !is_off(emulate)) {
+      return trf(
+          "{}={} in the environment lets the library compute f32 from bf16; start device-lab "
+          "without it",
+          kEmulate, emulate);
+    }
   }
-  if (precision == Precision::TF32 && tf32 != nullptr && is_off(tf32))
-    return sentence(kTf32, tf32, "turns tf32 off in the library");
+  if (precision == Precision::TF32 && tf32 != nullptr && is_off(tf32)) {
+    return trf(
+        "{}={} in the environment turns tf32 off in the library; start device-lab without it",
+        kTf32, tf32);
+  }
   return std::nullopt;
 }
 

@@ -1,10 +1,10 @@
 #include "compute/gpu/cuda/matmul/libraries/cublaslt.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <utility>
+
+#include "compute/core/language.h"
 
 namespace lab::cuda {
 namespace {
@@ -19,11 +19,11 @@ std::uint32_t alignment_of(const void* address) {
 
 Error no_algorithm(Precision precision, const GpuProduct& product) {
   return {Errc::Unsupported,
-          fmt::format("cublasLt's heuristics have no algorithm for {} [{},{}] times [{},{}] with "
-                      "lda {}, ldb {}, ldc {}, addresses aligned to {}, {} and {} bytes",
-                      to_string(precision), product.m, product.k, product.k, product.n, product.lda,
-                      product.ldb, product.ldc, alignment_of(product.a), alignment_of(product.b),
-                      alignment_of(product.c))};
+          trf("cublasLt's heuristics have no algorithm for {} [{},{}] times [{},{}] with lda {}, "
+              "ldb {}, ldc {}, addresses aligned to {}, {} and {} bytes",
+              to_string(precision), product.m, product.k, product.k, product.n, product.lda,
+              product.ldb, product.ldc, alignment_of(product.a), alignment_of(product.b),
+              alignment_of(product.c))};
 }
 
 }  // namespace

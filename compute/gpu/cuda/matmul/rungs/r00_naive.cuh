@@ -16,10 +16,10 @@ namespace lab::cuda_matmul {
 struct NaiveRung {
   static constexpr CudaRung kRung{
       .name = "naive",
-      .title = "One thread per element",
-      .sentence =
-          "The definition, one thread per element of C: the lanes of a warp are in different "
-          "rows, so every load of A and every store touches 32 separate memory segments.",
+      .title = LAB_TEXT("One thread per element"),
+      .sentence = LAB_TEXT(
+          "The definition, one thread per element of C: the lanes of a warp are in different rows, "
+          "so every load of A and every store touches 32 separate memory segments."),
       .precision = Precision::F32,
       .tiling = {.m = 32, .n = 8},
       .small = {.m = 32, .n = 8},

@@ -16,10 +16,10 @@ namespace lab::cuda_matmul {
 struct CoalescedRung {
   static constexpr CudaRung kRung{
       .name = "coalesced",
-      .title = "Coalesced",
-      .sentence =
-          "The lanes of a warp are mapped along a row of C: they read 32 adjacent elements of B "
-          "in one transaction and share one of A, so all bytes loaded are used.",
+      .title = LAB_TEXT("Coalesced"),
+      .sentence = LAB_TEXT(
+          "The lanes of a warp are mapped along a row of C: they read 32 adjacent elements of B in "
+          "one transaction and share one of A, so all bytes loaded are used."),
       .precision = Precision::F32,
       .tiling = {.m = 8, .n = 32},
       .small = {.m = 8, .n = 32},

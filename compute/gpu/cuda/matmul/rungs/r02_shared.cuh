@@ -15,10 +15,9 @@ namespace lab::cuda_matmul {
 struct SharedRung {
   static constexpr CudaRung kRung{
       .name = "shared",
-      .title = "Shared-memory tiles",
-      .sentence =
-          "A block first copies a tile of A and one of B into shared memory: each element is "
-          "loaded from global memory once per 32 uses.",
+      .title = LAB_TEXT("Shared-memory tiles"),
+      .sentence = LAB_TEXT("A block first copies a tile of A and one of B into shared memory: each "
+                           "element is loaded from global memory once per 32 uses."),
       .precision = Precision::F32,
       .tiling = {.m = 32, .n = 32, .k = 32, .stages = 1},
       .small = {.m = 8, .n = 8, .k = 8, .stages = 1},

@@ -15,10 +15,10 @@ namespace lab::cuda_matmul {
 struct ColumnRung {
   static constexpr CudaRung kRung{
       .name = "column",
-      .title = "1-D block tile",
+      .title = LAB_TEXT("1-D block tile"),
       .sentence =
-          "Each thread computes 8 elements of a column of C: an element of B is kept in a "
-          "register and used 8 times, which halves the shared-memory loads.",
+          LAB_TEXT("Each thread computes 8 elements of a column of C: an element of B is kept in a "
+                   "register and used 8 times, which halves the shared-memory loads."),
       .precision = Precision::F32,
       .tiling = {.m = 64, .n = 64, .k = 8, .thread_m = 8, .stages = 1},
       .small = {.m = 16, .n = 8, .k = 4, .thread_m = 4, .stages = 1},

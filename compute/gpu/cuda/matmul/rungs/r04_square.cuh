@@ -14,10 +14,9 @@ namespace lab::cuda_matmul {
 struct SquareRung {
   static constexpr CudaRung kRung{
       .name = "square",
-      .title = "2-D block tile",
-      .sentence =
-          "Each thread computes 8x8 elements: 16 loads feed 64 multiply-adds, four per load "
-          "instead of one.",
+      .title = LAB_TEXT("2-D block tile"),
+      .sentence = LAB_TEXT("Each thread computes 8x8 elements: 16 loads feed 64 multiply-adds, "
+                           "four per load instead of one."),
       .precision = Precision::F32,
       .tiling = {.m = 128, .n = 128, .k = 8, .thread_m = 8, .thread_n = 8, .stages = 1},
       .small = {.m = 16, .n = 16, .k = 4, .thread_m = 4, .thread_n = 4, .stages = 1},

@@ -17,11 +17,10 @@ namespace lab::cuda_matmul {
 struct VectorRung {
   static constexpr CudaRung kRung{
       .name = "vector",
-      .title = "Vectorised, A transposed",
-      .sentence =
-          "Loads are 16 bytes wide, from global memory and, because A's tile is stored "
-          "transposed, from shared memory too; adjacent lanes load adjacent vectors, so there are "
-          "no bank conflicts.",
+      .title = LAB_TEXT("Vectorised, A transposed"),
+      .sentence = LAB_TEXT("Loads are 16 bytes wide, from global memory and, because A's tile is "
+                           "stored transposed, from shared memory too; adjacent lanes load "
+                           "adjacent vectors, so there are no bank conflicts."),
       .precision = Precision::F32,
       .tiling = {.m = 128,
                  .n = 128,

@@ -15,10 +15,10 @@ namespace lab::cuda_matmul {
 struct WarpRung {
   static constexpr CudaRung kRung{
       .name = "warp",
-      .title = "Warp tile",
-      .sentence =
+      .title = LAB_TEXT("Warp tile"),
+      .sentence = LAB_TEXT(
           "Each warp computes a tile of 64x64, each thread 8x16 of it: lanes share what they read "
-          "from shared memory, 128 elements for 4096 multiply-adds instead of 144 for 2048.",
+          "from shared memory, 128 elements for 4096 multiply-adds instead of 144 for 2048."),
       .precision = Precision::F32,
       .tiling = {.m = 128,
                  .n = 128,

@@ -18,10 +18,10 @@ namespace lab::cuda_matmul {
 struct AsyncRung {
   static constexpr CudaRung kRung{
       .name = "async",
-      .title = "Double-buffered, cp.async",
-      .sentence =
+      .title = LAB_TEXT("Double-buffered, cp.async"),
+      .sentence = LAB_TEXT(
           "Tiles are copied into shared memory by cp.async while earlier ones are multiplied, and "
-          "fragments are loaded one term ahead, which hides the memory latency.",
+          "fragments are loaded one term ahead, which hides the memory latency."),
       .precision = Precision::F32,
       .tiling = {.m = 128,
                  .n = 128,

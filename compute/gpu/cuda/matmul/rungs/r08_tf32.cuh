@@ -17,10 +17,10 @@ namespace lab::cuda_matmul {
 struct Tf32Rung {
   static constexpr CudaRung kRung{
       .name = "mma_tf32",
-      .title = "Tensor cores, tf32",
+      .title = LAB_TEXT("Tensor cores, tf32"),
       .sentence =
-          "Operands are rounded to tf32 (11 bits) and multiplied by tensor cores with "
-          "mma.sync: one warp instruction does 1024 multiply-adds instead of 32.",
+          LAB_TEXT("Operands are rounded to tf32 (11 bits) and multiplied by tensor cores with "
+                   "mma.sync: one warp instruction does 1024 multiply-adds instead of 32."),
       .precision = Precision::TF32,
       .tiling = {.m = 128,
                  .n = 128,

@@ -20,10 +20,10 @@ namespace lab::cuda_matmul {
 struct Bf16Rung {
   static constexpr CudaRung kRung{
       .name = "mma_bf16",
-      .title = "Tensor cores, bf16",
+      .title = LAB_TEXT("Tensor cores, bf16"),
       .sentence =
-          "Operands are bf16: half the bytes at every level of memory, and one mma.sync does "
-          "2048 multiply-adds; ldmatrix loads its operands without bank conflicts.",
+          LAB_TEXT("Operands are bf16: half the bytes at every level of memory, and one mma.sync "
+                   "does 2048 multiply-adds; ldmatrix loads its operands without bank conflicts."),
       .precision = Precision::BF16,
       .tiling = {.m = 128,
                  .n = 256,

@@ -18,10 +18,10 @@ namespace lab::cuda_matmul {
 struct WgmmaRung {
   static constexpr CudaRung kRung{
       .name = "wgmma",
-      .title = "Hopper: TMA and wgmma",
+      .title = LAB_TEXT("Hopper: TMA and wgmma"),
       .sentence =
-          "One thread issues TMA copies that fill whole stages, and a warpgroup multiplies "
-          "directly from shared memory: the full rate of the tensor cores.",
+          LAB_TEXT("One thread issues TMA copies that fill whole stages, and a warpgroup "
+                   "multiplies directly from shared memory: the full rate of the tensor cores."),
       .precision = Precision::BF16,
       .tiling = {.m = 128,
                  .n = 256,

@@ -21,10 +21,9 @@ namespace lab::cuda_matmul {
 struct ProducerRung {
   static constexpr CudaRung kRung{
       .name = "wgmma_producer",
-      .title = "Hopper: producer and consumers",
-      .sentence =
-          "One warpgroup only issues copies and two multiply, each waiting only for the "
-          "stage it needs, so no block-wide barrier stalls all of them.",
+      .title = LAB_TEXT("Hopper: producer and consumers"),
+      .sentence = LAB_TEXT("One warpgroup only issues copies and two multiply, each waiting only "
+                           "for the stage it needs, so no block-wide barrier stalls all of them."),
       .precision = Precision::BF16,
       .tiling = {.m = 128,
                  .n = 256,

@@ -17,10 +17,10 @@ namespace lab::cuda_matmul {
 struct PersistentRung {
   static constexpr CudaRung kRung{
       .name = "wgmma_persistent",
-      .title = "Hopper: persistent grid",
+      .title = LAB_TEXT("Hopper: persistent grid"),
       .sentence =
-          "As many blocks as fit on the GPU stay resident and loop over tiles: the stages of the "
-          "next tile are filled while the results of this one are written.",
+          LAB_TEXT("As many blocks as fit on the GPU stay resident and loop over tiles: the stages "
+                   "of the next tile are filled while the results of this one are written."),
       .precision = Precision::BF16,
       .tiling = ProducerRung::kRung.tiling,
       .compute_major = 9,

@@ -25,10 +25,10 @@ namespace lab::cuda_matmul {
 struct ClusterRung {
   static constexpr CudaRung kRung{
       .name = "wgmma_cluster",
-      .title = "Hopper: clusters share B",
+      .title = LAB_TEXT("Hopper: clusters share B"),
       .sentence =
-          "Two blocks, one above the other in C, run as a cluster: each multicasts half of the "
-          "shared tile of B to both, which loads a third fewer bytes from L2.",
+          LAB_TEXT("Two blocks, one above the other in C, run as a cluster: each multicasts half "
+                   "of the shared tile of B to both, which loads a third fewer bytes from L2."),
       .precision = Precision::BF16,
       .tiling = {.m = 128,
                  .n = 256,

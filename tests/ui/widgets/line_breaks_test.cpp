@@ -1,0 +1,64 @@
+#include "ui/widgets/line_breaks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "tests/ui/null_backend.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string without(std::string text, char c) {
+  std::erase(text, c);
+  return text;
+}
+
+TEST(LineBreaks, LeavesTextsWithoutWideCharacters) {
+  test::NullBackend b(1);
+  const std::string text = "Nothing has been trained yet.\nWatch the loss.";
+  EXPECT_EQ(break_lines(b.ui.fonts.body, text, 40), text);
+  EXPECT_EQ(break_lines(b.ui.fonts.body, "", 40), "");
+}
+
+TEST(LineBreaks, FitsEveryLineAndKeepsEveryCharacter) {
+  test::NullBackend b(1);
+  ImFont* font = b.ui.fonts.body;
+  const std::string text =
+      "まだ学習していません。各ステップの損失、cpu:0 の精度（10 回）を観察できます。";
+  for (float width = 60; width < 400; width += 7) {
+    const std::string broken = break_lines(font, text, width);
+    EXPECT_EQ(without(without(broken, '\n'), ' '), without(text, ' '));
+    for (const std::string& line : lines_of(broken)) {
+      EXPECT_LE(text_size(font, line).x, width) << line;
+      EXPECT_FALSE(line.starts_with("、") || line.starts_with("。") || line.starts_with("）"))
+          << line;
+      EXPECT_FALSE(line.ends_with("（")) << line;
+      EXPECT_FALSE(line.starts_with(" ") || line.ends_with(" ")) << line;
+    }
+  }
+}
+
+TEST(LineBreaks, KeepsWordsAndGivenBreaks) {
+  test::NullBackend b(1);
+  const std::string broken =
+      break_lines(b.ui.fonts.body, "设备 cpu:0\n使用 try_all_gpus() 测量", 120);
+  const auto lines = lines_of(broken);
+  EXPECT_EQ(lines.front(), "设备 cpu:0");
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("try_all_gpus()") != std::string::npos;
+  })) << broken;
+}
+
+}  // namespace
+}  // namespace lab::ui

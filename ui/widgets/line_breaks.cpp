@@ -1,0 +1,80 @@
+#include "ui/widgets/line_breaks.h"
+
+#include <imgui_internal.h>
+
+namespace lab::ui {
+namespace {
+
+// Ideographs, kana, and full-width forms.
+bool is_wide(unsigned c) {
+  return (c >= 0x2E80 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) ||
+         (c >= 0xFF00 && c <= 0xFFEF);
+}
+
+bool contains(std::u32string_view characters, unsigned c) {
+  return characters.find(static_cast<char32_t>(c)) != std::u32string_view::npos;
+}
+
+bool begins_no_line(unsigned c) {
+  return contains(
+      U",.:;!?)]}%"
+      U"、。，．：；？！）」』】〉》〕］”’…・～ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ％",
+      c);
+}
+
+bool ends_no_line(unsigned c) {
+  return contains(U"([{（「『【〈《〔［“‘", c);
+}
+
+bool may_break(unsigned before, unsigned after) {
+  if (before == ' ') return after != ' ';
+  if (after == ' ' || begins_no_line(after) || ends_no_line(before)) return false;
+  return is_wide(before) || is_wide(after);
+}
+
+unsigned next_character(const char*& at, const char* end) {
+  unsigned c = 0;
+  at += ImTextCharFromUtf8(&c, at, end);
+  return c;
+}
+
+bool has_wide(std::string_view text) {
+  const char *at = text.data(), *end = at + text.size();
+  while (at < end) {
+    if (is_wide(next_character(at, end))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string break_lines(ImFont* font, std::string_view text, float width) {
+  std::string broken;
+  if (!has_wide(text)) return broken.assign(text);
+  const char *at = text.data(), *end = at + text.size();
+  const char *line = at, *chance = nullptr;  // begin of the line, last place where it may end
+  float used = 0, since_chance = 0;          // width of the line, and of its part after `chance`
+  unsigned before = '\n';
+  while (at < end) {
+    const char* here = at;
+    const unsigned c = next_character(at, end);
+    const float advance = font->GetCharAdvance(static_cast<ImWchar>(c));
+    if (before != '\n' && may_break(before, c)) chance = here, since_chance = 0;
+    if (c == '\n') {
+      chance = nullptr, used = 0;
+    } else if (c != ' ' && used + advance > width && here != line) {
+      const char* stop = chance != nullptr && chance > line ? chance : here;
+      used = stop == here ? 0 : since_chance;
+      broken.append(line, stop);
+      while (!broken.empty() && broken.back() == ' ') broken.pop_back();
+      broken += '\n';
+      line = stop, chance = nullptr;
+    }
+    if (c != '\n') used += advance, since_chance += advance;
+    if (c == '\n') broken.append(line, at), line = at;
+    before = c;
+  }
+  return broken.append(line, end);
+}
+
+}  // namespace lab::ui

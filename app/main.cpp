@@ -13,6 +13,7 @@
 #include "app/headless/ranks/together.h"
 #include "app/run_window.h"
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/machine/simd_level.h"
 #include "compute/run/lab_clock.h"
 #include "compute/train/ranks/rank_session.h"
@@ -46,7 +47,9 @@ int exit_status(Errc code) {
 // Runs one process, from its arguments to its exit status.
 class Process {
  public:
-  explicit Process(std::span<const char* const> args) : args_(args), json_(asks_for_json(args)) {}
+  explicit Process(std::span<const char* const> args) : args_(args), json_(asks_for_json(args)) {
+    set_language(asked_language(args));
+  }
 
   int run() {
     const int joined = guarded([this] {

@@ -5,25 +5,28 @@
 #include <optional>
 #include <string_view>
 
+#include "compute/core/language.h"
+
 namespace lab::ui {
 
 // One line per page, in the order of the rail and of the keys Ctrl+1, Ctrl+2, ...:
-//   name   enumerator of Page and title on screen
+//   name   enumerator of Page
 //   key    value of --page and of the settings, first component of the page's widget paths, name of
 //          its folder, and part of its draw function, draw_<key>_page (ui/pages/panel.h)
+//   title  title on screen, translated where it is shown
 //   icon   shown on the rail (ui/widgets/icons.h)
 //   timed  true if the page's job measures time; the window then draws fewer frames
-#define LAB_PAGES(PAGE)                            \
-  PAGE(Learn, learn, kIconLearn, true)             \
-  PAGE(Devices, devices, kIconDevices, false)      \
-  PAGE(Memory, memory, kIconMemory, false)         \
-  PAGE(Transfers, transfers, kIconTransfers, true) \
-  PAGE(Matmul, matmul, kIconMatmul, true)          \
-  PAGE(Training, training, kIconTraining, false)   \
-  PAGE(Scaling, scaling, kIconScaling, true)       \
-  PAGE(Log, log, kIconLog, false)
+#define LAB_PAGES(PAGE)                                                   \
+  PAGE(Learn, learn, LAB_TEXT("Learn"), kIconLearn, true)                 \
+  PAGE(Devices, devices, LAB_TEXT("Devices"), kIconDevices, false)        \
+  PAGE(Memory, memory, LAB_TEXT("Memory"), kIconMemory, false)            \
+  PAGE(Transfers, transfers, LAB_TEXT("Transfers"), kIconTransfers, true) \
+  PAGE(Matmul, matmul, LAB_TEXT("Matmul"), kIconMatmul, true)             \
+  PAGE(Training, training, LAB_TEXT("Training"), kIconTraining, false)    \
+  PAGE(Scaling, scaling, LAB_TEXT("Scaling"), kIconScaling, true)         \
+  PAGE(Log, log, LAB_TEXT("Log"), kIconLog, false)
 
-#define LAB_PAGE_ENUMERATOR(name, key, icon, timed) name,
+#define LAB_PAGE_ENUMERATOR(name, key, title, icon, timed) name,
 enum class Page { LAB_PAGES(LAB_PAGE_ENUMERATOR) };
 #undef LAB_PAGE_ENUMERATOR
 
@@ -33,7 +36,7 @@ struct PageEntry {
   bool timed;
 };
 
-#define LAB_PAGE_ENTRY(name, key, icon, timed) PageEntry{#key, #name, timed},
+#define LAB_PAGE_ENTRY(name, key, title, icon, timed) PageEntry{#key, title, timed},
 inline constexpr std::array kPageEntries = {LAB_PAGES(LAB_PAGE_ENTRY)};
 #undef LAB_PAGE_ENTRY
 inline constexpr int kPages = static_cast<int>(kPageEntries.size());

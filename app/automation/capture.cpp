@@ -10,6 +10,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 std::string describe_ui(const ui::Ui& ui, int width, int height) {
@@ -63,8 +64,8 @@ void write_png(const Picture& picture, const std::filesystem::path& file) {
                                                      picture.rgb.data(), picture.width * 3) != 0;
   if (!encoded) {
     throw Error(Errc::InvalidArgument,
-                fmt::format("cannot write {}: image of {}x{} pixels is empty; enlarge the window",
-                            file.string(), picture.width, picture.height));
+                trf("cannot write {}: image of {}x{} pixels is empty; enlarge the window",
+                    file.string(), picture.width, picture.height));
   }
   files::write_file(file, png);
 }

@@ -10,6 +10,7 @@
 
 #include "app/cli/suggest.h"
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/printable.h"
 
 namespace lab::app {
@@ -39,7 +40,7 @@ constexpr std::array<Verb, 13> kVerbs = {{{"click", Act::Click},
 constexpr double kIdleTimeoutS = 120;
 
 [[noreturn]] void refuse(std::string_view name, int line, std::string_view why) {
-  throw Error(Errc::InvalidArgument, fmt::format("script {} line {}: {}", name, line, why));
+  throw Error(Errc::InvalidArgument, trf("script {} line {}: {}", name, line, why));
 }
 
 const Verb* verb_of(const Json& json) {
@@ -56,24 +57,24 @@ std::optional<std::string> take_argument(const Json& argument, ScriptStep& step)
     return {};
   }
   if (step.act == Act::Wait || step.act == Act::Scroll) {
-    if (!argument.is_number()) return "its value must be a number";
+    if (!argument.is_number()) return tr("its value must be a number");
     step.amount = argument.get<double>();
     return {};
   }
-  if (!argument.is_string()) return "its value must be a string";
+  if (!argument.is_string()) return tr("its value must be a string");
   step.target = argument.get<std::string>();
   return {};
 }
 
 ScriptStep parse_step(std::string_view text, std::string_view name, int line) {
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) refuse(name, line, "not a JSON object");
+  if (!json.is_object()) refuse(name, line, tr("not a JSON object"));
   const Verb* verb = verb_of(json);
   if (verb == nullptr) {
     std::vector<std::string_view> names;
     names.reserve(std::size(kVerbs));
     for (const Verb& v : kVerbs) names.emplace_back(v.name);
-    refuse(name, line, fmt::format("unknown step; use one of {}", fmt::join(names, ", ")));
+    refuse(name, line, trf("unknown step; use one of {}", fmt::join(names, ", ")));
   }
   ScriptStep step;
   step.line = line;
@@ -89,7 +90,8 @@ ScriptStep parse_step(std::string_view text, std::string_view name, int line) {
   if (json.contains("timeout") && json["timeout"].is_number()) {
     step.timeout_s = json["timeout"].get<double>();
   }
-  if (step.act == Act::Set && !step.has_value) refuse(name, line, "set needs a \"value\" string");
+  if (step.act == Act::Set && !step.has_value)
+    refuse(name, line, tr("set needs a \"value\" string"));
   return step;
 }
 
@@ -122,11 +124,10 @@ ImVec2 middle(const ui::WidgetRect& w) {
   return {(w.min.x + w.max.x) / 2, (w.min.y + w.max.y) / 2};
 }
 
-std::string nearest_path(const ui::WidgetMap& widgets, const std::string& path) {
+std::optional<std::string> nearest_path(const ui::WidgetMap& widgets, const std::string& path) {
   std::vector<std::string> paths;
   for (const ui::WidgetRect& w : widgets.all()) paths.push_back(w.path);
-  const auto near = nearest(path, paths);
-  return near ? fmt::format("; the nearest is '{}'", *near) : "; --describe-ui lists the widgets";
+  return nearest(path, paths);
 }
 
 }  // namespace
@@ -139,15 +140,18 @@ ScriptPlayer::ScriptPlayer(std::vector<ScriptStep> steps, std::string name)
 void ScriptPlayer::fail(const ScriptStep& step, const std::string& why) const {
   constexpr std::size_t kMaxBytes = 1000;
   throw Error(Errc::NotFound,
-              fmt::format("script {} line {}: {}", name_, step.line, printable(why, kMaxBytes)));
+              trf("script {} line {}: {}", name_, step.line, printable(why, kMaxBytes)));
 }
 
 const ui::WidgetRect* ScriptPlayer::look_for(const std::string& path, const ScriptStep& step,
                                              const World& world) {
   if (const ui::WidgetRect* found = world.widgets.find(path)) return found;
   if (world.now_s - *step_start_s_ < step.timeout_s) return nullptr;
-  fail(step, fmt::format("no widget '{}' was visible within {} s{}", path, step.timeout_s,
-                         nearest_path(world.widgets, path)));
+  const std::optional<std::string> near = nearest_path(world.widgets, path);
+  fail(step, near ? trf("no widget '{}' was visible within {} s; the nearest is '{}'", path,
+                        step.timeout_s, *near)
+                  : trf("no widget '{}' was visible within {} s; --describe-ui lists the widgets",
+                        path, step.timeout_s));
 }
 
 ScriptPlayer::Progress ScriptPlayer::play_set(const ScriptStep& step, const World& world) {
@@ -179,7 +183,7 @@ ScriptPlayer::Progress ScriptPlayer::play_set(const ScriptStep& step, const Worl
 ScriptPlayer::Progress ScriptPlayer::play_click(const ScriptStep& step, const World& world) {
   const auto* w = look_for(step.target, step, world);
   if (w == nullptr) return Progress::Waiting;
-  if (!w->enabled) fail(step, fmt::format("'{}' is disabled", step.target));
+  if (!w->enabled) fail(step, trf("'{}' is disabled", step.target));
   input_.click(middle(*w), step.act == Act::RightClick ? kRight : kLeft,
                step.act == Act::DoubleClick ? 2 : 1);
   return Progress::Done;
@@ -217,7 +221,7 @@ ScriptPlayer::Progress ScriptPlayer::play(const ScriptStep& step, const World& w
     case Act::WaitIdle:
       if (world.idle) return Progress::Done;
       if (waited < step.timeout_s) return Progress::Waiting;
-      fail(step, fmt::format("a job was still running after {} s", step.timeout_s));
+      fail(step, trf("a job was still running after {} s", step.timeout_s));
     case Act::WaitFor:
       return look_for(step.target, step, world) != nullptr ? Progress::Done : Progress::Waiting;
     case Act::Expect: {
@@ -225,7 +229,7 @@ ScriptPlayer::Progress ScriptPlayer::play(const ScriptStep& step, const World& w
       if (w == nullptr) return Progress::Waiting;
       if (!step.has_value || w->value == step.value) return Progress::Done;
       if (waited < step.timeout_s) return Progress::Waiting;
-      fail(step, fmt::format("'{}' shows '{}' instead of '{}'", step.target, w->value, step.value));
+      fail(step, trf("'{}' shows '{}' instead of '{}'", step.target, w->value, step.value));
     }
     case Act::Screenshot:
     case Act::Describe: wish = FileWish{step.act, step.target}; return Progress::Done;

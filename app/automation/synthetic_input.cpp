@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 namespace {
@@ -67,7 +68,7 @@ KeyChord parse_chord(std::string_view text) {
   }
   if (find_key(rest, chord)) return chord;
   throw Error(Errc::Usage,
-              fmt::format("'{}' is not a key; write it like ctrl+2, esc, shift+tab or f1", text));
+              trf("'{}' is not a key; write it like ctrl+2, esc, shift+tab or f1", text));
 }
 
 void SyntheticInput::move(ImVec2 to) {

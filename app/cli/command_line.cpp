@@ -1,7 +1,5 @@
 #include "app/cli/command_line.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "app/cli/options.h"
 #include "app/cli/suggest.h"
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
 
 namespace lab::app {
@@ -18,6 +17,7 @@ namespace {
 // All targets of the parse, in one object that outlives the callbacks.
 struct Targets {
   WindowOptions window;
+  std::optional<Language> command_language;
   DevicesOptions devices;
   JobOptions tensor, transfer, matmul, train, scaling;
   RunTensorCode tensor_request;
@@ -33,34 +33,59 @@ struct Targets {
   LessonText lesson_text;
 };
 
+// Every command that prints texts takes --language.
+void add_language_to_commands(CLI::App& app, std::optional<Language>& out) {
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (sub->get_subcommands([](CLI::App*) { return true; }).empty()) {
+      add_language(*sub, tr("Language of texts; default: the locale's"), out);
+    }
+    add_language_to_commands(*sub, out);
+  }
+}
+
 void declare(CLI::App& app, Targets& t) {
   app.require_subcommand(0, 1);
   app.footer(
-      "Without a command the window opens. 'device-lab COMMAND --help' lists its options.\n\n"
-      "Environment:\n"
-      "  LAB_SIMD=scalar|sse4|avx2|avx512\n"
-      "      Highest SIMD level of the lab's own kernels; default: the best of the processor.\n"
-      "      oneDNN and OpenBLAS have their own caps: ONEDNN_MAX_CPU_ISA and OPENBLAS_CORETYPE.");
+      tr("Without a command the window opens. 'device-lab COMMAND --help' lists its options.\n\n"
+         "Environment:\n"
+         "  LAB_SIMD=scalar|sse4|avx2|avx512\n"
+         "      Highest SIMD level of the lab's own kernels; default: the best of the processor.\n"
+         "      oneDNN and OpenBLAS have their own caps: ONEDNN_MAX_CPU_ISA and "
+         "OPENBLAS_CORETYPE."));
   add_window_options(app, t.window);
-  add_devices_options(*app.add_subcommand("devices", "List the devices and their load"), t.devices);
-  add_tensor_options(*app.add_subcommand("tensor", "Create, copy and add tensors"), t.tensor,
+  add_devices_options(*app.add_subcommand("devices", tr("List the devices and their load")),
+                      t.devices);
+  add_tensor_options(*app.add_subcommand("tensor", tr("Create, copy and add tensors")), t.tensor,
                      t.tensor_request);
-  add_transfer_options(*app.add_subcommand("transfer", "Measure memory transfers"), t.transfer,
+  add_transfer_options(*app.add_subcommand("transfer", tr("Measure memory transfers")), t.transfer,
                        t.transfer_request);
-  add_matmul_options(*app.add_subcommand("matmul", "Measure matrix multiplication kernels"),
+  add_matmul_options(*app.add_subcommand("matmul", tr("Measure matrix multiplication kernels")),
                      t.matmul, t.matmul_request);
-  add_train_options(*app.add_subcommand("train", "Train a network"), t.train, t.train_request,
+  add_train_options(*app.add_subcommand("train", tr("Train a network")), t.train, t.train_request,
                     t.train_text);
-  add_scaling_options(*app.add_subcommand("scaling", "Train on 1, 2, ... devices; predict more"),
-                      t.scaling, t.scaling_request, t.scaling_text);
-  add_lesson_options(*app.add_subcommand("lesson", "The chapters' lessons and exercises"),
+  add_scaling_options(
+      *app.add_subcommand("scaling", tr("Train on 1, 2, ... devices; predict more")), t.scaling,
+      t.scaling_request, t.scaling_text);
+  add_lesson_options(*app.add_subcommand("lesson", tr("The chapters' lessons and exercises")),
                      t.lessons, t.lesson_text);
-  CLI::App* data = app.add_subcommand("data", "Download or verify Fashion-MNIST");
+  CLI::App* data = app.add_subcommand("data", tr("Download or verify Fashion-MNIST"));
   data->require_subcommand(0, 1);
   add_data_commands(*data, t.data);
-  add_cpu_devices(*app.add_subcommand("tour", "A short tour of everything in the terminal"),
+  add_cpu_devices(*app.add_subcommand("tour", tr("A short tour of everything in the terminal")),
                   t.tour.cpu_devices);
-  app.add_subcommand("version", "Print the version and the build options");
+  app.add_subcommand("version", tr("Print the version and the build options"));
+  add_language(app, tr("Language of texts; default: the locale's (remembered)"), t.window.language);
+  add_language_to_commands(app, t.command_language);
+}
+
+// Translates the words that CLI11 itself prints; commands inherit them.
+void translate_help(CLI::App& app) {
+  app.option_defaults()->group(tr("Options"));
+  app.group(tr("Subcommands"));
+  app.set_help_flag("-h,--help", tr("Print this help message and exit"));
+  app.get_formatter()->label("Usage", tr("Usage"));
+  app.get_formatter()->label("Positionals", tr("Positionals"));
+  app.get_formatter()->label("Excludes", tr("Excludes"));
 }
 
 void allow_extras_everywhere(CLI::App& app) {
@@ -100,16 +125,16 @@ std::vector<const CLI::App*> chosen_path(const CLI::App& app) {
   const std::string name = word.substr(0, word.find('='));
   if (word.size() > 1 && word[0] == '-') {
     const auto near = nearest(name, option_names(app));
-    throw Error(Errc::Usage, fmt::format("unknown option {} for {}; {}", name, where,
-                                         near ? fmt::format("did you mean {}?", *near)
-                                              : fmt::format("'{} --help' lists them", where)));
+    throw Error(Errc::Usage,
+                near ? trf("unknown option {} for {}; did you mean {}?", name, where, *near)
+                     : trf("unknown option {} for {}; '{} --help' lists them", name, where, where));
   }
   const std::vector<std::string> commands = command_names(app);
   if (commands.empty()) {
     throw Error(Errc::Usage,
-                fmt::format("{}: unexpected argument '{}'; see '{} --help'", where, word, where));
+                trf("{}: unexpected argument '{}'; see '{} --help'", where, word, where));
   }
-  throw Error(Errc::Usage, fmt::format("unknown command '{}'{}", word, way_out(word, commands)));
+  throw Error(Errc::Usage, trf("unknown command '{}'", word) + way_out(word, commands));
 }
 
 void refuse_extras(const CLI::App& app) {
@@ -127,10 +152,8 @@ void refuse_window_options_with_command(const CLI::App& app) {
   if (path.size() < 2) return;
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
-    throw Error(Errc::Usage,
-                fmt::format("{} before '{}' is a window option; omit it or "
-                            "put it after '{}'",
-                            option->get_name(), path[1]->get_name(), path[1]->get_name()));
+    throw Error(Errc::Usage, trf("{} before '{}' is a window option; omit it or put it after '{}'",
+                                 option->get_name(), path[1]->get_name(), path[1]->get_name()));
   }
 }
 
@@ -175,7 +198,7 @@ Invocation choose_invocation(const CLI::App& app, Targets& t) {
   }
   if (command == "data") {
     if (path.size() < 3) {
-      throw Error(Errc::Usage, "device-lab data: missing action; add 'fetch' or 'verify'");
+      throw Error(Errc::Usage, tr("device-lab data: missing action; add 'fetch' or 'verify'"));
     }
     t.data.action = path[2]->get_name() == "fetch" ? DataAction::Fetch : DataAction::Verify;
     return t.data;
@@ -187,10 +210,10 @@ Invocation choose_invocation(const CLI::App& app, Targets& t) {
 }  // namespace
 
 Invocation parse_command_line(std::span<const char* const> args) {
-  CLI::App app(
-      "Device Lab: measures devices, memory transfers and matrix multiplication, and "
-      "trains networks",
-      "device-lab");
+  CLI::App app(tr("Device Lab: measures devices, memory transfers and matrix multiplication, and "
+                  "trains networks"),
+               "device-lab");
+  translate_help(app);
   Targets targets;
   declare(app, targets);
   allow_extras_everywhere(app);
@@ -201,13 +224,26 @@ Invocation parse_command_line(std::span<const char* const> args) {
     return HelpOptions{app.help()};
   } catch (const CLI::ArgumentMismatch& e) {
     const std::string text = e.what();
-    throw Error(Errc::Usage, fmt::format("{} needs a value", text.substr(0, text.find(':'))));
+    throw Error(Errc::Usage, trf("{} needs a value", text.substr(0, text.find(':'))));
   } catch (const CLI::ParseError& e) {
-    throw Error(Errc::Usage, fmt::format("{}; see device-lab --help", e.what()));
+    throw Error(Errc::Usage, trf("{}; see device-lab --help", e.what()));
   }
   refuse_extras(app);
   refuse_window_options_with_command(app);
   return choose_invocation(app, targets);
+}
+
+Language asked_language(std::span<const char* const> args) {
+  if (asks_for_json(args)) return Language::English;
+  constexpr std::string_view kOption = "--language";
+  std::string_view asked;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string_view word = args[i];
+    if (word == kOption && i + 1 < args.size()) asked = args[i + 1];
+    if (word.starts_with("--language=")) asked = word.substr(kOption.size() + 1);
+  }
+  const auto i = position_of(enum_names<Language>(), asked);
+  return i < enum_names<Language>().size() ? static_cast<Language>(i) : locale_language();
 }
 
 bool asks_for_json(std::span<const char* const> args) {

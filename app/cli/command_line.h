@@ -10,6 +10,10 @@ namespace lab::app {
 // fix.
 Invocation parse_command_line(std::span<const char* const> args);
 
+// Returns the language that the arguments request; without one, or with an unknown one, the
+// locale's. English with --json. For messages made before the arguments are parsed.
+Language asked_language(std::span<const char* const> args);
+
 // Returns true if the arguments request JSON; for errors found before they are parsed.
 bool asks_for_json(std::span<const char* const> args);
 

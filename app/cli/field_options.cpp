@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::app {
@@ -30,8 +31,7 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string
   const auto named = [name, what, take = std::move(take)](const std::string& text) {
     try {
       if (text.empty()) {
-        throw Error(Errc::Usage,
-                    fmt::format("the value is empty; give {} or leave out the option", what));
+        throw Error(Errc::Usage, trf("the value is empty; give {} or leave out the option", what));
       }
       take(text);
     } catch (const Error& e) {
@@ -44,12 +44,12 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string
 }
 
 void add_json(CLI::App& app, bool& json) {
-  app.add_flag("--json", json, "One JSON object per line on standard output");
+  app.add_flag("--json", json, tr("One JSON object per line on standard output"));
 }
 
 void add_cpu_devices(CLI::App& app, const std::function<void(int)>& take) {
   add_value(
-      app, "--cpu-devices", "N", "Split the cores into N devices cpu:0 ... cpu:N-1",
+      app, "--cpu-devices", "N", tr("Split the cores into N devices cpu:0 ... cpu:N-1"),
       [take](const std::string& text) { take(static_cast<int>(whole_number(text, 1, 4096))); });
 }
 
@@ -106,13 +106,14 @@ std::string placeholder_of(const RequestField& field, std::span<const ValueName>
 }
 
 std::string help_of(const RequestField& field, std::span<const ValueName> choices) {
-  const std::string_view help = field.help;
+  const std::string help = tr(field.help);
   std::vector<std::string> names = names_of(choices);
-  if (help.ends_with(':')) return fmt::format("{} {}", help, fmt::join(names, ", "));
-  if (!help.empty() || names.empty()) return field.help;
+  if (std::string_view(field.help).ends_with(':'))
+    return fmt::format("{} {}", help, fmt::join(names, ", "));
+  if (!help.empty() || names.empty()) return help;
   const std::string last = names.back();
   names.pop_back();
-  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+  return trf("{} or {}", fmt::join(names, ", "), last);
 }
 
 }  // namespace lab::app

@@ -11,6 +11,7 @@
 #include "app/cli/option_text.h"
 #include "app/cli/options.h"
 #include "compute/core/fields/field.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 
@@ -83,7 +84,7 @@ class FieldOptions {
     if constexpr (std::is_same_v<Value, bool>) {
       const bool given = !std::string_view(field.option).starts_with("--no-");
       const auto set = [&request = request_, member, given] { request.*member = given; };
-      return app_.add_flag_callback(field.option, set, field.help);
+      return app_.add_flag_callback(field.option, set, tr(field.help));
     } else {
       const auto choices = choices_of<Value>(field);
       const auto reader = readers_.find(field.key);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compute/core/events/command.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 
@@ -15,6 +16,7 @@ struct WindowOptions {
   std::optional<int> cpu_devices;    // empty: as saved
   std::optional<float> scale;        // empty: as saved
   std::optional<std::string> theme;  // "dark", "light"; empty: as saved
+  std::optional<Language> language;  // empty: as saved, or the locale's
   std::optional<std::string> page;   // "devices", "memory", ...; empty: as saved
   std::filesystem::path reference;   // results to overlay; empty: as saved
   std::optional<int> width, height;  // both or neither
@@ -59,6 +61,7 @@ struct LessonOptions {
   bool json = false;
   std::vector<StartLesson> lessons;  // empty: list them
   bool all = false;
+  std::optional<CompareClass> compare;  // instead: results of a class
 };
 
 struct VersionOptions {};

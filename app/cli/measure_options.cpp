@@ -1,11 +1,10 @@
 // Options of the measurement commands, transfer and matmul.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "app/cli/field_options.h"
 #include "app/cli/suggest.h"
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 
@@ -27,20 +26,21 @@ void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& reques
   FieldOptions<StartTransfers> options(app, request, std::move(readers));
   options.add(&StartTransfers::from);
   options.add(&StartTransfers::to);
-  add_value(app, "--devices", "LIST",
-            "All pairs of these devices and cpu:0, such as cuda:0,cuda:1; not with --from or --to",
-            [&request](const std::string& text) {
-              std::vector<Device> devices = parse_devices(text);
-              if (std::find(devices.begin(), devices.end(), cpu()) == devices.end()) {
-                devices.insert(devices.begin(), cpu());
-              }
-              request.from = request.to = devices;
-            })
+  add_value(
+      app, "--devices", "LIST",
+      tr("All pairs of these devices and cpu:0, such as cuda:0,cuda:1; not with --from or --to"),
+      [&request](const std::string& text) {
+        std::vector<Device> devices = parse_devices(text);
+        if (std::find(devices.begin(), devices.end(), cpu()) == devices.end()) {
+          devices.insert(devices.begin(), cpu());
+        }
+        request.from = request.to = devices;
+      })
       ->excludes("--from")
       ->excludes("--to");
   options.add(&StartTransfers::memory);
   options.add(&StartTransfers::ops);
-  add_value(app, "--threads", "one|all|both", "Threads that move the data",
+  add_value(app, "--threads", "one|all|both", tr("Threads that move the data"),
             [&request](const std::string& text) {
               const std::size_t choice = choice_index(text, {"one", "all", "both"});
               request.one_thread = choice != 1;
@@ -68,13 +68,11 @@ void check_kernels(const StartMatmul& request) {
   known.insert(known.begin(), {"all", "best"});
   for (const std::string& name : request.kernels) {
     if (name == "all") {
-      throw Error(Errc::Usage,
-                  "--kernels: 'all' cannot be combined with other kernels; give only 'all' or "
-                  "omit the option");
+      throw Error(Errc::Usage, tr("--kernels: 'all' cannot be combined with other kernels; give "
+                                  "only 'all' or omit the option"));
     }
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw Error(Errc::Usage,
-                  fmt::format("--kernels: '{}' is not a kernel{}", name, way_out(name, known)));
+      throw Error(Errc::Usage, trf("--kernels: '{}' is not a kernel", name) + way_out(name, known));
     }
   }
 }

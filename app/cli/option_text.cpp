@@ -1,12 +1,11 @@
 #include "app/cli/option_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "app/cli/suggest.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 namespace {
@@ -23,8 +22,7 @@ bool read_all(std::string_view text, T& value) {
 std::int64_t whole_number(std::string_view text, std::int64_t min, std::int64_t max) {
   std::int64_t value = 0;
   if (!read_all(text, value) || value < min || value > max) {
-    throw Error(Errc::Usage,
-                fmt::format("'{}' is not a whole number from {} to {}", text, min, max));
+    throw Error(Errc::Usage, trf("'{}' is not a whole number from {} to {}", text, min, max));
   }
   return value;
 }
@@ -32,7 +30,7 @@ std::int64_t whole_number(std::string_view text, std::int64_t min, std::int64_t 
 double real_number(std::string_view text, const Range& range) {
   double value = 0;
   if (!read_all(text, value) || !std::isfinite(value) || !range.holds(value)) {
-    throw Error(Errc::Usage, fmt::format("'{}' is not a number {}", text, range.text()));
+    throw Error(Errc::Usage, trf("'{}' is not a number {}", text, range.text()));
   }
   return value;
 }
@@ -40,7 +38,7 @@ double real_number(std::string_view text, const Range& range) {
 std::uint64_t seed_number(std::string_view text) {
   std::uint64_t value = 0;
   if (!read_all(text, value)) {
-    throw Error(Errc::Usage, fmt::format("'{}' is not a seed; give a whole number from 0", text));
+    throw Error(Errc::Usage, trf("'{}' is not a seed; give a whole number from 0", text));
   }
   return value;
 }
@@ -54,9 +52,9 @@ std::pair<int, int> window_size(std::string_view text) {
   const bool read = cross != std::string_view::npos && read_all(text.substr(0, cross), width) &&
                     read_all(text.substr(cross + 1), height);
   if (!read || std::min(width, height) < kSmallest || std::max(width, height) > kLargest) {
-    throw Error(Errc::Usage, fmt::format("'{}' is not a window size; write it as 1280x720, each "
-                                         "side from {} to {}",
-                                         text, kSmallest, kLargest));
+    throw Error(Errc::Usage,
+                trf("'{}' is not a window size; write it as 1280x720, each side from {} to {}",
+                    text, kSmallest, kLargest));
   }
   return {width, height};
 }
@@ -64,7 +62,7 @@ std::pair<int, int> window_size(std::string_view text) {
 std::size_t choice_index(std::string_view text, const std::vector<std::string>& names) {
   const auto found = std::find(names.begin(), names.end(), text);
   if (found == names.end()) {
-    throw Error(Errc::Usage, fmt::format("'{}' is unknown{}", text, way_out(text, names)));
+    throw Error(Errc::Usage, trf("'{}' is unknown", text) + way_out(text, names));
   }
   return static_cast<std::size_t>(found - names.begin());
 }
@@ -74,7 +72,7 @@ std::vector<std::string> comma_list(std::string_view text) {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     if (end == begin) {
-      throw Error(Errc::Usage, fmt::format("'{}' has an empty list item; remove a comma", text));
+      throw Error(Errc::Usage, trf("'{}' has an empty list item; remove a comma", text));
     }
     parts.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;

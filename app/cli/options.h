@@ -9,6 +9,9 @@ namespace lab::app {
 
 // Each adds its options to `app`; `out` must outlive the parse.
 void add_window_options(CLI::App& app, WindowOptions& out);
+// --language of the window or of a command; asked_language() has applied a command's before the
+// parse.
+void add_language(CLI::App& app, const char* help, std::optional<Language>& out);
 void add_devices_options(CLI::App& app, DevicesOptions& out);
 void add_data_commands(CLI::App& app, DataOptions& out);
 void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& request);
@@ -36,6 +39,7 @@ void add_scaling_options(CLI::App& app, JobOptions& out, StartScaling& request, 
 struct LessonText {
   std::string name;
   StartLesson request;
+  std::vector<std::string> class_files;
 };
 void add_lesson_options(CLI::App& app, LessonOptions& out, LessonText& text);
 

@@ -1,9 +1,9 @@
 #include "app/cli/suggest.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include "compute/core/language.h"
 
 namespace lab::app {
 
@@ -42,8 +42,8 @@ std::optional<std::string> nearest(std::string_view text, std::span<const std::s
 }
 
 std::string way_out(std::string_view text, std::span<const std::string> choices) {
-  if (const auto near = nearest(text, choices)) return fmt::format("; did you mean '{}'?", *near);
-  return fmt::format("; choose from {}", fmt::join(choices, ", "));
+  if (const auto near = nearest(text, choices)) return "; " + trf("did you mean '{}'?", *near);
+  return "; " + trf("choose from {}", fmt::join(choices, ", "));
 }
 
 }  // namespace lab::app

@@ -1,6 +1,7 @@
 // Arguments of the command tensor.
 #include "app/cli/field_options.h"
 #include "compute/core/events/tensor_code.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 
@@ -22,7 +23,7 @@ void add_tensor_options(CLI::App& app, JobOptions& out, RunTensorCode& request) 
 void check_statements(const RunTensorCode& request, int cpu_devices) {
   if (request.statements.empty()) {
     throw Error(Errc::Usage,
-                "device-lab tensor: missing statement; add one, such as 'X = ones(2, 3)'");
+                tr("device-lab tensor: missing statement; add one, such as 'X = ones(2, 3)'"));
   }
   for (const TensorStatement& statement : request.statements) {
     if (const auto device = device_of(statement)) check_devices({*device}, cpu_devices);

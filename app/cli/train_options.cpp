@@ -5,6 +5,7 @@
 #include "app/cli/field_options.h"
 #include "compute/core/events/share_list.h"
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "compute/train/convolution_choice.h"
 
 namespace lab::app {
@@ -45,7 +46,7 @@ Readers training_readers(StartTraining& request, TrainText& extra) {
     request.convolution = text;
   };
   readers["dtype"] = [&](const std::string& text) {
-    if (text == "tf32") throw Error(Errc::Unsupported, "tf32 needs an NVIDIA GPU; use f32");
+    if (text == "tf32") throw Error(Errc::Unsupported, tr("tf32 needs an NVIDIA GPU; use f32"));
     read_text(field_of(&StartTraining::dtype), text, request.dtype);
   };
   return readers;
@@ -60,14 +61,12 @@ void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, T
 void finish_training(StartTraining& request, const TrainText& extra) {
   if (!extra.data_asked && !request.data_dir.empty()) request.data = DataSource::FashionMnist;
   if (request.checkpoint_every > 0 && request.checkpoint_dir.empty()) {
-    throw Error(Errc::Usage, fmt::format("--every {} needs a checkpoint folder; add "
-                                         "--checkpoint DIR",
-                                         request.checkpoint_every));
+    throw Error(Errc::Usage, trf("--every {} needs a checkpoint folder; add --checkpoint DIR",
+                                 request.checkpoint_every));
   }
   if (!request.resume_dir.empty() && !request.init_file.empty()) {
-    throw Error(Errc::Usage,
-                "--resume and --init contradict each other: a checkpoint has its own weights; give "
-                "only one");
+    throw Error(Errc::Usage, tr("--resume and --init contradict each other: a checkpoint has its "
+                                "own weights; give only one"));
   }
   request.profile = request.profile || request.compare_kernels;
   try {

@@ -8,6 +8,7 @@
 #include "app/headless/headless_lab.h"
 #include "app/headless/ranks/rank_jobs.h"
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/data/dataset.h"
 #include "compute/data/fetch.h"
@@ -64,16 +65,16 @@ namespace {
 int fetch(const DataOptions& options, Console& console, Interrupt& interrupt) {
   const auto dir = options.dir.empty() ? default_data_dir() : options.dir;
   const std::string url = options.url.empty() ? default_base_url() : options.url;
-  console.line(fmt::format("Fashion-MNIST from {} into {}", url, dir.string()));
+  console.line(trf("Fashion-MNIST from {} into {}", url, dir.string()));
   fetch_fashion_mnist(dir, url, [&](const FetchProgress& p) {
     if (interrupt.requested()) {
-      throw Error(Errc::Cancelled, "interrupted; run the same command again to resume");
+      throw Error(Errc::Cancelled, tr("interrupted; run the same command again to resume"));
     }
     const double total = static_cast<double>(p.total_bytes);
     const double share = p.total_bytes > 0 ? static_cast<double>(p.bytes) / total : 0;
     console.progress(share, fmt::format("{}  {}", p.file, format_bytes(p.bytes)), {});
   });
-  console.line("all four files verified");
+  console.line(tr("all four files verified"));
   return kExitDone;
 }
 
@@ -93,9 +94,9 @@ int verify(const DataOptions& options, Console& console) {
     console.line(fmt::format("{:<30}{}", file, state));
   }
   if (report.all_ok) return kExitDone;
-  throw Error(Errc::Corrupt, fmt::format("data verify: {} is not complete; repair it with "
-                                         "'device-lab data fetch --dir {}'",
-                                         dir.string(), dir.string()));
+  throw Error(Errc::Corrupt, trf("data verify: {} is not complete; repair it with "
+                                 "'device-lab data fetch --dir {}'",
+                                 dir.string(), dir.string()));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::app {
@@ -63,7 +64,7 @@ std::string progress_text(double done, std::string_view what, std::optional<doub
   const int filled = static_cast<int>(std::lround(share * kCells));
   std::string text = fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %  {}", "", filled, "", kCells - filled,
                                  share * 100, what);
-  if (left_s) text += fmt::format("  {} left", format_seconds(*left_s));
+  if (left_s) text += "  " + trf("{} left", format_seconds(*left_s));
   if (static_cast<int>(text.size()) > width) {
     text.resize(static_cast<std::size_t>(std::max(0, width)));
   }
@@ -82,8 +83,8 @@ void Console::line(std::string_view text) {
                        std::fputc('\n', stdout) != EOF && std::fflush(stdout) == 0;
   if (written) return;
   if (errno == EPIPE) throw OutputClosed{};
-  throw Error(Errc::Io, fmt::format("cannot write to standard output: {}; redirect it",
-                                    std::generic_category().message(errno)));
+  throw Error(Errc::Io, trf("cannot write to standard output: {}; redirect it",
+                            std::generic_category().message(errno)));
 }
 
 void Console::message(std::string_view text) {

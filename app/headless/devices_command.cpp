@@ -7,6 +7,7 @@
 #include "app/headless/gpu_report.h"
 #include "app/headless/json_lines.h"
 #include "app/headless/table.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/gpu/cuda/open_gpus.h"
 #include "compute/machine/telemetry.h"
@@ -26,7 +27,7 @@ const DeviceTelemetry* reading_of(const Telemetry& telemetry, Device device) {
 }
 
 std::string or_reason(const Maybe<double>& value, const char* format) {
-  return value ? fmt::format(fmt::runtime(format), *value) : "N/A (" + value.reason() + ")";
+  return value ? fmt::format(fmt::runtime(format), *value) : "N/A (" + tr(value.reason()) + ")";
 }
 
 std::string caches_text(const std::vector<CacheInfo>& caches) {
@@ -48,25 +49,29 @@ class DeviceReport {
 
   void facts(const MachineInfo& machine) {
     if (json_) return;
-    console_.line(fmt::format("{}, {}{}{}", machine.host, machine.system,
-                              machine.kernel.empty() ? "" : ", kernel ", machine.kernel));
+    console_.line(machine.kernel.empty()
+                      ? fmt::format("{}, {}", machine.host, machine.system)
+                      : trf("{}, {}, kernel {}", machine.host, machine.system, machine.kernel));
     for (const DeviceInfo& d : machine.devices) {
       console_.line("");
       console_.line(fmt::format("{}  {}", to_string(d.device), d.name));
       const bool is_cpu = d.device.kind == DeviceKind::Cpu;
       if (is_cpu) {
-        fact("cores", fmt::format("{} cores, {} lab threads, {} package{}", d.cores.size(),
-                                  d.threads, d.packages, d.packages == 1 ? "" : "s"));
+        fact(tr("cores"),
+             d.packages == 1 ? trf("{} cores, {} lab threads, 1 package", d.cores.size(), d.threads)
+                             : trf("{} cores, {} lab threads, {} packages", d.cores.size(),
+                                   d.threads, d.packages));
       }
-      if (!d.simd.empty()) fact("SIMD", d.simd_detail.empty() ? d.simd : d.simd_detail);
-      fact("caches", caches_text(d.caches));
-      if (is_cpu) fact("NUMA", fmt::format("node {}", fmt::join(d.numa_nodes, ", ")));
-      fact("clock, max", or_reason(d.clock_max_mhz, "{:.0f} MHz"));
-      fact("memory",
-           fmt::format("{} {}, {} for this device's tensors", format_bytes(d.memory_total_bytes),
-                       is_cpu ? "in the machine" : "on the GPU",
-                       format_bytes(d.memory_limit_bytes)));
-      for (const auto& [label, value] : d.details) fact(label, value);
+      if (!d.simd.empty()) fact("SIMD", tr(d.simd_detail.empty() ? d.simd : d.simd_detail));
+      fact(tr("caches"), caches_text(d.caches));
+      if (is_cpu) fact(tr("NUMA"), trf("node {}", fmt::join(d.numa_nodes, ", ")));
+      fact(tr("clock, max"), or_reason(d.clock_max_mhz, "{:.0f} MHz"));
+      fact(tr("memory"),
+           is_cpu ? trf("{} in the machine, {} for this device's tensors",
+                        format_bytes(d.memory_total_bytes), format_bytes(d.memory_limit_bytes))
+                  : trf("{} on the GPU, {} for this device's tensors",
+                        format_bytes(d.memory_total_bytes), format_bytes(d.memory_limit_bytes)));
+      for (const auto& [label, value] : d.details) fact(tr(label), tr(value));
     }
     console_.line("");
   }
@@ -93,13 +98,13 @@ class DeviceReport {
     for (const AbsentDevice& a : machine.absent) {
       if (gpus_.covers(a)) continue;
       console_.line(json_ ? json_skip(a.what, a.reason)
-                          : fmt::format("{}: not usable, {}", a.what, a.reason));
+                          : trf("{}: not usable, {}", a.what, tr(a.reason)));
     }
   }
 
  private:
   void fact(const std::string& label, const std::string& value) {
-    console_.line(fmt::format("  {:<20}{}", label, value));
+    console_.line("  " + padded(label, 20) + value);
   }
 
   std::string row(const DeviceTelemetry& t) const {
@@ -112,12 +117,12 @@ class DeviceReport {
   Console& console_;
   const bool json_;
   GpuReport gpus_;
-  const TableLayout layout_{{{"device", 8},
-                             {"busy", 8, true},
-                             {"clock", 9, true},
-                             {"temperature", 11, true},
-                             {"memory available", 16, true},
-                             {"tensors", 10, true}}};
+  const TableLayout layout_{{{LAB_TEXT("device"), 8},
+                             {LAB_TEXT("busy"), 8, true},
+                             {LAB_TEXT("clock"), 9, true},
+                             {LAB_TEXT("temperature"), 11, true},
+                             {LAB_TEXT("memory available"), 16, true},
+                             {LAB_TEXT("tensors"), 10, true}}};
 };
 
 }  // namespace

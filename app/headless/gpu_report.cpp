@@ -7,6 +7,7 @@
 
 #include "compute/core/events/gpu_readings.h"
 #include "compute/core/events/gpu_text.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::app {
@@ -104,7 +105,7 @@ auto find_gpu(const std::vector<Gpu>& gpus, const std::string& pci_bus_id) {
 }
 
 std::string or_reason(const Maybe<std::string>& value) {
-  return value ? *value : "N/A (" + value.reason() + ")";
+  return value ? *value : "N/A (" + tr(value.reason()) + ")";
 }
 
 std::string or_na(const Maybe<double>& value, const char* format) {
@@ -112,8 +113,8 @@ std::string or_na(const Maybe<double>& value, const char* format) {
 }
 
 std::string access_word(const Maybe<PeerAccess>& access) {
-  if (!access) return "N/A (" + access.reason() + ")";
-  return access->possible ? "yes" : "no (" + access->why_not + ")";
+  if (!access) return "N/A (" + tr(access.reason()) + ")";
+  return access->possible ? tr("yes") : trf("no ({})", access->why_not);
 }
 
 }  // namespace
@@ -149,7 +150,7 @@ void GpuReport::details(const MachineInfo& machine) const {
   for (const GpuFacts& facts : facts_) {
     const std::string why = why_unused(machine, facts.pci_bus_id);
     console_.line("");
-    console_.line(fmt::format("{}{}", facts.name, why.empty() ? "" : ": not used, " + why));
+    console_.line(why.empty() ? facts.name : trf("{}: not used, {}", facts.name, why));
     lines_of(facts, at(facts.pci_bus_id).reading);
     peers(facts);
   }
@@ -157,54 +158,55 @@ void GpuReport::details(const MachineInfo& machine) const {
 
 void GpuReport::lines_of(const GpuFacts& facts, const GpuTelemetry* reading) const {
   const auto print = [this](const std::string& label, const std::string& value) {
-    console_.line(fmt::format("  {:<26}{}", label, value));
+    console_.line("  " + padded(label, 26) + value);
   };
   if (reading != nullptr && reading->asleep) {
-    print("State", "asleep to save power; the lab does not wake a GPU to read it");
+    print(tr("State"), tr("asleep to save power; the lab does not wake a GPU to read it"));
   } else if (!facts.unread.empty()) {
-    print("Readings", "N/A (" + facts.unread + ")");
+    print(tr("Readings"), "N/A (" + facts.unread + ")");
   }
   for (const GpuLine& line : describe_facts(facts)) {
-    if (facts.unread.empty() || line.value) print(line.label, or_reason(line.value));
+    if (facts.unread.empty() || line.value) print(tr(line.label), or_reason(line.value));
   }
   if (reading == nullptr || reading->asleep || !facts.unread.empty()) return;
-  print("Power", or_reason(power_text(*reading)));
+  print(tr("Power"), or_reason(power_text(*reading)));
   for (const GpuLine& line : describe_reading(*reading, facts)) {
-    print(line.label, or_reason(line.value));
+    print(tr(line.label), or_reason(line.value));
   }
   processes(*reading);
 }
 
 void GpuReport::processes(const GpuTelemetry& reading) const {
   if (!reading.processes) {
-    console_.line("  Processes                 N/A (" + reading.processes.reason() + ")");
+    console_.line("  " + padded(tr("Processes"), 26) + "N/A (" + tr(reading.processes.reason()) +
+                  ")");
     return;
   }
-  console_.line(fmt::format("  {:<26}{}", "Processes", reading.processes->size()));
+  console_.line("  " + padded(tr("Processes"), 26) + std::to_string(reading.processes->size()));
   for (const GpuProcess& one : *reading.processes) {
     const Maybe<std::string> part = process_instance(one);
     console_.line(fmt::format("    {:<10}{:<5}{:>7}  {:<26}{}{}", one.pid, process_type(one),
-                              percent(one.utilisation), one.name.value_or("(not visible)"),
+                              percent(one.utilisation), one.name.value_or(tr("(not visible)")),
                               one.memory_bytes ? format_bytes(*one.memory_bytes)
-                                               : "N/A (" + one.memory_bytes.reason() + ")",
+                                               : "N/A (" + tr(one.memory_bytes.reason()) + ")",
                               part ? ", " + *part : ""));
   }
   if (reading.processes->empty()) return;
   const auto silent = std::find_if(reading.processes->begin(), reading.processes->end(),
                                    [](const GpuProcess& one) { return !one.utilisation; });
   if (silent != reading.processes->end()) {
-    console_.line(
-        fmt::format("    Load of {}: N/A ({})", silent->pid, silent->utilisation.reason()));
+    console_.line("    " +
+                  trf("Load of {}: N/A ({})", silent->pid, tr(silent->utilisation.reason())));
   }
   const Maybe<std::string> part = process_instance(reading.processes->front());
-  if (!part) console_.line("    MIG instances: N/A (" + part.reason() + ")");
+  if (!part) console_.line("    " + trf("MIG instances: N/A ({})", tr(part.reason())));
 }
 
 void GpuReport::peers(const GpuFacts& facts) const {
   for (const GpuPeer& peer : facts.peers) {
-    console_.line(fmt::format("  Memory of {:<16}read {}, write {}, NVLink {}", peer.pci_bus_id,
-                              access_word(peer.read), access_word(peer.write),
-                              access_word(peer.nvlink)));
+    console_.line("  " + trf("Memory of {:<16}read {}, write {}, NVLink {}", peer.pci_bus_id,
+                             access_word(peer.read), access_word(peer.write),
+                             access_word(peer.nvlink)));
   }
 }
 
@@ -214,7 +216,7 @@ void GpuReport::readings() const {
   console_.line(layout_.header());
   for (const GpuTelemetry& t : readings_) {
     if (t.asleep) {
-      console_.line(layout_.row({t.pci_bus_id, "asleep"}));
+      console_.line(layout_.row({t.pci_bus_id, tr("asleep")}));
       continue;
     }
     console_.line(

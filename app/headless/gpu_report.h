@@ -8,6 +8,7 @@
 #include "app/headless/json_lines.h"
 #include "app/headless/table.h"
 #include "compute/core/events/event.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 
@@ -44,11 +45,11 @@ class GpuReport {
   std::vector<GpuFacts> facts_;
   std::vector<GpuTelemetry> readings_;
   const TableLayout layout_{{{"GPU", 13},
-                             {"busy", 8, true},
-                             {"SM clock", 9, true},
-                             {"temperature", 11, true},
-                             {"power", 14, true},
-                             {"memory in use", 14, true}}};
+                             {LAB_TEXT("busy"), 8, true},
+                             {LAB_TEXT("SM clock"), 9, true},
+                             {LAB_TEXT("temperature"), 11, true},
+                             {LAB_TEXT("power"), 14, true},
+                             {LAB_TEXT("memory in use"), 14, true}}};
 };
 
 }  // namespace lab::app

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/experiments/registry.h"
 #include "compute/train/ranks/rank_session.h"
 
@@ -32,7 +33,7 @@ void HeadlessLab::run(const JobCommand& command, Printer& printer) {
       if (const auto* finished = std::get_if<JobFinished>(&event.payload)) {
         if (finished->outcome == Outcome::Failed) throw Error(finished->code, finished->error);
         if (finished->outcome == Outcome::Cancelled) {
-          throw Error(Errc::Cancelled, "interrupted; the printed results are valid");
+          throw Error(Errc::Cancelled, tr("interrupted; the printed results are valid"));
         }
         return;
       }

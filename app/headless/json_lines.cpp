@@ -1,5 +1,6 @@
 #include "app/headless/json_lines.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/headless/gpu_report.h"
@@ -107,6 +108,20 @@ struct ToJson {
     json["clock_mhz"] = number(e.conditions.clock_mhz);
     return json;
   }
+  Result operator()(const TogetherSample& e) const {
+    Json json{{"type", "sample"},
+              {"device", to_string(e.device)},
+              {"together", device_names(e.together)},
+              {"dtype", to_string(Precision::F32)},
+              {"m", e.n},
+              {"n", e.n},
+              {"k", e.n}};
+    add_timing(json, e.time);
+    json["gflops"] = e.gflops;
+    json["verified"] = e.verified;
+    add_repetitions(json, e.time);
+    return json;
+  }
   Result operator()(const TransferSample& e) const {
     Json json{{"type", "sample"},
               {"from", to_string(e.from)},
@@ -165,6 +180,8 @@ struct ToJson {
               {"basis", e.basis},     {"step_s", e.step_s},        {"images_per_s", e.images_per_s},
               {"speedup", e.speedup}, {"efficiency", e.efficiency}};
     add_split(json, e.split);
+    json["process_s"] = e.process_s;
+    json["fixed_s"] = e.fixed_s;
     json["measured_step_s"] = number(e.measured_step_s);
     return json;
   }
@@ -228,6 +245,19 @@ Json ceilings_json(const CeilingsMeasured& e) {
     add_repetitions(one, b.time);
   }
   return json;
+}
+
+Json speedup_json(const TogetherSpeedup& e) {
+  return {{"devices", device_names(e.devices)},
+          {"n", e.n},
+          {"products", e.products},
+          {"rounds", e.rounds},
+          {"in_sequence_s", e.in_sequence_s},
+          {"at_once_s", e.at_once_s},
+          {"speedup", e.speedup},
+          {"p10", e.p10},
+          {"p90", e.p90},
+          {"shares_cores", e.shares_cores}};
 }
 
 void add_training(Json& json, const TrainingDone& training) {
@@ -313,6 +343,13 @@ void add_setup(Json& json, const TrainingStarted& e) {
   json["test_images"] = e.test_images;
 }
 
+void add_comparison(Json& json, const ScalingComparison& e) {
+  json["rows"] = std::count_if(e.rows.begin(), e.rows.end(),
+                               [](const ComparedScaling& row) { return row.counted; });
+  json["median_error"] = e.median_error;
+  json["worst_error"] = e.worst_error;
+}
+
 void add_scaling(Json& json, const StartScaling& e) {
   json["model"] = e.training.model.empty() ? Json(nullptr) : Json(e.training.model);
   json["data"] = to_string(e.training.data);
@@ -371,6 +408,25 @@ std::vector<std::string> json_profile(const TrainingProfile& profile) {
   return lines;
 }
 
+std::vector<std::string> json_comparison(const ScalingComparison& comparison) {
+  std::vector<std::string> lines;
+  for (const ComparedScaling& e : comparison.rows) {
+    lines.push_back(dump({{"type", "comparison"},
+                          {"system", e.system},
+                          {"style", to_string(e.style)},
+                          {"link", e.link},
+                          {"devices", e.devices},
+                          {"batch", e.batch},
+                          {"one_device_images_per_s", e.one_device_images_per_s},
+                          {"published_images_per_s", e.published_images_per_s},
+                          {"predicted_images_per_s", e.predicted_images_per_s},
+                          {"error", e.error()},
+                          {"counted", e.counted},
+                          {"source", e.source}}));
+  }
+  return lines;
+}
+
 std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry,
                         const GpuRefs& gpu) {
   Json json{{"type", "device"},
@@ -404,6 +460,7 @@ std::string json_skip(const std::string& what, const std::string& reason, const 
 void JobSummary::add(const Payload& payload) {
   if (const auto* peak = std::get_if<PeakSample>(&payload)) peaks.push_back(*peak);
   if (const auto* found = std::get_if<CeilingsMeasured>(&payload)) ceilings.push_back(*found);
+  if (const auto* one = std::get_if<TogetherSpeedup>(&payload)) speedups.push_back(*one);
   if (const auto* fit = std::get_if<TransferFit>(&payload)) fits.push_back(*fit);
   if (const auto* rows = std::get_if<TransferTimeline>(&payload)) timelines.push_back(*rows);
   if (const auto* payoff = std::get_if<TransferPayoff>(&payload)) payoffs.push_back(*payoff);
@@ -413,6 +470,7 @@ void JobSummary::add(const Payload& payload) {
   if (const auto* job = std::get_if<JobStarted>(&payload)) {
     if (const auto* request = std::get_if<StartScaling>(&job->command)) scaling = *request;
   }
+  if (const auto* found = std::get_if<ScalingComparison>(&payload)) comparison = *found;
 }
 
 std::string json_done(double seconds, const JobSummary& summary) {
@@ -420,9 +478,11 @@ std::string json_done(double seconds, const JobSummary& summary) {
   if (summary.training) add_training(json, *summary.training);
   if (summary.setup) add_setup(json, *summary.setup);
   if (summary.profile) json["profile"] = profile_json(*summary.profile);
-  if (summary.scaling) add_scaling(json, *summary.scaling);
+  if (summary.scaling && !summary.scaling->check) add_scaling(json, *summary.scaling);
+  if (summary.comparison) add_comparison(json, *summary.comparison);
   for (const PeakSample& peak : summary.peaks) json["peaks"].push_back(peak_json(peak));
   for (const CeilingsMeasured& e : summary.ceilings) json["ceilings"].push_back(ceilings_json(e));
+  for (const TogetherSpeedup& e : summary.speedups) json["together"].push_back(speedup_json(e));
   for (const TransferFit& fit : summary.fits) json["fits"].push_back(fit_json(fit));
   for (const TransferTimeline& e : summary.timelines) json["timelines"].push_back(timeline_json(e));
   for (const TransferPayoff& e : summary.payoffs) json["payoffs"].push_back(payoff_json(e));

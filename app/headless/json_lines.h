@@ -25,6 +25,9 @@ struct GpuRefs {
 std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry,
                         const GpuRefs& gpu = {});
 
+// One object per row: {"type":"comparison","system":"DGX-2, V100, FP32",...}.
+std::vector<std::string> json_comparison(const ScalingComparison& comparison);
+
 // {"type":"skip","what":"NVIDIA GPU","reason":"..."}. A GPU that the driver reports but the lab
 // cannot compute on adds "gpu": {...}.
 std::string json_skip(const std::string& what, const std::string& reason, const GpuRefs& gpu = {});
@@ -35,6 +38,7 @@ struct JobSummary {
 
   std::vector<PeakSample> peaks;
   std::vector<CeilingsMeasured> ceilings;
+  std::vector<TogetherSpeedup> speedups;
   std::vector<TransferFit> fits;
   std::vector<TransferTimeline> timelines;
   std::vector<TransferPayoff> payoffs;
@@ -42,13 +46,14 @@ struct JobSummary {
   std::optional<TrainingDone> training;
   std::optional<TrainingProfile> profile;  // the latest
   std::optional<StartScaling> scaling;
+  std::optional<ScalingComparison> comparison;
 };
 
 // The last object of every command. Contains, where available: "peaks", "ceilings" (one per device,
-// with "compute" and "bandwidth"), and "fits", "timelines" and "payoffs" of transfers. Training
-// adds "test_acc", "images_per_s", "devices", "ranks", for several devices "split" and
-// "hidden_share", "checkpoint" and "profile" (whole steps) if there is one, and the settings.
-// Scaling adds the settings.
+// with "compute" and "bandwidth"), "together" (one per size), and "fits", "timelines" and "payoffs"
+// of transfers. Training adds "test_acc", "images_per_s", "devices", "ranks", for several devices
+// "split" and "hidden_share", "checkpoint" and "profile" (whole steps) if there is one, and the
+// settings. Scaling adds the settings or, with --check, the errors of the comparison.
 std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 

@@ -1,11 +1,10 @@
 #include "app/headless/printer.h"
 
-#include <fmt/format.h>
-
 #include <type_traits>
 
 #include "app/headless/json_lines.h"
 #include "app/headless/table.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 namespace {
@@ -13,8 +12,8 @@ namespace {
 std::string log_text(const LogLine& line) {
   switch (line.severity) {
     case Severity::Info: return line.text;
-    case Severity::Warning: return "warning: " + line.text;
-    case Severity::Error: return "error: " + line.text;
+    case Severity::Warning: return trf("warning: {}", line.text);
+    case Severity::Error: return trf("error: {}", line.text);
   }
   return line.text;
 }
@@ -30,6 +29,9 @@ class JsonPrinter final : public Printer {
     }
     if (ends_measuring(payload)) show_points();
     if (std::holds_alternative<JobFinished>(payload)) show_profile();
+    if (const auto* comparison = std::get_if<ScalingComparison>(&payload)) {
+      for (const std::string& line : json_comparison(*comparison)) console_.line(line);
+    }
     if (const auto text = json_line(payload)) console_.line(*text);
     if (const auto* line = std::get_if<LogLine>(&payload)) console_.message(log_text(*line));
     if (const auto* end = std::get_if<JobFinished>(&payload);
@@ -78,8 +80,8 @@ std::string spread_text(const Timing& time) {
 }
 
 std::string remark_text(bool verified, const Timing& time) {
-  if (!verified) return time.unstable ? "NOT VERIFIED, unstable" : "NOT VERIFIED";
-  return time.unstable ? "unstable" : "";
+  if (!verified) return time.unstable ? tr("NOT VERIFIED, unstable") : tr("NOT VERIFIED");
+  return time.unstable ? tr("unstable") : "";
 }
 
 bool show_common(Console& console, const Payload& payload) {
@@ -92,7 +94,7 @@ bool show_common(Console& console, const Payload& payload) {
     return true;
   }
   if (const auto* skipped = std::get_if<Skipped>(&payload)) {
-    console.line(fmt::format("{}: skipped, {}", skipped->what, skipped->reason));
+    console.line(trf("{}: skipped, {}", skipped->what, tr(skipped->reason)));
     return true;
   }
   return false;
@@ -109,7 +111,10 @@ std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& 
   if (std::holds_alternative<StartTraining>(command)) return make_training_table(console);
   if (std::holds_alternative<StartScaling>(command)) return make_scaling_table(console);
   if (const auto* lesson = std::get_if<StartLesson>(&command)) {
-    return make_lesson_text(console, *lesson);
+    return make_lesson_text(console, lesson->lesson);
+  }
+  if (const auto* compare = std::get_if<CompareClass>(&command)) {
+    return make_lesson_text(console, compare->lesson);
   }
   return std::make_unique<PlainPrinter>(console);
 }

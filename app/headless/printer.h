@@ -32,7 +32,7 @@ std::unique_ptr<Printer> make_tensor_text(Console& console);
 std::unique_ptr<Printer> make_matmul_table(Console& console);
 std::unique_ptr<Printer> make_transfer_table(Console& console);
 std::unique_ptr<Printer> make_training_table(Console& console);
-std::unique_ptr<Printer> make_lesson_text(Console& console, const StartLesson& request);
+std::unique_ptr<Printer> make_lesson_text(Console& console, const std::string& lesson);
 std::unique_ptr<Printer> make_scaling_table(Console& console);
 
 // "+-1.2 %": half the distance from p10 to p90, relative to the median.

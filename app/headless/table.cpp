@@ -5,12 +5,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
+
 namespace lab::app {
 
 int display_width(std::string_view text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;  // not a continuation byte
-  }));
+  // The lead bytes of U+0300 to U+036F (0xCC, 0xCD: combining marks, nearly) take no column, those
+  // from U+3000 on (0xE3 to 0xED, 0xF0) and U+FF00 on (0xEF) two, continuation bytes none.
+  int width = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0U) == 0x80U || byte == 0xCC) continue;
+    width += byte >= 0xE3 && byte != 0xEE ? 2 : 1;
+  }
+  return width;
+}
+
+std::string padded(std::string text, int columns) {
+  text.append(static_cast<std::size_t>(std::max(1, columns - display_width(text))), ' ');
+  return text;
 }
 
 std::string percent(double share) {
@@ -22,7 +35,10 @@ std::string percent(const Maybe<double>& share) {
 }
 
 TableLayout::TableLayout(std::vector<TableColumn> columns) : columns_(std::move(columns)) {
-  for (TableColumn& c : columns_) c.width = std::max(c.width, display_width(c.title));
+  for (TableColumn& c : columns_) {
+    c.title = tr(c.title);
+    c.width = std::max(c.width, display_width(c.title));
+  }
 }
 
 std::string TableLayout::header() const {

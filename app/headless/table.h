@@ -10,7 +10,7 @@
 namespace lab::app {
 
 struct TableColumn {
-  std::string title;
+  std::string title;   // LAB_TEXT; the header shows its translation
   int width = 0;       // at least the title's width
   bool right = false;  // numbers
 };
@@ -29,8 +29,10 @@ class TableLayout {
   std::vector<TableColumn> columns_;
 };
 
-// Returns the terminal columns taken by UTF-8 text; wide scripts are not considered.
+// Returns the terminal columns taken by UTF-8 text; East Asian wide characters take two.
 int display_width(std::string_view text);
+// Appends spaces up to a width of `columns`; at least one follows the text.
+std::string padded(std::string text, int columns);
 
 // "42.0 %", or "N/A".
 std::string percent(double share);

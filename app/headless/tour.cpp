@@ -6,6 +6,8 @@
 
 #include "app/headless/commands.h"
 #include "app/headless/headless_lab.h"
+#include "app/headless/table.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/gpu/cuda/open_gpus.h"
@@ -30,7 +32,7 @@ class Tour {
   void heading(std::string_view text) {
     console_.line("");
     console_.line(text);
-    console_.line(std::string(text.size(), '='));
+    console_.line(std::string(static_cast<std::size_t>(display_width(text)), '='));
   }
 
   void job(const JobCommand& command) {
@@ -39,21 +41,24 @@ class Tour {
   }
 
   void devices() {
-    heading("1 of 4: devices");
+    heading(tr("1 of 4: devices"));
     for (const DeviceInfo& d : lab_.machine().info().devices) {
-      console_.line(fmt::format("{} is {}: {} cores{}{}, {} of memory.", to_string(d.device),
-                                d.name, d.cores.size(), d.simd.empty() ? "" : " with ", d.simd,
-                                format_bytes(d.memory_total_bytes)));
+      const std::string device = to_string(d.device), memory = format_bytes(d.memory_total_bytes);
+      console_.line(d.simd.empty() ? trf("{} is {}: {} cores, {} of memory.", device, d.name,
+                                         d.cores.size(), memory)
+                                   : trf("{} is {}: {} cores with {}, {} of memory.", device,
+                                         d.name, d.cores.size(), d.simd, memory));
     }
     for (const AbsentDevice& a : lab_.machine().info().absent) {
-      console_.line(fmt::format("No {}: {}.", a.what, a.reason));
+      console_.line(trf("No {}: {}.", a.what, tr(a.reason)));
     }
-    console_.line("A device stores tensors and runs the operations on them.");
+    console_.line(tr("A device stores tensors and runs the operations on them."));
   }
 
   void transfers() {
-    heading("2 of 4: memory transfers");
-    console_.line("Small blocks stay in the caches and move fast; large ones come from memory.");
+    heading(tr("2 of 4: memory transfers"));
+    console_.line(
+        tr("Small blocks stay in the caches and move fast; large ones come from memory."));
     StartTransfers request;
     request.from = {cpu()};
     request.to = {cpu()};
@@ -64,10 +69,10 @@ class Tour {
   }
 
   void matmul() {
-    heading("3 of 4: matrix multiplication");
-    console_.line("All kernels compute the same matrix product; each adds one optimisation:");
+    heading(tr("3 of 4: matrix multiplication"));
+    console_.line(tr("All kernels compute the same matrix product; each adds one optimisation:"));
     for (const RungInfo& rung : matmul_rungs(lab_.machine().at(cpu()))) {
-      console_.line(fmt::format("  {:<12}{}", rung.name, rung.title));
+      console_.line(fmt::format("  {:<12}{}", rung.name, tr(rung.title)));
     }
     StartMatmul request;
     request.devices = {cpu()};
@@ -77,9 +82,10 @@ class Tour {
   }
 
   void training() {
-    heading("4 of 4: training");
-    console_.line("A small network learns to classify ten kinds of drawn garments (synthetic");
-    console_.line("images). The loss falls and the accuracy on unseen images rises.");
+    heading(tr("4 of 4: training"));
+    console_.line(
+        tr("A small network learns to classify ten kinds of drawn garments (synthetic images)."));
+    console_.line(tr("The loss falls and the accuracy on unseen images rises."));
     StartTraining request;
     request.model = "mlp";
     request.synthetic_train = 60000;
@@ -89,15 +95,15 @@ class Tour {
   }
 
   void goodbye() {
-    heading("Next steps");
+    heading(tr("Next steps"));
     const auto advice = [this](const char* command, const char* what) {
       console_.line(fmt::format("{:<54}{}", command, what));
     };
-    advice("device-lab", "the window: the same, with live curves");
-    advice("device-lab matmul --sizes 64..2048", "the ladder over sizes");
-    advice("device-lab data fetch", "the real Fashion-MNIST set");
-    advice("device-lab train --data fashion-mnist --model lenet", "train on it");
-    advice("device-lab --help", "everything else");
+    advice("device-lab", tr("the window: the same, with live curves"));
+    advice("device-lab matmul --sizes 64..2048", tr("the ladder over sizes"));
+    advice("device-lab data fetch", tr("the real Fashion-MNIST set"));
+    advice("device-lab train --data fashion-mnist --model lenet", tr("train on it"));
+    advice("device-lab --help", tr("everything else"));
   }
 
   Console& console_;

@@ -6,6 +6,7 @@
 
 #include "app/headless/printer.h"
 #include "app/headless/table.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::app {
@@ -63,17 +64,17 @@ int layer_width(const std::vector<ProfileLine>& lines) {
 
 void print_layers(Console& console, const TrainingProfile& profile,
                   const std::vector<ProfileLine>& lines) {
-  const TableLayout layout({{"layer", layer_width(lines)},
-                            {"pass", 8},
-                            {"time", 8, true},
+  const TableLayout layout({{LAB_TEXT("layer"), layer_width(lines)},
+                            {LAB_TEXT("pass"), 8},
+                            {LAB_TEXT("time"), 8, true},
                             {"p10", 8, true},
                             {"p90", 8, true},
-                            {"of step", 7, true},
+                            {LAB_TEXT("of step"), 7, true},
                             {"GFLOP/s", 7, true},
-                            {"of peak", 7, true},
-                            {"traffic", 8, true},
+                            {LAB_TEXT("of peak"), 7, true},
+                            {LAB_TEXT("traffic"), 8, true},
                             {"FLOP/B", 6, true},
-                            {"algorithm", 0}});
+                            {LAB_TEXT("algorithm"), 0}});
   console.line(layout.header());
   const double step_s = profile.totals.front().step.median_s;
   for (const ProfileLine& line : lines) {
@@ -92,18 +93,18 @@ std::string ratio(const ProfileRow& first, const ProfileRow& second) {
 
 void print_comparison(Console& console, const TrainingProfile& profile,
                       const std::vector<ProfileLine>& lines) {
-  const TableLayout layout({{"layer", layer_width(lines)},
-                            {"pass", 8},
-                            {"lab", 8, true},
+  const TableLayout layout({{LAB_TEXT("layer"), layer_width(lines)},
+                            {LAB_TEXT("pass"), 8},
+                            {LAB_TEXT("lab"), 8, true},
                             {"GFLOP/s", 7, true},
-                            {"of peak", 7, true},
-                            {"algorithm", 12},
-                            {"library", 8, true},
+                            {LAB_TEXT("of peak"), 7, true},
+                            {LAB_TEXT("algorithm"), 12},
+                            {LAB_TEXT("library"), 8, true},
                             {"GFLOP/s", 7, true},
-                            {"of peak", 7, true},
-                            {"algorithm", 9},
-                            {"library/lab", 11, true},
-                            {"traffic", 8, true},
+                            {LAB_TEXT("of peak"), 7, true},
+                            {LAB_TEXT("algorithm"), 9},
+                            {LAB_TEXT("library/lab"), 11, true},
+                            {LAB_TEXT("traffic"), 8, true},
                             {"FLOP/B", 6, true}});
   console.line(layout.header());
   for (const ProfileLine& line : lines) {
@@ -119,17 +120,17 @@ std::string phase_shares(const ProfileTotal& total) {
   std::string text;
   for (const StepPhase phase : kStepPhases) {
     if (total.share(phase) <= 0) continue;
-    const char* name = phase == StepPhase::AllReduce ? "all-reduce" : to_string(phase);
+    const char* name = phase == StepPhase::AllReduce ? tr("all-reduce") : to_string(phase);
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, percent(total.share(phase)));
   }
   return text;
 }
 
 void print_total(Console& console, const ProfileTotal& total) {
-  console.line(fmt::format("{} kernels: step {} {}, sum of rows {}, unaccounted {}; {}",
-                           to_string(total.kernels), format_seconds(total.step.median_s),
-                           spread_text(total.step), format_seconds(total.rows.median_s),
-                           format_seconds(total.unaccounted_s), phase_shares(total)));
+  console.line(trf("{} kernels: step {} {}, sum of rows {}, unaccounted {}; {}",
+                   to_string(total.kernels), format_seconds(total.step.median_s),
+                   spread_text(total.step), format_seconds(total.rows.median_s),
+                   format_seconds(total.unaccounted_s), phase_shares(total)));
 }
 
 // Prints the time of each layer, longest first, and the totals.
@@ -139,16 +140,20 @@ void print_profile(Console& console, const TrainingProfile& profile) {
   console.line("");
   if (std::any_of(profile.totals.begin(), profile.totals.end(),
                   [](const ProfileTotal& t) { return t.step.n == 0; })) {
-    console.line(
-        fmt::format("No profile: the first {} steps are warm-up; train for more steps", warmup));
+    console.line(trf("No profile: the first {} steps are warm-up; train for more steps", warmup));
     return;
   }
-  console.line(fmt::format(
-      "Layers on {}{}, {} images per step, {} thread{}: medians of {} steps{} after {} of warm-up",
-      to_string(profile.device),
-      profile.devices > 1 ? fmt::format(" (the first of {} devices)", profile.devices) : "",
-      profile.images, profile.threads, profile.threads == 1 ? "" : "s", total.step.n,
-      profile.totals.size() > 1 ? " per kernel set" : "", warmup));
+  const std::string device = profile.devices > 1 ? trf("{} (the first of {} devices)",
+                                                       to_string(profile.device), profile.devices)
+                                                 : to_string(profile.device);
+  const std::string threads = workers_text(profile.threads);
+  console.line(profile.totals.size() > 1
+                   ? trf("Layers on {}, {} images per step, {}: medians of {} steps per kernel set "
+                         "after {} of warm-up",
+                         device, profile.images, threads, total.step.n, warmup)
+                   : trf("Layers on {}, {} images per step, {}: medians of {} steps after {} of "
+                         "warm-up",
+                         device, profile.images, threads, total.step.n, warmup));
   const std::vector<ProfileLine> lines = lines_of(profile);
   if (profile.totals.size() > 1) {
     print_comparison(console, profile, lines);
@@ -157,10 +162,10 @@ void print_profile(Console& console, const TrainingProfile& profile) {
   }
   for (const ProfileTotal& t : profile.totals) print_total(console, t);
   console.line(
-      fmt::format("Peak {} ({}), measured before training. GFLOP/s count the operations of the "
-                  "direct algorithm: "
-                  "Winograd needs fewer and can exceed the peak. Traffic counts each array once.",
-                  format_si(profile.peak_gflops * 1e9, "FLOP/s"), to_string(profile.dtype)));
+      trf("Peak {} ({}), measured before training. GFLOP/s count the operations of the "
+          "direct algorithm: "
+          "Winograd needs fewer and can exceed the peak. Traffic counts each array once.",
+          format_si(profile.peak_gflops * 1e9, "FLOP/s"), to_string(profile.dtype)));
 }
 
 // --- training -------------------------------------------------------------------------------
@@ -176,31 +181,31 @@ std::string accuracy(const std::optional<double>& value) {
 }
 
 std::string speed_text(double images_per_s) {
-  return fmt::format("{:.0f} images/s", images_per_s);
+  return trf("{:.0f} images/s", images_per_s);
 }
 
 // "0.2 (0.1 scaled linearly with the batch) after a warm-up of 2 epochs".
 std::string rate(const TrainingStarted& s) {
   std::string text = fmt::format("{}", s.lr);
   if (s.request.lr_scale == LrScale::Linear) {
-    text += fmt::format(" ({} scaled linearly with the batch)", s.request.lr.value_or(s.lr));
+    text = trf("{} ({} scaled linearly with the batch)", text, s.request.lr.value_or(s.lr));
   }
   if (s.request.warmup_epochs > 0) {
-    text += fmt::format(" after a warm-up of {} epochs", s.request.warmup_epochs);
+    text = trf("{} after a warm-up of {} epochs", text, s.request.warmup_epochs);
   }
   return text;
 }
 
 std::string device_summary(const TrainingDone& d) {
   if (d.ranks == 1) return names(d.devices);
-  return fmt::format("{} devices of {} processes", d.devices.size(), d.ranks);
+  return trf("{} devices of {} processes", d.devices.size(), d.ranks);
 }
 
 // Describes how the time of a step on several devices is divided. Each part is a median over steps.
 std::string split_text(const TrainingDone& d) {
   const StepSplit& s = d.split;
   const double step_s = s.compute_s + s.all_reduce_s + s.imbalance_s;
-  return fmt::format(
+  return trf(
       "{} devices: {} per step = compute {} + all-reduce {} ({} of it exposed) + waiting {}; {} of "
       "the all-reduce hidden behind backward",
       d.devices.size(), format_seconds(step_s), format_seconds(s.compute_s),
@@ -229,18 +234,18 @@ class TrainingTable final : public Printer {
 
  private:
   void show_start(const TrainingStarted& s) {
-    console_.line(fmt::format(
+    console_.line(trf(
         "{} with {} parameters on {}, {} data: {} training images, {} test "
         "images",
         s.request.model, s.parameters, names(s.request.devices),
-        s.synthetic ? "synthetic" : to_string(s.request.data), s.train_images, s.test_images));
+        s.synthetic ? tr("synthetic") : to_string(s.request.data), s.train_images, s.test_images));
     console_.line(
-        fmt::format("batch {}, learning rate {}, momentum {}, weight decay {}, {} steps "
-                    "of {} per epoch, seed {}, {} kernels, {} operands",
-                    s.request.batch, rate(s), s.request.momentum, s.request.weight_decay,
-                    s.total_steps, s.steps_per_epoch, s.request.seed,
-                    s.request.compare_kernels ? "both" : to_string(s.request.kernels),
-                    to_string(s.request.dtype)));
+        trf("batch {}, learning rate {}, momentum {}, weight decay {}, {} steps "
+            "of {} per epoch, seed {}, {} kernels, {} operands",
+            s.request.batch, rate(s), s.request.momentum, s.request.weight_decay, s.total_steps,
+            s.steps_per_epoch, s.request.seed,
+            s.request.compare_kernels ? tr("both") : to_string(s.request.kernels),
+            to_string(s.request.dtype)));
   }
 
   void show_epoch(const EpochDone& e) {
@@ -252,24 +257,23 @@ class TrainingTable final : public Printer {
   }
 
   void show_done(const TrainingDone& d) {
-    const std::string result = d.test_acc ? "test accuracy " + accuracy(d.test_acc) + ", " : "";
-    console_.line(fmt::format("{}{} steps in {}, {} on {}", result, d.steps,
-                              format_seconds(d.seconds), speed_text(d.images_per_s),
-                              device_summary(d)));
+    const std::string steps = trf("{} steps in {}, {} on {}", d.steps, format_seconds(d.seconds),
+                                  speed_text(d.images_per_s), device_summary(d));
+    console_.line(d.test_acc ? trf("test accuracy {}, {}", accuracy(d.test_acc), steps) : steps);
     if (d.devices.size() > 1) console_.line(split_text(d));
-    if (!d.saved_file.empty()) console_.line("weights saved to " + d.saved_file);
-    if (!d.checkpoint.empty()) console_.line("checkpoint in " + d.checkpoint);
+    if (!d.saved_file.empty()) console_.line(trf("weights saved to {}", d.saved_file));
+    if (!d.checkpoint.empty()) console_.line(trf("checkpoint in {}", d.checkpoint));
   }
 
   Console& console_;
   bool header_shown_ = false;
   std::optional<TrainingProfile> profile_;  // the latest
-  const TableLayout layout_{{{"epoch", 5, true},
-                             {"train loss", 10, true},
-                             {"train acc", 9, true},
-                             {"test acc", 8, true},
-                             {"time", 8, true},
-                             {"speed", 14, true}}};
+  const TableLayout layout_{{{LAB_TEXT("epoch"), 5, true},
+                             {LAB_TEXT("train loss"), 10, true},
+                             {LAB_TEXT("train acc"), 9, true},
+                             {LAB_TEXT("test acc"), 8, true},
+                             {LAB_TEXT("time"), 8, true},
+                             {LAB_TEXT("speed"), 14, true}}};
 };
 
 }  // namespace

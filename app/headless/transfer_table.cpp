@@ -1,9 +1,9 @@
-#include <fmt/format.h>
 
 #include <vector>
 
 #include "app/headless/printer.h"
 #include "app/headless/table.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::app {
@@ -44,11 +44,11 @@ class TransferTable final : public Printer {
   void show_fits() {
     if (fits_.empty()) return;
     console_.line("");
-    console_.line("Time = latency + size / bandwidth, fitted:");
+    console_.line(tr("Time = latency + size / bandwidth, fitted:"));
     console_.line(fit_layout_.header());
     for (const TransferFit& f : fits_) {
       const std::string break_even =
-          f.break_even_bytes ? "from " + format_bytes(*f.break_even_bytes) : "";
+          f.break_even_bytes ? trf("from {}", format_bytes(*f.break_even_bytes)) : "";
       console_.line(fit_layout_.row(
           {to_string(f.from), to_string(f.to), to_string(f.memory), to_string(f.op),
            moved_by(f.mover, f.peer, f.threads), format_seconds(f.latency_s),
@@ -58,14 +58,14 @@ class TransferTable final : public Printer {
 
   void show_timeline(const TransferTimeline& timeline) {
     console_.line("");
-    console_.line(fmt::format(
+    console_.line(trf(
         "{}: chunks of {}; three streams take {}, one stream {} (medians of {} runs):",
         to_string(timeline.device), format_bytes(timeline.bytes),
         format_seconds(timeline.overlapped_s), format_seconds(timeline.serial_s), timeline.runs));
     console_.line(span_layout_.header());
     for (const TransferSpan& span : timeline.spans) {
       console_.line(span_layout_.row(
-          {span.stream, span.what, format_seconds(span.begin_s), format_seconds(span.end_s)}));
+          {tr(span.stream), span.what, format_seconds(span.begin_s), format_seconds(span.end_s)}));
     }
   }
 
@@ -79,28 +79,30 @@ class TransferTable final : public Printer {
   std::vector<TransferFit> fits_;
   std::vector<TransferTimeline> timelines_;
   std::vector<TransferPayoff> payoffs_;
-  const TableLayout span_layout_{
-      {{"stream", 8}, {"what", 10}, {"begin", 8, true}, {"end", 8, true}}};
-  const TableLayout samples_{{{"from", 6},
-                              {"to", 6},
-                              {"memory", 8},
-                              {"op", 6},
-                              {"moved by", 11},
-                              {"size", 9, true},
-                              {"bandwidth", 10, true},
-                              {"median", 8, true},
-                              {"spread", 8, true},
+  const TableLayout span_layout_{{{LAB_TEXT("stream"), 8},
+                                  {LAB_TEXT("what"), 10},
+                                  {LAB_TEXT("begin"), 8, true},
+                                  {LAB_TEXT("end"), 8, true}}};
+  const TableLayout samples_{{{LAB_TEXT("from"), 6},
+                              {LAB_TEXT("to"), 6},
+                              {LAB_TEXT("memory"), 8},
+                              {LAB_TEXT("op"), 6},
+                              {LAB_TEXT("moved by"), 11},
+                              {LAB_TEXT("size"), 9, true},
+                              {LAB_TEXT("bandwidth"), 10, true},
+                              {LAB_TEXT("median"), 8, true},
+                              {LAB_TEXT("spread"), 8, true},
                               {"n", 5, true},
                               {"", 0}}};
-  const TableLayout fit_layout_{{{"from", 6},
-                                 {"to", 6},
-                                 {"memory", 8},
-                                 {"op", 6},
-                                 {"moved by", 11},
-                                 {"latency", 8, true},
-                                 {"bandwidth", 10, true},
-                                 {"half speed at", 13, true},
-                                 {"beats one thread", 16, true}}};
+  const TableLayout fit_layout_{{{LAB_TEXT("from"), 6},
+                                 {LAB_TEXT("to"), 6},
+                                 {LAB_TEXT("memory"), 8},
+                                 {LAB_TEXT("op"), 6},
+                                 {LAB_TEXT("moved by"), 11},
+                                 {LAB_TEXT("latency"), 8, true},
+                                 {LAB_TEXT("bandwidth"), 10, true},
+                                 {LAB_TEXT("half speed at"), 13, true},
+                                 {LAB_TEXT("beats one thread"), 16, true}}};
 };
 
 }  // namespace

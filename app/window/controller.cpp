@@ -1,7 +1,6 @@
 #include "app/window/controller.h"
 
 #include <GLFW/glfw3.h>
-#include <fmt/format.h>
 
 #include <cmath>
 #include <type_traits>
@@ -11,9 +10,11 @@
 #include "app/headless/ranks/rank_jobs.h"
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/registry.h"
+#include "compute/experiments/scaling/published_scaling.h"
 #include "compute/run/lab_clock.h"
 
 namespace lab::app {
@@ -39,6 +40,7 @@ Controller::Controller(Machine& machine, RankSession& session, bool scripted)
       worker_(machine, tensors_, channel_, leading_factory(session), job_title, session.ranks()),
       sampler_(machine, channel_, telemetry_interval_s_) {
   for (LessonInfo& lesson : lesson_list()) model_.apply({0, lab_time_s(), std::move(lesson)});
+  model_.apply({0, lab_time_s(), compare_with_published()});
   for (const Device device : machine.devices()) {
     for (RungInfo& rung : matmul_rungs(machine.at(device))) {
       model_.apply({0, lab_time_s(), std::move(rung)});
@@ -87,7 +89,7 @@ void Controller::execute(const Commands& commands) {
 void Controller::perform(const SaveText& wish) {
   try {
     files::write_file(wish.file, wish.text);
-    log(Severity::Info, fmt::format("saved {}", wish.file));
+    log(Severity::Info, trf("saved {}", wish.file));
   } catch (const Error& e) {
     log(Severity::Error, e.what());
   }
@@ -97,12 +99,12 @@ void Controller::perform(const RestartLab& wish) {
   try {
     if (!one_process_) {
       throw Error(Errc::Unsupported,
-                  "restart: mpirun started several processes; close the window and run mpirun "
-                  "again");
+                  tr("restart: mpirun started several processes; close the window and run mpirun "
+                     "again"));
     }
     if (scripted_) {
       throw Error(Errc::Unsupported,
-                  "restart: a script is playing and would start over; start without --script");
+                  tr("restart: a script is playing and would start over; start without --script"));
     }
     restart_ = plan_restart(wish);
   } catch (const Error& e) {
@@ -118,9 +120,9 @@ void Controller::save_plots(const ui::WidgetMap& widgets, int frame_width, int f
     try {
       const ui::WidgetRect* plot = widgets.find(pending.wish.plot);
       if (plot == nullptr) {
-        throw Error(Errc::NotFound, fmt::format("export: the plot {} is no longer visible; open "
-                                                "its page and save again",
-                                                pending.wish.plot));
+        throw Error(Errc::NotFound, trf("export: the plot {} is no longer visible; open "
+                                        "its page and save again",
+                                        pending.wish.plot));
       }
       const auto pixel = [&](float v) {
         return static_cast<int>(std::lround(v * pixels_per_unit));
@@ -128,7 +130,7 @@ void Controller::save_plots(const ui::WidgetMap& widgets, int frame_width, int f
       const Region region{pixel(plot->min.x), pixel(plot->min.y), pixel(plot->max.x - plot->min.x),
                           pixel(plot->max.y - plot->min.y)};
       write_png(read_frame(frame_width, frame_height, region), pending.wish.file);
-      log(Severity::Info, fmt::format("saved {}", pending.wish.file));
+      log(Severity::Info, trf("saved {}", pending.wish.file));
     } catch (const Error& e) {
       log(Severity::Error, e.what());
     }

@@ -3,7 +3,6 @@
 #include <glad/gl.h>
 // glad must come first: GLFW must not include the system's OpenGL header.
 #include <GLFW/glfw3.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -16,18 +15,19 @@
 #include "app/window/icon.h"
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 namespace {
 
-constexpr const char* kNoDisplayAdvice =
+constexpr const char* kNoDisplayAdvice = LAB_TEXT(
     "run 'device-lab tour' in the terminal, or 'xvfb-run -a device-lab ...' for a virtual "
-    "display";
+    "display");
 
 std::string glfw_reason() {
   const char* text = nullptr;
   glfwGetError(&text);
-  return text == nullptr ? "no reason given" : text;
+  return text == nullptr ? tr("no reason given") : text;
 }
 
 void set_icon(GLFWwindow* window) {
@@ -60,8 +60,8 @@ void check_authority_file() {
   try {
     files::require_regular(file);
   } catch (const Error& e) {
-    throw Error(e.code(), fmt::format("cannot open a display (XAUTHORITY: {}); {}", e.what(),
-                                      kNoDisplayAdvice));
+    throw Error(e.code(),
+                trf("cannot open a display (XAUTHORITY: {}); {}", e.what(), tr(kNoDisplayAdvice)));
   }
 }
 
@@ -71,7 +71,7 @@ GlfwSession::GlfwSession() {
   check_authority_file();
   if (glfwInit() == GLFW_TRUE) return;
   throw Error(Errc::Unsupported,
-              fmt::format("cannot open a display ({}); {}", glfw_reason(), kNoDisplayAdvice));
+              trf("cannot open a display ({}); {}", glfw_reason(), tr(kNoDisplayAdvice)));
 }
 
 GlfwSession::~GlfwSession() {
@@ -93,13 +93,12 @@ GlfwWindow::GlfwWindow(WindowSize size) {
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "device-lab");
   window_.reset(glfwCreateWindow(size.width, size.height, "Device Lab", nullptr, nullptr));
   if (!window_) {
-    throw Error(Errc::Unsupported, fmt::format("cannot create an OpenGL 3.3 window ({}); {}",
-                                               glfw_reason(), kNoDisplayAdvice));
+    throw Error(Errc::Unsupported, trf("cannot create an OpenGL 3.3 window ({}); {}", glfw_reason(),
+                                       tr(kNoDisplayAdvice)));
   }
   glfwMakeContextCurrent(handle());
   if (gladLoadGL(glfwGetProcAddress) == 0) {
-    throw Error(Errc::Unsupported,
-                fmt::format("OpenGL 3.3 could not be loaded; {}", kNoDisplayAdvice));
+    throw Error(Errc::Unsupported, trf("OpenGL 3.3 could not be loaded; {}", tr(kNoDisplayAdvice)));
   }
   glfwSwapInterval(1);
   glfwSetWindowSizeLimits(handle(), 480, 360, GLFW_DONT_CARE, GLFW_DONT_CARE);

@@ -14,12 +14,14 @@
 
 namespace lab::app {
 
-Interface::Interface(GlfwWindow& window, bool listen) : window_(window) {
+Interface::Interface(GlfwWindow& window, ui::FontSet& fonts, bool listen)
+    : window_(window), fonts_(fonts) {
   IMGUI_CHECKVERSION();
   ImGui::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;  // the lab saves its own settings
   io.LogFilename = nullptr;
+  io.UserData = &fonts_;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
   ImGui_ImplGlfw_InitForOpenGL(window.handle(), listen);
   ImGui_ImplOpenGL3_Init("#version 330 core");
@@ -31,7 +33,7 @@ Interface::~Interface() {
   ImGui::DestroyContext();
 }
 
-void Interface::set_look(ui::ThemeMode mode, float scale) {
+void Interface::set_look(ui::ThemeMode mode, float scale, Language language) {
   // Sizes are in window coordinates. On X11 these are pixels, so the monitor's scale is applied
   // here.
   const float pixels_per_unit = static_cast<float>(window_.framebuffer_size().width) /
@@ -39,13 +41,17 @@ void Interface::set_look(ui::ThemeMode mode, float scale) {
   const float monitor = window_.content_scale() / std::max(1.0F, pixels_per_unit);
   const float wanted = std::round(scale * std::max(1.0F, monitor) * 100) / 100;
   if (mode != mode_ || wanted != wanted_scale_) style_stale_ = true;
+  const Language shown = fonts_.shows(language) ? language : Language::English;
+  if (shown != lab::language()) {
+    set_language(shown);
+    fonts_stale_ = true;
+  }
   mode_ = mode;
   wanted_scale_ = wanted;
 }
 
 void Interface::rebuild_fonts() {
-  ImGui::GetIO().Fonts->Clear();
-  ui_.fonts = ui::load_fonts(ui_.scale);
+  ui_.fonts = fonts_.load(ui_.scale);
   ImGui::GetIO().FontDefault = ui_.fonts.body;
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
@@ -54,12 +60,15 @@ void Interface::rebuild_fonts() {
 void Interface::begin_frame(const FrameInput& input) {
   if (style_stale_) {
     ui_.theme = &ui::theme(mode_);
-    const bool rescaled = ui_.fonts.body == nullptr || ui_.scale != wanted_scale_;
+    if (ui_.scale != wanted_scale_) fonts_stale_ = true;
     ui_.scale = wanted_scale_;
     ui::apply_style(*ui_.theme, ui_.scale);
-    ImGui_ImplOpenGL3_NewFrame();  // creates the device objects that the font texture needs
-    if (rescaled) rebuild_fonts();
     style_stale_ = false;
+  }
+  if (fonts_stale_ || fonts_.stale()) {
+    ImGui_ImplOpenGL3_NewFrame();  // creates the device objects that the font texture needs
+    rebuild_fonts();
+    fonts_stale_ = false;
   }
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
@@ -74,6 +83,8 @@ void Interface::begin_frame(const FrameInput& input) {
 
 void Interface::end_frame() {
   ImGui::Render();
+  fonts_.forget_cut_texts();
+  if (fonts_.stale()) ui_.wants_layout = true;
   const WindowSize size = window_.framebuffer_size();
   glViewport(0, 0, size.width, size.height);
   const ImVec4 page = ImGui::ColorConvertU32ToFloat4(ui_.theme->page);

@@ -4,6 +4,8 @@
 
 #include "app/automation/synthetic_input.h"
 #include "app/window/glfw_window.h"
+#include "compute/core/language.h"
+#include "ui/fonts.h"
 #include "ui/theme.h"
 #include "ui/ui.h"
 
@@ -12,14 +14,14 @@ namespace lab::app {
 class Interface {
  public:
   // With `listen` false the user's mouse and keyboard are ignored, for scripts.
-  Interface(GlfwWindow& window, bool listen);
+  Interface(GlfwWindow& window, ui::FontSet& fonts, bool listen);
   ~Interface();
   Interface(const Interface&) = delete;
   Interface& operator=(const Interface&) = delete;
 
   // Takes effect with the next frame; cheap if nothing changes. `scale` is the user's and is
-  // multiplied by the monitor's.
-  void set_look(ui::ThemeMode mode, float scale);
+  // multiplied by the monitor's. Without a font for `language` the texts stay English.
+  void set_look(ui::ThemeMode mode, float scale, Language language);
 
   struct FrameInput {
     const SyntheticInput* scripted = nullptr;  // replaces the user's input
@@ -35,10 +37,11 @@ class Interface {
  private:
   void rebuild_fonts();
   GlfwWindow& window_;
+  ui::FontSet& fonts_;
   ui::Ui ui_;
   ui::ThemeMode mode_ = ui::ThemeMode::Dark;
   float wanted_scale_ = 1;
-  bool style_stale_ = true;
+  bool style_stale_ = true, fonts_stale_ = true;
 };
 
 }  // namespace lab::app

@@ -15,8 +15,10 @@
 #include "compute/core/error.h"
 #include "compute/core/files/places.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/gpu/cuda/open_gpus.h"
 #include "compute/run/lab_clock.h"
+#include "ui/fonts.h"
 
 namespace lab::app {
 namespace {
@@ -45,9 +47,16 @@ Settings settings_or_defaults(std::string& problem) {
   }
 }
 
-ui::ViewState remembered_view(const Settings& settings) {
+// The language comes from the command line, the settings or the locale, in this order.
+ui::ViewState remembered_view(const Settings& settings, const WindowOptions& options,
+                              const ui::FontSet& fonts) {
   ui::ViewState view;
+  view.locale = locale_language();
   ui::load_view(view, settings.view);
+  if (options.language) view.language = options.language;
+  // For the texts made before the first frame.
+  const Language wanted = view.wanted_language();
+  set_language(fonts.shows(wanted) ? wanted : Language::English);
   return view;
 }
 
@@ -78,7 +87,7 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
     : options_(options),
       interrupt_(interrupt),
       settings_(settings_or_defaults(settings_problem_)),
-      view_(remembered_view(settings_)),
+      view_(remembered_view(settings_, options_, fonts_)),
       machine_future_(std::async(
           std::launch::async,
           [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
@@ -92,12 +101,14 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
                                     })),
       player_(player_for(options)),
       window_(first_size(options, settings_)),
-      interface_(window_, options.script.empty()),
+      interface_(window_, fonts_, options.script.empty()),
       machine_(machine_future_.get()),
       controller_(*machine_, session, player_.has_value()),
       pacer_(limits_for(window_)) {
   apply_options();
   if (!settings_problem_.empty()) controller_.log(Severity::Warning, settings_problem_);
+  const std::string no_font = fonts_.why_not_shown(view_.wanted_language());
+  if (!no_font.empty()) controller_.log(Severity::Warning, no_font);
   controller_.offer_references(references_future_.get());
 }
 
@@ -172,7 +183,9 @@ void LabWindow::wait_for_events() {
 
 void LabWindow::draw_frame() {
   const double cpu_before_s = process_cpu_s();
-  interface_.set_look(view_.mode, view_.scale);
+  // A running job's results are matched by their texts, which must stay in one language.
+  const Language shown = controller_.idle() ? view_.wanted_language() : language();
+  interface_.set_look(view_.mode, view_.scale, shown);
   interface_.begin_frame({player_ ? &player_->input() : nullptr, controller_.saving()});
   Commands commands;
   ui::draw_lab(interface_.ui(), controller_.model(), view_, commands);
@@ -221,7 +234,7 @@ void LabWindow::store_settings() {
   try {
     save_settings({window_.size(), ui::save_view(view_)}, file);
   } catch (const Error& e) {
-    write_message(fmt::format("device-lab: {}; only the settings are lost", e.what()));
+    write_message(trf("device-lab: {}; only the settings are lost", e.what()));
   }
 }
 

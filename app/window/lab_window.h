@@ -13,6 +13,7 @@
 #include "app/window/glfw_window.h"
 #include "app/window/interface.h"
 #include "app/window/settings.h"
+#include "ui/fonts.h"
 #include "ui/pages/lab_view.h"
 
 namespace lab::app {
@@ -45,6 +46,7 @@ class LabWindow {
   Interrupt& interrupt_;
   std::string settings_problem_;
   Settings settings_;
+  ui::FontSet fonts_;
   ui::ViewState view_;
   std::future<std::unique_ptr<Machine>> machine_future_;  // probed while the window opens
   std::future<FoundMachines> references_future_;          // read while the window opens

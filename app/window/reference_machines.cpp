@@ -17,6 +17,7 @@
 #include "compute/core/files/json_fields.h"
 #include "compute/core/files/places.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::app {
@@ -42,7 +43,7 @@ Device device_in(const JsonFields& fields, const char* field) {
 
 int threads_in(const JsonFields& fields) {
   const std::int64_t threads = fields.count("threads");
-  if (threads > std::numeric_limits<int>::max()) fields.refuse("\"threads\" is too large");
+  if (threads > std::numeric_limits<int>::max()) fields.refuse(tr("\"threads\" is too large"));
   return static_cast<int>(threads);
 }
 
@@ -52,7 +53,7 @@ Timing timing_in(const JsonFields& fields) {
   time.p10_s = fields.positive("p10_s");
   time.p90_s = fields.positive("p90_s");
   if (time.p10_s > time.median_s || time.median_s > time.p90_s) {
-    fields.refuse("\"p10_s\", \"median_s\" and \"p90_s\" must ascend");
+    fields.refuse(tr("\"p10_s\", \"median_s\" and \"p90_s\" must ascend"));
   }
   time.n = fields.count("samples");
   time.warmup = fields.count("warmup", 0);
@@ -61,7 +62,7 @@ Timing timing_in(const JsonFields& fields) {
 }
 
 bool verified_in(const JsonFields& fields) {
-  if (!fields.flag("verified")) fields.refuse("the sample is not verified");
+  if (!fields.flag("verified")) fields.refuse(tr("the sample is not verified"));
   return true;
 }
 
@@ -128,14 +129,13 @@ std::vector<Value> read_list(const files::JsonFields& of, const char* field,
                              Value (*read)(const files::JsonFields&)) {
   const nlohmann::json& list = of.list(field);
   if (list.size() > kMaxEntries) {
-    of.refuse(
-        fmt::format("\"{}\" has {} entries; the limit is {}", field, list.size(), kMaxEntries));
+    of.refuse(trf("\"{}\" has {} entries; the limit is {}", field, list.size(), kMaxEntries));
   }
   std::vector<Value> values;
   for (const nlohmann::json& one : list) {
     const files::JsonFields fields(one,
                                    fmt::format("{}: {}[{}]", of.where(), field, values.size()));
-    if (!one.is_object()) fields.refuse("this is not a JSON object");
+    if (!one.is_object()) fields.refuse(tr("this is not a JSON object"));
     values.push_back(read(fields));
   }
   return values;
@@ -147,20 +147,19 @@ Json parse(const fs::path& file) {
   std::error_code unknown;
   const fs::file_status status = fs::status(file, unknown);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw Error(Errc::Io,
-                fmt::format("cannot read {}: not a regular file; choose another", file.string()));
+    throw Error(Errc::Io, trf("cannot read {}: not a regular file; choose another", file.string()));
   }
   const std::uintmax_t bytes = fs::file_size(file, unknown);
   const Json none;
   const JsonFields whole(none, file.string());
   if (!unknown && bytes > kLargestFile) {
-    whole.refuse(fmt::format("the file has {}; the limit for the results of a machine is {}",
-                             format_bytes(static_cast<std::int64_t>(bytes)),
-                             format_bytes(static_cast<std::int64_t>(kLargestFile))));
+    whole.refuse(trf("the file has {}; the limit for the results of a machine is {}",
+                     format_bytes(static_cast<std::int64_t>(bytes)),
+                     format_bytes(static_cast<std::int64_t>(kLargestFile))));
   }
   Json json = Json::parse(files::read_text_file(file), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
-    whole.refuse("this is not a JSON object; make references with tests/gpu/reference.py");
+    whole.refuse(tr("this is not a JSON object; make references with tests/gpu/reference.py"));
   }
   return json;
 }
@@ -170,9 +169,9 @@ void check_format(const JsonFields& fields) {
   const std::int64_t format = fields.count("format");
   if (format > kMachineFormat) {
     fields.refuse(
-        fmt::format("format {} was written by a newer Device Lab; this one reads "
-                    "format {}",
-                    format, kMachineFormat));
+        trf("format {} was written by a newer Device Lab; this one reads "
+            "format {}",
+            format, kMachineFormat));
   }
 }
 
@@ -188,12 +187,12 @@ class OwnDevice {
   void add(Device device, bool with_host) {
     if (with_host && kind_ == DeviceKind::Cuda && device == cpu()) return;
     if (device.kind != kind_) {
-      fields_.refuse(fmt::format("\"kind\" is {}, but the file has results of {}",
-                                 kind_ == DeviceKind::Cpu ? "cpu" : "cuda", to_string(device)));
+      fields_.refuse(trf("\"kind\" is {}, but the file has results of {}",
+                         kind_ == DeviceKind::Cpu ? "cpu" : "cuda", to_string(device)));
     }
     if (found_ && *found_ != device) {
-      fields_.refuse(fmt::format("the file has results of {} and {}; it must describe one device",
-                                 to_string(*found_), to_string(device)));
+      fields_.refuse(trf("the file has results of {} and {}; it must describe one device",
+                         to_string(*found_), to_string(device)));
     }
     found_ = device;
   }
@@ -212,7 +211,7 @@ void check_devices(const JsonFields& fields, const ReferenceMachine& machine) {
     own.add(s.from, true);
     own.add(s.to, true);
   }
-  if (!own.any()) fields.refuse("the file has no samples");
+  if (!own.any()) fields.refuse(tr("the file has no samples"));
 }
 
 ReferenceMachine machine_of(const JsonFields& fields) {
@@ -267,7 +266,7 @@ class Collector {
     return true;
   }
   void complain(const std::string& what) {
-    found_.problems.push_back(fmt::format("Reference ignored: {}", what));
+    found_.problems.push_back(trf("Reference ignored: {}", what));
   }
   FoundMachines take() { return std::move(found_); }
 
@@ -295,10 +294,10 @@ FoundMachines find_machines(const fs::path& chosen, const std::vector<fs::path>&
   if (!chosen.empty()) {
     const fs::path file = files::find_asset(chosen, folders);
     if (!collector.read(file)) {
-      collector.complain(fmt::format(
-          "{} holds the time of a training step, not the results of a machine; open it on the "
-          "Scaling page",
-          file.string()));
+      collector.complain(
+          trf("{} holds the time of a training step, not the results of a machine; open it on the "
+              "Scaling page",
+              file.string()));
     }
   }
   for (const fs::path& folder : folders) {

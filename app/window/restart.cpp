@@ -1,6 +1,5 @@
 #include "app/window/restart.h"
 
-#include <fmt/format.h>
 #include <linux/close_range.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <system_error>
 
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 namespace {
@@ -21,10 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kWakeGpus = "--wake-cards";
-constexpr const char* kWayOut = "close Device Lab and start it manually";
+constexpr const char* kWayOut = LAB_TEXT("close Device Lab and start it manually");
 
 Error refusal(Errc code, const std::string& why) {
-  return {code, fmt::format("restart: {}; {}", why, kWayOut)};
+  return {code, trf("restart: {}; {}", why, tr(kWayOut))};
 }
 
 // Reads a file of zero-terminated strings.
@@ -42,8 +42,8 @@ RestartPlan plan_restart(const RestartLab& wish, const fs::path& self) {
   plan.args = read_args(self / "cmdline");
   if (plan.args.empty()) {
     throw refusal(Errc::Unsupported,
-                  fmt::format("{} is empty or unreadable, so the command line is unknown",
-                              (self / "cmdline").string()));
+                  trf("{} is empty or unreadable, so the command line is unknown",
+                      (self / "cmdline").string()));
   }
   // If the program's file has been replaced, the link still leads to the running one.
   const fs::path link = self / "exe";
@@ -51,9 +51,8 @@ RestartPlan plan_restart(const RestartLab& wish, const fs::path& self) {
   const fs::path file = fs::read_symlink(link, failed);
   plan.file = !failed && fs::exists(file, failed) ? file.string() : link.string();
   if (::access(plan.file.c_str(), X_OK) != 0) {
-    throw refusal(Errc::Unsupported,
-                  fmt::format("{} cannot be run ({})", plan.file,
-                              std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
+    throw refusal(Errc::Unsupported, trf("{} cannot be run ({})", plan.file,
+                                         std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
   }
   const auto& args = plan.args;
   if (wish.wake_gpus && std::find(args.begin(), args.end(), kWakeGpus) == args.end()) {
@@ -76,8 +75,8 @@ void restart(const RestartPlan& plan, const Execute& execute) {
   // unused.
   syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
   execute ? execute(plan.file.c_str(), ends.data()) : ::execv(plan.file.c_str(), ends.data());
-  throw refusal(Errc::Io, fmt::format("{} cannot be started ({})", plan.file,
-                                      std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
+  throw refusal(Errc::Io, trf("{} cannot be started ({})", plan.file,
+                              std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace lab::app

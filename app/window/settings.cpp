@@ -1,7 +1,5 @@
 #include "app/window/settings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +7,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 
 namespace lab::app {
 namespace {
@@ -44,9 +43,9 @@ Settings load_settings(const fs::path& file) {
   if (file.empty() || !fs::exists(file, ignored)) return settings;
   const auto json = nlohmann::json::parse(files::read_file(file), nullptr, false);
   if (!json.is_object()) {
-    throw Error(Errc::Corrupt, fmt::format("settings: {} is not a JSON object; the defaults are "
-                                           "used and the file is replaced on exit",
-                                           file.string()));
+    throw Error(Errc::Corrupt, trf("settings: {} is not a JSON object; the defaults are "
+                                   "used and the file is replaced on exit",
+                                   file.string()));
   }
   if (json.contains("window") && json["window"].is_object()) {
     settings.window.width = side(json["window"], "width", settings.window.width);
@@ -64,14 +63,14 @@ void save_settings(const Settings& settings, const fs::path& file) {
   std::error_code failed;
   fs::create_directories(file.parent_path(), failed);
   if (failed) {
-    throw Error(Errc::Io, fmt::format("settings: the folder {} cannot be created: {}",
-                                      file.parent_path().string(), failed.message()));
+    throw Error(Errc::Io, trf("settings: the folder {} cannot be created: {}",
+                              file.parent_path().string(), failed.message()));
   }
   const fs::file_status there = fs::status(file, failed);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
-    throw Error(Errc::Io, fmt::format("settings: {} is not a regular file and is not replaced; "
-                                      "remove it",
-                                      file.string()));
+    throw Error(Errc::Io, trf("settings: {} is not a regular file and is not replaced; "
+                              "remove it",
+                              file.string()));
   }
   OrderedJson json;
   json["window"] = {{"width", settings.window.width}, {"height", settings.window.height}};

@@ -104,6 +104,19 @@ TEST(CommandLine, ReadsLesson) {
   EXPECT_GE(all.lessons.size(), 9U);
 }
 
+TEST(CommandLine, ReadsTheFilesOfAClass) {
+  const auto options =
+      std::get<LessonOptions>(parse({"lesson", "link", "--class", "a.json", "b.json"}));
+  ASSERT_TRUE(options.compare.has_value());
+  EXPECT_EQ(options.compare->lesson, "link");
+  EXPECT_EQ(options.compare->files, (std::vector<std::string>{"a.json", "b.json"}));
+  EXPECT_TRUE(
+      contains(command_line_error({"lesson", "all", "--class", "a.json"}), "single lesson"));
+  const auto saved =
+      std::get<LessonOptions>(parse({"lesson", "network", "--save", "n.safetensors"}));
+  EXPECT_EQ(saved.lessons.at(0).save_file, "n.safetensors");
+}
+
 TEST(CommandLine, RejectsLessonsThatItDoesNotKnow) {
   EXPECT_TRUE(contains(command_line_error({"lesson", "lnik"}), "did you mean 'link'?"));
   EXPECT_TRUE(contains(command_line_error({"lesson", "all", "--guess", "1"}), "a single lesson"));
@@ -320,6 +333,21 @@ TEST(CommandLine, RejectsValuesOutOfRange) {
     EXPECT_NE(command_line_error(args), "no error") << args[0] << " " << args[1];
     EXPECT_EQ(command_line_error(args).find('\n'), std::string::npos) << command_line_error(args);
   }
+}
+
+TEST(CommandLine, ReadsTheLanguageOfEveryCommand) {
+  EXPECT_EQ(std::get<WindowOptions>(parse({"--language", "vi"})).language, Language::Vietnamese);
+  EXPECT_FALSE(std::get<WindowOptions>(parse({})).language);
+  for (const char* command : {"devices", "train", "matmul", "tour", "version"}) {
+    EXPECT_NO_THROW(parse({command, "--language", "ja"})) << command;
+  }
+  EXPECT_NO_THROW(parse({"data", "verify", "--language=zh"}));
+  EXPECT_TRUE(contains(command_line_error({"devices", "--language", "fr"}), "--language"));
+  EXPECT_EQ(asked_language(std::vector<const char*>{"train", "--language", "ja"}),
+            Language::Japanese);
+  EXPECT_EQ(asked_language(std::vector<const char*>{"train", "--language=zh"}), Language::Chinese);
+  EXPECT_EQ(asked_language(std::vector<const char*>{"train", "--language", "zh", "--json"}),
+            Language::English);
 }
 
 TEST(CommandLine, RejectsEmptyValues) {

@@ -7,6 +7,7 @@
 #include "compute/core/error.h"
 #include "compute/core/events/models.h"
 #include "compute/core/fields/request_fields.h"
+#include "tests/support/catalogs.h"
 #include "tests/support/errors.h"
 #include "tests/support/text.h"
 
@@ -31,6 +32,16 @@ std::string scaling_problem(const Arguments& arguments) {
 }
 
 using test::contains;
+
+TEST(ScalingOptions, HelpInEveryLanguageListsTheLinks) {
+  for (std::size_t i = 0; i < enum_names<Language>().size(); ++i) {
+    const test::WithLanguage language(static_cast<Language>(i));
+    const std::string help =
+        std::get<HelpOptions>(parse_command_line(std::vector<const char*>{"scaling", "--help"}))
+            .text;
+    EXPECT_TRUE(contains(help, "pcie3")) << help;
+  }
+}
 
 TEST(ScalingOptions, DefaultsToOneDevicePerCore) {
   EXPECT_EQ(options({}).cpu_devices, kOneDevicePerCore);
@@ -112,6 +123,27 @@ TEST(ScalingOptions, KnownTimeSkipsTheMeasurement) {
   EXPECT_TRUE(parse_scaling({"--compute-ms", "52", "--counts", "2"}).measure);
   EXPECT_FALSE(
       parse_scaling({"--compute-ms", "52", "--devices", "cpu:0", "--predict-only"}).measure);
+}
+
+TEST(ScalingOptions, ReadsTheCostsOfAStep) {
+  const StartScaling r = parse_scaling({"--compute-ms", "52", "--fixed-ms", "4", "--style",
+                                        "dataparallel", "--repeat-ms", "9", "--read-ms", "11"});
+  EXPECT_DOUBLE_EQ(r.fixed_s, 0.004);
+  EXPECT_EQ(r.style, ParallelStyle::DataParallel);
+  EXPECT_DOUBLE_EQ(r.repeated_s.value(), 0.009);
+  EXPECT_DOUBLE_EQ(r.reading_s, 0.011);
+  EXPECT_EQ(parse_scaling({}).style, ParallelStyle::Ddp);
+  EXPECT_FALSE(parse_scaling({"--style", "dataparallel"}).repeated_s) << "estimated";
+  EXPECT_TRUE(contains(scaling_problem({"--fixed-ms", "4"}), "--compute-ms X or --reference FILE"));
+  EXPECT_TRUE(contains(scaling_problem({"--compute-ms", "4", "--fixed-ms", "4"}), "below"));
+  EXPECT_TRUE(contains(scaling_problem({"--repeat-ms", "4"}), "--style dataparallel"));
+  EXPECT_TRUE(contains(scaling_problem({"--style", "horovod"}), "--style"));
+}
+
+TEST(ScalingOptions, CheckMeasuresNothing) {
+  const StartScaling r = parse_scaling({"--check"});
+  EXPECT_TRUE(r.check);
+  EXPECT_FALSE(r.measure);
 }
 
 TEST(ScalingOptions, ReferenceSetsTheModelUnlessGiven) {

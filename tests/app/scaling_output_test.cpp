@@ -93,9 +93,9 @@ TEST(ScalingJson, SamplesHaveEveryField) {
   EXPECT_TRUE(measured["test_acc"].is_null());
   EXPECT_TRUE(Json::parse(json_line(point(1)).value())["hidden_share"].is_null());
   const Json predicted = Json::parse(json_line(prediction(16)).value());
-  for (const char* key :
-       {"mode", "devices", "batch", "link", "basis", "step_s", "images_per_s", "speedup",
-        "efficiency", "compute_s", "all_reduce_s", "exposed_s", "imbalance_s", "measured_step_s"}) {
+  for (const char* key : {"mode", "devices", "batch", "link", "basis", "step_s", "images_per_s",
+                          "speedup", "efficiency", "compute_s", "all_reduce_s", "exposed_s",
+                          "imbalance_s", "process_s", "fixed_s", "measured_step_s"}) {
     EXPECT_TRUE(predicted.contains(key)) << key;
   }
   EXPECT_EQ(predicted["link"], "pcie3");
@@ -123,6 +123,47 @@ TEST(ScalingJson, KeepsMeasurementsAfterAnInterrupt) {
   const auto lines =
       printed_scaling(true, {point(1), JobFinished{.outcome = Outcome::Cancelled, .error = {}}});
   EXPECT_EQ(lines_with(lines, "\"predicted\":false"), 1U);
+}
+
+ScalingComparison comparison() {
+  ComparedScaling row;
+  row.system = "a machine";
+  row.source = "a paper";
+  row.style = ParallelStyle::DataParallel;
+  row.link = "pcie3";
+  row.devices = 2;
+  row.batch = 512;
+  row.one_device_images_per_s = 100;
+  row.published_images_per_s = 160;
+  row.predicted_images_per_s = 184;
+  ComparedScaling other = row;
+  other.counted = false;
+  return {{row, other}, 0.15, 0.15};
+}
+
+TEST(ScalingJson, ComparesWithPublishedFigures) {
+  StartScaling request;
+  request.check = true;
+  const auto lines =
+      printed_scaling(true, {JobStarted{"t", request}, comparison(),
+                             JobFinished{.outcome = Outcome::Done, .seconds = 1, .error = {}}});
+  ASSERT_EQ(lines.size(), 3U);
+  const Json row = Json::parse(lines[0]);
+  EXPECT_EQ(row["type"], "comparison");
+  EXPECT_EQ(row["style"], "dataparallel");
+  EXPECT_NEAR(row["error"].get<double>(), 0.15, 1e-12);
+  EXPECT_EQ(Json::parse(lines[1])["counted"], false);
+  const Json done = Json::parse(lines[2]);
+  EXPECT_EQ(done["rows"], 1);
+  EXPECT_EQ(done["median_error"], 0.15);
+  EXPECT_FALSE(done.contains("model"));
+}
+
+TEST(ScalingTable, ShowsTheComparison) {
+  const auto lines = printed_scaling(false, {comparison()});
+  EXPECT_EQ(lines_with(lines, "+15.0 %"), 2U);
+  EXPECT_EQ(lines_with(lines, "not part of the errors"), 1U);
+  EXPECT_EQ(lines_with(lines, "Median error 15.0 %, worst 15.0 %."), 1U);
 }
 
 TEST(ScalingTable, SeparatesPredictions) {

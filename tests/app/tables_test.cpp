@@ -20,6 +20,9 @@ TEST(TableLayout, AlignsNumbersRight) {
 
 TEST(TableLayout, CountsCharactersNotBytes) {
   EXPECT_EQ(display_width("µs"), 2);
+  EXPECT_EQ(display_width("thiết bị"), 8);
+  EXPECT_EQ(display_width("设备 0"), 6);
+  EXPECT_EQ(display_width("メモリ"), 6);
   const TableLayout layout({{"t", 4, true}, {"x", 1}});
   EXPECT_EQ(layout.row({"3 µs", "y"}), "3 µs  y");
 }

@@ -96,6 +96,9 @@ KEYS = {
         "max_error intensity clock_mhz",
         TIMING, REPETITIONS,
     ),
+    "together matmul sample": keys(
+        "type device together dtype m n k gflops verified", TIMING, REPETITIONS
+    ),
     "transfer sample": keys(
         "type from to memory bytes n gb_per_s verified op threads mover peer? clock_mhz",
         TIMING, REPETITIONS,
@@ -112,9 +115,11 @@ KEYS = {
     ),
     "predicted scaling sample": keys(
         "type predicted mode devices batch link basis step_s images_per_s speedup efficiency "
-        "measured_step_s",
+        "process_s fixed_s measured_step_s",
         SPLIT,
     ),
+    "comparison": keys("type system style link devices batch one_device_images_per_s "
+                       "published_images_per_s predicted_images_per_s error counted source"),
     "tensor": keys("type statement",
                    "name? device? shape? dtype? bytes? values? preview? id? aliases? copy_s?"),
     "lesson": keys("type name title track devices question choices vary",
@@ -122,15 +127,26 @@ KEYS = {
     "guess": keys("type lesson question text values"),
     "prediction": keys("type lesson series x? x_unit? value unit formula constants",
                        constants=[keys("name value unit")]),
-    "lesson sample": keys("type lesson series x? x_unit? text? value? unit? p10? p90? n? unstable?"),
+    "lesson sample": keys("type lesson series x? x_unit? text? value? unit? draws? p10? p90? n? unstable?"),
     "span": keys("type lesson lane what begin_s end_s stall"),
     "gap": keys("type lesson what unit predicted measured parts", parts=[keys("cause value")]),
-    "lesson done": keys("type seconds lesson? sentence? checks? answer? lessons?", checks=CHECKS,
-                        lessons=[keys("lesson sentence checks answer seconds", checks=CHECKS)]),
+    "frame": keys("type lesson sequence step title rows moves?",
+                  rows=[keys("name group? values? text?")],
+                  moves=[keys("from to first count adds")]),
+    "map": keys("type lesson devices links",
+                devices=[keys("device name cores memory_bytes caches",
+                              caches=[keys("level size_bytes cores")])],
+                links=[keys("from to what")]),
+    "class": keys("type lesson people bins", people=[keys("file guess answer")],
+                  bins=[keys("label low high guesses answers")]),
+    "lesson done": keys("type seconds lesson? sentence? checks? answer? vary? lessons?", checks=CHECKS,
+                        lessons=[keys("lesson sentence checks answer vary seconds", checks=CHECKS)]),
     "devices done": keys("type seconds"),
     "tensor done": keys("type seconds"),
     "matmul done": keys(
-        "type seconds peaks? ceilings?",
+        "type seconds peaks? ceilings? together?",
+        together=[keys("devices n products rounds in_sequence_s at_once_s speedup p10 p90 "
+                       "shares_cores")],
         peaks=[keys("device dtype threads? amx? gflops", TIMING, REPETITIONS)],
         ceilings=[keys(
             "device threads? compute bandwidth",
@@ -162,9 +178,10 @@ KEYS = {
         ),
     ),
     "scaling done": keys(
-        "type seconds model data batch measured steps warmup rounds link predict_devices "
-        "reference_file?"
+        "type seconds model data batch measured steps warmup rounds link predict_devices fixed_s "
+        "style reading_s reference_file?"
     ),
+    "scaling check done": keys("type seconds rows median_error worst_error"),
 }  # fmt: skip
 
 IMAGES = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]
@@ -177,6 +194,8 @@ def name_of(command, one):
     """The name in KEYS of an object that `command` printed."""
     if one["type"] == "sample" and "predicted" in one:
         return f"{'predicted' if one['predicted'] else 'measured'} {command} {one['type']}"
+    if one["type"] == "sample" and "together" in one:
+        return f"together {command} {one['type']}"
     return f"{command} {one['type']}" if one["type"] in ("sample", "done") else one["type"]
 
 
@@ -260,8 +279,11 @@ def case_lesson(program, home):
     order = [one["type"] for one in found]
     check(order[0] == "guess" and order[-1] == "done", f"{order}")
     check(order.index("prediction") < order.index("gap"), f"{order}")
-    found = json_of(program, home, "lesson", "all")
-    follow_all("lesson", found, "span.lane")
+    found = json_of(program, home, "lesson", "all", timeout=300)
+    follow_all("lesson", found, "span.lane", "lesson sample.draws", "frame.rows[].values",
+               "frame.moves[].adds", "map.devices[].caches[].cores")  # fmt: skip
+    runs = {len(one["draws"]) for one in found if "draws" in one}
+    check({103, 104, 138} <= runs, f"recorded runs of the book are missing: {sorted(runs)}")
     done = found[-1]
     skipped = [one for one in found if one["type"] == "skip"]
     ended = len(done["lessons"]) + len(skipped)
@@ -269,6 +291,25 @@ def case_lesson(program, home):
     check(done["seconds"] < 300, f"all lessons took {done['seconds']} s")
     broken = [c for one in done["lessons"] for c in one["checks"] if not c["passed"]]
     check(not broken, f"{broken}")
+
+
+def case_class(program, home):
+    """Guesses and results of several people, from files or a folder; errors name the file."""
+    people = home.file("people")
+    people.mkdir()
+    for name, guess in (("ann", "1"), ("bo", "2"), ("cy", "2")):
+        found = run(program, home, "lesson", "copies", "--guess", guess, "--vary", "1", "--json")
+        (people / f"{name}.json").write_text(found.stdout)
+    found = json_of(program, home, "lesson", "copies", "--class", people)
+    follow_all("lesson", found, "class.people[].guess", "class.bins[].answers")
+    (bins,) = (one["bins"] for one in found if one["type"] == "class")
+    check([one["guesses"] for one in bins] == [1, 2, 0], f"{bins}")
+    check(sum(one["answers"] for one in bins) == 3, f"{bins}")
+    printed = run(program, home, "lesson", "copies", "--class", people / "ann.json").stdout
+    check("measured: 1" in printed and "files: 1" in printed, printed)
+    (people / "dee.json").write_text("no JSON")
+    error = json_of(program, home, "lesson", "copies", "--class", people, status=1)[-1]
+    check("dee.json" in error["message"], f"{error}")
 
 
 def case_transfer(program, home):
@@ -289,6 +330,19 @@ def case_matmul(program, home):
         found = json_of(program, home, "matmul", "--kernels", "all", "--sizes", "64,100",
                         "--dtype", dtype, *SHORT)  # fmt: skip
         follow_all("matmul", found, *shows)
+
+
+def case_together(program, home):
+    """Products on two devices at once: a sample per device and size, and a speed-up per size."""
+    found = json_of(program, home, "matmul", "--together", "--sizes", "64,96", *TWO_DEVICES, *SHORT)
+    follow_all("matmul", found, "together matmul sample.together", "matmul done.together[].speedup")
+    samples = [(one["device"], one["n"]) for one in found if one["type"] == "sample"]
+    check(samples == [(d, n) for n in (64, 96) for d in ("cpu:0", "cpu:1")], f"{samples}")
+    speedups = found[-1]["together"]
+    check([one["n"] for one in speedups] == [64, 96], f"{speedups}")
+    check(all(one["speedup"] > 0 for one in speedups), f"{speedups}")
+    error = json_of(program, home, "matmul", "--together", status=1)[-1]
+    check("needs two devices" in error["message"], f"{error}")
 
 
 def case_train(program, home):
@@ -328,6 +382,8 @@ def case_scaling(program, home):
     follow_all("scaling", json_of(program, home, "scaling", "--reference", REFERENCE,
                                   "--predict", "4"),
                "predicted scaling sample.basis", "scaling done.reference_file")  # fmt: skip
+    follow_all("scaling check", json_of(program, home, "scaling", "--check"),
+               "comparison.source", "scaling check done.worst_error")  # fmt: skip
 
 
 def case_gpus(program, home):

@@ -56,6 +56,7 @@ class Home:
             XDG_DATA_HOME=str(self.path / "data"),
             XDG_RUNTIME_DIR=str(self.path),  # Wayland's library complains without it
             LIBGL_ALWAYS_SOFTWARE="1",
+            LANGUAGE="en",
         )
         self.env.pop("LAB_DATA_DIR", None)
 

@@ -55,7 +55,8 @@ CONTRACT = {
 }  # fmt: skip
 SIMD_LEVELS = ("scalar", "sse4", "avx2", "avx512")
 KNOWN_TYPES = {"device", "tensor", "sample", "skip", "step", "epoch", "progress", "error", "done",
-               "lesson", "guess", "prediction", "span", "gap"}  # fmt: skip
+               "lesson", "guess", "prediction", "span", "gap", "comparison", "frame", "map",
+               "class"}  # fmt: skip
 SMALL = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]
 
 
@@ -220,6 +221,24 @@ def case_simd(program, home):
     error = json_of(program, home, "devices", status=2)[-1]
     check(error["code"] == "usage", f"{error}")
     check("LAB_SIMD" in run(program, home, "--help").stdout, "--help does not name LAB_SIMD")
+
+
+def case_language(program, home):
+    """JSON and its messages are English in every locale; --language is checked on every command."""
+    def said(*args):
+        done = run(program, home, *args)
+        return done.returncode, done.stdout, done.stderr
+
+    broken = ("tensor", "X = ones(2", "--json")
+    english = said(*broken)
+    check("ones" in english[1] or "expected" in english[1], english)
+    for language in ("zh", "ja", "vi"):
+        home.env["LANGUAGE"] = language
+        check(said(*broken) == english, f"{language}: JSON differs")
+        check(said("version")[0] == 0 and said("lesson", "--language", language)[0] == 0, language)
+    home.env["LANGUAGE"] = "en"
+    status, _, message = said("devices", "--language", "latin")
+    check(status == 2 and "latin" in message, message)
 
 
 def case_tables(program, home):

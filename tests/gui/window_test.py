@@ -182,6 +182,54 @@ def case_looks(program, home):
     check(float(view["scale"]) == 1.5 and view["theme"] == "light", f"remembered {view}")
 
 
+def case_language(program, home):
+    """The language is chosen from the rail, takes effect at once or after the job, is remembered."""
+    run_script(
+        program,
+        home,
+        [
+            {"click": "rail/language"},
+            {"describe": str(home.file("menu.json"))},
+            {"click": "rail/language/vi"},
+            {"click": "rail/devices"},
+            {"describe": str(home.file("vi.json"))},
+        ],
+    )
+    menu = widgets(home.file("menu.json"))
+    shown = {name: menu[f"rail/language/{name}"]["label"] for name in ("en", "zh", "ja", "vi")}
+    check(shown["vi"] == "Tiếng Việt", f"offers {shown}")
+    check("devices/machine" in widgets(home.file("vi.json")), "no page after the choice")
+    for args, remembered in (((), None), (("--language", "vi"), "vi"), ((), "vi")):
+        with open_window(program, home, *args) as (process, _):
+            time.sleep(1)
+            close_window(process)
+        language = home.settings()["view"].get("language")
+        check(language == remembered, f"{args}: remembered {language}")
+    run_script(
+        program,
+        home,
+        [
+            {"click": "rail/training"},
+            {"set": "training/model", "value": "resnet18"},
+            {"click": "training/start"},
+            {"wait_for": "status/cancel"},
+            {"click": "rail/language"},
+            {"click": "rail/language/vi"},
+            {"wait": 0.3},
+            {"describe": str(home.file("busy.json"))},
+            {"click": "status/cancel"},
+            {"wait": "idle", "timeout": 60},
+            {"wait": 0.3},
+            {"describe": str(home.file("ended.json"))},
+        ],
+        "--language",
+        "en",
+    )
+    busy, ended = (widgets(home.file(f"{n}.json"))["rail/training"]["label"] for n in ("busy", "ended"))
+    check(busy == "Training", f"the language changed while a job ran: {busy}")
+    check(ended != busy, "the language did not change after the job")
+
+
 def case_matmul(program, home):
     """A sweep completes and its curves can be saved."""
     result = run_script(
@@ -271,7 +319,7 @@ def case_reference(program, home):
 
 
 def case_train(program, home):
-    """LeNet learns for one epoch on a small synthetic set."""
+    """LeNet learns for one epoch on a small synthetic set; its weights are saved, and loaded as asked."""
     home.write_settings({"training.more": "1"})
     run_script(
         program,
@@ -282,15 +330,32 @@ def case_train(program, home):
             {"set": "training/epochs", "value": "1"},
             {"set": "training/synthetic_train", "value": "1024"},
             {"set": "training/synthetic_test", "value": "256"},
+            {"set": "training/save_file", "value": "lenet.safetensors"},
             {"click": "training/start"},
             {"wait": "idle", "timeout": 60},
             {"hover": ""},
             {"screenshot": "trained.png"},
             {"describe": "trained.json"},
+            {"set": "training/save_file", "value": ""},
+            {"set": "training/init_file", "value": "none.safetensors"},
+            {"click": "training/start"},
+            {"wait": "idle", "timeout": 60},
+            {"describe": "missing.json"},
+            {"set": "training/init_file", "value": "lenet.safetensors"},
+            {"set": "training/save_file", "value": "/nonexistent/lenet.safetensors"},
+            {"click": "training/start"},
+            {"wait": "idle", "timeout": 60},
+            {"describe": "unwritable.json"},
         ],
         "--size",
-        "1600x1000",
+        "1600x1400",
     )
+    weights = home.file("lenet.safetensors").read_bytes()
+    length = int.from_bytes(weights[:8], "little")
+    check("net.0.weight" in weights[8 : 8 + length].decode(), "the weights were not saved by name")
+    for name, path in (("missing", "none.safetensors"), ("unwritable", "/nonexistent/lenet.safetensors")):
+        error = widgets(home.file(f"{name}.json"))["training/error"]["label"]
+        check(path in error, f"the error does not name {path}: {error!r}")
     seen = widgets(home.file("trained.json"))
     for path in ("training/plot/loss", "training/plot/accuracy", "training/summary"):
         check(path in seen, f"{path} is not visible after training: {sorted(seen)}")
@@ -299,7 +364,7 @@ def case_train(program, home):
 
 
 def case_learn(program, home):
-    """Every lesson is measured from its page and ends with its sentence."""
+    """Every lesson is measured from its page and ends with its sentence; sequences are stepped through."""
     listed = [json.loads(line) for line in run(program, home, "lesson", "--json").stdout.splitlines()]
     lessons = [one for one in listed if one["type"] == "lesson"]
     steps, track = [{"click": "rail/learn"}], "devices"
@@ -317,8 +382,22 @@ def case_learn(program, home):
             {"wait": "idle", "timeout": 90},
             {"wait_for": "learn/sentence_text"},
         ]
+        if lesson["name"] in ("speedup", "accuracy"):  # beside the runs that the book recorded
+            steps.append({"wait_for": "learn/strips"})
+        if lesson["name"] == "devices":
+            steps.append({"expect": "learn/map/cpu:1"})
+        if lesson["name"] == "equal":
+            steps += [
+                {"expect": "learn/scrub", "value": "1/7"},
+                {"key": "space"},
+                {"expect": "learn/scrub", "value": "2/7"},
+                {"click": "learn/step"},
+                {"click": "learn/step"},
+                {"click": "learn/parameter/net.3.bias"},
+                {"expect": "learn/row/1"},
+            ]
     steps += [{"click": "learn/free"}, {"click": "title/back"}, {"wait_for": "learn/measure"}]
-    run_script(program, home, steps, "--cpu-devices", "2", "--size", "1600x1200")
+    run_script(program, home, steps, "--cpu-devices", "2", "--size", "1600x1200", timeout=400)
 
 
 def case_scaling(program, home):

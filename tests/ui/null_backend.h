@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "ui/fonts.h"
 #include "ui/ui.h"
 #include "ui/widgets/imgui_input.h"
 
@@ -34,7 +35,8 @@ class NullBackend {
     ui::map_keys(io);
     ui.theme = &ui::theme(mode);
     ui.scale = scale;
-    ui.fonts = ui::load_fonts(scale);
+    io.UserData = &fonts;
+    ui.fonts = fonts.load(scale);
     ui::apply_style(*ui.theme, scale);
     unsigned char* pixels = nullptr;
     int width = 0, height = 0;
@@ -128,6 +130,7 @@ class NullBackend {
     return {(w.min.x + w.max.x) / 2, (w.min.y + w.max.y) / 2};
   }
 
+  ui::FontSet fonts;
   ui::Ui ui;
   std::string clipboard;
 

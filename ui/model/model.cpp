@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "compute/core/language.h"
+
 namespace lab::ui {
 namespace {
 
@@ -44,6 +46,7 @@ struct PageOf {
   Page operator()(const FreeTensor&) const { return Page::Memory; }
   Page operator()(const RunTensorCode&) const { return Page::Memory; }
   Page operator()(const StartLesson&) const { return Page::Learn; }
+  Page operator()(const CompareClass&) const { return Page::Learn; }
 };
 
 }  // namespace
@@ -99,13 +102,16 @@ void Model::on(const Event& e, const JobStarted& p) {
   if (const auto* c = std::get_if<StartMatmul>(&p.command)) start(matmul_, *c, e.t_s);
   if (const auto* c = std::get_if<StartScaling>(&p.command)) start_scaling(*c, e.t_s);
   if (const auto* c = std::get_if<StartLesson>(&p.command)) {
-    lesson_runs_[c->lesson] = LessonRun(*c, e.job);
+    auto& run = lesson_runs_[c->lesson];
+    std::optional<LessonClass> others = std::move(run.others);
+    run = LessonRun(*c, e.job);
+    run.others = std::move(others);
   }
   if (const auto* c = std::get_if<StartTraining>(&p.command)) {
     runs_.emplace_back(e.job, *c);
     evict_old_runs();
   }
-  add_log(e.t_s, e.job, Severity::Info, p.title + " started");
+  add_log(e.t_s, e.job, Severity::Info, trf("{} started", p.title));
 }
 
 void Model::on(const Event& e, const JobFinished& p) {
@@ -121,12 +127,12 @@ void Model::on(const Event& e, const JobFinished& p) {
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
   if (job_->page == Page::Training && runs_.back().steps().size() == 0) runs_.pop_back();
   switch (p.outcome) {
-    case Outcome::Done: add_log(e.t_s, e.job, Severity::Info, job_->title + " done"); break;
+    case Outcome::Done: add_log(e.t_s, e.job, Severity::Info, trf("{} done", job_->title)); break;
     case Outcome::Cancelled:
-      add_log(e.t_s, e.job, Severity::Warning, job_->title + " stopped on request");
+      add_log(e.t_s, e.job, Severity::Warning, trf("{} stopped on request", job_->title));
       break;
     case Outcome::Failed:
-      add_log(e.t_s, e.job, Severity::Error, job_->title + " failed: " + p.error);
+      add_log(e.t_s, e.job, Severity::Error, trf("{} failed: {}", job_->title, p.error));
       break;
   }
   job_.reset();
@@ -147,7 +153,7 @@ void Model::on(const Event& e, const Skipped& p) {
   if (is_job(e, Page::Matmul)) matmul_.current.skipped.push_back(p);
   if (is_job(e, Page::Transfers)) transfers_.current.skipped.push_back(p);
   if (is_job(e, Page::Scaling)) scaling_.current.skipped.push_back(p);
-  add_log(e.t_s, e.job, Severity::Warning, "Skipped " + p.what + ": " + p.reason);
+  add_log(e.t_s, e.job, Severity::Warning, trf("Skipped {}: {}", p.what, tr(p.reason)));
 }
 
 void Model::on(const Event& e, const MatmulSample& p) {
@@ -172,6 +178,14 @@ void Model::on(const Event&, const RungInfo& p) {
   rungs_.push_back(p);
 }
 
+void Model::on(const Event& e, const TogetherSample& p) {
+  if (is_job(e, Page::Matmul)) matmul_.current.together.push_back(p);
+}
+
+void Model::on(const Event& e, const TogetherSpeedup& p) {
+  if (is_job(e, Page::Matmul)) matmul_.current.speedups.push_back(p);
+}
+
 void Model::on(const Event& e, const TransferSample& p) {
   if (is_job(e, Page::Transfers)) transfers_.current.add(p, e.t_s);
 }
@@ -194,6 +208,10 @@ void Model::on(const Event& e, const ScalingPoint& p) {
 
 void Model::on(const Event& e, const ScalingPrediction& p) {
   if (is_job(e, Page::Scaling)) scaling_.current.add(p);
+}
+
+void Model::on(const Event&, const ScalingComparison& p) {
+  scaling_comparison_ = p;
 }
 
 void Model::on(const Event& e, const TensorResult& p) {

@@ -104,6 +104,8 @@ class Model {
   const std::deque<TensorResult>& tensor_results() const { return tensor_results_; }
   // The chapters' lessons, in the order of the Learn page.
   const std::vector<LessonInfo>& lessons() const { return lessons_; }
+  // The scaling model against published figures.
+  const ScalingComparison& scaling_comparison() const { return scaling_comparison_; }
   // The lesson's last run; nullptr if it has not been run.
   const LessonRun* lesson_run(const std::string& name) const;
   const std::optional<RunningJob>& job() const { return job_; }
@@ -128,12 +130,15 @@ class Model {
   void on(const Event& e, const PeakSample& p);
   void on(const Event& e, const CeilingsMeasured& p);
   void on(const Event& e, const RungInfo& p);
+  void on(const Event& e, const TogetherSample& p);
+  void on(const Event& e, const TogetherSpeedup& p);
   void on(const Event& e, const TransferSample& p);
   void on(const Event& e, const TransferFit& p);
   void on(const Event& e, const TransferTimeline& p);
   void on(const Event& e, const TransferPayoff& p);
   void on(const Event& e, const ScalingPoint& p);
   void on(const Event& e, const ScalingPrediction& p);
+  void on(const Event& e, const ScalingComparison& p);
   void on(const Event& e, const TensorList& p);
   void on(const Event& e, const TensorResult& p);
   void on(const Event& e, const LessonInfo& p);
@@ -168,6 +173,7 @@ class Model {
   std::int64_t lab_rss_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
   std::deque<TensorResult> tensor_results_;
+  ScalingComparison scaling_comparison_;
   std::vector<LessonInfo> lessons_;
   std::map<std::string, LessonRun> lesson_runs_;
   std::optional<RunningJob> job_;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "compute/core/language.h"
+
 namespace lab::ui {
 namespace {
 
@@ -35,8 +37,8 @@ void add_within(Overlay<Curve>& to, const Curve* here, const Curve& there, const
 
 std::string other_caches(const ReferenceMachine& machine, CacheState here) {
   if (machine.cache == here) return "";
-  return fmt::format("{} was measured with {} caches, this machine with {} ones: not drawn.",
-                     machine.name, to_string(machine.cache), to_string(here));
+  return trf("{} was measured with {} caches, this machine with {} ones: not drawn.", machine.name,
+             to_string(machine.cache), to_string(here));
 }
 
 Precision dtype_of(const KernelResults& k, const MatmulResults& results) {
@@ -83,8 +85,8 @@ std::string other_threads(const Overlay<TransferCase>& found, const std::string&
   for (const ReferenceCurve<TransferCase>& curve : found.curves) {
     if (curve.here->mover == TransferMover::Threads &&
         curve.here->threads != curve.there->threads) {
-      return fmt::format("{} used {} threads, the device here {}.", name, curve.there->threads,
-                         curve.here->threads);
+      return trf("{} used {} threads, the device here {}.", name, curve.there->threads,
+                 curve.here->threads);
     }
   }
   return "";
@@ -123,8 +125,8 @@ Overlay<KernelResults> overlay(const ReferenceResults& reference, const MatmulRe
     }
   }
   found.note = found.curves.empty()
-                   ? fmt::format("{} has no {} results at these sizes.", name, to_string(dtype))
-                   : fmt::format("{} has other kernels: its fastest are drawn.", name);
+                   ? trf("{} has no {} results at these sizes.", name, to_string(dtype))
+                   : trf("{} has other kernels: its fastest are drawn.", name);
   return found;
 }
 
@@ -145,9 +147,8 @@ Overlay<TransferCase> overlay(const ReferenceResults& reference, const TransferR
     }
   }
   const std::string& name = reference.machine.name;
-  found.note = found.curves.empty()
-                   ? fmt::format("{} has no transfers of this kind at these sizes.", name)
-                   : other_threads(found, name);
+  found.note = found.curves.empty() ? trf("{} has no transfers of this kind at these sizes.", name)
+                                    : other_threads(found, name);
   return found;
 }
 
@@ -160,10 +161,16 @@ const MatmulSample* reference_sample(const ReferenceResults& reference, Device d
 }
 
 std::string measured_with(const ReferenceMachine& machine) {
-  std::string text = fmt::format("{} with Device Lab {}", machine.date, machine.lab);
-  if (!machine.driver.empty()) text += fmt::format(", driver {}", machine.driver);
-  if (!machine.cuda.empty()) text += fmt::format(", CUDA {}", machine.cuda);
-  return text;
+  const bool driver = !machine.driver.empty(), cuda = !machine.cuda.empty();
+  if (driver && cuda) {
+    return trf("{} with Device Lab {}, driver {}, CUDA {}", machine.date, machine.lab,
+               machine.driver, machine.cuda);
+  }
+  if (driver) {
+    return trf("{} with Device Lab {}, driver {}", machine.date, machine.lab, machine.driver);
+  }
+  return cuda ? trf("{} with Device Lab {}, CUDA {}", machine.date, machine.lab, machine.cuda)
+              : trf("{} with Device Lab {}", machine.date, machine.lab);
 }
 
 }  // namespace lab::ui

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "compute/core/language.h"
+
 namespace lab::ui {
 // --- profile --------------------------------------------------------------------------------
 
@@ -130,19 +132,19 @@ namespace {
 // `devices` is the total over all `ranks`.
 std::string default_name(const StartTraining& request, std::optional<double> lr,
                          std::size_t devices, int ranks = 1) {
-  std::string name = fmt::format("{}, batch {}", request.model, request.batch);
-  if (lr) name += fmt::format(", lr {:g}", *lr);
-  if (request.dtype != Precision::F32) name += fmt::format(", {}", to_string(request.dtype));
-  if (request.kernels == Kernels::Library) name += ", library";
-  if (request.momentum != 0) name += fmt::format(", momentum {:g}", request.momentum);
-  if (request.seed != 0) name += fmt::format(", seed {}", request.seed);
-  if (request.lr_scale == LrScale::Linear) name += ", lr scaled";
+  std::vector<std::string> parts = {trf("{}, batch {}", request.model, request.batch)};
+  if (lr) parts.push_back(trf("lr {:g}", *lr));
+  if (request.dtype != Precision::F32) parts.emplace_back(to_string(request.dtype));
+  if (request.kernels == Kernels::Library) parts.emplace_back(tr("library"));
+  if (request.momentum != 0) parts.push_back(trf("momentum {:g}", request.momentum));
+  if (request.seed != 0) parts.push_back(trf("seed {}", request.seed));
+  if (request.lr_scale == LrScale::Linear) parts.emplace_back(tr("lr scaled"));
   if (devices > 1) {
-    name += fmt::format(", {} devices", devices);
-    if (ranks > 1) name += fmt::format(" of {} ranks", ranks);
-    if (request.share_policy == SharePolicy::Auto) name += ", auto shares";
+    parts.push_back(ranks > 1 ? trf("{} devices of {} ranks", devices, ranks)
+                              : trf("{} devices", devices));
+    if (request.share_policy == SharePolicy::Auto) parts.emplace_back(tr("auto shares"));
   }
-  return name;
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "ui/model/transfer_results.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::ui {
@@ -51,11 +50,11 @@ void add_to_curve(TransferCase& c, const TransferSample& s) {
 std::string TransferCase::label() const {
   std::string text(to_string(op));
   if (from != to) {
-    text += fmt::format(" {} to {}", lab::to_string(from), lab::to_string(to));
+    text += " " + trf("{} to {}", lab::to_string(from), lab::to_string(to));
   } else if (from != Device{}) {
     text += " " + lab::to_string(from);
   }
-  if (memory == MemoryKind::Pinned) text += ", pinned";
+  if (memory == MemoryKind::Pinned) text += std::string(", ") + tr("pinned");
   return text + ", " + moved_by(mover, peer, threads);
 }
 
@@ -110,16 +109,15 @@ std::string sentence(const TransferFit& fit) {
   const std::string flow = format_si(fit.gb_per_s * 1e9, "B/s");
   std::string text =
       fit.latency_s > 0
-          ? fmt::format("A call costs {} before the first byte, then data flows at {}.",
-                        format_seconds(fit.latency_s), flow)
-          : fmt::format("Data flows at {}; the fixed cost of a call is too small to measure.",
-                        flow);
+          ? trf("A call costs {} before the first byte, then data flows at {}.",
+                format_seconds(fit.latency_s), flow)
+          : trf("Data flows at {}; the fixed cost of a call is too small to measure.", flow);
   if (fit.latency_s > 0 && fit.half_bandwidth_bytes > 0) {
-    text += fmt::format(" Below {} the fixed cost dominates; above it the bandwidth does.",
-                        format_bytes(fit.half_bandwidth_bytes));
+    text += " " + trf("Below {} the fixed cost dominates; above it the bandwidth does.",
+                      format_bytes(fit.half_bandwidth_bytes));
   }
   if (fit.break_even_bytes) {
-    text += fmt::format(" Below {} one thread is faster.", format_bytes(*fit.break_even_bytes));
+    text += " " + trf("Below {} one thread is faster.", format_bytes(*fit.break_even_bytes));
   }
   return text;
 }

@@ -1,5 +1,7 @@
 #include "ui/pages/field_control.h"
 
+#include "compute/core/language.h"
+
 namespace lab::ui {
 namespace {
 
@@ -7,8 +9,8 @@ NumberOptions number_options(const RequestField& field) {
   return {.min = field.range.least * field.scale,
           .max = field.range.most * field.scale,
           .step = field.step,
-          .unit = field.unit,
-          .hint = field.hint};
+          .unit = tr(field.unit),
+          .hint = tr(field.hint)};
 }
 
 }  // namespace
@@ -20,7 +22,7 @@ std::vector<std::string> labels_of(std::span<const ValueName> choices) {
 }
 
 bool field_control(Ui& ui, const std::string& path, const RequestField& field, bool& value) {
-  return checkbox(ui, path, field.label, value, field.hint);
+  return checkbox(ui, path, tr(field.label), value, tr(field.hint));
 }
 
 bool field_control(Ui& ui, const std::string& path, const RequestField& field, int& value) {
@@ -32,7 +34,7 @@ bool field_control(Ui& ui, const std::string& path, const RequestField& field, i
 
 bool field_control(Ui& ui, const std::string& path, const RequestField& field,
                    std::int64_t& value) {
-  return input_number(ui, path, field.label, value, number_options(field));
+  return input_number(ui, path, tr(field.label), value, number_options(field));
 }
 
 bool field_control(Ui& ui, const std::string& path, const RequestField& field,
@@ -40,18 +42,18 @@ bool field_control(Ui& ui, const std::string& path, const RequestField& field,
   NumberOptions options = number_options(field);
   options.min = 0;
   auto shown = static_cast<std::int64_t>(value);
-  if (!input_number(ui, path, field.label, shown, options)) return false;
+  if (!input_number(ui, path, tr(field.label), shown, options)) return false;
   value = static_cast<std::uint64_t>(shown);
   return true;
 }
 
 bool field_control(Ui& ui, const std::string& path, const RequestField& field, double& value) {
-  return input_number(ui, path, field.label, value, number_options(field));
+  return input_number(ui, path, tr(field.label), value, number_options(field));
 }
 
 bool field_control(Ui& ui, const std::string& path, const RequestField& field, std::string& value) {
   if (field.choices.empty()) {
-    return input_text(ui, path, field.label, value, field.hint, field.empty);
+    return input_text(ui, path, tr(field.label), value, tr(field.hint), tr(field.empty));
   }
   auto position = static_cast<int>(position_of(field.choices, value));
   if (!choice_control(ui, path, field, field.choices, position)) return false;
@@ -64,9 +66,9 @@ bool choice_control(Ui& ui, const std::string& path, const RequestField& field,
   constexpr std::size_t kMaxSegments = 3;
   const std::vector<std::string> labels = labels_of(choices);
   if (choices.size() > kMaxSegments) {
-    return combo(ui, path, field.label, labels, position, field.hint);
+    return combo(ui, path, tr(field.label), labels, position, tr(field.hint));
   }
-  return segmented(ui, path, field.label, labels, position, field.hint);
+  return segmented(ui, path, tr(field.label), labels, position, tr(field.hint));
 }
 
 }  // namespace lab::ui

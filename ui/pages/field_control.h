@@ -13,7 +13,8 @@ namespace lab::ui {
 // Returns the labels of the choices of a combo or a segmented control.
 std::vector<std::string> labels_of(std::span<const ValueName> choices);
 
-// Each draws the control of a field under `path` and returns true on change.
+// Each draws the control of a field under `path` and returns true on change. The texts of the field
+// are LAB_TEXT; the control shows their translation.
 bool field_control(Ui& ui, const std::string& path, const RequestField& field, bool& value);
 bool field_control(Ui& ui, const std::string& path, const RequestField& field, int& value);
 bool field_control(Ui& ui, const std::string& path, const RequestField& field, std::int64_t& value);

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/fonts.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
 
@@ -16,7 +19,7 @@ namespace lab::ui {
 
 namespace {
 
-#define LAB_PAGE_ICON(name, key, icon, timed) icon,
+#define LAB_PAGE_ICON(name, key, title, icon, timed) icon,
 constexpr std::array kPageIcons = {LAB_PAGES(LAB_PAGE_ICON)};
 #undef LAB_PAGE_ICON
 
@@ -34,7 +37,7 @@ void draw_entry(const Panel& p, const Item& item, Page page, bool selected, bool
   if (!p.narrow()) {
     ImFont* font = ui.fonts.body;
     draw_text(list, font, {item.min.x + ui.px(40), middle - font->FontSize / 2},
-              selected ? ui.theme->text : ink, name_of(page));
+              selected ? ui.theme->text : ink, tr(name_of(page)));
   }
   if (active) {
     const ImVec2 dot = p.narrow() ? ImVec2(item.max.x - ui.px(6), item.min.y + ui.px(6))
@@ -52,22 +55,44 @@ void rail_entry(const Panel& p, Page page, float height) {
     draw_entry(p, item, page, selected, active);
     const std::string job = active ? p.model.job()->title : "";
     // Where the name is visible, the tooltip shows only a running job.
-    hint(p.ui, p.narrow() ? fmt::format("{}, Ctrl+{}{}{}", name_of(page),
+    hint(p.ui, p.narrow() ? fmt::format("{}, Ctrl+{}{}{}", tr(name_of(page)),
                                         static_cast<int>(page) + 1, active ? ": " : "", job)
                           : job);
   }
-  record(p.ui, item, path, "tab", name_of(page), selected ? "selected" : "");
+  record(p.ui, item, path, "tab", tr(name_of(page)), selected ? "selected" : "");
   if (item.pressed) p.view.page = page;
+}
+
+// The languages by their own names; by English ones where no font shows these.
+std::vector<ValueName> language_names() {
+  std::vector<ValueName> names(enum_names<Language>().begin(), enum_names<Language>().end());
+  const FontSet* fonts = font_set();
+  if (fonts != nullptr && !fonts->shows(Language::Chinese)) names[1].label = "Chinese";
+  if (fonts != nullptr && !fonts->shows(Language::Japanese)) names[2].label = "Japanese";
+  return names;
+}
+
+std::string language_hint(const Panel& p) {
+  const FontSet* fonts = font_set();
+  const std::string missing =
+      fonts == nullptr ? "" : fonts->why_not_shown(p.view.wanted_language());
+  if (!missing.empty()) return missing;
+  return p.model.job() ? tr("Language; takes effect when the job ends") : tr("Language");
 }
 
 void rail_foot(const Panel& p) {
   const bool dark = p.view.mode == ThemeMode::Dark;
   if (icon_button(p.ui, "rail/theme", dark ? kIconSun : kIconMoon,
-                  dark ? "Light theme, Ctrl+T" : "Dark theme, Ctrl+T")) {
+                  dark ? tr("Light theme, Ctrl+T") : tr("Dark theme, Ctrl+T"))) {
     p.view.mode = dark ? ThemeMode::Light : ThemeMode::Dark;
   }
   if (!p.narrow()) ImGui::SameLine(0, p.ui.px(8));
-  if (icon_button(p.ui, "rail/help", kIconHelp, "Keyboard shortcuts, F1")) {
+  int chosen = static_cast<int>(p.view.wanted_language());
+  if (icon_menu(p.ui, "rail/language", kIconLanguage, language_hint(p), language_names(), chosen)) {
+    p.view.language = static_cast<Language>(chosen);
+  }
+  if (!p.narrow()) ImGui::SameLine(0, p.ui.px(8));
+  if (icon_button(p.ui, "rail/help", kIconHelp, tr("Keyboard shortcuts, F1"))) {
     p.view.help_open = !p.view.help_open;
   }
 }
@@ -78,7 +103,7 @@ void draw_rail(const Panel& p) {
   Ui& ui = p.ui;
   const float pad = ui.px(6);
   const float gap = ui.px(2);
-  const float foot = ui.px(p.narrow() ? 70 : 36);
+  const float foot = ui.px(p.narrow() ? 104 : 36);
   const ImVec2 corner = ImGui::GetWindowPos();
   const ImVec2 size = ImGui::GetWindowSize();
   ImGui::GetWindowDrawList()->AddLine({corner.x + size.x - 1, corner.y},
@@ -116,12 +141,12 @@ Chip device_chip(const Panel& p, Device device) {
   chip.value = percent(last.utilisation);
   const std::int64_t used = p.model.memory(device).used;
   if (used > 0) chip.value += "  " + format_bytes(used);
-  chip.text = last.utilisation
-                  ? fmt::format("{}: its cores were busy {} of the time since the previous reading",
-                                chip.name, percent(*last.utilisation))
-                  : fmt::format("{}: utilisation is not available: {}", chip.name,
-                                last.utilisation.reason());
-  chip.text += fmt::format("\nthe lab's tensors hold {}", format_bytes(used));
+  chip.text =
+      last.utilisation
+          ? trf("{}: its cores were busy {} of the time since the previous reading", chip.name,
+                percent(*last.utilisation))
+          : trf("{}: utilisation is not available: {}", chip.name, tr(last.utilisation.reason()));
+  chip.text += '\n' + trf("the lab's tensors hold {}", format_bytes(used));
   return chip;
 }
 
@@ -192,14 +217,14 @@ void draw_title_bar(const Panel& p) {
   const ImVec2 size = ImGui::GetWindowSize();
   const float middle = corner.y + size.y / 2;
   ImGui::SetCursorScreenPos({corner.x + ui.px(16), middle - ui.fonts.title->FontSize / 2});
-  title(ui, name_of(p.view.page));
-  record_item(ui, "title/page", "text", name_of(p.view.page));
+  title(ui, tr(name_of(p.view.page)));
+  record_item(ui, "title/page", "text", tr(name_of(p.view.page)));
   float end = ImGui::GetItemRectMax().x;
   if (p.view.page == Page::Learn) p.view.forms.learn.back.clear();
   if (!p.view.forms.learn.back.empty()) {
     ImGui::SetCursorScreenPos({end + ui.px(16), middle - ui.px(16)});
-    if (button(ui, "title/back", "Back to the lesson",
-               {.hint = "The lesson from which this page was opened"})) {
+    if (button(ui, "title/back", tr("Back to the lesson"),
+               {.hint = tr("The lesson from which this page was opened")})) {
       p.view.forms.learn.lesson = p.view.forms.learn.back;
       p.view.page = Page::Learn;
     }
@@ -207,9 +232,9 @@ void draw_title_bar(const Panel& p) {
   }
   if (shows_synthetic(p)) {
     ImGui::SetCursorScreenPos({end + ui.px(12), middle - ui.px(10)});
-    badge(ui, "synthetic", Tone::Warning);
+    badge(ui, tr("synthetic"), Tone::Warning);
     record_item(ui, "title/synthetic", "badge", "synthetic");
-    hint(ui, "The training on this page uses synthetic images, not a real data set.");
+    hint(ui, tr("The training on this page uses synthetic images, not a real data set."));
     end = ImGui::GetItemRectMax().x;
   }
   draw_chips(p, end, corner.x + size.x - ui.px(8), middle);
@@ -231,7 +256,7 @@ struct RightToLeft {
 
 void lab_cpu(RightToLeft& at) {
   Ui& ui = at.p.ui;
-  const std::string text = fmt::format("lab {:.1f} % CPU", at.p.model.lab_cpu() * 100);
+  const std::string text = trf("lab {:.1f} % CPU", at.p.model.lab_cpu() * 100);
   ImFont* font = ui.fonts.caption;
   const float width = std::max(text_size(font, text).x, ui.px(92));
   at.x -= width + ui.px(12);
@@ -240,19 +265,19 @@ void lab_cpu(RightToLeft& at) {
   const ImVec2 max(pos.x + width, pos.y + font->FontSize);
   record_rect(ui, "status/lab_cpu", "text", text, {}, true, pos, max);
   hint_at(ui, pos, max,
-          fmt::format("Share of one core that the lab itself used since the last reading, and {} "
-                      "of memory.",
-                      format_bytes(at.p.model.lab_rss_bytes())));
+          trf("Share of one core that the lab itself used since the last reading, and {} "
+              "of memory.",
+              format_bytes(at.p.model.lab_rss_bytes())));
 }
 
 void job_buttons(RightToLeft& at) {
   const Panel& p = at.p;
   at.take(68);
   ImGui::SetCursorScreenPos({at.x, at.middle - p.ui.px(16)});
-  if (button(p.ui, "status/cancel", "Stop",
+  if (button(p.ui, "status/cancel", tr("Stop"),
              {.kind = ButtonKind::Danger,
               .enabled = true,
-              .hint = "Stops the running job; results are kept. Esc asks first.",
+              .hint = tr("Stops the running job; results are kept. Esc asks first."),
               .width = 60})) {
     cancel(p);
   }
@@ -261,7 +286,7 @@ void job_buttons(RightToLeft& at) {
   ImGui::SetCursorScreenPos({at.x, at.middle - p.ui.px(16)});
   const bool held = paused(p);
   if (icon_button(p.ui, "status/pause", held ? kIconPlay : kIconPause,
-                  held ? "Resumes the training, Space" : "Pauses the training, Space")) {
+                  held ? tr("Resumes the training, Space") : tr("Pauses the training, Space"))) {
     toggle_pause(p);
   }
 }
@@ -269,8 +294,8 @@ void job_buttons(RightToLeft& at) {
 void job_progress(RightToLeft& at, const RunningJob& job) {
   Ui& ui = at.p.ui;
   std::string left = percent(job.done);
-  if (job.left_s) left += ", " + format_seconds(*job.left_s) + " left";
-  if (paused(at.p)) left = "paused at " + percent(job.done);
+  if (job.left_s) left = trf("{}, {} left", left, format_seconds(*job.left_s));
+  if (paused(at.p)) left = trf("paused at {}", percent(job.done));
   ImFont* font = ui.fonts.caption;
   at.x -= std::max(text_size(font, left).x, ui.px(110)) + ui.px(12);
   const float y = at.middle - font->FontSize / 2;
@@ -305,7 +330,7 @@ std::string text_of(const Model& model) {
   if (const auto& job = model.job()) {
     return job->what.empty() ? job->title : job->title + "   " + job->what;
   }
-  return model.log().empty() ? "Ready" : model.log().back().text;
+  return model.log().empty() ? tr("Ready") : model.log().back().text;
 }
 
 void job_text(const RightToLeft& at, float left) {

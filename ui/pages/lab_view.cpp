@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "ui/pages/frame.h"
 #include "ui/pages/panel.h"
 #include "ui/widgets/imgui_input.h"
@@ -102,31 +103,30 @@ bool begin_modal(const Panel& p, const char* id, bool open, float width_units) {
 }
 
 // The keyboard shortcuts and their effects.
-const std::vector<std::pair<std::string, const char*>>& shortcuts() {
-  static const std::vector<std::pair<std::string, const char*>> kAll = {
-      {fmt::format("Ctrl+1 ... Ctrl+{}", kPages), "Open a page"},
-      {"Ctrl+Enter", "Start the page's job"},
-      {"Space", "Pause or resume training"},
-      {"Esc", "Stop the running job (asks first)"},
-      {"Ctrl+T", "Dark or light"},
-      {"Ctrl++  Ctrl+-", "Larger or smaller text"},
-      {"Arrows, Enter", "Move between controls, activate one"},
-      {"Drag, Ctrl+wheel", "Pan and zoom a plot"},
-      {"Right drag, double click", "Zoom to a box, reset the view"},
-      {"F1  ?", "This list"},
+std::vector<std::pair<std::string, const char*>> shortcuts() {
+  return {
+      {fmt::format("Ctrl+1 ... Ctrl+{}", kPages), tr("Open a page")},
+      {"Ctrl+Enter", tr("Start the page's job")},
+      {tr("Space"), tr("Pause or resume training; next stage of a lesson")},
+      {"Esc", tr("Stop the running job (asks first)")},
+      {"Ctrl+T", tr("Dark or light")},
+      {"Ctrl++  Ctrl+-", tr("Larger or smaller text")},
+      {tr("Arrows, Enter"), tr("Move between controls, activate one")},
+      {tr("Drag, Ctrl+wheel"), tr("Pan and zoom a plot")},
+      {tr("Right drag, double click"), tr("Zoom to a box, reset the view")},
+      {"F1  ?", tr("This list")},
   };
-  return kAll;
 }
 
 void draw_help_overlay(const Panel& p) {
   if (!begin_modal(p, "##help", p.view.help_open, 520)) return;
   Ui& ui = p.ui;
-  title(ui, "Keyboard and mouse");
+  title(ui, tr("Keyboard and mouse"));
   ImGui::Dummy({1, ui.px(4)});
-  for (const auto& [keys, meaning] : shortcuts()) fact(ui, meaning, std::string_view(keys));
+  for (const auto& [keys, meaning] : shortcuts()) fact(ui, meaning, keys);
   ImGui::Dummy({1, ui.px(4)});
-  muted(ui, "Hover over any value to see what was measured, how often, and its spread.");
-  if (button(ui, "help/close", "Close", {.kind = ButtonKind::Primary, .hint = "Esc"})) {
+  muted(ui, tr("Hover over any value to see what was measured, how often, and its spread."));
+  if (button(ui, "help/close", tr("Close"), {.kind = ButtonKind::Primary, .hint = "Esc"})) {
     p.view.help_open = false;
   }
   ImGui::EndPopup();
@@ -137,15 +137,16 @@ void draw_cancel_dialog(const Panel& p) {
   if (p.view.confirm_cancel && !p.model.job()) p.view.confirm_cancel = false;  // the job has ended
   if (!begin_modal(p, "##cancel", p.view.confirm_cancel, 420)) return;
   Ui& ui = p.ui;
-  title(ui, "Stop this job?");
-  body(ui, p.model.job()->title + " is running. Results measured so far are kept.");
+  title(ui, tr("Stop this job?"));
+  body(ui, trf("{} is running. Results measured so far are kept.", p.model.job()->title));
   ImGui::Dummy({1, ui.px(4)});
-  if (button(ui, "confirm/stop", "Stop the job", {.kind = ButtonKind::Danger})) {
+  if (button(ui, "confirm/stop", tr("Stop the job"), {.kind = ButtonKind::Danger})) {
     cancel(p);
     p.view.confirm_cancel = false;
   }
   ImGui::SameLine(0, ui.px(8));
-  if (button(ui, "confirm/keep", "Keep it running", {.hint = "Esc"})) p.view.confirm_cancel = false;
+  if (button(ui, "confirm/keep", tr("Keep it running"), {.hint = "Esc"}))
+    p.view.confirm_cancel = false;
   ImGui::EndPopup();
 }
 
@@ -154,17 +155,17 @@ void draw_restart_dialog(const Panel& p) {
   if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
   Ui& ui = p.ui;
   const RestartLab wish = *p.view.confirm_restart;
-  title(ui, "Restart Device Lab?");
-  if (wish.wake_gpus) body(ui, "The lab restarts with CUDA, which wakes the GPUs.");
-  body(ui, "Settings are kept. Results and tensors on screen are lost.");
-  if (p.model.job()) body(ui, p.model.job()->title + " is running and will be stopped.");
+  title(ui, tr("Restart Device Lab?"));
+  if (wish.wake_gpus) body(ui, tr("The lab restarts with CUDA, which wakes the GPUs."));
+  body(ui, tr("Settings are kept. Results and tensors on screen are lost."));
+  if (p.model.job()) body(ui, trf("{} is running and will be stopped.", p.model.job()->title));
   ImGui::Dummy({1, ui.px(4)});
-  if (button(ui, "restart/yes", "Restart", {.kind = ButtonKind::Primary})) {
+  if (button(ui, "restart/yes", tr("Restart"), {.kind = ButtonKind::Primary})) {
     p.out.push_back(wish);
     p.view.confirm_restart.reset();
   }
   ImGui::SameLine(0, ui.px(8));
-  if (button(ui, "restart/no", "Not now", {.hint = "Esc"})) p.view.confirm_restart.reset();
+  if (button(ui, "restart/no", tr("Not now"), {.hint = "Esc"})) p.view.confirm_restart.reset();
   ImGui::EndPopup();
 }
 
@@ -187,7 +188,7 @@ void part(const Panel& p, const char* name, ImVec2 pos, ImVec2 size, ImU32 color
   ImGui::EndChild();
 }
 
-#define LAB_DRAW_PAGE(name, key, icon, timed) draw_##key##_page,
+#define LAB_DRAW_PAGE(name, key, title, icon, timed) draw_##key##_page,
 constexpr std::array kDrawPage = {LAB_PAGES(LAB_DRAW_PAGE)};
 #undef LAB_DRAW_PAGE
 
@@ -267,6 +268,7 @@ std::map<std::string, std::string> save_view(const ViewState& view) {
   out["page"] = key_of(view.page);
   out["theme"] = view.mode == ThemeMode::Dark ? "dark" : "light";
   out["scale"] = fmt::format("{}", view.scale);
+  if (view.language) out["language"] = to_string(*view.language);
   save_forms(view.forms, out);
   return out;
 }
@@ -278,6 +280,10 @@ void load_view(ViewState& view, const std::map<std::string, std::string>& saved)
   if (const auto theme = saved.find("theme"); theme != saved.end()) {
     if (theme->second == "dark") view.mode = ThemeMode::Dark;
     if (theme->second == "light") view.mode = ThemeMode::Light;
+  }
+  if (const auto language = saved.find("language"); language != saved.end()) {
+    const auto i = position_of(enum_names<Language>(), language->second);
+    if (i < enum_names<Language>().size()) view.language = static_cast<Language>(i);
   }
   if (const auto scale = saved.find("scale"); scale != saved.end()) {
     const char* end = scale->second.data() + scale->second.size();

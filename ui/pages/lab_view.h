@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compute/core/events/command.h"
+#include "compute/core/language.h"
 #include "ui/model/forms/forms.h"
 #include "ui/model/model.h"
 #include "ui/page.h"
@@ -16,7 +17,9 @@ namespace lab::ui {
 struct ViewState {
   Page page = Page::Learn;
   ThemeMode mode = ThemeMode::Dark;
-  float scale = 1;  // chosen by the user, 1..2
+  float scale = 1;                      // chosen by the user, 1..2
+  std::optional<Language> language;     // chosen by the user; the caller sets it for tr()
+  Language locale = Language::English;  // the language until the user chooses one
   bool help_open = false;
   bool confirm_cancel = false;
   std::optional<RestartLab> confirm_restart;  // restart awaiting confirmation
@@ -26,6 +29,8 @@ struct ViewState {
   double sent_t_s = 0;                        // lab time of that send
   plot::LinkedCursor cursor;                  // shared by the charts of a page
   Forms forms;
+
+  Language wanted_language() const { return language.value_or(locale); }
 };
 
 // Draws one frame into the current ImGui context, which covers the window. Reads the model, edits

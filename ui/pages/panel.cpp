@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab::ui {
@@ -37,9 +38,9 @@ bool busy(const Panel& p) {
 
 std::string busy_reason(const Panel& p) {
   if (p.model.job()) {
-    return p.model.job()->title + " is running: wait until it ends, or stop it below";
+    return trf("{} is running: wait until it ends, or stop it below", p.model.job()->title);
   }
-  return just_sent(p) ? "The job just requested is about to start" : "";
+  return just_sent(p) ? tr("The job just requested is about to start") : "";
 }
 
 void send(const Panel& p, Command command) {
@@ -101,8 +102,8 @@ void restart_button(const Panel& p, std::string_view path, std::string_view labe
 void lost_box(const Panel& p, std::string_view path, std::string_view sentence) {
   if (sentence.empty()) return;
   error_box(p.ui, path, sentence);
-  restart_button(p, fmt::format("{}/restart", path), "Restart Device Lab",
-                 "Restarts the program with the same arguments", {.wake_gpus = true});
+  restart_button(p, fmt::format("{}/restart", path), tr("Restart Device Lab"),
+                 tr("Restarts the program with the same arguments"), {.wake_gpus = true});
 }
 
 void outcome_box(const Panel& p, Page page) {
@@ -114,18 +115,18 @@ void outcome_box(const Panel& p, Page page) {
   } else if (state.phase == Phase::Failed) {
     error_box(p.ui, path, state.error);
     const std::string why = busy_reason(p);
-    if (state.command && button(p.ui, key + "/retry", "Retry",
+    if (state.command && button(p.ui, key + "/retry", tr("Retry"),
                                 {.kind = ButtonKind::Normal,
                                  .enabled = why.empty(),
-                                 .hint = why.empty() ? "Sends the same request again" : why,
+                                 .hint = why.empty() ? tr("Sends the same request again") : why,
                                  .width = 0})) {
       send(p, as_command(*state.command));
     }
   }
   if (state.phase == Phase::Done && state.cancelled) {
     note_box(p.ui, key + "/stopped",
-             fmt::format("Stopped on request after {}; results up to then are kept.",
-                         format_seconds(state.seconds)));
+             trf("Stopped on request after {}; results up to then are kept.",
+                 format_seconds(state.seconds)));
   }
 }
 
@@ -250,8 +251,8 @@ void Pair::next() {
 
 void synthetic_badge(const Panel& p) {
   ImGui::SameLine();
-  badge(p.ui, "synthetic", Tone::Warning);
-  hint(p.ui, "These results come from synthetic images, not from a real data set.");
+  badge(p.ui, tr("synthetic"), Tone::Warning);
+  hint(p.ui, tr("These results come from synthetic images, not from a real data set."));
 }
 
 // --- texts ----------------------------------------------------------------------------------
@@ -273,46 +274,57 @@ std::string gb_per_s_text(double gb_per_s) {
 }
 
 std::string timing_text(const Timing& t) {
-  std::string text = fmt::format("median {}, p10 {}, p90 {}\n{} repetitions after {} warm-up",
-                                 format_seconds(t.median_s), format_seconds(t.p10_s),
-                                 format_seconds(t.p90_s), t.n, t.warmup);
-  if (t.unstable) text += "\nunstable: the time limit was reached before the spread fell below 2 %";
+  std::string text =
+      trf("median {}, p10 {}, p90 {}\n{} repetitions after {} warm-up", format_seconds(t.median_s),
+          format_seconds(t.p10_s), format_seconds(t.p90_s), t.n, t.warmup);
+  if (t.unstable)
+    text += std::string("\n") +
+            tr("unstable: the time limit was reached before the spread fell below 2 %");
   return text;
 }
 
 std::string conditions_text(const Conditions& c) {
   std::string text;
-  if (c.clock_mhz) text += fmt::format("clock {}", format_si(*c.clock_mhz * 1e6, "Hz"));
+  if (c.clock_mhz) text += trf("clock {}", format_si(*c.clock_mhz * 1e6, "Hz"));
   if (c.unix_time_s > 0) {
     const auto when = static_cast<std::time_t>(c.unix_time_s);
     std::tm local{};
     if (::localtime_r(&when, &local) != nullptr) {
-      text += fmt::format("{}taken at {:02}:{:02}:{:02}", text.empty() ? "" : ", ", local.tm_hour,
-                          local.tm_min, local.tm_sec);
+      if (!text.empty()) text += ", ";
+      text += trf("taken at {:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
     }
   }
   return text;
 }
 
+namespace {
+
+std::string cache_state_text(CacheState cache) {
+  return cache == CacheState::Warm ? tr("warm cache") : tr("cold cache");
+}
+
+}  // namespace
+
 std::string describe(const MatmulSample& s, CacheState cache) {
   std::string text =
-      fmt::format("{} on {}, {} x {} x {} {}\n{}\n{}", s.kernel, lab::to_string(s.device), s.m, s.n,
-                  s.k, to_string(s.dtype), gflops_text(s.gflops), timing_text(s.time));
-  if (s.share_of_peak) text += fmt::format("\n{} of peak", percent(*s.share_of_peak));
-  if (s.share_of_library) text += fmt::format("\n{} of the library", percent(*s.share_of_library));
-  text += s.verified ? "\nverified against float64" : "\nnot verified";
-  text += fmt::format("\n{} cache", to_string(cache));
+      trf("{} on {}, {} x {} x {} {}\n{}\n{}", s.kernel, lab::to_string(s.device), s.m, s.n, s.k,
+          to_string(s.dtype), gflops_text(s.gflops), timing_text(s.time));
+  if (s.share_of_peak) text += '\n' + trf("{} of peak", percent(*s.share_of_peak));
+  if (s.share_of_library) text += '\n' + trf("{} of the library", percent(*s.share_of_library));
+  text += s.verified ? std::string("\n") + tr("verified against float64")
+                     : std::string("\n") + tr("not verified");
+  text += "\n" + cache_state_text(cache);
   if (const std::string c = conditions_text(s.conditions); !c.empty()) text += "\n" + c;
   return text;
 }
 
 std::string describe(const TransferSample& s, CacheState cache) {
-  std::string text =
-      fmt::format("{} of {}, {}, {} memory\n{}\n{}", to_string(s.op), format_bytes(s.bytes),
-                  moved_by(s.mover, s.peer, s.threads), to_string(s.memory),
-                  gb_per_s_text(s.gb_per_s), timing_text(s.time));
-  text += s.verified ? "\nverified after the measurement" : "\nnot verified";
-  text += fmt::format("\n{} cache", to_string(cache));
+  std::string text = trf("{} of {}, {}, {} memory\n{}\n{}", to_string(s.op), format_bytes(s.bytes),
+                         moved_by(s.mover, s.peer, s.threads), to_string(s.memory),
+                         gb_per_s_text(s.gb_per_s), timing_text(s.time));
+  text += s.verified ? std::string("\n") + tr("verified after the measurement")
+                     : std::string("\n") + tr("not verified");
+  text += "\n" + cache_state_text(cache);
   if (const std::string c = conditions_text(s.conditions); !c.empty()) text += "\n" + c;
   return text;
 }

@@ -28,7 +28,7 @@ struct Panel {
 
 // --- pages ----------------------------------------------------------------------------------
 // Declares draw_devices_page and so on; each is defined in the page's own folder.
-#define LAB_DECLARE_PAGE(name, key, icon, timed) void draw_##key##_page(const Panel& p);
+#define LAB_DECLARE_PAGE(name, key, title, icon, timed) void draw_##key##_page(const Panel& p);
 LAB_PAGES(LAB_DECLARE_PAGE)
 #undef LAB_DECLARE_PAGE
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compute/core/language.h"
+
 namespace lab::ui {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr float kQuietWidth = 1.4F;
 
 // Legend text; differs from every kernel and operation name.
 std::string entry_name(const ReferenceMachine& machine) {
-  return "Reference: " + machine.name;
+  return trf("Reference: {}", machine.name);
 }
 
 // Returns a unique name per machine; the file name is appended to equal names.
@@ -29,9 +31,9 @@ std::vector<std::string> machine_names(const std::vector<ReferenceResults>& refe
 }
 
 std::string field_hint(const ReferenceResults* chosen) {
-  std::string text = "Another machine's results, drawn pale beside those measured here.";
+  std::string text = tr("Another machine's results, drawn pale beside those measured here.");
   if (chosen == nullptr) return text;
-  text += fmt::format("\n{} was measured {}", chosen->machine.name, measured_with(chosen->machine));
+  text += '\n' + trf("{} was measured {}", chosen->machine.name, measured_with(chosen->machine));
   for (const std::string& command : chosen->machine.commands) text += "\n" + command;
   return text;
 }
@@ -50,17 +52,17 @@ void reference_field(const Panel& p, Fields& fields, std::string_view path) {
   const auto& references = p.model.references();
   if (references.empty()) return;
   std::vector<std::string> names = machine_names(references);
-  names.insert(names.begin(), "none");
+  names.insert(names.begin(), LAB_TEXT("none"));
   const ReferenceResults* chosen = chosen_reference(p);
   int index = chosen == nullptr ? 0 : static_cast<int>(chosen - references.data()) + 1;
   fields.next();
-  if (!combo(p.ui, path, "Reference", names, index, field_hint(chosen))) return;
+  if (!combo(p.ui, path, tr("Reference"), names, index, field_hint(chosen))) return;
   p.view.forms.reference =
       index == 0 ? "" : references[static_cast<std::size_t>(index) - 1].machine.key;
 }
 
 std::string provenance(const ReferenceMachine& machine) {
-  return fmt::format("{}, measured {}", entry_name(machine), measured_with(machine));
+  return trf("{}, measured {}", entry_name(machine), measured_with(machine));
 }
 
 plot::Series reference_entry(const Panel& p, const ReferenceMachine& machine) {

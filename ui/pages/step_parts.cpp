@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -27,23 +28,25 @@ ImU32 step_part_color(const Theme& theme, StepPart part) {
 
 const char* name_of(StepPart part) {
   switch (part) {
-    case StepPart::Compute: return "compute";
-    case StepPart::Hidden: return "all-reduce, hidden";
-    case StepPart::Waiting: return "waiting";
-    case StepPart::Exposed: return "all-reduce, exposed";
+    case StepPart::Compute: return tr("compute");
+    case StepPart::Hidden: return tr("all-reduce, hidden");
+    case StepPart::Waiting: return tr("waiting");
+    case StepPart::Exposed: return tr("all-reduce, exposed");
   }
   return "";
 }
 
 const char* meaning_of(StepPart part) {
   switch (part) {
-    case StepPart::Compute: return "Data, forward, loss, backward and update.";
+    case StepPart::Compute: return tr("Data, forward, loss, backward and update.");
     case StepPart::Hidden:
-      return "Gradient summation overlapped with compute: no waiting, but on a CPU it still uses "
-             "the cores.";
-    case StepPart::Waiting: return "Idle until the slowest device has finished its backward pass.";
+      return tr(
+          "Gradient summation overlapped with compute: no waiting, but on a CPU it still uses "
+          "the cores.");
+    case StepPart::Waiting:
+      return tr("Idle until the slowest device has finished its backward pass.");
     case StepPart::Exposed:
-      return "Gradient summation after the last backward pass: every device waits for it.";
+      return tr("Gradient summation after the last backward pass: every device waits for it.");
   }
   return "";
 }

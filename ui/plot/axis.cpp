@@ -150,9 +150,9 @@ constexpr std::array<Prefix, 7> kBinary{{{1, ""},
                                          {1125899906842624.0, "Pi"},
                                          {1152921504606846976.0, "Ei"}}};
 
-// Kiloseconds are not in use, and percent and degrees take no prefix at all.
+// Kiloseconds are not in use, and percent, degrees and images per second take none at all.
 bool no_prefix(std::string_view unit, double magnitude) {
-  return unit == "%" || unit == "°C" || (unit == "s" && magnitude >= 1);
+  return unit == "%" || unit == "°C" || unit == "images/s" || (unit == "s" && magnitude >= 1);
 }
 
 Prefix prefix_for(double magnitude, bool binary, std::string_view unit = {}) {

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <string>
 
+#include "compute/core/language.h"
 #include "ui/plot/frame.h"
 #include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/line_breaks.h"
 
 namespace lab::ui::plot {
 // --- pan, zoom, box and reset ---------------------------------------------------------------
@@ -240,12 +242,12 @@ std::string describe(const Frame& f, const Pick& pick) {
   if (s.describe) return s.describe(pick.point);
   const std::string x = value_text(f.axes.x, s.x[pick.point]);
   const std::string y = value_text(f.axes.y, s.y[pick.point]);
-  std::string text = s.label.empty() ? y : fmt::format("{}  {}", s.label, y);
-  text.append(f.axes.x.label.empty() ? fmt::format(" at {}", x)
-                                     : fmt::format(" at {} {}", f.axes.x.label, x));
+  const std::string named = s.label.empty() ? y : fmt::format("{}  {}", s.label, y);
+  std::string text = f.axes.x.label.empty() ? trf("{} at {}", named, x)
+                                            : trf("{} at {} {}", named, f.axes.x.label, x);
   if (pick.point < s.low.size() && pick.point < s.high.size()) {
-    text.append(fmt::format("\nfrom {} to {}", value_text(f.axes.y, s.low[pick.point]),
-                            value_text(f.axes.y, s.high[pick.point])));
+    text.append('\n' + trf("from {} to {}", value_text(f.axes.y, s.low[pick.point]),
+                           value_text(f.axes.y, s.high[pick.point])));
   }
   return text;
 }
@@ -276,7 +278,9 @@ void tooltip(Frame& f) {
   draw_swatch(f, s, {at.x, at.y + line / 2}, ui.px(16), s.color);
   ImGui::SetCursorScreenPos({at.x + ui.px(24), at.y});
   ImGui::PushTextWrapPos(ui.px(360));
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  note_text(ui.fonts.caption, text);
+  const std::string lines = break_lines(ui.fonts.caption, text, ui.px(324));
+  ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
   ImGui::PopTextWrapPos();
   const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   ImGui::EndTooltip();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "ui/plot/frame.h"
 #include "ui/plot/plot.h"
 #include "ui/widgets/icons.h"
@@ -113,13 +114,13 @@ void separator(const Ui& ui) {
 void draw_usage_hint(const Ui& ui) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float line = std::ceil(ui.fonts.caption->FontSize) + ui.px(2);
-  constexpr std::array<const char*, 2> kLines = {"Ctrl+wheel zooms,", "drag pans"};
-  for (std::size_t i = 0; i < kLines.size(); ++i) {
+  const std::array<const char*, 2> lines = {tr("Ctrl+wheel zooms"), tr("Drag pans")};
+  for (std::size_t i = 0; i < lines.size(); ++i) {
     draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption,
                      {pos.x + ui.px(6), pos.y + line * static_cast<float>(i)}, ui.px(180),
-                     ui.theme->muted, kLines.at(i));
+                     ui.theme->muted, lines.at(i));
   }
-  ImGui::Dummy({ui.px(188), line * static_cast<float>(kLines.size()) + ui.px(4)});
+  ImGui::Dummy({ui.px(188), line * static_cast<float>(lines.size()) + ui.px(4)});
 }
 
 // Switches to linear, or back to the page's log scale; a linear page gets base 2 for binary sizes,
@@ -136,27 +137,27 @@ void toggle_log(std::optional<Scale>& chosen, std::optional<Range>& view, const 
 
 void entries(Frame& f, Commands& out) {
   PlotState& s = f.state;
-  if (entry(f, "reset", "Reset view")) {
+  if (entry(f, "reset", tr("Reset view"))) {
     s.x.reset();
     s.y.reset();
     s.x_scale.reset();
     s.y_scale.reset();
   }
-  if (entry(f, "log-x", "Logarithmic x", f.x.scale != Scale::Linear)) {
+  if (entry(f, "log-x", tr("Logarithmic x"), f.x.scale != Scale::Linear)) {
     toggle_log(s.x_scale, s.x, f.axes.x);
   }
-  if (entry(f, "log-y", "Logarithmic y", f.y.scale != Scale::Linear)) {
+  if (entry(f, "log-y", tr("Logarithmic y"), f.y.scale != Scale::Linear)) {
     toggle_log(s.y_scale, s.y, f.axes.y);
   }
   separator(f.ui);
-  if (entry(f, "show-data", "Show data")) s.show_data = true;
-  if (entry(f, "copy-csv", "Copy as CSV")) {
+  if (entry(f, "show-data", tr("Show data"))) s.show_data = true;
+  if (entry(f, "copy-csv", tr("Copy as CSV"))) {
     ImGui::SetClipboardText(to_csv(f.axes, f.series).c_str());
   }
-  if (entry(f, "save-csv", "Save as CSV")) {
+  if (entry(f, "save-csv", tr("Save as CSV"))) {
     out.emplace_back(SaveText{save_file(f.path, "csv"), to_csv(f.axes, f.series)});
   }
-  if (entry(f, "save-png", "Save as PNG")) {
+  if (entry(f, "save-png", tr("Save as PNG"))) {
     out.emplace_back(SavePlotPng{f.path, save_file(f.path, "png")});
   }
 }
@@ -223,17 +224,17 @@ void data_table(Frame& f) {
   bool open = false;
   if (ImGui::BeginPopup(name.c_str(), ImGuiWindowFlags_NoResize)) {
     open = true;
-    title(ui, "Data");
+    title(ui, tr("Data"));
     const std::string x(f.axes.x.label.empty() ? "x" : f.axes.x.label);
     const std::string y(f.axes.y.label.empty() ? "y" : f.axes.y.label);
-    const std::array<Column, 3> columns{Column{.label = "series", .weight = 1.4F},
+    const std::array<Column, 3> columns{Column{.label = LAB_TEXT("series"), .weight = 1.4F},
                                         Column{.label = x, .number = true},
                                         Column{.label = y, .number = true}};
     if (begin_table(ui, name + "/rows", columns, -41)) {
       rows(f);
       end_table(ui);
     }
-    if (button(ui, name + "/close", "Close")) {
+    if (button(ui, name + "/close", tr("Close"))) {
       ImGui::CloseCurrentPopup();
       open = false;
     }

@@ -14,6 +14,7 @@
 
 #include "ui/plot/frame.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/line_breaks.h"
 #include "ui/widgets/widgets.h"
 
 namespace lab::ui::plot {
@@ -259,7 +260,7 @@ void draw_empty_text(const Frame& f) {
   if (!f.empty() || f.options.empty_text.empty()) return;
   ImFont* font = f.ui.fonts.body;
   const float wrap = std::max(f.ui.px(80), f.area_max.x - f.area_min.x - f.ui.px(32));
-  const std::string_view text = f.options.empty_text;
+  const std::string text = break_lines(font, f.options.empty_text, wrap);
   const ImVec2 size =
       font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, text.data(), text.data() + text.size());
   draw_text_centred(ImGui::GetWindowDrawList(), font,

@@ -9,6 +9,7 @@
 #include "app/headless/commands.h"
 #include "app/headless/headless_lab.h"
 #include "compute/core/error.h"
+#include "compute/core/language.h"
 #include "compute/experiments/registry.h"
 #include "compute/gpu/cuda/open_gpus.h"
 #include "compute/train/request_json.h"
@@ -67,8 +68,8 @@ std::unique_ptr<Printer> make_rank_printer(Console& console, const RankGroup& ra
 
 Error scaling_of_one_process() {
   return {Errc::Unsupported,
-          "scaling compares device counts within one process; start it without mpirun and add "
-          "devices with --cpu-devices N"};
+          tr("scaling compares device counts within one process; start it without mpirun and add "
+             "devices with --cpu-devices N")};
 }
 
 Worker::Factory leading_factory(RankSession& session) {

@@ -8,6 +8,7 @@
 
 #include "app/build_info.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
 #include "compute/data/sha256.h"
 #include "compute/train/request_json.h"
 
@@ -28,7 +29,7 @@ struct JobName {
   std::string operator()(const RunTensorCode&) const { return "tensor"; }
   template <typename TensorCommand>
   std::string operator()(const TensorCommand&) const {
-    return "a tensor command";
+    return tr("a tensor command");
   }
 };
 
@@ -57,14 +58,14 @@ std::string quoted_command(const std::string& command) {
 std::string difference(const RankSummary& summary, const RankSummary& zero,
                        const std::string& other, const std::string& first) {
   if (summary.program_sha256 != zero.program_sha256 || summary.version != zero.version) {
-    return fmt::format(
+    return trf(
         "{} runs a different program than {}: device-lab {} (SHA-256 {:.12}...) and {} "
         "({:.12}...); copy one of them to all hosts",
         other, first, summary.version, summary.program_sha256, zero.version, zero.program_sha256);
   }
   if (summary.command != zero.command) {
-    return fmt::format("{} was started as {}, {} as {}; start all ranks identically", other,
-                       quoted_command(summary.command), first, quoted_command(zero.command));
+    return trf("{} was started as {}, {} as {}; start all ranks identically", other,
+               quoted_command(summary.command), first, quoted_command(zero.command));
   }
   if (summary.training == zero.training) return {};
   const std::string settings = first_difference_between_ranks(training_from_json(zero.training),
@@ -72,11 +73,11 @@ std::string difference(const RankSummary& summary, const RankSummary& zero,
   if (settings.empty()) return {};
   const std::size_t slash = settings.find(" / ");
   if (slash == std::string::npos) {
-    return fmt::format("{} and {} were started differently: {}; start all ranks identically", other,
-                       first, settings);
+    return trf("{} and {} were started differently: {}; start all ranks identically", other, first,
+               settings);
   }
-  return fmt::format("{} was started with {}, {} with {}; start all ranks identically", other,
-                     settings.substr(slash + 3), first, settings.substr(0, slash));
+  return trf("{} was started with {}, {} with {}; start all ranks identically", other,
+             settings.substr(slash + 3), first, settings.substr(0, slash));
 }
 
 }  // namespace
@@ -111,25 +112,23 @@ RankSummary rank_summary_from(std::string_view text) {
     return {field("version"), field("program"), field("command"), field("training"),
             field("problem")};
   } catch (const nlohmann::json::exception& e) {
-    throw Error(Errc::Corrupt, fmt::format("the summary of a rank cannot be parsed ({}); start "
-                                           "the same program on all hosts",
-                                           e.what()));
+    throw Error(Errc::Corrupt, trf("the summary of a rank cannot be parsed ({}); start "
+                                   "the same program on all hosts",
+                                   e.what()));
   }
 }
 
 void require_same_start(std::span<const RankSummary> summaries,
                         const std::vector<std::string>& hosts) {
-  const auto name = [&](std::size_t rank) {
-    return fmt::format("rank {} ({})", rank, hosts[rank]);
-  };
+  const auto name = [&](std::size_t rank) { return trf("rank {} ({})", rank, hosts[rank]); };
   for (std::size_t rank = 1; rank < summaries.size(); ++rank) {
     const std::string text = difference(summaries[rank], summaries[0], name(rank), name(0));
     const bool same_problem = summaries[rank].problem == summaries[0].problem;
     if (same_problem && !text.empty()) throw Error(Errc::InvalidArgument, text);
     if (same_problem) continue;
     const std::size_t wrong = summaries[rank].problem.empty() ? 0 : rank;
-    throw Error(Errc::Usage, fmt::format("{}: {}; start all ranks identically", name(wrong),
-                                         summaries[wrong].problem));
+    throw Error(Errc::Usage,
+                trf("{}: {}; start all ranks identically", name(wrong), summaries[wrong].problem));
   }
 }
 

@@ -27,6 +27,26 @@ TEST(LessonAnswers, ReadsAChoiceByNumberNameOrPart) {
   EXPECT_THROW(parse_answer(kChoice, ""), Error);
 }
 
+TEST(LessonVary, AllowsItsStepsOnly) {
+  using Values = std::vector<double>;
+  const LessonVary doubling{.low = 64, .high = 4096, .doubling = true};
+  EXPECT_EQ(nearest_settings(doubling, 512), Values{512});
+  EXPECT_EQ(nearest_settings(doubling, 700), (Values{512, 1024}));
+  EXPECT_EQ(nearest_settings(doubling, 9000), Values{4096});
+  const LessonVary whole{.low = 2, .high = 16, .whole = true};
+  EXPECT_EQ(nearest_settings(whole, 3), Values{3});
+  EXPECT_EQ(nearest_settings(whole, 2.5), (Values{2, 3}));
+  EXPECT_EQ(nearest_settings({.low = 1, .high = 16}, 2.5), Values{2.5});
+}
+
+TEST(LessonSamples, SpreadAroundTheirValue) {
+  LessonSample sample;
+  sample.value = 2;
+  sample.draws = {1, 2, 6};
+  EXPECT_EQ(spread_of(sample).mean, 2);
+  EXPECT_EQ(spread_of(sample).most, 6);
+}
+
 TEST(LessonAnswers, ReadsNumbersWithPrefixAndUnit) {
   EXPECT_EQ(parse_answer(kBytes, "4 MiB").values, std::vector<double>{4194304});
   EXPECT_EQ(parse_answer(kBytes, "4k").values, std::vector<double>{4000});
@@ -61,6 +81,48 @@ TEST(LessonQuantities, HaveUnits) {
   EXPECT_EQ(quantity_text(-2e-3, "s"), "-2.00 ms");
   EXPECT_EQ(quantity_text(3, ""), "3");
   EXPECT_EQ(quantity_text(2e9, "FLOP/s"), "2.00 GFLOP/s");
+}
+
+LessonAnswer values(std::vector<double> numbers) {
+  return {std::move(numbers)};
+}
+
+int total(const std::vector<ClassBin>& bins, int ClassBin::*counter) {
+  int sum = 0;
+  for (const ClassBin& bin : bins) sum += bin.*counter;
+  return sum;
+}
+
+TEST(ClassHistogram, CountsChoices) {
+  const auto bins = class_histogram(
+      kChoice,
+      {{"a", values({0}), values({1})}, {"b", values({1}), values({1})}, {"c", {}, values({1})}});
+  ASSERT_EQ(bins.size(), kChoice.choices.size());
+  EXPECT_EQ(bins[0].label, kChoice.choices[0]);
+  EXPECT_EQ(bins[0].guesses, 1);
+  EXPECT_EQ(bins[1].guesses, 1);
+  EXPECT_EQ(bins[1].answers, 3);
+}
+
+TEST(ClassHistogram, SortsNumbersIntoLogarithmicBins) {
+  const auto bins = class_histogram(kBytes, {{"a", values({10}), values({2000})},
+                                             {"b", values({1e12}), values({3000})},
+                                             {"c", values({0}), {}}});
+  EXPECT_LE(bins.size(), 16U);
+  EXPECT_EQ(bins.front().guesses, 2) << "10 and 0";
+  EXPECT_EQ(bins.back().guesses, 1);
+  EXPECT_EQ(total(bins, &ClassBin::guesses), 3);
+  EXPECT_EQ(total(bins, &ClassBin::answers), 2);
+  for (std::size_t i = 1; i < bins.size(); ++i)
+    EXPECT_NEAR(bins[i].low / bins[i - 1].high, 1, 1e-9);
+}
+
+TEST(ClassHistogram, ComparesACurveWithTheAnswerOfItsFile) {
+  const auto bins = class_histogram(kCurve, {{"a", values({2e-6, 1e-3}), values({1e-6, 1e-3})}});
+  EXPECT_EQ(total(bins, &ClassBin::guesses), 2) << "one per position";
+  EXPECT_EQ(total(bins, &ClassBin::answers), 1);
+  EXPECT_LE(bins.front().low, 1);
+  EXPECT_GT(bins.back().high, 2);
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ TEST(PartFile, ReportsUnwritablePath) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::Io);
     EXPECT_STREQ(error.what(),
-                 "/nonexistent/file.part cannot be opened for writing: No such file or directory; "
+                 "/nonexistent/file.part: cannot be opened for writing: No such file or directory; "
                  "choose a directory you may write to with --dir");
   }
 }

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 
 #include "compute/gpu/dynamic_library.h"
+#include "tests/support/catalogs.h"
 #include "tests/support/temp_dir.h"
 
 namespace lab {
@@ -76,6 +78,12 @@ TEST(GpuLoader, RejectsLibraryOfAnotherBuild) {
   EXPECT_NE(offer.reason.find("belongs to another version of the lab (its interface is 0,"),
             std::string::npos)
       << offer.reason;
+}
+
+TEST(GpuLoader, SharesTheCatalogWithTheLibrary) {
+  const std::map<std::string, std::string> translations = {{"Stop", "Dừng"}};
+  const test::WithCatalog catalog(translations);
+  EXPECT_EQ(load({LAB_FAKE_SAME}).reason, "this stand-in was given a catalog");
 }
 
 TEST(GpuLoader, ForwardsTheReasonOfTheLibrary) {

@@ -275,5 +275,13 @@ TEST(Machine, RespectsTheAffinityMask) {
   }).join();
 }
 
+TEST(Machine, CountsTheDevicesOnTheBusiestCore) {
+  Machine one({.cpu_devices = 1});
+  EXPECT_EQ(core_load(one, one.devices()), 1);
+  const int cores = static_cast<int>(one.at(cpu()).info().cores.size());
+  Machine crowded({.cpu_devices = cores + 1});
+  EXPECT_EQ(core_load(crowded, crowded.devices()), 2);
+}
+
 }  // namespace
 }  // namespace lab

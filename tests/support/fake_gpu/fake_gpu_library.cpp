@@ -4,8 +4,10 @@
 
 namespace {
 
-void refuse(lab::GpuBackendResult& offer) {
-  offer.reason = "this stand-in has no GPUs";
+void refuse(lab::GpuBackendResult& offer, lab::CatalogSlot& catalog) {
+  const lab::MoCatalog* texts = catalog;
+  const bool translated = texts != nullptr && texts->size() > 0;
+  offer.reason = translated ? "this stand-in was given a catalog" : "this stand-in has no GPUs";
   offer.driver_answered = true;
 }
 

@@ -3,12 +3,14 @@
 // after the program restarts, both GPUs work.
 #include <cstdlib>
 
+#include "compute/core/language_catalogs.h"
 #include "compute/core/units.h"
 #include "tests/support/fake_gpu/fake_gpu.h"
 
 namespace {
 
-void open_fakes(lab::GpuBackendResult& offer) {
+void open_fakes(lab::GpuBackendResult& offer, lab::CatalogSlot& catalog) {
+  lab::share_catalog_slot(catalog);
   const auto backend = std::make_shared<lab::test::FakeBackend>(2, 2 * lab::kGiB);
   const char* loses = std::getenv("LAB_FAKE_LOSES");  // NOLINT(concurrency-mt-unsafe)
   if (loses != nullptr) backend->gpu(0).faults.loses = loses;

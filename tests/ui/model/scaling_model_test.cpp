@@ -185,11 +185,35 @@ TEST(ScalingForm, DefaultsMeasureAllDevicesAndPredictSixteen) {
   EXPECT_EQ(command.link, StartScaling{}.link);
 }
 
+TEST(ScalingForm, CostsReachTheCommand) {
+  const MachineInfo machine = machine_of(2);
+  ScalingForm form;
+  form.compute_time = static_cast<int>(ComputeTime::Typed);
+  form.compute_ms = 50;
+  form.fixed_ms = 10;
+  form.repeat_ms = 7;
+  form.read_ms = 3;
+  const StartScaling ddp = to_command(form, machine, false);
+  EXPECT_DOUBLE_EQ(ddp.fixed_s, 0.01);
+  EXPECT_FALSE(ddp.repeated_s);
+  EXPECT_EQ(ddp.reading_s, 0);
+  form.request.style = ParallelStyle::DataParallel;
+  EXPECT_FALSE(to_command(form, machine, false).repeated_s) << "estimated";
+  form.estimate_repeat = false;
+  EXPECT_DOUBLE_EQ(to_command(form, machine, false).repeated_s.value(), 0.007);
+  EXPECT_DOUBLE_EQ(to_command(form, machine, false).reading_s, 0.003);
+  form.fixed_ms = 50;
+  EXPECT_THROW(to_command(form, machine, false), Error);
+  form.compute_time = static_cast<int>(ComputeTime::Measured);
+  EXPECT_EQ(to_command(form, machine, true).fixed_s, 0) << "fitted";
+  EXPECT_DOUBLE_EQ(to_command(form, machine, false, {0.08, 0.02}).fixed_s, 0.02);
+}
+
 TEST(ScalingForm, PredictionWithoutMeasurementNeedsATime) {
   const MachineInfo machine = machine_of(2);
   ScalingForm form;
   EXPECT_THROW(to_command(form, machine, false), Error);
-  EXPECT_EQ(to_command(form, machine, false, 0.08).compute_s, 0.08);
+  EXPECT_EQ(to_command(form, machine, false, {.seconds = 0.08}).compute_s, 0.08);
   form.compute_time = static_cast<int>(ComputeTime::Typed);
   form.compute_ms = 52;
   EXPECT_DOUBLE_EQ(*to_command(form, machine, false).compute_s, 0.052);

@@ -231,6 +231,27 @@ TEST_F(PanelCommands, CheckpointsAreUnderMoreSettings) {
   EXPECT_EQ(lab.sent<StartTraining>()[0].resume_dir, "before");
 }
 
+TEST_F(PanelCommands, WeightFilesAreUnderMoreSettings) {
+  lab.open(Page::Training);
+  lab.view.forms.training.more = true;
+  lab.scroll_to_and_click("training/init_file");
+  lab.type("first.safetensors");
+  lab.press(GLFW_KEY_ENTER);
+  lab.scroll_to_and_click("training/save_file");
+  lab.type("last.safetensors");
+  lab.press(GLFW_KEY_ENTER);
+  lab.view.forms.training.request.resume_dir = "before";
+  lab.scroll(1000);
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("training/form_error")) << "two sources of weights";
+  lab.view.forms.training.request.resume_dir.clear();
+  lab.frames(3);
+  lab.scroll_to_and_click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  EXPECT_EQ(lab.sent<StartTraining>()[0].init_file, "first.safetensors");
+  EXPECT_EQ(lab.sent<StartTraining>()[0].save_file, "last.safetensors");
+}
+
 TEST(SmallWindow, TrainingFoldsItsSettingsAfterARun) {
   Lab lab(make_scene(Page::Training, Scene::Empty), 2, {1280, 720});
   lab.open(Page::Training);
@@ -389,11 +410,22 @@ TEST_F(PanelCommands, LogIsCopiedToTheClipboard) {
   EXPECT_EQ(lab.backend.clipboard.find("number 58"), std::string::npos);
 }
 
+TEST(ViewSettings, KeepALanguageOnlyIfItWasChosen) {
+  ui::ViewState view;
+  view.locale = Language::Japanese;
+  EXPECT_EQ(view.wanted_language(), Language::Japanese);
+  EXPECT_FALSE(save_view(view).contains("language"));
+  view.language = Language::English;
+  EXPECT_EQ(view.wanted_language(), Language::English);
+  EXPECT_EQ(save_view(view).at("language"), "en");
+}
+
 TEST(ViewSettings, SurviveSavingAndLoading) {
   ui::ViewState view;
   view.page = Page::Training;
   view.mode = ui::ThemeMode::Light;
   view.scale = 1.75F;
+  view.language = Language::Vietnamese;
   view.forms.matmul.sizes = "100,200";
   view.forms.devices.cpu_devices = 4;
   ui::ViewState loaded;
@@ -402,7 +434,8 @@ TEST(ViewSettings, SurviveSavingAndLoading) {
   EXPECT_EQ(save_view(loaded), save_view(view));
   EXPECT_EQ(loaded.page, Page::Training);
   EXPECT_EQ(loaded.scale, 1.75F);
-  load_view(loaded, {{"page", "elsewhere"}, {"scale", "9"}, {"theme", "pink"}});
+  EXPECT_EQ(loaded.language, Language::Vietnamese);
+  load_view(loaded, {{"page", "elsewhere"}, {"scale", "9"}, {"theme", "pink"}, {"language", "xx"}});
   EXPECT_EQ(save_view(loaded), save_view(view));
 }
 

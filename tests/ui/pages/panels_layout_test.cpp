@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 
+#include "tests/support/catalogs.h"
 #include "tests/ui/pages/scenes.h"
 
 namespace lab::test {
@@ -140,6 +143,54 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Layout,
                            return std::to_string(static_cast<int>(window.param.size.x)) + "Scale" +
                                   std::to_string(static_cast<int>(window.param.scale));
                          });
+
+// --- languages ------------------------------------------------------------------------------
+
+struct Translated {
+  Language language;
+  float scale;
+};
+
+class LanguageLayout : public ::testing::TestWithParam<Translated> {};
+
+// Texts of controls that are cut even in English at this scale.
+std::vector<std::string> cut_in_english(Page page, float scale) {
+  Lab lab(make_scene(page, Scene::Done), scale);
+  lab.open(page);
+  lab.scroll(-1000);
+  return lab.backend.fonts.cut_texts();
+}
+
+TEST_P(LanguageLayout, ControlsFit) {
+  const auto [language, scale] = GetParam();
+  if (const ui::FontSet fonts; !fonts.shows(language)) {
+    GTEST_SKIP() << "no font of this language is installed";
+  }
+  for (int at = 0; at < ui::kPages; ++at) {
+    const auto page = static_cast<Page>(at);
+    SCOPED_TRACE(ui::key_of(page));
+    const std::vector<std::string> cut_before = cut_in_english(page, scale);
+    const WithLanguage translated(language);
+    std::set<std::string> known;
+    for (const std::string& text : cut_before) known.insert(tr(text));
+    Lab lab(make_scene(page, Scene::Done), scale);
+    lab.view.page = page;
+    check_whole_page(lab, ImGui::GetIO().DisplaySize);
+    for (const std::string& text : lab.backend.fonts.cut_texts()) {
+      EXPECT_TRUE(known.contains(text)) << "cut: " << text;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Languages, LanguageLayout,
+    ::testing::Values(Translated{Language::Chinese, 1}, Translated{Language::Chinese, 2},
+                      Translated{Language::Japanese, 1}, Translated{Language::Japanese, 2},
+                      Translated{Language::Vietnamese, 1}, Translated{Language::Vietnamese, 2}),
+    [](const auto& tested) {
+      return std::string(to_string(tested.param.language)) + "Scale" +
+             std::to_string(static_cast<int>(tested.param.scale));
+    });
 
 TEST(Pages, EveryStateHasItsWidgets) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty));

@@ -94,6 +94,48 @@ TEST(ScalingWords, PredictionsAreMarked) {
   EXPECT_TRUE(measured_sentences(results, kStrong).empty());
 }
 
+TEST(ScalingWords, PredictionNamesTheCosts) {
+  ScalingResults results;
+  results.request.style = ParallelStyle::DataParallel;
+  ScalingPrediction p = scaling_prediction(kStrong, 2);
+  p.process_s = 0.009;
+  p.fixed_s = 0.004;
+  results.add(p);
+  const std::string said = prediction_sentence(results, kStrong);
+  EXPECT_TRUE(holds(said, "with DataParallel")) << said;
+  EXPECT_TRUE(holds(said, "The devices wait 9.00 ms for the process")) << said;
+  EXPECT_TRUE(holds(said, "4.00 ms of every step is fixed")) << said;
+  EXPECT_TRUE(holds(describe(results, p), "waiting for the process: 9.00 ms"));
+  EXPECT_NEAR(parts_of(p).wait_s, 0.009, 1e-12);
+}
+
+TEST(ScalingPage, ComparesTheModelWithPublishedFigures) {
+  EXPECT_TRUE(ui::check_sentence({}).empty());
+  Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 2400});
+  lab.open(Page::Scaling);
+  const ui::WidgetRect* said = lab.backend.find("scaling/check_sentence");
+  ASSERT_NE(said, nullptr);
+  EXPECT_TRUE(holds(said->label, "Over 2 published training rates")) << said->label;
+  EXPECT_TRUE(holds(said->label, "2.7 %, the worst 10.8 %")) << said->label;
+  EXPECT_TRUE(lab.visible("scaling/check_table/1"));
+  EXPECT_TRUE(lab.visible("scaling/check_more/0"));
+  lab.click("scaling/show_check");
+  EXPECT_FALSE(lab.visible("scaling/check_table/1"));
+}
+
+TEST(ScalingPage, DataParallelAsksForItsCosts) {
+  Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1200});
+  lab.open(Page::Scaling);
+  EXPECT_FALSE(lab.visible("scaling/read_ms"));
+  lab.click("scaling/style/DataParallel");
+  EXPECT_TRUE(lab.visible("scaling/read_ms"));
+  EXPECT_FALSE(lab.visible("scaling/repeat_ms")) << "estimated";
+  lab.click("scaling/estimate_repeat");
+  EXPECT_TRUE(lab.visible("scaling/repeat_ms"));
+  lab.click("scaling/compute_time/Typed in");
+  EXPECT_TRUE(lab.visible("scaling/fixed_ms"));
+}
+
 TEST(ScalingWords, EarlierStepNamesItsDevice) {
   ScalingResults earlier = results_of({scaling_point(kStrong, 1)});
   earlier.measured_with.training.devices = {cpu(1)};

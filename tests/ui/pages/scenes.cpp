@@ -1,5 +1,7 @@
 #include "tests/ui/pages/scenes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace lab::test {
@@ -75,6 +77,22 @@ void feed_lessons(Feed& feed) {
   feed(0, lesson_info("third", 3));
 }
 
+// Two devices with three values each; every step adds 1 to device 1's.
+LessonFrame lesson_frame(const char* sequence, int step) {
+  LessonFrame frame{.sequence = sequence, .step = step};
+  frame.title = std::string("The stage of the ") + sequence + " called " + std::to_string(step);
+  for (int device = 0; device < 2; ++device) {
+    const double value = 10 * (device + 1) + device * step;
+    frame.rows.push_back(
+        {.name = "device " + std::to_string(device), .values = {value, value + 0.25, value + 0.5}});
+  }
+  for (const char* group : {"net.1.weight", "net.1.bias"}) {
+    frame.rows.push_back({.name = "g0", .values = {0.125}, .group = group});
+  }
+  if (step > 0) frame.moves = {{0, 1, 0, 3, true}};
+  return frame;
+}
+
 void feed_learn(Feed& feed, Scene scene) {
   feed(1, JobStarted{"Lesson first", StartLesson{"first", "one", {}, {}}});
   const auto tell = [&](LessonNews news) { feed(1, LessonEvent{"first", std::move(news)}); };
@@ -95,10 +113,22 @@ void feed_learn(Feed& feed, Scene scene) {
     }
     tell(LessonSample{"copy", {}, "", 2e-3, "s", "", timing(2e-3)});
     tell(LessonSample{"gpu(1)", {}, "", 0, "", "cuda:1 cannot be used: no NVIDIA device", {}});
+    for (const int runs : {6, 100}) {
+      LessonSample repeated;
+      repeated.series = fmt::format("copy, {} runs", runs);
+      repeated.unit = "x";
+      for (int i = 0; i < runs; ++i) repeated.draws.push_back(1.5 + 0.04 * std::sin(i));
+      repeated.value = 1.5;
+      tell(LessonPrediction{repeated.series, {}, "", 2, "x", "", {}});
+      tell(repeated);
+    }
     for (int i = 0; i < 6; ++i) {
       tell(LessonSpan{i % 2 == 0 ? "host" : "cpu:0", i % 3 == 0 ? "submit" : "product", 1e-5 * i,
                       1e-5 * (i + 1), i == 4});
     }
+    tell(LessonMap{feed.model.machine().devices, {}, {{cpu(0), cpu(1), "main memory"}}});
+    for (int step = 0; step < 3; ++step) tell(lesson_frame("ring", step));
+    tell(lesson_frame("star", 0));
     tell(LessonGap{
         "copy", "s", 1e-3, 2e-3, {{"latency", 4e-4}, {"waiting", 7e-4}, {"unexplained", -1e-4}}});
   }
@@ -204,6 +234,7 @@ Model make_scene(Page page, Scene scene) {
   Feed feed{model};
   feed_devices(feed);
   feed_lessons(feed);
+  feed(0, scaling_comparison());
   if (scene == Scene::Empty) return model;
   switch (page) {
     case Page::Learn: feed_learn(feed, scene); break;

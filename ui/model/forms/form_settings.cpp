@@ -133,6 +133,7 @@ void visit_learn(Visitor& v, auto& f) {
   v.choice("learn.language", f.language, static_cast<int>(kLessonLanguages.size()));
   v.names("learn.done", f.done);
   v.flag("learn.resume", f.resume);
+  v.text("learn.class_folder", f.class_folder);
 }
 
 template <typename Visitor>
@@ -199,11 +200,16 @@ void visit_scaling(Visitor& v, auto& f) {
   v.text("scaling.counts", f.counts);
   v.choice("scaling.compute_time", f.compute_time, 3);
   v.real("scaling.compute_ms", f.compute_ms, 0);
+  v.real("scaling.fixed_ms", f.fixed_ms, 0);
+  v.flag("scaling.estimate_repeat", f.estimate_repeat);
+  v.real("scaling.repeat_ms", f.repeat_ms, 0);
+  v.real("scaling.read_ms", f.read_ms, 0);
   v.text("scaling.reference_file", f.request.reference_file);
   v.flag("scaling.more", f.more);
   v.flag("scaling.bars_by_share", f.bars_by_share);
   v.choice("scaling.shown_mode", f.shown_mode, 2);
   v.flag("scaling.show_table", f.show_table);
+  v.flag("scaling.show_check", f.show_check);
 }
 
 template <typename Visitor>

@@ -10,6 +10,7 @@
 #include "compute/core/events/models.h"
 #include "compute/core/events/tensor_code.h"
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/forms/form_checks.h"
 
@@ -42,8 +43,7 @@ std::vector<std::int64_t> parse_shape(std::string_view text) {
     std::int64_t size = 0;
     const auto parsed = std::from_chars(p, text.data() + text.size(), size);
     if (!separated || parsed.ec != std::errc() || size < 0) {
-      throw Error(Errc::Usage,
-                  fmt::format("shape '{}' is not a list of sizes; write 1024,1024", text));
+      throw Error(Errc::Usage, trf("shape '{}' is not a list of sizes; write 1024,1024", text));
     }
     shape.push_back(size);
     separated = false;
@@ -55,7 +55,7 @@ std::vector<std::int64_t> parse_shape(std::string_view text) {
 MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
   const auto i = static_cast<std::size_t>(form.device);
   if (form.device < 0 || i >= machine.devices.size()) {
-    throw Error(Errc::Usage, "the selected device is not available; choose one from the list");
+    throw Error(Errc::Usage, tr("the selected device is not available; choose one from the list"));
   }
   MakeTensor command;
   command.device = machine.devices[i].device;
@@ -73,8 +73,8 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
   command.name = form.name;
   const bool random = command.fill == Fill::Rand || command.fill == Fill::Randn;
   if (random && command.dtype != DType::F32 && command.dtype != DType::BF16) {
-    throw Error(Errc::Usage, fmt::format("{} needs f32 or bf16, not {}; choose another type",
-                                         to_string(command.fill), to_string(command.dtype)));
+    throw Error(Errc::Usage, trf("{} needs f32 or bf16, not {}; choose another type",
+                                 to_string(command.fill), to_string(command.dtype)));
   }
   return command;
 }
@@ -111,9 +111,10 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
     const auto op = static_cast<TransferOp>(i);
     if (has_op(form, op)) command.ops.push_back(op);
   }
-  if (command.ops.empty()) throw Error(Errc::Usage, "no operation is ticked; tick at least one");
+  if (command.ops.empty())
+    throw Error(Errc::Usage, tr("no operation is ticked; tick at least one"));
   if (!command.one_thread && !command.all_threads) {
-    throw Error(Errc::Usage, "no thread count is ticked; tick one thread or all threads");
+    throw Error(Errc::Usage, tr("no thread count is ticked; tick one thread or all threads"));
   }
   command.sizes_bytes = parse_byte_sizes(form.sizes);
   command.live = live;
@@ -131,11 +132,23 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
   if (form.which == kChosen) {
     command.kernels.assign(form.chosen.begin(), form.chosen.end());
     if (command.kernels.empty()) {
-      throw Error(Errc::Usage, "no kernel is ticked; tick at least one");
+      throw Error(Errc::Usage, tr("no kernel is ticked; tick at least one"));
     }
   }
   command.dtype = matmul_precision(form, machine);
   command.live = live;
+  if (command.together) {  // the form shows no kernels and types then
+    command.kernels.clear();
+    command.dtype = Precision::F32;
+    if (!command.devices.empty()) {
+      throw Error(Errc::Usage, trf("Devices at once: only {} is chosen; choose every device",
+                                   to_string(command.devices.front())));
+    }
+    if (machine.devices.size() < 2) {
+      throw Error(Errc::Usage, tr("Devices at once: this machine has one device; split the CPU on "
+                                  "the Devices page"));
+    }
+  }
   check_ranges(command);
   return command;
 }
@@ -150,6 +163,7 @@ struct FillForm {
     forms.matmul.which = c.kernels == std::vector<std::string>{"best"} ? 1 : 0;
     forms.matmul.sizes = fmt::format("{}", fmt::join(c.sizes, ","));
     forms.matmul.device = 0;
+    forms.matmul.request.together = c.together;
   }
   void operator()(const StartTraining& c) const {
     TrainingForm& form = forms.training;

@@ -102,21 +102,31 @@ struct ScalingForm {
   std::string counts;         // device counts; empty: 1, 2, 4, ... and the whole set
   int compute_time = 0;       // as ComputeTime
   double compute_ms = 100;
+  double fixed_ms = 0;          // part of the time that is typed in or read
+  bool estimate_repeat = true;  // from the model; otherwise repeat_ms
+  double repeat_ms = 5;
+  double read_ms = 0;
   bool more = false;  // rarely used settings, expanded
   bool bars_by_share = false;
   int shown_mode = 0;  // as ScalingMode, if there are results of both
   bool show_table = false;
+  bool show_check = true;
 };
 
 // The learner's place and answers, by lesson.
 struct LearnForm {
-  std::string lesson;                          // shown; empty: the first
-  int language = 0;                            // of the code, as in kLessonLanguages
-  std::map<std::string, std::string> guesses;  // as typed
-  std::set<std::string> done;                  // lessons that were measured
-  bool resume = false;                         // run the lesson after a restart
-  std::map<std::string, double> vary;          // not saved
-  std::string back;                            // lesson left for an experiment's page; not saved
+  std::string lesson;                                  // shown; empty: the first
+  int language = 0;                                    // of the code, as in kLessonLanguages
+  std::map<std::string, std::string> guesses;          // as typed
+  std::set<std::string> done;                          // lessons that were measured
+  bool resume = false;                                 // run the lesson after a restart
+  std::map<std::string, double> vary;                  // not saved
+  int curve_column = 0;                                // that the arrow keys change; not saved
+  std::map<std::string, int> frame;                    // shown, by lesson and sequence; not saved
+  std::map<std::string, std::string> sequence, group;  // shown, by lesson; not saved
+  bool class_open = false;                             // the folder's field; not saved
+  std::string class_folder;                            // results of a class
+  std::string back;  // lesson left for an experiment's page; not saved
 };
 
 struct LogForm {
@@ -179,10 +189,14 @@ std::size_t matmul_precisions(const MachineInfo& machine);
 Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine);
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live);
 StartTraining to_command(const TrainingForm& form, const MachineInfo& machine);
-// `measured_s` is the measured step time of one device with the form's batch, if known; only
-// predictions without a measurement of their own need it.
+// A step of one device with the form's batch, as measured before.
+struct MeasuredStep {
+  std::optional<double> seconds;
+  double fixed_s = 0;  // the part that does not depend on the batch, as fitted
+};
+// Only predictions without a measurement of their own need `measured`.
 StartScaling to_command(const ScalingForm& form, const MachineInfo& machine, bool measure,
-                        std::optional<double> measured_s = {});
+                        const MeasuredStep& measured = {});
 // The largest set of devices: the ticked ones, or all.
 std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& machine);
 

@@ -1,10 +1,9 @@
 // Conversion of the Training page's form to a command.
-#include <fmt/format.h>
-
 #include <charconv>
 
 #include "compute/core/events/share_list.h"
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "ui/model/forms/form_checks.h"
 #include "ui/model/forms/forms.h"
 
@@ -51,8 +50,7 @@ std::vector<double> parse_shares(std::string_view text, std::size_t devices) {
     const auto parsed = std::from_chars(p, end, share);
     const bool whole = parsed.ptr == end || (parsed.ptr != p && separates(*parsed.ptr));
     if (parsed.ec != std::errc() || !whole) {
-      throw Error(Errc::Usage,
-                  fmt::format("'{}' is not a list of shares; write numbers: 0.7, 0.3", text));
+      throw Error(Errc::Usage, trf("'{}' is not a list of shares; write numbers: 0.7, 0.3", text));
     }
     shares.push_back(share);
     p = parsed.ptr;
@@ -78,6 +76,12 @@ StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
   command.devices = training_devices(form, machine);
   divide_batch(form, command);
   check_ranges(command);
+  if (!command.init_file.empty() && !command.resume_dir.empty()) {
+    throw Error(
+        Errc::Usage,
+        tr("A checkpoint to resume from holds its own weights; clear \"Initial weights\" or "
+           "\"Resume from\""));
+  }
   command.profile = command.profile || command.compare_kernels;
   if (command.checkpoint_dir.empty()) command.checkpoint_every = 0;
   return command;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "ui/pages/devices/devices_parts.h"
 #include "ui/plot/plot.h"
 
@@ -31,7 +32,7 @@ std::vector<double> scaled(const Column64& values, double factor) {
 plot::Axis recent_time(const Panel& p) {
   constexpr double kShown = 600, kLeast = 60;
   const double now = p.model.now_s();
-  return {.label = "time since start",
+  return {.label = tr("time since start"),
           .unit = "s",
           .min = std::max(0.0, now - kShown),
           .max = std::max(now, kLeast)};
@@ -79,7 +80,7 @@ void history_card(const Panel& p, const Reading& reading) {
   plot::draw(
       p.ui, fmt::format("devices/plot/{}", reading.path), {.x = recent_time(p), .y = reading.y},
       lines.series,
-      {.height = 180, .grows = true, .cursor = &p.view.cursor, .empty_text = "No reading yet"},
+      {.height = 180, .grows = true, .cursor = &p.view.cursor, .empty_text = tr("No reading yet")},
       p.out);
 }
 
@@ -98,27 +99,27 @@ void device_charts(const Panel& p) {
   Pair pair(p, 620, spare_height(p));
   pair.next();
   history_card(p, {"utilisation",
-                   "Utilisation",
-                   "Share of time each device was busy with any program. Shows the last ten "
-                   "minutes; drag to see up to half an hour.",
+                   tr("Utilisation"),
+                   tr("Share of time each device was busy with any program. Shows the last ten "
+                      "minutes; drag to see up to half an hour."),
                    &Curves::utilisation,
                    100,
-                   {.label = "busy", .unit = "%", .min = 0, .max = 100}});
+                   {.label = tr("busy"), .unit = "%", .min = 0, .max = 100}});
   pair.next();
   if (any_temperature(p)) {
     history_card(p, {"temperature",
-                     "Temperature",
-                     "Of the hottest sensor of each device.",
+                     tr("Temperature"),
+                     tr("Of the hottest sensor of each device."),
                      &Curves::temperature_c,
                      1,
-                     {.label = "temperature", .unit = "°C"}});
+                     {.label = tr("temperature"), .unit = "°C"}});
   } else {
     history_card(p, {"clock",
-                     "Clock",
-                     "Mean over each device's cores.",
+                     tr("Clock"),
+                     tr("Mean over each device's cores."),
                      &Curves::clock_mhz,
                      1e6,
-                     {.label = "clock", .unit = "Hz", .min = 0}});
+                     {.label = tr("clock"), .unit = "Hz", .min = 0}});
   }
 }
 

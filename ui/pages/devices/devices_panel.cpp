@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compute/core/events/gpu_text.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/devices/devices_parts.h"
 #include "ui/widgets/item.h"
@@ -33,19 +34,20 @@ void big_figure(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& l
   const bool is_gpu = info.device.kind == DeviceKind::Cuda;
   if (last.utilisation) {
     number(ui, percent(*last.utilisation), ui.fonts.figure);
-    hint(ui, is_gpu ? kGpuUtilisationHint
-                    : "Share of time the device's cores were busy with any program since the "
-                      "previous reading.");
+    hint(ui, is_gpu ? tr(kGpuUtilisationHint)
+                    : tr("Share of time the device's cores were busy with any program since the "
+                         "previous reading."));
   } else {
     ImGui::PushFont(ui.fonts.figure);
     ImGui::TextUnformatted("N/A");
     ImGui::PopFont();
-    hint(ui, "Utilisation is not available: " + last.utilisation.reason());
+    hint(ui, trf("Utilisation is not available: {}", tr(last.utilisation.reason())));
   }
   const std::size_t cores = info.cores.size();
-  caption(ui, is_gpu ? std::string("busy")
-                     : fmt::format("busy, over {} core{} with {}", cores, cores == 1 ? "" : "s",
-                                   info.simd.empty() ? "no SIMD" : info.simd));
+  const std::string simd = info.simd.empty() ? tr("no SIMD") : info.simd;
+  caption(ui, is_gpu       ? std::string(tr("busy"))
+              : cores == 1 ? trf("busy, over 1 core with {}", simd)
+                           : trf("busy, over {} cores with {}", cores, simd));
 }
 
 // Draws a small bar per core, wrapped into several lines if necessary.
@@ -72,7 +74,7 @@ void core_bars(const Panel& p, const std::string& path, const DeviceTelemetry& l
     list->AddRectFilled({x, y + height - full}, {x + step - gap, y + height}, styled(color),
                         ui.px(2));
   }
-  hint(ui, "One bar per core: the share of time it was busy since the previous reading.");
+  hint(ui, tr("One bar per core: the share of time it was busy since the previous reading."));
   record(ui, item, path, "meter", "cores");
 }
 
@@ -80,52 +82,52 @@ void memory_bar(const Panel& p, const std::string& path, const DeviceInfo& info,
                 const DeviceTelemetry& last, ImU32 color) {
   const std::int64_t total = info.memory_total_bytes;
   if (!p.model.history(info.device).seen || total <= 0) {
-    fact(p.ui, "Memory", Maybe<std::string>::missing("no reading yet"));
+    fact(p.ui, tr("Memory"), Maybe<std::string>::missing(tr("no reading yet")));
     return;
   }
   if (info.device.kind == DeviceKind::Cuda && !last.utilisation) {
-    fact(p.ui, "Memory", format_bytes(total));
-    fact(p.ui, "Memory in use", Maybe<std::string>::missing(last.utilisation.reason()));
+    fact(p.ui, tr("Memory"), format_bytes(total));
+    fact(p.ui, tr("Memory in use"), Maybe<std::string>::missing(last.utilisation.reason()));
     return;
   }
   const std::int64_t used = std::max<std::int64_t>(0, total - last.memory_available_bytes);
   const bool is_cpu = info.device.kind == DeviceKind::Cpu;
-  fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
-       is_cpu ? "Of the whole machine, by all programs." : "Of the GPU, by all programs.");
+  fact(p.ui, tr("Memory in use"), trf("{} of {}", format_bytes(used), format_bytes(total)),
+       is_cpu ? tr("Of the whole machine, by all programs.") : tr("Of the GPU, by all programs."));
   bar(p.ui, path, static_cast<double>(used) / static_cast<double>(total), color,
-      fmt::format("The lab's tensors hold {} of at most {} here.",
-                  format_bytes(last.lab_used_bytes), format_bytes(info.memory_limit_bytes)));
+      trf("The lab's tensors hold {} of at most {} here.", format_bytes(last.lab_used_bytes),
+          format_bytes(info.memory_limit_bytes)));
 }
 
 std::string cache_text(const CacheInfo& c) {
-  return fmt::format("{} x {}, lines of {} B", c.instances, format_bytes(c.size_bytes),
-                     c.line_bytes);
+  return trf("{} x {}, lines of {} B", c.instances, format_bytes(c.size_bytes), c.line_bytes);
 }
 
 void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
   Ui& ui = p.ui;
-  fact(ui, "Current clock", with_unit(last.clock_mhz, "{:.0f} MHz"),
-       "Mean over the device's cores.");
-  fact(ui, "Max clock", with_unit(info.clock_max_mhz, "{:.0f} MHz"));
-  fact(ui, "Temperature", with_unit(last.temperature_c, "{:.0f} °C"));
+  fact(ui, tr("Current clock"), with_unit(last.clock_mhz, "{:.0f} MHz"),
+       tr("Mean over the device's cores."));
+  fact(ui, tr("Max clock"), with_unit(info.clock_max_mhz, "{:.0f} MHz"));
+  fact(ui, tr("Temperature"), with_unit(last.temperature_c, "{:.0f} °C"));
   if (!info.simd.empty()) {
-    fact(ui, "SIMD", info.simd_detail.empty() ? info.simd : info.simd_detail,
-         "The widest vector instructions that the lab's kernels use here. Libraries choose their "
-         "own.");
+    fact(
+        ui, "SIMD", info.simd_detail.empty() ? info.simd : info.simd_detail,
+        tr("The widest vector instructions that the lab's kernels use here. Libraries choose their "
+           "own."));
   }
   for (const CacheInfo& c : info.caches) {
-    fact(ui, fmt::format("L{} cache", c.level), cache_text(c));
+    fact(ui, trf("L{} cache", c.level), cache_text(c));
   }
   if (info.device.kind == DeviceKind::Cpu) {
-    fact(ui, "Packages", std::to_string(info.packages));
-    fact(ui, "NUMA nodes", numbers(info.numa_nodes),
-         "Memory close to some cores, far from others.");
-    fact(ui, "Cores", numbers(info.cores), "As numbered by the operating system.");
-    fact(ui, "Worker threads", std::to_string(info.threads));
+    fact(ui, tr("Packages"), std::to_string(info.packages));
+    fact(ui, tr("NUMA nodes"), numbers(info.numa_nodes),
+         tr("Memory close to some cores, far from others."));
+    fact(ui, tr("Cores"), numbers(info.cores), tr("As numbered by the operating system."));
+    fact(ui, tr("Worker threads"), std::to_string(info.threads));
   }
-  fact(ui, "Tensor memory limit", format_bytes(info.memory_limit_bytes),
-       "Larger allocations are rejected without being attempted.");
-  for (const auto& [label, value] : info.details) fact(ui, label, value);
+  fact(ui, tr("Tensor memory limit"), format_bytes(info.memory_limit_bytes),
+       tr("Larger allocations are rejected without being attempted."));
+  for (const auto& [label, value] : info.details) fact(ui, tr(label), tr(value));
 }
 
 void device_card(const Panel& p, const DeviceInfo& info, int position) {
@@ -144,7 +146,7 @@ void device_card(const Panel& p, const DeviceInfo& info, int position) {
   memory_bar(p, path + "/memory", info, last, color);
   auto& open_cards = p.view.forms.devices.open;
   bool open = open_cards.contains(position);
-  if (foldout(ui, path + "/details", "Details", open)) {
+  if (foldout(ui, path + "/details", tr("Details"), open)) {
     open ? static_cast<void>(open_cards.insert(position))
          : static_cast<void>(open_cards.erase(position));
   }
@@ -152,10 +154,10 @@ void device_card(const Panel& p, const DeviceInfo& info, int position) {
 }
 
 void absent_card(const Panel& p, const AbsentDevice& absent, std::size_t i) {
-  Card card(p, fmt::format("devices/absent/{}", i), "No " + absent.what);
+  Card card(p, fmt::format("devices/absent/{}", i), trf("No {}", absent.what));
   if (!card) return;
-  muted(p.ui, absent.reason);
-  body(p.ui, "Everything in the lab also works on the CPU.");
+  muted(p.ui, tr(absent.reason));
+  body(p.ui, tr("Everything in the lab also works on the CPU."));
 }
 
 int cpu_devices_now(const Panel& p) {
@@ -167,31 +169,32 @@ int cpu_devices_now(const Panel& p) {
 // Sets how the cores are split into devices. The devices are created once, at start.
 void split_field(const Panel& p) {
   std::int64_t& wanted = p.view.forms.devices.cpu_devices;
-  input_number(p.ui, "devices/cpu_devices", "CPU devices", wanted,
-               {.min = 1,
-                .max = static_cast<double>(kMaxCpuDevices),
-                .step = 1,
-                .unit = wanted == 1 ? "device" : "devices",
-                .hint = "Each device gets its own share of the cores and its own memory account, "
-                        "so that experiments between devices work without a GPU."});
+  input_number(
+      p.ui, "devices/cpu_devices", tr("CPU devices"), wanted,
+      {.min = 1,
+       .max = static_cast<double>(kMaxCpuDevices),
+       .step = 1,
+       .unit = wanted == 1 ? tr("device") : tr("devices"),
+       .hint = tr("Each device gets its own share of the cores and its own memory account, "
+                  "so that experiments between devices work without a GPU.")});
   const int now = cpu_devices_now(p);
   if (wanted == now) {
-    if (now == 1) muted(p.ui, "Experiments between devices need two or more.");
+    if (now == 1) muted(p.ui, tr("Experiments between devices need two or more."));
   } else {
     note_box(p.ui, "devices/restart",
-             fmt::format("Currently {}; takes effect when the lab is restarted.", now));
+             trf("Currently {}; takes effect when the lab is restarted.", now));
   }
 }
 
 void machine_card(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
-  Card card(p, "devices/machine", "This machine");
+  Card card(p, "devices/machine", tr("This machine"));
   if (!card) return;
-  fact(p.ui, "Name", machine.host.empty() ? "N/A" : machine.host);
-  fact(p.ui, "System", machine.system.empty() ? "N/A" : machine.system);
-  fact(p.ui, "Kernel", machine.kernel.empty() ? "N/A" : machine.kernel);
-  fact(p.ui, "Memory held by the lab", format_bytes(p.model.lab_rss_bytes()),
-       "Everything in this process, including the window.");
+  fact(p.ui, tr("Name"), machine.host.empty() ? "N/A" : machine.host);
+  fact(p.ui, tr("System"), machine.system.empty() ? "N/A" : machine.system);
+  fact(p.ui, tr("Kernel"), machine.kernel.empty() ? "N/A" : machine.kernel);
+  fact(p.ui, tr("Memory held by the lab"), format_bytes(p.model.lab_rss_bytes()),
+       tr("Everything in this process, including the window."));
   split_field(p);
 }
 
@@ -257,7 +260,7 @@ void utilisation_sparkline(const Panel& p, const std::string& path, const Column
   const std::vector<float> spark =
       resample(t_s, utilisation, p.model.now_s(), kSparkSeconds, kSparkPoints);
   sparkline(p.ui, path, spark, 1, color, 56,
-            "Utilisation over the last two minutes; the top of the box is 100 %.");
+            tr("Utilisation over the last two minutes; the top of the box is 100 %."));
 }
 
 void draw_devices_page(const Panel& p) {

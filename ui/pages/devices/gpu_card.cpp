@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "compute/core/events/gpu_text.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/devices/devices_parts.h"
+#include "ui/widgets/item.h"
 
 namespace lab::ui {
 namespace {
@@ -15,6 +17,7 @@ constexpr std::size_t kMaxProcesses = 12;
 constexpr double kOldReading_s = 10;
 
 void big_words(const Panel& p, const char* words, const std::string& why) {
+  note_text(p.ui.fonts.figure, words);
   ImGui::PushFont(p.ui.fonts.figure);
   ImGui::TextUnformatted(words);
   ImGui::PopFont();
@@ -23,23 +26,23 @@ void big_words(const Panel& p, const char* words, const std::string& why) {
 
 void figure(const Panel& p, const GpuTelemetry& last) {
   if (last.asleep) {
-    big_words(p, "Asleep", last.utilisation.reason());
-    caption(p.ui, "switched off to save power");
+    big_words(p, tr("Asleep"), tr(last.utilisation.reason()));
+    caption(p.ui, tr("switched off to save power"));
     return;
   }
   if (last.utilisation) {
     number(p.ui, percent(*last.utilisation), p.ui.fonts.figure);
-    hint(p.ui, kGpuUtilisationHint);
+    hint(p.ui, tr(kGpuUtilisationHint));
   } else {
-    big_words(p, "N/A", "Utilisation is not available: " + last.utilisation.reason());
+    big_words(p, "N/A", trf("Utilisation is not available: {}", tr(last.utilisation.reason())));
   }
-  caption(p.ui, "of the time a kernel ran");
+  caption(p.ui, tr("of the time a kernel ran"));
 }
 
 std::string pinned_text(const DeviceTelemetry& reading) {
   if (reading.lab_pinned_bytes == 0) return {};
-  return fmt::format(" Copies to and from it go through {} of page-locked main memory.",
-                     format_bytes(reading.lab_pinned_bytes));
+  return ' ' + trf("Copies to and from it go through {} of page-locked main memory.",
+                   format_bytes(reading.lab_pinned_bytes));
 }
 
 void memory_bar(const Panel& p, const std::string& path, const GpuRecord& gpu,
@@ -48,33 +51,32 @@ void memory_bar(const Panel& p, const std::string& path, const GpuRecord& gpu,
   if (!last.memory_used_bytes || !gpu.facts.memory_total_bytes) {
     const auto& missing =
         last.memory_used_bytes ? gpu.facts.memory_total_bytes : last.memory_used_bytes;
-    fact(p.ui, "Memory in use", Maybe<std::string>::missing(missing.reason()));
+    fact(p.ui, tr("Memory in use"), Maybe<std::string>::missing(missing.reason()));
     return;
   }
   const std::int64_t used = *last.memory_used_bytes, total = *gpu.facts.memory_total_bytes;
-  fact(p.ui, "Memory in use", fmt::format("{} of {}", format_bytes(used), format_bytes(total)),
-       "Of the GPU, by all programs; excludes memory reserved by the driver.");
+  fact(p.ui, tr("Memory in use"), trf("{} of {}", format_bytes(used), format_bytes(total)),
+       tr("Of the GPU, by all programs; excludes memory reserved by the driver."));
   const std::string text =
-      device == nullptr
-          ? std::string("The lab holds nothing here.")
-          : fmt::format("The lab's tensors hold {} of at most {} here.",
-                        format_bytes(p.model.history(device->device).last.lab_used_bytes),
-                        format_bytes(device->memory_limit_bytes)) +
-                pinned_text(p.model.history(device->device).last);
+      device == nullptr ? std::string(tr("The lab holds nothing here."))
+                        : trf("The lab's tensors hold {} of at most {} here.",
+                              format_bytes(p.model.history(device->device).last.lab_used_bytes),
+                              format_bytes(device->memory_limit_bytes)) +
+                              pinned_text(p.model.history(device->device).last);
   bar(p.ui, path, total > 0 ? static_cast<double>(used) / static_cast<double>(total) : 0, color,
       text);
 }
 
 void power_bar(const Panel& p, const std::string& path, const GpuTelemetry& last, ImU32 color) {
-  fact(p.ui, "Power", power_text(last), "Current draw and enforced limit.");
+  fact(p.ui, tr("Power"), power_text(last), tr("Current draw and enforced limit."));
   if (!last.power_w || !last.power_limit_w || *last.power_limit_w <= 0) return;
   bar(p.ui, path, *last.power_w / *last.power_limit_w, color,
-      "At its power limit, a GPU lowers its clocks.");
+      tr("At its power limit, a GPU lowers its clocks."));
 }
 
 void important_lines(const Panel& p, const std::vector<GpuLine>& all) {
   for (const GpuLine& line : all) {
-    if (line.group.empty()) fact(p.ui, line.label, line.value, line.hint);
+    if (line.group.empty()) fact(p.ui, tr(line.label), line.value, tr(line.hint));
   }
 }
 
@@ -88,9 +90,9 @@ void grouped_lines(const Panel& p, const std::vector<GpuLine>& all) {
   std::string group;
   for (const GpuLine& line : all) {
     if (line.group.empty()) continue;
-    if (line.group != group) heading(p, line.group);
+    if (line.group != group) heading(p, tr(line.group));
     group = line.group;
-    fact(p.ui, line.label, line.value, line.hint);
+    fact(p.ui, tr(line.label), line.value, tr(line.hint));
   }
 }
 
@@ -109,38 +111,40 @@ void lines_of_device(const Panel& p, const DeviceInfo& device, const GpuFacts& f
   for (const auto& [label, value] : device.details) {
     const bool known = std::any_of(
         told.begin(), told.end(), [&, &name = label](const GpuLine& l) { return l.label == name; });
-    if (!known) fact(p.ui, label, value);
+    if (!known) fact(p.ui, tr(label), tr(value));
   }
   for (const CacheInfo& cache : device.caches) {
-    fact(p.ui, fmt::format("L{} cache", cache.level), format_bytes(cache.size_bytes));
+    fact(p.ui, trf("L{} cache", cache.level), format_bytes(cache.size_bytes));
   }
-  fact(p.ui, "Tensor memory limit", format_bytes(device.memory_limit_bytes),
-       "Larger allocations are rejected without being attempted.");
+  fact(p.ui, tr("Tensor memory limit"), format_bytes(device.memory_limit_bytes),
+       tr("Larger allocations are rejected without being attempted."));
 }
 
 // Notes the age of old readings: the longer a reading takes, the less often it is taken.
 void age_note(const Panel& p, const GpuTelemetry& last) {
   const double age_s = p.model.now_s() - last.t_s;
   if (age_s < kOldReading_s) return;
-  caption(p.ui, fmt::format("Read {} ago", format_seconds(age_s)));
-  hint(p.ui, "Readings are slow, so they are taken less often.");
+  caption(p.ui, trf("Read {} ago", format_seconds(age_s)));
+  hint(p.ui, tr("Readings are slow, so they are taken less often."));
 }
 
 std::string hint_of(const GpuProcess& one) {
   const Maybe<std::string> part = process_instance(one);
-  const std::string loads =
-      one.utilisation
-          ? fmt::format(
-                "In the last second its kernels ran {} of the time; it used {} of the encoder and "
-                "{} of the decoder.\n",
-                percent(*one.utilisation), percent(one.encoder_utilisation),
-                percent(one.decoder_utilisation))
-          : "Load: N/A, " + one.utilisation.reason() + ".\n";
-  return fmt::format(
-      "Process ID, type (C: compute, G: graphics, M+C: compute through MPS), name, load and GPU "
-      "memory.\n{}{}{}",
-      one.name ? "" : "Name: N/A, " + one.name.reason() + ".\n", loads,
-      part ? "Part of the GPU: " + *part : "Part of the GPU (MIG): N/A, " + part.reason() + ".");
+  std::string text =
+      tr("Process ID, type (C: compute, G: graphics, M+C: compute through MPS), name, load and GPU "
+         "memory.");
+  if (!one.name) text += '\n' + trf("Name: N/A, {}.", tr(one.name.reason()));
+  text += '\n';
+  text += one.utilisation
+              ? trf("In the last second its kernels ran {} of the time; it used {} of the encoder "
+                    "and {} of the decoder.",
+                    percent(*one.utilisation), percent(one.encoder_utilisation),
+                    percent(one.decoder_utilisation))
+              : trf("Load: N/A, {}.", tr(one.utilisation.reason()));
+  text += '\n';
+  text += part ? trf("Part of the GPU: {}", *part)
+               : trf("Part of the GPU (MIG): N/A, {}.", tr(part.reason()));
+  return text;
 }
 
 // "83 %, 20.0 GiB", or the part that is known.
@@ -148,29 +152,29 @@ Maybe<std::string> load_and_memory(const GpuProcess& one) {
   if (!one.utilisation && !one.memory_bytes) {
     return Maybe<std::string>::missing(one.memory_bytes.reason());
   }
-  const std::string memory = one.memory_bytes ? format_bytes(*one.memory_bytes) : "memory N/A";
+  const std::string memory = one.memory_bytes ? format_bytes(*one.memory_bytes) : tr("memory N/A");
   return one.utilisation ? percent(*one.utilisation) + ", " + memory : memory;
 }
 
 void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
-  if (all.empty()) muted(p.ui, "No process uses the GPU.");
+  if (all.empty()) muted(p.ui, tr("No process uses the GPU."));
   for (std::size_t i = 0; i < std::min(all.size(), kMaxProcesses); ++i) {
     const GpuProcess& one = all[i];
     fact(p.ui,
-         fmt::format("{}  {}  {}", one.pid, process_type(one), one.name.value_or("(not visible)")),
+         fmt::format("{}  {}  {}", one.pid, process_type(one),
+                     one.name.value_or(tr("(not visible)"))),
          load_and_memory(one), hint_of(one));
   }
   if (all.size() > kMaxProcesses) {
-    caption(p.ui, fmt::format("and {} more", all.size() - kMaxProcesses));
+    caption(p.ui, trf("and {} more", all.size() - kMaxProcesses));
   }
 }
 
 void processes(const Panel& p, const GpuRecord& gpu) {
   const auto& all = gpu.history.last.processes;
   if (!all) {
-    fact(p.ui, "Processes", Maybe<std::string>::missing(all.reason()));
-  } else if (unfolded(p, gpu.facts.pci_bus_id + "/processes",
-                      fmt::format("Processes ({})", all->size()))) {
+    fact(p.ui, tr("Processes"), Maybe<std::string>::missing(all.reason()));
+  } else if (unfolded(p, gpu.facts.pci_bus_id + "/processes", trf("Processes ({})", all->size()))) {
     process_lines(p, *all);
   }
 }
@@ -178,14 +182,14 @@ void processes(const Panel& p, const GpuRecord& gpu) {
 // Draws the facts available from files and CUDA, and the reasons for the missing ones.
 void little_known(const Panel& p, const GpuRecord& gpu) {
   const bool asleep = gpu.history.last.asleep;
-  if (!asleep) muted(p.ui, "No readings: " + gpu.facts.unread + ".");
+  if (!asleep) muted(p.ui, trf("No readings: {}.", gpu.facts.unread));
   const std::vector<GpuLine> all = describe_facts(gpu.facts);
   for (const GpuLine& line : all) {
-    if (line.value) fact(p.ui, line.label, line.value, line.hint);
+    if (line.value) fact(p.ui, tr(line.label), line.value, tr(line.hint));
   }
-  if (asleep || !unfolded(p, gpu.facts.pci_bus_id + "/unknown", "Not available")) return;
+  if (asleep || !unfolded(p, gpu.facts.pci_bus_id + "/unknown", tr("Not available"))) return;
   for (const GpuLine& line : all) {
-    if (!line.value) fact(p.ui, line.label, line.value, line.hint);
+    if (!line.value) fact(p.ui, tr(line.label), line.value, tr(line.hint));
   }
 }
 
@@ -198,15 +202,15 @@ bool needs_request(const MachineInfo& machine, const std::string& pci_bus_id) {
 // Explains why the lab does not compute on the GPU and, if it only sleeps, how to use it.
 void unused_note(const Panel& p, const std::string& path, const GpuRecord& gpu) {
   if (needs_request(p.model.machine(), gpu.facts.pci_bus_id)) {
-    muted(p.ui, gpu.history.last.asleep ? "Queries do not wake it; using it does."
-                                        : "Not used: a GPU was asleep when the lab started, and "
-                                          "starting CUDA wakes every GPU.");
-    restart_button(p, path + "/use", "Use this GPU",
-                   "Restarts Device Lab with CUDA, which wakes every GPU", {.wake_gpus = true});
+    muted(p.ui, gpu.history.last.asleep ? tr("Queries do not wake it; using it does.")
+                                        : tr("Not used: a GPU was asleep when the lab started, and "
+                                             "starting CUDA wakes every GPU."));
+    restart_button(p, path + "/use", tr("Use this GPU"),
+                   tr("Restarts Device Lab with CUDA, which wakes every GPU"), {.wake_gpus = true});
     return;
   }
   const std::string why = why_unused(p.model.machine(), gpu.facts.pci_bus_id);
-  if (!why.empty()) muted(p.ui, "Not used: " + why + ".");
+  if (!why.empty()) muted(p.ui, trf("Not used: {}.", why));
 }
 
 void meters(const Panel& p, const std::string& path, const GpuRecord& gpu, const DeviceInfo* device,
@@ -224,9 +228,8 @@ std::string title_of(const Panel& p, std::size_t place, const DeviceInfo* device
 }
 
 std::string word(const Maybe<PeerAccess>& access, const char* what) {
-  if (!access) return fmt::format("{}: N/A, {}", what, access.reason());
-  return access->possible ? fmt::format("{}: yes", what)
-                          : fmt::format("{}: no, {}", what, access->why_not);
+  if (!access) return trf("{}: N/A, {}", what, tr(access.reason()));
+  return access->possible ? trf("{}: yes", what) : trf("{}: no, {}", what, access->why_not);
 }
 
 bool possible(const Maybe<PeerAccess>& access) {
@@ -239,23 +242,23 @@ std::string summary(const GpuPeer& peer) {
   if (possible(peer.read) && possible(peer.write)) {
     return possible(peer.nvlink) ? "NVLink" : "PCIe";
   }
-  return possible(peer.read) ? "read only" : possible(peer.write) ? "write only" : "no";
+  return possible(peer.read) ? tr("read only") : possible(peer.write) ? tr("write only") : tr("no");
 }
 
 void peer_cell(const Panel& p, const GpuFacts& from, const GpuFacts& to) {
   if (from.pci_bus_id == to.pci_bus_id) {
-    cell(p.ui, "itself");
+    cell(p.ui, tr("itself"));
     return;
   }
   const auto peer = std::find_if(from.peers.begin(), from.peers.end(), [&](const GpuPeer& one) {
     return one.pci_bus_id == to.pci_bus_id;
   });
   if (peer == from.peers.end()) {
-    cell(p.ui, "N/A", "One of the two GPUs could not be queried or was asleep.");
+    cell(p.ui, "N/A", tr("One of the two GPUs could not be queried or was asleep."));
     return;
   }
   cell(p.ui, summary(*peer),
-       word(peer->read, "read") + "\n" + word(peer->write, "write") + "\n" +
+       word(peer->read, tr("read")) + "\n" + word(peer->write, tr("write")) + "\n" +
            word(peer->nvlink, "NVLink"));
 }
 
@@ -294,11 +297,11 @@ void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
   utilisation_sparkline(p, path + "/spark", gpu.history.t_s, gpu.history.utilisation, color);
   if (!last.asleep) meters(p, path, gpu, device, color);
   unused_note(p, path, gpu);
-  if (unfolded(p, gpu.facts.pci_bus_id + "/details", "Details")) {
+  if (unfolded(p, gpu.facts.pci_bus_id + "/details", tr("Details"))) {
     grouped_lines(p, describe_reading(last, gpu.facts));
     grouped_lines(p, describe_facts(gpu.facts));
     if (device != nullptr) {
-      heading(p, "As used by the lab");
+      heading(p, tr("As used by the lab"));
       lines_of_device(p, *device, gpu.facts);
     }
   }
@@ -307,23 +310,24 @@ void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
 
 std::string gpu_name(const Model& model, std::size_t place) {
   const DeviceInfo* device = device_of(model, model.gpus()[place]);
-  return device != nullptr ? lab::to_string(device->device) : fmt::format("GPU {}", place);
+  return device != nullptr ? lab::to_string(device->device) : trf("GPU {}", place);
 }
 
 void peers_card(const Panel& p) {
   const std::vector<GpuRecord>& all = p.model.gpus();
   if (all.empty()) return;
-  const Card box(p, "devices/peers", "Peer access",
-                 {.hint = "Whether the GPU of a row can access the memory of the GPU of a column "
-                          "directly, without a copy through main memory."});
+  const Card box(
+      p, "devices/peers", tr("Peer access"),
+      {.hint = tr("Whether the GPU of a row can access the memory of the GPU of a column "
+                  "directly, without a copy through main memory.")});
   if (!box) return;
   if (all.size() == 1) {
-    muted(p.ui, "Peer access requires at least two GPUs.");
+    muted(p.ui, tr("Peer access requires at least two GPUs."));
     return;
   }
   std::vector<std::string> names;
   for (std::size_t i = 0; i < all.size(); ++i) names.push_back(gpu_name(p.model, i));
-  std::vector<Column> columns{{.label = "from"}};
+  std::vector<Column> columns{{.label = LAB_TEXT("from")}};
   for (const std::string& name : names) columns.push_back({.label = name});
   if (!begin_table(p.ui, "devices/peers/table", columns)) return;
   for (std::size_t row = 0; row < all.size(); ++row) {

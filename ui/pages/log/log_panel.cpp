@@ -5,18 +5,20 @@
 #include <array>
 #include <cctype>
 
+#include "compute/core/language.h"
 #include "ui/pages/panel.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/line_breaks.h"
 
 namespace lab::ui {
 namespace {
 
 const char* word(Severity severity) {
   switch (severity) {
-    case Severity::Info: return "info";
-    case Severity::Warning: return "warning";
-    case Severity::Error: return "error";
+    case Severity::Info: return tr("info");
+    case Severity::Warning: return tr("warning");
+    case Severity::Error: return tr("error");
   }
   return "";
 }
@@ -58,20 +60,20 @@ void tools(const Panel& p) {
   {
     Pair pair(p, 560);
     pair.next();
-    input_text(p.ui, "log/filter", "Filter", form.filter, "Shows lines that contain this text.",
-               "any text");
+    input_text(p.ui, "log/filter", tr("Filter"), form.filter,
+               tr("Shows lines that contain this text."), tr("any text"));
     pair.next();
-    control_label(p.ui, "Severity");
+    control_label(p.ui, tr("Severity"));
     Row row(p.ui, {1, 1, 1});
     row.next();
-    checkbox(p.ui, "log/info", "Info", form.info);
+    checkbox(p.ui, "log/info", tr("Info"), form.info);
     row.next();
-    checkbox(p.ui, "log/warning", "Warning", form.warning);
+    checkbox(p.ui, "log/warning", tr("Warning"), form.warning);
     row.next();
-    checkbox(p.ui, "log/error", "Error", form.error);
+    checkbox(p.ui, "log/error", tr("Error"), form.error);
   }
-  if (button(p.ui, "log/copy", "Copy these lines",
-             {.enabled = !p.model.log().empty(), .hint = "Copies them to the clipboard."})) {
+  if (button(p.ui, "log/copy", tr("Copy these lines"),
+             {.enabled = !p.model.log().empty(), .hint = tr("Copies them to the clipboard.")})) {
     ImGui::SetClipboardText(as_text(p).c_str());
   }
 }
@@ -82,8 +84,9 @@ void draw_line(const Panel& p, const LogEntry& entry) {
   const float left = ui.px(26 + 104);
   const float width = std::max(ui.px(80), ImGui::GetContentRegionAvail().x - left);
   ImFont* font = ui.fonts.body;
-  const char* end = entry.text.data() + entry.text.size();
-  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, entry.text.data(), end);
+  note_text(font, entry.text);
+  const std::string lines = break_lines(font, entry.text, width);
+  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, lines.c_str());
   ImGui::Dummy({left + width, std::max(size.y, font->FontSize)});
   if (!ImGui::IsItemVisible()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -98,8 +101,8 @@ void draw_line(const Panel& p, const LogEntry& entry) {
   const float rise = font->Ascent - mono->Ascent;  // aligns both on one baseline
   draw_text(list, mono, {pos.x + ui.px(26), pos.y + rise}, ui.theme->muted,
             time_of_day_text(entry.t_s));
-  list->AddText(font, font->FontSize, {pos.x + left, pos.y}, styled(ui.theme->text),
-                entry.text.data(), end, width);
+  list->AddText(font, font->FontSize, {pos.x + left, pos.y}, styled(ui.theme->text), lines.c_str(),
+                nullptr, width);
 }
 
 }  // namespace
@@ -107,7 +110,7 @@ void draw_line(const Panel& p, const LogEntry& entry) {
 void draw_log_page(const Panel& p) {
   const StretchedArea area(p);
   tools(p);
-  Card card(p, "log/lines", "Newest first", {.extra = spare_height(p)});
+  Card card(p, "log/lines", tr("Newest first"), {.extra = spare_height(p)});
   if (!card) return;
   int shown = 0;
   for (auto entry = p.model.log().rbegin(); entry != p.model.log().rend(); ++entry) {
@@ -116,8 +119,8 @@ void draw_log_page(const Panel& p) {
     ++shown;
   }
   if (shown > 0) return;
-  muted(p.ui, p.model.log().empty() ? "No entries yet. Jobs report their progress here."
-                                    : "No line matches the filter.");
+  muted(p.ui, p.model.log().empty() ? tr("No entries yet. Jobs report their progress here.")
+                                    : tr("No line matches the filter."));
 }
 
 }  // namespace lab::ui

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "compute/core/events/tensor_code.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/panel.h"
 #include "ui/plot/plot.h"
@@ -18,29 +19,32 @@ namespace lab::ui {
 namespace {
 
 constexpr std::array kColumns = {
-    Column{"GPU", 0.8F, false, {}},
-    Column{"Tensors", 1, true, "Including the buffers of a running job."},
-    Column{"Pool", 1, true, "GPU memory reserved by the tensor pool, tensors included."},
-    Column{"Workspaces", 1, true, "Workspaces of cuBLAS and cuBLASLt on the GPU."},
-    Column{"Page-locked", 1, true, "Main memory for copies to and from the GPU."},
-    Column{"GPU reports", 1, true, "In use on the GPU, by all programs."}};
+    Column{LAB_TEXT("GPU"), 0.8F, false, {}},
+    Column{LAB_TEXT("Tensors"), 1, true, LAB_TEXT("Including the buffers of a running job.")},
+    Column{LAB_TEXT("Pool"), 1, true,
+           LAB_TEXT("GPU memory reserved by the tensor pool, tensors included.")},
+    Column{LAB_TEXT("Workspaces"), 1, true,
+           LAB_TEXT("Workspaces of cuBLAS and cuBLASLt on the GPU.")},
+    Column{LAB_TEXT("Page-locked"), 1, true,
+           LAB_TEXT("Main memory for copies to and from the GPU.")},
+    Column{LAB_TEXT("GPU reports"), 1, true, LAB_TEXT("In use on the GPU, by all programs.")}};
 
 bool is_gpu(const DeviceInfo& device) {
   return device.device.kind == DeviceKind::Cuda;
 }
 
 void bytes_cell(const Panel& p, std::int64_t bytes) {
-  cell(p.ui, format_bytes(bytes), fmt::format("{} bytes", bytes));
+  cell(p.ui, format_bytes(bytes), trf("{} bytes", bytes));
 }
 
 void reported_cell(const Panel& p, const DeviceInfo& device) {
   const GpuRecord* gpu = p.model.gpu(device.pci_bus_id);
   if (gpu == nullptr) {
-    cell(p.ui, "N/A", "NVML reports no data for this GPU.");
+    cell(p.ui, "N/A", tr("NVML reports no data for this GPU."));
   } else if (const auto& used = gpu->history.last.memory_used_bytes) {
     bytes_cell(p, *used);
   } else {
-    cell(p.ui, "N/A", used.reason());
+    cell(p.ui, "N/A", tr(used.reason()));
   }
 }
 
@@ -60,16 +64,16 @@ void gpu_line(const Panel& p, const DeviceInfo& device) {
 void holdings_card(const Panel& p) {
   const std::vector<DeviceInfo>& devices = p.model.machine().devices;
   if (std::none_of(devices.begin(), devices.end(), is_gpu)) return;
-  const Card box(p, "memory/holdings", "Held for the GPUs",
-                 {.hint = "Updated with every device reading."});
+  const Card box(p, "memory/holdings", tr("Held for the GPUs"),
+                 {.hint = tr("Updated with every device reading.")});
   if (!box || !begin_table(p.ui, "memory/holdings/table", kColumns)) return;
   for (const DeviceInfo& device : devices) {
     if (is_gpu(device)) gpu_line(p, device);
   }
   end_table(p.ui);
   caption(p.ui,
-          "The CUDA context, loaded kernels and internal allocations of its libraries cannot be "
-          "counted; the value the GPU reports includes them.");
+          tr("The CUDA context, loaded kernels and internal allocations of its libraries cannot be "
+             "counted; the value the GPU reports includes them."));
 }
 
 // --- the page -------------------------------------------------------------------------------
@@ -95,30 +99,32 @@ void clamp_choice(int& choice, std::size_t choices) {
 std::string size_caption(const MakeTensor& command) {
   double bytes = static_cast<double>(size_of(command.dtype));
   for (const std::int64_t size : command.shape) bytes *= static_cast<double>(size);
-  if (bytes > 9e18) return "more than any machine holds";
-  return "will hold " + format_bytes(static_cast<std::int64_t>(bytes));
+  if (bytes > 9e18) return tr("more than any machine holds");
+  return trf("will hold {}", format_bytes(static_cast<std::int64_t>(bytes)));
 }
 
 void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
   fields.next();
-  combo(p.ui, "memory/fill", "Fill", fill_names(), form.fill,
-        "rand is uniform in [0, 1), randn is normal; both give the same numbers on every device. "
-        "values uses the numbers entered under Values.");
+  combo(
+      p.ui, "memory/fill", tr("Fill"), fill_names(), form.fill,
+      tr("rand is uniform in [0, 1), randn is normal; both give the same numbers on every device. "
+         "values uses the numbers entered under Values."));
   const auto fill = static_cast<Fill>(form.fill);
   if (fill == Fill::Full) {
     fields.next();
-    input_number(p.ui, "memory/value", "Value", form.value, {.hint = "Assigned to every element."});
+    input_number(p.ui, "memory/value", tr("Value"), form.value,
+                 {.hint = tr("Assigned to every element.")});
   }
   if (fill == Fill::Rand || fill == Fill::Randn) {
     fields.next();
-    input_number(p.ui, "memory/seed", "Seed", form.seed,
-                 {.min = 0, .hint = "The same seed gives the same tensor."});
+    input_number(p.ui, "memory/seed", tr("Seed"), form.seed,
+                 {.min = 0, .hint = tr("The same seed gives the same tensor.")});
   }
 }
 
 void memory_form(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
-  Card card(p, "memory/form", "New tensor", {.least = form_height(p)});
+  Card card(p, "memory/form", tr("New tensor"), {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
   const std::vector<std::string> devices = device_names(p.model.machine());
@@ -126,21 +132,23 @@ void memory_form(const Panel& p) {
   {
     Fields fields(p);
     fields.next();
-    combo(p.ui, "memory/device", "Device", devices, form.device, "Device that stores the tensor.");
+    combo(p.ui, "memory/device", tr("Device"), devices, form.device,
+          tr("Device that stores the tensor."));
     fields.next();
     if (static_cast<Fill>(form.fill) == Fill::Values) {
-      input_text(p.ui, "memory/values", "Values", form.values,
-                 "Numbers separated by commas, with brackets for rows.", "[[1, 2], [3, 4]]");
+      input_text(p.ui, "memory/values", tr("Values"), form.values,
+                 tr("Numbers separated by commas, with brackets for rows."), "[[1, 2], [3, 4]]");
     } else {
-      input_text(p.ui, "memory/shape", "Shape", form.shape,
-                 "Sizes from outermost to innermost, separated by commas.", "1024,1024");
+      input_text(p.ui, "memory/shape", tr("Shape"), form.shape,
+                 tr("Sizes from outermost to innermost, separated by commas."), "1024,1024");
     }
     fields.next();
-    combo(p.ui, "memory/dtype", "Element type", dtype_names(), form.dtype,
-          "f32 takes 4 bytes per element, bf16 2, i32 4, i64 8, u8 1.");
+    combo(p.ui, "memory/dtype", tr("Element type"), dtype_names(), form.dtype,
+          tr("f32 takes 4 bytes per element, bf16 2, i32 4, i64 8, u8 1."));
     fill_fields(p, fields, form);
     fields.next();
-    input_text(p.ui, "memory/name", "Name", form.name, "Empty: X1, X2 and so on.", "automatic");
+    input_text(p.ui, "memory/name", tr("Name"), form.name, tr("Empty: X1, X2 and so on."),
+               tr("automatic"));
   }
   MakeTensor command;
   const std::string error = problem([&] { command = to_command(form, p.model.machine()); });
@@ -149,8 +157,8 @@ void memory_form(const Panel& p) {
   } else {
     error_box(p.ui, "memory/form_error", error);
   }
-  form_actions(p, 150, [&] {
-    if (start_button(p, "memory/make", "Create tensor", error, true)) send(p, command);
+  form_actions(p, 180, [&] {
+    if (start_button(p, "memory/make", tr("Create tensor"), error, true)) send(p, command);
   });
 }
 
@@ -170,19 +178,19 @@ void table_tools(const Panel& p) {
   const std::vector<TensorId> ids = selected(p);
   const std::string waiting = busy_reason(p);
   const std::string why = !waiting.empty()  ? waiting
-                          : ids.size() != 2 ? "Tick two tensors in the table first"
+                          : ids.size() != 2 ? tr("Tick two tensors in the table first")
                                             : "";
-  Pair pair(p, 420);
+  Pair pair(p, 560);
   pair.next();
-  combo(p.ui, "memory/copy_to", "Copies go to", devices, form.copy_to,
-        "Destination of the copy button in each row.");
+  combo(p.ui, "memory/copy_to", tr("Copies go to"), devices, form.copy_to,
+        tr("Destination of the copy button in each row."));
   pair.next();
-  control_label(p.ui, "Z = X + Y requires a single device");
-  if (button(
-          p.ui, "memory/add", "Add the two ticked",
-          {.enabled = why.empty(),
-           .hint = why.empty() ? "Fails with DeviceMismatch if they are on different devices" : why,
-           .width = -1})) {
+  control_label(p.ui, tr("Z = X + Y requires a single device"));
+  if (button(p.ui, "memory/add", tr("Add the two ticked"),
+             {.enabled = why.empty(),
+              .hint = why.empty() ? tr("Fails with DeviceMismatch if they are on different devices")
+                                  : why,
+              .width = -1})) {
     send(p, AddTensors{ids[0], ids[1]});
   }
 }
@@ -199,20 +207,20 @@ void line_tools(const Panel& p, const TensorInfo& t) {
   ImGui::TableNextColumn();
   if (!t.owned_by_page) {
     centre_in_row(p, 13);
-    caption(p.ui, "held by a job");
+    caption(p.ui, tr("held by a job"));
     return;
   }
   const auto to = static_cast<std::size_t>(p.view.forms.memory.copy_to);
   const bool can = !busy(p);
   const std::string to_name = lab::to_string(p.model.devices().at(to));
   if (icon_button(p.ui, fmt::format("memory/copy/{}", t.id), kIconCopy,
-                  can ? fmt::format("Copy {} to {}", t.name, to_name) : busy_reason(p)) &&
+                  can ? trf("Copy {} to {}", t.name, to_name) : busy_reason(p)) &&
       can) {
     send(p, CopyTensor{t.id, p.model.devices().at(to)});
   }
   ImGui::SameLine(0, p.ui.px(4));
   if (icon_button(p.ui, fmt::format("memory/free/{}", t.id), kIconTrash,
-                  can ? fmt::format("Free {}", t.name) : busy_reason(p)) &&
+                  can ? trf("Free {}", t.name) : busy_reason(p)) &&
       can) {
     send(p, FreeTensor{t.id});
   }
@@ -225,7 +233,7 @@ void table_line(const Panel& p, const TensorInfo& t, bool wide) {
   centre_in_row(p, 24);
   bool on = ticked.contains(t.id);
   if (checkbox(p.ui, fmt::format("memory/select/{}", t.id), t.name, on,
-               "Ticked tensors can be added.", t.owned_by_page)) {
+               tr("Ticked tensors can be added."), t.owned_by_page)) {
     if (on) {
       ticked.insert(t.id);
     } else {
@@ -234,29 +242,29 @@ void table_line(const Panel& p, const TensorInfo& t, bool wide) {
   }
   cell(p.ui, lab::to_string(t.device));
   cell(p.ui, fmt::format("[{}] {}", fmt::join(t.shape, ","), to_string(t.dtype)));
-  cell(p.ui, format_bytes(t.bytes), fmt::format("{} bytes", t.bytes));
+  cell(p.ui, format_bytes(t.bytes), trf("{} bytes", t.bytes));
   if (wide) cell(p.ui, t.preview, t.preview);
   line_tools(p, t);
 }
 
 void tensors_card(const Panel& p) {
-  Card card(p, "memory/tensors", "Live tensors",
-            {.hint = "All tensors and all buffers of running jobs, on all devices."});
+  Card card(p, "memory/tensors", tr("Live tensors"),
+            {.hint = tr("All tensors and all buffers of running jobs, on all devices.")});
   if (!card) return;
   if (p.model.tensors().empty()) {
-    if (empty_page(p, "memory/empty", "No live tensors. Create one and watch the memory.",
-                   "Create a 4 MiB tensor")) {
+    if (empty_page(p, "memory/empty", tr("No live tensors. Create one and watch the memory."),
+                   tr("Create a 4 MiB tensor"))) {
       send(p, to_command(MemoryForm{}, p.model.machine()));
     }
     return;
   }
   table_tools(p);
   const bool wide = width_left(p) > 700;
-  std::vector<Column> columns = {{"Name", 1.4F, false, "Tick two to add them"},
-                                 {"Device", 0.9F, false, {}},
-                                 {"Shape and type", 1.6F, false, {}},
-                                 {"Size", 1.1F, true, {}}};
-  if (wide) columns.push_back({"First values", 2.4F, false, {}});
+  std::vector<Column> columns = {{LAB_TEXT("Name"), 1.4F, false, LAB_TEXT("Tick two to add them")},
+                                 {LAB_TEXT("Device"), 0.9F, false, {}},
+                                 {LAB_TEXT("Shape and type"), 1.6F, false, {}},
+                                 {LAB_TEXT("Size"), 1.1F, true, {}}};
+  if (wide) columns.push_back({LAB_TEXT("First values"), 2.4F, false, {}});
   columns.push_back({"", 1.1F, false, {}});
   if (begin_table(p.ui, "memory/table", columns)) {
     for (const TensorInfo& t : p.model.tensors()) table_line(p, t, wide);
@@ -274,13 +282,13 @@ void statement_field(const Panel& p) {
   });
   const std::string waiting = busy_reason(p);
   const std::string why = !waiting.empty()         ? waiting
-                          : form.statement.empty() ? "Type a statement first"
+                          : form.statement.empty() ? tr("Type a statement first")
                                                    : error;
   bool run = false, typing = false;
   {
     Row row(p.ui, {1, -90});
     row.next();
-    input_text(p.ui, "memory/statement", "Statement", form.statement,
+    input_text(p.ui, "memory/statement", tr("Statement"), form.statement,
                "X = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
                "Y = X.copy_to(cpu:1), Z = X + Y, Z, del Z",
                "X = ones(2, 3, device=try_gpu())");
@@ -290,8 +298,8 @@ void statement_field(const Panel& p) {
     if (run && why.empty()) ImGui::SetKeyboardFocusHere(-1);  // for the next statement
     row.next();
     control_label(p.ui, " ");
-    run |= button(p.ui, "memory/run_statement", "Run",
-                  {.enabled = why.empty(), .hint = why.empty() ? "Enter" : why, .width = -1});
+    run |= button(p.ui, "memory/run_statement", tr("Run"),
+                  {.enabled = why.empty(), .hint = why.empty() ? tr("Enter") : why, .width = -1});
   }
   // A statement is incomplete while it is typed.
   if (!error.empty() && !typing) error_box(p.ui, "memory/statement_error", error);
@@ -301,6 +309,7 @@ void statement_field(const Panel& p) {
 }
 
 void mono_line(const Panel& p, const std::string& text) {
+  note_text(p.ui.fonts.mono, text);
   ImGui::PushFont(p.ui.fonts.mono);
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopFont();
@@ -325,17 +334,17 @@ void statement_results(const Panel& p) {
 
 void statements_card(const Panel& p) {
   const Card card(
-      p, "memory/statements", "Statements",
-      {.hint = "As in the chapter: create, copy, add, print and delete tensors by name."});
+      p, "memory/statements", tr("Statements"),
+      {.hint = tr("As in the chapter: create, copy, add, print and delete tensors by name.")});
   if (!card) return;
   statement_field(p);
   statement_results(p);
 }
 
 void plot_card(const Panel& p) {
-  Card card(p, "memory/history", "Memory held by the lab's tensors",
+  Card card(p, "memory/history", tr("Memory held by the lab's tensors"),
             {.extra = spare_height(p),
-             .hint = "Updated after each change and with every device reading."});
+             .hint = tr("Updated after each change and with every device reading.")});
   if (!card) return;
   std::vector<plot::Series> series;
   std::vector<plot::Reference> peaks;
@@ -351,21 +360,22 @@ void plot_card(const Panel& p) {
     s.x = memory.t_s;
     s.y = memory.used_bytes;
     s.describe = [&memory, device](std::size_t at) {
-      return fmt::format("{} holds {}", lab::to_string(device),
-                         format_bytes(static_cast<std::int64_t>(memory.used_bytes[at])));
+      return trf("{} holds {}", lab::to_string(device),
+                 format_bytes(static_cast<std::int64_t>(memory.used_bytes[at])));
     };
     series.push_back(std::move(s));
     if (memory.peak > 0 && i < 4) {
-      peaks.push_back({"peak " + lab::to_string(device), static_cast<double>(memory.peak),
+      peaks.push_back({trf("peak {}", lab::to_string(device)), static_cast<double>(memory.peak),
                        with_alpha(color, 0.7F), plot::Line::Dashed});
     }
     ++i;
   }
-  const plot::Axes axes{.x = {.label = "time since start", .unit = "s"},
-                        .y = {.label = "held", .unit = "B", .binary = true, .min = 0}};
-  plot::draw(p.ui, "memory/plot/used", axes, series,
-             {.height = 220, .grows = true, .references = peaks, .empty_text = "No reading yet"},
-             p.out);
+  const plot::Axes axes{.x = {.label = tr("time since start"), .unit = "s"},
+                        .y = {.label = tr("held"), .unit = "B", .binary = true, .min = 0}};
+  plot::draw(
+      p.ui, "memory/plot/used", axes, series,
+      {.height = 220, .grows = true, .references = peaks, .empty_text = tr("No reading yet")},
+      p.out);
 }
 
 void memory_results(const Panel& p) {

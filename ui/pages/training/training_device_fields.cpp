@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "compute/core/book/book_runs.h"
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/training/training_parts.h"
 #include "ui/widgets/item.h"
@@ -21,13 +23,12 @@ constexpr double kChapterBatch = 256;  // the chapters' learning rates are for t
 bool boxes_shown(const Panel& p, TrainingForm& form) {
   const std::size_t all = form.devices.size();
   if (all <= kMaxBoxes) {
-    control_label(p.ui, "Devices (none ticked: the first)");
+    control_label(p.ui, tr("Devices (none ticked: the first)"));
     return true;
   }
   const auto ticked = std::count(form.devices.begin(), form.devices.end(), true);
   foldout(p.ui, "training/devices_open",
-          fmt::format("Devices: {} of {}", std::max<std::ptrdiff_t>(ticked, 1), all),
-          form.devices_open);
+          trf("Devices: {} of {}", std::max<std::ptrdiff_t>(ticked, 1), all), form.devices_open);
   return form.devices_open;
 }
 
@@ -47,7 +48,7 @@ void device_boxes(const Panel& p, TrainingForm& form) {
       row.next();
       if (i == devices.size()) {
         bool all = std::find(form.devices.begin(), form.devices.end(), false) == form.devices.end();
-        if (checkbox(p.ui, "training/devices_all", "all", all)) {
+        if (checkbox(p.ui, "training/devices_all", tr("all"), all)) {
           form.devices.assign(devices.size(), all);
         }
         continue;
@@ -75,24 +76,26 @@ std::string scaled_rate_text(const TrainingForm& form) {
 
 // Returns the current settings or, if there are none, the question that they answer.
 std::string larger_batch_text(const TrainingForm& form) {
-  std::string text = scaled(form) ? "Linear" : "";
-  if (const double epochs = form.request.warmup_epochs; epochs > 0) {
-    text += fmt::format("{} {:g} epoch{}", text.empty() ? "Warm-up of" : ", warm-up", epochs,
-                        epochs == 1 ? "" : "s");
+  const double epochs = form.request.warmup_epochs;
+  if (epochs <= 0) return scaled(form) ? tr("Linear") : tr("Twice the batch, twice the rate?");
+  if (scaled(form)) {
+    return epochs == 1 ? tr("Linear, warm-up 1 epoch") : trf("Linear, warm-up {:g} epochs", epochs);
   }
-  return text.empty() ? "Twice the batch, twice the rate?" : text;
+  return epochs == 1 ? tr("Warm-up of 1 epoch") : trf("Warm-up of {:g} epochs", epochs);
 }
 
 // Reports what happened to the chapter's larger batch, and two ways to avoid it.
 void pitfall(const Panel& p) {
+  const Spread one = chapter_accuracy("resnet18", 1), two = chapter_accuracy("resnet18", 2);
+  const Spread mxnet = chapter_accuracy("resnet18", 2, "mxnet");
   muted(p.ui,
-        "On two GPUs the chapter doubles batch and rate (512, 0.2). Its PyTorch runs then end at a "
-        "test accuracy of 0.80 ± 0.10 (104 runs) instead of 0.91 ± 0.02 (103 runs). The cause is "
-        "unknown; MXNet reaches 0.92 with the same settings.");
+        trf("On two GPUs the chapter doubles batch and rate (512, 0.2). Its PyTorch runs then end "
+            "at a test accuracy of {:.2f} ± {:.2f} ({} runs) instead of {:.2f} ± {:.2f} ({} runs). "
+            "The cause is unknown; MXNet reaches {:.2f} with the same settings.",
+            two.mean, two.deviation, two.n, one.mean, one.deviation, one.n, mxnet.mean));
   record_item(p.ui, "training/pitfall", "text");
-  muted(p.ui,
-        "To be safe, keep the total batch at 256 and divide it over the devices, or scale the rate "
-        "linearly with a warm-up of a few epochs.");
+  muted(p.ui, tr("To be safe, keep the total batch at 256 and divide it over the devices, or scale "
+                 "the rate linearly with a warm-up of a few epochs."));
 }
 
 // Explains how to split the cores if a single CPU device has all of them.
@@ -100,11 +103,11 @@ void how_to_split(const Panel& p) {
   const auto& devices = p.model.machine().devices;
   if (devices.size() != 1 || devices.front().cores.size() < 2) return;
   const std::size_t cores = devices.front().cores.size();
-  control_label(p.ui, "Devices");
-  const std::string sentence = fmt::format(
-      "{} has all {} cores. To train on several devices, split them on the Devices "
-      "page or start with --cpu-devices {}.",
-      lab::to_string(devices.front().device), cores, std::min<std::size_t>(cores, 16));
+  control_label(p.ui, tr("Devices"));
+  const std::string sentence =
+      trf("{} has all {} cores. To train on several devices, split them on the Devices page or "
+          "start with --cpu-devices {}.",
+          lab::to_string(devices.front().device), cores, std::min<std::size_t>(cores, 16));
   muted(p.ui, sentence);
   record_item(p.ui, "training/split_cores", "text", sentence);
 }
@@ -128,17 +131,17 @@ void device_fields(const Panel& p, TrainingForm& form) {
     Fields fields(p);
     fields.next();
     int division = static_cast<int>(form.request.share_policy);
-    if (segmented(p.ui, "training/division", "Batch division", labels_of(enum_names<SharePolicy>()),
-                  division,
-                  "Equal: the same number of images for each device. Auto: measures the devices "
-                  "and keeps adjusting the shares so that all finish together. By list: in the "
-                  "given proportions.")) {
+    if (segmented(p.ui, "training/division", tr("Batch division"),
+                  labels_of(enum_names<SharePolicy>()), division,
+                  tr("Equal: the same number of images for each device. Auto: measures the devices "
+                     "and keeps adjusting the shares so that all finish together. By list: in the "
+                     "given proportions."))) {
       form.request.share_policy = static_cast<SharePolicy>(division);
     }
     if (form.request.share_policy == SharePolicy::Listed) {
       fields.next();
-      input_text(p.ui, "training/shares", "Shares, one per device", form.shares,
-                 "In any unit: 0.7, 0.3 and 70, 30 mean the same.", "0.7, 0.3");
+      input_text(p.ui, "training/shares", tr("Shares, one per device"), form.shares,
+                 tr("In any unit: 0.7, 0.3 and 70, 30 mean the same."), "0.7, 0.3");
     }
   }
   error_box(p.ui, "training/shares_error", shares_problem(form, p.model.machine()));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/step_parts.h"
 #include "ui/pages/training/training_parts.h"
@@ -22,7 +23,7 @@ constexpr double kWorthAWord = 0.05;  // share of a step spent waiting
 
 std::string device_text(const DeviceTracks& tracks, const DeviceTrack& track) {
   const std::string name = lab::to_string(track.device);
-  return tracks.ranks() > 1 ? fmt::format("rank {} · {}", track.rank, name) : name;
+  return tracks.ranks() > 1 ? trf("rank {} · {}", track.rank, name) : name;
 }
 
 std::string time_text(double seconds) {
@@ -85,14 +86,17 @@ void header(const Panel& p, const Columns& c) {
   ImFont* font = ui.fonts.caption;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_text(list, font, {c.name.left, pos.y}, ui.theme->muted, "device");
-  if (c.wide) right_aligned(font, c.images, pos.y, ui.theme->muted, "images");
-  right_aligned(font, c.share, pos.y, ui.theme->muted, "share");
-  if (c.has_course) draw_text(list, font, {c.course.left, pos.y}, ui.theme->muted, "over the run");
-  draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted, "step time");
-  constexpr std::array kShort = {"compute", "hidden", "waiting", "exposed"};
+  draw_text(list, font, {c.name.left, pos.y}, ui.theme->muted, tr("device"));
+  if (c.wide) right_aligned(font, c.images, pos.y, ui.theme->muted, tr("images"));
+  right_aligned(font, c.share, pos.y, ui.theme->muted, tr("share"));
+  if (c.has_course) {
+    draw_text(list, font, {c.course.left, pos.y}, ui.theme->muted, tr("over the run"));
+  }
+  draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted, tr("step time"));
+  constexpr std::array kShort = {LAB_TEXT("compute"), LAB_TEXT("hidden"), LAB_TEXT("waiting"),
+                                 LAB_TEXT("exposed")};
   for (std::size_t i = 0; i < kShort.size() && c.wide; ++i) {
-    right_aligned(font, c.parts[i], pos.y, ui.theme->muted, kShort[i]);
+    right_aligned(font, c.parts[i], pos.y, ui.theme->muted, tr(kShort[i]));
   }
   ImGui::Dummy({1, font->FontSize});
 }
@@ -123,12 +127,12 @@ void draw_course(const Panel& p, const Columns::Span& span, float top, float hei
 }
 
 std::string row_hint(const std::string& name, const DeviceTrack& track) {
-  std::string text = fmt::format("{}, mean over about 20 steps\n{:.0f} images, {} of the batch",
-                                 name, track.images, percent(track.share));
+  std::string text = trf("{}, mean over about 20 steps\n{:.0f} images, {} of the batch", name,
+                         track.images, percent(track.share));
   const double sum = track.parts.sum();
   for (const StepPart part : kStepParts) {
     const double seconds = seconds_of(track.parts, part);
-    text += fmt::format("\n{}: {}, {}", name_of(part), time_text(seconds),
+    text += fmt::format("\n{}: {}, {}", tr(name_of(part)), time_text(seconds),
                         percent(sum > 0 ? seconds / sum : 0));
   }
   return text;
@@ -137,9 +141,9 @@ std::string row_hint(const std::string& name, const DeviceTrack& track) {
 // Returns the numbers as text, for a layout without number columns.
 std::string numbers_text(const DeviceTrack& track) {
   const StepParts& s = track.parts;
-  return fmt::format("{:.0f} images: compute {}, hidden {}, waiting {}, exposed {}", track.images,
-                     time_text(s.compute_s), time_text(s.hidden_s), time_text(s.wait_s),
-                     time_text(s.exposed_s));
+  return trf("{:.0f} images: compute {}, hidden {}, waiting {}, exposed {}", track.images,
+             time_text(s.compute_s), time_text(s.hidden_s), time_text(s.wait_s),
+             time_text(s.exposed_s));
 }
 
 void device_row(const Panel& p, const Columns& c, const DeviceTracks& tracks, std::size_t index) {
@@ -185,7 +189,7 @@ void device_row(const Panel& p, const Columns& c, const DeviceTracks& tracks, st
                   time_text(seconds_of(track.parts, kStepParts[i])));
   }
   record_item(ui, fmt::format("training/devices/{}/{}", track.rank, lab::to_string(track.device)),
-              "device", name, fmt::format("{:.0f} images, {}", track.images, percent(track.share)));
+              "device", name, trf("{:.0f} images, {}", track.images, percent(track.share)));
 }
 
 // Returns true if two of the training's devices share a core. Covers this process only.
@@ -221,11 +225,12 @@ std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
   const auto [least, most] = std::minmax_element(
       tracks.all().begin(), tracks.all().end(),
       [&](const DeviceTrack& a, const DeviceTrack& b) { return share(a) < share(b); });
-  if (share(*most) < kWorthAWord) return "No device waits long for another.";
+  if (share(*most) < kWorthAWord) return tr("No device waits long for another.");
   const bool advise = policy != SharePolicy::Auto && auto_would_help(tracks, *least, machine);
-  return fmt::format("{} waits for {} of a step; {} is the slowest.{}", device_text(tracks, *most),
-                     percent(share(*most)), device_text(tracks, *least),
-                     advise ? " Auto shares would balance this." : "");
+  const std::string text =
+      trf("{} waits for {} of a step; {} is the slowest.", device_text(tracks, *most),
+          percent(share(*most)), device_text(tracks, *least));
+  return advise ? text + " " + tr("Auto shares would balance this.") : text;
 }
 
 // "96 % of the all-reduce is hidden behind backward."; empty if there was no all-reduce.
@@ -233,8 +238,8 @@ std::string hidden_sentence(const TrainingRun& run) {
   const double hidden = run.hidden_share();
   if (!std::isfinite(hidden)) return {};
   constexpr double kLeast = 0.005;
-  const std::string part = hidden < kLeast ? "None" : percent(std::min(hidden, 1.0));
-  return part + " of the all-reduce is hidden behind backward.";
+  if (hidden < kLeast) return tr("None of the all-reduce is hidden behind backward.");
+  return trf("{} of the all-reduce is hidden behind backward.", percent(std::min(hidden, 1.0)));
 }
 
 }  // namespace
@@ -242,9 +247,9 @@ std::string hidden_sentence(const TrainingRun& run) {
 void draw_training_devices(const Panel& p, const TrainingRun& run) {
   const DeviceTracks& tracks = run.devices();
   if (tracks.all().size() < 2) return;
-  Card card(p, "training/devices", "Devices",
-            {.hint = "Each device's share of the batch and how its step time is spent, averaged "
-                     "over about 20 steps. All bars are as long as the step."});
+  Card card(p, "training/devices", tr("Devices"),
+            {.hint = tr("Each device's share of the batch and how its step time is spent, averaged "
+                        "over about 20 steps. All bars are as long as the step.")});
   if (!card) return;
   const StartTraining& request = run.started() ? run.started()->request : run.request();
   const std::string hidden = hidden_sentence(run);
@@ -263,7 +268,7 @@ void draw_training_devices(const Panel& p, const TrainingRun& run) {
   for (std::size_t i = 0; i < rows; ++i) device_row(p, columns, tracks, i);
   ImGui::PopStyleVar();
   if (all > kMaxRows) {
-    foldout(p.ui, "training/devices/all", fmt::format("All {} devices", all), form.all_devices);
+    foldout(p.ui, "training/devices/all", trf("All {} devices", all), form.all_devices);
   }
 }
 

@@ -1,7 +1,6 @@
 // The training form: model, data, devices and settings; the defaults are the chapters'.
-#include <fmt/format.h>
-
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "ui/model/chapter_runs.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/training/training_parts.h"
@@ -49,8 +48,9 @@ void chapter_field(const Panel& p, Fields& fields, TrainingForm& form) {
   const MachineInfo& machine = p.model.machine();
   fields.next();
   int which = chapter_run_of(form, machine);
-  if (combo(p.ui, "training/chapter", "Chapter", chapter_runs(), which,
-            "Fills the form with a training run from the chapter on several GPUs.")) {
+  std::vector<std::string> names = chapter_runs();
+  if (combo(p.ui, "training/chapter", tr("Chapter"), names, which,
+            tr("Fills the form with a training run from the chapter on several GPUs."))) {
     fill_chapter_run(which, machine, form);
   }
   const std::string stand_in = chapter_stand_in(which, machine);
@@ -83,14 +83,21 @@ void checkpoint_fields(const Panel& p, Fields& fields, TrainingForm& form) {
   request_field(p, form, &StartTraining::resume_dir);
 }
 
+void weight_file_fields(const Panel& p, Fields& fields, TrainingForm& form) {
+  fields.next();
+  request_field(p, form, &StartTraining::init_file);
+  fields.next();
+  request_field(p, form, &StartTraining::save_file);
+}
+
 void kernels_field(const Panel& p, Fields& fields, TrainingForm& form) {
   std::vector<std::string> names = labels_of(enum_names<Kernels>());
-  names.emplace_back("Both");
+  names.emplace_back(LAB_TEXT("Both"));
   int choice = kernel_choice(form.request);
   fields.next();
-  if (segmented(p.ui, "training/kernels", "Kernels", names, choice,
-                "The lab's own kernels or oneDNN's. Both: steps alternate between them, and the "
-                "layers are compared side by side.")) {
+  if (segmented(p.ui, "training/kernels", tr("Kernels"), names, choice,
+                tr("The lab's own kernels or oneDNN's. Both: steps alternate between them, and the "
+                   "layers are compared side by side."))) {
     set_kernel_choice(form.request, choice);
   }
 }
@@ -101,14 +108,14 @@ void profile_field(const Panel& p, Fields& fields, TrainingForm& form) {
   const RequestField field = field_of(&StartTraining::profile);
   const bool both = form.request.compare_kernels;
   bool on = form.request.profile || both;
-  const bool changed =
-      checkbox(p.ui, "training/profile", field.label, on,
-               both ? "Comparing both kernels always profiles each layer." : field.hint, !both);
+  const bool changed = checkbox(
+      p.ui, "training/profile", tr(field.label), on,
+      both ? tr("Comparing both kernels always profiles each layer.") : tr(field.hint), !both);
   if (changed) form.request.profile = on;
 }
 
 void more_fields(const Panel& p, TrainingForm& form) {
-  foldout(p.ui, "training/more", "More settings", form.more);
+  foldout(p.ui, "training/more", tr("More settings"), form.more);
   if (!form.more) return;
   Fields fields(p);
   more_controls(p, fields, "training", form.request);
@@ -118,33 +125,36 @@ void more_fields(const Panel& p, TrainingForm& form) {
   fields.next();
   request_field(p, form, &StartTraining::dtype);
   profile_field(p, fields, form);
+  weight_file_fields(p, fields, form);
   checkpoint_fields(p, fields, form);
 }
 
 void pause_button(const Panel& p) {
   const bool held = paused(p);
-  if (button(p.ui, "training/pause", held ? "Resume" : "Pause",
+  if (button(p.ui, "training/pause", held ? tr("Resume") : tr("Pause"),
              {.kind = held ? ButtonKind::Primary : ButtonKind::Normal,
-              .hint = "Space",
+              .hint = tr("Space"),
               .width = -1})) {
     toggle_pause(p);
   }
 }
 
 void stop_button(const Panel& p) {
-  if (button(
-          p.ui, "training/stop", "Stop",
-          {.kind = ButtonKind::Danger, .hint = "Stops now; the curves are kept.", .width = -1})) {
+  if (button(p.ui, "training/stop", tr("Stop"),
+             {.kind = ButtonKind::Danger,
+              .hint = tr("Stops now; the curves are kept."),
+              .width = -1})) {
     cancel(p);
   }
 }
 
 void stop_after_epoch_button(const Panel& p) {
   const bool asked = p.view.stopping_job == p.model.job()->id;
-  if (button(
-          p.ui, "training/stop_after_epoch",
-          asked ? "Stops after this epoch" : "Stop after this epoch",
-          {.enabled = !asked, .hint = "Finishes the epoch, evaluates, then stops.", .width = -1})) {
+  if (button(p.ui, "training/stop_after_epoch",
+             asked ? tr("Stops after this epoch") : tr("Stop after this epoch"),
+             {.enabled = !asked,
+              .hint = tr("Finishes the epoch, evaluates, then stops."),
+              .width = -1})) {
     p.out.push_back(StopAfterEpoch{});
     p.view.stopping_job = p.model.job()->id;
   }
@@ -172,10 +182,14 @@ void running_buttons(const Panel& p) {
 std::string settings_text(const Panel& p, const TrainingForm& form) {
   const std::vector<Device> devices = training_devices(form, p.model.machine());
   const StartTraining& r = form.request;
-  std::string text = fmt::format("{}, {}, batch {}, lr {:g}, {} epoch{}", r.model, label_of(r.data),
-                                 r.batch, r.lr.value_or(0), r.epochs, r.epochs == 1 ? "" : "s");
+  const char* const data = tr(label_of(r.data));
+  const double lr = r.lr.value_or(0);
+  std::string text =
+      r.epochs == 1
+          ? trf("{}, {}, batch {}, lr {:g}, 1 epoch", r.model, data, r.batch, lr)
+          : trf("{}, {}, batch {}, lr {:g}, {} epochs", r.model, data, r.batch, lr, r.epochs);
   if (devices.size() == 1) text += ", " + lab::to_string(devices.front());
-  if (devices.size() > 1) text += fmt::format(", {} devices", devices.size());
+  if (devices.size() > 1) text += ", " + trf("{} devices", devices.size());
   return text;
 }
 
@@ -184,7 +198,7 @@ std::string settings_text(const Panel& p, const TrainingForm& form) {
 bool settings_shown(const Panel& p, TrainingForm& form) {
   if (!p.folded()) return true;
   bool open = form.settings_open.value_or(p.model.runs().empty());
-  if (foldout(p.ui, "training/settings", open ? "Settings" : settings_text(p, form), open)) {
+  if (foldout(p.ui, "training/settings", open ? tr("Settings") : settings_text(p, form), open)) {
     form.settings_open = open;
   }
   return open;
@@ -200,7 +214,7 @@ void fields_of_form(const Panel& p, TrainingForm& form) {
 
 void draw_training_form(const Panel& p) {
   TrainingForm& form = p.view.forms.training;
-  Card card(p, "training/form", "Training", {.least = form_height(p)});
+  Card card(p, "training/form", tr("Training"), {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
   const bool shown = settings_shown(p, form);
@@ -214,7 +228,7 @@ void draw_training_form(const Panel& p) {
     form_actions(p, 420, [&] { running_buttons(p); });
   } else {
     form_actions(p, 150, [&] {
-      if (start_button(p, "training/start", "Train", error, true)) {
+      if (start_button(p, "training/start", tr("Train"), error, true)) {
         send(p, to_command(form, machine));
         form.settings_open.reset();
       }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "ui/pages/training/training_parts.h"
 #include "ui/widgets/item.h"
 
@@ -63,10 +64,10 @@ void draw_prediction(const Panel& p, const TrainingRun& run, const PredictedImag
   draw_text_fitted(list, font, {item.min.x, y}, width, ui.theme->text, label);
   draw_text_fitted(list, font, {item.min.x, y + line}, width,
                    right ? ui.theme->good : ui.theme->bad,
-                   right ? fmt::format("correct, {:.0f} %", image.confidence * 100)
+                   right ? trf("correct, {:.0f} %", image.confidence * 100)
                          : fmt::format("→ {} {:.0f} %", predicted, image.confidence * 100));
-  hint(ui, fmt::format("Label: {}\nPrediction: {}, confidence {:.1f} %", label, predicted,
-                       image.confidence * 100));
+  hint(ui, trf("Label: {}\nPrediction: {}, confidence {:.1f} %", label, predicted,
+               image.confidence * 100));
   record(ui, item, path, "image", label, predicted);
 }
 
@@ -80,8 +81,8 @@ void confusion_cell(const Panel& p, const TrainingRun& run, const Confusion& c, 
   const ImU32 fill = mix(ui.theme->raised, ink, static_cast<float>(std::sqrt(share)));
   ImGui::GetWindowDrawList()->AddRectFilled(min, max, styled(fill), ui.px(2));
   hint_at(ui, min, max,
-          fmt::format("{} classified as {}\n{} of {:.0f} test images, {}", class_name(run, label),
-                      class_name(run, predicted), count, row_total, percent(share)));
+          trf("{} classified as {}\n{} of {:.0f} test images, {}", class_name(run, label),
+              class_name(run, predicted), count, row_total, percent(share)));
 }
 
 void confusion_grid(const Panel& p, const TrainingRun& run, const Confusion& c, ImVec2 origin,
@@ -112,11 +113,11 @@ void confusion_grid(const Panel& p, const TrainingRun& run, const Confusion& c, 
 void draw_predictions(const Panel& p, const TrainingRun& run) {
   if (!run.predictions() || run.predictions()->images.empty()) return;
   Card card(p, "training/images",
-            run.synthetic() ? "Predictions   (synthetic data)" : "Predictions",
-            {.hint = "Test images with their label and the predicted class, errors first."});
+            run.synthetic() ? tr("Predictions   (synthetic data)") : tr("Predictions"),
+            {.hint = tr("Test images with their label and the predicted class, errors first.")});
   if (!card) return;
   const auto& images = run.predictions()->images;
-  caption(p.ui, fmt::format("After epoch {}, errors first", run.predictions()->epoch));
+  caption(p.ui, trf("After epoch {}, errors first", run.predictions()->epoch));
   const auto columns = static_cast<std::size_t>(std::max(1.0F, width_left(p) / (84 + 12)));
   const std::vector<float> weights(columns, 1.0F);
   const std::size_t count = std::min({images.size(), kMaxImages, columns * 2});
@@ -131,15 +132,15 @@ void draw_predictions(const Panel& p, const TrainingRun& run) {
 
 void draw_confusion(const Panel& p, const TrainingRun& run) {
   Card card(p, "training/confusion_card",
-            run.synthetic() ? "Confusion   (synthetic data)" : "Confusion",
-            {.hint = "Each row is the class of the test images, each column the predicted class. "
-                     "Green: correct. Red: wrong."});
+            run.synthetic() ? tr("Confusion   (synthetic data)") : tr("Confusion"),
+            {.hint = tr("Each row is the class of the test images, each column the predicted "
+                        "class. Green: correct. Red: wrong.")});
   if (!card) return;
   Ui& ui = p.ui;
   const auto& c = run.confusion();
   const bool usable = c && c->classes > 0 && c->counts.size() == at(c->classes, 0, c->classes);
   if (!usable) {
-    muted(ui, "Available after the first epoch.");
+    muted(ui, tr("Available after the first epoch."));
     return;
   }
   const float width = ImGui::GetContentRegionAvail().x;
@@ -149,7 +150,7 @@ void draw_confusion(const Panel& p, const TrainingRun& run) {
   if (!item.visible) return;
   record(ui, item, "training/confusion", "matrix", "confusion matrix");
   confusion_grid(p, run, *c, item.min, cell);
-  caption(ui, fmt::format("Columns in the same order; after epoch {}", c->epoch));
+  caption(ui, trf("Columns in the same order; after epoch {}", c->epoch));
 }
 
 }  // namespace lab::ui

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/step_parts.h"
 #include "ui/pages/training/training_parts.h"
@@ -16,9 +17,8 @@ namespace {
 constexpr std::size_t kMaxLayers = 14;  // unless unfolded
 constexpr float kMethods = 640;         // units; at least this wide, the algorithms have a column
 
-const std::vector<std::string>& layer_order_names() {
-  static const std::vector<std::string> kNames = {"Longest first", "As in the network"};
-  return kNames;
+std::vector<std::string> layer_order_names() {
+  return {LAB_TEXT("Longest first"), LAB_TEXT("As in the network")};
 }
 
 // --- colours --------------------------------------------------------------------------------
@@ -33,15 +33,24 @@ ImU32 tone_color(const Theme& theme, Kernels kernels, PassTone tone) {
   return tone == PassTone::Backward ? hue : mix(theme.card, hue, 0.5F);
 }
 
+// "forward", or "lab forward" where both kinds of kernels are shown.
+std::string pass_name(Kernels kernels, StepPhase phase, bool several) {
+  if (!several) return name_of(phase);
+  return kernels == Kernels::Lab ? trf("lab {}", name_of(phase))
+                                 : trf("library {}", name_of(phase));
+}
+
 std::vector<Swatch> legend_of(const Theme& theme, const TrainingProfile& profile) {
   std::vector<Swatch> entries;
   const bool several = profile.totals.size() > 1;
   for (const ProfileTotal& total : profile.totals) {
-    const std::string whose = several ? std::string(to_string(total.kernels)) + " " : "";
-    entries.push_back({whose + "forward", tone_color(theme, total.kernels, PassTone::Forward)});
-    entries.push_back({whose + "backward", tone_color(theme, total.kernels, PassTone::Backward)});
+    const auto name = [&](StepPhase phase) { return pass_name(total.kernels, phase, several); };
+    entries.push_back(
+        {name(StepPhase::Forward), tone_color(theme, total.kernels, PassTone::Forward)});
+    entries.push_back(
+        {name(StepPhase::Backward), tone_color(theme, total.kernels, PassTone::Backward)});
   }
-  entries.push_back({"once per step", tone_color(theme, Kernels::Lab, PassTone::Once)});
+  entries.push_back({tr("once per step"), tone_color(theme, Kernels::Lab, PassTone::Once)});
   return entries;
 }
 
@@ -86,7 +95,7 @@ LayerColumns columns_of(const Panel& p, const TrainingProfile& profile,
       c.method = std::max(c.method, text_size(font, methods_text(side)).x);
     }
   }
-  if (c.method > 0) c.method = std::max(c.method, text_size(font, "algorithm").x);
+  if (c.method > 0) c.method = std::max(c.method, text_size(font, tr("algorithm")).x);
   c.name = std::min(c.name, width * 0.34F);
   c.value += ui.px(14);
   c.method =
@@ -110,13 +119,13 @@ void draw_labels(const Panel& p, const LayerColumns& c) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, right = pos.x + width - c.method;
-  const char* value = "time, share of step";
-  draw_text(list, font, {pos.x + ui.px(4), pos.y}, ui.theme->muted, "layer");
+  const char* value = tr("time, share of step");
+  draw_text(list, font, {pos.x + ui.px(4), pos.y}, ui.theme->muted, tr("layer"));
   draw_text(list, font, {right - text_size(font, value).x - ui.px(4), pos.y}, ui.theme->muted,
             value);
   if (c.method > 0) {
     draw_text_fitted(list, font, {right + ui.px(10), pos.y}, c.method - ui.px(12), ui.theme->muted,
-                     "algorithm");
+                     tr("algorithm"));
   }
   ImGui::Dummy({width, font->FontSize + ui.px(6)});
 }
@@ -161,7 +170,7 @@ void draw_side(const Ui& ui, const LayerColumns& c, const ProfileTotal& total,
 
 std::string layer_hint(const TrainingProfile& profile, const ProfileLayer& layer) {
   std::string text = layer.name->title();
-  if (text.find(layer.name->kind) == std::string::npos) text += ", " + layer.name->kind;
+  if (text.find(layer.name->kind) == std::string::npos) text += ", " + tr(layer.name->kind);
   if (!layer.name->shape.empty()) text += "\n" + layer.name->shape;
   for (const LayerSide& side : layer.sides) {
     for (const ProfileRow* row : {side.forward, side.backward, side.once}) {
@@ -205,7 +214,7 @@ void draw_bars(const Panel& p, const TrainingProfile& profile) {
   for (const ProfileLayer& layer : layers) draw_layer(p, profile, columns, layer);
   ImGui::PopStyleVar();
   if (all > kMaxLayers) {
-    foldout(p.ui, "training/layers_all", fmt::format("All {} parts", all), form.all_layers);
+    foldout(p.ui, "training/layers_all", trf("All {} parts", all), form.all_layers);
   }
 }
 
@@ -213,34 +222,39 @@ void draw_bars(const Panel& p, const TrainingProfile& profile) {
 
 // "A step takes 612 ms: 31 % forward, 62 % backward, 4.1 % update, 2.9 % the rest."
 std::string step_sentence(const ProfileTotal& total) {
-  std::string text = fmt::format("A step takes {}: ", format_seconds(total.step.median_s));
-  double rest = 1;
-  for (const StepPhase phase : {StepPhase::Forward, StepPhase::Backward, StepPhase::Update}) {
-    text += fmt::format("{} {}, ", percent(total.share(phase)), to_string(phase));
-    rest -= total.share(phase);
-  }
-  return text + fmt::format("{} other.", percent(std::max(0.0, rest)));
+  const double forward = total.share(StepPhase::Forward);
+  const double backward = total.share(StepPhase::Backward);
+  const double update = total.share(StepPhase::Update);
+  return trf("A step takes {}: {} forward, {} backward, {} update, {} other.",
+             format_seconds(total.step.median_s), percent(forward), percent(backward),
+             percent(update), percent(std::max(0.0, 1 - forward - backward - update)));
 }
 
 std::string comparison_sentence(const TrainingProfile& profile) {
   const double lab_s = profile.totals[0].step.median_s;
   const double library_s = profile.totals[1].step.median_s;
-  const bool ahead = lab_s <= library_s;
-  return fmt::format(
-      "A step takes {} with the lab's kernels and {} with the library's: the {} is "
-      "{:.2f} times as fast.",
-      format_seconds(lab_s), format_seconds(library_s), ahead ? "lab" : "library",
-      ahead ? library_s / lab_s : lab_s / library_s);
+  const std::string lab_step = format_seconds(lab_s), library_step = format_seconds(library_s);
+  return lab_s <= library_s ? trf("A step takes {} with the lab's kernels and {} with the "
+                                  "library's: the lab is {:.2f} times as fast.",
+                                  lab_step, library_step, library_s / lab_s)
+                            : trf("A step takes {} with the lab's kernels and {} with the "
+                                  "library's: the library is {:.2f} times as fast.",
+                                  lab_step, library_step, lab_s / library_s);
+}
+
+std::string medians_text(std::int64_t steps, bool each) {
+  if (steps == 1) return each ? tr("medians of 1 step each") : tr("medians of 1 step");
+  return each ? trf("medians of {} steps each", steps) : trf("medians of {} steps", steps);
 }
 
 std::string settings_text(const TrainingProfile& profile) {
   const Timing& step = profile.totals.front().step;
   const std::size_t kinds = profile.totals.size();
-  return fmt::format(
-      "{}{}, {} images per step, medians of {} step{}{} after {} of warm-up, {} peak {}",
-      lab::to_string(profile.device),
-      profile.devices > 1 ? fmt::format(", the first of {} devices", profile.devices) : "",
-      profile.images, step.n, step.n == 1 ? "" : "s", kinds > 1 ? " each" : "",
+  const std::string device = lab::to_string(profile.device);
+  return trf(
+      "{}, {} images per step, {} after {} of warm-up, {} peak {}",
+      profile.devices > 1 ? trf("{}, the first of {} devices", device, profile.devices) : device,
+      profile.images, medians_text(step.n, kinds > 1),
       step.warmup * static_cast<std::int64_t>(kinds), lab::to_string(profile.dtype),
       gflops_text(profile.peak_gflops));
 }
@@ -257,11 +271,10 @@ void head(const Panel& p, const TrainingProfile& profile) {
   body(p.ui, sentence);
   record_item(p.ui, "training/layers_sentence", "text", sentence);
   caption(p.ui, settings_text(profile));
-  hint(p.ui,
-       "Times are measured on the thread that drives the device, over the latest 500 steps. The "
-       "peak is the fused multiply-add rate of the same threads, measured before training. GFLOP/s "
-       "count the operations of the direct algorithm: Winograd needs fewer and can exceed the "
-       "peak.");
+  hint(p.ui, tr("Times are measured on the thread that drives the device, over the latest 500 "
+                "steps. The peak is the fused multiply-add rate of the same threads, measured "
+                "before training. GFLOP/s count the operations of the direct algorithm: Winograd "
+                "needs fewer and can exceed the peak."));
   int& order = p.view.forms.training.layer_order;
   if (width_left(p) < 560) {
     segmented(p.ui, "training/layer_order", "", layer_order_names(), order);
@@ -281,24 +294,36 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
   if (profile_requested(run)) {
     muted(p.ui,
           runs(p, Page::Training)
-              ? "The first steps are warm-up; layer times appear within a second."
-              : "The training ended before any layer was timed; the first steps are warm-up.");
+              ? tr("The first steps are warm-up; layer times appear within a second.")
+              : tr("The training ended before any layer was timed; the first steps are warm-up."));
     return;
   }
   if (form.request.profile || form.request.compare_kernels) {
-    muted(p.ui, "The next training run measures each layer.");
+    muted(p.ui, tr("The next training run measures each layer."));
     return;
   }
-  muted(p.ui,
-        "To see each layer's time, share of the peak and algorithm, tick Profile layers and "
-        "train.");
-  if (button(p.ui, "training/layers_on", "Profile layers",
-             {.hint = "Ticks the box under More settings; applies to the next training run."})) {
+  muted(p.ui, tr("To see each layer's time, share of the peak and algorithm, tick Profile layers "
+                 "and train."));
+  if (button(
+          p.ui, "training/layers_on", tr("Profile layers"),
+          {.hint = tr("Ticks the box under More settings; applies to the next training run.")})) {
     form.request.profile = true;
   }
 }
 
 }  // namespace
+
+const char* name_of(StepPhase phase) {
+  switch (phase) {
+    case StepPhase::Batch: return tr("batch");
+    case StepPhase::Forward: return tr("forward");
+    case StepPhase::Loss: return tr("loss");
+    case StepPhase::Backward: return tr("backward");
+    case StepPhase::AllReduce: return tr("all-reduce");
+    case StepPhase::Update: return tr("update");
+  }
+  return "";
+}
 
 bool profile_requested(const TrainingRun& run) {
   return run.request().profile || run.request().compare_kernels;
@@ -306,28 +331,30 @@ bool profile_requested(const TrainingRun& run) {
 
 std::string describe(const TrainingProfile& profile, const ProfileRow& row) {
   const bool several = profile.totals.size() > 1;
-  std::string text = several ? fmt::format("{} {}", to_string(row.kernels), to_string(row.phase))
-                             : to_string(row.phase);
+  std::string text = pass_name(row.kernels, row.phase, several);
   if (!row.method.empty()) text += ", " + row.method;
-  if (row.time.n == 0) return text + "\nnot timed yet";
-  text += fmt::format("\nmedian {}, p10 {}, p90 {}, {} steps", format_seconds(row.time.median_s),
-                      format_seconds(row.time.p10_s), format_seconds(row.time.p90_s), row.time.n);
+  if (row.time.n == 0) return text + "\n" + tr("not timed yet");
+  text += "\n" + trf("median {}, p10 {}, p90 {}, {} steps", format_seconds(row.time.median_s),
+                     format_seconds(row.time.p10_s), format_seconds(row.time.p90_s), row.time.n);
   if (row.flop > 0) {
-    text += "\n" + gflops_text(row.gflops());
-    if (profile.peak_gflops > 0) text += ", " + percent(profile.share_of_peak(row)) + " of peak";
+    const std::string speed = gflops_text(row.gflops());
+    text += "\n" + (profile.peak_gflops > 0
+                        ? trf("{}, {} of peak", speed, percent(profile.share_of_peak(row)))
+                        : speed);
   }
   if (row.bytes > 0) {
-    text += "\nat least " + format_si(static_cast<double>(row.bytes), "B") + " of traffic";
-    if (row.flop > 0) text += fmt::format(", {:.3g} FLOP per byte", row.intensity());
+    const std::string traffic = format_si(static_cast<double>(row.bytes), "B");
+    text += "\n" + (row.flop > 0 ? trf("at least {} of traffic, {:.3g} FLOP per byte", traffic,
+                                       row.intensity())
+                                 : trf("at least {} of traffic", traffic));
   }
   return text;
 }
 
 void draw_training_layers(const Panel& p, const TrainingRun& run) {
-  Card card(
-      p, "training/layers", "Layers",
-      {.hint = "Forward and backward time of each layer in a step, and of the work done once per "
-               "step. Hover over a bar for details."});
+  Card card(p, "training/layers", tr("Layers"),
+            {.hint = tr("Forward and backward time of each layer in a step, and of the work done "
+                        "once per step. Hover over a bar for details.")});
   if (!card) return;
   if (!run.profile() || !complete(*run.profile())) {
     draw_nothing(p, run);

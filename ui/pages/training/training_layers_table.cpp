@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/training/training_parts.h"
 
@@ -19,32 +20,43 @@ struct Shown {
 };
 
 std::vector<Shown> one_kind(bool wide) {
-  std::vector<Shown> columns = {{{"Layer", 1.9F, false, "In execution order."}, ProfileKey::Layer},
-                                {{"Pass", 1.05F, false, {}}, ProfileKey::Pass},
-                                {{"Time", 1, true, "Median over the steps."}, ProfileKey::Time}};
+  std::vector<Shown> columns = {
+      {{LAB_TEXT("Layer"), 1.9F, false, LAB_TEXT("In execution order.")}, ProfileKey::Layer},
+      {{LAB_TEXT("Pass"), 1.05F, false, {}}, ProfileKey::Pass},
+      {{LAB_TEXT("Time"), 1, true, LAB_TEXT("Median over the steps.")}, ProfileKey::Time}};
   if (wide) {
-    columns.push_back({{"p10", 1, true, "A tenth of the steps took less."}, ProfileKey::P10});
-    columns.push_back({{"p90", 1, true, "A tenth of the steps took longer."}, ProfileKey::P90});
+    columns.push_back(
+        {{"p10", 1, true, LAB_TEXT("A tenth of the steps took less.")}, ProfileKey::P10});
+    columns.push_back(
+        {{"p90", 1, true, LAB_TEXT("A tenth of the steps took longer.")}, ProfileKey::P90});
   }
+  columns.push_back({{"FLOP/s", 1.1F, true, LAB_TEXT("Operations of the direct algorithm.")},
+                     ProfileKey::Gflops});
   columns.push_back(
-      {{"FLOP/s", 1.1F, true, "Operations of the direct algorithm."}, ProfileKey::Gflops});
-  columns.push_back(
-      {{"Of peak", 0.8F, true, "Of the measured fused multiply-add peak."}, ProfileKey::Share});
+      {{LAB_TEXT("Of peak"), 0.8F, true, LAB_TEXT("Of the measured fused multiply-add peak.")},
+       ProfileKey::Share});
   return columns;
 }
 
 std::vector<Shown> two_kinds(bool wide) {
   std::vector<Shown> columns = {
-      {{"Layer", 1.9F, false, "In execution order."}, ProfileKey::Layer},
-      {{"Pass", 1.05F, false, {}}, ProfileKey::Pass},
-      {{"Lab", 1, true, "Median time with the lab's kernels."}, ProfileKey::Time, 0},
-      {{"Library", 1, true, "Median time with the library's kernels."}, ProfileKey::Time, 1},
-      {{"Library / lab", 0.9F, true, "The library's time over the lab's."}, ProfileKey::Ratio}};
+      {{LAB_TEXT("Layer"), 1.9F, false, LAB_TEXT("In execution order.")}, ProfileKey::Layer},
+      {{LAB_TEXT("Pass"), 1.05F, false, {}}, ProfileKey::Pass},
+      {{LAB_TEXT("Lab"), 1, true, LAB_TEXT("Median time with the lab's kernels.")},
+       ProfileKey::Time,
+       0},
+      {{LAB_TEXT("Library"), 1, true, LAB_TEXT("Median time with the library's kernels.")},
+       ProfileKey::Time,
+       1},
+      {{LAB_TEXT("Library / lab"), 0.9F, true, LAB_TEXT("The library's time over the lab's.")},
+       ProfileKey::Ratio}};
   if (wide) {
-    columns.push_back({{"Lab of peak", 0.9F, true, "Of the measured fused multiply-add peak."},
+    columns.push_back({{LAB_TEXT("Lab of peak"), 0.9F, true,
+                        LAB_TEXT("Of the measured fused multiply-add peak.")},
                        ProfileKey::Share,
                        0});
-    columns.push_back({{"Library of peak", 0.9F, true, "Of the measured fused multiply-add peak."},
+    columns.push_back({{LAB_TEXT("Library of peak"), 0.9F, true,
+                        LAB_TEXT("Of the measured fused multiply-add peak.")},
                        ProfileKey::Share,
                        1});
   }
@@ -55,12 +67,13 @@ std::vector<Shown> columns_of(const TrainingProfile& profile, bool wide) {
   const bool both = profile.totals.size() > 1;
   std::vector<Shown> columns = both ? two_kinds(wide) : one_kind(wide);
   columns.push_back(
-      {{"Traffic", 1, true, "Each array read or written, counted once."}, ProfileKey::Bytes});
-  columns.push_back(
-      {{"FLOP/B", 0.8F, true, "Arithmetic intensity: FLOP over traffic."}, ProfileKey::Intensity});
-  columns.push_back({{"Algorithm", 1.35F, false,
-                      both ? "The lab's. Backward: input gradient / weight gradient."
-                           : "Backward: input gradient / weight gradient."},
+      {{LAB_TEXT("Traffic"), 1, true, LAB_TEXT("Each array read or written, counted once.")},
+       ProfileKey::Bytes});
+  columns.push_back({{"FLOP/B", 0.8F, true, LAB_TEXT("Arithmetic intensity: FLOP over traffic.")},
+                     ProfileKey::Intensity});
+  columns.push_back({{LAB_TEXT("Algorithm"), 1.35F, false,
+                      both ? tr("The lab's. Backward: input gradient / weight gradient.")
+                           : tr("Backward: input gradient / weight gradient.")},
                      ProfileKey::Method,
                      0});
   return columns;
@@ -72,7 +85,7 @@ std::string text_of(const TrainingProfile& profile, const ProfileLine& line, con
   if (shown.key == ProfileKey::Method) return row.method;
   if (shown.key == ProfileKey::Pass) {
     const bool layer = row.phase == StepPhase::Forward || row.phase == StepPhase::Backward;
-    return layer ? to_string(row.phase) : "";
+    return layer ? name_of(row.phase) : "";
   }
   const double value = value_of(profile, line, shown.key, shown.side);
   if (std::isnan(value)) return "";
@@ -88,7 +101,7 @@ std::string text_of(const TrainingProfile& profile, const ProfileLine& line, con
 
 std::string line_hint(const TrainingProfile& profile, const ProfileLine& line) {
   const ProfileRow& first = *line.front();
-  std::string text = first.shape.empty() ? first.kind : first.kind + ", " + first.shape;
+  std::string text = first.shape.empty() ? tr(first.kind) : tr(first.kind) + ", " + first.shape;
   for (const ProfileRow* row : line) text += "\n\n" + describe(profile, *row);
   return text;
 }
@@ -116,7 +129,7 @@ void total_row(const Panel& p, const TrainingProfile& profile, const std::vector
 
 void draw_layer_table(const Panel& p, const TrainingProfile& profile) {
   TrainingForm& form = p.view.forms.training;
-  foldout(p.ui, "training/layer_numbers", "All numbers", form.layer_table);
+  foldout(p.ui, "training/layer_numbers", tr("All numbers"), form.layer_table);
   if (!form.layer_table) return;
   const std::vector<Shown> columns = columns_of(profile, width_left(p) >= kWideLayers);
   std::vector<Column> labels;
@@ -134,14 +147,14 @@ void draw_layer_table(const Panel& p, const TrainingProfile& profile) {
     for (const Shown& shown : columns) cell(p.ui, text_of(profile, line, shown), all);
   }
   total_row(
-      p, profile, columns, "All parts", [](const ProfileTotal& t) { return t.rows.median_s; },
-      "Sum of the parts of a step, median over the steps.");
+      p, profile, columns, tr("All parts"), [](const ProfileTotal& t) { return t.rows.median_s; },
+      tr("Sum of the parts of a step, median over the steps."));
   total_row(
-      p, profile, columns, "Unaccounted", [](const ProfileTotal& t) { return t.unaccounted_s; },
-      "Time between the parts: waking threads, reporting.");
+      p, profile, columns, tr("Unaccounted"), [](const ProfileTotal& t) { return t.unaccounted_s; },
+      tr("Time between the parts: waking threads, reporting."));
   total_row(
-      p, profile, columns, "Step", [](const ProfileTotal& t) { return t.step.median_s; },
-      "From one batch to the next, median over the steps.");
+      p, profile, columns, tr("Step"), [](const ProfileTotal& t) { return t.step.median_s; },
+      tr("From one batch to the next, median over the steps."));
   end_table(p.ui);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/training/training_parts.h"
 #include "ui/widgets/icons.h"
@@ -22,11 +23,11 @@ const RunChoice* choice_of(const Panel& p, JobId id) {
 
 std::string outcome_text(const TrainingRun& run) {
   const EpochColumns& e = run.epochs();
-  std::string text = fmt::format("{} epoch{}", e.size(), e.size() == 1 ? "" : "s");
+  std::string text = e.size() == 1 ? tr("1 epoch") : trf("{} epochs", e.size());
   if (e.size() > 0 && e.test_acc.back() == e.test_acc.back()) {
-    text += ", test accuracy " + percent(e.test_acc.back());
+    text += ", " + trf("test accuracy {}", percent(e.test_acc.back()));
   }
-  if (run.done()) text += fmt::format(", {} images/s", format_si(run.done()->images_per_s, ""));
+  if (run.done()) text += ", " + trf("{} images/s", format_si(run.done()->images_per_s, ""));
   return text;
 }
 
@@ -35,15 +36,15 @@ void name_of_run(const Panel& p, const TrainingRun& run, RunChoice& choice) {
   TrainingForm& form = p.view.forms.training;
   const std::string base = fmt::format("training/runs/{}", run.id());
   if (form.renaming == run.id()) {
-    input_text(ui, base + "/name", "", choice.name, "The run's name", run.name());
+    input_text(ui, base + "/name", "", choice.name, tr("The run's name"), run.name());
     return;
   }
   checkbox(ui, base + "/show", run_name(p, run), choice.shown,
-           "Shows the run's curves in the plots.");
+           tr("Shows the run's curves in the plots."));
   if (run.synthetic()) synthetic_badge(p);
   caption(ui, outcome_text(run));
   if (run.done() && !run.done()->checkpoint.empty()) {
-    caption(ui, "Checkpoint: " + run.done()->checkpoint);
+    caption(ui, trf("Checkpoint: {}", run.done()->checkpoint));
   }
 }
 
@@ -62,12 +63,13 @@ void run_line(const Panel& p, const TrainingRun& run, bool newest) {
   name_of_run(p, run, choice);
   row.next();
   const bool renaming = form.renaming == run.id();
-  if (button(ui, base + "/rename", renaming ? "Done" : "Rename",
+  if (button(ui, base + "/rename", renaming ? tr("Done") : tr("Rename"),
              {.kind = ButtonKind::Quiet, .width = -1})) {
     form.renaming = renaming ? 0 : run.id();
   }
   row.next();
-  if (!newest && icon_button(ui, base + "/delete", kIconTrash, "Removes the run from this list")) {
+  if (!newest &&
+      icon_button(ui, base + "/delete", kIconTrash, tr("Removes the run from this list"))) {
     choice.removed = true;
   }
 }
@@ -100,7 +102,7 @@ std::vector<ShownRun> shown_runs(const Panel& p) {
       continue;
     }
     std::string name = run_name(p, run);
-    if (run.synthetic()) name += ", synthetic";
+    if (run.synthetic()) name = trf("{}, synthetic", name);
     shown.push_back({&run, std::move(name), run_color(p, run), newest});
   }
   return shown;
@@ -109,7 +111,7 @@ std::vector<ShownRun> shown_runs(const Panel& p) {
 std::string class_name(const TrainingRun& run, int label) {
   const auto& names = run.class_names();
   const auto i = static_cast<std::size_t>(label);
-  return label >= 0 && i < names.size() ? names[i] : std::to_string(label);
+  return label >= 0 && i < names.size() ? tr(names[i]) : std::to_string(label);
 }
 
 // --- the page -------------------------------------------------------------------------------
@@ -117,9 +119,9 @@ std::string class_name(const TrainingRun& run, int label) {
 namespace {
 
 void draw_training_runs(const Panel& p) {
-  Card card(p, "training/runs", "Runs",
-            {.hint = "Training runs since the lab started; ticked ones are plotted. The oldest are "
-                     "removed when the list is full."});
+  Card card(p, "training/runs", tr("Runs"),
+            {.hint = tr("Training runs since the lab started; ticked ones are plotted. The oldest "
+                        "are removed when the list is full.")});
   if (!card) return;
   const auto& runs = p.model.runs();
   for (std::size_t i = runs.size(); i > 0; --i) {
@@ -133,22 +135,21 @@ void draw_training_runs(const Panel& p) {
 
 constexpr std::size_t kFewDevices = 4;
 
-const std::vector<std::string>& axis_names() {
-  static const std::vector<std::string> kNames = {"Step", "Epoch", "Time"};
-  return kNames;
+std::vector<std::string> axis_names() {
+  return {LAB_TEXT("Step"), LAB_TEXT("Epoch"), LAB_TEXT("Time")};
 }
 
 void empty_card(const Panel& p) {
   Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   if (runs(p, Page::Training)) {
-    muted(p.ui, "Reading the data; the first step appears here immediately.");
+    muted(p.ui, tr("Reading the data; the first step appears here immediately."));
     return;
   }
   if (!empty_page(p, "training/empty",
-                  "Nothing has been trained yet. Watch the loss of each step, the accuracy of each "
-                  "epoch, and which classes the network confuses.",
-                  "Train")) {
+                  tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
+                     "each epoch, and which classes the network confuses."),
+                  tr("Train"))) {
     return;
   }
   const TrainingForm& form = p.view.forms.training;
@@ -180,17 +181,17 @@ void summary_card(const Panel& p, const TrainingRun& run) {
   record_item(p.ui, "training/run_name", "text", run_name(p, run));
   if (run.synthetic()) synthetic_badge(p);
   const std::array<TrainingFigure, 4> figures = {{
-      {"training/figure/loss", "loss, smoothed",
+      {"training/figure/loss", tr("loss, smoothed"),
        steps.size() == 0 ? "N/A" : fmt::format("{:.3f}", steps.loss_smooth.back()),
-       "Mean cross-entropy of the batch; exponential average over about 20 steps."},
-      {"training/figure/train_acc", "train accuracy", latest(run.epochs().train_acc),
-       "Share of the training images classified correctly during the last epoch."},
-      {"training/figure/test_acc", "test accuracy", latest(run.epochs().test_acc),
-       "Share of the test images classified correctly after the last epoch; none is used for "
-       "training."},
-      {"training/figure/speed", "images/s, smoothed",
+       tr("Mean cross-entropy of the batch; exponential average over about 20 steps.")},
+      {"training/figure/train_acc", tr("train accuracy"), latest(run.epochs().train_acc),
+       tr("Share of the training images classified correctly during the last epoch.")},
+      {"training/figure/test_acc", tr("test accuracy"), latest(run.epochs().test_acc),
+       tr("Share of the test images classified correctly after the last epoch; none is used for "
+          "training.")},
+      {"training/figure/speed", tr("images/s, smoothed"),
        steps.size() == 0 ? "N/A" : format_si(steps.images_per_s_smooth.back(), ""),
-       "Training images per second of step time, excluding data loading and evaluation."},
+       tr("Training images per second of step time, excluding data loading and evaluation.")},
   }};
   const std::size_t columns = width_left(p) > 520 ? 4 : 2;
   for (std::size_t first = 0; first < figures.size(); first += columns) {
@@ -216,12 +217,12 @@ void axis_choice(const Panel& p) {
   TrainingForm& form = p.view.forms.training;
   Pair pair(p, 420);
   pair.next();
-  segmented(p.ui, "training/x_axis", "Horizontal axis", axis_names(), form.x_axis,
-            "Of the loss, accuracy and speed plots.");
+  segmented(p.ui, "training/x_axis", tr("Horizontal axis"), axis_names(), form.x_axis,
+            tr("Of the loss, accuracy and speed plots."));
   pair.next();
-  control_label(p.ui, "Right-click a plot for more");
-  checkbox(p.ui, "training/log_loss", "Logarithmic loss", form.log_loss,
-           "Shows small changes of a small loss.");
+  control_label(p.ui, tr("Right-click a plot for more"));
+  checkbox(p.ui, "training/log_loss", tr("Logarithmic loss"), form.log_loss,
+           tr("Shows small changes of a small loss."));
 }
 
 void plots(const Panel& p) {

@@ -29,6 +29,7 @@ void draw_training_devices(const Panel& p, const TrainingRun& run);
 // Shows where a step's time goes, layer by layer; without a profile, how to obtain one.
 void draw_training_layers(const Panel& p, const TrainingRun& run);
 bool profile_requested(const TrainingRun& run);
+const char* name_of(StepPhase phase);  // "forward"
 // All numbers of the profile, collapsed; clicking a column label sorts by it.
 void draw_layer_table(const Panel& p, const TrainingProfile& profile);
 // Describes one row in full, line by line.

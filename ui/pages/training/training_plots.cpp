@@ -6,6 +6,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "compute/core/book/book_runs.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/training/training_parts.h"
 #include "ui/plot/plot.h"
@@ -21,9 +23,9 @@ XAxis x_axis(const Panel& p) {
 
 plot::Axis x_of(const Panel& p) {
   switch (x_axis(p)) {
-    case XAxis::Step: return {.label = "step", .min = 0, .whole = true};
-    case XAxis::Epoch: return {.label = "epoch", .min = 0};
-    case XAxis::Time: return {.label = "training time", .unit = "s", .min = 0};
+    case XAxis::Step: return {.label = tr("step"), .min = 0, .whole = true};
+    case XAxis::Epoch: return {.label = tr("epoch"), .min = 0};
+    case XAxis::Time: return {.label = tr("training time"), .unit = "s", .min = 0};
   }
   return {};
 }
@@ -57,21 +59,22 @@ std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRu
                            plot::Line::Dotted};
   };
   if (model == "resnet18") {
-    return {at("chapter, one GPU, mean of 103 runs", 0.905),
-            at("chapter, two GPUs, mean of 104 runs", 0.804)};
+    const Spread one = chapter_accuracy(model, 1), two = chapter_accuracy(model, 2);
+    return {at(trf("chapter, one GPU, mean of {} runs", one.n).c_str(), one.mean),
+            at(trf("chapter, two GPUs, mean of {} runs", two.n).c_str(), two.mean)};
   }
-  constexpr const char* kPytorch = "PyTorch, chapter's settings";
-  if (model == "lenet") return {at(kPytorch, 0.81)};
-  if (model == "mlp") return {at(kPytorch, 0.85)};
-  if (model == "softmax") return {at(kPytorch, 0.83)};
+  const char* const pytorch = tr("PyTorch, chapter's settings");
+  if (model == "lenet") return {at(pytorch, 0.81)};
+  if (model == "mlp") return {at(pytorch, 0.85)};
+  if (model == "softmax") return {at(pytorch, 0.83)};
   return {};
 }
 
 std::string step_text(const TrainingRun& run, std::size_t i) {
   const StepColumns& s = run.steps();
-  return fmt::format(
-      "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\n"
-      "batch accuracy {}, learning rate {:.3g}\n{} images/s, {} of training",
+  return trf(
+      "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\nbatch accuracy {}, learning rate "
+      "{:.3g}\n{} images/s, {} of training",
       s.step[i], s.epoch[i], s.loss[i], s.loss_smooth[i], percent(s.accuracy[i]), s.lr[i],
       format_si(s.images_per_s[i], ""), format_seconds(s.t_s[i]));
 }
@@ -79,9 +82,8 @@ std::string step_text(const TrainingRun& run, std::size_t i) {
 std::string epoch_text(const TrainingRun& run, std::size_t i) {
   const EpochColumns& e = run.epochs();
   const bool tested = e.test_acc[i] == e.test_acc[i];
-  return fmt::format(
-      "epoch {:.0f}\ntrain loss {:.4f}, accuracy {}\ntest accuracy {}\n"
-      "{} of training, {} images/s",
+  return trf(
+      "epoch {:.0f}\ntrain loss {:.4f}, accuracy {}\ntest accuracy {}\n{} of training, {} images/s",
       e.epoch[i], e.train_loss[i], percent(e.train_acc[i]), tested ? percent(e.test_acc[i]) : "N/A",
       format_seconds(e.seconds[i]), format_si(e.images_per_s[i], ""));
 }
@@ -114,27 +116,27 @@ plot::Series pale(plot::Series s) {
   s.alpha = 0.3F;
   s.width = 1;
   s.in_legend = false;
-  s.label += ", raw";
+  s.label = trf("{}, raw", s.label);
   return s;
 }
 
 // Returns the name of a series: the run, if several are shown, and the curve.
 std::string label_of(const ShownRun& shown, std::size_t runs, std::string_view curve) {
-  const std::string run = runs > 1 ? shown.name + ", " : std::string();
-  return run + std::string(curve) + (runs > 1 || !shown.run->synthetic() ? "" : ", synthetic");
+  if (runs > 1) return fmt::format("{}, {}", shown.name, curve);
+  return shown.run->synthetic() ? trf("{}, synthetic", curve) : std::string(curve);
 }
 
 std::string title_with(const Panel& p, std::string_view text) {
   const bool synthetic = p.model.runs().back().synthetic();
-  return fmt::format("{}{}", text, synthetic ? "   (synthetic data)" : "");
+  return synthetic ? fmt::format("{}   {}", text, tr("(synthetic data)")) : std::string(text);
 }
 
 std::string stacked_text(const TrainingRun& run, std::size_t device, std::size_t i) {
   const std::vector<DeviceTrack>& all = run.devices().all();
   const double below = device > 0 ? all[device - 1].stacked[i] : 0;
-  return fmt::format("{}\nstep {:.0f}\n{} images/s, {} of the batch",
-                     lab::to_string(all[device].device), run.devices().step()[i],
-                     format_si(all[device].stacked[i] - below, ""), percent(all[device].shares[i]));
+  return trf("{}\nstep {:.0f}\n{} images/s, {} of the batch", lab::to_string(all[device].device),
+             run.devices().step()[i], format_si(all[device].stacked[i] - below, ""),
+             percent(all[device].shares[i]));
 }
 
 // Adds the devices' contributions to the speed as a stack.
@@ -147,8 +149,8 @@ void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Ser
     // Halving the resolution rewrites the columns, so the key includes it.
     s.append_key = fmt::format("{}/device/{}/{}", run.id(), i, tracks.steps_per_point());
     s.label = lab::to_string(all[i].device);
-    if (tracks.ranks() > 1) s.label = fmt::format("rank {}, {}", all[i].rank, s.label);
-    if (all.size() > kMaxNames) s.group = "devices";
+    if (tracks.ranks() > 1) s.label = trf("rank {}, {}", all[i].rank, s.label);
+    if (all.size() > kMaxNames) s.group = tr("devices");
     s.color = device_color(*p.ui.theme, all[i].device);
     s.width = 1;
     s.x = x_column(p, tracks);
@@ -167,9 +169,9 @@ bool waiting(const Panel& p) {
 }  // namespace
 
 void draw_loss_plot(const Panel& p) {
-  Card card(p, "training/loss", title_with(p, "Loss"),
-            {.hint = "Pale: every step. Solid: exponential average over about 20 steps, computed "
-                     "from every step."});
+  Card card(p, "training/loss", title_with(p, tr("Loss")),
+            {.hint = tr("Pale: every step. Solid: exponential average over about 20 steps, "
+                        "computed from every step.")});
   if (!card) return;
   std::vector<plot::Series> series;
   for (const ShownRun& shown : shown_runs(p)) {
@@ -180,17 +182,19 @@ void draw_loss_plot(const Panel& p) {
   const bool log = p.view.forms.training.log_loss;
   const plot::Axes axes{
       .x = x_of(p),
-      .y = {.label = "loss", .scale = log ? plot::Scale::Log10 : plot::Scale::Linear}};
-  plot::draw(
-      p.ui, "training/plot/loss", axes, series,
-      {.height = 230, .cursor = &p.view.cursor, .empty_text = "No step yet", .dimmed = waiting(p)},
-      p.out);
+      .y = {.label = tr("loss"), .scale = log ? plot::Scale::Log10 : plot::Scale::Linear}};
+  plot::draw(p.ui, "training/plot/loss", axes, series,
+             {.height = 230,
+              .cursor = &p.view.cursor,
+              .empty_text = tr("No step yet"),
+              .dimmed = waiting(p)},
+             p.out);
 }
 
 void draw_accuracy_plot(const Panel& p) {
-  Card card(p, "training/accuracy", title_with(p, "Accuracy"),
-            {.hint = "Training: average over the epoch. Test: after each epoch, on images not used "
-                     "for training. Pale: batches, smoothed."});
+  Card card(p, "training/accuracy", title_with(p, tr("Accuracy")),
+            {.hint = tr("Training: average over the epoch. Test: after each epoch, on images not "
+                        "used for training. Pale: batches, smoothed.")});
   if (!card) return;
   std::vector<plot::Series> series;
   const std::vector<ShownRun> runs = shown_runs(p);
@@ -199,52 +203,54 @@ void draw_accuracy_plot(const Panel& p) {
     if (shown.newest) {
       const StepColumns& s = shown.run->steps();
       series.push_back(
-          pale(line(p, shown, s, s.accuracy_smooth, label_of(shown, runs.size(), "batches"))));
+          pale(line(p, shown, s, s.accuracy_smooth, label_of(shown, runs.size(), tr("batches")))));
     }
-    plot::Series train = line(p, shown, e, e.train_acc, label_of(shown, runs.size(), "train"));
+    plot::Series train = line(p, shown, e, e.train_acc, label_of(shown, runs.size(), tr("train")));
     train.line = plot::Line::Dashed;
     series.push_back(std::move(train));
-    plot::Series test = line(p, shown, e, e.test_acc, label_of(shown, runs.size(), "test"));
+    plot::Series test = line(p, shown, e, e.test_acc, label_of(shown, runs.size(), tr("test")));
     test.marker = plot::Marker::Circle;
     series.push_back(std::move(test));
   }
   const std::vector<plot::Reference> references = published_accuracy(p, p.model.runs().back());
-  const plot::Axes axes{.x = x_of(p), .y = {.label = "accuracy", .max = 1}};
+  const plot::Axes axes{.x = x_of(p), .y = {.label = tr("accuracy"), .max = 1}};
   plot::draw(p.ui, "training/plot/accuracy", axes, series,
              {.height = 220,
               .cursor = &p.view.cursor,
               .references = references,
-              .empty_text = "No epoch yet",
+              .empty_text = tr("No epoch yet"),
               .dimmed = waiting(p)},
              p.out);
 }
 
 void draw_speed_plot(const Panel& p) {
-  Card card(p, "training/speed", title_with(p, "Images per second"),
-            {.hint = "Images per step divided by its time, excluding data loading and evaluation. "
-                     "Pale: each step. Solid: average over about 20 steps. Several devices are "
-                     "stacked; the top edge is the total."});
+  Card card(p, "training/speed", title_with(p, tr("Images per second")),
+            {.hint = tr("Images per step divided by its time, excluding data loading and "
+                        "evaluation. Pale: each step. Solid: average over about 20 steps. Several "
+                        "devices are stacked; the top edge is the total.")});
   if (!card) return;
   std::vector<plot::Series> series;
   const std::vector<ShownRun> runs = shown_runs(p);
   for (const ShownRun& shown : runs) {
     const StepColumns& s = shown.run->steps();
     const bool stacked = shown.newest && !shown.run->devices().empty();
-    const std::string name = stacked && runs.size() == 1 ? "total" : shown.name;
+    const std::string name = stacked && runs.size() == 1 ? tr("total") : shown.name;
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, name)));
     if (stacked) stack_devices(p, *shown.run, series);
     series.push_back(line(p, shown, s, s.images_per_s_smooth, name));
   }
   const plot::Axes axes{.x = x_of(p), .y = {.label = "images/s", .min = 0}};
-  plot::draw(
-      p.ui, "training/plot/speed", axes, series,
-      {.height = 220, .cursor = &p.view.cursor, .empty_text = "No step yet", .dimmed = waiting(p)},
-      p.out);
+  plot::draw(p.ui, "training/plot/speed", axes, series,
+             {.height = 220,
+              .cursor = &p.view.cursor,
+              .empty_text = tr("No step yet"),
+              .dimmed = waiting(p)},
+             p.out);
 }
 
 void draw_seconds_plot(const Panel& p) {
-  Card card(p, "training/seconds", title_with(p, "Seconds per epoch"),
-            {.hint = "Training time of each epoch, excluding evaluation and pauses."});
+  Card card(p, "training/seconds", title_with(p, tr("Seconds per epoch")),
+            {.hint = tr("Training time of each epoch, excluding evaluation and pauses.")});
   if (!card) return;
   std::vector<plot::Series> series;
   for (const ShownRun& shown : shown_runs(p)) {
@@ -255,10 +261,10 @@ void draw_seconds_plot(const Panel& p) {
     if (!shown.newest) s.marker = plot::Marker::Square;
     series.push_back(std::move(s));
   }
-  const plot::Axes axes{.x = {.label = "epoch", .min = 0, .whole = true},
-                        .y = {.label = "time", .unit = "s", .min = 0}};
+  const plot::Axes axes{.x = {.label = tr("epoch"), .min = 0, .whole = true},
+                        .y = {.label = tr("time"), .unit = "s", .min = 0}};
   plot::draw(p.ui, "training/plot/seconds", axes, series,
-             {.height = 220, .empty_text = "No epoch yet", .dimmed = waiting(p)}, p.out);
+             {.height = 220, .empty_text = tr("No epoch yet"), .dimmed = waiting(p)}, p.out);
 }
 
 }  // namespace lab::ui

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/reference_parts.h"
 #include "ui/pages/transfers/transfer_parts.h"
@@ -31,7 +32,7 @@ ImU32 pair_color(const Theme& theme, Device from, Device to) {
 
 std::string pair_name(const TransferCase& c) {
   return c.from == c.to ? lab::to_string(c.from)
-                        : fmt::format("{} to {}", lab::to_string(c.from), lab::to_string(c.to));
+                        : trf("{} to {}", lab::to_string(c.from), lab::to_string(c.to));
 }
 
 bool one_thread(const TransferCase& c) {
@@ -93,7 +94,7 @@ void add_curves(const Panel& p, const TransferResults& results, TransferQuantity
     s.low = time ? c.time_low : c.gb_low;
     s.high = time ? c.time_high : c.gb_high;
     s.describe = [&c, cache, old](std::size_t i) {
-      return (old ? "previous run\n" : "") + describe(c.samples[i], cache);
+      return (old ? tr("previous run") + std::string("\n") : "") + describe(c.samples[i], cache);
     };
     out.push_back(std::move(s));
   }
@@ -132,8 +133,10 @@ std::string title_with(std::string_view text, const TransferResults& results) {
   const bool one = std::any_of(cases.begin(), cases.end(), one_thread);
   const bool pageable = std::any_of(cases.begin(), cases.end(), pageable_with_gpu);
   if (!one && !pageable) return std::string(text);
-  return fmt::format("{}   (dashed: {}{}{})", text, one ? "1 thread" : "",
-                     one && pageable ? ", or " : "", pageable ? "pageable memory" : "");
+  const char* const dashed = one && pageable ? tr("(dashed: 1 thread, or pageable memory)")
+                             : one           ? tr("(dashed: 1 thread)")
+                                             : tr("(dashed: pageable memory)");
+  return fmt::format("{}   {}", text, dashed);
 }
 
 }  // namespace
@@ -141,20 +144,20 @@ std::string title_with(std::string_view text, const TransferResults& results) {
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   const plot::Axis size{
-      .label = "size of one array", .scale = plot::Scale::Log2, .unit = "B", .binary = true};
+      .label = tr("size of one array"), .scale = plot::Scale::Log2, .unit = "B", .binary = true};
   const plot::Options options{.height = 270,
                               .grows = true,
                               .cursor = &p.view.cursor,
-                              .empty_text = "No sample yet",
+                              .empty_text = tr("No sample yet"),
                               .dimmed = old};
   const ReferenceResults* reference = chosen_reference(p);
   const auto fitting =
       reference != nullptr ? overlay(*reference, shown(kept)) : Overlay<TransferCase>();
   Pair pair(p, 680, spare_height(p));
   pair.next();
-  if (Card card(p, "transfers/bandwidth", title_with("Bandwidth over size", shown(kept)),
-                {.hint = "Bytes moved, as counted by STREAM, divided by the median time. The band "
-                         "spans p10 to p90.",
+  if (Card card(p, "transfers/bandwidth", title_with(tr("Bandwidth over size"), shown(kept)),
+                {.hint = tr("Bytes moved, as counted by STREAM, divided by the median time. The "
+                            "band spans p10 to p90."),
                  .dimmed = old});
       card) {
     reference_note(p, "transfers/reference_note", fitting.note);
@@ -166,13 +169,13 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
   }
   pair.next();
-  if (Card card(p, "transfers/latency", title_with("Time over size", shown(kept)),
-                {.hint = "The median time of one repetition. Flat on the left: the fixed cost; "
-                         "rising on the right: the bandwidth.",
+  if (Card card(p, "transfers/latency", title_with(tr("Time over size"), shown(kept)),
+                {.hint = tr("The median time of one repetition. Flat on the left: the fixed cost; "
+                            "rising on the right: the bandwidth."),
                  .dimmed = old});
       card) {
     const plot::Axes axes{.x = size,
-                          .y = {.label = "time", .scale = plot::Scale::Log10, .unit = "s"}};
+                          .y = {.label = tr("time"), .scale = plot::Scale::Log10, .unit = "s"}};
     plot::draw(p.ui, "transfers/plot/latency", axes,
                curves(p, kept, TransferQuantity::Time, reference, fitting), options, p.out);
   }
@@ -180,9 +183,9 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
 
 void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
-  Card card(p, "transfers/live_card", "Bandwidth over time",
+  Card card(p, "transfers/live_card", tr("Bandwidth over time"),
             {.extra = spare_height(p),
-             .hint = "The first case, measured repeatedly until stopped.",
+             .hint = tr("The first case, measured repeatedly until stopped."),
              .dimmed = old});
   if (!card) return;
   std::vector<plot::Series> series;
@@ -194,9 +197,10 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
     s.y = c.live_gb_per_s;
     series.push_back(std::move(s));
   }
-  const plot::Axes axes{.x = {.label = "time", .unit = "s"}, .y = {.label = "GB/s", .min = 0}};
+  const plot::Axes axes{.x = {.label = tr("time"), .unit = "s"}, .y = {.label = "GB/s", .min = 0}};
   plot::draw(p.ui, "transfers/plot/live", axes, series,
-             {.height = 320, .grows = true, .empty_text = "No sample yet", .dimmed = old}, p.out);
+             {.height = 320, .grows = true, .empty_text = tr("No sample yet"), .dimmed = old},
+             p.out);
 }
 
 }  // namespace lab::ui

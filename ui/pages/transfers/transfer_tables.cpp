@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/transfers/transfer_parts.h"
 #include "ui/widgets/item.h"
@@ -37,10 +38,9 @@ void matrix_cell(const Panel& p, const TransferResults& results, Device from, De
       {std::max(min.x + 2, (min.x + max.x - size.x) / 2), (min.y + max.y - size.y) / 2},
       max.x - min.x - 4, ui.theme->text, text);
   hint_at(p.ui, min, max,
-          value ? fmt::format("From {} to {}: {}, the best copy measured", lab::to_string(from),
-                              lab::to_string(to), gb_per_s_text(*value))
-                : fmt::format("From {} to {}: no copy measured", lab::to_string(from),
-                              lab::to_string(to)));
+          value ? trf("From {} to {}: {}, the best copy measured", lab::to_string(from),
+                      lab::to_string(to), gb_per_s_text(*value))
+                : trf("From {} to {}: no copy measured", lab::to_string(from), lab::to_string(to)));
 }
 
 std::string spread_text(const Timing& t) {
@@ -60,11 +60,11 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
       cell(p.ui, spread_text(s.time));
     }
     cell(p.ui,
-         s.time.unstable ? "unstable"
-         : s.verified    ? "verified"
-                         : "not verified",
-         s.time.unstable ? "The time limit was reached before the spread fell below 2 %."
-                         : "The result was compared with the expected one.");
+         s.time.unstable ? tr("unstable")
+         : s.verified    ? tr("verified")
+                         : tr("not verified"),
+         s.time.unstable ? tr("The time limit was reached before the spread fell below 2 %.")
+                         : tr("The result was compared with the expected one."));
   }
 }
 
@@ -74,8 +74,8 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const std::vector<Device>& devices = p.model.devices();
   constexpr std::size_t kMax = 32;
   if (devices.size() < 2 || devices.size() > kMax) return;
-  Card card(p, "transfers/matrix_card", "Copies between devices, GB/s",
-            {.hint = "Rows: source; columns: destination. The fastest size and thread count.",
+  Card card(p, "transfers/matrix_card", tr("Copies between devices, GB/s"),
+            {.hint = tr("Rows: source; columns: destination. The fastest size and thread count."),
              .dimmed = is_old(kept)});
   if (!card) return;
   Ui& ui = p.ui;
@@ -111,19 +111,19 @@ void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept) 
   const bool any = std::any_of(results.cases.begin(), results.cases.end(),
                                [](const TransferCase& c) { return c.fit.has_value(); });
   if (!any && results.payoffs.empty()) return;
-  Card card(p, "transfers/fits", "Transfer cost",
-            {.hint = "time = fixed cost + bytes / bandwidth, fitted over the measured sizes.",
+  Card card(p, "transfers/fits", tr("Transfer cost"),
+            {.hint = tr("time = fixed cost + bytes / bandwidth, fitted over the measured sizes."),
              .dimmed = is_old(kept)});
   if (!card) return;
   for (const TransferCase& c : results.cases) {
     if (!c.fit) continue;
     body(p.ui, fmt::format("{}: {}", c.label(), sentence(*c.fit)));
-    hint(p.ui,
-         fmt::format("Fit over {} sizes; r² of log time {:.3f}.", c.samples.size(), c.fit->r2));
+    hint(p.ui, trf("Fit over {} sizes; r² of log time {:.3f}.", c.samples.size(), c.fit->r2));
   }
   for (const TransferPayoff& payoff : results.payoffs) {
     body(p.ui, describe(payoff));
-    hint(p.ui, "Assumes one copy each way and passes that cost as much as a copy on each side.");
+    hint(p.ui,
+         tr("Assumes one copy each way and passes that cost as much as a copy on each side."));
   }
 }
 
@@ -131,20 +131,21 @@ void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept) {
   const TransferResults& results = shown(kept);
   Card card(p, "transfers/table_card", "", {.dimmed = is_old(kept)});
   if (!card) return;
-  foldout(p.ui, "transfers/show_table", "All samples and skipped cases",
+  foldout(p.ui, "transfers/show_table", tr("All samples and skipped cases"),
           p.view.forms.transfers.show_table);
   if (!p.view.forms.transfers.show_table) return;
   const bool wide = width_left(p) > 640;
   std::vector<Column> columns = {
-      {"Case", 2, false, {}},
-      {"Size", 1, true, "Of one array."},
-      {"Bandwidth", 1.2F, true, "Bytes moved divided by the median time."}};
+      {LAB_TEXT("Case"), 2, false, {}},
+      {LAB_TEXT("Size"), 1, true, LAB_TEXT("Of one array.")},
+      {LAB_TEXT("Bandwidth"), 1.2F, true, LAB_TEXT("Bytes moved divided by the median time.")}};
   if (wide) {
-    columns.push_back({"Median", 1, true, "Median of the repetition times."});
-    columns.push_back({"n", 0.6F, true, "Timed repetitions, excluding warm-up."});
-    columns.push_back({"p10 to p90", 1, true, "Spread of the times, as a share of the median."});
+    columns.push_back({LAB_TEXT("Median"), 1, true, LAB_TEXT("Median of the repetition times.")});
+    columns.push_back({"n", 0.6F, true, LAB_TEXT("Timed repetitions, excluding warm-up.")});
+    columns.push_back({LAB_TEXT("p10 to p90"), 1, true,
+                       LAB_TEXT("Spread of the times, as a share of the median.")});
   }
-  columns.push_back({"State", 1, false, {}});
+  columns.push_back({LAB_TEXT("State"), 1, false, {}});
   if (begin_table(p.ui, "transfers/table", columns)) {
     for (const TransferCase& c : results.cases) {
       sample_lines(p, c, results.request.cache, wide);
@@ -152,7 +153,7 @@ void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept) {
     end_table(p.ui);
   }
   for (const Skipped& s : results.skipped) {
-    muted(p.ui, fmt::format("Skipped {}: {}", s.what, s.reason));
+    muted(p.ui, trf("Skipped {}: {}", s.what, tr(s.reason)));
   }
 }
 
@@ -171,9 +172,9 @@ std::vector<std::string> streams_of(const TransferTimeline& timeline) {
 }
 
 std::string summary(const TransferTimeline& t) {
-  return fmt::format("{}: parts of {}: {} on three streams, {} on one; median of {} runs each.",
-                     lab::to_string(t.device), format_bytes(t.bytes),
-                     format_seconds(t.overlapped_s), format_seconds(t.serial_s), t.runs);
+  return trf("{}: parts of {}: {} on three streams, {} on one; median of {} runs each.",
+             lab::to_string(t.device), format_bytes(t.bytes), format_seconds(t.overlapped_s),
+             format_seconds(t.serial_s), t.runs);
 }
 
 void bars(const Panel& p, const TransferTimeline& timeline) {
@@ -191,7 +192,8 @@ void bars(const Panel& p, const TransferTimeline& timeline) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (std::size_t row = 0; row < streams.size(); ++row) {
     const float y = item.min.y + row_height * static_cast<float>(row);
-    draw_text(list, ui.fonts.caption, {item.min.x, y + ui.px(5)}, ui.theme->muted, streams[row]);
+    draw_text(list, ui.fonts.caption, {item.min.x, y + ui.px(5)}, ui.theme->muted,
+              tr(streams[row]));
     for (const TransferSpan& span : timeline.spans) {
       if (span.stream != streams[row]) continue;
       const auto at = [&](double t_s) {
@@ -200,9 +202,9 @@ void bars(const Panel& p, const TransferTimeline& timeline) {
       const ImVec2 min{at(span.begin_s), y + 2}, max{at(span.end_s) - 1, y + row_height - 2};
       list->AddRectFilled(min, max, styled(series_color(*ui.theme, static_cast<int>(row))),
                           ui.px(3));
-      hint_at(ui, min, max,
-              fmt::format("{}: {} to {}", span.what, format_seconds(span.begin_s),
-                          format_seconds(span.end_s)));
+      hint_at(
+          ui, min, max,
+          trf("{}: {} to {}", span.what, format_seconds(span.begin_s), format_seconds(span.end_s)));
     }
   }
 }
@@ -212,9 +214,9 @@ void bars(const Panel& p, const TransferTimeline& timeline) {
 void draw_transfer_timelines(const Panel& p, const Kept<TransferResults>& kept) {
   const TransferResults& results = shown(kept);
   if (results.timelines.empty()) return;
-  Card card(p, "transfers/timelines", "Copies overlapped with a kernel",
-            {.hint = "Timed with events before and after each operation, on three streams of the "
-                     "GPU.",
+  Card card(p, "transfers/timelines", tr("Copies overlapped with a kernel"),
+            {.hint = tr(
+                 "Timed with events before and after each operation, on three streams of the GPU."),
              .dimmed = is_old(kept)});
   if (!card) return;
   for (const TransferTimeline& timeline : results.timelines) {

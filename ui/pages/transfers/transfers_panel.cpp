@@ -1,10 +1,9 @@
 // The Transfers page: a sweep over sizes, or one case repeated over time.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/panel.h"
@@ -15,28 +14,28 @@ namespace lab::ui {
 namespace {
 
 constexpr std::array<const char*, 8> kOpHints = {
-    "Sums an array: 1 read per element.",
-    "Fills an array: 1 write per element.",
-    "c = a: 1 read and 1 write per element.",
-    "a = b + s * c: 2 reads and 1 write per element.",
-    "Copies to and from a GPU at the same time.",
-    "The same bytes in 32 copies instead of one: what many small copies cost.",
-    "A kernel follows a random cycle: the latency of one dependent read.",
-    "Copies in and out while a kernel runs, as a timeline of streams."};
+    LAB_TEXT("Sums an array: 1 read per element."),
+    LAB_TEXT("Fills an array: 1 write per element."),
+    LAB_TEXT("c = a: 1 read and 1 write per element."),
+    LAB_TEXT("a = b + s * c: 2 reads and 1 write per element."),
+    LAB_TEXT("Copies to and from a GPU at the same time."),
+    LAB_TEXT("The same bytes in 32 copies instead of one: what many small copies cost."),
+    LAB_TEXT("A kernel follows a random cycle: the latency of one dependent read."),
+    LAB_TEXT("Copies in and out while a kernel runs, as a timeline of streams.")};
 void clamp_choice(int& choice, std::size_t choices) {
   choice = std::clamp(choice, 0, static_cast<int>(choices) - 1);
 }
 
 void device_fields(const Panel& p, Fields& fields, TransferForm& form) {
   std::vector<std::string> devices = device_names(p.model.machine());
-  devices.insert(devices.begin(), "every device");
+  devices.insert(devices.begin(), tr("every device"));
   clamp_choice(form.from, devices.size());
   clamp_choice(form.to, devices.size());
   if (devices.size() <= 2) return;  // a single device: nothing to choose
   fields.next();
-  combo(p.ui, "transfers/from", "From", devices, form.from, "Where the bytes are read.");
+  combo(p.ui, "transfers/from", tr("From"), devices, form.from, tr("Where the bytes are read."));
   fields.next();
-  combo(p.ui, "transfers/to", "To", devices, form.to, "Where the bytes are written.");
+  combo(p.ui, "transfers/to", tr("To"), devices, form.to, tr("Where the bytes are written."));
 }
 
 void tick_boxes(const Panel& p, TransferForm& form) {
@@ -47,7 +46,7 @@ void tick_boxes(const Panel& p, TransferForm& form) {
       row.next();
       bool on = has_op(form, op);
       const std::string path = std::string("transfers/op/") + to_string(op);
-      if (checkbox(p.ui, path, label_of(op), on, kOpHints.at(j))) set_op(form, op, on);
+      if (checkbox(p.ui, path, tr(label_of(op)), on, tr(kOpHints.at(j)))) set_op(form, op, on);
     }
   }
   Row row(p.ui, {1, 1});
@@ -59,15 +58,15 @@ void tick_boxes(const Panel& p, TransferForm& form) {
 
 void transfers_form(const Panel& p) {
   TransferForm& form = p.view.forms.transfers;
-  Card card(p, "transfers/form", "Transfers", {.least = form_height(p)});
+  Card card(p, "transfers/form", tr("Transfers"), {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
   {
     Fields fields(p);
     device_fields(p, fields, form);
     fields.next();
-    input_text(p.ui, "transfers/sizes", "Sizes of one array", form.sizes,
-               "Powers of two (from..to) or a comma-separated list (4KiB,1MiB).", "1KiB..1GiB");
+    input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes,
+               tr("Powers of two (from..to) or a comma-separated list (4KiB,1MiB)."), "1KiB..1GiB");
     fields.next();
     field_control(p, "transfers", form.request, &StartTransfers::cache);
     fields.next();
@@ -82,11 +81,11 @@ void transfers_form(const Panel& p) {
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
     row.next();
-    if (start_button(p, "transfers/run", "Run sweep", error, true)) {
+    if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) {
       send(p, to_command(form, machine, false));
     }
     row.next();
-    if (start_button(p, "transfers/live", "Run live", error, false)) {
+    if (start_button(p, "transfers/live", tr("Run live"), error, false)) {
       send(p, to_command(form, machine, true));
     }
   });
@@ -99,11 +98,11 @@ void transfer_results(const Panel& p) {
     Card card(p, "transfers/nothing", "", {.extra = spare_height(p)});
     if (!card) return;
     if (runs(p, Page::Transfers)) {
-      muted(p.ui, "Verifying and measuring the first case; it appears here immediately.");
+      muted(p.ui, tr("Verifying and measuring the first case; it appears here immediately."));
     } else if (empty_page(p, "transfers/empty",
-                          "Nothing has been measured yet. A sweep measures each size, verifies it, "
-                          "and fits the cost of a transfer.",
-                          "Run sweep")) {
+                          tr("Nothing has been measured yet. A sweep measures each size, verifies "
+                             "it, and fits the cost of a transfer."),
+                          tr("Run sweep"))) {
       const TransferForm& form = p.view.forms.transfers;
       const MachineInfo& machine = p.model.machine();
       const bool fits = problem([&] { return to_command(form, machine, false); }).empty();

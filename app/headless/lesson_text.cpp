@@ -129,6 +129,7 @@ class LessonTextPrinter final : public Printer {
                             verdict(info_.question, guess_->answer, *done.answer),
                             answer_text(info_.question, *done.answer)));
     }
+    if (!done.why_open.empty()) beat(tr("guess"), done.why_open);
     for (const LessonCheck& check : done.checks) {
       if (check.passed) continue;
       beat(tr("broken"), check.what + (check.detail.empty() ? "" : ": " + check.detail));

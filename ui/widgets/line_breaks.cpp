@@ -38,19 +38,10 @@ unsigned next_character(const char*& at, const char* end) {
   return c;
 }
 
-bool has_wide(std::string_view text) {
-  const char *at = text.data(), *end = at + text.size();
-  while (at < end) {
-    if (is_wide(next_character(at, end))) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string break_lines(ImFont* font, std::string_view text, float width) {
   std::string broken;
-  if (!has_wide(text)) return broken.assign(text);
   const char *at = text.data(), *end = at + text.size();
   const char *line = at, *chance = nullptr;  // begin of the line, last place where it may end
   float used = 0, since_chance = 0;          // width of the line, and of its part after `chance`

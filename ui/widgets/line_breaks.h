@@ -1,5 +1,6 @@
 #pragma once
-// Line breaks of Chinese and Japanese texts, which ImGui breaks at blanks only.
+// Line breaks of texts. ImGui breaks numbers after their point, and Chinese and Japanese at blanks
+// only.
 #include <imgui.h>
 
 #include <string>
@@ -9,8 +10,8 @@ namespace lab::ui {
 
 // Returns the text with a '\n' where a line must end to fit into `width` pixels. A line may end at
 // a blank and beside a Chinese or Japanese character, but does not begin with closing punctuation
-// nor end with opening punctuation. A text without such characters is returned as it is: ImGui
-// breaks it correctly. Source: W3C, "Requirements for Japanese Text Layout", line breaking rules.
+// nor end with opening punctuation; a word that is wider than a line is divided. Source: W3C,
+// "Requirements for Japanese Text Layout", line breaking rules.
 std::string break_lines(ImFont* font, std::string_view text, float width);
 
 }  // namespace lab::ui

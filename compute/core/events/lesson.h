@@ -242,6 +242,7 @@ struct LessonDone {
   std::string sentence;  // with the numbers of this run
   std::vector<LessonCheck> checks;
   std::optional<LessonAnswer> answer = {};  // what the guess should have been
+  std::string why_open = {};                // why there is no answer
   std::optional<double> vary = {};          // the lesson's setting, if it has one
 };
 

@@ -116,6 +116,17 @@ void LessonStage::check(std::string what, bool passed, std::string detail) {
   done_.checks.push_back({std::move(what), passed, std::move(detail)});
 }
 
+bool LessonStage::too_busy(const std::string& what, double expected_s, double measured_s) {
+  constexpr double kDisturbed = 1.5;
+  if (measured_s <= kDisturbed * expected_s) return false;
+  done_.answer.reset();
+  done_.why_open = trf(
+      "The machine was too busy to judge the guess: {} was {} instead of {}. Measure again when "
+      "other programs are idle.",
+      what, quantity_text(measured_s, "s"), quantity_text(expected_s, "s"));
+  return true;
+}
+
 void LessonStage::gap(LessonGap gap) {
   double rest = gap.measured - gap.predicted;
   for (const GapPart& part : gap.parts) rest -= part.value;

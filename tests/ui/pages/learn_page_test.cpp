@@ -64,6 +64,17 @@ TEST(LearnPage, RefusesAnUnreadableGuess) {
   EXPECT_FALSE(button->enabled);
 }
 
+TEST(LearnPage, ShowsAFailureWithItsLessonOnly) {
+  LearnLab lab(Scene::Failed);
+  EXPECT_TRUE(lab.visible("learn/error"));
+  lab.click("learn/dot/second");
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("learn/error"));
+  lab.click("learn/dot/first");
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("learn/error"));
+}
+
 TEST(LearnPage, OffersToSplitTheCpu) {
   LearnLab lab(Scene::Empty);
   lab.click("learn/dot/third");

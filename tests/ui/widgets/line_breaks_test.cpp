@@ -24,11 +24,27 @@ std::string without(std::string text, char c) {
   return text;
 }
 
-TEST(LineBreaks, LeavesTextsWithoutWideCharacters) {
+TEST(LineBreaks, KeepsNumbersWhole) {
   test::NullBackend b(1);
-  const std::string text = "Nothing has been trained yet.\nWatch the loss.";
-  EXPECT_EQ(break_lines(b.ui.fonts.body, text, 40), text);
-  EXPECT_EQ(break_lines(b.ui.fonts.body, "", 40), "");
+  ImFont* font = b.ui.fonts.body;
+  EXPECT_EQ(break_lines(font, "", 40), "");
+  for (float width = 50; width < 200; width += 3) {
+    const std::string broken = break_lines(font, "It took 2.75 ms,\nor 0.58 times as long.", width);
+    EXPECT_NE(broken.find("2.75"), std::string::npos) << broken;
+    EXPECT_NE(broken.find("0.58"), std::string::npos) << broken;
+    for (const std::string& line : lines_of(broken)) {
+      EXPECT_LE(text_size(font, line).x, width) << line;
+    }
+  }
+}
+
+TEST(LineBreaks, DividesAWordWiderThanALine) {
+  test::NullBackend b(1);
+  ImFont* font = b.ui.fonts.body;
+  const std::string path = "/a/folder/with/a/long/name/file.json";
+  const std::string broken = break_lines(font, path, 60);
+  EXPECT_EQ(without(broken, '\n'), path);
+  for (const std::string& line : lines_of(broken)) EXPECT_LE(text_size(font, line).x, 60) << line;
 }
 
 TEST(LineBreaks, FitsEveryLineAndKeepsEveryCharacter) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
@@ -87,9 +88,13 @@ void text_column(const Panel& p) {
   draw_lesson_text(p, lesson);
 }
 
+// The failure of a lesson is not shown with another one.
 void stage_column(const Panel& p) {
-  outcome_box(p, Page::Learn);
-  draw_lesson_stage(p, *shown_lesson(p));
+  const LessonInfo& shown = *shown_lesson(p);
+  const auto& command = p.model.state(Page::Learn).command;
+  const StartLesson* ran = command ? std::get_if<StartLesson>(&*command) : nullptr;
+  if (ran == nullptr || ran->lesson == shown.name) outcome_box(p, Page::Learn);
+  draw_lesson_stage(p, shown);
 }
 
 // Continues with the lesson for which the program was restarted.

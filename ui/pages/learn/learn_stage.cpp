@@ -257,6 +257,7 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (!card) return;
   body(p.ui, run.done->sentence);
   record_item(p.ui, "learn/sentence_text", "text", run.done->sentence);
+  if (!run.done->why_open.empty()) note_box(p.ui, "learn/open", run.done->why_open);
   for (std::size_t i = 0; i < run.done->checks.size(); ++i) {
     const LessonCheck& check = run.done->checks[i];
     if (check.passed) continue;

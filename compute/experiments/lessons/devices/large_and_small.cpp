@@ -121,10 +121,11 @@ std::unique_ptr<UnequalPair> choose_pair(LessonStage& stage) {
     }
   }
   if (stage.at(0).threads().size() >= 2) return std::make_unique<CoresPair>(stage.at(0));
-  throw Error(Errc::Unsupported,
-              trf("lesson crossover: {} has one core and there is no GPU, so there is no "
-                  "larger device; use --cpu-devices 1",
-                  to_string(stage.at(0).device())));
+  throw Error(
+      Errc::Unsupported,
+      trf("lesson crossover: {} has one core and there is no GPU, so there is no "
+          "larger device; give cpu:0 all cores, with --cpu-devices 1 or on the Devices page",
+          to_string(stage.at(0).device())));
 }
 
 // The smallest size from which `larger` stays faster; empty if it is not at the last size.

@@ -435,7 +435,9 @@ void run_feed_lesson(LessonStage& stage) {
   check_runs(stage, runs);
   // Relative to the blocking way, so that other programs' load affects both.
   const double saved = 1 - overlapped_s / blocking_s;
-  stage.answer({saved < (1 - longer_s / sum_s) / 2 ? 0.0 : 1.0});
+  if (!stage.too_busy(blocking, sum_s, blocking_s)) {
+    stage.answer({saved < (1 - longer_s / sum_s) / 2 ? 0.0 : 1.0});
+  }
   stage.conclude(
       trf("Loading takes {} per batch and computing {}: a step took {} when they took turns and {} "
           "when the next batch was loaded meanwhile.",

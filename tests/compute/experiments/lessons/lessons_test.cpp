@@ -51,7 +51,7 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
   const auto done = news_of<LessonDone>(probe);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_FALSE(done[0].sentence.empty());
-  EXPECT_TRUE(done[0].answer.has_value());
+  EXPECT_EQ(done[0].answer.has_value(), done[0].why_open.empty());
   for (const LessonCheck& check : done[0].checks) EXPECT_TRUE(check.passed) << check.what;
   EXPECT_FALSE(news_of<LessonSample>(probe).empty());
   for (const LessonGap& gap : news_of<LessonGap>(probe)) {

@@ -106,7 +106,7 @@ std::string placeholder_of(const RequestField& field, std::span<const ValueName>
 }
 
 std::string help_of(const RequestField& field, std::span<const ValueName> choices) {
-  const std::string help = tr(field.help);
+  std::string help = tr(field.help);
   std::vector<std::string> names = names_of(choices);
   if (std::string_view(field.help).ends_with(':'))
     return fmt::format("{} {}", help, fmt::join(names, ", "));

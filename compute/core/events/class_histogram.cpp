@@ -67,8 +67,9 @@ std::vector<ClassBin> logarithmic_bins(const Numbers& numbers, const std::string
     last = std::floor(std::log10(high) / step);
   }
   std::vector<ClassBin> bins;
-  for (double i = first; i <= last; ++i) {
-    ClassBin bin{.low = std::pow(10, i * step), .high = std::pow(10, (i + 1) * step)};
+  for (int i = 0; i <= static_cast<int>(last - first); ++i) {
+    const double at = first + i;
+    ClassBin bin{.low = std::pow(10, at * step), .high = std::pow(10, (at + 1) * step)};
     bin.label = trf("{} to {}", quantity_text(bin.low, unit), quantity_text(bin.high, unit));
     bins.push_back(std::move(bin));
   }

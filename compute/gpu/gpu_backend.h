@@ -17,6 +17,7 @@
 
 #include "compute/core/device.h"
 #include "compute/core/mo_catalog.h"
+#include "compute/gpu/gpu_layers.h"
 #include "compute/gpu/gpu_matmul.h"
 #include "compute/gpu/gpu_ops.h"
 #include "compute/gpu/gpu_transfers.h"
@@ -24,7 +25,7 @@
 namespace lab {
 
 // Incremented with every change to a class or struct of this interface, RungInfo included.
-inline constexpr int kGpuInterfaceVersion = 6;
+inline constexpr int kGpuInterfaceVersion = 7;
 
 // Constant properties of a GPU. Reading them creates no context and wakes no GPU that listing the
 // GPUs does not wake.
@@ -85,6 +86,18 @@ class GpuEvent {
   virtual void synchronise() const = 0;
   // Seconds from `earlier` to this event; both must have completed. The resolution is about 0.5 us.
   virtual double seconds_since(const GpuEvent& earlier) const = 0;
+};
+
+// A sequence of recorded operations, which a stream runs as one. Pointers are those of the
+// recording: the memory must still be allocated.
+class GpuGraph {
+ public:
+  GpuGraph() = default;
+  virtual ~GpuGraph() = default;
+  GpuGraph(const GpuGraph&) = delete;
+  GpuGraph& operator=(const GpuGraph&) = delete;
+  // Asynchronous on `stream`, which belongs to the device of the recording.
+  virtual void launch(GpuStream& stream) = 0;
 };
 
 // Page-locked host memory, accessible to direct copies from and to every GPU.
@@ -153,7 +166,17 @@ class GpuDevice {
   // Blocks until the result is available.
   virtual double norm(const GpuNorm& norm, GpuStream& stream) = 0;
 
-  // Matrix products and transfer measurements; both objects live as long as the device.
+  // Records the operations queued on `stream` by this thread from begin_recording() to
+  // end_recording() instead of running them. Meanwhile nothing on the stream may be synchronised,
+  // allocated or released, and no pageable memory copied. After an error, abandon_recording() ends
+  // the recording; it does nothing where there is none.
+  virtual void begin_recording(GpuStream& stream) = 0;
+  virtual std::unique_ptr<GpuGraph> end_recording(GpuStream& stream) = 0;
+  virtual void abandon_recording(GpuStream& stream) noexcept = 0;
+
+  // Layers of networks, matrix products and transfer measurements; the objects live as long as the
+  // device.
+  virtual GpuLayers& layers() = 0;
   virtual GpuMatmul& matmul() = 0;
   virtual GpuTransfers& transfers() = 0;
 };

@@ -73,6 +73,10 @@ class FakeGpu final : public GpuDevice {
   void fill(const GpuFill& fill, GpuStream& stream) override;
   void add(const GpuSum& sum, GpuStream& stream) override;
   double norm(const GpuNorm& norm, GpuStream& stream) override;
+  void begin_recording(GpuStream& stream) override;
+  std::unique_ptr<GpuGraph> end_recording(GpuStream& stream) override;
+  void abandon_recording(GpuStream& stream) noexcept override;
+  GpuLayers& layers() override;
   FakeMatmul& matmul() override { return matmul_; }
   GpuTransfers& transfers() override { return transfers_; }
 

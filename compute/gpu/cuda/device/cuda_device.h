@@ -42,6 +42,10 @@ class CudaDevice final : public GpuDevice {
   void add(const GpuSum& sum, GpuStream& stream) override;
   double norm(const GpuNorm& norm, GpuStream& stream) override;
 
+  void begin_recording(GpuStream& stream) override;
+  std::unique_ptr<GpuGraph> end_recording(GpuStream& stream) override;
+  void abandon_recording(GpuStream& stream) noexcept override;
+  GpuLayers& layers() override;
   GpuMatmul& matmul() override { return matmul_; }
   GpuTransfers& transfers() override { return transfers_; }
 

@@ -1,9 +1,9 @@
 #pragma once
 // The vocabulary of SIMT kernels. Under nvcc it is plain CUDA: every name below is a CUDA type or
-// inlines to one instruction. Under the tests' host compiler it is an emulator (tests/support/simt)
-// that runs the same kernel body on the CPU and reports races, missing barriers and out-of-bounds
-// indices. In other host code this header defines nothing: argument structs and launch functions
-// are declared in ordinary headers, with plain pointers.
+// inlines to one instruction. Under the tests' host compiler it is an emulator
+// (compute/gpu/emulator) that runs the same kernel body on the CPU and reports races, missing
+// barriers and out-of-bounds indices. In other host code this header defines nothing: argument
+// structs and launch functions are declared in ordinary headers, with plain pointers.
 //
 // A kernel is an inline body in a .cuh file and a two-line __global__ function in a .cu file:
 //
@@ -85,6 +85,6 @@
 // copy_wait, a barrier is required before another thread reads the data.
 #if defined(__CUDACC__)
 #include "compute/gpu/cuda/kernel/simt_device.cuh"
-#elif __has_include(<simt/vocabulary.h>)
-#include <simt/vocabulary.h>
+#elif defined(LAB_SIMT_EMULATOR)
+#include "compute/gpu/emulator/vocabulary.h"
 #endif

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "compute/gpu/cuda/ops/sums.cuh"
+#include "compute/gpu/emulator/launch.h"
 #include "compute/tensor/random.h"
 #include "compute/tensor/tensor.h"
 #include "tests/support/element_counts.h"
-#include "tests/support/simt/launch.h"
 
 namespace lab {
 namespace {

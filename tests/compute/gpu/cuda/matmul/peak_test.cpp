@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "compute/gpu/emulator/launch.h"
+#include "compute/gpu/emulator/memory/global_array.h"
 #include "tests/support/matmul_operands.h"
-#include "tests/support/simt/launch.h"
-#include "tests/support/simt/memory/global_array.h"
 
 namespace lab::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compute/experiments/transfers/gpu_case.h"
+#include "compute/gpu/emulator/launch.h"
 #include "tests/support/element_counts.h"
-#include "tests/support/simt/launch.h"
 
 namespace lab {
 namespace {

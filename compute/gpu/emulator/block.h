@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/simt/fault.h"
-#include "tests/support/simt/fiber.h"
-#include "tests/support/simt/launch.h"
-#include "tests/support/simt/memory/global_memory.h"
-#include "tests/support/simt/memory/shadow.h"
-#include "tests/support/simt/memory/shared_memory.h"
-#include "tests/support/simt/where.h"
+#include "compute/gpu/emulator/fault.h"
+#include "compute/gpu/emulator/fiber.h"
+#include "compute/gpu/emulator/launch.h"
+#include "compute/gpu/emulator/memory/global_memory.h"
+#include "compute/gpu/emulator/memory/shadow.h"
+#include "compute/gpu/emulator/memory/shared_memory.h"
+#include "compute/gpu/emulator/where.h"
 
 namespace lab::simt {
 

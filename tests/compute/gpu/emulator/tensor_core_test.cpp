@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compute/gpu/cuda/kernel/simt.h"
+#include "tests/compute/gpu/emulator/fault_of.h"
 #include "tests/support/compare.h"
-#include "tests/support/simt_tests/fault_of.h"
 
 namespace lab::simt {
 namespace {

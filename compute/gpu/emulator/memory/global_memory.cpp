@@ -1,6 +1,6 @@
-#include "tests/support/simt/memory/global_memory.h"
+#include "compute/gpu/emulator/memory/global_memory.h"
 
-#include "tests/support/simt/fault.h"
+#include "compute/gpu/emulator/fault.h"
 
 namespace lab::simt {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/simt/memory/global_array.h"
+#include "compute/gpu/emulator/memory/global_array.h"
 
 namespace lab::simt {
 

@@ -1,6 +1,6 @@
-#include "tests/support/simt/launch.h"
+#include "compute/gpu/emulator/launch.h"
 
-#include "tests/support/simt/block.h"
+#include "compute/gpu/emulator/block.h"
 
 namespace lab::simt {
 namespace {

@@ -1,6 +1,6 @@
-#include "tests/support/simt/memory/pointers.h"
+#include "compute/gpu/emulator/memory/pointers.h"
 
-#include "tests/support/simt/block.h"
+#include "compute/gpu/emulator/block.h"
 
 namespace lab::simt::access {
 

@@ -1,4 +1,4 @@
-#include "tests/support/simt/fiber.h"
+#include "compute/gpu/emulator/fiber.h"
 
 #include <sys/mman.h>
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/support/simt/memory/shadow.h"
+#include "compute/gpu/emulator/memory/shadow.h"
 
 namespace lab::simt {
 namespace {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "compute/gpu/cuda/kernel/simt.h"
-#include "tests/support/simt_tests/fault_of.h"
+#include "tests/compute/gpu/emulator/fault_of.h"
 
 namespace lab::simt {
 namespace {

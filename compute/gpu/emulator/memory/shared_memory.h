@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/simt/fault.h"
-#include "tests/support/simt/memory/shadow.h"
+#include "compute/gpu/emulator/fault.h"
+#include "compute/gpu/emulator/memory/shadow.h"
 
 namespace lab::simt {
 

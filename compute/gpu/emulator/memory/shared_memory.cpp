@@ -1,4 +1,4 @@
-#include "tests/support/simt/memory/shared_memory.h"
+#include "compute/gpu/emulator/memory/shared_memory.h"
 
 #include <algorithm>
 #include <cstdlib>

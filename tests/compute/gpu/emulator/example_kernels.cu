@@ -1,4 +1,4 @@
-#include "tests/support/simt_tests/example_kernels.cuh"
+#include "tests/compute/gpu/emulator/example_kernels.cuh"
 
 namespace lab::simt_examples {
 

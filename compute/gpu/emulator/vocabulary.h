@@ -30,9 +30,9 @@
 //
 // Each fiber's stack is registered with AddressSanitizer, so that arrays in a kernel's registers
 // are checked as well.
-#include "tests/support/simt/memory/memory_operations.h"
-#include "tests/support/simt/vectors.h"
-#include "tests/support/simt/warp.h"
+#include "compute/gpu/emulator/memory/memory_operations.h"
+#include "compute/gpu/emulator/vectors.h"
+#include "compute/gpu/emulator/warp.h"
 
 #define LAB_DEVICE inline
 #define LAB_SHARED(T, name, ...)                             \

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/simt/index.h"
-#include "tests/support/simt/memory/global_array.h"
+#include "compute/gpu/emulator/index.h"
+#include "compute/gpu/emulator/memory/global_array.h"
 
 namespace lab::simt {
 

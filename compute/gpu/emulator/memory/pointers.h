@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tests/support/simt/memory/element_ref.h"
-#include "tests/support/simt/memory/global_memory.h"
-#include "tests/support/simt/memory/shared_memory.h"
+#include "compute/gpu/emulator/memory/element_ref.h"
+#include "compute/gpu/emulator/memory/global_memory.h"
+#include "compute/gpu/emulator/memory/shared_memory.h"
 
 namespace lab::simt {
 

@@ -1,6 +1,6 @@
-#include "tests/support/simt/warp.h"
+#include "compute/gpu/emulator/warp.h"
 
-#include "tests/support/simt/block.h"
+#include "compute/gpu/emulator/block.h"
 
 namespace lab::simt {
 namespace {

@@ -1,6 +1,6 @@
-#include "tests/support/simt/memory/memory_operations.h"
+#include "compute/gpu/emulator/memory/memory_operations.h"
 
-#include "tests/support/simt/block.h"
+#include "compute/gpu/emulator/block.h"
 
 namespace lab::simt {
 

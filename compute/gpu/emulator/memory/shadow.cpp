@@ -1,4 +1,4 @@
-#include "tests/support/simt/memory/shadow.h"
+#include "compute/gpu/emulator/memory/shadow.h"
 
 #include <algorithm>
 #include <bit>

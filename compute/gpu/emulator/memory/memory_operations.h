@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "tests/support/simt/memory/pointers.h"
+#include "compute/gpu/emulator/memory/pointers.h"
 
 namespace lab::simt {
 

@@ -1,4 +1,4 @@
-#include "tests/support/simt/block.h"
+#include "compute/gpu/emulator/block.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
+#include "compute/gpu/emulator/launch.h"
+#include "tests/compute/gpu/emulator/example_kernels.cuh"
 #include "tests/support/compare.h"
-#include "tests/support/simt/launch.h"
-#include "tests/support/simt_tests/example_kernels.cuh"
 
 namespace lab {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tests/support/simt/block.h"
-#include "tests/support/simt/vocabulary.h"
+#include "compute/gpu/emulator/block.h"
+#include "compute/gpu/emulator/vocabulary.h"
 
 namespace lab::simt {
 namespace {

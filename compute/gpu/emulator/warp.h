@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "tests/support/simt/index.h"
-#include "tests/support/simt/memory/pointers.h"
-#include "tests/support/simt/where.h"
+#include "compute/gpu/emulator/index.h"
+#include "compute/gpu/emulator/memory/pointers.h"
+#include "compute/gpu/emulator/where.h"
 
 namespace lab::simt {
 

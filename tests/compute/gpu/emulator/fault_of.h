@@ -6,8 +6,8 @@
 #include <ostream>
 #include <string>
 
-#include "tests/support/simt/fault.h"
-#include "tests/support/simt/launch.h"
+#include "compute/gpu/emulator/fault.h"
+#include "compute/gpu/emulator/launch.h"
 
 namespace lab::simt {
 

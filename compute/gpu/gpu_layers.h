@@ -1,0 +1,209 @@
+#pragma once
+// The operations of training a network on a GPU. All arrays are device memory; images are NHWC,
+// [image, y, x, channel], in FP32, and labels are bytes.
+//
+// Every function is asynchronous on `stream` and deterministic: equal arguments on equal GPUs give
+// equal bits. Sums run in a fixed order, without atomics.
+//
+// Errors   as in gpu_backend.h; Error(InvalidArgument) naming the operation and its sizes where
+//          sizes are not positive, do not fit each other, or exceed 2^31 - 1 elements per array
+#include <cstddef>
+#include <cstdint>
+
+#include "compute/core/dtype.h"
+
+namespace lab {
+
+class GpuStream;
+
+// ---- Batches
+
+// Takes images from a data set in GPU memory.
+//   pixels [set, image_size] bytes   labels [set] bytes   order [set]
+//   to_pixels [images, image_size] = pixels / 255         to_labels [images]
+// Image i of the batch is number order[*first + i] of the set. `first` is in GPU memory, so that a
+// captured operation takes another batch in every run.
+struct GpuGather {
+  const std::uint8_t* pixels = nullptr;
+  const std::uint8_t* labels = nullptr;
+  const std::uint32_t* order = nullptr;
+  const std::int64_t* first = nullptr;
+  std::int64_t images = 0, image_size = 0;
+  float* to_pixels = nullptr;
+  std::uint8_t* to_labels = nullptr;
+};
+
+// ---- Convolutions
+
+// A 2-D convolution with a square kernel. A linear layer is a 1x1 convolution of images of one
+// pixel.
+//   x [images, in_h, in_w, in_c]   weight [out_c, kernel, kernel, in_c]   bias [out_c]
+//   y [images, out_h, out_w, out_c], out = floor((in + 2 * padding - kernel) / stride) + 1
+// Each of the three functions reads and writes only the members that it names.
+struct GpuConvolution {
+  std::int64_t images = 0;
+  std::int64_t in_h = 1, in_w = 1, in_c = 0;
+  std::int64_t out_h = 1, out_w = 1, out_c = 0;
+  std::int64_t kernel = 1, stride = 1, padding = 0;
+  // Operands are rounded to this precision; sums are FP32.
+  Precision precision = Precision::F32;
+
+  const float* x = nullptr;
+  const float* weight = nullptr;
+  const float* bias = nullptr;  // null: none is added
+  float* y = nullptr;
+
+  const float* dy = nullptr;
+  float* dx = nullptr;
+  bool accumulate = false;  // dx += instead of dx =
+  float* dweight = nullptr;
+  float* dbias = nullptr;  // null: not computed
+
+  // Scratch memory of workspace_bytes(); no other operation may use it at the same time.
+  std::byte* workspace = nullptr;
+};
+
+// ---- Batch norm
+
+// Batch normalisation over the `rows` pixels of all images, then the addition of `residual` and a
+// relu, where given.
+//   x, y, residual, dx, dresidual [rows, channels]   all other arrays [channels]
+struct GpuBatchNorm {
+  std::int64_t rows = 0, channels = 0;
+  bool training = true;  // true: the batch's statistics; false: the running statistics
+  bool relu = false;
+  float eps = 1e-5F, momentum = 0.1F;
+
+  const float* x = nullptr;
+  const float* residual = nullptr;   // null: none
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+  // The bias that the producer of x did not add. It shifts the running mean only. Null: none.
+  const float* left_bias = nullptr;
+  float* running_mean = nullptr;      // moved by `momentum` in training
+  float* running_variance = nullptr;  // towards the unbiased variance
+  float* mean = nullptr;               // of the pass; written by forward, read by backward
+  float* inverse_deviation = nullptr;  // likewise: 1 / sqrt(variance + eps)
+  float* y = nullptr;
+
+  const float* dy = nullptr;
+  float* dx = nullptr;         // overwritten; null: not computed
+  float* dresidual = nullptr;  // overwritten; null: not computed
+  float* dweight = nullptr;
+  float* dbias = nullptr;
+
+  std::byte* workspace = nullptr;  // as in GpuConvolution
+};
+
+// ---- Elementwise operations and pooling
+
+enum class GpuActivation { Relu, Sigmoid };
+
+// x = f(x) in place; backward: dx = dx * f'(x), from the output in x.
+struct GpuActivate {
+  GpuActivation kind = GpuActivation::Relu;
+  std::int64_t count = 0;
+  float* x = nullptr;
+  float* dx = nullptr;
+};
+
+// Average pooling without padding, out = floor((in - kernel) / stride) + 1. With `sigmoid`, x is
+// first replaced by its sigmoid, in place, and backward multiplies by its derivative.
+//   x, dx [images, in_h, in_w, channels]   y, dy [images, out_h, out_w, channels]
+struct GpuAveragePool {
+  std::int64_t images = 0, in_h = 0, in_w = 0, channels = 0;
+  std::int64_t kernel_h = 1, kernel_w = 1, stride = 1;
+  bool sigmoid = false;
+  float* x = nullptr;
+  float* y = nullptr;
+  const float* dy = nullptr;
+  float* dx = nullptr;
+  bool accumulate = false;  // dx += instead of dx =; not with `sigmoid`
+
+  std::int64_t out_h() const { return (in_h - kernel_h) / stride + 1; }
+  std::int64_t out_w() const { return (in_w - kernel_w) / stride + 1; }
+};
+
+// [images, pixels, channels] to [images, channels, pixels], the order of PyTorch's Flatten, or back
+// with `backward` (then optionally to += instead of to =).
+struct GpuFlatten {
+  std::int64_t images = 0, pixels = 0, channels = 0;
+  const float* from = nullptr;
+  float* to = nullptr;
+  bool backward = false;
+  bool accumulate = false;
+};
+
+// ---- Loss and update
+
+// Sums over the images of a batch.
+struct GpuLossSum {
+  double loss = 0;
+  std::int64_t correct = 0;
+};
+
+// Softmax cross-entropy.
+//   logits, dlogits [images, classes]   labels, losses, predicted, confidence [images]
+struct GpuLoss {
+  std::int64_t images = 0, classes = 0;
+  const float* logits = nullptr;
+  const std::uint8_t* labels = nullptr;
+  double divisor = 1;        // dlogits is the gradient of sum(losses) / divisor
+  float* dlogits = nullptr;  // null: not computed; may not alias logits
+  float* losses = nullptr;
+  std::uint8_t* predicted = nullptr;  // the first class with the largest logit
+  float* confidence = nullptr;        // its probability
+  GpuLossSum* sum = nullptr;
+};
+
+// Stochastic gradient descent in PyTorch's order of operations, over `count` values.
+//   g = gradient + weight_decay * weight;  velocity = momentum * velocity + g;
+//   weight -= *lr * (velocity with momentum, otherwise g)
+struct GpuSgd {
+  std::int64_t count = 0;
+  float* weights = nullptr;
+  const float* gradients = nullptr;
+  float* velocity = nullptr;  // null without momentum; zero before the first step
+  float momentum = 0, weight_decay = 0;
+  const float* lr = nullptr;  // one value in GPU memory
+  // If given, nothing changes where its loss is not finite.
+  const GpuLossSum* loss = nullptr;
+};
+
+class GpuLayers {
+ public:
+  GpuLayers() = default;
+  virtual ~GpuLayers() = default;
+  GpuLayers(const GpuLayers&) = delete;
+  GpuLayers& operator=(const GpuLayers&) = delete;
+
+  // Scratch memory for the operation and up to its number of images or rows; possibly 0. Pointers
+  // are not read.
+  virtual std::int64_t workspace_bytes(const GpuConvolution& convolution) const = 0;
+  virtual std::int64_t workspace_bytes(const GpuBatchNorm& norm) const = 0;
+
+  virtual void gather(const GpuGather& gather, GpuStream& stream) = 0;
+
+  // y = x * weight + bias
+  virtual void convolution_forward(const GpuConvolution& convolution, GpuStream& stream) = 0;
+  // dx from dy and weight
+  virtual void convolution_input_gradient(const GpuConvolution& convolution, GpuStream& stream) = 0;
+  // dweight and dbias from x and dy
+  virtual void convolution_weight_gradient(const GpuConvolution& convolution,
+                                           GpuStream& stream) = 0;
+
+  virtual void batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stream) = 0;
+  // Reads x, dy, y (where `relu`), weight, mean and inverse_deviation.
+  virtual void batch_norm_backward(const GpuBatchNorm& norm, GpuStream& stream) = 0;
+
+  virtual void activation_forward(const GpuActivate& activation, GpuStream& stream) = 0;
+  virtual void activation_backward(const GpuActivate& activation, GpuStream& stream) = 0;
+  virtual void average_pool_forward(const GpuAveragePool& pool, GpuStream& stream) = 0;
+  virtual void average_pool_backward(const GpuAveragePool& pool, GpuStream& stream) = 0;
+  virtual void flatten(const GpuFlatten& flatten, GpuStream& stream) = 0;
+
+  virtual void loss(const GpuLoss& loss, GpuStream& stream) = 0;
+  virtual void sgd(const GpuSgd& sgd, GpuStream& stream) = 0;
+};
+
+}  // namespace lab

@@ -379,7 +379,7 @@ void add_telemetry(Json& json, const DeviceTelemetry& t) {
   json["memory_available_bytes"] = t.memory_available_bytes;
   json["lab_used_bytes"] = t.lab_used_bytes;
   json["lab_peak_bytes"] = t.lab_peak_bytes;
-  if (t.device.kind == DeviceKind::Cuda) {
+  if (is_gpu(t.device)) {
     json["lab_pinned_bytes"] = t.lab_pinned_bytes;
     json["lab_workspace_bytes"] = t.lab_workspace_bytes;
     json["lab_pool_bytes"] = t.lab_pool_bytes;
@@ -432,6 +432,7 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
   Json json{{"type", "device"},
             {"device", to_string(info.device)},
             {"name", info.name},
+            {"emulated", !is_timed(info.device)},
             {"simd", info.simd},
             {"simd_detail", info.simd_detail},
             {"simd_cap", info.simd_cap.empty() ? Json() : Json(info.simd_cap)},

@@ -91,9 +91,13 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
       machine_future_(std::async(
           std::launch::async,
           [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
-           p = static_cast<int>(session.host_ranks().size()), wake = options.wake_gpus] {
-            return std::make_unique<Machine>(MachineOptions{
-                .cpu_devices = n, .processes = p, .open_gpus = open_gpus, .wake_gpus = wake});
+           emulated = options.emulated_gpus, p = static_cast<int>(session.host_ranks().size()),
+           wake = options.wake_gpus] {
+            return std::make_unique<Machine>(MachineOptions{.cpu_devices = n,
+                                                            .emulated_gpus = emulated,
+                                                            .processes = p,
+                                                            .open_gpus = open_gpus,
+                                                            .wake_gpus = wake});
           })),
       references_future_(std::async(std::launch::async,
                                     [file = options.reference] {

@@ -15,9 +15,11 @@ namespace {
 std::vector<Device> choose_devices(Machine& machine, const StartLesson& request,
                                    const LessonInfo& info) {
   for (const Device device : request.devices) machine.at(device);
+  require_timed("lesson", request.devices);
   std::vector<Device> devices = request.devices;
   if (devices.empty()) {
     devices = machine.devices();
+    std::erase_if(devices, [](Device d) { return !is_timed(d); });
     std::stable_partition(devices.begin(), devices.end(),
                           [](Device d) { return d.kind == DeviceKind::Cuda; });
     // A copy or a comparison between a GPU and the CPU shows more than one between two GPUs.

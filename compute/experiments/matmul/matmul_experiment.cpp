@@ -77,8 +77,15 @@ class MatmulLadder final : public Experiment {
 
   void run(RunContext& ctx) override {
     check_names(request_.kernels);
+    require_timed("matmul", request_.devices);
     devices_ = request_.devices.empty() ? ctx.machine().devices() : request_.devices;
     check_matmul_sizes(request_.sizes);
+    std::erase_if(devices_, [&](Device device) {
+      if (is_timed(device)) return false;
+      ctx.machine().at(device);
+      ctx.emit(Skipped{to_string(device), tr(kNeverTimed)});
+      return true;
+    });
     for (const Device device : devices_) check_memory(ctx.machine(), device);
     for (const Device device : devices_) {
       run_device(ctx, device);

@@ -28,7 +28,7 @@ Ceilings measure_ceilings(LessonStage& stage, DeviceContext& device) {
   const std::stop_token stop = stage.context().stop_token();
   const MeasureOptions options{.budget_s = 0.5, .cancelled = [&] { return stop.stop_requested(); }};
   Ceilings ceilings;
-  const bool on_gpu = device.device().kind == DeviceKind::Cuda;
+  const bool on_gpu = is_gpu(device.device());
   if (on_gpu) {
     const auto peak = measure_gpu_peak(device, Precision::F32, options);
     if (peak) ceilings.flops = peak->gflops * 1e9;
@@ -80,7 +80,7 @@ void report_point(LessonStage& stage, const Ceilings& ceilings, const RoofKernel
 
 // On a GPU, reading one element waits for the queued work.
 void finish_queue(const Tensor& x) {
-  if (x.device().kind != DeviceKind::Cuda) return;
+  if (!is_gpu(x.device())) return;
   std::byte first[4];
   copy_to_host(x, first, 1);
 }

@@ -19,6 +19,7 @@ const CudaDevice& cuda_device(const GpuDevice& device) {
 CudaDevice::CudaDevice(const GpuProperties& facts, int ordinal)
     : facts_(facts),
       gpu_(facts, ordinal),
+      layers_(make_layers(gpu_)),
       matmul_(gpu_, facts_),
       transfers_(gpu_, facts.multiprocessors) {}
 
@@ -132,6 +133,29 @@ double CudaDevice::norm(const GpuNorm& norm, GpuStream& stream) {
   copy(GpuCopy::DeviceToHost, &sum, sums.get(), sizeof sum, stream);
   stream.synchronise();
   return std::sqrt(sum);
+}
+
+void CudaDevice::begin_recording(GpuStream& stream) {
+  gpu_.use();
+  gpu_.check(cudaStreamBeginCapture(raw(stream), cudaStreamCaptureModeThreadLocal),
+             "cudaStreamBeginCapture");
+}
+
+std::unique_ptr<GpuGraph> CudaDevice::end_recording(GpuStream& stream) {
+  gpu_.use();
+  cudaGraph_t graph = nullptr;
+  gpu_.check(cudaStreamEndCapture(raw(stream), &graph), "cudaStreamEndCapture");
+  return std::make_unique<CudaGraph>(gpu_, graph);
+}
+
+void CudaDevice::abandon_recording(GpuStream& stream) noexcept {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  gpu_.note(cudaStreamIsCapturing(raw(stream), &capture), "cudaStreamIsCapturing");
+  if (capture == cudaStreamCaptureStatusNone) return;
+  cudaGraph_t graph = nullptr;
+  // Fails where an error has invalidated the recording, and ends it nevertheless.
+  gpu_.note(cudaStreamEndCapture(raw(stream), &graph), "cudaStreamEndCapture");
+  if (graph != nullptr) gpu_.note(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
 
 }  // namespace lab::cuda

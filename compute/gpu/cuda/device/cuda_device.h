@@ -6,6 +6,7 @@
 
 #include "compute/gpu/cuda/device/cuda_context.h"
 #include "compute/gpu/cuda/device/handles.h"
+#include "compute/gpu/cuda/layers/cuda_layers.h"
 #include "compute/gpu/cuda/matmul/cuda_matmul.h"
 #include "compute/gpu/cuda/transfer/cuda_transfers.h"
 #include "compute/gpu/gpu_backend.h"
@@ -45,7 +46,7 @@ class CudaDevice final : public GpuDevice {
   void begin_recording(GpuStream& stream) override;
   std::unique_ptr<GpuGraph> end_recording(GpuStream& stream) override;
   void abandon_recording(GpuStream& stream) noexcept override;
-  GpuLayers& layers() override;
+  GpuLayers& layers() override { return *layers_; }
   GpuMatmul& matmul() override { return matmul_; }
   GpuTransfers& transfers() override { return transfers_; }
 
@@ -60,6 +61,7 @@ class CudaDevice final : public GpuDevice {
 
   const GpuProperties facts_;
   CudaContext gpu_;
+  const std::unique_ptr<GpuLayers> layers_;
   CudaMatmul matmul_;
   CudaTransfers transfers_;
   std::once_flag parts_once_;

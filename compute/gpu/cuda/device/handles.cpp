@@ -67,6 +67,21 @@ double CudaEvent::seconds_since(const GpuEvent& earlier) const {
   return double{milliseconds} * 1e-3;
 }
 
+CudaGraph::CudaGraph(const CudaContext& gpu, cudaGraph_t graph) : gpu_(gpu) {
+  const cudaError_t status = cudaGraphInstantiate(&graph_, graph, 0);
+  gpu_.note(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  gpu_.check(status, "cudaGraphInstantiate");
+}
+
+CudaGraph::~CudaGraph() {
+  gpu_.note(cudaGraphExecDestroy(graph_), "cudaGraphExecDestroy");
+}
+
+void CudaGraph::launch(GpuStream& stream) {
+  gpu_.use();
+  gpu_.check(cudaGraphLaunch(graph_, raw(stream)), "cudaGraphLaunch");
+}
+
 CudaPinned::CudaPinned(const CudaContext& gpu, std::int64_t bytes) : gpu_(gpu), bytes_(bytes) {
   gpu_.use();
   void* memory = nullptr;

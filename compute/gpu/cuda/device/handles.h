@@ -1,6 +1,6 @@
 #pragma once
-// CUDA streams, events, page-locked memory and memory pools as implementations of the interface in
-// gpu_backend.h.
+// CUDA streams, events, graphs, page-locked memory and memory pools as implementations of the
+// interface in gpu_backend.h.
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -39,6 +39,18 @@ class CudaEvent final : public GpuEvent {
  private:
   const CudaContext& gpu_;
   cudaEvent_t event_ = nullptr;
+};
+
+class CudaGraph final : public GpuGraph {
+ public:
+  // Takes ownership of `graph`. `gpu` must outlive the object.
+  CudaGraph(const CudaContext& gpu, cudaGraph_t graph);
+  ~CudaGraph() override;
+  void launch(GpuStream& stream) override;
+
+ private:
+  const CudaContext& gpu_;
+  cudaGraphExec_t graph_ = nullptr;
 };
 
 class CudaPinned final : public PinnedMemory {

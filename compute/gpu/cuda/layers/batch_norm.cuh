@@ -1,0 +1,394 @@
+#pragma once
+// Batch normalisation with a fused residual and relu.
+//   x, y, residual, dy, dx, dresidual [rows, channels]   all other arrays [channels]
+//
+// Forward   the sums of each channel, then its mean and deviation, then
+//           y = relu((x - mean) * weight / deviation + bias + residual)
+// Backward  with g = dy, 0 where relu gave y <= 0: the sums of g and g * (x - mean), then
+//           dx = weight / deviation * (g - mean(g) - (x - mean) * mean(g * (x - mean)) / variance)
+// Work      forward reads x twice and writes y; backward reads x, dy and y twice and writes dx.
+//           A layer of ResNet-18 with 64 channels at batch 256 has 51 MB per array: 46 us and
+//           107 us at the 3.35 TB/s of an H100
+// Numerics  sums in FP64, those of the forward pass relative to the first row, so that a mean far
+//           from zero costs no digits of the variance; the rest in FP32
+// Source    Ioffe and Szegedy, "Batch Normalization", 2015; gradient as in section 3
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "compute/gpu/cuda/kernel/simt.h"
+#include "compute/gpu/cuda/layers/columns.cuh"
+#include "compute/gpu/cuda/layers/launch_grid.h"
+#include "compute/gpu/gpu_layers.h"
+
+namespace lab::cuda {
+
+// ---- Forward
+
+template <int kWidth>
+struct NormSumsKernel {
+  struct Args {
+    const float* x;
+    double* partials;  // [chunks, 2, channels]
+    ColumnPlan plan;
+  };
+  static constexpr const char* kName = "batch norm sums";
+  static constexpr int kThreads = kColumnThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const auto place = ColumnPlace::of<kWidth>(args.plan);
+    double sums[2][kWidth] = {};
+    if (place.column < args.plan.columns) {
+      const auto x = simt::global(args.x) + place.column;
+      float first[kWidth];
+      read_columns(first, x);
+      for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
+        float values[kWidth];
+        read_columns(values, x + row * args.plan.columns);
+        LAB_UNROLL
+        for (int e = 0; e < kWidth; ++e) {
+          const double v = static_cast<double>(values[e]) - static_cast<double>(first[e]);
+          sums[0][e] += v;
+          sums[1][e] += v * v;
+        }
+      }
+    }
+    write_block_sums(sums, args.partials, args.plan, place);
+  }
+};
+
+struct NormStatistics {
+  const float* left_bias;
+  float* running_mean;
+  float* running_variance;
+  float* mean;
+  float* inverse_deviation;
+  float eps;
+};
+
+LAB_DEVICE double left_bias_of(const NormStatistics& to, int channel) {
+  if (to.left_bias == nullptr) return 0;
+  const float bias = simt::global(to.left_bias)[channel];
+  return static_cast<double>(bias);
+}
+
+struct NormStatisticsKernel {
+  struct Args {
+    const float* x;
+    const double* partials;  // of NormSumsKernel
+    int chunks, rows, channels;
+    float momentum;
+    NormStatistics to;
+  };
+  static constexpr const char* kName = "batch norm statistics";
+  static constexpr int kThreads = kColumnThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const auto place = TotalPlace::of();
+    double sums[2];
+    total_sums(sums, args.partials, args.chunks, args.channels, place);
+    const int c = place.column;
+    if (!place.has_total(args.channels)) return;
+    const NormStatistics& to = args.to;
+    const float first = simt::global(args.x)[c];
+    const double n = args.rows;
+    const double shift = sums[0] / n;
+    const double mean = static_cast<double>(first) + shift;
+    const double spread = sums[1] / n - shift * shift;
+    const double variance = spread < 0 ? 0 : spread;
+    simt::global(to.mean)[c] = static_cast<float>(mean);
+    simt::global(to.inverse_deviation)[c] =
+        static_cast<float>(1.0 / std::sqrt(variance + static_cast<double>(to.eps)));
+    const double unbiased = args.rows > 1 ? n / (n - 1) : 1.0;
+    move(to.running_mean, c, mean + left_bias_of(to, c), args.momentum);
+    move(to.running_variance, c, variance * unbiased, args.momentum);
+  }
+
+ private:
+  static LAB_DEVICE void move(float* values, int c, double to, float momentum) {
+    const auto all = simt::global(values);
+    const float before = all[c];
+    const auto share = static_cast<double>(momentum);
+    all[c] = static_cast<float>((1 - share) * static_cast<double>(before) + share * to);
+  }
+};
+
+// The running statistics as those of the pass; one thread per channel.
+struct NormRunningKernel {
+  struct Args {
+    NormStatistics to;
+    int channels;
+  };
+  static constexpr const char* kName = "batch norm running statistics";
+  static constexpr int kThreads = kColumnThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const int c = simt::block_idx().x * kThreads + simt::thread_idx().x;
+    if (c >= args.channels) return;
+    const float mean = simt::global(args.to.running_mean)[c];
+    const float variance = simt::global(args.to.running_variance)[c];
+    simt::global(args.to.mean)[c] =
+        static_cast<float>(static_cast<double>(mean) - left_bias_of(args.to, c));
+    simt::global(args.to.inverse_deviation)[c] = static_cast<float>(
+        1.0 / std::sqrt(static_cast<double>(variance) + static_cast<double>(args.to.eps)));
+  }
+};
+
+template <int kWidth>
+struct NormaliseKernel {
+  struct Args {
+    const float* x;
+    const float* residual;
+    const float* weight;
+    const float* bias;
+    const float* mean;
+    const float* inverse_deviation;
+    float* y;
+    bool relu;
+    ColumnPlan plan;
+  };
+  static constexpr const char* kName = "batch norm";
+  static constexpr int kThreads = kColumnThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const auto place = ColumnPlace::of<kWidth>(args.plan);
+    if (place.column >= args.plan.columns) return;
+    float mean[kWidth], scale[kWidth], deviation[kWidth], bias[kWidth];
+    read_columns(mean, simt::global(args.mean) + place.column);
+    read_columns(scale, simt::global(args.weight) + place.column);
+    read_columns(deviation, simt::global(args.inverse_deviation) + place.column);
+    read_columns(bias, simt::global(args.bias) + place.column);
+    LAB_UNROLL
+    for (int e = 0; e < kWidth; ++e) scale[e] *= deviation[e];
+    for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
+      const std::int64_t at = row * args.plan.columns + place.column;
+      float values[kWidth], residual[kWidth] = {};
+      read_columns(values, simt::global(args.x) + at);
+      if (args.residual != nullptr) read_columns(residual, simt::global(args.residual) + at);
+      LAB_UNROLL
+      for (int e = 0; e < kWidth; ++e) {
+        const float v = simt::fma(values[e] - mean[e], scale[e], bias[e]) + residual[e];
+        values[e] = args.relu && v < 0 ? 0.0F : v;
+      }
+      write_columns(simt::global(args.y) + at, values);
+    }
+  }
+};
+
+// ---- Backward
+
+struct NormGradientArgs {
+  const float* x;
+  const float* y;  // null without relu
+  const float* dy;
+  const float* weight;
+  const float* mean;
+  const float* inverse_deviation;
+  const float* mean_gradient;  // [channels], mean of g
+  const float* slope;          // [channels], mean of g * (x - mean) / variance
+  float* dx;
+  float* dresidual;
+  double* partials;  // [chunks, 2, channels]
+  ColumnPlan plan;
+};
+
+// dy; 0 where relu gave y <= 0.
+template <int kWidth>
+LAB_DEVICE void read_gradient(float (&g)[kWidth], const NormGradientArgs& args, std::int64_t at) {
+  read_columns(g, simt::global(args.dy) + at);
+  if (args.y == nullptr) return;
+  float y[kWidth];
+  read_columns(y, simt::global(args.y) + at);
+  LAB_UNROLL
+  for (int e = 0; e < kWidth; ++e) g[e] = y[e] <= 0 ? 0.0F : g[e];
+}
+
+template <int kWidth>
+struct NormGradientSumsKernel {
+  using Args = NormGradientArgs;
+  static constexpr const char* kName = "batch norm gradient sums";
+  static constexpr int kThreads = kColumnThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const auto place = ColumnPlace::of<kWidth>(args.plan);
+    double sums[2][kWidth] = {};
+    if (place.column < args.plan.columns) {
+      float mean[kWidth];
+      read_columns(mean, simt::global(args.mean) + place.column);
+      for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
+        const std::int64_t at = row * args.plan.columns + place.column;
+        float g[kWidth], x[kWidth];
+        read_gradient(g, args, at);
+        read_columns(x, simt::global(args.x) + at);
+        LAB_UNROLL
+        for (int e = 0; e < kWidth; ++e) {
+          sums[0][e] += static_cast<double>(g[e]);
+          sums[1][e] += static_cast<double>(g[e]) * static_cast<double>(x[e] - mean[e]);
+        }
+      }
+    }
+    write_block_sums(sums, args.partials, args.plan, place);
+  }
+};
+
+struct NormGradientStatisticsKernel {
+  struct Args {
+    const double* partials;  // of NormGradientSumsKernel
+    int chunks, rows, channels;
+    const float* inverse_deviation;
+    float* mean_gradient;
+    float* slope;
+    float* dweight;
+    float* dbias;
+  };
+  static constexpr const char* kName = "batch norm gradient statistics";
+  static constexpr int kThreads = kColumnThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const auto place = TotalPlace::of();
+    double sums[2];
+    total_sums(sums, args.partials, args.chunks, args.channels, place);
+    const int c = place.column;
+    if (!place.has_total(args.channels)) return;
+    const float inverse = simt::global(args.inverse_deviation)[c];
+    const auto deviation = static_cast<double>(inverse);
+    const double share = 1.0 / args.rows;
+    simt::global(args.dbias)[c] = static_cast<float>(sums[0]);
+    simt::global(args.dweight)[c] = static_cast<float>(sums[1] * deviation);
+    simt::global(args.mean_gradient)[c] = static_cast<float>(sums[0] * share);
+    simt::global(args.slope)[c] = static_cast<float>(sums[1] * share * deviation * deviation);
+  }
+};
+
+template <int kWidth>
+struct NormGradientKernel {
+  using Args = NormGradientArgs;
+  static constexpr const char* kName = "batch norm backward";
+  static constexpr int kThreads = kColumnThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const auto place = ColumnPlace::of<kWidth>(args.plan);
+    if (place.column >= args.plan.columns) return;
+    float mean[kWidth], scale[kWidth], deviation[kWidth], mean_g[kWidth], slope[kWidth];
+    read_columns(mean, simt::global(args.mean) + place.column);
+    read_columns(scale, simt::global(args.weight) + place.column);
+    read_columns(deviation, simt::global(args.inverse_deviation) + place.column);
+    read_columns(mean_g, simt::global(args.mean_gradient) + place.column);
+    read_columns(slope, simt::global(args.slope) + place.column);
+    LAB_UNROLL
+    for (int e = 0; e < kWidth; ++e) scale[e] *= deviation[e];
+    for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
+      const std::int64_t at = row * args.plan.columns + place.column;
+      float g[kWidth];
+      read_gradient(g, args, at);
+      if (args.dx != nullptr) {
+        float x[kWidth];
+        read_columns(x, simt::global(args.x) + at);
+        LAB_UNROLL
+        for (int e = 0; e < kWidth; ++e) {
+          x[e] = scale[e] * (g[e] - simt::fma(x[e] - mean[e], slope[e], mean_g[e]));
+        }
+        write_columns(simt::global(args.dx) + at, x);
+      }
+      if (args.dresidual != nullptr) write_columns(simt::global(args.dresidual) + at, g);
+    }
+  }
+};
+
+// ---- Launches
+
+// The workspace: partial sums, then two values per channel.
+inline std::int64_t norm_partials_bytes(const GpuBatchNorm& norm) {
+  const std::int64_t wide = column_sums_bytes(column_sums_plan(norm.rows, norm.channels, 4), 2);
+  const std::int64_t narrow = column_sums_bytes(column_sums_plan(norm.rows, norm.channels, 1), 2);
+  return wide > narrow ? wide : narrow;
+}
+inline std::int64_t norm_workspace_bytes(const GpuBatchNorm& norm) {
+  return norm_partials_bytes(norm) + 2 * norm.channels * static_cast<std::int64_t>(sizeof(float));
+}
+
+// One row per thread and turn, in as many blocks as there are.
+inline ColumnPlan normalise_plan(const GpuBatchNorm& norm, int width) {
+  constexpr int kRowsPerThread = 4, kBlocks = 1 << 20;
+  return column_plan(norm.rows, norm.channels, width, kRowsPerThread, kBlocks);
+}
+
+template <int kWidth, class Launcher>
+void norm_forward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& stream) {
+  const int channels = static_cast<int>(norm.channels);
+  const NormStatistics to{norm.left_bias, norm.running_mean,      norm.running_variance,
+                          norm.mean,      norm.inverse_deviation, norm.eps};
+  if (norm.training) {
+    auto* partials = reinterpret_cast<double*>(norm.workspace);
+    const ColumnPlan plan = column_sums_plan(norm.rows, norm.channels, kWidth);
+    launcher.template launch<NormSumsKernel<kWidth>>(plan.grid(), {norm.x, partials, plan}, stream);
+    launcher.template launch<NormStatisticsKernel>(
+        total_grid(plan), {norm.x, partials, plan.chunks, plan.rows, channels, norm.momentum, to},
+        stream);
+  } else {
+    launcher.template launch<NormRunningKernel>({.x = tiles_of(channels, kColumnThreads)},
+                                                {to, channels}, stream);
+  }
+  const ColumnPlan plan = normalise_plan(norm, kWidth);
+  launcher.template launch<NormaliseKernel<kWidth>>(
+      plan.grid(),
+      {norm.x, norm.residual, norm.weight, norm.bias, norm.mean, norm.inverse_deviation, norm.y,
+       norm.relu, plan},
+      stream);
+}
+
+template <int kWidth, class Launcher>
+void norm_backward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& stream) {
+  const int channels = static_cast<int>(norm.channels);
+  auto* partials = reinterpret_cast<double*>(norm.workspace);
+  auto* mean_gradient = reinterpret_cast<float*>(norm.workspace + norm_partials_bytes(norm));
+  float* slope = mean_gradient + channels;
+  NormGradientArgs args{.x = norm.x,
+                        .y = norm.relu ? norm.y : nullptr,
+                        .dy = norm.dy,
+                        .weight = norm.weight,
+                        .mean = norm.mean,
+                        .inverse_deviation = norm.inverse_deviation,
+                        .mean_gradient = mean_gradient,
+                        .slope = slope,
+                        .dx = norm.dx,
+                        .dresidual = norm.dresidual,
+                        .partials = partials,
+                        .plan = column_sums_plan(norm.rows, norm.channels, kWidth)};
+  launcher.template launch<NormGradientSumsKernel<kWidth>>(args.plan.grid(), args, stream);
+  launcher.template launch<NormGradientStatisticsKernel>(
+      total_grid(args.plan),
+      {partials, args.plan.chunks, args.plan.rows, channels, norm.inverse_deviation, mean_gradient,
+       slope, norm.dweight, norm.dbias},
+      stream);
+  if (norm.dx == nullptr && norm.dresidual == nullptr) return;
+  args.plan = normalise_plan(norm, kWidth);
+  launcher.template launch<NormGradientKernel<kWidth>>(args.plan.grid(), args, stream);
+}
+
+// The slope array in the workspace is aligned with the others if channels is a multiple of 4.
+inline int norm_width(const GpuBatchNorm& norm) {
+  return column_width(norm.channels, all_aligned(norm.x, norm.residual, norm.weight, norm.bias,
+                                                 norm.mean, norm.inverse_deviation, norm.y, norm.dy,
+                                                 norm.dx, norm.dresidual, norm.workspace));
+}
+
+template <class Launcher>
+void batch_norm_forward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& stream) {
+  if (norm_width(norm) == 4) {
+    norm_forward<4>(launcher, norm, stream);
+  } else {
+    norm_forward<1>(launcher, norm, stream);
+  }
+}
+
+template <class Launcher>
+void batch_norm_backward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& stream) {
+  if (norm_width(norm) == 4) {
+    norm_backward<4>(launcher, norm, stream);
+  } else {
+    norm_backward<1>(launcher, norm, stream);
+  }
+}
+
+}  // namespace lab::cuda

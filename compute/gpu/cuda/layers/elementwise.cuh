@@ -1,0 +1,294 @@
+#pragma once
+// Batches, activations, pooling, flatten and the update of the weights: one thread per element.
+//
+// Work     each array is read and written once, at the memory's rate
+// Limits   at most 2^31 - 1 elements per array
+// Numerics FP32 in the order of the CPU's operations; the sigmoid within a few ulp
+#include <cmath>
+#include <cstdint>
+
+#include "compute/gpu/cuda/kernel/simt.h"
+#include "compute/gpu/cuda/layers/launch_grid.h"
+#include "compute/gpu/gpu_layers.h"
+
+namespace lab::cuda {
+
+inline constexpr int kElementThreads = 256;
+
+// The element of the calling thread.
+LAB_DEVICE std::int64_t element_index() {
+  return std::int64_t{kElementThreads} * simt::block_idx().x + simt::thread_idx().x;
+}
+inline LaunchGrid element_grid(std::int64_t count) {
+  return {.x = tiles_of(count, kElementThreads)};
+}
+
+// ---- Batches
+
+// grid.y: images
+struct GatherKernel {
+  struct Args {
+    const std::uint8_t* pixels;
+    const std::uint8_t* labels;
+    const std::uint32_t* order;
+    const std::int64_t* first;
+    int image_size;
+    float* to_pixels;
+    std::uint8_t* to_labels;
+    int first_image;  // of the grid
+  };
+  static constexpr const char* kName = "gather";
+  static constexpr int kThreads = kElementThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const int image = args.first_image + simt::block_idx().y;
+    const std::int64_t first = simt::global(args.first)[0];
+    const std::int64_t from = simt::global(args.order)[first + image];
+    const std::int64_t i = element_index();
+    if (i == 0) {
+      const std::uint8_t label = simt::global(args.labels)[from];
+      simt::global(args.to_labels)[image] = label;
+    }
+    if (i >= args.image_size) return;
+    const std::uint8_t pixel = simt::global(args.pixels)[from * args.image_size + i];
+    simt::global(args.to_pixels)[std::int64_t{image} * args.image_size + i] =
+        static_cast<float>(pixel) / 255.0F;
+  }
+};
+
+// ---- Activations
+
+template <GpuActivation kKind>
+LAB_DEVICE float activated(float x) {
+  if constexpr (kKind == GpuActivation::Relu) {
+    return x < 0 ? 0.0F : x;
+  } else {
+    return 1.0F / (1.0F + std::exp(-x));
+  }
+}
+
+// The gradient at the input, from the output `y` and its gradient.
+template <GpuActivation kKind>
+LAB_DEVICE float activation_gradient(float y, float dy) {
+  if constexpr (kKind == GpuActivation::Relu) {
+    return y <= 0 ? 0.0F : dy;
+  } else {
+    return dy * (y * (1.0F - y));
+  }
+}
+
+struct ActivateArgs {
+  float* x;
+  float* dx;
+  std::int64_t count;
+};
+
+template <GpuActivation kKind>
+struct ActivateKernel {
+  using Args = ActivateArgs;
+  static constexpr const char* kName = "activation";
+  static constexpr int kThreads = kElementThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const std::int64_t i = element_index();
+    if (i >= args.count) return;
+    const auto x = simt::global(args.x);
+    const float value = x[i];
+    x[i] = activated<kKind>(value);
+  }
+};
+
+template <GpuActivation kKind>
+struct ActivateBackwardKernel {
+  using Args = ActivateArgs;
+  static constexpr const char* kName = "activation backward";
+  static constexpr int kThreads = kElementThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const std::int64_t i = element_index();
+    if (i >= args.count) return;
+    const float y = simt::global(args.x)[i];
+    const auto dx = simt::global(args.dx);
+    const float dy = dx[i];
+    dx[i] = activation_gradient<kKind>(y, dy);
+  }
+};
+
+// ---- Average pooling
+
+struct PoolArgs {
+  float* x;  // only read in the backward pass
+  float* y;
+  const float* dy;
+  float* dx;
+  std::int64_t count;  // of the threads' elements
+  int in_h, in_w, channels;
+  int kernel_h, kernel_w, stride;
+  int out_h, out_w;
+  bool accumulate;
+};
+
+// The element of an NHWC array with this index.
+struct PixelChannel {
+  std::int64_t image;
+  int y, x, channel;
+};
+LAB_DEVICE PixelChannel pixel_channel(std::int64_t index, int height, int width, int channels) {
+  const auto i = static_cast<std::uint32_t>(index);
+  const std::uint32_t pixel = i / static_cast<std::uint32_t>(channels);
+  const std::uint32_t row = pixel / static_cast<std::uint32_t>(width);
+  const std::uint32_t image = row / static_cast<std::uint32_t>(height);
+  return {static_cast<std::int64_t>(image), static_cast<int>(row - image * height),
+          static_cast<int>(pixel - row * width), static_cast<int>(i - pixel * channels)};
+}
+
+// One thread per element of y. kSigmoid: replaces x by its sigmoid; every pixel is in exactly one
+// window.
+template <bool kSigmoid>
+struct PoolKernel {
+  using Args = PoolArgs;
+  static constexpr const char* kName = "average pooling";
+  static constexpr int kThreads = kElementThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const std::int64_t i = element_index();
+    if (i >= args.count) return;
+    const auto at = pixel_channel(i, args.out_h, args.out_w, args.channels);
+    const std::int64_t corner =
+        ((at.image * args.in_h + at.y * args.stride) * args.in_w + at.x * args.stride) *
+            args.channels +
+        at.channel;
+    const auto x = simt::global(args.x) + corner;
+    float sum = 0;
+    for (int ky = 0; ky < args.kernel_h; ++ky) {
+      for (int kx = 0; kx < args.kernel_w; ++kx) {
+        const int place = (ky * args.in_w + kx) * args.channels;
+        float value = x[place];
+        if constexpr (kSigmoid) {
+          value = activated<GpuActivation::Sigmoid>(value);
+          x[place] = value;
+        }
+        sum += value;
+      }
+    }
+    const float share = 1.0F / static_cast<float>(args.kernel_h * args.kernel_w);
+    simt::global(args.y)[i] = sum * share;
+  }
+};
+
+// One thread per element of dx, which adds the shares of the windows around it, in their order.
+template <bool kSigmoid>
+struct PoolBackwardKernel {
+  using Args = PoolArgs;
+  static constexpr const char* kName = "average pooling backward";
+  static constexpr int kThreads = kElementThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const std::int64_t i = element_index();
+    if (i >= args.count) return;
+    const auto at = pixel_channel(i, args.in_h, args.in_w, args.channels);
+    const auto dx = simt::global(args.dx);
+    const auto dy = simt::global(args.dy);
+    const float share = 1.0F / static_cast<float>(args.kernel_h * args.kernel_w);
+    const Windows rows = windows(at.y, args.kernel_h, args.stride, args.out_h);
+    const Windows cols = windows(at.x, args.kernel_w, args.stride, args.out_w);
+    float sum = 0;
+    if (args.accumulate) sum = dx[i];
+    for (int oy = rows.begin; oy < rows.end; ++oy) {
+      for (int ox = cols.begin; ox < cols.end; ++ox) {
+        const float gradient =
+            dy[((at.image * args.out_h + oy) * args.out_w + ox) * args.channels + at.channel];
+        sum = simt::fma(gradient, share, sum);
+      }
+    }
+    if constexpr (kSigmoid) {
+      const float y = simt::global(args.x)[i];
+      sum = activation_gradient<GpuActivation::Sigmoid>(y, sum);
+    }
+    dx[i] = sum;
+  }
+
+ private:
+  // The windows along one axis that contain pixel `at`.
+  struct Windows {
+    int begin, end;
+  };
+  static LAB_DEVICE Windows windows(int at, int kernel, int stride, int count) {
+    const int first = at < kernel ? 0 : (at - kernel) / stride + 1;
+    const int end = at / stride + 1;
+    return {first, end < count ? end : count};
+  }
+};
+
+// ---- Flatten
+
+// One thread per element of [images, channels, pixels].
+struct FlattenKernel {
+  struct Args {
+    const float* from;
+    float* to;
+    std::int64_t count;
+    int pixels, channels;
+    bool backward, accumulate;
+  };
+  static constexpr const char* kName = "flatten";
+  static constexpr int kThreads = kElementThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const std::int64_t i = element_index();
+    if (i >= args.count) return;
+    const auto row = static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(args.pixels);
+    const std::uint32_t pixel = static_cast<std::uint32_t>(i) - row * args.pixels;
+    const std::uint32_t image = row / static_cast<std::uint32_t>(args.channels);
+    const std::uint32_t channel = row - image * args.channels;
+    const std::int64_t nhwc = (std::int64_t{image} * args.pixels + pixel) * args.channels + channel;
+    const auto from = simt::global(args.from);
+    const auto to = simt::global(args.to);
+    if (!args.backward) {
+      to[i] = from[nhwc];
+      return;
+    }
+    float value = from[i];
+    if (args.accumulate) value += to[nhwc];
+    to[nhwc] = value;
+  }
+};
+
+// ---- Update
+
+struct SgdKernel {
+  struct Args {
+    float* weights;
+    const float* gradients;
+    float* velocity;
+    const float* lr;
+    const GpuLossSum* loss;
+    std::int64_t count;
+    float momentum, weight_decay;
+  };
+  static constexpr const char* kName = "sgd";
+  static constexpr int kThreads = kElementThreads;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const std::int64_t i = element_index();
+    if (i >= args.count) return;
+    if (args.loss != nullptr) {
+      const double loss = simt::global(&args.loss->loss)[0];
+      if (!(loss - loss == 0)) return;
+    }
+    const auto weights = simt::global(args.weights);
+    const float weight = weights[i];
+    const float gradient = simt::global(args.gradients)[i];
+    float step = simt::fma(args.weight_decay, weight, gradient);
+    if (args.velocity != nullptr) {
+      const auto velocity = simt::global(args.velocity);
+      const float before = velocity[i];
+      step = simt::fma(args.momentum, before, step);
+      velocity[i] = step;
+    }
+    const float lr = simt::global(args.lr)[0];
+    weights[i] = simt::fma(-lr, step, weight);
+  }
+};
+
+}  // namespace lab::cuda

@@ -66,7 +66,14 @@ void check_sizes(const GpuConvolution& c) {
   require_addressable(kName, {c.images, c.in_h, c.in_w, c.in_c});
   require_addressable(kName, {c.images, c.out_h, c.out_w, c.out_c});
   require_addressable(kName, {c.kernel, c.kernel, c.in_c, c.out_c});
-  require_addressable(kName, {c.padding, 4});
+  for (const std::int64_t side :
+       {c.in_h, c.in_w, c.out_h, c.out_w, c.kernel, c.stride, c.padding}) {
+    if (side > GpuConvolution::kMaxSide) {
+      throw Error(Errc::InvalidArgument,
+                  trf("convolution: {} pixels along a side; at most {} are supported", side,
+                      GpuConvolution::kMaxSide));
+    }
+  }
   const std::int64_t h = convolved(c.in_h, c), w = convolved(c.in_w, c);
   if (h != c.out_h || w != c.out_w) {
     throw Error(

@@ -39,8 +39,11 @@ struct GpuGather {
 // pixel.
 //   x [images, in_h, in_w, in_c]   weight [out_c, kernel, kernel, in_c]   bias [out_c]
 //   y [images, out_h, out_w, out_c], out = floor((in + 2 * padding - kernel) / stride) + 1
-// Each of the three functions reads and writes only the members that it names.
+// Each of the three functions reads and writes only the members that it names. Heights, widths,
+// kernel and padding are at most kMaxSide.
 struct GpuConvolution {
+  static constexpr std::int64_t kMaxSide = 4096;
+
   std::int64_t images = 0;
   std::int64_t in_h = 1, in_w = 1, in_c = 0;
   std::int64_t out_h = 1, out_w = 1, out_c = 0;
@@ -75,13 +78,13 @@ struct GpuBatchNorm {
   float eps = 1e-5F, momentum = 0.1F;
 
   const float* x = nullptr;
-  const float* residual = nullptr;   // null: none
+  const float* residual = nullptr;  // null: none
   const float* weight = nullptr;
   const float* bias = nullptr;
   // The bias that the producer of x did not add. It shifts the running mean only. Null: none.
   const float* left_bias = nullptr;
-  float* running_mean = nullptr;      // moved by `momentum` in training
-  float* running_variance = nullptr;  // towards the unbiased variance
+  float* running_mean = nullptr;       // moved by `momentum` in training
+  float* running_variance = nullptr;   // towards the unbiased variance
   float* mean = nullptr;               // of the pass; written by forward, read by backward
   float* inverse_deviation = nullptr;  // likewise: 1 / sqrt(variance + eps)
   float* y = nullptr;

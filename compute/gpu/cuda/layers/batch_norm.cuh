@@ -53,7 +53,7 @@ struct NormSumsKernel {
         }
       }
     }
-    write_block_sums(sums, args.partials, args.plan, place);
+    write_block_sums(sums, args.partials, args.plan);
   }
 };
 
@@ -227,7 +227,7 @@ struct NormGradientSumsKernel {
         }
       }
     }
-    write_block_sums(sums, args.partials, args.plan, place);
+    write_block_sums(sums, args.partials, args.plan);
   }
 };
 

@@ -103,7 +103,7 @@ LAB_DEVICE void write_columns(simt::GlobalPtr<float> to, const float (&from)[kWi
 // each of its kWidth columns.
 template <int kSums, int kWidth>
 LAB_DEVICE void write_block_sums(const double (&mine)[kSums][kWidth], double* partials,
-                                 const ColumnPlan& plan, const ColumnPlace& place) {
+                                 const ColumnPlan& plan) {
   LAB_SHARED(double, sums, kColumnThreads* kWidth);
   const int t = simt::thread_idx().x;
   LAB_UNROLL
@@ -219,7 +219,7 @@ struct ColumnSumsKernel {
         for (int e = 0; e < kWidth; ++e) sums[0][e] += static_cast<double>(values[e]);
       }
     }
-    write_block_sums(sums, args.partials, args.plan, place);
+    write_block_sums(sums, args.partials, args.plan);
   }
 };
 

@@ -6,8 +6,18 @@
 namespace lab::cuda {
 namespace {
 
+// The registers of a kernel with kBlocksPerSm must allow this number of blocks per SM.
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads)
+constexpr int blocks_per_sm() {
+  if constexpr (requires { Kernel::kBlocksPerSm; }) {
+    return Kernel::kBlocksPerSm;
+  } else {
+    return 1;
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads, blocks_per_sm<Kernel>())
     layer_kernel(const __grid_constant__ typename Kernel::Args args) {
   Kernel::run(args);
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "compute/gpu/cuda/layers/batch_norm.cuh"
-#include "compute/gpu/cuda/layers/convolution.cuh"
+#include "compute/gpu/cuda/layers/convolution/convolution.cuh"
 #include "compute/gpu/cuda/layers/elementwise.cuh"
 #include "compute/gpu/cuda/layers/launch_grid.h"
 #include "compute/gpu/cuda/layers/loss.cuh"

@@ -1,0 +1,279 @@
+#pragma once
+// Launches the passes of a convolution (passes.cuh).
+//
+// A linear layer is the case of one pixel and one tap.
+//   x [images, in_h, in_w, in_c]   weight [out_c, kernel, kernel, in_c]   y [images, out_h, out_w,
+//   out_c]
+// Limits   at most 2^31 - 1 elements per array. Accesses of 16 bytes if in_c and out_c are
+//          multiples of 4 and all arrays are 16-byte aligned, otherwise element by element
+// Numerics operands rounded to the precision, FP32 accumulation in the order of the terms; the
+//          weight gradient adds its splits in FP64
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "compute/core/dtype.h"
+#include "compute/gpu/cuda/layers/columns.cuh"
+#include "compute/gpu/cuda/layers/convolution/passes.cuh"
+#include "compute/gpu/cuda/layers/launch_grid.h"
+#include "compute/gpu/gpu_layers.h"
+
+namespace lab::cuda {
+
+// ---- Tiles
+
+// 128x128 for products that fill a GPU with such tiles, 64x64 for others, 128x16 for few channels.
+using LargeSimt =
+    SimtTile<Tiling{.m = 128, .n = 128, .k = 8, .thread_m = 8, .thread_n = 8, .blocks_per_sm = 2}>;
+using SmallSimt =
+    SimtTile<Tiling{.m = 64, .n = 64, .k = 8, .thread_m = 4, .thread_n = 8, .blocks_per_sm = 4}>;
+using NarrowSimt =
+    SimtTile<Tiling{.m = 128, .n = 16, .k = 8, .thread_m = 4, .thread_n = 4, .blocks_per_sm = 4}>;
+
+inline constexpr Tiling kLargeTensor{
+    .m = 128, .n = 128, .thread_m = 8, .thread_n = 16, .blocks_per_sm = 2};
+inline constexpr Tiling kSmallTensor{
+    .m = 64, .n = 64, .thread_m = 4, .thread_n = 8, .blocks_per_sm = 4};
+template <Precision kPrecision>
+using LargeTensor = TensorTile<kPrecision, kLargeTensor>;
+template <Precision kPrecision>
+using SmallTensor = TensorTile<kPrecision, kSmallTensor>;
+
+enum class TileSize { Large, Small, Narrow };
+
+inline TileSize tile_size(std::int64_t m, std::int64_t n) {
+  constexpr int kSide = 128, kTiles = 128;  // about one per SM
+  if (n <= NarrowSimt::kN) return TileSize::Narrow;
+  const bool fills = std::int64_t{tiles_of(m, kSide)} * tiles_of(n, kSide) >= kTiles;
+  return fills && n > kSide / 2 ? TileSize::Large : TileSize::Small;
+}
+
+template <class Tile>
+int tiles_of_product(std::int64_t m, std::int64_t n) {
+  return tiles_of(m, Tile::kM) * tiles_of(n, Tile::kN);
+}
+
+// Launches Kernel<Tile, kWide> for the tile that fits C [m, n]; grid.z is `depth`.
+template <template <class, bool> class Kernel, class Launcher, class Args>
+class ProductLaunch {
+ public:
+  Launcher& launcher;
+  const Args& args;
+  std::int64_t m, n;
+  int depth;
+  GpuStream& stream;
+
+  void run(Precision precision, TileSize size, bool wide) const {
+    switch (precision) {
+      case Precision::TF32: tensor<Precision::TF32>(size, wide); break;
+      case Precision::BF16: tensor<Precision::BF16>(size, wide); break;
+      default: simt(size, wide); break;
+    }
+  }
+
+ private:
+  void simt(TileSize size, bool wide) const {
+    if (size == TileSize::Narrow) {
+      wide ? launch<NarrowSimt, true>() : launch<NarrowSimt, false>();
+    } else if (size == TileSize::Large && wide) {
+      launch<LargeSimt, true>();
+    } else {
+      wide ? launch<SmallSimt, true>() : launch<SmallSimt, false>();
+    }
+  }
+  template <Precision kPrecision>
+  void tensor(TileSize size, bool wide) const {
+    if (size == TileSize::Large && wide) {
+      launch<LargeTensor<kPrecision>, true>();
+    } else {
+      wide ? launch<SmallTensor<kPrecision>, true>() : launch<SmallTensor<kPrecision>, false>();
+    }
+  }
+  template <class Tile, bool kWide>
+  void launch() const {
+    launcher.template launch<Kernel<Tile, kWide>>({.x = tiles_of_product<Tile>(m, n), .z = depth},
+                                                  args, stream);
+  }
+};
+
+template <template <class, bool> class Kernel, class Launcher, class Args>
+void launch_product(Launcher& launcher, const GpuConvolution& c, const Args& args, std::int64_t m,
+                    std::int64_t n, int depth, bool aligned, GpuStream& stream,
+                    std::optional<TileSize> size) {
+  const bool wide = aligned && c.in_c % 4 == 0 && c.out_c % 4 == 0;
+  ProductLaunch<Kernel, Launcher, Args>{launcher, args, m, n, depth, stream}.run(
+      c.precision, size.value_or(tile_size(m, n)), wide);
+}
+
+// The functions below take the size of the tiles for tests; by default it follows from the shape.
+
+// ---- Forward
+
+// x around the pixels of y.
+inline Windows windows_of_x(const GpuConvolution& c) {
+  return {.source = c.x,
+          .height = static_cast<int>(c.in_h),
+          .width = static_cast<int>(c.in_w),
+          .grid_pixels = static_cast<int>(c.images * c.out_h * c.out_w),
+          .taps = static_cast<int>(c.kernel * c.kernel * c.in_c),
+          .grid_size = Divisor::of(c.out_h * c.out_w),
+          .grid_width = Divisor::of(c.out_w),
+          .channels = Divisor::of(c.in_c),
+          .taps_across = Divisor::of(c.kernel),
+          .step = static_cast<int>(c.stride),
+          .origin_y = static_cast<int>(-c.padding),
+          .origin_x = static_cast<int>(-c.padding),
+          .direction = 1};
+}
+
+template <class Launcher>
+void convolution_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
+                         std::optional<TileSize> size = {}) {
+  const ConvolutionForwardArgs args{windows_of_x(c), c.weight, c.bias, c.y,
+                                    static_cast<int>(c.out_c)};
+  launch_product<ConvolutionForwardKernel>(launcher, c, args, args.x.grid_pixels, c.out_c, 1,
+                                           all_aligned(c.x, c.weight, c.y), stream, size);
+}
+
+// ---- Input gradient
+
+// One axis of a phase: pixels first, first + stride, ... and taps tap, tap + stride, ...; pixel
+// number i meets tap number j at output pixel origin + i - j.
+struct PhaseAxis {
+  std::int64_t first, pixels;
+  std::int64_t tap, taps;
+  std::int64_t origin;
+};
+
+inline PhaseAxis phase_axis(std::int64_t phase, std::int64_t in, const GpuConvolution& c) {
+  const auto count = [&](std::int64_t first, std::int64_t end) {
+    return first < end ? (end - 1 - first) / c.stride + 1 : 0;
+  };
+  const std::int64_t first = ((phase - c.padding) % c.stride + c.stride) % c.stride;
+  return {.first = first,
+          .pixels = count(first, in),
+          .tap = phase,
+          .taps = count(phase, c.kernel),
+          .origin = (first + c.padding - phase) / c.stride};
+}
+
+inline GradientPhase gradient_phase(const PhaseAxis& y, const PhaseAxis& x,
+                                    const GpuConvolution& c) {
+  const auto at_least_one = [](std::int64_t n) { return n < 1 ? 1 : n; };
+  return {.dy = {.source = c.dy,
+                 .height = static_cast<int>(c.out_h),
+                 .width = static_cast<int>(c.out_w),
+                 .grid_pixels = static_cast<int>(c.images * y.pixels * x.pixels),
+                 .taps = static_cast<int>(y.taps * x.taps * c.out_c),
+                 .grid_size = Divisor::of(at_least_one(y.pixels * x.pixels)),
+                 .grid_width = Divisor::of(at_least_one(x.pixels)),
+                 .channels = Divisor::of(c.out_c),
+                 .taps_across = Divisor::of(at_least_one(x.taps)),
+                 .step = 1,
+                 .origin_y = static_cast<int>(y.origin),
+                 .origin_x = static_cast<int>(x.origin),
+                 .direction = -1},
+          .first_y = static_cast<int>(y.first),
+          .first_x = static_cast<int>(x.first),
+          .tap_y = static_cast<int>(y.tap),
+          .tap_x = static_cast<int>(x.tap)};
+}
+
+template <class Launcher>
+void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
+                                std::optional<TileSize> size = {}) {
+  InputGradientArgs args{.phases = {},
+                         .weight = c.weight,
+                         .dx = c.dx,
+                         .in_h = static_cast<int>(c.in_h),
+                         .in_w = static_cast<int>(c.in_w),
+                         .in_c = static_cast<int>(c.in_c),
+                         .kernel = static_cast<int>(c.kernel),
+                         .stride = static_cast<int>(c.stride),
+                         .accumulate = c.accumulate};
+  int phases = 0;
+  std::int64_t pixels = 0;  // of the largest phase
+  const auto launch = [&] {
+    launch_product<InputGradientKernel>(launcher, c, args, pixels, c.in_c, phases,
+                                        all_aligned(c.dy, c.weight, c.dx), stream, size);
+    phases = 0;
+    pixels = 0;
+  };
+  for (std::int64_t phase = 0; phase < c.stride * c.stride; ++phase) {
+    const PhaseAxis y = phase_axis(phase / c.stride, c.in_h, c);
+    const PhaseAxis x = phase_axis(phase % c.stride, c.in_w, c);
+    const GradientPhase next = gradient_phase(y, x, c);
+    if (next.dy.grid_pixels == 0 || (next.dy.taps == 0 && c.accumulate)) continue;
+    args.phases[phases++] = next;
+    pixels = next.dy.grid_pixels > pixels ? next.dy.grid_pixels : pixels;
+    if (phases == kPhases) launch();
+  }
+  if (phases > 0) launch();
+}
+
+// ---- Weight gradient
+
+// How the pixels are split, so that the product fills a GPU twice. Depends on the sizes only, and
+// on the number of images monotonically.
+struct WeightSplit {
+  int terms = 0, splits = 0;
+  int most = 0;  // for this number of images or fewer
+
+  std::int64_t partials_bytes(const GpuConvolution& c) const {
+    return most * c.kernel * c.kernel * c.in_c * c.out_c * static_cast<std::int64_t>(sizeof(float));
+  }
+};
+
+inline WeightSplit weight_split(const GpuConvolution& c) {
+  constexpr int kBlocks = 264;   // two per SM of an H100
+  constexpr int kFewest = 256;   // terms worth a split
+  constexpr int kMultiple = 32;  // terms per tile, of any precision
+  constexpr int kMostSplits = 512;
+  const std::int64_t taps = c.kernel * c.kernel * c.in_c;
+  const int pixels = static_cast<int>(c.images * c.out_h * c.out_w);
+  int tiles = tiles_of_product<SmallSimt>(taps, c.out_c);
+  switch (tile_size(taps, c.out_c)) {
+    case TileSize::Large: tiles = tiles_of_product<LargeSimt>(taps, c.out_c); break;
+    case TileSize::Narrow: tiles = tiles_of_product<NarrowSimt>(taps, c.out_c); break;
+    case TileSize::Small: break;
+  }
+  WeightSplit split;
+  split.most = tiles_of(kBlocks, tiles);
+  const int worth = tiles_of(pixels, kFewest);
+  if (split.most > worth) split.most = worth;
+  if (split.most > kMostSplits) split.most = kMostSplits;
+  split.terms = tiles_of(tiles_of(pixels, split.most), kMultiple) * kMultiple;
+  split.splits = tiles_of(pixels, split.terms);
+  return split;
+}
+
+// The partial sums of the weights, then those of the bias.
+inline std::int64_t convolution_workspace_bytes(const GpuConvolution& c) {
+  const std::int64_t pixels = c.images * c.out_h * c.out_w;
+  const std::int64_t wide = column_sums_bytes(column_sums_plan(pixels, c.out_c, 4), 1);
+  const std::int64_t narrow = column_sums_bytes(column_sums_plan(pixels, c.out_c, 1), 1);
+  const std::int64_t weights = weight_split(c).partials_bytes(c);
+  const std::int64_t bias = wide > narrow ? wide : narrow;
+  return weights > bias ? weights : bias;
+}
+
+template <class Launcher>
+void convolution_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
+                                 std::optional<TileSize> size = {}) {
+  const WeightSplit split = weight_split(c);
+  auto* partials = reinterpret_cast<float*>(c.workspace);
+  const int out_c = static_cast<int>(c.out_c);
+  const WeightGradientArgs args{windows_of_x(c), c.dy, partials, out_c, split.terms};
+  launch_product<WeightGradientKernel>(launcher, c, args, args.x.taps, c.out_c, split.splits,
+                                       all_aligned(c.x, c.dy, partials), stream, size);
+  launcher.template launch<SplitSumKernel>({.x = tiles_of(args.x.taps, SplitSumKernel::kSide),
+                                            .y = tiles_of(out_c, SplitSumKernel::kSide)},
+                                           {partials, c.dweight, split.splits, args.x.taps, out_c},
+                                           stream);
+  // In order on the stream, so the workspace is free again.
+  if (c.dbias != nullptr) {
+    column_sums(launcher, c.dy, c.dbias, args.x.grid_pixels, c.out_c, c.workspace, stream);
+  }
+}
+
+}  // namespace lab::cuda

@@ -1,0 +1,209 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "compute/tensor/random.h"
+#include "tests/compute/gpu/cuda/layers/emulated_layers.h"
+
+namespace lab {
+namespace {
+
+using test::EmulatedLayers;
+
+struct NormCase {
+  std::int64_t rows, channels;
+  bool training, relu, residual, left_bias;
+};
+
+std::vector<float> norm_numbers(std::int64_t count, std::uint64_t seed, float scale = 1,
+                                float offset = 0) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  RandomStream{seed, 0}.fill_normal(values);
+  for (float& value : values) value = value * scale + offset;
+  return values;
+}
+
+// Inputs of both passes, and the results in float64.
+struct NormReference {
+  NormCase size;
+  float eps = 1e-5F, momentum = 0.1F;
+  std::vector<float> x, residual, weight, bias, left_bias, running_mean, running_variance, dy;
+  std::vector<double> mean, inverse, moved_mean, moved_variance, y, g, dx, dweight, dbias;
+
+  explicit NormReference(const NormCase& one, float offset = 0.5F) : size(one) {
+    const std::int64_t count = one.rows * one.channels;
+    x = norm_numbers(count, 1, 2, offset);
+    residual = norm_numbers(count, 2);
+    weight = norm_numbers(one.channels, 3);
+    bias = norm_numbers(one.channels, 4);
+    left_bias = norm_numbers(one.channels, 5);
+    running_mean = norm_numbers(one.channels, 6);
+    running_variance = norm_numbers(one.channels, 7, 0.1F, 1);
+    dy = norm_numbers(count, 8);
+    forward();
+    backward();
+  }
+
+  std::size_t channels() const { return weight.size(); }
+  std::size_t channel(std::size_t i) const { return i % channels(); }
+  double rows() const { return static_cast<double>(size.rows); }
+
+  void forward() {
+    mean.assign(channels(), 0);
+    std::vector<double> variance(channels());
+    for (std::size_t i = 0; i < x.size(); ++i) mean[channel(i)] += x[i] / rows();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      variance[channel(i)] += std::pow(x[i] - mean[channel(i)], 2) / rows();
+    }
+    for (std::size_t c = 0; c < channels(); ++c) {
+      const double left = size.left_bias ? left_bias[c] : 0;
+      const double share = momentum;
+      moved_mean.push_back(running_mean[c]);
+      moved_variance.push_back(running_variance[c]);
+      if (size.training) {
+        const double unbiased = size.rows > 1 ? rows() / (rows() - 1) : 1;
+        moved_mean[c] += share * (mean[c] + left - moved_mean[c]);
+        moved_variance[c] += share * (variance[c] * unbiased - moved_variance[c]);
+      } else {
+        mean[c] = running_mean[c] - left;
+        variance[c] = running_variance[c];
+      }
+      inverse.push_back(1 / std::sqrt(variance[c] + double{eps}));
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::size_t c = channel(i);
+      double value = (x[i] - mean[c]) * inverse[c] * weight[c] + bias[c];
+      if (size.residual) value += residual[i];
+      y.push_back(size.relu ? std::max(0.0, value) : value);
+    }
+  }
+
+  void backward() {
+    dbias.assign(channels(), 0);
+    dweight.assign(channels(), 0);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::size_t c = channel(i);
+      g.push_back(size.relu && y[i] <= 0 ? 0 : dy[i]);
+      dbias[c] += g[i];
+      dweight[c] += g[i] * (x[i] - mean[c]) * inverse[c];
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::size_t c = channel(i);
+      const double normal = (x[i] - mean[c]) * inverse[c];
+      dx.push_back(weight[c] * inverse[c] *
+                   (g[i] - dbias[c] / rows() - normal * dweight[c] / rows()));
+    }
+  }
+};
+
+void expect_close(const float* values, const std::vector<double>& expected, double tolerance,
+                  const char* what) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(values[i], expected[i], tolerance * (1 + std::abs(expected[i])))
+        << what << " " << i;
+  }
+}
+
+GpuBatchNorm upload(EmulatedLayers& gpu, const NormReference& reference) {
+  const NormCase& size = reference.size;
+  auto& arrays = gpu.arrays;
+  GpuBatchNorm norm{.rows = size.rows,
+                    .channels = size.channels,
+                    .training = size.training,
+                    .relu = size.relu,
+                    .x = arrays.input("x", reference.x),
+                    .weight = arrays.input("weight", reference.weight),
+                    .bias = arrays.input("bias", reference.bias)};
+  if (size.residual) norm.residual = arrays.input("residual", reference.residual);
+  if (size.left_bias) norm.left_bias = arrays.input("left_bias", reference.left_bias);
+  norm.running_mean = arrays.inout("running_mean", reference.running_mean);
+  norm.running_variance = arrays.inout("running_variance", reference.running_variance);
+  const std::size_t channels = reference.channels();
+  norm.mean = arrays.output<float>("mean", channels);
+  norm.inverse_deviation = arrays.output<float>("inverse_deviation", channels);
+  norm.y = arrays.output<float>("y", reference.y.size());
+  norm.dy = arrays.input("dy", reference.dy);
+  norm.dx = arrays.output<float>("dx", reference.dx.size());
+  if (size.residual) norm.dresidual = arrays.output<float>("dresidual", reference.dx.size());
+  norm.dweight = arrays.output<float>("dweight", channels);
+  norm.dbias = arrays.output<float>("dbias", channels);
+  norm.workspace = arrays.output<std::byte>(
+      "workspace", static_cast<std::size_t>(gpu.layers.workspace_bytes(norm)));
+  return norm;
+}
+
+void check_norm(const NormCase& one) {
+  SCOPED_TRACE(std::to_string(one.rows) + " rows, " + std::to_string(one.channels) + " channels");
+  const NormReference reference(one);
+  test::in_both_orders([&](EmulatedLayers& gpu) {
+    const GpuBatchNorm norm = upload(gpu, reference);
+    gpu.layers.batch_norm_forward(norm, gpu.stream);
+    expect_close(norm.mean, reference.mean, 1e-6, "mean");
+    expect_close(norm.inverse_deviation, reference.inverse, 1e-6, "inverse_deviation");
+    expect_close(norm.running_mean, reference.moved_mean, 1e-6, "running_mean");
+    expect_close(norm.running_variance, reference.moved_variance, 1e-6, "running_variance");
+    expect_close(norm.y, reference.y, 1e-5, "y");
+    if (!one.training) return;
+    gpu.layers.batch_norm_backward(norm, gpu.stream);
+    expect_close(norm.dbias, reference.dbias, 1e-5, "dbias");
+    expect_close(norm.dweight, reference.dweight, 1e-5, "dweight");
+    expect_close(norm.dx, reference.dx, 1e-5, "dx");
+    if (one.residual) expect_close(norm.dresidual, reference.g, 0, "dresidual");
+  });
+}
+
+TEST(LayersBatchNorm, AgreesWithFloat64OnRaggedSizes) {
+  check_norm({.rows = 40, .channels = 1, .training = true, .relu = false});
+  check_norm({.rows = 37, .channels = 3, .training = true, .relu = true});
+  check_norm({.rows = 300, .channels = 5, .training = true, .relu = true, .residual = true});
+  check_norm({.rows = 101, .channels = 8, .training = true, .relu = false, .left_bias = true});
+  check_norm({.rows = 29, .channels = 13, .training = true, .relu = false, .residual = true});
+  check_norm({.rows = 150,
+              .channels = 64,
+              .training = true,
+              .relu = true,
+              .residual = true,
+              .left_bias = true});
+  check_norm({.rows = 9, .channels = 132, .training = true, .relu = true});
+}
+
+TEST(LayersBatchNorm, EvaluatesWithTheRunningStatistics) {
+  check_norm({.rows = 20, .channels = 5, .training = false, .relu = true, .left_bias = true});
+  check_norm({.rows = 20, .channels = 8, .training = false, .relu = false, .residual = true});
+}
+
+TEST(LayersBatchNorm, KeepsTheVarianceOfValuesFarFromZero) {
+  // Squares of single precision would leave no digit of a variance of 4 beside a mean of 10^4.
+  const NormReference reference({.rows = 64, .channels = 4, .training = true}, 1e4F);
+  test::in_both_orders([&](EmulatedLayers& gpu) {
+    const GpuBatchNorm norm = upload(gpu, reference);
+    gpu.layers.batch_norm_forward(norm, gpu.stream);
+    expect_close(norm.inverse_deviation, reference.inverse, 1e-6, "inverse_deviation");
+  });
+}
+
+TEST(LayersBatchNorm, SkipsGradientsThatNobodyNeeds) {
+  const NormReference reference({.rows = 33, .channels = 8, .training = true});
+  test::in_both_orders([&](EmulatedLayers& gpu) {
+    GpuBatchNorm norm = upload(gpu, reference);
+    gpu.layers.batch_norm_forward(norm, gpu.stream);
+    norm.dx = nullptr;
+    gpu.layers.batch_norm_backward(norm, gpu.stream);
+    expect_close(norm.dweight, reference.dweight, 1e-5, "dweight");
+  });
+}
+
+TEST(LayersBatchNorm, UsesTheWorkspaceOfALargerBatch) {
+  EmulatedLayers gpu(false);
+  std::int64_t before = 0;
+  for (std::int64_t rows = 1; rows < 1 << 20; rows = rows * 3 / 2 + 1) {
+    const std::int64_t bytes = gpu.layers.workspace_bytes({.rows = rows, .channels = 24});
+    EXPECT_GE(bytes, before) << rows;
+    before = bytes;
+  }
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "compute/tensor/random.h"
+#include "tests/compute/gpu/cuda/layers/emulated_layers.h"
+
+namespace lab {
+namespace {
+
+using cuda::TileSize;
+using test::EmulatedLayers;
+
+struct Case {
+  std::int64_t images, in_h, in_w, in_c, out_c, kernel, stride, padding;
+};
+
+std::string to_string(const Case& c) {
+  return std::to_string(c.images) + "x" + std::to_string(c.in_h) + "x" + std::to_string(c.in_w) +
+         "x" + std::to_string(c.in_c) + " to " + std::to_string(c.out_c) + ", kernel " +
+         std::to_string(c.kernel) + ", stride " + std::to_string(c.stride) + ", padding " +
+         std::to_string(c.padding);
+}
+
+GpuConvolution convolution_of(const Case& c, Precision precision) {
+  return {.images = c.images,
+          .in_h = c.in_h,
+          .in_w = c.in_w,
+          .in_c = c.in_c,
+          .out_h = (c.in_h + 2 * c.padding - c.kernel) / c.stride + 1,
+          .out_w = (c.in_w + 2 * c.padding - c.kernel) / c.stride + 1,
+          .out_c = c.out_c,
+          .kernel = c.kernel,
+          .stride = c.stride,
+          .padding = c.padding,
+          .precision = precision};
+}
+
+std::size_t size_of_x(const GpuConvolution& c) {
+  return static_cast<std::size_t>(c.images * c.in_h * c.in_w * c.in_c);
+}
+std::size_t size_of_y(const GpuConvolution& c) {
+  return static_cast<std::size_t>(c.images * c.out_h * c.out_w * c.out_c);
+}
+std::size_t size_of_weight(const GpuConvolution& c) {
+  return static_cast<std::size_t>(c.out_c * c.kernel * c.kernel * c.in_c);
+}
+
+std::vector<float> normal(std::size_t count, std::uint64_t seed) {
+  std::vector<float> values(count);
+  RandomStream{seed, 0}.fill_normal(values);
+  return values;
+}
+
+float rounded(float value, Precision precision) {
+  if (precision == Precision::BF16) return simt::from_bf16(simt::to_bf16(value));
+  if (precision == Precision::TF32) return std::bit_cast<float>(simt::to_tf32(value));
+  return value;
+}
+
+// A sum in float64, and the sum of the terms' magnitudes, which bounds its error in float32.
+struct Sum {
+  double value = 0, magnitude = 0;
+  std::int64_t terms = 0;
+
+  void add(double term) {
+    value += term;
+    magnitude += std::abs(term);
+    ++terms;
+  }
+  double tolerance() const { return (static_cast<double>(terms) + 4) * 0x1p-23 * magnitude; }
+};
+using Sums = std::vector<Sum>;
+
+void expect_near(const std::vector<float>& values, const Sums& expected, const char* what) {
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ASSERT_NEAR(values[i], expected[i].value, expected[i].tolerance()) << what << " " << i;
+  }
+}
+
+// Calls product(x, weight, y) with the indices of each product of the convolution.
+template <typename Product>
+void for_each_product(const GpuConvolution& c, const Product& product) {
+  const auto index = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  for (std::int64_t pixel = 0; pixel < c.images * c.out_h * c.out_w; ++pixel) {
+    const std::int64_t n = pixel / (c.out_h * c.out_w);
+    const std::int64_t oy = pixel / c.out_w % c.out_h, ox = pixel % c.out_w;
+    for (std::int64_t tap = 0; tap < c.kernel * c.kernel; ++tap) {
+      const std::int64_t iy = oy * c.stride - c.padding + tap / c.kernel;
+      const std::int64_t ix = ox * c.stride - c.padding + tap % c.kernel;
+      if (iy < 0 || iy >= c.in_h || ix < 0 || ix >= c.in_w) continue;
+      for (std::int64_t o = 0; o < c.out_c; ++o) {
+        for (std::int64_t i = 0; i < c.in_c; ++i) {
+          product(index(((n * c.in_h + iy) * c.in_w + ix) * c.in_c + i),
+                  index((o * c.kernel * c.kernel + tap) * c.in_c + i), index(pixel * c.out_c + o));
+        }
+      }
+    }
+  }
+}
+
+// Operands, and what the three passes must give.
+struct Reference {
+  std::vector<float> x, weight, bias, dy, dx_before;
+  Sums y, dx, dweight, dbias;
+
+  explicit Reference(const GpuConvolution& c)
+      : x(normal(size_of_x(c), 1)),
+        weight(normal(size_of_weight(c), 2)),
+        bias(normal(static_cast<std::size_t>(c.out_c), 3)),
+        dy(normal(size_of_y(c), 4)),
+        dx_before(normal(x.size(), 5)),
+        y(dy.size()),
+        dx(x.size()),
+        dweight(weight.size()),
+        dbias(bias.size()) {
+    const auto of = [&](float value) { return double{rounded(value, c.precision)}; };
+    for_each_product(c, [&](std::size_t at_x, std::size_t at_w, std::size_t at_y) {
+      y[at_y].add(of(x[at_x]) * of(weight[at_w]));
+      dx[at_x].add(of(dy[at_y]) * of(weight[at_w]));
+      dweight[at_w].add(of(dy[at_y]) * of(x[at_x]));
+    });
+    for (std::size_t i = 0; i < dy.size(); ++i) dbias[i % bias.size()].add(dy[i]);
+  }
+};
+
+void check_forward(const GpuConvolution& sizes, const Reference& reference, bool bias,
+                   std::optional<TileSize> tiles = {}) {
+  test::in_both_orders([&](EmulatedLayers& gpu) {
+    GpuConvolution c = sizes;
+    c.x = gpu.arrays.input("x", reference.x);
+    c.weight = gpu.arrays.input("weight", reference.weight);
+    if (bias) c.bias = gpu.arrays.input("bias", reference.bias);
+    c.y = gpu.arrays.output<float>("y", reference.y.size());
+    if (tiles) {
+      cuda::convolution_forward(gpu.launcher, c, gpu.stream, tiles);
+    } else {
+      gpu.layers.convolution_forward(c, gpu.stream);
+    }
+    Sums expected = reference.y;
+    for (std::size_t i = 0; bias && i < expected.size(); ++i) {
+      expected[i].add(reference.bias[i % reference.bias.size()]);
+    }
+    expect_near(gpu.arrays.values(c.y, expected.size()), expected, "y");
+  });
+}
+
+void check_input_gradient(const GpuConvolution& sizes, const Reference& reference, bool accumulate,
+                          std::optional<TileSize> tiles = {}) {
+  test::in_both_orders([&](EmulatedLayers& gpu) {
+    GpuConvolution c = sizes;
+    c.accumulate = accumulate;
+    c.dy = gpu.arrays.input("dy", reference.dy);
+    c.weight = gpu.arrays.input("weight", reference.weight);
+    c.dx = accumulate ? gpu.arrays.inout("dx", reference.dx_before)
+                      : gpu.arrays.output<float>("dx", reference.dx.size());
+    if (tiles) {
+      cuda::convolution_input_gradient(gpu.launcher, c, gpu.stream, tiles);
+    } else {
+      gpu.layers.convolution_input_gradient(c, gpu.stream);
+    }
+    Sums expected = reference.dx;
+    for (std::size_t i = 0; accumulate && i < expected.size(); ++i) {
+      expected[i].add(reference.dx_before[i]);
+    }
+    expect_near(gpu.arrays.values(c.dx, expected.size()), expected, "dx");
+  });
+}
+
+void check_weight_gradient(const GpuConvolution& sizes, const Reference& reference, bool bias,
+                           std::optional<TileSize> tiles = {}) {
+  test::in_both_orders([&](EmulatedLayers& gpu) {
+    GpuConvolution c = sizes;
+    c.x = gpu.arrays.input("x", reference.x);
+    c.dy = gpu.arrays.input("dy", reference.dy);
+    c.dweight = gpu.arrays.output<float>("dweight", reference.dweight.size());
+    if (bias) c.dbias = gpu.arrays.output<float>("dbias", reference.dbias.size());
+    c.workspace = gpu.arrays.output<std::byte>(
+        "workspace", static_cast<std::size_t>(gpu.layers.workspace_bytes(sizes)));
+    if (tiles) {
+      cuda::convolution_weight_gradient(gpu.launcher, c, gpu.stream, tiles);
+    } else {
+      gpu.layers.convolution_weight_gradient(c, gpu.stream);
+    }
+    expect_near(gpu.arrays.values(c.dweight, reference.dweight.size()), reference.dweight,
+                "dweight");
+    if (bias)
+      expect_near(gpu.arrays.values(c.dbias, reference.dbias.size()), reference.dbias, "dbias");
+  });
+}
+
+void check_all(const Case& one, Precision precision, bool options,
+               std::optional<TileSize> tiles = {}) {
+  SCOPED_TRACE(to_string(one) + " " + to_string(precision));
+  const GpuConvolution sizes = convolution_of(one, precision);
+  const Reference reference(sizes);
+  check_forward(sizes, reference, options, tiles);
+  check_input_gradient(sizes, reference, options, tiles);
+  check_weight_gradient(sizes, reference, options, tiles);
+}
+
+constexpr Case kRagged[] = {
+    {1, 5, 5, 1, 3, 3, 1, 1},   {2, 7, 6, 3, 5, 3, 2, 1}, {3, 5, 4, 5, 8, 1, 1, 0},
+    {1, 5, 7, 8, 13, 3, 2, 0},  {2, 9, 8, 1, 6, 5, 1, 2}, {7, 1, 1, 13, 10, 1, 1, 0},
+    {4, 4, 4, 8, 20, 3, 1, 1},  {2, 5, 5, 4, 4, 1, 2, 0}, {1, 8, 7, 4, 20, 3, 3, 1},
+    {2, 3, 3, 20, 17, 3, 2, 1}, {1, 6, 6, 4, 8, 5, 2, 2}, {1, 4, 4, 2, 2, 1, 3, 0},
+};
+
+TEST(LayersConvolution, AgreesWithFloat64OnRaggedSizes) {
+  bool options = false;
+  for (const Case& one : kRagged) check_all(one, Precision::F32, options = !options);
+}
+
+TEST(LayersConvolution, RoundsOperandsToThePrecision) {
+  bool options = false;
+  for (const Precision precision : {Precision::TF32, Precision::BF16}) {
+    for (const Case& one : kRagged) check_all(one, precision, options = !options);
+  }
+}
+
+TEST(LayersConvolution, ComputesLargeTiles) {
+  for (const Precision precision : {Precision::F32, Precision::TF32, Precision::BF16}) {
+    check_all({5, 6, 5, 8, 132, 1, 1, 0}, precision, true, TileSize::Large);
+    check_all({3, 7, 7, 12, 8, 3, 2, 1}, precision, false, TileSize::Large);
+  }
+}
+
+}  // namespace
+}  // namespace lab

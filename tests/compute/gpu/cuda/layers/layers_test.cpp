@@ -1,0 +1,379 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "compute/tensor/random.h"
+#include "tests/compute/gpu/cuda/layers/emulated_layers.h"
+#include "tests/support/errors.h"
+
+namespace lab {
+namespace {
+
+using test::EmulatedArrays;
+using test::EmulatedLayers;
+using test::in_both_orders;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> normal_numbers(std::int64_t count, std::uint64_t seed) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  RandomStream{seed, 0}.fill_normal(values);
+  return values;
+}
+
+double sigmoid_of(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+// ---- Batches
+
+TEST(LayersGather, TakesImagesInTheOrderFromTheFirst) {
+  constexpr std::int64_t kSize = 300, kSet = 7;
+  std::vector<std::uint8_t> pixels, labels;
+  for (int i = 0; i < kSet * kSize; ++i) pixels.push_back(static_cast<std::uint8_t>(i * 7));
+  for (int i = 0; i < kSet; ++i) labels.push_back(static_cast<std::uint8_t>(i + 3));
+  const std::vector<std::uint32_t> order = {6, 0, 3, 1, 5, 2, 4};
+  in_both_orders([&](EmulatedLayers& gpu) {
+    EmulatedArrays& arrays = gpu.arrays;
+    GpuGather gather{.pixels = arrays.input("pixels", pixels),
+                     .labels = arrays.input("labels", labels),
+                     .order = arrays.input("order", order),
+                     .first = arrays.input("first", std::vector<std::int64_t>{2}),
+                     .images = 5,
+                     .image_size = kSize,
+                     .to_pixels = arrays.output<float>("to_pixels", 5 * kSize),
+                     .to_labels = arrays.output<std::uint8_t>("to_labels", 5)};
+    gpu.layers.gather(gather, gpu.stream);
+    for (std::size_t i = 0; i < 5; ++i) {
+      const std::size_t from = order[2 + i];
+      EXPECT_EQ(gather.to_labels[i], labels[from]);
+      for (std::size_t p = 0; p < kSize; ++p) {
+        ASSERT_EQ(gather.to_pixels[i * kSize + p],
+                  static_cast<float>(pixels[from * kSize + p]) / 255.0F);
+      }
+    }
+  });
+}
+
+// ---- Activations and pooling
+
+TEST(LayersActivation, AgreesWithFloat64) {
+  const std::vector<float> x = normal_numbers(515, 1), gradient = normal_numbers(515, 2);
+  for (const GpuActivation kind : {GpuActivation::Relu, GpuActivation::Sigmoid}) {
+    in_both_orders([&](EmulatedLayers& gpu) {
+      GpuActivate activate{.kind = kind,
+                           .count = 515,
+                           .x = gpu.arrays.inout("x", x),
+                           .dx = gpu.arrays.inout("dx", gradient)};
+      gpu.layers.activation_forward(activate, gpu.stream);
+      gpu.layers.activation_backward(activate, gpu.stream);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const bool relu = kind == GpuActivation::Relu;
+        const double y = relu ? std::max(0.0, double{x[i]}) : sigmoid_of(x[i]);
+        const double slope = relu ? (y > 0 ? 1 : 0) : y * (1 - y);
+        ASSERT_NEAR(activate.x[i], y, 1e-6) << i;
+        ASSERT_NEAR(activate.dx[i], gradient[i] * slope, 1e-6) << i;
+      }
+    });
+  }
+}
+
+TEST(LayersActivation, KeepsNanAndSaturates) {
+  in_both_orders([&](EmulatedLayers& gpu) {
+    GpuActivate activate{.kind = GpuActivation::Sigmoid,
+                         .count = 3,
+                         .x = gpu.arrays.inout<float>("x", {kNan, 1000, -1000})};
+    gpu.layers.activation_forward(activate, gpu.stream);
+    EXPECT_TRUE(std::isnan(activate.x[0]));
+    EXPECT_EQ(activate.x[1], 1);
+    EXPECT_EQ(activate.x[2], 0);
+    activate.kind = GpuActivation::Relu;
+    gpu.layers.activation_forward(activate, gpu.stream);
+    EXPECT_TRUE(std::isnan(activate.x[0]));
+  });
+}
+
+struct PoolCase {
+  std::int64_t images, in_h, in_w, channels, kernel_h, kernel_w, stride;
+};
+constexpr PoolCase kPools[] = {{2, 6, 4, 6, 2, 2, 2},
+                               {1, 5, 7, 3, 2, 2, 2},
+                               {3, 5, 5, 1, 3, 2, 1},
+                               {2, 4, 3, 8, 4, 3, 1},
+                               {1, 7, 7, 5, 2, 2, 3}};
+
+struct PoolReference {
+  std::vector<double> x, y, dx;
+
+  PoolReference(const GpuAveragePool& pool, const std::vector<float>& in,
+                const std::vector<float>& dy, const std::vector<float>& before)
+      : x(in.begin(), in.end()),
+        y(dy.size()),
+        dx(pool.accumulate ? std::vector<double>(before.begin(), before.end())
+                           : std::vector<double>(in.size())) {
+    if (pool.sigmoid) std::transform(x.begin(), x.end(), x.begin(), sigmoid_of);
+    const double share = 1.0 / static_cast<double>(pool.kernel_h * pool.kernel_w);
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(y.size()); ++i) {
+      const std::int64_t pixel = i / pool.channels, c = i % pool.channels;
+      const std::int64_t ox = pixel % pool.out_w(), oy = pixel / pool.out_w() % pool.out_h();
+      const std::int64_t n = pixel / (pool.out_w() * pool.out_h());
+      for (std::int64_t k = 0; k < pool.kernel_h * pool.kernel_w; ++k) {
+        const std::int64_t iy = oy * pool.stride + k / pool.kernel_w;
+        const std::int64_t ix = ox * pool.stride + k % pool.kernel_w;
+        const auto from =
+            static_cast<std::size_t>(((n * pool.in_h + iy) * pool.in_w + ix) * pool.channels + c);
+        y[static_cast<std::size_t>(i)] += x[from] * share;
+        dx[from] += double{dy[static_cast<std::size_t>(i)]} * share;
+      }
+    }
+    for (std::size_t i = 0; pool.sigmoid && i < x.size(); ++i) dx[i] *= x[i] * (1 - x[i]);
+  }
+};
+
+void check_pool(GpuAveragePool pool) {
+  const auto count = static_cast<std::size_t>(pool.images * pool.in_h * pool.in_w * pool.channels);
+  const auto out =
+      static_cast<std::size_t>(pool.images * pool.out_h() * pool.out_w() * pool.channels);
+  const auto x = normal_numbers(static_cast<std::int64_t>(count), 1);
+  const auto dy = normal_numbers(static_cast<std::int64_t>(out), 2);
+  const auto before = normal_numbers(static_cast<std::int64_t>(count), 3);
+  const PoolReference expected(pool, x, dy, before);
+  in_both_orders([&](EmulatedLayers& gpu) {
+    pool.x = gpu.arrays.inout("x", x);
+    pool.y = gpu.arrays.output<float>("y", out);
+    pool.dy = gpu.arrays.input("dy", dy);
+    pool.dx =
+        pool.accumulate ? gpu.arrays.inout("dx", before) : gpu.arrays.output<float>("dx", count);
+    gpu.layers.average_pool_forward(pool, gpu.stream);
+    gpu.layers.average_pool_backward(pool, gpu.stream);
+    for (std::size_t i = 0; i < out; ++i) ASSERT_NEAR(pool.y[i], expected.y[i], 2e-6) << i;
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_NEAR(pool.x[i], expected.x[i], 1e-6) << i;
+      ASSERT_NEAR(pool.dx[i], expected.dx[i], 2e-6) << i;
+    }
+  });
+}
+
+TEST(LayersPool, AgreesWithFloat64) {
+  for (const PoolCase& one : kPools) {
+    GpuAveragePool pool{.images = one.images,
+                        .in_h = one.in_h,
+                        .in_w = one.in_w,
+                        .channels = one.channels,
+                        .kernel_h = one.kernel_h,
+                        .kernel_w = one.kernel_w,
+                        .stride = one.stride};
+    check_pool(pool);
+    pool.accumulate = true;
+    check_pool(pool);
+    pool.accumulate = false;
+    pool.sigmoid = true;
+    check_pool(pool);
+  }
+}
+
+TEST(LayersFlatten, TransposesPixelsAndChannelsAndBack) {
+  constexpr std::int64_t kImages = 3, kPixels = 6, kChannels = 5, kCount = 90;
+  const std::vector<float> x = normal_numbers(kCount, 1), before = normal_numbers(kCount, 2);
+  in_both_orders([&](EmulatedLayers& gpu) {
+    GpuFlatten flatten{.images = kImages, .pixels = kPixels, .channels = kChannels};
+    flatten.from = gpu.arrays.input("x", x);
+    flatten.to = gpu.arrays.output<float>("y", kCount);
+    gpu.layers.flatten(flatten, gpu.stream);
+    float* y = flatten.to;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const std::size_t n = i / 30, c = i / 6 % 5, p = i % 6;
+      ASSERT_EQ(y[i], x[(n * 6 + p) * 5 + c]) << i;
+    }
+    flatten.from = y;
+    flatten.backward = true;
+    flatten.to = gpu.arrays.output<float>("dx", kCount);
+    gpu.layers.flatten(flatten, gpu.stream);
+    EXPECT_EQ(EmulatedArrays::values(flatten.to, kCount), x);
+    flatten.accumulate = true;
+    flatten.to = gpu.arrays.inout("accumulated", before);
+    gpu.layers.flatten(flatten, gpu.stream);
+    for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(flatten.to[i], x[i] + before[i]) << i;
+  });
+}
+
+// ---- Loss and update
+
+struct LossRun {
+  std::vector<float> losses, confidence, dlogits;
+  std::vector<std::uint8_t> predicted;
+  GpuLossSum sum;
+};
+
+LossRun run_loss(EmulatedLayers& gpu, const std::vector<float>& logits,
+                 const std::vector<std::uint8_t>& labels, bool gradient, double divisor = 1) {
+  const std::size_t images = labels.size();
+  EmulatedArrays& arrays = gpu.arrays;
+  const GpuLoss loss{.images = static_cast<std::int64_t>(images),
+                     .classes = static_cast<std::int64_t>(logits.size() / images),
+                     .logits = arrays.input("logits", logits),
+                     .labels = arrays.input("labels", labels),
+                     .divisor = divisor,
+                     .dlogits = gradient ? arrays.output<float>("dlogits", logits.size()) : nullptr,
+                     .losses = arrays.output<float>("losses", images),
+                     .predicted = arrays.output<std::uint8_t>("predicted", images),
+                     .confidence = arrays.output<float>("confidence", images),
+                     .sum = arrays.output<GpuLossSum>("sum", 1)};
+  gpu.layers.loss(loss, gpu.stream);
+  return {arrays.values(loss.losses, images), arrays.values(loss.confidence, images),
+          gradient ? arrays.values(loss.dlogits, logits.size()) : std::vector<float>{},
+          arrays.values(loss.predicted, images), *loss.sum};
+}
+
+void expect_loss(const LossRun& run, const std::vector<float>& logits,
+                 const std::vector<std::uint8_t>& labels, double divisor) {
+  const std::size_t images = labels.size(), classes = logits.size() / images;
+  double total = 0;
+  std::int64_t correct = 0;
+  for (std::size_t n = 0; n < images; ++n) {
+    const float* z = logits.data() + n * classes;
+    const auto best = static_cast<std::size_t>(std::max_element(z, z + classes) - z);
+    double sum = 0;
+    for (std::size_t c = 0; c < classes; ++c) sum += std::exp(double{z[c]} - z[best]);
+    const double loss = std::log(sum) - (double{z[labels[n]]} - z[best]);
+    ASSERT_NEAR(run.losses[n], loss, 1e-6 * (1 + loss)) << n;
+    ASSERT_EQ(run.predicted[n], best) << n;
+    ASSERT_NEAR(run.confidence[n], 1 / sum, 1e-6) << n;
+    for (std::size_t c = 0; c < classes && !run.dlogits.empty(); ++c) {
+      const double gradient = std::exp(double{z[c]} - z[best]) / sum - (c == labels[n] ? 1 : 0);
+      ASSERT_NEAR(run.dlogits[n * classes + c], gradient / divisor, 1e-7) << n << " " << c;
+    }
+    total += double{run.losses[n]};
+    correct += best == labels[n] ? 1 : 0;
+  }
+  EXPECT_NEAR(run.sum.loss, total, 1e-12 * total);
+  EXPECT_EQ(run.sum.correct, correct);
+}
+
+TEST(LayersLoss, AgreesWithFloat64) {
+  struct Size {
+    int images, classes;
+  };
+  for (const Size size : {Size{1, 1}, {7, 10}, {3, 33}, {5, 256}, {270, 3}}) {
+    const int images = size.images, classes = size.classes;
+    SCOPED_TRACE(std::to_string(images) + " images, " + std::to_string(classes) + " classes");
+    const std::vector<float> logits = normal_numbers(std::int64_t{images} * classes, 9);
+    std::vector<std::uint8_t> labels;
+    for (int i = 0; i < images; ++i) labels.push_back(static_cast<std::uint8_t>(i * 5 % classes));
+    in_both_orders([&](EmulatedLayers& gpu) {
+      expect_loss(run_loss(gpu, logits, labels, images % 2 == 1, 6), logits, labels, 6);
+    });
+  }
+}
+
+TEST(LayersLoss, StaysFiniteForLargeLogitsAndPredictsTheFirstOfEqualClasses) {
+  in_both_orders([&](EmulatedLayers& gpu) {
+    const LossRun run = run_loss(gpu, {3e38F, -3e38F, 3e38F, 1, 5, 5}, {0, 1}, true);
+    EXPECT_NEAR(run.losses[0], std::log(2.0), 1e-6);
+    EXPECT_EQ(run.predicted, (std::vector<std::uint8_t>{0, 1}));
+    for (const float g : run.dlogits) EXPECT_TRUE(std::isfinite(g));
+  });
+}
+
+TEST(LayersLoss, ReportsNan) {
+  in_both_orders([&](EmulatedLayers& gpu) {
+    const LossRun run = run_loss(gpu, {1, kNan, 2, 0, 1, 2}, {0, 2}, true);
+    EXPECT_TRUE(std::isnan(run.losses[0]));
+    EXPECT_LT(run.predicted[0], 3);
+    EXPECT_TRUE(std::isnan(run.sum.loss));
+    EXPECT_EQ(run.predicted[1], 2);
+  });
+}
+
+void check_sgd(float momentum, float decay) {
+  constexpr std::int64_t kCount = 300;
+  const auto weights = normal_numbers(kCount, 1), gradients = normal_numbers(kCount, 2),
+             velocity = normal_numbers(kCount, 3);
+  in_both_orders([&](EmulatedLayers& gpu) {
+    const std::vector<GpuLossSum> loss = {{.loss = 2.5, .correct = 1}};
+    GpuSgd sgd{.count = kCount,
+               .weights = gpu.arrays.inout("weights", weights),
+               .gradients = gpu.arrays.input("gradients", gradients),
+               .velocity = momentum > 0 ? gpu.arrays.inout("velocity", velocity) : nullptr,
+               .momentum = momentum,
+               .weight_decay = decay,
+               .lr = gpu.arrays.input<float>("lr", {0.1F}),
+               .loss = momentum > 0 ? gpu.arrays.input("loss", loss) : nullptr};
+    gpu.layers.sgd(sgd, gpu.stream);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      double step = gradients[i] + double{decay} * weights[i];
+      if (momentum > 0) {
+        step += double{momentum} * velocity[i];
+        ASSERT_NEAR(sgd.velocity[i], step, 1e-6);
+      }
+      ASSERT_NEAR(sgd.weights[i], weights[i] - double{0.1F} * step, 1e-6);
+    }
+  });
+}
+
+TEST(LayersSgd, AgreesWithFloat64) {
+  check_sgd(0, 0);
+  check_sgd(0, 0.01F);
+  check_sgd(0.9F, 0);
+  check_sgd(0.9F, 5e-4F);
+}
+
+TEST(LayersSgd, ChangesNothingAfterALossThatIsNotFinite) {
+  for (const double bad : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    in_both_orders([&](EmulatedLayers& gpu) {
+      const std::vector<GpuLossSum> loss = {{.loss = bad, .correct = 0}};
+      const GpuSgd sgd{.count = 3,
+                       .weights = gpu.arrays.inout<float>("weights", {1, 2, 3}),
+                       .gradients = gpu.arrays.input<float>("gradients", {kNan, 1, 1}),
+                       .velocity = gpu.arrays.inout<float>("velocity", {4, 5, 6}),
+                       .momentum = 0.9F,
+                       .lr = gpu.arrays.input<float>("lr", {0.1F}),
+                       .loss = gpu.arrays.input("loss", loss)};
+      gpu.layers.sgd(sgd, gpu.stream);
+      EXPECT_EQ(EmulatedArrays::values(sgd.weights, 3), (std::vector<float>{1, 2, 3}));
+      EXPECT_EQ(EmulatedArrays::values(sgd.velocity, 3), (std::vector<float>{4, 5, 6}));
+    });
+  }
+}
+
+// ---- Sizes
+
+TEST(LayersSizes, WrongOnesAreReportedWithTheOperation) {
+  EmulatedLayers gpu(false);
+  const auto message = [&](const auto& call) {
+    return test::message_of([&] { call(gpu.layers, gpu.stream); }, Errc::InvalidArgument);
+  };
+  EXPECT_EQ(message([](auto& layers, auto& stream) { layers.sgd({.count = 0}, stream); }),
+            "sgd: count is 0; it must be positive");
+  EXPECT_EQ(message([](auto& layers, auto& stream) {
+              layers.loss({.images = 2, .classes = 257}, stream);
+            }),
+            "loss: 257 classes; labels are bytes, so at most 256 are supported");
+  EXPECT_EQ(message([](auto& layers, auto& stream) {
+              layers.average_pool_forward(
+                  {.images = 1, .in_h = 2, .in_w = 2, .channels = 1, .kernel_h = 3, .kernel_w = 1},
+                  stream);
+            }),
+            "average pooling: the window of 3x1 is larger than the image of 2x2");
+  EXPECT_EQ(message([](auto& layers, auto& stream) {
+              layers.batch_norm_forward({.rows = std::int64_t{1} << 31, .channels = 2}, stream);
+            }),
+            "batch norm: an array has more than 2147483647 elements; use a smaller batch");
+  GpuConvolution c{
+      .images = 2, .in_h = 5, .in_w = 6, .in_c = 1, .out_h = 5, .out_w = 5, .out_c = 1};
+  c.kernel = 3;
+  c.padding = 1;
+  EXPECT_EQ(message([&](auto& layers, auto& stream) { layers.convolution_forward(c, stream); }),
+            "convolution: a kernel of 3x3 with stride 1 and padding 1 turns 5x6 pixels into 5x6, "
+            "not 5x5");
+  c.in_h = 5000;
+  EXPECT_EQ(message([&](auto& layers, auto& /*stream*/) { layers.workspace_bytes(c); }),
+            "convolution: 5000 pixels along a side; at most 4096 are supported");
+}
+
+}  // namespace
+}  // namespace lab

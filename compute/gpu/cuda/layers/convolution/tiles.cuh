@@ -213,7 +213,7 @@ class TensorTile {
   template <class LayoutA, class LayoutB>
   LAB_DEVICE void multiply(simt::SharedPtr<const std::uint32_t> a_tile,
                            simt::SharedPtr<const std::uint32_t> b_tile, int step) {
-    std::uint32_t a[Warp::kDown][4], b[Warp::kAcross][2];
+    std::uint32_t a[Warp::kDown][4];
     LAB_UNROLL
     for (int i = 0; i < Warp::kDown; ++i) {
       LayoutA::fragment(a[i], a_tile, Warp::row() + i * cuda_matmul::kMmaM, step);
@@ -222,18 +222,13 @@ class TensorTile {
     for (int j = 0; j < Warp::kAcross; j += 2) {
       std::uint32_t two[4];
       LayoutB::fragment(two, b_tile, Warp::col() + j * cuda_matmul::kMmaN, step);
-      b[j][0] = two[0];
-      b[j][1] = two[2];
-      b[j + 1][0] = two[1];
-      b[j + 1][1] = two[3];
-    }
-    cuda_matmul::for_fragments<Warp>([&](int i, int j) {
-      if constexpr (kPrecision == Precision::BF16) {
-        simt::mma_m16n8k16_bf16(sums_[i][j], a[i], b[j]);
-      } else {
-        simt::mma_m16n8k8_tf32(sums_[i][j], a[i], b[j]);
+      const std::uint32_t b[2][2] = {{two[0], two[2]}, {two[1], two[3]}};
+      LAB_UNROLL
+      for (int i = 0; i < Warp::kDown; ++i) {
+        LAB_UNROLL
+        for (int e = 0; e < 2; ++e) multiply_add(sums_[i][j + e], a[i], b[e]);
       }
-    });
+    }
   }
 
   template <class Write>
@@ -252,6 +247,15 @@ class TensorTile {
  private:
   using Warp = cuda_matmul::MmaWarpTile<kTiling>;
   static_assert(Warp::kAcross % 2 == 0);
+
+  LAB_DEVICE static void multiply_add(float (&sums)[4], const std::uint32_t (&a)[4],
+                                      const std::uint32_t (&b)[2]) {
+    if constexpr (kPrecision == Precision::BF16) {
+      simt::mma_m16n8k16_bf16(sums, a, b);
+    } else {
+      simt::mma_m16n8k8_tf32(sums, a, b);
+    }
+  }
 
   float sums_[Warp::kDown][Warp::kAcross][4] = {};
 };

@@ -1,7 +1,7 @@
-"""Reports the registers, shared memory and spills of each kernel of the CUDA ladder.
+"""Reports the registers, shared memory and spills of each kernel of the CUDA ladder and of networks.
 
 Usage: registers_check.py ROOT [NVCC]
-Fails if a kernel with 16-byte loads spills on any of the architectures. Without a compiler, prints
+Fails if a kernel with 16-byte loads spills on an architecture that it is meant for. Without a compiler, prints
 that it is skipped and exits with status 77.
 """
 import pathlib
@@ -10,13 +10,20 @@ import subprocess
 import sys
 
 ARCHITECTURES = ["80", "90a"]
-HOPPER_ALONE = {"hopper_rungs.cu", "peak_wgmma.cu"}
+# The layers are compiled for sm_80 too, but their tiles are chosen for Hopper.
+HOPPER_ALONE = {"hopper_rungs.cu", "peak_wgmma.cu", "cuda_layers.cu"}
 SKIPPED = 77
 # "_ZN..11rung_kernelINS0_9AsyncRungELb1EEE..": the rung's type, and whether the kernel accepts any
 # alignment. Other kernels have names such as "_ZN..16fp32_peak_kernelEl".
 KERNEL = re.compile(r"Compiling entry function '\w*\d(?:"
                     r"rung_kernelINS\w*?_\d+([A-Z]\w*?)Rung(?:ELb([01]))?EEE|([a-z]\w*?)_kernel)"
-                    r"\w*' for")
+                    r"(\w*)' for")
+# The rest of a layer's kernel: "INS0_20WeightGradientKernelINS0_10TensorTileILNS_9PrecisionE1EXtl
+# NS_6TilingELi64ELi64E..ELb0EEE..", its type, precision and tile, and whether it accepts any
+# alignment (0).
+LAYER = re.compile(r"IN\w*?_\d+([A-Z]\w*?)Kernel")
+PRECISION = re.compile(r"PrecisionE(\d)E")
+TILE = re.compile(r"TilingELi(\d+)ELi(\d+)E")
 SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 # Compiler messages about Hopper kernels that will be slower, though correct.
 SLOWED = re.compile(r"serialized|setmaxnreg.*ignored")
@@ -38,6 +45,15 @@ def report(root, source, nvcc, architecture):
     return text
 
 
+def layer_title(rest):
+    """("WeightGradient bf16 64x64", wide) of a layer's kernel."""
+    precision, tile = PRECISION.search(rest), TILE.search(rest)
+    words = [LAYER.match(rest).group(1)]
+    words += [["f32", "bf16", "tf32"][int(precision.group(1))]] if precision else []
+    words += [f"{tile.group(1)}x{tile.group(2)}"] if tile else []
+    return " ".join(words), not (tile and "ELb0EEE" in rest)
+
+
 def kernels(text):
     """(name, wide, registers, static shared bytes, spilled bytes) of each kernel in the report."""
     found = []
@@ -45,8 +61,10 @@ def kernels(text):
     for start, after in zip(starts, starts[1:] + [None]):
         part = text[start.end():after.start() if after else None]
         static = STATIC.search(part)
-        found.append((start.group(1) or start.group(3), start.group(2) != "1",
-                      int(USED.search(part).group(1)), int(static.group(1)) if static else 0,
+        title = start.group(1) or start.group(3), start.group(2) != "1"
+        if start.group(3) == "layer":
+            title = layer_title(start.group(4))
+        found.append((*title, int(USED.search(part).group(1)), int(static.group(1)) if static else 0,
                       sum(map(int, SPILLS.search(part).groups()))))
     return found
 
@@ -57,8 +75,8 @@ def main(root, nvcc=None):
         return SKIPPED
     print("registers  declared shared bytes  spilled bytes  kernel")
     spilling = []
-    folder = pathlib.Path(root) / "compute/gpu/cuda/matmul"
-    for source in sorted(folder.rglob("*.cu")):
+    folder = pathlib.Path(root) / "compute/gpu/cuda"
+    for source in sorted([*folder.glob("matmul/**/*.cu"), *folder.glob("layers/**/*.cu")]):
         for architecture in ["90a"] if source.name in HOPPER_ALONE else ARCHITECTURES:
             found = kernels(report(root, source, nvcc, architecture))
             if not found:

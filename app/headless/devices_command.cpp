@@ -131,6 +131,7 @@ int run_devices(const DevicesOptions& options, Console& console, Interrupt& inte
   const double start_s = lab_time_s();
   Machine machine({.cpu_devices = options.cpu_devices,
                    .emulated_gpus = options.emulated_gpus,
+                   .check_emulation = false,
                    .open_gpus = open_gpus});
   TelemetryReader reader(machine);
   DeviceReport report(console, options.json);

@@ -432,7 +432,6 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
   Json json{{"type", "device"},
             {"device", to_string(info.device)},
             {"name", info.name},
-            {"emulated", !is_timed(info.device)},
             {"simd", info.simd},
             {"simd_detail", info.simd_detail},
             {"simd_cap", info.simd_cap.empty() ? Json() : Json(info.simd_cap)},
@@ -444,6 +443,7 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
             {"clock_max_mhz", number(info.clock_max_mhz)},
             {"memory_total_bytes", info.memory_total_bytes},
             {"memory_limit_bytes", info.memory_limit_bytes}};
+  if (!is_timed(info.device)) json["emulated"] = true;
   Json details = Json::object();
   for (const auto& [label, value] : info.details) details[label] = value;
   json["details"] = std::move(details);

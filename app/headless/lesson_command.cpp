@@ -125,6 +125,7 @@ void run_lesson(const LessonOptions& options, StartLesson request, const LessonI
   const JobCommand command = request;
   HeadlessLab lab({.cpu_devices = cpu_devices_of(options, request, lesson),
                    .emulated_gpus = options.emulated_gpus,
+                   .check_emulation = false,
                    .open_gpus = open_gpus,
                    .wake_gpus = names_gpu(command)},
                   interrupt);

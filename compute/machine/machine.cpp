@@ -192,7 +192,7 @@ Machine::Machine(const MachineOptions& options) {
   }
   num_cpus_ = static_cast<int>(contexts_.size());
   add_gpus(options);
-  add_emulated_gpus(options.emulated_gpus);
+  add_emulated_gpus(options);
 }
 
 void Machine::add_gpus(const MachineOptions& options) {
@@ -214,14 +214,15 @@ void Machine::add_gpus(const MachineOptions& options) {
   }
 }
 
-void Machine::add_emulated_gpus(int count) {
-  if (count == 0) return;
-  emulated_gpus_ = std::make_shared<EmulatedGpus>(EmulatedGpuOptions{.gpus = count});
+void Machine::add_emulated_gpus(const MachineOptions& options) {
+  num_emulated_gpus_ = options.emulated_gpus;
+  if (num_emulated_gpus_ == 0) return;
+  emulated_gpus_ = std::make_shared<EmulatedGpus>(
+      EmulatedGpuOptions{.gpus = num_emulated_gpus_, .checked = options.check_emulation});
   for (GpuDevice* gpu : emulated_gpus_->devices()) {
     info_.devices.push_back(describe_emulated_gpu(gpu->facts()));
     contexts_.push_back(std::make_unique<DeviceContext>(info_.devices.back(), *gpu));
   }
-  num_emulated_gpus_ = count;
 }
 
 Machine::~Machine() = default;
@@ -243,8 +244,7 @@ DeviceContext& Machine::at(Device device) {
     if (device.kind == DeviceKind::Emulated) place += num_cuda_gpus_;
     return *contexts_.at(static_cast<std::size_t>(place));
   }
-  throw Error(Errc::NotFound,
-              trf("{} cannot be used: {}", to_string(device), why_not(device)));
+  throw Error(Errc::NotFound, trf("{} cannot be used: {}", to_string(device), why_not(device)));
 }
 
 std::string Machine::why_not(Device device) const {

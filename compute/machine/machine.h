@@ -55,6 +55,8 @@ struct MachineOptions {
   int cpu_devices = 1;
   // Number of GPUs to emulate, 0..kMaxEmulatedGpus: emu:0, emu:1, ...
   int emulated_gpus = 0;
+  // All checks of the emulator, for tests; without them kernels run faster.
+  bool check_emulation = true;
   // Number of lab processes on this host, among which memory and CPU quota are divided evenly.
   int processes = 1;
   // Opens the GPUs; called at most once. Empty: CPU devices only.
@@ -97,7 +99,7 @@ class Machine {
 
  private:
   void add_gpus(const MachineOptions& options);
-  void add_emulated_gpus(int count);
+  void add_emulated_gpus(const MachineOptions& options);
   int count_of(DeviceKind kind) const;
   std::string why_no_cpu(int index) const;
   std::string why_no_gpu(int index) const;

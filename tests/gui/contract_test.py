@@ -73,10 +73,11 @@ KEYS = {
         "clock_max_mhz memory_total_bytes memory_limit_bytes details t_s utilisation "
         "core_utilisation clock_mhz temperature_c memory_available_bytes lab_used_bytes "
         "lab_peak_bytes missing",
-        "lab_pinned_bytes? lab_workspace_bytes? lab_pool_bytes? lost? gpu?",
+        "lab_pinned_bytes? lab_workspace_bytes? lab_pool_bytes? lost? gpu? emulated?",
         caches=[keys("level size_bytes instances line_bytes")],
         details=keys(
             ["Hardware threads?", "Virtual machine?", "Processor quota?", "Memory limit?"],
+            ["Emulated?", "Memory?"],
             ["Compute capability?", "Multiprocessors?", "Shared memory?", "Copy engines?"],
             ["PCI address?", "CUDA of the driver?", "CUDA of the lab?", "Memory pools?"],
         ),
@@ -239,6 +240,10 @@ def case_devices(program, home):
     """One reading, and repeated readings until Ctrl-C."""
     follow_all("devices", json_of(program, home, "devices", "--cpu-devices", "2"),
                "device.details.Hardware threads", "device.details.Memory limit")  # fmt: skip
+    found = json_of(program, home, "devices", "--emulated-gpus", "2")
+    follow_all("devices", found, "device.emulated", "device.details.Emulated")
+    emulated = [one["device"] for one in found if one.get("emulated")]
+    check(emulated == ["emu:0", "emu:1"], f"{found}")
     with subprocess.Popen([program, "devices", "--watch", "0.1", "--json"], env=home.env,
                           cwd=home.path, text=True, stdout=subprocess.PIPE) as process:  # fmt: skip
         lines = []

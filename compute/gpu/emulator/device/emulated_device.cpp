@@ -15,24 +15,22 @@ namespace {
 
 class EmulatedPinned final : public PinnedMemory {
  public:
-  EmulatedPinned(EmulatedDevice& gpu, PinnedRegistry& registry, std::int64_t bytes)
-      : gpu_(gpu), registry_(registry), bytes_(bytes), memory_(allocate_block(bytes)) {
+  EmulatedPinned(Core& core, std::int64_t bytes)
+      : core_(core), bytes_(bytes), memory_(allocate_block(bytes)) {
     if (!memory_) throw pinned_out_of_memory(bytes, "cudaErrorMemoryAllocation (out of memory)");
-    registry_.add(memory_.get(), bytes);
-    gpu_.pinned_bytes() += bytes;
+    core_.pinned.add(memory_.get(), bytes);
+    core_.pinned_bytes += bytes;
   }
   ~EmulatedPinned() override {
-    // Waits for the GPU, as CUDA does.
-    raw(gpu_.main_stream()).run_all();
-    registry_.remove(memory_.get());
-    gpu_.pinned_bytes() -= bytes_;
+    core_.scheduler.run_all();  // as CUDA waits for the GPUs
+    core_.pinned.remove(memory_.get());
+    core_.pinned_bytes -= bytes_;
   }
   std::byte* data() override { return memory_.get(); }
   std::int64_t bytes() const override { return bytes_; }
 
  private:
-  EmulatedDevice& gpu_;
-  PinnedRegistry& registry_;
+  Core& core_;
   const std::int64_t bytes_;
   const HostBlock memory_;
 };
@@ -71,7 +69,7 @@ GpuMemory EmulatedDevice::memory() {
 }
 
 GpuHoldings EmulatedDevice::holdings() const noexcept {
-  return {pinned_bytes_, 0, core_.memory.used_bytes()};
+  return {core_.pinned_bytes, 0, core_.memory.used_bytes()};
 }
 
 std::unique_ptr<GpuStream> EmulatedDevice::make_stream() {
@@ -122,7 +120,7 @@ void EmulatedDevice::release(std::byte* memory, GpuStream& stream) noexcept {
 
 std::unique_ptr<PinnedMemory> EmulatedDevice::allocate_pinned(std::int64_t bytes) {
   core_.health.require_usable();
-  return std::make_unique<EmulatedPinned>(*this, core_.pinned, bytes);
+  return std::make_unique<EmulatedPinned>(core_, bytes);
 }
 
 // --- copies ---------------------------------------------------------------------------------
@@ -257,7 +255,9 @@ EmulatedGpus::EmulatedGpus(const EmulatedGpuOptions& options) : impl_(std::make_
   }
 }
 
-EmulatedGpus::~EmulatedGpus() = default;
+EmulatedGpus::~EmulatedGpus() {
+  impl_->scheduler.run_all();  // queued work may use the memory of any GPU
+}
 
 std::vector<GpuDevice*> EmulatedGpus::devices() {
   std::vector<GpuDevice*> all;

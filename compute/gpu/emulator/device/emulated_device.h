@@ -1,6 +1,5 @@
 #pragma once
 // One emulated GPU.
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,7 +57,6 @@ class EmulatedDevice final : public GpuDevice {
   // Runs `body` once per thread of a grid, asynchronously on `stream`, which must be of this GPU.
   void launch(const char* name, simt::Extent grid, simt::Extent block, std::function<void()> body,
               GpuStream& stream);
-  std::atomic<std::int64_t>& pinned_bytes() { return pinned_bytes_; }
 
  private:
   EmulatedStream& own(GpuStream& stream, const char* call) const;
@@ -67,7 +65,6 @@ class EmulatedDevice final : public GpuDevice {
 
   GpuProperties facts_;
   Core core_;
-  std::atomic<std::int64_t> pinned_bytes_ = 0;
   std::unique_ptr<EmulatedStream> main_stream_;
   std::unique_ptr<GpuLayers> layers_;
   EmulatedMatmul matmul_;

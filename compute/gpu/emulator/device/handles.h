@@ -1,5 +1,6 @@
 #pragma once
 // Streams, events, graphs and page-locked memory of emulated GPUs.
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,11 +28,13 @@ struct Core {
   PinnedRegistry& pinned;
   GpuHealth health;
   DeviceMemory memory;
+  std::atomic<std::int64_t> pinned_bytes = 0;
 };
 
 class EmulatedStream final : public GpuStream {
  public:
-  explicit EmulatedStream(Core& core) : core_(core), queue_(std::make_shared<Queue>(core.health)) {}
+  explicit EmulatedStream(Core& core)
+      : core_(core), queue_(core.scheduler.make_queue(core.health)) {}
   ~EmulatedStream() override;
   void synchronise() override;
   void wait(const GpuEvent& event) override;

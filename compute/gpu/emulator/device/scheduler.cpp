@@ -17,6 +17,25 @@ void run_on(GpuHealth& health, const Operation& operation) {
 
 }  // namespace
 
+std::shared_ptr<Queue> Scheduler::make_queue(GpuHealth& health) {
+  auto queue = std::make_shared<Queue>(health);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(queues_, [](const std::weak_ptr<Queue>& known) { return known.expired(); });
+  queues_.push_back(queue);
+  return queue;
+}
+
+void Scheduler::run_all() {
+  std::vector<Position> ends;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::weak_ptr<Queue>& known : queues_) {
+      if (auto queue = known.lock()) ends.push_back({queue, queue->queued_});
+    }
+  }
+  for (const Position& end : ends) run_until(end);
+}
+
 Position Scheduler::push(const std::shared_ptr<Queue>& queue, Operation operation, Position after) {
   std::uint64_t count = 0, least_finished = 0;
   {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "compute/gpu/gpu_failures.h"
 
@@ -30,7 +31,7 @@ struct Position {
   std::uint64_t count = 0;
 };
 
-// The work of one stream. `health` must outlive the queue's last operation.
+// The work of one stream.
 class Queue {
  public:
   explicit Queue(GpuHealth& health) : health_(health) {}
@@ -57,6 +58,8 @@ class Scheduler {
   // As with a GPU's driver, queueing waits while this number of operations is queued.
   static constexpr std::uint64_t kMaxQueued = 1024;
 
+  // `health` must outlive the queue's last operation.
+  std::shared_ptr<Queue> make_queue(GpuHealth& health);
   // Queues the operation and returns the position after it.
   Position push(const std::shared_ptr<Queue>& queue, Operation operation, Position after = {});
   bool reached(const Position& position);
@@ -64,12 +67,15 @@ class Scheduler {
   void run_until(const Position& position);
   // The position after all queued operations.
   Position end_of(const std::shared_ptr<Queue>& queue);
+  // Runs what is queued now on all queues.
+  void run_all();
 
  private:
   void run_first(Queue& queue, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::vector<std::weak_ptr<Queue>> queues_;
 };
 
 }  // namespace lab::emulated

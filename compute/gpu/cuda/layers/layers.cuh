@@ -2,6 +2,7 @@
 // GpuLayers for any launcher (launch_grid.h): checks the sizes, chooses kernels, grids and scratch
 // memory, and launches. CUDA and the emulator run the same code.
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "compute/gpu/cuda/layers/batch_norm.cuh"
@@ -17,7 +18,9 @@ namespace lab::cuda {
 template <class Launcher>
 class Layers final : public GpuLayers {
  public:
-  explicit Layers(Launcher launcher) : launcher_(std::move(launcher)) {}
+  // `tiles`: of all convolutions, for tests; by default they follow from the shape.
+  explicit Layers(Launcher launcher, std::optional<TileSize> tiles = {})
+      : launcher_(std::move(launcher)), tiles_(tiles) {}
 
   std::int64_t workspace_bytes(const GpuConvolution& convolution) const override {
     check_sizes(convolution);
@@ -32,15 +35,15 @@ class Layers final : public GpuLayers {
 
   void convolution_forward(const GpuConvolution& convolution, GpuStream& stream) override {
     check_sizes(convolution);
-    cuda::convolution_forward(launcher_, convolution, stream);
+    cuda::convolution_forward(launcher_, convolution, stream, tiles_);
   }
   void convolution_input_gradient(const GpuConvolution& convolution, GpuStream& stream) override {
     check_sizes(convolution);
-    cuda::convolution_input_gradient(launcher_, convolution, stream);
+    cuda::convolution_input_gradient(launcher_, convolution, stream, tiles_);
   }
   void convolution_weight_gradient(const GpuConvolution& convolution, GpuStream& stream) override {
     check_sizes(convolution);
-    cuda::convolution_weight_gradient(launcher_, convolution, stream);
+    cuda::convolution_weight_gradient(launcher_, convolution, stream, tiles_);
   }
 
   void batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stream) override {
@@ -70,6 +73,7 @@ class Layers final : public GpuLayers {
   void activate(const GpuActivate& activation, GpuStream& stream);
 
   Launcher launcher_;
+  const std::optional<TileSize> tiles_;
 };
 
 template <class Launcher>

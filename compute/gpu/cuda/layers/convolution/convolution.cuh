@@ -105,7 +105,7 @@ void launch_product(Launcher& launcher, const GpuConvolution& c, const Args& arg
       c.precision, size.value_or(tile_size(m, n)), wide);
 }
 
-// The functions below take the size of the tiles for tests; by default it follows from the shape.
+// Without `size`, the tiles of the functions below follow from the shape.
 
 // ---- Forward
 
@@ -128,7 +128,7 @@ inline Windows windows_of_x(const GpuConvolution& c) {
 
 template <class Launcher>
 void convolution_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
-                         std::optional<TileSize> size = {}) {
+                         std::optional<TileSize> size) {
   const ConvolutionForwardArgs args{windows_of_x(c), c.weight, c.bias, c.y,
                                     static_cast<int>(c.out_c)};
   launch_product<ConvolutionForwardKernel>(launcher, c, args, args.x.grid_pixels, c.out_c, 1,
@@ -181,7 +181,7 @@ inline GradientPhase gradient_phase(const PhaseAxis& y, const PhaseAxis& x,
 
 template <class Launcher>
 void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
-                                std::optional<TileSize> size = {}) {
+                                std::optional<TileSize> size) {
   InputGradientArgs args{.phases = {},
                          .weight = c.weight,
                          .dx = c.dx,
@@ -259,7 +259,7 @@ inline std::int64_t convolution_workspace_bytes(const GpuConvolution& c) {
 
 template <class Launcher>
 void convolution_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
-                                 std::optional<TileSize> size = {}) {
+                                 std::optional<TileSize> size) {
   const WeightSplit split = weight_split(c);
   auto* partials = reinterpret_cast<float*>(c.workspace);
   const int out_c = static_cast<int>(c.out_c);

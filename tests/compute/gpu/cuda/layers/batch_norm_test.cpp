@@ -5,16 +5,17 @@
 #include <vector>
 
 #include "compute/tensor/random.h"
-#include "tests/compute/gpu/cuda/layers/emulated_layers.h"
+#include "tests/support/layers_under_test.h"
 
 namespace lab {
 namespace {
 
-using test::EmulatedLayers;
+using test::LayersUnderTest;
+using test::Tiles;
 
 struct NormCase {
-  std::int64_t rows, channels;
-  bool training, relu, residual, left_bias;
+  std::int64_t rows = 1, channels = 1;
+  bool training = true, relu = false, residual = false, left_bias = false;
 };
 
 std::vector<float> norm_numbers(std::int64_t count, std::uint64_t seed, float scale = 1,
@@ -98,63 +99,64 @@ struct NormReference {
   }
 };
 
-void expect_close(const float* values, const std::vector<double>& expected, double tolerance,
-                  const char* what) {
+void expect_close(LayersUnderTest& gpu, const float* array, const std::vector<double>& expected,
+                  double tolerance, const char* what) {
+  const std::vector<float> values = gpu.values(array, expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(values[i], expected[i], tolerance * (1 + std::abs(expected[i])))
         << what << " " << i;
   }
 }
 
-GpuBatchNorm upload(EmulatedLayers& gpu, const NormReference& reference) {
+GpuBatchNorm upload(LayersUnderTest& gpu, const NormReference& reference) {
   const NormCase& size = reference.size;
-  auto& arrays = gpu.arrays;
   GpuBatchNorm norm{.rows = size.rows,
                     .channels = size.channels,
                     .training = size.training,
                     .relu = size.relu,
-                    .x = arrays.input("x", reference.x),
-                    .weight = arrays.input("weight", reference.weight),
-                    .bias = arrays.input("bias", reference.bias)};
-  if (size.residual) norm.residual = arrays.input("residual", reference.residual);
-  if (size.left_bias) norm.left_bias = arrays.input("left_bias", reference.left_bias);
-  norm.running_mean = arrays.inout("running_mean", reference.running_mean);
-  norm.running_variance = arrays.inout("running_variance", reference.running_variance);
+                    .x = gpu.input("x", reference.x),
+                    .weight = gpu.input("weight", reference.weight),
+                    .bias = gpu.input("bias", reference.bias)};
+  if (size.residual) norm.residual = gpu.input("residual", reference.residual);
+  if (size.left_bias) norm.left_bias = gpu.input("left_bias", reference.left_bias);
+  norm.running_mean = gpu.inout("running_mean", reference.running_mean);
+  norm.running_variance = gpu.inout("running_variance", reference.running_variance);
   const std::size_t channels = reference.channels();
-  norm.mean = arrays.output<float>("mean", channels);
-  norm.inverse_deviation = arrays.output<float>("inverse_deviation", channels);
-  norm.y = arrays.output<float>("y", reference.y.size());
-  norm.dy = arrays.input("dy", reference.dy);
-  norm.dx = arrays.output<float>("dx", reference.dx.size());
-  if (size.residual) norm.dresidual = arrays.output<float>("dresidual", reference.dx.size());
-  norm.dweight = arrays.output<float>("dweight", channels);
-  norm.dbias = arrays.output<float>("dbias", channels);
-  norm.workspace = arrays.output<std::byte>(
-      "workspace", static_cast<std::size_t>(gpu.layers.workspace_bytes(norm)));
+  norm.mean = gpu.output<float>("mean", channels);
+  norm.inverse_deviation = gpu.output<float>("inverse_deviation", channels);
+  norm.y = gpu.output<float>("y", reference.y.size());
+  norm.dy = gpu.input("dy", reference.dy);
+  norm.dx = gpu.output<float>("dx", reference.dx.size());
+  if (size.residual) norm.dresidual = gpu.output<float>("dresidual", reference.dx.size());
+  norm.dweight = gpu.output<float>("dweight", channels);
+  norm.dbias = gpu.output<float>("dbias", channels);
+  norm.workspace = gpu.output<std::byte>(
+      "workspace", static_cast<std::size_t>(gpu.layers().workspace_bytes(norm)));
   return norm;
 }
 
 void check_norm(const NormCase& one) {
   SCOPED_TRACE(std::to_string(one.rows) + " rows, " + std::to_string(one.channels) + " channels");
   const NormReference reference(one);
-  test::in_both_orders([&](EmulatedLayers& gpu) {
+  test::on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     const GpuBatchNorm norm = upload(gpu, reference);
-    gpu.layers.batch_norm_forward(norm, gpu.stream);
-    expect_close(norm.mean, reference.mean, 1e-6, "mean");
-    expect_close(norm.inverse_deviation, reference.inverse, 1e-6, "inverse_deviation");
-    expect_close(norm.running_mean, reference.moved_mean, 1e-6, "running_mean");
-    expect_close(norm.running_variance, reference.moved_variance, 1e-6, "running_variance");
-    expect_close(norm.y, reference.y, 1e-5, "y");
+    gpu.layers().batch_norm_forward(norm, gpu.stream());
+    expect_close(gpu, norm.mean, reference.mean, 1e-6, "mean");
+    expect_close(gpu, norm.inverse_deviation, reference.inverse, 1e-6, "inverse_deviation");
+    expect_close(gpu, norm.running_mean, reference.moved_mean, 1e-6, "running_mean");
+    expect_close(gpu, norm.running_variance, reference.moved_variance, 1e-6, "running_variance");
+    expect_close(gpu, norm.y, reference.y, 1e-5, "y");
     if (!one.training) return;
-    gpu.layers.batch_norm_backward(norm, gpu.stream);
-    expect_close(norm.dbias, reference.dbias, 1e-5, "dbias");
-    expect_close(norm.dweight, reference.dweight, 1e-5, "dweight");
-    expect_close(norm.dx, reference.dx, 1e-5, "dx");
-    if (one.residual) expect_close(norm.dresidual, reference.g, 0, "dresidual");
+    gpu.layers().batch_norm_backward(norm, gpu.stream());
+    expect_close(gpu, norm.dbias, reference.dbias, 1e-5, "dbias");
+    expect_close(gpu, norm.dweight, reference.dweight, 1e-5, "dweight");
+    expect_close(gpu, norm.dx, reference.dx, 1e-5, "dx");
+    if (one.residual) expect_close(gpu, norm.dresidual, reference.g, 0, "dresidual");
   });
 }
 
 TEST(LayersBatchNorm, AgreesWithFloat64OnRaggedSizes) {
+  LAB_REQUIRE_LAYERS();
   check_norm({.rows = 40, .channels = 1, .training = true, .relu = false});
   check_norm({.rows = 37, .channels = 3, .training = true, .relu = true});
   check_norm({.rows = 300, .channels = 5, .training = true, .relu = true, .residual = true});
@@ -170,39 +172,45 @@ TEST(LayersBatchNorm, AgreesWithFloat64OnRaggedSizes) {
 }
 
 TEST(LayersBatchNorm, EvaluatesWithTheRunningStatistics) {
+  LAB_REQUIRE_LAYERS();
   check_norm({.rows = 20, .channels = 5, .training = false, .relu = true, .left_bias = true});
   check_norm({.rows = 20, .channels = 8, .training = false, .relu = false, .residual = true});
 }
 
 TEST(LayersBatchNorm, KeepsTheVarianceOfValuesFarFromZero) {
+  LAB_REQUIRE_LAYERS();
   // Squares of single precision would leave no digit of a variance of 4 beside a mean of 10^4.
   const NormReference reference({.rows = 64, .channels = 4, .training = true}, 1e4F);
-  test::in_both_orders([&](EmulatedLayers& gpu) {
+  test::on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     const GpuBatchNorm norm = upload(gpu, reference);
-    gpu.layers.batch_norm_forward(norm, gpu.stream);
-    expect_close(norm.inverse_deviation, reference.inverse, 1e-6, "inverse_deviation");
+    gpu.layers().batch_norm_forward(norm, gpu.stream());
+    expect_close(gpu, norm.inverse_deviation, reference.inverse, 1e-6, "inverse_deviation");
   });
 }
 
 TEST(LayersBatchNorm, SkipsGradientsThatNobodyNeeds) {
+  LAB_REQUIRE_LAYERS();
   const NormReference reference({.rows = 33, .channels = 8, .training = true});
-  test::in_both_orders([&](EmulatedLayers& gpu) {
+  test::on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     GpuBatchNorm norm = upload(gpu, reference);
-    gpu.layers.batch_norm_forward(norm, gpu.stream);
+    gpu.layers().batch_norm_forward(norm, gpu.stream());
     norm.dx = nullptr;
-    gpu.layers.batch_norm_backward(norm, gpu.stream);
-    expect_close(norm.dweight, reference.dweight, 1e-5, "dweight");
+    gpu.layers().batch_norm_backward(norm, gpu.stream());
+    expect_close(gpu, norm.dweight, reference.dweight, 1e-5, "dweight");
   });
 }
 
 TEST(LayersBatchNorm, UsesTheWorkspaceOfALargerBatch) {
-  EmulatedLayers gpu(false);
-  std::int64_t before = 0;
-  for (std::int64_t rows = 1; rows < 1 << 20; rows = rows * 3 / 2 + 1) {
-    const std::int64_t bytes = gpu.layers.workspace_bytes({.rows = rows, .channels = 24});
-    EXPECT_GE(bytes, before) << rows;
-    before = bytes;
-  }
+  LAB_REQUIRE_LAYERS();
+  test::on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+    std::int64_t before = 0;
+    for (std::int64_t rows = 1; rows < 1 << 20; rows = rows * 3 / 2 + 1) {
+      const std::int64_t bytes =
+          gpu.layers().workspace_bytes(GpuBatchNorm{.rows = rows, .channels = 24});
+      EXPECT_GE(bytes, before) << rows;
+      before = bytes;
+    }
+  });
 }
 
 }  // namespace

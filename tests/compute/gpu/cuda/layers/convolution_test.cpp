@@ -1,17 +1,19 @@
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "compute/tensor/random.h"
-#include "tests/compute/gpu/cuda/layers/emulated_layers.h"
+#include "compute/tensor/tensor.h"
+#include "tests/support/layers_under_test.h"
 
 namespace lab {
 namespace {
 
-using cuda::TileSize;
-using test::EmulatedLayers;
+using test::LayersUnderTest;
+using test::Tiles;
 
 struct Case {
   std::int64_t images, in_h, in_w, in_c, out_c, kernel, stride, padding;
@@ -55,9 +57,10 @@ std::vector<float> normal(std::size_t count, std::uint64_t seed) {
 }
 
 float rounded(float value, Precision precision) {
-  if (precision == Precision::BF16) return simt::from_bf16(simt::to_bf16(value));
-  if (precision == Precision::TF32) return std::bit_cast<float>(simt::to_tf32(value));
-  return value;
+  if (precision == Precision::BF16) return to_float(to_bf16(value));
+  if (precision == Precision::F32) return value;
+  // To the nearest of 11 significant bits, ties away from zero.
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + 0x1000U) & ~0x1fffU);
 }
 
 // A sum in float64, and the sum of the terms' magnitudes, which bounds its error in float32.
@@ -128,72 +131,57 @@ struct Reference {
 };
 
 void check_forward(const GpuConvolution& sizes, const Reference& reference, bool bias,
-                   std::optional<TileSize> tiles = {}) {
-  test::in_both_orders([&](EmulatedLayers& gpu) {
+                   Tiles tiles) {
+  test::on_layers(tiles, [&](LayersUnderTest& gpu) {
     GpuConvolution c = sizes;
-    c.x = gpu.arrays.input("x", reference.x);
-    c.weight = gpu.arrays.input("weight", reference.weight);
-    if (bias) c.bias = gpu.arrays.input("bias", reference.bias);
-    c.y = gpu.arrays.output<float>("y", reference.y.size());
-    if (tiles) {
-      cuda::convolution_forward(gpu.launcher, c, gpu.stream, tiles);
-    } else {
-      gpu.layers.convolution_forward(c, gpu.stream);
-    }
+    c.x = gpu.input("x", reference.x);
+    c.weight = gpu.input("weight", reference.weight);
+    if (bias) c.bias = gpu.input("bias", reference.bias);
+    c.y = gpu.output<float>("y", reference.y.size());
+    gpu.layers().convolution_forward(c, gpu.stream());
     Sums expected = reference.y;
     for (std::size_t i = 0; bias && i < expected.size(); ++i) {
       expected[i].add(reference.bias[i % reference.bias.size()]);
     }
-    expect_near(gpu.arrays.values(c.y, expected.size()), expected, "y");
+    expect_near(gpu.values(c.y, expected.size()), expected, "y");
   });
 }
 
 void check_input_gradient(const GpuConvolution& sizes, const Reference& reference, bool accumulate,
-                          std::optional<TileSize> tiles = {}) {
-  test::in_both_orders([&](EmulatedLayers& gpu) {
+                          Tiles tiles) {
+  test::on_layers(tiles, [&](LayersUnderTest& gpu) {
     GpuConvolution c = sizes;
     c.accumulate = accumulate;
-    c.dy = gpu.arrays.input("dy", reference.dy);
-    c.weight = gpu.arrays.input("weight", reference.weight);
-    c.dx = accumulate ? gpu.arrays.inout("dx", reference.dx_before)
-                      : gpu.arrays.output<float>("dx", reference.dx.size());
-    if (tiles) {
-      cuda::convolution_input_gradient(gpu.launcher, c, gpu.stream, tiles);
-    } else {
-      gpu.layers.convolution_input_gradient(c, gpu.stream);
-    }
+    c.dy = gpu.input("dy", reference.dy);
+    c.weight = gpu.input("weight", reference.weight);
+    c.dx = accumulate ? gpu.inout("dx", reference.dx_before)
+                      : gpu.output<float>("dx", reference.dx.size());
+    gpu.layers().convolution_input_gradient(c, gpu.stream());
     Sums expected = reference.dx;
     for (std::size_t i = 0; accumulate && i < expected.size(); ++i) {
       expected[i].add(reference.dx_before[i]);
     }
-    expect_near(gpu.arrays.values(c.dx, expected.size()), expected, "dx");
+    expect_near(gpu.values(c.dx, expected.size()), expected, "dx");
   });
 }
 
 void check_weight_gradient(const GpuConvolution& sizes, const Reference& reference, bool bias,
-                           std::optional<TileSize> tiles = {}) {
-  test::in_both_orders([&](EmulatedLayers& gpu) {
+                           Tiles tiles) {
+  test::on_layers(tiles, [&](LayersUnderTest& gpu) {
     GpuConvolution c = sizes;
-    c.x = gpu.arrays.input("x", reference.x);
-    c.dy = gpu.arrays.input("dy", reference.dy);
-    c.dweight = gpu.arrays.output<float>("dweight", reference.dweight.size());
-    if (bias) c.dbias = gpu.arrays.output<float>("dbias", reference.dbias.size());
-    c.workspace = gpu.arrays.output<std::byte>(
-        "workspace", static_cast<std::size_t>(gpu.layers.workspace_bytes(sizes)));
-    if (tiles) {
-      cuda::convolution_weight_gradient(gpu.launcher, c, gpu.stream, tiles);
-    } else {
-      gpu.layers.convolution_weight_gradient(c, gpu.stream);
-    }
-    expect_near(gpu.arrays.values(c.dweight, reference.dweight.size()), reference.dweight,
-                "dweight");
-    if (bias)
-      expect_near(gpu.arrays.values(c.dbias, reference.dbias.size()), reference.dbias, "dbias");
+    c.x = gpu.input("x", reference.x);
+    c.dy = gpu.input("dy", reference.dy);
+    c.dweight = gpu.output<float>("dweight", reference.dweight.size());
+    if (bias) c.dbias = gpu.output<float>("dbias", reference.dbias.size());
+    c.workspace = gpu.output<std::byte>(
+        "workspace", static_cast<std::size_t>(gpu.layers().workspace_bytes(sizes)));
+    gpu.layers().convolution_weight_gradient(c, gpu.stream());
+    expect_near(gpu.values(c.dweight, reference.dweight.size()), reference.dweight, "dweight");
+    if (bias) expect_near(gpu.values(c.dbias, reference.dbias.size()), reference.dbias, "dbias");
   });
 }
 
-void check_all(const Case& one, Precision precision, bool options,
-               std::optional<TileSize> tiles = {}) {
+void check_all(const Case& one, Precision precision, bool options, Tiles tiles = Tiles::Chosen) {
   SCOPED_TRACE(to_string(one) + " " + to_string(precision));
   const GpuConvolution sizes = convolution_of(one, precision);
   const Reference reference(sizes);
@@ -210,11 +198,13 @@ constexpr Case kRagged[] = {
 };
 
 TEST(LayersConvolution, AgreesWithFloat64OnRaggedSizes) {
+  LAB_REQUIRE_LAYERS();
   bool options = false;
   for (const Case& one : kRagged) check_all(one, Precision::F32, options = !options);
 }
 
 TEST(LayersConvolution, RoundsOperandsToThePrecision) {
+  LAB_REQUIRE_LAYERS();
   bool options = false;
   for (const Precision precision : {Precision::TF32, Precision::BF16}) {
     for (const Case& one : kRagged) check_all(one, precision, options = !options);
@@ -222,10 +212,23 @@ TEST(LayersConvolution, RoundsOperandsToThePrecision) {
 }
 
 TEST(LayersConvolution, ComputesLargeTiles) {
+  LAB_REQUIRE_LAYERS();
   for (const Precision precision : {Precision::F32, Precision::TF32, Precision::BF16}) {
-    check_all({5, 6, 5, 8, 132, 1, 1, 0}, precision, true, TileSize::Large);
-    check_all({3, 7, 7, 12, 8, 3, 2, 1}, precision, false, TileSize::Large);
+    check_all({5, 6, 5, 8, 132, 1, 1, 0}, precision, true, Tiles::Large);
+    check_all({3, 7, 7, 12, 8, 3, 2, 1}, precision, false, Tiles::Large);
   }
+}
+
+TEST(LayersConvolution, UsesTheWorkspaceOfALargerBatch) {
+  LAB_REQUIRE_LAYERS();
+  test::on_layers(Tiles::Chosen, [](LayersUnderTest& gpu) {
+    std::int64_t before = 0;
+    for (std::int64_t images = 1; images < 3000; images = images * 3 / 2 + 1) {
+      const GpuConvolution c = convolution_of({images, 14, 14, 24, 12, 3, 1, 1}, Precision::F32);
+      EXPECT_GE(gpu.layers().workspace_bytes(c), before) << images;
+      before = gpu.layers().workspace_bytes(c);
+    }
+  });
 }
 
 }  // namespace

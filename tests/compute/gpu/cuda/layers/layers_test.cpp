@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "compute/tensor/random.h"
-#include "tests/compute/gpu/cuda/layers/emulated_layers.h"
 #include "tests/support/errors.h"
+#include "tests/support/layers_under_test.h"
 
 namespace lab {
 namespace {
 
-using test::EmulatedArrays;
-using test::EmulatedLayers;
-using test::in_both_orders;
+using test::LayersUnderTest;
+using test::on_layers;
+using test::Tiles;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -32,28 +32,29 @@ double sigmoid_of(double x) {
 // ---- Batches
 
 TEST(LayersGather, TakesImagesInTheOrderFromTheFirst) {
+  LAB_REQUIRE_LAYERS();
   constexpr std::int64_t kSize = 300, kSet = 7;
   std::vector<std::uint8_t> pixels, labels;
   for (int i = 0; i < kSet * kSize; ++i) pixels.push_back(static_cast<std::uint8_t>(i * 7));
   for (int i = 0; i < kSet; ++i) labels.push_back(static_cast<std::uint8_t>(i + 3));
   const std::vector<std::uint32_t> order = {6, 0, 3, 1, 5, 2, 4};
-  in_both_orders([&](EmulatedLayers& gpu) {
-    EmulatedArrays& arrays = gpu.arrays;
-    GpuGather gather{.pixels = arrays.input("pixels", pixels),
-                     .labels = arrays.input("labels", labels),
-                     .order = arrays.input("order", order),
-                     .first = arrays.input("first", std::vector<std::int64_t>{2}),
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+    GpuGather gather{.pixels = gpu.input("pixels", pixels),
+                     .labels = gpu.input("labels", labels),
+                     .order = gpu.input("order", order),
+                     .first = gpu.input("first", std::vector<std::int64_t>{2}),
                      .images = 5,
                      .image_size = kSize,
-                     .to_pixels = arrays.output<float>("to_pixels", 5 * kSize),
-                     .to_labels = arrays.output<std::uint8_t>("to_labels", 5)};
-    gpu.layers.gather(gather, gpu.stream);
+                     .to_pixels = gpu.output<float>("to_pixels", 5 * kSize),
+                     .to_labels = gpu.output<std::uint8_t>("to_labels", 5)};
+    gpu.layers().gather(gather, gpu.stream());
+    const auto to_labels = gpu.values(gather.to_labels, 5);
+    const auto to_pixels = gpu.values(gather.to_pixels, 5 * kSize);
     for (std::size_t i = 0; i < 5; ++i) {
       const std::size_t from = order[2 + i];
-      EXPECT_EQ(gather.to_labels[i], labels[from]);
+      EXPECT_EQ(to_labels[i], labels[from]);
       for (std::size_t p = 0; p < kSize; ++p) {
-        ASSERT_EQ(gather.to_pixels[i * kSize + p],
-                  static_cast<float>(pixels[from * kSize + p]) / 255.0F);
+        ASSERT_EQ(to_pixels[i * kSize + p], static_cast<float>(pixels[from * kSize + p]) / 255.0F);
       }
     }
   });
@@ -62,38 +63,41 @@ TEST(LayersGather, TakesImagesInTheOrderFromTheFirst) {
 // ---- Activations and pooling
 
 TEST(LayersActivation, AgreesWithFloat64) {
+  LAB_REQUIRE_LAYERS();
   const std::vector<float> x = normal_numbers(515, 1), gradient = normal_numbers(515, 2);
   for (const GpuActivation kind : {GpuActivation::Relu, GpuActivation::Sigmoid}) {
-    in_both_orders([&](EmulatedLayers& gpu) {
-      GpuActivate activate{.kind = kind,
-                           .count = 515,
-                           .x = gpu.arrays.inout("x", x),
-                           .dx = gpu.arrays.inout("dx", gradient)};
-      gpu.layers.activation_forward(activate, gpu.stream);
-      gpu.layers.activation_backward(activate, gpu.stream);
+    on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+      GpuActivate activate{
+          .kind = kind, .count = 515, .x = gpu.inout("x", x), .dx = gpu.inout("dx", gradient)};
+      gpu.layers().activation_forward(activate, gpu.stream());
+      gpu.layers().activation_backward(activate, gpu.stream());
+      const auto y_values = gpu.values(activate.x, x.size());
+      const auto dx_values = gpu.values(activate.dx, x.size());
       for (std::size_t i = 0; i < x.size(); ++i) {
         const bool relu = kind == GpuActivation::Relu;
         const double y = relu ? std::max(0.0, double{x[i]}) : sigmoid_of(x[i]);
         const double slope = relu ? (y > 0 ? 1 : 0) : y * (1 - y);
-        ASSERT_NEAR(activate.x[i], y, 1e-6) << i;
-        ASSERT_NEAR(activate.dx[i], gradient[i] * slope, 1e-6) << i;
+        ASSERT_NEAR(y_values[i], y, 1e-6) << i;
+        ASSERT_NEAR(dx_values[i], gradient[i] * slope, 1e-6) << i;
       }
     });
   }
 }
 
 TEST(LayersActivation, KeepsNanAndSaturates) {
-  in_both_orders([&](EmulatedLayers& gpu) {
+  LAB_REQUIRE_LAYERS();
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     GpuActivate activate{.kind = GpuActivation::Sigmoid,
                          .count = 3,
-                         .x = gpu.arrays.inout<float>("x", {kNan, 1000, -1000})};
-    gpu.layers.activation_forward(activate, gpu.stream);
-    EXPECT_TRUE(std::isnan(activate.x[0]));
-    EXPECT_EQ(activate.x[1], 1);
-    EXPECT_EQ(activate.x[2], 0);
+                         .x = gpu.inout<float>("x", {kNan, 1000, -1000})};
+    gpu.layers().activation_forward(activate, gpu.stream());
+    const auto y = gpu.values(activate.x, 3);
+    EXPECT_TRUE(std::isnan(y[0]));
+    EXPECT_EQ(y[1], 1);
+    EXPECT_EQ(y[2], 0);
     activate.kind = GpuActivation::Relu;
-    gpu.layers.activation_forward(activate, gpu.stream);
-    EXPECT_TRUE(std::isnan(activate.x[0]));
+    gpu.layers().activation_forward(activate, gpu.stream());
+    EXPECT_TRUE(std::isnan(gpu.values(activate.x, 1)[0]));
   });
 }
 
@@ -142,23 +146,25 @@ void check_pool(GpuAveragePool pool) {
   const auto dy = normal_numbers(static_cast<std::int64_t>(out), 2);
   const auto before = normal_numbers(static_cast<std::int64_t>(count), 3);
   const PoolReference expected(pool, x, dy, before);
-  in_both_orders([&](EmulatedLayers& gpu) {
-    pool.x = gpu.arrays.inout("x", x);
-    pool.y = gpu.arrays.output<float>("y", out);
-    pool.dy = gpu.arrays.input("dy", dy);
-    pool.dx =
-        pool.accumulate ? gpu.arrays.inout("dx", before) : gpu.arrays.output<float>("dx", count);
-    gpu.layers.average_pool_forward(pool, gpu.stream);
-    gpu.layers.average_pool_backward(pool, gpu.stream);
-    for (std::size_t i = 0; i < out; ++i) ASSERT_NEAR(pool.y[i], expected.y[i], 2e-6) << i;
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+    pool.x = gpu.inout("x", x);
+    pool.y = gpu.output<float>("y", out);
+    pool.dy = gpu.input("dy", dy);
+    pool.dx = pool.accumulate ? gpu.inout("dx", before) : gpu.output<float>("dx", count);
+    gpu.layers().average_pool_forward(pool, gpu.stream());
+    gpu.layers().average_pool_backward(pool, gpu.stream());
+    const auto y = gpu.values(pool.y, out), x_after = gpu.values(pool.x, count),
+               dx = gpu.values(pool.dx, count);
+    for (std::size_t i = 0; i < out; ++i) ASSERT_NEAR(y[i], expected.y[i], 2e-6) << i;
     for (std::size_t i = 0; i < count; ++i) {
-      ASSERT_NEAR(pool.x[i], expected.x[i], 1e-6) << i;
-      ASSERT_NEAR(pool.dx[i], expected.dx[i], 2e-6) << i;
+      ASSERT_NEAR(x_after[i], expected.x[i], 1e-6) << i;
+      ASSERT_NEAR(dx[i], expected.dx[i], 2e-6) << i;
     }
   });
 }
 
 TEST(LayersPool, AgreesWithFloat64) {
+  LAB_REQUIRE_LAYERS();
   for (const PoolCase& one : kPools) {
     GpuAveragePool pool{.images = one.images,
                         .in_h = one.in_h,
@@ -177,27 +183,30 @@ TEST(LayersPool, AgreesWithFloat64) {
 }
 
 TEST(LayersFlatten, TransposesPixelsAndChannelsAndBack) {
+  LAB_REQUIRE_LAYERS();
   constexpr std::int64_t kImages = 3, kPixels = 6, kChannels = 5, kCount = 90;
   const std::vector<float> x = normal_numbers(kCount, 1), before = normal_numbers(kCount, 2);
-  in_both_orders([&](EmulatedLayers& gpu) {
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     GpuFlatten flatten{.images = kImages, .pixels = kPixels, .channels = kChannels};
-    flatten.from = gpu.arrays.input("x", x);
-    flatten.to = gpu.arrays.output<float>("y", kCount);
-    gpu.layers.flatten(flatten, gpu.stream);
+    flatten.from = gpu.input("x", x);
+    flatten.to = gpu.output<float>("y", kCount);
+    gpu.layers().flatten(flatten, gpu.stream());
     float* y = flatten.to;
+    const auto flat = gpu.values(y, kCount);
     for (std::size_t i = 0; i < kCount; ++i) {
       const std::size_t n = i / 30, c = i / 6 % 5, p = i % 6;
-      ASSERT_EQ(y[i], x[(n * 6 + p) * 5 + c]) << i;
+      ASSERT_EQ(flat[i], x[(n * 6 + p) * 5 + c]) << i;
     }
     flatten.from = y;
     flatten.backward = true;
-    flatten.to = gpu.arrays.output<float>("dx", kCount);
-    gpu.layers.flatten(flatten, gpu.stream);
-    EXPECT_EQ(EmulatedArrays::values(flatten.to, kCount), x);
+    flatten.to = gpu.output<float>("dx", kCount);
+    gpu.layers().flatten(flatten, gpu.stream());
+    EXPECT_EQ(gpu.values(flatten.to, kCount), x);
     flatten.accumulate = true;
-    flatten.to = gpu.arrays.inout("accumulated", before);
-    gpu.layers.flatten(flatten, gpu.stream);
-    for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(flatten.to[i], x[i] + before[i]) << i;
+    flatten.to = gpu.inout("accumulated", before);
+    gpu.layers().flatten(flatten, gpu.stream());
+    const auto sums = gpu.values(flatten.to, kCount);
+    for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(sums[i], x[i] + before[i]) << i;
   });
 }
 
@@ -209,24 +218,23 @@ struct LossRun {
   GpuLossSum sum;
 };
 
-LossRun run_loss(EmulatedLayers& gpu, const std::vector<float>& logits,
+LossRun run_loss(LayersUnderTest& gpu, const std::vector<float>& logits,
                  const std::vector<std::uint8_t>& labels, bool gradient, double divisor = 1) {
   const std::size_t images = labels.size();
-  EmulatedArrays& arrays = gpu.arrays;
   const GpuLoss loss{.images = static_cast<std::int64_t>(images),
                      .classes = static_cast<std::int64_t>(logits.size() / images),
-                     .logits = arrays.input("logits", logits),
-                     .labels = arrays.input("labels", labels),
+                     .logits = gpu.input("logits", logits),
+                     .labels = gpu.input("labels", labels),
                      .divisor = divisor,
-                     .dlogits = gradient ? arrays.output<float>("dlogits", logits.size()) : nullptr,
-                     .losses = arrays.output<float>("losses", images),
-                     .predicted = arrays.output<std::uint8_t>("predicted", images),
-                     .confidence = arrays.output<float>("confidence", images),
-                     .sum = arrays.output<GpuLossSum>("sum", 1)};
-  gpu.layers.loss(loss, gpu.stream);
-  return {arrays.values(loss.losses, images), arrays.values(loss.confidence, images),
-          gradient ? arrays.values(loss.dlogits, logits.size()) : std::vector<float>{},
-          arrays.values(loss.predicted, images), *loss.sum};
+                     .dlogits = gradient ? gpu.output<float>("dlogits", logits.size()) : nullptr,
+                     .losses = gpu.output<float>("losses", images),
+                     .predicted = gpu.output<std::uint8_t>("predicted", images),
+                     .confidence = gpu.output<float>("confidence", images),
+                     .sum = gpu.output<GpuLossSum>("sum", 1)};
+  gpu.layers().loss(loss, gpu.stream());
+  return {gpu.values(loss.losses, images), gpu.values(loss.confidence, images),
+          gradient ? gpu.values(loss.dlogits, logits.size()) : std::vector<float>{},
+          gpu.values(loss.predicted, images), gpu.values(loss.sum, 1)[0]};
 }
 
 void expect_loss(const LossRun& run, const std::vector<float>& logits,
@@ -255,6 +263,7 @@ void expect_loss(const LossRun& run, const std::vector<float>& logits,
 }
 
 TEST(LayersLoss, AgreesWithFloat64) {
+  LAB_REQUIRE_LAYERS();
   struct Size {
     int images, classes;
   };
@@ -264,14 +273,15 @@ TEST(LayersLoss, AgreesWithFloat64) {
     const std::vector<float> logits = normal_numbers(std::int64_t{images} * classes, 9);
     std::vector<std::uint8_t> labels;
     for (int i = 0; i < images; ++i) labels.push_back(static_cast<std::uint8_t>(i * 5 % classes));
-    in_both_orders([&](EmulatedLayers& gpu) {
+    on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
       expect_loss(run_loss(gpu, logits, labels, images % 2 == 1, 6), logits, labels, 6);
     });
   }
 }
 
 TEST(LayersLoss, StaysFiniteForLargeLogitsAndPredictsTheFirstOfEqualClasses) {
-  in_both_orders([&](EmulatedLayers& gpu) {
+  LAB_REQUIRE_LAYERS();
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     const LossRun run = run_loss(gpu, {3e38F, -3e38F, 3e38F, 1, 5, 5}, {0, 1}, true);
     EXPECT_NEAR(run.losses[0], std::log(2.0), 1e-6);
     EXPECT_EQ(run.predicted, (std::vector<std::uint8_t>{0, 1}));
@@ -280,7 +290,8 @@ TEST(LayersLoss, StaysFiniteForLargeLogitsAndPredictsTheFirstOfEqualClasses) {
 }
 
 TEST(LayersLoss, ReportsNan) {
-  in_both_orders([&](EmulatedLayers& gpu) {
+  LAB_REQUIRE_LAYERS();
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     const LossRun run = run_loss(gpu, {1, kNan, 2, 0, 1, 2}, {0, 2}, true);
     EXPECT_TRUE(std::isnan(run.losses[0]));
     EXPECT_LT(run.predicted[0], 3);
@@ -293,29 +304,33 @@ void check_sgd(float momentum, float decay) {
   constexpr std::int64_t kCount = 300;
   const auto weights = normal_numbers(kCount, 1), gradients = normal_numbers(kCount, 2),
              velocity = normal_numbers(kCount, 3);
-  in_both_orders([&](EmulatedLayers& gpu) {
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     const std::vector<GpuLossSum> loss = {{.loss = 2.5, .correct = 1}};
     GpuSgd sgd{.count = kCount,
-               .weights = gpu.arrays.inout("weights", weights),
-               .gradients = gpu.arrays.input("gradients", gradients),
-               .velocity = momentum > 0 ? gpu.arrays.inout("velocity", velocity) : nullptr,
+               .weights = gpu.inout("weights", weights),
+               .gradients = gpu.input("gradients", gradients),
+               .velocity = momentum > 0 ? gpu.inout("velocity", velocity) : nullptr,
                .momentum = momentum,
                .weight_decay = decay,
-               .lr = gpu.arrays.input<float>("lr", {0.1F}),
-               .loss = momentum > 0 ? gpu.arrays.input("loss", loss) : nullptr};
-    gpu.layers.sgd(sgd, gpu.stream);
+               .lr = gpu.input<float>("lr", {0.1F}),
+               .loss = momentum > 0 ? gpu.input("loss", loss) : nullptr};
+    gpu.layers().sgd(sgd, gpu.stream());
+    const auto weights_after = gpu.values(sgd.weights, kCount);
+    const auto velocity_after =
+        momentum > 0 ? gpu.values(sgd.velocity, kCount) : std::vector<float>{};
     for (std::size_t i = 0; i < kCount; ++i) {
       double step = gradients[i] + double{decay} * weights[i];
       if (momentum > 0) {
         step += double{momentum} * velocity[i];
-        ASSERT_NEAR(sgd.velocity[i], step, 1e-6);
+        ASSERT_NEAR(velocity_after[i], step, 1e-6);
       }
-      ASSERT_NEAR(sgd.weights[i], weights[i] - double{0.1F} * step, 1e-6);
+      ASSERT_NEAR(weights_after[i], weights[i] - double{0.1F} * step, 1e-6);
     }
   });
 }
 
 TEST(LayersSgd, AgreesWithFloat64) {
+  LAB_REQUIRE_LAYERS();
   check_sgd(0, 0);
   check_sgd(0, 0.01F);
   check_sgd(0.9F, 0);
@@ -323,19 +338,20 @@ TEST(LayersSgd, AgreesWithFloat64) {
 }
 
 TEST(LayersSgd, ChangesNothingAfterALossThatIsNotFinite) {
+  LAB_REQUIRE_LAYERS();
   for (const double bad : {std::numeric_limits<double>::infinity(), std::nan("")}) {
-    in_both_orders([&](EmulatedLayers& gpu) {
+    on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
       const std::vector<GpuLossSum> loss = {{.loss = bad, .correct = 0}};
       const GpuSgd sgd{.count = 3,
-                       .weights = gpu.arrays.inout<float>("weights", {1, 2, 3}),
-                       .gradients = gpu.arrays.input<float>("gradients", {kNan, 1, 1}),
-                       .velocity = gpu.arrays.inout<float>("velocity", {4, 5, 6}),
+                       .weights = gpu.inout<float>("weights", {1, 2, 3}),
+                       .gradients = gpu.input<float>("gradients", {kNan, 1, 1}),
+                       .velocity = gpu.inout<float>("velocity", {4, 5, 6}),
                        .momentum = 0.9F,
-                       .lr = gpu.arrays.input<float>("lr", {0.1F}),
-                       .loss = gpu.arrays.input("loss", loss)};
-      gpu.layers.sgd(sgd, gpu.stream);
-      EXPECT_EQ(EmulatedArrays::values(sgd.weights, 3), (std::vector<float>{1, 2, 3}));
-      EXPECT_EQ(EmulatedArrays::values(sgd.velocity, 3), (std::vector<float>{4, 5, 6}));
+                       .lr = gpu.input<float>("lr", {0.1F}),
+                       .loss = gpu.input("loss", loss)};
+      gpu.layers().sgd(sgd, gpu.stream());
+      EXPECT_EQ(gpu.values(sgd.weights, 3), (std::vector<float>{1, 2, 3}));
+      EXPECT_EQ(gpu.values(sgd.velocity, 3), (std::vector<float>{4, 5, 6}));
     });
   }
 }
@@ -343,36 +359,39 @@ TEST(LayersSgd, ChangesNothingAfterALossThatIsNotFinite) {
 // ---- Sizes
 
 TEST(LayersSizes, WrongOnesAreReportedWithTheOperation) {
-  EmulatedLayers gpu(false);
-  const auto message = [&](const auto& call) {
-    return test::message_of([&] { call(gpu.layers, gpu.stream); }, Errc::InvalidArgument);
-  };
-  EXPECT_EQ(message([](auto& layers, auto& stream) { layers.sgd({.count = 0}, stream); }),
-            "sgd: count is 0; it must be positive");
-  EXPECT_EQ(message([](auto& layers, auto& stream) {
-              layers.loss({.images = 2, .classes = 257}, stream);
-            }),
-            "loss: 257 classes; labels are bytes, so at most 256 are supported");
-  EXPECT_EQ(message([](auto& layers, auto& stream) {
-              layers.average_pool_forward(
-                  {.images = 1, .in_h = 2, .in_w = 2, .channels = 1, .kernel_h = 3, .kernel_w = 1},
-                  stream);
-            }),
-            "average pooling: the window of 3x1 is larger than the image of 2x2");
-  EXPECT_EQ(message([](auto& layers, auto& stream) {
-              layers.batch_norm_forward({.rows = std::int64_t{1} << 31, .channels = 2}, stream);
-            }),
-            "batch norm: an array has more than 2147483647 elements; use a smaller batch");
-  GpuConvolution c{
-      .images = 2, .in_h = 5, .in_w = 6, .in_c = 1, .out_h = 5, .out_w = 5, .out_c = 1};
-  c.kernel = 3;
-  c.padding = 1;
-  EXPECT_EQ(message([&](auto& layers, auto& stream) { layers.convolution_forward(c, stream); }),
-            "convolution: a kernel of 3x3 with stride 1 and padding 1 turns 5x6 pixels into 5x6, "
-            "not 5x5");
-  c.in_h = 5000;
-  EXPECT_EQ(message([&](auto& layers, auto& /*stream*/) { layers.workspace_bytes(c); }),
-            "convolution: 5000 pixels along a side; at most 4096 are supported");
+  LAB_REQUIRE_LAYERS();
+  test::on_layers(Tiles::Chosen, [](LayersUnderTest& gpu) {
+    const auto message = [&](const auto& call) {
+      return test::message_of([&] { call(gpu.layers(), gpu.stream()); }, Errc::InvalidArgument);
+    };
+    EXPECT_EQ(message([](auto& layers, auto& stream) { layers.sgd({.count = 0}, stream); }),
+              "sgd: count is 0; it must be positive");
+    EXPECT_EQ(message([](auto& layers, auto& stream) {
+                layers.loss({.images = 2, .classes = 257}, stream);
+              }),
+              "loss: 257 classes; labels are bytes, so at most 256 are supported");
+    EXPECT_EQ(
+        message([](auto& layers, auto& stream) {
+          layers.average_pool_forward(
+              {.images = 1, .in_h = 2, .in_w = 2, .channels = 1, .kernel_h = 3, .kernel_w = 1},
+              stream);
+        }),
+        "average pooling: the window of 3x1 is larger than the image of 2x2");
+    EXPECT_EQ(message([](auto& layers, auto& stream) {
+                layers.batch_norm_forward({.rows = std::int64_t{1} << 31, .channels = 2}, stream);
+              }),
+              "batch norm: an array has more than 2147483647 elements; use a smaller batch");
+    GpuConvolution c{
+        .images = 2, .in_h = 5, .in_w = 6, .in_c = 1, .out_h = 5, .out_w = 5, .out_c = 1};
+    c.kernel = 3;
+    c.padding = 1;
+    EXPECT_EQ(message([&](auto& layers, auto& stream) { layers.convolution_forward(c, stream); }),
+              "convolution: a kernel of 3x3 with stride 1 and padding 1 turns 5x6 pixels into 5x6, "
+              "not 5x5");
+    c.in_h = 5000;
+    EXPECT_EQ(message([&](auto& layers, auto& /*stream*/) { layers.workspace_bytes(c); }),
+              "convolution: 5000 pixels along a side; at most 4096 are supported");
+  });
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+// The tests of the layers in the emulator, with all accesses checked.
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "compute/gpu/cuda/layers/layers.cuh"
+#include "compute/gpu/emulator/launch.h"
+#include "tests/support/layers_under_test.h"
+
+namespace lab::test {
+namespace {
+
+struct EmulatedArrays {
+  std::deque<simt::GlobalArray<std::byte>> arrays;
+  std::vector<simt::ArrayRef> refs;
+  bool last_thread_first = false;
+};
+
+class EmulatedLauncher {
+ public:
+  explicit EmulatedLauncher(const EmulatedArrays& arrays) : arrays_(arrays) {}
+
+  template <class Kernel>
+  void launch(const cuda::LaunchGrid& grid, const typename Kernel::Args& args,
+              GpuStream& /*stream*/) {
+    simt::launch({.grid = {grid.x, grid.y, grid.z},
+                  .block = {Kernel::kThreads},
+                  .arrays = arrays_.refs,
+                  .last_thread_first = arrays_.last_thread_first},
+                 [&] { Kernel::run(args); });
+  }
+
+ private:
+  const EmulatedArrays& arrays_;
+};
+
+class EmulatedLayers final : public LayersUnderTest {
+ public:
+  EmulatedLayers(bool last_thread_first, Tiles tiles)
+      : layers_(EmulatedLauncher(arrays_),
+                tiles == Tiles::Large ? std::optional(cuda::TileSize::Large) : std::nullopt) {
+    arrays_.last_thread_first = last_thread_first;
+  }
+
+  GpuLayers& layers() override { return layers_; }
+  GpuStream& stream() override { return stream_; }
+
+ private:
+  class Stream final : public GpuStream {
+   public:
+    void synchronise() override {}
+    void wait(const GpuEvent& /*event*/) override {}
+  };
+
+  void* make(const Array& array, const void* values) override {
+    const std::size_t bytes = array.count * array.element_bytes;
+    auto& memory = arrays_.arrays.emplace_back(array.name, bytes);
+    if (values != nullptr && bytes > 0) std::memcpy(memory.data(), values, bytes);
+    simt::ArrayRef ref = memory;
+    ref.element_bytes = array.element_bytes;
+    ref.read_only = array.read_only;
+    arrays_.refs.push_back(ref);
+    return memory.data();
+  }
+  void read(void* to, const void* from, std::size_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
+
+  EmulatedArrays arrays_;
+  Stream stream_;
+  cuda::Layers<EmulatedLauncher> layers_;
+};
+
+}  // namespace
+
+void on_layers(Tiles tiles, const std::function<void(LayersUnderTest&)>& body) {
+  for (const bool last_thread_first : {false, true}) {
+    EmulatedLayers layers(last_thread_first, tiles);
+    body(layers);
+  }
+}
+
+std::string why_no_layers() {
+  return {};
+}
+
+}  // namespace lab::test

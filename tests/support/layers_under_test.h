@@ -1,0 +1,76 @@
+#pragma once
+// The layers of a network on a GPU with arrays for one test: in the emulator
+// (tests/compute/gpu/cuda/layers) or on the machine's GPU (tests/gpu). The tests of the layers are
+// linked into both.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compute/gpu/gpu_backend.h"
+#include "compute/gpu/gpu_layers.h"
+
+namespace lab::test {
+
+class LayersUnderTest {
+ public:
+  LayersUnderTest() = default;
+  virtual ~LayersUnderTest() = default;
+  LayersUnderTest(const LayersUnderTest&) = delete;
+  LayersUnderTest& operator=(const LayersUnderTest&) = delete;
+
+  virtual GpuLayers& layers() = 0;
+  virtual GpuStream& stream() = 0;
+
+  // Arrays of the GPU: one that kernels only read, one that they write, whose bits are all set
+  // before, and one that they read and write.
+  template <typename T>
+  const T* input(const std::string& name, const std::vector<T>& values) {
+    return static_cast<const T*>(
+        make({name, values.size(), sizeof(T), /*read_only=*/true}, values.data()));
+  }
+  template <typename T>
+  T* output(const std::string& name, std::size_t count) {
+    return static_cast<T*>(make({name, count, sizeof(T), /*read_only=*/false}, nullptr));
+  }
+  template <typename T>
+  T* inout(const std::string& name, const std::vector<T>& values) {
+    return static_cast<T*>(
+        make({name, values.size(), sizeof(T), /*read_only=*/false}, values.data()));
+  }
+
+  // Waits for the stream.
+  template <typename T>
+  std::vector<T> values(const T* array, std::size_t count) {
+    std::vector<T> values(count);
+    read(values.data(), array, count * sizeof(T));
+    return values;
+  }
+
+ protected:
+  struct Array {
+    std::string name;
+    std::size_t count, element_bytes;
+    bool read_only;
+  };
+  virtual void* make(const Array& array, const void* values) = 0;
+  virtual void read(void* to, const void* from, std::size_t bytes) = 0;
+};
+
+// Tiles of convolutions. The emulator can use large ones for small products; a GPU chooses.
+enum class Tiles { Chosen, Large };
+
+// Calls `body` with new arrays for each way to run the layers, in the emulator with the threads of
+// a block in either order.
+void on_layers(Tiles tiles, const std::function<void(LayersUnderTest&)>& body);
+
+// Why the layers cannot run on this machine; empty if they can.
+std::string why_no_layers();
+
+}  // namespace lab::test
+
+#define LAB_REQUIRE_LAYERS()                                                      \
+  if (const std::string lab_why = ::lab::test::why_no_layers(); !lab_why.empty()) \
+  GTEST_SKIP() << lab_why

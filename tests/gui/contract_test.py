@@ -84,6 +84,7 @@ KEYS = {
         gpu=GPU,
     ),
     "skip": keys("type what reason gpu?", gpu=GPU),
+    "fail": keys("type device kernel dtype n reason max_error"),
     "progress": keys("type done what left_s"),
     "error": keys("type code message"),
     "step": keys(

@@ -45,6 +45,8 @@ class Bundle(unittest.TestCase):
             names = [pathlib.PurePath(name).name for name in libraries.getnames()]
         self.assertIn("libstdc++.so.6", names)
         self.assertEqual([name for name in names if THERE.match(name)], [])
+        self.assertRegex((out / "made_with.txt").read_text(),
+                         r"needs glibc 2\.\d+\nits libstdc\+\+ needs glibc 2\.\d+\n")
 
         status, text = self.bundle(out, BUILD)
         self.assertEqual(status, 1)

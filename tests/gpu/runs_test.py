@@ -47,6 +47,44 @@ class Scripts(unittest.TestCase):
                               text=True, timeout=120, check=False)
         return done.returncode, done.stdout + done.stderr
 
+    def bundle(self, needed, gcc_needed):
+        """A bundle whose libstdc++ has version 3.4.30, with a script that only sources libraries.sh."""
+        gcc = self.folder / "packed/gcc"
+        gcc.mkdir(parents=True)
+        (gcc / "libstdc++.so.6").write_text("GLIBCXX_3.4.9 GLIBCXX_3.4.30")
+        (gcc / "libgcc_s.so.1").write_text("")
+        subprocess.run(["tar", "-C", gcc.parent, "-czf", self.folder / "libraries.tar.gz", "."], check=True)
+        (self.folder / "made_with.txt").write_text(f"needs glibc {needed}\nits libstdc++ needs glibc {gcc_needed}\n")
+        write_program(self.folder / "start.sh", 'here=${0%/*}; source "$here/libraries.sh"; echo started')
+
+    def machine(self, glibc, glibcxx):
+        write_program(self.folder / "getconf", f"echo glibc {glibc}")
+        (self.folder / "host").write_text(f"GLIBCXX_3.4.2 {glibcxx}")
+        write_program(self.folder / "ldconfig",
+                      f"echo '\tlibstdc++.so.6 (libc6) => /lib32/x'\n"
+                      f"echo '\tlibstdc++.so.6 (libc6,x86-64) => {self.folder / 'host'}'")
+
+    def test_uses_the_newer_libstdcxx(self):
+        self.bundle("2.34", "2.36")
+        own = self.folder / "lib/libstdc++.so.6"
+        for glibcxx, glibc, bundled in (("GLIBCXX_3.4.29", "2.36", True), ("GLIBCXX_3.4.30", "2.35", False),
+                                        ("GLIBCXX_3.4.33", "2.39", False)):
+            self.machine(glibc, glibcxx)
+            status, text = self.run_script("start.sh")
+            self.assertEqual((status, text), (0, "started\n"))
+            self.assertEqual(own.exists(), bundled, glibcxx)
+
+    def test_names_the_glibc_it_needs(self):
+        self.bundle("2.34", "2.36")
+        self.machine("2.31", "GLIBCXX_3.4.28")
+        status, text = self.run_script("start.sh")
+        self.assertEqual(status, 1)
+        self.assertIn("start.sh: this bundle needs glibc 2.34 or later, and this machine has 2.31", text)
+        self.machine("2.34", "GLIBCXX_3.4.29")
+        status, text = self.run_script("start.sh")
+        self.assertEqual(status, 1)
+        self.assertIn("libstdc++, which is newer than this machine's, needs glibc 2.36 or later", text)
+
     def test_run_all(self):
         write_program(self.folder / "device-lab", LAB)
         write_program(self.folder / "gpu_test_tensor", TEST)

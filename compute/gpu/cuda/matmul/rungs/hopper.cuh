@@ -50,10 +50,10 @@ LAB_DEVICE void arrive_expecting(Barrier* barrier, int bytes) {
 [[maybe_unused]] static __device__ std::uint32_t* wait_note = nullptr;
 
 // Waits for the end of the phase with this parity: 0 for the first phase, 1 for the second, then
-// alternating. After kLongestWait_clocks, leaves a note and ends the context with an error. In one
+// alternating. After kLimit_clocks, leaves a note and ends the context with an error. In one
 // asm statement, because any other control flow would serialise the wgmma instructions; the clock
 // is read only after a failed try, which suspends the thread anyway.
-template <WaitFor kWhat>
+template <WaitFor kWhat, std::int64_t kLimit_clocks = kLongestWait_clocks>
 LAB_DEVICE void wait(Barrier* barrier, int parity) {
   asm volatile(
       "{\n"
@@ -78,7 +78,7 @@ LAB_DEVICE void wait(Barrier* barrier, int parity) {
       "trap;\n"
       "done:\n"
       "}\n" ::"r"(simt::shared_address(barrier)),
-      "r"(parity), "n"(kLongestWait_clocks), "l"(&wait_note), "n"(stalled_wait(kWhat, 0))
+      "r"(parity), "n"(kLimit_clocks), "l"(&wait_note), "n"(stalled_wait(kWhat, 0))
       : "memory");
 }
 

@@ -39,7 +39,7 @@ TEST(Restart, KeepsTheArguments) {
 TEST(Restart, AddsTheWakeOptionOnce) {
   const Self self("/bin/sh", kArguments);
   EXPECT_EQ(plan_restart({.wake_gpus = true}, self.dir.path()).args.back(), "--wake-gpus");
-  const Self again("/bin/sh", std::string("device-lab\0--wake-gpus\0", 24));
+  const Self again("/bin/sh", std::string("device-lab\0--wake-gpus\0", 23));
   EXPECT_EQ(plan_restart({.wake_gpus = true}, again.dir.path()).args.size(), 2U);
 }
 

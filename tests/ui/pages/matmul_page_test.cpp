@@ -36,7 +36,7 @@ TEST(MatmulFailures, AreListedBesideTheResults) {
   EXPECT_TRUE(lab.visible("matmul/failed"));
   const ui::WidgetRect* box = lab.backend.ui.widgets.find("matmul/failed/0");
   ASSERT_NE(box, nullptr);
-  EXPECT_NE(box->value.find("C[1,2]"), std::string::npos) << box->value;
+  EXPECT_NE(box->label.find("C[1,2]"), std::string::npos) << box->label;
 }
 
 TEST(MatmulRoofline, IsHiddenOnAnEmptyPage) {

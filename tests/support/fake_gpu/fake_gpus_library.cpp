@@ -14,7 +14,7 @@ void open_fakes(lab::GpuBackendResult& offer, lab::CatalogSlot& catalog) {
   const auto backend = std::make_shared<lab::test::FakeBackend>(2, 2 * lab::kGiB);
   const char* loses = std::getenv("LAB_FAKE_LOSES");  // NOLINT(concurrency-mt-unsafe)
   if (loses != nullptr) backend->gpu(0).faults.loses = loses;
-  unsetenv("LAB_FAKE_LOSES");  // NOLINT(concurrency-mt-unsafe)
+  unsetenv("LAB_FAKE_LOSES");                         // NOLINT(concurrency-mt-unsafe)
   const char* wrong = std::getenv("LAB_FAKE_WRONG");  // NOLINT(concurrency-mt-unsafe)
   if (wrong != nullptr) backend->gpu(0).matmul().wrong = wrong;
   offer = lab::test::backend_opener(backend)();

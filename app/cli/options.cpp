@@ -46,7 +46,7 @@ void add_window_options(CLI::App& app, WindowOptions& out) {
             [&out](const std::string& text) { out.script = text; });
   add_value(app, "--describe-ui", "FILE", tr("Write the visible widgets as JSON, then exit"),
             [&out](const std::string& text) { out.describe = text; });
-  app.add_flag("--wake-cards", out.wake_gpus, tr("Start CUDA even if that wakes a sleeping GPU"));
+  app.add_flag("--wake-gpus", out.wake_gpus, tr("Start CUDA even if that wakes a sleeping GPU"));
   app.add_flag("--frame-stats", out.frame_stats)->group("");
 }
 

@@ -88,6 +88,15 @@ struct ToJson {
   Result operator()(const Skipped& e) const {
     return Json{{"type", "skip"}, {"what", e.what}, {"reason", e.reason}};
   }
+  Result operator()(const RungFailed& e) const {
+    return Json{{"type", "fail"},
+                {"device", to_string(e.device)},
+                {"kernel", e.kernel},
+                {"dtype", to_string(e.dtype)},
+                {"n", e.n},
+                {"reason", e.reason},
+                {"max_error", number(e.max_error)}};
+  }
   Result operator()(const MatmulSample& e) const {
     Json json{{"type", "sample"},
               {"device", to_string(e.device)},

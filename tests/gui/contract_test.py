@@ -85,6 +85,7 @@ KEYS = {
         gpu=GPU,
     ),
     "skip": keys("type what reason gpu?", gpu=GPU),
+    "fail": keys("type device kernel dtype n reason max_error"),
     "progress": keys("type done what left_s"),
     "error": keys("type code message"),
     "step": keys(
@@ -406,6 +407,23 @@ def case_gpus(program, home):
     found = json_of(program, home, "matmul", "--devices", "cuda:0", "--sizes", "64", *SHORT)
     follow_all("matmul", found, "matmul sample.kernel", "matmul done.peaks[].gflops",
                "matmul done.ceilings[].bandwidth[].copied")  # fmt: skip
+    check_wrong_kernel(program, home)
+
+
+def check_wrong_kernel(program, home):
+    """A wrong kernel fails by itself: the others are measured, and the exit status is 1."""
+    home.env["LAB_FAKE_WRONG"] = "vector"
+    command = ("matmul", "--devices", "cuda:0", "--kernels", "naive,vector", "--sizes", "16,32", *SHORT)
+    result = run(program, home, *command, "--json")
+    found = objects(result.stdout)
+    check(result.returncode == 1, f"status {result.returncode}")
+    check({(one["kernel"], one["n"]) for one in found if one["type"] == "sample"} ==
+          {("naive", 16), ("naive", 32)}, result.stdout)  # fmt: skip
+    follow_all("matmul", found, "fail.max_error", "error.message")
+    check(found[-1]["type"] == "error" and "vector on cuda:0 failed" in found[-1]["message"], found[-1])
+    result = run(program, home, *command)
+    check(result.returncode == 1, f"status {result.returncode}")
+    check("vector in f32 at 16 on cuda:0: FAILED, the error of C[0,0] is" in result.stdout, result.stdout)
 
 
 def case_ranks(program, home):

@@ -54,7 +54,7 @@ CONTRACT = {
     "error": {"message": TEXT},
 }  # fmt: skip
 SIMD_LEVELS = ("scalar", "sse4", "avx2", "avx512")
-KNOWN_TYPES = {"device", "tensor", "sample", "skip", "step", "epoch", "progress", "error", "done",
+KNOWN_TYPES = {"device", "tensor", "sample", "skip", "step", "epoch", "progress", "error", "fail", "done",
                "lesson", "guess", "prediction", "span", "gap", "comparison", "frame", "map",
                "class"}  # fmt: skip
 SMALL = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]

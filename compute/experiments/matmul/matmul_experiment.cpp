@@ -91,6 +91,10 @@ class MatmulLadder final : public Experiment {
       run_device(ctx, device);
       ++devices_done_;
     }
+    if (!failed_.empty()) {
+      throw Error(Errc::Internal, trf("matmul: {} failed; the failed cases were not timed",
+                                      fmt::join(failed_, ", ")));
+    }
     ctx.progress(1, tr("done"));
   }
 
@@ -196,6 +200,9 @@ class MatmulLadder final : public Experiment {
       const auto site = ladder->site(ctx, rungs, settings);
       MatmulCase bench(ctx, *site, rungs, settings, peak_gflops);
       bench.verify();
+      for (const RungInfo* rung : bench.failed_rungs()) {
+        failed_.insert(trf("{} on {}", rung->name, to_string(device)));
+      }
       run_size(ctx, device, bench, i);
     }
   }
@@ -241,6 +248,7 @@ class MatmulLadder final : public Experiment {
   StartMatmul request_;
   std::vector<Device> devices_;
   double devices_done_ = 0;
+  std::set<std::string> failed_;  // "vector on cuda:0"
 };
 
 }  // namespace

@@ -193,6 +193,10 @@ void feed_matmul(Feed& feed, Scene scene) {
       for (int n = 64; n <= 1024; n *= 2) feed(1, matmul_sample(cpu(), name, n, gflops));
     }
   }
+  if (scene == Scene::Failed) {
+    feed(1, RungFailed{cpu(), "simd", Precision::F32, 4096,
+                       "the error of C[17,4] is 12.5 times the rounding bound", 12.5});
+  }
   feed(1, Skipped{"openblas", "libopenblas.so.0 is not installed"});
   feed.end(scene);
 }

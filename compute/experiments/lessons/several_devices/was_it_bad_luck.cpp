@@ -255,7 +255,7 @@ struct Cost {
 
 Cost cost_between(const std::vector<double>& lower, const std::vector<double>& higher) {
   const Spread a = spread_of(lower), b = spread_of(higher);
-  return {b.mean - a.mean, std::hypot(a.error(), b.error())};
+  return {b.mean - a.mean, std::sqrt(a.error() * a.error() + b.error() * b.error())};
 }
 
 // What each suspect of the question costs, in the order of its choices.

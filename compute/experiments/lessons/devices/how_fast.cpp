@@ -236,8 +236,7 @@ Lesson roofline_lesson() {
       .unit = "FLOP/s",
       .low = 1e8,
       .high = 1e14,
-      .at = {std::begin(kAskedSizes), std::end(kAskedSizes)},
-      .at_label = "N"};
+      .at = {std::begin(kAskedSizes), std::end(kAskedSizes)}};
   info.vary = LessonVary{LAB_TEXT("Largest N"), "", 2048, 8192, 2048, true};
   info.figure = LessonFigure::Curves;
   info.x_label = "N";
@@ -246,6 +245,9 @@ Lesson roofline_lesson() {
   free.kernels = {"best"};
   free.sizes = {16, 32, 64, 128, 256, 512, 1024, 2048};
   info.free = free;
+  info.set_free = [](JobCommand& command, double largest) {
+    std::get<StartMatmul>(command).sizes = parse_counts(fmt::format("16..{:.0f}", largest));
+  };
   return {info, run_roofline_lesson};
 }
 

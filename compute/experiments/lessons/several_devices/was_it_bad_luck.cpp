@@ -406,6 +406,9 @@ Lesson accuracy_lesson() {
   free.batch = 512;
   free.lr = 0.2;
   info.free = free;
+  info.set_free = [](JobCommand& command, double epochs) {
+    std::get<StartTraining>(command).epochs = static_cast<std::int64_t>(epochs);
+  };
   return {info, run_accuracy_lesson};
 }
 

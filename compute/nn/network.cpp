@@ -113,6 +113,10 @@ void Network::write_gradients() {
   if (gpu_state_) gpu_state_->write_gradients();
 }
 
+void Network::wait() {
+  if (gpu_state_) device_.gpu()->main_stream().synchronise();
+}
+
 void Network::keep_statistics() {
   if (gpu_state_) return gpu_state_->keep_statistics();
   if (kept_.size() != plan_.running.size()) kept_ = plan_.running;

@@ -87,6 +87,9 @@ class Network {
   void keep_statistics();
   void restore_statistics();
 
+  // Waits for the work queued on a GPU; returns at once on a CPU device.
+  void wait();
+
   // Null on a CPU device.
   GpuState* gpu_state() { return gpu_state_.get(); }
 

@@ -160,6 +160,7 @@ class Op {
     static_cast<void>(pass);
     return 0;
   }
+  virtual std::string gpu_method() const { return {}; }  // as method()
   virtual void gpu_forward(const GpuPass& pass) = 0;
   virtual void gpu_backward(const GpuPass& pass) = 0;
 

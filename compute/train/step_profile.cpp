@@ -151,7 +151,10 @@ ProfileRow StepProfile::row_of(const Track& track, std::size_t part) const {
   row.bytes = w.bytes;
   row.time = timing_of(track.rows[part], track.counted());
   if (row.phase == StepPhase::Forward || row.phase == StepPhase::Backward) {
-    row.method = network_.plan().ops[op]->method(direction_of(row.phase), track.kernels);
+    const nn::Op& operation = *network_.plan().ops[op];
+    const bool on_gpu = network_.device().gpu() != nullptr;
+    row.method =
+        on_gpu ? operation.gpu_method() : operation.method(direction_of(row.phase), track.kernels);
   }
   return row;
 }

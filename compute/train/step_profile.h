@@ -23,9 +23,10 @@ struct ProfileSetup {
 };
 
 // Times every part of one device's training steps and tabulates the latest ones. Times are
-// wall-clock times on the thread that drives the device. The first steps with each kind of kernels
-// are warm-up, as are those after the device's share of a batch has changed; the short last batch
-// of an epoch is not counted. A step allocates nothing.
+// wall-clock times on the thread that drives the device; those of operations on a GPU are the
+// GPU's. The first steps with each kind of kernels are warm-up, as are those after the device's
+// share of a batch has changed; the short last batch of an epoch is not counted. A step allocates
+// nothing.
 class StepProfile final : public nn::StepObserver {
  public:
   static constexpr std::int64_t kWarmup = 2;    // steps per kind of kernels

@@ -73,8 +73,8 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
   run_replicas([&](std::size_t i) {  // memory is allocated near the thread that touches it first
     const std::int64_t capacity = std::max<std::int64_t>(1, images_[first_local_ + i]);
     replicas_[i] = std::make_unique<Replica>(
-        *devices[i], options.plan ? options.plan() : nn::plan_model(options.model), options.sgd, capacity,
-                                             options.seed, options.kernels);
+        *devices[i], options.plan ? options.plan() : nn::plan_model(options.model), options.sgd,
+        capacity, options.seed, options.kernels);
   });
   std::vector<float*> gradients;
   for (const auto& replica : replicas_) {
@@ -255,8 +255,10 @@ void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t ste
 void Trainer::update(double lr, nn::StepObserver* observer) {
   run_replicas([&](std::size_t i) {
     const double begin = monotonic_s();
-    nn::observed(i == 0 ? observer : nullptr, StepPhase::Update, 0,
-                 [&] { replicas_[i]->sgd().step(lr); });
+    nn::observed(i == 0 ? observer : nullptr, StepPhase::Update, 0, [&] {
+      replicas_[i]->sgd().step(lr);
+      if (i == 0 && observer != nullptr) network().wait();
+    });
     locals_[i]->report.update_s = monotonic_s() - begin;
   });
 }

@@ -26,7 +26,7 @@ namespace lab {
 struct TrainerOptions {
   std::string model;
   std::function<nn::NetworkPlan()> plan = {};  // used instead of the model's, if given
-  std::int64_t batch = 256;  // over all devices
+  std::int64_t batch = 256;                    // over all devices
   std::uint64_t seed = 0;
   nn::SgdOptions sgd;
   SharePolicy share_policy = SharePolicy::Equal;

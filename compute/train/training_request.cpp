@@ -50,10 +50,9 @@ void check_kernels(const StartTraining& r, Device device) {
                 trf("training: {} computes with the lab's kernels only; choose --kernels lab",
                     to_string(device)));
   }
-  if (!on_cpu && r.profile && device == r.devices.front()) {
-    throw Error(
-        Errc::Unsupported,
-        trf("training: layers are not profiled on {}; leave --profile out", to_string(device)));
+  if (r.profile && device == r.devices.front() && !is_timed(device)) {
+    throw Error(Errc::Unsupported, trf("training: {} cannot be profiled ({}); leave --profile out",
+                                       to_string(device), tr(kNeverTimed)));
   }
 }
 

@@ -84,13 +84,15 @@ void TrainingRun::train() {
 // Measures the peak first, while nothing else runs on the device.
 void TrainingRun::start_profile() {
   if (!request_.profile || !reports() || at_.steps >= total_steps_) return;
-  ctx_.progress(0, tr("measuring peak performance"));
   DeviceContext& device = trainer_.network().device();
-  const PeakSample peak =
-      measure_peak(device.device(), &device.threads(),
-                   {.budget_s = kPeakBudget_s,
-                    .cancelled = [this] { return ctx_.stop_token().stop_requested(); }},
-                   request_.dtype);
+  PeakSample peak;  // unknown on a GPU
+  if (device.gpu() == nullptr) {
+    ctx_.progress(0, tr("measuring peak performance"));
+    peak = measure_peak(device.device(), &device.threads(),
+                        {.budget_s = kPeakBudget_s,
+                         .cancelled = [this] { return ctx_.stop_token().stop_requested(); }},
+                        request_.dtype);
+  }
   if (peak.amx) ctx_.emit(LogLine{Severity::Info, amx_remark(device.device())});
   ProfileSetup setup{.device = device.device(),
                      .devices = static_cast<int>(trainer_.devices().size()),

@@ -71,7 +71,10 @@ nn::BatchResult Replica::compute(const BatchLoader& loader, std::int64_t step, B
                                  double divisor, const nn::PassOptions& options) {
   const std::int64_t images = slice.end - slice.begin;
   if (images == 0) return {};
-  nn::observed(options.observer, StepPhase::Batch, 0, [&] { load(loader, step, slice); });
+  nn::observed(options.observer, StepPhase::Batch, 0, [&] {
+    load(loader, step, slice);
+    if (options.observer != nullptr) network_.wait();
+  });
   const WaitAtEnd end(staged_);
   prepare_next(loader, step, slice);
   const double begin_s = monotonic_s();

@@ -13,7 +13,7 @@
 namespace lab::app {
 
 struct WindowOptions {
-  std::optional<int> cpu_devices;    // empty: as saved
+  std::optional<int> cpu_devices;  // empty: as saved
   int emulated_gpus = 0;
   std::optional<float> scale;        // empty: as saved
   std::optional<std::string> theme;  // "dark", "light"; empty: as saved

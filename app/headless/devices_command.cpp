@@ -63,9 +63,9 @@ class DeviceReport {
                                    d.threads, d.packages));
       }
       if (!d.simd.empty()) fact("SIMD", tr(d.simd_detail.empty() ? d.simd : d.simd_detail));
-      fact(tr("caches"), caches_text(d.caches));
+      if (is_timed(d.device)) fact(tr("caches"), caches_text(d.caches));
       if (is_cpu) fact(tr("NUMA"), trf("node {}", fmt::join(d.numa_nodes, ", ")));
-      fact(tr("clock, max"), or_reason(d.clock_max_mhz, "{:.0f} MHz"));
+      if (is_timed(d.device)) fact(tr("clock, max"), or_reason(d.clock_max_mhz, "{:.0f} MHz"));
       fact(tr("memory"),
            is_cpu ? trf("{} in the machine, {} for this device's tensors",
                         format_bytes(d.memory_total_bytes), format_bytes(d.memory_limit_bytes))

@@ -36,7 +36,8 @@ std::string to_string(Device device) {
 
 Device parse_device(std::string_view text) {
   const auto fail = [text]() -> Device {
-    throw Error(Errc::Usage, trf("unknown device '{}'; use cpu:0, cpu:1, cuda:0, emu:0, ...", text));
+    throw Error(Errc::Usage,
+                trf("unknown device '{}'; use cpu:0, cpu:1, cuda:0, emu:0, ...", text));
   };
   const auto colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);

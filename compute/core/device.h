@@ -50,7 +50,8 @@ void require_timed(const char* work, const std::vector<Device>& devices);
 // "cpu:0", "cuda:1", "emu:0".
 std::string to_string(Device device);
 
-// Accepts "cpu", "cpu:N", "cuda", "cuda:N", "gpu", "gpu:N", "emu", "emu:N"; throws Error(Usage) naming the text.
+// Accepts "cpu", "cpu:N", "cuda", "cuda:N", "gpu", "gpu:N", "emu", "emu:N"; throws Error(Usage)
+// naming the text.
 Device parse_device(std::string_view text);
 
 // Parses a comma-separated list of device names. Throws Error(Usage) for an empty item or a

@@ -186,7 +186,7 @@ def case_emulated(program, home):
         (2, "never timed", ["transfer", "--to", "emu:0", *gpus]),
         (2, "never timed", ["matmul", "--devices", "emu:0", *gpus]),
         (2, "never timed", ["matmul", "--together", "--devices", "emu:0,emu:1", *gpus]),
-        (2, "never timed", ["lesson", "roofline", "--devices", "emu:0", *gpus]),
+        (2, "never timed", ["lesson", "roofline", "--devices", "cpu:0,emu:0", *gpus]),
         (1, "--emulated-gpus 1", ["train", *small, "--devices", "emu:0"]),
         (2, "--emulated-gpus", ["train", "--emulated-gpus", "17"]),
     ):

@@ -138,9 +138,9 @@ Chip device_chip(const Panel& p, Device device) {
   chip.name = lab::to_string(device);
   chip.path = "title/" + chip.name;
   chip.color = device_color(*p.ui.theme, device);
-  chip.value = percent(last.utilisation);
   const std::int64_t used = p.model.memory(device).used;
-  if (used > 0) chip.value += "  " + format_bytes(used);
+  if (is_timed(device)) chip.value = percent(last.utilisation);
+  if (used > 0) chip.value += (chip.value.empty() ? "" : "  ") + format_bytes(used);
   chip.text =
       last.utilisation
           ? trf("{}: its cores were busy {} of the time since the previous reading", chip.name,

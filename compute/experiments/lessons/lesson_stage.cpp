@@ -14,8 +14,10 @@ namespace {
 
 std::vector<Device> choose_devices(Machine& machine, const StartLesson& request,
                                    const LessonInfo& info) {
-  for (const Device device : request.devices) machine.at(device);
-  require_timed("lesson", request.devices);
+  for (const Device device : request.devices) {
+    machine.at(device);
+    require_timed("lesson", {device});
+  }
   std::vector<Device> devices = request.devices;
   if (devices.empty()) {
     devices = machine.devices();

@@ -76,8 +76,9 @@ void switch_thread(void* /*to*/) {}
 
 // Switches with __builtin_setjmp of GCC and Clang: swapcontext makes a system call for the signal
 // mask on every switch, and AddressSanitizer's longjmp and swapcontext clear the poisoned regions
-// of a stack. These functions are not instrumented for the latter reason.
-#define LAB_UNINSTRUMENTED [[gnu::noinline, gnu::no_sanitize_address]]
+// of a stack. These functions are not instrumented for the latter reason, and because
+// ThreadSanitizer counts calls and returns, which do not match here.
+#define LAB_UNINSTRUMENTED [[gnu::noinline, gnu::no_sanitize_address, gnu::no_sanitize_thread]]
 
 LAB_UNINSTRUMENTED void jump(void** to) {
   __builtin_longjmp(to, 1);

@@ -15,6 +15,7 @@ class ElementRef {
 
   operator T() && { return to_.get(); }
   void operator=(T value) && { to_.set(value); }
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): accesses throw Fault
   void operator=(ElementRef&& other) && { to_.set(other.to_.get()); }
   void operator+=(T value) && { to_.set(static_cast<T>(to_.get() + value)); }
   void operator-=(T value) && { to_.set(static_cast<T>(to_.get() - value)); }

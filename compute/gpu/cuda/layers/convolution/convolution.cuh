@@ -22,9 +22,12 @@ namespace lab::cuda {
 
 // ---- Tiles
 
-// 128x128 for products that fill a GPU with such tiles, 64x64 for others, 128x16 for few channels.
+// 128x128 and 128x64 for products that fill a GPU with such tiles, 64x64 for others, 128x16 for few
+// columns.
 using LargeSimt =
     SimtTile<Tiling{.m = 128, .n = 128, .k = 8, .thread_m = 8, .thread_n = 8, .blocks_per_sm = 2}>;
+using MediumSimt =
+    SimtTile<Tiling{.m = 128, .n = 64, .k = 8, .thread_m = 8, .thread_n = 8, .blocks_per_sm = 3}>;
 using SmallSimt =
     SimtTile<Tiling{.m = 64, .n = 64, .k = 8, .thread_m = 4, .thread_n = 8, .blocks_per_sm = 4}>;
 using NarrowSimt =
@@ -32,20 +35,22 @@ using NarrowSimt =
 
 inline constexpr Tiling kLargeTensor{
     .m = 128, .n = 128, .thread_m = 8, .thread_n = 16, .blocks_per_sm = 2};
+inline constexpr Tiling kMediumTensor{
+    .m = 128, .n = 64, .thread_m = 8, .thread_n = 8, .blocks_per_sm = 3};
 inline constexpr Tiling kSmallTensor{
     .m = 64, .n = 64, .thread_m = 4, .thread_n = 8, .blocks_per_sm = 4};
-template <Precision kPrecision>
-using LargeTensor = TensorTile<kPrecision, kLargeTensor>;
-template <Precision kPrecision>
-using SmallTensor = TensorTile<kPrecision, kSmallTensor>;
 
-enum class TileSize { Large, Small, Narrow };
+enum class TileSize { Large, Medium, Small, Narrow };
 
-inline TileSize tile_size(std::int64_t m, std::int64_t n) {
-  constexpr int kSide = 128, kTiles = 128;  // about one per SM
+// C [m, n], computed `depth` times at once.
+inline TileSize tile_size(std::int64_t m, std::int64_t n, int depth) {
+  constexpr int kBlocks = 128;  // about one per SM
   if (n <= NarrowSimt::kN) return TileSize::Narrow;
-  const bool fills = std::int64_t{tiles_of(m, kSide)} * tiles_of(n, kSide) >= kTiles;
-  return fills && n > kSide / 2 ? TileSize::Large : TileSize::Small;
+  const auto fills = [&](int tile_m, int tile_n) {
+    return std::int64_t{tiles_of(m, tile_m)} * tiles_of(n, tile_n) * depth >= kBlocks;
+  };
+  if (n > 64 && fills(128, 128)) return TileSize::Large;
+  return fills(128, 64) ? TileSize::Medium : TileSize::Small;
 }
 
 template <class Tile>
@@ -77,16 +82,21 @@ class ProductLaunch {
       wide ? launch<NarrowSimt, true>() : launch<NarrowSimt, false>();
     } else if (size == TileSize::Large && wide) {
       launch<LargeSimt, true>();
+    } else if (size == TileSize::Medium && wide) {
+      launch<MediumSimt, true>();
     } else {
       wide ? launch<SmallSimt, true>() : launch<SmallSimt, false>();
     }
   }
   template <Precision kPrecision>
   void tensor(TileSize size, bool wide) const {
+    using Small = TensorTile<kPrecision, kSmallTensor>;
     if (size == TileSize::Large && wide) {
-      launch<LargeTensor<kPrecision>, true>();
+      launch<TensorTile<kPrecision, kLargeTensor>, true>();
+    } else if (size == TileSize::Medium && wide) {
+      launch<TensorTile<kPrecision, kMediumTensor>, true>();
     } else {
-      wide ? launch<SmallTensor<kPrecision>, true>() : launch<SmallTensor<kPrecision>, false>();
+      wide ? launch<Small, true>() : launch<Small, false>();
     }
   }
   template <class Tile, bool kWide>
@@ -98,11 +108,10 @@ class ProductLaunch {
 
 template <template <class, bool> class Kernel, class Launcher, class Args>
 void launch_product(Launcher& launcher, const GpuConvolution& c, const Args& args, std::int64_t m,
-                    std::int64_t n, int depth, bool aligned, GpuStream& stream,
-                    std::optional<TileSize> size) {
+                    std::int64_t n, int depth, bool aligned, GpuStream& stream, TileSize size) {
   const bool wide = aligned && c.in_c % 4 == 0 && c.out_c % 4 == 0;
-  ProductLaunch<Kernel, Launcher, Args>{launcher, args, m, n, depth, stream}.run(
-      c.precision, size.value_or(tile_size(m, n)), wide);
+  ProductLaunch<Kernel, Launcher, Args>{launcher, args, m, n, depth, stream}.run(c.precision, size,
+                                                                                 wide);
 }
 
 // Without `size`, the tiles of the functions below follow from the shape.
@@ -131,8 +140,9 @@ void convolution_forward(Launcher& launcher, const GpuConvolution& c, GpuStream&
                          std::optional<TileSize> size) {
   const ConvolutionForwardArgs args{windows_of_x(c), c.weight, c.bias, c.y,
                                     static_cast<int>(c.out_c)};
-  launch_product<ConvolutionForwardKernel>(launcher, c, args, args.x.grid_pixels, c.out_c, 1,
-                                           all_aligned(c.x, c.weight, c.y), stream, size);
+  launch_product<ConvolutionForwardKernel>(
+      launcher, c, args, args.x.grid_pixels, c.out_c, 1, all_aligned(c.x, c.weight, c.y), stream,
+      size.value_or(tile_size(args.x.grid_pixels, c.out_c, 1)));
 }
 
 // ---- Input gradient
@@ -195,7 +205,8 @@ void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, Gpu
   std::int64_t pixels = 0;  // of the largest phase
   const auto launch = [&] {
     launch_product<InputGradientKernel>(launcher, c, args, pixels, c.in_c, phases,
-                                        all_aligned(c.dy, c.weight, c.dx), stream, size);
+                                        all_aligned(c.dy, c.weight, c.dx), stream,
+                                        size.value_or(tile_size(pixels, c.in_c, phases)));
     phases = 0;
     pixels = 0;
   };
@@ -216,6 +227,7 @@ void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, Gpu
 // How the pixels are split, so that the product fills a GPU twice. Depends on the sizes only, and
 // on the number of images monotonically.
 struct WeightSplit {
+  TileSize tiles = TileSize::Small;
   int terms = 0, splits = 0;
   int most = 0;  // for this number of images or fewer
 
@@ -228,20 +240,20 @@ inline WeightSplit weight_split(const GpuConvolution& c) {
   constexpr int kBlocks = 264;   // two per SM of an H100
   constexpr int kFewest = 256;   // terms worth a split
   constexpr int kMultiple = 32;  // terms per tile, of any precision
-  constexpr int kMostSplits = 512;
   const std::int64_t taps = c.kernel * c.kernel * c.in_c;
   const int pixels = static_cast<int>(c.images * c.out_h * c.out_w);
+  const int worth = tiles_of(pixels, kFewest);
+  WeightSplit split;
+  split.tiles = tile_size(taps, c.out_c, worth);
   int tiles = tiles_of_product<SmallSimt>(taps, c.out_c);
-  switch (tile_size(taps, c.out_c)) {
+  switch (split.tiles) {
     case TileSize::Large: tiles = tiles_of_product<LargeSimt>(taps, c.out_c); break;
+    case TileSize::Medium: tiles = tiles_of_product<MediumSimt>(taps, c.out_c); break;
     case TileSize::Narrow: tiles = tiles_of_product<NarrowSimt>(taps, c.out_c); break;
     case TileSize::Small: break;
   }
-  WeightSplit split;
   split.most = tiles_of(kBlocks, tiles);
-  const int worth = tiles_of(pixels, kFewest);
   if (split.most > worth) split.most = worth;
-  if (split.most > kMostSplits) split.most = kMostSplits;
   split.terms = tiles_of(tiles_of(pixels, split.most), kMultiple) * kMultiple;
   split.splits = tiles_of(pixels, split.terms);
   return split;
@@ -265,7 +277,8 @@ void convolution_weight_gradient(Launcher& launcher, const GpuConvolution& c, Gp
   const int out_c = static_cast<int>(c.out_c);
   const WeightGradientArgs args{windows_of_x(c), c.dy, partials, out_c, split.terms};
   launch_product<WeightGradientKernel>(launcher, c, args, args.x.taps, c.out_c, split.splits,
-                                       all_aligned(c.x, c.dy, partials), stream, size);
+                                       all_aligned(c.x, c.dy, partials), stream,
+                                       size.value_or(split.tiles));
   launcher.template launch<SplitSumKernel>({.x = tiles_of(args.x.taps, SplitSumKernel::kSide),
                                             .y = tiles_of(out_c, SplitSumKernel::kSide)},
                                            {partials, c.dweight, split.splits, args.x.taps, out_c},

@@ -136,7 +136,7 @@ struct InputGradientKernel {
   static constexpr int kBlocksPerSm = Tile::kBlocksPerSm;
 
   static LAB_DEVICE void run(const Args& args) {
-    const GradientPhase& phase = args.phases[simt::block_idx().z];
+    const GradientPhase phase = args.phases[simt::block_idx().z];
     const ProductPart part{phase.dy.grid_pixels, args.in_c, 0, phase.dy.taps};
     const PhaseWeights weight{{args.weight, args.in_c}, args, phase};
     multiply_tile<Tile, kWide>(

@@ -31,7 +31,9 @@ struct Run {
   int operator()(const JobOptions& o) const { return run_job(o, console, interrupt, session); }
   int operator()(const DataOptions& o) const { return run_data(o, console, interrupt); }
   int operator()(const TourOptions& o) const { return run_tour(o, console, interrupt); }
-  int operator()(const LessonOptions& o) const { return run_lessons(o, console, interrupt); }
+  int operator()(const LessonOptions& o) const {
+    return run_lessons(o, console, interrupt, session);
+  }
   int operator()(const VersionOptions&) const { return run_version(console); }
   int operator()(const HelpOptions& o) const {
     console.line(o.text);

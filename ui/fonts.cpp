@@ -253,6 +253,7 @@ void FontSet::add_catalog() {
 Fonts FontSet::load(float scale) {
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
   atlas->Clear();
+  divided_.clear();
   atlas->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   add_catalog();
   constexpr std::array<float, kFonts> kUnits{15, 13, 15, 20, 28, 15};

@@ -11,6 +11,7 @@
 
 #include "compute/core/language.h"
 #include "ui/theme.h"
+#include "ui/widgets/line_breaks.h"
 
 namespace lab::ui {
 
@@ -41,6 +42,9 @@ class FontSet {
   const std::vector<std::string>& cut_texts() const { return cut_; }
   void forget_cut_texts() { cut_.clear(); }
 
+  // Lines in the fonts of the last load().
+  DividedTexts& divided() { return divided_; }
+
  private:
   struct Files;
   static constexpr std::size_t kFonts = 6;
@@ -56,6 +60,7 @@ class FontSet {
   std::array<const ImFont*, kFonts> fonts_{};
   bool stale_ = false;
   std::vector<std::string> cut_;
+  DividedTexts divided_;
 };
 
 // The font set of the current ImGui context, set by its owner as ImGuiIO::UserData; may be null.

@@ -101,7 +101,9 @@ ImU32 series_color(const Theme& theme, int index) {
 ImU32 device_color(const Theme& theme, Device device) {
   const bool dark = theme.mode == ThemeMode::Dark;
   if (device.kind == DeviceKind::Cpu) return pick(dark ? kCoolDark : kCoolLight, device.index);
-  return pick(dark ? kWarmDark : kWarmLight, device.index);
+  constexpr int kEmulatedShift = 2;  // apart from the first CUDA GPUs
+  const int shift = device.kind == DeviceKind::Emulated ? kEmulatedShift : 0;
+  return pick(dark ? kWarmDark : kWarmLight, device.index + shift);
 }
 
 ImU32 with_alpha(ImU32 color, float alpha) {

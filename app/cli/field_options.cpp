@@ -57,6 +57,14 @@ void add_cpu_devices(CLI::App& app, int& cpu_devices) {
   add_cpu_devices(app, [&cpu_devices](int n) { cpu_devices = n; });
 }
 
+void add_emulated_gpus(CLI::App& app, int& emulated_gpus) {
+  add_value(app, "--emulated-gpus", "N",
+            tr("Emulate N GPUs on the CPU, emu:0 ... emu:N-1: right, not fast; never timed"),
+            [&emulated_gpus](const std::string& text) {
+              emulated_gpus = static_cast<int>(whole_number(text, 1, kMaxEmulatedGpus));
+            });
+}
+
 std::size_t read_choice(std::span<const ValueName> choices, const std::string& text) {
   return choice_index(text, names_of(choices));
 }

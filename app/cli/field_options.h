@@ -24,6 +24,7 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string
 void add_json(CLI::App& app, bool& json);
 void add_cpu_devices(CLI::App& app, const std::function<void(int)>& take);
 void add_cpu_devices(CLI::App& app, int& cpu_devices);
+void add_emulated_gpus(CLI::App& app, int& emulated_gpus);
 
 // Each parses the text of an option as the field declares it; throws Error(Usage).
 void read_text(const RequestField& field, const std::string& text, int& value);

@@ -14,6 +14,7 @@ namespace lab::app {
 
 struct WindowOptions {
   std::optional<int> cpu_devices;    // empty: as saved
+  int emulated_gpus = 0;
   std::optional<float> scale;        // empty: as saved
   std::optional<std::string> theme;  // "dark", "light"; empty: as saved
   std::optional<Language> language;  // empty: as saved, or the locale's
@@ -30,6 +31,7 @@ struct WindowOptions {
 
 struct DevicesOptions {
   int cpu_devices = 1;
+  int emulated_gpus = 0;
   bool json = false;
   std::optional<double> watch_s;
 };
@@ -40,6 +42,7 @@ inline constexpr int kOneDevicePerCore = 0;
 // Options of transfer, matmul, train and scaling.
 struct JobOptions {
   int cpu_devices = 1;
+  int emulated_gpus = 0;
   bool json = false;
   JobCommand command;
 };
@@ -58,6 +61,7 @@ struct TourOptions {
 // The command lesson. Each lesson runs on a machine with as many CPU devices as it needs.
 struct LessonOptions {
   std::optional<int> cpu_devices;  // empty: as many as the lesson needs
+  int emulated_gpus = 0;
   bool json = false;
   std::vector<StartLesson> lessons;  // empty: list them
   bool all = false;

@@ -24,6 +24,7 @@ double read_number(const std::string& text) {
 
 void add_lesson_options(CLI::App& app, LessonOptions& out, LessonText& text) {
   add_cpu_devices(app, [&out](int n) { out.cpu_devices = n; });
+  add_emulated_gpus(app, out.emulated_gpus);
   add_json(app, out.json);
   app.add_option("NAME", text.name, tr("Lesson; 'all' runs every one; without a name, lists them"))
       ->type_name("");

@@ -12,6 +12,7 @@ namespace lab::app {
 
 void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& request) {
   add_cpu_devices(app, out.cpu_devices);
+  add_emulated_gpus(app, out.emulated_gpus);
   add_json(app, out.json);
   Readers readers;
   readers["memory"] = [&request](const std::string& text) {
@@ -53,6 +54,7 @@ void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& reques
 
 void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request) {
   add_cpu_devices(app, out.cpu_devices);
+  add_emulated_gpus(app, out.emulated_gpus);
   add_json(app, out.json);
   Readers readers;
   readers["kernels"] = [&request](const std::string& text) {

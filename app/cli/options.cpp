@@ -11,6 +11,7 @@ namespace lab::app {
 
 void add_window_options(CLI::App& app, WindowOptions& out) {
   add_cpu_devices(app, [&out](int n) { out.cpu_devices = n; });
+  add_emulated_gpus(app, out.emulated_gpus);
   add_value(app, "--scale", "X", tr("Size of text and controls, 1 to 2 (remembered)"),
             [&out](const std::string& text) {
               out.scale = static_cast<float>(real_number(text, {1, 2}));
@@ -45,7 +46,7 @@ void add_window_options(CLI::App& app, WindowOptions& out) {
             [&out](const std::string& text) { out.script = text; });
   add_value(app, "--describe-ui", "FILE", tr("Write the visible widgets as JSON, then exit"),
             [&out](const std::string& text) { out.describe = text; });
-  app.add_flag("--wake-cards", out.wake_gpus, tr("Start CUDA even if that wakes a sleeping GPU"));
+  app.add_flag("--wake-gpus", out.wake_gpus, tr("Start CUDA even if that wakes a sleeping GPU"));
   app.add_flag("--frame-stats", out.frame_stats)->group("");
 }
 
@@ -59,6 +60,7 @@ void add_language(CLI::App& app, const char* help, std::optional<Language>& out)
 
 void add_devices_options(CLI::App& app, DevicesOptions& out) {
   add_cpu_devices(app, out.cpu_devices);
+  add_emulated_gpus(app, out.emulated_gpus);
   add_json(app, out.json);
   add_value(app, "--watch", "SECONDS", tr("Reading interval in seconds, until Ctrl-C"),
             [&out](const std::string& text) {

@@ -7,6 +7,7 @@ namespace lab::app {
 
 void add_tensor_options(CLI::App& app, JobOptions& out, RunTensorCode& request) {
   add_cpu_devices(app, out.cpu_devices);
+  add_emulated_gpus(app, out.emulated_gpus);
   add_json(app, out.json);
   app.add_option_function<std::vector<std::string>>(
          "STATEMENT",

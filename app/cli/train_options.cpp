@@ -54,6 +54,7 @@ Readers training_readers(StartTraining& request, TrainText& extra) {
 
 void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, TrainText& extra) {
   add_cpu_devices(app, out.cpu_devices);
+  add_emulated_gpus(app, out.emulated_gpus);
   add_json(app, out.json);
   FieldOptions<StartTraining>(app, request, training_readers(request, extra)).add_all();
 }

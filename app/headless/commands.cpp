@@ -47,6 +47,8 @@ int run_job(const JobOptions& options, Console& console, Interrupt& interrupt,
             RankSession& session) {
   RankGroup& ranks = session.ranks();
   HeadlessLab lab({.cpu_devices = cpu_devices_for(options),
+                   .emulated_gpus = options.emulated_gpus,
+                   .check_emulation = false,
                    .processes = static_cast<int>(session.host_ranks().size()),
                    .open_gpus = open_gpus,
                    .wake_gpus = names_gpu(options.command)},

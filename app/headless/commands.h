@@ -20,7 +20,10 @@ int run_job(const JobOptions& options, Console& console, Interrupt& interrupt,
             RankSession& session);
 int run_data(const DataOptions& options, Console& console, Interrupt& interrupt);
 int run_tour(const TourOptions& options, Console& console, Interrupt& interrupt);
-int run_lessons(const LessonOptions& options, Console& console, Interrupt& interrupt);
+int run_lessons(const LessonOptions& options, Console& console, Interrupt& interrupt,
+                RankSession& session);
+// Whether the lesson is one that all ranks run; rank 0 runs any other alone.
+bool runs_on_ranks(const LessonOptions& options);
 int run_version(Console& console);
 
 }  // namespace lab::app

@@ -129,7 +129,10 @@ class DeviceReport {
 
 int run_devices(const DevicesOptions& options, Console& console, Interrupt& interrupt) {
   const double start_s = lab_time_s();
-  Machine machine({.cpu_devices = options.cpu_devices, .open_gpus = open_gpus});
+  Machine machine({.cpu_devices = options.cpu_devices,
+                   .emulated_gpus = options.emulated_gpus,
+                   .check_emulation = false,
+                   .open_gpus = open_gpus});
   TelemetryReader reader(machine);
   DeviceReport report(console, options.json);
   report.update(reader.read());

@@ -88,6 +88,15 @@ struct ToJson {
   Result operator()(const Skipped& e) const {
     return Json{{"type", "skip"}, {"what", e.what}, {"reason", e.reason}};
   }
+  Result operator()(const RungFailed& e) const {
+    return Json{{"type", "fail"},
+                {"device", to_string(e.device)},
+                {"kernel", e.kernel},
+                {"dtype", to_string(e.dtype)},
+                {"n", e.n},
+                {"reason", e.reason},
+                {"max_error", number(e.max_error)}};
+  }
   Result operator()(const MatmulSample& e) const {
     Json json{{"type", "sample"},
               {"device", to_string(e.device)},
@@ -379,7 +388,7 @@ void add_telemetry(Json& json, const DeviceTelemetry& t) {
   json["memory_available_bytes"] = t.memory_available_bytes;
   json["lab_used_bytes"] = t.lab_used_bytes;
   json["lab_peak_bytes"] = t.lab_peak_bytes;
-  if (t.device.kind == DeviceKind::Cuda) {
+  if (is_gpu(t.device)) {
     json["lab_pinned_bytes"] = t.lab_pinned_bytes;
     json["lab_workspace_bytes"] = t.lab_workspace_bytes;
     json["lab_pool_bytes"] = t.lab_pool_bytes;
@@ -443,6 +452,7 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
             {"clock_max_mhz", number(info.clock_max_mhz)},
             {"memory_total_bytes", info.memory_total_bytes},
             {"memory_limit_bytes", info.memory_limit_bytes}};
+  if (!is_timed(info.device)) json["emulated"] = true;
   Json details = Json::object();
   for (const auto& [label, value] : info.details) details[label] = value;
   json["details"] = std::move(details);

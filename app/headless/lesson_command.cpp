@@ -11,6 +11,7 @@
 #include "app/headless/headless_lab.h"
 #include "app/headless/json_lines.h"
 #include "app/headless/lesson_json.h"
+#include "app/headless/ranks/rank_jobs.h"
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
@@ -115,22 +116,37 @@ class LessonJsonPrinter final : public Printer {
   std::vector<nlohmann::ordered_json> results_;
 };
 
-void run_lesson(const LessonOptions& options, StartLesson request, const LessonInfo& lesson,
-                Console& console, Interrupt& interrupt, LessonJsonPrinter& json) {
+// What the lessons of a command share. Ranks other than 0 print only warnings.
+struct LessonRun {
+  const LessonOptions& options;
+  Console& console;
+  Interrupt& interrupt;
+  RankSession& session;
+  LessonJsonPrinter json;
+  bool leads() const { return session.ranks().rank() == 0; }
+};
+
+void run_lesson(LessonRun& run, StartLesson request, const LessonInfo& lesson) {
+  const LessonOptions& options = run.options;
   if (request.guess) parse_answer(lesson.question, *request.guess);
-  if (!options.json) {
-    introduce(console, lesson);
-    if (!request.guess && !options.all) request.guess = ask(console, lesson.question);
+  if (!options.json && run.leads()) {
+    introduce(run.console, lesson);
+    if (!request.guess && !options.all) request.guess = ask(run.console, lesson.question);
   }
   const JobCommand command = request;
   HeadlessLab lab({.cpu_devices = cpu_devices_of(options, request, lesson),
+                   .emulated_gpus = options.emulated_gpus,
+                   .check_emulation = false,
+                   .processes = static_cast<int>(run.session.host_ranks().size()),
                    .open_gpus = open_gpus,
                    .wake_gpus = names_gpu(command)},
-                  interrupt);
-  if (options.json) {
-    lab.run(command, json);
+                  run.interrupt, run.session.ranks());
+  if (!run.leads()) {
+    lab.run(command, *make_rank_printer(run.console, run.session.ranks()));
+  } else if (options.json) {
+    lab.run(command, run.json);
   } else {
-    lab.run(command, *make_table_printer(console, command));
+    lab.run(command, *make_table_printer(run.console, command));
   }
 }
 
@@ -151,16 +167,23 @@ int compare_class(const LessonOptions& options, Console& console, Interrupt& int
 
 }  // namespace
 
-int run_lessons(const LessonOptions& options, Console& console, Interrupt& interrupt) {
+bool runs_on_ranks(const LessonOptions& options) {
+  const std::vector<LessonInfo> infos = lesson_list();
+  return !options.compare && options.lessons.size() == 1 &&
+         info_of(infos, options.lessons.front().lesson).over_ranks;
+}
+
+int run_lessons(const LessonOptions& options, Console& console, Interrupt& interrupt,
+                RankSession& session) {
   if (options.compare) return compare_class(options, console, interrupt);
   if (options.lessons.empty()) return list_lessons(options, console);
   const std::vector<LessonInfo> infos = lesson_list();
   const double begin_s = monotonic_s();
   std::vector<std::string> failed;
-  LessonJsonPrinter json(console);
+  LessonRun run{options, console, interrupt, session, LessonJsonPrinter(console)};
   for (const StartLesson& request : options.lessons) {
     try {
-      run_lesson(options, request, info_of(infos, request.lesson), console, interrupt, json);
+      run_lesson(run, request, info_of(infos, request.lesson));
     } catch (const Error& e) {
       if (!options.all || e.code() == Errc::Cancelled) throw;
       if (e.code() == Errc::Unsupported) {
@@ -179,7 +202,7 @@ int run_lessons(const LessonOptions& options, Console& console, Interrupt& inter
         trf("{} of {} lessons failed: {}; run 'device-lab lesson {}' to see why", failed.size(),
             options.lessons.size(), fmt::join(failed, ", "), failed.front()));
   }
-  if (options.json) json.close(options.all, monotonic_s() - begin_s);
+  if (options.json && run.leads()) run.json.close(options.all, monotonic_s() - begin_s);
   return kExitDone;
 }
 

@@ -32,6 +32,7 @@ struct NewsToJson {
   }
   Result operator()(const LessonSample& e) const {
     Json json{{"type", "sample"}, {"lesson", lesson}, {"series", e.series}};
+    if (!e.group.empty()) json["group"] = e.group;
     add_position(json, e.x, e.x_unit);
     if (!e.text.empty()) {
       json["text"] = e.text;
@@ -58,6 +59,7 @@ struct NewsToJson {
     for (const GapPart& part : e.parts) {
       json["parts"].push_back({{"cause", part.cause}, {"value", part.value}});
     }
+    if (!e.note.empty()) json["note"] = e.note;
     return json;
   }
 

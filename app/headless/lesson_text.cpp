@@ -64,6 +64,7 @@ class LessonTextPrinter final : public Printer {
 
   void add(const LessonSample& s) {
     if (!s.draws.empty() && s.text.empty()) return add_draws(s);
+    if (!s.group.empty() && headings_.insert(s.group).second) beat(tr("measured"), s.group);
     std::string text = fmt::format("{}: ", named(s.series, s.x, s.x_unit));
     text += s.text.empty() ? quantity_text(s.value, s.unit) : s.text;
     if (s.time.n > 0 && s.text.empty()) {
@@ -118,9 +119,9 @@ class LessonTextPrinter final : public Printer {
                         quantity_text(g.measured, g.unit)));
     for (const GapPart& part : g.parts) {
       if (part.value == 0) continue;
-      beat(tr("gap"), fmt::format("  {} {}{}", part.cause, part.value > 0 ? "+" : "",
-                                  quantity_text(part.value, g.unit)));
+      beat(tr("gap"), "  " + part_text(part, g.unit));
     }
+    if (!g.note.empty()) beat(tr("gap"), "  " + g.note);
   }
 
   void add(const LessonDone& done) {
@@ -141,7 +142,7 @@ class LessonTextPrinter final : public Printer {
   const LessonInfo info_;
   std::optional<LessonGuess> guess_;
   std::string last_beat_;
-  std::set<std::string> explained_;
+  std::set<std::string> explained_, headings_;
 };
 
 }  // namespace

@@ -24,7 +24,11 @@ class MatmulTable final : public Printer {
 
   void show(const Payload& payload) override {
     if (show_common(console_, payload)) return;
-    if (const auto* peak = std::get_if<PeakSample>(&payload)) {
+    if (const auto* failed = std::get_if<RungFailed>(&payload)) {
+      console_.line(trf("{} in {} at {} on {}: FAILED, {}", failed->kernel,
+                        to_string(failed->dtype), failed->n, to_string(failed->device),
+                        failed->reason));
+    } else if (const auto* peak = std::get_if<PeakSample>(&payload)) {
       console_.line(trf("{}: measured peak {} ({}{}, {})", to_string(peak->device),
                         format_si(peak->gflops * 1e9, "FLOP/s"), peak->amx ? "AMX " : "",
                         to_string(peak->dtype), workers_text(peak->threads)));

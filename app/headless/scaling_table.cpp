@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,21 @@ std::string heading_of(const ScalingPrediction& p) {
                       p.basis)
                 : trf("PREDICTION, not measured: weak scaling over {}; compute time {}", p.link,
                       p.basis);
+}
+
+// The columns of measurements and predictions alike, between those that only one of them has.
+std::vector<TableColumn> step_columns(const std::vector<TableColumn>& after_step,
+                                      const std::vector<TableColumn>& last) {
+  std::vector<TableColumn> columns = {
+      {LAB_TEXT("devices"), 7, true}, {LAB_TEXT("batch"), 6, true}, {LAB_TEXT("step"), 8, true}};
+  const TableColumn shared[] = {{LAB_TEXT("images/s"), 8, true},    {LAB_TEXT("speed-up"), 8, true},
+                                {LAB_TEXT("efficiency"), 10, true}, {LAB_TEXT("compute"), 8, true},
+                                {LAB_TEXT("all-reduce"), 10, true}, {LAB_TEXT("exposed"), 8, true},
+                                {LAB_TEXT("waiting"), 8, true}};
+  columns.insert(columns.end(), after_step.begin(), after_step.end());
+  columns.insert(columns.end(), std::begin(shared), std::end(shared));
+  columns.insert(columns.end(), last.begin(), last.end());
+  return columns;
 }
 
 // Prints measurements and predictions in separate tables.
@@ -138,33 +154,12 @@ class ScalingTable final : public Printer {
   Console& console_;
   ScalingResults results_;
   std::string heading_;  // of the current table
-  const TableLayout measured_{{{LAB_TEXT("devices"), 7, true},
-                               {LAB_TEXT("batch"), 6, true},
-                               {LAB_TEXT("step"), 8, true},
-                               {LAB_TEXT("spread"), 8, true},
-                               {LAB_TEXT("images/s"), 8, true},
-                               {LAB_TEXT("speed-up"), 8, true},
-                               {LAB_TEXT("efficiency"), 10, true},
-                               {LAB_TEXT("compute"), 8, true},
-                               {LAB_TEXT("all-reduce"), 10, true},
-                               {LAB_TEXT("exposed"), 8, true},
-                               {LAB_TEXT("waiting"), 8, true},
-                               {LAB_TEXT("hidden"), 7, true},
-                               {LAB_TEXT("accuracy"), 8, true},
-                               {"", 0}}};
-  const TableLayout predicted_{{{LAB_TEXT("devices"), 7, true},
-                                {LAB_TEXT("batch"), 6, true},
-                                {LAB_TEXT("step"), 8, true},
-                                {LAB_TEXT("images/s"), 8, true},
-                                {LAB_TEXT("speed-up"), 8, true},
-                                {LAB_TEXT("efficiency"), 10, true},
-                                {LAB_TEXT("compute"), 8, true},
-                                {LAB_TEXT("all-reduce"), 10, true},
-                                {LAB_TEXT("exposed"), 8, true},
-                                {LAB_TEXT("waiting"), 8, true},
-                                {LAB_TEXT("process"), 8, true},
-                                {LAB_TEXT("measured"), 8, true},
-                                {LAB_TEXT("error"), 7, true}}};
+  const TableLayout measured_{
+      step_columns({{LAB_TEXT("spread"), 8, true}},
+                   {{LAB_TEXT("hidden"), 7, true}, {LAB_TEXT("accuracy"), 8, true}, {"", 0}})};
+  const TableLayout predicted_{step_columns({}, {{LAB_TEXT("process"), 8, true},
+                                                 {LAB_TEXT("measured"), 8, true},
+                                                 {LAB_TEXT("error"), 7, true}})};
   const TableLayout compared_{{{LAB_TEXT("system"), 24},
                                {LAB_TEXT("style"), 12},
                                {LAB_TEXT("link"), 14},

@@ -88,13 +88,18 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
       interrupt_(interrupt),
       settings_(settings_or_defaults(settings_problem_)),
       view_(remembered_view(settings_, options_, fonts_)),
-      machine_future_(std::async(
-          std::launch::async,
-          [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
-           p = static_cast<int>(session.host_ranks().size()), wake = options.wake_gpus] {
-            return std::make_unique<Machine>(MachineOptions{
-                .cpu_devices = n, .processes = p, .open_gpus = open_gpus, .wake_gpus = wake});
-          })),
+      machine_future_(
+          std::async(std::launch::async,
+                     [n = options.cpu_devices.value_or(remembered_cpu_devices(view_)),
+                      emulated = options.emulated_gpus,
+                      p = static_cast<int>(session.host_ranks().size()), wake = options.wake_gpus] {
+                       return std::make_unique<Machine>(MachineOptions{.cpu_devices = n,
+                                                                       .emulated_gpus = emulated,
+                                                                       .check_emulation = false,
+                                                                       .processes = p,
+                                                                       .open_gpus = open_gpus,
+                                                                       .wake_gpus = wake});
+                     })),
       references_future_(std::async(std::launch::async,
                                     [file = options.reference] {
                                       return find_machines(file, files::asset_folders("reference"));

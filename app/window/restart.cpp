@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kWakeGpus = "--wake-cards";
+constexpr const char* kWakeGpus = "--wake-gpus";
 constexpr const char* kWayOut = LAB_TEXT("close Device Lab and start it manually");
 
 Error refusal(Errc code, const std::string& why) {

@@ -14,10 +14,9 @@ struct RestartPlan {
   std::vector<std::string> args;  // its arguments, argv[0] first
 };
 
-// Returns the running program and its arguments, with --wake-cards added if `wake_gpus`, and
-// --cpu-devices if a number of them is given. `self`
-// replaces "/proc/self" in tests. Throws Error(Unsupported) if the system does not provide them or
-// the program's file is not executable.
+// Returns the running program and its arguments, with --wake-gpus added if `wake_gpus`, and
+// --cpu-devices if a number of them is given. `self` replaces "/proc/self" in tests. Throws
+// Error(Unsupported) if the system does not provide them or the program's file is not executable.
 RestartPlan plan_restart(const RestartLab& wish, const std::filesystem::path& self = "/proc/self");
 
 // Signature of execv(2), which is the default.

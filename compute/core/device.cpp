@@ -10,19 +10,41 @@
 
 namespace lab {
 
+namespace {
+
+const char* name_of(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::Cpu: break;
+    case DeviceKind::Cuda: return "cuda";
+    case DeviceKind::Emulated: return "emu";
+  }
+  return "cpu";
+}
+
+}  // namespace
+
+void require_timed(const char* work, const std::vector<Device>& devices) {
+  if (devices.empty() || std::any_of(devices.begin(), devices.end(), is_timed)) return;
+  throw Error(Errc::Usage, trf("{}: {} is an emulated GPU, which is never timed; name a CPU or an "
+                               "NVIDIA GPU",
+                               work, to_string(devices.front())));
+}
+
 std::string to_string(Device device) {
-  return fmt::format("{}:{}", device.kind == DeviceKind::Cpu ? "cpu" : "cuda", device.index);
+  return fmt::format("{}:{}", name_of(device.kind), device.index);
 }
 
 Device parse_device(std::string_view text) {
   const auto fail = [text]() -> Device {
-    throw Error(Errc::Usage, trf("unknown device '{}'; use cpu:0, cpu:1, cuda:0, ...", text));
+    throw Error(Errc::Usage, trf("unknown device '{}'; use cpu:0, cpu:1, cuda:0, emu:0, ...", text));
   };
   const auto colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);
   Device device;
   if (kind == "cuda" || kind == "gpu") {
     device.kind = DeviceKind::Cuda;
+  } else if (kind == "emu") {
+    device.kind = DeviceKind::Emulated;
   } else if (kind != "cpu") {
     return fail();
   }

@@ -74,6 +74,22 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, a < 9.995 ? 2 : a < 99.95 ? 1 : 0);
 }
 
+constexpr std::array<std::string_view, 5> kBinaryUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+
+// A size in the largest unit of which it has at least one.
+struct BinaryAmount {
+  double value = 0;
+  std::string_view unit;
+};
+
+BinaryAmount binary_amount(std::int64_t bytes) {
+  double value = static_cast<double>(bytes);
+  if (std::abs(value) < 1024) return {value, kBinaryUnits[0]};
+  std::size_t i = 0;
+  while (std::abs(value) >= 1023.5 && i + 1 < kBinaryUnits.size()) value /= 1024, ++i;
+  return {value, kBinaryUnits[i]};
+}
+
 }  // namespace
 
 std::int64_t parse_bytes(std::string_view text) {
@@ -112,12 +128,23 @@ std::string format_si(double value, std::string_view unit) {
 }
 
 std::string format_bytes(std::int64_t bytes) {
-  constexpr std::array<std::string_view, 5> kNames = {"B", "KiB", "MiB", "GiB", "TiB"};
-  if (std::abs(static_cast<double>(bytes)) < 1024) return fmt::format("{} B", bytes);
-  double v = static_cast<double>(bytes);
-  std::size_t i = 0;
-  while (std::abs(v) >= 1023.5 && i + 1 < kNames.size()) v /= 1024, ++i;
-  return fmt::format("{} {}", three_digits(v), kNames[i]);
+  const BinaryAmount amount = binary_amount(bytes);
+  if (amount.unit == kBinaryUnits[0]) return fmt::format("{} B", bytes);
+  return fmt::format("{} {}", three_digits(amount.value), amount.unit);
+}
+
+std::array<std::string, 2> format_bytes_apart(std::int64_t a, std::int64_t b) {
+  std::array<std::string, 2> texts = {format_bytes(a), format_bytes(b)};
+  for (int digits = 2; a != b && texts[0] == texts[1] && digits <= 4; ++digits) {
+    for (const std::size_t i : {0U, 1U}) {
+      const BinaryAmount amount = binary_amount(i == 0 ? a : b);
+      texts[i] = fmt::format("{:.{}f} {}", amount.value, digits, amount.unit);
+    }
+  }
+  if (a != b && texts[0] == texts[1]) {
+    texts = {fmt::format("{} B", a), fmt::format("{} B", b)};
+  }
+  return texts;
 }
 
 std::string format_seconds(double seconds) {

@@ -1,5 +1,7 @@
 #include "compute/gpu/gpu_failures.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "compute/core/language.h"
@@ -7,6 +9,8 @@
 
 namespace lab {
 namespace {
+
+constexpr int kOldestCuda = 12;  // that the lab builds with
 
 bool runs(std::string_view architecture, int major, int minor) {
   const std::size_t dash = architecture.find('-');
@@ -82,6 +86,49 @@ std::string no_gpu_code(int major, int minor) {
       "this build has no code for compute capability {0}.{1}; build it with "
       "-DLAB_CUDA_ARCHITECTURES={0}{1}",
       major, minor);
+}
+
+GpuSelection select_gpus(int count, std::string_view architectures,
+                         const std::function<void(int ordinal, GpuProperties& facts)>& read) {
+  GpuSelection selection;
+  for (int i = 0; i < count; ++i) {
+    GpuProperties facts;
+    facts.name = trf("CUDA device {}", i);
+    try {
+      read(i, facts);
+    } catch (const Error& error) {
+      selection.refused.push_back({facts, error.what()});
+      continue;
+    }
+    if (has_gpu_code(architectures, facts.compute_major, facts.compute_minor)) {
+      selection.usable.push_back({facts, i});
+    } else {
+      selection.refused.push_back({facts, no_gpu_code(facts.compute_major, facts.compute_minor)});
+    }
+  }
+  return selection;
+}
+
+std::string cuda_version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+std::string driver_too_old(int driver_cuda, int build_cuda, const std::string& release) {
+  const int needed = build_cuda / 1000;
+  const int branch = needed == 12 ? 525 : 580;  // oldest drivers of CUDA 12 and of CUDA 13
+  const std::string driver =
+      release.empty() ? std::string(tr("the NVIDIA driver")) : trf("NVIDIA driver {}", release);
+  if (driver_cuda / 1000 < kOldestCuda) {
+    return trf(
+        "{} is too old: it supports CUDA {}, and this program needs CUDA {}.0, which needs driver "
+        "{} "
+        "or later; install a newer driver",
+        driver, cuda_version_text(driver_cuda), needed, branch);
+  }
+  return trf(
+      "{} is too old: it supports CUDA {}, and this program needs CUDA {}.0, which needs driver {} "
+      "or later; install a newer driver, or build the lab with CUDA {}",
+      driver, cuda_version_text(driver_cuda), needed, branch, driver_cuda / 1000);
 }
 
 }  // namespace lab

@@ -1,8 +1,11 @@
 #pragma once
-// Messages for GPU failures: errors, a lost context, and builds without code for a GPU.
+// Messages for GPU failures: errors, a lost context, drivers that are too old, and GPUs that cannot
+// be read or for which the build has no code.
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compute/core/error.h"
 #include "compute/gpu/gpu_backend.h"
@@ -50,5 +53,27 @@ inline constexpr int kOldestGpuCode = 8;
 // "this build has no code for compute capability 8.6; build it with -DLAB_CUDA_ARCHITECTURES=86",
 // or, for a GPU that is too old, that no build supports it.
 std::string no_gpu_code(int major, int minor);
+
+// The GPUs of a driver: those that the backend can use, and the others with the reason.
+struct GpuSelection {
+  struct Usable {
+    GpuProperties facts;  // `device` is not set
+    int ordinal = 0;      // the driver's number
+  };
+  std::vector<Usable> usable;
+  std::vector<RejectedGpu> refused;
+};
+
+// Reads `count` GPUs. `read` fills the properties of an ordinal, or throws Error after those that
+// it could read: such a GPU is refused, and the others remain usable. `architectures` as above.
+GpuSelection select_gpus(int count, std::string_view architectures,
+                         const std::function<void(int ordinal, GpuProperties& facts)>& read);
+
+// Reason why the driver cannot run this build. CUDA versions are numbers such as 12020 for 12.2.
+// `release` is the driver's own version, "535.104.05"; empty if unknown.
+std::string driver_too_old(int driver_cuda, int build_cuda, const std::string& release);
+
+// "13.0" for 13000.
+std::string cuda_version_text(int version);
 
 }  // namespace lab

@@ -22,8 +22,8 @@ constexpr std::uint32_t pattern_word(std::int64_t position, std::uint32_t seed) 
 
 // Blocks a stream until the host opens the gate, so that the work queued meanwhile runs without the
 // overhead of queueing. Behind a closed gate, queue only operations that never wait for the GPU (no
-// pageable memory), and at most kMaxBehindGate of them: beyond about a thousand the driver itself
-// blocks.
+// pageable memory), and at most kMaxBehindGate of them, the gate, events and waits included: beyond
+// about a thousand the driver itself blocks, and the gate would never open.
 class GpuGate {
  public:
   GpuGate() = default;

@@ -11,6 +11,8 @@
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
+#include "compute/core/units.h"
+#include "compute/gpu/emulator/device/emulated_gpus.h"
 #include "compute/machine/cpu_topology.h"
 #include "compute/machine/nvidia_gpus.h"
 #include "compute/machine/resource_limits.h"
@@ -113,6 +115,21 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
   return infos;
 }
 
+DeviceInfo describe_emulated_gpu(const GpuProperties& facts) {
+  DeviceInfo info;
+  info.device = facts.device;
+  info.name = facts.name;
+  info.memory_total_bytes = facts.memory_bytes;
+  info.memory_limit_bytes = facts.memory_bytes;
+  info.clock_max_mhz = Maybe<double>::missing(tr(kNeverTimed));
+  auto& details = info.details;
+  details.emplace_back(LAB_TEXT("Emulated"), kEmulatedGpu);
+  details.emplace_back(LAB_TEXT("Memory"), LAB_TEXT("main memory, taken as it is used"));
+  details.emplace_back(LAB_TEXT("Shared memory"),
+                       trf("{} per block", format_bytes(facts.shared_bytes_per_block)));
+  return info;
+}
+
 NvidiaProbe nvidia_probe(const MachineOptions& options, const GpuBackendResult& offer) {
   NvidiaProbe probe;
   probe.root = options.root;
@@ -160,6 +177,10 @@ Machine::Machine(const MachineOptions& options) {
     throw Error(Errc::Usage, trf("--cpu-devices {}: choose between 1 and {}", options.cpu_devices,
                                  kMaxCpuDevices));
   }
+  if (options.emulated_gpus < 0 || options.emulated_gpus > kMaxEmulatedGpus) {
+    throw Error(Errc::Usage, trf("--emulated-gpus {}: choose between 1 and {}",
+                                 options.emulated_gpus, kMaxEmulatedGpus));
+  }
   utsname names{};
   const bool named = uname(&names) == 0;
   info_.host = named ? names.nodename : tr("unknown host");
@@ -171,6 +192,7 @@ Machine::Machine(const MachineOptions& options) {
   }
   num_cpus_ = static_cast<int>(contexts_.size());
   add_gpus(options);
+  add_emulated_gpus(options);
 }
 
 void Machine::add_gpus(const MachineOptions& options) {
@@ -187,6 +209,18 @@ void Machine::add_gpus(const MachineOptions& options) {
   gpus_ = std::move(offer.backend);
   for (GpuDevice* gpu : gpus_->devices()) {
     info_.devices.push_back(describe_gpu(gpu->facts(), *gpus_));
+    contexts_.push_back(std::make_unique<DeviceContext>(info_.devices.back(), *gpu));
+    ++num_cuda_gpus_;
+  }
+}
+
+void Machine::add_emulated_gpus(const MachineOptions& options) {
+  num_emulated_gpus_ = options.emulated_gpus;
+  if (num_emulated_gpus_ == 0) return;
+  emulated_gpus_ = std::make_shared<EmulatedGpus>(
+      EmulatedGpuOptions{.gpus = num_emulated_gpus_, .checked = options.check_emulation});
+  for (GpuDevice* gpu : emulated_gpus_->devices()) {
+    info_.devices.push_back(describe_emulated_gpu(gpu->facts()));
     contexts_.push_back(std::make_unique<DeviceContext>(info_.devices.back(), *gpu));
   }
 }
@@ -205,12 +239,32 @@ std::vector<Device> Machine::devices() const {
 
 DeviceContext& Machine::at(Device device) {
   if (has(device)) {
-    const int before = device.kind == DeviceKind::Cpu ? 0 : num_cpus();
-    return *contexts_.at(static_cast<std::size_t>(before) + static_cast<std::size_t>(device.index));
+    int place = device.index;
+    if (is_gpu(device)) place += num_cpus_;
+    if (device.kind == DeviceKind::Emulated) place += num_cuda_gpus_;
+    return *contexts_.at(static_cast<std::size_t>(place));
   }
-  throw Error(Errc::NotFound, trf("{} cannot be used: {}", to_string(device),
-                                  device.kind == DeviceKind::Cpu ? why_no_cpu(device.index)
-                                                                 : why_no_gpu(device.index)));
+  throw Error(Errc::NotFound, trf("{} cannot be used: {}", to_string(device), why_not(device)));
+}
+
+std::string Machine::why_not(Device device) const {
+  switch (device.kind) {
+    case DeviceKind::Cpu: break;
+    case DeviceKind::Cuda: return why_no_gpu(device.index);
+    case DeviceKind::Emulated: return why_no_emulated_gpu(device.index);
+  }
+  return why_no_cpu(device.index);
+}
+
+std::string Machine::why_no_emulated_gpu(int index) const {
+  const int wanted = std::clamp(index, 0, kMaxEmulatedGpus - 1) + 1;
+  if (num_emulated_gpus_ == 0) {
+    return trf("no GPU is emulated; start with --emulated-gpus {}", wanted);
+  }
+  return num_emulated_gpus_ == 1
+             ? trf("1 GPU is emulated; use emu:0, or start with --emulated-gpus {}", wanted)
+             : trf("{} GPUs are emulated; use emu:0 to emu:{}, or start with --emulated-gpus {}",
+                   num_emulated_gpus_, num_emulated_gpus_ - 1, wanted);
 }
 
 std::string Machine::why_no_cpu(int index) const {
@@ -222,7 +276,7 @@ std::string Machine::why_no_cpu(int index) const {
 }
 
 std::string Machine::why_no_gpu(int index) const {
-  const int usable = num_gpus();
+  const int usable = num_cuda_gpus_;
   if (usable > 0) {
     std::string others;
     for (const AbsentDevice& gpu : info_.absent) {
@@ -247,8 +301,16 @@ std::string Machine::why_no_gpu(int index) const {
 }
 
 bool Machine::has(Device device) const {
-  const int there = device.kind == DeviceKind::Cpu ? num_cpus() : num_gpus();
-  return device.index >= 0 && device.index < there;
+  return device.index >= 0 && device.index < count_of(device.kind);
+}
+
+int Machine::count_of(DeviceKind kind) const {
+  switch (kind) {
+    case DeviceKind::Cpu: break;
+    case DeviceKind::Cuda: return num_cuda_gpus_;
+    case DeviceKind::Emulated: return num_emulated_gpus_;
+  }
+  return num_cpus_;
 }
 
 int Machine::num_cpus() const {
@@ -256,17 +318,18 @@ int Machine::num_cpus() const {
 }
 
 int Machine::num_gpus() const {
-  return static_cast<int>(contexts_.size()) - num_cpus_;
+  return num_cuda_gpus_ > 0 ? num_cuda_gpus_ : num_emulated_gpus_;
 }
 
 Device Machine::try_gpu(int i) const {
-  return has(gpu(i)) ? gpu(i) : cpu();
+  const Device wanted = num_cuda_gpus_ > 0 ? gpu(i) : emulated_gpu(i);
+  return has(wanted) ? wanted : cpu();
 }
 
 std::vector<Device> Machine::try_all_gpus() const {
   std::vector<Device> gpus;
   gpus.reserve(static_cast<std::size_t>(std::max(1, num_gpus())));
-  for (int i = 0; i < num_gpus(); ++i) gpus.push_back(gpu(i));
+  for (int i = 0; i < num_gpus(); ++i) gpus.push_back(try_gpu(i));
   if (gpus.empty()) gpus.push_back(cpu());
   return gpus;
 }

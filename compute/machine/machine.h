@@ -53,6 +53,10 @@ struct MachineOptions {
   // Number of CPU devices to create from the cores, 1..4096. More devices than cores share cores.
   // Each device gets its own threads and an equal share of the memory limit.
   int cpu_devices = 1;
+  // Number of GPUs to emulate, 0..kMaxEmulatedGpus: emu:0, emu:1, ...
+  int emulated_gpus = 0;
+  // All checks of the emulator, for tests; without them kernels run faster.
+  bool check_emulation = true;
   // Number of lab processes on this host, among which memory and CPU quota are divided evenly.
   int processes = 1;
   // Opens the GPUs; called at most once. Empty: CPU devices only.
@@ -74,7 +78,7 @@ class Machine {
 
   const MachineInfo& info() const;
 
-  // Returns all usable devices, CPUs first.
+  // Returns all usable devices: CPUs, then CUDA GPUs, then emulated GPUs.
   std::vector<Device> devices() const;
 
   // Throws Error(NotFound) naming the device, the reason and the alternative: "cuda:0 cannot be
@@ -83,24 +87,29 @@ class Machine {
   bool has(Device device) const;
 
   int num_cpus() const;
+  // Usable CUDA GPUs; without any, the emulated GPUs.
   int num_gpus() const;
-  // Null if there is no usable GPU.
+  // Null if there is no usable CUDA GPU.
   GpuBackend* gpus() const { return gpus_.get(); }
 
-  // Returns gpu(i) if it is usable, otherwise cpu(0).
+  // Returns GPU i of num_gpus(), otherwise cpu(0).
   Device try_gpu(int i = 0) const;
-  // Returns all usable GPUs, or {cpu(0)} if there are none.
+  // Returns all num_gpus() GPUs, or {cpu(0)} if there are none.
   std::vector<Device> try_all_gpus() const;
 
  private:
   void add_gpus(const MachineOptions& options);
+  void add_emulated_gpus(const MachineOptions& options);
+  int count_of(DeviceKind kind) const;
   std::string why_no_cpu(int index) const;
   std::string why_no_gpu(int index) const;
+  std::string why_no_emulated_gpu(int index) const;
+  std::string why_not(Device device) const;
 
   MachineInfo info_;
-  std::shared_ptr<GpuBackend> gpus_;                      // outlives the contexts
-  std::vector<std::unique_ptr<DeviceContext>> contexts_;  // CPUs first
-  int num_cpus_ = 0;
+  std::shared_ptr<GpuBackend> gpus_, emulated_gpus_;      // outlive the contexts
+  std::vector<std::unique_ptr<DeviceContext>> contexts_;  // in the order of devices()
+  int num_cpus_ = 0, num_cuda_gpus_ = 0, num_emulated_gpus_ = 0;
 };
 
 // Number of these devices that share the busiest core; 1 if each has cores of its own.

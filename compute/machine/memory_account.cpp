@@ -40,12 +40,14 @@ TensorId MemoryAccount::reserve(std::int64_t bytes, TensorInfo info) {
   const std::lock_guard lock(mutex_);
   const std::int64_t free_bytes = limit_bytes_ - used_bytes_;
   if (bytes > free_bytes) {
-    refuse(trf("{}: {} requested, {} free of {}", to_string(device_), format_bytes(bytes),
-               format_bytes(free_bytes), format_bytes(limit_bytes_)));
+    const auto [requested, free] = format_bytes_apart(bytes, free_bytes);
+    refuse(trf("{}: {} requested, {} free of {}", to_string(device_), requested, free,
+               format_bytes(limit_bytes_)));
   }
   if (bytes > machine_bytes && bytes >= kMinQueryBytes) {
+    const auto [requested, free] = format_bytes_apart(bytes, machine_bytes);
     refuse(trf("{}: {} requested, but only {} of the machine's memory is free", to_string(device_),
-               format_bytes(bytes), format_bytes(machine_bytes)));
+               requested, free));
   }
   const TensorId id = next_id();
   info.id = id;

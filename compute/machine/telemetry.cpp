@@ -37,6 +37,11 @@ std::optional<double> busy_share(const Ticks& before, const Ticks& now, int core
 }
 
 // Fills in the GPU part of a CUDA device's telemetry.
+void add_emulated_gpu(DeviceTelemetry& to, const GpuDevice& gpu) {
+  to.utilisation = to.clock_mhz = to.temperature_c = Maybe<double>::missing(tr(kNeverTimed));
+  to.memory_available_bytes = gpu.facts().memory_bytes - gpu.holdings().pool_reserved_bytes;
+}
+
 void add_gpu(DeviceTelemetry& to, const std::vector<GpuTelemetry>& gpus,
              const std::string& pci_bus_id) {
   const auto gpu = std::find_if(gpus.begin(), gpus.end(),
@@ -174,6 +179,8 @@ Telemetry TelemetryReader::read(double t_s) {
     d.t_s = t_s;
     if (info.device.kind == DeviceKind::Cuda) {
       add_gpu(d, telemetry.gpus, info.pci_bus_id);
+    } else if (info.device.kind == DeviceKind::Emulated) {
+      add_emulated_gpu(d, *r.machine.at(info.device).gpu());
     } else {
       r.add_utilisation(d, info, now_ticks);
       r.add_clock(d, info.cores, clocks);

@@ -27,8 +27,11 @@ class GatedClock {
 
   GpuStream& stream(int i) { return *streams_[static_cast<std::size_t>(i)]; }
 
-  // Calls queue(i) to queue the work of stream i and returns the seconds until the last stream is
-  // done. GpuGate lists what must not be queued.
+  // Operations that may be queued on each stream of a GPU by one call of gated().
+  static constexpr int kMaxOperations = kMaxBehindGate - 8;  // the gate, events and waits
+
+  // Calls queue(i) to queue the work of stream i, at most kMaxOperations, and returns the seconds
+  // until the last stream is done. GpuGate lists what must not be queued.
   double gated(FunctionRef<void(int stream)> queue);
   // Returns the total seconds of `times` runs, each queued on the first stream.
   double gated_runs(std::int64_t times, FunctionRef<void(GpuStream& stream)> queue_one);

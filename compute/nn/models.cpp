@@ -61,21 +61,29 @@ ValueId residual(NetworkPlan& plan, ValueId x, const std::string& name, std::int
   return plan.convolution_norm_residual(y, conv2, {.padding = 1}, bn2, x);
 }
 
-NetworkPlan resnet18() {
+}  // namespace
+
+NetworkPlan plan_resnet18(std::int64_t first_channels) {
   NetworkPlan plan("resnet18", kImage, WeightInit::Normal001);
-  const auto stem = plan.declare_convolution("0", 1, 64, 3);
-  const auto stem_norm = plan.declare_batch_norm("1", 64);
+  const auto stem = plan.declare_convolution("0", 1, first_channels, 3);
+  const auto stem_norm = plan.declare_batch_norm("1", first_channels);
   ValueId x = plan.convolution_norm(plan.input(), stem, {.padding = 1}, stem_norm, /*relu=*/true);
   for (int block = 1; block <= 4; ++block) {
-    const std::int64_t channels = std::int64_t{64} << (block - 1);
+    const std::int64_t channels = first_channels << (block - 1);
     for (int i = 0; i < 2; ++i) {
       const std::int64_t stride = block > 1 && i == 0 ? 2 : 1;
       x = residual(plan, x, fmt::format("resnet_block{}.{}", block, i), channels, stride);
     }
   }
   x = plan.flatten(plan.global_average_pool(x));
-  plan.linear(x, plan.declare_linear("fc.1", 512, kClasses));
+  plan.linear(x, plan.declare_linear("fc.1", 8 * first_channels, kClasses));
   return plan;
+}
+
+namespace {
+
+NetworkPlan resnet18() {
+  return plan_resnet18(64);
 }
 
 struct Model {

@@ -11,6 +11,10 @@ namespace lab::nn {
 // "softmax", "mlp", "lenet", "resnet18".
 const std::vector<std::string>& model_names();
 
+// ResNet-18 with `first_channels` channels in its first block, whose number doubles in each further
+// one; 64 in the model "resnet18".
+NetworkPlan plan_resnet18(std::int64_t first_channels);
+
 // Throws Error(NotFound) naming the model and the choices.
 NetworkPlan plan_model(std::string_view name);
 

@@ -2,46 +2,19 @@
 // A network with its memory on one device: forward, loss and backward over batches up to a fixed
 // size. One arena holds all activations and their gradients; a step allocates nothing.
 #include <cstdint>
-#include <functional>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "compute/nn/lane_chain.h"
+#include "compute/nn/executor.h"
+#include "compute/nn/gpu_state.h"
 #include "compute/nn/network_plan.h"
-#include "compute/nn/op.h"
 #include "compute/tensor/buffer.h"
 
 namespace lab::nn {
-
-// Options of one pass.
-struct PassOptions {
-  Kernels kernels = Kernels::Lab;  // must be the same in forward and backward of a step
-  // Once requested, long operations end early and the pass throws Error(Cancelled).
-  std::stop_token stop = {};
-  // Called on the calling thread between operations and between chains of operations. May wait and
-  // may throw.
-  std::function<void()> between_ops = {};
-  // Called in backward once a parameter's gradient is final, last parameters first.
-  std::function<void(std::size_t parameter)> gradient_ready = {};
-  // Receives the time of each operation; may be null.
-  StepObserver* observer = nullptr;
-};
-
-// How operations compute, for the lifetime of the network.
-struct KernelOptions {
-  Precision products = Precision::F32;  // BF16: operands of matrix products are rounded to it
-  ConvolutionChooser* chooser = &rule_chooser();
-  // Also allocate the work memory of passes with Kernels::Library.
-  bool library = false;
-};
-
-struct BatchResult {
-  double loss_sum = 0;  // sum over the images of the batch
-  std::int64_t correct = 0;
-};
 
 class Network {
  public:
@@ -60,10 +33,11 @@ class Network {
   void set_max_batch(std::int64_t max_batch);
   DeviceContext& device() const { return device_; }
 
-  // Input of the next batch: [batch, height, width, channels] floats and one label per image.
+  // Input of the next batch, on the device: [batch, height, width, channels] floats and one label
+  // per image.
   float* input() { return plan_.values.front().data; }
   const ImageShape& input_shape() const { return plan_.values.front().shape; }
-  std::uint8_t* labels() { return labels_; }
+  std::uint8_t* labels() { return batch_memory_.labels; }
   std::int64_t classes() const { return logits().shape.size(); }
 
   // The three parts of a step, to be called in this order. If `training`, batch norm uses the
@@ -75,11 +49,15 @@ class Network {
   // Overwrites every parameter's gradient.
   void backward(std::int64_t batch, const PassOptions& options);
 
-  // Results of the latest loss(), one value per image. Valid until the next forward pass.
-  std::span<const std::uint8_t> predicted(std::int64_t batch) const;
-  std::span<const float> confidence(std::int64_t batch) const;
-  std::span<const float> losses(std::int64_t batch) const;
-  // Valid from forward() until backward(), which reuses the memory.
+  // The three in one, with `training`, which takes less time on a GPU.
+  BatchResult step(std::int64_t batch, double divisor, const PassOptions& options);
+
+  // Results of the latest loss(), one value per image, in host memory. Valid until the next forward
+  // pass or call of these functions.
+  std::span<const std::uint8_t> predicted(std::int64_t batch);
+  std::span<const float> confidence(std::int64_t batch);
+  std::span<const float> losses(std::int64_t batch);
+  // On the device; valid from forward() until backward(), which reuses the memory.
   const Value& logits() const { return *plan_.ops.back()->output; }
 
   std::deque<Parameter>& parameters() { return plan_.parameters; }
@@ -88,10 +66,29 @@ class Network {
   const std::deque<RunningStatistics>& running() const { return plan_.running; }
   std::int64_t parameter_count() const;  // number of learned values
 
-  // All parameters, or all gradients, as one array in the order of the state dict. Each parameter
-  // is aligned to 64 bytes; gaps hold zeros.
+  // All parameters, or all gradients, as one array in host memory, in the order of the state dict.
+  // Each parameter is aligned to 64 bytes; gaps hold zeros. On a CPU device this is the memory that
+  // the network computes with. On a GPU, these arrays, the parameters' pointers into them and
+  // running() are copies, which the functions below bring up to date.
   std::span<float> flat_parameters();
   std::span<float> flat_gradients();
+
+  // Copy parameters and running statistics, running statistics, or gradients from the GPU to their
+  // copies in host memory, or back. They return when the copy is complete, and do nothing on a CPU
+  // device.
+  void read_state();
+  void write_state();
+  void write_statistics();
+  void read_gradients();
+  void write_gradients();
+
+  // Keeps the running statistics of this moment, or takes the kept ones back. Only the first call
+  // allocates.
+  void keep_statistics();
+  void restore_statistics();
+
+  // Null on a CPU device.
+  GpuState* gpu_state() { return gpu_state_.get(); }
 
  private:
   // Defined in network_memory.cpp.
@@ -99,27 +96,26 @@ class Network {
   void mark_accumulating_inputs();
   void place_values();
 
-  // The chain that contains `op`; null if there is none or if `kernels` do not run in chains.
-  LaneChain* chain_with(std::size_t op, Kernels kernels);
-  void report_gradients(const Op& op, const PassOptions& options) const;
-  Pass make_pass(std::int64_t batch, bool training, const PassOptions& options);
+  void check_batch(std::int64_t batch) const;
 
   NetworkPlan plan_;
   DeviceContext& device_;
   std::int64_t max_batch_;
   const KernelOptions kernels_;
-  Buffer parameter_memory_, gradient_memory_, arena_;
-  Scratch scratch_;
-  std::vector<LaneChain> chains_;
+  Buffer parameter_memory_, gradient_memory_;  // on a CPU device
+  std::unique_ptr<GpuState> gpu_state_;        // on a GPU
+  std::unique_ptr<Executor> executor_;
+  Buffer arena_;
+  BatchMemory batch_memory_;
+  std::deque<RunningStatistics> kept_;      // on a CPU device
   Kernels forward_kernels_ = Kernels::Lab;  // of the latest forward pass
-  std::uint8_t* labels_ = nullptr;
-  std::uint8_t* predicted_ = nullptr;
-  float* confidence_ = nullptr;
-  float* losses_ = nullptr;
 };
 
-// Redraws every parameter and resets the running statistics. A parameter's values depend only on
-// `seed` and its position in the state dict.
+// Redraws every parameter and resets the running statistics, on every device to the same values. A
+// parameter's values depend only on `seed` and its position in the state dict.
 void initialize(Network& network, std::uint64_t seed);
+
+// Copies values only: operations keep pointing to `to`.
+void copy_statistics(const std::deque<RunningStatistics>& from, std::deque<RunningStatistics>& to);
 
 }  // namespace lab::nn

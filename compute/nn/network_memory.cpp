@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -58,17 +59,13 @@ namespace {
 
 constexpr std::int64_t kSlackBytes = 64;  // vectors may be stored past an array's end
 
-Buffer named_buffer(DeviceContext& device, std::int64_t bytes, std::string name) {
-  TensorInfo info;
-  info.name = std::move(name);
-  info.shape = {bytes / 4};
-  info.dtype = DType::F32;
-  return {device, bytes, std::move(info)};
-}
-
 }  // namespace
 
 void Network::place_parameters() {
+  if (device_.gpu() != nullptr) {
+    gpu_state_ = std::make_unique<GpuState>(plan_, device_);
+    return;
+  }
   const std::vector<std::int64_t> offsets = plan_.parameter_offsets();
   const std::int64_t bytes = offsets.back() * 4;
   parameter_memory_ = named_buffer(device_, bytes, trf("{} parameters", name()));
@@ -118,7 +115,7 @@ struct Lifetime {
 // For each operation, the first and last operation that run together with it: itself, or its
 // chain's.
 std::vector<std::pair<int, int>> run_together(const NetworkPlan& plan,
-                                              const std::vector<LaneChain>& chains) {
+                                              std::span<const LaneChain> chains) {
   std::vector<std::pair<int, int>> together;
   together.reserve(plan.ops.size());
   for (int i = 0; i < static_cast<int>(plan.ops.size()); ++i) together.emplace_back(i, i);
@@ -132,7 +129,7 @@ std::vector<std::pair<int, int>> run_together(const NetworkPlan& plan,
 
 // Ticks: operation i of n runs forward at tick i and backward at 2n - i; the loss is at tick n. The
 // operations of a chain run at all ticks of the chain.
-std::vector<Lifetime> lifetimes(NetworkPlan& plan, const std::vector<LaneChain>& chains) {
+std::vector<Lifetime> lifetimes(NetworkPlan& plan, std::span<const LaneChain> chains) {
   std::vector<Lifetime> lives;
   std::map<const Value*, std::size_t> index;
   for (Value& value : plan.values) {
@@ -179,15 +176,8 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan, const std::vector<LaneChain>&
 }  // namespace
 
 void Network::place_values() {
-  std::vector<Lifetime> lives = lifetimes(plan_, chains_);
-  std::int64_t scratch_bytes = 0;
-  for (const auto& op : plan_.ops) {
-    scratch_bytes =
-        std::max(scratch_bytes, op->scratch_bytes(device_.threads().size(), max_batch_));
-  }
-  for (const LaneChain& chain : chains_) {
-    scratch_bytes = std::max(scratch_bytes, chain.scratch_bytes(device_.threads().size()));
-  }
+  std::vector<Lifetime> lives = lifetimes(plan_, executor_->chains());
+  const std::int64_t scratch_bytes = executor_->scratch_bytes();
   std::vector<ArenaRequest> requests;
   const auto request = [&](std::int64_t bytes, Span live) {
     requests.push_back({.bytes = bytes + kSlackBytes, .first = live.first, .last = live.last});
@@ -207,6 +197,7 @@ void Network::place_values() {
   const Span always{0, 2 * static_cast<int>(plan_.ops.size())};
   request(scratch_bytes, always);
   for (const std::int64_t bytes : {1, 1, 4, 4}) request(bytes * max_batch_, always);
+  request(sizeof(GpuLossSum), always);
   arena_ = named_buffer(device_, plan_arena(requests), trf("{} activations", name()));
 
   std::size_t next = 0;
@@ -215,11 +206,12 @@ void Network::place_values() {
     live.value->data = reinterpret_cast<float*>(place());
     live.value->grad = has_grad(live) ? reinterpret_cast<float*>(place()) : nullptr;
   }
-  scratch_ = {place(), scratch_bytes};
-  labels_ = reinterpret_cast<std::uint8_t*>(place());
-  predicted_ = reinterpret_cast<std::uint8_t*>(place());
-  confidence_ = reinterpret_cast<float*>(place());
-  losses_ = reinterpret_cast<float*>(place());
+  batch_memory_.scratch = {place(), scratch_bytes};
+  batch_memory_.labels = reinterpret_cast<std::uint8_t*>(place());
+  batch_memory_.predicted = reinterpret_cast<std::uint8_t*>(place());
+  batch_memory_.confidence = reinterpret_cast<float*>(place());
+  batch_memory_.losses = reinterpret_cast<float*>(place());
+  batch_memory_.sum = reinterpret_cast<GpuLossSum*>(place());
 }
 
 }  // namespace lab::nn

@@ -83,8 +83,11 @@ NetworkPlan::Norm NetworkPlan::declare_batch_norm(const std::string& layer, std:
   norm.weights.weight = declare(layer + ".weight", {channels}, Layout::AsIs, {Draw::Constant, 1});
   norm.weights.bias = declare(layer + ".bias", {channels}, Layout::AsIs, {Draw::Constant, 0});
   const auto n = static_cast<std::size_t>(channels);
+  const std::int64_t first =
+      running.empty() ? 0 : running.back().first_channel + std::ssize(running.back().mean);
   running.push_back({.name = layer,
                      .after_parameter = norm.weights.bias,
+                     .first_channel = first,
                      .mean = std::vector<float>(n, 0.0F),
                      .variance = std::vector<float>(n, 1.0F)});
   norm.running = running.size() - 1;

@@ -11,6 +11,7 @@
 
 #include "compute/core/dtype.h"
 #include "compute/core/events/training_profile.h"
+#include "compute/gpu/gpu_layers.h"
 #include "compute/kernels/convolution/chooser.h"
 #include "compute/machine/scratch.h"
 #include "compute/machine/slice.h"
@@ -87,6 +88,8 @@ void observed(StepObserver* observer, StepPhase phase, std::size_t op, const Wor
   observer->done(phase, op, std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
+struct GpuPass;  // gpu_state.h
+
 // ---- Operations
 
 enum class Direction { Forward, Backward };
@@ -150,6 +153,16 @@ class Op {
   // The same operation on blocks of images, for Kernels::Lab. Null if the operation does not
   // support blocks or if, once prepared, another algorithm is faster.
   virtual const LaneOp* lanes() const { return nullptr; }
+
+  // On a GPU, where the functions above are not used: queue the operation on the main stream.
+  // gpu_forward() does not count the batch in the running statistics.
+  virtual std::int64_t gpu_workspace_bytes(const GpuPass& pass) const {
+    static_cast<void>(pass);
+    return 0;
+  }
+  virtual void gpu_forward(const GpuPass& pass) = 0;
+  virtual void gpu_backward(const GpuPass& pass) = 0;
+
   // Returns false if neither a parameter nor an input needs a gradient.
   bool has_backward() const {
     const auto needs_grad = [](const Input& input) { return input.needs_grad; };

@@ -37,6 +37,7 @@ struct Parameter {
 struct RunningStatistics {
   std::string name;  // "1": owns 1.running_mean, 1.running_var, 1.num_batches_tracked
   std::size_t after_parameter = 0;  // follows this parameter in the state dict
+  std::int64_t first_channel = 0;   // among those of all batch norms
   std::vector<float> mean, variance;
   std::int64_t batches = 0;
 };

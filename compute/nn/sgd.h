@@ -1,5 +1,6 @@
 #pragma once
 // Stochastic gradient descent with momentum and weight decay, in PyTorch's order of operations.
+#include <memory>
 #include <span>
 
 #include "compute/nn/network.h"
@@ -15,20 +16,29 @@ class Sgd {
  public:
   // With momentum, allocates as many bytes as the parameters occupy. `network` must outlive it.
   Sgd(Network& network, const SgdOptions& options);
+  ~Sgd();
 
-  // Parameters -= lr * (gradient, or velocity with momentum).
+  // Parameters -= lr * (gradient, or velocity with momentum). On a GPU, the update is queued on the
+  // main stream; the host must wait for the stream between two calls.
   void step(double lr);
 
   // The velocity in the order of the flat parameters, for checkpoints; empty without momentum. It
-  // holds no state before the first step.
+  // holds no state before the first step. On a GPU it is a copy in host memory, which read_state()
+  // and write_state() bring up to date, as those of Network.
   std::span<float> velocity();
+  void read_state();
+  void write_state();
   bool started() const { return !first_; }
   void set_started(bool started) { first_ = !started; }
 
  private:
+  struct OnGpu;  // what a network on a GPU needs besides
+  void step_on_gpu(double lr);
+
   Network& network_;
   const SgdOptions options_;
   Buffer velocity_;
+  std::unique_ptr<OnGpu> on_gpu_;
   bool first_ = true;
 };
 

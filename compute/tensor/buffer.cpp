@@ -52,6 +52,14 @@ Buffer::Buffer(DeviceContext& context, std::int64_t bytes, TensorInfo info)
   }
 }
 
+Buffer named_buffer(DeviceContext& context, std::int64_t bytes, std::string name, DType dtype) {
+  TensorInfo info;
+  info.name = std::move(name);
+  info.shape = {bytes / size_of(dtype)};
+  info.dtype = dtype;
+  return {context, bytes, std::move(info)};
+}
+
 Buffer::~Buffer() {
   give_back();
 }

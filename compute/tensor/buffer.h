@@ -3,6 +3,7 @@
 // buffers are stream-ordered on the GPU's main stream.
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "compute/machine/machine.h"
 
@@ -34,5 +35,9 @@ class Buffer {
   std::int64_t bytes_ = 0;
   TensorId id_ = 0;
 };
+
+// A buffer that the live list shows as an array of `dtype`.
+Buffer named_buffer(DeviceContext& context, std::int64_t bytes, std::string name,
+                    DType dtype = DType::F32);
 
 }  // namespace lab

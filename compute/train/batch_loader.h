@@ -54,13 +54,18 @@ class BatchLoader {
   void convert(const BatchBytes& from, std::int64_t images, ThreadPool& pool, float* pixels,
                std::uint8_t* labels) const;
 
+  const ImageSet& images() const { return images_; }
+  // Number of the slice's first image in the epoch's order.
+  std::int64_t first_image(std::int64_t step, BatchSlice slice) const {
+    return step * batch_ + slice.begin;
+  }
   std::int64_t image_size() const { return std::int64_t{images_.height} * images_.width; }
   // Order of the current epoch; a new object whenever the order changes.
   ImageOrder order() const { return image_order_; }
 
  private:
   const std::uint32_t* chosen(std::int64_t step, BatchSlice slice) const {
-    return image_order_->data() + step * batch_ + slice.begin;
+    return image_order_->data() + first_image(step, slice);
   }
 
   const ImageSet& images_;

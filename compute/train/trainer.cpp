@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "compute/measure/measure.h"
+#include "compute/nn/models.h"
 #include "compute/train/data_parallel/shared_memory_reducer.h"
 
 namespace lab {
@@ -19,16 +20,38 @@ namespace {
 
 constexpr std::chrono::seconds kGrace{2};
 
-std::vector<int> first_cores(const std::vector<DeviceContext*>& devices) {
+// The cores of the threads that drive the devices. Those of GPUs share a core.
+std::vector<int> driving_cores(const std::vector<DeviceContext*>& devices) {
+  std::set<int> taken;
+  for (const DeviceContext* device : devices) {
+    taken.insert(device->info().cores.begin(), device->info().cores.end());
+  }
+  int free = 0;
+  while (taken.contains(free)) ++free;
   std::vector<int> cores;
   cores.reserve(devices.size());
-  for (DeviceContext* device : devices) cores.push_back(device->info().cores.front());
+  for (const DeviceContext* device : devices) {
+    cores.push_back(device->gpu() == nullptr ? device->info().cores.front() : free);
+  }
   return cores;
 }
 
+// Called when a step has failed, whose forward pass has modified them. That failure is reported,
+// not a second one of a lost GPU.
+void restore_statistics(nn::Network* reference) {
+  if (reference == nullptr) return;
+  try {
+    reference->restore_statistics();
+  } catch (const Error&) {
+    return;
+  }
+}
+
+// Whether every device has cores of its own.
 bool all_different(const std::vector<DeviceContext*>& devices) {
   std::set<int> seen;
   for (const DeviceContext* device : devices) {
+    if (device->gpu() != nullptr) return false;
     for (const int core : device->info().cores) {
       if (!seen.insert(core).second) return false;
     }
@@ -45,11 +68,12 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
   exchange_devices(devices, options);
   divide(options.batch);
   choose_reference();
-  crew_ = std::make_unique<ThreadPool>(first_cores(devices));
+  crew_ = std::make_unique<ThreadPool>(driving_cores(devices));
   replicas_.resize(devices.size());
   run_replicas([&](std::size_t i) {  // memory is allocated near the thread that touches it first
     const std::int64_t capacity = std::max<std::int64_t>(1, images_[first_local_ + i]);
-    replicas_[i] = std::make_unique<Replica>(*devices[i], options.model, options.sgd, capacity,
+    replicas_[i] = std::make_unique<Replica>(
+        *devices[i], options.plan ? options.plan() : nn::plan_model(options.model), options.sgd, capacity,
                                              options.seed, options.kernels);
   });
   std::vector<float*> gradients;
@@ -78,12 +102,13 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   }
   step_begin_s_ = monotonic_s();
   options_ = &options;
-  keep_statistics();
+  nn::Network* const reference = reference_network();
+  if (reference != nullptr) reference->keep_statistics();
   try {
     run_replicas([&](std::size_t i) { compute(i, loader, step); });
     exchange(stop_after_epoch);
   } catch (...) {
-    restore_statistics();
+    restore_statistics(reference);
     throw;
   }
   summarise();
@@ -125,26 +150,18 @@ nn::Network* Trainer::reference_network() {
   return mine ? &replicas_[reference_ - first_local_]->network() : nullptr;
 }
 
-// Forward has modified the statistics if a step ends early. Only the first call allocates.
-void Trainer::keep_statistics() {
+bool Trainer::take_own_state() {
+  replicas_.front()->read_state();
   nn::Network* const from = reference_network();
-  if (from == nullptr) return;
-  if (statistics_.size() != from->running().size()) statistics_ = from->running();
-  copy_statistics(from->running(), statistics_);
-}
-
-void Trainer::restore_statistics() {
-  if (nn::Network* const to = reference_network()) copy_statistics(statistics_, to->running());
-}
-
-bool Trainer::take_own_statistics() {
-  nn::Network* const from = reference_network();
-  if (from != nullptr && from != &network()) copy_statistics(from->running(), network().running());
+  if (from != nullptr && from != &network()) {
+    from->read_state();
+    nn::copy_statistics(from->running(), network().running());
+  }
   return from != nullptr;
 }
 
 void Trainer::take_measured_shares(std::int64_t batch) {
-  gather_statistics();  // the new reference continues from these
+  gather_state();  // the new reference continues from these
   weights_ = auto_shares_->weights();
   divided_ = 0;
   divide(batch);
@@ -230,6 +247,7 @@ void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t ste
   report.hidden_work_s = reducer_->work_s(i);
   nn::observed(i == 0 ? options_->observer : nullptr, StepPhase::AllReduce, 0,
                [&] { reducer_->finish(i, fault_.get_token()); });
+  replicas_[i]->network().write_gradients();
   report.work_s = reducer_->work_s(i);
   report.finish_s = monotonic_s() - step_begin_s_;
 }

@@ -25,6 +25,7 @@ namespace lab {
 
 struct TrainerOptions {
   std::string model;
+  std::function<nn::NetworkPlan()> plan = {};  // used instead of the model's, if given
   std::int64_t batch = 256;  // over all devices
   std::uint64_t seed = 0;
   nn::SgdOptions sgd;
@@ -82,15 +83,15 @@ class Trainer {
   ~Trainer();
 
   // The first replica of this process. The first process's replica is the one to save, after
-  // gather_statistics(), and to load into, before send_state().
+  // gather_state(), and to load into, before send_state().
   nn::Network& network() { return replicas_.front()->network(); }
   nn::Sgd& sgd() { return replicas_.front()->sgd(); }
-  void gather_statistics();
+  void gather_state();
   void send_state();
 
-  // Like gather_statistics(), but without communication; returns false if another process has the
-  // statistics. For the end of a job, when other processes may not respond.
-  bool take_own_statistics();
+  // Like gather_state(), but without communication; returns false if another process has the
+  // running statistics. For the end of a job, when other processes may not respond.
+  bool take_own_state();
 
   // Devices of all processes, by rank.
   const std::vector<RankDevice>& devices() const { return devices_; }
@@ -137,12 +138,10 @@ class Trainer {
   void find_last_backwards();
   double exposed();
   nn::Network* reference_network();
-  void keep_statistics();
-  void restore_statistics();
   void summarise();
   void update(double lr, nn::StepObserver* observer);
   std::vector<TestPart> test_parts(std::int64_t images) const;
-  void look_at(TestPart& part, nn::Network& network, const BatchLoader& loader, std::int64_t round,
+  void look_at(TestPart& part, Replica& replica, const BatchLoader& loader, std::int64_t round,
                const nn::PassOptions& options, Evaluation& into);
   bool agree_on_round(bool more);
   void gather_tests(std::vector<TestPart>& parts, Evaluation& evaluation);
@@ -159,7 +158,6 @@ class Trainer {
   std::vector<ReplicaStep> steps_;                // latest of all devices
   std::vector<double> last_backward_s_, wait_s_;  // of that step, by rank
   StepResult result_;                             // of that step
-  std::deque<nn::RunningStatistics> statistics_;  // of the reference, before the step in progress
   const nn::PassOptions* options_ = nullptr;      // of the step in progress
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<GradientBucket> buckets_;

@@ -32,7 +32,7 @@ void count(const ImageSet& images, std::size_t classes, Evaluation& evaluation) 
 }  // namespace
 
 Evaluation Trainer::evaluate(const ImageSet& images, const nn::PassOptions& options) {
-  gather_statistics();
+  gather_state();
   Evaluation result;
   result.predicted.resize(static_cast<std::size_t>(images.count));
   result.confidence.resize(static_cast<std::size_t>(images.count));
@@ -49,7 +49,7 @@ Evaluation Trainer::evaluate(const ImageSet& images, const nn::PassOptions& opti
     run_replicas([&](std::size_t i) {
       nn::PassOptions own{.kernels = options.kernels, .stop = fault_.get_token()};
       if (i == 0) own.between_ops = options.between_ops;
-      look_at(parts[first_local_ + i], replicas_[i]->network(), loader, round, own, result);
+      look_at(parts[first_local_ + i], *replicas_[i], loader, round, own, result);
     });
   }
   if (!ranks_.single()) gather_tests(parts, result);
@@ -68,12 +68,13 @@ std::vector<Trainer::TestPart> Trainer::test_parts(std::int64_t images) const {
   return parts;
 }
 
-void Trainer::look_at(TestPart& part, nn::Network& network, const BatchLoader& loader,
+void Trainer::look_at(TestPart& part, Replica& replica, const BatchLoader& loader,
                       std::int64_t round, const nn::PassOptions& options, Evaluation& into) {
+  nn::Network& network = replica.network();
   const std::int64_t begin = part.begin + round * network.max_batch();
   const std::int64_t end = std::min(begin + network.max_batch(), part.end);
   if (begin >= end) return;
-  loader.load(0, {begin, end}, network.device().threads(), network.input(), network.labels());
+  replica.load(loader, 0, {begin, end});
   network.forward(end - begin, /*training=*/false, options);
   part.loss_sum += network.loss(end - begin, {}).loss_sum;
   std::ranges::copy(network.predicted(end - begin), part_of(into.predicted, begin, end).begin());

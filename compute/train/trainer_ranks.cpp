@@ -113,12 +113,16 @@ void Trainer::send_state() {
       send(std::span(&running.batches, 1));
     }
   }
-  for (std::size_t i = 1; i < replicas_.size(); ++i) replicas_[i]->copy_state(*replicas_.front());
+  replicas_.front()->write_state();
+  for (std::size_t i = 1; i < replicas_.size(); ++i) {
+    replicas_[i]->copy_state(*replicas_.front());
+    replicas_[i]->write_state();
+  }
 }
 
-void Trainer::gather_statistics() {
+void Trainer::gather_state() {
   std::deque<nn::RunningStatistics>& first = network().running();
-  take_own_statistics();
+  take_own_state();
   if (!ranks_.single()) {
     const int root = devices_[reference_].rank;
     for (nn::RunningStatistics& running : first) {
@@ -127,8 +131,10 @@ void Trainer::gather_statistics() {
       ranks_.broadcast(std::as_writable_bytes(std::span(&running.batches, 1)), root, rank_wait());
     }
   }
-  for (std::size_t i = 1; i < replicas_.size(); ++i) {
-    copy_statistics(first, replicas_[i]->network().running());
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    nn::Network& own = replicas_[i]->network();
+    if (i > 0) nn::copy_statistics(first, own.running());
+    own.write_statistics();
   }
 }
 

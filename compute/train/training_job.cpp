@@ -65,6 +65,7 @@ void report_convolutions(const StartTraining& request, Trainer& trainer, RunCont
   if (std::string problem = convolution_choices().problem(); !problem.empty()) {
     ctx.emit(LogLine{Severity::Warning, std::move(problem)});
   }
+  if (trainer.network().device().gpu() != nullptr) return;
   const std::string chosen = chosen_convolutions(trainer.network().plan(), request.kernels);
   if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, trf("convolutions: {}", chosen)});
 }
@@ -112,7 +113,8 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
   std::optional<QuietOnednnThreads> quiet;  // library calls alternate with the lab's kernels
   if (uses_library(request)) quiet.emplace();
-  const auto bound = devices.front()->threads().bind_caller();
+  std::optional<ThreadPool::Guard> bound;  // the caller computes
+  if (devices.front()->gpu() == nullptr) bound.emplace(devices.front()->threads());
   const std::unique_ptr<ConvolutionChooser> chooser = make_chooser(request, ctx);
   Trainer trainer(devices, trainer_options(request, *chooser), ctx.stop_token(), ranks);
   report_convolutions(request, trainer, ctx);

@@ -38,6 +38,25 @@ void check_convolution(const StartTraining& r) {
                                   r.convolution, fmt::join(names, ", ")));
 }
 
+void check_kernels(const StartTraining& r, Device device) {
+  const bool on_cpu = device.kind == DeviceKind::Cpu;
+  if (on_cpu && r.dtype == Precision::TF32) {
+    throw Error(
+        Errc::InvalidArgument,
+        trf("training: {} does not compute in tf32; choose f32 or bf16", to_string(device)));
+  }
+  if (!on_cpu && (r.kernels == Kernels::Library || r.compare_kernels)) {
+    throw Error(Errc::Unsupported,
+                trf("training: {} computes with the lab's kernels only; choose --kernels lab",
+                    to_string(device)));
+  }
+  if (!on_cpu && r.profile && device == r.devices.front()) {
+    throw Error(
+        Errc::Unsupported,
+        trf("training: layers are not profiled on {}; leave --profile out", to_string(device)));
+  }
+}
+
 void check_devices(const StartTraining& r, Machine& machine) {
   std::set<Device> named;
   for (const Device device : r.devices) {
@@ -46,10 +65,7 @@ void check_devices(const StartTraining& r, Machine& machine) {
       throw Error(Errc::InvalidArgument,
                   trf("training: {} is named twice; name each device once", to_string(device)));
     }
-    if (device.kind == DeviceKind::Cuda) {
-      throw Error(Errc::Unsupported,
-                  trf("training on {} is not supported; choose cpu:0", to_string(device)));
-    }
+    check_kernels(r, device);
   }
 }
 
@@ -68,11 +84,6 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
   }
   check_files(request);
   check_convolution(request);
-  if (request.dtype != Precision::F32 && request.dtype != Precision::BF16) {
-    throw Error(Errc::InvalidArgument,
-                trf("training: operand type {} is not supported; choose f32 or bf16",
-                    to_string(request.dtype)));
-  }
   check_devices(request, machine);
   if (request.share_policy == SharePolicy::Listed) {
     const std::string fault = validate_shares(request.shares, request.devices.size());

@@ -253,7 +253,7 @@ void TrainingRun::save_if_due() {
 
 void TrainingRun::save_checkpoint() {
   if (saved_at_ == at_.steps) return;
-  trainer_.gather_statistics();  // collective, regardless of the process that writes
+  trainer_.gather_state();  // collective, regardless of the process that writes
   saved_at_ = at_.steps;
   if (!reports() || request_.checkpoint_dir.empty()) return;
   write_checkpoint();
@@ -272,7 +272,7 @@ void TrainingRun::save_last_checkpoint() {
   if (!reports() || request_.checkpoint_dir.empty() || at_.steps == first_step_) return;
   try {
     if (saved_at_ != at_.steps) {
-      if (!trainer_.take_own_statistics()) {
+      if (!trainer_.take_own_state()) {
         throw Error(Errc::Unsupported, tr("its running statistics are on another process"));
       }
       write_checkpoint();

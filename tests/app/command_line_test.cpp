@@ -44,7 +44,7 @@ TEST(CommandLine, OpensTheWindowWithoutArguments) {
 TEST(CommandLine, ReadsWindowOptions) {
   const auto window = std::get<WindowOptions>(
       parse({"--scale", "1.5", "--theme", "light", "--page", "matmul", "--size", "1920x1080",
-             "--screenshot", "a.png", "--frames", "3", "--cpu-devices", "2", "--wake-cards",
+             "--screenshot", "a.png", "--frames", "3", "--cpu-devices", "2", "--wake-gpus",
              "--reference", "b.json"}));
   EXPECT_FLOAT_EQ(window.scale.value(), 1.5F);
   EXPECT_EQ(window.theme, "light");

@@ -175,6 +175,19 @@ TEST(JsonLines, SkipsAndErrorsGiveTheReason) {
   EXPECT_EQ(error["code"], "usage");
 }
 
+TEST(JsonLines, AFailedKernelHasItsErrorAndSize) {
+  const RungFailed failed{gpu(0), "vector", Precision::TF32, 64, "it is wrong", 3};
+  const auto json = parsed(failed);
+  EXPECT_EQ(json["type"], "fail");
+  EXPECT_EQ(json["kernel"], "vector");
+  EXPECT_EQ(json["dtype"], "tf32");
+  EXPECT_EQ(json["n"], 64);
+  EXPECT_EQ(json["max_error"], 3);
+  RungFailed launch = failed;
+  launch.max_error.reset();
+  EXPECT_TRUE(parsed(launch)["max_error"].is_null());
+}
+
 TEST(JsonLines, LastObjectHasPeaksAndFits) {
   JobSummary summary;
   PeakSample peak;

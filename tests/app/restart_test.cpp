@@ -38,8 +38,8 @@ TEST(Restart, KeepsTheArguments) {
 
 TEST(Restart, AddsTheWakeOptionOnce) {
   const Self self("/bin/sh", kArguments);
-  EXPECT_EQ(plan_restart({.wake_gpus = true}, self.dir.path()).args.back(), "--wake-cards");
-  const Self again("/bin/sh", std::string("device-lab\0--wake-cards\0", 24));
+  EXPECT_EQ(plan_restart({.wake_gpus = true}, self.dir.path()).args.back(), "--wake-gpus");
+  const Self again("/bin/sh", std::string("device-lab\0--wake-gpus\0", 23));
   EXPECT_EQ(plan_restart({.wake_gpus = true}, again.dir.path()).args.size(), 2U);
 }
 

@@ -42,6 +42,11 @@ std::string matmul_output(const std::vector<Payload>& payloads) {
   return testing::internal::GetCapturedStdout();
 }
 
+TEST(MatmulTable, ShowsAFailedKernel) {
+  EXPECT_EQ(matmul_output({RungFailed{gpu(0), "vector", Precision::F32, 64, "it is wrong", 3}}),
+            "vector in f32 at 64 on cuda:0: FAILED, it is wrong\n");
+}
+
 TEST(MatmulTable, ShowsTheCeilingsBeforeTheKernels) {
   PeakSample peak;
   peak.threads = 2;

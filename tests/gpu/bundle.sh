@@ -34,7 +34,7 @@ for program in "${programs[@]}"; do
   [[ -f $program && -x $program ]] || continue
   strip --strip-unneeded -o "$folder/${program##*/}" "$program"
 done
-cp "$project"/tests/gpu/{run_all.sh,sanitize.sh,libraries.sh,bars.py,peers.py} "$folder/"
+cp "$project"/tests/gpu/{run_all.sh,sanitize.sh,libraries.sh,bars.py,peers.py,results.py} "$folder/"
 
 # Provided by the target machine: the C library and its loader, the driver, CUDA.
 c_library='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl)\.so'
@@ -47,6 +47,20 @@ done | sort -u | while read -r name path; do
   [[ $name =~ $c_library || $name =~ $cuda ]] || cp -L -- "$path" "$libraries/$name"
 done
 [[ -n $(ls -A "$libraries") ]] || die "no libraries found with ldd"
+# The compiler's run-time libraries need the newest glibc; libraries.sh uses the target's where it
+# can.
+mkdir "$libraries/gcc"
+for library in "$libraries"/libstdc++.so.6 "$libraries"/libgcc_s.so.1; do
+  [[ ! -f $library ]] || mv -- "$library" "$libraries/gcc/"
+done
+
+# Prints the glibc version that these files need, such as 2.34.
+needed_glibc() {
+  (($# == 0)) || objdump -T "$@" 2>/dev/null | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | sed -n '$s/GLIBC_//p' || true
+}
+needs=$(needed_glibc "$folder"/device-lab "$folder"/*.so "$folder"/gpu_* "$libraries"/*.so*)
+gcc_needs=$(needed_glibc "$libraries"/gcc/*)
+
 # Compressed, because two of them contain kernels for many processors; run_all.sh unpacks them into
 # lib/.
 tar -C "$libraries" -cf - . | gzip -6 >"$folder/libraries.tar.gz"
@@ -54,7 +68,8 @@ tar -C "$libraries" -cf - . | gzip -6 >"$folder/libraries.tar.gz"
 {
   echo "architectures ${LAB_CUDA_ARCHITECTURES:-80-real;90a-real;90-virtual}"
   { nvcc --version 2>/dev/null || true; } | sed -n 's/.*release /nvcc /p'
-  ldd --version | sed -n '1s/.* /needs glibc /p'
+  echo "needs glibc $needs"
+  [[ -z $gcc_needs ]] || echo "its libstdc++ needs glibc $gcc_needs"
 } >"$folder/made_with.txt"
 
 mib=$(du -sm --apparent-size "$folder" | cut -f1)

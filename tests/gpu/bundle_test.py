@@ -37,7 +37,7 @@ class Bundle(unittest.TestCase):
         size = sum(file.stat().st_size for file in out.iterdir())
         self.assertLess(size, 60 << 20)
         packed = {file.name for file in out.iterdir()}
-        self.assertLess({"device-lab", "run_all.sh", "sanitize.sh", "bars.py", "peers.py", "libraries.sh",
+        self.assertLess({"device-lab", "run_all.sh", "sanitize.sh", "bars.py", "peers.py", "results.py", "libraries.sh",
                          "made_with.txt"}, packed)
         for name in ("libdevice-lab-cuda.so", "gpu_test_tensor", "gpu_bench_ladder"):
             self.assertEqual(name in packed, (BUILD / name).exists(), name)
@@ -45,6 +45,8 @@ class Bundle(unittest.TestCase):
             names = [pathlib.PurePath(name).name for name in libraries.getnames()]
         self.assertIn("libstdc++.so.6", names)
         self.assertEqual([name for name in names if THERE.match(name)], [])
+        self.assertRegex((out / "made_with.txt").read_text(),
+                         r"needs glibc 2\.\d+\nits libstdc\+\+ needs glibc 2\.\d+\n")
 
         status, text = self.bundle(out, BUILD)
         self.assertEqual(status, 1)

@@ -21,7 +21,9 @@ namespace test {
 namespace {
 
 void check(cudaError_t status) {
-  if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
+  if (status == cudaSuccess) return;
+  throw std::runtime_error(std::string(cudaGetErrorString(status)) + "; " +
+                           cuda_matmul::describe_stall());
 }
 
 Multiply by(const CudaRung& rung) {

@@ -1,8 +1,48 @@
-# Sourced by a bundle's scripts with $here set. Unpacks the bundle's libraries and locates CUDA's
-# own in a pip or toolkit installation.
+# shellcheck shell=bash disable=SC2154 # the script that sources it sets $here
+# Sourced by a bundle's scripts with $here set. Unpacks the bundle's libraries, chooses the newer of
+# the bundle's and the machine's libstdc++, and locates CUDA's libraries in a pip or toolkit
+# installation. Ends the script if the machine's glibc is too old.
 if [[ -f $here/libraries.tar.gz && ! -d $here/lib ]]; then
   mkdir -p "$here/lib.new" && tar -C "$here/lib.new" -xzf "$here/libraries.tar.gz" &&
     mv "$here/lib.new" "$here/lib" || exit 1
+fi
+
+# Whether version $1 is at least version $2.
+at_least() {
+  [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]
+}
+newest_glibcxx() {
+  LC_ALL=C grep -aohE 'GLIBCXX_3\.4\.[0-9]+' -- "$1" 2>/dev/null | sort -uV | tail -n 1
+}
+
+# Requires glibc $1 for what $2 names.
+require_glibc() {
+  local found
+  found=$(getconf GNU_LIBC_VERSION 2>/dev/null | sed 's/^glibc //')
+  if [[ -n $1 && -n $found ]] && ! at_least "$found" "$1"; then
+    echo "${0##*/}: $2 needs glibc $1 or later, and this machine has $found; make the bundle on an" \
+      "older system, or use a machine with a newer one" >&2
+    exit 1
+  fi
+}
+
+choose_libstdcxx() {
+  local own=$here/lib/gcc/libstdc++.so.6 host
+  [[ -f $own ]] || return 0
+  host=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null |
+    sed -n 's/.*libstdc++\.so\.6 (libc6,x86-64.*) => //p' | head -n 1)
+  if [[ -n $host ]] && at_least "$(newest_glibcxx "$host")" "$(newest_glibcxx "$own")"; then
+    rm -f -- "$here"/lib/libstdc++.so.6 "$here"/lib/libgcc_s.so.1
+    return 0
+  fi
+  require_glibc "$(sed -n 's/^its libstdc++ needs glibc //p' "$here/made_with.txt")" \
+    "the bundle's libstdc++, which is newer than this machine's,"
+  cp -- "$here"/lib/gcc/* "$here/lib/"
+}
+
+if [[ -f $here/made_with.txt ]]; then
+  require_glibc "$(sed -n 's/^needs glibc //p' "$here/made_with.txt")" "this bundle"
+  choose_libstdcxx
 fi
 
 python_libraries() {

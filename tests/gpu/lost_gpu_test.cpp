@@ -3,9 +3,11 @@
 
 #include <cstdlib>
 
+#include "compute/gpu/cuda/matmul/stalled_wait.h"
 #include "compute/tensor/tensor.h"
 #include "tests/gpu/gpu_machine.h"
 #include "tests/gpu/illegal_write.h"
+#include "tests/gpu/stalled_wait.h"
 #include "tests/support/errors.h"
 
 namespace lab {
@@ -35,6 +37,20 @@ TEST(LostGpuDeathTest, IsReportedAndTheProgramContinues) {
   // The fault occurs in a freshly started process, because a context does not survive a fork.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::_Exit(lose_the_gpu()), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(StalledWaitDeathTest, EndsTheKernelAndNamesTheBarrier) {
+  LAB_REQUIRE_GPU();
+  if (const int major = test::gpu_machine().at(gpu()).gpu()->facts().compute_major; major != 9) {
+    GTEST_SKIP() << "mbarriers with wgmma need compute capability 9.0; the GPU has " << major;
+  }
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto stall = [] {
+    EXPECT_EQ(cuda_matmul::describe_stalled_wait(test::stall_at_a_barrier()),
+              "the wait for barrier \"empty\" in block 0 of a wgmma kernel timed out");
+    std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(stall(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -4,9 +4,10 @@
   tests/gpu/reference.py RESULTS OUT.json                      from the output of run_all.sh in RESULTS
   tests/gpu/reference.py --measure PROGRAM RESULTS OUT.json    measures cpu:0 into RESULTS first
 
-RESULTS holds devices.jsonl, transfer*.jsonl and matmul*.jsonl, as `device-lab ... --json` prints them, and
-summary.json with the date and the version; without it, give --date, --lab and --cache. --measure needs an
-idle machine for several minutes; the CPU reference of the repository is created with
+RESULTS holds devices.jsonl, transfer*.jsonl and matmul*.jsonl, as `device-lab ... --json` prints them, in
+results.tar.gz or as files, and summary.json with the date, the version and the steps; without it, give --date,
+--lab and --cache. --measure needs an idle machine for several minutes; the CPU reference of the repository is
+created with
   tests/gpu/reference.py --measure build/release/device-lab /tmp/results assets/reference/NAME.json
 
 Rejected with a message and exit status 1: runs that failed or are truncated, unverified samples, results of
@@ -19,7 +20,10 @@ import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 import time
+
+from results import SUMMARY, read_files
 
 FORMAT = 1
 MEASURES = re.compile(r"(transfer|matmul)\w*\.jsonl")
@@ -39,12 +43,12 @@ def no_number(text):
     raise ValueError(f"{text} is not a number")
 
 
-def read_lines(file):
-    """Returns the objects of a JSON Lines file."""
+def read_lines(file, content):
+    """Returns the objects of a JSON Lines file with this content."""
     objects = []
     try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = content.decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
         raise Refused(f"{file} cannot be read: {error}") from error
     for number, line in enumerate(lines, 1):
         try:
@@ -56,9 +60,9 @@ def read_lines(file):
     return objects
 
 
-def finished(file):
+def finished(file, content):
     """Returns the objects of a run; raises Refused unless it succeeded."""
-    objects = read_lines(file)
+    objects = read_lines(file, content)
     for one in objects:
         if one["type"] == "error":
             raise Refused(f"{file} failed: {one.get('message', 'no reason given')}")
@@ -96,11 +100,13 @@ def check_ladder(matmul, own):
             raise Refused(f"the ladder ran on {one['device']} and the transfers on {own}; measure one device")
 
 
-def device_facts(folder, own):
-    for one in read_lines(folder / "devices.jsonl"):
+def device_facts(files, own):
+    if "devices.jsonl" not in files:
+        raise Refused("devices.jsonl is missing; measure again")
+    for one in read_lines("devices.jsonl", files["devices.jsonl"]):
         if one["type"] == "device" and one.get("device") == own:
             return one
-    raise Refused(f"{folder / 'devices.jsonl'} does not list {own}, which was measured; measure again")
+    raise Refused(f"devices.jsonl does not list {own}, which was measured; measure again")
 
 
 def shown_name(device):
@@ -121,7 +127,7 @@ class Made:
 
     def __init__(self, folder, options):
         self.date, self.lab, self.commands = options.date, options.lab, []
-        summary = folder / "summary.json"
+        summary = folder / SUMMARY
         if summary.is_file():
             self.read(summary)
         caches = {"cold" if COLD.search(command) else "warm" for command in self.commands}
@@ -136,28 +142,32 @@ class Made:
             raise Refused(f"the date is {self.date!r}; write it as 2026-01-31")
 
     def read(self, summary):
-        for one in read_lines(summary):
-            step = one.get("step", one.get("what", ""))
-            if one["type"] == "run":
-                self.date = self.date or one.get("date")
-                self.lab = self.lab or one.get("device_lab")
-            elif one["type"] == "skip" and MEASURES.fullmatch(f"{step}.jsonl"):
-                raise Refused(f"{summary}: {step} was skipped: {one.get('reason')}")
-            elif one["type"] == "step" and MEASURES.fullmatch(f"{step}.jsonl"):
-                if one.get("status") != 0:
-                    raise Refused(f"{summary}: {step} ended with status {one.get('status')}")
-                self.commands += [one["command"]] if "command" in one else []
+        try:
+            run = json.loads(summary.read_text("utf-8"))
+        except ValueError as error:
+            raise Refused(f"{summary} is not JSON: {error}") from error
+        self.date = self.date or run.get("date")
+        self.lab = self.lab or run.get("device_lab")
+        for one in run["steps"]:
+            if not MEASURES.fullmatch(f"{one['step']}.jsonl"):
+                continue
+            if "status" not in one:
+                raise Refused(f"{summary}: {one['step']} was skipped: {one.get('not_run')}")
+            if one["status"] != 0:
+                raise Refused(f"{summary}: {one['step']} ended with status {one['status']}")
+            self.commands += [one["command"]] if "command" in one else []
 
 
 def reference(folder, options):
-    files = sorted(file for file in folder.glob("*.jsonl") if MEASURES.fullmatch(file.name))
-    if not files:
+    files = read_files(folder)
+    measured = sorted(name for name in files if MEASURES.fullmatch(name))
+    if not measured:
         raise Refused(f"{folder} has no transfer*.jsonl and no matmul*.jsonl")
     made = Made(folder, options)
-    runs = {file: finished(file) for file in files}
-    samples = [one for file, objects in runs.items() for one in verified_samples(file, objects)]
+    runs = {name: finished(name, files[name]) for name in measured}
+    samples = [one for name, objects in runs.items() for one in verified_samples(name, objects)]
     own = own_device(samples)
-    device = device_facts(folder, own)
+    device = device_facts(files, own)
     matmul = [one for one in samples if "kernel" in one]
     check_ladder(matmul, own)
     gpu = device.get("gpu", {})
@@ -201,17 +211,17 @@ def measure(program, folder):
     folder.mkdir(parents=True, exist_ok=True)
     version = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
     lab = version.splitlines()[0].removeprefix("device-lab ").strip()
-    summary = [{"type": "run", "date": time.strftime("%Y-%m-%d", time.gmtime()), "device_lab": lab}]
+    run = {"type": "run", "date": time.strftime("%Y-%m-%d", time.gmtime()), "device_lab": lab, "steps": []}
     steps = {"devices": "devices", "transfer": "transfer --from cpu:0 --to cpu:0",
              "matmul_f32": "matmul --devices cpu:0 --dtype f32", "matmul_bf16": "matmul --devices cpu:0 --dtype bf16"}
     for name, command in steps.items():
         started = time.monotonic()
         with open(folder / f"{name}.jsonl", "w", encoding="utf-8") as out:
             status = subprocess.run([program, *command.split(), "--json"], stdout=out, check=False).returncode
-        summary.append({"type": "step", "step": name, "command": f"device-lab {command} --json",
-                        "status": status, "seconds": round(time.monotonic() - started)})
-        print(f"{name}: status {status}, {summary[-1]['seconds']} s", file=sys.stderr, flush=True)
-    (folder / "summary.json").write_text("".join(json.dumps(one) + "\n" for one in summary))
+        run["steps"].append({"step": name, "command": f"device-lab {command} --json", "status": status,
+                             "seconds": round(time.monotonic() - started)})
+        print(f"{name}: status {status}, {run['steps'][-1]['seconds']} s", file=sys.stderr, flush=True)
+    (folder / SUMMARY).write_text(json.dumps(run, indent=1) + "\n")
 
 
 def arguments(words):
@@ -236,7 +246,7 @@ def main(words=None):
             measure(options.measure.resolve(), options.results)
         text = as_text(reference(options.results, options))
         options.out.write_text(text, "utf-8")
-    except (Refused, OSError, subprocess.SubprocessError) as refusal:
+    except (Refused, OSError, tarfile.TarError, subprocess.SubprocessError) as refusal:
         print(f"reference.py: {refusal}", file=sys.stderr)
         return 1
     except (KeyError, TypeError, AttributeError) as fault:

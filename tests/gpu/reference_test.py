@@ -5,6 +5,7 @@ import io
 import json
 import pathlib
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -16,7 +17,10 @@ DEVICES = [
      "clock_max_mhz": None, "memory_total_bytes": 8, "utilisation": 0.5},
     {"type": "device", "device": "cuda:0", "name": "Model GPU", "threads": 0, "memory_total_bytes": 80,
      "gpu": {"driver_version": "580.82", "cuda_version": "13.0", "sms": 132, "processes": [{"pid": 7}]}}]
-RUN = {"type": "run", "date": "2026-01-31", "device_lab": "0.1.0"}
+
+
+def summary(*steps):
+    return {"type": "run", "date": "2026-01-31", "device_lab": "0.1.0", "steps": steps}
 
 
 def matmul(device="cuda:0", **changes):
@@ -28,7 +32,7 @@ def transfer(start="cpu:0", end="cuda:0", **changes):
 
 
 def step(name, status=0, command="device-lab matmul --json"):
-    return {"type": "step", "step": name, "command": command, "status": status, "seconds": 1}
+    return {"step": name, "command": command, "status": status, "seconds": 1}
 
 
 DONE = {"type": "done", "seconds": 1}
@@ -39,7 +43,7 @@ class Reference(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.out = self.folder / "out.json"
         self.write("devices.jsonl", *DEVICES, DONE)
-        self.write("summary.json", RUN, step("matmul_f32"), step("transfer_up"), step("gpu_test_memory", 1))
+        self.write("summary.json", summary(step("matmul_f32"), step("transfer_up"), step("gpu_test_memory", 1)))
         self.write("matmul_f32.jsonl", matmul(), DONE | {"peaks": [{"device": "cuda:0"}], "ceilings": [{}]})
         self.write("transfer_up.jsonl", transfer(), DONE | {"fits": [{"from": "cpu:0"}, {"from": "cuda:0"}]})
 
@@ -76,6 +80,14 @@ class Reference(unittest.TestCase):
         self.assertEqual(made["transfers"], [transfer()])
         self.assertEqual((len(made["peaks"]), len(made["ceilings"]), len(made["fits"])), (1, 1, 2))
 
+    def test_archive(self):
+        expected = self.made()
+        with tarfile.open(self.folder / "results.tar.gz", "w:gz") as archive:
+            for file in sorted(self.folder.glob("*.jsonl")):
+                archive.add(file, f"./{file.name}")
+                file.unlink()
+        self.assertEqual(self.made(), expected)
+
     def test_cpu(self):
         self.write("matmul_f32.jsonl", matmul("cpu:0"), DONE)
         self.write("transfer_up.jsonl", transfer("cpu:0", "cpu:0"), DONE)
@@ -102,9 +114,9 @@ class Reference(unittest.TestCase):
         self.write("matmul_f32.jsonl")
         self.refused("was cut off")
         self.write("matmul_f32.jsonl", matmul(), DONE)
-        self.write("summary.json", RUN, step("matmul_f32", 124))
+        self.write("summary.json", summary(step("matmul_f32", 124)))
         self.refused("ended with status 124")
-        self.write("summary.json", RUN, {"type": "skip", "what": "matmul_f32", "reason": "no time"})
+        self.write("summary.json", summary({"step": "matmul_f32", "not_run": "no time"}))
         self.refused("was skipped: no time")
 
     def test_unverified_results(self):
@@ -124,12 +136,12 @@ class Reference(unittest.TestCase):
         self.refused("does not list cuda:3")
 
     def test_mixed_caches(self):
-        self.write("summary.json", RUN, step("matmul_f32"), step("transfer_up", 0, "transfer --cache cold"))
+        self.write("summary.json", summary(step("matmul_f32"), step("transfer_up", 0, "transfer --cache cold")))
         self.refused("some commands ran with cold caches")
 
     def test_cold_caches(self):
         for command in ("matmul --cache cold --json", "matmul --cache=cold --json"):
-            self.write("summary.json", RUN, step("matmul_f32", 0, command))
+            self.write("summary.json", summary(step("matmul_f32", 0, command)))
             self.assertEqual(self.made()["settings"], {"cache": "cold", "commands": [command]})
 
     def test_uses_the_labs_cuda_version(self):
@@ -146,7 +158,7 @@ class Reference(unittest.TestCase):
 
     def test_missing_files(self):
         (self.folder / "devices.jsonl").unlink()
-        self.refused("devices.jsonl cannot be read")
+        self.refused("devices.jsonl is missing")
         for file in self.folder.glob("*.jsonl"):
             file.unlink()
         self.refused("no transfer*.jsonl and no matmul*.jsonl")

@@ -1,61 +1,106 @@
 #!/usr/bin/env bash
 # Runs the GPU tests, the transfers and the matmul ladder of a bundle (bundle.sh) on this machine
-# and writes the results as JSON, in under 8 minutes.
+# and writes the results, in under 8 minutes.
 #   ./run_all.sh [RESULTS]       the folder for results; default ./results
-# RESULTS/summary.json holds the date and one line per step with its exit status and seconds. Test
-# results are in <test>.json, measurements in <name>.jsonl, other output in <name>.log.
+# RESULTS/summary.json holds the date, and each step's exit status, seconds and counts.
+# RESULTS/results.tar.gz holds the files: test results in <test>.json, measurements in <name>.jsonl,
+# other output in <name>.log. Both are complete after every step, so that a run that is ended early
+# keeps its results.
 # tests/gpu/reference.py creates the GPU's reference for the window from them.
 # The exit status is 0 if every step exits with 0. bars.py RESULTS compares the results with the
 # targets.
 # Environment: LAB_RUN_SECONDS limits the whole run, LAB_STEP_SECONDS a single step.
 set -uo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-results=${1:-$here/results}
+folder=${1:-$here/results}
 whole_s=${LAB_RUN_SECONDS:-460}
-mkdir -p -- "$results" || exit 1
-results=$(cd -- "$results" && pwd)
+mkdir -p -- "$folder" || exit 1
+folder=$(cd -- "$folder" && pwd)
+results=$(mktemp -d) || exit 1
+cache=$(mktemp -d) || exit 1
+trap 'rm -rf -- "$results" "$cache"' EXIT
+export XDG_CACHE_HOME=$cache
 
 # shellcheck source=libraries.sh
 source "$here/libraries.sh"
-export XDG_CACHE_HOME="$results/cache"
 
 lab=$here/device-lab
-summary=$results/summary.json
 worst=0
 planned_s=0  # expected time of the remaining steps
 planning=1
+about=       # of the run, as JSON fields
+steps=()     # JSON objects
+
+# Writes the text as a JSON string.
+quoted() {
+  printf '"%s"' "$(printf '%s' "$1" | tr -d '\000-\037' | sed 's/[\\"]/\\&/g')"
+}
+
+# Replaces the summary and the archive by the current ones.
+save() {
+  local joined
+  joined=$(printf ',\n  %s' "${steps[@]}")
+  printf '{%s, "seconds": %d, "status": %d,\n "steps": [%s\n]}\n' "$about" "$SECONDS" "$worst" \
+    "${joined:1}" >"$folder/summary.json.new" && mv -- "$folder/summary.json.new" "$folder/summary.json"
+  tar -C "$results" -czf "$folder/results.tar.gz.new" . &&
+    mv -- "$folder/results.tar.gz.new" "$folder/results.tar.gz"
+}
+
+add_step() {
+  steps+=("$1")
+  printf '%s\n' "$1"
+  save
+}
+
+# Counts of a step's output, as JSON fields: samples and failures of measurements, cases of tests.
+counts() {
+  local name pattern number
+  while read -r name pattern; do
+    number=$(grep -cE "$pattern" "$1")
+    ((number == 0)) || printf ', "%s": %d' "$name" "$number"
+  done <<'PATTERNS'
+samples ^\{"type":"(sample|bench|peer)"
+failed (^\{"type":"(fail|error)"|^\[  FAILED  \] .*\([0-9]+ ms\))
+skipped (^\{"type":"skip"|^\[  SKIPPED \] .*\([0-9]+ ms\))
+passed ^\[       OK \]
+PATTERNS
+}
 
 # step NAME SECONDS OUTPUT COMMAND...
 # SECONDS is the expected time on a large GPU. The limit is three times that, but always leaves
 # enough time for the remaining steps, so that a step that hangs does not prevent the others.
 step() {
-  local name=$1 expected_s=$2 output=$3 left_s limit_s status started=$SECONDS command
+  local name=$1 expected_s=$2 output=$3 left_s limit_s status started=$SECONDS command why=
   shift 3
   if ((planning)); then
     planned_s=$((planned_s + expected_s))
     return
   fi
-  command="${*#"$here/"}"
+  command="${*//"$here/"/}"
+  command="${command//"$results/"/}"
   planned_s=$((planned_s - expected_s))
   left_s=$((whole_s - SECONDS - planned_s))
   if ((left_s < 1)); then
-    printf '{"type":"skip","what":"%s","reason":"the time limit of the run is reached"}\n' "$name" |
-      tee -a "$summary"
     worst=1
+    add_step "{\"step\": \"$name\", \"not_run\": \"the time limit of the run is reached\"}"
     return
   fi
   limit_s=${LAB_STEP_SECONDS:-$((3 * expected_s))}
-  timeout --kill-after=5 $((limit_s < left_s ? limit_s : left_s)) "$@" \
-    >"$results/$output" 2>"$results/$name.log" </dev/null
+  limit_s=$((limit_s < left_s ? limit_s : left_s))
+  timeout --kill-after=5 "$limit_s" "$@" >"$results/$output" 2>"$results/$name.log" </dev/null
   status=$?
-  ((status == 0)) || worst=1
-  printf '{"type":"step","step":"%s","command":"%s","status":%d,"seconds":%d}\n' "$name" \
-    "${command//[\"\\]/}" "$status" $((SECONDS - started)) | tee -a "$summary"
+  if ((status != 0)); then
+    worst=1
+    why=$(tail -n 1 -- "$results/$name.log")
+    ((status != 124 && status != 137)) || why="not finished within $limit_s s"
+    why=", \"why\": $(quoted "$why")"
+  fi
+  add_step "{\"step\": \"$name\", \"command\": $(quoted "$command"), \"status\": $status, \"seconds\": $((SECONDS - started))$(counts "$results/$output")$why}"
 }
 
 # Most important steps first. Most transfer cases end long before --budget, as soon as their median
 # is known; creating and comparing 1 GiB buffers dominates the time.
-steps() {
+all_steps() {
   local test bench name dtype
   step devices 5 devices.jsonl "$lab" devices --json
   for test in "$here"/gpu_test_*; do
@@ -83,10 +128,9 @@ steps() {
   done
 }
 
-steps
+all_steps
 planning=0
-printf '{"type":"run","date":"%s","device_lab":"%s","planned_s":%d}\n' "$(date -u +%F)" \
-  "$("$lab" version | sed -n '1s/^device-lab //p')" "$planned_s" >"$summary"
-steps
-printf '{"type":"done","seconds":%d,"status":%d}\n' "$SECONDS" "$worst" | tee -a "$summary"
+about="\"type\": \"run\", \"date\": \"$(date -u +%F)\", \"device_lab\": $(quoted "$("$lab" version | sed -n '1s/^device-lab //p')"), \"planned_s\": $planned_s"
+all_steps
+printf '%s: %d s, status %d\n' "$folder" "$SECONDS" "$worst"
 exit "$worst"

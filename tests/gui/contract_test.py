@@ -73,10 +73,11 @@ KEYS = {
         "clock_max_mhz memory_total_bytes memory_limit_bytes details t_s utilisation "
         "core_utilisation clock_mhz temperature_c memory_available_bytes lab_used_bytes "
         "lab_peak_bytes missing",
-        "lab_pinned_bytes? lab_workspace_bytes? lab_pool_bytes? lost? gpu?",
+        "lab_pinned_bytes? lab_workspace_bytes? lab_pool_bytes? lost? gpu? emulated?",
         caches=[keys("level size_bytes instances line_bytes")],
         details=keys(
             ["Hardware threads?", "Virtual machine?", "Processor quota?", "Memory limit?"],
+            ["Emulated?", "Memory?"],
             ["Compute capability?", "Multiprocessors?", "Shared memory?", "Copy engines?"],
             ["PCI address?", "CUDA of the driver?", "CUDA of the lab?", "Memory pools?"],
         ),
@@ -84,6 +85,7 @@ KEYS = {
         gpu=GPU,
     ),
     "skip": keys("type what reason gpu?", gpu=GPU),
+    "fail": keys("type device kernel dtype n reason max_error"),
     "progress": keys("type done what left_s"),
     "error": keys("type code message"),
     "step": keys(
@@ -239,6 +241,10 @@ def case_devices(program, home):
     """One reading, and repeated readings until Ctrl-C."""
     follow_all("devices", json_of(program, home, "devices", "--cpu-devices", "2"),
                "device.details.Hardware threads", "device.details.Memory limit")  # fmt: skip
+    found = json_of(program, home, "devices", "--emulated-gpus", "2")
+    follow_all("devices", found, "device.emulated", "device.details.Emulated")
+    emulated = [one["device"] for one in found if one.get("emulated")]
+    check(emulated == ["emu:0", "emu:1"], f"{found}")
     with subprocess.Popen([program, "devices", "--watch", "0.1", "--json"], env=home.env,
                           cwd=home.path, text=True, stdout=subprocess.PIPE) as process:  # fmt: skip
         lines = []
@@ -401,6 +407,23 @@ def case_gpus(program, home):
     found = json_of(program, home, "matmul", "--devices", "cuda:0", "--sizes", "64", *SHORT)
     follow_all("matmul", found, "matmul sample.kernel", "matmul done.peaks[].gflops",
                "matmul done.ceilings[].bandwidth[].copied")  # fmt: skip
+    check_wrong_kernel(program, home)
+
+
+def check_wrong_kernel(program, home):
+    """A wrong kernel fails by itself: the others are measured, and the exit status is 1."""
+    home.env["LAB_FAKE_WRONG"] = "vector"
+    command = ("matmul", "--devices", "cuda:0", "--kernels", "naive,vector", "--sizes", "16,32", *SHORT)
+    result = run(program, home, *command, "--json")
+    found = objects(result.stdout)
+    check(result.returncode == 1, f"status {result.returncode}")
+    check({(one["kernel"], one["n"]) for one in found if one["type"] == "sample"} ==
+          {("naive", 16), ("naive", 32)}, result.stdout)  # fmt: skip
+    follow_all("matmul", found, "fail.max_error", "error.message")
+    check(found[-1]["type"] == "error" and "vector on cuda:0 failed" in found[-1]["message"], found[-1])
+    result = run(program, home, *command)
+    check(result.returncode == 1, f"status {result.returncode}")
+    check("vector in f32 at 16 on cuda:0: FAILED, the error of C[0,0] is" in result.stdout, result.stdout)
 
 
 def case_ranks(program, home):

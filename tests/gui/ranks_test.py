@@ -177,6 +177,21 @@ def case_same(program, home):
         check(abs(a - b) <= 1e-5 * abs(a), f"losses {first} and {many}")
 
 
+def case_lesson(program, home):
+    """The lesson about sums runs on all ranks, rank 0 reports it, other lessons run on rank 0 alone."""
+    status, out, err = launch(home, ["-n", 3, program, "lesson", "allreduce", "--json"])
+    check(status == 0 and err == "", f"status {status}: {err}")
+    lines = objects(out)
+    check([one["type"] for one in lines].count("done") == 1, f"{out}")
+    check(all(one["passed"] for one in lines[-1]["checks"]), f"{lines[-1]}")
+    series = [one["series"] for one in lines if one["type"] == "sample"]
+    check(sum("rank" in name and " on " in name for name in series) == 3, f"{series}")
+    frames = [one for one in lines if one["type"] == "frame" and one["sequence"] == "Ring"]
+    check(len(frames) == 5 and len(frames[0]["rows"]) == 3, f"{frames}")
+    status, out, err = launch(home, ["-n", 2, program, "lesson", "tensors", "--vary", "64", "--json"])
+    check(status == 0 and objects(out)[-1]["lesson"] == "tensors", f"tensors: {status} {err!r}")
+
+
 def case_killed(program, home):
     """Killing one rank ends all ranks, and the error names that rank."""
     started = Launch(home, ["-n", 3, program, *ENDLESS])

@@ -54,7 +54,7 @@ CONTRACT = {
     "error": {"message": TEXT},
 }  # fmt: skip
 SIMD_LEVELS = ("scalar", "sse4", "avx2", "avx512")
-KNOWN_TYPES = {"device", "tensor", "sample", "skip", "step", "epoch", "progress", "error", "done",
+KNOWN_TYPES = {"device", "tensor", "sample", "skip", "step", "epoch", "progress", "error", "fail", "done",
                "lesson", "guess", "prediction", "span", "gap", "comparison", "frame", "map",
                "class"}  # fmt: skip
 SMALL = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]
@@ -156,6 +156,43 @@ def case_scaling(program, home):
     check([f["devices"] for f in near] == [1, 2], f"compared with measurements: {near}")
     alone = json_of(program, home, "scaling", "--compute-ms", "52", "--model", "resnet18")
     check(all(one.get("predicted", True) for one in alone), "something was measured")
+
+
+def case_emulated(program, home):
+    """Emulated GPUs compute, and are never timed."""
+    gpus = ["--emulated-gpus", "2"]
+    found = json_of(program, home, "tensor", *gpus, "X = ones(2, 3, device=try_gpu(1))",
+                    "Y = X.to(emu:0)", "Y + Y")  # fmt: skip
+    tensors = [one for one in found if one["type"] == "tensor"]
+    check([t["device"] for t in tensors] == ["emu:1", "emu:0", "emu:0"], f"{tensors}")
+    check(tensors[2]["values"] == [[2] * 3] * 2, f"{tensors[2]}")
+
+    small = ["--model", "lenet", "--synthetic-train", "32", "--synthetic-test", "8", "--batch", "8",
+             "--steps", "2"]  # fmt: skip
+    losses = {}
+    for devices in ("cpu:0", "emu:0", "emu:0,emu:1", "emu:0,cpu:0"):
+        trained = json_of(program, home, "train", *small, *gpus, "--devices", devices)
+        losses[devices] = [one["loss"] for one in trained if one["type"] == "step"]
+        for mine, cpu in zip(losses[devices], losses["cpu:0"], strict=True):
+            check(abs(mine - cpu) <= 1e-5 * cpu, f"{losses}")
+
+    for args, what in ((["transfer", "--sizes", "4KiB", "--from", "cpu:0", "--to", "cpu:0,emu:0"],
+                        "cpu:0 -> emu:0"),
+                       (["matmul", "--sizes", "64", "--devices", "cpu:0,emu:1"], "emu:1")):  # fmt: skip
+        found = json_of(program, home, *args, *gpus, "--budget", "0.02")
+        skipped = {one["what"]: one["reason"] for one in found if one["type"] == "skip"}
+        check(skipped.get(what) == "emulated: never timed", f"{skipped}")
+    for status, part, args in (
+        (2, "never timed", ["transfer", "--to", "emu:0", *gpus]),
+        (2, "never timed", ["matmul", "--devices", "emu:0", *gpus]),
+        (2, "never timed", ["matmul", "--together", "--devices", "emu:0,emu:1", *gpus]),
+        (2, "never timed", ["lesson", "roofline", "--devices", "emu:0", *gpus]),
+        (1, "--emulated-gpus 1", ["train", *small, "--devices", "emu:0"]),
+        (2, "--emulated-gpus", ["train", "--emulated-gpus", "17"]),
+    ):
+        result = run(program, home, *args)
+        check(result.returncode == status, f"status {result.returncode} for {args}")
+        check(part in result.stderr, f"{part!r} is missing in {result.stderr!r}")
 
 
 def case_status(program, home):

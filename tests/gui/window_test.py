@@ -400,6 +400,35 @@ def case_learn(program, home):
     run_script(program, home, steps, "--cpu-devices", "2", "--size", "1600x1200", timeout=400)
 
 
+def case_emulated(program, home):
+    """Emulated GPUs have a card, hold tensors, and train."""
+    run_script(
+        program,
+        home,
+        [
+            {"click": "rail/devices"},
+            {"describe": "devices.json"},
+            {"screenshot": "devices.png"},
+            {"click": "rail/memory"},
+            {"set": "memory/device", "value": "emu:0"},
+            {"set": "memory/shape", "value": "64,64"},
+            {"click": "memory/make"},
+            {"wait": "idle", "timeout": 20},
+            {"screenshot": "memory.png"},
+            {"describe": "memory.json"},
+            {"click": "rail/training"},
+            {"describe": "training.json"},
+            {"screenshot": "training.png"},
+        ],
+        "--emulated-gpus",
+        "2",
+        "--size",
+        SIZE,
+    )
+    cards = widgets(home.file("devices.json"))
+    check("devices/emu:0" in cards and "devices/emu:1" in cards, f"{sorted(cards)}")
+
+
 def case_scaling(program, home):
     """Two devices are measured and sixteen predicted, then predicted again for another link."""
     home.write_settings({"scaling.more": "1", "scaling.accuracy_steps": "4"})

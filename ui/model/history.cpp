@@ -34,7 +34,7 @@ void Curves::add(double at_s, const Maybe<double>& utilisation_now,
 void DeviceHistory::add(const DeviceTelemetry& reading) {
   last = reading;
   seen = true;
-  if (reading.device.kind == DeviceKind::Cuda) return;
+  if (is_gpu(reading.device)) return;
   Curves::add(reading.t_s, reading.utilisation, reading.clock_mhz, reading.temperature_c);
 }
 

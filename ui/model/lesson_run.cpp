@@ -8,13 +8,24 @@
 namespace lab::ui {
 namespace {
 
-LessonSeries& series_named(std::vector<LessonSeries>& all, const std::string& name) {
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const LessonSeries& s) { return s.name == name; });
+LessonSeries& series_named(std::vector<LessonSeries>& all, const std::string& name,
+                           const std::string& group) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const LessonSeries& s) {
+    return s.name == name && s.group == group;
+  });
   if (found != all.end()) return *found;
   all.emplace_back();
   all.back().name = name;
+  all.back().group = group;
   return all.back();
+}
+
+LessonSeries& series_of(std::vector<LessonSeries>& all, const LessonSample& sample) {
+  return series_named(all, sample.series, sample.group);
+}
+
+LessonSeries& series_of(std::vector<LessonSeries>& all, const LessonPrediction& prediction) {
+  return series_named(all, prediction.series, {});
 }
 
 // Adds one point to the line of each run.
@@ -35,7 +46,7 @@ void add_draws(LessonSeries& series, const LessonSample& sample, std::ptrdiff_t 
 // Keeps the positions ascending: a lesson may measure its last point first.
 template <typename News>
 void add_point(std::vector<LessonSeries>& all, const News& news, const Timing& time) {
-  LessonSeries& series = series_named(all, news.series);
+  LessonSeries& series = series_of(all, news);
   series.unit = news.unit;
   series.x_unit = news.x_unit;
   const auto at = std::upper_bound(series.x.begin(), series.x.end(), *news.x) - series.x.begin();

@@ -11,6 +11,7 @@ namespace lab::ui {
 // Points of one series with a position, measured or predicted.
 struct LessonSeries {
   std::string name;
+  std::string group;  // LessonSample::group
   std::string unit, x_unit;
   std::vector<double> x, y;
   std::vector<Timing> times;  // of measured points

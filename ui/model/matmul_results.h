@@ -31,9 +31,11 @@ struct MatmulResults {
   std::vector<TogetherSample> together;    // in the order taken
   std::vector<TogetherSpeedup> speedups;   // one per size
   std::vector<Skipped> skipped;
+  std::vector<RungFailed> failed;
 
   bool empty() const {
-    return kernels.empty() && peaks.empty() && together.empty() && skipped.empty();
+    return kernels.empty() && peaks.empty() && together.empty() && skipped.empty() &&
+           failed.empty();
   }
   bool has_samples() const { return !kernels.empty(); }
   void add(const MatmulSample& sample, double t_s);

@@ -156,6 +156,13 @@ void Model::on(const Event& e, const Skipped& p) {
   add_log(e.t_s, e.job, Severity::Warning, trf("Skipped {}: {}", p.what, tr(p.reason)));
 }
 
+void Model::on(const Event& e, const RungFailed& p) {
+  if (is_job(e, Page::Matmul)) matmul_.current.failed.push_back(p);
+  add_log(e.t_s, e.job, Severity::Error,
+          trf("{} in {} at {} on {} failed: {}", p.kernel, to_string(p.dtype), p.n,
+              to_string(p.device), p.reason));
+}
+
 void Model::on(const Event& e, const MatmulSample& p) {
   if (is_job(e, Page::Matmul)) matmul_.current.add(p, e.t_s);
 }

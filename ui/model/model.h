@@ -126,6 +126,7 @@ class Model {
   void on(const Event& e, const Progress& p);
   void on(const Event& e, const LogLine& p);
   void on(const Event& e, const Skipped& p);
+  void on(const Event& e, const RungFailed& p);
   void on(const Event& e, const MatmulSample& p);
   void on(const Event& e, const PeakSample& p);
   void on(const Event& e, const CeilingsMeasured& p);

@@ -31,11 +31,16 @@ bool question_mark_typed() {
              io.InputQueueCharacters.end();
 }
 
+void dismiss_restart(const Panel& p) {
+  p.view.confirm_restart.reset();
+  p.view.forms.learn.resume = false;
+}
+
 void escape(const Panel& p) {
   if (p.view.help_open) {
     p.view.help_open = false;
   } else if (p.view.confirm_restart) {
-    p.view.confirm_restart.reset();
+    dismiss_restart(p);
   } else if (p.view.confirm_cancel) {
     p.view.confirm_cancel = false;
   } else if (!ImGui::GetIO().WantTextInput && p.model.job()) {
@@ -107,6 +112,7 @@ std::vector<std::pair<std::string, const char*>> shortcuts() {
   return {
       {fmt::format("Ctrl+1 ... Ctrl+{}", kPages), tr("Open a page")},
       {"Ctrl+Enter", tr("Start the page's job")},
+      {"Enter", tr("Measure a lesson once its question is answered")},
       {tr("Space"), tr("Pause or resume training; next stage of a lesson")},
       {"Esc", tr("Stop the running job (asks first)")},
       {"Ctrl+T", tr("Dark or light")},
@@ -155,17 +161,29 @@ void draw_restart_dialog(const Panel& p) {
   if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
   Ui& ui = p.ui;
   const RestartLab wish = *p.view.confirm_restart;
-  title(ui, tr("Restart Device Lab?"));
+  const int devices = wish.cpu_devices.value_or(0);
+  title(ui,
+        devices > 1 ? trf("Split the CPU into {} devices?", devices) : tr("Restart Device Lab?"));
+  if (devices == 1) body(ui, tr("All cores become one device, cpu:0."));
+  if (devices > 1) {
+    body(ui, trf("The cores are divided among {} devices, cpu:0 to cpu:{}. For this, the program "
+                 "restarts, which takes about a second.",
+                 devices, devices - 1));
+  }
+  if (p.view.forms.learn.resume) {
+    body(ui, tr("It then continues in this lesson and measures it."));
+  }
   if (wish.wake_gpus) body(ui, tr("The lab restarts with CUDA, which wakes the GPUs."));
   body(ui, tr("Settings are kept. Results and tensors on screen are lost."));
   if (p.model.job()) body(ui, trf("{} is running and will be stopped.", p.model.job()->title));
   ImGui::Dummy({1, ui.px(4)});
-  if (button(ui, "restart/yes", tr("Restart"), {.kind = ButtonKind::Primary})) {
+  const char* yes = devices > 1 ? tr("Split and restart") : tr("Restart");
+  if (button(ui, "restart/yes", yes, {.kind = ButtonKind::Primary})) {
     p.out.push_back(wish);
     p.view.confirm_restart.reset();
   }
   ImGui::SameLine(0, ui.px(8));
-  if (button(ui, "restart/no", tr("Not now"), {.hint = "Esc"})) p.view.confirm_restart.reset();
+  if (button(ui, "restart/no", tr("Not now"), {.hint = "Esc"})) dismiss_restart(p);
   ImGui::EndPopup();
 }
 

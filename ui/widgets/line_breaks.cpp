@@ -2,6 +2,11 @@
 
 #include <imgui_internal.h>
 
+#include <functional>
+#include <utility>
+
+#include "ui/fonts.h"
+
 namespace lab::ui {
 namespace {
 
@@ -38,9 +43,12 @@ unsigned next_character(const char*& at, const char* end) {
   return c;
 }
 
-}  // namespace
+std::size_t hash_of(const ImFont* font, std::string_view text, float width) {
+  const std::size_t hash = std::hash<std::string_view>()(text);
+  return hash ^ (std::hash<float>()(width) * 31 + std::hash<const void*>()(font));
+}
 
-std::string break_lines(ImFont* font, std::string_view text, float width) {
+std::string divide(ImFont* font, std::string_view text, float width) {
   std::string broken;
   const char *at = text.data(), *end = at + text.size();
   const char *line = at, *chance = nullptr;  // begin of the line, last place where it may end
@@ -66,6 +74,49 @@ std::string break_lines(ImFont* font, std::string_view text, float width) {
     before = c;
   }
   return broken.append(line, end);
+}
+
+}  // namespace
+
+const std::string* DividedTexts::find(const ImFont* font, std::string_view text, float width) {
+  const std::size_t hash = hash_of(font, text, width);
+  const auto same = [&](const Entry& e) {
+    return e.font == font && e.width == width && e.text == text;
+  };
+  if (const auto found = recent_.find(hash); found != recent_.end()) {
+    return same(found->second) ? &found->second.lines : nullptr;
+  }
+  const auto found = older_.find(hash);
+  if (found == older_.end() || !same(found->second)) return nullptr;
+  add(hash, std::move(older_.extract(found).mapped()));
+  return &recent_.at(hash).lines;
+}
+
+void DividedTexts::keep(const ImFont* font, std::string_view text, float width, std::string lines) {
+  add(hash_of(font, text, width), {font, width, std::string(text), std::move(lines)});
+}
+
+void DividedTexts::add(std::size_t hash, Entry entry) {
+  if (recent_.size() >= kMost) {
+    older_ = std::move(recent_);
+    recent_.clear();
+  }
+  recent_.insert_or_assign(hash, std::move(entry));
+}
+
+void DividedTexts::clear() {
+  recent_.clear();
+  older_.clear();
+}
+
+std::string break_lines(ImFont* font, std::string_view text, float width) {
+  FontSet* const fonts = font_set();
+  if (fonts == nullptr) return divide(font, text, width);
+  DividedTexts& divided = fonts->divided();
+  if (const std::string* known = divided.find(font, text, width)) return *known;
+  std::string lines = divide(font, text, width);
+  divided.keep(font, text, width, lines);
+  return lines;
 }
 
 }  // namespace lab::ui

@@ -91,6 +91,8 @@ int follow_window(const WindowOptions& options, Console& console, Interrupt& int
     try {
       const StartTraining request = training_from_json(*text);
       HeadlessLab lab({.cpu_devices = cpu_devices_for(options, request),
+                       .emulated_gpus = options.emulated_gpus,
+                       .check_emulation = false,
                        .processes = static_cast<int>(session.host_ranks().size()),
                        .open_gpus = open_gpus,
                        .wake_gpus = options.wake_gpus || names_gpu(request)},

@@ -44,7 +44,9 @@ int Together::run(std::span<const char* const> args, const Execute& execute) {
   all_know_ = false;
 
   const auto* window = std::get_if<WindowOptions>(&*invocation);
-  if (!window && !asks_for<StartTraining>(*invocation)) {
+  const auto* lessons = std::get_if<LessonOptions>(&*invocation);
+  const bool shared = asks_for<StartTraining>(*invocation) || (lessons && runs_on_ranks(*lessons));
+  if (!window && !shared) {
     return leads_ ? execute(*invocation, *single_session()) : wait_for_leader();
   }
   take_own_cores(session_, {.interrupted = [this] { return interrupt_.requested(); }});

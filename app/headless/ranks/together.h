@@ -19,7 +19,8 @@ class Together {
   // For several ranks. The arguments must outlive it.
   Together(RankSession& session, Console& console, Interrupt& interrupt);
 
-  // Verifies that all ranks were started identically. Then all ranks train, or rank 0 opens the
+  // Verifies that all ranks were started identically. Then all ranks train or run a lesson over
+  // ranks, or rank 0 opens the
   // window and the others follow it, or rank 0 runs another command while the others wait. Returns
   // the exit status; throws what `execute` throws, and Error if the ranks differ.
   int run(std::span<const char* const> args, const Execute& execute);

@@ -54,6 +54,17 @@ struct Skipped {
   std::string reason;
 };
 
+// A kernel whose product was wrong or could not be computed; the case was not timed. The job fails
+// once all other cases are measured.
+struct RungFailed {
+  Device device;
+  std::string kernel;
+  Precision dtype = Precision::F32;
+  std::int64_t n = 0;
+  std::string reason;
+  std::optional<double> max_error = {};  // largest |error| / bound, if there was a product
+};
+
 struct MatmulSample {
   Device device;
   std::string kernel;
@@ -374,12 +385,12 @@ struct Telemetry {
 };
 
 using Payload =
-    std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, MatmulSample, PeakSample,
-                 CeilingsMeasured, RungInfo, TogetherSample, TogetherSpeedup, TransferSample,
-                 TransferFit, TransferTimeline, TransferPayoff, TrainingStarted, StepDone,
-                 EpochDone, Predictions, Confusion, TrainingDone, TrainingProfile, ScalingPoint,
-                 ScalingPrediction, ScalingComparison, TensorList, TensorResult, LessonInfo,
-                 LessonEvent, Telemetry>;
+    std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, RungFailed, MatmulSample,
+                 PeakSample, CeilingsMeasured, RungInfo, TogetherSample, TogetherSpeedup,
+                 TransferSample, TransferFit, TransferTimeline, TransferPayoff, TrainingStarted,
+                 StepDone, EpochDone, Predictions, Confusion, TrainingDone, TrainingProfile,
+                 ScalingPoint, ScalingPrediction, ScalingComparison, TensorList, TensorResult,
+                 LessonInfo, LessonEvent, Telemetry>;
 
 struct Event {
   JobId job = 0;

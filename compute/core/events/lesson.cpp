@@ -77,7 +77,22 @@ std::vector<std::string> split_answer(std::string_view text) {
   return parts;
 }
 
+// How one guessed number compares with the answer.
+std::string verdict_of(double guess, double answer) {
+  constexpr double kRounding = 1e-9;  // of numbers that were read from text
+  if (std::abs(guess - answer) <= kRounding * std::abs(answer)) return tr("exactly right");
+  if (guess <= 0 || answer <= 0) return tr("wrong");
+  const double ratio = answer / guess;
+  if (std::abs(std::log(ratio)) < std::log(1.1)) return tr("right within a tenth");
+  return ratio > 1 ? trf("{:.3g} times too low", ratio) : trf("{:.3g} times too high", 1 / ratio);
+}
+
 }  // namespace
+
+std::string position_text(const LessonQuestion& question, std::size_t i) {
+  return i < question.at_names.size() ? question.at_names[i]
+                                      : quantity_text(question.at[i], question.at_unit);
+}
 
 LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text) {
   if (!question.choices.empty()) return parse_choice(question, std::string(trimmed(text)));
@@ -95,8 +110,8 @@ LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text)
   }
   if (answer.values.size() == expected) return answer;
   std::vector<std::string> at;
-  for (const double x : question.at) at.push_back(quantity_text(x, question.at_unit));
-  throw Error(Errc::Usage, expected == 1
+  for (std::size_t i = 0; i < question.at.size(); ++i) at.push_back(position_text(question, i));
+  throw Error(Errc::Usage, question.at.empty()
                                ? trf("guess '{}' has {} numbers; write one", text, parts.size())
                                : trf("guess '{}' has {} numbers; write {}, one each for {}", text,
                                      parts.size(), expected, fmt::join(at, ", ")));
@@ -136,17 +151,18 @@ std::vector<double> nearest_settings(const LessonVary& vary, double value) {
 std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer) {
   if (!question.choices.empty()) return guess == answer ? tr("right") : tr("wrong");
-  double worst = 1;  // measured over guessed
+  if (question.at.empty()) return verdict_of(guess.values.at(0), answer.values.at(0));
+  std::string all;
   for (std::size_t i = 0; i < std::min(guess.values.size(), answer.values.size()); ++i) {
-    if (guess.values[i] <= 0 || answer.values[i] <= 0) {
-      if (guess.values[i] != answer.values[i]) return tr("wrong");
-      continue;
-    }
-    const double ratio = answer.values[i] / guess.values[i];
-    if (std::abs(std::log(ratio)) > std::abs(std::log(worst))) worst = ratio;
+    all += fmt::format("{}{}: {}", i == 0 ? "" : "; ", position_text(question, i),
+                       verdict_of(guess.values[i], answer.values[i]));
   }
-  if (std::abs(std::log(worst)) < std::log(1.1)) return tr("right within a tenth");
-  return worst > 1 ? trf("{:.3g} times too low", worst) : trf("{:.3g} times too high", 1 / worst);
+  return all;
+}
+
+std::string part_text(const GapPart& part, std::string_view unit) {
+  return fmt::format("{} {}{}", part.cause, part.value > 0 ? "+" : "",
+                     quantity_text(part.value, unit));
 }
 
 std::string quantity_text(double value, std::string_view unit) {

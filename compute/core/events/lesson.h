@@ -45,7 +45,8 @@ struct LessonQuestion {
   std::string unit = {};     // "s", "B", "FLOP/s"; empty: a plain number
   double low = 0, high = 0;  // ends of the axis that a number or a curve is entered on
   std::vector<double> at = {};
-  std::string at_label = {}, at_unit = {};  // "size", "B"
+  std::string at_unit = {};                // "B"
+  std::vector<std::string> at_names = {};  // of the positions, such as models; empty: numbers
 };
 
 // The one setting of a lesson that the learner varies after the first run.
@@ -69,6 +70,7 @@ struct LessonInfo {
   std::string title;
   LessonTrack track = LessonTrack::Devices;
   int devices = 1;                // needed
+  bool over_ranks = false;        // mpirun runs it on all ranks; otherwise on rank 0
   bool saves = false;             // writes a state file, which StartLesson::save_file keeps
   std::vector<std::string> text;  // sentences
   std::vector<LessonStep> steps;
@@ -77,6 +79,8 @@ struct LessonInfo {
   LessonFigure figure = LessonFigure::Table;
   std::string x_label = {}, y_label = {};  // axes of the figure
   std::optional<JobCommand> free = {};     // "Try it freely": settings for an experiment's page
+  // Puts the lesson's setting into `free`; null if the experiment has no such setting.
+  void (*set_free)(JobCommand& free, double vary) = nullptr;
   // Axes of a second figure, of the series whose units differ from those of the first measured one.
   std::string second_x_label = {}, second_y_label = {};
 };
@@ -90,6 +94,9 @@ struct LessonAnswer {
 struct ClassBin;
 struct ClassEntry;
 
+// "1.00 MiB", "LeNet": position `i` of a curve.
+std::string position_text(const LessonQuestion& question, std::size_t i);
+
 // Reads "2", "an error" (a choice, by its number from 1 or a part of it, in English or in the
 // current language), "4 MiB", "1.5e-6" or "1e-6, 2e-5, 3e-3" (a curve). Throws Error(Usage) naming
 // the text and what is expected.
@@ -99,7 +106,7 @@ LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text)
 std::string answer_text(const LessonQuestion& question, const LessonAnswer& answer);
 
 // "right", "wrong", "2.5 times too low": how a guess compares with the answer; of several numbers,
-// the one furthest off.
+// each with its position: "1.00 KiB: exactly right; 1.00 MiB: 4 times too high".
 std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer);
 
@@ -156,6 +163,7 @@ struct LessonSample {
   // `value` is their mean or, for ratios of times, the ratio of the median times. Shown as `text`
   // if there is one, with a position as a fan of lines, and otherwise as a strip of marks.
   std::vector<double> draws = {};
+  std::string group = {};  // heading of the heat map that has the series
 };
 
 // The spread of the draws around `value`.
@@ -170,7 +178,8 @@ struct LessonSpan {
 };
 
 // The difference between predicted and measured, cut into causes: predicted + sum of the parts ==
-// measured. A part may be negative; the last one is what the others do not explain.
+// measured. A part may be negative; the last one is what the others do not explain. Causes of which
+// more cancels than the whole gap explain nothing: the gap then has one part, and `note` says so.
 struct GapPart {
   std::string cause;  // "latency", "waiting", ..., "unexplained"
   double value = 0;
@@ -180,7 +189,11 @@ struct LessonGap {
   std::string unit;
   double predicted = 0, measured = 0;
   std::vector<GapPart> parts;
+  std::string note = {};
 };
+
+// "caches -9.38 ms".
+std::string part_text(const GapPart& part, std::string_view unit);
 
 // A statement that must hold whatever the machine; a lesson with a broken one fails.
 struct LessonCheck {

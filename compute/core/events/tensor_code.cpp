@@ -181,7 +181,7 @@ DeviceChoice read_device(Reader& in) {
   const std::size_t begin = in.position();
   const std::string kind = in.name(tr("expected a device, such as cpu:1 or gpu(0)"));
   const bool is_gpu = kind == "gpu" || kind == "cuda" || kind == "try_gpu";
-  if (!is_gpu && kind != "cpu") {
+  if (!is_gpu && kind != "cpu" && kind != "emu") {
     in.go_back_to(begin);
     in.fail(tr("expected a device, such as cpu:1 or gpu(0)"));
   }
@@ -194,6 +194,7 @@ DeviceChoice read_device(Reader& in) {
   }
   if (index < 0) in.fail(trf("device number {} is negative", index));
   if (quoted && !in.take('\'') && !in.take('"')) in.fail(tr("expected the closing quote"));
+  if (kind == "emu") return {emulated_gpu(index)};
   return {is_gpu ? gpu(index) : cpu(index), kind == "try_gpu"};
 }
 

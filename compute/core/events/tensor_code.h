@@ -9,7 +9,7 @@
 //   Z                                   reports its device, shape and values
 //   del Z
 //
-// A device is cpu, cpu:1, cpu(1), gpu:0, gpu(0), cuda:0 or try_gpu(1), with or without quotes.
+// A device is cpu, cpu:1, cpu(1), gpu:0, gpu(0), cuda:0, emu:0 or try_gpu(1), with or without quotes.
 // More arguments: dtype=f32|bf16|i32|i64|u8, seed=N of rand and randn, value=X of full.
 #include <cstdint>
 #include <string_view>

@@ -51,7 +51,7 @@ class LessonStage {
   void frame(LessonFrame frame) { emit(std::move(frame)); }
   void map(LessonMap map) { emit(std::move(map)); }
   void check(std::string what, bool passed, std::string detail = {});
-  // Emits the gap. What `parts` leave of measured - predicted becomes "unexplained".
+  // Emits the gap, closed.
   void gap(LessonGap gap);
   // The answer to the lesson's question: a choice's position, or the measured values.
   void answer(std::vector<double> values) { done_.answer = LessonAnswer{std::move(values)}; }
@@ -79,6 +79,10 @@ class LessonStage {
   const std::string save_file_;
   LessonDone done_;
 };
+
+// Adds what `parts` leave of measured - predicted as "unexplained". If more of the parts cancels
+// than the whole gap, they become one unexplained part and `note` names them.
+LessonGap closed(LessonGap gap);
 
 struct Lesson {
   LessonInfo info;

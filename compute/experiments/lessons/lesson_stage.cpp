@@ -15,9 +15,11 @@ namespace {
 std::vector<Device> choose_devices(Machine& machine, const StartLesson& request,
                                    const LessonInfo& info) {
   for (const Device device : request.devices) machine.at(device);
+  require_timed("lesson", request.devices);
   std::vector<Device> devices = request.devices;
   if (devices.empty()) {
     devices = machine.devices();
+    std::erase_if(devices, [](Device d) { return !is_timed(d); });
     std::stable_partition(devices.begin(), devices.end(),
                           [](Device d) { return d.kind == DeviceKind::Cuda; });
     // A copy or a comparison between a GPU and the CPU shows more than one between two GPUs.
@@ -127,11 +129,29 @@ bool LessonStage::too_busy(const std::string& what, double expected_s, double me
   return true;
 }
 
-void LessonStage::gap(LessonGap gap) {
-  double rest = gap.measured - gap.predicted;
+LessonGap closed(LessonGap gap) {
+  const double whole = gap.measured - gap.predicted;
+  double rest = whole;
   for (const GapPart& part : gap.parts) rest -= part.value;
   gap.parts.push_back({tr("unexplained"), rest});
-  emit(std::move(gap));
+  double raised = 0, lowered = 0;
+  for (const GapPart& part : gap.parts) (part.value > 0 ? raised : lowered) += part.value;
+  const double rounding = 1e-9 * std::max(std::abs(gap.measured), std::abs(gap.predicted));
+  if (std::min(raised, -lowered) <= std::abs(whole) + rounding) return gap;
+  std::string causes;
+  for (const GapPart& part : gap.parts) {
+    causes += (causes.empty() ? "" : ", ") + part_text(part, gap.unit);
+  }
+  gap.note =
+      trf("Not explained: these causes cancel by more than the gap itself, so their model "
+          "does not hold on this machine at its present load: {}.",
+          causes);
+  gap.parts = {{tr("unexplained"), whole}};
+  return gap;
+}
+
+void LessonStage::gap(LessonGap gap) {
+  emit(closed(std::move(gap)));
 }
 
 Timing LessonStage::time(FunctionRef<void()> body, double budget_s) {

@@ -15,7 +15,7 @@ constexpr double kPeakRepetition_s = 5e-3;
 constexpr std::int64_t kMaxRounds = std::int64_t{1} << 40;
 constexpr double kCeilingBudget_s = 0.3;
 constexpr double kCopyRepetition_s = 500e-6;
-constexpr std::int64_t kMaxCopies = kMaxBehindGate - 1;
+constexpr std::int64_t kMaxCopies = GatedClock::kMaxOperations;
 // A quarter of the L2 cache reliably stays resident; of eight times its capacity, nothing does.
 constexpr std::int64_t kCacheParts = 4;
 constexpr std::int64_t kCachesFull = 8;

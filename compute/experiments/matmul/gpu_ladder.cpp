@@ -20,7 +20,7 @@ namespace {
 
 // A repetition is long compared with the 0.5 us resolution of an event, and fits behind a gate.
 constexpr double kRepetition_s = 500e-6;
-constexpr std::int64_t kMaxCalls = kMaxBehindGate / GpuMatmul::kMaxLaunches - 1;
+constexpr std::int64_t kMaxCalls = GatedClock::kMaxOperations / GpuMatmul::kMaxLaunches;
 constexpr std::int64_t kFewestProbeRows = 128;
 constexpr std::int64_t kProbeGrowth = 8;
 constexpr double kLongestProbe_s = 0.5;

@@ -40,26 +40,39 @@ void MatmulCase::verify() {
   }
   for (const std::size_t rung : in_turn) {
     ctx_.checkpoint();
-    if (const auto reason = site_.refusal(rung)) {
-      ctx_.emit(Skipped{trf("{} at {}", rungs_[rung].name, settings_.n), *reason});
-      continue;
+    try {
+      verify(rung);
+    } catch (const Error& error) {
+      if (error.code() != Errc::Cuda) throw;  // the device is still usable
+      fail(rung, error.what(), std::nullopt);
     }
-    verify(rung);
   }
 }
 
 void MatmulCase::verify(std::size_t rung) {
-  const RungInfo& proven = rungs_[rung];
+  const RungInfo& asked = rungs_[rung];
+  if (const auto reason = site_.refusal(rung)) {
+    ctx_.emit(Skipped{trf("{} at {}", asked.name, settings_.n), *reason});
+    return;
+  }
   const MatmulCheck check = site_.verify(rung);
   ctx_.throw_if_cancelled();
   if (!check.ok) {
-    throw Error(Errc::Internal,
-                trf("matmul: {} at {} is wrong: the error of C[{},{}] is {:.3g} times the "
-                    "rounding bound; not timed",
-                    proven.name, settings_.n, check.row, check.col, check.max_error));
+    fail(rung,
+         trf("the error of C[{},{}] is {:.3g} times the rounding bound", check.row, check.col,
+             check.max_error),
+         check.max_error);
+    return;
   }
-  verified_.emplace_back(proven, check.max_error,
+  verified_.emplace_back(asked, check.max_error,
                          [this, rung](std::int64_t times) { return site_.time(rung, times); });
+}
+
+void MatmulCase::fail(std::size_t rung, std::string reason, std::optional<double> max_error) {
+  const RungInfo& failed = rungs_[rung];
+  ctx_.emit(RungFailed{failed.device, failed.name, settings_.precision, settings_.n,
+                       std::move(reason), max_error});
+  failed_.push_back(&failed);
 }
 
 MeasureOptions MatmulCase::measure_options(double budget_s) const {

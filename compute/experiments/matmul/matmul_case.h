@@ -59,8 +59,8 @@ class MatmulCase {
   MatmulCase& operator=(const MatmulCase&) = delete;
 
   // Verifies each rung of the site against float64 and keeps it for timing; emits a Skipped for
-  // each rung that the site refuses. Throws Error(Internal) naming the rung and the element if a
-  // result is wrong.
+  // each rung that the site refuses, and a RungFailed for each whose result is wrong or that ends
+  // with Error(Cuda).
   void verify();
 
   // Times the rungs in interleaved slices, libraries first, so that clock drift affects all
@@ -73,6 +73,8 @@ class MatmulCase {
   void time_round(double seconds);
 
   std::size_t verified_rungs() const { return verified_.size(); }
+  // Rungs that failed verification.
+  const std::vector<const RungInfo*>& failed_rungs() const { return failed_; }
 
  private:
   // A rung whose product was correct.
@@ -88,6 +90,7 @@ class MatmulCase {
   };
 
   void verify(std::size_t rung);
+  void fail(std::size_t rung, std::string reason, std::optional<double> max_error);
   void time_slice(Verified& one, double seconds, const std::function<void()>& tick);
   void settle_after_library();
   void emit_ready();
@@ -103,6 +106,7 @@ class MatmulCase {
   const CaseSettings settings_;
   const std::optional<double> peak_gflops_;
   std::deque<Verified> verified_;  // libraries first; a deque keeps addresses stable
+  std::vector<const RungInfo*> failed_;
   bool library_ran_last_ = false;
 };
 

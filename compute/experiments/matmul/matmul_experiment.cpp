@@ -77,12 +77,23 @@ class MatmulLadder final : public Experiment {
 
   void run(RunContext& ctx) override {
     check_names(request_.kernels);
+    require_timed("matmul", request_.devices);
     devices_ = request_.devices.empty() ? ctx.machine().devices() : request_.devices;
     check_matmul_sizes(request_.sizes);
+    std::erase_if(devices_, [&](Device device) {
+      if (is_timed(device)) return false;
+      ctx.machine().at(device);
+      ctx.emit(Skipped{to_string(device), tr(kNeverTimed)});
+      return true;
+    });
     for (const Device device : devices_) check_memory(ctx.machine(), device);
     for (const Device device : devices_) {
       run_device(ctx, device);
       ++devices_done_;
+    }
+    if (!failed_.empty()) {
+      throw Error(Errc::Internal, trf("matmul: {} failed; the failed cases were not timed",
+                                      fmt::join(failed_, ", ")));
     }
     ctx.progress(1, tr("done"));
   }
@@ -189,6 +200,9 @@ class MatmulLadder final : public Experiment {
       const auto site = ladder->site(ctx, rungs, settings);
       MatmulCase bench(ctx, *site, rungs, settings, peak_gflops);
       bench.verify();
+      for (const RungInfo* rung : bench.failed_rungs()) {
+        failed_.insert(trf("{} on {}", rung->name, to_string(device)));
+      }
       run_size(ctx, device, bench, i);
     }
   }
@@ -234,6 +248,7 @@ class MatmulLadder final : public Experiment {
   StartMatmul request_;
   std::vector<Device> devices_;
   double devices_done_ = 0;
+  std::set<std::string> failed_;  // "vector on cuda:0"
 };
 
 }  // namespace

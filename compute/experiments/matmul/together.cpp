@@ -5,31 +5,55 @@
 #include <cmath>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "compute/core/error.h"
+#include "compute/experiments/matmul/reference.h"
 #include "compute/experiments/matmul/tensor_matmul.h"
 #include "compute/measure/measure.h"
+#include "compute/tensor/elementwise.h"
 
 namespace lab {
 namespace {
 
-constexpr double kSameNorm = 1e-4;  // relative
+// The values of a square matrix on any device.
+std::vector<float> host_values(const Tensor& x) {
+  std::vector<float> values(static_cast<std::size_t>(x.size()));
+  copy_to_host(x, values.data(), x.size());
+  return values;
+}
+
+GemmArgs square(std::int64_t n, const float* a, const float* b, float* c) {
+  GemmArgs args;
+  args.m = args.n = args.k = args.lda = args.ldb = args.ldc = n;
+  args.a = a;
+  args.b = b;
+  args.c = c;
+  return args;
+}
 
 }  // namespace
 
 TogetherProducts::TogetherProducts(Machine& machine, const std::vector<Device>& devices,
                                    std::int64_t n, double seconds, std::stop_token stop)
     : stop_(std::move(stop)) {
+  std::optional<MatmulReference> expected;  // all devices multiply the same values
   for (const Device device : devices) {
     throw_if_stopped();
     DeviceContext& context = machine.at(device);
     Site site{&context, rand(context, {n, n}, 1), rand(context, {n, n}, 2), 0};
-    site.norm = norm(matmul(site.a, site.b));
+    if (!expected) {
+      const std::vector<float> a = host_values(site.a), b = host_values(site.b);
+      expected.emplace(square(n, a.data(), b.data(), nullptr),
+                       [this] { return stop_.stop_requested(); });
+      throw_if_stopped();
+    }
+    const Tensor product = matmul(site.a, site.b);
+    site.norm = norm(product);
+    std::vector<float> c = host_values(product);
+    consistent_ = consistent_ && expected->check(square(n, nullptr, nullptr, c.data())).ok;
     sites_.push_back(std::move(site));
-    // All sites multiply the same values; their kernels may round differently.
-    const double first = sites_.front().norm;
-    consistent_ = consistent_ && std::abs(sites_.back().norm - first) <= kSameNorm * first;
   }
   Site& first = sites_.front();
   double begin_s = monotonic_s();

@@ -37,8 +37,9 @@ class TogetherProducts {
   // One batch per device, on a thread each, begun together.
   std::vector<DeviceProducts> run_at_once();
 
-  // True if every batch so far computed the same values as the first product of its device, and the
-  // first products of all devices are equal up to rounding.
+  // True if the first product of every device is within the rounding bound of the float64 reference
+  // (reference.h), and every batch so far computed the same values as the first product of its
+  // device.
   bool consistent() const { return consistent_; }
 
  private:

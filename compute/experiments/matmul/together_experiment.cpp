@@ -36,6 +36,10 @@ std::vector<Device> devices_like_first(Machine& machine, DeviceKind kind) {
 
 std::vector<Device> choose_together(Machine& machine, const std::vector<Device>& asked) {
   std::vector<Device> devices = asked;
+  if (!std::all_of(asked.begin(), asked.end(), is_timed)) {
+    throw Error(Errc::Usage, trf("matmul at once: an emulated GPU is never timed; name CPUs or "
+                                 "NVIDIA GPUs"));
+  }
   if (devices.empty()) devices = devices_like_first(machine, DeviceKind::Cuda);
   if (asked.empty() && devices.size() < 2) devices = devices_like_first(machine, DeviceKind::Cpu);
   for (std::size_t i = 0; i < devices.size(); ++i) {

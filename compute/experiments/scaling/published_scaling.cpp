@@ -31,9 +31,13 @@ constexpr double kBucketBytes = 25 << 20;
 // Buckets of equal size that become ready at regular intervals. The large gradients of a residual
 // network are ready earlier, so this hides less than the network does.
 std::vector<BucketLoad> regular_buckets(double bytes) {
-  const double count = std::ceil(bytes / kBucketBytes);
+  const auto whole = static_cast<std::size_t>(std::ceil(bytes / kBucketBytes));
+  const auto count = static_cast<double>(whole);
   std::vector<BucketLoad> buckets;
-  for (double i = 1; i <= count; ++i) buckets.push_back({bytes / count, i / count});
+  buckets.reserve(whole);
+  for (std::size_t i = 1; i <= whole; ++i) {
+    buckets.push_back({bytes / count, static_cast<double>(i) / count});
+  }
   return buckets;
 }
 

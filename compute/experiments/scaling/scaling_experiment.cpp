@@ -171,6 +171,10 @@ class ScalingExperiment final : public Experiment {
 
   void complete(Machine& machine) {
     StartTraining& training = request_.training;
+    if (!std::all_of(training.devices.begin(), training.devices.end(), is_timed)) {
+      throw Error(Errc::Usage, tr("scaling: an emulated GPU is never timed; name CPUs or NVIDIA "
+                                  "GPUs"));
+    }
     if (training.devices.empty()) {
       for (int i = 0; i < machine.num_cpus(); ++i) training.devices.push_back(cpu(i));
     }

@@ -104,6 +104,7 @@ class GpuCopyCase final : public GpuCase {
   void poison() override;
   std::string check() override;
   bool gated() const override;
+  int queued() const override { return series_.op == TransferOp::Pieces ? kTransferPieces : 1; }
 
  private:
   // One direction.
@@ -302,8 +303,10 @@ Timing GpuCase::time(const RunContext& ctx, const SampleSettings& settings) {
   const double once_s = repeat(kWarmup);
   ctx.throw_if_cancelled();
   const double long_s = gated() ? kLongGated_s : kLongByHost_s;
+  const int most =
+      gated() ? std::min(kOperations, GatedClock::kMaxOperations / queued()) : kOperations;
   const int times =
-      static_cast<int>(std::clamp(long_s / std::max(once_s, 1e-9), 1.0, double{kOperations}));
+      static_cast<int>(std::clamp(long_s / std::max(once_s, 1e-9), 1.0, static_cast<double>(most)));
   std::vector<double> samples_s;
   double spread = 1;
   while (samples_s.size() < kMaxSamples) {

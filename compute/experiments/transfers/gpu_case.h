@@ -16,12 +16,15 @@ class GpuCase : public TransferCase {
   // True if the GPU runs queued operations by itself, so that they can wait behind a gate; false if
   // the host takes part in each of them.
   virtual bool gated() const { return true; }
+  // Number of copies or kernels that one operation queues.
+  virtual int queued() const { return 1; }
 
   void operate() final { repeat(1); }
   // Follows nvbandwidth: four warm-up operations, then the median of samples of 16 operations each,
   // or of fewer if 16 would take more than 0.4 s behind a gate or 0.05 s otherwise, which bounds
-  // the delay of a cancel. Sampling ends when the median's spread is at most 2 % (see measure.h)
-  // or, after at least three samples, when the budget is spent.
+  // the delay of a cancel, or if the queue behind a gate does not hold them. Sampling ends when the
+  // median's spread is at most 2 % (see measure.h) or, after at least three samples, when the
+  // budget is spent.
   Timing time(const RunContext& ctx, const SampleSettings& settings) final;
   Conditions conditions() const final;
 };

@@ -292,7 +292,7 @@ void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machin
     if (!names.empty()) plan.skipped.push_back({names + " " + where, std::move(reason)});
   };
   using enum TransferOp;
-  if (machine.num_gpus() == 0) {
+  if (machine.gpus() == nullptr) {
     skip(tr("with a GPU"), {Copy, Both, Pieces, Chase, Overlap},
          trf("no GPU: {}", why_no_gpu(machine.info())));
   } else if (machine.num_gpus() == 1 && takes_gpus(request.from) && takes_gpus(request.to)) {
@@ -307,11 +307,17 @@ TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
     throw Error(Errc::Usage, tr("transfer: neither one thread nor all threads is selected; select "
                                 "at least one"));
   }
+  require_timed("transfer", request.from);
+  require_timed("transfer", request.to);
   TransferPlan plan;
   plan.sizes_bytes = sizes_of(request);
   const std::vector<Device> to_devices = devices_of(request.to, machine);
   for (const Device from : devices_of(request.from, machine)) {
     for (const Device to : to_devices) {
+      if (!is_timed(from) || !is_timed(to)) {
+        plan.skipped.push_back({pair_name(from, to), tr(kNeverTimed)});
+        continue;
+      }
       PairPlan(plan, request, machine.at(from), machine.at(to)).add_all();
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace lab::simt {
 namespace {
@@ -35,6 +36,16 @@ std::string state_of(const SimtThread& thread) {
 
 }  // namespace
 
+Fiber& FiberPool::take() {
+  if (free_.empty()) {
+    all_.push_back(std::make_unique<Fiber>());
+    free_.push_back(all_.back().get());
+  }
+  Fiber& fiber = *free_.back();
+  free_.pop_back();
+  return fiber;
+}
+
 Block& current_block() {
   if (block_of_this_thread == nullptr)
     throw std::logic_error("simt: a device function was called outside launch()");
@@ -53,13 +64,13 @@ Block::Block(const LaunchOptions& options, Index3 index, SharedMemory& shared, G
       index_(index),
       shared_(shared),
       global_(global),
+      fibers_(fibers),
       threads_(static_cast<std::size_t>(options.block.count())) {
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     SimtThread& t = threads_[i];
     t.index = options.block.at(static_cast<long long>(i));
     t.time.thread = static_cast<int>(i);
     t.time.seen[static_cast<std::size_t>(t.time.lane())] = 1;
-    t.fiber = fibers[i].get();
   }
 }
 
@@ -67,7 +78,6 @@ void Block::run(const std::function<void()>& body) {
   const CurrentBlock here(*this);
   for (SimtThread& t : threads_) {
     t.entry = [this, &t, &body] { thread_main(t, body); };
-    t.fiber->start(t.entry);
   }
   while (!failure_ && run_ready_threads()) {
   }
@@ -78,7 +88,7 @@ void Block::run(const std::function<void()>& body) {
 // Entry function of a fiber; exceptions must not escape from it.
 void Block::thread_main(SimtThread& thread, const std::function<void()>& body) {
   try {
-    if (!cancelled_) body();
+    body();
   } catch (const Cancelled&) {
   } catch (const Fault& fault) {
     fail(&thread, fault.kind(), fault.what());
@@ -89,9 +99,16 @@ void Block::thread_main(SimtThread& thread, const std::function<void()>& body) {
 }
 
 void Block::enter(SimtThread& thread) {
+  if (thread.fiber == nullptr) {
+    thread.fiber = &fibers_.take();
+    thread.fiber->start(thread.entry);
+  }
   running_ = &thread;
   thread.fiber->resume();
   running_ = nullptr;
+  if (thread.state == SimtThread::State::Left) {
+    fibers_.give_back(*std::exchange(thread.fiber, nullptr));
+  }
 }
 
 // Runs every ready thread once. Opens the barrier if none is ready; returns false after all have
@@ -138,7 +155,7 @@ void Block::open_barrier() {
 void Block::cancel() {
   cancelled_ = true;
   for (SimtThread& t : threads_) {
-    if (t.state != SimtThread::State::Left) enter(t);
+    if (t.fiber != nullptr) enter(t);
   }
 }
 

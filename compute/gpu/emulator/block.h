@@ -43,7 +43,7 @@ struct SimtThread {
   Where barrier;
   WarpRequest request;
   AsyncCopies copies;
-  Fiber* fiber = nullptr;
+  Fiber* fiber = nullptr;  // null before it begins and after it has left
   std::function<void()> entry;
 };
 
@@ -68,7 +68,16 @@ class WarpGroup {
   std::uint32_t active_;
 };
 
-using FiberPool = std::vector<std::unique_ptr<Fiber>>;
+// The fibers of an OS thread, created on demand: a block whose threads never wait needs one.
+class FiberPool {
+ public:
+  Fiber& take();
+  void give_back(Fiber& fiber) { free_.push_back(&fiber); }
+
+ private:
+  std::vector<std::unique_ptr<Fiber>> all_;
+  std::vector<Fiber*> free_;
+};
 
 class Block {
  public:
@@ -109,6 +118,7 @@ class Block {
   Index3 index_;
   SharedMemory& shared_;
   GlobalMemory& global_;
+  FiberPool& fibers_;
   std::vector<SimtThread> threads_;
   SimtThread* running_ = nullptr;
   std::exception_ptr failure_;

@@ -16,8 +16,19 @@
 #endif
 #endif
 
+#if defined(__SANITIZE_THREAD__)  // GCC
+#define LAB_THREAD_SANITIZER
+#elif defined(__has_feature)  // Clang
+#if __has_feature(thread_sanitizer)
+#define LAB_THREAD_SANITIZER
+#endif
+#endif
+
 #if defined(LAB_ADDRESS_SANITIZER)
 #include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(LAB_THREAD_SANITIZER)
+#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace lab::simt {
@@ -36,6 +47,31 @@ void end_switch(void* fake_stack, const void** old_stack, std::size_t* old_bytes
 #else
 void begin_switch(void** /*fake_stack*/, const void* /*stack*/, std::size_t /*bytes*/) {}
 void end_switch(void* /*fake_stack*/, const void** /*old_stack*/, std::size_t* /*old_bytes*/) {}
+#endif
+
+// ThreadSanitizer treats a fiber as a thread of its own that the switch synchronises with.
+#if defined(LAB_THREAD_SANITIZER)
+void* make_thread() {
+  return __tsan_create_fiber(0);
+}
+void end_thread(void* thread) {
+  __tsan_destroy_fiber(thread);
+}
+void* this_thread() {
+  return __tsan_get_current_fiber();
+}
+void switch_thread(void* to) {
+  __tsan_switch_to_fiber(to, 0);
+}
+#else
+void* make_thread() {
+  return nullptr;
+}
+void end_thread(void* /*thread*/) {}
+void* this_thread() {
+  return nullptr;
+}
+void switch_thread(void* /*to*/) {}
 #endif
 
 // Switches with __builtin_setjmp of GCC and Clang: swapcontext makes a system call for the signal
@@ -74,19 +110,12 @@ Fiber::Fiber() {
 }
 
 Fiber::~Fiber() {
+  if (entered_) {
+    ends_ = true;
+    resume();
+    end_thread(inside_thread_);
+  }
   munmap(memory_, kGuardBytes + kStackBytes);
-}
-
-void Fiber::start(const std::function<void()>& entry) {
-  entry_ = &entry;
-  entered_ = false;
-  getcontext(&initial_context_);
-  initial_context_.uc_stack.ss_sp = stack();
-  initial_context_.uc_stack.ss_size = kStackBytes;
-  initial_context_.uc_link = nullptr;
-  const auto self = std::bit_cast<std::uint64_t>(this);
-  makecontext(&initial_context_, reinterpret_cast<void (*)()>(&Fiber::trampoline), 2,
-              static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
 }
 
 void* Fiber::stack() const {
@@ -95,18 +124,34 @@ void* Fiber::stack() const {
 
 void Fiber::resume() {
   void* fake_stack = nullptr;
+  const bool enters = !entered_;
+  if (enters) enter();
   begin_switch(&fake_stack, stack(), kStackBytes);
-  if (entered_) {
-    swap_stacks(outside_, inside_);
-  } else {
-    entered_ = true;
+  outside_thread_ = this_thread();
+  switch_thread(inside_thread_);
+  if (enters) {
     enter_stack(outside_, initial_context_);
+  } else {
+    swap_stacks(outside_, inside_);
   }
   end_switch(fake_stack, nullptr, nullptr);
 }
 
+void Fiber::enter() {
+  getcontext(&initial_context_);
+  initial_context_.uc_stack.ss_sp = stack();
+  initial_context_.uc_stack.ss_size = kStackBytes;
+  initial_context_.uc_link = nullptr;
+  const auto self = std::bit_cast<std::uint64_t>(this);
+  makecontext(&initial_context_, reinterpret_cast<void (*)()>(&Fiber::trampoline), 2,
+              static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
+  inside_thread_ = make_thread();
+  entered_ = true;
+}
+
 void Fiber::yield() {
   begin_switch(&inside_fake_stack_, outside_stack_, outside_stack_bytes_);
+  switch_thread(outside_thread_);
   swap_stacks(inside_, outside_);
   end_switch(inside_fake_stack_, &outside_stack_, &outside_stack_bytes_);
 }
@@ -120,8 +165,12 @@ void Fiber::trampoline(unsigned high, unsigned low) {
 
 void Fiber::run() {
   end_switch(nullptr, &outside_stack_, &outside_stack_bytes_);
-  (*entry_)();
+  while (!ends_) {
+    (*entry_)();
+    yield();
+  }
   begin_switch(nullptr, outside_stack_, outside_stack_bytes_);
+  switch_thread(outside_thread_);
   jump(outside_);
 }
 

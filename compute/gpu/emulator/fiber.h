@@ -1,5 +1,5 @@
 #pragma once
-// A coroutine with its own stack, one per thread of a block, suspended and resumed at barriers.
+// A coroutine with its own stack, which runs the threads of blocks and is suspended at barriers.
 #include <ucontext.h>
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace lab::simt {
 
 // All calls must come from one OS thread. The entry function must not throw, and must have returned
-// before the fiber is destroyed or restarted.
+// before the fiber is destroyed or started again.
 class Fiber {
  public:
   Fiber();
@@ -16,14 +16,15 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // Prepares `entry`, which begins at the first resume(). Keeps a reference to it.
-  void start(const std::function<void()>& entry);
+  // Prepares `entry`, which begins at the next resume(). Keeps a reference to it.
+  void start(const std::function<void()>& entry) { entry_ = &entry; }
   // Runs the fiber until it leaves or its entry returns. Must not be called from inside a fiber.
   void resume();
   // Called inside the fiber: returns to the caller of resume().
   void yield();
 
  private:
+  void enter();
   static void trampoline(unsigned high, unsigned low);
   void run();
 
@@ -32,6 +33,7 @@ class Fiber {
   static constexpr int kJumpWords = 5;  // size of the __builtin_setjmp buffer
   void* memory_ = nullptr;              // a guard page, then the stack
   ucontext_t initial_context_{};
+  bool ends_ = false;  // the fiber returns to its destructor for the last time
   void* inside_[kJumpWords] = {};
   void* outside_[kJumpWords] = {};
   bool entered_ = false;
@@ -39,6 +41,8 @@ class Fiber {
   void* inside_fake_stack_ = nullptr;  // for AddressSanitizer, as are the next two
   const void* outside_stack_ = nullptr;
   std::size_t outside_stack_bytes_ = 0;
+  void* inside_thread_ = nullptr;  // for ThreadSanitizer, as is the next
+  void* outside_thread_ = nullptr;
 };
 
 }  // namespace lab::simt

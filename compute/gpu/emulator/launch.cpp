@@ -26,10 +26,9 @@ void check(const LaunchOptions& options) {
 
 void launch(const LaunchOptions& options, const std::function<void()>& body) {
   check(options);
-  GlobalMemory global(options.arrays, options.one_writer);
-  SharedMemory shared(options.dynamic_shared_bytes);
-  FiberPool fibers;
-  for (long long i = 0; i < options.block.count(); ++i) fibers.push_back(std::make_unique<Fiber>());
+  GlobalMemory global(options.arrays, options.space, options.one_writer);
+  SharedMemory shared(options.dynamic_shared_bytes, options.check_races);
+  thread_local FiberPool fibers;
   for (long long i = 0; i < options.grid.count(); ++i) {
     shared.begin_block();
     Block block(options, options.grid.at(i), shared, global, fibers);

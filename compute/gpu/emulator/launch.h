@@ -18,11 +18,16 @@ struct LaunchOptions {
   // Global memory that the kernel may access through global(). If empty, global() checks nothing,
   // and only AddressSanitizer detects errors there.
   std::vector<ArrayRef> arrays = {};
+  // Further global memory, of the device that runs the kernel; may be null.
+  MemorySpace* space = nullptr;
   // Reports a fault if two threads write one element of `arrays` without atomics.
   bool one_writer = true;
   // Reverses the order in which threads of a block run between barriers; results must not depend on
   // it.
   bool last_thread_first = false;
+  // Without these checks, races, missing waits and unwritten reads in shared memory are not
+  // reported; bounds and alignment are.
+  bool check_races = true;
 };
 
 // Runs `body` once per thread of each block, block by block. Throws Fault for the first error

@@ -43,7 +43,8 @@ inline std::uint32_t pack_bf16(float low, float high) {
 constexpr std::uint32_t kTf32Bits = ~std::uint32_t{0x1fff};
 inline std::uint32_t to_tf32(float x) {
   if (std::isnan(x)) return 0x7fffffff;
-  return (std::bit_cast<std::uint32_t>(x) + 0x1000) & kTf32Bits;
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return (bits + 0x0fff + (bits >> 13 & 1)) & kTf32Bits;  // ties to even, as from sm_90 on
 }
 
 }  // namespace lab::simt

@@ -1,6 +1,7 @@
 #include "compute/nn/layers/activation.h"
 
 #include "compute/kernels/ops/activations.h"
+#include "compute/nn/gpu_state.h"
 
 namespace lab::nn {
 namespace {
@@ -37,6 +38,30 @@ void Sigmoid::backward(const Pass& pass) {
                          [&](std::int64_t begin, std::int64_t end) {
                            simd::sigmoid_backward(v.data + begin, v.grad + begin, end - begin);
                          });
+}
+
+namespace {
+
+GpuActivate activate(GpuActivation kind, const Value& v, const GpuPass& pass) {
+  return {.kind = kind, .count = pass.batch * v.shape.size(), .x = v.data, .dx = v.grad};
+}
+
+}  // namespace
+
+void Relu::gpu_forward(const GpuPass& pass) {
+  pass.layers().activation_forward(activate(GpuActivation::Relu, *output, pass), pass.stream());
+}
+
+void Relu::gpu_backward(const GpuPass& pass) {
+  pass.layers().activation_backward(activate(GpuActivation::Relu, *output, pass), pass.stream());
+}
+
+void Sigmoid::gpu_forward(const GpuPass& pass) {
+  pass.layers().activation_forward(activate(GpuActivation::Sigmoid, *output, pass), pass.stream());
+}
+
+void Sigmoid::gpu_backward(const GpuPass& pass) {
+  pass.layers().activation_backward(activate(GpuActivation::Sigmoid, *output, pass), pass.stream());
 }
 
 }  // namespace lab::nn

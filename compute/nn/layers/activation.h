@@ -10,6 +10,8 @@ class Relu final : public Op {
   SavedValues saved_values() const override { return {.output = true}; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  void gpu_forward(const GpuPass& pass) override;
+  void gpu_backward(const GpuPass& pass) override;
 };
 
 class Sigmoid final : public Op {
@@ -18,6 +20,8 @@ class Sigmoid final : public Op {
   SavedValues saved_values() const override { return {.output = true}; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  void gpu_forward(const GpuPass& pass) override;
+  void gpu_backward(const GpuPass& pass) override;
 };
 
 }  // namespace lab::nn

@@ -6,6 +6,7 @@
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/kernels/ops/row_ops.h"
 #include "compute/kernels/ops/vector_ops.h"
+#include "compute/nn/gpu_state.h"
 
 namespace lab::nn {
 
@@ -208,6 +209,44 @@ void ConvolutionLanes::finish(Scratch first, std::int64_t stride_bytes, int thre
     }
     bias_.grad[c] = static_cast<float>(sum);
   }
+}
+
+GpuConvolution Convolution::gpu_convolution(const GpuPass& pass) const {
+  return {.images = pass.batch,
+          .in_h = shape_.in_h,
+          .in_w = shape_.in_w,
+          .in_c = shape_.in_c,
+          .out_h = shape_.out_h,
+          .out_w = shape_.out_w,
+          .out_c = shape_.out_c,
+          .kernel = shape_.kernel,
+          .stride = shape_.stride,
+          .padding = shape_.padding,
+          .precision = pass.products,
+          .x = in().data,
+          .weight = pass.state.value(weight_),
+          .bias = add_bias_ ? pass.state.value(bias_) : nullptr,
+          .y = output->data,
+          .dy = output->grad,
+          .dx = in().grad,
+          .accumulate = inputs[0].accumulate,
+          .dweight = pass.state.grad(weight_),
+          .dbias = add_bias_ ? pass.state.grad(bias_) : nullptr,  // otherwise stays zero
+          .workspace = pass.workspace};
+}
+
+std::int64_t Convolution::gpu_workspace_bytes(const GpuPass& pass) const {
+  return pass.layers().workspace_bytes(gpu_convolution(pass));
+}
+
+void Convolution::gpu_forward(const GpuPass& pass) {
+  pass.layers().convolution_forward(gpu_convolution(pass), pass.stream());
+}
+
+void Convolution::gpu_backward(const GpuPass& pass) {
+  const GpuConvolution convolution = gpu_convolution(pass);
+  pass.layers().convolution_weight_gradient(convolution, pass.stream());
+  if (inputs[0].needs_grad) pass.layers().convolution_input_gradient(convolution, pass.stream());
 }
 
 }  // namespace lab::nn

@@ -62,11 +62,16 @@ class Convolution final : public Op {
   const LaneOp* lanes() const override { return lanes_ ? &*lanes_ : nullptr; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  std::int64_t gpu_workspace_bytes(const GpuPass& pass) const override;
+  void gpu_forward(const GpuPass& pass) override;
+  void gpu_backward(const GpuPass& pass) override;
   std::int64_t flop(Direction direction, std::int64_t batch) const override;
   // Backward: "<input gradient>/<weight gradient>", or a single name if both are the same.
   std::string method(Direction direction, Kernels kernels) const override;
 
  private:
+  GpuConvolution gpu_convolution(const GpuPass& pass) const;
+
   // One algorithm per stage.
   struct Algorithms {
     const ConvolutionAlgorithm* forward;

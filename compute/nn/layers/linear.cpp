@@ -4,6 +4,7 @@
 
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/ops/row_ops.h"
+#include "compute/nn/gpu_state.h"
 
 namespace lab::nn {
 
@@ -64,6 +65,38 @@ void Linear::backward(const Pass& pass) {
         .accumulate = inputs[0].accumulate,
         .products = pass.products},
        pass.pool, pass.kernels);
+}
+
+// A linear layer is a 1x1 convolution of images of one pixel.
+GpuConvolution Linear::gpu_product(const GpuPass& pass) const {
+  return {.images = pass.batch,
+          .in_c = in_size_,
+          .out_c = out_size_,
+          .precision = pass.products,
+          .x = in().data,
+          .weight = pass.state.value(weight_),
+          .bias = pass.state.value(bias_),
+          .y = output->data,
+          .dy = output->grad,
+          .dx = in().grad,
+          .accumulate = inputs[0].accumulate,
+          .dweight = pass.state.grad(weight_),
+          .dbias = pass.state.grad(bias_),
+          .workspace = pass.workspace};
+}
+
+std::int64_t Linear::gpu_workspace_bytes(const GpuPass& pass) const {
+  return pass.layers().workspace_bytes(gpu_product(pass));
+}
+
+void Linear::gpu_forward(const GpuPass& pass) {
+  pass.layers().convolution_forward(gpu_product(pass), pass.stream());
+}
+
+void Linear::gpu_backward(const GpuPass& pass) {
+  const GpuConvolution product = gpu_product(pass);
+  pass.layers().convolution_weight_gradient(product, pass.stream());
+  if (inputs[0].needs_grad) pass.layers().convolution_input_gradient(product, pass.stream());
 }
 
 }  // namespace lab::nn

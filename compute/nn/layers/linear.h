@@ -19,6 +19,9 @@ class Linear final : public Op {
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  std::int64_t gpu_workspace_bytes(const GpuPass& pass) const override;
+  void gpu_forward(const GpuPass& pass) override;
+  void gpu_backward(const GpuPass& pass) override;
   std::int64_t flop(Direction direction, std::int64_t batch) const override {
     const bool both = direction == Direction::Backward && inputs[0].needs_grad;
     return (both ? 4 : 2) * batch * in_size_ * out_size_;
@@ -28,6 +31,8 @@ class Linear final : public Op {
   }
 
  private:
+  GpuConvolution gpu_product(const GpuPass& pass) const;
+
   const std::int64_t in_size_, out_size_;
   const Parameter& weight_;
   const Parameter& bias_;

@@ -5,6 +5,7 @@
 
 #include "compute/kernels/ops/batch_norm.h"
 #include "compute/kernels/ops/row_ops.h"
+#include "compute/nn/gpu_state.h"
 
 namespace lab::nn {
 
@@ -153,6 +154,46 @@ void BatchNorm::backward(const Pass& pass) {
                         d_residual == nullptr ? nullptr : d_residual + at, args,
                         mean_gradient_.data(), slope_.data(), end - begin, channels_);
   });
+}
+
+GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
+  const ChannelPair running = pass.state.running(running_);
+  const ChannelPair latest = pass.state.latest(running_);
+  const bool residual = inputs.size() > 1;
+  return {.rows = pass.batch * output->shape.height * output->shape.width,
+          .channels = channels_,
+          .training = pass.training,
+          .relu = relu_,
+          .eps = static_cast<float>(kEps),
+          .momentum = static_cast<float>(kMomentum),
+          .x = in().data,
+          .residual = residual ? in(1).data : nullptr,
+          .weight = pass.state.value(weight_),
+          .bias = pass.state.value(bias_),
+          .left_bias = left_bias_ == nullptr ? nullptr : pass.state.value(*left_bias_),
+          .running_mean = running.first,
+          .running_variance = running.second,
+          .mean = latest.first,
+          .inverse_deviation = latest.second,
+          .y = output->data,
+          .dy = output->grad,
+          .dx = inputs[0].needs_grad ? in().grad : nullptr,
+          .dresidual = residual && inputs[1].needs_grad ? in(1).grad : nullptr,
+          .dweight = pass.state.grad(weight_),
+          .dbias = pass.state.grad(bias_),
+          .workspace = pass.workspace};
+}
+
+std::int64_t BatchNorm::gpu_workspace_bytes(const GpuPass& pass) const {
+  return pass.layers().workspace_bytes(gpu_norm(pass));
+}
+
+void BatchNorm::gpu_forward(const GpuPass& pass) {
+  pass.layers().batch_norm_forward(gpu_norm(pass), pass.stream());
+}
+
+void BatchNorm::gpu_backward(const GpuPass& pass) {
+  pass.layers().batch_norm_backward(gpu_norm(pass), pass.stream());
 }
 
 }  // namespace lab::nn

@@ -27,8 +27,13 @@ class BatchNorm final : public Op {
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  std::int64_t gpu_workspace_bytes(const GpuPass& pass) const override;
+  void gpu_forward(const GpuPass& pass) override;
+  void gpu_backward(const GpuPass& pass) override;
 
  private:
+  GpuBatchNorm gpu_norm(const GpuPass& pass) const;
+
   struct Memory;
   Memory carve(Scratch scratch, int threads, std::int64_t* used = nullptr) const;
   std::int64_t rows(const Pass& pass) const;

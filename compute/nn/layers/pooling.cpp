@@ -4,6 +4,7 @@
 
 #include "compute/kernels/ops/activations.h"
 #include "compute/kernels/ops/image_lanes.h"
+#include "compute/nn/gpu_state.h"
 
 namespace lab::nn {
 
@@ -127,6 +128,52 @@ void FlattenLanes::backward(const float* /*x*/, const float* dy, float* dx,
       std::copy_n(dy, lanes, dx + (p * shape_.channels + c) * lanes);
     }
   }
+}
+
+GpuAveragePool AveragePool::gpu_pool(const GpuPass& pass) const {
+  return {.images = pass.batch,
+          .in_h = shape_.in_h,
+          .in_w = shape_.in_w,
+          .channels = shape_.channels,
+          .kernel_h = shape_.kernel_h,
+          .kernel_w = shape_.kernel_w,
+          .stride = shape_.stride,
+          .sigmoid = sigmoid_,
+          .x = in().data,
+          .y = output->data,
+          .dy = output->grad,
+          .dx = in().grad,
+          .accumulate = inputs[0].accumulate};
+}
+
+void AveragePool::gpu_forward(const GpuPass& pass) {
+  pass.layers().average_pool_forward(gpu_pool(pass), pass.stream());
+}
+
+void AveragePool::gpu_backward(const GpuPass& pass) {
+  if (inputs[0].needs_grad) pass.layers().average_pool_backward(gpu_pool(pass), pass.stream());
+}
+
+void Flatten::gpu_forward(const GpuPass& pass) {
+  const ImageShape s = in().shape;
+  pass.layers().flatten({.images = pass.batch,
+                         .pixels = s.height * s.width,
+                         .channels = s.channels,
+                         .from = in().data,
+                         .to = output->data},
+                        pass.stream());
+}
+
+void Flatten::gpu_backward(const GpuPass& pass) {
+  const ImageShape s = in().shape;
+  pass.layers().flatten({.images = pass.batch,
+                         .pixels = s.height * s.width,
+                         .channels = s.channels,
+                         .from = output->grad,
+                         .to = in().grad,
+                         .backward = true,
+                         .accumulate = inputs[0].accumulate},
+                        pass.stream());
 }
 
 }  // namespace lab::nn

@@ -42,8 +42,11 @@ class AveragePool final : public Op {
   const LaneOp* lanes() const override { return &lanes_; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  void gpu_forward(const GpuPass& pass) override;
+  void gpu_backward(const GpuPass& pass) override;
 
  private:
+  GpuAveragePool gpu_pool(const GpuPass& pass) const;
   template <class Body>
   void for_blocks(const Pass& pass, const Body& body) const;
 
@@ -61,6 +64,8 @@ class Flatten final : public Op {
   const LaneOp* lanes() const override { return &lanes_; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  void gpu_forward(const GpuPass& pass) override;
+  void gpu_backward(const GpuPass& pass) override;
 
  private:
   const FlattenLanes lanes_;

@@ -1,10 +1,10 @@
 #include "compute/train/data_parallel/replica.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "compute/measure/measure.h"
-#include "compute/nn/models.h"
 
 namespace lab {
 namespace {
@@ -35,14 +35,20 @@ class WaitAtEnd {
 
 }  // namespace
 
-Replica::Replica(DeviceContext& device, const std::string& model, const nn::SgdOptions& sgd,
+Replica::Replica(DeviceContext& device, nn::NetworkPlan plan, const nn::SgdOptions& sgd,
                  std::int64_t capacity, std::uint64_t seed, const nn::KernelOptions& kernels)
-    : network_(nn::plan_model(model), device, capacity, seed, kernels),
+    : network_(std::move(plan), device, capacity, seed, kernels),
       sgd_(network_, sgd),
       spare_threads_(hardware_threads(device).size() > device.info().cores.size()),
-      staged_(hardware_threads(device)) {}
+      staged_(hardware_threads(device)) {
+  if (device.gpu() != nullptr) gpu_batches_ = std::make_unique<GpuBatches>(device);
+}
 
 void Replica::load(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
+  if (gpu_batches_) {
+    gpu_batches_->load(loader, step, slice, network_.input(), network_.labels());
+    return;
+  }
   ThreadPool& pool = device().threads();
   const BatchBytes staged = staged_.find(loader, step, slice);
   if (staged.pixels == nullptr) {
@@ -54,6 +60,7 @@ void Replica::load(const BatchLoader& loader, std::int64_t step, BatchSlice slic
 
 // Assumes that this device's slice of the next step is the same.
 void Replica::prepare_next(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
+  if (gpu_batches_) return;
   if (!spare_threads_ && last_compute_s_ < kWorthHandingOver_s) return;
   if (step + 1 >= loader.steps_per_epoch()) return;
   slice.end = std::min(slice.end, loader.batch_size(step + 1));
@@ -68,11 +75,7 @@ nn::BatchResult Replica::compute(const BatchLoader& loader, std::int64_t step, B
   const WaitAtEnd end(staged_);
   prepare_next(loader, step, slice);
   const double begin_s = monotonic_s();
-  network_.forward(images, /*training=*/true, options);
-  nn::BatchResult result;
-  nn::observed(options.observer, StepPhase::Loss, 0,
-               [&] { result = network_.loss(images, divisor); });
-  network_.backward(images, options);
+  const nn::BatchResult result = network_.step(images, divisor, options);
   last_compute_s_ = monotonic_s() - begin_s;
   return result;
 }
@@ -81,16 +84,17 @@ void Replica::copy_state(Replica& from) {
   std::ranges::copy(from.network().flat_parameters(), network_.flat_parameters().begin());
   std::ranges::copy(from.sgd().velocity(), sgd_.velocity().begin());
   sgd_.set_started(from.sgd().started());
-  copy_statistics(from.network().running(), network_.running());
+  nn::copy_statistics(from.network().running(), network_.running());
 }
 
-void copy_statistics(const std::deque<nn::RunningStatistics>& from,
-                     std::deque<nn::RunningStatistics>& to) {
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    to[i].mean = from[i].mean;
-    to[i].variance = from[i].variance;
-    to[i].batches = from[i].batches;
-  }
+void Replica::read_state() {
+  network_.read_state();
+  sgd_.read_state();
+}
+
+void Replica::write_state() {
+  network_.write_state();
+  sgd_.write_state();
 }
 
 std::vector<GradientBucket> buckets_of(nn::Network& network, std::int64_t bucket_bytes) {

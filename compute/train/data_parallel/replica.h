@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "compute/nn/sgd.h"
 #include "compute/train/batch_loader.h"
 #include "compute/train/data_parallel/gradient_reducer.h"
+#include "compute/train/gpu_batches.h"
 
 namespace lab {
 
@@ -28,7 +30,7 @@ struct ReplicaStep {
 class Replica {
  public:
   // Throws Error(OutOfMemory) with the requested and the available bytes.
-  Replica(DeviceContext& device, const std::string& model, const nn::SgdOptions& sgd,
+  Replica(DeviceContext& device, nn::NetworkPlan plan, const nn::SgdOptions& sgd,
           std::int64_t capacity, std::uint64_t seed, const nn::KernelOptions& kernels = {});
 
   nn::Network& network() { return network_; }
@@ -41,11 +43,17 @@ class Replica {
   nn::BatchResult compute(const BatchLoader& loader, std::int64_t step, BatchSlice slice,
                           double divisor, const nn::PassOptions& options);
 
-  // Copies parameters, momentum and running statistics of another replica.
+  // Loads the images of `slice` in the loader's step into the network's input.
+  void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
+
+  // Copies parameters, momentum and running statistics of another replica, from host memory to host
+  // memory.
   void copy_state(Replica& from);
+  // As read_state() and write_state() of the network and of the optimizer.
+  void read_state();
+  void write_state();
 
  private:
-  void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
   void prepare_next(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
 
   nn::Network network_;
@@ -53,11 +61,8 @@ class Replica {
   const bool spare_threads_;  // some hardware threads do not compute
   double last_compute_s_ = std::numeric_limits<double>::infinity();
   StagedBatch staged_;
+  std::unique_ptr<GpuBatches> gpu_batches_;  // on a GPU
 };
-
-// Copies values only: operations keep pointing to `to`.
-void copy_statistics(const std::deque<nn::RunningStatistics>& from,
-                     std::deque<nn::RunningStatistics>& to);
 
 // Plans the buckets of a network's flat gradients.
 std::vector<GradientBucket> buckets_of(nn::Network& network, std::int64_t bucket_bytes);

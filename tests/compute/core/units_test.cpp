@@ -47,6 +47,13 @@ TEST(Units, FormatsThreeSignificantDigits) {
   EXPECT_EQ(format_si(0, "B/s"), "0 B/s");
   EXPECT_EQ(format_bytes(1610612736), "1.50 GiB");
   EXPECT_EQ(format_bytes(12), "12 B");
+  using Two = std::array<std::string, 2>;
+  EXPECT_EQ(format_bytes_apart(kGiB, 2 * kGiB), (Two{"1.00 GiB", "2.00 GiB"}));
+  EXPECT_EQ(format_bytes_apart(kGiB, kGiB), (Two{"1.00 GiB", "1.00 GiB"}));
+  EXPECT_EQ(format_bytes_apart(20 * kGiB + 41 * kMiB, 20 * kGiB + 10 * kMiB),
+            (Two{"20.04 GiB", "20.01 GiB"}));
+  EXPECT_EQ(format_bytes_apart(20 * kGiB + 4096, 20 * kGiB),
+            (Two{"21474840576 B", "21474836480 B"}));
   EXPECT_EQ(format_seconds(200), "3 min 20 s");
 }
 

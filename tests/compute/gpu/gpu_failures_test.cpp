@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace lab {
 namespace {
 
@@ -49,6 +51,37 @@ TEST(GpuCode, ReasonNamesTheFix) {
             "-DLAB_CUDA_ARCHITECTURES=86");
   EXPECT_EQ(no_gpu_code(7, 5),
             "the lab's kernels need compute capability 8.0 or later; the GPU has 7.5");
+}
+
+TEST(SelectGpus, AnUnreadableGpuDoesNotHideTheOthers) {
+  const auto read = [](int ordinal, GpuProperties& facts) {
+    facts.pci_bus_id = "0000:0" + std::to_string(ordinal) + ":00.0";
+    if (ordinal == 1) throw Error(Errc::Cuda, "its properties cannot be read");
+    facts.name = ordinal == 2 ? "Old GPU" : "New GPU";
+    facts.compute_major = ordinal == 2 ? 7 : 9;
+  };
+  const GpuSelection selection = select_gpus(4, "90a-real", read);
+  ASSERT_EQ(selection.usable.size(), 2U);
+  EXPECT_EQ(selection.usable[0].ordinal, 0);
+  EXPECT_EQ(selection.usable[1].ordinal, 3);
+  EXPECT_EQ(selection.usable[1].facts.name, "New GPU");
+  ASSERT_EQ(selection.refused.size(), 2U);
+  EXPECT_EQ(selection.refused[0].facts.name, "CUDA device 1");
+  EXPECT_EQ(selection.refused[0].facts.pci_bus_id, "0000:01:00.0");
+  EXPECT_EQ(selection.refused[0].reason, "its properties cannot be read");
+  EXPECT_EQ(selection.refused[1].facts.name, "Old GPU");
+}
+
+TEST(DriverTooOld, NamesBothDriversAndTheWayOut) {
+  EXPECT_EQ(
+      driver_too_old(12020, 13000, "535.104.05"),
+      "NVIDIA driver 535.104.05 is too old: it supports CUDA 12.2, and this program needs CUDA "
+      "13.0, which needs driver 580 or later; install a newer driver, or build the lab with "
+      "CUDA 12");
+  EXPECT_EQ(
+      driver_too_old(11080, 12090, ""),
+      "the NVIDIA driver is too old: it supports CUDA 11.8, and this program needs CUDA 12.0, "
+      "which needs driver 525 or later; install a newer driver");
 }
 
 }  // namespace

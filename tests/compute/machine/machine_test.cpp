@@ -96,6 +96,41 @@ TEST(Machine, ListsGpusOfTheBackend) {
             "cuda:2 cannot be used: this machine has 2 usable NVIDIA GPUs; use cuda:0 to cuda:1");
 }
 
+TEST(Machine, EmulatedGpusAreListedLast) {
+  Machine machine({.cpu_devices = 2, .emulated_gpus = 2});
+  EXPECT_EQ(machine.devices(),
+            (std::vector<Device>{cpu(0), cpu(1), emulated_gpu(0), emulated_gpu(1)}));
+  EXPECT_EQ(machine.at(emulated_gpu(1)).device(), emulated_gpu(1));
+  EXPECT_EQ(machine.at(emulated_gpu(1)).gpu()->facts().device, emulated_gpu(1));
+  EXPECT_EQ(machine.gpus(), nullptr);
+  EXPECT_NE(message_of(machine, emulated_gpu(2)).find("use emu:0 to emu:1"), std::string::npos);
+  EXPECT_FALSE(machine.has(gpu(0)));
+}
+
+TEST(Machine, EmulatedGpusStandInForMissingGpus) {
+  const Machine machine({.emulated_gpus = 2});
+  EXPECT_EQ(machine.num_gpus(), 2);
+  EXPECT_EQ(machine.try_gpu(1), emulated_gpu(1));
+  EXPECT_EQ(machine.try_gpu(2), cpu());
+  EXPECT_EQ(machine.try_all_gpus(), (std::vector<Device>{emulated_gpu(0), emulated_gpu(1)}));
+  MachineOptions options{.emulated_gpus = 1};
+  options.open_gpus = test::backend_opener(std::make_shared<test::FakeBackend>(1, kGiB));
+  Machine both(options);
+  EXPECT_EQ(both.num_gpus(), 1);
+  EXPECT_EQ(both.try_all_gpus(), (std::vector<Device>{gpu(0)}));
+  EXPECT_EQ(both.devices().back(), emulated_gpu(0));
+  EXPECT_EQ(both.at(emulated_gpu(0)).device(), emulated_gpu(0));
+}
+
+TEST(Machine, EmulatedGpusHaveReadingsWithoutTimes) {
+  Machine machine({.emulated_gpus = 1});
+  const Telemetry telemetry = TelemetryReader(machine).read();
+  ASSERT_EQ(telemetry.devices.size(), 2U);
+  const DeviceTelemetry& gpu = telemetry.devices[1];
+  EXPECT_EQ(gpu.utilisation.reason(), kNeverTimed);
+  EXPECT_EQ(gpu.memory_available_bytes, machine.info().devices[1].memory_total_bytes);
+}
+
 TEST(Machine, ListsRejectedGpusAsAbsent) {
   const auto fake = std::make_shared<test::FakeBackend>(1, kGiB);
   const RejectedGpu refused = test::rejected_gpu("0000:81:00.0", "it has no code for it");

@@ -214,7 +214,7 @@ TEST(DataParallel, InterruptedStepKeepsThePreviousState) {
     setup.sgd.momentum = 0.9;
     Trainer trainer(devices, setup);
     const auto state = [&] {
-      EXPECT_TRUE(trainer.take_own_statistics());
+      EXPECT_TRUE(trainer.take_own_state());
       // A single string, so that millions of bytes are compared in one call.
       std::string all;
       const auto append = [&](const std::vector<std::byte>& bytes) {

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "compute/core/error.h"
 #include "compute/tensor/random.h"
 #include "compute/tensor/tensor.h"
 #include "tests/support/fake_gpu/fake_stream.h"
@@ -294,6 +295,20 @@ double FakeGpu::norm(const GpuNorm& norm, GpuStream& /*stream*/) {
     }
   });
   return std::sqrt(total);
+}
+
+void FakeGpu::begin_recording(GpuStream& /*stream*/) {
+  throw Error(Errc::Unsupported, "fake GPU: recording is not simulated");
+}
+
+std::unique_ptr<GpuGraph> FakeGpu::end_recording(GpuStream& /*stream*/) {
+  throw Error(Errc::Unsupported, "fake GPU: recording is not simulated");
+}
+
+void FakeGpu::abandon_recording(GpuStream& /*stream*/) noexcept {}
+
+GpuLayers& FakeGpu::layers() {
+  throw Error(Errc::Unsupported, "fake GPU: layers are not simulated");
 }
 
 FakeBackend::FakeBackend(int gpus, std::int64_t memory_bytes) {

@@ -23,6 +23,10 @@ class FakeStream final : public GpuStream {
   // Queues work of the given simulated duration.
   void spend(double seconds) {
     now_s_ += seconds;
+    count();
+  }
+  // Counts an operation behind a closed gate; called for events and waits too.
+  void count() {
     if (gated()) {
       EXPECT_LE(++queued_, kMaxBehindGate) << "the driver would block on the closed gate";
     }
@@ -31,7 +35,7 @@ class FakeStream final : public GpuStream {
   bool gated() const { return closed_ != nullptr && *closed_; }
   void hold(std::shared_ptr<const bool> closed) {
     closed_ = std::move(closed);
-    queued_ = 0;
+    queued_ = 1;  // the gate
   }
 
  private:
@@ -46,7 +50,9 @@ class FakeEvent final : public GpuEvent {
   explicit FakeEvent(FakeGpu& gpu) : gpu_(gpu) {}
   void record(GpuStream& stream) override {
     gpu_.enter("record");
-    at_s_ = static_cast<FakeStream&>(stream).now_s();
+    auto& queue = static_cast<FakeStream&>(stream);
+    queue.count();
+    at_s_ = queue.now_s();
   }
   bool done() const override { return true; }
   void synchronise() const override { gpu_.enter("synchronise"); }
@@ -62,6 +68,7 @@ class FakeEvent final : public GpuEvent {
 
 inline void FakeStream::wait(const GpuEvent& event) {
   gpu_.enter("wait");
+  count();
   now_s_ = std::max(now_s_, static_cast<const FakeEvent&>(event).at_s());
 }
 

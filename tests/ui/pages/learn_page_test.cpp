@@ -41,6 +41,39 @@ TEST(LearnPage, MeasuresWithoutAGuess) {
   EXPECT_FALSE(lab.sent<StartLesson>()[0].guess.has_value());
 }
 
+TEST(LearnPage, MeasuresOnEnterOnceThereIsAGuess) {
+  LearnLab lab(Scene::Empty);
+  lab.press(GLFW_KEY_ENTER);
+  EXPECT_TRUE(lab.sent<StartLesson>().empty()) << "no guess yet";
+  lab.click("learn/choice/2");
+  lab.press(GLFW_KEY_ENTER);
+  ASSERT_EQ(lab.sent<StartLesson>().size(), 1U);
+  EXPECT_EQ(lab.sent<StartLesson>()[0].guess, "two");
+}
+
+TEST(LearnPage, MeasuresOnEnterInTheGuess) {
+  LearnLab lab(Scene::Empty);
+  lab.click("learn/dot/second");
+  lab.click("learn/guess");
+  lab.type("1e-6, 1e-5, 1e-3");
+  lab.press(GLFW_KEY_ENTER);
+  ASSERT_EQ(lab.sent<StartLesson>().size(), 1U);
+  EXPECT_EQ(lab.sent<StartLesson>()[0].guess, "1e-6, 1e-5, 1e-3");
+}
+
+TEST(LearnPage, SaysWhatCancels) {
+  LearnLab lab(Scene::Empty);
+  lab.model.apply(event(1, 1, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
+  LessonPrediction prediction;
+  prediction.series = "step";
+  lab.model.apply(event(1, 2, LessonEvent{"first", prediction}));
+  LessonGap gap{"step", "s", 1e-3, 2e-3, {{"unexplained", 1e-3}}};
+  gap.note = "Not explained: caches -9.38 ms.";
+  lab.model.apply(event(1, 3, LessonEvent{"first", gap}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("learn/gap/0/note"));
+}
+
 TEST(LearnPage, DrawsACurveWithTheMouse) {
   LearnLab lab(Scene::Empty);
   lab.click("learn/dot/second");
@@ -84,6 +117,15 @@ TEST(LearnPage, OffersToSplitTheCpu) {
   ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
   EXPECT_EQ(lab.sent<RestartLab>()[0].cpu_devices, 3);
   EXPECT_TRUE(lab.view.forms.learn.resume) << "the lesson continues after the restart";
+}
+
+TEST(LearnPage, ForgetsToContinueWithoutARestart) {
+  LearnLab lab(Scene::Empty);
+  lab.click("learn/dot/third");
+  lab.click("learn/split");
+  EXPECT_EQ(lab.backend.find("restart/yes")->label, "Split and restart");
+  lab.click("restart/no");
+  EXPECT_FALSE(lab.view.forms.learn.resume);
 }
 
 TEST(LearnPage, ContinuesAfterARestart) {
@@ -134,12 +176,19 @@ TEST(LearnPage, TryItFreelyLeadsToThePageAndBack) {
   LearnLab lab(Scene::Done);
   lab.click("learn/free");
   EXPECT_EQ(lab.view.page, Page::Matmul);
-  EXPECT_EQ(lab.view.forms.matmul.sizes, "8,16");
+  EXPECT_EQ(lab.view.forms.matmul.sizes, "256") << "the lesson's default setting";
   lab.frames(3);
   lab.click("title/back");
   EXPECT_EQ(lab.view.page, Page::Learn);
   lab.frames(3);
   EXPECT_FALSE(lab.visible("title/back"));
+}
+
+TEST(LearnPage, TryItFreelyTakesTheVariedSetting) {
+  LearnLab lab(Scene::Done);
+  lab.view.forms.learn.vary["first"] = 512;
+  lab.click("learn/free");
+  EXPECT_EQ(lab.view.forms.matmul.sizes, "512");
 }
 
 TEST(LearnPage, VariesTheSetting) {
@@ -271,6 +320,19 @@ TEST(LearnPage, DrawsManyCoresInGroups) {
     EXPECT_LT(map->max.y - map->min.y, 0.5F * size.y) << "the map leaves room for the rest";
     EXPECT_TRUE(lab.visible("learn/map/memory"));
   }
+}
+
+TEST(LearnPage, ShowsTheLoadOfEachCoreInTheMap) {
+  LearnLab lab(Scene::Done);
+  const std::vector<int> cores = lab.model.machine().devices[0].cores;
+  ASSERT_EQ(cores.size(), 2U);
+  lab.model.apply(event(0, 1000, telemetry(lab.model.devices(), 1000, 0.5)));
+  lab.frames(3);
+  const auto core = [&](std::size_t i) {
+    return lab.backend.find("learn/map/cpu:0/" + std::to_string(cores[i]))->value;
+  };
+  EXPECT_EQ(core(0), "50 %");
+  EXPECT_EQ(core(1), "25 %");
 }
 
 TEST(LearnPage, ComparesWithAClass) {

@@ -25,6 +25,20 @@ std::string tooltip_at(Lab& lab, ImVec2 at, const char* path) {
   return tip == nullptr ? "" : tip->value;
 }
 
+TEST(MatmulFailures, AreListedBesideTheResults) {
+  const RungFailed failed{cpu(), "tiled", Precision::F32, 512, "the error of C[1,2] is too large"};
+  Model model = matmul_job({matmul_sample(cpu(), "simd", 64, 100), failed});
+  ASSERT_EQ(model.matmul().current.failed.size(), 1U);
+  EXPECT_EQ(model.log().back().severity, Severity::Error);
+  EXPECT_NE(model.log().back().text.find("tiled in f32 at 512 on cpu:0 failed"), std::string::npos);
+  Lab lab(std::move(model), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/failed"));
+  const ui::WidgetRect* box = lab.backend.ui.widgets.find("matmul/failed/0");
+  ASSERT_NE(box, nullptr);
+  EXPECT_NE(box->label.find("C[1,2]"), std::string::npos) << box->label;
+}
+
 TEST(MatmulRoofline, IsHiddenOnAnEmptyPage) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
   lab.open(Page::Matmul);

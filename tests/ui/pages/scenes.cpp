@@ -58,8 +58,10 @@ LessonInfo lesson_info(const char* name, int devices) {
   info.x_label = "bytes";
   info.y_label = "time";
   StartMatmul free;
-  free.sizes = {8, 16};
   info.free = free;
+  info.set_free = [](JobCommand& command, double n) {
+    std::get<StartMatmul>(command).sizes = {static_cast<std::int64_t>(n)};
+  };
   return info;
 }
 
@@ -71,7 +73,6 @@ void feed_lessons(Feed& feed) {
                      .low = 1e-8,
                      .high = 1,
                      .at = {1024, 1 << 20, 1 << 26},
-                     .at_label = "bytes",
                      .at_unit = "B"};
   feed(0, second);
   feed(0, lesson_info("third", 3));
@@ -192,6 +193,10 @@ void feed_matmul(Feed& feed, Scene scene) {
       gflops *= 4;
       for (int n = 64; n <= 1024; n *= 2) feed(1, matmul_sample(cpu(), name, n, gflops));
     }
+  }
+  if (scene == Scene::Failed) {
+    feed(1, RungFailed{cpu(), "simd", Precision::F32, 4096,
+                       "the error of C[17,4] is 12.5 times the rounding bound", 12.5});
   }
   feed(1, Skipped{"openblas", "libopenblas.so.0 is not installed"});
   feed.end(scene);

@@ -38,6 +38,31 @@ TEST(LineBreaks, KeepsNumbersWhole) {
   }
 }
 
+TEST(LineBreaks, AreKeptByFontTextAndWidth) {
+  const ImFont font, other;
+  DividedTexts divided;
+  divided.keep(&font, "one two", 50, "one\ntwo");
+  ASSERT_NE(divided.find(&font, "one two", 50), nullptr);
+  EXPECT_EQ(*divided.find(&font, "one two", 50), "one\ntwo");
+  EXPECT_EQ(divided.find(&font, "one two", 51), nullptr);
+  EXPECT_EQ(divided.find(&font, "one tw", 50), nullptr);
+  EXPECT_EQ(divided.find(&other, "one two", 50), nullptr);
+  divided.clear();
+  EXPECT_EQ(divided.find(&font, "one two", 50), nullptr);
+}
+
+TEST(LineBreaks, AreKeptForRecentTextsOnly) {
+  const ImFont font;
+  DividedTexts divided;
+  divided.keep(&font, "in every frame", 50, "lines");
+  for (std::size_t i = 0; i < 10 * DividedTexts::kMost; ++i) {
+    divided.keep(&font, std::to_string(i), 50, "");
+    ASSERT_NE(divided.find(&font, "in every frame", 50), nullptr) << i;
+    ASSERT_LE(divided.size(), 2 * DividedTexts::kMost);
+  }
+  EXPECT_EQ(divided.find(&font, "0", 50), nullptr);
+}
+
 TEST(LineBreaks, DividesAWordWiderThanALine) {
   test::NullBackend b(1);
   ImFont* font = b.ui.fonts.body;

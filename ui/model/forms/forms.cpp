@@ -169,10 +169,17 @@ struct FillForm {
     TrainingForm& form = forms.training;
     form.request.model = c.model;
     form.request.data = c.data;
-    form.request.lr = find_model(c.model)->learning_rate;
+    form.request.lr = c.lr.value_or(find_model(c.model)->learning_rate);
+    form.request.batch = c.batch;
+    form.request.epochs = c.epochs;
+    form.request.profile = c.profile;
   }
   void operator()(const StartScaling& c) const {
-    forms.scaling.request.training.model = c.training.model;
+    StartScaling& request = forms.scaling.request;
+    request.training.model = c.training.model;
+    request.training.batch = c.training.batch;
+    request.modes = c.modes;
+    request.predict_devices = c.predict_devices;
   }
   void operator()(const RunTensorCode& c) const {
     forms.memory.statement = c.statements.empty() ? "" : c.statements.front().text;

@@ -105,10 +105,12 @@ std::string cache_text(const CacheInfo& c) {
 
 void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
   Ui& ui = p.ui;
-  fact(ui, tr("Current clock"), with_unit(last.clock_mhz, "{:.0f} MHz"),
-       tr("Mean over the device's cores."));
-  fact(ui, tr("Max clock"), with_unit(info.clock_max_mhz, "{:.0f} MHz"));
-  fact(ui, tr("Temperature"), with_unit(last.temperature_c, "{:.0f} °C"));
+  if (is_timed(info.device)) {
+    fact(ui, tr("Current clock"), with_unit(last.clock_mhz, "{:.0f} MHz"),
+         tr("Mean over the device's cores."));
+    fact(ui, tr("Max clock"), with_unit(info.clock_max_mhz, "{:.0f} MHz"));
+    fact(ui, tr("Temperature"), with_unit(last.temperature_c, "{:.0f} °C"));
+  }
   if (!info.simd.empty()) {
     fact(
         ui, "SIMD", info.simd_detail.empty() ? info.simd : info.simd_detail,
@@ -140,9 +142,13 @@ void device_card(const Panel& p, const DeviceInfo& info, int position) {
   const DeviceTelemetry& last = history.last;
   const ImU32 color = device_color(*ui.theme, info.device);
   lost_box(p, path + "/lost", last.lost);
-  big_figure(p, info, last);
-  utilisation_sparkline(p, path + "/spark", history.t_s, history.utilisation, color);
-  core_bars(p, path + "/cores", last, color);
+  if (is_timed(info.device)) {
+    big_figure(p, info, last);
+    utilisation_sparkline(p, path + "/spark", history.t_s, history.utilisation, color);
+    core_bars(p, path + "/cores", last, color);
+  } else {
+    body(ui, tr(kEmulatedGpu));
+  }
   memory_bar(p, path + "/memory", info, last, color);
   auto& open_cards = p.view.forms.devices.open;
   bool open = open_cards.contains(position);

@@ -70,7 +70,7 @@ void draw_curve(const Panel& p, const CurveArea& area, const LessonQuestion& que
   Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string text = quantity_text(question.at[i], question.at_unit);
+    const std::string text = position_text(question, i);
     const float width = text_size(ui.fonts.caption, text).x;
     draw_text(list, ui.fonts.caption, {area.x(i) - width / 2, area.max.y + ui.px(3)},
               ui.theme->muted, text);
@@ -103,7 +103,7 @@ void draw_reading(const Panel& p, const CurveArea& area, const LessonQuestion& q
   const float half = (area.max.x - area.min.x) / static_cast<float>(2 * area.columns);
   list->AddRectFilled({area.x(column) - half, area.min.y}, {area.x(column) + half, area.max.y},
                       styled(with_alpha(ui.theme->accent, 0.10F)));
-  const std::string at = quantity_text(question.at[column], question.at_unit);
+  const std::string at = position_text(question, column);
   const std::string text =
       at + ": " + (value > 0 ? quantity_text(value, question.unit) : tr("no guess yet"));
   const float width = text_size(ui.fonts.caption, text).x;

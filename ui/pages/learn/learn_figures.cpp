@@ -24,10 +24,17 @@ void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonS
     if (std::find(kinds.begin(), kinds.end(), span.what) == kinds.end()) kinds.push_back(span.what);
     end_s = std::max(end_s, span.end_s);
   }
+  // What a lane waits for is told apart by the shade of one colour.
+  std::vector<std::string> stalls;
+  for (const LessonSpan& span : spans) {
+    const bool known = std::find(stalls.begin(), stalls.end(), span.what) != stalls.end();
+    if (span.stall && !known) stalls.push_back(span.what);
+  }
   const auto color_of = [&](const LessonSpan& span) {
-    if (span.stall) return ui.theme->bad;
-    const auto kind = std::find(kinds.begin(), kinds.end(), span.what) - kinds.begin();
-    return series_color(*ui.theme, static_cast<int>(kind));
+    const std::vector<std::string>& among = span.stall ? stalls : kinds;
+    const auto kind = std::find(among.begin(), among.end(), span.what) - among.begin();
+    if (!span.stall) return series_color(*ui.theme, static_cast<int>(kind));
+    return mix(ui.theme->bad, ui.theme->text, std::min(0.9F, 0.55F * static_cast<float>(kind)));
   };
   const float height = ui.px(26);
   const float width = std::max(ui.px(80), ImGui::GetContentRegionAvail().x - label);
@@ -94,9 +101,7 @@ void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
       const ImVec2 min(at(from), item.min.y), max(at(from + length), item.max.y);
       const ImU32 color = series_color(*ui.theme, static_cast<int>(i) + 1);
       list->AddRectFilled(min, max, styled(color));
-      hint_at(
-          ui, min, max,
-          fmt::format("{}: {}", gap.parts[i].cause, quantity_text(gap.parts[i].value, gap.unit)));
+      hint_at(ui, min, max, part_text(gap.parts[i], gap.unit));
       from += length;
     }
     list->AddLine({at(gap.predicted), item.min.y - ui.px(2)},
@@ -105,11 +110,13 @@ void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
   for (std::size_t i = 0; i < gap.parts.size(); ++i) {
     const GapPart& part = gap.parts[i];
     if (part.value == 0) continue;
-    swatches.push_back({fmt::format("{} {}{}", part.cause, part.value > 0 ? "+" : "",
-                                    quantity_text(part.value, gap.unit)),
-                        series_color(*ui.theme, static_cast<int>(i) + 1)});
+    swatches.push_back(
+        {part_text(part, gap.unit), series_color(*ui.theme, static_cast<int>(i) + 1)});
   }
   swatch_legend(p, swatches);
+  if (gap.note.empty()) return;
+  muted(ui, gap.note);
+  record_item(ui, fmt::format("{}/note", path), "text", gap.note);
 }
 
 // From the theme's raised surface at 1 over its warning to its bad colour, per decade.
@@ -120,14 +127,39 @@ static ImU32 heat_color(const Theme& theme, double value) {
                       : mix(theme.warning, theme.bad, 2 * share - 1);
 }
 
-void draw_heat(const Panel& p, std::string_view path, const LessonInfo& lesson,
-               const std::vector<LessonSeries>& rows) {
-  if (rows.empty()) return;
+// The scale of heat_color: a bar with its powers of ten.
+static void heat_legend(const Panel& p, const std::string& unit) {
   Ui& ui = p.ui;
-  float label = 0;
-  for (const LessonSeries& row : rows) {
-    label = std::max(label, text_size(ui.fonts.caption, row.name).x + ui.px(12));
+  constexpr int kDecades = 6;
+  constexpr const char* kTicks[] = {"1", "100", "10 000", "1 000 000"};
+  const std::string name = trf("Difference in {}:", unit);
+  const float label = text_size(ui.fonts.caption, name).x + ui.px(12);
+  const float width = std::min(ui.px(360), ImGui::GetContentRegionAvail().x - label - ui.px(30));
+  const Item item = control("learn/heat_legend", {label + width + ui.px(30), ui.px(28)});
+  record(ui, item, "learn/heat_legend", "legend", name);
+  if (!item.visible) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text(list, ui.fonts.caption, item.min, ui.theme->muted, name);
+  const float left = item.min.x + label, part = width / kDecades;
+  for (int i = 0; i < kDecades; ++i) {
+    const ImU32 from = styled(heat_color(*ui.theme, std::pow(10.0, i)));
+    const ImU32 to = styled(heat_color(*ui.theme, std::pow(10.0, i + 1)));
+    const float x = left + part * static_cast<float>(i);
+    list->AddRectFilledMultiColor({x, item.min.y + ui.px(2)}, {x + part, item.min.y + ui.px(11)},
+                                  from, to, to, from);
   }
+  for (int i = 0; i <= kDecades; i += 2) {
+    const char* text = kTicks[i / 2];
+    draw_text(list, ui.fonts.caption,
+              {left + part * static_cast<float>(i) - text_size(ui.fonts.caption, text).x / 2,
+               item.min.y + ui.px(13)},
+              ui.theme->muted, text);
+  }
+}
+
+static void draw_heat(const Panel& p, std::string_view path, const LessonInfo& lesson,
+                      const std::vector<LessonSeries>& rows, float label) {
+  Ui& ui = p.ui;
   const float height = ui.px(24);
   const float width = std::max(ui.px(80), ImGui::GetContentRegionAvail().x - label);
   const Item item = control(path, {label + width, height * static_cast<float>(rows.size() + 1)});
@@ -142,10 +174,13 @@ void draw_heat(const Panel& p, std::string_view path, const LessonInfo& lesson,
     for (std::size_t i = 0; i < row.x.size(); ++i) {
       const ImVec2 min(item.min.x + label + cell * static_cast<float>(i), y + 1);
       const ImVec2 max(min.x + cell - 2, y + height - 1);
-      list->AddRectFilled(min, max, styled(heat_color(*ui.theme, row.y[i])), ui.px(3));
-      const std::string text = quantity_text(row.y[i], row.unit);
+      const ImU32 fill = heat_color(*ui.theme, row.y[i]);
+      const bool dark = contrast(fill, ui.theme->accent_text) > contrast(fill, ui.theme->text);
+      list->AddRectFilled(min, max, styled(fill), ui.px(3));
+      const std::string text =
+          row.y[i] < 100 ? quantity_text(row.y[i], row.unit) : fmt::format("{:.0f}", row.y[i]);
       draw_text_fitted(list, ui.fonts.caption, {min.x + ui.px(6), y + ui.px(5)}, cell - ui.px(8),
-                       ui.theme->text, text);
+                       dark ? ui.theme->accent_text : ui.theme->text, text);
       hint_at(ui, min, max,
               fmt::format("{}, {} {:g}: {} {}", row.name, tr(lesson.x_label), row.x[i], text,
                           tr(lesson.y_label)));
@@ -157,6 +192,24 @@ void draw_heat(const Panel& p, std::string_view path, const LessonInfo& lesson,
               {item.min.x + label + cell * static_cast<float>(i) + ui.px(6), y + ui.px(3)},
               ui.theme->muted, fmt::format("{} {:g}", tr(lesson.x_label), rows.front().x[i]));
   }
+}
+
+void draw_heats(const Panel& p, std::string_view path, const LessonInfo& lesson,
+                const std::vector<LessonSeries>& rows) {
+  if (rows.empty()) return;
+  float label = 0;  // the maps are aligned
+  for (const LessonSeries& row : rows) {
+    label = std::max(label, text_size(p.ui.fonts.caption, row.name).x + p.ui.px(12));
+  }
+  int maps = 0;
+  for (auto first = rows.begin(); first != rows.end();) {
+    const auto last = std::find_if(
+        first, rows.end(), [&](const LessonSeries& row) { return row.group != first->group; });
+    if (!first->group.empty()) body(p.ui, first->group);
+    draw_heat(p, fmt::format("{}/{}", path, maps++), lesson, {first, last}, label);
+    first = last;
+  }
+  heat_legend(p, tr(lesson.y_label));
 }
 
 }  // namespace lab::ui

@@ -20,7 +20,7 @@ constexpr std::size_t kFewCores = 8;             // whose private caches are dra
 struct Nest {
   int level = 0;  // 0: a core
   std::int64_t bytes = 0;
-  int core = 0;  // OS number
+  std::size_t core = 0;  // position in DeviceInfo::cores
   std::vector<Nest> inner;
 };
 
@@ -45,8 +45,8 @@ std::vector<Nest> nests_of(const DeviceInfo& device, const std::vector<int>& cor
     }
   }
   std::vector<Nest> nests;
-  for (const int core : cores)
-    nests.push_back({0, 0, device.cores[static_cast<std::size_t>(core)], {}});
+  nests.reserve(cores.size());
+  for (const int core : cores) nests.push_back({0, 0, static_cast<std::size_t>(core), {}});
   return nests;
 }
 
@@ -55,6 +55,7 @@ constexpr int kDeviceLevel = 100;
 // A CPU device with its cores inside their caches.
 Nest nest_of(const DeviceInfo& device) {
   std::vector<int> cores;
+  cores.reserve(device.cores.size());
   int levels = 0;
   for (std::size_t i = 0; i < device.cores.size(); ++i) cores.push_back(static_cast<int>(i));
   for (const CacheInfo& cache : device.caches) levels = std::max(levels, cache.level);
@@ -92,6 +93,7 @@ MapBox box_of(const Ui& ui, const Nest& nest, float core, float width) {
     return box;
   }
   const float pad = ui.px(kNestPad);
+  box.inner.reserve(nest.inner.size());
   for (const Nest& inner : nest.inner) {
     box.inner.push_back(box_of(ui, inner, core, width - 2 * pad));
   }
@@ -118,8 +120,38 @@ std::string private_caches(const DeviceInfo& device) {
 
 struct BoxDevice {
   const DeviceInfo& info;
-  std::string private_caches;  // of each core, for its tooltip
+  std::string private_caches;   // of each core, for its tooltip
+  const DeviceTelemetry& last;  // the latest reading
 };
+
+// A core, filled from below by the share of time in which it is busy.
+void draw_core(const Panel& p, std::size_t core, ImVec2 min, ImVec2 max, const BoxDevice& device) {
+  Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 color = device_color(*ui.theme, device.info.device);
+  const std::vector<double>& busy = device.last.core_utilisation;
+  const double share = core < busy.size() ? std::clamp(busy[core], 0.0, 1.0) : 0;
+  list->AddRectFilled(min, max, styled(mix(ui.theme->card, color, 0.25F)), ui.px(3));
+  const float full = (max.y - min.y) * static_cast<float>(share);
+  if (full >= 1) {
+    list->AddRectFilled({min.x, max.y - full}, max, styled(mix(ui.theme->card, color, 0.8F)),
+                        ui.px(3));
+  }
+  const int number = device.info.cores[core];
+  const std::string name = std::to_string(number);
+  const ImVec2 text = text_size(ui.fonts.caption, name);
+  if (text.x + ui.px(2) < max.x - min.x && text.y < max.y - min.y) {
+    draw_text(list, ui.fonts.caption, {(min.x + max.x - text.x) / 2, (min.y + max.y - text.y) / 2},
+              ui.theme->text, name);
+  }
+  record_rect(ui, fmt::format("learn/map/{}/{}", to_string(device.info.device), number), "meter",
+              name, core < busy.size() ? percent(share) : "", true, min, max);
+  if (!ImGui::IsMouseHoveringRect(min, max)) return;
+  hint_at(ui, min, max,
+          (core < busy.size() ? trf("Core {}, busy {} of the time", number, percent(share))
+                              : trf("Core {}", number)) +
+              device.private_caches);
+}
 
 void draw_box(const Panel& p, const MapBox& box, ImVec2 origin, const BoxDevice& device,
               int depth) {
@@ -128,20 +160,7 @@ void draw_box(const Panel& p, const MapBox& box, ImVec2 origin, const BoxDevice&
   const ImVec2 min(origin.x + box.pos.x, origin.y + box.pos.y);
   const ImVec2 max(min.x + box.size.x, min.y + box.size.y);
   const ImU32 color = device_color(*ui.theme, device.info.device);
-  if (box.nest->level == 0) {
-    list->AddRectFilled(min, max, styled(mix(ui.theme->card, color, 0.55F)), ui.px(3));
-    const std::string number = std::to_string(box.nest->core);
-    const ImVec2 text = text_size(ui.fonts.caption, number);
-    if (text.x + ui.px(2) < box.size.x && text.y < box.size.y) {
-      draw_text(list, ui.fonts.caption,
-                {(min.x + max.x - text.x) / 2, (min.y + max.y - text.y) / 2}, ui.theme->text,
-                number);
-    }
-    if (ImGui::IsMouseHoveringRect(min, max)) {
-      hint_at(ui, min, max, trf("Core {}", box.nest->core) + device.private_caches);
-    }
-    return;
-  }
+  if (box.nest->level == 0) return draw_core(p, box.nest->core, min, max, device);
   list->AddRectFilled(min, max, styled(mix(ui.theme->raised, color, depth == 0 ? 0.10F : 0.22F)),
                       ui.px(5));
   list->AddRect(min, max, styled(with_alpha(color, 0.5F)), ui.px(5));
@@ -178,6 +197,7 @@ void draw_processors(const Panel& p, const LessonMap& map) {
   const float width = ImGui::GetContentRegionAvail().x;
   const float side = core_side(ui, cores, width);
   std::vector<MapBox> boxes;
+  boxes.reserve(nests.size());
   for (const Nest& nest : nests) boxes.push_back(box_of(ui, nest, side, width));
   const ImVec2 size = flow(boxes, width, ui.px(8));
   const Item item = control("learn/map/processors", {width, size.y});
@@ -188,7 +208,9 @@ void draw_processors(const Panel& p, const LessonMap& map) {
     record_rect(ui, "learn/map/" + name, "map", name,
                 fmt::format("{} cores", devices[i]->cores.size()), true, min,
                 {min.x + boxes[i].size.x, min.y + boxes[i].size.y});
-    draw_box(p, boxes[i], item.min, {*devices[i], private_caches(*devices[i])}, 0);
+    draw_box(p, boxes[i], item.min,
+             {*devices[i], private_caches(*devices[i]), p.model.history(devices[i]->device).last},
+             0);
   }
 }
 
@@ -196,13 +218,22 @@ void draw_gpu(const Panel& p, const DeviceInfo& device) {
   Ui& ui = p.ui;
   const std::string path = "learn/map/" + to_string(device.device);
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(28)});
-  const std::string text = trf("{}: {}, memory {}", to_string(device.device), device.name,
-                               format_bytes(device.memory_total_bytes));
+  const GpuRecord* gpu = p.model.gpu(device.pci_bus_id);
+  const Maybe<double> busy =
+      gpu == nullptr ? Maybe<double>::missing(tr("not read yet")) : gpu->history.last.utilisation;
+  std::string text = trf("{}: {}, memory {}", to_string(device.device), device.name,
+                         format_bytes(device.memory_total_bytes));
+  if (busy) text = trf("{}, busy {} of the time", text, percent(*busy));
   record(ui, item, path, "map", text);
   if (!item.visible) return;
   const ImU32 color = device_color(*ui.theme, device.device);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(item.min, item.max, styled(mix(ui.theme->raised, color, 0.30F)), ui.px(5));
+  list->AddRectFilled(item.min, item.max, styled(mix(ui.theme->raised, color, 0.20F)), ui.px(5));
+  if (busy) {
+    const float share = static_cast<float>(std::clamp(*busy, 0.0, 1.0));
+    list->AddRectFilled(item.min, {item.min.x + share * (item.max.x - item.min.x), item.max.y},
+                        styled(mix(ui.theme->raised, color, 0.6F)), ui.px(5));
+  }
   draw_text_fitted(list, ui.fonts.caption, {item.min.x + ui.px(8), item.min.y + ui.px(6)},
                    item.max.x - item.min.x - ui.px(16), ui.theme->text, text);
 }
@@ -240,7 +271,7 @@ void draw_map(const Panel& p, const LessonMap& map) {
   if (map.devices.empty()) return;
   Card card(p, "learn/map", tr("This machine"),
             {.hint = tr("Cores inside the caches that they share; the caches of a single core are "
-                        "shown on hover")});
+                        "shown on hover. Each core is filled as far as it is busy now.")});
   if (!card) return;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
   draw_processors(p, map);

@@ -28,9 +28,10 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson);
 // change; `values` holds one number per position, 0 for one that is not drawn yet.
 bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& question,
                  std::vector<double>& values);
-// Values as colours, one row per series and one column per position.
-void draw_heat(const Panel& p, std::string_view path, const LessonInfo& lesson,
-               const std::vector<LessonSeries>& rows);
+// Values as colours, one row per series and one column per position; a map for each group, below
+// its heading.
+void draw_heats(const Panel& p, std::string_view path, const LessonInfo& lesson,
+                const std::vector<LessonSeries>& rows);
 // True for repeated runs without a text.
 bool drawn_as_strip(const LessonSample& sample);
 // Samples of repeated runs: one row per series, one mark per run, the mean as a line, and the

@@ -174,7 +174,7 @@ void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& ru
   if (!card) return;
   draw_strips(p, "learn/strips", run);
   if (lesson.figure == LessonFigure::Heat) {
-    draw_heat(p, "learn/heat", lesson, run.measured);
+    draw_heats(p, "learn/heat", lesson, run.measured);
   } else {
     curves(p, lesson, run);
   }
@@ -236,9 +236,13 @@ void gap_card(const Panel& p, const LessonRun& run) {
 
 // --- concluded ------------------------------------------------------------------------------
 
+double& varied(const Panel& p, const LessonInfo& lesson) {
+  return p.view.forms.learn.vary.try_emplace(lesson.name, lesson.vary->value).first->second;
+}
+
 void vary_field(const Panel& p, const LessonInfo& lesson) {
   const LessonVary& vary = *lesson.vary;
-  double& value = p.view.forms.learn.vary.try_emplace(lesson.name, vary.value).first->second;
+  double& value = varied(p, lesson);
   double shown = value;
   if (input_number(p.ui, "learn/vary", tr(vary.label), shown,
                    {.min = vary.low,
@@ -250,6 +254,15 @@ void vary_field(const Panel& p, const LessonInfo& lesson) {
     const double wanted = vary.doubling && shown < value ? std::max(vary.low, value / 2) : shown;
     value = nearest_settings(vary, wanted).back();
   }
+}
+
+// Opens the experiment's page with the lesson's settings filled in.
+void try_freely(const Panel& p, const LessonInfo& lesson) {
+  JobCommand command = *lesson.free;
+  if (lesson.set_free != nullptr) lesson.set_free(command, varied(p, lesson));
+  fill_form(p.view.forms, command);
+  p.view.page = page_of(command);
+  p.view.forms.learn.back = lesson.name;
 }
 
 void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
@@ -290,9 +303,7 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (lesson.free &&
       button(p.ui, "learn/free", tr("Try it freely"),
              {.hint = tr("Opens the experiment's page; the title leads back here"), .width = -1})) {
-    fill_form(p.view.forms, *lesson.free);
-    p.view.page = page_of(*lesson.free);
-    p.view.forms.learn.back = lesson.name;
+    try_freely(p, lesson);
   }
 }
 

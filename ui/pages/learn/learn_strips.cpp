@@ -91,7 +91,10 @@ void strip_marks(Ui& ui, const StripAxis& axis, const StripRow& row) {
                 ui.px(1.5F));
   if (row.predicted == nullptr) return;
   const float at = axis.at(row.predicted->value);
-  for (float y = row.top + ui.px(2); y < row.bottom - ui.px(2); y += ui.px(5)) {
+  const float first = row.top + ui.px(2), dash = ui.px(5);
+  const auto dashes = static_cast<int>(std::ceil((row.bottom - ui.px(2) - first) / dash));
+  for (int i = 0; i < dashes; ++i) {
+    const float y = first + dash * static_cast<float>(i);
     list->AddLine({at, y}, {at, y + ui.px(2.5F)}, styled(ui.theme->accent), ui.px(2));
   }
 }

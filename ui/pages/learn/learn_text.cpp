@@ -6,6 +6,7 @@
 
 #include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
+#include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -36,15 +37,24 @@ bool choice_row(const Panel& p, const std::string& path, const std::string& text
   return item.pressed;
 }
 
-void choices(const Panel& p, const LessonInfo& lesson, std::string& guess) {
+bool enter_pressed() {
+  return !ImGui::GetIO().KeyCtrl && (key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER));
+}
+
+// Returns true if Enter was pressed on the choice that was already made.
+bool choices(const Panel& p, const LessonInfo& lesson, std::string& guess) {
+  bool entered = false;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(4)});
   for (std::size_t i = 0; i < lesson.question.choices.size(); ++i) {
     const std::string& choice = lesson.question.choices[i];
-    if (choice_row(p, fmt::format("learn/choice/{}", i + 1), tr(choice), guess == choice)) {
-      guess = guess == choice ? "" : choice;
+    if (!choice_row(p, fmt::format("learn/choice/{}", i + 1), tr(choice), guess == choice)) {
+      continue;
     }
+    entered = guess == choice && enter_pressed();
+    if (!entered) guess = guess == choice ? "" : choice;
   }
   ImGui::PopStyleVar();
+  return entered;
 }
 
 // The numbers of a curve that is complete enough to read; zeros where none is drawn.
@@ -72,7 +82,8 @@ void curve(const Panel& p, const LessonInfo& lesson, std::string& guess) {
   guess = answer_text(lesson.question, {values});
 }
 
-void question(const Panel& p, const LessonInfo& lesson) {
+// Returns true if Enter was pressed on the guess.
+bool question(const Panel& p, const LessonInfo& lesson) {
   std::string& guess = p.view.forms.learn.guesses[lesson.name];
   const LessonQuestion& asked = lesson.question;
   ImGui::PushFont(p.ui.fonts.strong);
@@ -84,11 +95,21 @@ void question(const Panel& p, const LessonInfo& lesson) {
              asked.unit.empty() ? tr("Your guess") : trf("Your guess, {}", asked.unit), guess,
              tr("With or without a unit; several numbers separated by commas"),
              asked.at.empty() ? tr("none") : tr("draw above, or type"));
+  const bool entered = ImGui::IsItemDeactivated() && enter_pressed();
   const std::string wrong = guess.empty() ? "" : problem([&] { parse_answer(asked, guess); });
   if (!wrong.empty() && !ImGui::IsItemActive()) error_box(p.ui, "learn/guess_error", wrong);
+  return entered;
 }
 
-void measure_button(const Panel& p, const LessonInfo& lesson) {
+// Enter without a control that handles it itself.
+bool enter_is_free(const Panel& p) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool modal = p.view.help_open || p.view.confirm_cancel || p.view.confirm_restart;
+  return !modal && !io.WantTextInput && !io.NavVisible && enter_pressed();
+}
+
+// `entered`: Enter was pressed on the guess, which measures like the button.
+void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   const bool too_few = std::ssize(p.model.devices()) < lesson.devices;
   if (too_few) {
     note_box(p.ui, "learn/few",
@@ -108,9 +129,12 @@ void measure_button(const Panel& p, const LessonInfo& lesson) {
     return;
   }
   const bool guessed = !p.view.forms.learn.guesses[lesson.name].empty();
+  const std::string wrong = lesson_problem(p, lesson);
+  entered = (entered || enter_is_free(p)) && guessed && wrong.empty() && !busy(p);
   form_actions(p, 220, [&] {
     if (start_button(p, "learn/measure", guessed ? tr("Measure") : tr("Measure without a guess"),
-                     lesson_problem(p, lesson), true)) {
+                     wrong, true) ||
+        entered) {
       start_lesson(p, lesson);
     }
   });
@@ -121,8 +145,7 @@ void measure_button(const Panel& p, const LessonInfo& lesson) {
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson) {
   for (const std::string& sentence : lesson.text) body(p.ui, tr(sentence));
   ImGui::Dummy({1, p.ui.px(2)});
-  question(p, lesson);
-  measure_button(p, lesson);
+  measure_button(p, lesson, question(p, lesson));
   draw_lesson_code(p, lesson);
 }
 

@@ -34,7 +34,7 @@ std::string box_hint(const Panel& p, const RungInfo& rung, Precision precision) 
   const bool fits = std::any_of(rungs.begin(), rungs.end(), [&](const RungInfo& other) {
     return other.name == rung.name && takes(other, precision);
   });
-  const std::string sentence = tr(rung.sentence);
+  std::string sentence = tr(rung.sentence);
   if (fits) return sentence;
   return sentence + "\n" + trf("Does not support {}.", to_string(precision));
 }
@@ -151,6 +151,20 @@ void empty_card(const Panel& p) {
   }
 }
 
+void failed_card(const Panel& p, const MatmulResults& results) {
+  if (results.failed.empty()) return;
+  Card card(p, "matmul/failed", tr("Failed"),
+            {.hint = tr("Kernels whose product was wrong or could not be computed. They were not "
+                        "timed; all others were.")});
+  if (!card) return;
+  for (std::size_t i = 0; i < results.failed.size(); ++i) {
+    const RungFailed& f = results.failed[i];
+    error_box(p.ui, fmt::format("matmul/failed/{}", i),
+              trf("{} in {} at {} on {}: {}", f.kernel, to_string(f.dtype), f.n,
+                  to_string(f.device), f.reason));
+  }
+}
+
 void skipped_card(const Panel& p, const MatmulResults& results) {
   if (results.skipped.empty()) return;
   Card card(p, "matmul/skipped", tr("Skipped"),
@@ -182,6 +196,7 @@ void matmul_results(const Panel& p) {
     pair.next();
     draw_matmul_curves(p, kept);
   }
+  failed_card(p, shown(kept));
   if (!shown(kept).request.live) draw_matmul_roofline(p, kept);
   skipped_card(p, shown(kept));
 }

@@ -53,6 +53,7 @@ void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept) {
     names.emplace_back(name);
   }
   std::vector<Column> columns;
+  columns.reserve(names.size());
   for (const std::string& name : names) columns.push_back({.label = name, .number = true});
   if (begin_table(p.ui, "matmul/together_rows", columns)) {
     for (const TogetherSpeedup& e : results.speedups) speedup_row(p, results, e);

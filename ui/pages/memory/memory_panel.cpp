@@ -30,7 +30,7 @@ constexpr std::array kColumns = {
     Column{LAB_TEXT("GPU reports"), 1, true, LAB_TEXT("In use on the GPU, by all programs.")}};
 
 bool is_gpu(const DeviceInfo& device) {
-  return device.device.kind == DeviceKind::Cuda;
+  return lab::is_gpu(device.device);
 }
 
 void bytes_cell(const Panel& p, std::int64_t bytes) {

@@ -121,6 +121,11 @@ void more_fields(const Panel& p, ScalingForm& form) {
   scaling_field(p, form, &StartScaling::accuracy_steps);
 }
 
+void milliseconds(const Panel& p, const char* path, const std::string& label, double& value,
+                  double step, const std::string& text) {
+  input_number(p.ui, path, label, value, {.min = 0, .step = step, .unit = "ms", .hint = text});
+}
+
 // What the process does for its devices, one after the other.
 void process_fields(const Panel& p, Fields& fields, ScalingForm& form) {
   if (form.request.style != ParallelStyle::DataParallel) return;
@@ -130,21 +135,14 @@ void process_fields(const Panel& p, Fields& fields, ScalingForm& form) {
               "device after the other. Estimated from the numbers of operations and parameters."));
   if (!form.estimate_repeat) {
     fields.next();
-    input_number(p.ui, "scaling/repeat_ms", tr("Repeated per further device"), form.repeat_ms,
-                 {.min = 0,
-                  .step = 1,
-                  .unit = "ms",
-                  .hint = tr("Time per step that the process spends on each device beyond the "
-                             "first while all devices wait.")});
+    milliseconds(p, "scaling/repeat_ms", tr("Repeated per further device"), form.repeat_ms, 1,
+                 tr("Time per step that the process spends on each device beyond the first while "
+                    "all devices wait."));
   }
   fields.next();
-  input_number(p.ui, "scaling/read_ms", tr("Reading a batch"), form.read_ms,
-               {.min = 0,
-                .step = 1,
-                .unit = "ms",
-                .hint = tr("Time in which the one process reads the images of a batch. It reads "
-                           "ahead, but no step is shorter than reading its images. 0: not a "
-                           "limit.")});
+  milliseconds(p, "scaling/read_ms", tr("Reading a batch"), form.read_ms, 1,
+               tr("Time in which the one process reads the images of a batch. It reads ahead, but "
+                  "no step is shorter than reading its images. 0: not a limit."));
 }
 
 void prediction_fields(const Panel& p, ScalingForm& form) {
@@ -163,8 +161,8 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
   const auto source = static_cast<ComputeTime>(form.compute_time);
   if (source == ComputeTime::Typed) {
     fields.next();
-    input_number(p.ui, "scaling/compute_ms", tr("Step time"), form.compute_ms,
-                 {.min = 0, .step = 10, .unit = "ms", .hint = tr("Forward, backward and update.")});
+    milliseconds(p, "scaling/compute_ms", tr("Step time"), form.compute_ms, 10,
+                 tr("Forward, backward and update."));
   } else if (source == ComputeTime::File) {
     fields.next();
     input_text(p.ui, "scaling/reference_file", tr("Reference file"), form.request.reference_file,
@@ -172,12 +170,9 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
   }
   if (source != ComputeTime::Measured) {
     fields.next();
-    input_number(p.ui, "scaling/fixed_ms", tr("Fixed part"), form.fixed_ms,
-                 {.min = 0,
-                  .step = 1,
-                  .unit = "ms",
-                  .hint = tr("The part of that time that a smaller batch does not shorten. All "
-                             "devices take it at the same time; only the rest is divided.")});
+    milliseconds(p, "scaling/fixed_ms", tr("Fixed part"), form.fixed_ms, 1,
+                 tr("The part of that time that a smaller batch does not shorten. All devices take "
+                    "it at the same time; only the rest is divided."));
   }
   fields.next();
   scaling_field(p, form, &StartScaling::style);

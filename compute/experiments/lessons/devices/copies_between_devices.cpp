@@ -157,6 +157,10 @@ Lesson copies_lesson() {
                   LAB_TEXT("a sum on the second device")}};
   info.vary = LessonVary{LAB_TEXT("Size of X"), "MiB", 1, 64, 4, true};
   info.free = RunTensorCode{{parse_tensor_statement("X = ones(2, 3, device=cpu:1)")}};
+  info.set_free = [](JobCommand& command, double mib) {
+    command = RunTensorCode{
+        {parse_tensor_statement(fmt::format("X = ones({:.0f}, 1024, device=cpu:1)", 256 * mib))}};
+  };
   return {info, run_copies_lesson};
 }
 

@@ -28,7 +28,7 @@ Ceilings measure_ceilings(LessonStage& stage, DeviceContext& device) {
   const std::stop_token stop = stage.context().stop_token();
   const MeasureOptions options{.budget_s = 0.5, .cancelled = [&] { return stop.stop_requested(); }};
   Ceilings ceilings;
-  const bool on_gpu = device.device().kind == DeviceKind::Cuda;
+  const bool on_gpu = is_gpu(device.device());
   if (on_gpu) {
     const auto peak = measure_gpu_peak(device, Precision::F32, options);
     if (peak) ceilings.flops = peak->gflops * 1e9;
@@ -80,7 +80,7 @@ void report_point(LessonStage& stage, const Ceilings& ceilings, const RoofKernel
 
 // On a GPU, reading one element waits for the queued work.
 void finish_queue(const Tensor& x) {
-  if (x.device().kind != DeviceKind::Cuda) return;
+  if (!is_gpu(x.device())) return;
   std::byte first[4];
   copy_to_host(x, first, 1);
 }
@@ -236,8 +236,7 @@ Lesson roofline_lesson() {
       .unit = "FLOP/s",
       .low = 1e8,
       .high = 1e14,
-      .at = {std::begin(kAskedSizes), std::end(kAskedSizes)},
-      .at_label = "N"};
+      .at = {std::begin(kAskedSizes), std::end(kAskedSizes)}};
   info.vary = LessonVary{LAB_TEXT("Largest N"), "", 2048, 8192, 2048, true};
   info.figure = LessonFigure::Curves;
   info.x_label = "N";
@@ -246,6 +245,9 @@ Lesson roofline_lesson() {
   free.kernels = {"best"};
   free.sizes = {16, 32, 64, 128, 256, 512, 1024, 2048};
   info.free = free;
+  info.set_free = [](JobCommand& command, double largest) {
+    std::get<StartMatmul>(command).sizes = parse_counts(fmt::format("16..{:.0f}", largest));
+  };
   return {info, run_roofline_lesson};
 }
 

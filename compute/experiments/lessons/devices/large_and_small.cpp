@@ -258,6 +258,9 @@ Lesson crossover_lesson() {
   free.kernels = {"best"};
   free.sizes = {8, 16, 32, 64, 128, 256, 512};
   info.free = free;
+  info.set_free = [](JobCommand& command, double largest) {
+    std::get<StartMatmul>(command).sizes = parse_counts(fmt::format("8..{:.0f}", largest));
+  };
   return {info, run_crossover_lesson};
 }
 

@@ -66,7 +66,7 @@ void record_lanes(LessonStage& stage, const Tensor& a, const Tensor& b, bool log
   const std::string host = log_each ? tr("host, logging each") : tr("host, keeping");
   const std::string device = log_each ? trf("{}, logging each", to_string(a.device()))
                                       : trf("{}, keeping", to_string(a.device()));
-  const bool queues = a.device().kind == DeviceKind::Cuda;
+  const bool queues = is_gpu(a.device());
   const double begin_s = monotonic_s();
   Tensor c;
   KeptOnDevice kept;
@@ -155,7 +155,7 @@ void run_log_lesson(LessonStage& stage) {
   stage.answer({ratios[2]});
   stage.gap({prediction.series, "x", prediction.value, ratios[2], {}});
   stage.check(tr("both loops compute the same norm"), logged == once && kept == once);
-  const bool gpu = device.device().kind == DeviceKind::Cuda;
+  const bool gpu = is_gpu(device.device());
   stage.conclude(
       trf("Logging every norm took {:.2f} times as long as keeping them ({} against {}). {}",
           ratios[2], format_seconds(log_best.finished_s), format_seconds(keep_best.finished_s),

@@ -118,6 +118,9 @@ Lesson together_lesson() {
   free.together = true;
   free.sizes = {512};
   info.free = free;
+  info.set_free = [](JobCommand& command, double n) {
+    std::get<StartMatmul>(command).sizes = {static_cast<std::int64_t>(n)};
+  };
   return {info, run_together_lesson};
 }
 

@@ -162,7 +162,6 @@ Lesson link_lesson() {
       .low = 1e-8,
       .high = 1,
       .at = {static_cast<double>(kKiB), static_cast<double>(kMiB), static_cast<double>(64 * kMiB)},
-      .at_label = LAB_TEXT("bytes"),
       .at_unit = "B"};
   info.figure = LessonFigure::Curves;
   info.x_label = LAB_TEXT("bytes");

@@ -108,7 +108,7 @@ void load_during_product(LessonStage& stage) {
   prediction.constants = {{tr("threads"), threads, ""}};
   stage.predict(prediction);
   const double others = busy_without_work(stage);
-  const double busy = busy_cores(stage, device, 1);
+  const double busy = busy_cores(stage, device, 1.5);
   stage.count(prediction.series, busy, "");
   stage.gap({prediction.series,
              "",

@@ -131,6 +131,9 @@ Lesson tensors_lesson() {
       .high = 1 << 30};
   info.vary = LessonVary{LAB_TEXT("Size N"), "", 64, 8192, 1024, true};
   info.free = RunTensorCode{{parse_tensor_statement("X = tensor([1, 2, 3])")}};
+  info.set_free = [](JobCommand& command, double n) {
+    command = RunTensorCode{{parse_tensor_statement(fmt::format("X = rand({0:.0f}, {0:.0f})", n))}};
+  };
   return {info, run_tensors_lesson};
 }
 

@@ -91,6 +91,7 @@ class StepTimer {
     std::unique_ptr<Trainer>& made = trainers_[devices];
     if (!made) {
       std::vector<DeviceContext*> contexts;
+      contexts.reserve(static_cast<std::size_t>(devices));
       for (int i = 0; i < devices; ++i) contexts.push_back(&stage_.machine().at(cpu(i)));
       TrainerOptions options;
       options.model = model_;
@@ -207,6 +208,7 @@ void predict_case(LessonStage& stage, const StepConstants& constants, const PayM
 // Speed-up of each step on k devices over the median step of one: images per second on both.
 std::vector<double> speedups_of(const TimedSteps& one, const TimedSteps& many, double images) {
   std::vector<double> ratios;
+  ratios.reserve(many.seconds.size());
   for (const double seconds : many.seconds) ratios.push_back(images * one.median_s() / seconds);
   return ratios;
 }
@@ -246,6 +248,7 @@ void explain_case(LessonStage& stage, const StepConstants& constants, const PayM
 double measure_model(LessonStage& stage, const PayModel& model, StepTimer& timer,
                      const StepConstants& constants, const std::vector<PayCase>& cases) {
   std::vector<StepKind> kinds = {{1, model.batch}};
+  kinds.reserve(cases.size() + 1);
   for (const PayCase& one : cases) kinds.push_back(one.kind(model));
   auto times = timer.run(kinds, model.budget_s);
   const TimedSteps& alone = times[kinds.front()];
@@ -291,6 +294,7 @@ void run_speedup_lesson(LessonStage& stage) {
                 tr("lesson speedup: needs two CPU devices; split the CPU with --cpu-devices 2"));
   }
   std::vector<Device> used;
+  used.reserve(static_cast<std::size_t>(most));
   for (int i = 0; i < most; ++i) used.push_back(cpu(i));
   stage.note_shared_cores(used);
   const auto bound = stage.machine().at(cpu()).threads().bind_caller();
@@ -366,13 +370,16 @@ Lesson speedup_lesson() {
       .low = 0.5,
       .high = 3,
       .at = {8.3e5, 9.2e8},
-      .at_label = LAB_TEXT("work per image"),
-      .at_unit = "FLOP"};
+      .at_unit = "FLOP",
+      .at_names = {"LeNet", "ResNet-18"}};
   info.vary = LessonVary{LAB_TEXT("Batch of LeNet"), "images", 16, 1024, 256, true};
   StartScaling free;
   free.training.model = "lenet";
   free.modes = {ScalingMode::Strong, ScalingMode::Weak};
   info.free = free;
+  info.set_free = [](JobCommand& command, double batch) {
+    std::get<StartScaling>(command).training.batch = static_cast<std::int64_t>(batch);
+  };
   return {info, run_speedup_lesson};
 }
 

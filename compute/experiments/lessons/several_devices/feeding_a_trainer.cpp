@@ -34,6 +34,7 @@ constexpr std::int64_t kFeedBatch = 128;
 constexpr std::int64_t kFeedSteps = 20;
 constexpr std::int64_t kFeedBlock = 4;  // steps per point of the curves
 constexpr std::size_t kFeedRounds = 3;
+static_assert(kFeedRounds % 2 == 1, "the median is the pace of one run");
 constexpr double kFeedRate = 0.1;
 
 struct LoadedBatch {
@@ -86,8 +87,8 @@ class TurningLoader {
         const float dy = static_cast<float>(y) - middle;
         for (int x = 0; x < side; ++x) {
           const float dx = static_cast<float>(x) - middle;
-          const int u = static_cast<int>(middle + cosine * dx - sine * dy + 0.5F);
-          const int v = static_cast<int>(middle + sine * dx + cosine * dy + 0.5F);
+          const auto u = std::lround(middle + cosine * dx - sine * dy);
+          const auto v = std::lround(middle + sine * dx + cosine * dy);
           if (u < 0 || v < 0 || u >= side || v >= side) continue;
           to[y * side + x] += static_cast<float>(from[v * side + u]);
         }
@@ -314,18 +315,22 @@ class FeedComparison {
   double samples_ = 1;
 };
 
-// The run of median pace.
+std::vector<double> paces_of(const std::vector<FedRun>& runs) {
+  std::vector<double> paces;
+  paces.reserve(runs.size());
+  for (const FedRun& run : runs) paces.push_back(run.pace_s());
+  return paces;
+}
+
+// The run of median pace, of an odd number of runs.
 const FedRun& middle(const std::vector<FedRun>& runs) {
-  std::vector<const FedRun*> order;
-  for (const FedRun& run : runs) order.push_back(&run);
-  std::nth_element(order.begin(), order.begin() + order.size() / 2, order.end(),
-                   [](const FedRun* a, const FedRun* b) { return a->pace_s() < b->pace_s(); });
-  return *order[order.size() / 2];
+  const double pace_s = median(paces_of(runs));
+  return *std::find_if(runs.begin(), runs.end(),
+                       [&](const FedRun& run) { return run.pace_s() == pace_s; });
 }
 
 void report_pace(LessonStage& stage, const std::string& series, const std::vector<FedRun>& runs) {
-  std::vector<double> paces;
-  for (const FedRun& run : runs) paces.push_back(run.pace_s());
+  std::vector<double> paces = paces_of(runs);
   const Timing time = summarise(paces);
   stage.sample({.series = series, .value = time.median_s, .unit = "s", .time = time});
 }

@@ -11,10 +11,10 @@
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
+#include "compute/experiments/lessons/several_devices/replicas.h"
 #include "compute/experiments/lessons/several_devices/several_device_lessons.h"
 #include "compute/nn/models.h"
 #include "compute/nn/network.h"
-#include "compute/nn/sgd.h"
 #include "compute/tensor/elementwise.h"
 #include "compute/tensor/tensor.h"
 
@@ -48,47 +48,34 @@ constexpr FaultFacts kFaults[] = {
     {PlantedFault::StaleBuffer, LAB_TEXT("gradients of the step before in the buffer"), 2, 2},
 };
 
-// One training step on k replicas, written to be read: split, forward and backward on each replica,
-// sum, update. A fault can be planted.
+// One training step on k replicas. A fault can be planted.
 class ReplicaTrainer {
  public:
   ReplicaTrainer(nn::NetworkPlan (*plan)(), std::span<DeviceContext* const> devices,
                  PlantedFault fault = PlantedFault::None)
-      : fault_(fault) {
-    for (DeviceContext* device : devices) {
-      nets_.emplace_back(plan(), *device, kBatches[0], /*seed=*/1);
-      optimizers_.emplace_back(nets_.back(), nn::SgdOptions{});
-      own_gradients_.emplace_back();
-      losses_.emplace_back();
-    }
-    sum_.assign(nets_.front().flat_gradients().size(), 0.0F);
+      : fault_(fault), own_gradients_(devices.size()), losses_(devices.size()) {
+    for (DeviceContext* device : devices) replicas_.add(plan(), *device, kBatches[0], /*seed=*/1);
   }
 
   void step(const float* images, const std::uint8_t* labels, std::int64_t batch) {
-    const auto k = static_cast<std::int64_t>(nets_.size());
-    if (fault_ != PlantedFault::StaleBuffer) std::fill(sum_.begin(), sum_.end(), 0.0F);
-    std::int64_t first = 0;
-    for (std::int64_t i = 0; i < k; ++i) {
-      const std::int64_t slice = batch / k + (i < batch % k ? 1 : 0);
-      compute_gradient(static_cast<std::size_t>(i), images + first * kImagePixels, labels + first,
-                       slice, divisor(batch, slice));
-      first += slice;
+    if (fault_ != PlantedFault::StaleBuffer) replicas_.clear_sum();
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      const auto [begin, end] = replicas_.slice(batch, i);
+      compute_gradient(i, images + begin * kImagePixels, labels + begin, end - begin,
+                       divisor(batch, end - begin));
     }
-    for (std::size_t i = 0; i < nets_.size(); ++i) {
-      const auto gradients = nets_[i].flat_gradients();
-      if (i == 0 || fault_ != PlantedFault::NotWrittenBack) {
-        std::copy(sum_.begin(), sum_.end(), gradients.begin());
-      }
-      optimizers_[i].step(kRate);
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      if (i == 0 || fault_ != PlantedFault::NotWrittenBack) replicas_.take_sum(i);
+      replicas_.update(i, kRate);
     }
   }
 
-  std::deque<nn::Network>& nets() { return nets_; }
+  std::deque<nn::Network>& nets() { return replicas_.nets(); }
   // The replica's own gradient of the last step, before the sum.
   const std::vector<float>& own_gradient(std::size_t replica) const {
     return own_gradients_[replica];
   }
-  const std::vector<float>& sum() const { return sum_; }
+  const std::vector<float>& sum() const { return replicas_.sum(); }
   // The loss of each of the replica's images in the last step.
   const std::vector<float>& losses(std::size_t replica) const { return losses_[replica]; }
 
@@ -97,32 +84,27 @@ class ReplicaTrainer {
   double divisor(std::int64_t batch, std::int64_t slice) const {
     if (fault_ == PlantedFault::SumForMean) return static_cast<double>(slice);
     if (fault_ == PlantedFault::RaggedMean) {
-      return static_cast<double>(slice) * static_cast<double>(nets_.size());
+      return static_cast<double>(slice) * static_cast<double>(replicas_.size());
     }
     return static_cast<double>(batch);
   }
 
   void compute_gradient(std::size_t replica, const float* images, const std::uint8_t* labels,
                         std::int64_t slice, double divisor) {
-    nn::Network& net = nets_[replica];
+    nn::Network& net = replicas_.nets()[replica];
     std::memcpy(net.input(), images, static_cast<std::size_t>(slice * kImagePixels) * 4);
     std::memcpy(net.labels(), labels, static_cast<std::size_t>(slice));
-    net.forward(slice, /*training=*/true, {});
-    net.loss(slice, divisor);
+    replicas_.add_gradient(replica, slice, divisor);
     const auto losses = net.losses(slice);
     losses_[replica].assign(losses.begin(), losses.end());
-    net.backward(slice, {});
     const auto gradients = net.flat_gradients();
     own_gradients_[replica].assign(gradients.begin(), gradients.end());
-    for (std::size_t j = 0; j < sum_.size(); ++j) sum_[j] += gradients[j];
   }
 
   const PlantedFault fault_;
-  std::deque<nn::Network> nets_;
-  std::deque<nn::Sgd> optimizers_;
+  Replicas replicas_;
   std::vector<std::vector<float>> own_gradients_;
   std::vector<std::vector<float>> losses_;
-  std::vector<float> sum_;
 };
 
 // A convolution with batch norm, which normalises over each replica's own slice.
@@ -158,14 +140,19 @@ struct StepData {
   std::vector<std::uint8_t> labels;
 };
 
-// Largest difference of two parameters, in rounding floors of their largest value.
-double floors_apart(const nn::Parameter& a, const nn::Parameter& b) {
+// Largest difference of two arrays of equal length, in rounding floors of their largest value.
+double floors_apart(std::span<const float> a, std::span<const float> b) {
   double largest = 0, difference = 0;
-  for (std::int64_t i = 0; i < a.size; ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(a.value[i])));
-    difference = std::max(difference, std::abs(static_cast<double>(a.value[i]) - b.value[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i])));
+    difference = std::max(difference, std::abs(static_cast<double>(a[i]) - b[i]));
   }
   return largest > 0 ? difference / (largest * kFloor) : 0;
+}
+
+double floors_apart(const nn::Parameter& a, const nn::Parameter& b) {
+  const auto size = static_cast<std::size_t>(a.size);
+  return floors_apart(std::span(a.value, size), std::span(b.value, size));
 }
 
 // First step, from 1, at which a replica differs from one device; 0: never.
@@ -204,6 +191,40 @@ FirstDifference compare_steps(LessonStage& stage, const StepData& data, nn::Netw
     }
   }
   return first;
+}
+
+// How far a network with batch norm is from one device's with the whole batch: its parameters,
+// which all replicas share, and the running statistics, which are each replica's own.
+void show_norm_over_slices(LessonStage& stage, const StepData& data, const Devices& devices) {
+  ReplicaTrainer one(plan_with_batch_norm, std::span(devices).first(1));
+  ReplicaTrainer all(plan_with_batch_norm, devices);
+  for (int step = 0; step < kSteps; ++step) {
+    stage.context().checkpoint();
+    data.step(one, step);
+    data.step(all, step);
+    const auto report = [&](const std::string& series, double floors) {
+      stage.sample({.series = series,
+                    .x = step + 1,
+                    .value = floors,
+                    .group = tr("Batch norm over slices against the whole batch: no fault, but "
+                                "other mathematics")});
+    };
+    nn::Network& whole = one.nets()[0];
+    for (std::size_t i = 0; i < whole.parameters().size(); ++i) {
+      const nn::Parameter& mine = whole.parameters()[i];
+      report(mine.name, floors_apart(mine, all.nets()[0].parameters()[i]));
+    }
+    for (std::size_t replica = 0; replica < all.nets().size(); ++replica) {
+      for (std::size_t i = 0; i < whole.running().size(); ++i) {
+        const nn::RunningStatistics& mine = whole.running()[i];
+        const nn::RunningStatistics& theirs = all.nets()[replica].running()[i];
+        report(trf("{}, replica {}", mine.name + ".running_mean", replica),
+               floors_apart(mine.mean, theirs.mean));
+        report(trf("{}, replica {}", mine.name + ".running_var", replica),
+               floors_apart(mine.variance, theirs.variance));
+      }
+    }
+  }
 }
 
 std::uint64_t hash_of(nn::Network& net) {
@@ -385,6 +406,7 @@ void run_equal_lesson(LessonStage& stage) {
                 trf("differs: {}; each device normalises its own slice, which is no fault "
                     "but other mathematics",
                     step_text(norm.anywhere)));
+  show_norm_over_slices(stage, data, devices);
   stage.conclude(trf(
       "Two devices made the same three steps as one, up to {:.0f} roundings; the book's fault left "
       "replica 0 correct for one step and showed there only after step 2.",

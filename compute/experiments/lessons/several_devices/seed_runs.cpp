@@ -42,14 +42,13 @@ SeedTraining::SeedTraining(nn::NetworkPlan (*plan)(), DeviceContext& device, con
       loader_(images, setting.batch, BatchOrder::Shuffled, seed) {
   const std::int64_t capacity = std::max(setting.batch, kTestBatch);
   for (int i = 0; i < setting.slices; ++i) {
-    replicas_.emplace_back(plan(), device, capacity, seed);
-    optimizers_.emplace_back(replicas_.back(), nn::SgdOptions{});
+    replicas_.add(plan(), device, capacity, seed);
   }
   loader_.start_epoch(0);
 }
 
 void SeedTraining::keep_all_but_weights(const TrainedState& state) {
-  for (nn::Network& network : replicas_) {
+  for (nn::Network& network : replicas_.nets()) {
     const float* const begin = network.flat_parameters().data();
     for (nn::Parameter& parameter : network.parameters()) {
       if (parameter.shape.size() > 1) continue;  // a matrix or filters
@@ -72,34 +71,21 @@ void SeedTraining::train_epoch(const std::stop_token& stop) {
 
 void SeedTraining::step(std::int64_t step) {
   const std::int64_t batch = loader_.batch_size(step);
-  const std::int64_t k = setting_.slices;
-  for (std::int64_t i = 0; i < k; ++i) {
-    compute_slice(static_cast<std::size_t>(i), step, {batch * i / k, batch * (i + 1) / k},
-                  static_cast<double>(batch));
-  }
-  const auto sum = replicas_.front().flat_gradients();
-  for (std::size_t i = 1; i < replicas_.size(); ++i) {
-    const auto own = replicas_[i].flat_gradients();
-    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += own[j];
+  replicas_.clear_sum();
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    const BatchSlice slice = replicas_.slice(batch, i);
+    nn::Network& network = replicas_.nets()[i];
+    loader_.load(step, slice, device_.threads(), network.input(), network.labels());
+    replicas_.add_gradient(i, slice.end - slice.begin, static_cast<double>(batch));
   }
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
-    if (i > 0) std::copy(sum.begin(), sum.end(), replicas_[i].flat_gradients().begin());
-    optimizers_[i].step(setting_.rate);
+    replicas_.take_sum(i);
+    replicas_.update(i, setting_.rate);
   }
-}
-
-void SeedTraining::compute_slice(std::size_t replica, std::int64_t step, BatchSlice slice,
-                                 double divisor) {
-  nn::Network& network = replicas_[replica];
-  const std::int64_t images = slice.end - slice.begin;
-  loader_.load(step, slice, device_.threads(), network.input(), network.labels());
-  network.forward(images, /*training=*/true, {});
-  network.loss(images, divisor);
-  network.backward(images, {});
 }
 
 double SeedTraining::accuracy(const ImageSet& test) {
-  nn::Network& network = replicas_.front();
+  nn::Network& network = replicas_.nets().front();
   BatchLoader loader(test, kTestBatch, BatchOrder::Sequential, 0);
   loader.start_epoch(0);
   std::int64_t correct = 0;
@@ -113,7 +99,7 @@ double SeedTraining::accuracy(const ImageSet& test) {
 }
 
 TrainedState SeedTraining::state() {
-  nn::Network& network = replicas_.front();
+  nn::Network& network = replicas_.nets().front();
   const auto parameters = network.flat_parameters();
   return {{parameters.begin(), parameters.end()}, network.running()};
 }

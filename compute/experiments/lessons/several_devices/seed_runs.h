@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "compute/data/dataset.h"
+#include "compute/experiments/lessons/several_devices/replicas.h"
 #include "compute/machine/machine.h"
 #include "compute/nn/network.h"
-#include "compute/nn/sgd.h"
 #include "compute/train/batch_loader.h"
 
 namespace lab::lessons {
@@ -49,16 +49,13 @@ class SeedTraining {
   double accuracy(const ImageSet& test);
 
   // Of the latest step, summed over the slices.
-  std::span<const float> gradients() { return replicas_.front().flat_gradients(); }
+  std::span<const float> gradients() const { return replicas_.sum(); }
   TrainedState state();
 
  private:
-  void compute_slice(std::size_t replica, std::int64_t step, BatchSlice slice, double divisor);
-
   DeviceContext& device_;
   const SeedSetting setting_;
-  std::deque<nn::Network> replicas_;
-  std::deque<nn::Sgd> optimizers_;
+  Replicas replicas_;
   BatchLoader loader_;
   std::int64_t epoch_ = 0;
 };

@@ -8,11 +8,10 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/several_devices/several_device_lessons.h"
+#include "compute/experiments/lessons/several_devices/summing.h"
 
 namespace lab::lessons {
 namespace {
-
-constexpr std::int64_t kElements = std::int64_t{1} << 20;  // float32 per device: 4 MiB
 
 // What an algorithm moved, per device.
 struct Traffic {
@@ -21,20 +20,22 @@ struct Traffic {
   explicit Traffic(std::size_t k) : sent(k), received(k) {}
 };
 
-// k devices, each with its own array; small whole numbers, so that every sum is exact.
+std::vector<std::vector<float>> arrays_to_sum(std::size_t k, std::int64_t elements) {
+  std::vector<std::vector<float>> arrays;
+  arrays.reserve(k);
+  for (std::size_t i = 0; i < k; ++i) arrays.push_back(array_to_sum(i, elements));
+  return arrays;
+}
+
+// k devices, each with its own array.
 class SumDevices {
  public:
-  explicit SumDevices(std::size_t k, std::int64_t elements = kElements)
-      : traffic(k), elements_(elements), arrays_(k), inbox_(k) {
-    for (std::size_t i = 0; i < k; ++i) {
-      arrays_[i].resize(static_cast<std::size_t>(elements));
-      inbox_[i].resize(static_cast<std::size_t>(elements));
-      for (std::int64_t j = 0; j < elements; ++j) {
-        arrays_[i][static_cast<std::size_t>(j)] =
-            static_cast<float>((j + 5 * static_cast<std::int64_t>(i)) % 17);
-      }
-    }
-  }
+  explicit SumDevices(std::vector<std::vector<float>> arrays)
+      : traffic(arrays.size()),
+        elements_(std::ssize(arrays.front())),
+        arrays_(std::move(arrays)),
+        inbox_(arrays_) {}
+  explicit SumDevices(std::size_t k) : SumDevices(arrays_to_sum(k, kSumElements)) {}
 
   std::size_t size() const { return arrays_.size(); }
   std::int64_t elements() const { return elements_; }
@@ -208,9 +209,18 @@ class SumFrames final : public SumWatch {
   int step_ = 0;
 };
 
-// Both algorithms on one value per chunk, to be looked at.
-void show_sums(LessonStage& stage, std::size_t k) {
-  SumDevices star(k, static_cast<std::int64_t>(k)), ring(k, static_cast<std::int64_t>(k));
+}  // namespace
+
+std::vector<float> array_to_sum(std::size_t device, std::int64_t elements) {
+  std::vector<float> array(static_cast<std::size_t>(elements));
+  for (std::size_t j = 0; j < array.size(); ++j) {
+    array[j] = static_cast<float>((j + 5 * device) % 17);
+  }
+  return array;
+}
+
+void show_sums(LessonStage& stage, const std::vector<std::vector<float>>& values) {
+  SumDevices star(values), ring(values);
   const std::vector<float> sum = star.exact_sum();
   SumFrames star_frames(stage, star, LAB_TEXT("Star"));
   sum_by_star(stage, star, star_frames);
@@ -219,6 +229,8 @@ void show_sums(LessonStage& stage, std::size_t k) {
   stage.check(tr("star and ring end with the exact sums of the values shown"),
               star.equals(sum) && ring.equals(sum));
 }
+
+namespace {
 
 struct LinkConstants {
   double latency_s = 0, bytes_per_s = 0;
@@ -239,8 +251,8 @@ LinkConstants measure_message(LessonStage& stage) {
   LinkConstants link;
   link.latency_s = message(1, true);
   // Half of the messages of a sum are added.
-  const double whole_s = (message(kElements, true) + message(kElements, false)) / 2;
-  link.bytes_per_s = 4.0 * kElements / std::max(1e-9, whole_s - link.latency_s);
+  const double whole_s = (message(kSumElements, true) + message(kSumElements, false)) / 2;
+  link.bytes_per_s = 4.0 * kSumElements / std::max(1e-9, whole_s - link.latency_s);
   return link;
 }
 
@@ -257,9 +269,10 @@ void predict_time(LessonStage& stage, const std::string& series, const LinkConst
 }
 
 void run_allreduce_lesson(LessonStage& stage) {
+  if (!stage.context().ranks().single()) return sum_over_ranks(stage);
   const auto k = static_cast<std::size_t>(stage.vary());
   const double devices = static_cast<double>(k);
-  const double bytes = 4.0 * kElements;
+  const double bytes = 4.0 * kSumElements;
   const LinkConstants link = measure_message(stage);
   LessonPrediction per_device;
   per_device.series = tr("sent by each device of the ring");
@@ -279,8 +292,8 @@ void run_allreduce_lesson(LessonStage& stage) {
   Unwatched unwatched;
   const double star_s = sum_by_star(stage, star, unwatched);
   stage.count(tr("star"), star_s, "s");
-  stage.count(tr("received and sent by the hub of the star"),
-              star.traffic.received[0] + star.traffic.sent[0], "B");
+  stage.count(tr("received by the hub of the star"), star.traffic.received[0], "B");
+  stage.count(tr("sent by the hub of the star"), star.traffic.sent[0], "B");
   stage.check(tr("every device of the star holds the exact sum"), star.equals(sum));
   stage.check(tr("the hub receives and sends (k - 1) N"),
               star.traffic.received[0] == (devices - 1) * bytes &&
@@ -298,17 +311,17 @@ void run_allreduce_lesson(LessonStage& stage) {
   stage.check(tr("each device of the ring sends 2 (k - 1) / k N"),
               std::abs(most - per_device.value) <= 8 * devices);
   stage.answer({most});
-  show_sums(stage, k);
+  show_sums(stage, arrays_to_sum(k, static_cast<std::int64_t>(k)));
   stage.gap({per_device.series, "B", per_device.value, most, {}});
   const double predicted_s =
       2 * (devices - 1) * (link.latency_s + bytes / devices / link.bytes_per_s);
   stage.gap({tr("ring"), "s", predicted_s, ring_s, {{tr("waiting"), ring_time.waiting_s}}});
   stage.conclude(trf(
-      "For {} devices and {} each, the hub of the star moved {} and any device of the ring {}; the "
-      "star took {}, the ring {} if every link carries its own messages.",
-      k, format_bytes(std::llround(bytes)),
-      format_bytes(std::llround(star.traffic.received[0] + star.traffic.sent[0])),
-      format_bytes(std::llround(2 * most)), format_seconds(star_s), format_seconds(ring_s)));
+      "For {} devices and {} each, the hub of the star received {} and sent as much; each device "
+      "of the ring received {} and sent as much. The star took {}, the ring {} if every link "
+      "carries its own messages.",
+      k, format_bytes(std::llround(bytes)), format_bytes(std::llround(star.traffic.received[0])),
+      format_bytes(std::llround(most)), format_seconds(star_s), format_seconds(ring_s)));
 }
 
 }  // namespace
@@ -330,7 +343,10 @@ Lesson allreduce_lesson() {
           "steps."),
       LAB_TEXT("No device of the ring sends more than 2 N bytes, however many there are, but there "
                "are more "
-               "messages to pay for.")};
+               "messages to pay for."),
+      LAB_TEXT("In the window, one process sums for all devices. mpirun -n 2 device-lab lesson "
+               "allreduce sums over processes instead.")};
+  info.over_ranks = true;
   info.steps = {
       {LAB_TEXT("A star: everything through device 0"),
        {"data[0] += data[i].to(data[0].device)", "data[0][:] += data[i].copyto(data[0].ctx)",
@@ -347,6 +363,9 @@ Lesson allreduce_lesson() {
   StartScaling free;
   free.training.model = "lenet";
   info.free = free;
+  info.set_free = [](JobCommand& command, double k) {
+    std::get<StartScaling>(command).predict_devices = static_cast<int>(k);
+  };
   return {info, run_allreduce_lesson};
 }
 

@@ -146,6 +146,9 @@ Lesson memory_lesson() {
   StartTraining free;
   free.model = "lenet";
   info.free = free;
+  info.set_free = [](JobCommand& command, double batch) {
+    std::get<StartTraining>(command).batch = static_cast<std::int64_t>(batch);
+  };
   return {info, run_memory_lesson};
 }
 

@@ -255,7 +255,7 @@ struct Cost {
 
 Cost cost_between(const std::vector<double>& lower, const std::vector<double>& higher) {
   const Spread a = spread_of(lower), b = spread_of(higher);
-  return {b.mean - a.mean, std::hypot(a.error(), b.error())};
+  return {b.mean - a.mean, std::sqrt(a.error() * a.error() + b.error() * b.error())};
 }
 
 // What each suspect of the question costs, in the order of its choices.
@@ -406,6 +406,9 @@ Lesson accuracy_lesson() {
   free.batch = 512;
   free.lr = 0.2;
   info.free = free;
+  info.set_free = [](JobCommand& command, double epochs) {
+    std::get<StartTraining>(command).epochs = static_cast<std::int64_t>(epochs);
+  };
   return {info, run_accuracy_lesson};
 }
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <utility>
 
 #include "compute/core/language.h"
@@ -17,15 +18,10 @@
 namespace lab::cuda {
 namespace {
 
-// "13.0" for 13000.
-std::string version_text(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
-
 class CudaBackend final : public GpuBackend {
  public:
   CudaBackend(int driver, int runtime)
-      : driver_(version_text(driver)), runtime_(version_text(runtime)) {}
+      : driver_(cuda_version_text(driver)), runtime_(cuda_version_text(runtime)) {}
 
   // Appends a GPU to devices().
   void add(GpuProperties facts, int ordinal) {
@@ -63,17 +59,19 @@ std::string pci_bus_id(int ordinal) {
   return id;
 }
 
-// All properties except `device`, which the backend assigns. Throws Error(Cuda) if the runtime
-// cannot query the GPU.
-GpuProperties facts_of(int ordinal) {
+// Reads all properties except `device`, which the backend assigns. Throws Error(Cuda) if the
+// runtime cannot query the GPU.
+void read_facts(int ordinal, GpuProperties& facts) {
+  facts.pci_bus_id = pci_bus_id(ordinal);
   cudaDeviceProp told{};
   const cudaError_t status = cudaGetDeviceProperties(&told, ordinal);
   if (status != cudaSuccess) {
-    throw gpu_failure(gpu(ordinal), "cudaGetDeviceProperties", describe(status));
+    cudaGetLastError();
+    throw Error(Errc::Cuda, trf("its properties cannot be read ({}); check it with nvidia-smi, or "
+                                "restart the machine",
+                                describe(status)));
   }
-  GpuProperties facts;
   facts.name = told.name;
-  facts.pci_bus_id = pci_bus_id(ordinal);
   facts.compute_major = told.major;
   facts.compute_minor = told.minor;
   facts.multiprocessors = told.multiProcessorCount;
@@ -83,7 +81,14 @@ GpuProperties facts_of(int ordinal) {
   facts.shared_bytes_per_block = static_cast<std::int64_t>(told.sharedMemPerBlockOptin);
   facts.clock_max_mhz = attribute(ordinal, cudaDevAttrClockRate) / 1e3;
   facts.memory_pools = told.memoryPoolsSupported != 0;
-  return facts;
+}
+
+// The version of the loaded kernel driver, "580.82.07"; empty if unknown.
+std::string driver_release() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string release;
+  file >> release;
+  return release;
 }
 
 constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
@@ -123,10 +128,7 @@ std::string no_device() {
 
 std::string reason_of(cudaError_t status, const DriverAnswer& driver, int runtime) {
   if (driver.version / 1000 < runtime / 1000) {
-    return trf(
-        "the NVIDIA driver is too old: it supports CUDA {} and this program needs CUDA {}.0; "
-        "install a newer driver",
-        version_text(driver.version), runtime / 1000);
+    return driver_too_old(driver.version, runtime, driver_release());
   }
   if (driver.init == kNoDevice || status == cudaErrorNoDevice || status == cudaSuccess) {
     return no_device();
@@ -163,18 +165,11 @@ void open_backend(GpuBackendResult& offer) {
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
   const auto backend = std::make_shared<CudaBackend>(driver, runtime);
-  std::vector<RejectedGpu> refused;
-  for (int i = 0; i < gpus; ++i) {
-    const GpuProperties facts = facts_of(i);
-    // Querying the runtime for a kernel would create a context on the GPU.
-    if (has_gpu_code(LAB_CUDA_CODE, facts.compute_major, facts.compute_minor)) {
-      backend->add(facts, i);
-    } else {
-      refused.push_back({facts, no_gpu_code(facts.compute_major, facts.compute_minor)});
-    }
-  }
+  // Querying the runtime for a kernel would create a context on each GPU.
+  GpuSelection selection = select_gpus(gpus, LAB_CUDA_CODE, read_facts);
+  for (const auto& [facts, ordinal] : selection.usable) backend->add(facts, ordinal);
   offer.driver_answered = true;
-  offer.refused = std::move(refused);
+  offer.refused = std::move(selection.refused);
   offer.reason.clear();
   if (!backend->devices().empty()) offer.backend = backend;
 }

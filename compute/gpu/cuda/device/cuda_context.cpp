@@ -45,10 +45,15 @@ void CudaContext::use() const {
   check(cudaSetDevice(ordinal_), "cudaSetDevice");
 }
 
+std::string CudaContext::reason_of_loss(cudaError_t status) const {
+  const std::string more = describe_more_ == nullptr ? std::string() : describe_more_();
+  return more.empty() ? describe(status) : fmt::format("{}: {}", describe(status), more);
+}
+
 void CudaContext::check(cudaError_t status, const char* call) const {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // clears the error, which a later launch would report again
-  if (ends_context(status)) throw health_.lose(call, describe(status));
+  if (ends_context(status)) throw health_.lose(call, reason_of_loss(status));
   if (status == cudaErrorMemoryAllocation) {
     throw Error(
         Errc::OutOfMemory,
@@ -67,7 +72,7 @@ void CudaContext::note(cudaError_t status, const char* call) const noexcept {
   cudaGetLastError();
   if (!ends_context(status)) return;
   try {
-    health_.lose(call, describe(status));
+    health_.lose(call, reason_of_loss(status));
   } catch (const std::exception&) {
     // The next call that can throw reports the loss.
   }

@@ -36,14 +36,21 @@ class CudaContext {
   // For destructors: records a loss and throws nothing.
   void note(cudaError_t status, const char* call) const noexcept;
 
+  // Sets a function that describes what ended the context beyond the runtime's status, or returns
+  // nothing. Call before the first use.
+  void explain_loss(std::string (*describe_more)()) { describe_more_ = describe_more; }
+
   // Page-locked host memory allocated through this GPU, in bytes. Callable from any thread.
   std::int64_t pinned_bytes() const noexcept { return pinned_bytes_; }
   void count_pinned(std::int64_t more_bytes) const noexcept { pinned_bytes_ += more_bytes; }
 
  private:
+  std::string reason_of_loss(cudaError_t status) const;
+
   const Device device_;
   const int ordinal_;
   const int compute_major_, compute_minor_;
+  std::string (*describe_more_)() = nullptr;
   mutable GpuHealth health_;
   mutable std::atomic<std::int64_t> pinned_bytes_ = 0;
 };

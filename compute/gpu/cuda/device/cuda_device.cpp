@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compute/core/language.h"
+#include "compute/gpu/cuda/matmul/rungs/launch.h"
 #include "compute/gpu/cuda/ops/ops.h"
 
 namespace lab::cuda {
@@ -21,7 +22,9 @@ CudaDevice::CudaDevice(const GpuProperties& facts, int ordinal)
       gpu_(facts, ordinal),
       layers_(make_layers(gpu_)),
       matmul_(gpu_, facts_),
-      transfers_(gpu_, facts.multiprocessors) {}
+      transfers_(gpu_, facts.multiprocessors) {
+  gpu_.explain_loss(cuda_matmul::describe_stall);
+}
 
 CudaDevice::Parts& CudaDevice::parts() {
   std::call_once(parts_once_, [this] {

@@ -191,7 +191,11 @@ LAB_DEVICE std::uint32_t pack_bf16(float low, float high) {
 }
 LAB_DEVICE std::uint32_t to_tf32(float x) {
   std::uint32_t bits;
+#if __CUDA_ARCH__ >= 900
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));  // one instruction; rna takes several
+#else
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+#endif
   return bits;
 }
 

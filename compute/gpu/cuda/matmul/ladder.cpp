@@ -8,6 +8,7 @@
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/gpu/cuda/matmul/rungs/rungs.h"
+#include "compute/gpu/cuda/matmul/stalled_wait.h"
 
 namespace lab {
 namespace {
@@ -122,6 +123,13 @@ std::optional<std::string> unsupported(const RungInfo& rung, const GpuProduct& p
   // tf32 and bf16 tensor cores require compute capability 8.0.
   if (rung.takes.front() == Precision::F32) return std::nullopt;
   return missing_capability(gpu, 8, 0, false);
+}
+
+std::string cuda_matmul::describe_stalled_wait(std::uint32_t note) {
+  if (note == 0) return {};
+  const bool empty = note == stalled_wait(WaitFor::Empty, note);
+  return trf("the wait for barrier \"{}\" in block {} of a wgmma kernel timed out",
+             empty ? "empty" : "full", note & 0x3fffffffU);
 }
 
 }  // namespace lab

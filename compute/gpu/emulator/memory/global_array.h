@@ -21,6 +21,17 @@ struct ArrayRef {
   bool read_only = false;
 };
 
+// Memory that outlives a launch. Thread-safe.
+class MemorySpace {
+ public:
+  MemorySpace() = default;
+  virtual ~MemorySpace() = default;
+  MemorySpace(const MemorySpace&) = delete;
+  MemorySpace& operator=(const MemorySpace&) = delete;
+  // Returns the allocation that contains `pointer` or ends at it. Throws Fault if there is none.
+  virtual ArrayRef find(const void* pointer) = 0;
+};
+
 // Exactly `count` elements on the heap, aligned as cudaMalloc aligns, so that AddressSanitizer
 // detects overruns. All bits are set initially: floating-point elements are NaN.
 template <typename T>

@@ -48,6 +48,7 @@ void GlobalRegion::check_write(const Access& at, std::uint32_t thread, bool atom
   check_bounds(at, atomic ? "atomic operation" : "write");
   if (array_.read_only)
     throw Fault(FaultKind::ReadOnly, "write to " + place(at) + ", an input of the launch");
+  if (writers_.empty()) return;
   const std::uint32_t me = atomic ? kAtomics : thread + 1;
   const std::size_t first = static_cast<std::size_t>(at.offset) / array_.element_bytes;
   for (std::size_t i = first; i * array_.element_bytes < at.offset + at.size; ++i) {
@@ -63,22 +64,33 @@ void GlobalRegion::check_write(const Access& at, std::uint32_t thread, bool atom
   }
 }
 
-GlobalMemory::GlobalMemory(const std::vector<ArrayRef>& arrays, bool one_writer) {
+GlobalMemory::GlobalMemory(const std::vector<ArrayRef>& arrays, MemorySpace* space, bool one_writer)
+    : space_(space) {
   for (const ArrayRef& array : arrays) regions_.emplace_back(array, one_writer);
 }
 
 GlobalRegion* GlobalMemory::region(const void* pointer) {
-  if (pointer == nullptr || regions_.empty()) return nullptr;
+  if (pointer == nullptr) return nullptr;
+  if (regions_.empty() && space_ == nullptr) return nullptr;
+  GlobalRegion* found = known_region(pointer);
+  if (found == nullptr && space_ != nullptr) {
+    found = &regions_.emplace_back(space_->find(pointer));
+  }
+  if (found == nullptr)
+    throw Fault(FaultKind::Launch, "global() of a pointer outside the launch's arrays");
+  return found;
+}
+
+GlobalRegion* GlobalMemory::known_region(const void* pointer) {
   GlobalRegion* found = nullptr;
   for (GlobalRegion& r : regions_) {
     if (!r.holds(pointer)) continue;
     // The end of one array may be the start of the next.
     const bool past = static_cast<const std::byte*>(pointer) ==
                       static_cast<const std::byte*>(r.array().begin) + r.array().bytes;
-    if (!past || found == nullptr) found = &r;
+    if (!past) return &r;
+    if (space_ == nullptr) found = &r;
   }
-  if (found == nullptr)
-    throw Fault(FaultKind::Launch, "global() of a pointer outside the launch's arrays");
   return found;
 }
 

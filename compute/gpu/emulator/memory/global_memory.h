@@ -2,6 +2,7 @@
 // The global memory of one launch: bounds checks and the writer of each element.
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace lab::simt {
 class GlobalRegion {
  public:
   GlobalRegion(const ArrayRef& array, bool one_writer);
+  // Without a record of writers.
+  explicit GlobalRegion(const ArrayRef& array) : array_(array) {}
 
   const ArrayRef& array() const { return array_; }
   bool holds(const void* pointer) const;
@@ -35,20 +38,23 @@ class GlobalRegion {
   static constexpr std::uint32_t kAtomics = 0xffffffffU;
 
   ArrayRef array_;
-  bool one_writer_;
+  bool one_writer_ = false;
   std::vector<std::uint32_t> writers_;  // per element: thread + 1
 };
 
 class GlobalMemory {
  public:
-  GlobalMemory(const std::vector<ArrayRef>& arrays, bool one_writer);
+  GlobalMemory(const std::vector<ArrayRef>& arrays, MemorySpace* space, bool one_writer);
 
   // Returns the array that contains `pointer` or ends at it; nullptr for a null pointer, or if the
   // launch has no arrays. Throws Fault for a pointer outside all of them.
   GlobalRegion* region(const void* pointer);
 
  private:
-  std::vector<GlobalRegion> regions_;
+  GlobalRegion* known_region(const void* pointer);
+
+  std::deque<GlobalRegion> regions_;  // grows as the launch reaches further parts of the space
+  MemorySpace* space_;
 };
 
 }  // namespace lab::simt

@@ -23,8 +23,11 @@ void SharedArray::Free::operator()(void* memory) const {
   std::free(memory);
 }
 
-SharedArray::SharedArray(std::string name, std::size_t bytes, std::size_t granule)
-    : name_(std::move(name)), bytes_(bytes), granule_(granule), cells_(bytes / granule) {
+SharedArray::SharedArray(std::string name, std::size_t bytes, std::size_t granule, bool check_races)
+    : name_(std::move(name)),
+      bytes_(bytes),
+      granule_(granule),
+      cells_(check_races ? bytes / granule : 0) {
   void* memory = nullptr;
   if (posix_memalign(&memory, kArrayAlignment, std::max<std::size_t>(bytes, 1)) != 0)
     throw std::bad_alloc();
@@ -66,6 +69,7 @@ template <typename Step>
 void SharedArray::each_cell(const Access& at, const char* what, const ThreadTime& me,
                             const Step& step) {
   check(at, what);
+  if (cells_.empty()) return;
   const std::size_t first = static_cast<std::size_t>(at.offset) / granule_;
   for (std::size_t cell = first; cell < first + at.size / granule_; ++cell) {
     const Conflict conflict = step(cells_[cell]);
@@ -137,7 +141,8 @@ SharedArray& SharedMemory::array(const SharedTag& tag, std::size_t bytes,
     return *d.array;
   }
   const std::size_t granule = std::min(element_bytes, kMaxGranule);
-  arrays_.push_back({&tag, true, std::make_unique<SharedArray>(tag.name, bytes, granule)});
+  arrays_.push_back(
+      {&tag, true, std::make_unique<SharedArray>(tag.name, bytes, granule, check_races_)});
   check_total();
   return *arrays_.back().array;
 }
@@ -146,7 +151,7 @@ SharedArray& SharedMemory::dynamic_array(const char* name, std::size_t element_b
   const std::size_t granule = std::min(element_bytes, kMaxGranule);
   if (!dynamic_) {
     const std::size_t bytes = dynamic_bytes_ / granule * granule;
-    dynamic_ = std::make_unique<SharedArray>(name, bytes, granule);
+    dynamic_ = std::make_unique<SharedArray>(name, bytes, granule, check_races_);
     check_total();
   }
   if (granule < dynamic_->granule()) {

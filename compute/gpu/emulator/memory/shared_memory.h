@@ -18,8 +18,9 @@ struct SharedTag {
 
 class SharedArray {
  public:
-  // `granule`: the smallest access, in bytes.
-  SharedArray(std::string name, std::size_t bytes, std::size_t granule);
+  // `granule`: the smallest access, in bytes. Without `check_races`, only bounds and alignment are
+  // checked.
+  SharedArray(std::string name, std::size_t bytes, std::size_t granule, bool check_races = true);
 
   const std::string& name() const { return name_; }
   std::size_t bytes() const { return bytes_; }
@@ -52,7 +53,7 @@ class SharedArray {
   std::string name_;
   std::size_t bytes_;
   std::size_t granule_;
-  std::vector<ShadowCell> cells_;
+  std::vector<ShadowCell> cells_;  // one per granule; none without check_races
   struct Free {
     void operator()(void* memory) const;
   };
@@ -61,7 +62,8 @@ class SharedArray {
 
 class SharedMemory {
  public:
-  explicit SharedMemory(std::size_t dynamic_bytes) : dynamic_bytes_(dynamic_bytes) {}
+  explicit SharedMemory(std::size_t dynamic_bytes, bool check_races = true)
+      : dynamic_bytes_(dynamic_bytes), check_races_(check_races) {}
 
   // Prepares the next block: every array is poisoned and must be declared again.
   void begin_block();
@@ -77,6 +79,7 @@ class SharedMemory {
   void check_total() const;
 
   std::size_t dynamic_bytes_;
+  bool check_races_;
   std::vector<Declared> arrays_;
   std::unique_ptr<SharedArray> dynamic_;
 };

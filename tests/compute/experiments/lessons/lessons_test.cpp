@@ -108,6 +108,47 @@ TEST(LessonStage, RefusesWhatItCannotRun) {
   EXPECT_THROW(run(one, request), Error);
 }
 
+TEST(LessonGap, NamesWhatTheCausesLeave) {
+  const LessonGap gap = lessons::closed({"copy", "s", 1e-3, 4e-3, {{"latency", 2e-3}}});
+  ASSERT_EQ(gap.parts.size(), 2U);
+  EXPECT_DOUBLE_EQ(gap.parts[1].value, 1e-3);
+  EXPECT_EQ(gap.note, "");
+  // A cause may exceed the gap, as long as less cancels than the gap itself.
+  EXPECT_EQ(lessons::closed({"copy", "s", 1e-3, 4e-3, {{"latency", 5e-3}}}).parts.size(), 2U);
+}
+
+TEST(LessonGap, DoesNotExplainBySumsThatCancel) {
+  const LessonGap gap = lessons::closed({"copy", "s", 1e-3, 0.76e-3, {{"caches", -9.38e-3}}});
+  ASSERT_EQ(gap.parts.size(), 1U);
+  EXPECT_EQ(gap.parts[0].cause, "unexplained");
+  EXPECT_NEAR(gap.parts[0].value, -0.24e-3, 1e-12);
+  EXPECT_NE(gap.note.find("caches -9.38 ms, unexplained +9.14 ms"), std::string::npos) << gap.note;
+  const LessonGap named = lessons::closed({"step", "s", 1, 1.1, {{"a", 3}, {"b", -2.9}}});
+  EXPECT_EQ(named.parts.size(), 1U) << "named causes that cancel";
+}
+
+TEST(Lessons, FillTheirSettingIntoTheExperiment) {
+  const auto filled = [](const char* name, double vary) {
+    const LessonInfo& info = lessons::find_lesson(name).info;
+    JobCommand command = info.free.value();
+    info.set_free(command, vary);
+    return command;
+  };
+  EXPECT_EQ(std::get<StartMatmul>(filled("together", 256)).sizes, std::vector<std::int64_t>{256});
+  EXPECT_EQ(std::get<StartMatmul>(filled("crossover", 32)).sizes,
+            (std::vector<std::int64_t>{8, 16, 32}));
+  EXPECT_EQ(std::get<StartMatmul>(filled("roofline", 64)).sizes,
+            (std::vector<std::int64_t>{16, 32, 64}));
+  EXPECT_EQ(std::get<RunTensorCode>(filled("tensors", 64)).statements.at(0).text,
+            "X = rand(64, 64)");
+  EXPECT_EQ(std::get<RunTensorCode>(filled("copies", 4)).statements.at(0).text,
+            "X = ones(1024, 1024, device=cpu:1)");
+  EXPECT_EQ(std::get<StartTraining>(filled("memory", 64)).batch, 64);
+  EXPECT_EQ(std::get<StartTraining>(filled("accuracy", 3)).epochs, 3);
+  EXPECT_EQ(std::get<StartScaling>(filled("speedup", 64)).training.batch, 64);
+  EXPECT_EQ(std::get<StartScaling>(filled("allreduce", 8)).predict_devices, 8);
+}
+
 const LessonFrame& last_of(const std::vector<LessonFrame>& frames, const std::string& sequence) {
   const LessonFrame* last = nullptr;
   for (const LessonFrame& frame : frames) {
@@ -153,6 +194,24 @@ TEST(LessonFrames, WalkOneBatchThroughSumAndUpdate) {
     }
   }
   EXPECT_EQ(frames[6].rows.at(0).text, frames[6].rows.at(1).text) << "hashes";
+}
+
+TEST(LessonHeat, ShowsBatchNormOverSlicesApart) {
+  Probe probe(2);
+  run(probe, lesson("equal"));
+  int same = 0, running = 0;
+  for (const LessonSample& s : news_of<LessonSample>(probe)) {
+    if (!s.x) continue;
+    if (s.group.empty()) {
+      ++same;
+      EXPECT_LT(s.value, 256) << s.series;
+    } else if (s.series.find("running") != std::string::npos) {
+      ++running;
+      EXPECT_GT(s.value, 300) << s.series << " at step " << *s.x;
+    }
+  }
+  EXPECT_GT(same, 0);
+  EXPECT_EQ(running, 3 * 2 * 2) << "mean and variance of two replicas at three steps";
 }
 
 TEST(LessonMaps, PlaceEveryCoreInItsCaches) {

@@ -177,16 +177,46 @@ TEST_F(MatmulOnGpu, SkipsAFailingLibrary) {
   run(request({"cublas", "async"}));
   EXPECT_NE(reason("cublas at 9").find("matmul"), std::string::npos);
   EXPECT_TRUE(kernels().contains("async"));
-  fake->gpu(0).faults.fails = "matmul";
-  EXPECT_NE(message_of([&] { run(request({"async"})); }, Errc::Cuda), "") << "not skipped";
   expect_all_given_back();
 }
 
-TEST_F(MatmulOnGpu, DoesNotTimeAWrongProduct) {
+TEST_F(MatmulOnGpu, AWrongProductFailsAndTheRestIsTimed) {
   fake->gpu(0).matmul().wrong = "vector";
-  EXPECT_NE(message_of([&] { run(request({"vector"})); }, Errc::Internal).find("vector at 9"),
-            std::string::npos);
+  EXPECT_EQ(message_of([&] { run(request({})); }, Errc::Internal),
+            "matmul: vector on cuda:0 failed; the failed cases were not timed");
+  EXPECT_EQ(kernels(), (std::set<std::string>{"naive", "coalesced", "shared", "column", "square",
+                                              "warp", "async", "cublas", "cublaslt"}));
+  EXPECT_EQ(probe.all<MatmulSample>().size(), 18U) << "two sizes";
+  const auto failed = probe.all<RungFailed>();
+  ASSERT_EQ(failed.size(), 2U);
+  EXPECT_EQ(failed[1].device, gpu(0));
+  EXPECT_EQ(failed[1].kernel, "vector");
+  EXPECT_EQ(failed[1].n, 17);
+  EXPECT_NE(failed[1].reason.find("the error of C[0,0] is"), std::string::npos) << failed[1].reason;
+  EXPECT_GT(failed[1].max_error.value_or(0), 1);
   expect_all_given_back();
+}
+
+TEST_F(MatmulOnGpu, AFailedLaunchFailsItsRungOnly) {
+  fake->gpu(0).faults.fails = "matmul";  // fails once
+  EXPECT_NE(message_of([&] { run(request({"naive", "async"})); }, Errc::Internal), "");
+  const auto failed = probe.all<RungFailed>();
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_EQ(failed[0].kernel, "naive");
+  EXPECT_NE(failed[0].reason.find("matmul failed"), std::string::npos) << failed[0].reason;
+  EXPECT_FALSE(failed[0].max_error.has_value());
+  EXPECT_EQ(probe.all<MatmulSample>().size(), 3U);
+  expect_all_given_back();
+}
+
+TEST_F(MatmulOnGpu, ALiveRunGoesOnWithoutAWrongRung) {
+  fake->gpu(0).matmul().wrong = "vector";
+  StartMatmul r = request({"vector", "async"});
+  r.live = true;
+  const auto two_rounds = [&] { probe.run_until<MatmulSample>(*make_matmul_experiment(r), 2); };
+  EXPECT_EQ(message_of(two_rounds, Errc::Cancelled), "cancelled");
+  EXPECT_EQ(probe.all<RungFailed>().size(), 1U);
+  EXPECT_EQ(kernels(), std::set<std::string>{"async"});
 }
 
 TEST_F(MatmulOnGpu, FlushesTheCachesForColdRuns) {

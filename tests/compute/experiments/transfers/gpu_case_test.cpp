@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "compute/measure/gated_clock.h"
 #include "tests/support/probe.h"
 
 namespace lab {
@@ -13,7 +14,8 @@ namespace {
 // A case whose operations take `once_s` seconds each.
 class SteadyCase final : public GpuCase {
  public:
-  SteadyCase(double once_s, bool gated) : once_s_(once_s), gated_(gated) {}
+  SteadyCase(double once_s, bool gated, int queued = 1)
+      : once_s_(once_s), gated_(gated), queued_(queued) {}
   double repeat(int times) override {
     times_.push_back(times);
     return once_s_;
@@ -21,11 +23,13 @@ class SteadyCase final : public GpuCase {
   void poison() override {}
   std::string check() override { return ""; }
   bool gated() const override { return gated_; }
+  int queued() const override { return queued_; }
   const std::vector<int>& times() const { return times_; }
 
  private:
   const double once_s_;
   const bool gated_;
+  const int queued_;
   std::vector<int> times_;
 };
 
@@ -35,8 +39,8 @@ struct GpuCaseTiming : ::testing::Test {
       1, probe.machine, probe.tensors, probe.channel, probe.control, probe.stop.get_token()};
 
   // Operations per sample after warm-up.
-  int operations(double once_s, bool gated) {
-    SteadyCase one(once_s, gated);
+  int operations(double once_s, bool gated, int queued = 1) {
+    SteadyCase one(once_s, gated, queued);
     const Timing timing = one.time(ctx, {.budget_s = 1});
     EXPECT_EQ(timing.median_s, once_s);
     EXPECT_EQ(one.times().front(), 4);
@@ -57,6 +61,12 @@ TEST_F(GpuCaseTiming, RunsFewerIfTheyTakeLong) {
   EXPECT_EQ(operations(1e-3, false), 16);
   EXPECT_EQ(operations(0.01, false), 5);
   EXPECT_EQ(operations(0.1, false), 1);
+}
+
+TEST_F(GpuCaseTiming, QueuesNoMoreThanTheGateHolds) {
+  EXPECT_EQ(operations(1e-6, true, 32), 15) << "16 of 32 pieces and the events would block";
+  EXPECT_EQ(operations(1e-6, true, GatedClock::kMaxOperations), 1);
+  EXPECT_EQ(operations(1e-6, false, 32), 16) << "nothing waits";
 }
 
 TEST_F(GpuCaseTiming, StopsBetweenSamples) {

@@ -168,11 +168,13 @@ TEST(Conversions, Bf16RoundsToNearestTiesToEven) {
   EXPECT_EQ(pack_bf16(1.0F, -2.0F), 0xc0003f80U);
 }
 
-TEST(Conversions, Tf32RoundsToNearestTiesAway) {
+TEST(Conversions, Tf32RoundsToNearestEven) {
   EXPECT_EQ(to_tf32(1.0F), 0x3f800000U);
   EXPECT_EQ(to_tf32(std::bit_cast<float>(0x3f800fffU)), 0x3f800000U);
-  EXPECT_EQ(to_tf32(std::bit_cast<float>(0x3f801000U)), 0x3f802000U);
-  EXPECT_EQ(to_tf32(std::bit_cast<float>(0xbf801000U)), 0xbf802000U);
+  EXPECT_EQ(to_tf32(std::bit_cast<float>(0x3f801000U)), 0x3f800000U);
+  EXPECT_EQ(to_tf32(std::bit_cast<float>(0x3f801001U)), 0x3f802000U);
+  EXPECT_EQ(to_tf32(std::bit_cast<float>(0x3f803000U)), 0x3f804000U);
+  EXPECT_EQ(to_tf32(std::bit_cast<float>(0xbf803000U)), 0xbf804000U);
   EXPECT_EQ(to_tf32(std::numeric_limits<float>::infinity()), 0x7f800000U);
   EXPECT_TRUE(std::isnan(std::bit_cast<float>(to_tf32(std::nanf("")))));
 }

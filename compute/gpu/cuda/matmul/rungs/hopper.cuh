@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/simt.h"
+#include "compute/gpu/cuda/matmul/stalled_wait.h"
 
 namespace lab::cuda_matmul::hopper {
 
@@ -45,21 +46,40 @@ LAB_DEVICE void arrive_expecting(Barrier* barrier, int bytes) {
       "r"(bytes)
       : "memory");
 }
+// Where a wait that times out leaves its note: host memory, set before the first launch.
+[[maybe_unused]] static __device__ std::uint32_t* wait_note = nullptr;
+
 // Waits for the end of the phase with this parity: 0 for the first phase, 1 for the second, then
-// alternating.
+// alternating. After kLimit_clocks, leaves a note and ends the context with an error. In one
+// asm statement, because any other control flow would serialise the wgmma instructions; the clock
+// is read only after a failed try, which suspends the thread anyway.
+template <WaitFor kWhat, std::int64_t kLimit_clocks = kLongestWait_clocks>
 LAB_DEVICE void wait(Barrier* barrier, int parity) {
-  std::uint32_t done = 0;
-  while (done == 0) {
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, p;\n"
-        "}\n"
-        : "=r"(done)
-        : "r"(simt::shared_address(barrier)), "r"(parity)
-        : "memory");
-  }
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      ".reg .b32 note;\n"
+      ".reg .b64 begin, now, to;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra done;\n"
+      "mov.b64 begin, %%clock64;\n"
+      "retry:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra done;\n"
+      "mov.b64 now, %%clock64;\n"
+      "sub.s64 now, now, begin;\n"
+      "setp.lt.s64 p, now, %2;\n"
+      "@p bra retry;\n"
+      "ld.global.b64 to, [%3];\n"
+      "mov.b32 note, %%ctaid.x;\n"
+      "or.b32 note, note, %4;\n"
+      "st.volatile.global.b32 [to], note;\n"
+      "fence.acq_rel.sys;\n"
+      "trap;\n"
+      "done:\n"
+      "}\n" ::"r"(simt::shared_address(barrier)),
+      "r"(parity), "n"(kLimit_clocks), "l"(&wait_note), "n"(stalled_wait(kWhat, 0))
+      : "memory");
 }
 
 // Copies the map's box whose first element is at (col, row). Elements outside the matrix become

@@ -3,6 +3,7 @@
 #include <cudaTypedefs.h>
 
 #include <algorithm>
+#include <new>
 
 #include "compute/gpu/cuda/matmul/rungs/launch.cuh"
 #include "compute/gpu/cuda/matmul/rungs/rungs.h"
@@ -73,6 +74,25 @@ cudaError_t clear(const Bf16MatmulArgs& args, cudaStream_t stream) {
                            static_cast<std::size_t>(args.m), stream);
 }
 
+// The word that receives the note of a wait that timed out; null if it cannot be allocated. It
+// lives as long as the process, because kernels may outlive every owner.
+std::uint32_t* host_note() {
+  static std::uint32_t* const kNote = [] {
+    void* memory = nullptr;
+    const auto status = cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocPortable);
+    if (status != cudaSuccess) return static_cast<std::uint32_t*>(nullptr);
+    return new (memory) std::uint32_t(0);
+  }();
+  return kNote;
+}
+
+// Page-locked memory has the same address on the host and on every GPU.
+cudaError_t set_wait_note() {
+  std::uint32_t* const note = host_note();
+  if (note == nullptr) return cudaErrorMemoryAllocation;
+  return cudaMemcpyToSymbol(hopper::wait_note, &note, sizeof note);
+}
+
 using HopperKernel = void (*)(CUtensorMap, CUtensorMap, Bf16MatmulArgs);
 
 cudaError_t start(const Tiling& tiling, HopperKernel kernel, const Bf16MatmulArgs& args,
@@ -99,6 +119,8 @@ cudaError_t start(const Tiling& tiling, HopperKernel kernel, const Bf16MatmulArg
 }  // namespace
 
 cudaError_t load_hopper(const CudaRung& rung) {
+  const auto status = set_wait_note();
+  if (status != cudaSuccess) return status;
   return with_type<Ladder, true>(rung, [](auto type) {
     using Type = decltype(type);
     return load_kernels(Type::kRung.tiling.dynamic_bytes(), rung_kernel<Type>);
@@ -119,6 +141,11 @@ cudaError_t launch_hopper(const CudaRung& rung, const GpuProduct& product, cudaS
   return with_type<Ladder, true>(rung, [&](auto type) {
     return start(rung.tiling, rung_kernel<decltype(type)>, args, blocks, stream);
   });
+}
+
+std::string describe_stall() {
+  const volatile std::uint32_t* const note = host_note();
+  return note == nullptr ? std::string() : describe_stalled_wait(*note);
 }
 
 }  // namespace lab::cuda_matmul

@@ -135,7 +135,7 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
     if (simt::thread_idx().x == 0) {
       for_assigned_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
         for (int t = 0; t < tiles; ++t) {
-          hopper::wait(&empty[ring.slot], ring.parity ^ 1);  // initially free
+          hopper::wait<WaitFor::Empty>(&empty[ring.slot], ring.parity ^ 1);  // initially free
           Team::template fill<kTile>(ring.stage(), a, b, tile, t * kTile.k, &full[ring.slot]);
           ring.advance();
         }
@@ -148,7 +148,7 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
     for_assigned_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
       hopper::WgmmaSums sums = {};
       for (int t = 0; t < tiles; ++t) {
-        hopper::wait(&full[ring.slot], ring.parity);
+        hopper::wait<WaitFor::Full>(&full[ring.slot], ring.parity);
         hopper::multiply_stage<kTile>(sums, ring.stage(), group);
         hopper::wait_group<1>();  // the stage of tile t - 1 has been read
         if (t > 0) Team::release(ring.last_empty());

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "compute/gpu/cuda/matmul/ladder.h"
 
@@ -21,6 +22,10 @@ cudaError_t launch(const CudaRung& rung, const GpuProduct& product, cudaStream_t
 // The same for rungs with exact_capability, whose kernels are compiled for sm_90a only.
 cudaError_t load_hopper(const CudaRung& rung);
 cudaError_t launch_hopper(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream);
+
+// Describes the wait for a barrier that timed out and ended a context of this process; empty if
+// none did. Callable after the context has ended.
+std::string describe_stall();
 
 // A kernel of peak.cuh or peak_wgmma.cu, which describe its work, rates and limits.
 struct PeakCode {

@@ -9,7 +9,7 @@
 //          8.0 or later
 // Numerics |err| <= (2*v + v*v + 2*gamma_K)*(|A||B|), v = 2^-11 for the rounding of the operands,
 //          gamma_K = K*u/(1-K*u), u = 2^-24 for sums that may be truncated
-// Source   PTX ISA, "mma.m16n8k8", "cvt.rna.tf32.f32"; tensor-core error: as for the bf16 rung
+// Source   PTX ISA, "mma.m16n8k8", "cvt"; tensor-core error: as for the bf16 rung
 #include "compute/gpu/cuda/matmul/rungs/cuda_rung.h"
 
 namespace lab::cuda_matmul {

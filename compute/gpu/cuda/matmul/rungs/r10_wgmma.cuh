@@ -73,7 +73,7 @@ LAB_DEVICE void multiply(WgmmaRung, const CUtensorMap& a, const CUtensorMap& b,
   hopper::WgmmaSums sums = {};
   for (int t = 0; t < tiles; ++t) {
     const int slot = t % kTile.stages;
-    hopper::wait(&full[slot], t / kTile.stages % 2);
+    hopper::wait<WaitFor::Full>(&full[slot], t / kTile.stages % 2);
     hopper::multiply_stage<kTile>(sums, stages + slot * kTile.stage_bytes(), group);
     hopper::wait_group<1>();
     simt::sync_threads();  // all warpgroups have read the stage of tile t - 1

@@ -4,17 +4,22 @@ Usage: driver_test.py KIND PROGRAM FOLDER_OF_FAKES
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
 # Text that the reason must contain. None: it depends on this machine, as without the CUDA backend.
 EXPECTED = {
     "none": None,
-    "too_old": "the NVIDIA driver is too old: it supports CUDA 12.2 and this program needs CUDA ",
+    # The driver's own version is named where a driver is loaded.
+    "too_old": " is too old: it supports CUDA ",
     "no_device": "the CUDA driver starts but reports no device",
     "hidden": 'CUDA_VISIBLE_DEVICES="" hides every GPU',
     "broken": "the CUDA driver failed to start: cuInit returned 999 (CUDA_ERROR_UNKNOWN)",
 }
+
+# By CUDA version of the build: the CUDA version of the fake that is too old, and the oldest driver.
+FAKES = {"12": ("11.8", 525), "13": ("12.2", 580)}
 
 
 def run(program, folder, visible, *words):
@@ -30,6 +35,13 @@ def run(program, folder, visible, *words):
 def objects(done):
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def check_way_out(reason):
+    found, build = re.search(r"supports CUDA (\d+\.\d), and this program needs CUDA (\d+)\.0", reason).groups()
+    assert f"which needs driver {FAKES[build][1]} or later; install a newer driver" in reason, reason
+    assert found == FAKES[build][0], reason
+    assert (", or build the lab with CUDA 12" in reason) == (build == "13"), reason
 
 
 def check_work_on_the_cpu(program, folder, visible):
@@ -53,6 +65,8 @@ def check(kind, program, folder, visible=None):
     expected = EXPECTED[kind]
     if expected is not None:
         assert all(expected in reason for reason in reasons), reasons
+    if kind == "too_old":
+        check_way_out(reasons[0])
     print(f"{kind}: {reasons[0]}")
     refused = run(program, folder, visible, "matmul", "--devices", "cuda:0", "--sizes", "64")
     assert refused.returncode == 1, refused

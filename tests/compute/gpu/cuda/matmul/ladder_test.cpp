@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/gpu/cuda/matmul/stalled_wait.h"
 
 namespace lab::test {
 namespace {
@@ -181,6 +182,15 @@ TEST(CudaLadder, VectorizesOnlyAlignedCopies) {
   }
   args.a = numbers + 1;
   EXPECT_FALSE(is_vector_aligned(args, 4));
+}
+
+TEST(StalledWait, NamesTheBarrierAndTheBlock) {
+  using namespace cuda_matmul;
+  EXPECT_EQ(describe_stalled_wait(0), "");
+  EXPECT_EQ(describe_stalled_wait(stalled_wait(WaitFor::Full, 0)),
+            "the wait for barrier \"full\" in block 0 of a wgmma kernel timed out");
+  EXPECT_EQ(describe_stalled_wait(stalled_wait(WaitFor::Empty, 0) | 131),
+            "the wait for barrier \"empty\" in block 131 of a wgmma kernel timed out");
 }
 
 }  // namespace

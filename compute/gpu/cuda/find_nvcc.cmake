@@ -1,0 +1,13 @@
+# Sets `result` to nvcc of the newest CUDA 12, from 12.8 on, in `root`/cuda-12.N; empty if there is
+# none. A program built with CUDA 12 runs on drivers from 525 on, one built with CUDA 13 needs 580.
+function(lab_find_cuda_12 result root)
+  set(${result} "" PARENT_SCOPE)
+  file(GLOB compilers "${root}/cuda-12.*/bin/nvcc")
+  list(SORT compilers COMPARE NATURAL ORDER DESCENDING)
+  foreach(compiler IN LISTS compilers)
+    if(compiler MATCHES "/cuda-(12\\.[0-9]+)" AND CMAKE_MATCH_1 VERSION_GREATER_EQUAL 12.8)
+      set(${result} ${compiler} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()

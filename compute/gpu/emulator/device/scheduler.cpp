@@ -1,0 +1,88 @@
+#include "compute/gpu/emulator/device/scheduler.h"
+
+#include <exception>
+#include <utility>
+
+namespace lab::emulated {
+namespace {
+
+void run_on(GpuHealth& health, const Operation& operation) {
+  if (!health.lost().empty()) return;
+  try {
+    operation.run();
+  } catch (const std::exception& failure) {
+    health.lose(operation.name, failure.what());
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Queue> Scheduler::make_queue(GpuHealth& health) {
+  auto queue = std::make_shared<Queue>(health);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(queues_, [](const std::weak_ptr<Queue>& known) { return known.expired(); });
+  queues_.push_back(queue);
+  return queue;
+}
+
+void Scheduler::run_all() {
+  std::vector<Position> ends;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::weak_ptr<Queue>& known : queues_) {
+      if (auto queue = known.lock()) ends.push_back({queue, queue->queued_});
+    }
+  }
+  for (const Position& end : ends) run_until(end);
+}
+
+Position Scheduler::push(const std::shared_ptr<Queue>& queue, Operation operation, Position after) {
+  std::uint64_t count = 0, least_finished = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    queue->entries_.push_back({std::move(operation), std::move(after)});
+    count = ++queue->queued_;
+    if (count - queue->finished_ > kMaxQueued) least_finished = count - kMaxQueued;
+  }
+  if (least_finished > 0) run_until({queue, least_finished});
+  return {queue, count};
+}
+
+bool Scheduler::reached(const Position& position) {
+  if (!position.queue) return true;
+  const std::lock_guard lock(mutex_);
+  return position.queue->finished_ >= position.count;
+}
+
+Position Scheduler::end_of(const std::shared_ptr<Queue>& queue) {
+  const std::lock_guard lock(mutex_);
+  return {queue, queue->queued_};
+}
+
+void Scheduler::run_until(const Position& position) {
+  if (!position.queue) return;
+  Queue& queue = *position.queue;
+  std::unique_lock lock(mutex_);
+  while (queue.finished_ < position.count) {
+    if (queue.busy_) {
+      changed_.wait(lock);
+    } else {
+      run_first(queue, lock);
+    }
+  }
+}
+
+void Scheduler::run_first(Queue& queue, std::unique_lock<std::mutex>& lock) {
+  queue.busy_ = true;
+  const Queue::Entry entry = std::move(queue.entries_.front());
+  queue.entries_.pop_front();
+  lock.unlock();
+  run_until(entry.after);
+  run_on(queue.health(), entry.operation);
+  lock.lock();
+  queue.busy_ = false;
+  ++queue.finished_;
+  changed_.notify_all();
+}
+
+}  // namespace lab::emulated

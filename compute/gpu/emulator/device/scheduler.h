@@ -1,0 +1,81 @@
+#pragma once
+// The queues of all streams of the emulated GPUs, run by the host threads that wait for them.
+//
+// An operation starts after the earlier ones of its queue and after the position that it names. As
+// a position is always queued before the operation that names it, threads that run different queues
+// never wait for one another in a circle.
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "compute/gpu/gpu_failures.h"
+
+namespace lab::emulated {
+
+class Queue;
+class Recording;
+
+struct Operation {
+  std::string name;
+  std::function<void()> run;  // an exception ends the GPU's context
+};
+
+// Reached once `queue` has finished its first `count` operations.
+struct Position {
+  std::shared_ptr<Queue> queue;
+  std::uint64_t count = 0;
+};
+
+// The work of one stream.
+class Queue {
+ public:
+  explicit Queue(GpuHealth& health) : health_(health) {}
+  GpuHealth& health() const { return health_; }
+
+  // Receives the stream's operations while it is recorded; for the thread that uses the stream.
+  std::shared_ptr<Recording> recording;
+
+ private:
+  friend class Scheduler;
+  struct Entry {
+    Operation operation;
+    Position after;  // without a queue: none
+  };
+  GpuHealth& health_;
+  std::deque<Entry> entries_;
+  std::uint64_t queued_ = 0, finished_ = 0;
+  bool busy_ = false;  // a thread runs its first operation
+};
+
+// Thread-safe.
+class Scheduler {
+ public:
+  // As with a GPU's driver, queueing waits while this number of operations is queued.
+  static constexpr std::uint64_t kMaxQueued = 1024;
+
+  // `health` must outlive the queue's last operation.
+  std::shared_ptr<Queue> make_queue(GpuHealth& health);
+  // Queues the operation and returns the position after it.
+  Position push(const std::shared_ptr<Queue>& queue, Operation operation, Position after = {});
+  bool reached(const Position& position);
+  // Runs what is needed to reach the position. Operations of a lost GPU are dropped.
+  void run_until(const Position& position);
+  // The position after all queued operations.
+  Position end_of(const std::shared_ptr<Queue>& queue);
+  // Runs what is queued now on all queues.
+  void run_all();
+
+ private:
+  void run_first(Queue& queue, std::unique_lock<std::mutex>& lock);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::weak_ptr<Queue>> queues_;
+};
+
+}  // namespace lab::emulated

@@ -1,0 +1,281 @@
+// Queues a network's operations on a GPU. A training step is recorded once per batch size and then
+// launched as one graph.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "compute/core/error.h"
+#include "compute/core/language.h"
+#include "compute/machine/machine.h"
+#include "compute/nn/executor.h"
+#include "compute/nn/gpu_state.h"
+
+namespace lab::nn {
+namespace {
+
+// Times operations by events, without waiting for each of them.
+class GpuTimes {
+ public:
+  explicit GpuTimes(GpuDevice& gpu) : gpu_(gpu) {}
+
+  void begin(StepObserver* observer) {
+    observer_ = observer;
+    parts_.clear();
+    next_ = 0;
+    if (observer_ != nullptr) record();
+  }
+  // The operations queued since the previous call were this part.
+  void end_part(StepPhase phase, std::size_t op) {
+    if (observer_ == nullptr) return;
+    record();
+    parts_.push_back({phase, op});
+  }
+  // All recorded work is complete.
+  void report() {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      observer_->done(parts_[i].phase, parts_[i].op, events_[i + 1]->seconds_since(*events_[i]));
+    }
+    parts_.clear();
+  }
+
+ private:
+  struct Part {
+    StepPhase phase;
+    std::size_t op;
+  };
+  void record() {
+    if (next_ == events_.size()) events_.push_back(gpu_.make_event());
+    events_[next_++]->record(gpu_.main_stream());
+  }
+
+  GpuDevice& gpu_;
+  StepObserver* observer_ = nullptr;
+  std::vector<Part> parts_;
+  std::vector<std::unique_ptr<GpuEvent>> events_;
+  std::size_t next_ = 0;
+};
+
+class GpuExecutor final : public Executor {
+ public:
+  GpuExecutor(NetworkPlan& plan, DeviceContext& device, const KernelOptions& kernels,
+              GpuState& state)
+      : plan_(plan),
+        gpu_(*device.gpu()),
+        kernels_(kernels),
+        state_(state),
+        sum_(gpu_.allocate_pinned(sizeof(GpuLossSum))),
+        times_(gpu_) {}
+
+  void prepare(std::int64_t max_batch) override;
+  std::int64_t scratch_bytes() const override { return workspace_bytes_; }
+  void forward(const BatchMemory& memory, std::int64_t batch, bool training,
+               const PassOptions& options) override;
+  BatchResult loss(const BatchMemory& memory, std::int64_t batch,
+                   std::optional<double> divisor) override;
+  void backward(const BatchMemory& memory, std::int64_t batch, const PassOptions& options) override;
+  BatchResult step(const BatchMemory& memory, std::int64_t batch, double divisor,
+                   const PassOptions& options) override;
+  std::span<const std::uint8_t> on_host(const std::uint8_t* values, std::int64_t n) override {
+    return copied_to_host(values, n, bytes_);
+  }
+  std::span<const float> on_host(const float* values, std::int64_t n) override {
+    return copied_to_host(values, n, floats_);
+  }
+
+ private:
+  // A step that differs in any of these needs another graph.
+  struct StepKind {
+    std::int64_t batch = 0;
+    double divisor = 0;
+    auto operator<=>(const StepKind&) const = default;
+  };
+  // Recorded once it has run: the first run of an operation may load its kernel, which waits.
+  struct StepGraph {
+    bool has_run = false;
+    std::unique_ptr<GpuGraph> graph;
+  };
+
+  GpuStream& stream() const { return gpu_.main_stream(); }
+  GpuPass make_pass(const BatchMemory& memory, std::int64_t batch, bool training) const;
+  void queue_forward(const BatchMemory& memory, std::int64_t batch, bool training);
+  void queue_loss(const BatchMemory& memory, std::int64_t batch, std::optional<double> divisor);
+  void queue_backward(const BatchMemory& memory, std::int64_t batch);
+  void queue_step(const BatchMemory& memory, const StepKind& kind);
+  void record_step(const BatchMemory& memory, const StepKind& kind, StepGraph& graph);
+  BatchResult take_sum();
+  void count_batch();
+  void report_all_gradients(const PassOptions& options);
+  template <typename T>
+  std::span<const T> copied_to_host(const T* values, std::int64_t n, std::vector<T>& to);
+
+  NetworkPlan& plan_;
+  GpuDevice& gpu_;
+  const KernelOptions kernels_;
+  GpuState& state_;
+  std::unique_ptr<PinnedMemory> sum_;
+  GpuTimes times_;
+  std::int64_t workspace_bytes_ = 0;
+  std::map<StepKind, StepGraph> graphs_;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<float> floats_;
+};
+
+void GpuExecutor::prepare(std::int64_t max_batch) {
+  graphs_.clear();
+  workspace_bytes_ = 0;
+  const GpuPass pass = make_pass({}, max_batch, true);
+  for (const auto& op : plan_.ops) {
+    workspace_bytes_ = std::max(workspace_bytes_, op->gpu_workspace_bytes(pass));
+  }
+}
+
+GpuPass GpuExecutor::make_pass(const BatchMemory& memory, std::int64_t batch, bool training) const {
+  return {.gpu = gpu_,
+          .state = state_,
+          .batch = batch,
+          .training = training,
+          .products = kernels_.products,
+          .workspace = memory.scratch.data};
+}
+
+// ---- Parts of a step
+
+void GpuExecutor::queue_forward(const BatchMemory& memory, std::int64_t batch, bool training) {
+  const GpuPass pass = make_pass(memory, batch, training);
+  for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
+    plan_.ops[i]->gpu_forward(pass);
+    times_.end_part(StepPhase::Forward, i);
+  }
+}
+
+void GpuExecutor::queue_loss(const BatchMemory& memory, std::int64_t batch,
+                             std::optional<double> divisor) {
+  const Value& z = *plan_.ops.back()->output;
+  gpu_.layers().loss({.images = batch,
+                      .classes = z.shape.size(),
+                      .logits = z.data,
+                      .labels = memory.labels,
+                      .divisor = divisor.value_or(1),
+                      .dlogits = divisor ? z.grad : nullptr,
+                      .losses = memory.losses,
+                      .predicted = memory.predicted,
+                      .confidence = memory.confidence,
+                      .sum = memory.sum},
+                     stream());
+  gpu_.copy(GpuCopy::DeviceToHost, sum_->data(), memory.sum, sizeof(GpuLossSum), stream());
+  times_.end_part(StepPhase::Loss, 0);
+}
+
+void GpuExecutor::queue_backward(const BatchMemory& memory, std::int64_t batch) {
+  const GpuPass pass = make_pass(memory, batch, true);
+  for (std::size_t i = plan_.ops.size(); i-- > 0;) {
+    if (!plan_.ops[i]->has_backward()) continue;
+    plan_.ops[i]->gpu_backward(pass);
+    times_.end_part(StepPhase::Backward, i);
+  }
+}
+
+// Waits for the GPU.
+BatchResult GpuExecutor::take_sum() {
+  stream().synchronise();
+  times_.report();
+  GpuLossSum sum;
+  std::memcpy(&sum, sum_->data(), sizeof sum);
+  return {.loss_sum = sum.loss, .correct = sum.correct};
+}
+
+void GpuExecutor::count_batch() {
+  for (RunningStatistics& running : plan_.running) ++running.batches;
+}
+
+// ---- Passes one by one
+
+void GpuExecutor::forward(const BatchMemory& memory, std::int64_t batch, bool training,
+                          const PassOptions& options) {
+  times_.begin(options.observer);
+  queue_forward(memory, batch, training);
+  if (training) count_batch();
+  after_op(options);
+}
+
+BatchResult GpuExecutor::loss(const BatchMemory& memory, std::int64_t batch,
+                              std::optional<double> divisor) {
+  queue_loss(memory, batch, divisor);
+  return take_sum();
+}
+
+void GpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
+                           const PassOptions& options) {
+  times_.begin(options.observer);
+  queue_backward(memory, batch);
+  stream().synchronise();
+  times_.report();
+  throw_if_stopped(options);
+  report_all_gradients(options);
+  after_op(options);
+}
+
+void GpuExecutor::report_all_gradients(const PassOptions& options) {
+  if (!options.gradient_ready) return;
+  state_.read_gradients();
+  for (auto op = plan_.ops.rbegin(); op != plan_.ops.rend(); ++op) report_gradients(**op, options);
+}
+
+// ---- Whole steps
+
+void GpuExecutor::queue_step(const BatchMemory& memory, const StepKind& kind) {
+  queue_forward(memory, kind.batch, /*training=*/true);
+  queue_loss(memory, kind.batch, kind.divisor);
+  queue_backward(memory, kind.batch);
+}
+
+void GpuExecutor::record_step(const BatchMemory& memory, const StepKind& kind, StepGraph& graph) {
+  gpu_.begin_recording(stream());
+  try {
+    queue_step(memory, kind);
+    graph.graph = gpu_.end_recording(stream());
+  } catch (...) {
+    gpu_.abandon_recording(stream());
+    throw;
+  }
+}
+
+BatchResult GpuExecutor::step(const BatchMemory& memory, std::int64_t batch, double divisor,
+                              const PassOptions& options) {
+  times_.begin(options.observer);
+  const StepKind kind{.batch = batch, .divisor = divisor};
+  StepGraph& graph = graphs_[kind];
+  if (options.observer != nullptr || !graph.has_run) {
+    queue_step(memory, kind);
+    graph.has_run = true;
+  } else {
+    if (!graph.graph) record_step(memory, kind, graph);
+    graph.graph->launch(stream());
+  }
+  count_batch();
+  const BatchResult result = take_sum();
+  throw_if_stopped(options);
+  report_all_gradients(options);
+  after_op(options);
+  return result;
+}
+
+template <typename T>
+std::span<const T> GpuExecutor::copied_to_host(const T* values, std::int64_t n,
+                                               std::vector<T>& to) {
+  to.resize(static_cast<std::size_t>(n));
+  gpu_.copy(GpuCopy::DeviceToHost, to.data(), values, n * static_cast<std::int64_t>(sizeof(T)),
+            stream());
+  stream().synchronise();
+  return to;
+}
+
+}  // namespace
+
+std::unique_ptr<Executor> make_gpu_executor(NetworkPlan& plan, DeviceContext& device,
+                                            const KernelOptions& kernels, GpuState& state) {
+  return std::make_unique<GpuExecutor>(plan, device, kernels, state);
+}
+
+}  // namespace lab::nn

@@ -1,0 +1,82 @@
+#pragma once
+// The state of a network on a GPU: parameters, gradients and running statistics in GPU memory, and
+// the host copies through which files, other devices and other processes exchange them.
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compute/nn/network_plan.h"
+#include "compute/tensor/buffer.h"
+
+namespace lab::nn {
+
+// Device addresses of the two values per channel of a batch norm.
+struct ChannelPair {
+  float* first = nullptr;
+  float* second = nullptr;
+};
+
+class GpuState {
+ public:
+  // Places the plan's parameters in the host copies. `plan` and `device`, a GPU, must outlive the
+  // state. Throws Error(OutOfMemory) with the requested and the available bytes.
+  GpuState(NetworkPlan& plan, DeviceContext& device);
+  ~GpuState();
+
+  // Host copies, in pinned memory.
+  std::span<float> parameters();
+  std::span<float> gradients();
+
+  // Device addresses of a parameter of the plan, its gradient, and of the flat arrays.
+  float* value(const Parameter& parameter) const;
+  float* grad(const Parameter& parameter) const;
+  float* device_parameters() const;
+  float* device_gradients() const;
+  // Running mean and variance; mean and inverse deviation of the latest forward pass.
+  ChannelPair running(const RunningStatistics& statistics) const;
+  ChannelPair latest(const RunningStatistics& statistics) const;
+
+  // Copy parameters and running statistics between GPU and host, and return when complete.
+  void read();
+  void write();
+  void write_statistics();
+  // Likewise for all gradients.
+  void read_gradients();
+  void write_gradients();
+
+  // Keeps a copy of the running statistics on the GPU, or takes it back. Both are queued on the
+  // main stream.
+  void keep_statistics();
+  void restore_statistics();
+
+ private:
+  void copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes);
+  void read_statistics();
+
+  NetworkPlan& plan_;
+  DeviceContext& device_;
+  GpuDevice& gpu_;
+  std::int64_t channels_ = 0;  // of all batch norms
+  Buffer parameters_, gradients_;
+  Buffer statistics_;  // three arrays of [2 * channels_]: running, kept, latest
+  std::unique_ptr<PinnedMemory> host_parameters_, host_gradients_;
+  std::unique_ptr<PinnedMemory> host_statistics_;  // null without batch norm
+  std::vector<std::int64_t> kept_batches_;
+};
+
+// Arguments of an operation on a GPU. Work is queued on the GPU's main stream.
+struct GpuPass {
+  GpuDevice& gpu;
+  const GpuState& state;
+  std::int64_t batch = 0;
+  bool training = true;
+  Precision products = Precision::F32;
+  std::byte* workspace = nullptr;
+
+  GpuLayers& layers() const { return gpu.layers(); }
+  GpuStream& stream() const { return gpu.main_stream(); }
+};
+
+}  // namespace lab::nn

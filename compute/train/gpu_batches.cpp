@@ -1,0 +1,75 @@
+#include "compute/train/gpu_batches.h"
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "compute/core/language.h"
+
+namespace lab {
+namespace {
+
+// Waits for the copy.
+void copy_in(DeviceContext& device, Buffer& to, std::span<const std::byte> from) {
+  device.staging().to_gpu(to.data(), from.data(), std::ssize(from),
+                          [](std::byte* into, const std::byte* piece, std::int64_t bytes) {
+                            std::memcpy(into, piece, static_cast<std::size_t>(bytes));
+                          });
+}
+
+template <typename Values>
+Buffer copied(DeviceContext& device, const Values& values, std::string name) {
+  const auto bytes = std::as_bytes(std::span(values));
+  Buffer buffer = named_buffer(device, std::ssize(bytes), std::move(name), DType::U8);
+  copy_in(device, buffer, bytes);
+  return buffer;
+}
+
+}  // namespace
+
+GpuBatches::GpuBatches(DeviceContext& device)
+    : device_(device),
+      gpu_(*device.gpu()),
+      first_(named_buffer(device, sizeof(std::int64_t), tr("batch position"), DType::I64)),
+      host_first_(gpu_.allocate_pinned(sizeof(std::int64_t))) {}
+
+GpuBatches::~GpuBatches() = default;
+
+GpuBatches::Set& GpuBatches::on_gpu(const BatchLoader& loader) {
+  const ImageSet& images = loader.images();
+  Set& set = sets_[&images];
+  if (set.pixels.data() == nullptr) {
+    set.pixels = copied(device_, images.pixels, tr("images"));
+    set.labels = copied(device_, images.labels, tr("labels"));
+  }
+  if (set.order_on_gpu != loader.order()) {
+    if (set.order.data() == nullptr) {
+      set.order = copied(device_, *loader.order(), tr("order of images"));
+    } else {
+      copy_in(device_, set.order, std::as_bytes(std::span(*loader.order())));
+    }
+    set.order_on_gpu = loader.order();
+  }
+  return set;
+}
+
+void GpuBatches::load(const BatchLoader& loader, std::int64_t step, BatchSlice slice, float* pixels,
+                      std::uint8_t* labels) {
+  const Set& set = on_gpu(loader);
+  GpuStream& stream = gpu_.main_stream();
+  const std::int64_t first = loader.first_image(step, slice);
+  std::memcpy(host_first_->data(), &first, sizeof first);
+  gpu_.copy(GpuCopy::HostToDevice, first_.data(), host_first_->data(), sizeof first, stream);
+  gpu_.layers().gather({.pixels = reinterpret_cast<const std::uint8_t*>(set.pixels.data()),
+                        .labels = reinterpret_cast<const std::uint8_t*>(set.labels.data()),
+                        .order = reinterpret_cast<const std::uint32_t*>(set.order.data()),
+                        .first = reinterpret_cast<const std::int64_t*>(first_.data()),
+                        .images = slice.end - slice.begin,
+                        .image_size = loader.image_size(),
+                        .to_pixels = pixels,
+                        .to_labels = labels},
+                       stream);
+}
+
+}  // namespace lab

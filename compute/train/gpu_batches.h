@@ -1,0 +1,40 @@
+#pragma once
+// Batches on a GPU: the data set is copied there once, as bytes, and each batch is taken from it.
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "compute/gpu/gpu_backend.h"
+#include "compute/tensor/buffer.h"
+#include "compute/train/batch_loader.h"
+
+namespace lab {
+
+class GpuBatches {
+ public:
+  // `device` is a GPU and must outlive the object.
+  explicit GpuBatches(DeviceContext& device);
+  ~GpuBatches();
+
+  // Queues pixels / 255 and labels of a slice of the step's batch on the main stream, for which the
+  // host must wait between two calls. The first call for a set copies it to the GPU, the first of
+  // an epoch the order of its images; both wait. Throws Error(OutOfMemory) with the requested and
+  // the available bytes.
+  void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice, float* pixels,
+            std::uint8_t* labels);
+
+ private:
+  struct Set {
+    Buffer pixels, labels, order;
+    ImageOrder order_on_gpu;
+  };
+  Set& on_gpu(const BatchLoader& loader);
+
+  DeviceContext& device_;
+  GpuDevice& gpu_;
+  std::map<const ImageSet*, Set> sets_;
+  Buffer first_;  // number of the slice's first image
+  std::unique_ptr<PinnedMemory> host_first_;
+};
+
+}  // namespace lab

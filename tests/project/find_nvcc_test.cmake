@@ -1,0 +1,23 @@
+# Checks which of several CUDA Toolkits is chosen: cmake -DSOURCE=ROOT -DFOLDER=SCRATCH -P this file.
+cmake_minimum_required(VERSION 3.22)
+include(${SOURCE}/compute/gpu/cuda/find_nvcc.cmake)
+
+# expect(NVCC VERSION...) installs these toolkits and compares the choice.
+function(expect expected)
+  file(REMOVE_RECURSE ${FOLDER})
+  foreach(version IN LISTS ARGN)
+    file(WRITE ${FOLDER}/cuda-${version}/bin/nvcc "")
+  endforeach()
+  lab_find_cuda_12(found ${FOLDER})
+  string(REPLACE "${FOLDER}/" "" found "${found}")
+  if(NOT found STREQUAL expected)
+    message(FATAL_ERROR "of the toolkits ${ARGN}: found '${found}', expected '${expected}'")
+  endif()
+endfunction()
+
+expect("")
+expect("" 11.8 13.0)
+expect("" 12.4 13.0)
+expect("cuda-12.9/bin/nvcc" 12.4 12.8 12.9 13.0)
+expect("cuda-12.10/bin/nvcc" 12.9 12.10)
+file(REMOVE_RECURSE ${FOLDER})

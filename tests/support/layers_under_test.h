@@ -59,8 +59,8 @@ class LayersUnderTest {
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
 };
 
-// Tiles of convolutions. The emulator can use large ones for small products; a GPU chooses.
-enum class Tiles { Chosen, Large };
+// Tiles of convolutions. The emulator can use larger ones for small products; a GPU chooses.
+enum class Tiles { Chosen, Medium, Large };
 
 // Calls `body` with new arrays for each way to run the layers, in the emulator with the threads of
 // a block in either order.

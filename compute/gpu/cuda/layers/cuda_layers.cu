@@ -1,5 +1,8 @@
 #include "compute/gpu/cuda/layers/cuda_layers.h"
 
+#include <mutex>
+#include <unordered_set>
+
 #include "compute/gpu/cuda/device/handles.h"
 #include "compute/gpu/cuda/layers/layers.cuh"
 
@@ -22,13 +25,26 @@ __global__ void __launch_bounds__(Kernel::kThreads, blocks_per_sm<Kernel>())
   Kernel::run(args);
 }
 
+// Allows loading code, which a recording on this thread otherwise forbids.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 class CudaLauncher {
  public:
-  explicit CudaLauncher(const CudaContext& gpu) : gpu_(gpu) {}
+  explicit CudaLauncher(const CudaContext& gpu) : gpu_(gpu), loaded_(std::make_unique<Loaded>()) {}
 
   template <class Kernel>
   void launch(const LaunchGrid& grid, const typename Kernel::Args& args, GpuStream& stream) {
     gpu_.use();
+    load(reinterpret_cast<const void*>(layer_kernel<Kernel>), Kernel::kName);
     const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y),
                       static_cast<unsigned>(grid.z));
     layer_kernel<Kernel><<<blocks, Kernel::kThreads, 0, raw(stream)>>>(args);
@@ -36,7 +52,23 @@ class CudaLauncher {
   }
 
  private:
+  struct Loaded {
+    std::mutex mutex;
+    std::unordered_set<const void*> kernels;
+  };
+
+  // The first launch of a kernel would load it, which may wait for the GPU.
+  void load(const void* kernel, const char* name) {
+    const std::lock_guard lock(loaded_->mutex);
+    if (loaded_->kernels.contains(kernel)) return;
+    const RelaxedCapture relaxed;
+    cudaFuncAttributes attributes{};
+    gpu_.check(cudaFuncGetAttributes(&attributes, kernel), name);
+    loaded_->kernels.insert(kernel);
+  }
+
   const CudaContext& gpu_;
+  std::unique_ptr<Loaded> loaded_;
 };
 
 }  // namespace

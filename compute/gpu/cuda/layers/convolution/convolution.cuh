@@ -1,13 +1,30 @@
 #pragma once
-// Launches the passes of a convolution (passes.cuh).
+// Launches the passes of a convolution (passes.cuh). A linear layer is the case of one pixel and
+// one tap.
+//   x [images, in_h, in_w, in_c]   weight [out_c, kernel, kernel, in_c]
+//   y [images, out_h, out_w, out_c]
 //
-// A linear layer is the case of one pixel and one tap.
-//   x [images, in_h, in_w, in_c]   weight [out_c, kernel, kernel, in_c]   y [images, out_h, out_w,
-//   out_c]
-// Limits   at most 2^31 - 1 elements per array. Accesses of 16 bytes if in_c and out_c are
-//          multiples of 4 and all arrays are 16-byte aligned, otherwise element by element
+// Limits   at most 2^31 - 1 elements per array, sides of at most GpuConvolution::kMaxSide. Accesses
+//          of 16 bytes if in_c and out_c are multiples of 4 and all arrays are 16-byte aligned,
+//          otherwise element by element
 // Numerics operands rounded to the precision, FP32 accumulation in the order of the terms; the
 //          weight gradient adds its splits in FP64
+// Work     2 * pixels of y * out_c * kernel^2 * in_c FLOP per pass. The 3x3 convolutions of
+//          ResNet-18 at batch 256, each of the three passes, against an H100 with 3.35 TB/s, 67
+//          TFLOP/s in FP32, 495 in tf32 and 989 in bf16 (ridges: 20, 148, 295 FLOP per byte):
+//
+//            channels  pixels   C of forward   GFLOP   MB   FLOP/B   fp32    tf32   bf16
+//                  64  200704   200704 x  64    14.8  103      144   221 us  31 us  31 us
+//                 128   50176    50176 x 128    14.8   52      285   221     30     16
+//                 256   12544    12544 x 256    14.8   28      528   221     30     15
+//                 512    4096     4096 x 512    19.3   26      737   288     39     20
+//
+//          Memory limits tf32 with 64 channels, and bf16 with 64 and 128.
+//          A step has 700 GFLOP in convolutions: 10.4 ms in FP32, 1.5 ms in tf32. FP32 is bound by
+//          its FMA units: 82 % of the instructions of the large tile's loop are FMAs. The tensor
+//          cores are fed from FP32 arrays through registers, so shared memory is their limit: a
+//          128x128 tile moves 64 KB through it for every 16 (tf32) or 80 KB for every 32 (bf16)
+//          terms, 512 and 640 clocks for 256 clocks of multiplication at the full rate
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,9 +39,12 @@ namespace lab::cuda {
 
 // ---- Tiles
 
-// 128x128 for products that fill a GPU with such tiles, 64x64 for others, 128x16 for few channels.
+// 128x128 and 128x64 for products that fill a GPU with such tiles, 64x64 for others, 128x16 for few
+// columns.
 using LargeSimt =
     SimtTile<Tiling{.m = 128, .n = 128, .k = 8, .thread_m = 8, .thread_n = 8, .blocks_per_sm = 2}>;
+using MediumSimt =
+    SimtTile<Tiling{.m = 128, .n = 64, .k = 8, .thread_m = 8, .thread_n = 8, .blocks_per_sm = 3}>;
 using SmallSimt =
     SimtTile<Tiling{.m = 64, .n = 64, .k = 8, .thread_m = 4, .thread_n = 8, .blocks_per_sm = 4}>;
 using NarrowSimt =
@@ -32,20 +52,22 @@ using NarrowSimt =
 
 inline constexpr Tiling kLargeTensor{
     .m = 128, .n = 128, .thread_m = 8, .thread_n = 16, .blocks_per_sm = 2};
+inline constexpr Tiling kMediumTensor{
+    .m = 128, .n = 64, .thread_m = 8, .thread_n = 8, .blocks_per_sm = 3};
 inline constexpr Tiling kSmallTensor{
     .m = 64, .n = 64, .thread_m = 4, .thread_n = 8, .blocks_per_sm = 4};
-template <Precision kPrecision>
-using LargeTensor = TensorTile<kPrecision, kLargeTensor>;
-template <Precision kPrecision>
-using SmallTensor = TensorTile<kPrecision, kSmallTensor>;
 
-enum class TileSize { Large, Small, Narrow };
+enum class TileSize { Large, Medium, Small, Narrow };
 
-inline TileSize tile_size(std::int64_t m, std::int64_t n) {
-  constexpr int kSide = 128, kTiles = 128;  // about one per SM
+// C [m, n], computed `depth` times at once.
+inline TileSize tile_size(std::int64_t m, std::int64_t n, int depth) {
+  constexpr int kBlocks = 128;  // about one per SM
   if (n <= NarrowSimt::kN) return TileSize::Narrow;
-  const bool fills = std::int64_t{tiles_of(m, kSide)} * tiles_of(n, kSide) >= kTiles;
-  return fills && n > kSide / 2 ? TileSize::Large : TileSize::Small;
+  const auto fills = [&](int tile_m, int tile_n) {
+    return std::int64_t{tiles_of(m, tile_m)} * tiles_of(n, tile_n) * depth >= kBlocks;
+  };
+  if (n > 64 && fills(128, 128)) return TileSize::Large;
+  return fills(128, 64) ? TileSize::Medium : TileSize::Small;
 }
 
 template <class Tile>
@@ -77,16 +99,21 @@ class ProductLaunch {
       wide ? launch<NarrowSimt, true>() : launch<NarrowSimt, false>();
     } else if (size == TileSize::Large && wide) {
       launch<LargeSimt, true>();
+    } else if (size == TileSize::Medium && wide) {
+      launch<MediumSimt, true>();
     } else {
       wide ? launch<SmallSimt, true>() : launch<SmallSimt, false>();
     }
   }
   template <Precision kPrecision>
   void tensor(TileSize size, bool wide) const {
+    using Small = TensorTile<kPrecision, kSmallTensor>;
     if (size == TileSize::Large && wide) {
-      launch<LargeTensor<kPrecision>, true>();
+      launch<TensorTile<kPrecision, kLargeTensor>, true>();
+    } else if (size == TileSize::Medium && wide) {
+      launch<TensorTile<kPrecision, kMediumTensor>, true>();
     } else {
-      wide ? launch<SmallTensor<kPrecision>, true>() : launch<SmallTensor<kPrecision>, false>();
+      wide ? launch<Small, true>() : launch<Small, false>();
     }
   }
   template <class Tile, bool kWide>
@@ -98,11 +125,10 @@ class ProductLaunch {
 
 template <template <class, bool> class Kernel, class Launcher, class Args>
 void launch_product(Launcher& launcher, const GpuConvolution& c, const Args& args, std::int64_t m,
-                    std::int64_t n, int depth, bool aligned, GpuStream& stream,
-                    std::optional<TileSize> size) {
+                    std::int64_t n, int depth, bool aligned, GpuStream& stream, TileSize size) {
   const bool wide = aligned && c.in_c % 4 == 0 && c.out_c % 4 == 0;
-  ProductLaunch<Kernel, Launcher, Args>{launcher, args, m, n, depth, stream}.run(
-      c.precision, size.value_or(tile_size(m, n)), wide);
+  ProductLaunch<Kernel, Launcher, Args>{launcher, args, m, n, depth, stream}.run(c.precision, size,
+                                                                                 wide);
 }
 
 // Without `size`, the tiles of the functions below follow from the shape.
@@ -131,8 +157,9 @@ void convolution_forward(Launcher& launcher, const GpuConvolution& c, GpuStream&
                          std::optional<TileSize> size) {
   const ConvolutionForwardArgs args{windows_of_x(c), c.weight, c.bias, c.y,
                                     static_cast<int>(c.out_c)};
-  launch_product<ConvolutionForwardKernel>(launcher, c, args, args.x.grid_pixels, c.out_c, 1,
-                                           all_aligned(c.x, c.weight, c.y), stream, size);
+  launch_product<ConvolutionForwardKernel>(
+      launcher, c, args, args.x.grid_pixels, c.out_c, 1, all_aligned(c.x, c.weight, c.y), stream,
+      size.value_or(tile_size(args.x.grid_pixels, c.out_c, 1)));
 }
 
 // ---- Input gradient
@@ -195,7 +222,8 @@ void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, Gpu
   std::int64_t pixels = 0;  // of the largest phase
   const auto launch = [&] {
     launch_product<InputGradientKernel>(launcher, c, args, pixels, c.in_c, phases,
-                                        all_aligned(c.dy, c.weight, c.dx), stream, size);
+                                        all_aligned(c.dy, c.weight, c.dx), stream,
+                                        size.value_or(tile_size(pixels, c.in_c, phases)));
     phases = 0;
     pixels = 0;
   };
@@ -216,6 +244,7 @@ void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, Gpu
 // How the pixels are split, so that the product fills a GPU twice. Depends on the sizes only, and
 // on the number of images monotonically.
 struct WeightSplit {
+  TileSize tiles = TileSize::Small;
   int terms = 0, splits = 0;
   int most = 0;  // for this number of images or fewer
 
@@ -228,20 +257,20 @@ inline WeightSplit weight_split(const GpuConvolution& c) {
   constexpr int kBlocks = 264;   // two per SM of an H100
   constexpr int kFewest = 256;   // terms worth a split
   constexpr int kMultiple = 32;  // terms per tile, of any precision
-  constexpr int kMostSplits = 512;
   const std::int64_t taps = c.kernel * c.kernel * c.in_c;
   const int pixels = static_cast<int>(c.images * c.out_h * c.out_w);
+  const int worth = tiles_of(pixels, kFewest);
+  WeightSplit split;
+  split.tiles = tile_size(taps, c.out_c, worth);
   int tiles = tiles_of_product<SmallSimt>(taps, c.out_c);
-  switch (tile_size(taps, c.out_c)) {
+  switch (split.tiles) {
     case TileSize::Large: tiles = tiles_of_product<LargeSimt>(taps, c.out_c); break;
+    case TileSize::Medium: tiles = tiles_of_product<MediumSimt>(taps, c.out_c); break;
     case TileSize::Narrow: tiles = tiles_of_product<NarrowSimt>(taps, c.out_c); break;
     case TileSize::Small: break;
   }
-  WeightSplit split;
   split.most = tiles_of(kBlocks, tiles);
-  const int worth = tiles_of(pixels, kFewest);
   if (split.most > worth) split.most = worth;
-  if (split.most > kMostSplits) split.most = kMostSplits;
   split.terms = tiles_of(tiles_of(pixels, split.most), kMultiple) * kMultiple;
   split.splits = tiles_of(pixels, split.terms);
   return split;
@@ -265,7 +294,8 @@ void convolution_weight_gradient(Launcher& launcher, const GpuConvolution& c, Gp
   const int out_c = static_cast<int>(c.out_c);
   const WeightGradientArgs args{windows_of_x(c), c.dy, partials, out_c, split.terms};
   launch_product<WeightGradientKernel>(launcher, c, args, args.x.taps, c.out_c, split.splits,
-                                       all_aligned(c.x, c.dy, partials), stream, size);
+                                       all_aligned(c.x, c.dy, partials), stream,
+                                       size.value_or(split.tiles));
   launcher.template launch<SplitSumKernel>({.x = tiles_of(args.x.taps, SplitSumKernel::kSide),
                                             .y = tiles_of(out_c, SplitSumKernel::kSide)},
                                            {partials, c.dweight, split.splits, args.x.taps, out_c},

@@ -115,6 +115,15 @@ struct PhaseWeights : MatrixOperand {
     const int place = (channel * args.kernel + y) * args.kernel + x;
     return {static_cast<Offset>(place) * static_cast<Offset>(rows), true};
   }
+  // The term `n` after another of the same tap.
+  LAB_DEVICE Term advance(const Term& term, int n) const {
+    const int places = n * args.kernel * args.kernel;
+    return {term.offset + static_cast<Offset>(places) * static_cast<Offset>(rows), term.inside};
+  }
+  // Whether `n` terms from a multiple of n on always belong to one tap.
+  LAB_DEVICE bool keeps_tap(int n) const {
+    return phase.dy.channels.value % static_cast<std::uint32_t>(n) == 0;
+  }
 };
 
 // grid.z: phases
@@ -127,7 +136,7 @@ struct InputGradientKernel {
   static constexpr int kBlocksPerSm = Tile::kBlocksPerSm;
 
   static LAB_DEVICE void run(const Args& args) {
-    const GradientPhase& phase = args.phases[simt::block_idx().z];
+    const GradientPhase phase = args.phases[simt::block_idx().z];
     const ProductPart part{phase.dy.grid_pixels, args.in_c, 0, phase.dy.taps};
     const PhaseWeights weight{{args.weight, args.in_c}, args, phase};
     multiply_tile<Tile, kWide>(

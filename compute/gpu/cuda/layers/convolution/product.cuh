@@ -44,9 +44,10 @@ class TileMover {
         for (int i = 0; i < kCopies; ++i) read_piece(values_[i][p], rows_[i], terms);
       }
     } else {
+      const typename Operand::Term first = operand_.term(begin + down_, end);
       LAB_UNROLL
       for (int i = 0; i < kCopies; ++i) {
-        const typename Operand::Term term = operand_.term(begin + down_ + i * kDown, end);
+        const typename Operand::Term term = term_after(first, begin + down_, i * kDown, end);
         if constexpr (kWide) {
           cuda_matmul::unpack(values_[i][0], operand_.read_four(rows_[0], term));
         } else {
@@ -88,6 +89,17 @@ class TileMover {
 
   LAB_DEVICE static bool has_work() {
     return kPlaces >= kThreads || simt::thread_idx().x < kPlaces;
+  }
+
+  // The term `n` after `first`, which has this index.
+  LAB_DEVICE typename Operand::Term term_after(const typename Operand::Term& first, int index,
+                                               int n, int end) const {
+    if (n == 0) return first;
+    if constexpr (requires { operand_.advance(first, n); }) {
+      // Tiles begin at multiples of kTerms, so `end` is not within one either.
+      if (operand_.keeps_tap(Tile::kTerms)) return operand_.advance(first, n);
+    }
+    return operand_.term(index + n, end);
   }
 
   LAB_DEVICE void read_piece(float (&to)[4], const typename Operand::Row& row,

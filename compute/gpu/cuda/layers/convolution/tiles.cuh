@@ -107,18 +107,30 @@ class SimtTile {
 inline constexpr int kPieceWords = 4;
 inline constexpr int kRowWords = 4 * kPieceWords;
 
+// A fragment is 16 rows of the 32 bytes of terms of a step, in four registers. Registers of A's are
+// ordered by halves of the terms, then of the rows; those of B's, which are two fragments of
+// mma.sync with 8 columns each, by halves of the rows, then of the terms.
+enum class Side { A, B };
+struct Halves {
+  int row, term;
+};
+template <Side kSide>
+LAB_DEVICE constexpr Halves halves_of(int index) {
+  return kSide == Side::A ? Halves{index % 2, index / 2} : Halves{index / 2, index % 2};
+}
+
 // Row-major, for operands along terms: piece p of a row is stored at p ^ swizzle(row), so that 8
 // rows read at the same piece cover all 32 banks, and so do 4 rows written at half of theirs.
 LAB_DEVICE constexpr int swizzle(int row) {
   return row / 2 % 2 * 2 + row / 4 % 2;
 }
 
-// fragment() loads rows row..row+15 of the 32 bytes of terms of a step:
-//   to[0], to[2]: rows 0-7, first and second half of the terms; to[1], to[3]: rows 8-15
+template <Side kSide>
 LAB_DEVICE void row_major_fragment(std::uint32_t (&to)[4], simt::SharedPtr<const std::uint32_t> at,
                                    int row, int step) {
-  const int r = row + simt::lane() % 16;
-  const int piece = 2 * step + simt::lane() / 16;
+  const Halves half = halves_of<kSide>(simt::lane() / 8);
+  const int r = row + half.row * 8 + simt::lane() % 8;
+  const int piece = 2 * step + half.term;
   simt::ldmatrix(to, at + (r * kRowWords + (piece ^ swizzle(r)) * kPieceWords));
 }
 
@@ -135,9 +147,10 @@ struct TensorLayout<Precision::TF32, true, kRows> {
                 simt::Uint4{simt::to_tf32(four[0]), simt::to_tf32(four[1]), simt::to_tf32(four[2]),
                             simt::to_tf32(four[3])});
   }
+  template <Side kSide>
   LAB_DEVICE static void fragment(std::uint32_t (&to)[4], simt::SharedPtr<const std::uint32_t> at,
                                   int row, int step) {
-    row_major_fragment(to, at, row, step);
+    row_major_fragment<kSide>(to, at, row, step);
   }
 };
 
@@ -153,11 +166,15 @@ struct TensorLayout<Precision::TF32, false, kRows> {
                 simt::Uint4{simt::to_tf32(four[0]), simt::to_tf32(four[1]), simt::to_tf32(four[2]),
                             simt::to_tf32(four[3])});
   }
+  template <Side kSide>
   LAB_DEVICE static void fragment(std::uint32_t (&to)[4], simt::SharedPtr<const std::uint32_t> at,
                                   int row, int step) {
     const auto from = at + ((step * 8 + simt::lane() % 4) * kPitch + row + simt::lane() / 4);
     LAB_UNROLL
-    for (int i = 0; i < 4; ++i) to[i] = from[i / 2 * 4 * kPitch + i % 2 * 8];
+    for (int i = 0; i < 4; ++i) {
+      const Halves half = halves_of<kSide>(i);
+      to[i] = from[half.term * 4 * kPitch + half.row * 8];
+    }
   }
 };
 
@@ -171,9 +188,10 @@ struct TensorLayout<Precision::BF16, true, kRows> {
     simt::store(at + (row * kRowWords + to),
                 simt::Uint2{simt::pack_bf16(four[0], four[1]), simt::pack_bf16(four[2], four[3])});
   }
+  template <Side kSide>
   LAB_DEVICE static void fragment(std::uint32_t (&to)[4], simt::SharedPtr<const std::uint32_t> at,
                                   int row, int step) {
-    row_major_fragment(to, at, row, step);
+    row_major_fragment<kSide>(to, at, row, step);
   }
 };
 
@@ -188,10 +206,12 @@ struct TensorLayout<Precision::BF16, false, kRows> {
     simt::store(at + (term * kPitch + piece * 2),
                 simt::Uint2{simt::pack_bf16(four[0], four[1]), simt::pack_bf16(four[2], four[3])});
   }
+  template <Side kSide>
   LAB_DEVICE static void fragment(std::uint32_t (&to)[4], simt::SharedPtr<const std::uint32_t> at,
                                   int row, int step) {
-    const int term = step * 16 + simt::lane() / 16 * 8 + simt::lane() % 8;
-    const int r = row + simt::lane() / 8 % 2 * 8;
+    const Halves half = halves_of<kSide>(simt::lane() / 8);
+    const int term = step * 16 + half.term * 8 + simt::lane() % 8;
+    const int r = row + half.row * 8;
     simt::ldmatrix_transposed(to, at + (term * kPitch + r / 2));
   }
 };
@@ -216,13 +236,13 @@ class TensorTile {
     std::uint32_t a[Warp::kDown][4];
     LAB_UNROLL
     for (int i = 0; i < Warp::kDown; ++i) {
-      LayoutA::fragment(a[i], a_tile, Warp::row() + i * cuda_matmul::kMmaM, step);
+      LayoutA::template fragment<Side::A>(a[i], a_tile, Warp::row() + i * cuda_matmul::kMmaM, step);
     }
     LAB_UNROLL
     for (int j = 0; j < Warp::kAcross; j += 2) {
       std::uint32_t two[4];
-      LayoutB::fragment(two, b_tile, Warp::col() + j * cuda_matmul::kMmaN, step);
-      const std::uint32_t b[2][2] = {{two[0], two[2]}, {two[1], two[3]}};
+      LayoutB::template fragment<Side::B>(two, b_tile, Warp::col() + j * cuda_matmul::kMmaN, step);
+      const std::uint32_t b[2][2] = {{two[0], two[1]}, {two[2], two[3]}};
       LAB_UNROLL
       for (int i = 0; i < Warp::kDown; ++i) {
         LAB_UNROLL

@@ -188,7 +188,7 @@ TEST(LayersBatchNorm, KeepsTheVarianceOfValuesFarFromZero) {
   });
 }
 
-TEST(LayersBatchNorm, SkipsGradientsThatNobodyNeeds) {
+TEST(LayersBatchNorm, SkipsNullGradients) {
   LAB_REQUIRE_LAYERS();
   const NormReference reference({.rows = 33, .channels = 8, .training = true});
   test::on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {

@@ -35,11 +35,19 @@ class EmulatedLauncher {
   const EmulatedArrays& arrays_;
 };
 
+std::optional<cuda::TileSize> size_of(Tiles tiles) {
+  switch (tiles) {
+    case Tiles::Medium: return cuda::TileSize::Medium;
+    case Tiles::Large: return cuda::TileSize::Large;
+    case Tiles::Chosen: break;
+  }
+  return std::nullopt;
+}
+
 class EmulatedLayers final : public LayersUnderTest {
  public:
   EmulatedLayers(bool last_thread_first, Tiles tiles)
-      : layers_(EmulatedLauncher(arrays_),
-                tiles == Tiles::Large ? std::optional(cuda::TileSize::Large) : std::nullopt) {
+      : layers_(EmulatedLauncher(arrays_), size_of(tiles)) {
     arrays_.last_thread_first = last_thread_first;
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,10 +61,15 @@ TrainingPosition load_state(const StartTraining& request, Trainer& trainer, Rank
   return position;
 }
 
-void report_convolutions(const StartTraining& request, Trainer& trainer, RunContext& ctx) {
+void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& ctx) {
   if (ctx.ranks().rank() != 0) return;
   if (std::string problem = convolution_choices().problem(); !problem.empty()) {
     ctx.emit(LogLine{Severity::Warning, std::move(problem)});
+  }
+  if (!std::ranges::all_of(request.devices, is_timed)) {
+    ctx.emit(
+        LogLine{Severity::Info,
+                tr("emulated GPUs are right, not fast: the rates of this run describe no GPU")});
   }
   if (trainer.network().device().gpu() != nullptr) return;
   const std::string chosen = chosen_convolutions(trainer.network().plan(), request.kernels);
@@ -117,7 +123,7 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   if (devices.front()->gpu() == nullptr) bound.emplace(devices.front()->threads());
   const std::unique_ptr<ConvolutionChooser> chooser = make_chooser(request, ctx);
   Trainer trainer(devices, trainer_options(request, *chooser), ctx.stop_token(), ranks);
-  report_convolutions(request, trainer, ctx);
+  report_kernels(request, trainer, ctx);
   const TrainingPosition position = load_state(request, trainer, ranks);
   if (ranks.single()) ctx.throw_if_cancelled();
   const Dataset& images = data();

@@ -151,8 +151,9 @@ Chip device_chip(const Panel& p, Device device) {
 }
 
 float chip_width(const Ui& ui, const Chip& chip) {
-  return text_size(ui.fonts.caption, chip.name).x + text_size(ui.fonts.caption, chip.value).x +
-         ui.px(8 + 8 + 6 + 8 + 10);
+  const float gap = chip.value.empty() ? 0 : ui.px(8);
+  return text_size(ui.fonts.caption, chip.name).x + gap +
+         text_size(ui.fonts.caption, chip.value).x + ui.px(8 + 8 + 6 + 10);
 }
 
 void draw_chip(Ui& ui, const Chip& chip, float left, float middle, float width) {

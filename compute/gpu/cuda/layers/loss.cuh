@@ -16,13 +16,13 @@ namespace lab::cuda {
 
 // The sum over the lanes of a warp; every lane receives it.
 LAB_DEVICE double warp_sum_f64(double value) {
-  struct Halves {
+  struct Words {
     std::uint32_t low, high;
   };
   LAB_UNROLL
   for (int bits = 16; bits > 0; bits /= 2) {
-    const auto mine = __builtin_bit_cast(Halves, value);
-    const Halves other{simt::shuffle_xor(mine.low, bits), simt::shuffle_xor(mine.high, bits)};
+    const auto mine = __builtin_bit_cast(Words, value);
+    const Words other{simt::shuffle_xor(mine.low, bits), simt::shuffle_xor(mine.high, bits)};
     value += __builtin_bit_cast(double, other);
   }
   return value;

@@ -14,6 +14,9 @@
 namespace lab::nn {
 namespace {
 
+// Shares of a batch that change from time to time would otherwise collect graphs.
+constexpr std::size_t kMaxGraphs = 8;
+
 // Times operations by events, without waiting for each of them.
 class GpuTimes {
  public:
@@ -245,6 +248,7 @@ BatchResult GpuExecutor::step(const BatchMemory& memory, std::int64_t batch, dou
                               const PassOptions& options) {
   times_.begin(options.observer);
   const StepKind kind{.batch = batch, .divisor = divisor};
+  if (graphs_.size() >= kMaxGraphs && !graphs_.contains(kind)) graphs_.clear();
   StepGraph& graph = graphs_[kind];
   if (options.observer != nullptr || !graph.has_run) {
     queue_step(memory, kind);

@@ -417,6 +417,16 @@ def case_emulated(program, home):
             {"screenshot": "memory.png"},
             {"describe": "memory.json"},
             {"click": "rail/training"},
+            {"set": "training/model", "value": "lenet"},
+            {"set": "training/batch", "value": "8"},
+            {"set": "training/epochs", "value": "1"},
+            {"set": "training/synthetic_train", "value": "64"},
+            {"set": "training/synthetic_test", "value": "16"},
+            {"click": "training/device/emu:0"},
+            {"click": "training/device/emu:1"},
+            {"click": "training/start"},
+            {"wait": "idle", "timeout": 120},
+            {"hover": ""},
             {"describe": "training.json"},
             {"screenshot": "training.png"},
         ],
@@ -427,6 +437,11 @@ def case_emulated(program, home):
     )
     cards = widgets(home.file("devices.json"))
     check("devices/emu:0" in cards and "devices/emu:1" in cards, f"{sorted(cards)}")
+    seen = widgets(home.file("training.json"))
+    check("training/error" not in seen, seen.get("training/error"))
+    check("training/plot/loss" in seen, "the loss is not shown")
+    times = seen["training/devices/sentence"]["label"]
+    check("never timed" in times, f"the page shows times of emulated GPUs: {times}")
 
 
 def case_scaling(program, home):

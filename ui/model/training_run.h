@@ -1,5 +1,6 @@
 #pragma once
 // One training as its page shows it: curves, and where a step spends its time.
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -83,6 +84,8 @@ class TrainingRun {
   bool synthetic() const { return synthetic_; }
   const std::optional<TrainingStarted>& started() const { return started_; }
   const StartTraining& request() const { return request_; }
+  // False if its times mean nothing, because a device is emulated.
+  bool timed() const { return std::ranges::all_of(request_.devices, is_timed); }
   const StepColumns& steps() const { return steps_; }
   const DeviceTracks& devices() const { return devices_; }  // empty if one device trains
   const EpochColumns& epochs() const { return epochs_; }

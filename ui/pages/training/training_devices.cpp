@@ -251,6 +251,11 @@ void draw_training_devices(const Panel& p, const TrainingRun& run) {
             {.hint = tr("Each device's share of the batch and how its step time is spent, averaged "
                         "over about 20 steps. All bars are as long as the step.")});
   if (!card) return;
+  if (!run.timed()) {
+    body(p.ui, tr(kEmulatedGpu));
+    record_item(p.ui, "training/devices/sentence", "text", tr(kEmulatedGpu));
+    return;
+  }
   const StartTraining& request = run.started() ? run.started()->request : run.request();
   const std::string hidden = hidden_sentence(run);
   const std::string sentence = hidden + (hidden.empty() ? "" : " ") +

@@ -190,8 +190,10 @@ void summary_card(const Panel& p, const TrainingRun& run) {
        tr("Share of the test images classified correctly after the last epoch; none is used for "
           "training.")},
       {"training/figure/speed", tr("images/s, smoothed"),
-       steps.size() == 0 ? "N/A" : format_si(steps.images_per_s_smooth.back(), ""),
-       tr("Training images per second of step time, excluding data loading and evaluation.")},
+       steps.size() == 0 || !run.timed() ? "N/A" : format_si(steps.images_per_s_smooth.back(), ""),
+       run.timed()
+           ? tr("Training images per second of step time, excluding data loading and evaluation.")
+           : tr(kEmulatedGpu)},
   }};
   const std::size_t columns = width_left(p) > 520 ? 4 : 2;
   for (std::size_t first = 0; first < figures.size(); first += columns) {

@@ -166,6 +166,19 @@ bool waiting(const Panel& p) {
   return runs(p, Page::Training) && p.model.runs().back().steps().size() == 0;
 }
 
+// The shown runs without those on emulated GPUs.
+std::vector<ShownRun> timed_runs(const Panel& p) {
+  std::vector<ShownRun> runs = shown_runs(p);
+  std::erase_if(runs, [](const ShownRun& shown) { return !shown.run->timed(); });
+  return runs;
+}
+
+// What a plot of times says while it is empty.
+const char* no_time_text(const Panel& p, const char* otherwise) {
+  const bool timed = p.model.runs().empty() || p.model.runs().back().timed();
+  return timed ? otherwise : tr(kEmulatedGpu);
+}
+
 }  // namespace
 
 void draw_loss_plot(const Panel& p) {
@@ -230,7 +243,7 @@ void draw_speed_plot(const Panel& p) {
                         "devices are stacked; the top edge is the total.")});
   if (!card) return;
   std::vector<plot::Series> series;
-  const std::vector<ShownRun> runs = shown_runs(p);
+  const std::vector<ShownRun> runs = timed_runs(p);
   for (const ShownRun& shown : runs) {
     const StepColumns& s = shown.run->steps();
     const bool stacked = shown.newest && !shown.run->devices().empty();
@@ -243,7 +256,7 @@ void draw_speed_plot(const Panel& p) {
   plot::draw(p.ui, "training/plot/speed", axes, series,
              {.height = 220,
               .cursor = &p.view.cursor,
-              .empty_text = tr("No step yet"),
+              .empty_text = no_time_text(p, tr("No step yet")),
               .dimmed = waiting(p)},
              p.out);
 }
@@ -253,7 +266,7 @@ void draw_seconds_plot(const Panel& p) {
             {.hint = tr("Training time of each epoch, excluding evaluation and pauses.")});
   if (!card) return;
   std::vector<plot::Series> series;
-  for (const ShownRun& shown : shown_runs(p)) {
+  for (const ShownRun& shown : timed_runs(p)) {
     const EpochColumns& e = shown.run->epochs();
     plot::Series s = line(p, shown, e, e.seconds, shown.name);
     s.x = e.epoch;
@@ -263,8 +276,10 @@ void draw_seconds_plot(const Panel& p) {
   }
   const plot::Axes axes{.x = {.label = tr("epoch"), .min = 0, .whole = true},
                         .y = {.label = tr("time"), .unit = "s", .min = 0}};
-  plot::draw(p.ui, "training/plot/seconds", axes, series,
-             {.height = 220, .empty_text = tr("No epoch yet"), .dimmed = waiting(p)}, p.out);
+  plot::draw(
+      p.ui, "training/plot/seconds", axes, series,
+      {.height = 220, .empty_text = no_time_text(p, tr("No epoch yet")), .dimmed = waiting(p)},
+      p.out);
 }
 
 }  // namespace lab::ui

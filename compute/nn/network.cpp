@@ -27,9 +27,10 @@ void Network::set_max_batch(std::int64_t max_batch) {
                 trf("{}: a batch of {} images; it must be at least 1", name(), max_batch));
   }
   arena_ = {};  // freed first, so that old and new memory need not fit together
-  max_batch_ = max_batch;
+  max_batch_ = 0;
   executor_->prepare(max_batch);
-  place_values();
+  place_values(max_batch);
+  max_batch_ = max_batch;
 }
 
 void Network::check_batch(std::int64_t batch) const {

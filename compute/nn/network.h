@@ -97,7 +97,7 @@ class Network {
   // Defined in network_memory.cpp.
   void place_parameters();
   void mark_accumulating_inputs();
-  void place_values();
+  void place_values(std::int64_t max_batch);
 
   void check_batch(std::int64_t batch) const;
 

@@ -175,7 +175,7 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan, std::span<const LaneChain> ch
 
 }  // namespace
 
-void Network::place_values() {
+void Network::place_values(std::int64_t max_batch) {
   std::vector<Lifetime> lives = lifetimes(plan_, executor_->chains());
   const std::int64_t scratch_bytes = executor_->scratch_bytes();
   std::vector<ArenaRequest> requests;
@@ -184,19 +184,19 @@ void Network::place_values() {
   };
   // Inside a chain, blocks are whole and gradients are in the threads' memory.
   const std::int64_t lanes = simd::image_lanes();
-  const std::int64_t in_blocks = ceil_div(max_batch_, lanes) * lanes;
+  const std::int64_t in_blocks = ceil_div(max_batch, lanes) * lanes;
   const auto has_grad = [&](const Lifetime& live) {
     return live.grad.first >= 0 && (kernels_.library || !live.inside);
   };
   for (const Lifetime& live : lives) {
-    const std::int64_t images = live.inside ? in_blocks : max_batch_;
+    const std::int64_t images = live.inside ? in_blocks : max_batch;
     const std::int64_t bytes = live.value->shape.size() * images * 4;
     request(bytes, live.data);
     if (has_grad(live)) request(bytes, live.grad);
   }
   const Span always{0, 2 * static_cast<int>(plan_.ops.size())};
   request(scratch_bytes, always);
-  for (const std::int64_t bytes : {1, 1, 4, 4}) request(bytes * max_batch_, always);
+  for (const std::int64_t bytes : {1, 1, 4, 4}) request(bytes * max_batch, always);
   request(sizeof(GpuLossSum), always);
   arena_ = named_buffer(device_, plan_arena(requests), trf("{} activations", name()));
 

@@ -39,7 +39,7 @@ GpuBatches::~GpuBatches() = default;
 GpuBatches::Set& GpuBatches::on_gpu(const BatchLoader& loader) {
   const ImageSet& images = loader.images();
   Set& set = sets_[&images];
-  if (set.pixels.data() == nullptr) {
+  if (set.labels.data() == nullptr) {
     set.pixels = copied(device_, images.pixels, tr("images"));
     set.labels = copied(device_, images.labels, tr("labels"));
   }

@@ -20,18 +20,22 @@ namespace {
 
 constexpr std::chrono::seconds kGrace{2};
 
-// The cores of the threads that drive the devices. Those of GPUs share a core.
+// The cores of the threads that drive the devices. GPUs take cores that no CPU device uses; a
+// number beyond the machine's cores leaves the thread unpinned.
 std::vector<int> driving_cores(const std::vector<DeviceContext*>& devices) {
   std::set<int> taken;
   for (const DeviceContext* device : devices) {
     taken.insert(device->info().cores.begin(), device->info().cores.end());
   }
-  int free = 0;
-  while (taken.contains(free)) ++free;
+  int next = 0;
+  const auto take_free = [&] {
+    while (!taken.insert(next).second) ++next;
+    return next;
+  };
   std::vector<int> cores;
   cores.reserve(devices.size());
   for (const DeviceContext* device : devices) {
-    cores.push_back(device->gpu() == nullptr ? device->info().cores.front() : free);
+    cores.push_back(device->gpu() == nullptr ? device->info().cores.front() : take_free());
   }
   return cores;
 }
@@ -214,13 +218,16 @@ nn::PassOptions Trainer::options_for(std::size_t i) {
     if (options_->gradient_ready) options_->gradient_ready(parameter);
     locals_[i]->countdown.gradient_ready(parameter);
   };
+  // A GPU's gradients reach the host after backward, when no sum can be hidden behind it.
+  const bool on_gpu = replicas_[i]->device().gpu() != nullptr;
   if (i > 0) {
-    own.between_ops = [this, i] { reducer_->progress(i); };
+    if (!on_gpu) own.between_ops = [this, i] { reducer_->progress(i); };
     return own;
   }
   own.observer = options.observer;
-  own.between_ops = [this] {
+  own.between_ops = [this, on_gpu] {
     if (options_->between_ops) options_->between_ops();
+    if (on_gpu) return;
     nn::observed(options_->observer, StepPhase::AllReduce, 0, [this] { reducer_->progress(0); });
   };
   return own;

@@ -76,6 +76,7 @@ class Trainer {
   // same arguments. All replicas start from the first one's state. Once `stop` is requested, calls
   // throw Error(Cancelled): within a step if there is one process; otherwise AgreedStop in all
   // processes at the end of the step, which is abandoned if it takes more than two seconds longer.
+  // The part of a step that a GPU computes is not interrupted.
   // Throws Error(NotFound) for an unknown model, Error(OutOfMemory) with the requested and the
   // available bytes.
   Trainer(const std::vector<DeviceContext*>& devices, const TrainerOptions& options,
@@ -106,7 +107,8 @@ class Trainer {
   const StepResult& step(const BatchLoader& loader, std::int64_t step, double lr,
                          const nn::PassOptions& options, bool stop_after_epoch = false);
 
-  // Splits the set over all devices; returns the same result in every process.
+  // Splits the set, which must outlive the trainer, over all devices; returns the same result in
+  // every process.
   Evaluation evaluate(const ImageSet& images, const nn::PassOptions& options);
 
  private:

@@ -44,6 +44,13 @@ Replica::Replica(DeviceContext& device, nn::NetworkPlan plan, const nn::SgdOptio
   if (device.gpu() != nullptr) gpu_batches_ = std::make_unique<GpuBatches>(device);
 }
 
+Replica::~Replica() {
+  try {
+    network_.wait();
+  } catch (const Error&) {  // of a lost GPU, which has no work left
+  }
+}
+
 void Replica::load(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
   if (gpu_batches_) {
     gpu_batches_->load(loader, step, slice, network_.input(), network_.labels());

@@ -32,6 +32,8 @@ class Replica {
   // Throws Error(OutOfMemory) with the requested and the available bytes.
   Replica(DeviceContext& device, nn::NetworkPlan plan, const nn::SgdOptions& sgd,
           std::int64_t capacity, std::uint64_t seed, const nn::KernelOptions& kernels = {});
+  // Waits for the work queued on a GPU.
+  ~Replica();
 
   nn::Network& network() { return network_; }
   nn::Sgd& sgd() { return sgd_; }

@@ -28,11 +28,11 @@ struct TrainerOptions {
   std::function<nn::NetworkPlan()> plan = {};  // used instead of the model's, if given
   std::int64_t batch = 256;                    // over all devices
   std::uint64_t seed = 0;
-  nn::SgdOptions sgd;
+  nn::SgdOptions sgd = {};
   SharePolicy share_policy = SharePolicy::Equal;
-  std::vector<double> shares;  // of this process's devices, if Listed
+  std::vector<double> shares = {};  // of this process's devices, if Listed
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
-  nn::KernelOptions kernels;
+  nn::KernelOptions kernels = {};
 };
 
 struct StepResult {

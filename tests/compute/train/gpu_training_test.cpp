@@ -116,6 +116,9 @@ constexpr Steps kOneStep{.steps = 1, .lr = 0.5};
 constexpr Steps kSlowSteps{.steps = 3, .lr = 0.001};
 
 TEST(GpuTraining, NarrowResnetMatchesTheCpu) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "one thread and many kernels: nothing for the thread sanitizer to find";
+#endif
   Machine machine(kTwoGpus);
   for (const Steps& run : {kOneStep, kSlowSteps}) {
     expect_close(train_on(machine, {emulated_gpu(0)}, narrow_resnet(), run),

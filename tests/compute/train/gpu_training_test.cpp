@@ -39,6 +39,7 @@ Result train_on(Machine& machine, const std::vector<Device>& devices, TrainerOpt
                 const Steps& run = {}) {
   const Dataset data = make_synthetic_garments(3 * run.batch - 1, 9, 1);
   std::vector<DeviceContext*> contexts;
+  contexts.reserve(devices.size());
   for (const Device device : devices) contexts.push_back(&machine.at(device));
   options.batch = run.batch;
   options.sgd = run.sgd;

@@ -61,9 +61,7 @@ ValueId residual(NetworkPlan& plan, ValueId x, const std::string& name, std::int
   return plan.convolution_norm_residual(y, conv2, {.padding = 1}, bn2, x);
 }
 
-}  // namespace
-
-NetworkPlan plan_resnet18(std::int64_t first_channels) {
+NetworkPlan resnet18(std::int64_t first_channels) {
   NetworkPlan plan("resnet18", kImage, WeightInit::Normal001);
   const auto stem = plan.declare_convolution("0", 1, first_channels, 3);
   const auto stem_norm = plan.declare_batch_norm("1", first_channels);
@@ -80,19 +78,12 @@ NetworkPlan plan_resnet18(std::int64_t first_channels) {
   return plan;
 }
 
-namespace {
-
-NetworkPlan resnet18() {
-  return plan_resnet18(64);
-}
-
 struct Model {
   const char* name;  // as in kModelFacts
   NetworkPlan (*plan)();
 };
 
-constexpr Model kModels[] = {
-    {"softmax", softmax}, {"mlp", mlp}, {"lenet", lenet}, {"resnet18", resnet18}};
+constexpr Model kModels[] = {{"softmax", softmax}, {"mlp", mlp}, {"lenet", lenet}};
 
 [[noreturn]] void refuse_model(std::string_view name) {
   throw Error(Errc::NotFound,
@@ -111,9 +102,13 @@ const std::vector<std::string>& model_names() {
   return names;
 }
 
-NetworkPlan plan_model(std::string_view name) {
+NetworkPlan plan_model(std::string_view name, std::int64_t width) {
+  if (name == "resnet18") return resnet18(width);
   for (const Model& model : kModels) {
-    if (name == model.name) return model.plan();
+    if (name != model.name) continue;
+    if (width == kResNetWidth) return model.plan();
+    throw Error(Errc::InvalidArgument,
+                trf("model {} has no width; leave it out, or choose resnet18", name));
   }
   refuse_model(name);
 }

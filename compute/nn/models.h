@@ -1,9 +1,11 @@
 #pragma once
 // The book's networks for 28x28 greyscale images and ten classes, with PyTorch's parameter names.
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compute/core/events/models.h"
 #include "compute/nn/network_plan.h"
 
 namespace lab::nn {
@@ -11,12 +13,10 @@ namespace lab::nn {
 // "softmax", "mlp", "lenet", "resnet18".
 const std::vector<std::string>& model_names();
 
-// ResNet-18 with `first_channels` channels in its first block, whose number doubles in each further
-// one; 64 in the model "resnet18".
-NetworkPlan plan_resnet18(std::int64_t first_channels);
-
-// Throws Error(NotFound) naming the model and the choices.
-NetworkPlan plan_model(std::string_view name);
+// `width` is the number of channels of resnet18's first block, which doubles in each further one.
+// Throws Error(NotFound) naming the
+// model and the choices, Error(InvalidArgument) where another model is given another width.
+NetworkPlan plan_model(std::string_view name, std::int64_t width = kResNetWidth);
 
 // The book's learning rate for the model. Throws like plan_model().
 double default_learning_rate(std::string_view name);

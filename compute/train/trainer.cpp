@@ -76,9 +76,9 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
   replicas_.resize(devices.size());
   run_replicas([&](std::size_t i) {  // memory is allocated near the thread that touches it first
     const std::int64_t capacity = std::max<std::int64_t>(1, images_[first_local_ + i]);
-    replicas_[i] = std::make_unique<Replica>(
-        *devices[i], options.plan ? options.plan() : nn::plan_model(options.model), options.sgd,
-        capacity, options.seed, options.kernels);
+    replicas_[i] =
+        std::make_unique<Replica>(*devices[i], nn::plan_model(options.model, options.width),
+                                  options.sgd, capacity, options.seed, options.kernels);
   });
   std::vector<float*> gradients;
   for (const auto& replica : replicas_) {

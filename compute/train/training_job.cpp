@@ -37,6 +37,7 @@ bool uses_library(const StartTraining& request) {
 
 TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser& chooser) {
   return {.model = request.model,
+          .width = request.width,
           .batch = request.batch,
           .seed = request.seed,
           .sgd = {.momentum = request.momentum, .weight_decay = request.weight_decay},

@@ -81,6 +81,7 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
   if (const std::string fault = fault_in_ranges(request); !fault.empty()) {
     throw Error(Errc::InvalidArgument, trf("training: {}", fault));
   }
+  nn::plan_model(request.model, request.width);  // checks the width
   check_files(request);
   check_convolution(request);
   check_devices(request, machine);

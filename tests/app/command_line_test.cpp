@@ -209,13 +209,15 @@ TEST(CommandLine, BothKernelsImplyAProfile) {
 }
 
 TEST(CommandLine, ReadsTrainOnSeveralDevices) {
-  const auto r =
-      job<StartTraining>({"train", "--cpu-devices", "2", "--devices", "cpu:0,cpu:1", "--shares",
-                          "70,30", "--bucket-mib", "0.5", "--lr-scale", "linear", "--warmup-epochs",
-                          "1.5", "--checkpoint", "c", "--every", "100", "--resume", "d"});
+  const auto r = job<StartTraining>(
+      {"train",  "--cpu-devices",   "2",   "--devices",    "cpu:0,cpu:1", "--shares",
+       "70,30",  "--width",         "16",  "--bucket-mib", "0.5",         "--lr-scale",
+       "linear", "--warmup-epochs", "1.5", "--checkpoint", "c",           "--every",
+       "100",    "--resume",        "d"});
   EXPECT_EQ(r.devices, (std::vector<Device>{cpu(0), cpu(1)}));
   EXPECT_EQ(r.share_policy, SharePolicy::Listed);
   EXPECT_EQ(r.shares, (std::vector<double>{70, 30}));
+  EXPECT_EQ(r.width, 16);
   EXPECT_EQ(r.bucket_bytes, 512 * kKiB);
   EXPECT_EQ(r.lr_scale, LrScale::Linear);
   EXPECT_EQ(r.warmup_epochs, 1.5);

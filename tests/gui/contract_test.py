@@ -166,7 +166,7 @@ KEYS = {
         payoffs=[keys("host card memory passes from_bytes")],
     ),
     "train done": keys(
-        "type seconds test_acc images_per_s devices steps training_seconds ranks model data "
+        "type seconds test_acc images_per_s devices steps training_seconds ranks model width data "
         "synthetic batch lr lr_scale warmup_epochs momentum weight_decay epochs order seed kernels "
         "dtype convolution shares parameters train_images test_images",
         "split? hidden_share? checkpoint? saved_file? profile?",

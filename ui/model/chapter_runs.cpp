@@ -40,8 +40,8 @@ std::vector<std::size_t> devices_for(std::size_t count, const MachineInfo& machi
 bool holds(const TrainingForm& form, const ChapterRun& run, const MachineInfo& machine) {
   const StartTraining& r = form.request;
   if (r.model != kModel || r.data != DataSource::FashionMnist || r.batch != run.batch ||
-      r.lr != run.lr || r.epochs != kEpochs || r.momentum != 0 || r.weight_decay != 0 ||
-      r.warmup_epochs != 0 || r.lr_scale != LrScale::None) {
+      r.lr != run.lr || r.epochs != kEpochs || r.width != kResNetWidth || r.momentum != 0 ||
+      r.weight_decay != 0 || r.warmup_epochs != 0 || r.lr_scale != LrScale::None) {
     return false;
   }
   std::vector<Device> devices;
@@ -65,6 +65,7 @@ void fill_chapter_run(int which, const MachineInfo& machine, TrainingForm& form)
   if (run == nullptr) return;
   StartTraining& r = form.request;
   r.model = kModel;
+  r.width = kResNetWidth;
   r.data = DataSource::FashionMnist;
   r.batch = run->batch;
   r.lr = run->lr;

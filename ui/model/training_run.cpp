@@ -133,6 +133,7 @@ namespace {
 std::string default_name(const StartTraining& request, std::optional<double> lr,
                          std::size_t devices, int ranks = 1) {
   std::vector<std::string> parts = {trf("{}, batch {}", request.model, request.batch)};
+  if (request.width != kResNetWidth) parts.push_back(trf("width {}", request.width));
   if (lr) parts.push_back(trf("lr {:g}", *lr));
   if (request.dtype != Precision::F32) parts.emplace_back(to_string(request.dtype));
   if (request.kernels == Kernels::Library) parts.emplace_back(tr("library"));

@@ -8,6 +8,7 @@
 
 #include "compute/core/device.h"
 #include "compute/core/dtype.h"
+#include "compute/core/events/models.h"
 #include "compute/core/fields/enum_names.h"
 
 namespace lab {
@@ -113,7 +114,8 @@ struct EnumNames<LrScale> {
 
 // Defaults follow Dive into Deep Learning.
 struct StartTraining {
-  std::string model = "lenet";  // softmax, mlp, lenet, resnet18
+  std::string model = "lenet";        // softmax, mlp, lenet, resnet18
+  std::int64_t width = kResNetWidth;  // of resnet18; no other model has one
   DataSource data = DataSource::Synthetic;
   std::string data_dir;  // empty: the default folders
   std::int64_t synthetic_train = 60000;

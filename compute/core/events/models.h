@@ -11,6 +11,9 @@
 
 namespace lab {
 
+// Channels of the first block of the book's ResNet-18.
+inline constexpr std::int64_t kResNetWidth = 64;
+
 struct ModelFacts {
   const char* name;
   double learning_rate;

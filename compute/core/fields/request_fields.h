@@ -73,6 +73,20 @@ struct FieldsOf<StartTraining> {
           &R::model);
     visit(
         RequestField{
+            .key = "width",
+            .option = "--width",
+            .placeholder = "N",
+            .help = LAB_TEXT("Channels of resnet18's first block, which double in each further "
+                             "one; 64 by default. 16 need about a sixteenth of the arithmetic"),
+            .range = {1, 512},
+            .label = LAB_TEXT("Width"),
+            .hint = LAB_TEXT("Channels of the first block; the chapter's network has 64. "
+                             "A narrow network trains in minutes on a CPU."),
+            .decides = Decides::Numbers,
+            .reported = true},
+        &R::width);
+    visit(
+        RequestField{
             .key = "devices",
             .option = "--devices",
             .placeholder = "LIST",

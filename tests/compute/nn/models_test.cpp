@@ -12,9 +12,10 @@
 namespace lab::nn {
 namespace {
 
-std::vector<std::string> names_and_shapes(const std::string& model) {
+std::vector<std::string> names_and_shapes(const std::string& model,
+                                          std::int64_t width = kResNetWidth) {
   Machine machine;
-  Network network(plan_model(model), machine.at(cpu()), 1);
+  Network network(plan_model(model, width), machine.at(cpu()), 1);
   std::vector<std::string> lines;
   for (const StateTensor& t : state_dict(network))
     lines.push_back(t.name + " " + to_string(t.shape));
@@ -31,6 +32,14 @@ TEST(Models, MatchTheBooksParameterCounts) {
   EXPECT_EQ(parameters("mlp"), 203530);
   EXPECT_EQ(parameters("lenet"), 61706);
   EXPECT_EQ(parameters("resnet18"), 11175818);
+}
+
+TEST(Models, OnlyResnetHasAWidth) {
+  const std::vector<std::string> narrow = names_and_shapes("resnet18", 5);
+  ASSERT_EQ(narrow.size(), names_and_shapes("resnet18").size());
+  EXPECT_EQ(narrow.front(), "0.weight [5,1,3,3]");
+  EXPECT_EQ(narrow[narrow.size() - 2], "fc.1.weight [10,40]");
+  EXPECT_THROW(plan_model("lenet", 5), Error);
 }
 
 TEST(Models, LenetUsesPyTorchNames) {

@@ -87,7 +87,7 @@ TrainerOptions model(const std::string& name) {
 
 TrainerOptions narrow_resnet() {
   TrainerOptions options = model("resnet18");
-  options.plan = [] { return nn::plan_resnet18(8); };
+  options.width = 8;
   return options;
 }
 

@@ -40,6 +40,7 @@ StartTraining unusual() {
   r.evaluate = false;
   r.share_policy = SharePolicy::Listed;
   r.shares = {0.7, 0.3};
+  r.width = 16;
   r.bucket_bytes = 1 << 20;
   r.lr_scale = LrScale::Linear;
   r.warmup_epochs = 1.5;
@@ -80,6 +81,7 @@ TEST(RequestJson, RoundTripsEveryField) {
   EXPECT_EQ(back.evaluate, r.evaluate);
   EXPECT_EQ(back.share_policy, r.share_policy);
   EXPECT_EQ(back.shares, r.shares);
+  EXPECT_EQ(back.width, r.width);
   EXPECT_EQ(back.bucket_bytes, r.bucket_bytes);
   EXPECT_EQ(back.lr_scale, r.lr_scale);
   EXPECT_EQ(back.warmup_epochs, r.warmup_epochs);
@@ -213,6 +215,7 @@ TEST(FirstDifference, IgnoresDevicesPathsAndLength) {
   const StartTraining a;
   StartTraining b = unusual();
   b.model = a.model;
+  b.width = a.width;
   b.data = a.data;
   b.synthetic_train = a.synthetic_train;
   b.synthetic_test = a.synthetic_test;

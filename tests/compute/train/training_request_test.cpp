@@ -118,6 +118,9 @@ TEST(TrainingRequest, RejectsNumbersOutOfRange) {
       {"synthetic training images is 0", [](auto& r) { r.synthetic_train = 0; }},
       {"steps is -1", [](auto& r) { r.steps = -1; }},
       {"learning rate is nan", [](auto& r) { r.lr = NAN; }},
+      {"width is 0; it must be from 1 to 512", [](auto& r) { r.width = 0; }},
+      {"width is 513", [](auto& r) { r.width = 513; }},
+      {"model lenet has no width", [](auto& r) { r.width = 16; }},
   };
   for (const auto& [part, change] : cases) {
     const std::string message = refusal(change);

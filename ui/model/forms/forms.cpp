@@ -168,6 +168,7 @@ struct FillForm {
   void operator()(const StartTraining& c) const {
     TrainingForm& form = forms.training;
     form.request.model = c.model;
+    form.request.width = c.width;
     form.request.data = c.data;
     form.request.lr = c.lr.value_or(find_model(c.model)->learning_rate);
     form.request.batch = c.batch;

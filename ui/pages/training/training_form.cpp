@@ -63,6 +63,11 @@ void main_fields(const Panel& p, TrainingForm& form) {
   fields.next();
   if (request_field(p, form, &StartTraining::model)) {
     form.request.lr = find_model(form.request.model)->learning_rate;
+    form.request.width = kResNetWidth;
+  }
+  if (form.request.model == "resnet18") {
+    fields.next();
+    request_field(p, form, &StartTraining::width);
   }
   data_fields(p, fields, form);
   fields.next();

@@ -155,6 +155,13 @@ DeviceContext::DeviceContext(DeviceInfo info, GpuDevice& gpu)
       memory_(info_.device, info_.memory_limit_bytes),
       staging_(std::make_unique<GpuStaging>(gpu)) {}
 
+std::int64_t DeviceContext::free_bytes() {
+  const std::int64_t free_bytes = memory_.free_bytes();
+  if (gpu_ == nullptr) return free_bytes;
+  const GpuMemory gpu = gpu_->memory();
+  return std::min(free_bytes, gpu.free_bytes + gpu.pool_reserved_bytes - gpu.pool_used_bytes);
+}
+
 GpuStaging& DeviceContext::staging() {
   if (!staging_) {
     throw Error(Errc::Unsupported,

@@ -35,6 +35,8 @@ class DeviceContext {
   // Error(Unsupported) for a CPU device.
   GpuStaging& staging();
   MemoryAccount& memory() { return memory_; }
+  // What a buffer on this device can have now: by the account and, for a GPU, by its driver.
+  std::int64_t free_bytes();
   // Read bandwidths measured on this device, cached for later jobs; empty until measured. For the
   // thread of the running job only.
   std::optional<MeasuredBandwidths>& bandwidths() { return bandwidths_; }

@@ -59,6 +59,11 @@ TensorId MemoryAccount::reserve(std::int64_t bytes, TensorInfo info) {
   return id;
 }
 
+std::int64_t MemoryAccount::free_bytes() const {
+  const std::int64_t machine_bytes = available_ ? available_() : limit_bytes_;
+  return std::max<std::int64_t>(0, std::min(machine_bytes, limit_bytes_ - used_bytes()));
+}
+
 void MemoryAccount::release(TensorId id) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = live_.find(id);

@@ -29,6 +29,8 @@ class MemoryAccount {
   // ignored.
   void describe(TensorId id, const TensorInfo& info);
 
+  // The largest size that reserve() accepts now.
+  std::int64_t free_bytes() const;
   std::int64_t used_bytes() const;
   std::int64_t peak_bytes() const;
   std::int64_t limit_bytes() const { return limit_bytes_; }

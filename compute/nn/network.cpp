@@ -28,8 +28,12 @@ void Network::set_max_batch(std::int64_t max_batch) {
   }
   arena_ = {};  // freed first, so that old and new memory need not fit together
   max_batch_ = 0;
-  executor_->prepare(max_batch);
-  place_values(max_batch);
+  try {
+    place_values(max_batch);
+  } catch (const Error& e) {
+    if (e.code() != Errc::OutOfMemory && e.code() != Errc::InvalidArgument) throw;
+    throw too_large(max_batch, e);
+  }
   max_batch_ = max_batch;
 }
 

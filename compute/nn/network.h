@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/nn/executor.h"
 #include "compute/nn/gpu_state.h"
 #include "compute/nn/network_plan.h"
@@ -29,7 +30,8 @@ class Network {
   const NetworkPlan& plan() const { return plan_; }
   std::int64_t max_batch() const { return max_batch_; }
   // Reallocates the activations for batches of up to `max_batch` images; their content is lost.
-  // Throws Error(OutOfMemory) with both sizes; the network is then unusable until a call succeeds.
+  // Throws Error(OutOfMemory) with both sizes and the largest batch that fits; the network is then
+  // unusable until a call succeeds.
   void set_max_batch(std::int64_t max_batch);
   DeviceContext& device() const { return device_; }
 
@@ -98,6 +100,8 @@ class Network {
   void place_parameters();
   void mark_accumulating_inputs();
   void place_values(std::int64_t max_batch);
+  // The error of place_values() with the largest batch that fits.
+  Error too_large(std::int64_t batch, const Error& error);
 
   void check_batch(std::int64_t batch) const;
 

@@ -10,6 +10,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/nn/network.h"
@@ -173,45 +174,100 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan, std::span<const LaneChain> ch
   return lives;
 }
 
-}  // namespace
+// Where a network's activations and the other arrays of a batch lie in the arena.
+struct Activations {
+  std::vector<Lifetime> lives;
+  std::vector<ArenaRequest> requests = {};  // in the order in which place_values() places them
+  std::int64_t scratch_bytes = 0;
+  std::int64_t bytes = 0;
+};
 
-void Network::place_values(std::int64_t max_batch) {
-  std::vector<Lifetime> lives = lifetimes(plan_, executor_->chains());
-  const std::int64_t scratch_bytes = executor_->scratch_bytes();
-  std::vector<ArenaRequest> requests;
+// Inside a chain, gradients are in the threads' memory.
+bool has_grad(const Lifetime& live, bool library) {
+  return live.grad.first >= 0 && (library || !live.inside);
+}
+
+// Prepares the executor for such batches.
+Activations plan_activations(NetworkPlan& plan, Executor& executor, std::int64_t max_batch,
+                             bool library) {
+  executor.prepare(max_batch);
+  Activations a{.lives = lifetimes(plan, executor.chains()),
+                .scratch_bytes = executor.scratch_bytes()};
   const auto request = [&](std::int64_t bytes, Span live) {
-    requests.push_back({.bytes = bytes + kSlackBytes, .first = live.first, .last = live.last});
+    a.requests.push_back({.bytes = bytes + kSlackBytes, .first = live.first, .last = live.last});
   };
-  // Inside a chain, blocks are whole and gradients are in the threads' memory.
+  // Inside a chain, blocks are whole.
   const std::int64_t lanes = simd::image_lanes();
   const std::int64_t in_blocks = ceil_div(max_batch, lanes) * lanes;
-  const auto has_grad = [&](const Lifetime& live) {
-    return live.grad.first >= 0 && (kernels_.library || !live.inside);
-  };
-  for (const Lifetime& live : lives) {
+  for (const Lifetime& live : a.lives) {
     const std::int64_t images = live.inside ? in_blocks : max_batch;
     const std::int64_t bytes = live.value->shape.size() * images * 4;
     request(bytes, live.data);
-    if (has_grad(live)) request(bytes, live.grad);
+    if (has_grad(live, library)) request(bytes, live.grad);
   }
-  const Span always{0, 2 * static_cast<int>(plan_.ops.size())};
-  request(scratch_bytes, always);
+  const Span always{0, 2 * static_cast<int>(plan.ops.size())};
+  request(a.scratch_bytes, always);
   for (const std::int64_t bytes : {1, 1, 4, 4}) request(bytes * max_batch, always);
   request(sizeof(GpuLossSum), always);
-  arena_ = named_buffer(device_, plan_arena(requests), trf("{} activations", name()));
+  a.bytes = plan_arena(a.requests);
+  return a;
+}
+
+// What a training allocates on a device after the activations, besides the momentum: the data set.
+constexpr std::int64_t kReservedBytes = 64 * kMiB;
+
+// The largest batch below `refused` whose activations fit into `bytes`; 0 if none does.
+std::int64_t largest_batch(NetworkPlan& plan, Executor& executor, std::int64_t refused,
+                           std::int64_t bytes, bool library) {
+  const auto fits = [&](std::int64_t batch) {
+    try {
+      return plan_activations(plan, executor, batch, library).bytes <= bytes;
+    } catch (const Error& e) {  // arrays of more elements than a GPU's kernels address
+      if (e.code() == Errc::InvalidArgument) return false;
+      throw;
+    }
+  };
+  std::int64_t most = 0;
+  while (most + 1 < refused) {
+    const std::int64_t middle = most + (refused - most) / 2;
+    if (fits(middle)) {
+      most = middle;
+    } else {
+      refused = middle;
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+void Network::place_values(std::int64_t max_batch) {
+  const Activations a = plan_activations(plan_, *executor_, max_batch, kernels_.library);
+  arena_ = named_buffer(device_, a.bytes, trf("{} activations", name()));
 
   std::size_t next = 0;
-  const auto place = [&] { return arena_.data() + requests[next++].offset; };
-  for (const Lifetime& live : lives) {
+  const auto place = [&] { return arena_.data() + a.requests[next++].offset; };
+  for (const Lifetime& live : a.lives) {
     live.value->data = reinterpret_cast<float*>(place());
-    live.value->grad = has_grad(live) ? reinterpret_cast<float*>(place()) : nullptr;
+    live.value->grad =
+        has_grad(live, kernels_.library) ? reinterpret_cast<float*>(place()) : nullptr;
   }
-  batch_memory_.scratch = {place(), scratch_bytes};
+  batch_memory_.scratch = {place(), a.scratch_bytes};
   batch_memory_.labels = reinterpret_cast<std::uint8_t*>(place());
   batch_memory_.predicted = reinterpret_cast<std::uint8_t*>(place());
   batch_memory_.confidence = reinterpret_cast<float*>(place());
   batch_memory_.losses = reinterpret_cast<float*>(place());
   batch_memory_.sum = reinterpret_cast<GpuLossSum*>(place());
+}
+
+Error Network::too_large(std::int64_t batch, const Error& error) {
+  const std::int64_t momentum_bytes = plan_.parameter_offsets().back() * 4;
+  const std::int64_t fits =
+      largest_batch(plan_, *executor_, batch,
+                    device_.free_bytes() - momentum_bytes - kReservedBytes, kernels_.library);
+  if (fits == 0) return error;
+  return {error.code(), trf("{}; {} can take batches of up to {} images on {}", error.what(),
+                            name(), fits, to_string(device_.device()))};
 }
 
 }  // namespace lab::nn

@@ -12,6 +12,7 @@
 #include "compute/nn/sgd.h"
 #include "tests/support/compare.h"
 #include "tests/support/counting_new.h"
+#include "tests/support/errors.h"
 
 namespace lab::nn {
 namespace {
@@ -61,6 +62,29 @@ TEST(Network, RejectsABatchBeyondItsMemory) {
   EXPECT_THROW(network.forward(5, true, {}), Error);
   EXPECT_THROW(network.forward(0, true, {}), Error);
   EXPECT_THROW(Network(plan_model("softmax"), machine.at(cpu()), 0), Error);
+}
+
+// The N of "batches of up to N images" in the refusal of a batch.
+std::int64_t largest_batch(Machine& machine, Device device, std::int64_t batch,
+                           Errc code = Errc::OutOfMemory) {
+  const std::string message = test::message_of(
+      [&] { Network(plan_model("resnet18", 8), machine.at(device), batch); }, code);
+  const std::string before = "batches of up to ";
+  const std::size_t at = message.find(before);
+  EXPECT_NE(at, std::string::npos) << message;
+  return at == std::string::npos ? 1 : std::stoll(message.substr(at + before.size()));
+}
+
+TEST(Network, NamesTheLargestBatchThatFits) {
+  Machine machine({.emulated_gpus = 1});
+  const Device gpu = emulated_gpu(0);
+  const std::int64_t fits = largest_batch(machine, gpu, 1 << 17);
+  EXPECT_GT(fits, 100);
+  EXPECT_EQ(largest_batch(machine, gpu, 1 << 24, Errc::InvalidArgument), fits)
+      << "arrays too large for the kernels";
+  EXPECT_NO_THROW(Network(plan_model("resnet18", 8), machine.at(gpu), fits));
+  EXPECT_THROW(Network(plan_model("resnet18", 8), machine.at(gpu), fits + fits / 8), Error);
+  EXPECT_GT(largest_batch(machine, cpu(), 1 << 30), 100);
 }
 
 TEST(Network, ReportsGradientsInReverseParameterOrder) {

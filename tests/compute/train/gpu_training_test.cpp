@@ -217,6 +217,7 @@ TEST(GpuTraining, NamesTheMemoryThatIsMissing) {
   const std::string message = test::message_of([&] { losses_of(request); }, Errc::OutOfMemory);
   EXPECT_NE(message.find("emu:0"), std::string::npos) << message;
   EXPECT_NE(message.find("2.00 GiB"), std::string::npos) << message;
+  EXPECT_NE(message.find("resnet18 can take batches of up to"), std::string::npos) << message;
 }
 
 TEST(GpuTraining, RefusesWhatADeviceCannotDo) {

@@ -37,6 +37,9 @@ TEST(MatmulFailures, AreListedBesideTheResults) {
   const ui::WidgetRect* box = lab.backend.ui.widgets.find("matmul/failed/0");
   ASSERT_NE(box, nullptr);
   EXPECT_NE(box->label.find("C[1,2]"), std::string::npos) << box->label;
+  const ui::WidgetRect* bar = lab.backend.ui.widgets.find("matmul/ladder/cpu:0/tiled");
+  ASSERT_NE(bar, nullptr);
+  EXPECT_EQ(bar->value, "failed");
 }
 
 TEST(MatmulRoofline, IsHiddenOnAnEmptyPage) {

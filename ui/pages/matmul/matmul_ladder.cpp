@@ -22,6 +22,7 @@ struct Line {
   Device device;
   std::string name, title, sentence;
   bool library = false;
+  bool failed = false;  // at some size; without a sample it has not been timed at all
   const MatmulSample* sample = nullptr;
   const MatmulSample* reference = nullptr;  // of another machine, at the size shown
 };
@@ -32,6 +33,11 @@ const KernelResults* results_of(const MatmulResults& results, Device device,
     if (k.device == device && k.name == name) return &k;
   }
   return nullptr;
+}
+
+bool has_failed(const MatmulResults& results, Device device, const std::string& name) {
+  return std::any_of(results.failed.begin(), results.failed.end(),
+                     [&](const RungFailed& f) { return f.device == device && f.kernel == name; });
 }
 
 void find_reference(Line& line, const ReferenceResults& reference, const StartMatmul& request,
@@ -55,6 +61,7 @@ std::vector<Line> lines_of(const Panel& p, const MatmulResults& results, Device 
                      .title = tr(rung.title),
                      .sentence = tr(rung.sentence),
                      .library = rung.library,
+                     .failed = has_failed(results, device, rung.name),
                      .sample = sample_of(k, size)});
   }
   for (const KernelResults& k : results.kernels) {
@@ -96,7 +103,7 @@ bool marked(const Line& line, bool of_peak) {
 }
 
 std::string value_text(const Line& line, double share, std::int64_t size) {
-  if (line.sample == nullptr) return tr("not measured");
+  if (line.sample == nullptr) return line.failed ? tr("failed") : tr("not measured");
   if (line.sample->n != size) return trf("{} at N = {}", percent(share), line.sample->n);
   return fmt::format("{}  {}", percent(share), gflops_text(line.sample->gflops));
 }
@@ -108,7 +115,9 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = bars.below ? ui.fonts.body : ui.fonts.caption;
   const std::string value = value_text(line, share, bars.size);
-  const ImU32 ink = line.sample == nullptr ? ui.theme->muted : ui.theme->text;
+  const ImU32 ink = line.sample != nullptr ? ui.theme->text
+                    : line.failed          ? ui.theme->bad
+                                           : ui.theme->muted;
   if (bars.below) {
     const float wide = text_size(ui.fonts.caption, value).x;
     draw_text_fitted(list, font, {item.min.x + ui.px(4), item.min.y + ui.px(3)},
@@ -250,8 +259,9 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
     draw_line(p, item, line, bars, share);
     if (item.hovered) p.view.forms.matmul.hovered_kernel = kernel_key(device, line.name);
     hint(ui, line_hint(p, line, results.request.cache));
-    record(ui, item, path, "bar", line.title,
-           line.sample == nullptr ? "" : gflops_text(line.sample->gflops));
+    record(
+        ui, item, path, "bar", line.title,
+        line.sample == nullptr ? value_text(line, share, size) : gflops_text(line.sample->gflops));
   }
   ImGui::PopStyleVar();
   if (library > 0) caption(ui, tr("The vertical line marks the fastest library."));

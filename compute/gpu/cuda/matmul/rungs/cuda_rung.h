@@ -54,6 +54,11 @@ inline constexpr int kThreads = kTile.threads();
 // Alignment in bytes of the Hopper rungs' stages, independent of where shared memory begins.
 inline constexpr int kHopperAlignment = 1024;
 
+// C passes through shared memory in pieces of this size, two per warpgroup, in rung wgmma_store.
+inline constexpr int kPieceRows = 64, kPieceColumns = 32;
+inline constexpr int kPieceBytes = kPieceRows * kPieceColumns * 4;
+inline constexpr int kStagingBytes = 2 * 2 * kPieceBytes;
+
 // The operands that a rung's kernels accept; see is_vector_aligned().
 enum class Operands {
   Any,                 // one kernel for all operands
@@ -67,7 +72,7 @@ enum class Operands {
 //   template <Tiling kTile, bool kAligned>                       // kAligned: in whole pieces
 //   void multiply(Type, MatmulArgs args);                        // or Bf16MatmulArgs
 //   template <Tiling kTile>                                      // if exact_capability is set
-//   void multiply(Type, const CUtensorMap& a, const CUtensorMap& b, const Bf16MatmulArgs& args);
+//   void multiply(Type, const HopperMaps& maps, const Bf16MatmulArgs& args);
 //
 // rungs.h lists the types. The functions are compiled by nvcc and, except those with
 // exact_capability, by the tests' emulator; other host code sees only the entry.

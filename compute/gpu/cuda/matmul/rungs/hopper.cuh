@@ -92,6 +92,43 @@ LAB_DEVICE void copy_box(void* to, const CUtensorMap& map, int col, int row, Bar
       : "memory");
 }
 
+// Fetches a tensor map, so that the first copy does not wait for it.
+LAB_DEVICE void prefetch(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+// Writes a box from shared memory to the matrix; elements outside it are dropped. The memory may
+// be overwritten once wait_stores_read() tells so. Its values are the first that L2 evicts.
+LAB_DEVICE void store_box(const CUtensorMap& map, const void* from, int col, int row) {
+  asm volatile(
+      "{\n"
+      ".reg .b64 policy;\n"
+      "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint "
+      "[%0, {%1, %2}], [%3], policy;\n"
+      "}\n" ::"l"(&map),
+      "r"(col), "r"(row), "r"(simt::shared_address(from))
+      : "memory");
+}
+// Ends the group of this thread's stores since the previous call.
+LAB_DEVICE void commit_stores() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+// Waits until at most the kPending newest groups of this thread still read shared memory.
+template <int kPending>
+LAB_DEVICE void wait_stores_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
+}
+// Waits until all groups of this thread are complete.
+LAB_DEVICE void wait_stores() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+// Barrier for the 128 threads of a warpgroup, of which the block has up to 15.
+LAB_DEVICE void sync_warpgroup(int group) {
+  asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+}
+
 // Sets the register count of every thread of the warpgroup: dealloc_registers() lowers it,
 // alloc_registers() raises it.
 template <int kRegisters>
@@ -112,6 +149,12 @@ LAB_DEVICE int cluster_rank() {
 // Barrier for all threads of the cluster: their preceding shared memory accesses are complete.
 LAB_DEVICE void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+// As sync_cluster(), but orders no accesses: for barriers that publish_barriers() has published.
+LAB_DEVICE void meet_cluster() {
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 

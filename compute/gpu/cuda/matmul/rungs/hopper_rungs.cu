@@ -13,9 +13,8 @@ namespace {
 
 template <class Type>
 __global__ void __launch_bounds__(kThreads<Type::kRung.tiling>, Type::kRung.tiling.blocks_per_sm)
-    rung_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
-                Bf16MatmulArgs args) {
-  multiply<Type::kRung.tiling>(Type{}, a, b, args);
+    rung_kernel(const __grid_constant__ HopperMaps maps, Bf16MatmulArgs args) {
+  multiply<Type::kRung.tiling>(Type{}, maps, args);
 }
 
 constexpr unsigned kEncoderVersion = 12000;  // CUDA version of this signature
@@ -30,29 +29,49 @@ PFN_cuTensorMapEncodeTiled_v12000 encoder() {
   return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
 }
 
-struct Bf16Matrix {
-  const std::uint16_t* data = nullptr;  // 16-byte aligned
-  std::int64_t rows = 0, cols = 0;      // both > 0
-  std::int64_t ld = 0;                  // a multiple of 8
+// A row-major matrix of bf16 or f32, which the copy engine moves in boxes of box_rows rows of 128
+// bytes, swizzled.
+struct Matrix {
+  CUtensorMapDataType type;
+  int element_bytes;
+  const void* data;         // 16-byte aligned
+  std::int64_t rows, cols;  // both > 0
+  std::int64_t ld;          // a row spans a multiple of 16 bytes
+  int box_rows;
 };
 
-// Describes a matrix for copies in boxes of box_rows rows and 64 columns (128 bytes, swizzled);
-// elements outside the matrix read as zeros. Calls the driver, so a GPU context must be current.
-cudaError_t make_tensor_map(CUtensorMap& map, const Bf16Matrix& matrix, int box_rows) {
+Matrix bf16_matrix(const std::uint16_t* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                   int box_rows) {
+  return {CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, rows, cols, ld, box_rows};
+}
+
+// Elements outside the matrix read as zeros and are not written. Calls the driver, so a GPU context
+// must be current.
+cudaError_t make_tensor_map(CUtensorMap& map, const Matrix& matrix) {
   static const auto kEncode = encoder();
   if (kEncode == nullptr) return cudaErrorNotSupported;
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(matrix.cols),
                               static_cast<cuuint64_t>(matrix.rows)};
-  const cuuint64_t row_bytes[] = {static_cast<cuuint64_t>(matrix.ld) * sizeof(std::uint16_t)};
-  const cuuint32_t box[] = {hopper::kBoxColumns, static_cast<cuuint32_t>(box_rows)};
+  const cuuint64_t row_bytes[] = {static_cast<cuuint64_t>(matrix.ld * matrix.element_bytes)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(hopper::kRowBytes / matrix.element_bytes),
+                            static_cast<cuuint32_t>(matrix.box_rows)};
   const cuuint32_t every[] = {1, 1};
-  // The driver's parameter is a mutable pointer, but the kernels only read through the map.
-  void* const data = const_cast<std::uint16_t*>(matrix.data);
+  // The driver's parameter is a mutable pointer, whatever the kernels do with the map.
+  void* const data = const_cast<void*>(matrix.data);
   const CUresult result =
-      kEncode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, sizes, row_bytes, box, every,
+      kEncode(&map, matrix.type, 2, data, sizes, row_bytes, box, every,
               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-              CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t make_maps(HopperMaps& maps, const Tiling& tiling, const Bf16MatmulArgs& args) {
+  auto status = make_tensor_map(maps.a, bf16_matrix(args.a, args.m, args.k, args.lda, tiling.m));
+  if (status != cudaSuccess) return status;
+  status = make_tensor_map(maps.b, bf16_matrix(args.b, args.k, args.n, args.ldb, tiling.k));
+  if (status != cudaSuccess) return status;
+  return make_tensor_map(
+      maps.c, {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, args.c, args.m, args.n, args.ldc, kPieceRows});
 }
 
 // The number of persistent blocks: one per SM, in whole clusters.
@@ -93,15 +112,12 @@ cudaError_t set_wait_note() {
   return cudaMemcpyToSymbol(hopper::wait_note, &note, sizeof note);
 }
 
-using HopperKernel = void (*)(CUtensorMap, CUtensorMap, Bf16MatmulArgs);
+using HopperKernel = void (*)(HopperMaps, Bf16MatmulArgs);
 
 cudaError_t start(const Tiling& tiling, HopperKernel kernel, const Bf16MatmulArgs& args,
                   std::int64_t blocks, cudaStream_t stream) {
-  CUtensorMap a{}, b{};
-  auto status = make_tensor_map(a, {args.a, args.m, args.k, args.lda}, tiling.m);
-  if (status == cudaSuccess) {
-    status = make_tensor_map(b, {args.b, args.k, args.n, args.ldb}, tiling.k);
-  }
+  HopperMaps maps{};
+  const auto status = make_maps(maps, tiling, args);
   if (status != cudaSuccess) return status;
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
@@ -113,7 +129,7 @@ cudaError_t start(const Tiling& tiling, HopperKernel kernel, const Bf16MatmulArg
   config.stream = stream;
   config.attrs = &cluster;
   config.numAttrs = tiling.cluster > 1 ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, a, b, args);
+  return cudaLaunchKernelEx(&config, kernel, maps, args);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 namespace lab::cuda_matmul::hopper {
 
 constexpr int kWarpgroup = 128;  // threads
+static_assert(kPieceColumns * sizeof(float) == kRowBytes && kPieceRows == kWgmmaM);
 static_assert(kHopperAlignment == kAtomBytes);
 
 // Layout of a stage: A's box [kTile.m, 64 terms], then boxes of B [kTile.k terms, 64 columns] in
@@ -79,6 +80,21 @@ LAB_DEVICE void write_sums(const WgmmaSums& sums, const Bf16MatmulArgs& args,
 
 namespace lab::cuda_matmul {
 
+// Where the copy engine finds the operands and the result.
+struct HopperMaps {
+  CUtensorMap a, b, c;
+};
+
+// The Output of rungs whose threads write their own sums.
+struct DirectOutput {
+  const Bf16MatmulArgs& args;
+
+  LAB_DEVICE void write(const hopper::WgmmaSums& sums, const TileOrigin& tile, int group) const {
+    hopper::write_sums(sums, args, tile, group);
+  }
+  LAB_DEVICE void finish() const {}
+};
+
 // A ring of stages. `full` completes a phase when a stage's boxes have arrived, `empty` when all
 // its readers are done.
 template <Tiling kTile>
@@ -109,12 +125,16 @@ struct HopperRing {
 //   Team::kReaders           number of blocks whose consumers read a stage that this block fills
 //   Team::rank()             rank of this block in its cluster
 //   Team::sync()             barrier for all threads of these blocks
+//   Team::meet()             the same, ordering no memory accesses but published barriers
 //   Team::fill<kTile>(stage, a, b, tile, term, full)   called by one thread: fills the stage of
 //                            the terms beginning at `term`; other blocks may copy parts of it
 //   Team::release(empty)     called by a consumer warp that has read the stage
-template <Tiling kTile, class Team>
-LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
-                             const Bf16MatmulArgs& args) {
+// and `output` how a consumer warpgroup writes its sums of a tile:
+//   output.write(sums, tile, group)
+//   output.finish()          called by each of its threads at the end
+template <Tiling kTile, class Team, class Output>
+LAB_DEVICE void ring_product(const HopperMaps& maps, const Bf16MatmulArgs& args,
+                             const Output& output) {
   using Ring = HopperRing<kTile>;
   __shared__ hopper::Barrier full[kTile.stages];
   __shared__ hopper::Barrier empty[kTile.stages];
@@ -128,15 +148,18 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
       hopper::init(&empty[s], Team::kReaders * Ring::kConsumerWarps);
     }
     hopper::publish_barriers();
+    hopper::prefetch(maps.a);
+    hopper::prefetch(maps.b);
   }
-  Team::sync();
+  Team::meet();
   if (simt::thread_idx().x < kTile.producer_threads) {
     hopper::dealloc_registers<40>();
     if (simt::thread_idx().x == 0) {
       for_assigned_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
         for (int t = 0; t < tiles; ++t) {
           hopper::wait<WaitFor::Empty>(&empty[ring.slot], ring.parity ^ 1);  // initially free
-          Team::template fill<kTile>(ring.stage(), a, b, tile, t * kTile.k, &full[ring.slot]);
+          Team::template fill<kTile>(ring.stage(), maps.a, maps.b, tile, t * kTile.k,
+                                     &full[ring.slot]);
           ring.advance();
         }
       });
@@ -156,8 +179,9 @@ LAB_DEVICE void ring_product(const CUtensorMap& a, const CUtensorMap& b,
       }
       hopper::finish(sums);
       Team::release(ring.last_empty());
-      hopper::write_sums(sums, args, tile, group);
+      output.write(sums, tile, group);
     });
+    output.finish();
   }
   if constexpr (Team::kReaders > 1) Team::sync();  // other blocks may still use its barriers
 }

@@ -48,8 +48,7 @@ namespace lab::cuda_matmul {
 // block [kTile.threads()]: one warpgroup per 64 rows; grid: tiles of C; kTile.shared_bytes() of
 // dynamic shared memory
 template <Tiling kTile>
-LAB_DEVICE void multiply(WgmmaRung, const CUtensorMap& a, const CUtensorMap& b,
-                         const Bf16MatmulArgs& args) {
+LAB_DEVICE void multiply(WgmmaRung, const HopperMaps& maps, const Bf16MatmulArgs& args) {
   __shared__ hopper::Barrier full[kTile.stages];
   LAB_DYNAMIC_SHARED(unsigned char, shared);
   unsigned char* const stages = hopper::first_stage(shared);
@@ -59,8 +58,8 @@ LAB_DEVICE void multiply(WgmmaRung, const CUtensorMap& a, const CUtensorMap& b,
   const bool orders = simt::thread_idx().x == 0;
   const auto fill = [&](int t) {
     const int slot = t % kTile.stages;
-    hopper::fill_stage<kTile>(stages + slot * kTile.stage_bytes(), a, b, tile, t * kTile.k,
-                              &full[slot]);
+    hopper::fill_stage<kTile>(stages + slot * kTile.stage_bytes(), maps.a, maps.b, tile,
+                              t * kTile.k, &full[slot]);
   };
   if (orders) {
     for (int s = 0; s < kTile.stages; ++s) hopper::init(&full[s], 1);

@@ -53,6 +53,7 @@ struct LoneBlock {
   static constexpr int kReaders = 1;
   LAB_DEVICE static int rank() { return 0; }
   LAB_DEVICE static void sync() { simt::sync_threads(); }
+  LAB_DEVICE static void meet() { simt::sync_threads(); }
   template <Tiling kTile>
   LAB_DEVICE static void fill(unsigned char* stage, const CUtensorMap& a, const CUtensorMap& b,
                               const TileOrigin& tile, int term, hopper::Barrier* full) {
@@ -65,9 +66,8 @@ struct LoneBlock {
 
 // Launch geometry as for ring_product().
 template <Tiling kTile>
-LAB_DEVICE void multiply(ProducerRung, const CUtensorMap& a, const CUtensorMap& b,
-                         const Bf16MatmulArgs& args) {
-  ring_product<kTile, LoneBlock>(a, b, args);
+LAB_DEVICE void multiply(ProducerRung, const HopperMaps& maps, const Bf16MatmulArgs& args) {
+  ring_product<kTile, LoneBlock>(maps, args, DirectOutput{args});
 }
 
 }  // namespace lab::cuda_matmul

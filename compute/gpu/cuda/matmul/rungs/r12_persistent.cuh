@@ -37,9 +37,8 @@ namespace lab::cuda_matmul {
 
 // Launch geometry as for ring_product().
 template <Tiling kTile>
-LAB_DEVICE void multiply(PersistentRung, const CUtensorMap& a, const CUtensorMap& b,
-                         const Bf16MatmulArgs& args) {
-  multiply<kTile>(ProducerRung{}, a, b, args);
+LAB_DEVICE void multiply(PersistentRung, const HopperMaps& maps, const Bf16MatmulArgs& args) {
+  multiply<kTile>(ProducerRung{}, maps, args);
 }
 
 }  // namespace lab::cuda_matmul

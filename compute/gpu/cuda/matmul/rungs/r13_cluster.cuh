@@ -67,6 +67,7 @@ struct SharersOfB {
   static constexpr int kAll = (1 << kBlocks) - 1;
   LAB_DEVICE static int rank() { return hopper::cluster_rank(); }
   LAB_DEVICE static void sync() { hopper::sync_cluster(); }
+  LAB_DEVICE static void meet() { hopper::meet_cluster(); }
   template <Tiling kTile>
   LAB_DEVICE static void fill(unsigned char* stage, const CUtensorMap& a, const CUtensorMap& b,
                               const TileOrigin& tile, int term, hopper::Barrier* full) {
@@ -89,9 +90,8 @@ struct SharersOfB {
 
 // Launch geometry as for ring_product(), in clusters of kTile.cluster blocks.
 template <Tiling kTile>
-LAB_DEVICE void multiply(ClusterRung, const CUtensorMap& a, const CUtensorMap& b,
-                         const Bf16MatmulArgs& args) {
-  ring_product<kTile, SharersOfB<kTile.cluster>>(a, b, args);
+LAB_DEVICE void multiply(ClusterRung, const HopperMaps& maps, const Bf16MatmulArgs& args) {
+  ring_product<kTile, SharersOfB<kTile.cluster>>(maps, args, DirectOutput{args});
 }
 
 }  // namespace lab::cuda_matmul

@@ -14,11 +14,12 @@
 #include "compute/gpu/cuda/matmul/rungs/r11_producer.cuh"
 #include "compute/gpu/cuda/matmul/rungs/r12_persistent.cuh"
 #include "compute/gpu/cuda/matmul/rungs/r13_cluster.cuh"
+#include "compute/gpu/cuda/matmul/rungs/r14_store.cuh"
 
 namespace lab::cuda_matmul {
 
-using Ladder =
-    RungTypes<NaiveRung, CoalescedRung, SharedRung, ColumnRung, SquareRung, VectorRung, WarpRung,
-              AsyncRung, Tf32Rung, Bf16Rung, WgmmaRung, ProducerRung, PersistentRung, ClusterRung>;
+using Ladder = RungTypes<NaiveRung, CoalescedRung, SharedRung, ColumnRung, SquareRung, VectorRung,
+                         WarpRung, AsyncRung, Tf32Rung, Bf16Rung, WgmmaRung, ProducerRung,
+                         PersistentRung, ClusterRung, StoreRung>;
 
 }  // namespace lab::cuda_matmul

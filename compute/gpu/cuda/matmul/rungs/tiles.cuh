@@ -130,4 +130,22 @@ LAB_DEVICE void stage_b(simt::SharedPtr<float> to, const MatmulArgs& args, int p
   }
 }
 
+// Where a lane of a warpgroup puts its sums in a staged piece of C: 64 rows of 128 bytes, in which
+// the copy engine expects 16-byte chunk c of row r at chunk c ^ r % 8. Store i of half h holds
+// columns 8 * (i ^ 2 * odd) + 2 * (lane % 4) and the next, of row 16 * warp + lane / 4 + 8 * h.
+struct StagedPlace {
+  int first;  // bytes
+  bool odd;   // the row is odd
+
+  LAB_DEVICE int offset(int half, int i) const {
+    return (first + half * 8 * kPieceColumns * 4) ^ i * 32;
+  }
+};
+LAB_DEVICE StagedPlace staged_place(int warp, int lane) {
+  const int row = lane / 4, pair = lane % 4;
+  const bool odd = row % 2 == 1;
+  const int chunk = (pair / 2 ^ row) ^ (odd ? 4 : 0);
+  return {(warp * 16 + row) * kPieceColumns * 4 + chunk * 16 + pair % 2 * 8, odd};
+}
+
 }  // namespace lab::cuda_matmul

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <ostream>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -210,6 +211,49 @@ TEST(Raster, PersistentBlocksVisitEachTileOnce) {
       EXPECT_EQ(tiles_of_grid<kAlone>(blocks, m, n), want);
       EXPECT_EQ(tiles_of_grid<kPaired>(blocks, m, n), want);
     }
+  }
+}
+
+// One store of a lane: 8 bytes of a staged piece.
+struct StagedStore {
+  int offset;  // bytes
+  int row, col;
+};
+
+StagedStore staged_store(int warp, int lane, int half, int i) {
+  const StagedPlace place = staged_place(warp, lane);
+  return {place.offset(half, i), warp * 16 + lane / 4 + 8 * half,
+          8 * (place.odd ? i ^ 2 : i) + lane % 4 * 2};
+}
+
+TEST(StagedPiece, HoldsEachPairWhereTheCopyEngineExpectsIt) {
+  std::vector<int> offsets;
+  for (int warp = 0; warp < 4; ++warp) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int half = 0; half < 2; ++half) {
+        for (int i = 0; i < 4; ++i) {
+          const auto [offset, row, col] = staged_store(warp, lane, half, i);
+          EXPECT_EQ(offset, row * 128 + (col / 4 ^ row % 8) * 16 + col % 4 * 4)
+              << "row " << row << ", column " << col;
+          offsets.push_back(offset);
+        }
+      }
+    }
+  }
+  std::sort(offsets.begin(), offsets.end());
+  ASSERT_EQ(offsets.size(), kPieceBytes / 8U);
+  for (std::size_t i = 0; i < offsets.size(); ++i) EXPECT_EQ(offsets[i], 8 * static_cast<int>(i));
+}
+
+// A warp's 8-byte stores take two passes over the 32 banks, one for each half of its lanes.
+TEST(StagedPiece, StoresMeetInNoBank) {
+  for (int pass = 0; pass < 2 * 4 * 2; ++pass) {
+    std::set<int> banks;
+    for (int lane = pass % 2 * 16; lane < pass % 2 * 16 + 16; ++lane) {
+      const int offset = staged_store(0, lane, pass / 8, pass / 2 % 4).offset;
+      banks.insert({offset / 4 % 32, offset / 4 % 32 + 1});
+    }
+    EXPECT_EQ(banks.size(), 32U) << pass;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "compute/core/printable.h"
 #include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/peak.h"
+#include "compute/measure/gpu_peak.h"
 #include "compute/nn/models.h"
 #include "compute/nn/state_dict.h"
 
@@ -85,14 +86,13 @@ void TrainingRun::train() {
 void TrainingRun::start_profile() {
   if (!request_.profile || !reports() || at_.steps >= total_steps_) return;
   DeviceContext& device = trainer_.network().device();
-  PeakSample peak;  // unknown on a GPU
-  if (device.gpu() == nullptr) {
-    ctx_.progress(0, tr("measuring peak performance"));
-    peak = measure_peak(device.device(), &device.threads(),
-                        {.budget_s = kPeakBudget_s,
-                         .cancelled = [this] { return ctx_.stop_token().stop_requested(); }},
-                        request_.dtype);
-  }
+  ctx_.progress(0, tr("measuring peak performance"));
+  const MeasureOptions options{.budget_s = kPeakBudget_s,
+                               .cancelled = [this] { return ctx_.stop_token().stop_requested(); }};
+  const PeakSample peak =
+      device.gpu() == nullptr
+          ? measure_peak(device.device(), &device.threads(), options, request_.dtype)
+          : measure_gpu_peak(device, request_.dtype, options).value_or(PeakSample{});
   if (peak.amx) ctx_.emit(LogLine{Severity::Info, amx_remark(device.device())});
   ProfileSetup setup{.device = device.device(),
                      .devices = static_cast<int>(trainer_.devices().size()),

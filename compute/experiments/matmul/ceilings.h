@@ -2,7 +2,6 @@
 // Performance ceilings of a device: the bandwidth of each memory level, and the peak arithmetic
 // throughput of a GPU.
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -56,12 +55,6 @@ void keep_faster(MeasuredBandwidths& now, const MeasuredBandwidths& before);
 // then cached. If a level did not settle because the machine was busy, the next job measures again
 // and the faster result of each level is kept.
 const MeasuredBandwidths& bandwidths_of(DeviceContext& device, const std::stop_token& stop);
-
-// Peak throughput by GpuMatmul::run_peak(). `gflops` is that of the fastest repetition, because it
-// is a ceiling. Returns nullopt if the GPU has no instructions for the precision. Throws
-// Error(Cancelled).
-std::optional<PeakSample> measure_gpu_peak(DeviceContext& device, Precision precision,
-                                           const MeasureOptions& options);
 
 // Bandwidths of the L2 cache and of GPU memory, measured by a kernel that copies within the level;
 // bytes read and bytes written both count. Cached for later jobs, unless a level is missing or did

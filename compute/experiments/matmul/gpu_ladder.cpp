@@ -13,6 +13,7 @@
 #include "compute/experiments/matmul/host_matrices.h"
 #include "compute/gpu/gpu_matmul.h"
 #include "compute/measure/gated_clock.h"
+#include "compute/measure/gpu_peak.h"
 #include "compute/measure/measure.h"
 
 namespace lab {

@@ -11,6 +11,7 @@
 #include "compute/experiments/matmul/ceilings.h"
 #include "compute/experiments/matmul/tensor_matmul.h"
 #include "compute/kernels/gemm/peak.h"
+#include "compute/measure/gpu_peak.h"
 #include "compute/tensor/elementwise.h"
 #include "compute/tensor/tensor.h"
 

@@ -55,9 +55,9 @@ inline constexpr int kThreads = kTile.threads();
 inline constexpr int kHopperAlignment = 1024;
 
 // C passes through shared memory in pieces of this size, two per warpgroup, in rung wgmma_store.
-inline constexpr int kPieceRows = 64, kPieceColumns = 32;
-inline constexpr int kPieceBytes = kPieceRows * kPieceColumns * 4;
-inline constexpr int kStagingBytes = 2 * 2 * kPieceBytes;
+inline constexpr int kCPieceRows = 64, kCPieceColumns = 32;
+inline constexpr int kCPieceBytes = kCPieceRows * kCPieceColumns * 4;
+inline constexpr int kCStagingBytes = 2 * 2 * kCPieceBytes;
 
 // The operands that a rung's kernels accept; see is_vector_aligned().
 enum class Operands {

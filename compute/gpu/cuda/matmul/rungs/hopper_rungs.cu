@@ -71,7 +71,7 @@ cudaError_t make_maps(HopperMaps& maps, const Tiling& tiling, const Bf16MatmulAr
   status = make_tensor_map(maps.b, bf16_matrix(args.b, args.k, args.n, args.ldb, tiling.k));
   if (status != cudaSuccess) return status;
   return make_tensor_map(
-      maps.c, {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, args.c, args.m, args.n, args.ldc, kPieceRows});
+      maps.c, {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, args.c, args.m, args.n, args.ldc, kCPieceRows});
 }
 
 // The number of persistent blocks: one per SM, in whole clusters.

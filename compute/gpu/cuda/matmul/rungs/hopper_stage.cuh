@@ -7,7 +7,7 @@
 namespace lab::cuda_matmul::hopper {
 
 constexpr int kWarpgroup = 128;  // threads
-static_assert(kPieceColumns * sizeof(float) == kRowBytes && kPieceRows == kWgmmaM);
+static_assert(kCPieceColumns * sizeof(float) == kRowBytes && kCPieceRows == kWgmmaM);
 static_assert(kHopperAlignment == kAtomBytes);
 
 // Layout of a stage: A's box [kTile.m, 64 terms], then boxes of B [kTile.k terms, 64 columns] in

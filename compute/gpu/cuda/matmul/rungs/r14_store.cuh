@@ -37,7 +37,7 @@ struct StoreRung {
                  .blocks_per_sm = 1,
                  .producer_threads = 128,
                  .cluster = 2,
-                 .extra_bytes = kHopperAlignment + kStagingBytes},
+                 .extra_bytes = kHopperAlignment + kCStagingBytes},
       .compute_major = 9,
       .exact_capability = true,
       .operands = Operands::VectorAligned,
@@ -57,18 +57,18 @@ struct StagedOutput {
   const CUtensorMap& c;
 
   LAB_DEVICE void write(const hopper::WgmmaSums& sums, const TileOrigin& tile, int group) const {
-    unsigned char* const buffers = staging + group * 2 * kPieceBytes;
+    unsigned char* const buffers = staging + group * 2 * kCPieceBytes;
     const bool orders = simt::thread_idx().x % hopper::kWarpgroup == 0;
     const StagedPlace place = staged_place(simt::warp() % 4, simt::lane());
     LAB_UNROLL
-    for (int piece = 0; piece < hopper::kWgmmaN / kPieceColumns; ++piece) {
-      unsigned char* const buffer = buffers + piece % 2 * kPieceBytes;
+    for (int piece = 0; piece < hopper::kWgmmaN / kCPieceColumns; ++piece) {
+      unsigned char* const buffer = buffers + piece % 2 * kCPieceBytes;
       if (orders) hopper::wait_stores_read<1>();  // the store before the latest has left it
       hopper::sync_warpgroup(group);
       LAB_UNROLL
       for (int half = 0; half < 2; ++half) {
         LAB_UNROLL
-        for (int i = 0; i < kPieceColumns / 8; ++i) {
+        for (int i = 0; i < kCPieceColumns / 8; ++i) {
           const auto& even = sums[piece * 4 + i];
           const auto& odd = sums[piece * 4 + (i ^ 2)];
           const simt::Float2 pair{place.odd ? odd[2 * half] : even[2 * half],
@@ -79,7 +79,7 @@ struct StagedOutput {
       hopper::publish_stores();
       hopper::sync_warpgroup(group);
       if (!orders) continue;
-      hopper::store_box(c, buffer, tile.col + piece * kPieceColumns,
+      hopper::store_box(c, buffer, tile.col + piece * kCPieceColumns,
                         tile.row + group * hopper::kWgmmaM);
       hopper::commit_stores();
     }

@@ -138,14 +138,14 @@ struct StagedPlace {
   bool odd;   // the row is odd
 
   LAB_DEVICE int offset(int half, int i) const {
-    return (first + half * 8 * kPieceColumns * 4) ^ i * 32;
+    return (first + half * 8 * kCPieceColumns * 4) ^ i * 32;
   }
 };
 LAB_DEVICE StagedPlace staged_place(int warp, int lane) {
   const int row = lane / 4, pair = lane % 4;
   const bool odd = row % 2 == 1;
   const int chunk = (pair / 2 ^ row) ^ (odd ? 4 : 0);
-  return {(warp * 16 + row) * kPieceColumns * 4 + chunk * 16 + pair % 2 * 8, odd};
+  return {(warp * 16 + row) * kCPieceColumns * 4 + chunk * 16 + pair % 2 * 8, odd};
 }
 
 }  // namespace lab::cuda_matmul

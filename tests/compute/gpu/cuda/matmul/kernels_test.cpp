@@ -241,7 +241,7 @@ TEST(StagedPiece, HoldsEachPairWhereTheCopyEngineExpectsIt) {
     }
   }
   std::sort(offsets.begin(), offsets.end());
-  ASSERT_EQ(offsets.size(), kPieceBytes / 8U);
+  ASSERT_EQ(offsets.size(), kCPieceBytes / 8U);
   for (std::size_t i = 0; i < offsets.size(); ++i) EXPECT_EQ(offsets[i], 8 * static_cast<int>(i));
 }
 

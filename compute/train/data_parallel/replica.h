@@ -22,7 +22,7 @@ struct ReplicaStep {
   std::int64_t correct = 0, images = 0;
   double backward_end_s = 0;  // end of its own work on the batch
   double finish_s = 0;        // its gradients are the sums
-  SumTimes sums;
+  SumTimes sums = {};
   double update_s = 0;  // duration of the update before this step
 };
 

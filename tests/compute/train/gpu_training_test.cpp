@@ -158,6 +158,44 @@ TEST(GpuTraining, RepeatsBitForBit) {
   const Result second = train_on(machine, gpus, model("softmax"));
   EXPECT_EQ(first.losses, second.losses);
   EXPECT_EQ(first.parameters, second.parameters);
+  TrainerOptions in_two_buckets = model("softmax");
+  in_two_buckets.bucket_bytes = 64;
+  EXPECT_EQ(train_on(machine, gpus, in_two_buckets).parameters, first.parameters);
+}
+
+// On two GPUs the sum has one order; in host memory it is the same.
+TEST(GpuTraining, SumsOnGpusAndInHostMemoryGiveTheSameBits) {
+  Machine machine({.cpu_devices = 1, .emulated_gpus = 2});
+  TrainerOptions options = model("softmax");
+  const Result on_gpus = train_on(machine, {emulated_gpu(0), emulated_gpu(1)}, options);
+  options.share_policy = SharePolicy::Listed;
+  options.shares = {0.5, 0.5, 0};
+  const Result on_host = train_on(machine, {emulated_gpu(0), emulated_gpu(1), cpu()}, options);
+  EXPECT_EQ(on_host.losses, on_gpus.losses);
+  EXPECT_EQ(on_host.parameters, on_gpus.parameters);
+}
+
+// The parts of a step are those of its wall time.
+TEST(GpuTraining, ReportsThePartsOfAStep) {
+  const Dataset data = make_synthetic_garments(16, 1, 1);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  Machine machine({.cpu_devices = 1, .emulated_gpus = 2});
+  for (const std::vector<Device>& devices :
+       {std::vector{emulated_gpu(0), emulated_gpu(1)}, std::vector{emulated_gpu(0), cpu()}}) {
+    TrainerOptions options = model("softmax");
+    options.batch = 4;
+    std::vector<DeviceContext*> contexts;
+    for (const Device device : devices) contexts.push_back(&machine.at(device));
+    Trainer trainer(contexts, options);
+    for (int step = 0; step < 3; ++step) {
+      for (const DeviceStep& part : trainer.step(loader, step, 0.1, {}).devices) {
+        EXPECT_GT(part.compute_s, 0);
+        EXPECT_GE(part.all_reduce_s, part.exposed_s);
+        EXPECT_GE(part.exposed_s, 0);
+        EXPECT_GE(part.wait_s, 0);
+      }
+    }
+  }
 }
 
 StartTraining request_on(const std::vector<Device>& devices) {

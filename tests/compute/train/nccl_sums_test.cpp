@@ -154,7 +154,8 @@ Trained trained_on(Machine& machine, const std::vector<Device>& devices, const S
                              .sum = sum});
   BatchLoader loader(data.train, 8, BatchOrder::Shuffled, 3);
   loader.start_epoch(0);
-  Trained result{.remark = trainer.sum_remark()};
+  Trained result;
+  result.remark = trainer.sum_remark();
   for (int step = 0; step < 4; ++step) {
     result.losses.push_back(trainer.step(loader, step, 0.05, {}).loss);
   }

@@ -41,6 +41,7 @@ StartTraining unusual() {
   r.share_policy = SharePolicy::Listed;
   r.shares = {0.7, 0.3};
   r.bucket_bytes = 1 << 20;
+  r.sum = GradientSum::Nccl;
   r.lr_scale = LrScale::Linear;
   r.warmup_epochs = 1.5;
   r.checkpoint_dir = "c";
@@ -81,6 +82,7 @@ TEST(RequestJson, RoundTripsEveryField) {
   EXPECT_EQ(back.share_policy, r.share_policy);
   EXPECT_EQ(back.shares, r.shares);
   EXPECT_EQ(back.bucket_bytes, r.bucket_bytes);
+  EXPECT_EQ(back.sum, r.sum);
   EXPECT_EQ(back.lr_scale, r.lr_scale);
   EXPECT_EQ(back.warmup_epochs, r.warmup_epochs);
   EXPECT_EQ(back.checkpoint_dir, r.checkpoint_dir);

@@ -130,9 +130,9 @@ TEST(GpuFaults, AnInterruptedStepKeepsThePreviousState) {
 StartTraining endless_request(const std::vector<Device>& devices) {
   StartTraining request;
   request.model = "softmax";
-  request.synthetic_train = 40;
-  request.synthetic_test = 8;
-  request.batch = 8;
+  request.synthetic_train = 8;
+  request.synthetic_test = 2;
+  request.batch = 2;
   request.momentum = 0.9;
   request.epochs = 100'000;
   request.devices = devices;

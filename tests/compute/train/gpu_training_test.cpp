@@ -158,32 +158,33 @@ TEST(GpuTraining, RepeatsBitForBit) {
   const Result second = train_on(machine, gpus, model("softmax"));
   EXPECT_EQ(first.losses, second.losses);
   EXPECT_EQ(first.parameters, second.parameters);
-  TrainerOptions in_two_buckets = model("softmax");
-  in_two_buckets.bucket_bytes = 64;
-  EXPECT_EQ(train_on(machine, gpus, in_two_buckets).parameters, first.parameters);
 }
 
 // On two GPUs the sum has one order; in host memory it is the same.
 TEST(GpuTraining, SumsOnGpusAndInHostMemoryGiveTheSameBits) {
+  SKIP_UNDER_THREAD_SANITIZER();
   Machine machine({.cpu_devices = 1, .emulated_gpus = 2});
+  const Steps run{.steps = 2};
   TrainerOptions options = model("softmax");
-  const Result on_gpus = train_on(machine, {emulated_gpu(0), emulated_gpu(1)}, options);
+  const Result on_gpus = train_on(machine, {emulated_gpu(0), emulated_gpu(1)}, options, run);
   options.share_policy = SharePolicy::Listed;
   options.shares = {0.5, 0.5, 0};
-  const Result on_host = train_on(machine, {emulated_gpu(0), emulated_gpu(1), cpu()}, options);
+  options.bucket_bytes = 64;  // two buckets
+  const Result on_host = train_on(machine, {emulated_gpu(0), emulated_gpu(1), cpu()}, options, run);
   EXPECT_EQ(on_host.losses, on_gpus.losses);
   EXPECT_EQ(on_host.parameters, on_gpus.parameters);
 }
 
 // The parts of a step are those of its wall time.
 TEST(GpuTraining, ReportsThePartsOfAStep) {
-  const Dataset data = make_synthetic_garments(16, 1, 1);
-  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  SKIP_UNDER_THREAD_SANITIZER();
+  const Dataset data = make_synthetic_garments(6, 1, 1);
+  const BatchLoader loader(data.train, 2, BatchOrder::Sequential, 0);
   Machine machine({.cpu_devices = 1, .emulated_gpus = 2});
   for (const std::vector<Device>& devices :
        {std::vector{emulated_gpu(0), emulated_gpu(1)}, std::vector{emulated_gpu(0), cpu()}}) {
     TrainerOptions options = model("softmax");
-    options.batch = 4;
+    options.batch = 2;
     std::vector<DeviceContext*> contexts;
     for (const Device device : devices) contexts.push_back(&machine.at(device));
     Trainer trainer(contexts, options);

@@ -25,12 +25,13 @@
 namespace lab {
 
 // Incremented with every change to a class or struct of this interface, RungInfo included.
-inline constexpr int kGpuInterfaceVersion = 7;
+inline constexpr int kGpuInterfaceVersion = 8;
 
 // Constant properties of a GPU. Reading them creates no context and wakes no GPU that listing the
 // GPUs does not wake.
 struct GpuProperties {
   Device device;
+  int ordinal = 0;         // CUDA's number of the device
   std::string name;        // "NVIDIA H200"
   std::string pci_bus_id;  // as in /sys/bus/pci: "0000:01:00.0"
   int compute_major = 0, compute_minor = 0;
@@ -72,6 +73,8 @@ class GpuStream {
   virtual void synchronise() = 0;
   // Work queued from now on starts after the recorded event, which may be on another GPU.
   virtual void wait(const GpuEvent& event) = 0;
+  // The cudaStream_t, for NVIDIA's libraries. An emulated GPU returns the address of this object.
+  virtual void* native() = 0;
 };
 
 // A point in a stream.

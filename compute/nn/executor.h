@@ -28,10 +28,12 @@ struct PassOptions {
   Kernels kernels = Kernels::Lab;  // must be the same in forward and backward of a step
   // Once requested, long operations end early and the pass throws Error(Cancelled).
   std::stop_token stop = {};
-  // Called on the calling thread between operations and between chains of operations. May wait and
+  // Called on the calling thread between operations and between chains of operations, and
+  // repeatedly while the thread waits for a GPU whose gradients are to be reported. May wait and
   // may throw.
   std::function<void()> between_ops = {};
-  // Called in backward once a parameter's gradient is final, last parameters first.
+  // Called in backward once a parameter's gradient is final, last parameters first. On a GPU: once
+  // the work that makes it final is queued on the main stream, for a group of parameters at a time.
   std::function<void(std::size_t parameter)> gradient_ready = {};
   // Receives the time of each operation; may be null.
   StepObserver* observer = nullptr;
@@ -75,6 +77,10 @@ class Executor {
   virtual std::int64_t scratch_bytes() const = 0;
   // Operations that run together, once prepared.
   virtual std::span<const LaneChain> chains() const { return {}; }
+  // As Network::group_gradients().
+  virtual void group_gradients(std::span<const std::size_t> first_parameters) {
+    static_cast<void>(first_parameters);
+  }
 
   virtual void forward(const BatchMemory& memory, std::int64_t batch, bool training,
                        const PassOptions& options) = 0;
@@ -82,8 +88,7 @@ class Executor {
                            std::optional<double> divisor) = 0;
   virtual void backward(const BatchMemory& memory, std::int64_t batch,
                         const PassOptions& options) = 0;
-  // The three in one. On a GPU all parts are queued before the host waits, and gradient_ready is
-  // called at the end.
+  // The three in one. On a GPU all parts are queued before the host waits.
   virtual BatchResult step(const BatchMemory& memory, std::int64_t batch, double divisor,
                            const PassOptions& options) = 0;
   // Returns per-image results of the latest loss() in host memory, valid until the next call.

@@ -1,10 +1,11 @@
 // Queues a network's operations on a GPU. A training step is recorded once per batch size and then
-// launched as one graph.
+// launched as one graph, or as one graph per group of parameters whose gradients are reported.
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <utility>
 
+#include "compute/core/backoff.h"
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/machine/machine.h"
@@ -68,10 +69,12 @@ class GpuExecutor final : public Executor {
         kernels_(kernels),
         state_(state),
         sum_(gpu_.allocate_pinned(sizeof(GpuLossSum))),
+        end_(gpu_.make_event()),
         times_(gpu_) {}
 
   void prepare(std::int64_t max_batch) override;
   std::int64_t scratch_bytes() const override { return workspace_bytes_; }
+  void group_gradients(std::span<const std::size_t> first_parameters) override;
   void forward(const BatchMemory& memory, std::int64_t batch, bool training,
                const PassOptions& options) override;
   BatchResult loss(const BatchMemory& memory, std::int64_t batch,
@@ -94,21 +97,27 @@ class GpuExecutor final : public Executor {
     auto operator<=>(const StepKind&) const = default;
   };
   // Recorded once it has run: the first run of an operation may load its kernel, which waits.
-  struct StepGraph {
+  struct StepGraphs {
     bool has_run = false;
-    std::unique_ptr<GpuGraph> graph;
+    std::vector<std::unique_ptr<GpuGraph>> pieces;
+  };
+  // Operations `begin` to `end` - 1. Their backward completes a group of parameters.
+  struct Piece {
+    std::size_t begin = 0, end = 0;
   };
 
   GpuStream& stream() const { return gpu_.main_stream(); }
   GpuPass make_pass(const BatchMemory& memory, std::int64_t batch, bool training) const;
   void queue_forward(const BatchMemory& memory, std::int64_t batch, bool training);
   void queue_loss(const BatchMemory& memory, std::int64_t batch, std::optional<double> divisor);
-  void queue_backward(const BatchMemory& memory, std::int64_t batch);
-  void queue_step(const BatchMemory& memory, const StepKind& kind);
-  void record_step(const BatchMemory& memory, const StepKind& kind, StepGraph& graph);
-  BatchResult take_sum();
+  void queue_backward(const BatchMemory& memory, std::int64_t batch, const Piece& piece);
+  void queue_piece(const BatchMemory& memory, const StepKind& kind, const Piece& piece);
+  std::unique_ptr<GpuGraph> record_piece(const BatchMemory& memory, const StepKind& kind,
+                                         const Piece& piece);
+  void report_piece(const Piece& piece, const PassOptions& options);
+  void wait_for_gpu(const PassOptions& options);
+  BatchResult sum() const;
   void count_batch();
-  void report_all_gradients(const PassOptions& options);
   template <typename T>
   std::span<const T> copied_to_host(const T* values, std::int64_t n, std::vector<T>& to);
 
@@ -117,9 +126,11 @@ class GpuExecutor final : public Executor {
   const KernelOptions kernels_;
   GpuState& state_;
   std::unique_ptr<PinnedMemory> sum_;
+  std::unique_ptr<GpuEvent> end_;  // of a pass
   GpuTimes times_;
   std::int64_t workspace_bytes_ = 0;
-  std::map<StepKind, StepGraph> graphs_;
+  std::vector<Piece> pieces_ = {{0, plan_.ops.size()}};  // in the order of backward
+  std::map<StepKind, StepGraphs> graphs_;
   std::vector<std::uint8_t> bytes_;
   std::vector<float> floats_;
 };
@@ -131,6 +142,22 @@ void GpuExecutor::prepare(std::int64_t max_batch) {
   for (const auto& op : plan_.ops) {
     workspace_bytes_ = std::max(workspace_bytes_, op->gpu_workspace_bytes(pass));
   }
+}
+
+void GpuExecutor::group_gradients(std::span<const std::size_t> first_parameters) {
+  graphs_.clear();
+  pieces_.clear();
+  std::size_t end = plan_.ops.size(), begin = end;
+  for (const std::size_t first : first_parameters) {
+    const auto has_later = [first](const std::unique_ptr<Op>& op) {
+      return std::ranges::any_of(op->parameters, [first](std::size_t p) { return p >= first; });
+    };
+    const auto earliest = std::ranges::find_if(plan_.ops, has_later);
+    begin = std::min(begin, static_cast<std::size_t>(earliest - plan_.ops.begin()));
+    if (begin < end) pieces_.push_back({begin, end});
+    end = begin;
+  }
+  if (!pieces_.empty()) pieces_.back().begin = 0;
 }
 
 GpuPass GpuExecutor::make_pass(const BatchMemory& memory, std::int64_t batch, bool training) const {
@@ -170,19 +197,37 @@ void GpuExecutor::queue_loss(const BatchMemory& memory, std::int64_t batch,
   times_.end_part(StepPhase::Loss, 0);
 }
 
-void GpuExecutor::queue_backward(const BatchMemory& memory, std::int64_t batch) {
+void GpuExecutor::queue_backward(const BatchMemory& memory, std::int64_t batch,
+                                 const Piece& piece) {
   const GpuPass pass = make_pass(memory, batch, true);
-  for (std::size_t i = plan_.ops.size(); i-- > 0;) {
+  for (std::size_t i = piece.end; i-- > piece.begin;) {
     if (!plan_.ops[i]->has_backward()) continue;
     plan_.ops[i]->gpu_backward(pass);
     times_.end_part(StepPhase::Backward, i);
   }
 }
 
-// Waits for the GPU.
-BatchResult GpuExecutor::take_sum() {
-  stream().synchronise();
+void GpuExecutor::report_piece(const Piece& piece, const PassOptions& options) {
+  for (std::size_t i = piece.end; i-- > piece.begin;) report_gradients(*plan_.ops[i], options);
+}
+
+void GpuExecutor::wait_for_gpu(const PassOptions& options) {
+  if (options.gradient_ready) {
+    end_->record(stream());
+    Backoff backoff;
+    after_op(options);
+    while (!end_->done()) {
+      backoff.pause();
+      after_op(options);
+    }
+  } else {
+    stream().synchronise();
+    after_op(options);
+  }
   times_.report();
+}
+
+BatchResult GpuExecutor::sum() const {
   GpuLossSum sum;
   std::memcpy(&sum, sum_->data(), sizeof sum);
   return {.loss_sum = sum.loss, .correct = sum.correct};
@@ -205,39 +250,38 @@ void GpuExecutor::forward(const BatchMemory& memory, std::int64_t batch, bool tr
 BatchResult GpuExecutor::loss(const BatchMemory& memory, std::int64_t batch,
                               std::optional<double> divisor) {
   queue_loss(memory, batch, divisor);
-  return take_sum();
+  stream().synchronise();
+  times_.report();
+  return sum();
 }
 
 void GpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
                            const PassOptions& options) {
   times_.begin(options.observer);
-  queue_backward(memory, batch);
-  stream().synchronise();
-  times_.report();
-  throw_if_stopped(options);
-  report_all_gradients(options);
-  after_op(options);
-}
-
-void GpuExecutor::report_all_gradients(const PassOptions& options) {
-  if (!options.gradient_ready) return;
-  state_.read_gradients();
-  for (auto op = plan_.ops.rbegin(); op != plan_.ops.rend(); ++op) report_gradients(**op, options);
+  for (const Piece& piece : pieces_) {
+    queue_backward(memory, batch, piece);
+    report_piece(piece, options);
+  }
+  wait_for_gpu(options);
 }
 
 // ---- Whole steps
 
-void GpuExecutor::queue_step(const BatchMemory& memory, const StepKind& kind) {
-  queue_forward(memory, kind.batch, /*training=*/true);
-  queue_loss(memory, kind.batch, kind.divisor);
-  queue_backward(memory, kind.batch);
+// The first piece includes forward and loss.
+void GpuExecutor::queue_piece(const BatchMemory& memory, const StepKind& kind, const Piece& piece) {
+  if (piece.end == plan_.ops.size()) {
+    queue_forward(memory, kind.batch, /*training=*/true);
+    queue_loss(memory, kind.batch, kind.divisor);
+  }
+  queue_backward(memory, kind.batch, piece);
 }
 
-void GpuExecutor::record_step(const BatchMemory& memory, const StepKind& kind, StepGraph& graph) {
+std::unique_ptr<GpuGraph> GpuExecutor::record_piece(const BatchMemory& memory, const StepKind& kind,
+                                                    const Piece& piece) {
   gpu_.begin_recording(stream());
   try {
-    queue_step(memory, kind);
-    graph.graph = gpu_.end_recording(stream());
+    queue_piece(memory, kind, piece);
+    return gpu_.end_recording(stream());
   } catch (...) {
     gpu_.abandon_recording(stream());
     throw;
@@ -249,20 +293,23 @@ BatchResult GpuExecutor::step(const BatchMemory& memory, std::int64_t batch, dou
   times_.begin(options.observer);
   const StepKind kind{.batch = batch, .divisor = divisor};
   if (graphs_.size() >= kMaxGraphs && !graphs_.contains(kind)) graphs_.clear();
-  StepGraph& graph = graphs_[kind];
-  if (options.observer != nullptr || !graph.has_run) {
-    queue_step(memory, kind);
-    graph.has_run = true;
-  } else {
-    if (!graph.graph) record_step(memory, kind, graph);
-    graph.graph->launch(stream());
+  StepGraphs& graphs = graphs_[kind];
+  const bool recorded = options.observer == nullptr && graphs.has_run;
+  graphs.pieces.resize(pieces_.size());
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    std::unique_ptr<GpuGraph>& graph = graphs.pieces[i];
+    if (recorded) {
+      if (!graph) graph = record_piece(memory, kind, pieces_[i]);
+      graph->launch(stream());
+    } else {
+      queue_piece(memory, kind, pieces_[i]);
+    }
+    report_piece(pieces_[i], options);
   }
+  graphs.has_run = true;
   count_batch();
-  const BatchResult result = take_sum();
-  throw_if_stopped(options);
-  report_all_gradients(options);
-  after_op(options);
-  return result;
+  wait_for_gpu(options);
+  return sum();
 }
 
 template <typename T>

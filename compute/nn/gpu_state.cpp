@@ -21,8 +21,7 @@ std::span<float> floats_of(PinnedMemory& memory) {
 
 }  // namespace
 
-GpuState::GpuState(NetworkPlan& plan, DeviceContext& device)
-    : plan_(plan), device_(device), gpu_(*device.gpu()) {
+GpuState::GpuState(NetworkPlan& plan, DeviceContext& device) : plan_(plan), gpu_(*device.gpu()) {
   for (const RunningStatistics& one : plan.running) channels_ += std::ssize(one.mean);
   const std::vector<std::int64_t> offsets = plan.parameter_offsets();
   const std::int64_t floats = offsets.back();
@@ -36,7 +35,8 @@ GpuState::GpuState(NetworkPlan& plan, DeviceContext& device)
     plan.parameters[p].value = parameters().data() + offsets[p];
     plan.parameters[p].grad = gradients().data() + offsets[p];
   }
-  write_gradients();  // the gaps between gradients stay zero
+  // The gaps between gradients stay zero.
+  gpu_.fill({.to = gradients_.data(), .count = floats}, gpu_.main_stream());
   if (channels_ == 0) return;
   statistics_ = named_buffer(device, 6 * channels_ * kFloat, trf("{} statistics", plan.name));
   host_statistics_ = gpu_.allocate_pinned(2 * channels_ * kFloat);
@@ -115,16 +115,6 @@ void GpuState::write_statistics() {
     copy(GpuCopy::HostToDevice, statistics_.data(), host_statistics_->data(),
          host_statistics_->bytes());
   }
-  gpu_.main_stream().synchronise();
-}
-
-void GpuState::read_gradients() {
-  copy(GpuCopy::DeviceToHost, host_gradients_->data(), gradients_.data(), gradients_.bytes());
-  gpu_.main_stream().synchronise();
-}
-
-void GpuState::write_gradients() {
-  copy(GpuCopy::HostToDevice, gradients_.data(), host_gradients_->data(), gradients_.bytes());
   gpu_.main_stream().synchronise();
 }
 

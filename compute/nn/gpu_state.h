@@ -38,13 +38,12 @@ class GpuState {
   ChannelPair running(const RunningStatistics& statistics) const;
   ChannelPair latest(const RunningStatistics& statistics) const;
 
-  // Copy parameters and running statistics between GPU and host, and return when complete.
+  // Copy parameters and running statistics, or running statistics, between GPU and host, and return
+  // when complete.
   void read();
   void write();
+  void read_statistics();
   void write_statistics();
-  // Likewise for all gradients.
-  void read_gradients();
-  void write_gradients();
 
   // Keeps a copy of the running statistics on the GPU, or takes it back. Both are queued on the
   // main stream.
@@ -53,10 +52,8 @@ class GpuState {
 
  private:
   void copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes);
-  void read_statistics();
 
   NetworkPlan& plan_;
-  DeviceContext& device_;
   GpuDevice& gpu_;
   std::int64_t channels_ = 0;  // of all batch norms
   Buffer parameters_, gradients_;

@@ -68,6 +68,10 @@ BatchResult Network::step(std::int64_t batch, double divisor, const PassOptions&
   return executor_->step(batch_memory_, batch, divisor, options);
 }
 
+void Network::group_gradients(std::span<const std::size_t> first_parameters) {
+  executor_->group_gradients(first_parameters);
+}
+
 std::span<const std::uint8_t> Network::predicted(std::int64_t batch) {
   return executor_->on_host(batch_memory_.predicted, batch);
 }
@@ -106,16 +110,12 @@ void Network::write_state() {
   if (gpu_state_) gpu_state_->write();
 }
 
+void Network::read_statistics() {
+  if (gpu_state_) gpu_state_->read_statistics();
+}
+
 void Network::write_statistics() {
   if (gpu_state_) gpu_state_->write_statistics();
-}
-
-void Network::read_gradients() {
-  if (gpu_state_) gpu_state_->read_gradients();
-}
-
-void Network::write_gradients() {
-  if (gpu_state_) gpu_state_->write_gradients();
 }
 
 void Network::wait() {

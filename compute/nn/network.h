@@ -53,6 +53,11 @@ class Network {
 
   // The three in one, with `training`, which takes less time on a GPU.
   BatchResult step(std::int64_t batch, double divisor, const PassOptions& options);
+  // Groups of parameters whose gradients a GPU reports together, before the work of the next group
+  // is queued. Group i begins with parameter first_parameters[i], which descend to 0, and ends
+  // where the group before it begins. Initially all parameters form one group. CPU devices report
+  // every gradient by itself.
+  void group_gradients(std::span<const std::size_t> first_parameters);
 
   // Results of the latest loss(), one value per image, in host memory. Valid until the next forward
   // pass or call of these functions.
@@ -71,18 +76,17 @@ class Network {
   // All parameters, or all gradients, as one array in host memory, in the order of the state dict.
   // Each parameter is aligned to 64 bytes; gaps hold zeros. On a CPU device this is the memory that
   // the network computes with. On a GPU, these arrays, the parameters' pointers into them and
-  // running() are copies, which the functions below bring up to date.
+  // running() are copies, which the functions below bring up to date; gradients are copied by
+  // their reducer only.
   std::span<float> flat_parameters();
   std::span<float> flat_gradients();
 
-  // Copy parameters and running statistics, running statistics, or gradients from the GPU to their
-  // copies in host memory, or back. They return when the copy is complete, and do nothing on a CPU
-  // device.
+  // Copy parameters and running statistics, or running statistics, from the GPU to their copies in
+  // host memory, or back. They return when the copy is complete, and do nothing on a CPU device.
   void read_state();
   void write_state();
+  void read_statistics();
   void write_statistics();
-  void read_gradients();
-  void write_gradients();
 
   // Keeps the running statistics of this moment, or takes the kept ones back. Only the first call
   // allocates.

@@ -13,7 +13,6 @@
 
 #include "compute/measure/measure.h"
 #include "compute/nn/models.h"
-#include "compute/train/data_parallel/shared_memory_reducer.h"
 
 namespace lab {
 namespace {
@@ -51,18 +50,6 @@ void restore_statistics(nn::Network* reference) {
   }
 }
 
-// Whether every device has cores of its own.
-bool all_different(const std::vector<DeviceContext*>& devices) {
-  std::set<int> seen;
-  for (const DeviceContext* device : devices) {
-    if (device->gpu() != nullptr) return false;
-    for (const int core : device->info().cores) {
-      if (!seen.insert(core).second) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOptions& options,
@@ -80,14 +67,14 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
         std::make_unique<Replica>(*devices[i], nn::plan_model(options.model, options.width),
                                   options.sgd, capacity, options.seed, options.kernels);
   });
-  std::vector<float*> gradients;
-  for (const auto& replica : replicas_) {
-    gradients.push_back(replica->network().flat_gradients().data());
-  }
   buckets_ = buckets_of(network(), options.bucket_bytes);
   if (!alone()) {  // also for a process's only device, if other processes have some
-    reducer_ = std::make_unique<SharedMemoryReducer>(std::move(gradients), buckets_, ranks_,
-                                                     all_different(devices));
+    ReducerChoice choice = make_reducer(replicas_, buckets_, options.sum, ranks_);
+    reducer_ = std::move(choice.reducer);
+    sum_remark_ = std::move(choice.remark);
+    std::vector<std::size_t> first;
+    for (const GradientBucket& bucket : buckets_) first.push_back(bucket.first_parameter);
+    for (const auto& replica : replicas_) replica->network().group_gradients(first);
   }
   for (std::size_t i = 0; i < devices.size(); ++i) {
     locals_.push_back(std::make_unique<Local>(reducer_.get(), i, buckets_));
@@ -121,7 +108,11 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   update(lr, options.observer);
   if (auto_shares_) {
     std::vector<double> compute_s;
-    for (const DeviceStep& device : result_.devices) compute_s.push_back(device.compute_s);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      // Hidden sums take no time from the computation of a GPU.
+      const double beside_s = is_gpu(devices_[i].device) ? steps_[i].sums.hidden_s : 0;
+      compute_s.push_back(result_.devices[i].compute_s + beside_s);
+    }
     if (auto_shares_->observe(images_, compute_s)) take_measured_shares(loader.batch_size(0));
   }
   return result_;
@@ -156,16 +147,19 @@ nn::Network* Trainer::reference_network() {
 
 bool Trainer::take_own_state() {
   replicas_.front()->read_state();
+  return take_own_statistics();
+}
+
+bool Trainer::take_own_statistics() {
   nn::Network* const from = reference_network();
-  if (from != nullptr && from != &network()) {
-    from->read_state();
-    nn::copy_statistics(from->running(), network().running());
-  }
-  return from != nullptr;
+  if (from == nullptr) return false;
+  from->read_statistics();
+  if (from != &network()) nn::copy_statistics(from->running(), network().running());
+  return true;
 }
 
 void Trainer::take_measured_shares(std::int64_t batch) {
-  gather_state();  // the new reference continues from these
+  gather_statistics();  // the new reference continues from these
   weights_ = auto_shares_->weights();
   divided_ = 0;
   divide(batch);
@@ -218,17 +212,17 @@ nn::PassOptions Trainer::options_for(std::size_t i) {
     if (options_->gradient_ready) options_->gradient_ready(parameter);
     locals_[i]->countdown.gradient_ready(parameter);
   };
-  // A GPU's gradients reach the host after backward, when no sum can be hidden behind it.
-  const bool on_gpu = replicas_[i]->device().gpu() != nullptr;
   if (i > 0) {
-    if (!on_gpu) own.between_ops = [this, i] { reducer_->progress(i); };
+    own.between_ops = [this, i] { reducer_->progress(i); };
     return own;
   }
   own.observer = options.observer;
-  own.between_ops = [this, on_gpu] {
+  own.between_ops = [this] {
     if (options_->between_ops) options_->between_ops();
-    if (on_gpu) return;
-    nn::observed(options_->observer, StepPhase::AllReduce, 0, [this] { reducer_->progress(0); });
+    // Beside a GPU's work, sums take no time of the step.
+    const bool on_gpu = replicas_.front()->device().gpu() != nullptr;
+    nn::observed(on_gpu ? nullptr : options_->observer, StepPhase::AllReduce, 0,
+                 [this] { reducer_->progress(0); });
   };
   return own;
 }
@@ -251,11 +245,9 @@ void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t ste
   report.finish_s = report.backward_end_s;
   if (!reducer_) return;
   if (images_[index] == 0) local.countdown.all_ready();
-  report.hidden_work_s = reducer_->work_s(i);
   nn::observed(i == 0 ? options_->observer : nullptr, StepPhase::AllReduce, 0,
                [&] { reducer_->finish(i, fault_.get_token()); });
-  replicas_[i]->network().write_gradients();
-  report.work_s = reducer_->work_s(i);
+  report.sums = reducer_->times(i);
   report.finish_s = monotonic_s() - step_begin_s_;
 }
 
@@ -310,10 +302,10 @@ void Trainer::summarise() {
     DeviceStep device{.rank = devices_[i].rank, .device = devices_[i].device, .images = s.images};
     device.exposed_s = std::clamp(s.finish_s - last_s, 0.0, exposed_s);
     // Work done while the device would have waited for others anyway.
-    const double spare_s = std::max(0.0, s.work_s - s.hidden_work_s - device.exposed_s);
-    device.all_reduce_s = s.hidden_work_s + spare_s + device.exposed_s;
+    const double spare_s = std::max(0.0, s.sums.work_s - s.sums.hidden_s - device.exposed_s);
+    device.all_reduce_s = s.sums.hidden_s + spare_s + device.exposed_s;
     device.wait_s = std::max(0.0, s.finish_s - s.backward_end_s - device.exposed_s - spare_s);
-    device.compute_s = s.backward_end_s - s.hidden_work_s + s.update_s;
+    device.compute_s = s.backward_end_s - s.sums.hidden_s + s.update_s;
     result_.devices.push_back(device);
   }
 }

@@ -17,6 +17,7 @@
 #include "compute/core/events/event.h"
 #include "compute/core/language.h"
 #include "compute/run/rank_group.h"
+#include "compute/train/data_parallel/reducer_choice.h"
 #include "compute/train/data_parallel/replica.h"
 #include "compute/train/data_parallel/shares.h"
 
@@ -32,6 +33,7 @@ struct TrainerOptions {
   std::vector<double> shares = {};  // of this process's devices, if Listed
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   nn::KernelOptions kernels = {};
+  SumOptions sum = {};
 };
 
 struct StepResult {
@@ -93,6 +95,10 @@ class Trainer {
   // running statistics. For the end of a job, when other processes may not respond.
   bool take_own_state();
 
+  // Where the gradients of this process's GPUs are summed, and why; empty if there is nothing to
+  // say.
+  const std::string& sum_remark() const { return sum_remark_; }
+
   // Devices of all processes, by rank.
   const std::vector<RankDevice>& devices() const { return devices_; }
 
@@ -128,6 +134,8 @@ class Trainer {
   void cancel_when_stopped(const std::stop_token& over);
   RankWait rank_wait() const { return {.stop = fault_.get_token(), .interrupted = {}}; }
   void choose_reference();
+  bool take_own_statistics();
+  void gather_statistics();
   void take_measured_shares(std::int64_t batch);
   void exchange_devices(const std::vector<DeviceContext*>& devices, const TrainerOptions& options);
   void divide(std::int64_t images);
@@ -163,6 +171,7 @@ class Trainer {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<GradientBucket> buckets_;
   std::unique_ptr<GradientReducer> reducer_;  // null for a single device
+  std::string sum_remark_;
   std::vector<std::unique_ptr<Local>> locals_;
   std::unique_ptr<ThreadPool> crew_;  // drives the replicas, one thread each
   std::stop_source fault_;            // abandons work in progress: no thread waits for another

@@ -32,7 +32,7 @@ void count(const ImageSet& images, std::size_t classes, Evaluation& evaluation) 
 }  // namespace
 
 Evaluation Trainer::evaluate(const ImageSet& images, const nn::PassOptions& options) {
-  gather_state();
+  gather_statistics();
   Evaluation result;
   result.predicted.resize(static_cast<std::size_t>(images.count));
   result.confidence.resize(static_cast<std::size_t>(images.count));

@@ -121,8 +121,14 @@ void Trainer::send_state() {
 }
 
 void Trainer::gather_state() {
+  replicas_.front()->read_state();
+  gather_statistics();
+}
+
+// Brings the running statistics of the reference to all replicas.
+void Trainer::gather_statistics() {
   std::deque<nn::RunningStatistics>& first = network().running();
-  take_own_state();
+  take_own_statistics();
   if (!ranks_.single()) {
     const int root = devices_[reference_].rank;
     for (nn::RunningStatistics& running : first) {

@@ -36,16 +36,17 @@ bool uses_library(const StartTraining& request) {
 }
 
 TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser& chooser) {
-  return {.model = request.model,
-          .width = request.width,
-          .batch = request.batch,
-          .seed = request.seed,
-          .sgd = {.momentum = request.momentum, .weight_decay = request.weight_decay},
-          .share_policy = request.share_policy,
-          .shares = request.shares,
-          .bucket_bytes = request.bucket_bytes,
-          .kernels = {
-              .products = request.dtype, .chooser = &chooser, .library = uses_library(request)}};
+  return {
+      .model = request.model,
+      .width = request.width,
+      .batch = request.batch,
+      .seed = request.seed,
+      .sgd = {.momentum = request.momentum, .weight_decay = request.weight_decay},
+      .share_policy = request.share_policy,
+      .shares = request.shares,
+      .bucket_bytes = request.bucket_bytes,
+      .kernels = {.products = request.dtype, .chooser = &chooser, .library = uses_library(request)},
+      .sum = {.way = request.sum}};
 }
 
 // The first process reads the files and sends the state to the others.
@@ -72,6 +73,7 @@ void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& 
         LogLine{Severity::Info,
                 tr("emulated GPUs are right, not fast: the rates of this run describe no GPU")});
   }
+  if (!trainer.sum_remark().empty()) ctx.emit(LogLine{Severity::Info, trainer.sum_remark()});
   if (trainer.network().device().gpu() != nullptr) return;
   const std::string chosen = chosen_convolutions(trainer.network().plan(), request.kernels);
   if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, trf("convolutions: {}", chosen)});

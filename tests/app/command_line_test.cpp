@@ -209,16 +209,18 @@ TEST(CommandLine, BothKernelsImplyAProfile) {
 }
 
 TEST(CommandLine, ReadsTrainOnSeveralDevices) {
-  const auto r = job<StartTraining>(
-      {"train",  "--cpu-devices",   "2",   "--devices",    "cpu:0,cpu:1", "--shares",
-       "70,30",  "--width",         "16",  "--bucket-mib", "0.5",         "--lr-scale",
-       "linear", "--warmup-epochs", "1.5", "--checkpoint", "c",           "--every",
-       "100",    "--resume",        "d"});
+  const auto r = job<StartTraining>({"train",       "--cpu-devices", "2",      "--devices",
+                                     "cpu:0,cpu:1", "--shares",      "70,30",  "--width",
+                                     "16",          "--bucket-mib",  "0.5",    "--sum",
+                                     "nccl",        "--lr-scale",    "linear", "--warmup-epochs",
+                                     "1.5",         "--checkpoint",  "c",      "--every",
+                                     "100",         "--resume",      "d"});
   EXPECT_EQ(r.devices, (std::vector<Device>{cpu(0), cpu(1)}));
   EXPECT_EQ(r.share_policy, SharePolicy::Listed);
   EXPECT_EQ(r.shares, (std::vector<double>{70, 30}));
   EXPECT_EQ(r.width, 16);
   EXPECT_EQ(r.bucket_bytes, 512 * kKiB);
+  EXPECT_EQ(r.sum, GradientSum::Nccl);
   EXPECT_EQ(r.lr_scale, LrScale::Linear);
   EXPECT_EQ(r.warmup_epochs, 1.5);
   EXPECT_EQ(r.checkpoint_dir, "c");
@@ -230,6 +232,7 @@ TEST(CommandLine, DefaultsToEqualShares) {
   const auto plain = job<StartTraining>({"train"});
   EXPECT_EQ(plain.share_policy, SharePolicy::Equal);
   EXPECT_EQ(plain.bucket_bytes, 25 * 1024 * kKiB);
+  EXPECT_EQ(plain.sum, GradientSum::Auto);
   EXPECT_EQ(plain.lr_scale, LrScale::None);
   EXPECT_EQ(plain.warmup_epochs, 0);
   EXPECT_EQ(plain.checkpoint_every, 0);

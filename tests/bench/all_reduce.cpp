@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "compute/machine/machine.h"
@@ -45,12 +46,12 @@ int main(int argc, char** argv) {
     values.resize(static_cast<std::size_t>(floats));
     lab::RandomStream{1, static_cast<std::uint64_t>(t)}.fill_normal(values);
   });
-  std::vector<float*> arrays;
+  std::vector<lab::SharedMemoryReducer::Source> arrays;
   arrays.reserve(gradients.size());
-  for (auto& values : gradients) arrays.push_back(values.data());
+  for (auto& values : gradients) arrays.push_back({values.data()});
   const std::vector<std::int64_t> offsets = {0, floats};
   const auto buckets = lab::plan_buckets(offsets, std::int64_t{floats} * 4, 0);
-  lab::SharedMemoryReducer reducer(arrays, buckets, lab::single_rank(), /*spin=*/true);
+  lab::SharedMemoryReducer reducer(std::move(arrays), buckets, lab::single_rank(), /*spin=*/true);
   const std::vector<std::int64_t> images(cores.size(), 1);
 
   std::vector<double> seconds;

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "compute/train/ranks/backoff.h"
+#include "compute/core/backoff.h"
 #include "compute/train/ranks/rank_session.h"
 
 namespace {

@@ -188,6 +188,7 @@ def case_emulated(program, home):
         (2, "never timed", ["matmul", "--together", "--devices", "emu:0,emu:1", *gpus]),
         (2, "never timed", ["lesson", "roofline", "--devices", "cpu:0,emu:0", *gpus]),
         (1, "--emulated-gpus 1", ["train", *small, "--devices", "emu:0"]),
+        (1, "--sum auto", ["train", *small, *gpus, "--devices", "emu:0,emu:1", "--sum", "nccl"]),
         (2, "--emulated-gpus", ["train", "--emulated-gpus", "17"]),
     ):
         result = run(program, home, *args)

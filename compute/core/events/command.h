@@ -112,6 +112,15 @@ struct EnumNames<LrScale> {
   static constexpr ValueName kAll[] = {{"none", LAB_TEXT("None")}, {"linear", LAB_TEXT("Linear")}};
 };
 
+// How the gradients of several GPUs in one process are summed. Auto: by NCCL where it is installed,
+// otherwise by the lab's own copies and additions.
+enum class GradientSum { Auto, Nccl, Lab };
+template <>
+struct EnumNames<GradientSum> {
+  static constexpr ValueName kAll[] = {
+      {"auto", LAB_TEXT("Auto")}, {"nccl", "NCCL"}, {"lab", LAB_TEXT("Lab")}};
+};
+
 // Defaults follow Dive into Deep Learning.
 struct StartTraining {
   std::string model = "lenet";        // softmax, mlp, lenet, resnet18
@@ -146,6 +155,7 @@ struct StartTraining {
   std::vector<double> shares;  // for Listed: one per device, in any unit
   // Approximate size of a gradient bucket; each bucket is all-reduced separately.
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
+  GradientSum sum = GradientSum::Auto;
   LrScale lr_scale = LrScale::None;
   double warmup_epochs = 0;           // duration of the learning rate warm-up, in epochs
   std::string checkpoint_dir;         // empty: no checkpoints

@@ -222,7 +222,7 @@ struct DeviceStep {
   int rank = 0;  // the process that owns `device`
   Device device;
   std::int64_t images = 0;
-  double compute_s = 0;     // data, forward, loss, backward and update
+  double compute_s = 0;     // data, forward, loss, backward and update, while no sums run
   double all_reduce_s = 0;  // summing gradients, whether hidden by backward or not
   double exposed_s = 0;  // part of all_reduce_s after the last device's backward, hidden by nothing
   double wait_s = 0;     // idle until the last device's backward ends

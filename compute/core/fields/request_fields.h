@@ -116,6 +116,12 @@ struct FieldsOf<StartTraining> {
                        .name = LAB_TEXT("size of gradient buckets"),
                        .decides = Decides::Course},
           &R::bucket_bytes);
+    visit(RequestField{.key = "gradient_sum",
+                       .option = "--sum",
+                       .help = LAB_TEXT("Sum of gradients over GPUs: auto (NCCL where installed; "
+                                        "default), nccl, or lab (copies between the GPUs)"),
+                       .decides = Decides::Course},
+          &R::sum);
   }
 
   template <typename Visit>

@@ -28,6 +28,12 @@ std::vector<GradientBucket> plan_buckets(std::span<const std::int64_t> offsets,
                                          std::int64_t bucket_bytes,
                                          std::int64_t last_bytes = kLastBucketBytes);
 
+// Seconds that a replica's device and its thread spent on the sums of a step, excluding waiting.
+struct SumTimes {
+  double work_s = 0;
+  double hidden_s = 0;  // part of work_s, before the replica's backward ended
+};
+
 // Sums the gradients of all replicas, bucket by bucket, while backward is still running. Gradients
 // reach other devices and processes through this interface only.
 //
@@ -40,16 +46,18 @@ class GradientReducer {
   // Called before any replica starts. A replica without images takes part, but contributes
   // zeros regardless of its gradients.
   virtual void begin_step(std::span<const std::int64_t> images) = 0;
-  // The replica's gradients of this bucket are final. Buckets become ready in order.
+  // The replica's gradients of this bucket are final; on a GPU, they will be once the work queued
+  // on its main stream has run. Buckets become ready in order.
   virtual void ready(std::size_t replica, std::size_t bucket) = 0;
   // Does the work that is due, if any; never waits for another replica.
   virtual void progress(std::size_t replica) = 0;
-  // Returns once this replica's gradients are the sums, bitwise equal on every replica. Throws
-  // Error(Cancelled) once `stop` is requested, and failures announced by another process.
+  // Called when the replica's backward has ended. Returns once its gradients are the sums, bitwise
+  // equal on every replica. Throws Error(Cancelled) once `stop` is requested, and failures
+  // announced by another process.
   virtual void finish(std::size_t replica, std::stop_token stop) = 0;
 
-  // Seconds since begin_step() that this replica spent on sums, excluding waiting.
-  virtual double work_s(std::size_t replica) const = 0;
+  // Of the latest step, once finish() has returned.
+  virtual SumTimes times(std::size_t replica) const = 0;
 };
 
 // Tracks the buckets that a backward pass has filled and reports them to a reducer in order.

@@ -22,9 +22,8 @@ struct ReplicaStep {
   std::int64_t correct = 0, images = 0;
   double backward_end_s = 0;  // end of its own work on the batch
   double finish_s = 0;        // its gradients are the sums
-  double hidden_work_s = 0;   // on sums, before backward_end_s
-  double work_s = 0;          // on sums, until finish_s
-  double update_s = 0;        // duration of the update before this step
+  SumTimes sums = {};
+  double update_s = 0;  // duration of the update before this step
 };
 
 class Replica {

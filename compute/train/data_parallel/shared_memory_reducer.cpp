@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute/core/backoff.h"
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/kernels/ops/vector_ops.h"
 #include "compute/measure/measure.h"
-#include "compute/train/ranks/backoff.h"
 
 namespace lab {
 namespace {
@@ -37,27 +37,29 @@ struct SharedMemoryReducer::Bucket {
 
 // State of the thread that drives the replica; aligned so that no two share a cache line.
 struct alignas(64) SharedMemoryReducer::Replica {
-  double work_s = 0;
+  std::unique_ptr<GradientCopies> copies;  // on a GPU
+  SumTimes times;
+  std::size_t arrived = 0;           // buckets of a GPU whose copies have been counted
   std::size_t open = 0;              // earlier buckets need nothing more from this replica
   std::vector<std::int64_t> summed;  // chunks it summed, per bucket
 };
 
-SharedMemoryReducer::SharedMemoryReducer(std::vector<float*> gradients,
+SharedMemoryReducer::SharedMemoryReducer(std::vector<Source> replicas,
                                          std::span<const GradientBucket> buckets, RankGroup& ranks,
                                          bool spin)
-    : gradients_(std::move(gradients)),
-      sum_targets_(ranks.single() ? gradients_ : std::vector<float*>{gradients_.front()}),
-      ranks_(ranks),
-      spin_(spin) {
+    : ranks_(ranks), spin_(spin) {
+  for (Source& source : replicas) {
+    gradients_.push_back(source.gradients);
+    auto& replica = *replicas_.emplace_back(std::make_unique<Replica>());
+    replica.copies = std::move(source.copies);
+    replica.summed.resize(buckets.size());
+  }
+  sum_targets_ = ranks.single() ? gradients_ : std::vector<float*>{gradients_.front()};
   sources_.reserve(gradients_.size());
   for (const GradientBucket& range : buckets) {
     auto& bucket = *buckets_.emplace_back(std::make_unique<Bucket>());
     bucket.range = range;
     bucket.chunks = (range.end - range.begin + kChunkFloats - 1) / kChunkFloats;
-  }
-  for (std::size_t i = 0; i < gradients_.size(); ++i) {
-    replicas_.push_back(std::make_unique<Replica>());
-    replicas_.back()->summed.resize(buckets_.size());
   }
 }
 
@@ -76,13 +78,19 @@ void SharedMemoryReducer::begin_step(std::span<const std::int64_t> images) {
   }
   next_rank_sum_ = 0;
   for (const auto& replica : replicas_) {
-    replica->work_s = 0;
-    replica->open = 0;
+    replica->times = {};
+    replica->arrived = replica->open = 0;
+    if (replica->copies) replica->copies->begin_step();
     std::fill(replica->summed.begin(), replica->summed.end(), 0);
   }
 }
 
-void SharedMemoryReducer::ready(std::size_t, std::size_t bucket) {
+void SharedMemoryReducer::ready(std::size_t replica, std::size_t bucket) {
+  if (replicas_[replica]->copies) return replicas_[replica]->copies->send(bucket);
+  arrive(bucket);
+}
+
+void SharedMemoryReducer::arrive(std::size_t bucket) {
   if (buckets_[bucket]->arrived.fetch_add(1) + 1 == gradients_.size()) wake();
 }
 
@@ -92,27 +100,33 @@ void SharedMemoryReducer::progress(std::size_t replica) {
   const bool worked = advance(replica, /*all=*/false);
   // Testing sums between processes advances them, whether it completes one or not.
   const bool moved = replica == 0 && rank_sums_under_way_;
-  if (worked || moved) replicas_[replica]->work_s += monotonic_s() - begin;
+  if (worked || moved) replicas_[replica]->times.work_s += monotonic_s() - begin;
 }
 
 void SharedMemoryReducer::finish(std::size_t replica, std::stop_token stop) {
   Replica& self = *replicas_[replica];
+  self.times.hidden_s = self.times.work_s;
+  const bool polls = self.copies || (replica == 0 && !ranks_.single());
   Backoff backoff;
   while (true) {
     const std::int64_t seen = news_.load();
     const double begin = monotonic_s();
     const bool worked = advance(replica, /*all=*/true);
-    if (worked) self.work_s += monotonic_s() - begin;
-    if (self.open == buckets_.size()) return;
+    if (worked) self.times.work_s += monotonic_s() - begin;
+    if (is_finished(self)) return;
     if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
     if (worked) {
       backoff = Backoff();
-    } else if (replica == 0 && !ranks_.single()) {
-      backoff.pause();  // the progress of other processes wakes no thread here
+    } else if (polls) {
+      backoff.pause();  // the progress of a GPU or of another process wakes no thread
     } else {
       wait(seen, stop);
     }
   }
+}
+
+bool SharedMemoryReducer::is_finished(const Replica& self) const {
+  return self.open == buckets_.size() && (!self.copies || self.copies->complete());
 }
 
 // Returns true if there was work to do.
@@ -120,6 +134,7 @@ bool SharedMemoryReducer::advance(std::size_t replica, bool all) {
   Replica& self = *replicas_[replica];
   const bool drives_ranks = replica == 0 && !ranks_.single();
   if (drives_ranks) ranks_.check();
+  while (self.copies && self.arrived < self.copies->arrived()) arrive(self.arrived++);
   bool worked = false;
   for (std::size_t b = self.open; b < buckets_.size(); ++b) {
     Bucket& bucket = *buckets_[b];
@@ -127,7 +142,9 @@ bool SharedMemoryReducer::advance(std::size_t replica, bool all) {
     worked = sum_chunks(self, b, all) || worked;
     if (drives_ranks) worked = sum_ranks(b) || worked;
     if (bucket.ranks_done) worked = copy_chunks(replica, bucket, all) || worked;
-    if (b == self.open && is_final(bucket)) ++self.open;
+    if (b != self.open || !is_final(bucket)) continue;
+    if (self.copies) self.copies->bring_back(b);
+    ++self.open;
   }
   return worked;
 }
@@ -215,8 +232,8 @@ void SharedMemoryReducer::wake() {
   changed_.notify_all();
 }
 
-double SharedMemoryReducer::work_s(std::size_t replica) const {
-  return replicas_[replica]->work_s;
+SumTimes SharedMemoryReducer::times(std::size_t replica) const {
+  return replicas_[replica]->times;
 }
 
 }  // namespace lab

@@ -1,5 +1,5 @@
 #pragma once
-// All-reduce between the CPU devices of one process through shared memory, and from there between
+// All-reduce between the devices of one process through shared memory, and from there between
 // processes.
 //
 // Each bucket is divided into chunks. A chunk is read from all replicas and its sum is written to
@@ -10,6 +10,9 @@
 //
 // With several processes, a bucket is first summed into replica 0, then over the processes, then
 // copied to the other replicas.
+//
+// The gradients of a GPU are copied to host memory bucket by bucket while its backward runs; the
+// thread that drives the GPU sums chunks like the others.
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -17,16 +20,22 @@
 #include <vector>
 
 #include "compute/run/rank_group.h"
+#include "compute/train/data_parallel/gradient_copies.h"
 #include "compute/train/data_parallel/gradient_reducer.h"
 
 namespace lab {
 
 class SharedMemoryReducer final : public GradientReducer {
  public:
-  // `gradients`: the flat array of each replica, as long as the buckets require. Replica 0 is
-  // driven by the job's thread, the only one that calls `ranks`. `spin`: every waiting thread has a
-  // core of its own.
-  SharedMemoryReducer(std::vector<float*> gradients, std::span<const GradientBucket> buckets,
+  // The flat array of a replica, as long as the buckets require. For a GPU, the copy in host memory
+  // and how it is kept; otherwise `copies` is null.
+  struct Source {
+    float* gradients = nullptr;
+    std::unique_ptr<GradientCopies> copies = {};
+  };
+  // Replica 0 is driven by the job's thread, the only one that calls `ranks`. `spin`: every waiting
+  // thread has a core of its own.
+  SharedMemoryReducer(std::vector<Source> replicas, std::span<const GradientBucket> buckets,
                       RankGroup& ranks, bool spin);
   ~SharedMemoryReducer() override;
 
@@ -34,13 +43,15 @@ class SharedMemoryReducer final : public GradientReducer {
   void ready(std::size_t replica, std::size_t bucket) override;
   void progress(std::size_t replica) override;
   void finish(std::size_t replica, std::stop_token stop) override;
-  double work_s(std::size_t replica) const override;
+  SumTimes times(std::size_t replica) const override;
 
  private:
   struct Bucket;
   struct Replica;
 
+  void arrive(std::size_t bucket);
   bool advance(std::size_t replica, bool all);
+  bool is_finished(const Replica& self) const;
   bool sum_chunks(Replica& self, std::size_t bucket, bool all);
   bool sum_ranks(std::size_t bucket);
   bool copy_chunks(std::size_t replica, Bucket& bucket, bool all);
@@ -48,7 +59,7 @@ class SharedMemoryReducer final : public GradientReducer {
   void wait(std::int64_t seen, const std::stop_token& stop);
   void wake();
 
-  const std::vector<float*> gradients_;
+  std::vector<float*> gradients_;      // in host memory
   std::vector<float*> sum_targets_;    // every replica; with several processes, the first
   std::vector<const float*> sources_;  // of this step
   RankGroup& ranks_;

@@ -98,6 +98,41 @@ TEST(Network, ReportsGradientsInReverseParameterOrder) {
   EXPECT_EQ(ready, (std::vector<std::size_t>{3, 2, 1, 0}));
 }
 
+// The first steps of a batch size are queued, recorded and replayed.
+TEST(Network, AGpuReportsAGroupBeforeItQueuesTheNext) {
+  Machine machine({.emulated_gpus = 1});
+  DeviceContext& device = machine.at(emulated_gpu(0));
+  GpuDevice& gpu = *device.gpu();
+  Network network(plan_model("mlp"), device, 2);
+  network.group_gradients(std::vector<std::size_t>{2, 0});
+  const auto is_zero = [&](std::size_t parameter) {
+    const Parameter& p = network.parameters()[parameter];
+    std::vector<float> values(static_cast<std::size_t>(p.size));
+    gpu.copy(GpuCopy::DeviceToHost, values.data(), network.gpu_state()->grad(p), p.size * 4,
+             gpu.main_stream());
+    gpu.main_stream().synchronise();
+    return std::ranges::all_of(values, [](float v) { return v == 0; });
+  };
+  for (int step = 0; step < 3; ++step) {
+    gpu.fill({.kind = GpuFillKind::Uniform,
+              .to = reinterpret_cast<std::byte*>(network.input()),
+              .count = 2 * network.input_shape().size()},
+             gpu.main_stream());
+    gpu.fill({.dtype = DType::U8, .to = reinterpret_cast<std::byte*>(network.labels()), .count = 2},
+             gpu.main_stream());
+    gpu.fill({.to = reinterpret_cast<std::byte*>(network.gpu_state()->device_gradients()),
+              .count = static_cast<std::int64_t>(network.flat_gradients().size())},
+             gpu.main_stream());
+    std::vector<std::size_t> ready;
+    network.step(2, 2.0, {.gradient_ready = [&](std::size_t p) {
+                   ready.push_back(p);
+                   EXPECT_FALSE(is_zero(p));
+                   if (p == 2) EXPECT_TRUE(is_zero(1)) << "of the next group";
+                 }});
+    EXPECT_EQ(ready, (std::vector<std::size_t>{3, 2, 1, 0}));
+  }
+}
+
 // Two replicas process one slice each and divide by the size of the whole batch: their gradients
 // sum to the batch's.
 TEST(Network, GradientsOfSlicesAddUpToTheBatchGradient) {

@@ -160,6 +160,45 @@ TEST(GpuTraining, RepeatsBitForBit) {
   EXPECT_EQ(first.parameters, second.parameters);
 }
 
+// On two GPUs the sum has one order; in host memory it is the same.
+TEST(GpuTraining, SumsOnGpusAndInHostMemoryGiveTheSameBits) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  Machine machine({.cpu_devices = 1, .emulated_gpus = 2});
+  const Steps run{.steps = 2};
+  TrainerOptions options = model("softmax");
+  const Result on_gpus = train_on(machine, {emulated_gpu(0), emulated_gpu(1)}, options, run);
+  options.share_policy = SharePolicy::Listed;
+  options.shares = {0.5, 0.5, 0};
+  options.bucket_bytes = 64;  // two buckets
+  const Result on_host = train_on(machine, {emulated_gpu(0), emulated_gpu(1), cpu()}, options, run);
+  EXPECT_EQ(on_host.losses, on_gpus.losses);
+  EXPECT_EQ(on_host.parameters, on_gpus.parameters);
+}
+
+// The parts of a step are those of its wall time.
+TEST(GpuTraining, ReportsThePartsOfAStep) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  const Dataset data = make_synthetic_garments(6, 1, 1);
+  const BatchLoader loader(data.train, 2, BatchOrder::Sequential, 0);
+  Machine machine({.cpu_devices = 1, .emulated_gpus = 2});
+  for (const std::vector<Device>& devices :
+       {std::vector{emulated_gpu(0), emulated_gpu(1)}, std::vector{emulated_gpu(0), cpu()}}) {
+    TrainerOptions options = model("softmax");
+    options.batch = 2;
+    std::vector<DeviceContext*> contexts;
+    for (const Device device : devices) contexts.push_back(&machine.at(device));
+    Trainer trainer(contexts, options);
+    for (int step = 0; step < 3; ++step) {
+      for (const DeviceStep& part : trainer.step(loader, step, 0.1, {}).devices) {
+        EXPECT_GT(part.compute_s, 0);
+        EXPECT_GE(part.all_reduce_s, part.exposed_s);
+        EXPECT_GE(part.exposed_s, 0);
+        EXPECT_GE(part.wait_s, 0);
+      }
+    }
+  }
+}
+
 StartTraining request_on(const std::vector<Device>& devices) {
   StartTraining request;
   request.model = "softmax";

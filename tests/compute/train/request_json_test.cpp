@@ -42,6 +42,7 @@ StartTraining unusual() {
   r.shares = {0.7, 0.3};
   r.width = 16;
   r.bucket_bytes = 1 << 20;
+  r.sum = GradientSum::Nccl;
   r.lr_scale = LrScale::Linear;
   r.warmup_epochs = 1.5;
   r.checkpoint_dir = "c";
@@ -83,6 +84,7 @@ TEST(RequestJson, RoundTripsEveryField) {
   EXPECT_EQ(back.shares, r.shares);
   EXPECT_EQ(back.width, r.width);
   EXPECT_EQ(back.bucket_bytes, r.bucket_bytes);
+  EXPECT_EQ(back.sum, r.sum);
   EXPECT_EQ(back.lr_scale, r.lr_scale);
   EXPECT_EQ(back.warmup_epochs, r.warmup_epochs);
   EXPECT_EQ(back.checkpoint_dir, r.checkpoint_dir);

@@ -7,6 +7,7 @@
 
 #include "compute/core/error.h"
 #include "compute/tensor/random.h"
+#include "tests/support/slow_ranks.h"
 
 namespace lab {
 namespace {
@@ -43,9 +44,9 @@ struct Step {
     }
   }
 
-  std::vector<float*> pointers() {
-    std::vector<float*> all;
-    for (std::vector<float>& g : gradients) all.push_back(g.data());
+  std::vector<SharedMemoryReducer::Source> sources() {
+    std::vector<SharedMemoryReducer::Source> all;
+    for (std::vector<float>& g : gradients) all.push_back({g.data()});
     return all;
   }
 
@@ -71,7 +72,7 @@ TEST(SharedMemoryReducer, SumsInReplicaOrderForEveryReplica) {
   for (const std::size_t replicas : {2U, 3U, 7U}) {
     for (const std::size_t late : {99U, 0U, 1U}) {
       Step step(replicas);
-      SharedMemoryReducer reducer(step.pointers(), step.buckets, single_rank(), /*spin=*/false);
+      SharedMemoryReducer reducer(step.sources(), step.buckets, single_rank(), /*spin=*/false);
       const std::vector<std::int64_t> images(replicas, 4);
       const std::vector<float> sum = reference(step, images);
       step.run(reducer, images, late);
@@ -85,7 +86,7 @@ TEST(SharedMemoryReducer, SumsInReplicaOrderForEveryReplica) {
 TEST(SharedMemoryReducer, SkipsReplicasWithoutImages) {
   Step step(3);
   step.gradients[1].assign(kFloats, std::numeric_limits<float>::quiet_NaN());
-  SharedMemoryReducer reducer(step.pointers(), step.buckets, single_rank(), true);
+  SharedMemoryReducer reducer(step.sources(), step.buckets, single_rank(), true);
   const std::vector<std::int64_t> images = {4, 0, 3};
   const std::vector<float> sum = reference(step, images);
   step.run(reducer, images);
@@ -94,7 +95,7 @@ TEST(SharedMemoryReducer, SkipsReplicasWithoutImages) {
 
 TEST(SharedMemoryReducer, CanBeReused) {
   Step step(4);
-  SharedMemoryReducer reducer(step.pointers(), step.buckets, single_rank(), false);
+  SharedMemoryReducer reducer(step.sources(), step.buckets, single_rank(), false);
   for (std::int64_t n = 0; n < 50; ++n) {
     const std::vector<std::int64_t> images = {n % 2, 1, n % 3, 1};
     for (std::size_t r = 0; r < 4; ++r) {
@@ -108,7 +109,7 @@ TEST(SharedMemoryReducer, CanBeReused) {
 
 TEST(SharedMemoryReducer, StopEndsTheWaitOfAReplica) {
   Step step(2);
-  SharedMemoryReducer reducer(step.pointers(), step.buckets, single_rank(), true);
+  SharedMemoryReducer reducer(step.sources(), step.buckets, single_rank(), true);
   reducer.begin_step(std::vector<std::int64_t>{1, 1});
   std::stop_source stop;
   std::jthread stopper([&] {
@@ -119,46 +120,11 @@ TEST(SharedMemoryReducer, StopEndsTheWaitOfAReplica) {
   EXPECT_THROW(reducer.finish(0, stop.get_token()), Error);
 }
 
-// Cross-process sums that complete after several polls, as on a network.
-class SlowRanks final : public RankGroup {
- public:
-  int rank() const override { return 0; }
-  int size() const override { return 2; }
-  const std::vector<std::string>& hosts() const override { return hosts_; }
-  void broadcast(std::span<std::byte>, int, const RankWait&) override {}
-  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte>,
-                                                 const RankWait&) override {
-    return {};
-  }
-  std::unique_ptr<PendingSum> start_sum(std::span<float> values) override {
-    begun.push_back(static_cast<std::int64_t>(values.size()));
-    return std::make_unique<Doubling>(values);
-  }
-  void check() override {}
-  void fail(Errc, const std::string&) noexcept override {}
-
-  std::vector<std::int64_t> begun;
-
- private:
-  // The other process contributes the same gradients.
-  struct Doubling final : PendingSum {
-    explicit Doubling(std::span<float> v) : values(v) {}
-    bool test() override {
-      if (++tests < 5) return false;
-      for (float& v : values) v *= 2;
-      return true;
-    }
-    std::span<float> values;
-    int tests = 0;
-  };
-  const std::vector<std::string> hosts_ = {"a", "b"};
-};
-
 TEST(SharedMemoryReducer, SumsReplicasAndProcesses) {
   for (const std::size_t replicas : {1U, 2U, 5U}) {
     Step step(replicas);
-    SlowRanks ranks;
-    SharedMemoryReducer reducer(step.pointers(), step.buckets, ranks, false);
+    test::SlowRanks ranks;
+    SharedMemoryReducer reducer(step.sources(), step.buckets, ranks, false);
     const std::vector<std::int64_t> images(replicas, 4);
     std::vector<float> sum = reference(step, images);
     for (float& v : sum) v *= 2;
@@ -172,8 +138,8 @@ TEST(SharedMemoryReducer, SumsReplicasAndProcesses) {
 
 TEST(SharedMemoryReducer, SendsZerosForAProcessWithoutImages) {
   Step step(2);
-  SlowRanks ranks;
-  SharedMemoryReducer reducer(step.pointers(), step.buckets, ranks, false);
+  test::SlowRanks ranks;
+  SharedMemoryReducer reducer(step.sources(), step.buckets, ranks, false);
   step.run(reducer, {0, 0});
   for (const auto& gradients : step.gradients) {
     EXPECT_EQ(gradients, std::vector<float>(kFloats, 0.0F));

@@ -19,6 +19,7 @@ class FakeStream final : public GpuStream {
     EXPECT_FALSE(gated()) << "waits behind a gate that was never opened";
   }
   void wait(const GpuEvent& event) override;
+  void* native() override { return nullptr; }
 
   // Queues work of the given simulated duration.
   void spend(double seconds) {

@@ -26,6 +26,7 @@ class CudaBackend final : public GpuBackend {
   // Appends a GPU to devices().
   void add(GpuProperties facts, int ordinal) {
     facts.device = gpu(static_cast<int>(devices_.size()));
+    facts.ordinal = ordinal;
     devices_.push_back(std::make_unique<CudaDevice>(facts, ordinal));
   }
 

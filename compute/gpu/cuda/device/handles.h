@@ -19,6 +19,7 @@ class CudaStream final : public GpuStream {
   ~CudaStream() override;
   void synchronise() override;
   void wait(const GpuEvent& event) override;
+  void* native() override { return stream_; }
   cudaStream_t get() const { return stream_; }
 
  private:

@@ -45,6 +45,7 @@ void require_allocated(const DeviceMemory& memory, const void* at, std::int64_t 
 GpuProperties facts_of(int index, std::int64_t memory_bytes) {
   GpuProperties facts;
   facts.device = emulated_gpu(index);
+  facts.ordinal = index;
   facts.name = "Emulated GPU";
   facts.compute_major = 8;
   facts.multiprocessors = 1;

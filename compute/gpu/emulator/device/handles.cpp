@@ -88,7 +88,8 @@ void EmulatedEvent::require_unrecorded(const char* call) const {
 bool EmulatedEvent::done() const {
   require_unrecorded("done");
   if (core_.scheduler.reached(position_)) return true;
-  synchronise();
+  core_.scheduler.run_towards(position_);
+  core_.health.require_usable();
   return false;
 }
 

@@ -38,6 +38,7 @@ class EmulatedStream final : public GpuStream {
   ~EmulatedStream() override;
   void synchronise() override;
   void wait(const GpuEvent& event) override;
+  void* native() override { return static_cast<GpuStream*>(this); }
 
   // Records the operation or queues it, and returns the position after it. Throws as the functions
   // of GpuDevice.

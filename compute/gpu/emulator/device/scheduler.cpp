@@ -1,6 +1,8 @@
 #include "compute/gpu/emulator/device/scheduler.h"
 
+#include <chrono>
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace lab::emulated {
@@ -13,6 +15,14 @@ void run_on(GpuHealth& health, const Operation& operation) {
   } catch (const std::exception& failure) {
     health.lose(operation.name, failure.what());
   }
+}
+
+bool may_run(const GpuHealth& health, const Operation& operation, bool waits) {
+  while (operation.can_run && health.lost().empty() && !operation.can_run()) {
+    if (!waits) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
 }
 
 }  // namespace
@@ -59,30 +69,34 @@ Position Scheduler::end_of(const std::shared_ptr<Queue>& queue) {
   return {queue, queue->queued_};
 }
 
-void Scheduler::run_until(const Position& position) {
-  if (!position.queue) return;
+bool Scheduler::advance(const Position& position, bool waits) {
+  if (!position.queue) return true;
   Queue& queue = *position.queue;
   std::unique_lock lock(mutex_);
   while (queue.finished_ < position.count) {
-    if (queue.busy_) {
+    if (queue.busy_ && waits) {
       changed_.wait(lock);
-    } else {
-      run_first(queue, lock);
+    } else if (queue.busy_ || !run_first(queue, lock, waits)) {
+      return false;
     }
   }
+  return true;
 }
 
-void Scheduler::run_first(Queue& queue, std::unique_lock<std::mutex>& lock) {
+bool Scheduler::run_first(Queue& queue, std::unique_lock<std::mutex>& lock, bool waits) {
   queue.busy_ = true;
-  const Queue::Entry entry = std::move(queue.entries_.front());
-  queue.entries_.pop_front();
+  const Queue::Entry& entry = queue.entries_.front();  // stays in place while others are queued
   lock.unlock();
-  run_until(entry.after);
-  run_on(queue.health(), entry.operation);
+  const bool runs = advance(entry.after, waits) && may_run(queue.health(), entry.operation, waits);
+  if (runs) run_on(queue.health(), entry.operation);
   lock.lock();
   queue.busy_ = false;
-  ++queue.finished_;
+  if (runs) {
+    queue.entries_.pop_front();
+    ++queue.finished_;
+  }
   changed_.notify_all();
+  return runs;
 }
 
 }  // namespace lab::emulated

@@ -23,6 +23,9 @@ class Recording;
 struct Operation {
   std::string name;
   std::function<void()> run;  // an exception ends the GPU's context
+  // Work that waits for something outside of its stream, as NCCL's kernels do, may run once this
+  // returns true. Empty: at once. Not called for recorded work.
+  std::function<bool()> can_run = {};
 };
 
 // Reached once `queue` has finished its first `count` operations.
@@ -64,14 +67,18 @@ class Scheduler {
   Position push(const std::shared_ptr<Queue>& queue, Operation operation, Position after = {});
   bool reached(const Position& position);
   // Runs what is needed to reach the position. Operations of a lost GPU are dropped.
-  void run_until(const Position& position);
+  void run_until(const Position& position) { advance(position, /*waits=*/true); }
+  // Likewise, but ends where an operation may not run yet or another thread runs it.
+  void run_towards(const Position& position) { advance(position, /*waits=*/false); }
   // The position after all queued operations.
   Position end_of(const std::shared_ptr<Queue>& queue);
   // Runs what is queued now on all queues.
   void run_all();
 
  private:
-  void run_first(Queue& queue, std::unique_lock<std::mutex>& lock);
+  // Return whether the position is reached, or the operation has run.
+  bool advance(const Position& position, bool waits);
+  bool run_first(Queue& queue, std::unique_lock<std::mutex>& lock, bool waits);
 
   std::mutex mutex_;
   std::condition_variable changed_;

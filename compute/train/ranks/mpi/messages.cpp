@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/train/ranks/backoff.h"
+#include "compute/core/backoff.h"
 
 namespace lab::mpi {
 

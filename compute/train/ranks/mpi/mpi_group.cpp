@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "compute/core/language.h"
-#include "compute/train/ranks/backoff.h"
+#include "compute/core/backoff.h"
 #include "compute/train/ranks/mpi/messages.h"
 
 namespace lab::mpi {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "compute/core/language.h"
-#include "compute/train/ranks/backoff.h"
+#include "compute/core/backoff.h"
 #include "compute/train/ranks/mpi/messages.h"
 #include "compute/train/ranks/rank_session.h"
 

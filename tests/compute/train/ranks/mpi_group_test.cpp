@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "compute/train/ranks/backoff.h"
+#include "compute/core/backoff.h"
 #include "tests/compute/train/ranks/ranks_main.h"
 
 namespace lab::test {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/train/ranks/backoff.h"
+#include "compute/core/backoff.h"
 #include "tests/compute/train/ranks/ranks_main.h"
 #include "tests/support/errors.h"
 

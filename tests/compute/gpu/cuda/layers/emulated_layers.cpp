@@ -59,6 +59,7 @@ class EmulatedLayers final : public LayersUnderTest {
    public:
     void synchronise() override {}
     void wait(const GpuEvent& /*event*/) override {}
+    void* native() override { return nullptr; }
   };
 
   void* make(const Array& array, const void* values) override {

@@ -1,5 +1,5 @@
 #pragma once
-// Pauses between polls of another process.
+// Pauses between polls of another process or of a GPU.
 #include <algorithm>
 #include <chrono>
 #include <thread>

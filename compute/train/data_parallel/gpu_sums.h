@@ -1,0 +1,59 @@
+#pragma once
+// The sum of arrays on several GPUs, and the ways in which their values move.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compute/gpu/gpu_backend.h"
+
+namespace lab {
+
+class DeviceContext;
+
+// A flat array in the memory of a GPU.
+struct GpuArray {
+  DeviceContext* device = nullptr;
+  float* values = nullptr;
+};
+
+// All-reduce between GPUs of one backend. Used by one thread at a time.
+class GpuSums {
+ public:
+  struct Member {
+    GpuDevice* gpu = nullptr;
+    float* values = nullptr;
+    std::unique_ptr<GpuStream> stream;
+  };
+
+  // At least two arrays, each on a GPU of its own, which must outlive the object.
+  explicit GpuSums(std::span<const GpuArray> arrays);
+  virtual ~GpuSums() = default;
+  GpuSums(const GpuSums&) = delete;
+  GpuSums& operator=(const GpuSums&) = delete;
+
+  std::span<const Member> members() const { return members_; }
+
+  // Queues on the stream of every member that values [begin, end) become the sums over all members,
+  // bitwise equal on all of them.
+  virtual void queue(std::int64_t begin, std::int64_t end) = 0;
+  // Throws the error of queued sums, if they can have one of their own.
+  virtual void check() {}
+  // Ends queued sums that would wait for a member without end; no more can be queued.
+  virtual void abandon() noexcept {}
+
+ protected:
+  // Waits for all streams; ignores lost GPUs.
+  void wait() noexcept;
+
+ private:
+  std::vector<Member> members_;
+};
+
+// Reduce-scatter and all-gather by copies between the GPUs: each GPU adds one piece of the range in
+// the order of the members, as the CPU does. Copies go directly from GPU to GPU where the machine
+// allows it, otherwise through the host. `longest` is the length of the longest range. Throws
+// Error(OutOfMemory) with the requested and the available bytes.
+std::unique_ptr<GpuSums> make_peer_sums(std::span<const GpuArray> arrays, std::int64_t longest);
+
+}  // namespace lab

@@ -1,0 +1,118 @@
+#include "compute/train/data_parallel/reducer_choice.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compute/core/error.h"
+#include "compute/core/language.h"
+#include "compute/machine/machine.h"
+#include "compute/train/data_parallel/gpu_reducer.h"
+#include "compute/train/data_parallel/nccl_sums.h"
+#include "compute/train/data_parallel/shared_memory_reducer.h"
+
+namespace lab {
+namespace {
+
+// Whether every device has cores of its own.
+bool all_different(std::span<const std::unique_ptr<Replica>> replicas) {
+  std::set<int> seen;
+  for (const auto& replica : replicas) {
+    if (replica->device().gpu() != nullptr) return false;
+    for (const int core : replica->device().info().cores) {
+      if (!seen.insert(core).second) return false;
+    }
+  }
+  return true;
+}
+
+// GPUs of one kind belong to one backend.
+bool one_kind_of_gpu(std::span<const std::unique_ptr<Replica>> replicas) {
+  const DeviceKind kind = replicas.front()->device().device().kind;
+  return kind != DeviceKind::Cpu &&
+         std::ranges::all_of(replicas, [&](const std::unique_ptr<Replica>& replica) {
+           return replica->device().device().kind == kind;
+         });
+}
+
+// The library, or why it cannot be used for these GPUs.
+Maybe<nccl::Library> find_nccl(Device gpu, const SumOptions& options) {
+  if (options.way == GradientSum::Lab) return Maybe<nccl::Library>::missing(tr("--sum lab"));
+  if (options.nccl) return *options.nccl;
+  if (gpu.kind != DeviceKind::Cuda) {
+    return Maybe<nccl::Library>::missing(tr("NCCL does not run on emulated GPUs"));
+  }
+  return nccl::open_library();
+}
+
+Error nccl_not_possible(const std::string& reason) {
+  return {Errc::Unsupported, trf("training: the gradients cannot be summed by NCCL: {}; use "
+                                 "--sum auto",
+                                 reason)};
+}
+
+// The sums and the reason for them.
+std::pair<std::unique_ptr<GpuSums>, std::string> choose_sums(std::span<const GpuArray> arrays,
+                                                             std::int64_t longest,
+                                                             const SumOptions& options) {
+  std::string reason;
+  const Maybe<nccl::Library> library = find_nccl(arrays.front().device->device(), options);
+  if (library) {
+    try {
+      return {make_nccl_sums(*library, arrays),
+              trf("gradients are summed on the GPUs by NCCL {}", library->version)};
+    } catch (const Error& error) {
+      reason = error.what();
+    }
+  } else {
+    reason = library.reason();
+  }
+  if (options.way == GradientSum::Nccl) throw nccl_not_possible(reason);
+  return {make_peer_sums(arrays, longest),
+          trf("gradients are summed on the GPUs by copies between them: {}", reason)};
+}
+
+ReducerChoice sum_on_gpus(std::span<const std::unique_ptr<Replica>> replicas,
+                          std::span<const GradientBucket> buckets, const SumOptions& options) {
+  std::vector<GpuArray> arrays;
+  for (const auto& replica : replicas) {
+    arrays.push_back({&replica->device(), replica->network().gpu_state()->device_gradients()});
+  }
+  std::int64_t longest = 0;
+  for (const GradientBucket& bucket : buckets) {
+    longest = std::max(longest, bucket.end - bucket.begin);
+  }
+  auto [sums, remark] = choose_sums(arrays, longest, options);
+  return {std::make_unique<GpuReducer>(std::move(sums), buckets), std::move(remark)};
+}
+
+SharedMemoryReducer::Source source_of(Replica& replica, std::span<const GradientBucket> buckets) {
+  nn::Network& network = replica.network();
+  float* const on_host = network.flat_gradients().data();
+  GpuDevice* const gpu = replica.device().gpu();
+  if (gpu == nullptr) return {on_host};
+  float* const on_gpu = network.gpu_state()->device_gradients();
+  return {on_host, std::make_unique<GradientCopies>(*gpu, on_gpu, on_host, buckets)};
+}
+
+}  // namespace
+
+ReducerChoice make_reducer(std::span<const std::unique_ptr<Replica>> replicas,
+                           std::span<const GradientBucket> buckets, const SumOptions& options,
+                           RankGroup& ranks) {
+  const bool one_kind = one_kind_of_gpu(replicas);
+  if (ranks.single() && one_kind) return sum_on_gpus(replicas, buckets, options);
+  const std::string reason =
+      one_kind ? tr("other processes take part") : tr("the devices are not all GPUs of one kind");
+  if (options.way == GradientSum::Nccl) throw nccl_not_possible(reason);
+  const bool any_gpu =
+      std::ranges::any_of(replicas, [](const auto& one) { return is_gpu(one->device().device()); });
+  std::vector<SharedMemoryReducer::Source> sources;
+  for (const auto& replica : replicas) sources.push_back(source_of(*replica, buckets));
+  return {std::make_unique<SharedMemoryReducer>(std::move(sources), buckets, ranks,
+                                                all_different(replicas)),
+          any_gpu ? trf("gradients are summed in host memory: {}", reason) : std::string()};
+}
+
+}  // namespace lab

@@ -1,0 +1,163 @@
+// Trainings on emulated GPUs that end in the middle of a step.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compute/data/dataset.h"
+#include "compute/experiments/training/training_experiment.h"
+#include "compute/nn/state_dict.h"
+#include "compute/train/trainer.h"
+#include "tests/support/errors.h"
+#include "tests/support/probe.h"
+#include "tests/support/temp_dir.h"
+
+namespace lab {
+namespace {
+
+// A network with running statistics whose steps take milliseconds.
+nn::NetworkPlan tiny_plan() {
+  nn::NetworkPlan plan("tiny", {1, 28, 28}, nn::WeightInit::FanInUniform);
+  const auto convolution = plan.declare_convolution("0", 1, 3, 3);
+  const auto norm = plan.declare_batch_norm("1", 3);
+  const auto linear = plan.declare_linear("2", 3, 10);
+  auto x = plan.average_pool(plan.input(), 7, 7);
+  x = plan.convolution_norm(x, convolution, {.stride = 1, .padding = 1}, norm, /*relu=*/true);
+  x = plan.flatten(plan.global_average_pool(x));
+  plan.linear(x, linear);
+  return plan;
+}
+
+TrainerOptions tiny_network() {
+  TrainerOptions options;
+  options.plan = tiny_plan;
+  options.batch = 4;
+  options.sgd.momentum = 0.9;
+  options.bucket_bytes = 64;  // several buckets
+  return options;
+}
+
+std::vector<DeviceContext*> contexts_of(Machine& machine, const std::vector<Device>& devices) {
+  std::vector<DeviceContext*> contexts;
+  for (const Device device : devices) contexts.push_back(&machine.at(device));
+  return contexts;
+}
+
+const Device kFirst = emulated_gpu(0), kSecond = emulated_gpu(1);
+
+void lose(GpuDevice& gpu) {
+  std::byte nowhere{};
+  gpu.release(&nowhere, gpu.main_stream());
+}
+
+struct Loss {
+  std::vector<Device> devices;
+  std::size_t loser = 0;  // the device that is lost
+};
+
+// Runs `steps` steps; the last one loses the GPU.
+void expect_loss(const Loss& loss, int steps) {
+  const Dataset data = make_synthetic_garments(16, 1, 0);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  Machine machine({.emulated_gpus = 2});
+  Trainer trainer(contexts_of(machine, loss.devices), tiny_network());
+  for (int step = 0; step + 1 < steps; ++step) trainer.step(loader, step, 0.1, {});
+  const Device lost = loss.devices[loss.loser];
+  const std::thread::id caller = std::this_thread::get_id();  // drives the first device
+  nn::PassOptions options;
+  options.gradient_ready = [&](std::size_t parameter) {
+    const bool mine = (std::this_thread::get_id() == caller) == (loss.loser == 0);
+    if (parameter == 2 && mine) lose(*machine.at(lost).gpu());
+  };
+  const std::string message =
+      test::message_of([&] { trainer.step(loader, steps - 1, 0.1, options); }, Errc::DeviceLost);
+  EXPECT_NE(message.find(to_string(lost)), std::string::npos) << message;
+}
+
+TEST(GpuFaults, ALostGpuEndsTheStepWithItsError) {
+  for (const Loss& loss : {Loss{{kFirst}, 0}, Loss{{kFirst, kSecond}, 0},
+                           Loss{{kFirst, kSecond}, 1}, Loss{{cpu(), kFirst}, 1}}) {
+    for (const int steps : {1, 2, 3}) {  // queued, recorded, replayed
+      SCOPED_TRACE(std::to_string(loss.devices.size()) + " devices, step " + std::to_string(steps));
+      expect_loss(loss, steps);
+    }
+  }
+}
+
+TEST(GpuFaults, TheOtherGpuContinues) {
+  const Dataset data = make_synthetic_garments(16, 1, 0);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  Machine machine({.emulated_gpus = 2});
+  lose(*machine.at(kFirst).gpu());
+  EXPECT_THROW(Trainer(contexts_of(machine, {kFirst, kSecond}), tiny_network()), Error);
+  Trainer trainer(contexts_of(machine, {kSecond}), tiny_network());
+  EXPECT_TRUE(std::isfinite(trainer.step(loader, 0, 0.1, {}).loss));
+}
+
+TEST(GpuFaults, AnInterruptedStepKeepsThePreviousState) {
+  const Dataset data = make_synthetic_garments(16, 1, 0);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  for (const std::vector<Device>& devices :
+       {std::vector{kFirst}, std::vector{kFirst, kSecond}, std::vector{kFirst, cpu()}}) {
+    SCOPED_TRACE(devices.size());
+    Machine machine({.emulated_gpus = 2});
+    Trainer trainer(contexts_of(machine, devices), tiny_network());
+    const auto state = [&] {
+      EXPECT_TRUE(trainer.take_own_state());
+      std::vector<std::byte> all;
+      const auto append = [&](const std::vector<std::byte>& bytes) {
+        all.insert(all.end(), bytes.begin(), bytes.end());
+      };
+      for (const auto& tensor : nn::state_dict(trainer.network())) append(tensor.data);
+      for (const auto& tensor : nn::optimizer_state(trainer.network(), trainer.sgd())) {
+        append(tensor.data);
+      }
+      return all;
+    };
+    for (int step = 0; step < 2; ++step) trainer.step(loader, step, 0.1, {});
+    const auto before = state();
+    nn::PassOptions options;
+    options.gradient_ready = [](std::size_t parameter) {
+      if (parameter == 2) throw Error(Errc::Cancelled, "cancelled");
+    };
+    EXPECT_THROW(trainer.step(loader, 2, 0.1, options), Error);
+    EXPECT_TRUE(state() == before);
+  }
+}
+
+StartTraining endless_request(const std::vector<Device>& devices) {
+  StartTraining request;
+  request.model = "softmax";
+  request.synthetic_train = 8;
+  request.synthetic_test = 2;
+  request.batch = 2;
+  request.momentum = 0.9;
+  request.epochs = 100'000;
+  request.devices = devices;
+  return request;
+}
+
+TEST(GpuFaults, CancelWritesACheckpointToContinueFrom) {
+  for (const std::vector<Device>& devices :
+       {std::vector{kFirst}, std::vector{kFirst, kSecond}, std::vector{cpu(), kFirst}}) {
+    SCOPED_TRACE(devices.size());
+    const test::TempDir dir;
+    StartTraining request = endless_request(devices);
+    request.checkpoint_dir = dir.path().string();
+    test::Probe probe({.emulated_gpus = 2});
+    test::message_of([&] { probe.run_until<StepDone>(*make_training_experiment(request), 3); },
+                     Errc::Cancelled);
+    const std::vector<StepDone> before = probe.all<StepDone>();
+    request.resume_dir = request.checkpoint_dir;
+    test::Probe again({.emulated_gpus = 2});
+    test::message_of([&] { again.run_until<StepDone>(*make_training_experiment(request), 1); },
+                     Errc::Cancelled);
+    ASSERT_FALSE(before.empty());
+    EXPECT_EQ(again.all<StepDone>().front().step, before.back().step + 1);
+  }
+}
+
+}  // namespace
+}  // namespace lab

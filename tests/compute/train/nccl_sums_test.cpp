@@ -1,0 +1,211 @@
+// Sums by a fake NCCL on emulated GPUs.
+#include "compute/train/data_parallel/nccl_sums.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "compute/core/error.h"
+#include "compute/data/dataset.h"
+#include "compute/machine/machine.h"
+#include "compute/tensor/buffer.h"
+#include "compute/train/data_parallel/gpu_reducer.h"
+#include "compute/train/trainer.h"
+#include "tests/support/compare.h"
+#include "tests/support/errors.h"
+#include "tests/support/fake_nccl/fake_nccl.h"
+
+namespace lab {
+namespace {
+
+constexpr std::int64_t kValues = 300;
+
+std::vector<GpuDevice*> gpus_of(Machine& machine, int count) {
+  std::vector<GpuDevice*> gpus;
+  for (int i = 0; i < count; ++i) gpus.push_back(machine.at(emulated_gpu(i)).gpu());
+  return gpus;
+}
+
+// One array on each emulated GPU, filled with the number of the GPU.
+struct NcclGroup {
+  explicit NcclGroup(int gpus) : machine({.emulated_gpus = gpus}), nccl(gpus_of(machine, gpus)) {
+    for (int i = 0; i < gpus; ++i) {
+      DeviceContext& device = machine.at(emulated_gpu(i));
+      buffers.push_back(named_buffer(device, kValues * 4, "values"));
+      auto* const values = reinterpret_cast<float*>(buffers.back().data());
+      arrays.push_back({&device, values});
+      const float number = static_cast<float>(i);
+      device.gpu()->fill({.bits = std::bit_cast<std::uint32_t>(number),
+                          .to = buffers.back().data(),
+                          .count = kValues},
+                         device.gpu()->main_stream());
+    }
+  }
+  std::vector<float> values(std::size_t i) {
+    GpuDevice& gpu = *arrays[i].device->gpu();
+    std::vector<float> all(kValues);
+    gpu.copy(GpuCopy::DeviceToHost, all.data(), arrays[i].values, kValues * 4, gpu.main_stream());
+    gpu.main_stream().synchronise();
+    return all;
+  }
+  // All replicas announce all buckets.
+  void queue_all(GpuReducer& reducer) {
+    reducer.begin_step(std::vector<std::int64_t>(arrays.size(), 1));
+    for (std::size_t r = 0; r < arrays.size(); ++r) {
+      for (std::size_t b = 0; b < buckets.size(); ++b) reducer.ready(r, b);
+    }
+  }
+
+  Machine machine;
+  test::FakeNccl nccl;
+  std::vector<Buffer> buffers;
+  std::vector<GpuArray> arrays;
+  const std::vector<GradientBucket> buckets =
+      plan_buckets(std::vector<std::int64_t>{0, 10, 100, kValues}, 800, 40);
+};
+
+TEST(NcclSums, SumsEveryBucketOnAllGpus) {
+  NcclGroup group(3);
+  GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets);
+  group.queue_all(reducer);
+  for (std::size_t r = 0; r < 3; ++r) reducer.finish(r, {});
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(group.values(r), std::vector<float>(kValues, 3.0F));
+  }
+  EXPECT_EQ(group.nccl.sums(), static_cast<int>(group.buckets.size()));
+}
+
+TEST(NcclSums, ReportsTheCallThatFails) {
+  for (const char* function :
+       {"ncclCommInitAll", "ncclGroupStart", "ncclAllReduce", "ncclGroupEnd"}) {
+    NcclGroup group(2);
+    group.nccl.fails = function;
+    const std::string message = test::message_of(
+        [&] {
+          GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets);
+          group.queue_all(reducer);
+        },
+        Errc::Cuda);
+    EXPECT_NE(message.find(function), std::string::npos) << message;
+    EXPECT_NE(message.find("invalid usage"), std::string::npos) << message;
+    EXPECT_NE(message.find("--sum lab"), std::string::npos) << message;
+  }
+}
+
+TEST(NcclSums, ReportsAnErrorOfRunningSums) {
+  NcclGroup group(2);
+  group.nccl.hangs = true;
+  GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets);
+  group.queue_all(reducer);
+  group.nccl.async_error = nccl::kInvalidUsage;
+  EXPECT_NE(test::message_of([&] { reducer.finish(0, {}); }, Errc::Cuda).find("invalid usage"),
+            std::string::npos);
+}
+
+TEST(NcclSums, HungSumsAreAborted) {
+  NcclGroup group(2);
+  group.nccl.hangs = true;
+  {
+    GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets,
+                       std::chrono::milliseconds(50));
+    group.queue_all(reducer);
+    EXPECT_NE(test::message_of([&] { reducer.finish(0, {}); }, Errc::Cuda).find("emu:0"),
+              std::string::npos);
+    EXPECT_EQ(group.nccl.aborted(), 2);
+  }
+  EXPECT_EQ(group.nccl.aborted(), 2) << "once each";
+}
+
+TEST(NcclSums, StopAbortsThem) {
+  NcclGroup group(2);
+  group.nccl.hangs = true;
+  std::stop_source stop;
+  {
+    GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets);
+    group.queue_all(reducer);
+    std::jthread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      stop.request_stop();
+    });
+    EXPECT_THROW(reducer.finish(0, stop.get_token()), Error);
+  }
+  EXPECT_EQ(group.nccl.aborted(), 2);
+}
+
+// ---- Trainings
+
+struct Trained {
+  std::vector<double> losses;
+  std::vector<double> parameters;
+  std::string remark;
+};
+
+Trained trained_on(Machine& machine, const std::vector<Device>& devices, const SumOptions& sum) {
+  const Dataset data = make_synthetic_garments(12, 1, 1);
+  std::vector<DeviceContext*> contexts;
+  for (const Device device : devices) contexts.push_back(&machine.at(device));
+  Trainer trainer(contexts, {.model = "softmax",
+                             .batch = 4,
+                             .seed = 2,
+                             .sgd = {.momentum = 0.9},
+                             .bucket_bytes = 40,
+                             .sum = sum});
+  BatchLoader loader(data.train, 4, BatchOrder::Shuffled, 3);
+  loader.start_epoch(0);
+  Trained result;
+  result.remark = trainer.sum_remark();
+  for (int step = 0; step < 3; ++step) {
+    result.losses.push_back(trainer.step(loader, step, 0.05, {}).loss);
+  }
+  trainer.gather_state();
+  const auto parameters = trainer.network().flat_parameters();
+  result.parameters.assign(parameters.begin(), parameters.end());
+  return result;
+}
+
+const std::vector<Device> kTwo = {emulated_gpu(0), emulated_gpu(1)};
+
+TEST(NcclTraining, AgreesWithTheCpu) {
+  Machine machine({.cpu_devices = 2, .emulated_gpus = 2});
+  test::FakeNccl nccl(gpus_of(machine, 2));
+  const Trained gpus = trained_on(machine, kTwo, {.nccl = nccl.library()});
+  EXPECT_EQ(nccl.sums(), 3 * 2) << "two buckets per step";
+  EXPECT_NE(gpus.remark.find("NCCL 2.0.0"), std::string::npos) << gpus.remark;
+  const Trained cpus = trained_on(machine, {cpu(0), cpu(1)}, {});
+  for (std::size_t i = 0; i < cpus.losses.size(); ++i) {
+    EXPECT_NEAR(gpus.losses[i], cpus.losses[i], 1e-5 * cpus.losses[i]);
+  }
+  const std::vector<float> parameters(gpus.parameters.begin(), gpus.parameters.end());
+  EXPECT_LE(test::relative_error(parameters, cpus.parameters), 1e-5);
+  const Trained copies = trained_on(machine, kTwo, {.way = GradientSum::Lab});
+  EXPECT_EQ(copies.parameters, gpus.parameters) << "the fake sums in the same order";
+}
+
+TEST(NcclTraining, FallsBackToCopiesWithTheReason) {
+  Machine machine({.emulated_gpus = 2});
+  EXPECT_NE(trained_on(machine, kTwo, {}).remark.find("emulated"), std::string::npos);
+  test::FakeNccl nccl(gpus_of(machine, 2));
+  nccl.fails = "ncclCommInitAll";
+  const Trained result = trained_on(machine, kTwo, {.nccl = nccl.library()});
+  EXPECT_NE(result.remark.find("ncclCommInitAll"), std::string::npos) << result.remark;
+}
+
+TEST(NcclTraining, ARequestThatIsImpossibleNamesTheReason) {
+  Machine machine({.emulated_gpus = 2});
+  const SumOptions sum{.way = GradientSum::Nccl};
+  EXPECT_NE(
+      test::message_of([&] { trained_on(machine, kTwo, sum); }, Errc::Unsupported).find("emulated"),
+      std::string::npos);
+  EXPECT_NE(test::message_of(
+                [&] {
+                  trained_on(machine, {cpu(), emulated_gpu(0)}, sum);
+                },
+                Errc::Unsupported)
+                .find("not all GPUs"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace lab

@@ -91,6 +91,7 @@ class GpuExecutor final : public Executor {
   struct StepKind {
     std::int64_t batch = 0;
     double divisor = 0;
+    Kernels kernels = Kernels::Lab;
     auto operator<=>(const StepKind&) const = default;
   };
   // Recorded once it has run: the first run of an operation may load its kernel, which waits.
@@ -100,10 +101,11 @@ class GpuExecutor final : public Executor {
   };
 
   GpuStream& stream() const { return gpu_.main_stream(); }
-  GpuPass make_pass(const BatchMemory& memory, std::int64_t batch, bool training) const;
-  void queue_forward(const BatchMemory& memory, std::int64_t batch, bool training);
+  GpuPass make_pass(const BatchMemory& memory, std::int64_t batch, bool training,
+                    Kernels kernels) const;
+  void queue_forward(const BatchMemory& memory, std::int64_t batch, bool training, Kernels kernels);
   void queue_loss(const BatchMemory& memory, std::int64_t batch, std::optional<double> divisor);
-  void queue_backward(const BatchMemory& memory, std::int64_t batch);
+  void queue_backward(const BatchMemory& memory, std::int64_t batch, Kernels kernels);
   void queue_step(const BatchMemory& memory, const StepKind& kind);
   void record_step(const BatchMemory& memory, const StepKind& kind, StepGraph& graph);
   BatchResult take_sum();
@@ -127,25 +129,31 @@ class GpuExecutor final : public Executor {
 void GpuExecutor::prepare(std::int64_t max_batch) {
   graphs_.clear();
   workspace_bytes_ = 0;
-  const GpuPass pass = make_pass({}, max_batch, true);
-  for (const auto& op : plan_.ops) {
-    workspace_bytes_ = std::max(workspace_bytes_, op->gpu_workspace_bytes(pass));
+  for (const Kernels kernels : {Kernels::Lab, Kernels::Library}) {
+    if (kernels == Kernels::Library && !kernels_.library) continue;
+    const GpuPass pass = make_pass({}, max_batch, true, kernels);
+    for (const auto& op : plan_.ops) {
+      workspace_bytes_ = std::max(workspace_bytes_, op->gpu_workspace_bytes(pass));
+    }
   }
 }
 
-GpuPass GpuExecutor::make_pass(const BatchMemory& memory, std::int64_t batch, bool training) const {
+GpuPass GpuExecutor::make_pass(const BatchMemory& memory, std::int64_t batch, bool training,
+                               Kernels kernels) const {
   return {.gpu = gpu_,
           .state = state_,
           .batch = batch,
           .training = training,
           .products = kernels_.products,
-          .workspace = memory.scratch.data};
+          .workspace = memory.scratch,
+          .kernels = kernels};
 }
 
 // ---- Parts of a step
 
-void GpuExecutor::queue_forward(const BatchMemory& memory, std::int64_t batch, bool training) {
-  const GpuPass pass = make_pass(memory, batch, training);
+void GpuExecutor::queue_forward(const BatchMemory& memory, std::int64_t batch, bool training,
+                                Kernels kernels) {
+  const GpuPass pass = make_pass(memory, batch, training, kernels);
   for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
     plan_.ops[i]->gpu_forward(pass);
     times_.end_part(StepPhase::Forward, i);
@@ -170,8 +178,8 @@ void GpuExecutor::queue_loss(const BatchMemory& memory, std::int64_t batch,
   times_.end_part(StepPhase::Loss, 0);
 }
 
-void GpuExecutor::queue_backward(const BatchMemory& memory, std::int64_t batch) {
-  const GpuPass pass = make_pass(memory, batch, true);
+void GpuExecutor::queue_backward(const BatchMemory& memory, std::int64_t batch, Kernels kernels) {
+  const GpuPass pass = make_pass(memory, batch, true, kernels);
   for (std::size_t i = plan_.ops.size(); i-- > 0;) {
     if (!plan_.ops[i]->has_backward()) continue;
     plan_.ops[i]->gpu_backward(pass);
@@ -197,7 +205,7 @@ void GpuExecutor::count_batch() {
 void GpuExecutor::forward(const BatchMemory& memory, std::int64_t batch, bool training,
                           const PassOptions& options) {
   times_.begin(options.observer);
-  queue_forward(memory, batch, training);
+  queue_forward(memory, batch, training, options.kernels);
   if (training) count_batch();
   after_op(options);
 }
@@ -211,7 +219,7 @@ BatchResult GpuExecutor::loss(const BatchMemory& memory, std::int64_t batch,
 void GpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
                            const PassOptions& options) {
   times_.begin(options.observer);
-  queue_backward(memory, batch);
+  queue_backward(memory, batch, options.kernels);
   stream().synchronise();
   times_.report();
   throw_if_stopped(options);
@@ -228,9 +236,9 @@ void GpuExecutor::report_all_gradients(const PassOptions& options) {
 // ---- Whole steps
 
 void GpuExecutor::queue_step(const BatchMemory& memory, const StepKind& kind) {
-  queue_forward(memory, kind.batch, /*training=*/true);
+  queue_forward(memory, kind.batch, /*training=*/true, kind.kernels);
   queue_loss(memory, kind.batch, kind.divisor);
-  queue_backward(memory, kind.batch);
+  queue_backward(memory, kind.batch, kind.kernels);
 }
 
 void GpuExecutor::record_step(const BatchMemory& memory, const StepKind& kind, StepGraph& graph) {
@@ -247,7 +255,7 @@ void GpuExecutor::record_step(const BatchMemory& memory, const StepKind& kind, S
 BatchResult GpuExecutor::step(const BatchMemory& memory, std::int64_t batch, double divisor,
                               const PassOptions& options) {
   times_.begin(options.observer);
-  const StepKind kind{.batch = batch, .divisor = divisor};
+  const StepKind kind{.batch = batch, .divisor = divisor, .kernels = options.kernels};
   if (graphs_.size() >= kMaxGraphs && !graphs_.contains(kind)) graphs_.clear();
   StepGraph& graph = graphs_[kind];
   if (options.observer != nullptr || !graph.has_run) {

@@ -58,8 +58,7 @@ void check_kernels(const StartTraining& r, DeviceContext& context) {
         Errc::InvalidArgument,
         trf("training: {} does not compute in tf32; choose f32 or bf16", to_string(device)));
   }
-  const bool library = r.kernels == Kernels::Library || r.compare_kernels;
-  if (context.gpu() != nullptr && library) check_library(r, *context.gpu());
+  if (context.gpu() != nullptr && uses_library(r)) check_library(r, *context.gpu());
   if (r.profile && device == r.devices.front() && !is_timed(device)) {
     throw Error(Errc::Unsupported, trf("training: {} cannot be profiled ({}); leave --profile out",
                                        to_string(device), tr(kNeverTimed)));
@@ -79,6 +78,19 @@ void check_devices(const StartTraining& r, Machine& machine) {
 }
 
 }  // namespace
+
+bool uses_library(const StartTraining& request) {
+  return request.kernels == Kernels::Library || request.compare_kernels;
+}
+
+std::string gpu_libraries(const StartTraining& request, Machine& machine) {
+  if (!uses_library(request)) return {};
+  for (const Device device : request.devices) {
+    GpuDevice* const gpu = machine.at(device).gpu();
+    if (gpu != nullptr) return gpu->library_layers().libraries();
+  }
+  return {};
+}
 
 StartTraining complete_request(StartTraining request, Machine& machine) {
   const double usual_rate = nn::default_learning_rate(request.model);  // checks the model's name

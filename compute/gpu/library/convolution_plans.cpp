@@ -15,6 +15,15 @@ namespace {
 constexpr std::size_t kMaxPlans = 1024;
 constexpr int kAlgorithms = 16;  // more than any pass has
 
+const char* query_of(ConvolutionPass pass) {
+  switch (pass) {
+    case ConvolutionPass::InputGradient: return "cudnnGetConvolutionBackwardDataAlgorithm_v7";
+    case ConvolutionPass::WeightGradient: return "cudnnGetConvolutionBackwardFilterAlgorithm_v7";
+    case ConvolutionPass::Forward: break;
+  }
+  return "cudnnGetConvolutionForwardAlgorithm_v7";
+}
+
 // The queries of one pass with their arguments in cuDNN's order.
 class PassQueries {
  public:
@@ -26,15 +35,6 @@ class PassQueries {
         w_(w),
         convolution_(convolution),
         pass_(pass) {}
-
-  const char* name() const {
-    switch (pass_) {
-      case ConvolutionPass::InputGradient: return "cudnnGetConvolutionBackwardDataAlgorithm_v7";
-      case ConvolutionPass::WeightGradient: return "cudnnGetConvolutionBackwardFilterAlgorithm_v7";
-      case ConvolutionPass::Forward: break;
-    }
-    return "cudnnGetConvolutionForwardAlgorithm_v7";
-  }
 
   CudnnStatus algorithms(int* found, CudnnAlgorithm* results) const {
     const CudnnFunctions& f = calls_.dnn;
@@ -78,15 +78,6 @@ std::optional<CudnnMath> math_of(const CudnnAlgorithm& algorithm, Precision prec
   return CudnnMath::Fma;
 }
 
-std::string pass_name(ConvolutionPass pass) {
-  switch (pass) {
-    case ConvolutionPass::InputGradient: return tr("the input gradient");
-    case ConvolutionPass::WeightGradient: return tr("the weight gradient");
-    case ConvolutionPass::Forward: break;
-  }
-  return tr("the forward pass");
-}
-
 }  // namespace
 
 std::string describe(const GpuConvolution& c) {
@@ -123,17 +114,17 @@ std::int64_t ConvolutionPlans::workspace_bytes(const GpuConvolution& c) {
 
 const PassPlan& ConvolutionPlans::plan(const GpuConvolution& c, ConvolutionPass pass,
                                        std::int64_t workspace_bytes) {
+  const std::int64_t limit_bytes = std::min(workspace_bytes, limit_bytes_);
   Plan& plan = find(c);
   auto& chosen = plan.passes.at(static_cast<std::size_t>(pass));
-  if (!chosen || chosen->workspace_bytes > workspace_bytes) {
-    chosen = choose(c, plan.filter.get(), pass, workspace_bytes);
+  if (!chosen || chosen->workspace_bytes > limit_bytes) {
+    chosen = choose(c, plan.filter.get(), pass, limit_bytes);
   }
   if (chosen) return *chosen;
-  throw Error(
-      Errc::Unsupported,
-      trf("{} has no deterministic algorithm for {} of a {} within a workspace of {}; use a "
-          "smaller batch, or choose --kernels lab",
-          calls_.versions(), pass_name(pass), describe(c), format_bytes(workspace_bytes)));
+  throw Error(Errc::Unsupported,
+              trf("{} offers no deterministic algorithm within a workspace of {} for a {}; use a "
+                  "smaller batch, or choose --kernels lab",
+                  query_of(pass), format_bytes(limit_bytes), describe(c)));
 }
 
 std::optional<PassPlan> ConvolutionPlans::choose(const GpuConvolution& c, const CudnnFilter* filter,
@@ -146,7 +137,7 @@ std::optional<PassPlan> ConvolutionPlans::choose(const GpuConvolution& c, const 
   const PassQueries queries(calls_, c, filter, convolution.get(), pass);
   std::array<CudnnAlgorithm, kAlgorithms> results{};
   int found = 0;
-  calls_.check(queries.algorithms(&found, results.data()), queries.name(), sizes);
+  calls_.check(queries.algorithms(&found, results.data()), query_of(pass), sizes);
   for (int i = 0; i < found; ++i) {
     const CudnnAlgorithm& result = results.at(static_cast<std::size_t>(i));
     if (result.status != CudnnStatus::Success ||

@@ -82,8 +82,8 @@ LibraryLayers::LibraryLayers(const LayerLibraries& libraries, std::unique_ptr<Li
 std::optional<std::string> LibraryLayers::unsupported(Precision precision) const {
   if (precision == Precision::BF16) {
     return trf(
-        "{} computes the lab's FP32 arrays in f32 or tf32; choose --dtype tf32, or --kernels "
-        "lab for bf16",
+        "with {}, the lab computes in f32 and tf32; choose --dtype tf32, or --kernels lab for "
+        "bf16",
         calls_.versions());
   }
   return overridden(precision);

@@ -340,8 +340,8 @@ TEST(GpuLibraryTraining, RefusesBf16BeforeItStarts) {
   test::Probe probe(library.options());
   EXPECT_EQ(
       test::message_of([&] { probe.run(*make_training_experiment(request)); }, Errc::Unsupported),
-      "training: emu:1: cuDNN 9.19.0, cuBLAS 13.1 computes the lab's FP32 arrays in f32 or "
-      "tf32; choose --dtype tf32, or --kernels lab for bf16");
+      "training: emu:1: with cuDNN 9.19.0, cuBLAS 13.1, the lab computes in f32 and tf32; "
+      "choose --dtype tf32, or --kernels lab for bf16");
 }
 
 }  // namespace

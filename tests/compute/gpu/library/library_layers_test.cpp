@@ -188,10 +188,11 @@ TEST_F(LibraryCallsTest, ReportTheFunctionTheSizesAndTheLibrarysWords) {
 
 TEST_F(LibraryCallsTest, RefuseAConvolutionWithoutAnAlgorithm) {
   fake_.fail("cudnnGetConvolutionForwardWorkspaceSize", 3000);
-  EXPECT_EQ(failure_of(convolution(), Errc::Unsupported),
-            "cuDNN 9.19.0, cuBLAS 13.1 has no deterministic algorithm for the forward pass of a "
-            "convolution of [2,4,4,3] to 5 channels, kernel 3, stride 1, padding 1, f32 within a "
-            "workspace of 256 KiB; use a smaller batch, or choose --kernels lab");
+  EXPECT_EQ(
+      failure_of(convolution(), Errc::Unsupported),
+      "cudnnGetConvolutionForwardAlgorithm_v7 offers no deterministic algorithm within a "
+      "workspace of 256 KiB for a convolution of [2,4,4,3] to 5 channels, kernel 3, stride 1, "
+      "padding 1, f32; use a smaller batch, or choose --kernels lab");
 }
 
 TEST_F(LibraryCallsTest, ReportHandlesThatCannotBeCreated) {
@@ -209,8 +210,8 @@ TEST_F(LibraryCallsTest, RefuseBf16) {
   GpuConvolution c = convolution();
   c.precision = Precision::BF16;
   const std::string why =
-      "cuDNN 9.19.0, cuBLAS 13.1 computes the lab's FP32 arrays in f32 or tf32; choose --dtype "
-      "tf32, or --kernels lab for bf16";
+      "with cuDNN 9.19.0, cuBLAS 13.1, the lab computes in f32 and tf32; choose --dtype tf32, or "
+      "--kernels lab for bf16";
   EXPECT_EQ(failure_of(c, Errc::Unsupported), why);
   EXPECT_EQ(message_of([&] { layers().workspace_bytes(c); }, Errc::Unsupported), why);
 }

@@ -68,8 +68,7 @@ class LibraryCalls {
   Owned<CudnnActivation> make_activation(CudnnActivationMode mode) const;
   std::string words(CudnnStatus status) const;
   std::string words(CublasStatus status) const;
-  [[noreturn]] void fail(const char* call, const std::string& sizes,
-                         const std::string& words) const;
+  void fail(const char* call, const std::string& sizes, const std::string& words) const;
 
   const std::unique_ptr<LibraryHost> host_;
   CudnnContext* dnn_handle_ = nullptr;

@@ -12,8 +12,8 @@ namespace {
 const std::string kFakes = LAB_FAKE_LAYER_LIBRARIES;
 
 LibraryFiles fakes(const std::string& cudnn, const std::string& cublas) {
-  return {{kFakes + "/libfake_cudnn_" + cudnn + ".so"},
-          {kFakes + "/libfake_cublas_" + cublas + ".so"}};
+  return {{kFakes + "/libstand_in_cudnn_" + cudnn + ".so"},
+          {kFakes + "/libstand_in_cublas_" + cublas + ".so"}};
 }
 
 std::string refusal_of(const LibraryFiles& files) {
@@ -43,22 +43,22 @@ TEST(LayerLibraries, NamesAMissingLibrary) {
 TEST(LayerLibraries, NamesAMissingFunction) {
   EXPECT_EQ(refusal_of(fakes("partial", "complete")),
             kFakes +
-                "/libfake_cudnn_partial.so has no function cudnnPoolingBackward; install "
+                "/libstand_in_cudnn_partial.so has no function cudnnPoolingBackward; install "
                 "another version of cuDNN, or choose --kernels lab");
   EXPECT_EQ(refusal_of(fakes("complete", "partial")),
             kFakes +
-                "/libfake_cublas_partial.so has no function cublasGemmEx; install another "
+                "/libstand_in_cublas_partial.so has no function cublasGemmEx; install another "
                 "version of cuBLAS, or choose --kernels lab");
 }
 
 TEST(LayerLibraries, RefusesOtherVersions) {
   EXPECT_EQ(refusal_of(fakes("old", "complete")),
             kFakes +
-                "/libfake_cudnn_old.so is cuDNN 8; the lab works with 9: install it, or choose "
+                "/libstand_in_cudnn_old.so is cuDNN 8; the lab works with 9: install it, or choose "
                 "--kernels lab");
   EXPECT_EQ(refusal_of(fakes("complete", "old")),
             kFakes +
-                "/libfake_cublas_old.so is cuBLAS 11; the lab works with 12, 13: install it, "
+                "/libstand_in_cublas_old.so is cuBLAS 11; the lab works with 12, 13: install it, "
                 "or choose --kernels lab");
 }
 

@@ -35,6 +35,7 @@ struct Steps {
   std::int64_t batch = 4;
   double lr = 0.05;
   nn::SgdOptions sgd = {.momentum = 0.5, .weight_decay = 1e-3};
+  bool alternate = false;  // between the lab's kernels and the library's, as --kernels both
 };
 
 Result train_on(Machine& machine, const std::vector<Device>& devices, TrainerOptions options,
@@ -52,6 +53,7 @@ Result train_on(Machine& machine, const std::vector<Device>& devices, TrainerOpt
   Result result;
   for (int step = 0; step < run.steps; ++step) {
     if (step % loader.steps_per_epoch() == 0) loader.start_epoch(step / loader.steps_per_epoch());
+    if (run.alternate) pass.kernels = step % 2 == 0 ? Kernels::Lab : Kernels::Library;
     const StepResult& done = trainer.step(loader, step % loader.steps_per_epoch(), run.lr, pass);
     result.losses.push_back(done.loss);
   }
@@ -305,6 +307,15 @@ TEST(GpuLibraryTraining, NarrowResnetMatchesTheCpu) {
                  expected, kTolerance);
   }
   EXPECT_GT(library.fake().calls("cudnnBatchNormalizationBackward"), 0);
+}
+
+TEST(GpuLibraryTraining, AlternatesWithTheLabsKernels) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  LibraryTraining library;
+  const Steps run{.steps = 5, .alternate = true};  // the last steps of both are graphs
+  expect_close(train_on(library.machine(), {emulated_gpu(0)}, by_library(model("lenet")), run),
+               train_on(library.machine(), {cpu()}, model("lenet"), {.steps = 5}), kTolerance);
+  EXPECT_GT(library.fake().calls("cudnnPoolingBackward"), 0);
 }
 
 TEST(GpuLibraryTraining, TwoGpusMatchTwoCpuDevices) {

@@ -45,10 +45,6 @@ Readers training_readers(StartTraining& request, TrainText& extra) {
     choice_index(text, convolution_choice_names());
     request.convolution = text;
   };
-  readers["dtype"] = [&](const std::string& text) {
-    if (text == "tf32") throw Error(Errc::Unsupported, tr("tf32 needs an NVIDIA GPU; use f32"));
-    read_text(field_of(&StartTraining::dtype), text, request.dtype);
-  };
   return readers;
 }
 

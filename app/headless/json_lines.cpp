@@ -344,6 +344,7 @@ void add_setup(Json& json, const TrainingStarted& e) {
   add_reported(json, e.request);
   json["synthetic"] = e.synthetic;
   json["lr"] = e.lr;
+  if (!e.libraries.empty()) json["libraries"] = e.libraries;
   if (e.request.compare_kernels) json["kernels"] = "both";
   const bool listed = e.request.share_policy == SharePolicy::Listed;
   json["shares"] = listed ? Json(e.request.shares) : Json(to_string(e.request.share_policy));

@@ -246,6 +246,7 @@ class TrainingTable final : public Printer {
             s.steps_per_epoch, s.request.seed,
             s.request.compare_kernels ? tr("both") : to_string(s.request.kernels),
             to_string(s.request.dtype)));
+    if (!s.libraries.empty()) console_.line(trf("layers on GPUs: {}", s.libraries));
   }
 
   void show_epoch(const EpochDone& e) {

@@ -177,11 +177,16 @@ class GpuDevice {
   virtual std::unique_ptr<GpuGraph> end_recording(GpuStream& stream) = 0;
   virtual void abandon_recording(GpuStream& stream) noexcept = 0;
 
-  // Layers of networks, matrix products and transfer measurements; the objects live as long as the
-  // device.
+  // Layers of networks by the lab's kernels, matrix products and transfer measurements; the objects
+  // live as long as the device.
   virtual GpuLayers& layers() = 0;
   virtual GpuMatmul& matmul() = 0;
   virtual GpuTransfers& transfers() = 0;
+  // Layers of networks by NVIDIA's libraries (compute/gpu/library). The first call loads them,
+  // which takes up to several seconds and GPU memory; a failed call is retried by the next one.
+  // Throws Error(Unsupported) naming the library, the reason and the way out where they cannot be
+  // used.
+  virtual GpuLayers& library_layers() = 0;
 };
 
 class GpuBackend {

@@ -3,12 +3,15 @@
 // [image, y, x, channel], in FP32, and labels are bytes.
 //
 // Every function is asynchronous on `stream` and deterministic: equal arguments on equal GPUs give
-// equal bits. Sums run in a fixed order, without atomics.
+// equal bits. The lab's kernels sum in a fixed order, without atomics; library_layers.h states what
+// NVIDIA's libraries guarantee.
 //
 // Errors   as in gpu_backend.h; Error(InvalidArgument) naming the operation and its sizes where
 //          sizes are not positive, do not fit each other, or exceed 2^31 - 1 elements per array
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "compute/core/dtype.h"
 
@@ -62,8 +65,10 @@ struct GpuConvolution {
   float* dweight = nullptr;
   float* dbias = nullptr;  // null: not computed
 
-  // Scratch memory of workspace_bytes(); no other operation may use it at the same time.
+  // Scratch memory, of at least GpuLayers::workspace_bytes(); no other operation may use it at the
+  // same time. The lab's kernels do not read its size.
   std::byte* workspace = nullptr;
+  std::int64_t workspace_bytes = 0;
 };
 
 // ---- Batch norm
@@ -73,7 +78,8 @@ struct GpuConvolution {
 //   x, y, residual, dx, dresidual [rows, channels]   all other arrays [channels]
 struct GpuBatchNorm {
   std::int64_t rows = 0, channels = 0;
-  bool training = true;  // true: the batch's statistics; false: the running statistics
+  std::int64_t images = 1;  // to which the rows belong; changes no result
+  bool training = true;     // true: the batch's statistics; false: the running statistics
   bool relu = false;
   float eps = 1e-5F, momentum = 0.1F;
 
@@ -85,7 +91,7 @@ struct GpuBatchNorm {
   const float* left_bias = nullptr;
   float* running_mean = nullptr;       // moved by `momentum` in training
   float* running_variance = nullptr;   // towards the unbiased variance
-  float* mean = nullptr;               // of the pass; written by forward, read by backward
+  float* mean = nullptr;               // of the pass; written in training, read by backward
   float* inverse_deviation = nullptr;  // likewise: 1 / sqrt(variance + eps)
   float* y = nullptr;
 
@@ -179,6 +185,14 @@ class GpuLayers {
   virtual ~GpuLayers() = default;
   GpuLayers(const GpuLayers&) = delete;
   GpuLayers& operator=(const GpuLayers&) = delete;
+
+  // The libraries that compute, with their versions; empty for the lab's kernels.
+  virtual std::string libraries() const { return {}; }
+  // Why convolutions cannot be computed in this precision, and what to use instead.
+  virtual std::optional<std::string> unsupported(Precision precision) const {
+    static_cast<void>(precision);
+    return {};
+  }
 
   // Scratch memory for the operation and up to its number of images or rows; possibly 0. Pointers
   // are not read.

@@ -224,8 +224,10 @@ void Machine::add_gpus(const MachineOptions& options) {
 void Machine::add_emulated_gpus(const MachineOptions& options) {
   num_emulated_gpus_ = options.emulated_gpus;
   if (num_emulated_gpus_ == 0) return;
-  emulated_gpus_ = std::make_shared<EmulatedGpus>(
-      EmulatedGpuOptions{.gpus = num_emulated_gpus_, .checked = options.check_emulation});
+  emulated_gpus_ =
+      std::make_shared<EmulatedGpus>(EmulatedGpuOptions{.gpus = num_emulated_gpus_,
+                                                        .checked = options.check_emulation,
+                                                        .library = options.emulated_library});
   for (GpuDevice* gpu : emulated_gpus_->devices()) {
     info_.devices.push_back(describe_emulated_gpu(gpu->facts()));
     contexts_.push_back(std::make_unique<DeviceContext>(info_.devices.back(), *gpu));

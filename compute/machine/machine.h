@@ -59,6 +59,9 @@ struct MachineOptions {
   int emulated_gpus = 0;
   // All checks of the emulator, for tests; without them kernels run faster.
   bool check_emulation = true;
+  // As EmulatedGpuOptions::library, for tests.
+  std::function<std::unique_ptr<GpuLayers>(GpuDevice& gpu, GpuLayers& own)> emulated_library =
+      nullptr;
   // Number of lab processes on this host, among which memory and CPU quota are divided evenly.
   int processes = 1;
   // Opens the GPUs; called at most once. Empty: CPU devices only.

@@ -94,6 +94,7 @@ class GpuExecutor final : public Executor {
   struct StepKind {
     std::int64_t batch = 0;
     double divisor = 0;
+    Kernels kernels = Kernels::Lab;
     auto operator<=>(const StepKind&) const = default;
   };
   // Recorded once it has run: the first run of an operation may load its kernel, which waits.
@@ -107,10 +108,12 @@ class GpuExecutor final : public Executor {
   };
 
   GpuStream& stream() const { return gpu_.main_stream(); }
-  GpuPass make_pass(const BatchMemory& memory, std::int64_t batch, bool training) const;
-  void queue_forward(const BatchMemory& memory, std::int64_t batch, bool training);
+  GpuPass make_pass(const BatchMemory& memory, std::int64_t batch, bool training,
+                    Kernels kernels) const;
+  void queue_forward(const BatchMemory& memory, std::int64_t batch, bool training, Kernels kernels);
   void queue_loss(const BatchMemory& memory, std::int64_t batch, std::optional<double> divisor);
-  void queue_backward(const BatchMemory& memory, std::int64_t batch, const Piece& piece);
+  void queue_backward(const BatchMemory& memory, std::int64_t batch, Kernels kernels,
+                      const Piece& piece);
   void queue_piece(const BatchMemory& memory, const StepKind& kind, const Piece& piece);
   std::unique_ptr<GpuGraph> record_piece(const BatchMemory& memory, const StepKind& kind,
                                          const Piece& piece);
@@ -138,9 +141,12 @@ class GpuExecutor final : public Executor {
 void GpuExecutor::prepare(std::int64_t max_batch) {
   graphs_.clear();
   workspace_bytes_ = 0;
-  const GpuPass pass = make_pass({}, max_batch, true);
-  for (const auto& op : plan_.ops) {
-    workspace_bytes_ = std::max(workspace_bytes_, op->gpu_workspace_bytes(pass));
+  for (const Kernels kernels : {Kernels::Lab, Kernels::Library}) {
+    if (kernels == Kernels::Library && !kernels_.library) continue;
+    const GpuPass pass = make_pass({}, max_batch, true, kernels);
+    for (const auto& op : plan_.ops) {
+      workspace_bytes_ = std::max(workspace_bytes_, op->gpu_workspace_bytes(pass));
+    }
   }
 }
 
@@ -160,19 +166,22 @@ void GpuExecutor::group_gradients(std::span<const std::size_t> first_parameters)
   if (!pieces_.empty()) pieces_.back().begin = 0;
 }
 
-GpuPass GpuExecutor::make_pass(const BatchMemory& memory, std::int64_t batch, bool training) const {
+GpuPass GpuExecutor::make_pass(const BatchMemory& memory, std::int64_t batch, bool training,
+                               Kernels kernels) const {
   return {.gpu = gpu_,
           .state = state_,
           .batch = batch,
           .training = training,
           .products = kernels_.products,
-          .workspace = memory.scratch.data};
+          .workspace = memory.scratch,
+          .kernels = kernels};
 }
 
 // ---- Parts of a step
 
-void GpuExecutor::queue_forward(const BatchMemory& memory, std::int64_t batch, bool training) {
-  const GpuPass pass = make_pass(memory, batch, training);
+void GpuExecutor::queue_forward(const BatchMemory& memory, std::int64_t batch, bool training,
+                                Kernels kernels) {
+  const GpuPass pass = make_pass(memory, batch, training, kernels);
   for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
     plan_.ops[i]->gpu_forward(pass);
     times_.end_part(StepPhase::Forward, i);
@@ -197,9 +206,9 @@ void GpuExecutor::queue_loss(const BatchMemory& memory, std::int64_t batch,
   times_.end_part(StepPhase::Loss, 0);
 }
 
-void GpuExecutor::queue_backward(const BatchMemory& memory, std::int64_t batch,
+void GpuExecutor::queue_backward(const BatchMemory& memory, std::int64_t batch, Kernels kernels,
                                  const Piece& piece) {
-  const GpuPass pass = make_pass(memory, batch, true);
+  const GpuPass pass = make_pass(memory, batch, true, kernels);
   for (std::size_t i = piece.end; i-- > piece.begin;) {
     if (!plan_.ops[i]->has_backward()) continue;
     plan_.ops[i]->gpu_backward(pass);
@@ -242,7 +251,7 @@ void GpuExecutor::count_batch() {
 void GpuExecutor::forward(const BatchMemory& memory, std::int64_t batch, bool training,
                           const PassOptions& options) {
   times_.begin(options.observer);
-  queue_forward(memory, batch, training);
+  queue_forward(memory, batch, training, options.kernels);
   if (training) count_batch();
   after_op(options);
 }
@@ -259,7 +268,7 @@ void GpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
                            const PassOptions& options) {
   times_.begin(options.observer);
   for (const Piece& piece : pieces_) {
-    queue_backward(memory, batch, piece);
+    queue_backward(memory, batch, options.kernels, piece);
     report_piece(piece, options);
   }
   wait_for_gpu(options);
@@ -270,10 +279,10 @@ void GpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
 // The first piece includes forward and loss.
 void GpuExecutor::queue_piece(const BatchMemory& memory, const StepKind& kind, const Piece& piece) {
   if (piece.end == plan_.ops.size()) {
-    queue_forward(memory, kind.batch, /*training=*/true);
+    queue_forward(memory, kind.batch, /*training=*/true, kind.kernels);
     queue_loss(memory, kind.batch, kind.divisor);
   }
-  queue_backward(memory, kind.batch, piece);
+  queue_backward(memory, kind.batch, kind.kernels, piece);
 }
 
 std::unique_ptr<GpuGraph> GpuExecutor::record_piece(const BatchMemory& memory, const StepKind& kind,
@@ -291,7 +300,7 @@ std::unique_ptr<GpuGraph> GpuExecutor::record_piece(const BatchMemory& memory, c
 BatchResult GpuExecutor::step(const BatchMemory& memory, std::int64_t batch, double divisor,
                               const PassOptions& options) {
   times_.begin(options.observer);
-  const StepKind kind{.batch = batch, .divisor = divisor};
+  const StepKind kind{.batch = batch, .divisor = divisor, .kernels = options.kernels};
   if (graphs_.size() >= kMaxGraphs && !graphs_.contains(kind)) graphs_.clear();
   StepGraphs& graphs = graphs_[kind];
   const bool recorded = options.observer == nullptr && graphs.has_run;

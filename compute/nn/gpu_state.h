@@ -70,9 +70,12 @@ struct GpuPass {
   std::int64_t batch = 0;
   bool training = true;
   Precision products = Precision::F32;
-  std::byte* workspace = nullptr;
+  Scratch workspace = {};
+  Kernels kernels = Kernels::Lab;
 
-  GpuLayers& layers() const { return gpu.layers(); }
+  GpuLayers& layers() const {
+    return kernels == Kernels::Library ? gpu.library_layers() : gpu.layers();
+  }
   GpuStream& stream() const { return gpu.main_stream(); }
 };
 

@@ -160,7 +160,10 @@ class Op {
     static_cast<void>(pass);
     return 0;
   }
-  virtual std::string gpu_method() const { return {}; }  // as method()
+  virtual std::string gpu_method(Kernels kernels) const {  // as method()
+    static_cast<void>(kernels);
+    return {};
+  }
   virtual void gpu_forward(const GpuPass& pass) = 0;
   virtual void gpu_backward(const GpuPass& pass) = 0;
 

@@ -153,8 +153,8 @@ ProfileRow StepProfile::row_of(const Track& track, std::size_t part) const {
   if (row.phase == StepPhase::Forward || row.phase == StepPhase::Backward) {
     const nn::Op& operation = *network_.plan().ops[op];
     const bool on_gpu = network_.device().gpu() != nullptr;
-    row.method =
-        on_gpu ? operation.gpu_method() : operation.method(direction_of(row.phase), track.kernels);
+    row.method = on_gpu ? operation.gpu_method(track.kernels)
+                        : operation.method(direction_of(row.phase), track.kernels);
   }
   return row;
 }

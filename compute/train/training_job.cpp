@@ -20,6 +20,7 @@
 #include "compute/train/checkpoint.h"
 #include "compute/train/convolution_choice.h"
 #include "compute/train/trainer.h"
+#include "compute/train/training_request.h"
 #include "compute/train/training_run.h"
 
 namespace lab {
@@ -29,10 +30,6 @@ std::vector<DeviceContext*> contexts(const StartTraining& request, Machine& mach
   std::vector<DeviceContext*> devices;
   for (const Device device : request.devices) devices.push_back(&machine.at(device));
   return devices;
-}
-
-bool uses_library(const StartTraining& request) {
-  return request.kernels == Kernels::Library || request.compare_kernels;
 }
 
 TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser& chooser) {
@@ -74,6 +71,9 @@ void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& 
                 tr("emulated GPUs are right, not fast: the rates of this run describe no GPU")});
   }
   if (!trainer.sum_remark().empty()) ctx.emit(LogLine{Severity::Info, trainer.sum_remark()});
+  if (const std::string libraries = gpu_libraries(request, ctx.machine()); !libraries.empty()) {
+    ctx.emit(LogLine{Severity::Info, trf("layers on GPUs: {}", libraries)});
+  }
   if (trainer.network().device().gpu() != nullptr) return;
   const std::string chosen = chosen_convolutions(trainer.network().plan(), request.kernels);
   if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, trf("convolutions: {}", chosen)});

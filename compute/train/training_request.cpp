@@ -38,18 +38,27 @@ void check_convolution(const StartTraining& r) {
                                   r.convolution, fmt::join(names, ", ")));
 }
 
-void check_kernels(const StartTraining& r, Device device) {
+// Loads the libraries of a GPU, so that their absence is reported before training starts.
+void check_library(const StartTraining& r, GpuDevice& gpu) {
+  try {
+    const auto why = gpu.library_layers().unsupported(r.dtype);
+    if (why) throw Error(Errc::Unsupported, *why);
+  } catch (const Error& error) {
+    if (error.code() != Errc::Unsupported) throw;
+    throw Error(Errc::Unsupported,
+                trf("training: {}: {}", to_string(gpu.facts().device), error.what()));
+  }
+}
+
+void check_kernels(const StartTraining& r, DeviceContext& context) {
+  const Device device = context.device();
   const bool on_cpu = device.kind == DeviceKind::Cpu;
   if (on_cpu && r.dtype == Precision::TF32) {
     throw Error(
         Errc::InvalidArgument,
         trf("training: {} does not compute in tf32; choose f32 or bf16", to_string(device)));
   }
-  if (!on_cpu && (r.kernels == Kernels::Library || r.compare_kernels)) {
-    throw Error(Errc::Unsupported,
-                trf("training: {} computes with the lab's kernels only; choose --kernels lab",
-                    to_string(device)));
-  }
+  if (context.gpu() != nullptr && uses_library(r)) check_library(r, *context.gpu());
   if (r.profile && device == r.devices.front() && !is_timed(device)) {
     throw Error(Errc::Unsupported, trf("training: {} cannot be profiled ({}); leave --profile out",
                                        to_string(device), tr(kNeverTimed)));
@@ -59,16 +68,29 @@ void check_kernels(const StartTraining& r, Device device) {
 void check_devices(const StartTraining& r, Machine& machine) {
   std::set<Device> named;
   for (const Device device : r.devices) {
-    machine.at(device);  // throws if it cannot be used
+    DeviceContext& context = machine.at(device);  // throws if it cannot be used
     if (!named.insert(device).second) {
       throw Error(Errc::InvalidArgument,
                   trf("training: {} is named twice; name each device once", to_string(device)));
     }
-    check_kernels(r, device);
+    check_kernels(r, context);
   }
 }
 
 }  // namespace
+
+bool uses_library(const StartTraining& request) {
+  return request.kernels == Kernels::Library || request.compare_kernels;
+}
+
+std::string gpu_libraries(const StartTraining& request, Machine& machine) {
+  if (!uses_library(request)) return {};
+  for (const Device device : request.devices) {
+    GpuDevice* const gpu = machine.at(device).gpu();
+    if (gpu != nullptr) return gpu->library_layers().libraries();
+  }
+  return {};
+}
 
 StartTraining complete_request(StartTraining request, Machine& machine) {
   const double usual_rate = nn::default_learning_rate(request.model);  // checks the model's name

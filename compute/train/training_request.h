@@ -1,5 +1,7 @@
 #pragma once
 // Validation of training requests from `device-lab train` and the Training page.
+#include <string>
+
 #include "compute/core/events/command.h"
 #include "compute/core/events/share_list.h"
 #include "compute/machine/machine.h"
@@ -16,5 +18,11 @@ namespace lab {
 // checkpoint, so an initial file is an error; so is a checkpoint interval without a folder. A
 // resumed training without a checkpoint folder writes no checkpoints.
 StartTraining complete_request(StartTraining request, Machine& machine);
+
+// Whether any step of a completed request computes with libraries.
+bool uses_library(const StartTraining& request);
+// The libraries with which the GPUs of a completed request compute, with their versions; empty if
+// they use none.
+std::string gpu_libraries(const StartTraining& request, Machine& machine);
 
 }  // namespace lab

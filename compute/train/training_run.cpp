@@ -12,6 +12,7 @@
 #include "compute/measure/gpu_peak.h"
 #include "compute/nn/models.h"
 #include "compute/nn/state_dict.h"
+#include "compute/train/training_request.h"
 
 namespace lab {
 
@@ -118,6 +119,7 @@ void TrainingRun::announce() {
                         .steps_per_epoch = loader_.steps_per_epoch(),
                         .total_steps = total_steps_,
                         .synthetic = data_.synthetic,
+                        .libraries = gpu_libraries(request_, ctx_.machine()),
                         .class_names = data_.class_names});
 }
 

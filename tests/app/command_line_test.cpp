@@ -191,6 +191,13 @@ TEST(CommandLine, ReadsConvolution) {
   EXPECT_EQ(job<StartTraining>({"train", "--convolution", "winograd2"}).convolution, "winograd2");
 }
 
+// The devices, which are not known here, decide whether it can be computed.
+TEST(CommandLine, TrainAcceptsEveryPrecision) {
+  for (const Precision precision : {Precision::F32, Precision::TF32, Precision::BF16}) {
+    EXPECT_EQ(job<StartTraining>({"train", "--dtype", to_string(precision)}).dtype, precision);
+  }
+}
+
 TEST(CommandLine, BothKernelsImplyAProfile) {
   const auto plain = job<StartTraining>({"train"});
   EXPECT_FALSE(plain.profile);

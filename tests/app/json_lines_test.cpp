@@ -125,6 +125,7 @@ TEST(JsonLines, TrainingOnSeveralDevicesHasASplit) {
   started.request.shares = {0.75, 0.25};
   started.request.lr_scale = LrScale::Linear;
   started.request.warmup_epochs = 1.5;
+  started.libraries = "cuDNN 9.19.0, cuBLAS 13.1";
   TrainingDone done;
   done.devices = {cpu(0), cpu(0)};
   done.ranks = 2;
@@ -140,6 +141,7 @@ TEST(JsonLines, TrainingOnSeveralDevicesHasASplit) {
   EXPECT_EQ(json["shares"], nlohmann::json::array({0.75, 0.25}));
   EXPECT_EQ(json["lr_scale"], "linear");
   EXPECT_EQ(json["warmup_epochs"], 1.5);
+  EXPECT_EQ(json["libraries"], "cuDNN 9.19.0, cuBLAS 13.1");
   expect_keys(json["split"], {"compute_s", "all_reduce_s", "exposed_s", "imbalance_s"});
   EXPECT_EQ(json["split"]["imbalance_s"], 0.5);
   EXPECT_EQ(json["hidden_share"], 0.75);
@@ -154,6 +156,7 @@ TEST(JsonLines, TrainingOnOneDeviceHasNoSplit) {
   const auto json = nlohmann::json::parse(json_done(1, summary));
   EXPECT_EQ(json["ranks"], 1);
   EXPECT_EQ(json["shares"], "equal");
+  EXPECT_FALSE(json.contains("libraries"));
   EXPECT_FALSE(json.contains("split"));
   EXPECT_FALSE(json.contains("hidden_share"));
   EXPECT_FALSE(json.contains("checkpoint"));

@@ -1,15 +1,18 @@
-// Times the layers of ResNet-18 on the GPU at batch 256, each alone on warm memory.
+// Times the layers of ResNet-18 on the GPU at batch 256, each alone on warm memory: by the lab's
+// kernels, and by cuDNN and cuBLAS where they can be used.
 //
 //     gpu_bench_layers
 //
-// Prints one JSON object per operation, precision and shape: the seconds of one run, the median of
-// several rounds timed with GPU events behind a gate, and its rate: FLOP of convolutions, bytes of
-// batch norm (each pass over an array counts once). The bounds are in
+// Prints one JSON object per operation, precision, shape and kernels: the seconds of one run, the
+// median of several rounds timed with GPU events behind a gate, and its rate: FLOP of convolutions,
+// bytes of batch norm (each pass over an array counts once). The rounds of the lab's kernels and of
+// the library alternate, so that changes of the clock affect both equally. The bounds are in
 // compute/gpu/cuda/layers/convolution/convolution.cuh and batch_norm.cuh.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -38,9 +41,24 @@ constexpr Shape kShapes[] = {{28, 1, 64, 3, 1},   {28, 64, 64, 3, 1},   {28, 64,
                              {7, 256, 256, 3, 1}, {7, 256, 512, 3, 2},  {4, 512, 512, 3, 1},
                              {1, 512, 10, 1, 1}};
 
+struct Contender {
+  const char* kernels;
+  lab::GpuLayers* layers;
+};
+
 class LayersBench {
  public:
-  LayersBench() : context_(lab::test::gpu_machine().at(lab::gpu())), gpu_(*context_.gpu()) {}
+  LayersBench() : context_(lab::test::gpu_machine().at(lab::gpu())), gpu_(*context_.gpu()) {
+    contenders_.push_back({"lab", &gpu_.layers()});
+    try {
+      contenders_.push_back({"library", &gpu_.library_layers()});
+      fmt::print("{{\"type\":\"libraries\",\"versions\":\"{}\"}}\n",
+                 gpu_.library_layers().libraries());
+    } catch (const lab::Error& error) {
+      const nlohmann::json skip = {{"type", "skip"}, {"what", "library"}, {"reason", error.what()}};
+      fmt::print("{}\n", skip.dump());
+    }
+  }
 
   void run() {
     for (const Precision precision : {Precision::F32, Precision::TF32, Precision::BF16}) {
@@ -55,16 +73,33 @@ class LayersBench {
   lab::Tensor numbers(std::int64_t count) { return lab::randn(context_, {count}, 1); }
   static float* floats(lab::Tensor& tensor) { return reinterpret_cast<float*>(tensor.data()); }
 
-  template <typename Queue>
-  double median_s(const Queue& queue) {
-    gpu_.main_stream().synchronise();
-    // The first launch of a kernel may wait for the GPU, which the gate would hold back.
-    clock_.by_host([&](int /*stream*/) { queue(clock_.stream(0)); });
-    std::vector<double> seconds;
-    for (int round = 0; round < kRounds; ++round) {
-      seconds.push_back(clock_.gated_runs(kRuns, queue) / kRuns);
+  // Calls print(kernels, seconds of queue(layers, stream)) for each contender.
+  template <typename Queue, typename Print>
+  void measure(const std::vector<Contender>& contenders, const Queue& queue, const Print& print) {
+    std::vector<std::vector<double>> seconds(contenders.size());
+    for (const Contender& one : contenders) {
+      // The first launch of a kernel may wait for the GPU, which the gate would hold back.
+      gpu_.main_stream().synchronise();
+      clock_.by_host([&](int /*stream*/) { queue(*one.layers, clock_.stream(0)); });
     }
-    return lab::median(seconds);
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t i = 0; i < contenders.size(); ++i) {
+        const auto run = [&](GpuStream& stream) { queue(*contenders[i].layers, stream); };
+        seconds[i].push_back(clock_.gated_runs(kRuns, run) / kRuns);
+      }
+    }
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      print(contenders[i].kernels, lab::median(seconds[i]));
+    }
+  }
+
+  template <typename Operation>
+  lab::Tensor workspace_for(const std::vector<Contender>& contenders, const Operation& operation) {
+    std::int64_t bytes = 4;
+    for (const Contender& one : contenders) {
+      bytes = std::max(bytes, one.layers->workspace_bytes(operation));
+    }
+    return numbers((bytes + 3) / 4);
   }
 
   void convolutions(const Shape& shape, Precision precision) {
@@ -83,36 +118,48 @@ class LayersBench {
                      .precision = precision};
     lab::Tensor x = numbers(kImages * shape.side * shape.side * shape.in_c);
     lab::Tensor y = numbers(pixels * shape.out_c), weight = numbers(taps * shape.out_c);
-    lab::Tensor workspace =
-        numbers(std::max<std::int64_t>(1, gpu_.layers().workspace_bytes(c) / 4));
+    std::vector<Contender> contenders = contenders_;
+    std::erase_if(contenders, [&](const Contender& one) {
+      return one.layers->unsupported(precision).has_value();
+    });
+    lab::Tensor workspace = workspace_for(contenders, c);
     c.x = c.dx = floats(x);
     c.y = floats(y);
     c.dy = c.y;
     c.weight = c.dweight = floats(weight);
     c.workspace = workspace.data();
-    const auto print = [&](const char* name, double s) {
+    c.workspace_bytes = workspace.bytes();
+    const auto print = [&](const char* name, const char* kernels, double s) {
       fmt::print(
-          "{{\"type\":\"bench\",\"kernel\":\"convolution_{}\",\"dtype\":\"{}\",\"side\":{},"
-          "\"in_c\":{},\"out_c\":{},\"size\":{},\"stride\":{},\"median_s\":{:.6g},"
-          "\"gflops\":{:.6g}}}\n",
-          name, lab::to_string(precision), shape.side, shape.in_c, shape.out_c, shape.kernel,
-          shape.stride, s, 2e-9 * static_cast<double>(pixels * taps * shape.out_c) / s);
+          "{{\"type\":\"bench\",\"kernel\":\"convolution_{}\",\"kernels\":\"{}\","
+          "\"dtype\":\"{}\",\"side\":{},\"in_c\":{},\"out_c\":{},\"size\":{},\"stride\":{},"
+          "\"median_s\":{:.6g},\"gflops\":{:.6g}}}\n",
+          name, kernels, lab::to_string(precision), shape.side, shape.in_c, shape.out_c,
+          shape.kernel, shape.stride, s,
+          2e-9 * static_cast<double>(pixels * taps * shape.out_c) / s);
     };
-    lab::GpuLayers& layers = gpu_.layers();
-    print("forward", median_s([&](GpuStream& stream) { layers.convolution_forward(c, stream); }));
-    print("input_gradient",
-          median_s([&](GpuStream& stream) { layers.convolution_input_gradient(c, stream); }));
-    print("weight_gradient",
-          median_s([&](GpuStream& stream) { layers.convolution_weight_gradient(c, stream); }));
+    using lab::GpuLayers;
+    const auto bench = [&](const char* name, const auto& queue) {
+      measure(contenders, queue,
+              [&](const char* kernels, double seconds) { print(name, kernels, seconds); });
+    };
+    bench("forward",
+          [&](GpuLayers& layers, GpuStream& stream) { layers.convolution_forward(c, stream); });
+    bench("input_gradient", [&](GpuLayers& layers, GpuStream& stream) {
+      layers.convolution_input_gradient(c, stream);
+    });
+    bench("weight_gradient", [&](GpuLayers& layers, GpuStream& stream) {
+      layers.convolution_weight_gradient(c, stream);
+    });
   }
 
   void batch_norm(const Shape& shape) {
     const std::int64_t rows = kImages * shape.side * shape.side, channels = shape.out_c;
-    lab::GpuBatchNorm norm{.rows = rows, .channels = channels, .relu = true};
+    lab::GpuBatchNorm norm{.rows = rows, .channels = channels, .images = kImages, .relu = true};
     lab::Tensor x = numbers(rows * channels), y = numbers(rows * channels);
     lab::Tensor dy = numbers(rows * channels), dx = numbers(rows * channels);
     lab::Tensor vectors = numbers(8 * channels);
-    lab::Tensor workspace = numbers(gpu_.layers().workspace_bytes(norm) / 4);
+    lab::Tensor workspace = workspace_for(contenders_, norm);
     float* const all = floats(vectors);
     const auto vector = [&](int i) { return all + i * channels; };
     norm.x = floats(x);
@@ -128,22 +175,29 @@ class LayersBench {
     norm.dweight = vector(6);
     norm.dbias = vector(7);
     norm.workspace = workspace.data();
-    const auto print = [&](const char* name, int passes, double s) {
+    const auto print = [&](const char* name, const char* kernels, int passes, double s) {
       fmt::print(
-          "{{\"type\":\"bench\",\"kernel\":\"batch_norm_{}\",\"rows\":{},\"channels\":{},"
-          "\"median_s\":{:.6g},\"gb_per_s\":{:.6g}}}\n",
-          name, rows, channels, s, 4e-9 * passes * static_cast<double>(rows * channels) / s);
+          "{{\"type\":\"bench\",\"kernel\":\"batch_norm_{}\",\"kernels\":\"{}\",\"rows\":{},"
+          "\"channels\":{},\"median_s\":{:.6g},\"gb_per_s\":{:.6g}}}\n",
+          name, kernels, rows, channels, s,
+          4e-9 * passes * static_cast<double>(rows * channels) / s);
     };
-    lab::GpuLayers& layers = gpu_.layers();
-    print("forward", 3,
-          median_s([&](GpuStream& stream) { layers.batch_norm_forward(norm, stream); }));
-    print("backward", 7,
-          median_s([&](GpuStream& stream) { layers.batch_norm_backward(norm, stream); }));
+    const auto bench = [&](const char* name, int passes, const auto& queue) {
+      measure(contenders_, queue,
+              [&](const char* kernels, double seconds) { print(name, kernels, passes, seconds); });
+    };
+    bench("forward", 3, [&](lab::GpuLayers& layers, GpuStream& stream) {
+      layers.batch_norm_forward(norm, stream);
+    });
+    bench("backward", 7, [&](lab::GpuLayers& layers, GpuStream& stream) {
+      layers.batch_norm_backward(norm, stream);
+    });
   }
 
   lab::DeviceContext& context_;
   lab::GpuDevice& gpu_;
   lab::GatedClock clock_{gpu_, 1};
+  std::vector<Contender> contenders_;
 };
 
 }  // namespace

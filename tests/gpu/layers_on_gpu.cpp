@@ -1,51 +1,38 @@
-// The tests of tests/compute/gpu/cuda/layers on this machine's GPU.
-#include <cstddef>
-#include <memory>
-#include <vector>
+// The tests of tests/compute/gpu/cuda/layers on this machine's GPU, by the lab's kernels and by
+// cuDNN and cuBLAS where they can be used.
+#include <cstdio>
 
+#include "compute/core/error.h"
 #include "tests/gpu/gpu_machine.h"
-#include "tests/support/layers_under_test.h"
+#include "tests/support/layers_on_device.h"
 
 namespace lab::test {
 namespace {
 
-class LayersOnGpu final : public LayersUnderTest {
- public:
-  LayersOnGpu() : gpu_(*gpu_machine().at(gpu()).gpu()), stream_(gpu_.make_stream()) {}
-  ~LayersOnGpu() override {
-    for (std::byte* array : arrays_) gpu_.release(array, *stream_);
-  }
-
-  GpuLayers& layers() override { return gpu_.layers(); }
-  GpuStream& stream() override { return *stream_; }
-
- private:
-  void* make(const Array& array, const void* values) override {
-    const auto bytes = static_cast<std::int64_t>(array.count * array.element_bytes);
-    if (bytes == 0) return nullptr;
-    std::byte* memory = gpu_.allocate(bytes, *stream_);
-    arrays_.push_back(memory);
-    const std::vector<std::byte> unwritten(static_cast<std::size_t>(bytes), std::byte{0xff});
-    gpu_.copy(GpuCopy::HostToDevice, memory, values != nullptr ? values : unwritten.data(), bytes,
-              *stream_);
-    stream_->synchronise();
-    return memory;
-  }
-  void read(void* to, const void* from, std::size_t bytes) override {
-    gpu_.copy(GpuCopy::DeviceToHost, to, from, static_cast<std::int64_t>(bytes), *stream_);
-    stream_->synchronise();
-  }
-
-  GpuDevice& gpu_;
-  std::unique_ptr<GpuStream> stream_;
-  std::vector<std::byte*> arrays_;
-};
+// Null without the libraries, after printing the reason once.
+GpuLayers* library_layers(GpuDevice& gpu) {
+  static GpuLayers* const kLayers = [&]() -> GpuLayers* {
+    try {
+      return &gpu.library_layers();
+    } catch (const Error& error) {
+      std::printf("only the lab's kernels are tested: %s\n", error.what());
+      return nullptr;
+    }
+  }();
+  return kLayers;
+}
 
 }  // namespace
 
-void on_layers(Tiles /*tiles*/, const std::function<void(LayersUnderTest&)>& body) {
-  LayersOnGpu layers;
-  body(layers);
+void on_layers(Tiles tiles, const std::function<void(LayersUnderTest&)>& body) {
+  GpuDevice& gpu = *gpu_machine().at(lab::gpu()).gpu();
+  LayersOnDevice own(gpu, gpu.layers());
+  body(own);
+  GpuLayers* const library = tiles == Tiles::Chosen ? library_layers(gpu) : nullptr;
+  if (library == nullptr) return;
+  SCOPED_TRACE(library->libraries());
+  LayersOnDevice by_library(gpu, *library);
+  body(by_library);
 }
 
 std::string why_no_layers() {

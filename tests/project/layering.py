@@ -40,7 +40,8 @@ LIBRARY_HEADERS = [
     (("imgui", "GLFW/", "glad/", "GL/", "ft2build", "freetype/", "fontconfig/"),
      ("app", "ui", "tests")),
     (("cuda", "cublas", "cudnn", "nccl", "cupti"),
-     ("compute/gpu/cuda", "tests/gpu", "tests/bench", "tests/support/fake_cublas")),
+     ("compute/gpu/cuda", "tests/gpu", "tests/bench", "tests/support/fake_cublas",
+      "tests/compute/gpu/library")),
     (("CLI/",), ("app", "tests")),
 ]
 

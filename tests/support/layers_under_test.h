@@ -23,6 +23,9 @@ class LayersUnderTest {
 
   virtual GpuLayers& layers() = 0;
   virtual GpuStream& stream() = 0;
+  // Whether cuDNN and cuBLAS compute, whose algorithms and order of sums are their own: results
+  // have larger errors, and the guarantees of the lab's kernels beyond gpu_layers.h do not hold.
+  bool by_library() { return !layers().libraries().empty(); }
 
   // Arrays of the GPU: one that kernels only read, one that they write, whose bits are all set
   // before, and one that they read and write.
@@ -62,8 +65,9 @@ class LayersUnderTest {
 // Tiles of convolutions. The emulator can use larger ones for small products; a GPU chooses.
 enum class Tiles { Chosen, Medium, Large };
 
-// Calls `body` with new arrays for each way to run the layers, in the emulator with the threads of
-// a block in either order.
+// Calls `body` with new arrays for each way to run the layers: by the lab's kernels, in the
+// emulator with the threads of a block in either order; and, with Tiles::Chosen, by libraries where
+// they can be used, in the emulator by fakes of them.
 void on_layers(Tiles tiles, const std::function<void(LayersUnderTest&)>& body);
 
 // Why the layers cannot run on this machine; empty if they can.

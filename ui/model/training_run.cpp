@@ -131,12 +131,14 @@ namespace {
 
 // `devices` is the total over all `ranks`.
 std::string default_name(const StartTraining& request, std::optional<double> lr,
-                         std::size_t devices, int ranks = 1) {
+                         std::size_t devices, int ranks = 1, const std::string& libraries = {}) {
   std::vector<std::string> parts = {trf("{}, batch {}", request.model, request.batch)};
   if (request.width != kResNetWidth) parts.push_back(trf("width {}", request.width));
   if (lr) parts.push_back(trf("lr {:g}", *lr));
   if (request.dtype != Precision::F32) parts.emplace_back(to_string(request.dtype));
-  if (request.kernels == Kernels::Library) parts.emplace_back(tr("library"));
+  if (request.kernels == Kernels::Library) {
+    parts.push_back(libraries.empty() ? std::string(tr("library")) : libraries);
+  }
   if (request.momentum != 0) parts.push_back(trf("momentum {:g}", request.momentum));
   if (request.seed != 0) parts.push_back(trf("seed {}", request.seed));
   if (request.lr_scale == LrScale::Linear) parts.emplace_back(tr("lr scaled"));
@@ -168,7 +170,8 @@ double TrainingRun::hidden_share() const {
 void TrainingRun::add(const TrainingStarted& started) {
   started_ = started;
   synthetic_ = started.synthetic;
-  name_ = default_name(started.request, started.lr, started.request.devices.size());
+  name_ = default_name(started.request, started.lr, started.request.devices.size(), 1,
+                       started.libraries);
   const auto expected = static_cast<std::size_t>(
       std::clamp<std::int64_t>(started.total_steps, 0, std::int64_t{1} << 20));
   for (Column64* column : {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss,
@@ -194,7 +197,8 @@ void TrainingRun::add(const StepDone& step) {
   steps_.lr.push_back(step.lr);
   devices_.add(step, steps_.epoch.back());
   if (devices_.ranks() > 1 && devices_.step().size() == 1 && started_) {
-    name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks());
+    name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks(),
+                         started_->libraries);
   }
 }
 

@@ -214,6 +214,7 @@ struct TrainingStarted {
   std::int64_t train_images = 0, test_images = 0;
   std::int64_t steps_per_epoch = 0, total_steps = 0;
   bool synthetic = false;
+  std::string libraries;  // with which GPUs compute: "cuDNN 9.19.0, cuBLAS 13.1"; empty: none
   std::vector<std::string> class_names;
 };
 

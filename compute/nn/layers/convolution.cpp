@@ -232,7 +232,8 @@ GpuConvolution Convolution::gpu_convolution(const GpuPass& pass) const {
           .accumulate = inputs[0].accumulate,
           .dweight = pass.state.grad(weight_),
           .dbias = add_bias_ ? pass.state.grad(bias_) : nullptr,  // otherwise stays zero
-          .workspace = pass.workspace};
+          .workspace = pass.workspace.data,
+          .workspace_bytes = pass.workspace.bytes};
 }
 
 std::int64_t Convolution::gpu_workspace_bytes(const GpuPass& pass) const {

@@ -63,7 +63,9 @@ class Convolution final : public Op {
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
   std::int64_t gpu_workspace_bytes(const GpuPass& pass) const override;
-  std::string gpu_method() const override { return "implicit gemm"; }
+  std::string gpu_method(Kernels kernels) const override {
+    return kernels == Kernels::Library ? "cudnn" : "implicit gemm";
+  }
   void gpu_forward(const GpuPass& pass) override;
   void gpu_backward(const GpuPass& pass) override;
   std::int64_t flop(Direction direction, std::int64_t batch) const override;

@@ -82,7 +82,8 @@ GpuConvolution Linear::gpu_product(const GpuPass& pass) const {
           .accumulate = inputs[0].accumulate,
           .dweight = pass.state.grad(weight_),
           .dbias = pass.state.grad(bias_),
-          .workspace = pass.workspace};
+          .workspace = pass.workspace.data,
+          .workspace_bytes = pass.workspace.bytes};
 }
 
 std::int64_t Linear::gpu_workspace_bytes(const GpuPass& pass) const {

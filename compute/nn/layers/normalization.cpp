@@ -162,6 +162,7 @@ GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
   const bool residual = inputs.size() > 1;
   return {.rows = pass.batch * output->shape.height * output->shape.width,
           .channels = channels_,
+          .images = pass.batch,
           .training = pass.training,
           .relu = relu_,
           .eps = static_cast<float>(kEps),
@@ -181,7 +182,7 @@ GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
           .dresidual = residual && inputs[1].needs_grad ? in(1).grad : nullptr,
           .dweight = pass.state.grad(weight_),
           .dbias = pass.state.grad(bias_),
-          .workspace = pass.workspace};
+          .workspace = pass.workspace.data};
 }
 
 std::int64_t BatchNorm::gpu_workspace_bytes(const GpuPass& pass) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "compute/train/trainer.h"
 #include "tests/support/compare.h"
 #include "tests/support/errors.h"
+#include "tests/support/fake_layer_libraries/fake_libraries.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
 
@@ -33,6 +35,7 @@ struct Steps {
   std::int64_t batch = 4;
   double lr = 0.05;
   nn::SgdOptions sgd = {.momentum = 0.5, .weight_decay = 1e-3};
+  bool alternate = false;  // between the lab's kernels and the library's, as --kernels both
 };
 
 Result train_on(Machine& machine, const std::vector<Device>& devices, TrainerOptions options,
@@ -43,15 +46,18 @@ Result train_on(Machine& machine, const std::vector<Device>& devices, TrainerOpt
   for (const Device device : devices) contexts.push_back(&machine.at(device));
   options.batch = run.batch;
   options.sgd = run.sgd;
+  nn::PassOptions pass;
+  if (options.kernels.library) pass.kernels = Kernels::Library;
   Trainer trainer(contexts, options);
   BatchLoader loader(data.train, run.batch, BatchOrder::Shuffled, 3);
   Result result;
   for (int step = 0; step < run.steps; ++step) {
     if (step % loader.steps_per_epoch() == 0) loader.start_epoch(step / loader.steps_per_epoch());
-    const StepResult& done = trainer.step(loader, step % loader.steps_per_epoch(), run.lr, {});
+    if (run.alternate) pass.kernels = step % 2 == 0 ? Kernels::Lab : Kernels::Library;
+    const StepResult& done = trainer.step(loader, step % loader.steps_per_epoch(), run.lr, pass);
     result.losses.push_back(done.loss);
   }
-  result.test = trainer.evaluate(data.test, {});
+  result.test = trainer.evaluate(data.test, pass);
   trainer.gather_state();
   const auto parameters = trainer.network().flat_parameters();
   result.parameters.assign(parameters.begin(), parameters.end());
@@ -266,8 +272,9 @@ TEST(GpuTraining, RefusesWhatADeviceCannotDo) {
             std::string::npos);
   request = request_on({emulated_gpu(0)});
   request.kernels = Kernels::Library;
-  EXPECT_NE(test::message_of([&] { losses_of(request); }, Errc::Unsupported).find("--kernels lab"),
-            std::string::npos);
+  EXPECT_EQ(test::message_of([&] { losses_of(request); }, Errc::Unsupported),
+            "training: emu:0: emulated GPUs compute with the lab's kernels only; choose --kernels "
+            "lab");
   request = request_on({emulated_gpu(0)});
   request.profile = true;
   EXPECT_NE(test::message_of([&] { losses_of(request); }, Errc::Unsupported).find("never timed"),
@@ -287,6 +294,105 @@ TEST(GpuTraining, ComputesInTf32AndBf16) {
       EXPECT_NEAR(losses[i], exact[i], tolerance * exact[i]) << "step " << i + 1;
     }
   }
+}
+
+// ---- By cuDNN and cuBLAS, of which these are fakes
+
+class LibraryTraining {
+ public:
+  ~LibraryTraining() {
+    machine_.reset();
+    EXPECT_EQ(fake_.problems(), std::vector<std::string>{});
+    EXPECT_EQ(fake_.live_handles() + fake_.live_descriptors(), 0);
+  }
+  MachineOptions options() const {
+    return {.cpu_devices = 2, .emulated_gpus = 2, .emulated_library = fake_.maker()};
+  }
+  Machine& machine() {
+    if (!machine_) machine_ = std::make_unique<Machine>(options());
+    return *machine_;
+  }
+  test::FakeLibraries& fake() { return fake_; }
+
+ private:
+  test::FakeLibraries fake_;
+  std::unique_ptr<Machine> machine_;
+};
+
+TrainerOptions by_library(TrainerOptions options) {
+  options.kernels.library = true;
+  return options;
+}
+
+TEST(GpuLibraryTraining, SmallModelsMatchTheCpu) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  LibraryTraining library;
+  for (const char* name : {"mlp", "lenet"}) {
+    SCOPED_TRACE(name);
+    const Result expected = train_on(library.machine(), {cpu()}, model(name));
+    expect_close(train_on(library.machine(), {emulated_gpu(0)}, by_library(model(name))), expected,
+                 kTolerance);
+  }
+  EXPECT_GT(library.fake().calls("cublasGemmEx"), 0);
+  EXPECT_GT(library.fake().calls("cudnnConvolutionBackwardData"), 0);
+  EXPECT_GT(library.fake().calls("cudnnPoolingBackward"), 0);
+}
+
+TEST(GpuLibraryTraining, NarrowResnetMatchesTheCpu) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  LibraryTraining library;
+  for (const Steps& run : {kOneStep, kSlowSteps}) {
+    const Result expected = train_on(library.machine(), {cpu()}, narrow_resnet(), run);
+    expect_close(train_on(library.machine(), {emulated_gpu(0)}, by_library(narrow_resnet()), run),
+                 expected, kTolerance);
+  }
+  EXPECT_GT(library.fake().calls("cudnnBatchNormalizationBackward"), 0);
+}
+
+TEST(GpuLibraryTraining, AlternatesWithTheLabsKernels) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  LibraryTraining library;
+  const Steps run{.steps = 5, .alternate = true};  // the last steps of both are graphs
+  expect_close(train_on(library.machine(), {emulated_gpu(0)}, by_library(model("lenet")), run),
+               train_on(library.machine(), {cpu()}, model("lenet"), {.steps = 5}), kTolerance);
+  EXPECT_GT(library.fake().calls("cudnnPoolingBackward"), 0);
+}
+
+TEST(GpuLibraryTraining, TwoGpusMatchTwoCpuDevices) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  LibraryTraining library;
+  const std::vector<Device> gpus = {emulated_gpu(0), emulated_gpu(1)};
+  expect_close(train_on(library.machine(), gpus, by_library(model("lenet"))),
+               train_on(library.machine(), {cpu(0), cpu(1)}, model("lenet")), kTolerance);
+  expect_close(train_on(library.machine(), gpus, by_library(narrow_resnet()), kOneStep),
+               train_on(library.machine(), {cpu(0), cpu(1)}, narrow_resnet(), kOneStep),
+               kTolerance);
+}
+
+TEST(GpuLibraryTraining, RunsThroughARequest) {
+  LibraryTraining library;
+  const std::vector<double> expected = losses_of(request_on({cpu()}));
+  StartTraining request = request_on({emulated_gpu(0)});
+  request.kernels = Kernels::Library;
+  test::Probe probe(library.options());
+  probe.run(*make_training_experiment(request));
+  const auto steps = probe.all<StepDone>();
+  ASSERT_EQ(steps.size(), expected.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_NEAR(steps[i].loss, expected[i], kTolerance * expected[i]);
+  }
+}
+
+TEST(GpuLibraryTraining, RefusesBf16BeforeItStarts) {
+  LibraryTraining library;
+  StartTraining request = request_on({emulated_gpu(1)});
+  request.kernels = Kernels::Library;
+  request.dtype = Precision::BF16;
+  test::Probe probe(library.options());
+  EXPECT_EQ(
+      test::message_of([&] { probe.run(*make_training_experiment(request)); }, Errc::Unsupported),
+      "training: emu:1: with cuDNN 9.19.0, cuBLAS 13.1, the lab computes in f32 and tf32; "
+      "choose --dtype tf32, or --kernels lab for bf16");
 }
 
 }  // namespace

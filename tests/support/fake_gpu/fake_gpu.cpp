@@ -311,6 +311,10 @@ GpuLayers& FakeGpu::layers() {
   throw Error(Errc::Unsupported, "fake GPU: layers are not simulated");
 }
 
+GpuLayers& FakeGpu::library_layers() {
+  throw Error(Errc::Unsupported, "fake GPU: layers are not simulated");
+}
+
 FakeBackend::FakeBackend(int gpus, std::int64_t memory_bytes) {
   for (int i = 0; i < gpus; ++i) gpus_.push_back(std::make_unique<FakeGpu>(i, memory_bytes));
 }

@@ -77,6 +77,7 @@ class FakeGpu final : public GpuDevice {
   std::unique_ptr<GpuGraph> end_recording(GpuStream& stream) override;
   void abandon_recording(GpuStream& stream) noexcept override;
   GpuLayers& layers() override;
+  GpuLayers& library_layers() override;
   FakeMatmul& matmul() override { return matmul_; }
   GpuTransfers& transfers() override { return transfers_; }
 

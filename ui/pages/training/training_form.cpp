@@ -100,9 +100,11 @@ void kernels_field(const Panel& p, Fields& fields, TrainingForm& form) {
   names.emplace_back(LAB_TEXT("Both"));
   int choice = kernel_choice(form.request);
   fields.next();
-  if (segmented(p.ui, "training/kernels", tr("Kernels"), names, choice,
-                tr("The lab's own kernels or oneDNN's. Both: steps alternate between them, and the "
-                   "layers are compared side by side."))) {
+  if (segmented(
+          p.ui, "training/kernels", tr("Kernels"), names, choice,
+          tr("The lab's own kernels, or those of libraries: oneDNN on CPUs, cuDNN and cuBLAS on "
+             "GPUs. Both: steps alternate between them, and the layers are compared side by "
+             "side."))) {
     set_kernel_choice(form.request, choice);
   }
 }

@@ -45,6 +45,15 @@ void CudaContext::use() const {
   check(cudaSetDevice(ordinal_), "cudaSetDevice");
 }
 
+bool CudaContext::use_quietly() const noexcept {
+  try {
+    use();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 std::string CudaContext::reason_of_loss(cudaError_t status) const {
   const std::string more = describe_more_ == nullptr ? std::string() : describe_more_();
   return more.empty() ? describe(status) : fmt::format("{}: {}", describe(status), more);
@@ -65,6 +74,14 @@ void CudaContext::check(cudaError_t status, const char* call) const {
                                                no_gpu_code(compute_major_, compute_minor_)));
   }
   throw gpu_failure(device_, call, describe(status));
+}
+
+// The library's status does not reveal whether the context has ended; any runtime query does.
+void CudaContext::fail(const std::string& call, const std::string& why) const {
+  const cudaError_t status = cudaStreamQuery(nullptr);
+  if (ends_context(status)) check(status, call.c_str());
+  cudaGetLastError();
+  throw gpu_failure(device_, call, why);
 }
 
 void CudaContext::note(cudaError_t status, const char* call) const noexcept {

@@ -27,11 +27,17 @@ class CudaContext {
   // Makes this GPU the calling thread's current device. Throws Error(DeviceLost) if the GPU is
   // lost.
   void use() const;
+  // As use(), for destructors: returns false if the GPU is no longer usable.
+  bool use_quietly() const noexcept;
 
   // Throws for any status except success, naming `call`: Error(DeviceLost) for errors that end the
   // context, Error(OutOfMemory), Error(Unsupported) if the build has no code for the GPU, otherwise
   // Error(Cuda).
   void check(cudaError_t status, const char* call) const;
+
+  // Reports that a library's `call` failed with `why`: throws Error(DeviceLost) if the context has
+  // ended, otherwise Error(Cuda).
+  [[noreturn]] void fail(const std::string& call, const std::string& why) const;
 
   // For destructors: records a loss and throws nothing.
   void note(cudaError_t status, const char* call) const noexcept;

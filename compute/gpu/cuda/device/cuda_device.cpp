@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compute/core/language.h"
+#include "compute/gpu/cuda/layers/cuda_library_layers.h"
 #include "compute/gpu/cuda/matmul/rungs/launch.h"
 #include "compute/gpu/cuda/ops/ops.h"
 
@@ -136,6 +137,12 @@ double CudaDevice::norm(const GpuNorm& norm, GpuStream& stream) {
   copy(GpuCopy::DeviceToHost, &sum, sums.get(), sizeof sum, stream);
   stream.synchronise();
   return std::sqrt(sum);
+}
+
+GpuLayers& CudaDevice::library_layers() {
+  const std::lock_guard lock(library_mutex_);
+  if (!library_layers_) library_layers_ = make_library_layers(gpu_, facts_, *layers_);
+  return *library_layers_;
 }
 
 void CudaDevice::begin_recording(GpuStream& stream) {

@@ -49,6 +49,7 @@ class CudaDevice final : public GpuDevice {
   GpuLayers& layers() override { return *layers_; }
   GpuMatmul& matmul() override { return matmul_; }
   GpuTransfers& transfers() override { return transfers_; }
+  GpuLayers& library_layers() override;
 
  private:
   // Created on the first use of the GPU, which has no context before.
@@ -67,6 +68,8 @@ class CudaDevice final : public GpuDevice {
   std::once_flag parts_once_;
   std::unique_ptr<Parts> parts_;
   std::atomic<const MemoryPool*> pool_ = nullptr;  // the pool of *parts_; null until they exist
+  std::mutex library_mutex_;
+  std::unique_ptr<GpuLayers> library_layers_;  // null until the libraries are loaded
 };
 
 }  // namespace lab::cuda

@@ -18,14 +18,7 @@ class RuntimeGpu final : public LibraryGpu {
 
   void use() override { gpu_.use(); }
 
-  bool use_quietly() noexcept override {
-    try {
-      gpu_.use();
-      return true;
-    } catch (const std::exception&) {
-      return false;
-    }
-  }
+  bool use_quietly() noexcept override { return gpu_.use_quietly(); }
 
   void* allocate(std::int64_t bytes) override {
     void* memory = nullptr;
@@ -56,11 +49,7 @@ class RuntimeGpu final : public LibraryGpu {
   void wait() override { gpu_.check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
 
   [[noreturn]] void fail(const std::string& call, const std::string& why) override {
-    // The library's status does not reveal whether the context has ended; any runtime query does.
-    const cudaError_t status = cudaStreamQuery(nullptr);
-    if (ends_context(status)) gpu_.check(status, call.c_str());
-    cudaGetLastError();
-    throw gpu_failure(gpu_.device(), call, why);
+    gpu_.fail(call, why);
   }
 
  private:

@@ -57,12 +57,13 @@ GpuProperties facts_of(int index, std::int64_t memory_bytes) {
 
 }  // namespace
 
-EmulatedDevice::EmulatedDevice(int index, std::int64_t memory_bytes, bool checked,
-                               Scheduler& scheduler, PinnedRegistry& pinned)
-    : facts_(facts_of(index, memory_bytes)),
-      core_(facts_.device, memory_bytes, checked, scheduler, pinned),
+EmulatedDevice::EmulatedDevice(int index, const EmulatedGpuOptions& options, Scheduler& scheduler,
+                               PinnedRegistry& pinned)
+    : facts_(facts_of(index, options.memory_bytes)),
+      core_(facts_.device, options.memory_bytes, options.checked, scheduler, pinned),
       main_stream_(std::make_unique<EmulatedStream>(core_)),
-      layers_(make_layers(*this)) {}
+      layers_(make_layers(*this)),
+      open_library_(options.library) {}
 
 GpuMemory EmulatedDevice::memory() {
   core_.health.require_usable();
@@ -218,6 +219,16 @@ GpuTransfers& EmulatedDevice::transfers() {
   throw Error(Errc::Unsupported, tr(kNeverTimed));
 }
 
+GpuLayers& EmulatedDevice::library_layers() {
+  if (!open_library_) {
+    throw Error(Errc::Unsupported,
+                tr("emulated GPUs compute with the lab's kernels only; choose --kernels lab"));
+  }
+  const std::lock_guard lock(library_mutex_);
+  if (!library_layers_) library_layers_ = open_library_(*this, *layers_);
+  return *library_layers_;
+}
+
 // --- products -------------------------------------------------------------------------------
 
 std::span<const RungInfo> EmulatedMatmul::rungs() const {
@@ -251,8 +262,8 @@ struct EmulatedGpus::Impl {
 
 EmulatedGpus::EmulatedGpus(const EmulatedGpuOptions& options) : impl_(std::make_unique<Impl>()) {
   for (int i = 0; i < options.gpus; ++i) {
-    impl_->gpus.push_back(std::make_unique<emulated::EmulatedDevice>(
-        i, options.memory_bytes, options.checked, impl_->scheduler, impl_->pinned));
+    impl_->gpus.push_back(
+        std::make_unique<emulated::EmulatedDevice>(i, options, impl_->scheduler, impl_->pinned));
   }
 }
 

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 
+#include "compute/gpu/emulator/device/emulated_gpus.h"
 #include "compute/gpu/emulator/device/handles.h"
 #include "compute/gpu/emulator/index.h"
 #include "compute/gpu/gpu_backend.h"
@@ -23,7 +25,7 @@ class EmulatedMatmul final : public GpuMatmul {
 
 class EmulatedDevice final : public GpuDevice {
  public:
-  EmulatedDevice(int index, std::int64_t memory_bytes, bool checked, Scheduler& scheduler,
+  EmulatedDevice(int index, const EmulatedGpuOptions& options, Scheduler& scheduler,
                  PinnedRegistry& pinned);
 
   const GpuProperties& facts() const override { return facts_; }
@@ -53,6 +55,8 @@ class EmulatedDevice final : public GpuDevice {
   GpuMatmul& matmul() override { return matmul_; }
   // Throws Error(Unsupported): transfers are measured, and emulated ones are not.
   GpuTransfers& transfers() override;
+  // Throws Error(Unsupported) unless the options name a library.
+  GpuLayers& library_layers() override;
 
   // Runs `body` once per thread of a grid, asynchronously on `stream`, which must be of this GPU.
   void launch(const char* name, simt::Extent grid, simt::Extent block, std::function<void()> body,
@@ -68,6 +72,9 @@ class EmulatedDevice final : public GpuDevice {
   std::unique_ptr<EmulatedStream> main_stream_;
   std::unique_ptr<GpuLayers> layers_;
   EmulatedMatmul matmul_;
+  const std::function<std::unique_ptr<GpuLayers>(GpuDevice&, GpuLayers&)> open_library_;
+  std::mutex library_mutex_;
+  std::unique_ptr<GpuLayers> library_layers_;
 };
 
 std::unique_ptr<GpuLayers> make_layers(EmulatedDevice& device);

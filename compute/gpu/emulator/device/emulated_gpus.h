@@ -9,6 +9,7 @@
 //          the use of memory that was released in the meantime, ends the GPU's context
 //          (Error(DeviceLost)); other devices continue.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct EmulatedGpuOptions {
   // Also detects races and unwritten reads in shared memory, and fills new memory with NaN. Kernels
   // with shared memory then take several times as long.
   bool checked = false;
+  // Makes a GPU's layers by libraries, for tests; by default there are none. The device and its
+  // layers outlive them.
+  std::function<std::unique_ptr<GpuLayers>(GpuDevice& gpu, GpuLayers& own)> library = nullptr;
 };
 
 class EmulatedGpus final : public GpuBackend {

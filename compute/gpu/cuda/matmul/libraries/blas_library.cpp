@@ -1,7 +1,5 @@
 #include "compute/gpu/cuda/matmul/libraries/blas_library.h"
 
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "compute/core/language.h"
@@ -11,11 +9,6 @@ namespace {
 
 // Supported major versions: the functions that the lab calls are identical in both.
 constexpr int kOldest = 12, kNewest = 13;
-
-// Null if the variable is not set.
-const char* environment(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-}
 
 }  // namespace
 
@@ -54,34 +47,6 @@ void BlasLibrary::check(cublasStatus_t status, const char* call) const {
   gpu_.fail(call, words_ != nullptr
                       ? trf("{} (status {})", words_(status), static_cast<int>(status))
                       : trf("status {}", static_cast<int>(status)));
-}
-
-std::optional<std::string> overridden(Precision precision) {
-  constexpr const char* kTf32 = "NVIDIA_TF32_OVERRIDE";
-  constexpr const char* kEmulate = "CUBLAS_EMULATE_SINGLE_PRECISION";
-  const char* const tf32 = environment(kTf32);
-  const char* const emulate = environment(kEmulate);
-  const auto is_off = [](const char* value) { return std::string_view(value) == "0"; };
-  if (precision == Precision::F32) {
-    if (tf32 != nullptr && !is_off(tf32)) {
-      return trf(
-          "{}={} in the environment lets the library round f32 to tf32; start device-lab without "
-          "it",
-          kTf32, tf32);
-    }
-    if (emulate != nullptr && !is_off(emulate)) {
-      return trf(
-          "{}={} in the environment lets the library compute f32 from bf16; start device-lab "
-          "without it",
-          kEmulate, emulate);
-    }
-  }
-  if (precision == Precision::TF32 && tf32 != nullptr && is_off(tf32)) {
-    return trf(
-        "{}={} in the environment turns tf32 off in the library; start device-lab without it",
-        kTf32, tf32);
-  }
-  return std::nullopt;
 }
 
 BlasTypes types_of(Precision precision) {

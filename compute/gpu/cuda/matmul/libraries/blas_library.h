@@ -15,6 +15,7 @@
 #include "compute/core/error.h"
 #include "compute/gpu/cuda/matmul/libraries/library_gpu.h"
 #include "compute/gpu/dynamic_library.h"
+#include "compute/gpu/library/library_environment.h"
 
 namespace lab::cuda {
 
@@ -102,9 +103,7 @@ class StreamWorkspaces {
   std::atomic<std::int64_t> held_bytes_ = 0;
 };
 
-// Returns why the library would compute in a different precision, or nothing: NVIDIA_TF32_OVERRIDE
-// and CUBLAS_EMULATE_SINGLE_PRECISION in the environment take precedence over a call's arguments.
-std::optional<std::string> overridden(Precision precision);
+using library::overridden;
 
 // Returns the message of an Error(Unsupported) or Error(Cuda) thrown by `start`, or nothing if it
 // succeeds. Other errors propagate.

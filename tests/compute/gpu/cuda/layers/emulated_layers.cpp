@@ -1,12 +1,15 @@
-// The tests of the layers in the emulator, with all accesses checked.
+// The tests of the layers in the emulator, with all accesses checked, and by fakes of cuDNN and
+// cuBLAS on an emulated GPU.
 #include <cstring>
 #include <deque>
 #include <optional>
 #include <vector>
 
 #include "compute/gpu/cuda/layers/layers.cuh"
+#include "compute/gpu/emulator/device/emulated_gpus.h"
 #include "compute/gpu/emulator/launch.h"
-#include "tests/support/layers_under_test.h"
+#include "tests/support/fake_layer_libraries/fake_libraries.h"
+#include "tests/support/layers_on_device.h"
 
 namespace lab::test {
 namespace {
@@ -81,6 +84,19 @@ class EmulatedLayers final : public LayersUnderTest {
   cuda::Layers<EmulatedLauncher> layers_;
 };
 
+void on_library(const std::function<void(LayersUnderTest&)>& body) {
+  FakeLibraries fake;
+  {
+    EmulatedGpus gpus({.gpus = 1, .checked = true, .library = fake.maker()});
+    GpuDevice& gpu = *gpus.devices().front();
+    SCOPED_TRACE(gpu.library_layers().libraries());
+    LayersOnDevice layers(gpu, gpu.library_layers());
+    body(layers);
+  }
+  EXPECT_EQ(fake.problems(), std::vector<std::string>{});
+  EXPECT_EQ(fake.live_handles() + fake.live_descriptors(), 0);
+}
+
 }  // namespace
 
 void on_layers(Tiles tiles, const std::function<void(LayersUnderTest&)>& body) {
@@ -88,6 +104,7 @@ void on_layers(Tiles tiles, const std::function<void(LayersUnderTest&)>& body) {
     EmulatedLayers layers(last_thread_first, tiles);
     body(layers);
   }
+  if (tiles == Tiles::Chosen) on_library(body);
 }
 
 std::string why_no_layers() {

@@ -43,8 +43,10 @@ TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser&
           .share_policy = request.share_policy,
           .shares = request.shares,
           .bucket_bytes = request.bucket_bytes,
-          .kernels = {
-              .products = request.dtype, .chooser = &chooser, .library = uses_library(request)}};
+          .kernels = {.products = request.dtype,
+                      .chooser = &chooser,
+                      .label_smoothing = request.label_smoothing,
+                      .library = uses_library(request)}};
 }
 
 // The first process reads the files and sends the state to the others.

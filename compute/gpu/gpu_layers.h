@@ -18,13 +18,15 @@ class GpuStream;
 
 // ---- Batches
 
+// In an order of images: marks one that is mirrored.
+inline constexpr std::uint32_t kFlippedImage = std::uint32_t{1} << 31;
+
 // Takes images from a data set in GPU memory.
 //   pixels [set, image_size] bytes   labels [set] bytes   order [set]
 //   to_pixels [images, image_size] = pixels / 255         to_labels [images]
-// Image i of the batch is number order[*first + i] of the set, mirrored left to right if the
-// highest bit of this element is set (kFlippedImage). `first` is in GPU memory, so that a captured
-// operation takes another batch in every run.
-inline constexpr std::uint32_t kFlippedImage = std::uint32_t{1} << 31;
+// Image i of the batch is number order[*first + i] of the set, without the mark
+// kFlippedImage, with which it is mirrored left to right. `first` is in GPU memory, so that a
+// captured operation takes another batch in every run.
 struct GpuGather {
   const std::uint8_t* pixels = nullptr;
   const std::uint8_t* labels = nullptr;

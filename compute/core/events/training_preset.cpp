@@ -10,7 +10,7 @@ StartTraining fast_training() {
   StartTraining fast;
   fast.model = "convnet";
   fast.batch = 64;
-  fast.lr = 0.1;
+  fast.lr = 0.06;
   fast.momentum = 0.9;
   fast.weight_decay = 5e-4;
   fast.epochs = 2;

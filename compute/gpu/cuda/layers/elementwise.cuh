@@ -51,8 +51,11 @@ struct GatherKernel {
       simt::global(args.to_labels)[image] = label;
     }
     if (i >= args.image_size) return;
-    const std::int64_t x = i % args.width;
-    const std::int64_t source = (entry & kFlippedImage) == 0 ? i : i - x + (args.width - 1 - x);
+    std::int64_t source = i;
+    if ((entry & kFlippedImage) != 0) {
+      const int x = static_cast<int>(i) % args.width;
+      source = i + (args.width - 1 - 2 * x);
+    }
     const std::uint8_t pixel = simt::global(args.pixels)[from * args.image_size + source];
     simt::global(args.to_pixels)[std::int64_t{image} * args.image_size + i] =
         static_cast<float>(pixel) / 255.0F;

@@ -70,7 +70,10 @@ const std::vector<std::string>& preset_names() {
 }
 
 void fill_preset(int which, const MachineInfo& machine, TrainingForm& form) {
-  if (which == kFast) apply_preset(TrainingPreset::Fast, form.request);
+  if (which == kFast) {
+    apply_preset(TrainingPreset::Fast, form.request);
+    form.request.data = DataSource::FashionMnist;
+  }
   const ChapterRun* run = run_at(which);
   if (run == nullptr) return;
   set_run(*run, form.request);
@@ -82,7 +85,9 @@ int preset_of(const TrainingForm& form, const MachineInfo& machine) {
   for (int which = 1; run_at(which) != nullptr; ++which) {
     if (holds(form, *run_at(which), machine)) return which;
   }
-  return follows_preset(TrainingPreset::Fast, form.request) ? kFast : 0;
+  const bool fast = follows_preset(TrainingPreset::Fast, form.request) &&
+                    form.request.data == DataSource::FashionMnist;
+  return fast ? kFast : 0;
 }
 
 std::string preset_stand_in(int which, const MachineInfo& machine) {

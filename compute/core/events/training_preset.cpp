@@ -13,7 +13,7 @@ StartTraining fast_training() {
   fast.lr = 0.06;
   fast.momentum = 0.9;
   fast.weight_decay = 5e-4;
-  fast.epochs = 2;
+  fast.epochs = 3;
   fast.warmup_epochs = 0.2;
   fast.schedule = LrSchedule::Linear;
   fast.label_smoothing = 0.1;

@@ -165,11 +165,10 @@ TEST(Forms, RejectsInvalidForms) {
   EXPECT_THROW(to_command(memory, machine), Error);
 }
 
-TEST(Forms, FastPresetKeepsDataAndDevices) {
+TEST(Forms, FastPresetKeepsTheDevices) {
   const MachineInfo machine = machine_of(2);
   TrainingForm form;
   form.devices = {false, true};
-  form.request.data = DataSource::FashionMnist;
   form.request.lr_scale = LrScale::Linear;
   fill_preset(3, machine, form);
   EXPECT_EQ(preset_of(form, machine), 3);
@@ -181,6 +180,9 @@ TEST(Forms, FastPresetKeepsDataAndDevices) {
   EXPECT_EQ(s.data, DataSource::FashionMnist);
   EXPECT_EQ(s.devices, std::vector<Device>{cpu(1)});
   form.request.epochs = 9;
+  EXPECT_EQ(preset_of(form, machine), 0);
+  fill_preset(3, machine, form);
+  form.request.data = DataSource::Synthetic;
   EXPECT_EQ(preset_of(form, machine), 0);
 }
 

@@ -104,8 +104,9 @@ TEST(Models, UnknownNameListsTheChoices) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::NotFound);
-    EXPECT_STREQ(error.what(), "unknown model 'vgg'; choose one of softmax, mlp, lenet, resnet18, "
-                               "convnet");
+    EXPECT_STREQ(error.what(),
+                 "unknown model 'vgg'; choose one of softmax, mlp, lenet, resnet18, "
+                 "convnet");
   }
 }
 

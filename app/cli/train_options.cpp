@@ -4,6 +4,7 @@
 
 #include "app/cli/field_options.h"
 #include "compute/core/events/share_list.h"
+#include "compute/core/events/training_preset.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "compute/train/convolution_choice.h"
@@ -25,6 +26,18 @@ void read_shares(const TrainText& extra, StartTraining& request) {
   const std::size_t devices = std::max<std::size_t>(1, request.devices.size());
   const std::string fault = validate_shares(request.shares, devices);
   if (!fault.empty()) throw Error(Errc::Usage, fault);
+}
+
+// Options are read in the order in which they are added, so that those after it override it.
+void add_preset(CLI::App& app, StartTraining& request) {
+  add_value(app, "--preset", "book|fast",
+            tr("Settings to start from, which other options override: book (default) or fast, "
+               "which reaches a test accuracy of 0.91 on Fashion-MNIST soonest"),
+            [&request](const std::string& text) {
+              apply_preset(
+                  static_cast<TrainingPreset>(read_choice(enum_names<TrainingPreset>(), text)),
+                  request);
+            });
 }
 
 }  // namespace
@@ -52,6 +65,7 @@ void add_train_options(CLI::App& app, JobOptions& out, StartTraining& request, T
   add_cpu_devices(app, out.cpu_devices);
   add_emulated_gpus(app, out.emulated_gpus);
   add_json(app, out.json);
+  add_preset(app, request);
   FieldOptions<StartTraining>(app, request, training_readers(request, extra)).add_all();
 }
 

@@ -271,6 +271,7 @@ Json speedup_json(const TogetherSpeedup& e) {
 
 void add_training(Json& json, const TrainingDone& training) {
   json["test_acc"] = number(training.test_acc);
+  if (training.reached_s) json["reached_s"] = *training.reached_s;
   json["images_per_s"] = training.images_per_s;
   json["devices"] = device_names(training.devices);
   json["steps"] = training.steps;

@@ -184,7 +184,7 @@ std::string speed_text(double images_per_s) {
   return trf("{:.0f} images/s", images_per_s);
 }
 
-// "0.2 (0.1 scaled linearly with the batch) after a warm-up of 2 epochs".
+// "0.2 (0.1 scaled linearly with the batch) after a warm-up of 2 epochs, falling to 0".
 std::string rate(const TrainingStarted& s) {
   std::string text = fmt::format("{}", s.lr);
   if (s.request.lr_scale == LrScale::Linear) {
@@ -193,6 +193,7 @@ std::string rate(const TrainingStarted& s) {
   if (s.request.warmup_epochs > 0) {
     text = trf("{} after a warm-up of {} epochs", text, s.request.warmup_epochs);
   }
+  if (s.request.schedule == LrSchedule::Linear) text = trf("{}, falling to 0", text);
   return text;
 }
 
@@ -247,6 +248,12 @@ class TrainingTable final : public Printer {
             s.request.compare_kernels ? tr("both") : to_string(s.request.kernels),
             to_string(s.request.dtype)));
     if (!s.libraries.empty()) console_.line(trf("layers on GPUs: {}", s.libraries));
+    if (s.request.label_smoothing > 0) {
+      console_.line(trf("label smoothing {:g}", s.request.label_smoothing));
+    }
+    if (s.request.augment == Augmentation::Flip) {
+      console_.line(tr("half of the training images are mirrored, drawn anew in each epoch"));
+    }
   }
 
   void show_epoch(const EpochDone& e) {
@@ -261,6 +268,10 @@ class TrainingTable final : public Printer {
     const std::string steps = trf("{} steps in {}, {} on {}", d.steps, format_seconds(d.seconds),
                                   speed_text(d.images_per_s), device_summary(d));
     console_.line(d.test_acc ? trf("test accuracy {}, {}", accuracy(d.test_acc), steps) : steps);
+    if (d.reached_s) {
+      console_.line(
+          trf("accuracy reached after {}, evaluations included", format_seconds(*d.reached_s)));
+    }
     if (d.devices.size() > 1) console_.line(split_text(d));
     if (!d.saved_file.empty()) console_.line(trf("weights saved to {}", d.saved_file));
     if (!d.checkpoint.empty()) console_.line(trf("checkpoint in {}", d.checkpoint));

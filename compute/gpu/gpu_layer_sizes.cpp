@@ -47,8 +47,14 @@ std::int64_t convolved(std::int64_t in, const GpuConvolution& c) {
 
 void check_sizes(const GpuGather& gather) {
   constexpr const char* kName = "gather";
-  require_positive(kName, {{"images", gather.images}, {"image_size", gather.image_size}});
+  require_positive(
+      kName,
+      {{"images", gather.images}, {"image_size", gather.image_size}, {"width", gather.width}});
   require_addressable(kName, {gather.images, gather.image_size});
+  if (gather.image_size % gather.width != 0) {
+    throw Error(Errc::InvalidArgument, trf("{}: rows of {} pixels do not divide images of {}",
+                                           kName, gather.width, gather.image_size));
+  }
 }
 
 void check_sizes(const GpuConvolution& c) {

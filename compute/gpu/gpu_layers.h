@@ -21,10 +21,14 @@ class GpuStream;
 
 // ---- Batches
 
+// In an order of images: marks one that is mirrored.
+inline constexpr std::uint32_t kFlippedImage = std::uint32_t{1} << 31;
+
 // Takes images from a data set in GPU memory.
 //   pixels [set, image_size] bytes   labels [set] bytes   order [set]
 //   to_pixels [images, image_size] = pixels / 255         to_labels [images]
-// Image i of the batch is number order[*first + i] of the set. `first` is in GPU memory, so that a
+// Image i of the batch is number order[*first + i] of the set, without the mark
+// kFlippedImage, with which it is mirrored left to right. `first` is in GPU memory, so that a
 // captured operation takes another batch in every run.
 struct GpuGather {
   const std::uint8_t* pixels = nullptr;
@@ -32,6 +36,7 @@ struct GpuGather {
   const std::uint32_t* order = nullptr;
   const std::int64_t* first = nullptr;
   std::int64_t images = 0, image_size = 0;
+  std::int64_t width = 1;  // of an image; divides image_size
   float* to_pixels = nullptr;
   std::uint8_t* to_labels = nullptr;
 };
@@ -157,6 +162,8 @@ struct GpuLoss {
   std::int64_t images = 0, classes = 0;
   const float* logits = nullptr;
   const std::uint8_t* labels = nullptr;
+  // The target of class c is (1 - smoothing) * onehot[c] + smoothing / classes.
+  double smoothing = 0;
   double divisor = 1;        // dlogits is the gradient of sum(losses) / divisor
   float* dlogits = nullptr;  // null: not computed; may not alias logits
   float* losses = nullptr;

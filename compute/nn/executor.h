@@ -44,6 +44,7 @@ struct KernelOptions {
   // Operands of matrix products are rounded to it. TF32 on GPUs only.
   Precision products = Precision::F32;
   ConvolutionChooser* chooser = &rule_chooser();  // on CPU devices
+  double label_smoothing = 0;                     // of the loss that is differentiated
   // Also allocate the work memory of passes with Kernels::Library.
   bool library = false;
 };

@@ -78,12 +78,31 @@ NetworkPlan resnet18(std::int64_t first_channels) {
   return plan;
 }
 
+// Three convolutions with batch norm, each on images of half the side, and a linear layer.
+NetworkPlan convnet() {
+  NetworkPlan plan("convnet", kImage, WeightInit::FanInUniform);
+  ValueId x = plan.input();
+  int layer = 0;
+  for (const std::int64_t channels : {16, 32, 64}) {
+    if (layer > 0) x = plan.average_pool(x, 2, 2);
+    const auto conv = plan.declare_convolution(fmt::format("net.{}", layer),
+                                               plan.shape_of(x).channels, channels, 3);
+    const auto norm = plan.declare_batch_norm(fmt::format("net.{}", layer + 1), channels);
+    x = plan.convolution_norm(x, conv, {.padding = 1}, norm, /*relu=*/true);
+    layer += 4;  // with relu and pool, which have no parameters
+  }
+  x = plan.flatten(x);
+  plan.linear(x, plan.declare_linear("net.12", plan.shape_of(x).size(), kClasses));
+  return plan;
+}
+
 struct Model {
   const char* name;  // as in kModelFacts
   NetworkPlan (*plan)();
 };
 
-constexpr Model kModels[] = {{"softmax", softmax}, {"mlp", mlp}, {"lenet", lenet}};
+constexpr Model kModels[] = {
+    {"softmax", softmax}, {"mlp", mlp}, {"lenet", lenet}, {"convnet", convnet}};
 
 [[noreturn]] void refuse_model(std::string_view name) {
   throw Error(Errc::NotFound,

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "compute/gpu/gpu_layers.h"
 #include "compute/kernels/ops/vector_ops.h"
 #include "compute/machine/cpu_topology.h"
 #include "compute/tensor/random.h"
@@ -13,6 +14,7 @@ namespace {
 
 // Lower stream numbers are used for the parameters' initial values.
 constexpr std::uint64_t kFirstShuffleStream = std::uint64_t{1} << 32;
+constexpr std::uint64_t kFirstFlipStream = std::uint64_t{1} << 33;
 
 std::vector<std::uint32_t> file_order(const ImageSet& images) {
   std::vector<std::uint32_t> index(static_cast<std::size_t>(images.count));
@@ -20,14 +22,28 @@ std::vector<std::uint32_t> file_order(const ImageSet& images) {
   return index;
 }
 
+constexpr std::uint32_t image_of(std::uint32_t entry) {
+  return entry & ~kFlippedImage;
+}
+constexpr bool is_flipped(std::uint32_t entry) {
+  return (entry & kFlippedImage) != 0;
+}
+
+// Reverses each row of an image.
+template <typename Pixel>
+void mirror(Pixel* image, std::int64_t size, std::int64_t width) {
+  for (Pixel* row = image; row < image + size; row += width) std::reverse(row, row + width);
+}
+
 }  // namespace
 
 BatchLoader::BatchLoader(const ImageSet& images, std::int64_t batch, BatchOrder order,
-                         std::uint64_t seed)
+                         std::uint64_t seed, Augmentation augment)
     : images_(images),
       batch_(batch),
       order_(order),
       seed_(seed),
+      augment_(augment),
       image_order_(std::make_shared<std::vector<std::uint32_t>>(file_order(images))) {}
 
 std::int64_t BatchLoader::steps_per_epoch() const {
@@ -40,11 +56,16 @@ std::int64_t BatchLoader::batch_size(std::int64_t step) const {
 
 // Fisher-Yates shuffle of the file's order, so that an epoch does not depend on earlier ones.
 void BatchLoader::start_epoch(std::int64_t epoch) {
-  if (order_ == BatchOrder::Sequential) return;
+  if (order_ == BatchOrder::Sequential && augment_ == Augmentation::None) return;
   std::vector<std::uint32_t> index = file_order(images_);
-  const RandomStream random{seed_, kFirstShuffleStream + static_cast<std::uint64_t>(epoch)};
-  for (std::size_t i = index.size(); i > 1; --i) {
+  const auto number = static_cast<std::uint64_t>(epoch);
+  const RandomStream random{seed_, kFirstShuffleStream + number};
+  for (std::size_t i = index.size(); i > 1 && order_ == BatchOrder::Shuffled; --i) {
     std::swap(index[i - 1], index[random.below(i, static_cast<std::uint32_t>(i))]);
+  }
+  const RandomStream flips{seed_, kFirstFlipStream + number};
+  for (std::size_t i = 0; i < index.size() && augment_ == Augmentation::Flip; ++i) {
+    if (flips.below(i, 2) == 1) index[i] |= kFlippedImage;
   }
   image_order_ = std::make_shared<std::vector<std::uint32_t>>(std::move(index));
 }
@@ -55,8 +76,11 @@ void BatchLoader::load(std::int64_t step, BatchSlice slice, ThreadPool& pool, fl
   const std::uint32_t* image = chosen(step, slice);
   pool.parallel_for(slice.end - slice.begin, 32, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      simd::pixels_to_floats(images_.pixels.data() + image[i] * size, pixels + i * size, size);
-      labels[i] = images_.labels[image[i]];
+      const std::int64_t from = image_of(image[i]);
+      float* const to = pixels + i * size;
+      simd::pixels_to_floats(images_.pixels.data() + from * size, to, size);
+      if (is_flipped(image[i])) mirror(to, size, images_.width);
+      labels[i] = images_.labels[static_cast<std::size_t>(from)];
     }
   });
 }
@@ -66,8 +90,11 @@ void BatchLoader::copy_bytes(std::int64_t step, BatchSlice slice, std::uint8_t* 
   const std::int64_t size = image_size();
   const std::uint32_t* image = chosen(step, slice);
   for (std::int64_t i = 0; i < slice.end - slice.begin; ++i) {
-    std::copy_n(images_.pixels.data() + image[i] * size, size, pixels + i * size);
-    labels[i] = images_.labels[image[i]];
+    const std::int64_t from = image_of(image[i]);
+    std::uint8_t* const to = pixels + i * size;
+    std::copy_n(images_.pixels.data() + from * size, size, to);
+    if (is_flipped(image[i])) mirror(to, size, images_.width);
+    labels[i] = images_.labels[static_cast<std::size_t>(from)];
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The batches of an epoch: selection and order of images, and conversion to floats in [0, 1].
+// The batches of an epoch: selection, order and augmentation of images, and conversion to floats in
+// [0, 1].
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -27,20 +28,22 @@ struct BatchBytes {
   const std::uint8_t* labels = nullptr;
 };
 
-// The images of an epoch, in order. The same object implies the same images of the same set.
+// The images of an epoch, in order; the bit kFlippedImage (gpu_layers.h) marks those that are
+// mirrored. The same object implies the same images of the same set.
 using ImageOrder = std::shared_ptr<const std::vector<std::uint32_t>>;
 
 class BatchLoader {
  public:
   // `images` must outlive the loader. The last batch of an epoch may be short; none is dropped.
-  BatchLoader(const ImageSet& images, std::int64_t batch, BatchOrder order, std::uint64_t seed);
+  BatchLoader(const ImageSet& images, std::int64_t batch, BatchOrder order, std::uint64_t seed,
+              Augmentation augment = Augmentation::None);
 
   std::int64_t steps_per_epoch() const;
   // Number of images in a step of the epoch; steps count from 0.
   std::int64_t batch_size(std::int64_t step) const;
 
-  // Sets the order of images for `epoch`, which depends only on the seed and the epoch. Sequential
-  // order is the file's order in every epoch.
+  // Sets the order of images for `epoch` and chooses those that are mirrored, which depends only on
+  // the seed and the epoch. Sequential order is the file's order in every epoch.
   void start_epoch(std::int64_t epoch);
 
   // Writes pixels / 255 and labels of a slice of the step's batch.
@@ -72,6 +75,7 @@ class BatchLoader {
   const std::int64_t batch_;
   const BatchOrder order_;
   const std::uint64_t seed_;
+  const Augmentation augment_;
   ImageOrder image_order_;
 };
 

@@ -67,6 +67,7 @@ void GpuBatches::load(const BatchLoader& loader, std::int64_t step, BatchSlice s
                         .first = reinterpret_cast<const std::int64_t*>(first_.data()),
                         .images = slice.end - slice.begin,
                         .image_size = loader.image_size(),
+                        .width = loader.images().width,
                         .to_pixels = pixels,
                         .to_labels = labels},
                        stream);

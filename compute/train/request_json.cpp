@@ -12,9 +12,12 @@ namespace {
 
 std::string difference(const StartTraining& a, const StartTraining& b, Decides most) {
   const bool synthetic = a.data == DataSource::Synthetic && b.data == DataSource::Synthetic;
+  // A falling rate depends on the number of epochs.
+  const bool falls = a.schedule == LrSchedule::Linear && b.schedule == LrSchedule::Linear;
   std::string found;
   for_each_field<StartTraining>([&](const RequestField& field, auto member) {
-    if (!found.empty() || field.decides > most) return;
+    const bool numbers = falls && std::string_view(field.key) == "epochs";
+    if (!found.empty() || (field.decides > most && !numbers)) return;
     if (std::string_view(field.key).starts_with("synthetic_") && !synthetic) return;
     const FieldJson mine = json_of(a.*member), other = json_of(b.*member);
     if (mine == other) return;

@@ -17,7 +17,7 @@ StartTraining training_from_json(std::string_view text);
 
 // Returns "--batch 256 / --batch 128" for the first setting that differs and affects what is
 // computed (not where or for how long); empty if there is none. Settings of synthetic images count
-// only if both requests train on them.
+// only if both requests train on them, the number of epochs only if the learning rate falls.
 std::string first_difference(const StartTraining& a, const StartTraining& b);
 
 // The same for processes that train together, which must also agree on the course of the training:

@@ -33,17 +33,19 @@ std::vector<DeviceContext*> contexts(const StartTraining& request, Machine& mach
 }
 
 TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser& chooser) {
-  return {
-      .model = request.model,
-      .width = request.width,
-      .batch = request.batch,
-      .seed = request.seed,
-      .sgd = {.momentum = request.momentum, .weight_decay = request.weight_decay},
-      .share_policy = request.share_policy,
-      .shares = request.shares,
-      .bucket_bytes = request.bucket_bytes,
-      .kernels = {.products = request.dtype, .chooser = &chooser, .library = uses_library(request)},
-      .sum = {.way = request.sum}};
+  return {.model = request.model,
+          .width = request.width,
+          .batch = request.batch,
+          .seed = request.seed,
+          .sgd = {.momentum = request.momentum, .weight_decay = request.weight_decay},
+          .share_policy = request.share_policy,
+          .shares = request.shares,
+          .bucket_bytes = request.bucket_bytes,
+          .kernels = {.products = request.dtype,
+                      .chooser = &chooser,
+                      .label_smoothing = request.label_smoothing,
+                      .library = uses_library(request)},
+          .sum = {.way = request.sum}};
 }
 
 // The first process reads the files and sends the state to the others.

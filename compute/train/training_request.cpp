@@ -31,6 +31,23 @@ void check_files(const StartTraining& r) {
   }
 }
 
+void check_schedule(const StartTraining& r) {
+  const auto epochs = static_cast<double>(r.epochs);
+  if (r.schedule == LrSchedule::Linear && r.warmup_epochs >= epochs) {
+    throw Error(
+        Errc::InvalidArgument,
+        trf("training: a warm-up of {:g} epochs leaves no time for the learning rate to fall "
+            "in a training of {}; shorten the warm-up",
+            r.warmup_epochs, r.epochs));
+  }
+  if (r.stop_at && !r.evaluate) {
+    throw Error(Errc::InvalidArgument,
+                trf("training: cannot stop at a test accuracy of {:g} without testing; leave "
+                    "--no-eval out",
+                    *r.stop_at));
+  }
+}
+
 void check_convolution(const StartTraining& r) {
   const std::vector<std::string> names = convolution_choice_names();
   if (std::find(names.begin(), names.end(), r.convolution) != names.end()) return;
@@ -105,6 +122,7 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
   }
   nn::plan_model(request.model, request.width);  // checks the width
   check_files(request);
+  check_schedule(request);
   check_convolution(request);
   check_devices(request, machine);
   if (request.share_policy == SharePolicy::Listed) {

@@ -25,13 +25,18 @@ LearningRate::LearningRate(const StartTraining& request, std::int64_t steps_per_
   }
   start_ = peak_ > rate ? rate : 0;
   warmup_steps_ = request.warmup_epochs * static_cast<double>(steps_per_epoch);
+  if (request.schedule == LrSchedule::Linear) {
+    end_ = static_cast<double>(request.epochs * steps_per_epoch);
+  }
 }
 
 // The first step already moves towards the peak: a step at rate 0 would have no effect.
 double LearningRate::at(std::int64_t step) const {
   const double done = static_cast<double>(step) + 1;
-  if (!(done < warmup_steps_)) return peak_;
-  return start_ + (peak_ - start_) * (done / warmup_steps_);
+  if (done < warmup_steps_) return start_ + (peak_ - start_) * (done / warmup_steps_);
+  if (!end_) return peak_;
+  const double left = *end_ - static_cast<double>(step);
+  return peak_ * std::clamp(left / (*end_ - warmup_steps_), 0.0, 1.0);
 }
 
 namespace {
@@ -50,7 +55,7 @@ TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const D
       data_(data),
       ctx_(ctx),
       sink_(sink),
-      loader_(data.train, request.batch, request.order, request.seed),
+      loader_(data.train, request.batch, request.order, request.seed, request.augment),
       learning_rate_(request, loader_.steps_per_epoch()),
       at_(position),
       first_step_(position.steps),
@@ -73,6 +78,14 @@ void TrainingRun::run() {
 }
 
 void TrainingRun::train() {
+  const std::int64_t epochs_end = request_.epochs * loader_.steps_per_epoch();
+  if (request_.schedule == LrSchedule::Linear && total_steps_ > epochs_end) {
+    throw Error(
+        Errc::InvalidArgument,
+        trf("training: {} steps are more than the {} of {} epochs, after which the learning "
+            "rate is 0; raise --epochs",
+            total_steps_, epochs_end, request_.epochs));
+  }
   start_profile();
   announce();
   // The checkpoint was saved after the epoch's last step, before the evaluation.
@@ -133,8 +146,14 @@ bool TrainingRun::train_epoch() {
     save_if_due();
   }
   end_epoch();
+  if (reached_accuracy()) return false;
   // Several processes agree on the end of training in each step.
   return !stop_after_epoch_ && !(ctx_.ranks().single() && ctx_.stop_after_epoch());
+}
+
+// Every process has the same accuracy.
+bool TrainingRun::reached_accuracy() const {
+  return request_.stop_at && test_acc_ && *test_acc_ >= *request_.stop_at;
 }
 
 void TrainingRun::timed_step() {
@@ -245,6 +264,7 @@ void TrainingRun::evaluate(std::int64_t epoch) {
   pass_.kernels = request_.kernels;
   const Evaluation evaluation = trainer_.evaluate(data_.test, pass_);
   test_acc_ = evaluation.accuracy;
+  if (reached_accuracy()) reached_s_ = clock_.seconds();
   if (!reports()) return;
   sink_(sample_predictions(epoch, data_.test, evaluation));
   sink_(Confusion{.epoch = epoch, .classes = data_.test.classes, .counts = evaluation.confusion});
@@ -303,6 +323,7 @@ void TrainingRun::finish() {
   ctx_.progress(1, trf("{} steps", at_.steps));
   TrainingDone done{
       .test_acc = test_acc_,
+      .reached_s = reached_s_,
       .images_per_s = step_seconds_ > 0 ? static_cast<double>(images_) / step_seconds_ : 0,
       .seconds = clock_.seconds(),
       .steps = at_.steps,

@@ -16,7 +16,8 @@
 
 namespace lab {
 
-// Learning rate of every step: constant, optionally scaled with the batch, raised during warm-up.
+// Learning rate of every step: optionally scaled with the batch, raised during warm-up, then
+// constant or falling.
 class LearningRate {
  public:
   // `request` must be complete: lr is set.
@@ -24,12 +25,14 @@ class LearningRate {
 
   // Returns the rate of a step's update; `step` counts from 0 over all epochs. During warm-up the
   // rate rises linearly to peak(), from the unscaled rate if scaling raises it, otherwise from 0.
+  // With a linear schedule it then falls by equal amounts and would be 0 after the last epoch.
   double at(std::int64_t step) const;
   double peak() const { return peak_; }
 
  private:
   double start_ = 0, peak_ = 0;
   double warmup_steps_ = 0;
+  std::optional<double> end_;  // step at which a falling rate is 0
 };
 
 // Measures seconds of work: time spent waiting is excluded.
@@ -64,6 +67,7 @@ class TrainingRun {
   void announce();
   // Returns false if the run ends here.
   bool train_epoch();
+  bool reached_accuracy() const;
   void start_profile();
   void report_profile();
   void timed_step();
@@ -101,7 +105,7 @@ class TrainingRun {
   std::vector<StepSplit> splits_;  // of the latest steps, with several devices
   std::int64_t saved_at_ = -1;     // step of the newest checkpoint
   std::string checkpoint_;
-  std::optional<double> test_acc_;
+  std::optional<double> test_acc_, reached_s_;
 };
 
 }  // namespace lab

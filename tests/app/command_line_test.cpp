@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/events/training_preset.h"
 #include "compute/core/units.h"
 #include "tests/support/text.h"
 
@@ -184,6 +185,34 @@ TEST(CommandLine, ReadsTrain) {
   EXPECT_FALSE(r.evaluate);
   EXPECT_EQ(r.synthetic_train, 100);
   EXPECT_EQ(r.synthetic_test, 50);
+}
+
+TEST(CommandLine, ReadsTheRecipe) {
+  const auto r = job<StartTraining>({"train", "--schedule", "linear", "--label-smoothing", "0.2",
+                                     "--augment", "flip", "--stop-at", "0.91"});
+  EXPECT_EQ(r.schedule, LrSchedule::Linear);
+  EXPECT_EQ(r.label_smoothing, 0.2);
+  EXPECT_EQ(r.augment, Augmentation::Flip);
+  EXPECT_EQ(r.stop_at, 0.91);
+  EXPECT_TRUE(contains(command_line_error({"train", "--augment", "crop"}), "--augment: 'crop'"));
+  EXPECT_TRUE(
+      contains(command_line_error({"train", "--label-smoothing", "1"}), "--label-smoothing: "));
+  EXPECT_TRUE(contains(command_line_error({"train", "--stop-at", "91"}), "--stop-at: "));
+}
+
+TEST(CommandLine, OptionsOverrideThePreset) {
+  const auto fast = job<StartTraining>({"train", "--preset", "fast"});
+  EXPECT_TRUE(follows_preset(TrainingPreset::Fast, fast));
+  EXPECT_EQ(fast.model, "convnet");
+  EXPECT_EQ(fast.schedule, LrSchedule::Linear);
+  EXPECT_EQ(fast.data, DataSource::Synthetic) << "no matter of the preset";
+  const auto longer = job<StartTraining>({"train", "--epochs", "12", "--preset", "fast"});
+  EXPECT_EQ(longer.epochs, 12) << "in any order";
+  EXPECT_EQ(longer.model, "convnet");
+  const auto book = job<StartTraining>({"train", "--preset", "book"});
+  EXPECT_EQ(book.model, "lenet");
+  EXPECT_EQ(book.lr, 0.9);
+  EXPECT_TRUE(contains(command_line_error({"train", "--preset", "slow"}), "--preset: 'slow'"));
 }
 
 TEST(CommandLine, ReadsConvolution) {

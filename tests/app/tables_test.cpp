@@ -127,6 +127,25 @@ TEST(TrainingTable, ExplainsTheLearningRate) {
                 "warm-up of 2 epochs, "),
             std::string::npos)
       << training_output(started);
+  started.request.schedule = LrSchedule::Linear;
+  EXPECT_NE(training_output(started).find("warm-up of 2 epochs, falling to 0, "), std::string::npos)
+      << training_output(started);
+}
+
+TEST(TrainingTable, ShowsTheRestOfTheRecipeAndTheTimeToAnAccuracy) {
+  TrainingStarted started;
+  EXPECT_EQ(training_output(started).find("smoothing"), std::string::npos);
+  started.request.label_smoothing = 0.1;
+  started.request.augment = Augmentation::Flip;
+  EXPECT_NE(training_output(started).find("label smoothing 0.1\nhalf of the training images are "
+                                          "mirrored, drawn anew in each epoch\n"),
+            std::string::npos)
+      << training_output(started);
+  TrainingDone done;
+  done.reached_s = 2;
+  EXPECT_NE(training_output(done).find("accuracy reached after 2.00 s, evaluations included\n"),
+            std::string::npos)
+      << training_output(done);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""The book's networks in PyTorch, with the names and shapes of their state dicts."""
+"""The book's networks and device-lab's convnet in PyTorch, with the names and shapes of their state dicts."""
 import torch
 from torch import nn
 
@@ -44,6 +44,16 @@ def resnet18():
     return net
 
 
+def convnet():
+    layers = []
+    inputs = 1
+    for channels in (16, 32, 64):
+        layers += [nn.AvgPool2d(2)] if layers else []
+        layers += [nn.Conv2d(inputs, channels, 3, padding=1), nn.BatchNorm2d(channels), nn.ReLU()]
+        inputs = channels
+    return Named(*layers, nn.Flatten(), nn.Linear(7 * 7 * inputs, 10))
+
+
 def build(model):
     if model == "softmax":
         return Named(nn.Flatten(), nn.Linear(784, 10))
@@ -54,4 +64,4 @@ def build(model):
                      nn.Conv2d(6, 16, 5), nn.Sigmoid(), nn.AvgPool2d(2, 2), nn.Flatten(),
                      nn.Linear(400, 120), nn.Sigmoid(), nn.Linear(120, 84), nn.Sigmoid(),
                      nn.Linear(84, 10))
-    return resnet18()
+    return convnet() if model == "convnet" else resnet18()

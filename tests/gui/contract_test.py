@@ -167,9 +167,10 @@ KEYS = {
     ),
     "train done": keys(
         "type seconds test_acc images_per_s devices steps training_seconds ranks model width data "
-        "synthetic batch lr lr_scale warmup_epochs momentum weight_decay epochs order seed kernels "
+        "synthetic batch lr lr_scale warmup_epochs schedule label_smoothing augment stop_at momentum "
+        "weight_decay epochs order seed kernels "
         "dtype convolution shares parameters train_images test_images",
-        "split? hidden_share? checkpoint? saved_file? profile?",
+        "reached_s? split? hidden_share? checkpoint? saved_file? profile?",
         split=keys(SPLIT),
         profile=keys(
             "device images threads dtype peak_gflops steps",

@@ -142,6 +142,7 @@ std::string default_name(const StartTraining& request, std::optional<double> lr,
   if (request.momentum != 0) parts.push_back(trf("momentum {:g}", request.momentum));
   if (request.seed != 0) parts.push_back(trf("seed {}", request.seed));
   if (request.lr_scale == LrScale::Linear) parts.emplace_back(tr("lr scaled"));
+  if (request.schedule == LrSchedule::Linear) parts.emplace_back(tr("lr falling"));
   if (devices > 1) {
     parts.push_back(ranks > 1 ? trf("{} devices of {} ranks", devices, ranks)
                               : trf("{} devices", devices));

@@ -121,9 +121,23 @@ struct EnumNames<GradientSum> {
       {"auto", LAB_TEXT("Auto")}, {"nccl", "NCCL"}, {"lab", LAB_TEXT("Lab")}};
 };
 
+// Course of the learning rate after the warm-up. Linear: falls to 0 at the end of the last epoch.
+enum class LrSchedule { Constant, Linear };
+template <>
+struct EnumNames<LrSchedule> {
+  static constexpr ValueName kAll[] = {{"constant", LAB_TEXT("Constant")},
+                                       {"linear", LAB_TEXT("Falling")}};
+};
+// Random changes to the training images. Flip: half of them are mirrored, left to right.
+enum class Augmentation { None, Flip };
+template <>
+struct EnumNames<Augmentation> {
+  static constexpr ValueName kAll[] = {{"none", LAB_TEXT("None")}, {"flip", LAB_TEXT("Flips")}};
+};
+
 // Defaults follow Dive into Deep Learning.
 struct StartTraining {
-  std::string model = "lenet";        // softmax, mlp, lenet, resnet18
+  std::string model = "lenet";        // a name from kModelFacts
   std::int64_t width = kResNetWidth;  // of resnet18; no other model has one
   DataSource data = DataSource::Synthetic;
   std::string data_dir;  // empty: the default folders
@@ -157,7 +171,11 @@ struct StartTraining {
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   GradientSum sum = GradientSum::Auto;
   LrScale lr_scale = LrScale::None;
-  double warmup_epochs = 0;           // duration of the learning rate warm-up, in epochs
+  double warmup_epochs = 0;  // duration of the learning rate warm-up, in epochs
+  LrSchedule schedule = LrSchedule::Constant;
+  double label_smoothing = 0;  // share of each label that is spread over all classes
+  Augmentation augment = Augmentation::None;
+  std::optional<double> stop_at;      // ends after the epoch that reaches this test accuracy
   std::string checkpoint_dir;         // empty: no checkpoints
   std::int64_t checkpoint_every = 0;  // steps between checkpoints; 0: at the end only
   std::string resume_dir;             // resume from the newest checkpoint in this folder

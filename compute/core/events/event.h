@@ -275,7 +275,8 @@ struct Confusion {
 
 struct TrainingDone {
   std::optional<double> test_acc;
-  double images_per_s = 0;  // over all steps
+  std::optional<double> reached_s;  // seconds to the accuracy of StartTraining::stop_at
+  double images_per_s = 0;          // over all steps
   double seconds = 0;
   std::int64_t steps = 0;
   std::vector<Device> devices;  // devices of all ranks, in rank order

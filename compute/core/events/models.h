@@ -1,6 +1,6 @@
 #pragma once
-// Trainable networks and their default hyperparameters, from Dive into Deep Learning.
-// compute/nn/models.cpp defines their layers.
+// Trainable networks and their default hyperparameters, from Dive into Deep Learning; convnet is
+// the lab's own. compute/nn/models.cpp defines their layers.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,11 @@ struct ModelFacts {
   int operations;
 };
 
-inline constexpr std::array<ModelFacts, 4> kModelFacts = {{{"softmax", 0.1, 235, 2},
+inline constexpr std::array<ModelFacts, 5> kModelFacts = {{{"softmax", 0.1, 235, 2},
                                                            {"mlp", 0.1, 235, 4},
                                                            {"lenet", 0.9, 940, 12},
-                                                           {"resnet18", 0.1, 60, 65}}};
+                                                           {"resnet18", 0.1, 60, 65},
+                                                           {"convnet", 0.1, 235, 13}}};
 
 inline constexpr auto kModelNames = std::apply(
     [](const auto&... facts) {

@@ -67,7 +67,8 @@ struct FieldsOf<StartTraining> {
                        .label = LAB_TEXT("Model"),
                        .hint = LAB_TEXT(
                            "softmax: one layer. mlp: 256 hidden units. lenet: two convolutions. "
-                           "resnet18: eighteen layers, 11 million parameters."),
+                           "resnet18: eighteen layers, 11 million parameters. convnet: three "
+                           "convolutions with batch norm, for the fast preset."),
                        .decides = Decides::Numbers,
                        .reported = true},
           &R::model);
@@ -280,6 +281,58 @@ struct FieldsOf<StartTraining> {
                        .decides = Decides::Numbers,
                        .reported = true},
           &R::warmup_epochs);
+    recipe(visit);
+  }
+
+  // What the chapters' trainings leave out.
+  template <typename Visit>
+  static void recipe(const Visit& visit) {
+    visit(RequestField{.key = "schedule",
+                       .option = "--schedule",
+                       .help = LAB_TEXT("Learning rate after the warm-up; linear: falls to 0 at "
+                                        "the end of the last epoch"),
+                       .label = LAB_TEXT("Schedule"),
+                       .hint = LAB_TEXT("The learning rate after the warm-up. Falling: linearly to "
+                                        "0 at the end of the last epoch."),
+                       .more = true,
+                       .decides = Decides::Numbers,
+                       .reported = true},
+          &R::schedule);
+    visit(RequestField{.key = "label_smoothing",
+                       .option = "--label-smoothing",
+                       .placeholder = "X",
+                       .help = LAB_TEXT("Share of each label that is spread over all classes, from "
+                                        "0 to below 1; default 0"),
+                       .range = {0, 1, Ends::NotMax},
+                       .label = LAB_TEXT("Label smoothing"),
+                       .hint = LAB_TEXT("Share of each training label that is spread over all "
+                                        "classes. The chapters use none."),
+                       .step = 0.05,
+                       .more = true,
+                       .decides = Decides::Numbers,
+                       .reported = true},
+          &R::label_smoothing);
+    visit(RequestField{.key = "augment",
+                       .option = "--augment",
+                       .help = LAB_TEXT("Random changes to the training images; flip: mirrors half "
+                                        "of them, left to right"),
+                       .label = LAB_TEXT("Augmentation"),
+                       .hint = LAB_TEXT("Flips: half of the training images, drawn anew in each "
+                                        "epoch, are mirrored left to right."),
+                       .more = true,
+                       .decides = Decides::Numbers,
+                       .reported = true},
+          &R::augment);
+    visit(RequestField{.key = "stop_at",
+                       .option = "--stop-at",
+                       .placeholder = "ACCURACY",
+                       .help = LAB_TEXT("Stop after the first epoch with this test accuracy, above "
+                                        "0 and up to 1; reports the time"),
+                       .range = {0, 1, Ends::NotMin},
+                       .name = LAB_TEXT("test accuracy to stop at"),
+                       .decides = Decides::Course,
+                       .reported = true},
+          &R::stop_at);
   }
 
   template <typename Visit>

@@ -121,6 +121,8 @@ void column_sums(const float* x, std::int64_t rows, std::int64_t cols, double* s
 // Scalar FP64: with ten classes this is a negligible share of a step's work.
 void softmax_cross_entropy(const CrossEntropyArgs& args) {
   std::array<double, 256> e;
+  const double spread = args.smoothing / static_cast<double>(args.classes);
+  const double hit = 1 - args.smoothing + spread;  // target of the label's class
   for (std::int64_t r = 0; r < args.rows; ++r) {
     const float* z = args.logits + r * args.classes;
     std::int64_t best = 0;
@@ -133,13 +135,17 @@ void softmax_cross_entropy(const CrossEntropyArgs& args) {
       sum += e[c];
     }
     const std::uint8_t label = args.labels[r];
-    args.losses[r] = static_cast<float>(std::log(sum) - (static_cast<double>(z[label]) - z[best]));
+    double margin = (1 - args.smoothing) * (static_cast<double>(z[label]) - z[best]);
+    for (std::int64_t c = 0; spread > 0 && c < args.classes; ++c) {
+      margin += spread * (static_cast<double>(z[c]) - z[best]);
+    }
+    args.losses[r] = static_cast<float>(std::log(sum) - margin);
     args.predicted[r] = static_cast<std::uint8_t>(best);
     if (args.confidence != nullptr) args.confidence[r] = static_cast<float>(e[best] / sum);
     if (args.d_logits == nullptr) continue;
     float* dz = args.d_logits + r * args.classes;
     for (std::int64_t c = 0; c < args.classes; ++c) {
-      dz[c] = static_cast<float>((e[c] / sum - (c == label ? 1.0 : 0.0)) / args.divisor);
+      dz[c] = static_cast<float>((e[c] / sum - (c == label ? hit : spread)) / args.divisor);
     }
   }
 }

@@ -17,10 +17,13 @@ struct CrossEntropyArgs {
   const std::uint8_t* labels = nullptr;  // [rows], < classes
   std::int64_t rows = 0;
   std::int64_t classes = 0;
-  float* losses = nullptr;            // [rows], -log softmax(logits)[label]
+  // Share of the label spread over all classes: the target of class c is
+  // (1 - smoothing) * onehot[c] + smoothing / classes.
+  double smoothing = 0;
+  float* losses = nullptr;            // [rows], -sum(target * log softmax(logits))
   std::uint8_t* predicted = nullptr;  // [rows], class of the largest logit, the first if tied
   float* confidence = nullptr;        // [rows], softmax probability of `predicted`; may be null
-  float* d_logits = nullptr;          // [rows, classes], (softmax - onehot) / divisor; may be null
+  float* d_logits = nullptr;          // [rows, classes], (softmax - target) / divisor; may be null
   double divisor = 1;                 // images in the whole batch, over all replicas
 };
 

@@ -32,6 +32,7 @@ TEST(Models, MatchTheBooksParameterCounts) {
   EXPECT_EQ(parameters("mlp"), 203530);
   EXPECT_EQ(parameters("lenet"), 61706);
   EXPECT_EQ(parameters("resnet18"), 11175818);
+  EXPECT_EQ(parameters("convnet"), 54890);
 }
 
 TEST(Models, OnlyResnetHasAWidth) {
@@ -83,6 +84,16 @@ TEST(Models, ResnetUsesPyTorchNamesAndOrder) {
   EXPECT_EQ(names[125], "fc.1.weight [10,512]");
 }
 
+TEST(Models, ConvnetUsesPyTorchNames) {
+  const std::vector<std::string> names = names_and_shapes("convnet");
+  ASSERT_EQ(names.size(), 23U);
+  EXPECT_EQ(names[0], "net.0.weight [16,1,3,3]");
+  EXPECT_EQ(names[4], "net.1.running_mean [16]");
+  EXPECT_EQ(names[7], "net.4.weight [32,16,3,3]");
+  EXPECT_EQ(names[14], "net.8.weight [64,32,3,3]");
+  EXPECT_EQ(names[21], "net.12.weight [10,3136]");
+}
+
 TEST(Models, UseTheBooksInitialDistributions) {
   Machine machine;
   Network lenet(plan_model("lenet"), machine.at(cpu()), 1, /*seed=*/3);
@@ -102,7 +113,9 @@ TEST(Models, UnknownNameListsTheChoices) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::NotFound);
-    EXPECT_STREQ(error.what(), "unknown model 'vgg'; choose one of softmax, mlp, lenet, resnet18");
+    EXPECT_STREQ(error.what(),
+                 "unknown model 'vgg'; choose one of softmax, mlp, lenet, resnet18, "
+                 "convnet");
   }
 }
 

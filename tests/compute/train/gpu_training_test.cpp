@@ -141,6 +141,15 @@ TEST(GpuTraining, NarrowResnetMatchesTheCpu) {
   }
 }
 
+TEST(GpuTraining, ConvnetMatchesTheCpu) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  Machine machine(kTwoGpus);
+  TrainerOptions options = model("convnet");
+  options.kernels.label_smoothing = 0.1;
+  expect_close(train_on(machine, {emulated_gpu(0)}, options, kOneStep),
+               train_on(machine, {cpu()}, options, kOneStep), kTolerance);
+}
+
 TEST(GpuTraining, DevicesOfBothKindsMatchTwoCpuDevices) {
   SKIP_UNDER_THREAD_SANITIZER();
   Machine machine({.cpu_devices = 2, .emulated_gpus = 2});

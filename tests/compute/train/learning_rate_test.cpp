@@ -45,6 +45,22 @@ TEST(LearningRate, WarmsUpFromZeroWithoutScaling) {
   EXPECT_EQ(LearningRate(request(1, 128, LrScale::Linear, 0.5), 8).at(0), 0.125);
 }
 
+TEST(LearningRate, FallsToZeroAfterTheLastEpoch) {
+  StartTraining r = request(0.8, 256, LrScale::None, 0.5);
+  r.schedule = LrSchedule::Linear;
+  r.epochs = 3;
+  const LearningRate rate(r, 4);  // two steps up, ten down
+  EXPECT_EQ(rate.at(0), 0.4);
+  EXPECT_EQ(rate.at(1), 0.8);
+  EXPECT_EQ(rate.at(2), 0.8);
+  EXPECT_DOUBLE_EQ(rate.at(7), 0.4);
+  EXPECT_DOUBLE_EQ(rate.at(11), 0.08) << "the last step has an effect";
+  EXPECT_EQ(rate.at(12), 0);
+  EXPECT_EQ(rate.peak(), 0.8);
+  r.steps = 5;
+  EXPECT_EQ(LearningRate(r, 4).at(4), rate.at(4)) << "ending early does not change the rates";
+}
+
 TEST(LearningRate, IgnoresAWarmUpShorterThanAStep) {
   EXPECT_EQ(LearningRate(request(1, 256, LrScale::None, 0.01), 10).at(0), 1);
   EXPECT_EQ(LearningRate(request(1, 256, LrScale::None, 3), 0).at(0), 1);

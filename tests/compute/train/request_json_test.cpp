@@ -45,6 +45,10 @@ StartTraining unusual() {
   r.sum = GradientSum::Nccl;
   r.lr_scale = LrScale::Linear;
   r.warmup_epochs = 1.5;
+  r.schedule = LrSchedule::Linear;
+  r.label_smoothing = 0.1;
+  r.augment = Augmentation::Flip;
+  r.stop_at = 0.91;
   r.checkpoint_dir = "c";
   r.checkpoint_every = 10;
   r.resume_dir = "d";
@@ -87,6 +91,10 @@ TEST(RequestJson, RoundTripsEveryField) {
   EXPECT_EQ(back.sum, r.sum);
   EXPECT_EQ(back.lr_scale, r.lr_scale);
   EXPECT_EQ(back.warmup_epochs, r.warmup_epochs);
+  EXPECT_EQ(back.schedule, r.schedule);
+  EXPECT_EQ(back.label_smoothing, r.label_smoothing);
+  EXPECT_EQ(back.augment, r.augment);
+  EXPECT_EQ(back.stop_at, r.stop_at);
   EXPECT_EQ(back.checkpoint_dir, r.checkpoint_dir);
   EXPECT_EQ(back.checkpoint_every, r.checkpoint_every);
   EXPECT_EQ(back.resume_dir, r.resume_dir);
@@ -230,7 +238,20 @@ TEST(FirstDifference, IgnoresDevicesPathsAndLength) {
   b.dtype = a.dtype;
   b.lr_scale = a.lr_scale;
   b.warmup_epochs = a.warmup_epochs;
+  b.schedule = a.schedule;
+  b.label_smoothing = a.label_smoothing;
+  b.augment = a.augment;
   EXPECT_EQ(first_difference(a, b), "");
+}
+
+TEST(FirstDifference, CountsEpochsOfAFallingRate) {
+  StartTraining a, b;
+  b.epochs = 3;
+  EXPECT_EQ(first_difference(a, b), "");
+  a.schedule = b.schedule = LrSchedule::Linear;
+  EXPECT_EQ(first_difference(a, b), "--epochs 10 / --epochs 3");
+  a.schedule = LrSchedule::Constant;
+  EXPECT_EQ(first_difference(a, b), "--schedule constant / --schedule linear");
 }
 
 TEST(FirstDifference, IgnoresUnusedSyntheticImages) {

@@ -121,11 +121,32 @@ TEST(TrainingRequest, RejectsNumbersOutOfRange) {
       {"width is 0; it must be from 1 to 512", [](auto& r) { r.width = 0; }},
       {"width is 513", [](auto& r) { r.width = 513; }},
       {"model lenet has no width", [](auto& r) { r.width = 16; }},
+      {"label smoothing is 1; it must be from 0 to below 1",
+       [](auto& r) { r.label_smoothing = 1; }},
+      {"label smoothing is -0.1", [](auto& r) { r.label_smoothing = -0.1; }},
+      {"test accuracy to stop at is 0; it must be above 0 to 1", [](auto& r) { r.stop_at = 0; }},
+      {"test accuracy to stop at is 1.5", [](auto& r) { r.stop_at = 1.5; }},
   };
   for (const auto& [part, change] : cases) {
     const std::string message = refusal(change);
     EXPECT_TRUE(contains(message, part)) << message;
   }
+}
+
+TEST(TrainingRequest, RejectsContradictorySettings) {
+  EXPECT_EQ(refusal([](auto& r) {
+              r.schedule = LrSchedule::Linear;
+              r.epochs = 2;
+              r.warmup_epochs = 2;
+            }),
+            "training: a warm-up of 2 epochs leaves no time for the learning rate to fall in a "
+            "training of 2; shorten the warm-up");
+  EXPECT_EQ(
+      refusal([](auto& r) {
+        r.stop_at = 0.91;
+        r.evaluate = false;
+      }),
+      "training: cannot stop at a test accuracy of 0.91 without testing; leave --no-eval out");
 }
 
 TEST(TrainingRequest, RejectsContradictoryFiles) {

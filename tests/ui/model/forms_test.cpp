@@ -1,10 +1,11 @@
 #include "ui/model/forms/forms.h"
+#include "compute/core/events/training_preset.h"
 
 #include <gtest/gtest.h>
 
 #include "compute/core/error.h"
 #include "tests/ui/events.h"
-#include "ui/model/chapter_runs.h"
+#include "ui/model/training_presets.h"
 
 namespace lab::ui {
 namespace {
@@ -111,8 +112,8 @@ TEST(Forms, ChapterRunsUseTheAvailableDevices) {
   TrainingForm form;
   form.request.momentum = 0.9;
   form.request.lr_scale = LrScale::Linear;
-  EXPECT_EQ(chapter_run_of(form, machine_of(4)), 0);
-  fill_chapter_run(2, machine_of(4), form);
+  EXPECT_EQ(preset_of(form, machine_of(4)), 0);
+  fill_preset(2, machine_of(4), form);
   const StartTraining s = to_command(form, machine_of(4));
   EXPECT_EQ(s.model, "resnet18");
   EXPECT_EQ(s.data, DataSource::FashionMnist);
@@ -121,24 +122,28 @@ TEST(Forms, ChapterRunsUseTheAvailableDevices) {
   EXPECT_EQ(s.momentum, 0);
   EXPECT_EQ(s.lr_scale, LrScale::None);
   EXPECT_EQ(s.devices, (std::vector<Device>{cpu(0), cpu(1)}));
-  EXPECT_EQ(chapter_run_of(form, machine_of(4)), 2);
-  EXPECT_EQ(chapter_stand_in(2, machine_of(4)), "cpu:0 and cpu:1 stand in for the GPUs");
+  EXPECT_EQ(preset_of(form, machine_of(4)), 2);
+  EXPECT_EQ(preset_stand_in(2, machine_of(4)), "cpu:0 and cpu:1 stand in for the GPUs");
   form.request.batch = 256;
-  EXPECT_EQ(chapter_run_of(form, machine_of(4)), 0);
+  EXPECT_EQ(preset_of(form, machine_of(4)), 0);
 
-  fill_chapter_run(2, machine_of(1), form);
+  form.request.schedule = LrSchedule::Linear;
+  form.request.augment = Augmentation::Flip;
+  EXPECT_EQ(preset_of(form, machine_of(4)), 0);
+  fill_preset(2, machine_of(1), form);
+  EXPECT_EQ(form.request.schedule, LrSchedule::Constant);
   EXPECT_EQ(training_devices(form, machine_of(1)), std::vector<Device>{cpu(0)});
-  EXPECT_EQ(chapter_stand_in(2, machine_of(1)), "cpu:0 alone stands in for the 2 GPUs");
+  EXPECT_EQ(preset_stand_in(2, machine_of(1)), "cpu:0 alone stands in for the 2 GPUs");
 
   MachineInfo mixed = machine_of(2);
   for (int i = 0; i < 2; ++i) {
     mixed.devices.emplace_back().device = {DeviceKind::Cuda, i};
   }
-  fill_chapter_run(1, mixed, form);
+  fill_preset(1, mixed, form);
   EXPECT_EQ(training_devices(form, mixed), (std::vector<Device>{{DeviceKind::Cuda, 0}}));
-  fill_chapter_run(2, mixed, form);
+  fill_preset(2, mixed, form);
   EXPECT_EQ(training_devices(form, mixed).back(), (Device{DeviceKind::Cuda, 1}));
-  EXPECT_EQ(chapter_stand_in(2, mixed), "");
+  EXPECT_EQ(preset_stand_in(2, mixed), "");
 }
 
 TEST(Forms, RejectsInvalidForms) {
@@ -158,6 +163,27 @@ TEST(Forms, RejectsInvalidForms) {
   MemoryForm memory;
   memory.dtype = static_cast<int>(DType::I32);
   EXPECT_THROW(to_command(memory, machine), Error);
+}
+
+TEST(Forms, FastPresetKeepsTheDevices) {
+  const MachineInfo machine = machine_of(2);
+  TrainingForm form;
+  form.devices = {false, true};
+  form.request.lr_scale = LrScale::Linear;
+  fill_preset(3, machine, form);
+  EXPECT_EQ(preset_of(form, machine), 3);
+  EXPECT_EQ(preset_stand_in(3, machine), "");
+  const StartTraining s = to_command(form, machine);
+  EXPECT_TRUE(follows_preset(TrainingPreset::Fast, s));
+  EXPECT_EQ(s.model, "convnet");
+  EXPECT_EQ(s.lr_scale, LrScale::None);
+  EXPECT_EQ(s.data, DataSource::FashionMnist);
+  EXPECT_EQ(s.devices, std::vector<Device>{cpu(1)});
+  form.request.epochs = 9;
+  EXPECT_EQ(preset_of(form, machine), 0);
+  fill_preset(3, machine, form);
+  form.request.data = DataSource::Synthetic;
+  EXPECT_EQ(preset_of(form, machine), 0);
 }
 
 TEST(Forms, SurviveSavingAndLoading) {
@@ -211,6 +237,9 @@ TEST(Forms, SettingsKeepTheirKeys) {
                                                     {"training.shares", "5, 1"},
                                                     {"training.lr_scale", "1"},
                                                     {"training.warmup_epochs", "1.5"},
+                                                    {"training.schedule", "1"},
+                                                    {"training.label_smoothing", "0.1"},
+                                                    {"training.augment", "1"},
                                                     {"training.checkpoint_dir", "c"},
                                                     {"training.checkpoint_every", "9"},
                                                     {"training.resume_dir", "r"},

@@ -200,9 +200,9 @@ TEST_F(PanelCommands, LargerBatchOffersAScaledRate) {
 
 TEST_F(PanelCommands, ChapterRunFillsTheForm) {
   lab.open(Page::Training);
-  lab.click("training/chapter");
-  lab.click("training/chapter/Two GPUs: batch 512, lr 0.2");
-  EXPECT_EQ(lab.backend.find("training/chapter")->value, "Two GPUs: batch 512, lr 0.2");
+  lab.click("training/preset");
+  lab.click("training/preset/Two GPUs: batch 512, lr 0.2");
+  EXPECT_EQ(lab.backend.find("training/preset")->value, "Two GPUs: batch 512, lr 0.2");
   lab.click("training/start");
   ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
   const StartTraining sent = lab.sent<StartTraining>()[0];
@@ -210,6 +210,20 @@ TEST_F(PanelCommands, ChapterRunFillsTheForm) {
   EXPECT_EQ(sent.batch, 512);
   EXPECT_EQ(*sent.lr, 0.2);
   EXPECT_EQ(sent.devices, (std::vector<Device>{cpu(0), cpu(1)}));
+}
+
+TEST_F(PanelCommands, FastPresetFillsTheForm) {
+  lab.open(Page::Training);
+  lab.click("training/preset");
+  lab.click("training/preset/Fast: 0.91 in seconds");
+  EXPECT_EQ(lab.backend.find("training/preset")->value, "Fast: 0.91 in seconds");
+  lab.click("training/start");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1u);
+  const StartTraining sent = lab.sent<StartTraining>()[0];
+  EXPECT_EQ(sent.model, "convnet");
+  EXPECT_EQ(sent.schedule, LrSchedule::Linear);
+  EXPECT_EQ(sent.label_smoothing, 0.1);
+  EXPECT_GT(sent.warmup_epochs, 0);
 }
 
 TEST_F(PanelCommands, CheckpointsAreUnderMoreSettings) {

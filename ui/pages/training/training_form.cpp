@@ -1,7 +1,7 @@
 // The training form: model, data, devices and settings; the defaults are the chapters'.
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
-#include "ui/model/chapter_runs.h"
+#include "ui/model/training_presets.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/training/training_parts.h"
 
@@ -44,22 +44,23 @@ void data_fields(const Panel& p, Fields& fields, TrainingForm& form) {
       [&] { request_field(p, form, &StartTraining::synthetic_test); });
 }
 
-void chapter_field(const Panel& p, Fields& fields, TrainingForm& form) {
+void preset_field(const Panel& p, Fields& fields, TrainingForm& form) {
   const MachineInfo& machine = p.model.machine();
   fields.next();
-  int which = chapter_run_of(form, machine);
-  std::vector<std::string> names = chapter_runs();
-  if (combo(p.ui, "training/chapter", tr("Chapter"), names, which,
-            tr("Fills the form with a training run from the chapter on several GPUs."))) {
-    fill_chapter_run(which, machine, form);
+  int which = preset_of(form, machine);
+  std::vector<std::string> names = preset_names();
+  if (combo(p.ui, "training/preset", tr("Preset"), names, which,
+            tr("Fills the form: a training run from the chapter on several GPUs, or the settings "
+               "that reach a test accuracy of 0.91 on Fashion-MNIST soonest."))) {
+    fill_preset(which, machine, form);
   }
-  const std::string stand_in = chapter_stand_in(which, machine);
+  const std::string stand_in = preset_stand_in(which, machine);
   if (!stand_in.empty()) caption(p.ui, stand_in);
 }
 
 void main_fields(const Panel& p, TrainingForm& form) {
   Fields fields(p);
-  chapter_field(p, fields, form);
+  preset_field(p, fields, form);
   fields.next();
   if (request_field(p, form, &StartTraining::model)) {
     form.request.lr = find_model(form.request.model)->learning_rate;

@@ -32,7 +32,7 @@ struct GatherKernel {
     const std::uint8_t* labels;
     const std::uint32_t* order;
     const std::int64_t* first;
-    int image_size;
+    int image_size, width;
     float* to_pixels;
     std::uint8_t* to_labels;
     int first_image;  // of the grid
@@ -43,14 +43,20 @@ struct GatherKernel {
   static LAB_DEVICE void run(const Args& args) {
     const int image = args.first_image + simt::block_idx().y;
     const std::int64_t first = simt::global(args.first)[0];
-    const std::int64_t from = simt::global(args.order)[first + image];
+    const std::uint32_t entry = simt::global(args.order)[first + image];
+    const std::int64_t from = entry & ~kFlippedImage;
     const std::int64_t i = element_index();
     if (i == 0) {
       const std::uint8_t label = simt::global(args.labels)[from];
       simt::global(args.to_labels)[image] = label;
     }
     if (i >= args.image_size) return;
-    const std::uint8_t pixel = simt::global(args.pixels)[from * args.image_size + i];
+    std::int64_t source = i;
+    if ((entry & kFlippedImage) != 0) {
+      const int x = static_cast<int>(i) % args.width;
+      source = i + (args.width - 1 - 2 * x);
+    }
+    const std::uint8_t pixel = simt::global(args.pixels)[from * args.image_size + source];
     simt::global(args.to_pixels)[std::int64_t{image} * args.image_size + i] =
         static_cast<float>(pixel) / 255.0F;
   }

@@ -87,8 +87,8 @@ void Layers<Launcher>::gather(const GpuGather& gather, GpuStream& stream) {
     launcher_.template launch<GatherKernel>(
         grid,
         {gather.pixels, gather.labels, gather.order, gather.first,
-         static_cast<int>(gather.image_size), gather.to_pixels, gather.to_labels,
-         static_cast<int>(first)},
+         static_cast<int>(gather.image_size), static_cast<int>(gather.width), gather.to_pixels,
+         gather.to_labels, static_cast<int>(first)},
         stream);
   }
 }
@@ -172,7 +172,7 @@ void Layers<Launcher>::loss(const GpuLoss& loss, GpuStream& stream) {
   launcher_.template launch<LossKernel>(
       {.x = tiles_of(images, LossKernel::kImages)},
       {loss.logits, loss.labels, loss.dlogits, loss.losses, loss.predicted, loss.confidence, images,
-       static_cast<int>(loss.classes), loss.divisor},
+       static_cast<int>(loss.classes), loss.smoothing, loss.divisor},
       stream);
   launcher_.template launch<LossSumKernel>(
       {}, {loss.losses, loss.predicted, loss.labels, loss.sum, images}, stream);

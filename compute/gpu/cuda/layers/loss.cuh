@@ -37,7 +37,7 @@ struct LossKernel {
     std::uint8_t* predicted;
     float* confidence;
     int images, classes;
-    double divisor;
+    double smoothing, divisor;
   };
   static constexpr const char* kName = "loss";
   static constexpr int kThreads = 128;
@@ -48,16 +48,23 @@ struct LossKernel {
     if (image >= args.images) return;
     const auto logits = simt::global(args.logits) + std::int64_t{image} * args.classes;
     const Best best = best_of(logits, args.classes);
-    double part = 0;
+    const double spread = args.smoothing / args.classes;  // target of other classes
+    const double hit = 1 - args.smoothing + spread;       // target of the label's class
+    double part = 0, distance = 0;
     for (int c = simt::lane(); c < args.classes; c += 32) {
       const float logit = logits[c];
-      part += std::exp(static_cast<double>(logit) - static_cast<double>(best.logit));
+      const double below = static_cast<double>(logit) - static_cast<double>(best.logit);
+      part += std::exp(below);
+      distance += below;
     }
     const double sum = warp_sum_f64(part);
+    const double smoothed = spread > 0 ? spread * warp_sum_f64(distance) : 0;
     const std::uint8_t label = simt::global(args.labels)[image];
     if (simt::lane() == 0) {
       const float logit = logits[label];
-      const double margin = static_cast<double>(logit) - static_cast<double>(best.logit);
+      const double margin =
+          (1 - args.smoothing) * (static_cast<double>(logit) - static_cast<double>(best.logit)) +
+          smoothed;
       simt::global(args.losses)[image] = static_cast<float>(std::log(sum) - margin);
       simt::global(args.predicted)[image] = static_cast<std::uint8_t>(best.index);
       simt::global(args.confidence)[image] = static_cast<float>(1.0 / sum);
@@ -67,7 +74,7 @@ struct LossKernel {
     for (int c = simt::lane(); c < args.classes; c += 32) {
       const float logit = logits[c];
       const double e = std::exp(static_cast<double>(logit) - static_cast<double>(best.logit));
-      dlogits[c] = static_cast<float>((e / sum - (c == label ? 1.0 : 0.0)) / args.divisor);
+      dlogits[c] = static_cast<float>((e / sum - (c == label ? hit : spread)) / args.divisor);
     }
   }
 

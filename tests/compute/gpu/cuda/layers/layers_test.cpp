@@ -37,7 +37,8 @@ TEST(LayersGather, TakesImagesInTheOrderFromTheFirst) {
   std::vector<std::uint8_t> pixels, labels;
   for (int i = 0; i < kSet * kSize; ++i) pixels.push_back(static_cast<std::uint8_t>(i * 7));
   for (int i = 0; i < kSet; ++i) labels.push_back(static_cast<std::uint8_t>(i + 3));
-  const std::vector<std::uint32_t> order = {6, 0, 3, 1, 5, 2, 4};
+  constexpr std::size_t kWidth = 20;
+  const std::vector<std::uint32_t> order = {6, 0, 3, 1 | kFlippedImage, 5, 2, 4 | kFlippedImage};
   on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     GpuGather gather{.pixels = gpu.input("pixels", pixels),
                      .labels = gpu.input("labels", labels),
@@ -45,16 +46,19 @@ TEST(LayersGather, TakesImagesInTheOrderFromTheFirst) {
                      .first = gpu.input("first", std::vector<std::int64_t>{2}),
                      .images = 5,
                      .image_size = kSize,
+                     .width = kWidth,
                      .to_pixels = gpu.output<float>("to_pixels", 5 * kSize),
                      .to_labels = gpu.output<std::uint8_t>("to_labels", 5)};
     gpu.layers().gather(gather, gpu.stream());
     const auto to_labels = gpu.values(gather.to_labels, 5);
     const auto to_pixels = gpu.values(gather.to_pixels, 5 * kSize);
     for (std::size_t i = 0; i < 5; ++i) {
-      const std::size_t from = order[2 + i];
+      const std::size_t from = order[2 + i] & ~kFlippedImage;
+      const bool flipped = order[2 + i] != from;
       EXPECT_EQ(to_labels[i], labels[from]);
       for (std::size_t p = 0; p < kSize; ++p) {
-        ASSERT_EQ(to_pixels[i * kSize + p], static_cast<float>(pixels[from * kSize + p]) / 255.0F);
+        const std::size_t x = p % kWidth, q = p - x + (flipped ? kWidth - 1 - x : x);
+        ASSERT_EQ(to_pixels[i * kSize + p], static_cast<float>(pixels[from * kSize + q]) / 255.0F);
       }
     }
   });
@@ -219,12 +223,14 @@ struct LossRun {
 };
 
 LossRun run_loss(LayersUnderTest& gpu, const std::vector<float>& logits,
-                 const std::vector<std::uint8_t>& labels, bool gradient, double divisor = 1) {
+                 const std::vector<std::uint8_t>& labels, bool gradient, double divisor = 1,
+                 double smoothing = 0) {
   const std::size_t images = labels.size();
   const GpuLoss loss{.images = static_cast<std::int64_t>(images),
                      .classes = static_cast<std::int64_t>(logits.size() / images),
                      .logits = gpu.input("logits", logits),
                      .labels = gpu.input("labels", labels),
+                     .smoothing = smoothing,
                      .divisor = divisor,
                      .dlogits = gradient ? gpu.output<float>("dlogits", logits.size()) : nullptr,
                      .losses = gpu.output<float>("losses", images),
@@ -238,7 +244,7 @@ LossRun run_loss(LayersUnderTest& gpu, const std::vector<float>& logits,
 }
 
 void expect_loss(const LossRun& run, const std::vector<float>& logits,
-                 const std::vector<std::uint8_t>& labels, double divisor) {
+                 const std::vector<std::uint8_t>& labels, double divisor, double smoothing = 0) {
   const std::size_t images = labels.size(), classes = logits.size() / images;
   double total = 0;
   std::int64_t correct = 0;
@@ -247,12 +253,18 @@ void expect_loss(const LossRun& run, const std::vector<float>& logits,
     const auto best = static_cast<std::size_t>(std::max_element(z, z + classes) - z);
     double sum = 0;
     for (std::size_t c = 0; c < classes; ++c) sum += std::exp(double{z[c]} - z[best]);
-    const double loss = std::log(sum) - (double{z[labels[n]]} - z[best]);
+    const auto target = [&](std::size_t c) {
+      return (c == labels[n] ? 1 - smoothing : 0) + smoothing / static_cast<double>(classes);
+    };
+    double loss = 0;
+    for (std::size_t c = 0; c < classes; ++c) {
+      loss += target(c) * (std::log(sum) - (double{z[c]} - z[best]));
+    }
     ASSERT_NEAR(run.losses[n], loss, 1e-6 * (1 + loss)) << n;
     ASSERT_EQ(run.predicted[n], best) << n;
     ASSERT_NEAR(run.confidence[n], 1 / sum, 1e-6) << n;
     for (std::size_t c = 0; c < classes && !run.dlogits.empty(); ++c) {
-      const double gradient = std::exp(double{z[c]} - z[best]) / sum - (c == labels[n] ? 1 : 0);
+      const double gradient = std::exp(double{z[c]} - z[best]) / sum - target(c);
       ASSERT_NEAR(run.dlogits[n * classes + c], gradient / divisor, 1e-7) << n << " " << c;
     }
     total += double{run.losses[n]};
@@ -274,7 +286,10 @@ TEST(LayersLoss, AgreesWithFloat64) {
     std::vector<std::uint8_t> labels;
     for (int i = 0; i < images; ++i) labels.push_back(static_cast<std::uint8_t>(i * 5 % classes));
     on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
-      expect_loss(run_loss(gpu, logits, labels, images % 2 == 1, 6), logits, labels, 6);
+      for (const double smoothing : {0.0, 0.2}) {
+        expect_loss(run_loss(gpu, logits, labels, images % 2 == 1, 6, smoothing), logits, labels, 6,
+                    smoothing);
+      }
     });
   }
 }
@@ -366,6 +381,10 @@ TEST(LayersSizes, WrongOnesAreReportedWithTheOperation) {
     };
     EXPECT_EQ(message([](auto& layers, auto& stream) { layers.sgd({.count = 0}, stream); }),
               "sgd: count is 0; it must be positive");
+    EXPECT_EQ(message([](auto& layers, auto& stream) {
+                layers.gather({.images = 1, .image_size = 10, .width = 4}, stream);
+              }),
+              "gather: rows of 4 pixels do not divide images of 10");
     EXPECT_EQ(message([](auto& layers, auto& stream) {
                 layers.loss({.images = 2, .classes = 257}, stream);
               }),

@@ -1,0 +1,64 @@
+#include "compute/core/events/training_preset.h"
+
+#include "compute/core/events/models.h"
+
+namespace lab {
+namespace {
+
+// tests/bench/RESULTS.md shows what it reaches.
+StartTraining fast_training() {
+  StartTraining fast;
+  fast.model = "convnet";
+  fast.batch = 64;
+  fast.lr = 0.06;
+  fast.momentum = 0.9;
+  fast.weight_decay = 5e-4;
+  fast.epochs = 3;
+  fast.warmup_epochs = 0.2;
+  fast.schedule = LrSchedule::Linear;
+  fast.label_smoothing = 0.1;
+  return fast;
+}
+
+StartTraining settings_of(TrainingPreset preset) {
+  if (preset == TrainingPreset::Fast) return fast_training();
+  StartTraining book;
+  book.lr = find_model(book.model)->learning_rate;
+  return book;
+}
+
+// Calls visit(member) for each setting of a preset.
+template <typename Visit>
+void for_each_setting(const Visit& visit) {
+  visit(&StartTraining::model);
+  visit(&StartTraining::width);
+  visit(&StartTraining::batch);
+  visit(&StartTraining::lr);
+  visit(&StartTraining::momentum);
+  visit(&StartTraining::weight_decay);
+  visit(&StartTraining::epochs);
+  visit(&StartTraining::lr_scale);
+  visit(&StartTraining::warmup_epochs);
+  visit(&StartTraining::schedule);
+  visit(&StartTraining::label_smoothing);
+  visit(&StartTraining::augment);
+}
+
+}  // namespace
+
+void apply_preset(TrainingPreset preset, StartTraining& request) {
+  const StartTraining from = settings_of(preset);
+  for_each_setting([&](auto member) { request.*member = from.*member; });
+}
+
+bool same_settings(const StartTraining& a, const StartTraining& b) {
+  bool same = true;
+  for_each_setting([&](auto member) { same = same && a.*member == b.*member; });
+  return same;
+}
+
+bool follows_preset(TrainingPreset preset, const StartTraining& request) {
+  return same_settings(settings_of(preset), request);
+}
+
+}  // namespace lab

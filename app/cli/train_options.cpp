@@ -58,6 +58,8 @@ Readers training_readers(StartTraining& request, TrainText& extra) {
     choice_index(text, convolution_choice_names());
     request.convolution = text;
   };
+  // More than the window offers: the devices decide whether it can be computed.
+  readers["dtype"] = [&](const std::string& text) { request.dtype = parse_precision(text); };
   return readers;
 }
 

@@ -177,7 +177,7 @@ std::string quantity_text(double value, std::string_view unit) {
   if (unit == "%") return fmt::format("{:.1f} %", value);
   if (!unit.empty()) return format_si(value, unit);
   if (value == std::round(value) && std::abs(value) < 1e9) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.4g}", value);
+  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
 }  // namespace lab

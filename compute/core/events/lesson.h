@@ -70,6 +70,7 @@ struct LessonInfo {
   std::string title;
   LessonTrack track = LessonTrack::Devices;
   int devices = 1;                // needed
+  bool larger_device = false;     // needs a GPU or a CPU device of several cores
   bool over_ranks = false;        // mpirun runs it on all ranks; otherwise on rank 0
   bool saves = false;             // writes a state file, which StartLesson::save_file keeps
   std::vector<std::string> text;  // sentences

@@ -232,6 +232,7 @@ Lesson crossover_lesson() {
   LessonInfo info;
   info.name = "crossover";
   info.title = LAB_TEXT("Large and small on two devices");
+  info.larger_device = true;
   info.text = {
       LAB_TEXT(
           "A larger device computes faster but takes longer to start: threads must be woken, or a "

@@ -117,6 +117,36 @@ TEST(LessonGap, NamesWhatTheCausesLeave) {
   EXPECT_EQ(lessons::closed({"copy", "s", 1e-3, 4e-3, {{"latency", 5e-3}}}).parts.size(), 2U);
 }
 
+TEST(LessonGap, LeavesNoRoundingUnexplained) {
+  const LessonGap gap = lessons::closed({"busy cores", "", 1, 0.3, {{"waiting", -0.7 + 1e-15}}});
+  ASSERT_EQ(gap.parts.size(), 2U);
+  EXPECT_EQ(gap.parts[1].value, 0);
+}
+
+double sample_value(const Probe& probe, const std::string& series) {
+  for (const LessonSample& s : news_of<LessonSample>(probe)) {
+    if (s.series == series) return s.value;
+  }
+  ADD_FAILURE() << "no sample of " << series;
+  return 0;
+}
+
+// The ratio and both times are of one round, so that they agree on a busy machine as well.
+TEST(Lessons, ShowTimesThatAgreeWithTheirRatio) {
+  Probe together(2);
+  run(together, lesson("together", 64));
+  EXPECT_NEAR(
+      sample_value(together, "in sequence / at once"),
+      sample_value(together, "products in sequence") / sample_value(together, "products at once"),
+      1e-9);
+  Probe log(1);
+  run(log, lesson("log"));
+  EXPECT_NEAR(sample_value(log, "logging each / keeping"),
+              sample_value(log, "logging each norm: last value available") /
+                  sample_value(log, "keeping them on the device: last value available"),
+              1e-9);
+}
+
 TEST(LessonGap, DoesNotExplainBySumsThatCancel) {
   const LessonGap gap = lessons::closed({"copy", "s", 1e-3, 0.76e-3, {{"caches", -9.38e-3}}});
   ASSERT_EQ(gap.parts.size(), 1U);

@@ -187,7 +187,7 @@ void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& ru
 void formula(const Panel& p, const LessonPrediction& prediction) {
   std::string constants;
   for (const NamedQuantity& c : prediction.constants) {
-    constants += fmt::format("{}{} {}", constants.empty() ? "" : ", ", c.name,
+    constants += fmt::format("{}{} = {}", constants.empty() ? "" : ", ", c.name,
                              quantity_text(c.value, c.unit));
   }
   if (prediction.formula.empty()) return;
@@ -260,11 +260,14 @@ void answer_row(const Panel& p, const LessonInfo& lesson, const LessonRun& run) 
   if (!run.done->answer) return;
   const LessonAnswer& answer = *run.done->answer;
   const bool curve = !lesson.question.at.empty();  // whose texts are long
-  Row row(p.ui, curve ? std::vector<float>{1} : std::vector<float>{1, 1});
+  Row row(p.ui, curve ? std::vector<float>{1} : std::vector<float>{1, -16, 1});
   row.next();
   fact(p.ui, tr("The answer"), std::string_view(answer_text(lesson.question, answer)));
   if (!run.guess) return;
-  if (!curve) row.next();
+  if (!curve) {
+    row.next();  // the space between
+    row.next();
+  }
   const std::string how = verdict(lesson.question, run.guess->answer, answer);
   fact(p.ui, tr("The guess is"), std::string_view(how));
   record_item(p.ui, "learn/verdict", "text", how);

@@ -218,7 +218,10 @@ void gap_card(const Panel& p, const LessonRun& run) {
   Card card(p, "learn/gap", tr("Gap"),
             {.hint = tr("The difference between prediction and measurement, cut into its causes")});
   if (!card) return;
-  if (run.gaps.empty()) muted(p.ui, tr("Shown once both are known."));
+  if (run.gaps.empty()) {
+    muted(p.ui, run.done ? tr("Nothing was measured that the prediction can be compared with.")
+                         : tr("Shown once both are known."));
+  }
   for (std::size_t i = 0; i < run.gaps.size(); ++i) {
     draw_gap(p, fmt::format("learn/gap/{}", i), run.gaps[i]);
   }

@@ -71,6 +71,7 @@ TEST(LessonAnswers, ComparesAGuessWithTheAnswer) {
   EXPECT_EQ(verdict(kChoice, {{1}}, {{0}}), "wrong");
   EXPECT_EQ(verdict(kBytes, {{100}}, {{105}}), "right within a tenth");
   EXPECT_EQ(verdict(kBytes, {{100}}, {{250}}), "2.5 times too low");
+  EXPECT_EQ(verdict(kBytes, {{2}}, {{6291456}}), "3145728 times too low");
   EXPECT_EQ(verdict(kBytes, {{4194304}}, {{4194304}}), "exactly right");
   EXPECT_EQ(verdict(kCurve, {{1e-6, 4e-3}}, {{1e-6, 1e-3}}),
             "1.00 KiB: exactly right; 1.00 MiB: 4 times too high");

@@ -237,11 +237,12 @@ void vary_field(const Panel& p, const LessonInfo& lesson) {
   const LessonVary& vary = *lesson.vary;
   double& value = varied(p, lesson);
   double shown = value;
+  const std::string unit = vary.unit.empty() ? "" : tr(vary.unit);
   if (input_number(p.ui, "learn/vary", tr(vary.label), shown,
                    {.min = vary.low,
                     .max = vary.high,
                     .step = vary.doubling ? value : std::max(1.0, std::floor(value / 4)),
-                    .unit = vary.unit,
+                    .unit = unit,
                     .hint = tr("The lesson's one setting")})) {
     // The minus button of a doubling setting halves it.
     const double wanted = vary.doubling && shown < value ? std::max(vary.low, value / 2) : shown;

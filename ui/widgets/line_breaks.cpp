@@ -40,6 +40,8 @@ bool may_break(unsigned before, unsigned after) {
   return is_wide(before) || is_wide(after);
 }
 
+constexpr unsigned kPlusMinus = 0xB1;
+
 // Whether a text begins with a unit, as in "MiB, of which".
 bool begins_with_unit(std::string_view text) {
   static constexpr std::string_view kUnits[] = {
@@ -76,8 +78,10 @@ std::string divide(ImFont* font, std::string_view text, float width) {
     const char* here = at;
     const unsigned c = next_character(at, end);
     const float advance = font->GetCharAdvance(static_cast<ImWchar>(c));
-    const bool inside_quantity = before == ' ' && second >= '0' && second <= '9' &&
-                                 begins_with_unit({here, static_cast<std::size_t>(end - here)});
+    const bool inside_quantity =
+        before == ' ' && (c == kPlusMinus || second == kPlusMinus ||
+                          (second >= '0' && second <= '9' &&
+                           begins_with_unit({here, static_cast<std::size_t>(end - here)})));
     if (before != '\n' && may_break(before, c) && !inside_quantity) {
       chance = here, since_chance = 0;
     }

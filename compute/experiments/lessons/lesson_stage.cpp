@@ -144,10 +144,14 @@ LessonGap closed(LessonGap gap) {
   for (const GapPart& part : gap.parts) {
     causes += (causes.empty() ? "" : ", ") + part_text(part, gap.unit);
   }
-  gap.note =
-      trf("Not explained: these causes cancel by more than the gap itself, so their model "
-          "does not hold on this machine at its present load: {}.",
-          causes);
+  // Accuracies and counts do not depend on the machine's load.
+  gap.note = gap.unit.empty()
+                 ? trf("Not explained: these causes cancel by more than the gap itself, so they do "
+                       "not simply add up: {}.",
+                       causes)
+                 : trf("Not explained: these causes cancel by more than the gap itself, so their "
+                       "model does not hold on this machine at its present load: {}.",
+                       causes);
   gap.parts = {{tr("unexplained"), whole}};
   return gap;
 }

@@ -43,6 +43,20 @@ TEST(LearnPage, MeasuresWithoutAGuess) {
   EXPECT_FALSE(lab.sent<StartLesson>()[0].guess.has_value());
 }
 
+TEST(LearnPage, ScrollsToTheResultsBelowAFoldedForm) {
+  Lab lab(make_scene(Page::Learn, Scene::Empty), 2, {1920, 1080});
+  lab.open(Page::Learn);
+  lab.click("learn/measure");
+  ASSERT_EQ(lab.sent<StartLesson>().size(), 1U);
+  lab.model = make_scene(Page::Learn, Scene::Done);
+  lab.out.clear();
+  lab.frames(8);
+  EXPECT_TRUE(lab.visible("learn/sentence_text"));
+  lab.scroll(1000);
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("learn/measure")) << "the user may scroll back";
+}
+
 TEST(LearnPage, MeasuresOnEnterOnceThereIsAGuess) {
   LearnLab lab(Scene::Empty);
   lab.press(GLFW_KEY_ENTER);

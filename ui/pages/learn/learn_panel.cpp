@@ -88,8 +88,20 @@ void text_column(const Panel& p) {
   draw_lesson_text(p, lesson);
 }
 
+// Scrolls to the results of the lesson just measured, which are below a folded form, until they are
+// complete or the user scrolls.
+void reveal_results(const Panel& p) {
+  int& frames = p.view.forms.learn.reveal;
+  if (frames == 0) return;
+  // Not SetScrollHereY: the line above is the whole form.
+  ImGui::SetScrollFromPosY(ImGui::GetCursorScreenPos().y - ImGui::GetWindowPos().y, 0);
+  if (!busy(p)) --frames;
+  if (!p.folded() || ImGui::GetIO().MouseWheel != 0) frames = 0;
+}
+
 // The failure of a lesson is not shown with another one.
 void stage_column(const Panel& p) {
+  reveal_results(p);
   const LessonInfo& shown = *shown_lesson(p);
   const auto& command = p.model.state(Page::Learn).command;
   const StartLesson* ran = command ? std::get_if<StartLesson>(&*command) : nullptr;
@@ -148,6 +160,8 @@ void start_lesson(const Panel& p, const LessonInfo& lesson) {
   if (guess != form.guesses.end() && !guess->second.empty()) request.guess = guess->second;
   const auto vary = form.vary.find(lesson.name);
   if (vary != form.vary.end()) request.vary = vary->second;
+  constexpr int kSettle = 4;  // frames until all heights are known
+  form.reveal = p.folded() ? kSettle : 0;
   send(p, request);
 }
 

@@ -159,14 +159,14 @@ class ScalingTable final : public Printer {
                    {{LAB_TEXT("hidden"), 7, true}, {LAB_TEXT("accuracy"), 8, true}, {"", 0}})};
   const TableLayout predicted_{step_columns({}, {{LAB_TEXT("process"), 8, true},
                                                  {LAB_TEXT("measured"), 8, true},
-                                                 {LAB_TEXT("error"), 7, true}})};
+                                                 {LAB_TEXT("deviation"), 9, true}})};
   const TableLayout compared_{{{LAB_TEXT("system"), 24},
                                {LAB_TEXT("style"), 12},
                                {LAB_TEXT("link"), 14},
                                {LAB_TEXT("devices"), 7, true},
                                {LAB_TEXT("published"), 10, true},
                                {LAB_TEXT("predicted"), 10, true},
-                               {LAB_TEXT("error"), 8, true}}};
+                               {LAB_TEXT("deviation"), 9, true}}};
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "compute/core/language.h"
+#include "compute/experiments/lessons/lesson.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/memory/tensor_experiments.h"
@@ -79,9 +80,20 @@ struct Title {
   std::string operator()(const RunTensorCode& c) const {
     return c.statements.size() == 1 ? c.statements.front().text : tr("Tensor statements");
   }
-  std::string operator()(const StartLesson& c) const { return trf("Lesson {}", c.lesson); }
+  std::string operator()(const StartLesson& c) const {
+    return trf("Lesson \"{}\"", lesson_title(c.lesson));
+  }
   std::string operator()(const CompareClass& c) const {
-    return trf("Lesson {}, the class", c.lesson);
+    return trf("Lesson \"{}\", the class", lesson_title(c.lesson));
+  }
+
+ private:
+  // As on the page; the name of an unknown lesson.
+  static std::string lesson_title(const std::string& name) {
+    for (const lessons::Lesson& lesson : lessons::all_lessons()) {
+      if (lesson.info.name == name) return tr(lesson.info.title);
+    }
+    return name;
   }
 };
 

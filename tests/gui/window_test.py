@@ -379,7 +379,7 @@ def case_learn(program, home):
             steps.append({"click": "learn/choice/1"})
         steps += [
             {"click": "learn/measure"},
-            {"wait": "idle", "timeout": 90},
+            {"wait": "idle", "timeout": 240},
             {"wait_for": "learn/sentence_text"},
         ]
         if lesson["name"] in ("speedup", "accuracy"):  # beside the runs that the book recorded

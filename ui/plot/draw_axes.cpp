@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "ui/plot/frame.h"
 #include "ui/widgets/item.h"
 
@@ -23,8 +24,8 @@ float hairline(const Ui& ui) {
 std::string axis_title(const Axis& axis, const std::string& unit) {
   std::string text(axis.label);
   if (unit.empty()) return text;
-  if (text.empty()) return unit;
-  return text + " (" + unit + ")";
+  if (text.empty()) return tr(unit);
+  return text + " (" + tr(unit) + ")";
 }
 
 void x_labels(const Frame& f, ImDrawList* list) {

@@ -31,16 +31,29 @@ float card_height(const Ui& ui, std::string_view path, const CardOptions& option
   return std::ceil(ui.px(std::max(height + options.extra, options.least)));
 }
 
-void card_title(Ui& ui, std::string_view title, std::string_view text) {
+// At the right end of the title's line, beside the title.
+void card_note(Ui& ui, ImVec2 line, float title, const CardOptions& options) {
+  if (options.note.empty()) return;
+  ImFont* font = ui.fonts.caption;
+  const float right = line.x + ImGui::GetContentRegionAvail().x, gap = ui.px(12);
+  const float room = std::max(0.0F, right - line.x - title - gap);
+  const float wide = std::min(room, text_size(font, options.note).x);
+  const ImVec2 min(right - wide, line.y + (ui.fonts.strong->FontSize - font->FontSize) / 2);
+  draw_control_text(ImGui::GetWindowDrawList(), font, min, wide, ui.theme->muted, options.note);
+  hint_at(ui, min, {right, min.y + font->FontSize}, options.note_hint);
+}
+
+void card_title(Ui& ui, std::string_view title, const CardOptions& options) {
   if (title.empty()) return;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   const float height = std::ceil(ui.fonts.strong->FontSize);
   draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.strong, pos, width, ui.theme->text, title);
   const float wide = std::min(width, text_size(ui.fonts.strong, title).x);
+  card_note(ui, pos, wide, options);
   ImGui::ItemSize(ImVec2(wide, height));
   ImGui::ItemAdd(ImRect(pos, {pos.x + wide, pos.y + height}), 0);
-  hint(ui, text);
+  hint(ui, options.hint);
   ImGui::SetCursorScreenPos({pos.x, pos.y + height + ui.px(8)});
 }
 
@@ -67,7 +80,7 @@ bool begin_card(Ui& ui, std::string_view path, std::string_view title, const Car
   ImGui::PopStyleColor();
   ImGui::PushStyleVar(ImGuiStyleVar_Alpha, ImGui::GetStyle().Alpha * (options.dimmed ? 0.5F : 1));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(8)});
-  if (visible) card_title(ui, title, options.hint);
+  if (visible) card_title(ui, title, options);
   return visible;
 }
 

@@ -2,7 +2,10 @@
 
 #include <imgui_internal.h>
 
+#include <algorithm>
+#include <cctype>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "ui/fonts.h"
@@ -37,6 +40,23 @@ bool may_break(unsigned before, unsigned after) {
   return is_wide(before) || is_wide(after);
 }
 
+constexpr unsigned kPlusMinus = 0xB1;
+
+// Whether a text begins with a unit, as in "MiB, of which".
+bool begins_with_unit(std::string_view text) {
+  static constexpr std::string_view kUnits[] = {
+      "B",     "KiB",   "MiB",    "GiB",     "TiB",     "s",       "ms",     "\u00b5s",
+      "ns",    "min",   "%",      "Hz",      "kHz",     "MHz",     "GHz",    "W",
+      "B/s",   "kB/s",  "MB/s",   "GB/s",    "TB/s",    "FLOP",    "kFLOP",  "MFLOP",
+      "GFLOP", "TFLOP", "FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"};
+  return std::any_of(std::begin(kUnits), std::end(kUnits), [&](std::string_view unit) {
+    if (!text.starts_with(unit)) return false;
+    if (text.size() == unit.size()) return true;
+    const auto next = static_cast<unsigned char>(text[unit.size()]);
+    return std::isalnum(next) == 0 && next != '/';
+  });
+}
+
 unsigned next_character(const char*& at, const char* end) {
   unsigned c = 0;
   at += ImTextCharFromUtf8(&c, at, end);
@@ -53,12 +73,18 @@ std::string divide(ImFont* font, std::string_view text, float width) {
   const char *at = text.data(), *end = at + text.size();
   const char *line = at, *chance = nullptr;  // begin of the line, last place where it may end
   float used = 0, since_chance = 0;          // width of the line, and of its part after `chance`
-  unsigned before = '\n';
+  unsigned before = '\n', second = '\n';     // the characters before the next one
   while (at < end) {
     const char* here = at;
     const unsigned c = next_character(at, end);
     const float advance = font->GetCharAdvance(static_cast<ImWchar>(c));
-    if (before != '\n' && may_break(before, c)) chance = here, since_chance = 0;
+    const bool inside_quantity =
+        before == ' ' && (c == kPlusMinus || second == kPlusMinus ||
+                          (second >= '0' && second <= '9' &&
+                           begins_with_unit({here, static_cast<std::size_t>(end - here)})));
+    if (before != '\n' && may_break(before, c) && !inside_quantity) {
+      chance = here, since_chance = 0;
+    }
     if (c == '\n') {
       chance = nullptr, used = 0;
     } else if (c != ' ' && used + advance > width && here != line) {
@@ -71,7 +97,7 @@ std::string divide(ImFont* font, std::string_view text, float width) {
     }
     if (c != '\n') used += advance, since_chance += advance;
     if (c == '\n') broken.append(line, at), line = at;
-    before = c;
+    second = std::exchange(before, c);
   }
   return broken.append(line, end);
 }

@@ -84,7 +84,9 @@ std::string verdict_of(double guess, double answer) {
   if (guess <= 0 || answer <= 0) return tr("wrong");
   const double ratio = answer / guess;
   if (std::abs(std::log(ratio)) < std::log(1.1)) return tr("right within a tenth");
-  return ratio > 1 ? trf("{:.3g} times too low", ratio) : trf("{:.3g} times too high", 1 / ratio);
+  const double times = std::max(ratio, 1 / ratio);
+  const std::string text = fmt::format(fmt::runtime(times < 1000 ? "{:.3g}" : "{:.0f}"), times);
+  return ratio > 1 ? trf("{} times too low", text) : trf("{} times too high", text);
 }
 
 }  // namespace
@@ -173,11 +175,11 @@ std::string quantity_text(double value, std::string_view unit) {
     return value < 0 ? "-" + text : text;
   }
   if (unit == "x") return fmt::format("{:.2f}x", value);
-  if (unit == "images/s") return fmt::format("{:.0f} images/s", value);
+  if (unit == "images/s") return fmt::format("{:.0f} {}", value, tr("images/s"));
   if (unit == "%") return fmt::format("{:.1f} %", value);
   if (!unit.empty()) return format_si(value, unit);
   if (value == std::round(value) && std::abs(value) < 1e9) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.4g}", value);
+  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
 }  // namespace lab

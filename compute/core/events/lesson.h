@@ -52,7 +52,7 @@ struct LessonQuestion {
 // The one setting of a lesson that the learner varies after the first run.
 struct LessonVary {
   std::string label;  // "Size N"
-  std::string unit;
+  std::string unit;   // "MiB", "images"
   double low = 1, high = 1, value = 1;  // range and default
   bool doubling = false;                // only powers of two times `low`
   bool whole = false;                   // only whole numbers
@@ -70,6 +70,7 @@ struct LessonInfo {
   std::string title;
   LessonTrack track = LessonTrack::Devices;
   int devices = 1;                // needed
+  bool larger_device = false;     // needs a GPU or a CPU device of several cores
   bool over_ranks = false;        // mpirun runs it on all ranks; otherwise on rank 0
   bool saves = false;             // writes a state file, which StartLesson::save_file keeps
   std::vector<std::string> text;  // sentences

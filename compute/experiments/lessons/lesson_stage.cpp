@@ -124,10 +124,10 @@ bool LessonStage::too_busy(const std::string& what, double expected_s, double me
   constexpr double kDisturbed = 1.5;
   if (measured_s <= kDisturbed * expected_s) return false;
   done_.answer.reset();
-  done_.why_open = trf(
-      "The machine was too busy to judge the guess: {} was {} instead of {}. Measure again when "
-      "other programs are idle.",
-      what, quantity_text(measured_s, "s"), quantity_text(expected_s, "s"));
+  done_.why_open =
+      trf("The machine was too busy to judge the guess ({}: {} instead of {}). Measure again when "
+          "other programs are idle.",
+          what, quantity_text(measured_s, "s"), quantity_text(expected_s, "s"));
   return true;
 }
 
@@ -135,19 +135,23 @@ LessonGap closed(LessonGap gap) {
   const double whole = gap.measured - gap.predicted;
   double rest = whole;
   for (const GapPart& part : gap.parts) rest -= part.value;
-  gap.parts.push_back({tr("unexplained"), rest});
+  const double rounding = 1e-9 * std::max(std::abs(gap.measured), std::abs(gap.predicted));
+  gap.parts.push_back({tr("unexplained"), std::abs(rest) > rounding ? rest : 0});
   double raised = 0, lowered = 0;
   for (const GapPart& part : gap.parts) (part.value > 0 ? raised : lowered) += part.value;
-  const double rounding = 1e-9 * std::max(std::abs(gap.measured), std::abs(gap.predicted));
   if (std::min(raised, -lowered) <= std::abs(whole) + rounding) return gap;
   std::string causes;
   for (const GapPart& part : gap.parts) {
     causes += (causes.empty() ? "" : ", ") + part_text(part, gap.unit);
   }
-  gap.note =
-      trf("Not explained: these causes cancel by more than the gap itself, so their model "
-          "does not hold on this machine at its present load: {}.",
-          causes);
+  // Accuracies and counts do not depend on the machine's load.
+  gap.note = gap.unit.empty()
+                 ? trf("Not explained: these causes cancel by more than the gap itself, so they do "
+                       "not simply add up: {}.",
+                       causes)
+                 : trf("Not explained: these causes cancel by more than the gap itself, so their "
+                       "model does not hold on this machine at its present load: {}.",
+                       causes);
   gap.parts = {{tr("unexplained"), whole}};
   return gap;
 }

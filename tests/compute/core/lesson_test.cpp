@@ -71,6 +71,7 @@ TEST(LessonAnswers, ComparesAGuessWithTheAnswer) {
   EXPECT_EQ(verdict(kChoice, {{1}}, {{0}}), "wrong");
   EXPECT_EQ(verdict(kBytes, {{100}}, {{105}}), "right within a tenth");
   EXPECT_EQ(verdict(kBytes, {{100}}, {{250}}), "2.5 times too low");
+  EXPECT_EQ(verdict(kBytes, {{2}}, {{6291456}}), "3145728 times too low");
   EXPECT_EQ(verdict(kBytes, {{4194304}}, {{4194304}}), "exactly right");
   EXPECT_EQ(verdict(kCurve, {{1e-6, 4e-3}}, {{1e-6, 1e-3}}),
             "1.00 KiB: exactly right; 1.00 MiB: 4 times too high");
@@ -82,6 +83,9 @@ TEST(LessonQuantities, HaveUnits) {
   EXPECT_EQ(quantity_text(4096, "B"), "4.00 KiB");
   EXPECT_EQ(quantity_text(-2e-3, "s"), "-2.00 ms");
   EXPECT_EQ(quantity_text(3, ""), "3");
+  EXPECT_EQ(quantity_text(0.20113, ""), "0.201");
+  EXPECT_EQ(quantity_text(126.2, ""), "126");
+  EXPECT_EQ(quantity_text(254930.4, ""), "254930");
   EXPECT_EQ(quantity_text(2e9, "FLOP/s"), "2.00 GFLOP/s");
 }
 

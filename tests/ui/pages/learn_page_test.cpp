@@ -1,6 +1,8 @@
 // The Learn page: guesses, commands, results.
 #include <gtest/gtest.h>
 
+#include "compute/experiments/lessons/lesson.h"
+#include "tests/support/catalogs.h"
 #include "tests/ui/events.h"
 #include "tests/ui/pages/scenes.h"
 
@@ -39,6 +41,20 @@ TEST(LearnPage, MeasuresWithoutAGuess) {
   lab.click("learn/measure");
   ASSERT_EQ(lab.sent<StartLesson>().size(), 1U);
   EXPECT_FALSE(lab.sent<StartLesson>()[0].guess.has_value());
+}
+
+TEST(LearnPage, ScrollsToTheResultsBelowAFoldedForm) {
+  Lab lab(make_scene(Page::Learn, Scene::Empty), 2, {1920, 1080});
+  lab.open(Page::Learn);
+  lab.click("learn/measure");
+  ASSERT_EQ(lab.sent<StartLesson>().size(), 1U);
+  lab.model = make_scene(Page::Learn, Scene::Done);
+  lab.out.clear();
+  lab.frames(8);
+  EXPECT_TRUE(lab.visible("learn/sentence_text"));
+  lab.scroll(1000);
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("learn/measure")) << "the user may scroll back";
 }
 
 TEST(LearnPage, MeasuresOnEnterOnceThereIsAGuess) {
@@ -86,6 +102,25 @@ TEST(LearnPage, DrawsACurveWithTheMouse) {
   EXPECT_LT(values[0], 1);
 }
 
+TEST(LearnPage, WritesADrawnCurveWithoutItsLongUnit) {
+  Model model = make_scene(Page::Learn, Scene::Empty);
+  LessonInfo speeds = model.lessons()[1];
+  speeds.name = "speeds";
+  speeds.question.unit = "FLOP/s";
+  speeds.question.low = 1e9;
+  speeds.question.high = 1e12;
+  model.apply(event(0, 0, speeds));
+  Lab lab(std::move(model), 1, {1280, 1600});
+  lab.view.forms.learn.lesson = "speeds";
+  lab.open(Page::Learn);
+  lab.click("learn/curve");
+  const std::string& guess = lab.view.forms.learn.guesses["speeds"];
+  EXPECT_EQ(guess.find("FLOP/s"), std::string::npos) << guess;
+  const auto values = parse_answer(speeds.question, guess).values;
+  EXPECT_GT(values[1], 1e9);
+  EXPECT_LT(values[1], 1e12);
+}
+
 TEST(LearnPage, RefusesAnUnreadableGuess) {
   LearnLab lab(Scene::Empty);
   lab.click("learn/dot/second");
@@ -119,6 +154,31 @@ TEST(LearnPage, OffersToSplitTheCpu) {
   EXPECT_TRUE(lab.view.forms.learn.resume) << "the lesson continues after the restart";
 }
 
+// A lesson that compares a small device with a larger one, where every device has a single core.
+TEST(LearnPage, OffersToJoinTheCores) {
+  MachineInfo machine = machine_of(2);
+  for (DeviceInfo& device : machine.devices) device.threads = 1;
+  LessonInfo unequal = make_scene(Page::Learn, Scene::Empty).lessons().front();
+  unequal.larger_device = true;
+  Model model(machine);
+  model.apply(event(0, 0, unequal));
+  Lab lab(std::move(model), 1, {1280, 1000});
+  lab.open(Page::Learn);
+  EXPECT_FALSE(lab.visible("learn/measure"));
+  lab.click("learn/split");
+  lab.frames(3);
+  EXPECT_TRUE(lab.sent<StartLesson>().empty()) << "not before the restart";
+  lab.click("restart/yes");
+  ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
+  EXPECT_EQ(lab.sent<RestartLab>()[0].cpu_devices, 1);
+  machine.devices.resize(1);
+  machine.devices[0].threads = 2;
+  Model joined(machine);
+  joined.apply(event(0, 0, unequal));
+  lab.show(std::move(joined));
+  EXPECT_EQ(lab.sent<StartLesson>().size(), 1U) << "continues by itself";
+}
+
 TEST(LearnPage, ForgetsToContinueWithoutARestart) {
   LearnLab lab(Scene::Empty);
   lab.click("learn/dot/third");
@@ -146,6 +206,59 @@ TEST(LearnPage, ShowsSentenceVerdictAndGap) {
   EXPECT_TRUE(lab.visible("learn/plot"));
   EXPECT_TRUE(lab.view.forms.learn.done.contains("first"));
 }
+
+class LearnLanguages : public ::testing::TestWithParam<Language> {};
+
+// Sentence, verdict and gap, with a setting to vary and two buttons.
+TEST_P(LearnLanguages, ShowResultsWithoutScrolling) {
+  const WithLanguage translated(GetParam());
+  Lab lab(make_scene(Page::Learn, Scene::Done), 1, {1280, 800});
+  lab.open(Page::Learn);
+  constexpr float kStatusBar = 40;
+  for (const char* path : {"learn/sentence_text", "learn/verdict", "learn/free", "learn/gap/0"}) {
+    const ui::WidgetRect* shown = lab.backend.find(path);
+    ASSERT_NE(shown, nullptr) << path;
+    EXPECT_LE(shown->max.y, 800 - kStatusBar) << path;
+    EXPECT_GE(shown->max.y - shown->min.y, 15) << path;
+  }
+}
+
+Model with_real_lessons() {
+  MachineInfo machine = machine_of(2);
+  for (DeviceInfo& device : machine.devices) device.threads = 2;
+  Model model(machine);
+  for (const lessons::Lesson& lesson : lessons::all_lessons()) {
+    model.apply(event(0, 0, lesson.info));
+  }
+  return model;
+}
+
+// The texts of all lessons, as far as they are controls: titles, choices, labels, tabs.
+TEST_P(LearnLanguages, FitTheTextsOfEveryLesson) {
+  if (const ui::FontSet fonts; !fonts.shows(GetParam())) {
+    GTEST_SKIP() << "no font of this language is installed";
+  }
+  const WithLanguage translated(GetParam());
+  for (const float scale : {1.0F, 2.0F}) {
+    Lab lab(with_real_lessons(), scale, {1280 * scale, 800 * scale});
+    lab.view.page = Page::Learn;
+    for (const lessons::Lesson& lesson : lessons::all_lessons()) {
+      SCOPED_TRACE(fmt::format("{}, scale {}", lesson.info.name, scale));
+      lab.view.forms.learn.lesson = lesson.info.name;
+      lab.frames(2);
+      EXPECT_TRUE(lab.visible("learn/measure")) << "below the window's end";
+      for (const std::string& text : lab.backend.fonts.cut_texts()) {
+        ADD_FAILURE() << "cut: " << text;
+      }
+      lab.backend.fonts.forget_cut_texts();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Languages, LearnLanguages,
+                         ::testing::Values(Language::English, Language::Chinese, Language::Japanese,
+                                           Language::Vietnamese),
+                         [](const auto& tested) { return std::string(to_string(tested.param)); });
 
 TEST(LearnPage, DrawsSeriesOfOtherUnitsInASecondPlot) {
   LearnLab lab(Scene::Done);

@@ -38,6 +38,22 @@ TEST(LineBreaks, KeepsNumbersWhole) {
   }
 }
 
+TEST(LineBreaks, KeepANumberWithItsUnit) {
+  test::NullBackend b(1);
+  ImFont* font = b.ui.fonts.body;
+  for (float width = 90; width < 300; width += 3) {
+    const std::string broken = break_lines(
+        font, "It took 2.75 ms at 48.1 GB/s, of which 67 ns were lost in 2 steps", width);
+    for (const std::string& line : lines_of(broken)) {
+      EXPECT_FALSE(line.starts_with("ms") || line.starts_with("GB/s") || line.starts_with("ns"))
+          << broken;
+    }
+  }
+  EXPECT_EQ(break_lines(font, "it is 0.77 \u00b1 0.05", text_size(font, "0.77 \u00b1 0.05").x + 1),
+            "it is\n0.77 \u00b1 0.05");
+  EXPECT_EQ(break_lines(font, "2 steps", text_size(font, "steps").x), "2\nsteps") << "not a unit";
+}
+
 TEST(LineBreaks, AreKeptByFontTextAndWidth) {
   const ImFont font, other;
   DividedTexts divided;

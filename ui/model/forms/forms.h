@@ -115,11 +115,12 @@ struct ScalingForm {
 
 // The learner's place and answers, by lesson.
 struct LearnForm {
-  std::string lesson;                                  // shown; empty: the first
-  int language = 0;                                    // of the code, as in kLessonLanguages
-  std::map<std::string, std::string> guesses;          // as typed
-  std::set<std::string> done;                          // lessons that were measured
-  bool resume = false;                                 // run the lesson after a restart
+  std::string lesson;                          // shown; empty: the first
+  int language = 0;                            // of the code, as in kLessonLanguages
+  std::map<std::string, std::string> guesses;  // as typed
+  std::set<std::string> done;                  // lessons that were measured
+  bool resume = false;                         // run the lesson after a restart
+  int reveal = 0;  // frames for which results below a folded form are scrolled to; not saved
   std::map<std::string, double> vary;                  // not saved
   int curve_column = 0;                                // that the arrow keys change; not saved
   std::map<std::string, int> frame;                    // shown, by lesson and sequence; not saved

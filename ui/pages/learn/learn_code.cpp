@@ -76,13 +76,18 @@ void code_line(const Panel& p, const std::string& path, const LessonStep& step,
   ImFont* font = ui.fonts.mono;
   const float size = ui.fonts.caption->FontSize;
   const std::string title = break_lines(ui.fonts.caption, tr(step.title), wrap);
-  const std::string shown =
-      code.empty() ? break_lines(ui.fonts.caption, tr("Not expressible"), wrap) : code;
+  const bool in_none = std::all_of(step.code.begin(), step.code.end(),
+                                   [](const std::string& one) { return one.empty(); });
+  const std::string shown = in_none ? std::string()  // a conclusion
+                            : code.empty()
+                                ? break_lines(ui.fonts.caption, tr("Not expressible"), wrap)
+                                : code;
   const ImVec2 heading = ui.fonts.caption->CalcTextSizeA(size, FLT_MAX, wrap, title.c_str());
   ImFont* shown_font = code.empty() ? ui.fonts.caption : font;
-  const ImVec2 text = shown_font->CalcTextSizeA(size, FLT_MAX, wrap, shown.c_str());
+  const float text_height =
+      in_none ? 0 : shown_font->CalcTextSizeA(size, FLT_MAX, wrap, shown.c_str()).y;
   const ImVec2 min = ImGui::GetCursorScreenPos();
-  const ImVec2 max(min.x + width, min.y + heading.y + text.y + ui.px(10));
+  const ImVec2 max(min.x + width, min.y + heading.y + text_height + ui.px(10));
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(
       min, max, styled(lit ? with_alpha(ui.theme->accent, 0.25F) : ui.theme->raised), ui.px(4));

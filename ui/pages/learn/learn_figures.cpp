@@ -71,6 +71,9 @@ void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonS
   caption(ui, trf("0 to {}", quantity_text(end_s, "s")));
 }
 
+// Causes of a smaller share are not visible in the bar.
+constexpr double kLeastShare = 1e-3;
+
 void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
   Ui& ui = p.ui;
   fact(ui, gap.what,
@@ -109,7 +112,7 @@ void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
   }
   for (std::size_t i = 0; i < gap.parts.size(); ++i) {
     const GapPart& part = gap.parts[i];
-    if (part.value == 0) continue;
+    if (std::abs(part.value) < kLeastShare * full) continue;
     swatches.push_back(
         {part_text(part, gap.unit), series_color(*ui.theme, static_cast<int>(i) + 1)});
   }

@@ -27,7 +27,7 @@ void progress_dots(const Panel& p, const LessonInfo& shown) {
   const float side = ui.px(24);
   for (const LessonInfo* lesson : lessons_of(p, shown.track)) {
     const std::string path = "learn/dot/" + lesson->name;
-    const Item item = control(path, {side, side});
+    const Item item = control(path, {side, p.ui.px(kControlHeight)});  // beside "Next"
     const bool done = p.view.forms.learn.done.contains(lesson->name);
     const bool here = lesson == &shown;
     if (item.visible) {
@@ -88,8 +88,20 @@ void text_column(const Panel& p) {
   draw_lesson_text(p, lesson);
 }
 
+// Scrolls to the results of the lesson just measured, which are below a folded form, until they are
+// complete or the user scrolls.
+void reveal_results(const Panel& p) {
+  int& frames = p.view.forms.learn.reveal;
+  if (frames == 0) return;
+  // Not SetScrollHereY: the line above is the whole form.
+  ImGui::SetScrollFromPosY(ImGui::GetCursorScreenPos().y - ImGui::GetWindowPos().y, 0);
+  if (!busy(p)) --frames;
+  if (!p.folded() || ImGui::GetIO().MouseWheel != 0) frames = 0;
+}
+
 // The failure of a lesson is not shown with another one.
 void stage_column(const Panel& p) {
+  reveal_results(p);
   const LessonInfo& shown = *shown_lesson(p);
   const auto& command = p.model.state(Page::Learn).command;
   const StartLesson* ran = command ? std::get_if<StartLesson>(&*command) : nullptr;
@@ -100,7 +112,7 @@ void stage_column(const Panel& p) {
 // Continues with the lesson for which the program was restarted.
 void resume(const Panel& p, const LessonInfo& lesson) {
   bool& wanted = p.view.forms.learn.resume;
-  if (!wanted || busy(p) || std::ssize(p.model.devices()) < lesson.devices) return;
+  if (!wanted || busy(p) || wanted_split(p, lesson) != 0) return;
   wanted = false;
   if (lesson_problem(p, lesson).empty()) start_lesson(p, lesson);
 }
@@ -121,10 +133,20 @@ void show_lesson(const Panel& p, const LessonInfo& lesson) {
   p.view.forms.learn.resume = false;
 }
 
+int wanted_split(const Panel& p, const LessonInfo& lesson) {
+  const std::vector<DeviceInfo>& devices = p.model.machine().devices;
+  if (std::ssize(devices) < lesson.devices) return lesson.devices;
+  if (!lesson.larger_device) return 0;
+  const bool larger = std::any_of(devices.begin(), devices.end(), [](const DeviceInfo& d) {
+    return d.device.kind == DeviceKind::Cuda || d.threads > 1;
+  });
+  return larger || devices.size() < 2 ? 0 : 1;
+}
+
 std::string lesson_problem(const Panel& p, const LessonInfo& lesson) {
-  if (std::ssize(p.model.devices()) < lesson.devices) {
-    return trf("This lesson needs {} devices", lesson.devices);
-  }
+  const int split = wanted_split(p, lesson);
+  if (split > 1) return trf("This lesson needs {} devices", split);
+  if (split == 1) return tr("This lesson needs a device of several cores");
   const auto guess = p.view.forms.learn.guesses.find(lesson.name);
   if (guess == p.view.forms.learn.guesses.end() || guess->second.empty()) return {};
   return problem([&] { parse_answer(lesson.question, guess->second); });
@@ -138,6 +160,8 @@ void start_lesson(const Panel& p, const LessonInfo& lesson) {
   if (guess != form.guesses.end() && !guess->second.empty()) request.guess = guess->second;
   const auto vary = form.vary.find(lesson.name);
   if (vary != form.vary.end()) request.vary = vary->second;
+  constexpr int kSettle = 4;  // frames until all heights are known
+  form.reveal = p.folded() ? kSettle : 0;
   send(p, request);
 }
 

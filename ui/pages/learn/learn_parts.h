@@ -11,6 +11,9 @@ namespace lab::ui {
 const LessonInfo* shown_lesson(const Panel& p);
 void show_lesson(const Panel& p, const LessonInfo& lesson);
 
+// How the cores of the CPU must be divided for the lesson: into how many devices; 0 if they may
+// stay as they are.
+int wanted_split(const Panel& p, const LessonInfo& lesson);
 // Why the lesson cannot be measured: too few devices, an unreadable guess; empty if it can.
 std::string lesson_problem(const Panel& p, const LessonInfo& lesson);
 // Sends the lesson with the learner's guess and setting.

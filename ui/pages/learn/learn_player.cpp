@@ -99,7 +99,7 @@ void choose_stage(const Panel& p, int& at, int count) {
     if (moved != 0) by = moved;
     keys = keys || last_item_has_keys();
     row.next();
-    if (button(p.ui, "learn/step", tr("Step"),
+    if (button(p.ui, "learn/step", tr("Step on"),
                {.kind = ButtonKind::Primary, .enabled = at + 1 < count, .width = -1})) {
       by = 1;
     }

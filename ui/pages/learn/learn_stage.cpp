@@ -160,13 +160,13 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   const LessonSeries* other = other_units(run);
   plot::LinkedCursor* cursor = other && other->x_unit == first.x_unit ? &p.view.cursor : nullptr;
   const bool fan = !first.lines.empty();  // below strips
-  const float height = other ? 220.0F : fan ? 250.0F : 300.0F;
+  const float height = other ? 180.0F : 240.0F;
   draw_curves(p, lesson, first, series,
               {"learn/plot", tr(lesson.x_label), tr(lesson.y_label),
                height + (fan ? 0 : spare_height(p)), cursor});
   if (other == nullptr) return;
   draw_curves(p, lesson, *other, curves_like(p, run, *other),
-              {"learn/plot2", tr(lesson.second_x_label), tr(lesson.second_y_label), 200, cursor});
+              {"learn/plot2", tr(lesson.second_x_label), tr(lesson.second_y_label), 180, cursor});
 }
 
 void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
@@ -187,7 +187,7 @@ void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& ru
 void formula(const Panel& p, const LessonPrediction& prediction) {
   std::string constants;
   for (const NamedQuantity& c : prediction.constants) {
-    constants += fmt::format("{}{} {}", constants.empty() ? "" : ", ", c.name,
+    constants += fmt::format("{}{} = {}", constants.empty() ? "" : ", ", c.name,
                              quantity_text(c.value, c.unit));
   }
   if (prediction.formula.empty()) return;
@@ -198,18 +198,8 @@ void formula(const Panel& p, const LessonPrediction& prediction) {
 void prediction_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   Card card(p, "learn/predicted", tr("Guess and prediction"));
   if (!card) return;
-  if (run.guess) {
-    fact(p.ui, tr("Your guess"), std::string_view(run.guess->text));
-    if (run.done && run.done->answer) {
-      const std::string answer = answer_text(lesson.question, *run.done->answer);
-      fact(p.ui, tr("The answer"), std::string_view(answer));
-      const std::string how = verdict(lesson.question, run.guess->answer, *run.done->answer);
-      fact(p.ui, tr("The guess is"), std::string_view(how));
-      record_item(p.ui, "learn/verdict", "text", how);
-    }
-  } else {
-    fact(p.ui, tr("Your guess"), std::string_view(tr("none")));
-  }
+  fact(p.ui, tr("Your guess"),
+       run.guess ? std::string_view(run.guess->text) : std::string_view(tr("none")));
   for (const LessonPrediction& prediction : run.predictions) {
     fact(p.ui, prediction.series,
          std::string_view(quantity_text(prediction.value, prediction.unit)));
@@ -228,7 +218,10 @@ void gap_card(const Panel& p, const LessonRun& run) {
   Card card(p, "learn/gap", tr("Gap"),
             {.hint = tr("The difference between prediction and measurement, cut into its causes")});
   if (!card) return;
-  if (run.gaps.empty()) muted(p.ui, tr("Shown once both are known."));
+  if (run.gaps.empty()) {
+    muted(p.ui, run.done ? tr("Nothing was measured that the prediction can be compared with.")
+                         : tr("Shown once both are known."));
+  }
   for (std::size_t i = 0; i < run.gaps.size(); ++i) {
     draw_gap(p, fmt::format("learn/gap/{}", i), run.gaps[i]);
   }
@@ -244,11 +237,12 @@ void vary_field(const Panel& p, const LessonInfo& lesson) {
   const LessonVary& vary = *lesson.vary;
   double& value = varied(p, lesson);
   double shown = value;
+  const std::string unit = vary.unit.empty() ? "" : tr(vary.unit);
   if (input_number(p.ui, "learn/vary", tr(vary.label), shown,
                    {.min = vary.low,
                     .max = vary.high,
                     .step = vary.doubling ? value : std::max(1.0, std::floor(value / 4)),
-                    .unit = vary.unit,
+                    .unit = unit,
                     .hint = tr("The lesson's one setting")})) {
     // The minus button of a doubling setting halves it.
     const double wanted = vary.doubling && shown < value ? std::max(vary.low, value / 2) : shown;
@@ -265,46 +259,76 @@ void try_freely(const Panel& p, const LessonInfo& lesson) {
   p.view.forms.learn.back = lesson.name;
 }
 
-void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  Card card(p, "learn/sentence", tr("In one sentence"));
-  if (!card) return;
-  body(p.ui, run.done->sentence);
-  record_item(p.ui, "learn/sentence_text", "text", run.done->sentence);
-  if (!run.done->why_open.empty()) note_box(p.ui, "learn/open", run.done->why_open);
-  for (std::size_t i = 0; i < run.done->checks.size(); ++i) {
-    const LessonCheck& check = run.done->checks[i];
-    if (check.passed) continue;
-    error_box(p.ui, fmt::format("learn/broken/{}", i), trf("Does not hold: {}", check.what));
+// The answer, and how the guess compares with it.
+void answer_row(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
+  if (!run.done->answer) return;
+  const LessonAnswer& answer = *run.done->answer;
+  const bool curve = !lesson.question.at.empty();  // whose texts are long
+  Row row(p.ui, curve ? std::vector<float>{1} : std::vector<float>{1, -16, 1});
+  row.next();
+  fact(p.ui, tr("The answer"), std::string_view(answer_text(lesson.question, answer)));
+  if (!run.guess) return;
+  if (!curve) {
+    row.next();  // the space between
+    row.next();
   }
-  const auto passed = std::count_if(run.done->checks.begin(), run.done->checks.end(),
-                                    [](const LessonCheck& c) { return c.passed; });
-  if (!run.done->checks.empty()) {
-    std::string all;
-    for (const LessonCheck& c : run.done->checks) all += (all.empty() ? "" : "\n") + c.what;
-    const auto all_checks = std::ssize(run.done->checks);
-    caption(p.ui, passed < all_checks ? trf("{} of {} statements hold", passed, all_checks)
-                  : all_checks == 1   ? tr("Checked: one statement holds")
-                                      : trf("Checked: all {} statements hold", all_checks));
-    hint(p.ui, all);
-  }
+  const std::string how = verdict(lesson.question, run.guess->answer, answer);
+  fact(p.ui, tr("The guess is"), std::string_view(how));
+  record_item(p.ui, "learn/verdict", "text", how);
+}
+
+// Whether all statements hold; empty without statements.
+std::string checks_text(const std::vector<LessonCheck>& checks) {
+  if (checks.empty()) return {};
+  const auto passed =
+      std::count_if(checks.begin(), checks.end(), [](const LessonCheck& c) { return c.passed; });
+  const auto all = std::ssize(checks);
+  return passed < all ? trf("{} of {} statements hold", passed, all)
+         : all == 1   ? std::string(tr("Checked: one statement holds"))
+                      : trf("Checked: all {} statements hold", all);
+}
+
+// The setting to vary, and the buttons.
+void go_on_row(const Panel& p, const LessonInfo& lesson) {
   if (!lesson.vary && !lesson.free) return;
+  const auto align = [&] {
+    if (lesson.vary) control_label(p.ui, " ");  // beside a field with a label
+  };
   Row row(p.ui, {1, 1, 1});
   row.next();
   if (lesson.vary) vary_field(p, lesson);
   row.next();
-  control_label(p.ui, " ");
+  align();
   const std::string why = busy_reason(p);
   if (lesson.vary && button(p.ui, "learn/again", tr("Measure again"),
                             {.enabled = why.empty(), .hint = why, .width = -1})) {
     start_lesson(p, lesson);
   }
   row.next();
-  control_label(p.ui, " ");
+  align();
   if (lesson.free &&
       button(p.ui, "learn/free", tr("Try it freely"),
              {.hint = tr("Opens the experiment's page; the title leads back here"), .width = -1})) {
     try_freely(p, lesson);
   }
+}
+
+void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
+  const std::string checked = checks_text(run.done->checks);
+  std::string list;
+  for (const LessonCheck& c : run.done->checks) list += (list.empty() ? "" : "\n") + c.what;
+  Card card(p, "learn/sentence", tr("In one sentence"), {.note = checked, .note_hint = list});
+  if (!card) return;
+  body(p.ui, run.done->sentence);
+  record_item(p.ui, "learn/sentence_text", "text", run.done->sentence);
+  answer_row(p, lesson, run);
+  if (!run.done->why_open.empty()) note_box(p.ui, "learn/open", run.done->why_open);
+  for (std::size_t i = 0; i < run.done->checks.size(); ++i) {
+    const LessonCheck& check = run.done->checks[i];
+    if (check.passed) continue;
+    error_box(p.ui, fmt::format("learn/broken/{}", i), trf("Does not hold: {}", check.what));
+  }
+  go_on_row(p, lesson);
 }
 
 void nothing_card(const Panel& p, const LessonInfo& lesson) {
@@ -317,21 +341,23 @@ void nothing_card(const Panel& p, const LessonInfo& lesson) {
   }
 }
 
+// The gap comes before the figures, so that a window of usual height shows it with the sentence.
 void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (run.done) done_card(p, lesson, run);
-  if (run.map) draw_map(p, *run.map);
-  draw_player(p, lesson, run);
-  const bool strips = std::any_of(run.samples.begin(), run.samples.end(), drawn_as_strip);
-  const bool drawn = !run.measured.empty() || !run.spans.empty() || strips;
-  if (drawn) measured_card(p, lesson, run);
-  {
+  const bool many = run.gaps.size() > 1 || run.predictions.size() > 2;
+  if (many) {
+    gap_card(p, run);
+  } else {
     Pair pair(p);
     pair.next();
     prediction_card(p, lesson, run);
     pair.next();
     gap_card(p, run);
   }
-  if (!drawn) measured_card(p, lesson, run);
+  if (run.map) draw_map(p, *run.map);
+  draw_player(p, lesson, run);
+  measured_card(p, lesson, run);
+  if (many) prediction_card(p, lesson, run);
 }
 
 }  // namespace

@@ -29,9 +29,9 @@ bool choice_row(const Panel& p, const std::string& path, const std::string& text
     const ImU32 color = styled(chosen ? ui.theme->accent : ui.theme->muted);
     list->AddCircle(mark, ui.px(6), color, 0, ui.px(1.5F));
     if (chosen) list->AddCircleFilled(mark, ui.px(3), color);
-    draw_text_fitted(list, ui.fonts.body,
-                     {item.min.x + ui.px(30), middle - ui.fonts.body->FontSize / 2},
-                     item.max.x - item.min.x - ui.px(36), ui.theme->text, text);
+    draw_control_text(list, ui.fonts.body,
+                      {item.min.x + ui.px(30), middle - ui.fonts.body->FontSize / 2},
+                      item.max.x - item.min.x - ui.px(36), ui.theme->text, text);
   }
   record(ui, item, path, "choice", text, chosen ? "selected" : "");
   return item.pressed;
@@ -69,6 +69,18 @@ std::vector<double> curve_values(const LessonQuestion& question, const std::stri
   return values;
 }
 
+// The text of a drawn curve. A long unit, which the field's label names, is left out.
+std::string typed_curve(const LessonQuestion& question, const std::vector<double>& values) {
+  const std::string& unit = question.unit;
+  std::string all;
+  for (const double value : values) {
+    std::string text = quantity_text(value, unit);
+    if (unit.size() > 2 && text.ends_with(unit)) text.resize(text.size() - unit.size());
+    all += (all.empty() ? "" : ", ") + text;
+  }
+  return all;
+}
+
 void curve(const Panel& p, const LessonInfo& lesson, std::string& guess) {
   std::vector<double> values = curve_values(lesson.question, guess);
   if (!guess_curve(p, "learn/curve", lesson.question, values)) return;
@@ -79,7 +91,7 @@ void curve(const Panel& p, const LessonInfo& lesson, std::string& guess) {
       if (values[i] == 0 && i + away < values.size()) values[i] = values[i + away];
     }
   }
-  guess = answer_text(lesson.question, {values});
+  guess = typed_curve(lesson.question, values);
 }
 
 // Returns true if Enter was pressed on the guess.
@@ -108,24 +120,34 @@ bool enter_is_free(const Panel& p) {
   return !modal && !io.WantTextInput && !io.NavVisible && enter_pressed();
 }
 
+// Offers to divide the cores of the CPU as the lesson needs it.
+void split_button(const Panel& p, int devices) {
+  note_box(p.ui, "learn/few",
+           devices > 1
+               ? trf("This lesson needs {} devices; this lab has {}. The CPU's cores can be "
+                     "split into several devices.",
+                     devices, p.model.devices().size())
+               : std::string(tr("This lesson compares a small device with a larger one, but "
+                                "every device here has a single core. The cores can be "
+                                "joined into one device.")));
+  form_actions(p, 180, [&] {
+    if (button(p.ui, "learn/split",
+               devices > 1 ? trf("Split the CPU into {}", devices)
+                           : std::string(tr("Join the CPU's cores")),
+               {.kind = ButtonKind::Primary,
+                .hint = tr("Restarts the lab, which takes about a second, and continues here"),
+                .width = -1})) {
+      p.view.forms.devices.cpu_devices = devices;
+      p.view.forms.learn.resume = true;
+      p.view.confirm_restart = RestartLab{.cpu_devices = devices};
+    }
+  });
+}
+
 // `entered`: Enter was pressed on the guess, which measures like the button.
 void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
-  const bool too_few = std::ssize(p.model.devices()) < lesson.devices;
-  if (too_few) {
-    note_box(p.ui, "learn/few",
-             trf("This lesson needs {} devices; this lab has {}. The CPU's cores can be "
-                 "split into several devices.",
-                 lesson.devices, p.model.devices().size()));
-    form_actions(p, 180, [&] {
-      if (button(p.ui, "learn/split", trf("Split the CPU into {}", lesson.devices),
-                 {.kind = ButtonKind::Primary,
-                  .hint = tr("Restarts the lab, which takes about a second, and continues here"),
-                  .width = -1})) {
-        p.view.forms.devices.cpu_devices = lesson.devices;
-        p.view.forms.learn.resume = true;
-        p.view.confirm_restart = RestartLab{.cpu_devices = lesson.devices};
-      }
-    });
+  if (const int split = wanted_split(p, lesson); split != 0) {
+    split_button(p, split);
     return;
   }
   const bool guessed = !p.view.forms.learn.guesses[lesson.name].empty();

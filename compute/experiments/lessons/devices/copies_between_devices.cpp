@@ -93,7 +93,7 @@ void run_copies_lesson(LessonStage& stage) {
   const double with_allocation_s = monotonic_s() - begin_s;
   stage.count(tr("X.to(second), memory included"), with_allocation_s, "s");
   const Timing cold = time_cold_copy(stage, first, second, bytes);
-  stage.sample({.series = tr("the same with empty caches"),
+  stage.sample({.series = tr("the copy with empty caches"),
                 .value = cold.median_s,
                 .unit = "s",
                 .time = cold});
@@ -111,11 +111,11 @@ void run_copies_lesson(LessonStage& stage) {
 
   stage.step(3);
   const bool same = z_x.to(second).shares_storage_with(z_x);
-  stage.observe("Z.to(its own device)", same ? tr("the same storage") : tr("other storage"));
+  stage.observe("Z.to(second)", same ? tr("the same storage") : tr("other storage"));
   stage.check(tr("to() on the same device shares storage"), same);
   stage.step(4);
   const bool apart = !z_x.copy_to(second).shares_storage_with(z_x);
-  stage.observe("Z.copy_to(its own device)", apart ? tr("other storage") : tr("the same storage"));
+  stage.observe("Z.copy_to(second)", apart ? tr("other storage") : tr("the same storage"));
   stage.check(tr("copy_to() always allocates"), apart);
   stage.conclude(
       trf("Nothing moved until it was asked to: the sum failed, and the copy of {} took "

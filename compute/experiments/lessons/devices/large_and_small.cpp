@@ -152,7 +152,11 @@ struct PairRates {
   PairRates(const SizeTimes& at, double overhead)
       : overhead_s(overhead),
         small(flop_of(static_cast<double>(at.n)) / at.small.median_s),
-        large(flop_of(static_cast<double>(at.n)) / std::max(1e-9, at.large.median_s - overhead)) {}
+        large(flop_of(static_cast<double>(at.n)) / computing_s(at.large.median_s, overhead)) {}
+  // An overhead above the whole time was disturbed and says nothing.
+  static double computing_s(double whole_s, double overhead) {
+    return whole_s > overhead ? whole_s - overhead : whole_s;
+  }
   // N at which overhead + work at the large device's rate equals the work at the small one's;
   // infinite if the large device is not faster.
   double crossing() const {
@@ -185,6 +189,17 @@ void explain_crossing(LessonStage& stage, const std::vector<SizeTimes>& sizes,
   std::vector<GapPart> parts;
   if (std::isfinite(there)) parts.push_back({tr("too little work"), there - rates.crossing()});
   stage.gap({tr("N where the larger device wins"), "", rates.crossing(), measured, parts});
+}
+
+// A product that takes far longer than a larger one was disturbed.
+void judge_disturbance(LessonStage& stage, const std::vector<SizeTimes>& sizes) {
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    const std::string what = trf("one product of N = {:.0f}", static_cast<double>(sizes[i - 1].n));
+    for (const auto times : {&SizeTimes::small, &SizeTimes::large}) {
+      const double larger_s = (sizes[i].*times).median_s;
+      if (stage.too_busy(what, larger_s, (sizes[i - 1].*times).median_s)) return;
+    }
+  }
 }
 
 void run_crossover_lesson(LessonStage& stage) {
@@ -221,6 +236,7 @@ void run_crossover_lesson(LessonStage& stage) {
     stage.answer({*there});
     explain_crossing(stage, sizes, rates, *there);
   }
+  judge_disturbance(stage, sizes);
   stage.conclude(
       trf("Size from which {} beat {}: {} with the data in place, {} with data to be moved.",
           pair->large_name(), pair->small_name(), crossing_text(there), crossing_text(moved)));
@@ -232,6 +248,7 @@ Lesson crossover_lesson() {
   LessonInfo info;
   info.name = "crossover";
   info.title = LAB_TEXT("Large and small on two devices");
+  info.larger_device = true;
   info.text = {
       LAB_TEXT(
           "A larger device computes faster but takes longer to start: threads must be woken, or a "

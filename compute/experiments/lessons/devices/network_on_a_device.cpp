@@ -113,7 +113,8 @@ void run_network_lesson(LessonStage& stage) {
   stage.step(0);
   nn::Network net(linear_plan(), home, kBatch, 1);
   for (const nn::Parameter& p : net.parameters()) {
-    stage.observe(fmt::format("net[{}]", p.name),
+    const std::size_t point = p.name.find('.');  // of "0.weight"
+    stage.observe(fmt::format("net[{}]{}", p.name.substr(0, point), p.name.substr(point)),
                   trf("values: {}, on {}", p.size, to_string(net.device().device())));
   }
   stage.step(1);

@@ -372,7 +372,7 @@ Lesson speedup_lesson() {
       .at = {8.3e5, 9.2e8},
       .at_unit = "FLOP",
       .at_names = {"LeNet", "ResNet-18"}};
-  info.vary = LessonVary{LAB_TEXT("Batch of LeNet"), "images", 16, 1024, 256, true};
+  info.vary = LessonVary{LAB_TEXT("Batch of LeNet"), LAB_TEXT("images"), 16, 1024, 256, true};
   StartScaling free;
   free.training.model = "lenet";
   free.modes = {ScalingMode::Strong, ScalingMode::Weak};

@@ -17,6 +17,7 @@ namespace lab::lessons {
 namespace {
 
 constexpr const char* kModel = "lenet";
+constexpr const char* kShownModel = "LeNet";
 
 double account(DeviceContext& device) {
   return static_cast<double>(device.memory().used_bytes());
@@ -68,7 +69,7 @@ void run_memory_lesson(LessonStage& stage) {
   const MemoryConstants constants = measure_constants(device);
   const double predicted = constants.network(batch) + constants.parameters;
   LessonPrediction prediction;
-  prediction.series = trf("training {} at batch {:.0f}", kModel, batch);
+  prediction.series = trf("training {} at batch {:.0f}", kShownModel, batch);
   prediction.value = predicted;
   prediction.unit = "B";
   prediction.formula = tr("weights + gradients + momentum + batch * activations + work memory");
@@ -109,7 +110,7 @@ void run_memory_lesson(LessonStage& stage) {
   stage.conclude(
       trf("At batch {:.0f}, {} takes {}: {} for weights, gradients and momentum, the rest for "
           "activations and work memory; on {} a batch of about {} fills the memory.",
-          batch, kModel, format_bytes(std::llround(with_momentum)),
+          batch, kShownModel, format_bytes(std::llround(with_momentum)),
           format_bytes(std::llround(3 * constants.parameters)), to_string(device.device()),
           quantity_text(largest, "")));
 }
@@ -140,8 +141,9 @@ Lesson memory_lesson() {
       {LAB_TEXT("A batch that does not fit"),
        {"torch.cuda.OutOfMemoryError", "MXNetError: out of memory", "ResourceExhaustedError",
         "RESOURCE_EXHAUSTED", "Error(OutOfMemory)"}}};
-  info.question = {
-      .text = LAB_TEXT("Which batch of LeNet fills the memory of cpu:0?"), .low = 1, .high = 1e9};
+  info.question = {.text = LAB_TEXT("Which batch size of LeNet fills the memory of cpu:0?"),
+                   .low = 1,
+                   .high = 1e9};
   info.vary = LessonVary{LAB_TEXT("Batch"), LAB_TEXT("images"), 16, 4096, 256, true};
   StartTraining free;
   free.model = "lenet";

@@ -309,10 +309,11 @@ std::string accuracy_sentence(const LessonQuestion& question, const std::vector<
                 "costliest suspect alone took {:.3f} \u00b1 {:.3f} ({}).",
                 alone.n, mean_text(alone), mean_text(together), costs[found].mean,
                 costs[found].error, tr(question.choices[found]));
-  return here + " " +
-         trf("Of the recorded pairs of single runs, {:.0f} % rank the settings wrongly. The cause "
-             "for ResNet-18 is not proven.",
-             100 * wrong);
+  const std::string recorded =
+      trf("Of the recorded pairs of single runs, {:.0f} % rank the settings wrongly. The cause for "
+          "ResNet-18 is not proven.",
+          100 * wrong);
+  return trf("{} {}", here, recorded);
 }
 
 LessonQuestion accuracy_question() {

@@ -117,12 +117,44 @@ TEST(LessonGap, NamesWhatTheCausesLeave) {
   EXPECT_EQ(lessons::closed({"copy", "s", 1e-3, 4e-3, {{"latency", 5e-3}}}).parts.size(), 2U);
 }
 
+TEST(LessonGap, LeavesNoRoundingUnexplained) {
+  const LessonGap gap = lessons::closed({"busy cores", "", 1, 0.3, {{"waiting", -0.7 + 1e-15}}});
+  ASSERT_EQ(gap.parts.size(), 2U);
+  EXPECT_EQ(gap.parts[1].value, 0);
+}
+
+double sample_value(const Probe& probe, const std::string& series) {
+  for (const LessonSample& s : news_of<LessonSample>(probe)) {
+    if (s.series == series) return s.value;
+  }
+  ADD_FAILURE() << "no sample of " << series;
+  return 0;
+}
+
+// The ratio and both times are of one round, so that they agree on a busy machine as well.
+TEST(Lessons, ShowTimesThatAgreeWithTheirRatio) {
+  Probe together(2);
+  run(together, lesson("together", 64));
+  EXPECT_NEAR(
+      sample_value(together, "in sequence / at once"),
+      sample_value(together, "products in sequence") / sample_value(together, "products at once"),
+      1e-9);
+  Probe log(1);
+  run(log, lesson("log"));
+  EXPECT_NEAR(sample_value(log, "logging each / keeping"),
+              sample_value(log, "logging each norm: last value available") /
+                  sample_value(log, "keeping them on the device: last value available"),
+              1e-9);
+}
+
 TEST(LessonGap, DoesNotExplainBySumsThatCancel) {
   const LessonGap gap = lessons::closed({"copy", "s", 1e-3, 0.76e-3, {{"caches", -9.38e-3}}});
   ASSERT_EQ(gap.parts.size(), 1U);
   EXPECT_EQ(gap.parts[0].cause, "unexplained");
   EXPECT_NEAR(gap.parts[0].value, -0.24e-3, 1e-12);
   EXPECT_NE(gap.note.find("caches -9.38 ms, unexplained +9.14 ms"), std::string::npos) << gap.note;
+  const LessonGap accuracy = lessons::closed({"accuracy", "", 0.9, 0.8, {{"rate", -0.3}}});
+  EXPECT_EQ(accuracy.note.find("load"), std::string::npos) << accuracy.note;
   const LessonGap named = lessons::closed({"step", "s", 1, 1.1, {{"a", 3}, {"b", -2.9}}});
   EXPECT_EQ(named.parts.size(), 1U) << "named causes that cancel";
 }

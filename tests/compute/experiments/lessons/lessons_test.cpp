@@ -45,6 +45,21 @@ struct ShortLesson {
 
 class Lessons : public testing::TestWithParam<ShortLesson> {};
 
+double sample_value(const Probe& probe, const std::string& series) {
+  for (const LessonSample& s : news_of<LessonSample>(probe)) {
+    if (s.series == series) return s.value;
+  }
+  ADD_FAILURE() << "no sample of " << series;
+  return 0;
+}
+
+// A ratio and both times are of one round, so that they agree on a busy machine as well.
+void expect_ratio(const Probe& probe, const std::string& ratio, const std::string& above,
+                  const std::string& below) {
+  EXPECT_NEAR(sample_value(probe, ratio), sample_value(probe, above) / sample_value(probe, below),
+              1e-9);
+}
+
 TEST_P(Lessons, HoldsAndExplainsItsGap) {
   Probe probe(2);
   run(probe, lesson(GetParam().name, GetParam().vary));
@@ -54,6 +69,14 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
   EXPECT_EQ(done[0].answer.has_value(), done[0].why_open.empty());
   for (const LessonCheck& check : done[0].checks) EXPECT_TRUE(check.passed) << check.what;
   EXPECT_FALSE(news_of<LessonSample>(probe).empty());
+  const std::string name = GetParam().name;
+  if (name == "together") {
+    expect_ratio(probe, "in sequence / at once", "products in sequence", "products at once");
+  }
+  if (name == "log") {
+    expect_ratio(probe, "logging each / keeping", "logging each norm: last value available",
+                 "keeping them on the device: last value available");
+  }
   for (const LessonGap& gap : news_of<LessonGap>(probe)) {
     double sum = gap.predicted;
     for (const GapPart& part : gap.parts) sum += part.value;
@@ -121,30 +144,6 @@ TEST(LessonGap, LeavesNoRoundingUnexplained) {
   const LessonGap gap = lessons::closed({"busy cores", "", 1, 0.3, {{"waiting", -0.7 + 1e-15}}});
   ASSERT_EQ(gap.parts.size(), 2U);
   EXPECT_EQ(gap.parts[1].value, 0);
-}
-
-double sample_value(const Probe& probe, const std::string& series) {
-  for (const LessonSample& s : news_of<LessonSample>(probe)) {
-    if (s.series == series) return s.value;
-  }
-  ADD_FAILURE() << "no sample of " << series;
-  return 0;
-}
-
-// The ratio and both times are of one round, so that they agree on a busy machine as well.
-TEST(Lessons, ShowTimesThatAgreeWithTheirRatio) {
-  Probe together(2);
-  run(together, lesson("together", 64));
-  EXPECT_NEAR(
-      sample_value(together, "in sequence / at once"),
-      sample_value(together, "products in sequence") / sample_value(together, "products at once"),
-      1e-9);
-  Probe log(1);
-  run(log, lesson("log"));
-  EXPECT_NEAR(sample_value(log, "logging each / keeping"),
-              sample_value(log, "logging each norm: last value available") /
-                  sample_value(log, "keeping them on the device: last value available"),
-              1e-9);
 }
 
 TEST(LessonGap, DoesNotExplainBySumsThatCancel) {

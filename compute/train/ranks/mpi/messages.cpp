@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "compute/core/error.h"
 #include "compute/core/backoff.h"
+#include "compute/core/error.h"
 
 namespace lab::mpi {
 

@@ -8,8 +8,8 @@
 #include <climits>
 #include <utility>
 
-#include "compute/core/language.h"
 #include "compute/core/backoff.h"
+#include "compute/core/language.h"
 #include "compute/train/ranks/mpi/messages.h"
 
 namespace lab::mpi {

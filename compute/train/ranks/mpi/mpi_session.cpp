@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "compute/core/language.h"
 #include "compute/core/backoff.h"
+#include "compute/core/language.h"
 #include "compute/train/ranks/mpi/messages.h"
 #include "compute/train/ranks/rank_session.h"
 

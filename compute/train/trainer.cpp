@@ -63,9 +63,9 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
   replicas_.resize(devices.size());
   run_replicas([&](std::size_t i) {  // memory is allocated near the thread that touches it first
     const std::int64_t capacity = std::max<std::int64_t>(1, images_[first_local_ + i]);
-    replicas_[i] =
-        std::make_unique<Replica>(*devices[i], nn::plan_model(options.model, options.width),
-                                  options.sgd, capacity, options.seed, options.kernels);
+    replicas_[i] = std::make_unique<Replica>(
+        *devices[i], options.plan ? options.plan() : nn::plan_model(options.model, options.width),
+        options.sgd, capacity, options.seed, options.kernels);
   });
   buckets_ = buckets_of(network(), options.bucket_bytes);
   if (!alone()) {  // also for a process's only device, if other processes have some

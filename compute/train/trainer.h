@@ -8,6 +8,7 @@
 // slice; the running statistics of the first replica are kept, as in PyTorch's DataParallel.
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -25,8 +26,9 @@ namespace lab {
 
 struct TrainerOptions {
   std::string model;
-  std::int64_t width = kResNetWidth;  // as in nn::plan_model()
-  std::int64_t batch = 256;           // over all devices
+  std::int64_t width = kResNetWidth;           // as in nn::plan_model()
+  std::function<nn::NetworkPlan()> plan = {};  // used instead of the model's, if given
+  std::int64_t batch = 256;                    // over all devices
   std::uint64_t seed = 0;
   nn::SgdOptions sgd = {};
   SharePolicy share_policy = SharePolicy::Equal;

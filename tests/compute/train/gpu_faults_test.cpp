@@ -41,6 +41,7 @@ TrainerOptions tiny_network() {
 
 std::vector<DeviceContext*> contexts_of(Machine& machine, const std::vector<Device>& devices) {
   std::vector<DeviceContext*> contexts;
+  contexts.reserve(devices.size());
   for (const Device device : devices) contexts.push_back(&machine.at(device));
   return contexts;
 }

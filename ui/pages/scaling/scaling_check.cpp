@@ -31,7 +31,8 @@ std::vector<Column> check_columns(bool wide) {
   columns.push_back({LAB_TEXT("Published"), 1, true, LAB_TEXT("Images per second.")});
   columns.push_back(
       {LAB_TEXT("Predicted"), 1, true, LAB_TEXT("Images per second. Calculated, not measured.")});
-  columns.push_back({LAB_TEXT("Deviation"), 0.9F, true, LAB_TEXT("Predicted relative to published.")});
+  columns.push_back(
+      {LAB_TEXT("Deviation"), 0.9F, true, LAB_TEXT("Predicted relative to published.")});
   return columns;
 }
 

@@ -266,6 +266,14 @@ TEST_F(PanelCommands, WeightFilesAreUnderMoreSettings) {
   EXPECT_EQ(lab.sent<StartTraining>()[0].save_file, "last.safetensors");
 }
 
+TEST_F(PanelCommands, TrainingOffersAWidthForResnetOnly) {
+  lab.open(Page::Training);
+  EXPECT_FALSE(lab.visible("training/width"));
+  lab.view.forms.training.request.model = "resnet18";
+  lab.frames(2);
+  EXPECT_TRUE(lab.visible("training/width"));
+}
+
 TEST(SmallWindow, TrainingFoldsItsSettingsAfterARun) {
   Lab lab(make_scene(Page::Training, Scene::Empty), 2, {1280, 720});
   lab.open(Page::Training);

@@ -58,18 +58,24 @@ void preset_field(const Panel& p, Fields& fields, TrainingForm& form) {
   if (!stand_in.empty()) caption(p.ui, stand_in);
 }
 
+void model_fields(const Panel& p, Fields& fields, TrainingForm& form) {
+  const auto model = [&] {
+    if (!request_field(p, form, &StartTraining::model)) return;
+    form.request.lr = find_model(form.request.model)->learning_rate;
+    form.request.width = kResNetWidth;
+  };
+  if (form.request.model == "resnet18") {
+    side_by_side(p, fields, model, [&] { request_field(p, form, &StartTraining::width); });
+    return;
+  }
+  fields.next();
+  model();
+}
+
 void main_fields(const Panel& p, TrainingForm& form) {
   Fields fields(p);
   preset_field(p, fields, form);
-  fields.next();
-  if (request_field(p, form, &StartTraining::model)) {
-    form.request.lr = find_model(form.request.model)->learning_rate;
-    form.request.width = kResNetWidth;
-  }
-  if (form.request.model == "resnet18") {
-    fields.next();
-    request_field(p, form, &StartTraining::width);
-  }
+  model_fields(p, fields, form);
   data_fields(p, fields, form);
   fields.next();
   request_field(p, form, &StartTraining::batch);

@@ -19,6 +19,11 @@
 
 namespace lab::cuda_matmul {
 
+constexpr Tiling with_staging(Tiling tiling) {
+  tiling.extra_bytes += kCStagingBytes;
+  return tiling;
+}
+
 struct StoreRung {
   static constexpr CudaRung kRung{
       .name = "wgmma_store",
@@ -27,17 +32,7 @@ struct StoreRung {
           LAB_TEXT("Results pass through shared memory, from which the copy engine writes whole "
                    "rows of C while the tensor cores multiply the next tile."),
       .precision = Precision::BF16,
-      .tiling = {.m = 128,
-                 .n = 256,
-                 .k = 64,
-                 .thread_m = 8,
-                 .thread_n = 16,
-                 .stages = 4,
-                 .element_bytes = 2,
-                 .blocks_per_sm = 1,
-                 .producer_threads = 128,
-                 .cluster = 2,
-                 .extra_bytes = kHopperAlignment + kCStagingBytes},
+      .tiling = with_staging(ClusterRung::kRung.tiling),
       .compute_major = 9,
       .exact_capability = true,
       .operands = Operands::VectorAligned,

@@ -95,7 +95,7 @@ class GpuExecutor final : public Executor {
     std::int64_t batch = 0;
     double divisor = 0;
     Kernels kernels = Kernels::Lab;
-    auto operator<=>(const StepKind&) const = default;
+    auto operator<=>(const StepKind&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   // Recorded once it has run: the first run of an operation may load its kernel, which waits.
   struct StepGraphs {

@@ -24,6 +24,7 @@ constexpr std::int64_t kValues = 300;
 
 std::vector<GpuDevice*> gpus_of(Machine& machine, int count) {
   std::vector<GpuDevice*> gpus;
+  gpus.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) gpus.push_back(machine.at(emulated_gpu(i)).gpu());
   return gpus;
 }
@@ -145,6 +146,7 @@ struct Trained {
 Trained trained_on(Machine& machine, const std::vector<Device>& devices, const SumOptions& sum) {
   const Dataset data = make_synthetic_garments(12, 1, 1);
   std::vector<DeviceContext*> contexts;
+  contexts.reserve(devices.size());
   for (const Device device : devices) contexts.push_back(&machine.at(device));
   Trainer trainer(contexts, {.model = "softmax",
                              .batch = 4,

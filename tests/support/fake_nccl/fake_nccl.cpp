@@ -22,7 +22,9 @@ struct FakeNcclCalls {
     clique->ordinals.assign(devices, devices + count);
     for (int rank = 0; rank < count; ++rank) {
       EXPECT_LT(static_cast<std::size_t>(devices[rank]), fake.gpus_.size());
-      communicators[rank] = reinterpret_cast<nccl::Communicator>(++fake.made_);
+      const std::uintptr_t name = ++fake.made_;  // not 0, points nowhere
+      communicators[rank] =
+          reinterpret_cast<nccl::Communicator>(name);  // NOLINT(performance-no-int-to-ptr)
       fake.members_[communicators[rank]] = {clique, rank};
     }
     return nccl::kSuccess;

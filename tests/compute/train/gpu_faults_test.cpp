@@ -10,6 +10,7 @@
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/trainer.h"
+#include "tests/support/contexts.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
@@ -39,13 +40,6 @@ TrainerOptions tiny_network() {
   return options;
 }
 
-std::vector<DeviceContext*> contexts_of(Machine& machine, const std::vector<Device>& devices) {
-  std::vector<DeviceContext*> contexts;
-  contexts.reserve(devices.size());
-  for (const Device device : devices) contexts.push_back(&machine.at(device));
-  return contexts;
-}
-
 const Device kFirst = emulated_gpu(0), kSecond = emulated_gpu(1);
 
 void lose(GpuDevice& gpu) {
@@ -63,7 +57,7 @@ void expect_loss(const Loss& loss, int steps) {
   const Dataset data = make_synthetic_garments(16, 1, 0);
   const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
   Machine machine({.emulated_gpus = 2});
-  Trainer trainer(contexts_of(machine, loss.devices), tiny_network());
+  Trainer trainer(test::contexts_of(machine, loss.devices), tiny_network());
   for (int step = 0; step + 1 < steps; ++step) trainer.step(loader, step, 0.1, {});
   const Device lost = loss.devices[loss.loser];
   const std::thread::id caller = std::this_thread::get_id();  // drives the first device
@@ -92,8 +86,8 @@ TEST(GpuFaults, TheOtherGpuContinues) {
   const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
   Machine machine({.emulated_gpus = 2});
   lose(*machine.at(kFirst).gpu());
-  EXPECT_THROW(Trainer(contexts_of(machine, {kFirst, kSecond}), tiny_network()), Error);
-  Trainer trainer(contexts_of(machine, {kSecond}), tiny_network());
+  EXPECT_THROW(Trainer(test::contexts_of(machine, {kFirst, kSecond}), tiny_network()), Error);
+  Trainer trainer(test::contexts_of(machine, {kSecond}), tiny_network());
   EXPECT_TRUE(std::isfinite(trainer.step(loader, 0, 0.1, {}).loss));
 }
 
@@ -104,7 +98,7 @@ TEST(GpuFaults, AnInterruptedStepKeepsThePreviousState) {
        {std::vector{kFirst}, std::vector{kFirst, kSecond}, std::vector{kFirst, cpu()}}) {
     SCOPED_TRACE(devices.size());
     Machine machine({.emulated_gpus = 2});
-    Trainer trainer(contexts_of(machine, devices), tiny_network());
+    Trainer trainer(test::contexts_of(machine, devices), tiny_network());
     const auto state = [&] {
       EXPECT_TRUE(trainer.take_own_state());
       std::vector<std::byte> all;

@@ -13,6 +13,7 @@
 #include "compute/nn/state_dict.h"
 #include "compute/train/trainer.h"
 #include "tests/support/compare.h"
+#include "tests/support/contexts.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_layer_libraries/fake_libraries.h"
 #include "tests/support/probe.h"
@@ -41,9 +42,7 @@ struct Steps {
 Result train_on(Machine& machine, const std::vector<Device>& devices, TrainerOptions options,
                 const Steps& run = {}) {
   const Dataset data = make_synthetic_garments(3 * run.batch - 1, 9, 1);
-  std::vector<DeviceContext*> contexts;
-  contexts.reserve(devices.size());
-  for (const Device device : devices) contexts.push_back(&machine.at(device));
+  const std::vector<DeviceContext*> contexts = test::contexts_of(machine, devices);
   options.batch = run.batch;
   options.sgd = run.sgd;
   nn::PassOptions pass;
@@ -200,8 +199,7 @@ TEST(GpuTraining, ReportsThePartsOfAStep) {
        {std::vector{emulated_gpu(0), emulated_gpu(1)}, std::vector{emulated_gpu(0), cpu()}}) {
     TrainerOptions options = model("softmax");
     options.batch = 2;
-    std::vector<DeviceContext*> contexts;
-    for (const Device device : devices) contexts.push_back(&machine.at(device));
+    const std::vector<DeviceContext*> contexts = test::contexts_of(machine, devices);
     Trainer trainer(contexts, options);
     for (int step = 0; step < 3; ++step) {
       for (const DeviceStep& part : trainer.step(loader, step, 0.1, {}).devices) {

@@ -14,6 +14,7 @@
 #include "compute/train/data_parallel/gpu_reducer.h"
 #include "compute/train/trainer.h"
 #include "tests/support/compare.h"
+#include "tests/support/contexts.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_nccl/fake_nccl.h"
 
@@ -145,9 +146,7 @@ struct Trained {
 
 Trained trained_on(Machine& machine, const std::vector<Device>& devices, const SumOptions& sum) {
   const Dataset data = make_synthetic_garments(12, 1, 1);
-  std::vector<DeviceContext*> contexts;
-  contexts.reserve(devices.size());
-  for (const Device device : devices) contexts.push_back(&machine.at(device));
+  const std::vector<DeviceContext*> contexts = test::contexts_of(machine, devices);
   Trainer trainer(contexts, {.model = "softmax",
                              .batch = 4,
                              .seed = 2,

@@ -27,14 +27,13 @@ inline constexpr std::uint32_t kFlippedImage = std::uint32_t{1} << 31;
 // Takes images from a data set in GPU memory.
 //   pixels [set, image_size] bytes   labels [set] bytes   order [set]
 //   to_pixels [images, image_size] = pixels / 255         to_labels [images]
-// Image i of the batch is number order[*first + i] of the set, without the mark
-// kFlippedImage, with which it is mirrored left to right. `first` is in GPU memory, so that a
-// captured operation takes another batch in every run.
+// Image i of the batch is number order[first + i] of the set, without the mark kFlippedImage, with
+// which it is mirrored left to right.
 struct GpuGather {
   const std::uint8_t* pixels = nullptr;
   const std::uint8_t* labels = nullptr;
   const std::uint32_t* order = nullptr;
-  const std::int64_t* first = nullptr;
+  std::int64_t first = 0;
   std::int64_t images = 0, image_size = 0;
   std::int64_t width = 1;  // of an image; divides image_size
   float* to_pixels = nullptr;
@@ -174,14 +173,13 @@ struct GpuLoss {
 
 // Stochastic gradient descent in PyTorch's order of operations, over `count` values.
 //   g = gradient + weight_decay * weight;  velocity = momentum * velocity + g;
-//   weight -= *lr * (velocity with momentum, otherwise g)
+//   weight -= lr * (velocity with momentum, otherwise g)
 struct GpuSgd {
   std::int64_t count = 0;
   float* weights = nullptr;
   const float* gradients = nullptr;
   float* velocity = nullptr;  // null without momentum; zero before the first step
-  float momentum = 0, weight_decay = 0;
-  const float* lr = nullptr;  // one value in GPU memory
+  float momentum = 0, weight_decay = 0, lr = 0;
   // If given, nothing changes where its loss is not finite.
   const GpuLossSum* loss = nullptr;
 };

@@ -54,8 +54,10 @@ class CpuExecutor final : public Executor {
   BatchResult loss(const BatchMemory& memory, std::int64_t batch,
                    std::optional<double> divisor) override;
   void backward(const BatchMemory& memory, std::int64_t batch, const PassOptions& options) override;
-  BatchResult step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                   const PassOptions& options) override;
+  void queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
+                  const PassOptions& options) override;
+  bool step_done() override { return true; }
+  BatchResult finish_step(const PassOptions&) override { return step_; }
   std::span<const std::uint8_t> on_host(const std::uint8_t* values, std::int64_t n) override {
     return {values, static_cast<std::size_t>(n)};
   }
@@ -74,6 +76,7 @@ class CpuExecutor final : public Executor {
   const KernelOptions kernels_;
   std::vector<LaneChain> chains_;
   std::int64_t scratch_bytes_ = 0;
+  BatchResult step_;  // the latest
 };
 
 Pass CpuExecutor::make_pass(const BatchMemory& memory, std::int64_t batch, bool training,
@@ -152,13 +155,11 @@ void CpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
   }
 }
 
-BatchResult CpuExecutor::step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                              const PassOptions& options) {
+void CpuExecutor::queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
+                             const PassOptions& options) {
   forward(memory, batch, /*training=*/true, options);
-  BatchResult result;
-  observed(options.observer, StepPhase::Loss, 0, [&] { result = loss(memory, batch, divisor); });
+  observed(options.observer, StepPhase::Loss, 0, [&] { step_ = loss(memory, batch, divisor); });
   backward(memory, batch, options);
-  return result;
 }
 
 }  // namespace

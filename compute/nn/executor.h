@@ -52,7 +52,13 @@ struct KernelOptions {
 struct BatchResult {
   double loss_sum = 0;  // sum over the images of the batch
   std::int64_t correct = 0;
+  // On a GPU, of a step: the time from its beginning, or from the end of the step before it if that
+  // one was still queued, to its end.
+  double gpu_s = 0;
 };
+
+// Steps that a GPU can have queued.
+inline constexpr std::size_t kMaxQueuedSteps = 32;
 
 // Memory of a network's batches, on its device: one entry per image, and work memory.
 struct BatchMemory {
@@ -89,9 +95,10 @@ class Executor {
                            std::optional<double> divisor) = 0;
   virtual void backward(const BatchMemory& memory, std::int64_t batch,
                         const PassOptions& options) = 0;
-  // The three in one. On a GPU all parts are queued before the host waits.
-  virtual BatchResult step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                           const PassOptions& options) = 0;
+  virtual void queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
+                          const PassOptions& options) = 0;
+  virtual bool step_done() = 0;
+  virtual BatchResult finish_step(const PassOptions& options) = 0;
   // Returns per-image results of the latest loss() in host memory, valid until the next call.
   virtual std::span<const std::uint8_t> on_host(const std::uint8_t* values, std::int64_t n) = 0;
   virtual std::span<const float> on_host(const float* values, std::int64_t n) = 0;

@@ -1,9 +1,12 @@
 // Queues a network's operations on a GPU. A training step is recorded once per batch size and then
 // launched as one graph, or as one graph per group of parameters whose gradients are reported.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "compute/core/backoff.h"
 #include "compute/core/error.h"
@@ -68,9 +71,10 @@ class GpuExecutor final : public Executor {
         gpu_(*device.gpu()),
         kernels_(kernels),
         state_(state),
-        sum_(gpu_.allocate_pinned(sizeof(GpuLossSum))),
-        end_(gpu_.make_event()),
-        times_(gpu_) {}
+        sums_(gpu_.allocate_pinned(kSlots * sizeof(GpuLossSum))),
+        times_(gpu_) {
+    for (Slot& slot : slots_) slot = {.begin = gpu_.make_event(), .end = gpu_.make_event()};
+  }
 
   void prepare(std::int64_t max_batch) override;
   std::int64_t scratch_bytes() const override { return workspace_bytes_; }
@@ -80,8 +84,10 @@ class GpuExecutor final : public Executor {
   BatchResult loss(const BatchMemory& memory, std::int64_t batch,
                    std::optional<double> divisor) override;
   void backward(const BatchMemory& memory, std::int64_t batch, const PassOptions& options) override;
-  BatchResult step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                   const PassOptions& options) override;
+  void queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
+                  const PassOptions& options) override;
+  bool step_done() override { return slots_[first_ % kSlots].end->done(); }
+  BatchResult finish_step(const PassOptions& options) override;
   std::span<const std::uint8_t> on_host(const std::uint8_t* values, std::int64_t n) override {
     return copied_to_host(values, n, bytes_);
   }
@@ -102,6 +108,12 @@ class GpuExecutor final : public Executor {
     bool has_run = false;
     std::vector<std::unique_ptr<GpuGraph>> pieces;
   };
+  // A queued pass, and where its sums arrive in host memory.
+  struct Slot {
+    std::unique_ptr<GpuEvent> begin, end;
+    bool follows = false;  // it began when the pass before it ended
+  };
+  static constexpr std::size_t kSlots = kMaxQueuedSteps + 1;  // the pass before is kept
   // Operations `begin` to `end` - 1. Their backward completes a group of parameters.
   struct Piece {
     std::size_t begin = 0, end = 0;
@@ -118,8 +130,9 @@ class GpuExecutor final : public Executor {
   std::unique_ptr<GpuGraph> record_piece(const BatchMemory& memory, const StepKind& kind,
                                          const Piece& piece);
   void report_piece(const Piece& piece, const PassOptions& options);
-  void wait_for_gpu(const PassOptions& options);
-  BatchResult sum() const;
+  void copy_sum(const BatchMemory& memory, std::size_t slot);
+  BatchResult sum_of(std::size_t slot) const;
+  void wait_for(const GpuEvent& event, const PassOptions& options);
   void count_batch();
   template <typename T>
   std::span<const T> copied_to_host(const T* values, std::int64_t n, std::vector<T>& to);
@@ -128,8 +141,9 @@ class GpuExecutor final : public Executor {
   GpuDevice& gpu_;
   const KernelOptions kernels_;
   GpuState& state_;
-  std::unique_ptr<PinnedMemory> sum_;
-  std::unique_ptr<GpuEvent> end_;  // of a pass
+  std::unique_ptr<PinnedMemory> sums_;  // of the slots
+  std::array<Slot, kSlots> slots_;
+  std::size_t first_ = 0, queued_ = 0;  // the steps first_ to first_ + queued_ - 1 are queued
   GpuTimes times_;
   std::int64_t workspace_bytes_ = 0;
   std::vector<Piece> pieces_ = {{0, plan_.ops.size()}};  // in the order of backward
@@ -203,7 +217,6 @@ void GpuExecutor::queue_loss(const BatchMemory& memory, std::int64_t batch,
                       .confidence = memory.confidence,
                       .sum = memory.sum},
                      stream());
-  gpu_.copy(GpuCopy::DeviceToHost, sum_->data(), memory.sum, sizeof(GpuLossSum), stream());
   times_.end_part(StepPhase::Loss, 0);
 }
 
@@ -221,26 +234,31 @@ void GpuExecutor::report_piece(const Piece& piece, const PassOptions& options) {
   for (std::size_t i = piece.end; i-- > piece.begin;) report_gradients(*plan_.ops[i], options);
 }
 
-void GpuExecutor::wait_for_gpu(const PassOptions& options) {
+void GpuExecutor::copy_sum(const BatchMemory& memory, std::size_t slot) {
+  gpu_.copy(GpuCopy::DeviceToHost, sums_->data() + slot * sizeof(GpuLossSum), memory.sum,
+            sizeof(GpuLossSum), stream());
+}
+
+// Its copy has arrived.
+BatchResult GpuExecutor::sum_of(std::size_t slot) const {
+  GpuLossSum sum;
+  std::memcpy(&sum, sums_->data() + slot * sizeof(GpuLossSum), sizeof sum);
+  return {.loss_sum = sum.loss, .correct = sum.correct};
+}
+
+void GpuExecutor::wait_for(const GpuEvent& event, const PassOptions& options) {
   if (options.gradient_ready) {
-    end_->record(stream());
     Backoff backoff;
     after_op(options);
-    while (!end_->done()) {
+    while (!event.done()) {
       backoff.pause();
       after_op(options);
     }
   } else {
-    stream().synchronise();
+    event.synchronise();
     after_op(options);
   }
   times_.report();
-}
-
-BatchResult GpuExecutor::sum() const {
-  GpuLossSum sum;
-  std::memcpy(&sum, sum_->data(), sizeof sum);
-  return {.loss_sum = sum.loss, .correct = sum.correct};
 }
 
 void GpuExecutor::count_batch() {
@@ -260,9 +278,10 @@ void GpuExecutor::forward(const BatchMemory& memory, std::int64_t batch, bool tr
 BatchResult GpuExecutor::loss(const BatchMemory& memory, std::int64_t batch,
                               std::optional<double> divisor) {
   queue_loss(memory, batch, divisor);
+  copy_sum(memory, 0);
   stream().synchronise();
   times_.report();
-  return sum();
+  return sum_of(0);
 }
 
 void GpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
@@ -272,7 +291,9 @@ void GpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
     queue_backward(memory, batch, options.kernels, piece);
     report_piece(piece, options);
   }
-  wait_for_gpu(options);
+  Slot& slot = slots_[0];
+  slot.end->record(stream());
+  wait_for(*slot.end, options);
 }
 
 // ---- Whole steps
@@ -298,8 +319,15 @@ std::unique_ptr<GpuGraph> GpuExecutor::record_piece(const BatchMemory& memory, c
   }
 }
 
-BatchResult GpuExecutor::step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                              const PassOptions& options) {
+void GpuExecutor::queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
+                             const PassOptions& options) {
+  if (queued_ == kMaxQueuedSteps) {
+    throw Error(Errc::Internal, fmt::format("{}: {} steps are queued", plan_.name, queued_));
+  }
+  const std::size_t at = (first_ + queued_) % kSlots;
+  Slot& slot = slots_[at];
+  slot.follows = queued_ > 0;
+  if (!slot.follows) slot.begin->record(stream());
   times_.begin(options.observer);
   const StepKind kind{.batch = batch, .divisor = divisor, .kernels = options.kernels};
   if (graphs_.size() >= kMaxGraphs && !graphs_.contains(kind)) graphs_.clear();
@@ -318,8 +346,23 @@ BatchResult GpuExecutor::step(const BatchMemory& memory, std::int64_t batch, dou
   }
   graphs.has_run = true;
   count_batch();
-  wait_for_gpu(options);
-  return sum();
+  copy_sum(memory, at);
+  slot.end->record(stream());
+  ++queued_;
+}
+
+// A step whose wait is cancelled is no longer queued.
+BatchResult GpuExecutor::finish_step(const PassOptions& options) {
+  if (queued_ == 0) throw Error(Errc::Internal, fmt::format("{}: no step is queued", plan_.name));
+  const std::size_t at = first_ % kSlots;
+  const Slot& slot = slots_[at];
+  ++first_;
+  --queued_;
+  wait_for(*slot.end, options);
+  BatchResult result = sum_of(at);
+  const GpuEvent& begin = slot.follows ? *slots_[(at + kSlots - 1) % kSlots].end : *slot.begin;
+  result.gpu_s = slot.end->seconds_since(begin);
+  return result;
 }
 
 template <typename T>

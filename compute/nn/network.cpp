@@ -63,9 +63,22 @@ void Network::backward(std::int64_t batch, const PassOptions& options) {
 }
 
 BatchResult Network::step(std::int64_t batch, double divisor, const PassOptions& options) {
+  queue_step(batch, divisor, options);
+  return finish_step(options);
+}
+
+void Network::queue_step(std::int64_t batch, double divisor, const PassOptions& options) {
   check_batch(batch);
   forward_kernels_ = options.kernels;
-  return executor_->step(batch_memory_, batch, divisor, options);
+  executor_->queue_step(batch_memory_, batch, divisor, options);
+}
+
+bool Network::step_done() {
+  return executor_->step_done();
+}
+
+BatchResult Network::finish_step(const PassOptions& options) {
+  return executor_->finish_step(options);
 }
 
 void Network::group_gradients(std::span<const std::size_t> first_parameters) {

@@ -53,6 +53,16 @@ class Network {
 
   // The three in one, with `training`, which takes less time on a GPU.
   BatchResult step(std::int64_t batch, double divisor, const PassOptions& options);
+  // Its halves. A GPU can have up to kMaxQueuedSteps steps queued, between which updates may be
+  // queued on the main stream; a CPU device has finished the only one when queue_step() returns.
+  // The results are taken in order: step_done() tells whether that of the oldest step is there, and
+  // finish_step() waits for it. No other pass may run in between, and with `gradient_ready` no
+  // second step may be queued.
+  void queue_step(std::int64_t batch, double divisor, const PassOptions& options);
+  bool step_done();
+  BatchResult finish_step(const PassOptions& options);
+  // The sums of the latest loss, in the memory of a GPU.
+  const GpuLossSum* loss_on_gpu() const { return batch_memory_.sum; }
   // Groups of parameters whose gradients a GPU reports together, before the work of the next group
   // is queued. Group i begins with parameter first_parameters[i], which descend to 0, and ends
   // where the group before it begins. Initially all parameters form one group. CPU devices report

@@ -19,7 +19,7 @@ class Sgd {
   ~Sgd();
 
   // Parameters -= lr * (gradient, or velocity with momentum). On a GPU, the update is queued on the
-  // main stream; the host must wait for the stream between two calls.
+  // main stream; if the network's latest loss is then not finite, it changes nothing.
   void step(double lr);
 
   // The velocity in the order of the flat parameters, for checkpoints; empty without momentum. It
@@ -32,13 +32,12 @@ class Sgd {
   void set_started(bool started) { first_ = !started; }
 
  private:
-  struct OnGpu;  // what a network on a GPU needs besides
   void step_on_gpu(double lr);
 
   Network& network_;
   const SgdOptions options_;
   Buffer velocity_;
-  std::unique_ptr<OnGpu> on_gpu_;
+  std::unique_ptr<PinnedMemory> host_velocity_;  // on a GPU, with momentum
   bool first_ = true;
 };
 

@@ -78,6 +78,7 @@ class RunContext {
   // Throws Error(Cancelled) if the job was cancelled. Call at least once per 50 ms of work.
   void throw_if_cancelled() const;
 
+  bool paused() const { return control_.paused(); }
   // Waits while the job is paused and not cancelled; returns the seconds spent waiting. Throws an
   // Error announced by another rank in the meantime.
   double wait_while_paused();

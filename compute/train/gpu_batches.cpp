@@ -28,11 +28,7 @@ Buffer copied(DeviceContext& device, const Values& values, std::string name) {
 
 }  // namespace
 
-GpuBatches::GpuBatches(DeviceContext& device)
-    : device_(device),
-      gpu_(*device.gpu()),
-      first_(named_buffer(device, sizeof(std::int64_t), tr("batch position"), DType::I64)),
-      host_first_(gpu_.allocate_pinned(sizeof(std::int64_t))) {}
+GpuBatches::GpuBatches(DeviceContext& device) : device_(device), gpu_(*device.gpu()) {}
 
 GpuBatches::~GpuBatches() = default;
 
@@ -57,20 +53,16 @@ GpuBatches::Set& GpuBatches::on_gpu(const BatchLoader& loader) {
 void GpuBatches::load(const BatchLoader& loader, std::int64_t step, BatchSlice slice, float* pixels,
                       std::uint8_t* labels) {
   const Set& set = on_gpu(loader);
-  GpuStream& stream = gpu_.main_stream();
-  const std::int64_t first = loader.first_image(step, slice);
-  std::memcpy(host_first_->data(), &first, sizeof first);
-  gpu_.copy(GpuCopy::HostToDevice, first_.data(), host_first_->data(), sizeof first, stream);
   gpu_.layers().gather({.pixels = reinterpret_cast<const std::uint8_t*>(set.pixels.data()),
                         .labels = reinterpret_cast<const std::uint8_t*>(set.labels.data()),
                         .order = reinterpret_cast<const std::uint32_t*>(set.order.data()),
-                        .first = reinterpret_cast<const std::int64_t*>(first_.data()),
+                        .first = loader.first_image(step, slice),
                         .images = slice.end - slice.begin,
                         .image_size = loader.image_size(),
                         .width = loader.images().width,
                         .to_pixels = pixels,
                         .to_labels = labels},
-                       stream);
+                       gpu_.main_stream());
 }
 
 }  // namespace lab

@@ -16,9 +16,9 @@ class GpuBatches {
   explicit GpuBatches(DeviceContext& device);
   ~GpuBatches();
 
-  // Queues pixels / 255 and labels of a slice of the step's batch on the main stream, for which the
-  // host must wait between two calls. The first call for a set copies it to the GPU, the first of
-  // an epoch the order of its images; both wait. Sets must outlive this object. Throws
+  // Queues pixels / 255 and labels of a slice of the step's batch on the main stream. The first
+  // call for a set copies it to the GPU, the first of an epoch the order of its images; both wait.
+  // Sets must outlive this object. Throws
   // Error(OutOfMemory) with the requested and the available bytes.
   void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice, float* pixels,
             std::uint8_t* labels);
@@ -33,8 +33,6 @@ class GpuBatches {
   DeviceContext& device_;
   GpuDevice& gpu_;
   std::map<const ImageSet*, Set> sets_;
-  Buffer first_;  // number of the slice's first image
-  std::unique_ptr<PinnedMemory> host_first_;
 };
 
 }  // namespace lab

@@ -118,6 +118,25 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   return result_;
 }
 
+void Trainer::queue_step(const BatchLoader& loader, std::int64_t step, double lr,
+                         const nn::PassOptions& options) {
+  const std::int64_t images = loader.batch_size(step);
+  if (images > network().max_batch()) network().set_max_batch(images);
+  replicas_.front()->queue(loader, step, lr, options);
+  queued_images_.push_back(images);
+}
+
+const StepResult& Trainer::finish_step() {
+  const std::int64_t images = queued_images_.front();
+  queued_images_.pop_front();
+  const nn::BatchResult result = network().finish_step({});
+  result_ = {.loss = result.loss_sum / static_cast<double>(images),
+             .images = images,
+             .correct = result.correct,
+             .gpu_s = result.gpu_s};
+  return result_;
+}
+
 // Uses largest remainders, so that the division depends only on batch and weights.
 void Trainer::divide(std::int64_t images) {
   if (images == divided_) return;

@@ -42,6 +42,7 @@ struct StepResult {
   double loss = 0;  // mean over the batch, before the update
   std::int64_t images = 0, correct = 0;
   std::vector<DeviceStep> devices;  // of all processes; empty for a single device
+  double gpu_s = 0;                 // as in nn::BatchResult, of a queued step
   bool stop_after_epoch = false;    // requested by any process
 };
 
@@ -114,6 +115,19 @@ class Trainer {
   const StepResult& step(const BatchLoader& loader, std::int64_t step, double lr,
                          const nn::PassOptions& options, bool stop_after_epoch = false);
 
+  // Steps ahead of their results, where the only device is a GPU: queue_step() queues what step()
+  // does and returns, up to nn::kMaxQueuedSteps times before finish_step() returns the result of
+  // the oldest step, valid until the next call. A non-finite loss suppresses the update of its own
+  // step only. `options` may hold kernels alone. Queued steps are not cancelled: they end within
+  // the time that they take, or when the GPU is lost. All other functions require that no step is
+  // queued.
+  bool can_queue() { return alone() && replicas_.front()->device().gpu() != nullptr; }
+  void queue_step(const BatchLoader& loader, std::int64_t step, double lr,
+                  const nn::PassOptions& options);
+  std::size_t queued() const { return queued_images_.size(); }
+  bool step_done() { return network().step_done(); }
+  const StepResult& finish_step();
+
   // Splits the set, which must outlive the trainer, over all devices; returns the same result in
   // every process.
   Evaluation evaluate(const ImageSet& images, const nn::PassOptions& options);
@@ -166,6 +180,7 @@ class Trainer {
   std::unique_ptr<AutoShares> auto_shares_;       // if shares are measured
   std::vector<std::int64_t> images_;              // of the step, by device
   std::int64_t divided_ = 0;                      // batch size that images_ divides
+  std::deque<std::int64_t> queued_images_;        // of the queued steps
   std::vector<ReplicaStep> steps_;                // latest of all devices
   std::vector<double> last_backward_s_, wait_s_;  // of that step, by rank
   StepResult result_;                             // of that step

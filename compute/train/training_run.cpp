@@ -138,13 +138,18 @@ void TrainingRun::announce() {
 
 bool TrainingRun::train_epoch() {
   loader_.start_epoch(at_.epoch);
-  while (at_.step_in_epoch < loader_.steps_per_epoch() && at_.steps < total_steps_) {
-    clock_.leave_out(ctx_.wait_while_paused());
+  while (at_.step_in_epoch + queued() < loader_.steps_per_epoch() && next_step() < total_steps_) {
+    wait_while_paused();
     // Several processes end together, at the end of a step.
     if (ctx_.ranks().single()) ctx_.throw_if_cancelled();
-    timed_step();
+    if (runs_ahead()) {
+      step_ahead();
+    } else {
+      timed_step();
+    }
     save_if_due();
   }
+  finish_queued();
   end_epoch();
   if (reached_accuracy()) return false;
   // Several processes agree on the end of training in each step.
@@ -174,11 +179,44 @@ void TrainingRun::timed_step() {
   if (profile_ && due && profile_->counted() > 0) report_profile();
 }
 
+// The steps that are queued are complete before the pause begins.
+void TrainingRun::wait_while_paused() {
+  if (ctx_.paused()) finish_queued();
+  clock_.leave_out(ctx_.wait_while_paused());
+}
+
+// A profile times each step by itself.
+bool TrainingRun::runs_ahead() const {
+  return request_.steps_ahead > 0 && !profile_ && trainer_.can_queue();
+}
+
+void TrainingRun::step_ahead() {
+  while (queued() > request_.steps_ahead) report_queued();
+  trainer_.queue_step(loader_, at_.step_in_epoch + queued(), learning_rate_.at(next_step()),
+                      {.kernels = request_.kernels});
+  while (queued() > 0 && trainer_.step_done()) report_queued();
+}
+
+void TrainingRun::finish_queued() {
+  while (queued() > 0) report_queued();
+}
+
+void TrainingRun::report_queued() {
+  const StepResult result = trainer_.finish_step();
+  require_finite(result);
+  report_step(result, result.gpu_s);
+}
+
 StepResult TrainingRun::train_step() {
   StepResult result = trainer_.step(loader_, at_.step_in_epoch, learning_rate_.at(at_.steps), pass_,
                                     ctx_.stop_after_epoch());
   stop_after_epoch_ = result.stop_after_epoch;
-  if (std::isfinite(result.loss)) return result;
+  require_finite(result);
+  return result;
+}
+
+void TrainingRun::require_finite(const StepResult& result) const {
+  if (std::isfinite(result.loss)) return;
   throw diverged(
       trf("the loss of step {} (epoch {}) is {}", at_.steps + 1, at_.epoch, printable(result.loss)),
       learning_rate_.at(at_.steps));
@@ -271,7 +309,8 @@ void TrainingRun::evaluate(std::int64_t epoch) {
 }
 
 void TrainingRun::save_if_due() {
-  if (request_.checkpoint_every <= 0 || at_.steps % request_.checkpoint_every != 0) return;
+  if (request_.checkpoint_every <= 0 || next_step() % request_.checkpoint_every != 0) return;
+  finish_queued();
   save_checkpoint();
 }
 
@@ -293,8 +332,10 @@ void TrainingRun::write_checkpoint() {
 // Saves the state of a cancelled run between two steps. The caller must receive the cancellation,
 // so errors are only logged.
 void TrainingRun::save_last_checkpoint() {
-  if (!reports() || request_.checkpoint_dir.empty() || at_.steps == first_step_) return;
+  if (!reports() || request_.checkpoint_dir.empty()) return;
   try {
+    finish_queued();
+    if (at_.steps == first_step_) return;
     if (saved_at_ != at_.steps) {
       if (!trainer_.take_own_state()) {
         throw Error(Errc::Unsupported, tr("its running statistics are on another process"));

@@ -70,14 +70,22 @@ class TrainingRun {
   bool reached_accuracy() const;
   void start_profile();
   void report_profile();
+  void wait_while_paused();
   void timed_step();
+  bool runs_ahead() const;
+  void step_ahead();
+  void finish_queued();
+  void report_queued();
   StepResult train_step();
+  void require_finite(const StepResult& result) const;
   void report_step(const StepResult& result, double seconds);
   void end_epoch();
   void evaluate(std::int64_t epoch);
   void save_if_due();
   void save_checkpoint();
   void write_checkpoint();
+  std::int64_t next_step() const { return at_.steps + queued(); }
+  std::int64_t queued() const { return static_cast<std::int64_t>(trainer_.queued()); }
   void save_last_checkpoint();
   Error diverged(const std::string& what, double lr) const;
   void require_finite_state();

@@ -161,6 +161,9 @@ struct StartTraining {
   // applicable).
   std::string convolution = "auto";
   Precision dtype = Precision::F32;
+  // On a single GPU: steps that are queued before the loss of the first is read; 0: the loss is
+  // read in each step, before the next begins.
+  std::int64_t steps_ahead = 16;
   std::string init_file;  // initial parameters, safetensors
   std::string save_file;  // final parameters, safetensors
   bool evaluate = true;   // test accuracy after each epoch

@@ -8,10 +8,6 @@
 
 namespace lab {
 
-// Operand types supported by training.
-inline constexpr std::span<const ValueName> kTrainingPrecisions =
-    std::span<const ValueName>(EnumNames<Precision>::kAll).first(2);
-
 // Links between devices, in the order of links(), which holds their bandwidths and latencies.
 inline constexpr ValueName kLinkNames[] = {{"pcie3", "PCIe 3.0"},
                                            {"pcie4", "PCIe 4.0"},
@@ -47,6 +43,7 @@ struct FieldsOf<StartTraining> {
   using R = StartTraining;
   static constexpr double kMaxImages = 1 << 24;  // per batch and per synthetic data set
   static constexpr double kMaxSteps = 1e9;
+  static constexpr double kMaxStepsAhead = 31;
 
   template <typename Visit>
   static void each(const Visit& visit) {
@@ -376,7 +373,6 @@ struct FieldsOf<StartTraining> {
             .option = "--dtype",
             .placeholder = "f32|bf16|tf32",
             .help = LAB_TEXT("Operand type of convolutions and matrix products"),
-            .choices = kTrainingPrecisions,
             .label = LAB_TEXT("Operand type"),
             .hint = LAB_TEXT(
                 "bf16: operands of convolutions and matrix products are rounded to bf16; sums, "
@@ -384,6 +380,18 @@ struct FieldsOf<StartTraining> {
             .decides = Decides::Numbers,
             .reported = true},
         &R::dtype);
+    visit(RequestField{.key = "steps_ahead",
+                       .option = "--steps-ahead",
+                       .placeholder = "N",
+                       .help = LAB_TEXT("Number of steps queued on a single GPU before the loss of "
+                                        "the first is read; 0: read it in each step. Default 16"),
+                       .range = {0, kMaxStepsAhead},
+                       .label = LAB_TEXT("Steps ahead"),
+                       .hint = LAB_TEXT("Number of steps queued on the GPU before the loss of the "
+                                        "first is read. 0: it is read in each step, and the GPU "
+                                        "waits meanwhile."),
+                       .unit = LAB_TEXT("steps")},
+          &R::steps_ahead);
   }
 
   template <typename Visit>

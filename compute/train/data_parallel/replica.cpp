@@ -90,6 +90,14 @@ nn::BatchResult Replica::compute(const BatchLoader& loader, std::int64_t step, B
   return result;
 }
 
+void Replica::queue(const BatchLoader& loader, std::int64_t step, double lr,
+                    const nn::PassOptions& options) {
+  const std::int64_t images = loader.batch_size(step);
+  load(loader, step, {0, images});
+  network_.queue_step(images, static_cast<double>(images), options);
+  sgd_.step(lr);
+}
+
 void Replica::copy_state(Replica& from) {
   std::ranges::copy(from.network().flat_parameters(), network_.flat_parameters().begin());
   std::ranges::copy(from.sgd().velocity(), sgd_.velocity().begin());

@@ -43,6 +43,10 @@ class Replica {
   // images if a hardware thread is idle or steps are long.
   nn::BatchResult compute(const BatchLoader& loader, std::int64_t step, BatchSlice slice,
                           double divisor, const nn::PassOptions& options);
+  // On a GPU: queues the same work and the update at learning rate `lr`, as
+  // Network::queue_step().
+  void queue(const BatchLoader& loader, std::int64_t step, double lr,
+             const nn::PassOptions& options);
 
   // Loads the images of `slice` in the loader's step into the network's input.
   void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice);

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "compute/core/files/whole_file.h"
 #include "compute/data/dataset.h"
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/nn/models.h"
@@ -253,13 +255,63 @@ TEST(GpuTraining, CheckpointsContinueOnTheOtherKindOfDevice) {
   }
 }
 
+// However late the losses are read; checkpoints are those of their step.
+TEST(GpuTraining, StepsAheadOfTheirLossesGiveTheSameBits) {
+  const auto run = [](std::int64_t ahead) {
+    const test::TempDir dir;
+    StartTraining request = request_on({emulated_gpu(0)});
+    request.steps_ahead = ahead;
+    request.checkpoint_dir = dir.path().string();
+    request.checkpoint_every = 7;  // the newest two remain: of steps 7 and 8
+    const std::vector<double> losses = losses_of(request);
+    std::vector<std::string> files;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(dir.path())) {
+      if (file.path().extension() == ".safetensors")
+        files.push_back(lab::files::read_text_file(file.path()));
+    }
+    std::ranges::sort(files);
+    return std::pair(losses, files);
+  };
+  const auto expected = run(0);
+  EXPECT_EQ(expected.first.size(), 8U);
+  EXPECT_GE(expected.second.size(), 2U);
+  for (const std::int64_t ahead : {1, 3, 31}) EXPECT_EQ(run(ahead), expected) << ahead;
+}
+
+TEST(GpuTraining, TimesEachQueuedStep) {
+  const Dataset data = make_synthetic_garments(12, 1, 1);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  Machine machine(kTwoGpus);
+  TrainerOptions options = model("softmax");
+  options.batch = 4;
+  Trainer trainer({&machine.at(emulated_gpu(0))}, options);
+  ASSERT_TRUE(trainer.can_queue());
+  for (int step = 0; step < 3; ++step) trainer.queue_step(loader, step, 0.1, {});
+  EXPECT_EQ(trainer.queued(), 3U);
+  double seconds = 0;
+  for (int step = 0; step < 3; ++step) {
+    const StepResult& result = trainer.finish_step();
+    EXPECT_EQ(result.images, 4);
+    EXPECT_GT(result.loss, 0);
+    EXPECT_GT(result.gpu_s, 0);
+    seconds += result.gpu_s;
+  }
+  EXPECT_LT(seconds, 60);
+  EXPECT_EQ(trainer.queued(), 0U);
+}
+
 TEST(GpuTraining, LossesThatAreNotFiniteStopIt) {
   SKIP_UNDER_THREAD_SANITIZER();
   StartTraining request = request_on({emulated_gpu(0)});
   request.model = "mlp";
   request.lr = 1e30;
-  const std::string message = test::message_of([&] { losses_of(request); }, Errc::InvalidArgument);
-  EXPECT_NE(message.find("diverged"), std::string::npos) << message;
+  std::vector<std::string> messages;
+  for (const std::int64_t ahead : {0, 16}) {
+    request.steps_ahead = ahead;
+    messages.push_back(test::message_of([&] { losses_of(request); }, Errc::InvalidArgument));
+  }
+  EXPECT_NE(messages[0].find("diverged"), std::string::npos) << messages[0];
+  EXPECT_EQ(messages[1], messages[0]);
 }
 
 TEST(GpuTraining, NamesTheMemoryThatIsMissing) {

@@ -35,6 +35,7 @@ StartTraining unusual() {
   r.compare_kernels = true;
   r.profile = true;
   r.dtype = Precision::BF16;
+  r.steps_ahead = 3;
   r.init_file = "a";
   r.save_file = "b";
   r.evaluate = false;
@@ -81,6 +82,7 @@ TEST(RequestJson, RoundTripsEveryField) {
   EXPECT_EQ(back.compare_kernels, r.compare_kernels);
   EXPECT_EQ(back.profile, r.profile);
   EXPECT_EQ(back.dtype, r.dtype);
+  EXPECT_EQ(back.steps_ahead, r.steps_ahead);
   EXPECT_EQ(back.init_file, r.init_file);
   EXPECT_EQ(back.save_file, r.save_file);
   EXPECT_EQ(back.evaluate, r.evaluate);

@@ -1,4 +1,5 @@
 // Conversion of the Training page's form to a command.
+#include <algorithm>
 #include <charconv>
 
 #include "compute/core/events/share_list.h"
@@ -81,6 +82,11 @@ StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
         Errc::Usage,
         tr("A checkpoint to resume from holds its own weights; clear \"Initial weights\" or "
            "\"Resume from\""));
+  }
+  const auto cpu_device = std::ranges::find_if_not(command.devices, is_gpu);
+  if (command.dtype == Precision::TF32 && cpu_device != command.devices.end()) {
+    throw Error(Errc::Usage, trf("{} does not compute in tf32; choose f32 or bf16",
+                                 lab::to_string(*cpu_device)));
   }
   command.profile = command.profile || command.compare_kernels;
   if (command.checkpoint_dir.empty()) command.checkpoint_every = 0;

@@ -1,4 +1,6 @@
 // The training form: model, data, devices and settings; the defaults are the chapters'.
+#include <algorithm>
+
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "ui/model/training_presets.h"
@@ -116,6 +118,23 @@ void kernels_field(const Panel& p, Fields& fields, TrainingForm& form) {
   }
 }
 
+// Only GPUs compute in tf32.
+void dtype_field(const Panel& p, Fields& fields, TrainingForm& form) {
+  RequestField field = field_of(&StartTraining::dtype);
+  const std::vector<Device> devices = training_devices(form, p.model.machine());
+  const bool on_gpu = std::ranges::any_of(devices, is_gpu);
+  if (!on_gpu && form.request.dtype != Precision::TF32) {
+    field.choices = enum_names<Precision>().first(2);
+  }
+  fields.next();
+  field_control(p.ui, "training/dtype", field, form.request.dtype);
+}
+
+bool trains_on_one_gpu(const Panel& p, const TrainingForm& form) {
+  const std::vector<Device> devices = training_devices(form, p.model.machine());
+  return devices.size() == 1 && is_gpu(devices.front());
+}
+
 // Comparing both kinds of kernels works layer by layer and therefore implies a profile.
 void profile_field(const Panel& p, Fields& fields, TrainingForm& form) {
   fields.next();
@@ -136,9 +155,12 @@ void more_fields(const Panel& p, TrainingForm& form) {
   fields.next();
   request_field(p, form, &StartTraining::order);
   kernels_field(p, fields, form);
-  fields.next();
-  request_field(p, form, &StartTraining::dtype);
+  dtype_field(p, fields, form);
   profile_field(p, fields, form);
+  if (trains_on_one_gpu(p, form)) {
+    fields.next();
+    request_field(p, form, &StartTraining::steps_ahead);
+  }
   weight_file_fields(p, fields, form);
   checkpoint_fields(p, fields, form);
 }

@@ -31,7 +31,7 @@ struct GatherKernel {
     const std::uint8_t* pixels;
     const std::uint8_t* labels;
     const std::uint32_t* order;
-    const std::int64_t* first;
+    std::int64_t first;  // entry of the batch's first image in `order`
     int image_size, width;
     float* to_pixels;
     std::uint8_t* to_labels;
@@ -42,8 +42,7 @@ struct GatherKernel {
 
   static LAB_DEVICE void run(const Args& args) {
     const int image = args.first_image + simt::block_idx().y;
-    const std::int64_t first = simt::global(args.first)[0];
-    const std::uint32_t entry = simt::global(args.order)[first + image];
+    const std::uint32_t entry = simt::global(args.order)[args.first + image];
     const std::int64_t from = entry & ~kFlippedImage;
     const std::int64_t i = element_index();
     if (i == 0) {
@@ -267,10 +266,9 @@ struct SgdKernel {
     float* weights;
     const float* gradients;
     float* velocity;
-    const float* lr;
     const GpuLossSum* loss;
     std::int64_t count;
-    float momentum, weight_decay;
+    float momentum, weight_decay, lr;
   };
   static constexpr const char* kName = "sgd";
   static constexpr int kThreads = kElementThreads;
@@ -292,8 +290,7 @@ struct SgdKernel {
       step = simt::fma(args.momentum, before, step);
       velocity[i] = step;
     }
-    const float lr = simt::global(args.lr)[0];
-    weights[i] = simt::fma(-lr, step, weight);
+    weights[i] = simt::fma(-args.lr, step, weight);
   }
 };
 

@@ -182,8 +182,8 @@ template <class Launcher>
 void Layers<Launcher>::sgd(const GpuSgd& sgd, GpuStream& stream) {
   check_sizes(sgd);
   launcher_.template launch<SgdKernel>(element_grid(sgd.count),
-                                       {sgd.weights, sgd.gradients, sgd.velocity, sgd.lr, sgd.loss,
-                                        sgd.count, sgd.momentum, sgd.weight_decay},
+                                       {sgd.weights, sgd.gradients, sgd.velocity, sgd.loss,
+                                        sgd.count, sgd.momentum, sgd.weight_decay, sgd.lr},
                                        stream);
 }
 

@@ -43,7 +43,7 @@ TEST(LayersGather, TakesImagesInTheOrderFromTheFirst) {
     GpuGather gather{.pixels = gpu.input("pixels", pixels),
                      .labels = gpu.input("labels", labels),
                      .order = gpu.input("order", order),
-                     .first = gpu.input("first", std::vector<std::int64_t>{2}),
+                     .first = 2,
                      .images = 5,
                      .image_size = kSize,
                      .width = kWidth,
@@ -327,7 +327,7 @@ void check_sgd(float momentum, float decay) {
                .velocity = momentum > 0 ? gpu.inout("velocity", velocity) : nullptr,
                .momentum = momentum,
                .weight_decay = decay,
-               .lr = gpu.input<float>("lr", {0.1F}),
+               .lr = 0.1F,
                .loss = momentum > 0 ? gpu.input("loss", loss) : nullptr};
     gpu.layers().sgd(sgd, gpu.stream());
     const auto weights_after = gpu.values(sgd.weights, kCount);
@@ -362,7 +362,7 @@ TEST(LayersSgd, ChangesNothingAfterALossThatIsNotFinite) {
                        .gradients = gpu.input<float>("gradients", {kNan, 1, 1}),
                        .velocity = gpu.inout<float>("velocity", {4, 5, 6}),
                        .momentum = 0.9F,
-                       .lr = gpu.input<float>("lr", {0.1F}),
+                       .lr = 0.1F,
                        .loss = gpu.input("loss", loss)};
       gpu.layers().sgd(sgd, gpu.stream());
       EXPECT_EQ(gpu.values(sgd.weights, 3), (std::vector<float>{1, 2, 3}));

@@ -1,0 +1,144 @@
+// Trainings on an emulated GPU that end early, started and ended by clicks: the pages, the worker
+// and the devices work together here as they do in the program.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "compute/experiments/registry.h"
+#include "compute/machine/machine.h"
+#include "compute/run/worker.h"
+#include "compute/tensor/tensor_store.h"
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+
+constexpr auto kPatience = std::chrono::seconds(60);
+
+class LiveLab {
+ public:
+  LiveLab()
+      : machine_({.cpu_devices = 1, .emulated_gpus = 1}),
+        worker_(machine_, tensors_, channel_, make_experiment, job_title),
+        lab_(ui::Model(machine_.info()), 1, {1280, 1400}) {
+    StartTraining& request = lab_.view.forms.training.request;
+    request.model = "softmax";
+    request.lr = 0.1;
+    request.batch = 4;
+    request.synthetic_train = 64;
+    request.synthetic_test = 8;
+    request.epochs = 100'000;
+    lab_.view.forms.training.devices = {false, true};
+    lab_.open(Page::Training);
+    EXPECT_EQ(lab_.backend.ui.widgets.find("training/device/emu:0")->value, "on");
+  }
+
+  StartTraining& request() { return lab_.view.forms.training.request; }
+  GpuDevice& gpu() { return *machine_.at(emulated_gpu(0)).gpu(); }
+  Lab& lab() { return lab_; }
+
+  void click(const std::string& path) {
+    lab_.click(path);
+    for (const Command& command : lab_.out) {
+      if (const auto* start = std::get_if<StartTraining>(&command)) worker_.submit(*start);
+      if (std::holds_alternative<CancelJob>(command)) worker_.cancel();
+    }
+    lab_.out.clear();
+  }
+
+  // Draws frames until the condition holds; false if it never does.
+  template <typename Condition>
+  bool wait_for(const Condition& condition) {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      for (const Event& event : channel_.wait_and_drain(0.01)) lab_.model.apply(event);
+      lab_.frame();
+    }
+    lab_.frames(3);
+    return true;
+  }
+  bool wait_for_steps() {
+    return wait_for(
+        [&] { return !lab_.model.runs().empty() && lab_.model.runs().back().steps().size() > 2; });
+  }
+  bool wait_for_end() {
+    return wait_for([&] { return worker_.idle() && !lab_.model.job(); });
+  }
+  std::string label(const std::string& path) {
+    const ui::WidgetRect* const widget = lab_.backend.ui.widgets.find(path);
+    return widget == nullptr ? "" : widget->label;
+  }
+
+ private:
+  Machine machine_;
+  TensorStore tensors_;
+  Channel channel_;
+  Worker worker_;
+  Lab lab_;
+};
+
+TEST(GpuTrainingFaults, StopEndsATrainingWithStepsQueued) {
+  LiveLab live;
+  live.click("training/start");
+  ASSERT_TRUE(live.wait_for_steps());
+  live.click("training/stop");
+  ASSERT_TRUE(live.wait_for_end());
+  EXPECT_TRUE(live.lab().visible("training/stopped"));
+  EXPECT_TRUE(live.lab().visible("training/plot/loss"));
+  live.request().epochs = 1;
+  live.click("training/start");
+  ASSERT_TRUE(live.wait_for_end());
+  EXPECT_EQ(live.label("training/error"), "");
+}
+
+TEST(GpuTrainingFaults, ALostGpuIsNamedWithTheWayOut) {
+  LiveLab live;
+  live.click("training/start");
+  ASSERT_TRUE(live.wait_for_steps());
+  std::byte nowhere{};
+  const std::unique_ptr<GpuStream> stream = live.gpu().make_stream();
+  live.gpu().release(&nowhere, *stream);
+  ASSERT_TRUE(live.wait_for_end());
+  const std::string error = live.label("training/error");
+  EXPECT_NE(error.find("emu:0 is lost"), std::string::npos) << error;
+  EXPECT_NE(error.find("restart"), std::string::npos) << error;
+  EXPECT_TRUE(live.lab().visible("training/error/restart"));
+}
+
+TEST(GpuTrainingFaults, ABatchThatDoesNotFitNamesTheLargest) {
+  LiveLab live;
+  live.request().model = "resnet18";
+  live.request().width = 16;
+  live.request().batch = 1 << 14;
+  live.click("training/start");
+  ASSERT_TRUE(live.wait_for_end());
+  const std::string error = live.label("training/error");
+  EXPECT_NE(error.find("emu:0"), std::string::npos) << error;
+  EXPECT_NE(error.find("resnet18 can take batches of up to"), std::string::npos) << error;
+}
+
+TEST(GpuTrainingFaults, AMissingLibraryNamesTheOtherKernels) {
+  LiveLab live;
+  live.request().kernels = Kernels::Library;
+  live.click("training/start");
+  ASSERT_TRUE(live.wait_for_end());
+  EXPECT_NE(live.label("training/error").find("choose --kernels lab"), std::string::npos)
+      << live.label("training/error");
+}
+
+TEST(GpuTrainingFaults, OnlyGpusAreOfferedTf32) {
+  LiveLab live;
+  live.request().dtype = Precision::TF32;
+  EXPECT_EQ(live.label("training/form_error"), "");
+  live.lab().click("training/device/cpu:0");
+  EXPECT_EQ(live.label("training/form_error"),
+            "cpu:0 does not compute in tf32; choose f32 or bf16");
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -13,6 +13,16 @@
 #include "compute/train/data_parallel/shared_memory_reducer.h"
 
 namespace lab {
+
+Maybe<nccl::Library> find_nccl(Device gpu, const SumOptions& options) {
+  if (options.way == GradientSum::Lab) return Maybe<nccl::Library>::missing(tr("--sum lab"));
+  if (options.nccl) return *options.nccl;
+  if (gpu.kind != DeviceKind::Cuda) {
+    return Maybe<nccl::Library>::missing(tr("NCCL does not run on emulated GPUs"));
+  }
+  return nccl::open_library();
+}
+
 namespace {
 
 // Whether every device has cores of its own.
@@ -34,16 +44,6 @@ bool one_kind_of_gpu(std::span<const std::unique_ptr<Replica>> replicas) {
          std::ranges::all_of(replicas, [&](const std::unique_ptr<Replica>& replica) {
            return replica->device().device().kind == kind;
          });
-}
-
-// The library, or why it cannot be used for these GPUs.
-Maybe<nccl::Library> find_nccl(Device gpu, const SumOptions& options) {
-  if (options.way == GradientSum::Lab) return Maybe<nccl::Library>::missing(tr("--sum lab"));
-  if (options.nccl) return *options.nccl;
-  if (gpu.kind != DeviceKind::Cuda) {
-    return Maybe<nccl::Library>::missing(tr("NCCL does not run on emulated GPUs"));
-  }
-  return nccl::open_library();
 }
 
 Error nccl_not_possible(const std::string& reason) {

@@ -19,6 +19,9 @@ struct SumOptions {
   std::optional<nccl::Library> nccl = {};
 };
 
+// NCCL, or why it cannot sum on GPUs like this one.
+Maybe<nccl::Library> find_nccl(Device gpu, const SumOptions& options);
+
 struct ReducerChoice {
   std::unique_ptr<GradientReducer> reducer;
   // Where the gradients of GPUs are summed, and why; empty without GPUs.

@@ -1,10 +1,11 @@
 #pragma once
-// Parts of the lesson "allreduce" that sums in one process and over ranks share.
+// Parts of the lesson "allreduce": sums in one process, on GPUs and over ranks.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "compute/experiments/lessons/lesson.h"
+#include "compute/train/data_parallel/reducer_choice.h"
 
 namespace lab::lessons {
 
@@ -15,6 +16,10 @@ std::vector<float> array_to_sum(std::size_t device, std::int64_t elements);
 
 // Star and ring on one value per chunk, `values[device][chunk]`, to be looked at.
 void show_sums(LessonStage& stage, const std::vector<std::vector<float>>& values);
+
+// Where the machine has several GPUs, sums arrays in their memory, by copies between them and by
+// NCCL, or reports why NCCL cannot be used. Emulated GPUs are not timed.
+void sum_over_gpus(LessonStage& stage, const SumOptions& options = {});
 
 // Runs the lesson on all ranks.
 void sum_over_ranks(LessonStage& stage);

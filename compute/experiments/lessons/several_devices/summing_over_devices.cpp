@@ -311,6 +311,7 @@ void run_allreduce_lesson(LessonStage& stage) {
   stage.check(tr("each device of the ring sends 2 (k - 1) / k N"),
               std::abs(most - per_device.value) <= 8 * devices);
   stage.answer({most});
+  sum_over_gpus(stage);
   show_sums(stage, arrays_to_sum(k, static_cast<std::int64_t>(k)));
   stage.gap({per_device.series, "B", per_device.value, most, {}});
   const double predicted_s =

@@ -1,6 +1,7 @@
 // The engine of the lessons, and short runs of the lessons.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -8,7 +9,9 @@
 #include "compute/core/files/whole_file.h"
 #include "compute/experiments/lessons/lesson.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
+#include "compute/experiments/lessons/several_devices/summing.h"
 #include "tests/support/errors.h"
+#include "tests/support/fake_nccl/fake_nccl.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
 
@@ -206,6 +209,46 @@ TEST(LessonFrames, MoveChunksToTheSumOnEveryDevice) {
   }
   EXPECT_EQ(last_of(frames, "Ring").moves.size(), 3U);
   EXPECT_EQ(last_of(frames, "Star").moves.size(), 1U);
+}
+
+std::vector<std::string> checks_of(const Probe& probe) {
+  const LessonDone done = news_of<LessonDone>(probe).at(0);
+  std::vector<std::string> names;
+  for (const LessonCheck& check : done.checks) {
+    EXPECT_TRUE(check.passed) << check.what;
+    names.push_back(check.what);
+  }
+  return names;
+}
+
+TEST(LessonSums, RunOnTheGpusOfTheMachine) {
+  Probe probe(MachineOptions{.emulated_gpus = 3});
+  run(probe, lesson("allreduce", 3));
+  const std::vector<std::string> checks = checks_of(probe);
+  EXPECT_EQ(std::ranges::count(checks, "copies between 3 GPUs: every GPU holds the exact sum"), 1);
+  const auto samples = news_of<LessonSample>(probe);
+  const auto nccl = std::ranges::find(samples, "NCCL on 3 GPUs", &LessonSample::series);
+  ASSERT_NE(nccl, samples.end());
+  EXPECT_EQ(nccl->text, "NCCL does not run on emulated GPUs");
+}
+
+TEST(LessonSums, UseNccl) {
+  Probe probe(MachineOptions{.emulated_gpus = 2});
+  test::FakeNccl nccl(
+      {probe.machine.at(emulated_gpu(0)).gpu(), probe.machine.at(emulated_gpu(1)).gpu()});
+  RunContext ctx(1, probe.machine, probe.tensors, probe.channel, probe.control, {});
+  const lessons::Lesson& allreduce = lessons::find_lesson("allreduce");
+  lessons::LessonStage stage(ctx, lesson("allreduce", 2), allreduce.info);
+  lessons::sum_over_gpus(stage, {.nccl = nccl.library()});
+  EXPECT_EQ(nccl.sums(), 1);
+  nccl.fails = "ncclCommInitAll";
+  lessons::sum_over_gpus(stage, {.nccl = nccl.library()});
+  stage.finish();
+  probe.events = probe.channel.drain();
+  EXPECT_EQ(std::ranges::count(checks_of(probe), "NCCL on 2 GPUs: every GPU holds the exact sum"),
+            1);
+  const std::string reason = news_of<LessonSample>(probe).back().text;
+  EXPECT_NE(reason.find("ncclCommInitAll"), std::string::npos) << reason;
 }
 
 TEST(LessonFrames, WalkOneBatchThroughSumAndUpdate) {

@@ -1,0 +1,124 @@
+// Part of the lesson "allreduce" on a machine with several GPUs: the trainer's sums in their
+// memory, by the lab's copies between them and by NCCL.
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "compute/core/error.h"
+#include "compute/core/language.h"
+#include "compute/experiments/lessons/several_devices/summing.h"
+#include "compute/tensor/buffer.h"
+#include "compute/train/data_parallel/nccl_sums.h"
+
+namespace lab::lessons {
+namespace {
+
+constexpr std::int64_t kEmulatedElements = 64;  // enough for every chunk of the most devices
+
+// The GPUs of one kind, if there are several; preferably real ones.
+std::vector<DeviceContext*> several_gpus(Machine& machine) {
+  for (const DeviceKind kind : {DeviceKind::Cuda, DeviceKind::Emulated}) {
+    std::vector<DeviceContext*> gpus;
+    for (const Device device : machine.devices()) {
+      if (device.kind == kind) gpus.push_back(&machine.at(device));
+    }
+    if (gpus.size() > 1) return gpus;
+  }
+  return {};
+}
+
+// An array on each GPU.
+class ArraysOnGpus {
+ public:
+  ArraysOnGpus(std::vector<DeviceContext*> gpus, std::int64_t elements)
+      : gpus_(std::move(gpus)), elements_(elements) {
+    for (DeviceContext* gpu : gpus_) {
+      buffers_.push_back(named_buffer(*gpu, bytes(), tr("values to sum")));
+    }
+  }
+
+  std::vector<GpuArray> arrays() {
+    std::vector<GpuArray> arrays;
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      arrays.push_back({gpus_[i], reinterpret_cast<float*>(buffers_[i].data())});
+    }
+    return arrays;
+  }
+  // Each gets its own values.
+  void fill() {
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      const std::vector<float> values = array_to_sum(i, elements_);
+      gpus_[i]->staging().to_gpu(buffers_[i].data(), bytes_of(values), bytes(), copy_bytes);
+    }
+  }
+  bool all_hold_the_sum() {
+    std::vector<float> sum(static_cast<std::size_t>(elements_), 0.0F);
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      const std::vector<float> values = array_to_sum(i, elements_);
+      for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += values[j];
+    }
+    std::vector<float> values(sum.size());
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      gpus_[i]->staging().from_gpu(reinterpret_cast<std::byte*>(values.data()), buffers_[i].data(),
+                                   bytes(), copy_bytes);
+      if (values != sum) return false;
+    }
+    return true;
+  }
+
+ private:
+  static void copy_bytes(std::byte* to, const std::byte* from, std::int64_t count) {
+    std::memcpy(to, from, static_cast<std::size_t>(count));
+  }
+  static const std::byte* bytes_of(const std::vector<float>& values) {
+    return std::as_bytes(std::span(values)).data();
+  }
+  std::int64_t bytes() const { return 4 * elements_; }
+
+  const std::vector<DeviceContext*> gpus_;
+  const std::int64_t elements_;
+  std::vector<Buffer> buffers_;
+};
+
+// Checks the sums, then times them. Their values grow meanwhile, which costs no time.
+void sum_and_time(LessonStage& stage, ArraysOnGpus& arrays, GpuSums& sums, std::int64_t elements,
+                  const std::string& series, bool timed) {
+  const auto sum_once = [&] {
+    sums.queue(0, elements);
+    for (const GpuSums::Member& member : sums.members()) member.stream->synchronise();
+    sums.check();
+  };
+  arrays.fill();
+  sum_once();
+  stage.check(trf("{}: every GPU holds the exact sum", series), arrays.all_hold_the_sum());
+  if (timed) stage.count(series, stage.time(sum_once).median_s, "s");
+}
+
+}  // namespace
+
+void sum_over_gpus(LessonStage& stage, const SumOptions& options) {
+  const std::vector<DeviceContext*> gpus = several_gpus(stage.machine());
+  if (gpus.empty()) return;
+  const Device first = gpus.front()->device();
+  const bool timed = is_timed(first);
+  const std::int64_t elements = timed ? kSumElements : kEmulatedElements;
+  ArraysOnGpus arrays(gpus, elements);
+  {
+    const auto sums = make_peer_sums(arrays.arrays(), elements);
+    sum_and_time(stage, arrays, *sums, elements, trf("copies between {} GPUs", gpus.size()), timed);
+  }
+  const std::string series = trf("NCCL on {} GPUs", gpus.size());
+  const Maybe<nccl::Library> library = find_nccl(first, options);
+  if (!library) return stage.observe(series, library.reason());
+  try {
+    const auto sums = make_nccl_sums(*library, arrays.arrays());
+    sum_and_time(stage, arrays, *sums, elements, series, timed);
+  } catch (const Error& error) {
+    if (error.code() != Errc::Cuda) throw;
+    stage.observe(series, error.what());
+  }
+}
+
+}  // namespace lab::lessons

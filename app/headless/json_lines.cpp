@@ -476,6 +476,7 @@ void JobSummary::add(const Payload& payload) {
   if (const auto* fit = std::get_if<TransferFit>(&payload)) fits.push_back(*fit);
   if (const auto* rows = std::get_if<TransferTimeline>(&payload)) timelines.push_back(*rows);
   if (const auto* payoff = std::get_if<TransferPayoff>(&payload)) payoffs.push_back(*payoff);
+  if (const auto* cores = std::get_if<CoresShared>(&payload)) others = cores->others;
   if (const auto* started = std::get_if<TrainingStarted>(&payload)) setup = *started;
   if (const auto* done = std::get_if<TrainingDone>(&payload)) training = *done;
   if (const auto* layers = std::get_if<TrainingProfile>(&payload)) profile = *layers;
@@ -487,6 +488,7 @@ void JobSummary::add(const Payload& payload) {
 
 std::string json_done(double seconds, const JobSummary& summary) {
   Json json{{"type", "done"}, {"seconds", seconds}};
+  if (summary.others) json["others_share"] = *summary.others;
   if (summary.training) add_training(json, *summary.training);
   if (summary.setup) add_setup(json, *summary.setup);
   if (summary.profile) json["profile"] = profile_json(*summary.profile);

@@ -42,6 +42,7 @@ struct JobSummary {
   std::vector<TransferFit> fits;
   std::vector<TransferTimeline> timelines;
   std::vector<TransferPayoff> payoffs;
+  std::optional<double> others;  // as CoresShared::others
   std::optional<TrainingStarted> setup;
   std::optional<TrainingDone> training;
   std::optional<TrainingProfile> profile;  // the latest
@@ -49,7 +50,8 @@ struct JobSummary {
   std::optional<ScalingComparison> comparison;
 };
 
-// The last object of every command. Contains, where available: "peaks", "ceilings" (one per device,
+// The last object of every command. Contains, where available: "others_share" of the cores' time,
+// "peaks", "ceilings" (one per device,
 // with "compute" and "bandwidth"), "together" (one per size), and "fits", "timelines" and "payoffs"
 // of transfers. Training adds "test_acc", "images_per_s", "devices", "ranks", for several devices
 // "split" and "hidden_share", "checkpoint" and "profile" (whole steps) if there is one, and the

@@ -95,7 +95,11 @@ class LessonJsonPrinter final : public Printer {
         add_lesson_result(results_.emplace_back(), event->lesson, *done);
       }
     }
-    if (const auto* end = std::get_if<JobFinished>(&payload); end && !results_.empty()) {
+    if (results_.empty()) return;
+    if (const auto* cores = std::get_if<CoresShared>(&payload)) {
+      results_.back()["others_share"] = cores->others;
+    }
+    if (const auto* end = std::get_if<JobFinished>(&payload)) {
       results_.back()["seconds"] = end->seconds;
     }
   }

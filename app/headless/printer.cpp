@@ -84,6 +84,10 @@ std::string remark_text(bool verified, const Timing& time) {
   return time.unstable ? tr("unstable") : "";
 }
 
+std::string others_text(double share) {
+  return trf("other programs took {} of the cores' time", percent(share));
+}
+
 bool show_common(Console& console, const Payload& payload) {
   if (const auto* progress = std::get_if<Progress>(&payload)) {
     console.progress(progress->done, progress->what, progress->left_s);
@@ -91,6 +95,10 @@ bool show_common(Console& console, const Payload& payload) {
   }
   if (const auto* line = std::get_if<LogLine>(&payload)) {
     console.message(log_text(*line));
+    return true;
+  }
+  if (const auto* cores = std::get_if<CoresShared>(&payload)) {
+    if (cores->notable()) console.line(others_text(cores->others));
     return true;
   }
   if (const auto* skipped = std::get_if<Skipped>(&payload)) {

@@ -24,8 +24,8 @@ std::unique_ptr<Printer> make_json_printer(Console& console);
 // Returns the table for the command.
 std::unique_ptr<Printer> make_table_printer(Console& console, const JobCommand& command);
 
-// Shows progress, log lines and skips, which are the same for all tables; returns true if `payload`
-// was one of them.
+// Shows progress, log lines, skips and what others took from the cores, which are the same for all
+// tables; returns true if `payload` was one of them.
 bool show_common(Console& console, const Payload& payload);
 
 std::unique_ptr<Printer> make_tensor_text(Console& console);
@@ -34,6 +34,9 @@ std::unique_ptr<Printer> make_transfer_table(Console& console);
 std::unique_ptr<Printer> make_training_table(Console& console);
 std::unique_ptr<Printer> make_lesson_text(Console& console, const std::string& lesson);
 std::unique_ptr<Printer> make_scaling_table(Console& console);
+
+// A sentence about CoresShared::others.
+std::string others_text(double share);
 
 // "+-1.2 %": half the distance from p10 to p90, relative to the median.
 std::string spread_text(const Timing& time);

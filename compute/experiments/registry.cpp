@@ -1,7 +1,8 @@
 #include "compute/experiments/registry.h"
 
-#include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "compute/core/language.h"
 #include "compute/experiments/lessons/lesson.h"
@@ -11,6 +12,9 @@
 #include "compute/experiments/scaling/scaling_experiment.h"
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/experiments/transfers/transfer_experiment.h"
+#include "compute/machine/core_times.h"
+#include "compute/machine/machine.h"
+#include "compute/run/run_context.h"
 
 namespace lab {
 namespace {
@@ -47,6 +51,52 @@ struct MakeExperiment {
   std::unique_ptr<Experiment> operator()(const TensorCommand& c) const {
     return make_tensor_experiment(c);
   }
+};
+
+// The hardware threads of the CPU devices that the command names; those of all CPU devices if it
+// names none.
+struct NamedThreads {
+  Machine& machine;
+
+  std::vector<int> operator()(const StartMatmul& c) const { return of(c.devices); }
+  std::vector<int> operator()(const StartTraining& c) const { return of(c.devices); }
+  std::vector<int> operator()(const StartScaling& c) const {
+    return c.measure ? of(c.training.devices) : std::vector<int>{};
+  }
+  std::vector<int> operator()(const StartLesson& c) const { return of(c.devices); }
+  std::vector<int> operator()(const StartTransfers&) const { return of({}); }
+  template <typename Untimed>
+  std::vector<int> operator()(const Untimed&) const {
+    return {};
+  }
+
+  std::vector<int> of(const std::vector<Device>& devices) const {
+    std::vector<int> threads;
+    for (const Device device : devices.empty() ? machine.devices() : devices) {
+      if (device.kind != DeviceKind::Cpu) continue;
+      for (const std::vector<int>& core : machine.at(device).info().hardware_threads) {
+        threads.insert(threads.end(), core.begin(), core.end());
+      }
+    }
+    return threads;
+  }
+};
+
+// Reports what others took from the cores of a job that ran to its end.
+class WatchedExperiment final : public Experiment {
+ public:
+  WatchedExperiment(const JobCommand& command, std::unique_ptr<Experiment> experiment)
+      : command_(command), experiment_(std::move(experiment)) {}
+
+  void run(RunContext& ctx) override {
+    const CoreTimes times(std::visit(NamedThreads{ctx.machine()}, command_));
+    experiment_->run(ctx);
+    if (const auto others = times.others()) ctx.emit(CoresShared{*others});
+  }
+
+ private:
+  const JobCommand command_;
+  const std::unique_ptr<Experiment> experiment_;
 };
 
 struct Title {
@@ -100,7 +150,7 @@ struct Title {
 }  // namespace
 
 std::unique_ptr<Experiment> make_experiment(const JobCommand& command) {
-  return std::visit(MakeExperiment{}, command);
+  return std::make_unique<WatchedExperiment>(command, std::visit(MakeExperiment{}, command));
 }
 
 std::string job_title(const JobCommand& command) {

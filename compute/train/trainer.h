@@ -41,9 +41,9 @@ struct TrainerOptions {
 struct StepResult {
   double loss = 0;  // mean over the batch, before the update
   std::int64_t images = 0, correct = 0;
-  std::vector<DeviceStep> devices;  // of all processes; empty for a single device
-  double gpu_s = 0;                 // as in nn::BatchResult, of a queued step
-  bool stop_after_epoch = false;    // requested by any process
+  std::vector<DeviceStep> devices = {};  // of all processes; empty for a single device
+  double gpu_s = 0;                      // as in nn::BatchResult, of a queued step
+  bool stop_after_epoch = false;         // requested by any process
 };
 
 // Results over a whole set, in its order.

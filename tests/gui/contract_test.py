@@ -141,12 +141,14 @@ KEYS = {
                 links=[keys("from to what")]),
     "class": keys("type lesson people bins", people=[keys("file guess answer")],
                   bins=[keys("label low high guesses answers")]),
-    "lesson done": keys("type seconds lesson? sentence? checks? answer? vary? lessons?", checks=CHECKS,
-                        lessons=[keys("lesson sentence checks answer vary seconds", checks=CHECKS)]),
+    "lesson done": keys("type seconds others_share? lesson? sentence? checks? answer? vary? lessons?",
+                        checks=CHECKS,
+                        lessons=[keys("lesson sentence checks answer vary seconds others_share?",
+                                      checks=CHECKS)]),
     "devices done": keys("type seconds"),
     "tensor done": keys("type seconds"),
     "matmul done": keys(
-        "type seconds peaks? ceilings? together?",
+        "type seconds others_share? peaks? ceilings? together?",
         together=[keys("devices n products rounds in_sequence_s at_once_s speedup p10 p90 "
                        "shares_cores")],
         peaks=[keys("device dtype threads? amx? gflops", TIMING, REPETITIONS)],
@@ -158,7 +160,7 @@ KEYS = {
         )],
     ),
     "transfer done": keys(
-        "type seconds fits? timelines? payoffs?",
+        "type seconds others_share? fits? timelines? payoffs?",
         fits=[keys("from to memory op threads latency_s gb_per_s r2 half_bandwidth_bytes mover "
                    "peer? break_even_bytes")],
         timelines=[keys("device bytes runs overlapped_s serial_s spans",
@@ -166,10 +168,9 @@ KEYS = {
         payoffs=[keys("host card memory passes from_bytes")],
     ),
     "train done": keys(
-        "type seconds test_acc images_per_s devices steps training_seconds ranks model width data "
-        "synthetic batch lr lr_scale warmup_epochs schedule label_smoothing augment stop_at momentum "
-        "weight_decay epochs order seed kernels "
-        "dtype convolution shares parameters train_images test_images",
+        "type seconds others_share? test_acc images_per_s devices steps training_seconds ranks model "
+        "width data synthetic batch lr lr_scale warmup_epochs schedule label_smoothing augment "
+        "stop_at momentum weight_decay epochs order seed kernels dtype convolution shares parameters train_images test_images",
         "reached_s? split? hidden_share? checkpoint? saved_file? profile?",
         split=keys(SPLIT),
         profile=keys(
@@ -181,8 +182,8 @@ KEYS = {
         ),
     ),
     "scaling done": keys(
-        "type seconds model data batch measured steps warmup rounds link predict_devices fixed_s "
-        "style reading_s reference_file?"
+        "type seconds others_share? model data batch measured steps warmup rounds link "
+        "predict_devices fixed_s style reading_s reference_file?"
     ),
     "scaling check done": keys("type seconds rows median_error worst_error"),
 }  # fmt: skip

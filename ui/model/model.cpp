@@ -138,6 +138,11 @@ void Model::on(const Event& e, const JobFinished& p) {
   job_.reset();
 }
 
+void Model::on(const Event& e, const CoresShared& p) {
+  if (!job_ || job_->id != e.job || !p.notable()) return;
+  state_of(job_->page).others = p.others;
+}
+
 void Model::on(const Event& e, const Progress& p) {
   if (!job_ || job_->id != e.job) return;
   job_->done = std::clamp(p.done, 0.0, 1.0);

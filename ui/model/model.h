@@ -46,6 +46,7 @@ struct PageState {
   std::string error;                  // one sentence, when Failed
   Errc code = Errc::Internal;         // kind of failure, when Failed
   double seconds = 0;                 // duration of the job, when Done or Failed
+  double others = 0;                  // as CoresShared::others, when Done and notable
 };
 
 inline constexpr std::size_t kMaxTensorResults = 100;
@@ -123,6 +124,7 @@ class Model {
  private:
   void on(const Event& e, const JobStarted& p);
   void on(const Event& e, const JobFinished& p);
+  void on(const Event& e, const CoresShared& p);
   void on(const Event& e, const Progress& p);
   void on(const Event& e, const LogLine& p);
   void on(const Event& e, const Skipped& p);

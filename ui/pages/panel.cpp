@@ -123,6 +123,12 @@ void outcome_box(const Panel& p, Page page) {
       send(p, as_command(*state.command));
     }
   }
+  if (state.phase == Phase::Done && state.others > 0) {
+    note_box(p.ui, key + "/others",
+             trf("Other programs took {} of the cores' time while this ran; its times would be "
+                 "shorter on a quiet machine.",
+                 percent(state.others)));
+  }
   if (state.phase == Phase::Done && state.cancelled) {
     note_box(p.ui, key + "/stopped",
              trf("Stopped on request after {}; results up to then are kept.",

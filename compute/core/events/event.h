@@ -36,6 +36,14 @@ struct JobFinished {
   Errc code = Errc::Internal;  // kind of failure; set if Failed
 };
 
+// The share, 0 to 1, of the time of a job's cores that went to other programs or to the host of a
+// virtual machine.
+struct CoresShared {
+  double others = 0;
+  // Large enough to have changed the job's times.
+  bool notable() const { return others >= 0.05; }
+};
+
 struct Progress {
   double done = 0;   // 0..1
   std::string what;  // "cpu_packed at 1024"
@@ -387,12 +395,12 @@ struct Telemetry {
 };
 
 using Payload =
-    std::variant<JobStarted, JobFinished, Progress, LogLine, Skipped, RungFailed, MatmulSample,
-                 PeakSample, CeilingsMeasured, RungInfo, TogetherSample, TogetherSpeedup,
-                 TransferSample, TransferFit, TransferTimeline, TransferPayoff, TrainingStarted,
-                 StepDone, EpochDone, Predictions, Confusion, TrainingDone, TrainingProfile,
-                 ScalingPoint, ScalingPrediction, ScalingComparison, TensorList, TensorResult,
-                 LessonInfo, LessonEvent, Telemetry>;
+    std::variant<JobStarted, JobFinished, CoresShared, Progress, LogLine, Skipped, RungFailed,
+                 MatmulSample, PeakSample, CeilingsMeasured, RungInfo, TogetherSample,
+                 TogetherSpeedup, TransferSample, TransferFit, TransferTimeline, TransferPayoff,
+                 TrainingStarted, StepDone, EpochDone, Predictions, Confusion, TrainingDone,
+                 TrainingProfile, ScalingPoint, ScalingPrediction, ScalingComparison, TensorList,
+                 TensorResult, LessonInfo, LessonEvent, Telemetry>;
 
 struct Event {
   JobId job = 0;

@@ -461,5 +461,22 @@ TEST(ViewSettings, SurviveSavingAndLoading) {
   EXPECT_EQ(save_view(loaded), save_view(view));
 }
 
+TEST(Outcome, SaysWhatOthersTookFromTheCores) {
+  for (const double others : {0.04, 0.12}) {
+    ui::Model model(machine_of(1));
+    model.apply(event(1, 0, JobStarted{"Transfers by size", StartTransfers{}}));
+    model.apply(event(1, 1, CoresShared{others}));
+    model.apply(event(1, 2, JobFinished{Outcome::Done, 2, "", Errc::Internal}));
+    Lab lab(std::move(model));
+    lab.open(Page::Transfers);
+    ASSERT_EQ(lab.visible("transfers/others"), others > 0.05);
+    if (others < 0.05) continue;
+    EXPECT_NE(lab.backend.find("transfers/others")->label.find("took 12 %"), std::string::npos);
+    lab.model.apply(event(2, 3, JobStarted{"Transfers by size", StartTransfers{}}));
+    lab.frames(3);
+    EXPECT_FALSE(lab.visible("transfers/others"));
+  }
+}
+
 }  // namespace
 }  // namespace lab::test

@@ -51,11 +51,11 @@ struct JobSummary {
 };
 
 // The last object of every command. Contains, where available: "others_share" of the cores' time,
-// "peaks", "ceilings" (one per device,
-// with "compute" and "bandwidth"), "together" (one per size), and "fits", "timelines" and "payoffs"
-// of transfers. Training adds "test_acc", "images_per_s", "devices", "ranks", for several devices
-// "split" and "hidden_share", "checkpoint" and "profile" (whole steps) if there is one, and the
-// settings. Scaling adds the settings or, with --check, the errors of the comparison.
+// "peaks", "ceilings" (one per device, with "compute" and "bandwidth"), "together" (one per size),
+// and "fits", "timelines" and "payoffs" of transfers. Training adds "test_acc", "images_per_s",
+// "devices", "ranks", for several devices "split" and "hidden_share", "checkpoint" and "profile"
+// (whole steps) if there is one, and the settings. Scaling adds the settings or, with --check, the
+// errors of the comparison.
 std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 

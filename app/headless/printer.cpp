@@ -85,7 +85,7 @@ std::string remark_text(bool verified, const Timing& time) {
 }
 
 std::string others_text(double share) {
-  return trf("other programs took {} of the cores' time", percent(share));
+  return trf("other programs or the host took {} of the cores' time", percent(share));
 }
 
 bool show_common(Console& console, const Payload& payload) {

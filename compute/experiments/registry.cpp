@@ -59,7 +59,9 @@ struct NamedThreads {
   Machine& machine;
 
   std::vector<int> operator()(const StartMatmul& c) const { return of(c.devices); }
-  std::vector<int> operator()(const StartTraining& c) const { return of(c.devices); }
+  std::vector<int> operator()(const StartTraining& c) const {
+    return of(c.devices.empty() ? std::vector{cpu()} : c.devices);
+  }
   std::vector<int> operator()(const StartScaling& c) const {
     return c.measure ? of(c.training.devices) : std::vector<int>{};
   }

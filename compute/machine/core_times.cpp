@@ -1,6 +1,5 @@
 #include "compute/machine/core_times.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,13 +9,6 @@ namespace lab {
 namespace {
 
 constexpr std::int64_t kLeastTicks = 100;  // of one hardware thread: shares within a percent
-
-// CPU time of all threads of this process.
-double process_cpu_s() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 }  // namespace
 

@@ -1,6 +1,5 @@
 #pragma once
 // How much of the cores' time went to other programs while a job ran.
-#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,7 +16,8 @@ class CoreTimes {
 
   // The share, 0 to 1, of these hardware threads' time that went to other programs or, in a virtual
   // machine, to the host: the busy time in /proc/stat less the CPU time of this process. Nothing if
-  // /proc/stat cannot be read or has too few ticks of 10 ms for a share.
+  // /proc/stat cannot be read or has too few ticks of 10 ms for a share. Where this process also
+  // computes elsewhere, the share is a lower bound.
   std::optional<double> others() const;
 
  private:

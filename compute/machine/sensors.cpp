@@ -46,6 +46,12 @@ std::map<int, CoreTicks> read_core_ticks(const std::string& root) {
   return cores;
 }
 
+double process_cpu_s() {
+  timespec t{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return 0;
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
 std::map<int, double> read_clocks_mhz(const std::string& root, const std::vector<int>& cores) {
   std::map<int, double> clocks;
   for (const int core : cores) {

@@ -28,6 +28,9 @@ std::vector<std::string> find_cpu_temperature_files(const std::string& root);
 // Returns the highest temperature, or the reason why there is none.
 Maybe<double> read_temperature_c(const std::vector<std::string>& files);
 
+// Returns the CPU time of all threads of this process; 0 if it cannot be read.
+double process_cpu_s();
+
 // Returns the resident memory of this process; 0 if it cannot be read.
 std::int64_t read_resident_bytes(const std::string& root);
 

@@ -17,12 +17,6 @@
 namespace lab {
 namespace {
 
-double process_cpu_s() {
-  timespec t{};
-  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return 0;
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
 using Ticks = std::map<int, CoreTicks>;
 
 // Returns the busy share since the previous reading, 0..1; empty if the core is unknown or no tick

@@ -52,8 +52,8 @@ struct KernelOptions {
 struct BatchResult {
   double loss_sum = 0;  // sum over the images of the batch
   std::int64_t correct = 0;
-  // On a GPU, of a step: the time from its beginning, or from the end of the step before it if that
-  // one was still queued, to its end.
+  // On a GPU, of a step: the time from the end of the step before it, or from begin_steps(), to its
+  // end. 0 without begin_steps().
   double gpu_s = 0;
 };
 
@@ -95,6 +95,7 @@ class Executor {
                            std::optional<double> divisor) = 0;
   virtual void backward(const BatchMemory& memory, std::int64_t batch,
                         const PassOptions& options) = 0;
+  virtual void begin_steps() {}
   virtual void queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
                           const PassOptions& options) = 0;
   virtual bool step_done() = 0;

@@ -72,8 +72,9 @@ class GpuExecutor final : public Executor {
         kernels_(kernels),
         state_(state),
         sums_(gpu_.allocate_pinned(kSlots * sizeof(GpuLossSum))),
+        begin_(gpu_.make_event()),
         times_(gpu_) {
-    for (Slot& slot : slots_) slot = {.begin = gpu_.make_event(), .end = gpu_.make_event()};
+    for (Slot& slot : slots_) slot.end = gpu_.make_event();
   }
 
   void prepare(std::int64_t max_batch) override;
@@ -84,6 +85,10 @@ class GpuExecutor final : public Executor {
   BatchResult loss(const BatchMemory& memory, std::int64_t batch,
                    std::optional<double> divisor) override;
   void backward(const BatchMemory& memory, std::int64_t batch, const PassOptions& options) override;
+  void begin_steps() override {
+    begin_->record(stream());
+    next_begin_ = begin_.get();
+  }
   void queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
                   const PassOptions& options) override;
   bool step_done() override { return slots_[first_ % kSlots].end->done(); }
@@ -110,10 +115,10 @@ class GpuExecutor final : public Executor {
   };
   // A queued pass, and where its sums arrive in host memory.
   struct Slot {
-    std::unique_ptr<GpuEvent> begin, end;
-    bool follows = false;  // it began when the pass before it ended
+    std::unique_ptr<GpuEvent> end;
+    const GpuEvent* begin = nullptr;  // null: not timed
   };
-  static constexpr std::size_t kSlots = kMaxQueuedSteps + 1;  // the pass before is kept
+  static constexpr std::size_t kSlots = kMaxQueuedSteps + 1;  // the end of one more is read
   // Operations `begin` to `end` - 1. Their backward completes a group of parameters.
   struct Piece {
     std::size_t begin = 0, end = 0;
@@ -144,6 +149,8 @@ class GpuExecutor final : public Executor {
   std::unique_ptr<PinnedMemory> sums_;  // of the slots
   std::array<Slot, kSlots> slots_;
   std::size_t first_ = 0, queued_ = 0;  // the steps first_ to first_ + queued_ - 1 are queued
+  std::unique_ptr<GpuEvent> begin_;     // of begin_steps()
+  const GpuEvent* next_begin_ = nullptr;
   GpuTimes times_;
   std::int64_t workspace_bytes_ = 0;
   std::vector<Piece> pieces_ = {{0, plan_.ops.size()}};  // in the order of backward
@@ -326,8 +333,6 @@ void GpuExecutor::queue_step(const BatchMemory& memory, std::int64_t batch, doub
   }
   const std::size_t at = (first_ + queued_) % kSlots;
   Slot& slot = slots_[at];
-  slot.follows = queued_ > 0;
-  if (!slot.follows) slot.begin->record(stream());
   times_.begin(options.observer);
   const StepKind kind{.batch = batch, .divisor = divisor, .kernels = options.kernels};
   if (graphs_.size() >= kMaxGraphs && !graphs_.contains(kind)) graphs_.clear();
@@ -348,6 +353,7 @@ void GpuExecutor::queue_step(const BatchMemory& memory, std::int64_t batch, doub
   count_batch();
   copy_sum(memory, at);
   slot.end->record(stream());
+  slot.begin = std::exchange(next_begin_, slot.end.get());
   ++queued_;
 }
 
@@ -360,8 +366,7 @@ BatchResult GpuExecutor::finish_step(const PassOptions& options) {
   --queued_;
   wait_for(*slot.end, options);
   BatchResult result = sum_of(at);
-  const GpuEvent& begin = slot.follows ? *slots_[(at + kSlots - 1) % kSlots].end : *slot.begin;
-  result.gpu_s = slot.end->seconds_since(begin);
+  if (slot.begin != nullptr) result.gpu_s = slot.end->seconds_since(*slot.begin);
   return result;
 }
 

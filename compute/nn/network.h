@@ -55,9 +55,11 @@ class Network {
   BatchResult step(std::int64_t batch, double divisor, const PassOptions& options);
   // Its halves. A GPU can have up to kMaxQueuedSteps steps queued, between which updates may be
   // queued on the main stream; a CPU device has finished the only one when queue_step() returns.
-  // The results are taken in order: step_done() tells whether that of the oldest step is there, and
-  // finish_step() waits for it. No other pass may run in between, and with `gradient_ready` no
+  // The results are taken in order: step_done() returns whether that of the oldest step is there,
+  // and finish_step() waits for it. No other pass may run in between, and with `gradient_ready` no
   // second step may be queued.
+  // begin_steps() starts the clock of the steps that follow each other.
+  void begin_steps() { executor_->begin_steps(); }
   void queue_step(std::int64_t batch, double divisor, const PassOptions& options);
   bool step_done();
   BatchResult finish_step(const PassOptions& options);

@@ -40,7 +40,7 @@ void Sgd::write_state() {
   gpu.main_stream().synchronise();
 }
 
-void Sgd::step_on_gpu(double lr) {
+void Sgd::step_on_gpu(double lr, const GpuLossSum* loss) {
   GpuDevice& gpu = *network_.device().gpu();
   const GpuState& state = *network_.gpu_state();
   gpu.layers().sgd({.count = static_cast<std::int64_t>(network_.flat_parameters().size()),
@@ -50,13 +50,13 @@ void Sgd::step_on_gpu(double lr) {
                     .momentum = static_cast<float>(options_.momentum),
                     .weight_decay = static_cast<float>(options_.weight_decay),
                     .lr = static_cast<float>(lr),
-                    .loss = network_.loss_on_gpu()},
+                    .loss = loss},
                    gpu.main_stream());
   first_ = false;
 }
 
-void Sgd::step(double lr) {
-  if (network_.device().gpu() != nullptr) return step_on_gpu(lr);
+void Sgd::step(double lr, const GpuLossSum* loss) {
+  if (network_.device().gpu() != nullptr) return step_on_gpu(lr, loss);
   float* weights = network_.flat_parameters().data();
   const float* gradients = network_.flat_gradients().data();
   float* velocity = options_.momentum == 0 ? nullptr : reinterpret_cast<float*>(velocity_.data());

@@ -19,8 +19,8 @@ class Sgd {
   ~Sgd();
 
   // Parameters -= lr * (gradient, or velocity with momentum). On a GPU, the update is queued on the
-  // main stream; if the network's latest loss is then not finite, it changes nothing.
-  void step(double lr);
+  // main stream; given `loss`, in its memory, it changes nothing if that loss is not finite.
+  void step(double lr, const GpuLossSum* loss = nullptr);
 
   // The velocity in the order of the flat parameters, for checkpoints; empty without momentum. It
   // holds no state before the first step. On a GPU it is a copy in host memory, which read_state()
@@ -32,7 +32,7 @@ class Sgd {
   void set_started(bool started) { first_ = !started; }
 
  private:
-  void step_on_gpu(double lr);
+  void step_on_gpu(double lr, const GpuLossSum* loss);
 
   Network& network_;
   const SgdOptions options_;

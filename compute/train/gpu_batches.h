@@ -18,8 +18,8 @@ class GpuBatches {
 
   // Queues pixels / 255 and labels of a slice of the step's batch on the main stream. The first
   // call for a set copies it to the GPU, the first of an epoch the order of its images; both wait.
-  // Sets must outlive this object. Throws
-  // Error(OutOfMemory) with the requested and the available bytes.
+  // Sets must outlive this object. Throws Error(OutOfMemory) with the requested and the available
+  // bytes.
   void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice, float* pixels,
             std::uint8_t* labels);
 

@@ -120,8 +120,7 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
 
 void Trainer::queue_step(const BatchLoader& loader, std::int64_t step, double lr,
                          const nn::PassOptions& options) {
-  const std::int64_t images = loader.batch_size(step);
-  if (images > network().max_batch()) network().set_max_batch(images);
+  const std::int64_t images = loader.batch_size(step);  // at most the trainer's
   replicas_.front()->queue(loader, step, lr, options);
   queued_images_.push_back(images);
 }

@@ -117,11 +117,12 @@ class Trainer {
 
   // Steps ahead of their results, where the only device is a GPU: queue_step() queues what step()
   // does and returns, up to nn::kMaxQueuedSteps times before finish_step() returns the result of
-  // the oldest step, valid until the next call. A non-finite loss suppresses the update of its own
-  // step only. `options` may hold kernels alone. Queued steps are not cancelled: they end within
-  // the time that they take, or when the GPU is lost. All other functions require that no step is
-  // queued.
+  // the oldest step, valid until the next call. begin_steps() starts the clock of the steps that
+  // follow each other. A non-finite loss suppresses the update of its own step only. `options` may
+  // hold kernels alone. Queued steps are not cancelled. The functions above and evaluate() require
+  // that no step is queued.
   bool can_queue() { return alone() && replicas_.front()->device().gpu() != nullptr; }
+  void begin_steps() { network().begin_steps(); }
   void queue_step(const BatchLoader& loader, std::int64_t step, double lr,
                   const nn::PassOptions& options);
   std::size_t queued() const { return queued_images_.size(); }

@@ -43,6 +43,7 @@ namespace {
 
 constexpr std::size_t kSplits = 65536;  // enough for any median
 constexpr double kPeakBudget_s = 0.5;
+constexpr double kMostQueued_s = 0.2;
 constexpr double kProfileInterval_s = 1;
 
 }  // namespace
@@ -190,20 +191,32 @@ bool TrainingRun::runs_ahead() const {
   return request_.steps_ahead > 0 && !profile_ && trainer_.can_queue();
 }
 
+// Short steps gain from running ahead; the end of long ones would only delay a pause or a stop.
+std::int64_t TrainingRun::most_queued() const {
+  if (last_gpu_s_ == 0) return 1;
+  const double steps = std::min(kMostQueued_s / last_gpu_s_, 1e3);
+  return std::clamp<std::int64_t>(std::llround(steps), 1, request_.steps_ahead);
+}
+
 void TrainingRun::step_ahead() {
-  while (queued() > request_.steps_ahead) report_queued();
+  while (queued() > most_queued()) report_queued();
+  if (!in_series_) trainer_.begin_steps();
+  in_series_ = true;
   trainer_.queue_step(loader_, at_.step_in_epoch + queued(), learning_rate_.at(next_step()),
                       {.kernels = request_.kernels});
   while (queued() > 0 && trainer_.step_done()) report_queued();
 }
 
+// What follows is not part of a step's time.
 void TrainingRun::finish_queued() {
   while (queued() > 0) report_queued();
+  in_series_ = false;
 }
 
 void TrainingRun::report_queued() {
   const StepResult result = trainer_.finish_step();
   require_finite(result);
+  last_gpu_s_ = result.gpu_s;
   report_step(result, result.gpu_s);
 }
 

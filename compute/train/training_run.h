@@ -73,6 +73,7 @@ class TrainingRun {
   void wait_while_paused();
   void timed_step();
   bool runs_ahead() const;
+  std::int64_t most_queued() const;
   void step_ahead();
   void finish_queued();
   void report_queued();
@@ -110,6 +111,8 @@ class TrainingRun {
   bool stop_after_epoch_ = false;
   std::int64_t images_ = 0;
   double step_seconds_ = 0;
+  bool in_series_ = false;         // steps follow each other on the GPU
+  double last_gpu_s_ = 0;          // of the latest of them
   std::vector<StepSplit> splits_;  // of the latest steps, with several devices
   std::int64_t saved_at_ = -1;     // step of the newest checkpoint
   std::string checkpoint_;

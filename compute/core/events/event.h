@@ -40,7 +40,7 @@ struct JobFinished {
 // virtual machine.
 struct CoresShared {
   double others = 0;
-  // Large enough to have changed the job's times.
+  // Large enough to change the job's times.
   bool notable() const { return others >= 0.05; }
 };
 

@@ -383,13 +383,13 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "steps_ahead",
                        .option = "--steps-ahead",
                        .placeholder = "N",
-                       .help = LAB_TEXT("Number of steps queued on a single GPU before the loss of "
-                                        "the first is read; 0: read it in each step. Default 16"),
+                       .help = LAB_TEXT("Further steps queued on a single GPU before the loss of "
+                                        "a step is read; 0: read it at once. Default 16"),
                        .range = {0, kMaxStepsAhead},
                        .label = LAB_TEXT("Steps ahead"),
-                       .hint = LAB_TEXT("Number of steps queued on the GPU before the loss of the "
-                                        "first is read. 0: it is read in each step, and the GPU "
-                                        "waits meanwhile."),
+                       .hint = LAB_TEXT("Further steps queued on the GPU before the loss of a step "
+                                        "is read, at most 0.2 s of work. 0: the loss is read at "
+                                        "once, and the GPU waits meanwhile."),
                        .unit = LAB_TEXT("steps")},
           &R::steps_ahead);
   }

@@ -95,7 +95,7 @@ void Replica::queue(const BatchLoader& loader, std::int64_t step, double lr,
   const std::int64_t images = loader.batch_size(step);
   load(loader, step, {0, images});
   network_.queue_step(images, static_cast<double>(images), options);
-  sgd_.step(lr);
+  sgd_.step(lr, network_.loss_on_gpu());
 }
 
 void Replica::copy_state(Replica& from) {

@@ -278,6 +278,48 @@ TEST(GpuTraining, StepsAheadOfTheirLossesGiveTheSameBits) {
   for (const std::int64_t ahead : {1, 3, 31}) EXPECT_EQ(run(ahead), expected) << ahead;
 }
 
+// As many as can be queued, with results taken at an uneven pace.
+TEST(GpuTraining, ManyQueuedStepsGiveTheBitsOfSingleOnes) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  constexpr int kSteps = 80;
+  const Dataset data = make_synthetic_garments(kSteps * 2, 1, 1);
+  const BatchLoader loader(data.train, 2, BatchOrder::Sequential, 0);
+  Machine machine(kTwoGpus);
+  TrainerOptions options = model("softmax");
+  options.batch = 2;
+  options.sgd.momentum = 0.9;
+  Trainer single({&machine.at(emulated_gpu(0))}, options);
+  Trainer ahead({&machine.at(emulated_gpu(1))}, options);
+  std::vector<double> expected, losses;
+  for (int step = 0; step < kSteps; ++step) {
+    expected.push_back(single.step(loader, step, 0.01 * (step % 7), {}).loss);
+    if (ahead.queued() == nn::kMaxQueuedSteps) {
+      EXPECT_THROW(ahead.queue_step(loader, step, 0.1, {}), Error);
+      for (int i = 0; i <= step % 5; ++i) losses.push_back(ahead.finish_step().loss);
+    }
+    ahead.queue_step(loader, step, 0.01 * (step % 7), {});
+  }
+  while (ahead.queued() > 0) losses.push_back(ahead.finish_step().loss);
+  EXPECT_EQ(losses, expected);
+  single.gather_state();
+  ahead.gather_state();
+  EXPECT_TRUE(
+      std::ranges::equal(ahead.network().flat_parameters(), single.network().flat_parameters()));
+}
+
+// The GPU without images makes the same updates as the other one.
+TEST(GpuTraining, AGpuWithoutImagesKeepsUp) {
+  Machine machine(kTwoGpus);
+  TrainerOptions options = model("softmax");
+  options.share_policy = SharePolicy::Listed;
+  options.shares = {1, 0};
+  const std::vector<Device> gpus = {emulated_gpu(0), emulated_gpu(1)};
+  const Result both = train_on(machine, gpus, options);
+  const Result one = train_on(machine, {emulated_gpu(0)}, model("softmax"));
+  EXPECT_EQ(both.losses, one.losses);
+  EXPECT_EQ(both.parameters, one.parameters);
+}
+
 TEST(GpuTraining, TimesEachQueuedStep) {
   const Dataset data = make_synthetic_garments(12, 1, 1);
   const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
@@ -286,6 +328,7 @@ TEST(GpuTraining, TimesEachQueuedStep) {
   options.batch = 4;
   Trainer trainer({&machine.at(emulated_gpu(0))}, options);
   ASSERT_TRUE(trainer.can_queue());
+  trainer.begin_steps();
   for (int step = 0; step < 3; ++step) trainer.queue_step(loader, step, 0.1, {});
   EXPECT_EQ(trainer.queued(), 3U);
   double seconds = 0;

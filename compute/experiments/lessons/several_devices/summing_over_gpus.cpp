@@ -2,10 +2,12 @@
 // memory, by the lab's copies between them and by NCCL.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "compute/core/backoff.h"
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/experiments/lessons/several_devices/summing.h"
@@ -82,13 +84,32 @@ class ArraysOnGpus {
   std::vector<Buffer> buffers_;
 };
 
+// A sum that waits for a lost member would never end by itself.
+void wait_for(LessonStage& stage, GpuSums& sums) {
+  Backoff backoff;
+  for (const GpuSums::Member& member : sums.members()) {
+    const std::unique_ptr<GpuEvent> end = member.gpu->make_event();
+    end->record(*member.stream);
+    while (!end->done()) {
+      sums.check();
+      stage.context().throw_if_cancelled();
+      backoff.pause();
+    }
+  }
+  sums.check();
+}
+
 // Checks the sums, then times them. Their values grow meanwhile, which costs no time.
 void sum_and_time(LessonStage& stage, ArraysOnGpus& arrays, GpuSums& sums, std::int64_t elements,
                   const std::string& series, bool timed) {
   const auto sum_once = [&] {
     sums.queue(0, elements);
-    for (const GpuSums::Member& member : sums.members()) member.stream->synchronise();
-    sums.check();
+    try {
+      wait_for(stage, sums);
+    } catch (...) {
+      sums.abandon();
+      throw;
+    }
   };
   arrays.fill();
   sum_once();
@@ -104,19 +125,20 @@ void sum_over_gpus(LessonStage& stage, const SumOptions& options) {
   const Device first = gpus.front()->device();
   const bool timed = is_timed(first);
   const std::int64_t elements = timed ? kSumElements : kEmulatedElements;
-  ArraysOnGpus arrays(gpus, elements);
-  {
-    const auto sums = make_peer_sums(arrays.arrays(), elements);
-    sum_and_time(stage, arrays, *sums, elements, trf("copies between {} GPUs", gpus.size()), timed);
-  }
-  const std::string series = trf("NCCL on {} GPUs", gpus.size());
-  const Maybe<nccl::Library> library = find_nccl(first, options);
-  if (!library) return stage.observe(series, library.reason());
+  std::string series = trf("copies between {} GPUs", gpus.size());
   try {
+    ArraysOnGpus arrays(gpus, elements);
+    {
+      const auto sums = make_peer_sums(arrays.arrays(), elements);
+      sum_and_time(stage, arrays, *sums, elements, series, timed);
+    }
+    series = trf("NCCL on {} GPUs", gpus.size());
+    const Maybe<nccl::Library> library = find_nccl(first, options);
+    if (!library) return stage.observe(series, library.reason());
     const auto sums = make_nccl_sums(*library, arrays.arrays());
     sum_and_time(stage, arrays, *sums, elements, series, timed);
-  } catch (const Error& error) {
-    if (error.code() != Errc::Cuda) throw;
+  } catch (const Error& error) {  // the lesson itself needs no GPU
+    if (error.code() == Errc::Cancelled || error.code() == Errc::Internal) throw;
     stage.observe(series, error.what());
   }
 }

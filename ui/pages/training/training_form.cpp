@@ -122,8 +122,8 @@ void kernels_field(const Panel& p, Fields& fields, TrainingForm& form) {
 void dtype_field(const Panel& p, Fields& fields, TrainingForm& form) {
   RequestField field = field_of(&StartTraining::dtype);
   const std::vector<Device> devices = training_devices(form, p.model.machine());
-  const bool on_gpu = std::ranges::any_of(devices, is_gpu);
-  if (!on_gpu && form.request.dtype != Precision::TF32) {
+  const bool on_gpus = std::ranges::all_of(devices, is_gpu);
+  if (!on_gpus && form.request.dtype != Precision::TF32) {
     field.choices = enum_names<Precision>().first(2);
   }
   fields.next();

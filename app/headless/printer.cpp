@@ -84,10 +84,6 @@ std::string remark_text(bool verified, const Timing& time) {
   return time.unstable ? tr("unstable") : "";
 }
 
-std::string others_text(double share) {
-  return trf("other programs or the host took {} of the cores' time", percent(share));
-}
-
 bool show_common(Console& console, const Payload& payload) {
   if (const auto* progress = std::get_if<Progress>(&payload)) {
     console.progress(progress->done, progress->what, progress->left_s);
@@ -98,7 +94,9 @@ bool show_common(Console& console, const Payload& payload) {
     return true;
   }
   if (const auto* cores = std::get_if<CoresShared>(&payload)) {
-    if (cores->notable()) console.line(others_text(cores->others));
+    if (!cores->notable()) return true;
+    console.line(
+        trf("other programs or the host took {} of the cores' time", percent(cores->others)));
     return true;
   }
   if (const auto* skipped = std::get_if<Skipped>(&payload)) {

@@ -35,9 +35,6 @@ std::unique_ptr<Printer> make_training_table(Console& console);
 std::unique_ptr<Printer> make_lesson_text(Console& console, const std::string& lesson);
 std::unique_ptr<Printer> make_scaling_table(Console& console);
 
-// A sentence about CoresShared::others.
-std::string others_text(double share);
-
 // "+-1.2 %": half the distance from p10 to p90, relative to the median.
 std::string spread_text(const Timing& time);
 // Reasons to distrust a row: "NOT VERIFIED", "unstable"; usually empty.

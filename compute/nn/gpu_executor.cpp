@@ -148,9 +148,9 @@ class GpuExecutor final : public Executor {
   GpuState& state_;
   std::unique_ptr<PinnedMemory> sums_;  // of the slots
   std::array<Slot, kSlots> slots_;
-  std::size_t first_ = 0, queued_ = 0;  // the steps first_ to first_ + queued_ - 1 are queued
-  std::unique_ptr<GpuEvent> begin_;     // of begin_steps()
-  const GpuEvent* next_begin_ = nullptr;
+  std::size_t first_ = 0, queued_ = 0;    // the steps first_ to first_ + queued_ - 1 are queued
+  std::unique_ptr<GpuEvent> begin_;       // of begin_steps()
+  const GpuEvent* next_begin_ = nullptr;  // null before begin_steps()
   GpuTimes times_;
   std::int64_t workspace_bytes_ = 0;
   std::vector<Piece> pieces_ = {{0, plan_.ops.size()}};  // in the order of backward
@@ -353,7 +353,8 @@ void GpuExecutor::queue_step(const BatchMemory& memory, std::int64_t batch, doub
   count_batch();
   copy_sum(memory, at);
   slot.end->record(stream());
-  slot.begin = std::exchange(next_begin_, slot.end.get());
+  slot.begin = next_begin_;
+  if (next_begin_ != nullptr) next_begin_ = slot.end.get();
   ++queued_;
 }
 

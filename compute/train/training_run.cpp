@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "compute/kernels/gemm/amx.h"
@@ -197,6 +198,9 @@ std::int64_t TrainingRun::most_queued() const {
   const double steps = std::min(kMostQueued_s / last_gpu_s_, 1e3);
   return std::clamp<std::int64_t>(std::llround(steps), 1, request_.steps_ahead);
 }
+
+// One more step is queued than runs ahead.
+static_assert(FieldsOf<StartTraining>::kMaxStepsAhead + 1 == nn::kMaxQueuedSteps);
 
 void TrainingRun::step_ahead() {
   while (queued() > most_queued()) report_queued();

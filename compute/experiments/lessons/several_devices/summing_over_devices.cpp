@@ -219,6 +219,10 @@ std::vector<float> array_to_sum(std::size_t device, std::int64_t elements) {
   return array;
 }
 
+std::vector<float> exact_sum(std::size_t devices, std::int64_t elements) {
+  return SumDevices(arrays_to_sum(devices, elements)).exact_sum();
+}
+
 void show_sums(LessonStage& stage, const std::vector<std::vector<float>>& values) {
   SumDevices star(values), ring(values);
   const std::vector<float> sum = star.exact_sum();

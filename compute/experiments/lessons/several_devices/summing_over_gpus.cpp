@@ -1,17 +1,15 @@
 // Part of the lesson "allreduce" on a machine with several GPUs: the trainer's sums in their
 // memory, by the lab's copies between them and by NCCL.
 #include <algorithm>
-#include <cstring>
 #include <memory>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include "compute/core/backoff.h"
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/experiments/lessons/several_devices/summing.h"
-#include "compute/tensor/buffer.h"
+#include "compute/tensor/elementwise.h"
+#include "compute/tensor/tensor.h"
 #include "compute/train/data_parallel/nccl_sums.h"
 
 namespace lab::lessons {
@@ -34,54 +32,38 @@ std::vector<DeviceContext*> several_gpus(Machine& machine) {
 // An array on each GPU.
 class ArraysOnGpus {
  public:
-  ArraysOnGpus(std::vector<DeviceContext*> gpus, std::int64_t elements)
-      : gpus_(std::move(gpus)), elements_(elements) {
-    for (DeviceContext* gpu : gpus_) {
-      buffers_.push_back(named_buffer(*gpu, bytes(), tr("values to sum")));
+  ArraysOnGpus(const std::vector<DeviceContext*>& gpus, std::int64_t elements)
+      : elements_(elements) {
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      tensors_.push_back(from(*gpus[i], {elements}, array_to_sum(i, elements)));
     }
   }
 
   std::vector<GpuArray> arrays() {
     std::vector<GpuArray> arrays;
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      arrays.push_back({gpus_[i], reinterpret_cast<float*>(buffers_[i].data())});
+    for (Tensor& x : tensors_) {
+      arrays.push_back({&x.context(), reinterpret_cast<float*>(x.data())});
     }
     return arrays;
   }
   // Each gets its own values.
   void fill() {
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      const std::vector<float> values = array_to_sum(i, elements_);
-      gpus_[i]->staging().to_gpu(buffers_[i].data(), bytes_of(values), bytes(), copy_bytes);
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      copy_from_host(array_to_sum(i, elements_).data(), tensors_[i]);
     }
   }
-  bool all_hold_the_sum() {
-    std::vector<float> sum(static_cast<std::size_t>(elements_), 0.0F);
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      const std::vector<float> values = array_to_sum(i, elements_);
-      for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += values[j];
-    }
-    std::vector<float> values(sum.size());
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      gpus_[i]->staging().from_gpu(reinterpret_cast<std::byte*>(values.data()), buffers_[i].data(),
-                                   bytes(), copy_bytes);
-      if (values != sum) return false;
-    }
-    return true;
+  bool all_hold_the_sum() const {
+    const std::vector<float> sum = exact_sum(tensors_.size(), elements_);
+    return std::ranges::all_of(tensors_, [&](const Tensor& x) {
+      std::vector<float> values(sum.size());
+      copy_to_host(x, values.data(), elements_);
+      return values == sum;
+    });
   }
 
  private:
-  static void copy_bytes(std::byte* to, const std::byte* from, std::int64_t count) {
-    std::memcpy(to, from, static_cast<std::size_t>(count));
-  }
-  static const std::byte* bytes_of(const std::vector<float>& values) {
-    return std::as_bytes(std::span(values)).data();
-  }
-  std::int64_t bytes() const { return 4 * elements_; }
-
-  const std::vector<DeviceContext*> gpus_;
   const std::int64_t elements_;
-  std::vector<Buffer> buffers_;
+  std::vector<Tensor> tensors_;
 };
 
 // A sum that waits for a lost member would never end by itself.

@@ -56,7 +56,7 @@ class LiveLab {
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (!condition()) {
       if (std::chrono::steady_clock::now() > end) return false;
-      for (const Event& event : channel_.wait_and_drain(0.01)) lab_.model.apply(event);
+      apply_events(0.01);
       lab_.frame();
     }
     lab_.frames(3);
@@ -66,8 +66,14 @@ class LiveLab {
     return wait_for(
         [&] { return !lab_.model.runs().empty() && lab_.model.runs().back().steps().size() > 2; });
   }
+  // A job that fails at once may have ended before its first event is read, so the events that an
+  // idle worker left are applied before the model is asked.
   bool wait_for_end() {
-    return wait_for([&] { return worker_.idle() && !lab_.model.job(); });
+    return wait_for([&] {
+      if (!worker_.idle()) return false;
+      apply_events(0);
+      return !lab_.model.job();
+    });
   }
   std::string label(const std::string& path) {
     const ui::WidgetRect* const widget = lab_.backend.ui.widgets.find(path);
@@ -75,6 +81,10 @@ class LiveLab {
   }
 
  private:
+  void apply_events(double seconds) {
+    for (const Event& event : channel_.wait_and_drain(seconds)) lab_.model.apply(event);
+  }
+
   Machine machine_;
   TensorStore tensors_;
   Channel channel_;
